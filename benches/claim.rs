@@ -11,7 +11,7 @@ use std::time::Duration;
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
 use mallbox::place::Place;
-use mallbox_storage::{Claim, ClaimAnswer, OrderId, Storage, UserId, VoucherId};
+use mallbox_storage::{Claim, ClaimOutcome, OrderId, Storage, UserId, VoucherId};
 use mallbox_storage_embedded::EmbeddedOptions;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
@@ -69,7 +69,7 @@ fn refused(group: &mut BenchmarkGroup<WallTime>, runtime: &Runtime, mall: &mut M
     group.bench_function("embedded/sold-out", |bencher| {
         bencher.iter(|| {
             let answer = runtime.block_on(mall.storage.sales.claim(claim)).expect("it is answered");
-            assert_eq!(answer, ClaimAnswer::SoldOut);
+            assert_eq!(answer, ClaimOutcome::SoldOut);
         });
     });
 }
@@ -90,7 +90,7 @@ fn accepted(group: &mut BenchmarkGroup<WallTime>, runtime: &Runtime, mall: &mut 
                     .collect();
                 for waiting in waiting {
                     let answer = waiting.await.expect("no claim panics").expect("it is answered");
-                    assert_eq!(answer, ClaimAnswer::Accepted);
+                    assert_eq!(answer, ClaimOutcome::Accepted);
                 }
                 mall.settle().await;
             });

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use mallbox::mall::{Mall, ManualClock, Means};
+use mallbox::mall::{Dependencies, Mall, ManualClock};
 use mallbox::place::Place;
 use mallbox_storage::{UserId, VoucherId};
 use mallbox_storage_embedded::EmbeddedOptions;
@@ -28,7 +28,7 @@ const PAY_WITHIN: Duration = Duration::from_secs(15 * 60);
 /// Number of concurrent buyers.
 const BUYERS: u64 = 64;
 /// Duration of a measurement of the second sale.
-const WATCHED: Duration = Duration::from_secs(5);
+const MEASURE_DURATION: Duration = Duration::from_secs(5);
 
 fn main() {
     let orders = std::env::args().find_map(|argument| argument.parse().ok()).unwrap_or(20_000);
@@ -43,7 +43,7 @@ async fn run(orders: u64) {
     clock.run();
     let place = Place::Embedded(EmbeddedOptions::new(dir.path().join("mall")));
     let storage = place.open().await.unwrap();
-    let mall = Mall::open(Means::simulated(storage, clock.clone()));
+    let mall = Mall::open(Dependencies::simulated(storage, clock.clone()));
     let mall = mall.await.unwrap();
     let background = mall.start();
     let (first, second) = (sale(&mall, orders).await, sale(&mall, 100_000_000).await);
@@ -51,17 +51,17 @@ async fn run(orders: u64) {
     let rush = claims_for(&mall, first, 1..orders + 1, Duration::MAX).await;
     drained(&mall).await;
     println!("rush        {orders} orders that nobody pays, {rush:.0} claims/s");
-    let alone = claims_for(&mall, second, 10_000_000..u64::MAX, WATCHED).await;
+    let alone = claims_for(&mall, second, 10_000_000..u64::MAX, MEASURE_DURATION).await;
     drained(&mall).await;
     println!("second sale {alone:.0} claims/s alone");
 
     clock.advance(PAY_WITHIN);
     let before = cancelled(&mall, first).await;
-    let beside = claims_for(&mall, second, 20_000_000..u64::MAX, WATCHED).await;
+    let beside = claims_for(&mall, second, 20_000_000..u64::MAX, MEASURE_DURATION).await;
     let meanwhile = cancelled(&mall, first).await - before;
     println!(
         "second sale {beside:.0} claims/s beside the cancelling of {:.0} orders/s",
-        meanwhile as f64 / WATCHED.as_secs_f64()
+        meanwhile as f64 / MEASURE_DURATION.as_secs_f64()
     );
     let (began, cpu) = (Instant::now(), cpu_time());
     let before = cancelled(&mall, first).await;

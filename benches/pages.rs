@@ -20,7 +20,7 @@ const PAGES: [(&str, &str, Screen); 3] = [
     ("home, phone", "/", Screen::Phone),
     ("home, desk", "/", Screen::Desktop),
 ];
-const LOOK: &str = r#"(async () => {
+const MEASURE_SCRIPT: &str = r#"(async () => {
     const seen = (type) => new Promise((tell) => {
         new PerformanceObserver((list) => tell(list.getEntries())).observe({ type, buffered: true });
         setTimeout(() => tell([]), 200);
@@ -64,20 +64,20 @@ fn main() {
                 let page = browser.open(path);
                 // Only the plain text page makes the browser request the icon.
                 page.forgive("/favicon.ico");
-                loadings.push(look(&page));
+                loadings.push(measure(&page));
             }
         }
-        tell(name, &fresh, true);
-        tell("  again", &again, false);
+        print_row(name, &fresh, true);
+        print_row("  again", &again, false);
     }
 }
 
-fn look(page: &Page) -> Loading {
+fn measure(page: &Page) -> Loading {
     page.rests();
-    serde_json::from_value(page.run(LOOK)).unwrap()
+    serde_json::from_value(page.run(MEASURE_SCRIPT)).unwrap()
 }
 
-fn tell(name: &str, loadings: &[Loading], is_first: bool) {
+fn print_row(name: &str, loadings: &[Loading], is_first: bool) {
     let times = |of: fn(&Loading) -> f64| {
         let mut all: Vec<f64> = loadings.iter().map(of).collect();
         all.sort_by(f64::total_cmp);

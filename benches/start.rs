@@ -17,14 +17,15 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use mallbox_storage::{
-    ImportEnd, ImportRow, Phone, Role, Shop, ShopId, ShopText, ShopType, ShopTypeId, Timestamp, User, UserId,
+    FinishOptions, ImportRow, Phone, Role, Shop, ShopId, ShopText, ShopType, ShopTypeId, Timestamp, User,
+    UserId,
 };
 use mallbox_storage_embedded::EmbeddedOptions;
 use server::Server;
 
 const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
 /// Rows per batch.
-const SOME: usize = 5_000;
+const ROWS_PER_BATCH: usize = 5_000;
 /// Starts of each kind.
 const STARTS: usize = 5;
 
@@ -75,15 +76,15 @@ async fn fill(data: &Path, count: u64) {
         .chain((1..=count).map(shop))
         .chain((1..=count).map(move |number| follow(number, count)))
         .chain((0..count * 10).map(move |number| sign(number, count)));
-    let mut some = Vec::with_capacity(SOME);
+    let mut some = Vec::with_capacity(ROWS_PER_BATCH);
     for row in rows {
         some.push((row, true));
-        if some.len() == SOME {
+        if some.len() == ROWS_PER_BATCH {
             import.put(std::mem::take(&mut some)).await.unwrap();
         }
     }
     import.put(some).await.unwrap();
-    import.finish(ImportEnd::new(Duration::from_secs(900), NOON)).await.unwrap();
+    import.finish(FinishOptions::new(Duration::from_secs(900), NOON)).await.unwrap();
     storage.upkeep.put_setting("zone", "Asia/Shanghai").await.unwrap();
     storage.upkeep.close().await.unwrap();
 }

@@ -10,10 +10,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use jiff::tz::TimeZone;
-use mallbox::mall::{Context, LedgerCheck, ManualClock, SaleCounter, Settings};
+use mallbox::mall::{Context, FlashSales, LedgerCheck, ManualClock, Settings};
 use mallbox_storage::{
-    Cents, ImportEnd, ImportRow, ImportedOrder, ImportedSale, ImportedVoucher, OrderId, OrderStatus, Phone,
-    Role, ShopId, Storage, Timestamp, User, UserId, VoucherId, VoucherStatus, VoucherText,
+    Cents, FinishOptions, ImportRow, ImportedOrder, ImportedSale, ImportedVoucher, OrderId, OrderStatus,
+    Phone, Role, ShopId, Storage, Timestamp, User, UserId, VoucherId, VoucherStatus, VoucherText,
 };
 use mallbox_storage_embedded::EmbeddedOptions;
 
@@ -34,7 +34,7 @@ fn main() {
         let zone = TimeZone::get("Asia/Shanghai").unwrap();
         let settings = Arc::new(Settings::default());
         let context = Context::new(storage.clone(), Arc::new(ManualClock::new(NOON)), zone, settings);
-        let sales = SaleCounter::new(context.clone());
+        let sales = FlashSales::new(context.clone());
         sales.load(NOON).await.unwrap();
         let check = LedgerCheck::new(context, sales);
         println!("{thousands} thousand orders; {} MiB in memory before", high_water_mib());
@@ -81,7 +81,7 @@ async fn fill(data: &Path, count: u64) {
         }
     }
     import.put(some).await.unwrap();
-    import.finish(ImportEnd::new(Duration::from_secs(900), NOON)).await.unwrap();
+    import.finish(FinishOptions::new(Duration::from_secs(900), NOON)).await.unwrap();
     storage.upkeep.put_setting("zone", "Asia/Shanghai").await.unwrap();
     storage.upkeep.put_setting("imported", "2026-11-21T20:00:00").await.unwrap();
     storage.upkeep.close().await.unwrap();

@@ -25,7 +25,7 @@ impl Language {
 
 /// A constant bilingual message: one language alone does not compile.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Both {
+pub struct Bilingual {
     /// The Chinese text.
     pub zh: &'static str,
     /// The English text.
@@ -34,11 +34,11 @@ pub struct Both {
 
 /// Creates a constant bilingual message.
 #[must_use]
-pub const fn both(zh: &'static str, en: &'static str) -> Both {
-    Both { zh, en }
+pub const fn both(zh: &'static str, en: &'static str) -> Bilingual {
+    Bilingual { zh, en }
 }
 
-impl Both {
+impl Bilingual {
     /// Returns the text in this language.
     #[must_use]
     pub const fn spoken(self, language: Language) -> &'static str {
@@ -49,15 +49,15 @@ impl Both {
     }
 }
 
-/// A bilingual message built at run time by `told!`, or from a constant message.
+/// A bilingual message built at run time by `bilingual_text!`, or from a constant message.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Told {
+pub struct BilingualText {
     zh: String,
     en: String,
 }
 
-impl Told {
-    /// Creates a bilingual message; called by `told!`, which requires both languages.
+impl BilingualText {
+    /// Creates a bilingual message; called by `bilingual_text!`, which requires both languages.
     #[must_use]
     pub const fn new(zh: String, en: String) -> Self {
         Self { zh, en }
@@ -73,19 +73,19 @@ impl Told {
     }
 }
 
-impl From<Both> for Told {
-    fn from(both: Both) -> Self {
+impl From<Bilingual> for BilingualText {
+    fn from(both: Bilingual) -> Self {
         Self::new(both.zh.to_owned(), both.en.to_owned())
     }
 }
 
 /// Formats a bilingual message, for a language not known yet; otherwise use [`sentence!`].
-macro_rules! told {
+macro_rules! bilingual_text {
     ($zh:literal, $en:literal $(,)?) => {
-        $crate::language::Told::new(format!($zh), format!($en))
+        $crate::language::BilingualText::new(format!($zh), format!($en))
     };
 }
-pub(crate) use told;
+pub(crate) use bilingual_text;
 
 /// Formats a message in one language; captured values are written between braces, as in `format!`. A message
 /// in one language only does not compile.

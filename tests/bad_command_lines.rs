@@ -12,7 +12,7 @@ use mallbox_storage::{Phone, Timestamp};
 use mallbox_storage_embedded::EmbeddedOptions;
 
 /// Longer than any refusal takes.
-const PATIENCE: Duration = Duration::from_secs(30);
+const REFUSAL_TIMEOUT: Duration = Duration::from_secs(30);
 const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
 
 /// Arguments of `mallbox`, the exit code, and a text in standard error.
@@ -124,7 +124,7 @@ const LINES: &[(&str, i32, &str)] = &[
 const SERVERS: &str = "--redis redis://:secret@127.0.0.1:1 --mysql mysql://root:secret@127.0.0.1:1/mall";
 
 /// Damage done to a file of a gracefully stopped mall.
-enum Spoil {
+enum Damage {
     Empty,
     Garbage,
     Text(&'static str),
@@ -134,12 +134,12 @@ enum Spoil {
     OfAnotherProgram,
 }
 
-use Spoil::{Directory, Empty, Garbage, OfAnotherProgram, Remove, Text};
+use Damage::{Directory, Empty, Garbage, OfAnotherProgram, Remove, Text};
 use mallbox_test_patience::Deadline;
 
 /// The file, the damage, the exit codes of `serve` and `verify`, and the messages of both.
 #[rustfmt::skip]
-const FILES: &[(&str, Spoil, [i32; 2], [&str; 2])] = &[
+const FILES: &[(&str, Damage, [i32; 2], [&str; 2])] = &[
     ("mall.sqlite", Empty, [1, 1], ["mall.sqlite is damaged: it is empty"; 2]),
     ("mall.sqlite", Garbage, [1, 1], ["file is not a database"; 2]),
     ("mall.sqlite", Text("CREATE TABLE users;\n"), [1, 1], ["file is not a database"; 2]),
@@ -171,7 +171,7 @@ fn mallbox(arguments: &[String]) -> (i32, String) {
     let output = fs::File::create(said.path()).unwrap();
     command.args(arguments).env("TZ", "Asia/Shanghai").env("LC_ALL", "C");
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(output).spawn().unwrap();
-    let deadline = Deadline::after(PATIENCE);
+    let deadline = Deadline::after(REFUSAL_TIMEOUT);
     let status = loop {
         if let Some(status) = child.try_wait().unwrap() {
             break status;
@@ -269,7 +269,7 @@ fn every_damaged_file_is_named_and_left_as_it_is() {
     println!("{} damaged files", FILES.len());
 }
 
-fn spoil_file(path: &Path, spoil: &Spoil) {
+fn spoil_file(path: &Path, spoil: &Damage) {
     match spoil {
         Empty => fs::write(path, "").unwrap(),
         Garbage => fs::write(path, [0xfe; 10_000]).unwrap(),

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
-use mallbox_storage::{Claim, ClaimAnswer, OrderId, VoucherId};
+use mallbox_storage::{Claim, ClaimOutcome, OrderId, VoucherId};
 use mallbox_test_checker::{History, Summary};
 use parking_lot::Mutex;
 use tempfile::TempDir;
@@ -27,7 +27,7 @@ use common::mall::{self, Mall, Size};
 use common::moment::Moment;
 use common::rush::Rush;
 use common::server::{self, Server};
-use common::shoppers::{self, Errand, Shoppers};
+use common::shoppers::{self, Behaviour, ShopperScript};
 
 const DURABILITY: &str = "power";
 /// Sales of a mall before the next mall is made: each check reads the complete history.
@@ -36,9 +36,9 @@ const PEOPLE: usize = 2_500;
 /// Some sales sell out within the first milliseconds, so that "sold out" depends on claims not yet durable.
 const UNITS: [u64; 3] = [60, 400, 1_200];
 /// Maximum number of kills during the rush of one sale.
-const CRASHES_PER_SALE: u64 = 3;
+const CRASHES_PER_SALE_MAX: u64 = 3;
 /// Maximum number of kills during one start.
-const KILLS_PER_START: u64 = 3;
+const KILLS_PER_START_MAX: u64 = 3;
 
 #[test]
 fn kill_at_any_moment_breaks_no_promise() -> anyhow::Result<()> {
@@ -106,7 +106,7 @@ impl World {
     fn live(mut self, kills: u64, tally: &mut Tally, dice: &mut Dice) -> anyhow::Result<()> {
         let mut server = self.start()?;
         for sale in self.mall.sales.clone() {
-            for _ in 0..=dice.below(CRASHES_PER_SALE) {
+            for _ in 0..=dice.below(CRASHES_PER_SALE_MAX) {
                 if tally.kills() < kills {
                     server = self.crash(server, sale, tally, dice)?;
                 }
@@ -147,15 +147,15 @@ impl World {
         let connections = dice.pick(&[4, 32, 128, 512]);
         let lines = server.take_lines();
         let logging_in = log_ins::begin(server.address, lines, &self.history);
-        let clients = Shoppers::new(&self.history, sale, Errand::Live, connections, dice.split());
+        let clients = ShopperScript::new(&self.history, sale, Behaviour::Live, connections, dice.split());
         let rush = Rush::start(server.address, connections, clients);
         rush.go_on_for_a_while(dice, 2 * self.mall.units);
         server.kill()?;
         tally.in_rush += 1;
         rush.end()?;
         logging_in.join().ok().context("the log-ins panicked")?;
-        self.history.lock().cut_off();
-        for _ in 0..dice.below(KILLS_PER_START + 1) {
+        self.history.lock().record_crash();
+        for _ in 0..dice.below(KILLS_PER_START_MAX + 1) {
             self.kill_in_start(dice)?;
             tally.in_recovery += 1;
         }
@@ -167,7 +167,7 @@ impl World {
     /// Stops the server gracefully, and kills it during the next start.
     fn restart(&mut self, server: Server, tally: &mut Tally, dice: &mut Dice) -> anyhow::Result<Server> {
         server.stop()?;
-        for _ in 0..=dice.below(KILLS_PER_START) {
+        for _ in 0..=dice.below(KILLS_PER_START_MAX) {
             self.kill_in_start(dice)?;
             tally.in_start += 1;
         }
@@ -200,7 +200,7 @@ fn an_answered_change_of_the_stock_outlives_a_kill_and_no_change_is_done_half() 
     for _ in 0..cycles {
         let server = Server::start(&data, &log, DURABILITY)?;
         let address = server.address;
-        let clients = Shoppers::new(&history, sale, Errand::Live, 32, dice.split());
+        let clients = ShopperScript::new(&history, sale, Behaviour::Live, 32, dice.split());
         let rush = Rush::start(address, 32, clients);
         let changes = std::thread::spawn({
             let (token, mut changed) = (operator.clone(), Vec::new());
@@ -221,7 +221,7 @@ fn an_answered_change_of_the_stock_outlives_a_kill_and_no_change_is_done_half() 
         let (number, changed) = changes.join().ok().context("the operator panicked")?;
         asked = number;
         answered.extend(changed);
-        history.lock().cut_off();
+        history.lock().record_crash();
         let server = Server::start(&data, &log, DURABILITY)?;
         inspect_in(&server, &data, &history.lock(), &operator)?;
         server.kill()?;
@@ -278,7 +278,7 @@ fn a_claim_that_is_settled_and_still_in_the_log_counts_once() -> anyhow::Result<
         for (person, number) in mall.people.iter().zip(1..) {
             let order = OrderId::compose(now, number, sale).context("before 2022")?;
             let claim = Claim { order, voucher: sale, user: person.id, at: now };
-            assert_eq!(storage.sales.claim(claim).await?, ClaimAnswer::Accepted);
+            assert_eq!(storage.sales.claim(claim).await?, ClaimOutcome::Accepted);
         }
         let taken = storage.order_log.take("worker", 8, Duration::ZERO).await?;
         assert_eq!(taken.len(), 8);

@@ -23,7 +23,7 @@ use mallbox_storage::{Storage, VoucherId};
 use mallbox_storage_production::ProductionOptions;
 use mallbox_test_checker::{History, State};
 use mallbox_test_patience as patience;
-use mallbox_test_servers::{Database, RedisOptions, WatchedRedis};
+use mallbox_test_servers::{Database, RedisOptions, SentinelRedis};
 use parking_lot::Mutex;
 use tempfile::TempDir;
 
@@ -32,14 +32,14 @@ use common::inspection::{inspect, settle_and_sell_out};
 use common::mall::{self, Mall, Size};
 use common::rush::Rush;
 use common::server::{self, Server};
-use common::shoppers::{self, Errand, Shoppers};
+use common::shoppers::{self, Behaviour, ShopperScript};
 
 const ROUNDS: u64 = 2;
 const SIZE: Size = Size { people: 2_400, sales: 1, units: 1_600 };
 /// Time until the old master returns.
 const AWAY: Duration = Duration::from_millis(800);
 /// Time limit for accepted claims to reach the database, and for the counts of both servers to agree.
-const PATIENCE: Duration = Duration::from_secs(45);
+const CONVERGENCE_TIMEOUT: Duration = Duration::from_secs(45);
 /// Pause between two comparisons of the counts in Redis and in the database.
 const COMPARE_EVERY: Duration = Duration::from_millis(100);
 
@@ -79,7 +79,7 @@ impl Plan {
 /// One mall on a Redis with a sentinel.
 struct Round {
     plan: Plan,
-    redis: WatchedRedis,
+    redis: SentinelRedis,
     database: Database,
     mall: Mall,
     operator: String,
@@ -89,7 +89,7 @@ struct Round {
 
 impl Round {
     fn start(site: &Path, plan: Plan) -> anyhow::Result<Self> {
-        let (redis, database) = (WatchedRedis::start(&plan.redis())?, Database::fresh());
+        let (redis, database) = (SentinelRedis::start(&plan.redis())?, Database::fresh());
         let place = place(&redis.url(), database.url());
         let (mall, operator) = mall::runtime()?.block_on(async {
             let storage = place.open().await?;
@@ -110,8 +110,13 @@ impl Round {
     fn rush(&mut self, dice: &mut Dice) -> anyhow::Result<Killed> {
         let connections = self.plan.connections;
         let addresses = self.instances.iter().map(|instance| instance.address).collect();
-        let press =
-            Shoppers::new(&self.history, self.mall.sales[0], Errand::Press, connections, dice.split());
+        let press = ShopperScript::new(
+            &self.history,
+            self.mall.sales[0],
+            Behaviour::Press,
+            connections,
+            dice.split(),
+        );
         let rush = Rush::on_all(addresses, connections, press);
         rush.wait_for(self.plan.kill_after);
         let before = self.history.lock().now();
@@ -119,7 +124,7 @@ impl Round {
         let kill = before..=self.history.lock().now();
         std::thread::sleep(AWAY);
         self.redis.first_mut().restart()?;
-        let is_failover = self.redis.agreed()?;
+        let is_failover = self.redis.wait_for_agreement()?;
         let errors = rush.report()?.errors;
         ensure!(errors.total() == 0, "requests were lost while the mall was up: {errors:?}");
         Ok(Killed { kill, is_failover })
@@ -153,12 +158,15 @@ impl Round {
             let counted = loop {
                 match count(&storage, self.mall.sales[0]).await {
                     Ok(counted)
-                        if counted.is_balanced() || !patience::is_within(began.elapsed(), PATIENCE) =>
+                        if counted.is_balanced()
+                            || !patience::is_within(began.elapsed(), CONVERGENCE_TIMEOUT) =>
                     {
                         break counted;
                     }
                     // A server may still be catching up.
-                    Err(error) if !patience::is_within(began.elapsed(), PATIENCE) => return Err(error),
+                    Err(error) if !patience::is_within(began.elapsed(), CONVERGENCE_TIMEOUT) => {
+                        return Err(error);
+                    }
                     _ => {}
                 }
                 tokio::time::sleep(COMPARE_EVERY).await;

@@ -12,13 +12,14 @@ use axum::routing::{get, post};
 use mallbox::http::extract::{Json, Query};
 use mallbox::http::router::pages;
 use mallbox::http::{
-    Answer, ApiError, Bound, Files, Front, FrontOptions, Patience, Reply, Server, ServerError, ServerOptions,
+    Answer, ApiError, Bound, ConnectionTimeouts, Files, FrontOptions, Gateway, Reply, Server, ServerError,
+    ServerOptions,
 };
 use mallbox_test_patience::{self as patience, Deadline};
 use serde::Deserialize;
 
 /// Time limit of a response, unless a test waits for a longer one.
-const PATIENCE: Duration = Duration::from_secs(8);
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(8);
 
 #[derive(Deserialize)]
 struct Named {
@@ -74,7 +75,7 @@ impl World {
         furnish(dir.path());
         let web_dir = dir.path().join("web");
         let files = Files::new(Some(&dir.path().join("uploads")), web.then_some(web_dir.as_path()), None);
-        let front = Front::new(FrontOptions {
+        let front = Gateway::new(FrontOptions {
             prefix: "/api".to_owned(),
             pages: pages(files),
             deadline: Some(Duration::from_millis(700)),
@@ -88,7 +89,7 @@ impl World {
 
     fn connect(&self) -> TcpStream {
         let stream = TcpStream::connect(self.server.address()).unwrap();
-        stream.set_read_timeout(Some(patience::scaled(PATIENCE))).unwrap();
+        stream.set_read_timeout(Some(patience::scaled(RESPONSE_TIMEOUT))).unwrap();
         stream
     }
 
@@ -172,7 +173,7 @@ fn heads_that_are_too_large_are_refused() {
 
 #[test]
 fn a_head_that_does_not_end_is_not_waited_for_but_an_idle_connection_is() {
-    let patience = Patience { head: Duration::from_millis(400), idle: Duration::from_secs(3) };
+    let patience = ConnectionTimeouts { head: Duration::from_millis(400), idle: Duration::from_secs(3) };
     let world =
         World::with(ServerOptions { workers: 1, patience, ..ServerOptions::default() }, |_| {}, false);
     let mut slow = world.connect();
@@ -343,7 +344,7 @@ fn more_connections_than_allowed_are_told_so() {
     assert!(answer.starts_with("HTTP/1.1 503") && answer.ends_with('}'), "{answer}");
     drop(kept);
     // The server notices the close a moment later.
-    let until = Deadline::after(PATIENCE);
+    let until = Deadline::after(RESPONSE_TIMEOUT);
     while status(&world.get("/api/ask")) != "200" {
         assert!(!until.is_over());
         std::thread::sleep(Duration::from_millis(10));

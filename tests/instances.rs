@@ -27,13 +27,13 @@ use common::inspection;
 use common::mall::{self, Mall, Size};
 use common::rush::Rush;
 use common::server::{self, Server};
-use common::shoppers::{self, Errand, Shoppers};
+use common::shoppers::{self, Behaviour, ShopperScript};
 
 const INSTANCES: usize = 3;
 /// Connections of each rush.
 const CONNECTIONS: usize = 32;
 /// Several times the heartbeat timeout after which other instances take over an instance's claims.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TAKEOVER_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Instances of one mall, and its servers.
 struct Fleet {
@@ -81,11 +81,11 @@ impl Fleet {
         rate: Option<f64>,
         history: &Arc<Mutex<History>>,
         dice: &mut Dice,
-    ) -> Rush<Shoppers> {
+    ) -> Rush<ShopperScript> {
         let part = (instance + round) % INSTANCES;
         let people = (0..self.mall.people.len()).filter(|person| person % INSTANCES == part).collect();
         let sale = self.mall.sales[0];
-        let clients = Shoppers::among(people, history, sale, Errand::Live, CONNECTIONS, dice.split());
+        let clients = ShopperScript::among(people, history, sale, Behaviour::Live, CONNECTIONS, dice.split());
         let address = self.instances[instance].address;
         match rate {
             Some(rate) => Rush::paced(rate, address, CONNECTIONS, clients),
@@ -114,7 +114,7 @@ impl Fleet {
         let place = self.place();
         mall::runtime()?.block_on(async {
             let storage = place.open().await?;
-            let until = Deadline::after(PATIENCE);
+            let until = Deadline::after(TAKEOVER_TIMEOUT);
             loop {
                 let state = storage.order_log.state().await;
                 if state.pending == 0 && state.trouble.is_none() {
@@ -196,7 +196,7 @@ fn operators_at_two_instances_change_the_units_while_people_buy_at_a_third() -> 
     let fleet = Fleet::start(Size { people: 2_000, sales: 1, units: 100 })?;
     let sale = fleet.mall.sales[0];
     let history = shoppers::history(&fleet.mall, &[]);
-    let clients = Shoppers::new(&history, sale, Errand::SellOut, CONNECTIONS, dice.split());
+    let clients = ShopperScript::new(&history, sale, Behaviour::SellOut, CONNECTIONS, dice.split());
     let rush = Rush::start(fleet.instances[2].address, CONNECTIONS, clients);
     let over = Arc::new(AtomicBool::new(false));
     let operators: Vec<_> = (0..2)

@@ -9,6 +9,6 @@ mod sale;
 
 #[test]
 fn this_target_is_on_servers() {
-    let ground = mallbox_test_servers::Ground::of_target(env!("CARGO_CRATE_NAME"));
+    let ground = mallbox_test_servers::MallLocation::of_target(env!("CARGO_CRATE_NAME"));
     assert!(ground.database().is_some(), "{ground:?}");
 }

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use common::http::{self, Reply};
 use common::server::Server;
 use mallbox::place::Place;
-use mallbox_storage::{OrderId, Reservation, UserId, VoucherId};
+use mallbox_storage::{OrderId, ReserveOutcome, UserId, VoucherId};
 use mallbox_storage_production::ProductionOptions;
 use mallbox_test_patience::{self as patience, Deadline};
 use mallbox_test_servers::{MariaDb, Redis, RedisOptions};
@@ -24,9 +24,9 @@ use tempfile::TempDir;
 const OPERATOR: &str = "13900000001";
 const DUMP: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/import/dumps/mysqldump.sql");
 /// Time limit for a returned server to be used again.
-const PATIENCE: Duration = Duration::from_secs(20);
+const RECOVERY_TIMEOUT: Duration = Duration::from_secs(20);
 /// Longest duration of a request, with a margin for a busy machine.
-const LONGEST: Duration = Duration::from_secs(3);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Both servers, and the mall on them.
 struct Site {
@@ -59,7 +59,7 @@ impl Site {
             let storage = place.open().await.unwrap();
             let (sale, order) = (VoucherId::new(sale), OrderId::new(16 * 99 + sale % 16));
             let taken = storage.sales.reserve(sale, UserId::new(999), order).await.unwrap();
-            assert_eq!(taken, Reservation::Taken);
+            assert_eq!(taken, ReserveOutcome::Taken);
         });
     }
 
@@ -91,13 +91,13 @@ fn said(arguments: &[&str], redis: &str, mysql: &str) -> (i32, String, String) {
 fn call(address: SocketAddr, path: &str, token: &str, body: &str) -> Reply {
     let began = Instant::now();
     let reply = http::send(address, "POST", &format!("/api{path}"), token, body).unwrap();
-    assert!(patience::is_within(began.elapsed(), LONGEST), "{path} took {:?}", began.elapsed());
+    assert!(patience::is_within(began.elapsed(), REQUEST_TIMEOUT), "{path} took {:?}", began.elapsed());
     reply
 }
 
 fn log_in(server: &Server, phone: &str) -> String {
     assert_eq!(call(server.address, &format!("/user/code?phone={phone}"), "", "").status, 200);
-    let line = std::iter::from_fn(|| server.lines.recv_timeout(patience::scaled(PATIENCE)).ok());
+    let line = std::iter::from_fn(|| server.lines.recv_timeout(patience::scaled(RECOVERY_TIMEOUT)).ok());
     let mut codes =
         line.filter_map(|line| line.strip_prefix(&format!("SMS {phone} code ")).map(str::to_owned));
     let form = json!({"phone": phone, "code": codes.next().unwrap()});
@@ -121,7 +121,7 @@ fn claim(server: &Server, sale: &str, token: &str) -> Reply {
 
 /// Claims until accepted. Returns the order.
 fn claimed(server: &Server, sale: &str, token: &str) -> String {
-    let until = Deadline::after(PATIENCE);
+    let until = Deadline::after(RECOVERY_TIMEOUT);
     loop {
         let reply = claim(server, sale, token);
         if let Some(order) = reply.body["dataText"].as_str() {
@@ -135,7 +135,7 @@ fn claimed(server: &Server, sale: &str, token: &str) -> String {
 /// Waits until `/readyz` responds with a status and words.
 fn readyz(server: &Server, status: u16, words: &str) -> Reply {
     let is_so = |reply: &Reply| reply.status == status && reply.text.contains(words);
-    http::until(server.address, "/readyz", PATIENCE, is_so).unwrap().0
+    http::until(server.address, "/readyz", RECOVERY_TIMEOUT, is_so).unwrap().0
 }
 
 #[test]
@@ -195,7 +195,7 @@ fn without_a_free_connection_a_start_says_that_it_waits_and_verify_gives_up() {
     let log = site.dir.path().join("second.log");
     // A server ends with the thread that starts it.
     let watcher = std::thread::spawn(move || {
-        let until = Deadline::after(PATIENCE);
+        let until = Deadline::after(RECOVERY_TIMEOUT);
         while !std::fs::read_to_string(&log).unwrap_or_default().contains("waiting for a free connection") {
             assert!(!until.is_over(), "the log does not say what the start waits for");
             std::thread::sleep(Duration::from_millis(50));

@@ -3,13 +3,13 @@
 use std::fmt::Write as _;
 
 /// Name of a measured quantity, and the number of decimals shown.
-pub(super) type What = (&'static str, usize);
+pub(super) type Quantity = (&'static str, usize);
 
 /// Result of a run on a ground.
 #[derive(Clone, Debug)]
 pub(super) struct Outcome {
     pub(super) ground: &'static str,
-    pub(super) figures: Vec<(What, f64)>,
+    pub(super) figures: Vec<(Quantity, f64)>,
     pub(super) books_balance: bool,
 }
 
@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn a_ground_has_a_column_and_what_it_lacks_a_dash() {
-        let outcome = |ground, figures: &[(What, f64)]| Outcome {
+        let outcome = |ground, figures: &[(Quantity, f64)]| Outcome {
             ground,
             figures: figures.to_vec(),
             books_balance: true,

@@ -8,19 +8,19 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::load::{self, Load, Progress, Report};
-use super::people::Crowd;
-use super::rush::{Rush, Tally};
+use super::people::BenchUsers;
+use super::rush::{ClaimOutcomes, ClaimScript};
 use super::sale_bench::SaleBench;
 
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Sends one claim per user and sale.
-pub(super) fn press(
+pub(super) fn claim_all(
     bench: &SaleBench,
     addresses: &[SocketAddr],
-    crowd: &Crowd,
-) -> anyhow::Result<(Tally, Report)> {
-    let script = Rush::new(Arc::clone(&crowd.tokens), &crowd.sales, false);
+    crowd: &BenchUsers,
+) -> anyhow::Result<(ClaimOutcomes, Report)> {
+    let script = ClaimScript::new(Arc::clone(&crowd.tokens), &crowd.sales, false);
     let (rush, report) = drive(bench, addresses, script, None, "claims")?;
     Ok((rush.tally, report))
 }
@@ -29,10 +29,10 @@ pub(super) fn press(
 pub(super) fn drive(
     bench: &SaleBench,
     addresses: &[SocketAddr],
-    script: Rush,
+    script: ClaimScript,
     span: Option<Duration>,
     what: &'static str,
-) -> anyhow::Result<(Rush, Report)> {
+) -> anyhow::Result<(ClaimScript, Report)> {
     let progress = Progress::default();
     let expected = span.map_or(Some((bench.users * bench.sales) as u64), |_| None);
     let load = Load {
@@ -59,7 +59,7 @@ pub(super) fn drive(
     Ok(result?)
 }
 
-pub(super) fn print_claims(tally: &Tally, report: &Report, cpu: Option<Duration>) {
+pub(super) fn print_claims(tally: &ClaimOutcomes, report: &Report, cpu: Option<Duration>) {
     print_rate("claims", report, cpu);
     println!(
         "               {} accepted ({:.0} /s), {} sold out, {} already bought, {} other, {} turned away, {} lost",
@@ -80,7 +80,7 @@ pub(super) fn print_claims(tally: &Tally, report: &Report, cpu: Option<Duration>
 }
 
 pub(super) fn print_rate(what: &str, report: &Report, cpu: Option<Duration>) {
-    let cpu = cpu.map(|cpu| format!(", {:.1} µs of server CPU each", each(report, cpu)));
+    let cpu = cpu.map(|cpu| format!(", {:.1} µs of server CPU each", micros_per_response(report, cpu)));
     println!(
         "{what:<14} {:>9.0} /s: {} in {:.2} s; p50 {} p99 {} max {} µs{}; {} errors",
         report.per_second(),
@@ -95,7 +95,7 @@ pub(super) fn print_rate(what: &str, report: &Report, cpu: Option<Duration>) {
 }
 
 /// Returns the time per response within `span`, in µs.
-pub(super) fn each(report: &Report, span: Duration) -> f64 {
+pub(super) fn micros_per_response(report: &Report, span: Duration) -> f64 {
     span.as_secs_f64() * 1e6 / report.answered.max(1) as f64
 }
 

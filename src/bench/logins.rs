@@ -9,8 +9,8 @@ use anyhow::{Context as _, bail};
 use hdrhistogram::Histogram;
 
 /// Pause between two log-ins: enough log-ins for a percentile, too few to be a load.
-const EVERY: Duration = Duration::from_millis(20);
-const PATIENCE: Duration = Duration::from_secs(5);
+const LOGIN_INTERVAL: Duration = Duration::from_millis(20);
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Logs new users in one after another until `over`, using the codes from the server's standard output.
 /// Returns the latencies of the log-in call alone, in µs.
@@ -21,20 +21,20 @@ pub(super) fn measure(
 ) -> anyhow::Result<Histogram<u64>> {
     let mut latencies = Histogram::new(3)?;
     let mut stream = TcpStream::connect(address)?;
-    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_read_timeout(Some(RESPONSE_TIMEOUT))?;
     stream.set_nodelay(true)?;
     for number in 0.. {
         if over() {
             break;
         }
         let phone = format!("18{number:09}");
-        ask(&mut stream, &format!("/api/user/code?phone={phone}"), "")?;
+        post_ok(&mut stream, &format!("/api/user/code?phone={phone}"), "")?;
         let code = code_for(&phone, lines)?;
         let body = format!(r#"{{"phone":"{phone}","code":"{code}"}}"#);
         let began = Instant::now();
-        ask(&mut stream, "/api/user/login", &body)?;
+        post_ok(&mut stream, "/api/user/login", &body)?;
         latencies.record(u64::try_from(began.elapsed().as_micros())?)?;
-        std::thread::sleep(EVERY);
+        std::thread::sleep(LOGIN_INTERVAL);
     }
     Ok(latencies)
 }
@@ -42,7 +42,7 @@ pub(super) fn measure(
 /// Waits for the console's line with the code, as in `SMS 13900000002 code 123456`.
 fn code_for(phone: &str, lines: &Receiver<String>) -> anyhow::Result<String> {
     loop {
-        let line = lines.recv_timeout(PATIENCE).context("the server wrote no login code")?;
+        let line = lines.recv_timeout(RESPONSE_TIMEOUT).context("the server wrote no login code")?;
         if let Some(code) = line.strip_prefix("SMS ").and_then(|rest| rest.strip_prefix(phone)) {
             return Ok(code.trim_start_matches(" code ").to_owned());
         }
@@ -50,7 +50,7 @@ fn code_for(phone: &str, lines: &Receiver<String>) -> anyhow::Result<String> {
 }
 
 /// Sends one POST, which must succeed.
-fn ask(stream: &mut TcpStream, path: &str, body: &str) -> anyhow::Result<()> {
+fn post_ok(stream: &mut TcpStream, path: &str, body: &str) -> anyhow::Result<()> {
     let headers = [("content-type", "application/json")];
     stream.write_all(&super::load::post(path, "mall", &headers, body.as_bytes()))?;
     let mut answer = Vec::new();

@@ -21,4 +21,4 @@ mod watch;
 
 pub use sale::run as run_sale;
 pub use sale_bench::SaleBench;
-pub use site::Ground;
+pub use site::BenchTarget;

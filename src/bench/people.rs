@@ -19,14 +19,14 @@ use crate::mall::Random;
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// Concurrent log-ins while the mall is made. In a directory, concurrent log-ins share the disk's syncs. On
 /// servers, each waits for a connection no longer than a call may take.
-const AT_ONCE_IN_DIRECTORY: usize = 512;
-const AT_ONCE_ON_SERVERS: usize = 32;
+const CONCURRENT_LOGINS_EMBEDDED: usize = 512;
+const CONCURRENT_LOGINS_PRODUCTION: usize = 32;
 /// Attempts per log-in when the servers are busy.
-const TRIES: usize = 5;
+const LOGIN_ATTEMPTS_MAX: usize = 5;
 
 /// Session tokens of the buyers, and the sales they claim from.
 #[derive(Clone, Debug)]
-pub(super) struct Crowd {
+pub(super) struct BenchUsers {
     pub(super) tokens: Arc<Vec<String>>,
     pub(super) sales: Vec<VoucherId>,
     /// A sale without any units.
@@ -49,11 +49,12 @@ pub(super) async fn make(
     size: Size,
     now: Timestamp,
     bar: &ProgressBar,
-) -> anyhow::Result<(Crowd, Health)> {
+) -> anyhow::Result<(BenchUsers, Health)> {
     let storage = place.open().await?;
     let (sales, sold_out) = open_sales(&storage, size, now).await?;
     let random = Random::system();
-    let at_once = if place.dir().is_some() { AT_ONCE_IN_DIRECTORY } else { AT_ONCE_ON_SERVERS };
+    let at_once =
+        if place.dir().is_some() { CONCURRENT_LOGINS_EMBEDDED } else { CONCURRENT_LOGINS_PRODUCTION };
     let mut tokens = Vec::with_capacity(size.users);
     let mut under_way = JoinSet::new();
     bar.set_length(size.users as u64);
@@ -70,7 +71,7 @@ pub(super) async fn make(
     }
     let health = storage.upkeep.health().await;
     storage.upkeep.close().await.context("the bench's mall cannot be closed")?;
-    Ok((Crowd { tokens: Arc::new(tokens), sales, sold_out: Some(sold_out) }, health))
+    Ok((BenchUsers { tokens: Arc::new(tokens), sales, sold_out: Some(sold_out) }, health))
 }
 
 async fn finish_one(under_way: &mut JoinSet<anyhow::Result<()>>, bar: &ProgressBar) -> anyhow::Result<()> {
@@ -87,7 +88,7 @@ async fn log_in(storage: Storage, number: usize, token: String, now: Timestamp) 
         bail!("at most 999,999,999 users fit into their phone numbers")
     };
     let (name, hash) = (format!("bench_{number}"), TokenHash(Sha256::digest(token.as_bytes()).into()));
-    for tries_left in (0..TRIES).rev() {
+    for tries_left in (0..LOGIN_ATTEMPTS_MAX).rev() {
         let begun = async {
             let user = storage.users.find_or_create(&phone, &name, now).await?;
             storage.sessions.begin(hash, user.id, DAY, now).await

@@ -10,43 +10,43 @@ use std::time::{Duration, Instant};
 use anyhow::bail;
 use indicatif::ProgressBar;
 use mallbox_storage::{Health, Timestamp};
-use mallbox_storage_production::ServerFigures;
+use mallbox_storage_production::ServerStats;
 
-use super::comparison::{Outcome, What};
-use super::drive::{drive, each, press, print_claims, print_rate, progress_bar};
+use super::comparison::{Outcome, Quantity};
+use super::drive::{claim_all, drive, micros_per_response, print_claims, print_rate, progress_bar};
 use super::load::Report;
-use super::people::{self, Crowd, Size};
-use super::rush::Rush;
+use super::people::{self, BenchUsers, Size};
+use super::rush::ClaimScript;
 use super::sale_bench::SaleBench;
 use super::server::{Server, cpu_of, cpu_since, this_program};
-use super::site::{Ground, Site};
-use super::watch::{self, Watch};
+use super::site::{BenchLocation, BenchTarget};
+use super::watch::{self, MetricsSampler};
 use super::{logins, toll};
 
 /// Time limit for the workers to persist the claims still pending after the sale.
-const DRAIN: Duration = Duration::from_secs(600);
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(600);
 /// Per-user limit in claims a minute: checked on every claim, never reached.
-const UNREACHED: &str = "1000000000";
+const CLAIM_LIMIT_UNREACHED: &str = "1000000000";
 
 /// A mall under load.
 struct Round<'a> {
     bench: &'a SaleBench,
-    site: &'a Site,
-    crowd: Crowd,
+    site: &'a BenchLocation,
+    crowd: BenchUsers,
     ceiling: &'a Report,
     servers: Vec<Server>,
     addresses: Vec<SocketAddr>,
-    figures: Vec<(What, f64)>,
+    figures: Vec<(Quantity, f64)>,
 }
 
 /// Makes a mall on `ground`, runs the sales, and checks the ledger.
 pub(super) fn run(
     bench: &SaleBench,
-    ground: &Ground,
+    ground: &BenchTarget,
     ceiling: &Report,
     now: Timestamp,
 ) -> anyhow::Result<Outcome> {
-    let site = Site::find(ground)?;
+    let site = BenchLocation::find(ground)?;
     let (crowd, health) = make_mall(bench, &site, now)?;
     let arguments = arguments(bench, &site)?;
     print_servers(&arguments, &site, &health);
@@ -74,16 +74,16 @@ impl Round<'_> {
             std::thread::spawn(move || logins::measure(address, &lines, || over.load(Ordering::Relaxed)))
         };
         let before = self.site.figures()?;
-        let watch = Watch::start(self.addresses.clone());
+        let watch = MetricsSampler::start(self.addresses.clone());
         let (cpu, began) = (cpu_of(&self.servers), Instant::now());
-        let pressed = press(self.bench, &self.addresses, &self.crowd);
+        let pressed = claim_all(self.bench, &self.addresses, &self.crowd);
         over.store(true, Ordering::Relaxed);
         let (tally, report) = pressed?;
         let claim_cpu = cpu_since(&self.servers, cpu);
         let left = watch::look(&self.addresses)?.pending;
         let bar = ProgressBar::new_spinner().with_message("waiting for the order workers");
         bar.enable_steady_tick(Duration::from_millis(100));
-        let drained = watch::drained(&self.addresses, DRAIN)?;
+        let drained = watch::drained(&self.addresses, DRAIN_TIMEOUT)?;
         bar.finish_and_clear();
         let persisting = began.elapsed().as_secs_f64();
         let written = watch::look(&self.addresses)?;
@@ -116,7 +116,7 @@ impl Round<'_> {
         let last = self.crowd.sales.last().copied();
         for (what, sale) in [("sold out", self.crowd.sold_out), ("pressed again", last)] {
             let Some(sale) = sale else { continue };
-            let script = Rush::new(Arc::clone(&self.crowd.tokens), &[sale], true);
+            let script = ClaimScript::new(Arc::clone(&self.crowd.tokens), &[sale], true);
             let before = self.site.figures()?;
             let cpu = cpu_of(&self.servers);
             let (rush, report) = drive(self.bench, &self.addresses, script, Some(self.bench.span), what)?;
@@ -146,11 +146,11 @@ impl Round<'_> {
         self.note(("p50 of a claim, ms", 2), report.p50().as_secs_f64() * 1e3);
         self.note(("p99 of a claim, ms", 2), report.p99().as_secs_f64() * 1e3);
         if let Some(cpu) = cpu {
-            self.note(("mallbox' CPU a claim, µs", 1), each(report, cpu));
+            self.note(("mallbox' CPU a claim, µs", 1), micros_per_response(report, cpu));
         }
     }
 
-    fn note(&mut self, what: What, value: f64) {
+    fn note(&mut self, what: Quantity, value: f64) {
         self.figures.push((what, value));
     }
 
@@ -159,11 +159,15 @@ impl Round<'_> {
     }
 }
 
-fn spent_since(site: &Site, before: Option<ServerFigures>) -> anyhow::Result<Option<ServerFigures>> {
+fn spent_since(site: &BenchLocation, before: Option<ServerStats>) -> anyhow::Result<Option<ServerStats>> {
     Ok(before.zip(site.figures()?).map(|(before, after)| after - before))
 }
 
-fn make_mall(bench: &SaleBench, site: &Site, now: Timestamp) -> anyhow::Result<(Crowd, Health)> {
+fn make_mall(
+    bench: &SaleBench,
+    site: &BenchLocation,
+    now: Timestamp,
+) -> anyhow::Result<(BenchUsers, Health)> {
     let bar = progress_bar(Some(bench.users as u64), "users logged in");
     let size = Size { users: bench.users, sales: bench.sales, units: bench.units };
     let made = site.runtime.block_on(people::make(&site.place(), size, now, &bar))?;
@@ -171,15 +175,16 @@ fn make_mall(bench: &SaleBench, site: &Site, now: Timestamp) -> anyhow::Result<(
     Ok(made)
 }
 
-fn arguments(bench: &SaleBench, site: &Site) -> anyhow::Result<Vec<String>> {
+fn arguments(bench: &SaleBench, site: &BenchLocation) -> anyhow::Result<Vec<String>> {
     let mut arguments = site.serve()?;
     arguments.extend(["--listen", "127.0.0.1:0"].map(str::to_owned));
-    let limits = if bench.limits { ["--claims-per-minute", UNREACHED] } else { ["--limits", "off"] };
+    let limits =
+        if bench.limits { ["--claims-per-minute", CLAIM_LIMIT_UNREACHED] } else { ["--limits", "off"] };
     arguments.extend(limits.map(str::to_owned));
     Ok(arguments)
 }
 
-fn print_servers(arguments: &[String], site: &Site, health: &Health) {
+fn print_servers(arguments: &[String], site: &BenchLocation, health: &Health) {
     let many = if site.instances() > 1 { format!("{} × ", site.instances()) } else { String::new() };
     println!("server         {many}mallbox {}", arguments.join(" "));
     for (server, address) in health.servers() {
@@ -188,7 +193,7 @@ fn print_servers(arguments: &[String], site: &Site, health: &Health) {
 }
 
 /// Starts all processes of the mall. Returns the lines each writes to standard output.
-fn start(arguments: &[String], site: &Site) -> anyhow::Result<(Vec<Server>, Vec<Receiver<String>>)> {
+fn start(arguments: &[String], site: &BenchLocation) -> anyhow::Result<(Vec<Server>, Vec<Receiver<String>>)> {
     let environment = site.environment();
     let started: Vec<_> = (0..site.instances())
         .map(|_| Server::start(arguments, &environment))
@@ -222,7 +227,7 @@ fn bytes_below(dir: &Path) -> std::io::Result<u64> {
 }
 
 /// Checks the stopped mall's ledger with `verify`. Returns whether the ledger balances.
-fn verify(site: &Site) -> anyhow::Result<bool> {
+fn verify(site: &BenchLocation) -> anyhow::Result<bool> {
     Ok(this_program(&site.command("verify")?, &site.environment())?.status()?.success())
 }
 

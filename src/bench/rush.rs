@@ -8,7 +8,7 @@ use super::load::{Answer, Fault, Script};
 
 /// Responses to claims, by kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct Tally {
+pub(super) struct ClaimOutcomes {
     pub(super) accepted: u64,
     pub(super) sold_out: u64,
     pub(super) already_bought: u64,
@@ -22,26 +22,32 @@ pub(super) struct Tally {
 
 /// Sends one claim per user in one sale after another; with `for_ever`, continues with the last sale without
 /// end.
-pub(super) struct Rush {
+pub(super) struct ClaimScript {
     tokens: Arc<Vec<String>>,
     heads: Vec<String>,
     next: usize,
     for_ever: bool,
-    pub(super) tally: Tally,
+    pub(super) tally: ClaimOutcomes,
 }
 
-impl Rush {
+impl ClaimScript {
     pub(super) fn new(tokens: Arc<Vec<String>>, sales: &[VoucherId], for_ever: bool) -> Self {
         let head = |sale: &VoucherId| {
             format!(
                 "POST /api/voucher-order/seckill/{sale} HTTP/1.1\r\nhost: mall\r\ncontent-length: 0\r\nauthorization: "
             )
         };
-        Self { tokens, heads: sales.iter().map(head).collect(), next: 0, for_ever, tally: Tally::default() }
+        Self {
+            tokens,
+            heads: sales.iter().map(head).collect(),
+            next: 0,
+            for_ever,
+            tally: ClaimOutcomes::default(),
+        }
     }
 }
 
-impl Script for Rush {
+impl Script for ClaimScript {
     fn request(&mut self, _connection: usize, buffer: &mut Vec<u8>) -> bool {
         let (sale, user) = (self.next / self.tokens.len(), self.next % self.tokens.len());
         let head = match self.heads.get(sale) {
@@ -56,7 +62,7 @@ impl Script for Rush {
         true
     }
 
-    fn answer(&mut self, _connection: usize, answer: Answer<'_>) {
+    fn on_response(&mut self, _connection: usize, answer: Answer<'_>) {
         let tally = &mut self.tally;
         let count = match answer.status {
             200 if answer.body.starts_with(br#"{"success":true"#) => &mut tally.accepted,
@@ -85,7 +91,7 @@ mod tests {
     #[test]
     fn every_user_presses_once_in_every_sale() {
         let tokens = Arc::new(vec!["a".to_owned(), "b".to_owned()]);
-        let mut rush = Rush::new(tokens, &[VoucherId::new(1), VoucherId::new(2)], false);
+        let mut rush = ClaimScript::new(tokens, &[VoucherId::new(1), VoucherId::new(2)], false);
         let mut sent = Vec::new();
         loop {
             let mut buffer = Vec::new();
@@ -107,7 +113,7 @@ mod tests {
 
     #[test]
     fn answers_are_told_apart() {
-        let mut rush = Rush::new(Arc::default(), &[VoucherId::new(1)], false);
+        let mut rush = ClaimScript::new(Arc::default(), &[VoucherId::new(1)], false);
         for (status, body) in [
             (200, r#"{"success":true,"data":1,"dataText":"1"}"#),
             (200, r#"{"success":false,"errorMsg":"库存不足","code":"SOLD_OUT"}"#),
@@ -115,11 +121,17 @@ mod tests {
             (200, r#"{"success":false,"errorMsg":"x","code":"NOT_OPEN"}"#),
             (503, r#"{"success":false,"errorMsg":"x","code":"BUSY"}"#),
         ] {
-            rush.answer(0, Answer { status, body: body.as_bytes(), took: std::time::Duration::ZERO });
+            rush.on_response(0, Answer { status, body: body.as_bytes(), took: std::time::Duration::ZERO });
         }
         rush.lost(0, Fault::Timeout);
-        let one_each =
-            Tally { accepted: 1, sold_out: 1, already_bought: 1, refused: 1, turned_away: 1, lost: 1 };
+        let one_each = ClaimOutcomes {
+            accepted: 1,
+            sold_out: 1,
+            already_bought: 1,
+            refused: 1,
+            turned_away: 1,
+            lost: 1,
+        };
         assert_eq!(rush.tally, one_each);
     }
 }

@@ -7,14 +7,14 @@ use anyhow::bail;
 use mallbox_storage::{Timestamp, VoucherId};
 
 use super::comparison;
-use super::drive::{drive, press, print_claims, print_rate};
+use super::drive::{claim_all, drive, print_claims, print_rate};
 use super::load::Report;
-use super::people::Crowd;
+use super::people::BenchUsers;
 use super::round;
-use super::rush::Rush;
+use super::rush::ClaimScript;
 use super::sale_bench::SaleBench;
 use super::server::{Server, cpu_of, cpu_since};
-use super::site::Ground;
+use super::site::BenchTarget;
 use crate::mall::Random;
 
 /// Runs the bench, prints the results and checks the ledgers. Returns whether all ledgers balance.
@@ -26,14 +26,14 @@ pub fn run(bench: &SaleBench, now: Timestamp) -> anyhow::Result<bool> {
         bail!("users, sales and connections must each be at least 1");
     }
     if let Some((address, tokens, sales)) = &bench.server {
-        let crowd = Crowd { tokens: Arc::new(tokens.clone()), sales: sales.clone(), sold_out: None };
-        let (tally, report) = press(bench, &[*address], &crowd)?;
+        let crowd = BenchUsers { tokens: Arc::new(tokens.clone()), sales: sales.clone(), sold_out: None };
+        let (tally, report) = claim_all(bench, &[*address], &crowd)?;
         print_claims(&tally, &report, None);
         return Ok(true);
     }
     let mut outcomes = Vec::new();
     for round in 1..=bench.rounds {
-        let mut grounds: Vec<&Ground> = bench.grounds.iter().collect();
+        let mut grounds: Vec<&BenchTarget> = bench.grounds.iter().collect();
         if round % 2 == 0 {
             // The order alternates, because the second ground finds a machine that has just been busy.
             grounds.reverse();
@@ -60,7 +60,7 @@ fn measure_ceiling(bench: &SaleBench) -> anyhow::Result<Report> {
     let cpu = cpu_of(&servers);
     let tokens = Arc::new(vec![Random::system().token(); 1000]);
     let closed = SaleBench { rate: None, ..bench.clone() };
-    let script = Rush::new(tokens, &[VoucherId::new(1)], true);
+    let script = ClaimScript::new(tokens, &[VoucherId::new(1)], true);
     let (_, report) = drive(&closed, &[servers[0].address], script, Some(bench.span), "ceiling")?;
     print_rate("ceiling", &report, cpu_since(&servers, cpu));
     println!("               a bare axum handler under the same load, {} connections", bench.connections);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use mallbox_storage::VoucherId;
 
-use super::site::Ground;
+use super::site::BenchTarget;
 
 /// Settings of a run of `bench sale`.
 #[derive(Clone, Debug)]
@@ -25,7 +25,7 @@ pub struct SaleBench {
     /// Whether every claim is checked against the user's rate limit, which is never reached.
     pub limits: bool,
     /// Grounds to run on, in alternating order.
-    pub grounds: Vec<Ground>,
+    pub grounds: Vec<BenchTarget>,
     /// Rounds on each ground.
     pub rounds: usize,
     /// A running server, with session tokens of its users and the sales to claim from.

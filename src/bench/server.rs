@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, bail};
 
 /// Time limit for a server to print its address: reading a large mall takes a while.
-const START: Duration = Duration::from_secs(60);
-const STOP: Duration = Duration::from_secs(30);
+const START_TIMEOUT: Duration = Duration::from_secs(60);
+const STOP_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Variables a server may inherit: logging and language, nothing that changes behaviour.
-const HEARD: [&str; 2] = ["MALLBOX_LOG", "MALLBOX_LANG"];
+const INHERITED_VARIABLES: [&str; 2] = ["MALLBOX_LOG", "MALLBOX_LANG"];
 
 /// Location of the mall for the server, kept off the command line, which every user of the machine can read.
 pub(super) type Environment = [(&'static str, String)];
@@ -26,7 +26,7 @@ pub(super) fn this_program(arguments: &[String], environment: &Environment) -> a
     command.args(arguments);
     for (name, _) in std::env::vars_os() {
         let text = name.to_string_lossy();
-        if text.starts_with("MALLBOX_") && !HEARD.contains(&&*text) {
+        if text.starts_with("MALLBOX_") && !INHERITED_VARIABLES.contains(&&*text) {
             command.env_remove(&name);
         }
     }
@@ -71,7 +71,7 @@ impl Server {
         arguments: &[String],
         lines: &Receiver<String>,
     ) -> anyhow::Result<SocketAddr> {
-        let deadline = Instant::now() + START;
+        let deadline = Instant::now() + START_TIMEOUT;
         loop {
             match lines.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
                 Ok(line) => {
@@ -107,7 +107,7 @@ impl Server {
         if !asked.success() {
             bail!("the server cannot be stopped");
         }
-        let deadline = Instant::now() + STOP;
+        let deadline = Instant::now() + STOP_TIMEOUT;
         while Instant::now() < deadline {
             if let Some(status) = self.child.try_wait()? {
                 if status.success() {
@@ -117,7 +117,7 @@ impl Server {
             }
             std::thread::sleep(Duration::from_millis(20));
         }
-        bail!("the server did not stop within {} s", STOP.as_secs())
+        bail!("the server did not stop within {} s", STOP_TIMEOUT.as_secs())
     }
 }
 

@@ -8,12 +8,12 @@ use crate::place::Place;
 use anyhow::{Context as _, bail};
 use mallbox_storage::Durability;
 use mallbox_storage_embedded::EmbeddedOptions;
-use mallbox_storage_production::{ProductionOptions, ServerFigures, Trial};
+use mallbox_storage_production::{BenchMall, ProductionOptions, ServerStats};
 use tokio::runtime::Runtime;
 
 /// Kind of location to run a bench on.
 #[derive(Clone, Debug)]
-pub enum Ground {
+pub enum BenchTarget {
     /// A directory with the embedded back end.
     Directory {
         /// Durability setting of the server.
@@ -30,7 +30,7 @@ pub enum Ground {
     },
 }
 
-impl Ground {
+impl BenchTarget {
     /// Returns the word used on the command line.
     pub(super) fn name(&self) -> &'static str {
         match self {
@@ -42,7 +42,7 @@ impl Ground {
 
 /// Location of a bench's mall. Dropping the value removes everything not to be kept, and reports what cannot
 /// be removed.
-pub(super) struct Site {
+pub(super) struct BenchLocation {
     /// Runtime for the queries to the servers.
     pub(super) runtime: Runtime,
     kind: Arc<Kind>,
@@ -50,27 +50,27 @@ pub(super) struct Site {
 
 enum Kind {
     Directory { path: PathBuf, is_kept: bool, durability: Durability },
-    Servers { trial: Trial, instances: usize },
+    Servers { trial: BenchMall, instances: usize },
 }
 
-impl Site {
+impl BenchLocation {
     /// Chooses a location. Creates nothing there yet.
-    pub(super) fn find(ground: &Ground) -> anyhow::Result<Self> {
+    pub(super) fn find(ground: &BenchTarget) -> anyhow::Result<Self> {
         let runtime = Runtime::new()?;
         let kind = match ground {
-            Ground::Directory { durability, keep: Some(path) } => {
+            BenchTarget::Directory { durability, keep: Some(path) } => {
                 if path.exists() {
                     bail!("{} is there already: name a directory that the bench may make", path.display());
                 }
                 Kind::Directory { path: path.clone(), is_kept: true, durability: *durability }
             }
-            Ground::Directory { durability, keep: None } => {
+            BenchTarget::Directory { durability, keep: None } => {
                 // Not in /tmp, which is memory on many machines: nothing would reach a disk.
                 let path = std::env::current_dir()?.join(format!(".mallbox-bench-{}", std::process::id()));
                 Kind::Directory { path, is_kept: false, durability: *durability }
             }
-            Ground::Servers { options, instances } => {
-                Kind::Servers { trial: runtime.block_on(Trial::beside(options))?, instances: *instances }
+            BenchTarget::Servers { options, instances } => {
+                Kind::Servers { trial: runtime.block_on(BenchMall::beside(options))?, instances: *instances }
             }
         };
         let kind = Arc::new(kind);
@@ -137,7 +137,7 @@ impl Site {
     }
 
     /// Returns the statistics of Redis and MySQL so far.
-    pub(super) fn figures(&self) -> anyhow::Result<Option<ServerFigures>> {
+    pub(super) fn figures(&self) -> anyhow::Result<Option<ServerStats>> {
         match &*self.kind {
             Kind::Directory { .. } => Ok(None),
             Kind::Servers { trial, .. } => Ok(Some(self.runtime.block_on(trial.figures())?)),
@@ -145,7 +145,7 @@ impl Site {
     }
 }
 
-impl Drop for Site {
+impl Drop for BenchLocation {
     fn drop(&mut self) {
         self.runtime.block_on(self.kind.remove());
     }

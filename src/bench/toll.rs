@@ -1,13 +1,13 @@
 //! Cost of claims and orders in Redis and MySQL.
 
-use mallbox_storage_production::ServerFigures;
+use mallbox_storage_production::ServerStats;
 
-use super::comparison::What;
+use super::comparison::Quantity;
 
 /// Returns the cost per claim in Redis, including the background work on the log, and the cost per order in
 /// MySQL.
-pub(super) fn of_claims(spent: &ServerFigures, claims: u64, orders: u64) -> Vec<(What, f64)> {
-    let ServerFigures { redis, mysql } = spent;
+pub(super) fn of_claims(spent: &ServerStats, claims: u64, orders: u64) -> Vec<(Quantity, f64)> {
+    let ServerStats { redis, mysql } = spent;
     let (a_claim, an_order) = (share_of(claims), share_of(orders));
     vec![
         (("Redis' CPU a claim, µs", 1), redis.cpu.as_secs_f64() * 1e6 / claims.max(1) as f64),
@@ -23,7 +23,7 @@ pub(super) fn of_claims(spent: &ServerFigures, claims: u64, orders: u64) -> Vec<
 }
 
 /// Returns the cost per refusal: the claim itself, nothing else.
-pub(super) fn of_refusals(spent: &ServerFigures, refusals: u64) -> [(What, f64); 2] {
+pub(super) fn of_refusals(spent: &ServerStats, refusals: u64) -> [(Quantity, f64); 2] {
     let a_refusal = share_of(refusals);
     [
         (("Redis calls a sold out", 2), a_refusal(spent.redis.scripts)),
@@ -32,7 +32,7 @@ pub(super) fn of_refusals(spent: &ServerFigures, refusals: u64) -> [(What, f64);
 }
 
 /// Formats the costs of [`of_claims`] in one line.
-pub(super) fn line(spent: &ServerFigures, claims: u64, orders: u64) -> String {
+pub(super) fn line(spent: &ServerStats, claims: u64, orders: u64) -> String {
     let figures = of_claims(spent, claims, orders);
     figures
         .iter()

@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
 
-const EVERY: Duration = Duration::from_millis(100);
-const PATIENCE: Duration = Duration::from_secs(5);
+const SAMPLE_INTERVAL: Duration = Duration::from_millis(100);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A sample of the servers' metrics.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Look {
+pub(super) struct MetricsSample {
     /// Claims persisted as orders since the servers started.
     pub(super) persisted: u64,
     /// Transactions used to persist `persisted` claims.
@@ -24,12 +24,12 @@ pub(super) struct Look {
 }
 
 /// Samples every 100 ms on a dedicated thread until stopped.
-pub(super) struct Watch {
+pub(super) struct MetricsSampler {
     stop: Arc<AtomicBool>,
-    thread: JoinHandle<Vec<(Instant, Look)>>,
+    thread: JoinHandle<Vec<(Instant, MetricsSample)>>,
 }
 
-impl Watch {
+impl MetricsSampler {
     pub(super) fn start(addresses: Vec<SocketAddr>) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
@@ -40,14 +40,14 @@ impl Watch {
                 if let Ok(look) = look(&addresses) {
                     looks.push((Instant::now(), look));
                 }
-                std::thread::sleep(EVERY);
+                std::thread::sleep(SAMPLE_INTERVAL);
             }
             looks
         });
         Self { stop, thread }
     }
 
-    pub(super) fn stop(self) -> Vec<(Instant, Look)> {
+    pub(super) fn stop(self) -> Vec<(Instant, MetricsSample)> {
         self.stop.store(true, Ordering::Relaxed);
         self.thread.join().unwrap_or_default()
     }
@@ -69,10 +69,10 @@ pub(super) fn drained(addresses: &[SocketAddr], patience: Duration) -> anyhow::R
 }
 
 /// Samples all servers of a mall. Each server reports its own work, and the pending claims of the shared log.
-pub(super) fn look(addresses: &[SocketAddr]) -> anyhow::Result<Look> {
-    addresses.iter().try_fold(Look::default(), |sum, address| {
+pub(super) fn look(addresses: &[SocketAddr]) -> anyhow::Result<MetricsSample> {
+    addresses.iter().try_fold(MetricsSample::default(), |sum, address| {
         let one = look_at(*address)?;
-        Ok(Look {
+        Ok(MetricsSample {
             persisted: sum.persisted + one.persisted,
             batches: sum.batches + one.batches,
             pending: one.pending,
@@ -80,7 +80,7 @@ pub(super) fn look(addresses: &[SocketAddr]) -> anyhow::Result<Look> {
     })
 }
 
-fn look_at(address: SocketAddr) -> anyhow::Result<Look> {
+fn look_at(address: SocketAddr) -> anyhow::Result<MetricsSample> {
     let text = get(address, "/metrics")?;
     let value = |name: &str| -> anyhow::Result<u64> {
         let line =
@@ -89,7 +89,7 @@ fn look_at(address: SocketAddr) -> anyhow::Result<Look> {
             line.and_then(|line| line.rsplit(' ').next()).context("the server's metrics lack a figure")?;
         value.parse().with_context(|| format!("{name} is no number: {value}"))
     };
-    Ok(Look {
+    Ok(MetricsSample {
         persisted: value("mallbox_orders_persisted_total")?,
         batches: value("mallbox_order_batches_total")?,
         pending: value("mallbox_order_log_pending")?,
@@ -98,8 +98,8 @@ fn look_at(address: SocketAddr) -> anyhow::Result<Look> {
 
 /// Sends a GET on a new connection.
 fn get(address: SocketAddr, path: &str) -> anyhow::Result<String> {
-    let mut stream = TcpStream::connect_timeout(&address, PATIENCE)?;
-    stream.set_read_timeout(Some(PATIENCE))?;
+    let mut stream = TcpStream::connect_timeout(&address, REQUEST_TIMEOUT)?;
+    stream.set_read_timeout(Some(REQUEST_TIMEOUT))?;
     stream.write_all(format!("GET {path} HTTP/1.1\r\nhost: mall\r\nconnection: close\r\n\r\n").as_bytes())?;
     let mut answer = String::new();
     stream.read_to_string(&mut answer)?;

@@ -4,7 +4,7 @@ use clap::{Args, Subcommand};
 use serde_json::Value;
 
 use super::house;
-use super::words::Hindrance;
+use super::words::CommandFailure;
 use crate::config::PlaceConfig;
 use crate::language::{Language, padded, sentence};
 
@@ -38,21 +38,21 @@ pub(super) struct Verify {
     /// An entry and its hash as printed by an earlier `verify`: detects a log rewritten at or before this
     /// entry.
     #[arg(long, value_name = "ENTRY:HASH", value_parser = noted)]
-    noted: Option<Noted>,
+    noted: Option<KnownEntry>,
 }
 
 /// An entry's number and its hash in hexadecimal digits.
 #[derive(Clone)]
-struct Noted {
+struct KnownEntry {
     number: u64,
     hash: String,
 }
 
-fn noted(text: &str) -> Result<Noted, String> {
+fn noted(text: &str) -> Result<KnownEntry, String> {
     let hash_is_one = |hash: &str| hash.len() == 64 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
     let parts = text.split_once(':').filter(|(_, hash)| hash_is_one(hash));
     let noted = parts.and_then(|(number, hash)| {
-        Some(Noted {
+        Some(KnownEntry {
             number: number.parse().ok().filter(|number| *number > 0)?,
             hash: hash.to_ascii_lowercase(),
         })
@@ -75,7 +75,7 @@ fn list(which: &List, l: Language) -> anyhow::Result<()> {
     let (mut before, mut left) = (which.before, which.max);
     while left > 0 {
         let entries = page(&which.mall, before, left, l)?;
-        super::say(&entries.iter().map(|entry| line(entry, l)).collect::<String>());
+        super::print(&entries.iter().map(|entry| line(entry, l)).collect::<String>());
         let Some(last) = entries.last().and_then(|entry| entry["number"].as_u64()) else { break };
         before = Some(last);
         left = left.saturating_sub(entries.len() as u64);
@@ -88,7 +88,7 @@ fn list(which: &List, l: Language) -> anyhow::Result<()> {
 fn page(mall: &PlaceConfig, before: Option<u64>, max: u64, l: Language) -> anyhow::Result<Vec<Value>> {
     let max = max.min(u64::from(u32::MAX));
     let before = before.map_or_else(String::new, |before| format!("&before={before}"));
-    let answer = house::ask(mall, "GET", &format!("/control/audit?max={max}{before}"), l)?;
+    let answer = house::request(mall, "GET", &format!("/control/audit?max={max}{before}"), l)?;
     Ok(answer.as_array().cloned().unwrap_or_default())
 }
 
@@ -105,13 +105,13 @@ fn line(entry: &Value, l: Language) -> String {
 }
 
 fn verify(verify: &Verify, l: Language) -> anyhow::Result<bool> {
-    let check = house::ask(&verify.mall, "GET", "/control/audit/verify", l)?;
+    let check = house::request(&verify.mall, "GET", "/control/audit/verify", l)?;
     let (Some(entries), Some(head)) = (check["entries"].as_u64(), check["head"].as_str()) else {
-        return Err(Hindrance::NoVerdictOnAudit.into());
+        return Err(CommandFailure::NoVerdictOnAudit.into());
     };
     if let Some(fault) = check.get("fault") {
-        let text = fault["text"].as_str().ok_or(Hindrance::NoVerdictOnAudit)?;
-        super::say(&sentence!(
+        let text = fault["text"].as_str().ok_or(CommandFailure::NoVerdictOnAudit)?;
+        super::print(&sentence!(
             l,
             "有误：{text}；此前的{entries}条完好\n",
             "WRONG: {text}; {entries} entries before it are in order\n"
@@ -122,14 +122,14 @@ fn verify(verify: &Verify, l: Language) -> anyhow::Result<bool> {
         && !is_still_there(&verify.mall, noted, l)?
     {
         let number = noted.number;
-        super::say(&sentence!(
+        super::print(&sentence!(
             l,
             "有误：第{number}条不是当初记下的那一条：日志被重写过\n",
             "WRONG: entry {number} is not the one that was noted: the log was written anew\n"
         ));
         return Ok(false);
     }
-    super::say(&sentence!(
+    super::print(&sentence!(
         l,
         "审计日志完好：共{entries}条，最后一条是{entries}:{head}\n",
         "the audit log is in order: {entries} entries; the last is {entries}:{head}\n"
@@ -137,7 +137,7 @@ fn verify(verify: &Verify, l: Language) -> anyhow::Result<bool> {
     Ok(true)
 }
 
-fn is_still_there(mall: &PlaceConfig, noted: &Noted, l: Language) -> anyhow::Result<bool> {
+fn is_still_there(mall: &PlaceConfig, noted: &KnownEntry, l: Language) -> anyhow::Result<bool> {
     let entries = page(mall, noted.number.checked_add(1), 1, l)?;
     Ok(entries.first().is_some_and(|entry| {
         entry["number"].as_u64() == Some(noted.number) && entry["hash"].as_str() == Some(&noted.hash)

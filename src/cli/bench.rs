@@ -9,9 +9,9 @@ use clap::{Args, Subcommand, ValueEnum};
 use mallbox_storage::{Durability, VoucherId};
 use mallbox_storage_production::ProductionOptions;
 
-use super::words::{Hindrance, Misuse};
-use crate::bench::{self, Ground, SaleBench};
-use crate::config::{DurabilityChoice, PlaceConfig, PlaceMistake, ServerUrl, Switch, at_least_one};
+use super::words::{CommandFailure, UsageError};
+use crate::bench::{self, BenchTarget, SaleBench};
+use crate::config::{DurabilityChoice, LocationError, PlaceConfig, ServerUrl, Switch, at_least_one};
 use crate::mall::{Clock as _, SystemClock};
 
 /// Subcommands of `bench`.
@@ -114,11 +114,11 @@ impl Sale {
         let server = match (self.address, &self.tokens) {
             (Some(address), Some(file)) => {
                 let text = std::fs::read_to_string(file)
-                    .map_err(|error| Hindrance::CannotRead(file.clone()).since(error))?;
+                    .map_err(|error| CommandFailure::CannotRead(file.clone()).with_cause(error))?;
                 let tokens: Vec<String> =
                     text.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect();
                 if tokens.is_empty() {
-                    return Err(Hindrance::NoToken(file.clone()).into());
+                    return Err(CommandFailure::NoToken(file.clone()).into());
                 }
                 Some((address, tokens, self.voucher.iter().copied().map(VoucherId::new).collect::<Vec<_>>()))
             }
@@ -139,7 +139,7 @@ impl Sale {
     }
 
     /// Returns the storages to bench. A flag without a meaning for the chosen storage is a mistake.
-    fn grounds(&self, variable: impl Fn(&str) -> Option<String>) -> Result<Vec<Ground>, Misuse> {
+    fn grounds(&self, variable: impl Fn(&str) -> Option<String>) -> Result<Vec<BenchTarget>, UsageError> {
         let is_typed = self.redis.is_some() || self.mysql.is_some();
         let on = self.on.unwrap_or(if is_typed { On::Servers } else { On::Directory });
         let of_servers = [
@@ -150,38 +150,38 @@ impl Sale {
         let of_directory = [("--durability", self.durability.is_some()), ("--keep", self.keep.is_some())];
         let given = |flags: &[(&'static str, bool)]| flags.iter().find(|(_, is)| *is).map(|(flag, _)| *flag);
         let mistake = match on {
-            On::Directory => given(&of_servers).map(PlaceMistake::OnlyOnServers),
-            On::Servers => given(&of_directory).map(PlaceMistake::OnlyInDirectory),
+            On::Directory => given(&of_servers).map(LocationError::OnlyOnServers),
+            On::Servers => given(&of_directory).map(LocationError::OnlyInDirectory),
             On::Both => None,
         };
         if let Some(mistake) = mistake {
-            return Err(Misuse::Where(mistake));
+            return Err(UsageError::Where(mistake));
         }
         if self.keep.is_some() && self.rounds > 1 {
-            return Err(Misuse::OneMallToKeep);
+            return Err(UsageError::OneMallToKeep);
         }
         let mut grounds = Vec::new();
         if on != On::Servers {
             let durability = self.durability.map_or(Durability::Power, Durability::from);
-            grounds.push(Ground::Directory { durability, keep: self.keep.clone() });
+            grounds.push(BenchTarget::Directory { durability, keep: self.keep.clone() });
         }
         if on != On::Directory {
             let instances = self.instances.map_or(1, count);
-            grounds.push(Ground::Servers { options: self.servers(variable)?, instances });
+            grounds.push(BenchTarget::Servers { options: self.servers(variable)?, instances });
         }
         Ok(grounds)
     }
 
     /// Returns the servers from the flags, or else from the environment.
-    fn servers(&self, variable: impl Fn(&str) -> Option<String>) -> Result<ProductionOptions, Misuse> {
+    fn servers(&self, variable: impl Fn(&str) -> Option<String>) -> Result<ProductionOptions, UsageError> {
         let url = |typed: &Option<ServerUrl>, name| {
             typed.clone().or_else(|| variable(name).map(|url| ServerUrl::from(&*url)))
         };
         let (redis, mysql) = (url(&self.redis, "MALLBOX_REDIS"), url(&self.mysql, "MALLBOX_MYSQL"));
         match (PlaceConfig { data: None, redis, mysql, redis_prefix: None }).place() {
             Ok(Place::Production(options)) => Ok(options),
-            Ok(Place::Embedded(_)) | Err(PlaceMistake::Missing) => Err(Misuse::NoServers),
-            Err(mistake) => Err(Misuse::Where(mistake)),
+            Ok(Place::Embedded(_)) | Err(LocationError::Missing) => Err(UsageError::NoServers),
+            Err(mistake) => Err(UsageError::Where(mistake)),
         }
     }
 }
@@ -199,17 +199,17 @@ mod tests {
     use crate::language::Language;
 
     /// Parses a command line, with both server variables in the environment, and returns the storages.
-    fn grounds(typed: &[&str]) -> Result<Vec<Ground>, String> {
+    fn grounds(typed: &[&str]) -> Result<Vec<BenchTarget>, String> {
         let command = Sale::augment_args(Command::new("sale")).no_binary_name(true);
         let sale = Sale::from_arg_matches(&command.get_matches_from(typed)).unwrap();
         let grounds = sale.grounds(|name| Some(format!("{name}-url")));
         grounds.map_err(|misuse| misuse.words(Language::En))
     }
 
-    fn shape(grounds: &[Ground]) -> Vec<(&str, String, usize)> {
-        let shape = |ground: &Ground| match ground {
-            Ground::Directory { durability, .. } => ("directory", durability.name().to_owned(), 1),
-            Ground::Servers { options, instances } => {
+    fn shape(grounds: &[BenchTarget]) -> Vec<(&str, String, usize)> {
+        let shape = |ground: &BenchTarget| match ground {
+            BenchTarget::Directory { durability, .. } => ("directory", durability.name().to_owned(), 1),
+            BenchTarget::Servers { options, instances } => {
                 ("servers", format!("{} {}", options.redis.url, options.mysql), *instances)
             }
         };

@@ -8,10 +8,10 @@ use std::path::Path;
 use rustix::fs::{Access, access};
 use tempfile::TempDir;
 
-use super::words::Hindrance;
+use super::words::CommandFailure;
 
 /// Files useless to a read-only command: pictures beside the database, and files of a running process.
-const LEFT_OUT: [&str; 5] = ["uploads", "lock", "control", "control.sock", "mall.sqlite-shm"];
+const EXCLUDED_FILES: [&str; 5] = ["uploads", "lock", "control", "control.sock", "mall.sqlite-shm"];
 
 /// Returns whether the mall cannot be written: the disk, the directory or the database is read-only. Also
 /// true for a directory without any write permission when the caller is root, although the system would allow
@@ -30,9 +30,9 @@ pub(super) fn is_read_only(dir: &Path) -> bool {
 /// # Errors
 /// One sentence: the file that could not be copied, and the cause.
 pub(super) fn copy(dir: &Path) -> anyhow::Result<TempDir> {
-    let failed = |error| Hindrance::CannotCopy(dir.to_owned(), std::env::temp_dir()).since(error);
+    let failed = |error| CommandFailure::CannotCopy(dir.to_owned(), std::env::temp_dir()).with_cause(error);
     let to = tempfile::Builder::new().prefix("mallbox-copy-").tempdir().map_err(failed)?;
-    copy_below(dir, to.path(), &LEFT_OUT).map_err(failed)?;
+    copy_below(dir, to.path(), &EXCLUDED_FILES).map_err(failed)?;
     Ok(to)
 }
 

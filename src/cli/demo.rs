@@ -9,9 +9,9 @@ use crate::place::Place;
 use clap::Args;
 use mallbox_storage_embedded::EmbeddedOptions;
 
-use super::house::{self, Plan};
+use super::house::{self, BootOptions};
 use super::log;
-use super::words::Misuse;
+use super::words::UsageError;
 use crate::config::SiteConfig;
 use crate::demo::seed::{self, Seeded};
 use crate::http::Bound;
@@ -30,7 +30,7 @@ pub(super) struct Demo {
 }
 
 /// Time until the second sale opens: enough to read the banner and copy a line.
-const OPENS_IN: Duration = Duration::from_secs(30);
+const SALE_OPENS_AFTER: Duration = Duration::from_secs(30);
 
 /// Serves the demo mall until stopped.
 ///
@@ -39,10 +39,10 @@ const OPENS_IN: Duration = Duration::from_secs(30);
 pub(super) fn run(demo: Demo, l: Language) -> anyhow::Result<()> {
     let dir = match demo.data {
         Some(dir) => dir,
-        None => own_dir().ok_or(Misuse::NoHome)?,
+        None => own_dir().ok_or(UsageError::NoHome)?,
     };
     if house::is_mall(&dir) && !house::is_demo(&dir) {
-        return Err(Misuse::NotADemo(dir).into());
+        return Err(UsageError::NotADemo(dir).into());
     }
     house::check_dir(&dir)?;
     house::check_is_dir("--web", demo.site.web.as_deref())?;
@@ -50,9 +50,9 @@ pub(super) fn run(demo: Demo, l: Language) -> anyhow::Result<()> {
     let bound = Bound::to(demo.site.listen)?;
     house::mark_as_demo(&dir)?;
     let inbox = Arc::new(Inbox::default());
-    let plan = Plan {
+    let plan = BootOptions {
         place: Place::Embedded(EmbeddedOptions::new(&dir)),
-        may_found: true,
+        create_if_missing: true,
         zone: demo.site.zone.clone(),
         settings: Settings { inbox: true, ..Settings::default().without_limits() },
         sms: Arc::clone(&inbox) as _,
@@ -60,7 +60,7 @@ pub(super) fn run(demo: Demo, l: Language) -> anyhow::Result<()> {
     };
     house::block_on(async {
         let house = house::open(plan).await?;
-        let seeded = seed::seed(&house.app, OPENS_IN).await?;
+        let seeded = seed::seed(&house.app, SALE_OPENS_AFTER).await?;
         let more = what_to_try(&seeded, bound.address(), &demo.site, l);
         house.serve(bound, Some(house::uploads(&dir)), &demo.site, l, &more).await
     })
@@ -80,7 +80,7 @@ fn what_to_try(seeded: &Seeded, address: SocketAddr, site: &SiteConfig, l: Langu
     let own = if site.web.is_some() { "mall/" } else { "" };
     let (site, api) = (format!("http://{address}"), format!("http://{address}{}", site.api_prefix));
     let Seeded { customer, operator, running, opening, shops, .. } = seeded;
-    let seconds = OPENS_IN.as_secs();
+    let seconds = SALE_OPENS_AFTER.as_secs();
     let intro = sentence!(
         l,
         "演示        {shops}家店铺；秒杀{running}进行中，秒杀{opening}将于{seconds}秒后开始；人物均属虚构\n\

@@ -11,7 +11,7 @@ use rustix::process::{Resource, getrlimit};
 
 use super::house;
 use super::words::of_system;
-use crate::language::{Both, Language, both, padded, sentence};
+use crate::language::{Bilingual, Language, both, padded, sentence};
 use crate::mall::{Clock as _, SystemClock};
 
 /// The flags of `doctor`.
@@ -25,11 +25,11 @@ pub(super) struct Doctor {
 /// Number of timed syncs.
 const SYNCS: usize = 300;
 /// Free bytes below which the mall refuses claims.
-const LITTLE_SPACE: u64 = 256 << 20;
-const FEW_FILES: u64 = 1_024;
+const FREE_SPACE_MIN_BYTES: u64 = 256 << 20;
+const OPEN_FILES_MIN: u64 = 1_024;
 
 /// One line of the table. `Err` marks a problem.
-type Finding = (Both, Result<String, String>);
+type Finding = (Bilingual, Result<String, String>);
 
 /// Prints a table. Returns whether every finding is good.
 pub(super) fn run(doctor: &Doctor, l: Language) -> bool {
@@ -57,7 +57,7 @@ pub(super) fn run(doctor: &Doctor, l: Language) -> bool {
         };
         table += &format!("{}  {} {text}\n", mark.spoken(l), padded(what.spoken(l), 11));
     }
-    super::say(&table);
+    super::print(&table);
     findings.iter().all(|(_, found)| found.is_ok())
 }
 
@@ -93,7 +93,7 @@ fn space(dir: &Path, l: Language) -> Result<String, String> {
     })?;
     let free = space.f_bavail.saturating_mul(space.f_frsize);
     let mebibytes = free >> 20;
-    if free < LITTLE_SPACE {
+    if free < FREE_SPACE_MIN_BYTES {
         return Err(sentence!(
             l,
             "{mebibytes} MiB：低于64 MiB时不再接受抢购",
@@ -106,7 +106,7 @@ fn space(dir: &Path, l: Language) -> Result<String, String> {
 fn files(l: Language) -> Result<String, String> {
     match getrlimit(Resource::Nofile).maximum {
         None => Ok(sentence!(l, "不限", "no limit")),
-        Some(most) if most < FEW_FILES => Err(sentence!(
+        Some(most) if most < OPEN_FILES_MIN => Err(sentence!(
             l,
             "最多{most}个，人多时不够；请提高`ulimit -Hn`",
             "{most} at the most: too few for a crowd; raise `ulimit -Hn`"

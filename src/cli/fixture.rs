@@ -11,7 +11,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use super::house;
 use super::log;
-use super::words::{Hindrance, Misuse};
+use super::words::{CommandFailure, UsageError};
 use crate::config::{LogFormat, zone};
 use crate::fixture::{Data, FixtureError, Mall};
 use crate::language::Language;
@@ -67,10 +67,10 @@ pub(super) fn run(fixture: Fixture, l: Language) -> anyhow::Result<()> {
         builder = builder.with_limits();
     }
     let mall = builder.listen(fixture.listen).start().map_err(|error| match error {
-        FixtureError::Asked(told) => Misuse::OfFixture(told).into(),
-        other => Hindrance::NoFixture.since(other),
+        FixtureError::Asked(told) => UsageError::InvalidFixture(told).into(),
+        other => CommandFailure::NoFixture.with_cause(other),
     })?;
-    super::say(&(mall.line_text() + "\n"));
+    super::print(&(mall.line_text() + "\n"));
     house::block_on(async {
         let mut stopped = signal(SignalKind::terminate())?;
         let mut interrupted = signal(SignalKind::interrupt())?;
@@ -111,8 +111,8 @@ async fn input_ended() {
 /// kernel's own signal (`PR_SET_PDEATHSIG`) is sent when the parent's thread ends, which in many languages is
 /// earlier.
 async fn parent_ended(parent: Option<rustix::process::Pid>) {
-    const LOOK_EVERY: Duration = Duration::from_millis(200);
+    const PARENT_POLL_INTERVAL: Duration = Duration::from_millis(200);
     while getppid() == parent {
-        tokio::time::sleep(LOOK_EVERY).await;
+        tokio::time::sleep(PARENT_POLL_INTERVAL).await;
     }
 }

@@ -15,20 +15,20 @@ use rustix::process::{Resource, Rlimit, Signal, getrlimit, setrlimit};
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::copied;
-use super::words::{Hindrance, Misuse};
+use super::words::{CommandFailure, UsageError};
 use crate::config::{PlaceConfig, SiteConfig};
-use crate::http::control::{Control, ask_here, ask_running};
+use crate::http::control::{Control, request_here, request_running};
 use crate::http::{App, Bound, Profile, ServerOptions, SiteOptions, site};
-use crate::language::{Both, Language, both, padded};
+use crate::language::{Bilingual, Language, both, padded};
 use crate::mall::payments::Sandbox;
 use crate::mall::sms::{Inbox, SmsSender};
-use crate::mall::{Mall, Means, Random, Settings, WatchedClock, ZONE, wall_time};
+use crate::mall::{Dependencies, Mall, Random, Settings, WatchedClock, ZONE, wall_time};
 
 /// Boot options of a mall.
-pub(super) struct Plan {
+pub(super) struct BootOptions {
     pub(super) place: Place,
     /// Creates the mall if missing.
-    pub(super) may_found: bool,
+    pub(super) create_if_missing: bool,
     pub(super) zone: Option<TimeZone>,
     pub(super) settings: Settings,
     pub(super) sms: Arc<dyn SmsSender>,
@@ -36,7 +36,7 @@ pub(super) struct Plan {
 }
 
 /// An open mall.
-pub(super) struct House {
+pub(super) struct RunningMall {
     pub(super) app: App,
     /// The data directory, if the mall is in one.
     dir: Option<PathBuf>,
@@ -45,12 +45,12 @@ pub(super) struct House {
 /// The file that marks a demo's directory.
 const DEMO_MARK: &str = "DEMO";
 /// Signals closer together than this count as one request to stop, not as a request to exit immediately.
-const ONE_WISH: Duration = Duration::from_millis(500);
+const STOP_SIGNALS_MERGE: Duration = Duration::from_millis(500);
 /// How long a command waits for a free connection of the database.
 #[cfg(feature = "production")]
 const CONNECTION_WAIT_MAX: Duration = Duration::from_secs(10);
 /// Files kept open by the mall itself, with some to spare.
-const OWN_FILES: u64 = 128;
+const RESERVED_FILES: u64 = 128;
 
 /// Runs a task on a runtime for the mall's own work; connections have runtimes of their own.
 pub(super) fn block_on<T>(task: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
@@ -59,7 +59,7 @@ pub(super) fn block_on<T>(task: impl Future<Output = anyhow::Result<T>>) -> anyh
         .thread_name("mall")
         .enable_all()
         .build()
-        .map_err(|error| Hindrance::NoThreads.since(error))?;
+        .map_err(|error| CommandFailure::NoThreads.with_cause(error))?;
     runtime.block_on(task)
 }
 
@@ -75,7 +75,7 @@ pub(super) fn is_demo(dir: &Path) -> bool {
 
 /// Refuses a directory with foreign files. A new mall writes `lock`, replaces `control.sock` and moves an
 /// unknown `log/` aside: in `/var`, `log/` would be the machine's logs.
-pub(super) fn check_dir(dir: &Path) -> Result<(), Misuse> {
+pub(super) fn check_dir(dir: &Path) -> Result<(), UsageError> {
     /// Files of a mall before it has a database, `lost+found` of a file system, and a folder where pictures
     /// may already be.
     const OWN: [&str; 5] = [DEMO_MARK, "lock", "control", "uploads", "lost+found"];
@@ -83,7 +83,7 @@ pub(super) fn check_dir(dir: &Path) -> Result<(), Misuse> {
         return Ok(());
     }
     if dir.exists() && !dir.is_dir() {
-        return Err(Misuse::IsAFile(dir.to_owned()));
+        return Err(UsageError::IsAFile(dir.to_owned()));
     }
     // An unreadable directory is not writable either; creating the mall reports the error.
     let Ok(entries) = std::fs::read_dir(dir) else { return Ok(()) };
@@ -93,14 +93,14 @@ pub(super) fn check_dir(dir: &Path) -> Result<(), Misuse> {
     });
     match foreign {
         None => Ok(()),
-        Some(name) => Err(Misuse::HoldsOther(dir.to_owned(), name.display().to_string())),
+        Some(name) => Err(UsageError::HoldsOther(dir.to_owned(), name.display().to_string())),
     }
 }
 
 /// Refuses a flag whose value is not a directory.
-pub(super) fn check_is_dir(flag: &'static str, path: Option<&Path>) -> Result<(), Misuse> {
+pub(super) fn check_is_dir(flag: &'static str, path: Option<&Path>) -> Result<(), UsageError> {
     match path.filter(|path| !path.is_dir()) {
-        Some(path) => Err(Misuse::NoDirectory(flag, path.to_owned())),
+        Some(path) => Err(UsageError::NoDirectory(flag, path.to_owned())),
         None => Ok(()),
     }
 }
@@ -115,7 +115,7 @@ pub(super) fn mark_as_demo(dir: &Path) -> anyhow::Result<()> {
     let text = "This mall was made by `mallbox demo`: its people and shops are invented.\n";
     make_dir(dir)?;
     std::fs::write(dir.join(DEMO_MARK), text)
-        .map_err(|error| Hindrance::CannotWrite(dir.to_owned()).since(error))
+        .map_err(|error| CommandFailure::CannotWrite(dir.to_owned()).with_cause(error))
 }
 
 /// Creates a data directory readable by its owner only, because the database contains phone numbers.
@@ -124,11 +124,11 @@ pub(super) fn make_dir(dir: &Path) -> anyhow::Result<()> {
         .recursive(true)
         .mode(0o700)
         .create(dir)
-        .map_err(|error| Hindrance::CannotMake(dir.to_owned()).since(error))
+        .map_err(|error| CommandFailure::CannotMake(dir.to_owned()).with_cause(error))
 }
 
 /// Opens a mall: storage and services. Background jobs are not started yet.
-pub(super) async fn open(plan: Plan) -> anyhow::Result<House> {
+pub(super) async fn open(plan: BootOptions) -> anyhow::Result<RunningMall> {
     let dir = plan.place.dir().map(Path::to_owned);
     if let Some(dir) = &dir {
         make_dir(dir)?;
@@ -136,18 +136,18 @@ pub(super) async fn open(plan: Plan) -> anyhow::Result<House> {
     let storage = plan.place.open().await?;
     let (mut zone, new) = zone_of(&storage, plan.zone.clone()).await?;
     if let Some(name) = new {
-        if !plan.may_found {
-            return Err(Misuse::NoMallOnServers.into());
+        if !plan.create_if_missing {
+            return Err(UsageError::NoMallOnServers.into());
         }
         // Of several processes that create the mall concurrently, the first one decides.
         storage.upkeep.keep_setting(ZONE, &name).await?;
         (zone, _) = zone_of(&storage, plan.zone.clone()).await?;
     }
-    Ok(House { app: furnish(storage, zone, plan).await?, dir })
+    Ok(RunningMall { app: assemble(storage, zone, plan).await?, dir })
 }
 
-async fn furnish(storage: Storage, zone: TimeZone, plan: Plan) -> anyhow::Result<App> {
-    let means = Means {
+async fn assemble(storage: Storage, zone: TimeZone, plan: BootOptions) -> anyhow::Result<App> {
+    let means = Dependencies {
         storage,
         clock: Arc::new(WatchedClock::default()),
         zone,
@@ -157,7 +157,7 @@ async fn furnish(storage: Storage, zone: TimeZone, plan: Plan) -> anyhow::Result
         payments: Arc::new(Sandbox::default()),
         random: Arc::new(Random::system()),
     };
-    Mall::open(means).await.map_err(|error| Hindrance::MallUnreadable.since(error))
+    Mall::open(means).await.map_err(|error| CommandFailure::MallUnreadable.with_cause(error))
 }
 
 /// Returns the stored time zone. For a new mall, returns `asked` or else the machine's zone, with the name to
@@ -169,18 +169,18 @@ pub(super) async fn zone_of(
     let asked_name = asked.as_ref().and_then(TimeZone::iana_name);
     if let Some(kept) = storage.upkeep.setting(ZONE).await? {
         if let Some(asked) = asked_name.filter(|asked| *asked != kept) {
-            return Err(Hindrance::ZoneStays(kept, asked.to_owned()).into());
+            return Err(CommandFailure::ZoneStays(kept, asked.to_owned()).into());
         }
         return match TimeZone::get(&kept) {
             Ok(zone) => Ok((zone, None)),
-            Err(error) => Err(Hindrance::ZoneUnknown(kept).since(error)),
+            Err(error) => Err(CommandFailure::ZoneUnknown(kept).with_cause(error)),
         };
     }
     let (zone, name) = wall_time::zone_to_keep(asked);
     Ok((zone, Some(name)))
 }
 
-impl House {
+impl RunningMall {
     /// Serves until a signal arrives, then drains and closes.
     pub(super) async fn serve(
         self,
@@ -198,7 +198,7 @@ impl House {
             web: config.web.clone(),
             profile: config.profile(),
         };
-        let most_connections = config.connections.min(room_for_connections());
+        let most_connections = config.connections.min(max_connections());
         let options = ServerOptions { most_connections, ..ServerOptions::default() };
         let control = self.open_control();
         let mut stopped = signal(SignalKind::terminate())?;
@@ -207,11 +207,11 @@ impl House {
         // unhandled, the signal would end the process.
         let _heard = signal(SignalKind::from_raw(Signal::XFSZ.as_raw()))?;
         let server = bound.serve(&site(&self.app, &site_options), options)?;
-        super::say(&(self.banner(&server.address().to_string(), config.profile(), l).await + more));
+        super::print(&(self.banner(&server.address().to_string(), config.profile(), l).await + more));
 
         tokio::select! { _ = stopped.recv() => {} _ = interrupted.recv() => {} }
         tracing::info!("stopping: draining requests in flight");
-        tokio::spawn(stop_at_once_if_asked_again());
+        tokio::spawn(exit_on_second_signal());
         server.drain().await;
         tracing::debug!("drained all requests");
         if let Some(control) = control {
@@ -255,7 +255,13 @@ impl House {
 
     /// Marks the stop as clean.
     pub(super) async fn close(&self) -> anyhow::Result<()> {
-        self.app.context.storage.upkeep.close().await.map_err(|error| Hindrance::NotClosed.since(error))
+        self.app
+            .context
+            .storage
+            .upkeep
+            .close()
+            .await
+            .map_err(|error| CommandFailure::NotClosed.with_cause(error))
     }
 
     /// Opens the control socket for the command line. A mall on servers needs none: the command line opens
@@ -285,7 +291,7 @@ impl House {
             let durability = server.durability.unwrap_or_default();
             (both(server.name, server.name), format!("{address} ({durability})"))
         }));
-        let promise = promise(health.durability).spoken(l);
+        let promise = durability_words(health.durability).spoken(l);
         let payment = context.payment_mode().await.map_or_else(
             |error| error.to_string(),
             |mode| format!("{} ({})", mode.name(), payment_words(mode).spoken(l)),
@@ -304,7 +310,7 @@ impl House {
 }
 
 /// Describes the effect of a payment mode on orders.
-pub(super) fn payment_words(mode: PaymentMode) -> Both {
+pub(super) fn payment_words(mode: PaymentMode) -> Bilingual {
     match mode {
         PaymentMode::None => both("下单即生效，无需支付", "an order is final, without a payment"),
         PaymentMode::Sandbox => {
@@ -314,7 +320,7 @@ pub(super) fn payment_words(mode: PaymentMode) -> Both {
 }
 
 /// Describes the effect of a profile on clients.
-fn profile_words(profile: Profile) -> Both {
+fn profile_words(profile: Profile) -> Bilingual {
     match profile {
         Profile::Original => both("按hm-dianping页面的预期应答", "answers as hm-dianping's pages expect"),
         Profile::Strict => both("按接口文档应答", "answers as the API's document says"),
@@ -322,7 +328,7 @@ fn profile_words(profile: Profile) -> Both {
 }
 
 /// Describes the failures an acknowledged result survives.
-fn promise(durability: Durability) -> Both {
+fn durability_words(durability: Durability) -> Bilingual {
     match durability {
         Durability::Power => both("断电也不丢失已应答的结果", "an answer survives a power cut"),
         Durability::Process => both("断电可能丢失已应答的结果", "an answer does NOT survive a power cut"),
@@ -333,10 +339,10 @@ fn promise(durability: Durability) -> Both {
     }
 }
 
-async fn stop_at_once_if_asked_again() {
+async fn exit_on_second_signal() {
     // `timeout`, `cargo run` and service managers signal the program and then its group: both signals mean
     // one stop. Subscribing anew drops signals received meanwhile.
-    tokio::time::sleep(ONE_WISH).await;
+    tokio::time::sleep(STOP_SIGNALS_MERGE).await;
     let (Ok(mut stopped), Ok(mut interrupted)) =
         (signal(SignalKind::terminate()), signal(SignalKind::interrupt()))
     else {
@@ -348,26 +354,26 @@ async fn stop_at_once_if_asked_again() {
 }
 
 /// Raises the soft limit on open files to the hard limit. Returns how many connections fit below the limit.
-fn room_for_connections() -> u64 {
+fn max_connections() -> u64 {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     let raised = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
     let files = if raised.is_ok() { maximum } else { current };
-    files.map_or(u64::MAX, |files| files.saturating_sub(OWN_FILES).max(16))
+    files.map_or(u64::MAX, |files| files.saturating_sub(RESERVED_FILES).max(16))
 }
 
 /// Sends a request of the control API to a mall, running or not. A mall running in a directory responds over
 /// the control socket; a mall on servers is opened beside the running processes. A directory without write
 /// access is read through a temporary copy and stays unchanged.
-pub(super) fn ask(
+pub(super) fn request(
     mall: &PlaceConfig,
     method: &str,
     path: &str,
     l: Language,
 ) -> anyhow::Result<serde_json::Value> {
-    let place = mall.place().map_err(Misuse::Where)?;
+    let place = mall.place().map_err(UsageError::Where)?;
     if let Some(dir) = place.dir() {
         check_is_mall(dir)?;
-        if let Some(answer) = ask_running(dir, method, path, l)? {
+        if let Some(answer) = request_running(dir, method, path, l)? {
             return Ok(answer);
         }
     }
@@ -381,12 +387,12 @@ pub(super) fn ask(
     };
     block_on(async {
         let house =
-            open_to_ask(at_a_terminal(place)).await.map_err(|error| match error.downcast::<OpenError>() {
-                Ok(in_use @ OpenError::InUse { .. }) => Hindrance::NoAnswer.since(in_use),
+            open_beside(at_a_terminal(place)).await.map_err(|error| match error.downcast::<OpenError>() {
+                Ok(in_use @ OpenError::InUse { .. }) => CommandFailure::NoAnswer.with_cause(in_use),
                 Ok(other) => other.into(),
                 Err(other) => other,
             })?;
-        let answer = ask_here(Arc::clone(&house.app), method, path, l).await;
+        let answer = request_here(Arc::clone(&house.app), method, path, l).await;
         house.close().await?;
         answer
     })
@@ -396,9 +402,9 @@ fn check_is_mall(dir: &Path) -> anyhow::Result<()> {
     if let Err(error) = dir.join("mall.sqlite").try_exists()
         && error.kind() == std::io::ErrorKind::PermissionDenied
     {
-        return Err(Hindrance::SomebodyElses(dir.to_owned()).since(error));
+        return Err(CommandFailure::ForeignMall(dir.to_owned()).with_cause(error));
     }
-    if is_mall(dir) { Ok(()) } else { Err(Misuse::NoMall(dir.to_owned()).into()) }
+    if is_mall(dir) { Ok(()) } else { Err(UsageError::NoMall(dir.to_owned()).into()) }
 }
 
 /// Limits the wait for a free database connection, for commands run at a terminal.
@@ -413,9 +419,9 @@ pub(super) fn at_a_terminal(place: Place) -> Place {
     }
 }
 
-async fn open_to_ask(place: Place) -> anyhow::Result<House> {
+async fn open_beside(place: Place) -> anyhow::Result<RunningMall> {
     // For a directory, the caller has already checked that a mall exists.
     let may_found = place.dir().is_some();
     let (settings, sms) = (Settings::default(), Arc::new(Inbox::default()));
-    open(Plan { place, may_found, zone: None, settings, sms, inbox: None }).await
+    open(BootOptions { place, create_if_missing: may_found, zone: None, settings, sms, inbox: None }).await
 }

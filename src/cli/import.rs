@@ -12,9 +12,9 @@ use jiff::tz::TimeZone;
 use mallbox_storage::{Importing, PaymentMode, Storage, StoreError, UnpaidOrders, geo_index};
 use mallbox_storage_embedded::EmbeddedOptions;
 
-use super::words::{Hindrance, Misuse};
+use super::words::{CommandFailure, UsageError};
 use super::{house, log};
-use crate::config::{self, LogFormat, PlaceConfig, PlaceMistake};
+use crate::config::{self, LocationError, LogFormat, PlaceConfig};
 use crate::import::{self, Fetched, ImportError, Report, Survey};
 use crate::language::{Language, both, sentence};
 use crate::mall::{Clock as _, SystemClock};
@@ -84,21 +84,22 @@ pub(super) fn run(import: &Import, l: Language) -> anyhow::Result<()> {
     if matches!(import.unpaid, UnpaidOrders::PayWithin(_))
         && PaymentMode::from(import.payment) == PaymentMode::None
     {
-        return Err(Misuse::NoPaymentsToWaitFor.into());
+        return Err(UsageError::NoPaymentsToWaitFor.into());
     }
     house::check_is_dir("--imgs", import.imgs.as_deref())?;
-    let cannot_read = |error| Hindrance::CannotRead(import.file.clone()).since(error);
+    let cannot_read = |error| CommandFailure::CannotRead(import.file.clone()).with_cause(error);
     let mut dump = seekable(File::open(&import.file).map_err(cannot_read)?).map_err(cannot_read)?;
     let length = dump.metadata().map_err(cannot_read)?.len();
     log::start(LogFormat::Text);
     let mut progress = Progress::new(2 * length, l);
     let survey = import::survey(&dump, import.cut_off_is_fine, |bytes| progress.show(bytes, 0));
-    let survey = survey.map_err(|error| Hindrance::NotImported(import.file.clone()).since(error))?;
+    let survey =
+        survey.map_err(|error| CommandFailure::NotImported(import.file.clone()).with_cause(error))?;
     dump.rewind().map_err(cannot_read)?;
     progress.begun = length;
     let report = if import.dry_run {
-        let room =
-            tempfile::tempdir().map_err(|error| Hindrance::CannotMake(std::env::temp_dir()).since(error))?;
+        let room = tempfile::tempdir()
+            .map_err(|error| CommandFailure::CannotMake(std::env::temp_dir()).with_cause(error))?;
         let target = Target::directory(room.path());
         house::block_on(into_mall(import, &target, (dump, survey), progress))?
     } else {
@@ -109,16 +110,16 @@ pub(super) fn run(import: &Import, l: Language) -> anyhow::Result<()> {
         }
         done?
     };
-    super::say(&if import.json {
+    super::print(&if import.json {
         format!("{:#}\n", report.json())
     } else {
-        told(import, &report, &target, l)
+        report_text(import, &report, &target, l)
     });
     Ok(())
 }
 
 /// Renders the report, the rows that were not imported, and the next command to type.
-fn told(import: &Import, report: &Report, target: &Target, l: Language) -> String {
+fn report_text(import: &Import, report: &Report, target: &Target, l: Language) -> String {
     let (text, mall, short) = (report.text(l), target.flags(), report.shortfalls(l));
     if import.dry_run {
         return sentence!(
@@ -181,20 +182,20 @@ struct Target {
 }
 
 impl Target {
-    fn of(import: &Import) -> Result<Self, Misuse> {
-        let place = import.mall.place().map_err(Misuse::Where)?;
+    fn of(import: &Import) -> Result<Self, UsageError> {
+        let place = import.mall.place().map_err(UsageError::Where)?;
         let Some(dir) = place.dir() else {
             let brings_pictures = import.imgs.is_some() || import.fetch_pictures;
             return match (brings_pictures, &import.uploads) {
-                (true, None) => Err(Misuse::NowhereForPictures),
+                (true, None) => Err(UsageError::NowhereForPictures),
                 (_, uploads) => Ok(Self { uploads: uploads.clone(), place }),
             };
         };
         if import.uploads.is_some() {
-            return Err(Misuse::Where(PlaceMistake::OnlyOnServers("--uploads")));
+            return Err(UsageError::Where(LocationError::OnlyOnServers("--uploads")));
         }
         if house::is_demo(dir) {
-            return Err(Misuse::ImportIntoDemo(dir.to_owned()));
+            return Err(UsageError::ImportIntoDemo(dir.to_owned()));
         }
         house::check_dir(dir)?;
         Ok(Self { uploads: Some(house::uploads(dir)), place })
@@ -224,7 +225,7 @@ async fn into_mall(
     let new_dir = target.place.dir().filter(|dir| !house::is_mall(dir));
     let had_pictures = target.uploads.as_ref().is_some_and(|uploads| uploads.exists());
     let storage = house::at_a_terminal(target.place.clone()).open().await?;
-    let done = take_in(import, target, dump, &storage, &mut progress).await;
+    let done = import_into(import, target, dump, &storage, &mut progress).await;
     progress.end();
     let closed = storage.upkeep.close().await;
     if done.is_err()
@@ -234,11 +235,11 @@ async fn into_mall(
         clean_up(dir, had_pictures)?;
     }
     let report = done?;
-    closed.map_err(|error| Hindrance::ImportedNotClosed.since(error))?;
+    closed.map_err(|error| CommandFailure::ImportedNotClosed.with_cause(error))?;
     Ok(report)
 }
 
-async fn take_in(
+async fn import_into(
     import: &Import,
     target: &Target,
     (mut dump, survey): (File, Survey),
@@ -247,8 +248,8 @@ async fn take_in(
 ) -> anyhow::Result<Report> {
     let (zone, new_zone) = house::zone_of(storage, import.zone.clone()).await?;
     let used = || {
-        let used = target.place.dir().map(|dir| Misuse::ImportIntoUsed(dir.to_owned()));
-        used.unwrap_or(Misuse::ImportIntoUsedServers)
+        let used = target.place.dir().map(|dir| UsageError::ImportIntoUsed(dir.to_owned()));
+        used.unwrap_or(UsageError::ImportIntoUsedServers)
     };
     let mut into = storage.import.begin().await?.ok_or_else(used)?;
     let mut fetched = Fetched::default();
@@ -269,7 +270,7 @@ async fn take_in(
         now: SystemClock.now(),
     };
     let done = work.run(dump, &survey, into, |bytes, rows| progress.show(bytes, rows)).await;
-    let report = done.map_err(|error| Hindrance::NotImported(import.file.clone()).since(error))?;
+    let report = done.map_err(|error| CommandFailure::NotImported(import.file.clone()).with_cause(error))?;
     // Redis may hold negative cache entries from before the import.
     if let Err(error) = storage.cache.clear().await {
         tracing::warn!(%error, "could not clear the cache: imported rows may stay hidden for minutes");
@@ -282,11 +283,11 @@ async fn take_in(
 
 /// Begins the import again, as soon as the server has rolled back the abandoned transaction.
 async fn begin_again(storage: &Storage) -> Result<Option<Box<dyn Importing>>, StoreError> {
-    const TRIES: u32 = 20;
-    const BETWEEN: Duration = Duration::from_millis(500);
-    for _ in 1..TRIES {
+    const BEGIN_RETRY_MAX: u32 = 20;
+    const BEGIN_RETRY_DELAY: Duration = Duration::from_millis(500);
+    for _ in 1..BEGIN_RETRY_MAX {
         match storage.import.begin().await {
-            Err(error) if error.is_transient() => tokio::time::sleep(BETWEEN).await,
+            Err(error) if error.is_transient() => tokio::time::sleep(BEGIN_RETRY_DELAY).await,
             begun => return begun,
         }
     }
@@ -300,23 +301,24 @@ async fn fetch(
     uploads: &Path,
     progress: &mut Progress,
 ) -> anyhow::Result<Fetched> {
-    let not_imported = || Hindrance::NotImported(import.file.clone());
-    let addresses = import::remote_pictures(&*dump, survey).map_err(|error| not_imported().since(error))?;
-    dump.rewind().map_err(|error| not_imported().since(error))?;
+    let not_imported = || CommandFailure::NotImported(import.file.clone());
+    let addresses =
+        import::remote_pictures(&*dump, survey).map_err(|error| not_imported().with_cause(error))?;
+    dump.rewind().map_err(|error| not_imported().with_cause(error))?;
     let fetched = import::fetch(addresses, uploads, |done, of| progress.pictures(done, of)).await;
-    fetched.map_err(|error| not_imported().since(ImportError::Pictures(error)))
+    fetched.map_err(|error| not_imported().with_cause(ImportError::Pictures(error)))
 }
 
 /// Restores the directory to the state before the import.
 fn clean_up(dir: &Path, had_pictures: bool) -> anyhow::Result<()> {
-    let removed = import::remove_unborn(dir).and_then(|()| match had_pictures {
+    let removed = import::remove_unused_mall(dir).and_then(|()| match had_pictures {
         true => Ok(()),
         false => match std::fs::remove_dir_all(house::uploads(dir)) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
             _ => Ok(()),
         },
     });
-    removed.map_err(|error| Hindrance::NotCleanedUp(dir.to_owned()).since(error))
+    removed.map_err(|error| CommandFailure::NotCleanedUp(dir.to_owned()).with_cause(error))
 }
 
 /// A progress bar on a terminal; elsewhere a line now and then.
@@ -326,12 +328,12 @@ struct Progress {
     /// Bytes of the first pass.
     begun: u64,
     language: Language,
-    told: Instant,
+    last_line_at: Instant,
 }
 
 impl Progress {
     /// Interval between two lines.
-    const EVERY: Duration = Duration::from_secs(5);
+    const PROGRESS_INTERVAL: Duration = Duration::from_secs(5);
 
     fn new(length: u64, language: Language) -> Self {
         let bar = std::io::stderr().is_terminal().then(|| {
@@ -342,7 +344,7 @@ impl Progress {
             }
             bar
         });
-        Self { bar, length, begun: 0, language, told: Instant::now() }
+        Self { bar, length, begun: 0, language, last_line_at: Instant::now() }
     }
 
     fn show(&mut self, bytes: u64, rows: u64) {
@@ -350,8 +352,8 @@ impl Progress {
         if let Some(bar) = &self.bar {
             bar.set_position(bytes);
             bar.set_message(sentence!(self.language, "{rows}行", "{rows} rows"));
-        } else if self.told.elapsed() >= Self::EVERY {
-            self.told = Instant::now();
+        } else if self.last_line_at.elapsed() >= Self::PROGRESS_INTERVAL {
+            self.last_line_at = Instant::now();
             let (done, of) = (bytes >> 20, self.length >> 20);
             // A write error is ignored: standard error is closed, so nothing can be reported.
             let line = sentence!(
@@ -366,8 +368,8 @@ impl Progress {
     fn pictures(&mut self, done: usize, of: usize) {
         if let Some(bar) = &self.bar {
             bar.set_message(sentence!(self.language, "图片{done} / {of}", "pictures {done} / {of}"));
-        } else if self.told.elapsed() >= Self::EVERY {
-            self.told = Instant::now();
+        } else if self.last_line_at.elapsed() >= Self::PROGRESS_INTERVAL {
+            self.last_line_at = Instant::now();
             let line =
                 sentence!(self.language, "导入：图片{done} / {of}", "import: {done} of {of} pictures tried");
             let _ = writeln!(std::io::stderr(), "{line}");

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use clap::Args;
 
-use super::words::Misuse;
+use super::words::UsageError;
 use crate::http::manual;
 use crate::language::{Language, padded, sentence};
 
@@ -18,21 +18,21 @@ pub(super) struct Manual {
 /// Prints a topic, or the list of topics.
 ///
 /// # Errors
-/// [`Misuse::NoTopic`] with the names of all topics.
+/// [`UsageError::NoTopic`] with the names of all topics.
 pub(super) fn run(Manual { topic }: &Manual, l: Language) -> anyhow::Result<()> {
     let topics = manual::topics(l);
     let Some(topic) = topic else {
-        super::say(&list(&topics, l));
+        super::print(&list(&topics, l));
         return Ok(());
     };
     let known = topics.iter().any(|known| known.name == *topic);
     let Some(page) = manual::text(topic, l).filter(|_| known) else {
         let names = topics.into_iter().map(|topic| topic.name).collect();
-        return Err(Misuse::NoTopic(topic.clone(), names).into());
+        return Err(UsageError::NoTopic(topic.clone(), names).into());
     };
     // Only the test needs the marks around the generated table.
     let lines = page.lines().filter(|line| !line.starts_with("<!--"));
-    super::say(&lines.fold(String::new(), |text, line| text + line + "\n"));
+    super::print(&lines.fold(String::new(), |text, line| text + line + "\n"));
     Ok(())
 }
 

@@ -26,7 +26,7 @@ use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _, Parser, Subcomm
 
 use crate::config;
 use crate::language::Language;
-use words::Misuse;
+use words::UsageError;
 
 /// A whole local-life mall in one program.
 #[derive(Parser)]
@@ -90,8 +90,8 @@ pub fn main() -> ExitCode {
         Ok(false) => ExitCode::from(1),
         Err(error) => {
             // One sentence; a write error is ignored, since standard error may be closed.
-            let _ = writeln!(std::io::stderr(), "mallbox: {}", words::told(&error, l));
-            ExitCode::from(if error.is::<Misuse>() { 2 } else { 1 })
+            let _ = writeln!(std::io::stderr(), "mallbox: {}", words::render_error(&error, l));
+            ExitCode::from(if error.is::<UsageError>() { 2 } else { 1 })
         }
     }
 }
@@ -142,13 +142,13 @@ fn language_of(mut locale: impl Iterator<Item = OsString>) -> Language {
 fn with_file(typed: ArgMatches) -> anyhow::Result<ArgMatches> {
     let Some(("serve", given)) = typed.subcommand() else { return Ok(typed) };
     let Some(path) = given.get_one::<PathBuf>("config") else { return Ok(typed) };
-    let text = std::fs::read_to_string(path).map_err(|error| Misuse::NoFile(path.clone(), error))?;
+    let text = std::fs::read_to_string(path).map_err(|error| UsageError::NoFile(path.clone(), error))?;
     let is_given = |setting: &clap::Arg| {
         let source = given.value_source(setting.get_id().as_str());
         matches!(source, Some(ValueSource::CommandLine | ValueSource::EnvVariable))
     };
     let flags = config::flags(&text, &serve_command(), is_given)
-        .map_err(|mistake| Misuse::InFile(path.clone(), mistake))?;
+        .map_err(|mistake| UsageError::InFile(path.clone(), mistake))?;
     Ok(Cli::command().get_matches_from(std::env::args_os().chain(flags)))
 }
 
@@ -159,7 +159,7 @@ fn serve_command() -> clap::Command {
 }
 
 /// Writes to standard output; a closed pipe is no error.
-fn say(text: &str) {
+fn print(text: &str) {
     let mut out = std::io::stdout().lock();
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }

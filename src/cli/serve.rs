@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::house::{self, Plan};
+use super::house::{self, BootOptions};
 use super::log;
-use super::words::Misuse;
+use super::words::UsageError;
 use crate::config::{self, ServeConfig};
 use crate::http::Bound;
 use crate::language::Language;
@@ -16,13 +16,13 @@ use crate::mall::sms::{Console, SmsSender, Webhook};
 /// One sentence for the user of the command line.
 pub(super) fn run(config: ServeConfig, l: Language) -> anyhow::Result<()> {
     if config.print_config {
-        super::say(&config::example(&super::serve_command()));
+        super::print(&config::example(&super::serve_command()));
         return Ok(());
     }
-    let place = config.place().map_err(Misuse::Where)?;
+    let place = config.place().map_err(UsageError::Where)?;
     if let Some(dir) = place.dir() {
         if house::is_demo(dir) && !config.demo_data {
-            return Err(Misuse::IsADemo(dir.to_owned()).into());
+            return Err(UsageError::IsADemo(dir.to_owned()).into());
         }
         house::check_dir(dir)?;
     }
@@ -31,13 +31,13 @@ pub(super) fn run(config: ServeConfig, l: Language) -> anyhow::Result<()> {
     let uploads = place.dir().map(house::uploads).or_else(|| config.uploads.clone());
     let sms: Arc<dyn SmsSender> = match config.sms.as_str() {
         "console" => Arc::new(Console::default()),
-        url => Arc::new(Webhook::new(url).map_err(|error| Misuse::BadGateway(error.to_string()))?),
+        url => Arc::new(Webhook::new(url).map_err(|error| UsageError::BadGateway(error.to_string()))?),
     };
     log::start(config.site.log_format);
     // Bind before opening anything: a port in use is reported immediately, and the directory stays unchanged.
     let bound = Bound::to(config.site.listen)?;
     let (zone, settings) = (config.site.zone.clone(), config.settings());
-    let plan = Plan { place, may_found: true, zone, settings, sms, inbox: None };
+    let plan = BootOptions { place, create_if_missing: true, zone, settings, sms, inbox: None };
     house::block_on(async {
         let house = house::open(plan).await?;
         house.serve(bound, uploads, &config.site, l, "").await

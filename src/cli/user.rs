@@ -6,9 +6,9 @@ use clap::{Args, Subcommand};
 use serde_json::Value;
 
 use super::house;
-use super::words::Misuse;
+use super::words::UsageError;
 use crate::config::PlaceConfig;
-use crate::http::control::USERS_A_PAGE;
+use crate::http::control::USERS_PER_PAGE;
 use crate::language::{Language, sentence};
 
 /// Subcommands of `user`.
@@ -84,10 +84,10 @@ fn list(which: &List, l: Language) -> anyhow::Result<()> {
     let (phone, name) = (escaped(phone), escaped(name));
     for page in 1_u32.. {
         let path = format!("/control/users?current={page}&blocked={blocked}&phone={phone}&name={name}{role}");
-        let users = house::ask(mall, "GET", &path, l)?;
+        let users = house::request(mall, "GET", &path, l)?;
         let users = users.as_array().map(Vec::as_slice).unwrap_or_default();
-        super::say(&users.iter().map(|user| line(user, l)).collect::<String>());
-        if users.len() < USERS_A_PAGE as usize {
+        super::print(&users.iter().map(|user| line(user, l)).collect::<String>());
+        if users.len() < USERS_PER_PAGE as usize {
             break;
         }
     }
@@ -96,10 +96,10 @@ fn list(which: &List, l: Language) -> anyhow::Result<()> {
 
 fn call(one: &One, method: &str, step: &str, l: Language) -> anyhow::Result<()> {
     if !one.phone.bytes().all(|byte| byte.is_ascii_digit()) || one.phone.is_empty() {
-        return Err(Misuse::NoPhone(one.phone.clone()).into());
+        return Err(UsageError::NoPhone(one.phone.clone()).into());
     }
-    let user = house::ask(&one.mall, method, &format!("/control/users/{}{step}", one.phone), l)?;
-    super::say(&line(&user, l));
+    let user = house::request(&one.mall, method, &format!("/control/users/{}{step}", one.phone), l)?;
+    super::print(&line(&user, l));
     Ok(())
 }
 

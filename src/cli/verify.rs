@@ -3,8 +3,8 @@
 use clap::Args;
 
 use super::house;
-use super::words::{Hindrance, Misuse};
-use crate::config::{PlaceConfig, PlaceMistake};
+use super::words::{CommandFailure, UsageError};
+use crate::config::{LocationError, PlaceConfig};
 use crate::language::Language;
 
 /// The flags of `verify`.
@@ -27,17 +27,17 @@ pub(super) struct Verify {
 /// # Errors
 /// One sentence: the mall cannot be read.
 pub(super) fn run(verify: &Verify, l: Language) -> anyhow::Result<bool> {
-    let place = verify.mall.place().map_err(Misuse::Where)?;
+    let place = verify.mall.place().map_err(UsageError::Where)?;
     if verify.reload && place.dir().is_some() {
-        return Err(Misuse::Where(PlaceMistake::OnlyOnServers("--reload")).into());
+        return Err(UsageError::Where(LocationError::OnlyOnServers("--reload")).into());
     }
     let (method, path) = if verify.reload { ("POST", "/control/reload") } else { ("GET", "/control/verify") };
-    let answer = house::ask(&verify.mall, method, path, l)?;
-    let balances = answer["balances"].as_bool().ok_or(Hindrance::NoVerdict)?;
+    let answer = house::request(&verify.mall, method, path, l)?;
+    let balances = answer["balances"].as_bool().ok_or(CommandFailure::NoLedgerResult)?;
     if verify.json {
-        super::say(&format!("{:#}\n", answer["report"]));
+        super::print(&format!("{:#}\n", answer["report"]));
     } else {
-        super::say(&format!("{}\n", answer["text"].as_str().unwrap_or_default().trim_end()));
+        super::print(&format!("{}\n", answer["text"].as_str().unwrap_or_default().trim_end()));
     }
     Ok(balances)
 }

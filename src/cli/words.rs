@@ -14,16 +14,16 @@ use mallbox_storage::OpenError;
 
 pub(super) use self::causes::of_system;
 use self::causes::{of_import, of_server, of_store};
-use crate::config::{FileMistake, PlaceMistake};
+use crate::config::{ConfigFileError, LocationError};
 use crate::http::ServerError;
 use crate::import::ImportError;
-use crate::language::{Language, Told, sentence};
+use crate::language::{BilingualText, Language, sentence};
 
 /// Wrong usage of the command: exit code 2.
 #[derive(Debug)]
-pub(super) enum Misuse {
+pub(super) enum UsageError {
     /// The flags do not name one place of the mall.
-    Where(PlaceMistake),
+    Where(LocationError),
     /// `demo` without a directory, and without a home directory.
     NoHome,
     /// A mall that is not a demo.
@@ -39,7 +39,7 @@ pub(super) enum Misuse {
     /// The configuration file is missing or unreadable; the cause.
     NoFile(PathBuf, io::Error),
     /// Something is wrong in the configuration file.
-    InFile(PathBuf, FileMistake),
+    InFile(PathBuf, ConfigFileError),
     /// `--sms` is neither `console` nor a gateway's URL; the cause.
     BadGateway(String),
     /// Not a phone number.
@@ -65,16 +65,16 @@ pub(super) enum Misuse {
     /// No mall in this Redis and MySQL.
     NoMallOnServers,
     /// A fixture with an invalid option.
-    OfFixture(Told),
+    InvalidFixture(BilingualText),
     /// Unknown page of the manual; the names of all pages.
     NoTopic(String, Vec<String>),
 }
 
 /// An obstacle to a correctly typed command: exit code 1.
 #[derive(Debug)]
-pub(super) enum Hindrance {
+pub(super) enum CommandFailure {
     /// The mall belongs to another user.
-    SomebodyElses(PathBuf),
+    ForeignMall(PathBuf),
     /// A directory cannot be created.
     CannotMake(PathBuf),
     /// A directory is not writable.
@@ -98,7 +98,7 @@ pub(super) enum Hindrance {
     /// The mall runs and does not respond.
     NoAnswer,
     /// The response lacks the result of the ledger check.
-    NoVerdict,
+    NoLedgerResult,
     /// The response lacks the result of the audit log's verification.
     NoVerdictOnAudit,
     /// Nothing of the dump was imported.
@@ -112,7 +112,7 @@ pub(super) enum Hindrance {
     NoToken(PathBuf),
 }
 
-impl Misuse {
+impl UsageError {
     pub(super) fn words(&self, l: Language) -> String {
         match self {
             Self::Where(mistake) => mistake.words(l),
@@ -218,7 +218,7 @@ impl Misuse {
                 "这个MySQL数据库里没有商城；请检查--mysql",
                 "there is no mall in this MySQL database; look at --mysql again"
             ),
-            Self::OfFixture(told) => told.spoken(l).to_owned(),
+            Self::InvalidFixture(told) => told.spoken(l).to_owned(),
             Self::NoTopic(topic, topics) => {
                 let (zh, en) = (topics.join("、"), topics.join(", "));
                 sentence!(
@@ -231,10 +231,10 @@ impl Misuse {
     }
 }
 
-impl Hindrance {
+impl CommandFailure {
     fn words(&self, l: Language) -> String {
         match self {
-            Self::SomebodyElses(dir) => {
+            Self::ForeignMall(dir) => {
                 let dir = dir.display();
                 sentence!(
                     l,
@@ -283,7 +283,7 @@ impl Hindrance {
                 "商城正在运行，但其控制接口没有应答",
                 "the mall runs, but its control socket does not answer"
             ),
-            Self::NoVerdict => {
+            Self::NoLedgerResult => {
                 sentence!(l, "商城没有说明账目是否平衡", "the mall did not say whether its books balance")
             }
             Self::NoVerdictOnAudit => {
@@ -313,49 +313,49 @@ impl Hindrance {
     }
 
     /// Adds the cause.
-    pub(super) fn since(self, cause: impl Into<anyhow::Error>) -> anyhow::Error {
-        Hindered { by: self, cause: Some(cause.into()) }.into()
+    pub(super) fn with_cause(self, cause: impl Into<anyhow::Error>) -> anyhow::Error {
+        CommandError { by: self, cause: Some(cause.into()) }.into()
     }
 }
 
-impl From<Hindrance> for anyhow::Error {
-    fn from(by: Hindrance) -> Self {
-        Hindered { by, cause: None }.into()
+impl From<CommandFailure> for anyhow::Error {
+    fn from(by: CommandFailure) -> Self {
+        CommandError { by, cause: None }.into()
     }
 }
 
 /// A hindrance with its cause, as an [`anyhow::Error`].
 #[derive(Debug)]
-struct Hindered {
-    by: Hindrance,
+struct CommandError {
+    by: CommandFailure,
     cause: Option<anyhow::Error>,
 }
 
-impl fmt::Display for Hindered {
+impl fmt::Display for CommandError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.by.words(Language::En).fmt(f)
     }
 }
 
-impl Error for Hindered {
+impl Error for CommandError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         self.cause.as_ref().map(|cause| &**cause as &(dyn Error + 'static))
     }
 }
 
-impl fmt::Display for Misuse {
+impl fmt::Display for UsageError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.words(Language::En).fmt(f)
     }
 }
 
-impl Error for Misuse {}
+impl Error for UsageError {}
 
 /// Renders an error and its causes as one sentence.
-pub(super) fn told(error: &anyhow::Error, l: Language) -> String {
+pub(super) fn render_error(error: &anyhow::Error, l: Language) -> String {
     let mut sentence = String::new();
     for cause in error.chain() {
-        let text = of_one(cause, l);
+        let text = render_cause(cause, l);
         // Some errors already include their cause.
         if sentence.is_empty() {
             sentence = text;
@@ -370,11 +370,11 @@ pub(super) fn told(error: &anyhow::Error, l: Language) -> String {
     sentence
 }
 
-fn of_one(error: &(dyn Error + 'static), l: Language) -> String {
-    if let Some(misuse) = error.downcast_ref::<Misuse>() {
+fn render_cause(error: &(dyn Error + 'static), l: Language) -> String {
+    if let Some(misuse) = error.downcast_ref::<UsageError>() {
         return misuse.words(l);
     }
-    if let Some(hindered) = error.downcast_ref::<Hindered>() {
+    if let Some(hindered) = error.downcast_ref::<CommandError>() {
         return hindered.by.words(l);
     }
     if let Some(error) = error.downcast_ref::<OpenError>() {

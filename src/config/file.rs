@@ -15,13 +15,13 @@ use crate::language::{Language, sentence};
 
 /// A mistake in the configuration file.
 #[derive(Debug)]
-pub struct FileMistake {
+pub struct ConfigFileError {
     line: usize,
-    what: What,
+    what: ConfigFileErrorKind,
 }
 
 #[derive(Debug)]
-enum What {
+enum ConfigFileErrorKind {
     /// Not valid TOML; the parser's message.
     NotToml(String),
     /// Unknown setting; the valid names.
@@ -40,13 +40,13 @@ enum Kind {
     TrueOrFalse,
 }
 
-impl FileMistake {
+impl ConfigFileError {
     /// Returns the message: line, setting, and the expected value.
     #[must_use]
     pub fn words(&self, l: Language) -> String {
         let said = match &self.what {
-            What::NotToml(why) => sentence!(l, "不是合法的TOML：{why}", "not TOML: {why}"),
-            What::Unknown(name, names) => {
+            ConfigFileErrorKind::NotToml(why) => sentence!(l, "不是合法的TOML：{why}", "not TOML: {why}"),
+            ConfigFileErrorKind::Unknown(name, names) => {
                 let names = names.join(", ");
                 sentence!(
                     l,
@@ -54,11 +54,11 @@ impl FileMistake {
                     "there is no setting {name}; there are: {names}"
                 )
             }
-            What::WrongType(name, kind, got) => {
+            ConfigFileErrorKind::WrongType(name, kind, got) => {
                 let kind = kind.words(l);
                 sentence!(l, "{name}应为{kind}，而不是{got}", "{name}: expected {kind}, not {got}")
             }
-            What::BadValue(name, why) => sentence!(l, "{name}：{why}", "{name}: {why}"),
+            ConfigFileErrorKind::BadValue(name, why) => sentence!(l, "{name}：{why}", "{name}: {why}"),
         };
         format!("{}: {said}", self.line)
     }
@@ -110,21 +110,21 @@ pub fn flags(
     text: &str,
     serve: &Command,
     is_given: impl Fn(&Arg) -> bool,
-) -> Result<Vec<OsString>, FileMistake> {
+) -> Result<Vec<OsString>, ConfigFileError> {
     let line = |at: usize| 1 + text.bytes().take(at).filter(|byte| *byte == b'\n').count();
-    let table = DeTable::parse(text).map_err(|error| FileMistake {
+    let table = DeTable::parse(text).map_err(|error| ConfigFileError {
         line: line(error.span().map_or(0, |span| span.start)),
-        what: What::NotToml(error.message().to_owned()),
+        what: ConfigFileErrorKind::NotToml(error.message().to_owned()),
     })?;
     let mut entries: Vec<_> = table.get_ref().iter().collect();
     entries.sort_by_key(|(name, _)| name.span().start);
     let mut flags = Vec::new();
     for (name, value) in entries {
-        let mistake = |what| FileMistake { line: line(name.span().start), what };
+        let mistake = |what| ConfigFileError { line: line(name.span().start), what };
         let name = name.get_ref().to_string();
         let Some((_, setting)) = settings(serve).find(|(known, _)| *known == name) else {
             let names = settings(serve).map(|(name, _)| name.to_owned()).collect();
-            return Err(mistake(What::Unknown(name, names)));
+            return Err(mistake(ConfigFileErrorKind::Unknown(name, names)));
         };
         let flag = flag(&name, setting, value.get_ref()).map_err(mistake)?;
         let Some(flag) = flag else { continue };
@@ -137,7 +137,7 @@ pub fn flags(
 }
 
 /// Converts one setting to a flag; `None` for a switch set to `false`.
-fn flag(name: &str, setting: &Arg, value: &DeValue<'_>) -> Result<Option<OsString>, What> {
+fn flag(name: &str, setting: &Arg, value: &DeValue<'_>) -> Result<Option<OsString>, ConfigFileErrorKind> {
     let kind = Kind::of(setting);
     match (kind, value) {
         (kind, DeValue::Boolean(thrown)) if kind.is_switch(setting) => {
@@ -145,12 +145,12 @@ fn flag(name: &str, setting: &Arg, value: &DeValue<'_>) -> Result<Option<OsStrin
         }
         (Kind::Text, DeValue::String(text)) => Ok(Some(format!("--{name}={text}").into())),
         (Kind::Whole, DeValue::Integer(number)) => Ok(Some(format!("--{name}={number}").into())),
-        (kind, other) => Err(What::WrongType(name.to_owned(), kind, other.type_str())),
+        (kind, other) => Err(ConfigFileErrorKind::WrongType(name.to_owned(), kind, other.type_str())),
     }
 }
 
 /// Parses this one setting with clap, to obtain clap's message.
-fn check(name: &str, setting: &Arg, serve: &Command, flag: &OsString) -> Result<(), What> {
+fn check(name: &str, setting: &Arg, serve: &Command, flag: &OsString) -> Result<(), ConfigFileErrorKind> {
     let read = serve.clone().no_binary_name(true).try_get_matches_from([flag]);
     let Err(error) = read else { return Ok(()) };
     let possible: Vec<_> =
@@ -160,7 +160,7 @@ fn check(name: &str, setting: &Arg, serve: &Command, flag: &OsString) -> Result<
         None if !possible.is_empty() => possible.join(" | "),
         None => error.kind().to_string(),
     };
-    Err(What::BadValue(name.to_owned(), why))
+    Err(ConfigFileErrorKind::BadValue(name.to_owned(), why))
 }
 
 /// Renders a file with every setting commented out, each with its help text and default.
@@ -204,7 +204,7 @@ mod tests {
         command.mut_args(|setting| setting.env(None::<&str>))
     }
 
-    fn read(text: &str) -> Result<ServeConfig, FileMistake> {
+    fn read(text: &str) -> Result<ServeConfig, ConfigFileError> {
         let flags = flags(text, &serve(), |_| false)?;
         let matches = serve().no_binary_name(true).get_matches_from(flags);
         Ok(ServeConfig::from_arg_matches(&matches).unwrap())

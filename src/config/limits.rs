@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use clap::Args;
-use mallbox_storage::{CodeRules, Limit, PictureRoom};
+use mallbox_storage::{CodeRules, Limit, PictureUsage};
 
 use super::{Switch, at_least_one};
 use crate::mall::Settings;
@@ -81,7 +81,7 @@ impl LimitsConfig {
             claim_limit: limit(self.claims_per_minute, minutes(1)),
             writing_limit: limit(self.writings_per_minute, minutes(1)),
             upload_limit: limit(self.uploads_per_minute, minutes(1)),
-            picture_room: PictureRoom {
+            picture_room: PictureUsage {
                 pictures: unless_none(self.pictures_per_user),
                 bytes: unless_none(self.picture_mib_per_user).saturating_mul(1 << 20),
             },
@@ -146,7 +146,7 @@ mod tests {
         assert_eq!((told.claim_limit, told.address_limit), (limit(7, 60), limit(9, 1)));
         assert_eq!(told.writing_limit, limit(8, 60));
         assert_eq!(told.upload_limit, limit(11, 60));
-        assert_eq!(told.picture_room, PictureRoom { pictures: 12, bytes: 13 << 20 });
+        assert_eq!(told.picture_room, PictureUsage { pictures: 12, bytes: 13 << 20 });
         let CodeRules { lives, gap, per_day, tries } = told.codes;
         assert_eq!((lives.as_secs(), gap.as_secs(), per_day, tries), (3, 1, 2, 4));
         assert_eq!((told.session_ttl.as_secs(), told.pay_within.as_secs(), told.max_backlog), (300, 360, 8));
@@ -162,7 +162,7 @@ mod tests {
         let zeros = zeros.map(|name| format!("--{name}=0"));
         let none = settings(&zeros.each_ref().map(String::as_str));
         assert_eq!((none.claim_limit, none.address_limit, none.upload_limit), (None, None, None));
-        assert_eq!(none.picture_room, PictureRoom { pictures: u64::MAX, bytes: u64::MAX });
+        assert_eq!(none.picture_room, PictureUsage { pictures: u64::MAX, bytes: u64::MAX });
         assert_eq!(none.writing_limit, None);
     }
 }

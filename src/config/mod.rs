@@ -16,9 +16,9 @@ use mallbox_storage_embedded::EmbeddedOptions;
 use crate::http::Profile;
 use crate::mall::Settings;
 
-pub use file::{FileMistake, example, flags};
+pub use file::{ConfigFileError, example, flags};
 pub use limits::LimitsConfig;
-pub use place::{PlaceConfig, PlaceMistake, ServerUrl};
+pub use place::{LocationError, PlaceConfig, ServerUrl};
 
 /// The flags of `serve`. A configuration file sets them by the same names.
 #[derive(Args, Clone, Debug)]
@@ -184,10 +184,10 @@ impl ServeConfig {
     /// Returns the location of the mall with the options to open the storage.
     ///
     /// # Errors
-    /// [`PlaceMistake`]: no location, two locations, or flags without a meaning there.
-    pub fn place(&self) -> Result<Place, PlaceMistake> {
+    /// [`LocationError`]: no location, two locations, or flags without a meaning there.
+    pub fn place(&self) -> Result<Place, LocationError> {
         match self.mall.place()? {
-            Place::Embedded(_) if self.uploads.is_some() => Err(PlaceMistake::OnlyOnServers("--uploads")),
+            Place::Embedded(_) if self.uploads.is_some() => Err(LocationError::OnlyOnServers("--uploads")),
             Place::Embedded(options) => Ok(Place::Embedded(EmbeddedOptions {
                 durability: self.durability.map_or(options.durability, Durability::from),
                 accept_lost_log: self.accept_lost_log.flatten(),
@@ -201,7 +201,7 @@ impl ServeConfig {
                     ("--demo-data", self.demo_data),
                 ];
                 match foreign.into_iter().find(|(_, is_given)| *is_given) {
-                    Some((flag, _)) => Err(PlaceMistake::OnlyInDirectory(flag)),
+                    Some((flag, _)) => Err(LocationError::OnlyInDirectory(flag)),
                     None => Ok(production),
                 }
             }

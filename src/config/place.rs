@@ -49,7 +49,7 @@ impl fmt::Debug for ServerUrl {
 
 /// The flags do not name exactly one location of the mall.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum PlaceMistake {
+pub enum LocationError {
     /// No location at all.
     Missing,
     /// Servers, by a binary built without the back end for servers.
@@ -69,7 +69,7 @@ pub enum PlaceMistake {
     OnlyInDirectory(&'static str),
 }
 
-impl PlaceMistake {
+impl LocationError {
     /// Returns the message: the mistake, and the flags to use instead.
     #[must_use]
     pub fn words(self, l: Language) -> String {
@@ -114,20 +114,20 @@ impl PlaceConfig {
     /// Returns the one location that the flags name.
     ///
     /// # Errors
-    /// [`PlaceMistake`]: the flags name no location, or two.
-    pub fn place(&self) -> Result<Place, PlaceMistake> {
-        let half = |given, missing| Err(PlaceMistake::Half { given, missing });
+    /// [`LocationError`]: the flags name no location, or two.
+    pub fn place(&self) -> Result<Place, LocationError> {
+        let half = |given, missing| Err(LocationError::Half { given, missing });
         match (&self.data, &self.redis, &self.mysql) {
-            (None, None, None) => Err(PlaceMistake::Missing),
-            (Some(_), Some(_), _) | (Some(_), _, Some(_)) => Err(PlaceMistake::Both),
+            (None, None, None) => Err(LocationError::Missing),
+            (Some(_), Some(_), _) | (Some(_), _, Some(_)) => Err(LocationError::Both),
             (None, Some(_), None) => half("--redis", "--mysql"),
             (None, None, Some(_)) => half("--mysql", "--redis"),
             (Some(_), None, None) if self.redis_prefix.is_some() => {
-                Err(PlaceMistake::OnlyOnServers("--redis-prefix"))
+                Err(LocationError::OnlyOnServers("--redis-prefix"))
             }
             (Some(dir), None, None) => Ok(Place::Embedded(EmbeddedOptions::new(dir))),
             #[cfg(not(feature = "production"))]
-            (None, Some(_), Some(_)) => Err(PlaceMistake::NotBuilt),
+            (None, Some(_), Some(_)) => Err(LocationError::NotBuilt),
             #[cfg(feature = "production")]
             (None, Some(redis), Some(mysql)) => {
                 let mut options = ProductionOptions::new(&redis.0, &mysql.0);

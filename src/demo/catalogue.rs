@@ -142,7 +142,7 @@ pub struct DemoComment {
     /// Position of the author in [`PEOPLE`], from 1.
     pub author: usize,
     /// Index of the comment replied to, among the note's comments, from 0.
-    pub answers: Option<usize>,
+    pub reply_to: Option<usize>,
     /// Text of the comment.
     pub content: &'static str,
 }

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail, ensure};
 use mallbox_storage::{
-    Actor, Card, Cents, Commented, LikeChange, NoteId, NoteText, Page, Phone, Post, Role, ShopId, ShopText,
-    ShopType, ShopTypeId, Timestamp, UserId, VoucherId, VoucherStatus, VoucherText, geo_index,
+    Actor, Cents, CommentOutcome, LikeChange, NoteId, NoteText, Page, Phone, Post, Profile, Role, ShopId,
+    ShopText, ShopType, ShopTypeId, Timestamp, UserId, VoucherId, VoucherStatus, VoucherText, geo_index,
 };
 
 use super::catalogue::{
@@ -35,7 +35,7 @@ pub struct Seeded {
 }
 
 /// Name of the setting that marks the catalogue as complete.
-const DONE: &str = "demo seeded";
+const SEEDED_SETTING: &str = "demo seeded";
 const HOUR: Duration = Duration::from_secs(60 * 60);
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -45,21 +45,21 @@ const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 ///
 /// # Errors
 /// The store cannot be written.
-pub async fn furnish(mall: &Mall) -> anyhow::Result<()> {
+pub async fn seed_catalogue(mall: &Mall) -> anyhow::Result<()> {
     let upkeep = &mall.context.storage.upkeep;
-    if upkeep.setting(DONE).await?.is_none() {
+    if upkeep.setting(SEEDED_SETTING).await?.is_none() {
         fill(mall, mall.context.now()).await?;
-        upkeep.put_setting(DONE, "1").await?;
+        upkeep.put_setting(SEEDED_SETTING, "1").await?;
     }
     Ok(())
 }
 
-/// [Furnishes](furnish) a mall, and ensures that one sale is open and another opens after `opens_in`.
+/// [Furnishes](seed_catalogue) a mall, and ensures that one sale is open and another opens after `opens_in`.
 ///
 /// # Errors
 /// The store cannot be written.
 pub async fn seed(mall: &Mall, opens_in: Duration) -> anyhow::Result<Seeded> {
-    furnish(mall).await?;
+    seed_catalogue(mall).await?;
     let now = mall.context.now();
     let running = sales::running(mall, now).await?;
     let opening = sales::opening(mall, now, now + opens_in).await?;
@@ -109,7 +109,7 @@ async fn add_person(mall: &Mall, person: &DemoPerson, now: Timestamp) -> anyhow:
     let phone = Phone::parse(person.phone).context("a person's phone")?;
     // Earlier than any activity of the user.
     let user = users.find_or_create(&phone, person.nick_name, now - 40 * DAY).await?;
-    let card = Card {
+    let card = Profile {
         city: person.city.to_owned(),
         introduce: person.introduce.to_owned(),
         gender: person.gender,
@@ -187,11 +187,11 @@ async fn add_comments(
     let comments = &mall.context.storage.comments;
     let mut at = now - HOUR * note.hours_ago;
     let mut written = Vec::with_capacity(note.comments.len());
-    for DemoComment { author, answers, content } in note.comments {
+    for DemoComment { author, reply_to: answers, content } in note.comments {
         at = at + Duration::from_secs(11 * 60);
         let answered = answers.and_then(|place| written.get(place)).copied();
         match comments.insert(people.at(*author)?, id, answered, content, at).await? {
-            Commented::Written(comment) => written.push(comment),
+            CommentOutcome::Written(comment) => written.push(comment),
             refused => bail!("a comment on note {id} was refused: {refused:?}"),
         }
     }

@@ -3,20 +3,20 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use mallbox_storage::{Limit, Pass, RateLimits};
+use mallbox_storage::{Limit, RateLimitOutcome, RateLimits};
 
 use super::error::ApiError;
 use crate::mall::{Clock, Refusal};
 
 /// Counts the calls of each client address. Off by default, because a company may share an address.
 #[derive(Clone)]
-pub struct AddressGate {
+pub struct AddressRateLimit {
     limit: Limit,
     rate_limits: Arc<dyn RateLimits>,
     clock: Arc<dyn Clock>,
 }
 
-impl AddressGate {
+impl AddressRateLimit {
     /// Creates a gate with a limit per address.
     #[must_use]
     pub fn new(limit: Limit, rate_limits: Arc<dyn RateLimits>, clock: Arc<dyn Clock>) -> Self {
@@ -27,8 +27,8 @@ impl AddressGate {
     pub(super) async fn pass(&self, peer: IpAddr) -> Result<(), ApiError> {
         let key = format!("address:{peer}");
         match self.rate_limits.pass(&key, self.limit, self.clock.now()).await? {
-            Pass::Allowed => Ok(()),
-            Pass::Refused { retry_after } => Err(Refusal::RateLimited { retry_after }.into()),
+            RateLimitOutcome::Allowed => Ok(()),
+            RateLimitOutcome::Refused { retry_after } => Err(Refusal::RateLimited { retry_after }.into()),
         }
     }
 }

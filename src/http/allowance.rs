@@ -5,20 +5,20 @@ use std::time::Duration;
 
 use axum::http::Method;
 
-use super::extract::LARGEST_FORM;
+use super::extract::FORM_MAX_BYTES;
 use super::{ops, upload};
 use crate::mall::pictures;
 
 /// Bytes of a multipart form around the file itself.
-const AROUND_A_FILE: usize = 64 << 10;
+const MULTIPART_OVERHEAD_BYTES: usize = 64 << 10;
 /// Time to send a picture over a phone's connection.
-const ARRIVAL_OF_A_FILE: Duration = Duration::from_secs(10);
+const UPLOAD_EXTRA_TIME: Duration = Duration::from_secs(10);
 /// Verification reads and hashes every entry of the audit log, over any number of years.
-const WORK_ON_A_LOG: Duration = Duration::from_secs(60);
+const AUDIT_EXTRA_TIME: Duration = Duration::from_secs(60);
 
 /// Size and time limits of a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Allowance {
+pub(super) struct CallLimits {
     /// Maximum size of the body, in bytes.
     pub(super) body: usize,
     /// Time for the body to arrive, in addition to the usual limit of a call.
@@ -27,15 +27,17 @@ pub(super) struct Allowance {
     pub(super) work: Duration,
 }
 
-impl Allowance {
+impl CallLimits {
     /// Returns the limits of a page or of a call, by its path below the API's prefix.
     pub(super) fn of(method: &Method, path: &str) -> Self {
-        let usual = Self { body: LARGEST_FORM, arrival: Duration::ZERO, work: Duration::ZERO };
+        let usual = Self { body: FORM_MAX_BYTES, arrival: Duration::ZERO, work: Duration::ZERO };
         match (method, path) {
-            (&Method::POST, upload::PATH) => {
-                Self { body: pictures::LARGEST + AROUND_A_FILE, arrival: ARRIVAL_OF_A_FILE, ..usual }
-            }
-            (&Method::GET, ops::VERIFY_AUDIT_LOG) => Self { work: WORK_ON_A_LOG, ..usual },
+            (&Method::POST, upload::PATH) => Self {
+                body: pictures::UPLOAD_MAX_BYTES + MULTIPART_OVERHEAD_BYTES,
+                arrival: UPLOAD_EXTRA_TIME,
+                ..usual
+            },
+            (&Method::GET, ops::VERIFY_AUDIT_LOG) => Self { work: AUDIT_EXTRA_TIME, ..usual },
             _ => usual,
         }
     }

@@ -9,14 +9,14 @@ use serde::{Deserialize, Serialize};
 use super::caller::Caller;
 use super::describe::Calls;
 use super::envelope::{Answer, Reply};
-use super::extract::{Json, Login, MaybeLogin, Now, Path, Query, Remover};
+use super::extract::{AuthorOrOperator, Json, Login, MaybeLogin, Now, Path, Query};
 use super::page_query::PageQuery;
 use super::picture_list::PictureList;
-use super::visits::Visiting;
+use super::visits::Visitor;
 use super::{App, note_html};
 use crate::language::both;
 use crate::mall::notes::{NoteForm, NoteView};
-use crate::mall::{Mistake, wall_time};
+use crate::mall::{InputError, wall_time};
 
 /// Returns the routes of notes.
 pub fn routes() -> Calls {
@@ -134,8 +134,8 @@ async fn write(
     let BlogBody { shop_id, title, content, images } = body;
     // Columns without a default in hm-dianping's table of notes: its pages expect a refusal.
     if Caller::is_original() {
-        shop_id.ok_or(Mistake::Missing("shopId"))?;
-        images.as_ref().ok_or(Mistake::Missing("note images"))?;
+        shop_id.ok_or(InputError::Missing("shopId"))?;
+        images.as_ref().ok_or(InputError::Missing("note images"))?;
     }
     let images = images.unwrap_or_default();
     let form = NoteForm { shop: shop_id.map(ShopId::new), title, content, images };
@@ -147,14 +147,19 @@ async fn one(
     MaybeLogin(reader): MaybeLogin,
     Now(now): Now,
     Path(id): Path<u64>,
-    visiting: Visiting,
+    visiting: Visitor,
 ) -> Reply<BlogAnswer> {
     let view = app.notes.get(NoteId::new(id), reader, now).await?;
     visiting.saw(&app, Some(view.note.text.shop), now);
     Ok(Answer::ok(BlogAnswer::new(view, &app.context.zone)))
 }
 
-async fn remove(State(app): State<App>, Remover(user): Remover, Now(now): Now, Path(id): Path<u64>) -> Reply {
+async fn remove(
+    State(app): State<App>,
+    AuthorOrOperator(user): AuthorOrOperator,
+    Now(now): Now,
+    Path(id): Path<u64>,
+) -> Reply {
     app.notes.remove(NoteId::new(id), user, now).await?;
     Ok(Answer::done())
 }

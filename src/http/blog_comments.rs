@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::App;
 use super::describe::Calls;
 use super::envelope::{Answer, Paged, Reply};
-use super::extract::{Json, Login, MaybeLogin, Now, Path, Query, Remover};
+use super::extract::{AuthorOrOperator, Json, Login, MaybeLogin, Now, Path, Query};
 use super::page_query::PageQuery;
 use super::picture_list::PictureList;
 use crate::language::both;
@@ -172,7 +172,12 @@ async fn replies(
     Ok(Answer::page(&list, total))
 }
 
-async fn remove(State(app): State<App>, Remover(user): Remover, Now(now): Now, Path(id): Path<u64>) -> Reply {
+async fn remove(
+    State(app): State<App>,
+    AuthorOrOperator(user): AuthorOrOperator,
+    Now(now): Now,
+    Path(id): Path<u64>,
+) -> Reply {
     app.comments.remove(CommentId::new(id), user, now).await?;
     Ok(Answer::done())
 }

@@ -2,33 +2,33 @@
 //!
 //! A form is an object; plain serde would also accept an array, by position. `null` counts as an absent
 //! field, because pages send `null` for fields left empty. In the original profile, fields are read as
-//! [`Coerced`].
+//! [`JacksonValue`].
 
 use serde::de::value::StringDeserializer;
 use serde::de::{self, DeserializeOwned, DeserializeSeed, IntoDeserializer as _, MapAccess, Visitor};
 use serde_json::Value;
 
 use super::caller::Caller;
-use super::coerced::Coerced;
-use super::wrong::Wrong;
-use crate::language::{Both, both};
+use super::coerced::JacksonValue;
+use super::wrong::BadRequest;
+use crate::language::{Bilingual, both};
 
 /// Reads the fields of the object in `body` into a struct.
 ///
 /// # Errors
 /// [`Wrong`]: the wrong field and the expected value.
-pub(super) fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, Wrong> {
+pub(super) fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, BadRequest> {
     if body.trim_ascii().is_empty() {
-        return Err(Wrong::EmptyBody);
+        return Err(BadRequest::EmptyBody);
     }
-    let value = serde_json::from_slice(body).map_err(Wrong::NotJson)?;
+    let value = serde_json::from_slice(body).map_err(BadRequest::NotJson)?;
     match value {
         Value::Object(fields) => T::deserialize(Fields { rest: fields.into_iter(), value: None }),
-        other => Err(Wrong::NotAnObject(kind(&other))),
+        other => Err(BadRequest::NotAnObject(kind(&other))),
     }
 }
 
-fn kind(value: &Value) -> Both {
+fn kind(value: &Value) -> Bilingual {
     match value {
         Value::Null => both("空值", "null"),
         Value::Bool(_) => both("布尔值", "true or false"),
@@ -46,9 +46,9 @@ struct Fields {
 }
 
 impl<'de> de::Deserializer<'de> for Fields {
-    type Error = Wrong;
+    type Error = BadRequest;
 
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, BadRequest> {
         visitor.visit_map(self)
     }
 
@@ -59,20 +59,23 @@ impl<'de> de::Deserializer<'de> for Fields {
 }
 
 impl<'de> MapAccess<'de> for Fields {
-    type Error = Wrong;
+    type Error = BadRequest;
 
-    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Wrong> {
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, BadRequest> {
         let Some((name, value)) = self.rest.find(|(_, value)| !value.is_null()) else { return Ok(None) };
-        let key: StringDeserializer<Wrong> = name.clone().into_deserializer();
+        let key: StringDeserializer<BadRequest> = name.clone().into_deserializer();
         self.value = Some((name, value));
         seed.deserialize(key).map(Some)
     }
 
-    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Wrong> {
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, BadRequest> {
         let (name, value) = self.value.take().unwrap_or_default();
-        let read =
-            if Caller::is_original() { seed.deserialize(Coerced(value)) } else { seed.deserialize(value) };
-        read.map_err(|error| Wrong::in_field(&name, &error.to_string()))
+        let read = if Caller::is_original() {
+            seed.deserialize(JacksonValue(value))
+        } else {
+            seed.deserialize(value)
+        };
+        read.map_err(|error| BadRequest::in_field(&name, &error.to_string()))
     }
 }
 

@@ -66,7 +66,7 @@ impl Caller {
     }
 
     /// Runs a poll of a request's future with the caller set.
-    pub(super) fn while_answered<T>(self, poll: impl FnOnce() -> T) -> T {
+    pub(super) fn with_current<T>(self, poll: impl FnOnce() -> T) -> T {
         /// Restores the previous caller, even if the poll panics.
         struct Former(Caller);
         impl Drop for Former {
@@ -95,9 +95,9 @@ mod tests {
 
     #[test]
     fn the_former_caller_comes_back_even_after_a_panic() {
-        let caught = std::panic::catch_unwind(|| Caller::OwnPage.while_answered(|| panic!("in the middle")));
+        let caught = std::panic::catch_unwind(|| Caller::OwnPage.with_current(|| panic!("in the middle")));
         assert!(caught.is_err());
         assert!(!Caller::is_own_page() && !Caller::is_original());
-        assert!(Caller::Foreign(Profile::Original).while_answered(Caller::is_original));
+        assert!(Caller::Foreign(Profile::Original).with_current(Caller::is_original));
     }
 }

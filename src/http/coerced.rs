@@ -4,9 +4,9 @@ use serde::de::{self, Visitor};
 use serde_json::{Error, Number, Value};
 
 /// A value converted to the requested type where Jackson would convert it.
-pub(super) struct Coerced(pub(super) Value);
+pub(super) struct JacksonValue(pub(super) Value);
 
-impl Coerced {
+impl JacksonValue {
     /// Converts to a whole number: parses text, truncates fractions, and raises values below `least` to
     /// `least`.
     fn whole(self, least: i64) -> Value {
@@ -66,7 +66,7 @@ macro_rules! coerced {
     )+};
 }
 
-impl<'de> de::Deserializer<'de> for Coerced {
+impl<'de> de::Deserializer<'de> for JacksonValue {
     type Error = Error;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
@@ -126,7 +126,7 @@ mod tests {
     struct Id(u64);
 
     fn read<T: for<'de> Deserialize<'de>>(value: Value) -> Option<T> {
-        T::deserialize(Coerced(value)).ok()
+        T::deserialize(JacksonValue(value)).ok()
     }
 
     #[test]

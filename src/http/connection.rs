@@ -13,29 +13,29 @@ use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_util::sync::CancellationToken;
 
-use super::front::Front;
+use super::front::Gateway;
 
 /// Timeouts of a connection.
 #[derive(Clone, Copy, Debug)]
-pub struct Patience {
+pub struct ConnectionTimeouts {
     /// Time from a request's first byte to the end of its head.
     pub head: Duration,
     /// Idle timeout: no byte in either direction, and no request in progress.
     pub idle: Duration,
 }
 
-impl Default for Patience {
+impl Default for ConnectionTimeouts {
     fn default() -> Self {
         Self { head: Duration::from_secs(10), idle: Duration::from_secs(75) }
     }
 }
 
 /// Maximum size of a request head: a token and a few headers fit many times over.
-const LARGEST_HEAD: usize = 16 * 1024;
+const HEAD_MAX_BYTES: usize = 16 * 1024;
 
 /// Serves one connection until it ends, or until `stop`: then finishes the request in flight and accepts no
 /// further request.
-pub(super) async fn serve<S>(stream: S, front: Front, patience: Patience, stop: CancellationToken)
+pub(super) async fn serve<S>(stream: S, front: Gateway, patience: ConnectionTimeouts, stop: CancellationToken)
 where
     S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
 {
@@ -45,13 +45,13 @@ where
         let (front, state) = (front.clone(), in_service.clone());
         state.begin();
         async move {
-            let answer = front.answer(request).await;
+            let answer = front.respond(request).await;
             state.end();
             Ok::<_, std::convert::Infallible>(answer)
         }
     });
     let connection = http1::Builder::new()
-        .max_header_size(LARGEST_HEAD)
+        .max_header_size(HEAD_MAX_BYTES)
         // A client that has closed its sending half still waits for the response.
         .half_close(true)
         // hyper's own timer restarts with each request, and would close connections that are merely idle.
@@ -59,7 +59,7 @@ where
         // Responses of the API are small: copying a body behind the head is cheaper than a vectored write of
         // two parts.
         .writev(false)
-        .serve_connection(TokioIo::new(Watched { stream, state: state.clone() }), service);
+        .serve_connection(TokioIo::new(TimedStream { stream, state: state.clone() }), service);
     let mut connection = pin!(connection);
     let mut stopped = pin!(stop.cancelled());
     let mut stopping = false;
@@ -75,7 +75,7 @@ where
             return Poll::Ready(());
         }
         while timer.as_mut().poll(cx).is_ready() {
-            if state.is_over(patience) {
+            if state.is_timed_out(patience) {
                 return Poll::Ready(());
             }
             timer.as_mut().reset(tokio::time::Instant::now() + look);
@@ -132,7 +132,7 @@ impl State {
         self.moved.store(self.now(), Relaxed);
     }
 
-    fn is_over(&self, patience: Patience) -> bool {
+    fn is_timed_out(&self, patience: ConnectionTimeouts) -> bool {
         let since = |then: u32| Duration::from_millis(u64::from(self.now().saturating_sub(then)));
         let head_since = self.head_since.load(Relaxed);
         (head_since != 0 && since(head_since) >= patience.head)
@@ -141,12 +141,12 @@ impl State {
 }
 
 /// A stream that records the time of every transferred byte.
-struct Watched<S> {
+struct TimedStream<S> {
     stream: S,
     state: Arc<State>,
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for TimedStream<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -161,7 +161,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for TimedStream<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let polled = Pin::new(&mut self.stream).poll_write(cx, bytes);
         if let Poll::Ready(Ok(1..)) = polled {

@@ -29,15 +29,15 @@ use tokio_util::task::TaskTracker;
 use tower::ServiceExt as _;
 
 use super::caller::Caller;
-use super::connection::{self, Patience};
+use super::connection::{self, ConnectionTimeouts};
 use super::envelope::{Answer, Reply};
 use super::extract::Now;
-use super::front::{Front, FrontOptions, Outcome, guarded};
+use super::front::{FrontOptions, Gateway, Outcome, run_guarded};
 use super::{ApiError, App, Language};
 use crate::mall::ledger::Document;
 use crate::mall::operator::By;
 
-pub use people::USERS_A_PAGE;
+pub use people::USERS_PER_PAGE;
 
 /// Returns the routes of the control socket.
 pub fn routes(app: App) -> Router {
@@ -58,10 +58,10 @@ struct Verified {
 }
 
 async fn verify(State(app): State<App>) -> Reply<Verified> {
-    let report = app.books.verify().await?;
+    let report = app.ledger.verify().await?;
     Ok(Answer::ok(Verified {
         balances: report.balances(),
-        text: report.text(Language::spoken()),
+        text: report.text(Language::current()),
         report: report.into_document(),
     }))
 }
@@ -70,7 +70,7 @@ async fn verify(State(app): State<App>) -> Reply<Verified> {
 async fn reload(state: State<App>, Now(now): Now) -> Reply<Verified> {
     let app = &state.0;
     let by = By { actor: Actor::CommandLine, at: now };
-    for voucher in app.books.verify().await?.faulty_sales() {
+    for voucher in app.ledger.verify().await?.faulty_sales() {
         app.sale_office.reload(by, voucher).await?;
     }
     verify(state).await
@@ -85,7 +85,7 @@ pub struct Control {
 }
 
 /// Length from which a path no longer fits a socket address, on any system.
-const TOO_LONG: usize = 100;
+const SOCKET_PATH_LIMIT: usize = 100;
 
 impl Control {
     /// Opens the socket in a data directory locked by this process, on the current runtime.
@@ -103,24 +103,24 @@ impl Control {
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600))?;
         let control = Self { path, stop: CancellationToken::new(), tasks: TaskTracker::new() };
         let front =
-            Front::new(FrontOptions { stop: control.stop.clone(), ..FrontOptions::bare(routes(app)) });
+            Gateway::new(FrontOptions { stop: control.stop.clone(), ..FrontOptions::bare(routes(app)) });
         control.tasks.spawn(accept(listener, front, control.stop.clone(), control.tasks.clone()));
         Ok(control)
     }
 
     /// Finishes the requests in flight and removes the socket.
     pub async fn close(self) {
-        const PATIENCE: Duration = Duration::from_secs(5);
+        const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
         self.stop.cancel();
         self.tasks.close();
-        let _ = tokio::time::timeout(PATIENCE, self.tasks.wait()).await;
+        let _ = tokio::time::timeout(CLOSE_TIMEOUT, self.tasks.wait()).await;
         // A socket left behind is replaced at the next start.
         let _ = std::fs::remove_file(&self.path);
     }
 }
 
-async fn accept(listener: UnixListener, front: Front, stop: CancellationToken, tasks: TaskTracker) {
-    const REST: Duration = Duration::from_millis(100);
+async fn accept(listener: UnixListener, front: Gateway, stop: CancellationToken, tasks: TaskTracker) {
+    const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(100);
     loop {
         let accepted = tokio::select! {
             () = stop.cancelled() => return,
@@ -128,11 +128,16 @@ async fn accept(listener: UnixListener, front: Front, stop: CancellationToken, t
         };
         match accepted {
             Ok((stream, _)) => {
-                tasks.spawn(connection::serve(stream, front.clone(), Patience::default(), stop.clone()));
+                tasks.spawn(connection::serve(
+                    stream,
+                    front.clone(),
+                    ConnectionTimeouts::default(),
+                    stop.clone(),
+                ));
             }
             Err(error) => {
                 tracing::warn!(%error, "could not accept a connection on the control socket; retrying");
-                tokio::time::sleep(REST).await;
+                tokio::time::sleep(ACCEPT_RETRY_DELAY).await;
             }
         }
     }
@@ -143,7 +148,7 @@ async fn accept(listener: UnixListener, front: Front, stop: CancellationToken, t
 fn socket_path(dir: &Path) -> io::Result<PathBuf> {
     let path = std::path::absolute(dir)?.join("control.sock");
     let pointer = dir.join("control");
-    if path.as_os_str().len() < TOO_LONG {
+    if path.as_os_str().len() < SOCKET_PATH_LIMIT {
         let _ = std::fs::remove_file(pointer);
         return Ok(path);
     }
@@ -159,13 +164,13 @@ fn socket_path(dir: &Path) -> io::Result<PathBuf> {
 ///
 /// # Errors
 /// The mall's refusal, in the mall's own sentence; or a response not from a mallbox.
-pub fn ask_running(dir: &Path, method: &str, path: &str, l: Language) -> anyhow::Result<Option<Value>> {
+pub fn request_running(dir: &Path, method: &str, path: &str, l: Language) -> anyhow::Result<Option<Value>> {
     /// Verification of a large mall takes minutes.
-    const PATIENCE: Duration = Duration::from_secs(600);
+    const CLOSE_TIMEOUT: Duration = Duration::from_secs(600);
     let pointed = std::fs::read_to_string(dir.join("control")).ok();
     let socket = pointed.map_or_else(|| dir.join("control.sock"), PathBuf::from);
     let Ok(mut stream) = UnixStream::connect(socket) else { return Ok(None) };
-    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_read_timeout(Some(CLOSE_TIMEOUT))?;
     let language = l.tag();
     let request = format!(
         "{method} {path} HTTP/1.1\r\nhost: mall\r\naccept-language: {language}\r\nconnection: close\r\n\r\n"
@@ -174,28 +179,28 @@ pub fn ask_running(dir: &Path, method: &str, path: &str, l: Language) -> anyhow:
     let mut answer = Vec::new();
     stream.read_to_end(&mut answer).context("the running mall did not answer")?;
     let end = answer.windows(4).position(|four| four == b"\r\n\r\n").context("the running mall hung up")?;
-    said(&answer[end + 4..]).map(Some)
+    envelope_data(&answer[end + 4..]).map(Some)
 }
 
 /// Calls a mall in this process.
 ///
 /// # Errors
 /// The mall's refusal, in the mall's own sentence.
-pub async fn ask_here(app: App, method: &str, path: &str, l: Language) -> anyhow::Result<Value> {
+pub async fn request_here(app: App, method: &str, path: &str, l: Language) -> anyhow::Result<Value> {
     let request = Request::builder().method(method).uri(path).body(Body::empty())?;
     let work = async { routes(app).oneshot(request).await.unwrap_or_else(|never| match never {}) };
-    let (Outcome::Answered(answer), _) = guarded(work, (l, Caller::OwnPage), None).await else {
+    let (Outcome::Answered(answer), _) = run_guarded(work, (l, Caller::OwnPage), None).await else {
         bail!("this is a bug in mallbox, and the log has it")
     };
-    if let Some(super::error::Trouble(cause)) = answer.extensions().get() {
+    if let Some(super::error::InternalCause(cause)) = answer.extensions().get() {
         bail!("{cause}");
     }
     let body = axum::body::to_bytes(answer.into_response().into_body(), usize::MAX).await?;
-    said(&body)
+    envelope_data(&body)
 }
 
 /// Returns the data of an envelope, or its message as an error.
-fn said(body: &[u8]) -> anyhow::Result<Value> {
+fn envelope_data(body: &[u8]) -> anyhow::Result<Value> {
     let mut envelope: Value = serde_json::from_slice(body).context("the answer is none of a mallbox")?;
     if envelope["success"] == true {
         return Ok(envelope["data"].take());

@@ -14,11 +14,11 @@ use super::error::ApiError;
 use super::json::json_response;
 
 /// The result of an API handler. `T` is the type of `data`, from which the call's description is generated.
-pub type Reply<T = Nothing> = Result<Answer<T>, ApiError>;
+pub type Reply<T = NoData> = Result<Answer<T>, ApiError>;
 
 /// A successful response, already serialized.
 #[derive(Debug)]
-pub struct Answer<T = Nothing> {
+pub struct Answer<T = NoData> {
     status: StatusCode,
     body: Result<Bytes, String>,
     headers: Vec<(HeaderName, HeaderValue)>,
@@ -27,11 +27,11 @@ pub struct Answer<T = Nothing> {
 
 /// An envelope without `data`.
 #[derive(Debug)]
-pub enum Nothing {}
+pub enum NoData {}
 
 /// A `T`, or no `data` if absent.
 #[derive(Debug)]
-pub struct Perhaps<T>(PhantomData<T>);
+pub struct Optional<T>(PhantomData<T>);
 
 /// One page of a list, with the total count.
 #[derive(Debug)]
@@ -60,7 +60,7 @@ impl Answer {
     }
 }
 
-impl<T: Serialize> Answer<Perhaps<T>> {
+impl<T: Serialize> Answer<Optional<T>> {
     /// Returns success with data, if any.
     #[must_use]
     pub fn perhaps(data: Option<T>) -> Self {

@@ -12,10 +12,10 @@ use serde::Serialize;
 use super::caller::Caller;
 use super::json::json_response;
 use super::language;
-use super::words::{self, Words, fixed};
-use super::wrong::Wrong;
-use crate::language::{Language, Told};
-use crate::mall::{Failure, Mistake, Refusal};
+use super::words::{self, RefusalBody, fixed};
+use super::wrong::BadRequest;
+use crate::language::{BilingualText, Language};
+use crate::mall::{Failure, InputError, Refusal};
 
 /// A failed call. Converted with `?` from the errors of services.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ pub struct ApiError(Problem);
 #[derive(Debug)]
 enum Problem {
     Refused(Refusal),
-    BadRequest(Wrong),
+    BadRequest(BadRequest),
     Store(StoreError),
     Bug(String),
     UnknownPath,
@@ -32,22 +32,22 @@ enum Problem {
     TooLarge(usize),
     BodyTooSlow,
     TooSlow,
-    Busy(Told),
+    Busy(BilingualText),
 }
 
 /// The internal cause of an error, passed to the log. The client never sees the text.
 #[derive(Clone, Debug)]
-pub(super) struct Trouble(pub String);
+pub(super) struct InternalCause(pub String);
 
 /// `Retry-After` while the store is unavailable.
-const TROUBLE_PASSES: Duration = Duration::from_secs(1);
+const UNAVAILABLE_RETRY_AFTER: Duration = Duration::from_secs(1);
 /// `Retry-After` of a full disk: an operator has to free space.
-const DISK_IS_EMPTIED: Duration = Duration::from_secs(30);
+const DISK_FULL_RETRY_AFTER: Duration = Duration::from_secs(30);
 
 impl ApiError {
     /// Creates a 400 for a request that no form can send: the wrong value, and the expected value.
     #[must_use]
-    pub fn bad_request(wrong: Wrong) -> Self {
+    pub fn bad_request(wrong: BadRequest) -> Self {
         Self(Problem::BadRequest(wrong))
     }
 
@@ -89,7 +89,7 @@ impl ApiError {
 
     /// Creates a 503 for a temporary obstacle.
     #[must_use]
-    pub fn busy_with(what: Told) -> Self {
+    pub fn busy_with(what: BilingualText) -> Self {
         Self(Problem::Busy(what))
     }
 
@@ -129,16 +129,16 @@ impl ApiError {
     fn retry_after(&self) -> Option<Duration> {
         match &self.0 {
             Problem::Refused(Refusal::RateLimited { retry_after }) => Some(*retry_after),
-            Problem::Store(StoreError::Full { .. }) => Some(DISK_IS_EMPTIED),
+            Problem::Store(StoreError::Full { .. }) => Some(DISK_FULL_RETRY_AFTER),
             Problem::Refused(Refusal::Busy | Refusal::NotYet)
             | Problem::Store(StoreError::Unavailable { .. })
             | Problem::TooSlow
-            | Problem::Busy(_) => Some(TROUBLE_PASSES),
+            | Problem::Busy(_) => Some(UNAVAILABLE_RETRY_AFTER),
             _ => None,
         }
     }
 
-    fn words(&self, l: Language) -> Words {
+    fn words(&self, l: Language) -> RefusalBody {
         match &self.0 {
             Problem::Refused(refusal) => words::of_refusal(refusal, l),
             Problem::BadRequest(wrong) => words::of_wrong(wrong, l),
@@ -193,11 +193,11 @@ impl ApiError {
         }
     }
 
-    fn trouble(&self) -> Option<Trouble> {
+    fn trouble(&self) -> Option<InternalCause> {
         match &self.0 {
-            Problem::Store(error) => Some(Trouble(error.to_string())),
-            Problem::Bug(text) => Some(Trouble(text.clone())),
-            Problem::TooSlow => Some(Trouble("the call took longer than its deadline".to_owned())),
+            Problem::Store(error) => Some(InternalCause(error.to_string())),
+            Problem::Bug(text) => Some(InternalCause(text.clone())),
+            Problem::TooSlow => Some(InternalCause("the call took longer than its deadline".to_owned())),
             _ => None,
         }
     }
@@ -236,7 +236,7 @@ fn status_of(refusal: &Refusal) -> StatusCode {
     }
 }
 
-fn internal(l: Language, id: Option<&str>) -> Words {
+fn internal(l: Language, id: Option<&str>) -> RefusalBody {
     match id {
         None => fixed!(l, "INTERNAL", "服务器内部错误", "Something broke inside the mall."),
         Some(id) => words::made(
@@ -250,10 +250,10 @@ fn internal(l: Language, id: Option<&str>) -> Words {
 
 /// Returns the body of a 500 with the request id.
 pub(super) fn internal_response(id: &str) -> Response {
-    json_response(StatusCode::INTERNAL_SERVER_ERROR, bytes(internal(Language::spoken(), Some(id))))
+    json_response(StatusCode::INTERNAL_SERVER_ERROR, bytes(internal(Language::current(), Some(id))))
 }
 
-fn bytes(words: Words) -> Bytes {
+fn bytes(words: RefusalBody) -> Bytes {
     /// The envelope of a refusal.
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
@@ -267,11 +267,11 @@ fn bytes(words: Words) -> Bytes {
         data_text: Option<String>,
     }
     match words {
-        Words::Fixed { code, body } => {
+        RefusalBody::Fixed { code, body } => {
             language::note_code(code);
             Bytes::from_static(body.as_bytes())
         }
-        Words::Made { code, sentence, order } => {
+        RefusalBody::Made { code, sentence, order } => {
             language::note_code(code);
             let (data, data_text) = (order.map(OrderId::get), order.map(|order| order.to_string()));
             let body = Refused { success: false, error_msg: sentence, code, data, data_text };
@@ -288,7 +288,7 @@ fn whole_seconds(span: Duration) -> u64 {
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let status = if Caller::is_original() { self.status_in_original() } else { self.status() };
-        let mut response = json_response(status, bytes(self.words(Language::spoken())));
+        let mut response = json_response(status, bytes(self.words(Language::current())));
         if let Some(wait) = self.retry_after() {
             response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(whole_seconds(wait)));
         }
@@ -321,8 +321,8 @@ impl From<Refusal> for ApiError {
     }
 }
 
-impl From<Mistake> for ApiError {
-    fn from(mistake: Mistake) -> Self {
+impl From<InputError> for ApiError {
+    fn from(mistake: InputError) -> Self {
         Self(Problem::Refused(Refusal::Mistyped(mistake)))
     }
 }
@@ -363,7 +363,7 @@ mod tests {
             (Refusal::Forbidden.into(), 403, "FORBIDDEN"),
             (Refusal::SoldInSale.into(), 400, "BAD_REQUEST"),
             (Refusal::SaleIsOn.into(), 200, "SALE_IS_ON"),
-            (ApiError::bad_request(Wrong::Told("\"quoted\"\n".to_owned())), 400, "BAD_REQUEST"),
+            (ApiError::bad_request(BadRequest::Told("\"quoted\"\n".to_owned())), 400, "BAD_REQUEST"),
             (Refusal::Blocked.into(), 200, "BLOCKED"),
             (Refusal::LastOperator.into(), 200, "LAST_OPERATOR"),
             (Refusal::BadValue("add").into(), 400, "BAD_REQUEST"),
@@ -385,18 +385,18 @@ mod tests {
             (Refusal::PictureBytesFull(1 << 20).into(), 200, "PICTURES_FULL"),
             (Refusal::PaymentDeclined.into(), 200, "PAYMENT_DECLINED"),
             (Refusal::Busy.into(), 503, "BUSY"),
-            (Mistake::Phone.into(), 200, "PHONE_INVALID"),
-            (Mistake::Code.into(), 200, "CODE_WRONG"),
-            (Mistake::NoCode.into(), 200, "NO_CODE"),
-            (Mistake::Password.into(), 200, "PASSWORD_WRONG"),
-            (Mistake::OldPassword.into(), 200, "PASSWORD_WRONG"),
-            (Mistake::PasswordLength.into(), 200, "PASSWORD_LENGTH"),
-            (Mistake::CodeTooSoon(7).into(), 200, "CODE_TOO_SOON"),
-            (Mistake::Missing("title").into(), 200, "MISSING"),
-            (Mistake::OutOfRange("stock").into(), 200, "OUT_OF_RANGE"),
-            (Mistake::NoPicture.into(), 200, "PICTURE_INVALID"),
-            (Mistake::TooManyPixels(32).into(), 200, "PICTURE_TOO_LARGE"),
-            (Mistake::Oneself.into(), 200, "ONESELF"),
+            (InputError::Phone.into(), 200, "PHONE_INVALID"),
+            (InputError::Code.into(), 200, "CODE_WRONG"),
+            (InputError::NoCode.into(), 200, "NO_CODE"),
+            (InputError::Password.into(), 200, "PASSWORD_WRONG"),
+            (InputError::OldPassword.into(), 200, "PASSWORD_WRONG"),
+            (InputError::PasswordLength.into(), 200, "PASSWORD_LENGTH"),
+            (InputError::CodeTooSoon(7).into(), 200, "CODE_TOO_SOON"),
+            (InputError::Missing("title").into(), 200, "MISSING"),
+            (InputError::OutOfRange("stock").into(), 200, "OUT_OF_RANGE"),
+            (InputError::NoPicture.into(), 200, "PICTURE_INVALID"),
+            (InputError::TooManyPixels(32).into(), 200, "PICTURE_TOO_LARGE"),
+            (InputError::Oneself.into(), 200, "ONESELF"),
             (store(|op| StoreError::Unavailable { op, source: "secret".into() }), 503, "UNAVAILABLE"),
             (store(|op| StoreError::Full { op, detail: "secret".into() }), 503, "DISK_FULL"),
             (store(|op| StoreError::Refused { op, source: "secret".into() }), 500, "INTERNAL"),
@@ -454,13 +454,15 @@ mod tests {
     #[test]
     fn trouble_is_kept_for_the_log_and_not_for_the_client() {
         let response = ApiError::bug("what happened").into_response();
-        assert_eq!(response.extensions().get::<Trouble>().unwrap().0, "what happened");
-        assert!(ApiError::from(Refusal::SoldOut).into_response().extensions().get::<Trouble>().is_none());
+        assert_eq!(response.extensions().get::<InternalCause>().unwrap().0, "what happened");
+        assert!(
+            ApiError::from(Refusal::SoldOut).into_response().extensions().get::<InternalCause>().is_none()
+        );
     }
 
     #[test]
     fn a_quoted_value_is_cut_to_a_sentence() {
-        let (_, _, body) = told(ApiError::bad_request(Wrong::Told("长".repeat(10_000))), Language::Zh);
+        let (_, _, body) = told(ApiError::bad_request(BadRequest::Told("长".repeat(10_000))), Language::Zh);
         assert!(body["errorMsg"].as_str().unwrap().chars().count() < 220);
     }
 }

@@ -10,12 +10,12 @@ use mallbox_storage::{Role, Timestamp, UserId};
 use serde::de::DeserializeOwned;
 
 use super::error::ApiError;
-use super::wrong::{Expected, Wrong};
+use super::wrong::{BadRequest, Expected};
 use super::{App, body_text, query_text};
 use crate::mall::Refusal;
 
 /// Maximum bytes of a body, uploads excepted: no form of the API comes near.
-pub(super) const LARGEST_FORM: usize = 1 << 20;
+pub(super) const FORM_MAX_BYTES: usize = 1 << 20;
 
 /// The user of the request's valid token; 401 without a valid token.
 #[derive(Clone, Copy, Debug)]
@@ -28,7 +28,7 @@ pub struct MaybeLogin(pub Option<UserId>);
 /// The user of the request's valid token, for a deletion allowed to the author and to operators; 401 without
 /// a valid token. The service checks the permission and responds with 403.
 #[derive(Clone, Copy, Debug)]
-pub struct Remover(pub UserId);
+pub struct AuthorOrOperator(pub UserId);
 
 /// The operator of the request's valid token; 401 without a valid token, 403 for other users.
 ///
@@ -39,7 +39,7 @@ pub struct Operator(pub UserId);
 /// Like [`Operator`], without extending the session: for calls that pages poll. An open page therefore does
 /// not stay logged in for ever.
 #[derive(Clone, Copy, Debug)]
-pub struct Watcher(pub UserId);
+pub struct PollingOperator(pub UserId);
 
 /// The request's token, valid or not.
 #[derive(Clone, Debug)]
@@ -106,7 +106,7 @@ impl FromRequestParts<App> for Login {
     }
 }
 
-impl FromRequestParts<App> for Remover {
+impl FromRequestParts<App> for AuthorOrOperator {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
@@ -122,7 +122,7 @@ impl FromRequestParts<App> for Operator {
     }
 }
 
-impl FromRequestParts<App> for Watcher {
+impl FromRequestParts<App> for PollingOperator {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
@@ -174,9 +174,9 @@ impl<T: DeserializeOwned + Default, S: Send + Sync> FromRequest<S> for JsonIfAny
 /// An incomplete body is the client's fault: the client disconnected or sent too much.
 fn of_body(rejection: BytesRejection) -> ApiError {
     if rejection.status() == axum::http::StatusCode::PAYLOAD_TOO_LARGE {
-        return ApiError::too_large(LARGEST_FORM);
+        return ApiError::too_large(FORM_MAX_BYTES);
     }
-    ApiError::bad_request(Wrong::CutOff)
+    ApiError::bad_request(BadRequest::CutOff)
 }
 
 impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
@@ -201,14 +201,14 @@ fn of_path(rejection: PathRejection) -> ApiError {
     let PathRejection::FailedToDeserializePathParams(failed) = rejection else {
         return ApiError::bug(rejection.to_string());
     };
-    let value = |name: &str, type_name| Wrong::value(Expected::of(type_name)).of(name);
+    let value = |name: &str, type_name| BadRequest::value(Expected::of(type_name)).of(name);
     ApiError::bad_request(match failed.into_kind() {
         ErrorKind::ParseErrorAtKey { key, expected_type, .. } => value(&key, expected_type),
         ErrorKind::ParseErrorAtIndex { value: found, expected_type, .. }
         | ErrorKind::ParseError { value: found, expected_type } => value(&found, expected_type),
-        ErrorKind::InvalidUtf8InPathParam { key } => Wrong::NotUtf8(key),
-        ErrorKind::DeserializeError { key, message, .. } => Wrong::Told(format!("{key}: {message}")),
-        ErrorKind::Message(text) => Wrong::Told(text),
+        ErrorKind::InvalidUtf8InPathParam { key } => BadRequest::NotUtf8(key),
+        ErrorKind::DeserializeError { key, message, .. } => BadRequest::Told(format!("{key}: {message}")),
+        ErrorKind::Message(text) => BadRequest::Told(text),
         // The other kinds are mistakes in a handler: a wrong number of values, or a type unsupported in
         // paths.
         kind => return ApiError::bug(kind.to_string()),

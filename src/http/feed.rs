@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 use super::App;
 use super::blog::BlogAnswer;
 use super::describe::Calls;
-use super::envelope::{Answer, Perhaps, Reply};
+use super::envelope::{Answer, Optional, Reply};
 use super::extract::{Login, Now, Query};
 use crate::language::both;
-use crate::mall::feeds::{FeedPage, FeedPlace};
+use crate::mall::feeds::{FeedCursor, FeedPage};
 
 /// Returns the routes of the feed.
 pub fn routes() -> Calls {
@@ -63,9 +63,9 @@ async fn page(
     Login(user): Login,
     Now(now): Now,
     Query(query): Query<PlaceQuery>,
-) -> Reply<Perhaps<FeedAnswer>> {
+) -> Reply<Optional<FeedAnswer>> {
     let from =
-        FeedPlace { at: Timestamp::from_millis(query.last_id), read: query.offset.unwrap_or_default() };
+        FeedCursor { at: Timestamp::from_millis(query.last_id), read: query.offset.unwrap_or_default() };
     let Some(FeedPage { notes, next }) = app.feeds.page(user, from, now).await? else {
         return Ok(Answer::perhaps(None).no_store());
     };

@@ -16,12 +16,12 @@ use tower_http::services::ServeDir;
 
 use super::encodings::gzipped;
 use super::error::ApiError;
-use super::headers::{ASK_AGAIN, FOR_EVER, PICTURE_POLICY, is_known, quoted};
+use super::headers::{IMMUTABLE, PICTURE_POLICY, REVALIDATE, is_known, quoted};
 use super::health::Health;
 use super::own_pages::OwnPages;
 use super::query_text::path_text;
 use crate::demo::pictures::{picture, placeholder};
-use crate::mall::PictureAlbum;
+use crate::mall::Pictures;
 
 /// Sources of pages and pictures.
 #[derive(Clone)]
@@ -31,7 +31,7 @@ pub struct Files {
     /// Another front end's pictures.
     web_pictures: Option<Folder>,
     /// Pictures uploaded by users.
-    pictures: Option<PictureAlbum>,
+    pictures: Option<Pictures>,
     /// Pictures copied or fetched by an import.
     uploads: Option<Folder>,
     /// Whether a placeholder is drawn for a missing picture.
@@ -41,7 +41,7 @@ pub struct Files {
 }
 
 /// A drawn picture changes only with the program.
-const FOR_AN_HOUR: HeaderValue = HeaderValue::from_static("public, max-age=3600");
+const CACHE_ONE_HOUR: HeaderValue = HeaderValue::from_static("public, max-age=3600");
 
 impl Files {
     /// Creates a source of pictures from `uploads`, if any, and pages from `web`, if another front end is
@@ -62,7 +62,7 @@ impl Files {
 
     /// Adds the pictures uploaded by users, searched before any folder.
     #[must_use]
-    pub fn with_pictures(self, pictures: PictureAlbum) -> Self {
+    pub fn with_pictures(self, pictures: Pictures) -> Self {
         Self { pictures: Some(pictures), ..self }
     }
 
@@ -134,10 +134,10 @@ impl Files {
             return found;
         }
         let (svg, how_long) = match picture(name) {
-            Some(svg) => (svg, FOR_AN_HOUR),
+            Some(svg) => (svg, CACHE_ONE_HOUR),
             // The picture may exist despite the error: a 404 could be cached.
             None if let Err(trouble) = uploaded => return ApiError::from(trouble).into_response(),
-            None if self.placeholders => (placeholder(), ASK_AGAIN),
+            None if self.placeholders => (placeholder(), REVALIDATE),
             None => return not_found(),
         };
         let headers = [
@@ -179,7 +179,7 @@ impl Folder {
         if response.status() == StatusCode::NOT_FOUND {
             return None;
         }
-        response.headers_mut().insert(CACHE_CONTROL, ASK_AGAIN);
+        response.headers_mut().insert(CACHE_CONTROL, REVALIDATE);
         Some(response)
     }
 }
@@ -211,7 +211,7 @@ fn upload(name: &str, picture: Picture, headers: &HeaderMap) -> Response {
     };
     let headers = response.headers_mut();
     headers.insert(ETAG, etag);
-    headers.insert(CACHE_CONTROL, FOR_EVER);
+    headers.insert(CACHE_CONTROL, IMMUTABLE);
     headers.insert(CONTENT_SECURITY_POLICY, PICTURE_POLICY);
     response
 }

@@ -15,7 +15,7 @@ use super::page_query::PageQuery;
 use super::query_text::truth;
 use super::user::BriefAnswer;
 use crate::language::both;
-use crate::mall::accounts::Brief;
+use crate::mall::accounts::PublicUser;
 
 /// Returns the routes of follows.
 pub fn routes() -> Calls {
@@ -101,6 +101,6 @@ async fn followees(
     Ok(Answer::page(&answers(followees), total))
 }
 
-fn answers(briefs: Vec<Brief>) -> Vec<BriefAnswer> {
+fn answers(briefs: Vec<PublicUser>) -> Vec<BriefAnswer> {
     briefs.into_iter().map(BriefAnswer::from).collect()
 }

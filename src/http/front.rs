@@ -3,8 +3,8 @@
 //! One function instead of a stack of layers: a refused claim costs little more than HTTP itself, and every
 //! boxed layer would add to the cost.
 //!
-//! For each request: the id, merged slashes, the prefix of the API, the size of the body, language, panics, the
-//! deadline, metrics, the log. Uploads have an allowance of their own (`allowance.rs`).
+//! For each request: the id, merged slashes, the prefix of the API, the size of the body, language, panics,
+//! the deadline, metrics, the log. Uploads have an allowance of their own (`allowance.rs`).
 //!
 //! Reasons and figures: `src/decisions/0002-front-as-one-function.md`.
 
@@ -27,13 +27,13 @@ use http_body_util::{BodyExt, Limited};
 use tokio_util::sync::CancellationToken;
 use tower::Service as _;
 
-use super::address_gate::AddressGate;
-use super::allowance::Allowance;
+use super::address_gate::AddressRateLimit;
+use super::allowance::CallLimits;
 use super::arrival::{Arrival, Arrives};
 use super::caller::{Caller, Profile};
-use super::error::{ApiError, Trouble, internal_response};
+use super::error::{ApiError, InternalCause, internal_response};
 use super::language;
-use super::log_budget::LogBudget;
+use super::log_budget::LogRateLimit;
 use super::metrics::{Class, Metrics, Tally};
 use super::request_id::RequestIds;
 use super::visits::Peer;
@@ -41,19 +41,19 @@ use crate::language::Language;
 
 /// Maximum bytes of a too large body to read before the refusal: a client still sending would not read the
 /// response.
-const DRAINED: usize = 8 << 20;
+const DRAIN_MAX_BYTES: usize = 8 << 20;
 /// Maximum time to read a too large body.
-const DRAINED_FOR: Duration = Duration::from_secs(1);
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
 /// Time limit of a call. Pages give up after 2 s; an earlier error response is better than none.
-pub const DEADLINE: Duration = Duration::from_millis(1_500);
+pub const CALL_TIMEOUT: Duration = Duration::from_millis(1_500);
 /// Requests slower than this are logged.
-const SLOW: Duration = Duration::from_millis(500);
+const SLOW_REQUEST_MIN: Duration = Duration::from_millis(500);
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const NOSNIFF: HeaderValue = HeaderValue::from_static("nosniff");
 const SAME_ORIGIN: HeaderValue = HeaderValue::from_static("same-origin");
 
-/// Handlers and options of a [`Front`].
+/// Handlers and options of a [`Gateway`].
 pub struct FrontOptions {
     /// The API, without its prefix.
     pub api: Router,
@@ -64,7 +64,7 @@ pub struct FrontOptions {
     /// Time limit of a call of the API.
     pub deadline: Option<Duration>,
     /// The limit on calls from one address.
-    pub address_gate: Option<AddressGate>,
+    pub address_gate: Option<AddressRateLimit>,
     /// Receives the counts of requests.
     pub metrics: Arc<Metrics>,
     /// Cancelled when the server stops: ends endless responses.
@@ -98,8 +98,8 @@ impl FrontOptions {
 
 /// The layer before every handler. One per worker thread; each connection has a clone.
 #[derive(Clone)]
-pub struct Front {
-    mall: Arc<PerMall>,
+pub struct Gateway {
+    mall: Arc<SharedState>,
     tally: Arc<Tally>,
     peer: Option<IpAddr>,
 }
@@ -107,21 +107,21 @@ pub struct Front {
 /// Data common to all workers. Each worker has a copy: a reference count written by all cores would cost more
 /// than all the rest.
 #[derive(Clone)]
-struct PerMall {
+struct SharedState {
     prefix: String,
     deadline: Option<Duration>,
-    address_gate: Option<AddressGate>,
+    address_gate: Option<AddressRateLimit>,
     metrics: Arc<Metrics>,
     ids: RequestIds,
     api: Router,
     pages: Router,
-    log: Arc<LogBudget>,
+    log: Arc<LogRateLimit>,
     stop: CancellationToken,
     language: Language,
     profile: Profile,
 }
 
-impl Front {
+impl Gateway {
     /// Creates the layer before these handlers.
     #[must_use]
     pub fn new(options: FrontOptions) -> Self {
@@ -140,7 +140,7 @@ impl Front {
         let tally = metrics.worker();
         let log = Arc::default();
         let ids = RequestIds::new(request_ids);
-        let mall = PerMall {
+        let mall = SharedState {
             prefix,
             deadline,
             address_gate,
@@ -160,7 +160,7 @@ impl Front {
     #[must_use]
     pub(super) fn for_worker(&self) -> Self {
         let tally = self.mall.metrics.worker();
-        Self { tally, mall: Arc::new(PerMall::clone(&self.mall)), peer: None }
+        Self { tally, mall: Arc::new(SharedState::clone(&self.mall)), peer: None }
     }
 
     /// Returns a copy for a connection from this address.
@@ -180,7 +180,7 @@ impl Front {
     }
 
     /// Responds to a request. Never fails and never panics.
-    pub async fn answer<B: Arrives>(self, request: Request<B>) -> Response {
+    pub async fn respond<B: Arrives>(self, request: Request<B>) -> Response {
         let started = Instant::now();
         let (mut parts, body) = request.into_parts();
         let language = Language::of(&parts.headers, self.mall.language);
@@ -195,11 +195,11 @@ impl Front {
 
         // Most calls have no body, and need no tracking of its arrival.
         let arrival = (!body.is_end_stream()).then(Arrival::default);
-        let allowance = Allowance::of(&method, path);
+        let allowance = CallLimits::of(&method, path);
         let work = self.work(parts, body, arrival.as_ref(), allowance, is_api);
         let deadline =
             self.mall.deadline.filter(|_| is_api).map(|span| span + allowance.arrival + allowance.work);
-        let (outcome, mut code) = guarded(work, (language, caller), deadline).await;
+        let (outcome, mut code) = run_guarded(work, (language, caller), deadline).await;
         let response = match outcome {
             Outcome::Answered(response) => response,
             Outcome::Panicked(said) => broken(StatusCode::INTERNAL_SERVER_ERROR, said),
@@ -211,7 +211,7 @@ impl Front {
         };
         let elapsed = started.elapsed();
         self.tally.count(class, response.status(), code, elapsed);
-        self.finish(response, &Asked { id, method, uri, code, language, elapsed })
+        self.finish(response, &LoggedRequest { id, method, uri, code, language, elapsed })
     }
 
     async fn work<B: Arrives>(
@@ -219,7 +219,7 @@ impl Front {
         mut parts: Parts,
         body: B,
         arrival: Option<&Arrival>,
-        allowance: Allowance,
+        allowance: CallLimits,
         is_api: bool,
     ) -> Response {
         if let Some(gate) = self.mall.address_gate.as_ref().filter(|_| is_api)
@@ -230,7 +230,7 @@ impl Front {
         }
         let body = match arrival {
             None => Body::empty(),
-            Some(arrival) => match taken(&mut parts, body, arrival, allowance.body).await {
+            Some(arrival) => match limited_body(&mut parts, body, arrival, allowance.body).await {
                 Ok(body) => body,
                 Err(error) => return error.into_response(),
             },
@@ -248,9 +248,9 @@ impl Front {
         response
     }
 
-    fn finish(&self, mut response: Response, asked: &Asked) -> Response {
+    fn finish(&self, mut response: Response, asked: &LoggedRequest) -> Response {
         let status = response.status();
-        if status.is_server_error() || asked.elapsed > SLOW {
+        if status.is_server_error() || asked.elapsed > SLOW_REQUEST_MIN {
             response = self.mall.report(response, asked);
         }
         tracing::debug!(
@@ -266,7 +266,7 @@ impl Front {
 }
 
 /// Fields of a request's log line. The query is never logged, because queries contain phone numbers.
-struct Asked {
+struct LoggedRequest {
     id: HeaderValue,
     method: Method,
     uri: Uri,
@@ -275,7 +275,7 @@ struct Asked {
     elapsed: Duration,
 }
 
-impl Asked {
+impl LoggedRequest {
     fn id(&self) -> &str {
         self.id.to_str().unwrap_or_default()
     }
@@ -285,10 +285,10 @@ impl Asked {
     }
 }
 
-impl PerMall {
+impl SharedState {
     /// Merges slashes and strips the prefix. Returns whether the request is for the API.
     fn set_path(&self, parts: &mut Parts) -> bool {
-        let (path, is_api) = below(parts.uri.path(), &self.prefix);
+        let (path, is_api) = strip_prefix(parts.uri.path(), &self.prefix);
         if path.len() != parts.uri.path().len() {
             let target = match parts.uri.query() {
                 Some(query) => format!("{path}?{query}"),
@@ -303,9 +303,9 @@ impl PerMall {
     }
 
     /// Logs a failed or slow request, and adds the request id to a 500.
-    fn report(&self, mut response: Response, asked: &Asked) -> Response {
+    fn report(&self, mut response: Response, asked: &LoggedRequest) -> Response {
         let status = response.status();
-        let trouble = response.extensions_mut().remove::<Trouble>();
+        let trouble = response.extensions_mut().remove::<InternalCause>();
         let (id, path, elapsed_ms) = (asked.id(), asked.uri.path(), asked.elapsed_ms());
         if status == StatusCode::INTERNAL_SERVER_ERROR {
             let cause =
@@ -314,12 +314,12 @@ impl PerMall {
             return asked.language.while_spoken(|| internal_response(id));
         }
         // With the store unavailable, thousands of requests a second fail; the first few lines are enough.
-        if let Some(Trouble(cause)) = trouble
-            && let Some(unsaid) = self.log.spend()
+        if let Some(InternalCause(cause)) = trouble
+            && let Some(unsaid) = self.log.acquire()
         {
             let status = status.as_u16();
             tracing::warn!(request_id = id, method = %asked.method, path, status, elapsed_ms, cause, unsaid, "a request failed");
-        } else if asked.elapsed > SLOW && self.log.spend().is_some() {
+        } else if asked.elapsed > SLOW_REQUEST_MIN && self.log.acquire().is_some() {
             tracing::info!(request_id = id, method = %asked.method, path, status = status.as_u16(), elapsed_ms, "slow request");
         }
         response
@@ -334,7 +334,7 @@ pub(super) enum Outcome {
 
 /// Polls a handler with its language and caller set, catches its panic, and cancels the work at the deadline.
 /// Returns the outcome with the code of the refusal, or `""`.
-pub(super) async fn guarded(
+pub(super) async fn run_guarded(
     work: impl Future<Output = Response>,
     (language, caller): (Language, Caller),
     deadline: Option<Duration>,
@@ -345,7 +345,7 @@ pub(super) async fn guarded(
     std::future::poll_fn(|cx| {
         let polled = catch_unwind(AssertUnwindSafe(|| {
             language.while_spoken(|| {
-                caller.while_answered(|| {
+                caller.with_current(|| {
                     language::take_code();
                     let polled = work.as_mut().poll(cx);
                     (polled, language::take_code())
@@ -354,7 +354,7 @@ pub(super) async fn guarded(
         }));
         match polled {
             Ok((Poll::Ready(response), code)) => Poll::Ready((Outcome::Answered(response), code)),
-            Err(panic) => Poll::Ready((Outcome::Panicked(said(panic.as_ref())), "INTERNAL")),
+            Err(panic) => Poll::Ready((Outcome::Panicked(panic_message(panic.as_ref())), "INTERNAL")),
             Ok((Poll::Pending, _)) => {
                 let Some(span) = deadline else { return Poll::Pending };
                 if timer.is_none() {
@@ -369,19 +369,19 @@ pub(super) async fn guarded(
 }
 
 /// Returns the message of a panic.
-fn said(panic: &(dyn Any + Send)) -> String {
+fn panic_message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().copied().or(panic.downcast_ref::<String>().map(String::as_str));
     format!("panic: {}", text.unwrap_or("without a text"))
 }
 
 fn broken(status: StatusCode, cause: String) -> Response {
     let mut response = status.into_response();
-    response.extensions_mut().insert(Trouble(cause));
+    response.extensions_mut().insert(InternalCause(cause));
     response
 }
 
 /// Returns the body if not too large; a body of unknown length is counted while being read.
-async fn taken<B: Arrives>(
+async fn limited_body<B: Arrives>(
     parts: &mut Parts,
     body: B,
     arrival: &Arrival,
@@ -391,7 +391,7 @@ async fn taken<B: Arrives>(
     if length.lower() > most as u64 {
         // A client that sent `Expect: 100-continue` is still waiting, and reading would invite the body.
         if !parts.headers.contains_key(header::EXPECT) {
-            let _ = tokio::time::timeout(DRAINED_FOR, Limited::new(body, DRAINED).collect()).await;
+            let _ = tokio::time::timeout(DRAIN_TIMEOUT, Limited::new(body, DRAIN_MAX_BYTES).collect()).await;
         }
         return Err(ApiError::too_large(most));
     }
@@ -412,7 +412,7 @@ fn with_envelope(bare: Response) -> Response {
 }
 
 /// Merges the slashes of a path and strips the prefix. Returns the path, and whether the prefix was present.
-pub(super) fn below<'a>(path: &'a str, prefix: &str) -> (Cow<'a, str>, bool) {
+pub(super) fn strip_prefix<'a>(path: &'a str, prefix: &str) -> (Cow<'a, str>, bool) {
     let merged = if path.contains("//") { Cow::Owned(without_doubles(path)) } else { Cow::Borrowed(path) };
     let is_below = merged.strip_prefix(prefix).is_some_and(|rest| rest.starts_with('/'));
     if !is_below || prefix.is_empty() {
@@ -452,8 +452,8 @@ mod tests {
             std::panic::catch_unwind(|| panic!("plain")).unwrap_err(),
             std::panic::catch_unwind(|| panic!("{}", "plain")).unwrap_err(),
         ] {
-            assert_eq!(said(panic.as_ref()), "panic: plain");
+            assert_eq!(panic_message(panic.as_ref()), "panic: plain");
         }
-        assert_eq!(said(&7), "panic: without a text");
+        assert_eq!(panic_message(&7), "panic: without a text");
     }
 }

@@ -10,10 +10,10 @@ use serde::Deserialize;
 
 use super::extract::token;
 use super::files::is_plain;
-use super::front::below;
+use super::front::strip_prefix;
 use super::query_text::{self, path_text};
-use super::words::{self, Words};
-use super::wrong::Wrong;
+use super::words::{self, RefusalBody};
+use super::wrong::BadRequest;
 use super::{body_text, note_html, request_id};
 use crate::language::Language;
 use crate::mall::sms::Webhook;
@@ -70,10 +70,10 @@ fn body(bytes: &[u8]) {
 }
 
 /// Checks that the message about a wrong value is short, for any input.
-fn refused_in_words(read: Result<(), Wrong>) {
+fn refused_in_words(read: Result<(), BadRequest>) {
     let Err(wrong) = read else { return };
     for language in [Language::Zh, Language::En] {
-        let Words::Made { sentence, .. } = words::of_wrong(&wrong, language) else { continue };
+        let RefusalBody::Made { sentence, .. } = words::of_wrong(&wrong, language) else { continue };
         let long = sentence.chars().count();
         assert!(long > 15 || !sentence.is_ascii(), "it says nothing: {sentence}");
         assert!(long <= 220, "{sentence}");
@@ -110,7 +110,7 @@ fn path_of_a_file(text: &str) {
 fn target(bytes: &[u8]) {
     let Ok(uri) = Uri::try_from(bytes) else { return };
     for prefix in ["", "/api"] {
-        let (path, _) = below(uri.path(), prefix);
+        let (path, _) = strip_prefix(uri.path(), prefix);
         assert!(!path.contains("//"), "{uri}");
         assert!(path.len() <= uri.path().len());
         let target = uri.query().map_or_else(|| path.to_string(), |query| format!("{path}?{query}"));

@@ -7,9 +7,9 @@ use axum::http::{HeaderMap, HeaderValue};
 pub(super) const PICTURE_POLICY: HeaderValue =
     HeaderValue::from_static("default-src 'none'; style-src 'unsafe-inline'; sandbox");
 /// Content may change: the client revalidates, and gets 304 if unchanged.
-pub(super) const ASK_AGAIN: HeaderValue = HeaderValue::from_static("no-cache");
+pub(super) const REVALIDATE: HeaderValue = HeaderValue::from_static("no-cache");
 /// Content under a versioned or random name never changes.
-pub(super) const FOR_EVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
+pub(super) const IMMUTABLE: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
 
 /// Returns a quoted `ETag` value.
 pub(super) fn quoted(tag: &str) -> HeaderValue {

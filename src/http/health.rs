@@ -15,18 +15,18 @@ use serde::Serialize;
 
 use super::json::json_response;
 use super::metrics::{Metrics, counter, counters, family, gauge};
-use crate::mall::cache_aside::{CacheFigures, Counted};
-use crate::mall::order_workers::WorkerFigures;
-use crate::mall::visits::VisitFigures;
-use crate::mall::{Context, Mall, VisitBook};
+use crate::mall::cache_aside::{CacheEvent, CacheMetrics};
+use crate::mall::order_workers::WorkerMetrics;
+use crate::mall::visits::VisitMetrics;
+use crate::mall::{Context, Mall, Visits};
 
 /// Responds to `/healthz`, `/readyz` and `/metrics`.
 #[derive(Clone)]
 pub struct Health {
     context: Context,
-    figures: Arc<WorkerFigures>,
-    copies: Vec<Arc<CacheFigures>>,
-    visits: VisitBook,
+    figures: Arc<WorkerMetrics>,
+    copies: Vec<Arc<CacheMetrics>>,
+    visits: Visits,
     metrics: Arc<Metrics>,
     /// The API's path prefix, for pages served elsewhere.
     prefix: String,
@@ -200,7 +200,7 @@ impl Health {
 
     fn write_copies(&self, out: &mut String) {
         let rows = self.copies.iter().flat_map(|figures| {
-            Counted::ALL
+            CacheEvent::ALL
                 .iter()
                 .map(|(what, name)| (format!(r#"of="{}",what="{name}""#, figures.kind()), figures.of(*what)))
         });
@@ -208,7 +208,7 @@ impl Health {
     }
 
     fn write_visits(&self, out: &mut String) {
-        let VisitFigures { noted, dropped, lost } = self.visits.figures();
+        let VisitMetrics { noted, dropped, lost } = self.visits.figures();
         let rows = [("noted", noted), ("dropped", dropped), ("lost", lost)]
             .map(|(became, figure)| (format!(r#"became="{became}""#), figure.load(Relaxed)));
         let help = "Visits by outcome: noted, dropped (full queue), lost (store unavailable).";
@@ -251,7 +251,7 @@ impl Health {
 
 impl Health {
     fn write_workers(&self, out: &mut String) {
-        let WorkerFigures { persisted, repeats, dead_letters, refused, troubles, batches, restarts } =
+        let WorkerMetrics { persisted, repeats, dead_letters, refused, troubles, batches, restarts } =
             &*self.figures;
         for (name, help, figure) in [
             ("mallbox_orders_persisted_total", "Claims written as orders.", persisted),

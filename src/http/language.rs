@@ -14,17 +14,17 @@ thread_local! {
     static SPOKEN: Cell<Language> = const { Cell::new(Language::Zh) };
     /// The code of the last refusal written, on its way to the metrics; passed like the language, in the
     /// opposite direction.
-    static TOLD: Cell<&'static str> = const { Cell::new("") };
+    static LAST_CODE: Cell<&'static str> = const { Cell::new("") };
 }
 
 /// Stores the code of a refusal just written.
 pub(super) fn note_code(code: &'static str) {
-    TOLD.set(code);
+    LAST_CODE.set(code);
 }
 
 /// Takes the stored code; `""` if none was stored since the last call.
 pub(super) fn take_code() -> &'static str {
-    TOLD.replace("")
+    LAST_CODE.replace("")
 }
 
 impl Language {
@@ -70,7 +70,7 @@ impl Language {
 
     /// Returns the language of the request being polled on this thread.
     #[must_use]
-    pub fn spoken() -> Self {
+    pub fn current() -> Self {
         SPOKEN.get()
     }
 
@@ -160,7 +160,7 @@ mod tests {
     fn the_former_language_comes_back_even_after_a_panic() {
         let caught = std::panic::catch_unwind(|| Language::En.while_spoken(|| panic!("in the middle")));
         assert!(caught.is_err());
-        assert_eq!(Language::spoken(), Language::Zh);
-        assert_eq!(Language::En.while_spoken(Language::spoken), Language::En);
+        assert_eq!(Language::current(), Language::Zh);
+        assert_eq!(Language::En.while_spoken(Language::current), Language::En);
     }
 }

@@ -4,11 +4,11 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
 /// Enough lines to diagnose a failure, and too few to slow the mall down.
-const LINES_A_SECOND: u64 = 20;
+const LINES_PER_SECOND_MAX: u64 = 20;
 
 /// Lets the first lines of each second through and counts the rest.
 #[derive(Debug)]
-pub(super) struct LogBudget {
+pub(super) struct LogRateLimit {
     start: Instant,
     /// The second being counted.
     second: AtomicU64,
@@ -16,22 +16,22 @@ pub(super) struct LogBudget {
     unsaid: AtomicU64,
 }
 
-impl Default for LogBudget {
+impl Default for LogRateLimit {
     fn default() -> Self {
         let zero = || AtomicU64::new(0);
         Self { start: Instant::now(), second: zero(), spent: zero(), unsaid: zero() }
     }
 }
 
-impl LogBudget {
+impl LogRateLimit {
     /// Counts a line. Returns `None` if the line is suppressed, else the number of lines suppressed before.
     /// Approximate: racing threads may log a few lines more.
-    pub(super) fn spend(&self) -> Option<u64> {
+    pub(super) fn acquire(&self) -> Option<u64> {
         let second = self.start.elapsed().as_secs();
         if self.second.swap(second, Relaxed) != second {
             self.spent.store(0, Relaxed);
         }
-        if self.spent.fetch_add(1, Relaxed) >= LINES_A_SECOND {
+        if self.spent.fetch_add(1, Relaxed) >= LINES_PER_SECOND_MAX {
             self.unsaid.fetch_add(1, Relaxed);
             return None;
         }
@@ -45,11 +45,11 @@ mod tests {
 
     #[test]
     fn the_rest_of_a_flood_is_counted_and_told_later() {
-        let budget = LogBudget::default();
-        let said = (0..LINES_A_SECOND + 7).filter(|_| budget.spend().is_some()).count() as u64;
+        let budget = LogRateLimit::default();
+        let said = (0..LINES_PER_SECOND_MAX + 7).filter(|_| budget.acquire().is_some()).count() as u64;
         // A second may end in between.
-        assert!((LINES_A_SECOND..=LINES_A_SECOND + 7).contains(&said));
+        assert!((LINES_PER_SECOND_MAX..=LINES_PER_SECOND_MAX + 7).contains(&said));
         budget.second.store(u64::MAX, Relaxed);
-        assert_eq!(budget.spend(), Some(LINES_A_SECOND + 7 - said));
+        assert_eq!(budget.acquire(), Some(LINES_PER_SECOND_MAX + 7 - said));
     }
 }

@@ -65,20 +65,20 @@ mod request_id;
 mod server;
 mod web_files;
 
-pub use address_gate::AddressGate;
+pub use address_gate::AddressRateLimit;
 pub use arrival::Arrives;
 pub use caller::{CLIENT, Profile};
-pub use connection::Patience;
+pub use connection::ConnectionTimeouts;
 pub use envelope::{Answer, Reply};
 pub use error::ApiError;
 pub use files::Files;
-pub use front::{DEADLINE, Front, FrontOptions};
+pub use front::{CALL_TIMEOUT, FrontOptions, Gateway};
 pub use health::Health;
 pub use metrics::Metrics;
 
 pub use router::{Site, SiteOptions, site};
 pub use server::{Bound, Server, ServerError, ServerOptions};
-pub use wrong::{Expected, Wrong};
+pub use wrong::{BadRequest, Expected};
 
 /// The state passed to every handler.
 pub type App = Arc<Mall>;

@@ -8,7 +8,7 @@
 use super::caller::Caller;
 
 /// Longer tags count as text: otherwise a text of `<p<p<p` would take quadratic time.
-const LONGEST_TAG: usize = 1024;
+const TAG_MAX_BYTES: usize = 1024;
 
 /// Returns the content for the current caller: as written for own pages, escaped for any other client.
 pub(super) fn for_caller(content: String) -> String {
@@ -36,7 +36,7 @@ pub(super) fn escaped(content: &str) -> String {
 
 /// Returns the allowed tag at the start of `text` in plain form, with the length of the tag in `text`.
 fn kept_tag(text: &str) -> Option<(&'static str, usize)> {
-    let near = &text.as_bytes()[..text.len().min(LONGEST_TAG)];
+    let near = &text.as_bytes()[..text.len().min(TAG_MAX_BYTES)];
     let end = near.iter().position(|byte| *byte == b'>')?;
     let inside = std::str::from_utf8(near.get(1..end)?).ok()?;
     let (is_closing, inside) = match inside.strip_prefix('/') {
@@ -96,7 +96,7 @@ mod tests {
         let text = "<p".repeat(100_000);
         assert_eq!(escaped(&text), "&lt;p".repeat(100_000));
         // At this length the search for the end of a tag stops, regardless of the machine's speed.
-        let blanks = " ".repeat(LONGEST_TAG);
+        let blanks = " ".repeat(TAG_MAX_BYTES);
         assert_eq!(escaped(&format!("<p{blanks}>")), format!("&lt;p{blanks}&gt;"));
     }
 }

@@ -30,7 +30,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::encodings::{Encoding, accepted, gzip, takes_gzip};
 use super::error::ApiError;
-use super::headers::{ASK_AGAIN, FOR_EVER, PICTURE_POLICY, is_known, quoted};
+use super::headers::{IMMUTABLE, PICTURE_POLICY, REVALIDATE, is_known, quoted};
 use super::manual;
 use super::web_files::{Web, text};
 use crate::language::Language;
@@ -51,11 +51,11 @@ const BY_LANGUAGE: HeaderValue = HeaderValue::from_static("accept-encoding, acce
 pub(super) struct OwnPages {
     /// The API's path prefix.
     api: String,
-    made: Arc<OnceLock<Made>>,
+    made: Arc<OnceLock<Rendered>>,
 }
 
 /// Rendered pages, and the version of the assets.
-struct Made {
+struct Rendered {
     pages: BTreeMap<Place, Page>,
     /// Rendered on the first request for the manual.
     manual: OnceLock<BTreeMap<Place, Page>>,
@@ -87,8 +87,8 @@ impl OwnPages {
         Self { api: api.to_owned(), made: Arc::default() }
     }
 
-    fn made(&self) -> &Made {
-        self.made.get_or_init(|| Made::new(&self.api))
+    fn made(&self) -> &Rendered {
+        self.made.get_or_init(|| Rendered::new(&self.api))
     }
 
     /// Returns the page at this path below `/` or `/mall/`, if any.
@@ -118,7 +118,7 @@ impl OwnPages {
         // A page of another version, loaded before an update, gets the current file, which must not be cached
         // under the old version.
         let is_current = cfg!(compressed_pages) && version == self.made().version;
-        Some(asset(name, headers, if is_current { FOR_EVER } else { ASK_AGAIN }))
+        Some(asset(name, headers, if is_current { IMMUTABLE } else { REVALIDATE }))
     }
 }
 
@@ -135,7 +135,7 @@ impl Place {
         let language = match query.split('&').find_map(|part| part.strip_prefix("lang=")) {
             Some("zh") => Language::Zh,
             Some("en") => Language::En,
-            _ => Language::spoken(),
+            _ => Language::current(),
         };
         Some(Self::Manual(topic.to_owned(), language))
     }
@@ -150,7 +150,7 @@ impl Place {
     }
 }
 
-impl Made {
+impl Rendered {
     fn new(api: &str) -> Self {
         let version = version();
         let own = PAGES.into_iter().map(|(path, file)| Place::Own(path, file));
@@ -211,7 +211,7 @@ impl Page {
         headers.insert(ETAG, self.etag.clone());
         headers.insert(ACCEPT_RANGES, HeaderValue::from_static("none"));
         headers.insert(VARY, HeaderValue::from_name(ACCEPT_ENCODING));
-        headers.insert(CACHE_CONTROL, ASK_AGAIN);
+        headers.insert(CACHE_CONTROL, REVALIDATE);
         headers.insert(CONTENT_SECURITY_POLICY, self.policy.clone());
         response
     }
@@ -382,7 +382,7 @@ mod tests {
 
     #[test]
     fn every_page_of_the_manual_is_kept_once_it_was_made() {
-        let made = Made::new("/api");
+        let made = Rendered::new("/api");
         assert!(made.manual.get().is_none(), "nobody has requested the manual yet");
         for language in [Language::Zh, Language::En] {
             for topic in manual::topics(language).into_iter().map(|topic| topic.name).chain([String::new()]) {

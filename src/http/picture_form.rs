@@ -14,15 +14,15 @@ use serde_json::json;
 
 use super::ApiError;
 use super::describe::{Input, Operation, Schemas};
-use super::wrong::Wrong;
+use super::wrong::BadRequest;
 use crate::language::both;
-use crate::mall::{Mistake, pictures};
+use crate::mall::{InputError, pictures};
 
 /// The form field of the picture.
 const FIELD: &str = "file";
 /// A client refused during an upload is still sending, and would not read the response: time to receive the
 /// rest.
-const PASSED_OVER_FOR: Duration = Duration::from_secs(1);
+const DISCARD_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// A form whose body has not been read.
 #[derive(Debug)]
@@ -59,40 +59,42 @@ impl PictureForm {
                 continue;
             }
             if file.is_some() {
-                return Err(ApiError::bad_request(Wrong::Twice(FIELD)));
+                return Err(ApiError::bad_request(BadRequest::Twice(FIELD)));
             }
             let mut bytes = Vec::new();
             while let Some(chunk) = field.chunk().await.map_err(unreadable)? {
-                if bytes.len() + chunk.len() > pictures::LARGEST {
-                    return Err(ApiError::too_large(pictures::LARGEST));
+                if bytes.len() + chunk.len() > pictures::UPLOAD_MAX_BYTES {
+                    return Err(ApiError::too_large(pictures::UPLOAD_MAX_BYTES));
                 }
                 bytes.extend_from_slice(&chunk);
             }
             file = Some(bytes);
         }
-        file.filter(|bytes| !bytes.is_empty()).ok_or_else(|| Mistake::Missing("file").into())
+        file.filter(|bytes| !bytes.is_empty()).ok_or_else(|| InputError::Missing("file").into())
     }
 
     /// Receives the body and discards it.
-    pub async fn pass_over(self) {
+    pub async fn discard(self) {
         let Self { mut body, waits, .. } = self;
         if !waits {
             let come = async { while let Some(Ok(_)) = body.frame().await {} };
-            let _ = tokio::time::timeout(PASSED_OVER_FOR, come).await;
+            let _ = tokio::time::timeout(DISCARD_TIMEOUT, come).await;
         }
     }
 }
 
-const NO_FORM: Wrong =
-    Wrong::Said(both("请求体应为multipart/form-data表单", "expected a form of the type multipart/form-data"));
+const NO_FORM: BadRequest = BadRequest::Constant(both(
+    "请求体应为multipart/form-data表单",
+    "expected a form of the type multipart/form-data",
+));
 
 /// Maps read errors to client errors: a body too large, a disconnect, or an invalid form.
 fn unreadable(error: multer::Error) -> ApiError {
     use multer::Error::{IncompleteFieldData, IncompleteHeaders, IncompleteStream, StreamReadFailed};
     match error {
-        StreamReadFailed(cause) if is_too_long(&*cause) => ApiError::too_large(pictures::LARGEST),
+        StreamReadFailed(cause) if is_too_long(&*cause) => ApiError::too_large(pictures::UPLOAD_MAX_BYTES),
         StreamReadFailed(_) | IncompleteStream | IncompleteHeaders | IncompleteFieldData { .. } => {
-            ApiError::bad_request(Wrong::CutOff)
+            ApiError::bad_request(BadRequest::CutOff)
         }
         _ => ApiError::bad_request(NO_FORM),
     }

@@ -17,7 +17,7 @@ pub(super) struct PictureList(pub(super) String);
 impl Serialize for PictureList {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         if Caller::is_own_page() {
-            to.serialize_str(&picture_path::on_this_mall(&self.0))
+            to.serialize_str(&picture_path::to_local_paths(&self.0))
         } else {
             to.serialize_str(&self.0)
         }

@@ -9,13 +9,13 @@ use serde::de::value::CowStrDeserializer;
 use serde::de::{self, DeserializeOwned, DeserializeSeed, EnumAccess, IntoDeserializer, MapAccess, Visitor};
 
 use super::caller::Caller;
-use super::wrong::{Expected, Wrong};
+use super::wrong::{BadRequest, Expected};
 
 /// Reads the parameters of `query` into a struct.
 ///
 /// # Errors
-/// [`Wrong`]: the wrong parameter and the expected value.
-pub(super) fn read<T: DeserializeOwned>(query: &str) -> Result<T, Wrong> {
+/// [`BadRequest`]: the wrong parameter and the expected value.
+pub(super) fn read<T: DeserializeOwned>(query: &str) -> Result<T, BadRequest> {
     T::deserialize(Pairs { rest: query, value: None })
 }
 
@@ -26,9 +26,9 @@ struct Pairs<'a> {
 }
 
 impl<'de> de::Deserializer<'de> for Pairs<'de> {
-    type Error = Wrong;
+    type Error = BadRequest;
 
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, BadRequest> {
         visitor.visit_map(self)
     }
 
@@ -39,9 +39,9 @@ impl<'de> de::Deserializer<'de> for Pairs<'de> {
 }
 
 impl<'de> MapAccess<'de> for Pairs<'de> {
-    type Error = Wrong;
+    type Error = BadRequest;
 
-    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Wrong> {
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, BadRequest> {
         while !self.rest.is_empty() {
             let (pair, rest) = self.rest.split_once('&').unwrap_or((self.rest, ""));
             self.rest = rest;
@@ -56,7 +56,7 @@ impl<'de> MapAccess<'de> for Pairs<'de> {
         Ok(None)
     }
 
-    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Wrong> {
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, BadRequest> {
         let (name, value) = self.value.take().unwrap_or_default();
         seed.deserialize(Value(unescaped(value))).map_err(|wrong| wrong.of(&name))
     }
@@ -65,7 +65,7 @@ impl<'de> MapAccess<'de> for Pairs<'de> {
 /// One value, not yet parsed.
 struct Value<'a>(Cow<'a, str>);
 
-impl<'de> IntoDeserializer<'de, Wrong> for Value<'de> {
+impl<'de> IntoDeserializer<'de, BadRequest> for Value<'de> {
     type Deserializer = Self;
 
     fn into_deserializer(self) -> Self {
@@ -75,22 +75,22 @@ impl<'de> IntoDeserializer<'de, Wrong> for Value<'de> {
 
 macro_rules! numbers {
     ($($method:ident $visit:ident $type:ident;)+) => {$(
-        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
+        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, BadRequest> {
             let text = self.0.trim();
             match text.parse::<$type>() {
                 Ok(number) => visitor.$visit(number),
                 // A page below 1 is the first page, and no object has an id below 1, as in hm-dianping.
                 Err(_) if Caller::is_original() && is_negative(text) => visitor.$visit(<$type>::default()),
-                Err(_) => Err(Wrong::value(Expected::of(stringify!($type)))),
+                Err(_) => Err(BadRequest::value(Expected::of(stringify!($type)))),
             }
         }
     )+};
 }
 
 impl<'de> de::Deserializer<'de> for Value<'de> {
-    type Error = Wrong;
+    type Error = BadRequest;
 
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, BadRequest> {
         match self.0 {
             Cow::Borrowed(text) => visitor.visit_borrowed_str(text),
             Cow::Owned(text) => visitor.visit_string(text),
@@ -110,14 +110,14 @@ impl<'de> de::Deserializer<'de> for Value<'de> {
         deserialize_f64 visit_f64 f64;
     }
 
-    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
+    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, BadRequest> {
         match truth(self.0.trim()) {
             Some(is) => visitor.visit_bool(is),
-            None => Err(Wrong::value(Expected::TrueOrFalse)),
+            None => Err(BadRequest::value(Expected::TrueOrFalse)),
         }
     }
 
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, BadRequest> {
         if self.0.is_empty() { visitor.visit_none() } else { visitor.visit_some(self) }
     }
 
@@ -125,7 +125,7 @@ impl<'de> de::Deserializer<'de> for Value<'de> {
         self,
         _: &'static str,
         visitor: V,
-    ) -> Result<V::Value, Wrong> {
+    ) -> Result<V::Value, BadRequest> {
         visitor.visit_newtype_struct(self)
     }
 
@@ -134,7 +134,7 @@ impl<'de> de::Deserializer<'de> for Value<'de> {
         _: &'static str,
         _: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Wrong> {
+    ) -> Result<V::Value, BadRequest> {
         visitor.visit_enum(Word(self.0))
     }
 
@@ -168,10 +168,10 @@ pub(super) fn truth(text: &str) -> Option<bool> {
 struct Word<'a>(Cow<'a, str>);
 
 impl<'de> EnumAccess<'de> for Word<'de> {
-    type Error = Wrong;
+    type Error = BadRequest;
     type Variant = OnlyAWord;
 
-    fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, OnlyAWord), Wrong> {
+    fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, OnlyAWord), BadRequest> {
         Ok((seed.deserialize(CowStrDeserializer::new(self.0))?, OnlyAWord))
     }
 }
@@ -180,22 +180,26 @@ impl<'de> EnumAccess<'de> for Word<'de> {
 struct OnlyAWord;
 
 impl<'de> de::VariantAccess<'de> for OnlyAWord {
-    type Error = Wrong;
+    type Error = BadRequest;
 
-    fn unit_variant(self) -> Result<(), Wrong> {
+    fn unit_variant(self) -> Result<(), BadRequest> {
         Ok(())
     }
 
-    fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, _: T) -> Result<T::Value, Wrong> {
-        Err(Wrong::value(Expected::Text))
+    fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, _: T) -> Result<T::Value, BadRequest> {
+        Err(BadRequest::value(Expected::Text))
     }
 
-    fn tuple_variant<V: Visitor<'de>>(self, _: usize, _: V) -> Result<V::Value, Wrong> {
-        Err(Wrong::value(Expected::Text))
+    fn tuple_variant<V: Visitor<'de>>(self, _: usize, _: V) -> Result<V::Value, BadRequest> {
+        Err(BadRequest::value(Expected::Text))
     }
 
-    fn struct_variant<V: Visitor<'de>>(self, _: &'static [&'static str], _: V) -> Result<V::Value, Wrong> {
-        Err(Wrong::value(Expected::Text))
+    fn struct_variant<V: Visitor<'de>>(
+        self,
+        _: &'static [&'static str],
+        _: V,
+    ) -> Result<V::Value, BadRequest> {
+        Err(BadRequest::value(Expected::Text))
     }
 }
 

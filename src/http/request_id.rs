@@ -14,7 +14,7 @@ pub(super) struct RequestIds {
 }
 
 /// Maximum length of an id from a client. Longer ids are replaced, as are ids rejected by [`is_sane`].
-const LONGEST: usize = 64;
+const CLIENT_ID_MAX_BYTES: usize = 64;
 
 impl RequestIds {
     /// Creates a generator with a prefix distinct from other malls'.
@@ -52,7 +52,7 @@ fn push_hex(text: &mut Vec<u8>, number: u64, width: u32) {
 
 pub(super) fn is_sane(id: &[u8]) -> bool {
     !id.is_empty()
-        && id.len() <= LONGEST
+        && id.len() <= CLIENT_ID_MAX_BYTES
         && id.iter().all(|byte| byte.is_ascii_alphanumeric() || b"-_.:".contains(byte))
 }
 

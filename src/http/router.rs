@@ -10,10 +10,10 @@ use axum::http::{Method, Request};
 use tokio_util::sync::CancellationToken;
 use tower::service_fn;
 
-use super::address_gate::AddressGate;
+use super::address_gate::AddressRateLimit;
 use super::describe::Calls;
 use super::files::Files;
-use super::front::{DEADLINE, Front, FrontOptions};
+use super::front::{CALL_TIMEOUT, FrontOptions, Gateway};
 use super::health::Health;
 use super::metrics::Metrics;
 use super::ops::live::Live;
@@ -65,7 +65,7 @@ pub fn pages(files: Files) -> Router {
     }))
 }
 
-/// The mall's handlers, without the layer of [`Front`].
+/// The mall's handlers, without the layer of [`Gateway`].
 pub struct Site {
     /// The API, without its prefix.
     pub api: Router,
@@ -97,15 +97,15 @@ impl Site {
 
 /// Builds the whole mall, ready to be served.
 #[must_use]
-pub fn site(app: &App, options: &SiteOptions) -> Front {
+pub fn site(app: &App, options: &SiteOptions) -> Gateway {
     let (metrics, stop) = (Arc::<Metrics>::default(), CancellationToken::new());
     let Site { api, pages, .. } = Site::new(app, options, &metrics, stop.clone());
     let context = &app.context;
     let address_gate = context.settings.address_limit.map(|limit| {
-        AddressGate::new(limit, Arc::clone(&context.storage.rate_limits), Arc::clone(&context.clock))
+        AddressRateLimit::new(limit, Arc::clone(&context.storage.rate_limits), Arc::clone(&context.clock))
     });
-    let (prefix, deadline) = (options.prefix.clone(), Some(DEADLINE));
-    Front::new(FrontOptions {
+    let (prefix, deadline) = (options.prefix.clone(), Some(CALL_TIMEOUT));
+    Gateway::new(FrontOptions {
         prefix,
         pages,
         deadline,

@@ -20,9 +20,9 @@ use super::error::ApiError;
 use super::extract::{Now, Path, Query};
 use super::page_query::PageQuery;
 use super::picture_list::PictureList;
-use super::visits::Visiting;
+use super::visits::Visitor;
 use crate::language::both;
-use crate::mall::sales::{LiveSale, SaleOn, SalePage};
+use crate::mall::sales::{ListedSale, LiveSale, SalePage};
 use crate::mall::{Context, wall_time};
 
 /// Returns the routes of flash sales.
@@ -46,7 +46,7 @@ pub fn routes() -> Calls {
 
 /// Cache time of a page: the delay until an operator's change is visible. The page has no content that
 /// changes by the second.
-const KEEP: HeaderValue = HeaderValue::from_static("public, max-age=30");
+const CACHE_30_SECONDS: HeaderValue = HeaderValue::from_static("public, max-age=30");
 
 /// A sale at this instant. The intervals are for a countdown, independent of the client's clock and zone.
 #[derive(Serialize, JsonSchema)]
@@ -119,8 +119,8 @@ struct OnAnswer {
 }
 
 impl OnAnswer {
-    fn new(on: SaleOn, context: &Context) -> Self {
-        let SaleOn { voucher, live, shop } = on;
+    fn new(on: ListedSale, context: &Context) -> Self {
+        let ListedSale { voucher, live, shop } = on;
         let text = voucher.text;
         Self {
             title: text.title,
@@ -222,9 +222,9 @@ impl PageAnswer {
 async fn page(
     State(app): State<App>,
     Now(now): Now,
-    kept: Kept,
+    kept: IfNoneMatch,
     Path(voucher): Path<u64>,
-    visiting: Visiting,
+    visiting: Visitor,
 ) -> Reply<PageAnswer> {
     let page = app.sales.page(VoucherId::new(voucher), now).await?;
     visiting.saw(&app, Some(page.voucher.text.shop), now);
@@ -233,7 +233,7 @@ async fn page(
     let answer = if kept.is(&etag) { Answer::not_modified(etag) } else { answer.with_header(ETAG, etag) };
     // Picture URLs differ for own pages.
     Ok(answer
-        .with_header(CACHE_CONTROL, KEEP)
+        .with_header(CACHE_CONTROL, CACHE_30_SECONDS)
         .with_header(VARY, HeaderValue::from_static("x-mallbox-client")))
 }
 
@@ -244,9 +244,9 @@ fn etag(bytes: &[u8]) -> Result<HeaderValue, ApiError> {
 }
 
 /// The `If-None-Match` tags of a request.
-struct Kept(HeaderMap);
+struct IfNoneMatch(HeaderMap);
 
-impl Kept {
+impl IfNoneMatch {
     /// Returns whether the client has the content of this tag.
     fn is(&self, etag: &HeaderValue) -> bool {
         let values = self.0.get_all(IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
@@ -259,7 +259,7 @@ impl Kept {
     }
 }
 
-impl<S: Send + Sync> FromRequestParts<S> for Kept {
+impl<S: Send + Sync> FromRequestParts<S> for IfNoneMatch {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
@@ -267,10 +267,10 @@ impl<S: Send + Sync> FromRequestParts<S> for Kept {
     }
 }
 
-impl Input for Kept {
+impl Input for IfNoneMatch {
     fn describe(operation: &mut Operation, _: &mut Schemas) {
         operation.takes("header", "if-none-match", false, json!({ "type": "string" }));
-        operation.answers(
+        operation.responds(
             StatusCode::NOT_MODIFIED,
             json!({ "description": "Not modified: the client's copy is current" }),
         );
@@ -295,8 +295,8 @@ mod tests {
         ] {
             let mut headers = HeaderMap::new();
             headers.insert(IF_NONE_MATCH, sent.parse().unwrap());
-            assert_eq!(Kept(headers).is(&etag), known, "{sent}");
+            assert_eq!(IfNoneMatch(headers).is(&etag), known, "{sent}");
         }
-        assert!(!Kept(HeaderMap::new()).is(&etag));
+        assert!(!IfNoneMatch(HeaderMap::new()).is(&etag));
     }
 }

@@ -17,8 +17,8 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::connection::{self, Patience};
-use super::front::Front;
+use super::connection::{self, ConnectionTimeouts};
+use super::front::Gateway;
 use super::metrics::Metrics;
 
 /// Options of a server.
@@ -31,7 +31,7 @@ pub struct ServerOptions {
     /// Time limit for requests in flight after a stop.
     pub drain: Duration,
     /// Timeouts of a connection.
-    pub patience: Patience,
+    pub patience: ConnectionTimeouts,
 }
 
 impl Default for ServerOptions {
@@ -41,7 +41,7 @@ impl Default for ServerOptions {
             workers,
             most_connections: 20_000,
             drain: Duration::from_secs(10),
-            patience: Patience::default(),
+            patience: ConnectionTimeouts::default(),
         }
     }
 }
@@ -96,7 +96,7 @@ impl Bound {
     ///
     /// # Errors
     /// [`ServerError::Thread`]: a thread cannot be started.
-    pub fn serve(self, front: &Front, options: ServerOptions) -> Result<Server, ServerError> {
+    pub fn serve(self, front: &Gateway, options: ServerOptions) -> Result<Server, ServerError> {
         // Created before the threads, so that an early error stops the running threads.
         let mut server = Server { address: self.address, stop: front.stop().clone(), threads: Vec::new() };
         let mut queues = Vec::new();
@@ -176,9 +176,9 @@ impl Drop for Server {
 }
 
 /// Counts a connection while open.
-struct Open(Arc<Metrics>);
+struct OpenConnection(Arc<Metrics>);
 
-impl Open {
+impl OpenConnection {
     fn new(metrics: &Arc<Metrics>) -> Self {
         metrics.connections.fetch_add(1, Relaxed);
         metrics.connections_taken.fetch_add(1, Relaxed);
@@ -186,7 +186,7 @@ impl Open {
     }
 }
 
-impl Drop for Open {
+impl Drop for OpenConnection {
     fn drop(&mut self) {
         self.0.connections.fetch_sub(1, Relaxed);
     }
@@ -196,7 +196,7 @@ impl Drop for Open {
 struct Accepted {
     stream: std::net::TcpStream,
     peer: SocketAddr,
-    open: Open,
+    open: OpenConnection,
 }
 
 struct Acceptor {
@@ -234,10 +234,10 @@ impl Acceptor {
             };
             if self.metrics.connections.load(Relaxed) >= self.most {
                 self.metrics.connections_refused.fetch_add(1, Relaxed);
-                turn_away(&stream);
+                reject(&stream);
                 continue;
             }
-            let open = Open::new(&self.metrics);
+            let open = OpenConnection::new(&self.metrics);
             // Responses are small and written at once: Nagle's algorithm would only delay them.
             let _ = stream.set_nodelay(true);
             let at = usize::try_from(next.fetch_add(1, Relaxed)).unwrap_or(0) % self.queues.len();
@@ -255,15 +255,16 @@ fn is_of_one_client(error: &io::Error) -> bool {
 }
 
 /// Writes a 503 in one write, if the socket takes it, and closes.
-fn turn_away(stream: &TcpStream) {
-    const FULL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\nconnection: close\r\n\
+fn reject(stream: &TcpStream) {
+    const TOO_MANY_CONNECTIONS: &[u8] =
+        b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\nconnection: close\r\n\
         content-type: application/json\r\ncontent-length: 65\r\n\r\n\
         {\"success\":false,\"errorMsg\":\"too many connections\",\"code\":\"BUSY\"}";
-    let _ = stream.try_write(FULL);
+    let _ = stream.try_write(TOO_MANY_CONNECTIONS);
 }
 
 struct Worker {
-    front: Front,
+    front: Gateway,
     options: ServerOptions,
     stop: CancellationToken,
     connections: UnboundedReceiver<Accepted>,

@@ -15,11 +15,11 @@ use super::describe::Calls;
 use super::envelope::{Answer, Reply};
 use super::extract::{Json, Now, Operator, Path, Query};
 use super::picture_list::PictureList;
-use super::visits::Visiting;
+use super::visits::Visitor;
 use crate::language::both;
-use crate::mall::operator::{By, Deed, act};
-use crate::mall::shops::{ShopEdit, ShopNearby, Vicinity};
-use crate::mall::{Mistake, Refusal, wall_time};
+use crate::mall::operator::{AuditedAction, By, run_audited};
+use crate::mall::shops::{NearbyRequest, ShopEdit, ShopNearby};
+use crate::mall::{InputError, Refusal, wall_time};
 
 /// Returns the routes of shops.
 pub fn routes() -> Calls {
@@ -175,7 +175,7 @@ async fn one(
     State(app): State<App>,
     Path(id): Path<u64>,
     Now(now): Now,
-    visiting: Visiting,
+    visiting: Visitor,
 ) -> Reply<ShopAnswer> {
     let shop = app.shops.get(ShopId::new(id), now).await?;
     visiting.saw(&app, Some(shop.id), now);
@@ -241,10 +241,10 @@ async fn add(
     Now(now): Now,
     Json(body): Json<ShopBody>,
 ) -> Reply<u64> {
-    let deed = Deed { action: "shop.add", subject: "shops".to_owned(), detail: Value::Null };
+    let deed = AuditedAction { action: "shop.add", subject: "shops".to_owned(), detail: Value::Null };
     let mall = Arc::clone(&app);
     let work = async move { mall.shops.add(&body.into(), now).await };
-    Ok(Answer::ok(act(&app.audit, By::operator(user, now), deed, work).await?.get()))
+    Ok(Answer::ok(run_audited(&app.audit, By::operator(user, now), deed, work).await?.get()))
 }
 
 async fn update(
@@ -253,11 +253,11 @@ async fn update(
     Now(now): Now,
     Json(body): Json<ShopBody>,
 ) -> Reply {
-    let shop = body.id.ok_or(Mistake::Missing("id"))?;
-    let deed = Deed { action: "shop.edit", subject: format!("shop {shop}"), detail: Value::Null };
+    let shop = body.id.ok_or(InputError::Missing("id"))?;
+    let deed = AuditedAction { action: "shop.edit", subject: format!("shop {shop}"), detail: Value::Null };
     let mall = Arc::clone(&app);
     let work = async move { mall.shops.update(ShopId::new(shop), &body.into(), now).await };
-    act(&app.audit, By::operator(user, now), deed, work).await?;
+    run_audited(&app.audit, By::operator(user, now), deed, work).await?;
     Ok(Answer::done())
 }
 
@@ -284,13 +284,13 @@ struct OfType {
 
 impl OfType {
     /// Returns the place to search around, if any.
-    fn vicinity(&self) -> Result<Option<Vicinity>, Refusal> {
+    fn vicinity(&self) -> Result<Option<NearbyRequest>, Refusal> {
         // hm-dianping ignores a place with only one coordinate.
         let lacks_half = self.x.is_none() != self.y.is_none() && Caller::is_original();
         if lacks_half || self.x.is_none() && self.y.is_none() {
             return Ok(None);
         }
-        Vicinity::new(self.x, self.y, None, kind(self.type_id)).map(Some)
+        NearbyRequest::new(self.x, self.y, None, kind(self.type_id)).map(Some)
     }
 }
 
@@ -334,7 +334,7 @@ struct Near {
 }
 
 async fn near(State(app): State<App>, Query(query): Query<Near>) -> Reply<Vec<ShopAnswer>> {
-    let vicinity = Vicinity::new(query.x, query.y, query.radius, kind(query.type_id))?;
+    let vicinity = NearbyRequest::new(query.x, query.y, query.radius, kind(query.type_id))?;
     let shops = app.shops.near(&vicinity, query.current.unwrap_or(1)).await?;
     Ok(ShopAnswer::list_near(shops, &app.context.zone))
 }

@@ -13,9 +13,9 @@ use super::describe::Calls;
 use super::envelope::{Answer, Reply};
 use super::extract::{Json, Now, Operator, Path};
 use super::picture_list::PictureList;
-use super::visits::Visiting;
+use super::visits::Visitor;
 use crate::language::both;
-use crate::mall::operator::{By, Deed, act};
+use crate::mall::operator::{AuditedAction, By, run_audited};
 use crate::mall::shops::ShopTypeForm;
 
 /// Returns the routes of shop types.
@@ -47,7 +47,7 @@ impl From<ShopType> for TypeAnswer {
     }
 }
 
-async fn list(State(app): State<App>, Now(now): Now, visiting: Visiting) -> Reply<Vec<TypeAnswer>> {
+async fn list(State(app): State<App>, Now(now): Now, visiting: Visitor) -> Reply<Vec<TypeAnswer>> {
     let types = app.shops.types(now).await?;
     visiting.saw(&app, None, now);
     Ok(Answer::ok(types.into_iter().map(TypeAnswer::from).collect::<Vec<_>>()))
@@ -81,7 +81,7 @@ async fn add(
     let deed = deed("shop-type.add", "shop types".to_owned(), &edit);
     let mall = Arc::clone(&app);
     let work = async move { mall.shops.add_type(edit, now).await };
-    Ok(Answer::ok(act(&app.audit, By::operator(user, now), deed, work).await?.get()))
+    Ok(Answer::ok(run_audited(&app.audit, By::operator(user, now), deed, work).await?.get()))
 }
 
 async fn edit(
@@ -95,11 +95,11 @@ async fn edit(
     let deed = deed("shop-type.edit", format!("shop type {id}"), &edit);
     let mall = Arc::clone(&app);
     let work = async move { mall.shops.update_type(ShopTypeId::new(id), &edit, now).await };
-    let kind = act(&app.audit, By::operator(user, now), deed, work).await?;
+    let kind = run_audited(&app.audit, By::operator(user, now), deed, work).await?;
     Ok(Answer::ok(TypeAnswer::from(kind)))
 }
 
-fn deed(action: &'static str, subject: String, edit: &ShopTypeEdit) -> Deed {
+fn deed(action: &'static str, subject: String, edit: &ShopTypeEdit) -> AuditedAction {
     let ShopTypeEdit { name, icon, sort } = edit;
-    Deed { action, subject, detail: json!({ "name": name, "icon": icon, "sort": sort }) }
+    AuditedAction { action, subject, detail: json!({ "name": name, "icon": icon, "sort": sort }) }
 }

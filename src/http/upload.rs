@@ -9,7 +9,7 @@ use super::describe::Calls;
 use super::envelope::{Answer, Reply};
 use super::extract::{Login, Now, Query};
 use super::picture_form::PictureForm;
-use super::{ApiError, App, DEADLINE};
+use super::{ApiError, App, CALL_TIMEOUT};
 use crate::language::both;
 
 /// Path of the upload call.
@@ -43,12 +43,12 @@ async fn upload(
     let (user, place) = match admitted.await {
         Ok(admitted) => admitted,
         Err(error) => {
-            form.pass_over().await;
+            form.discard().await;
             return Err(error);
         }
     };
     let file = form.file().await?;
-    let put = timeout(DEADLINE, app.pictures.put(place, user, file, now)).await;
+    let put = timeout(CALL_TIMEOUT, app.pictures.put(place, user, file, now)).await;
     Ok(Answer::ok(put.map_err(|_| ApiError::too_slow())??))
 }
 

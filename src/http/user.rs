@@ -10,14 +10,14 @@ use serde::{Deserialize, Serialize};
 
 use super::App;
 use super::describe::{Calls, Input, Operation, Schemas};
-use super::envelope::{Answer, Perhaps, Reply};
+use super::envelope::{Answer, Optional, Reply};
 use super::error::ApiError;
 use super::extract::{Json, Login, Now, Path, Query, Token};
 use super::ops::users::RoleName;
 use super::picture_list::PictureList;
 use crate::language::both;
-use crate::mall::accounts::{Brief, CardEdit, FullCard, Proof};
-use crate::mall::{Mistake, Refusal};
+use crate::mall::accounts::{Credential, FullProfile, ProfileEdit, PublicUser};
+use crate::mall::{InputError, Refusal};
 
 /// Returns the routes of users, and of the demo's inbox.
 pub fn routes() -> Calls {
@@ -73,9 +73,9 @@ async fn log_in(State(app): State<App>, Now(now): Now, Json(body): Json<LoginBod
     // A page may send both fields, with an empty value in either.
     let given = |text: &&str| !text.is_empty();
     let proof = match (body.code.as_deref().filter(given), body.password.as_deref().filter(given)) {
-        (Some(code), _) => Proof::Code(code),
-        (None, Some(password)) => Proof::Password(password),
-        (None, None) => return Err(Mistake::Missing("code").into()),
+        (Some(code), _) => Credential::Code(code),
+        (None, Some(password)) => Credential::Password(password),
+        (None, None) => return Err(InputError::Missing("code").into()),
     };
     Ok(Answer::ok(app.accounts.log_in(&body.phone, proof, now).await?))
 }
@@ -100,8 +100,8 @@ pub(super) struct BriefAnswer {
     icon: PictureList,
 }
 
-impl From<Brief> for BriefAnswer {
-    fn from(brief: Brief) -> Self {
+impl From<PublicUser> for BriefAnswer {
+    fn from(brief: PublicUser) -> Self {
         Self { id: brief.id.get(), nick_name: brief.nick_name, icon: brief.icon.into() }
     }
 }
@@ -115,7 +115,7 @@ async fn role(State(app): State<App>, Login(user): Login) -> Reply<RoleName> {
     Ok(Answer::ok(RoleName::from(app.accounts.role(user).await?)).no_store())
 }
 
-async fn brief(State(app): State<App>, Now(now): Now, Path(id): Path<u64>) -> Reply<Perhaps<BriefAnswer>> {
+async fn brief(State(app): State<App>, Now(now): Now, Path(id): Path<u64>) -> Reply<Optional<BriefAnswer>> {
     let brief = app.accounts.brief(UserId::new(id), now).await?;
     Ok(Answer::perhaps(brief.map(BriefAnswer::from)))
 }
@@ -139,9 +139,9 @@ struct CardAnswer {
     level: u8,
 }
 
-impl From<FullCard> for CardAnswer {
-    fn from(full: FullCard) -> Self {
-        let FullCard { user, card, fans, followee } = full;
+impl From<FullProfile> for CardAnswer {
+    fn from(full: FullProfile) -> Self {
+        let FullProfile { user, card, fans, followee } = full;
         Self {
             user_id: user.get(),
             city: card.city,
@@ -156,7 +156,7 @@ impl From<FullCard> for CardAnswer {
     }
 }
 
-async fn card(State(app): State<App>, Now(now): Now, Path(id): Path<u64>) -> Reply<Perhaps<CardAnswer>> {
+async fn card(State(app): State<App>, Now(now): Now, Path(id): Path<u64>) -> Reply<Optional<CardAnswer>> {
     let card = app.accounts.card(UserId::new(id), now).await?;
     Ok(Answer::perhaps(card.map(CardAnswer::from)))
 }
@@ -184,7 +184,7 @@ async fn put_card(
     Json(body): Json<CardBody>,
 ) -> Reply {
     let CardBody { nick_name, icon, city, introduce, gender, birthday } = body;
-    let edit = CardEdit { nick_name, icon, city, introduce, gender, birthday };
+    let edit = ProfileEdit { nick_name, icon, city, introduce, gender, birthday };
     app.accounts.put_card(user, &edit, now).await?;
     Ok(Answer::done())
 }

@@ -37,9 +37,9 @@ pub fn routes() -> Calls {
 pub(super) struct Peer(pub(super) IpAddr);
 
 /// The visitor of a request, counted once content is returned. `None` for `HEAD`, which shows nothing.
-pub(super) struct Visiting(Option<Caller>);
+pub(super) struct Visitor(Option<Caller>);
 
-impl Visiting {
+impl Visitor {
     /// Records a view of `shop`, or of other content of the mall.
     pub(super) fn saw(self, app: &App, shop: Option<ShopId>, now: Timestamp) {
         if let Some(caller) = self.0 {
@@ -48,7 +48,7 @@ impl Visiting {
     }
 }
 
-impl<S: Send + Sync> FromRequestParts<S> for Visiting {
+impl<S: Send + Sync> FromRequestParts<S> for Visitor {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
@@ -61,7 +61,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Visiting {
     }
 }
 
-impl Input for Visiting {}
+impl Input for Visitor {}
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

@@ -15,9 +15,9 @@ use super::describe::Calls;
 use super::envelope::{Answer, Reply};
 use super::extract::{Json, Now, Operator, Path};
 use crate::language::both;
-use crate::mall::operator::{By, Deed, act};
-use crate::mall::vouchers::{Left, Offer, SaleForm, VoucherForm};
-use crate::mall::{Mistake, wall_time};
+use crate::mall::operator::{AuditedAction, By, run_audited};
+use crate::mall::vouchers::{ListedVoucher, RemainingStock, SaleForm, VoucherForm};
+use crate::mall::{InputError, wall_time};
 
 /// Returns the routes of vouchers.
 pub fn routes() -> Calls {
@@ -100,12 +100,12 @@ struct SaleAnswer {
 }
 
 impl VoucherAnswer {
-    fn new(offer: Offer, zone: &TimeZone) -> Self {
-        let Offer { voucher, left } = offer;
+    fn new(offer: ListedVoucher, zone: &TimeZone) -> Self {
+        let ListedVoucher { voucher, left } = offer;
         let sale = voucher.sale.as_ref().zip(left).map(|(sale, left)| SaleAnswer {
             stock: match left {
-                Left::Units(units) => units,
-                Left::Unlimited => UNLIMITED,
+                RemainingStock::Units(units) => units,
+                RemainingStock::Unlimited => UNLIMITED,
             },
             begin_time: wall_time::text(sale.terms.begin, zone),
             end_time: wall_time::text(sale.terms.end, zone),
@@ -167,18 +167,18 @@ struct VoucherBody {
 }
 
 /// Converts hm-dianping's number to a status.
-pub(super) fn shelf_status(number: Option<u8>) -> Result<Option<VoucherStatus>, Mistake> {
+pub(super) fn shelf_status(number: Option<u8>) -> Result<Option<VoucherStatus>, InputError> {
     Ok(match number {
         None => None,
         Some(1) => Some(VoucherStatus::OnShelf),
         Some(2) => Some(VoucherStatus::OffShelf),
         Some(3) => Some(VoucherStatus::Expired),
-        Some(_) => return Err(Mistake::OutOfRange("status")),
+        Some(_) => return Err(InputError::OutOfRange("status")),
     })
 }
 
 impl VoucherBody {
-    fn form(self) -> Result<VoucherForm, Mistake> {
+    fn form(self) -> Result<VoucherForm, InputError> {
         Ok(VoucherForm {
             shop: self.shop_id.map(ShopId::new),
             title: self.title,
@@ -201,7 +201,7 @@ async fn add(
     let deed = deed("voucher.add", &form, json!({ "payValue": form.pay_value }));
     let mall = Arc::clone(&app);
     let work = async move { mall.vouchers.add(&form, now).await };
-    Ok(Answer::ok(act(&app.audit, By::operator(user, now), deed, work).await?.get()))
+    Ok(Answer::ok(run_audited(&app.audit, By::operator(user, now), deed, work).await?.get()))
 }
 
 async fn add_sale(
@@ -228,15 +228,15 @@ async fn add_sale(
     let deed = deed("sale.add", &form, detail);
     let mall = Arc::clone(&app);
     let work = async move { mall.vouchers.add_sale(&form, &sale, now).await };
-    Ok(Answer::ok(act(&app.audit, By::operator(user, now), deed, work).await?.get()))
+    Ok(Answer::ok(run_audited(&app.audit, By::operator(user, now), deed, work).await?.get()))
 }
 
 /// Builds the audited action, without texts: before validation a text may have any length.
-fn deed(action: &'static str, form: &VoucherForm, detail: Value) -> Deed {
+fn deed(action: &'static str, form: &VoucherForm, detail: Value) -> AuditedAction {
     let subject = form.shop.map_or_else(|| "no shop".to_owned(), |shop| format!("shop {shop}"));
-    Deed { action, subject, detail }
+    AuditedAction { action, subject, detail }
 }
 
-fn instant(name: &'static str, text: Option<&str>, zone: &TimeZone) -> Result<Option<Timestamp>, Mistake> {
-    text.map(|text| wall_time::parse(text, zone).ok_or(Mistake::OutOfRange(name))).transpose()
+fn instant(name: &'static str, text: Option<&str>, zone: &TimeZone) -> Result<Option<Timestamp>, InputError> {
+    text.map(|text| wall_time::parse(text, zone).ok_or(InputError::OutOfRange(name))).transpose()
 }

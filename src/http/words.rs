@@ -6,12 +6,12 @@ mod names;
 
 use std::borrow::Cow;
 
-use mallbox_storage::{AuditFault, AuditWrong, DeadReason, DeadState, OrderId};
+use mallbox_storage::{AuditFault, AuditFaultKind, DeadReason, DeadState, OrderId};
 
 use self::names::{allowed, field, thing};
-use super::wrong::Wrong;
-use crate::language::{Language, Told, sentence};
-use crate::mall::{Mistake, Refusal};
+use super::wrong::BadRequest;
+use crate::language::{BilingualText, Language, sentence};
+use crate::mall::{InputError, Refusal};
 
 /// All codes. [`fixed`] rejects any other code at compile time.
 pub(super) const CODES: &[&str] = &[
@@ -82,7 +82,7 @@ const fn is_same(one: &[u8], other: &[u8]) -> bool {
 
 /// The body of a refusal.
 #[derive(Debug)]
-pub(super) enum Words {
+pub(super) enum RefusalBody {
     /// A constant body built at compile time, for refusals sent thousands of times a second.
     Fixed {
         /// The stable code.
@@ -104,7 +104,7 @@ pub(super) enum Words {
 /// Builds the constant bodies of a refusal in both languages, and selects the body for the language.
 macro_rules! fixed {
     ($language:expr, $code:literal, $zh:literal, $en:literal) => {
-        Words::Fixed {
+        RefusalBody::Fixed {
             code: const {
                 assert!($crate::http::words::is_code($code), "the code is not in CODES");
                 $code
@@ -123,16 +123,16 @@ macro_rules! fixed {
 pub(super) use fixed;
 
 /// Builds a message at run time.
-pub(super) fn made(language: Language, code: &'static str, zh: String, en: String) -> Words {
+pub(super) fn made(language: Language, code: &'static str, zh: String, en: String) -> RefusalBody {
     let sentence = match language {
         Language::Zh => zh,
         Language::En => en,
     };
-    Words::Made { code, sentence, order: None }
+    RefusalBody::Made { code, sentence, order: None }
 }
 
 /// Returns the message of a refusal.
-pub(super) fn of_refusal(refusal: &Refusal, l: Language) -> Words {
+pub(super) fn of_refusal(refusal: &Refusal, l: Language) -> RefusalBody {
     match refusal {
         Refusal::SoldOut => fixed!(l, "SOLD_OUT", "库存不足", "Sold out."),
         Refusal::AlreadyBought(order) => already_bought(*order, l),
@@ -237,10 +237,10 @@ pub(super) fn of_refusal(refusal: &Refusal, l: Language) -> Words {
 }
 
 /// Returns the message of a malformed request.
-pub(super) fn of_wrong(wrong: &Wrong, l: Language) -> Words {
+pub(super) fn of_wrong(wrong: &BadRequest, l: Language) -> RefusalBody {
     let detail = wrong.words(l);
     let detail = shortened(&detail);
-    Words::Made {
+    RefusalBody::Made {
         code: "BAD_REQUEST",
         sentence: sentence!(l, "请求有误：{detail}", "Bad request: {detail}"),
         order: None,
@@ -248,21 +248,21 @@ pub(super) fn of_wrong(wrong: &Wrong, l: Language) -> Words {
 }
 
 /// Returns the message of a temporary obstacle.
-pub(super) fn busy_with(what: &Told, l: Language) -> Words {
-    Words::Made { code: "BUSY", sentence: what.spoken(l).to_owned(), order: None }
+pub(super) fn busy_with(what: &BilingualText, l: Language) -> RefusalBody {
+    RefusalBody::Made { code: "BUSY", sentence: what.spoken(l).to_owned(), order: None }
 }
 
 /// Returns the message with the existing order, so that a client that lost the first response still finds the
 /// order.
-fn already_bought(order: OrderId, l: Language) -> Words {
+fn already_bought(order: OrderId, l: Language) -> RefusalBody {
     let sentence = match l {
         Language::Zh => "不能重复下单",
         Language::En => "You have bought this already.",
     };
-    Words::Made { code: "ALREADY_BOUGHT", sentence: sentence.to_owned(), order: Some(order) }
+    RefusalBody::Made { code: "ALREADY_BOUGHT", sentence: sentence.to_owned(), order: Some(order) }
 }
 
-fn order_stands(status: u8, l: Language) -> Words {
+fn order_stands(status: u8, l: Language) -> RefusalBody {
     let (zh, en) = match status {
         0 => ("订单正在处理", "The order is still being written."),
         1 => ("订单尚未支付", "The order is not paid yet."),
@@ -276,7 +276,7 @@ fn order_stands(status: u8, l: Language) -> Words {
     made(l, "ORDER_STANDS", zh.to_owned(), en.to_owned())
 }
 
-fn still_dead(reason: DeadReason, words: &str, l: Language) -> Words {
+fn still_dead(reason: DeadReason, words: &str, l: Language) -> RefusalBody {
     let (zh, en) = match reason {
         DeadReason::Double => (
             "该用户在这场秒杀中已有有效订单".to_owned(),
@@ -296,7 +296,7 @@ fn still_dead(reason: DeadReason, words: &str, l: Language) -> Words {
     made(l, "STILL_DEAD", zh, en)
 }
 
-fn dead_letter_stands(state: DeadState, l: Language) -> Words {
+fn dead_letter_stands(state: DeadState, l: Language) -> RefusalBody {
     let (zh, en) = match state {
         DeadState::Open => ("死信尚待处理", "The dead letter waits for a decision."),
         DeadState::Replayed => ("死信已转为订单", "The dead letter has become an order."),
@@ -310,70 +310,70 @@ pub(super) fn of_audit_fault(fault: AuditFault, l: Language) -> String {
     let AuditFault { number, what } = fault;
     let zh = match (l, what) {
         (Language::En, _) => return fault.to_string(),
-        (Language::Zh, AuditWrong::Changed) => "对不上：它或前一条被改过",
-        (Language::Zh, AuditWrong::Missing) => "不见了",
-        (Language::Zh, AuditWrong::CutOff) => "不见了：日志末尾被截去",
-        (Language::Zh, AuditWrong::NotTheHead) => "不是最后写下的那一条：日志末尾被改过",
+        (Language::Zh, AuditFaultKind::Changed) => "对不上：它或前一条被改过",
+        (Language::Zh, AuditFaultKind::Missing) => "不见了",
+        (Language::Zh, AuditFaultKind::CutOff) => "不见了：日志末尾被截去",
+        (Language::Zh, AuditFaultKind::NotTheHead) => "不是最后写下的那一条：日志末尾被改过",
     };
     format!("第{number}条{zh}")
 }
 
-fn of_mistake(mistake: Mistake, l: Language) -> Words {
+fn of_mistake(mistake: InputError, l: Language) -> RefusalBody {
     match mistake {
-        Mistake::Phone => {
+        InputError::Phone => {
             fixed!(l, "PHONE_INVALID", "手机号格式错误", "That is not a mainland mobile number.")
         }
-        Mistake::Code => fixed!(l, "CODE_WRONG", "验证码错误", "The code is wrong."),
-        Mistake::NoCode => {
+        InputError::Code => fixed!(l, "CODE_WRONG", "验证码错误", "The code is wrong."),
+        InputError::NoCode => {
             fixed!(l, "NO_CODE", "验证码已失效，请重新获取", "There is no valid code; ask for a new one.")
         }
-        Mistake::Password => {
+        InputError::Password => {
             fixed!(l, "PASSWORD_WRONG", "手机号或密码错误", "Phone number or password is wrong.")
         }
-        Mistake::OldPassword => {
+        InputError::OldPassword => {
             fixed!(l, "PASSWORD_WRONG", "原密码错误", "The password until now is wrong.")
         }
-        Mistake::PasswordLength => {
+        InputError::PasswordLength => {
             fixed!(l, "PASSWORD_LENGTH", "密码长度须为8到72个字节", "A password has 8 to 72 bytes.")
         }
-        Mistake::CodeTooSoon(seconds) => made(
+        InputError::CodeTooSoon(seconds) => made(
             l,
             "CODE_TOO_SOON",
             format!("验证码发送太频繁，请 {seconds} 秒后再试"),
             format!("A code was sent already; ask again in {seconds} s."),
         ),
-        Mistake::Missing(name) => made(
+        InputError::Missing(name) => made(
             l,
             "MISSING",
             format!("请填写{}", field(name, l)),
             format!("Please fill in: {}.", field(name, l)),
         ),
-        Mistake::OutOfRange(name) => made(
+        InputError::OutOfRange(name) => made(
             l,
             "OUT_OF_RANGE",
             format!("{}不合要求：{}", field(name, l), allowed(name, l)),
             format!("Not allowed: {}; expected {}.", field(name, l), allowed(name, l)),
         ),
-        Mistake::NoPicture => fixed!(
+        InputError::NoPicture => fixed!(
             l,
             "PICTURE_INVALID",
             "只能上传JPG、PNG、WebP或GIF图片，且文件须完整",
             "That is no JPEG, PNG, WebP or GIF picture, or not a whole one."
         ),
-        Mistake::TooManyPixels(most) => made(
+        InputError::TooManyPixels(most) => made(
             l,
             "PICTURE_TOO_LARGE",
             format!("图片尺寸太大（最多{most}00万像素），请缩小后再上传"),
             format!("The picture has more than {most} million pixels; make it smaller."),
         ),
-        Mistake::Oneself => fixed!(l, "ONESELF", "不能关注自己", "Nobody can follow oneself."),
+        InputError::Oneself => fixed!(l, "ONESELF", "不能关注自己", "Nobody can follow oneself."),
     }
 }
 
 /// Truncates a detail, because a detail may quote the client's input.
 fn shortened(detail: &str) -> Cow<'_, str> {
-    const LONGEST: usize = 200;
-    match detail.char_indices().nth(LONGEST) {
+    const DETAIL_MAX_CHARS: usize = 200;
+    match detail.char_indices().nth(DETAIL_MAX_CHARS) {
         Some((end, _)) => format!("{}…", &detail[..end]).into(),
         None => detail.into(),
     }

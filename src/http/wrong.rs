@@ -4,11 +4,11 @@ use std::fmt;
 
 use serde::de;
 
-use crate::language::{Both, Language, Told, both, sentence};
+use crate::language::{Bilingual, BilingualText, Language, both, sentence};
 
 /// A mistake in a request. Stored without text, so that the message can be rendered in each language.
 #[derive(Debug)]
-pub enum Wrong {
+pub enum BadRequest {
     /// The body is empty.
     EmptyBody,
     /// The body is incomplete.
@@ -16,7 +16,7 @@ pub enum Wrong {
     /// The body is not JSON.
     NotJson(serde_json::Error),
     /// The body is JSON, but not an object; the kind of the value.
-    NotAnObject(Both),
+    NotAnObject(Bilingual),
     /// A value in the path is not UTF-8.
     NotUtf8(String),
     /// A parameter occurs twice.
@@ -33,9 +33,9 @@ pub enum Wrong {
         got: Option<String>,
     },
     /// Any other mistake, as a constant message.
-    Said(Both),
+    Constant(Bilingual),
     /// Any other mistake, as a formatted message.
-    Explained(Told),
+    Formatted(BilingualText),
     /// A library's message, in its only language.
     Told(String),
 }
@@ -90,7 +90,7 @@ impl Expected {
     }
 }
 
-impl Wrong {
+impl BadRequest {
     /// Creates a mistake in a value of a parameter still unnamed.
     pub(super) fn value(expected: Expected) -> Self {
         Self::Value { name: String::new(), expected, got: None }
@@ -147,8 +147,8 @@ impl Wrong {
                     ),
                 }
             }
-            Self::Said(both) => both.spoken(l).to_owned(),
-            Self::Explained(told) => told.spoken(l).to_owned(),
+            Self::Constant(both) => both.spoken(l).to_owned(),
+            Self::Formatted(told) => told.spoken(l).to_owned(),
             Self::Told(text) => text.clone(),
         }
     }
@@ -156,7 +156,7 @@ impl Wrong {
 
 /// Translates serde's word for a kind of value, which precedes the value.
 fn named(got: &str, l: Language) -> String {
-    const KINDS: [(&str, Both); 8] = [
+    const KINDS: [(&str, Bilingual); 8] = [
         ("integer", both("整数", "integer")),
         ("floating point", both("小数", "floating point")),
         ("string", both("文本", "string")),
@@ -174,15 +174,15 @@ fn named(got: &str, l: Language) -> String {
 }
 
 /// Required by serde; clients get `Wrong::words`.
-impl fmt::Display for Wrong {
+impl fmt::Display for BadRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.words(Language::En).fmt(f)
     }
 }
 
-impl std::error::Error for Wrong {}
+impl std::error::Error for BadRequest {}
 
-impl de::Error for Wrong {
+impl de::Error for BadRequest {
     fn custom<T: fmt::Display>(text: T) -> Self {
         Self::Told(text.to_string())
     }
@@ -210,16 +210,16 @@ mod tests {
     fn whatever_is_wrong_is_said_in_both_languages() {
         let not_json = serde_json::from_str::<u8>("{").unwrap_err();
         for wrong in [
-            Wrong::EmptyBody,
-            Wrong::CutOff,
-            Wrong::NotJson(not_json),
-            Wrong::NotAnObject(both("列表", "a list")),
-            Wrong::NotUtf8("id".to_owned()),
-            Wrong::Twice("phone"),
-            Wrong::Missing("phone"),
-            Wrong::value(Expected::Whole).of("x"),
-            Wrong::in_field("x", r#"invalid type: string "east", expected f64"#),
-            Wrong::Said(both("不行", "no")),
+            BadRequest::EmptyBody,
+            BadRequest::CutOff,
+            BadRequest::NotJson(not_json),
+            BadRequest::NotAnObject(both("列表", "a list")),
+            BadRequest::NotUtf8("id".to_owned()),
+            BadRequest::Twice("phone"),
+            BadRequest::Missing("phone"),
+            BadRequest::value(Expected::Whole).of("x"),
+            BadRequest::in_field("x", r#"invalid type: string "east", expected f64"#),
+            BadRequest::Constant(both("不行", "no")),
         ] {
             let (zh, en) = (wrong.words(Language::Zh), wrong.words(Language::En));
             assert!(!zh.is_ascii() && en.is_ascii(), "{zh} / {en}");
@@ -250,7 +250,7 @@ mod tests {
                 "x: expected one of `a` or `b`, not `c`",
             ),
         ] {
-            let wrong = Wrong::in_field("x", error);
+            let wrong = BadRequest::in_field("x", error);
             assert_eq!((wrong.words(Language::Zh).as_str(), wrong.words(Language::En).as_str()), (zh, en));
         }
     }

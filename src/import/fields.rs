@@ -5,7 +5,7 @@ use mallbox_storage::Timestamp;
 
 use super::dump::{Cell, DumpError, Row, Value};
 use super::tables::{TABLES, Table};
-use crate::language::{Both, both, told};
+use crate::language::{Bilingual, bilingual_text, both};
 use crate::mall::wall_time;
 
 /// Largest id accepted; larger ids would leave no room for the mall's own.
@@ -13,9 +13,9 @@ pub(super) const LARGEST_ID: u64 = 1 << 62;
 
 /// Reason why a row is not imported.
 #[derive(Debug)]
-pub(super) enum Unfit {
+pub(super) enum RowError {
     /// The row is left out.
-    Row(Both),
+    Row(Bilingual),
     /// The row proves that the file is invalid.
     File(DumpError),
 }
@@ -27,7 +27,7 @@ pub(super) struct Fields<'a> {
     zone: &'a TimeZone,
     now: Timestamp,
     /// Changes made to the row.
-    pub(super) remarks: Vec<Both>,
+    pub(super) remarks: Vec<Bilingual>,
 }
 
 impl<'a> Fields<'a> {
@@ -43,59 +43,61 @@ impl<'a> Fields<'a> {
     }
 
     /// Returns the id in the column, from 1.
-    pub(super) fn id(&self, name: &str) -> Result<u64, Unfit> {
+    pub(super) fn id(&self, name: &str) -> Result<u64, RowError> {
         let number = self.whole_number(self.cell(name))?;
         match number.and_then(|number| u64::try_from(number).ok()) {
             Some(id @ 1..=LARGEST_ID) => Ok(id),
-            _ => Err(Unfit::Row(both("缺少编号，或编号超出范围", "an id in it is missing or out of range"))),
+            _ => {
+                Err(RowError::Row(both("缺少编号，或编号超出范围", "an id in it is missing or out of range")))
+            }
         }
     }
 
     /// Returns the id of an order. No sequence continues after order ids, so any positive `BIGINT` is valid.
-    pub(super) fn order_id(&self) -> Result<u64, Unfit> {
+    pub(super) fn order_id(&self) -> Result<u64, RowError> {
         let number = self.whole_number(self.cell("id"))?;
         let id = number.and_then(|number| u64::try_from(number).ok()).filter(|id| *id > 0);
-        id.ok_or(Unfit::Row(both("缺少编号，或编号超出范围", "its id is missing or out of range")))
+        id.ok_or(RowError::Row(both("缺少编号，或编号超出范围", "its id is missing or out of range")))
     }
 
     /// Returns the id in the column; 0 if missing.
-    pub(super) fn id_if_any(&self, name: &str) -> Result<u64, Unfit> {
+    pub(super) fn id_if_any(&self, name: &str) -> Result<u64, RowError> {
         match self.whole_number(self.cell(name))? {
             None | Some(0) => Ok(0),
             Some(id) => u64::try_from(id)
                 .ok()
                 .filter(|id| *id <= LARGEST_ID)
-                .ok_or(Unfit::Row(both("编号超出范围", "an id in it is out of range"))),
+                .ok_or(RowError::Row(both("编号超出范围", "an id in it is out of range"))),
         }
     }
 
     /// Returns a non-negative number; 0 if missing.
-    pub(super) fn count(&self, name: &str) -> Result<u64, Unfit> {
+    pub(super) fn count(&self, name: &str) -> Result<u64, RowError> {
         let number = self.whole_number(self.cell(name))?.unwrap_or(0);
-        u64::try_from(number).map_err(|_| Unfit::Row(both("数值小于0", "a number in it is below 0")))
+        u64::try_from(number).map_err(|_| RowError::Row(both("数值小于0", "a number in it is below 0")))
     }
 
     /// Returns a whole number, if present.
-    pub(super) fn number(&self, name: &str) -> Result<Option<i64>, Unfit> {
+    pub(super) fn number(&self, name: &str) -> Result<Option<i64>, RowError> {
         self.whole_number(self.cell(name))
     }
 
     /// Returns a fractional number within the given range.
-    pub(super) fn between(&self, name: &str, least: f64, most: f64) -> Result<f64, Unfit> {
+    pub(super) fn between(&self, name: &str, least: f64, most: f64) -> Result<f64, RowError> {
         let text = match &self.cell(name).value {
             Value::Number(text) => text.clone(),
             Value::Text(text) => String::from_utf8_lossy(text).into_owned(),
-            _ => return Err(Unfit::Row(both("缺少坐标", "its place is missing"))),
+            _ => return Err(RowError::Row(both("缺少坐标", "its place is missing"))),
         };
         let number: Option<f64> = text.trim().parse().ok();
         // NaN is in no range.
         number
             .filter(|number| (least..=most).contains(number))
-            .ok_or(Unfit::Row(both("坐标不在地图上", "its place is not on the map")))
+            .ok_or(RowError::Row(both("坐标不在地图上", "its place is not on the map")))
     }
 
     /// Returns a text; `""` if missing.
-    pub(super) fn text(&self, name: &str) -> Result<String, Unfit> {
+    pub(super) fn text(&self, name: &str) -> Result<String, RowError> {
         let cell = self.cell(name);
         match &cell.value {
             Value::Missing | Value::Null => Ok(String::new()),
@@ -104,14 +106,14 @@ impl<'a> Fields<'a> {
                 Ok(text) => Ok(text.to_owned()),
                 Err(_) => {
                     let table = self.table.name();
-                    let what = told!(
+                    let what = bilingual_text!(
                         "{table}的`{name}`不是UTF-8文本；请用--default-character-set=utf8mb4转储",
                         "`{name}` of {table} is no text in UTF-8; dump it with --default-character-set=utf8mb4"
                     );
-                    Err(Unfit::File(DumpError::at(cell.at, what)))
+                    Err(RowError::File(DumpError::at(cell.at, what)))
                 }
             },
-            Value::Expression => Err(Unfit::Row(both(
+            Value::Expression => Err(RowError::Row(both(
                 "含有须由MySQL计算的文本",
                 "a text in it would have to be worked out by MySQL",
             ))),
@@ -119,8 +121,8 @@ impl<'a> Fields<'a> {
     }
 
     /// Returns an instant; `None` if missing, or for `0000-00-00`.
-    pub(super) fn instant(&self, name: &str) -> Result<Option<Timestamp>, Unfit> {
-        const NO_TIME: Unfit = Unfit::Row(both("时间无效", "a time in it is none"));
+    pub(super) fn instant(&self, name: &str) -> Result<Option<Timestamp>, RowError> {
+        const NO_TIME: RowError = RowError::Row(both("时间无效", "a time in it is none"));
         let cell = self.cell(name);
         let text = match &cell.value {
             Value::Missing | Value::Null => return Ok(None),
@@ -143,7 +145,7 @@ impl<'a> Fields<'a> {
     }
 
     /// Returns the time of creation or change; now if missing.
-    pub(super) fn instant_or_now(&self, name: &str) -> Result<Timestamp, Unfit> {
+    pub(super) fn instant_or_now(&self, name: &str) -> Result<Timestamp, RowError> {
         Ok(self.instant(name)?.unwrap_or(self.now))
     }
 
@@ -154,17 +156,20 @@ impl<'a> Fields<'a> {
     }
 
     /// Checks that all required columns are present.
-    pub(super) fn check_needed(&self) -> Result<(), Unfit> {
+    pub(super) fn check_needed(&self) -> Result<(), RowError> {
         let missing = self.table.needed().iter().find(|name| self.cell(name).value == Value::Missing);
         missing.map_or(Ok(()), |name| {
             let table = self.table.name();
-            let what = told!("{table}的这一行没有`{name}`列", "a row of {table} without the column `{name}`");
-            Err(Unfit::File(DumpError::at(self.row.at, what)))
+            let what = bilingual_text!(
+                "{table}的这一行没有`{name}`列",
+                "a row of {table} without the column `{name}`"
+            );
+            Err(RowError::File(DumpError::at(self.row.at, what)))
         })
     }
 
-    fn whole_number(&self, cell: &Cell) -> Result<Option<i64>, Unfit> {
-        whole(cell).map_err(|()| Unfit::Row(both("数值无效", "a number in it is none")))
+    fn whole_number(&self, cell: &Cell) -> Result<Option<i64>, RowError> {
+        whole(cell).map_err(|()| RowError::Row(both("数值无效", "a number in it is none")))
     }
 }
 

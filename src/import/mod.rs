@@ -20,7 +20,9 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use jiff::tz::TimeZone;
-use mallbox_storage::{ImportEnd, ImportRow, Importing, PaymentMode, StoreError, Timestamp, UnpaidOrders};
+use mallbox_storage::{
+    FinishOptions, ImportRow, Importing, PaymentMode, StoreError, Timestamp, UnpaidOrders,
+};
 
 pub use pictures::PictureCounts;
 pub use remote::Fetched;
@@ -30,11 +32,11 @@ pub use report::{Counts, Report};
 
 use self::dump::{Dump, DumpError, Position};
 pub use self::dump::{End, Survey};
-use self::fields::Unfit;
+use self::fields::RowError;
 use self::pictures::Pictures;
-use self::rows::{Looked, Reader};
+use self::rows::{ConvertedRow, RowConverter};
 use self::tables::{TABLES, Table};
-use crate::language::{Both, both, told};
+use crate::language::{Bilingual, bilingual_text, both};
 use crate::mall::{IMPORTED, Settings, wall_time};
 
 /// Rows per write.
@@ -111,7 +113,7 @@ pub fn remote_pictures(file: impl Read, survey: &Survey) -> Result<BTreeSet<Stri
     let mut dump = Dump::again(file, TABLES, survey);
     let mut pictures = Pictures::gathering();
     let (zone, now) = (TimeZone::UTC, Timestamp::from_millis(0));
-    let mut reader = Reader { zone: &zone, now, pictures: &mut pictures };
+    let mut reader = RowConverter { zone: &zone, now, pictures: &mut pictures };
     while let Some(row) = dump.next_row()? {
         reader.look(&row);
     }
@@ -136,7 +138,7 @@ impl Import {
         let mut dump = Dump::again(file, TABLES, survey);
         let pictures = Pictures::new(self.imgs.as_deref(), self.uploads.clone());
         let mut pictures = pictures.with(std::mem::take(&mut self.fetched));
-        let mut reader = Reader { zone: &self.zone, now: self.now, pictures: &mut pictures };
+        let mut reader = RowConverter { zone: &self.zone, now: self.now, pictures: &mut pictures };
         let mut report = Report::of(survey);
         let mut batch = Batch::default();
         let mut rows = 0;
@@ -152,10 +154,10 @@ impl Import {
         batch.put(&mut *into, &mut report, |part| dump.part_name(part)).await?;
         pictures.sync().map_err(ImportError::Pictures)?;
         into.put(self.settings()).await?;
-        let end = ImportEnd {
+        let end = FinishOptions {
             unpaid: self.unpaid,
             next_ids: tables::next_ids(survey),
-            ..ImportEnd::new(Settings::default().pay_within, self.now)
+            ..FinishOptions::new(Settings::default().pay_within, self.now)
         };
         for findings in into.finish(end).await? {
             report.found(findings);
@@ -194,8 +196,13 @@ struct Which {
 }
 
 impl Batch {
-    fn add(&mut self, looked: Looked, part: Option<usize>, report: &mut Report) -> Result<(), DumpError> {
-        let Looked { table, label, at, remarks, replaces, row } = looked;
+    fn add(
+        &mut self,
+        looked: ConvertedRow,
+        part: Option<usize>,
+        report: &mut Report,
+    ) -> Result<(), DumpError> {
+        let ConvertedRow { table, label, at, remarks, replaces, row } = looked;
         report.read(table);
         match row {
             Ok(row) => {
@@ -204,11 +211,11 @@ impl Batch {
                 self.which.push(Which { table, label, at, part });
                 Ok(())
             }
-            Err(Unfit::Row(why)) => {
+            Err(RowError::Row(why)) => {
                 report.leave_out(table, why, label, at.line);
                 Ok(())
             }
-            Err(Unfit::File(error)) => Err(error),
+            Err(RowError::File(error)) => Err(error),
         }
     }
 
@@ -235,12 +242,12 @@ impl Batch {
 fn clash(table: Table, id: u64, at: Position, part: &str) -> DumpError {
     let whole = table.name();
     let what = match table {
-        Table::User => told!(
+        Table::User => bilingual_text!(
             "{part}里用户{id}的编号或手机号与另一张分表里的用户相同，无法判断订单属于谁；请先让{whole}各分表的编号和手机号互不重复",
             "user {id} in {part} has the id or the phone of a user in another part of {whole}, so nobody can tell whose \
              the orders are; give the parts ids and phones of their own first"
         ),
-        _ => told!(
+        _ => bilingual_text!(
             "{part}里的编号{id}与另一张分表里的编号相同；请先让{whole}各分表的编号互不重复",
             "id {id} in {part} is that of a row in another part of {whole}; give the parts ids of their own first"
         ),
@@ -248,7 +255,7 @@ fn clash(table: Table, id: u64, at: Position, part: &str) -> DumpError {
     DumpError::at(at, what)
 }
 
-fn twice(table: Table) -> Both {
+fn twice(table: Table) -> Bilingual {
     match table {
         Table::User => both("编号或手机号已被前面的用户占用", "an earlier user has its id or its phone"),
         Table::Follow => both("前面已有同样的关注", "the same follow came before"),
@@ -262,7 +269,7 @@ fn twice(table: Table) -> Both {
 ///
 /// # Errors
 /// If the system refuses to remove a file.
-pub fn remove_unborn(dir: &Path) -> std::io::Result<()> {
+pub fn remove_unused_mall(dir: &Path) -> std::io::Result<()> {
     use std::fs;
     let gone = |result: std::io::Result<()>| match result {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),

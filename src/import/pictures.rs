@@ -6,17 +6,17 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use super::dump::DumpError;
-use super::fields::Unfit;
-use super::remote::{Fetched, MOST, Why};
-use crate::language::Both;
+use super::fields::RowError;
+use super::remote::{ADDRESSES_MAX, FetchError, Fetched};
+use crate::language::Bilingual;
 use crate::mall::picture_path;
 
 /// Examples listed in the report.
 const EXAMPLES: usize = 5;
 /// Accepted file name extensions; the mall derives the `Content-Type` from the extension.
-const ENDINGS: [&str; 6] = [".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp"];
+const EXTENSIONS: [&str; 6] = [".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp"];
 /// Longest remote address kept in a row. A longer one is replaced by a path on this mall.
-const LONGEST_ADDRESS: usize = 255;
+const ADDRESS_MAX_BYTES: usize = 255;
 
 /// Counts of imported pictures.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -32,7 +32,7 @@ pub struct PictureCounts {
     /// Remote pictures fetched.
     pub fetched: u64,
     /// Remote pictures not fetched, by reason: number and first addresses.
-    pub not_fetched: BTreeMap<Both, (u64, Vec<String>)>,
+    pub not_fetched: BTreeMap<Bilingual, (u64, Vec<String>)>,
     /// Files that are no pictures by their content; not copied.
     pub no_pictures: BTreeSet<String>,
     /// References left out because the name cannot be a file of the mall.
@@ -63,7 +63,7 @@ impl Pictures {
 
     /// Adds the result of fetching remote pictures.
     pub(super) fn with(self, fetched: Fetched) -> Self {
-        let reason = |(why, addresses): (Why, BTreeSet<String>)| {
+        let reason = |(why, addresses): (FetchError, BTreeSet<String>)| {
             // Untrusted text, escaped for the operator's terminal.
             let shown = |address: &String| address.escape_debug().take(100).collect();
             let examples = addresses.iter().take(EXAMPLES).map(shown).collect();
@@ -85,7 +85,7 @@ impl Pictures {
     }
 
     /// Converts a comma-separated list, dropping empty entries.
-    pub(super) fn list(&mut self, names: &str) -> Result<String, Unfit> {
+    pub(super) fn list(&mut self, names: &str) -> Result<String, RowError> {
         let mut kept = Vec::new();
         for name in names.split(',') {
             let name = self.one(name)?;
@@ -97,7 +97,7 @@ impl Pictures {
     }
 
     /// Converts one reference to the path that pages request; `""` if there is no usable picture.
-    pub(super) fn one(&mut self, name: &str) -> Result<String, Unfit> {
+    pub(super) fn one(&mut self, name: &str) -> Result<String, RowError> {
         let name = name.trim();
         if name.is_empty() {
             return Ok(String::new());
@@ -105,32 +105,33 @@ impl Pictures {
         if let Some(path) = self.fetched.get(name) {
             return Ok(path.clone());
         }
-        let is_elsewhere = picture_path::elsewhere(name).is_some();
-        if is_elsewhere && self.gathered.as_ref().is_some_and(|gathered| gathered.len() < MOST) {
+        let is_elsewhere = picture_path::external_address(name).is_some();
+        if is_elsewhere && self.gathered.as_ref().is_some_and(|gathered| gathered.len() < ADDRESSES_MAX) {
             self.gathered.get_or_insert_default().insert(name.to_owned());
             return Ok(String::new());
         }
         let path = match is_elsewhere {
             true => {
                 self.counts.remote += 1;
-                picture_path::on_this_mall(name).into_owned()
+                picture_path::to_local_paths(name).into_owned()
             }
             false if name.starts_with('/') => name.to_owned(),
             false => format!("/{name}"),
         };
         let file = path.strip_prefix("/imgs").filter(|rest| rest.starts_with('/')).unwrap_or(&path);
-        let Some(file) = plain(file) else {
+        let Some(file) = safe_path(file) else {
             self.counts.unusable += 1;
             return Ok(String::new());
         };
-        let is_here = self.bring(&file).map_err(|error| Unfit::File(DumpError::Io(error)))?;
+        let is_here = self.copy(&file).map_err(|error| RowError::File(DumpError::Io(error)))?;
         // Other front ends keep showing the remote address; the mall's own pages request the path.
-        let keeps_address = is_elsewhere && !is_here && !name.contains(odd) && name.len() <= LONGEST_ADDRESS;
+        let keeps_address =
+            is_elsewhere && !is_here && !name.contains(odd) && name.len() <= ADDRESS_MAX_BYTES;
         Ok(if keeps_address { name.to_owned() } else { path })
     }
 
     /// Copies a file unless present. Returns whether the file exists in the mall afterwards.
-    fn bring(&mut self, file: &str) -> io::Result<bool> {
+    fn copy(&mut self, file: &str) -> io::Result<bool> {
         let to = self.uploads.as_ref().map(|dir| (dir, dir.join(file)));
         if to.as_ref().is_some_and(|(_, to)| to.exists()) {
             return Ok(true);
@@ -143,7 +144,7 @@ impl Pictures {
             }
             return Ok(false);
         };
-        let ends_well = ENDINGS.iter().any(|ending| file.to_ascii_lowercase().ends_with(ending));
+        let ends_well = EXTENSIONS.iter().any(|ending| file.to_ascii_lowercase().ends_with(ending));
         if !ends_well || !is_picture(&from)? {
             self.counts.no_pictures.insert(file.to_owned());
             return Ok(false);
@@ -176,7 +177,7 @@ fn odd(c: char) -> bool {
 
 /// Returns the path as a file below a folder, without doubled slashes; `None` if a component leaves the
 /// folder or contains a character unsafe in an HTML attribute.
-fn plain(path: &str) -> Option<String> {
+fn safe_path(path: &str) -> Option<String> {
     let odd = |c: char| odd(c) || matches!(c, '?' | '#');
     let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
     let fits = |part: &&str| !part.starts_with('.') && part.len() <= 255 && !part.contains(odd);

@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Write as _};
 
-use mallbox_storage::{ImportFinding, ImportFindings, ImportKind};
+use mallbox_storage::{ImportFinding, ImportFindings, ImportRowKind};
 use serde_json::json;
 
 use super::dump::{Change, End, Survey, Unknown};
 use super::pictures::PictureCounts;
 use super::tables::{KINDS, Table};
-use crate::language::{Both, Language, both, padded, padded_left, sentence};
+use crate::language::{Bilingual, Language, both, padded, padded_left, sentence};
 
 /// Example rows per line of the report.
 const EXAMPLES: usize = 5;
@@ -29,11 +29,11 @@ pub struct Report {
     /// Row counts by table.
     pub tables: BTreeMap<Table, Counts>,
     /// Rows left out, by table and reason.
-    left_out: BTreeMap<(Table, Both), Rows>,
+    left_out: BTreeMap<(Table, Bilingual), Rows>,
     /// Rows imported with changes, by table and change.
-    changed: BTreeMap<(Table, Both), Rows>,
+    changed: BTreeMap<(Table, Bilingual), Rows>,
     /// Unpaid orders, by treatment.
-    unpaid: BTreeMap<(Table, Both), Rows>,
+    unpaid: BTreeMap<(Table, Bilingual), Rows>,
     /// Tables and columns of the file that the mall does not know.
     pub unknown: Unknown,
     /// Names in the file for each table (the parts of a sharded table).
@@ -126,8 +126,8 @@ impl Report {
                 "imported": read.saturating_sub(left_out), "leftOut": left_out,
             })
         };
-        let rows = |rows: &BTreeMap<(Table, Both), Rows>| {
-            let line = |((table, why), rows): (&(Table, Both), &Rows)| {
+        let rows = |rows: &BTreeMap<(Table, Bilingual), Rows>| {
+            let line = |((table, why), rows): (&(Table, Bilingual), &Rows)| {
                 let examples: Vec<_> =
                     rows.examples.iter().map(|one| json!({"id": one.label, "line": one.line})).collect();
                 json!({"table": table.name(), "why": why.en, "count": rows.count, "examples": examples})
@@ -169,13 +169,13 @@ impl Report {
     }
 
     /// Counts a row left out. `label` is the row's first number.
-    pub(super) fn leave_out(&mut self, table: Table, why: Both, label: u64, line: u64) {
+    pub(super) fn leave_out(&mut self, table: Table, why: Bilingual, label: u64, line: u64) {
         self.tables.entry(table).or_default().left_out += 1;
         self.left_out.entry((table, why)).or_default().add(1, [Example { label, line: Some(line) }]);
     }
 
     /// Counts a row imported with a change.
-    pub(super) fn change(&mut self, table: Table, how: Both, label: u64, line: u64) {
+    pub(super) fn change(&mut self, table: Table, how: Bilingual, label: u64, line: u64) {
         self.changed.entry((table, how)).or_default().add(1, [Example { label, line: Some(line) }]);
     }
 
@@ -290,7 +290,7 @@ impl fmt::Display for Report {
     }
 }
 
-fn rows_text(what: Both, rows: &BTreeMap<(Table, Both), Rows>, l: Language) -> String {
+fn rows_text(what: Bilingual, rows: &BTreeMap<(Table, Bilingual), Rows>, l: Language) -> String {
     let what = padded(what.spoken(l), 12);
     let lines = rows.iter().map(|((table, why), Rows { count, examples })| {
         let (table, why) = (table.name(), why.spoken(l));
@@ -370,16 +370,16 @@ fn more(count: u64, shown: usize) -> &'static str {
     if count > shown as u64 { ", …" } else { "" }
 }
 
-fn table(kind: ImportKind) -> Table {
+fn table(kind: ImportRowKind) -> Table {
     match kind {
-        ImportKind::Card => Table::Card,
-        ImportKind::Voucher => Table::Voucher,
-        ImportKind::Sale => Table::Sale,
-        ImportKind::Order => Table::Order,
-        ImportKind::Note => Table::Note,
-        ImportKind::Comment => Table::Comment,
-        ImportKind::Follow => Table::Follow,
-        ImportKind::Sign => Table::Sign,
+        ImportRowKind::Card => Table::Card,
+        ImportRowKind::Voucher => Table::Voucher,
+        ImportRowKind::Sale => Table::Sale,
+        ImportRowKind::Order => Table::Order,
+        ImportRowKind::Note => Table::Note,
+        ImportRowKind::Comment => Table::Comment,
+        ImportRowKind::Follow => Table::Follow,
+        ImportRowKind::Sign => Table::Sign,
     }
 }
 
@@ -388,7 +388,7 @@ fn is_unpaid(finding: ImportFinding) -> bool {
     matches!(finding, UnpaidKept | UnpaidFinal | UnpaidCancelled | UnpaidTimed)
 }
 
-fn words(finding: ImportFinding) -> Both {
+fn words(finding: ImportFinding) -> Bilingual {
     match finding {
         ImportFinding::NoUser => both("商城里没有它的用户", "its user is not in the mall"),
         ImportFinding::NoVoucher => both("商城里没有它的优惠券", "its voucher is not in the mall"),

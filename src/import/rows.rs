@@ -3,51 +3,51 @@
 
 use jiff::tz::TimeZone;
 use mallbox_storage::{
-    Card, Cents, ImportRow, ImportedComment, ImportedNote, ImportedOrder, ImportedSale, ImportedVoucher,
-    OrderId, OrderStatus, Phone, Role, Shop, ShopId, ShopText, ShopType, ShopTypeId, Timestamp, User, UserId,
+    Cents, ImportRow, ImportedComment, ImportedNote, ImportedOrder, ImportedSale, ImportedVoucher, OrderId,
+    OrderStatus, Phone, Profile, Role, Shop, ShopId, ShopText, ShopType, ShopTypeId, Timestamp, User, UserId,
     VoucherId, VoucherStatus, VoucherText,
 };
 
 use super::dump::{Position, Row};
-use super::fields::{Fields, Unfit};
+use super::fields::{Fields, RowError};
 use super::pictures::Pictures;
 use super::tables::{KINDS, Table};
-use crate::language::{Both, both};
+use crate::language::{Bilingual, both};
 use crate::mall::{Passwords, clean_text, wall_time};
 
 /// Largest integer that JavaScript represents exactly.
-const EXACT: u64 = (1 << 53) - 1;
+const JS_SAFE_INTEGER_MAX: u64 = (1 << 53) - 1;
 
 /// A converted row.
-pub(super) struct Looked {
+pub(super) struct ConvertedRow {
     pub(super) table: Table,
     /// First number of the row.
     pub(super) label: u64,
     pub(super) at: Position,
     /// Changes made to the row.
-    pub(super) remarks: Vec<Both>,
+    pub(super) remarks: Vec<Bilingual>,
     /// Whether the row replaces an earlier one.
     pub(super) replaces: bool,
-    pub(super) row: Result<ImportRow, Unfit>,
+    pub(super) row: Result<ImportRow, RowError>,
 }
 
 /// Converts rows of all tables.
-pub(super) struct Reader<'a> {
+pub(super) struct RowConverter<'a> {
     pub(super) zone: &'a TimeZone,
     pub(super) now: Timestamp,
     pub(super) pictures: &'a mut Pictures,
 }
 
-impl Reader<'_> {
-    pub(super) fn look(&mut self, row: &Row) -> Looked {
+impl RowConverter<'_> {
+    pub(super) fn look(&mut self, row: &Row) -> ConvertedRow {
         let table = KINDS[row.table];
         let mut fields = Fields::new(row, table, self.zone, self.now);
         let read = fields.check_needed().and_then(|()| self.read(table, &mut fields));
         let (label, at) = (fields.label(), row.at);
-        Looked { table, label, at, remarks: fields.remarks, replaces: row.replaces, row: read }
+        ConvertedRow { table, label, at, remarks: fields.remarks, replaces: row.replaces, row: read }
     }
 
-    fn read(&mut self, table: Table, fields: &mut Fields<'_>) -> Result<ImportRow, Unfit> {
+    fn read(&mut self, table: Table, fields: &mut Fields<'_>) -> Result<ImportRow, RowError> {
         match table {
             Table::ShopType => self.shop_type(fields),
             Table::Shop => self.shop(fields),
@@ -63,7 +63,7 @@ impl Reader<'_> {
         }
     }
 
-    fn shop_type(&mut self, row: &Fields<'_>) -> Result<ImportRow, Unfit> {
+    fn shop_type(&mut self, row: &Fields<'_>) -> Result<ImportRow, RowError> {
         Ok(ImportRow::ShopType(ShopType {
             id: ShopTypeId::new(row.id("id")?),
             name: clean_text::line(&row.text("name")?),
@@ -73,8 +73,8 @@ impl Reader<'_> {
         }))
     }
 
-    fn shop(&mut self, row: &Fields<'_>) -> Result<ImportRow, Unfit> {
-        let signed = |count: u64| i64::try_from(count.min(EXACT)).unwrap_or(0);
+    fn shop(&mut self, row: &Fields<'_>) -> Result<ImportRow, RowError> {
+        let signed = |count: u64| i64::try_from(count.min(JS_SAFE_INTEGER_MAX)).unwrap_or(0);
         let text = ShopText {
             name: clean_text::line(&row.text("name")?),
             kind: ShopTypeId::new(row.id_if_any("type_id")?),
@@ -97,9 +97,9 @@ impl Reader<'_> {
         }))
     }
 
-    fn user(&mut self, row: &mut Fields<'_>) -> Result<ImportRow, Unfit> {
+    fn user(&mut self, row: &mut Fields<'_>) -> Result<ImportRow, RowError> {
         let phone = Phone::parse(row.text("phone")?.trim())
-            .ok_or(Unfit::Row(both("手机号不是大陆号码", "its phone is no mainland number")))?;
+            .ok_or(RowError::Row(both("手机号不是大陆号码", "its phone is no mainland number")))?;
         let password = row.text("password")?;
         let stored = Passwords::is_hash(&password).then_some(password.clone());
         if stored.is_none() && !password.is_empty() {
@@ -120,7 +120,7 @@ impl Reader<'_> {
         Ok(ImportRow::User(user, stored))
     }
 
-    fn note(&mut self, row: &Fields<'_>) -> Result<ImportRow, Unfit> {
+    fn note(&mut self, row: &Fields<'_>) -> Result<ImportRow, RowError> {
         Ok(ImportRow::Note(ImportedNote {
             id: row.id("id")?,
             shop: ShopId::new(row.id_if_any("shop_id")?),
@@ -128,15 +128,15 @@ impl Reader<'_> {
             title: clean_text::line(&row.text("title")?),
             images: self.pictures.list(&row.text("images")?)?,
             content: clean_text::lines(&row.text("content")?),
-            liked: row.count("liked")?.min(EXACT),
-            comments: row.count("comments")?.min(EXACT),
+            liked: row.count("liked")?.min(JS_SAFE_INTEGER_MAX),
+            comments: row.count("comments")?.min(JS_SAFE_INTEGER_MAX),
             created: row.instant_or_now("create_time")?,
             updated: row.instant_or_now("update_time")?,
         }))
     }
 }
 
-fn card(row: &mut Fields<'_>) -> Result<ImportRow, Unfit> {
+fn card(row: &mut Fields<'_>) -> Result<ImportRow, RowError> {
     let told = row.text("birthday")?;
     let birthday = Some(told.clone()).filter(|day| wall_time::is_day(day));
     if birthday.is_none() && !(told.is_empty() || told.starts_with("0000")) {
@@ -146,21 +146,21 @@ fn card(row: &mut Fields<'_>) -> Result<ImportRow, Unfit> {
         ));
     }
     let level = u8::try_from(row.count("level")?).ok().filter(|level| *level <= 9);
-    let card = Card {
+    let card = Profile {
         city: clean_text::line(&row.text("city")?),
         introduce: clean_text::lines(&row.text("introduce")?),
         gender: row.number("gender")? == Some(1),
         birthday,
-        credits: row.count("credits")?.min(EXACT),
-        level: level.ok_or(Unfit::Row(both("会员等级不在0到9之间", "its level is not 0 to 9")))?,
+        credits: row.count("credits")?.min(JS_SAFE_INTEGER_MAX),
+        level: level.ok_or(RowError::Row(both("会员等级不在0到9之间", "its level is not 0 to 9")))?,
     };
     Ok(ImportRow::Card(UserId::new(row.id("user_id")?), card))
 }
 
-fn voucher(row: &mut Fields<'_>) -> Result<ImportRow, Unfit> {
+fn voucher(row: &mut Fields<'_>) -> Result<ImportRow, RowError> {
     let cents = |row: &Fields<'_>, name| match row.count(name) {
-        Ok(cents @ 0..=EXACT) => Ok(Cents::new(i64::try_from(cents).unwrap_or(0))),
-        Ok(_) => Err(Unfit::Row(both("金额超出范围", "an amount of money in it is out of range"))),
+        Ok(cents @ 0..=JS_SAFE_INTEGER_MAX) => Ok(Cents::new(i64::try_from(cents).unwrap_or(0))),
+        Ok(_) => Err(RowError::Row(both("金额超出范围", "an amount of money in it is out of range"))),
         Err(unfit) => Err(unfit),
     };
     let status = match row.number("status")? {
@@ -191,8 +191,8 @@ fn voucher(row: &mut Fields<'_>) -> Result<ImportRow, Unfit> {
     }))
 }
 
-fn sale(row: &mut Fields<'_>) -> Result<ImportRow, Unfit> {
-    let stock = row.number("stock")?.ok_or(Unfit::Row(both("缺少库存", "its stock is missing")))?;
+fn sale(row: &mut Fields<'_>) -> Result<ImportRow, RowError> {
+    let stock = row.number("stock")?.ok_or(RowError::Row(both("缺少库存", "its stock is missing")))?;
     let remaining = u64::try_from(stock).unwrap_or_else(|_| {
         row.remarks.push(both(
             "库存小于0，按0处理：原系统已超卖",
@@ -200,8 +200,8 @@ fn sale(row: &mut Fields<'_>) -> Result<ImportRow, Unfit> {
         ));
         0
     });
-    if remaining > EXACT {
-        return Err(Unfit::Row(both("库存超出范围", "its stock is out of range")));
+    if remaining > JS_SAFE_INTEGER_MAX {
+        return Err(RowError::Row(both("库存超出范围", "its stock is out of range")));
     }
     // MySQL sorts a zero date before all others: a sale without times has begun and ended.
     let long_ago = Timestamp::from_millis(0);
@@ -218,7 +218,7 @@ fn sale(row: &mut Fields<'_>) -> Result<ImportRow, Unfit> {
     }))
 }
 
-fn order(row: &Fields<'_>) -> Result<ImportRow, Unfit> {
+fn order(row: &Fields<'_>) -> Result<ImportRow, RowError> {
     let status = match row.number("status")? {
         None | Some(1) => OrderStatus::Unpaid,
         Some(2) => OrderStatus::Paid,
@@ -226,7 +226,7 @@ fn order(row: &Fields<'_>) -> Result<ImportRow, Unfit> {
         Some(4) => OrderStatus::Cancelled,
         Some(5) => OrderStatus::Refunding,
         Some(6) => OrderStatus::Refunded,
-        Some(_) => return Err(Unfit::Row(both("状态不在1到6之间", "its status is not 1 to 6"))),
+        Some(_) => return Err(RowError::Row(both("状态不在1到6之间", "its status is not 1 to 6"))),
     };
     let pay_type = u8::try_from(row.number("pay_type")?.unwrap_or(1));
     Ok(ImportRow::Order(ImportedOrder {
@@ -234,7 +234,7 @@ fn order(row: &Fields<'_>) -> Result<ImportRow, Unfit> {
         voucher: VoucherId::new(row.id("voucher_id")?),
         user: UserId::new(row.id("user_id")?),
         status,
-        pay_type: pay_type.map_err(|_| Unfit::Row(both("支付方式无效", "its kind of payment is none")))?,
+        pay_type: pay_type.map_err(|_| RowError::Row(both("支付方式无效", "its kind of payment is none")))?,
         created: row.instant_or_now("create_time")?,
         paid: row.instant("pay_time")?,
         used: row.instant("use_time")?,
@@ -242,7 +242,7 @@ fn order(row: &Fields<'_>) -> Result<ImportRow, Unfit> {
     }))
 }
 
-fn comment(row: &Fields<'_>) -> Result<ImportRow, Unfit> {
+fn comment(row: &Fields<'_>) -> Result<ImportRow, RowError> {
     let status = row.count("status")?;
     Ok(ImportRow::Comment(ImportedComment {
         id: row.id("id")?,
@@ -251,28 +251,28 @@ fn comment(row: &Fields<'_>) -> Result<ImportRow, Unfit> {
         parent: row.id_if_any("parent_id")?,
         answer: row.id_if_any("answer_id")?,
         content: clean_text::lines(&row.text("content")?),
-        liked: row.count("liked")?.min(EXACT),
+        liked: row.count("liked")?.min(JS_SAFE_INTEGER_MAX),
         status: u8::try_from(status)
             .ok()
             .filter(|status| *status <= 2)
-            .ok_or(Unfit::Row(both("状态不在0到2之间", "its status is not 0 to 2")))?,
+            .ok_or(RowError::Row(both("状态不在0到2之间", "its status is not 0 to 2")))?,
         created: row.instant_or_now("create_time")?,
     }))
 }
 
-fn follow(row: &Fields<'_>) -> Result<ImportRow, Unfit> {
+fn follow(row: &Fields<'_>) -> Result<ImportRow, RowError> {
     let follower = UserId::new(row.id("user_id")?);
     let followee = UserId::new(row.id("follow_user_id")?);
     if follower == followee {
-        return Err(Unfit::Row(both("不能关注自己", "nobody follows themselves")));
+        return Err(RowError::Row(both("不能关注自己", "nobody follows themselves")));
     }
     Ok(ImportRow::Follow { follower, followee, since: row.instant_or_now("create_time")? })
 }
 
-fn sign(row: &Fields<'_>) -> Result<ImportRow, Unfit> {
+fn sign(row: &Fields<'_>) -> Result<ImportRow, RowError> {
     let day = row.text("date")?;
     if !wall_time::is_day(&day) {
-        return Err(Unfit::Row(both("日期无效", "its day is none")));
+        return Err(RowError::Row(both("日期无效", "its day is none")));
     }
     let made_up = row.number("is_backup")? == Some(1);
     Ok(ImportRow::Sign { user: UserId::new(row.id("user_id")?), day, made_up })

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use mallbox_storage::ImportIds;
+use mallbox_storage::ImportSequence;
 
 use super::dump::{Found, Survey, Wanted};
 use super::fields::LARGEST_ID;
@@ -184,13 +184,13 @@ impl Table {
     }
 
     /// Returns the id sequence of the mall that corresponds to the table's ids.
-    fn ids(self) -> Option<ImportIds> {
+    fn ids(self) -> Option<ImportSequence> {
         match self {
-            Self::Shop => Some(ImportIds::Shops),
-            Self::User => Some(ImportIds::Users),
-            Self::Voucher => Some(ImportIds::Vouchers),
-            Self::Note => Some(ImportIds::Notes),
-            Self::Comment => Some(ImportIds::Comments),
+            Self::Shop => Some(ImportSequence::Shops),
+            Self::User => Some(ImportSequence::Users),
+            Self::Voucher => Some(ImportSequence::Vouchers),
+            Self::Note => Some(ImportSequence::Notes),
+            Self::Comment => Some(ImportSequence::Comments),
             _ => None,
         }
     }
@@ -203,7 +203,7 @@ impl Table {
 }
 
 /// Returns the next ids that the tables of the file would have assigned.
-pub(super) fn next_ids(survey: &Survey) -> BTreeMap<ImportIds, u64> {
+pub(super) fn next_ids(survey: &Survey) -> BTreeMap<ImportSequence, u64> {
     let next = |(table, found): (Table, &Found)| {
         let next = found.next_id.filter(|next| (1..=LARGEST_ID).contains(next));
         table.ids().zip(next)

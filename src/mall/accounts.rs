@@ -5,19 +5,21 @@ mod cards;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mallbox_storage::{CodeCheck, CodeIssue, Limit, Pass, Phone, Role, Timestamp, TokenHash, User, UserId};
+use mallbox_storage::{
+    CheckOutcome, IssueOutcome, Limit, Phone, RateLimitOutcome, Role, Timestamp, TokenHash, User, UserId,
+};
 use sha2::{Digest, Sha256};
 
-use super::copies::Person;
+use super::copies::PublicProfile;
 use super::passwords::Passwords;
 use super::sms::{Inbox, SmsSender};
-use super::{Context, Failure, Mistake, Random, Refusal};
+use super::{Context, Failure, InputError, Random, Refusal};
 
-pub use cards::{CardEdit, FullCard};
+pub use cards::{FullProfile, ProfileEdit};
 
 /// The credential of a login.
 #[derive(Clone, Copy)]
-pub enum Proof<'a> {
+pub enum Credential<'a> {
     /// The one-time code sent by SMS.
     Code(&'a str),
     /// The password that the user has set.
@@ -26,7 +28,7 @@ pub enum Proof<'a> {
 
 /// The public part of a user: id, name and picture.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Brief {
+pub struct PublicUser {
     /// The user's id.
     pub id: UserId,
     /// The display name.
@@ -35,13 +37,13 @@ pub struct Brief {
     pub icon: String,
 }
 
-impl From<User> for Brief {
+impl From<User> for PublicUser {
     fn from(user: User) -> Self {
         Self { id: user.id, nick_name: user.nick_name, icon: user.icon }
     }
 }
 
-impl Brief {
+impl PublicUser {
     /// Loads the given users, in the order of `users`. Unknown ids are left out.
     pub(super) async fn of(context: &Context, users: &[UserId]) -> Result<Vec<Self>, Failure> {
         let users = context.storage.users.those(users).await?;
@@ -62,7 +64,7 @@ pub struct Accounts {
 ///
 /// Correct passwords count too. A limit on wrong passwords alone would be checked before the hash and counted
 /// after it, and a burst of concurrent attempts would slip through.
-const PASSWORD_TRIES: Limit = Limit { count: 5, per: Duration::from_secs(600) };
+const PASSWORD_ATTEMPTS: Limit = Limit { count: 5, per: Duration::from_secs(600) };
 
 impl Accounts {
     /// Creates the service. `inbox` is the source of `GET /demo/inbox`; if given, `sms` must send to `inbox`
@@ -83,16 +85,16 @@ impl Accounts {
     /// because the gateway may have accepted the message. The next code is available after the usual gap.
     ///
     /// # Errors
-    /// [`Mistake::Phone`]; [`Mistake::CodeTooSoon`] with the seconds to wait; [`Refusal::Busy`] if sending
-    /// failed.
+    /// [`InputError::Phone`]; [`InputError::CodeTooSoon`] with the seconds to wait; [`Refusal::Busy`] if
+    /// sending failed.
     pub async fn send_code(&self, phone: &str, now: Timestamp) -> Result<(), Failure> {
-        let phone = Phone::parse(phone).ok_or(Mistake::Phone)?;
+        let phone = Phone::parse(phone).ok_or(InputError::Phone)?;
         let code = self.random.code();
         let rules = &self.context.settings.codes;
         match self.context.storage.sessions.issue_code(&phone, &code, rules, now).await? {
-            CodeIssue::Issued => {}
-            CodeIssue::TooSoon { retry_after } | CodeIssue::TooMany { retry_after } => {
-                return Err(Mistake::CodeTooSoon(whole_seconds(retry_after)).into());
+            IssueOutcome::Issued => {}
+            IssueOutcome::TooSoon { retry_after } | IssueOutcome::TooMany { retry_after } => {
+                return Err(InputError::CodeTooSoon(whole_seconds(retry_after)).into());
             }
         }
         self.sms.send(&phone, &code).await.map_err(|error| {
@@ -108,13 +110,18 @@ impl Accounts {
     /// same time.
     ///
     /// # Errors
-    /// [`Mistake::Phone`], [`Mistake::Code`], [`Mistake::NoCode`], [`Mistake::Password`];
+    /// [`InputError::Phone`], [`InputError::Code`], [`InputError::NoCode`], [`InputError::Password`];
     /// [`Refusal::RateLimited`] after too many password attempts; [`Refusal::Blocked`].
-    pub async fn log_in(&self, phone: &str, proof: Proof<'_>, now: Timestamp) -> Result<String, Failure> {
-        let phone = Phone::parse(phone).ok_or(Mistake::Phone)?;
+    pub async fn log_in(
+        &self,
+        phone: &str,
+        proof: Credential<'_>,
+        now: Timestamp,
+    ) -> Result<String, Failure> {
+        let phone = Phone::parse(phone).ok_or(InputError::Phone)?;
         let user = match proof {
-            Proof::Code(code) => self.user_by_code(&phone, code, now).await?,
-            Proof::Password(password) => self.user_by_password(&phone, password, now).await?,
+            Credential::Code(code) => self.user_by_code(&phone, code, now).await?,
+            Credential::Password(password) => self.user_by_password(&phone, password, now).await?,
         };
         self.begin(user, self.context.settings.session_ttl, now).await
     }
@@ -123,14 +130,14 @@ impl Accounts {
     /// user.
     ///
     /// # Errors
-    /// [`Mistake::Phone`]; [`Refusal::Blocked`].
+    /// [`InputError::Phone`]; [`Refusal::Blocked`].
     pub async fn let_in(
         &self,
         phone: &str,
         ttl: Duration,
         now: Timestamp,
     ) -> Result<(UserId, String), Failure> {
-        let phone = Phone::parse(phone).ok_or(Mistake::Phone)?;
+        let phone = Phone::parse(phone).ok_or(InputError::Phone)?;
         let user = self.user_of(&phone, now).await?;
         Ok((user, self.begin(user, ttl, now).await?))
     }
@@ -151,9 +158,9 @@ impl Accounts {
     async fn user_by_code(&self, phone: &Phone, code: &str, now: Timestamp) -> Result<UserId, Failure> {
         let storage = &self.context.storage;
         match storage.sessions.check_code(phone, code, &self.context.settings.codes, now).await? {
-            CodeCheck::Right => {}
-            CodeCheck::Wrong => return Err(Mistake::Code.into()),
-            CodeCheck::NoCode => return Err(Mistake::NoCode.into()),
+            CheckOutcome::Right => {}
+            CheckOutcome::Wrong => return Err(InputError::Code.into()),
+            CheckOutcome::NoCode => return Err(InputError::NoCode.into()),
         }
         self.user_of(phone, now).await
     }
@@ -170,7 +177,7 @@ impl Accounts {
         // users.
         let stored = self.context.storage.users.password(user.unwrap_or(UserId::new(0))).await?;
         let right = self.passwords.matches(password, stored.clone()).await?;
-        let user = user.filter(|_| right).ok_or(Mistake::Password)?;
+        let user = user.filter(|_| right).ok_or(InputError::Password)?;
         if let Some(old) = stored.filter(|stored| Passwords::is_outdated(stored)) {
             let new = self.passwords.hash(password).await?;
             // Compare-and-set: a password changed a moment ago is newer and stays.
@@ -181,9 +188,9 @@ impl Accounts {
 
     async fn count_password_try(&self, phone: &Phone, now: Timestamp) -> Result<(), Failure> {
         let key = format!("password:{}", phone.as_str());
-        match self.context.storage.rate_limits.pass(&key, PASSWORD_TRIES, now).await? {
-            Pass::Allowed => Ok(()),
-            Pass::Refused { retry_after } => Err(Refusal::RateLimited { retry_after }.into()),
+        match self.context.storage.rate_limits.pass(&key, PASSWORD_ATTEMPTS, now).await? {
+            RateLimitOutcome::Allowed => Ok(()),
+            RateLimitOutcome::Refused { retry_after } => Err(Refusal::RateLimited { retry_after }.into()),
         }
     }
 
@@ -243,9 +250,9 @@ impl Accounts {
     ///
     /// # Errors
     /// [`Refusal::Busy`] if the read is rejected by load shedding; [`Failure::Store`] if the store fails.
-    pub async fn brief(&self, user: UserId, now: Timestamp) -> Result<Option<Brief>, Failure> {
+    pub async fn brief(&self, user: UserId, now: Timestamp) -> Result<Option<PublicUser>, Failure> {
         let person = self.context.copies.people.get(user, now).await?;
-        Ok(person.map(|Person { nick_name, icon, .. }| Brief { id: user, nick_name, icon }))
+        Ok(person.map(|PublicProfile { nick_name, icon, .. }| PublicUser { id: user, nick_name, icon }))
     }
 
     /// Returns the user with this phone, and creates the user if there is none.
@@ -263,8 +270,8 @@ impl Accounts {
     /// limit of password logins.
     ///
     /// # Errors
-    /// [`Mistake::PasswordLength`]. If an old password exists: [`Mistake::Missing`] if `old` is absent,
-    /// [`Mistake::OldPassword`] if `old` is wrong, [`Refusal::RateLimited`] after too many attempts.
+    /// [`InputError::PasswordLength`]. If an old password exists: [`InputError::Missing`] if `old` is absent,
+    /// [`InputError::OldPassword`] if `old` is wrong, [`Refusal::RateLimited`] after too many attempts.
     /// [`Refusal::NotFound`] for an unknown user.
     pub async fn set_password(
         &self,
@@ -278,10 +285,10 @@ impl Accounts {
         let is = users.get(user).await?.ok_or(Refusal::NotFound("user"))?;
         let stored = users.password(user).await?.filter(|stored| Passwords::is_hash(stored));
         if stored.is_some() {
-            let old = old.filter(|old| !old.is_empty()).ok_or(Mistake::Missing("oldPassword"))?;
+            let old = old.filter(|old| !old.is_empty()).ok_or(InputError::Missing("oldPassword"))?;
             self.count_password_try(&is.phone, now).await?;
             if !self.passwords.matches(old, stored).await? {
-                return Err(Mistake::OldPassword.into());
+                return Err(InputError::OldPassword.into());
             }
         }
         let hash = self.passwords.hash(new).await?;
@@ -294,9 +301,9 @@ impl Accounts {
     /// Returns the last code sent to a phone; `None` if there is none, or if this mall has no inbox.
     ///
     /// # Errors
-    /// [`Mistake::Phone`].
+    /// [`InputError::Phone`].
     pub fn inbox(&self, phone: &str) -> Result<Option<String>, Failure> {
-        let phone = Phone::parse(phone).ok_or(Mistake::Phone)?;
+        let phone = Phone::parse(phone).ok_or(InputError::Phone)?;
         Ok(self.inbox.as_ref().and_then(|inbox| inbox.last(&phone)))
     }
 }

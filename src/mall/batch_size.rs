@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 /// About 4 MB of SQLite pages. Larger transactions would only delay other writers.
-const MOST: usize = 4_096;
-const FIRST: usize = 256;
+const CLAIMS_MAX: usize = 4_096;
+const CLAIMS_INITIAL: usize = 256;
 
 /// The number of claims per transaction, adapted to the speed of the database.
 #[derive(Clone, Copy, Debug)]
@@ -16,7 +16,7 @@ pub(super) struct BatchSize {
 
 impl BatchSize {
     pub(super) fn new(aim: Duration) -> Self {
-        Self { claims: FIRST, aim }
+        Self { claims: CLAIMS_INITIAL, aim }
     }
 
     pub(super) fn get(self) -> usize {
@@ -35,7 +35,7 @@ impl BatchSize {
                 reason = "saturates, then is clamped"
             )]
             let wanted = would_fit as usize;
-            self.claims = wanted.clamp(least, self.claims).clamp(1, MOST);
+            self.claims = wanted.clamp(least, self.claims).clamp(1, CLAIMS_MAX);
         } else if written >= self.claims {
             // Only a full batch is evidence that a larger batch would fit.
             #[expect(
@@ -44,7 +44,7 @@ impl BatchSize {
                 reason = "saturates, then is clamped"
             )]
             let wanted = would_fit as usize;
-            self.claims = wanted.clamp(self.claims, most).clamp(1, MOST);
+            self.claims = wanted.clamp(self.claims, most).clamp(1, CLAIMS_MAX);
         }
     }
 
@@ -82,12 +82,12 @@ mod tests {
 
     #[test]
     fn it_settles_where_a_batch_takes_the_time_aimed_at_and_stays_in_its_bounds() {
-        for (per_claim_us, expected) in [(10, 1_000), (100, 100), (1, MOST), (50_000, 1)] {
+        for (per_claim_us, expected) in [(10, 1_000), (100, 100), (1, CLAIMS_MAX), (50_000, 1)] {
             let mut size = BatchSize::new(AIM);
             for _ in 0..64 {
                 let written = size.get();
                 size.observe(written, Duration::from_micros(per_claim_us * written as u64));
-                assert!((1..=MOST).contains(&size.get()));
+                assert!((1..=CLAIMS_MAX).contains(&size.get()));
             }
             assert!(size.get().abs_diff(expected) <= expected / 10, "{per_claim_us} us: {}", size.get());
         }

@@ -26,12 +26,12 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use self::entry::Entry;
-use self::gate::Gate;
-use self::rebuild::Trouble;
-use super::flights::Flights;
+use self::gate::LoadLimiter;
+use self::rebuild::LoadError;
+use super::flights::SingleFlight;
 use super::{Failure, Refusal};
 
-pub use self::figures::{CacheFigures, Counted};
+pub use self::figures::{CacheEvent, CacheMetrics};
 pub use self::ids::{CacheId, IdFilter, Listed};
 
 /// A value in the database that is cached.
@@ -99,9 +99,9 @@ pub struct CacheAside<V: Cached> {
 struct Inner<V: Cached> {
     storage: Storage,
     policy: Policy,
-    figures: Arc<CacheFigures>,
-    gate: Gate,
-    flights: Flights<V::Id, Result<Option<Arc<V>>, Trouble>>,
+    figures: Arc<CacheMetrics>,
+    gate: LoadLimiter,
+    flights: SingleFlight<V::Id, Result<Option<Arc<V>>, LoadError>>,
     turns: Locker,
     /// Owner of this instance's distributed locks.
     owner: LockOwner,
@@ -113,9 +113,9 @@ impl<V: Cached> CacheAside<V> {
     pub fn new(storage: &Storage, policy: Policy) -> Self {
         let inner = Inner {
             policy,
-            figures: Arc::new(CacheFigures::new(V::KIND)),
-            gate: Gate::new(policy.loads, policy.slow),
-            flights: Flights::default(),
+            figures: Arc::new(CacheMetrics::new(V::KIND)),
+            gate: LoadLimiter::new(policy.loads, policy.slow),
+            flights: SingleFlight::default(),
             turns: Locker::new(Arc::clone(&storage.locks)),
             owner: LockOwner::random(),
             storage: storage.clone(),
@@ -125,7 +125,7 @@ impl<V: Cached> CacheAside<V> {
 
     /// Returns the counters.
     #[must_use]
-    pub fn figures(&self) -> Arc<CacheFigures> {
+    pub fn figures(&self) -> Arc<CacheMetrics> {
         Arc::clone(&self.inner.figures)
     }
 
@@ -145,7 +145,7 @@ impl<V: Cached> CacheAside<V> {
         if ids.may_be(id) {
             return self.get(id, now).await;
         }
-        self.inner.figures.count(Counted::Filtered);
+        self.inner.figures.count(CacheEvent::Filtered);
         Ok(None)
     }
 
@@ -157,15 +157,15 @@ impl<V: Cached> CacheAside<V> {
     pub async fn get(&self, id: V::Id, now: Timestamp) -> Result<Option<V>, Failure> {
         let Inner { figures, .. } = &*self.inner;
         let Some((entry, is_near)) = self.inner.kept(id, now).await else {
-            figures.count(Counted::Miss);
+            figures.count(CacheEvent::Miss);
             return self.rebuilt(id, now).await;
         };
-        figures.count(if is_near { Counted::NearHit } else { Counted::Hit });
+        figures.count(if is_near { CacheEvent::NearHit } else { CacheEvent::Hit });
         if entry.value.is_none() {
-            figures.count(Counted::Absent);
+            figures.count(CacheEvent::Absent);
         }
         if now >= entry.fresh_until {
-            figures.count(Counted::Stale);
+            figures.count(CacheEvent::Stale);
             self.rebuild_behind(id, now);
         }
         Ok(entry.value)
@@ -187,7 +187,7 @@ impl<V: Cached> CacheAside<V> {
     /// way or the database is overloaded.
     fn rebuild_behind(&self, id: V::Id, now: Timestamp) {
         if self.inner.gate.is_shut() {
-            self.inner.figures.count(Counted::Shed);
+            self.inner.figures.count(CacheEvent::Shed);
         } else if self.inner.flights.waiting(&id) == 0 {
             drop(self.spawned(id, now));
         }
@@ -201,19 +201,23 @@ impl<V: Cached> CacheAside<V> {
         }
         match tokio::time::timeout(patience, self.spawned(id, now)).await {
             Ok(Ok(Ok(found))) => Ok(found.map(|value| V::clone(&value))),
-            Ok(Ok(Err(Trouble::Slow))) | Err(_) => Err(self.shed()),
-            Ok(Ok(Err(Trouble::Store(error)))) => Err(super::flights::shared(V::KIND, &error).into()),
+            Ok(Ok(Err(LoadError::Slow))) | Err(_) => Err(self.shed()),
+            Ok(Ok(Err(LoadError::Store(error)))) => Err(super::flights::shared(V::KIND, &error).into()),
             Ok(Err(error)) => Err(Failure::Bug(format!("reading for the cache broke off: {error}"))),
         }
     }
 
     fn shed(&self) -> Failure {
-        self.inner.figures.count(Counted::Shed);
+        self.inner.figures.count(CacheEvent::Shed);
         Refusal::Busy.into()
     }
 
     /// Loads in a task of its own, so that a caller that gives up does not cancel the load for other waiters.
-    fn spawned(&self, id: V::Id, now: Timestamp) -> tokio::task::JoinHandle<Result<Option<Arc<V>>, Trouble>> {
+    fn spawned(
+        &self,
+        id: V::Id,
+        now: Timestamp,
+    ) -> tokio::task::JoinHandle<Result<Option<Arc<V>>, LoadError>> {
         let inner = Arc::clone(&self.inner);
         tokio::spawn(async move { inner.flights.share(id, || inner.rebuild(id, now)).await })
     }

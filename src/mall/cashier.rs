@@ -10,28 +10,28 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mallbox_storage::{
-    Errand, Order, OrderStatus, Payment, PaymentId, PaymentMode, PaymentState, Step, Stepped, StoreError,
-    Timestamp,
+    Order, OrderStatus, OutboxEntry, Payment, PaymentId, PaymentMode, PaymentState, StoreError, Timestamp,
+    Transition, TransitionOutcome,
 };
 use parking_lot::Mutex;
 
-use super::payments::{AtGateway, Payments, Unreachable};
+use super::payments::{GatewayError, GatewayState, Payments};
 use super::sparse_log::SparseLog;
 use super::{Context, Failure, Refusal};
 
 /// Timeout of a gateway call: a request to the mall must get its response within 1.5 s.
-const PATIENCE: Duration = Duration::from_millis(800);
+const GATEWAY_TIMEOUT: Duration = Duration::from_millis(800);
 /// Age of a started payment before the background job resolves it. By then the initial caller has given up.
-const LEFT_ALONE: Duration = Duration::from_secs(30);
+const SETTLE_AFTER: Duration = Duration::from_secs(30);
 /// Payments resolved per batch, concurrently.
-const AT_ONCE: u32 = 32;
+const SETTLE_BATCH: u32 = 32;
 
 /// Executes payments and refunds. Cheap to clone; clones share one state.
 #[derive(Clone)]
 pub struct Cashier {
     context: Context,
-    gateway: Arc<PatientGateway>,
-    in_hand: Arc<InHand>,
+    gateway: Arc<TimedGateway>,
+    in_hand: Arc<PaymentsInProgress>,
     stuck: Arc<SparseLog>,
 }
 
@@ -39,7 +39,7 @@ impl Cashier {
     /// Creates the cashier for a gateway.
     #[must_use]
     pub fn new(context: Context, gateway: Arc<dyn Payments>) -> Self {
-        let gateway = Arc::new(PatientGateway { gateway, silence: SparseLog::default() });
+        let gateway = Arc::new(TimedGateway { gateway, silence: SparseLog::default() });
         Self { context, gateway, in_hand: Arc::default(), stuck: Arc::default() }
     }
 
@@ -49,12 +49,12 @@ impl Cashier {
         let payment = rows.start(order.id, order.pay_value, now).await?;
         let _mine = self.in_hand.hold(payment.id);
         match self.gateway.charge(&payment).await {
-            Ok(AtGateway::Captured) => self.captured(&payment, now).await,
-            Ok(AtGateway::Refunded) => {
+            Ok(GatewayState::Captured) => self.captured(&payment, now).await,
+            Ok(GatewayState::Refunded) => {
                 rows.settle(payment.id, PaymentState::Refunded, now).await?;
-                self.stands(order).await
+                self.paid_or_refusal(order).await
             }
-            Ok(AtGateway::Declined) => {
+            Ok(GatewayState::Declined) => {
                 rows.settle(payment.id, PaymentState::Failed, now).await?;
                 Err(Refusal::PaymentDeclined.into())
             }
@@ -65,7 +65,7 @@ impl Cashier {
 
     /// Refunds the payment of a refunding order. Returns the order as refunded, or still refunding if the
     /// gateway is unreachable; the background job retries.
-    pub(super) async fn give_back(&self, order: Order, now: Timestamp) -> Result<Order, Failure> {
+    pub(super) async fn refund(&self, order: Order, now: Timestamp) -> Result<Order, Failure> {
         let storage = &self.context.storage;
         // An imported order: orders created by this mall without payment never reach the refunding state.
         if order.payment == PaymentMode::None {
@@ -87,15 +87,17 @@ impl Cashier {
 
     /// Marks the order as refunded after the money has gone back, and releases the unit.
     async fn finish_refund(&self, order: &Order, now: Timestamp) -> Result<Order, Failure> {
-        match self.context.storage.orders.step(order.id, Step::FinishRefund, now).await? {
-            Stepped::Done(order) | Stepped::Stands(order) if order.status == OrderStatus::Refunded => {
-                closed(&self.context, &order).await?;
+        match self.context.storage.orders.step(order.id, Transition::FinishRefund, now).await? {
+            TransitionOutcome::Done(order) | TransitionOutcome::Stands(order)
+                if order.status == OrderStatus::Refunded =>
+            {
+                release_closed(&self.context, &order).await?;
                 Ok(order)
             }
-            Stepped::Done(order) | Stepped::Stands(order) => {
+            TransitionOutcome::Done(order) | TransitionOutcome::Stands(order) => {
                 Err(Refusal::OrderStands(order.status as u8).into())
             }
-            Stepped::Unknown => Err(Refusal::NotFound("order").into()),
+            TransitionOutcome::Unknown => Err(Refusal::NotFound("order").into()),
         }
     }
 
@@ -106,7 +108,7 @@ impl Cashier {
     pub async fn settle(&self, now: Timestamp) -> Result<(), StoreError> {
         let mut before: Vec<PaymentId> = Vec::new();
         loop {
-            let rows = self.context.storage.payments.unsettled(now - LEFT_ALONE, AT_ONCE).await?;
+            let rows = self.context.storage.payments.unsettled(now - SETTLE_AFTER, SETTLE_BATCH).await?;
             let ids: Vec<PaymentId> = rows.iter().map(|row| row.id).collect();
             // Identical to the last batch: these payments cannot be finished now.
             if ids.is_empty() || ids == before {
@@ -141,19 +143,19 @@ impl Cashier {
     /// Marks the order as paid after a capture. Refunds the money if the order cannot be paid any more.
     async fn captured(&self, payment: &Payment, now: Timestamp) -> Result<Order, Failure> {
         let storage = &self.context.storage;
-        match storage.orders.step(payment.order, Step::Pay(payment.id), now).await? {
-            Stepped::Done(order) => {
+        match storage.orders.step(payment.order, Transition::Pay(payment.id), now).await? {
+            TransitionOutcome::Done(order) => {
                 storage.deadlines.clear(&[order.id]).await?;
                 Ok(order)
             }
-            Stepped::Stands(order) => {
+            TransitionOutcome::Stands(order) => {
                 self.captured_elsewhere(payment, now).await?;
                 if order.status == OrderStatus::Paid {
                     return Ok(order);
                 }
                 Err(Refusal::OrderStands(order.status as u8).into())
             }
-            Stepped::Unknown => {
+            TransitionOutcome::Unknown => {
                 self.return_money(payment, now).await?;
                 Err(Refusal::NotFound("order").into())
             }
@@ -188,7 +190,7 @@ impl Cashier {
         if row.state == PaymentState::Captured {
             return match storage.orders.get(row.order).await? {
                 Some(order) if order.status == OrderStatus::Refunding => {
-                    self.give_back(order, now).await.map(drop)
+                    self.refund(order, now).await.map(drop)
                 }
                 Some(order) if order.status != OrderStatus::Cancelled => Ok(()),
                 _ => Ok(self.return_money(row, now).await?),
@@ -196,14 +198,14 @@ impl Cashier {
         }
         // Closed, not queried: a charge may still be in flight, and its money would belong to no order.
         let state = match self.gateway.close(row).await {
-            Ok(AtGateway::Captured) => {
+            Ok(GatewayState::Captured) => {
                 return match self.captured(row, now).await {
                     Ok(_) | Err(Failure::Refused(_)) => Ok(()),
                     Err(error) => Err(error),
                 };
             }
-            Ok(AtGateway::Refunded) => PaymentState::Refunded,
-            Ok(AtGateway::Declined) => PaymentState::Failed,
+            Ok(GatewayState::Refunded) => PaymentState::Refunded,
+            Ok(GatewayState::Declined) => PaymentState::Failed,
             Err(_) => return Ok(()),
         };
         storage.payments.settle(row.id, state, now).await?;
@@ -211,7 +213,7 @@ impl Cashier {
     }
 
     /// Returns the order if another call has paid it, or else the refusal for its status.
-    async fn stands(&self, order: &Order) -> Result<Order, Failure> {
+    async fn paid_or_refusal(&self, order: &Order) -> Result<Order, Failure> {
         match self.context.storage.orders.get(order.id).await? {
             Some(order) if order.status == OrderStatus::Paid => Ok(order),
             Some(order) => Err(Refusal::OrderStands(order.status as u8).into()),
@@ -221,31 +223,31 @@ impl Cashier {
 }
 
 /// Gateway with a timeout on every call.
-struct PatientGateway {
+struct TimedGateway {
     gateway: Arc<dyn Payments>,
     silence: SparseLog,
 }
 
-impl PatientGateway {
-    async fn charge(&self, payment: &Payment) -> Result<AtGateway, Unreachable> {
+impl TimedGateway {
+    async fn charge(&self, payment: &Payment) -> Result<GatewayState, GatewayError> {
         self.wait(payment, self.gateway.charge(payment.id, payment.amount)).await
     }
 
-    async fn refund(&self, payment: &Payment) -> Result<(), Unreachable> {
+    async fn refund(&self, payment: &Payment) -> Result<(), GatewayError> {
         self.wait(payment, self.gateway.refund(payment.id, payment.amount)).await
     }
 
-    async fn close(&self, payment: &Payment) -> Result<AtGateway, Unreachable> {
+    async fn close(&self, payment: &Payment) -> Result<GatewayState, GatewayError> {
         self.wait(payment, self.gateway.close(payment.id)).await
     }
 
     async fn wait<T>(
         &self,
         payment: &Payment,
-        call: impl Future<Output = Result<T, Unreachable>>,
-    ) -> Result<T, Unreachable> {
-        let in_time = tokio::time::timeout(PATIENCE, call).await;
-        let too_late = || Err(Unreachable(format!("no answer within {} ms", PATIENCE.as_millis())));
+        call: impl Future<Output = Result<T, GatewayError>>,
+    ) -> Result<T, GatewayError> {
+        let in_time = tokio::time::timeout(GATEWAY_TIMEOUT, call).await;
+        let too_late = || Err(GatewayError(format!("no answer within {} ms", GATEWAY_TIMEOUT.as_millis())));
         let answer = in_time.unwrap_or_else(|_| too_late());
         if let Err(error) = &answer
             && let Some(times) = self.silence.again()
@@ -261,7 +263,7 @@ impl PatientGateway {
 /// may buy again.
 ///
 /// Idempotent. After a failure midway the outbox still releases the unit, and the deadline falls due.
-pub(super) async fn closed(context: &Context, order: &Order) -> Result<(), StoreError> {
+pub(super) async fn release_closed(context: &Context, order: &Order) -> Result<(), StoreError> {
     let storage = &context.storage;
     // `NotHeld` means an order of an ordinary voucher, or a repeat.
     let _ = storage.sales.release(order.voucher, order.user, order.id).await?;
@@ -275,18 +277,18 @@ pub(super) async fn closed_all(context: &Context, orders: &[Order]) -> Result<()
     let units: Vec<_> = orders.iter().map(|order| (order.voucher, order.user, order.id)).collect();
     storage.sales.release_all(&units).await?;
     let entries: Vec<_> =
-        units.iter().map(|&(voucher, user, order)| Errand::Release { voucher, user, order }).collect();
+        units.iter().map(|&(voucher, user, order)| OutboxEntry::Release { voucher, user, order }).collect();
     storage.outbox.done(&entries).await
 }
 
 /// Payments being processed by a call in this process. The background job skips them, however far the clock
 /// was moved.
 #[derive(Debug, Default)]
-struct InHand {
+struct PaymentsInProgress {
     calls: Mutex<HashMap<PaymentId, usize>>,
 }
 
-impl InHand {
+impl PaymentsInProgress {
     fn hold(self: &Arc<Self>, payment: PaymentId) -> Holding {
         *self.calls.lock().entry(payment).or_default() += 1;
         Holding { in_hand: Arc::clone(self), payment }
@@ -298,7 +300,7 @@ impl InHand {
 }
 
 struct Holding {
-    in_hand: Arc<InHand>,
+    in_hand: Arc<PaymentsInProgress>,
     payment: PaymentId,
 }
 

@@ -70,9 +70,9 @@ impl Chores {
     pub async fn run_all_due(&self, now: Timestamp) {
         /// One job may create work for another. A job that stays due is failing, and its driver keeps
         /// retrying.
-        const ROUNDS: usize = 8;
+        const ROUNDS_MAX: usize = 8;
         let never = CancellationToken::new();
-        for _ in 0..ROUNDS {
+        for _ in 0..ROUNDS_MAX {
             let mut was_idle = true;
             for entry in &self.entries {
                 was_idle &= !entry.run_if_due(now, &never).await;
@@ -81,7 +81,7 @@ impl Chores {
                 return;
             }
         }
-        tracing::warn!(now_ms = now.as_millis(), "a chore is still due after {ROUNDS} rounds");
+        tracing::warn!(now_ms = now.as_millis(), "a chore is still due after {ROUNDS_MAX} rounds");
     }
 
     /// Returns the names of the jobs due at `now`.
@@ -115,18 +115,18 @@ impl Entry {
 async fn drive(entry: Arc<Entry>, clock: Arc<dyn Clock>, stop: CancellationToken) {
     /// Longest wait before `next_due` is asked again, by the mall's clock: the job may have become due
     /// earlier meanwhile.
-    const ASK_AGAIN: Duration = Duration::from_secs(1);
+    const POLL_INTERVAL: Duration = Duration::from_secs(1);
     /// Real time between retries of a job that could not do its work.
-    const PAUSE: Duration = Duration::from_millis(100);
+    const RETRY_PAUSE: Duration = Duration::from_millis(100);
     while !stop.is_cancelled() {
         let now = clock.now();
         let ran = entry.run_if_due(now, &stop).await;
         let next = entry.chore.next_due(now).await;
         let wait = async {
             match next {
-                Some(due) if due <= now && ran => tokio::time::sleep(PAUSE).await,
-                Some(due) => clock.reach(due.min(now + ASK_AGAIN)).await,
-                None => clock.reach(now + ASK_AGAIN).await,
+                Some(due) if due <= now && ran => tokio::time::sleep(RETRY_PAUSE).await,
+                Some(due) => clock.reach(due.min(now + POLL_INTERVAL)).await,
+                None => clock.reach(now + POLL_INTERVAL).await,
             }
         };
         tokio::select! {
@@ -168,19 +168,19 @@ mod tests {
     const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
 
     /// A job that records its runs.
-    struct Bell {
+    struct RecordingChore {
         every: Every,
         rang: Mutex<Vec<Timestamp>>,
     }
 
-    impl Bell {
+    impl RecordingChore {
         fn every(seconds: u64) -> Arc<Self> {
             Arc::new(Self { every: Every::new(Duration::from_secs(seconds)), rang: Mutex::default() })
         }
     }
 
     #[async_trait]
-    impl Chore for Bell {
+    impl Chore for RecordingChore {
         fn name(&self) -> &'static str {
             "bell"
         }
@@ -199,7 +199,7 @@ mod tests {
     #[tokio::test]
     async fn a_moved_clock_runs_what_is_due_once_however_far_it_moved() {
         let clock = Arc::new(ManualClock::new(NOON));
-        let (quick, slow) = (Bell::every(1), Bell::every(60));
+        let (quick, slow) = (RecordingChore::every(1), RecordingChore::every(60));
         let chores = Chores::new(clock.clone(), vec![quick.clone(), slow.clone()]);
         for seconds in [0, 0, 20, 59, 3_600] {
             let now = NOON + Duration::from_secs(seconds);
@@ -214,7 +214,7 @@ mod tests {
     #[tokio::test]
     async fn driven_chores_follow_the_clock_outlive_a_panic_and_stop_when_told() {
         let clock = Arc::new(ManualClock::new(NOON));
-        let bell = Bell::every(10);
+        let bell = RecordingChore::every(10);
         let chores = Arc::new(Chores::new(clock.clone(), vec![bell.clone()]));
         let stop = CancellationToken::new();
         let running = tokio::spawn({

@@ -1,7 +1,7 @@
 //! Normalisation of user-written text. Markup is kept verbatim: every page must insert text as text, or
 //! escape it.
 
-use super::Mistake;
+use super::InputError;
 
 /// Normalises text to a single line, for names and titles. Removes control characters, and white space at
 /// both ends and around line breaks.
@@ -16,20 +16,20 @@ pub fn line(text: &str) -> String {
 pub fn lines(text: &str) -> String {
     let bare = text.replace("\r\n", "\n").replace(['\r', '\t'], " ");
     let kept: String =
-        bare.chars().filter(|c| *c == '\n' || !(c.is_control() || turns_text_around(*c))).collect();
+        bare.chars().filter(|c| *c == '\n' || !(c.is_control() || is_directional_control(*c))).collect();
     kept.trim().to_owned()
 }
 
 /// Returns `text` if it has at most `most` characters.
 ///
 /// # Errors
-/// [`Mistake::OutOfRange`] with the field's name.
-pub fn within(name: &'static str, text: String, most: usize) -> Result<String, Mistake> {
-    if text.chars().count() <= most { Ok(text) } else { Err(Mistake::OutOfRange(name)) }
+/// [`InputError::OutOfRange`] with the field's name.
+pub fn within(name: &'static str, text: String, most: usize) -> Result<String, InputError> {
+    if text.chars().count() <= most { Ok(text) } else { Err(InputError::OutOfRange(name)) }
 }
 
 /// Directional overrides and isolates can make one name look like another.
-fn turns_text_around(c: char) -> bool {
+fn is_directional_control(c: char) -> bool {
     matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
 }
 

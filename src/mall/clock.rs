@@ -45,8 +45,8 @@ impl Clock for SystemClock {
 
     async fn reach(&self, at: Timestamp) {
         /// Longest sleep, and so the delay until a clock set forward is noticed.
-        const LONGEST: Duration = Duration::from_secs(1);
-        tokio::time::sleep(at.since(self.now()).min(LONGEST)).await;
+        const SLEEP_MAX: Duration = Duration::from_secs(1);
+        tokio::time::sleep(at.since(self.now()).min(SLEEP_MAX)).await;
     }
 }
 
@@ -69,12 +69,12 @@ impl WatchedClock {
     /// look like a jump.
     fn both() -> (Timestamp, Duration) {
         /// Longest accepted time for one pair of reads; normal is less than a microsecond.
-        const HELD_UP: Duration = Duration::from_secs(1);
+        const READ_MAX: Duration = Duration::from_secs(1);
         loop {
             let before = Self::steady();
             let wall = SystemClock.now();
             let after = Self::steady();
-            if after.saturating_sub(before) < HELD_UP {
+            if after.saturating_sub(before) < READ_MAX {
                 return (wall, after);
             }
         }

@@ -8,7 +8,7 @@ use mallbox_storage::{Health, Timestamp};
 use super::Context;
 
 /// Clocks set by NTP differ by less.
-const TOLERATED: Duration = Duration::from_millis(200);
+const GAP_TOLERATED: Duration = Duration::from_millis(200);
 
 /// The difference between the mall's clock and its servers', if too large. With such a gap, a sale would open
 /// and orders would expire at several times in one mall.
@@ -20,11 +20,11 @@ pub struct ClockGap {
 
 impl ClockGap {
     /// Computes the gap from a server time read between two reads of the local clock. Returns `None` within
-    /// [`TOLERATED`].
+    /// [`GAP_TOLERATED`].
     fn between(before: Timestamp, theirs: Timestamp, after: Timestamp) -> Option<Self> {
         let (ahead, behind) = (before.since(theirs), theirs.since(after));
         let (by, is_ahead) = if ahead > behind { (ahead, true) } else { (behind, false) };
-        (by > TOLERATED).then_some(Self { by, is_ahead })
+        (by > GAP_TOLERATED).then_some(Self { by, is_ahead })
     }
 
     /// Returns the gap in milliseconds, for the log.

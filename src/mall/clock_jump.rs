@@ -10,12 +10,12 @@ use mallbox_storage::Timestamp;
 use parking_lot::Mutex;
 
 /// NTP moves a clock by less at once, and unpaid orders have minutes: smaller steps are followed silently.
-const TOLERATED_MS: u64 = 10_000;
+const JUMP_MIN_MS: u64 = 10_000;
 /// Offsets this close to the last one are not compared further: rounding, or a thread suspended between its
 /// two reads.
-const UNREMARKABLE_MS: u64 = 100;
+const DRIFT_IGNORED_MS: u64 = 100;
 /// How long a jump stays in doubt: usually longer than the payment deadline and the TTL of an idle session.
-const DOUBTED_FOR: Duration = Duration::from_secs(60 * 60);
+const DOUBT_DURATION: Duration = Duration::from_secs(60 * 60);
 
 /// A move of the wall clock that elapsed time does not explain.
 ///
@@ -109,7 +109,7 @@ impl JumpDetector {
     /// Returns whether two consecutive readings agree with the last comparison. Costs one atomic load.
     pub(super) fn agrees(&self, wall: Timestamp, steady: Duration) -> bool {
         let before = self.offset_ms.load(Ordering::Acquire);
-        before != UNKNOWN && offset_ms(wall, steady).abs_diff(before) < UNREMARKABLE_MS
+        before != UNKNOWN && offset_ms(wall, steady).abs_diff(before) < DRIFT_IGNORED_MS
     }
 
     /// Compares two readings taken at one moment.
@@ -119,7 +119,7 @@ impl JumpDetector {
         let offset = offset_ms(wall, steady);
         let before = self.offset_ms.load(Ordering::Acquire);
         let by_ms = offset.saturating_sub(before);
-        if before == UNKNOWN || by_ms.unsigned_abs() < TOLERATED_MS {
+        if before == UNKNOWN || by_ms.unsigned_abs() < JUMP_MIN_MS {
             // Slewing or rounding. Compare-and-set: a reading older than another thread's must not undo the
             // offset of a jump.
             let _ = self.offset_ms.compare_exchange(before, offset, Ordering::AcqRel, Ordering::Relaxed);
@@ -136,8 +136,8 @@ impl JumpDetector {
         let earlier = doubt.filter(|doubt| steady < doubt.until).map_or(0, |doubt| doubt.jump.by_ms);
         let jump = ClockJump { by_ms: earlier.saturating_add(by_ms) };
         // Back at the earlier offset: nothing is in doubt.
-        let is_over = jump.by_ms.unsigned_abs() < TOLERATED_MS;
-        *doubt = (!is_over).then(|| Doubt { jump, until: steady + DOUBTED_FOR });
+        let is_over = jump.by_ms.unsigned_abs() < JUMP_MIN_MS;
+        *doubt = (!is_over).then(|| Doubt { jump, until: steady + DOUBT_DURATION });
         self.doubt.is_in_doubt.store(!is_over, Ordering::Release);
         Some(ClockJump { by_ms })
     }
@@ -230,7 +230,7 @@ mod tests {
         for (wall, agrees) in [
             (NOON + seconds(1), true),
             (NOON + seconds(1) - Duration::from_millis(1), true),
-            (NOON + seconds(1) + Duration::from_millis(UNREMARKABLE_MS), false),
+            (NOON + seconds(1) + Duration::from_millis(DRIFT_IGNORED_MS), false),
             (NOON + HOUR, false),
             (NOON - HOUR, false),
         ] {

@@ -12,9 +12,9 @@ use super::chores::{Chore, Every};
 const LAST_RUN: &str = "clock: last run ms";
 const NOTED_EVERY: Duration = Duration::from_secs(60);
 /// Longer than a stored time is old and than the clocks of several instances differ.
-const BEHIND: Duration = Duration::from_secs(2 * 60);
+const BEHIND_MAX: Duration = Duration::from_secs(2 * 60);
 /// A mall that was stopped for this long is rarer than a wrong clock.
-const AHEAD: Duration = Duration::from_secs(400 * 24 * 60 * 60);
+const AHEAD_MAX: Duration = Duration::from_secs(400 * 24 * 60 * 60);
 
 /// Logs a warning if the clock stands before the last run, or far beyond it. Never refuses the start: the
 /// clock may have been wrong during the last run.
@@ -32,30 +32,30 @@ pub(super) async fn compare_with_last_run(context: &Context) -> Result<(), Store
 
 fn warning(last: Timestamp, now: Timestamp) -> Option<String> {
     let (behind, ahead) = (last.since(now), now.since(last));
-    if behind > BEHIND {
+    if behind > BEHIND_MAX {
         let text = "before this mall last ran: check it. Sales and deadlines follow the clock as it is";
         return Some(format!("the clock stands {} s {text}", behind.as_secs()));
     }
     let days = ahead.as_secs() / (24 * 60 * 60);
-    (ahead > AHEAD).then(|| {
+    (ahead > AHEAD_MAX).then(|| {
         format!("the clock stands {days} days after this mall last ran: if that is wrong, set it before orders expire")
     })
 }
 
 /// Stores the current time once a minute.
-pub(super) struct NoteTime {
+pub(super) struct StoreLastRun {
     every: Every,
     context: Context,
 }
 
-impl NoteTime {
+impl StoreLastRun {
     pub(super) fn new(context: &Context) -> Self {
         Self { every: Every::new(NOTED_EVERY), context: context.clone() }
     }
 }
 
 #[async_trait]
-impl Chore for NoteTime {
+impl Chore for StoreLastRun {
     fn name(&self) -> &'static str {
         "note the time"
     }

@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::tz::TimeZone;
-use mallbox_storage::{Limit, Pass, PaymentMode, Storage, StoreError, Timestamp, UserId};
+use mallbox_storage::{Limit, PaymentMode, RateLimitOutcome, Storage, StoreError, Timestamp, UserId};
 
 use super::clock_jump::ClockJump;
-use super::{Clock, Copies, Failure, Refusal, Settings};
+use super::{Caches, Clock, Failure, Refusal, Settings};
 
 /// Dependencies passed to every service; cheap to clone. Nothing here is process-wide, so two malls can live
 /// in one process.
@@ -16,7 +16,7 @@ pub struct Context {
     /// Storage ports of the back end.
     pub storage: Storage,
     /// Caches of some stored values.
-    pub copies: Copies,
+    pub copies: Caches,
     /// The mall's clock.
     pub clock: Arc<dyn Clock>,
     /// Time zone for times shown to people.
@@ -29,7 +29,7 @@ impl Context {
     /// Creates a context with empty caches.
     #[must_use]
     pub fn new(storage: Storage, clock: Arc<dyn Clock>, zone: TimeZone, settings: Arc<Settings>) -> Self {
-        Self { copies: Copies::of(&storage), storage, clock, zone, settings }
+        Self { copies: Caches::of(&storage), storage, clock, zone, settings }
     }
 
     /// Returns the mall's current time.
@@ -97,8 +97,8 @@ impl Context {
     ) -> Result<(), Failure> {
         let Some(limit) = limit else { return Ok(()) };
         match self.storage.rate_limits.pass(&format!("{what}:{user}"), limit, now).await? {
-            Pass::Allowed => Ok(()),
-            Pass::Refused { retry_after } => Err(Refusal::RateLimited { retry_after }.into()),
+            RateLimitOutcome::Allowed => Ok(()),
+            RateLimitOutcome::Refused { retry_after } => Err(Refusal::RateLimited { retry_after }.into()),
         }
     }
 }

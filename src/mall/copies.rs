@@ -5,22 +5,22 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use mallbox_storage::{
-    Card, Note, NoteId, PaymentMode, Post, Shop, ShopId, Storage, StoreError, Timestamp, UserId,
+    Note, NoteId, PaymentMode, Post, Profile, Shop, ShopId, Storage, StoreError, Timestamp, UserId,
 };
 use serde::{Deserialize, Serialize};
 
-use super::cache_aside::{CacheAside, CacheFigures, Cached, Policy};
+use super::cache_aside::{CacheAside, CacheMetrics, Cached, Policy};
 
 /// The shared caches. Cheap to clone; clones share their state. After changing a cached value in the
 /// database, invalidate the entry here.
 #[derive(Clone)]
-pub struct Copies {
+pub struct Caches {
     /// Shops by id.
     pub(super) shops: CacheAside<Shop>,
     /// Notes with their counts, hidden and deleted notes included.
     pub(super) notes: CacheAside<Note>,
     /// Public profiles of users.
-    pub(super) people: CacheAside<Person>,
+    pub(super) people: CacheAside<PublicProfile>,
     /// Payment mode for new orders.
     pub(super) payment: CacheAside<PaymentSetting>,
 }
@@ -41,12 +41,12 @@ impl Cached for PaymentSetting {
 
 /// The public profile of a user.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub(super) struct Person {
+pub(super) struct PublicProfile {
     pub(super) nick_name: String,
     /// Path of the profile picture, `""` if none.
     pub(super) icon: String,
     /// The user's own description.
-    pub(super) card: Card,
+    pub(super) card: Profile,
 }
 
 #[async_trait]
@@ -70,7 +70,7 @@ impl Cached for Note {
 }
 
 #[async_trait]
-impl Cached for Person {
+impl Cached for PublicProfile {
     const KIND: &'static str = "person";
     type Id = UserId;
 
@@ -82,7 +82,7 @@ impl Cached for Person {
     }
 }
 
-impl Copies {
+impl Caches {
     /// Creates empty caches over `storage`.
     #[must_use]
     pub fn of(storage: &Storage) -> Self {
@@ -109,10 +109,10 @@ impl Copies {
         }
     }
 
-    /// Returns the metrics of these caches, except shops: [`ShopDirectory`](super::ShopDirectory) reports
+    /// Returns the metrics of these caches, except shops: [`Shops`](super::ShopDirectory) reports
     /// them.
     #[must_use]
-    pub(super) fn figures(&self) -> [Arc<CacheFigures>; 3] {
+    pub(super) fn figures(&self) -> [Arc<CacheMetrics>; 3] {
         [self.notes.figures(), self.people.figures(), self.payment.figures()]
     }
 }

@@ -8,22 +8,22 @@ use async_trait::async_trait;
 use mallbox_storage::{StoreError, Timestamp};
 
 use super::chores::{Chore, Every};
-use super::{SaleCounter, ShopDirectory};
+use super::{FlashSales, Shops};
 
 /// Due at once, but no start waits for it: until it has run, every id is looked up and the first readers
 /// wait.
-pub(super) struct LookAfterCopies {
+pub(super) struct RefreshCaches {
     every: Every,
-    shops: Arc<ShopDirectory>,
-    sales: SaleCounter,
+    shops: Arc<Shops>,
+    sales: FlashSales,
     is_warm: AtomicBool,
 }
 
-impl LookAfterCopies {
+impl RefreshCaches {
     /// How long a deleted id keeps passing the filters. Reading a million ids takes about a second.
     const SPAN: Duration = Duration::from_secs(600);
 
-    pub(super) fn new(shops: &Arc<ShopDirectory>, sales: &SaleCounter) -> Self {
+    pub(super) fn new(shops: &Arc<Shops>, sales: &FlashSales) -> Self {
         Self {
             every: Every::new(Self::SPAN),
             shops: Arc::clone(shops),
@@ -34,12 +34,12 @@ impl LookAfterCopies {
 
     async fn learn_ids(&self) -> Result<(), StoreError> {
         self.shops.learn_ids().await?;
-        self.sales.learn_ids().await
+        self.sales.refill_id_filter().await
     }
 }
 
 #[async_trait]
-impl Chore for LookAfterCopies {
+impl Chore for RefreshCaches {
     fn name(&self) -> &'static str {
         "look after copies"
     }

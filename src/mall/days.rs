@@ -5,9 +5,9 @@ use mallbox_storage::{Day, DaySpan, Timestamp};
 use super::{Context, Failure, Refusal, wall_time};
 
 /// Default length of a range, in days.
-const LOOKED_AT: i32 = 7;
+const RANGE_DEFAULT_DAYS: i32 = 7;
 /// Maximum length of a range, in days: a month.
-const LOOKED_AT_AT_MOST: usize = 31;
+const RANGE_MAX_DAYS: usize = 31;
 
 impl Context {
     /// Returns the day at an instant; `None` in a year outside the supported range.
@@ -30,10 +30,10 @@ impl Context {
         let read = |text: &str, name| Day::parse(text).ok_or(Refusal::BadValue(name));
         let to = if to.is_empty() { self.today(now)? } else { read(to, "to")? };
         let from = match from {
-            "" => Day::from_number(to.number() - LOOKED_AT + 1).unwrap_or(to),
+            "" => Day::from_number(to.number() - RANGE_DEFAULT_DAYS + 1).unwrap_or(to),
             text => read(text, "from")?,
         };
-        let span = DaySpan::new(from, to).filter(|span| span.length() <= LOOKED_AT_AT_MOST);
+        let span = DaySpan::new(from, to).filter(|span| span.length() <= RANGE_MAX_DAYS);
         Ok(span.ok_or(Refusal::BadValue("from"))?)
     }
 }

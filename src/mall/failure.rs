@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mallbox_storage::{Closed, DeadReason, DeadState, OrderId, StoreError};
+use mallbox_storage::{ClosedReason, DeadReason, DeadState, OrderId, StoreError};
 
 /// A business refusal: the mall works and declines the call. HTTP chooses the user's message.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -34,7 +34,7 @@ pub enum Refusal {
     /// The price of a sale is fixed while claims are accepted.
     SaleIsOn,
     /// A person's typing or selection error: HTTP status 200 on hm-dianping's calls.
-    Mistyped(Mistake),
+    Mistyped(InputError),
     /// The voucher is sold only in its flash sale.
     SoldInSale,
     /// The named value of the request is missing or out of range.
@@ -72,7 +72,7 @@ pub enum Refusal {
 
 /// A person's input error.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Mistake {
+pub enum InputError {
     /// The phone number is malformed.
     Phone,
     /// The login code is wrong.
@@ -113,12 +113,12 @@ pub enum Failure {
     Bug(String),
 }
 
-impl From<Closed> for Refusal {
-    fn from(closed: Closed) -> Self {
+impl From<ClosedReason> for Refusal {
+    fn from(closed: ClosedReason) -> Self {
         match closed {
-            Closed::NotOpen => Self::NotOpen,
-            Closed::Paused => Self::Paused,
-            Closed::Ended => Self::Ended,
+            ClosedReason::NotOpen => Self::NotOpen,
+            ClosedReason::Paused => Self::Paused,
+            ClosedReason::Ended => Self::Ended,
         }
     }
 }
@@ -129,8 +129,8 @@ impl From<Refusal> for Failure {
     }
 }
 
-impl From<Mistake> for Failure {
-    fn from(mistake: Mistake) -> Self {
+impl From<InputError> for Failure {
+    fn from(mistake: InputError) -> Self {
         Self::Refused(Refusal::Mistyped(mistake))
     }
 }

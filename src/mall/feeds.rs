@@ -14,23 +14,23 @@ use super::{Context, Failure};
 /// Notes per page.
 const PAGE: u32 = 10;
 /// Maximum number of entries of one instant that a cursor can skip.
-const OF_AN_INSTANT: u32 = 10_000;
+const SKIP_MAX: u32 = 10_000;
 /// Additional entries per read, after a first read without ten visible notes.
-const FURTHER: u32 = 100;
+const EXTRA_ENTRIES: u32 = 100;
 /// Maximum number of reads per page. If no note is visible by then, the page is empty and the next page
 /// continues from there.
-const LOOKS: usize = 20;
+const READS_MAX: usize = 20;
 
 /// Feed cursor: an instant, and the number of entries of exactly that instant already read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct FeedPlace {
+pub struct FeedCursor {
     /// The instant at which reading continues.
     pub at: Timestamp,
     /// Number of entries of this instant already read.
     pub read: u32,
 }
 
-impl FeedPlace {
+impl FeedCursor {
     /// Advances the cursor past `entry`.
     fn pass(&mut self, entry: FeedEntry) {
         let of_the_same = if entry.written == self.at { self.read } else { 0 };
@@ -44,15 +44,15 @@ pub struct FeedPage {
     /// The notes, newest first.
     pub notes: Vec<Note>,
     /// Cursor of the next page.
-    pub next: FeedPlace,
+    pub next: FeedCursor,
 }
 
 /// The feed service: notes by the users that a reader follows.
-pub struct FeedBook {
+pub struct Feeds {
     context: Context,
 }
 
-impl FeedBook {
+impl Feeds {
     /// Creates the service.
     #[must_use]
     pub fn new(context: Context) -> Self {
@@ -69,14 +69,14 @@ impl FeedBook {
     pub async fn page(
         &self,
         reader: UserId,
-        from: FeedPlace,
+        from: FeedCursor,
         now: Timestamp,
     ) -> Result<Option<FeedPage>, Failure> {
         let storage = &self.context.storage;
         let (mut page, mut wanted) = (FeedPage { notes: Vec::new(), next: from }, PAGE);
-        for _ in 0..LOOKS {
-            let FeedPlace { at, read } = page.next;
-            let most = read.min(OF_AN_INSTANT) + wanted;
+        for _ in 0..READS_MAX {
+            let FeedCursor { at, read } = page.next;
+            let most = read.min(SKIP_MAX) + wanted;
             let entries = storage.feeds.page(reader, at, most, now).await?;
             let is_end = entries.len() < most as usize;
             let of_the_same = entries.iter().take_while(|entry| entry.written == at).count();
@@ -87,7 +87,7 @@ impl FeedBook {
             if is_end {
                 return Ok(Some(page).filter(|page| !page.notes.is_empty()));
             }
-            wanted = FURTHER;
+            wanted = EXTRA_ENTRIES;
         }
         Ok(Some(page))
     }
@@ -95,8 +95,8 @@ impl FeedBook {
     /// Returns the background job that completes unfinished fan-outs.
     #[must_use]
     pub fn passer(context: &Context) -> Arc<dyn Chore> {
-        let every = Every::new(PassOnTheRest::AFTER);
-        Arc::new(PassOnTheRest { every, context: context.clone(), log: SparseLog::default() })
+        let every = Every::new(CompleteFanOuts::AFTER);
+        Arc::new(CompleteFanOuts { every, context: context.clone(), log: SparseLog::default() })
     }
 
     /// Loads the visible notes of these entries.
@@ -123,20 +123,20 @@ impl FeedPage {
 
 /// Completes the fan-out of notes whose author's request died midway: its process was killed, or a store
 /// failed.
-struct PassOnTheRest {
+struct CompleteFanOuts {
     every: Every,
     context: Context,
     log: SparseLog,
 }
 
-impl PassOnTheRest {
+impl CompleteFanOuts {
     /// A request either finishes its fan-out within this time, or never does.
     const AFTER: Duration = Duration::from_secs(5);
     const AT_ONCE: u32 = 100;
 }
 
 #[async_trait]
-impl Chore for PassOnTheRest {
+impl Chore for CompleteFanOuts {
     fn name(&self) -> &'static str {
         "pass on notes"
     }

@@ -13,21 +13,21 @@ use tokio::sync::OnceCell;
 /// If the task doing the work is cancelled, the next waiter does the work instead. Nothing is kept after a
 /// call has completed.
 #[derive(Debug)]
-pub(super) struct Flights<K: Hash + Eq + Copy, V> {
+pub(super) struct SingleFlight<K: Hash + Eq + Copy, V> {
     under_way: Mutex<HashMap<K, Arc<OnceCell<V>>>>,
 }
 
-impl<K: Hash + Eq + Copy, V> Default for Flights<K, V> {
+impl<K: Hash + Eq + Copy, V> Default for SingleFlight<K, V> {
     fn default() -> Self {
         Self { under_way: Mutex::default() }
     }
 }
 
-impl<K: Hash + Eq + Copy, V: Clone> Flights<K, V> {
+impl<K: Hash + Eq + Copy, V: Clone> SingleFlight<K, V> {
     /// Returns the result of the call in progress for `key`, or of `work` if there is none.
     pub(super) async fn share<F: Future<Output = V>>(&self, key: K, work: impl FnOnce() -> F) -> V {
         let cell = Arc::clone(self.under_way.lock().entry(key).or_default());
-        let seat = Seat { flights: self, key, cell };
+        let seat = FlightWaiter { flights: self, key, cell };
         let answer = seat.cell.get_or_init(work).await.clone();
         drop(seat);
         answer
@@ -53,13 +53,13 @@ pub(super) fn shared(op: &'static str, error: &Arc<StoreError>) -> StoreError {
 
 /// One caller of a shared call. The first caller to leave after completion, or the last to give up before,
 /// removes the map entry.
-struct Seat<'a, K: Hash + Eq + Copy, V> {
-    flights: &'a Flights<K, V>,
+struct FlightWaiter<'a, K: Hash + Eq + Copy, V> {
+    flights: &'a SingleFlight<K, V>,
     key: K,
     cell: Arc<OnceCell<V>>,
 }
 
-impl<K: Hash + Eq + Copy, V> Drop for Seat<'_, K, V> {
+impl<K: Hash + Eq + Copy, V> Drop for FlightWaiter<'_, K, V> {
     fn drop(&mut self) {
         /// References held by the map and by this caller.
         const NOBODY_ELSE: usize = 2;
@@ -80,7 +80,7 @@ mod tests {
 
     #[tokio::test]
     async fn many_who_ask_at_once_share_one_call_and_the_next_one_makes_its_own() {
-        let flights = Arc::new(Flights::<u8, u32>::default());
+        let flights = Arc::new(SingleFlight::<u8, u32>::default());
         let calls = Arc::new(AtomicU32::new(0));
         let mut tasks = tokio::task::JoinSet::new();
         for _ in 0..100 {
@@ -101,7 +101,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_caller_who_gives_up_leaves_nothing_behind_and_strands_nobody() {
-        let flights = Arc::new(Flights::<u8, u32>::default());
+        let flights = Arc::new(SingleFlight::<u8, u32>::default());
         let never = flights.share(1, std::future::pending);
         let gave_up = tokio::time::timeout(Duration::from_millis(5), never).await;
         assert!(gave_up.is_err());

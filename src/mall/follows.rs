@@ -2,20 +2,20 @@
 
 use mallbox_storage::{Page, Timestamp, UserId};
 
-use super::accounts::Brief;
-use super::{Context, Failure, Mistake, Refusal};
+use super::accounts::PublicUser;
+use super::{Context, Failure, InputError, Refusal};
 
 /// Users per page of followers or followees.
 const PAGE: u32 = 10;
 /// The front end shows common followees on a single page.
-const MOST_COMMON: u32 = 500;
+const COMMON_MAX: u32 = 500;
 
 /// The service for follow relations.
-pub struct FollowBook {
+pub struct Follows {
     context: Context,
 }
 
-impl FollowBook {
+impl Follows {
     /// Creates the service.
     #[must_use]
     pub fn new(context: Context) -> Self {
@@ -25,10 +25,10 @@ impl FollowBook {
     /// Makes `user` follow `followee`. A repeated call changes nothing.
     ///
     /// # Errors
-    /// [`Mistake::Oneself`]; [`Refusal::NotFound`] for an unknown followee.
+    /// [`InputError::Oneself`]; [`Refusal::NotFound`] for an unknown followee.
     pub async fn follow(&self, user: UserId, followee: UserId, now: Timestamp) -> Result<(), Failure> {
         if user == followee {
-            return Err(Mistake::Oneself.into());
+            return Err(InputError::Oneself.into());
         }
         let storage = &self.context.storage;
         storage.users.get(followee).await?.ok_or(Refusal::NotFound("user"))?;
@@ -59,28 +59,28 @@ impl FollowBook {
     ///
     /// # Errors
     /// [`Failure::Store`] if the store fails.
-    pub async fn common(&self, one: UserId, other: UserId) -> Result<Vec<Brief>, Failure> {
-        let common = self.context.storage.follows.common(one, other, Page::new(1, MOST_COMMON)).await?;
-        Brief::of(&self.context, &common).await
+    pub async fn common(&self, one: UserId, other: UserId) -> Result<Vec<PublicUser>, Failure> {
+        let common = self.context.storage.follows.common(one, other, Page::new(1, COMMON_MAX)).await?;
+        PublicUser::of(&self.context, &common).await
     }
 
     /// Returns a page of followers, newest first, and their total number.
     ///
     /// # Errors
     /// [`Failure::Store`] if the store fails.
-    pub async fn fans(&self, followee: UserId, page: u32) -> Result<(Vec<Brief>, u64), Failure> {
+    pub async fn fans(&self, followee: UserId, page: u32) -> Result<(Vec<PublicUser>, u64), Failure> {
         let follows = &self.context.storage.follows;
         let fans = follows.fans(followee, Page::new(page, PAGE)).await?;
-        Ok((Brief::of(&self.context, &fans).await?, follows.counts(followee).await?.fans))
+        Ok((PublicUser::of(&self.context, &fans).await?, follows.counts(followee).await?.fans))
     }
 
     /// Returns a page of followed users, newest first, and their total number.
     ///
     /// # Errors
     /// [`Failure::Store`] if the store fails.
-    pub async fn followees(&self, user: UserId, page: u32) -> Result<(Vec<Brief>, u64), Failure> {
+    pub async fn followees(&self, user: UserId, page: u32) -> Result<(Vec<PublicUser>, u64), Failure> {
         let follows = &self.context.storage.follows;
         let followees = follows.followees(user, Page::new(page, PAGE)).await?;
-        Ok((Brief::of(&self.context, &followees).await?, follows.counts(user).await?.followees))
+        Ok((PublicUser::of(&self.context, &followees).await?, follows.counts(user).await?.followees))
     }
 }

@@ -19,22 +19,22 @@ use std::time::Duration;
 use mallbox_storage::{LogState, OrderCounts, OrderId, RowCheck, SaleRecord, StoreError, UserId, VoucherId};
 
 use super::order_numbers::SEQUENCE;
-use super::sales::SaleCounter;
+use super::sales::FlashSales;
 use super::{Context, IMPORTED, wall_time};
 
 pub use code::Code;
 pub use object::{Kind, Object};
-use orders::Era;
+use orders::CheckTimes;
 use report::Warning;
 pub use report::{Document, Finding, PaymentTotals, Report, SaleTerms, Totals};
-use sale::Reading;
+use sale::SaleSnapshot;
 
 /// Reads of a sale before the sale is reported as unsettled.
-const READINGS: usize = 20;
+const READS_MAX: usize = 20;
 /// Index of the read after which the sale's claims are held back.
 const HOLD_FROM: usize = 6;
 /// Equal reads in a row required to accept a fault: a read may see only some of several related changes.
-const AGREEING: usize = 3;
+const EQUAL_READS_MIN: usize = 3;
 /// Pause between two reads of an unbalanced sale, in real time.
 const PAUSE: Duration = Duration::from_millis(25);
 
@@ -42,14 +42,14 @@ const PAUSE: Duration = Duration::from_millis(25);
 #[derive(Clone)]
 pub struct LedgerCheck {
     context: Context,
-    sales: SaleCounter,
+    sales: FlashSales,
     /// Serializes checks, because a check holds back claims.
     turn: Arc<tokio::sync::Mutex<()>>,
 }
 
 /// Method of counting a sale's orders.
 #[derive(Clone, Copy)]
-enum Counted {
+enum CountMethod {
     /// Counts all orders and trusts no summary.
     Everywhere,
     /// Counts within the id range recorded by the sale.
@@ -59,7 +59,7 @@ enum Counted {
 impl LedgerCheck {
     /// Creates the check for claims of `sales`.
     #[must_use]
-    pub fn new(context: Context, sales: SaleCounter) -> Self {
+    pub fn new(context: Context, sales: FlashSales) -> Self {
         Self { context, sales, turn: Arc::default() }
     }
 
@@ -109,9 +109,9 @@ impl LedgerCheck {
         &self,
         voucher: VoucherId,
     ) -> Result<Option<(SaleTerms, Option<Vec<Finding>>)>, StoreError> {
-        let mut last: Option<Reading> = None;
+        let mut last: Option<SaleSnapshot> = None;
         loop {
-            let Some(reading) = self.read(voucher, Counted::Near).await? else { return Ok(None) };
+            let Some(reading) = self.read(voucher, CountMethod::Near).await? else { return Ok(None) };
             let findings = reading.findings();
             if findings.is_empty() || (last == Some(reading) && !self.sales.is_changing(voucher)) {
                 return Ok(Some((reading.terms(), Some(findings))));
@@ -136,16 +136,16 @@ impl LedgerCheck {
         let storage = &self.context.storage;
         let pending = storage.order_log.count(voucher).await?.durable;
         let units = storage.sales.units(voucher).await?;
-        let first = Reading { sale, counts, pending, units };
+        let first = SaleSnapshot { sale, counts, pending, units };
         if first.findings().is_empty() {
             report.sales.push(first.terms());
             return Ok(());
         }
-        let mut last: Option<Reading> = None;
+        let mut last: Option<SaleSnapshot> = None;
         let mut agreeing = 0;
         let (mut turn, mut hold) = (None, None);
-        for reading_no in 0..READINGS {
-            let Some(reading) = self.read(voucher, Counted::Everywhere).await? else { return Ok(()) };
+        for reading_no in 0..READS_MAX {
+            let Some(reading) = self.read(voucher, CountMethod::Everywhere).await? else { return Ok(()) };
             let findings = reading.findings();
             // During a change of terms the database and the sales store differ.
             agreeing = match last == Some(reading) {
@@ -153,12 +153,12 @@ impl LedgerCheck {
                 true => agreeing + 1,
                 false => 1,
             };
-            if !findings.is_empty() && agreeing >= AGREEING && turn.is_none() {
+            if !findings.is_empty() && agreeing >= EQUAL_READS_MIN && turn.is_none() {
                 // Another instance may be between database and sales store: rule out by taking the lease.
                 turn = Some(self.sales.turn().await?);
                 agreeing = 0;
             }
-            if findings.is_empty() || agreeing >= AGREEING {
+            if findings.is_empty() || agreeing >= EQUAL_READS_MIN {
                 report.sales.push(reading.terms());
                 findings.into_iter().for_each(|finding| report.find(finding));
                 return Ok(());
@@ -174,27 +174,31 @@ impl LedgerCheck {
         Ok(())
     }
 
-    async fn read(&self, voucher: VoucherId, counted: Counted) -> Result<Option<Reading>, StoreError> {
+    async fn read(
+        &self,
+        voucher: VoucherId,
+        counted: CountMethod,
+    ) -> Result<Option<SaleSnapshot>, StoreError> {
         let storage = &self.context.storage;
         let units = storage.sales.units(voucher).await?;
         let pending = storage.order_log.count(voucher).await?.durable;
         let counts = match counted {
-            Counted::Everywhere => storage.orders.count(voucher).await?,
-            Counted::Near => storage.orders.tally(voucher).await?,
+            CountMethod::Everywhere => storage.orders.count(voucher).await?,
+            CountMethod::Near => storage.orders.tally(voucher).await?,
         };
         // Reads the sale without its voucher, whose row may be damaged or missing.
         let before = VoucherId::new(voucher.get().saturating_sub(1));
         let sales = storage.vouchers.sales(None, before, 1).await?;
         let sale = sales.into_iter().find(|sale| sale.terms.voucher == voucher);
-        Ok(sale.map(|sale| Reading { sale, counts, pending, units }))
+        Ok(sale.map(|sale| SaleSnapshot { sale, counts, pending, units }))
     }
 
-    async fn era(&self) -> Result<Era, StoreError> {
+    async fn era(&self) -> Result<CheckTimes, StoreError> {
         let imported = self.context.storage.upkeep.setting(IMPORTED).await?;
         let now = self.context.clock.now();
         // An import with an unreadable time gets the present: everything counts as imported.
         let at = |text: String| wall_time::parse(&text, &self.context.zone).unwrap_or(now);
-        Ok(Era { now, imported: imported.map(at) })
+        Ok(CheckTimes { now, imported: imported.map(at) })
     }
 
     /// Re-checks orders whose users held no unit in the sales store. A closing order releases its unit only
@@ -206,7 +210,7 @@ impl LedgerCheck {
         report: &mut Report,
     ) -> Result<(), StoreError> {
         let storage = &self.context.storage;
-        for _ in 0..AGREEING {
+        for _ in 0..EQUAL_READS_MIN {
             let mut still = Vec::new();
             for (voucher, user, id) in suspects {
                 // The sales store first: only an order still live afterwards should have had a unit in the
@@ -250,14 +254,14 @@ impl LedgerCheck {
 
     /// Checks every table row by row. The statements of one check see one snapshot, and need no
     /// second read.
-    async fn verify_rows(&self, era: Era, report: &mut Report) -> Result<(), StoreError> {
+    async fn verify_rows(&self, era: CheckTimes, report: &mut Report) -> Result<(), StoreError> {
         const EXAMPLES: u32 = 100;
         let ledger = &self.context.storage.ledger;
         let is_imported = era.imported.is_some();
         for check in RowCheck::ALL.iter().copied().filter(|check| !is_imported || check.holds_when_imported())
         {
             let broken = ledger.broken(check, EXAMPLES).await?;
-            let (code, kind, expected) = rows::named(check);
+            let (code, kind, expected) = rows::describe(check);
             let rest = broken.count.saturating_sub(broken.examples.len() as u64);
             for id in broken.examples {
                 report.find(Finding::new(code, Object::new(kind, id), expected, "not so"));

@@ -2,20 +2,20 @@
 
 use std::collections::HashSet;
 
-use mallbox_storage::{CommentId, LikeChange, Liked, NoteId, Page, Post, Timestamp, UserId};
+use mallbox_storage::{CommentId, LikeChange, LikeOutcome, NoteId, Page, Post, Timestamp, UserId};
 
-use super::accounts::Brief;
+use super::accounts::PublicUser;
 use super::{Context, Failure, Refusal};
 
 /// Number of likers shown with a note.
-const FIRST: u32 = 5;
+const LIKERS_SHOWN: u32 = 5;
 
 /// The service for likes.
-pub struct LikeBook {
+pub struct Likes {
     context: Context,
 }
 
-impl LikeBook {
+impl Likes {
     /// Creates the service.
     #[must_use]
     pub fn new(context: Context) -> Self {
@@ -26,7 +26,12 @@ impl LikeBook {
     ///
     /// # Errors
     /// [`Refusal::NotFound`] for an unknown or invisible note.
-    pub async fn toggle_note(&self, user: UserId, note: NoteId, now: Timestamp) -> Result<Liked, Failure> {
+    pub async fn toggle_note(
+        &self,
+        user: UserId,
+        note: NoteId,
+        now: Timestamp,
+    ) -> Result<LikeOutcome, Failure> {
         let liked = self.toggle(user, Post::Note(note), now).await?;
         Ok(liked.ok_or(Refusal::NotFound("note"))?)
     }
@@ -40,12 +45,12 @@ impl LikeBook {
         user: UserId,
         comment: CommentId,
         now: Timestamp,
-    ) -> Result<Liked, Failure> {
+    ) -> Result<LikeOutcome, Failure> {
         let liked = self.toggle(user, Post::Comment(comment), now).await?;
         Ok(liked.ok_or(Refusal::NotFound("comment"))?)
     }
 
-    async fn toggle(&self, user: UserId, what: Post, now: Timestamp) -> Result<Option<Liked>, Failure> {
+    async fn toggle(&self, user: UserId, what: Post, now: Timestamp) -> Result<Option<LikeOutcome>, Failure> {
         let liked = self.context.storage.likes.change(user, what, LikeChange::Toggle, now).await;
         // Invalidate after an error too: the write may have happened although the reply was lost.
         self.context.copies.changed(what).await;
@@ -56,9 +61,9 @@ impl LikeBook {
     ///
     /// # Errors
     /// [`Failure::Store`] if the store fails.
-    pub async fn first_likers(&self, note: NoteId) -> Result<Vec<Brief>, Failure> {
-        let likers = self.context.storage.likes.likers(Post::Note(note), Page::new(1, FIRST)).await?;
-        Brief::of(&self.context, &likers).await
+    pub async fn first_likers(&self, note: NoteId) -> Result<Vec<PublicUser>, Failure> {
+        let likers = self.context.storage.likes.likers(Post::Note(note), Page::new(1, LIKERS_SHOWN)).await?;
+        PublicUser::of(&self.context, &likers).await
     }
 }
 

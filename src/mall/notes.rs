@@ -5,17 +5,17 @@ mod removal;
 mod writers;
 
 use mallbox_storage::{
-    FeedEntry, Note, NoteId, NoteText, Page, Post, ReportAnswer, ShopId, Timestamp, UserId,
+    FeedEntry, Note, NoteId, NoteText, Page, Post, ReportOutcome, ShopId, Timestamp, UserId,
 };
 
 use self::removal::{Removal, remove};
-use self::writers::Writers;
-use super::accounts::Brief;
+use self::writers::Authors;
+use super::accounts::PublicUser;
 use super::likes::liked;
 use super::operator::AuditLog;
-use super::{Context, Failure, Mistake, PictureAlbum, Refusal, clean_text, picture_path};
+use super::{Context, Failure, InputError, Pictures, Refusal, clean_text, picture_path};
 
-pub use comments::{CommentBook, CommentView, ThreadView};
+pub use comments::{CommentView, Comments, ThreadView};
 
 /// Notes per page.
 const PAGE: u32 = 10;
@@ -41,22 +41,22 @@ pub struct NoteView {
     /// The stored note.
     pub note: Note,
     /// The note's author.
-    pub author: Brief,
+    pub author: PublicUser,
     /// Whether the reader likes the note.
     pub is_liked: bool,
 }
 
 /// The service for notes.
-pub struct NoteBook {
+pub struct Notes {
     context: Context,
     audit: AuditLog,
-    pictures: PictureAlbum,
+    pictures: Pictures,
 }
 
-impl NoteBook {
+impl Notes {
     /// Creates the service.
     #[must_use]
-    pub fn new(context: Context, audit: AuditLog, pictures: PictureAlbum) -> Self {
+    pub fn new(context: Context, audit: AuditLog, pictures: Pictures) -> Self {
         Self { context, audit, pictures }
     }
 
@@ -64,7 +64,7 @@ impl NoteBook {
     /// background job completes it.
     ///
     /// # Errors
-    /// [`Mistake::Missing`] for the title, [`Mistake::OutOfRange`] with the field's name;
+    /// [`InputError::Missing`] for the title, [`InputError::OutOfRange`] with the field's name;
     /// [`Refusal::NotFound`] for an unknown shop, and for a picture below `/imgs/blogs/` that the author did
     /// not upload; [`Refusal::RateLimited`].
     pub async fn write(&self, author: UserId, form: &NoteForm, now: Timestamp) -> Result<NoteId, Failure> {
@@ -151,7 +151,7 @@ impl NoteBook {
     /// nothing.
     ///
     /// # Errors
-    /// [`Mistake::OutOfRange`] for a reason of more than 255 characters; [`Refusal::NotFound`],
+    /// [`InputError::OutOfRange`] for a reason of more than 255 characters; [`Refusal::NotFound`],
     /// [`Refusal::RateLimited`].
     pub async fn report(
         &self,
@@ -162,14 +162,14 @@ impl NoteBook {
     ) -> Result<(), Failure> {
         let reason = clean_text::line(reason);
         if reason.chars().count() > 255 {
-            return Err(Mistake::OutOfRange("report reason").into());
+            return Err(InputError::OutOfRange("report reason").into());
         }
         within_limit(&self.context, user, now).await?;
         let answer = self.context.storage.reports.report(user, target, &reason, now).await;
         self.context.copies.changed(target).await;
         match answer? {
-            ReportAnswer::Taken | ReportAnswer::Repeat => Ok(()),
-            ReportAnswer::NotThere => Err(not_there(target).into()),
+            ReportOutcome::Taken | ReportOutcome::Repeat => Ok(()),
+            ReportOutcome::NotThere => Err(not_found(target).into()),
         }
     }
 
@@ -178,7 +178,7 @@ impl NoteBook {
     /// # Errors
     /// [`Failure::Store`] if the store fails.
     pub async fn views(&self, notes: Vec<Note>, reader: Option<UserId>) -> Result<Vec<NoteView>, Failure> {
-        let writers = Writers::of(&self.context, notes.iter().map(|note| note.author)).await?;
+        let writers = Authors::of(&self.context, notes.iter().map(|note| note.author)).await?;
         let liked = liked(&self.context, reader, notes.iter().map(|note| Post::Note(note.id))).await?;
         let view = |note: Note| NoteView {
             author: writers.brief(note.author),
@@ -191,10 +191,10 @@ impl NoteBook {
 
 impl NoteForm {
     /// Validates the input and returns the text to store.
-    fn text(&self) -> Result<NoteText, Mistake> {
+    fn text(&self) -> Result<NoteText, InputError> {
         let title = clean_text::within("title", clean_text::line(&self.title), 255)?;
         if title.is_empty() {
-            return Err(Mistake::Missing("title"));
+            return Err(InputError::Missing("title"));
         }
         let content = clean_text::within("content", clean_text::lines(&self.content), 2_048)?;
         let images = check_pictures(&self.images)?;
@@ -203,11 +203,15 @@ impl NoteForm {
 }
 
 /// Validates the picture paths of a note.
-fn check_pictures(images: &str) -> Result<String, Mistake> {
+fn check_pictures(images: &str) -> Result<String, InputError> {
     let paths: Vec<&str> = images.split(',').map(str::trim).filter(|path| !path.is_empty()).collect();
     let is_below = |path: &&str| path.starts_with("/imgs/") && !path.split('/').any(|part| part == "..");
     let fit = paths.iter().all(|path| picture_path::is_plain(path) && is_below(path));
-    if fit && paths.len() <= PICTURES { Ok(paths.join(",")) } else { Err(Mistake::OutOfRange("note images")) }
+    if fit && paths.len() <= PICTURES {
+        Ok(paths.join(","))
+    } else {
+        Err(InputError::OutOfRange("note images"))
+    }
 }
 
 /// One rate limit covers notes, comments and reports.
@@ -216,7 +220,7 @@ async fn within_limit(context: &Context, user: UserId, now: Timestamp) -> Result
 }
 
 /// Returns the refusal for an unknown or invisible post.
-fn not_there(target: Post) -> Refusal {
+fn not_found(target: Post) -> Refusal {
     match target {
         Post::Note(_) => Refusal::NotFound("note"),
         Post::Comment(_) => Refusal::NotFound("comment"),
@@ -240,14 +244,14 @@ mod tests {
         );
         for title in ["", "  ", "\n\t"] {
             let form = NoteForm { title: title.into(), ..form() };
-            assert_eq!(form.text(), Err(Mistake::Missing("title")), "{title}");
+            assert_eq!(form.text(), Err(InputError::Missing("title")), "{title}");
         }
         let long = |title: usize, content: usize| {
             NoteForm { title: "字".repeat(title), content: "字".repeat(content), ..form() }.text()
         };
         assert!(long(255, 2_048).is_ok() && long(1, 0).is_ok());
-        assert_eq!(long(256, 1), Err(Mistake::OutOfRange("title")));
-        assert_eq!(long(1, 2_049), Err(Mistake::OutOfRange("content")));
+        assert_eq!(long(256, 1), Err(InputError::OutOfRange("title")));
+        assert_eq!(long(1, 2_049), Err(InputError::OutOfRange("content")));
     }
 
     #[test]
@@ -276,7 +280,7 @@ mod tests {
             "//imgs/a.jpg",
             "/imgs/a.jpg,javascript:x",
         ] {
-            assert_eq!(check_pictures(images), Err(Mistake::OutOfRange("note images")), "{images}");
+            assert_eq!(check_pictures(images), Err(InputError::OutOfRange("note images")), "{images}");
         }
         let many = |count: usize| vec!["/imgs/a.jpg"; count].join(",");
         assert!(check_pictures(&many(9)).is_ok());

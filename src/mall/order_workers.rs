@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use mallbox_storage::{
-    Claim, DeadReason, Logged, OrderId, OrderStatus, Persisted, Reservation, Storage, StoreError,
+    Claim, DeadReason, LoggedClaim, OrderId, OrderStatus, PersistOutcome, ReserveOutcome, Storage, StoreError,
 };
 use parking_lot::Mutex;
 use tokio::time::Instant;
@@ -17,22 +17,22 @@ use super::Context;
 use super::batch_size::BatchSize;
 
 /// Attempts after which the database's refusal of a single claim is final.
-const ATTEMPTS: u32 = 5;
+const ATTEMPTS_MAX: u32 = 5;
 /// Longest wait of an idle worker for a claim. Afterwards the worker checks for shutdown.
-const IDLE: Duration = Duration::from_millis(250);
+const TAKE_TIMEOUT: Duration = Duration::from_millis(250);
 /// First pause after an error. Each further pause doubles, up to [`LONGEST_PAUSE`].
-const FIRST_PAUSE: Duration = Duration::from_millis(50);
-const LONGEST_PAUSE: Duration = Duration::from_secs(2);
+const BACKOFF_MIN: Duration = Duration::from_millis(50);
+const BACKOFF_MAX: Duration = Duration::from_secs(2);
 /// Calls per round that the database may refuse without accepting a single claim. Beyond, the database is at
 /// fault, not the claims.
-const FRUITLESS: usize = 128;
+const FRUITLESS_CALLS_MAX: usize = 128;
 /// Batch size after a fruitless round: small enough to be halved down to every single claim within
-/// [`FRUITLESS`] calls.
-const AFTER_FRUITLESS: usize = 64;
+/// [`FRUITLESS_CALLS_MAX`] calls.
+const BATCH_AFTER_FRUITLESS: usize = 64;
 
 /// Metrics of the order workers.
 #[derive(Debug, Default)]
-pub struct WorkerFigures {
+pub struct WorkerMetrics {
     /// Claims written as orders.
     pub persisted: AtomicU64,
     /// Settled claims that the log handed out again.
@@ -66,7 +66,7 @@ fn count(figure: &AtomicU64, by: usize) {
 ///   claim a dead letter.
 pub struct OrderWorkers {
     context: Context,
-    figures: Arc<WorkerFigures>,
+    figures: Arc<WorkerMetrics>,
 }
 
 impl OrderWorkers {
@@ -78,7 +78,7 @@ impl OrderWorkers {
 
     /// Returns the metrics.
     #[must_use]
-    pub fn figures(&self) -> Arc<WorkerFigures> {
+    pub fn figures(&self) -> Arc<WorkerMetrics> {
         Arc::clone(&self.figures)
     }
 
@@ -119,7 +119,7 @@ pub async fn drained(storage: &Storage, longest: Duration) -> bool {
 }
 
 async fn supervise(worker: Worker, stop: CancellationToken) {
-    let mut pause = Pause::default();
+    let mut pause = Backoff::default();
     let name = worker.name.clone();
     loop {
         // At start too: an earlier worker of the same name may have crashed with claims in hand.
@@ -138,8 +138,8 @@ async fn supervise(worker: Worker, stop: CancellationToken) {
             Err(error) => tracing::error!(worker = %name, %error, "an order worker panicked; restarting it"),
         }
         count(&worker.figures.restarts, 1);
-        if began.elapsed() > LONGEST_PAUSE {
-            pause = Pause::default();
+        if began.elapsed() > BACKOFF_MAX {
+            pause = Backoff::default();
         }
         tokio::select! {
             () = tokio::time::sleep(pause.next()) => {}
@@ -153,19 +153,19 @@ async fn supervise(worker: Worker, stop: CancellationToken) {
 
 /// Exponential backoff: pauses that double up to [`LONGEST_PAUSE`].
 #[derive(Clone, Copy, Debug, Default)]
-struct Pause(Option<Duration>);
+struct Backoff(Option<Duration>);
 
-impl Pause {
+impl Backoff {
     fn next(&mut self) -> Duration {
-        let pause = self.0.map_or(FIRST_PAUSE, |last| (last * 2).min(LONGEST_PAUSE));
+        let pause = self.0.map_or(BACKOFF_MIN, |last| (last * 2).min(BACKOFF_MAX));
         self.0 = Some(pause);
         pause
     }
 }
 
 /// A refused claim that the worker keeps until the retry.
-struct Resting {
-    claim: Logged,
+struct DelayedRetry {
+    claim: LoggedClaim,
     until: Instant,
     /// Whether the refusal counts as an attempt.
     counts: bool,
@@ -175,44 +175,44 @@ struct Resting {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Round {
     Settled,
-    Trouble,
+    StoreFailed,
 }
 
 struct Worker {
     context: Context,
-    figures: Arc<WorkerFigures>,
+    figures: Arc<WorkerMetrics>,
     name: String,
     size: BatchSize,
-    resting: Vec<Resting>,
+    resting: Vec<DelayedRetry>,
     /// Claims that became orders after the log had lost them. Shared with the worker's replacement.
-    unknown: Arc<Mutex<Vec<Claim>>>,
+    lost_claims: Arc<Mutex<Vec<Claim>>>,
 }
 
 impl Worker {
-    fn new(context: &Context, figures: &Arc<WorkerFigures>, name: String) -> Self {
+    fn new(context: &Context, figures: &Arc<WorkerMetrics>, name: String) -> Self {
         let (context, figures) = (context.clone(), Arc::clone(figures));
         let size = BatchSize::new(context.storage.orders.batch_takes());
         let (resting, unknown) = (Vec::new(), Arc::default());
-        Self { context, figures, name, size, resting, unknown }
+        Self { context, figures, name, size, resting, lost_claims: unknown }
     }
 
     fn fresh(&self) -> Self {
         let fresh = Self::new(&self.context, &self.figures, self.name.clone());
-        Self { unknown: Arc::clone(&self.unknown), ..fresh }
+        Self { lost_claims: Arc::clone(&self.lost_claims), ..fresh }
     }
 
     async fn run(mut self, stop: CancellationToken) -> Result<(), StoreError> {
-        let mut pause = Pause::default();
+        let mut pause = Backoff::default();
         while !stop.is_cancelled() {
             self.wake_rested(Instant::now()).await?;
-            self.hold_units().await?;
-            let wait = self.rest_left().min(IDLE);
+            self.reserve_lost_units().await?;
+            let wait = self.rest_left().min(TAKE_TIMEOUT);
             let batch = self.context.storage.order_log.take(&self.name, self.size.get(), wait).await?;
             if batch.is_empty() {
                 continue;
             }
             if self.round(&batch).await? == Round::Settled {
-                pause = Pause::default();
+                pause = Backoff::default();
                 continue;
             }
             count(&self.figures.troubles, 1);
@@ -221,15 +221,15 @@ impl Worker {
                 () = stop.cancelled() => {}
             }
         }
-        let end_of_rest = Instant::now() + 2 * LONGEST_PAUSE;
+        let end_of_rest = Instant::now() + 2 * BACKOFF_MAX;
         self.wake_rested(end_of_rest).await
     }
 
     /// Settles a batch, halving each part that the database refuses. Breadth-first, so that a few bad claims
     /// among many are isolated while other claims are accepted.
-    async fn round(&mut self, batch: &[Logged]) -> Result<Round, StoreError> {
+    async fn round(&mut self, batch: &[LoggedClaim]) -> Result<Round, StoreError> {
         let mut parts = VecDeque::from([batch]);
-        let mut refused: Vec<(Logged, String)> = Vec::new();
+        let mut refused: Vec<(LoggedClaim, String)> = Vec::new();
         let (mut took_some, mut calls) = (false, 0);
         while let Some(part) = parts.pop_front() {
             calls += 1;
@@ -240,7 +240,7 @@ impl Worker {
                 }
                 Err(error) => error,
             };
-            let is_fruitless = !took_some && calls >= FRUITLESS;
+            let is_fruitless = !took_some && calls >= FRUITLESS_CALLS_MAX;
             match (error, part) {
                 (StoreError::Refused { source, .. }, [claim]) if !is_fruitless => {
                     refused.push((*claim, source.to_string()));
@@ -251,22 +251,22 @@ impl Worker {
                 }
                 (error, _) => {
                     let rest = std::iter::once(part).chain(parts).flatten().copied();
-                    let unsettled: Vec<Logged> =
+                    let unsettled: Vec<LoggedClaim> =
                         rest.chain(refused.iter().map(|(claim, _)| *claim)).collect();
                     tracing::warn!(worker = %self.name, claims = unsettled.len(), %error, "could not write claims to the database; retrying");
                     if is_fruitless {
-                        self.size.limit(AFTER_FRUITLESS);
+                        self.size.limit(BATCH_AFTER_FRUITLESS);
                     }
                     self.context.storage.order_log.put_back(&self.name, &unsettled, false).await?;
-                    return Ok(Round::Trouble);
+                    return Ok(Round::StoreFailed);
                 }
             }
         }
-        self.judge(refused, took_some).await
+        self.classify_refusals(refused, took_some).await
     }
 
     /// Writes claims to the database, sets their deadlines, and only then removes the claims from the log.
-    async fn settle(&mut self, claims: &[Logged]) -> Result<(), StoreError> {
+    async fn settle(&mut self, claims: &[LoggedClaim]) -> Result<(), StoreError> {
         let storage = &self.context.storage;
         let began = Instant::now();
         let outcomes = storage.orders.persist(claims, self.context.now()).await?;
@@ -275,11 +275,11 @@ impl Worker {
         for (logged, outcome) in claims.iter().zip(&outcomes) {
             let order = logged.claim.order;
             match outcome {
-                Persisted::Written { deadline } => {
+                PersistOutcome::Written { deadline } => {
                     deadlines.extend(deadline.map(|deadline| (order, deadline)));
                     written += 1;
                 }
-                Persisted::Repeat => {
+                PersistOutcome::Repeat => {
                     // The first attempt may have failed before setting the deadline.
                     if let Some(found) = storage.orders.get(order).await?
                         && found.status == OrderStatus::Unpaid
@@ -288,7 +288,7 @@ impl Worker {
                     }
                     repeats += 1;
                 }
-                Persisted::DeadLetter(reason) => {
+                PersistOutcome::DeadLetter(reason) => {
                     report_dead(logged, *reason, "");
                     dead += 1;
                 }
@@ -298,13 +298,13 @@ impl Worker {
         let unknown = storage.order_log.done(&self.name, claims).await?;
         if !unknown.is_empty() {
             let unknown: HashSet<OrderId> = unknown.into_iter().collect();
-            let is_order = |outcome: &Persisted| !matches!(outcome, Persisted::DeadLetter(_));
+            let is_order = |outcome: &PersistOutcome| !matches!(outcome, PersistOutcome::DeadLetter(_));
             let orders = claims.iter().zip(&outcomes).filter(|(_, outcome)| is_order(outcome));
             let claims = orders.map(|(logged, _)| logged.claim);
-            self.unknown.lock().extend(claims.filter(|claim| unknown.contains(&claim.order)));
+            self.lost_claims.lock().extend(claims.filter(|claim| unknown.contains(&claim.order)));
         }
         for (logged, outcome) in claims.iter().zip(&outcomes) {
-            if *outcome == Persisted::DeadLetter(DeadReason::Double) {
+            if *outcome == PersistOutcome::DeadLetter(DeadReason::Double) {
                 let Claim { order, voucher, user, .. } = logged.claim;
                 // The user holds a unit by another order. If the release fails, the outbox entry in the
                 // database repeats it.
@@ -321,24 +321,28 @@ impl Worker {
     /// Re-reserves units for orders whose claims a log on another machine lost while the worker was
     /// processing them. The sales store may have been rebuilt meanwhile, from a log without the claims and a
     /// database without the orders.
-    async fn hold_units(&self) -> Result<(), StoreError> {
+    async fn reserve_lost_units(&self) -> Result<(), StoreError> {
         let storage = &self.context.storage;
         loop {
-            let next = self.unknown.lock().last().copied();
+            let next = self.lost_claims.lock().last().copied();
             let Some(Claim { order, voucher, user, .. }) = next else { return Ok(()) };
             let reserved = storage.sales.reserve(voucher, user, order).await?;
             if !storage.orders.get(order).await?.is_some_and(|order| order.status.is_live()) {
                 // Whoever closed the order in the meantime found no unit to release.
                 let _ = storage.sales.release(voucher, user, order).await?;
-            } else if reserved == Reservation::SoldOut {
+            } else if reserved == ReserveOutcome::SoldOut {
                 tracing::warn!(order = order.get(), "an order's lost unit was sold again");
             }
-            self.unknown.lock().pop();
+            self.lost_claims.lock().pop();
         }
     }
 
     /// Decides whether the refusals of a round count as attempts.
-    async fn judge(&mut self, refused: Vec<(Logged, String)>, took_some: bool) -> Result<Round, StoreError> {
+    async fn classify_refusals(
+        &mut self,
+        refused: Vec<(LoggedClaim, String)>,
+        took_some: bool,
+    ) -> Result<Round, StoreError> {
         if refused.is_empty() {
             return Ok(Round::Settled);
         }
@@ -353,7 +357,7 @@ impl Worker {
             if counts {
                 self.attempted(claim, &detail).await;
             } else {
-                self.rest(claim, LONGEST_PAUSE / 2, false);
+                self.rest(claim, BACKOFF_MAX / 2, false);
             }
         }
         Ok(Round::Settled)
@@ -366,11 +370,11 @@ impl Worker {
     }
 
     /// Counts a failed attempt of a claim. The last attempt makes the claim a dead letter.
-    async fn attempted(&mut self, logged: Logged, detail: &str) {
+    async fn attempted(&mut self, logged: LoggedClaim, detail: &str) {
         let storage = &self.context.storage;
         count(&self.figures.refused, 1);
-        if logged.attempts + 1 < ATTEMPTS {
-            return self.rest(logged, FIRST_PAUSE * (2 << logged.attempts.min(ATTEMPTS)), true);
+        if logged.attempts + 1 < ATTEMPTS_MAX {
+            return self.rest(logged, BACKOFF_MIN * (2 << logged.attempts.min(ATTEMPTS_MAX)), true);
         }
         let buried = storage.orders.bury(&logged, DeadReason::Refused, detail, self.context.now()).await;
         let settled = match buried {
@@ -385,18 +389,18 @@ impl Worker {
             Err(error) => {
                 let order = logged.claim.order.get();
                 tracing::warn!(worker = %self.name, order, %error, "could not write a dead letter; retrying");
-                self.rest(logged, LONGEST_PAUSE, false);
+                self.rest(logged, BACKOFF_MAX, false);
             }
         }
     }
 
-    fn rest(&mut self, claim: Logged, pause: Duration, counts: bool) {
-        self.resting.push(Resting { claim, until: Instant::now() + pause, counts });
+    fn rest(&mut self, claim: LoggedClaim, pause: Duration, counts: bool) {
+        self.resting.push(DelayedRetry { claim, until: Instant::now() + pause, counts });
     }
 
     fn rest_left(&self) -> Duration {
         let next = self.resting.iter().map(|resting| resting.until).min();
-        next.map_or(IDLE, |until| until.saturating_duration_since(Instant::now()))
+        next.map_or(TAKE_TIMEOUT, |until| until.saturating_duration_since(Instant::now()))
     }
 
     /// Puts claims back into the log after their pause.
@@ -405,7 +409,7 @@ impl Worker {
             return Ok(());
         }
         for counts in [true, false] {
-            let rested: Vec<Logged> = self
+            let rested: Vec<LoggedClaim> = self
                 .resting
                 .extract_if(.., |resting| resting.until <= now && resting.counts == counts)
                 .map(|resting| resting.claim)
@@ -418,7 +422,7 @@ impl Worker {
     }
 }
 
-fn report_dead(logged: &Logged, reason: DeadReason, detail: &str) {
+fn report_dead(logged: &LoggedClaim, reason: DeadReason, detail: &str) {
     let claim = logged.claim;
     tracing::warn!(
         order = claim.order.get(),

@@ -6,20 +6,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mallbox_storage::{
-    Claim, NO_DEADLINE, Order, OrderId, OrderStatus, Page, PaymentMode, ShopId, Step, Stepped, Timestamp,
-    UserId, Voucher, VoucherId, VoucherStatus,
+    Claim, NO_DEADLINE, Order, OrderId, OrderStatus, Page, PaymentMode, ShopId, Timestamp, Transition,
+    TransitionOutcome, UserId, Voucher, VoucherId, VoucherStatus,
 };
 
-use super::cashier::{Cashier, closed};
+use super::cashier::{Cashier, release_closed};
 use super::detached::detached;
 use super::order_numbers::OrderNumbers;
-use super::request_name::fit_request;
+use super::request_name::check_idempotency_key;
 use super::{Context, Failure, Refusal};
 
 /// Orders per page.
 pub const PAGE_SIZE: u32 = 10;
 /// Longest wait of a step, in real time, for an order still missing in the database.
-const PATIENCE: Duration = Duration::from_secs(1);
+const PENDING_ORDER_TIMEOUT: Duration = Duration::from_secs(1);
 /// Interval of polling during the wait.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// Pay type "balance", as numbered by hm-dianping.
@@ -56,7 +56,7 @@ impl OrderView {
 
 /// Ways of calling off an order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum WayOut {
+pub enum CancelMode {
     /// Cancels an unpaid order and refuses any other.
     Cancel,
     /// Cancels an unpaid order, and refunds a paid order.
@@ -68,13 +68,13 @@ pub enum WayOut {
 /// Every step is idempotent: a repeated step succeeds. Any other step that the order's status excludes fails
 /// with [`Refusal::OrderStands`]. Another user's order is reported as [`Refusal::NotFound`].
 #[derive(Clone)]
-pub struct OrderDesk {
+pub struct Orders {
     context: Context,
     cashier: Cashier,
     numbers: Arc<OrderNumbers>,
 }
 
-impl OrderDesk {
+impl Orders {
     /// Creates the service on top of a cashier.
     #[must_use]
     pub fn new(context: Context, cashier: Cashier) -> Self {
@@ -146,7 +146,7 @@ impl OrderDesk {
     ) -> Result<OrderId, Failure> {
         let storage = &self.context.storage;
         self.context.within(self.context.settings.claim_limit, "buy", user, now).await?;
-        let request = request.map(fit_request).transpose()?;
+        let request = request.map(check_idempotency_key).transpose()?;
         // Checked first: an earlier purchase stands, even if the voucher has changed since.
         if let Some(request) = &request
             && let Some(before) = storage.orders.requested(user, voucher, request).await?
@@ -225,17 +225,17 @@ impl OrderDesk {
     /// # Errors
     /// [`Refusal::OrderStands`] for a used order, and for a paid order without permission to refund;
     /// [`Refusal::NotYet`], [`Refusal::NotFound`]. After [`Failure::Store`] a repeat resumes the step.
-    pub async fn call_off(
+    pub async fn cancel_or_refund(
         &self,
         order: OrderId,
-        way_out: WayOut,
+        way_out: CancelMode,
         now: Timestamp,
     ) -> Result<OrderView, Failure> {
         let order = self.recorded(None, order).await?;
         let (context, cashier) = (self.context.clone(), self.cashier.clone());
         let closed = detached(async move {
             match cancel(&context, order.id, now).await {
-                Err(Failure::Refused(Refusal::OrderStands(_))) if way_out == WayOut::CancelOrRefund => {
+                Err(Failure::Refused(Refusal::OrderStands(_))) if way_out == CancelMode::CancelOrRefund => {
                     refund(&context, &cashier, order.id, now).await
                 }
                 ended => ended,
@@ -252,11 +252,11 @@ impl OrderDesk {
     /// fails.
     pub async fn redeem(&self, order: OrderId, now: Timestamp) -> Result<(OrderView, bool), Failure> {
         let order = self.recorded(None, order).await?;
-        let (used, before) = match self.context.storage.orders.step(order.id, Step::Use, now).await? {
-            Stepped::Done(order) => (order, false),
-            Stepped::Stands(order) if order.status == OrderStatus::Used => (order, true),
-            Stepped::Stands(order) => return Err(Refusal::OrderStands(order.status as u8).into()),
-            Stepped::Unknown => return Err(Refusal::NotFound("order").into()),
+        let (used, before) = match self.context.storage.orders.step(order.id, Transition::Use, now).await? {
+            TransitionOutcome::Done(order) => (order, false),
+            TransitionOutcome::Stands(order) if order.status == OrderStatus::Used => (order, true),
+            TransitionOutcome::Stands(order) => return Err(Refusal::OrderStands(order.status as u8).into()),
+            TransitionOutcome::Unknown => return Err(Refusal::NotFound("order").into()),
         };
         Ok((self.view(used).await?, before))
     }
@@ -264,7 +264,7 @@ impl OrderDesk {
     /// Waits until the order is in the database and returns the row. Fails with [`Refusal::NotFound`] unless
     /// the order belongs to `owner`, if given.
     async fn recorded(&self, owner: Option<UserId>, order: OrderId) -> Result<Order, Failure> {
-        let until = tokio::time::Instant::now() + PATIENCE;
+        let until = tokio::time::Instant::now() + PENDING_ORDER_TIMEOUT;
         loop {
             let (user, recorded) = match self.find(order).await? {
                 Some(Found::Recorded(order)) => (order.user, Some(order)),
@@ -346,13 +346,17 @@ enum Found {
 
 /// Cancels an unpaid order and releases the unit. Succeeds for a cancelled order too.
 async fn cancel(context: &Context, order: OrderId, now: Timestamp) -> Result<Order, Failure> {
-    match context.storage.orders.step(order, Step::Cancel, now).await? {
-        Stepped::Done(order) | Stepped::Stands(order) if order.status == OrderStatus::Cancelled => {
-            closed(context, &order).await?;
+    match context.storage.orders.step(order, Transition::Cancel, now).await? {
+        TransitionOutcome::Done(order) | TransitionOutcome::Stands(order)
+            if order.status == OrderStatus::Cancelled =>
+        {
+            release_closed(context, &order).await?;
             Ok(order)
         }
-        Stepped::Done(order) | Stepped::Stands(order) => Err(Refusal::OrderStands(order.status as u8).into()),
-        Stepped::Unknown => Err(Refusal::NotFound("order").into()),
+        TransitionOutcome::Done(order) | TransitionOutcome::Stands(order) => {
+            Err(Refusal::OrderStands(order.status as u8).into())
+        }
+        TransitionOutcome::Unknown => Err(Refusal::NotFound("order").into()),
     }
 }
 
@@ -363,16 +367,16 @@ async fn refund(
     order: OrderId,
     now: Timestamp,
 ) -> Result<Order, Failure> {
-    match context.storage.orders.step(order, Step::StartRefund, now).await? {
-        Stepped::Done(order) | Stepped::Stands(order) => match order.status {
-            OrderStatus::Refunding => cashier.give_back(order, now).await,
+    match context.storage.orders.step(order, Transition::StartRefund, now).await? {
+        TransitionOutcome::Done(order) | TransitionOutcome::Stands(order) => match order.status {
+            OrderStatus::Refunding => cashier.refund(order, now).await,
             OrderStatus::Refunded => {
-                closed(context, &order).await?;
+                release_closed(context, &order).await?;
                 Ok(order)
             }
             status => Err(Refusal::OrderStands(status as u8).into()),
         },
-        Stepped::Unknown => Err(Refusal::NotFound("order").into()),
+        TransitionOutcome::Unknown => Err(Refusal::NotFound("order").into()),
     }
 }
 

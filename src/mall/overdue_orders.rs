@@ -5,7 +5,7 @@
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use mallbox_storage::{Stepped, StoreError, Timestamp};
+use mallbox_storage::{StoreError, Timestamp, TransitionOutcome};
 use tokio_util::sync::CancellationToken;
 
 use super::Context;
@@ -16,7 +16,7 @@ use super::chores::Chore;
 /// claims.
 const BATCH: usize = 500;
 /// Pause after a batch while people buy, as a multiple of the batch's duration: at most a tenth of a core.
-const RESTS: u32 = 9;
+const PAUSE_FACTOR: u32 = 9;
 
 /// Cancels unpaid orders at their deadline. Reads due orders from the deadlines only, never from the
 /// database.
@@ -40,10 +40,10 @@ impl CancelOverdue {
         let mut closed = Vec::with_capacity(due.len());
         for (order, stepped) in due.iter().zip(stepped) {
             match stepped {
-                Stepped::Done(order) => closed.push(order),
+                TransitionOutcome::Done(order) => closed.push(order),
                 // Paid or closed in time: only the deadline had not been cleared yet.
-                Stepped::Stands(_) => {}
-                Stepped::Unknown => {
+                TransitionOutcome::Stands(_) => {}
+                TransitionOutcome::Unknown => {
                     tracing::warn!(order = order.get(), "dropped the deadline of an unknown order");
                 }
             }
@@ -54,7 +54,7 @@ impl CancelOverdue {
     }
 
     /// Returns whether claims are pending: buyers have priority then.
-    async fn people_buy(&self) -> bool {
+    async fn has_pending_claims(&self) -> bool {
         self.context.storage.order_log.state().await.pending > 0
     }
 }
@@ -88,8 +88,8 @@ impl Chore for CancelOverdue {
                     return;
                 }
             }
-            if self.people_buy().await {
-                let rest = began.elapsed() * RESTS;
+            if self.has_pending_claims().await {
+                let rest = began.elapsed() * PAUSE_FACTOR;
                 let _ = tokio::time::timeout(rest, stop.cancelled()).await;
             }
         }

@@ -9,7 +9,7 @@ use argon2::password_hash::phc::PasswordHash;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use self::argon::Argon;
-use super::{Failure, Mistake, Random, Refusal, salted_md5};
+use super::{Failure, InputError, Random, Refusal, salted_md5};
 
 /// Hashes and verifies passwords.
 ///
@@ -24,7 +24,7 @@ pub struct Passwords {
 
 /// Dummy hash, compared with when no password is stored, so that the call takes the same time. No password
 /// matches: the bytes were never the output of a hash.
-const NOBODYS: &str =
+const DUMMY_HASH: &str =
     "$argon2id$v=19$m=19456,t=2,p=1$bWFsbGJveCBub2JvZHknIQ$bm9ib2R5J3MgcGFzc3dvcmQgaGFzIHRoaXMgaGFzaC4";
 
 impl Passwords {
@@ -44,9 +44,13 @@ impl Passwords {
     /// Checks the length of a new password.
     ///
     /// # Errors
-    /// [`Mistake::PasswordLength`].
-    pub fn check_length(password: &str) -> Result<(), Mistake> {
-        if Self::LENGTHS.contains(&password.chars().count()) { Ok(()) } else { Err(Mistake::PasswordLength) }
+    /// [`InputError::PasswordLength`].
+    pub fn check_length(password: &str) -> Result<(), InputError> {
+        if Self::LENGTHS.contains(&password.chars().count()) {
+            Ok(())
+        } else {
+            Err(InputError::PasswordLength)
+        }
     }
 
     /// Returns whether [`matches`](Self::matches) can verify a stored text.
@@ -92,7 +96,7 @@ impl Passwords {
             }
             let stored = stored.as_deref().and_then(|text| PasswordHash::new(text).ok());
             let is_somebodys = stored.is_some();
-            let hash = stored.map_or_else(|| PasswordHash::new(NOBODYS), Ok);
+            let hash = stored.map_or_else(|| PasswordHash::new(DUMMY_HASH), Ok);
             let same = hash.is_ok_and(|hash| argon.is_of(password.as_bytes(), &hash));
             is_somebodys && same
         })
@@ -161,7 +165,7 @@ mod tests {
             let hash = PasswordHash::new(text).unwrap();
             (hash.algorithm, hash.version, hash.params.to_string(), hash.hash.map(|output| output.len()))
         };
-        assert_eq!(cost(NOBODYS), cost(&real));
+        assert_eq!(cost(DUMMY_HASH), cost(&real));
     }
 
     #[tokio::test]
@@ -178,7 +182,7 @@ mod tests {
             assert_eq!(Passwords::check_length(good), Ok(()), "{good}");
         }
         for bad in ["", "1234567", "七个汉字不够长", &"x".repeat(73)] {
-            assert_eq!(Passwords::check_length(bad), Err(Mistake::PasswordLength), "{bad}");
+            assert_eq!(Passwords::check_length(bad), Err(InputError::PasswordLength), "{bad}");
         }
     }
 }

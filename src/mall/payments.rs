@@ -14,11 +14,11 @@ use super::recent::Recent;
 /// The gateway did not respond: the call is in doubt.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("payment gateway unreachable: {0}")]
-pub struct Unreachable(pub String);
+pub struct GatewayError(pub String);
 
 /// State of a payment at the gateway.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum AtGateway {
+pub enum GatewayState {
     /// Money was taken from the buyer.
     Captured,
     /// Money was taken and refunded, or would have to be. The payment id can never be charged again.
@@ -31,7 +31,7 @@ pub enum AtGateway {
 ///
 /// - The payment's id is the idempotency key of every call: a repeat changes nothing and returns the first
 ///   result.
-/// - A call that fails with [`Unreachable`] is in doubt: the effect may have happened, or may still happen
+/// - A call that fails with [`GatewayError`] is in doubt: the effect may have happened, or may still happen
 ///   after every caller has given up.
 /// - A declined, closed or refunded payment is never charged again, however late a call arrives.
 #[async_trait]
@@ -39,20 +39,20 @@ pub trait Payments: Send + Sync {
     /// Charges the amount. Returns `Captured` or `Declined`, or `Refunded` for a payment already refunded.
     ///
     /// # Errors
-    /// [`Unreachable`]: the charge is in doubt and may still happen.
-    async fn charge(&self, payment: PaymentId, amount: Cents) -> Result<AtGateway, Unreachable>;
+    /// [`GatewayError`]: the charge is in doubt and may still happen.
+    async fn charge(&self, payment: PaymentId, amount: Cents) -> Result<GatewayState, GatewayError>;
 
     /// Refunds the whole amount. The caller knows that the payment was captured.
     ///
     /// # Errors
-    /// [`Unreachable`]: the refund is in doubt; call again.
-    async fn refund(&self, payment: PaymentId, amount: Cents) -> Result<(), Unreachable>;
+    /// [`GatewayError`]: the refund is in doubt; call again.
+    async fn refund(&self, payment: PaymentId, amount: Cents) -> Result<(), GatewayError>;
 
     /// Closes a payment in doubt: money not yet taken can never be taken afterwards. Returns the final state.
     ///
     /// # Errors
-    /// [`Unreachable`]: call again.
-    async fn close(&self, payment: PaymentId) -> Result<AtGateway, Unreachable>;
+    /// [`GatewayError`]: call again.
+    async fn close(&self, payment: PaymentId) -> Result<GatewayState, GatewayError>;
 }
 
 /// Simulated behaviour of the [`Sandbox`].
@@ -66,11 +66,11 @@ pub enum Mood {
     /// Does nothing and fails every call.
     Unreachable,
     /// Takes effect, but the response is lost.
-    LosesAnswers,
+    LosesResponses,
     /// Takes effect and responds after this delay in real time, whether or not the caller still waits.
     Slow(Duration),
     /// Executes every call twice, like a network that duplicates requests, and returns the second response.
-    AnswersTwice,
+    DuplicatesRequests,
 }
 
 /// An in-process gateway. Its imaginary money exists only as long as the process.
@@ -86,13 +86,13 @@ pub enum Mood {
 /// The sandbox forgets the oldest payments when there are very many. For them the effect equals a restart.
 #[derive(Debug, Default)]
 pub struct Sandbox {
-    till: Arc<Mutex<Till>>,
+    till: Arc<Mutex<SandboxState>>,
     mood: Mutex<Mood>,
 }
 
 /// Number of money transfers. A repeated call must not change the counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Moved {
+pub struct Transfers {
     /// Captures from buyers.
     pub taken: u64,
     /// Refunds to buyers.
@@ -100,33 +100,33 @@ pub struct Moved {
 }
 
 #[derive(Clone, Debug)]
-struct Till {
-    payments: Recent<PaymentId, AtGateway>,
-    moved: Moved,
+struct SandboxState {
+    payments: Recent<PaymentId, GatewayState>,
+    moved: Transfers,
 }
 
-impl Default for Till {
+impl Default for SandboxState {
     fn default() -> Self {
         /// Minimum number of payments remembered: some 10 MB.
         const ROOM: usize = 200_000;
-        Self { payments: Recent::new(ROOM), moved: Moved::default() }
+        Self { payments: Recent::new(ROOM), moved: Transfers::default() }
     }
 }
 
-impl Till {
+impl SandboxState {
     /// Returns the state of a payment; an unknown payment gets `fresh`.
-    fn settle(&mut self, payment: PaymentId, fresh: AtGateway) -> AtGateway {
+    fn settle(&mut self, payment: PaymentId, fresh: GatewayState) -> GatewayState {
         if let Some(stands) = self.payments.get(&payment) {
             return stands;
         }
         self.payments.insert(payment, fresh);
-        self.moved.taken += u64::from(fresh == AtGateway::Captured);
+        self.moved.taken += u64::from(fresh == GatewayState::Captured);
         fresh
     }
 
     fn give_back(&mut self, payment: PaymentId) {
-        self.moved.given_back += u64::from(self.payments.get(&payment) != Some(AtGateway::Refunded));
-        self.payments.insert(payment, AtGateway::Refunded);
+        self.moved.given_back += u64::from(self.payments.get(&payment) != Some(GatewayState::Refunded));
+        self.payments.insert(payment, GatewayState::Refunded);
     }
 }
 
@@ -147,13 +147,13 @@ impl Sandbox {
     /// Returns the state of a payment, regardless of the behaviour. `None` for an unknown or forgotten
     /// payment.
     #[must_use]
-    pub fn stands(&self, payment: PaymentId) -> Option<AtGateway> {
+    pub fn stands(&self, payment: PaymentId) -> Option<GatewayState> {
         self.till.lock().payments.get(&payment)
     }
 
     /// Returns the number of money transfers so far.
     #[must_use]
-    pub fn moved(&self) -> Moved {
+    pub fn moved(&self) -> Transfers {
         self.till.lock().moved
     }
 
@@ -161,13 +161,13 @@ impl Sandbox {
     async fn call<T: Send + 'static>(
         &self,
         mood: Mood,
-        work: impl Fn(&mut Till) -> T + Send + 'static,
-    ) -> Result<T, Unreachable> {
-        let lost = || Unreachable("the sandbox was told to be".to_owned());
+        work: impl Fn(&mut SandboxState) -> T + Send + 'static,
+    ) -> Result<T, GatewayError> {
+        let lost = || GatewayError("the sandbox was told to be".to_owned());
         match mood {
             Mood::Accepts | Mood::Declines => Ok(work(&mut self.till.lock())),
             Mood::Unreachable => Err(lost()),
-            Mood::LosesAnswers => {
+            Mood::LosesResponses => {
                 work(&mut self.till.lock());
                 Err(lost())
             }
@@ -180,7 +180,7 @@ impl Sandbox {
                 });
                 late.await.map_err(|_| lost())
             }
-            Mood::AnswersTwice => {
+            Mood::DuplicatesRequests => {
                 let mut till = self.till.lock();
                 work(&mut till);
                 Ok(work(&mut till))
@@ -191,20 +191,20 @@ impl Sandbox {
 
 #[async_trait]
 impl Payments for Sandbox {
-    async fn charge(&self, payment: PaymentId, _amount: Cents) -> Result<AtGateway, Unreachable> {
+    async fn charge(&self, payment: PaymentId, _amount: Cents) -> Result<GatewayState, GatewayError> {
         let mood = *self.mood.lock();
-        let fresh = if mood == Mood::Declines { AtGateway::Declined } else { AtGateway::Captured };
+        let fresh = if mood == Mood::Declines { GatewayState::Declined } else { GatewayState::Captured };
         self.call(mood, move |till| till.settle(payment, fresh)).await
     }
 
-    async fn refund(&self, payment: PaymentId, _amount: Cents) -> Result<(), Unreachable> {
+    async fn refund(&self, payment: PaymentId, _amount: Cents) -> Result<(), GatewayError> {
         let mood = *self.mood.lock();
         self.call(mood, move |till| till.give_back(payment)).await
     }
 
-    async fn close(&self, payment: PaymentId) -> Result<AtGateway, Unreachable> {
+    async fn close(&self, payment: PaymentId) -> Result<GatewayState, GatewayError> {
         let mood = *self.mood.lock();
-        self.call(mood, move |till| till.settle(payment, AtGateway::Declined)).await
+        self.call(mood, move |till| till.settle(payment, GatewayState::Declined)).await
     }
 }
 
@@ -221,15 +221,15 @@ mod tests {
         let sandbox = Sandbox::default();
         assert_eq!(sandbox.stands(ONE), None);
         sandbox.behave(Mood::Declines);
-        assert_eq!(sandbox.charge(ONE, PRICE).await, Ok(AtGateway::Declined));
+        assert_eq!(sandbox.charge(ONE, PRICE).await, Ok(GatewayState::Declined));
         sandbox.behave(Mood::Accepts);
-        assert_eq!(sandbox.charge(ONE, PRICE).await, Ok(AtGateway::Declined));
-        assert_eq!(sandbox.charge(TWO, PRICE).await, Ok(AtGateway::Captured));
-        sandbox.behave(Mood::AnswersTwice);
-        assert_eq!(sandbox.charge(TWO, PRICE).await, Ok(AtGateway::Captured));
-        assert_eq!(sandbox.moved(), Moved { taken: 1, given_back: 0 });
+        assert_eq!(sandbox.charge(ONE, PRICE).await, Ok(GatewayState::Declined));
+        assert_eq!(sandbox.charge(TWO, PRICE).await, Ok(GatewayState::Captured));
+        sandbox.behave(Mood::DuplicatesRequests);
+        assert_eq!(sandbox.charge(TWO, PRICE).await, Ok(GatewayState::Captured));
+        assert_eq!(sandbox.moved(), Transfers { taken: 1, given_back: 0 });
         assert_eq!(sandbox.refund(TWO, PRICE).await, Ok(()));
-        assert_eq!(sandbox.moved(), Moved { taken: 1, given_back: 1 });
+        assert_eq!(sandbox.moved(), Transfers { taken: 1, given_back: 1 });
     }
 
     #[tokio::test]
@@ -238,9 +238,9 @@ mod tests {
         sandbox.behave(Mood::Unreachable);
         assert!(sandbox.charge(ONE, PRICE).await.is_err());
         assert_eq!(sandbox.stands(ONE), None);
-        sandbox.behave(Mood::LosesAnswers);
+        sandbox.behave(Mood::LosesResponses);
         assert!(sandbox.charge(ONE, PRICE).await.is_err());
-        assert_eq!(sandbox.stands(ONE), Some(AtGateway::Captured));
+        assert_eq!(sandbox.stands(ONE), Some(GatewayState::Captured));
     }
 
     #[tokio::test]
@@ -249,18 +249,18 @@ mod tests {
         sandbox.behave(Mood::Slow(Duration::from_millis(30)));
         let given_up = tokio::time::timeout(Duration::ZERO, sandbox.charge(ONE, PRICE)).await;
         assert!(given_up.is_err() && sandbox.stands(ONE).is_none());
-        assert_eq!(sandbox.charge(TWO, PRICE).await, Ok(AtGateway::Captured));
-        assert_eq!(sandbox.stands(ONE), Some(AtGateway::Captured));
+        assert_eq!(sandbox.charge(TWO, PRICE).await, Ok(GatewayState::Captured));
+        assert_eq!(sandbox.stands(ONE), Some(GatewayState::Captured));
     }
 
     #[tokio::test]
     async fn what_was_closed_or_given_back_is_never_charged_again_even_after_a_restart() {
         let restarted = Sandbox::default();
         assert_eq!(restarted.refund(ONE, PRICE).await, Ok(()));
-        assert_eq!(restarted.charge(ONE, PRICE).await, Ok(AtGateway::Refunded));
-        assert_eq!(restarted.close(ONE).await, Ok(AtGateway::Refunded));
-        assert_eq!(restarted.close(TWO).await, Ok(AtGateway::Declined));
-        assert_eq!(restarted.charge(TWO, PRICE).await, Ok(AtGateway::Declined));
+        assert_eq!(restarted.charge(ONE, PRICE).await, Ok(GatewayState::Refunded));
+        assert_eq!(restarted.close(ONE).await, Ok(GatewayState::Refunded));
+        assert_eq!(restarted.close(TWO).await, Ok(GatewayState::Declined));
+        assert_eq!(restarted.charge(TWO, PRICE).await, Ok(GatewayState::Declined));
         assert_eq!(restarted.moved().taken, 0);
     }
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 /// Path prefix under which pages request a picture from an external address; the host name follows.
-const ELSEWHERE: &str = "/imgs/remote/";
+const REMOTE_PREFIX: &str = "/imgs/remote/";
 
 /// Returns whether `text` is a path on this mall. External addresses are rejected, because every reader's
 /// browser would contact another host.
@@ -16,7 +16,7 @@ pub fn is_plain(text: &str) -> bool {
 
 /// Returns an external address without scheme, query and fragment; `None` for a path on this mall.
 #[must_use]
-pub fn elsewhere(picture: &str) -> Option<&str> {
+pub fn external_address(picture: &str) -> Option<&str> {
     let address = ["https://", "http://", "//"].iter().find_map(|scheme| picture.strip_prefix(scheme))?;
     address.split(['?', '#']).next()
 }
@@ -24,23 +24,23 @@ pub fn elsewhere(picture: &str) -> Option<&str> {
 /// Rewrites comma-separated pictures to paths on this mall. External addresses are mapped below
 /// `/imgs/remote/`.
 #[must_use]
-pub fn on_this_mall(pictures: &str) -> Cow<'_, str> {
-    if pictures.split(',').all(|picture| elsewhere(picture).is_none()) {
+pub fn to_local_paths(pictures: &str) -> Cow<'_, str> {
+    if pictures.split(',').all(|picture| external_address(picture).is_none()) {
         return Cow::Borrowed(pictures);
     }
-    let paths = pictures.split(',').map(|picture| match elsewhere(picture) {
-        Some(address) => format!("{ELSEWHERE}{address}"),
+    let paths = pictures.split(',').map(|picture| match external_address(picture) {
+        Some(address) => format!("{REMOTE_PREFIX}{address}"),
         None => picture.to_owned(),
     });
     Cow::Owned(paths.collect::<Vec<_>>().join(","))
 }
 
-/// Reverses [`on_this_mall`] for pictures sent back by one of the mall's own pages: a path derived from an
+/// Reverses [`to_local_paths`] for pictures sent back by one of the mall's own pages: a path derived from an
 /// address in `stored` becomes the address again.
 #[must_use]
-pub fn restored(pictures: &str, stored: &str) -> String {
+pub fn restore_addresses(pictures: &str, stored: &str) -> String {
     let original = |picture: &str| {
-        let is_it = |stored: &&str| elsewhere(stored).is_some() && on_this_mall(stored) == picture;
+        let is_it = |stored: &&str| external_address(stored).is_some() && to_local_paths(stored) == picture;
         stored.split(',').find(is_it).unwrap_or(picture).to_owned()
     };
     pictures.split(',').map(|picture| original(picture.trim())).collect::<Vec<_>>().join(",")
@@ -54,15 +54,15 @@ mod tests {
     fn an_address_elsewhere_is_a_path_here_and_comes_back_unchanged() {
         let stored = "https://p0.example/x/y.jpg?w=1#top,/imgs/a.png,//q.example/1.png";
         let here = "/imgs/remote/p0.example/x/y.jpg,/imgs/a.png,/imgs/remote/q.example/1.png";
-        assert_eq!(on_this_mall(stored), here);
-        assert_eq!(restored(here, stored), stored);
+        assert_eq!(to_local_paths(stored), here);
+        assert_eq!(restore_addresses(here, stored), stored);
         assert_eq!(
-            restored("/imgs/b.png, /imgs/remote/q.example/1.png", stored),
+            restore_addresses("/imgs/b.png, /imgs/remote/q.example/1.png", stored),
             "/imgs/b.png,//q.example/1.png"
         );
-        assert_eq!(on_this_mall("/imgs/a.png,,b"), "/imgs/a.png,,b");
+        assert_eq!(to_local_paths("/imgs/a.png,,b"), "/imgs/a.png,,b");
         assert_eq!(
-            restored("/imgs/remote/p0.example/other.jpg", stored),
+            restore_addresses("/imgs/remote/p0.example/other.jpg", stored),
             "/imgs/remote/p0.example/other.jpg"
         );
     }

@@ -12,33 +12,33 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use mallbox_storage::{
-    NewPicture, Picture, PictureKind, PicturePut, PictureRemoval, PictureRoom, StoreError, Timestamp, UserId,
+    NewPicture, Picture, PictureKind, PictureUsage, PutOutcome, RemoveOutcome, StoreError, Timestamp, UserId,
 };
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use self::redraw::{Drawn, redraw};
+use self::redraw::{Encoded, reencode};
 use super::chores::{Chore, Every};
-use super::{Context, Failure, Mistake, Random, Refusal};
+use super::{Context, Failure, InputError, Random, Refusal};
 
 /// Maximum size of an upload in bytes (5 MiB): a photograph from a phone's camera.
-pub const LARGEST: usize = 5 << 20;
+pub const UPLOAD_MAX_BYTES: usize = 5 << 20;
 /// Maximum number of concurrent uploads, each with its file in memory: 160 MB together. With the default rate
 /// limit, one user alone can never occupy all slots.
-const PLACES: usize = 32;
+const UPLOADS_MAX: usize = 32;
 /// Maximum number of concurrent re-encodings: each keeps a core busy and takes up to 160 MB.
-const TURNS: usize = 2;
+const ENCODINGS_MAX: usize = 2;
 /// Longest wait of an upload for re-encoding. A photograph of 12 megapixels then takes 0.4 s, and pages time
 /// out after 2 s.
-const PATIENCE: Duration = Duration::from_millis(900);
+const ENCODING_WAIT_MAX: Duration = Duration::from_millis(900);
 /// Attempts to find a free name. After a reseed with an earlier seed, the mall generates earlier names again.
-const NAMES: usize = 100;
+const NAME_ATTEMPTS_MAX: usize = 100;
 /// How long a picture without references is kept after its upload: the user may still be writing the text
 /// that will show the picture.
-const IDLE: Duration = Duration::from_secs(24 * 60 * 60);
+const UNREFERENCED_KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The service for uploaded pictures. Cheap to clone.
 #[derive(Clone)]
-pub struct PictureAlbum {
+pub struct Pictures {
     context: Context,
     random: Arc<Random>,
     places: Arc<Semaphore>,
@@ -47,15 +47,15 @@ pub struct PictureAlbum {
 
 /// A permit for one upload; covers the memory of its file.
 #[must_use]
-pub struct UploadPlace(
+pub struct UploadPermit(
     #[expect(dead_code, reason = "it is given back when this is dropped")] OwnedSemaphorePermit,
 );
 
-impl PictureAlbum {
+impl Pictures {
     /// Creates the service.
     #[must_use]
     pub fn new(context: Context, random: Arc<Random>) -> Self {
-        let [places, turns] = [PLACES, TURNS].map(|many| Arc::new(Semaphore::new(many)));
+        let [places, turns] = [UPLOADS_MAX, ENCODINGS_MAX].map(|many| Arc::new(Semaphore::new(many)));
         Self { context, random, places, turns }
     }
 
@@ -63,46 +63,46 @@ impl PictureAlbum {
     ///
     /// # Errors
     /// [`Refusal::RateLimited`]; [`Refusal::Busy`] if too many uploads are in progress.
-    pub async fn admit(&self, user: UserId, now: Timestamp) -> Result<UploadPlace, Failure> {
+    pub async fn admit(&self, user: UserId, now: Timestamp) -> Result<UploadPermit, Failure> {
         self.context.within(self.context.settings.upload_limit, "upload", user, now).await?;
-        Ok(UploadPlace(Arc::clone(&self.places).try_acquire_owned().map_err(|_| Refusal::Busy)?))
+        Ok(UploadPermit(Arc::clone(&self.places).try_acquire_owned().map_err(|_| Refusal::Busy)?))
     }
 
     /// Re-encodes and stores the picture in `file`, whatever type the file claims to be. Returns the
     /// picture's name, `/blogs/…`; pages request the picture below `/imgs`.
     ///
     /// # Errors
-    /// [`Mistake::NoPicture`], [`Mistake::TooManyPixels`]; [`Refusal::PicturesFull`],
+    /// [`InputError::NoPicture`], [`InputError::TooManyPixels`]; [`Refusal::PicturesFull`],
     /// [`Refusal::PictureBytesFull`]; [`Refusal::Busy`] if the wait for re-encoding takes too long.
     pub async fn put(
         &self,
-        _place: UploadPlace,
+        _place: UploadPermit,
         user: UserId,
         file: Vec<u8>,
         now: Timestamp,
     ) -> Result<String, Failure> {
-        let turn = tokio::time::timeout(PATIENCE, Arc::clone(&self.turns).acquire_owned()).await;
+        let turn = tokio::time::timeout(ENCODING_WAIT_MAX, Arc::clone(&self.turns).acquire_owned()).await;
         let Ok(Ok(turn)) = turn else { return Err(Refusal::Busy.into()) };
         // The permit moves into the work, which cannot be cancelled, and is released only after storing. So
         // few pictures share a commit.
-        let drawn = tokio::task::spawn_blocking(move || (redraw(&file), turn)).await;
+        let drawn = tokio::task::spawn_blocking(move || (reencode(&file), turn)).await;
         let (drawn, _turn) = drawn.map_err(|broken| {
             tracing::error!(%broken, "re-encoding a picture ended abnormally");
-            Mistake::NoPicture
+            InputError::NoPicture
         })?;
         self.keep_new(user, drawn?, now).await
     }
 
-    async fn keep_new(&self, owner: UserId, drawn: Drawn, now: Timestamp) -> Result<String, Failure> {
+    async fn keep_new(&self, owner: UserId, drawn: Encoded, now: Timestamp) -> Result<String, Failure> {
         let most = self.context.settings.picture_room;
-        let Drawn { kind, content } = drawn;
-        for _ in 0..NAMES {
+        let Encoded { kind, content } = drawn;
+        for _ in 0..NAME_ATTEMPTS_MAX {
             let name = name(&self.random.uuid(), kind);
             let picture = NewPicture { name: name.clone(), owner, kind, content: content.clone() };
             match self.context.storage.pictures.put(picture, most, now).await? {
-                PicturePut::Put => return Ok(name),
-                PicturePut::NoRoom(has) => return Err(full(has, most).into()),
-                PicturePut::NameTaken => {}
+                PutOutcome::Put => return Ok(name),
+                PutOutcome::NoRoom(has) => return Err(full(has, most).into()),
+                PutOutcome::NameTaken => {}
             }
         }
         Err(Failure::Bug("every name for a picture is taken".to_owned()))
@@ -150,8 +150,8 @@ impl PictureAlbum {
     pub async fn remove(&self, user: UserId, path: &str) -> Result<(), Failure> {
         let name = name_in(path).ok_or(Refusal::NotFound("picture"))?;
         match self.context.storage.pictures.remove(user, &name).await? {
-            PictureRemoval::Removed | PictureRemoval::Shown => Ok(()),
-            PictureRemoval::NotTheirs => Err(Refusal::NotFound("picture").into()),
+            RemoveOutcome::Removed | RemoveOutcome::Shown => Ok(()),
+            RemoveOutcome::NotTheirs => Err(Refusal::NotFound("picture").into()),
         }
     }
 
@@ -161,13 +161,13 @@ impl PictureAlbum {
     }
 }
 
-/// Re-encodes the picture in a file, as [`PictureAlbum::put`] does; `None` without a picture, or if the
+/// Re-encodes the picture in a file, as [`Pictures::put`] does; `None` without a picture, or if the
 /// picture is too large.
 ///
 /// Takes some tenths of a second and up to 160 MB.
 #[cfg(feature = "https")]
-pub(crate) fn draw_anew(file: &[u8]) -> Option<(PictureKind, Vec<u8>)> {
-    redraw(file).ok().map(|Drawn { kind, content }| (kind, content))
+pub(crate) fn reencode_picture(file: &[u8]) -> Option<(PictureKind, Vec<u8>)> {
+    redraw::reencode(file).ok().map(|Encoded { kind, content }| (kind, content))
 }
 
 /// Returns the file extension of a picture.
@@ -194,7 +194,7 @@ fn name_in(path: &str) -> Option<String> {
         .then(|| format!("/{rest}"))
 }
 
-fn full(has: PictureRoom, most: PictureRoom) -> Refusal {
+fn full(has: PictureUsage, most: PictureUsage) -> Refusal {
     if has.pictures >= most.pictures {
         Refusal::PicturesFull(most.pictures)
     } else {
@@ -228,7 +228,7 @@ impl Chore for SweepPictures {
     async fn run(&self, now: Timestamp) {
         self.every.ran(now);
         for _ in 0..Self::ROUNDS {
-            match self.context.storage.pictures.sweep(now - IDLE, Self::AT_ONCE, now).await {
+            match self.context.storage.pictures.sweep(now - UNREFERENCED_KEPT, Self::AT_ONCE, now).await {
                 Ok(swept) if swept.has_more => {}
                 Ok(_) => return,
                 Err(error) => {
@@ -261,7 +261,7 @@ mod tests {
 
     #[test]
     fn the_limit_that_is_met_is_told() {
-        let room = |pictures, bytes| PictureRoom { pictures, bytes };
+        let room = |pictures, bytes| PictureUsage { pictures, bytes };
         assert_eq!(full(room(5, 10), room(5, 100)), Refusal::PicturesFull(5));
         assert_eq!(full(room(4, 99), room(5, 100)), Refusal::PictureBytesFull(100));
     }

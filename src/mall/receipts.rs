@@ -7,7 +7,7 @@ use std::sync::Arc;
 use mallbox_storage::{Order, OrderId, OrderStatus, Shop, Timestamp, UserId, Voucher};
 use tokio::sync::OnceCell;
 
-use super::{Context, Failure, OrderDesk, Random, Refusal};
+use super::{Context, Failure, Orders, Random, Refusal};
 
 pub use code::ReceiptCode;
 
@@ -29,17 +29,17 @@ pub struct Receipt {
 
 /// Issues receipts and verifies their codes. Cheap to clone.
 #[derive(Clone)]
-pub struct ReceiptBook {
+pub struct Receipts {
     context: Context,
-    desk: OrderDesk,
+    desk: Orders,
     random: Arc<Random>,
     secret: Arc<OnceCell<String>>,
 }
 
-impl ReceiptBook {
+impl Receipts {
     /// Creates the service for the orders of `desk`. The mall's secret is created on first use.
     #[must_use]
-    pub fn new(context: Context, desk: OrderDesk, random: Arc<Random>) -> Self {
+    pub fn new(context: Context, desk: Orders, random: Arc<Random>) -> Self {
         Self { context, desk, random, secret: Arc::default() }
     }
 

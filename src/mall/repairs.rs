@@ -9,19 +9,19 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use mallbox_storage::{
-    LockAnswer, LockEntry, LockOwner, Page, Storage, StoreError, Timestamp, UserFilter, deadlines, geo_index,
+    LockEntry, LockOutcome, LockOwner, Page, Storage, StoreError, Timestamp, UserFilter, deadlines, geo_index,
 };
 use tokio::time::Instant;
 
 use super::chores::{Chore, Every};
-use super::{Context, SaleCounter};
+use super::{Context, FlashSales};
 
 /// Ends all sessions of blocked users: a process may have stopped between blocking a user and ending the
 /// user's sessions.
 ///
 /// # Errors
 /// [`StoreError`] if the store fails: the remaining sessions may still be live.
-pub async fn see_out_the_blocked(storage: &Storage) -> Result<(), StoreError> {
+pub async fn end_blocked_sessions(storage: &Storage) -> Result<(), StoreError> {
     /// Users read per page.
     const PAGE: u32 = 500;
     let filter = UserFilter { blocked: true, ..UserFilter::default() };
@@ -39,10 +39,10 @@ pub async fn see_out_the_blocked(storage: &Storage) -> Result<(), StoreError> {
 
 /// Loads the sales at start. Retries transient errors for 30 s: another process may be changing a sale, or
 /// may have died during a change, and neither is a reason not to start.
-pub(super) async fn load_sales(sales: &SaleCounter, now: Timestamp) -> Result<(), StoreError> {
-    const PATIENCE: Duration = Duration::from_secs(30);
+pub(super) async fn load_sales(sales: &FlashSales, now: Timestamp) -> Result<(), StoreError> {
+    const RETRY_FOR: Duration = Duration::from_secs(30);
     const PAUSE: Duration = Duration::from_millis(200);
-    let until = Instant::now() + PATIENCE;
+    let until = Instant::now() + RETRY_FOR;
     loop {
         match sales.load(now).await {
             Ok(_) => return Ok(()),
@@ -57,16 +57,16 @@ pub(super) async fn load_sales(sales: &SaleCounter, now: Timestamp) -> Result<()
 
 /// Periodic reconciliation by a leader: the process that ran last, until its lease of [`LEASE`](Self::LEASE)
 /// expires.
-pub(super) struct Repairs {
+pub(super) struct Reconciliation {
     every: Every,
     all_every: Every,
     context: Context,
-    sales: SaleCounter,
+    sales: FlashSales,
     /// Lock owner id of this process.
     owner: LockOwner,
 }
 
-impl Repairs {
+impl Reconciliation {
     const LOCK: &str = "repairs";
     /// Lease of the leader, in real time; longer than the interval between runs.
     const LEASE: Duration = Duration::from_secs(90);
@@ -76,7 +76,7 @@ impl Repairs {
     /// An unpaid order this late is not merely waiting to be cancelled: its deadline has been lost.
     const LATE: Duration = Duration::from_secs(60);
 
-    pub(super) fn new(context: &Context, sales: &SaleCounter) -> Self {
+    pub(super) fn new(context: &Context, sales: &FlashSales) -> Self {
         Self {
             every: Every::new(Self::SPAN),
             all_every: Every::new(Self::ALL_SPAN),
@@ -91,11 +91,11 @@ impl Repairs {
     async fn is_ours(&self) -> Result<bool, StoreError> {
         let entry = LockEntry { owner: self.owner, number: 0 };
         let answer = self.context.storage.locks.enter(Self::LOCK, entry, Self::LEASE).await?;
-        Ok(matches!(answer, LockAnswer::Held(_)))
+        Ok(matches!(answer, LockOutcome::Held(_)))
     }
 
     async fn look_after_sales(&self, now: Timestamp) -> Result<(), StoreError> {
-        let forgotten = self.sales.forget_over(now).await?;
+        let forgotten = self.sales.evict_ended(now).await?;
         if forgotten > 0 {
             tracing::info!(sales = forgotten, "evicted ended sales");
         }
@@ -133,7 +133,7 @@ impl Repairs {
 }
 
 #[async_trait]
-impl Chore for Repairs {
+impl Chore for Reconciliation {
     fn name(&self) -> &'static str {
         "repairs"
     }
@@ -152,7 +152,7 @@ impl Chore for Repairs {
         if let Err(error) = self.look_after_sales(now).await {
             tracing::warn!(%error, "could not reconcile the sales in memory with the database");
         }
-        if let Err(error) = see_out_the_blocked(&self.context.storage).await {
+        if let Err(error) = end_blocked_sessions(&self.context.storage).await {
             tracing::warn!(%error, "could not end the sessions of blocked users");
         }
         if self.all_every.next(now) <= now {

@@ -3,9 +3,9 @@
 use super::Refusal;
 
 /// Checks a key: 1 to 64 characters without control characters; otherwise [`Refusal::BadValue`].
-pub(super) fn fit_request(name: String) -> Result<String, Refusal> {
+pub(super) fn check_idempotency_key(name: String) -> Result<String, Refusal> {
     /// Longer than any UUID.
-    const LONGEST: usize = 64;
-    let is_fit = (1..=LONGEST).contains(&name.chars().count()) && !name.chars().any(char::is_control);
+    const KEY_MAX_CHARS: usize = 64;
+    let is_fit = (1..=KEY_MAX_CHARS).contains(&name.chars().count()) && !name.chars().any(char::is_control);
     if is_fit { Ok(name) } else { Err(Refusal::BadValue("requestId")) }
 }

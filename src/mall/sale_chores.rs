@@ -4,26 +4,26 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use mallbox_storage::{Errand, StoreError, Timestamp};
+use mallbox_storage::{OutboxEntry, StoreError, Timestamp};
 
 use super::Context;
 use super::cashier::Cashier;
 use super::chores::{Chore, Every};
 use super::overdue_orders::CancelOverdue;
-use super::repairs::Repairs;
-use super::sales::SaleCounter;
+use super::repairs::Reconciliation;
+use super::sales::FlashSales;
 use super::sparse_log::SparseLog;
 
 /// Returns all background jobs for sales, orders and the store.
 #[must_use]
-pub fn chores(context: &Context, sales: &SaleCounter, cashier: &Cashier) -> Vec<Arc<dyn Chore>> {
+pub fn chores(context: &Context, sales: &FlashSales, cashier: &Cashier) -> Vec<Arc<dyn Chore>> {
     let every = |ms| Every::new(Duration::from_millis(ms));
     vec![
         Arc::new(CancelOverdue::new(context)),
-        Arc::new(RunErrands { every: every(1_000), context: context.clone() }),
+        Arc::new(ProcessOutbox { every: every(1_000), context: context.clone() }),
         Arc::new(SettlePayments { every: every(5_000), cashier: cashier.clone() }),
         Arc::new(RefreshTerms { every: every(500), sales: sales.clone() }),
-        Arc::new(Repairs::new(context, sales)),
+        Arc::new(Reconciliation::new(context, sales)),
         Arc::new(CompareClocks { every: every(60_000), context: context.clone(), log: SparseLog::default() }),
         Arc::new(Sweep { every: every(1_000), context: context.clone() }),
     ]
@@ -31,12 +31,12 @@ pub fn chores(context: &Context, sales: &SaleCounter, cashier: &Cashier) -> Vec<
 
 /// Processes outbox entries: releases the unit of each closed order. The call that closed the order may have
 /// failed before releasing.
-struct RunErrands {
+struct ProcessOutbox {
     every: Every,
     context: Context,
 }
 
-impl RunErrands {
+impl ProcessOutbox {
     /// Outbox entries processed per batch.
     const AT_ONCE: u32 = 1_000;
 
@@ -48,7 +48,7 @@ impl RunErrands {
             // Most units have already been released, when the order was closed.
             let units: Vec<_> = errands
                 .iter()
-                .map(|&Errand::Release { voucher, user, order }| (voucher, user, order))
+                .map(|&OutboxEntry::Release { voucher, user, order }| (voucher, user, order))
                 .collect();
             storage.sales.release_all(&units).await?;
             storage.outbox.done(&errands).await?;
@@ -58,7 +58,7 @@ impl RunErrands {
 }
 
 #[async_trait]
-impl Chore for RunErrands {
+impl Chore for ProcessOutbox {
     fn name(&self) -> &'static str {
         "run errands"
     }
@@ -110,7 +110,7 @@ impl Chore for SettlePayments {
 /// consistent with the database.
 struct RefreshTerms {
     every: Every,
-    sales: SaleCounter,
+    sales: FlashSales,
 }
 
 #[async_trait]

@@ -10,37 +10,37 @@ use tokio::sync::Notify;
 
 /// Shortest interval between reads of the log's length, used when the log is nearly too long. Every claim
 /// needs the length.
-const SHORTEST_MS: u64 = 20;
+const POLL_MIN_MS: u64 = 20;
 /// Longest interval, used when the log is far from its limit. Each read costs Redis one call per partition.
-const LONGEST_MS: u64 = 1_000;
+const POLL_MAX_MS: u64 = 1_000;
 /// Upper bound of the log's growth, in claims per millisecond.
-const FASTEST: u64 = 1_000;
+const GROWTH_MAX_PER_MS: u64 = 1_000;
 
 /// Cached length of the order log, at most [`LONGEST_MS`] old.
 #[derive(Debug)]
 pub(super) struct Backlog {
     start: Instant,
     /// Real milliseconds since `start` of the last read, plus 1; 0 before the first read.
-    looked_ms: AtomicU64,
+    checked_ms: AtomicU64,
     pending: AtomicU64,
 }
 
 impl Backlog {
     pub(super) fn new() -> Self {
-        Self { start: Instant::now(), looked_ms: AtomicU64::new(0), pending: AtomicU64::new(0) }
+        Self { start: Instant::now(), checked_ms: AtomicU64::new(0), pending: AtomicU64::new(0) }
     }
 
     /// Returns whether more than `most` claims are in the log.
     pub(super) async fn exceeds(&self, most: u64, log: &dyn OrderLog) -> bool {
         let now_ms = u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX - 1) + 1;
-        let looked_ms = self.looked_ms.load(Ordering::Relaxed);
+        let looked_ms = self.checked_ms.load(Ordering::Relaxed);
         let room = most.saturating_sub(self.pending.load(Ordering::Relaxed));
         let is_due = looked_ms == 0 || now_ms >= looked_ms + rest_ms(room);
         // The first caller to find the read due does the read. If cancelled midway, another caller reads
         // soon.
         if is_due
             && self
-                .looked_ms
+                .checked_ms
                 .compare_exchange(looked_ms, now_ms, Ordering::Relaxed, Ordering::Relaxed)
                 .is_ok()
         {
@@ -52,7 +52,7 @@ impl Backlog {
 
 /// Returns how long a read stays valid that found room for `room` more claims.
 fn rest_ms(room: u64) -> u64 {
-    (room / FASTEST).clamp(SHORTEST_MS, LONGEST_MS)
+    (room / GROWTH_MAX_PER_MS).clamp(POLL_MIN_MS, POLL_MAX_MS)
 }
 
 /// Sales whose claims are delayed while the ledger check reads them.
@@ -77,7 +77,7 @@ impl Holds {
     pub(super) async fn pass(&self, voucher: VoucherId) {
         /// A request must get its response within 1.5 s, and the ledger check must not keep anybody from
         /// buying.
-        const LONGEST: Duration = Duration::from_millis(700);
+        const HOLD_WAIT_MAX: Duration = Duration::from_millis(700);
         if self.count.load(Ordering::Relaxed) == 0 {
             return;
         }
@@ -91,7 +91,7 @@ impl Holds {
             }
         };
         // The claim continues in either case.
-        let _ = tokio::time::timeout(LONGEST, freed).await;
+        let _ = tokio::time::timeout(HOLD_WAIT_MAX, freed).await;
     }
 }
 

@@ -8,30 +8,30 @@ use std::time::Duration;
 use mallbox_storage::{SaleRecord, Storage, StoreError, Timestamp, Voucher, VoucherId};
 use parking_lot::{Mutex, RwLock};
 
-use super::cache_aside::{CacheFigures, Counted, IdFilter};
-use super::flights::{Flights, shared};
+use super::cache_aside::{CacheEvent, CacheMetrics, IdFilter};
+use super::flights::{SingleFlight, shared};
 use super::recent::Recent;
 
 /// Maximum age of a copy, and of a negative cache entry.
-const FRESH: Duration = Duration::from_secs(1);
+const MAX_AGE: Duration = Duration::from_secs(1);
 /// Longest wait, in real time, of a claim for a fresh copy while an older copy exists: several reads of a
 /// healthy database.
 const READ_WAIT_MAX: Duration = Duration::from_millis(50);
 /// Copies without a claim for this span are not refreshed until the next claim.
-const IDLE: Duration = Duration::from_secs(60);
+const REFRESH_IDLE_MAX: Duration = Duration::from_secs(60);
 /// Capacity of negative cache entries: 2 MB at most. Beyond, some ids are looked up again.
-const ABSENT: usize = 32_768;
+const NEGATIVE_ENTRIES_MAX: usize = 32_768;
 
 /// A sale as last read from the database.
 #[derive(Debug)]
-pub(super) struct Known {
+pub(super) struct CachedSale {
     pub(super) voucher: Voucher,
     pub(super) sale: SaleRecord,
     read_ms: AtomicI64,
     used_ms: AtomicI64,
 }
 
-impl Known {
+impl CachedSale {
     fn read(&self) -> Timestamp {
         Timestamp::from_millis(self.read_ms.load(Ordering::Relaxed))
     }
@@ -44,15 +44,15 @@ impl Known {
     }
 }
 
-type Found = Result<Option<Arc<Known>>, Arc<StoreError>>;
+type Found = Result<Option<Arc<CachedSale>>, Arc<StoreError>>;
 
 /// Copies of the sales' terms, read by each claim and written every half second while claims arrive.
 ///
-/// - A copy is at most [`FRESH`] old; concurrent reads of a sale share one read of the database
+/// - A copy is at most [`MAX_AGE`] old; concurrent reads of a sale share one read of the database
 ///   (single-flight).
 /// - Stale-while-revalidate: while the database refuses or does not respond, the last copy is used, and a
-///   claim waits for a fresh copy no longer than [`READ_WAIT_MAX`], once per [`FRESH`]. The terms are checked
-///   again when the unit is taken, and terms are changed through the database.
+///   claim waits for a fresh copy no longer than [`READ_WAIT_MAX`], once per [`MAX_AGE`]. The terms are
+///   checked again when the unit is taken, and terms are changed through the database.
 /// - The copy of a sale that has not ended is never dropped, so an unresponsive database stops no sale.
 /// - Unknown ids get negative cache entries and cost the database one read per id and second. Once the [Bloom
 ///   filter of existing vouchers](IdFilter) is filled, unknown ids cause hardly any reads.
@@ -62,10 +62,10 @@ type Found = Result<Option<Arc<Known>>, Arc<StoreError>>;
 pub(super) struct SaleTerms {
     storage: Storage,
     ids: IdFilter<VoucherId>,
-    figures: Arc<CacheFigures>,
-    known: RwLock<HashMap<VoucherId, Arc<Known>>>,
+    figures: Arc<CacheMetrics>,
+    known: RwLock<HashMap<VoucherId, Arc<CachedSale>>>,
     absent: Mutex<Recent<VoucherId, Timestamp>>,
-    flights: Flights<VoucherId, Found>,
+    flights: SingleFlight<VoucherId, Found>,
     /// Number of invalidations. A read that started before an invalidation is not kept.
     changes: AtomicU64,
 }
@@ -75,10 +75,10 @@ impl SaleTerms {
         Self {
             storage,
             ids: IdFilter::default(),
-            figures: Arc::new(CacheFigures::new("sale-terms")),
+            figures: Arc::new(CacheMetrics::new("sale-terms")),
             known: RwLock::default(),
-            absent: Mutex::new(Recent::new(ABSENT)),
-            flights: Flights::default(),
+            absent: Mutex::new(Recent::new(NEGATIVE_ENTRIES_MAX)),
+            flights: SingleFlight::default(),
             changes: AtomicU64::new(0),
         }
     }
@@ -88,16 +88,16 @@ impl SaleTerms {
         self: &Arc<Self>,
         voucher: VoucherId,
         now: Timestamp,
-    ) -> Result<Option<Arc<Known>>, StoreError> {
+    ) -> Result<Option<Arc<CachedSale>>, StoreError> {
         if let Some(known) = self.copy(voucher, now) {
             return Ok(Some(known));
         }
         if !self.ids.may_be(voucher) {
-            self.figures.count(Counted::Filtered);
+            self.figures.count(CacheEvent::Filtered);
             return Ok(None);
         }
         if self.is_absent(voucher, now) {
-            self.figures.count(Counted::Absent);
+            self.figures.count(CacheEvent::Absent);
             if self.storage.sales.units(voucher).await?.is_none() {
                 return Ok(None);
             }
@@ -134,7 +134,7 @@ impl SaleTerms {
     }
 
     /// Returns the cache metrics. Hits are not counted: every claim would write to the same counter.
-    pub(super) fn figures(&self) -> Arc<CacheFigures> {
+    pub(super) fn figures(&self) -> Arc<CacheMetrics> {
         Arc::clone(&self.figures)
     }
 
@@ -149,9 +149,11 @@ impl SaleTerms {
     /// Re-reads the copies in use. Drops the copies of ended sales without recent claims.
     ///
     /// # Errors
-    /// The first [`StoreError`]. All copies stay in use for [`FRESH`], and no further copy is read.
+    /// The first [`StoreError`]. All copies stay in use for [`MAX_AGE`], and no further copy is read.
     pub(super) async fn refresh(&self, now: Timestamp) -> Result<(), StoreError> {
-        let is_used = |known: &Known| known.used_ms.load(Ordering::Relaxed) >= (now - IDLE).as_millis();
+        let is_used = |known: &CachedSale| {
+            known.used_ms.load(Ordering::Relaxed) >= (now - REFRESH_IDLE_MAX).as_millis()
+        };
         let in_use: Vec<VoucherId> = {
             let mut known = self.known.write();
             known.retain(|_, known| is_used(known) || now < known.sale.terms.end);
@@ -160,7 +162,7 @@ impl SaleTerms {
         for voucher in in_use {
             // A separate read, not shared with waiting claims.
             if let Err(error) = self.read(voucher, now).await {
-                self.serve_on(now);
+                self.extend_stale(now);
                 return Err(shared("sale terms", &error));
             }
         }
@@ -174,26 +176,26 @@ impl SaleTerms {
 
     /// Returns a fresh copy, or `last` after [`READ_WAIT_MAX`]. The read runs in its own task, so a cancelled
     /// waiter does not abort the read.
-    async fn reread(self: &Arc<Self>, voucher: VoucherId, last: Arc<Known>, now: Timestamp) -> Found {
+    async fn reread(self: &Arc<Self>, voucher: VoucherId, last: Arc<CachedSale>, now: Timestamp) -> Found {
         let terms = Arc::clone(self);
         let reading =
             tokio::spawn(async move { terms.flights.share(voucher, || terms.find(voucher, now)).await });
         if let Ok(Ok(found)) = tokio::time::timeout(READ_WAIT_MAX, reading).await {
             return found;
         }
-        self.serve_on(now);
+        self.extend_stale(now);
         Ok(Some(last))
     }
 
     /// Marks every copy as fresh at `now`: the database does not respond, and further claims need not wait to
     /// learn the same.
-    fn serve_on(&self, now: Timestamp) {
+    fn extend_stale(&self, now: Timestamp) {
         for known in self.known.read().values() {
             known.read_ms.store(now.as_millis(), Ordering::Relaxed);
         }
     }
 
-    fn copy(&self, voucher: VoucherId, now: Timestamp) -> Option<Arc<Known>> {
+    fn copy(&self, voucher: VoucherId, now: Timestamp) -> Option<Arc<CachedSale>> {
         let known = self.known.read();
         let known = known.get(&voucher).filter(|known| is_fresh(known.read(), now))?;
         known.touch(now);
@@ -214,7 +216,7 @@ impl SaleTerms {
         }
         match self.read(voucher, now).await {
             Err(error) if error.is_transient() => {
-                self.serve_on(now);
+                self.extend_stale(now);
                 self.last_copy(voucher).map(Some).ok_or(error)
             }
             found => found,
@@ -222,12 +224,12 @@ impl SaleTerms {
     }
 
     /// Returns the copy at any age.
-    fn last_copy(&self, voucher: VoucherId) -> Option<Arc<Known>> {
+    fn last_copy(&self, voucher: VoucherId) -> Option<Arc<CachedSale>> {
         self.known.read().get(&voucher).map(Arc::clone)
     }
 
     async fn read(&self, voucher: VoucherId, now: Timestamp) -> Found {
-        self.figures.count(Counted::Rebuild);
+        self.figures.count(CacheEvent::Rebuild);
         let changes = self.changes();
         let found = self.storage.vouchers.get(voucher).await.map_err(Arc::new)?;
         let found = found.and_then(|voucher| voucher.sale.map(|sale| (voucher, sale)));
@@ -242,12 +244,12 @@ impl SaleTerms {
         found: Option<(Voucher, SaleRecord)>,
         changes: u64,
         (read, used): (Timestamp, Timestamp),
-    ) -> Option<Arc<Known>> {
+    ) -> Option<Arc<CachedSale>> {
         let mut known = self.known.write();
         let used_ms = known.get(&voucher).map_or(used.as_millis(), |old| old.used_ms.load(Ordering::Relaxed));
         let copy = found.map(|(voucher, sale)| {
             let (read_ms, used_ms) = (read.as_millis().into(), used_ms.into());
-            Arc::new(Known { voucher, sale, read_ms, used_ms })
+            Arc::new(CachedSale { voucher, sale, read_ms, used_ms })
         });
         if self.changes() == changes {
             match &copy {
@@ -262,9 +264,9 @@ impl SaleTerms {
     }
 }
 
-/// Returns whether a copy is younger than [`FRESH`], in either direction of a clock change.
+/// Returns whether a copy is younger than [`MAX_AGE`], in either direction of a clock change.
 fn is_fresh(read: Timestamp, now: Timestamp) -> bool {
-    now.since(read) < FRESH && read.since(now) < FRESH
+    now.since(read) < MAX_AGE && read.since(now) < MAX_AGE
 }
 
 #[cfg(test)]

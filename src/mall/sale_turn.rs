@@ -15,15 +15,15 @@ const NAME: &str = "sale-terms";
 /// Lease time: how long a lease outlives an instance that died while holding it.
 const LEASE: Duration = Duration::from_secs(3);
 /// Longest wait for a lease held by another instance. A request must get its response within 1.5 s.
-const PATIENCE: Duration = Duration::from_secs(1);
+const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(1);
 /// Longest time for which a holder visiting many sales keeps others waiting.
-const LONGEST: Duration = Duration::from_millis(100);
+const HOLD_MAX: Duration = Duration::from_millis(100);
 /// Delay before local waiters may re-acquire, if other instances exist. Remote instances learn of a release
 /// later and have to poll for the lease.
-const HEAD_START: Duration = Duration::from_millis(3);
+const LOCAL_REACQUIRE_DELAY: Duration = Duration::from_millis(3);
 
 /// Grants the lease: among the tasks of this process, and among all instances of the mall.
-pub(super) struct SaleTurns {
+pub(super) struct TermsLease {
     here: Arc<Mutex<()>>,
     everywhere: Locker,
     head_start: Duration,
@@ -34,33 +34,33 @@ pub(super) struct SaleTurns {
 
 /// The held lease. Dropping releases the shared lock first and the local lock afterwards, so that an instance
 /// with many waiting tasks lets other instances in between.
-pub(super) struct Turn {
+pub(super) struct HeldTermsLease {
     since: Instant,
     held: Option<(HeldLock, OwnedMutexGuard<()>)>,
     head_start: Duration,
 }
 
-impl SaleTurns {
+impl TermsLease {
     pub(super) fn new(locks: Arc<dyn Locks>) -> Self {
-        let head_start = if locks.are_shared() { HEAD_START } else { Duration::ZERO };
+        let head_start = if locks.are_shared() { LOCAL_REACQUIRE_DELAY } else { Duration::ZERO };
         Self { here: Arc::default(), everywhere: Locker::new(locks), head_start, owner: LockOwner::random() }
     }
 
     /// Acquires the lease, waiting up to [`PATIENCE`] for another instance.
-    pub(super) async fn next(&self) -> Result<Turn, StoreError> {
+    pub(super) async fn next(&self) -> Result<HeldTermsLease, StoreError> {
         let here = Arc::clone(&self.here).lock_owned().await;
-        match self.everywhere.hold(NAME, self.owner, LEASE, PATIENCE).await? {
+        match self.everywhere.hold(NAME, self.owner, LEASE, ACQUIRE_TIMEOUT).await? {
             Some(everywhere) => {
                 let (since, held) = (Instant::now(), Some((everywhere, here)));
-                Ok(Turn { since, held, head_start: self.head_start })
+                Ok(HeldTermsLease { since, held, head_start: self.head_start })
             }
             None => Err(lost("another instance is changing sales")),
         }
     }
 
     /// Returns the same lease, or a newly acquired lease if `turn` has been held for [`LONGEST`].
-    pub(super) async fn go_on(&self, turn: Turn) -> Result<Turn, StoreError> {
-        if turn.since.elapsed() < LONGEST {
+    pub(super) async fn renew_if_long(&self, turn: HeldTermsLease) -> Result<HeldTermsLease, StoreError> {
+        if turn.since.elapsed() < HOLD_MAX {
             return Ok(turn);
         }
         drop(turn);
@@ -68,7 +68,7 @@ impl SaleTurns {
     }
 }
 
-impl Turn {
+impl HeldTermsLease {
     /// Fails if the lease was lost. A process stopped for longer than [`LEASE`] may lose the lease to another
     /// instance.
     pub(super) fn check(&self) -> Result<(), StoreError> {
@@ -77,7 +77,7 @@ impl Turn {
     }
 }
 
-impl Drop for Turn {
+impl Drop for HeldTermsLease {
     fn drop(&mut self) {
         // Without a runtime no local task waits, and the lease expires by itself.
         if let (Some((everywhere, here)), Ok(runtime)) = (self.held.take(), Handle::try_current()) {
@@ -112,8 +112,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let storage = mallbox_storage_embedded::open(EmbeddedOptions::new(dir.path())).await.unwrap();
         let instance = || {
-            let turns = SaleTurns::new(Arc::clone(&storage.locks));
-            Arc::new(SaleTurns { head_start: HEAD_START, ..turns })
+            let turns = TermsLease::new(Arc::clone(&storage.locks));
+            Arc::new(TermsLease { head_start: LOCAL_REACQUIRE_DELAY, ..turns })
         };
         let (busy, other) = (instance(), instance());
         for _ in 0..4 {

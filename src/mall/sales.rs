@@ -14,28 +14,28 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use mallbox_storage::{
-    Claim, ClaimAnswer, Limit, OrderId, SaleRecord, ShopId, StoreError, Timestamp, Units, UserId, Voucher,
-    VoucherId, VoucherStatus,
+    Claim, ClaimOutcome, Limit, OrderId, SaleRecord, SaleUnits, ShopId, StoreError, Timestamp, UserId,
+    Voucher, VoucherId, VoucherStatus,
 };
 use parking_lot::Mutex;
 
-use super::cache_aside::CacheFigures;
-use super::flights::{Flights, shared};
+use super::cache_aside::CacheMetrics;
+use super::flights::{SingleFlight, shared};
 use super::order_numbers::OrderNumbers;
 use super::sale_gate::{Backlog, Hold, Holds};
-use super::sale_terms::{Known, SaleTerms};
-use super::sale_turn::{SaleTurns, Turn};
-use super::shelf::Shelf;
+use super::sale_terms::{CachedSale, SaleTerms};
+use super::sale_turn::{HeldTermsLease, TermsLease};
+use super::shelf::VoucherCache;
 use super::{Context, Failure, Refusal};
 
-pub use on::SaleOn;
+pub use on::ListedSale;
 pub use shown::{LiveSale, RunningSale, SalePage, SaleState};
 
 /// Sales read per page when all sales are visited.
 const PAGE: u32 = 500;
 /// Time for which an ended sale stays in memory. Usually longer than a buyer's time to pay: a unit released
 /// after the end does not reload the sale.
-const AFTER_END: Duration = Duration::from_secs(60 * 60);
+const EVICT_AFTER_END: Duration = Duration::from_secs(60 * 60);
 
 /// Repeated claims allowed to a holder per claim of the rate limit. Each repeat returns the existing order.
 const REPEATS_PER_CLAIM: u32 = 6;
@@ -49,37 +49,37 @@ const REPEATS_PER_CLAIM: u32 = 6;
 /// of the sale's terms. The copy is at most a second old by the mall's clock; while the database cannot be
 /// read, the last copy is used.
 #[derive(Clone)]
-pub struct SaleCounter {
+pub struct FlashSales {
     inner: Arc<Inner>,
 }
 
 struct Inner {
     context: Context,
     terms: Arc<SaleTerms>,
-    shelf: Shelf,
+    shelf: VoucherCache,
     numbers: OrderNumbers,
     backlog: Backlog,
     holds: Holds,
-    puts: Flights<VoucherId, Result<bool, Arc<StoreError>>>,
-    turns: SaleTurns,
+    puts: SingleFlight<VoucherId, Result<bool, Arc<StoreError>>>,
+    turns: TermsLease,
     /// Sales whose terms in the sales store may differ from the database.
     out_of_step: Mutex<HashSet<VoucherId>>,
     /// Sales that ended at or before this instant have been dropped from memory.
     forgotten_ms: AtomicI64,
 }
 
-impl SaleCounter {
+impl FlashSales {
     /// Creates the service with empty caches.
     #[must_use]
     pub fn new(context: Context) -> Self {
         let inner = Inner {
             terms: Arc::new(SaleTerms::new(context.storage.clone())),
-            shelf: Shelf::of(&context.storage),
+            shelf: VoucherCache::of(&context.storage),
             numbers: OrderNumbers::new(),
             backlog: Backlog::new(),
             holds: Holds::default(),
-            puts: Flights::default(),
-            turns: SaleTurns::new(Arc::clone(&context.storage.locks)),
+            puts: SingleFlight::default(),
+            turns: TermsLease::new(Arc::clone(&context.storage.locks)),
             out_of_step: Mutex::default(),
             forgotten_ms: AtomicI64::new(0),
             context,
@@ -101,11 +101,12 @@ impl SaleCounter {
         let mut loaded = 0;
         let mut after = VoucherId::new(0);
         loop {
-            let sales = self.inner.context.storage.vouchers.sales(Some(now - AFTER_END), after, PAGE).await?;
+            let sales =
+                self.inner.context.storage.vouchers.sales(Some(now - EVICT_AFTER_END), after, PAGE).await?;
             let Some(last) = sales.last() else { return Ok(loaded) };
             after = last.terms.voucher;
             for sale in sales {
-                turn = self.inner.turns.go_on(turn).await?;
+                turn = self.inner.turns.renew_if_long(turn).await?;
                 self.put_as_recorded(&turn, sale.terms.voucher, now).await?;
                 loaded += 1;
             }
@@ -178,13 +179,13 @@ impl SaleCounter {
     ///
     /// # Errors
     /// [`StoreError`] if another instance holds the lease for too long, or the lock cannot be reached.
-    pub(super) async fn turn(&self) -> Result<Turn, StoreError> {
+    pub(super) async fn turn(&self) -> Result<HeldTermsLease, StoreError> {
         self.inner.turns.next().await
     }
 
     /// Marks a sale whose terms are about to change in the database or the sales store. The caller holds the
     /// lease. Until [`tell`](Self::tell) succeeds, a background job retries.
-    pub(super) fn changing(&self, voucher: VoucherId) {
+    pub(super) fn mark_unsynced(&self, voucher: VoucherId) {
         self.inner.out_of_step.lock().insert(voucher);
     }
 
@@ -197,9 +198,9 @@ impl SaleCounter {
     /// Puts the sale's terms from the database into the sales store. The caller holds the lease. An ended
     /// sale is put only if the store still has the sale in memory. Returns the sale, or `None` if the
     /// database has no such sale.
-    pub(super) async fn tell(
+    pub(super) async fn sync_to_store(
         &self,
-        turn: &Turn,
+        turn: &HeldTermsLease,
         voucher: VoucherId,
         now: Timestamp,
     ) -> Result<Option<SaleRecord>, StoreError> {
@@ -231,7 +232,7 @@ impl SaleCounter {
 
     async fn put_as_recorded(
         &self,
-        turn: &Turn,
+        turn: &HeldTermsLease,
         voucher: VoucherId,
         now: Timestamp,
     ) -> Result<Option<Voucher>, StoreError> {
@@ -258,18 +259,18 @@ impl SaleCounter {
     pub(super) async fn reload(&self, voucher: VoucherId, now: Timestamp) -> Result<(), StoreError> {
         let turn = self.turn().await?;
         self.inner.context.storage.sales.forget(voucher).await?;
-        self.tell(&turn, voucher, now).await?;
+        self.sync_to_store(&turn, voucher, now).await?;
         Ok(())
     }
 
     /// Rebuilds the Bloom filter of existing vouchers.
-    pub(super) async fn learn_ids(&self) -> Result<(), StoreError> {
+    pub(super) async fn refill_id_filter(&self) -> Result<(), StoreError> {
         self.inner.terms.learn_ids().await
     }
 
     /// Returns the cache metrics of terms, shop vouchers and current sales.
     #[must_use]
-    pub fn cache_figures(&self) -> [Arc<CacheFigures>; 3] {
+    pub fn cache_figures(&self) -> [Arc<CacheMetrics>; 3] {
         let [of_shop, on_sale] = self.inner.shelf.figures();
         [self.inner.terms.figures(), of_shop, on_sale]
     }
@@ -289,7 +290,7 @@ impl SaleCounter {
         let out_of_step: Vec<VoucherId> = self.inner.out_of_step.lock().iter().copied().collect();
         for voucher in out_of_step {
             let turn = self.turn().await?;
-            self.tell(&turn, voucher, now).await?;
+            self.sync_to_store(&turn, voucher, now).await?;
         }
         self.inner.terms.refresh(now).await
     }
@@ -300,9 +301,9 @@ impl SaleCounter {
     ///
     /// # Errors
     /// [`StoreError`]: the next call continues.
-    pub async fn forget_over(&self, now: Timestamp) -> Result<u64, StoreError> {
+    pub async fn evict_ended(&self, now: Timestamp) -> Result<u64, StoreError> {
         let storage = &self.inner.context.storage;
-        let over = now - AFTER_END;
+        let over = now - EVICT_AFTER_END;
         let since = Timestamp::from_millis(self.inner.forgotten_ms.load(Ordering::SeqCst));
         let mut forgotten = 0;
         let mut after = VoucherId::new(0);
@@ -331,7 +332,7 @@ impl SaleCounter {
 impl Inner {
     /// Returns the copy of a sale whose voucher is on the shelf. Any other voucher is not for sale, even to a
     /// user who still has the id.
-    async fn known(&self, voucher: VoucherId, now: Timestamp) -> Result<Arc<Known>, Failure> {
+    async fn known(&self, voucher: VoucherId, now: Timestamp) -> Result<Arc<CachedSale>, Failure> {
         let known = self.terms.get(voucher, now).await?;
         let known = known.filter(|known| known.voucher.text.status == VoucherStatus::OnShelf);
         Ok(known.ok_or(Refusal::UnknownSale)?)
@@ -339,7 +340,11 @@ impl Inner {
 
     /// Returns the state and units of a sale, given terms just read or copied. An ended sale may have left
     /// memory and then has no units.
-    async fn live(&self, sale: &SaleRecord, now: Timestamp) -> Result<(LiveSale, Option<Units>), StoreError> {
+    async fn live(
+        &self,
+        sale: &SaleRecord,
+        now: Timestamp,
+    ) -> Result<(LiveSale, Option<SaleUnits>), StoreError> {
         let (terms, sales) = (sale.terms, &self.context.storage.sales);
         let voucher = terms.voucher;
         let mut units = sales.units(voucher).await?;
@@ -411,17 +416,17 @@ impl Inner {
         let (order, number) = self.numbers.next(storage, voucher, now).await?;
         let claim = Claim { order, voucher, user, at: now };
         let mut answer = storage.sales.claim(claim).await?;
-        if answer == ClaimAnswer::Unknown && self.put(voucher).await? {
+        if answer == ClaimOutcome::Unknown && self.put(voucher).await? {
             answer = storage.sales.claim(claim).await?;
         }
         let refusal = match answer {
-            ClaimAnswer::Accepted => return Ok(order),
-            ClaimAnswer::AlreadyBought(order) => Refusal::AlreadyBought(order),
-            ClaimAnswer::SoldOut => Refusal::SoldOut,
-            ClaimAnswer::NotOpen => Refusal::NotOpen,
-            ClaimAnswer::Ended => Refusal::Ended,
-            ClaimAnswer::Paused => Refusal::Paused,
-            ClaimAnswer::Unknown => Refusal::UnknownSale,
+            ClaimOutcome::Accepted => return Ok(order),
+            ClaimOutcome::AlreadyBought(order) => Refusal::AlreadyBought(order),
+            ClaimOutcome::SoldOut => Refusal::SoldOut,
+            ClaimOutcome::NotOpen => Refusal::NotOpen,
+            ClaimOutcome::Ended => Refusal::Ended,
+            ClaimOutcome::Paused => Refusal::Paused,
+            ClaimOutcome::Unknown => Refusal::UnknownSale,
         };
         self.numbers.give_back(number);
         Err(refusal.into())

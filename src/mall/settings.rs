@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mallbox_storage::{CodeRules, Limit, PictureRoom};
+use mallbox_storage::{CodeRules, Limit, PictureUsage};
 
 /// Stored setting with the mall's time zone.
 pub const ZONE: &str = "zone";
@@ -23,7 +23,7 @@ pub struct Settings {
     /// Rate limit of uploads per user; `None` = no limit.
     pub upload_limit: Option<Limit>,
     /// Quota of stored pictures per user.
-    pub picture_room: PictureRoom,
+    pub picture_room: PictureUsage,
     /// Rate limit of calls per client address; `None` = no limit, because a company may share one address.
     pub address_limit: Option<Limit>,
     /// Default payment deadline of an order, for sales without a deadline of their own.
@@ -58,7 +58,7 @@ impl Default for Settings {
             writing_limit: Some(Limit { count: 10, per: Duration::from_secs(60) }),
             // A note shows up to nine.
             upload_limit: Some(Limit { count: 30, per: Duration::from_secs(60) }),
-            picture_room: PictureRoom { pictures: 1_000, bytes: 256 << 20 },
+            picture_room: PictureUsage { pictures: 1_000, bytes: 256 << 20 },
             address_limit: None,
             pay_within: Duration::from_secs(15 * 60),
             press_again: Duration::from_secs(10),

@@ -8,7 +8,7 @@ use mallbox_storage::{ShopId, Storage, StoreError, Timestamp, Voucher};
 use serde::{Deserialize, Serialize};
 
 use super::Failure;
-use super::cache_aside::{CacheAside, CacheFigures, Cached, Policy};
+use super::cache_aside::{CacheAside, CacheMetrics, Cached, Policy};
 
 /// A shop's vouchers as one list. For running sales only the terms are used, never the stock.
 #[derive(Clone, Serialize, Deserialize)]
@@ -29,7 +29,7 @@ impl Cached for OfShop {
 struct OnSale(Vec<Voucher>);
 
 /// Maximum number of sales in the copy: some 60 KB, read as one.
-const MOST_ON_SALE: u32 = 200;
+const ON_SALE_MAX: u32 = 200;
 
 #[async_trait]
 impl Cached for OnSale {
@@ -37,17 +37,17 @@ impl Cached for OnSale {
     type Id = ();
 
     async fn load(storage: &Storage, (): (), now: Timestamp) -> Result<Option<Self>, StoreError> {
-        Ok(Some(Self(storage.vouchers.on_sale(now, MOST_ON_SALE).await?)))
+        Ok(Some(Self(storage.vouchers.on_sale(now, ON_SALE_MAX).await?)))
     }
 }
 
 /// Cached lists of vouchers on the shelf.
-pub(super) struct Shelf {
+pub(super) struct VoucherCache {
     of_shop: CacheAside<OfShop>,
     on_sale: CacheAside<OnSale>,
 }
 
-impl Shelf {
+impl VoucherCache {
     pub(super) fn of(storage: &Storage) -> Self {
         let fresh = Duration::from_secs(5);
         // An ended sale's stock comes from the database, and no event reports a change of the stock.
@@ -61,7 +61,7 @@ impl Shelf {
         Ok(self.of_shop.get(shop, now).await?.map(|list| list.0).unwrap_or_default())
     }
 
-    /// Returns the first [`MOST_ON_SALE`] current and coming sales at the time of the copy. Some may have
+    /// Returns the first [`ON_SALE_MAX`] current and coming sales at the time of the copy. Some may have
     /// ended since.
     pub(super) async fn on_sale(&self, now: Timestamp) -> Result<Vec<Voucher>, Failure> {
         Ok(self.on_sale.get((), now).await?.map(|list| list.0).unwrap_or_default())
@@ -74,7 +74,7 @@ impl Shelf {
     }
 
     /// Returns the cache metrics.
-    pub(super) fn figures(&self) -> [Arc<CacheFigures>; 2] {
+    pub(super) fn figures(&self) -> [Arc<CacheMetrics>; 2] {
         [self.of_shop.figures(), self.on_sale.figures()]
     }
 }

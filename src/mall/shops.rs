@@ -11,11 +11,11 @@ use mallbox_storage::{LatLng, Page, Shop, ShopArea, ShopId, ShopOrder, ShopText,
 
 use tokio::sync::Semaphore;
 
-use self::copies::Copies;
-use super::cache_aside::CacheFigures;
-use super::{Context, Failure, Mistake, Refusal, clean_text, picture_path};
+use self::copies::ShopCaches;
+use super::cache_aside::CacheMetrics;
+use super::{Context, Failure, InputError, Refusal, clean_text, picture_path};
 
-pub use nearby::{ShopNearby, Vicinity};
+pub use nearby::{NearbyRequest, ShopNearby};
 pub use types::ShopTypeForm;
 
 /// An operator's edit of a shop. `None` leaves a field unchanged, or empty in a new shop.
@@ -50,9 +50,9 @@ pub struct ShopEdit {
 /// The service for shops and shop types, for readers and operators.
 ///
 /// Shops and types may be served from a cache; an operator's change is visible to the next reader.
-pub struct ShopDirectory {
+pub struct Shops {
     context: Context,
-    copies: Copies,
+    copies: ShopCaches,
     /// Limits concurrent searches by name.
     searches: Semaphore,
 }
@@ -68,20 +68,20 @@ const SEARCH_MAX_SHOPS: u32 = 50_000;
 /// database.
 const SEARCHES_AT_ONCE: usize = 2;
 /// Longest wait for a search slot, in real time. A request must get its response within 1.5 s.
-const SEARCH_PATIENCE: Duration = Duration::from_secs(1);
+const SEARCH_WAIT_MAX: Duration = Duration::from_secs(1);
 /// Maximum length of a name, in characters.
-const NAME: usize = 128;
+const NAME_MAX_CHARS: usize = 128;
 /// Maximum of a count: the range of hm-dianping's column.
-const COUNT: i64 = 4_294_967_295;
+const COUNT_MAX: i64 = 4_294_967_295;
 /// Largest integer that JavaScript represents exactly.
-const EXACT: i64 = (1 << 53) - 1;
+const JS_INTEGER_MAX: i64 = (1 << 53) - 1;
 
-impl ShopDirectory {
+impl Shops {
     /// Creates the service.
     #[must_use]
     pub fn new(context: Context) -> Self {
         let searches = Semaphore::new(SEARCHES_AT_ONCE);
-        Self { copies: Copies::of(&context.storage), context, searches }
+        Self { copies: ShopCaches::of(&context.storage), context, searches }
     }
 
     /// Returns a shop.
@@ -105,15 +105,15 @@ impl ShopDirectory {
 
     /// Returns the cache metrics of shops, types and neighbourhoods.
     #[must_use]
-    pub fn cache_figures(&self) -> [Arc<CacheFigures>; 3] {
+    pub fn cache_figures(&self) -> [Arc<CacheMetrics>; 3] {
         [self.context.copies.shops.figures(), self.copies.types.figures(), self.copies.areas.figures()]
     }
 
     /// Adds a shop.
     ///
     /// # Errors
-    /// [`Mistake::Missing`], [`Mistake::OutOfRange`] with the field's name; [`Refusal::NotFound`] for an
-    /// unknown type.
+    /// [`InputError::Missing`], [`InputError::OutOfRange`] with the field's name; [`Refusal::NotFound`] for
+    /// an unknown type.
     pub async fn add(&self, edit: &ShopEdit, now: Timestamp) -> Result<ShopId, Failure> {
         let text = edit.applied(edit.blank()?)?;
         self.check_type(text.kind).await?;
@@ -173,10 +173,10 @@ impl ShopDirectory {
     /// [`Refusal::Busy`] if no search slot becomes free in time; [`Failure::Store`] if the store fails.
     pub async fn by_name(&self, part: &str, page: u32) -> Result<Vec<Shop>, Failure> {
         let part = part.trim();
-        if part.chars().count() > NAME {
+        if part.chars().count() > NAME_MAX_CHARS {
             return Ok(Vec::new());
         }
-        let turn = tokio::time::timeout(SEARCH_PATIENCE, self.searches.acquire()).await;
+        let turn = tokio::time::timeout(SEARCH_WAIT_MAX, self.searches.acquire()).await;
         let Ok(Ok(_turn)) = turn else { return Err(Refusal::Busy.into()) };
         Ok(self.context.storage.shops.by_name(part, SEARCH_MAX_SHOPS, Page::new(page, BY_NAME)).await?)
     }
@@ -184,12 +184,12 @@ impl ShopDirectory {
 
 impl ShopEdit {
     /// Builds a new shop with the required fields only.
-    fn blank(&self) -> Result<ShopText, Mistake> {
+    fn blank(&self) -> Result<ShopText, InputError> {
         Ok(ShopText {
-            name: self.name.clone().ok_or(Mistake::Missing("name"))?,
-            kind: self.kind.ok_or(Mistake::Missing("typeId"))?,
-            x: self.x.ok_or(Mistake::Missing("x"))?,
-            y: self.y.ok_or(Mistake::Missing("y"))?,
+            name: self.name.clone().ok_or(InputError::Missing("name"))?,
+            kind: self.kind.ok_or(InputError::Missing("typeId"))?,
+            x: self.x.ok_or(InputError::Missing("x"))?,
+            y: self.y.ok_or(InputError::Missing("y"))?,
             images: String::new(),
             area: String::new(),
             address: String::new(),
@@ -202,13 +202,13 @@ impl ShopEdit {
     }
 
     /// Applies this edit to `text` after validating every field of the edit.
-    fn applied(&self, mut text: ShopText) -> Result<ShopText, Mistake> {
-        put_line(&mut text.name, "name", self.name.as_deref(), NAME)?;
+    fn applied(&self, mut text: ShopText) -> Result<ShopText, InputError> {
+        put_line(&mut text.name, "name", self.name.as_deref(), NAME_MAX_CHARS)?;
         if text.name.is_empty() {
-            return Err(Mistake::Missing("name"));
+            return Err(InputError::Missing("name"));
         }
         if let Some(images) = &self.images {
-            text.images = pictures(&picture_path::restored(images, &text.images))?;
+            text.images = pictures(&picture_path::restore_addresses(images, &text.images))?;
         }
         put_line(&mut text.area, "area", self.area.as_deref(), 128)?;
         put_line(&mut text.address, "address", self.address.as_deref(), 255)?;
@@ -216,9 +216,9 @@ impl ShopEdit {
         text.kind = self.kind.unwrap_or(text.kind);
         text.x = within("x", self.x, -LatLng::MAX_LNG, LatLng::MAX_LNG)?.unwrap_or(text.x);
         text.y = within("y", self.y, -LatLng::MAX_LAT, LatLng::MAX_LAT)?.unwrap_or(text.y);
-        text.avg_price = within("avgPrice", self.avg_price, 0, EXACT)?.or(text.avg_price);
-        text.sold = within("sold", self.sold, 0, COUNT)?.unwrap_or(text.sold);
-        text.comments = within("comments", self.comments, 0, COUNT)?.unwrap_or(text.comments);
+        text.avg_price = within("avgPrice", self.avg_price, 0, JS_INTEGER_MAX)?.or(text.avg_price);
+        text.sold = within("sold", self.sold, 0, COUNT_MAX)?.unwrap_or(text.sold);
+        text.comments = within("comments", self.comments, 0, COUNT_MAX)?.unwrap_or(text.comments);
         text.score = match self.score {
             Some(0) => 0,
             score => within("score", score, 10, 50)?.unwrap_or(text.score),
@@ -232,11 +232,11 @@ fn put_line(
     name: &'static str,
     new: Option<&str>,
     most_chars: usize,
-) -> Result<(), Mistake> {
+) -> Result<(), InputError> {
     if let Some(new) = new {
         let clean = clean_text::line(new);
         if clean.chars().count() > most_chars {
-            return Err(Mistake::OutOfRange(name));
+            return Err(InputError::OutOfRange(name));
         }
         *place = clean;
     }
@@ -249,15 +249,15 @@ fn within<N: PartialOrd>(
     new: Option<N>,
     least: N,
     most: N,
-) -> Result<Option<N>, Mistake> {
+) -> Result<Option<N>, InputError> {
     match new {
-        Some(number) if !(least <= number && number <= most) => Err(Mistake::OutOfRange(name)),
+        Some(number) if !(least <= number && number <= most) => Err(InputError::OutOfRange(name)),
         other => Ok(other),
     }
 }
 
 /// Validates comma-separated paths or addresses of pictures: safe inside an HTML attribute.
-fn pictures(text: &str) -> Result<String, Mistake> {
+fn pictures(text: &str) -> Result<String, InputError> {
     let odd = |c: char| c.is_control() || matches!(c, '<' | '>' | '"' | '\'' | '\\');
     let parts: Vec<&str> = text.split(',').map(str::trim).filter(|part| !part.is_empty()).collect();
     let fit =
@@ -265,7 +265,7 @@ fn pictures(text: &str) -> Result<String, Mistake> {
     let shown: Vec<String> = parts.iter().map(|part| as_asked_for(part)).collect();
     let joined = shown.join(",");
     if !parts.iter().all(fit) || joined.contains(odd) || joined.chars().count() > 1024 {
-        return Err(Mistake::OutOfRange("images"));
+        return Err(InputError::OutOfRange("images"));
     }
     Ok(joined)
 }
@@ -290,18 +290,21 @@ mod tests {
         }
     }
 
-    fn added(edit: &ShopEdit) -> Result<ShopText, Mistake> {
+    fn added(edit: &ShopEdit) -> Result<ShopText, InputError> {
         edit.applied(edit.blank()?)
     }
 
     #[test]
     fn a_new_shop_needs_name_type_and_place() {
         assert_eq!(added(&edit()).unwrap().name, "103茶餐厅");
-        assert_eq!(added(&ShopEdit { name: None, ..edit() }), Err(Mistake::Missing("name")));
-        assert_eq!(added(&ShopEdit { name: Some(" \n ".into()), ..edit() }), Err(Mistake::Missing("name")));
-        assert_eq!(added(&ShopEdit { kind: None, ..edit() }), Err(Mistake::Missing("typeId")));
-        assert_eq!(added(&ShopEdit { x: None, ..edit() }), Err(Mistake::Missing("x")));
-        assert_eq!(added(&ShopEdit { y: None, ..edit() }), Err(Mistake::Missing("y")));
+        assert_eq!(added(&ShopEdit { name: None, ..edit() }), Err(InputError::Missing("name")));
+        assert_eq!(
+            added(&ShopEdit { name: Some(" \n ".into()), ..edit() }),
+            Err(InputError::Missing("name"))
+        );
+        assert_eq!(added(&ShopEdit { kind: None, ..edit() }), Err(InputError::Missing("typeId")));
+        assert_eq!(added(&ShopEdit { x: None, ..edit() }), Err(InputError::Missing("x")));
+        assert_eq!(added(&ShopEdit { y: None, ..edit() }), Err(InputError::Missing("y")));
     }
 
     #[test]
@@ -319,19 +322,19 @@ mod tests {
             ("y", ShopEdit { y: Some(-85.06), ..edit() }),
             ("avgPrice", ShopEdit { avg_price: Some(-1), ..edit() }),
             ("sold", ShopEdit { sold: Some(-1), ..edit() }),
-            ("comments", ShopEdit { comments: Some(COUNT + 1), ..edit() }),
+            ("comments", ShopEdit { comments: Some(COUNT_MAX + 1), ..edit() }),
             ("score", ShopEdit { score: Some(9), ..edit() }),
             ("score", ShopEdit { score: Some(51), ..edit() }),
         ];
         for (name, edit) in bad {
-            assert_eq!(added(&edit), Err(Mistake::OutOfRange(name)), "{edit:?}");
+            assert_eq!(added(&edit), Err(InputError::OutOfRange(name)), "{edit:?}");
         }
         let ends = ShopEdit {
             name: Some("字".repeat(128)),
             x: Some(-180.0),
             y: Some(85.05),
             score: Some(50),
-            sold: Some(COUNT),
+            sold: Some(COUNT_MAX),
             avg_price: Some(0),
             images: Some(" /imgs/a.jpg , https://example.org/b c.jpg,".into()),
             ..edit()

@@ -3,13 +3,13 @@
 //! Days follow the mall's time zone. A missed day can be made up for until the end of its month, because a
 //! calendar shows one month. The number of make-ups per month is a setting.
 
-use mallbox_storage::{Day, DaySpan, MakeUp, Page, SignedDay, Timestamp, UserId};
+use mallbox_storage::{Day, DaySpan, MakeUpOutcome, Page, SignedDay, Timestamp, UserId};
 
-use super::accounts::Brief;
-use super::{Context, Failure, Mistake, Refusal};
+use super::accounts::PublicUser;
+use super::{Context, Failure, InputError, Refusal};
 
 /// The service for daily sign-in.
-pub struct SignBook {
+pub struct SignIns {
     context: Context,
 }
 
@@ -38,7 +38,7 @@ pub struct Attendance {
     /// Number of sign-ins per day.
     pub days: Vec<(Day, u64)>,
     /// A page of the users who signed in on every day.
-    pub all: Vec<Brief>,
+    pub all: Vec<PublicUser>,
     /// Total number of users who signed in on every day.
     pub all_count: u64,
 }
@@ -46,7 +46,7 @@ pub struct Attendance {
 /// Users per page of [`Attendance::all`].
 const PAGE: u32 = 10;
 
-impl SignBook {
+impl SignIns {
     /// Creates the service.
     #[must_use]
     pub fn new(context: Context) -> Self {
@@ -105,18 +105,18 @@ impl SignBook {
     /// registration.
     ///
     /// # Errors
-    /// [`Mistake::OutOfRange`] for any other day; [`Refusal::SignedAlready`]; [`Refusal::MakeUpsUsed`].
+    /// [`InputError::OutOfRange`] for any other day; [`Refusal::SignedAlready`]; [`Refusal::MakeUpsUsed`].
     pub async fn make_up(&self, user: UserId, day: &str, now: Timestamp) -> Result<(), Failure> {
         let Context { storage, settings, .. } = &self.context;
         let today = self.context.today(now)?;
         let here_since = self.here_since(user).await?;
         let may_be = |day: &Day| *day < today && today.month().contains(*day) && Some(*day) >= here_since;
-        let day = Day::parse(day).filter(may_be).ok_or(Mistake::OutOfRange("date"))?;
+        let day = Day::parse(day).filter(may_be).ok_or(InputError::OutOfRange("date"))?;
         let most = settings.make_ups_a_month;
         match storage.sign_ins.make_up(user, day, most).await? {
-            MakeUp::Done => Ok(()),
-            MakeUp::SignedAlready => Err(Refusal::SignedAlready.into()),
-            MakeUp::TooMany => Err(Refusal::MakeUpsUsed(most).into()),
+            MakeUpOutcome::Done => Ok(()),
+            MakeUpOutcome::SignedAlready => Err(Refusal::SignedAlready.into()),
+            MakeUpOutcome::TooMany => Err(Refusal::MakeUpsUsed(most).into()),
         }
     }
 
@@ -135,7 +135,7 @@ impl SignBook {
         let sign_ins = &self.context.storage.sign_ins;
         let counts = sign_ins.counts(span).await?;
         let (users, all_count) = sign_ins.signed_all(span, Page::new(page, PAGE)).await?;
-        let all = Brief::of(&self.context, &users).await?;
+        let all = PublicUser::of(&self.context, &users).await?;
         Ok(Attendance { days: span.days().zip(counts).collect(), all, all_count })
     }
 

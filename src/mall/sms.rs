@@ -83,10 +83,10 @@ fn console_line(phone: &Phone, code: &str) -> String {
 }
 
 /// Sends through both channels. An error of the first does not stop the second.
-pub struct Both(pub Arc<dyn SmsSender>, pub Arc<dyn SmsSender>);
+pub struct Tee(pub Arc<dyn SmsSender>, pub Arc<dyn SmsSender>);
 
 #[async_trait]
-impl SmsSender for Both {
+impl SmsSender for Tee {
     async fn send(&self, phone: &Phone, code: &str) -> Result<(), SmsError> {
         let first = self.0.send(phone, code).await;
         self.1.send(phone, code).await.and(first)
@@ -128,7 +128,7 @@ mod tests {
     #[tokio::test]
     async fn inbox_keeps_the_last_code_of_each_phone() {
         let inbox = Arc::new(Inbox::default());
-        let both = Both(inbox.clone(), Arc::new(Inbox::default()));
+        let both = Tee(inbox.clone(), Arc::new(Inbox::default()));
         both.send(&phone("13900000002"), "111111").await.unwrap();
         both.send(&phone("13900000003"), "222222").await.unwrap();
         both.send(&phone("13900000002"), "333333").await.unwrap();
@@ -141,7 +141,7 @@ mod tests {
     async fn one_sender_that_fails_does_not_silence_the_other() {
         let inbox = Arc::new(Inbox::default());
         let broken = Arc::new(Broken);
-        for both in [Both(broken.clone(), inbox.clone()), Both(inbox.clone(), broken.clone())] {
+        for both in [Tee(broken.clone(), inbox.clone()), Tee(inbox.clone(), broken.clone())] {
             assert!(both.send(&phone("13900000002"), "111111").await.is_err());
         }
         assert_eq!(inbox.last(&phone("13900000002")).as_deref(), Some("111111"));

@@ -19,9 +19,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use crossbeam::queue::SegQueue;
-use mallbox_storage::{DaySpan, ShopId, Timestamp, TokenHash, VisitCounts, Visited, VisitsOfDay};
+use mallbox_storage::{DaySpan, ShopId, Timestamp, TokenHash, VisitCounts, VisitTarget, VisitsOfDay};
 
-use self::gathering::Gathering;
+use self::gathering::VisitAggregator;
 use super::chores::{Chore, Every};
 use super::detached::detached;
 use super::sparse_log::SparseLog;
@@ -29,7 +29,7 @@ use super::{Accounts, Context, Failure};
 
 /// Approximate maximum queue length: a second of all requests that a machine can serve. Further views are
 /// dropped.
-const MOST_WAITING: usize = 65_536;
+const QUEUE_MAX: usize = 65_536;
 /// Interval between two drains of the queue.
 const SPAN: Duration = Duration::from_secs(1);
 
@@ -54,7 +54,7 @@ impl Caller {
 
 /// A page view in the queue.
 #[derive(Clone, Copy, Debug)]
-struct Seen {
+struct PageView {
     at: Timestamp,
     shop: Option<ShopId>,
     by: Caller,
@@ -62,7 +62,7 @@ struct Seen {
 
 /// Counters of page views since the process started.
 #[derive(Debug, Default)]
-pub struct VisitFigures {
+pub struct VisitMetrics {
     /// Views that were stored.
     pub noted: AtomicU64,
     /// Views dropped because the queue was full.
@@ -73,27 +73,27 @@ pub struct VisitFigures {
 
 /// The service for visits. Cheap to clone.
 #[derive(Clone)]
-pub struct VisitBook {
+pub struct Visits {
     inner: Arc<Inner>,
 }
 
 struct Inner {
     context: Context,
-    waiting: SegQueue<Seen>,
-    figures: VisitFigures,
-    gathering: tokio::sync::Mutex<Gathering>,
+    waiting: SegQueue<PageView>,
+    figures: VisitMetrics,
+    gathering: tokio::sync::Mutex<VisitAggregator>,
     every: Every,
     log: SparseLog,
 }
 
-impl VisitBook {
+impl Visits {
     /// Creates the service.
     #[must_use]
     pub fn new(context: Context) -> Self {
         let inner = Inner {
             context,
             waiting: SegQueue::new(),
-            figures: VisitFigures::default(),
+            figures: VisitMetrics::default(),
             gathering: tokio::sync::Mutex::default(),
             every: Every::new(SPAN),
             log: SparseLog::default(),
@@ -111,8 +111,8 @@ impl VisitBook {
     /// is full.
     pub fn saw(&self, by: Caller, shop: Option<ShopId>, now: Timestamp) {
         let Inner { waiting, figures, .. } = &*self.inner;
-        if waiting.len() < MOST_WAITING {
-            waiting.push(Seen { at: now, shop: shop.filter(|shop| shop.get() > 0), by });
+        if waiting.len() < QUEUE_MAX {
+            waiting.push(PageView { at: now, shop: shop.filter(|shop| shop.get() > 0), by });
         } else {
             figures.dropped.fetch_add(1, Relaxed);
         }
@@ -135,7 +135,7 @@ impl VisitBook {
         // Serialised, so that a reader of the statistics finds all earlier views included.
         let mut gathering = gathering.lock().await;
         // Views that arrive meanwhile wait for the next run.
-        let seen: Vec<Seen> = std::iter::from_fn(|| waiting.pop()).take(waiting.len()).collect();
+        let seen: Vec<PageView> = std::iter::from_fn(|| waiting.pop()).take(waiting.len()).collect();
         if seen.is_empty() {
             return Ok(());
         }
@@ -179,13 +179,13 @@ impl VisitBook {
         now: Timestamp,
     ) -> Result<VisitCounts, Failure> {
         let Context { storage, .. } = &self.inner.context;
-        let of = shop.map_or(Visited::Mall, Visited::Shop);
+        let of = shop.map_or(VisitTarget::Mall, VisitTarget::Shop);
         Ok(storage.visitors.count(of, span, self.inner.context.today(now)?).await?)
     }
 
     /// Returns the counters of page views.
     #[must_use]
-    pub fn figures(&self) -> &VisitFigures {
+    pub fn figures(&self) -> &VisitMetrics {
         &self.inner.figures
     }
 }
@@ -193,7 +193,7 @@ impl VisitBook {
 /// Driven by the mall's clock: while the clock stands still, views wait in the queue until statistics are
 /// read.
 #[async_trait]
-impl Chore for VisitBook {
+impl Chore for Visits {
     fn name(&self) -> &'static str {
         "take down visits"
     }

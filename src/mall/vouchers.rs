@@ -7,20 +7,20 @@ use mallbox_storage::{
     Cents, NewSale, ShopId, Timestamp, Voucher, VoucherEdit, VoucherId, VoucherStatus, VoucherText,
 };
 
-use super::{Context, Failure, Mistake, Refusal, SaleCounter, clean_text};
+use super::{Context, Failure, FlashSales, InputError, Refusal, clean_text};
 
 /// A voucher as listed on a shop's page.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Offer {
+pub struct ListedVoucher {
     /// Text, prices and terms of the voucher.
     pub voucher: Voucher,
     /// Stock of the flash sale; `None` for an ordinary voucher.
-    pub left: Option<Left>,
+    pub left: Option<RemainingStock>,
 }
 
 /// Remaining stock of a sale.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Left {
+pub enum RemainingStock {
     /// Number of units left.
     Units(u64),
     /// Units without limit.
@@ -62,20 +62,20 @@ pub struct SaleForm {
 }
 
 /// The voucher service for readers and operators.
-pub struct VoucherShelf {
+pub struct Vouchers {
     context: Context,
-    counter: SaleCounter,
+    counter: FlashSales,
 }
 
 /// Largest integer that JavaScript represents exactly.
-pub(super) const EXACT: i64 = (1 << 53) - 1;
+pub(super) const JS_INTEGER_MAX: i64 = (1 << 53) - 1;
 /// Range of the time to pay.
 const PAY_WITHIN: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::from_secs(30 * 86_400);
 
-impl VoucherShelf {
+impl Vouchers {
     /// Creates the service. `counter` opens new sales.
     #[must_use]
-    pub fn new(context: Context, counter: SaleCounter) -> Self {
+    pub fn new(context: Context, counter: FlashSales) -> Self {
         Self { context, counter }
     }
 
@@ -86,7 +86,7 @@ impl VoucherShelf {
     ///
     /// # Errors
     /// [`Refusal::Busy`] while the database is slow; [`Failure::Store`] if the store fails.
-    pub async fn of_shop(&self, shop: ShopId, now: Timestamp) -> Result<Vec<Offer>, Failure> {
+    pub async fn of_shop(&self, shop: ShopId, now: Timestamp) -> Result<Vec<ListedVoucher>, Failure> {
         let vouchers = self.counter.on_shelf(shop, now).await?;
         let mut offers = Vec::with_capacity(vouchers.len());
         for voucher in vouchers {
@@ -94,22 +94,22 @@ impl VoucherShelf {
                 Some(sale) => Some(self.left(voucher.id, sale.stock).await?),
                 None => None,
             };
-            offers.push(Offer { voucher, left });
+            offers.push(ListedVoucher { voucher, left });
         }
         Ok(offers)
     }
 
-    async fn left(&self, voucher: VoucherId, in_record: Option<u64>) -> Result<Left, Failure> {
+    async fn left(&self, voucher: VoucherId, in_record: Option<u64>) -> Result<RemainingStock, Failure> {
         let live = self.context.storage.sales.units(voucher).await?;
         let left = live.map_or(in_record, |units| units.left());
-        Ok(left.map_or(Left::Unlimited, Left::Units))
+        Ok(left.map_or(RemainingStock::Unlimited, RemainingStock::Units))
     }
 
     /// Adds an ordinary voucher.
     ///
     /// # Errors
-    /// [`Mistake::Missing`], [`Mistake::OutOfRange`] with the field's name; [`Refusal::NotFound`] for an
-    /// unknown shop.
+    /// [`InputError::Missing`], [`InputError::OutOfRange`] with the field's name; [`Refusal::NotFound`] for
+    /// an unknown shop.
     pub async fn add(&self, form: &VoucherForm, now: Timestamp) -> Result<VoucherId, Failure> {
         let text = form.checked()?;
         self.check_shop(text.shop).await?;
@@ -154,11 +154,11 @@ impl VoucherForm {
     /// Validates the edit of an existing voucher.
     ///
     /// # Errors
-    /// [`Mistake::Missing`] for an empty title, [`Mistake::OutOfRange`] with the field's name.
-    pub fn edit(&self) -> Result<VoucherEdit, Mistake> {
+    /// [`InputError::Missing`] for an empty title, [`InputError::OutOfRange`] with the field's name.
+    pub fn edit(&self) -> Result<VoucherEdit, InputError> {
         let title = self.title.as_deref().map(clean_text::line);
         if title.as_deref() == Some("") {
-            return Err(Mistake::Missing("title"));
+            return Err(InputError::Missing("title"));
         }
         Ok(VoucherEdit {
             title: within("title", title, 255)?,
@@ -171,51 +171,51 @@ impl VoucherForm {
     }
 
     /// Validates a new voucher.
-    fn checked(&self) -> Result<VoucherText, Mistake> {
+    fn checked(&self) -> Result<VoucherText, InputError> {
         let VoucherEdit { title, sub_title, rules, pay_value, actual_value, status } = self.edit()?;
         Ok(VoucherText {
-            title: title.ok_or(Mistake::Missing("title"))?,
-            shop: self.shop.ok_or(Mistake::Missing("shopId"))?,
+            title: title.ok_or(InputError::Missing("title"))?,
+            shop: self.shop.ok_or(InputError::Missing("shopId"))?,
             sub_title: sub_title.unwrap_or_default(),
             rules: rules.unwrap_or_default(),
-            pay_value: pay_value.ok_or(Mistake::Missing("payValue"))?,
-            actual_value: actual_value.ok_or(Mistake::Missing("actualValue"))?,
+            pay_value: pay_value.ok_or(InputError::Missing("payValue"))?,
+            actual_value: actual_value.ok_or(InputError::Missing("actualValue"))?,
             status: status.unwrap_or(VoucherStatus::OnShelf),
         })
     }
 }
 
 impl SaleForm {
-    fn checked(&self, pay_within: Duration, now: Timestamp) -> Result<NewSale, Mistake> {
-        let units = match self.stock.ok_or(Mistake::Missing("stock"))? {
+    fn checked(&self, pay_within: Duration, now: Timestamp) -> Result<NewSale, InputError> {
+        let units = match self.stock.ok_or(InputError::Missing("stock"))? {
             -1 => None,
-            units @ 1..=EXACT => Some(units.unsigned_abs()),
-            _ => return Err(Mistake::OutOfRange("stock")),
+            units @ 1..=JS_INTEGER_MAX => Some(units.unsigned_abs()),
+            _ => return Err(InputError::OutOfRange("stock")),
         };
-        let begin = self.begin.ok_or(Mistake::Missing("beginTime"))?;
-        let end = self.end.ok_or(Mistake::Missing("endTime"))?;
+        let begin = self.begin.ok_or(InputError::Missing("beginTime"))?;
+        let end = self.end.ok_or(InputError::Missing("endTime"))?;
         // Storage accepts ended sales as well: the import keeps the original times.
         if end <= begin.max(now) {
-            return Err(Mistake::OutOfRange("endTime"));
+            return Err(InputError::OutOfRange("endTime"));
         }
         if self.min_level > 9 {
-            return Err(Mistake::OutOfRange("minLevel"));
+            return Err(InputError::OutOfRange("minLevel"));
         }
         if self.pay_within.is_some_and(|told| !PAY_WITHIN.contains(&told)) {
-            return Err(Mistake::OutOfRange("payWithinSeconds"));
+            return Err(InputError::OutOfRange("payWithinSeconds"));
         }
         let pay_within = self.pay_within.unwrap_or(pay_within);
         Ok(NewSale { units, begin, end, pay_within, min_level: self.min_level })
     }
 }
 
-fn within(name: &'static str, text: Option<String>, most_chars: usize) -> Result<Option<String>, Mistake> {
+fn within(name: &'static str, text: Option<String>, most_chars: usize) -> Result<Option<String>, InputError> {
     text.map(|text| clean_text::within(name, text, most_chars)).transpose()
 }
 
-fn cents(name: &'static str, value: Option<i64>) -> Result<Option<Cents>, Mistake> {
+fn cents(name: &'static str, value: Option<i64>) -> Result<Option<Cents>, InputError> {
     match value {
-        Some(cents) if !(0..=EXACT).contains(&cents) => Err(Mistake::OutOfRange(name)),
+        Some(cents) if !(0..=JS_INTEGER_MAX).contains(&cents) => Err(InputError::OutOfRange(name)),
         value => Ok(value.map(Cents::new)),
     }
 }
@@ -254,7 +254,7 @@ mod tests {
             ("payValue", VoucherForm { pay_value: None, ..form() }),
             ("actualValue", VoucherForm { actual_value: None, ..form() }),
         ] {
-            assert_eq!(form.checked(), Err(Mistake::Missing(name)));
+            assert_eq!(form.checked(), Err(InputError::Missing(name)));
         }
     }
 
@@ -268,9 +268,13 @@ mod tests {
             ("payValue", VoucherForm { pay_value: Some(1 << 53), ..form() }),
             ("actualValue", VoucherForm { actual_value: Some(i64::MIN), ..form() }),
         ] {
-            assert_eq!(form.checked(), Err(Mistake::OutOfRange(name)));
+            assert_eq!(form.checked(), Err(InputError::OutOfRange(name)));
         }
-        assert!(VoucherForm { pay_value: Some(0), actual_value: Some(EXACT), ..form() }.checked().is_ok());
+        assert!(
+            VoucherForm { pay_value: Some(0), actual_value: Some(JS_INTEGER_MAX), ..form() }
+                .checked()
+                .is_ok()
+        );
     }
 
     #[test]
@@ -280,7 +284,7 @@ mod tests {
         let edit = form.edit().unwrap();
         assert_eq!((edit.sub_title.as_deref(), edit.pay_value.map(Cents::get)), (Some(""), Some(0)));
         let blank = VoucherForm { title: Some(" \n ".into()), ..VoucherForm::default() };
-        assert_eq!(blank.edit(), Err(Mistake::Missing("title")));
+        assert_eq!(blank.edit(), Err(InputError::Missing("title")));
     }
 
     #[test]
@@ -304,19 +308,22 @@ mod tests {
         assert_eq!((checked.pay_within, checked.min_level), (Duration::from_mins(5), 3));
         assert_eq!(SaleForm { stock: Some(-1), ..sale() }.checked(QUARTER, NOW).unwrap().units, None);
         for (mistake, sale) in [
-            (Mistake::Missing("stock"), SaleForm { stock: None, ..sale() }),
-            (Mistake::OutOfRange("stock"), SaleForm { stock: Some(0), ..sale() }),
-            (Mistake::OutOfRange("stock"), SaleForm { stock: Some(-2), ..sale() }),
-            (Mistake::OutOfRange("stock"), SaleForm { stock: Some(EXACT + 1), ..sale() }),
-            (Mistake::Missing("beginTime"), SaleForm { begin: None, ..sale() }),
-            (Mistake::Missing("endTime"), SaleForm { end: None, ..sale() }),
-            (Mistake::OutOfRange("endTime"), SaleForm { end: sale().begin, ..sale() }),
-            (Mistake::OutOfRange("minLevel"), SaleForm { min_level: 10, ..sale() }),
+            (InputError::Missing("stock"), SaleForm { stock: None, ..sale() }),
+            (InputError::OutOfRange("stock"), SaleForm { stock: Some(0), ..sale() }),
+            (InputError::OutOfRange("stock"), SaleForm { stock: Some(-2), ..sale() }),
+            (InputError::OutOfRange("stock"), SaleForm { stock: Some(JS_INTEGER_MAX + 1), ..sale() }),
+            (InputError::Missing("beginTime"), SaleForm { begin: None, ..sale() }),
+            (InputError::Missing("endTime"), SaleForm { end: None, ..sale() }),
+            (InputError::OutOfRange("endTime"), SaleForm { end: sale().begin, ..sale() }),
+            (InputError::OutOfRange("minLevel"), SaleForm { min_level: 10, ..sale() }),
             (
-                Mistake::OutOfRange("payWithinSeconds"),
+                InputError::OutOfRange("payWithinSeconds"),
                 SaleForm { pay_within: Some(Duration::ZERO), ..sale() },
             ),
-            (Mistake::OutOfRange("payWithinSeconds"), SaleForm { pay_within: Some(Duration::MAX), ..sale() }),
+            (
+                InputError::OutOfRange("payWithinSeconds"),
+                SaleForm { pay_within: Some(Duration::MAX), ..sale() },
+            ),
         ] {
             assert_eq!(sale.checked(QUARTER, NOW), Err(mistake));
         }

@@ -7,25 +7,24 @@ use mallbox_storage::{Storage, StoreError, deadlines};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use super::cache_aside::CacheFigures;
+use super::cache_aside::CacheMetrics;
 use super::cashier::Cashier;
 use super::chores::Chores;
-use super::clock_notes::{NoteTime, compare_with_last_run};
-use super::copy_chores::LookAfterCopies;
+use super::clock_notes::{StoreLastRun, compare_with_last_run};
+use super::copy_chores::RefreshCaches;
 use super::ledger::LedgerCheck;
-use super::operator::{DeadLetterOffice, OrderOffice, ReportOffice, SaleOffice, VoucherOffice};
-use super::order_workers::{OrderWorkers, WorkerFigures};
+use super::operator::{DeadLetterAdmin, OrderAdmin, ReportAdmin, SaleAdmin, VoucherAdmin};
+use super::order_workers::{OrderWorkers, WorkerMetrics};
 use super::payments::{Payments, Sandbox};
-use super::repairs::{load_sales, see_out_the_blocked};
+use super::repairs::{end_blocked_sessions, load_sales};
 use super::sms::{Inbox, SmsSender};
 use super::{
-    Accounts, AuditLog, Clock, CommentBook, Context, FeedBook, FollowBook, IMPORTED, LikeBook, NoteBook,
-    OrderDesk, PeopleOffice, PictureAlbum, Random, ReceiptBook, SaleCounter, Settings, ShopDirectory,
-    SignBook, VisitBook, VoucherShelf, sale_chores,
+    Accounts, AuditLog, Clock, Comments, Context, Feeds, FlashSales, Follows, IMPORTED, Likes, Notes, Orders,
+    Pictures, Random, Receipts, Settings, Shops, SignIns, UserAdmin, Visits, Vouchers, sale_chores,
 };
 
 /// Dependencies of a mall. Nothing here is process-wide.
-pub struct Means {
+pub struct Dependencies {
     /// Storage ports of the back end.
     pub storage: Storage,
     /// The mall's clock.
@@ -44,7 +43,7 @@ pub struct Means {
     pub random: Arc<Random>,
 }
 
-impl Means {
+impl Dependencies {
     /// Creates dependencies for tests, benches and templates: UTC, no limits, imaginary money, login codes
     /// that nobody reads, and a fixed random seed.
     #[must_use]
@@ -69,47 +68,47 @@ pub struct Mall {
     /// Users: login, profile and password.
     pub accounts: Accounts,
     /// Feeds of followed users' notes.
-    pub feeds: FeedBook,
+    pub feeds: Feeds,
     /// Likes of notes and comments.
-    pub likes: LikeBook,
+    pub likes: Likes,
     /// Follows between users.
-    pub follows: FollowBook,
+    pub follows: Follows,
     /// Notes about shops.
-    pub notes: NoteBook,
+    pub notes: Notes,
     /// Comments on notes.
-    pub comments: CommentBook,
+    pub comments: Comments,
     /// Shops and shop types.
-    pub shops: Arc<ShopDirectory>,
+    pub shops: Arc<Shops>,
     /// Pictures uploaded by users.
-    pub pictures: PictureAlbum,
+    pub pictures: Pictures,
     /// Daily sign-ins of users.
-    pub sign_ins: SignBook,
+    pub sign_ins: SignIns,
     /// Counts of visits and visitors.
-    pub visits: VisitBook,
+    pub visits: Visits,
     /// Vouchers of shops.
-    pub vouchers: VoucherShelf,
+    pub vouchers: Vouchers,
     /// Flash sales and claims.
-    pub sales: SaleCounter,
+    pub sales: FlashSales,
     /// Orders and their steps.
-    pub orders: OrderDesk,
+    pub orders: Orders,
     /// Receipt codes for the counter.
-    pub receipts: ReceiptBook,
+    pub receipts: Receipts,
     /// Users from the operator's side.
-    pub people: PeopleOffice,
+    pub people: UserAdmin,
     /// Audit log of operators' actions.
     pub audit: AuditLog,
     /// Sales from the operator's side.
-    pub sale_office: SaleOffice,
+    pub sale_office: SaleAdmin,
     /// Vouchers from the operator's side.
-    pub voucher_office: VoucherOffice,
+    pub voucher_office: VoucherAdmin,
     /// Orders from the operator's side.
-    pub order_office: OrderOffice,
+    pub order_office: OrderAdmin,
     /// Dead letters: claims that did not become orders.
-    pub dead_letter_office: DeadLetterOffice,
+    pub dead_letter_office: DeadLetterAdmin,
     /// Reported notes and comments.
-    pub report_office: ReportOffice,
+    pub report_office: ReportAdmin,
     /// The ledger check.
-    pub books: LedgerCheck,
+    pub ledger: LedgerCheck,
     /// Whether the mall was imported. Pictures named by imported data may be missing then.
     pub is_imported: bool,
     workers: OrderWorkers,
@@ -121,43 +120,43 @@ impl Mall {
     ///
     /// # Errors
     /// [`StoreError`] if the store cannot be read.
-    pub async fn open(means: Means) -> Result<Arc<Self>, StoreError> {
-        let Means { storage, clock, zone, settings, sms, inbox, payments, random } = means;
+    pub async fn open(means: Dependencies) -> Result<Arc<Self>, StoreError> {
+        let Dependencies { storage, clock, zone, settings, sms, inbox, payments, random } = means;
         let is_imported = storage.upkeep.setting(IMPORTED).await?.is_some();
         let context = Context::new(storage, Arc::clone(&clock), zone, Arc::new(settings));
-        let sales = SaleCounter::new(context.clone());
+        let sales = FlashSales::new(context.clone());
         let cashier = Cashier::new(context.clone(), payments);
-        let shops = Arc::new(ShopDirectory::new(context.clone()));
-        let pictures = PictureAlbum::new(context.clone(), Arc::clone(&random));
+        let shops = Arc::new(Shops::new(context.clone()));
+        let pictures = Pictures::new(context.clone(), Arc::clone(&random));
         let mut chores = sale_chores::chores(&context, &sales, &cashier);
-        chores.push(Arc::new(LookAfterCopies::new(&shops, &sales)));
-        let visits = VisitBook::new(context.clone());
-        chores.extend([pictures.sweeper(), FeedBook::passer(&context), visits.gatherer()]);
+        chores.push(Arc::new(RefreshCaches::new(&shops, &sales)));
+        let visits = Visits::new(context.clone());
+        chores.extend([pictures.sweeper(), Feeds::passer(&context), visits.gatherer()]);
         if context.clock.is_machines() {
             compare_with_last_run(&context).await?;
-            chores.push(Arc::new(NoteTime::new(&context)));
+            chores.push(Arc::new(StoreLastRun::new(&context)));
         }
         let audit = AuditLog::new(context.clone());
-        let orders = OrderDesk::new(context.clone(), cashier);
+        let orders = Orders::new(context.clone(), cashier);
         let books = LedgerCheck::new(context.clone(), sales.clone());
         let sale_office =
-            SaleOffice::new(context.clone(), sales.clone(), Arc::clone(&shops), books.clone(), audit.clone());
+            SaleAdmin::new(context.clone(), sales.clone(), Arc::clone(&shops), books.clone(), audit.clone());
         let mall = Self {
-            feeds: FeedBook::new(context.clone()),
-            likes: LikeBook::new(context.clone()),
-            follows: FollowBook::new(context.clone()),
-            notes: NoteBook::new(context.clone(), audit.clone(), pictures.clone()),
-            comments: CommentBook::new(context.clone(), audit.clone()),
-            report_office: ReportOffice::new(context.clone(), audit.clone()),
-            sign_ins: SignBook::new(context.clone()),
+            feeds: Feeds::new(context.clone()),
+            likes: Likes::new(context.clone()),
+            follows: Follows::new(context.clone()),
+            notes: Notes::new(context.clone(), audit.clone(), pictures.clone()),
+            comments: Comments::new(context.clone(), audit.clone()),
+            report_office: ReportAdmin::new(context.clone(), audit.clone()),
+            sign_ins: SignIns::new(context.clone()),
             visits,
-            vouchers: VoucherShelf::new(context.clone(), sales.clone()),
+            vouchers: Vouchers::new(context.clone(), sales.clone()),
             is_imported,
             pictures,
-            receipts: ReceiptBook::new(context.clone(), orders.clone(), Arc::clone(&random)),
-            people: PeopleOffice::new(context.clone(), audit.clone(), Arc::clone(&random)),
+            receipts: Receipts::new(context.clone(), orders.clone(), Arc::clone(&random)),
+            people: UserAdmin::new(context.clone(), audit.clone(), Arc::clone(&random)),
             accounts: Accounts::new(context.clone(), random, sms, inbox),
-            voucher_office: VoucherOffice::new(
+            voucher_office: VoucherAdmin::new(
                 context.clone(),
                 sales.clone(),
                 sale_office.clone(),
@@ -165,8 +164,8 @@ impl Mall {
             ),
             sale_office,
             shops,
-            order_office: OrderOffice::new(context.clone(), orders.clone(), audit.clone()),
-            dead_letter_office: DeadLetterOffice::new(
+            order_office: OrderAdmin::new(context.clone(), orders.clone(), audit.clone()),
+            dead_letter_office: DeadLetterAdmin::new(
                 context.clone(),
                 sales.clone(),
                 orders.clone(),
@@ -174,7 +173,7 @@ impl Mall {
             ),
             orders,
             audit,
-            books,
+            ledger: books,
             workers: OrderWorkers::new(context.clone()),
             sales,
             chores: Chores::new(clock, chores),
@@ -184,7 +183,7 @@ impl Mall {
         load_sales(&mall.sales, mall.context.now()).await?;
         deadlines::restore(&*storage.deadlines, &*storage.orders, None).await?;
         // Not a reason to fail the start: on a full disk, for example, nothing can be bought either.
-        if let Err(error) = see_out_the_blocked(storage).await {
+        if let Err(error) = end_blocked_sessions(storage).await {
             tracing::error!(%error, "could not end the sessions of blocked users");
         }
         Ok(Arc::new(mall))
@@ -220,14 +219,14 @@ impl Mall {
 
     /// Returns the metrics of every cache.
     #[must_use]
-    pub fn cache_figures(&self) -> Vec<Arc<CacheFigures>> {
+    pub fn cache_figures(&self) -> Vec<Arc<CacheMetrics>> {
         let (shops, copies) = (self.shops.cache_figures(), self.context.copies.figures());
         shops.into_iter().chain(self.sales.cache_figures()).chain(copies).collect()
     }
 
     /// Returns the metrics of the order workers.
     #[must_use]
-    pub fn worker_figures(&self) -> Arc<WorkerFigures> {
+    pub fn worker_figures(&self) -> Arc<WorkerMetrics> {
         self.workers.figures()
     }
 }

@@ -40,7 +40,7 @@ pub struct AuditEntry {
 
 impl AuditEntry {
     /// Hash before the first entry (all zeros).
-    pub const BEGINNING: [u8; 32] = [0; 32];
+    pub const GENESIS_HASH: [u8; 32] = [0; 32];
 
     /// Computes the hash of this entry after an entry with the hash `previous`.
     ///
@@ -86,21 +86,21 @@ pub struct AuditCheck {
 
 /// Verifier of the chain: reads entries one by one from the first.
 #[derive(Debug)]
-pub struct ChainWalk {
+pub struct ChainVerifier {
     check: AuditCheck,
 }
 
-impl Default for ChainWalk {
+impl Default for ChainVerifier {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl ChainWalk {
+impl ChainVerifier {
     /// Starts before the first entry.
     #[must_use]
     pub fn new() -> Self {
-        Self { check: AuditCheck { entries: 0, head: AuditEntry::BEGINNING, fault: None } }
+        Self { check: AuditCheck { entries: 0, head: AuditEntry::GENESIS_HASH, fault: None } }
     }
 
     /// Returns the sequence number expected next.
@@ -115,8 +115,8 @@ impl ChainWalk {
             entry.filter(|entry| number == self.next() && entry.hash == entry.hash_after(&self.check.head));
         match fits {
             Some(entry) => self.check = AuditCheck { entries: number, head: entry.hash, fault: None },
-            None if number > self.next() => self.stumble(AuditWrong::Missing),
-            None => self.stumble(AuditWrong::Changed),
+            None if number > self.next() => self.stumble(AuditFaultKind::Missing),
+            None => self.stumble(AuditFaultKind::Changed),
         }
         self.check.fault.is_none()
     }
@@ -127,16 +127,16 @@ impl ChainWalk {
             return self.check;
         }
         if head.0 > self.check.entries {
-            self.stumble(AuditWrong::CutOff);
+            self.stumble(AuditFaultKind::CutOff);
         } else if head != (self.check.entries, self.check.head) {
             self.check.entries = self.check.entries.saturating_sub(1);
-            self.stumble(AuditWrong::NotTheHead);
+            self.stumble(AuditFaultKind::NotTheHead);
         }
         self.check
     }
 
     /// Records the entry after the last valid one as the fault.
-    fn stumble(&mut self, what: AuditWrong) {
+    fn stumble(&mut self, what: AuditFaultKind) {
         self.check.fault = Some(AuditFault { number: self.next(), what });
     }
 }
@@ -147,12 +147,12 @@ pub struct AuditFault {
     /// Sequence number of the invalid entry.
     pub number: u64,
     /// Kind of the fault.
-    pub what: AuditWrong,
+    pub what: AuditFaultKind,
 }
 
 /// Kind of fault in the chain.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum AuditWrong {
+pub enum AuditFaultKind {
     /// The hash does not match the content and the previous hash: the entry or its predecessor was changed.
     Changed,
     /// The entry is missing, although a later entry exists.
@@ -168,12 +168,12 @@ impl fmt::Display for AuditFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { number, what } = self;
         match what {
-            AuditWrong::Changed => {
+            AuditFaultKind::Changed => {
                 write!(f, "entry {number} does not fit: it, or the one before it, was changed")
             }
-            AuditWrong::Missing => write!(f, "entry {number} is missing"),
-            AuditWrong::CutOff => write!(f, "entry {number} is missing: the end of the log was cut off"),
-            AuditWrong::NotTheHead => {
+            AuditFaultKind::Missing => write!(f, "entry {number} is missing"),
+            AuditFaultKind::CutOff => write!(f, "entry {number} is missing: the end of the log was cut off"),
+            AuditFaultKind::NotTheHead => {
                 write!(
                     f,
                     "entry {number} is not the one that was written last: the end of the log was changed"

@@ -1,11 +1,11 @@
 //! Decisions and stored forms that every back end shares, and that the mall itself does not need.
 
-pub use crate::audit::ChainWalk;
-pub use crate::cache::Memory;
+pub use crate::audit::ChainVerifier;
+pub use crate::cache::LocalCache;
 pub use crate::comments::change_of_count;
-pub use crate::feeds::desk::Desk;
-pub use crate::feeds::{FeedRows, HOLDS, Inbox, Inboxes, LIVES};
-pub use crate::follows::BROUGHT_IN;
+pub use crate::feeds::desk::FanOutFeeds;
+pub use crate::feeds::{FeedRows, INBOX_MAX_ENTRIES, INBOX_TTL, Inbox, Inboxes};
+pub use crate::follows::FOLLOW_BACKFILL;
 pub use crate::ledger::{SELECT_LETTERS, SELECT_PAYMENTS, select_orders};
 pub use crate::locks::Waiters;
 pub use crate::sessions::{EXTENSION_STEP, latest_expiry};

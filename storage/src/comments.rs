@@ -35,7 +35,7 @@ pub struct Thread {
     /// The top-level comment. A comment that is not visible is included if visible replies exist; only a
     /// placeholder is then shown.
     pub comment: Comment,
-    /// The oldest visible replies, at most [`Thread::ANSWERS`].
+    /// The oldest visible replies, at most [`Thread::REPLIES_MAX`].
     pub answers: Vec<Comment>,
     /// Total number of visible replies.
     pub answer_count: u64,
@@ -43,13 +43,13 @@ pub struct Thread {
 
 impl Thread {
     /// Number of replies returned with a comment.
-    pub const ANSWERS: u32 = 3;
+    pub const REPLIES_MAX: u32 = 3;
 }
 
 /// Outcome of inserting a comment.
 #[must_use]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Commented {
+pub enum CommentOutcome {
     /// The comment was inserted under this id.
     Written(CommentId),
     /// The note does not exist or is not visible.
@@ -81,7 +81,7 @@ pub trait Comments: Send + Sync {
         answers: Option<CommentId>,
         content: &str,
         now: Timestamp,
-    ) -> Result<Commented, StoreError>;
+    ) -> Result<CommentOutcome, StoreError>;
 
     /// Returns the comments with these ids, whatever their visibility, in the order of `comments`; unknown
     /// ids are left out.

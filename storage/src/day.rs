@@ -6,7 +6,7 @@ use std::fmt;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Day(i32);
 
-/// A range of consecutive days, at least one and at most [`DaySpan::LONGEST`].
+/// A range of consecutive days, at least one and at most [`DaySpan::MAX_DAYS`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DaySpan {
     first: Day,
@@ -106,14 +106,14 @@ impl fmt::Display for Day {
 
 impl DaySpan {
     /// Maximum length in days: a leap year.
-    pub const LONGEST: usize = 366;
+    pub const MAX_DAYS: usize = 366;
 
     /// Builds the range between two days, both inclusive. `None` if `last` is before `first`, or the range is
     /// too long.
     #[must_use]
     pub fn new(first: Day, last: Day) -> Option<Self> {
         let span = Self { first, last };
-        (first <= last && span.length() <= Self::LONGEST).then_some(span)
+        (first <= last && span.length() <= Self::MAX_DAYS).then_some(span)
     }
 
     /// Returns the first day.

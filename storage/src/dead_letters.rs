@@ -112,7 +112,7 @@ pub struct DeadLetter {
 /// Outcome of a replay.
 #[must_use]
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Replayed {
+pub enum ReplayOutcome {
     /// The claim is an order, written by this call or an earlier one. The order as stored.
     Order(Order),
     /// The database still refuses the claim; reason and explanation. Counts as an attempt.
@@ -126,7 +126,7 @@ pub enum Replayed {
 /// Outcome of voiding a dead letter.
 #[must_use]
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Voided {
+pub enum VoidOutcome {
     /// The dead letter is void, by this call or an earlier one.
     Void(DeadLetter),
     /// The dead letter was replayed before. Cancel or refund the order instead.
@@ -164,12 +164,12 @@ pub trait DeadLetters: Send + Sync {
     ///
     /// # Errors
     /// Any [`StoreError`]: nothing changed, or the response was lost; call again.
-    async fn replay(&self, letter: DeadLetterId, now: Timestamp) -> Result<Replayed, StoreError>;
+    async fn replay(&self, letter: DeadLetterId, now: Timestamp) -> Result<ReplayOutcome, StoreError>;
 
     /// Gives up a dead letter. Its unit, if any, returns to the database's stock. The caller must then
     /// [release](crate::Sales::release) the unit in [`Sales`](crate::Sales).
     ///
     /// # Errors
     /// Any [`StoreError`]: nothing changed, or the response was lost; call again.
-    async fn void(&self, letter: DeadLetterId, now: Timestamp) -> Result<Voided, StoreError>;
+    async fn void(&self, letter: DeadLetterId, now: Timestamp) -> Result<VoidOutcome, StoreError>;
 }

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use crate::{Page, StoreError, Timestamp, UserId};
 
 /// Number of the followee's latest notes that a new follow brings into the feed.
-pub const BROUGHT_IN: u32 = 20;
+pub const FOLLOW_BACKFILL: u32 = 20;
 
 /// Numbers of fans and followees of a user.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

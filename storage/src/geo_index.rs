@@ -67,10 +67,11 @@ pub struct PlacedShop {
 
 /// Query for shops near a position.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Around {
+pub struct NearbyQuery {
     /// Centre of the circle.
     pub centre: LatLng,
-    /// Radius in metres. Values above [`MAX_RADIUS_M`](Around::MAX_RADIUS_M) count as the maximum, NaN as 0.
+    /// Radius in metres. Values above [`MAX_RADIUS_M`](NearbyQuery::MAX_RADIUS_M) count as the maximum, NaN
+    /// as 0.
     pub radius_m: f64,
     /// Only shops of this type; `None` for all.
     pub kind: Option<ShopTypeId>,
@@ -80,7 +81,7 @@ pub struct Around {
     pub max: usize,
 }
 
-impl Around {
+impl NearbyQuery {
     /// Maximum radius in metres. Nobody travels further, and the limit keeps the circle clear of the poles.
     pub const MAX_RADIUS_M: f64 = 100_000.0;
 
@@ -98,7 +99,7 @@ impl Around {
 
     /// Sorts and cuts candidates, given in any order, to the requested page. The candidates must include at
     /// least the nearest [`wanted`](Self::wanted) shops within the radius.
-    pub fn cut(&self, mut candidates: Vec<NearShop>) -> Vec<NearShop> {
+    pub fn cut(&self, mut candidates: Vec<NearbyShop>) -> Vec<NearbyShop> {
         candidates.retain(|near| near.metres <= self.radius_m());
         candidates.sort_unstable_by(|one, other| {
             one.metres.total_cmp(&other.metres).then(one.shop.cmp(&other.shop))
@@ -109,7 +110,7 @@ impl Around {
 
 /// A shop found by a query.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct NearShop {
+pub struct NearbyShop {
     /// Id of the shop.
     pub shop: ShopId,
     /// Distance in metres.
@@ -152,7 +153,7 @@ pub trait GeoIndex: Send + Sync {
     ///
     /// # Errors
     /// Any [`StoreError`]: call again.
-    async fn near(&self, around: &Around) -> Result<Vec<NearShop>, StoreError>;
+    async fn near(&self, around: &NearbyQuery) -> Result<Vec<NearbyShop>, StoreError>;
 
     /// Returns the number of shops in the index.
     ///

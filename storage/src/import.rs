@@ -6,7 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 use crate::{
-    Card, NO_DEADLINE, OrderId, OrderStatus, PaymentMode, Shop, ShopId, ShopType, StoreError, Timestamp,
+    NO_DEADLINE, OrderId, OrderStatus, PaymentMode, Profile, Shop, ShopId, ShopType, StoreError, Timestamp,
     User, UserId, VoucherId, VoucherText,
 };
 
@@ -22,7 +22,7 @@ pub enum ImportRow {
     /// A user, with the stored password hash if any.
     User(User, Option<String>),
     /// A user's profile.
-    Card(UserId, Card),
+    Card(UserId, Profile),
     /// A voucher, possibly of a sale.
     Voucher(ImportedVoucher),
     /// The terms of a flash-sale voucher.
@@ -157,7 +157,7 @@ pub struct ImportedComment {
 
 /// Kind of an imported row, for [`ImportFindings`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum ImportKind {
+pub enum ImportRowKind {
     /// Kind of [`ImportRow::Card`].
     Card,
     /// Kind of [`ImportRow::Voucher`].
@@ -178,7 +178,7 @@ pub enum ImportKind {
 
 /// Id sequences of the mall that an import can move forward.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum ImportIds {
+pub enum ImportSequence {
     /// Ids of shops.
     Shops,
     /// Ids of users.
@@ -205,18 +205,18 @@ pub enum UnpaidOrders {
 
 /// Parameters of the final step of an import.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct ImportEnd {
+pub struct FinishOptions {
     /// Time to pay in the imported sales.
     pub pay_within: Duration,
     /// Treatment of unpaid orders.
     pub unpaid: UnpaidOrders,
     /// Lower bounds for the next ids to assign, where known; at most 2^62.
-    pub next_ids: BTreeMap<ImportIds, u64>,
+    pub next_ids: BTreeMap<ImportSequence, u64>,
     /// Time of the import.
     pub now: Timestamp,
 }
 
-impl ImportEnd {
+impl FinishOptions {
     /// Creates the default: keep unpaid orders, and assign ids above those of the imported rows.
     #[must_use]
     pub fn new(pay_within: Duration, now: Timestamp) -> Self {
@@ -270,7 +270,7 @@ impl ImportFinding {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ImportFindings {
     /// Kind of the rows.
-    pub kind: ImportKind,
+    pub kind: ImportRowKind,
     /// Finding about the rows.
     pub finding: ImportFinding,
     /// Number of rows.
@@ -316,18 +316,18 @@ pub trait Importing: Send {
     ///   letter.
     /// - Orders take the [`PaymentMode`] imported as a setting. In [`PaymentMode::None`], unpaid orders that
     ///   are not cancelled are final, as in their original mall; in any other mode they follow
-    ///   [`ImportEnd::unpaid`].
-    /// - Sales get [`ImportEnd::pay_within`] as their time to pay.
+    ///   [`FinishOptions::unpaid`].
+    /// - Sales get [`FinishOptions::pay_within`] as their time to pay.
     /// - Unless the mode is [`PaymentMode::None`], a paid order gets a captured payment, and a refunded order
     ///   a refunded payment.
     /// - A reply whose parent is missing, belongs to another note, or is itself a reply becomes a top-level
     ///   comment.
     /// - A note's claimed comment count is raised to the number of imported comments if lower.
     /// - Order numbers that the mall's own scheme could assign again are skipped.
-    /// - New ids start at [`ImportEnd::next_ids`], or above the highest imported id if that is higher.
+    /// - New ids start at [`FinishOptions::next_ids`], or above the highest imported id if that is higher.
     ///
     /// # Errors
     /// Any [`StoreError`]: the whole import is rolled back. If only the response to the commit was lost, the
     /// import may have been committed.
-    async fn finish(self: Box<Self>, end: ImportEnd) -> Result<Vec<ImportFindings>, StoreError>;
+    async fn finish(self: Box<Self>, end: FinishOptions) -> Result<Vec<ImportFindings>, StoreError>;
 }

@@ -134,7 +134,7 @@ pub struct LetterFacts {
 
 /// Rows that violate a [`RowCheck`].
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Broken {
+pub struct Violations {
     /// Number of violating rows.
     pub count: u64,
     /// Ids of the first violating rows.
@@ -165,7 +165,7 @@ pub trait LedgerRows: Send + Sync {
     ///
     /// # Errors
     /// Any [`StoreError`]: call again.
-    async fn broken(&self, check: RowCheck, max: u32) -> Result<Broken, StoreError>;
+    async fn broken(&self, check: RowCheck, max: u32) -> Result<Violations, StoreError>;
 
     /// Counts missing rows, by table, in tables from which a mall never deletes: gaps in the ids prove that a
     /// row was lost. Empty if the back end's ids have gaps of their own.

@@ -77,54 +77,59 @@ pub mod backend;
 mod storage;
 mod stored;
 
-pub use audit::{Actor, Audit, AuditCheck, AuditEntry, AuditFault, AuditWrong};
-pub use cache::{Cache, CacheKey, CacheTicket, Kept, Looked};
-pub use comments::{Comment, Commented, Comments, Thread};
+pub use audit::{Actor, Audit, AuditCheck, AuditEntry, AuditFault, AuditFaultKind};
+pub use cache::{Cache, CacheEntry, CacheKey, CacheLease, LeasedLookup};
+pub use comments::{Comment, CommentOutcome, Comments, Thread};
 pub use day::{Day, DaySpan};
-pub use dead_letters::{DeadLetter, DeadLetters, DeadReason, DeadState, Replayed, Voided};
+pub use dead_letters::{DeadLetter, DeadLetters, DeadReason, DeadState, ReplayOutcome, VoidOutcome};
 pub use deadlines::Deadlines;
 pub use error::{LogLoss, OpenError, Source, StoreError};
 pub use feeds::{FeedEntry, Feeds};
 pub use follows::{FollowCounts, Follows};
-pub use geo_index::{Around, GeoIndex, LatLng, NearShop, PlacedShop};
+pub use geo_index::{GeoIndex, LatLng, NearbyQuery, NearbyShop, PlacedShop};
 pub use hex::hex;
 pub use ids::{
     CommentId, DeadLetterId, NoteId, OrderId, PARTITIONS, PaymentId, Phone, ShopId, ShopTypeId, UserId,
     VoucherId,
 };
 pub use import::{
-    Import, ImportEnd, ImportFinding, ImportFindings, ImportIds, ImportKind, ImportRow, ImportedComment,
-    ImportedNote, ImportedOrder, ImportedSale, ImportedVoucher, Importing, UnpaidOrders,
+    FinishOptions, Import, ImportFinding, ImportFindings, ImportRow, ImportRowKind, ImportSequence,
+    ImportedComment, ImportedNote, ImportedOrder, ImportedSale, ImportedVoucher, Importing, UnpaidOrders,
 };
-pub use ledger::{Broken, LedgerRows, LetterFacts, OrderFacts, OrderPage, PaymentFacts, RowCheck, SaleFacts};
-pub use likes::{LikeChange, Liked, Likes};
-pub use locks::{FencingToken, HeldLock, LockAnswer, LockEntry, LockOwner, Locker, Locks};
+pub use ledger::{
+    LedgerRows, LetterFacts, OrderFacts, OrderPage, PaymentFacts, RowCheck, SaleFacts, Violations,
+};
+pub use likes::{LikeChange, LikeOutcome, Likes};
+pub use locks::{FencingToken, HeldLock, LockEntry, LockOutcome, LockOwner, Locker, Locks};
 pub use money::Cents;
 pub use notes::{Note, NoteText, Notes, Visibility, picture_name};
-pub use order_log::{LogPosition, LogState, Logged, OrderLog, PendingClaims};
+pub use order_log::{LogPosition, LogState, LoggedClaim, OrderLog, PendingClaims};
 pub use orders::{
-    NO_DEADLINE, Order, OrderCounts, OrderFilter, OrderStatus, Orders, Persisted, Step, Stepped,
+    NO_DEADLINE, Order, OrderCounts, OrderFilter, OrderStatus, Orders, PersistOutcome, Transition,
+    TransitionOutcome,
 };
-pub use outbox::{Errand, Outbox};
+pub use outbox::{Outbox, OutboxEntry};
 pub use page::Page;
-pub use payments::{Payment, PaymentFaults, PaymentMode, PaymentRows, PaymentState};
+pub use payments::{Payment, PaymentContradictions, PaymentMode, PaymentRows, PaymentState};
 pub use pictures::{
-    NewPicture, Picture, PictureKind, PicturePut, PictureRemoval, PictureRoom, PictureSweep, Pictures,
+    NewPicture, Picture, PictureKind, PictureSweep, PictureUsage, Pictures, PutOutcome, RemoveOutcome,
 };
 pub use posts::Post;
-pub use rate_limits::{Limit, Pass, RateLimits};
-pub use reports::{OpenReports, ReportAnswer, Reports};
-pub use sales::{Claim, ClaimAnswer, Closed, Release, Reservation, Sales, Terms, Units};
+pub use rate_limits::{Limit, RateLimitOutcome, RateLimits};
+pub use reports::{OpenReports, ReportOutcome, Reports};
+pub use sales::{Claim, ClaimOutcome, ClosedReason, ReleaseOutcome, ReserveOutcome, SaleUnits, Sales, Terms};
 pub use sequences::Sequences;
-pub use sessions::{CodeCheck, CodeIssue, CodeRules, Sessions, TokenHash};
+pub use sessions::{CheckOutcome, CodeRules, IssueOutcome, Sessions, TokenHash};
 pub use shops::{Shop, ShopArea, ShopOrder, ShopText, ShopType, ShopTypeEdit, Shops};
-pub use sign_ins::{MakeUp, SignIns, SignedDay};
+pub use sign_ins::{MakeUpOutcome, SignIns, SignedDay};
 pub use storage::Storage;
 pub use time::Timestamp;
 pub use upkeep::{CircuitHealth, CircuitState, Durability, Health, PartHealth, Upkeep};
-pub use users::{Block, Card, LastOperator, RightsAnswer, RightsChange, Role, User, UserFilter, Users};
-pub use visitors::{Salt, VISITS_KEPT, Visit, VisitCounts, Visited, Visitor, Visitors, VisitsOfDay};
+pub use users::{Block, LastOperator, Profile, RightsChange, RightsOutcome, Role, User, UserFilter, Users};
+pub use visitors::{
+    Salt, VISITS_RETENTION_DAYS, Visit, VisitCounts, VisitTarget, Visitor, Visitors, VisitsOfDay,
+};
 pub use vouchers::{
-    NewSale, SaleRecord, StockChange, StockChanged, Voucher, VoucherEdit, VoucherFilter, VoucherStatus,
+    NewSale, SaleRecord, StockChange, StockChangeOutcome, Voucher, VoucherEdit, VoucherFilter, VoucherStatus,
     VoucherText, Vouchers,
 };

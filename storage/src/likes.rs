@@ -30,7 +30,7 @@ impl LikeChange {
 
 /// Outcome of a change.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Liked {
+pub struct LikeOutcome {
     /// Whether the user likes the post now.
     pub likes: bool,
     /// Total number of likes, imported ones included.
@@ -57,7 +57,7 @@ pub trait Likes: Send + Sync {
         what: Post,
         change: LikeChange,
         now: Timestamp,
-    ) -> Result<Option<Liked>, StoreError>;
+    ) -> Result<Option<LikeOutcome>, StoreError>;
 
     /// Returns a page of the users who like a post, earliest like first, then lowest id.
     ///

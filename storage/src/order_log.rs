@@ -17,7 +17,7 @@ pub struct LogPosition {
 
 /// A pending claim, as handed to a worker.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Logged {
+pub struct LoggedClaim {
     /// Position in the log.
     pub position: LogPosition,
     /// The accepted claim.
@@ -73,7 +73,7 @@ pub trait OrderLog: Send + Sync {
     ///
     /// # Errors
     /// Any [`StoreError`] if the log cannot be read.
-    async fn take(&self, worker: &str, max: usize, wait: Duration) -> Result<Vec<Logged>, StoreError>;
+    async fn take(&self, worker: &str, max: usize, wait: Duration) -> Result<Vec<LoggedClaim>, StoreError>;
 
     /// Acknowledges claims that are settled (in the database or among the dead letters), and removes them
     /// from the log.
@@ -85,14 +85,14 @@ pub trait OrderLog: Send + Sync {
     ///
     /// # Errors
     /// [`StoreError::Unavailable`]: the claims may be delivered again.
-    async fn done(&self, worker: &str, settled: &[Logged]) -> Result<Vec<OrderId>, StoreError>;
+    async fn done(&self, worker: &str, settled: &[LoggedClaim]) -> Result<Vec<OrderId>, StoreError>;
 
     /// Returns claims to the queue, to be delivered again. `refused`: the database refused each of them,
     /// which counts as an attempt.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`]: the claims stay with the worker until reclaimed.
-    async fn put_back(&self, worker: &str, claims: &[Logged], refused: bool) -> Result<(), StoreError>;
+    async fn put_back(&self, worker: &str, claims: &[LoggedClaim], refused: bool) -> Result<(), StoreError>;
 
     /// Re-queues all claims held by a dead worker. Returns their number.
     ///

@@ -6,7 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 use crate::{
-    Cents, DeadReason, Logged, OrderId, Page, PaymentId, PaymentMode, StoreError, Timestamp, UserId,
+    Cents, DeadReason, LoggedClaim, OrderId, Page, PaymentId, PaymentMode, StoreError, Timestamp, UserId,
     VoucherId,
 };
 
@@ -84,7 +84,7 @@ pub struct Order {
 
 /// Outcome of persisting one claim.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Persisted {
+pub enum PersistOutcome {
     /// The claim became an order.
     Written {
         /// Payment deadline of the order; `None` in [`PaymentMode::None`].
@@ -98,7 +98,7 @@ pub enum Persisted {
 
 /// A status transition of an order. Each is a compare-and-set of the status.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Step {
+pub enum Transition {
     /// Unpaid → paid, and the payment row → captured, in one transaction.
     Pay(PaymentId),
     /// Unpaid → cancelled: at the owner's request, or at the deadline.
@@ -111,7 +111,7 @@ pub enum Step {
     FinishRefund,
 }
 
-impl Step {
+impl Transition {
     /// Returns the status required before the transition and the status after.
     pub fn change(self, payment: PaymentMode) -> (OrderStatus, OrderStatus) {
         match self {
@@ -125,10 +125,10 @@ impl Step {
     }
 }
 
-/// Outcome of a [`Step`].
+/// Outcome of a [`Transition`].
 #[must_use]
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Stepped {
+pub enum TransitionOutcome {
     /// This call changed the order; the order after the change.
     Done(Order),
     /// The order has another status than the transition requires; nothing changed. The order as stored.
@@ -222,8 +222,8 @@ impl PaymentMode {
 /// - Every call is durable when it returns.
 #[async_trait]
 pub trait Orders: Send + Sync {
-    /// Writes a batch of claims as orders. Returns one [`Persisted`] per claim, in the order of `claims`;
-    /// every claim is then settled.
+    /// Writes a batch of claims as orders. Returns one [`PersistOutcome`] per claim, in the order of
+    /// `claims`; every claim is then settled.
     ///
     /// Orders take the mall's [`PaymentMode`], read in the same transaction. A claim's deadline, if the mode
     /// has deadlines, is its time + the sale's time to pay. A claim that arrives late, after more than half
@@ -234,7 +234,11 @@ pub trait Orders: Send + Sync {
     /// - Transient: nothing was written, or the response was lost; call again.
     /// - [`StoreError::Refused`]: the database refuses one claim for a reason of its own, and nothing was
     ///   written. Bisect the batch to find the claim.
-    async fn persist(&self, claims: &[Logged], now: Timestamp) -> Result<Vec<Persisted>, StoreError>;
+    async fn persist(
+        &self,
+        claims: &[LoggedClaim],
+        now: Timestamp,
+    ) -> Result<Vec<PersistOutcome>, StoreError>;
 
     /// Returns the target duration of one [`persist`](Orders::persist). Callers size batches to fit, since
     /// other work waits for the end of the transaction.
@@ -247,7 +251,7 @@ pub trait Orders: Send + Sync {
     /// Any [`StoreError`]: nothing was written, or the response was lost; call again.
     async fn bury(
         &self,
-        claim: &Logged,
+        claim: &LoggedClaim,
         reason: DeadReason,
         detail: &str,
         now: Timestamp,
@@ -315,16 +319,23 @@ pub trait Orders: Send + Sync {
     /// `Done`.
     ///
     /// # Errors
-    /// - [`StoreError::Refused`]: the payment named by [`Step::Pay`] is not an open payment of the order.
+    /// - [`StoreError::Refused`]: the payment named by [`Transition::Pay`] is not an open payment of the
+    ///   order.
     /// - Any other [`StoreError`]: nothing changed, or the response was lost; call again.
-    async fn step(&self, order: OrderId, step: Step, now: Timestamp) -> Result<Stepped, StoreError>;
+    async fn step(
+        &self,
+        order: OrderId,
+        step: Transition,
+        now: Timestamp,
+    ) -> Result<TransitionOutcome, StoreError>;
 
-    /// Cancels the unpaid orders among `orders`, each as [`Step::Cancel`] does, in one transaction. Returns
-    /// one [`Stepped`] per order, in the order of `orders`; an order listed twice is `Done` once.
+    /// Cancels the unpaid orders among `orders`, each as [`Transition::Cancel`] does, in one transaction.
+    /// Returns one [`TransitionOutcome`] per order, in the order of `orders`; an order listed twice is
+    /// `Done` once.
     ///
     /// # Errors
     /// Any [`StoreError`]: nothing changed, or the response was lost; call again.
-    async fn cancel(&self, orders: &[OrderId], now: Timestamp) -> Result<Vec<Stepped>, StoreError>;
+    async fn cancel(&self, orders: &[OrderId], now: Timestamp) -> Result<Vec<TransitionOutcome>, StoreError>;
 
     /// Returns up to `max` unpaid orders with an id above `after`, by id, with their deadlines.
     ///

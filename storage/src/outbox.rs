@@ -8,7 +8,7 @@ use crate::{OrderId, StoreError, UserId, VoucherId};
 
 /// Outbox entry: an idempotent action made necessary by a change of the database.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Errand {
+pub enum OutboxEntry {
     /// [Release](crate::Sales::release) the unit of a closed order of a sale, or of a claim that became a
     /// dead letter because its user had another order.
     Release {
@@ -25,7 +25,7 @@ pub enum Errand {
 ///
 /// - An entry is written in the transaction that makes the action necessary. Whatever crashes afterwards, the
 ///   entry remains until marked [`done`](Outbox::done).
-/// - Three places write [`Errand::Release`], and no others: [`Orders::step`](crate::Orders::step) when
+/// - Three places write [`OutboxEntry::Release`], and no others: [`Orders::step`](crate::Orders::step) when
 ///   closing an order of a sale, [`DeadLetters::void`](crate::DeadLetters::void) for a dead letter with a
 ///   unit, and every path that makes a claim a dead letter as
 ///   [`DeadReason::Double`](crate::DeadReason::Double). An ordinary voucher has no units.
@@ -36,11 +36,11 @@ pub trait Outbox: Send + Sync {
     ///
     /// # Errors
     /// Any [`StoreError`]: call again.
-    async fn open(&self, max: u32) -> Result<Vec<Errand>, StoreError>;
+    async fn open(&self, max: u32) -> Result<Vec<OutboxEntry>, StoreError>;
 
     /// Removes executed entries. An entry already removed is no error.
     ///
     /// # Errors
     /// Any [`StoreError`]: some entries may remain and be executed again.
-    async fn done(&self, errands: &[Errand]) -> Result<(), StoreError>;
+    async fn done(&self, errands: &[OutboxEntry]) -> Result<(), StoreError>;
 }

@@ -91,7 +91,7 @@ pub struct Payment {
 
 /// Contradictions between orders and payments found by [`PaymentRows::faults`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct PaymentFaults {
+pub struct PaymentContradictions {
     /// Number of paid, used or refunding orders without a captured payment, except orders in
     /// [`PaymentMode::None`].
     pub paid_without_payment: u64,
@@ -102,8 +102,8 @@ pub struct PaymentFaults {
 /// Payment rows. A row exists durably before the gateway is called.
 ///
 /// - An order has at most one started or captured payment; starting again returns the existing payment.
-/// - [`Step::Pay`](crate::Step::Pay) and [`Step::FinishRefund`](crate::Step::FinishRefund) change the row
-///   together with the order; [`settle`](PaymentRows::settle) changes the row alone.
+/// - [`Step::Pay`](crate::Transition::Pay) and [`Step::FinishRefund`](crate::Transition::FinishRefund)
+///   change the row together with the order; [`settle`](PaymentRows::settle) changes the row alone.
 #[async_trait]
 pub trait PaymentRows: Send + Sync {
     /// Returns the order's open payment, inserting a started one if there is none.
@@ -144,5 +144,5 @@ pub trait PaymentRows: Send + Sync {
     ///
     /// # Errors
     /// Any [`StoreError`]: call again.
-    async fn faults(&self) -> Result<PaymentFaults, StoreError>;
+    async fn faults(&self) -> Result<PaymentContradictions, StoreError>;
 }

@@ -39,14 +39,14 @@ pub struct Picture {
 
 /// Number and total size of pictures: a user's usage, or quota.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct PictureRoom {
+pub struct PictureUsage {
     /// Number of pictures.
     pub pictures: u64,
     /// Total size in bytes.
     pub bytes: u64,
 }
 
-impl PictureRoom {
+impl PictureUsage {
     /// Returns the usage after adding a picture of `bytes` bytes.
     #[must_use]
     pub fn with(self, bytes: usize) -> Self {
@@ -63,11 +63,11 @@ impl PictureRoom {
 /// Outcome of an upload.
 #[must_use]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum PicturePut {
+pub enum PutOutcome {
     /// The picture is stored.
     Put,
     /// The upload would exceed the owner's quota; the current usage.
-    NoRoom(PictureRoom),
+    NoRoom(PictureUsage),
     /// A picture with the same name exists, of any owner: choose another name.
     NameTaken,
 }
@@ -75,7 +75,7 @@ pub enum PicturePut {
 /// Outcome of a removal.
 #[must_use]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum PictureRemoval {
+pub enum RemoveOutcome {
     /// The picture is removed.
     Removed,
     /// The picture stays while in use, and is then removed by a sweep.
@@ -116,9 +116,9 @@ pub trait Pictures: Send + Sync {
     async fn put(
         &self,
         picture: NewPicture,
-        most: PictureRoom,
+        most: PictureUsage,
         now: Timestamp,
-    ) -> Result<PicturePut, StoreError>;
+    ) -> Result<PutOutcome, StoreError>;
 
     /// Returns the picture with this name.
     ///
@@ -137,13 +137,13 @@ pub trait Pictures: Send + Sync {
     ///
     /// # Errors
     /// Any [`StoreError`]: the picture remains, or the response was lost; call again.
-    async fn remove(&self, owner: UserId, name: &str) -> Result<PictureRemoval, StoreError>;
+    async fn remove(&self, owner: UserId, name: &str) -> Result<RemoveOutcome, StoreError>;
 
     /// Returns the owner's usage.
     ///
     /// # Errors
     /// Any [`StoreError`]: call again.
-    async fn usage(&self, owner: UserId) -> Result<PictureRoom, StoreError>;
+    async fn usage(&self, owner: UserId) -> Result<PictureUsage, StoreError>;
 
     /// Checks up to `max` pictures not touched since `untouched_since`, least recently touched first. Removes
     /// those not shown, and touches the others to postpone their next check.

@@ -19,7 +19,7 @@ pub struct Limit {
 /// Outcome of a rate-limited call.
 #[must_use]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Pass {
+pub enum RateLimitOutcome {
     /// The call may proceed and was counted.
     Allowed,
     /// The call must not proceed and was not counted.
@@ -39,5 +39,5 @@ pub trait RateLimits: Send + Sync {
     ///
     /// # Errors
     /// [`StoreError::Unavailable`]: the call was not counted.
-    async fn pass(&self, key: &str, limit: Limit, now: Timestamp) -> Result<Pass, StoreError>;
+    async fn pass(&self, key: &str, limit: Limit, now: Timestamp) -> Result<RateLimitOutcome, StoreError>;
 }

@@ -7,7 +7,7 @@ use crate::{Page, Post, StoreError, Timestamp, UserId};
 /// Outcome of a report.
 #[must_use]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum ReportAnswer {
+pub enum ReportOutcome {
     /// The report waits for an operator.
     Taken,
     /// The user reported the post before; nothing changed, whatever was decided since.
@@ -23,7 +23,8 @@ pub struct OpenReports {
     pub target: Post,
     /// Number of users who reported.
     pub count: u64,
-    /// Reasons of the latest reports, at most [`OpenReports::REASONS`]. Reports without a reason are skipped.
+    /// Reasons of the latest reports, at most [`OpenReports::REASONS_MAX`]. Reports without a reason are
+    /// skipped.
     pub reasons: Vec<String>,
     /// Time of the latest report.
     pub latest: Timestamp,
@@ -31,7 +32,7 @@ pub struct OpenReports {
 
 impl OpenReports {
     /// Maximum number of reasons returned.
-    pub const REASONS: u32 = 5;
+    pub const REASONS_MAX: u32 = 5;
 }
 
 /// Reports in the database.
@@ -55,7 +56,7 @@ pub trait Reports: Send + Sync {
         target: Post,
         reason: &str,
         now: Timestamp,
-    ) -> Result<ReportAnswer, StoreError>;
+    ) -> Result<ReportOutcome, StoreError>;
 
     /// Returns a page of posts with open reports, and their total number. Order: most reports first, then
     /// latest report, then notes before comments, then highest id. Costs as much as there are open reports.

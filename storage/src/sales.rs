@@ -22,7 +22,7 @@ pub struct Claim {
 /// Outcome of a claim. A refusal is an outcome too, not an `Err`.
 #[must_use]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum ClaimAnswer {
+pub enum ClaimOutcome {
     /// The user holds one unit, durably.
     Accepted,
     /// The user already holds a unit under the returned order; of several held orders, any may be returned.
@@ -57,7 +57,7 @@ pub struct Terms {
 
 /// Reason why a sale refuses every claim at some instant, independent of the user.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Closed {
+pub enum ClosedReason {
     /// Before the window.
     NotOpen,
     /// Inside the window, but paused by an operator.
@@ -66,12 +66,12 @@ pub enum Closed {
     Ended,
 }
 
-impl From<Closed> for ClaimAnswer {
-    fn from(closed: Closed) -> Self {
+impl From<ClosedReason> for ClaimOutcome {
+    fn from(closed: ClosedReason) -> Self {
         match closed {
-            Closed::NotOpen => Self::NotOpen,
-            Closed::Paused => Self::Paused,
-            Closed::Ended => Self::Ended,
+            ClosedReason::NotOpen => Self::NotOpen,
+            ClosedReason::Paused => Self::Paused,
+            ClosedReason::Ended => Self::Ended,
         }
     }
 }
@@ -79,15 +79,15 @@ impl From<Closed> for ClaimAnswer {
 impl Terms {
     /// Returns why the sale is closed at `now`, or `None` while the sale is open.
     ///
-    /// The window takes precedence over a pause: a sale paused before its begin is [`Closed::NotOpen`].
+    /// The window takes precedence over a pause: a sale paused before its begin is [`ClosedReason::NotOpen`].
     #[must_use]
-    pub fn closed(&self, now: Timestamp) -> Option<Closed> {
+    pub fn closed(&self, now: Timestamp) -> Option<ClosedReason> {
         if now >= self.end {
-            Some(Closed::Ended)
+            Some(ClosedReason::Ended)
         } else if now < self.begin {
-            Some(Closed::NotOpen)
+            Some(ClosedReason::NotOpen)
         } else if self.paused {
-            Some(Closed::Paused)
+            Some(ClosedReason::Paused)
         } else {
             None
         }
@@ -96,14 +96,14 @@ impl Terms {
 
 /// Unit counts of one sale.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Units {
+pub struct SaleUnits {
     /// Total units; `None` = unlimited.
     pub units: Option<u64>,
     /// Units currently held by users.
     pub taken: u64,
 }
 
-impl Units {
+impl SaleUnits {
     /// Returns the units still available; `None` = unlimited.
     #[must_use]
     pub fn left(&self) -> Option<u64> {
@@ -114,7 +114,7 @@ impl Units {
 /// Outcome of [`Sales::release`].
 #[must_use]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Release {
+pub enum ReleaseOutcome {
     /// The unit returned to the stock, and the user may buy again.
     Released,
     /// The user does not hold a unit under the given order; nothing changed.
@@ -126,7 +126,7 @@ pub enum Release {
 /// Outcome of [`Sales::reserve`].
 #[must_use]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Reservation {
+pub enum ReserveOutcome {
     /// The user holds one more unit.
     Taken,
     /// Nothing changed: the user already holds the unit, or the sale is unknown and has no stock to take
@@ -166,7 +166,7 @@ pub trait Sales: Send + Sync {
     /// - [`StoreError::Unavailable`]: the claim is in doubt, and the unit may have been taken. Call again: if
     ///   the unit was taken, the retry returns `Accepted` or `AlreadyBought`.
     /// - [`StoreError::Full`]: no unit was taken.
-    async fn claim(&self, claim: Claim) -> Result<ClaimAnswer, StoreError>;
+    async fn claim(&self, claim: Claim) -> Result<ClaimOutcome, StoreError>;
 
     /// Returns the order under which the user holds a unit, like [`claim`](Sales::claim) but without taking
     /// one. For claims that the caller refuses for its own reasons. Costs one step, like a refused claim.
@@ -179,11 +179,11 @@ pub trait Sales: Send + Sync {
     /// Sets the window, pause and units of a sale. All values are absolute, so a repeated call changes
     /// nothing.
     ///
-    /// Units never fall below the number taken; the returned [`Units`] are those in force.
+    /// SaleUnits never fall below the number taken; the returned [`SaleUnits`] are those in force.
     ///
     /// # Errors
     /// Any [`StoreError`] if the sale was unknown and its buyers could not be loaded.
-    async fn put(&self, terms: Terms) -> Result<Units, StoreError>;
+    async fn put(&self, terms: Terms) -> Result<SaleUnits, StoreError>;
 
     /// Releases the unit that the user held under this order. Changes nothing unless the user holds more
     /// units than other pending claims, live orders and dead letters account for; a repeated call therefore
@@ -195,7 +195,12 @@ pub trait Sales: Send + Sync {
     ///
     /// # Errors
     /// [`StoreError::Unavailable`]: call again.
-    async fn release(&self, voucher: VoucherId, user: UserId, order: OrderId) -> Result<Release, StoreError>;
+    async fn release(
+        &self,
+        voucher: VoucherId,
+        user: UserId,
+        order: OrderId,
+    ) -> Result<ReleaseOutcome, StoreError>;
 
     /// Releases the units of several closed orders, each as [`release`](Sales::release) does. Not atomic
     /// across orders.
@@ -216,14 +221,14 @@ pub trait Sales: Send + Sync {
         voucher: VoucherId,
         user: UserId,
         order: OrderId,
-    ) -> Result<Reservation, StoreError>;
+    ) -> Result<ReserveOutcome, StoreError>;
 
     /// Returns the units of a sale; `None` if the sale is unknown. Waits for claims being written. Leaves out
     /// claims of a failed group commit, whose units are in doubt.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`]: call again.
-    async fn units(&self, voucher: VoucherId) -> Result<Option<Units>, StoreError>;
+    async fn units(&self, voucher: VoucherId) -> Result<Option<SaleUnits>, StoreError>;
 
     /// Returns the subset of `users` who hold no unit of the sale. The result is meaningless for an unknown
     /// sale.
@@ -254,13 +259,13 @@ mod tests {
             units: None,
         };
         let rows = [
-            (99, false, Some(Closed::NotOpen)),
+            (99, false, Some(ClosedReason::NotOpen)),
             (100, false, None),
             (199, false, None),
-            (200, false, Some(Closed::Ended)),
-            (99, true, Some(Closed::NotOpen)),
-            (100, true, Some(Closed::Paused)),
-            (200, true, Some(Closed::Ended)),
+            (200, false, Some(ClosedReason::Ended)),
+            (99, true, Some(ClosedReason::NotOpen)),
+            (100, true, Some(ClosedReason::Paused)),
+            (200, true, Some(ClosedReason::Ended)),
         ];
         for (at, paused, expected) in rows {
             assert_eq!(terms(paused).closed(Timestamp::from_millis(at)), expected, "at {at}, {paused}");

@@ -26,7 +26,7 @@ pub struct CodeRules {
 /// Outcome of issuing a code.
 #[must_use]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum CodeIssue {
+pub enum IssueOutcome {
     /// The code is stored durably and may be sent.
     Issued,
     /// Too soon after the previous code.
@@ -44,7 +44,7 @@ pub enum CodeIssue {
 /// Outcome of checking a code.
 #[must_use]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum CodeCheck {
+pub enum CheckOutcome {
     /// The code is correct and now used up.
     Right,
     /// The code is wrong; the attempt was counted.
@@ -96,7 +96,7 @@ pub trait Sessions: Send + Sync {
         code: &str,
         rules: &CodeRules,
         now: Timestamp,
-    ) -> Result<CodeIssue, StoreError>;
+    ) -> Result<IssueOutcome, StoreError>;
 
     /// Checks a code (one attempt).
     ///
@@ -108,7 +108,7 @@ pub trait Sessions: Send + Sync {
         code: &str,
         rules: &CodeRules,
         now: Timestamp,
-    ) -> Result<CodeCheck, StoreError>;
+    ) -> Result<CheckOutcome, StoreError>;
 
     /// Begins a session of `user`, with expiry `now + ttl`.
     ///

@@ -16,7 +16,7 @@ pub struct SignedDay {
 /// Outcome of making up for a missed day.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[must_use]
-pub enum MakeUp {
+pub enum MakeUpOutcome {
     /// The day now counts as signed.
     Done,
     /// The day was already signed, on time or later; nothing changed.
@@ -52,7 +52,7 @@ pub trait SignIns: Send + Sync {
     ///
     /// # Errors
     /// Any [`StoreError`]: the outcome is in doubt; call again.
-    async fn make_up(&self, user: UserId, day: Day, most: u32) -> Result<MakeUp, StoreError>;
+    async fn make_up(&self, user: UserId, day: Day, most: u32) -> Result<MakeUpOutcome, StoreError>;
 
     /// Returns the days of a range on which a user signed in.
     ///

@@ -62,7 +62,7 @@ pub enum LastOperator {
 /// Outcome of a [`RightsChange`].
 #[must_use]
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum RightsAnswer {
+pub enum RightsOutcome {
     /// The user after the change.
     Done(User),
     /// The user does not exist.
@@ -112,7 +112,7 @@ impl User {
 
 /// Profile of a user.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct Card {
+pub struct Profile {
     /// City of residence, as entered.
     pub city: String,
     /// Self-introduction, at most 128 characters.
@@ -163,7 +163,7 @@ pub trait Users: Send + Sync {
     ///
     /// # Errors
     /// Any [`StoreError`]: call again.
-    async fn card(&self, user: UserId) -> Result<Option<Card>, StoreError>;
+    async fn card(&self, user: UserId) -> Result<Option<Profile>, StoreError>;
 
     /// Replaces nick name, avatar and profile of a user. Returns `false` for an unknown user.
     ///
@@ -174,7 +174,7 @@ pub trait Users: Send + Sync {
         user: UserId,
         nick_name: &str,
         icon: &str,
-        card: &Card,
+        card: &Profile,
         now: Timestamp,
     ) -> Result<bool, StoreError>;
 
@@ -214,7 +214,7 @@ pub trait Users: Send + Sync {
         change: &RightsChange,
         last: LastOperator,
         now: Timestamp,
-    ) -> Result<RightsAnswer, StoreError>;
+    ) -> Result<RightsOutcome, StoreError>;
 
     /// Returns the users with these ids, in the order of `users`; unknown ids are left out.
     ///

@@ -5,11 +5,11 @@ use async_trait::async_trait;
 use crate::{Day, DaySpan, ShopId, StoreError};
 
 /// Retention of visits in days, today included.
-pub const VISITS_KEPT: i32 = 400;
+pub const VISITS_RETENTION_DAYS: i32 = 400;
 
 /// Target of a visit.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Visited {
+pub enum VisitTarget {
     /// Any page of the mall.
     Mall,
     /// A shop, or something about the shop. No shop has the id 0.
@@ -25,7 +25,7 @@ pub struct Visitor(pub u64);
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Visit {
     /// Target of the visits.
-    pub of: Visited,
+    pub of: VisitTarget,
     /// Day in the mall's time zone.
     pub day: Day,
     /// The anonymous visitor.
@@ -67,7 +67,8 @@ pub struct VisitCounts {
 /// - Recorded visits are as durable as the back end, with one exception: on servers, visits are stored in
 ///   Redis only and are lost with Redis. A caller that batches visits loses unsent batches when its process
 ///   dies.
-/// - Days are kept for [`VISITS_KEPT`] days; older days, relative to the `today` of each call, read as empty.
+/// - Days are kept for [`VISITS_RETENTION_DAYS`] days; older days, relative to the `today` of each call,
+///   read as empty.
 /// - Cost: in a directory, some 0.1 ms for each target in a batch, on the database's writer thread and in
 ///   competition with other writes; on servers, one round trip per batch.
 #[async_trait]
@@ -83,7 +84,7 @@ pub trait Visitors: Send + Sync {
     ///
     /// # Errors
     /// Any [`StoreError`]: call again.
-    async fn count(&self, of: Visited, span: DaySpan, today: Day) -> Result<VisitCounts, StoreError>;
+    async fn count(&self, of: VisitTarget, span: DaySpan, today: Day) -> Result<VisitCounts, StoreError>;
 
     /// Returns the salt of a day: the first value offered. The salt is never written to a disk of the mall: a
     /// directory keeps the salt in memory, and so has another one after a restart; on servers, all instances
@@ -96,5 +97,5 @@ pub trait Visitors: Send + Sync {
 
 /// Returns whether visits of `day` are within the retention.
 pub fn is_kept(day: Day, today: Day) -> bool {
-    today.number() - day.number() < VISITS_KEPT
+    today.number() - day.number() < VISITS_RETENTION_DAYS
 }

@@ -140,7 +140,7 @@ impl StockChange {
 /// Outcome of a [`StockChange`].
 #[must_use]
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum StockChanged {
+pub enum StockChangeOutcome {
     /// This call applied the change; effective change, and the sale after the change.
     Done(i64, SaleRecord),
     /// A change under the same idempotency key was applied before: the stored change, and the sale as stored
@@ -242,7 +242,7 @@ pub trait Vouchers: Send + Sync {
         voucher: VoucherId,
         change: &StockChange,
         now: Timestamp,
-    ) -> Result<StockChanged, StoreError>;
+    ) -> Result<StockChangeOutcome, StoreError>;
 
     /// Returns the change applied under an idempotency key; `None` if the key was never used.
     ///

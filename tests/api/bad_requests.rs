@@ -181,14 +181,15 @@ fn every_bad_request_is_told_what_was_wrong() {
             Operator => format!("authorization: Bearer {}\r\n", w.operator),
         };
         let row = format!("{method} {path} {}", String::from_utf8_lossy(body));
-        let said = w.ask(method, &format!("/api{path}"), &format!("{token}accept-language: en\r\n"), body);
+        let said =
+            w.request(method, &format!("/api{path}"), &format!("{token}accept-language: en\r\n"), body);
         assert_eq!((said.status, &said.body["code"]), (status, &json!(code)), "{row}: {}", said.text);
         let sentence = said.body["errorMsg"].as_str().unwrap();
         assert!(sentence.contains(says), "{row}: {sentence}");
         assert!(!sentence.contains("struct") && !sentence.contains("u64"), "{row}: {sentence}");
         let fields = said.body.as_object().unwrap();
         assert!(fields.len() == 3 && fields["success"] == false, "{row}: {}", said.text);
-        let said = w.ask(method, &format!("/api{path}"), &token, body);
+        let said = w.request(method, &format!("/api{path}"), &token, body);
         assert_eq!((said.status, &said.body["code"]), (status, &json!(code)), "{row}: {}", said.text);
         let chinese = said.body["errorMsg"].as_str().unwrap();
         assert!(!chinese.is_ascii(), "{row}: {chinese}");

@@ -6,7 +6,7 @@ use mallbox::mall::ledger::Code;
 use serde_json::{Value, json};
 
 use super::notes::{ids, refused, seen, told, write};
-use super::world::{World, within_reach, world};
+use super::world::{World, with_database_access, world};
 
 /// Adds a comment or a reply. Returns the id.
 fn say(w: &World, token: &str, note: u64, answers: u64, content: &str) -> u64 {
@@ -126,7 +126,7 @@ fn what_is_hidden_is_shown_as_a_place_without_words() {
 
 #[test]
 fn a_count_that_is_not_what_its_comments_make_is_named() {
-    let w = within_reach();
+    let w = with_database_access();
     let note = write(&w, &w.customer, "一碗面");
     write(&w, &w.customer, "没有人评论");
     let top = say(&w, &w.other, note, 0, "好吃");

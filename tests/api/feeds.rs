@@ -6,7 +6,7 @@ use mallbox::fixture::Fault;
 use mallbox::mall::ledger::Code;
 use serde_json::{Value, json};
 
-use super::world::{EVENING, World, within_reach, world};
+use super::world::{EVENING, World, with_database_access, world};
 
 const OPERATOR: u64 = 1;
 const CUSTOMER: u64 = 2;
@@ -28,7 +28,7 @@ fn feed(w: &World, token: &str) -> (Vec<u64>, usize) {
     let mut path =
         format!("/blog/of/follow?&offset=0&lastId={}", (EVENING + Duration::from_secs(86_400)).as_millis());
     loop {
-        let body = w.told("GET", &path, token);
+        let body = w.ok("GET", &path, token);
         let Some(page) = body.get("data") else { return (all, pages) };
         let some = ids(&page["list"]);
         assert!(!some.is_empty() && some.len() <= 10, "{page}");
@@ -42,17 +42,17 @@ fn feed(w: &World, token: &str) -> (Vec<u64>, usize) {
 fn a_like_is_seen_by_the_next_read_and_taken_back_by_the_same_call() {
     let w = world();
     let note = write(&w, &w.operator, "面");
-    let read = |token: &str| w.told("GET", &format!("/blog/{note}"), token)["data"].take();
+    let read = |token: &str| w.ok("GET", &format!("/blog/{note}"), token)["data"].take();
     assert_eq!((&read(&w.customer)["liked"], &read(&w.customer)["isLike"]), (&json!(0), &json!(false)));
-    assert_eq!(w.told("PUT", &format!("/blog/like/{note}"), &w.customer), json!({"success": true}));
+    assert_eq!(w.ok("PUT", &format!("/blog/like/{note}"), &w.customer), json!({"success": true}));
     assert_eq!((&read(&w.customer)["liked"], &read(&w.customer)["isLike"]), (&json!(1), &json!(true)));
     assert_eq!(read(&w.other)["isLike"], false, "it is the caller's");
     assert_eq!(read("")["isLike"], false);
     for path in ["/blog/hot", &format!("/blog/of/user?id={OPERATOR}")] {
-        let list = w.told("GET", path, &w.customer)["data"].take();
+        let list = w.ok("GET", path, &w.customer)["data"].take();
         assert_eq!((&list[0]["isLike"], &list[0]["liked"]), (&json!(true), &json!(1)), "{path}");
     }
-    w.told("PUT", &format!("/blog/like/{note}"), &w.customer);
+    w.ok("PUT", &format!("/blog/like/{note}"), &w.customer);
     assert_eq!((&read(&w.customer)["liked"], &read(&w.customer)["isLike"]), (&json!(0), &json!(false)));
     assert_eq!(w.call("PUT", "/blog/like/999", &w.customer, "").body["code"], "NOT_FOUND");
     assert_eq!(w.call("PUT", &format!("/blog/like/{note}"), "", "").status, 401);
@@ -63,18 +63,18 @@ fn the_first_five_who_liked_are_told_in_that_order() {
     let w = world();
     let note = write(&w, &w.operator, "面");
     let path = format!("/blog/likes/{note}");
-    assert_eq!(w.told("GET", &path, "")["data"], json!([]));
+    assert_eq!(w.ok("GET", &path, "")["data"], json!([]));
     let mut order = Vec::new();
     for number in [9, 4, 7, 5, 8, 6] {
         let token = w.log_in(&format!("1390000001{number}"));
-        order.push(w.told("GET", "/user/me", &token)["data"]["id"].as_u64().unwrap());
-        w.told("PUT", &format!("/blog/like/{note}"), &token);
+        order.push(w.ok("GET", "/user/me", &token)["data"]["id"].as_u64().unwrap());
+        w.ok("PUT", &format!("/blog/like/{note}"), &token);
         w.advance(Duration::from_secs(1));
     }
-    let first = w.told("GET", &path, "")["data"].take();
+    let first = w.ok("GET", &path, "")["data"].take();
     assert_eq!(ids(&first), order[..5]);
     assert!(first[0]["nickName"].as_str().unwrap().starts_with("user_"), "{first}");
-    assert_eq!(w.told("GET", "/blog/likes/999", "")["data"], json!([]));
+    assert_eq!(w.ok("GET", "/blog/likes/999", "")["data"], json!([]));
 }
 
 #[test]
@@ -85,24 +85,24 @@ fn a_comment_is_liked_and_liked_no_more() {
     let said = w.call("POST", "/blog-comments", &w.customer, &comment);
     let id = said.body["data"].as_u64().unwrap_or_else(|| panic!("{said:?}"));
     let liked = || {
-        let mut list = w.told("GET", &format!("/blog-comments/of/blog/{note}"), &w.other)["data"].take();
+        let mut list = w.ok("GET", &format!("/blog-comments/of/blog/{note}"), &w.other)["data"].take();
         (list[0]["liked"].take(), list[0]["isLike"].take())
     };
     assert_eq!(liked(), (json!(0), json!(false)));
-    w.told("PUT", &format!("/blog-comments/like/{id}"), &w.other);
+    w.ok("PUT", &format!("/blog-comments/like/{id}"), &w.other);
     assert_eq!(liked(), (json!(1), json!(true)));
-    w.told("PUT", &format!("/blog-comments/like/{id}"), &w.other);
+    w.ok("PUT", &format!("/blog-comments/like/{id}"), &w.other);
     assert_eq!(liked(), (json!(0), json!(false)));
     assert_eq!(w.call("PUT", "/blog-comments/like/999", &w.other, "").body["code"], "NOT_FOUND");
 }
 
 #[test]
 fn a_count_that_is_not_what_its_likes_make_is_named() {
-    let w = within_reach();
+    let w = with_database_access();
     let note = write(&w, &w.operator, "面");
     let comment = w.add("/blog-comments", &json!({"blogId": note, "content": "同感"}));
     for path in [format!("/blog/like/{note}"), format!("/blog-comments/like/{comment}")] {
-        w.told("PUT", &path, &w.customer);
+        w.ok("PUT", &path, &w.customer);
     }
     w.assert_balanced();
     for (spoil, undo) in [
@@ -123,9 +123,9 @@ fn a_count_that_is_not_what_its_likes_make_is_named() {
 fn a_feed_is_read_to_its_end_though_hundreds_share_a_millisecond() {
     let w = world();
     assert_eq!(feed(&w, &w.customer), (vec![], 0));
-    assert_eq!(w.told("GET", "/blog/of/follow?lastId=0", &w.customer), json!({"success": true}));
-    w.told("PUT", &format!("/follow/{OPERATOR}/true"), &w.customer);
-    w.told("PUT", &format!("/follow/{OTHER}/true"), &w.customer);
+    assert_eq!(w.ok("GET", "/blog/of/follow?lastId=0", &w.customer), json!({"success": true}));
+    w.ok("PUT", &format!("/follow/{OPERATOR}/true"), &w.customer);
+    w.ok("PUT", &format!("/follow/{OTHER}/true"), &w.customer);
     // The mall's clock is frozen.
     let mut notes: Vec<u64> = (0..203)
         .map(|number| write(&w, if number % 3 == 0 { &w.other } else { &w.operator }, "面"))
@@ -135,15 +135,15 @@ fn a_feed_is_read_to_its_end_though_hundreds_share_a_millisecond() {
     let newest = write(&w, &w.operator, "新");
     notes.insert(0, newest);
     assert_eq!(feed(&w, &w.customer).0, notes);
-    let page = w.told("GET", &format!("/blog/of/follow?lastId={}", i64::MAX), &w.customer)["data"].take();
+    let page = w.ok("GET", &format!("/blog/of/follow?lastId={}", i64::MAX), &w.customer)["data"].take();
     assert_eq!((page["minTime"].clone(), page["offset"].clone()), (json!(EVENING.as_millis()), json!(9)));
     assert_eq!(page["list"][0]["name"].as_str().unwrap().len(), "user_0123456789".len());
 
     // Deleted between two pages: the positions of the others do not change.
     let path = format!("/blog/of/follow?lastId={}&offset=9", EVENING.as_millis());
-    w.told("DELETE", &format!("/blog/{}", notes[3]), &w.operator);
-    w.told("DELETE", &format!("/blog/{}", notes[11]), &w.operator);
-    let page = w.told("GET", &path, &w.customer)["data"].take();
+    w.ok("DELETE", &format!("/blog/{}", notes[3]), &w.operator);
+    w.ok("DELETE", &format!("/blog/{}", notes[11]), &w.operator);
+    let page = w.ok("GET", &path, &w.customer)["data"].take();
     let mut want = notes[10..21].to_vec();
     want.remove(1);
     assert_eq!((ids(&page["list"]), page["offset"].clone()), (want, json!(20)));
@@ -161,15 +161,15 @@ fn a_follow_brings_notes_and_an_unfollow_takes_them() {
             write(&w, &w.operator, "面")
         })
         .collect();
-    w.told("PUT", &format!("/follow/{OPERATOR}/true"), &w.customer);
+    w.ok("PUT", &format!("/follow/{OPERATOR}/true"), &w.customer);
     let mut last: Vec<u64> = notes[5..].to_vec();
     last.reverse();
     assert_eq!(feed(&w, &w.customer), (last, 2));
-    w.told("PUT", &format!("/follow/{OPERATOR}/false"), &w.customer);
+    w.ok("PUT", &format!("/follow/{OPERATOR}/false"), &w.customer);
     assert_eq!(feed(&w, &w.customer), (vec![], 0));
     write(&w, &w.operator, "面");
     assert_eq!(feed(&w, &w.customer), (vec![], 0));
-    w.told("PUT", &format!("/follow/{CUSTOMER}/true"), &w.operator);
+    w.ok("PUT", &format!("/follow/{CUSTOMER}/true"), &w.operator);
     assert_eq!(feed(&w, &w.operator), (vec![], 0), "one's own notes are no news");
 }
 
@@ -183,7 +183,7 @@ fn a_place_in_the_feed_that_is_none_is_told() {
         assert_eq!((said.status, &said.body["code"]), (400, &json!("BAD_REQUEST")), "{query}: {}", said.text);
     }
     for query in ["lastId=1&offset=4294967295", "lastId=-1", "lastId=9223372036854775807"] {
-        w.told("GET", &format!("/blog/of/follow?{query}"), &w.customer);
+        w.ok("GET", &format!("/blog/of/follow?{query}"), &w.customer);
     }
     assert_eq!(w.call("GET", "/blog/of/follow?lastId=1", "", "").status, 401);
 }
@@ -191,11 +191,11 @@ fn a_place_in_the_feed_that_is_none_is_told() {
 #[test]
 fn a_note_that_could_not_be_passed_on_comes_later() {
     let w = world();
-    w.told("PUT", &format!("/follow/{OPERATOR}/true"), &w.customer);
+    w.ok("PUT", &format!("/follow/{OPERATOR}/true"), &w.customer);
     assert_eq!(feed(&w, &w.customer), (vec![], 0));
     w.mall.faults().add(Fault::at_port("feeds.pass_on").error().times(1)).unwrap();
     let note = write(&w, &w.operator, "面");
-    assert_eq!(w.told("GET", &format!("/blog/{note}"), "")["data"]["id"], note, "it was written");
+    assert_eq!(w.ok("GET", &format!("/blog/{note}"), "")["data"]["id"], note, "it was written");
     assert_eq!(feed(&w, &w.customer), (vec![], 0));
     w.advance(Duration::from_secs(10));
     assert_eq!(feed(&w, &w.customer).0, [note]);

@@ -12,7 +12,7 @@ const CUSTOMER: u64 = 2;
 const OTHER: u64 = 3;
 
 fn follow(w: &World, token: &str, whom: u64) {
-    assert_eq!(w.told("PUT", &format!("/follow/{whom}/true"), token), json!({"success": true}));
+    assert_eq!(w.ok("PUT", &format!("/follow/{whom}/true"), token), json!({"success": true}));
 }
 
 fn ids(body: &Value) -> Vec<u64> {
@@ -23,17 +23,17 @@ fn ids(body: &Value) -> Vec<u64> {
 fn a_follow_is_seen_by_the_next_read_and_taken_back() {
     let w = world();
     let path = format!("/follow/or/not/{OPERATOR}");
-    assert_eq!(w.told("GET", &path, &w.customer)["data"], false);
+    assert_eq!(w.ok("GET", &path, &w.customer)["data"], false);
     follow(&w, &w.customer, OPERATOR);
     follow(&w, &w.customer, OPERATOR);
-    assert_eq!(w.told("GET", &path, &w.customer)["data"], true);
-    assert_eq!(w.told("GET", &format!("/follow/or/not/{CUSTOMER}"), &w.operator)["data"], false);
-    let card = |user: u64| w.told("GET", &format!("/user/info/{user}"), "")["data"].take();
+    assert_eq!(w.ok("GET", &path, &w.customer)["data"], true);
+    assert_eq!(w.ok("GET", &format!("/follow/or/not/{CUSTOMER}"), &w.operator)["data"], false);
+    let card = |user: u64| w.ok("GET", &format!("/user/info/{user}"), "")["data"].take();
     assert_eq!((&card(OPERATOR)["fans"], &card(OPERATOR)["followee"]), (&json!(1), &json!(0)));
     assert_eq!((&card(CUSTOMER)["fans"], &card(CUSTOMER)["followee"]), (&json!(0), &json!(1)));
     for _ in 0..2 {
-        w.told("PUT", &format!("/follow/{OPERATOR}/false"), &w.customer);
-        assert_eq!(w.told("GET", &path, &w.customer)["data"], false);
+        w.ok("PUT", &format!("/follow/{OPERATOR}/false"), &w.customer);
+        assert_eq!(w.ok("GET", &path, &w.customer)["data"], false);
     }
     assert_eq!(card(OPERATOR)["fans"], 0);
 }
@@ -43,14 +43,14 @@ fn common_follows_are_told_with_name_and_picture() {
     let w = world();
     let edit = json!({"nickName": "掌柜", "icon": "/imgs/icons/1.svg"}).to_string();
     assert_eq!(w.call("PUT", "/user/info", &w.operator, &edit).status, 200);
-    assert_eq!(w.told("GET", &format!("/follow/common/{OTHER}"), &w.customer)["data"], json!([]));
+    assert_eq!(w.ok("GET", &format!("/follow/common/{OTHER}"), &w.customer)["data"], json!([]));
     follow(&w, &w.customer, OPERATOR);
     follow(&w, &w.customer, OTHER);
-    assert_eq!(w.told("GET", &format!("/follow/common/{OTHER}"), &w.customer)["data"], json!([]));
+    assert_eq!(w.ok("GET", &format!("/follow/common/{OTHER}"), &w.customer)["data"], json!([]));
     follow(&w, &w.other, OPERATOR);
     let brief = json!([{"id": OPERATOR, "nickName": "掌柜", "icon": "/imgs/icons/1.svg"}]);
-    assert_eq!(w.told("GET", &format!("/follow/common/{OTHER}"), &w.customer)["data"], brief);
-    assert_eq!(w.told("GET", &format!("/follow/common/{CUSTOMER}"), &w.other)["data"], brief);
+    assert_eq!(w.ok("GET", &format!("/follow/common/{OTHER}"), &w.customer)["data"], brief);
+    assert_eq!(w.ok("GET", &format!("/follow/common/{CUSTOMER}"), &w.other)["data"], brief);
 }
 
 #[test]
@@ -61,17 +61,17 @@ fn fans_and_followees_are_listed_the_newest_first_with_their_number() {
             let token = w.log_in(&format!("137000000{number:02}"));
             follow(&w, &token, OPERATOR);
             w.advance(Duration::from_millis(1));
-            w.told("GET", "/user/me", &token)["data"]["id"].as_u64().unwrap()
+            w.ok("GET", "/user/me", &token)["data"]["id"].as_u64().unwrap()
         })
         .collect();
     fans.reverse();
-    let page = |current: &str| w.told("GET", &format!("/follow/fans/{OPERATOR}{current}"), "");
+    let page = |current: &str| w.ok("GET", &format!("/follow/fans/{OPERATOR}{current}"), "");
     assert_eq!((ids(&page("")), &page("")["total"]), (fans[..10].to_vec(), &json!(12)));
     assert_eq!(ids(&page("?current=2")), fans[10..]);
     assert_eq!(page("?current=3")["data"], json!([]));
-    let followees = w.told("GET", &format!("/follow/followees/{}", fans[0]), "");
+    let followees = w.ok("GET", &format!("/follow/followees/{}", fans[0]), "");
     assert_eq!((ids(&followees), &followees["total"]), (vec![OPERATOR], &json!(1)));
-    assert_eq!(w.told("GET", "/follow/fans/999", "")["data"], json!([]));
+    assert_eq!(w.ok("GET", "/follow/fans/999", "")["data"], json!([]));
 }
 
 #[test]
@@ -83,5 +83,5 @@ fn a_rush_of_fans_is_counted_exactly() {
             at_once.spawn(|| (0..3).for_each(|_| follow(&w, token, OTHER)));
         }
     });
-    assert_eq!(w.told("GET", &format!("/user/info/{OTHER}"), "")["data"]["fans"], 16);
+    assert_eq!(w.ok("GET", &format!("/user/info/{OTHER}"), "")["data"]["fans"], 16);
 }

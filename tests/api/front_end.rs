@@ -19,7 +19,7 @@ enum Body {
 }
 
 /// Expected response.
-enum Told {
+enum Expected {
     /// No `data`.
     Nothing,
     /// At least these fields; of a list at least these items, in order.
@@ -29,10 +29,10 @@ enum Told {
 }
 
 use Body::{Json, None, Picture};
-use Told::{Has, Kept, Nothing};
+use Expected::{Has, Kept, Nothing};
 
 /// Page, method, path, body, response. Names in braces stand for stored values.
-const WALK: &[(&str, &str, &str, Body, Told)] = &[
+const WALK: &[(&str, &str, &str, Body, Expected)] = &[
     ("login", "POST", "/user/code?phone=13900000077", None, Nothing),
     ("login", "POST", "/user/login", Json(r#"{"phone": "13900000077", "code": "{code}"}"#), Kept("token")),
     (
@@ -196,7 +196,7 @@ fn keep(name: &'static str, told: &Value, kept: &mut Kepts) {
     kept.insert(name, text);
 }
 
-fn send(w: &World, method: &str, path: &str, body: &Body, kept: &Kepts) -> super::world::Said {
+fn send(w: &World, method: &str, path: &str, body: &Body, kept: &Kepts) -> super::world::Response {
     let token = kept.get("token").map(String::as_str).unwrap_or_default();
     match body {
         None => w.call(method, path, token, ""),
@@ -240,8 +240,12 @@ fn walk(w: &World) {
         }
     }
     // Shown pictures exist, and withdrawn ones do not.
-    assert_eq!(w.ask("GET", &format!("/imgs/{}", kept["picture"]), "", b"").status, 200, "merged slashes");
-    assert_eq!(w.ask("GET", &format!("/imgs{}", kept["spoiled"]), "", b"").status, 404);
+    assert_eq!(
+        w.request("GET", &format!("/imgs/{}", kept["picture"]), "", b"").status,
+        200,
+        "merged slashes"
+    );
+    assert_eq!(w.request("GET", &format!("/imgs{}", kept["spoiled"]), "", b"").status, 404);
     assert_eq!(w.call("GET", "/user/me", &kept["token"], "").status, 401, "they have left");
     w.settle_log();
     w.assert_balanced();

@@ -11,7 +11,7 @@ const TEN: &str = "2026-11-21T22:00:00";
 const ELEVEN: &str = "2026-11-21T23:00:00";
 
 fn on(w: &World, page: u32) -> (Vec<u64>, Value) {
-    let said = w.told("GET", &format!("/sale/on?current={page}"), "");
+    let said = w.ok("GET", &format!("/sale/on?current={page}"), "");
     let ids = said["data"].as_array().unwrap().iter().map(|sale| sale["voucherId"].as_u64().unwrap());
     (ids.collect(), said)
 }
@@ -35,7 +35,7 @@ fn sales_that_are_on_are_shown_whole_and_before_those_to_come() {
     let said = w.call("GET", "/sale/on?current=1", "", "");
     assert_eq!(said.body, json!({"success": true, "data": [running, to_come], "total": 2}));
     assert!(said.head.contains("cache-control: no-store"), "{}", said.head);
-    assert_eq!(w.told("GET", "/sale/on", ""), said.body);
+    assert_eq!(w.ok("GET", "/sale/on", ""), said.body);
     assert_eq!(on(&w, 2), (vec![], json!({"success": true, "data": [], "total": 2})));
 
     // Stock and shop names are never stale.
@@ -67,9 +67,9 @@ fn what_opens_moves_up_and_what_is_over_or_off_the_shelf_is_gone_at_once() {
     w.advance(Duration::from_secs(1));
     assert_eq!(on(&w, 1).0, [2, 3]);
 
-    w.told("POST", "/ops/sales/2/pause", &w.operator);
+    w.ok("POST", "/ops/sales/2/pause", &w.operator);
     assert_eq!(on(&w, 1).1["data"][1]["state"], "PAUSED");
-    w.told("POST", "/ops/sales/2/end", &w.operator);
+    w.ok("POST", "/ops/sales/2/end", &w.operator);
     assert_eq!(on(&w, 1).0, [3]);
     w.advance(Duration::from_secs(2 * 60 * 60));
     assert_eq!(on(&w, 1), (vec![], json!({"success": true, "data": [], "total": 0})));
@@ -82,7 +82,7 @@ fn a_sale_that_is_held_or_sold_out_comes_after_all_that_sell_or_will() {
     let one_left = w.add("/voucher/seckill", &sale("2026-11-21T19:00:00", TEN, 1));
     let held = w.add("/voucher/seckill", &sale("2026-11-21T19:00:00", NINE, 5));
     assert_eq!(on(&w, 1).0, [held, one_left, 2, 3]);
-    w.told("POST", &format!("/ops/sales/{held}/pause"), &w.operator);
+    w.ok("POST", &format!("/ops/sales/{held}/pause"), &w.operator);
     assert_eq!(on(&w, 1).0, [one_left, 2, 3, held]);
     w.call("POST", &format!("/voucher-order/seckill/{one_left}"), &w.customer, "");
     assert_eq!(on(&w, 1).0, [2, 3, held, one_left]);
@@ -110,7 +110,7 @@ fn there_are_ten_on_a_page() {
 #[test]
 fn areas_are_where_their_shops_are_and_may_be_minutes_old() {
     let w = world();
-    let areas = |w: &World| w.told("GET", "/shop/areas", "")["data"].clone();
+    let areas = |w: &World| w.ok("GET", "/shop/areas", "")["data"].clone();
     let more = |area: &str, x: f64, y: f64| {
         let mut more = shop();
         (more["area"], more["x"], more["y"]) = (json!(area), json!(x), json!(y));

@@ -143,9 +143,9 @@ fn figures_are_told_as_they_change_and_for_longer_than_a_call_may_take() {
     assert_eq!(after["refused"], json!({"already_bought": 1, "sold_out": 1}));
     assert_eq!(after["sales"], json!([sale_two(0, 2, "SOLD_OUT")]));
     for token in [&w.customer, &w.other, &w.customer] {
-        w.told("GET", "/shop/1", token);
+        w.ok("GET", "/shop/1", token);
     }
-    w.told("GET", "/stats/visits", &w.operator);
+    w.ok("GET", "/stats/visits", &w.operator);
     stream.until(|figures| figures["visits"] == json!({"uv": 2, "pv": 3}));
     let quiet = stream.until(|figures| figures["lately"]["accepted"] == 0);
     assert!(quiet["lately"]["millis"].as_u64().unwrap() > 0, "{quiet}");
@@ -206,7 +206,8 @@ fn only_operators_are_told_and_only_by_the_header() {
     let w = world();
     assert_eq!(Stream::open(&w, &w.customer).status(), "403");
     assert_eq!(Stream::open(&w, "x").status(), "401");
-    let in_address = w.ask("GET", &format!("/api/ops/live?token={0}&authorization={0}", w.operator), "", b"");
+    let in_address =
+        w.request("GET", &format!("/api/ops/live?token={0}&authorization={0}", w.operator), "", b"");
     assert_eq!((in_address.status, &in_address.body["code"]), (401, &json!("NOT_LOGGED_IN")));
     assert_eq!(w.call("POST", "/ops/live", &w.operator, "").status, 405);
 }

@@ -8,7 +8,7 @@ use super::world::world;
 #[test]
 fn pages_of_the_manual_are_in_the_language_that_is_asked_for() {
     let w = world();
-    let page = |path: &str, header: &str| w.ask("GET", path, header, b"");
+    let page = |path: &str, header: &str| w.request("GET", path, header, b"");
     for (path, header, language, title) in [
         ("/mall/manual/", "", "zh", "<title>mallbox手册 · mallbox</title>"),
         ("/mall/manual/", "accept-language: en-GB\r\n", "en", "<title>The mallbox manual · mallbox</title>"),
@@ -52,7 +52,7 @@ fn every_link_between_pages_of_the_manual_leads_to_a_heading() {
         let page = |topic: &str| {
             let mut pages = pages.borrow_mut();
             let ask = || {
-                let said = w.ask("GET", &format!("/mall/manual/{topic}?lang={language}"), "", b"");
+                let said = w.request("GET", &format!("/mall/manual/{topic}?lang={language}"), "", b"");
                 assert_eq!(said.status, 200, "{topic}");
                 said.text
             };
@@ -99,7 +99,7 @@ fn the_search_of_the_manual_has_every_section() {
     let w = world();
     for (language, heading, word) in [("zh", "持久性", "熔断器"), ("en", "Durability", "circuit breaker")]
     {
-        let said = w.ask("GET", &format!("/mall/manual/search.{language}.json"), "", b"");
+        let said = w.request("GET", &format!("/mall/manual/search.{language}.json"), "", b"");
         assert_eq!(said.status, 200);
         assert!(said.head.contains("content-type: application/json"), "{}", said.head);
         let entries = said.body.as_array().unwrap();

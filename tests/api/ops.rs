@@ -6,15 +6,15 @@ use std::time::Duration;
 use mallbox::fixture::Fault;
 use serde_json::{Value, json};
 
-use super::world::{OPERATOR, OTHER, Said, World, within_reach, world};
+use super::world::{OPERATOR, OTHER, Response, World, with_database_access, world};
 
-fn ops(w: &World, method: &str, path: &str, body: &Value) -> Said {
+fn ops(w: &World, method: &str, path: &str, body: &Value) -> Response {
     let body = if body.is_null() { String::new() } else { body.to_string() };
     w.call(method, &format!("/ops{path}"), &w.operator, &body)
 }
 
 /// Returns the data of a successful response.
-fn data(said: Said) -> Value {
+fn data(said: Response) -> Value {
     assert_eq!((said.status, &said.body["success"]), (200, &json!(true)), "{said:?}");
     assert!(said.head.contains("cache-control: no-store"), "{}", said.head);
     said.body["data"].clone()
@@ -194,7 +194,7 @@ fn who_only_watches_does_not_stay_logged_in() {
 
 #[test]
 fn dead_letters_are_listed_replayed_and_voided() {
-    let w = within_reach();
+    let w = with_database_access();
     let poison =
         |users: &str| w.ground().refuse_rows("orders", &format!("NEW.user_id IN ({users})"), "poison");
     poison("2, 3");
@@ -247,7 +247,7 @@ fn dead_letters_are_listed_replayed_and_voided() {
 
 #[test]
 fn an_overview_tells_what_there_is_and_what_waits() {
-    let w = within_reach();
+    let w = with_database_access();
     let counts = || data(ops(&w, "GET", "/overview", &Value::Null));
     let first = json!({
         "backlog": 0, "unpaidOrders": 0, "deadLetters": 0, "reports": 0, "vouchers": 3, "sales": 2,

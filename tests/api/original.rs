@@ -7,7 +7,7 @@ use mallbox::mall::Settings;
 use mallbox_storage::Limit;
 use serde_json::json;
 
-use super::world::{CUSTOMER, Said, World};
+use super::world::{CUSTOMER, Response, World};
 
 const MINUTE: std::time::Duration = std::time::Duration::from_secs(60);
 /// Header sent by mallbox's own pages.
@@ -24,12 +24,12 @@ fn limited(mall: Builder) -> Builder {
 }
 
 /// Sends a request as one of mallbox's own pages.
-pub fn own(w: &World, method: &str, path: &str, token: &str, body: &str) -> Said {
+pub fn own(w: &World, method: &str, path: &str, token: &str, body: &str) -> Response {
     let headers = format!("{OWN_PAGE}authorization: {token}\r\n");
-    w.ask(method, &format!("/api{path}"), &headers, body.as_bytes())
+    w.request(method, &format!("/api{path}"), &headers, body.as_bytes())
 }
 
-fn outcome(said: &Said) -> (u16, &str) {
+fn outcome(said: &Response) -> (u16, &str) {
     (said.status, said.body["code"].as_str().unwrap_or_default())
 }
 
@@ -77,12 +77,12 @@ fn who_holds_an_order_hears_so_when_the_sale_is_over_or_held() {
     let w = original();
     let claim = |token: &str| w.call("POST", "/voucher-order/seckill/2", token, "").body;
     let order = claim(&w.customer)["dataText"].clone();
-    w.told("POST", "/ops/sales/2/pause", &w.operator);
+    w.ok("POST", "/ops/sales/2/pause", &w.operator);
     assert_eq!(
         (&claim(&w.customer)["code"], &claim(&w.other)["code"]),
         (&json!("ALREADY_BOUGHT"), &json!("PAUSED"))
     );
-    w.told("POST", "/ops/sales/2/end", &w.operator);
+    w.ok("POST", "/ops/sales/2/end", &w.operator);
     assert_eq!(claim(&w.other)["code"], "ENDED");
     let said = claim(&w.customer);
     assert_eq!((&said["code"], &said["dataText"]), (&json!("ALREADY_BOUGHT"), &order));
@@ -104,7 +104,7 @@ fn refusals_are_answers_and_a_missing_log_in_stays_401() {
     ];
     for (method, path, who, body, want) in rows {
         let token = if who.is_empty() { String::new() } else { format!("authorization: {}\r\n", w.customer) };
-        let said = w.ask(method, &format!("/api{path}"), &token, body);
+        let said = w.request(method, &format!("/api{path}"), &token, body);
         assert_eq!(outcome(&said), want, "{method} {path}: {said:?}");
         assert_eq!(said.body["success"], false, "{method} {path}");
     }
@@ -140,9 +140,9 @@ fn what_spring_takes_is_taken() {
     ] {
         assert_eq!(code(method, path, body), want, "{method} {path} {body}");
     }
-    assert_eq!(w.told("GET", "/follow/or/not/1", &w.customer)["data"], true);
-    assert_eq!(w.told("GET", "/blog/of/me", &w.customer)["data"][1]["title"], "7");
-    let shops = w.told("GET", "/shop/of/type?typeId=2&current=-1&x=120.15", "")["data"].clone();
+    assert_eq!(w.ok("GET", "/follow/or/not/1", &w.customer)["data"], true);
+    assert_eq!(w.ok("GET", "/blog/of/me", &w.customer)["data"][1]["title"], "7");
+    let shops = w.ok("GET", "/shop/of/type?typeId=2&current=-1&x=120.15", "")["data"].clone();
     assert_eq!(shops[0]["id"], 1, "as without a place");
     assert!(shops[0].get("distance").is_none());
     // A page sends the code as a number.
@@ -168,14 +168,13 @@ fn text_is_stored_as_written_and_a_notes_content_is_escaped_for_pages_that_inser
         let form = json!({"shopId": 1, "title": "a < b", "content": written, "images": "/imgs/a.jpg"});
         let said = w.call("POST", "/blog", &w.customer, &form.to_string());
         let note = said.body["data"].as_u64().unwrap_or_else(|| panic!("{said:?}"));
-        w.told("PUT", "/follow/2/true", &w.other);
+        w.ok("PUT", "/follow/2/true", &w.other);
         for path in [format!("/blog/{note}"), "/blog/hot".into(), "/blog/of/user?id=2".into()] {
             let first = |body: &serde_json::Value| match &body["data"] {
                 serde_json::Value::Array(list) => list[0].clone(),
                 one => one.clone(),
             };
-            let (foreign, own) =
-                (first(&w.told("GET", &path, "")), first(&own(&w, "GET", &path, "", "").body));
+            let (foreign, own) = (first(&w.ok("GET", &path, "")), first(&own(&w, "GET", &path, "", "").body));
             assert_eq!(
                 (&foreign["title"], &foreign["content"]),
                 (&json!("a < b"), &json!(escaped)),
@@ -192,7 +191,7 @@ fn a_picture_of_another_address_keeps_it_for_other_front_ends() {
     let address = "https://p0.example/x/y.jpg?w=1";
     let edit = json!({"id": 1, "images": format!("{address},/imgs/b.jpg")});
     assert_eq!(w.call("PUT", "/shop", &w.operator, &edit.to_string()).body["success"], true);
-    let images = |said: &Said| said.body["data"]["images"].clone();
+    let images = |said: &Response| said.body["data"]["images"].clone();
     let foreign = w.call("GET", "/shop/1", "", "");
     assert_eq!(images(&foreign), format!("{address},/imgs/b.jpg"));
     let here = json!("/imgs/remote/p0.example/x/y.jpg,/imgs/b.jpg");

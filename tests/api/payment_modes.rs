@@ -21,7 +21,7 @@ fn store_mode_elsewhere(w: &World, mode: PaymentMode) {
 }
 
 fn mode_shown(w: &World) -> Value {
-    w.ask("GET", "/readyz", "", b"").body["payment"].clone()
+    w.request("GET", "/readyz", "", b"").body["payment"].clone()
 }
 
 fn bought(w: &World, path: &str, token: &str) -> String {
@@ -32,7 +32,7 @@ fn bought(w: &World, path: &str, token: &str) -> String {
 }
 
 fn order(w: &World, order: &str, token: &str) -> Value {
-    w.told("GET", &format!("/voucher-order/{order}"), token)["data"].clone()
+    w.ok("GET", &format!("/voucher-order/{order}"), token)["data"].clone()
 }
 
 fn step(w: &World, order: &str, step: &str, token: &str) -> Value {
@@ -41,7 +41,7 @@ fn step(w: &World, order: &str, step: &str, token: &str) -> Value {
 }
 
 fn stock(w: &World) -> Value {
-    w.told("GET", "/sale/2", "")["data"]["stock"].clone()
+    w.ok("GET", "/sale/2", "")["data"]["stock"].clone()
 }
 
 #[test]

@@ -3,16 +3,16 @@
 use mallbox_storage::{Actor, UserId};
 use serde_json::{Value, json};
 
-use super::world::{CUSTOMER, OPERATOR, OTHER, Said, World, world};
+use super::world::{CUSTOMER, OPERATOR, OTHER, Response, World, world};
 
 const BLOCK: &str = r#"{"reason":"buys for resale"}"#;
 const TO_OPERATOR: &str = r#"{"role":"operator"}"#;
 const TO_CUSTOMER: &str = r#"{"role":"customer"}"#;
 
 /// Sends a request in English.
-fn ask(w: &World, method: &str, path: &str, token: &str, body: &str) -> Said {
+fn ask(w: &World, method: &str, path: &str, token: &str, body: &str) -> Response {
     let headers = format!("authorization: {token}\r\naccept-language: en\r\n");
-    w.ask(method, &format!("/api{path}"), &headers, body.as_bytes())
+    w.request(method, &format!("/api{path}"), &headers, body.as_bytes())
 }
 
 fn user(id: u64, phone: &str, name: &Value, role: &str) -> Value {
@@ -22,7 +22,7 @@ fn user(id: u64, phone: &str, name: &Value, role: &str) -> Value {
     })
 }
 
-fn ids(said: &Said) -> Vec<u64> {
+fn ids(said: &Response) -> Vec<u64> {
     said.body["data"].as_array().unwrap().iter().map(|user| user["id"].as_u64().unwrap()).collect()
 }
 
@@ -68,7 +68,7 @@ fn whoever_is_blocked_is_out_at_once_and_is_told_so() {
         let code = w.call("GET", &format!("/demo/inbox?phone={CUSTOMER}"), "", "").body;
         let form = json!({"phone": CUSTOMER, "code": code["data"]["code"]}).to_string();
         let header = format!("accept-language: {language}\r\n");
-        let said = w.ask("POST", "/api/user/login", &header, form.as_bytes());
+        let said = w.request("POST", "/api/user/login", &header, form.as_bytes());
         assert_eq!((said.status, &said.body["code"]), (200, &json!("BLOCKED")), "{said:?}");
         assert!(said.body["errorMsg"].as_str().unwrap().starts_with(sentence), "{said:?}");
         assert!(!said.text.contains("resale"), "the reason is for operators");

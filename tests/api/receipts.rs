@@ -4,16 +4,16 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::world::{CUSTOMER, Said, World, world};
+use super::world::{CUSTOMER, Response, World, world};
 
 /// Buys voucher 1 and pays. Returns the order.
 fn paid(w: &World, token: &str) -> String {
-    let id = w.told("POST", "/voucher-order/1", token)["dataText"].as_str().unwrap().to_owned();
-    w.told("POST", &format!("/voucher-order/{id}/pay"), token);
+    let id = w.ok("POST", "/voucher-order/1", token)["dataText"].as_str().unwrap().to_owned();
+    w.ok("POST", &format!("/voucher-order/{id}/pay"), token);
     id
 }
 
-fn receipt(w: &World, order: &str, token: &str) -> Said {
+fn receipt(w: &World, order: &str, token: &str) -> Response {
     w.call("GET", &format!("/voucher-order/{order}/receipt"), token, "")
 }
 
@@ -73,7 +73,7 @@ fn a_receipt_is_shown_redeemed_and_redeemed_no_more() {
     want["useTime"] = json!("2026-11-21T20:01:00");
     assert_eq!(receipt(&w, &order, &w.customer).body["data"], want);
 
-    let audit = w.told("GET", "/ops/audit?max=2", &w.operator);
+    let audit = w.ok("GET", "/ops/audit?max=2", &w.operator);
     let deeds: Vec<_> = audit["data"].as_array().unwrap().iter().map(|deed| &deed["action"]).collect();
     assert_eq!(deeds, ["order.use", "order.use"], "{audit}");
     assert!(!audit.to_string().contains(code), "a code is for its buyer and the counter");
@@ -82,7 +82,7 @@ fn a_receipt_is_shown_redeemed_and_redeemed_no_more() {
 #[test]
 fn only_ones_own_paid_order_has_a_receipt() {
     let w = world();
-    let unpaid = w.told("POST", "/voucher-order/1", &w.customer)["dataText"].as_str().unwrap().to_owned();
+    let unpaid = w.ok("POST", "/voucher-order/1", &w.customer)["dataText"].as_str().unwrap().to_owned();
     let order = paid(&w, &w.customer);
     for (order, token, status, want) in [
         (&unpaid, &w.customer, 200, "ORDER_STANDS"),
@@ -97,7 +97,7 @@ fn only_ones_own_paid_order_has_a_receipt() {
     }
     // A printed receipt is worthless once the order is refunded.
     let code = code(&w, &order, &w.customer);
-    w.told("POST", &format!("/voucher-order/{order}/refund"), &w.customer);
+    w.ok("POST", &format!("/voucher-order/{order}/refund"), &w.customer);
     assert_eq!(receipt(&w, &order, &w.customer).body["code"], "ORDER_STANDS");
     assert_eq!(at_the_counter(&w, "GET", &code, "")["usable"], false);
     let said = w.call("POST", &format!("/ops/receipts/{code}/use"), &w.operator, "");
@@ -136,7 +136,7 @@ fn a_receipt_outlives_its_process_and_is_known_to_every_instance() {
     let (app, typed) = (w.mall.app().unwrap(), shown);
     let read = async move {
         let random = std::sync::Arc::new(mallbox::mall::Random::seeded(99));
-        let book = mallbox::mall::ReceiptBook::new(app.context.clone(), app.orders.clone(), random);
+        let book = mallbox::mall::Receipts::new(app.context.clone(), app.orders.clone(), random);
         book.read(&typed).await.unwrap()
     };
     assert_eq!(w.mall.wait_for(read).unwrap().to_string(), order);

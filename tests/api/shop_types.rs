@@ -6,7 +6,7 @@ use super::uploads::{DAY, show, taken};
 use super::world::{World, world};
 
 fn types(w: &World) -> Value {
-    w.told("GET", "/shop-type/list", "")["data"].clone()
+    w.ok("GET", "/shop-type/list", "")["data"].clone()
 }
 
 fn change(w: &World, method: &str, path: &str, body: &Value) -> Value {
@@ -30,8 +30,8 @@ fn a_type_is_added_and_changed_and_in_the_next_answer() {
     assert_eq!(change(&w, "PUT", &format!("/shop-type/{added}"), &json!({"sort": -5})), first);
     assert_eq!(types(&w), json!([first, old[0], old[1]]));
     change(&w, "PUT", "/shop", &json!({"id": 1, "typeId": added}));
-    assert_eq!(w.told("GET", &format!("/shop/of/type?typeId={added}"), "")["data"][0]["id"], 1);
-    let audit = w.told("GET", "/ops/audit?max=3", &w.operator)["data"].clone();
+    assert_eq!(w.ok("GET", &format!("/shop/of/type?typeId={added}"), "")["data"][0]["id"], 1);
+    let audit = w.ok("GET", "/ops/audit?max=3", &w.operator)["data"].clone();
     let actions: Vec<_> = audit.as_array().unwrap().iter().map(|entry| entry["action"].clone()).collect();
     assert_eq!(actions, ["shop.edit", "shop-type.edit", "shop-type.add"]);
     assert_eq!(audit[1]["detail"], json!({"name": null, "icon": null, "sort": -5}));
@@ -48,7 +48,7 @@ fn a_picture_that_an_operator_gives_to_a_shop_or_a_type_stays_and_is_shown() {
     }
     assert_eq!(show(&w, &of_nothing).status, 404);
     // As pages request them: a shop's pictures unchanged, a type's below `/imgs`.
-    let images = w.told("GET", "/shop/1", "")["data"]["images"].clone();
+    let images = w.ok("GET", "/shop/1", "")["data"]["images"].clone();
     assert_eq!(images, format!("/imgs{of_shop},/imgs/b.jpg"));
     assert_eq!(show(&w, &of_shop).status, 200);
     assert_eq!(types(&w)[1]["icon"], of_type);

@@ -123,7 +123,7 @@ fn a_missed_day_of_this_month_is_made_up_for_so_often_and_not_from_before_the_ac
     assert_eq!(make_up(&w, "2026-11-30"), "OUT_OF_RANGE");
     assert_eq!(make_up(&w, "2026-12-01"), "DONE");
     let header = format!("authorization: {}\r\naccept-language: en\r\n", w.customer);
-    let said = w.ask("POST", "/api/user/sign/make-up?date=2026-12-01", &header, b"");
+    let said = w.request("POST", "/api/user/sign/make-up?date=2026-12-01", &header, b"");
     assert_eq!(said.body["errorMsg"], "That day is signed already.");
 }
 

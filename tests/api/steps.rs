@@ -5,7 +5,7 @@ use std::time::Duration;
 use mallbox::fixture::Fault;
 use serde_json::{Value, json};
 
-use super::world::{CUSTOMER, Said, World, world};
+use super::world::{CUSTOMER, Response, World, world};
 
 /// Buys a unit. Returns the order's id, on which `data` and `dataText` must agree.
 fn bought(w: &World, path: &str, token: &str) -> String {
@@ -15,12 +15,12 @@ fn bought(w: &World, path: &str, token: &str) -> String {
     id
 }
 
-fn step(w: &World, order: &str, step: &str, token: &str) -> Said {
+fn step(w: &World, order: &str, step: &str, token: &str) -> Response {
     w.call("POST", &format!("/voucher-order/{order}/{step}"), token, "")
 }
 
 /// Returns the outcome of a step: the order's status, or the code of the refusal.
-fn outcome(said: &Said) -> Value {
+fn outcome(said: &Response) -> Value {
     assert_eq!(said.status, 200, "{said:?}");
     if said.body["success"] == true { said.body["data"]["status"].clone() } else { said.body["code"].clone() }
 }
@@ -77,7 +77,8 @@ fn an_order_is_shown_field_by_field_through_its_life() {
 fn a_purchase_is_repeated_under_its_name_and_buys_nothing_more() {
     let w = world();
     let buy = |token: &str, body: &str| w.call("POST", "/voucher-order/1", token, body);
-    let id = |said: &Said| said.body["dataText"].as_str().unwrap_or_else(|| panic!("{said:?}")).to_owned();
+    let id =
+        |said: &Response| said.body["dataText"].as_str().unwrap_or_else(|| panic!("{said:?}")).to_owned();
     let cart = r#"{"requestId":"cart 7"}"#;
     let lost = w.mall.faults().add(Fault::at_endpoint("POST /voucher-order/{id}").lose_answer().times(1));
     lost.unwrap();
@@ -85,7 +86,7 @@ fn a_purchase_is_repeated_under_its_name_and_buys_nothing_more() {
     assert!(unheard.is_err(), "{unheard:?}");
     let first = id(&buy(&w.customer, cart));
     let mine = || {
-        let list = w.told("GET", "/voucher-order/of/me", &w.customer)["data"].clone();
+        let list = w.ok("GET", "/voucher-order/of/me", &w.customer)["data"].clone();
         list.as_array()
             .unwrap()
             .iter()

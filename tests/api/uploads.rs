@@ -7,11 +7,11 @@ use std::time::Duration;
 use image::{DynamicImage, ImageFormat, Rgb, RgbImage};
 use mallbox::fixture::{Data, Fault, Mall};
 use mallbox::mall::Settings;
-use mallbox_storage::{Limit, PictureRoom};
-use mallbox_test_servers::Ground;
+use mallbox_storage::{Limit, PictureUsage};
+use mallbox_test_servers::MallLocation;
 use serde_json::{Value, json};
 
-use super::world::{CUSTOMER, OTHER, Said, World, place, world};
+use super::world::{CUSTOMER, OTHER, Response, World, world};
 
 pub const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 const BOUNDARY: &str = "----a1b2c3";
@@ -38,18 +38,18 @@ fn form(fields: &[Vec<u8>]) -> Vec<u8> {
     [fields.concat(), format!("--{BOUNDARY}--\r\n").into_bytes()].concat()
 }
 
-fn send(w: &World, token: &str, headers: &str, body: &[u8]) -> Said {
+fn send(w: &World, token: &str, headers: &str, body: &[u8]) -> Response {
     let token = if token.is_empty() { String::new() } else { format!("authorization: {token}\r\n") };
-    w.ask("POST", "/api/upload/blog", &format!("{token}{headers}"), body)
+    w.request("POST", "/api/upload/blog", &format!("{token}{headers}"), body)
 }
 
 /// Uploads a file as the front end does.
-pub fn upload(w: &World, token: &str, content: &[u8]) -> Said {
+pub fn upload(w: &World, token: &str, content: &[u8]) -> Response {
     send(w, token, FORM, &form(&[field("file", Some("photo.jpg"), content)]))
 }
 
 /// Uploads a picture without a retry, to test refusals.
-fn upload_once(w: &World, token: &str) -> Said {
+fn upload_once(w: &World, token: &str) -> Response {
     let headers = format!("authorization: {token}\r\n{FORM}");
     let body = form(&[field("file", Some("photo.jpg"), &file(ImageFormat::Png))]);
     w.ask_once("POST", "/api/upload/blog", &headers, &body)
@@ -62,13 +62,13 @@ pub fn taken(w: &World, token: &str) -> String {
 }
 
 /// Response to a request for a picture.
-pub struct Shown {
+pub struct PictureResponse {
     pub status: u16,
     head: String,
     content: Vec<u8>,
 }
 
-fn ask_for(mut stream: TcpStream, method: &str, path: &str, headers: &str) -> Shown {
+fn ask_for(mut stream: TcpStream, method: &str, path: &str, headers: &str) -> PictureResponse {
     let request = format!("{method} {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n{headers}\r\n");
     stream.write_all(request.as_bytes()).unwrap();
     let mut answer = Vec::new();
@@ -76,10 +76,10 @@ fn ask_for(mut stream: TcpStream, method: &str, path: &str, headers: &str) -> Sh
     let end = answer.windows(4).position(|bytes| bytes == b"\r\n\r\n").unwrap();
     let content = answer.split_off(end + 4);
     let head = String::from_utf8(answer).unwrap();
-    Shown { status: head.split(' ').nth(1).unwrap().parse().unwrap(), head, content }
+    PictureResponse { status: head.split(' ').nth(1).unwrap().parse().unwrap(), head, content }
 }
 
-pub fn show(w: &World, name: &str) -> Shown {
+pub fn show(w: &World, name: &str) -> PictureResponse {
     ask_for(w.connect(), "GET", &format!("/imgs{name}"), "")
 }
 
@@ -149,7 +149,7 @@ fn what_is_no_picture_is_refused_with_words_and_leaves_nothing() {
     let usage = w.mall.app().unwrap().context.storage.pictures.clone();
     let customer = mallbox_storage::UserId::new(2);
     let usage = w.mall.wait_for(async move { usage.usage(customer).await.unwrap() }).unwrap();
-    assert_eq!(usage, PictureRoom::default());
+    assert_eq!(usage, PictureUsage::default());
 }
 
 #[test]
@@ -222,7 +222,7 @@ fn five_mebibytes_are_taken_and_more_are_not() {
 }
 
 /// Sends the complete file, like a client that reads no early response. Returns the final response.
-fn insist(w: &World, token: &str, bytes: usize) -> String {
+fn upload_completely(w: &World, token: &str, bytes: usize) -> String {
     let head = format!(
         "POST /api/upload/blog HTTP/1.1\r\nhost: x\r\nconnection: close\r\nauthorization: {token}\r\n{FORM}content-length: {bytes}\r\n\r\n"
     );
@@ -240,11 +240,11 @@ fn who_is_refused_before_their_file_has_come_reads_why() {
         mall.settings(Settings { upload_limit, ..Settings::default().without_limits() })
     });
     for token in ["", "no-token-of-anybody"] {
-        let answer = insist(&w, token, 5 << 20);
+        let answer = upload_completely(&w, token, 5 << 20);
         assert!(answer.starts_with("HTTP/1.1 401") && answer.contains("NOT_LOGGED_IN"), "{answer}");
     }
     taken(&w, &w.customer);
-    let answer = insist(&w, &w.customer, 5 << 20);
+    let answer = upload_completely(&w, &w.customer, 5 << 20);
     assert!(answer.starts_with("HTTP/1.1 429") && answer.contains("RATE_LIMITED"), "{answer}");
     assert_eq!(w.call("GET", "/upload/blog/delete?name=/blogs/1/2/a.jpg", "", "").status, 401);
 }
@@ -308,7 +308,7 @@ fn who_has_as_much_as_they_may_is_told_which_limit_it_is() {
             mall.settings(Settings { picture_room: room, ..Settings::default().without_limits() })
         })
     };
-    let w = with(PictureRoom { pictures: 2, bytes: 1 << 30 });
+    let w = with(PictureUsage { pictures: 2, bytes: 1 << 30 });
     let first = taken(&w, &w.customer);
     taken(&w, &w.customer);
     let said = upload(&w, &w.customer, &file(ImageFormat::Png));
@@ -318,7 +318,7 @@ fn who_has_as_much_as_they_may_is_told_which_limit_it_is() {
     assert_eq!(remove(&w, &w.customer, &first)["success"], true);
     taken(&w, &w.customer);
 
-    let w = with(PictureRoom { pictures: 100, bytes: 100 });
+    let w = with(PictureUsage { pictures: 100, bytes: 100 });
     let said = upload(&w, &w.customer, &file(ImageFormat::Png));
     assert_eq!(said.body["code"], "PICTURES_FULL", "{said:?}");
     assert!(said.body["errorMsg"].as_str().unwrap().contains("MB"), "{said:?}");
@@ -388,8 +388,8 @@ fn more_uploads_than_there_is_room_for_are_asked_to_come_again_and_slow_ones_are
 /// does.
 #[test]
 fn what_one_instance_took_another_shows_and_removes() {
-    let ground = Ground::of_target(env!("CARGO_CRATE_NAME"));
-    let start = |seed| Mall::builder().data(Data::Empty).seed(seed).place(place(&ground)).start().unwrap();
+    let ground = MallLocation::of_target(env!("CARGO_CRATE_NAME"));
+    let start = |seed| Mall::builder().data(Data::Empty).seed(seed).place(ground.place()).start().unwrap();
     let first = start(7);
     let token = first.log_in(CUSTOMER).unwrap().token;
     let sent = |mall: &Mall, token: &str| {

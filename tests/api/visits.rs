@@ -14,7 +14,7 @@ const HOUR: Duration = Duration::from_secs(3_600);
 /// Sends a request with a token and a browser. Returns the status.
 fn look(w: &World, method: &str, path: &str, token: &str, browser: &str) -> u16 {
     let token = if token.is_empty() { String::new() } else { format!("authorization: {token}\r\n") };
-    w.ask(method, &format!("/api{path}"), &format!("{token}user-agent: {browser}\r\n"), b"").status
+    w.request(method, &format!("/api{path}"), &format!("{token}user-agent: {browser}\r\n"), b"").status
 }
 
 fn look_at(w: &World, paths: &[&str], token: &str, browser: &str) {
@@ -24,7 +24,7 @@ fn look_at(w: &World, paths: &[&str], token: &str, browser: &str) {
 }
 
 fn stats(w: &World, query: &str) -> Value {
-    w.told("GET", &format!("/stats/visits{query}"), &w.operator)["data"].clone()
+    w.ok("GET", &format!("/stats/visits{query}"), &w.operator)["data"].clone()
 }
 
 /// Returns visitors and views of the period.
@@ -34,8 +34,8 @@ fn sum(w: &World, query: &str) -> (u64, u64) {
 }
 
 /// Returns the number of visits with an outcome, from `/metrics`.
-fn became(w: &World, what: &str) -> u64 {
-    let text = w.ask("GET", "/metrics", "", b"").text;
+fn visits_by_outcome(w: &World, what: &str) -> u64 {
+    let text = w.request("GET", "/metrics", "", b"").text;
     let name = format!("mallbox_visits_total{{became=\"{what}\"}} ");
     text.lines().find_map(|line| line.strip_prefix(&name)).unwrap().parse().unwrap()
 }
@@ -143,11 +143,11 @@ fn visits_are_taken_down_soon_though_nobody_asks() {
     w.mall.run_clock();
     look_at(&w, &["/shop/1", "/shop/1"], "", "Firefox");
     let until = Deadline::after(Duration::from_secs(20));
-    while became(&w, "noted") < 2 {
+    while visits_by_outcome(&w, "noted") < 2 {
         assert!(!until.is_over());
         std::thread::sleep(Duration::from_millis(10));
     }
-    assert_eq!(became(&w, "noted"), 2);
+    assert_eq!(visits_by_outcome(&w, "noted"), 2);
 }
 
 #[test]
@@ -156,9 +156,9 @@ fn a_store_in_trouble_costs_visits_and_keeps_nobody_waiting() {
     w.mall.faults().add(Fault::at_port("visitors.note").error().times(1)).unwrap();
     look_at(&w, &["/shop/1", "/shop/1"], "", "Firefox");
     assert_eq!(sum(&w, ""), (0, 0));
-    assert_eq!((became(&w, "noted"), became(&w, "lost")), (0, 2));
+    assert_eq!((visits_by_outcome(&w, "noted"), visits_by_outcome(&w, "lost")), (0, 2));
     look_at(&w, &["/shop/1"], "", "Firefox");
-    assert_eq!((sum(&w, ""), became(&w, "noted"), became(&w, "lost")), ((1, 1), 1, 2));
+    assert_eq!((sum(&w, ""), visits_by_outcome(&w, "noted"), visits_by_outcome(&w, "lost")), ((1, 1), 1, 2));
     w.mall.faults().add(Fault::at_port("visitors.count").error().times(1)).unwrap();
     assert_eq!(w.call_once("GET", "/stats/visits", &w.operator, "").status, 503);
 }

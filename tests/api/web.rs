@@ -33,10 +33,10 @@ fn their_pages_and_pictures_are_found_and_nothing_else_is() {
             ("/imgs//types/ms.png", "their picture"),
             ("//imgs//types//ms.png", "their picture"),
         ] {
-            let said = w.ask("GET", path, "", b"");
+            let said = w.request("GET", path, "", b"");
             assert_eq!((said.status, said.text.as_str()), (200, want), "{path}");
         }
-        assert!(w.ask("GET", "/mall/", "", b"").text.contains("mallbox"));
+        assert!(w.request("GET", "/mall/", "", b"").text.contains("mallbox"));
         let long_name = format!("/{}", "a".repeat(300));
         let long_picture = format!("/imgs/{}.png", "a".repeat(3_000));
         let deep = "/a".repeat(5_000);
@@ -58,7 +58,7 @@ fn their_pages_and_pictures_are_found_and_nothing_else_is() {
             &long_picture,
             &deep,
         ] {
-            let said = w.ask("GET", path, "", b"");
+            let said = w.request("GET", path, "", b"");
             assert_eq!(
                 (said.status, &said.body["code"]),
                 (404, &"NOT_FOUND".into()),

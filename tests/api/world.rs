@@ -6,10 +6,9 @@ use std::time::{Duration, Instant};
 
 use jiff::tz::TimeZone;
 use mallbox::fixture::{Builder, Data, Mall};
-use mallbox::place::Place;
 use mallbox_storage::{ShopType, ShopTypeId, Timestamp};
 use mallbox_test_patience::{self as patience, Deadline, until_ok};
-use mallbox_test_servers::Ground;
+use mallbox_test_servers::MallLocation;
 use serde_json::{Value, json};
 
 /// 20:00 on 2026-11-21 in the mall's time zone, Shanghai.
@@ -18,17 +17,9 @@ pub const OPERATOR: &str = "13900000001";
 pub const CUSTOMER: &str = "13900000002";
 pub const OTHER: &str = "13900000003";
 /// Time limit of a request: `mallbox::http`'s deadline.
-const LONGEST: Duration = Duration::from_millis(1_500);
+const REQUEST_TIMEOUT: Duration = Duration::from_millis(1_500);
 /// Time limit for claims to become orders.
-const PATIENCE: Duration = Duration::from_secs(20);
-
-/// Returns where a fixture's mall is to be opened.
-pub fn place(ground: &Ground) -> Place {
-    match ground.production() {
-        Some(options) => options.clone().into(),
-        None => ground.embedded().expect("a directory").clone().into(),
-    }
-}
+const SETTLE_TIMEOUT: Duration = Duration::from_secs(20);
 
 pub struct World {
     pub mall: Mall,
@@ -37,12 +28,12 @@ pub struct World {
     pub customer: String,
     pub other: String,
     /// Location of the mall, unless the fixture manages it.
-    ground: Option<Ground>,
+    ground: Option<MallLocation>,
 }
 
 /// An HTTP response.
 #[derive(Debug)]
-pub struct Said {
+pub struct Response {
     pub status: u16,
     pub head: String,
     pub body: Value,
@@ -56,18 +47,18 @@ pub fn world() -> World {
 }
 
 /// Returns such a mall for a test that manipulates the database from outside.
-pub fn within_reach() -> World {
-    World::start(Some(Ground::of_target(env!("CARGO_CRATE_NAME"))), "/api", |mall| mall)
+pub fn with_database_access() -> World {
+    World::start(Some(MallLocation::of_target(env!("CARGO_CRATE_NAME"))), "/api", |mall| mall)
 }
 
 impl World {
     /// Starts a mall with the API below `prefix`, and a test's own choices.
     pub fn with(prefix: &str, choose: impl FnOnce(Builder) -> Builder) -> Self {
-        let ground = Ground::of_target(env!("CARGO_CRATE_NAME"));
+        let ground = MallLocation::of_target(env!("CARGO_CRATE_NAME"));
         Self::start(ground.database().is_some().then_some(ground), prefix, choose)
     }
 
-    fn start(ground: Option<Ground>, prefix: &str, choose: impl FnOnce(Builder) -> Builder) -> Self {
+    fn start(ground: Option<MallLocation>, prefix: &str, choose: impl FnOnce(Builder) -> Builder) -> Self {
         let mut mall = Mall::builder()
             .data(Data::Empty)
             .seed(7)
@@ -77,11 +68,11 @@ impl World {
             .api_prefix(prefix)
             .workers(2);
         if let Some(ground) = &ground {
-            mall = mall.place(place(ground));
+            mall = mall.place(ground.place());
         }
         let mall = choose(mall);
-        let mall = until_ok(PATIENCE, || mall.clone().start()).unwrap();
-        let log_in = |phone| until_ok(PATIENCE, || mall.log_in(phone)).unwrap().token;
+        let mall = until_ok(SETTLE_TIMEOUT, || mall.clone().start()).unwrap();
+        let log_in = |phone| until_ok(SETTLE_TIMEOUT, || mall.log_in(phone)).unwrap().token;
         let [operator, customer, other] = [OPERATOR, CUSTOMER, OTHER].map(log_in);
         let world = Self { mall, prefix: prefix.to_owned(), operator, customer, other, ground };
         world.furnish();
@@ -97,7 +88,7 @@ impl World {
                 let (shops, kind) = (shops.clone(), kind.clone());
                 self.mall.wait_for(async move { shops.put_type(&kind, EVENING).await }).unwrap()
             };
-            until_ok(PATIENCE, add_type).unwrap();
+            until_ok(SETTLE_TIMEOUT, add_type).unwrap();
         }
         self.add("/shop", &shop());
         self.add("/voucher", &voucher());
@@ -110,8 +101,8 @@ impl World {
         self.ground.as_ref().is_some_and(|ground| ground.database().is_some())
     }
 
-    /// Returns the location of a mall created by [`within_reach`].
-    pub fn ground(&self) -> &Ground {
+    /// Returns the location of a mall created by [`with_database_access`].
+    pub fn ground(&self) -> &MallLocation {
         self.ground.as_ref().expect("a mall within reach")
     }
 
@@ -123,21 +114,21 @@ impl World {
 
     /// Logs in. Returns the new session's token.
     pub fn log_in(&self, phone: &str) -> String {
-        until_ok(PATIENCE, || self.mall.log_in(phone)).unwrap().token
+        until_ok(SETTLE_TIMEOUT, || self.mall.log_in(phone)).unwrap().token
     }
 
     /// Sends an API request; without a token if empty.
-    pub fn call(&self, method: &str, path: &str, token: &str, body: &str) -> Said {
-        self.ask(method, &format!("{}{path}", self.prefix), &authorization(token), body.as_bytes())
+    pub fn call(&self, method: &str, path: &str, token: &str, body: &str) -> Response {
+        self.request(method, &format!("{}{path}", self.prefix), &authorization(token), body.as_bytes())
     }
 
     /// Sends an API request without a retry, to test refusals.
-    pub fn call_once(&self, method: &str, path: &str, token: &str, body: &str) -> Said {
+    pub fn call_once(&self, method: &str, path: &str, token: &str, body: &str) -> Response {
         self.ask_once(method, &format!("{}{path}", self.prefix), &authorization(token), body.as_bytes())
     }
 
     /// Returns the body of a response that must be a success.
-    pub fn told(&self, method: &str, path: &str, token: &str) -> Value {
+    pub fn ok(&self, method: &str, path: &str, token: &str) -> Value {
         let said = self.call(method, path, token, "");
         let place = format!("{method} {path}: {}", said.text);
         assert_eq!((said.status, &said.body["success"]), (200, &json!(true)), "{place}");
@@ -170,8 +161,8 @@ impl World {
 
     /// Sends any request with the given header lines. Repeats after a 503 according to `Retry-After`, as
     /// clients do: on a busy machine servers and password hashes take longer than the mall's time limit.
-    pub fn ask(&self, method: &str, path: &str, headers: &str, body: &[u8]) -> Said {
-        let deadline = Deadline::after(PATIENCE);
+    pub fn request(&self, method: &str, path: &str, headers: &str, body: &[u8]) -> Response {
+        let deadline = Deadline::after(SETTLE_TIMEOUT);
         loop {
             let said = self.ask_once(method, path, headers, body);
             match said.retry_after() {
@@ -182,7 +173,7 @@ impl World {
     }
 
     /// Sends a request without a retry, to test refusals.
-    pub fn ask_once(&self, method: &str, path: &str, headers: &str, body: &[u8]) -> Said {
+    pub fn ask_once(&self, method: &str, path: &str, headers: &str, body: &[u8]) -> Response {
         let began = Instant::now();
         let mut stream = self.connect();
         let length = body.len();
@@ -194,11 +185,11 @@ impl World {
         let mut answer = Vec::new();
         let _ = stream.read_to_end(&mut answer);
         let took = began.elapsed();
-        assert!(patience::is_within(took, LONGEST * 2), "{method} {path} took {took:?}");
+        assert!(patience::is_within(took, REQUEST_TIMEOUT * 2), "{method} {path} took {took:?}");
         let answer = String::from_utf8_lossy(&answer).into_owned();
         let (head, text) =
             answer.split_once("\r\n\r\n").unwrap_or_else(|| panic!("{method} {path}: no answer"));
-        Said {
+        Response {
             status: head.split(' ').nth(1).unwrap().parse().unwrap(),
             head: head.to_owned(),
             body: serde_json::from_str(text).unwrap_or_default(),
@@ -224,12 +215,12 @@ impl World {
 
     /// Waits until every claim is an order or a dead letter.
     pub fn settle_log(&self) {
-        self.mall.idle(patience::scaled(PATIENCE)).unwrap();
+        self.mall.idle(patience::scaled(SETTLE_TIMEOUT)).unwrap();
     }
 
     /// Checks that no sold unit is missing or duplicated.
     pub fn assert_balanced(&self) {
-        let report = until_ok(PATIENCE, || self.mall.books()).unwrap();
+        let report = until_ok(SETTLE_TIMEOUT, || self.mall.books()).unwrap();
         assert!(report.balances(), "{report}");
     }
 }
@@ -238,7 +229,7 @@ fn authorization(token: &str) -> String {
     if token.is_empty() { String::new() } else { format!("authorization: {token}\r\n") }
 }
 
-impl Said {
+impl Response {
     fn retry_after(&self) -> Option<Duration> {
         let line = self.head.lines().find_map(|line| line.strip_prefix("retry-after: "))?;
         line.trim().parse().ok().map(Duration::from_secs)

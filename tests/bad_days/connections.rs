@@ -14,7 +14,7 @@ use crate::common::inspection;
 use crate::common::mall::{self, Size};
 use crate::common::rush::Rush;
 use crate::common::server::{Server, allow_files};
-use crate::common::shoppers::{self, Errand, Shoppers};
+use crate::common::shoppers::{self, Behaviour, ShopperScript};
 
 const SIZE: Size = Size { people: 4_000, sales: 1, units: 3_000 };
 const IDLE: usize = 10_000;
@@ -80,7 +80,7 @@ fn ten_thousand_idle_connections_and_odd_ones_keep_nobody_from_buying() -> anyho
     let (opened, after) = (began.elapsed(), resident_mib(server.address)?);
 
     let (history, sale) = (shoppers::history(&mall, &mall.sales), mall.sales[0]);
-    let clients = Shoppers::new(&history, sale, Errand::Live, BUYING, dice.split());
+    let clients = ShopperScript::new(&history, sale, Behaviour::Live, BUYING, dice.split());
     let rush = Rush::paced(RATE, server.address, BUYING, clients);
     rush.wait_for(100);
     let odd = odd_clients(server.address)?;

@@ -6,7 +6,7 @@ use std::process::{Command, Output, Stdio};
 use anyhow::ensure;
 
 use crate::common::aftermath;
-use crate::common::image::Site;
+use crate::common::image::DiskSite;
 use crate::common::mall::{self, Size};
 use crate::drill::Drill;
 
@@ -51,7 +51,7 @@ fn a_removed_lock_file_let_a_second_mall_in() -> anyhow::Result<()> {
     ignore = "needs root and loop devices; tests/run turns it on where they are there"
 )]
 fn a_directory_that_may_not_be_written_is_refused_in_a_sentence() -> anyhow::Result<()> {
-    let site = Site::new(Path::new(env!("CARGO_TARGET_TMPDIR")))?;
+    let site = DiskSite::new(Path::new(env!("CARGO_TARGET_TMPDIR")))?;
     let image = site.format("disk.img")?;
     {
         let disk = site.mount(&image, "before")?;

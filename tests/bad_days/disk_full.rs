@@ -8,11 +8,11 @@ use anyhow::ensure;
 use rustix::fs::{FallocateFlags, fallocate, statvfs};
 
 use crate::common::http;
-use crate::common::image::Site;
+use crate::common::image::DiskSite;
 use crate::drill::Drill;
 
 /// `Retry-After` on a full disk, in seconds: an administrator must free space.
-const EMPTIED_IN_S: Option<u64> = Some(30);
+const RETRY_AFTER_FULL_DISK_S: Option<u64> = Some(30);
 
 /// A file that occupies space until dropped.
 struct Ballast(PathBuf);
@@ -40,13 +40,13 @@ impl Drop for Ballast {
 }
 
 fn drill(name: &'static str, bytes_left: u64) -> anyhow::Result<()> {
-    let site = Site::new(Path::new(env!("CARGO_TARGET_TMPDIR")))?;
+    let site = DiskSite::new(Path::new(env!("CARGO_TARGET_TMPDIR")))?;
     let image = site.format("disk.img")?;
     let disk = site.mount(&image, "disk")?;
     let mut drill = Drill::begin(name, disk.path(), &site.path().join("mallbox.log"))?;
     let ballast = Ballast::leave(disk.path(), bytes_left)?;
     let noticed = drill.claims_are("refused", |reply| {
-        (reply.status, reply.code(), reply.retry_after()) == (503, "DISK_FULL", EMPTIED_IN_S)
+        (reply.status, reply.code(), reply.retry_after()) == (503, "DISK_FULL", RETRY_AFTER_FULL_DISK_S)
     })?;
     drill.readyz_tells("disk full: ")?;
     drill.reading_goes_on()?;

@@ -12,7 +12,7 @@ use crate::common::inspection;
 use crate::common::mall::{self, Size};
 use crate::common::rush::Rush;
 use crate::common::server::{self, Server};
-use crate::common::shoppers::{self, Errand, Shoppers};
+use crate::common::shoppers::{self, Behaviour, ShopperScript};
 
 const SIZE: Size = Size { people: 9_000, sales: 1, units: 8_000 };
 const CONNECTIONS: usize = 256;
@@ -20,7 +20,7 @@ const STOPS: u64 = 3;
 
 /// Clients, and how their connections ended.
 struct Watched {
-    clients: Shoppers,
+    clients: ShopperScript,
     ends: Arc<Mutex<Ends>>,
 }
 
@@ -37,8 +37,8 @@ impl Script for Watched {
         self.clients.request(connection, buffer)
     }
 
-    fn answer(&mut self, connection: usize, answer: Answer<'_>) {
-        self.clients.answer(connection, answer);
+    fn on_response(&mut self, connection: usize, answer: Answer<'_>) {
+        self.clients.on_response(connection, answer);
     }
 
     fn lost(&mut self, connection: usize, fault: Fault) {
@@ -62,14 +62,14 @@ fn a_stop_in_the_middle_of_a_rush_cuts_no_claim_in_half() -> anyhow::Result<()> 
         let server = Server::start(&data, &log, "power")?;
         let (history, sale) = (shoppers::history(&mall, &mall.sales), mall.sales[0]);
         let ends: Arc<Mutex<Ends>> = Arc::default();
-        let clients = Shoppers::new(&history, sale, Errand::Live, CONNECTIONS, dice.split());
+        let clients = ShopperScript::new(&history, sale, Behaviour::Live, CONNECTIONS, dice.split());
         let rush = Rush::start(server.address, CONNECTIONS, Watched { clients, ends: Arc::clone(&ends) });
         rush.wait_for(500 + dice.below(2_000));
         let began = Instant::now();
         server.stop()?;
         let took = began.elapsed();
         let answered = rush.end()?;
-        history.lock().cut_off();
+        history.lock().record_crash();
         let ends = std::mem::take(&mut *ends.lock());
         ensure!(ends.cut.is_empty(), "answers were cut: {:?}", ends.cut);
         let verify = server::verify_json(&data)?;

@@ -15,14 +15,14 @@ use crate::common::inspection;
 use crate::common::mall::{self, Mall, Size};
 use crate::common::rush::Rush;
 use crate::common::server::Server;
-use crate::common::shoppers::{self, Errand, Shoppers};
+use crate::common::shoppers::{self, Behaviour, ShopperScript};
 
 /// More users than claims during a drill: a user whose request fails does not retry before the end.
 const SIZE: Size = Size { people: 7_000, sales: 2, units: 6_000 };
 const CONNECTIONS: usize = 32;
 /// Requests a second: enough for constant activity, few enough for the number of users.
 const RATE: f64 = 400.0;
-const PATIENCE: Duration = Duration::from_secs(20);
+const RECOVERY_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A sale in progress during a failure.
 pub struct Drill {
@@ -32,7 +32,7 @@ pub struct Drill {
     pub mall: Mall,
     operator: String,
     history: Arc<Mutex<History>>,
-    rush: Rush<Shoppers>,
+    rush: Rush<ShopperScript>,
     dice: Dice,
     /// Number of probes so far; each uses another user.
     probes: u64,
@@ -47,7 +47,7 @@ impl Drill {
         let operator = mall::appoint_operator(&data, &mall)?;
         let server = Server::start(&data, log, "power")?;
         let history = shoppers::history(&mall, &mall.sales[..1]);
-        let clients = Shoppers::new(&history, mall.sales[0], Errand::Live, CONNECTIONS, dice.split());
+        let clients = ShopperScript::new(&history, mall.sales[0], Behaviour::Live, CONNECTIONS, dice.split());
         let rush = Rush::paced(RATE, server.address, CONNECTIONS, clients);
         rush.wait_for(200);
         Ok(Self { name, data, server, mall, operator, history, rush, dice, probes: 0 })
@@ -78,7 +78,7 @@ impl Drill {
                 return Ok(began.elapsed());
             }
             ensure!(
-                patience::is_within(began.elapsed(), PATIENCE),
+                patience::is_within(began.elapsed(), RECOVERY_TIMEOUT),
                 "claims are still not {what}: {} {}",
                 reply.status,
                 reply.text
@@ -90,7 +90,7 @@ impl Drill {
     /// Waits until `/readyz` responds with 503 and a reason containing `words`.
     pub fn readyz_tells(&self, words: &str) -> anyhow::Result<()> {
         let tells = |reply: &Reply| reply.status == 503 && reply.text.contains(words);
-        http::until(self.server.address, "/readyz", PATIENCE, tells).map(drop)
+        http::until(self.server.address, "/readyz", RECOVERY_TIMEOUT, tells).map(drop)
     }
 
     /// Checks that pages, shops, the sale and orders are served.
@@ -123,7 +123,7 @@ impl Drill {
     /// Measures the recovery. Returns the time until `/readyz` is healthy, and until a claim is accepted.
     pub fn recovers(&mut self) -> anyhow::Result<(Duration, Duration)> {
         let began = Instant::now();
-        http::until(self.server.address, "/readyz", PATIENCE, |reply| reply.status == 200)?;
+        http::until(self.server.address, "/readyz", RECOVERY_TIMEOUT, |reply| reply.status == 200)?;
         let ready = began.elapsed();
         self.claims_are("accepted", |reply| reply.body["success"] == true)?;
         Ok((ready, began.elapsed()))
@@ -131,7 +131,7 @@ impl Drill {
 
     /// Stops the clients, repeats each request without a response, sells everything, and checks the mall.
     pub fn end(mut self, figures: &str) -> anyhow::Result<()> {
-        ensure!(self.server.is_alive(), "the mall died; {}", self.server.last_words());
+        ensure!(self.server.is_alive(), "the mall died; {}", self.server.stderr_tail());
         let report = self.rush.report()?;
         ensure!(report.errors.total() == 0, "answers were lost: {:?}", report.errors);
         let (summary, unavailable) = {
@@ -139,7 +139,7 @@ impl Drill {
             (history.summary(), history.unavailable().clone())
         };
         let log_bytes = self.server.log_bytes();
-        let words = self.server.last_words();
+        let words = self.server.stderr_tail();
         let (sale, operator) = (self.mall.sales[0], &self.operator);
         inspection::finish(self.server, &self.data, &self.history, sale, operator, &mut self.dice)
             .context(words)?;

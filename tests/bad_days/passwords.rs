@@ -11,9 +11,9 @@ use crate::common::mall::{self, Size};
 use crate::common::server::Server;
 
 /// Concurrent attempts; then an equal number from eight threads, and the rest one after the other.
-const CROWD: u64 = 64;
+const CONCURRENT_ATTEMPTS: u64 = 64;
 const TRIES: u64 = 200;
-const MOST_MIB: u64 = 80;
+const MEMORY_MAX_MIB: u64 = 80;
 
 /// Sends one attempt. Each has a different phone number: the first belong to users, the others do not.
 fn try_one(address: SocketAddr, number: u64) -> anyhow::Result<()> {
@@ -43,12 +43,14 @@ fn wrong_passwords_took_hundreds_of_mebibytes_for_ever() -> anyhow::Result<()> {
     mall::make(&data, Size { people: 32, sales: 1, units: 1 })?;
     let server = Server::start(&data, &site.path().join("mallbox.log"), "process")?;
     let (address, before) = (server.address, own_mib(server.id())?);
-    try_all(address, 0..CROWD, 64)?;
-    try_all(address, CROWD..2 * CROWD, 8)?;
-    try_all(address, 2 * CROWD..TRIES, 1)?;
+    try_all(address, 0..CONCURRENT_ATTEMPTS, 64)?;
+    try_all(address, CONCURRENT_ATTEMPTS..2 * CONCURRENT_ATTEMPTS, 8)?;
+    try_all(address, 2 * CONCURRENT_ATTEMPTS..TRIES, 1)?;
     let after = own_mib(server.id())?;
-    println!("{before} MiB before, {after} MiB after {TRIES} wrong passwords, {CROWD} of them at once");
-    ensure!(after < MOST_MIB, "{before} MiB became {after} MiB");
+    println!(
+        "{before} MiB before, {after} MiB after {TRIES} wrong passwords, {CONCURRENT_ATTEMPTS} of them at once"
+    );
+    ensure!(after < MEMORY_MAX_MIB, "{before} MiB became {after} MiB");
     server.stop()
 }
 

@@ -80,7 +80,7 @@ fn a_disk_that_filled_up_during_a_start_was_called_a_damaged_log() -> anyhow::Re
     let under: Vec<&str> = under.iter().map(String::as_str).collect();
     let server = Server::start_under(&under, &data, &site.path().join("mallbox.log"), "power")?;
     pending.are_shown(&server)?;
-    sells(&pending, &server).with_context(|| server.last_words())?;
+    sells(&pending, &server).with_context(|| server.stderr_tail())?;
     server.stop()?;
     ensure!(data.join("log/store-2").exists(), "it went on in the store that cannot be written");
     server::verify(&data)?;

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use mallbox::fixture::Mall;
-use mallbox_test_servers::Ground;
+use mallbox_test_servers::MallLocation;
 use tempfile::TempDir;
 
 use crate::common::server::Server;
@@ -77,9 +77,8 @@ fn order_outlives_a_killed_mall_and_the_page_finds_it_again() {
     ignore = "needs chromium and axe-core, Redis and MariaDB, which tests/run installs"
 )]
 fn customers_day_on_servers() {
-    let ground = Ground::on_servers();
-    let place = ground.production().expect("servers").clone();
-    let mall = Mall::builder().place(place.into()).start().unwrap();
+    let ground = MallLocation::on_servers();
+    let mall = Mall::builder().place(ground.place()).start().unwrap();
     let page = Browser::at(&mall.url()).open("/");
     finds_and_buys(&page);
     pays_and_finds_it_again(&page);

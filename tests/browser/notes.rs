@@ -13,7 +13,7 @@ use crate::people::{ANNE, BEN, browser_of, evening};
 
 const TITLE: &str = "巷口那碗葱油面";
 /// Longest side of a picture sent by a page, in pixels.
-const LONGEST: u64 = 2_048;
+const PICTURE_SIDE_MAX_PX: u64 = 2_048;
 
 /// Creates a photograph of a phone's size, in one colour.
 fn photograph(dir: &Path, name: &str, colour: [u8; 3]) -> PathBuf {
@@ -138,7 +138,7 @@ fn note_with_pictures_comes_to_who_follows() {
     reader.sees("你关注的人还没有写笔记");
     let address = writes(&mall);
     let page = browser_of(&mall, BEN).open(&address);
-    let (width, height) = (LONGEST, LONGEST * 3 / 4);
+    let (width, height) = (PICTURE_SIDE_MAX_PX, PICTURE_SIDE_MAX_PX * 3 / 4);
     assert_eq!(pictures(&page), [(width, height, false), (width, height, true)]);
 
     page.button("关注").first().click();

@@ -1,7 +1,7 @@
 //! An operator's day at the console.
 
 use mallbox::fixture::Mall;
-use mallbox_test_servers::Ground;
+use mallbox_test_servers::MallLocation;
 use serde_json::Value;
 
 use crate::harness::{Browser, Page, Place as _, Screen};
@@ -99,7 +99,7 @@ fn voids_what_ben_bought(page: &Page) {
 }
 
 /// Claims of two users cannot be persisted: one is voided, the other replayed once writes succeed.
-fn decides_about_dead_letters(mall: &Mall, page: &Page, sale: u64, ground: &Ground) {
+fn decides_about_dead_letters(mall: &Mall, page: &Page, sale: u64, ground: &MallLocation) {
     let [carl, dora] = [CARL, DORA].map(|phone| mall.log_in(phone).unwrap().id);
     ground.refuse_rows("orders", &format!("NEW.user_id IN ({carl}, {dora})"), "poison");
     for phone in [CARL, DORA] {
@@ -161,9 +161,8 @@ fn reads_what_was_done(page: &Page) {
     page.sees("完整：");
 }
 
-fn operators_day(ground: &Ground) {
-    let place = ground.production().expect("servers").clone();
-    let mall = Mall::builder().place(place.into()).start().unwrap();
+fn operators_day(ground: &MallLocation) {
+    let mall = Mall::builder().place(ground.place()).start().unwrap();
     let page = Browser::at(&mall.url()).on(Screen::Desktop).open("/console");
     log_in_by_code(&page, OPERATOR);
     page.heading("实时数据").is_there();
@@ -182,7 +181,7 @@ fn operators_day(ground: &Ground) {
 #[test]
 #[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
 fn operators_day_in_a_directory() {
-    operators_day(&Ground::directory());
+    operators_day(&MallLocation::directory());
 }
 
 #[test]
@@ -191,5 +190,5 @@ fn operators_day_in_a_directory() {
     ignore = "needs chromium and axe-core, Redis and MariaDB, which tests/run installs"
 )]
 fn operators_day_on_servers() {
-    operators_day(&Ground::on_servers());
+    operators_day(&MallLocation::on_servers());
 }

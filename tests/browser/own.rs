@@ -5,13 +5,13 @@ use mallbox::fixture::Mall;
 use crate::harness::{Browser, Page, Place as _, Screen, until};
 
 /// An empty page, with its own mall.
-struct Sheet {
+struct BlankPage {
     page: Page,
     browser: Browser,
     mall: Mall,
 }
 
-impl Sheet {
+impl BlankPage {
     fn on(screen: Screen) -> Self {
         let mall = Mall::start().unwrap();
         let browser = Browser::at(&mall.url()).on(screen);
@@ -40,14 +40,14 @@ impl Sheet {
 #[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
 #[should_panic(expected = "console: out of noodles")]
 fn error_on_the_console_fails_a_test() {
-    Sheet::on(Screen::Desktop).page.run("console.error('out of', 'noodles')");
+    BlankPage::on(Screen::Desktop).page.run("console.error('out of', 'noodles')");
 }
 
 #[test]
 #[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
 #[should_panic(expected = "no such bowl")]
 fn uncaught_exception_fails_a_test() {
-    let sheet = Sheet::on(Screen::Desktop);
+    let sheet = BlankPage::on(Screen::Desktop);
     sheet.page.run("Promise.reject(new Error('no such bowl')); 0");
     sheet.page.run("new Promise((done) => setTimeout(done))");
 }
@@ -56,7 +56,7 @@ fn uncaught_exception_fails_a_test() {
 #[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
 #[should_panic(expected = "/no-such-thing.png")]
 fn asset_that_is_not_there_fails_a_test() {
-    let sheet = Sheet::on(Screen::Desktop);
+    let sheet = BlankPage::on(Screen::Desktop);
     sheet.page.run("new Promise((done) => { const image = new Image(); image.onerror = done; image.src = '/no-such-thing.png'; }).then(() => 0)");
     sheet.page.rests();
 }
@@ -65,14 +65,14 @@ fn asset_that_is_not_there_fails_a_test() {
 #[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
 #[should_panic(expected = "has to be scrolled sideways")]
 fn page_that_is_too_wide_fails_a_test() {
-    Sheet::on(Screen::Phone).with("<p style='width: 500px'>wide</p>").page.fits();
+    BlankPage::on(Screen::Phone).with("<p style='width: 500px'>wide</p>").page.fits();
 }
 
 #[test]
 #[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
 #[should_panic(expected = "button-name")]
 fn button_without_a_name_fails_a_test() {
-    Sheet::on(Screen::Phone).with("<button></button>").page.is_accessible();
+    BlankPage::on(Screen::Phone).with("<button></button>").page.is_accessible();
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn button_without_a_name_fails_a_test() {
 fn what_is_covered_is_pressed_when_it_is_free() {
     const COVER: &str = "<button onclick='document.title = \"sold\"'>buy</button>\
         <div style='position: fixed; inset: 0' onclick='document.title = \"missed\"'></div>";
-    let sheet = Sheet::on(Screen::Phone).with(COVER);
+    let sheet = BlankPage::on(Screen::Phone).with(COVER);
     sheet.page.run("setTimeout(() => document.querySelector('div').remove(), 300)");
     sheet.page.button("buy").click();
     until("it is pressed", || match sheet.page.run("document.title") {
@@ -98,7 +98,7 @@ fn fingers_and_mice_press_what_is_meant() {
         <label>name <input></label><label><input type=checkbox>hot</label>\
         <label>size <select><option>small<option>large</select></label>";
     for screen in Screen::ALL {
-        let sheet = Sheet::on(screen).with(SHELF);
+        let sheet = BlankPage::on(screen).with(SHELF);
         let page = &sheet.page;
         page.part("tea").button("buy").click();
         assert_eq!(page.run("document.title"), "tea");
@@ -119,7 +119,7 @@ fn fingers_and_mice_press_what_is_meant() {
 #[test]
 #[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
 fn keyboard_alone_will_do() {
-    let sheet = Sheet::on(Screen::Desktop).with(
+    let sheet = BlankPage::on(Screen::Desktop).with(
         "<a href='#a'>one</a><form onsubmit='event.preventDefault(); document.title = this[0].value'>\
         <label>phone <input></label><button>go</button></form>",
     );
@@ -135,7 +135,7 @@ fn keyboard_alone_will_do() {
 #[test]
 #[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
 fn two_browsers_share_nothing() {
-    let sheet = Sheet::on(Screen::Phone);
+    let sheet = BlankPage::on(Screen::Phone);
     sheet.page.run("localStorage.setItem('token', 'anne'); 0");
     let same = sheet.browser.open("/healthz");
     same.forgive("/favicon.ico");
@@ -157,7 +157,7 @@ fn two_browsers_share_nothing() {
 #[test]
 #[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
 fn requests_are_cut_before_the_mall_or_after_it() {
-    let sheet = Sheet::on(Screen::Phone);
+    let sheet = BlankPage::on(Screen::Phone);
     // Phones the mall has sent a code to, newest first.
     let sent = || sheet.mall.inbox().unwrap().into_iter().map(|(phone, _)| phone.as_str().to_owned());
     let (anne, ben, carl) = ("13800000001", "13800000002", "13800000003");

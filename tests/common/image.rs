@@ -17,14 +17,14 @@ const SIZE: &str = "256M";
 const XFS_SIZE: &str = "300M";
 const PREFIX: &str = "power-cut-";
 /// Attempts at a copy without concurrent writes.
-const COPIES: usize = 20;
+const COPY_ATTEMPTS_MAX: usize = 20;
 
 /// A directory on a real disk, removed on drop together with everything mounted in it.
-pub struct Site {
+pub struct DiskSite {
     dir: PathBuf,
 }
 
-impl Site {
+impl DiskSite {
     /// Creates a directory below `parent`. First removes the directories of earlier runs that were killed
     /// before cleaning up.
     pub fn new(parent: &Path) -> anyhow::Result<Self> {
@@ -83,14 +83,14 @@ impl Site {
     /// Copies an image at one instant to any path.
     pub fn copy_to(&self, image: &Path, copy: &Path) -> anyhow::Result<()> {
         let (from, to) = (text(image)?, text(copy)?);
-        for _ in 0..COPIES {
+        for _ in 0..COPY_ATTEMPTS_MAX {
             run("cp", &["--sparse=always", &from, &to])?;
             // A write-back by the kernel during the copy would mix two instants.
             if run("cmp", &["-s", &from, &to]).is_ok() {
                 return Ok(());
             }
         }
-        bail!("{from} changed during each of {COPIES} copies")
+        bail!("{from} changed during each of {COPY_ATTEMPTS_MAX} copies")
     }
 
     /// Mounts an image at a new directory.
@@ -111,7 +111,7 @@ impl Site {
     }
 }
 
-impl Drop for Site {
+impl Drop for DiskSite {
     fn drop(&mut self) {
         remove(&self.dir);
     }

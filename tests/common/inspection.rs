@@ -14,13 +14,13 @@ use super::aftermath::check_blobs;
 use super::dice::Dice;
 use super::rush::run_to_the_end;
 use super::server::{self, Server};
-use super::shoppers::{Errand, Shoppers};
+use super::shoppers::{Behaviour, ShopperScript};
 
 const CONNECTIONS: usize = 32;
 
 /// Checks a mall without requests in flight. `verify` is the output of `mallbox verify --json`.
 pub fn inspect(server: &Server, history: &History, operator: &str, verify: &Output) -> anyhow::Result<State> {
-    let state = State::read(server.address, history, operator).with_context(|| server.last_words())?;
+    let state = State::read(server.address, history, operator).with_context(|| server.stderr_tail())?;
     judge(history, &state, Some(&LedgerReport::of(verify)?)).passed()?;
     Ok(state)
 }
@@ -37,8 +37,8 @@ pub fn settle_and_sell_out<const N: usize>(
     sale: VoucherId,
     dice: &mut Dice,
 ) -> anyhow::Result<()> {
-    for (errand, address) in [(Errand::Settle, addresses[0]), (Errand::SellOut, addresses[N - 1])] {
-        let shoppers = Shoppers::new(history, sale, errand, CONNECTIONS, dice.split());
+    for (errand, address) in [(Behaviour::Settle, addresses[0]), (Behaviour::SellOut, addresses[N - 1])] {
+        let shoppers = ShopperScript::new(history, sale, errand, CONNECTIONS, dice.split());
         run_to_the_end(address, CONNECTIONS, shoppers).with_context(|| format!("{errand:?}"))?;
     }
     let history = history.lock();
@@ -69,7 +69,7 @@ pub fn finish(
     operator: &str,
     dice: &mut Dice,
 ) -> anyhow::Result<()> {
-    settle_and_sell_out([server.address], history, sale, dice).with_context(|| server.last_words())?;
+    settle_and_sell_out([server.address], history, sale, dice).with_context(|| server.stderr_tail())?;
     inspect_in(&server, data, &history.lock(), operator)?;
     server.stop()?;
     server::verify(data)?;

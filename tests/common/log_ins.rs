@@ -11,7 +11,7 @@ use mallbox_test_patience as patience;
 use parking_lot::Mutex;
 
 /// A code not received within this time was lost with the server.
-const CODE: Duration = Duration::from_secs(5);
+const CODE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Logs new users in until the mall stops responding. `lines` is the mall's standard output, which contains
 /// the codes.
@@ -35,7 +35,7 @@ fn log_in(
     }
     let wanted = format!("SMS {phone} code ");
     let code = loop {
-        let line = lines.recv_timeout(patience::scaled(CODE)).ok()?;
+        let line = lines.recv_timeout(patience::scaled(CODE_TIMEOUT)).ok()?;
         if let Some(code) = line.strip_prefix(&wanted) {
             break code.to_owned();
         }
@@ -44,7 +44,7 @@ fn log_in(
     match connection.send(&bytes) {
         Ok(reply) => history.lock().respond(call, reply.status, &reply.body),
         Err(_) => {
-            history.lock().lose(call);
+            history.lock().record_loss(call);
             return None;
         }
     };

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, ensure};
 use mallbox::mall::{Clock as _, Random, SystemClock};
 use mallbox_storage::{
-    Cents, LastOperator, NewSale, Phone, RightsAnswer, RightsChange, Role, ShopId, ShopText, ShopType,
+    Cents, LastOperator, NewSale, Phone, RightsChange, RightsOutcome, Role, ShopId, ShopText, ShopType,
     ShopTypeId, Storage, StoreError, Timestamp, TokenHash, UserId, VoucherId, VoucherStatus, VoucherText,
 };
 use mallbox_storage_embedded::EmbeddedOptions;
@@ -17,9 +17,9 @@ use tokio::task::JoinSet;
 /// Longer than any test: no order expires during a run.
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// Time limit of one user's log-in.
-const PATIENCE: Duration = Duration::from_secs(60);
+const LOGIN_TIMEOUT: Duration = Duration::from_secs(60);
 /// Concurrent log-ins while the mall is made: they share the disk's syncs.
-const AT_ONCE: usize = 512;
+const CONCURRENT_LOGINS: usize = 512;
 
 /// Users and sales of a mall.
 #[derive(Clone)]
@@ -80,7 +80,7 @@ pub fn appoint_operator(dir: &Path, mall: &Mall) -> anyhow::Result<String> {
 pub async fn appoint_operator_in(storage: &Storage, mall: &Mall) -> anyhow::Result<String> {
     let (first, change) = (&mall.people[0], RightsChange::Role(Role::Operator));
     let outcome = storage.users.put_rights(first.id, &change, LastOperator::Stays, SystemClock.now()).await?;
-    ensure!(matches!(outcome, RightsAnswer::Done(_)), "{outcome:?}");
+    ensure!(matches!(outcome, RightsOutcome::Done(_)), "{outcome:?}");
     Ok(first.token.clone())
 }
 
@@ -93,7 +93,7 @@ pub async fn make_in(storage: &Storage, size: Size) -> anyhow::Result<Mall> {
     let mut people = Vec::with_capacity(size.people);
     for number in 0..size.people {
         under_way.spawn(log_in(storage.clone(), Arc::clone(&random), number, now));
-        if under_way.len() >= AT_ONCE
+        if under_way.len() >= CONCURRENT_LOGINS
             && let Some(person) = under_way.join_next().await
         {
             people.push(person??);
@@ -125,7 +125,7 @@ async fn patiently<T, F>(call: impl Fn() -> F) -> Result<T, StoreError>
 where
     F: Future<Output = Result<T, StoreError>>,
 {
-    let until = Instant::now() + PATIENCE;
+    let until = Instant::now() + LOGIN_TIMEOUT;
     loop {
         match call().await {
             Err(error) if error.is_transient() && Instant::now() < until => {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, ensure};
 use mallbox::mall::{Clock as _, SystemClock, ZONE};
-use mallbox_storage::{Claim, ClaimAnswer, OrderId, Storage};
+use mallbox_storage::{Claim, ClaimOutcome, OrderId, Storage};
 
 use super::http;
 use super::mall::{self, Mall, Size};
@@ -85,7 +85,7 @@ async fn buy(storage: &Storage, mall: &Mall) -> anyhow::Result<Vec<(usize, Order
         let count = storage.sequences.next("order", day).await?;
         let order = OrderId::compose(now, count, voucher).context("no order id")?;
         let answer = storage.sales.claim(Claim { order, voucher, user: person.id, at: now }).await?;
-        ensure!(answer == ClaimAnswer::Accepted, "{answer:?}");
+        ensure!(answer == ClaimOutcome::Accepted, "{answer:?}");
         orders.push((number, order));
     }
     Ok(orders)

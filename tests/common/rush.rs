@@ -12,9 +12,9 @@ use mallbox_test_patience::{self as patience, Deadline};
 use super::dice::Dice;
 
 /// Longer than any response should take: a lost request was lost by the crash.
-const PATIENCE: Duration = Duration::from_secs(30);
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(30);
 /// Time limit of a load with an end, on a busy machine.
-const LONGEST: Duration = Duration::from_secs(180);
+const LOAD_TIMEOUT: Duration = Duration::from_secs(180);
 
 /// A running load.
 pub struct Rush<S> {
@@ -41,7 +41,7 @@ impl<S: Script> Rush<S> {
     fn at_rate(rate: Option<f64>, addresses: Vec<SocketAddr>, connections: usize, script: S) -> Self {
         let progress = Progress::default();
         let shared = progress.clone();
-        let request_timeout = patience::scaled(PATIENCE);
+        let request_timeout = patience::scaled(RESPONSE_TIMEOUT);
         let load = Load { addresses, connections, stop_at: None, request_timeout, rate };
         let thread = std::thread::spawn(move || load::run(&load, script, &shared));
         Self { progress, thread }
@@ -49,7 +49,7 @@ impl<S: Script> Rush<S> {
 
     /// Waits for the first `answers` responses, or for the time limit.
     pub fn wait_for(&self, answers: u64) {
-        let deadline = Deadline::after(PATIENCE);
+        let deadline = Deadline::after(RESPONSE_TIMEOUT);
         while self.progress.answered() < answers && !deadline.is_over() {
             std::thread::sleep(Duration::from_millis(1));
         }
@@ -78,7 +78,7 @@ impl<S: Script> Rush<S> {
         self.progress.stop();
         match self.thread.join().ok().context("the load panicked")? {
             // A killed server refuses connections.
-            Ok(_) | Err(LoadError::NoAnswer { .. }) => Ok(self.progress.answered()),
+            Ok(_) | Err(LoadError::NoResponse { .. }) => Ok(self.progress.answered()),
             Err(error) => Err(error.into()),
         }
     }
@@ -86,12 +86,17 @@ impl<S: Script> Rush<S> {
 
 /// Runs a script to its end on a mall that stays up. No request may be lost.
 pub fn run_to_the_end<S: Script>(address: SocketAddr, connections: usize, script: S) -> anyhow::Result<S> {
-    let stop_at = Some(Instant::now() + patience::scaled(LONGEST));
+    let stop_at = Some(Instant::now() + patience::scaled(LOAD_TIMEOUT));
     let addresses = vec![address];
-    let load =
-        Load { addresses, connections, stop_at, request_timeout: patience::scaled(PATIENCE), rate: None };
+    let load = Load {
+        addresses,
+        connections,
+        stop_at,
+        request_timeout: patience::scaled(RESPONSE_TIMEOUT),
+        rate: None,
+    };
     let (script, report) = load::run(&load, script, &Progress::default())?;
     ensure!(report.errors.total() == 0, "requests were lost while the mall was up: {:?}", report.errors);
-    ensure!(stop_at > Some(Instant::now()), "the crowd was not done after {} s", LONGEST.as_secs());
+    ensure!(stop_at > Some(Instant::now()), "the crowd was not done after {} s", LOAD_TIMEOUT.as_secs());
     Ok(script)
 }

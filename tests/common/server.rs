@@ -88,11 +88,11 @@ impl Server {
                     }
                 }
                 Err(RecvTimeoutError::Timeout) => {
-                    bail!("mallbox did not start in time; {}", self.last_words())
+                    bail!("mallbox did not start in time; {}", self.stderr_tail())
                 }
                 Err(RecvTimeoutError::Disconnected) => {
                     let status = self.child.wait()?;
-                    bail!("mallbox ended at once: {status}; {}", self.last_words());
+                    bail!("mallbox ended at once: {status}; {}", self.stderr_tail());
                 }
             }
         }
@@ -115,7 +115,7 @@ impl Server {
 
     /// Kills the process (`kill -9`), and waits for its end.
     pub fn kill(mut self) -> anyhow::Result<()> {
-        ensure!(self.is_alive(), "mallbox had ended before it was killed; {}", self.last_words());
+        ensure!(self.is_alive(), "mallbox had ended before it was killed; {}", self.stderr_tail());
         self.child.kill()?;
         self.child.wait()?;
         Ok(())
@@ -123,7 +123,7 @@ impl Server {
 
     /// Suspends the process until it is killed.
     pub fn freeze(&mut self) -> anyhow::Result<()> {
-        ensure!(self.is_alive(), "mallbox had ended before it was frozen; {}", self.last_words());
+        ensure!(self.is_alive(), "mallbox had ended before it was frozen; {}", self.stderr_tail());
         self.signal("STOP")
     }
 
@@ -133,12 +133,12 @@ impl Server {
         let deadline = Deadline::after(STOP);
         while !deadline.is_over() {
             if let Some(status) = self.child.try_wait()? {
-                ensure!(status.success(), "mallbox ended with {status}; {}", self.last_words());
+                ensure!(status.success(), "mallbox ended with {status}; {}", self.stderr_tail());
                 return Ok(());
             }
             std::thread::sleep(Duration::from_millis(5));
         }
-        bail!("mallbox did not stop within {} s; {}", STOP.as_secs(), self.last_words())
+        bail!("mallbox did not stop within {} s; {}", STOP.as_secs(), self.stderr_tail())
     }
 
     fn signal(&self, name: &str) -> anyhow::Result<()> {
@@ -154,7 +154,7 @@ impl Server {
     }
 
     /// Returns the end of the standard error.
-    pub fn last_words(&self) -> String {
+    pub fn stderr_tail(&self) -> String {
         let text = std::fs::read(&self.log).unwrap_or_default();
         let text = String::from_utf8_lossy(&text);
         let lines: Vec<&str> = text.lines().collect();

@@ -17,7 +17,7 @@ const NOTES: usize = 40;
 
 /// Behaviour of the clients.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Errand {
+pub enum Behaviour {
     /// Buy, pay, cancel, repeat claims, browse and write, without end.
     Live,
     /// Claim, regardless of earlier responses, and read orders and stock, without end.
@@ -39,10 +39,10 @@ pub fn history(mall: &Mall, sales: &[VoucherId]) -> Arc<Mutex<History>> {
 }
 
 /// The script of one run.
-pub struct Shoppers {
+pub struct ShopperScript {
     history: Arc<Mutex<History>>,
     sale: u64,
-    errand: Errand,
+    errand: Behaviour,
     dice: Dice,
     /// Clients that may send a request, and the request if already decided.
     todo: VecDeque<(usize, Option<Request>)>,
@@ -50,12 +50,12 @@ pub struct Shoppers {
     notes: Vec<u64>,
 }
 
-impl Shoppers {
+impl ShopperScript {
     /// Creates a script for every client of the history.
     pub fn new(
         history: &Arc<Mutex<History>>,
         sale: VoucherId,
-        errand: Errand,
+        errand: Behaviour,
         connections: usize,
         dice: Dice,
     ) -> Self {
@@ -68,7 +68,7 @@ impl Shoppers {
         mut clients: Vec<usize>,
         history: &Arc<Mutex<History>>,
         sale: VoucherId,
-        errand: Errand,
+        errand: Behaviour,
         connections: usize,
         mut dice: Dice,
     ) -> Self {
@@ -90,21 +90,21 @@ impl Shoppers {
     /// Returns a client's next request, if any.
     fn next(&mut self, history: &History, client: usize) -> Option<Request> {
         let claim = Request::Claim { sale: self.sale };
-        if self.errand == Errand::Press {
+        if self.errand == Behaviour::Press {
             return Some(self.press());
         }
         match (self.errand, history.standing(client, self.sale)) {
-            (Errand::Live, _) if self.dice.chance(12) => self.look_around(history, client),
+            (Behaviour::Live, _) if self.dice.chance(12) => self.look_around(history, client),
             (_, Standing::ClaimUnknown) => Some(claim),
             (_, Standing::StepUnknown(step)) => Some(step),
-            (Errand::Settle, _) => None,
-            (Errand::Live, Standing::Free) => {
+            (Behaviour::Settle, _) => None,
+            (Behaviour::Live, Standing::Free) => {
                 self.press_twice(client);
                 Some(claim)
             }
-            (Errand::SellOut, Standing::Free) => Some(claim),
-            (Errand::Live, Standing::Holding(order)) => self.step(client, order),
-            (Errand::Live, Standing::Paid(_)) | (Errand::SellOut | Errand::Press, _) => None,
+            (Behaviour::SellOut, Standing::Free) => Some(claim),
+            (Behaviour::Live, Standing::Holding(order)) => self.step(client, order),
+            (Behaviour::Live, Standing::Paid(_)) | (Behaviour::SellOut | Behaviour::Press, _) => None,
         }
     }
 
@@ -162,10 +162,10 @@ impl Shoppers {
     /// Returns whether a client continues after the response.
     fn goes_on(&self, history: &History, client: usize, response: &Response) -> bool {
         match (self.errand, response) {
-            (Errand::Live, response) => *response != Response::Unknown,
-            (Errand::Press, _) => true,
-            (Errand::SellOut, response) => *response == Response::Unknown,
-            (Errand::Settle, _) => matches!(
+            (Behaviour::Live, response) => *response != Response::Unknown,
+            (Behaviour::Press, _) => true,
+            (Behaviour::SellOut, response) => *response == Response::Unknown,
+            (Behaviour::Settle, _) => matches!(
                 history.standing(client, self.sale),
                 Standing::ClaimUnknown | Standing::StepUnknown(_)
             ),
@@ -173,7 +173,7 @@ impl Shoppers {
     }
 }
 
-impl Script for Shoppers {
+impl Script for ShopperScript {
     fn request(&mut self, connection: usize, buffer: &mut Vec<u8>) -> bool {
         let shared = Arc::clone(&self.history);
         let mut history = shared.lock();
@@ -187,7 +187,7 @@ impl Script for Shoppers {
         false
     }
 
-    fn answer(&mut self, connection: usize, answer: Answer<'_>) {
+    fn on_response(&mut self, connection: usize, answer: Answer<'_>) {
         let Some((client, call)) = self.in_flight[connection].take() else { return };
         let shared = Arc::clone(&self.history);
         let mut history = shared.lock();
@@ -198,7 +198,7 @@ impl Script for Shoppers {
         if self.goes_on(&history, client, &response) {
             // Half continue at once, so that payments and cancellations run among the first claims; the
             // others later.
-            if self.errand != Errand::Press && self.dice.chance(50) {
+            if self.errand != Behaviour::Press && self.dice.chance(50) {
                 self.todo.push_front((client, None));
             } else {
                 self.todo.push_back((client, None));
@@ -208,8 +208,8 @@ impl Script for Shoppers {
 
     fn lost(&mut self, connection: usize, _fault: Fault) {
         if let Some((client, call)) = self.in_flight[connection].take() {
-            self.history.lock().lose(call);
-            if self.errand == Errand::Press {
+            self.history.lock().record_loss(call);
+            if self.errand == Behaviour::Press {
                 self.todo.push_back((client, None));
             }
         }

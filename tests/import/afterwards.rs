@@ -3,7 +3,7 @@
 use mallbox_test_checker::{Client, History, Request, Response, Standing, Summary};
 use serde_json::{Value, json};
 
-use crate::world::{Place, Said, Served, dump, token};
+use crate::world::{CommandOutput, Place, Served, dump, token};
 
 const SHANGHAI: [&str; 2] = ["--zone", "Asia/Shanghai"];
 
@@ -109,7 +109,7 @@ fn a_mall_that_moved_in_asks_for_no_payment_unless_told() {
 #[test]
 fn an_operator_makes_a_sale_and_an_imported_user_buys_in_it() {
     let (place, served) = served();
-    let Said { code, err, .. } = place.on_mall(&["user", "grant", "13900000012"]);
+    let CommandOutput { code, err, .. } = place.on_mall(&["user", "grant", "13900000012"]);
     assert_eq!(code, 0, "{err}");
     let (operator, user) = (served.log_in("13900000012"), served.log_in("13900000011"));
     let form = json!({
@@ -131,7 +131,7 @@ fn an_operator_makes_a_sale_and_an_imported_user_buys_in_it() {
     assert!(matches!(history.ask(served.address(), 0, Request::Pay { order }), Response::Order(_)));
     let Summary { claims, already_bought, sold_out, .. } = history.summary();
     assert_eq!((claims, already_bought, sold_out), (2, 1, 1), "{history:?}");
-    served.is_as_told(&place, &history, &operator);
+    served.assert_history_holds(&place, &history, &operator);
     assert_eq!(served.stop(), 0);
     place.verify();
 }
@@ -236,7 +236,7 @@ fn orders_unpaid_for_years_are_not_cancelled_by_the_import() {
         assert_eq!(place.rows("SELECT initial, stock FROM sales WHERE voucher_id = 3"), [stock], "{told}");
         place.verify();
     }
-    let Said { code, err, .. } = Place::new().import(&dump("mysqldump.sql"), &["--unpaid", "soon"]);
+    let CommandOutput { code, err, .. } = Place::new().import(&dump("mysqldump.sql"), &["--unpaid", "soon"]);
     assert!(code == 2 && err.contains("keep, cancel, or a time to pay"), "{code} {err}");
 }
 
@@ -258,6 +258,6 @@ fn pictures_in_somebodys_own_network_are_not_fetched_and_keep_their_address() {
     assert!(listener.accept().is_err(), "it was asked");
     assert!(!place.mall().join("uploads/fetched").exists());
     place.verify();
-    let Said { code, err, .. } = place.import(&dump("navicat.sql"), &["--fetch-pictures"]);
+    let CommandOutput { code, err, .. } = place.import(&dump("navicat.sql"), &["--fetch-pictures"]);
     assert!(code == 2 && err.contains("is in use; import wants an empty mall"), "{code} {err}");
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::world::{Place, Said, Served};
+use crate::world::{CommandOutput, Place, Served};
 
 /// Every row of the file is in the mall; its first user logs in by code, and buys in a sale created over
 /// HTTP.
@@ -19,7 +19,7 @@ fn a_given_dump_moves_in_whole_and_its_first_user_buys() {
     let shop: u64 = place.rows("SELECT id FROM shops ORDER BY id LIMIT 1").remove(0).parse().unwrap();
     place.verify();
 
-    let Said { code, err, .. } = place.on_mall(&["user", "grant", "13911111111"]);
+    let CommandOutput { code, err, .. } = place.on_mall(&["user", "grant", "13911111111"]);
     assert_eq!(code, 0, "{err}");
     let served = Served::start(&place);
     let (operator, user) = (served.log_in("13911111111"), served.log_in(&phone));

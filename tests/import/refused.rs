@@ -1,7 +1,7 @@
 //! Invalid dumps, and targets that cannot take a dump: each is refused with a sentence, and nothing is
 //! changed.
 
-use crate::world::{Place, Said, Served, dump};
+use crate::world::{CommandOutput, Place, Served, dump};
 
 #[test]
 fn what_is_no_dump_is_refused_with_its_place() {
@@ -45,7 +45,7 @@ fn what_is_no_dump_is_refused_with_its_place() {
             _ => text.to_vec(),
         };
         let file = place.write("dump.sql", text);
-        let Said { code, out, err } = place.import(&file, &[]);
+        let CommandOutput { code, out, err } = place.import(&file, &[]);
         assert_eq!((code, out.as_str()), (1, ""), "{err}");
         assert!(err.starts_with("mallbox: ") && err.contains("dump.sql: nothing was imported: "), "{err}");
         assert!(err.contains(said) && err.trim_end().lines().count() == 1, "{said}\n{err}");
@@ -56,7 +56,7 @@ fn what_is_no_dump_is_refused_with_its_place() {
 #[test]
 fn a_file_that_is_not_there_makes_no_directory() {
     let place = Place::new();
-    let Said { code, err, .. } = place.import(&place.path("none.sql"), &[]);
+    let CommandOutput { code, err, .. } = place.import(&place.path("none.sql"), &[]);
     assert!(code == 1 && err.contains("cannot read") && err.contains("none.sql"), "{code} {err}");
     assert!(!place.mall().exists());
 }
@@ -77,7 +77,7 @@ fn an_import_wants_an_empty_mall() {
         (&pictures, &["--imgs", "/none/such"], "--imgs /none/such: there is no such directory"),
         (&pictures, &["--zone", "Asia/Atlantis"], "there is no time zone Asia/Atlantis"),
     ] {
-        let Said { code, err, .. } = place.import(&dump("mysqldump.sql"), more);
+        let CommandOutput { code, err, .. } = place.import(&dump("mysqldump.sql"), more);
         assert!(code == 2 && err.contains(said), "{code} {err}");
     }
     used.verify();
@@ -88,14 +88,14 @@ fn an_import_wants_an_empty_mall() {
 fn a_running_mall_takes_nobody_in() {
     let place = Place::new();
     let served = Served::start(&place);
-    let Said { code, err, .. } = place.import(&dump("navicat.sql"), &[]);
+    let CommandOutput { code, err, .. } = place.import(&dump("navicat.sql"), &[]);
     assert!(
         code == 1 && err.contains("is in use by another mallbox") && err.contains("stop it"),
         "{code} {err}"
     );
     assert_eq!(served.stop(), 0);
     // A stopped mall without users may be filled; its time zone is kept.
-    let Said { code, err, .. } = place.import(&dump("navicat.sql"), &["--zone", "Europe/Berlin"]);
+    let CommandOutput { code, err, .. } = place.import(&dump("navicat.sql"), &["--zone", "Europe/Berlin"]);
     assert!(code == 1 && err.contains("this mall's time zone is Asia/Shanghai"), "{code} {err}");
     place.imported(&dump("navicat.sql"), &[]);
     place.verify();

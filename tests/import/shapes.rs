@@ -2,7 +2,7 @@
 //! effects of a refusal.
 
 use crate::small_mall::{DUMP_END, DUMP_HEAD, Table, cut, mall, sharded, texts, whole, with, without};
-use crate::world::{Place, Said};
+use crate::world::{CommandOutput, Place};
 
 const SAVED: &str = "/*!40101 SET @OLD_CHARACTER_SET_CLIENT=@@CHARACTER_SET_CLIENT */;
 /*!40014 SET @OLD_FOREIGN_KEY_CHECKS=@@FOREIGN_KEY_CHECKS, FOREIGN_KEY_CHECKS=0 */;
@@ -20,7 +20,7 @@ const NAVICAT_END: &str = "\nSET FOREIGN_KEY_CHECKS = 1;\n";
 const ADMIN: &str = "-- phpMyAdmin SQL Dump\nSET SQL_MODE = \"NO_AUTO_VALUE_ON_ZERO\";\nSTART TRANSACTION;\n";
 
 /// Expected result of an import.
-enum Comes {
+enum ImportOutcome {
     /// Refused, with a message containing these words.
     Refused(&'static str),
     /// Accepted: `counts` lists tables with other counts than the mall's, `said` texts in the report, `short`
@@ -32,9 +32,9 @@ enum Comes {
     },
 }
 
-use Comes::{Refused, Taken};
+use ImportOutcome::{Refused, Taken};
 
-const WHOLE: Comes = Taken { counts: &[], said: &[], short: &[] };
+const WHOLE: ImportOutcome = Taken { counts: &[], said: &[], short: &[] };
 const FINE: &[&str] = &["--cut-off-is-fine"];
 
 /// Nothing after the users is imported.
@@ -64,7 +64,7 @@ struct Shape {
     name: &'static str,
     text: String,
     flags: &'static [&'static str],
-    comes: Comes,
+    comes: ImportOutcome,
 }
 
 #[expect(clippy::too_many_lines, reason = "a table")]
@@ -361,7 +361,7 @@ fn dumps_of_every_shape_are_taken_whole_or_refused_with_the_reason() {
     for shape in shapes {
         let place = Place::new();
         let file = place.write("dump.sql", &shape.text);
-        let Said { code, out, err } = place.import(&file, &[shape.flags, &["--json"]].concat());
+        let CommandOutput { code, out, err } = place.import(&file, &[shape.flags, &["--json"]].concat());
         if let Refused(why) = shape.comes {
             assert!(code == 1 && out.is_empty() && err.contains(why), "{}: {code} {out}{err}", shape.name);
             assert!(
@@ -405,7 +405,7 @@ fn dumps_of_every_shape_mean_the_same_on_servers() {
         let (database, prefix) = (mysql.url(&format!("mall{number}")), format!("mall{number}"));
         let mut command = crate::world::mallbox(&["import"]);
         command.arg(&file).args(["--redis", &url, "--mysql", &database, "--redis-prefix", &prefix, "--json"]);
-        let Said { code, out, err } = crate::world::said(command.args(shape.flags));
+        let CommandOutput { code, out, err } = crate::world::said(command.args(shape.flags));
         match shape.comes {
             Refused(why) => assert!(code == 1 && err.contains(why), "{}: {code} {err}", shape.name),
             Taken { .. } => {
@@ -420,7 +420,7 @@ fn dumps_of_every_shape_mean_the_same_on_servers() {
 fn a_time_to_pay_is_refused_where_nobody_pays() {
     let place = Place::new();
     let file = place.write("dump.sql", whole(&mall()));
-    let Said { code, err, .. } = place.import(&file, &["--unpaid", "24h"]);
+    let CommandOutput { code, err, .. } = place.import(&file, &["--unpaid", "24h"]);
     assert!(code == 2 && err.contains("add --payment sandbox"), "{code} {err}");
     assert!(!place.mall().exists());
 }

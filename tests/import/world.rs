@@ -25,7 +25,7 @@ pub struct Place {
 }
 
 /// Result of a command.
-pub struct Said {
+pub struct CommandOutput {
     pub code: i32,
     pub out: String,
     pub err: String,
@@ -53,7 +53,7 @@ impl Place {
     }
 
     /// Runs `mallbox import FILE --data mall …`
-    pub fn import(&self, file: &Path, more: &[&str]) -> Said {
+    pub fn import(&self, file: &Path, more: &[&str]) -> CommandOutput {
         said(self.import_command(file).args(more))
     }
 
@@ -65,13 +65,13 @@ impl Place {
 
     /// Runs an import that must succeed. Returns its report.
     pub fn imported(&self, file: &Path, more: &[&str]) -> String {
-        let Said { code, out, err } = self.import(file, more);
+        let CommandOutput { code, out, err } = self.import(file, more);
         assert_eq!(code, 0, "{err}");
         out
     }
 
     /// Runs any command on the mall.
-    pub fn on_mall(&self, arguments: &[&str]) -> Said {
+    pub fn on_mall(&self, arguments: &[&str]) -> CommandOutput {
         said(mallbox(arguments).arg("--data").arg(self.mall()))
     }
 
@@ -87,13 +87,13 @@ impl Place {
     }
 
     /// Opens the database of a stopped mall.
-    pub fn record(&self) -> Connection {
+    pub fn database(&self) -> Connection {
         Connection::open(self.mall().join("mall.sqlite")).unwrap()
     }
 
     /// Returns the rows of a query, with columns separated by blanks.
     pub fn rows(&self, sql: &str) -> Vec<String> {
-        let record = self.record();
+        let record = self.database();
         let mut select = record.prepare(sql).unwrap();
         let columns = select.column_count();
         let line = |row: &rusqlite::Row<'_>| {
@@ -118,10 +118,10 @@ pub fn mallbox(arguments: &[&str]) -> Command {
     command
 }
 
-pub fn said(command: &mut Command) -> Said {
+pub fn said(command: &mut Command) -> CommandOutput {
     let Output { status, stdout, stderr } = command.output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    Said { code: status.code().unwrap(), out: text(stdout), err: text(stderr) }
+    CommandOutput { code: status.code().unwrap(), out: text(stdout), err: text(stderr) }
 }
 
 /// A mall, served until dropped.
@@ -173,7 +173,7 @@ impl Served {
     }
 
     /// Checks the mall against every response to the clients, and against its ledger check.
-    pub fn is_as_told(&self, place: &Place, history: &History, operator: &str) {
+    pub fn assert_history_holds(&self, place: &Place, history: &History, operator: &str) {
         let state = State::read(self.address(), history, operator).unwrap();
         judge(history, &state, Some(&place.ledger())).passed().unwrap();
     }

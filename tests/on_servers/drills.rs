@@ -7,14 +7,14 @@ use std::time::{Duration, Instant};
 use mallbox_storage::CircuitState;
 use mallbox_test_checker::{Client, History, Request, Response};
 use mallbox_test_patience::{self as patience, Deadline};
-use mallbox_test_servers::{Line, MariaDb, Proxy, Redis};
+use mallbox_test_servers::{Behaviour, MariaDb, Proxy, Redis};
 use parking_lot::Mutex;
 use tempfile::TempDir;
 
 use super::common::http::{self, Reply};
 use super::common::inspection;
 use super::common::server::{self, Server};
-use super::{DUMP, LONGEST, OPERATOR, PATIENCE, log_in, readyz, said};
+use super::{DUMP, OPERATOR, RECOVERY_TIMEOUT, REQUEST_TIMEOUT, log_in, readyz, said};
 
 const UNITS: u64 = 100;
 /// Index of the customer among the clients; the buyers follow.
@@ -24,7 +24,7 @@ const BUYERS: [u64; 6] = [10, 11, 12, 13, 14, 15];
 
 /// Expected response to a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Told {
+enum Expected {
     /// The requested data.
     All,
     /// The requested data from a cache entry with a TTL of seconds, or a temporary refusal.
@@ -33,7 +33,7 @@ enum Told {
     Code(&'static str),
 }
 
-use Told::{All, Code, Either};
+use Expected::{All, Code, Either};
 
 /// Caller of a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -46,10 +46,10 @@ enum Caller {
 use Caller::{Customer, Nobody, Operator};
 
 /// A refusal that certainly had no effect.
-const AWAY: Told = Code("UNAVAILABLE");
+const AWAY: Expected = Code("UNAVAILABLE");
 /// `S` is the sale, `O` the customer's order in it. The last two columns: response without MySQL, and without
 /// Redis.
-const CALLS: &[(Caller, &str, &str, &str, Told, Told)] = &[
+const CALLS: &[(Caller, &str, &str, &str, Expected, Expected)] = &[
     (Customer, "POST", "/voucher-order/seckill/S", "", Code("ALREADY_BOUGHT"), AWAY),
     (Nobody, "GET", "/sale/S", "", All, AWAY),
     (Nobody, "GET", "/sale/S/page", "", All, All),
@@ -141,7 +141,11 @@ impl Drill {
         if let Some(recorded) = recorded {
             self.history.lock().respond(recorded, reply.status, reply.text.as_bytes());
         }
-        assert!(patience::is_within(began.elapsed(), LONGEST), "{method} {path} took {:?}", began.elapsed());
+        assert!(
+            patience::is_within(began.elapsed(), REQUEST_TIMEOUT),
+            "{method} {path} took {:?}",
+            began.elapsed()
+        );
         reply
     }
 
@@ -164,7 +168,11 @@ impl Drill {
     fn is_sold_to(&self, buyer: usize, when: &str) {
         let (began, sale) = (Instant::now(), self.sale.parse().unwrap());
         let response = self.history.lock().ask(self.address(), buyer, Request::Claim { sale });
-        assert!(patience::is_within(began.elapsed(), LONGEST), "{when}: a claim took {:?}", began.elapsed());
+        assert!(
+            patience::is_within(began.elapsed(), REQUEST_TIMEOUT),
+            "{when}: a claim took {:?}",
+            began.elapsed()
+        );
         assert!(matches!(response, Response::Accepted(_)), "{when}: {response:?}");
     }
 
@@ -178,7 +186,7 @@ impl Drill {
 
     /// Checks the calls of a column against the table, except for calls that change data while the server is
     /// back.
-    fn is_as_the_table_says(&self, of: impl Fn(&(Told, Told)) -> Told, when: &str) {
+    fn is_as_the_table_says(&self, of: impl Fn(&(Expected, Expected)) -> Expected, when: &str) {
         let wrong: Vec<String> = CALLS
             .iter()
             .filter_map(|(caller, method, path, body, mysql, redis)| {
@@ -194,7 +202,7 @@ impl Drill {
                     .then(|| format!("{method} {path}: {want:?}, but {} {:.150}", reply.status, reply.text))
             })
             .collect();
-        assert!(wrong.is_empty(), "{when}:\n{}\n{}", wrong.join("\n"), self.server.last_words());
+        assert!(wrong.is_empty(), "{when}:\n{}\n{}", wrong.join("\n"), self.server.stderr_tail());
     }
 
     /// Checks that no API call breaks, or exceeds its budget.
@@ -227,7 +235,7 @@ impl Drill {
                 return;
             }
             assert!(
-                patience::is_within(began.elapsed(), PATIENCE),
+                patience::is_within(began.elapsed(), RECOVERY_TIMEOUT),
                 "{server} never {state:?}: {}",
                 reply.text
             );
@@ -251,7 +259,7 @@ impl Drill {
 
 /// Claims until accepted. Returns the order.
 fn claimed(server: &Server, sale: &str, history: &mut History, client: usize) -> u64 {
-    let (until, sale) = (Deadline::after(PATIENCE), sale.parse().unwrap());
+    let (until, sale) = (Deadline::after(RECOVERY_TIMEOUT), sale.parse().unwrap());
     loop {
         let response = history.ask(server.address, client, Request::Claim { sale });
         if let Response::Accepted(order) | Response::AlreadyBought(order) = response {
@@ -262,7 +270,8 @@ fn claimed(server: &Server, sale: &str, history: &mut History, client: usize) ->
     }
 }
 
-const LINES: [Line; 3] = [Line::Refused, Line::Silent, Line::Slow(Duration::from_millis(900))];
+const LINES: [Behaviour; 3] =
+    [Behaviour::Refused, Behaviour::Silent, Behaviour::Slow(Duration::from_millis(900))];
 
 /// Fills the caches while all servers are healthy.
 fn warm(drill: &Drill) {
@@ -288,7 +297,7 @@ fn without_mysql_the_sale_and_the_copies_go_on_and_no_call_waits_for_it() {
         drill.every_call_ends(&format!("MySQL {line:?}"));
         let asked = drill.mysql.sent() - asked;
         assert!(asked < 60, "{line:?}: an open breaker sent {asked} pieces");
-        drill.mysql.set(Line::Good);
+        drill.mysql.set(Behaviour::Good);
         drill.is_as_told();
     }
     assert!(drill.metric("mallbox_circuit_opened_total", "MySQL") >= 3);
@@ -309,7 +318,7 @@ fn without_redis_pages_and_shops_are_shown_and_no_call_waits_for_it() {
         drill.every_call_ends(&format!("Redis {line:?}"));
         let asked = drill.redis.sent() - asked;
         assert!(asked < 60, "{line:?}: an open breaker sent {asked} pieces");
-        drill.redis.set(Line::Good);
+        drill.redis.set(Behaviour::Good);
         drill.is_well();
         claimed(&drill.server, &drill.sale, &mut drill.history.lock(), buyer);
         drill.is_as_told();

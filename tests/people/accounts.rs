@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use mallbox::mall::accounts::Proof;
+use mallbox::mall::accounts::Credential;
 use mallbox::mall::sms::{Inbox, SmsError, SmsSender, Webhook};
-use mallbox::mall::{Mistake, Refusal};
+use mallbox::mall::{InputError, Refusal};
 use mallbox_storage::{Phone, UserId};
 
 use super::world::{ANNE, BOB, mistake, other_than, refusal, with_sms, world};
@@ -36,16 +36,16 @@ async fn a_code_is_dead_at_the_exact_instant() {
     w.try_code(ANNE, &code).await.unwrap();
     let code = w.code(BOB).await;
     w.advance_ms(120_000);
-    assert_eq!(mistake(w.try_code(BOB, &code).await), Mistake::NoCode);
+    assert_eq!(mistake(w.try_code(BOB, &code).await), InputError::NoCode);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_code_is_good_for_one_log_in_and_one_phone() {
     let w = world().await;
     let code = w.code(ANNE).await;
-    assert_eq!(mistake(w.try_code(BOB, &code).await), Mistake::NoCode);
+    assert_eq!(mistake(w.try_code(BOB, &code).await), InputError::NoCode);
     w.try_code(ANNE, &code).await.unwrap();
-    assert_eq!(mistake(w.try_code(ANNE, &code).await), Mistake::NoCode);
+    assert_eq!(mistake(w.try_code(ANNE, &code).await), InputError::NoCode);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -70,31 +70,31 @@ async fn five_wrong_tries_kill_a_code() {
     let w = world().await;
     let code = w.code(ANNE).await;
     for _ in 0..4 {
-        assert_eq!(mistake(w.try_code(ANNE, other_than(&code)).await), Mistake::Code);
+        assert_eq!(mistake(w.try_code(ANNE, other_than(&code)).await), InputError::Code);
     }
     w.try_code(ANNE, &code).await.unwrap();
 
     let code = w.code(BOB).await;
     for _ in 0..5 {
-        assert_eq!(mistake(w.try_code(BOB, other_than(&code)).await), Mistake::Code);
+        assert_eq!(mistake(w.try_code(BOB, other_than(&code)).await), InputError::Code);
     }
-    assert_eq!(mistake(w.try_code(BOB, &code).await), Mistake::NoCode);
+    assert_eq!(mistake(w.try_code(BOB, &code).await), InputError::NoCode);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn codes_keep_their_distance() {
     let w = world().await;
     let first = w.code(ANNE).await;
-    assert_eq!(mistake(w.accounts.send_code(ANNE, w.now()).await), Mistake::CodeTooSoon(55));
+    assert_eq!(mistake(w.accounts.send_code(ANNE, w.now()).await), InputError::CodeTooSoon(55));
     let _others_do_not_count = w.code(BOB).await;
     w.advance_ms(54_999);
-    assert_eq!(mistake(w.accounts.send_code(ANNE, w.now()).await), Mistake::CodeTooSoon(1));
+    assert_eq!(mistake(w.accounts.send_code(ANNE, w.now()).await), InputError::CodeTooSoon(1));
     w.advance_ms(1);
     let second = w.code(ANNE).await;
     assert_ne!(first, second, "the seed makes two codes");
     assert_eq!(
         mistake(w.try_code(ANNE, &first).await),
-        Mistake::Code,
+        InputError::Code,
         "the new code took the old one's place"
     );
     w.try_code(ANNE, &second).await.unwrap();
@@ -109,9 +109,9 @@ async fn ten_codes_a_day_and_no_more() {
         w.advance_ms(55_000);
     }
     let until = (first + Duration::from_millis(DAY_MS)).since(w.now());
-    assert_eq!(mistake(w.accounts.send_code(ANNE, w.now()).await), Mistake::CodeTooSoon(until.as_secs()));
+    assert_eq!(mistake(w.accounts.send_code(ANNE, w.now()).await), InputError::CodeTooSoon(until.as_secs()));
     w.clock.set(first + Duration::from_millis(DAY_MS - 1));
-    assert_eq!(mistake(w.accounts.send_code(ANNE, w.now()).await), Mistake::CodeTooSoon(1));
+    assert_eq!(mistake(w.accounts.send_code(ANNE, w.now()).await), InputError::CodeTooSoon(1));
     w.advance_ms(1);
     w.log_in(ANNE).await;
 }
@@ -120,11 +120,11 @@ async fn ten_codes_a_day_and_no_more() {
 async fn a_phone_that_is_none_is_refused_everywhere() {
     let w = world().await;
     for bad in ["", "1390000000", "12900000001", "1390000000x", " 13900000002"] {
-        assert_eq!(mistake(w.accounts.send_code(bad, w.now()).await), Mistake::Phone, "{bad}");
-        assert_eq!(mistake(w.try_code(bad, "123456").await), Mistake::Phone, "{bad}");
-        assert_eq!(mistake(w.try_password(bad, "correct horse").await), Mistake::Phone, "{bad}");
-        assert_eq!(mistake(w.accounts.inbox(bad)), Mistake::Phone, "{bad}");
-        assert_eq!(mistake(w.people.grant(bad, w.by()).await), Mistake::Phone, "{bad}");
+        assert_eq!(mistake(w.accounts.send_code(bad, w.now()).await), InputError::Phone, "{bad}");
+        assert_eq!(mistake(w.try_code(bad, "123456").await), InputError::Phone, "{bad}");
+        assert_eq!(mistake(w.try_password(bad, "correct horse").await), InputError::Phone, "{bad}");
+        assert_eq!(mistake(w.accounts.inbox(bad)), InputError::Phone, "{bad}");
+        assert_eq!(mistake(w.people.grant(bad, w.by()).await), InputError::Phone, "{bad}");
     }
 }
 
@@ -179,7 +179,7 @@ async fn a_gateway_that_is_away_is_said_and_counts_for_the_gap() {
     let sms = Arc::new(Webhook::new(&format!("http://{}/sms", held.local_addr().unwrap())).unwrap());
     let w = with_sms(sms, Arc::new(Inbox::default())).await;
     assert_eq!(refusal(w.accounts.send_code(ANNE, w.now()).await), Refusal::Busy);
-    assert_eq!(mistake(w.accounts.send_code(ANNE, w.now()).await), Mistake::CodeTooSoon(55));
+    assert_eq!(mistake(w.accounts.send_code(ANNE, w.now()).await), InputError::CodeTooSoon(55));
 }
 
 /// Inspects the stored data at the time a code is sent.
@@ -205,6 +205,6 @@ async fn a_code_is_good_from_the_moment_it_goes_out() {
     });
     let (phone, code) = sent.recv().await.unwrap();
     assert_eq!(phone, ANNE);
-    w.accounts.log_in(ANNE, Proof::Code(&code), w.now()).await.unwrap();
+    w.accounts.log_in(ANNE, Credential::Code(&code), w.now()).await.unwrap();
     asking.abort();
 }

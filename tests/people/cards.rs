@@ -1,13 +1,13 @@
 //! Users' information about themselves.
 
-use mallbox::mall::accounts::CardEdit;
-use mallbox::mall::{Mistake, Refusal};
-use mallbox_storage::{Card, UserId};
+use mallbox::mall::accounts::ProfileEdit;
+use mallbox::mall::{InputError, Refusal};
+use mallbox_storage::{Profile, UserId};
 
 use super::world::{ANNE, mistake, refusal, world};
 
-fn all() -> CardEdit {
-    CardEdit {
+fn all() -> ProfileEdit {
+    ProfileEdit {
         nick_name: Some("安妮".into()),
         icon: Some("/imgs/icons/anne.jpg".into()),
         city: Some("杭州".into()),
@@ -22,7 +22,7 @@ async fn who_has_told_nothing_has_an_empty_card() {
     let w = world().await;
     let user = w.user(ANNE).await;
     let card = w.accounts.card(user, w.now()).await.unwrap().unwrap();
-    assert_eq!((card.user, card.card, card.fans, card.followee), (user, Card::default(), 0, 0));
+    assert_eq!((card.user, card.card, card.fans, card.followee), (user, Profile::default(), 0, 0));
     assert_eq!(w.accounts.card(UserId::new(99), w.now()).await.unwrap(), None);
     assert_eq!(w.accounts.brief(UserId::new(99), w.now()).await.unwrap(), None);
     assert_eq!(w.accounts.brief(UserId::new(u64::MAX), w.now()).await.unwrap(), None);
@@ -36,11 +36,11 @@ async fn who_has_told_nothing_has_an_empty_card() {
 async fn an_edit_changes_what_it_brings_and_nothing_else() {
     let w = world().await;
     let user = w.user(ANNE).await;
-    let earned = Card { credits: 120, level: 3, ..Card::default() };
+    let earned = Profile { credits: 120, level: 3, ..Profile::default() };
     w.storage.users.put_card(user, "before", "", &earned, w.now()).await.unwrap();
 
     w.accounts.put_card(user, &all(), w.now()).await.unwrap();
-    let told = Card {
+    let told = Profile {
         city: "杭州".into(),
         introduce: "爱吃\n也爱拍".into(),
         gender: true,
@@ -51,13 +51,14 @@ async fn an_edit_changes_what_it_brings_and_nothing_else() {
     assert_eq!((brief.nick_name.as_str(), brief.icon.as_str()), ("安妮", "/imgs/icons/anne.jpg"));
     assert_eq!(w.accounts.card(user, w.now()).await.unwrap().unwrap().card, told);
 
-    w.accounts.put_card(user, &CardEdit::default(), w.now()).await.unwrap();
+    w.accounts.put_card(user, &ProfileEdit::default(), w.now()).await.unwrap();
     assert_eq!(w.accounts.card(user, w.now()).await.unwrap().unwrap().card, told);
 
-    let less = CardEdit { birthday: Some(String::new()), city: Some(String::new()), ..CardEdit::default() };
+    let less =
+        ProfileEdit { birthday: Some(String::new()), city: Some(String::new()), ..ProfileEdit::default() };
     w.accounts.put_card(user, &less, w.now()).await.unwrap();
     let card = w.accounts.card(user, w.now()).await.unwrap().unwrap().card;
-    assert_eq!(card, Card { birthday: None, city: String::new(), ..told });
+    assert_eq!(card, Profile { birthday: None, city: String::new(), ..told });
     assert_eq!(w.accounts.brief(user, w.now()).await.unwrap().unwrap(), brief);
 }
 
@@ -68,18 +69,21 @@ async fn a_refused_edit_changes_nothing() {
     w.accounts.put_card(user, &all(), w.now()).await.unwrap();
     let before =
         (w.accounts.brief(user, w.now()).await.unwrap(), w.accounts.card(user, w.now()).await.unwrap());
-    let rows: Vec<(Mistake, CardEdit)> = vec![
-        (Mistake::Missing("nickName"), CardEdit { nick_name: Some(" \n".into()), ..all() }),
-        (Mistake::OutOfRange("nickName"), CardEdit { nick_name: Some("字".repeat(33)), ..all() }),
-        (Mistake::OutOfRange("icon"), CardEdit { icon: Some("//elsewhere.example/x.png".into()), ..all() }),
-        (Mistake::OutOfRange("city"), CardEdit { city: Some("字".repeat(65)), ..all() }),
-        (Mistake::OutOfRange("introduce"), CardEdit { introduce: Some("字".repeat(129)), ..all() }),
-        (Mistake::OutOfRange("birthday"), CardEdit { birthday: Some("2001-02-29".into()), ..all() }),
-        (Mistake::OutOfRange("birthday"), CardEdit { birthday: Some("2026-11-22".into()), ..all() }),
-        (Mistake::OutOfRange("birthday"), CardEdit { birthday: Some("1899-12-31".into()), ..all() }),
+    let rows: Vec<(InputError, ProfileEdit)> = vec![
+        (InputError::Missing("nickName"), ProfileEdit { nick_name: Some(" \n".into()), ..all() }),
+        (InputError::OutOfRange("nickName"), ProfileEdit { nick_name: Some("字".repeat(33)), ..all() }),
+        (
+            InputError::OutOfRange("icon"),
+            ProfileEdit { icon: Some("//elsewhere.example/x.png".into()), ..all() },
+        ),
+        (InputError::OutOfRange("city"), ProfileEdit { city: Some("字".repeat(65)), ..all() }),
+        (InputError::OutOfRange("introduce"), ProfileEdit { introduce: Some("字".repeat(129)), ..all() }),
+        (InputError::OutOfRange("birthday"), ProfileEdit { birthday: Some("2001-02-29".into()), ..all() }),
+        (InputError::OutOfRange("birthday"), ProfileEdit { birthday: Some("2026-11-22".into()), ..all() }),
+        (InputError::OutOfRange("birthday"), ProfileEdit { birthday: Some("1899-12-31".into()), ..all() }),
     ];
     for (want, edit) in rows {
-        let edit = CardEdit { gender: Some(false), ..edit };
+        let edit = ProfileEdit { gender: Some(false), ..edit };
         assert_eq!(mistake(w.accounts.put_card(user, &edit, w.now()).await), want);
     }
     assert_eq!(
@@ -92,7 +96,7 @@ async fn a_refused_edit_changes_nothing() {
 async fn today_is_the_malls_today() {
     let w = world().await;
     let user = w.user(ANNE).await;
-    let born_tomorrow = CardEdit { birthday: Some("2026-11-22".into()), ..CardEdit::default() };
+    let born_tomorrow = ProfileEdit { birthday: Some("2026-11-22".into()), ..ProfileEdit::default() };
     // In Shanghai the 22nd begins at 16:00 UTC.
     w.advance_ms(4 * 3_600_000 - 1);
     assert!(w.accounts.put_card(user, &born_tomorrow, w.now()).await.is_err());
@@ -104,8 +108,10 @@ async fn today_is_the_malls_today() {
 async fn a_name_is_stored_as_it_was_written() {
     let w = world().await;
     let user = w.user(ANNE).await;
-    let edit =
-        CardEdit { nick_name: Some(" <img src=x onerror=alert(1)>安妮<3".into()), ..CardEdit::default() };
+    let edit = ProfileEdit {
+        nick_name: Some(" <img src=x onerror=alert(1)>安妮<3".into()),
+        ..ProfileEdit::default()
+    };
     w.accounts.put_card(user, &edit, w.now()).await.unwrap();
     assert_eq!(
         w.accounts.brief(user, w.now()).await.unwrap().unwrap().nick_name,

@@ -4,15 +4,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use mallbox::mall::accounts::Proof;
+use mallbox::mall::accounts::Credential;
 use mallbox::mall::operator::By;
 use mallbox::mall::payments::Sandbox;
 use mallbox::mall::sms::Inbox;
-use mallbox::mall::{Accounts, Context, Failure, Mall, Means, PeopleOffice, Random, Refusal, Settings};
+use mallbox::mall::{Accounts, Context, Dependencies, Failure, Mall, Random, Refusal, Settings, UserAdmin};
 use mallbox_storage::{
-    Actor, Cents, CodeCheck, CodeIssue, CodeRules, LastOperator, LockOwner, Locker, NewSale, Page, Phone,
-    RightsAnswer, RightsChange, Role, Sessions, ShopId, StoreError, Timestamp, TokenHash, UserFilter, UserId,
-    VoucherStatus, VoucherText,
+    Actor, Cents, CheckOutcome, CodeRules, IssueOutcome, LastOperator, LockOwner, Locker, NewSale, Page,
+    Phone, RightsChange, RightsOutcome, Role, Sessions, ShopId, StoreError, Timestamp, TokenHash, UserFilter,
+    UserId, VoucherStatus, VoucherText,
 };
 use mallbox_test_patience::Deadline;
 use serde_json::{Value, json};
@@ -132,7 +132,7 @@ async fn nobody_and_no_reason_are_refused() {
 /// A decorator of the sessions that runs another action before the next session begins, once.
 struct Meanwhile {
     sessions: Arc<dyn Sessions>,
-    then: Mutex<Option<(PeopleOffice, UserId)>>,
+    then: Mutex<Option<(UserAdmin, UserId)>>,
 }
 
 #[async_trait]
@@ -157,7 +157,7 @@ impl Sessions for Meanwhile {
         code: &str,
         rules: &CodeRules,
         now: Timestamp,
-    ) -> Result<CodeIssue, StoreError> {
+    ) -> Result<IssueOutcome, StoreError> {
         self.sessions.issue_code(phone, code, rules, now).await
     }
 
@@ -167,7 +167,7 @@ impl Sessions for Meanwhile {
         code: &str,
         rules: &CodeRules,
         now: Timestamp,
-    ) -> Result<CodeCheck, StoreError> {
+    ) -> Result<CheckOutcome, StoreError> {
         self.sessions.check_code(phone, code, rules, now).await
     }
 
@@ -198,7 +198,7 @@ async fn a_session_that_begins_while_its_user_is_blocked_does_not_survive() {
     w.advance_ms(55_000);
     let context = Context::new(w.storage.clone(), w.clock.clone(), jiff::tz::TimeZone::UTC, Arc::default());
     let random = Arc::new(Random::seeded(9));
-    let people = PeopleOffice::new(context.clone(), w.audit.clone(), random.clone());
+    let people = UserAdmin::new(context.clone(), w.audit.clone(), random.clone());
     let sessions: Arc<dyn Sessions> =
         Arc::new(Meanwhile { sessions: w.storage.sessions.clone(), then: Mutex::new(Some((people, anne))) });
     let mut context = context;
@@ -207,7 +207,7 @@ async fn a_session_that_begins_while_its_user_is_blocked_does_not_survive() {
     let accounts = Accounts::new(context, random, inbox.clone(), Some(inbox));
     accounts.send_code(ANNE, w.now()).await.unwrap();
     let code = accounts.inbox(ANNE).unwrap().unwrap();
-    let answer: Result<String, Failure> = accounts.log_in(ANNE, Proof::Code(&code), w.now()).await;
+    let answer: Result<String, Failure> = accounts.log_in(ANNE, Credential::Code(&code), w.now()).await;
     assert_eq!(refusal(answer), Refusal::Blocked);
     assert_eq!(w.storage.sessions.end_all(anne).await.unwrap(), 0, "no session is left");
 }
@@ -221,7 +221,7 @@ async fn sessions_that_blocked_users_still_have_are_ended() {
     let block = RightsChange::Block { reason: "x".to_owned() };
     let is_blocked = async || {
         let answer = w.storage.users.put_rights(UserId::new(1), &block, LastOperator::MayGo, w.now()).await;
-        assert!(matches!(answer, Ok(RightsAnswer::Done(_))));
+        assert!(matches!(answer, Ok(RightsOutcome::Done(_))));
     };
     is_blocked().await;
     assert_eq!(w.who(&anne).await, Some(UserId::new(1)));
@@ -230,7 +230,7 @@ async fn sessions_that_blocked_users_still_have_are_ended() {
     mall.catch_up().await;
     let unblocked =
         w.storage.users.put_rights(UserId::new(1), &RightsChange::Unblock, LastOperator::MayGo, w.now());
-    assert!(matches!(unblocked.await, Ok(RightsAnswer::Done(_))));
+    assert!(matches!(unblocked.await, Ok(RightsOutcome::Done(_))));
     w.clock.advance(Duration::from_secs(60));
     let anne = w.log_in(ANNE).await;
     mall.catch_up().await;
@@ -272,9 +272,9 @@ async fn a_start_waits_for_its_turn() {
     assert!(w.storage.sales.units(voucher).await.unwrap().is_some());
 }
 
-fn means(w: &World) -> Means {
+fn means(w: &World) -> Dependencies {
     let inbox = Arc::new(Inbox::default());
-    Means {
+    Dependencies {
         storage: w.storage.clone(),
         clock: w.clock.clone(),
         zone: jiff::tz::TimeZone::UTC,
@@ -291,7 +291,7 @@ fn means(w: &World) -> Means {
 async fn an_action_that_is_cut_off_leaves_a_second_entry() {
     let w = world().await;
     let doing =
-        w.audit.doing(Actor::CommandLine, "sale.pause", "sale 3".to_owned(), json!({}), w.now()).await;
+        w.audit.begin(Actor::CommandLine, "sale.pause", "sale 3".to_owned(), json!({}), w.now()).await;
     drop(doing.unwrap());
     let deadline = Deadline::after(Duration::from_secs(5));
     while !deadline.is_over() {

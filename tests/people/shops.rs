@@ -1,7 +1,7 @@
 //! Shops and types of shops.
 
 use mallbox::mall::shops::ShopEdit;
-use mallbox::mall::{Mistake, Refusal};
+use mallbox::mall::{InputError, Refusal};
 use mallbox_storage::{ShopId, ShopOrder, ShopTypeId};
 
 use super::world::{World, mistake, refusal, world};
@@ -59,7 +59,7 @@ async fn what_is_not_there_is_named() {
     assert_eq!(refusal(w.shops.add(&shop("x", 9), w.now()).await), Refusal::NotFound("shop type"));
     let id = added(&w, &shop("x", 1)).await;
     assert_eq!(refusal(w.shops.update(id, &shop("x", 9), w.now()).await), Refusal::NotFound("shop type"));
-    assert_eq!(mistake(w.shops.add(&shop("", 1), w.now()).await), Mistake::Missing("name"));
+    assert_eq!(mistake(w.shops.add(&shop("", 1), w.now()).await), InputError::Missing("name"));
     assert_eq!(w.shops.get(id, w.now()).await.unwrap().text.kind, ShopTypeId::new(1));
 }
 

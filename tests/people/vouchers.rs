@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use mallbox::mall::shops::ShopEdit;
-use mallbox::mall::vouchers::{Left, SaleForm, VoucherForm};
-use mallbox::mall::{Mistake, Refusal};
-use mallbox_storage::{Claim, ClaimAnswer, OrderId, ShopId, ShopTypeId, UserId, VoucherId, VoucherStatus};
+use mallbox::mall::vouchers::{RemainingStock, SaleForm, VoucherForm};
+use mallbox::mall::{InputError, Refusal};
+use mallbox_storage::{Claim, ClaimOutcome, OrderId, ShopId, ShopTypeId, UserId, VoucherId, VoucherStatus};
 
 use super::world::{World, mistake, refusal, world};
 
@@ -39,12 +39,12 @@ fn sale(w: &World, stock: i64) -> SaleForm {
     SaleForm { stock: Some(stock), begin: Some(w.now()), end: Some(end), ..SaleForm::default() }
 }
 
-async fn claim(w: &World, voucher: VoucherId, user: u64) -> ClaimAnswer {
+async fn claim(w: &World, voucher: VoucherId, user: u64) -> ClaimOutcome {
     let order = OrderId::compose(w.now(), user, voucher).unwrap();
     w.storage.sales.claim(Claim { order, voucher, user: UserId::new(user), at: w.now() }).await.unwrap()
 }
 
-async fn left(w: &World, shop: ShopId) -> Vec<Option<Left>> {
+async fn left(w: &World, shop: ShopId) -> Vec<Option<RemainingStock>> {
     w.vouchers.of_shop(shop, w.now()).await.unwrap().into_iter().map(|offer| offer.left).collect()
 }
 
@@ -52,11 +52,11 @@ async fn left(w: &World, shop: ShopId) -> Vec<Option<Left>> {
 async fn a_sale_is_open_for_claims_as_soon_as_it_is_added() {
     let (w, shop) = with_shop().await;
     let voucher = w.vouchers.add_sale(&form(shop), &sale(&w, 2), w.now()).await.unwrap();
-    assert_eq!(claim(&w, voucher, 1).await, ClaimAnswer::Accepted);
-    assert_eq!(left(&w, shop).await, [Some(Left::Units(1))], "the page shows what is left now");
-    assert_eq!(claim(&w, voucher, 2).await, ClaimAnswer::Accepted);
-    assert_eq!(left(&w, shop).await, [Some(Left::Units(0))]);
-    assert_eq!(claim(&w, voucher, 3).await, ClaimAnswer::SoldOut);
+    assert_eq!(claim(&w, voucher, 1).await, ClaimOutcome::Accepted);
+    assert_eq!(left(&w, shop).await, [Some(RemainingStock::Units(1))], "the page shows what is left now");
+    assert_eq!(claim(&w, voucher, 2).await, ClaimOutcome::Accepted);
+    assert_eq!(left(&w, shop).await, [Some(RemainingStock::Units(0))]);
+    assert_eq!(claim(&w, voucher, 3).await, ClaimOutcome::SoldOut);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -80,7 +80,7 @@ async fn a_sale_keeps_its_terms() {
         ..sale(&w, 7)
     };
     let voucher = w.vouchers.add_sale(&form(shop), &terms, w.now()).await.unwrap();
-    assert_eq!(claim(&w, voucher, 1).await, ClaimAnswer::NotOpen);
+    assert_eq!(claim(&w, voucher, 1).await, ClaimOutcome::NotOpen);
     let record = w.storage.vouchers.get(voucher).await.unwrap().unwrap().sale.unwrap();
     assert_eq!((record.terms.begin, record.terms.end), (later, terms.end.unwrap()));
     assert_eq!((record.initial, record.stock, record.added), (Some(7), Some(7), 0));
@@ -92,11 +92,11 @@ async fn an_unlimited_sale_says_so_before_and_after_it_is_over() {
     let (w, shop) = with_shop().await;
     let voucher = w.vouchers.add_sale(&form(shop), &sale(&w, -1), w.now()).await.unwrap();
     for user in 1..=20 {
-        assert_eq!(claim(&w, voucher, user).await, ClaimAnswer::Accepted);
+        assert_eq!(claim(&w, voucher, user).await, ClaimOutcome::Accepted);
     }
-    assert_eq!(left(&w, shop).await, [Some(Left::Unlimited)]);
+    assert_eq!(left(&w, shop).await, [Some(RemainingStock::Unlimited)]);
     w.storage.sales.forget(voucher).await.unwrap();
-    assert_eq!(left(&w, shop).await, [Some(Left::Unlimited)]);
+    assert_eq!(left(&w, shop).await, [Some(RemainingStock::Unlimited)]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -105,7 +105,7 @@ async fn a_sale_that_is_over_shows_what_the_record_has() {
     let voucher = w.vouchers.add_sale(&form(shop), &sale(&w, 5), w.now()).await.unwrap();
     w.advance_ms(7_200_000);
     w.storage.sales.forget(voucher).await.unwrap();
-    assert_eq!(left(&w, shop).await, [Some(Left::Units(5))]);
+    assert_eq!(left(&w, shop).await, [Some(RemainingStock::Units(5))]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -119,8 +119,8 @@ async fn a_shop_shows_what_is_on_its_shelf() {
     let flash = w.vouchers.add_sale(&form(shop), &sale(&w, 5), w.now()).await.unwrap();
     let offers = w.vouchers.of_shop(shop, w.now()).await.unwrap();
     let ids: Vec<_> = offers.iter().map(|offer| (offer.voucher.id, offer.left)).collect();
-    assert_eq!(ids, [(ordinary, None), (flash, Some(Left::Units(5)))]);
-    assert_eq!(claim(&w, ordinary, 1).await, ClaimAnswer::Unknown, "an ordinary voucher is no sale");
+    assert_eq!(ids, [(ordinary, None), (flash, Some(RemainingStock::Units(5)))]);
+    assert_eq!(claim(&w, ordinary, 1).await, ClaimOutcome::Unknown, "an ordinary voucher is no sale");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -133,8 +133,8 @@ async fn a_refused_voucher_is_not_there() {
         Refusal::NotFound("shop")
     );
     let untitled = VoucherForm { title: None, ..form(shop) };
-    assert_eq!(mistake(w.vouchers.add(&untitled, w.now()).await), Mistake::Missing("title"));
+    assert_eq!(mistake(w.vouchers.add(&untitled, w.now()).await), InputError::Missing("title"));
     let none = w.vouchers.add_sale(&form(shop), &sale(&w, 0), w.now()).await;
-    assert_eq!(mistake(none), Mistake::OutOfRange("stock"));
+    assert_eq!(mistake(none), InputError::OutOfRange("stock"));
     assert_eq!(w.vouchers.of_shop(shop, w.now()).await.unwrap(), []);
 }

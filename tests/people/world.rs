@@ -4,15 +4,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::tz::TimeZone;
-use mallbox::mall::accounts::Proof;
+use mallbox::mall::accounts::Credential;
 use mallbox::mall::operator::By;
 use mallbox::mall::sms::{Inbox, SmsSender};
 use mallbox::mall::{
-    Accounts, AuditLog, Clock, Context, Failure, ManualClock, Mistake, PeopleOffice, Random, Refusal,
-    SaleCounter, Settings, ShopDirectory, VoucherShelf,
+    Accounts, AuditLog, Clock, Context, Failure, FlashSales, InputError, ManualClock, Random, Refusal,
+    Settings, Shops, UserAdmin, Vouchers,
 };
 use mallbox_storage::{Actor, Phone, ShopType, ShopTypeId, Storage, Timestamp, UserId};
-use mallbox_test_servers::Ground;
+use mallbox_test_servers::MallLocation;
 
 /// Noon of 2026-11-21, UTC.
 pub const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
@@ -21,15 +21,15 @@ pub const BOB: &str = "13900000003";
 
 pub struct World {
     pub accounts: Accounts,
-    pub people: PeopleOffice,
+    pub people: UserAdmin,
     pub audit: AuditLog,
-    pub shops: ShopDirectory,
-    pub vouchers: VoucherShelf,
-    pub counter: SaleCounter,
+    pub shops: Shops,
+    pub vouchers: Vouchers,
+    pub counter: FlashSales,
     pub storage: Storage,
     pub clock: Arc<ManualClock>,
     inbox: Arc<Inbox>,
-    _ground: Ground,
+    _ground: MallLocation,
 }
 
 /// Returns a mall with an inbox and two types of shops, and nothing else.
@@ -40,7 +40,7 @@ pub async fn world() -> World {
 
 /// Returns a mall that sends codes through `sms`.
 pub async fn with_sms(sms: Arc<dyn SmsSender>, inbox: Arc<Inbox>) -> World {
-    let ground = Ground::of_target(env!("CARGO_CRATE_NAME"));
+    let ground = MallLocation::of_target(env!("CARGO_CRATE_NAME"));
     let storage = ground.open().await;
     let clock = Arc::new(ManualClock::new(NOON));
     let context = Context::new(
@@ -58,15 +58,15 @@ pub async fn with_sms(sms: Arc<dyn SmsSender>, inbox: Arc<Inbox>) -> World {
         };
         storage.shops.put_type(&kind, NOON).await.unwrap();
     }
-    let counter = SaleCounter::new(context.clone());
+    let counter = FlashSales::new(context.clone());
     let audit = AuditLog::new(context.clone());
     let random = Arc::new(Random::seeded(7));
     World {
-        people: PeopleOffice::new(context.clone(), audit.clone(), random.clone()),
+        people: UserAdmin::new(context.clone(), audit.clone(), random.clone()),
         audit,
         accounts: Accounts::new(context.clone(), random, sms, Some(inbox.clone())),
-        shops: ShopDirectory::new(context.clone()),
-        vouchers: VoucherShelf::new(context, counter.clone()),
+        shops: Shops::new(context.clone()),
+        vouchers: Vouchers::new(context, counter.clone()),
         counter,
         storage,
         clock,
@@ -91,11 +91,11 @@ impl World {
     }
 
     pub async fn try_code(&self, phone: &str, code: &str) -> Result<String, Failure> {
-        self.accounts.log_in(phone, Proof::Code(code), self.now()).await
+        self.accounts.log_in(phone, Credential::Code(code), self.now()).await
     }
 
     pub async fn try_password(&self, phone: &str, password: &str) -> Result<String, Failure> {
-        self.accounts.log_in(phone, Proof::Password(password), self.now()).await
+        self.accounts.log_in(phone, Credential::Password(password), self.now()).await
     }
 
     /// Returns a valid token of the phone number's user.
@@ -130,7 +130,7 @@ pub fn refusal<T>(answer: Result<T, Failure>) -> Refusal {
 }
 
 /// Unwraps a user's mistake; panics on any other result.
-pub fn mistake<T>(answer: Result<T, Failure>) -> Mistake {
+pub fn mistake<T>(answer: Result<T, Failure>) -> InputError {
     match refusal(answer) {
         Refusal::Mistyped(mistake) => mistake,
         other => panic!("not a mistake: {other:?}"),

@@ -11,24 +11,24 @@ use parking_lot::Mutex;
 
 use crate::common::aftermath::check_blobs;
 use crate::common::dice::Dice;
-use crate::common::image::{Mounted, Site};
+use crate::common::image::{DiskSite, Mounted};
 use crate::common::inspection::{inspect_in, settle_and_sell_out};
 use crate::common::log_ins;
 use crate::common::mall::{self, Mall, Size};
 use crate::common::moment::Moment;
 use crate::common::rush::Rush;
 use crate::common::server::{self, Server};
-use crate::common::shoppers::{self, Errand, Shoppers};
+use crate::common::shoppers::{self, Behaviour, ShopperScript};
 
 /// Concurrent claims: a group commit takes all waiting claims, so the number determines the size of a write.
-const CONNECTIONS: [usize; 5] = [64, 64, 512, 512, MOST_CONNECTIONS];
-pub const MOST_CONNECTIONS: usize = 4_096;
+const CONNECTIONS: [usize; 5] = [64, 64, 512, 512, CONNECTIONS_MAX];
+pub const CONNECTIONS_MAX: usize = 4_096;
 /// More users than connections. Sales are sold out before a cut, or not.
 const SIZE: Size = Size { people: 5_000, sales: 3, units: 1_200 };
 /// Maximum number of cuts during one start.
-const CUTS_PER_START: u64 = 3;
+const CUTS_PER_START_MAX: u64 = 3;
 /// Time for the last response in transit to be read.
-const UNTIL_READ: Duration = Duration::from_millis(100);
+const READ_DELAY: Duration = Duration::from_millis(100);
 
 /// A disk with a prepared mall, the beginning of every chain.
 pub struct Template {
@@ -38,7 +38,7 @@ pub struct Template {
 }
 
 impl Template {
-    pub fn make(site: &Site) -> anyhow::Result<Self> {
+    pub fn make(site: &DiskSite) -> anyhow::Result<Self> {
         let image = site.format("template.img")?;
         let disk = site.mount(&image, "template")?;
         let data = disk.path().join("mall");
@@ -66,7 +66,7 @@ impl Tally {
 
 /// A disk, and the history of its clients.
 pub struct Chain<'a> {
-    site: &'a Site,
+    site: &'a DiskSite,
     template: &'a Template,
     /// The disk as left by the last cut.
     image: PathBuf,
@@ -78,7 +78,7 @@ pub struct Chain<'a> {
 }
 
 impl<'a> Chain<'a> {
-    pub fn begin(site: &'a Site, template: &'a Template) -> anyhow::Result<Self> {
+    pub fn begin(site: &'a DiskSite, template: &'a Template) -> anyhow::Result<Self> {
         Ok(Self {
             site,
             template,
@@ -99,7 +99,7 @@ impl<'a> Chain<'a> {
             }
             self.cut_in_rush(sale, dice)?;
             tally.in_rush += 1;
-            for _ in 0..dice.below(CUTS_PER_START) {
+            for _ in 0..dice.below(CUTS_PER_START_MAX) {
                 self.cut_in_start(dice)?;
                 tally.in_recovery += 1;
             }
@@ -160,18 +160,18 @@ impl<'a> Chain<'a> {
         let connections = dice.pick(&CONNECTIONS);
         let lines = server.take_lines();
         let logging_in = log_ins::begin(server.address, lines, &self.history);
-        let clients = Shoppers::new(&self.history, sale, Errand::Live, connections, dice.split());
+        let clients = ShopperScript::new(&self.history, sale, Behaviour::Live, connections, dice.split());
         let rush = Rush::start(server.address, connections, clients);
         rush.go_on_for_a_while(dice, 2 * self.template.mall.units);
         server.freeze()?;
-        std::thread::sleep(UNTIL_READ);
+        std::thread::sleep(READ_DELAY);
         let known = self.history.lock().clone();
         self.cut(server, disk)?;
         rush.end()?;
         logging_in.join().ok().context("the log-ins panicked")?;
         let mut history = self.history.lock();
         *history = known;
-        history.cut_off();
+        history.record_crash();
         Ok(())
     }
 

@@ -21,10 +21,10 @@ use std::path::Path;
 use anyhow::ensure;
 
 use common::dice::{Dice, number_from};
-use common::image::Site;
+use common::image::DiskSite;
 use common::server::allow_files;
 
-use chain::{Chain, MOST_CONNECTIONS, Tally, Template};
+use chain::{CONNECTIONS_MAX, Chain, Tally, Template};
 
 #[test]
 #[cfg_attr(
@@ -34,8 +34,8 @@ use chain::{Chain, MOST_CONNECTIONS, Tally, Template};
 fn power_cut_at_any_moment_breaks_no_promise() -> anyhow::Result<()> {
     let cuts = number_from("MALLBOX_POWER_CUTS").unwrap_or(6);
     let mut dice = Dice::from_environment("power_cut");
-    allow_files(2 * MOST_CONNECTIONS)?;
-    let site = Site::new(Path::new(env!("CARGO_TARGET_TMPDIR")))?;
+    allow_files(2 * CONNECTIONS_MAX)?;
+    let site = DiskSite::new(Path::new(env!("CARGO_TARGET_TMPDIR")))?;
     let template = Template::make(&site)?;
     let mut tally = Tally::default();
     let mut failures = Vec::new();
@@ -58,7 +58,7 @@ fn power_cut_at_any_moment_breaks_no_promise() -> anyhow::Result<()> {
     ignore = "needs root and loop devices; tests/run turns it on where they are there"
 )]
 fn a_cut_takes_what_was_not_synced_and_leaves_what_was() -> anyhow::Result<()> {
-    let site = Site::new(Path::new(env!("CARGO_TARGET_TMPDIR")))?;
+    let site = DiskSite::new(Path::new(env!("CARGO_TARGET_TMPDIR")))?;
     let image = site.format("before.img")?;
     let disk = site.mount(&image, "before")?;
     let content = vec![7; 100_000];

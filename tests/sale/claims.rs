@@ -4,9 +4,11 @@ use std::time::Duration;
 
 use mallbox::mall::sales::SaleState;
 use mallbox::mall::{Refusal, Settings};
-use mallbox_storage::{Card, Limit, NewSale, OrderStatus, ShopId, ShopText, ShopTypeId, UserId, VoucherId};
+use mallbox_storage::{
+    Limit, NewSale, OrderStatus, Profile, ShopId, ShopText, ShopTypeId, UserId, VoucherId,
+};
 
-use super::watched::Watched;
+use super::watched::CountingVouchers;
 use super::world::{MINUTE, NOON, PAY_WITHIN, World, idle, refusal, until, with_settings, world};
 
 fn opens_in(minutes: u64, units: u64) -> NewSale {
@@ -126,7 +128,7 @@ async fn a_sale_for_members_asks_for_the_level() {
     let voucher = w.sale_like(NewSale { min_level: 3, ..opens_in(0, 5) }).await;
     assert_eq!(refusal(w.sales.claim(w.user(1).await, voucher, w.now()).await), Refusal::LevelTooLow);
     for (number, level, may) in [(2, 2, false), (3, 3, true)] {
-        let (user, card) = (w.user(number).await, Card { level, ..Card::default() });
+        let (user, card) = (w.user(number).await, Profile { level, ..Profile::default() });
         assert!(w.storage.users.put_card(user, "user", "", &card, w.now()).await.unwrap());
         assert_eq!(w.sales.claim(user, voucher, w.now()).await.is_ok(), may, "level {level}");
     }
@@ -173,7 +175,7 @@ async fn a_log_that_is_too_long_refuses_claims_until_it_is_shorter() {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     assert!(refused, "a hundred claims went past a limit of three");
-    w.work();
+    w.start_workers();
     until("claims are taken again", async || w.claim(1_000, voucher).await.is_ok()).await;
 }
 
@@ -191,10 +193,10 @@ async fn before_2022_nothing_is_sold() {
 async fn the_record_is_asked_at_most_once_per_id_and_second() {
     let w = idle().await;
     let known = w.sale(None).await;
-    let watched = Watched::over(&w.storage.vouchers);
+    let watched = CountingVouchers::over(&w.storage.vouchers);
     let mut context = w.context.clone();
     context.storage.vouchers = watched.clone();
-    let sales = mallbox::mall::SaleCounter::new(context);
+    let sales = mallbox::mall::FlashSales::new(context);
     let round = async |expected: u64| {
         let mut claims = tokio::task::JoinSet::new();
         for number in 0..2_000_u64 {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use mallbox::mall::chores::Chores;
 use mallbox::mall::clock_jump::ClockJump;
-use mallbox::mall::{Cashier, Clock, Context, ManualClock, SaleCounter, sale_chores};
+use mallbox::mall::{Cashier, Clock, Context, FlashSales, ManualClock, sale_chores};
 use mallbox_storage::{OrderStatus, Timestamp, TokenHash, UserId};
 use parking_lot::Mutex;
 
@@ -36,7 +36,7 @@ impl Clock for SetForward {
 /// Runs the background jobs of a mall on such a clock.
 async fn run_chores(world: &World, clock: &Arc<SetForward>) {
     let context = Context { clock: clock.clone(), ..world.context.clone() };
-    let sales = SaleCounter::new(context.clone());
+    let sales = FlashSales::new(context.clone());
     let cashier = Cashier::new(context.clone(), world.gateway.clone());
     let chores = sale_chores::chores(&context, &sales, &cashier);
     Chores::new(clock.clone(), chores).run_all_due(clock.now()).await;

@@ -1,14 +1,14 @@
 //! An operator's decisions about dead letters: the ledger balances, in memory and in the database.
 
 use mallbox::mall::Refusal;
-use mallbox::mall::operator::dead_letters::Which;
+use mallbox::mall::operator::dead_letters::DeadLetterKey;
 use mallbox::mall::operator::sales::StockForm;
 use mallbox_storage::{DeadReason, DeadState, OrderId, OrderStatus, UserId, VoucherId};
 
 use super::world::{MINUTE, NOON, PAY_WITHIN, World, idle, refusal, world};
 
-fn which(order: OrderId) -> Which {
-    Which { order, user: None }
+fn which(order: OrderId) -> DeadLetterKey {
+    DeadLetterKey { order, user: None }
 }
 
 /// Makes the database refuse the orders of user 13, whose claim becomes a dead letter. 9 of 10 units are
@@ -34,7 +34,7 @@ async fn a_refused_claim_is_replayed_once_the_record_takes_it() {
         other => panic!("{other:?}"),
     }
     w.assert_balanced().await;
-    w.ground().take_rows("orders");
+    w.ground().accept_rows("orders");
     w.clock.advance(MINUTE * 60);
     for _ in 0..2 {
         let replayed = w.dead_letter_office.replay(w.by(), which(order)).await.unwrap().view.order;
@@ -60,7 +60,7 @@ async fn a_refused_claim_is_replayed_once_the_record_takes_it() {
 async fn a_voided_letter_gives_its_unit_and_the_right_to_buy_back() {
     let w = world().await;
     let (voucher, order) = refused(&w).await;
-    w.ground().take_rows("orders");
+    w.ground().accept_rows("orders");
     assert_eq!(refusal(w.claim(13, voucher).await), Refusal::AlreadyBought(order));
     for _ in 0..2 {
         let view = w.dead_letter_office.void(w.by(), which(order)).await.unwrap();
@@ -84,7 +84,7 @@ async fn a_voided_letter_gives_its_unit_and_the_right_to_buy_back() {
 async fn doubles() -> (World, VoucherId, Vec<OrderId>, Vec<OrderId>) {
     let mut w = world().await;
     let voucher = w.sale(100).await;
-    let (first, second) = w.bought_around_a_wipe(voucher, 1..=10, 1..=10).await;
+    let (first, second) = w.buy_around_a_wipe(voucher, 1..=10, 1..=10).await;
     (w, voucher, first, second)
 }
 
@@ -138,7 +138,7 @@ async fn oversold() -> (World, VoucherId, Vec<OrderId>) {
         w.claim(user, voucher).await.unwrap();
     }
     w.ground().sql("UPDATE sales SET stock = 7, initial = 7");
-    w.work();
+    w.start_workers();
     w.drain().await;
     let (letters, total) = w.dead_letter_office.page(None, 1).await.unwrap();
     assert_eq!(total, 3);
@@ -197,12 +197,12 @@ async fn of_two_letters_with_one_id_the_user_says_which() {
         ));
     }
     assert_eq!(refusal(w.dead_letter_office.void(w.by(), which(order)).await), Refusal::BadValue("user"));
-    let clash = Which { order, user: Some(UserId::new(3)) };
+    let clash = DeadLetterKey { order, user: Some(UserId::new(3)) };
     let replayed = refusal(w.dead_letter_office.replay(w.by(), clash).await);
     assert!(matches!(replayed, Refusal::StillDead(DeadReason::IdClash, _)), "{replayed:?}");
     let voided = w.dead_letter_office.void(w.by(), clash).await.unwrap();
     assert_eq!((voided.letter.user, voided.letter.state), (UserId::new(3), DeadState::Voided));
-    let other = Which { order, user: Some(UserId::new(9)) };
+    let other = DeadLetterKey { order, user: Some(UserId::new(9)) };
     assert_eq!(refusal(w.dead_letter_office.void(w.by(), other).await), Refusal::NotFound("dead letter"));
     assert_eq!(w.status(order).await, OrderStatus::Unpaid);
     w.assert_balanced().await;

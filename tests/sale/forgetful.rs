@@ -7,27 +7,28 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use mallbox_storage::{
-    Claim, LogState, Logged, OrderId, OrderLog, PendingClaims, Step, Storage, StoreError, UserId, VoucherId,
+    Claim, LogState, LoggedClaim, OrderId, OrderLog, PendingClaims, Storage, StoreError, Transition, UserId,
+    VoucherId,
 };
 
-pub struct Forgetful {
+pub struct LossyOrderLog {
     real: Storage,
     /// Whether orders are cancelled before their claims leave the log.
     pub cancels: AtomicBool,
 }
 
-impl Forgetful {
+impl LossyOrderLog {
     pub fn over(real: &Storage) -> Arc<Self> {
         Arc::new(Self { real: real.clone(), cancels: AtomicBool::new(false) })
     }
 }
 
 #[async_trait]
-impl OrderLog for Forgetful {
-    async fn take(&self, worker: &str, max: usize, wait: Duration) -> Result<Vec<Logged>, StoreError> {
+impl OrderLog for LossyOrderLog {
+    async fn take(&self, worker: &str, max: usize, wait: Duration) -> Result<Vec<LoggedClaim>, StoreError> {
         let taken = self.real.order_log.take(worker, max, wait).await?;
         assert_eq!(self.real.order_log.done(worker, &taken).await?, []);
-        for Logged { claim, .. } in &taken {
+        for LoggedClaim { claim, .. } in &taken {
             let sale = self.real.vouchers.get(claim.voucher).await?.and_then(|voucher| voucher.sale);
             self.real.sales.forget(claim.voucher).await?;
             self.real.sales.put(sale.unwrap().terms).await?;
@@ -35,17 +36,17 @@ impl OrderLog for Forgetful {
         Ok(taken)
     }
 
-    async fn done(&self, worker: &str, settled: &[Logged]) -> Result<Vec<OrderId>, StoreError> {
+    async fn done(&self, worker: &str, settled: &[LoggedClaim]) -> Result<Vec<OrderId>, StoreError> {
         if self.cancels.load(Ordering::SeqCst) {
-            for Logged { claim, .. } in settled {
-                let _ = self.real.orders.step(claim.order, Step::Cancel, claim.at).await?;
+            for LoggedClaim { claim, .. } in settled {
+                let _ = self.real.orders.step(claim.order, Transition::Cancel, claim.at).await?;
                 let _ = self.real.sales.release(claim.voucher, claim.user, claim.order).await?;
             }
         }
         self.real.order_log.done(worker, settled).await
     }
 
-    async fn put_back(&self, worker: &str, claims: &[Logged], refused: bool) -> Result<(), StoreError> {
+    async fn put_back(&self, worker: &str, claims: &[LoggedClaim], refused: bool) -> Result<(), StoreError> {
         self.real.order_log.put_back(worker, claims, refused).await
     }
 

@@ -139,7 +139,7 @@ async fn a_sale_is_shown_with_its_books() {
     assert_eq!(findings[0].term, "stock kept by the order transactions");
     // Ended and evicted from memory: the unlimited sale, too, is shown with the units taken.
     w.ground().sql("UPDATE sales SET stock = stock + 1 WHERE initial IS NOT NULL");
-    w.work();
+    w.start_workers();
     w.advance(MINUTE * 60 * 11).await;
     assert!(!in_memory(&w, unlimited).await);
     let view = w.sale_office.account(unlimited, w.now()).await.unwrap().view;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use mallbox::fixture::Fault;
 use mallbox::mall::chores::Chores;
-use mallbox::mall::{Cashier, OrderDesk, Refusal, sale_chores};
+use mallbox::mall::{Cashier, Orders, Refusal, sale_chores};
 use mallbox_storage::{OrderId, OrderStatus, UserId};
 
 use super::world::{MINUTE, NOON, PAY_WITHIN, PRICE, idle, refusal, until, world};
@@ -47,7 +47,7 @@ async fn a_unit_that_could_not_be_given_back_is_given_back_soon_after() {
     let (context, faults) = w.faulty();
     let cashier = Cashier::new(context.clone(), w.gateway.clone());
     let chores = Chores::new(w.clock.clone(), sale_chores::chores(&context, &w.sales, &cashier));
-    let desk = OrderDesk::new(context, cashier);
+    let desk = Orders::new(context, cashier);
     let voucher = w.sale(2).await;
     let (refunded, cancelled) = (w.order(1, voucher).await, w.order(2, voucher).await);
     desk.pay(ANNE, refunded, w.now()).await.unwrap();
@@ -169,7 +169,7 @@ async fn a_pending_order_is_known_at_once_and_a_step_on_it_waits_for_the_record(
     let (desk, now) = (w.orders.clone(), w.now());
     let waiting = tokio::spawn(async move { desk.pay(ANNE, order, now).await });
     tokio::time::sleep(Duration::from_millis(100)).await;
-    w.work();
+    w.start_workers();
     assert_eq!(waiting.await.unwrap().unwrap().order.status, OrderStatus::Paid);
 }
 
@@ -178,13 +178,13 @@ async fn an_order_on_its_way_to_the_database_is_listed_once() {
     let mut w = idle().await;
     let (context, faults) = w.faulty();
     let cashier = Cashier::new(context.clone(), w.gateway.clone());
-    let desk = OrderDesk::new(context, cashier);
+    let desk = Orders::new(context, cashier);
     let (order, now) = (w.claim(1, w.sale(1).await).await.unwrap(), w.now());
     // A list reads the database twice while claims are pending: 200 ms and 400 ms from here.
     faults.add(Fault::at_port("orders.of_user").delay(Duration::from_millis(200))).unwrap();
     let listing = tokio::spawn(async move { desk.of_user(ANNE, 1).await });
     tokio::time::sleep(Duration::from_millis(250)).await;
-    w.work();
+    w.start_workers();
     let listed: Vec<_> = listing.await.unwrap().unwrap().iter().map(|view| view.order.id).collect();
     assert_eq!(listed, [order]);
     w.orders.pay(ANNE, order, now).await.unwrap();
@@ -259,7 +259,7 @@ async fn deadlines_and_sales_are_there_again_after_a_restart() {
     let mut w = w.restart().await;
     assert_eq!(w.storage.deadlines.count().await.unwrap(), 1);
     assert_eq!(w.left(voucher).await, 1);
-    w.work();
+    w.start_workers();
     w.advance(PAY_WITHIN + MINUTE).await;
     assert_eq!(w.status(order).await, OrderStatus::Cancelled);
     assert_eq!(w.left(voucher).await, 2);
@@ -271,7 +271,7 @@ async fn a_claim_made_before_the_clock_is_moved_has_its_own_deadline() {
     let mut w = idle().await;
     let voucher = w.sale(3).await;
     let order = w.claim(1, voucher).await.unwrap();
-    w.work();
+    w.start_workers();
     // Drains the log first: otherwise the order would get five minutes from the new time.
     w.advance(PAY_WITHIN).await;
     assert_eq!(w.status(order).await, OrderStatus::Cancelled);

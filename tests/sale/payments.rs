@@ -5,29 +5,31 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use mallbox::mall::payments::{AtGateway, Mood, Moved, Payments, Sandbox, Unreachable};
-use mallbox::mall::{Cashier, Failure, OrderDesk, Refusal};
-use mallbox_storage::{Cents, OrderId, OrderStatus, PaymentId, PaymentState, Step, Stepped, UserId};
+use mallbox::mall::payments::{GatewayError, GatewayState, Mood, Payments, Sandbox, Transfers};
+use mallbox::mall::{Cashier, Failure, Orders, Refusal};
+use mallbox_storage::{
+    Cents, OrderId, OrderStatus, PaymentId, PaymentState, Transition, TransitionOutcome, UserId,
+};
 use tokio::sync::Semaphore;
 
 use super::world::{MINUTE, PAY_WITHIN, PRICE, World, refusal, until, world};
 
 const ANNE: UserId = UserId::new(1);
 /// Longer than the delay before a payment in doubt is checked.
-const LATER: Duration = Duration::from_secs(31);
+const SETTLE_DELAY: Duration = Duration::from_secs(31);
 
 async fn states(w: &World, order: OrderId) -> Vec<PaymentState> {
     w.storage.payments.of_order(order).await.unwrap().iter().map(|row| row.state).collect()
 }
 
-async fn at_gateway(w: &World, order: OrderId) -> Vec<AtGateway> {
+async fn at_gateway(w: &World, order: OrderId) -> Vec<GatewayState> {
     let rows = w.storage.payments.of_order(order).await.unwrap();
     rows.iter().map(|row| w.gateway.stands(row.id).unwrap()).collect()
 }
 
 /// Returns the number of captures and refunds.
-fn moved(w: &World) -> (u64, u64) {
-    let Moved { taken, given_back } = w.gateway.moved();
+fn transfers(w: &World) -> (u64, u64) {
+    let Transfers { taken, given_back } = w.gateway.moved();
     (taken, given_back)
 }
 
@@ -40,18 +42,18 @@ struct Slow {
 
 #[async_trait]
 impl Payments for Slow {
-    async fn charge(&self, payment: PaymentId, amount: Cents) -> Result<AtGateway, Unreachable> {
+    async fn charge(&self, payment: PaymentId, amount: Cents) -> Result<GatewayState, GatewayError> {
         let answer = self.sandbox.charge(payment, amount).await;
         self.waiting.fetch_add(1, Ordering::SeqCst);
         self.door.acquire().await.unwrap().forget();
         answer
     }
 
-    async fn refund(&self, payment: PaymentId, amount: Cents) -> Result<(), Unreachable> {
+    async fn refund(&self, payment: PaymentId, amount: Cents) -> Result<(), GatewayError> {
         self.sandbox.refund(payment, amount).await
     }
 
-    async fn close(&self, payment: PaymentId) -> Result<AtGateway, Unreachable> {
+    async fn close(&self, payment: PaymentId) -> Result<GatewayState, GatewayError> {
         self.sandbox.close(payment).await
     }
 }
@@ -65,20 +67,20 @@ async fn a_payment_that_comes_after_the_expiry_goes_back() {
         waiting: AtomicU64::new(0),
         door: Semaphore::new(0),
     });
-    let desk = OrderDesk::new(w.context.clone(), Cashier::new(w.context.clone(), slow.clone()));
+    let desk = Orders::new(w.context.clone(), Cashier::new(w.context.clone(), slow.clone()));
     let now = w.now();
     let paying = tokio::spawn(async move { desk.pay(ANNE, order, now).await });
     while slow.waiting.load(Ordering::SeqCst) == 0 {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
     // Cancelled while the gateway has the money and its response is in transit.
-    let step = w.storage.orders.step(order, Step::Cancel, w.now()).await.unwrap();
-    assert!(matches!(step, Stepped::Done(_)));
+    let step = w.storage.orders.step(order, Transition::Cancel, w.now()).await.unwrap();
+    assert!(matches!(step, TransitionOutcome::Done(_)));
     slow.door.add_permits(1);
     assert_eq!(refusal(paying.await.unwrap()), Refusal::OrderStands(4));
     assert_eq!(w.status(order).await, OrderStatus::Cancelled);
     assert_eq!(states(&w, order).await, [PaymentState::Refunded]);
-    assert_eq!(at_gateway(&w, order).await, [AtGateway::Refunded]);
+    assert_eq!(at_gateway(&w, order).await, [GatewayState::Refunded]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -94,7 +96,7 @@ async fn many_who_pay_the_same_order_pay_once() {
         assert_eq!(answer.unwrap().order.status, OrderStatus::Paid);
     }
     assert_eq!(states(&w, order).await, [PaymentState::Captured]);
-    assert_eq!(at_gateway(&w, order).await, [AtGateway::Captured]);
+    assert_eq!(at_gateway(&w, order).await, [GatewayState::Captured]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -115,7 +117,7 @@ async fn a_declined_payment_leaves_the_order_to_be_paid_again() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_unreachable_gateway_is_asked_later_what_became_of_the_payment() {
     for (mood, order_then, row_then) in [
-        (Mood::LosesAnswers, OrderStatus::Paid, PaymentState::Captured),
+        (Mood::LosesResponses, OrderStatus::Paid, PaymentState::Captured),
         (Mood::Unreachable, OrderStatus::Unpaid, PaymentState::Failed),
     ] {
         let w = world().await;
@@ -123,10 +125,10 @@ async fn an_unreachable_gateway_is_asked_later_what_became_of_the_payment() {
         w.gateway.behave(mood);
         assert_eq!(refusal(w.orders.pay(ANNE, order, w.now()).await), Refusal::Busy, "{mood:?}");
         assert_eq!(states(&w, order).await, [PaymentState::Started]);
-        w.advance(LATER).await;
+        w.advance(SETTLE_DELAY).await;
         assert_eq!(states(&w, order).await, [PaymentState::Started], "still unreachable");
         w.gateway.behave(Mood::Accepts);
-        w.advance(LATER).await;
+        w.advance(SETTLE_DELAY).await;
         assert_eq!(states(&w, order).await, [row_then], "{mood:?}");
         assert_eq!(w.status(order).await, order_then, "{mood:?}");
         w.assert_balanced().await;
@@ -137,15 +139,15 @@ async fn an_unreachable_gateway_is_asked_later_what_became_of_the_payment() {
 async fn money_taken_for_an_order_that_expired_meanwhile_is_found_and_given_back() {
     let w = world().await;
     let order = w.order(1, w.sale(1).await).await;
-    w.gateway.behave(Mood::LosesAnswers);
+    w.gateway.behave(Mood::LosesResponses);
     assert_eq!(refusal(w.orders.pay(ANNE, order, w.now()).await), Refusal::Busy);
     w.gateway.behave(Mood::Unreachable);
     w.advance(PAY_WITHIN).await;
     assert_eq!(w.status(order).await, OrderStatus::Cancelled);
     w.gateway.behave(Mood::Accepts);
-    w.advance(LATER).await;
+    w.advance(SETTLE_DELAY).await;
     assert_eq!(states(&w, order).await, [PaymentState::Refunded]);
-    assert_eq!(at_gateway(&w, order).await, [AtGateway::Refunded]);
+    assert_eq!(at_gateway(&w, order).await, [GatewayState::Refunded]);
     w.assert_balanced().await;
 }
 
@@ -161,7 +163,7 @@ async fn a_refund_that_broke_off_is_finished_by_itself() {
     assert_eq!(w.left(voucher).await, 0, "the unit is not back before the money is");
     w.assert_balanced().await;
     w.gateway.behave(Mood::Accepts);
-    w.advance(LATER).await;
+    w.advance(SETTLE_DELAY).await;
     assert_eq!(w.status(order).await, OrderStatus::Refunded);
     assert_eq!(states(&w, order).await, [PaymentState::Refunded]);
     assert_eq!(w.left(voucher).await, 1);
@@ -178,8 +180,8 @@ async fn a_started_payment_of_a_mall_that_stopped_is_settled_after_the_restart()
     let paid = w.order(2, voucher).await;
     w.orders.pay(UserId::new(2), paid, w.now()).await.unwrap();
     let mut w = w.restart().await;
-    w.work();
-    w.advance(LATER).await;
+    w.start_workers();
+    w.advance(SETTLE_DELAY).await;
     assert_eq!(states(&w, order).await, [PaymentState::Failed]);
     w.orders.pay(ANNE, order, w.now()).await.unwrap();
     assert_eq!(
@@ -227,7 +229,7 @@ async fn of_payment_and_expiry_exactly_one_wins() {
         }
         paid += u64::from(status == OrderStatus::Paid);
     }
-    let (taken, given_back) = moved(&w);
+    let (taken, given_back) = transfers(&w);
     println!("{paid} of {BUYERS} paid in time; {given_back} late payments went back");
     assert_eq!(taken - given_back, paid);
     assert_eq!(w.left(voucher).await, BUYERS - paid);
@@ -250,14 +252,14 @@ async fn a_crash_between_gateway_and_order_is_made_good_after_the_restart() {
         w.clock.advance(away);
         let gateway = Arc::clone(&w.gateway);
         let mut w = w.restart_at(gateway).await;
-        w.work();
-        w.advance(LATER).await;
+        w.start_workers();
+        w.advance(SETTLE_DELAY).await;
         assert_eq!(
             (w.status(order).await, states(&w, order).await),
             (order_then, vec![row_then]),
             "{away:?}"
         );
-        assert_eq!(moved(&w), money, "{away:?}");
+        assert_eq!(transfers(&w), money, "{away:?}");
         assert_eq!(w.left(voucher).await, u64::from(order_then == OrderStatus::Cancelled));
         w.advance(PAY_WITHIN * 2).await;
         assert_eq!(w.status(order).await, order_then, "and it stays so");
@@ -275,18 +277,18 @@ async fn a_crash_in_the_middle_of_a_refund_is_made_good_after_the_restart() {
         w.orders.pay(ANNE, order, w.now()).await.unwrap();
         let row = w.storage.payments.of_order(order).await.unwrap()[0];
         assert!(matches!(
-            w.storage.orders.step(order, Step::StartRefund, w.now()).await.unwrap(),
-            Stepped::Done(_)
+            w.storage.orders.step(order, Transition::StartRefund, w.now()).await.unwrap(),
+            TransitionOutcome::Done(_)
         ));
         if is_back {
             w.gateway.refund(row.id, row.amount).await.unwrap();
         }
         let gateway = Arc::clone(&w.gateway);
         let mut w = w.restart_at(gateway).await;
-        w.work();
-        w.advance(LATER).await;
+        w.start_workers();
+        w.advance(SETTLE_DELAY).await;
         assert_eq!(w.status(order).await, OrderStatus::Refunded);
-        assert_eq!((states(&w, order).await, moved(&w)), (vec![PaymentState::Refunded], (1, 1)));
+        assert_eq!((states(&w, order).await, transfers(&w)), (vec![PaymentState::Refunded], (1, 1)));
         assert_eq!(w.left(voucher).await, 1, "the unit is back, once");
         w.assert_balanced().await;
     }
@@ -301,12 +303,12 @@ async fn a_charge_that_arrives_after_the_mall_gave_it_up_takes_no_money() {
     w.gateway.behave(Mood::Slow(later));
     assert_eq!(refusal(w.orders.pay(ANNE, order, w.now()).await), Refusal::Busy);
     w.gateway.behave(Mood::Accepts);
-    w.advance(LATER).await;
+    w.advance(SETTLE_DELAY).await;
     assert_eq!(states(&w, order).await, [PaymentState::Failed]);
     w.orders.pay(ANNE, order, w.now()).await.unwrap();
     tokio::time::sleep(later).await;
-    assert_eq!(at_gateway(&w, order).await, [AtGateway::Declined, AtGateway::Captured]);
-    assert_eq!((w.status(order).await, moved(&w)), (OrderStatus::Paid, (1, 0)));
+    assert_eq!(at_gateway(&w, order).await, [GatewayState::Declined, GatewayState::Captured]);
+    assert_eq!((w.status(order).await, transfers(&w)), (OrderStatus::Paid, (1, 0)));
     w.assert_balanced().await;
 }
 
@@ -318,7 +320,7 @@ async fn a_gateway_that_is_merely_slow_is_waited_for() {
     let paid = w.orders.pay(ANNE, order, w.now()).await.unwrap();
     assert_eq!(paid.order.status, OrderStatus::Paid);
     let refunded = w.orders.refund(ANNE, order, w.now()).await.unwrap();
-    assert_eq!((refunded.order.status, moved(&w)), (OrderStatus::Refunded, (1, 1)));
+    assert_eq!((refunded.order.status, transfers(&w)), (OrderStatus::Refunded, (1, 1)));
     w.assert_balanced().await;
 }
 
@@ -327,23 +329,23 @@ async fn a_gateway_that_answers_twice_moves_money_once() {
     let w = world().await;
     let voucher = w.sale(2).await;
     let (order, late) = (w.order(1, voucher).await, w.order(2, voucher).await);
-    w.gateway.behave(Mood::AnswersTwice);
+    w.gateway.behave(Mood::DuplicatesRequests);
     for _ in 0..2 {
         assert_eq!(w.orders.pay(ANNE, order, w.now()).await.unwrap().order.status, OrderStatus::Paid);
     }
-    assert_eq!((states(&w, order).await, moved(&w)), (vec![PaymentState::Captured], (1, 0)));
+    assert_eq!((states(&w, order).await, transfers(&w)), (vec![PaymentState::Captured], (1, 0)));
     for _ in 0..2 {
         let view = w.orders.refund(ANNE, order, w.now()).await.unwrap();
         assert_eq!(view.order.status, OrderStatus::Refunded);
     }
-    assert_eq!((states(&w, order).await, moved(&w)), (vec![PaymentState::Refunded], (1, 1)));
+    assert_eq!((states(&w, order).await, transfers(&w)), (vec![PaymentState::Refunded], (1, 1)));
     // The response to a lost charge is duplicated as well: after the order has expired.
-    w.gateway.behave(Mood::LosesAnswers);
+    w.gateway.behave(Mood::LosesResponses);
     assert_eq!(refusal(w.orders.pay(UserId::new(2), late, w.now()).await), Refusal::Busy);
-    w.gateway.behave(Mood::AnswersTwice);
+    w.gateway.behave(Mood::DuplicatesRequests);
     w.advance(PAY_WITHIN).await;
-    w.advance(LATER).await;
-    assert_eq!((states(&w, late).await, moved(&w)), (vec![PaymentState::Refunded], (2, 2)));
+    w.advance(SETTLE_DELAY).await;
+    assert_eq!((states(&w, late).await, transfers(&w)), (vec![PaymentState::Refunded], (2, 2)));
     assert_eq!(w.left(voucher).await, 2);
     w.assert_balanced().await;
 }
@@ -351,7 +353,7 @@ async fn a_gateway_that_answers_twice_moves_money_once() {
 /// The money is refunded, the response is lost, and both the buyer and the background job repeat the request.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_refund_whose_answer_is_lost_or_late_gives_the_money_back_once() {
-    for mood in [Mood::LosesAnswers, Mood::Slow(Duration::from_millis(1_200))] {
+    for mood in [Mood::LosesResponses, Mood::Slow(Duration::from_millis(1_200))] {
         for again in [false, true] {
             let w = world().await;
             let voucher = w.sale(1).await;
@@ -366,8 +368,8 @@ async fn a_refund_whose_answer_is_lost_or_late_gives_the_money_back_once() {
                 let view = w.orders.refund(ANNE, order, w.now()).await.unwrap();
                 assert_eq!(view.order.status, OrderStatus::Refunded, "{mood:?}");
             }
-            w.advance(LATER).await;
-            until("the late call has come through", || async { moved(&w) == (1, 1) }).await;
+            w.advance(SETTLE_DELAY).await;
+            until("the late call has come through", || async { transfers(&w) == (1, 1) }).await;
             assert_eq!(
                 (w.status(order).await, w.left(voucher).await),
                 (OrderStatus::Refunded, 1),
@@ -383,7 +385,7 @@ async fn a_late_payment_goes_back_when_the_gateway_does_and_not_twice() {
     let w = world().await;
     let voucher = w.sale(1).await;
     let order = w.order(1, voucher).await;
-    w.gateway.behave(Mood::LosesAnswers);
+    w.gateway.behave(Mood::LosesResponses);
     assert_eq!(refusal(w.orders.pay(ANNE, order, w.now()).await), Refusal::Busy);
     w.clock.advance(PAY_WITHIN);
     // Every response is lost, also to the refund: hours of retries.
@@ -393,9 +395,9 @@ async fn a_late_payment_goes_back_when_the_gateway_does_and_not_twice() {
         assert_eq!(w.left(voucher).await, 1, "the unit does not wait for the money");
     }
     w.gateway.behave(Mood::Accepts);
-    w.advance(LATER).await;
+    w.advance(SETTLE_DELAY).await;
     assert_eq!(states(&w, order).await, [PaymentState::Refunded]);
-    w.advance(LATER).await;
-    assert_eq!(moved(&w), (1, 1));
+    w.advance(SETTLE_DELAY).await;
+    assert_eq!(transfers(&w), (1, 1));
     w.assert_balanced().await;
 }

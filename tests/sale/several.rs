@@ -4,14 +4,14 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use mallbox::fixture::Fault;
-use mallbox::mall::SaleCounter;
+use mallbox::mall::FlashSales;
 use mallbox::mall::order_workers::OrderWorkers;
 use mallbox_storage::{
-    Claim, ClaimAnswer, NewSale, Order, OrderId, OrderStatus, PaymentMode, Terms, VoucherId,
+    Claim, ClaimOutcome, NewSale, Order, OrderId, OrderStatus, PaymentMode, Terms, VoucherId,
 };
 use tokio_util::sync::CancellationToken;
 
-use super::forgetful::Forgetful;
+use super::forgetful::LossyOrderLog;
 use super::world::{MINUTE, PAY_WITHIN, PRICE, World, idle, until, world};
 
 async fn terms(w: &World, voucher: VoucherId) -> Terms {
@@ -34,7 +34,7 @@ async fn what_a_killed_instance_told_one_of_the_two_the_others_put_right() {
     assert_eq!(w.left(lowered).await, 10);
     w.assert_balanced().await;
     let claim = Claim { order: OrderId::new(1), voucher: moved, user: w.user(1).await, at: w.now() };
-    assert_eq!(w.storage.sales.claim(claim).await.unwrap(), ClaimAnswer::Paused);
+    assert_eq!(w.storage.sales.claim(claim).await.unwrap(), ClaimOutcome::Paused);
 }
 
 /// The instance was killed before setting the deadline, or failed to set it.
@@ -73,9 +73,9 @@ async fn a_sale_that_was_over_before_the_start_leaves_memory() {
         NewSale { end: w.now() + MINUTE, begin: w.now(), units: Some(3), pay_within: MINUTE, min_level: 0 };
     let voucher = w.sale_like(sale).await;
     w.clock.advance(MINUTE * 90);
-    let started_later = SaleCounter::new(w.context.clone());
+    let started_later = FlashSales::new(w.context.clone());
     assert!(w.storage.sales.units(voucher).await.unwrap().is_some());
-    started_later.forget_over(w.now()).await.unwrap();
+    started_later.evict_ended(w.now()).await.unwrap();
     assert_eq!(w.storage.sales.units(voucher).await.unwrap(), None);
 }
 
@@ -86,7 +86,7 @@ async fn an_order_whose_claim_the_log_lost_holds_a_unit() {
     for (cancels, left) in [(false, 1), (true, 3)] {
         let w = idle().await;
         let voucher = w.sale(3).await;
-        let log = Forgetful::over(&w.storage);
+        let log = LossyOrderLog::over(&w.storage);
         log.cancels.store(cancels, Ordering::SeqCst);
         let mut context = w.context.clone();
         context.storage.order_log = log;
@@ -123,7 +123,7 @@ async fn loading_many_sales_keeps_nobody_from_changing_one() {
     let (context, faults) = w.faulty();
     // Loading a sale into memory begins with reading its buyers, which takes a while.
     faults.add(Fault::at_port("sales.put").delay(Duration::from_millis(150))).unwrap();
-    let (counter, now) = (SaleCounter::new(context), w.now());
+    let (counter, now) = (FlashSales::new(context), w.now());
     let loading = tokio::spawn(async move { counter.load(now).await });
     for voucher in [sales[0], sales[14]] {
         tokio::time::sleep(Duration::from_millis(100)).await;

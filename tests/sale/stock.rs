@@ -5,21 +5,26 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
 use mallbox::fixture::Fault;
-use mallbox::mall::operator::SaleOffice;
-use mallbox::mall::operator::sales::{Restocked, StockForm, WindowForm};
-use mallbox::mall::{AuditLog, Context, Failure, LedgerCheck, Refusal, SaleCounter, ShopDirectory};
+use mallbox::mall::operator::SaleAdmin;
+use mallbox::mall::operator::sales::{RestockOutcome, StockForm, WindowForm};
+use mallbox::mall::{AuditLog, Context, Failure, FlashSales, LedgerCheck, Refusal, Shops};
 use mallbox_storage::{Page, UserId, VoucherId};
 
-use super::watched::Watched;
+use super::watched::CountingVouchers;
 use super::world::{MINUTE, NOON, World, idle, refusal, world};
 
-async fn add(w: &World, voucher: VoucherId, add: i64, request: Option<&str>) -> Result<Restocked, Failure> {
+async fn add(
+    w: &World,
+    voucher: VoucherId,
+    add: i64,
+    request: Option<&str>,
+) -> Result<RestockOutcome, Failure> {
     let form = StockForm { add: Some(add), request: request.map(str::to_owned) };
     w.sale_office.restock(w.by(), voucher, form).await
 }
 
 /// Returns the units added by the change, the units left, and the total added.
-fn told(restocked: &Restocked) -> (i64, Option<u64>, i64) {
+fn change_summary(restocked: &RestockOutcome) -> (i64, Option<u64>, i64) {
     (restocked.by, restocked.view.left, restocked.view.sale.added)
 }
 
@@ -29,11 +34,15 @@ async fn units_that_are_added_can_be_bought_and_those_taken_away_cannot() {
     let voucher = w.sale(1).await;
     w.order(1, voucher).await;
     assert_eq!(refusal(w.claim(2, voucher).await), Refusal::SoldOut);
-    assert_eq!(told(&add(&w, voucher, 3, None).await.unwrap()), (3, Some(3), 3));
+    assert_eq!(change_summary(&add(&w, voucher, 3, None).await.unwrap()), (3, Some(3), 3));
     w.order(2, voucher).await;
-    assert_eq!(told(&add(&w, voucher, -9, None).await.unwrap()), (-2, Some(0), 1), "what is left, no more");
+    assert_eq!(
+        change_summary(&add(&w, voucher, -9, None).await.unwrap()),
+        (-2, Some(0), 1),
+        "what is left, no more"
+    );
     assert_eq!(refusal(w.claim(3, voucher).await), Refusal::SoldOut);
-    assert_eq!(told(&add(&w, voucher, -9, None).await.unwrap()), (0, Some(0), 1));
+    assert_eq!(change_summary(&add(&w, voucher, -9, None).await.unwrap()), (0, Some(0), 1));
     w.assert_balanced().await;
     let w = w.restart().await;
     assert_eq!(w.left(voucher).await, 0);
@@ -47,9 +56,9 @@ async fn pending_claims_are_not_taken_away() {
     for user in 1..=4 {
         w.claim(user, voucher).await.unwrap();
     }
-    assert_eq!(told(&add(&w, voucher, -10, None).await.unwrap()), (-6, Some(0), -6));
+    assert_eq!(change_summary(&add(&w, voucher, -10, None).await.unwrap()), (-6, Some(0), -6));
     w.assert_balanced().await;
-    w.work();
+    w.start_workers();
     w.drain().await;
     assert_eq!(w.storage.orders.count(voucher).await.unwrap().unpaid, 4, "none was oversold");
     w.assert_balanced().await;
@@ -60,14 +69,14 @@ async fn a_named_change_is_done_once_and_a_name_stands_for_one_change() {
     let w = world().await;
     let voucher = w.sale(5).await;
     for _ in 0..3 {
-        assert_eq!(told(&add(&w, voucher, 4, Some("a")).await.unwrap()), (4, Some(9), 4));
+        assert_eq!(change_summary(&add(&w, voucher, 4, Some("a")).await.unwrap()), (4, Some(9), 4));
     }
     for _ in 0..2 {
-        assert_eq!(told(&add(&w, voucher, -20, Some("b")).await.unwrap()), (-9, Some(0), -5));
+        assert_eq!(change_summary(&add(&w, voucher, -20, Some("b")).await.unwrap()), (-9, Some(0), -5));
     }
     assert_eq!(refusal(add(&w, voucher, 5, Some("a")).await), Refusal::BadValue("requestId"));
     let w = w.restart().await;
-    assert_eq!(told(&add(&w, voucher, 4, Some("a")).await.unwrap()), (4, Some(0), -5));
+    assert_eq!(change_summary(&add(&w, voucher, 4, Some("a")).await.unwrap()), (4, Some(0), -5));
     w.assert_balanced().await;
 }
 
@@ -120,11 +129,11 @@ async fn a_sale_that_is_over_can_be_stocked_up_and_opened_again() {
 }
 
 /// Returns a stock office built from `context`.
-fn office_of(context: Context) -> (Arc<SaleOffice>, SaleCounter) {
-    let counter = SaleCounter::new(context.clone());
+fn office_of(context: Context) -> (Arc<SaleAdmin>, FlashSales) {
+    let counter = FlashSales::new(context.clone());
     let books = LedgerCheck::new(context.clone(), counter.clone());
-    let shops = Arc::new(ShopDirectory::new(context.clone()));
-    let office = SaleOffice::new(context.clone(), counter.clone(), shops, books, AuditLog::new(context));
+    let shops = Arc::new(Shops::new(context.clone()));
+    let office = SaleAdmin::new(context.clone(), counter.clone(), shops, books, AuditLog::new(context));
     (Arc::new(office), counter)
 }
 
@@ -150,7 +159,7 @@ async fn what_fails_half_way_is_put_right_and_a_repeat_finds_out() {
         assert!(counter.has_to_refresh());
         counter.refresh(w.now()).await.unwrap();
         w.assert_balanced().await;
-        assert_eq!(told(&add(by, &name).await.unwrap()).0, by, "{by}, {fault:?}");
+        assert_eq!(change_summary(&add(by, &name).await.unwrap()).0, by, "{by}, {fault:?}");
         expected += by;
         assert_eq!(w.left(voucher).await.cast_signed(), expected, "{by}, {fault:?}: once");
         w.assert_balanced().await;
@@ -163,7 +172,7 @@ async fn changes_at_once_take_turns() {
     const LONG_ENOUGH: Duration = Duration::from_millis(200);
     let w = world().await;
     let voucher = w.sale(100).await;
-    let (vouchers, mut context) = (Watched::over(&w.storage.vouchers), w.context.clone());
+    let (vouchers, mut context) = (CountingVouchers::over(&w.storage.vouchers), w.context.clone());
     context.storage.vouchers = vouchers.clone();
     let (office, counter) = office_of(context);
     let add = |add| {

@@ -9,8 +9,8 @@ use std::collections::BTreeSet;
 use mallbox::mall::operator::{By, sales::StockForm};
 use mallbox::mall::payments::Mood;
 use mallbox_storage::{
-    Actor, Card, Commented, Day, LikeChange, NewPicture, NoteText, PictureKind, PictureRoom, Post, ShopId,
-    ShopText, ShopTypeId, UserId, VoucherId,
+    Actor, CommentOutcome, Day, LikeChange, NewPicture, NoteText, PictureKind, PictureUsage, Post, Profile,
+    ShopId, ShopText, ShopTypeId, UserId, VoucherId,
 };
 use mallbox_test_checker::{History, LedgerReport, Promise, State, judge};
 use mallbox_test_servers::Sql;
@@ -57,7 +57,7 @@ async fn whole() -> Whole {
     w.ground().refuse_rows("orders", &format!("NEW.user_id = {}", users[8]), "poison");
     w.claim(users[8].get(), sale).await.unwrap();
     w.drain().await;
-    w.ground().take_rows("orders");
+    w.ground().accept_rows("orders");
     w.rest().await;
     w.claim(users[9].get(), sale).await.unwrap();
     Whole { w, sale, users }
@@ -87,14 +87,14 @@ async fn people(w: &World, users: &[UserId]) {
         NoteText { shop: ShopId::new(1), title: "t".into(), images: String::new(), content: "c".into() };
     let note = storage.notes.insert(users[1], &text, now).await.unwrap();
     let answer = |answered| storage.comments.insert(users[2], note, answered, "yes", now);
-    let Commented::Written(comment) = answer(None).await.unwrap() else { panic!("no comment") };
-    assert!(matches!(answer(Some(comment)).await.unwrap(), Commented::Written(_)));
+    let CommentOutcome::Written(comment) = answer(None).await.unwrap() else { panic!("no comment") };
+    assert!(matches!(answer(Some(comment)).await.unwrap(), CommentOutcome::Written(_)));
     for post in [Post::Note(note), Post::Comment(comment)] {
         storage.likes.change(users[3], post, LikeChange::Like, now).await.unwrap();
         let _ = storage.reports.report(users[4], post, "rude", now).await.unwrap();
     }
     assert!(storage.follows.follow(users[1], users[2], now).await.unwrap());
-    let card = Card {
+    let card = Profile {
         city: String::new(),
         introduce: String::new(),
         gender: false,
@@ -105,7 +105,7 @@ async fn people(w: &World, users: &[UserId]) {
     assert!(storage.users.put_card(users[1], "anna", "", &card, now).await.unwrap());
     let (name, content) = ("/blogs/1/2/a.jpg".to_owned(), vec![1; 100]);
     let picture = NewPicture { name, owner: users[1], kind: PictureKind::Jpeg, content };
-    let room = PictureRoom { pictures: 9, bytes: 9_999 };
+    let room = PictureUsage { pictures: 9, bytes: 9_999 };
     let _ = storage.pictures.put(picture, room, now).await.unwrap();
     assert!(storage.sign_ins.sign(users[1], Day::parse("2026-11-21").unwrap()).await.unwrap());
 }

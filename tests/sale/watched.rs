@@ -5,13 +5,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use async_trait::async_trait;
 use mallbox_storage::{
-    NewSale, Page, SaleRecord, ShopId, StockChange, StockChanged, StoreError, Timestamp, Voucher,
+    NewSale, Page, SaleRecord, ShopId, StockChange, StockChangeOutcome, StoreError, Timestamp, Voucher,
     VoucherEdit, VoucherFilter, VoucherId, VoucherText, Vouchers,
 };
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
-pub struct Watched {
+pub struct CountingVouchers {
     real: Arc<dyn Vouchers>,
     reads: AtomicU64,
     /// Armed for the next change of the stock: the following read of the voucher blocks here.
@@ -28,7 +28,7 @@ pub struct Gate {
     pub opened: Notify,
 }
 
-impl Watched {
+impl CountingVouchers {
     pub fn over(real: &Arc<dyn Vouchers>) -> Arc<Self> {
         Arc::new(Self { real: Arc::clone(real), reads: AtomicU64::new(0), gate: Mutex::default() })
     }
@@ -47,7 +47,7 @@ impl Watched {
 }
 
 #[async_trait]
-impl Vouchers for Watched {
+impl Vouchers for CountingVouchers {
     async fn get(&self, voucher: VoucherId) -> Result<Option<Voucher>, StoreError> {
         self.reads.fetch_add(1, Ordering::SeqCst);
         let found = self.real.get(voucher).await;
@@ -64,7 +64,7 @@ impl Vouchers for Watched {
         voucher: VoucherId,
         change: &StockChange,
         now: Timestamp,
-    ) -> Result<StockChanged, StoreError> {
+    ) -> Result<StockChangeOutcome, StoreError> {
         let changed = self.real.change_stock(voucher, change, now).await;
         if let Some(gate) = &*self.gate.lock() {
             gate.is_closed.store(true, Ordering::SeqCst);

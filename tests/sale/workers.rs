@@ -26,7 +26,7 @@ async fn a_claim_that_the_record_refuses_dies_after_five_attempts_and_holds_nobo
     for user in 1..=1_000 {
         w.claim(user, voucher).await.unwrap();
     }
-    w.work();
+    w.start_workers();
     until("the others are in the record", async || {
         w.storage.orders.count(voucher).await.unwrap().unpaid == 998
     })
@@ -66,11 +66,11 @@ async fn a_record_that_refuses_everything_kills_no_claim() {
     for user in 1..=400 {
         w.claim(user, voucher).await.unwrap();
     }
-    w.work();
+    w.start_workers();
     tokio::time::sleep(Duration::from_secs(3)).await;
     assert!(dead_letters(&w).await.is_empty());
     assert_eq!(w.storage.order_log.state().await.pending, 400);
-    w.ground().take_rows("orders");
+    w.ground().accept_rows("orders");
     w.drain().await;
     assert_eq!(w.storage.orders.count(voucher).await.unwrap().unpaid, 400);
     assert!(dead_letters(&w).await.is_empty());
@@ -100,7 +100,7 @@ async fn a_record_that_is_busy_counts_for_nobody_and_is_caught_up_with() {
 async fn buyers_wiped_in_the_middle_of_a_sale_cannot_buy_twice() {
     let mut w = world().await;
     let voucher = w.sale(100).await;
-    let (_, second) = w.bought_around_a_wipe(voucher, 1..=30, 21..=50).await;
+    let (_, second) = w.buy_around_a_wipe(voucher, 1..=30, 21..=50).await;
     let dead = dead_letters(&w).await;
     assert_eq!(dead.len(), 10);
     assert!(dead.iter().all(|letter| letter.reason == "DOUBLE" && !letter.holds_unit));
@@ -127,7 +127,7 @@ async fn more_claims_than_the_record_has_units_become_dead_letters() {
     }
     w.ground().sql("UPDATE sales SET stock = 7, initial = 7");
     let mut w = w;
-    w.work();
+    w.start_workers();
     w.drain().await;
     let dead = dead_letters(&w).await;
     assert_eq!(dead.len(), 3);
@@ -143,11 +143,11 @@ async fn stopped_workers_leave_nothing_in_hand() {
         for user in 1..=50 {
             w.claim(round * 100 + user, voucher).await.unwrap();
         }
-        w.work();
+        w.start_workers();
         tokio::time::sleep(Duration::from_millis(round)).await;
         w.rest().await;
     }
-    w.work();
+    w.start_workers();
     w.drain().await;
     assert_eq!(w.storage.orders.count(voucher).await.unwrap().unpaid, 500);
     assert_eq!(w.storage.deadlines.count().await.unwrap(), 500);
@@ -165,7 +165,7 @@ async fn a_stopped_mall_goes_on_where_it_was() {
     assert_eq!(w.storage.order_log.state().await.pending, 20);
     assert_eq!(w.left(voucher).await, 30);
     w.assert_balanced().await;
-    w.work();
+    w.start_workers();
     w.drain().await;
     w.advance(PAY_WITHIN).await;
     let order = w.storage.orders.of_user(UserId::new(3), Page::new(1, 10)).await.unwrap();

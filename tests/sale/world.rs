@@ -8,12 +8,12 @@ use jiff::tz::TimeZone;
 use mallbox::fixture::faults::{self, Faults};
 use mallbox::mall::chores::Chores;
 use mallbox::mall::ledger::{Code, Report};
-use mallbox::mall::operator::{By, DeadLetterOffice, OrderOffice, SaleOffice};
-use mallbox::mall::order_workers::{OrderWorkers, WorkerFigures, drained};
+use mallbox::mall::operator::{By, DeadLetterAdmin, OrderAdmin, SaleAdmin};
+use mallbox::mall::order_workers::{OrderWorkers, WorkerMetrics, drained};
 use mallbox::mall::payments::Sandbox;
 use mallbox::mall::{
-    AuditLog, Cashier, Clock, Context, Failure, LedgerCheck, ManualClock, OrderDesk, Refusal, SaleCounter,
-    Settings, ShopDirectory, sale_chores,
+    AuditLog, Cashier, Clock, Context, Failure, FlashSales, LedgerCheck, ManualClock, Orders, Refusal,
+    Settings, Shops, sale_chores,
 };
 use mallbox_storage::{
     Actor, Cents, NewSale, OrderId, OrderStatus, Phone, ShopId, Storage, Timestamp, UserId, VoucherId,
@@ -21,7 +21,7 @@ use mallbox_storage::{
 };
 use mallbox_storage_embedded::DiskFaults;
 use mallbox_test_patience::{self as patience, Deadline};
-use mallbox_test_servers::{Ground, Sql};
+use mallbox_test_servers::{MallLocation, Sql};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
@@ -38,26 +38,26 @@ pub struct World {
     pub context: Context,
     pub storage: Storage,
     pub clock: Arc<ManualClock>,
-    pub sales: SaleCounter,
-    pub orders: OrderDesk,
+    pub sales: FlashSales,
+    pub orders: Orders,
     pub books: LedgerCheck,
     pub audit: AuditLog,
-    pub sale_office: SaleOffice,
-    pub order_office: OrderOffice,
-    pub dead_letter_office: DeadLetterOffice,
+    pub sale_office: SaleAdmin,
+    pub order_office: OrderAdmin,
+    pub dead_letter_office: DeadLetterAdmin,
     pub gateway: Arc<Sandbox>,
-    pub figures: Arc<WorkerFigures>,
+    pub figures: Arc<WorkerMetrics>,
     chores: Arc<Chores>,
     workers: Arc<OrderWorkers>,
     working: Option<(JoinHandle<()>, CancellationToken)>,
-    ground: Option<Ground>,
+    ground: Option<MallLocation>,
     settings: Settings,
 }
 
 /// Returns a mall without limits and with running workers.
 pub async fn world() -> World {
     let mut world = idle().await;
-    world.work();
+    world.start_workers();
     world
 }
 
@@ -67,10 +67,10 @@ pub async fn idle() -> World {
 }
 
 pub async fn with_settings(settings: Settings) -> World {
-    open(Ground::of_target(env!("CARGO_CRATE_NAME")), settings, NOON, Arc::default()).await
+    open(MallLocation::of_target(env!("CARGO_CRATE_NAME")), settings, NOON, Arc::default()).await
 }
 
-async fn open(ground: Ground, settings: Settings, now: Timestamp, gateway: Arc<Sandbox>) -> World {
+async fn open(ground: MallLocation, settings: Settings, now: Timestamp, gateway: Arc<Sandbox>) -> World {
     let storage = ground.open().await;
     let clock = Arc::new(ManualClock::new(now));
     let context = Context::new(
@@ -80,21 +80,21 @@ async fn open(ground: Ground, settings: Settings, now: Timestamp, gateway: Arc<S
         Arc::new(settings.clone()),
     );
     let cashier = Cashier::new(context.clone(), gateway.clone());
-    let sales = SaleCounter::new(context.clone());
+    let sales = FlashSales::new(context.clone());
     let chores = sale_chores::chores(&context, &sales, &cashier);
     let workers = Arc::new(OrderWorkers::new(context.clone()));
-    let (audit, orders) = (AuditLog::new(context.clone()), OrderDesk::new(context.clone(), cashier));
+    let (audit, orders) = (AuditLog::new(context.clone()), Orders::new(context.clone(), cashier));
     let books = LedgerCheck::new(context.clone(), sales.clone());
     World {
-        sale_office: SaleOffice::new(
+        sale_office: SaleAdmin::new(
             context.clone(),
             sales.clone(),
-            Arc::new(ShopDirectory::new(context.clone())),
+            Arc::new(Shops::new(context.clone())),
             books.clone(),
             audit.clone(),
         ),
-        order_office: OrderOffice::new(context.clone(), orders.clone(), audit.clone()),
-        dead_letter_office: DeadLetterOffice::new(
+        order_office: OrderAdmin::new(context.clone(), orders.clone(), audit.clone()),
+        dead_letter_office: DeadLetterAdmin::new(
             context.clone(),
             sales.clone(),
             orders.clone(),
@@ -119,7 +119,7 @@ async fn open(ground: Ground, settings: Settings, now: Timestamp, gateway: Arc<S
 
 impl World {
     /// Starts the workers.
-    pub fn work(&mut self) {
+    pub fn start_workers(&mut self) {
         let (workers, stop) = (Arc::clone(&self.workers), CancellationToken::new());
         let token = stop.clone();
         self.working = Some((tokio::spawn(async move { workers.run(1, token).await }), stop));
@@ -194,7 +194,7 @@ impl World {
 
     /// Makes orders of the first users, and claims of the others in a memory rebuilt meanwhile from a
     /// database without the first orders. Returns once all claims are settled.
-    pub async fn bought_around_a_wipe(
+    pub async fn buy_around_a_wipe(
         &mut self,
         voucher: VoucherId,
         before: RangeInclusive<u64>,
@@ -218,7 +218,7 @@ impl World {
             sqlite: "UPDATE orders SET slot = 0, status = 1",
             mysql: &["UPDATE orders SET status = 1"],
         });
-        self.work();
+        self.start_workers();
         self.drain().await;
         (first, second)
     }
@@ -302,7 +302,7 @@ impl World {
     }
 
     /// Returns the location of the mall.
-    pub fn ground(&self) -> &Ground {
+    pub fn ground(&self) -> &MallLocation {
         self.ground.as_ref().unwrap()
     }
 

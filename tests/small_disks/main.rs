@@ -18,7 +18,7 @@ use rustix::fs::{FallocateFlags, fallocate, statvfs};
 use common::aftermath;
 use common::dice::number_from;
 use common::http;
-use common::image::Site;
+use common::image::DiskSite;
 use common::pending::{Left, Pending};
 use common::server::{self, Server};
 
@@ -35,7 +35,7 @@ const BLOCK: u64 = 4_096;
     ignore = "needs root and loop devices; tests/run turns it on where they are there"
 )]
 fn a_start_on_a_small_ext4_spoilt_the_log() -> anyhow::Result<()> {
-    let site = Site::new(Path::new(env!("CARGO_TARGET_TMPDIR")))?;
+    let site = DiskSite::new(Path::new(env!("CARGO_TARGET_TMPDIR")))?;
     let image = site.format("ext4.img")?;
     let disk = site.mount(&image, "ext4")?;
     try_all("ext4", disk.path(), site.path())
@@ -47,7 +47,7 @@ fn a_start_on_a_small_ext4_spoilt_the_log() -> anyhow::Result<()> {
     ignore = "needs root, loop devices and mkfs.xfs; tests/run turns it on where they are there"
 )]
 fn a_start_on_a_small_xfs_spoilt_the_log() -> anyhow::Result<()> {
-    let site = Site::new(Path::new(env!("CARGO_TARGET_TMPDIR")))?;
+    let site = DiskSite::new(Path::new(env!("CARGO_TARGET_TMPDIR")))?;
     let image = site.format_xfs("xfs.img")?;
     let disk = site.mount(&image, "xfs")?;
     try_all("xfs", disk.path(), site.path())
@@ -59,7 +59,7 @@ fn a_start_on_a_small_xfs_spoilt_the_log() -> anyhow::Result<()> {
     ignore = "needs root and loop devices; tests/run turns it on where they are there"
 )]
 fn a_start_on_a_small_tmpfs_spoilt_the_log() -> anyhow::Result<()> {
-    let site = Site::new(Path::new(env!("CARGO_TARGET_TMPDIR")))?;
+    let site = DiskSite::new(Path::new(env!("CARGO_TARGET_TMPDIR")))?;
     let disk = site.mount_memory("tmpfs")?;
     try_all("tmpfs", disk.path(), site.path())
 }

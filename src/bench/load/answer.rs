@@ -15,12 +15,12 @@ const MAX_HEADERS: usize = 64;
 const MAX_INTERIM: u32 = 8;
 /// Initial capacity of a buffer, above the size of a usual response. A read with capacity to spare makes the
 /// next read unnecessary: the next one would only return `WouldBlock`.
-const FIRST_ROOM: usize = 4 * 1024;
+const BUFFER_BYTES_INITIAL: usize = 4 * 1024;
 
 /// Reason why bytes from a server cannot be read as a response.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum Unreadable {
+pub enum ResponseError {
     /// Not HTTP/1.0 or HTTP/1.1.
     #[error("not HTTP/1: {0}")]
     NotHttp(httparse::Error),
@@ -49,7 +49,7 @@ pub enum Unreadable {
 
 /// A complete response in the buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Whole {
+pub(super) struct CompleteResponse {
     pub status: u16,
     /// The connection cannot be reused.
     pub close: bool,
@@ -62,17 +62,17 @@ pub(super) struct Whole {
 
 /// The partially received response of one connection.
 #[derive(Debug)]
-pub(super) struct Incoming {
+pub(super) struct ResponseBuffer {
     buffer: Vec<u8>,
     filled: usize,
     /// Set once the head is complete, so that a long body does not cause the head to be parsed again.
-    head: Option<Whole>,
+    head: Option<CompleteResponse>,
     interim: u32,
 }
 
-impl Incoming {
+impl ResponseBuffer {
     pub fn new() -> Self {
-        Self { buffer: vec![0; FIRST_ROOM], filled: 0, head: None, interim: 0 }
+        Self { buffer: vec![0; BUFFER_BYTES_INITIAL], filled: 0, head: None, interim: 0 }
     }
 
     /// Clears the response and keeps the buffer's capacity.
@@ -97,7 +97,7 @@ impl Incoming {
     }
 
     /// Records `count` bytes written to [`room`](Self::room). Returns the response once it is complete.
-    pub fn took(&mut self, count: usize) -> Result<Option<Whole>, Unreadable> {
+    pub fn took(&mut self, count: usize) -> Result<Option<CompleteResponse>, ResponseError> {
         self.filled += count;
         while self.head.is_none() {
             let Some((length, head)) = read_head(&self.buffer[..self.filled])? else {
@@ -112,18 +112,18 @@ impl Incoming {
         Ok(self
             .head
             .filter(|head| self.filled >= head.body_end)
-            .map(|head| Whole { surplus: self.filled > head.body_end, ..head }))
+            .map(|head| CompleteResponse { surplus: self.filled > head.body_end, ..head }))
     }
 
     /// Returns the body of a response returned by [`took`](Self::took).
-    pub fn body(&self, whole: Whole) -> &[u8] {
+    pub fn body(&self, whole: CompleteResponse) -> &[u8] {
         &self.buffer[whole.body_start..whole.body_end]
     }
 
-    fn drop_interim(&mut self, length: usize) -> Result<(), Unreadable> {
+    fn drop_interim(&mut self, length: usize) -> Result<(), ResponseError> {
         self.interim += 1;
         if self.interim > MAX_INTERIM {
-            return Err(Unreadable::Status(100));
+            return Err(ResponseError::Status(100));
         }
         self.buffer.copy_within(length..self.filled, 0);
         self.filled -= length;
@@ -133,22 +133,22 @@ impl Incoming {
 
 /// Parses the head at the start of `bytes`. Returns the head's length and contents once complete, and no
 /// contents for an interim response.
-fn read_head(bytes: &[u8]) -> Result<Option<(usize, Option<Whole>)>, Unreadable> {
+fn read_head(bytes: &[u8]) -> Result<Option<(usize, Option<CompleteResponse>)>, ResponseError> {
     let mut headers = [const { MaybeUninit::uninit() }; MAX_HEADERS];
     let mut response = Response::new(&mut []);
     let parsed = ParserConfig::default()
         .parse_response_with_uninit_headers(&mut response, bytes, &mut headers)
-        .map_err(Unreadable::NotHttp)?;
+        .map_err(ResponseError::NotHttp)?;
     let length = match parsed {
         Status::Complete(length) if length <= MAX_HEAD => length,
         Status::Partial if bytes.len() <= MAX_HEAD => return Ok(None),
-        _ => return Err(Unreadable::HeadTooLong),
+        _ => return Err(ResponseError::HeadTooLong),
     };
     let status = response.code.unwrap_or(0);
     match status {
         100 | 102..=199 => return Ok(Some((length, None))),
         200..=999 => {}
-        _ => return Err(Unreadable::Status(status)),
+        _ => return Err(ResponseError::Status(status)),
     }
     let mut said = None;
     let mut close = response.version == Some(0);
@@ -157,7 +157,7 @@ fn read_head(bytes: &[u8]) -> Result<Option<(usize, Option<Whole>)>, Unreadable>
             14 if header.name.eq_ignore_ascii_case("content-length") => {
                 let value = number(header.value)?;
                 if said.is_some_and(|earlier| earlier != value) {
-                    return Err(Unreadable::BadLength);
+                    return Err(ResponseError::BadLength);
                 }
                 said = Some(value);
             }
@@ -165,7 +165,7 @@ fn read_head(bytes: &[u8]) -> Result<Option<(usize, Option<Whole>)>, Unreadable>
                 close = closes(header.value, close);
             }
             17 if header.name.eq_ignore_ascii_case("transfer-encoding") => {
-                return Err(Unreadable::TransferEncoding);
+                return Err(ResponseError::TransferEncoding);
             }
             _ => {}
         }
@@ -174,25 +174,26 @@ fn read_head(bytes: &[u8]) -> Result<Option<(usize, Option<Whole>)>, Unreadable>
         // No body follows these statuses, whatever `content-length` says.
         (204 | 304, _) => 0,
         (_, Some(value)) => value,
-        (_, None) => return Err(Unreadable::NoLength),
+        (_, None) => return Err(ResponseError::NoLength),
     };
-    let whole = Whole { status, close, surplus: false, body_start: length, body_end: length + body };
+    let whole =
+        CompleteResponse { status, close, surplus: false, body_start: length, body_end: length + body };
     Ok(Some((length, Some(whole))))
 }
 
 /// Parses a `content-length`: digits only, as in RFC 9110, without sign or list.
-fn number(value: &[u8]) -> Result<usize, Unreadable> {
+fn number(value: &[u8]) -> Result<usize, ResponseError> {
     let value = value.trim_ascii();
     if value.is_empty() {
-        return Err(Unreadable::BadLength);
+        return Err(ResponseError::BadLength);
     }
     value.iter().try_fold(0, |sum: usize, byte| {
         if !byte.is_ascii_digit() {
-            return Err(Unreadable::BadLength);
+            return Err(ResponseError::BadLength);
         }
         let sum = sum * 10 + usize::from(byte - b'0');
         // Checked at every digit, so the sum cannot overflow.
-        if sum > MAX_BODY { Err(Unreadable::BodyTooLong) } else { Ok(sum) }
+        if sum > MAX_BODY { Err(ResponseError::BodyTooLong) } else { Ok(sum) }
     })
 }
 
@@ -213,8 +214,8 @@ mod tests {
     use super::*;
 
     /// Feeds `bytes` in pieces of `step`. Returns the response and its body.
-    fn feed(bytes: &[u8], step: usize) -> Result<Option<(Whole, Vec<u8>)>, Unreadable> {
-        let mut incoming = Incoming::new();
+    fn feed(bytes: &[u8], step: usize) -> Result<Option<(CompleteResponse, Vec<u8>)>, ResponseError> {
+        let mut incoming = ResponseBuffer::new();
         for piece in bytes.chunks(step) {
             for part in piece.chunks(incoming.room().len()) {
                 incoming.room()[..part.len()].copy_from_slice(part);
@@ -267,17 +268,20 @@ mod tests {
         let long = format!("HTTP/1.1 200 OK\r\nx: {}", "y".repeat(MAX_HEAD));
         let hints = "HTTP/1.1 103 Hints\r\n\r\n".repeat(9);
         let rows = [
-            ("SSH-2.0-OpenSSH\r\n", Unreadable::NotHttp(httparse::Error::Version)),
-            (&long, Unreadable::HeadTooLong),
-            (&hints, Unreadable::Status(100)),
-            ("HTTP/1.1 101 Switch\r\n\r\n", Unreadable::Status(101)),
-            ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", Unreadable::TransferEncoding),
-            ("HTTP/1.1 200 OK\r\n\r\n", Unreadable::NoLength),
-            ("HTTP/1.1 200 OK\r\ncontent-length: -1\r\n\r\n", Unreadable::BadLength),
-            ("HTTP/1.1 200 OK\r\ncontent-length: \r\n\r\n", Unreadable::BadLength),
-            ("HTTP/1.1 200 OK\r\ncontent-length: 5, 5\r\n\r\n", Unreadable::BadLength),
-            ("HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n", Unreadable::BadLength),
-            ("HTTP/1.1 200 OK\r\ncontent-length: 99999999999999999999999\r\n\r\n", Unreadable::BodyTooLong),
+            ("SSH-2.0-OpenSSH\r\n", ResponseError::NotHttp(httparse::Error::Version)),
+            (&long, ResponseError::HeadTooLong),
+            (&hints, ResponseError::Status(100)),
+            ("HTTP/1.1 101 Switch\r\n\r\n", ResponseError::Status(101)),
+            ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", ResponseError::TransferEncoding),
+            ("HTTP/1.1 200 OK\r\n\r\n", ResponseError::NoLength),
+            ("HTTP/1.1 200 OK\r\ncontent-length: -1\r\n\r\n", ResponseError::BadLength),
+            ("HTTP/1.1 200 OK\r\ncontent-length: \r\n\r\n", ResponseError::BadLength),
+            ("HTTP/1.1 200 OK\r\ncontent-length: 5, 5\r\n\r\n", ResponseError::BadLength),
+            ("HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n", ResponseError::BadLength),
+            (
+                "HTTP/1.1 200 OK\r\ncontent-length: 99999999999999999999999\r\n\r\n",
+                ResponseError::BodyTooLong,
+            ),
         ];
         for (bytes, why) in rows {
             assert_eq!(feed(bytes.as_bytes(), 11).unwrap_err(), why, "{bytes:.40}");

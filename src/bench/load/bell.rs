@@ -9,21 +9,21 @@ use std::task::{Wake, Waker};
 
 /// The ready set.
 #[derive(Debug, Default)]
-pub(super) struct Rung {
-    list: Mutex<List>,
+pub(super) struct ReadySet {
+    list: Mutex<ReadyConnections>,
 }
 
 #[derive(Debug, Default)]
-struct List {
+struct ReadyConnections {
     connections: Vec<usize>,
     task: Option<Waker>,
 }
 
-impl Rung {
+impl ReadySet {
     /// Returns a waker that adds `connection` to the ready set.
     pub fn bell(self: &Arc<Self>, connection: usize) -> Waker {
         let rung = Arc::clone(self);
-        Waker::from(Arc::new(Bell { connection, rung }))
+        Waker::from(Arc::new(ConnectionWaker { connection, rung }))
     }
 
     /// Moves the set to the end of `work` and registers `task` for the next addition. A number may occur
@@ -52,17 +52,17 @@ impl Rung {
     }
 
     /// Locks the set; contended only by the metronome, and only for nanoseconds.
-    fn lock(&self) -> MutexGuard<'_, List> {
+    fn lock(&self) -> MutexGuard<'_, ReadyConnections> {
         self.list.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-struct Bell {
+struct ConnectionWaker {
     connection: usize,
-    rung: Arc<Rung>,
+    rung: Arc<ReadySet>,
 }
 
-impl Wake for Bell {
+impl Wake for ConnectionWaker {
     fn wake(self: Arc<Self>) {
         self.rung.ring(self.connection);
     }

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
-use super::answer::{Incoming, Whole};
-use super::{Fault, Unreadable};
+use super::answer::{CompleteResponse, ResponseBuffer};
+use super::{Fault, ResponseError};
 
 type Dial = Pin<Box<dyn Future<Output = io::Result<TcpStream>> + Send>>;
 
@@ -21,7 +21,7 @@ pub(super) struct Connection {
     waker: Waker,
     request: Vec<u8>,
     written: usize,
-    incoming: Incoming,
+    incoming: ResponseBuffer,
     /// Taken just before the request is written.
     started: Instant,
     /// Start of the latency measurement.
@@ -52,7 +52,7 @@ pub(super) enum Step {
     /// Connected and ready for a request.
     Opened,
     /// The response is complete; the caller must call [`answered`](Connection::answered).
-    Answered(Whole),
+    Answered(CompleteResponse),
     /// The server closed the connection between two requests, as HTTP allows.
     HungUp,
     /// The connection is unusable.
@@ -68,7 +68,7 @@ impl Connection {
             waker,
             request: Vec::new(),
             written: 0,
-            incoming: Incoming::new(),
+            incoming: ResponseBuffer::new(),
             started: now,
             origin: now,
             faults: 0,
@@ -143,7 +143,7 @@ impl Connection {
     }
 
     /// Returns the body of a response just read.
-    pub fn body(&self, whole: Whole) -> &[u8] {
+    pub fn body(&self, whole: CompleteResponse) -> &[u8] {
         self.incoming.body(whole)
     }
 
@@ -164,7 +164,7 @@ impl Connection {
                 let mut byte = [0];
                 match read(stream, &mut byte, &mut context) {
                     Poll::Pending => Step::Wait,
-                    Poll::Ready(Ok(1..)) => Step::Failed(Fault::Unreadable(Unreadable::Unasked)),
+                    Poll::Ready(Ok(1..)) => Step::Failed(Fault::Unreadable(ResponseError::Unasked)),
                     Poll::Ready(Ok(0) | Err(_)) => Step::HungUp,
                 }
             }
@@ -180,7 +180,7 @@ impl Connection {
                 match step {
                     // The response came before the request was written in full: the rest must not be sent.
                     Step::Answered(whole) if self.written < self.request.len() => {
-                        Step::Answered(Whole { close: true, ..whole })
+                        Step::Answered(CompleteResponse { close: true, ..whole })
                     }
                     step => step,
                 }
@@ -205,7 +205,7 @@ fn write(stream: &mut TcpStream, bytes: &[u8], context: &mut Context<'_>) -> Res
 }
 
 /// Reads until the response is complete or the socket is empty. Bounded, because a response is bounded.
-fn receive(stream: &mut TcpStream, incoming: &mut Incoming, context: &mut Context<'_>) -> Step {
+fn receive(stream: &mut TcpStream, incoming: &mut ResponseBuffer, context: &mut Context<'_>) -> Step {
     loop {
         let count = match read(stream, incoming.room(), context) {
             Poll::Pending => return Step::Wait,

@@ -10,31 +10,31 @@ use std::time::{Duration, Instant};
 
 use tokio::time::{Sleep, sleep};
 
-use super::answer::Whole;
-use super::bell::Rung;
+use super::answer::CompleteResponse;
+use super::bell::ReadySet;
 use super::connection::{Connection, Step};
 use super::pace::Pace;
-use super::tally::Tally;
-use super::{Answer, Fault, Load, LoadError, Progress, Report, Script, Unreadable};
+use super::tally::ReportBuilder;
+use super::{Answer, Fault, Load, LoadError, Progress, Report, ResponseError, Script};
 
 /// Consecutive faults of one connection that end the load, provided no other connection got a response
 /// meanwhile. With the pauses below, a server may be away for about a second.
-const TRIES: u32 = 8;
+const CONSECUTIVE_FAULTS_MAX: u32 = 8;
 /// Pause before the dial after a first fault; doubled by each further fault.
-const FIRST_PAUSE: Duration = Duration::from_millis(10);
+const REDIAL_PAUSE_MIN: Duration = Duration::from_millis(10);
 /// Upper limit of the pause.
-const LONGEST_PAUSE: Duration = Duration::from_millis(500);
+const REDIAL_PAUSE_MAX: Duration = Duration::from_millis(500);
 /// Longest time between two checks of timeouts and of the stop flag.
-const LONGEST_SWEEP: Duration = Duration::from_millis(50);
+const SWEEP_INTERVAL_MAX: Duration = Duration::from_millis(50);
 /// Shortest time between two checks: the resolution of the runtime's timers.
-const SHORTEST_SWEEP: Duration = Duration::from_millis(1);
+const SWEEP_INTERVAL_MIN: Duration = Duration::from_millis(1);
 
 /// State of the task.
-pub(super) struct Crew<S> {
+pub(super) struct LoadDriver<S> {
     load: Load,
     script: S,
     progress: Progress,
-    tally: Tally,
+    tally: ReportBuilder,
     connections: Vec<Connection>,
     /// Connections not closed for good.
     live: usize,
@@ -43,7 +43,7 @@ pub(super) struct Crew<S> {
     first_dials: usize,
     /// Whether any dial succeeded.
     reached: bool,
-    rung: Arc<Rung>,
+    rung: Arc<ReadySet>,
     /// Connections to poll.
     work: VecDeque<usize>,
     /// Idle connections, longest idle first. May contain connections closed since.
@@ -58,16 +58,16 @@ pub(super) struct Crew<S> {
     given_up: Option<LoadError>,
 }
 
-impl<S: Script> Crew<S> {
+impl<S: Script> LoadDriver<S> {
     /// Starts dialling; to be called within the runtime that drives the load.
     pub fn new(load: Load, script: S, progress: Progress) -> Result<Self, LoadError> {
-        let rung = Arc::<Rung>::default();
+        let rung = Arc::<ReadySet>::default();
         let connections = (0..load.connections)
             .map(|number| Connection::new(rung.bell(number), load.address(number), load.request_timeout))
             .collect();
         Ok(Self {
             script,
-            tally: Tally::new(progress.clone())?,
+            tally: ReportBuilder::new(progress.clone())?,
             progress,
             connections,
             live: load.connections,
@@ -94,7 +94,7 @@ impl<S: Script> Crew<S> {
             let fault = report.errors.last.unwrap_or(Fault::Connect(ErrorKind::TimedOut));
             let tries = u32::try_from(report.errors.connect.max(1)).unwrap_or(u32::MAX);
             let address = self.load.address(0);
-            return Err(LoadError::NoAnswer { address, tries, fault });
+            return Err(LoadError::NoResponse { address, tries, fault });
         }
         Ok((self.script, report))
     }
@@ -167,7 +167,7 @@ impl<S: Script> Crew<S> {
             Step::Answered(whole) => self.answered(number, whole),
             Step::HungUp => {
                 self.tally.reconnected();
-                self.redial(number, FIRST_PAUSE);
+                self.redial(number, REDIAL_PAUSE_MIN);
             }
             Step::Failed(fault) => {
                 self.failed(number, fault);
@@ -176,16 +176,16 @@ impl<S: Script> Crew<S> {
         }
     }
 
-    fn answered(&mut self, number: usize, whole: Whole) {
+    fn answered(&mut self, number: usize, whole: CompleteResponse) {
         self.now = Instant::now();
         let connection = &mut self.connections[number];
         let took = connection.answered(self.now);
         self.tally.answered(self.now, took);
         let answer = Answer { status: whole.status, body: connection.body(whole), took };
-        self.script.answer(number, answer);
+        self.script.on_response(number, answer);
         if whole.surplus {
             // The response was complete and counts; the connection is no longer trusted.
-            self.failed(number, Fault::Unreadable(Unreadable::Unasked));
+            self.failed(number, Fault::Unreadable(ResponseError::Unasked));
         } else if whole.close {
             self.tally.reconnected();
             self.redial(number, Duration::ZERO);
@@ -203,12 +203,12 @@ impl<S: Script> Crew<S> {
             self.script.lost(number, fault);
         }
         let (tries, since) = connection.failed(self.now);
-        if tries >= TRIES && self.tally.is_silent_since(since) {
+        if tries >= CONSECUTIVE_FAULTS_MAX && self.tally.is_silent_since(since) {
             let address = self.load.address(number);
-            self.given_up = Some(LoadError::NoAnswer { address, tries, fault });
+            self.given_up = Some(LoadError::NoResponse { address, tries, fault });
         }
         let doublings = tries.saturating_sub(1).min(10);
-        self.redial(number, (FIRST_PAUSE * (1 << doublings)).min(LONGEST_PAUSE));
+        self.redial(number, (REDIAL_PAUSE_MIN * (1 << doublings)).min(REDIAL_PAUSE_MAX));
     }
 
     /// Marks an open connection idle.
@@ -265,7 +265,7 @@ impl<S: Script> Crew<S> {
                 self.failed(number, Fault::Timeout);
             }
         }
-        let pause = (self.load.request_timeout / 20).clamp(SHORTEST_SWEEP, LONGEST_SWEEP);
+        let pause = (self.load.request_timeout / 20).clamp(SWEEP_INTERVAL_MIN, SWEEP_INTERVAL_MAX);
         let mut next = self.now + pause;
         if let Some(stop_at) = self.load.stop_at
             && stop_at > self.now

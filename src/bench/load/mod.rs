@@ -30,11 +30,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-pub use answer::Unreadable;
+pub use answer::ResponseError;
 pub use report::{Errors, Fault, Report};
 pub use request::{get, post};
 
-use crew::Crew;
+use crew::LoadDriver;
 
 /// Source of requests and consumer of responses.
 ///
@@ -51,7 +51,7 @@ pub trait Script: Send + 'static {
     fn request(&mut self, connection: usize, buffer: &mut Vec<u8>) -> bool;
 
     /// Receives the response to the last request of `connection`.
-    fn answer(&mut self, connection: usize, answer: Answer<'_>);
+    fn on_response(&mut self, connection: usize, answer: Answer<'_>);
 
     /// Reports that the last request of `connection` got no readable response. The request may have taken
     /// effect. A failed dial loses no request and is not reported here.
@@ -137,7 +137,7 @@ pub enum LoadError {
     /// Nothing but failures: one connection failed eight times in a row without a response on any other, or
     /// the time was over before a connection was opened.
     #[error("no answer from {address} in {tries} tries; the last: {fault}")]
-    NoAnswer {
+    NoResponse {
         /// The server dialled.
         address: SocketAddr,
         /// Failures since the last response.
@@ -154,7 +154,7 @@ pub enum LoadError {
 /// plain thread or `spawn_blocking`.
 ///
 /// # Errors
-/// [`LoadError::NoAnswer`] if the server is down or sends nothing readable; transient faults are counted in
+/// [`LoadError::NoResponse`] if the server is down or sends nothing readable; transient faults are counted in
 /// [`Report::errors`] instead. [`LoadError::Setting`] for a field out of range and [`LoadError::Start`] if
 /// the machine lacks resources.
 ///
@@ -174,7 +174,7 @@ fn on_this_thread<S: Script>(load: Load, script: S, progress: Progress) -> Resul
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(LoadError::Start)?;
     runtime.block_on(async {
-        let crew = Crew::new(load, script, progress)?;
+        let crew = LoadDriver::new(load, script, progress)?;
         // A spawned task, although the runtime has no other. Waking the future of `block_on` from its own
         // thread writes to an eventfd; waking a task only pushes to a queue. Unconstrained, because one poll
         // serves all connections and exceeds the budget of one task.

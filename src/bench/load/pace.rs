@@ -7,30 +7,30 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use super::bell::Rung;
+use super::bell::ReadySet;
 
 /// Rates accepted, in requests per second.
 pub(super) const RATES: RangeInclusive<f64> = 0.001..=10_000_000.0;
 
 /// Shortest time between two wake-ups: finer ones cost more than they gain. At high rates a request starts
 /// late by up to this time, and the latency includes the delay.
-const SHORTEST_BEAT: Duration = Duration::from_micros(200);
+const WAKE_INTERVAL_MIN: Duration = Duration::from_micros(200);
 
 /// Schedule of the requests.
 pub(super) struct Pace {
-    plan: Plan,
+    plan: Schedule,
     sent: u64,
     /// Due instant of the next request; cached, because it is read far more often than changed.
     next: Instant,
-    _metronome: Metronome,
+    _metronome: PaceThread,
 }
 
 impl Pace {
     /// Starts now; the first request is due at once.
-    pub fn start(rate: f64, rung: Arc<Rung>) -> io::Result<Self> {
+    pub fn start(rate: f64, rung: Arc<ReadySet>) -> io::Result<Self> {
         let origin = Instant::now();
-        let plan = Plan { origin, rate };
-        Ok(Self { plan, sent: 0, next: origin, _metronome: Metronome::start(plan, rung)? })
+        let plan = Schedule { origin, rate };
+        Ok(Self { plan, sent: 0, next: origin, _metronome: PaceThread::start(plan, rung)? })
     }
 
     /// Returns the due instant of the next request if reached at `now`.
@@ -52,12 +52,12 @@ impl Pace {
 
 /// Request n, from 0, is due n / rate seconds after the origin.
 #[derive(Clone, Copy)]
-struct Plan {
+struct Schedule {
     origin: Instant,
     rate: f64,
 }
 
-impl Plan {
+impl Schedule {
     fn instant(self, request: u64) -> Instant {
         #[expect(clippy::cast_precision_loss, reason = "exact to 2^53 requests")]
         let seconds = request as f64 / self.rate;
@@ -83,17 +83,17 @@ impl Plan {
 
 /// A thread that wakes the load when requests are due. The runtime's own timers have a resolution of one
 /// millisecond; a sleeping thread is woken within some 60 µs. Ends on drop.
-struct Metronome {
+struct PaceThread {
     over: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Metronome {
-    fn start(plan: Plan, rung: Arc<Rung>) -> io::Result<Self> {
+impl PaceThread {
+    fn start(plan: Schedule, rung: Arc<ReadySet>) -> io::Result<Self> {
         let over = Arc::new(AtomicBool::new(false));
         let seen = Arc::clone(&over);
         // At high rates one wake-up serves several requests.
-        let step = plan.due_by(plan.origin + SHORTEST_BEAT).max(1);
+        let step = plan.due_by(plan.origin + WAKE_INTERVAL_MIN).max(1);
         let thread = thread::Builder::new().name("load-beat".to_owned()).spawn(move || {
             let mut request = step;
             while !seen.load(Ordering::Relaxed) {
@@ -112,7 +112,7 @@ impl Metronome {
     }
 }
 
-impl Drop for Metronome {
+impl Drop for PaceThread {
     fn drop(&mut self) {
         self.over.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {

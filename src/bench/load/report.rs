@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use hdrhistogram::Histogram;
 
-use super::{LoadError, Unreadable};
+use super::{LoadError, ResponseError};
 
 /// Longest latency recorded, in µs: an hour. Longer latencies count as an hour.
 const MAX_LATENCY_US: u64 = 3_600_000_000;
@@ -26,7 +26,7 @@ pub enum Fault {
     Broken(io::ErrorKind),
     /// Bytes that cannot be read as a response.
     #[error("unreadable answer: {0}")]
-    Unreadable(Unreadable),
+    Unreadable(ResponseError),
 }
 
 /// Number of [`Fault`]s by kind.

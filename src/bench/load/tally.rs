@@ -6,7 +6,7 @@ use super::report::thread_cpu;
 use super::{Fault, LoadError, Progress, Report};
 
 /// The report under construction.
-pub(super) struct Tally {
+pub(super) struct ReportBuilder {
     report: Report,
     progress: Progress,
     cpu_before: Option<Duration>,
@@ -16,7 +16,7 @@ pub(super) struct Tally {
     last_event: Option<Instant>,
 }
 
-impl Tally {
+impl ReportBuilder {
     /// Starts empty. Must be called on the load's own thread, whose CPU time is read.
     pub fn new(progress: Progress) -> Result<Self, LoadError> {
         Ok(Self {

@@ -43,7 +43,7 @@ impl Script for Counted {
         true
     }
 
-    fn answer(&mut self, _connection: usize, answer: Answer<'_>) {
+    fn on_response(&mut self, _connection: usize, answer: Answer<'_>) {
         self.longest = self.longest.max(answer.took);
         match (answer.status, answer.body) {
             (200, b"ok") => self.ok += 1,

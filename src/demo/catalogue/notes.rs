@@ -10,7 +10,7 @@ macro_rules! notes {
         &[$(DemoNote {
             author: $author, shop_id: $shop, hours_ago: $hours, pictures: $pictures, title: $title,
             content: $content,
-            comments: &[$(DemoComment { author: $who, answers: answered!($($whom)?), content: $says }),*],
+            comments: &[$(DemoComment { author: $who, reply_to: answered!($($whom)?), content: $says }),*],
         }),+]
     };
 }

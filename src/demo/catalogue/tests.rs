@@ -119,7 +119,7 @@ fn notes_are_by_people_about_shops_that_exist_and_every_kind_has_some() {
         assert_eq!(note.content, crate::mall::clean_text::lines(note.content));
         for (place, comment) in note.comments.iter().enumerate() {
             assert!((1..=PEOPLE.len()).contains(&comment.author), "{}", comment.content);
-            assert!(comment.answers.is_none_or(|answered| answered < place), "{}", comment.content);
+            assert!(comment.reply_to.is_none_or(|answered| answered < place), "{}", comment.content);
         }
     }
     assert!(NOTES.is_sorted_by_key(|n| std::cmp::Reverse(n.hours_ago)));

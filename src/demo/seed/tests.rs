@@ -8,7 +8,7 @@ use mallbox_storage_embedded::EmbeddedOptions;
 use tempfile::TempDir;
 
 use super::seed;
-use crate::mall::{Mall, ManualClock, Means};
+use crate::mall::{Dependencies, Mall, ManualClock};
 
 const OPENS_IN: Duration = Duration::from_secs(30);
 const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
@@ -25,7 +25,7 @@ async fn demo() -> Demo {
         EmbeddedOptions { durability: Durability::Memory, ..EmbeddedOptions::new(dir.path().join("mall")) };
     let clock = Arc::new(ManualClock::new(NOON));
     let storage = mallbox_storage_embedded::open(options).await.unwrap();
-    let mall = Mall::open(Means::simulated(storage, clock.clone()));
+    let mall = Mall::open(Dependencies::simulated(storage, clock.clone()));
     Demo { mall: mall.await.unwrap(), clock, _dir: dir }
 }
 

@@ -27,31 +27,31 @@ pub(super) fn routes() -> Router<App> {
 }
 
 /// Users per page of the list.
-pub const USERS_A_PAGE: u32 = 500;
+pub const USERS_PER_PAGE: u32 = 500;
 
 fn by(now: Timestamp) -> By {
     By { actor: Actor::CommandLine, at: now }
 }
 
-fn said(app: &App, user: User) -> Reply<UserAnswer> {
+fn user_response(app: &App, user: User) -> Reply<UserAnswer> {
     Ok(Answer::ok(UserAnswer::new(user, &app.context.zone)))
 }
 
 async fn users(State(app): State<App>, Query(search): Query<Search>) -> Reply<Vec<UserAnswer>> {
-    search.page(&app, USERS_A_PAGE).await
+    search.page(&app, USERS_PER_PAGE).await
 }
 
 async fn user(State(app): State<App>, Path(phone): Path<String>) -> Reply<UserAnswer> {
-    said(&app, app.people.by_phone(&phone).await?)
+    user_response(&app, app.people.by_phone(&phone).await?)
 }
 
 async fn grant(State(app): State<App>, Now(now): Now, Path(phone): Path<String>) -> Reply<UserAnswer> {
-    said(&app, app.people.grant(&phone, by(now)).await?)
+    user_response(&app, app.people.grant(&phone, by(now)).await?)
 }
 
 async fn revoke(State(app): State<App>, Now(now): Now, Path(phone): Path<String>) -> Reply<UserAnswer> {
     let user = app.people.by_phone(&phone).await?;
-    said(&app, app.people.set_role(user.id, Role::Customer, by(now)).await?)
+    user_response(&app, app.people.set_role(user.id, Role::Customer, by(now)).await?)
 }
 
 #[derive(Deserialize)]
@@ -73,7 +73,7 @@ async fn block(
 
 async fn unblock(State(app): State<App>, Now(now): Now, Path(phone): Path<String>) -> Reply<UserAnswer> {
     let user = app.people.by_phone(&phone).await?;
-    said(&app, app.people.unblock(user.id, by(now)).await?)
+    user_response(&app, app.people.unblock(user.id, by(now)).await?)
 }
 
 async fn audit_log(State(app): State<App>, Query(which): Query<Which>) -> Reply<Vec<EntryAnswer>> {

@@ -10,13 +10,13 @@ use super::operation::Operation;
 use super::outputs::Output;
 use super::schemas::Schemas;
 use crate::http::App;
-use crate::language::Both;
+use crate::language::Bilingual;
 
 /// The calls of one or several areas of the API. `S` is the state passed to every handler.
 #[must_use]
 pub struct Calls<S = App> {
     router: Router<S>,
-    area: Both,
+    area: Bilingual,
     described: Vec<Call>,
 }
 
@@ -24,10 +24,10 @@ pub struct Calls<S = App> {
 pub(super) struct Call {
     pub(super) method: Method,
     pub(super) path: &'static str,
-    pub(super) area: Both,
-    pub(super) summary: Both,
+    pub(super) area: Bilingual,
+    pub(super) summary: Bilingual,
     /// Markdown in addition to the summary.
-    pub(super) explanation: Option<Both>,
+    pub(super) explanation: Option<Bilingual>,
     /// Adds the handler's parameters and responses.
     pub(super) describe: fn(&mut Operation, &mut Schemas),
 }
@@ -40,12 +40,12 @@ pub trait Described<T> {
 
 impl<S: Clone + Send + Sync + 'static> Calls<S> {
     /// Creates an area without calls.
-    pub fn of(area: Both) -> Self {
+    pub fn of(area: Bilingual) -> Self {
         Self { router: Router::new(), area, described: Vec::new() }
     }
 
     /// Adds a call by `GET` with a short summary.
-    pub fn get<H, T>(self, path: &'static str, handler: H, summary: Both) -> Self
+    pub fn get<H, T>(self, path: &'static str, handler: H, summary: Bilingual) -> Self
     where
         H: Handler<T, S> + Described<T>,
         T: 'static,
@@ -54,7 +54,7 @@ impl<S: Clone + Send + Sync + 'static> Calls<S> {
     }
 
     /// Adds a call by `POST` with a short summary.
-    pub fn post<H, T>(self, path: &'static str, handler: H, summary: Both) -> Self
+    pub fn post<H, T>(self, path: &'static str, handler: H, summary: Bilingual) -> Self
     where
         H: Handler<T, S> + Described<T>,
         T: 'static,
@@ -63,7 +63,7 @@ impl<S: Clone + Send + Sync + 'static> Calls<S> {
     }
 
     /// Adds a call by `PUT` with a short summary.
-    pub fn put<H, T>(self, path: &'static str, handler: H, summary: Both) -> Self
+    pub fn put<H, T>(self, path: &'static str, handler: H, summary: Bilingual) -> Self
     where
         H: Handler<T, S> + Described<T>,
         T: 'static,
@@ -72,7 +72,7 @@ impl<S: Clone + Send + Sync + 'static> Calls<S> {
     }
 
     /// Adds a call by `DELETE` with a short summary.
-    pub fn delete<H, T>(self, path: &'static str, handler: H, summary: Both) -> Self
+    pub fn delete<H, T>(self, path: &'static str, handler: H, summary: Bilingual) -> Self
     where
         H: Handler<T, S> + Described<T>,
         T: 'static,
@@ -81,7 +81,7 @@ impl<S: Clone + Send + Sync + 'static> Calls<S> {
     }
 
     /// Adds an explanation to the last call: limits, order, effect of a repeat. Markdown.
-    pub fn explained(mut self, explanation: Both) -> Self {
+    pub fn explained(mut self, explanation: Bilingual) -> Self {
         if let Some(call) = self.described.last_mut() {
             call.explanation = Some(explanation);
         }
@@ -113,7 +113,7 @@ impl<S: Clone + Send + Sync + 'static> Calls<S> {
         filter: MethodFilter,
         path: &'static str,
         handler: H,
-        summary: Both,
+        summary: Bilingual,
     ) -> Self
     where
         H: Handler<T, S> + Described<T>,

@@ -17,7 +17,7 @@ use super::schemas::Schemas;
 use crate::http::error::ApiError;
 use crate::http::json::json_response;
 use crate::http::words::CODES;
-use crate::language::{Both, both};
+use crate::language::{Bilingual, both};
 
 /// The API's description in OpenAPI 3.1, as a response.
 #[derive(Clone, Debug)]
@@ -37,7 +37,7 @@ impl Output for Result<Document, ApiError> {
             "description": "OpenAPI 3.1",
             "content": { "application/json": { "schema": { "type": "object" } } },
         });
-        operation.answers(StatusCode::OK, response);
+        operation.responds(StatusCode::OK, response);
     }
 }
 
@@ -70,7 +70,7 @@ impl<S: Clone + Send + Sync + 'static> Calls<S> {
 }
 
 /// Added to the description, because the schemas cover the strict profile only.
-const PROFILES: Both = both(
+const PROFILES: Bilingual = both(
     "本文档描述严格模式。以`--profile original`（带`--web`时默认）启动的商城，对不带`x-mallbox-client`请求头的调用按hm-dianping的页面所期望的方式应答：\
      拒绝与限流均为200和`success:false`，401不变，并像Spring那样宽松地读取参数。",
     "This document describes the strict profile. A mall started with `--profile original`, the default with \
@@ -82,7 +82,7 @@ const PROFILES: Both = both(
 fn document(calls: &[Call], prefix: &str) -> Value {
     let mut schemas = Schemas::default();
     let mut paths = Map::new();
-    let mut areas: Vec<Both> = Vec::new();
+    let mut areas: Vec<Bilingual> = Vec::new();
     for call in calls {
         let mut operation = Operation::new(call.path);
         (call.describe)(&mut operation, &mut schemas);

@@ -10,7 +10,7 @@ use super::operation::Operation;
 use super::schemas::{Schemas, strip_null};
 use crate::http::ApiError;
 use crate::http::extract::{
-    Json, JsonIfAny, Login, MaybeLogin, Now, Operator, Path, Query, Remover, Token, Watcher,
+    AuthorOrOperator, Json, JsonIfAny, Login, MaybeLogin, Now, Operator, Path, PollingOperator, Query, Token,
 };
 
 /// An argument of a handler.
@@ -41,7 +41,7 @@ impl Input for Login {
     }
 }
 
-impl Input for Remover {
+impl Input for AuthorOrOperator {
     fn describe(operation: &mut Operation, _: &mut Schemas) {
         operation.wants_token(true);
         operation.refuses(StatusCode::FORBIDDEN);
@@ -61,7 +61,7 @@ impl Input for Operator {
     }
 }
 
-impl Input for Watcher {
+impl Input for PollingOperator {
     fn describe(operation: &mut Operation, _: &mut Schemas) {
         operation.wants_operator();
     }

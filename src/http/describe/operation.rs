@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use axum::http::{Method, StatusCode};
 use serde_json::{Value, json};
 
-use crate::language::{Both, both};
+use crate::language::{Bilingual, both};
 
 /// The description of a call so far.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ pub struct Operation {
 }
 
 /// Refusals common to many calls: status, name, and reason.
-pub(super) const REFUSALS: [(StatusCode, &str, Both); 9] = [
+pub(super) const REFUSALS: [(StatusCode, &str, Bilingual); 9] = [
     (StatusCode::BAD_REQUEST, "BadRequest", both("请求有误", "Malformed request, or an invalid value")),
     (StatusCode::UNAUTHORIZED, "NotLoggedIn", both("未登录", "Not logged in")),
     (StatusCode::FORBIDDEN, "Forbidden", both("没有权限", "Operators only")),
@@ -68,12 +68,12 @@ impl Operation {
     /// Adds a refusal with this status, in the usual envelope.
     pub fn refuses(&mut self, status: StatusCode) {
         if let Some((_, name, _)) = REFUSALS.iter().find(|(of, ..)| *of == status) {
-            self.answers(status, json!({ "$ref": format!("#/components/responses/{name}") }));
+            self.responds(status, json!({ "$ref": format!("#/components/responses/{name}") }));
         }
     }
 
     /// Adds a response; the value is a response object.
-    pub fn answers(&mut self, status: StatusCode, response: Value) {
+    pub fn responds(&mut self, status: StatusCode, response: Value) {
         self.responses.insert(status.as_u16(), response);
     }
 
@@ -128,7 +128,7 @@ impl Operation {
     }
 
     /// Returns the operation object of OpenAPI for this method.
-    pub(super) fn into_value(self, method: &Method, area: Both, summary: Both) -> Value {
+    pub(super) fn into_value(self, method: &Method, area: Bilingual, summary: Bilingual) -> Value {
         let mut value = json!({
             "operationId": id(method, self.path),
             "tags": [area.en],

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::operation::Operation;
 use super::schemas::Schemas;
-use crate::http::envelope::{Nothing, OrderNumber, Paged, Perhaps, Reply};
+use crate::http::envelope::{NoData, Optional, OrderNumber, Paged, Reply};
 
 /// The result of a handler. Implemented directly by responses without an envelope.
 pub trait Output {
@@ -26,13 +26,13 @@ impl<T: JsonSchema> Shape for T {
     }
 }
 
-impl Shape for Nothing {
+impl Shape for NoData {
     fn envelope(_: &mut Schemas) -> Value {
         good(&[], &[])
     }
 }
 
-impl<T: JsonSchema> Shape for Perhaps<T> {
+impl<T: JsonSchema> Shape for Optional<T> {
     fn envelope(schemas: &mut Schemas) -> Value {
         good(&[("data", schemas.written::<T>())], &[])
     }
@@ -79,6 +79,6 @@ impl<T: Shape> Output for Reply<T> {
             "description": "Done, or refused with the reason",
             "content": { "application/json": { "schema": schema } },
         });
-        operation.answers(StatusCode::OK, response);
+        operation.responds(StatusCode::OK, response);
     }
 }

@@ -88,7 +88,7 @@ impl From<AuditCheck> for CheckAnswer {
         let AuditCheck { entries, head, fault } = check;
         let fault = fault.map(|fault| FaultAnswer {
             number: fault.number,
-            text: words::of_audit_fault(fault, Language::spoken()),
+            text: words::of_audit_fault(fault, Language::current()),
         });
         Self { in_order: fault.is_none(), entries, head: hex(&head), fault }
     }

@@ -13,7 +13,7 @@ use crate::http::envelope::{Answer, Paged, Reply};
 use crate::http::extract::{Now, Operator, Path, Query};
 use crate::language::both;
 use crate::mall::operator::By;
-use crate::mall::operator::dead_letters::{LetterView, Which};
+use crate::mall::operator::dead_letters::{DeadLetterKey, LetterView};
 use crate::mall::wall_time;
 
 /// Returns the routes of dead letters.
@@ -130,8 +130,8 @@ struct UserQuery {
 }
 
 impl UserQuery {
-    fn which(&self, order: u64) -> Which {
-        Which { order: OrderId::new(order), user: self.user.map(UserId::new) }
+    fn which(&self, order: u64) -> DeadLetterKey {
+        DeadLetterKey { order: OrderId::new(order), user: self.user.map(UserId::new) }
     }
 }
 

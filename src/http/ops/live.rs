@@ -47,9 +47,9 @@ pub struct Live {
 }
 
 /// Number of intervals without a read before a listener is disconnected.
-const PATIENCE: u32 = 10;
+const UNREAD_INTERVALS_MAX: u32 = 10;
 /// Maximum number of sales in an event.
-const MOST_SALES: usize = 100;
+const SALES_MAX: usize = 100;
 
 impl Live {
     /// Creates the source of a mall for at most `places` concurrent listeners, until `stop`.
@@ -103,7 +103,7 @@ impl Output for Result<Events, ApiError> {
             "description": "Metrics, until the mall stops or the caller loses the role or the session",
             "content": { "text/event-stream": { "schema": schema } },
         });
-        operation.answers(StatusCode::OK, response);
+        operation.responds(StatusCode::OK, response);
     }
 }
 
@@ -141,7 +141,7 @@ struct Counts {
 
 /// Reason for the end of a stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Ended {
+enum EndReason {
     /// The mall stops.
     Stopping,
     /// The session has ended.
@@ -160,27 +160,27 @@ impl Listener {
         let stop = self.live.stop.clone();
         let ended = loop {
             tokio::select! {
-                () = stop.cancelled() => break Ended::Stopping,
+                () = stop.cancelled() => break EndReason::Stopping,
                 _ = ticks.tick() => {}
             }
             if let Some(ended) = self.is_ended().await {
                 break ended;
             }
             let event = tokio::select! {
-                () = stop.cancelled() => break Ended::Stopping,
+                () = stop.cancelled() => break EndReason::Stopping,
                 event = self.event() => event,
             };
-            let handed_over = hand_over(&mut self.sender, event, every * PATIENCE);
+            let handed_over = hand_over(&mut self.sender, event, every * UNREAD_INTERVALS_MAX);
             tokio::select! {
-                () = stop.cancelled() => break Ended::Stopping,
-                handed_over = handed_over => if !handed_over { break Ended::Away },
+                () = stop.cancelled() => break EndReason::Stopping,
+                handed_over = handed_over => if !handed_over { break EndReason::Away },
             }
         };
         let code = match ended {
-            Ended::Stopping => "STOPPING",
-            Ended::NotLoggedIn => "NOT_LOGGED_IN",
-            Ended::Forbidden => "FORBIDDEN",
-            Ended::Away => return,
+            EndReason::Stopping => "STOPPING",
+            EndReason::NotLoggedIn => "NOT_LOGGED_IN",
+            EndReason::Forbidden => "FORBIDDEN",
+            EndReason::Away => return,
         };
         // A listener with an unread event misses this event.
         let event = format!("event: end\ndata: {{\"code\":\"{code}\"}}\n\n");
@@ -190,14 +190,14 @@ impl Listener {
     /// Returns why the stream has to end, if so. Checks session and role on every event, without extending
     /// the session: an open page would stay logged in for ever. While the store is unavailable, listeners
     /// stay connected.
-    async fn is_ended(&self) -> Option<Ended> {
+    async fn is_ended(&self) -> Option<EndReason> {
         let accounts = &self.app.accounts;
         let standing: Result<_, Failure> = async {
             let user = accounts.who_is_still_there(&self.token, self.app.context.now()).await?;
             Ok(match user {
-                None => Some(Ended::NotLoggedIn),
+                None => Some(EndReason::NotLoggedIn),
                 Some(user) if accounts.role(user).await? == Role::Operator => None,
-                Some(_) => Some(Ended::Forbidden),
+                Some(_) => Some(EndReason::Forbidden),
             })
         }
         .await;
@@ -209,7 +209,7 @@ impl Listener {
         let readiness = self.live.health.readiness().await;
         // The units left of a sale wait for a durable last claim: a slow disk delays the sales, not the
         // event.
-        let running = running_sales(&self.app, MOST_SALES, now);
+        let running = running_sales(&self.app, SALES_MAX, now);
         let sales = tokio::time::timeout(self.app.context.settings.live_every, running).await;
         let sales = sales.ok().and_then(Result::ok);
         let counts = Counts { sample: self.live.metrics.sample(), persisted: self.live.health.persisted() };

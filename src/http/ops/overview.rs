@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::http::App;
 use crate::http::describe::Calls;
 use crate::http::envelope::{Answer, Reply};
-use crate::http::extract::Watcher;
+use crate::http::extract::PollingOperator;
 use crate::language::both;
 use crate::mall::operator::{Overview, overview};
 
@@ -40,7 +40,7 @@ struct OverviewAnswer {
     sales: u64,
 }
 
-async fn count(State(app): State<App>, _: Watcher) -> Reply<OverviewAnswer> {
+async fn count(State(app): State<App>, _: PollingOperator) -> Reply<OverviewAnswer> {
     let Overview { backlog, unpaid_orders, dead_letters, reports, vouchers, sales } =
         overview(&app.context).await?;
     let answer = OverviewAnswer { backlog, unpaid_orders, dead_letters, reports, vouchers, sales };

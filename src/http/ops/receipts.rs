@@ -12,7 +12,7 @@ use crate::http::envelope::{Answer, Reply};
 use crate::http::extract::{Now, Operator, Path};
 use crate::language::both;
 use crate::mall::operator::By;
-use crate::mall::operator::orders::Redeemed;
+use crate::mall::operator::orders::RedeemOutcome;
 
 /// Returns the routes of redemption.
 pub(super) fn routes() -> Calls {
@@ -88,7 +88,7 @@ async fn redeem_order(
 
 async fn redeemed(app: &App, by: By, order: OrderId) -> Reply<RedeemedAnswer> {
     let now = by.at;
-    let Redeemed { found, before } = app.order_office.redeem(by, order).await?;
+    let RedeemOutcome { found, was_used: before } = app.order_office.redeem(by, order).await?;
     let order = FoundAnswer::new(found, now, &app.context.zone);
     Ok(Answer::ok(RedeemedAnswer { order, used_before: before }).no_store())
 }

@@ -9,13 +9,13 @@ use serde::{Deserialize, Serialize};
 use crate::http::App;
 use crate::http::describe::Calls;
 use crate::http::envelope::{Answer, Paged, Reply};
-use crate::http::extract::{Json, Now, Operator, Path, Query, Watcher};
+use crate::http::extract::{Json, Now, Operator, Path, PollingOperator, Query};
 use crate::http::page_query::PageQuery;
 use crate::http::voucher::shelf_number;
 use crate::language::{Language, both};
 use crate::mall::ledger::{Code, Finding, SaleTerms};
 use crate::mall::operator::By;
-use crate::mall::operator::sales::{Restocked, SaleAccount, SaleView, StockForm, WindowForm};
+use crate::mall::operator::sales::{RestockOutcome, SaleAccount, SaleView, StockForm, WindowForm};
 use crate::mall::{Refusal, wall_time};
 
 /// Returns the routes of sales.
@@ -158,13 +158,13 @@ struct FindingAnswer {
 impl From<Finding> for FindingAnswer {
     fn from(finding: Finding) -> Self {
         let Finding { code, expected, found, .. } = finding;
-        Self { code, term: code.term().spoken(Language::spoken()), expected, found }
+        Self { code, term: code.term().spoken(Language::current()), expected, found }
     }
 }
 
 async fn one(
     State(app): State<App>,
-    _: Watcher,
+    _: PollingOperator,
     Now(now): Now,
     Path(voucher): Path<u64>,
 ) -> Reply<AccountAnswer> {
@@ -232,7 +232,7 @@ async fn restock(
     Json(body): Json<StockBody>,
 ) -> Reply<RestockedAnswer> {
     let form = StockForm { add: body.add, request: body.request_id };
-    let Restocked { by, view } =
+    let RestockOutcome { by, view } =
         app.sale_office.restock(By::operator(user, now), VoucherId::new(voucher), form).await?;
     let sale = SaleAnswer::new(view, &app.context.zone);
     Ok(Answer::ok(RestockedAnswer { by, sale }).no_store())

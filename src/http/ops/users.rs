@@ -39,7 +39,7 @@ pub fn routes() -> Calls {
 }
 
 /// Users per page.
-const PAGE: u32 = 20;
+const PAGE_SIZE: u32 = 20;
 
 /// Name of a role in the API.
 #[derive(Clone, Copy, Serialize, Deserialize, JsonSchema)]
@@ -149,7 +149,7 @@ impl BlockedAnswer {
 }
 
 async fn list(State(app): State<App>, _: Operator, Query(search): Query<Search>) -> Reply<Vec<UserAnswer>> {
-    search.page(&app, PAGE).await
+    search.page(&app, PAGE_SIZE).await
 }
 
 async fn one(State(app): State<App>, _: Operator, Path(id): Path<u64>) -> Reply<UserAnswer> {

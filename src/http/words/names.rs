@@ -192,9 +192,12 @@ mod tests {
         for name in names_in("Refusal::NotFound") {
             assert!(!thing(name, Language::Zh).is_ascii(), "{name} has no Chinese name");
         }
-        for name in
-            [names_in("Mistake::Missing"), names_in("Mistake::OutOfRange"), names_in("Refusal::BadValue")]
-                .concat()
+        for name in [
+            names_in("InputError::Missing"),
+            names_in("InputError::OutOfRange"),
+            names_in("Refusal::BadValue"),
+        ]
+        .concat()
         {
             assert!(!field(name, Language::Zh).is_ascii(), "{name} has no Chinese name");
         }
@@ -202,7 +205,7 @@ mod tests {
 
     #[test]
     fn whatever_may_be_out_of_range_has_a_range_in_words() {
-        for name in [names_in("Mistake::OutOfRange"), names_in("Refusal::BadValue")].concat() {
+        for name in [names_in("InputError::OutOfRange"), names_in("Refusal::BadValue")].concat() {
             assert_ne!(
                 allowed(name, Language::En),
                 allowed("", Language::En),

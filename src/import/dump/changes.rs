@@ -11,12 +11,12 @@ use super::conditions::{Comparison, Condition};
 use super::statements::cut_off;
 use super::tokens::{Kind, Token};
 use super::{Dump, DumpError, Position, Row, Value};
-use crate::language::told;
+use crate::language::bilingual_text;
 
 /// Limit of changes. Each row is tested against every change of its table; more changes need a database.
-const MOST_CHANGES: usize = 1_000;
+const CHANGES_MAX: usize = 1_000;
 /// Maximum nesting of parentheses.
-const DEEPEST: usize = 32;
+const NESTING_MAX: usize = 32;
 
 /// A statement that changes preceding rows.
 #[derive(Clone, PartialEq, Debug)]
@@ -39,12 +39,12 @@ pub struct Change {
 #[derive(Clone, PartialEq, Debug)]
 struct Set {
     column: usize,
-    to: Worth,
+    to: Assignment,
     offset_s: Option<i32>,
 }
 
 #[derive(Clone, PartialEq, Debug)]
-enum Worth {
+enum Assignment {
     Value(Value),
     /// The value of a column plus a number.
     Sum(usize, i128),
@@ -56,7 +56,7 @@ impl Change {
         let undecided = |row: &Row, change: &Self| {
             let (zh, en) = (change.at.line, change.at.line);
             let verb = change.verb;
-            let what = told!(
+            let what = bilingual_text!(
                 "第{zh}行的{verb}是否适用于这一行，须由MySQL判断；请先把文件导入MySQL，再转储",
                 "whether the {verb} on line {en} changes this row is for MySQL to work out; load the file into MySQL and \
                  dump that"
@@ -71,8 +71,8 @@ impl Change {
         let Some(sets) = &self.sets else { return Ok(false) };
         for set in sets {
             let value = match &set.to {
-                Worth::Value(value) => Some(value.clone()),
-                Worth::Sum(column, number) => sum(&row.cells[*column].value, *number),
+                Assignment::Value(value) => Some(value.clone()),
+                Assignment::Sum(column, number) => sum(&row.cells[*column].value, *number),
             };
             let Some(value) = value else { return Err(undecided(row, self)) };
             let cell = &mut row.cells[set.column];
@@ -155,10 +155,10 @@ impl<R: Read> Dump<R> {
         if self.is_second_pass() {
             return Ok(());
         }
-        if self.changes.len() == MOST_CHANGES {
-            let what = told!(
-                "UPDATE和DELETE超过{MOST_CHANGES}条；请先把文件导入MySQL，再转储",
-                "more than {MOST_CHANGES} UPDATEs and DELETEs; load the file into MySQL and dump that"
+        if self.changes.len() == CHANGES_MAX {
+            let what = bilingual_text!(
+                "UPDATE和DELETE超过{CHANGES_MAX}条；请先把文件导入MySQL，再转储",
+                "more than {CHANGES_MAX} UPDATEs and DELETEs; load the file into MySQL and dump that"
             );
             return Err(DumpError::at(change.at, what));
         }
@@ -266,7 +266,7 @@ impl<R: Read> Dump<R> {
         verb: &'static str,
         name: &str,
         began: Position,
-    ) -> Result<(Worth, Token), DumpError> {
+    ) -> Result<(Assignment, Token), DumpError> {
         let token = self.tokens.next()?;
         let table = self.parts[part].table;
         if matches!(token.kind, Kind::Word | Kind::Name)
@@ -276,7 +276,7 @@ impl<R: Read> Dump<R> {
             let sign_of = match sign.kind {
                 Kind::Mark(b'+') => 1,
                 Kind::Mark(b'-') => -1,
-                _ => return Ok((Worth::Sum(column, 0), sign)),
+                _ => return Ok((Assignment::Sum(column, 0), sign)),
             };
             let number = self.tokens.next()?;
             let text = std::str::from_utf8(self.tokens.text()).ok();
@@ -285,14 +285,14 @@ impl<R: Read> Dump<R> {
             else {
                 return Err(not_understood(number.at, verb, name));
             };
-            return Ok((Worth::Sum(column, sign_of * i128::from(by)), self.tokens.next()?));
+            return Ok((Assignment::Sum(column, sign_of * i128::from(by)), self.tokens.next()?));
         }
         let is_now = ["NOW", "CURRENT_TIMESTAMP", "SYSDATE"].iter().any(|word| self.tokens.says(word));
         let is_now = is_now && token.kind == Kind::Word;
         match self.value(token, began) {
             Ok((Value::Expression, _)) if !is_now => Err(not_understood(token.at, verb, name)),
             Err(DumpError::Bad { .. }) => Err(not_understood(token.at, verb, name)),
-            value => value.map(|(value, after)| (Worth::Value(value), after)),
+            value => value.map(|(value, after)| (Assignment::Value(value), after)),
         }
     }
 
@@ -335,7 +335,7 @@ impl<R: Read> Dump<R> {
         depth: usize,
     ) -> Result<(Condition, Token), DumpError> {
         let refused = |at| not_understood(at, of.0, of.1);
-        if token.is(b'(') && depth < DEEPEST {
+        if token.is(b'(') && depth < NESTING_MAX {
             let token = self.tokens.next()?;
             let (inside, token) = self.any_of(token, part, of, began, depth + 1)?;
             return if token.is(b')') { Ok((inside, self.tokens.next()?)) } else { Err(refused(token.at)) };
@@ -455,7 +455,7 @@ impl<R: Read> Dump<R> {
 pub(super) fn not_understood(at: Position, verb: &'static str, name: &str) -> DumpError {
     DumpError::at(
         at,
-        told!(
+        bilingual_text!(
             "这条对{name}的{verb}无法照做：只支持单表、常量赋值，以及由列与常量的比较、AND和OR组成的条件；请先把文件导入\
              MySQL，再转储",
             "this {verb} of {name} cannot be applied: only one table, values, and conditions made of comparisons of \

@@ -29,17 +29,17 @@ pub(super) enum Comparison {
 
 /// Only MySQL can decide the comparison.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Undecided;
+pub(super) struct UndecidableError;
 
 impl Condition {
     /// Returns whether the condition holds for a row. Comparisons with `NULL` never hold.
-    pub(super) fn holds(&self, row: &Row) -> Result<bool, Undecided> {
+    pub(super) fn holds(&self, row: &Row) -> Result<bool, UndecidableError> {
         match self {
             Self::Always => Ok(true),
             Self::All(all) => all.iter().try_fold(true, |holds, one| Ok(holds && one.holds(row)?)),
             Self::Any(any) => any.iter().try_fold(false, |holds, one| Ok(holds || one.holds(row)?)),
             Self::Null(column, is_null) => match row.cells[*column].value {
-                Value::Missing => Err(Undecided),
+                Value::Missing => Err(UndecidableError),
                 ref value => Ok((*value == Value::Null) == *is_null),
             },
             Self::Compare(column, is, values) => {
@@ -73,35 +73,35 @@ impl Comparison {
 
 /// Compares a row's value with a statement's value: numbers by size, instants by time, other texts for
 /// equality only.
-fn compare(cell: &Value, value: &Value, is: Comparison) -> Result<Ordering, Undecided> {
+fn compare(cell: &Value, value: &Value, is: Comparison) -> Result<Ordering, UndecidableError> {
     match (cell, value) {
         (Value::Text(cell), Value::Text(value)) => texts(cell, value, is),
         _ => numbers(cell, value),
     }
 }
 
-fn numbers(cell: &Value, value: &Value) -> Result<Ordering, Undecided> {
+fn numbers(cell: &Value, value: &Value) -> Result<Ordering, UndecidableError> {
     let text = |value| match value {
         Value::Number(text) => Ok(text),
-        Value::Text(text) => String::from_utf8(text).map_err(|_| Undecided),
+        Value::Text(text) => String::from_utf8(text).map_err(|_| UndecidableError),
         Value::Bytes(bytes) if bytes.len() <= 8 => {
             Ok(bytes.iter().fold(0_u64, |number, byte| number << 8 | u64::from(*byte)).to_string())
         }
-        Value::Bytes(_) | Value::Missing | Value::Null | Value::Expression => Err(Undecided),
+        Value::Bytes(_) | Value::Missing | Value::Null | Value::Expression => Err(UndecidableError),
     };
     let (cell, value) = (text(cell.clone())?, text(value.clone())?);
     let (cell, value) = (cell.trim(), value.trim());
     if let (Ok(cell), Ok(value)) = (cell.parse::<i128>(), value.parse::<i128>()) {
         return Ok(cell.cmp(&value));
     }
-    let fraction = |text: &str| text.parse::<f64>().map_err(|_| Undecided);
-    fraction(cell)?.partial_cmp(&fraction(value)?).ok_or(Undecided)
+    let fraction = |text: &str| text.parse::<f64>().map_err(|_| UndecidableError);
+    fraction(cell)?.partial_cmp(&fraction(value)?).ok_or(UndecidableError)
 }
 
 /// Compares texts. MySQL's usual collations ignore case and trailing blanks. Whether `é` equals `e`, and
 /// which of two words sorts first, only MySQL can decide.
-fn texts(cell: &[u8], value: &[u8], is: Comparison) -> Result<Ordering, Undecided> {
-    let text = |bytes| std::str::from_utf8(bytes).map_err(|_| Undecided);
+fn texts(cell: &[u8], value: &[u8], is: Comparison) -> Result<Ordering, UndecidableError> {
+    let text = |bytes| std::str::from_utf8(bytes).map_err(|_| UndecidableError);
     let (cell, value) = (text(cell)?.trim_end(), text(value)?.trim_end());
     if let (Some(cell), Some(value)) = (instant(cell), instant(value)) {
         return Ok(cell.cmp(&value));
@@ -113,7 +113,7 @@ fn texts(cell: &[u8], value: &[u8], is: Comparison) -> Result<Ordering, Undecide
     } else if is_equality && !has_accents(cell) && !has_accents(value) {
         Ok(Ordering::Less)
     } else {
-        Err(Undecided)
+        Err(UndecidableError)
     }
 }
 

@@ -8,7 +8,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::language::{Both, both};
+use crate::language::{Bilingual, both};
 
 /// State opened and closed by the dump so far.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -27,7 +27,7 @@ pub(super) struct Ending {
 
 impl Ending {
     /// Limit of saved variables; a tool saves about ten.
-    const MOST_SAVED: usize = 64;
+    const SAVED_MAX: usize = 64;
 
     /// Processes the beginning of a line comment.
     pub(super) fn comment(&mut self, begin: &[u8]) {
@@ -46,7 +46,7 @@ impl Ending {
 
     /// Processes `SET @OLD_name = @@name`.
     pub(super) fn save(&mut self, name: String) {
-        if self.saved.len() < Self::MOST_SAVED {
+        if self.saved.len() < Self::SAVED_MAX {
             self.saved.insert(name);
         }
     }
@@ -73,7 +73,7 @@ impl Ending {
     }
 
     /// Returns why a file that ends at this point may be incomplete; `None` if an end marker was found.
-    pub(super) fn missing(&self) -> Option<Both> {
+    pub(super) fn missing(&self) -> Option<Bilingual> {
         if self.is_completed || self.has_closed && !self.is_open() {
             return None;
         }

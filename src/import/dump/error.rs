@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::{fmt, io};
 
-use crate::language::{Both, Language, Told, sentence};
+use crate::language::{Bilingual, BilingualText, Language, sentence};
 
 /// A position in the file, counted from 1; columns are bytes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -38,29 +38,29 @@ pub enum DumpError {
         /// Position of the fault.
         at: Position,
         /// One sentence without a full stop.
-        what: Told,
+        what: BilingualText,
     },
     /// The file ends inside a statement, text or comment.
     Cut {
         /// Start of the incomplete part.
         at: Position,
         /// One sentence without a full stop.
-        what: Both,
+        what: Bilingual,
     },
     /// The file is not a dump, or not a usable one, as a whole.
-    NoDump(Both),
+    NoDump(Bilingual),
     /// The file cannot be read.
     Io(io::Error),
 }
 
 impl DumpError {
     /// Creates an error for an invalid position.
-    pub fn at(at: Position, what: impl Into<Told>) -> Self {
+    pub fn at(at: Position, what: impl Into<BilingualText>) -> Self {
         Self::Bad { at, what: what.into() }
     }
 
     /// Creates an error for a file truncated inside the part that starts at `at`.
-    pub(super) fn cut(at: Position, what: Both) -> Self {
+    pub(super) fn cut(at: Position, what: Bilingual) -> Self {
         Self::Cut { at, what }
     }
 

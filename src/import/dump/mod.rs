@@ -30,7 +30,7 @@ pub use parts::Found;
 use self::parts::Part;
 use self::rows::Insert;
 use self::tokens::Tokens;
-use crate::language::{Both, both, told};
+use crate::language::{Bilingual, bilingual_text, both};
 
 /// A table to look for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -112,14 +112,14 @@ pub enum End {
         /// Position of the end.
         at: Position,
         /// The missing marker.
-        why: Both,
+        why: Bilingual,
     },
     /// Inside a statement; preceding rows of the statement are read.
     Cut {
         /// Start of the incomplete statement, text or comment.
         at: Position,
         /// Description of the incomplete part.
-        what: Both,
+        what: Bilingual,
     },
 }
 
@@ -142,7 +142,7 @@ impl Survey {
 }
 
 /// Maximum number of candidate tables in a file; a sharded table may have many parts.
-const MOST_PARTS: usize = 4_096;
+const PARTS_MAX: usize = 4_096;
 
 #[derive(Clone, Debug)]
 struct Column {
@@ -266,8 +266,8 @@ impl<R: Read> Dump<R> {
             return Ok(Some(known));
         }
         let Some(part) = Part::named(name, self.wanted) else { return Ok(None) };
-        if self.parts.len() == MOST_PARTS {
-            let what = told!("分表超过{MOST_PARTS}张", "tables in more than {MOST_PARTS} parts");
+        if self.parts.len() == PARTS_MAX {
+            let what = bilingual_text!("分表超过{PARTS_MAX}张", "tables in more than {PARTS_MAX} parts");
             return Err(DumpError::at(at, what));
         }
         self.parts.push(part);

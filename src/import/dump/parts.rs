@@ -9,7 +9,7 @@ use super::{Column, Position, Wanted};
 /// Prefix of every hm-dianping table; some projects omit the prefix.
 const PREFIX: &str = "tb_";
 /// Maximum digits in a part's suffix: `tb_user_0`, `tb_order_202211`, `tb_sign_20221103`.
-const MOST_DIGITS: usize = 8;
+const SUFFIX_DIGITS_MAX: usize = 8;
 
 /// Spelling of a table's name, in order of preference.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -60,8 +60,8 @@ impl Part {
         let whole = |name: &str| wanted.iter().position(|table| table.name == name);
         let shard = |name: &str| {
             let (stem, digits) = name.rsplit_once('_')?;
-            let is_number =
-                (1..=MOST_DIGITS).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit());
+            let is_number = (1..=SUFFIX_DIGITS_MAX).contains(&digits.len())
+                && digits.bytes().all(|byte| byte.is_ascii_digit());
             whole(stem).filter(|_| is_number)
         };
         let (table, spelling) = whole(name)

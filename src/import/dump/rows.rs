@@ -3,10 +3,10 @@
 use std::io::Read;
 use std::sync::Arc;
 
-use super::statements::{MOST_COLUMNS, cut_off, remember};
+use super::statements::{COLUMNS_MAX, cut_off, remember};
 use super::tokens::{Kind, Token};
 use super::{Cell, Column, Dump, DumpError, Position, Row, Value};
-use crate::language::{Both, both, told};
+use crate::language::{Bilingual, bilingual_text, both};
 
 /// An `INSERT` with rows still to be read.
 pub(super) struct Insert {
@@ -50,7 +50,7 @@ impl<R: Read> Dump<R> {
         if token.kind != Kind::Word || !(self.tokens.says("VALUES") || self.tokens.says("VALUE")) {
             return Err(DumpError::at(
                 token.at,
-                told!(
+                bilingual_text!(
                     "此处应为{name}的数据，形如VALUES (…), (…)",
                     "rows of {name} are expected here, as VALUES (…), (…)"
                 ),
@@ -81,7 +81,7 @@ impl<R: Read> Dump<R> {
                     ));
                 }
             }
-            if names.len() > MOST_COLUMNS {
+            if names.len() > COLUMNS_MAX {
                 return Err(DumpError::at(
                     token.at,
                     both("列数超过MySQL表的上限", "more columns than a table of MySQL can have"),
@@ -112,7 +112,7 @@ impl<R: Read> Dump<R> {
         let Some(names) = named else {
             let what = || {
                 let name = &self.parts[part].name;
-                told!(
+                bilingual_text!(
                     "{name}的列名既不在CREATE TABLE里，也不在这条INSERT里；请连表结构一起转储，或加--complete-insert",
                     "the columns of {name} are named neither by a CREATE TABLE nor by this INSERT; dump them too, or \
                      with --complete-insert"
@@ -190,12 +190,12 @@ impl<R: Read> Dump<R> {
         Ok(Some(Row { table, part, cells, at, replaces }))
     }
 
-    fn wrong_width(&self, insert: &Insert, at: Position, than: Both) -> DumpError {
+    fn wrong_width(&self, insert: &Insert, at: Position, than: Bilingual) -> DumpError {
         let (name, columns) = (self.wanted[insert.table].name, insert.columns.len());
-        let Both { zh, en } = than;
+        let Bilingual { zh, en } = than;
         DumpError::at(
             at,
-            told!(
+            bilingual_text!(
                 "{name}的这一行，值的个数比{columns}列{zh}",
                 "a row of {name} with {en} values than its {columns} columns"
             ),

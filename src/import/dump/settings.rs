@@ -5,7 +5,7 @@ use std::io::Read;
 use super::statements::cut_off;
 use super::tokens::{Kind, Token};
 use super::{Dump, DumpError, Position};
-use crate::language::told;
+use crate::language::bilingual_text;
 
 /// Prefix of the variables in which a dump saves session settings.
 const SAVED: &str = "OLD_";
@@ -103,7 +103,7 @@ impl<R: Read> Dump<R> {
                 Kind::Word if self.tokens.says("AUTO_INCREMENT") => self.next_id(part)?,
                 Kind::Word if self.tokens.says("RENAME") || self.tokens.says("CHANGE") => {
                     let name = &self.parts[part].name;
-                    let what = told!(
+                    let what = bilingual_text!(
                         "这条ALTER TABLE改了{name}的表名或列名；请先把文件导入MySQL，再转储",
                         "this ALTER TABLE renames {name} or a column of it; load the file into MySQL and dump that"
                     );

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use super::error::Position;
 
 /// Size of the read buffer.
-const BUFFER: usize = 64 << 10;
+const BUFFER_BYTES: usize = 64 << 10;
 
 /// A window sliding over a file of any length.
 pub(super) struct Source<R> {
@@ -22,7 +22,7 @@ pub(super) struct Source<R> {
 
 impl<R: Read> Source<R> {
     pub(super) fn new(input: R) -> Self {
-        let buffer = vec![0; BUFFER].into_boxed_slice();
+        let buffer = vec![0; BUFFER_BYTES].into_boxed_slice();
         Self { input, buffer, at: 0, end: 0, is_over: false, passed: 0, line: 1, line_began: 0 }
     }
 
@@ -122,10 +122,10 @@ mod tests {
 
     #[test]
     fn a_piece_longer_than_the_window_comes_whole() {
-        let long = [vec![b'x'; 3 * BUFFER + 5], b"'".to_vec()].concat();
+        let long = [vec![b'x'; 3 * BUFFER_BYTES + 5], b"'".to_vec()].concat();
         let mut source = Source::new(&long[..]);
         let mut length = 0;
         let stop = source.pass_until(|byte| byte == b'\'', |piece| length += piece.len()).unwrap();
-        assert_eq!((stop, length), (Some(b'\''), 3 * BUFFER + 5));
+        assert_eq!((stop, length), (Some(b'\''), 3 * BUFFER_BYTES + 5));
     }
 }

@@ -5,14 +5,14 @@ use std::io::Read;
 
 use super::tokens::{Kind, Token};
 use super::{Column, Dump, DumpError, End, Position};
-use crate::language::{Language, both, told};
+use crate::language::{Language, bilingual_text, both};
 
 /// Limit of unwanted names kept for the report.
-const MOST_NAMES: usize = 200;
+const NAMES_MAX: usize = 200;
 /// MySQL's limit of columns in a table.
-pub(super) const MOST_COLUMNS: usize = 4_096;
+pub(super) const COLUMNS_MAX: usize = 4_096;
 /// Statements of a dump without influence on rows.
-const PASSED: [&str; 23] = [
+const IGNORED_STATEMENTS: [&str; 23] = [
     "SET",
     "ALTER",
     "LOCK",
@@ -67,7 +67,7 @@ impl<R: Read> Dump<R> {
         if let Some(verb) = CHANGES.into_iter().find(|verb| self.tokens.says(verb)) {
             return self.change(verb, at);
         }
-        match PASSED.into_iter().find(|verb| self.tokens.says(verb)) {
+        match IGNORED_STATEMENTS.into_iter().find(|verb| self.tokens.says(verb)) {
             None => Err(self.no_statement(at)),
             Some("SET") => self.set(at),
             Some("ALTER") => self.alter(at),
@@ -97,7 +97,10 @@ impl<R: Read> Dump<R> {
         let what = if self.tokens.text().is_empty() {
             both("MySQL转储里没有这样开头的语句", "this begins no statement of a MySQL dump").into()
         } else {
-            told!("MySQL转储里没有以`{found}`开头的语句", "`{found}` begins no statement of a MySQL dump")
+            bilingual_text!(
+                "MySQL转储里没有以`{found}`开头的语句",
+                "`{found}` begins no statement of a MySQL dump"
+            )
         };
         DumpError::at(at, what)
     }
@@ -179,7 +182,7 @@ impl<R: Read> Dump<R> {
         };
         if let Some(first) = self.parts[part].made {
             let (zh, en) = (first.words(Language::Zh), first.words(Language::En));
-            let what = told!(
+            let what = bilingual_text!(
                 "{name}在{zh}之后又建了一次：需要的是单个数据库的转储",
                 "{name} is made a second time, after {en}: a dump of one database is wanted"
             );
@@ -234,7 +237,7 @@ impl<R: Read> Dump<R> {
                     ));
                 }
                 columns.push(Column { name, is_timestamp: self.tokens.says("TIMESTAMP") });
-                if columns.len() > MOST_COLUMNS {
+                if columns.len() > COLUMNS_MAX {
                     return Err(DumpError::at(
                         token.at,
                         both("列数超过MySQL表的上限", "more columns than a table of MySQL can have"),
@@ -313,7 +316,7 @@ impl<R: Read> Dump<R> {
 }
 
 pub(super) fn remember(names: &mut BTreeSet<String>, name: String) {
-    if names.len() < MOST_NAMES {
+    if names.len() < NAMES_MAX {
         names.insert(name);
     }
 }

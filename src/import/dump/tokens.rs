@@ -5,12 +5,12 @@ use std::io::Read;
 use super::ending::Ending;
 use super::error::{DumpError, Position};
 use super::source::Source;
-use crate::language::{both, told};
+use crate::language::{bilingual_text, both};
 
 /// Maximum size of a value kept; equals the limit of MySQL's MEDIUMTEXT.
-const LONGEST_VALUE: usize = 16 << 20;
+const VALUE_MAX_BYTES: usize = 16 << 20;
 /// Maximum bytes kept of a name or word. MySQL's names have at most 64 characters.
-const LONGEST_NAME: usize = 256;
+const NAME_MAX_BYTES: usize = 256;
 /// `/*!` comments from this version on are not for MySQL: MariaDB's dumps begin with `/*M!999999`, meant for
 /// MariaDB's client only.
 const NO_VERSION: u32 = 200_000;
@@ -191,7 +191,7 @@ impl<R: Read> Tokens<R> {
 
     /// Reads a quoted text or name. A doubled quote stands for itself; a backslash escapes, except in names.
     fn quoted(&mut self, quote: u8, kind: Kind, keep: bool, at: Position) -> Result<Kind, DumpError> {
-        let longest = if kind == Kind::Name { LONGEST_NAME } else { LONGEST_VALUE };
+        let longest = if kind == Kind::Name { NAME_MAX_BYTES } else { VALUE_MAX_BYTES };
         let escapes = kind == Kind::Text;
         self.source.pass(1);
         loop {
@@ -205,11 +205,14 @@ impl<R: Read> Tokens<R> {
             if self.text.len() > longest {
                 let what = match kind {
                     Kind::Name => {
-                        told!("名称超过{LONGEST_NAME}字节", "a name of more than {LONGEST_NAME} bytes")
+                        bilingual_text!(
+                            "名称超过{NAME_MAX_BYTES}字节",
+                            "a name of more than {NAME_MAX_BYTES} bytes"
+                        )
                     }
                     _ => {
-                        let most = LONGEST_VALUE >> 20;
-                        told!("值超过{most} MiB", "a value of more than {most} MiB")
+                        let most = VALUE_MAX_BYTES >> 20;
+                        bilingual_text!("值超过{most} MiB", "a value of more than {most} MiB")
                     }
                 };
                 return Err(DumpError::at(at, what));
@@ -251,7 +254,7 @@ impl<R: Read> Tokens<R> {
 
     fn prefixed_digits(&mut self, base: u32, at: Position) -> Result<Kind, DumpError> {
         self.source.pass(2);
-        self.run(|byte| byte.is_ascii_alphanumeric(), LONGEST_VALUE)?;
+        self.run(|byte| byte.is_ascii_alphanumeric(), VALUE_MAX_BYTES)?;
         self.digits_to_bytes(base, at)
     }
 
@@ -284,20 +287,20 @@ impl<R: Read> Tokens<R> {
 
     fn number(&mut self) -> Result<Kind, DumpError> {
         let in_number = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'.';
-        self.run(in_number, LONGEST_NAME)?;
+        self.run(in_number, NAME_MAX_BYTES)?;
         // In 1e+5, the sign is part of the number.
         let ends_in_e = self.text.last().is_some_and(|last| matches!(last, b'e' | b'E'));
         let sign = self.source.byte()?.filter(|byte| matches!(byte, b'+' | b'-'));
         if let (true, Some(sign)) = (ends_in_e, sign) {
             self.source.pass(1);
             self.text.push(sign);
-            self.run(|byte| byte.is_ascii_digit(), LONGEST_NAME)?;
+            self.run(|byte| byte.is_ascii_digit(), NAME_MAX_BYTES)?;
         }
         Ok(Kind::Number)
     }
 
     fn word(&mut self) -> Result<Kind, DumpError> {
-        self.run(is_word, LONGEST_NAME)?;
+        self.run(is_word, NAME_MAX_BYTES)?;
         Ok(Kind::Word)
     }
 
@@ -387,8 +390,8 @@ mod tests {
 
     #[test]
     fn a_value_that_never_ends_is_refused_before_it_fills_memory() {
-        let long = format!("'{}'", "x".repeat(LONGEST_VALUE + 1));
+        let long = format!("'{}'", "x".repeat(VALUE_MAX_BYTES + 1));
         assert!(all(&long).unwrap_err().to_string().contains("16 MiB"));
-        assert_eq!(texts(&"w".repeat(100_000))[0].len(), LONGEST_NAME);
+        assert_eq!(texts(&"w".repeat(100_000))[0].len(), NAME_MAX_BYTES);
     }
 }

@@ -18,17 +18,17 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::pki_types::ServerName;
 use tokio_rustls::rustls::{ClientConfig, RootCertStore, crypto};
 
-use super::Why;
+use super::FetchError;
 use super::address::{Address, is_public};
-use crate::mall::pictures::LARGEST;
+use crate::mall::pictures::UPLOAD_MAX_BYTES;
 
 /// Connect timeout.
-const CONNECT: Duration = Duration::from_secs(5);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// Timeout for a picture with all redirects.
-const WHOLE: Duration = Duration::from_secs(15);
-const MOST_REDIRECTS: usize = 3;
+const TOTAL_TIMEOUT: Duration = Duration::from_secs(15);
+const REDIRECTS_MAX: usize = 3;
 /// Number of a host's addresses to try.
-const MOST_TRIED: usize = 3;
+const ADDRESSES_TRIED_MAX: usize = 3;
 /// Ports below, other than 80 and 443, belong to other protocols.
 const FIRST_FREE_PORT: u16 = 1024;
 
@@ -86,7 +86,7 @@ impl Client {
             .ok()?
             .with_root_certificates(roots)
             .with_no_client_auth();
-        Some(Self { network, tls: TlsConnector::from(Arc::new(config)), whole: WHOLE })
+        Some(Self { network, tls: TlsConnector::from(Arc::new(config)), whole: TOTAL_TIMEOUT })
     }
 
     /// Changes the timeout for a picture.
@@ -95,66 +95,66 @@ impl Client {
         Self { whole, ..self }
     }
 
-    /// Returns the bytes at an address, at most [`LARGEST`]. The content is not checked, whatever its
-    /// declared type.
-    pub(super) async fn get(&self, address: &str) -> Result<Vec<u8>, Why> {
-        let address = Address::parse(address).ok_or(Why::NoAddress)?;
-        tokio::time::timeout(self.whole, self.follow(address)).await.unwrap_or(Err(Why::TooSlow))
+    /// Returns the bytes at an address, at most [`UPLOAD_MAX_BYTES`]. The content is not checked, whatever
+    /// its declared type.
+    pub(super) async fn get(&self, address: &str) -> Result<Vec<u8>, FetchError> {
+        let address = Address::parse(address).ok_or(FetchError::NoAddress)?;
+        tokio::time::timeout(self.whole, self.follow(address)).await.unwrap_or(Err(FetchError::TooSlow))
     }
 
     /// Follows redirects; each target is resolved and checked like the first address.
-    async fn follow(&self, mut address: Address) -> Result<Vec<u8>, Why> {
-        for _ in 0..=MOST_REDIRECTS {
+    async fn follow(&self, mut address: Address) -> Result<Vec<u8>, FetchError> {
+        for _ in 0..=REDIRECTS_MAX {
             match self.ask(&address).await? {
                 Answer::Picture(bytes) => return Ok(bytes),
                 Answer::Elsewhere(location) => {
-                    address = address.join(&location).ok_or(Why::NoAddress)?;
+                    address = address.join(&location).ok_or(FetchError::NoAddress)?;
                 }
             }
         }
-        Err(Why::TooManyRedirects)
+        Err(FetchError::TooManyRedirects)
     }
 
-    async fn ask(&self, address: &Address) -> Result<Answer, Why> {
+    async fn ask(&self, address: &Address) -> Result<Answer, FetchError> {
         let stream = self.connect(address).await?;
         if !address.is_secure {
             return exchange(stream, address).await;
         }
         let name = match address.host.parse::<IpAddr>() {
             Ok(ip) => ServerName::IpAddress(ip.into()),
-            Err(_) => ServerName::try_from(address.host.clone()).map_err(|_| Why::NoAddress)?,
+            Err(_) => ServerName::try_from(address.host.clone()).map_err(|_| FetchError::NoAddress)?,
         };
-        let stream = self.tls.connect(name, stream).await.map_err(|_| Why::Unreachable)?;
+        let stream = self.tls.connect(name, stream).await.map_err(|_| FetchError::Unreachable)?;
         exchange(stream, address).await
     }
 
     /// Connects after a single resolution, so that a later DNS change (rebinding) has no effect.
-    async fn connect(&self, address: &Address) -> Result<TcpStream, Why> {
+    async fn connect(&self, address: &Address) -> Result<TcpStream, FetchError> {
         let found = self.network.resolve(&address.host, address.port).await;
-        let found = found.map_err(|_| Why::Unresolved)?;
+        let found = found.map_err(|_| FetchError::Unresolved)?;
         if found.is_empty() {
-            return Err(Why::Unresolved);
+            return Err(FetchError::Unresolved);
         }
         let allowed: Vec<SocketAddr> =
             found.into_iter().filter(|address| self.network.may_reach(*address)).collect();
         if allowed.is_empty() {
-            return Err(Why::Private);
+            return Err(FetchError::Private);
         }
-        for address in allowed.into_iter().take(MOST_TRIED) {
-            if let Ok(Ok(stream)) = tokio::time::timeout(CONNECT, TcpStream::connect(address)).await {
+        for address in allowed.into_iter().take(ADDRESSES_TRIED_MAX) {
+            if let Ok(Ok(stream)) = tokio::time::timeout(CONNECT_TIMEOUT, TcpStream::connect(address)).await {
                 return Ok(stream);
             }
         }
-        Err(Why::Unreachable)
+        Err(FetchError::Unreachable)
     }
 }
 
-async fn exchange<S>(stream: S, address: &Address) -> Result<Answer, Why>
+async fn exchange<S>(stream: S, address: &Address) -> Result<Answer, FetchError>
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let handshake = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await;
-    let (mut sender, connection) = handshake.map_err(|_| Why::Unreachable)?;
+    let (mut sender, connection) = handshake.map_err(|_| FetchError::Unreachable)?;
     let request = Request::get(&address.target)
         .header(HOST, address.authority())
         .header(USER_AGENT, concat!("mallbox/", env!("CARGO_PKG_VERSION")))
@@ -162,32 +162,32 @@ where
         .header(ACCEPT_ENCODING, "identity")
         .header(CONNECTION, "close")
         .body(Empty::<Bytes>::new())
-        .map_err(|_| Why::NoAddress)?;
+        .map_err(|_| FetchError::NoAddress)?;
     let exchanged = async {
-        let response = sender.send_request(request).await.map_err(|_| Why::Unreachable)?;
+        let response = sender.send_request(request).await.map_err(|_| FetchError::Unreachable)?;
         answer(response).await
     };
     // The connection ends with this call, whichever side gives up first.
     tokio::select! {
         answer = exchanged => answer,
-        _ = async { let _ = connection.await; std::future::pending::<()>().await } => Err(Why::Unreachable),
+        _ = async { let _ = connection.await; std::future::pending::<()>().await } => Err(FetchError::Unreachable),
     }
 }
 
-async fn answer(response: Response<Incoming>) -> Result<Answer, Why> {
+async fn answer(response: Response<Incoming>) -> Result<Answer, FetchError> {
     if response.status().is_redirection() && response.status() != StatusCode::NOT_MODIFIED {
         let location = response.headers().get(LOCATION).and_then(|location| location.to_str().ok());
-        return location.map(|location| Answer::Elsewhere(location.to_owned())).ok_or(Why::Refused);
+        return location.map(|location| Answer::Elsewhere(location.to_owned())).ok_or(FetchError::Refused);
     }
     if response.status() != StatusCode::OK {
-        return Err(Why::Refused);
+        return Err(FetchError::Refused);
     }
     let mut body = response.into_body();
     let mut bytes = Vec::new();
     while let Some(frame) = body.frame().await {
-        let Ok(data) = frame.map_err(|_| Why::Unreachable)?.into_data() else { continue };
-        if bytes.len() + data.len() > LARGEST {
-            return Err(Why::TooLarge);
+        let Ok(data) = frame.map_err(|_| FetchError::Unreachable)?.into_data() else { continue };
+        if bytes.len() + data.len() > UPLOAD_MAX_BYTES {
+            return Err(FetchError::TooLarge);
         }
         bytes.extend_from_slice(&data);
     }

@@ -13,8 +13,8 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use super::client::Client;
-use super::{Fetched, Why};
-use crate::mall::pictures::{draw_anew, ending};
+use super::{FetchError, Fetched};
+use crate::mall::pictures::{ending, reencode_picture};
 
 /// Concurrent downloads; a load that a server does not notice.
 const AT_ONCE: usize = 8;
@@ -58,7 +58,7 @@ pub(super) async fn fetch_by(
             let (client, turns) = (client.clone(), Arc::clone(&turns));
             under_way.spawn(async move {
                 let one = tokio::time::timeout_at(until, one(&client, &address, &turns)).await;
-                (one.unwrap_or(Err(Why::TimeUp)), address)
+                (one.unwrap_or(Err(FetchError::TimeUp)), address)
             });
         }
         let Some(joined) = under_way.join_next().await else { return Ok(fetched) };
@@ -77,11 +77,15 @@ pub(super) async fn fetch_by(
     }
 }
 
-async fn one(client: &Client, address: &str, turns: &Semaphore) -> Result<(PictureKind, Vec<u8>), Why> {
+async fn one(
+    client: &Client,
+    address: &str,
+    turns: &Semaphore,
+) -> Result<(PictureKind, Vec<u8>), FetchError> {
     let file = client.get(address).await?;
-    let _turn = turns.acquire().await.map_err(|_| Why::TimeUp)?;
-    let drawn = tokio::task::spawn_blocking(move || draw_anew(&file)).await;
-    drawn.ok().flatten().ok_or(Why::NoPicture)
+    let _turn = turns.acquire().await.map_err(|_| FetchError::TimeUp)?;
+    let drawn = tokio::task::spawn_blocking(move || reencode_picture(&file)).await;
+    drawn.ok().flatten().ok_or(FetchError::NoPicture)
 }
 
 /// Writes a picture. Returns its path for pages, named by a hash of the whole address, since a query may be

@@ -17,15 +17,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 #[cfg(feature = "https")]
 pub use self::fetch::fetch;
-use crate::language::{Both, both};
+use crate::language::{Bilingual, both};
 
 /// Maximum number of addresses fetched. A mall of the original's size has some forty.
-pub(super) const MOST: usize = 5_000;
+pub(super) const ADDRESSES_MAX: usize = 5_000;
 
 /// Reason why a picture was not fetched.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[cfg_attr(not(feature = "https"), expect(dead_code, reason = "nothing is fetched without https"))]
-pub(super) enum Why {
+pub(super) enum FetchError {
     /// Not an `http` or `https` address.
     NoAddress,
     /// The host name has no address.
@@ -45,8 +45,8 @@ pub(super) enum Why {
     TimeUp,
 }
 
-impl Why {
-    pub(super) fn words(self) -> Both {
+impl FetchError {
+    pub(super) fn words(self) -> Bilingual {
         match self {
             Self::NoAddress => both("不是http或https网址", "no address of http or https"),
             Self::Unresolved => both("域名无法解析", "the host's name has no address"),
@@ -70,5 +70,5 @@ pub struct Fetched {
     /// Paths of fetched pictures in the mall, by address.
     pub(super) paths: BTreeMap<String, String>,
     /// Addresses not fetched, by reason. Sorted, since downloads finish in any order.
-    pub(super) failed: BTreeMap<Why, BTreeSet<String>>,
+    pub(super) failed: BTreeMap<FetchError, BTreeSet<String>>,
 }

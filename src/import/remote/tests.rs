@@ -137,15 +137,15 @@ async fn pictures_are_fetched_and_drawn_anew_and_failures_are_told_by_reason() {
         assert!(file.starts_with(b"\xff\xd8\xff") && !file.windows(8).any(|eight| eight == b"<script>"));
     }
     for (why, of) in [
-        (Why::Private, 2),
-        (Why::NoAddress, 2),
-        (Why::Unresolved, 1),
-        (Why::Refused, 1),
-        (Why::TooManyRedirects, 1),
-        (Why::TooLarge, 1),
-        (Why::TooSlow, 1),
-        (Why::NoPicture, 1),
-        (Why::Unreachable, 2),
+        (FetchError::Private, 2),
+        (FetchError::NoAddress, 2),
+        (FetchError::Unresolved, 1),
+        (FetchError::Refused, 1),
+        (FetchError::TooManyRedirects, 1),
+        (FetchError::TooLarge, 1),
+        (FetchError::TooSlow, 1),
+        (FetchError::NoPicture, 1),
+        (FetchError::Unreachable, 2),
     ] {
         assert_eq!(fetched.failed.get(&why).map(BTreeSet::len), Some(of), "{why:?}: {fetched:?}");
     }
@@ -163,8 +163,11 @@ async fn the_internet_has_nothing_of_this_machine_or_its_network() {
     let fetched = fetch(addresses, uploads.path(), |_, _| {}).await.unwrap();
     assert!(fetched.paths.is_empty(), "{fetched:?}");
     let told: Vec<_> = fetched.failed.keys().collect();
-    assert!(told.iter().all(|why| [Why::Private, Why::Unresolved].contains(why)), "{fetched:?}");
-    assert!(fetched.failed[&Why::Private].len() >= 2, "{fetched:?}");
+    assert!(
+        told.iter().all(|why| [FetchError::Private, FetchError::Unresolved].contains(why)),
+        "{fetched:?}"
+    );
+    assert!(fetched.failed[&FetchError::Private].len() >= 2, "{fetched:?}");
 }
 
 #[tokio::test]
@@ -202,7 +205,7 @@ async fn a_picture_behind_tls_is_fetched_if_its_server_can_prove_its_name() {
     };
     let trusting_nobody = Client::new(Arc::new(here()), roots.clone()).unwrap();
     let fetched = fetch_by(trusting_nobody, addresses(), uploads.path(), |_, _| {}).await.unwrap();
-    assert_eq!(fetched.failed[&Why::Unreachable].len(), 2, "{fetched:?}");
+    assert_eq!(fetched.failed[&FetchError::Unreachable].len(), 2, "{fetched:?}");
     roots.add(pem("ca.crt")).unwrap();
     let client = Client::new(Arc::new(here()), roots).unwrap();
     let fetched = fetch_by(client, addresses(), uploads.path(), |_, _| {}).await.unwrap();

@@ -1,17 +1,17 @@
 //! User profiles: reading and editing.
 
-use mallbox_storage::{Card, FollowCounts, Timestamp, UserId};
+use mallbox_storage::{FollowCounts, Profile, Timestamp, UserId};
 
 use super::Accounts;
-use crate::mall::{Context, Failure, Mistake, Refusal, clean_text, picture_path, wall_time};
+use crate::mall::{Context, Failure, InputError, Refusal, clean_text, picture_path, wall_time};
 
 /// A user's profile with follower counts.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct FullCard {
+pub struct FullProfile {
     /// The user's id.
     pub user: UserId,
     /// Profile fields: city, introduction, gender, birthday, credits and level.
-    pub card: Card,
+    pub card: Profile,
     /// Number of followers.
     pub fans: u64,
     /// Number of users followed.
@@ -21,7 +21,7 @@ pub struct FullCard {
 /// A partial update of a profile: `None` leaves a field unchanged. Credits and level cannot be edited by the
 /// user.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct CardEdit {
+pub struct ProfileEdit {
     /// Display name, 1 to 32 characters.
     pub nick_name: Option<String>,
     /// Path of the picture on this mall, `""` for none.
@@ -41,19 +41,19 @@ impl Accounts {
     ///
     /// # Errors
     /// [`Refusal::Busy`] if the read is rejected by load shedding; [`Failure::Store`] if the store fails.
-    pub async fn card(&self, user: UserId, now: Timestamp) -> Result<Option<FullCard>, Failure> {
+    pub async fn card(&self, user: UserId, now: Timestamp) -> Result<Option<FullProfile>, Failure> {
         let Context { storage, copies, .. } = &self.context;
         let Some(person) = copies.people.get(user, now).await? else { return Ok(None) };
         let FollowCounts { fans, followees } = storage.follows.counts(user).await?;
-        Ok(Some(FullCard { user, card: person.card, fans, followee: followees }))
+        Ok(Some(FullProfile { user, card: person.card, fans, followee: followees }))
     }
 
     /// Updates a user's name, picture and profile.
     ///
     /// # Errors
-    /// [`Mistake::Missing`] for an empty name, [`Mistake::OutOfRange`] with the field's name,
+    /// [`InputError::Missing`] for an empty name, [`InputError::OutOfRange`] with the field's name,
     /// [`Refusal::NotFound`] for an unknown user; nothing has changed then.
-    pub async fn put_card(&self, user: UserId, edit: &CardEdit, now: Timestamp) -> Result<(), Failure> {
+    pub async fn put_card(&self, user: UserId, edit: &ProfileEdit, now: Timestamp) -> Result<(), Failure> {
         let users = &self.context.storage.users;
         let (Some(mut is), Some(mut card)) = (users.get(user).await?, users.card(user).await?) else {
             return Err(Refusal::NotFound("user").into());
@@ -61,14 +61,14 @@ impl Accounts {
         if let Some(name) = &edit.nick_name {
             is.nick_name = clean_text::within("nickName", clean_text::line(name), 32)?;
             if is.nick_name.is_empty() {
-                return Err(Mistake::Missing("nickName").into());
+                return Err(InputError::Missing("nickName").into());
             }
         }
         if let Some(icon) = &edit.icon {
             if !(icon.is_empty() || *icon == is.icon || picture_path::is_plain(icon)) {
-                return Err(Mistake::OutOfRange("icon").into());
+                return Err(InputError::OutOfRange("icon").into());
             }
-            is.icon = picture_path::restored(icon, &is.icon);
+            is.icon = picture_path::restore_addresses(icon, &is.icon);
         }
         if let Some(city) = &edit.city {
             card.city = clean_text::within("city", clean_text::line(city), 64)?;
@@ -89,14 +89,14 @@ impl Accounts {
         Ok(())
     }
 
-    fn birthday(&self, text: &str, now: Timestamp) -> Result<Option<String>, Mistake> {
+    fn birthday(&self, text: &str, now: Timestamp) -> Result<Option<String>, InputError> {
         if text.is_empty() {
             return Ok(None);
         }
         let today = wall_time::day(now, &self.context.zone);
         // Both have the form YYYY-MM-DD, so text order is date order.
         if !wall_time::is_day(text) || *text > *today {
-            return Err(Mistake::OutOfRange("birthday"));
+            return Err(InputError::OutOfRange("birthday"));
         }
         Ok(Some(text.to_owned()))
     }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::{CacheId, Cached, Policy};
 
 /// Tolerated clock difference between instances.
-const CLOCKS_DIFFER: Duration = Duration::from_secs(5);
+const CLOCK_SKEW_MAX: Duration = Duration::from_secs(5);
 
 /// A cache entry, stored as JSON. `deny_unknown_fields` makes an entry of another version with other fields
 /// unreadable, and so a miss.
@@ -31,14 +31,14 @@ impl<V: Cached> Entry<V> {
             Some(_) => (policy.fresh, policy.stale),
             None => (policy.absent, Duration::ZERO),
         };
-        let fresh_until = now + jittered(fresh, id.number(), now);
+        let fresh_until = now + with_jitter(fresh, id.number(), now);
         (Self { made: now, fresh_until, value }, fresh_until + stale)
     }
 
     /// Decodes an entry. Returns `None` if it is unreadable, or was made later than `now` because the clock
     /// has been set back.
     pub(super) fn read(bytes: &[u8], now: Timestamp) -> Option<Self> {
-        serde_json::from_slice(bytes).ok().filter(|entry: &Self| entry.made <= now + CLOCKS_DIFFER)
+        serde_json::from_slice(bytes).ok().filter(|entry: &Self| entry.made <= now + CLOCK_SKEW_MAX)
     }
 
     pub(super) fn bytes(&self) -> Option<Arc<[u8]>> {
@@ -47,7 +47,7 @@ impl<V: Cached> Entry<V> {
 }
 
 /// Shortens a TTL by up to 10 %, deterministic in (id, now).
-fn jittered(span: Duration, id: u64, now: Timestamp) -> Duration {
+fn with_jitter(span: Duration, id: u64, now: Timestamp) -> Duration {
     let mut mixed = id ^ now.as_millis().unsigned_abs().rotate_left(32);
     // The splitmix64 finaliser: neighbouring inputs give distant outputs.
     mixed = mixed.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -66,10 +66,10 @@ mod tests {
         let span = Duration::from_secs(100);
         let now = Timestamp::from_millis(1_795_262_400_000);
         let spans: std::collections::BTreeSet<Duration> =
-            (0..1_000).map(|id| jittered(span, id, now)).collect();
+            (0..1_000).map(|id| with_jitter(span, id, now)).collect();
         assert!(spans.len() > 95, "{}", spans.len());
         assert!(spans.iter().all(|some| *some <= span && *some > span * 9 / 10));
-        assert_eq!(jittered(span, 7, now), jittered(span, 7, now));
-        assert_eq!(jittered(Duration::ZERO, 7, now), Duration::ZERO);
+        assert_eq!(with_jitter(span, 7, now), with_jitter(span, 7, now));
+        assert_eq!(with_jitter(Duration::ZERO, 7, now), Duration::ZERO);
     }
 }

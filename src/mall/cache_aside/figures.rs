@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// A counted cache event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Counted {
+pub enum CacheEvent {
     /// A hit in the cache shared by all instances.
     Hit,
     /// A hit in this process's local cache.
@@ -24,7 +24,7 @@ pub enum Counted {
     Shed,
 }
 
-impl Counted {
+impl CacheEvent {
     /// All events with their names in `/metrics`.
     pub const ALL: [(Self, &'static str); 8] = [
         (Self::Hit, "hit"),
@@ -40,12 +40,12 @@ impl Counted {
 
 /// Event counters since the process started.
 #[derive(Debug)]
-pub struct CacheFigures {
+pub struct CacheMetrics {
     kind: &'static str,
-    counts: [AtomicU64; Counted::ALL.len()],
+    counts: [AtomicU64; CacheEvent::ALL.len()],
 }
 
-impl CacheFigures {
+impl CacheMetrics {
     /// Creates counters at zero for values of this kind.
     #[must_use]
     pub fn new(kind: &'static str) -> Self {
@@ -60,11 +60,11 @@ impl CacheFigures {
 
     /// Returns the number of events of this type.
     #[must_use]
-    pub fn of(&self, what: Counted) -> u64 {
+    pub fn of(&self, what: CacheEvent) -> u64 {
         self.counts[what as usize].load(Relaxed)
     }
 
-    pub(in crate::mall) fn count(&self, what: Counted) {
+    pub(in crate::mall) fn count(&self, what: CacheEvent) {
         self.counts[what as usize].fetch_add(1, Relaxed);
     }
 }
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn counts_stand_where_their_number_says() {
-        for (at, (what, _)) in Counted::ALL.iter().enumerate() {
+        for (at, (what, _)) in CacheEvent::ALL.iter().enumerate() {
             assert_eq!(*what as usize, at);
         }
     }

@@ -8,14 +8,14 @@ use tokio::time::Instant;
 
 /// Concurrency limit with load shedding: `most` reads at once, but only one while reads take longer than
 /// `slow`.
-pub(super) struct Gate {
+pub(super) struct LoadLimiter {
     places: Semaphore,
     most: usize,
     slow: Duration,
     is_slow: AtomicBool,
 }
 
-impl Gate {
+impl LoadLimiter {
     pub(super) fn new(most: usize, slow: Duration) -> Self {
         Self { places: Semaphore::new(most), most, slow, is_slow: AtomicBool::new(false) }
     }
@@ -60,7 +60,7 @@ mod tests {
 
     #[tokio::test]
     async fn while_it_is_slow_one_at_a_time_tries_and_when_it_is_quick_again_all_may() {
-        let gate = Arc::new(Gate::new(3, SLOW));
+        let gate = Arc::new(LoadLimiter::new(3, SLOW));
         let long = {
             let gate = Arc::clone(&gate);
             tokio::spawn(async move { gate.pass(tokio::time::sleep(5 * SLOW)).await })
@@ -78,7 +78,7 @@ mod tests {
 
     #[tokio::test]
     async fn who_finds_no_place_is_turned_away_before_long() {
-        let gate = Gate::new(1, SLOW);
+        let gate = LoadLimiter::new(1, SLOW);
         let (_, turned_away) = tokio::join!(gate.pass(tokio::time::sleep(20 * SLOW)), async {
             let began = Instant::now();
             assert_eq!(gate.pass(async { 1 }).await, None);

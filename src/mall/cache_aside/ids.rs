@@ -74,10 +74,10 @@ struct Filled {
 }
 
 /// False-positive rate of the Bloom filter.
-const PASS_BY_CHANCE: f64 = 0.01;
+const FALSE_POSITIVE_RATE: f64 = 0.01;
 /// Ids assigned at the same time may become visible out of order. This number of newest ids always passes:
 /// far more than there are concurrent transactions.
-const IN_FLIGHT: u64 = 1_024;
+const NEWEST_ALWAYS_PASS: u64 = 1_024;
 
 impl<I: Listed> Default for IdFilter<I> {
     fn default() -> Self {
@@ -113,8 +113,8 @@ impl<I: Listed> IdFilter<I> {
                 break;
             }
         }
-        let up_to = numbers.last().copied().unwrap_or(0).saturating_sub(IN_FLIGHT);
-        let bloom = BloomFilter::with_false_pos(PASS_BY_CHANCE).seed(&0).items(numbers.iter());
+        let up_to = numbers.last().copied().unwrap_or(0).saturating_sub(NEWEST_ALWAYS_PASS);
+        let bloom = BloomFilter::with_false_pos(FALSE_POSITIVE_RATE).seed(&0).items(numbers.iter());
         *self.filled.write() = Some(Filled { bloom, up_to });
         Ok(())
     }
@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     /// More vouchers than the newest ids that always pass.
-    const VOUCHERS: u64 = IN_FLIGHT + 500;
+    const VOUCHERS: u64 = NEWEST_ALWAYS_PASS + 500;
 
     async fn add(storage: &Storage, vouchers: u64) {
         let text = VoucherText {
@@ -168,9 +168,10 @@ mod tests {
         }
         // Simulates the deletion of all other vouchers.
         let few = [3_u64, 5];
-        let bloom = BloomFilter::with_false_pos(PASS_BY_CHANCE).seed(&0).items(few.iter());
-        *filter.filled.write() = Some(Filled { bloom, up_to: VOUCHERS - IN_FLIGHT });
-        let passed = (0..=VOUCHERS - IN_FLIGHT).filter(|id| filter.may_be(VoucherId::new(*id))).count();
+        let bloom = BloomFilter::with_false_pos(FALSE_POSITIVE_RATE).seed(&0).items(few.iter());
+        *filter.filled.write() = Some(Filled { bloom, up_to: VOUCHERS - NEWEST_ALWAYS_PASS });
+        let passed =
+            (0..=VOUCHERS - NEWEST_ALWAYS_PASS).filter(|id| filter.may_be(VoucherId::new(*id))).count();
         assert!((2..50).contains(&passed), "{passed}");
         filter.fill(&storage).await.unwrap();
         assert!((1..=VOUCHERS).all(|id| filter.may_be(VoucherId::new(id))), "those that came back");

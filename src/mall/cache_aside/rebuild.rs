@@ -3,18 +3,18 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mallbox_storage::{CacheKey, HeldLock, Looked, StoreError, Timestamp};
+use mallbox_storage::{CacheKey, HeldLock, LeasedLookup, StoreError, Timestamp};
 
-use super::{Cached, Counted, Entry, Inner, key};
+use super::{CacheEvent, Cached, Entry, Inner, key};
 
 /// Lease of the distributed lock: how long the lock outlives an instance that dies while loading.
 const LEASE: Duration = Duration::from_secs(2);
 /// Longest wait for another instance's lock. After a longer wait, this instance reads the database too.
-const TURN_WITHIN: Duration = Duration::from_millis(400);
+const LOCK_TIMEOUT: Duration = Duration::from_millis(400);
 
 /// Why a load returned no value.
 #[derive(Clone, Debug)]
-pub(super) enum Trouble {
+pub(super) enum LoadError {
     /// Rejected by load shedding: the database is slow, and enough reads are running.
     Slow,
     /// The database failed.
@@ -23,7 +23,7 @@ pub(super) enum Trouble {
 
 impl<V: Cached> Inner<V> {
     /// Loads the value from the database, unless another instance has just cached a fresh one.
-    pub(super) async fn rebuild(&self, id: V::Id, now: Timestamp) -> Result<Option<Arc<V>>, Trouble> {
+    pub(super) async fn rebuild(&self, id: V::Id, now: Timestamp) -> Result<Option<Arc<V>>, LoadError> {
         let key = key::<V>(id);
         // Released at the end: the next holder then finds the entry in the cache.
         let _turn = self.turn(&key).await;
@@ -32,11 +32,11 @@ impl<V: Cached> Inner<V> {
             return Ok(entry.value.map(Arc::new));
         }
         let load = async {
-            self.figures.count(Counted::Rebuild);
+            self.figures.count(CacheEvent::Rebuild);
             V::load(&self.storage, id, now).await
         };
-        let found = self.gate.pass(load).await.ok_or(Trouble::Slow)?;
-        let found = found.map_err(|error| Trouble::Store(Arc::new(error)))?;
+        let found = self.gate.pass(load).await.ok_or(LoadError::Slow)?;
+        let found = found.map_err(|error| LoadError::Store(Arc::new(error)))?;
         if let Some(looked) = looked {
             self.keep(&key, looked, id, found.clone(), now).await;
         }
@@ -44,7 +44,7 @@ impl<V: Cached> Inner<V> {
     }
 
     /// Stores the value in the cache. If that fails, the next caller reads the database again.
-    async fn keep(&self, key: &CacheKey, looked: Looked, id: V::Id, found: Option<V>, now: Timestamp) {
+    async fn keep(&self, key: &CacheKey, looked: LeasedLookup, id: V::Id, found: Option<V>, now: Timestamp) {
         let (entry, expires_at) = Entry::<V>::new(id, found, &self.policy, now);
         let Some(bytes) = entry.bytes().filter(|_| now < expires_at) else { return };
         if let Err(error) = self.storage.cache.put(key, looked.ticket, bytes, expires_at, now).await {
@@ -59,13 +59,13 @@ impl<V: Cached> Inner<V> {
             return None;
         }
         let name = format!("cache:{key}");
-        let turn = self.turns.hold(&name, self.owner, LEASE, TURN_WITHIN);
+        let turn = self.turns.hold(&name, self.owner, LEASE, LOCK_TIMEOUT);
         // The timeout also covers a lock service without a response.
-        tokio::time::timeout(TURN_WITHIN, turn).await.ok()?.ok()?
+        tokio::time::timeout(LOCK_TIMEOUT, turn).await.ok()?.ok()?
     }
 }
 
-fn fresh<V: Cached>(looked: &Looked, now: Timestamp) -> Option<Entry<V>> {
+fn fresh<V: Cached>(looked: &LeasedLookup, now: Timestamp) -> Option<Entry<V>> {
     let kept = looked.kept.as_ref()?;
     Entry::read(&kept.bytes, now).filter(|entry| now < entry.fresh_until)
 }

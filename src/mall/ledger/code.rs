@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
-use crate::language::{Both, both};
+use crate::language::{Bilingual, both};
 
 /// Declares every code once: name, object, and term in Chinese and English.
 macro_rules! codes {
@@ -26,7 +26,7 @@ macro_rules! codes {
 
             /// Returns the bilingual name of the compared term.
             #[must_use]
-            pub const fn term(self) -> Both {
+            pub const fn term(self) -> Bilingual {
                 match self { $(Self::$code => both($zh, $en),)+ }
             }
         }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::language::{Both, Language, both, sentence};
+use crate::language::{Bilingual, Language, both, sentence};
 
 /// Declares the kinds of objects with their Chinese and English names.
 macro_rules! kinds {
@@ -18,7 +18,7 @@ macro_rules! kinds {
         }
 
         impl Kind {
-            const fn name(self) -> Both {
+            const fn name(self) -> Bilingual {
                 match self { $(Self::$kind => both($zh, $en),)+ }
             }
         }

@@ -16,12 +16,12 @@ const IMPORT_SLACK: Duration = Duration::from_secs(24 * 3600);
 
 /// Time of the check, and time of the import for an imported mall.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Era {
+pub(super) struct CheckTimes {
     pub(super) now: Timestamp,
     pub(super) imported: Option<Timestamp>,
 }
 
-impl Era {
+impl CheckTimes {
     /// Returns whether an order was imported. The instants and the id come from the dump then, and follow no
     /// rule.
     fn is_imported(self, order: &OrderFacts) -> bool {
@@ -30,7 +30,7 @@ impl Era {
 }
 
 /// Returns the violations of one order and its payments.
-pub(super) fn check(order: &OrderFacts, era: Era) -> Vec<Finding> {
+pub(super) fn check(order: &OrderFacts, era: CheckTimes) -> Vec<Finding> {
     let mut check = Check { order, findings: Vec::new() };
     check.references();
     check.price(era);
@@ -86,7 +86,7 @@ impl Check<'_> {
 
     /// Checks the price. A voucher's price may change later, so only an order younger than the voucher's last
     /// change must match the voucher's price.
-    fn price(&mut self, era: Era) {
+    fn price(&mut self, era: CheckTimes) {
         let OrderFacts { pay_value, created, price, .. } = *self.order;
         let Some((price, changed)) = price else { return };
         let is_current = changed < created && created <= era.now;
@@ -184,12 +184,12 @@ impl Check<'_> {
             }
             Paid | Used | Refunding => {
                 self.require(captured > 0, Code::PaymentMissing, "a captured payment", "none");
-                self.witness(PaymentState::Captured, self.order.paid);
+                self.check_payment_instant(PaymentState::Captured, self.order.paid);
             }
             Refunded => {
                 self.require(captured == 0, Code::PaymentOnRefunded, "no captured payment", captured);
                 self.require(refunds > 0, Code::RefundMissing, "a payment that was given back", "none");
-                self.witness(PaymentState::Refunded, self.order.refunded);
+                self.check_payment_instant(PaymentState::Refunded, self.order.refunded);
             }
             Pending => {}
         }
@@ -197,7 +197,7 @@ impl Check<'_> {
 
     /// Checks that a payment changed in the same transaction as the order. An imported payment has the last
     /// instant of its order.
-    fn witness(&mut self, state: PaymentState, at: Option<Timestamp>) {
+    fn check_payment_instant(&mut self, state: PaymentState, at: Option<Timestamp>) {
         let OrderFacts { created, paid, refunded, ref payments, .. } = *self.order;
         let latest = refunded.or(paid).unwrap_or(created);
         let mut moved =

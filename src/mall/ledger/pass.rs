@@ -7,7 +7,7 @@ use mallbox_storage::{
     Storage, StoreError, UserId, VoucherId,
 };
 
-use super::orders::{self, Era};
+use super::orders::{self, CheckTimes};
 use super::report::Report;
 use super::{letters, report};
 
@@ -37,7 +37,11 @@ struct Buyers {
 }
 
 /// Checks and counts every order, payment and dead letter.
-pub(super) async fn over(storage: &Storage, era: Era, report: &mut Report) -> Result<Counted, StoreError> {
+pub(super) async fn over(
+    storage: &Storage,
+    era: CheckTimes,
+    report: &mut Report,
+) -> Result<Counted, StoreError> {
     let mut counted = Counted::default();
     let mut after = None;
     loop {

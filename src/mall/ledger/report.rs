@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::code::Code;
 use super::object::{Kind, Object};
-use crate::language::{Both, Language, both, sentence};
+use crate::language::{Bilingual, Language, both, sentence};
 
 /// A violation found by the check.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -67,7 +67,7 @@ impl Warning {
         Self { code: "LOW_DISK_SPACE", message }
     }
 
-    fn term(&self) -> Both {
+    fn term(&self) -> Bilingual {
         match self.code {
             "LOW_DISK_SPACE" => {
                 both("磁盘空间不足，暂不接受新的抢购", "disk space is low, claims are refused")

@@ -6,7 +6,7 @@ use super::code::Code;
 use super::object::Kind;
 
 /// Returns the code, the kind of object, and the expectation.
-pub(super) fn named(check: RowCheck) -> (Code, Kind, &'static str) {
+pub(super) fn describe(check: RowCheck) -> (Code, Kind, &'static str) {
     use RowCheck as R;
     match check {
         R::UserRights => (Code::UserRights, Kind::User, "a known role, and a reason for each block"),

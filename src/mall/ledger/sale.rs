@@ -1,20 +1,20 @@
 //! The equation of a sale, and the constraints on its terms.
 
-use mallbox_storage::{OrderCounts, SaleRecord, Units};
+use mallbox_storage::{OrderCounts, SaleRecord, SaleUnits};
 
 use super::code::Code;
 use super::report::{Finding, SaleTerms, of_sale};
 
 /// A sale as read at one time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Reading {
+pub(super) struct SaleSnapshot {
     pub(super) sale: SaleRecord,
     pub(super) counts: OrderCounts,
     pub(super) pending: u64,
-    pub(super) units: Option<Units>,
+    pub(super) units: Option<SaleUnits>,
 }
 
-impl Reading {
+impl SaleSnapshot {
     pub(super) fn terms(&self) -> SaleTerms {
         let Self { sale, counts, pending, units } = self;
         SaleTerms {
@@ -85,10 +85,10 @@ mod tests {
     use crate::language::Language;
 
     /// Builds a balanced sale of 100 + 20 units: 7 pending, 15 in the database, 98 left.
-    fn balanced() -> Reading {
+    fn balanced() -> SaleSnapshot {
         let voucher = VoucherId::new(7);
         let (begin, end) = (Timestamp::from_millis(0), Timestamp::from_millis(1));
-        Reading {
+        SaleSnapshot {
             sale: SaleRecord {
                 terms: Terms { voucher, begin, end, paused: false, units: Some(120) },
                 initial: Some(100),
@@ -108,7 +108,7 @@ mod tests {
                 doubles: 0,
             },
             pending: 7,
-            units: Some(Units { units: Some(120), taken: 22 }),
+            units: Some(SaleUnits { units: Some(120), taken: 22 }),
         }
     }
 
@@ -116,16 +116,16 @@ mod tests {
     fn what_balances_is_not_found_fault_with_in_memory_or_out_of_it_limited_or_not() {
         let reading = balanced();
         assert_eq!(reading.findings(), []);
-        assert_eq!(Reading { units: None, ..reading }.findings(), []);
-        assert_eq!(Reading { units: None, ..reading }.remaining(), Some(98));
+        assert_eq!(SaleSnapshot { units: None, ..reading }.findings(), []);
+        assert_eq!(SaleSnapshot { units: None, ..reading }.remaining(), Some(98));
         let unlimited = SaleRecord { initial: None, stock: None, ..reading.sale };
-        let units = Some(Units { units: None, taken: 22 });
-        assert_eq!(Reading { sale: unlimited, units, ..reading }.findings(), []);
+        let units = Some(SaleUnits { units: None, taken: 22 });
+        assert_eq!(SaleSnapshot { sale: unlimited, units, ..reading }.findings(), []);
     }
 
     #[test]
     fn each_term_that_is_spoiled_is_named() {
-        type Spoil = fn(&mut Reading);
+        type Spoil = fn(&mut SaleSnapshot);
         let spoil = |spoil: Spoil| {
             let mut reading = balanced();
             spoil(&mut reading);
@@ -142,8 +142,8 @@ mod tests {
             (|r| r.counts.dead_letters += 1, "stock kept by the order transactions"),
             (|r| r.pending -= 1, "units taken in memory"),
             (|r| r.counts.doubles = 1, "users with two live orders"),
-            (|r| r.units = Some(Units { units: Some(121), taken: 22 }), "units in memory"),
-            (|r| r.units = Some(Units { units: Some(120), taken: 21 }), "units taken in memory"),
+            (|r| r.units = Some(SaleUnits { units: Some(121), taken: 22 }), "units in memory"),
+            (|r| r.units = Some(SaleUnits { units: Some(120), taken: 21 }), "units taken in memory"),
         ];
         for (row, (change, term)) in rows.into_iter().enumerate() {
             assert!(spoil(change).contains(&term), "row {row}: {term} is not named");

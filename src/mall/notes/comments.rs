@@ -2,15 +2,15 @@
 
 use std::collections::{HashMap, HashSet};
 
-use mallbox_storage::{Comment, CommentId, Commented, NoteId, Page, Post, Thread, Timestamp, UserId};
+use mallbox_storage::{Comment, CommentId, CommentOutcome, NoteId, Page, Post, Thread, Timestamp, UserId};
 
 use super::removal::{Removal, remove};
 use super::within_limit;
-use super::writers::Writers;
-use crate::mall::accounts::Brief;
+use super::writers::Authors;
+use crate::mall::accounts::PublicUser;
 use crate::mall::likes::liked;
 use crate::mall::operator::AuditLog;
-use crate::mall::{Context, Failure, Mistake, Refusal, clean_text};
+use crate::mall::{Context, Failure, InputError, Refusal, clean_text};
 
 /// Comments or replies per page.
 const PAGE: u32 = 10;
@@ -21,9 +21,9 @@ pub struct CommentView {
     /// The stored comment; its content is empty if the comment is hidden or deleted.
     pub comment: Comment,
     /// The comment's author.
-    pub author: Brief,
+    pub author: PublicUser,
     /// The author of the reply being replied to; `None` for a comment, and for a reply to the top comment.
-    pub answered: Option<Brief>,
+    pub answered: Option<PublicUser>,
     /// Whether the reader likes the comment.
     pub is_liked: bool,
 }
@@ -40,12 +40,12 @@ pub struct ThreadView {
 }
 
 /// The service for comments.
-pub struct CommentBook {
+pub struct Comments {
     context: Context,
     audit: AuditLog,
 }
 
-impl CommentBook {
+impl Comments {
     /// Creates the service.
     #[must_use]
     pub fn new(context: Context, audit: AuditLog) -> Self {
@@ -55,8 +55,8 @@ impl CommentBook {
     /// Stores a comment of 1 to 512 characters on a note, or a reply to a comment on the note.
     ///
     /// # Errors
-    /// [`Mistake::Missing`], [`Mistake::OutOfRange`]; [`Refusal::NotFound`] for the note or the comment;
-    /// [`Refusal::RateLimited`].
+    /// [`InputError::Missing`], [`InputError::OutOfRange`]; [`Refusal::NotFound`] for the note or the
+    /// comment; [`Refusal::RateLimited`].
     pub async fn write(
         &self,
         author: UserId,
@@ -67,16 +67,16 @@ impl CommentBook {
     ) -> Result<CommentId, Failure> {
         let content = clean_text::within("comment", clean_text::lines(content), 512)?;
         if content.is_empty() {
-            return Err(Mistake::Missing("comment").into());
+            return Err(InputError::Missing("comment").into());
         }
         within_limit(&self.context, author, now).await?;
         let commented = self.context.storage.comments.insert(author, note, answers, &content, now).await;
         // The cached note contains the number of comments.
         self.context.copies.notes.changed(&[note]).await;
         match commented? {
-            Commented::Written(comment) => Ok(comment),
-            Commented::NoNote => Err(Refusal::NotFound("note").into()),
-            Commented::NoComment => Err(Refusal::NotFound("comment").into()),
+            CommentOutcome::Written(comment) => Ok(comment),
+            CommentOutcome::NoNote => Err(Refusal::NotFound("note").into()),
+            CommentOutcome::NoComment => Err(Refusal::NotFound("comment").into()),
         }
     }
 
@@ -142,9 +142,8 @@ impl CommentBook {
     }
 
     /// Loads the authors of these comments, the authors of replied-to replies, and the reader's likes.
-    async fn people(&self, comments: &[&Comment], reader: Option<UserId>) -> Result<People, Failure> {
-        let answered: Vec<CommentId> =
-            comments.iter().filter_map(|comment| answered_answer(comment)).collect();
+    async fn people(&self, comments: &[&Comment], reader: Option<UserId>) -> Result<CommentPeople, Failure> {
+        let answered: Vec<CommentId> = comments.iter().filter_map(|comment| replied_to(comment)).collect();
         let answered = match &*answered {
             [] => Vec::new(),
             answered => self.context.storage.comments.those(answered).await?,
@@ -152,31 +151,31 @@ impl CommentBook {
         let answered: HashMap<CommentId, UserId> =
             answered.into_iter().map(|comment| (comment.id, comment.author)).collect();
         let authors = comments.iter().map(|comment| comment.author).chain(answered.values().copied());
-        let writers = Writers::of(&self.context, authors).await?;
+        let writers = Authors::of(&self.context, authors).await?;
         let posts = comments.iter().map(|comment| Post::Comment(comment.id));
         let liked = liked(&self.context, reader, posts).await?;
-        Ok(People { writers, answered, liked })
+        Ok(CommentPeople { writers, answered, liked })
     }
 }
 
 /// Returns the reply being replied to; `None` for a reply to the top comment.
-fn answered_answer(comment: &Comment) -> Option<CommentId> {
+fn replied_to(comment: &Comment) -> Option<CommentId> {
     comment.answers.filter(|answered| Some(*answered) != comment.parent)
 }
 
 /// Authors, replied-to authors and likes for a page of comments.
-struct People {
-    writers: Writers,
+struct CommentPeople {
+    writers: Authors,
     answered: HashMap<CommentId, UserId>,
     liked: HashSet<Post>,
 }
 
-impl People {
+impl CommentPeople {
     fn view(&self, mut comment: Comment) -> CommentView {
         if !comment.visibility.is_seen() {
             comment.content.clear();
         }
-        let answered = answered_answer(&comment).and_then(|answered| self.answered.get(&answered));
+        let answered = replied_to(&comment).and_then(|answered| self.answered.get(&answered));
         let answered = answered.map(|user| self.writers.brief(*user));
         let is_liked = self.liked.contains(&Post::Comment(comment.id));
         CommentView { author: self.writers.brief(comment.author), answered, is_liked, comment }

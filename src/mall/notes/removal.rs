@@ -2,7 +2,7 @@
 
 use mallbox_storage::{Post, Role, Timestamp, UserId, Visibility};
 
-use super::not_there;
+use super::not_found;
 use crate::mall::operator::reports::{Decision, decide, put};
 use crate::mall::operator::{AuditLog, By};
 use crate::mall::{Context, Failure, Refusal};
@@ -31,5 +31,5 @@ pub async fn remove(
         return decide(context, audit, By::operator(by, now), target, Decision::Delete).await;
     }
     // An invisible post looks like an unknown one: the refusal must not reveal its existence.
-    Err(if visibility.is_seen() { Refusal::Forbidden } else { not_there(target) }.into())
+    Err(if visibility.is_seen() { Refusal::Forbidden } else { not_found(target) }.into())
 }

@@ -26,7 +26,7 @@ impl By {
 
 /// An audited action, as named in the audit log.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Deed {
+pub struct AuditedAction {
     /// Name of the action, such as `sale.pause`.
     pub action: &'static str,
     /// Object of the action, such as `sale 7`.
@@ -36,7 +36,7 @@ pub struct Deed {
 }
 
 /// Validates an operator's reason: 1 to 200 characters, else [`Refusal::BadValue`].
-pub(super) fn fit_reason(reason: String) -> Result<String, Refusal> {
+pub(super) fn validate_reason(reason: String) -> Result<String, Refusal> {
     const LONGEST: usize = 200;
     let is_fit = (1..=LONGEST).contains(&reason.chars().count());
     if is_fit { Ok(reason) } else { Err(Refusal::BadValue("reason")) }
@@ -46,12 +46,12 @@ pub(super) fn fit_reason(reason: String) -> Result<String, Refusal> {
 ///
 /// # Errors
 /// The work's own error. [`Failure::Store`] if the audit log cannot be written: nothing was done then.
-pub async fn act<T: Send + 'static>(
+pub async fn run_audited<T: Send + 'static>(
     audit: &AuditLog,
     by: By,
-    deed: Deed,
+    deed: AuditedAction,
     work: impl Future<Output = Result<T, Failure>> + Send + 'static,
 ) -> Result<T, Failure> {
-    let doing = audit.doing(by.actor, deed.action, deed.subject, deed.detail, by.at).await?;
-    detached(async move { doing.ended(work.await).await }).await
+    let doing = audit.begin(by.actor, deed.action, deed.subject, deed.detail, by.at).await?;
+    detached(async move { doing.finish(work.await).await }).await
 }

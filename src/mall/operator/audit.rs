@@ -24,24 +24,24 @@ impl AuditLog {
     }
 
     /// Logs an action about to be done. The action may start only after a successful return, and its result
-    /// must pass through [`Doing::ended`].
+    /// must pass through [`PendingAction::finish`].
     ///
     /// `detail` must hold no password, code, token or phone number, because entries are kept for ever.
     ///
     /// # Errors
     /// [`Failure::Store`] if the store fails: the action must not be done.
-    pub async fn doing(
+    pub async fn begin(
         &self,
         actor: Actor,
         action: &'static str,
         subject: String,
         detail: Value,
         now: Timestamp,
-    ) -> Result<Doing, Failure> {
+    ) -> Result<PendingAction, Failure> {
         let audit = Arc::clone(&self.context.storage.audit);
         let entry = audit.append(now, actor, action, &subject, &detail.to_string()).await?;
         let clock = Arc::clone(&self.context.clock);
-        Ok(Doing { entry, audit, clock, is_open: true })
+        Ok(PendingAction { entry, audit, clock, is_open: true })
     }
 
     /// Returns the newest entries, or the newest entries below `before`, newest first: at most `max`, and
@@ -64,23 +64,23 @@ impl AuditLog {
 
 /// A logged action in progress.
 ///
-/// Dropped without [`ended`](Self::ended), for a cancelled request, the action leaves a second entry with an
+/// Dropped without [`ended`](Self::finish), for a cancelled request, the action leaves a second entry with an
 /// unknown outcome.
 #[must_use = "what came of it goes through `ended`"]
-pub struct Doing {
+pub struct PendingAction {
     entry: AuditEntry,
     audit: Arc<dyn Audit>,
     clock: Arc<dyn Clock>,
     is_open: bool,
 }
 
-impl Doing {
+impl PendingAction {
     /// Passes the result through. A refusal or failure is logged as a second entry with the first entry's
     /// number.
     ///
     /// # Errors
     /// The result's own. A failure to write the second entry appears only in the program's log.
-    pub async fn ended<T>(mut self, result: Result<T, Failure>) -> Result<T, Failure> {
+    pub async fn finish<T>(mut self, result: Result<T, Failure>) -> Result<T, Failure> {
         if let Err(failure) = &result {
             let how = match failure {
                 Failure::Refused(_) => "refused",
@@ -108,7 +108,7 @@ impl Doing {
     }
 }
 
-impl Drop for Doing {
+impl Drop for PendingAction {
     fn drop(&mut self) {
         if !self.is_open {
             return;

@@ -1,16 +1,16 @@
 //! Dead letters: replaying and voiding claims that did not become orders.
 
 use mallbox_storage::{
-    DeadLetter, DeadReason, DeadState, Order, OrderId, OrderStatus, Page, Phone, Replayed, Reservation,
-    Timestamp, UserId, Voided,
+    DeadLetter, DeadReason, DeadState, Order, OrderId, OrderStatus, Page, Phone, ReplayOutcome,
+    ReserveOutcome, Timestamp, UserId, VoidOutcome,
 };
 use serde_json::json;
 
 use super::AuditLog;
-use super::act::{By, Deed, act};
+use super::act::{AuditedAction, By, run_audited};
 use super::orders::{FoundOrder, phones};
-use crate::mall::sale_turn::Turn;
-use crate::mall::{Context, Failure, OrderDesk, Refusal, SaleCounter};
+use crate::mall::sale_turn::HeldTermsLease;
+use crate::mall::{Context, Failure, FlashSales, Orders, Refusal};
 
 /// A dead letter with title and phone, for operators.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -25,7 +25,7 @@ pub struct LetterView {
 
 /// Identifies a dead letter: by the order id of the claim, and by the user if several users have the same id.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Which {
+pub struct DeadLetterKey {
     /// Order id of the claim.
     pub order: OrderId,
     /// Buyer; `None` if the order id is unambiguous.
@@ -39,20 +39,20 @@ pub struct Which {
 /// letter without a unit in the database, a unit is reserved in the sales store. Voiding a letter releases
 /// the unit held in the sales store.
 #[derive(Clone)]
-pub struct DeadLetterOffice {
+pub struct DeadLetterAdmin {
     context: Context,
-    counter: SaleCounter,
-    desk: OrderDesk,
+    counter: FlashSales,
+    desk: Orders,
     audit: AuditLog,
 }
 
-impl DeadLetterOffice {
+impl DeadLetterAdmin {
     /// Dead letters per page.
     pub const PAGE: u32 = 20;
 
     /// Creates the service for claims of `counter`, replayed as orders of `desk`.
     #[must_use]
-    pub fn new(context: Context, counter: SaleCounter, desk: OrderDesk, audit: AuditLog) -> Self {
+    pub fn new(context: Context, counter: FlashSales, desk: Orders, audit: AuditLog) -> Self {
         Self { context, counter, desk, audit }
     }
 
@@ -82,10 +82,10 @@ impl DeadLetterOffice {
     /// [`Refusal::DeadLetterStands`] for a voided letter; [`Refusal::NotFound`]; [`Refusal::BadValue`] if
     /// several letters have this order id and no user is given. After [`Failure::Store`] a repeat resumes the
     /// replay.
-    pub async fn replay(&self, by: By, which: Which) -> Result<FoundOrder, Failure> {
+    pub async fn replay(&self, by: By, which: DeadLetterKey) -> Result<FoundOrder, Failure> {
         let letter = self.one(which).await?;
         let (office, user) = (self.clone(), letter.user);
-        let replayed = act(&self.audit, by, deed("dead-letter.replay", &letter), async move {
+        let replayed = run_audited(&self.audit, by, deed("dead-letter.replay", &letter), async move {
             let turn = office.counter.turn().await?;
             office.make_order(&turn, &letter, by.at).await
         });
@@ -99,17 +99,17 @@ impl DeadLetterOffice {
     /// [`Refusal::DeadLetterStands`] for a replayed letter, whose order can be voided; [`Refusal::NotFound`];
     /// [`Refusal::BadValue`] if several letters have this order id and no user is given. After
     /// [`Failure::Store`] a repeat resumes the step.
-    pub async fn void(&self, by: By, which: Which) -> Result<LetterView, Failure> {
+    pub async fn void(&self, by: By, which: DeadLetterKey) -> Result<LetterView, Failure> {
         let letter = self.one(which).await?;
         let office = self.clone();
-        let voided = act(&self.audit, by, deed("dead-letter.void", &letter), async move {
+        let voided = run_audited(&self.audit, by, deed("dead-letter.void", &letter), async move {
             let turn = office.counter.turn().await?;
-            office.give_up(&turn, &letter, by.at).await
+            office.void_letter(&turn, &letter, by.at).await
         });
         self.view(voided.await?).await
     }
 
-    async fn one(&self, which: Which) -> Result<DeadLetter, Failure> {
+    async fn one(&self, which: DeadLetterKey) -> Result<DeadLetter, Failure> {
         let mut letters = self.context.storage.dead_letters.of_order(which.order).await?;
         letters.retain(|letter| which.user.is_none_or(|user| user == letter.user));
         let letter = letters.pop().ok_or(Refusal::NotFound("dead letter"))?;
@@ -118,23 +118,28 @@ impl DeadLetterOffice {
 
     /// Reserves a unit and replays the letter. The caller holds the sale-terms lease, so that the sale is not
     /// loaded between the two steps.
-    async fn make_order(&self, turn: &Turn, letter: &DeadLetter, now: Timestamp) -> Result<Order, Failure> {
+    async fn make_order(
+        &self,
+        turn: &HeldTermsLease,
+        letter: &DeadLetter,
+        now: Timestamp,
+    ) -> Result<Order, Failure> {
         let storage = &self.context.storage;
         let reserved = self.reserve(turn, letter, now).await?;
         let replayed = storage.dead_letters.replay(letter.id, now).await;
-        if reserved == Reservation::Taken && !matches!(replayed, Ok(Replayed::Order(_))) {
+        if reserved == ReserveOutcome::Taken && !matches!(replayed, Ok(ReplayOutcome::Order(_))) {
             let _ = storage.sales.release(letter.voucher, letter.user, letter.order).await?;
         }
         let refusal = match replayed? {
-            Replayed::Order(order) => {
+            ReplayOutcome::Order(order) => {
                 if order.status == OrderStatus::Unpaid {
                     storage.deadlines.set(&[(order.id, order.deadline)]).await?;
                 }
                 return Ok(order);
             }
-            Replayed::Refused(reason, words) => Refusal::StillDead(reason, words),
-            Replayed::Voided => Refusal::DeadLetterStands(DeadState::Voided),
-            Replayed::Unknown => Refusal::NotFound("dead letter"),
+            ReplayOutcome::Refused(reason, words) => Refusal::StillDead(reason, words),
+            ReplayOutcome::Voided => Refusal::DeadLetterStands(DeadState::Voided),
+            ReplayOutcome::Unknown => Refusal::NotFound("dead letter"),
         };
         Err(refusal.into())
     }
@@ -142,35 +147,40 @@ impl DeadLetterOffice {
     /// Reserves a unit in the sales store for a letter without a unit in the database.
     async fn reserve(
         &self,
-        turn: &Turn,
+        turn: &HeldTermsLease,
         letter: &DeadLetter,
         now: Timestamp,
-    ) -> Result<Reservation, Failure> {
+    ) -> Result<ReserveOutcome, Failure> {
         if letter.holds_unit || letter.state != DeadState::Open {
-            return Ok(Reservation::Held);
+            return Ok(ReserveOutcome::Held);
         }
         // Loads the sale first, if claims could load it later.
-        self.counter.tell(turn, letter.voucher, now).await?;
+        self.counter.sync_to_store(turn, letter.voucher, now).await?;
         let sales = &self.context.storage.sales;
         match sales.reserve(letter.voucher, letter.user, letter.order).await? {
-            Reservation::SoldOut => {
+            ReserveOutcome::SoldOut => {
                 Err(Refusal::StillDead(DeadReason::Oversold, "no unit is left".to_owned()).into())
             }
             reserved => Ok(reserved),
         }
     }
 
-    async fn give_up(&self, turn: &Turn, letter: &DeadLetter, now: Timestamp) -> Result<DeadLetter, Failure> {
+    async fn void_letter(
+        &self,
+        turn: &HeldTermsLease,
+        letter: &DeadLetter,
+        now: Timestamp,
+    ) -> Result<DeadLetter, Failure> {
         let storage = &self.context.storage;
         match storage.dead_letters.void(letter.id, now).await? {
-            Voided::Void(letter) => {
+            VoidOutcome::Void(letter) => {
                 let _ = storage.sales.release(letter.voucher, letter.user, letter.order).await?;
                 // An oversold letter had a unit in the sales store but none in the database.
-                self.counter.tell(turn, letter.voucher, now).await?;
+                self.counter.sync_to_store(turn, letter.voucher, now).await?;
                 Ok(letter)
             }
-            Voided::Replayed(_) => Err(Refusal::DeadLetterStands(DeadState::Replayed).into()),
-            Voided::Unknown => Err(Refusal::NotFound("dead letter").into()),
+            VoidOutcome::Replayed(_) => Err(Refusal::DeadLetterStands(DeadState::Replayed).into()),
+            VoidOutcome::Unknown => Err(Refusal::NotFound("dead letter").into()),
         }
     }
 
@@ -182,10 +192,10 @@ impl DeadLetterOffice {
     }
 }
 
-fn deed(action: &'static str, letter: &DeadLetter) -> Deed {
+fn deed(action: &'static str, letter: &DeadLetter) -> AuditedAction {
     let DeadLetter { order, user, voucher, reason, holds_unit, .. } = letter;
     let detail = json!({
         "user": user.get(), "voucher": voucher.get(), "reason": reason, "holdsUnit": holds_unit,
     });
-    Deed { action, subject: format!("dead letter {order}"), detail }
+    AuditedAction { action, subject: format!("dead letter {order}"), detail }
 }

@@ -8,9 +8,9 @@ use mallbox_storage::{
 use serde_json::{Value, json};
 
 use super::AuditLog;
-use super::act::{By, Deed, act, fit_reason};
-use crate::mall::orders::{OrderView, WayOut};
-use crate::mall::{Context, Failure, OrderDesk, Refusal, clean_text};
+use super::act::{AuditedAction, By, run_audited, validate_reason};
+use crate::mall::orders::{CancelMode, OrderView};
+use crate::mall::{Context, Failure, Orders, Refusal, clean_text};
 
 /// A search for orders; all given criteria must match.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -38,28 +38,28 @@ pub struct FoundOrder {
 
 /// Result of redeeming an order.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Redeemed {
+pub struct RedeemOutcome {
     /// The order in status used.
     pub found: FoundOrder,
     /// Whether the order had been used before, so that nothing changed.
-    pub before: bool,
+    pub was_used: bool,
 }
 
 /// The operators' service for orders. Cheap to clone.
 #[derive(Clone)]
-pub struct OrderOffice {
+pub struct OrderAdmin {
     context: Context,
-    desk: OrderDesk,
+    desk: Orders,
     audit: AuditLog,
 }
 
-impl OrderOffice {
+impl OrderAdmin {
     /// Orders per page.
     pub const PAGE: u32 = 20;
 
     /// Creates the service for the orders of `desk`.
     #[must_use]
-    pub fn new(context: Context, desk: OrderDesk, audit: AuditLog) -> Self {
+    pub fn new(context: Context, desk: Orders, audit: AuditLog) -> Self {
         Self { context, desk, audit }
     }
 
@@ -97,12 +97,13 @@ impl OrderOffice {
     /// # Errors
     /// [`Refusal::OrderStands`] for any other status; [`Refusal::NotFound`], [`Refusal::NotYet`]. After
     /// [`Failure::Store`] a repeat resumes the step.
-    pub async fn redeem(&self, by: By, order: OrderId) -> Result<Redeemed, Failure> {
-        let deed = Deed { action: "order.use", subject: format!("order {order}"), detail: Value::Null };
+    pub async fn redeem(&self, by: By, order: OrderId) -> Result<RedeemOutcome, Failure> {
+        let deed =
+            AuditedAction { action: "order.use", subject: format!("order {order}"), detail: Value::Null };
         let desk = self.desk.clone();
         let work = async move { desk.redeem(order, by.at).await };
-        let (view, before) = act(&self.audit, by, deed, work).await?;
-        Ok(Redeemed { found: self.with_phone(view).await?, before })
+        let (view, before) = run_audited(&self.audit, by, deed, work).await?;
+        Ok(RedeemOutcome { found: self.with_phone(view).await?, was_used: before })
     }
 
     /// Voids an order: cancels an unpaid order, refunds a paid order. Releases the unit, and the buyer may
@@ -122,19 +123,25 @@ impl OrderOffice {
         reason: &str,
         seen: Option<u8>,
     ) -> Result<FoundOrder, Failure> {
-        let reason = fit_reason(clean_text::line(reason))?;
+        let reason = validate_reason(clean_text::line(reason))?;
         let way_out = match seen.map(recorded_status).transpose()? {
-            Some(OrderStatus::Unpaid) => WayOut::Cancel,
-            _ => WayOut::CancelOrRefund,
+            Some(OrderStatus::Unpaid) => CancelMode::Cancel,
+            _ => CancelMode::CancelOrRefund,
         };
         if self.desk.look_up(order).await?.is_none() {
             return Err(Refusal::NotFound("order").into());
         }
         let subject = format!("order {order}");
-        let deed = Deed { action: "order.void", subject, detail: json!({ "reason": reason }) };
+        let deed = AuditedAction { action: "order.void", subject, detail: json!({ "reason": reason }) };
         let desk = self.desk.clone();
         let voided =
-            act(&self.audit, by, deed, async move { desk.call_off(order, way_out, by.at).await }).await?;
+            run_audited(
+                &self.audit,
+                by,
+                deed,
+                async move { desk.cancel_or_refund(order, way_out, by.at).await },
+            )
+            .await?;
         self.with_phone(voided).await
     }
 

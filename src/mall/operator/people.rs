@@ -8,22 +8,22 @@
 use std::sync::Arc;
 
 use mallbox_storage::{
-    Actor, LastOperator, Page, Phone, RightsAnswer, RightsChange, Role, Storage, User, UserFilter, UserId,
+    Actor, LastOperator, Page, Phone, RightsChange, RightsOutcome, Role, Storage, User, UserFilter, UserId,
 };
 use serde_json::json;
 
-use super::act::{By, Deed, act, fit_reason};
+use super::act::{AuditedAction, By, run_audited, validate_reason};
 use super::audit::AuditLog;
-use crate::mall::{Context, Failure, Mistake, Random, Refusal};
+use crate::mall::{Context, Failure, InputError, Random, Refusal};
 
 /// Finds users and changes their rights.
-pub struct PeopleOffice {
+pub struct UserAdmin {
     context: Context,
     audit: AuditLog,
     random: Arc<Random>,
 }
 
-impl PeopleOffice {
+impl UserAdmin {
     /// Creates the service.
     #[must_use]
     pub fn new(context: Context, audit: AuditLog, random: Arc<Random>) -> Self {
@@ -49,9 +49,9 @@ impl PeopleOffice {
     /// Returns a user by phone.
     ///
     /// # Errors
-    /// [`Mistake::Phone`]; [`Refusal::NotFound`]; [`Failure::Store`] if the store fails.
+    /// [`InputError::Phone`]; [`Refusal::NotFound`]; [`Failure::Store`] if the store fails.
     pub async fn by_phone(&self, phone: &str) -> Result<User, Failure> {
-        let phone = Phone::parse(phone).ok_or(Mistake::Phone)?;
+        let phone = Phone::parse(phone).ok_or(InputError::Phone)?;
         Ok(self.context.storage.users.by_phone(&phone).await?.ok_or(Refusal::NotFound("user"))?)
     }
 
@@ -59,9 +59,9 @@ impl PeopleOffice {
     /// mall's operator can be named before the first login.
     ///
     /// # Errors
-    /// [`Mistake::Phone`]; [`Failure::Store`] if the store fails.
+    /// [`InputError::Phone`]; [`Failure::Store`] if the store fails.
     pub async fn grant(&self, phone: &str, by: By) -> Result<User, Failure> {
-        let phone = Phone::parse(phone).ok_or(Mistake::Phone)?;
+        let phone = Phone::parse(phone).ok_or(InputError::Phone)?;
         let name = self.random.nick_name();
         let user = self.context.storage.users.find_or_create(&phone, &name, by.at).await?;
         self.set_role(user.id, Role::Operator, by).await
@@ -78,7 +78,7 @@ impl PeopleOffice {
         };
         let deed = deed("user.role", user, json!({ "role": name }));
         let change = put_rights(self.context.storage.clone(), user, RightsChange::Role(role), by);
-        act(&self.audit, by, deed, change).await
+        run_audited(&self.audit, by, deed, change).await
     }
 
     /// Blocks a user. On return no session of the user is live, and the user cannot log in. Returns the user
@@ -89,7 +89,7 @@ impl PeopleOffice {
     /// [`Refusal::NotFound`]; [`Refusal::LastOperator`]; [`Refusal::BadValue`] for an empty or too long
     /// reason. After [`Failure::Store`] the user may be blocked with live sessions: call again.
     pub async fn block(&self, user: UserId, reason: &str, by: By) -> Result<(User, u64), Failure> {
-        let reason = fit_reason(reason.trim().to_owned())?;
+        let reason = validate_reason(reason.trim().to_owned())?;
         let deed = deed("user.block", user, json!({ "reason": reason }));
         let storage = self.context.storage.clone();
         let change = RightsChange::Block { reason };
@@ -98,7 +98,7 @@ impl PeopleOffice {
             let blocked = put_rights(storage.clone(), user, change, by).await?;
             Ok((blocked, storage.sessions.end_all(user).await?))
         };
-        act(&self.audit, by, deed, work).await
+        run_audited(&self.audit, by, deed, work).await
     }
 
     /// Unblocks a user. Succeeds for a user who is not blocked.
@@ -107,12 +107,12 @@ impl PeopleOffice {
     /// [`Refusal::NotFound`]; [`Failure::Store`] if the store fails.
     pub async fn unblock(&self, user: UserId, by: By) -> Result<User, Failure> {
         let change = put_rights(self.context.storage.clone(), user, RightsChange::Unblock, by);
-        act(&self.audit, by, deed("user.unblock", user, json!({})), change).await
+        run_audited(&self.audit, by, deed("user.unblock", user, json!({})), change).await
     }
 }
 
-fn deed(action: &'static str, user: UserId, detail: serde_json::Value) -> Deed {
-    Deed { action, subject: format!("user {user}"), detail }
+fn deed(action: &'static str, user: UserId, detail: serde_json::Value) -> AuditedAction {
+    AuditedAction { action, subject: format!("user {user}"), detail }
 }
 
 async fn put_rights(storage: Storage, user: UserId, change: RightsChange, by: By) -> Result<User, Failure> {
@@ -122,8 +122,8 @@ async fn put_rights(storage: Storage, user: UserId, change: RightsChange, by: By
         Actor::CommandLine => LastOperator::MayGo,
     };
     match storage.users.put_rights(user, &change, last, by.at).await? {
-        RightsAnswer::Done(user) => Ok(user),
-        RightsAnswer::NoSuchUser => Err(Refusal::NotFound("user").into()),
-        RightsAnswer::LastOperator => Err(Refusal::LastOperator.into()),
+        RightsOutcome::Done(user) => Ok(user),
+        RightsOutcome::NoSuchUser => Err(Refusal::NotFound("user").into()),
+        RightsOutcome::LastOperator => Err(Refusal::LastOperator.into()),
     }
 }

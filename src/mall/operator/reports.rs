@@ -3,7 +3,7 @@
 use mallbox_storage::{NoteId, OpenReports, Page, Post, Timestamp, UserId, Visibility};
 use serde_json::Value;
 
-use super::act::{By, Deed, act};
+use super::act::{AuditedAction, By, run_audited};
 use super::audit::AuditLog;
 use crate::mall::{Context, Failure, Refusal};
 
@@ -36,12 +36,12 @@ pub enum Decision {
 }
 
 /// The operators' service for reports.
-pub struct ReportOffice {
+pub struct ReportAdmin {
     context: Context,
     audit: AuditLog,
 }
 
-impl ReportOffice {
+impl ReportAdmin {
     /// Reported notes and comments per page.
     pub const PAGE: u32 = 20;
 
@@ -105,15 +105,15 @@ pub(in crate::mall) async fn decide(
     target: Post,
     decision: Decision,
 ) -> Result<(), Failure> {
-    let (action, subject, missing) = words(target, decision);
+    let (action, subject, missing) = audit_names(target, decision);
     let visibility = match decision {
         Decision::Hide => Visibility::Hidden,
         Decision::Show => Visibility::Shown,
         Decision::Delete => Visibility::Deleted,
     };
-    let deed = Deed { action, subject, detail: Value::Null };
+    let deed = AuditedAction { action, subject, detail: Value::Null };
     let context = context.clone();
-    act(audit, by, deed, async move {
+    run_audited(audit, by, deed, async move {
         match put(&context, target, visibility, by.at).await? {
             None => Err(missing.into()),
             Some(Visibility::Deleted) if decision != Decision::Delete => Err(missing.into()),
@@ -124,7 +124,7 @@ pub(in crate::mall) async fn decide(
 }
 
 /// Returns the names for the audit log, and the refusal for a missing target.
-fn words(target: Post, decision: Decision) -> (&'static str, String, Refusal) {
+fn audit_names(target: Post, decision: Decision) -> (&'static str, String, Refusal) {
     match target {
         Post::Note(note) => {
             let action = match decision {

@@ -3,19 +3,19 @@
 use std::sync::Arc;
 
 use mallbox_storage::{
-    Page, PendingClaims, SaleRecord, ShopId, StockChange, StockChanged, Terms, Timestamp, Units, Voucher,
-    VoucherFilter, VoucherId,
+    Page, PendingClaims, SaleRecord, SaleUnits, ShopId, StockChange, StockChangeOutcome, Terms, Timestamp,
+    Voucher, VoucherFilter, VoucherId,
 };
 use serde_json::{Value, json};
 
 use super::AuditLog;
-use super::act::{By, Deed, act};
+use super::act::{AuditedAction, By, run_audited};
 use crate::mall::ledger::{Finding, SaleTerms};
-use crate::mall::request_name::fit_request;
-use crate::mall::sale_turn::Turn;
+use crate::mall::request_name::check_idempotency_key;
+use crate::mall::sale_turn::HeldTermsLease;
 use crate::mall::sales::SaleState;
-use crate::mall::vouchers::EXACT;
-use crate::mall::{Context, Failure, LedgerCheck, Refusal, SaleCounter, ShopDirectory};
+use crate::mall::vouchers::JS_INTEGER_MAX;
+use crate::mall::{Context, Failure, FlashSales, LedgerCheck, Refusal, Shops};
 
 /// A sale with state and counts, for operators.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -67,7 +67,7 @@ pub struct StockForm {
 
 /// Result of a change of a sale's units.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Restocked {
+pub struct RestockOutcome {
     /// Units actually added; a removal is limited to the units left.
     pub by: i64,
     /// The sale after the change.
@@ -79,17 +79,17 @@ pub struct Restocked {
 /// The database is the source of truth, and the sales store decides claims. A change writes both. A crash may
 /// interrupt a change anywhere, and the sales store is rebuilt from the database. So new units enter the
 /// database first, and removed units leave the sales store first. Changes are serialized across all
-/// instances; a background job completes a half-done change ([`SaleCounter::refresh`]).
+/// instances; a background job completes a half-done change ([`FlashSales::refresh`]).
 #[derive(Clone)]
-pub struct SaleOffice {
+pub struct SaleAdmin {
     context: Context,
-    counter: SaleCounter,
-    shops: Arc<ShopDirectory>,
+    counter: FlashSales,
+    shops: Arc<Shops>,
     books: LedgerCheck,
     audit: AuditLog,
 }
 
-impl SaleOffice {
+impl SaleAdmin {
     /// Sales per page.
     pub const PAGE: u32 = 10;
 
@@ -97,8 +97,8 @@ impl SaleOffice {
     #[must_use]
     pub fn new(
         context: Context,
-        counter: SaleCounter,
-        shops: Arc<ShopDirectory>,
+        counter: FlashSales,
+        shops: Arc<Shops>,
         books: LedgerCheck,
         audit: AuditLog,
     ) -> Self {
@@ -186,9 +186,9 @@ impl SaleOffice {
     /// [`Refusal::NotFound`]. After [`Failure::Store`] a repeat resumes the reload.
     pub async fn reload(&self, by: By, voucher: VoucherId) -> Result<(), Failure> {
         self.terms(voucher).await?;
-        let deed = Deed { action: "sale.reload", subject: subject(voucher), detail: Value::Null };
+        let deed = AuditedAction { action: "sale.reload", subject: subject(voucher), detail: Value::Null };
         let counter = self.counter.clone();
-        act(&self.audit, by, deed, async move { Ok(counter.reload(voucher, by.at).await?) }).await
+        run_audited(&self.audit, by, deed, async move { Ok(counter.reload(voucher, by.at).await?) }).await
     }
 
     /// Adds units to a sale, or removes units, at most the units left.
@@ -197,24 +197,29 @@ impl SaleOffice {
     /// [`Refusal::BadValue`] with the field's name, also for a request name used before with another number;
     /// [`Refusal::Unlimited`], [`Refusal::NotFound`]. After [`Failure::Store`] the change is in doubt: a
     /// repeat with the same request name resolves the doubt.
-    pub async fn restock(&self, by: By, voucher: VoucherId, form: StockForm) -> Result<Restocked, Failure> {
+    pub async fn restock(
+        &self,
+        by: By,
+        voucher: VoucherId,
+        form: StockForm,
+    ) -> Result<RestockOutcome, Failure> {
         let (asked, request) = form.checked()?;
         self.terms(voucher).await?;
         let detail = json!({ "add": asked, "requestId": request });
-        let deed = Deed { action: "sale.stock", subject: subject(voucher), detail };
+        let deed = AuditedAction { action: "sale.stock", subject: subject(voucher), detail };
         let office = self.clone();
-        let applied = act(&self.audit, by, deed, async move {
+        let applied = run_audited(&self.audit, by, deed, async move {
             let turn = office.counter.turn().await?;
             office.change_stock(&turn, voucher, asked, request, by.at).await
         })
         .await?;
-        Ok(Restocked { by: applied, view: self.one(voucher, by.at).await? })
+        Ok(RestockOutcome { by: applied, view: self.one(voucher, by.at).await? })
     }
 
     /// Changes a sale's units. The caller holds the sale-terms lease. Returns the units actually added.
     async fn change_stock(
         &self,
-        turn: &Turn,
+        turn: &HeldTermsLease,
         voucher: VoucherId,
         asked: i64,
         request: Option<String>,
@@ -228,27 +233,29 @@ impl SaleOffice {
         }
         let terms = self.terms(voucher).await?;
         let units = terms.units.ok_or(Refusal::Unlimited)?;
-        if asked > 0 && units.checked_add_signed(asked).is_none_or(|units| units > EXACT.unsigned_abs()) {
+        if asked > 0
+            && units.checked_add_signed(asked).is_none_or(|units| units > JS_INTEGER_MAX.unsigned_abs())
+        {
             return Err(Refusal::BadValue("add").into());
         }
         let sales = &self.context.storage.sales;
         let is_passing = now >= terms.end && sales.units(voucher).await?.is_none();
-        self.counter.changing(voucher);
+        self.counter.mark_unsynced(voucher);
         let by = if asked < 0 { self.lower(terms, units, asked.unsigned_abs()).await? } else { asked };
         let change = StockChange { asked, by, request };
         turn.check()?;
         let changed = vouchers.change_stock(voucher, &change, now).await?;
         // After a removal too: the database's total is authoritative.
-        self.counter.tell(turn, voucher, now).await?;
+        self.counter.sync_to_store(turn, voucher, now).await?;
         if is_passing {
             // The sale has ended and was in memory only for counting.
             sales.forget(voucher).await?;
         }
         match changed {
-            StockChanged::Done(by, _) => Ok(by),
-            StockChanged::Before(before, _) => before_as_now(&before, asked),
-            StockChanged::Unlimited => Err(Refusal::Unlimited.into()),
-            StockChanged::Unknown => Err(Refusal::NotFound("sale").into()),
+            StockChangeOutcome::Done(by, _) => Ok(by),
+            StockChangeOutcome::Before(before, _) => before_as_now(&before, asked),
+            StockChangeOutcome::Unlimited => Err(Refusal::Unlimited.into()),
+            StockChangeOutcome::Unknown => Err(Refusal::NotFound("sale").into()),
         }
     }
 
@@ -256,7 +263,7 @@ impl SaleOffice {
     async fn lower(&self, terms: Terms, units: u64, by: u64) -> Result<i64, Failure> {
         let sales = &self.context.storage.sales;
         let lowered = Terms { units: Some(units.saturating_sub(by)), ..terms };
-        let Units { units: in_force, .. } = sales.put(lowered).await?;
+        let SaleUnits { units: in_force, .. } = sales.put(lowered).await?;
         let taken_away = units.saturating_sub(in_force.unwrap_or(units));
         Ok(i64::try_from(taken_away).map_or(i64::MIN, |count| -count))
     }
@@ -272,14 +279,14 @@ impl SaleOffice {
         change: impl FnOnce(Terms) -> Result<Terms, Refusal> + Send + 'static,
     ) -> Result<SaleView, Failure> {
         self.terms(voucher).await?;
-        let deed = Deed { action, subject: subject(voucher), detail };
+        let deed = AuditedAction { action, subject: subject(voucher), detail };
         let office = self.clone();
-        act(&self.audit, by, deed, async move {
+        run_audited(&self.audit, by, deed, async move {
             let turn = office.counter.turn().await?;
             let Terms { begin, end, paused, .. } = change(office.terms(voucher).await?)?;
-            office.counter.changing(voucher);
+            office.counter.mark_unsynced(voucher);
             office.context.storage.vouchers.put_window(voucher, begin, end, paused, by.at).await?;
-            office.counter.tell(&turn, voucher, by.at).await?;
+            office.counter.sync_to_store(&turn, voucher, by.at).await?;
             Ok(())
         })
         .await?;
@@ -347,8 +354,8 @@ impl WindowForm {
 
 impl StockForm {
     fn checked(self) -> Result<(i64, Option<String>), Refusal> {
-        let add = self.add.filter(|add| *add != 0 && (-EXACT..=EXACT).contains(add));
-        Ok((add.ok_or(Refusal::BadValue("add"))?, self.request.map(fit_request).transpose()?))
+        let add = self.add.filter(|add| *add != 0 && (-JS_INTEGER_MAX..=JS_INTEGER_MAX).contains(add));
+        Ok((add.ok_or(Refusal::BadValue("add"))?, self.request.map(check_idempotency_key).transpose()?))
     }
 }
 

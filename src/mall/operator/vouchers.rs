@@ -11,12 +11,12 @@ use mallbox_storage::{
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::act::{By, Deed, act};
+use super::act::{AuditedAction, By, run_audited};
 use super::sales::SaleView;
-use super::{AuditLog, SaleOffice};
+use super::{AuditLog, SaleAdmin};
 use crate::mall::sales::SaleState;
 use crate::mall::vouchers::VoucherForm;
-use crate::mall::{Context, Failure, Refusal, SaleCounter};
+use crate::mall::{Context, Failure, FlashSales, Refusal};
 
 /// A voucher with its sale and shop, for operators.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -35,26 +35,26 @@ pub struct VoucherView {
 /// price of a sale is therefore fixed while claims are accepted or pending, so that nobody pays a different
 /// price. (Exception: a replayed dead letter costs the voucher's price at the time of the replay.)
 #[derive(Clone)]
-pub struct VoucherOffice {
+pub struct VoucherAdmin {
     context: Context,
-    counter: SaleCounter,
-    sales: SaleOffice,
+    counter: FlashSales,
+    sales: SaleAdmin,
     audit: AuditLog,
 }
 
 /// Longest wait for the pending claims of a closed or paused sale to become orders. A request must get its
 /// response within 1.5 s.
-const PATIENCE: Duration = Duration::from_millis(800);
+const PENDING_CLAIMS_TIMEOUT: Duration = Duration::from_millis(800);
 /// Interval of polling during the wait.
-const LOOK_EVERY: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-impl VoucherOffice {
+impl VoucherAdmin {
     /// Vouchers per page.
     pub const PAGE: u32 = 20;
 
     /// Creates the service. `counter` applies changed vouchers to claims.
     #[must_use]
-    pub fn new(context: Context, counter: SaleCounter, sales: SaleOffice, audit: AuditLog) -> Self {
+    pub fn new(context: Context, counter: FlashSales, sales: SaleAdmin, audit: AuditLog) -> Self {
         Self { context, counter, sales, audit }
     }
 
@@ -91,21 +91,24 @@ impl VoucherOffice {
     /// second in other instances. Existing orders stay unchanged.
     ///
     /// # Errors
-    /// [`Mistake`](crate::mall::Mistake) with the field's name; [`Refusal::NotFound`]; [`Refusal::SaleIsOn`]
-    /// for a new price of an open sale; [`Refusal::NotYet`] while claims are pending. Nothing has changed
-    /// then.
+    /// [`Mistake`](crate::mall::InputError) with the field's name; [`Refusal::NotFound`];
+    /// [`Refusal::SaleIsOn`] for a new price of an open sale; [`Refusal::NotYet`] while claims are pending.
+    /// Nothing has changed then.
     pub async fn edit(&self, by: By, voucher: VoucherId, form: &VoucherForm) -> Result<VoucherView, Failure> {
         let edit = form.edit()?;
         self.get(voucher).await?;
-        let deed =
-            Deed { action: "voucher.edit", subject: format!("voucher {voucher}"), detail: told(&edit) };
+        let deed = AuditedAction {
+            action: "voucher.edit",
+            subject: format!("voucher {voucher}"),
+            detail: audit_detail(&edit),
+        };
         let office = self.clone();
-        let edited = act(&self.audit, by, deed, async move {
-            let until = Instant::now() + PATIENCE;
+        let edited = run_audited(&self.audit, by, deed, async move {
+            let until = Instant::now() + PENDING_CLAIMS_TIMEOUT;
             loop {
                 match office.write(voucher, &edit, by.at).await {
                     Err(Failure::Refused(Refusal::NotYet)) if Instant::now() < until => {
-                        tokio::time::sleep(LOOK_EVERY).await;
+                        tokio::time::sleep(POLL_INTERVAL).await;
                     }
                     written => return written,
                 }
@@ -153,7 +156,7 @@ impl VoucherOffice {
 }
 
 /// Returns the edit as logged in the audit log.
-fn told(edit: &VoucherEdit) -> Value {
+fn audit_detail(edit: &VoucherEdit) -> Value {
     let VoucherEdit { title, sub_title, rules, pay_value, actual_value, status } = edit;
     let status = status.map(|status| match status {
         VoucherStatus::OnShelf => "on the shelf",

@@ -3,7 +3,7 @@
 use image::ImageFormat;
 use mallbox_storage::PictureKind;
 
-use super::redraw::{Drawn, LARGEST_KEPT, SIDES, redraw};
+use super::redraw::{Encoded, SIDES, STORED_MAX_BYTES, reencode};
 
 /// Checks that a file is either refused, or re-encoded as a small, readable picture. Returns whether the file
 /// was re-encoded.
@@ -11,13 +11,13 @@ use super::redraw::{Drawn, LARGEST_KEPT, SIDES, redraw};
 /// # Panics
 /// If the invariant is violated.
 pub fn uploads(file: &[u8]) -> bool {
-    let Ok(Drawn { kind, content }) = redraw(file) else { return false };
+    let Ok(Encoded { kind, content }) = reencode(file) else { return false };
     let format = match kind {
         PictureKind::Jpeg => ImageFormat::Jpeg,
         PictureKind::Webp => ImageFormat::WebP,
     };
     let image = image::load_from_memory_with_format(&content, format).expect("what was drawn can be read");
-    assert!(content.len() <= LARGEST_KEPT && image.width().max(image.height()) <= SIDES[0]);
+    assert!(content.len() <= STORED_MAX_BYTES && image.width().max(image.height()) <= SIDES[0]);
     true
 }
 

@@ -8,23 +8,23 @@ use image::metadata::Orientation;
 use image::{DynamicImage, ImageDecoder as _, ImageError, ImageFormat, ImageReader, ImageResult, Limits};
 use mallbox_storage::PictureKind;
 
-use crate::mall::Mistake;
+use crate::mall::InputError;
 
 /// Maximum number of pixels, in millions: more than a phone's camera takes by default.
-const MOST_MEGAPIXELS: u32 = 32;
+const MEGAPIXELS_MAX: u32 = 32;
 /// Maximum memory for decoding, in bytes: the pixels above with a small reserve.
-const MOST_MEMORY: u64 = 160 << 20;
+const DECODE_MAX_BYTES: u64 = 160 << 20;
 /// Maximum side in pixels: no photograph is longer.
-const LONGEST_SIDE: u32 = 16_384;
+const SIDE_MAX_PX: u32 = 16_384;
 /// Longest sides tried in turn until the file is small enough. Each step halves the pixels.
 pub(super) const SIDES: [u32; 7] = [2_048, 1_448, 1_024, 724, 512, 362, 256];
 /// Maximum size of a stored picture, in bytes: small enough to be written and sent in a few milliseconds.
-pub(super) const LARGEST_KEPT: usize = 1 << 20;
+pub(super) const STORED_MAX_BYTES: usize = 1 << 20;
 /// JPEG quality, out of 100: losses are invisible, and a photograph takes half the bytes of quality 92.
 const QUALITY: u8 = 82;
 
 /// A re-encoded picture.
-pub(super) struct Drawn {
+pub(super) struct Encoded {
     pub(super) kind: PictureKind,
     pub(super) content: Vec<u8>,
 }
@@ -32,7 +32,7 @@ pub(super) struct Drawn {
 /// Re-encodes the picture in a file: upright, within [`SIDES`], as JPEG, or as WebP if any pixel is
 /// transparent. An animation is reduced to its first frame. Camera metadata (place, time, serial number) is
 /// removed.
-pub(super) fn redraw(file: &[u8]) -> Result<Drawn, Mistake> {
+pub(super) fn reencode(file: &[u8]) -> Result<Encoded, InputError> {
     let (mut image, orientation) = read(file)?;
     for side in SIDES {
         if image.width().max(image.height()) > side {
@@ -41,49 +41,49 @@ pub(super) fn redraw(file: &[u8]) -> Result<Drawn, Mistake> {
             // Already encoded at this size in an earlier step.
             continue;
         }
-        let drawn = draw(&image, orientation).map_err(|_| Mistake::NoPicture)?;
-        if drawn.content.len() <= LARGEST_KEPT {
+        let drawn = draw(&image, orientation).map_err(|_| InputError::NoPicture)?;
+        if drawn.content.len() <= STORED_MAX_BYTES {
             return Ok(drawn);
         }
     }
-    Err(Mistake::NoPicture)
+    Err(InputError::NoPicture)
 }
 
 /// Decodes the pixels and the orientation. The format is detected from the content. The size is checked
 /// before memory is allocated.
-fn read(file: &[u8]) -> Result<(DynamicImage, Orientation), Mistake> {
+fn read(file: &[u8]) -> Result<(DynamicImage, Orientation), InputError> {
     let reader = ImageReader::new(Cursor::new(file)).with_guessed_format();
-    let mut reader = reader.map_err(|_| Mistake::NoPicture)?;
+    let mut reader = reader.map_err(|_| InputError::NoPicture)?;
     let Some(ImageFormat::Jpeg | ImageFormat::Png | ImageFormat::WebP | ImageFormat::Gif) = reader.format()
     else {
-        return Err(Mistake::NoPicture);
+        return Err(InputError::NoPicture);
     };
     let mut limits = Limits::no_limits();
-    limits.max_image_width = Some(LONGEST_SIDE);
-    limits.max_image_height = Some(LONGEST_SIDE);
-    limits.max_alloc = Some(MOST_MEMORY);
+    limits.max_image_width = Some(SIDE_MAX_PX);
+    limits.max_image_height = Some(SIDE_MAX_PX);
+    limits.max_alloc = Some(DECODE_MAX_BYTES);
     reader.limits(limits);
     let mut decoder = reader.into_decoder().map_err(mistake)?;
     let (width, height) = decoder.dimensions();
     if width == 0 || height == 0 {
-        return Err(Mistake::NoPicture);
+        return Err(InputError::NoPicture);
     }
     let pixels = u64::from(width) * u64::from(height);
-    if pixels > u64::from(MOST_MEGAPIXELS) * 1_000_000 || decoder.total_bytes() > MOST_MEMORY {
-        return Err(Mistake::TooManyPixels(MOST_MEGAPIXELS));
+    if pixels > u64::from(MEGAPIXELS_MAX) * 1_000_000 || decoder.total_bytes() > DECODE_MAX_BYTES {
+        return Err(InputError::TooManyPixels(MEGAPIXELS_MAX));
     }
     let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
     Ok((DynamicImage::from_decoder(decoder).map_err(mistake)?, orientation))
 }
 
-fn mistake(error: ImageError) -> Mistake {
+fn mistake(error: ImageError) -> InputError {
     match error {
-        ImageError::Limits(_) => Mistake::TooManyPixels(MOST_MEGAPIXELS),
-        _ => Mistake::NoPicture,
+        ImageError::Limits(_) => InputError::TooManyPixels(MEGAPIXELS_MAX),
+        _ => InputError::NoPicture,
     }
 }
 
-fn draw(image: &DynamicImage, orientation: Orientation) -> ImageResult<Drawn> {
+fn draw(image: &DynamicImage, orientation: Orientation) -> ImageResult<Encoded> {
     let mut content = Vec::new();
     let kind = if is_transparent(image) {
         upright(image.to_rgba8().into(), orientation)
@@ -94,7 +94,7 @@ fn draw(image: &DynamicImage, orientation: Orientation) -> ImageResult<Drawn> {
         upright(image.to_rgb8().into(), orientation).write_with_encoder(encoder)?;
         PictureKind::Jpeg
     };
-    Ok(Drawn { kind, content })
+    Ok(Encoded { kind, content })
 }
 
 fn upright(mut image: DynamicImage, orientation: Orientation) -> DynamicImage {

@@ -2,7 +2,7 @@
 
 use mallbox_storage::{SaleRecord, Shop, Terms, Timestamp, Voucher, VoucherId};
 
-use super::{LiveSale, SaleCounter, SaleState};
+use super::{FlashSales, LiveSale, SaleState};
 use crate::mall::Failure;
 
 /// Sales per page.
@@ -10,7 +10,7 @@ const PAGE: usize = 10;
 
 /// A current or coming sale with the content of its card.
 #[derive(Clone, PartialEq, Debug)]
-pub struct SaleOn {
+pub struct ListedSale {
     /// The voucher, from a cached copy.
     pub voucher: Voucher,
     /// State of the sale at the time of the call.
@@ -19,7 +19,7 @@ pub struct SaleOn {
     pub shop: Option<Shop>,
 }
 
-impl SaleCounter {
+impl FlashSales {
     /// Returns a page of the sales that have not ended, counted from 1, and their number. Selling sales come
     /// first, ordered by end; then coming sales, ordered by begin; then paused and sold-out sales. Only the
     /// first 200 are listed.
@@ -31,7 +31,7 @@ impl SaleCounter {
     /// # Errors
     /// [`Refusal::Busy`](crate::mall::Refusal::Busy) while the database is slow and no copy exists;
     /// [`Failure::Store`] if the store fails.
-    pub async fn on(&self, page: u32, now: Timestamp) -> Result<(Vec<SaleOn>, u64), Failure> {
+    pub async fn on(&self, page: u32, now: Timestamp) -> Result<(Vec<ListedSale>, u64), Failure> {
         let mut vouchers = self.inner.shelf.on_sale(now).await?;
         vouchers.retain(|voucher| voucher.sale.is_some_and(|sale| now < sale.terms.end));
         vouchers.sort_by_key(|voucher| voucher.sale.map(|sale| place(&sale, now)));
@@ -42,7 +42,7 @@ impl SaleCounter {
             let Some(sale) = voucher.sale else { continue };
             let (live, _) = self.inner.live(&sale, now).await?;
             let shop = self.inner.context.copies.shops.get(voucher.text.shop, now).await?;
-            on.push(SaleOn { voucher, live, shop });
+            on.push(ListedSale { voucher, live, shop });
         }
         // The copy may be older than the last unit sold.
         on.sort_by_key(|sale| sale.live.state == SaleState::SoldOut);

@@ -1,6 +1,6 @@
 //! Public views of a sale.
 
-use mallbox_storage::{Closed, SaleRecord, Shop, Terms, Timestamp, Voucher, VoucherId};
+use mallbox_storage::{ClosedReason, SaleRecord, Shop, Terms, Timestamp, Voucher, VoucherId};
 
 /// State of a sale, for countdown pages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,9 +21,9 @@ impl SaleState {
     /// Derives the state from the terms and the units left.
     pub(in crate::mall) fn of(terms: &Terms, left: Option<u64>, now: Timestamp) -> Self {
         match terms.closed(now) {
-            Some(Closed::NotOpen) => Self::NotOpen,
-            Some(Closed::Paused) => Self::Paused,
-            Some(Closed::Ended) => Self::Ended,
+            Some(ClosedReason::NotOpen) => Self::NotOpen,
+            Some(ClosedReason::Paused) => Self::Paused,
+            Some(ClosedReason::Ended) => Self::Ended,
             None if left == Some(0) => Self::SoldOut,
             None => Self::Open,
         }

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use mallbox_storage::{Page, ShopArea, ShopId, ShopOrder, ShopType, Storage, StoreError, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use super::ShopDirectory;
+use super::Shops;
 use crate::mall::Failure;
 use crate::mall::cache_aside::{CacheAside, Cached, IdFilter, Policy};
 
@@ -36,20 +36,20 @@ impl Cached for Areas {
 
     async fn load(storage: &Storage, (): (), _: Timestamp) -> Result<Option<Self>, StoreError> {
         /// Maximum number of neighbourhoods: more than a small map can show.
-        const MOST: u32 = 100;
-        let areas = storage.shops.areas(MOST).await?;
+        const AREAS_MAX: u32 = 100;
+        let areas = storage.shops.areas(AREAS_MAX).await?;
         Ok((!areas.is_empty()).then_some(Self(areas)))
     }
 }
 
 /// Caches of shop data, except the shops themselves.
-pub(super) struct Copies {
+pub(super) struct ShopCaches {
     pub(super) types: CacheAside<Types>,
     pub(super) areas: CacheAside<Areas>,
     pub(super) ids: IdFilter<ShopId>,
 }
 
-impl Copies {
+impl ShopCaches {
     pub(super) fn of(storage: &Storage) -> Self {
         // Types rarely change. No negative caching: a mall without types is just being set up.
         let types =
@@ -64,7 +64,7 @@ impl Copies {
     }
 }
 
-impl ShopDirectory {
+impl Shops {
     /// Warms the caches: the types, the shops with the most comments, and the neighbourhoods. The first
     /// readers need not wait then.
     ///

@@ -3,33 +3,33 @@
 use std::collections::HashMap;
 
 use mallbox_storage::{
-    Around, LatLng, NearShop, Page, Shop, ShopId, ShopOrder, ShopTypeId, StoreError, geo_index,
+    LatLng, NearbyQuery, NearbyShop, Page, Shop, ShopId, ShopOrder, ShopTypeId, StoreError, geo_index,
 };
 
-use super::{OF_TYPE, ShopDirectory};
+use super::{OF_TYPE, Shops};
 use crate::mall::{Failure, Refusal};
 
 /// Shops per page of a search by distance.
-const NEAR: u32 = 10;
+const NEARBY_PAGE: u32 = 10;
 /// Default search radius, in metres.
 const RADIUS_M: f64 = 5_000.0;
 /// Maximum number of nearest shops that a search pages through, or sorts by another key.
-const MOST: usize = 5_000;
+const RESULTS_MAX: usize = 5_000;
 
 /// Area and filter of a geographic search.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Vicinity {
+pub struct NearbyRequest {
     centre: LatLng,
     radius_m: f64,
     kind: Option<ShopTypeId>,
 }
 
-impl Vicinity {
+impl NearbyRequest {
     /// Creates a search around a position, for shops of one type or of all. The default radius is 5 km.
     ///
     /// # Errors
     /// [`Refusal::BadValue`] for a missing or invalid coordinate ([`LatLng`]), or a radius outside 0 to
-    /// [`Around::MAX_RADIUS_M`] metres; 0 itself is invalid.
+    /// [`NearbyQuery::MAX_RADIUS_M`] metres; 0 itself is invalid.
     pub fn new(
         x: Option<f64>,
         y: Option<f64>,
@@ -39,15 +39,15 @@ impl Vicinity {
         let x = x.filter(|x| LatLng::new(*x, 0.0).is_some()).ok_or(Refusal::BadValue("x"))?;
         let centre = y.and_then(|y| LatLng::new(x, y)).ok_or(Refusal::BadValue("y"))?;
         let radius_m = radius_m.unwrap_or(RADIUS_M);
-        if !(0.0 < radius_m && radius_m <= Around::MAX_RADIUS_M) {
+        if !(0.0 < radius_m && radius_m <= NearbyQuery::MAX_RADIUS_M) {
             return Err(Refusal::BadValue("radius"));
         }
         Ok(Self { centre, radius_m, kind })
     }
 
-    fn around(&self, skip: usize, max: usize) -> Around {
+    fn around(&self, skip: usize, max: usize) -> NearbyQuery {
         let Self { centre, radius_m, kind } = *self;
-        Around { centre, radius_m, kind, skip, max: max.min(MOST.saturating_sub(skip)) }
+        NearbyQuery { centre, radius_m, kind, skip, max: max.min(RESULTS_MAX.saturating_sub(skip)) }
     }
 }
 
@@ -60,13 +60,13 @@ pub struct ShopNearby {
     pub metres: f64,
 }
 
-impl ShopDirectory {
+impl Shops {
     /// Returns a page of ten shops, nearest first.
     ///
     /// # Errors
     /// [`Failure::Store`] if the store fails.
-    pub async fn near(&self, vicinity: &Vicinity, page: u32) -> Result<Vec<ShopNearby>, Failure> {
-        self.nearest(vicinity, Page::new(page, NEAR)).await
+    pub async fn near(&self, vicinity: &NearbyRequest, page: u32) -> Result<Vec<ShopNearby>, Failure> {
+        self.nearest(vicinity, Page::new(page, NEARBY_PAGE)).await
     }
 
     /// Returns a page of five shops, nearest first or in the given order.
@@ -75,25 +75,25 @@ impl ShopDirectory {
     /// [`Failure::Store`] if the store fails.
     pub async fn of_type_near(
         &self,
-        vicinity: &Vicinity,
+        vicinity: &NearbyRequest,
         order: Option<ShopOrder>,
         page: u32,
     ) -> Result<Vec<ShopNearby>, Failure> {
         let page = Page::new(page, OF_TYPE);
         let Some(order) = order else { return self.nearest(vicinity, page).await };
-        let found = self.context.storage.geo_index.near(&vicinity.around(0, MOST)).await?;
+        let found = self.context.storage.geo_index.near(&vicinity.around(0, RESULTS_MAX)).await?;
         Ok(self.told(&found, order, page).await?)
     }
 
     /// Returns a page of the nearest shops. Index entries without a shop in the database are removed, and the
     /// page is read again.
-    async fn nearest(&self, vicinity: &Vicinity, page: Page) -> Result<Vec<ShopNearby>, Failure> {
+    async fn nearest(&self, vicinity: &NearbyRequest, page: Page) -> Result<Vec<ShopNearby>, Failure> {
         /// Maximum number of reads of a page with stale index entries; hardly ever more than one.
-        const TRIES: u32 = 3;
+        const READS_MAX: u32 = 3;
         let index = &self.context.storage.geo_index;
         let skip = usize::try_from(page.skipped()).unwrap_or(usize::MAX);
         let around = vicinity.around(skip, page.size() as usize);
-        for tries_left in (0..TRIES).rev() {
+        for tries_left in (0..READS_MAX).rev() {
             let found = index.near(&around).await?;
             let mut shops = self.told(&found, ShopOrder::Id, Page::new(1, page.size())).await?;
             let places: HashMap<ShopId, usize> =
@@ -102,7 +102,7 @@ impl ShopDirectory {
             if shops.len() == found.len() || tries_left == 0 {
                 return Ok(shops);
             }
-            let is_there = |near: &&NearShop| shops.iter().any(|known| known.shop.id == near.shop);
+            let is_there = |near: &&NearbyShop| shops.iter().any(|known| known.shop.id == near.shop);
             for ghost in found.iter().filter(|near| !is_there(near)) {
                 tracing::warn!(shop = ghost.shop.get(), "a shop in the geo index is not in the database");
                 self.place(ghost.shop).await;
@@ -114,7 +114,7 @@ impl ShopDirectory {
     /// Returns a page of the shops found, with their data from the database.
     async fn told(
         &self,
-        found: &[NearShop],
+        found: &[NearbyShop],
         order: ShopOrder,
         page: Page,
     ) -> Result<Vec<ShopNearby>, StoreError> {

@@ -2,8 +2,8 @@
 
 use mallbox_storage::{ShopType, ShopTypeEdit, ShopTypeId, Timestamp, picture_name};
 
-use super::{EXACT, NAME, ShopDirectory};
-use crate::mall::{Failure, Mistake, Refusal, clean_text, picture_path};
+use super::{JS_INTEGER_MAX, NAME_MAX_CHARS, Shops};
+use crate::mall::{Failure, InputError, Refusal, clean_text, picture_path};
 
 /// An operator's edit of a shop type. `None` leaves a field unchanged.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -20,25 +20,25 @@ impl ShopTypeForm {
     /// Validates the form and returns the edit to store.
     ///
     /// # Errors
-    /// [`Mistake::Missing`] for a blank name, [`Mistake::OutOfRange`] with the field's name.
-    pub fn edit(&self) -> Result<ShopTypeEdit, Mistake> {
+    /// [`InputError::Missing`] for a blank name, [`InputError::OutOfRange`] with the field's name.
+    pub fn edit(&self) -> Result<ShopTypeEdit, InputError> {
         let name = self.name.as_deref().map(clean_text::line);
         if name.as_deref() == Some("") {
-            return Err(Mistake::Missing("name"));
+            return Err(InputError::Missing("name"));
         }
-        let name = name.map(|name| clean_text::within("name", name, NAME)).transpose()?;
+        let name = name.map(|name| clean_text::within("name", name, NAME_MAX_CHARS)).transpose()?;
         if self.icon.as_deref().is_some_and(|icon| !picture_path::is_plain(icon)) {
-            return Err(Mistake::OutOfRange("type icon"));
+            return Err(InputError::OutOfRange("type icon"));
         }
-        if self.sort.is_some_and(|sort| !(-EXACT..=EXACT).contains(&sort)) {
-            return Err(Mistake::OutOfRange("sort"));
+        if self.sort.is_some_and(|sort| !(-JS_INTEGER_MAX..=JS_INTEGER_MAX).contains(&sort)) {
+            return Err(InputError::OutOfRange("sort"));
         }
         // Stored without `/imgs`, where pages add the prefix.
         Ok(ShopTypeEdit { name, icon: self.icon.as_deref().map(picture_name), sort: self.sort })
     }
 }
 
-impl ShopDirectory {
+impl Shops {
     /// Returns all types by `sort`, from the cache.
     ///
     /// # Errors
@@ -50,10 +50,10 @@ impl ShopDirectory {
     /// Adds a type.
     ///
     /// # Errors
-    /// [`Mistake::Missing`] with the field's name.
+    /// [`InputError::Missing`] with the field's name.
     pub async fn add_type(&self, edit: ShopTypeEdit, now: Timestamp) -> Result<ShopTypeId, Failure> {
-        let name = edit.name.ok_or(Mistake::Missing("name"))?;
-        let icon = edit.icon.ok_or(Mistake::Missing("type icon"))?;
+        let name = edit.name.ok_or(InputError::Missing("name"))?;
+        let icon = edit.icon.ok_or(InputError::Missing("type icon"))?;
         let shops = &self.context.storage.shops;
         let sort = match edit.sort {
             Some(sort) => sort,
@@ -93,7 +93,7 @@ mod tests {
         let form = ShopTypeForm {
             name: Some("<b>美食</b>".into()),
             icon: Some("/imgs/types/ms.svg".into()),
-            sort: Some(-EXACT),
+            sort: Some(-JS_INTEGER_MAX),
         };
         let edit = form.edit().unwrap();
         assert_eq!(
@@ -102,14 +102,14 @@ mod tests {
         );
         assert_eq!(ShopTypeForm::default().edit(), Ok(ShopTypeEdit::default()));
         for (mistake, form) in [
-            (Mistake::Missing("name"), ShopTypeForm { name: Some("  ".into()), ..form.clone() }),
-            (Mistake::OutOfRange("name"), ShopTypeForm { name: Some("字".repeat(129)), ..form.clone() }),
-            (Mistake::OutOfRange("type icon"), ShopTypeForm { icon: Some(String::new()), ..form.clone() }),
+            (InputError::Missing("name"), ShopTypeForm { name: Some("  ".into()), ..form.clone() }),
+            (InputError::OutOfRange("name"), ShopTypeForm { name: Some("字".repeat(129)), ..form.clone() }),
+            (InputError::OutOfRange("type icon"), ShopTypeForm { icon: Some(String::new()), ..form.clone() }),
             (
-                Mistake::OutOfRange("type icon"),
+                InputError::OutOfRange("type icon"),
                 ShopTypeForm { icon: Some("http://x/a".into()), ..form.clone() },
             ),
-            (Mistake::OutOfRange("sort"), ShopTypeForm { sort: Some(EXACT + 1), ..form.clone() }),
+            (InputError::OutOfRange("sort"), ShopTypeForm { sort: Some(JS_INTEGER_MAX + 1), ..form.clone() }),
         ] {
             assert_eq!(form.edit(), Err(mistake), "{form:?}");
         }

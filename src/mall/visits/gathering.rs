@@ -5,40 +5,40 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
-use mallbox_storage::{Day, Salt, Timestamp, TokenHash, UserId, Visit, Visited, Visitor};
+use mallbox_storage::{Day, Salt, Timestamp, TokenHash, UserId, Visit, VisitTarget, Visitor};
 use sha2::{Digest as _, Sha256};
 use tokio::task::JoinSet;
 
-use super::{Caller, Seen};
+use super::{Caller, PageView};
 use crate::mall::{Context, Failure};
 
 /// Aggregates page views; caches the salts of the days in use.
 #[derive(Debug, Default)]
-pub(super) struct Gathering {
+pub(super) struct VisitAggregator {
     salts: BTreeMap<Day, Salt>,
 }
 
-impl Gathering {
+impl VisitAggregator {
     /// Aggregates and stores page views.
     pub(super) async fn take_down(
         &mut self,
         context: &Context,
-        seen: &[Seen],
+        seen: &[PageView],
         now: Timestamp,
     ) -> Result<(), Failure> {
         let users = users(context, seen).await?;
         let mut visitors = HashMap::new();
-        let mut views = HashMap::<(Visited, Day, Visitor), u64>::new();
-        for Seen { at, shop, by } in seen {
+        let mut views = HashMap::<(VisitTarget, Day, Visitor), u64>::new();
+        for PageView { at, shop, by } in seen {
             let Some(day) = context.day_of(*at) else { continue };
             let visitor = match visitors.entry((day, *by)) {
                 Entry::Occupied(known) => *known.get(),
                 Entry::Vacant(new) => *new.insert(match by.session.and_then(|session| users.get(&session)) {
                     Some(user) => of_user(*user),
-                    None => of_stranger(*by, self.salt(context, day).await?),
+                    None => of_anonymous(*by, self.salt(context, day).await?),
                 }),
             };
-            for of in [Some(Visited::Mall), shop.map(Visited::Shop)].into_iter().flatten() {
+            for of in [Some(VisitTarget::Mall), shop.map(VisitTarget::Shop)].into_iter().flatten() {
                 *views.entry((of, day, visitor)).or_default() += 1;
             }
         }
@@ -63,7 +63,7 @@ impl Gathering {
 
 /// Resolves live sessions to users without extending them: the reader's own request extends the session when
 /// it authenticates.
-async fn users(context: &Context, seen: &[Seen]) -> Result<HashMap<TokenHash, UserId>, Failure> {
+async fn users(context: &Context, seen: &[PageView]) -> Result<HashMap<TokenHash, UserId>, Failure> {
     let sessions: HashMap<TokenHash, Timestamp> =
         seen.iter().filter_map(|seen| Some((seen.by.session?, seen.at))).collect();
     // Run concurrently, so that Redis look-ups share a round trip.
@@ -83,7 +83,7 @@ fn of_user(user: UserId) -> Visitor {
     bits(&[b"user", &user.get().to_le_bytes()])
 }
 
-fn of_stranger(caller: Caller, salt: Salt) -> Visitor {
+fn of_anonymous(caller: Caller, salt: Salt) -> Visitor {
     bits(&[b"stranger", &salt, &caller.stranger.to_le_bytes()])
 }
 

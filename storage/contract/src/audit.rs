@@ -30,12 +30,12 @@ async fn numbers(w: &World, before: Option<u64>, max: u32) -> Vec<u64> {
 async fn an_empty_log_is_in_order(w: &World) {
     assert_eq!(w.storage.audit.page(None, 10).await.unwrap(), []);
     let check = w.storage.audit.verify().await.unwrap();
-    assert_eq!(check, AuditCheck { entries: 0, head: AuditEntry::BEGINNING, fault: None });
+    assert_eq!(check, AuditCheck { entries: 0, head: AuditEntry::GENESIS_HASH, fault: None });
 }
 
 async fn entries_are_numbered_and_chained_as_they_come(w: &World) {
     let audit = &w.storage.audit;
-    let mut previous = AuditEntry::BEGINNING;
+    let mut previous = AuditEntry::GENESIS_HASH;
     // The clock may be set back; the numbers go on.
     for (number, actor, at) in
         [(1, ANNE, NOON + HOUR), (2, Actor::CommandLine, NOON), (3, Actor::User(UserId::new(0)), NOON)]

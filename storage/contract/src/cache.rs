@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::time::Duration;
 
-use mallbox_storage::{Cache, CacheKey, CacheTicket, Storage, Timestamp};
+use mallbox_storage::{Cache, CacheKey, CacheLease, Storage, Timestamp};
 
 use crate::world::{NOON, World};
 
@@ -33,7 +33,7 @@ pub async fn keep(storage: &Storage, key: &CacheKey, text: &str) {
     assert!(put(&*storage.cache, key, looked.ticket, text).await);
 }
 
-async fn put(cache: &dyn Cache, key: &CacheKey, ticket: CacheTicket, text: &str) -> bool {
+async fn put(cache: &dyn Cache, key: &CacheKey, ticket: CacheLease, text: &str) -> bool {
     cache.put(key, ticket, text.as_bytes().into(), NOON + TTL, NOON).await.unwrap()
 }
 
@@ -114,7 +114,7 @@ async fn of_two_who_read_after_the_last_change_each_may_keep(w: &World) {
 
 async fn what_is_too_large_is_not_kept(w: &World) {
     let cache = &w.storage.cache;
-    for (length, is_kept) in [(CacheTicket::MAX_BYTES, true), (CacheTicket::MAX_BYTES + 1, false)] {
+    for (length, is_kept) in [(CacheLease::MAX_BYTES, true), (CacheLease::MAX_BYTES + 1, false)] {
         let key = shop(length as u64);
         let ticket = cache.look(&key, NOON).await.unwrap().ticket;
         let bytes: Arc<[u8]> = vec![7; length].into();

@@ -1,6 +1,8 @@
 //! Many orders cancelled at once, and their units given back.
 
-use mallbox_storage::{Claim, ClaimAnswer, OrderId, OrderStatus, Step, Stepped, UserId, VoucherId};
+use mallbox_storage::{
+    Claim, ClaimOutcome, OrderId, OrderStatus, Transition, TransitionOutcome, UserId, VoucherId,
+};
 
 use crate::orders::{persist, stock};
 use crate::world::{NOON, World, claim};
@@ -17,7 +19,7 @@ crate::cases! {
 async fn ordered(w: &World, voucher: VoucherId, users: std::ops::Range<u64>) -> Vec<Claim> {
     let claims: Vec<Claim> = users.map(|user| claim(voucher, user, user)).collect();
     for claim in &claims {
-        assert_eq!(w.storage.sales.claim(*claim).await.unwrap(), ClaimAnswer::Accepted);
+        assert_eq!(w.storage.sales.claim(*claim).await.unwrap(), ClaimOutcome::Accepted);
     }
     w.persist_all().await;
     claims
@@ -41,17 +43,17 @@ async fn orders_cancelled_together_are_each_cancelled_as_alone(w: &World) {
     let second: Vec<Claim> = (1..3).map(|user| claim(other, user, 10 + user)).collect();
     persist(w, &first).await;
     persist(w, &second).await;
-    let before = w.storage.orders.step(first[1].order, Step::Cancel, NOON).await.unwrap();
+    let before = w.storage.orders.step(first[1].order, Transition::Cancel, NOON).await.unwrap();
     let unknown = claim(one, 99, 99).order;
     let asked = [first[0].order, unknown, first[1].order, second[1].order, first[0].order];
     let stepped = w.storage.orders.cancel(&asked, NOON).await.unwrap();
-    let Stepped::Done(alone) = before else { panic!("{before:?}") };
+    let TransitionOutcome::Done(alone) = before else { panic!("{before:?}") };
     let statuses: Vec<_> = stepped
         .iter()
         .map(|stepped| match stepped {
-            Stepped::Done(order) => ("done", order.status),
-            Stepped::Stands(order) => ("stands", order.status),
-            Stepped::Unknown => ("unknown", OrderStatus::Pending),
+            TransitionOutcome::Done(order) => ("done", order.status),
+            TransitionOutcome::Stands(order) => ("stands", order.status),
+            TransitionOutcome::Unknown => ("unknown", OrderStatus::Pending),
         })
         .collect();
     let cancelled = OrderStatus::Cancelled;
@@ -65,11 +67,11 @@ async fn orders_cancelled_together_are_each_cancelled_as_alone(w: &World) {
             ("stands", cancelled),
         ]
     );
-    assert!(matches!(&stepped[2], Stepped::Stands(order) if *order == alone), "{stepped:?}");
+    assert!(matches!(&stepped[2], TransitionOutcome::Stands(order) if *order == alone), "{stepped:?}");
     assert_eq!((stock(w, one).await, stock(w, other).await), (Some(9), Some(9)));
     assert_eq!(w.storage.outbox.open(10).await.unwrap().len(), 3, "each unit is to be given back");
     let again = w.storage.orders.cancel(&asked, NOON).await.unwrap();
-    assert!(!again.iter().any(|stepped| matches!(stepped, Stepped::Done(_))), "{again:?}");
+    assert!(!again.iter().any(|stepped| matches!(stepped, TransitionOutcome::Done(_))), "{again:?}");
     assert_eq!((stock(w, one).await, stock(w, other).await), (Some(9), Some(9)));
     assert!(w.storage.orders.cancel(&[], NOON).await.unwrap().is_empty());
     // Who was cancelled may buy again.
@@ -92,7 +94,7 @@ async fn units_of_closed_orders_come_back_together_and_once(w: &World) {
     assert_eq!(left(w, voucher).await, Some(190), "nor does an order that is live");
     w.storage.sales.release_all(&[]).await.unwrap();
     let again = claim(voucher, 1, 500);
-    assert_eq!(w.storage.sales.claim(again).await.unwrap(), ClaimAnswer::Accepted);
+    assert_eq!(w.storage.sales.claim(again).await.unwrap(), ClaimOutcome::Accepted);
 }
 
 async fn a_unit_bought_again_meanwhile_stays_with_its_new_order(w: &World) {
@@ -102,17 +104,17 @@ async fn a_unit_bought_again_meanwhile_stays_with_its_new_order(w: &World) {
     // Somebody else gave the first two back, and both bought again: one is an order by now, one is pending.
     w.storage.sales.release_all(&units(&claims[..2])).await.unwrap();
     let first = claim(voucher, 1, 201);
-    assert_eq!(w.storage.sales.claim(first).await.unwrap(), ClaimAnswer::Accepted);
+    assert_eq!(w.storage.sales.claim(first).await.unwrap(), ClaimOutcome::Accepted);
     w.persist_all().await;
     let second = claim(voucher, 2, 202);
-    assert_eq!(w.storage.sales.claim(second).await.unwrap(), ClaimAnswer::Accepted);
+    assert_eq!(w.storage.sales.claim(second).await.unwrap(), ClaimOutcome::Accepted);
     assert_eq!(left(w, voucher).await, Some(7));
     w.storage.sales.release_all(&units(&claims)).await.unwrap();
     assert_eq!(left(w, voucher).await, Some(8), "only the third one's came back");
     for claim in [first, second] {
         let repeat = Claim { order: OrderId::new(claim.order.get() + 4096), ..claim };
         let answer = w.storage.sales.claim(repeat).await.unwrap();
-        assert_eq!(answer, ClaimAnswer::AlreadyBought(claim.order));
+        assert_eq!(answer, ClaimOutcome::AlreadyBought(claim.order));
     }
 }
 
@@ -127,7 +129,7 @@ async fn a_rush_of_cancellations_gives_every_unit_back_once(w: &World) {
                 let stepped = storage.orders.cancel(&ids(some), NOON).await.unwrap();
                 let mut closed = Vec::new();
                 for stepped in stepped {
-                    if let Stepped::Done(order) = stepped {
+                    if let TransitionOutcome::Done(order) = stepped {
                         closed.push((order.voucher, order.user, order.id));
                     }
                 }
@@ -152,7 +154,7 @@ async fn a_unit_whose_claim_became_an_order_meanwhile_was_given_back(w: &World) 
     w.storage.sales.release_all(&units(&old)).await.unwrap();
     for (user, old) in (1..).zip(&old) {
         let next = claim(voucher, user, 1_000 + user);
-        assert_eq!(w.storage.sales.claim(next).await.unwrap(), ClaimAnswer::Accepted);
+        assert_eq!(w.storage.sales.claim(next).await.unwrap(), ClaimOutcome::Accepted);
         let (sales, again) = (w.storage.sales.clone(), units(&[*old]));
         let releasing = tokio::spawn(async move {
             loop {
@@ -163,7 +165,7 @@ async fn a_unit_whose_claim_became_an_order_meanwhile_was_given_back(w: &World) 
         releasing.abort();
         let _ = releasing.await;
         let repeat = w.storage.sales.claim(claim(voucher, user, 2_000 + user)).await.unwrap();
-        assert_eq!(repeat, ClaimAnswer::AlreadyBought(next.order), "user {user}");
+        assert_eq!(repeat, ClaimOutcome::AlreadyBought(next.order), "user {user}");
     }
     assert_eq!(w.storage.sales.units(voucher).await.unwrap().unwrap().taken, USERS);
 }

@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use mallbox_storage::{
-    Comment, CommentId, Commented, ImportEnd, ImportRow, ImportedComment, ImportedNote, NoteId, Page, ShopId,
-    Thread, UserId, Visibility,
+    Comment, CommentId, CommentOutcome, FinishOptions, ImportRow, ImportedComment, ImportedNote, NoteId,
+    Page, ShopId, Thread, UserId, Visibility,
 };
 
 use crate::dice::Dice;
@@ -41,7 +41,7 @@ async fn count(w: &World, note: NoteId) -> u64 {
 
 async fn write(w: &World, note: NoteId, answers: Option<CommentId>, at: u32) -> CommentId {
     match w.storage.comments.insert(BOB, note, answers, "好吃", NOON + HOUR * at).await.unwrap() {
-        Commented::Written(comment) => comment,
+        CommentOutcome::Written(comment) => comment,
         refused => panic!("{refused:?}"),
     }
 }
@@ -89,7 +89,7 @@ async fn a_comment_is_read_as_it_was_written(w: &World) {
 }
 
 async fn what_cannot_be_commented_on_stays_as_it_is(w: &World) {
-    use Commented::{NoComment, NoNote};
+    use CommentOutcome::{NoComment, NoNote};
     let comments = &w.storage.comments;
     let (open, other, hidden, deleted) = (note(w).await, note(w).await, note(w).await, note(w).await);
     w.storage.notes.put_visibility(hidden, Visibility::Hidden, NOON).await.unwrap();
@@ -172,7 +172,7 @@ async fn a_deleted_comment_with_answers_leaves_its_place(w: &World) {
     assert_eq!(threads(w, note, ALL).await, (vec![(with, vec![answer, onward], 2)], 1));
     assert_eq!(
         comments.insert(BOB, note, Some(with), "x", NOON).await.unwrap(),
-        Commented::NoComment,
+        CommentOutcome::NoComment,
         "its place is not answered to"
     );
     for gone in [answer, onward] {
@@ -221,7 +221,7 @@ async fn move_in(w: &World, comments: &[(u64, u64, u64, u8)]) {
     }
     let mut into = w.storage.import.begin().await.unwrap().expect("an empty mall");
     assert!(into.put(rows).await.unwrap().into_iter().all(|written| written));
-    into.finish(ImportEnd::new(HOUR, NOON)).await.unwrap();
+    into.finish(FinishOptions::new(HOUR, NOON)).await.unwrap();
 }
 
 async fn comments_that_moved_in_are_counted_once(w: &World) {
@@ -249,7 +249,8 @@ async fn comments_that_moved_in_are_counted_once(w: &World) {
 }
 
 async fn answers_that_moved_in_below_nothing_stand_below_their_note(w: &World) {
-    // 11 answers 10, and 12 answers 11, as if it stood below it; 13 answers nothing there is, and 14 another note's.
+    // 11 answers 10, and 12 answers 11, as if it stood below it; 13 answers nothing there is, and 14 another
+    // note's.
     let below = [(10, 1, 0, 0), (11, 1, 10, 0), (12, 1, 11, 0), (13, 1, 99, 0), (14, 2, 10, 0)];
     move_in(w, &below).await;
     let id = CommentId::new;
@@ -264,12 +265,13 @@ async fn a_rush_of_comments_is_counted_exactly(w: &World) {
     let top = write(w, note, None, 0).await;
     let mut rush = tokio::task::JoinSet::new();
     for number in 0..60_u64 {
-        // One in three answers; one in four goes again, by two who delete it at once; some are on another note.
+        // One in three answers; one in four goes again, by two who delete it at once; some are on another
+        // note.
         let (comments, on) = (w.storage.comments.clone(), if number % 5 == 0 { other } else { note });
         let answers = (on == note && number % 3 == 0).then_some(top);
         rush.spawn(async move {
             let written = comments.insert(UserId::new(number), on, answers, "人真多", NOON).await.unwrap();
-            let Commented::Written(comment) = written else { panic!("{written:?}") };
+            let CommentOutcome::Written(comment) = written else { panic!("{written:?}") };
             if number % 4 == 0 {
                 let (one, two) = tokio::join!(
                     comments.put_visibility(comment, Visibility::Deleted, NOON),
@@ -304,7 +306,7 @@ async fn random_comments_agree_with_plain_maps(w: &World) {
             let answered = answers.map(|id| &model[&id]);
             let fits = answered.is_none_or(|it| it.note == note && it.visibility.is_seen());
             match comments.insert(author, note, answers, &content, created).await.unwrap() {
-                Commented::Written(id) => {
+                CommentOutcome::Written(id) => {
                     assert!(fits, "{answered:?}");
                     let parent = answered.map(|it| it.parent.unwrap_or(it.id));
                     let (liked, visibility) = (0, Shown);
@@ -312,7 +314,7 @@ async fn random_comments_agree_with_plain_maps(w: &World) {
                         Comment { id, note, author, parent, answers, content, liked, visibility, created };
                     assert!(model.insert(id, comment).is_none());
                 }
-                refused => assert!(!fits && refused == Commented::NoComment, "{answered:?}"),
+                refused => assert!(!fits && refused == CommentOutcome::NoComment, "{answered:?}"),
             }
         } else {
             let comment = model.get_mut(&dice.pick(&known)).unwrap();
@@ -339,7 +341,7 @@ async fn random_comments_agree_with_plain_maps(w: &World) {
             let answer_count = answers.len() as u64;
             assert_eq!(comments.answers(top.id, ALL).await.unwrap(), (answers.clone(), answer_count));
             if top.visibility.is_seen() || answer_count > 0 {
-                answers.truncate(Thread::ANSWERS as usize);
+                answers.truncate(Thread::REPLIES_MAX as usize);
                 want.push(Thread { comment: top.clone(), answers, answer_count });
             }
         }

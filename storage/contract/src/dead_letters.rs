@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use mallbox_storage::{
-    Cents, ClaimAnswer, DeadLetter, DeadLetterId, DeadReason, DeadState, Errand, Logged, Order, OrderCounts,
-    OrderId, OrderStatus, Page, PaymentMode, Persisted, Release, Replayed, Reservation, Step, StockChange,
-    StockChanged, Units, UserId, Voided, VoucherId,
+    Cents, ClaimOutcome, DeadLetter, DeadLetterId, DeadReason, DeadState, LoggedClaim, Order, OrderCounts,
+    OrderId, OrderStatus, OutboxEntry, Page, PaymentMode, PersistOutcome, ReleaseOutcome, ReplayOutcome,
+    ReserveOutcome, SaleUnits, StockChange, StockChangeOutcome, Transition, UserId, VoidOutcome, VoucherId,
 };
 
 use crate::orders::{logged, persist, stock};
@@ -33,17 +33,17 @@ pub async fn letters(w: &World) -> Vec<DeadLetter> {
 
 /// Dead-letters a fresh claim of `user` after this number of attempts.
 pub async fn bury(w: &World, voucher: VoucherId, user: u64, attempts: u32) -> DeadLetter {
-    let claim = Logged { attempts, ..logged(claim(voucher, user, user)) };
+    let claim = LoggedClaim { attempts, ..logged(claim(voucher, user, user)) };
     w.storage.orders.bury(&claim, DeadReason::Refused, "the record's words", NOON).await.unwrap();
     letters(w).await.pop().unwrap()
 }
 
 /// Replays a dead letter at noon.
-pub async fn replay(w: &World, letter: &DeadLetter) -> Replayed {
+pub async fn replay(w: &World, letter: &DeadLetter) -> ReplayOutcome {
     w.storage.dead_letters.replay(letter.id, NOON + HOUR).await.unwrap()
 }
 
-async fn void(w: &World, letter: &DeadLetter) -> Voided {
+async fn void(w: &World, letter: &DeadLetter) -> VoidOutcome {
     w.storage.dead_letters.void(letter.id, NOON + HOUR).await.unwrap()
 }
 
@@ -74,8 +74,8 @@ async fn dead_letters_are_listed_last_first_and_by_state(w: &World) {
         closed: None,
     };
     assert_eq!(*first, expected);
-    assert!(matches!(void(w, &all[1]).await, Voided::Void(_)));
-    assert!(matches!(replay(w, &all[2]).await, Replayed::Order(_)));
+    assert!(matches!(void(w, &all[1]).await, VoidOutcome::Void(_)));
+    assert!(matches!(replay(w, &all[2]).await, ReplayOutcome::Order(_)));
     for (state, users) in [
         (None, &[4, 3, 2, 1][..]),
         (Some(DeadState::Open), &[4, 1]),
@@ -92,8 +92,8 @@ async fn dead_letters_are_listed_last_first_and_by_state(w: &World) {
     assert_eq!(port.of_order(OrderId::new(u64::MAX)).await.unwrap(), []);
     for unknown in [0, 99, u64::MAX] {
         let unknown = DeadLetterId::new(unknown);
-        assert_eq!(port.replay(unknown, NOON).await.unwrap(), Replayed::Unknown);
-        assert_eq!(port.void(unknown, NOON).await.unwrap(), Voided::Unknown);
+        assert_eq!(port.replay(unknown, NOON).await.unwrap(), ReplayOutcome::Unknown);
+        assert_eq!(port.void(unknown, NOON).await.unwrap(), VoidOutcome::Unknown);
     }
 }
 
@@ -115,7 +115,7 @@ async fn a_replayed_letter_is_an_order_with_a_fresh_deadline(w: &World) {
         refunded: None,
     };
     for _ in 0..2 {
-        assert_eq!(replay(w, &letter).await, Replayed::Order(order.clone()));
+        assert_eq!(replay(w, &letter).await, ReplayOutcome::Order(order.clone()));
     }
     assert_eq!(w.storage.orders.get(order.id).await.unwrap(), Some(order.clone()));
     let counts = w.storage.orders.count(voucher).await.unwrap();
@@ -130,9 +130,9 @@ async fn a_replayed_letter_is_an_order_with_a_fresh_deadline(w: &World) {
         ..letter
     };
     assert_eq!(after, replayed);
-    assert_eq!(void(w, &after).await, Voided::Replayed(after.clone()));
+    assert_eq!(void(w, &after).await, VoidOutcome::Replayed(after.clone()));
     // It is an order like any other.
-    let _ = w.storage.orders.step(order.id, Step::Cancel, NOON).await.unwrap();
+    let _ = w.storage.orders.step(order.id, Transition::Cancel, NOON).await.unwrap();
     assert_eq!((stock(w, voucher).await, holding(w, voucher, 7).await), (Some(1), None));
 }
 
@@ -142,12 +142,12 @@ async fn what_the_record_still_refuses_stays_open_and_counts(w: &World) {
     persist(w, &orders).await;
     let dying = [claim(voucher, 1, 3), claim(voucher, 5, 1), claim(full, 6, 6)];
     let reasons = [DeadReason::Double, DeadReason::IdClash, DeadReason::Oversold];
-    assert_eq!(persist(w, &dying).await, reasons.map(Persisted::DeadLetter));
+    assert_eq!(persist(w, &dying).await, reasons.map(PersistOutcome::DeadLetter));
     bury(w, VoucherId::new(404), 8, 0).await;
     let before = letters(w).await;
     for (letter, reason) in before.iter().zip(reasons.into_iter().chain([DeadReason::Refused])) {
         for attempts in [2, 3] {
-            let Replayed::Refused(why, words) = replay(w, letter).await else { panic!("{letter:?}") };
+            let ReplayOutcome::Refused(why, words) = replay(w, letter).await else { panic!("{letter:?}") };
             assert_eq!((why, words.is_empty()), (reason, false), "{letter:?}");
             let counted = DeadLetter { attempts, ..letter.clone() };
             assert_eq!(w.storage.dead_letters.of_order(letter.order).await.unwrap().pop(), Some(counted));
@@ -156,8 +156,8 @@ async fn what_the_record_still_refuses_stays_open_and_counts(w: &World) {
     assert_eq!((stock(w, voucher).await, stock(w, full).await), (Some(7), Some(0)));
     assert_eq!(w.storage.orders.get(dying[2].order).await.unwrap(), None, "nothing is left of it");
     // Its order is out of the way: the double becomes one.
-    let _ = w.storage.orders.step(orders[0].order, Step::Cancel, NOON).await.unwrap();
-    assert!(matches!(replay(w, &before[0]).await, Replayed::Order(order) if order.id == dying[0].order));
+    let _ = w.storage.orders.step(orders[0].order, Transition::Cancel, NOON).await.unwrap();
+    assert!(matches!(replay(w, &before[0]).await, ReplayOutcome::Order(order) if order.id == dying[0].order));
 }
 
 async fn a_replay_takes_the_unit_that_a_letter_does_not_hold(w: &World) {
@@ -165,55 +165,59 @@ async fn a_replay_takes_the_unit_that_a_letter_does_not_hold(w: &World) {
     persist(w, &[claim(voucher, 1, 1), claim(voucher, 2, 2)]).await;
     // Memory begins anew, as after a restart: the oversold claim has no unit there either.
     w.storage.sales.forget(voucher).await.unwrap();
-    let one = Units { units: Some(1), taken: 1 };
+    let one = SaleUnits { units: Some(1), taken: 1 };
     assert_eq!(w.storage.sales.put(w.terms(voucher).await).await.unwrap(), one);
     let letter = letters(w).await.remove(0);
     let reserve = async || w.storage.sales.reserve(voucher, letter.user, letter.order).await.unwrap();
-    assert_eq!(reserve().await, Reservation::SoldOut);
+    assert_eq!(reserve().await, ReserveOutcome::SoldOut);
     let more = StockChange { asked: 1, by: 1, request: None };
     let changed = w.storage.vouchers.change_stock(voucher, &more, NOON).await.unwrap();
-    assert!(matches!(changed, StockChanged::Done(1, _)), "{changed:?}");
+    assert!(matches!(changed, StockChangeOutcome::Done(1, _)), "{changed:?}");
     let _ = w.storage.sales.put(w.terms(voucher).await).await.unwrap();
-    for expected in [Reservation::Taken, Reservation::Held] {
+    for expected in [ReserveOutcome::Taken, ReserveOutcome::Held] {
         assert_eq!(reserve().await, expected);
-        let both = Some(Units { units: Some(2), taken: 2 });
+        let both = Some(SaleUnits { units: Some(2), taken: 2 });
         assert_eq!(w.storage.sales.units(voucher).await.unwrap(), both);
     }
     // Given up again, and taken again.
     let release = async || w.storage.sales.release(voucher, letter.user, letter.order).await.unwrap();
-    assert_eq!(release().await, Release::Released);
-    assert_eq!(release().await, Release::NotHeld);
-    assert_eq!(reserve().await, Reservation::Taken);
-    assert!(matches!(replay(w, &letter).await, Replayed::Order(_)));
-    assert_eq!(release().await, Release::NotHeld, "it is the order's");
+    assert_eq!(release().await, ReleaseOutcome::Released);
+    assert_eq!(release().await, ReleaseOutcome::NotHeld);
+    assert_eq!(reserve().await, ReserveOutcome::Taken);
+    assert!(matches!(replay(w, &letter).await, ReplayOutcome::Order(_)));
+    assert_eq!(release().await, ReleaseOutcome::NotHeld, "it is the order's");
     assert_eq!(stock(w, voucher).await, Some(0));
     let nowhere = w.storage.sales.reserve(VoucherId::new(404), letter.user, letter.order).await.unwrap();
-    assert_eq!(nowhere, Reservation::Held);
+    assert_eq!(nowhere, ReserveOutcome::Held);
 }
 
 async fn a_voided_letter_gives_its_unit_back_once(w: &World) {
     let voucher = w.sale(Some(1)).await;
     let attempt = claim(voucher, 7, 7);
-    assert_eq!(w.storage.sales.claim(attempt).await.unwrap(), ClaimAnswer::Accepted);
+    assert_eq!(w.storage.sales.claim(attempt).await.unwrap(), ClaimOutcome::Accepted);
     let taken = w.storage.order_log.take("worker", 1, Duration::ZERO).await.unwrap();
     w.storage.orders.bury(&taken[0], DeadReason::Refused, "", NOON).await.unwrap();
     w.storage.order_log.done("worker", &taken).await.unwrap();
     let letter = letters(w).await.remove(0);
     let release = async || w.storage.sales.release(voucher, letter.user, letter.order).await.unwrap();
-    assert_eq!((release().await, stock(w, voucher).await), (Release::NotHeld, Some(0)), "it holds its unit");
+    assert_eq!(
+        (release().await, stock(w, voucher).await),
+        (ReleaseOutcome::NotHeld, Some(0)),
+        "it holds its unit"
+    );
     let voided = DeadLetter {
         state: DeadState::Voided,
         closed: Some(NOON + HOUR),
         holds_unit: false,
         ..letter.clone()
     };
-    for expected in [Release::Released, Release::NotHeld] {
-        assert_eq!(void(w, &letter).await, Voided::Void(voided.clone()));
+    for expected in [ReleaseOutcome::Released, ReleaseOutcome::NotHeld] {
+        assert_eq!(void(w, &letter).await, VoidOutcome::Void(voided.clone()));
         assert_eq!((stock(w, voucher).await, holding(w, voucher, 7).await), (Some(1), None));
         assert_eq!(release().await, expected);
     }
-    assert_eq!(replay(w, &letter).await, Replayed::Voided);
-    assert_eq!(w.storage.sales.claim(claim(voucher, 7, 8)).await.unwrap(), ClaimAnswer::Accepted);
+    assert_eq!(replay(w, &letter).await, ReplayOutcome::Voided);
+    assert_eq!(w.storage.sales.claim(claim(voucher, 7, 8)).await.unwrap(), ClaimOutcome::Accepted);
 }
 
 async fn a_settled_claim_stays_settled_whatever_became_of_its_letter(w: &World) {
@@ -222,12 +226,12 @@ async fn a_settled_claim_stays_settled_whatever_became_of_its_letter(w: &World) 
         bury(w, voucher, user, 0).await;
     }
     let all = letters(w).await;
-    assert!(matches!(replay(w, &all[0]).await, Replayed::Order(_)));
-    assert!(matches!(void(w, &all[1]).await, Voided::Void(_)));
+    assert!(matches!(replay(w, &all[0]).await, ReplayOutcome::Order(_)));
+    assert!(matches!(void(w, &all[1]).await, VoidOutcome::Void(_)));
     let (counts, left) = (w.storage.orders.count(voucher).await.unwrap(), stock(w, voucher).await);
     // The log hands them out again after a crash.
     let again = [claim(voucher, 1, 1), claim(voucher, 2, 2)];
-    assert_eq!(persist(w, &again).await, [Persisted::Repeat, Persisted::Repeat]);
+    assert_eq!(persist(w, &again).await, [PersistOutcome::Repeat, PersistOutcome::Repeat]);
     for claim in again {
         w.storage.orders.bury(&logged(claim), DeadReason::Refused, "", NOON).await.unwrap();
     }
@@ -243,7 +247,7 @@ async fn a_double_held_a_unit_beside_the_order_of_its_user(w: &World) {
     let units = w.storage.sales.put(w.terms(voucher).await).await.unwrap();
     assert_eq!((units.taken, stock(w, voucher).await), (1, Some(8)));
     assert_eq!(w.storage.orders.holdings(voucher, order.user).await.unwrap(), [order.order]);
-    let errand = Errand::Release { voucher, user: double.user, order: double.order };
+    let errand = OutboxEntry::Release { voucher, user: double.user, order: double.order };
     assert_eq!(w.storage.outbox.open(9).await.unwrap(), [errand]);
 }
 
@@ -263,19 +267,19 @@ async fn a_letter_is_voided_and_the_order_beside_it_stays(w: &World) {
     let all = letters(w).await;
     let release = async |order| w.storage.sales.release(voucher, UserId::new(1), order).await.unwrap();
     let taken = async || w.storage.sales.units(voucher).await.unwrap().unwrap().taken;
-    assert!(matches!(void(w, &all[0]).await, Voided::Void(_)));
-    assert_eq!((release(all[0].order).await, taken().await), (Release::Released, 2));
-    assert_eq!((release(all[0].order).await, taken().await), (Release::NotHeld, 2));
+    assert!(matches!(void(w, &all[0]).await, VoidOutcome::Void(_)));
+    assert_eq!((release(all[0].order).await, taken().await), (ReleaseOutcome::Released, 2));
+    assert_eq!((release(all[0].order).await, taken().await), (ReleaseOutcome::NotHeld, 2));
     // The order is cancelled while the other letter still stands for its user.
     let order = claim(voucher, 1, 1).order;
-    let _ = w.storage.orders.step(order, Step::Cancel, NOON).await.unwrap();
-    assert_eq!((release(order).await, taken().await), (Release::Released, 1));
+    let _ = w.storage.orders.step(order, Transition::Cancel, NOON).await.unwrap();
+    assert_eq!((release(order).await, taken().await), (ReleaseOutcome::Released, 1));
     let again = w.storage.sales.claim(claim(voucher, 1, 4)).await.unwrap();
-    assert_eq!(again, ClaimAnswer::AlreadyBought(all[1].order));
-    assert!(matches!(void(w, &all[1]).await, Voided::Void(_)));
-    assert_eq!((release(all[1].order).await, taken().await), (Release::Released, 0));
+    assert_eq!(again, ClaimOutcome::AlreadyBought(all[1].order));
+    assert!(matches!(void(w, &all[1]).await, VoidOutcome::Void(_)));
+    assert_eq!((release(all[1].order).await, taken().await), (ReleaseOutcome::Released, 0));
     assert_eq!(stock(w, voucher).await, Some(9));
-    assert_eq!(w.storage.sales.claim(claim(voucher, 1, 5)).await.unwrap(), ClaimAnswer::Accepted);
+    assert_eq!(w.storage.sales.claim(claim(voucher, 1, 5)).await.unwrap(), ClaimOutcome::Accepted);
 }
 
 async fn a_double_of_an_order_that_memory_forgot_leaves_it_the_unit(w: &World) {
@@ -283,24 +287,28 @@ async fn a_double_of_an_order_that_memory_forgot_leaves_it_the_unit(w: &World) {
     // In the record alone: so it is when memory lost its buyers in the middle of a sale.
     let (first, second) = (claim(voucher, 1, 1), claim(voucher, 1, 2));
     persist(w, &[first]).await;
-    assert_eq!(w.storage.sales.claim(second).await.unwrap(), ClaimAnswer::Accepted);
+    assert_eq!(w.storage.sales.claim(second).await.unwrap(), ClaimOutcome::Accepted);
     w.persist_all().await;
     let letter = letters(w).await.remove(0);
     let release = async |order| w.storage.sales.release(voucher, UserId::new(1), order).await.unwrap();
     let taken = async || w.storage.sales.units(voucher).await.unwrap().unwrap().taken;
-    assert_eq!((release(second.order).await, taken().await), (Release::NotHeld, 1), "it holds its unit");
-    assert!(matches!(void(w, &letter).await, Voided::Void(_)));
+    assert_eq!(
+        (release(second.order).await, taken().await),
+        (ReleaseOutcome::NotHeld, 1),
+        "it holds its unit"
+    );
+    assert!(matches!(void(w, &letter).await, VoidOutcome::Void(_)));
     for _ in 0..2 {
         assert_eq!(
             (release(second.order).await, taken().await),
-            (Release::NotHeld, 1),
+            (ReleaseOutcome::NotHeld, 1),
             "it is the order's now"
         );
     }
     let again = w.storage.sales.claim(claim(voucher, 1, 3)).await.unwrap();
-    assert_eq!(again, ClaimAnswer::AlreadyBought(first.order));
-    let _ = w.storage.orders.step(first.order, Step::Cancel, NOON).await.unwrap();
-    assert_eq!((release(first.order).await, taken().await), (Release::Released, 0));
-    assert_eq!((release(first.order).await, taken().await), (Release::NotHeld, 0));
+    assert_eq!(again, ClaimOutcome::AlreadyBought(first.order));
+    let _ = w.storage.orders.step(first.order, Transition::Cancel, NOON).await.unwrap();
+    assert_eq!((release(first.order).await, taken().await), (ReleaseOutcome::Released, 0));
+    assert_eq!((release(first.order).await, taken().await), (ReleaseOutcome::NotHeld, 0));
     assert_eq!(stock(w, voucher).await, Some(9));
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use mallbox_storage::{
-    FeedEntry, ImportEnd, ImportRow, ImportedNote, NoteId, ShopId, Storage, Timestamp, UserId, Visibility,
+    FeedEntry, FinishOptions, ImportRow, ImportedNote, NoteId, ShopId, Storage, Timestamp, UserId, Visibility,
 };
 
 use crate::import::user as member;
@@ -185,7 +185,7 @@ async fn moved_in(w: &World, people: u64, follows: Vec<(UserId, UserId)>, notes:
     for some in rows.chunks(1_000) {
         into.put(some.iter().cloned().map(|row| (row, false)).collect()).await.unwrap();
     }
-    into.finish(ImportEnd::new(HOUR, NOON)).await.unwrap();
+    into.finish(FinishOptions::new(HOUR, NOON)).await.unwrap();
     another
 }
 

@@ -1,7 +1,7 @@
 //! `GeoIndex`: nearest first, moved and removed at once, and filled again from the record.
 
 use mallbox_storage::geo_index::{place, restore};
-use mallbox_storage::{Around, LatLng, NearShop, PlacedShop, ShopId, ShopTypeId};
+use mallbox_storage::{LatLng, NearbyQuery, NearbyShop, PlacedShop, ShopId, ShopTypeId};
 
 use crate::shops::text;
 use crate::world::{NOON, World};
@@ -36,8 +36,8 @@ fn placed(shop: u64, kind: u64, place: (f64, f64)) -> PlacedShop {
 }
 
 /// Within 5 km, of all types, the first thousand.
-fn around(place: (f64, f64)) -> Around {
-    Around { centre: at(place), radius_m: 5_000.0, kind: None, skip: 0, max: 1_000 }
+fn around(place: (f64, f64)) -> NearbyQuery {
+    NearbyQuery { centre: at(place), radius_m: 5_000.0, kind: None, skip: 0, max: 1_000 }
 }
 
 /// So many metres north of the canal.
@@ -46,11 +46,11 @@ fn north(metres: f64) -> (f64, f64) {
     (CANAL.0, CANAL.1 + metres / degree)
 }
 
-async fn near(w: &World, around: &Around) -> Vec<u64> {
+async fn near(w: &World, around: &NearbyQuery) -> Vec<u64> {
     ids(&w.storage.geo_index.near(around).await.unwrap())
 }
 
-fn ids(found: &[NearShop]) -> Vec<u64> {
+fn ids(found: &[NearbyShop]) -> Vec<u64> {
     found.iter().map(|near| near.shop.get()).collect()
 }
 
@@ -63,7 +63,7 @@ async fn put(w: &World, shops: &[PlacedShop]) {
 async fn nothing_is_near_before_a_shop_is_put(w: &World) {
     let index = &w.storage.geo_index;
     assert_eq!(index.near(&around(CANAL)).await.unwrap(), []);
-    let of_no_type = Around { kind: Some(ShopTypeId::new(u64::MAX)), ..around(CANAL) };
+    let of_no_type = NearbyQuery { kind: Some(ShopTypeId::new(u64::MAX)), ..around(CANAL) };
     assert_eq!(index.near(&of_no_type).await.unwrap(), []);
     assert_eq!(index.count().await.unwrap(), 0);
     index.remove(ShopId::new(404)).await.unwrap();
@@ -102,16 +102,16 @@ async fn within_the_radius_and_at_it(w: &World) {
         (f64::INFINITY, &[1, 2, 3, 4]),
         (30_000_000.0, &[1, 2, 3, 4]),
     ] {
-        let asked = Around { radius_m, ..around(CANAL) };
+        let asked = NearbyQuery { radius_m, ..around(CANAL) };
         assert_eq!(near(w, &asked).await, expected, "{radius_m}");
     }
-    let here = Around { radius_m: 0.0, ..around(north(999.99)) };
+    let here = NearbyQuery { radius_m: 0.0, ..around(north(999.99)) };
     assert_eq!(near(w, &here).await, [2], "a shop is within no distance of itself");
 }
 
 async fn by_type_or_all(w: &World) {
     put(w, &[placed(1, 1, north(10.0)), placed(2, 2, north(5.0)), placed(3, 1, north(1.0))]).await;
-    let of = |kind: u64| Around { kind: Some(ShopTypeId::new(kind)), ..around(CANAL) };
+    let of = |kind: u64| NearbyQuery { kind: Some(ShopTypeId::new(kind)), ..around(CANAL) };
     assert_eq!(near(w, &around(CANAL)).await, [3, 2, 1]);
     assert_eq!(near(w, &of(1)).await, [3, 1]);
     assert_eq!(near(w, &of(2)).await, [2]);
@@ -125,21 +125,21 @@ async fn pages_neither_skip_nor_repeat(w: &World) {
     put(w, &shops).await;
     let mut seen = Vec::new();
     for skip in (0..70).step_by(7) {
-        seen.extend(near(w, &Around { skip, max: 7, ..around(CANAL) }).await);
+        seen.extend(near(w, &NearbyQuery { skip, max: 7, ..around(CANAL) }).await);
     }
     assert_eq!(seen, (1..=60).rev().collect::<Vec<_>>());
     for (skip, max, expected) in
         [(58, 7, &[2, 1][..]), (60, 7, &[]), (0, 0, &[]), (usize::MAX, usize::MAX, &[])]
     {
-        assert_eq!(near(w, &Around { skip, max, ..around(CANAL) }).await, expected, "{skip} {max}");
+        assert_eq!(near(w, &NearbyQuery { skip, max, ..around(CANAL) }).await, expected, "{skip} {max}");
     }
 }
 
 async fn a_crowd_at_one_place_is_paged_by_id(w: &World) {
     let shops: Vec<_> = (1..=1_500).rev().map(|shop| placed(shop, 1 + shop % 3, CANAL)).collect();
     assert_eq!(w.storage.geo_index.add(&shops).await.unwrap(), []);
-    assert_eq!(near(w, &Around { skip: 1_200, max: 3, ..around(CANAL) }).await, [1_201, 1_202, 1_203]);
-    let of_one = Around { kind: Some(ShopTypeId::new(1)), skip: 2, max: 3, ..around(CANAL) };
+    assert_eq!(near(w, &NearbyQuery { skip: 1_200, max: 3, ..around(CANAL) }).await, [1_201, 1_202, 1_203]);
+    let of_one = NearbyQuery { kind: Some(ShopTypeId::new(1)), skip: 2, max: 3, ..around(CANAL) };
     assert_eq!(near(w, &of_one).await, [9, 12, 15]);
 }
 
@@ -149,7 +149,7 @@ async fn a_shop_that_is_put_again_has_moved(w: &World) {
     assert_eq!(near(w, &around(CANAL)).await, [2]);
     assert_eq!(near(w, &around(elsewhere)).await, [1]);
     // Of another type, at the same place; and back.
-    let of = |kind: u64| Around { kind: Some(ShopTypeId::new(kind)), ..around(elsewhere) };
+    let of = |kind: u64| NearbyQuery { kind: Some(ShopTypeId::new(kind)), ..around(elsewhere) };
     for (kind, other) in [(2, 1), (1, 2)] {
         for _ in 0..2 {
             put(w, &[placed(1, kind, elsewhere)]).await;
@@ -166,7 +166,7 @@ async fn a_shop_that_is_removed_is_not_found(w: &World) {
     for _ in 0..2 {
         index.remove(ShopId::new(1)).await.unwrap();
         assert_eq!(near(w, &around(CANAL)).await, [2]);
-        let of_its_type = Around { kind: Some(ShopTypeId::new(1)), ..around(CANAL) };
+        let of_its_type = NearbyQuery { kind: Some(ShopTypeId::new(1)), ..around(CANAL) };
         assert_eq!(near(w, &of_its_type).await, [0_u64; 0]);
         assert_eq!(index.count().await.unwrap(), 1);
     }
@@ -183,7 +183,7 @@ async fn adding_leaves_where_they_are_those_that_are_there(w: &World) {
         assert_eq!(elsewhere, [2, 3].map(ShopId::new));
     }
     assert_eq!(near(w, &around(CANAL)).await, [1, 2, 3, 4]);
-    let of_new_type = Around { kind: Some(ShopTypeId::new(2)), ..around(CANAL) };
+    let of_new_type = NearbyQuery { kind: Some(ShopTypeId::new(2)), ..around(CANAL) };
     assert_eq!(near(w, &of_new_type).await, [0_u64; 0]);
 }
 
@@ -290,5 +290,5 @@ async fn shops_are_moved_while_others_search(w: &World) {
     for moved in moving {
         moved.await.unwrap();
     }
-    assert_eq!(near(w, &Around { radius_m: 1.0, ..around(CANAL) }).await, [1, 2, 3]);
+    assert_eq!(near(w, &NearbyQuery { radius_m: 1.0, ..around(CANAL) }).await, [1, 2, 3]);
 }

@@ -1,9 +1,9 @@
-//! `GeoIndex` against a plain list, whose every distance is computed: random shops that are put, moved and removed, in cities,
-//! around the 180th meridian and at both ends of the latitudes.
+//! `GeoIndex` against a plain list, whose every distance is computed: random shops that are put, moved and
+//! removed, in cities, around the 180th meridian and at both ends of the latitudes.
 
 use std::collections::BTreeMap;
 
-use mallbox_storage::{Around, GeoIndex, LatLng, NearShop, PlacedShop, ShopId, ShopTypeId};
+use mallbox_storage::{GeoIndex, LatLng, NearbyQuery, NearbyShop, PlacedShop, ShopId, ShopTypeId};
 
 use crate::dice::Dice;
 use crate::geo_index::at;
@@ -70,10 +70,10 @@ async fn add(index: &dyn GeoIndex, list: &mut BTreeMap<ShopId, PlacedShop>, shop
     assert_eq!(index.add(&shops).await.unwrap(), elsewhere);
 }
 
-fn from_list(list: &BTreeMap<ShopId, PlacedShop>, around: &Around) -> Vec<NearShop> {
+fn from_list(list: &BTreeMap<ShopId, PlacedShop>, around: &NearbyQuery) -> Vec<NearbyShop> {
     let of_kind = list.values().filter(|shop| around.kind.is_none_or(|kind| kind == shop.kind));
     let mut found: Vec<_> =
-        of_kind.map(|it| NearShop { shop: it.shop, metres: around.centre.metres_to(it.at) }).collect();
+        of_kind.map(|it| NearbyShop { shop: it.shop, metres: around.centre.metres_to(it.at) }).collect();
     found.retain(|near| near.metres <= around.radius_m);
     // Stable: the list is by id.
     found.sort_by(|one, other| one.metres.total_cmp(&other.metres));
@@ -97,13 +97,13 @@ fn place(dice: &mut Dice) -> LatLng {
     at((lng.clamp(-180.0, 180.0), lat.clamp(-LatLng::MAX_LAT, LatLng::MAX_LAT)))
 }
 
-fn question(dice: &mut Dice, list: &BTreeMap<ShopId, PlacedShop>) -> Around {
+fn question(dice: &mut Dice, list: &BTreeMap<ShopId, PlacedShop>) -> NearbyQuery {
     let shops: Vec<_> = list.values().collect();
     // Some stand just where a shop is.
     let centre = if dice.chance(20) && !shops.is_empty() { dice.pick(&shops).at } else { place(dice) };
-    Around {
+    NearbyQuery {
         centre,
-        radius_m: dice.pick(&[0.0, 3.0, 500.0, 5_000.0, 30_000.0, Around::MAX_RADIUS_M]),
+        radius_m: dice.pick(&[0.0, 3.0, 500.0, 5_000.0, 30_000.0, NearbyQuery::MAX_RADIUS_M]),
         kind: dice.chance(50).then(|| ShopTypeId::new(1 + dice.below(4))),
         skip: dice.pick(&[0, 0, 1, 5, 40]),
         max: dice.pick(&[0, 1, 5, 10, 1_000, usize::MAX]),

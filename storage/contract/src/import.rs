@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use mallbox_storage::{
-    Cents, Day, ImportEnd, ImportFinding, ImportFindings, ImportIds, ImportKind, ImportRow, ImportedNote,
-    ImportedOrder, ImportedSale, ImportedVoucher, Importing, NO_DEADLINE, OrderId, OrderStatus, Page, Phone,
-    Role, ShopId, SignedDay, Timestamp, Units, UnpaidOrders, User, UserFilter, UserId, VoucherId,
-    VoucherStatus, VoucherText, deadlines,
+    Cents, Day, FinishOptions, ImportFinding, ImportFindings, ImportRow, ImportRowKind, ImportSequence,
+    ImportedNote, ImportedOrder, ImportedSale, ImportedVoucher, Importing, NO_DEADLINE, OrderId, OrderStatus,
+    Page, Phone, Role, SaleUnits, ShopId, SignedDay, Timestamp, UnpaidOrders, User, UserFilter, UserId,
+    VoucherId, VoucherStatus, VoucherText, deadlines,
 };
 
 use crate::world::{HOUR, NOON, World};
@@ -94,7 +94,8 @@ fn order(id: u64, user: u64, status: OrderStatus) -> ImportRow {
     })
 }
 
-/// Users 1 to 9, one sale of which ten units remain, and these orders of it. What is found, without what all share.
+/// Users 1 to 9, one sale of which ten units remain, and these orders of it. What is found, without what all
+/// share.
 async fn moved_in(w: &World, orders: Vec<ImportRow>) -> Vec<ImportFindings> {
     moved_in_with(w, orders, UnpaidOrders::Keep).await
 }
@@ -105,7 +106,7 @@ async fn moved_in_with(w: &World, orders: Vec<ImportRow>, unpaid: UnpaidOrders) 
     put(&mut into, orders).await;
     put(&mut into, vec![sale(10), voucher(SALE, true)]).await;
     put(&mut into, (1..10).map(user).collect()).await;
-    let findings = into.finish(ImportEnd { unpaid, ..ImportEnd::new(QUARTER, NOON) }).await.unwrap();
+    let findings = into.finish(FinishOptions { unpaid, ..FinishOptions::new(QUARTER, NOON) }).await.unwrap();
     let is_of_all = |finding| matches!(finding, ImportFinding::NoShop | ImportFinding::UnpaidKept);
     findings.into_iter().filter(|findings| !is_of_all(findings.finding)).collect()
 }
@@ -131,18 +132,18 @@ async fn what_is_not_finished_leaves_nothing(w: &World) {
 async fn ids_go_on_above_those_that_moved_in(w: &World) {
     let mut into = begin(w).await;
     put(&mut into, vec![user(90_000_000), user(7)]).await;
-    into.finish(ImportEnd::new(QUARTER, NOON)).await.unwrap();
+    into.finish(FinishOptions::new(QUARTER, NOON)).await.unwrap();
     let phone = Phone::parse("13800000000").unwrap();
     let next = w.storage.users.find_or_create(&phone, "a", NOON).await.unwrap();
     assert_eq!(next.id, UserId::new(90_000_001));
 }
 
 async fn ids_go_on_where_the_tables_they_come_from_would_have_gone_on(w: &World) {
-    use ImportIds::{Comments, Notes, Shops, Users, Vouchers};
+    use ImportSequence::{Comments, Notes, Shops, Users, Vouchers};
     let mut into = begin(w).await;
     put(&mut into, vec![user(7), user(900), voucher(VoucherId::new(3), false)]).await;
     let next_ids = [(Shops, 40), (Users, 500), (Vouchers, 1 << 40), (Notes, 23), (Comments, 1)].into();
-    into.finish(ImportEnd { next_ids, ..ImportEnd::new(QUARTER, NOON) }).await.unwrap();
+    into.finish(FinishOptions { next_ids, ..FinishOptions::new(QUARTER, NOON) }).await.unwrap();
     let phone = Phone::parse("13800000000").unwrap();
     let next = w.storage.users.find_or_create(&phone, "a", NOON).await.unwrap();
     assert_eq!(next.id, UserId::new(901), "one that moved in is higher");
@@ -170,7 +171,7 @@ async fn of_two_rows_with_one_key_the_first_stays_unless_the_second_replaces_it(
     );
     let put = into.put(vec![(named("third"), true), (same_phone, true), (user(3), true)]).await.unwrap();
     assert_eq!(put, [true, false, true]);
-    into.finish(ImportEnd::new(QUARTER, NOON)).await.unwrap();
+    into.finish(FinishOptions::new(QUARTER, NOON)).await.unwrap();
     let users = w.storage.users.list(&UserFilter::default(), Page::new(1, 10)).await.unwrap();
     assert_eq!(users.iter().map(|user| user.nick_name.as_str()).collect::<Vec<_>>(), ["third", "user 3"]);
 }
@@ -178,7 +179,8 @@ async fn of_two_rows_with_one_key_the_first_stays_unless_the_second_replaces_it(
 async fn of_many_rows_those_whose_keys_are_taken_are_told_and_the_others_are_there(w: &World) {
     let mut into = begin(w).await;
     put(&mut into, vec![user(900)]).await;
-    // Among 700 users come two earlier ones again, one of them as a replacement, and one who was there before.
+    // Among 700 users come two earlier ones again, one of them as a replacement, and one who was there
+    // before.
     let mut rows: Vec<_> = (1..=700).map(|id| (user(id), false)).collect();
     rows[300].0 = user(5);
     rows[301] = (user(6), true);
@@ -188,7 +190,7 @@ async fn of_many_rows_those_whose_keys_are_taken_are_told_and_the_others_are_the
     rows.splice(100..100, (1..=40).map(|id| (note(id.min(39)), false)));
     let expected = (0..740).map(|place| ![139, 340, 739].contains(&place)).collect::<Vec<_>>();
     assert_eq!(into.put(rows).await.unwrap(), expected);
-    into.finish(ImportEnd::new(QUARTER, NOON)).await.unwrap();
+    into.finish(FinishOptions::new(QUARTER, NOON)).await.unwrap();
     let users = w.storage.users.list(&UserFilter::default(), Page::new(1, 1000)).await.unwrap();
     let ids: Vec<u64> = users.iter().map(|user| user.id.get()).collect();
     assert_eq!(ids, (1..700).filter(|id| ![301, 302].contains(id)).chain([900]).collect::<Vec<_>>());
@@ -201,7 +203,7 @@ async fn units_are_those_that_remain_and_those_that_are_held(w: &World) {
     assert_eq!(moved_in(w, orders).await, []);
     let record = w.storage.vouchers.get(SALE).await.unwrap().unwrap().sale.unwrap();
     assert_eq!((record.initial, record.stock, record.pay_within), (Some(14), Some(10), QUARTER));
-    assert_eq!(w.storage.sales.put(record.terms).await.unwrap(), Units { units: Some(14), taken: 4 });
+    assert_eq!(w.storage.sales.put(record.terms).await.unwrap(), SaleUnits { units: Some(14), taken: 4 });
     for (user, holds) in [(1, true), (2, true), (3, true), (4, false), (5, true), (6, false)] {
         let held = w.storage.orders.holding(SALE, UserId::new(user)).await.unwrap();
         assert_eq!(held, holds.then_some(OrderId::new(100 + user)), "user {user}");
@@ -214,7 +216,7 @@ async fn of_several_live_orders_the_one_that_is_furthest_stays(w: &World) {
     use OrderStatus::{Cancelled, Paid, Unpaid, Used};
     let orders = [(101, Unpaid), (102, Paid), (103, Used), (104, Cancelled)].map(|(id, is)| order(id, 1, is));
     let found = moved_in(w, orders.to_vec()).await;
-    let (kind, finding) = (ImportKind::Order, ImportFinding::SecondLive);
+    let (kind, finding) = (ImportRowKind::Order, ImportFinding::SecondLive);
     assert_eq!(found, [ImportFindings { kind, finding, count: 2, examples: vec![102, 101] }]);
     assert_eq!(w.storage.orders.holding(SALE, UserId::new(1)).await.unwrap(), Some(OrderId::new(103)));
     let (dead, _) = w.storage.dead_letters.page(None, Page::new(1, 10)).await.unwrap();
@@ -243,7 +245,7 @@ async fn unpaid_orders_stay_as_they_were_unless_told_otherwise_and_paid_ones_get
 async fn unpaid_orders_get_a_fresh_deadline_if_told_so(w: &World) {
     let orders = vec![order(101, 1, OrderStatus::Unpaid)];
     let found = moved_in_with(w, orders, UnpaidOrders::PayWithin(HOUR)).await;
-    let (kind, finding) = (ImportKind::Order, ImportFinding::UnpaidTimed);
+    let (kind, finding) = (ImportRowKind::Order, ImportFinding::UnpaidTimed);
     assert_eq!(found, [ImportFindings { kind, finding, count: 1, examples: vec![101] }]);
     let unpaid = w.storage.orders.unpaid(OrderId::new(0), 10).await.unwrap();
     assert_eq!(unpaid, [(OrderId::new(101), NOON + HOUR)]);
@@ -255,12 +257,12 @@ async fn unpaid_orders_are_cancelled_if_told_so_and_their_units_come_back(w: &Wo
     let orders = [(101, 1, Unpaid), (102, 1, Paid), (103, 1, Unpaid), (104, 2, Unpaid)];
     let orders = orders.map(|(id, user, status)| order(id, user, status)).to_vec();
     let found = moved_in_with(w, orders, UnpaidOrders::Cancel).await;
-    let (kind, finding) = (ImportKind::Order, ImportFinding::UnpaidCancelled);
+    let (kind, finding) = (ImportRowKind::Order, ImportFinding::UnpaidCancelled);
     assert_eq!(found, [ImportFindings { kind, finding, count: 3, examples: vec![101, 103, 104] }]);
     assert_eq!(w.storage.orders.unpaid(OrderId::new(0), 10).await.unwrap(), []);
     let record = w.storage.vouchers.get(SALE).await.unwrap().unwrap().sale.unwrap();
     assert_eq!((record.initial, record.stock), (Some(14), Some(13)));
-    assert_eq!(w.storage.sales.put(record.terms).await.unwrap(), Units { units: Some(14), taken: 1 });
+    assert_eq!(w.storage.sales.put(record.terms).await.unwrap(), SaleUnits { units: Some(14), taken: 1 });
     assert_eq!(w.storage.orders.holding(SALE, UserId::new(2)).await.unwrap(), None);
 }
 
@@ -304,11 +306,11 @@ async fn what_refers_to_nobody_is_left_out_and_told(w: &World) {
     assert_eq!(
         found,
         [
-            (ImportKind::Order, ImportFinding::NoUser, 1, vec![101]),
-            (ImportKind::Order, ImportFinding::NoVoucher, 1, vec![102]),
-            (ImportKind::Follow, ImportFinding::NoUser, 1, vec![50]),
-            (ImportKind::Follow, ImportFinding::NoUser, 1, vec![1]),
-            (ImportKind::Voucher, ImportFinding::NoTerms, 1, vec![31]),
+            (ImportRowKind::Order, ImportFinding::NoUser, 1, vec![101]),
+            (ImportRowKind::Order, ImportFinding::NoVoucher, 1, vec![102]),
+            (ImportRowKind::Follow, ImportFinding::NoUser, 1, vec![50]),
+            (ImportRowKind::Follow, ImportFinding::NoUser, 1, vec![1]),
+            (ImportRowKind::Voucher, ImportFinding::NoTerms, 1, vec![31]),
         ]
     );
     let lone = w.storage.vouchers.get(VoucherId::new(31)).await.unwrap().unwrap().sale.unwrap();
@@ -330,7 +332,7 @@ async fn days_signed_elsewhere_are_days_signed_here(w: &World) {
     ];
     put(&mut into, rows).await;
     put(&mut into, vec![user(2), user(9_000)]).await;
-    let findings = into.finish(ImportEnd::new(QUARTER, NOON)).await.unwrap();
+    let findings = into.finish(FinishOptions::new(QUARTER, NOON)).await.unwrap();
     assert_eq!((findings[0].finding, findings[0].count), (ImportFinding::NoUser, 1), "{findings:?}");
     let day = |text: &str| Day::parse(text).unwrap();
     let [eve, new_year] = ["2025-12-31", "2026-01-01"].map(day);

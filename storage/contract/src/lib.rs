@@ -1,7 +1,7 @@
 //! The contract of the storage ports: one suite of cases that every back end is held to.
 //!
-//! A back end implements [`BackEnd`] (how to open an empty storage, and how to open what it left) and calls [`run`] from
-//! a test target without the standard harness:
+//! A back end implements [`BackEnd`] (how to open an empty storage, and how to open what it left) and calls
+//! [`run`] from a test target without the standard harness:
 //!
 //! ```no_run
 //! use std::process::ExitCode;
@@ -17,7 +17,8 @@
 //! }
 //! ```
 //!
-//! Cases are named `port::set-up::what_is_expected`; `cargo test --test contract -- likes::` runs those of one port.
+//! Cases are named `port::set-up::what_is_expected`; `cargo test --test contract -- likes::` runs those of
+//! one port.
 #![expect(clippy::unwrap_used, reason = "cases of a test suite: a failure is a failed test")]
 
 pub mod audit;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use mallbox_storage::{LikeChange, Liked, NoteId, Page, Post, UserId, Visibility};
+use mallbox_storage::{LikeChange, LikeOutcome, NoteId, Page, Post, UserId, Visibility};
 
 use crate::dice::Dice;
 use crate::notes::text;
@@ -34,12 +34,12 @@ async fn note(w: &World) -> (NoteId, Post) {
     (note, Post::Note(note))
 }
 
-async fn changed(w: &World, who: UserId, what: Post, change: LikeChange) -> Option<Liked> {
+async fn changed(w: &World, who: UserId, what: Post, change: LikeChange) -> Option<LikeOutcome> {
     w.storage.likes.change(who, what, change, NOON).await.unwrap()
 }
 
-fn is(likes: bool, count: u64) -> Option<Liked> {
-    Some(Liked { likes, count })
+fn is(likes: bool, count: u64) -> Option<LikeOutcome> {
+    Some(LikeOutcome { likes, count })
 }
 
 async fn what_is_not_there_cannot_be_liked(w: &World) {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use mallbox_storage::{FencingToken, LockAnswer, LockEntry, LockOwner, Locker};
+use mallbox_storage::{FencingToken, LockEntry, LockOutcome, LockOwner, Locker};
 use mallbox_test_patience as patience;
 use parking_lot::Mutex;
 
@@ -32,14 +32,14 @@ fn entry(owner: u128, number: u64) -> LockEntry {
     LockEntry { owner: LockOwner::new(owner), number }
 }
 
-async fn enter(w: &World, entry: LockEntry, lease: Duration) -> LockAnswer {
+async fn enter(w: &World, entry: LockEntry, lease: Duration) -> LockOutcome {
     w.storage.locks.enter(NAME, entry, lease).await.unwrap()
 }
 
 async fn enter_for_long(w: &World, entry: LockEntry) -> Option<FencingToken> {
     match enter(w, entry, LONG).await {
-        LockAnswer::Held(token) => Some(token),
-        LockAnswer::Busy { left } => {
+        LockOutcome::Held(token) => Some(token),
+        LockOutcome::Busy { left } => {
             assert!(left <= LONG);
             None
         }
@@ -55,7 +55,7 @@ async fn a_lock_has_one_owner_until_it_leaves(w: &World) {
     assert_eq!(enter_for_long(w, entry(2, 0)).await, None);
     assert!(matches!(
         w.storage.locks.enter("another", entry(2, 0), LONG).await.unwrap(),
-        LockAnswer::Held(_)
+        LockOutcome::Held(_)
     ));
     assert!(w.storage.locks.leave(NAME, entry(1, 0)).await.unwrap());
     let second = enter_for_long(w, entry(2, 0)).await.unwrap();
@@ -92,7 +92,7 @@ async fn a_stranger_cannot_leave_or_renew(w: &World) {
 }
 
 async fn a_dead_holders_lock_is_free_when_its_lease_ends(w: &World) {
-    assert!(matches!(enter(w, entry(1, 0), SHORT).await, LockAnswer::Held(_)));
+    assert!(matches!(enter(w, entry(1, 0), SHORT).await, LockOutcome::Held(_)));
     let began = Instant::now();
     let held = locker(w).hold(NAME, LockOwner::new(2), LONG, LONG).await.unwrap();
     let waited = began.elapsed();
@@ -119,7 +119,7 @@ impl Guarded {
 async fn a_holder_stopped_past_its_lease_is_refused_by_its_token(w: &World) {
     let guarded = Guarded::default();
     // Stopped: nobody renews its lease.
-    let LockAnswer::Held(stopped) = enter(w, entry(1, 0), SHORT).await else { panic!("it is free") };
+    let LockOutcome::Held(stopped) = enter(w, entry(1, 0), SHORT).await else { panic!("it is free") };
     assert!(guarded.write(stopped, "before"));
     let next = locker(w).hold(NAME, LockOwner::new(2), LONG, LONG).await.unwrap().unwrap();
     assert!(guarded.write(next.token(), "next"));

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::slice::from_ref;
 
 use mallbox_storage::{
-    ImportEnd, ImportRow, ImportedNote, Note, NoteId, NoteText, Page, ShopId, Timestamp, UserId, Visibility,
+    FinishOptions, ImportRow, ImportedNote, Note, NoteId, NoteText, Page, ShopId, Timestamp, UserId,
+    Visibility,
 };
 
 use crate::dice::Dice;
@@ -108,7 +109,7 @@ async fn move_in(w: &World, notes: &[(u64, u64, Timestamp)]) {
     }
     let mut into = w.storage.import.begin().await.unwrap().expect("an empty mall");
     assert!(into.put(rows).await.unwrap().into_iter().all(|written| written));
-    into.finish(ImportEnd::new(HOUR, NOON)).await.unwrap();
+    into.finish(FinishOptions::new(HOUR, NOON)).await.unwrap();
 }
 
 async fn the_most_liked_come_first_and_of_those_the_newest(w: &World) {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mallbox_storage::{ClaimAnswer, OrderCounts, Step, Stepped};
+use mallbox_storage::{ClaimOutcome, OrderCounts, Transition, TransitionOutcome};
 
 use crate::world::{NOON, WORKER, World, claim};
 
@@ -16,14 +16,14 @@ async fn all_sales_are_counted_as_each_is(w: &World) {
             let number = voucher.get() * 100 + user;
             assert_eq!(
                 w.storage.sales.claim(claim(*voucher, user, number)).await.unwrap(),
-                ClaimAnswer::Accepted
+                ClaimOutcome::Accepted
             );
         }
     }
     let logged = w.storage.order_log.take(WORKER, 100, Duration::ZERO).await.unwrap();
     w.storage.orders.persist(&logged, NOON).await.unwrap();
-    let cancelled = w.storage.orders.step(logged[0].claim.order, Step::Cancel, NOON).await.unwrap();
-    assert!(matches!(cancelled, Stepped::Done(_)));
+    let cancelled = w.storage.orders.step(logged[0].claim.order, Transition::Cancel, NOON).await.unwrap();
+    assert!(matches!(cancelled, TransitionOutcome::Done(_)));
 
     let counted = w.storage.orders.count_all().await.unwrap();
     assert_eq!(counted.keys().copied().collect::<Vec<_>>(), vouchers[..2], "and none that has no orders");

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mallbox_storage::{ClaimAnswer, Logged, OrderId, PendingClaims, UserId, VoucherId};
+use mallbox_storage::{ClaimOutcome, LoggedClaim, OrderId, PendingClaims, UserId, VoucherId};
 
 use crate::world::{NOON, WORKER, World, claim};
 
@@ -16,7 +16,7 @@ crate::cases! {
     pending_claims_are_found_by_order_and_by_user,
 }
 
-async fn take(w: &World, worker: &str, max: usize) -> Vec<Logged> {
+async fn take(w: &World, worker: &str, max: usize) -> Vec<LoggedClaim> {
     w.storage.order_log.take(worker, max, Duration::ZERO).await.unwrap()
 }
 
@@ -29,12 +29,12 @@ async fn fill(w: &World, claims: u64) {
     for number in 1..=claims {
         assert_eq!(
             w.storage.sales.claim(claim(voucher, number, number)).await.unwrap(),
-            ClaimAnswer::Accepted
+            ClaimOutcome::Accepted
         );
     }
 }
 
-fn users(claims: &[Logged]) -> Vec<u64> {
+fn users(claims: &[LoggedClaim]) -> Vec<u64> {
     claims.iter().map(|logged| logged.claim.user.get()).collect()
 }
 
@@ -103,7 +103,7 @@ async fn pending_claims_are_found_by_order_and_by_user(w: &World) {
     let claims = [claim(first, 7, 1), claim(second, 7, 2), claim(first, 8, 3)];
     // The newest order's claim need not be the last that was accepted.
     for claim in [claims[1], claims[0], claims[2]] {
-        assert_eq!(w.storage.sales.claim(claim).await.unwrap(), ClaimAnswer::Accepted);
+        assert_eq!(w.storage.sales.claim(claim).await.unwrap(), ClaimOutcome::Accepted);
     }
     let log = &w.storage.order_log;
     assert_eq!(log.of_user(UserId::new(7)).await.unwrap(), [claims[1], claims[0]], "newest first");

@@ -4,8 +4,9 @@ use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
 use mallbox_storage::{
-    Cents, Claim, DeadReason, LogPosition, Logged, Order, OrderCounts, OrderId, OrderStatus, Page, PaymentId,
-    PaymentMode, Persisted, Step, Stepped, StoreError, Timestamp, UserId, VoucherId,
+    Cents, Claim, DeadReason, LogPosition, LoggedClaim, Order, OrderCounts, OrderId, OrderStatus, Page,
+    PaymentId, PaymentMode, PersistOutcome, StoreError, Timestamp, Transition, TransitionOutcome, UserId,
+    VoucherId,
 };
 use tokio::runtime::Handle;
 
@@ -35,12 +36,12 @@ crate::cases! {
 }
 
 /// As a log hands it out. The place in it matters to the log alone.
-pub fn logged(claim: Claim) -> Logged {
-    Logged { position: LogPosition { major: 0, minor: claim.order.get() }, claim, attempts: 0 }
+pub fn logged(claim: Claim) -> LoggedClaim {
+    LoggedClaim { position: LogPosition { major: 0, minor: claim.order.get() }, claim, attempts: 0 }
 }
 
 /// Persists claims as an order worker does.
-pub async fn persist(w: &World, claims: &[Claim]) -> Vec<Persisted> {
+pub async fn persist(w: &World, claims: &[Claim]) -> Vec<PersistOutcome> {
     let claims: Vec<_> = claims.iter().copied().map(logged).collect();
     w.storage.orders.persist(&claims, NOON).await.unwrap()
 }
@@ -59,22 +60,26 @@ async fn reasons(w: &World) -> Vec<(u64, String, bool)> {
 }
 
 /// Whether the step was taken.
-pub fn is_done(stepped: &Stepped) -> bool {
-    matches!(stepped, Stepped::Done(_))
+pub fn is_done(stepped: &TransitionOutcome) -> bool {
+    matches!(stepped, TransitionOutcome::Done(_))
 }
 
-const WRITTEN: Persisted =
-    Persisted::Written { deadline: Some(Timestamp::from_millis(NOON.as_millis() + 900_000)) };
+const WRITTEN: PersistOutcome =
+    PersistOutcome::Written { deadline: Some(Timestamp::from_millis(NOON.as_millis() + 900_000)) };
 
 async fn what_nobody_ordered_is_unknown(w: &World) {
     let orders = &w.storage.orders;
     for id in [0, 1, i64::MAX as u64, u64::MAX] {
         let (order, user, voucher) = (OrderId::new(id), UserId::new(id), VoucherId::new(id));
         assert_eq!(orders.get(order).await.unwrap(), None);
-        for step in
-            [Step::Pay(PaymentId::new(id)), Step::Cancel, Step::Use, Step::StartRefund, Step::FinishRefund]
-        {
-            assert_eq!(orders.step(order, step, NOON).await.unwrap(), Stepped::Unknown);
+        for step in [
+            Transition::Pay(PaymentId::new(id)),
+            Transition::Cancel,
+            Transition::Use,
+            Transition::StartRefund,
+            Transition::FinishRefund,
+        ] {
+            assert_eq!(orders.step(order, step, NOON).await.unwrap(), TransitionOutcome::Unknown);
         }
         assert_eq!(orders.of_user(user, Page::new(1, 10)).await.unwrap(), []);
         assert_eq!(orders.holding(voucher, user).await.unwrap(), None);
@@ -118,7 +123,7 @@ async fn a_late_claim_leaves_five_minutes_to_pay(w: &World) {
         let answer = w.storage.orders.persist(&[claim], NOON + minutes(late)).await.unwrap();
         assert_eq!(
             answer,
-            [Persisted::Written { deadline: Some(NOON + minutes(expected)) }],
+            [PersistOutcome::Written { deadline: Some(NOON + minutes(expected)) }],
             "{late} minutes late"
         );
     }
@@ -135,7 +140,7 @@ async fn a_short_time_to_pay_became_five_minutes(w: &World) {
             let answer = w.storage.orders.persist(&[claim], at(late_ms)).await.unwrap();
             assert_eq!(
                 answer,
-                [Persisted::Written { deadline: Some(at(expected_ms)) }],
+                [PersistOutcome::Written { deadline: Some(at(expected_ms)) }],
                 "{pay_within} s, {late_ms}"
             );
         }
@@ -145,12 +150,12 @@ async fn a_short_time_to_pay_became_five_minutes(w: &World) {
 async fn a_repeat_changes_nothing(w: &World) {
     let voucher = w.sale(Some(1)).await;
     let (first, beyond) = (claim(voucher, 1, 1), claim(voucher, 2, 2));
-    assert_eq!(persist(w, &[first, first]).await, [WRITTEN, Persisted::Repeat]);
-    assert_eq!(persist(w, &[beyond]).await, [Persisted::DeadLetter(DeadReason::Oversold)]);
-    assert!(is_done(&w.storage.orders.step(first.order, Step::Cancel, NOON).await.unwrap()));
+    assert_eq!(persist(w, &[first, first]).await, [WRITTEN, PersistOutcome::Repeat]);
+    assert_eq!(persist(w, &[beyond]).await, [PersistOutcome::DeadLetter(DeadReason::Oversold)]);
+    assert!(is_done(&w.storage.orders.step(first.order, Transition::Cancel, NOON).await.unwrap()));
     // There is a unit again, but both claims have had their answer.
     for _ in 0..2 {
-        assert_eq!(persist(w, &[beyond, first]).await, [Persisted::Repeat, Persisted::Repeat]);
+        assert_eq!(persist(w, &[beyond, first]).await, [PersistOutcome::Repeat, PersistOutcome::Repeat]);
     }
     assert_eq!(stock(w, voucher).await, Some(1));
     assert_eq!(status(w, first.order).await, OrderStatus::Cancelled);
@@ -159,11 +164,11 @@ async fn a_repeat_changes_nothing(w: &World) {
 
 async fn a_second_live_order_of_a_user_dies(w: &World) {
     let (voucher, other) = (w.sale(Some(9)).await, w.sale(Some(9)).await);
-    let double = Persisted::DeadLetter(DeadReason::Double);
+    let double = PersistOutcome::DeadLetter(DeadReason::Double);
     let answers = persist(w, &[claim(voucher, 1, 1), claim(voucher, 1, 2), claim(other, 1, 3)]).await;
     assert_eq!(answers, [WRITTEN, double.clone(), WRITTEN]);
     assert_eq!(persist(w, &[claim(voucher, 1, 4)]).await, [double]);
-    // Each holds none, and leaves the errand that gives back what memory took.
+    // Each holds none, and leaves the outbox entry that gives back what memory took.
     assert_eq!(stock(w, voucher).await, Some(8));
     assert_eq!(w.storage.outbox.open(9).await.unwrap().len(), 2);
     let counts = w.storage.orders.count(voucher).await.unwrap();
@@ -176,7 +181,7 @@ async fn what_is_beyond_the_stock_dies(w: &World) {
     let (short, wide) = (w.sale(Some(2)).await, w.sale(Some(9)).await);
     let mut claims: Vec<_> = (1..=4).map(|user| claim(short, user, user)).collect();
     claims.push(claim(wide, 1, 5));
-    let oversold = Persisted::DeadLetter(DeadReason::Oversold);
+    let oversold = PersistOutcome::DeadLetter(DeadReason::Oversold);
     assert_eq!(persist(w, &claims).await, [WRITTEN, WRITTEN, oversold.clone(), oversold, WRITTEN]);
     assert_eq!((stock(w, short).await, stock(w, wide).await), (Some(0), Some(8)));
     assert_eq!(reasons(w).await, [(3, "OVERSOLD".into(), false), (4, "OVERSOLD".into(), false)]);
@@ -184,7 +189,7 @@ async fn what_is_beyond_the_stock_dies(w: &World) {
         assert_eq!(w.storage.orders.holding(short, UserId::new(user)).await.unwrap(), held);
     }
     // A double takes none.
-    let double = Persisted::DeadLetter(DeadReason::Double);
+    let double = PersistOutcome::DeadLetter(DeadReason::Double);
     assert_eq!(persist(w, &[claim(short, 1, 6)]).await, [double]);
     assert_eq!(reasons(w).await.last(), Some(&(1, "DOUBLE".into(), false)));
 }
@@ -192,9 +197,12 @@ async fn what_is_beyond_the_stock_dies(w: &World) {
 async fn an_id_that_is_taken_dies_and_nothing_is_lost(w: &World) {
     let voucher = w.sale(Some(9)).await;
     let claims: Vec<_> = (1..=3).map(|user| claim(voucher, user, 1)).collect();
-    let clash = Persisted::DeadLetter(DeadReason::IdClash);
+    let clash = PersistOutcome::DeadLetter(DeadReason::IdClash);
     assert_eq!(persist(w, &claims).await, [WRITTEN, clash.clone(), clash]);
-    assert_eq!(persist(w, &claims).await, [Persisted::Repeat, Persisted::Repeat, Persisted::Repeat]);
+    assert_eq!(
+        persist(w, &claims).await,
+        [PersistOutcome::Repeat, PersistOutcome::Repeat, PersistOutcome::Repeat]
+    );
     assert_eq!(stock(w, voucher).await, Some(6));
     assert_eq!(w.storage.orders.get(claims[0].order).await.unwrap().unwrap().user, UserId::new(1));
     assert_eq!(w.storage.orders.holding(voucher, UserId::new(3)).await.unwrap(), Some(claims[0].order));
@@ -217,7 +225,7 @@ async fn an_unlimited_sale_has_stock_for_all(w: &World) {
     let voucher = w.sale(None).await;
     let claims: Vec<_> = (1..=300).map(|user| claim(voucher, user, user)).collect();
     assert_eq!(persist(w, &claims).await, vec![WRITTEN; 300]);
-    assert!(is_done(&w.storage.orders.step(claims[0].order, Step::Cancel, NOON).await.unwrap()));
+    assert!(is_done(&w.storage.orders.step(claims[0].order, Transition::Cancel, NOON).await.unwrap()));
     assert_eq!(stock(w, voucher).await, None);
     let counts = w.storage.orders.count(voucher).await.unwrap();
     assert_eq!(counts, OrderCounts { unpaid: 299, cancelled: 1, ..OrderCounts::default() });
@@ -238,7 +246,7 @@ async fn a_buried_claim_keeps_its_unit_and_stays_buried(w: &World) {
     let expected = [(1, "REFUSED".into(), true), (2, "REFUSED".into(), false), (3, "REFUSED".into(), false)];
     assert_eq!(reasons(w).await, expected);
     assert_eq!(stock(w, voucher).await, Some(0));
-    assert_eq!(persist(w, &[claim(voucher, 1, 1)]).await, [Persisted::Repeat]);
+    assert_eq!(persist(w, &[claim(voucher, 1, 1)]).await, [PersistOutcome::Repeat]);
     let letter = letters(w).await.remove(0);
     assert_eq!((letter.order, letter.voucher), (claim(voucher, 1, 1).order, voucher));
     assert_eq!((letter.claimed, letter.buried), (NOON, NOON + HOUR));
@@ -257,14 +265,14 @@ async fn order_at(w: &World, voucher: VoucherId, number: u64, to: OrderStatus) -
     let claim = claim(voucher, number, number);
     assert_eq!(persist(w, &[claim]).await, [WRITTEN]);
     let payment = w.storage.payments.start(claim.order, Cents::new(100), NOON).await.unwrap().id;
-    let pay = Step::Pay(payment);
+    let pay = Transition::Pay(payment);
     let steps = match to {
         OrderStatus::Pending | OrderStatus::Unpaid => vec![],
         OrderStatus::Paid => vec![pay],
-        OrderStatus::Used => vec![pay, Step::Use],
-        OrderStatus::Cancelled => vec![Step::Cancel],
-        OrderStatus::Refunding => vec![pay, Step::StartRefund],
-        OrderStatus::Refunded => vec![pay, Step::StartRefund, Step::FinishRefund],
+        OrderStatus::Used => vec![pay, Transition::Use],
+        OrderStatus::Cancelled => vec![Transition::Cancel],
+        OrderStatus::Refunding => vec![pay, Transition::StartRefund],
+        OrderStatus::Refunded => vec![pay, Transition::StartRefund, Transition::FinishRefund],
     };
     for step in steps {
         assert!(is_done(&w.storage.orders.step(claim.order, step, NOON).await.unwrap()), "{to:?} {step:?}");
@@ -283,11 +291,11 @@ async fn each_step_leads_from_one_status_alone(w: &World) {
             let (order, payment) = order_at(w, voucher, number, from).await;
             let before = w.storage.orders.get(order).await.unwrap().unwrap();
             let (step, needs, leads) = [
-                (Step::Pay(payment), Unpaid, Paid),
-                (Step::Cancel, Unpaid, Cancelled),
-                (Step::Use, Paid, Used),
-                (Step::StartRefund, Paid, Refunding),
-                (Step::FinishRefund, Refunding, Refunded),
+                (Transition::Pay(payment), Unpaid, Paid),
+                (Transition::Cancel, Unpaid, Cancelled),
+                (Transition::Use, Paid, Used),
+                (Transition::StartRefund, Paid, Refunding),
+                (Transition::FinishRefund, Refunding, Refunded),
             ][kind];
             let mut expected = before.clone();
             if from == needs {
@@ -301,12 +309,14 @@ async fn each_step_leads_from_one_status_alone(w: &World) {
             }
             let answer = w.storage.orders.step(order, step, later).await.unwrap();
             assert_eq!(is_done(&answer), from == needs, "{from:?} {step:?}");
-            let (Stepped::Done(told) | Stepped::Stands(told)) = answer else { panic!("unknown") };
+            let (TransitionOutcome::Done(told) | TransitionOutcome::Stands(told)) = answer else {
+                panic!("unknown")
+            };
             assert_eq!(told, expected, "{from:?} {step:?}");
             assert_eq!(w.storage.orders.get(order).await.unwrap(), Some(expected));
             // Again: it stands.
             let again = w.storage.orders.step(order, step, later + HOUR).await.unwrap();
-            assert_eq!(again, Stepped::Stands(told));
+            assert_eq!(again, TransitionOutcome::Stands(told));
         }
     }
 }
@@ -324,12 +334,12 @@ async fn a_closed_order_gives_unit_and_right_back(w: &World) {
         let held = w.storage.orders.holding(voucher, UserId::new(number)).await.unwrap();
         assert_eq!(held, to.is_live().then_some(order));
     }
-    for (user, answer) in [(1, Persisted::DeadLetter(DeadReason::Double)), (3, WRITTEN), (4, WRITTEN)] {
+    for (user, answer) in [(1, PersistOutcome::DeadLetter(DeadReason::Double)), (3, WRITTEN), (4, WRITTEN)] {
         assert_eq!(persist(w, &[claim(voucher, user, 10 + user)]).await, [answer]);
     }
     // Closed once more, the same user has two closed orders of the sale, and may buy a third time.
     let again = claim(voucher, 3, 13).order;
-    assert!(is_done(&w.storage.orders.step(again, Step::Cancel, NOON).await.unwrap()));
+    assert!(is_done(&w.storage.orders.step(again, Transition::Cancel, NOON).await.unwrap()));
     assert_eq!(persist(w, &[claim(voucher, 3, 23)]).await, [WRITTEN]);
     assert_eq!(w.storage.orders.of_user(UserId::new(3), Page::new(1, 9)).await.unwrap().len(), 3);
 }
@@ -339,7 +349,7 @@ async fn a_step_with_a_foreign_payment_changes_nothing(w: &World) {
     let (order, _) = order_at(w, voucher, 1, OrderStatus::Unpaid).await;
     let (_, foreign) = order_at(w, voucher, 2, OrderStatus::Unpaid).await;
     for payment in [foreign, PaymentId::new(404)] {
-        let refused = w.storage.orders.step(order, Step::Pay(payment), NOON).await;
+        let refused = w.storage.orders.step(order, Transition::Pay(payment), NOON).await;
         assert!(matches!(refused, Err(StoreError::Refused { .. })));
     }
     assert_eq!(status(w, order).await, OrderStatus::Unpaid);
@@ -363,7 +373,7 @@ async fn one_of_two_racing_steps_wins(w: &World) {
                 barrier.wait();
                 let mut won = 0;
                 for &(order, payment) in orders.iter() {
-                    let step = if pays { Step::Pay(payment) } else { Step::Cancel };
+                    let step = if pays { Transition::Pay(payment) } else { Transition::Cancel };
                     won += u64::from(is_done(
                         &runtime.block_on(storage.orders.step(order, step, NOON)).unwrap(),
                     ));
@@ -397,7 +407,7 @@ async fn lists_go_page_by_page(w: &World) {
         let list = orders.of_user(UserId::new(1), page).await.unwrap();
         assert_eq!(list.iter().map(|order| order.id).collect::<Vec<_>>(), expected);
     }
-    assert!(is_done(&orders.step(ids[1], Step::Cancel, NOON).await.unwrap()));
+    assert!(is_done(&orders.step(ids[1], Transition::Cancel, NOON).await.unwrap()));
     let (mut after, mut unpaid) = (OrderId::new(0), Vec::new());
     loop {
         let page = orders.unpaid(after, 2).await.unwrap();
@@ -448,10 +458,10 @@ async fn a_rush_of_batches_takes_exactly_the_stock(w: &World) {
     for worker in workers {
         answers.extend(worker.await.unwrap());
     }
-    let count = |answer: &Persisted| answers.iter().filter(|other| *other == answer).count();
+    let count = |answer: &PersistOutcome| answers.iter().filter(|other| *other == answer).count();
     assert_eq!(count(&WRITTEN), 1000);
-    assert_eq!(count(&Persisted::DeadLetter(DeadReason::Oversold)), 1400);
-    assert_eq!(count(&Persisted::Repeat), 2400);
+    assert_eq!(count(&PersistOutcome::DeadLetter(DeadReason::Oversold)), 1400);
+    assert_eq!(count(&PersistOutcome::Repeat), 2400);
     let counts = w.storage.orders.count(voucher).await.unwrap();
     assert_eq!(counts, OrderCounts { unpaid: UNITS, ..OrderCounts::default() });
     assert_eq!(stock(w, voucher).await, Some(0));

@@ -1,11 +1,12 @@
-//! `Orders` against plain maps: random steps from a printed seed, the same answers after each, and books that balance.
+//! `Orders` against plain maps: random steps from a printed seed, the same answers after each, and books
+//! that balance.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use mallbox_storage::{
-    Claim, DeadReason, Order, OrderCounts, OrderId, OrderStatus, Page, Persisted, Step, Stepped, UserId,
-    VoucherId,
+    Claim, DeadReason, Order, OrderCounts, OrderId, OrderStatus, Page, PersistOutcome, Transition,
+    TransitionOutcome, UserId, VoucherId,
 };
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -69,8 +70,8 @@ impl Model {
         }
     }
 
-    /// One claim after the other: stock goes to what can be written, first come first served; doubles and clashes come
-    /// after them.
+    /// One claim after the other: stock goes to what can be written, first come first served; doubles and
+    /// clashes come after them.
     fn persist(&mut self, claims: &[Claim]) -> Vec<Option<DeadReason>> {
         let deadly: Vec<_> = claims.iter().map(|claim| self.write(*claim)).collect();
         let mut answers = Vec::new();
@@ -105,14 +106,14 @@ impl Model {
         if self.take(claim.voucher) { None } else { Some(DeadReason::Oversold) }
     }
 
-    fn step(&mut self, order: OrderId, step: Step) -> Option<bool> {
+    fn step(&mut self, order: OrderId, step: Transition) -> Option<bool> {
         let (_, voucher, status) = self.orders.get_mut(&order)?;
         let (from, to) = match step {
-            Step::Pay(_) => (OrderStatus::Unpaid, OrderStatus::Paid),
-            Step::Cancel => (OrderStatus::Unpaid, OrderStatus::Cancelled),
-            Step::Use => (OrderStatus::Paid, OrderStatus::Used),
-            Step::StartRefund => (OrderStatus::Paid, OrderStatus::Refunding),
-            Step::FinishRefund => (OrderStatus::Refunding, OrderStatus::Refunded),
+            Transition::Pay(_) => (OrderStatus::Unpaid, OrderStatus::Paid),
+            Transition::Cancel => (OrderStatus::Unpaid, OrderStatus::Cancelled),
+            Transition::Use => (OrderStatus::Paid, OrderStatus::Used),
+            Transition::StartRefund => (OrderStatus::Paid, OrderStatus::Refunding),
+            Transition::FinishRefund => (OrderStatus::Refunding, OrderStatus::Refunded),
         };
         if *status != from {
             return Some(false);
@@ -171,10 +172,10 @@ async fn random_steps_agree_with_plain_maps(w: &World) {
                 model.bury(one, DeadReason::Refused);
             }
             5 => step(w, &mut model, one.order, None).await,
-            6 => step(w, &mut model, one.order, Some(Step::Cancel)).await,
-            7 => step(w, &mut model, one.order, Some(Step::Use)).await,
-            8 => step(w, &mut model, one.order, Some(Step::StartRefund)).await,
-            _ => step(w, &mut model, one.order, Some(Step::FinishRefund)).await,
+            6 => step(w, &mut model, one.order, Some(Transition::Cancel)).await,
+            7 => step(w, &mut model, one.order, Some(Transition::Use)).await,
+            8 => step(w, &mut model, one.order, Some(Transition::StartRefund)).await,
+            _ => step(w, &mut model, one.order, Some(Transition::FinishRefund)).await,
         }
         compare(w, &model, one).await;
     }
@@ -207,11 +208,11 @@ async fn persist(w: &World, model: &mut Model, claims: &[Claim]) {
     let answers = w.storage.orders.persist(&logged, NOON).await.unwrap();
     for (answer, repeat) in answers.iter().zip(repeats) {
         let expected = if repeat {
-            Persisted::Repeat
+            PersistOutcome::Repeat
         } else {
             match expected.next().unwrap() {
-                None => Persisted::Written { deadline: Some(NOON + Duration::from_secs(900)) },
-                Some(reason) => Persisted::DeadLetter(reason),
+                None => PersistOutcome::Written { deadline: Some(NOON + Duration::from_secs(900)) },
+                Some(reason) => PersistOutcome::DeadLetter(reason),
             }
         };
         assert_eq!(*answer, expected, "{claims:?}");
@@ -226,21 +227,21 @@ fn sorted(claims: &[Claim]) -> Vec<Claim> {
 }
 
 /// `None`: pay.
-async fn step(w: &World, model: &mut Model, order: OrderId, step: Option<Step>) {
+async fn step(w: &World, model: &mut Model, order: OrderId, step: Option<Transition>) {
     let step = match step {
         Some(step) => step,
         None if !model.orders.contains_key(&order) => return,
         None => {
             let payment =
                 w.storage.payments.start(order, mallbox_storage::Cents::new(1), NOON).await.unwrap();
-            Step::Pay(payment.id)
+            Transition::Pay(payment.id)
         }
     };
     let answer = w.storage.orders.step(order, step, NOON).await.unwrap();
     let done = match answer {
-        Stepped::Done(_) => Some(true),
-        Stepped::Stands(_) => Some(false),
-        Stepped::Unknown => None,
+        TransitionOutcome::Done(_) => Some(true),
+        TransitionOutcome::Stands(_) => Some(false),
+        TransitionOutcome::Unknown => None,
     };
     assert_eq!(done, model.step(order, step), "{order} {step:?}");
 }

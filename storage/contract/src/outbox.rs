@@ -1,6 +1,6 @@
 //! `Outbox`: what a closed order asks for is there until it is done.
 
-use mallbox_storage::{Errand, OrderId, OrderStatus, Step, Stepped, UserId};
+use mallbox_storage::{OrderId, OrderStatus, OutboxEntry, Transition, TransitionOutcome, UserId};
 
 use crate::world::{NOON, World, claim};
 
@@ -11,47 +11,47 @@ crate::cases! {
     what_is_done_is_gone_and_the_rest_stays_in_order,
 }
 
-async fn closed(w: &World, user: u64, voucher: mallbox_storage::VoucherId) -> Errand {
+async fn closed(w: &World, user: u64, voucher: mallbox_storage::VoucherId) -> OutboxEntry {
     let attempt = claim(voucher, user, user);
-    assert_eq!(w.storage.sales.claim(attempt).await.unwrap(), mallbox_storage::ClaimAnswer::Accepted);
+    assert_eq!(w.storage.sales.claim(attempt).await.unwrap(), mallbox_storage::ClaimOutcome::Accepted);
     w.persist_all().await;
-    let stepped = w.storage.orders.step(attempt.order, Step::Cancel, NOON).await.unwrap();
-    assert!(matches!(stepped, Stepped::Done(_)), "{stepped:?}");
-    Errand::Release { voucher, user: UserId::new(user), order: attempt.order }
+    let stepped = w.storage.orders.step(attempt.order, Transition::Cancel, NOON).await.unwrap();
+    assert!(matches!(stepped, TransitionOutcome::Done(_)), "{stepped:?}");
+    OutboxEntry::Release { voucher, user: UserId::new(user), order: attempt.order }
 }
 
 async fn an_order_that_is_closed_leaves_its_unit_to_be_released(w: &World) {
     let voucher = w.sale(Some(9)).await;
     let cancelled = closed(w, 1, voucher).await;
     assert_eq!(w.storage.outbox.open(9).await.unwrap(), [cancelled]);
-    let Errand::Release { order, .. } = cancelled;
-    let again = w.storage.orders.step(order, Step::Cancel, NOON).await.unwrap();
-    assert!(matches!(again, Stepped::Stands(_)), "{again:?}");
+    let OutboxEntry::Release { order, .. } = cancelled;
+    let again = w.storage.orders.step(order, Transition::Cancel, NOON).await.unwrap();
+    assert!(matches!(again, TransitionOutcome::Stands(_)), "{again:?}");
     assert_eq!(w.storage.outbox.open(9).await.unwrap(), [cancelled], "a repeat leaves no second one");
 
     let attempt = claim(voucher, 2, 2);
-    assert_eq!(w.storage.sales.claim(attempt).await.unwrap(), mallbox_storage::ClaimAnswer::Accepted);
+    assert_eq!(w.storage.sales.claim(attempt).await.unwrap(), mallbox_storage::ClaimOutcome::Accepted);
     w.persist_all().await;
     let payment =
         w.storage.payments.start(attempt.order, mallbox_storage::Cents::new(1), NOON).await.unwrap();
-    for step in [Step::Pay(payment.id), Step::StartRefund, Step::FinishRefund] {
+    for step in [Transition::Pay(payment.id), Transition::StartRefund, Transition::FinishRefund] {
         let stepped = w.storage.orders.step(attempt.order, step, NOON).await.unwrap();
-        assert!(matches!(stepped, Stepped::Done(_)), "{stepped:?}");
+        assert!(matches!(stepped, TransitionOutcome::Done(_)), "{stepped:?}");
     }
-    let refunded = Errand::Release { voucher, user: UserId::new(2), order: attempt.order };
+    let refunded = OutboxEntry::Release { voucher, user: UserId::new(2), order: attempt.order };
     assert_eq!(w.storage.outbox.open(9).await.unwrap(), [cancelled, refunded]);
 }
 
 async fn other_steps_leave_nothing(w: &World) {
     let voucher = w.sale(Some(9)).await;
     let attempt = claim(voucher, 1, 1);
-    assert_eq!(w.storage.sales.claim(attempt).await.unwrap(), mallbox_storage::ClaimAnswer::Accepted);
+    assert_eq!(w.storage.sales.claim(attempt).await.unwrap(), mallbox_storage::ClaimOutcome::Accepted);
     w.persist_all().await;
     let payment =
         w.storage.payments.start(attempt.order, mallbox_storage::Cents::new(1), NOON).await.unwrap();
-    for step in [Step::Pay(payment.id), Step::Use] {
+    for step in [Transition::Pay(payment.id), Transition::Use] {
         let stepped = w.storage.orders.step(attempt.order, step, NOON).await.unwrap();
-        assert!(matches!(stepped, Stepped::Done(_)), "{stepped:?}");
+        assert!(matches!(stepped, TransitionOutcome::Done(_)), "{stepped:?}");
     }
     assert_eq!(w.storage.outbox.open(9).await.unwrap(), []);
 }
@@ -73,8 +73,8 @@ async fn an_ordinary_voucher_has_nothing_to_release(w: &World) {
         refunded: None,
     };
     w.storage.orders.insert(&order, None).await.unwrap();
-    let stepped = w.storage.orders.step(order.id, Step::Cancel, NOON).await.unwrap();
-    assert!(matches!(stepped, Stepped::Done(_)), "{stepped:?}");
+    let stepped = w.storage.orders.step(order.id, Transition::Cancel, NOON).await.unwrap();
+    assert!(matches!(stepped, TransitionOutcome::Done(_)), "{stepped:?}");
     assert_eq!(w.storage.outbox.open(9).await.unwrap(), []);
 }
 

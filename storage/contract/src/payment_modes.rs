@@ -1,8 +1,8 @@
 //! `Orders`: an order takes the mall's payment mode when it is written, and keeps it.
 
 use mallbox_storage::{
-    Claim, Order, OrderId, OrderStatus, PaymentFaults, PaymentMode, Persisted, Replayed, Step, Stepped,
-    VoucherId,
+    Claim, Order, OrderId, OrderStatus, PaymentContradictions, PaymentMode, PersistOutcome, ReplayOutcome,
+    Transition, TransitionOutcome, VoucherId,
 };
 
 use crate::dead_letters::{bury, replay};
@@ -22,7 +22,7 @@ async fn set_mode(w: &World, mode: &str) {
 }
 
 async fn written(w: &World, claim: Claim) -> Order {
-    assert!(matches!(persist(w, &[claim]).await[..], [Persisted::Written { .. }]));
+    assert!(matches!(persist(w, &[claim]).await[..], [PersistOutcome::Written { .. }]));
     order(w, claim.order).await
 }
 
@@ -30,14 +30,14 @@ async fn order(w: &World, order: OrderId) -> Order {
     w.storage.orders.get(order).await.unwrap().unwrap()
 }
 
-async fn step(w: &World, order: OrderId, step: Step) -> Stepped {
+async fn step(w: &World, order: OrderId, step: Transition) -> TransitionOutcome {
     w.storage.orders.step(order, step, NOON + HOUR).await.unwrap()
 }
 
 /// No deadline to load at a start, and no money that is missing.
 async fn assert_final(w: &World) {
     assert_eq!(w.storage.orders.unpaid(OrderId::new(0), 9).await.unwrap(), []);
-    assert_eq!(w.storage.payments.faults().await.unwrap(), PaymentFaults::default());
+    assert_eq!(w.storage.payments.faults().await.unwrap(), PaymentContradictions::default());
 }
 
 async fn sale_without_payment(w: &World) -> VoucherId {
@@ -48,18 +48,20 @@ async fn sale_without_payment(w: &World) -> VoucherId {
 async fn without_a_payment_an_order_is_final_when_it_is_written(w: &World) {
     let voucher = sale_without_payment(w).await;
     let claims = [claim(voucher, 7, 1), claim(voucher, 8, 2)];
-    assert_eq!(persist(w, &claims).await, [const { Persisted::Written { deadline: None } }; 2]);
+    assert_eq!(persist(w, &claims).await, [const { PersistOutcome::Written { deadline: None } }; 2]);
     let bought = order(w, claims[0].order).await;
     assert_eq!((bought.status, bought.payment, bought.paid), (OrderStatus::Paid, PaymentMode::None, None));
     assert_final(w).await;
-    assert_eq!(step(w, bought.id, Step::Cancel).await, Stepped::Stands(bought.clone()));
-    assert!(matches!(step(w, bought.id, Step::Use).await, Stepped::Done(used) if used.used.is_some()));
+    assert_eq!(step(w, bought.id, Transition::Cancel).await, TransitionOutcome::Stands(bought.clone()));
+    assert!(
+        matches!(step(w, bought.id, Transition::Use).await, TransitionOutcome::Done(used) if used.used.is_some())
+    );
     assert_final(w).await;
     assert_eq!(w.storage.payments.of_order(bought.id).await.unwrap(), []);
     // Claim by claim, where one of the batch is a second order of its user.
     let second = [claim(voucher, 9, 3), claim(voucher, 9, 4)];
     let answers = persist(w, &second).await;
-    assert_eq!(answers[0], Persisted::Written { deadline: None });
+    assert_eq!(answers[0], PersistOutcome::Written { deadline: None });
     assert_eq!(order(w, second[0].order).await.payment, PaymentMode::None);
 }
 
@@ -67,11 +69,13 @@ async fn without_a_payment_a_refund_takes_one_step_and_gives_the_unit_back(w: &W
     let voucher = sale_without_payment(w).await;
     let bought = written(w, claim(voucher, 7, 1)).await;
     assert_eq!(stock(w, voucher).await, Some(4));
-    let Stepped::Done(refunded) = step(w, bought.id, Step::StartRefund).await else { panic!() };
+    let TransitionOutcome::Done(refunded) = step(w, bought.id, Transition::StartRefund).await else {
+        panic!()
+    };
     assert_eq!((refunded.status, refunded.refunded), (OrderStatus::Refunded, Some(NOON + HOUR)));
     assert_eq!(refunded, order(w, bought.id).await);
     assert_eq!((stock(w, voucher).await, w.storage.outbox.open(9).await.unwrap().len()), (Some(5), 1));
-    assert_eq!(step(w, bought.id, Step::StartRefund).await, Stepped::Stands(refunded));
+    assert_eq!(step(w, bought.id, Transition::StartRefund).await, TransitionOutcome::Stands(refunded));
     assert_final(w).await;
     written(w, claim(voucher, 7, 2)).await;
 }
@@ -89,15 +93,15 @@ async fn a_changed_mode_touches_no_existing_order(w: &World) {
     assert_eq!(order(w, without.id).await, without);
     let unpaid = w.storage.orders.unpaid(OrderId::new(0), 9).await.unwrap();
     assert_eq!(unpaid, [(before.id, before.deadline), (after.id, after.deadline)]);
-    assert!(matches!(step(w, before.id, Step::Cancel).await, Stepped::Done(_)));
-    assert!(matches!(step(w, without.id, Step::Cancel).await, Stepped::Stands(_)));
+    assert!(matches!(step(w, before.id, Transition::Cancel).await, TransitionOutcome::Done(_)));
+    assert!(matches!(step(w, without.id, Transition::Cancel).await, TransitionOutcome::Stands(_)));
 }
 
 async fn a_replayed_letter_takes_the_mode_of_its_replay(w: &World) {
     let voucher = w.sale(Some(5)).await;
     let letter = bury(w, voucher, 7, 4).await;
     set_mode(w, "none").await;
-    let Replayed::Order(revived) = replay(w, &letter).await else { panic!() };
+    let ReplayOutcome::Order(revived) = replay(w, &letter).await else { panic!() };
     assert_eq!((revived.status, revived.payment), (OrderStatus::Paid, PaymentMode::None));
     assert_final(w).await;
 }

@@ -3,7 +3,8 @@
 use std::sync::{Arc, Barrier};
 
 use mallbox_storage::{
-    Cents, OrderId, Payment, PaymentFaults, PaymentId, PaymentState, Step, Stepped, StoreError, VoucherId,
+    Cents, OrderId, Payment, PaymentContradictions, PaymentId, PaymentState, StoreError, Transition,
+    TransitionOutcome, VoucherId,
 };
 use tokio::runtime::Handle;
 
@@ -32,9 +33,9 @@ async fn order(w: &World, voucher: VoucherId, number: u64) -> OrderId {
     claim.order
 }
 
-async fn step(w: &World, order: OrderId, step: Step) {
+async fn step(w: &World, order: OrderId, step: Transition) {
     let stepped = w.storage.orders.step(order, step, NOON).await.unwrap();
-    assert!(matches!(stepped, Stepped::Done(_)), "{step:?}: {stepped:?}");
+    assert!(matches!(stepped, TransitionOutcome::Done(_)), "{step:?}: {stepped:?}");
 }
 
 async fn states(w: &World, order: OrderId) -> Vec<PaymentState> {
@@ -54,7 +55,7 @@ async fn what_was_never_started_is_unknown(w: &World) {
         assert!(matches!(refused, Err(StoreError::Refused { .. })));
     }
     assert_eq!(payments.unsettled(NOON + HOUR, 10).await.unwrap(), []);
-    assert_eq!(payments.faults().await.unwrap(), PaymentFaults::default());
+    assert_eq!(payments.faults().await.unwrap(), PaymentContradictions::default());
 }
 
 async fn starting_again_answers_the_open_payment(w: &World) {
@@ -65,7 +66,7 @@ async fn starting_again_answers_the_open_payment(w: &World) {
         Payment { id: first.id, order, amount: PRICE, state: PaymentState::Started, started: NOON };
     assert_eq!(first, expected);
     assert_eq!(payments.start(order, Cents::new(7), NOON + HOUR).await.unwrap(), first);
-    step(w, order, Step::Pay(first.id)).await;
+    step(w, order, Transition::Pay(first.id)).await;
     let captured = Payment { state: PaymentState::Captured, ..first };
     assert_eq!(payments.start(order, PRICE, NOON + HOUR).await.unwrap(), captured);
     assert_eq!(payments.of_order(order).await.unwrap(), [captured]);
@@ -85,9 +86,9 @@ async fn a_failed_payment_makes_room_for_another(w: &World) {
         assert!(matches!(refused, Err(StoreError::Refused { .. })));
     }
     // A failed payment pays for nothing.
-    let refused = w.storage.orders.step(order, Step::Pay(first), NOON).await;
+    let refused = w.storage.orders.step(order, Transition::Pay(first), NOON).await;
     assert!(matches!(refused, Err(StoreError::Refused { .. })));
-    step(w, order, Step::Pay(second)).await;
+    step(w, order, Transition::Pay(second)).await;
     assert_eq!(states(w, order).await, [PaymentState::Failed, PaymentState::Captured]);
 }
 
@@ -95,9 +96,9 @@ async fn steps_move_order_and_payment_together(w: &World) {
     let order = order(w, w.sale(Some(9)).await, 1).await;
     let payment = w.storage.payments.start(order, PRICE, NOON).await.unwrap().id;
     for (next, state) in [
-        (Step::Pay(payment), PaymentState::Captured),
-        (Step::StartRefund, PaymentState::Captured),
-        (Step::FinishRefund, PaymentState::Refunded),
+        (Transition::Pay(payment), PaymentState::Captured),
+        (Transition::StartRefund, PaymentState::Captured),
+        (Transition::FinishRefund, PaymentState::Refunded),
     ] {
         step(w, order, next).await;
         assert_eq!(states(w, order).await, [state], "{next:?}");
@@ -122,7 +123,7 @@ async fn what_needs_a_look_is_listed_oldest_first(w: &World) {
         assert_eq!(list, expected, "before {hours} h, {max}");
     }
     settle(w, started[1].id, PaymentState::Failed).await;
-    step(w, started[3].order, Step::Pay(started[3].id)).await;
+    step(w, started[3].order, Transition::Pay(started[3].id)).await;
     assert_eq!(payments.unsettled(NOON + HOUR * 4, 9).await.unwrap(), [started[2], started[0]]);
     settle(w, started[1].id, PaymentState::Started).await;
     assert_eq!(payments.unsettled(NOON + HOUR * 2, 9).await.unwrap(), [started[1]]);
@@ -138,9 +139,9 @@ async fn money_taken_for_a_cancelled_order_is_found(w: &World) {
         if captured_first {
             settle(w, payment.id, PaymentState::Captured).await;
             assert_eq!(payments.unsettled(NOON, 9).await.unwrap(), []);
-            step(w, order, Step::Cancel).await;
+            step(w, order, Transition::Cancel).await;
         } else {
-            step(w, order, Step::Cancel).await;
+            step(w, order, Transition::Cancel).await;
             settle(w, payment.id, PaymentState::Captured).await;
         }
         let stray = Payment { state: PaymentState::Captured, ..payment };
@@ -155,12 +156,12 @@ async fn a_refund_that_is_not_finished_needs_a_look(w: &World) {
     let payments = &w.storage.payments;
     let order = order(w, w.sale(Some(9)).await, 1).await;
     let payment = payments.start(order, PRICE, NOON).await.unwrap();
-    step(w, order, Step::Pay(payment.id)).await;
+    step(w, order, Transition::Pay(payment.id)).await;
     assert_eq!(payments.unsettled(NOON + HOUR, 9).await.unwrap(), []);
-    step(w, order, Step::StartRefund).await;
+    step(w, order, Transition::StartRefund).await;
     let refunding = Payment { state: PaymentState::Captured, ..payment };
     assert_eq!(payments.unsettled(NOON, 9).await.unwrap(), [refunding]);
-    step(w, order, Step::FinishRefund).await;
+    step(w, order, Transition::FinishRefund).await;
     assert_eq!(payments.unsettled(NOON + HOUR, 9).await.unwrap(), []);
 }
 
@@ -173,21 +174,21 @@ async fn faults_are_counted_row_by_row(w: &World) {
         rows.push(payments.start(order, PRICE, NOON).await.unwrap());
     }
     for row in &rows[..3] {
-        step(w, row.order, Step::Pay(row.id)).await;
+        step(w, row.order, Transition::Pay(row.id)).await;
     }
-    step(w, rows[1].order, Step::Use).await;
-    assert_eq!(payments.faults().await.unwrap(), PaymentFaults::default());
+    step(w, rows[1].order, Transition::Use).await;
+    assert_eq!(payments.faults().await.unwrap(), PaymentContradictions::default());
     // Nothing that a late answer of the gateway could say undoes a capture.
     for (row, late) in [(0, PaymentState::Failed), (0, PaymentState::Refunded), (1, PaymentState::Refunded)] {
         assert!(!payments.settle(rows[row].id, late, NOON).await.unwrap());
     }
-    assert_eq!(payments.faults().await.unwrap(), PaymentFaults::default());
+    assert_eq!(payments.faults().await.unwrap(), PaymentContradictions::default());
     for row in &rows[..2] {
         settle(w, row.id, PaymentState::Started).await;
     }
     settle(w, rows[3].id, PaymentState::Captured).await;
-    step(w, rows[3].order, Step::Cancel).await;
-    let expected = PaymentFaults { paid_without_payment: 2, captured_on_cancelled: 1 };
+    step(w, rows[3].order, Transition::Cancel).await;
+    let expected = PaymentContradictions { paid_without_payment: 2, captured_on_cancelled: 1 };
     assert_eq!(payments.faults().await.unwrap(), expected);
 }
 
@@ -197,9 +198,9 @@ async fn a_payment_given_up_is_captured_all_the_same(w: &World) {
     let payment = w.storage.payments.start(order, PRICE, NOON).await.unwrap();
     // Somebody asked the gateway before it had taken the money, and the answer came late.
     settle(w, payment.id, PaymentState::Failed).await;
-    step(w, order, Step::Pay(payment.id)).await;
+    step(w, order, Transition::Pay(payment.id)).await;
     assert_eq!(states(w, order).await, [PaymentState::Captured]);
-    assert_eq!(w.storage.payments.faults().await.unwrap(), PaymentFaults::default());
+    assert_eq!(w.storage.payments.faults().await.unwrap(), PaymentContradictions::default());
 }
 
 async fn a_rush_starts_one_payment(w: &World) {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use mallbox_storage::{
-    Card, NewPicture, Phone, Picture, PictureKind, PicturePut, PictureRemoval, PictureRoom, PictureSweep,
+    NewPicture, Phone, Picture, PictureKind, PictureSweep, PictureUsage, Profile, PutOutcome, RemoveOutcome,
     ShopText, ShopType, ShopTypeId, Timestamp, UserId,
 };
 
@@ -20,7 +20,7 @@ crate::cases! {
     pictures_outlive_a_restart,
 }
 
-const PLENTY: PictureRoom = PictureRoom { pictures: 1_000, bytes: 100 << 20 };
+const PLENTY: PictureUsage = PictureUsage { pictures: 1_000, bytes: 100 << 20 };
 const OTHER: UserId = UserId::new(77);
 
 async fn owner(w: &World) -> UserId {
@@ -40,15 +40,15 @@ fn picture(number: u32, owner: UserId, bytes: usize) -> NewPicture {
 
 async fn put(w: &World, number: u32, owner: UserId, now: Timestamp) {
     let answer = w.storage.pictures.put(picture(number, owner, 100), PLENTY, now).await.unwrap();
-    assert_eq!(answer, PicturePut::Put);
+    assert_eq!(answer, PutOutcome::Put);
 }
 
 async fn is_there(w: &World, number: u32) -> bool {
     w.storage.pictures.get(&name(number)).await.unwrap().is_some()
 }
 
-fn room(pictures: u64, bytes: u64) -> PictureRoom {
-    PictureRoom { pictures, bytes }
+fn room(pictures: u64, bytes: u64) -> PictureUsage {
+    PictureUsage { pictures, bytes }
 }
 
 async fn a_picture_is_what_was_uploaded_and_its_name_is_taken(w: &World) {
@@ -58,11 +58,11 @@ async fn a_picture_is_what_was_uploaded_and_its_name_is_taken(w: &World) {
         assert!(pictures.get(text).await.unwrap().is_none(), "{text}");
     }
     let large = NewPicture { kind: PictureKind::Webp, ..picture(1, owner, 1 << 20) };
-    assert_eq!(pictures.put(large.clone(), PLENTY, NOON).await.unwrap(), PicturePut::Put);
+    assert_eq!(pictures.put(large.clone(), PLENTY, NOON).await.unwrap(), PutOutcome::Put);
     let again = pictures.put(picture(1, owner, 5), PLENTY, NOON).await.unwrap();
-    assert_eq!(again, PicturePut::NameTaken, "what a name shows never changes");
+    assert_eq!(again, PutOutcome::NameTaken, "what a name shows never changes");
     let others = pictures.put(picture(1, OTHER, 5), PLENTY, NOON).await.unwrap();
-    assert_eq!(others, PicturePut::NameTaken);
+    assert_eq!(others, PutOutcome::NameTaken);
     let found = pictures.get(&name(1)).await.unwrap();
     assert!(found == Some(Picture { kind: PictureKind::Webp, content: large.content }));
     assert!(pictures.get(&name(1).to_uppercase()).await.unwrap().is_none(), "a name is its bytes");
@@ -75,16 +75,16 @@ async fn nobody_has_more_than_they_may(w: &World) {
     let owner = owner(w).await;
     let try_put =
         async |number, bytes, most| pictures.put(picture(number, owner, bytes), most, NOON).await.unwrap();
-    assert_eq!(try_put(1, 60, room(2, 100)).await, PicturePut::Put);
-    assert_eq!(try_put(2, 41, room(2, 100)).await, PicturePut::NoRoom(room(1, 60)), "a byte too many");
-    assert_eq!(try_put(3, 40, room(2, 100)).await, PicturePut::Put, "to the last byte");
-    assert_eq!(try_put(4, 1, room(2, 1_000)).await, PicturePut::NoRoom(room(2, 100)), "one too many");
-    assert_eq!(try_put(5, 1, room(0, 0)).await, PicturePut::NoRoom(room(2, 100)));
+    assert_eq!(try_put(1, 60, room(2, 100)).await, PutOutcome::Put);
+    assert_eq!(try_put(2, 41, room(2, 100)).await, PutOutcome::NoRoom(room(1, 60)), "a byte too many");
+    assert_eq!(try_put(3, 40, room(2, 100)).await, PutOutcome::Put, "to the last byte");
+    assert_eq!(try_put(4, 1, room(2, 1_000)).await, PutOutcome::NoRoom(room(2, 100)), "one too many");
+    assert_eq!(try_put(5, 1, room(0, 0)).await, PutOutcome::NoRoom(room(2, 100)));
     assert!(!is_there(w, 2).await && !is_there(w, 4).await);
     let others = pictures.put(picture(6, OTHER, 1), room(1, 1), NOON).await.unwrap();
-    assert_eq!(others, PicturePut::Put, "each has room of their own");
-    assert_eq!(pictures.remove(owner, &name(1)).await.unwrap(), PictureRemoval::Removed);
-    assert_eq!(try_put(7, 60, room(2, 100)).await, PicturePut::Put, "what is gone takes no room");
+    assert_eq!(others, PutOutcome::Put, "each has room of their own");
+    assert_eq!(pictures.remove(owner, &name(1)).await.unwrap(), RemoveOutcome::Removed);
+    assert_eq!(try_put(7, 60, room(2, 100)).await, PutOutcome::Put, "what is gone takes no room");
     assert_eq!(pictures.usage(owner).await.unwrap(), room(2, 100));
 }
 
@@ -97,7 +97,7 @@ async fn a_rush_of_one_owner_gets_exactly_what_they_may_have(w: &World) {
         rush.spawn(async move { pictures.put(picture(number, owner, 10), room(MAY, 1_000), NOON).await });
     }
     let answers: Vec<_> = rush.join_all().await.into_iter().map(Result::unwrap).collect();
-    let count = answers.iter().filter(|answer| **answer == PicturePut::Put).count();
+    let count = answers.iter().filter(|answer| **answer == PutOutcome::Put).count();
     assert_eq!(count as u64, MAY, "{answers:?}");
     assert_eq!(w.storage.pictures.usage(owner).await.unwrap(), room(MAY, 10 * MAY));
 }
@@ -124,22 +124,22 @@ async fn only_the_owner_removes_a_picture_and_never_one_that_is_shown(w: &World)
     put(w, 2, owner, NOON).await;
     for (who, number) in [(OTHER, 1), (owner, 9)] {
         let answer = pictures.remove(who, &name(number)).await.unwrap();
-        assert_eq!(answer, PictureRemoval::NotTheirs);
+        assert_eq!(answer, RemoveOutcome::NotTheirs);
     }
     w.back_end().sql(&format!("INSERT INTO note_pictures (name, note_id) VALUES ('{}', 5)", name(1)));
-    assert_eq!(pictures.remove(owner, &name(1)).await.unwrap(), PictureRemoval::Shown);
-    assert_eq!(pictures.remove(owner, &name(2)).await.unwrap(), PictureRemoval::Removed);
-    assert_eq!(pictures.remove(owner, &name(2)).await.unwrap(), PictureRemoval::NotTheirs);
+    assert_eq!(pictures.remove(owner, &name(1)).await.unwrap(), RemoveOutcome::Shown);
+    assert_eq!(pictures.remove(owner, &name(2)).await.unwrap(), RemoveOutcome::Removed);
+    assert_eq!(pictures.remove(owner, &name(2)).await.unwrap(), RemoveOutcome::NotTheirs);
     assert!(is_there(w, 1).await && !is_there(w, 2).await);
     assert_eq!(pictures.usage(owner).await.unwrap(), room(1, 100));
     // The name is free again, and so is whatever the picture had inside the record.
     let again = NewPicture { name: name(2), ..picture(3, owner, 50) };
-    assert_eq!(pictures.put(again.clone(), PLENTY, NOON).await.unwrap(), PicturePut::Put);
+    assert_eq!(pictures.put(again.clone(), PLENTY, NOON).await.unwrap(), PutOutcome::Put);
     assert!(pictures.get(&name(2)).await.unwrap().unwrap().content == again.content);
 }
 
 async fn set_icon(w: &World, user: UserId, icon: &str) {
-    let card = Card::default();
+    let card = Profile::default();
     assert!(w.storage.users.put_card(user, "a", icon, &card, NOON).await.unwrap());
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use mallbox_storage::{
-    Cents, Order, OrderCounts, OrderId, OrderStatus, PaymentMode, Step, StoreError, UserId, VoucherId,
+    Cents, Order, OrderCounts, OrderId, OrderStatus, PaymentMode, StoreError, Transition, UserId, VoucherId,
 };
 use tokio::task::JoinSet;
 
@@ -44,7 +44,7 @@ async fn ordinary_vouchers_may_be_bought_often(w: &World) {
         }
         assert_eq!(orders.get(OrderId::new(number)).await.unwrap(), Some(order(number, voucher)));
     }
-    assert!(is_done(&orders.step(OrderId::new(2), Step::Cancel, NOON).await.unwrap()));
+    assert!(is_done(&orders.step(OrderId::new(2), Transition::Cancel, NOON).await.unwrap()));
     let counts = orders.count(voucher).await.unwrap();
     assert_eq!(counts, OrderCounts { unpaid: 2, cancelled: 1, ..OrderCounts::default() });
     assert_eq!(orders.holding(voucher, UserId::new(1)).await.unwrap(), None);
@@ -88,7 +88,7 @@ async fn a_request_that_was_made_before_buys_nothing_more(w: &World) {
         assert!(orders.insert(&order(9, voucher), Some(NAME)).await.is_err());
         assert_eq!(orders.requested(anne, voucher, NAME).await.unwrap(), None);
     }
-    assert!(is_done(&orders.step(OrderId::new(1), Step::Cancel, NOON).await.unwrap()));
+    assert!(is_done(&orders.step(OrderId::new(1), Transition::Cancel, NOON).await.unwrap()));
     let w = w.reopen().await;
     assert_eq!(w.storage.orders.insert(&order(9, voucher), Some(NAME)).await.unwrap().get(), 1);
     assert_eq!(w.storage.orders.get(OrderId::new(9)).await.unwrap(), None);

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use mallbox_storage::{Claim, ClaimAnswer, OrderId, Release, Step, Terms, Units, UserId, VoucherId};
+use mallbox_storage::{
+    Claim, ClaimOutcome, OrderId, ReleaseOutcome, SaleUnits, Terms, Transition, UserId, VoucherId,
+};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
@@ -32,13 +34,16 @@ crate::cases! {
 async fn unknown_sale_is_unknown(w: &World) {
     let sales = &w.storage.sales;
     let nowhere = VoucherId::new(404);
-    assert_eq!(sales.claim(claim(nowhere, 1, 1)).await.unwrap(), ClaimAnswer::Unknown);
+    assert_eq!(sales.claim(claim(nowhere, 1, 1)).await.unwrap(), ClaimOutcome::Unknown);
     assert_eq!(sales.units(nowhere).await.unwrap(), None);
-    assert_eq!(sales.release(nowhere, UserId::new(1), OrderId::new(1)).await.unwrap(), Release::NotHeld);
+    assert_eq!(
+        sales.release(nowhere, UserId::new(1), OrderId::new(1)).await.unwrap(),
+        ReleaseOutcome::NotHeld
+    );
     sales.forget(nowhere).await.unwrap();
     let voucher = w.sale(Some(1)).await;
     sales.forget(voucher).await.unwrap();
-    assert_eq!(sales.claim(claim(voucher, 1, 1)).await.unwrap(), ClaimAnswer::Unknown);
+    assert_eq!(sales.claim(claim(voucher, 1, 1)).await.unwrap(), ClaimOutcome::Unknown);
 }
 
 async fn window_and_pause_are_decided_at_the_instant_of_the_claim(w: &World) {
@@ -47,23 +52,23 @@ async fn window_and_pause_are_decided_at_the_instant_of_the_claim(w: &World) {
     let ms = std::time::Duration::from_millis(1);
     let at = |now, number| Claim { at: now, ..claim(voucher, number, number) };
     for (number, now, expected) in [
-        (1, terms.begin - ms, ClaimAnswer::NotOpen),
-        (2, terms.begin, ClaimAnswer::Accepted),
-        (3, terms.end - ms, ClaimAnswer::Accepted),
-        (4, terms.end, ClaimAnswer::Ended),
+        (1, terms.begin - ms, ClaimOutcome::NotOpen),
+        (2, terms.begin, ClaimOutcome::Accepted),
+        (3, terms.end - ms, ClaimOutcome::Accepted),
+        (4, terms.end, ClaimOutcome::Ended),
     ] {
         assert_eq!(w.storage.sales.claim(at(now, number)).await.unwrap(), expected, "claim {number}");
     }
     w.storage.sales.put(Terms { paused: true, ..terms }).await.unwrap();
     for (now, expected) in [
-        (terms.begin - ms, ClaimAnswer::NotOpen),
-        (terms.begin, ClaimAnswer::Paused),
-        (terms.end, ClaimAnswer::Ended),
+        (terms.begin - ms, ClaimOutcome::NotOpen),
+        (terms.begin, ClaimOutcome::Paused),
+        (terms.end, ClaimOutcome::Ended),
     ] {
         assert_eq!(w.storage.sales.claim(at(now, 5)).await.unwrap(), expected, "paused, at {now:?}");
     }
     w.storage.sales.put(Terms { end: terms.end + HOUR, ..terms }).await.unwrap();
-    assert_eq!(w.storage.sales.claim(at(terms.end, 6)).await.unwrap(), ClaimAnswer::Accepted);
+    assert_eq!(w.storage.sales.claim(at(terms.end, 6)).await.unwrap(), ClaimOutcome::Accepted);
 }
 
 async fn who_holds_a_unit_hears_so_before_any_other_refusal(w: &World) {
@@ -72,32 +77,32 @@ async fn who_holds_a_unit_hears_so_before_any_other_refusal(w: &World) {
     let [holder, nobody] = [7, 8].map(UserId::new);
     assert_eq!(sales.held(voucher, holder).await.unwrap(), None);
     let bought = claim(voucher, 7, 1);
-    assert_eq!(sales.claim(bought).await.unwrap(), ClaimAnswer::Accepted);
+    assert_eq!(sales.claim(bought).await.unwrap(), ClaimOutcome::Accepted);
     let refusals = [
-        (Terms { paused: true, ..terms }, NOON, ClaimAnswer::Paused),
-        (terms, terms.end, ClaimAnswer::Ended),
-        (Terms { begin: NOON + HOUR / 2, ..terms }, NOON, ClaimAnswer::NotOpen),
+        (Terms { paused: true, ..terms }, NOON, ClaimOutcome::Paused),
+        (terms, terms.end, ClaimOutcome::Ended),
+        (Terms { begin: NOON + HOUR / 2, ..terms }, NOON, ClaimOutcome::NotOpen),
     ];
     for is_recorded in [false, true] {
         for (terms, at, refusal) in refusals {
             sales.put(terms).await.unwrap();
             let again = |user| Claim { at, ..claim(voucher, user, user + 10) };
-            assert_eq!(sales.claim(again(7)).await.unwrap(), ClaimAnswer::AlreadyBought(bought.order));
+            assert_eq!(sales.claim(again(7)).await.unwrap(), ClaimOutcome::AlreadyBought(bought.order));
             assert_eq!(sales.claim(again(8)).await.unwrap(), refusal);
             assert_eq!(sales.held(voucher, holder).await.unwrap(), Some(bought.order), "{is_recorded}");
             assert_eq!(sales.held(voucher, nobody).await.unwrap(), None);
         }
         w.persist_all().await;
     }
-    assert_eq!(sales.units(voucher).await.unwrap(), Some(Units { units: Some(9), taken: 1 }));
+    assert_eq!(sales.units(voucher).await.unwrap(), Some(SaleUnits { units: Some(9), taken: 1 }));
     assert_eq!(sales.held(VoucherId::new(404), holder).await.unwrap(), None);
 }
 
 async fn one_unit_a_user_and_the_order_is_named(w: &World) {
     let voucher = w.sale(Some(1)).await;
     let first = claim(voucher, 7, 1);
-    assert_eq!(w.storage.sales.claim(first).await.unwrap(), ClaimAnswer::Accepted);
-    let held = ClaimAnswer::AlreadyBought(first.order);
+    assert_eq!(w.storage.sales.claim(first).await.unwrap(), ClaimOutcome::Accepted);
+    let held = ClaimOutcome::AlreadyBought(first.order);
     assert_eq!(
         w.storage.sales.claim(claim(voucher, 7, 2)).await.unwrap(),
         held,
@@ -105,11 +110,11 @@ async fn one_unit_a_user_and_the_order_is_named(w: &World) {
     );
     w.persist_all().await;
     assert_eq!(w.storage.sales.claim(claim(voucher, 7, 3)).await.unwrap(), held, "from the record");
-    assert_eq!(w.storage.sales.claim(claim(voucher, 8, 4)).await.unwrap(), ClaimAnswer::SoldOut);
+    assert_eq!(w.storage.sales.claim(claim(voucher, 8, 4)).await.unwrap(), ClaimOutcome::SoldOut);
     let other = w.sale(Some(1)).await;
     assert_eq!(
         w.storage.sales.claim(claim(other, 7, 5)).await.unwrap(),
-        ClaimAnswer::Accepted,
+        ClaimOutcome::Accepted,
         "one per sale"
     );
 }
@@ -118,22 +123,22 @@ async fn a_repeat_with_the_same_order_is_accepted_and_takes_nothing(w: &World) {
     let voucher = w.sale(Some(2)).await;
     let attempt = claim(voucher, 7, 1);
     for _ in 0..2 {
-        assert_eq!(w.storage.sales.claim(attempt).await.unwrap(), ClaimAnswer::Accepted);
+        assert_eq!(w.storage.sales.claim(attempt).await.unwrap(), ClaimOutcome::Accepted);
     }
     assert_eq!(w.persist_all().await.len(), 1);
-    assert_eq!(w.storage.sales.claim(attempt).await.unwrap(), ClaimAnswer::Accepted);
+    assert_eq!(w.storage.sales.claim(attempt).await.unwrap(), ClaimOutcome::Accepted);
     assert_eq!(left(w, voucher).await, 1);
 }
 
 async fn a_refused_claim_changes_nothing(w: &World) {
     let voucher = w.sale(Some(2)).await;
     let terms = w.terms(voucher).await;
-    assert_eq!(w.storage.sales.claim(claim(voucher, 1, 1)).await.unwrap(), ClaimAnswer::Accepted);
+    assert_eq!(w.storage.sales.claim(claim(voucher, 1, 1)).await.unwrap(), ClaimOutcome::Accepted);
     let _ = w.storage.sales.claim(claim(voucher, 1, 2)).await.unwrap();
     let _ = w.storage.sales.claim(Claim { at: terms.end, ..claim(voucher, 2, 3) }).await.unwrap();
-    assert_eq!(w.storage.sales.units(voucher).await.unwrap(), Some(Units { units: Some(2), taken: 1 }));
+    assert_eq!(w.storage.sales.units(voucher).await.unwrap(), Some(SaleUnits { units: Some(2), taken: 1 }));
     assert_eq!(w.storage.order_log.state().await.pending, 1);
-    assert_eq!(w.storage.sales.claim(claim(voucher, 2, 4)).await.unwrap(), ClaimAnswer::Accepted);
+    assert_eq!(w.storage.sales.claim(claim(voucher, 2, 4)).await.unwrap(), ClaimOutcome::Accepted);
 }
 
 async fn units_go_up_and_down_but_never_below_what_is_taken(w: &World) {
@@ -141,50 +146,56 @@ async fn units_go_up_and_down_but_never_below_what_is_taken(w: &World) {
     let terms = w.terms(voucher).await;
     let put = async |units| w.storage.sales.put(Terms { units, ..terms }).await.unwrap();
     for user in 1..=2 {
-        assert_eq!(w.storage.sales.claim(claim(voucher, user, user)).await.unwrap(), ClaimAnswer::Accepted);
+        assert_eq!(w.storage.sales.claim(claim(voucher, user, user)).await.unwrap(), ClaimOutcome::Accepted);
     }
     for _ in 0..2 {
-        assert_eq!(put(Some(5)).await, Units { units: Some(5), taken: 2 }, "a repeat changes nothing");
+        assert_eq!(put(Some(5)).await, SaleUnits { units: Some(5), taken: 2 }, "a repeat changes nothing");
     }
-    assert_eq!(put(Some(0)).await, Units { units: Some(2), taken: 2 });
-    assert_eq!(w.storage.sales.claim(claim(voucher, 3, 3)).await.unwrap(), ClaimAnswer::SoldOut);
-    assert_eq!(put(None).await, Units { units: None, taken: 2 });
-    assert_eq!(w.storage.sales.claim(claim(voucher, 3, 3)).await.unwrap(), ClaimAnswer::Accepted);
-    assert_eq!(put(Some(4)).await, Units { units: Some(4), taken: 3 });
+    assert_eq!(put(Some(0)).await, SaleUnits { units: Some(2), taken: 2 });
+    assert_eq!(w.storage.sales.claim(claim(voucher, 3, 3)).await.unwrap(), ClaimOutcome::SoldOut);
+    assert_eq!(put(None).await, SaleUnits { units: None, taken: 2 });
+    assert_eq!(w.storage.sales.claim(claim(voucher, 3, 3)).await.unwrap(), ClaimOutcome::Accepted);
+    assert_eq!(put(Some(4)).await, SaleUnits { units: Some(4), taken: 3 });
     assert_eq!(left(w, voucher).await, 1);
 }
 
 async fn an_unlimited_sale_never_sells_out(w: &World) {
     let voucher = w.sale(None).await;
     for user in 1..=20 {
-        assert_eq!(w.storage.sales.claim(claim(voucher, user, user)).await.unwrap(), ClaimAnswer::Accepted);
+        assert_eq!(w.storage.sales.claim(claim(voucher, user, user)).await.unwrap(), ClaimOutcome::Accepted);
     }
     let units = w.storage.sales.units(voucher).await.unwrap().unwrap();
-    assert_eq!((units, units.left()), (Units { units: None, taken: 20 }, None));
+    assert_eq!((units, units.left()), (SaleUnits { units: None, taken: 20 }, None));
     assert_eq!(w.storage.sales.claim(claim(voucher, 20, 21)).await.unwrap(), held_by(claim(voucher, 20, 20)));
 }
 
 async fn a_released_unit_can_be_bought_again(w: &World) {
     let voucher = w.sale(Some(1)).await;
     let first = claim(voucher, 1, 1);
-    assert_eq!(w.storage.sales.claim(first).await.unwrap(), ClaimAnswer::Accepted);
+    assert_eq!(w.storage.sales.claim(first).await.unwrap(), ClaimOutcome::Accepted);
     w.persist_all().await;
-    cancel_and_release(w, first, Release::Released).await;
+    cancel_and_release(w, first, ReleaseOutcome::Released).await;
     assert_eq!(left(w, voucher).await, 1);
     let again = claim(voucher, 1, 2);
     assert_eq!(
         w.storage.sales.claim(again).await.unwrap(),
-        ClaimAnswer::Accepted,
+        ClaimOutcome::Accepted,
         "the same user may buy again"
     );
-    assert_eq!(w.storage.sales.release(voucher, first.user, first.order).await.unwrap(), Release::NotHeld);
+    assert_eq!(
+        w.storage.sales.release(voucher, first.user, first.order).await.unwrap(),
+        ReleaseOutcome::NotHeld
+    );
     w.persist_all().await;
-    assert_eq!(w.storage.sales.release(voucher, first.user, first.order).await.unwrap(), Release::NotHeld);
-    assert_eq!(w.storage.sales.claim(claim(voucher, 2, 3)).await.unwrap(), ClaimAnswer::SoldOut);
-    cancel_and_release(w, again, Release::Released).await;
+    assert_eq!(
+        w.storage.sales.release(voucher, first.user, first.order).await.unwrap(),
+        ReleaseOutcome::NotHeld
+    );
+    assert_eq!(w.storage.sales.claim(claim(voucher, 2, 3)).await.unwrap(), ClaimOutcome::SoldOut);
+    cancel_and_release(w, again, ReleaseOutcome::Released).await;
     assert_eq!(
         w.storage.sales.claim(claim(voucher, 2, 4)).await.unwrap(),
-        ClaimAnswer::Accepted,
+        ClaimOutcome::Accepted,
         "so may another"
     );
 }
@@ -192,14 +203,14 @@ async fn a_released_unit_can_be_bought_again(w: &World) {
 async fn a_release_of_another_order_does_nothing(w: &World) {
     let voucher = w.sale(Some(2)).await;
     let mine = claim(voucher, 1, 1);
-    assert_eq!(w.storage.sales.claim(mine).await.unwrap(), ClaimAnswer::Accepted);
+    assert_eq!(w.storage.sales.claim(mine).await.unwrap(), ClaimOutcome::Accepted);
     for (user, order) in [(1, 99), (2, 99)] {
         let release = w.storage.sales.release(voucher, UserId::new(user), OrderId::new(order)).await.unwrap();
-        assert_eq!(release, Release::NotHeld);
+        assert_eq!(release, ReleaseOutcome::NotHeld);
     }
     w.persist_all().await;
     let release = w.storage.sales.release(voucher, mine.user, mine.order).await.unwrap();
-    assert_eq!(release, Release::NotHeld, "its order is live");
+    assert_eq!(release, ReleaseOutcome::NotHeld, "its order is live");
     assert_eq!(left(w, voucher).await, 1);
 }
 
@@ -207,13 +218,13 @@ async fn a_release_of_another_order_does_nothing(w: &World) {
 async fn a_claim_that_is_settled_and_still_in_the_log_holds_nothing(w: &World) {
     let voucher = w.sale(Some(5)).await;
     let (first, second) = (claim(voucher, 7, 1), claim(voucher, 7, 2));
-    assert_eq!(w.storage.sales.claim(first).await.unwrap(), ClaimAnswer::Accepted);
+    assert_eq!(w.storage.sales.claim(first).await.unwrap(), ClaimOutcome::Accepted);
     persist(w, &[first]).await;
-    cancel_and_release(w, first, Release::Released).await;
+    cancel_and_release(w, first, ReleaseOutcome::Released).await;
     persist(w, &[second]).await;
     w.storage.sales.forget(voucher).await.unwrap();
     assert_eq!(w.storage.sales.put(w.terms(voucher).await).await.unwrap().taken, 1);
-    cancel_and_release(w, second, Release::Released).await;
+    cancel_and_release(w, second, ReleaseOutcome::Released).await;
     assert_eq!(left(w, voucher).await, 5);
 }
 
@@ -221,25 +232,25 @@ async fn buyers_are_found_again_when_a_sale_is_loaded(w: &World) {
     let voucher = w.sale(Some(5)).await;
     let (recorded, pending, cancelled) = (claim(voucher, 1, 1), claim(voucher, 2, 2), claim(voucher, 3, 3));
     for attempt in [recorded, cancelled] {
-        assert_eq!(w.storage.sales.claim(attempt).await.unwrap(), ClaimAnswer::Accepted);
+        assert_eq!(w.storage.sales.claim(attempt).await.unwrap(), ClaimOutcome::Accepted);
     }
     w.persist_all().await;
-    cancel_and_release(w, cancelled, Release::Released).await;
-    assert_eq!(w.storage.sales.claim(pending).await.unwrap(), ClaimAnswer::Accepted);
+    cancel_and_release(w, cancelled, ReleaseOutcome::Released).await;
+    assert_eq!(w.storage.sales.claim(pending).await.unwrap(), ClaimOutcome::Accepted);
     // In the record and still in the log, as between a worker's two steps.
     let between = claim(voucher, 4, 4);
-    assert_eq!(w.storage.sales.claim(between).await.unwrap(), ClaimAnswer::Accepted);
+    assert_eq!(w.storage.sales.claim(between).await.unwrap(), ClaimOutcome::Accepted);
     let taken = w.storage.order_log.take("other", 10, std::time::Duration::ZERO).await.unwrap();
     w.storage.orders.persist(&taken[1..], NOON).await.unwrap();
 
     w.storage.sales.forget(voucher).await.unwrap();
     let units = w.storage.sales.put(w.terms(voucher).await).await.unwrap();
-    assert_eq!(units, Units { units: Some(5), taken: 3 });
+    assert_eq!(units, SaleUnits { units: Some(5), taken: 3 });
     for attempt in [recorded, pending, between] {
         let again = Claim { order: claim(voucher, 9, 9).order, ..attempt };
         assert_eq!(w.storage.sales.claim(again).await.unwrap(), held_by(attempt));
     }
-    assert_eq!(w.storage.sales.claim(claim(voucher, 3, 5)).await.unwrap(), ClaimAnswer::Accepted);
+    assert_eq!(w.storage.sales.claim(claim(voucher, 3, 5)).await.unwrap(), ClaimOutcome::Accepted);
 }
 
 async fn a_unit_given_back_while_its_sale_is_loaded_is_not_lost(w: &World) {
@@ -252,7 +263,7 @@ async fn a_unit_given_back_while_its_sale_is_loaded_is_not_lost(w: &World) {
         let (sales, some) = (Arc::clone(&w.storage.sales), some.to_vec());
         claims.spawn(async move {
             for attempt in some {
-                assert_eq!(sales.claim(attempt).await.unwrap(), ClaimAnswer::Accepted);
+                assert_eq!(sales.claim(attempt).await.unwrap(), ClaimOutcome::Accepted);
             }
         });
     }
@@ -262,9 +273,10 @@ async fn a_unit_given_back_while_its_sale_is_loaded_is_not_lost(w: &World) {
     let storage = w.storage.clone();
     let closing = tokio::spawn(async move {
         for attempt in attempts.iter().take(RELEASED) {
-            let stepped = storage.orders.step(attempt.order, Step::Cancel, NOON).await.unwrap();
-            assert!(matches!(stepped, mallbox_storage::Stepped::Done(_)), "{stepped:?}");
-            // Where the sale is not in memory there is nothing to release: the next load reads a cancelled order.
+            let stepped = storage.orders.step(attempt.order, Transition::Cancel, NOON).await.unwrap();
+            assert!(matches!(stepped, mallbox_storage::TransitionOutcome::Done(_)), "{stepped:?}");
+            // Where the sale is not in memory there is nothing to release: the next load reads a cancelled
+            // order.
             let _ = storage.sales.release(attempt.voucher, attempt.user, attempt.order).await.unwrap();
         }
     });
@@ -280,7 +292,7 @@ async fn a_unit_given_back_while_its_sale_is_loaded_is_not_lost(w: &World) {
 async fn an_accepted_claim_is_in_the_log(w: &World) {
     let voucher = w.sale(Some(5)).await;
     let mine = claim(voucher, 1, 1);
-    assert_eq!(w.storage.sales.claim(mine).await.unwrap(), ClaimAnswer::Accepted);
+    assert_eq!(w.storage.sales.claim(mine).await.unwrap(), ClaimOutcome::Accepted);
     assert_eq!(w.storage.order_log.find(mine.order).await.unwrap(), Some(mine));
     assert_eq!(w.storage.order_log.of_user(mine.user).await.unwrap(), [mine]);
     let logged = w.persist_all().await;
@@ -288,7 +300,8 @@ async fn an_accepted_claim_is_in_the_log(w: &World) {
     assert_eq!(w.storage.order_log.find(mine.order).await.unwrap(), None);
 }
 
-/// Eight threads, each with more users than there are units, all starting at one barrier; every fifth winner gives back.
+/// Eight threads, each with more users than there are units, all starting at one barrier; every fifth winner
+/// gives back.
 async fn a_rush_sells_exactly_the_units(w: &World) {
     const THREADS: usize = 8;
     const USERS: u64 = 400;
@@ -305,7 +318,7 @@ async fn a_rush_sells_exactly_the_units(w: &World) {
                 let users = (0..USERS).map(|n| thread * USERS / 2 + n);
                 let won = |user| {
                     let attempt = claim(voucher, user, thread * USERS + user);
-                    runtime.block_on(sales.claim(attempt)).unwrap() == ClaimAnswer::Accepted
+                    runtime.block_on(sales.claim(attempt)).unwrap() == ClaimOutcome::Accepted
                 };
                 users.filter(|user| won(*user)).collect::<Vec<_>>()
             })
@@ -339,25 +352,29 @@ async fn random_steps_agree_with_a_plain_map(w: &World) {
                 let attempt = claim(voucher, user, number);
                 let expected = match holders.get(&user) {
                     Some(held) => held_by(*held),
-                    None if holders.len() as u64 >= units => ClaimAnswer::SoldOut,
-                    None => ClaimAnswer::Accepted,
+                    None if holders.len() as u64 >= units => ClaimOutcome::SoldOut,
+                    None => ClaimOutcome::Accepted,
                 };
                 assert_eq!(w.storage.sales.claim(attempt).await.unwrap(), expected, "step {number}");
-                if expected == ClaimAnswer::Accepted {
+                if expected == ClaimOutcome::Accepted {
                     holders.insert(user, attempt);
                 }
             }
             6..=7 => {
                 if let Some(held) = holders.remove(&user) {
                     w.persist_all().await;
-                    cancel_and_release(w, held, Release::Released).await;
+                    cancel_and_release(w, held, ReleaseOutcome::Released).await;
                 }
             }
             8 => {
                 let wanted = dice.random_range(0..12);
                 units = wanted.max(holders.len() as u64);
                 let put = w.storage.sales.put(Terms { units: Some(wanted), ..terms }).await.unwrap();
-                assert_eq!(put, Units { units: Some(units), taken: holders.len() as u64 }, "step {number}");
+                assert_eq!(
+                    put,
+                    SaleUnits { units: Some(units), taken: holders.len() as u64 },
+                    "step {number}"
+                );
             }
             _ => {
                 w.storage.sales.forget(voucher).await.unwrap();
@@ -372,13 +389,13 @@ async fn left(w: &World, voucher: VoucherId) -> u64 {
     w.storage.sales.units(voucher).await.unwrap().unwrap().left().unwrap()
 }
 
-fn held_by(claim: Claim) -> ClaimAnswer {
-    ClaimAnswer::AlreadyBought(claim.order)
+fn held_by(claim: Claim) -> ClaimOutcome {
+    ClaimOutcome::AlreadyBought(claim.order)
 }
 
-async fn cancel_and_release(w: &World, claim: Claim, expected: Release) {
-    let stepped = w.storage.orders.step(claim.order, Step::Cancel, NOON).await.unwrap();
-    assert!(matches!(stepped, mallbox_storage::Stepped::Done(_)), "{stepped:?}");
+async fn cancel_and_release(w: &World, claim: Claim, expected: ReleaseOutcome) {
+    let stepped = w.storage.orders.step(claim.order, Transition::Cancel, NOON).await.unwrap();
+    assert!(matches!(stepped, mallbox_storage::TransitionOutcome::Done(_)), "{stepped:?}");
     let release = w.storage.sales.release(claim.voucher, claim.user, claim.order).await.unwrap();
     assert_eq!(release, expected);
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use mallbox_storage::{Day, DaySpan, MakeUp, Page, Phone, SignedDay, UserId};
+use mallbox_storage::{Day, DaySpan, MakeUpOutcome, Page, Phone, SignedDay, UserId};
 use rand::rngs::SmallRng;
 use rand::{Rng as _, RngExt as _, SeedableRng as _};
 
@@ -79,8 +79,8 @@ async fn a_streak_goes_across_months_and_years_and_bears_an_unsigned_today(w: &W
         assert_eq!(signs.streak(user(1), day(up_to)).await.unwrap(), streak, "{up_to}");
     }
     assert_eq!(signs.longest_streak(user(1)).await.unwrap(), 63);
-    assert_eq!(signs.make_up(user(1), day("2024-03-02"), 3).await.unwrap(), MakeUp::Done);
-    assert_eq!(signs.make_up(user(1), day("2024-03-03"), 3).await.unwrap(), MakeUp::Done);
+    assert_eq!(signs.make_up(user(1), day("2024-03-02"), 3).await.unwrap(), MakeUpOutcome::Done);
+    assert_eq!(signs.make_up(user(1), day("2024-03-03"), 3).await.unwrap(), MakeUpOutcome::Done);
     assert_eq!(signs.streak(user(1), day("2024-03-06")).await.unwrap(), 67);
     assert_eq!(signs.longest_streak(user(1)).await.unwrap(), 67);
 }
@@ -104,20 +104,20 @@ async fn a_day_is_made_up_for_once_and_so_many_a_month(w: &World) {
     let signs = &w.storage.sign_ins;
     assert!(signs.sign(user(3), day("2026-11-05")).await.unwrap());
     for (text, most, want) in [
-        ("2026-11-01", 0, MakeUp::TooMany),
-        ("2026-11-05", 0, MakeUp::SignedAlready),
-        ("2026-11-01", 2, MakeUp::Done),
-        ("2026-11-01", 2, MakeUp::SignedAlready),
-        ("2026-11-30", 2, MakeUp::Done),
-        ("2026-11-30", 2, MakeUp::SignedAlready),
-        ("2026-11-02", 2, MakeUp::TooMany),
-        ("2026-10-31", 2, MakeUp::Done),
-        ("2026-12-01", 2, MakeUp::Done),
-        ("2026-11-02", 3, MakeUp::Done),
+        ("2026-11-01", 0, MakeUpOutcome::TooMany),
+        ("2026-11-05", 0, MakeUpOutcome::SignedAlready),
+        ("2026-11-01", 2, MakeUpOutcome::Done),
+        ("2026-11-01", 2, MakeUpOutcome::SignedAlready),
+        ("2026-11-30", 2, MakeUpOutcome::Done),
+        ("2026-11-30", 2, MakeUpOutcome::SignedAlready),
+        ("2026-11-02", 2, MakeUpOutcome::TooMany),
+        ("2026-10-31", 2, MakeUpOutcome::Done),
+        ("2026-12-01", 2, MakeUpOutcome::Done),
+        ("2026-11-02", 3, MakeUpOutcome::Done),
     ] {
         assert_eq!(signs.make_up(user(3), day(text), most).await.unwrap(), want, "{text}");
     }
-    assert_eq!(signs.make_up(user(4), day("2026-11-02"), 1).await.unwrap(), MakeUp::Done, "another's");
+    assert_eq!(signs.make_up(user(4), day("2026-11-02"), 1).await.unwrap(), MakeUpOutcome::Done, "another's");
     assert!(!signs.sign(user(3), day("2026-11-30")).await.unwrap(), "made up is signed");
     let days = signs.days(user(3), day("2026-11-05").month()).await.unwrap();
     let days: Vec<_> = days.iter().map(|it| (it.day.of_month(), it.is_made_up)).collect();
@@ -135,7 +135,7 @@ async fn of_many_at_once_no_more_are_made_up_than_may_be(w: &World) {
             calls.spawn(async move { signs.make_up(who, day, 3).await });
         }
         let answers: Vec<_> = calls.join_all().await.into_iter().map(Result::unwrap).collect();
-        assert_eq!(answers.iter().filter(|answer| **answer == MakeUp::Done).count(), 3, "{answers:?}");
+        assert_eq!(answers.iter().filter(|answer| **answer == MakeUpOutcome::Done).count(), 3, "{answers:?}");
         assert_eq!(w.storage.sign_ins.days(who, month).await.unwrap().len(), 3);
     }
 }
@@ -166,7 +166,7 @@ async fn everybody_is_counted_by_day_whatever_their_number(w: &World) {
     assert!(signs.sign(user(65), day("2026-11-19")).await.unwrap());
     assert!(signs.sign(user(1), day("2026-11-22")).await.unwrap());
     assert_eq!(signs.counts(days).await.unwrap(), [0, NUMBERS.len() as u64, 1, 0]);
-    assert_eq!(signs.make_up(user(2), day("2026-11-22"), 1).await.unwrap(), MakeUp::Done);
+    assert_eq!(signs.make_up(user(2), day("2026-11-22"), 1).await.unwrap(), MakeUpOutcome::Done);
     assert!(signs.sign(user(64), day("2026-11-19")).await.unwrap());
     let all = span("2026-11-19", "2026-11-23");
     assert_eq!(signs.counts(all).await.unwrap(), [2, 0, NUMBERS.len() as u64, 2, 0]);
@@ -257,12 +257,12 @@ async fn random_days_across_years_are_as_in_a_plain_set(w: &World) {
         } else {
             let made_up = days.iter().filter(|(on, made_up)| day.month().contains(**on) && **made_up).count();
             let want = match days.get(&day) {
-                Some(_) => MakeUp::SignedAlready,
-                None if made_up >= 2 => MakeUp::TooMany,
-                None => MakeUp::Done,
+                Some(_) => MakeUpOutcome::SignedAlready,
+                None if made_up >= 2 => MakeUpOutcome::TooMany,
+                None => MakeUpOutcome::Done,
             };
             assert_eq!(signs.make_up(user(number), day, 2).await.unwrap(), want, "step {step}");
-            if want == MakeUp::Done {
+            if want == MakeUpOutcome::Done {
                 days.insert(day, true);
             }
         }
@@ -289,11 +289,14 @@ async fn what_was_signed_outlives_a_restart(w: &World) {
             }
         }
         let back = Day::from_number(day("2024-02-20").number() + i32::try_from(round).unwrap()).unwrap();
-        assert_eq!(w.storage.sign_ins.make_up(user(3), back, 3).await.unwrap(), MakeUp::Done);
+        assert_eq!(w.storage.sign_ins.make_up(user(3), back, 3).await.unwrap(), MakeUpOutcome::Done);
         model.entry(3).or_default().insert(back, true);
         w = w.reopen().await;
         hold(&w, &model, span("2024-02-20", "2024-03-05")).await;
         hold(&w, &model, span("2024-03-01", "2024-03-01")).await;
     }
-    assert_eq!(w.storage.sign_ins.make_up(user(3), day("2024-02-19"), 3).await.unwrap(), MakeUp::TooMany);
+    assert_eq!(
+        w.storage.sign_ins.make_up(user(3), day("2024-02-19"), 3).await.unwrap(),
+        MakeUpOutcome::TooMany
+    );
 }

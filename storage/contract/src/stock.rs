@@ -1,6 +1,6 @@
 //! `Vouchers`: a sale's units are changed during it, and no request is done twice.
 
-use mallbox_storage::{StockChange, StockChanged, StoreError, VoucherId};
+use mallbox_storage::{StockChange, StockChangeOutcome, StoreError, VoucherId};
 
 use crate::orders::{persist, stock};
 use crate::world::{HOUR, NOON, World, claim};
@@ -13,14 +13,14 @@ crate::cases! {
     more_units_than_can_be_counted_are_refused,
 }
 
-async fn change(w: &World, voucher: VoucherId, by: i64, request: Option<&str>) -> StockChanged {
+async fn change(w: &World, voucher: VoucherId, by: i64, request: Option<&str>) -> StockChangeOutcome {
     let change = StockChange { asked: by, by, request: request.map(str::to_owned) };
     w.storage.vouchers.change_stock(voucher, &change, NOON + HOUR).await.unwrap()
 }
 
 /// By how many units, and `added`, the units in all, and the stock then.
-fn done(changed: &StockChanged) -> (i64, i64, Option<u64>, Option<u64>) {
-    let StockChanged::Done(by, sale) = changed else { panic!("{changed:?}") };
+fn done(changed: &StockChangeOutcome) -> (i64, i64, Option<u64>, Option<u64>) {
+    let StockChangeOutcome::Done(by, sale) = changed else { panic!("{changed:?}") };
     (*by, sale.added, sale.terms.units, sale.stock)
 }
 
@@ -61,7 +61,7 @@ async fn a_named_request_is_done_once(w: &World) {
     assert_eq!(find("a").await, Some(first.clone()));
     assert_eq!(done(&change(w, voucher, 3, Some("b")).await).0, 3);
     for again in [-7, 100] {
-        let StockChanged::Before(change, sale) = change(w, voucher, again, Some("a")).await else {
+        let StockChangeOutcome::Before(change, sale) = change(w, voucher, again, Some("a")).await else {
             panic!("done twice")
         };
         assert_eq!((change, sale.added, sale.stock), (first.clone(), -2, Some(3)));
@@ -73,9 +73,9 @@ async fn a_named_request_is_done_once(w: &World) {
 async fn what_is_no_limited_sale_has_no_units_to_change(w: &World) {
     let unlimited = w.sale(None).await;
     for by in [1, -1, 0] {
-        assert_eq!(change(w, unlimited, by, Some("a")).await, StockChanged::Unlimited);
+        assert_eq!(change(w, unlimited, by, Some("a")).await, StockChangeOutcome::Unlimited);
         for unknown in [0, 404, u64::MAX] {
-            assert_eq!(change(w, VoucherId::new(unknown), by, None).await, StockChanged::Unknown);
+            assert_eq!(change(w, VoucherId::new(unknown), by, None).await, StockChangeOutcome::Unknown);
         }
     }
     assert_eq!(stock(w, unlimited).await, None);

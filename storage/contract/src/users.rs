@@ -3,7 +3,7 @@
 use std::sync::{Arc, Barrier};
 
 use mallbox_storage::{
-    Block, Card, LastOperator, Page, Phone, RightsAnswer, RightsChange, Role, User, UserFilter, UserId,
+    Block, LastOperator, Page, Phone, Profile, RightsChange, RightsOutcome, Role, User, UserFilter, UserId,
 };
 use tokio::runtime::Handle;
 
@@ -37,7 +37,7 @@ fn block(reason: &str) -> RightsChange {
     RightsChange::Block { reason: reason.to_owned() }
 }
 
-async fn put_rights(w: &World, user: UserId, change: &RightsChange) -> RightsAnswer {
+async fn put_rights(w: &World, user: UserId, change: &RightsChange) -> RightsOutcome {
     w.storage.users.put_rights(user, change, LastOperator::Stays, NOON).await.unwrap()
 }
 
@@ -73,8 +73,8 @@ async fn a_phone_is_one_user_and_ids_are_dense(w: &World) {
 async fn a_card_is_empty_until_it_is_told(w: &World) {
     let users = &w.storage.users;
     let id = users.find_or_create(&phone(1), "a", NOON).await.unwrap().id;
-    assert_eq!(users.card(id).await.unwrap(), Some(Card::default()));
-    let told = Card {
+    assert_eq!(users.card(id).await.unwrap(), Some(Profile::default()));
+    let told = Profile {
         city: "杭州".into(),
         introduce: "'; DROP TABLE users; --".into(),
         gender: true,
@@ -86,10 +86,10 @@ async fn a_card_is_empty_until_it_is_told(w: &World) {
     assert_eq!(users.card(id).await.unwrap().as_ref(), Some(&told));
     let user = users.get(id).await.unwrap().unwrap();
     assert_eq!((user.nick_name.as_str(), user.icon.as_str(), user.created), ("b", "/imgs/b.png", NOON));
-    assert!(users.put_card(id, "b", "", &Card::default(), NOON + HOUR).await.unwrap());
-    assert_eq!(users.card(id).await.unwrap(), Some(Card::default()));
+    assert!(users.put_card(id, "b", "", &Profile::default(), NOON + HOUR).await.unwrap());
+    assert_eq!(users.card(id).await.unwrap(), Some(Profile::default()));
     // What cannot be kept is refused, and the name is not changed either.
-    let too_much = Card { credits: u64::MAX, ..Card::default() };
+    let too_much = Profile { credits: u64::MAX, ..Profile::default() };
     assert!(users.put_card(id, "c", "", &too_much, NOON).await.is_err());
     assert_eq!(users.get(id).await.unwrap().unwrap().nick_name, "b");
 }
@@ -97,10 +97,10 @@ async fn a_card_is_empty_until_it_is_told(w: &World) {
 async fn what_is_told_of_nobody_changes_nothing(w: &World) {
     let users = &w.storage.users;
     let nobody = UserId::new(7);
-    assert!(!users.put_card(nobody, "a", "", &Card::default(), NOON).await.unwrap());
+    assert!(!users.put_card(nobody, "a", "", &Profile::default(), NOON).await.unwrap());
     assert!(!users.put_password(nobody, "hash", NOON).await.unwrap());
     for change in [OPERATOR, CUSTOMER, block("no reason"), RightsChange::Unblock] {
-        assert_eq!(put_rights(w, nobody, &change).await, RightsAnswer::NoSuchUser);
+        assert_eq!(put_rights(w, nobody, &change).await, RightsOutcome::NoSuchUser);
     }
     assert_eq!(users.card(nobody).await.unwrap(), None);
     assert_eq!(users.list(&UserFilter::default(), Page::new(1, 10)).await.unwrap(), []);
@@ -134,7 +134,7 @@ async fn a_role_is_changed_and_a_block_kept_apart_from_it(w: &World) {
         later = later + HOUR;
         let is = User { role, blocked: block, ..made.clone() };
         let answer = users.put_rights(made.id, &change, LastOperator::MayGo, later).await.unwrap();
-        assert_eq!(answer, RightsAnswer::Done(is.clone()), "{change:?}");
+        assert_eq!(answer, RightsOutcome::Done(is.clone()), "{change:?}");
         assert_eq!(users.get(made.id).await.unwrap().as_ref(), Some(&is));
         assert_eq!(users.find_or_create(&phone(1), "b", later).await.unwrap(), is);
     }
@@ -146,32 +146,32 @@ async fn the_last_operator_stays_unless_they_may_go(w: &World) {
         users.find_or_create(&phone(number), "a", NOON).await.unwrap();
     }
     let (anne, bob) = (UserId::new(1), UserId::new(2));
-    assert!(matches!(put_rights(w, anne, &OPERATOR).await, RightsAnswer::Done(_)));
+    assert!(matches!(put_rights(w, anne, &OPERATOR).await, RightsOutcome::Done(_)));
     for change in [CUSTOMER, block("leaves")] {
-        assert_eq!(put_rights(w, anne, &change).await, RightsAnswer::LastOperator);
-        assert!(matches!(put_rights(w, bob, &change).await, RightsAnswer::Done(_)), "a customer may be");
+        assert_eq!(put_rights(w, anne, &change).await, RightsOutcome::LastOperator);
+        assert!(matches!(put_rights(w, bob, &change).await, RightsOutcome::Done(_)), "a customer may be");
     }
     // A second operator who is blocked cannot take over.
-    assert!(matches!(put_rights(w, bob, &OPERATOR).await, RightsAnswer::Done(_)));
-    assert_eq!(put_rights(w, anne, &CUSTOMER).await, RightsAnswer::LastOperator);
+    assert!(matches!(put_rights(w, bob, &OPERATOR).await, RightsOutcome::Done(_)));
+    assert_eq!(put_rights(w, anne, &CUSTOMER).await, RightsOutcome::LastOperator);
     assert_eq!(users.get(anne).await.unwrap().unwrap().role, Role::Operator);
-    assert!(matches!(put_rights(w, bob, &RightsChange::Unblock).await, RightsAnswer::Done(_)));
-    assert!(matches!(put_rights(w, anne, &block("leaves")).await, RightsAnswer::Done(_)));
-    assert!(matches!(put_rights(w, anne, &CUSTOMER).await, RightsAnswer::Done(_)), "acts no more as it is");
-    assert_eq!(put_rights(w, bob, &CUSTOMER).await, RightsAnswer::LastOperator);
+    assert!(matches!(put_rights(w, bob, &RightsChange::Unblock).await, RightsOutcome::Done(_)));
+    assert!(matches!(put_rights(w, anne, &block("leaves")).await, RightsOutcome::Done(_)));
+    assert!(matches!(put_rights(w, anne, &CUSTOMER).await, RightsOutcome::Done(_)), "acts no more as it is");
+    assert_eq!(put_rights(w, bob, &CUSTOMER).await, RightsOutcome::LastOperator);
     let gone = users.put_rights(bob, &CUSTOMER, LastOperator::MayGo, NOON).await.unwrap();
-    assert!(matches!(gone, RightsAnswer::Done(_)));
+    assert!(matches!(gone, RightsOutcome::Done(_)));
 }
 
 async fn of_operators_who_demote_each_other_one_stays(w: &World) {
     for round in 0..50 {
         for number in [1, 2] {
             let user = w.storage.users.find_or_create(&phone(number), "a", NOON).await.unwrap().id;
-            assert!(matches!(put_rights(w, user, &OPERATOR).await, RightsAnswer::Done(_)));
+            assert!(matches!(put_rights(w, user, &OPERATOR).await, RightsOutcome::Done(_)));
         }
         let (one, other) =
             tokio::join!(put_rights(w, UserId::new(1), &CUSTOMER), put_rights(w, UserId::new(2), &CUSTOMER));
-        let refused = [one, other].iter().filter(|answer| **answer == RightsAnswer::LastOperator).count();
+        let refused = [one, other].iter().filter(|answer| **answer == RightsOutcome::LastOperator).count();
         assert_eq!(refused, 1, "round {round}");
     }
 }
@@ -193,7 +193,7 @@ async fn lists_go_page_by_page(w: &World) {
     for number in 1..=7 {
         let id = users.find_or_create(&phone(number), "a", NOON).await.unwrap().id;
         if number % 3 == 0 {
-            assert!(matches!(put_rights(w, id, &OPERATOR).await, RightsAnswer::Done(_)));
+            assert!(matches!(put_rights(w, id, &OPERATOR).await, RightsOutcome::Done(_)));
         }
     }
     for (role, page, expected) in [
@@ -215,9 +215,9 @@ async fn users_are_found_by_phone_name_role_and_block(w: &World) {
         users.find_or_create(&phone(number), name, NOON).await.unwrap();
     }
     for id in [3, 4] {
-        assert!(matches!(put_rights(w, UserId::new(id), &block("x")).await, RightsAnswer::Done(_)));
+        assert!(matches!(put_rights(w, UserId::new(id), &block("x")).await, RightsOutcome::Done(_)));
     }
-    assert!(matches!(put_rights(w, UserId::new(3), &OPERATOR).await, RightsAnswer::Done(_)));
+    assert!(matches!(put_rights(w, UserId::new(3), &OPERATOR).await, RightsOutcome::Done(_)));
     let all = UserFilter::default;
     for (filter, expected) in [
         (all(), &[1, 2, 3, 4, 5][..]),
@@ -295,7 +295,9 @@ async fn users_outlive_a_restart(w: &World) {
     let w = w.another().await;
     let made = w.storage.users.find_or_create(&phone(1), "a", NOON).await.unwrap();
     assert!(w.storage.users.put_password(made.id, "hash", NOON).await.unwrap());
-    let RightsAnswer::Done(made) = put_rights(&w, made.id, &block("x")).await else { panic!("there is one") };
+    let RightsOutcome::Done(made) = put_rights(&w, made.id, &block("x")).await else {
+        panic!("there is one")
+    };
     let w = w.reopen().await;
     assert_eq!(w.storage.users.get(made.id).await.unwrap().as_ref(), Some(&made));
     assert_eq!(w.storage.users.password(made.id).await.unwrap().as_deref(), Some("hash"));

@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use mallbox_storage::{Day, DaySpan, ShopId, VISITS_KEPT, Visit, VisitCounts, Visited, Visitor, VisitsOfDay};
+use mallbox_storage::{
+    Day, DaySpan, ShopId, VISITS_RETENTION_DAYS, Visit, VisitCounts, VisitTarget, Visitor, VisitsOfDay,
+};
 use rand::rngs::SmallRng;
 use rand::{RngExt as _, SeedableRng as _};
 
@@ -37,11 +39,11 @@ fn only(day: Day) -> DaySpan {
     DaySpan::new(day, day).unwrap()
 }
 
-fn shop(id: u64) -> Visited {
-    Visited::Shop(ShopId::new(id))
+fn shop(id: u64) -> VisitTarget {
+    VisitTarget::Shop(ShopId::new(id))
 }
 
-fn visit(of: Visited, day: Day, visitor: u64) -> Visit {
+fn visit(of: VisitTarget, day: Day, visitor: u64) -> Visit {
     Visit { of, day, visitor: Visitor(visitor), views: 1 }
 }
 
@@ -49,12 +51,12 @@ async fn note(w: &World, visits: &[Visit]) {
     w.storage.visitors.note(visits, today()).await.unwrap();
 }
 
-async fn count(w: &World, of: Visited, span: DaySpan) -> VisitCounts {
+async fn count(w: &World, of: VisitTarget, span: DaySpan) -> VisitCounts {
     w.storage.visitors.count(of, span, today()).await.unwrap()
 }
 
 /// Visitors and views of one day.
-async fn on(w: &World, of: Visited, day: Day) -> (u64, u64) {
+async fn on(w: &World, of: VisitTarget, day: Day) -> (u64, u64) {
     let counts = count(w, of, only(day)).await;
     let VisitsOfDay { day: said, visitors, views } = counts.days[0];
     assert_eq!((said, counts.days.len(), counts.visitors), (day, 1, visitors));
@@ -67,26 +69,26 @@ fn assert_near(said: u64, visitors: u64) {
 }
 
 async fn a_repeat_is_one_visitor_and_two_views(w: &World) {
-    assert_eq!(on(w, Visited::Mall, today()).await, (0, 0));
+    assert_eq!(on(w, VisitTarget::Mall, today()).await, (0, 0));
     note(w, &[]).await;
-    let anne = visit(Visited::Mall, today(), 7);
+    let anne = visit(VisitTarget::Mall, today(), 7);
     note(w, &[anne]).await;
     note(w, &[anne]).await;
-    assert_eq!(on(w, Visited::Mall, today()).await, (1, 2));
+    assert_eq!(on(w, VisitTarget::Mall, today()).await, (1, 2));
     // In one batch, once with how often, and with somebody else.
-    note(w, &[anne, Visit { views: 5, ..anne }, visit(Visited::Mall, today(), 8), anne]).await;
-    assert_eq!(on(w, Visited::Mall, today()).await, (2, 10));
+    note(w, &[anne, Visit { views: 5, ..anne }, visit(VisitTarget::Mall, today(), 8), anne]).await;
+    assert_eq!(on(w, VisitTarget::Mall, today()).await, (2, 10));
 }
 
 async fn shops_the_mall_and_days_are_told_apart(w: &World) {
     let yesterday = back(1);
     note(w, &[visit(shop(1), today(), 7), visit(shop(1), today(), 8), visit(shop(2), today(), 7)]).await;
-    note(w, &[visit(Visited::Mall, today(), 9), visit(shop(1), yesterday, 7)]).await;
+    note(w, &[visit(VisitTarget::Mall, today(), 9), visit(shop(1), yesterday, 7)]).await;
     note(w, &[visit(shop(u64::MAX / 2), yesterday, 7)]).await;
     for (of, when, want) in [
         (shop(1), today(), (2, 2)),
         (shop(2), today(), (1, 1)),
-        (Visited::Mall, today(), (1, 1)),
+        (VisitTarget::Mall, today(), (1, 1)),
         (shop(1), yesterday, (1, 1)),
         (shop(2), yesterday, (0, 0)),
         (shop(u64::MAX / 2), yesterday, (1, 1)),
@@ -152,17 +154,17 @@ async fn any_bits_are_a_visitor(w: &World) {
 async fn days_too_old_are_as_if_nobody_had_come(w: &World) {
     let visitors = &w.storage.visitors;
     let asked = |span, today| async move { visitors.count(shop(1), span, today).await.unwrap() };
-    note(w, &[visit(shop(1), today(), 7), visit(shop(1), back(VISITS_KEPT - 1), 8)]).await;
-    note(w, &[visit(shop(1), back(VISITS_KEPT), 9)]).await;
-    assert_eq!(on(w, shop(1), back(VISITS_KEPT - 1)).await, (1, 1));
-    assert_eq!(on(w, shop(1), back(VISITS_KEPT)).await, (0, 0));
+    note(w, &[visit(shop(1), today(), 7), visit(shop(1), back(VISITS_RETENTION_DAYS - 1), 8)]).await;
+    note(w, &[visit(shop(1), back(VISITS_RETENTION_DAYS), 9)]).await;
+    assert_eq!(on(w, shop(1), back(VISITS_RETENTION_DAYS - 1)).await, (1, 1));
+    assert_eq!(on(w, shop(1), back(VISITS_RETENTION_DAYS)).await, (0, 0));
     // The clock moves on: by a day, until today is the oldest, and past it.
-    assert_eq!(asked(only(back(VISITS_KEPT - 1)), back(-1)).await.visitors, 0);
-    let last = back(1 - VISITS_KEPT);
+    assert_eq!(asked(only(back(VISITS_RETENTION_DAYS - 1)), back(-1)).await.visitors, 0);
+    let last = back(1 - VISITS_RETENTION_DAYS);
     let span = DaySpan::new(back(1), back(-1)).unwrap();
     let counts = asked(span, last).await;
     assert_eq!((counts.visitors, counts.days.len(), counts.days[1].views), (1, 3, 1));
-    let counts = asked(span, back(-VISITS_KEPT)).await;
+    let counts = asked(span, back(-VISITS_RETENTION_DAYS)).await;
     assert_eq!((counts.visitors, counts.days.len(), counts.days[1].views), (0, 3, 0));
     // Whoever comes then lets nobody of the days that are kept be forgotten.
     visitors.note(&[visit(shop(1), last, 10)], last).await.unwrap();
@@ -178,13 +180,13 @@ async fn of_many_who_tell_at_once_nothing_is_lost(w: &World) {
             for number in 0..10_u64 {
                 // Each visitor comes by way of two tasks.
                 let who = task / 2 * 10 + number;
-                let visits = [visit(shop(1), today(), who), visit(Visited::Mall, today(), who)];
+                let visits = [visit(shop(1), today(), who), visit(VisitTarget::Mall, today(), who)];
                 visitors.note(&visits, today()).await.unwrap();
             }
         });
     }
     calls.join_all().await;
-    for of in [shop(1), Visited::Mall] {
+    for of in [shop(1), VisitTarget::Mall] {
         let (visitors, views) = on(w, of, today()).await;
         assert_near(visitors, 120);
         assert_eq!(views, 240);
@@ -220,8 +222,8 @@ async fn random_visits_are_counted_as_in_plain_sets(w: &World) {
     let seed = rand::random();
     println!("seed {seed}");
     let mut dice = SmallRng::seed_from_u64(seed);
-    let mut model = BTreeMap::<(Visited, Day), (BTreeSet<u64>, u64)>::new();
-    let things = [Visited::Mall, shop(1), shop(2), shop(1 << 40)];
+    let mut model = BTreeMap::<(VisitTarget, Day), (BTreeSet<u64>, u64)>::new();
+    let things = [VisitTarget::Mall, shop(1), shop(2), shop(1 << 40)];
     for _ in 0..60 {
         let batch: Vec<_> = (0..dice.random_range(0..12))
             .map(|_| Visit {

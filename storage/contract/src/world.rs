@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use mallbox_storage::{
-    Cents, Claim, Logged, NewSale, OrderId, ShopId, Storage, Terms, Timestamp, UserId, VoucherId,
+    Cents, Claim, LoggedClaim, NewSale, OrderId, ShopId, Storage, Terms, Timestamp, UserId, VoucherId,
     VoucherStatus, VoucherText,
 };
 
@@ -28,7 +28,8 @@ pub trait BackEnd: Send + Sync {
     /// Runs one SQL statement in the database, behind the ports.
     fn sql(&self, statement: &str);
 
-    /// Whether sessions end by the mall's clock alone. A server lets a key go after its own time, which no clock moves.
+    /// Whether sessions end by the mall's clock alone. A server lets a key go after its own time, which no
+    /// clock moves.
     fn ends_sessions_by_clock(&self) -> bool;
 }
 
@@ -78,7 +79,8 @@ impl World {
         Self::on(back_end).await
     }
 
-    /// Opens another back end of the same kind with nothing in it: for a case that stops what is only lent to it.
+    /// Opens another back end of the same kind with nothing in it: for a case that stops what is only lent
+    /// to it.
     pub async fn another(&self) -> Self {
         Self::on(self.back_end.another()).await
     }
@@ -112,7 +114,7 @@ impl World {
     }
 
     /// Takes what waits in the log, writes it to the record and settles it, as an order worker does.
-    pub async fn persist_all(&self) -> Vec<Logged> {
+    pub async fn persist_all(&self) -> Vec<LoggedClaim> {
         let mut all = Vec::new();
         loop {
             let taken = self.storage.order_log.take(WORKER, 1000, Duration::ZERO).await.unwrap();

@@ -1,9 +1,9 @@
 //! SQLite as the database of orders: orders per second, the slowest batch, and the wait of a concurrent
 //! writer.
 //!
-//! `cargo bench -p mallbox-storage-embedded --bench record [-- ORDERS]`. Times whole runs on a fresh file in the
-//! system's temporary directory (set `TMPDIR` to choose the disk). The database grows through a run, so one
-//! run is one figure.
+//! `cargo bench -p mallbox-storage-embedded --bench record [-- ORDERS]`. Times whole runs on a fresh file in
+//! the system's temporary directory (set `TMPDIR` to choose the disk). The database grows through a run, so
+//! one run is one figure.
 #![expect(clippy::unwrap_used, reason = "a bench that cannot run has nothing to say")]
 
 use std::sync::Arc;
@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use mallbox_storage::{
-    Card, Cents, Claim, LogPosition, Logged, NewSale, OrderId, Persisted, Phone, ShopId, Storage, Timestamp,
-    UserId, VoucherId, VoucherStatus, VoucherText,
+    Cents, Claim, LogPosition, LoggedClaim, NewSale, OrderId, PersistOutcome, Phone, Profile, ShopId,
+    Storage, Timestamp, UserId, VoucherId, VoucherStatus, VoucherText,
 };
 use mallbox_storage_embedded::EmbeddedOptions;
 use rand::rngs::StdRng;
@@ -44,7 +44,7 @@ async fn run(orders: u64, batch: usize) {
     for batch in claims.chunks(batch) {
         let began = Instant::now();
         let answers = storage.orders.persist(batch, NOON).await.unwrap();
-        assert!(answers.iter().all(|answer| matches!(answer, Persisted::Written { .. })));
+        assert!(answers.iter().all(|answer| matches!(answer, PersistOutcome::Written { .. })));
         batches.push(began.elapsed());
     }
     let took = began.elapsed().as_secs_f64();
@@ -56,7 +56,7 @@ async fn run(orders: u64, batch: usize) {
 }
 
 /// Returns equally many claims for each sale. Users are distinct within a sale, in random order.
-async fn claims(storage: &Storage, orders: u64) -> Vec<Logged> {
+async fn claims(storage: &Storage, orders: u64) -> Vec<LoggedClaim> {
     let mut random = StdRng::seed_from_u64(1);
     let mut users: Vec<u64> = (1..=USERS).collect();
     let mut claims = Vec::new();
@@ -70,7 +70,11 @@ async fn claims(storage: &Storage, orders: u64) -> Vec<Logged> {
             let at = NOON + Duration::from_micros(number * 20);
             let order = OrderId::compose(at, number, voucher).unwrap();
             let claim = Claim { order, voucher, user: UserId::new(user), at };
-            claims.push(Logged { position: LogPosition { major: 0, minor: number }, claim, attempts: 0 });
+            claims.push(LoggedClaim {
+                position: LogPosition { major: 0, minor: number },
+                claim,
+                attempts: 0,
+            });
         }
     }
     claims
@@ -99,7 +103,7 @@ async fn somebody_else(storage: Storage, stop: Arc<AtomicBool>) -> Vec<Duration>
     let mut waits = Vec::new();
     while !stop.load(Ordering::Relaxed) {
         let began = Instant::now();
-        assert!(storage.users.put_card(user, "a", "", &Card::default(), NOON).await.unwrap());
+        assert!(storage.users.put_card(user, "a", "", &Profile::default(), NOON).await.unwrap());
         waits.push(began.elapsed());
         tokio::time::sleep(Duration::from_millis(random.random_range(1..10))).await;
     }

@@ -3,36 +3,36 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use mallbox_storage::backend::Memory;
-use mallbox_storage::{Cache, CacheKey, CacheTicket, Kept, Looked, StoreError, Timestamp};
+use mallbox_storage::backend::LocalCache;
+use mallbox_storage::{Cache, CacheEntry, CacheKey, CacheLease, LeasedLookup, StoreError, Timestamp};
 
 /// Capacity in bytes: about a hundred thousand shops.
-const BYTES: u64 = 64 << 20;
+const CAPACITY_BYTES: u64 = 64 << 20;
 
 /// A cache in memory.
-pub(crate) struct EmbeddedCache(Memory);
+pub(crate) struct EmbeddedCache(LocalCache);
 
 impl Default for EmbeddedCache {
     fn default() -> Self {
-        Self(Memory::new(BYTES, None))
+        Self(LocalCache::new(CAPACITY_BYTES, None))
     }
 }
 
 #[async_trait]
 impl Cache for EmbeddedCache {
-    async fn get(&self, key: &CacheKey, now: Timestamp) -> Result<Option<Kept>, StoreError> {
+    async fn get(&self, key: &CacheKey, now: Timestamp) -> Result<Option<CacheEntry>, StoreError> {
         Ok(self.0.get(key, now))
     }
 
-    async fn look(&self, key: &CacheKey, now: Timestamp) -> Result<Looked, StoreError> {
-        let ticket = CacheTicket { near: self.0.count(key), shared: None };
-        Ok(Looked { kept: self.0.get(key, now), ticket })
+    async fn look(&self, key: &CacheKey, now: Timestamp) -> Result<LeasedLookup, StoreError> {
+        let ticket = CacheLease { near: self.0.count(key), shared: None };
+        Ok(LeasedLookup { kept: self.0.get(key, now), ticket })
     }
 
     async fn put(
         &self,
         key: &CacheKey,
-        ticket: CacheTicket,
+        ticket: CacheLease,
         bytes: Arc<[u8]>,
         expires_at: Timestamp,
         _now: Timestamp,

@@ -7,7 +7,7 @@ use std::sync::{Arc, Weak};
 use super::disk_faults::{DiskFaults, Watcher};
 
 /// Below this much free space all writes are refused: sled must never hit the end of the disk.
-pub(crate) const LEAST_FREE_BYTES: u64 = 64 << 20;
+pub(crate) const FREE_BYTES_MIN: u64 = 64 << 20;
 
 /// Returns the bytes that the process may still write at `path`; `None` if the system does not report free
 /// space.
@@ -37,22 +37,22 @@ impl Disk {
     /// Returns the bytes that the process may still write in the directory: 0 while a full disk is
     /// simulated, `None` if the system does not report free space.
     pub(crate) fn free_bytes(&self) -> Option<u64> {
-        if self.is_played_full() {
+        if self.is_simulated_full() {
             return Some(0);
         }
         // A directory that does not exist yet will be on the disk of its nearest existing ancestor.
         self.dir.ancestors().find_map(free_bytes_at)
     }
 
-    /// Returns a message if less than [`LEAST_FREE_BYTES`] of space is free, else `None`.
+    /// Returns a message if less than [`FREE_BYTES_MIN`] of space is free, else `None`.
     pub(crate) fn shortage(&self) -> Option<String> {
         let free = self.free_bytes()?;
-        (free < LEAST_FREE_BYTES).then(|| {
+        (free < FREE_BYTES_MIN).then(|| {
             format!(
                 "{} MiB free at {}, and {} MiB are needed",
                 free >> 20,
                 self.dir.display(),
-                LEAST_FREE_BYTES >> 20
+                FREE_BYTES_MIN >> 20
             )
         })
     }
@@ -66,7 +66,7 @@ impl Disk {
         }
     }
 
-    pub(crate) fn is_played_full(&self) -> bool {
+    pub(crate) fn is_simulated_full(&self) -> bool {
         self.faults.as_ref().is_some_and(|faults| faults.is_full())
     }
 
@@ -93,7 +93,7 @@ impl Disk {
     pub(crate) fn tell<W: Watcher + 'static>(&self, watcher: &Arc<W>) {
         if let Some(faults) = &self.faults {
             let watcher: Weak<W> = Arc::downgrade(watcher);
-            faults.tell(watcher);
+            faults.register(watcher);
         }
     }
 }

@@ -12,14 +12,14 @@ use std::time::{Duration, Instant};
 use parking_lot::{Condvar, Mutex};
 
 /// Longest wait of a fault change for its watchers.
-const NOTICED_WITHIN: Duration = Duration::from_secs(1);
+const NOTIFY_TIMEOUT: Duration = Duration::from_secs(1);
 /// Upper bound on the delay of one commit, whatever was requested: an `Instant` cannot hold arbitrary sums.
-const LONGEST_DELAY: Duration = Duration::from_secs(24 * 3600);
+const DELAY_MAX: Duration = Duration::from_secs(24 * 3600);
 
 /// A component that must react at once when a fault begins or ends.
 pub(crate) trait Watcher: Send + Sync {
     /// Starts a check. The receiver is disconnected when the check is done.
-    fn look(&self) -> Receiver<()>;
+    fn check(&self) -> Receiver<()>;
 }
 
 /// Faults injected into a mall's disk; none at first.
@@ -34,7 +34,7 @@ pub(crate) trait Watcher: Send + Sync {
 pub struct DiskFaults {
     /// Whether any fault is injected: the only check of a commit while there are none.
     is_played: AtomicBool,
-    played: Mutex<Played>,
+    played: Mutex<ActiveFaults>,
     changed: Condvar,
     watchers: Mutex<Vec<Weak<dyn Watcher>>>,
     delays: AtomicU64,
@@ -42,7 +42,7 @@ pub struct DiskFaults {
 }
 
 #[derive(Default)]
-struct Played {
+struct ActiveFaults {
     is_full: bool,
     slow: Option<Duration>,
     fails_syncs: bool,
@@ -52,12 +52,12 @@ struct Played {
 
 impl DiskFaults {
     /// Simulates a full disk: claims and all other writes are refused with
-    /// [`StoreError::Full`](mallbox_storage::StoreError::Full); reads continue to work. A claim accepted just before
-    /// may fail with [`StoreError::Unavailable`](mallbox_storage::StoreError::Unavailable); such a claim is written
-    /// when there is room again. A mall closed in the meantime has not stopped cleanly.
+    /// [`StoreError::Full`](mallbox_storage::StoreError::Full); reads continue to work. A claim accepted
+    /// just before may fail with [`StoreError::Unavailable`](mallbox_storage::StoreError::Unavailable); such
+    /// a claim is written when there is room again. A mall closed in the meantime has not stopped cleanly.
     pub fn set_full(&self, is_full: bool) {
         self.change(|played| played.is_full = is_full);
-        self.have_all_look();
+        self.notify_watchers();
     }
 
     /// Delays each commit of the order log and of the database by `longer`, at most a day. `None` ends the
@@ -70,7 +70,7 @@ impl DiskFaults {
     /// ([`Durability::Memory`](mallbox_storage::Durability::Memory)) no sync fails before the mall is closed.
     pub fn set_failing_syncs(&self, fails: bool) {
         self.change(|played| played.fails_syncs = fails);
-        self.have_all_look();
+        self.notify_watchers();
     }
 
     /// Returns the number of commits delayed by the slow disk so far.
@@ -107,21 +107,21 @@ impl DiskFaults {
         let mut played = self.played.lock();
         let Some(longer) = played.slow else { return };
         self.delays.fetch_add(1, Ordering::Relaxed);
-        let (changes, until) = (played.changes, Instant::now() + longer.min(LONGEST_DELAY));
+        let (changes, until) = (played.changes, Instant::now() + longer.min(DELAY_MAX));
         while played.changes == changes && !self.changed.wait_until(&mut played, until).timed_out() {}
     }
 
-    pub(super) fn tell(&self, watcher: Weak<dyn Watcher>) {
+    pub(super) fn register(&self, watcher: Weak<dyn Watcher>) {
         let mut watchers = self.watchers.lock();
         watchers.retain(|watcher| watcher.strong_count() > 0);
         watchers.push(watcher);
     }
 
-    fn now(&self, ask: impl FnOnce(&Played) -> bool) -> bool {
+    fn now(&self, ask: impl FnOnce(&ActiveFaults) -> bool) -> bool {
         self.is_played.load(Ordering::Relaxed) && ask(&self.played.lock())
     }
 
-    fn change(&self, change: impl FnOnce(&mut Played)) {
+    fn change(&self, change: impl FnOnce(&mut ActiveFaults)) {
         let mut played = self.played.lock();
         change(&mut played);
         played.changes += 1;
@@ -130,11 +130,11 @@ impl DiskFaults {
         self.changed.notify_all();
     }
 
-    fn have_all_look(&self) {
+    fn notify_watchers(&self) {
         // Copied out of the lock: an upgraded watcher may be dropped here, and its destructor takes time.
         let watchers: Vec<_> = self.watchers.lock().iter().filter_map(Weak::upgrade).collect();
-        let until = Instant::now() + NOTICED_WITHIN;
-        let looks: Vec<_> = watchers.iter().map(|watcher| watcher.look()).collect();
+        let until = Instant::now() + NOTIFY_TIMEOUT;
+        let looks: Vec<_> = watchers.iter().map(|watcher| watcher.check()).collect();
         for look in looks {
             // Nothing is ever sent: the channel is disconnected, or the time is up.
             let _ = look.recv_timeout(until.saturating_duration_since(Instant::now()));

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use mallbox_storage::backend::Desk;
+use mallbox_storage::backend::FanOutFeeds;
 use mallbox_storage::backend::FeedRows;
 use mallbox_storage::{Durability, Follows, NoteId, NoteText, Notes, ShopId, StoreError, Timestamp, UserId};
 use mallbox_storage::{FeedEntry, Feeds};
@@ -19,16 +19,16 @@ const ANNE: UserId = UserId::new(1);
 const READER: UserId = UserId::new(11);
 
 /// Signals a ready result, and waits for the release.
-type Stop = (oneshot::Sender<()>, oneshot::Receiver<()>);
+type Gate = (oneshot::Sender<()>, oneshot::Receiver<()>);
 
 /// The database, with either of two queries held back on demand.
 struct Held {
     rows: EmbeddedFeedRows,
-    fans: Mutex<Option<Stop>>,
-    followed: Mutex<Option<Stop>>,
+    fans: Mutex<Option<Gate>>,
+    followed: Mutex<Option<Gate>>,
 }
 
-async fn hold(stop: &Mutex<Option<Stop>>) {
+async fn hold(stop: &Mutex<Option<Gate>>) {
     let stop = stop.lock().take();
     if let Some((there, go)) = stop {
         there.send(()).unwrap();
@@ -86,7 +86,7 @@ impl FeedRows for Held {
 }
 
 struct World {
-    desk: Desk<MemoryInboxes>,
+    desk: FanOutFeeds<MemoryInboxes>,
     rows: Arc<Held>,
     notes: EmbeddedNotes,
     follows: EmbeddedFollows,
@@ -101,7 +101,7 @@ impl World {
         let rows = EmbeddedFeedRows::load(record.clone()).unwrap();
         let rows = Arc::new(Held { rows, fans: Mutex::default(), followed: Mutex::default() });
         let w = Self {
-            desk: Desk::new(MemoryInboxes::default(), Arc::clone(&rows) as _),
+            desk: FanOutFeeds::new(MemoryInboxes::default(), Arc::clone(&rows) as _),
             rows,
             notes: EmbeddedNotes::new(record.clone()),
             follows: EmbeddedFollows::new(record),
@@ -129,7 +129,7 @@ impl World {
 }
 
 /// Holds back the next result. The receiver fires when the result is ready; the sender releases the result.
-fn hold_next(place: &Mutex<Option<Stop>>) -> (oneshot::Receiver<()>, oneshot::Sender<()>) {
+fn hold_next(place: &Mutex<Option<Gate>>) -> (oneshot::Receiver<()>, oneshot::Sender<()>) {
     let ((there, hears), (go, waits)) = (oneshot::channel(), oneshot::channel());
     *place.lock() = Some((there, waits));
     (hears, go)

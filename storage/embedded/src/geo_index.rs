@@ -13,7 +13,9 @@ use std::collections::hash_map::Entry;
 
 use async_trait::async_trait;
 use foldhash::fast::RandomState;
-use mallbox_storage::{Around, GeoIndex, LatLng, NearShop, PlacedShop, ShopId, ShopTypeId, StoreError};
+use mallbox_storage::{
+    GeoIndex, LatLng, NearbyQuery, NearbyShop, PlacedShop, ShopId, ShopTypeId, StoreError,
+};
 use parking_lot::RwLock;
 use rstar::RTree;
 use rstar::primitives::GeomWithData;
@@ -108,7 +110,7 @@ impl Inner {
     }
 
     /// Returns all shops that may belong to the result, and few more: the trees order by chord length.
-    fn candidates(&self, around: &Around) -> Vec<NearShop> {
+    fn candidates(&self, around: &NearbyQuery) -> Vec<NearbyShop> {
         let mut found = Vec::new();
         let Some(tree) = self.trees.get(&around.kind) else { return found };
         let mut farthest = chord_squared(around.radius_m() + SLACK_M);
@@ -118,7 +120,7 @@ impl Inner {
             }
             let Some(known) = self.places.get(&leaf.data) else { continue };
             let metres = around.centre.metres_to(known.at);
-            found.push(NearShop { shop: known.shop, metres });
+            found.push(NearbyShop { shop: known.shop, metres });
             if found.len() == around.wanted() {
                 // Shops as far away as the last one may precede it by their ids.
                 farthest = farthest.min(chord_squared(metres + SLACK_M));
@@ -137,9 +139,9 @@ impl GeoIndex for EmbeddedGeoIndex {
 
     async fn add(&self, shops: &[PlacedShop]) -> Result<Vec<ShopId>, StoreError> {
         /// Shops added under one write lock, which blocks searches for about a millisecond.
-        const AT_ONCE: usize = 256;
+        const SHOPS_PER_LOCK: usize = 256;
         let mut elsewhere = Vec::new();
-        for some in shops.chunks(AT_ONCE) {
+        for some in shops.chunks(SHOPS_PER_LOCK) {
             let mut inner = self.inner.write();
             elsewhere.extend(some.iter().filter(|shop| inner.add(**shop)).map(|shop| shop.shop));
         }
@@ -151,7 +153,7 @@ impl GeoIndex for EmbeddedGeoIndex {
         Ok(())
     }
 
-    async fn near(&self, around: &Around) -> Result<Vec<NearShop>, StoreError> {
+    async fn near(&self, around: &NearbyQuery) -> Result<Vec<NearbyShop>, StoreError> {
         if around.max == 0 {
             return Ok(Vec::new());
         }

@@ -7,14 +7,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use async_trait::async_trait;
 use foldhash::fast::RandomState;
 use mallbox_storage::FeedEntry;
-use mallbox_storage::backend::{HOLDS, Inbox, Inboxes, LIVES};
+use mallbox_storage::backend::{INBOX_MAX_ENTRIES, INBOX_TTL, Inbox, Inboxes};
 use mallbox_storage::{StoreError, Timestamp, UserId};
 use parking_lot::Mutex;
 
 const SHARDS: usize = 64;
 /// Capacity of a shard in entries: 1 MiB, so 64 MiB for all shards. Beyond it, the inboxes filled first are
 /// evicted.
-const ROOM: usize = 65_536;
+const SHARD_ENTRIES_MAX: usize = 65_536;
 
 /// Inboxes by reader.
 pub(crate) struct MemoryInboxes {
@@ -49,7 +49,7 @@ impl Slot {
         if let Err(place) = self.entries.binary_search_by_key(&Reverse(entry), |held| Reverse(*held)) {
             self.entries.insert(place, entry);
         }
-        if self.entries.len() > HOLDS as usize {
+        if self.entries.len() > INBOX_MAX_ENTRIES as usize {
             let oldest = self.entries.remove(0);
             self.floor = self.floor.max(Some(oldest.written));
         }
@@ -73,7 +73,7 @@ impl Shard {
 
     /// Evicts the inboxes filled first, except `but`'s, until the shard is within [`ROOM`].
     fn shrink(&mut self, but: UserId) {
-        while self.entries > ROOM {
+        while self.entries > SHARD_ENTRIES_MAX {
             let others = self.slots.iter().filter(|(reader, _)| **reader != but);
             let Some((first, _)) = others.min_by_key(|(_, slot)| slot.until) else { return };
             let first = *first;
@@ -135,7 +135,7 @@ impl Inboxes for MemoryInboxes {
         let mut shard = self.shard(reader).lock();
         if shard.slots.get(&reader).is_some_and(|slot| slot.filling == Some(filling)) {
             shard.change(reader, |slot| {
-                (slot.filling, slot.until) = (None, Some(now + LIVES));
+                (slot.filling, slot.until) = (None, Some(now + INBOX_TTL));
                 slot.floor = slot.floor.max(inbox.floor);
                 inbox.entries.iter().for_each(|entry| slot.add(*entry));
             });

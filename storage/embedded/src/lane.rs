@@ -11,7 +11,7 @@ thread_local! {
 }
 
 /// Returns this thread's number: constant within a thread, distinct between threads.
-pub(crate) fn lane() -> usize {
+pub(crate) fn thread_shard() -> usize {
     LANE.with(|lane| {
         lane.get().unwrap_or_else(|| {
             let number = NEXT.fetch_add(1, Ordering::Relaxed);

@@ -42,13 +42,13 @@ use std::hash::{BuildHasher, RandomState};
 use std::path::Path;
 use std::sync::Arc;
 
-use mallbox_storage::backend::Desk;
-use mallbox_storage::{Logged, OpenError, Storage, StoreError};
+use mallbox_storage::backend::FanOutFeeds;
+use mallbox_storage::{LoggedClaim, OpenError, Storage, StoreError};
 
 use self::disk::Disk;
 pub use self::disk_faults::DiskFaults;
-use self::journal::recovery::{self, CleanStop, Content, Recovered, Witness};
-use self::journal::{Held, Journal, RECOVERED_GROUP, Trouble};
+use self::journal::recovery::{self, CleanStop, Content, LogEvidence, Recovered};
+use self::journal::{Journal, RECOVERED_GROUP, StartHold, WriteBlock};
 pub use self::options::EmbeddedOptions;
 use self::pending::Pending;
 use self::queue::Queue;
@@ -121,7 +121,7 @@ fn open_here(options: &EmbeddedOptions) -> Result<Storage, OpenError> {
         rate_limits: Arc::clone(&rate_limits) as _,
         users: Arc::new(record::EmbeddedUsers::new(database.clone())),
         follows: Arc::new(record::EmbeddedFollows::new(database.clone())),
-        feeds: Arc::new(Desk::new(inboxes, feed_rows)),
+        feeds: Arc::new(FanOutFeeds::new(inboxes, feed_rows)),
         likes: Arc::new(record::EmbeddedLikes::new(database.clone())),
         notes: Arc::new(record::EmbeddedNotes::new(database.clone())),
         comments: Arc::new(record::EmbeddedComments::new(database.clone())),
@@ -167,7 +167,7 @@ fn unusable(record: &Path, error: StoreError) -> OpenError {
 /// Records in the database that the log must exist from now on, and that the last stop no longer counts as
 /// clean. Runs before the first write to the log. If the disk has no room for the two rows, the log is held
 /// until there is room.
-fn expect_log(log: &Recovered, database: &Database) -> Result<Option<Held>, StoreError> {
+fn expect_log(log: &Recovered, database: &Database) -> Result<Option<StartHold>, StoreError> {
     let (database, log_id) = (database.clone(), log.log_id.to_string());
     let expect = move || {
         database.put_setting_blocking(LOG_ID, &log_id)?;
@@ -184,31 +184,31 @@ fn expect_log(log: &Recovered, database: &Database) -> Result<Option<Held>, Stor
         shortage,
         "too little free space on the disk: claims and logins are refused until there is more"
     );
-    Ok(Some(Held { trouble: Trouble::Full(shortage), before_writing: Box::new(expect) }))
+    Ok(Some(StartHold { trouble: WriteBlock::Full(shortage), before_writing: Box::new(expect) }))
 }
 
 /// Reads the evidence about the log from the database.
-fn witness(database: &Database) -> Result<Witness, StoreError> {
+fn witness(database: &Database) -> Result<LogEvidence, StoreError> {
     let marks = database.log_marks()?;
     let log_id = database.setting_blocking(LOG_ID)?.and_then(|text| text.parse().ok());
     let stop = database.setting_blocking(upkeep::STOP)?;
     let clean_stop = stop.as_deref().and_then(|text| text.split_once(' ')).and_then(|(last, pending)| {
         Some(CleanStop { last_commit: last.parse().ok()?, pending: pending.parse().ok()? })
     });
-    Ok(Witness { log_id, applied: marks.applied, seen: marks.acked, clean_stop })
+    Ok(LogEvidence { log_id, applied: marks.applied, seen: marks.acked, clean_stop })
 }
 
 /// Collects the claims of the log that are neither orders nor dead letters: counted, indexed, and queued
 /// for the workers.
 ///
 /// Commits above the `applied` mark may be partly settled, up to the last commit seen by the database.
-fn unsettled(content: &Content, witness: &Witness, database: &Database) -> Result<Unsettled, StoreError> {
+fn unsettled(content: &Content, witness: &LogEvidence, database: &Database) -> Result<Unsettled, StoreError> {
     let settled = Arc::new(Settled::new(witness.applied));
     let (pending, queue) = (Arc::new(Pending::default()), Arc::new(Queue::default()));
     for (number, claims) in &content.commits {
         let in_record =
             if *number <= witness.seen { database.settled_among(claims)? } else { HashSet::default() };
-        let open: Vec<Logged> = journal::logged(*number, claims)
+        let open: Vec<LoggedClaim> = journal::logged(*number, claims)
             .filter(|logged| !in_record.contains(&logged.claim.order))
             .collect();
         settled.opened(*number, open.len());

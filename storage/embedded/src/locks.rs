@@ -7,14 +7,14 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use mallbox_storage::backend::Waiters;
-use mallbox_storage::{FencingToken, LockAnswer, LockEntry, LockOwner, Locks, Sequences, StoreError};
+use mallbox_storage::{FencingToken, LockEntry, LockOutcome, LockOwner, Locks, Sequences, StoreError};
 use parking_lot::Mutex;
 use tokio::sync::OnceCell;
 use tokio::time::Instant;
 
 /// Sequence of starts, drawn at the first use of locks after a start. Guarded resources may outlive the
 /// process, so fencing tokens must keep rising across restarts.
-const STARTS: &str = "lock";
+const START_SEQUENCE: &str = "lock";
 
 /// Locks in memory.
 pub(crate) struct EmbeddedLocks {
@@ -23,11 +23,11 @@ pub(crate) struct EmbeddedLocks {
     start: OnceCell<u64>,
     /// Number of tokens issued since the start.
     tokens: AtomicU64,
-    held: Mutex<HashMap<String, Held>>,
+    held: Mutex<HashMap<String, HeldLock>>,
     waiters: Waiters,
 }
 
-struct Held {
+struct HeldLock {
     owner: LockOwner,
     token: FencingToken,
     entries: BTreeSet<u64>,
@@ -44,9 +44,11 @@ impl EmbeddedLocks {
     /// number that an earlier start may have reserved: above all used numbers, since a start uses one of
     /// thousands, and below the start's own.
     async fn start(&self) -> Result<u64, StoreError> {
-        match self.start.get_or_try_init(|| self.sequences.next(STARTS, 0)).await {
+        match self.start.get_or_try_init(|| self.sequences.next(START_SEQUENCE, 0)).await {
             Ok(start) => Ok(*start),
-            Err(StoreError::Full { .. }) => Ok(self.sequences.high_water(STARTS, 0).await?.unwrap_or(0)),
+            Err(StoreError::Full { .. }) => {
+                Ok(self.sequences.high_water(START_SEQUENCE, 0).await?.unwrap_or(0))
+            }
             Err(error) => Err(error),
         }
     }
@@ -54,23 +56,23 @@ impl EmbeddedLocks {
 
 #[async_trait]
 impl Locks for EmbeddedLocks {
-    async fn enter(&self, name: &str, entry: LockEntry, lease: Duration) -> Result<LockAnswer, StoreError> {
+    async fn enter(&self, name: &str, entry: LockEntry, lease: Duration) -> Result<LockOutcome, StoreError> {
         let start = self.start().await?;
         let now = Instant::now();
         let mut all = self.held.lock();
         if let Some(held) = all.get_mut(name).filter(|held| now < held.until) {
             if held.owner != entry.owner {
-                return Ok(LockAnswer::Busy { left: held.until - now });
+                return Ok(LockOutcome::Busy { left: held.until - now });
             }
             held.entries.insert(entry.number);
             held.until = held.until.max(now + lease);
-            return Ok(LockAnswer::Held(held.token));
+            return Ok(LockOutcome::Held(held.token));
         }
         // Tokens start at 1: 0 stands for no token seen yet.
         let token = FencingToken::new(start << 32 | (self.tokens.fetch_add(1, Ordering::Relaxed) + 1));
         let (entries, until) = (BTreeSet::from([entry.number]), now + lease);
-        all.insert(name.to_owned(), Held { owner: entry.owner, token, entries, until });
-        Ok(LockAnswer::Held(token))
+        all.insert(name.to_owned(), HeldLock { owner: entry.owner, token, entries, until });
+        Ok(LockOutcome::Held(token))
     }
 
     async fn renew(&self, name: &str, owner: LockOwner, lease: Duration) -> Result<bool, StoreError> {

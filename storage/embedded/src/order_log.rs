@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use mallbox_storage::{
-    Claim, LogState, Logged, OrderId, OrderLog, PendingClaims, StoreError, UserId, VoucherId,
+    Claim, LogState, LoggedClaim, OrderId, OrderLog, PendingClaims, StoreError, UserId, VoucherId,
 };
 
-use super::journal::{Journal, Trouble};
+use super::journal::{Journal, WriteBlock};
 use super::pending::{InFlight, Pending};
 use super::queue::Queue;
 use super::settled::Settled;
@@ -24,7 +24,7 @@ pub(crate) struct EmbeddedOrderLog {
 
 #[async_trait]
 impl OrderLog for EmbeddedOrderLog {
-    async fn take(&self, worker: &str, max: usize, wait: Duration) -> Result<Vec<Logged>, StoreError> {
+    async fn take(&self, worker: &str, max: usize, wait: Duration) -> Result<Vec<LoggedClaim>, StoreError> {
         let deadline = tokio::time::Instant::now() + wait;
         loop {
             let taken = self.queue.take(worker, max);
@@ -38,7 +38,7 @@ impl OrderLog for EmbeddedOrderLog {
         }
     }
 
-    async fn done(&self, worker: &str, asked: &[Logged]) -> Result<Vec<OrderId>, StoreError> {
+    async fn done(&self, worker: &str, asked: &[LoggedClaim]) -> Result<Vec<OrderId>, StoreError> {
         // Only claims in the worker's hands count: settling a claim twice would advance the mark too far.
         let settled = self.queue.settle(worker, asked);
         for logged in &settled {
@@ -52,7 +52,7 @@ impl OrderLog for EmbeddedOrderLog {
         Ok(all.filter(|order| !was_in_hand.contains(order)).collect())
     }
 
-    async fn put_back(&self, worker: &str, claims: &[Logged], refused: bool) -> Result<(), StoreError> {
+    async fn put_back(&self, worker: &str, claims: &[LoggedClaim], refused: bool) -> Result<(), StoreError> {
         self.queue.put_back(worker, claims, refused);
         Ok(())
     }
@@ -84,7 +84,7 @@ impl OrderLog for EmbeddedOrderLog {
         LogState {
             pending: self.pending.len(),
             oldest: self.queue.oldest(),
-            is_short_of_space: matches!(trouble, Some(Trouble::Full(_))),
+            is_short_of_space: matches!(trouble, Some(WriteBlock::Full(_))),
             trouble: trouble.map(|trouble| trouble.text()),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
-use mallbox_storage::{LogPosition, Logged, Timestamp};
+use mallbox_storage::{LogPosition, LoggedClaim, Timestamp};
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
@@ -15,21 +15,21 @@ pub(crate) struct Queue {
 
 #[derive(Debug, Default)]
 struct Inner {
-    waiting: VecDeque<Logged>,
-    in_hand: HashMap<String, BTreeMap<LogPosition, Logged>>,
+    waiting: VecDeque<LoggedClaim>,
+    in_hand: HashMap<String, BTreeMap<LogPosition, LoggedClaim>>,
 }
 
 impl Queue {
-    pub(crate) fn push(&self, claims: impl IntoIterator<Item = Logged>) {
+    pub(crate) fn push(&self, claims: impl IntoIterator<Item = LoggedClaim>) {
         self.inner.lock().waiting.extend(claims);
         self.filled.notify_one();
     }
 
     /// Takes up to `max` claims, oldest first; empty if there are none.
-    pub(crate) fn take(&self, worker: &str, max: usize) -> Vec<Logged> {
+    pub(crate) fn take(&self, worker: &str, max: usize) -> Vec<LoggedClaim> {
         let mut inner = self.inner.lock();
         let count = inner.waiting.len().min(max);
-        let taken: Vec<Logged> = inner.waiting.drain(..count).collect();
+        let taken: Vec<LoggedClaim> = inner.waiting.drain(..count).collect();
         if !taken.is_empty() {
             let hand = inner.in_hand.entry(worker.to_owned()).or_default();
             hand.extend(taken.iter().map(|claim| (claim.position, *claim)));
@@ -47,7 +47,7 @@ impl Queue {
     }
 
     /// Removes `claims` from the worker's hands. Returns only claims that the worker held.
-    pub(crate) fn settle(&self, worker: &str, claims: &[Logged]) -> Vec<Logged> {
+    pub(crate) fn settle(&self, worker: &str, claims: &[LoggedClaim]) -> Vec<LoggedClaim> {
         let mut inner = self.inner.lock();
         let Some(hand) = inner.in_hand.get_mut(worker) else { return Vec::new() };
         claims.iter().filter_map(|claim| hand.remove(&claim.position)).collect()
@@ -55,7 +55,7 @@ impl Queue {
 
     /// Puts claims back into the queue in log order: usually at the front, unless other claims came back
     /// before. With `refused`, each claim's attempts rise by one.
-    pub(crate) fn put_back(&self, worker: &str, claims: &[Logged], refused: bool) {
+    pub(crate) fn put_back(&self, worker: &str, claims: &[LoggedClaim], refused: bool) {
         let returned = self.settle(worker, claims);
         let mut inner = self.inner.lock();
         for mut claim in returned {
@@ -69,7 +69,7 @@ impl Queue {
 
     /// Puts all claims held by the worker back into the queue. Returns their number.
     pub(crate) fn reclaim(&self, worker: &str) -> usize {
-        let in_hand: Vec<Logged> =
+        let in_hand: Vec<LoggedClaim> =
             self.inner.lock().in_hand.get(worker).into_iter().flat_map(BTreeMap::values).copied().collect();
         self.put_back(worker, &in_hand, false);
         in_hand.len()

@@ -5,7 +5,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use mallbox_storage::{Limit, Pass, RateLimits, StoreError, Timestamp};
+use mallbox_storage::{Limit, RateLimitOutcome, RateLimits, StoreError, Timestamp};
 use parking_lot::Mutex;
 
 const SHARDS: usize = 16;
@@ -44,7 +44,7 @@ fn nanos(at: Timestamp) -> i128 {
 
 #[async_trait]
 impl RateLimits for EmbeddedRateLimits {
-    async fn pass(&self, key: &str, limit: Limit, now: Timestamp) -> Result<Pass, StoreError> {
+    async fn pass(&self, key: &str, limit: Limit, now: Timestamp) -> Result<RateLimitOutcome, StoreError> {
         let burst = i128::try_from(limit.per.as_nanos()).unwrap_or(i128::MAX / 4);
         let step = burst / i128::from(limit.count.max(1));
         let now = nanos(now);
@@ -55,12 +55,12 @@ impl RateLimits for EmbeddedRateLimits {
         let wait = fresh_at + step - (now + burst);
         if wait > 0 {
             let retry_after = Duration::from_nanos(u64::try_from(wait).unwrap_or(u64::MAX));
-            return Ok(Pass::Refused { retry_after });
+            return Ok(RateLimitOutcome::Refused { retry_after });
         }
         match keys.get_mut(key) {
             Some(slot) => *slot = fresh_at + step,
             None => drop(keys.insert(key.to_owned(), fresh_at + step)),
         }
-        Ok(Pass::Allowed)
+        Ok(RateLimitOutcome::Allowed)
     }
 }

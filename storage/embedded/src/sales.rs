@@ -1,8 +1,7 @@
 //! The [`Sales`] port: stock and buyers in memory and the claim in the journal, in one atomic step.
 //!
-//! The step runs under the lock of the buyer's shard, so no user is ever seen as a buyer without an order,
-//! and nothing has to be undone. Results that rest on other claims wait until the group commit of those
-//! claims is durable.
+//! The step holds the lock of the buyer's shard: no user is seen as a buyer without an order, and nothing has
+//! to be undone. Results that rest on other claims wait until the group commit of those claims is durable.
 //!
 //! Reasons and figures: `storage/decisions/0006-atomic-claim.md`,
 //! `storage/decisions/0007-claims-visible-when-durable.md`.
@@ -18,15 +17,15 @@ use async_trait::async_trait;
 use crossbeam::sync::ShardedLock;
 use foldhash::fast::RandomState;
 use mallbox_storage::{
-    Claim, ClaimAnswer, OrderId, Orders, Release, Reservation, Sales, StoreError, Terms, Timestamp, Units,
-    UserId, VoucherId,
+    Claim, ClaimOutcome, OrderId, Orders, ReleaseOutcome, ReserveOutcome, SaleUnits, Sales, StoreError,
+    Terms, Timestamp, UserId, VoucherId,
 };
 use parking_lot::Mutex;
 
 use super::buyers::{Buyer, Buyers};
 use super::journal::commit::Durable;
 use super::journal::{Journal, RECOVERED_GROUP, durable};
-use super::lane::lane;
+use super::lane::thread_shard;
 use super::pending::Pending;
 use super::record::Holders;
 use super::stock::Stock;
@@ -35,21 +34,21 @@ const CLAIM: &str = "sales.claim";
 const UNITS: &str = "sales.units";
 /// Retries, and the delay between retries, while the order of a buyer is neither pending nor live in the
 /// database: closed, but not released yet.
-const LOOKS: usize = 50;
-const BETWEEN_LOOKS: Duration = Duration::from_millis(2);
+const ORDER_LOOKUP_RETRIES: usize = 50;
+const ORDER_LOOKUP_RETRY_DELAY: Duration = Duration::from_millis(2);
 
 /// A sale in memory.
 struct Sale {
     /// Terms and stock. Claims and releases hold the read lock, so a change of the terms never falls into
     /// the middle of a claim.
-    standing: ShardedLock<Standing>,
+    standing: ShardedLock<TermsAndStock>,
     buyers: Buyers,
     /// The last group commit with a claim of the sale. Stored before the claim takes its unit: every
     /// observer of the taken unit also observes the group.
     group: AtomicU64,
 }
 
-struct Standing {
+struct TermsAndStock {
     terms: Terms,
     /// Units left; unused while the sale is unlimited.
     stock: Stock,
@@ -57,7 +56,7 @@ struct Standing {
     taken: AtomicU64,
 }
 
-impl Standing {
+impl TermsAndStock {
     fn new(terms: Terms, taken: u64) -> Self {
         let units = terms.units.map(|units| units.max(taken));
         Self {
@@ -73,7 +72,7 @@ impl Standing {
 
     fn take(&self) -> bool {
         match self.terms.units {
-            Some(_) => self.stock.take(lane()),
+            Some(_) => self.stock.take(thread_shard()),
             None => {
                 self.taken.fetch_add(1, Ordering::AcqRel);
                 true
@@ -83,17 +82,17 @@ impl Standing {
 
     fn give_back(&self) {
         match self.terms.units {
-            Some(_) => self.stock.give(1, lane()),
+            Some(_) => self.stock.give(1, thread_shard()),
             None => drop(self.taken.fetch_sub(1, Ordering::AcqRel)),
         }
     }
 
-    fn units(&self) -> Units {
+    fn units(&self) -> SaleUnits {
         let taken = match self.terms.units {
             Some(units) => units.saturating_sub(self.stock.left()),
             None => self.taken.load(Ordering::Acquire),
         };
-        Units { units: self.terms.units, taken }
+        SaleUnits { units: self.terms.units, taken }
     }
 }
 
@@ -104,22 +103,22 @@ fn cells() -> usize {
 }
 
 /// Outcome of the atomic step of a claim.
-enum Taken {
+enum ClaimStep {
     /// A unit is taken, and the claim is on its way to the disk.
     Now(Durable),
     /// The user holds a unit already.
     Before,
     /// No unit is left, by claims up to this group commit.
     SoldOut(u64),
-    Refused(ClaimAnswer),
+    Refused(ClaimOutcome),
 }
 
 /// The port. The state is in [`Memory`], which a blocking thread may share while loading a sale.
 pub(crate) struct EmbeddedSales {
-    memory: Arc<Memory>,
+    memory: Arc<SalesInMemory>,
 }
 
-struct Memory {
+struct SalesInMemory {
     journal: Arc<Journal>,
     pending: Arc<Pending>,
     orders: Arc<dyn Orders>,
@@ -128,10 +127,10 @@ struct Memory {
     /// Held during a load, so that a sale's buyers are read once.
     loading: Mutex<()>,
     /// The sale being loaded.
-    reading: Mutex<Option<Reading>>,
+    reading: Mutex<Option<LoadInProgress>>,
 }
 
-struct Reading {
+struct LoadInProgress {
     voucher: VoucherId,
     /// Whether a unit was released or taken during the load, so that the result may be outdated.
     is_stale: bool,
@@ -139,12 +138,12 @@ struct Reading {
 
 /// Orders by which a user holds units of a sale: unsettled claims, and orders in the database. A claim
 /// being settled is in both sets.
-struct Held {
+struct HoldingOrders {
     pending: HashSet<OrderId>,
     recorded: HashSet<OrderId>,
 }
 
-impl Held {
+impl HoldingOrders {
     fn count(&self) -> u64 {
         self.pending.union(&self.recorded).count() as u64
     }
@@ -158,30 +157,32 @@ impl EmbeddedSales {
         holders: Holders,
     ) -> Self {
         let (sales, loading, reading) = (ShardedLock::default(), Mutex::default(), Mutex::default());
-        Self { memory: Arc::new(Memory { journal, pending, orders, holders, sales, loading, reading }) }
+        Self {
+            memory: Arc::new(SalesInMemory { journal, pending, orders, holders, sales, loading, reading }),
+        }
     }
 }
 
-impl Memory {
+impl SalesInMemory {
     fn sale(&self, voucher: VoucherId) -> Option<Arc<Sale>> {
         self.sales.read().unwrap_or_else(PoisonError::into_inner).get(&voucher).map(Arc::clone)
     }
 
     /// Reserves a unit and appends the claim: the atomic step. Never waits; the lock on the user's shard
     /// excludes concurrent claims of the shard.
-    fn take(&self, claim: Claim) -> Taken {
-        let Some(sale) = self.sale(claim.voucher) else { return Taken::Refused(ClaimAnswer::Unknown) };
+    fn take(&self, claim: Claim) -> ClaimStep {
+        let Some(sale) = self.sale(claim.voucher) else { return ClaimStep::Refused(ClaimOutcome::Unknown) };
         let standing = sale.standing.read().unwrap_or_else(PoisonError::into_inner);
         let mut buyer = sale.buyers.lock(claim.user);
         if buyer.has_bought() {
-            return Taken::Before;
+            return ClaimStep::Before;
         }
         if let Some(closed) = standing.terms.closed(claim.at) {
-            return Taken::Refused(closed.into());
+            return ClaimStep::Refused(closed.into());
         }
         // First without the journal's lock: most callers find nothing left.
         if standing.is_sold_out() {
-            return Taken::SoldOut(sale.group());
+            return ClaimStep::SoldOut(sale.group());
         }
         let appended = self.journal.append_if(claim, |group| {
             sale.joined(group);
@@ -194,15 +195,15 @@ impl Memory {
         match appended {
             Some(waiting) => {
                 buyer.insert();
-                Taken::Now(waiting)
+                ClaimStep::Now(waiting)
             }
-            None => Taken::SoldOut(sale.group()),
+            None => ClaimStep::SoldOut(sale.group()),
         }
     }
 
     /// Returns the answer for a user who holds a unit: the order is pending or in the database. `None` if
     /// the last order is closed, and its unit not released yet.
-    async fn bought_before(&self, claim: Claim) -> Result<Option<ClaimAnswer>, StoreError> {
+    async fn bought_before(&self, claim: Claim) -> Result<Option<ClaimOutcome>, StoreError> {
         let held = match self.pending.holdings(claim.voucher, claim.user).first() {
             Some(held) => {
                 self.journal.until_durable(CLAIM, held.group).await?;
@@ -211,13 +212,13 @@ impl Memory {
             None => self.orders.holding(claim.voucher, claim.user).await?,
         };
         Ok(held.map(|order| {
-            if order == claim.order { ClaimAnswer::Accepted } else { ClaimAnswer::AlreadyBought(order) }
+            if order == claim.order { ClaimOutcome::Accepted } else { ClaimOutcome::AlreadyBought(order) }
         }))
     }
 
     /// Returns the units of a sale according to durable claims: waits for group commits in progress, and
     /// excludes claims in doubt.
-    async fn durable_units(&self, sale: &Sale, voucher: VoucherId) -> Units {
+    async fn durable_units(&self, sale: &Sale, voucher: VoucherId) -> SaleUnits {
         let (units, group) = sale.units();
         if self.journal.until_durable(UNITS, group).await.is_ok() {
             return units;
@@ -228,20 +229,20 @@ impl Memory {
             Ok(()) => units,
             Err(_) => {
                 let in_doubt = self.journal.in_doubt(voucher, group);
-                Units { taken: units.taken.saturating_sub(in_doubt), ..units }
+                SaleUnits { taken: units.taken.saturating_sub(in_doubt), ..units }
             }
         }
     }
 
     /// Loads a sale into memory, with all holders of its units. Repeated while a unit changes during the
     /// load.
-    fn load(&self, terms: Terms) -> Result<Units, StoreError> {
+    fn load(&self, terms: Terms) -> Result<SaleUnits, StoreError> {
         let _one = self.loading.lock();
         if let Some(sale) = self.sale(terms.voucher) {
             return Ok(sale.put(terms));
         }
         loop {
-            *self.reading.lock() = Some(Reading { voucher: terms.voucher, is_stale: false });
+            *self.reading.lock() = Some(LoadInProgress { voucher: terms.voucher, is_stale: false });
             let read = self.read(terms);
             let mut reading = self.reading.lock();
             let is_stale = reading.take().is_some_and(|reading| reading.is_stale);
@@ -257,11 +258,11 @@ impl Memory {
 
     /// Runs `act` on a user's units together with the claims and orders that account for the units. No
     /// other call can change the user's shard in between.
-    async fn account<T>(
+    async fn with_holdings<T>(
         &self,
         sale: &Sale,
         (voucher, user): (VoucherId, UserId),
-        act: impl Fn(&Standing, &mut Buyer<'_>, Held) -> T,
+        act: impl Fn(&TermsAndStock, &mut Buyer<'_>, HoldingOrders) -> T,
     ) -> Result<T, StoreError> {
         let pending_claims = || -> Vec<Claim> {
             self.pending.holdings(voucher, user).into_iter().map(|in_flight| in_flight.claim).collect()
@@ -279,7 +280,7 @@ impl Memory {
             // loop ends.
             if look(&buyer) == before {
                 let recorded = HashSet::from_iter(recorded);
-                return Ok(act(&standing, &mut buyer, Held { pending, recorded }));
+                return Ok(act(&standing, &mut buyer, HoldingOrders { pending, recorded }));
             }
         }
     }
@@ -307,7 +308,7 @@ impl Memory {
         let group = in_flight.iter().map(|in_flight| in_flight.group).max().unwrap_or(RECOVERED_GROUP);
         let pending: Vec<Claim> = in_flight.iter().map(|in_flight| in_flight.claim).collect();
         let taken = self.holders.each(terms.voucher, &pending, &mut |user| buyers.lock(user).insert())?;
-        let standing = Standing::new(terms, taken);
+        let standing = TermsAndStock::new(terms, taken);
         if let Some(units) = terms.units
             && taken > units
         {
@@ -338,47 +339,47 @@ impl Sale {
     }
 
     /// Returns the units, and the group commit that makes all counted claims durable.
-    fn units(&self) -> (Units, u64) {
+    fn units(&self) -> (SaleUnits, u64) {
         let units = self.standing.read().unwrap_or_else(PoisonError::into_inner).units();
         (units, self.group())
     }
 
     /// Returns [`units`](Self::units) while no claim is between its unit and its group.
-    fn units_between_claims(&self) -> (Units, u64) {
+    fn units_between_claims(&self) -> (SaleUnits, u64) {
         let standing = self.standing.write().unwrap_or_else(PoisonError::into_inner);
         (standing.units(), self.group())
     }
 
-    fn put(&self, terms: Terms) -> Units {
+    fn put(&self, terms: Terms) -> SaleUnits {
         let mut standing = self.standing.write().unwrap_or_else(PoisonError::into_inner);
-        *standing = Standing::new(terms, standing.units().taken);
+        *standing = TermsAndStock::new(terms, standing.units().taken);
         standing.units()
     }
 }
 
 #[async_trait]
 impl Sales for EmbeddedSales {
-    async fn claim(&self, claim: Claim) -> Result<ClaimAnswer, StoreError> {
+    async fn claim(&self, claim: Claim) -> Result<ClaimOutcome, StoreError> {
         self.memory.journal.ready(CLAIM)?;
-        for _ in 0..LOOKS {
+        for _ in 0..ORDER_LOOKUP_RETRIES {
             match self.memory.take(claim) {
-                Taken::Refused(answer) => return Ok(answer),
-                Taken::SoldOut(group) => {
+                ClaimStep::Refused(answer) => return Ok(answer),
+                ClaimStep::SoldOut(group) => {
                     self.memory.journal.until_durable(CLAIM, group).await?;
-                    return Ok(ClaimAnswer::SoldOut);
+                    return Ok(ClaimOutcome::SoldOut);
                 }
-                Taken::Now(waiting) => {
+                ClaimStep::Now(waiting) => {
                     durable(CLAIM, waiting).await?;
-                    return Ok(ClaimAnswer::Accepted);
+                    return Ok(ClaimOutcome::Accepted);
                 }
-                Taken::Before => {
+                ClaimStep::Before => {
                     if let Some(answer) = self.memory.bought_before(claim).await? {
                         return Ok(answer);
                     }
                 }
             }
             // Closed in the database, and not released yet.
-            tokio::time::sleep(BETWEEN_LOOKS).await;
+            tokio::time::sleep(ORDER_LOOKUP_RETRY_DELAY).await;
         }
         Err(StoreError::Unavailable {
             op: CLAIM,
@@ -394,12 +395,12 @@ impl Sales for EmbeddedSales {
         // No order has this id, so the answer always names another order.
         let nobodys = Claim { order: OrderId::new(0), voucher, user, at: Timestamp::from_millis(0) };
         Ok(match self.memory.bought_before(nobodys).await? {
-            Some(ClaimAnswer::AlreadyBought(order)) => Some(order),
+            Some(ClaimOutcome::AlreadyBought(order)) => Some(order),
             _ => None,
         })
     }
 
-    async fn put(&self, terms: Terms) -> Result<Units, StoreError> {
+    async fn put(&self, terms: Terms) -> Result<SaleUnits, StoreError> {
         if let Some(sale) = self.memory.sale(terms.voucher) {
             return Ok(sale.put(terms));
         }
@@ -409,27 +410,32 @@ impl Sales for EmbeddedSales {
         loaded.map_err(|error| StoreError::Unavailable { op: "sales.put", source: error.into() })?
     }
 
-    async fn release(&self, voucher: VoucherId, user: UserId, order: OrderId) -> Result<Release, StoreError> {
-        let Some(sale) = self.memory.sale_to_change(voucher) else { return Ok(Release::NotHeld) };
+    async fn release(
+        &self,
+        voucher: VoucherId,
+        user: UserId,
+        order: OrderId,
+    ) -> Result<ReleaseOutcome, StoreError> {
+        let Some(sale) = self.memory.sale_to_change(voucher) else { return Ok(ReleaseOutcome::NotHeld) };
         if !sale.buyers.lock(user).has_bought() {
-            return Ok(Release::NotHeld);
+            return Ok(ReleaseOutcome::NotHeld);
         }
         self.memory
-            .account(&sale, (voucher, user), |standing, buyer, mut held| {
+            .with_holdings(&sale, (voucher, user), |standing, buyer, mut held| {
                 held.pending.remove(&order);
                 if buyer.units() <= held.count() {
-                    return Release::NotHeld;
+                    return ReleaseOutcome::NotHeld;
                 }
                 buyer.remove();
                 standing.give_back();
-                Release::Released
+                ReleaseOutcome::Released
             })
             .await
     }
 
     async fn release_all(&self, closed: &[(VoucherId, UserId, OrderId)]) -> Result<(), StoreError> {
         let memory = &self.memory;
-        let looked: Vec<_> = closed.iter().filter_map(|unit| memory.look_at(*unit)).collect();
+        let looked: Vec<_> = closed.iter().filter_map(|unit| memory.snapshot_buyer(*unit)).collect();
         let buyers = looked.iter().map(|look| (look.voucher, look.user)).collect();
         let holdings = memory.holders.holdings(buyers).await?;
         let mut removals = HashMap::new();
@@ -452,29 +458,29 @@ impl Sales for EmbeddedSales {
         voucher: VoucherId,
         user: UserId,
         order: OrderId,
-    ) -> Result<Reservation, StoreError> {
-        let Some(sale) = self.memory.sale_to_change(voucher) else { return Ok(Reservation::Held) };
+    ) -> Result<ReserveOutcome, StoreError> {
+        let Some(sale) = self.memory.sale_to_change(voucher) else { return Ok(ReserveOutcome::Held) };
         let reservation = self
             .memory
-            .account(&sale, (voucher, user), |standing, buyer, mut held| {
+            .with_holdings(&sale, (voucher, user), |standing, buyer, mut held| {
                 held.recorded.insert(order);
                 if buyer.units() >= held.count() {
-                    return Reservation::Held;
+                    return ReserveOutcome::Held;
                 }
                 if !standing.take() {
-                    return Reservation::SoldOut;
+                    return ReserveOutcome::SoldOut;
                 }
                 buyer.insert();
-                Reservation::Taken
+                ReserveOutcome::Taken
             })
             .await?;
-        if reservation == Reservation::SoldOut {
+        if reservation == ReserveOutcome::SoldOut {
             self.memory.journal.until_durable("sales.reserve", sale.group()).await?;
         }
         Ok(reservation)
     }
 
-    async fn units(&self, voucher: VoucherId) -> Result<Option<Units>, StoreError> {
+    async fn units(&self, voucher: VoucherId) -> Result<Option<SaleUnits>, StoreError> {
         match self.memory.sale(voucher) {
             Some(sale) => Ok(Some(self.memory.durable_units(&sale, voucher).await)),
             None => Ok(None),

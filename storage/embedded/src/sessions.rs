@@ -8,7 +8,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use mallbox_storage::backend::{EXTENSION_STEP, latest_expiry};
 use mallbox_storage::{
-    CodeCheck, CodeIssue, CodeRules, Phone, Sessions, StoreError, Timestamp, TokenHash, UserId,
+    CheckOutcome, CodeRules, IssueOutcome, Phone, Sessions, StoreError, Timestamp, TokenHash, UserId,
 };
 use parking_lot::Mutex;
 
@@ -159,7 +159,7 @@ impl Sessions for EmbeddedSessions {
         code: &str,
         rules: &CodeRules,
         now: Timestamp,
-    ) -> Result<CodeIssue, StoreError> {
+    ) -> Result<IssueOutcome, StoreError> {
         const OP: &str = "sessions.issue_code";
         self.journal.ready(OP)?;
         let written = {
@@ -183,7 +183,7 @@ impl Sessions for EmbeddedSessions {
             written
         };
         durable(OP, written).await?;
-        Ok(CodeIssue::Issued)
+        Ok(IssueOutcome::Issued)
     }
 
     async fn check_code(
@@ -192,28 +192,28 @@ impl Sessions for EmbeddedSessions {
         code: &str,
         rules: &CodeRules,
         now: Timestamp,
-    ) -> Result<CodeCheck, StoreError> {
+    ) -> Result<CheckOutcome, StoreError> {
         const OP: &str = "sessions.check_code";
         self.journal.ready(OP)?;
         let (check, written) = {
             let mut codes = self.codes.lock();
-            let Some(known) = codes.get_mut(phone) else { return Ok(CodeCheck::NoCode) };
+            let Some(known) = codes.get_mut(phone) else { return Ok(CheckOutcome::NoCode) };
             let Some(live) = known
                 .live
                 .as_mut()
                 .filter(|live| now < live.expires && live.expires <= latest_expiry(rules.lives, now))
             else {
-                return Ok(CodeCheck::NoCode);
+                return Ok(CheckOutcome::NoCode);
             };
             let check = if same(live.code.as_bytes(), code.as_bytes()) {
                 known.live = None;
-                CodeCheck::Right
+                CheckOutcome::Right
             } else {
                 live.wrong_tries += 1;
                 if live.wrong_tries >= rules.tries {
                     known.live = None;
                 }
-                CodeCheck::Wrong
+                CheckOutcome::Wrong
             };
             (check, self.journal.change([session_codec::code_change(phone, known)]))
         };
@@ -292,14 +292,14 @@ impl Sessions for EmbeddedSessions {
     }
 }
 
-fn too_soon(before: &Code, rules: &CodeRules, now: Timestamp) -> Option<CodeIssue> {
+fn too_soon(before: &Code, rules: &CodeRules, now: Timestamp) -> Option<IssueOutcome> {
     let gap = rules.gap.saturating_sub(now.since(before.issued));
     if !gap.is_zero() {
-        return Some(CodeIssue::TooSoon { retry_after: gap });
+        return Some(IssueOutcome::TooSoon { retry_after: gap });
     }
     let day = now.since(before.day_began);
     if rules.per_day > 0 && day < DAY && before.issued_that_day >= rules.per_day {
-        return Some(CodeIssue::TooMany { retry_after: DAY - day });
+        return Some(IssueOutcome::TooMany { retry_after: DAY - day });
     }
     None
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use mallbox_storage::Logged;
+use mallbox_storage::LoggedClaim;
 use parking_lot::Mutex;
 
 /// Counts, per commit, the claims that are neither orders nor dead letters.
@@ -51,7 +51,7 @@ impl Settled {
     }
 
     /// Returns the mark after settling `claims` as well. `claims` must be free of duplicates.
-    pub(crate) fn mark_with(&self, claims: &[Logged]) -> u64 {
+    pub(crate) fn mark_with(&self, claims: &[LoggedClaim]) -> u64 {
         let inner = self.inner.lock();
         let settled = per_commit(claims);
         inner
@@ -62,7 +62,7 @@ impl Settled {
     }
 
     /// Settles `claims`. Returns the new mark.
-    pub(crate) fn settle(&self, claims: &[Logged]) -> u64 {
+    pub(crate) fn settle(&self, claims: &[LoggedClaim]) -> u64 {
         {
             let mut inner = self.inner.lock();
             for (commit, settled) in per_commit(claims) {
@@ -78,7 +78,7 @@ impl Settled {
     }
 }
 
-fn per_commit(claims: &[Logged]) -> HashMap<u64, usize> {
+fn per_commit(claims: &[LoggedClaim]) -> HashMap<u64, usize> {
     let mut counts = HashMap::new();
     for claim in claims {
         *counts.entry(claim.position.major).or_default() += 1;
@@ -91,14 +91,14 @@ mod tests {
     use super::*;
     use mallbox_storage::{Claim, LogPosition, OrderId, Timestamp, UserId, VoucherId};
 
-    fn logged(commit: u64, index: u64) -> Logged {
+    fn logged(commit: u64, index: u64) -> LoggedClaim {
         let claim = Claim {
             order: OrderId::new(commit * 100 + index),
             voucher: VoucherId::new(1),
             user: UserId::new(index),
             at: Timestamp::from_millis(0),
         };
-        Logged { position: LogPosition { major: commit, minor: index }, claim, attempts: 0 }
+        LoggedClaim { position: LogPosition { major: commit, minor: index }, claim, attempts: 0 }
     }
 
     #[test]

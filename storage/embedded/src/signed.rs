@@ -41,11 +41,11 @@ fn add(users: &mut RoaringTreemap, first: u64, bits: &[u8]) {
 /// All sign-ins. Everything in memory is in the database; a completed write to the database is also in
 /// memory.
 #[derive(Debug, Default)]
-pub(crate) struct Signed {
+pub(crate) struct SignInIndex {
     days: RwLock<Days>,
 }
 
-impl Signed {
+impl SignInIndex {
     pub(crate) fn new(days: Days) -> Self {
         Self { days: RwLock::new(days) }
     }

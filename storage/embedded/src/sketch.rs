@@ -13,23 +13,23 @@ use serde::{Deserialize, Serialize};
 /// Precision: 2^14 registers, as in Redis.
 const PRECISION: u8 = 14;
 /// Format version, the first byte of a stored sketch.
-const FORM: u8 = 1;
+const FORMAT_VERSION: u8 = 1;
 
 /// A sketch of distinct visitors.
 #[derive(Clone, Debug)]
-pub(crate) struct Sketch(HyperLogLogPlus<u64, Spread>);
+pub(crate) struct Sketch(HyperLogLogPlus<u64, SplitMixBuilder>);
 
 /// Spreads numbers over all 64 bits, since the bits themselves choose the registers. The hash never
 /// changes: sketches of different hashers can be merged, and then count every visitor twice.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Spread;
+struct SplitMixBuilder;
 
-struct Spreading(u64);
+struct SplitMixHasher(u64);
 
 impl Sketch {
     /// Makes an empty sketch.
     pub(crate) fn new() -> Self {
-        Self(HyperLogLogPlus::new(PRECISION, Spread).expect("4 to 18 are precisions"))
+        Self(HyperLogLogPlus::new(PRECISION, SplitMixBuilder).expect("4 to 18 are precisions"))
     }
 
     pub(crate) fn add(&mut self, visitor: Visitor) {
@@ -50,25 +50,27 @@ impl Sketch {
     pub(crate) fn pack(&mut self) -> Vec<u8> {
         // Recent visitors sit in a hash set until counted.
         self.count();
-        postcard::to_extend(&self.0, vec![FORM]).expect("a vector takes whatever it is given")
+        postcard::to_extend(&self.0, vec![FORMAT_VERSION]).expect("a vector takes whatever it is given")
     }
 
     /// Decodes a sketch; `None` for invalid bytes.
     pub(crate) fn unpack(bytes: &[u8]) -> Option<Self> {
-        let (FORM, rest) = bytes.split_first().map(|(form, rest)| (*form, rest))? else { return None };
+        let (FORMAT_VERSION, rest) = bytes.split_first().map(|(form, rest)| (*form, rest))? else {
+            return None;
+        };
         postcard::from_bytes(rest).ok().map(Self)
     }
 }
 
-impl BuildHasher for Spread {
-    type Hasher = Spreading;
+impl BuildHasher for SplitMixBuilder {
+    type Hasher = SplitMixHasher;
 
-    fn build_hasher(&self) -> Spreading {
-        Spreading(0)
+    fn build_hasher(&self) -> SplitMixHasher {
+        SplitMixHasher(0)
     }
 }
 
-impl Hasher for Spreading {
+impl Hasher for SplitMixHasher {
     fn write(&mut self, bytes: &[u8]) {
         bytes.iter().for_each(|byte| self.write_u64(u64::from(*byte)));
     }

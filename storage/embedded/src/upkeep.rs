@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use async_trait::async_trait;
 use mallbox_storage::{Durability, Health, PartHealth, StoreError, Timestamp, Upkeep};
 
-use super::journal::{Journal, Trouble};
+use super::journal::{Journal, WriteBlock};
 use super::lock::DirLock;
 use super::pending::Pending;
 use super::rate_limits::EmbeddedRateLimits;
@@ -43,7 +43,7 @@ impl Upkeep for EmbeddedUpkeep {
             circuits: Vec::new(),
         };
         let (full, of_log) = match self.journal.trouble() {
-            Some(trouble @ Trouble::Full(_)) => (Some(trouble.text()), None),
+            Some(trouble @ WriteBlock::Full(_)) => (Some(trouble.text()), None),
             trouble => (None, trouble.map(|trouble| trouble.text())),
         };
         let in_force = Some(self.durability);
@@ -74,13 +74,13 @@ impl Upkeep for EmbeddedUpkeep {
     }
 
     async fn keep_setting(&self, name: &str, value: &str) -> Result<String, StoreError> {
-        self.database.keep_setting(name, value).await
+        self.database.insert_setting_if_absent(name, value).await
     }
 
     async fn close(&self) -> Result<(), StoreError> {
         let journal = Arc::clone(&self.journal);
         let closed = tokio::task::spawn_blocking(move || journal.close()).await;
-        let in_order = closed.is_ok() && self.journal.trouble() == Some(Trouble::Closed);
+        let in_order = closed.is_ok() && self.journal.trouble() == Some(WriteBlock::Closed);
         if in_order {
             let stop = format!("{} {}", self.journal.last_commit(), self.pending.len());
             self.database.put_setting(STOP, &stop).await?;

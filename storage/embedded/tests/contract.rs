@@ -3,8 +3,8 @@
 use std::process::ExitCode;
 
 use mallbox_storage_contract::{SetUp, run};
-use mallbox_test_servers::Ground;
+use mallbox_test_servers::MallLocation;
 
 fn main() -> ExitCode {
-    run(&[SetUp { name: "embedded", fresh: || Box::new(Ground::directory()), ignored: None }])
+    run(&[SetUp { name: "embedded", fresh: || Box::new(MallLocation::directory()), ignored: None }])
 }

@@ -2,8 +2,8 @@
 //! inbox has to be filled first, fan-out of a note to its followers, and a rush of likes on one note and on
 //! many.
 //!
-//! `cargo bench -p mallbox-storage-production --bench feeds [-- LIKES]`. Starts a redis-server and a MariaDB in the
-//! system's temporary directory. All share this machine's cores.
+//! `cargo bench -p mallbox-storage-production --bench feeds [-- LIKES]`. Starts a redis-server and a MariaDB
+//! in the system's temporary directory. All share this machine's cores.
 #![expect(clippy::unwrap_used, reason = "a bench that cannot run has nothing to say")]
 
 use std::sync::Arc;
@@ -11,10 +11,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use mallbox_storage::{
-    FeedEntry, ImportEnd, ImportRow, ImportedNote, LikeChange, NoteId, NoteText, Page, Phone, Post, Role,
+    FeedEntry, FinishOptions, ImportRow, ImportedNote, LikeChange, NoteId, NoteText, Page, Phone, Post, Role,
     ShopId, Storage, Timestamp, User, UserId,
 };
-use mallbox_test_servers::Ground;
+use mallbox_test_servers::MallLocation;
 
 const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
 /// Authors (the first users) and notes per author.
@@ -33,13 +33,13 @@ fn main() {
             "{AUTHORS} authors of {NOTES_EACH} notes, {READERS} readers who follow half of them, {CALLERS} callers at once"
         );
         println!("{:44}    p50     p99  (us)   per second", "");
-        for (name, ground) in [("embedded", Ground::directory()), ("Redis and MariaDB", Ground::on_servers())] {
+        for (name, ground) in [("embedded", MallLocation::directory()), ("Redis and MariaDB", MallLocation::on_servers())] {
             run(name, &ground, likes).await;
         }
     });
 }
 
-async fn run(name: &str, ground: &Ground, likes: u64) {
+async fn run(name: &str, ground: &MallLocation, likes: u64) {
     let storage = ground.open().await;
     fill(&storage).await;
     let page = |storage: Storage, number: u64| async move {
@@ -188,5 +188,5 @@ async fn fill(storage: &Storage) {
     for some in rows.chunks(2_000) {
         import.put(some.iter().cloned().map(|row| (row, true)).collect()).await.unwrap();
     }
-    import.finish(ImportEnd::new(Duration::from_secs(900), NOON)).await.unwrap();
+    import.finish(FinishOptions::new(Duration::from_secs(900), NOON)).await.unwrap();
 }

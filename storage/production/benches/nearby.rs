@@ -1,9 +1,9 @@
 //! Nearby search among a million shops: the first ten within 5 km, in memory and in Redis, in one run. Also
 //! the memory per shop, and the time to rebuild the index at start.
 //!
-//! `cargo bench -p mallbox-storage-production --bench nearby [-- SHOPS]`. Starts a redis-server in the system's
-//! temporary directory, and an idle MariaDB. All share this machine's cores. Both indexes must return the
-//! same shops.
+//! `cargo bench -p mallbox-storage-production --bench nearby [-- SHOPS]`. Starts a redis-server in the
+//! system's temporary directory, and an idle MariaDB. All share this machine's cores. Both indexes must
+//! return the same shops.
 #![expect(clippy::unwrap_used, reason = "a bench that cannot run has nothing to say")]
 
 use std::sync::Arc;
@@ -11,12 +11,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use mallbox_storage::{
-    Around, GeoIndex, ImportEnd, ImportRow, LatLng, PlacedShop, Shop, ShopId, ShopText, ShopType, ShopTypeId,
-    Timestamp,
+    FinishOptions, GeoIndex, ImportRow, LatLng, NearbyQuery, PlacedShop, Shop, ShopId, ShopText, ShopType,
+    ShopTypeId, Timestamp,
 };
 use mallbox_storage_embedded::EmbeddedOptions;
 use mallbox_storage_production::mysql::{self, MysqlPorts};
-use mallbox_storage_production::redis::{RecordForRedis, RedisOptions, connect};
+use mallbox_storage_production::redis::{DatabaseForRedis, RedisOptions, connect};
 use mallbox_test_servers::{Database, Redis, RedisOptions as ServerOptions};
 use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
@@ -58,7 +58,7 @@ async fn run(count: u64) {
     let MysqlPorts { epochs, holders, orders, sign_rows, feed_rows, .. } =
         mysql::connect(database.url()).await.unwrap();
     let known =
-        RecordForRedis { epochs, holders, orders, shops: Arc::clone(&record.shops), sign_rows, feed_rows };
+        DatabaseForRedis { epochs, holders, orders, shops: Arc::clone(&record.shops), sign_rows, feed_rows };
     let redis = connect(&RedisOptions::new(server.url()), known).await.unwrap().geo_index;
     while redis.count().await.ok() != Some(count) {
         tokio::time::sleep(Duration::from_millis(50)).await;
@@ -75,8 +75,8 @@ async fn run(count: u64) {
     for (name, kind, skip) in
         [("all types", None, 0), ("one type", Some(ShopTypeId::new(1)), 0), ("all, page 20", None, 190)]
     {
-        let asked: Vec<Around> = (0..QUESTIONS)
-            .map(|_| Around {
+        let asked: Vec<NearbyQuery> = (0..QUESTIONS)
+            .map(|_| NearbyQuery {
                 centre: near_a_city(&cities, &mut dice),
                 radius_m: 5_000.0,
                 kind,
@@ -112,7 +112,7 @@ async fn fill(options: &EmbeddedOptions, count: u64, cities: &[(f64, f64)], dice
         });
         import.put(rows.collect()).await.unwrap();
     }
-    import.finish(ImportEnd::new(Duration::from_secs(900), NOON)).await.unwrap();
+    import.finish(FinishOptions::new(Duration::from_secs(900), NOON)).await.unwrap();
     storage.upkeep.close().await.unwrap();
 }
 
@@ -141,7 +141,7 @@ fn near_a_city(cities: &[(f64, f64)], dice: &mut StdRng) -> LatLng {
     LatLng::new(lng + off(), lat + off()).unwrap()
 }
 
-async fn time(name: &str, index: &Arc<dyn GeoIndex>, asked: &[Around]) {
+async fn time(name: &str, index: &Arc<dyn GeoIndex>, asked: &[NearbyQuery]) {
     let (mut times, mut found) = (Vec::new(), 0);
     for around in asked {
         let began = Instant::now();
@@ -179,10 +179,10 @@ async fn time(name: &str, index: &Arc<dyn GeoIndex>, asked: &[Around]) {
 
 /// Times searches in memory while another thread moves shops without pause.
 async fn while_shops_move(memory: &Arc<dyn GeoIndex>, cities: &[(f64, f64)], dice: &mut StdRng) {
-    let asked: Vec<Around> = (0..QUESTIONS)
+    let asked: Vec<NearbyQuery> = (0..QUESTIONS)
         .map(|_| {
             let centre = near_a_city(cities, dice);
-            Around { centre, radius_m: 5_000.0, kind: None, skip: 0, max: 10 }
+            NearbyQuery { centre, radius_m: 5_000.0, kind: None, skip: 0, max: 10 }
         })
         .collect();
     let is_over = Arc::new(AtomicBool::new(false));

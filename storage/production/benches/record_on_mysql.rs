@@ -1,17 +1,17 @@
 //! Orders of one hot sale per second on MySQL, from one process and from eight concurrent writers, compared
 //! with embedded.
 //!
-//! `cargo bench -p mallbox-storage-production --bench record_on_mysql [-- ORDERS]`. Starts a MariaDB with its default
-//! durability (each commit flushed) in the system's temporary directory (set `TMPDIR` to choose the disk).
-//! Embedded is measured before and after MariaDB, so that other load on the machine shows.
+//! `cargo bench -p mallbox-storage-production --bench record_on_mysql [-- ORDERS]`. Starts a MariaDB with
+//! its default durability (each commit flushed) in the system's temporary directory (set `TMPDIR` to choose
+//! the disk). Embedded is measured before and after MariaDB, so that other load on the machine shows.
 #![expect(clippy::unwrap_used, reason = "a bench that cannot run has nothing to say")]
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use mallbox_storage::{
-    Cents, Claim, LogPosition, Logged, NewSale, OrderId, Orders, Persisted, ShopId, Timestamp, UserId,
-    VoucherId, VoucherStatus, VoucherText, Vouchers,
+    Cents, Claim, LogPosition, LoggedClaim, NewSale, OrderId, Orders, PersistOutcome, ShopId, Timestamp,
+    UserId, VoucherId, VoucherStatus, VoucherText, Vouchers,
 };
 use mallbox_storage_embedded::EmbeddedOptions;
 use mallbox_storage_production::mysql;
@@ -55,7 +55,7 @@ fn main() {
     }
 }
 
-async fn embedded(batch: usize, writers: usize, claims: impl Fn(VoucherId) -> Vec<Logged>) {
+async fn embedded(batch: usize, writers: usize, claims: impl Fn(VoucherId) -> Vec<LoggedClaim>) {
     let dir = tempfile::tempdir().unwrap();
     let storage =
         mallbox_storage_embedded::open(EmbeddedOptions::new(dir.path().join("mall"))).await.unwrap();
@@ -71,11 +71,11 @@ async fn measure(
     record: &Record,
     batch: usize,
     writers: usize,
-    claims: impl Fn(VoucherId) -> Vec<Logged>,
+    claims: impl Fn(VoucherId) -> Vec<LoggedClaim>,
 ) {
     let claims = claims(sale(record).await);
     let rows = claims.len() as f64;
-    let batches: Vec<Vec<Logged>> = claims.chunks(batch).map(<[Logged]>::to_vec).collect();
+    let batches: Vec<Vec<LoggedClaim>> = claims.chunks(batch).map(<[LoggedClaim]>::to_vec).collect();
     let batches = Arc::new(Mutex::new(batches.into_iter()));
     let began = Instant::now();
     let mut working = JoinSet::new();
@@ -86,7 +86,7 @@ async fn measure(
             while let Some(batch) = { batches.lock().await.next() } {
                 let began = Instant::now();
                 let answers = orders.persist(&batch, NOON).await.unwrap();
-                assert!(answers.iter().all(|answer| matches!(answer, Persisted::Written { .. })));
+                assert!(answers.iter().all(|answer| matches!(answer, PersistOutcome::Written { .. })));
                 times.push(began.elapsed());
             }
             times
@@ -102,7 +102,7 @@ async fn measure(
     );
 }
 
-fn claims(voucher: VoucherId, orders: u64) -> Vec<Logged> {
+fn claims(voucher: VoucherId, orders: u64) -> Vec<LoggedClaim> {
     let mut users: Vec<u64> = (1..=orders).collect();
     users.shuffle(&mut StdRng::seed_from_u64(1));
     (0_u64..)
@@ -112,7 +112,7 @@ fn claims(voucher: VoucherId, orders: u64) -> Vec<Logged> {
             let at = NOON + Duration::from_micros(number * 20);
             let order = OrderId::compose(at, number, voucher).unwrap();
             let claim = Claim { order, voucher, user: UserId::new(user), at };
-            Logged { position: LogPosition { major: 0, minor: number }, claim, attempts: 0 }
+            LoggedClaim { position: LogPosition { major: 0, minor: number }, claim, attempts: 0 }
         })
         .collect()
 }

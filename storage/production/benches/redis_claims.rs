@@ -1,17 +1,17 @@
 //! Cost of a claim on Redis: claims per second from 64 concurrent callers, round trips and bytes per claim,
 //! by `appendonly` and `appendfsync`.
 //!
-//! `cargo bench -p mallbox-storage-production --bench redis_claims [-- CLAIMS]`. Starts a redis-server for each line
-//! of output, in the system's temporary directory (set `TMPDIR` to choose the disk), and an idle MariaDB.
-//! Callers and servers share this machine's cores.
+//! `cargo bench -p mallbox-storage-production --bench redis_claims [-- CLAIMS]`. Starts a redis-server for
+//! each line of output, in the system's temporary directory (set `TMPDIR` to choose the disk), and an idle
+//! MariaDB. Callers and servers share this machine's cores.
 #![expect(clippy::unwrap_used, reason = "a bench that cannot run has nothing to say")]
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use mallbox_storage::{Claim, ClaimAnswer, OrderId, Terms, Timestamp, UserId, VoucherId};
+use mallbox_storage::{Claim, ClaimOutcome, OrderId, Terms, Timestamp, UserId, VoucherId};
 use mallbox_storage_production::mysql::{self, MysqlPorts};
-use mallbox_storage_production::redis::{RecordForRedis, RedisOptions, RedisPorts, connect};
+use mallbox_storage_production::redis::{DatabaseForRedis, RedisOptions, RedisPorts, connect};
 use mallbox_test_servers::{Database, Redis, RedisOptions as ServerOptions};
 
 const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
@@ -40,16 +40,16 @@ async fn run(claims: u64, append: &str, fsync: &str) {
     let database = Database::fresh();
     let MysqlPorts { epochs, holders, orders, shops, sign_rows, feed_rows, .. } =
         mysql::connect(database.url()).await.unwrap();
-    let record = RecordForRedis { epochs, holders, orders, shops, sign_rows, feed_rows };
+    let record = DatabaseForRedis { epochs, holders, orders, shops, sign_rows, feed_rows };
     let ports = connect(&RedisOptions::new(server.url()), record).await.unwrap();
     let ports = Arc::new(ports);
     let terms =
         Terms { voucher: SALE, begin: NOON - HOUR, end: NOON + HOUR, paused: false, units: Some(claims) };
     let _ = ports.sales.put(terms).await.unwrap();
     let before = ports.upkeep.figures().await.unwrap();
-    let (elapsed, mut times) = rush(&ports, 0, claims, ClaimAnswer::Accepted).await;
+    let (elapsed, mut times) = rush(&ports, 0, claims, ClaimOutcome::Accepted).await;
     let spent = ports.upkeep.figures().await.unwrap() - before;
-    let (refused, _) = rush(&ports, claims, claims, ClaimAnswer::SoldOut).await;
+    let (refused, _) = rush(&ports, claims, claims, ClaimOutcome::SoldOut).await;
     times.sort_unstable();
     let at = |share: usize| times[(times.len() - 1) * share / 100].as_secs_f64() * 1e3;
     let each = |total: u64| total as f64 / claims as f64;
@@ -72,7 +72,7 @@ async fn rush(
     ports: &Arc<RedisPorts>,
     first: u64,
     claims: u64,
-    expected: ClaimAnswer,
+    expected: ClaimOutcome,
 ) -> (Duration, Vec<Duration>) {
     let began = Instant::now();
     let callers = (0..CALLERS).map(|caller| {

@@ -1,8 +1,9 @@
 //! A year of sign-ins: size, start-up time, and query times.
 //!
-//! `cargo bench -p mallbox-storage-production --bench sign_ins [-- USERS DAYS PERCENT]`: PERCENT of the users, chosen
-//! at random, sign in each day. Runs first in a temporary directory (set `TMPDIR` to choose the disk), then
-//! with one week of sign-ins on a dedicated Redis and MariaDB. Whole runs: one run is one figure.
+//! `cargo bench -p mallbox-storage-production --bench sign_ins [-- USERS DAYS PERCENT]`: PERCENT of the
+//! users, chosen at random, sign in each day. Runs first in a temporary directory (set `TMPDIR` to choose
+//! the disk), then with one week of sign-ins on a dedicated Redis and MariaDB. Whole runs: one run is one
+//! figure.
 #![expect(clippy::unwrap_used, reason = "a bench that cannot run has nothing to say")]
 
 use std::hint::black_box;
@@ -11,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use mallbox_storage::{Day, DaySpan, Page, SignIns, Storage, UserId};
 use mallbox_storage_embedded::{EmbeddedOptions, open as open_embedded};
-use mallbox_test_servers::Ground;
+use mallbox_test_servers::MallLocation;
 use mysql_async::prelude::Queryable as _;
 use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
@@ -137,7 +138,7 @@ async fn sign(storage: &Storage, users: u64) {
 }
 
 async fn on_servers(users: u64, percent: u64) {
-    let ground = Ground::on_servers();
+    let ground = MallLocation::on_servers();
     let storage = ground.open().await;
     let mut record = mysql_async::Conn::from_url(ground.database().unwrap().url()).await.unwrap();
     for day in week().days() {

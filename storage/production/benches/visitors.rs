@@ -1,13 +1,13 @@
 //! Visits: the cost of recording and of counting, the error of the counts, and the size of a day.
 //!
-//! `cargo bench -p mallbox-storage-production --bench visitors`. Runs first in a temporary directory (set `TMPDIR` to
-//! choose the disk), then on a dedicated Redis. Whole runs: one run is one figure.
+//! `cargo bench -p mallbox-storage-production --bench visitors`. Runs first in a temporary directory (set
+//! `TMPDIR` to choose the disk), then on a dedicated Redis. Whole runs: one run is one figure.
 #![expect(clippy::unwrap_used, reason = "a bench that cannot run has nothing to say")]
 
 use std::time::{Duration, Instant};
 
-use mallbox_storage::{Day, DaySpan, ShopId, Storage, Visit, Visited, Visitor};
-use mallbox_test_servers::Ground;
+use mallbox_storage::{Day, DaySpan, ShopId, Storage, Visit, VisitTarget, Visitor};
+use mallbox_test_servers::MallLocation;
 use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
 
@@ -17,7 +17,7 @@ const SETS: u64 = 20;
 
 fn main() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
-    for (name, ground) in [("directory", Ground::directory()), ("Redis", Ground::on_servers())] {
+    for (name, ground) in [("directory", MallLocation::directory()), ("Redis", MallLocation::on_servers())] {
         println!("{name}:");
         runtime.block_on(all(&ground));
     }
@@ -27,7 +27,7 @@ fn today() -> Day {
     Day::parse(TODAY).unwrap()
 }
 
-async fn all(ground: &Ground) {
+async fn all(ground: &MallLocation) {
     let storage = ground.open().await;
     let mut random = StdRng::seed_from_u64(1);
     let mut shop = 0;
@@ -84,7 +84,7 @@ async fn come(
     let visits: Vec<Visit> = (0..visitors)
         .flat_map(|_| shops.clone())
         .map(|shop| Visit {
-            of: Visited::Shop(ShopId::new(shop)),
+            of: VisitTarget::Shop(ShopId::new(shop)),
             day: today(),
             visitor: Visitor(random.random()),
             views: 1,
@@ -99,6 +99,6 @@ async fn come(
 
 async fn count(storage: &Storage, shop: u64) -> u64 {
     let span = DaySpan::new(today(), today()).unwrap();
-    let shop = Visited::Shop(ShopId::new(shop));
+    let shop = VisitTarget::Shop(ShopId::new(shop));
     storage.visitors.count(shop, span, today()).await.unwrap().visitors
 }

@@ -12,8 +12,8 @@
 //! wait says nothing about the server's health.
 //!
 //! One background task per process probes the server, so no caller ever waits for a probe. The first probe
-//! follows [`REST_MIN`] after the opening. Each failed probe doubles the pause, up to [`REST_MAX`]. A random
-//! share is subtracted from each pause, so that the processes of a mall do not probe in step.
+//! follows [`PROBE_PAUSE_MIN`] after the opening. Each failed probe doubles the pause, up to [`REST_MAX`]. A
+//! random share is subtracted from each pause, so that the processes of a mall do not probe in step.
 //!
 //! No crate fits: `recloser` counts only errors, reads its own clock, and lets as many calls through
 //! half-open as its window has places; `failsafe` is unmaintained; tower's breakers wrap tower services.
@@ -45,7 +45,7 @@ const CALLS_MIN: u64 = 4;
 /// Good calls that close a half-open circuit, and the maximum of trial calls in flight.
 const TRIALS: u32 = 3;
 /// Pause between the opening and the first probe.
-const REST_MIN: Duration = Duration::from_millis(250);
+const PROBE_PAUSE_MIN: Duration = Duration::from_millis(250);
 /// Longest pause between probes, and so the longest time for which a recovered server stays unused.
 const REST_MAX: Duration = Duration::from_secs(1);
 /// Pause between probes of a half-open circuit without trial calls.
@@ -55,7 +55,7 @@ const TRIAL_PAUSE: Duration = Duration::from_millis(50);
 pub(super) type Probe = Box<dyn Fn() -> BoxFuture<'static, bool> + Send + Sync>;
 
 /// The clock of a breaker. Tests have a manual clock.
-pub(super) trait Time: Send + Sync {
+pub(super) trait Clock: Send + Sync {
     /// Returns the time since a fixed instant.
     fn now(&self) -> Duration;
 
@@ -65,7 +65,7 @@ pub(super) trait Time: Send + Sync {
 /// The machine's monotonic clock, starting at the stored instant.
 struct RealTime(Instant);
 
-impl Time for RealTime {
+impl Clock for RealTime {
     fn now(&self) -> Duration {
         self.0.elapsed()
     }
@@ -164,7 +164,7 @@ impl Circuit {
         match &mut self.phase {
             Phase::Closed(window) => {
                 if outcome != Outcome::Unknown && window.count(outcome == Outcome::Bad, now) {
-                    self.open(REST_MIN, now);
+                    self.open(PROBE_PAUSE_MIN, now);
                 }
             }
             Phase::HalfOpen { on_trial, .. } => {
@@ -246,7 +246,7 @@ pub(super) struct Breaker {
     probe: Probe,
     /// Runtime of the probe task.
     runtime: Handle,
-    time: Arc<dyn Time>,
+    time: Arc<dyn Clock>,
     guarded: Mutex<Guarded>,
     refused: AtomicU64,
 }
@@ -261,9 +261,9 @@ struct Guarded {
 
 /// A rejection by the open circuit: the call was not made.
 #[derive(Clone, Debug)]
-pub(super) struct Refused(String);
+pub(super) struct CircuitOpenError(String);
 
-impl Display for Refused {
+impl Display for CircuitOpenError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
@@ -292,7 +292,7 @@ impl Breaker {
     }
 
     fn by_time(
-        time: Arc<dyn Time>,
+        time: Arc<dyn Clock>,
         name: &'static str,
         address: String,
         slow: Duration,
@@ -315,21 +315,25 @@ impl Breaker {
     ///
     /// # Errors
     /// [`Refused`], at once: the circuit is open, or half-open with [`TRIALS`] in flight.
-    pub(super) fn admit(self: &Arc<Self>) -> Result<Pass<'_>, Refused> {
+    pub(super) fn admit(self: &Arc<Self>) -> Result<Pass<'_>, CircuitOpenError> {
         let mut guarded = self.guarded.lock();
         if let Some(epoch) = guarded.circuit.admit() {
             let began = self.time.now();
             return Ok(Pass { breaker: self, epoch, began, is_lenient: false, is_settled: false });
         }
         self.refused.fetch_add(1, Ordering::Relaxed);
-        Err(Refused(format!("{} is not called until it answers again: {}", self.name, guarded.fault)))
+        Err(CircuitOpenError(format!(
+            "{} is not called until it answers again: {}",
+            self.name, guarded.fault
+        )))
     }
 
     /// Returns the refusal that calls receive while the circuit is open; `None` otherwise.
-    pub(super) fn refusal(&self) -> Option<Refused> {
+    pub(super) fn refusal(&self) -> Option<CircuitOpenError> {
         let guarded = self.guarded.lock();
-        let words =
-            || Refused(format!("{} is not called until it answers again: {}", self.name, guarded.fault));
+        let words = || {
+            CircuitOpenError(format!("{} is not called until it answers again: {}", self.name, guarded.fault))
+        };
         (guarded.circuit.state() == CircuitState::Open).then(words)
     }
 

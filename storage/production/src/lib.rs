@@ -20,11 +20,11 @@ use mallbox_storage::{OpenError, Storage};
 
 pub use epochs::{EpochRows, EpochScope, ServerEpoch};
 pub use holders::{Holder, Holders};
-pub use sign_rows::{FAR, SignRows};
-pub use trial::{ServerFigures, Trial};
+pub use sign_rows::{BITMAP_USERS_MAX, SignRows};
+pub use trial::{BenchMall, ServerStats};
 
 use self::mysql::MysqlPorts;
-use self::redis::{RecordForRedis, RedisOptions, RedisPorts};
+use self::redis::{DatabaseForRedis, RedisOptions, RedisPorts};
 use self::upkeep::ProductionUpkeep;
 
 /// Addresses of a mall's servers.
@@ -58,7 +58,7 @@ impl fmt::Debug for ProductionOptions {
 /// from MySQL.
 pub async fn open(options: &ProductionOptions) -> Result<Storage, OpenError> {
     let record = mysql::connect_within(&options.mysql, options.connection_wait).await?;
-    let known = RecordForRedis {
+    let known = DatabaseForRedis {
         epochs: Arc::clone(&record.epochs),
         holders: Arc::clone(&record.holders),
         orders: Arc::clone(&record.orders),

@@ -1,12 +1,12 @@
 //! Queries of the database about sign-ins. Redis has a bitmap of each day.
 
 use async_trait::async_trait;
-use mallbox_storage::{Day, DaySpan, MakeUp, SignedDay, StoreError, UserId};
+use mallbox_storage::{Day, DaySpan, MakeUpOutcome, SignedDay, StoreError, UserId};
 
 /// First user id that the bitmaps leave out: sign-ins of such users are only in the database. A bitmap takes
 /// a bit for every id below, so 2 MiB a day at most. Ids are dense, so a mall grows to 16 million users
 /// before an id reaches this limit, unless imported users have such ids.
-pub const FAR: u64 = 1 << 24;
+pub const BITMAP_USERS_MAX: u64 = 1 << 24;
 
 /// Sign-ins in the database. Calls that [`SignIns`](mallbox_storage::SignIns) also has are specified there.
 #[async_trait]
@@ -21,7 +21,7 @@ pub trait SignRows: Send + Sync {
     ///
     /// # Errors
     /// [`StoreError`]: the day may or may not be stored; call again.
-    async fn make_up(&self, user: UserId, day: Day, most: u32) -> Result<MakeUp, StoreError>;
+    async fn make_up(&self, user: UserId, day: Day, most: u32) -> Result<MakeUpOutcome, StoreError>;
 
     /// Returns the days of a span on which a user signed.
     ///
@@ -41,14 +41,14 @@ pub trait SignRows: Send + Sync {
     /// [`StoreError`]: call again.
     async fn longest_streak(&self, user: UserId) -> Result<u32, StoreError>;
 
-    /// Returns the users below [`FAR`] who signed on a day, as a bitmap in Redis' format: one bit per user,
-    /// the highest bit of each byte first. Takes about a second for some million users.
+    /// Returns the users below [`BITMAP_USERS_MAX`] who signed on a day, as a bitmap in Redis' format: one
+    /// bit per user, the highest bit of each byte first. Takes about a second for some million users.
     ///
     /// # Errors
     /// [`StoreError`]: call again.
     async fn bits(&self, day: Day) -> Result<Vec<u8>, StoreError>;
 
-    /// Returns the users from [`FAR`] on who signed, for each day of a span.
+    /// Returns the users from [`BITMAP_USERS_MAX`] on who signed, for each day of a span.
     ///
     /// # Errors
     /// [`StoreError`]: call again.

@@ -2,8 +2,8 @@
 
 use mallbox_storage::{OpenError, StoreError};
 
-use super::mysql::{self, MysqlFigures};
-use super::redis::{RedisFigures, RedisUpkeep};
+use super::mysql::{self, MysqlMetrics};
+use super::redis::{RedisStats, RedisUpkeep};
 use super::{ProductionOptions, redis};
 
 /// A temporary mall for benchmarks, on servers shared with other malls. Has a unique key prefix and a unique
@@ -11,7 +11,7 @@ use super::{ProductionOptions, redis};
 ///
 /// The mall's scripts, some 30 KiB, stay in Redis' script cache until Redis restarts.
 #[derive(Debug)]
-pub struct Trial {
+pub struct BenchMall {
     options: ProductionOptions,
     database: String,
     redis: RedisUpkeep,
@@ -19,14 +19,14 @@ pub struct Trial {
 
 /// Statistics of both servers since each started. Work of other clients is included.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct ServerFigures {
+pub struct ServerStats {
     /// Statistics of Redis, summed over all masters.
-    pub redis: RedisFigures,
+    pub redis: RedisStats,
     /// Statistics of the MySQL server.
-    pub mysql: MysqlFigures,
+    pub mysql: MysqlMetrics,
 }
 
-impl std::ops::Sub for ServerFigures {
+impl std::ops::Sub for ServerStats {
     type Output = Self;
 
     fn sub(self, before: Self) -> Self {
@@ -34,7 +34,7 @@ impl std::ops::Sub for ServerFigures {
     }
 }
 
-impl Trial {
+impl BenchMall {
     /// Chooses names for a temporary mall on the servers of `options`; writes nothing. The prefix and the
     /// database named in `options` stay untouched. Connections live on the runtime of the caller.
     ///
@@ -64,9 +64,9 @@ impl Trial {
     ///
     /// # Errors
     /// [`StoreError`]: a server is unreachable.
-    pub async fn figures(&self) -> Result<ServerFigures, StoreError> {
+    pub async fn figures(&self) -> Result<ServerStats, StoreError> {
         let (redis, mysql) = tokio::join!(self.redis.figures(), mysql::figures_of(&self.options.mysql));
-        Ok(ServerFigures { redis: redis?, mysql: mysql? })
+        Ok(ServerStats { redis: redis?, mysql: mysql? })
     }
 
     /// Removes the keys and the database. The mall must not be in use any more.
@@ -102,7 +102,7 @@ mod tests {
     async fn it_says_which_url_is_bad() {
         for (redis, mysql) in [("nonsense", "mysql://host/mall"), ("redis://127.0.0.1:1", "nonsense")] {
             let options = ProductionOptions::new(redis, mysql);
-            let refused = Trial::beside(&options).await.unwrap_err();
+            let refused = BenchMall::beside(&options).await.unwrap_err();
             assert!(matches!(refused, OpenError::BadUrl { .. }), "{refused}");
         }
     }
@@ -141,7 +141,7 @@ mod tests {
         let real = ProductionOptions::new(url, mariadb.url("mall"));
         fill(&real).await;
         let before = all_there_is(nodes, &mariadb.url("mall")).await;
-        let trial = Trial::beside(&real).await.unwrap();
+        let trial = BenchMall::beside(&real).await.unwrap();
         let begun = trial.figures().await.unwrap();
         fill(trial.options()).await;
         let spent = trial.figures().await.unwrap() - begun;

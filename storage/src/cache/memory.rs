@@ -6,39 +6,41 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 
-use super::{CacheKey, CacheTicket, Kept};
+use super::{CacheEntry, CacheKey, CacheLease};
 use crate::Timestamp;
 
 /// Number of invalidation counters. Keys share a counter by hash: a lease revoked because of another key
 /// costs one extra read.
-const COUNTS: usize = 1024;
+const COUNTERS: usize = 1024;
 /// Approximate overhead of an entry beyond its bytes.
-const BESIDE: usize = 200;
+const ENTRY_OVERHEAD_BYTES: usize = 200;
 
 /// Local cache bounded by total bytes; keeps frequently read entries.
-pub struct Memory {
-    kept: moka::sync::Cache<CacheKey, Kept>,
+pub struct LocalCache {
+    kept: moka::sync::Cache<CacheKey, CacheEntry>,
     hasher: RandomState,
     /// Invalidation counters. Each is locked while an entry of its keys is stored or invalidated, so that no
     /// stale entry is visible between the two steps.
     forgotten: Box<[Mutex<u64>]>,
 }
 
-impl Memory {
+impl LocalCache {
     /// Creates a cache of up to `bytes` bytes. `lives`: maximum age of an entry in real time, if bounded.
     pub fn new(bytes: u64, lives: Option<Duration>) -> Self {
-        let weight = |_: &CacheKey, kept: &Kept| u32::try_from(kept.bytes.len() + BESIDE).unwrap_or(u32::MAX);
+        let weight = |_: &CacheKey, kept: &CacheEntry| {
+            u32::try_from(kept.bytes.len() + ENTRY_OVERHEAD_BYTES).unwrap_or(u32::MAX)
+        };
         let kept = moka::sync::Cache::builder().max_capacity(bytes).weigher(weight);
         let kept = match lives {
             Some(lives) => kept.time_to_live(lives).build(),
             None => kept.build(),
         };
-        let forgotten = (0..COUNTS).map(|_| Mutex::default()).collect();
+        let forgotten = (0..COUNTERS).map(|_| Mutex::default()).collect();
         Self { kept, hasher: RandomState::new(), forgotten }
     }
 
     /// Returns the entry of `key` unless it has expired at `now`.
-    pub fn get(&self, key: &CacheKey, now: Timestamp) -> Option<Kept> {
+    pub fn get(&self, key: &CacheKey, now: Timestamp) -> Option<CacheEntry> {
         self.kept.get(key).filter(|kept| now < kept.expires_at)
     }
 
@@ -51,9 +53,9 @@ impl Memory {
     /// too large.
     pub fn put(&self, key: &CacheKey, count: u64, bytes: &Arc<[u8]>, expires_at: Timestamp) -> bool {
         let now = self.count_of(key).lock();
-        let is_good = *now == count && bytes.len() <= CacheTicket::MAX_BYTES;
+        let is_good = *now == count && bytes.len() <= CacheLease::MAX_BYTES;
         if is_good {
-            self.kept.insert(key.clone(), Kept { bytes: Arc::clone(bytes), expires_at, is_near: true });
+            self.kept.insert(key.clone(), CacheEntry { bytes: Arc::clone(bytes), expires_at, is_near: true });
         }
         is_good
     }
@@ -77,7 +79,7 @@ impl Memory {
 
     fn count_of(&self, key: &CacheKey) -> &Mutex<u64> {
         let hash = self.hasher.hash_one(key);
-        &self.forgotten[usize::try_from(hash % COUNTS as u64).unwrap_or(0)]
+        &self.forgotten[usize::try_from(hash % COUNTERS as u64).unwrap_or(0)]
     }
 }
 
@@ -93,7 +95,7 @@ mod tests {
 
     #[test]
     fn memory_is_bounded_and_what_is_too_large_is_not_kept() {
-        let memory = Memory::new(10_000, None);
+        let memory = LocalCache::new(10_000, None);
         for id in 0..1_000 {
             let key = CacheKey::new("shop", id);
             memory.put(&key, memory.count(&key), &bytes(100), NOW + Duration::from_secs(9));
@@ -102,12 +104,12 @@ mod tests {
         assert!(memory.kept.weighted_size() <= 10_000, "{}", memory.kept.weighted_size());
         assert!(memory.kept.entry_count() > 20, "{}", memory.kept.entry_count());
         let key = CacheKey::new("shop", 1_000);
-        assert!(!memory.put(&key, memory.count(&key), &bytes(CacheTicket::MAX_BYTES + 1), NOW));
+        assert!(!memory.put(&key, memory.count(&key), &bytes(CacheLease::MAX_BYTES + 1), NOW));
     }
 
     #[test]
     fn an_entry_lives_no_longer_than_it_may_by_real_time_either() {
-        let memory = Memory::new(10_000, Some(Duration::from_millis(30)));
+        let memory = LocalCache::new(10_000, Some(Duration::from_millis(30)));
         let key = CacheKey::new("shop", 1);
         assert!(memory.put(&key, memory.count(&key), &bytes(1), Timestamp::MAX));
         assert!(memory.get(&key, NOW).is_some());
@@ -117,7 +119,7 @@ mod tests {
 
     #[test]
     fn a_count_ends_when_everything_is_forgotten() {
-        let memory = Memory::new(10_000, None);
+        let memory = LocalCache::new(10_000, None);
         let key = CacheKey::new("shop", 1);
         let count = memory.count(&key);
         memory.clear();

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-pub use memory::Memory;
+pub use memory::LocalCache;
 
 use crate::{StoreError, Timestamp};
 
@@ -42,7 +42,7 @@ impl fmt::Display for CacheKey {
 
 /// A cached entry, as returned.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Kept {
+pub struct CacheEntry {
     /// The cached value; an opaque byte string.
     pub bytes: Arc<[u8]>,
     /// First instant at which the entry is expired.
@@ -54,7 +54,7 @@ pub struct Kept {
 /// Cache lease: permits storing a value read after the lease was issued. Invalidation of the key revokes the
 /// lease.
 #[derive(Clone, Copy, Debug)]
-pub struct CacheTicket {
+pub struct CacheLease {
     /// Invalidation count of the key in this process; keys with equal hashes share a count.
     pub near: u64,
     /// Invalidation count of the key across all processes, and the time of reading the count. `None` while
@@ -64,11 +64,11 @@ pub struct CacheTicket {
 
 /// Result of a lookup with a lease.
 #[derive(Clone, Debug)]
-pub struct Looked {
+pub struct LeasedLookup {
     /// The cached entry, if any.
-    pub kept: Option<Kept>,
+    pub kept: Option<CacheEntry>,
     /// Lease for storing a new value.
-    pub ticket: CacheTicket,
+    pub ticket: CacheLease,
 }
 
 /// Cache with a TTL: byte strings by key. Every entry is a copy of other data and may vanish at any moment.
@@ -84,7 +84,7 @@ pub struct Looked {
 ///   the invalidation message arrives; if the message is lost, within 3 s of real time.
 /// - **Outage of the shared tier.** Local copies keep being served for up to 3 s, and no call blocks: a call
 ///   without a response gives up after a quarter of a second, and the following calls give up at once.
-/// - **Bounded.** Entries larger than [`MAX_BYTES`](CacheTicket::MAX_BYTES) are not stored. Memory is
+/// - **Bounded.** Entries larger than [`MAX_BYTES`](CacheLease::MAX_BYTES) are not stored. Memory is
 ///   bounded, and frequently read entries stay.
 #[async_trait]
 pub trait Cache: Send + Sync {
@@ -92,14 +92,14 @@ pub trait Cache: Send + Sync {
     ///
     /// # Errors
     /// Any [`StoreError`]: read from the database.
-    async fn get(&self, key: &CacheKey, now: Timestamp) -> Result<Option<Kept>, StoreError>;
+    async fn get(&self, key: &CacheKey, now: Timestamp) -> Result<Option<CacheEntry>, StoreError>;
 
     /// Returns the live entry of the shared tier, bypassing local copies, together with a lease. While the
     /// shared tier is unreachable, returns no entry, and a lease for the local tier only.
     ///
     /// # Errors
     /// Any [`StoreError`]: read from the database and store nothing.
-    async fn look(&self, key: &CacheKey, now: Timestamp) -> Result<Looked, StoreError>;
+    async fn look(&self, key: &CacheKey, now: Timestamp) -> Result<LeasedLookup, StoreError>;
 
     /// Stores an entry, replacing the former one. Returns whether the entry was stored: `false` if the lease
     /// was revoked.
@@ -109,7 +109,7 @@ pub trait Cache: Send + Sync {
     async fn put(
         &self,
         key: &CacheKey,
-        ticket: CacheTicket,
+        ticket: CacheLease,
         bytes: Arc<[u8]>,
         expires_at: Timestamp,
         now: Timestamp,
@@ -130,7 +130,7 @@ pub trait Cache: Send + Sync {
     async fn clear(&self) -> Result<(), StoreError>;
 }
 
-impl CacheTicket {
+impl CacheLease {
     /// Maximum size of an entry, in bytes.
     pub const MAX_BYTES: usize = 256 << 10;
 }

@@ -4,21 +4,21 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::{FeedEntry, FeedRows, Feeds, HOLDS, Inbox, Inboxes};
+use super::{FeedEntry, FeedRows, Feeds, INBOX_MAX_ENTRIES, Inbox, Inboxes};
 use crate::{StoreError, Timestamp, UserId};
 
 /// Fan-out limit: notes of authors with more fans are not pushed, since one note would take a second.
-pub const PUSHED_TO: usize = 5_000;
+pub const FAN_OUT_MAX: usize = 5_000;
 /// Fans per batch.
-const AT_ONCE: u32 = 1_000;
+const FANS_PER_BATCH: u32 = 1_000;
 
 /// Fan-out feeds, assembled from inboxes and the database.
-pub struct Desk<I> {
+pub struct FanOutFeeds<I> {
     inboxes: I,
     rows: Arc<dyn FeedRows>,
 }
 
-impl<I: Inboxes> Desk<I> {
+impl<I: Inboxes> FanOutFeeds<I> {
     /// Fans out to `inboxes`, with the authors and followers in `rows`.
     pub fn new(inboxes: I, rows: Arc<dyn FeedRows>) -> Self {
         Self { inboxes, rows }
@@ -32,10 +32,10 @@ impl<I: Inboxes> Desk<I> {
         }
         let (mut after, mut pushed) = (UserId::new(0), 0);
         loop {
-            let fans = self.rows.fans(author, after, AT_ONCE).await?;
+            let fans = self.rows.fans(author, after, FANS_PER_BATCH).await?;
             let Some(last) = fans.last().copied() else { return Ok(()) };
             pushed += fans.len();
-            if pushed > PUSHED_TO {
+            if pushed > FAN_OUT_MAX {
                 return self.rows.put_many_fans(author).await;
             }
             self.inboxes.push(entry, &fans, now).await?;
@@ -48,7 +48,7 @@ impl<I: Inboxes> Desk<I> {
     /// unfollowing, but the inbox may have been refilled before the note arrived; so the inbox is dropped
     /// once more.
     async fn take_back(&self, author: UserId, after: UserId, pushed: &[UserId]) -> Result<(), StoreError> {
-        let still = self.rows.fans(author, after, AT_ONCE).await?;
+        let still = self.rows.fans(author, after, FANS_PER_BATCH).await?;
         // Both lists are sorted by id.
         let gone: Vec<UserId> =
             pushed.iter().copied().filter(|fan| still.binary_search(fan).is_err()).collect();
@@ -60,8 +60,8 @@ impl<I: Inboxes> Desk<I> {
     /// Fills a reader's inbox from the database. Returns the contents even if the inbox could not be stored.
     async fn fill(&self, reader: UserId, now: Timestamp) -> Result<Inbox, StoreError> {
         let begun = self.inboxes.begin(reader, now).await;
-        let entries = self.rows.followed(reader, Timestamp::MAX, HOLDS).await?;
-        let is_all = entries.len() < HOLDS as usize;
+        let entries = self.rows.followed(reader, Timestamp::MAX, INBOX_MAX_ENTRIES).await?;
+        let is_all = entries.len() < INBOX_MAX_ENTRIES as usize;
         let floor = entries.last().filter(|_| !is_all).map(|last| last.written);
         let inbox = Inbox { entries, floor };
         let filled = match begun {
@@ -108,7 +108,7 @@ fn is_above(floor: Option<Timestamp>, entry: FeedEntry) -> bool {
 }
 
 #[async_trait]
-impl<I: Inboxes> Feeds for Desk<I> {
+impl<I: Inboxes> Feeds for FanOutFeeds<I> {
     async fn pass_on(&self, entry: FeedEntry, author: UserId, now: Timestamp) -> Result<(), StoreError> {
         self.push(entry, author, now).await?;
         self.rows.put_passed_on(entry.note).await

@@ -9,9 +9,9 @@ use crate::{StoreError, Timestamp, UserId};
 
 /// TTL of an inbox, counted from its fill. Readers inactive for longer receive no pushes, and an error in an
 /// inbox lasts no longer.
-pub const LIVES: Duration = Duration::from_secs(24 * 60 * 60);
+pub const INBOX_TTL: Duration = Duration::from_secs(24 * 60 * 60);
 /// Maximum entries of an inbox: a hundred pages.
-pub const HOLDS: u32 = 1_000;
+pub const INBOX_MAX_ENTRIES: u32 = 1_000;
 
 /// Contents of an inbox, as read.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -53,8 +53,8 @@ pub trait Inboxes: Send + Sync {
     ) -> Result<(), StoreError>;
 
     /// Pushes an entry to those of the readers' inboxes that are live or being filled, and drops the others:
-    /// otherwise a clock set back would revive an inbox that missed an entry. Beyond [`HOLDS`] entries, the
-    /// oldest are evicted and the floor rises to them.
+    /// otherwise a clock set back would revive an inbox that missed an entry. Beyond [`INBOX_MAX_ENTRIES`]
+    /// entries, the oldest are evicted and the floor rises to them.
     async fn push(&self, entry: FeedEntry, readers: &[UserId], now: Timestamp) -> Result<(), StoreError>;
 
     /// Drops the readers' inboxes and cancels fills in progress.

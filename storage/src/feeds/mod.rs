@@ -1,7 +1,7 @@
 //! Feeds: notes of the authors that a user follows.
 //!
-//! [`Desk`](desk::Desk) assembles all feeds (fan-out on write with pull for large authors), from inboxes that
-//! may lose data and a database that does not. Each back end implements both.
+//! [`FanOutFeeds`](desk::FanOutFeeds) assembles all feeds (fan-out on write with pull for large authors),
+//! from inboxes that may lose data and a database that does not. Each back end implements both.
 //!
 //! Reasons and figures: `storage/decisions/0013-feeds.md`.
 
@@ -13,7 +13,7 @@ use std::cmp::Reverse;
 
 use async_trait::async_trait;
 
-pub use inboxes::{HOLDS, Inbox, Inboxes, LIVES};
+pub use inboxes::{INBOX_MAX_ENTRIES, INBOX_TTL, Inbox, Inboxes};
 pub use rows::FeedRows;
 
 use crate::{NoteId, StoreError, Timestamp, UserId};

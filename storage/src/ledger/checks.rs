@@ -108,7 +108,8 @@ checks! {
     /// The operator of an audit entry exists.
     AuditUser = "SELECT number AS id FROM audit WHERE user_id IS NOT NULL
         AND NOT EXISTS (SELECT 1 FROM users WHERE users.id = user_id)";
-    /// The user of a sign-in exists, and the made-up flag is valid. In SQLite the table holds imported rows only.
+    /// The user of a sign-in exists, and the made-up flag is valid. In SQLite the table holds imported rows
+    /// only.
     SignInUser = "SELECT CONCAT(day, ' ', user_id) AS id FROM sign_ins WHERE NOT EXISTS
         (SELECT 1 FROM users WHERE users.id = user_id) OR made_up NOT IN (0, 1)";
 }

@@ -9,11 +9,11 @@ use tokio::runtime::Handle;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
-use super::{FencingToken, LockAnswer, LockEntry, LockOwner, Locks, Waiter};
+use super::{FencingToken, LockEntry, LockOutcome, LockOwner, Locks, Waiter};
 use crate::StoreError;
 
 /// Polling interval of a waiter without wake-ups, since wake-up messages may be lost.
-const LOOK_EVERY: Duration = Duration::from_millis(500);
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Acquires locks and renews their leases.
 pub struct Locker {
@@ -49,18 +49,18 @@ impl Locker {
         loop {
             // Leaves the lock if the call acquired the lock but the response never arrived.
             let guard =
-                Leaving { locks: Arc::clone(&self.locks), name: name.to_owned(), entry, is_armed: true };
+                LeaveGuard { locks: Arc::clone(&self.locks), name: name.to_owned(), entry, is_armed: true };
             let asked = Instant::now();
             match self.locks.enter(name, entry, lease).await? {
-                LockAnswer::Held(token) => return Ok(Some(HeldLock::new(guard, token, lease, asked))),
-                LockAnswer::Busy { left } => {
+                LockOutcome::Held(token) => return Ok(Some(HeldLock::new(guard, token, lease, asked))),
+                LockOutcome::Busy { left } => {
                     guard.disarm();
                     let now = Instant::now();
                     if now >= until {
                         return Ok(None);
                     }
                     match &waiter {
-                        Some(waiter) => waiter.told((until - now).min(left).min(LOOK_EVERY)).await,
+                        Some(waiter) => waiter.told((until - now).min(left).min(POLL_INTERVAL)).await,
                         // Tries again after registering, since the lock may have become free in between.
                         None => waiter = Some(self.locks.waiters().register(name)),
                     }
@@ -71,20 +71,20 @@ impl Locker {
 }
 
 /// Drop guard: leaves the lock unless disarmed.
-struct Leaving {
+struct LeaveGuard {
     locks: Arc<dyn Locks>,
     name: String,
     entry: LockEntry,
     is_armed: bool,
 }
 
-impl Leaving {
+impl LeaveGuard {
     fn disarm(mut self) {
         self.is_armed = false;
     }
 }
 
-impl Drop for Leaving {
+impl Drop for LeaveGuard {
     fn drop(&mut self) {
         if !std::mem::take(&mut self.is_armed) {
             return;
@@ -103,7 +103,7 @@ impl Drop for Leaving {
 
 /// A held lock. Leaves the lock on drop.
 pub struct HeldLock {
-    guard: Leaving,
+    guard: LeaveGuard,
     token: FencingToken,
     /// Instant until which the lock is certainly held; extended by the watchdog.
     certain_until: Arc<Mutex<Instant>>,
@@ -111,7 +111,7 @@ pub struct HeldLock {
 }
 
 impl HeldLock {
-    fn new(guard: Leaving, token: FencingToken, lease: Duration, asked: Instant) -> Self {
+    fn new(guard: LeaveGuard, token: FencingToken, lease: Duration, asked: Instant) -> Self {
         let certain_until = Arc::new(Mutex::new(asked + lease));
         let watchdog = Watchdog {
             locks: Arc::clone(&guard.locks),

@@ -78,7 +78,7 @@ impl fmt::Display for FencingToken {
 /// Outcome of an attempt to acquire a lock.
 #[must_use]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum LockAnswer {
+pub enum LockOutcome {
     /// The owner holds the lock, under this fencing token.
     Held(FencingToken),
     /// Another owner holds the lock.
@@ -108,7 +108,7 @@ pub trait Locks: Send + Sync {
     ///
     /// # Errors
     /// Any [`StoreError`]: the outcome is in doubt. If the lock was acquired, the end of the lease frees it.
-    async fn enter(&self, name: &str, entry: LockEntry, lease: Duration) -> Result<LockAnswer, StoreError>;
+    async fn enter(&self, name: &str, entry: LockEntry, lease: Duration) -> Result<LockOutcome, StoreError>;
 
     /// Extends the lease to at least `lease` from now if the owner still holds the lock. Returns whether the
     /// owner does.

@@ -3,11 +3,11 @@
 use serde_json::{Value, json};
 
 use super::super::live::Stream;
-use super::super::world::Said;
+use super::super::world::Response;
 use super::Checker;
 /// Sends a request without a token, with a customer's, and with an operator's. Returns the operator's
 /// response.
-pub(super) fn ask_as_each(check: &mut Checker<'_>, call: &str, path: &str, body: &Value) -> Said {
+pub(super) fn ask_as_each(check: &mut Checker<'_>, call: &str, path: &str, body: &Value) -> Response {
     let (customer, operator) = (check.w.customer.clone(), check.w.operator.clone());
     for (token, status) in [(String::new(), 401), (customer, 403)] {
         assert_eq!(check.ask(call, path, &token, body).status, status, "{call}");
@@ -31,7 +31,7 @@ fn dead_letters(check: &mut Checker<'_>) {
     let path = |order: &str, step: &str| format!("/ops/dead-letters/{order}/{step}");
     let refused = ask_as_each(check, replay, &path(&orders[0], "replay"), none);
     assert_eq!(refused.body["code"], "STILL_DEAD", "{refused:?}");
-    check.w.ground().take_rows("orders");
+    check.w.ground().accept_rows("orders");
     ask_as_each(check, replay, &path(&orders[0], "replay"), none);
     ask_as_each(check, void, &path(&orders[1], "void"), none);
     ask_as_each(check, void, &path(&orders[0], "void"), none);
@@ -40,12 +40,12 @@ fn dead_letters(check: &mut Checker<'_>) {
 
 pub(super) fn receipts(check: &mut Checker<'_>) {
     let (customer, none) = (check.w.customer.clone(), &Value::Null);
-    let order = check.w.told("POST", "/voucher-order/1", &customer)["dataText"].as_str().unwrap().to_owned();
+    let order = check.w.ok("POST", "/voucher-order/1", &customer)["dataText"].as_str().unwrap().to_owned();
     let (call, path) = ("GET /voucher-order/{id}/receipt", format!("/voucher-order/{order}/receipt"));
     for token in ["", &customer] {
         check.ask(call, &path, token, none);
     }
-    check.w.told("POST", &format!("/voucher-order/{order}/pay"), &customer);
+    check.w.ok("POST", &format!("/voucher-order/{order}/pay"), &customer);
     let code = check.ask(call, &path, &customer, none).body["data"]["code"].as_str().unwrap().to_owned();
     for code in [&*code, "1234", &*code] {
         ask_as_each(check, "GET /ops/receipts/{code}", &format!("/ops/receipts/{code}"), none);

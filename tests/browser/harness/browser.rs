@@ -110,9 +110,9 @@ impl Browser {
     pub fn blank(&self) -> Page {
         let Profile { chromium, id } = &*self.profile;
         let target = json!({ "url": "about:blank", "browserContextId": id, "newWindow": true });
-        let made = chromium.ask("", "Target.createTarget", &target).unwrap();
+        let made = chromium.command("", "Target.createTarget", &target).unwrap();
         let attach = json!({ "targetId": made["targetId"], "flatten": true });
-        let attached = chromium.ask("", "Target.attachToTarget", &attach).unwrap();
+        let attached = chromium.command("", "Target.attachToTarget", &attach).unwrap();
         let session = attached["sessionId"].as_str().unwrap();
         let page = Page::new(&self.profile, session, &self.url, self.screen.is_touched());
         self.dress(&page);
@@ -123,7 +123,7 @@ impl Browser {
     fn dress(&self, page: &Page) {
         let Profile { chromium, id } = &*self.profile;
         let media = json!({ "features": [{ "name": "prefers-color-scheme", "value": self.scheme }] });
-        let agent = chromium.ask("", "Browser.getVersion", &json!({})).unwrap()["userAgent"].clone();
+        let agent = chromium.command("", "Browser.getVersion", &json!({})).unwrap()["userAgent"].clone();
         let speaks = json!({ "userAgent": agent, "acceptLanguage": self.language });
         page.ask("Emulation.setDeviceMetricsOverride", &self.screen.metrics());
         page.ask("Emulation.setTouchEmulationEnabled", &json!({ "enabled": self.screen.is_touched() }));
@@ -135,7 +135,7 @@ impl Browser {
         }
         if let Some((x, y)) = self.place {
             let grant = json!({ "permissions": ["geolocation"], "browserContextId": id });
-            chromium.ask("", "Browser.grantPermissions", &grant).unwrap();
+            chromium.command("", "Browser.grantPermissions", &grant).unwrap();
             let place = json!({ "longitude": x, "latitude": y, "accuracy": 5 });
             page.ask("Emulation.setGeolocationOverride", &place);
         }
@@ -151,7 +151,7 @@ pub(super) struct Profile {
 impl Profile {
     fn new() -> Self {
         let chromium = Chromium::shared();
-        let made = chromium.ask("", "Target.createBrowserContext", &json!({})).unwrap();
+        let made = chromium.command("", "Target.createBrowserContext", &json!({})).unwrap();
         Self { chromium, id: made["browserContextId"].as_str().unwrap().to_owned() }
     }
 }
@@ -159,6 +159,6 @@ impl Profile {
 impl Drop for Profile {
     fn drop(&mut self) {
         let id = json!({ "browserContextId": self.id });
-        let _ = self.chromium.ask("", "Target.disposeBrowserContext", &id);
+        let _ = self.chromium.command("", "Target.disposeBrowserContext", &id);
     }
 }

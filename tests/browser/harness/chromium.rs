@@ -15,7 +15,7 @@ use mallbox_test_patience as patience;
 use serde_json::{Value, json};
 
 /// A busy page responds late; a dead browser never does.
-const PATIENCE: Duration = Duration::from_secs(30);
+const COMMAND_TIMEOUT: Duration = Duration::from_secs(30);
 /// Runs `"$@"` with standard input and output as the pipe, and removes the directory `$0` afterwards. The
 /// browser ends with the pipe, and therefore with the test, even after a kill.
 const WATCH: &str = r#"trap '' INT HUP
@@ -50,11 +50,11 @@ pub trait Listener: Send + Sync {
 pub struct Chromium {
     _watch: Child,
     to: Mutex<ChildStdin>,
-    heard: Mutex<Heard>,
+    heard: Mutex<Pending>,
 }
 
 #[derive(Default)]
-struct Heard {
+struct Pending {
     last_id: u64,
     waiting: HashMap<u64, SyncSender<Result<Value, String>>>,
     listeners: HashMap<String, Weak<dyn Listener>>,
@@ -79,7 +79,7 @@ impl Chromium {
     }
 
     /// Sends a command to a page, or to the browser if `session` is empty, and waits for the response.
-    pub fn ask(&self, session: &str, method: &str, params: &Value) -> Result<Value, String> {
+    pub fn command(&self, session: &str, method: &str, params: &Value) -> Result<Value, String> {
         let (tell, told) = sync_channel(1);
         let id = {
             let mut heard = self.heard.lock().unwrap();
@@ -88,23 +88,23 @@ impl Chromium {
             heard.waiting.insert(id, tell);
             id
         };
-        self.send(id, session, method, params);
-        told.recv_timeout(patience::scaled(PATIENCE))
+        self.write(id, session, method, params);
+        told.recv_timeout(patience::scaled(COMMAND_TIMEOUT))
             .map_err(|_| format!("{method}: the browser does not answer"))?
     }
 
     /// Sends a command without waiting.
-    pub fn say(&self, session: &str, method: &str, params: &Value) {
+    pub fn send(&self, session: &str, method: &str, params: &Value) {
         let id = {
             let mut heard = self.heard.lock().unwrap();
             heard.last_id += 1;
             heard.last_id
         };
-        self.send(id, session, method, params);
+        self.write(id, session, method, params);
     }
 
     /// Subscribes `listener` to the events of a page.
-    pub fn listen(&self, session: &str, listener: Weak<dyn Listener>) {
+    pub fn subscribe(&self, session: &str, listener: Weak<dyn Listener>) {
         self.heard.lock().unwrap().listeners.insert(session.to_owned(), listener);
     }
 
@@ -113,7 +113,7 @@ impl Chromium {
         self.heard.lock().unwrap().listeners.remove(session);
     }
 
-    fn send(&self, id: u64, session: &str, method: &str, params: &Value) {
+    fn write(&self, id: u64, session: &str, method: &str, params: &Value) {
         let mut message = json!({ "id": id, "method": method, "params": params });
         if !session.is_empty() {
             message["sessionId"] = json!(session);

@@ -18,14 +18,14 @@ pub struct Events {
 struct State {
     complaints: Vec<String>,
     under_way: HashSet<String>,
-    cuts: Vec<Cut>,
+    cuts: Vec<Interception>,
     /// Files for the next file dialog.
     files: Vec<PathBuf>,
 }
 
 /// An interception: the next request to an address containing this text gets no response.
 #[derive(Clone)]
-pub struct Cut {
+pub struct Interception {
     pub address: String,
     /// Whether the mall receives the request.
     pub was_heard: bool,
@@ -47,7 +47,7 @@ impl Events {
     }
 
     /// Adds an interception. Returns all interceptions still pending.
-    pub fn add_cut(&self, cut: Cut) -> Vec<Cut> {
+    pub fn add_cut(&self, cut: Interception) -> Vec<Interception> {
         let mut state = self.state.lock().unwrap();
         state.cuts.push(cut);
         state.cuts.clone()
@@ -80,9 +80,9 @@ impl Events {
         match cut {
             Some(_) => {
                 let params = json!({ "requestId": id, "errorReason": "ConnectionClosed" });
-                browser.say(&self.session, "Fetch.failRequest", &params);
+                browser.send(&self.session, "Fetch.failRequest", &params);
             }
-            None => browser.say(&self.session, "Fetch.continueRequest", &json!({ "requestId": id })),
+            None => browser.send(&self.session, "Fetch.continueRequest", &json!({ "requestId": id })),
         }
     }
 }
@@ -119,12 +119,12 @@ impl Listener for Events {
             "Fetch.requestPaused" => self.paused(browser, told),
             // Every "are you sure?" is confirmed.
             "Page.javascriptDialogOpening" => {
-                browser.say(&self.session, "Page.handleJavaScriptDialog", &json!({ "accept": true }));
+                browser.send(&self.session, "Page.handleJavaScriptDialog", &json!({ "accept": true }));
             }
             "Page.fileChooserOpened" => {
                 let files = std::mem::take(&mut self.state.lock().unwrap().files);
                 let params = json!({ "files": files, "backendNodeId": told["backendNodeId"] });
-                browser.say(&self.session, "DOM.setFileInputFiles", &params);
+                browser.send(&self.session, "DOM.setFileInputFiles", &params);
             }
             _ => {}
         }

@@ -1,4 +1,5 @@
-//! A browser for tests. A `Browser` belongs to one user, with a separate profile; a `Page` is a page of the browser.
+//! A browser for tests. A `Browser` belongs to one user, with a separate profile; a `Page` is a page of the
+//! browser.
 //!
 //! ```ignore
 //! let page = Browser::at(&mall.url()).open("/#/shop/1");

@@ -9,12 +9,12 @@ use serde_json::{Value, json};
 use super::browser::Profile;
 use super::chromium::Listener;
 use super::element::{Element, Place};
-use super::events::{Cut, Events};
+use super::events::{Events, Interception};
 use super::patience::until;
 use super::{keyboard, picture};
 
 /// Consecutive checks without activity before a page counts as idle: one request may follow another.
-const CALM_LOOKS: usize = 4;
+const IDLE_CHECKS: usize = 4;
 /// Returns the activity of a page, if any: movement, loading, announcements.
 const UNREST: &str = r#"(() => {
     if (document.readyState !== "complete") return "the document is being loaded";
@@ -54,7 +54,7 @@ impl Page {
     pub(super) fn new(profile: &Arc<Profile>, session: &str, url: &str, is_touched: bool) -> Self {
         let events = Arc::new(Events::of(session));
         let listener: Arc<dyn Listener> = Arc::clone(&events) as _;
-        profile.chromium.listen(session, Arc::downgrade(&listener));
+        profile.chromium.subscribe(session, Arc::downgrade(&listener));
         let page = Self {
             profile: Arc::clone(profile),
             session: session.to_owned(),
@@ -148,7 +148,7 @@ impl Page {
             let unrest = self.evaluate(UNREST)?;
             let under_way = self.events.under_way();
             calm = if unrest == "" && under_way == 0 { calm + 1 } else { 0 };
-            if calm >= CALM_LOOKS { Ok(()) } else { Err(format!("{unrest} ({under_way} requests)")) }
+            if calm >= IDLE_CHECKS { Ok(()) } else { Err(format!("{unrest} ({under_way} requests)")) }
         });
     }
 
@@ -222,13 +222,13 @@ impl Page {
     /// Fails the next request to an address containing `address` before it reaches the mall.
     #[track_caller]
     pub fn cut(&self, address: &str) {
-        self.add_cut(Cut { address: address.to_owned(), was_heard: false });
+        self.add_cut(Interception { address: address.to_owned(), was_heard: false });
     }
 
     /// Lets the next request to an address containing `address` take effect, and drops the response.
     #[track_caller]
     pub fn lose_answer(&self, address: &str) {
-        self.add_cut(Cut { address: address.to_owned(), was_heard: true });
+        self.add_cut(Interception { address: address.to_owned(), was_heard: true });
     }
 
     /// Waits until every interception has happened.
@@ -238,13 +238,13 @@ impl Page {
     }
 
     #[track_caller]
-    fn add_cut(&self, cut: Cut) {
+    fn add_cut(&self, cut: Interception) {
         self.forgive("net::ERR_CONNECTION_CLOSED");
         let patterns: Vec<Value> = self
             .events
             .add_cut(cut)
             .into_iter()
-            .map(|Cut { address, was_heard }| {
+            .map(|Interception { address, was_heard }| {
                 let stage = if was_heard { "Response" } else { "Request" };
                 json!({ "urlPattern": format!("*{address}*"), "requestStage": stage })
             })
@@ -304,7 +304,7 @@ impl Page {
     }
 
     pub(super) fn try_ask(&self, method: &str, params: &Value) -> Result<Value, String> {
-        self.profile.chromium.ask(&self.session, method, params)
+        self.profile.chromium.command(&self.session, method, params)
     }
 }
 
@@ -321,7 +321,7 @@ impl Place for Page {
 impl Drop for Page {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            picture::of_failure(self);
+            picture::save_failure_screenshot(self);
         } else {
             // Events of earlier scripts arrive before the response to this evaluation.
             let _ = self.evaluate("0");

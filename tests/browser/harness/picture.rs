@@ -34,7 +34,7 @@ impl Page {
 }
 
 /// Saves a screenshot for a failing test, if possible.
-pub fn of_failure(page: &Page) {
+pub fn save_failure_screenshot(page: &Page) {
     let thread = std::thread::current();
     let test = thread.name().unwrap_or("test").replace("::", "-");
     let free = |number: &usize| !PathBuf::from(format!("{FAILURES}/{test}-{number}.png")).exists();

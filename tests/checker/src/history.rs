@@ -107,7 +107,7 @@ pub enum Response {
     /// The session began, with this token.
     Session(String),
     /// A response that no correct mall sends.
-    Senseless(String),
+    Invalid(String),
 }
 
 impl Response {
@@ -212,13 +212,13 @@ impl History {
     ///
     /// # Panics
     /// If the call belongs to another history.
-    pub fn lose(&mut self, call: CallId) {
+    pub fn record_loss(&mut self, call: CallId) {
         self.clock += 1;
         self.calls[call.0].ended = self.clock;
     }
 
     /// Records the death of the mall: no call in flight will get a response.
-    pub fn cut_off(&mut self) {
+    pub fn record_crash(&mut self) {
         self.clock += 1;
         let clock = self.clock;
         for call in self.calls.iter_mut().filter(|call| call.ended == u64::MAX) {
@@ -259,7 +259,7 @@ impl History {
                 (_, Response::Accepted(_)) => &mut summary.claims,
                 (_, Response::AlreadyBought(_)) => &mut summary.already_bought,
                 (_, Response::SoldOut) => &mut summary.sold_out,
-                (_, Response::Refused(_) | Response::Senseless(_)) => &mut summary.refused,
+                (_, Response::Refused(_) | Response::Invalid(_)) => &mut summary.refused,
                 (Request::Pay { .. }, _) => &mut summary.payments,
                 (Request::Cancel { .. }, _) => &mut summary.cancellations,
                 (Request::ListOrders | Request::ShowOrder { .. } | Request::ShowStock { .. }, _) => {

@@ -13,7 +13,7 @@ use crate::wire;
 
 /// A later response counts as none.
 const RESPONSE_TIMEOUT: Duration = Duration::from_secs(30);
-const BETWEEN_TRIES: Duration = Duration::from_millis(100);
+const RETRY_INTERVAL: Duration = Duration::from_millis(100);
 
 /// An HTTP response.
 #[derive(Clone, Debug)]
@@ -87,7 +87,7 @@ impl Connection {
     ///
     /// # Errors
     /// Every response within the timeout was a 5xx, or the mall did not respond.
-    pub(crate) fn insist(&mut self, path: &str, token: &str) -> anyhow::Result<(u16, Value)> {
+    pub(crate) fn get_with_retry(&mut self, path: &str, token: &str) -> anyhow::Result<(u16, Value)> {
         let until = Instant::now() + RESPONSE_TIMEOUT;
         loop {
             let (status, json) = self.ask("GET", path, token)?;
@@ -95,7 +95,7 @@ impl Connection {
                 return Ok((status, json));
             }
             ensure!(Instant::now() < until, "GET {path} is answered {status} {json} all the time");
-            std::thread::sleep(BETWEEN_TRIES);
+            std::thread::sleep(RETRY_INTERVAL);
         }
     }
 
@@ -104,7 +104,7 @@ impl Connection {
     /// # Errors
     /// The mall did not respond, or refused the request.
     pub(crate) fn get(&mut self, path: &str, token: &str) -> anyhow::Result<Value> {
-        let (status, mut json) = self.insist(path, token)?;
+        let (status, mut json) = self.get_with_retry(path, token)?;
         if json["success"] != true {
             bail!("GET {path} was answered {status} {json}");
         }
@@ -133,7 +133,7 @@ impl History {
         match Connection::open(address).and_then(|mut connection| connection.send(&bytes)) {
             Ok(reply) => self.respond(call, reply.status, &reply.body).clone(),
             Err(_) => {
-                self.lose(call);
+                self.record_loss(call);
                 Response::Unknown
             }
         }

@@ -16,7 +16,7 @@ use crate::ledger_report::LedgerReport;
 use crate::state::State;
 
 /// Number of violations of each kind shown in a message.
-const SHOWN: usize = 5;
+const VIOLATIONS_SHOWN_MAX: usize = 5;
 
 /// An invariant that a mall guarantees to its clients.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -112,7 +112,7 @@ impl fmt::Display for Verdict {
         write!(f, "broken promises: {:?}", self.counts())?;
         for promise in self.counts().keys() {
             let of_kind = self.violations.iter().filter(|violation| violation.promise == *promise);
-            for violation in of_kind.take(SHOWN) {
+            for violation in of_kind.take(VIOLATIONS_SHOWN_MAX) {
                 write!(f, "\n  {violation}")?;
             }
         }

@@ -142,7 +142,7 @@ fn read_client(connection: &mut Connection, history: &History, client: usize) ->
     state.orders = orders.into_iter().filter(|order| history.sales.contains_key(&order.sale)).collect();
     let named: BTreeSet<u64> = history.calls_of(client).flat_map(|call| call.response.orders()).collect();
     for order in named {
-        let (_, json) = connection.insist(&format!("/voucher-order/{order}"), token)?;
+        let (_, json) = connection.get_with_retry(&format!("/voucher-order/{order}"), token)?;
         state.by_id.insert(order, wire::order_view(&json["data"]));
     }
     let mut has_published = false;
@@ -159,7 +159,7 @@ fn read_client(connection: &mut Connection, history: &History, client: usize) ->
                 }
             }
             Request::Like { note } => {
-                let (_, json) = connection.insist(&format!("/blog/{note}"), token)?;
+                let (_, json) = connection.get_with_retry(&format!("/blog/{note}"), token)?;
                 if json["data"]["isLike"] == true {
                     state.likes.insert(*note);
                 }
@@ -192,7 +192,7 @@ fn pages(connection: &mut Connection, path: &str, token: &str) -> anyhow::Result
 
 /// Reads a resource of the client's own; `None` if the mall does not know the session.
 fn own(connection: &mut Connection, path: &str, token: &str) -> anyhow::Result<Option<Value>> {
-    let (status, mut json) = connection.insist(path, token)?;
+    let (status, mut json) = connection.get_with_retry(path, token)?;
     if status == 401 {
         return Ok(None);
     }
@@ -227,7 +227,7 @@ fn read_orders(
 }
 
 fn read_note(connection: &mut Connection, id: u64) -> anyhow::Result<Option<NoteState>> {
-    let (_, json) = connection.insist(&format!("/blog/{id}"), "")?;
+    let (_, json) = connection.get_with_retry(&format!("/blog/{id}"), "")?;
     let note = &json["data"];
     let (Some(author), Some(title)) = (note["userId"].as_u64(), note["title"].as_str()) else {
         return Ok(None);

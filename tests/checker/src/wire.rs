@@ -57,7 +57,7 @@ pub(crate) fn read(request: &Request, status: u16, body: &[u8]) -> Response {
         Some(false) => refused(request, &json),
         None => None,
     };
-    understood.unwrap_or_else(|| Response::Senseless(format!("{status} {}", String::from_utf8_lossy(body))))
+    understood.unwrap_or_else(|| Response::Invalid(format!("{status} {}", String::from_utf8_lossy(body))))
 }
 
 /// Returns the code of a refusal, or the status without a code.
@@ -128,7 +128,7 @@ mod tests {
         let claim = Request::Claim { sale: 7 };
         let pay = Request::Pay { order: 5 };
         let paid = r#"{"success":true,"data":{"id":"5","voucherId":7,"status":2}}"#;
-        let senseless = |text: &str| Response::Senseless(text.to_owned());
+        let senseless = |text: &str| Response::Invalid(text.to_owned());
         for (request, status, body, want) in [
             (&claim, 200, r#"{"success":true,"data":5,"dataText":"5"}"#, Response::Accepted(5)),
             (

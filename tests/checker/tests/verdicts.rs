@@ -145,7 +145,7 @@ fn clean() -> Case {
     case.asked(1, Request::Pay { order: 101 }, &refused("ORDER_STANDS"));
     case.claim(2, &accepted(102));
     let lost = case.ask(4, Request::Claim { sale: SALE });
-    case.history.lose(lost);
+    case.history.record_loss(lost);
     case.asked(
         1,
         Request::PublishNote { title: "noodles".to_owned() },
@@ -385,7 +385,7 @@ fn a_client_knows_where_it_stands_also_with_two_claims_under_way() {
 
     let slow = case.ask(3, Request::Claim { sale: SALE });
     case.claim(3, &refused("SOLD_OUT"));
-    case.history.cut_off();
+    case.history.record_crash();
     assert_eq!(stands(&case, 3), Standing::ClaimUnknown, "the other claim may have been faster");
     case.claim(3, &refused("SOLD_OUT"));
     assert_eq!(stands(&case, 3), Standing::Free);

@@ -7,7 +7,7 @@ use mysql_async::Conn;
 use mysql_async::prelude::Queryable as _;
 
 use crate::MariaDb;
-use crate::guarded::Guarded;
+use crate::guarded::SecuredServers;
 
 /// A database for one test, dropped together with the value.
 #[derive(Debug)]
@@ -36,11 +36,11 @@ impl Database {
     /// Returns a database on a server that requires TLS and a password; creates the user.
     #[must_use]
     pub(crate) fn guarded() -> Self {
-        let (name, servers) = (name(), Guarded::servers());
+        let (name, servers) = (name(), SecuredServers::servers());
         let inside = servers.mariadb().url(&name);
         let database = Self { url: servers.mysql_url(&name), inside, name };
         let root = servers.mariadb().url("mysql");
-        run(&root, &Guarded::user_of(&database.name)).expect("a server that makes users");
+        run(&root, &SecuredServers::user_of(&database.name)).expect("a server that makes users");
         database
     }
 

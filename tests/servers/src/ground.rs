@@ -15,7 +15,7 @@ use mallbox_test_patience::Deadline;
 use tempfile::TempDir;
 
 use crate::database::Database;
-use crate::guarded::Guarded;
+use crate::guarded::SecuredServers;
 use crate::redis::{Redis, RedisCluster};
 
 /// Name of the mall's own directory.
@@ -24,7 +24,7 @@ pub(crate) const MALL: &str = "mall";
 /// Location of one mall and its restarts, removed on drop: a directory, or a key prefix and a database on
 /// servers shared by all tests of the process.
 #[derive(Debug)]
-pub struct Ground {
+pub struct MallLocation {
     kind: Kind,
 }
 
@@ -34,7 +34,7 @@ pub(crate) enum Kind {
     Servers { options: ProductionOptions, database: Database },
 }
 
-impl Ground {
+impl MallLocation {
     /// Returns a location for a test target: servers if the name ends with `on_production`, as in
     /// `people_on_production`; else a directory.
     ///
@@ -74,7 +74,7 @@ impl Ground {
     /// Returns a location on one Redis and one MariaDB that require TLS and passwords.
     #[must_use]
     pub fn on_guarded_servers() -> Self {
-        Self::on(Guarded::servers().redis_url(), Database::guarded())
+        Self::on(SecuredServers::servers().redis_url(), Database::guarded())
     }
 
     /// Returns a location on the Redis at `url` and the shared MariaDB.
@@ -111,6 +111,15 @@ impl Ground {
         }
     }
 
+    /// Returns the options as a type made from those of either back end, such as `mallbox::place::Place`.
+    #[must_use]
+    pub fn place<P: From<EmbeddedOptions> + From<ProductionOptions>>(&self) -> P {
+        match &self.kind {
+            Kind::Directory { options, .. } => options.clone().into(),
+            Kind::Servers { options, .. } => options.clone().into(),
+        }
+    }
+
     /// Returns the options that open the directory, unless the ground is on servers.
     #[must_use]
     pub fn embedded(&self) -> Option<&EmbeddedOptions> {
@@ -144,7 +153,7 @@ impl Ground {
 }
 
 #[async_trait]
-impl BackEnd for Ground {
+impl BackEnd for MallLocation {
     async fn open(&self) -> Storage {
         Self::open(self).await
     }

@@ -14,7 +14,7 @@ const IN_URL: &str = "hu%2Fsh%20%401";
 
 /// A Redis and a MariaDB, both ending with the process.
 #[derive(Debug)]
-pub(crate) struct Guarded {
+pub(crate) struct SecuredServers {
     _redis: Redis,
     /// Redis' TLS port.
     redis_port: u16,
@@ -22,10 +22,10 @@ pub(crate) struct Guarded {
     dir: TempDir,
 }
 
-impl Guarded {
+impl SecuredServers {
     /// Returns the servers of the process.
     pub(crate) fn servers() -> &'static Self {
-        static SERVERS: OnceLock<Guarded> = OnceLock::new();
+        static SERVERS: OnceLock<SecuredServers> = OnceLock::new();
         SERVERS
             .get_or_init(|| Self::start().expect("the tests of this target need Redis, MariaDB and openssl"))
     }
@@ -44,7 +44,7 @@ impl Guarded {
             .with("requirepass", PASSWORD)
             .with("port", "0");
         let redis = Redis::start_with(options)?;
-        let mariadb = MariaDb::start_careless(&[
+        let mariadb = MariaDb::start_without_sync(&[
             &format!("--ssl-cert={}", file("server.crt")),
             &format!("--ssl-key={}", file("server.key")),
         ])?;

@@ -3,7 +3,8 @@
 //! A server ends when its value is dropped, and with the process that started it, even after a kill. A shell
 //! holds the server's process and a pipe from the test process, and kills the server when the pipe closes.
 //!
-//! [`Ground`] is a location for one mall on either back end. Any number of tests share a pair of servers.
+//! [`MallLocation`] is a location for one mall on either back end. Any number of tests share a pair of
+//! servers.
 
 mod certificates;
 mod database;
@@ -19,11 +20,11 @@ mod watched;
 
 pub use certificates::certificates;
 pub use database::Database;
-pub use ground::Ground;
+pub use ground::MallLocation;
 pub use mariadb::MariaDb;
-pub use outside::{Busy, Sql};
+pub use outside::{Sql, WriteLock};
 pub use process::ServerError;
-pub use proxy::{Line, Proxy};
+pub use proxy::{Behaviour, Proxy};
 pub use redis::{Redis, RedisCluster, RedisOptions};
 pub use sentinel::RedisSentinel;
-pub use watched::WatchedRedis;
+pub use watched::SentinelRedis;

@@ -6,14 +6,14 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-use crate::process::{Process, ServerError, answers, on_a_free_port};
+use crate::process::{Process, ServerError, accepts_connections, on_a_free_port};
 
 const PROGRAM: &str = "mariadbd";
 const INSTALLER: &str = "mariadb-install-db";
 /// Directory of Linux's in-memory file system.
 const MEMORY: &str = "/dev/shm";
 /// Space needed in memory by a server with the databases of many tests, in bytes.
-const ROOM: u64 = 1 << 30;
+const MEMORY_BYTES_MIN: u64 = 1 << 30;
 
 /// A MariaDB server with a passwordless `root`.
 #[derive(Debug)]
@@ -30,11 +30,11 @@ impl MariaDb {
     /// # Errors
     /// [`ServerError`].
     pub fn start() -> Result<Self, ServerError> {
-        Self::start_careless(&[])
+        Self::start_without_sync(&[])
     }
 
     /// Starts a server as [`start`](Self::start) does, with further flags.
-    pub(crate) fn start_careless(flags: &[&str]) -> Result<Self, ServerError> {
+    pub(crate) fn start_without_sync(flags: &[&str]) -> Result<Self, ServerError> {
         let careless = ["--innodb-flush-log-at-trx-commit=0", "--innodb-doublewrite=0", "--sync-binlog=0"];
         Self::start_in(in_memory, &[&careless, flags].concat())
     }
@@ -105,7 +105,7 @@ impl MariaDb {
 /// settings: creating a mall's database takes 0.02 s in memory, and 0.25 s on a disk.
 fn in_memory() -> io::Result<TempDir> {
     let room = rustix::fs::statvfs(MEMORY).map_or(0, |found| found.f_bavail.saturating_mul(found.f_frsize));
-    let dir = (room >= ROOM).then(|| TempDir::new_in(MEMORY));
+    let dir = (room >= MEMORY_BYTES_MIN).then(|| TempDir::new_in(MEMORY));
     dir.and_then(Result::ok).map_or_else(TempDir::new, Ok)
 }
 
@@ -140,6 +140,6 @@ fn launch(port: u16, config: &[String], dir: &Path) -> Result<Process, ServerErr
     args.push(format!("--pid-file={}", dir.join("pid").display()));
     args.extend(config.iter().cloned());
     let mut process = Process::start(PROGRAM, &args, dir)?;
-    process.wait_until(|| answers(port))?;
+    process.wait_until(|| accepts_connections(port))?;
     Ok(process)
 }

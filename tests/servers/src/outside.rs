@@ -6,12 +6,12 @@ use mallbox_test_patience as patience;
 use mysql_async::prelude::Queryable as _;
 use rusqlite::Connection;
 
-use crate::ground::{Ground, Kind};
+use crate::ground::{Kind, MallLocation};
 
 /// File name of an embedded mall's database.
-const RECORD: &str = "mall.sqlite";
+const DATABASE_FILE: &str = "mall.sqlite";
 /// Time limit for the mall's own writes.
-const PATIENCE: Duration = Duration::from_secs(10);
+const WRITE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// SQL in the dialects of both databases.
 #[derive(Clone, Copy, Debug)]
@@ -25,14 +25,14 @@ pub struct Sql<'a> {
 /// A database locked against other writers.
 #[derive(Debug)]
 #[must_use]
-pub enum Busy {
+pub enum WriteLock {
     /// An SQLite connection in a write transaction.
     Sqlite(Connection),
     /// A MySQL connection in a write transaction.
     Mysql(mysql_async::Conn),
 }
 
-impl Ground {
+impl MallLocation {
     /// Runs one statement valid in both dialects.
     ///
     /// # Panics
@@ -74,7 +74,7 @@ impl Ground {
     ///
     /// # Panics
     /// If the trigger cannot be dropped.
-    pub fn take_rows(&self, table: &str) {
+    pub fn accept_rows(&self, table: &str) {
         self.sql(&format!("DROP TRIGGER refused_{table}"));
     }
 
@@ -82,32 +82,32 @@ impl Ground {
     ///
     /// # Panics
     /// If the transaction cannot be started.
-    pub async fn keep_busy(&self) -> Busy {
+    pub async fn keep_busy(&self) -> WriteLock {
         match self.kind() {
             Kind::Directory { .. } => {
                 let connection = self.sqlite();
                 connection.execute_batch("BEGIN IMMEDIATE").expect("a record that is written to");
-                Busy::Sqlite(connection)
+                WriteLock::Sqlite(connection)
             }
             Kind::Servers { database, .. } => {
                 let mut conn = database.conn().await;
                 for sql in ["START TRANSACTION", "SELECT * FROM sales FOR UPDATE"] {
                     conn.query_drop(sql).await.expect("a record that is written to");
                 }
-                Busy::Mysql(conn)
+                WriteLock::Mysql(conn)
             }
         }
     }
 
     fn sqlite(&self) -> Connection {
         let Kind::Directory { options, .. } = self.kind() else { panic!("its record is not in a file") };
-        let connection = Connection::open(options.dir.join(RECORD)).expect("a record");
-        connection.busy_timeout(patience::scaled(PATIENCE)).expect("a time that fits");
+        let connection = Connection::open(options.dir.join(DATABASE_FILE)).expect("a record");
+        connection.busy_timeout(patience::scaled(WRITE_TIMEOUT)).expect("a time that fits");
         connection
     }
 }
 
-impl Busy {
+impl WriteLock {
     /// Commits the transaction and allows writes again.
     ///
     /// # Panics

@@ -33,14 +33,14 @@ pub enum ServerError {
 }
 
 /// Time limit for a server to start.
-const PATIENCE: Duration = Duration::from_secs(30);
+const START_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Runs `"$@"` in the directory `$0` until the server ends or has to end; kills with `-KILL`, since the data
 /// is temporary. If run as root, the server gets a higher priority than other processes: it stands for
 /// another machine, and its clients' timeouts assume another machine. A line on standard input is
 /// [`Process::kill`]. The end of standard input is the end of the test, after which only the watchdog can
 /// clean up.
-const WATCH: &str = r#"renice -n -10 -p $$ >&- 2>&-
+const WATCHDOG: &str = r#"renice -n -10 -p $$ >&- 2>&-
 "$@" <&- & server=$!
 echo $server >"$0/server.pid"
 (
@@ -70,7 +70,7 @@ impl Process {
         let log = dir.join(format!("{program}.log"));
         let out = std::fs::File::create(&log)?;
         let watch = Command::new("sh")
-            .args(["-c", &format!("exec 3<&0\n{WATCH}")])
+            .args(["-c", &format!("exec 3<&0\n{WATCHDOG}")])
             .arg(dir)
             .arg(program)
             .args(args)
@@ -83,7 +83,7 @@ impl Process {
 
     /// Waits until `is_up`.
     pub(crate) fn wait_until(&mut self, mut is_up: impl FnMut() -> bool) -> Result<(), ServerError> {
-        let until = Deadline::after(PATIENCE);
+        let until = Deadline::after(START_TIMEOUT);
         while !is_up() {
             if self.watch.try_wait()?.is_some() || until.is_over() {
                 return Err(self.failed());
@@ -142,7 +142,7 @@ pub(crate) fn free_port() -> io::Result<u16> {
     Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port())
 }
 
-pub(crate) fn answers(port: u16) -> bool {
+pub(crate) fn accepts_connections(port: u16) -> bool {
     TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok()
 }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// Behaviour of a [`Proxy`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Line {
+pub enum Behaviour {
     /// Forwards immediately.
     Good,
     /// Closes every connection immediately, including existing ones.
@@ -29,7 +29,7 @@ pub struct Proxy {
 
 #[derive(Debug)]
 struct State {
-    line: Mutex<Line>,
+    line: Mutex<Behaviour>,
     changed: Condvar,
     /// Pieces forwarded to the server, successfully or not.
     sent: AtomicU64,
@@ -45,14 +45,14 @@ impl Proxy {
     pub fn before(server: u16) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let port = listener.local_addr()?.port();
-        let (line, changed) = (Mutex::new(Line::Good), Condvar::new());
+        let (line, changed) = (Mutex::new(Behaviour::Good), Condvar::new());
         let state = Arc::new(State { line, changed, sent: AtomicU64::new(0), open: Mutex::default() });
         let its_state = Arc::downgrade(&state);
         // Ends with the test's process: the thread waits for the next connection.
         std::thread::spawn(move || {
             for near in listener.incoming().filter_map(Result::ok) {
                 let Some(state) = its_state.upgrade() else { return };
-                if state.line() != Line::Refused {
+                if state.line() != Behaviour::Refused {
                     // An unreachable server refuses through its own port.
                     let _ = state.join(near, server);
                 }
@@ -68,10 +68,10 @@ impl Proxy {
     }
 
     /// Changes the behaviour, effective immediately.
-    pub fn set(&self, line: Line) {
+    pub fn set(&self, line: Behaviour) {
         *self.state.line.lock().unwrap_or_else(PoisonError::into_inner) = line;
         self.state.changed.notify_all();
-        if line == Line::Refused {
+        if line == Behaviour::Refused {
             self.state.end_all();
         }
     }
@@ -85,12 +85,12 @@ impl Proxy {
 
 impl Drop for Proxy {
     fn drop(&mut self) {
-        self.set(Line::Refused);
+        self.set(Behaviour::Refused);
     }
 }
 
 impl State {
-    fn line(&self) -> Line {
+    fn line(&self) -> Behaviour {
         *self.line.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -129,11 +129,11 @@ impl State {
     fn wait(&self) {
         let line = self.line.lock().unwrap_or_else(PoisonError::into_inner);
         match *line {
-            Line::Slow(by) => {
+            Behaviour::Slow(by) => {
                 drop(line);
                 std::thread::sleep(by);
             }
-            _ => drop(self.changed.wait_while(line, |line| *line == Line::Silent)),
+            _ => drop(self.changed.wait_while(line, |line| *line == Behaviour::Silent)),
         }
     }
 

@@ -8,12 +8,12 @@ use std::time::Duration;
 use mallbox_test_patience::{self as patience, Deadline};
 use tempfile::TempDir;
 
-use crate::process::{Process, ServerError, answers, on_a_free_port};
+use crate::process::{Process, ServerError, accepts_connections, on_a_free_port};
 
 const PROGRAM: &str = "redis-server";
 const SLOTS: u32 = 16_384;
 /// Time limit for a cluster to reach the state `ok`.
-const PATIENCE: Duration = Duration::from_secs(30);
+const CLUSTER_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Settings that differ from Redis' defaults.
 #[derive(Clone, Debug, Default)]
@@ -129,15 +129,15 @@ fn launch(port: u16, options: &RedisOptions, dir: &Path) -> Result<Process, Serv
     // A server without a plain port is probed through the TLS port.
     let tls = options.config.iter().find(|(name, _)| name == "tls-port");
     match tls.and_then(|(_, value)| value.parse().ok()) {
-        Some(tls) => process.wait_until(|| answers(tls))?,
-        None => process.wait_until(|| answers(port) && !is_loading(port))?,
+        Some(tls) => process.wait_until(|| accepts_connections(tls))?,
+        None => process.wait_until(|| accepts_connections(port) && !is_loading(port))?,
     }
     Ok(process)
 }
 
 /// Returns whether the server is still loading its data set, during which every command is refused.
 fn is_loading(port: u16) -> bool {
-    ask(port, "PING").is_err_and(|error| error.to_string().contains("LOADING"))
+    inline_command(port, "PING").is_err_and(|error| error.to_string().contains("LOADING"))
 }
 
 /// Three or more masters that share the slots, without replicas.
@@ -184,17 +184,17 @@ impl RedisCluster {
         let count = u32::try_from(self.nodes.len()).unwrap_or(u32::MAX);
         for (index, node) in (0_u32..).zip(&self.nodes) {
             let (first, last) = (SLOTS * index / count, SLOTS * (index + 1) / count - 1);
-            ask(node.port, &format!("CLUSTER ADDSLOTSRANGE {first} {last}"))?;
+            inline_command(node.port, &format!("CLUSTER ADDSLOTSRANGE {first} {last}"))?;
             // Distinct epochs avoid the conflict resolution between nodes starting at epoch 0.
-            ask(node.port, &format!("CLUSTER SET-CONFIG-EPOCH {}", index + 1))?;
+            inline_command(node.port, &format!("CLUSTER SET-CONFIG-EPOCH {}", index + 1))?;
         }
         if let Some((first, others)) = self.nodes.split_first() {
             for node in others {
                 let bus = bus_port(&node.options);
-                ask(first.port, &format!("CLUSTER MEET 127.0.0.1 {} {bus}", node.port))?;
+                inline_command(first.port, &format!("CLUSTER MEET 127.0.0.1 {} {bus}", node.port))?;
             }
         }
-        let until = Deadline::after(PATIENCE);
+        let until = Deadline::after(CLUSTER_TIMEOUT);
         while !self.is_whole()? {
             if until.is_over() {
                 let said = "the nodes do not become a cluster".to_owned();
@@ -208,7 +208,7 @@ impl RedisCluster {
     /// Returns whether every node knows all nodes and all slots.
     fn is_whole(&self) -> Result<bool, ServerError> {
         for node in &self.nodes {
-            let info = ask(node.port, "CLUSTER INFO")?;
+            let info = inline_command(node.port, "CLUSTER INFO")?;
             let knows_all = info.contains(&format!("cluster_known_nodes:{}", self.nodes.len()));
             if !info.contains("cluster_state:ok") || !knows_all {
                 return Ok(false);
@@ -236,7 +236,7 @@ fn bus_port(options: &RedisOptions) -> String {
 }
 
 /// Sends one inline command and reads a status or bulk reply.
-pub(crate) fn ask(port: u16, command: &str) -> Result<String, ServerError> {
+pub(crate) fn inline_command(port: u16, command: &str) -> Result<String, ServerError> {
     let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port))?;
     stream.set_read_timeout(Some(patience::scaled(Duration::from_secs(5))))?;
     stream.write_all(format!("{command}\r\n").as_bytes())?;

@@ -2,7 +2,7 @@
 
 use tempfile::TempDir;
 
-use crate::process::{Process, ServerError, answers, on_a_free_port};
+use crate::process::{Process, ServerError, accepts_connections, on_a_free_port};
 
 const PROGRAM: &str = "redis-server";
 
@@ -32,7 +32,7 @@ impl RedisSentinel {
             std::fs::write(&config, text)?;
             let args = [config.display().to_string(), "--sentinel".to_owned()];
             let mut process = Process::start(PROGRAM, &args, dir.path())?;
-            process.wait_until(|| answers(port))?;
+            process.wait_until(|| accepts_connections(port))?;
             Ok(Self { _process: process, port, _dir: dir })
         })
     }

@@ -5,35 +5,36 @@ use std::time::Duration;
 use mallbox_test_patience::Deadline;
 
 use crate::process::ServerError;
-use crate::redis::{Redis, RedisOptions, ask};
+use crate::redis::{Redis, RedisOptions, inline_command};
 use crate::sentinel::RedisSentinel;
 
 const PROGRAM: &str = "redis-server";
 const NAME: &str = "mall";
 /// Time limit for the servers to agree: a sentinel turns an old master into a replica after some ten seconds.
-const PATIENCE: Duration = Duration::from_secs(60);
+const AGREEMENT_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A master, a replica, and the sentinel monitoring both.
 #[derive(Debug)]
-pub struct WatchedRedis {
+pub struct SentinelRedis {
     first: Redis,
     second: Redis,
     sentinel: RedisSentinel,
 }
 
-impl WatchedRedis {
+impl SentinelRedis {
     /// Starts the servers, and returns once the sentinel knows the replica.
     ///
     /// # Errors
     /// [`ServerError`].
     pub fn start(options: &RedisOptions) -> Result<Self, ServerError> {
         let (first, second) = (Redis::start_with(options.clone())?, Redis::start_with(options.clone())?);
-        ask(second.port(), &format!("REPLICAOF 127.0.0.1 {}", first.port()))?;
+        inline_command(second.port(), &format!("REPLICAOF 127.0.0.1 {}", first.port()))?;
         until("the replica does not follow", || follows(&second, &first))?;
         let sentinel = RedisSentinel::start(NAME, first.port())?;
         let watched = Self { first, second, sentinel };
         until("the sentinel finds no replica", || {
-            ask(watched.sentinel.port(), "INFO sentinel").is_ok_and(|said| said.contains("slaves=1"))
+            inline_command(watched.sentinel.port(), "INFO sentinel")
+                .is_ok_and(|said| said.contains("slaves=1"))
         })?;
         Ok(watched)
     }
@@ -54,14 +55,14 @@ impl WatchedRedis {
     ///
     /// # Errors
     /// [`ServerError`]: no agreement in time.
-    pub fn agreed(&self) -> Result<bool, ServerError> {
+    pub fn wait_for_agreement(&self) -> Result<bool, ServerError> {
         until("the servers do not agree on a master", || self.master().is_some())?;
         Ok(self.master() == Some(self.second.port()))
     }
 
     /// Returns the port of the master that all servers agree on.
     fn master(&self) -> Option<u16> {
-        let said = ask(self.sentinel.port(), "INFO sentinel").ok()?;
+        let said = inline_command(self.sentinel.port(), "INFO sentinel").ok()?;
         let named =
             |server: &Redis| said.contains(&format!("status=ok,address=127.0.0.1:{},", server.port()));
         [(&self.first, &self.second), (&self.second, &self.first)]
@@ -73,12 +74,12 @@ impl WatchedRedis {
 
 fn follows(replica: &Redis, master: &Redis) -> bool {
     let of_master = format!("master_port:{}\r", master.port());
-    ask(replica.port(), "INFO replication")
+    inline_command(replica.port(), "INFO replication")
         .is_ok_and(|said| said.contains(&of_master) && said.contains("master_link_status:up"))
 }
 
 fn until(what: &str, is_so: impl Fn() -> bool) -> Result<(), ServerError> {
-    let until = Deadline::after(PATIENCE);
+    let until = Deadline::after(AGREEMENT_TIMEOUT);
     while !is_so() {
         if until.is_over() {
             return Err(ServerError::Failed { program: PROGRAM, said: what.to_owned() });

@@ -3,12 +3,12 @@
 use std::time::{Duration, Instant};
 
 use super::super::{Answer, Errors, Load, Progress, Script, get, run};
-use super::server::{Deed, Server};
+use super::server::{Action, Server};
 use super::{Counted, OK, SOLD_OUT, drive, load};
 
 #[test]
 fn every_request_is_answered_once() {
-    let server = Server::start(|number| Deed::send(if number <= 300 { OK } else { SOLD_OUT }));
+    let server = Server::start(|number| Action::send(if number <= 300 { OK } else { SOLD_OUT }));
     let (script, report) = drive(&server, 8, 1_000);
     assert_eq!((script.ok, script.sold_out), (300, 700));
     assert_eq!(server.requests(), 1_000);
@@ -20,7 +20,7 @@ fn every_request_is_answered_once() {
 
 #[test]
 fn an_answer_split_over_writes_is_one_answer() {
-    let server = Server::start(|_| Deed::pieces(OK, 5));
+    let server = Server::start(|_| Action::pieces(OK, 5));
     assert_eq!(drive(&server, 2, 20).1.errors, Errors::default());
 }
 
@@ -33,12 +33,12 @@ fn a_request_larger_than_a_socket_takes_goes_out_whole() {
             buffer.extend_from_slice(&get("/", "test", &[("filler", &filler)]));
             self.0 < 2
         }
-        fn answer(&mut self, _connection: usize, answer: Answer<'_>) {
+        fn on_response(&mut self, _connection: usize, answer: Answer<'_>) {
             self.0 += u64::from(answer.body == b"ok");
         }
     }
     // The server responds after the last bytes of the request.
-    let server = Server::start(|_| Deed::send(OK));
+    let server = Server::start(|_| Action::send(OK));
     let (script, report) = run(&load(server.address, 1), Large(0), &Progress::default()).unwrap();
     assert_eq!((script.0, report.errors), (2, Errors::default()));
 }
@@ -52,11 +52,11 @@ fn an_answer_before_the_request_is_out_counts_and_costs_the_connection() {
             buffer.resize(buffer.len() + (32 << 20), b'x');
             self.0 < 2
         }
-        fn answer(&mut self, _connection: usize, answer: Answer<'_>) {
+        fn on_response(&mut self, _connection: usize, answer: Answer<'_>) {
             self.0 += u64::from(answer.body == b"ok");
         }
     }
-    let server = Server::start(|_| Deed::send(OK).then_hang());
+    let server = Server::start(|_| Action::send(OK).then_hang());
     let (script, report) = run(&load(server.address, 1), Endless(0), &Progress::default()).unwrap();
     assert_eq!((script.0, report.errors, report.reconnects), (2, Errors::default(), 2));
 }
@@ -64,7 +64,7 @@ fn an_answer_before_the_request_is_out_counts_and_costs_the_connection() {
 #[test]
 fn a_close_after_the_answer_is_no_error() {
     let close = b"HTTP/1.1 200 OK\r\nConnection: close\r\ncontent-length: 2\r\n\r\nok";
-    let server = Server::start(|_| Deed::send(close).then_close());
+    let server = Server::start(|_| Action::send(close).then_close());
     let (_, report) = drive(&server, 2, 10);
     assert_eq!((report.errors, report.reconnects), (Errors::default(), 10));
     // The last connections are dialled before the script ends them.
@@ -74,7 +74,7 @@ fn a_close_after_the_answer_is_no_error() {
 #[test]
 fn latency_is_what_the_server_took() {
     let pause = Duration::from_millis(30);
-    let server = Server::start(move |_| Deed::send(OK).after(pause));
+    let server = Server::start(move |_| Action::send(OK).after(pause));
     let (script, report) = drive(&server, 1, 5);
     assert!(report.latencies.min() >= 29_900);
     assert!(report.p50() >= Duration::from_millis(29) && script.longest >= pause);
@@ -83,7 +83,7 @@ fn latency_is_what_the_server_took() {
 
 #[test]
 fn a_deadline_ends_the_load_and_waits_for_what_is_in_flight() {
-    let server = Server::start(|_| Deed::send(OK).after(Duration::from_millis(20)));
+    let server = Server::start(|_| Action::send(OK).after(Duration::from_millis(20)));
     let stop_at = Instant::now() + Duration::from_millis(210);
     let load = Load { stop_at: Some(stop_at), ..load(server.address, 3) };
     let (script, report) = run(&load, Counted::requests(1_000), &Progress::default()).unwrap();
@@ -94,7 +94,7 @@ fn a_deadline_ends_the_load_and_waits_for_what_is_in_flight() {
 
 #[test]
 fn another_thread_can_watch_and_stop() {
-    let server = Server::start(|_| Deed::send(OK).after(Duration::from_millis(1)));
+    let server = Server::start(|_| Action::send(OK).after(Duration::from_millis(1)));
     let progress = Progress::default();
     let shared = progress.clone();
     let watcher = std::thread::spawn(move || {

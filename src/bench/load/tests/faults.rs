@@ -4,13 +4,13 @@ use std::time::{Duration, Instant};
 
 use mallbox_test_patience as patience;
 
-use super::super::{Answer, Errors, Fault, Load, LoadError, Progress, Report, Script, Unreadable, run};
-use super::server::{Deed, Server};
+use super::super::{Answer, Errors, Fault, Load, LoadError, Progress, Report, ResponseError, Script, run};
+use super::server::{Action, Server};
 use super::{Counted, OK, REQUEST_TIMEOUT, drive, load};
 
 /// Drives a connection over six requests; the third fails.
-fn third_goes_wrong(deed: fn() -> Deed) -> (Counted, Report) {
-    let server = Server::start(move |number| if number == 3 { deed() } else { Deed::send(OK) });
+fn third_goes_wrong(deed: fn() -> Action) -> (Counted, Report) {
+    let server = Server::start(move |number| if number == 3 { deed() } else { Action::send(OK) });
     let (script, report) = drive(&server, 1, 6);
     assert_eq!(report.answered, 5);
     assert_eq!(server.requests(), 6);
@@ -31,15 +31,15 @@ fn a_script_that_sends_nothing_is_told_so() {
         fn request(&mut self, _connection: usize, _buffer: &mut Vec<u8>) -> bool {
             true
         }
-        fn answer(&mut self, _connection: usize, _answer: Answer<'_>) {}
+        fn on_response(&mut self, _connection: usize, _answer: Answer<'_>) {}
     }
-    let server = Server::start(|_| Deed::send(OK));
+    let server = Server::start(|_| Action::send(OK));
     let _ = run(&load(server.address, 1), Silent, &Progress::default());
 }
 
 #[test]
 fn an_answer_that_does_not_come_is_a_timeout() {
-    let (script, report) = third_goes_wrong(|| Deed::send(OK).after(Duration::from_secs(60)));
+    let (script, report) = third_goes_wrong(|| Action::send(OK).after(Duration::from_secs(60)));
     assert_eq!(script.lost, [Fault::Timeout]);
     assert_eq!(report.errors, errors(Fault::Timeout));
     assert!(report.elapsed >= REQUEST_TIMEOUT);
@@ -48,14 +48,14 @@ fn an_answer_that_does_not_come_is_a_timeout() {
 
 #[test]
 fn half_an_answer_is_a_timeout_too() {
-    let (_, report) = third_goes_wrong(|| Deed::send(&OK[..20]));
+    let (_, report) = third_goes_wrong(|| Action::send(&OK[..20]));
     assert_eq!(report.errors, errors(Fault::Timeout));
 }
 
 #[test]
 fn a_connection_that_breaks_is_counted_and_dialled_anew() {
     let broken = Fault::Broken(std::io::ErrorKind::UnexpectedEof);
-    for deed in [|| Deed::send(b"").then_close(), || Deed::send(&OK[..30]).then_close()] {
+    for deed in [|| Action::send(b"").then_close(), || Action::send(&OK[..30]).then_close()] {
         let (script, report) = third_goes_wrong(deed);
         assert_eq!(script.lost, [broken]);
         assert_eq!(report.errors, errors(broken));
@@ -64,12 +64,12 @@ fn a_connection_that_breaks_is_counted_and_dialled_anew() {
 
 #[test]
 fn garbage_is_reported_with_its_reason() {
-    let (script, report) = third_goes_wrong(|| Deed::send(b"\0\xffgarbage\r\n\r\n"));
-    assert!(matches!(script.lost[..], [Fault::Unreadable(Unreadable::NotHttp(_))]));
+    let (script, report) = third_goes_wrong(|| Action::send(b"\0\xffgarbage\r\n\r\n"));
+    assert!(matches!(script.lost[..], [Fault::Unreadable(ResponseError::NotHttp(_))]));
     assert_eq!(report.errors.unreadable, 1);
 
     let chunked = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n";
-    let server = Server::start(|_| Deed::send(chunked));
+    let server = Server::start(|_| Action::send(chunked));
     let refused = run(&load(server.address, 1), Counted::requests(99), &Progress::default());
     let message = refused.map(|_| ()).unwrap_err().to_string();
     assert!(message.contains(&server.address.to_string()), "{message}");
@@ -79,12 +79,12 @@ fn garbage_is_reported_with_its_reason() {
 #[test]
 fn bytes_after_an_answer_cost_the_connection_and_not_the_answer() {
     let server = Server::start(|number| match number {
-        3 => Deed::send(&[OK, b"more"].concat()),
-        _ => Deed::send(OK),
+        3 => Action::send(&[OK, b"more"].concat()),
+        _ => Action::send(OK),
     });
     let (script, report) = drive(&server, 1, 6);
     assert_eq!((script.ok, script.lost.len()), (6, 0));
-    assert_eq!(report.errors, errors(Fault::Unreadable(Unreadable::Unasked)));
+    assert_eq!(report.errors, errors(Fault::Unreadable(ResponseError::Unasked)));
     assert_eq!(server.connections(), 2);
 }
 
@@ -93,7 +93,7 @@ fn a_server_that_is_down_ends_the_load_with_its_address() {
     let address = Server::nobody();
     let began = Instant::now();
     let failed = run(&load(address, 4), Counted::requests(1), &Progress::default());
-    let Err(error @ LoadError::NoAnswer { tries: 8, .. }) = failed.map(|_| ()) else {
+    let Err(error @ LoadError::NoResponse { tries: 8, .. }) = failed.map(|_| ()) else {
         panic!("the load went on");
     };
     let expected = format!("no answer from {address} in 8 tries; the last: cannot connect");
@@ -102,14 +102,14 @@ fn a_server_that_is_down_ends_the_load_with_its_address() {
 
     let soon = Load { stop_at: Some(Instant::now()), ..load(address, 4) };
     let failed = run(&soon, Counted::requests(1), &Progress::default());
-    assert!(matches!(failed, Err(LoadError::NoAnswer { .. })));
+    assert!(matches!(failed, Err(LoadError::NoResponse { .. })));
 }
 
 #[test]
 fn a_server_that_only_hangs_up_ends_the_load() {
-    let server = Server::start(|_| Deed::send(b"").then_close());
+    let server = Server::start(|_| Action::send(b"").then_close());
     let failed = run(&load(server.address, 2), Counted::requests(1_000), &Progress::default());
-    assert!(matches!(failed, Err(LoadError::NoAnswer { fault: Fault::Broken(_), .. })));
+    assert!(matches!(failed, Err(LoadError::NoResponse { fault: Fault::Broken(_), .. })));
 }
 
 #[test]

@@ -3,12 +3,12 @@
 use std::time::{Duration, Instant};
 
 use super::super::{Errors, Load, Progress, run};
-use super::server::{Deed, Server};
+use super::server::{Action, Server};
 use super::{Counted, OK, load};
 
 #[test]
 fn a_paced_load_keeps_its_rate() {
-    let server = Server::start(|_| Deed::send(OK));
+    let server = Server::start(|_| Action::send(OK));
     let load = Load { rate: Some(200.0), ..load(server.address, 4) };
     let (_, report) = run(&load, Counted::requests(41), &Progress::default()).unwrap();
     // The 41st is due 200 ms after the first.
@@ -20,8 +20,8 @@ fn a_paced_load_keeps_its_rate() {
 fn a_stall_counts_against_every_request_that_was_due_in_it() {
     let stall = Duration::from_millis(300);
     let server = Server::start(move |number| match number {
-        1 => Deed::send(OK).after(stall),
-        _ => Deed::send(OK),
+        1 => Action::send(OK).after(stall),
+        _ => Action::send(OK),
     });
     let load = Load { rate: Some(100.0), ..load(server.address, 1) };
     let (_, report) = run(&load, Counted::requests(20), &Progress::default()).unwrap();
@@ -32,7 +32,7 @@ fn a_stall_counts_against_every_request_that_was_due_in_it() {
 
 #[test]
 fn requests_that_no_connection_was_free_for_are_told() {
-    let server = Server::start(|_| Deed::send(OK).after(Duration::from_millis(40)));
+    let server = Server::start(|_| Action::send(OK).after(Duration::from_millis(40)));
     let load = Load {
         stop_at: Some(Instant::now() + Duration::from_millis(400)),
         rate: Some(1_000.0),
@@ -45,7 +45,7 @@ fn requests_that_no_connection_was_free_for_are_told() {
 
 #[test]
 fn an_idle_connection_that_the_server_closes_is_no_error() {
-    let server = Server::start(|_| Deed::send(OK).then_close());
+    let server = Server::start(|_| Action::send(OK).then_close());
     let load = Load { rate: Some(20.0), ..load(server.address, 1) };
     let (_, report) = run(&load, Counted::requests(4), &Progress::default()).unwrap();
     assert_eq!((report.answered, report.errors), (4, Errors::default()));

@@ -10,7 +10,7 @@ use tokio::net::TcpStream;
 use tokio::runtime::{Builder, Runtime};
 
 /// Reaction to one request.
-pub struct Deed {
+pub struct Action {
     pause: Duration,
     bytes: Vec<u8>,
     piece: usize,
@@ -23,7 +23,7 @@ enum Then {
     Hang,
 }
 
-impl Deed {
+impl Action {
     pub fn send(bytes: &[u8]) -> Self {
         Self { pause: Duration::ZERO, bytes: bytes.to_vec(), piece: usize::MAX, then: Then::Go }
     }
@@ -61,20 +61,20 @@ struct Seen {
 }
 
 impl Server {
-    /// Calls `deed` for every request, numbered from 1 over all connections.
-    pub fn start(deed: impl Fn(u64) -> Deed + Send + Sync + 'static) -> Self {
+    /// Calls `action` for every request, numbered from 1 over all connections.
+    pub fn start(action: impl Fn(u64) -> Action + Send + Sync + 'static) -> Self {
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();
         let address = listener.local_addr().unwrap();
         let seen = Arc::<Seen>::default();
-        let (deed, counted) = (Arc::new(deed), Arc::clone(&seen));
+        let (action, counted) = (Arc::new(action), Arc::clone(&seen));
         runtime.spawn(async move {
             loop {
                 let (stream, _) = listener.accept().await.unwrap();
                 counted.connections.fetch_add(1, Ordering::Relaxed);
-                let (deed, counted) = (Arc::clone(&deed), Arc::clone(&counted));
+                let (action, counted) = (Arc::clone(&action), Arc::clone(&counted));
                 // An error means that the client hung up, for example after a timeout.
-                tokio::spawn(async move { serve(stream, &*deed, &counted).await.ok() });
+                tokio::spawn(async move { serve(stream, &*action, &counted).await.ok() });
             }
         });
         Self { address, seen, _runtime: runtime }
@@ -96,7 +96,7 @@ impl Server {
 
 async fn serve(
     mut stream: TcpStream,
-    deed: &(dyn Fn(u64) -> Deed + Send + Sync),
+    action: &(dyn Fn(u64) -> Action + Send + Sync),
     seen: &Seen,
 ) -> std::io::Result<()> {
     stream.set_nodelay(true)?;
@@ -111,15 +111,15 @@ async fn serve(
                 return Ok(());
             }
         }
-        let deed = deed(seen.requests.fetch_add(1, Ordering::Relaxed) + 1);
-        tokio::time::sleep(deed.pause).await;
-        for piece in deed.bytes.chunks(deed.piece) {
+        let action = action(seen.requests.fetch_add(1, Ordering::Relaxed) + 1);
+        tokio::time::sleep(action.pause).await;
+        for piece in action.bytes.chunks(action.piece) {
             stream.write_all(piece).await?;
-            if deed.piece < deed.bytes.len() {
+            if action.piece < action.bytes.len() {
                 tokio::time::sleep(Duration::from_millis(2)).await;
             }
         }
-        match deed.then {
+        match action.then {
             Then::Go => {}
             Then::Close => return Ok(()),
             Then::Hang => std::future::pending().await,

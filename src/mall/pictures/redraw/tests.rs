@@ -47,8 +47,8 @@ fn photo_with_exif(width: u32, height: u32) -> Vec<u8> {
 }
 
 fn drawn(file: &[u8]) -> (PictureKind, DynamicImage) {
-    let drawn = redraw(file).unwrap_or_else(|mistake| panic!("{mistake:?}"));
-    assert!(drawn.content.len() <= LARGEST_KEPT);
+    let drawn = reencode(file).unwrap_or_else(|mistake| panic!("{mistake:?}"));
+    assert!(drawn.content.len() <= STORED_MAX_BYTES);
     let format = match drawn.kind {
         PictureKind::Jpeg => ImageFormat::Jpeg,
         PictureKind::Webp => ImageFormat::WebP,
@@ -56,8 +56,8 @@ fn drawn(file: &[u8]) -> (PictureKind, DynamicImage) {
     (drawn.kind, image::load_from_memory_with_format(&drawn.content, format).unwrap())
 }
 
-fn mistake_in(file: &[u8]) -> Mistake {
-    redraw(file).err().expect("it is drawn")
+fn mistake_in(file: &[u8]) -> InputError {
+    reencode(file).err().expect("it is drawn")
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn what_is_transparent_stays_so_and_what_only_could_be_is_a_jpeg() {
 fn a_photograph_is_turned_upright_and_says_nothing_of_its_camera() {
     let file = photo_with_exif(80, 60);
     assert!(file.windows(6).any(|bytes| bytes == b"SECRET"));
-    let kept = redraw(&file).unwrap().content;
+    let kept = reencode(&file).unwrap().content;
     assert!(!kept.windows(6).any(|bytes| bytes == b"SECRET"));
     assert!(!kept.windows(4).any(|bytes| bytes == b"Exif"));
     let (_, image) = drawn(&file);
@@ -136,7 +136,7 @@ fn what_moves_becomes_its_first_frame() {
 fn nothing_that_follows_a_picture_is_kept() {
     let mut file = written(photo(40, 40), ImageFormat::Jpeg);
     file.extend_from_slice(b"<script>alert(1)</script>");
-    let kept = redraw(&file).unwrap().content;
+    let kept = reencode(&file).unwrap().content;
     assert!(!kept.windows(6).any(|bytes| bytes == b"script"));
 }
 
@@ -156,10 +156,10 @@ fn what_is_no_picture_is_refused_whatever_it_says() {
         b"RIFF\x10\0\0\0WEBPVP8 ",
     ];
     for file in cases {
-        assert_eq!(mistake_in(file), Mistake::NoPicture, "{}", String::from_utf8_lossy(file));
+        assert_eq!(mistake_in(file), InputError::NoPicture, "{}", String::from_utf8_lossy(file));
     }
     let png = written(photo(200, 200), ImageFormat::Png);
-    assert_eq!(mistake_in(&png[..png.len() / 2]), Mistake::NoPicture, "cut off");
+    assert_eq!(mistake_in(&png[..png.len() / 2]), InputError::NoPicture, "cut off");
 }
 
 /// A PNG with a header for the given size and almost no data.
@@ -178,13 +178,13 @@ fn png_of_size(width: u32, height: u32) -> Vec<u8> {
 
 #[test]
 fn a_bomb_is_refused_before_any_room_is_made_for_it() {
-    let too_large = Mistake::TooManyPixels(MOST_MEGAPIXELS);
+    let too_large = InputError::TooManyPixels(MEGAPIXELS_MAX);
     for (width, height) in [(50_000, 50_000), (16_385, 1), (1, 16_385), (8_000, 4_001), (u32::MAX >> 1, 2)] {
         assert_eq!(mistake_in(&png_of_size(width, height)), too_large, "{width} x {height}");
     }
     assert_eq!(
         mistake_in(&png_of_size(8_000, 4_000)),
-        Mistake::NoPicture,
+        InputError::NoPicture,
         "not too large, and nothing in it"
     );
     let gif = b"GIF89a\xff\xff\xff\xff\0\0\0,\0\0\0\0\x01\0\x01\0\0\x02\x02D\x01\0;";

@@ -8,14 +8,14 @@
 use mallbox_storage::{Claim, OrderId, Timestamp, UserId, VoucherId};
 
 const VERSION: u8 = 1;
-const HEAD: usize = 7;
-const CLAIM: usize = 32;
-const CHECKSUM: usize = 4;
+const HEADER_BYTES: usize = 7;
+const CLAIM_BYTES: usize = 32;
+const CHECKSUM_BYTES: usize = 4;
 /// Upper bound on a value in bytes. sled moves nodes above 128 KiB (about 16 values) into separate files
 /// and never makes the files durable; values below 4 KiB keep nodes from growing so large.
-const LARGEST_VALUE: usize = 4095;
+const VALUE_MAX_BYTES: usize = 4095;
 /// Maximum number of claims in one part.
-pub(crate) const PART_CLAIMS: usize = (LARGEST_VALUE - HEAD - CHECKSUM) / CLAIM;
+pub(crate) const PART_CLAIMS: usize = (VALUE_MAX_BYTES - HEADER_BYTES - CHECKSUM_BYTES) / CLAIM_BYTES;
 
 /// A decoded part of a commit record.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,7 +52,7 @@ pub(crate) fn encode(commit: u64, claims: &[Claim]) -> impl Iterator<Item = ([u8
 /// Encodes one part as key and value.
 pub(super) fn encode_part(commit: u64, part: u16, parts: u16, claims: &[Claim]) -> ([u8; 10], Vec<u8>) {
     let key = key(commit, part);
-    let mut value = Vec::with_capacity(HEAD + claims.len() * CLAIM + CHECKSUM);
+    let mut value = Vec::with_capacity(HEADER_BYTES + claims.len() * CLAIM_BYTES + CHECKSUM_BYTES);
     value.push(VERSION);
     value.extend(part.to_le_bytes());
     value.extend(parts.to_le_bytes());
@@ -76,16 +76,16 @@ pub(crate) fn decode(key: &[u8], value: &[u8]) -> Result<Part, &'static str> {
     if value.first() != Some(&VERSION) {
         return Err("a record of another version than 1");
     }
-    if value.len() < HEAD + CHECKSUM {
+    if value.len() < HEADER_BYTES + CHECKSUM_BYTES {
         return Err("a record cut short");
     }
-    let (content, sum) = value.split_at(value.len() - CHECKSUM);
+    let (content, sum) = value.split_at(value.len() - CHECKSUM_BYTES);
     if sum != checksum(&key, content).to_le_bytes() {
         return Err("a record whose checksum does not fit");
     }
-    let (head, body) = content.split_at(HEAD);
+    let (head, body) = content.split_at(HEADER_BYTES);
     let count = usize::from(u16::from_le_bytes([head[5], head[6]]));
-    let (claims, rest) = body.as_chunks::<CLAIM>();
+    let (claims, rest) = body.as_chunks::<CLAIM_BYTES>();
     if claims.len() != count || !rest.is_empty() {
         return Err("a record of another length than it says");
     }
@@ -101,7 +101,7 @@ pub(crate) fn decode(key: &[u8], value: &[u8]) -> Result<Part, &'static str> {
     Ok(Part { commit: u64::from_be_bytes(commit), part, parts, claims: claims.iter().map(claim).collect() })
 }
 
-fn claim(bytes: &[u8; CLAIM]) -> Claim {
+fn claim(bytes: &[u8; CLAIM_BYTES]) -> Claim {
     let (numbers, _) = bytes.as_chunks::<8>();
     let number = |index: usize| u64::from_le_bytes(numbers[index]);
     Claim {

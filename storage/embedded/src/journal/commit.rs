@@ -13,7 +13,7 @@ use std::task::{Context, Poll, Waker};
 
 use parking_lot::Mutex;
 
-use crate::lane::lane;
+use crate::lane::thread_shard;
 
 /// State of a commit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -119,7 +119,7 @@ impl Future for Durable {
 }
 
 fn register(threads: &mut Vec<Waiters>, place: Option<(usize, usize)>, waker: &Waker) -> (usize, usize) {
-    let lane = place.map_or_else(lane, |(lane, _)| lane);
+    let lane = place.map_or_else(thread_shard, |(lane, _)| lane);
     let index = threads.iter().position(|waiters| waiters.lane == lane).unwrap_or_else(|| {
         threads.push(Waiters { lane, wakers: Vec::new() });
         threads.len() - 1

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-use crate::disk::{LEAST_FREE_BYTES, free_bytes_at};
+use crate::disk::{FREE_BYTES_MIN, free_bytes_at};
 
 /// Prefix of sled's snapshot names, and suffix of unfinished snapshots.
 const SNAPSHOT: &str = "snap.";
@@ -69,14 +69,14 @@ pub(super) fn copy(store: &Path, to: &Path, snapshots: Snapshots) -> io::Result<
 }
 
 /// Makes a temporary directory with room for a copy of `bytes`, preferably in memory. A directory on the
-/// file system of `dir` is used only if that file system has [`LEAST_FREE_BYTES`] to spare.
+/// file system of `dir` is used only if that file system has [`FREE_BYTES_MIN`] to spare.
 ///
 /// # Errors
 /// `StorageFull` if no place has enough room.
 pub(super) fn directory_elsewhere(dir: &Path, bytes: u64) -> io::Result<TempDir> {
     let home = device(dir);
     let has_room = |place: &PathBuf| {
-        let spare = if device(place) == home { LEAST_FREE_BYTES } else { COPY_SPARE_BYTES };
+        let spare = if device(place) == home { FREE_BYTES_MIN } else { COPY_SPARE_BYTES };
         free_bytes_at(place).is_some_and(|free| free >= bytes.saturating_add(spare))
     };
     let places = [PathBuf::from(MEMORY), std::env::temp_dir(), PathBuf::from("/run")];

@@ -11,12 +11,12 @@ use std::path::{Path, PathBuf};
 
 use mallbox_storage::{LogLoss, OpenError};
 
-use super::recovery::{self, Commit, Content, OpenFault, Parts, Witness};
+use super::recovery::{self, Commit, Content, LogEvidence, OpenFault, Parts};
 use super::store::{self, Store, StoreFault};
 
 /// Upper bound on commits lost between two writes of the database. A larger gap means that the evidence
 /// itself is damaged.
-const MOST_MISSING: u64 = 1 << 20;
+const MISSING_COMMITS_MAX: u64 = 1 << 20;
 
 /// Contents salvaged from a damaged log, and the loss.
 struct Salvage {
@@ -25,7 +25,11 @@ struct Salvage {
 }
 
 /// Returns the refusal of a damaged log, with the number of claims that a start without them would drop.
-pub(super) fn refused(log_dir: &Path, witness: &Witness, faults: &[String]) -> Result<OpenError, StoreFault> {
+pub(super) fn refused(
+    log_dir: &Path,
+    witness: &LogEvidence,
+    faults: &[String],
+) -> Result<OpenError, StoreFault> {
     Ok(refusal(log_dir, faults, salvage(log_dir, witness)?.loss))
 }
 
@@ -36,7 +40,7 @@ pub(super) fn refused(log_dir: &Path, witness: &Witness, faults: &[String]) -> R
 /// replacement.
 pub(super) fn accept(
     log_dir: &Path,
-    witness: &Witness,
+    witness: &LogEvidence,
     faults: &[String],
     accepted: Option<u64>,
     make: impl FnOnce(&Content) -> Result<(), StoreFault>,
@@ -81,7 +85,7 @@ pub(super) fn finish_replacement(log_dir: &Path) -> io::Result<()> {
 }
 
 /// Adds empty commits for missing numbers, so that the next start finds no gap.
-pub(super) fn fill_gaps(content: &mut Content, witness: &Witness) {
+pub(super) fn fill_gaps(content: &mut Content, witness: &LogEvidence) {
     content.leftovers.clear();
     content.last_commit = content.last_commit.max(witness.last_known());
     for number in witness.applied + 1..=content.last_commit {
@@ -95,7 +99,7 @@ fn refusal(log_dir: &Path, faults: &[String], loss: Option<LogLoss>) -> OpenErro
 
 /// Reads all remaining generations of the store from their logs alone: a snapshot only speeds up opening,
 /// and may be the damaged part.
-fn salvage(log_dir: &Path, witness: &Witness) -> Result<Salvage, StoreFault> {
+fn salvage(log_dir: &Path, witness: &LogEvidence) -> Result<Salvage, StoreFault> {
     let (mut parts, mut faults, mut sessions) = (Parts::default(), Vec::new(), None);
     let stores = Store::salvage(log_dir)?;
     for store in &stores {
@@ -116,10 +120,10 @@ fn salvage(log_dir: &Path, witness: &Witness) -> Result<Salvage, StoreFault> {
 /// of the log alone.
 ///
 /// A commit without any remaining part counts as one claim, the least possible.
-fn lost(commits: &BTreeMap<u64, Commit>, witness: &Witness, is_damaged: bool) -> Option<LogLoss> {
+fn lost(commits: &BTreeMap<u64, Commit>, witness: &LogEvidence, is_damaged: bool) -> Option<LogLoss> {
     let highest = commits.last_key_value().map_or(0, |(number, _)| *number);
     let last = highest.max(witness.last_known());
-    if last == u64::MAX || last - witness.applied > MOST_MISSING {
+    if last == u64::MAX || last - witness.applied > MISSING_COMMITS_MAX {
         return None;
     }
     let (mut loss, mut kept) = (LogLoss { commits: 0, claims: 0 }, 0);

@@ -44,7 +44,7 @@ pub(crate) const RECOVERED_GROUP: u64 = 0;
 
 /// Why writes are refused at present.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Trouble {
+pub(crate) enum WriteBlock {
     /// Too little free space on the disk.
     Full(String),
     /// A write or a sync failed.
@@ -53,7 +53,7 @@ pub(crate) enum Trouble {
     Closed,
 }
 
-impl Trouble {
+impl WriteBlock {
     pub(crate) fn text(&self) -> String {
         match self {
             Self::Full(detail) => format!("disk full: {detail}"),
@@ -72,7 +72,7 @@ impl Trouble {
 
 /// Claims and changes collected for the next group commit.
 #[derive(Debug)]
-struct Gathering {
+struct OpenGroup {
     /// Group number, from 1 on without gaps. A failed group keeps its number when its claims are written
     /// again.
     group: u64,
@@ -90,7 +90,7 @@ struct Gathering {
     closing: bool,
 }
 
-impl Gathering {
+impl OpenGroup {
     fn new(group: u64, previous: Arc<Commit>) -> Self {
         Self {
             group,
@@ -109,9 +109,9 @@ impl Gathering {
 /// State shared by the journal's thread and its callers.
 #[derive(Debug)]
 struct Shared {
-    gathering: Mutex<Gathering>,
+    gathering: Mutex<OpenGroup>,
     gathered: Condvar,
-    trouble: RwLock<Option<Trouble>>,
+    trouble: RwLock<Option<WriteBlock>>,
     /// Commits up to this number are settled and may be removed.
     applied: AtomicU64,
     /// The last durable commit.
@@ -125,7 +125,7 @@ struct Shared {
 }
 
 impl Watcher for Shared {
-    fn look(&self) -> mpsc::Receiver<()> {
+    fn check(&self) -> mpsc::Receiver<()> {
         let (looked, has_looked) = mpsc::channel();
         let mut gathering = self.gathering.lock();
         if !gathering.closing {
@@ -138,8 +138,8 @@ impl Watcher for Shared {
 }
 
 /// Keeps a new journal from writing until an obstacle is gone.
-pub(crate) struct Held {
-    pub(crate) trouble: Trouble,
+pub(crate) struct StartHold {
+    pub(crate) trouble: WriteBlock,
     /// Preparation for the first write, repeated until it succeeds.
     pub(crate) before_writing: Box<dyn Fn() -> Result<(), StoreError> + Send>,
 }
@@ -160,10 +160,10 @@ impl Journal {
         durability: Durability,
         settled: Arc<Settled>,
         queue: Arc<Queue>,
-        held: Option<Held>,
+        held: Option<StartHold>,
     ) -> std::io::Result<Self> {
         let shared = Arc::new(Shared {
-            gathering: Mutex::new(Gathering::new(RECOVERED_GROUP + 1, Commit::new())),
+            gathering: Mutex::new(OpenGroup::new(RECOVERED_GROUP + 1, Commit::new())),
             gathered: Condvar::new(),
             trouble: RwLock::new(held.as_ref().map(|held| held.trouble.clone())),
             applied: AtomicU64::new(0),
@@ -219,7 +219,7 @@ impl Journal {
         self.join(self.shared.gathering.lock())
     }
 
-    fn join(&self, mut gathering: MutexGuard<'_, Gathering>) -> Durable {
+    fn join(&self, mut gathering: MutexGuard<'_, OpenGroup>) -> Durable {
         gathering.waiting += 1;
         let commit = Arc::clone(&gathering.commit);
         let waiting = gathering.waiting;
@@ -281,7 +281,7 @@ impl Journal {
         self.shared.applied.fetch_max(commit, Ordering::Relaxed);
     }
 
-    pub(crate) fn trouble(&self) -> Option<Trouble> {
+    pub(crate) fn trouble(&self) -> Option<WriteBlock> {
         self.shared.trouble.read().clone()
     }
 

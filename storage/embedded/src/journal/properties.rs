@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use mallbox_storage::{Claim, OrderId, Timestamp, UserId, VoucherId};
 
 use super::codec::{self, Part};
-use super::recovery::{Witness, sorted_out};
+use super::recovery::{LogEvidence, sorted_out};
 
 /// A reader of bytes from the front; yields zeros after the end.
 struct Bytes<'a>(&'a [u8]);
@@ -109,7 +109,7 @@ pub(crate) fn what_is_found_was_written_and_what_was_written_is_found(bytes: &[u
         let mut mine = parts.range((commit, 0)..=(commit, u16::MAX)).map(|(_, part)| part);
         mine.clone().all(|part| usize::from(part.parts) == mine.clone().count()) && mine.next().is_some()
     };
-    let witness = Witness { log_id: None, applied, seen, clean_stop: None };
+    let witness = LogEvidence { log_id: None, applied, seen, clean_stop: None };
     let (content, faults) = sorted_out(parts.clone().into_values(), &witness);
     for (commit, claims) in &content.commits {
         assert!(*commit > applied && (is_whole(*commit) || !faults.is_empty()));

@@ -20,7 +20,7 @@ use crate::disk::Disk;
 
 /// Evidence about the log in the database, written in the same transactions as the orders.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Witness {
+pub(crate) struct LogEvidence {
     /// The log's id; `None` in a new mall.
     pub(crate) log_id: Option<u64>,
     /// Every claim of every commit up to this number is an order or a dead letter.
@@ -31,7 +31,7 @@ pub(crate) struct Witness {
     pub(crate) clean_stop: Option<CleanStop>,
 }
 
-impl Witness {
+impl LogEvidence {
     /// Returns the highest commit known to have been in the log.
     pub(super) fn last_known(&self) -> u64 {
         let stopped_at = self.clean_stop.map_or(0, |stop| stop.last_commit);
@@ -95,7 +95,7 @@ struct Found {
 /// operation.
 pub(crate) fn recover(
     disk: &Disk,
-    witness: &Witness,
+    witness: &LogEvidence,
     durability: Durability,
     accepted: Option<u64>,
     new_id: u64,
@@ -134,7 +134,7 @@ impl<E: Into<StoreFault>> From<E> for OpenFault {
 
 fn in_place(
     log_dir: &Path,
-    witness: &Witness,
+    witness: &LogEvidence,
     durability: Durability,
     accepted: Option<u64>,
     id: u64,
@@ -146,7 +146,7 @@ fn in_place(
             make(&loss::replacement(log_dir), 1, id, durability, content).map(drop)
         })?;
         // The new log may end at a later commit than the last clean stop.
-        return in_place(log_dir, &Witness { clean_stop: None, ..*witness }, durability, None, id);
+        return in_place(log_dir, &LogEvidence { clean_stop: None, ..*witness }, durability, None, id);
     }
     let store = match store {
         Some(store) => {
@@ -165,7 +165,12 @@ fn in_place(
 
 /// Reads a log whose disk has too little free space. The operator has to free space first, even for a
 /// damaged log.
-fn from_copy(disk: &Disk, witness: &Witness, accepted: Option<u64>, id: u64) -> Result<Recovered, OpenFault> {
+fn from_copy(
+    disk: &Disk,
+    witness: &LogEvidence,
+    accepted: Option<u64>,
+    id: u64,
+) -> Result<Recovered, OpenFault> {
     let log_dir = disk.dir();
     let shortage = disk.shortage().unwrap_or_else(|| disk.room());
     let Found { store, mut content, faults } = find(Store::open_copy(log_dir), witness)?;
@@ -190,7 +195,7 @@ fn from_copy(disk: &Disk, witness: &Witness, accepted: Option<u64>, id: u64) -> 
 }
 
 /// Reads an opened store. Refusals of the system are returned as errors; any other fault counts as damage.
-fn find(opened: Result<Option<Store>, StoreFault>, witness: &Witness) -> Result<Found, StoreFault> {
+fn find(opened: Result<Option<Store>, StoreFault>, witness: &LogEvidence) -> Result<Found, StoreFault> {
     match opened {
         Ok(Some(store)) => {
             let mut parts = Parts::default();
@@ -251,7 +256,7 @@ fn fill(
 }
 
 /// Returns the faults of an absent log, given the evidence in the database.
-fn absence(witness: &Witness) -> Vec<String> {
+fn absence(witness: &LogEvidence) -> Vec<String> {
     match (witness.log_id, witness.clean_stop) {
         (None, _) => Vec::new(),
         (Some(_), Some(CleanStop { pending: 0, .. })) => {
@@ -303,7 +308,7 @@ pub(super) struct Parts(BTreeMap<(u64, u16), Part>);
 
 impl Parts {
     /// Adds the parts of a store, unless the store belongs to another log. Returns the faults found.
-    pub(super) fn add(&mut self, store: &Store, witness: &Witness) -> Result<Vec<String>, StoreFault> {
+    pub(super) fn add(&mut self, store: &Store, witness: &LogEvidence) -> Result<Vec<String>, StoreFault> {
         let mut faults = Vec::new();
         match store.id() {
             Ok(id) if witness.log_id.is_none() || id == witness.log_id => {}
@@ -348,7 +353,7 @@ fn note(fault: StoreFault, faults: &mut Vec<String>) -> Result<(), StoreFault> {
 /// Separates settled commits, live commits and a torn tail, and records gaps as faults.
 pub(super) fn sort_out(
     commits: BTreeMap<u64, Commit>,
-    witness: &Witness,
+    witness: &LogEvidence,
     content: &mut Content,
     faults: &mut Vec<String>,
 ) {
@@ -400,7 +405,10 @@ pub(super) fn sort_out(
 
 /// Returns the content and the faults of parts given in key order.
 #[cfg(any(test, fuzzing))]
-pub(super) fn sorted_out(parts: impl IntoIterator<Item = Part>, witness: &Witness) -> (Content, Vec<String>) {
+pub(super) fn sorted_out(
+    parts: impl IntoIterator<Item = Part>,
+    witness: &LogEvidence,
+) -> (Content, Vec<String>) {
     let (mut content, mut faults) = (Content::default(), Vec::new());
     let mut commits: BTreeMap<u64, Commit> = BTreeMap::new();
     for part in parts {
@@ -411,7 +419,7 @@ pub(super) fn sorted_out(parts: impl IntoIterator<Item = Part>, witness: &Witnes
 }
 
 /// Removes settled commits except the last one, and an unfinished commit, before its number is used again.
-fn drop_settled(store: &Store, content: &mut Content, witness: &Witness) -> Result<(), StoreFault> {
+fn drop_settled(store: &Store, content: &mut Content, witness: &LogEvidence) -> Result<(), StoreFault> {
     let last = content.last_commit;
     let gone: Vec<(u64, u16)> = content
         .leftovers

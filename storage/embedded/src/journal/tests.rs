@@ -11,7 +11,7 @@ use mallbox_test_patience::{self as patience, Deadline};
 use tempfile::TempDir;
 
 use super::commit::CommitState;
-use super::recovery::{CleanStop, Recovered, Witness, recover};
+use super::recovery::{CleanStop, LogEvidence, Recovered, recover};
 use super::*;
 
 fn claim(number: u64) -> Claim {
@@ -31,11 +31,11 @@ struct World {
     faults: Arc<DiskFaults>,
 }
 
-fn find(log_dir: &Path, witness: &Witness) -> Result<Recovered, OpenError> {
+fn find(log_dir: &Path, witness: &LogEvidence) -> Result<Recovered, OpenError> {
     recover(&Disk::new(log_dir, None), witness, Durability::Power, None, 42)
 }
 
-fn start(log_dir: &Path, witness: &Witness) -> World {
+fn start(log_dir: &Path, witness: &LogEvidence) -> World {
     let recovered = find(log_dir, witness).unwrap();
     let settled = Arc::new(Settled::new(witness.applied));
     let queue = Arc::new(Queue::default());
@@ -90,14 +90,14 @@ fn log_dir(dir: &TempDir) -> PathBuf {
 }
 
 /// Writes a log of 600 claims in several commits, of which the first few are settled.
-async fn written(dir: &TempDir) -> Witness {
-    let world = start(&log_dir(dir), &Witness::default());
+async fn written(dir: &TempDir) -> LogEvidence {
+    let world = start(&log_dir(dir), &LogEvidence::default());
     for round in 0..6 {
         write(&world.journal, round * 100..round * 100 + 100).await;
     }
     let applied = world.settle(150);
     world.journal.close();
-    Witness { log_id: Some(42), applied, seen: applied + 1, clean_stop: None }
+    LogEvidence { log_id: Some(42), applied, seen: applied + 1, clean_stop: None }
 }
 
 #[tokio::test]
@@ -115,7 +115,7 @@ async fn what_was_answered_is_found_again() {
 #[tokio::test]
 async fn a_refusal_waits_for_no_group_that_nobody_joined() {
     let dir = TempDir::new().unwrap();
-    let world = start(&log_dir(&dir), &Witness::default());
+    let world = start(&log_dir(&dir), &LogEvidence::default());
     let mut group = 0;
     let refused = world.journal.append_if(claim(1), |number| {
         group = number;
@@ -130,7 +130,7 @@ async fn a_refusal_waits_for_no_group_that_nobody_joined() {
 #[tokio::test]
 async fn entries_are_found_again_and_removed_ones_are_not() {
     let dir = TempDir::new().unwrap();
-    let world = start(&log_dir(&dir), &Witness::default());
+    let world = start(&log_dir(&dir), &LogEvidence::default());
     let change = |key: &str, value: Option<&str>| Change {
         key: key.as_bytes().to_vec(),
         value: value.map(|value| value.as_bytes().to_vec()),
@@ -142,15 +142,17 @@ async fn entries_are_found_again_and_removed_ones_are_not() {
     }
     world.journal.close();
     drop(world);
-    let entries =
-        find(&log_dir(&dir), &Witness { log_id: Some(42), ..Witness::default() }).unwrap().content.entries;
+    let entries = find(&log_dir(&dir), &LogEvidence { log_id: Some(42), ..LogEvidence::default() })
+        .unwrap()
+        .content
+        .entries;
     assert_eq!(entries, [(b"b".to_vec(), b"2".to_vec()), (b"c".to_vec(), b"3".to_vec())]);
 }
 
 #[tokio::test]
 async fn a_log_goes_on_where_it_was_and_large_nodes_never_leave_its_file() {
     let dir = TempDir::new().unwrap();
-    let mut witness = Witness::default();
+    let mut witness = LogEvidence::default();
     for start_number in 0..4 {
         let world = start(&log_dir(&dir), &witness);
         write(&world.journal, start_number * 2000..start_number * 2000 + 2000).await;
@@ -168,7 +170,7 @@ async fn a_log_goes_on_where_it_was_and_large_nodes_never_leave_its_file() {
 #[tokio::test]
 async fn a_closed_journal_refuses_and_answers_all_who_wait() {
     let dir = TempDir::new().unwrap();
-    let world = start(&log_dir(&dir), &Witness::default());
+    let world = start(&log_dir(&dir), &LogEvidence::default());
     let waiting = world.journal.append(claim(1));
     world.journal.close();
     assert_eq!(waiting.await, CommitState::Durable);
@@ -180,7 +182,7 @@ async fn a_closed_journal_refuses_and_answers_all_who_wait() {
 #[tokio::test]
 async fn a_failed_sync_refuses_claims_until_everything_is_in_a_new_store() {
     let dir = TempDir::new().unwrap();
-    let world = start(&log_dir(&dir), &Witness::default());
+    let world = start(&log_dir(&dir), &LogEvidence::default());
     let key = Change { key: b"session".to_vec(), value: Some(b"7".to_vec()) };
     assert_eq!(world.journal.change([key]).await, CommitState::Durable);
     write(&world.journal, 0..100).await;
@@ -198,7 +200,7 @@ async fn a_failed_sync_refuses_claims_until_everything_is_in_a_new_store() {
     let handed_out = world.queue.take("another", 1000);
     assert_eq!(handed_out.len(), 80, "the workers get what was in limbo, once");
     world.journal.close();
-    let witness = Witness { log_id: Some(42), applied, seen: applied, clean_stop: None };
+    let witness = LogEvidence { log_id: Some(42), applied, seen: applied, clean_stop: None };
     let recovered = find(&log_dir(&dir), &witness).unwrap();
     assert!((30..110).all(|order| orders(&recovered).contains(&order)));
     let entries = [(b"late".to_vec(), b"8".to_vec()), (b"session".to_vec(), b"7".to_vec())];
@@ -209,7 +211,7 @@ async fn a_failed_sync_refuses_claims_until_everything_is_in_a_new_store() {
 #[tokio::test]
 async fn what_slips_in_on_a_full_disk_is_written_when_there_is_room() {
     let dir = TempDir::new().unwrap();
-    let world = start(&log_dir(&dir), &Witness::default());
+    let world = start(&log_dir(&dir), &LogEvidence::default());
     write(&world.journal, 0..10).await;
     world.faults.set_full(true);
     assert!(matches!(world.journal.ready("test"), Err(StoreError::Full { op: "test", .. })));
@@ -219,14 +221,15 @@ async fn what_slips_in_on_a_full_disk_is_written_when_there_is_room() {
     assert_eq!(world.journal.trouble(), None);
     assert_eq!(world.queue.take("worker", 1000).len(), 1);
     world.journal.close();
-    let recovered = find(&log_dir(&dir), &Witness { log_id: Some(42), ..Witness::default() }).unwrap();
+    let recovered =
+        find(&log_dir(&dir), &LogEvidence { log_id: Some(42), ..LogEvidence::default() }).unwrap();
     assert_eq!(orders(&recovered), (0..=10).collect::<Vec<_>>());
 }
 
 #[tokio::test]
 async fn a_log_that_has_grown_moves_to_a_new_store_when_nobody_buys() {
     let dir = TempDir::new().unwrap();
-    let world = start(&log_dir(&dir), &Witness::default());
+    let world = start(&log_dir(&dir), &LogEvidence::default());
     write(&world.journal, 0..50).await;
     let entry = |number: u32| Change { key: number.to_be_bytes().to_vec(), value: Some(vec![b'x'; 500]) };
     for round in 0..8 {
@@ -240,13 +243,14 @@ async fn a_log_that_has_grown_moves_to_a_new_store_when_nobody_buys() {
     }
     write(&world.journal, 50..60).await;
     world.journal.close();
-    let recovered = find(&log_dir(&dir), &Witness { log_id: Some(42), ..Witness::default() }).unwrap();
+    let recovered =
+        find(&log_dir(&dir), &LogEvidence { log_id: Some(42), ..LogEvidence::default() }).unwrap();
     assert_eq!(orders(&recovered), (0..60).collect::<Vec<_>>());
     assert_eq!(recovered.content.entries.len(), 4000);
 }
 
 /// Opens a written log after `spoil` has damaged it. Expects a refusal, and returns its text.
-async fn noticed(spoil: impl Fn(&Path, &mut Witness)) -> String {
+async fn noticed(spoil: impl Fn(&Path, &mut LogEvidence)) -> String {
     let dir = TempDir::new().unwrap();
     let mut witness = written(&dir).await;
     spoil(&log_dir(&dir), &mut witness);
@@ -286,9 +290,9 @@ async fn a_missing_file_is_noticed() {
 #[tokio::test]
 async fn a_first_start_that_was_cut_short_is_made_good() {
     let dir = TempDir::new().unwrap();
-    drop(find(&log_dir(&dir), &Witness::default()).unwrap());
+    drop(find(&log_dir(&dir), &LogEvidence::default()).unwrap());
     fs::remove_file(log_dir(&dir).join("CURRENT")).unwrap();
-    let recovered = find(&log_dir(&dir), &Witness::default()).unwrap();
+    let recovered = find(&log_dir(&dir), &LogEvidence::default()).unwrap();
     assert_eq!(recovered.content.last_commit, 0);
 }
 
@@ -313,7 +317,7 @@ async fn another_malls_log_is_noticed() {
 async fn a_log_that_is_missing_after_a_stop_in_order_is_made_anew_unless_claims_were_in_it() {
     let dir = TempDir::new().unwrap();
     let stop = |pending| Some(CleanStop { last_commit: 9, pending });
-    let mut witness = Witness { log_id: Some(42), applied: 9, seen: 9, clean_stop: stop(3) };
+    let mut witness = LogEvidence { log_id: Some(42), applied: 9, seen: 9, clean_stop: stop(3) };
     assert!(find(&log_dir(&dir), &witness).is_err());
     witness.clean_stop = stop(0);
     let recovered = find(&log_dir(&dir), &witness).unwrap();

@@ -11,35 +11,35 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use mallbox_storage::{Claim, Durability, LogPosition, Logged, StoreError};
+use mallbox_storage::{Claim, Durability, LogPosition, LoggedClaim, StoreError};
 
 use super::commit::{Commit, CommitState};
 use super::recovery::{self, Content, Recovered};
 use super::store::{Change, Store, StoreFault};
-use super::{Gathering, Held, RECOVERED_GROUP, Shared, Trouble, codec};
+use super::{OpenGroup, RECOVERED_GROUP, Shared, StartHold, WriteBlock, codec};
 use crate::queue::Queue;
 use crate::settled::Settled;
 
 /// Interval of maintenance: free space is checked, settled commits are removed from an idle log, and a
 /// failed store is retried.
-const UPKEEP: Duration = Duration::from_secs(1);
+const MAINTENANCE_INTERVAL: Duration = Duration::from_secs(1);
 /// Upper bound on settled commits removed along with one commit: each removal costs about as much as the
 /// commit itself.
-const REMOVED_AT_ONCE: usize = 4;
+const REMOVED_PER_COMMIT_MAX: usize = 4;
 /// Number of waiters from which the journal is busy. Then the next commit is delayed for the waiters just
 /// completed, who may send another claim. A commit costs the same for one claim and for fifty.
-const BUSY: usize = 8;
+const BUSY_MIN_WAITERS: usize = 8;
 /// Maximum batching delay.
-const LINGER: Duration = Duration::from_micros(250);
+const BATCHING_DELAY_MAX: Duration = Duration::from_micros(250);
 /// Compaction threshold in bytes, and in multiples of the size when new, for an idle journal. Under a
 /// steady load sled's file grows by some ten bytes per claim, since sessions keep its segments from being
 /// reused.
-const LARGE: u64 = if cfg!(test) { 1 << 20 } else { 64 << 20 };
-const MANY_TIMES: u64 = 8;
+const COMPACT_MIN_BYTES: u64 = if cfg!(test) { 1 << 20 } else { 64 << 20 };
+const COMPACT_MIN_GROWTH: u64 = 8;
 /// Compaction threshold under load, in bytes: claims then wait for about a second, once in tens of millions
 /// of claims.
-const TOO_LARGE: u64 = 512 << 20;
-const RELAXED_SYNC: Duration = Duration::from_millis(200);
+const COMPACT_UNDER_LOAD_BYTES: u64 = 512 << 20;
+const RELAXED_SYNC_INTERVAL: Duration = Duration::from_millis(200);
 
 /// A commit that is not completely settled, or whose record is still on the disk.
 #[derive(Debug)]
@@ -92,7 +92,7 @@ impl Writer {
         durability: Durability,
         settled: Arc<Settled>,
         queue: Arc<Queue>,
-        held: Option<Held>,
+        held: Option<StartHold>,
     ) -> Self {
         let Recovered { store, log_id, content, shortage } = recovered;
         let leftovers = content.leftovers.into_iter().map(|(number, parts)| Written {
@@ -129,7 +129,7 @@ impl Writer {
     }
 
     pub(super) fn run(mut self) {
-        self.look_after();
+        self.maintain();
         loop {
             let mut gathered = self.gather();
             let closing = gathered.closing;
@@ -137,8 +137,8 @@ impl Writer {
             if gathered.waiting > 0 || !gathered.changes.is_empty() {
                 self.commit(gathered);
             }
-            if !looks.is_empty() || self.looked.elapsed() >= UPKEEP {
-                self.look_after();
+            if !looks.is_empty() || self.looked.elapsed() >= MAINTENANCE_INTERVAL {
+                self.maintain();
             }
             drop(looks);
             if closing {
@@ -149,26 +149,29 @@ impl Writer {
 
     /// Waits for a waiter or a request to check the disk, for at most a second, and takes the collected
     /// group.
-    fn gather(&mut self) -> Gathering {
+    fn gather(&mut self) -> OpenGroup {
         let mut gathering = self.shared.gathering.lock();
         if gathering.waiting == 0 && gathering.looks.is_empty() && !gathering.closing {
             gathering.wake_at = Some(1);
-            self.shared.gathered.wait_for(&mut gathering, UPKEEP);
+            self.shared.gathered.wait_for(&mut gathering, MAINTENANCE_INTERVAL);
         }
         let expected = self.waited[0].max(self.waited[1]);
-        if self.waited[0] >= BUSY && (1..expected).contains(&gathering.waiting) && !gathering.closing {
+        if self.waited[0] >= BUSY_MIN_WAITERS
+            && (1..expected).contains(&gathering.waiting)
+            && !gathering.closing
+        {
             gathering.wake_at = Some(expected);
-            self.shared.gathered.wait_for(&mut gathering, LINGER);
+            self.shared.gathered.wait_for(&mut gathering, BATCHING_DELAY_MAX);
         }
         self.waited = [gathering.waiting, self.waited[0]];
         self.group = gathering.group;
-        let mut next = Gathering::new(gathering.group + 1, Arc::clone(&gathering.commit));
+        let mut next = OpenGroup::new(gathering.group + 1, Arc::clone(&gathering.commit));
         next.closing = gathering.closing;
         std::mem::replace(&mut gathering, next)
     }
 
-    fn commit(&mut self, gathered: Gathering) {
-        let Gathering { commit, claims, changes, .. } = gathered;
+    fn commit(&mut self, gathered: OpenGroup) {
+        let OpenGroup { commit, claims, changes, .. } = gathered;
         if self.shared.trouble.read().is_none() {
             self.shared.disk.delay_commit();
             match self.write(&claims, &changes) {
@@ -186,7 +189,7 @@ impl Writer {
     /// Writes one commit and makes it durable.
     fn write(&mut self, claims: &[Claim], changes: &[Change]) -> Result<(), StoreFault> {
         let commit = (!claims.is_empty()).then_some((self.next, claims));
-        self.put(commit, changes, REMOVED_AT_ONCE)?;
+        self.put(commit, changes, REMOVED_PER_COMMIT_MAX)?;
         if self.is_sync_due() {
             self.sync()?;
             self.synced = Instant::now();
@@ -197,7 +200,7 @@ impl Writer {
     fn is_sync_due(&self) -> bool {
         match self.durability {
             Durability::Power | Durability::Process => true,
-            Durability::Relaxed => self.synced.elapsed() >= RELAXED_SYNC,
+            Durability::Relaxed => self.synced.elapsed() >= RELAXED_SYNC_INTERVAL,
             Durability::Memory => false,
         }
     }
@@ -250,18 +253,18 @@ impl Writer {
     fn fail(&mut self, detail: &str) {
         tracing::error!(detail, "could not write the order log; refusing claims until a write succeeds");
         self.store_failed = true;
-        *self.shared.trouble.write() = Some(Trouble::Failed(detail.to_owned()));
+        *self.shared.trouble.write() = Some(WriteBlock::Failed(detail.to_owned()));
     }
 
     /// Runs the maintenance of every second.
-    fn look_after(&mut self) {
+    fn maintain(&mut self) {
         self.looked = Instant::now();
-        let full = self.shared.disk.shortage().map(Trouble::Full);
+        let full = self.shared.disk.shortage().map(WriteBlock::Full);
         if full.is_some() {
             *self.shared.trouble.write() = full;
         } else if self.shared.trouble.read().is_some() {
             self.recover();
-        } else if let Err(fault) = self.put(None, &[], usize::MAX).and_then(|()| self.renew_if_large()) {
+        } else if let Err(fault) = self.put(None, &[], usize::MAX).and_then(|()| self.compact_if_large()) {
             self.fail(&fault.to_string());
         }
         self.looked_at = self.next;
@@ -273,7 +276,7 @@ impl Writer {
             return self.fail_to_recover(&error.to_string());
         }
         self.before_writing = None;
-        let recovered = if self.store_failed { self.replace() } else { Ok(()) };
+        let recovered = if self.store_failed { self.replace_failed_store() } else { Ok(()) };
         let (limbo, changes) = (std::mem::take(&mut self.limbo), std::mem::take(&mut self.limbo_changes));
         match recovered.and_then(|()| self.write(&limbo, &changes)) {
             Ok(()) => {
@@ -297,19 +300,19 @@ impl Writer {
             detail,
             "still could not write the order log; refusing claims until a write succeeds"
         );
-        *self.shared.trouble.write() = Some(Trouble::Failed(detail.to_owned()));
+        *self.shared.trouble.write() = Some(WriteBlock::Failed(detail.to_owned()));
     }
 
     /// Compacts the log: gives back the space that sled does not reuse.
-    fn renew_if_large(&mut self) -> Result<(), StoreFault> {
+    fn compact_if_large(&mut self) -> Result<(), StoreFault> {
         let bytes = self.store.bytes();
         let is_idle = self.looked_at == self.next;
-        let is_large = bytes > LARGE && bytes > MANY_TIMES * self.new_bytes;
-        if is_large && (is_idle || bytes > TOO_LARGE) {
+        let is_large = bytes > COMPACT_MIN_BYTES && bytes > COMPACT_MIN_GROWTH * self.new_bytes;
+        if is_large && (is_idle || bytes > COMPACT_UNDER_LOAD_BYTES) {
             let mut entries = Vec::new();
             // If an entry cannot be read, the store stays, however large: nothing but its size is wrong.
             self.store.entries(|key, value| entries.push((key.to_vec(), value.to_vec())))?;
-            self.renew(entries)?;
+            self.compact(entries)?;
             self.new_bytes = self.store.bytes();
             tracing::info!(before = bytes, after = self.new_bytes, "compacted the order log");
         }
@@ -318,16 +321,16 @@ impl Writer {
 
     /// Abandons a failed store. After a failed sync its pages may be marked clean and still be lost later,
     /// so only readable sessions are taken over from the store.
-    fn replace(&mut self) -> Result<(), StoreFault> {
+    fn replace_failed_store(&mut self) -> Result<(), StoreFault> {
         let mut entries = Vec::new();
         if let Err(fault) = self.store.entries(|key, value| entries.push((key.to_vec(), value.to_vec()))) {
             tracing::warn!(%fault, "could not save some sessions; their users have to log in again");
         }
-        self.renew(entries)
+        self.compact(entries)
     }
 
     /// Moves all unsettled claims, and `entries`, to a new store.
-    fn renew(&mut self, entries: Vec<(Vec<u8>, Vec<u8>)>) -> Result<(), StoreFault> {
+    fn compact(&mut self, entries: Vec<(Vec<u8>, Vec<u8>)>) -> Result<(), StoreFault> {
         let mut content = Content { last_commit: self.next - 1, entries, ..Content::default() };
         content.commits = self.written.iter().map(|commit| (commit.number, commit.claims.clone())).collect();
         self.generation += 1;
@@ -341,7 +344,7 @@ impl Writer {
             self.fail(&fault.to_string());
         }
         // An earlier trouble is kept: then this was no clean stop.
-        self.shared.trouble.write().get_or_insert(Trouble::Closed);
+        self.shared.trouble.write().get_or_insert(WriteBlock::Closed);
         // Callers that joined after the last round must not wait for ever.
         let late = {
             let mut gathering = self.shared.gathering.lock();
@@ -354,8 +357,8 @@ impl Writer {
 }
 
 /// Returns the claims of a commit in the form that workers receive.
-pub(crate) fn logged(commit: u64, claims: &[Claim]) -> impl Iterator<Item = Logged> + '_ {
-    claims.iter().zip(0..).map(move |(claim, minor)| Logged {
+pub(crate) fn logged(commit: u64, claims: &[Claim]) -> impl Iterator<Item = LoggedClaim> + '_ {
+    claims.iter().zip(0..).map(move |(claim, minor)| LoggedClaim {
         position: LogPosition { major: commit, minor },
         claim: *claim,
         attempts: 0,

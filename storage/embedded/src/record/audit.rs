@@ -1,7 +1,7 @@
 //! The [`Audit`] port on SQLite.
 
 use async_trait::async_trait;
-use mallbox_storage::backend::ChainWalk;
+use mallbox_storage::backend::ChainVerifier;
 use mallbox_storage::{Actor, Audit, AuditCheck, AuditEntry, StoreError, Timestamp, UserId};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
@@ -70,7 +70,7 @@ fn end(conn: &Connection) -> rusqlite::Result<(u64, [u8; 32])> {
         (Some(head), _) => Some(head),
         (None, last) => last,
     };
-    Ok(further.unwrap_or((0, AuditEntry::BEGINNING)))
+    Ok(further.unwrap_or((0, AuditEntry::GENESIS_HASH)))
 }
 
 fn head(conn: &Connection) -> rusqlite::Result<Option<(u64, [u8; 32])>> {
@@ -81,7 +81,7 @@ fn head(conn: &Connection) -> rusqlite::Result<Option<(u64, [u8; 32])>> {
 /// no chain.
 fn place(row: &Row<'_>) -> rusqlite::Result<(u64, [u8; 32])> {
     let (number, hash): (i64, Vec<u8>) = (row.get(0)?, row.get(1)?);
-    Ok((u64::try_from(number).unwrap_or(0), hash.try_into().unwrap_or(AuditEntry::BEGINNING)))
+    Ok((u64::try_from(number).unwrap_or(0), hash.try_into().unwrap_or(AuditEntry::GENESIS_HASH)))
 }
 
 fn insert(conn: &Connection, entry: &AuditEntry) -> rusqlite::Result<()> {
@@ -103,7 +103,7 @@ fn insert(conn: &Connection, entry: &AuditEntry) -> rusqlite::Result<()> {
 }
 
 fn verify(conn: &Connection) -> rusqlite::Result<AuditCheck> {
-    let mut walk = ChainWalk::new();
+    let mut walk = ChainVerifier::new();
     let mut statement = conn.prepare_cached(&format!("{SELECT} ORDER BY number"))?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
@@ -113,7 +113,7 @@ fn verify(conn: &Connection) -> rusqlite::Result<AuditCheck> {
             break;
         }
     }
-    Ok(walk.end(head(conn)?.unwrap_or((0, AuditEntry::BEGINNING))))
+    Ok(walk.end(head(conn)?.unwrap_or((0, AuditEntry::GENESIS_HASH))))
 }
 
 fn entry(row: &Row<'_>) -> rusqlite::Result<AuditEntry> {

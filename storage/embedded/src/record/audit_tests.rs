@@ -1,6 +1,8 @@
 //! Detection of tampering with the audit log.
 
-use mallbox_storage::{Actor, Audit as _, AuditEntry, AuditFault, AuditWrong, Durability, Timestamp, UserId};
+use mallbox_storage::{
+    Actor, Audit as _, AuditEntry, AuditFault, AuditFaultKind, Durability, Timestamp, UserId,
+};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
@@ -39,7 +41,7 @@ impl World {
         self.database.write("tamper", job).await.unwrap();
     }
 
-    async fn fault(&self) -> Option<(u64, AuditWrong)> {
+    async fn fault(&self) -> Option<(u64, AuditFaultKind)> {
         let check = self.audit.verify().await.unwrap();
         check.fault.map(|AuditFault { number, what }| (number, what))
     }
@@ -47,7 +49,7 @@ impl World {
 
 #[tokio::test]
 async fn whatever_is_done_to_an_entry_is_found_at_the_entry() {
-    use AuditWrong::{Changed, CutOff, Missing, NotTheHead};
+    use AuditFaultKind::{Changed, CutOff, Missing, NotTheHead};
     for (sql, number, what) in [
         ("UPDATE audit SET detail = '{\"n\":1}' WHERE number = 3", 3, Changed),
         ("UPDATE audit SET at_ms = at_ms - 1 WHERE number = 1", 1, Changed),

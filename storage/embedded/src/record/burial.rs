@@ -1,6 +1,6 @@
 //! Dead letters within the order transactions: writes and look-ups.
 
-use mallbox_storage::{Claim, DeadReason, Logged, OrderId, Timestamp, UserId, VoucherId};
+use mallbox_storage::{Claim, DeadReason, LoggedClaim, OrderId, Timestamp, UserId, VoucherId};
 use rusqlite::{Connection, OptionalExtension as _, named_params};
 
 use super::columns::{get_id, id};
@@ -12,9 +12,9 @@ use super::persist::take;
 /// The claim has taken a unit in memory, so the dead letter takes a unit from the database's stock as well,
 /// if available. An oversold claim gets none, and a double leaves an outbox entry for the release of the
 /// unit in memory.
-pub(super) fn bury(
+pub(super) fn dead_letter(
     conn: &Connection,
-    Logged { claim, attempts, .. }: &Logged,
+    LoggedClaim { claim, attempts, .. }: &LoggedClaim,
     reason: DeadReason,
     detail: &str,
     now: Timestamp,
@@ -41,7 +41,7 @@ pub(super) fn bury(
         ":attempts": attempts.saturating_add(1),
     })?;
     if reason == DeadReason::Double && is_sale(conn, claim.voucher)? {
-        outbox::leave_release(conn, claim.voucher, claim.user, claim.order)?;
+        outbox::add_release(conn, claim.voucher, claim.user, claim.order)?;
     }
     Ok(true)
 }
@@ -61,7 +61,10 @@ pub(super) fn is_dead(conn: &Connection, claim: &Claim) -> rusqlite::Result<bool
 
 /// Returns whether there is any dead letter between the lowest and the highest of `orders`. Hardly ever
 /// true, which saves a look-up per claim.
-pub(super) fn any_among(conn: &Connection, orders: impl Iterator<Item = OrderId>) -> rusqlite::Result<bool> {
+pub(super) fn any_between(
+    conn: &Connection,
+    orders: impl Iterator<Item = OrderId>,
+) -> rusqlite::Result<bool> {
     let span = orders.map(|order| id(order.get())).fold(None, |span, order| match span {
         None => Some((order, order)),
         Some((least, greatest)) => Some((order.min(least), order.max(greatest))),

@@ -15,18 +15,18 @@ use rusqlite::Connection;
 const COPY_PAGES: i64 = 16_000;
 /// Maximum age of uncopied pages. Younger pages may stay in the WAL, where a restart reads them.
 const COPY_AFTER: Duration = Duration::from_secs(5);
-const LOOK_EVERY: Duration = Duration::from_millis(250);
+const CHECK_INTERVAL: Duration = Duration::from_millis(250);
 
 /// State shared by the writer, the checkpointer and the readiness check.
 #[derive(Debug, Default)]
-pub(super) struct Pace {
+pub(super) struct CheckpointState {
     dirty: AtomicBool,
     /// Asks the writer to copy the rest of the WAL after its next transaction.
     pub(super) finish: AtomicBool,
     trouble: Mutex<Option<String>>,
 }
 
-impl Pace {
+impl CheckpointState {
     /// Records a commit.
     pub(super) fn wrote(&self) {
         self.dirty.store(true, Ordering::Relaxed);
@@ -48,7 +48,7 @@ impl Pace {
 
 pub(super) struct Checkpointer {
     pub(super) conn: Connection,
-    pub(super) pace: Arc<Pace>,
+    pub(super) pace: Arc<CheckpointState>,
     /// Nothing is ever sent: the channel is disconnected when the database closes.
     pub(super) closing: Receiver<()>,
 }
@@ -57,11 +57,11 @@ impl Checkpointer {
     /// Runs until the database closes.
     pub(super) fn run(self) {
         let mut last = Instant::now();
-        while let Err(RecvTimeoutError::Timeout) = self.closing.recv_timeout(LOOK_EVERY) {
+        while let Err(RecvTimeoutError::Timeout) = self.closing.recv_timeout(CHECK_INTERVAL) {
             if !self.pace.dirty.load(Ordering::Relaxed) {
                 continue;
             }
-            match self.look(last.elapsed() >= COPY_AFTER) {
+            match self.checkpoint_if_due(last.elapsed() >= COPY_AFTER) {
                 Ok(true) => last = Instant::now(),
                 Ok(false) => {}
                 // The next round retries; meanwhile the WAL holds everything.
@@ -71,7 +71,7 @@ impl Checkpointer {
     }
 
     /// Runs a checkpoint if due. Returns whether pages were copied.
-    fn look(&self, is_time: bool) -> rusqlite::Result<bool> {
+    fn checkpoint_if_due(&self, is_time: bool) -> rusqlite::Result<bool> {
         let wal = wal_checkpoint(&self.conn, "PRAGMA wal_checkpoint(NOOP)")?;
         if wal.pages - wal.copied < COPY_PAGES && !is_time {
             return Ok(false);

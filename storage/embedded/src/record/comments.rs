@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use mallbox_storage::backend::Numbered as _;
 use mallbox_storage::backend::change_of_count;
 use mallbox_storage::{
-    Comment, CommentId, Commented, Comments, NoteId, Page, Post, StoreError, Thread, Timestamp, UserId,
+    Comment, CommentId, CommentOutcome, Comments, NoteId, Page, Post, StoreError, Thread, Timestamp, UserId,
     Visibility,
 };
 use rusqlite::{Connection, OptionalExtension as _, Params, Row, params};
@@ -35,7 +35,7 @@ impl Comments for EmbeddedComments {
         answers: Option<CommentId>,
         content: &str,
         now: Timestamp,
-    ) -> Result<Commented, StoreError> {
+    ) -> Result<CommentOutcome, StoreError> {
         let content = content.to_owned();
         let job = move |conn: &Connection| insert(conn, author, note, answers, &content, now);
         self.0.write("insert comment", job).await
@@ -97,17 +97,17 @@ fn insert(
     answers: Option<CommentId>,
     content: &str,
     now: Timestamp,
-) -> rusqlite::Result<Commented> {
+) -> rusqlite::Result<CommentOutcome> {
     let is_seen =
         conn.prepare_cached("SELECT 1 FROM notes WHERE id = ?1 AND status < 2")?.exists([id(note.get())])?;
     if !is_seen {
-        return Ok(Commented::NoNote);
+        return Ok(CommentOutcome::NoNote);
     }
     let (parent, answer) = match answers {
         None => (0, 0),
         Some(answered) => match parent_of_answer(conn, note, answered)? {
             Some(parent) => (parent, id(answered.get())),
-            None => return Ok(Commented::NoComment),
+            None => return Ok(CommentOutcome::NoComment),
         },
     };
     conn.prepare_cached(
@@ -117,7 +117,7 @@ fn insert(
     .execute(params![id(note.get()), id(author.get()), parent, answer, content, now.as_millis()])?;
     let comment = CommentId::new(conn.last_insert_rowid().cast_unsigned());
     change_count(conn, id(note.get()), 1)?;
-    Ok(Commented::Written(comment))
+    Ok(CommentOutcome::Written(comment))
 }
 
 /// Returns the top-level comment above a reply to `answered`; `None` if `answered` is absent or hidden.
@@ -162,7 +162,7 @@ fn first_answers(
            WHERE parent_id <> 0 AND parent_id IN (SELECT value FROM json_each(?1)) AND status < 2)
          WHERE place <= ?2 ORDER BY parent_id, place"
     ))?;
-    let rows = select.query_map(params![format!("{ids:?}"), Thread::ANSWERS], |row| {
+    let rows = select.query_map(params![format!("{ids:?}"), Thread::REPLIES_MAX], |row| {
         Ok((comment(row)?, get_count(row, 9)?))
     })?;
     let mut below: HashMap<CommentId, (Vec<Comment>, u64)> = HashMap::new();

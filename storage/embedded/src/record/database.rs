@@ -11,20 +11,20 @@ use parking_lot::{Mutex, RwLock};
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
-use super::checkpoint::{Checkpointer, Pace};
+use super::checkpoint::{CheckpointState, Checkpointer};
 use super::opening::{self, Opened, Purpose, Sharing};
 use super::readers::{READERS, Reader};
 use super::settings;
 use super::task::{self, Task};
-use super::trouble::{self, Interpreter};
+use super::trouble::{self, ErrorMapper};
 use super::writer::Writer;
 use crate::disk_faults::Watcher;
 
 /// Upper bound on calls waiting for a thread. Calls beyond the bound are rejected at once, since they would
 /// wait for seconds.
-const QUEUE: usize = 16_384;
+const QUEUE_MAX: usize = 16_384;
 /// Upper bound on waiting batches of orders: a few workers send one batch each.
-const BULK_QUEUE: usize = 64;
+const BULK_QUEUE_MAX: usize = 64;
 
 /// The SQLite database of the mall. Cheap to clone.
 ///
@@ -42,8 +42,8 @@ struct Inner {
     path: PathBuf,
     durability: Durability,
     sharing: Sharing,
-    interpreter: Interpreter,
-    pace: Arc<Pace>,
+    interpreter: ErrorMapper,
+    pace: Arc<CheckpointState>,
     /// `None` once closed: closing the queues ends the threads after the waiting jobs.
     queues: RwLock<Option<Queues>>,
     threads: Mutex<Vec<JoinHandle<()>>>,
@@ -70,8 +70,8 @@ impl Database {
         durability: Durability,
         faults: Option<Arc<DiskFaults>>,
     ) -> Result<Self, OpenError> {
-        let pace = Arc::new(Pace::default());
-        let interpreter = Interpreter::new(path, faults);
+        let pace = Arc::new(CheckpointState::default());
+        let interpreter = ErrorMapper::new(path, faults);
         let opened = opening::open(path, durability, interpreter.disk())?;
         let sharing = opened.sharing;
         let started = start(path, durability, opened, &interpreter, &pace);
@@ -157,7 +157,7 @@ impl Database {
 
     /// Runs a long read on the caller's thread, over a new connection. Opening the connection takes a third
     /// of a millisecond.
-    pub(crate) fn read_apart<T>(
+    pub(crate) fn read_on_new_connection<T>(
         &self,
         op: &'static str,
         job: impl FnOnce(&Connection) -> rusqlite::Result<T>,
@@ -251,7 +251,7 @@ impl Inner {
 
 impl Watcher for Inner {
     /// Rewrites a value that is already stored: the outcome shows the state of the database.
-    fn look(&self) -> mpsc::Receiver<()> {
+    fn check(&self) -> mpsc::Receiver<()> {
         let (looked, has_looked) = mpsc::channel();
         self.send(Queue::Interactive, task::new("look", settings::mark_running, move |_| drop(looked)));
         has_looked
@@ -268,15 +268,15 @@ fn start(
     path: &Path,
     durability: Durability,
     opened: Opened,
-    interpreter: &Interpreter,
-    pace: &Arc<Pace>,
+    interpreter: &ErrorMapper,
+    pace: &Arc<CheckpointState>,
 ) -> std::io::Result<(Queues, Vec<JoinHandle<()>>)> {
     let Opened { writer, sharing, is_marked } = opened;
     let connect =
         |purpose| opening::connect(path, purpose, durability, sharing).map_err(std::io::Error::other);
-    let (interactive, to_write) = bounded(QUEUE);
-    let (bulk, to_write_bulk) = bounded(BULK_QUEUE);
-    let (read, to_read): (_, Receiver<Box<dyn Task>>) = bounded(QUEUE);
+    let (interactive, to_write) = bounded(QUEUE_MAX);
+    let (bulk, to_write_bulk) = bounded(BULK_QUEUE_MAX);
+    let (read, to_read): (_, Receiver<Box<dyn Task>>) = bounded(QUEUE_MAX);
     let (closing, until_closed) = bounded(0);
     let queues = Queues { interactive, bulk, read, _closing: closing };
 

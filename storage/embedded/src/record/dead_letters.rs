@@ -3,8 +3,8 @@
 use async_trait::async_trait;
 use mallbox_storage::backend::Numbered as _;
 use mallbox_storage::{
-    Claim, DeadLetter, DeadLetterId, DeadLetters, DeadState, OrderId, Page, Replayed, StoreError, Timestamp,
-    UserId, Voided, VoucherId,
+    Claim, DeadLetter, DeadLetterId, DeadLetters, DeadState, OrderId, Page, ReplayOutcome, StoreError,
+    Timestamp, UserId, VoidOutcome, VoucherId,
 };
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
@@ -51,46 +51,46 @@ impl DeadLetters for EmbeddedDeadLetters {
         self.0.read("dead letters of order", job).await
     }
 
-    async fn replay(&self, letter: DeadLetterId, now: Timestamp) -> Result<Replayed, StoreError> {
+    async fn replay(&self, letter: DeadLetterId, now: Timestamp) -> Result<ReplayOutcome, StoreError> {
         self.0.write("replay", move |conn| replay(conn, letter, now)).await
     }
 
-    async fn void(&self, letter: DeadLetterId, now: Timestamp) -> Result<Voided, StoreError> {
+    async fn void(&self, letter: DeadLetterId, now: Timestamp) -> Result<VoidOutcome, StoreError> {
         self.0.write("void dead letter", move |conn| void(conn, letter, now)).await
     }
 }
 
-fn replay(conn: &Connection, which: DeadLetterId, now: Timestamp) -> rusqlite::Result<Replayed> {
-    let Some(letter) = by_id(conn, which)? else { return Ok(Replayed::Unknown) };
+fn replay(conn: &Connection, which: DeadLetterId, now: Timestamp) -> rusqlite::Result<ReplayOutcome> {
+    let Some(letter) = by_id(conn, which)? else { return Ok(ReplayOutcome::Unknown) };
     if letter.state == DeadState::Voided {
-        return Ok(Replayed::Voided);
+        return Ok(ReplayOutcome::Voided);
     }
     if letter.state == DeadState::Open {
         let DeadLetter { order, voucher, user, claimed: at, .. } = letter;
-        let revived = persist::revive(conn, &Claim { order, voucher, user, at }, letter.holds_unit, now)?;
+        let revived = persist::replay(conn, &Claim { order, voucher, user, at }, letter.holds_unit, now)?;
         conn.prepare_cached("UPDATE dead_letters SET attempts = attempts + 1 WHERE entry = ?1")?
             .execute([id(which.get())])?;
         if let Err((reason, detail)) = revived {
-            return Ok(Replayed::Refused(reason, detail));
+            return Ok(ReplayOutcome::Refused(reason, detail));
         }
         close(conn, which, DeadState::Replayed, now)?;
     }
     let order = orders::by_id(conn, letter.order)?;
-    Ok(order.map_or(Replayed::Unknown, Replayed::Order))
+    Ok(order.map_or(ReplayOutcome::Unknown, ReplayOutcome::Order))
 }
 
-fn void(conn: &Connection, which: DeadLetterId, now: Timestamp) -> rusqlite::Result<Voided> {
-    let Some(letter) = by_id(conn, which)? else { return Ok(Voided::Unknown) };
+fn void(conn: &Connection, which: DeadLetterId, now: Timestamp) -> rusqlite::Result<VoidOutcome> {
+    let Some(letter) = by_id(conn, which)? else { return Ok(VoidOutcome::Unknown) };
     match letter.state {
-        DeadState::Voided => Ok(Voided::Void(letter)),
-        DeadState::Replayed => Ok(Voided::Replayed(letter)),
+        DeadState::Voided => Ok(VoidOutcome::Void(letter)),
+        DeadState::Replayed => Ok(VoidOutcome::Replayed(letter)),
         DeadState::Open => {
             if letter.holds_unit {
-                steps::give_back(conn, letter.voucher, letter.user, letter.order)?;
+                steps::return_unit(conn, letter.voucher, letter.user, letter.order)?;
             }
             close(conn, which, DeadState::Voided, now)?;
             let (state, closed) = (DeadState::Voided, Some(now));
-            Ok(Voided::Void(DeadLetter { holds_unit: false, state, closed, ..letter }))
+            Ok(VoidOutcome::Void(DeadLetter { holds_unit: false, state, closed, ..letter }))
         }
     }
 }

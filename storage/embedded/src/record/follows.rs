@@ -1,7 +1,7 @@
 //! The [`Follows`] port on SQLite.
 
 use async_trait::async_trait;
-use mallbox_storage::backend::BROUGHT_IN;
+use mallbox_storage::backend::FOLLOW_BACKFILL;
 use mallbox_storage::{FollowCounts, Follows, Page, StoreError, Timestamp, UserId};
 use rusqlite::{Connection, params};
 
@@ -44,7 +44,7 @@ impl Follows for EmbeddedFollows {
                       ORDER BY created_ms DESC LIMIT 1 OFFSET ?4), 0))
                  ON CONFLICT DO NOTHING",
             )?
-            .execute(params![id(user.get()), id(followee.get()), now.as_millis(), BROUGHT_IN - 1])
+            .execute(params![id(user.get()), id(followee.get()), now.as_millis(), FOLLOW_BACKFILL - 1])
             .map(|written| written > 0)
         };
         self.0.write("follow", job).await

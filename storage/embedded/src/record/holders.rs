@@ -31,7 +31,7 @@ impl Holders {
         pending: &[Claim],
         each: &mut dyn FnMut(UserId),
     ) -> Result<u64, StoreError> {
-        self.0.read_apart("holders", |conn| {
+        self.0.read_on_new_connection("holders", |conn| {
             let mut held = in_record(conn, voucher, each)?;
             for claim in pending {
                 if !is_settled(conn, claim)? {
@@ -76,7 +76,7 @@ impl Holders {
 impl Database {
     /// Returns the claims that are already orders or dead letters. Blocks.
     pub(crate) fn settled_among(&self, claims: &[Claim]) -> Result<HashSet<OrderId>, StoreError> {
-        self.read_apart("settled claims", |conn| {
+        self.read_on_new_connection("settled claims", |conn| {
             let mut settled = HashSet::new();
             for claim in claims {
                 if is_settled(conn, claim)? {

@@ -6,8 +6,8 @@ use async_trait::async_trait;
 use mallbox_storage::backend::Numbered as _;
 use mallbox_storage::backend::{SELECT_LETTERS, SELECT_PAYMENTS, select_orders};
 use mallbox_storage::{
-    Broken, Cents, DeadLetterId, LedgerRows, LetterFacts, OrderFacts, OrderId, OrderPage, PaymentFacts,
-    PaymentId, PaymentMode, RowCheck, SaleFacts, StoreError, UserId, VoucherId,
+    Cents, DeadLetterId, LedgerRows, LetterFacts, OrderFacts, OrderId, OrderPage, PaymentFacts, PaymentId,
+    PaymentMode, RowCheck, SaleFacts, StoreError, UserId, Violations, VoucherId,
 };
 use roaring::RoaringTreemap;
 use rusqlite::{Connection, Row, params};
@@ -43,7 +43,7 @@ impl LedgerRows for EmbeddedLedgerRows {
         self.0.read("dead letters for the ledger", job).await
     }
 
-    async fn broken(&self, check: RowCheck, max: u32) -> Result<Broken, StoreError> {
+    async fn broken(&self, check: RowCheck, max: u32) -> Result<Violations, StoreError> {
         let job = move |conn: &Connection| {
             let mut broken = broken(conn, check.sql(), max)?;
             if check == RowCheck::SignInUser {
@@ -138,8 +138,8 @@ fn letter(row: &Row<'_>) -> rusqlite::Result<LetterFacts> {
     })
 }
 
-fn broken(conn: &Connection, sql: &str, max: u32) -> rusqlite::Result<Broken> {
-    let mut broken = Broken::default();
+fn broken(conn: &Connection, sql: &str, max: u32) -> rusqlite::Result<Violations> {
+    let mut broken = Violations::default();
     let mut select =
         conn.prepare_cached(&format!("SELECT CAST(broken.id AS TEXT) FROM ({sql}) AS broken"))?;
     let mut rows = select.query([])?;
@@ -150,7 +150,7 @@ fn broken(conn: &Connection, sql: &str, max: u32) -> rusqlite::Result<Broken> {
 }
 
 fn add(
-    broken: &mut Broken,
+    broken: &mut Violations,
     max: u32,
     example: impl FnOnce() -> rusqlite::Result<String>,
 ) -> rusqlite::Result<()> {
@@ -163,7 +163,7 @@ fn add(
 
 /// Reports blocks of sign-ins with a bit of an unknown user, a made-up day that is not signed, or an
 /// invalid length.
-fn sign_blocks(conn: &Connection, max: u32, broken: &mut Broken) -> rusqlite::Result<()> {
+fn sign_blocks(conn: &Connection, max: u32, broken: &mut Violations) -> rusqlite::Result<()> {
     let mut people: HashMap<u64, RoaringTreemap> = HashMap::new();
     let mut select =
         conn.prepare_cached("SELECT day, block, signed, made_up FROM sign_blocks ORDER BY block, day")?;

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use mallbox_storage::backend::MISCOUNTED_LIKES;
-use mallbox_storage::{LikeChange, Liked, Likes, Page, Post, StoreError, Timestamp, UserId};
+use mallbox_storage::{LikeChange, LikeOutcome, Likes, Page, Post, StoreError, Timestamp, UserId};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::Database;
@@ -24,7 +24,7 @@ impl Likes for EmbeddedLikes {
         what: Post,
         change: LikeChange,
         now: Timestamp,
-    ) -> Result<Option<Liked>, StoreError> {
+    ) -> Result<Option<LikeOutcome>, StoreError> {
         let job = move |conn: &Connection| {
             let Some(count) = count(conn, what)? else { return Ok(None) };
             let before = likes(conn, user, what)?;
@@ -34,7 +34,7 @@ impl Likes for EmbeddedLikes {
                 (true, false) => unlike(conn, user, what).map(|()| count.saturating_sub(1))?,
                 _ => count,
             };
-            Ok(Some(Liked { likes, count }))
+            Ok(Some(LikeOutcome { likes, count }))
         };
         self.0.write("change like", job).await
     }

@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use mallbox_storage::{
-    Cents, DeadReason, Logged, Order, OrderCounts, OrderFilter, OrderId, OrderStatus, Orders, Page,
-    Persisted, Step, Stepped, StoreError, Timestamp, UserId, VoucherId,
+    Cents, DeadReason, LoggedClaim, Order, OrderCounts, OrderFilter, OrderId, OrderStatus, Orders, Page,
+    PersistOutcome, StoreError, Timestamp, Transition, TransitionOutcome, UserId, VoucherId,
 };
 use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, params};
 
@@ -46,7 +46,11 @@ impl Orders for EmbeddedOrders {
         Duration::from_millis(10)
     }
 
-    async fn persist(&self, claims: &[Logged], now: Timestamp) -> Result<Vec<Persisted>, StoreError> {
+    async fn persist(
+        &self,
+        claims: &[LoggedClaim],
+        now: Timestamp,
+    ) -> Result<Vec<PersistOutcome>, StoreError> {
         let (claims, settled) = (claims.to_vec(), Arc::clone(&self.settled));
         let job = move |conn: &Connection| {
             let answers = persist::persist(conn, &claims, now)?;
@@ -61,7 +65,7 @@ impl Orders for EmbeddedOrders {
 
     async fn bury(
         &self,
-        claim: &Logged,
+        claim: &LoggedClaim,
         reason: DeadReason,
         detail: &str,
         now: Timestamp,
@@ -71,7 +75,7 @@ impl Orders for EmbeddedOrders {
             // The order may have been written although the result was lost; then it must not become a dead
             // letter as well.
             if persist::owner(conn, logged.claim.order)? != Some((logged.claim.user, logged.claim.voucher)) {
-                burial::bury(conn, &logged, reason, &detail, now)?;
+                burial::dead_letter(conn, &logged, reason, &detail, now)?;
             }
             let marks = marks(&settled, &[logged]);
             settings::raise_log_marks(conn, marks)?;
@@ -136,14 +140,19 @@ impl Orders for EmbeddedOrders {
         self.database.read("holdings", move |conn| holdings(conn, voucher, user)).await
     }
 
-    async fn step(&self, order: OrderId, step: Step, now: Timestamp) -> Result<Stepped, StoreError> {
+    async fn step(
+        &self,
+        order: OrderId,
+        step: Transition,
+        now: Timestamp,
+    ) -> Result<TransitionOutcome, StoreError> {
         self.database.write("step", move |conn| steps::step(conn, order, step, now)).await
     }
 
-    async fn cancel(&self, orders: &[OrderId], now: Timestamp) -> Result<Vec<Stepped>, StoreError> {
+    async fn cancel(&self, orders: &[OrderId], now: Timestamp) -> Result<Vec<TransitionOutcome>, StoreError> {
         let orders = orders.to_vec();
         let job = move |conn: &Connection| {
-            orders.iter().map(|order| steps::step(conn, *order, Step::Cancel, now)).collect()
+            orders.iter().map(|order| steps::step(conn, *order, Transition::Cancel, now)).collect()
         };
         self.database.write("cancel", job).await
     }
@@ -190,7 +199,7 @@ impl Orders for EmbeddedOrders {
 }
 
 /// Returns the marks after settling `claims`. Duplicates in the batch count once.
-fn marks(settled: &Settled, claims: &[Logged]) -> LogMarks {
+fn marks(settled: &Settled, claims: &[LoggedClaim]) -> LogMarks {
     let mut claims = claims.to_vec();
     claims.sort_unstable_by_key(|logged| logged.position);
     claims.dedup_by_key(|logged| logged.position);

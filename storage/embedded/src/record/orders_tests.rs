@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mallbox_storage::{
-    Cents, Claim, DeadReason, Durability, LogPosition, Logged, NewSale, OrderId, Orders as _, Persisted,
-    ShopId, Step, Stepped, StoreError, Timestamp, UserId, VoucherId, VoucherStatus, VoucherText,
-    Vouchers as _,
+    Cents, Claim, DeadReason, Durability, LogPosition, LoggedClaim, NewSale, OrderId, Orders as _,
+    PersistOutcome, ShopId, StoreError, Timestamp, Transition, TransitionOutcome, UserId, VoucherId,
+    VoucherStatus, VoucherText, Vouchers as _,
 };
 use rusqlite::Connection;
 use tempfile::TempDir;
@@ -48,10 +48,10 @@ async fn world(units: u64) -> World {
     World { orders, settled, database, path, sale, _dir: dir }
 }
 
-fn logged(sale: VoucherId, commit: u64, user: u64) -> Logged {
+fn logged(sale: VoucherId, commit: u64, user: u64) -> LoggedClaim {
     let order = OrderId::compose(NOON, user, sale).unwrap();
     let claim = Claim { order, voucher: sale, user: UserId::new(user), at: NOON };
-    Logged { position: LogPosition { major: commit, minor: user }, claim, attempts: 0 }
+    LoggedClaim { position: LogPosition { major: commit, minor: user }, claim, attempts: 0 }
 }
 
 fn held(w: &World, pending: &[Claim]) -> Vec<u64> {
@@ -137,7 +137,7 @@ async fn marks_rise_with_what_is_settled_and_never_fall() {
 #[tokio::test]
 async fn whoever_holds_a_unit_is_found_for_each_unit() {
     let w = world(4).await;
-    let second = Logged {
+    let second = LoggedClaim {
         claim: Claim { user: UserId::new(1), ..logged(w.sale, 1, 9).claim },
         ..logged(w.sale, 1, 9)
     };
@@ -150,11 +150,11 @@ async fn whoever_holds_a_unit_is_found_for_each_unit() {
     let beyond = logged(w.sale, 1, 8);
     assert_eq!(
         w.orders.persist(&[beyond], NOON).await.unwrap(),
-        [Persisted::DeadLetter(DeadReason::Oversold)]
+        [PersistOutcome::DeadLetter(DeadReason::Oversold)]
     );
     assert!(matches!(
-        w.orders.step(claims[1].claim.order, Step::Cancel, NOON).await.unwrap(),
-        Stepped::Done(_)
+        w.orders.step(claims[1].claim.order, Transition::Cancel, NOON).await.unwrap(),
+        TransitionOutcome::Done(_)
     ));
     // Settled claims still in the log are not counted again, whatever their outcome.
     let pending: Vec<_> = claims.iter().chain([&beyond]).map(|logged| logged.claim).collect();

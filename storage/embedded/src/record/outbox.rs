@@ -1,7 +1,7 @@
 //! The [`Outbox`] port on SQLite.
 
 use async_trait::async_trait;
-use mallbox_storage::{Errand, OrderId, Outbox, StoreError, UserId, VoucherId};
+use mallbox_storage::{OrderId, Outbox, OutboxEntry, StoreError, UserId, VoucherId};
 use rusqlite::{Connection, Row, params};
 
 use super::Database;
@@ -17,7 +17,7 @@ impl EmbeddedOutbox {
 
 #[async_trait]
 impl Outbox for EmbeddedOutbox {
-    async fn open(&self, max: u32) -> Result<Vec<Errand>, StoreError> {
+    async fn open(&self, max: u32) -> Result<Vec<OutboxEntry>, StoreError> {
         let job = move |conn: &Connection| {
             conn.prepare_cached(
                 "SELECT voucher_id, user_id, order_id FROM outbox_releases ORDER BY number LIMIT ?1",
@@ -28,11 +28,11 @@ impl Outbox for EmbeddedOutbox {
         self.0.read("errands", job).await
     }
 
-    async fn done(&self, errands: &[Errand]) -> Result<(), StoreError> {
+    async fn done(&self, errands: &[OutboxEntry]) -> Result<(), StoreError> {
         let errands = errands.to_vec();
         let job = move |conn: &Connection| {
             let mut delete = conn.prepare_cached("DELETE FROM outbox_releases WHERE order_id = ?1")?;
-            for Errand::Release { order, .. } in &errands {
+            for OutboxEntry::Release { order, .. } in &errands {
                 delete.execute([id(order.get())])?;
             }
             Ok(())
@@ -42,7 +42,7 @@ impl Outbox for EmbeddedOutbox {
 }
 
 /// Adds a release to the outbox, in the caller's transaction.
-pub(super) fn leave_release(
+pub(super) fn add_release(
     conn: &Connection,
     voucher: VoucherId,
     user: UserId,
@@ -57,8 +57,8 @@ pub(super) fn leave_release(
     .map(drop)
 }
 
-fn release(row: &Row<'_>) -> rusqlite::Result<Errand> {
-    Ok(Errand::Release {
+fn release(row: &Row<'_>) -> rusqlite::Result<OutboxEntry> {
+    Ok(OutboxEntry::Release {
         voucher: VoucherId::new(get_id(row, 0)?),
         user: UserId::new(get_id(row, 1)?),
         order: OrderId::new(get_id(row, 2)?),

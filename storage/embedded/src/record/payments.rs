@@ -7,7 +7,8 @@
 use async_trait::async_trait;
 use mallbox_storage::backend::Numbered as _;
 use mallbox_storage::{
-    Cents, OrderId, Payment, PaymentFaults, PaymentId, PaymentRows, PaymentState, StoreError, Timestamp,
+    Cents, OrderId, Payment, PaymentContradictions, PaymentId, PaymentRows, PaymentState, StoreError,
+    Timestamp,
 };
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
@@ -61,10 +62,10 @@ impl PaymentRows for EmbeddedPayments {
         self.0.read("unsettled payments", job).await
     }
 
-    async fn faults(&self) -> Result<PaymentFaults, StoreError> {
+    async fn faults(&self) -> Result<PaymentContradictions, StoreError> {
         let job = |conn: &Connection| {
             let count = |sql| conn.prepare_cached(sql)?.query_row([], |row| get_count(row, 0));
-            Ok(PaymentFaults {
+            Ok(PaymentContradictions {
                 paid_without_payment: count(
                     "SELECT COUNT(*) FROM orders WHERE status IN (2, 3, 5) AND payment_mode <> 0
                        AND NOT EXISTS (SELECT 1 FROM payments WHERE order_id = orders.id AND state = 1)",
@@ -106,7 +107,7 @@ pub(super) fn refund(conn: &Connection, order: OrderId, now: Timestamp) -> rusql
 
 /// Marks a captured payment for the payment job: the order is being cancelled or refunded, so the money
 /// must be returned.
-pub(super) fn mark_stray(conn: &Connection, order: OrderId) -> rusqlite::Result<()> {
+pub(super) fn mark_for_return(conn: &Connection, order: OrderId) -> rusqlite::Result<()> {
     conn.prepare_cached("UPDATE payments SET needs_look = 1 WHERE order_id = ?1 AND state = 1")?
         .execute([id(order.get())])
         .map(drop)

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use mallbox_storage::backend::Numbered as _;
 use mallbox_storage::{
-    Claim, DeadReason, Logged, OrderId, PaymentMode, Persisted, Timestamp, UserId, VoucherId,
+    Claim, DeadReason, LoggedClaim, OrderId, PaymentMode, PersistOutcome, Timestamp, UserId, VoucherId,
 };
 use rusqlite::{Connection, OptionalExtension as _};
 
@@ -30,21 +30,21 @@ struct Offer {
 /// Writes the claims in the caller's transaction. Returns one outcome per claim, in order.
 pub(super) fn persist(
     conn: &Connection,
-    claims: &[Logged],
+    claims: &[LoggedClaim],
     now: Timestamp,
-) -> rusqlite::Result<Vec<Persisted>> {
+) -> rusqlite::Result<Vec<PersistOutcome>> {
     let offers = offers(conn, claims)?;
     let mut answers = write(conn, claims, &offers, now)?;
     for (voucher, written) in by_voucher(claims, &answers) {
         for beyond in take_stock(conn, voucher, claims, &written)? {
-            answers[beyond] = Persisted::DeadLetter(DeadReason::Oversold);
+            answers[beyond] = PersistOutcome::DeadLetter(DeadReason::Oversold);
         }
     }
     for (logged, answer) in claims.iter().zip(&mut answers) {
-        if let Persisted::DeadLetter(reason) = *answer {
+        if let PersistOutcome::DeadLetter(reason) = *answer {
             let detail = reason.detail(owner(conn, logged.claim.order)?);
-            if !burial::bury(conn, logged, reason, &detail, now)? {
-                *answer = Persisted::Repeat;
+            if !burial::dead_letter(conn, logged, reason, &detail, now)? {
+                *answer = PersistOutcome::Repeat;
             }
         }
     }
@@ -54,7 +54,7 @@ pub(super) fn persist(
 /// Inserts an order for a dead letter's claim, with a new deadline, and takes a unit unless the dead letter
 /// holds one. The inner error is the reason why the database does not allow the order; then nothing is
 /// written.
-pub(super) fn revive(
+pub(super) fn replay(
     conn: &Connection,
     claim: &Claim,
     holds_unit: bool,
@@ -104,7 +104,7 @@ pub(super) fn take(
     .map(|changed| changed > 0)
 }
 
-fn offers(conn: &Connection, claims: &[Logged]) -> rusqlite::Result<HashMap<VoucherId, Offer>> {
+fn offers(conn: &Connection, claims: &[LoggedClaim]) -> rusqlite::Result<HashMap<VoucherId, Offer>> {
     let mut offers = HashMap::new();
     for voucher in claims.iter().map(|logged| logged.claim.voucher) {
         if let Entry::Vacant(unknown) = offers.entry(voucher) {
@@ -162,13 +162,13 @@ fn delete(conn: &Connection, order: OrderId) -> rusqlite::Result<()> {
 /// yet.
 fn write(
     conn: &Connection,
-    claims: &[Logged],
+    claims: &[LoggedClaim],
     offers: &HashMap<VoucherId, Offer>,
     now: Timestamp,
-) -> rusqlite::Result<Vec<Persisted>> {
-    let may_be_dead = burial::any_among(conn, claims.iter().map(|logged| logged.claim.order))?;
-    let mut answers = vec![Persisted::Repeat; claims.len()];
-    for index in best_order(claims) {
+) -> rusqlite::Result<Vec<PersistOutcome>> {
+    let may_be_dead = burial::any_between(conn, claims.iter().map(|logged| logged.claim.order))?;
+    let mut answers = vec![PersistOutcome::Repeat; claims.len()];
+    for index in insertion_order(claims) {
         let claim = &claims[index].claim;
         if may_be_dead && burial::is_dead(conn, claim)? {
             continue;
@@ -176,12 +176,12 @@ fn write(
         let Some(offer) = offers.get(&claim.voucher) else { continue };
         let deadline = offer.payment.deadline(claim.at, offer.pay_within, now);
         answers[index] = if insert(conn, claim, offer, deadline)? {
-            Persisted::Written { deadline }
+            PersistOutcome::Written { deadline }
         } else {
             match owner(conn, claim.order)? {
-                Some(owner) if owner == (claim.user, claim.voucher) => Persisted::Repeat,
-                Some(_) => Persisted::DeadLetter(DeadReason::IdClash),
-                None => Persisted::DeadLetter(DeadReason::Double),
+                Some(owner) if owner == (claim.user, claim.voucher) => PersistOutcome::Repeat,
+                Some(_) => PersistOutcome::DeadLetter(DeadReason::IdClash),
+                None => PersistOutcome::DeadLetter(DeadReason::Double),
             }
         };
     }
@@ -191,17 +191,17 @@ fn write(
 /// Returns the indices in order of id, which fills the table's pages from left to right. Ordering by user,
 /// for the index, is a tenth slower in batches of 500. In batches of 2,000 the user order is up to a third
 /// faster, but such batches make other writers wait too long.
-fn best_order(claims: &[Logged]) -> Vec<usize> {
+fn insertion_order(claims: &[LoggedClaim]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..claims.len()).collect();
     order.sort_by_key(|&index| claims[index].claim.order);
     order
 }
 
 /// Groups the indices of written claims by sale.
-fn by_voucher(claims: &[Logged], answers: &[Persisted]) -> HashMap<VoucherId, Vec<usize>> {
+fn by_voucher(claims: &[LoggedClaim], answers: &[PersistOutcome]) -> HashMap<VoucherId, Vec<usize>> {
     let mut written: HashMap<_, Vec<_>> = HashMap::new();
     for (index, answer) in answers.iter().enumerate() {
-        if matches!(answer, Persisted::Written { .. }) {
+        if matches!(answer, PersistOutcome::Written { .. }) {
             written.entry(claims[index].claim.voucher).or_default().push(index);
         }
     }
@@ -213,7 +213,7 @@ fn by_voucher(claims: &[Logged], answers: &[Persisted]) -> HashMap<VoucherId, Ve
 fn take_stock(
     conn: &Connection,
     voucher: VoucherId,
-    claims: &[Logged],
+    claims: &[LoggedClaim],
     written: &[usize],
 ) -> rusqlite::Result<Vec<usize>> {
     let ends = |written: &[usize]| {

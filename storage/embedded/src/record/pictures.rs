@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use mallbox_storage::backend::Numbered as _;
 use mallbox_storage::{
-    NewPicture, Picture, PicturePut, PictureRemoval, PictureRoom, PictureSweep, Pictures, StoreError,
+    NewPicture, Picture, PictureSweep, PictureUsage, Pictures, PutOutcome, RemoveOutcome, StoreError,
     Timestamp, UserId,
 };
 use rusqlite::{Connection, OptionalExtension as _, params};
@@ -34,21 +34,21 @@ impl Pictures for EmbeddedPictures {
     async fn put(
         &self,
         picture: NewPicture,
-        most: PictureRoom,
+        most: PictureUsage,
         now: Timestamp,
-    ) -> Result<PicturePut, StoreError> {
+    ) -> Result<PutOutcome, StoreError> {
         let job = move |conn: &Connection| {
             let is_taken =
                 conn.prepare_cached("SELECT 1 FROM pictures WHERE name = ?1")?.exists([&picture.name])?;
             if is_taken {
-                return Ok(PicturePut::NameTaken);
+                return Ok(PutOutcome::NameTaken);
             }
             let has = usage(conn, picture.owner)?;
             if !has.with(picture.content.len()).is_within(most) {
-                return Ok(PicturePut::NoRoom(has));
+                return Ok(PutOutcome::NoRoom(has));
             }
             insert(conn, &picture, now)?;
-            Ok(PicturePut::Put)
+            Ok(PutOutcome::Put)
         };
         self.0.write("put picture", job).await
     }
@@ -81,7 +81,7 @@ impl Pictures for EmbeddedPictures {
         self.0.write("keep pictures", job).await
     }
 
-    async fn remove(&self, owner: UserId, name: &str) -> Result<PictureRemoval, StoreError> {
+    async fn remove(&self, owner: UserId, name: &str) -> Result<RemoveOutcome, StoreError> {
         let name = name.to_owned();
         let job = move |conn: &Connection| {
             let found = conn
@@ -93,15 +93,15 @@ impl Pictures for EmbeddedPictures {
                 .query_row(params![name, id(owner.get())], |row| Ok((row.get(0)?, row.get(1)?)))
                 .optional()?;
             match found {
-                None => Ok(PictureRemoval::NotTheirs),
-                Some((_, true)) => Ok(PictureRemoval::Shown),
-                Some((picture, false)) => delete(conn, picture).map(|()| PictureRemoval::Removed),
+                None => Ok(RemoveOutcome::NotTheirs),
+                Some((_, true)) => Ok(RemoveOutcome::Shown),
+                Some((picture, false)) => delete(conn, picture).map(|()| RemoveOutcome::Removed),
             }
         };
         self.0.write("remove picture", job).await
     }
 
-    async fn usage(&self, owner: UserId) -> Result<PictureRoom, StoreError> {
+    async fn usage(&self, owner: UserId) -> Result<PictureUsage, StoreError> {
         self.0.read("picture usage", move |conn| usage(conn, owner)).await
     }
 
@@ -136,10 +136,10 @@ impl Pictures for EmbeddedPictures {
     }
 }
 
-fn usage(conn: &Connection, owner: UserId) -> rusqlite::Result<PictureRoom> {
+fn usage(conn: &Connection, owner: UserId) -> rusqlite::Result<PictureUsage> {
     conn.prepare_cached("SELECT COUNT(*), COALESCE(SUM(bytes), 0) FROM pictures WHERE owner_id = ?1")?
         .query_row([id(owner.get())], |row| {
-            Ok(PictureRoom { pictures: get_count(row, 0)?, bytes: get_count(row, 1)? })
+            Ok(PictureUsage { pictures: get_count(row, 0)?, bytes: get_count(row, 1)? })
         })
 }
 

@@ -5,7 +5,7 @@ use crossbeam::channel::Receiver;
 use rusqlite::Connection;
 
 use super::task::Task;
-use super::trouble::Interpreter;
+use super::trouble::ErrorMapper;
 
 /// Two: during a long read (the ledger check) one remains for all other reads. The mall's frequent reads
 /// come from memory.
@@ -13,7 +13,7 @@ pub(super) const READERS: usize = 2;
 
 pub(super) struct Reader {
     pub(super) conn: Connection,
-    pub(super) interpreter: Interpreter,
+    pub(super) interpreter: ErrorMapper,
     pub(super) queue: Receiver<Box<dyn Task>>,
 }
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use async_trait::async_trait;
 use mallbox_storage::backend::Numbered as _;
 use mallbox_storage::{
-    OpenReports, Page, Post, ReportAnswer, Reports, StoreError, Timestamp, UserId, Visibility,
+    OpenReports, Page, Post, ReportOutcome, Reports, StoreError, Timestamp, UserId, Visibility,
 };
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
@@ -29,7 +29,7 @@ impl Reports for EmbeddedReports {
         target: Post,
         reason: &str,
         now: Timestamp,
-    ) -> Result<ReportAnswer, StoreError> {
+    ) -> Result<ReportOutcome, StoreError> {
         let reason = reason.to_owned();
         self.0.write("report", move |conn| report(conn, user, target, &reason, now)).await
     }
@@ -55,7 +55,7 @@ fn report(
     target: Post,
     reason: &str,
     now: Timestamp,
-) -> rusqlite::Result<ReportAnswer> {
+) -> rusqlite::Result<ReportOutcome> {
     let table = target.table();
     let (kind, which) = target.in_row();
     let visibility: Option<Visibility> = conn
@@ -63,7 +63,7 @@ fn report(
         .query_row([id(which)], |row| get_known(row, 0))
         .optional()?;
     if !visibility.is_some_and(Visibility::is_seen) {
-        return Ok(ReportAnswer::NotThere);
+        return Ok(ReportOutcome::NotThere);
     }
     let written = conn
         .prepare_cached(
@@ -72,11 +72,11 @@ fn report(
         )?
         .execute(params![kind, id(which), id(user.get()), reason, now.as_millis()])?;
     if written == 0 {
-        return Ok(ReportAnswer::Repeat);
+        return Ok(ReportOutcome::Repeat);
     }
     conn.prepare_cached(&format!("UPDATE {table} SET status = ?2 WHERE id = ?1"))?
         .execute([id(which), Visibility::Reported.number()])?;
-    Ok(ReportAnswer::Taken)
+    Ok(ReportOutcome::Taken)
 }
 
 fn open(conn: &Connection, page: Page) -> rusqlite::Result<(Vec<OpenReports>, u64)> {
@@ -113,7 +113,7 @@ fn reasons(conn: &Connection, of: &[OpenReports]) -> rusqlite::Result<HashMap<Po
            WHERE decided_ms IS NULL AND reason <> '' AND target_id IN (SELECT value FROM json_each(?1)))
          WHERE place <= ?2 ORDER BY kind, target_id, place",
     )?;
-    let rows = select.query_map(params![format!("{ids:?}"), OpenReports::REASONS], |row| {
+    let rows = select.query_map(params![format!("{ids:?}"), OpenReports::REASONS_MAX], |row| {
         Ok((target(row)?, row.get(2)?))
     })?;
     let mut reasons: HashMap<Post, Vec<String>> = HashMap::new();

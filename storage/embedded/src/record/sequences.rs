@@ -13,14 +13,14 @@ use tokio::sync::oneshot;
 use super::Database;
 use super::columns::{get_count, id};
 use super::trouble::closed;
-use super::writer::for_sharer;
+use super::writer::shared_error;
 
 /// Size of the first block; each further block doubles in size. The rest of a block is lost with the
 /// process.
 const FIRST_BLOCK: u64 = 4_096;
 /// Upper bound on the block size: a rush of 100,000 claims per second uses up a block in over half a
 /// second, and an fsync takes milliseconds.
-const LARGEST_BLOCK: u64 = 65_536;
+const BLOCK_MAX: u64 = 65_536;
 
 pub(crate) struct EmbeddedSequences {
     database: Database,
@@ -95,7 +95,7 @@ impl Sequences for EmbeddedSequences {
             let (tell, told) = oneshot::channel();
             self.refill(&counter, Some(tell));
             let refilled = told.await.map_err(|_| closed(OP))?;
-            refilled.map_err(|error| for_sharer(&error, OP))?;
+            refilled.map_err(|error| shared_error(&error, OP))?;
         }
     }
 
@@ -143,7 +143,7 @@ impl Counter {
                         refill.is_loaded = true;
                         self.next.store(from, Ordering::Release);
                     }
-                    refill.block = (refill.block * 2).min(LARGEST_BLOCK);
+                    refill.block = (refill.block * 2).min(BLOCK_MAX);
                     // When half of the block is used up.
                     self.refill_at.store(to - (to - from) / 2, Ordering::Relaxed);
                     self.limit.store(to, Ordering::Release);
@@ -183,7 +183,7 @@ fn reserve(
 }
 
 /// Marks every number of the day up to `highest` as used, because imported rows contain them.
-pub(super) fn pass_over(conn: &Connection, name: &str, day: u64, highest: u64) -> rusqlite::Result<()> {
+pub(super) fn reserve_through(conn: &Connection, name: &str, day: u64, highest: u64) -> rusqlite::Result<()> {
     conn.prepare_cached("INSERT INTO sequences (name, day, reserved) VALUES (?1, ?2, ?3)")?
         .execute(params![name, id(day), id(highest + 1)])
         .map(drop)

@@ -38,7 +38,11 @@ impl Database {
     }
 
     /// Inserts a setting if absent. Returns the stored value.
-    pub(crate) async fn keep_setting(&self, name: &str, value: &str) -> Result<String, StoreError> {
+    pub(crate) async fn insert_setting_if_absent(
+        &self,
+        name: &str,
+        value: &str,
+    ) -> Result<String, StoreError> {
         let (name, value) = (key(name), value.to_owned());
         let job = move |conn: &Connection| match get(conn, &name)? {
             Some(kept) => Ok(kept),

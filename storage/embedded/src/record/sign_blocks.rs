@@ -136,7 +136,7 @@ pub(super) fn are_unpacked(conn: &Connection) -> rusqlite::Result<bool> {
 }
 
 /// Moves imported sign-ins from rows into blocks.
-pub(super) fn pack(conn: &Connection) -> rusqlite::Result<()> {
+pub(super) fn pack_rows(conn: &Connection) -> rusqlite::Result<()> {
     let mut select = conn.prepare("SELECT day, user_id, made_up FROM sign_ins ORDER BY day, user_id")?;
     let mut rows = select.query([])?;
     let mut open: Option<(Day, u64, Block)> = None;

@@ -3,36 +3,36 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use mallbox_storage::{Day, DaySpan, MakeUp, Page, SignIns, SignedDay, StoreError, UserId};
+use mallbox_storage::{Day, DaySpan, MakeUpOutcome, Page, SignIns, SignedDay, StoreError, UserId};
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
 use super::Database;
 use super::sign_blocks::{self, Put};
 use super::trouble::closed;
-use crate::signed::Signed;
+use crate::signed::SignInIndex;
 
 pub(crate) struct EmbeddedSignIns {
     database: Database,
-    signed: Arc<Signed>,
+    signed: Arc<SignInIndex>,
 }
 
 impl EmbeddedSignIns {
     /// Loads all sign-ins from the database. Blocks.
     pub(crate) fn load(database: Database) -> Result<Self, StoreError> {
         if database.read_blocking("unpacked sign-ins", sign_blocks::are_unpacked)? {
-            match database.write_blocking("pack sign-ins", sign_blocks::pack) {
+            match database.write_blocking("pack sign-ins", sign_blocks::pack_rows) {
                 // On a full disk the rows are read unpacked, and packed at a later start.
                 Err(StoreError::Full { .. }) | Ok(()) => {}
                 Err(error) => return Err(error),
             }
         }
         let days = database.read_blocking("load sign-ins", sign_blocks::load)?;
-        Ok(Self { database, signed: Arc::new(Signed::new(days)) })
+        Ok(Self { database, signed: Arc::new(SignInIndex::new(days)) })
     }
 
     /// Returns the sign-ins in memory, for components that write to the database directly.
-    pub(crate) fn signed(&self) -> Arc<Signed> {
+    pub(crate) fn signed(&self) -> Arc<SignInIndex> {
         Arc::clone(&self.signed)
     }
 
@@ -41,7 +41,7 @@ impl EmbeddedSignIns {
         &self,
         op: &'static str,
         job: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
-        learn: impl FnOnce(&Signed, &T) + Send + 'static,
+        learn: impl FnOnce(&SignInIndex, &T) + Send + 'static,
     ) -> Result<T, StoreError> {
         let (tell, told) = oneshot::channel();
         let signed = Arc::clone(&self.signed);
@@ -62,25 +62,25 @@ impl SignIns for EmbeddedSignIns {
             return Ok(false);
         }
         let job = move |conn: &Connection| sign_blocks::sign(conn, user, day);
-        let learn = move |signed: &Signed, put: &Put| signed.insert(user, day, put.is_made_up);
+        let learn = move |signed: &SignInIndex, put: &Put| signed.insert(user, day, put.is_made_up);
         Ok(self.write("sign in", job, learn).await?.is_new)
     }
 
-    async fn make_up(&self, user: UserId, day: Day, most: u32) -> Result<MakeUp, StoreError> {
+    async fn make_up(&self, user: UserId, day: Day, most: u32) -> Result<MakeUpOutcome, StoreError> {
         if self.signed.has(user, day) {
-            return Ok(MakeUp::SignedAlready);
+            return Ok(MakeUpOutcome::SignedAlready);
         }
         // Counted within the write: of two requests in one commit, the second sees the first.
         let job = move |conn: &Connection| sign_blocks::make_up(conn, user, day, most);
-        let learn = move |signed: &Signed, put: &Option<Put>| {
+        let learn = move |signed: &SignInIndex, put: &Option<Put>| {
             if let Some(put) = put {
                 signed.insert(user, day, put.is_made_up);
             }
         };
         Ok(match self.write("make up a day", job, learn).await? {
-            None => MakeUp::TooMany,
-            Some(Put { is_new: true, .. }) => MakeUp::Done,
-            Some(_) => MakeUp::SignedAlready,
+            None => MakeUpOutcome::TooMany,
+            Some(Put { is_new: true, .. }) => MakeUpOutcome::Done,
+            Some(_) => MakeUpOutcome::SignedAlready,
         })
     }
 

@@ -1,7 +1,9 @@
 //! The steps of an order's life: each a compare-and-set of the status, with all side effects in one
 //! transaction.
 
-use mallbox_storage::{Order, OrderId, OrderStatus, PaymentId, Step, Stepped, Timestamp, UserId, VoucherId};
+use mallbox_storage::{
+    Order, OrderId, OrderStatus, PaymentId, Timestamp, Transition, TransitionOutcome, UserId, VoucherId,
+};
 use rusqlite::{Connection, params};
 
 use super::columns::id;
@@ -13,34 +15,34 @@ use super::{outbox, payments};
 pub(super) fn step(
     conn: &Connection,
     which: OrderId,
-    step: Step,
+    step: Transition,
     now: Timestamp,
-) -> rusqlite::Result<Stepped> {
-    let Some(mut order) = by_id(conn, which)? else { return Ok(Stepped::Unknown) };
+) -> rusqlite::Result<TransitionOutcome> {
+    let Some(mut order) = by_id(conn, which)? else { return Ok(TransitionOutcome::Unknown) };
     let (from, to) = step.change(order.payment);
     if order.status != from {
-        return Ok(Stepped::Stands(order));
+        return Ok(TransitionOutcome::Stands(order));
     }
     order.status = to;
     match step {
-        Step::Pay(payment) => {
+        Transition::Pay(payment) => {
             capture(conn, which, payment, now)?;
             order.paid = Some(now);
         }
         // Without a payment there is no money to return.
-        Step::StartRefund if to == OrderStatus::Refunded => order.refunded = Some(now),
-        Step::Cancel | Step::StartRefund => payments::mark_stray(conn, which)?,
-        Step::Use => order.used = Some(now),
-        Step::FinishRefund => {
+        Transition::StartRefund if to == OrderStatus::Refunded => order.refunded = Some(now),
+        Transition::Cancel | Transition::StartRefund => payments::mark_for_return(conn, which)?,
+        Transition::Use => order.used = Some(now),
+        Transition::FinishRefund => {
             payments::refund(conn, which, now)?;
             order.refunded = Some(now);
         }
     }
     write(conn, &order)?;
     if !to.is_live() {
-        give_back(conn, order.voucher, order.user, order.id)?;
+        return_unit(conn, order.voucher, order.user, order.id)?;
     }
-    Ok(Stepped::Done(order))
+    Ok(TransitionOutcome::Done(order))
 }
 
 fn capture(conn: &Connection, order: OrderId, payment: PaymentId, now: Timestamp) -> rusqlite::Result<()> {
@@ -71,7 +73,7 @@ fn write(conn: &Connection, order: &Order) -> rusqlite::Result<()> {
 }
 
 /// Returns a unit to the sale's stock, and adds a release to the outbox. No effect for an ordinary voucher.
-pub(super) fn give_back(
+pub(super) fn return_unit(
     conn: &Connection,
     voucher: VoucherId,
     user: UserId,
@@ -80,5 +82,5 @@ pub(super) fn give_back(
     let sales = conn
         .prepare_cached("UPDATE sales SET stock = stock + 1 WHERE voucher_id = ?1")?
         .execute([id(voucher.get())])?;
-    if sales > 0 { outbox::leave_release(conn, voucher, user, order) } else { Ok(()) }
+    if sales > 0 { outbox::add_release(conn, voucher, user, order) } else { Ok(()) }
 }

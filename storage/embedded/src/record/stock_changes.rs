@@ -1,6 +1,6 @@
 //! Units added to or removed from a sale by an operator.
 
-use mallbox_storage::{StockChange, StockChanged, Timestamp, VoucherId};
+use mallbox_storage::{StockChange, StockChangeOutcome, Timestamp, VoucherId};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::columns::id;
@@ -13,15 +13,15 @@ pub(super) fn change(
     voucher: VoucherId,
     change: &StockChange,
     now: Timestamp,
-) -> rusqlite::Result<StockChanged> {
-    let Some(sale) = sale_by_id(conn, voucher)? else { return Ok(StockChanged::Unknown) };
+) -> rusqlite::Result<StockChangeOutcome> {
+    let Some(sale) = sale_by_id(conn, voucher)? else { return Ok(StockChangeOutcome::Unknown) };
     if sale.stock.is_none() {
-        return Ok(StockChanged::Unlimited);
+        return Ok(StockChangeOutcome::Unlimited);
     }
     if let Some(request) = &change.request
         && let Some(before) = find(conn, voucher, request)?
     {
-        return Ok(StockChanged::Before(before, sale));
+        return Ok(StockChangeOutcome::Before(before, sale));
     }
     let Some((by, changed)) = change.of(&sale) else {
         return Err(refuse(format!("sale {voucher} would have more units than can be counted")));
@@ -39,7 +39,7 @@ pub(super) fn change(
         )?
         .execute(params![id(voucher.get()), request, change.asked, by, now.as_millis()])?;
     }
-    Ok(StockChanged::Done(by, changed))
+    Ok(StockChangeOutcome::Done(by, changed))
 }
 
 /// Returns the change made by a request with this idempotency key.

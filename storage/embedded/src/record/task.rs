@@ -5,14 +5,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use mallbox_storage::StoreError;
 use rusqlite::Connection;
 
-use super::trouble::{self, Interpreter};
+use super::trouble::{self, ErrorMapper};
 
 /// A type-erased job, so that jobs of all types share a queue.
 pub(super) trait Task: Send {
     /// Returns the name of the operation, for errors.
     fn op(&self) -> &'static str;
     /// Runs the job and keeps the result. Catches a panic of the job.
-    fn run(&mut self, conn: &Connection, interpreter: &Interpreter) -> Ran;
+    fn run(&mut self, conn: &Connection, interpreter: &ErrorMapper) -> JobOutcome;
     /// Delivers the result.
     fn answer(self: Box<Self>);
     /// Delivers an error after a rollback: the job's own error if the job failed, else `error`.
@@ -21,7 +21,7 @@ pub(super) trait Task: Send {
 
 /// Outcome of a job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Ran {
+pub(super) enum JobOutcome {
     /// Succeeded: the writes are to be committed.
     Well,
     /// Failed with an error of the job.
@@ -66,8 +66,8 @@ where
         self.op
     }
 
-    fn run(&mut self, conn: &Connection, interpreter: &Interpreter) -> Ran {
-        let Some(job) = self.job.take() else { return Ran::Badly };
+    fn run(&mut self, conn: &Connection, interpreter: &ErrorMapper) -> JobOutcome {
+        let Some(job) = self.job.take() else { return JobOutcome::Badly };
         // A panic leaves partial state on the connection alone, and the savepoint undoes the writes.
         let result = match catch_unwind(AssertUnwindSafe(|| job(conn))) {
             Ok(Ok(value)) => Ok(value),
@@ -75,9 +75,9 @@ where
             Err(payload) => Err(trouble::panicked(self.op, payload.as_ref())),
         };
         let ran = match &result {
-            Ok(_) => Ran::Well,
-            Err(StoreError::Full { .. }) => Ran::DiskFull,
-            Err(_) => Ran::Badly,
+            Ok(_) => JobOutcome::Well,
+            Err(StoreError::Full { .. }) => JobOutcome::DiskFull,
+            Err(_) => JobOutcome::Badly,
         };
         self.result = Some(result);
         ran

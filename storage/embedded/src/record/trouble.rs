@@ -17,11 +17,11 @@ const FULL_BELOW_BYTES: u64 = 4 << 20;
 /// Translates SQLite's errors to the port's, and checks the disk to distinguish a full disk from a broken
 /// one.
 #[derive(Clone, Debug)]
-pub(super) struct Interpreter {
+pub(super) struct ErrorMapper {
     disk: Disk,
 }
 
-impl Interpreter {
+impl ErrorMapper {
     /// Makes an interpreter for a database file.
     pub(super) fn new(file: &Path, faults: Option<Arc<DiskFaults>>) -> Self {
         Self { disk: Disk::new(file.parent().unwrap_or(Path::new("")), faults) }

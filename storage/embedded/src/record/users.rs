@@ -3,8 +3,8 @@
 use async_trait::async_trait;
 use mallbox_storage::backend::{Numbered as _, holding};
 use mallbox_storage::{
-    Block, Card, LastOperator, Page, Phone, RightsAnswer, RightsChange, Role, StoreError, Timestamp, User,
-    UserFilter, UserId, Users,
+    Block, LastOperator, Page, Phone, Profile, RightsChange, RightsOutcome, Role, StoreError, Timestamp,
+    User, UserFilter, UserId, Users,
 };
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension as _, Row, named_params, params, params_from_iter};
@@ -63,7 +63,7 @@ impl Users for EmbeddedUsers {
         self.0.read("user by phone", move |conn| by_phone(conn, &phone)).await
     }
 
-    async fn card(&self, user: UserId) -> Result<Option<Card>, StoreError> {
+    async fn card(&self, user: UserId) -> Result<Option<Profile>, StoreError> {
         let job = move |conn: &Connection| {
             conn.prepare_cached(
                 "SELECT city, introduce, gender, birthday, credits, level
@@ -80,7 +80,7 @@ impl Users for EmbeddedUsers {
         user: UserId,
         nick_name: &str,
         icon: &str,
-        card: &Card,
+        card: &Profile,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let (nick_name, icon, card) = (nick_name.to_owned(), icon.to_owned(), card.clone());
@@ -141,7 +141,7 @@ impl Users for EmbeddedUsers {
         change: &RightsChange,
         last: LastOperator,
         now: Timestamp,
-    ) -> Result<RightsAnswer, StoreError> {
+    ) -> Result<RightsOutcome, StoreError> {
         let change = change.clone();
         self.0.write("put rights", move |conn| put_rights(conn, user, &change, last, now)).await
     }
@@ -193,19 +193,19 @@ fn put_rights(
     change: &RightsChange,
     last: LastOperator,
     now: Timestamp,
-) -> rusqlite::Result<RightsAnswer> {
-    let Some(was) = by_id(conn, who)? else { return Ok(RightsAnswer::NoSuchUser) };
+) -> rusqlite::Result<RightsOutcome> {
+    let Some(was) = by_id(conn, who)? else { return Ok(RightsOutcome::NoSuchUser) };
     let is = change.of(&was, now);
     let leaves = was.acts() && !is.acts();
     if leaves && last == LastOperator::Stays && !has_other_operator(conn, who)? {
-        return Ok(RightsAnswer::LastOperator);
+        return Ok(RightsOutcome::LastOperator);
     }
     let (since, reason) = is.blocked.as_ref().map(|block| (block.since.as_millis(), &block.reason)).unzip();
     conn.prepare_cached(
         "UPDATE users SET role = ?2, blocked_ms = ?3, block_reason = ?4, updated_ms = ?5 WHERE id = ?1",
     )?
     .execute(params![id(who.get()), is.role.number(), since, reason, now.as_millis()])?;
-    Ok(RightsAnswer::Done(is))
+    Ok(RightsOutcome::Done(is))
 }
 
 fn has_other_operator(conn: &Connection, than: UserId) -> rusqlite::Result<bool> {
@@ -225,7 +225,7 @@ fn by_phone(conn: &Connection, phone: &Phone) -> rusqlite::Result<Option<User>> 
 pub(super) fn put_card_row(
     conn: &Connection,
     user: UserId,
-    card: &Card,
+    card: &Profile,
     now: Timestamp,
 ) -> rusqlite::Result<()> {
     conn.prepare_cached(
@@ -267,9 +267,9 @@ fn user(row: &Row<'_>) -> rusqlite::Result<User> {
 }
 
 /// Reads a card. All columns are missing for a user without a card.
-fn card(row: &Row<'_>) -> rusqlite::Result<Card> {
-    let Some(city) = row.get(0)? else { return Ok(Card::default()) };
-    Ok(Card {
+fn card(row: &Row<'_>) -> rusqlite::Result<Profile> {
+    let Some(city) = row.get(0)? else { return Ok(Profile::default()) };
+    Ok(Profile {
         city,
         introduce: row.get(1)?,
         gender: row.get(2)?,

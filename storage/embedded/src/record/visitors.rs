@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 use async_trait::async_trait;
 use mallbox_storage::backend::is_kept;
 use mallbox_storage::{
-    Day, DaySpan, Salt, StoreError, VISITS_KEPT, Visit, VisitCounts, Visited, Visitor, Visitors, VisitsOfDay,
+    Day, DaySpan, Salt, StoreError, VISITS_RETENTION_DAYS, Visit, VisitCounts, VisitTarget, Visitor,
+    Visitors, VisitsOfDay,
 };
 use parking_lot::Mutex;
 use rusqlite::{Connection, OptionalExtension as _, params};
@@ -19,7 +20,7 @@ use super::trouble::unreadable;
 use crate::sketch::Sketch;
 
 /// Sketches per transaction: some 10 ms, during which other writers wait.
-const AT_ONCE: usize = 100;
+const SKETCHES_PER_TRANSACTION: usize = 100;
 
 pub(crate) struct EmbeddedVisitors {
     database: Database,
@@ -28,7 +29,7 @@ pub(crate) struct EmbeddedVisitors {
 
 /// New views and visitors of a day.
 #[derive(Clone, Default)]
-struct News {
+struct NewVisits {
     views: u64,
     visitors: Vec<Visitor>,
 }
@@ -40,16 +41,16 @@ impl EmbeddedVisitors {
 }
 
 /// Returns the row key: 0 for the mall, otherwise the shop's id.
-fn number(of: Visited) -> i64 {
+fn number(of: VisitTarget) -> i64 {
     match of {
-        Visited::Mall => 0,
-        Visited::Shop(shop) => id(shop.get()),
+        VisitTarget::Mall => 0,
+        VisitTarget::Shop(shop) => id(shop.get()),
     }
 }
 
 /// Groups visits by day and page, in key order.
-fn by_row(visits: &[Visit], today: Day) -> Vec<((Day, i64), News)> {
-    let mut rows = BTreeMap::<_, News>::new();
+fn by_row(visits: &[Visit], today: Day) -> Vec<((Day, i64), NewVisits)> {
+    let mut rows = BTreeMap::<_, NewVisits>::new();
     for visit in visits.iter().filter(|visit| is_kept(visit.day, today)) {
         let news = rows.entry((visit.day, number(visit.of))).or_default();
         news.views = news.views.saturating_add(visit.views);
@@ -62,7 +63,7 @@ fn sketch(bytes: &[u8], column: usize) -> rusqlite::Result<Sketch> {
     Sketch::unpack(bytes).ok_or_else(|| unreadable(column, "a sketch of visitors"))
 }
 
-fn add(conn: &Connection, (day, of): (Day, i64), news: &News) -> rusqlite::Result<()> {
+fn add(conn: &Connection, (day, of): (Day, i64), news: &NewVisits) -> rusqlite::Result<()> {
     let day = day.to_string();
     let found: Option<Vec<u8>> = conn
         .prepare_cached("SELECT sketch FROM visits WHERE day = ?1 AND shop_id = ?2")?
@@ -86,7 +87,7 @@ fn add(conn: &Connection, (day, of): (Day, i64), news: &News) -> rusqlite::Resul
 }
 
 fn drop_old(conn: &Connection, today: Day) -> rusqlite::Result<()> {
-    let Some(last) = Day::from_number(today.number() - VISITS_KEPT) else { return Ok(()) };
+    let Some(last) = Day::from_number(today.number() - VISITS_RETENTION_DAYS) else { return Ok(()) };
     conn.prepare_cached("DELETE FROM visits WHERE day <= ?1")?.execute([last.to_string()]).map(drop)
 }
 
@@ -115,7 +116,7 @@ fn count(conn: &Connection, of: i64, span: DaySpan, today: Day) -> rusqlite::Res
 #[async_trait]
 impl Visitors for EmbeddedVisitors {
     async fn note(&self, visits: &[Visit], today: Day) -> Result<(), StoreError> {
-        for rows in by_row(visits, today).chunks(AT_ONCE) {
+        for rows in by_row(visits, today).chunks(SKETCHES_PER_TRANSACTION) {
             let rows = rows.to_vec();
             let job = move |conn: &Connection| {
                 drop_old(conn, today)?;
@@ -126,7 +127,7 @@ impl Visitors for EmbeddedVisitors {
         Ok(())
     }
 
-    async fn count(&self, of: Visited, span: DaySpan, today: Day) -> Result<VisitCounts, StoreError> {
+    async fn count(&self, of: VisitTarget, span: DaySpan, today: Day) -> Result<VisitCounts, StoreError> {
         self.database.read("count visits", move |conn| count(conn, number(of), span, today)).await
     }
 

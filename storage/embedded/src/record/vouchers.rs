@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use mallbox_storage::backend::{Numbered as _, span};
 use mallbox_storage::{
-    Cents, NewSale, Page, SaleRecord, ShopId, StockChange, StockChanged, StoreError, Terms, Timestamp,
+    Cents, NewSale, Page, SaleRecord, ShopId, StockChange, StockChangeOutcome, StoreError, Terms, Timestamp,
     Voucher, VoucherEdit, VoucherFilter, VoucherId, VoucherStatus, VoucherText, Vouchers,
 };
 use rusqlite::{Connection, Error, OptionalExtension as _, Row, named_params, params};
@@ -132,7 +132,7 @@ impl Vouchers for EmbeddedVouchers {
         voucher: VoucherId,
         change: &StockChange,
         now: Timestamp,
-    ) -> Result<StockChanged, StoreError> {
+    ) -> Result<StockChangeOutcome, StoreError> {
         let change = change.clone();
         self.0.write("change stock", move |conn| stock_changes::change(conn, voucher, &change, now)).await
     }

@@ -8,10 +8,10 @@ use crossbeam::channel::{Receiver, select_biased};
 use mallbox_storage::StoreError;
 use rusqlite::Connection;
 
-use super::checkpoint::{Pace, passive};
+use super::checkpoint::{CheckpointState, passive};
 use super::settings;
-use super::task::{Ran, Task};
-use super::trouble::{Interpreter, disk_full};
+use super::task::{JobOutcome, Task};
+use super::trouble::{ErrorMapper, disk_full};
 
 /// Upper bound on jobs per commit. An fsync takes a millisecond or more, a job some 20 µs: beyond this
 /// number the jobs, not the fsync, would dominate the wait of the first caller.
@@ -21,10 +21,10 @@ pub(super) struct Writer {
     pub(super) conn: Connection,
     /// Whether the database is marked as running. If not, the first commit includes the mark.
     pub(super) is_marked: bool,
-    pub(super) interpreter: Interpreter,
+    pub(super) interpreter: ErrorMapper,
     pub(super) interactive: Receiver<Box<dyn Task>>,
     pub(super) bulk: Receiver<Box<dyn Task>>,
-    pub(super) pace: Arc<Pace>,
+    pub(super) pace: Arc<CheckpointState>,
 }
 
 impl Writer {
@@ -69,7 +69,7 @@ impl Writer {
     fn transaction(&mut self, tasks: &mut VecDeque<Box<dyn Task>>) {
         if let Err(error) = self.begin(tasks.len()) {
             self.roll_back();
-            return self.undone(tasks.drain(..), error);
+            return self.deliver_commit_error(tasks.drain(..), error);
         }
         let alone = tasks.len() == 1;
         let mut ran = Vec::with_capacity(tasks.len());
@@ -81,17 +81,17 @@ impl Writer {
                 Ok(_) if !self.conn.is_autocommit() => {}
                 // The whole transaction is gone: rolled back with its only job, or by SQLite on a full
                 // disk.
-                Ok(how) => return taken_down(ran, how),
+                Ok(how) => return deliver_aborted(ran, how),
                 Err(error) => {
                     self.roll_back();
-                    return self.undone(ran, error);
+                    return self.deliver_commit_error(ran, error);
                 }
             }
         }
         self.interpreter.disk().delay_commit();
         if let Err(error) = self.execute("COMMIT") {
             self.roll_back();
-            return self.undone(ran, error);
+            return self.deliver_commit_error(ran, error);
         }
         if !self.is_marked {
             self.is_marked = true;
@@ -105,7 +105,7 @@ impl Writer {
 
     fn begin(&self, tasks: usize) -> rusqlite::Result<()> {
         let disk = self.interpreter.disk();
-        if disk.is_played_full() {
+        if disk.is_simulated_full() {
             disk.refused(tasks);
             return Err(disk_full());
         }
@@ -115,9 +115,9 @@ impl Writer {
 
     /// Runs a single job without a savepoint. A savepoint copies every page touched, and a batch of orders
     /// touches many pages.
-    fn in_transaction(&self, task: &mut dyn Task) -> rusqlite::Result<Ran> {
+    fn in_transaction(&self, task: &mut dyn Task) -> rusqlite::Result<JobOutcome> {
         let ran = task.run(&self.conn, &self.interpreter);
-        if ran != Ran::Well {
+        if ran != JobOutcome::Well {
             self.roll_back();
         }
         Ok(ran)
@@ -127,10 +127,10 @@ impl Writer {
     ///
     /// # Errors
     /// If the savepoint itself fails; then the state of the job's writes is unknown.
-    fn in_savepoint(&self, task: &mut dyn Task) -> rusqlite::Result<Ran> {
+    fn in_savepoint(&self, task: &mut dyn Task) -> rusqlite::Result<JobOutcome> {
         self.execute("SAVEPOINT job")?;
         let ran = task.run(&self.conn, &self.interpreter);
-        if ran != Ran::Well && !self.conn.is_autocommit() {
+        if ran != JobOutcome::Well && !self.conn.is_autocommit() {
             self.execute("ROLLBACK TO job")?;
         }
         if !self.conn.is_autocommit() {
@@ -151,13 +151,13 @@ impl Writer {
         }
     }
 
-    fn undone(&self, tasks: impl IntoIterator<Item = Box<dyn Task>>, error: rusqlite::Error) {
+    fn deliver_commit_error(&self, tasks: impl IntoIterator<Item = Box<dyn Task>>, error: rusqlite::Error) {
         tracing::error!(%error, "could not commit a SQLite transaction");
         let error = self.interpreter.explain("commit", error);
         self.pace.set_trouble(Some(error.to_string()));
         let shared = Arc::new(error);
         tasks.into_iter().for_each(|task| {
-            let error = for_sharer(&shared, task.op());
+            let error = shared_error(&shared, task.op());
             task.answer_undone(error);
         });
     }
@@ -176,10 +176,10 @@ impl Writer {
 
 /// Delivers errors after an aborted transaction. Jobs before the culprit may be retried; the culprit has
 /// its own error.
-fn taken_down(ran: Vec<Box<dyn Task>>, how: Ran) {
+fn deliver_aborted(ran: Vec<Box<dyn Task>>, how: JobOutcome) {
     for task in ran {
         let op = task.op();
-        task.answer_undone(if how == Ran::DiskFull {
+        task.answer_undone(if how == JobOutcome::DiskFull {
             StoreError::Full { op, detail: "another write of the same commit met the end of the disk".into() }
         } else {
             StoreError::Unavailable { op, source: "another write of the same commit took it down".into() }
@@ -189,7 +189,7 @@ fn taken_down(ran: Vec<Box<dyn Task>>, how: Ran) {
 
 /// Copies an error for each caller of a shared commit. Never a refusal: a failed commit is no single
 /// caller's fault.
-pub(super) fn for_sharer(error: &Arc<StoreError>, op: &'static str) -> StoreError {
+pub(super) fn shared_error(error: &Arc<StoreError>, op: &'static str) -> StoreError {
     match &**error {
         StoreError::Full { detail, .. } => StoreError::Full { op, detail: detail.clone() },
         StoreError::Corrupt { key, .. } => StoreError::Corrupt { op, key: key.clone() },

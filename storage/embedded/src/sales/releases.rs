@@ -6,10 +6,10 @@ use std::sync::{Arc, PoisonError};
 use mallbox_storage::{OrderId, UserId, VoucherId};
 
 use super::super::pending::Pending;
-use super::{Memory, Sale};
+use super::{Sale, SalesInMemory};
 
 /// State of a buyer before the read of the database.
-pub(super) struct Look {
+pub(super) struct BuyerSnapshot {
     sale: Arc<Sale>,
     pub(super) voucher: VoucherId,
     pub(super) user: UserId,
@@ -21,19 +21,22 @@ pub(super) struct Look {
     is_pending: bool,
 }
 
-impl Memory {
+impl SalesInMemory {
     /// Records the state of a buyer. `None` if the user holds no unit, or if the sale is not in memory.
-    pub(super) fn look_at(&self, (voucher, user, order): (VoucherId, UserId, OrderId)) -> Option<Look> {
+    pub(super) fn snapshot_buyer(
+        &self,
+        (voucher, user, order): (VoucherId, UserId, OrderId),
+    ) -> Option<BuyerSnapshot> {
         let sale = self.sale_to_change(voucher)?;
         let buyer = sale.buyers.lock(user);
         let (units, removals) = (buyer.units(), buyer.removals());
         let is_pending = !self.pending.holdings(voucher, user).is_empty();
         drop(buyer);
-        (units > 0).then_some(Look { sale, voucher, user, order, units, removals, is_pending })
+        (units > 0).then_some(BuyerSnapshot { sale, voucher, user, order, units, removals, is_pending })
     }
 }
 
-impl Look {
+impl BuyerSnapshot {
     /// Releases the unit if the database accounts for fewer units than the user holds. Returns whether the
     /// unit was released. `own` is the number of removals from the shard by the caller since
     /// [`Memory::look_at`]. `None`, without any change, if the state has changed otherwise, or if a claim

@@ -1,12 +1,12 @@
-//! Nothing that is not durable is shown: claims, failed commits, reads and crashes in random order, and each kind of read by
-//! itself.
+//! Nothing that is not durable is shown: claims, failed commits, reads and crashes in random order, and each
+//! kind of read by itself.
 
 use std::collections::BTreeSet;
 use std::future::Future;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use mallbox_storage::{ClaimAnswer, Durability, OrderId, StoreError, UserId};
+use mallbox_storage::{ClaimOutcome, Durability, OrderId, StoreError, UserId};
 use mallbox_test_patience as patience;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -16,7 +16,8 @@ use crate::world::{Closed, NOON, WORKER, World, claim_as, order};
 
 /// Long enough for a machine that is busy with something else.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Longer than all that is waited for together, and no longer: a mall is not closed before its commits are made.
+/// Longer than all that is waited for together, and no longer: a mall is not closed before its commits are
+/// made.
 const SLOW: Duration = Duration::from_secs(30);
 
 /// What clients have been shown of a sale in which nothing is given back.
@@ -72,7 +73,8 @@ impl Stage {
         self.world.faults.set_slow(None);
     }
 
-    /// Nothing was shown since the disk was held up that it did not have: a crash may lose the rest. Then the disk is well.
+    /// Nothing was shown since the disk was held up that it did not have: a crash may lose the rest. Then
+    /// the disk is well.
     async fn end_hold(&mut self) {
         let Some(image) = self.image.take() else { return };
         let shown = self.shown.lock().unwrap().clone();
@@ -92,11 +94,11 @@ impl Stage {
                     Call::Claim { user, number } => {
                         let order = order(voucher, number);
                         match claim_as(&storage, voucher, user, order).await? {
-                            ClaimAnswer::Accepted => drop(seen.orders.insert((order, UserId::new(user)))),
-                            ClaimAnswer::AlreadyBought(held) => {
+                            ClaimOutcome::Accepted => drop(seen.orders.insert((order, UserId::new(user)))),
+                            ClaimOutcome::AlreadyBought(held) => {
                                 seen.orders.insert((held, UserId::new(user)));
                             }
-                            ClaimAnswer::SoldOut => seen.taken = units,
+                            ClaimOutcome::SoldOut => seen.taken = units,
                             other => panic!("{other:?}"),
                         }
                     }
@@ -207,7 +209,8 @@ async fn sold_out_was_said_of_a_unit_that_a_crash_gave_back() {
     shows_nothing_before_it_is_durable(Call::Claim { user: 8, number: 2 }).await;
 }
 
-/// A failed commit may be on the disk or not: an order in it is neither shown nor denied, and figures leave it out.
+/// A failed commit may be on the disk or not: an order in it is neither shown nor denied, and figures leave
+/// it out.
 #[tokio::test]
 async fn after_a_failed_commit_readers_are_told_at_once_and_figures_go_on() {
     let mut stage = held_up().await;

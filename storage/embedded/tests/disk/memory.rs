@@ -1,7 +1,7 @@
 //! A mall that is thrown away.
 
 use mallbox_storage::sessions::TokenHash;
-use mallbox_storage::{ClaimAnswer, Durability, Page, UserId};
+use mallbox_storage::{ClaimOutcome, Durability, Page, UserId};
 
 use crate::world::{HOUR, NOON, WORKER, World};
 
@@ -12,7 +12,7 @@ async fn a_copy_made_after_the_close_is_the_whole_mall() {
     let world = World::open(Durability::Memory).await;
     assert_eq!(world.storage.upkeep.health().await.durability, Durability::Memory);
     for user in 1..=50 {
-        assert_eq!(world.claim(user).await.unwrap(), ClaimAnswer::Accepted);
+        assert_eq!(world.claim(user).await.unwrap(), ClaimOutcome::Accepted);
     }
     let taken = world.take(20).await;
     world.storage.orders.persist(&taken, NOON).await.unwrap();
@@ -30,7 +30,7 @@ async fn a_copy_made_after_the_close_is_the_whole_mall() {
     assert_eq!(copy.taken().await, 50);
     assert_eq!(copy.storage.sessions.find(TOKEN, HOUR, NOON).await.unwrap(), Some(UserId::new(9)));
     assert_eq!(copy.storage.upkeep.setting("zone").await.unwrap().as_deref(), Some("UTC"));
-    assert_eq!(copy.claim(51).await.unwrap(), ClaimAnswer::Accepted);
+    assert_eq!(copy.claim(51).await.unwrap(), ClaimOutcome::Accepted);
 }
 
 /// Not with a claim, and not later either: relaxed malls sync every 200 ms.
@@ -39,7 +39,7 @@ async fn it_syncs_nothing_while_it_works() {
     let world = World::open(Durability::Memory).await;
     world.faults.set_failing_syncs(true);
     for user in 1..=3 {
-        assert_eq!(world.claim(user).await.unwrap(), ClaimAnswer::Accepted);
+        assert_eq!(world.claim(user).await.unwrap(), ClaimOutcome::Accepted);
         tokio::time::sleep(std::time::Duration::from_millis(150)).await;
     }
     assert_eq!(world.troubles().await, [""; 0]);

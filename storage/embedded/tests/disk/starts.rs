@@ -1,10 +1,11 @@
-//! Starts that find less than a stop left: no room, an unfinished snapshot, a snapshot or a log that is damaged.
+//! Starts that find less than a stop left: no room, an unfinished snapshot, a snapshot or a log that is
+//! damaged.
 
 use std::fs;
 use std::path::PathBuf;
 
 use mallbox_storage::sessions::TokenHash;
-use mallbox_storage::{ClaimAnswer, Durability, LogLoss, OpenError, StoreError, UserId};
+use mallbox_storage::{ClaimOutcome, Durability, LogLoss, OpenError, StoreError, UserId};
 
 use crate::world::{Closed, HOUR, NOON, World};
 
@@ -16,7 +17,7 @@ async fn left() -> Closed {
     let world = World::open(Durability::Process).await;
     world.storage.sessions.begin(TOKEN, UserId::new(1), HOUR, NOON).await.unwrap();
     for user in 1..=CLAIMS {
-        assert_eq!(world.claim(user).await.unwrap(), ClaimAnswer::Accepted);
+        assert_eq!(world.claim(user).await.unwrap(), ClaimOutcome::Accepted);
     }
     world.closed().await
 }
@@ -34,7 +35,8 @@ async fn has_everything(world: &World) {
     assert_eq!(world.storage.sessions.find(TOKEN, HOUR, NOON).await.unwrap(), Some(UserId::new(1)));
 }
 
-/// sled takes the unfinished snapshot for the newest one. A full disk leaves one behind, and so does a power cut.
+/// sled takes the unfinished snapshot for the newest one. A full disk leaves one behind, and so does a power
+/// cut.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_unfinished_snapshot_made_the_log_unopenable() {
     let mut closed = left().await;
@@ -68,7 +70,7 @@ async fn a_start_without_room_did_not_know_the_pending_claims() {
     has_everything(&world).await;
     world.faults.set_full(false);
     assert_eq!(world.troubles().await, [""; 0], "without a restart");
-    assert_eq!(world.claim(CLAIMS + 1).await.unwrap(), ClaimAnswer::Accepted);
+    assert_eq!(world.claim(CLAIMS + 1).await.unwrap(), ClaimOutcome::Accepted);
     let world = world.reopen().await;
     assert_eq!(world.taken().await, CLAIMS + 1);
     assert_eq!(world.storage.sessions.find(TOKEN, HOUR, NOON).await.unwrap(), Some(UserId::new(1)));
@@ -83,7 +85,7 @@ async fn a_new_mall_is_made_when_there_is_room_and_not_before() {
     let world = closed.open().await;
     assert!(world.claim(1).await.is_err() && !log.exists());
     world.faults.set_full(false);
-    assert_eq!(world.claim(1).await.unwrap(), ClaimAnswer::Accepted);
+    assert_eq!(world.claim(1).await.unwrap(), ClaimOutcome::Accepted);
     let world = world.reopen().await;
     assert_eq!(world.taken().await, 1);
 }
@@ -125,7 +127,7 @@ async fn a_lost_log_was_given_up_without_a_word_about_what_was_in_it() {
     let world = closed.open().await;
     assert_eq!(world.taken().await, 0);
     let world = world.reopen().await;
-    assert_eq!(world.claim(1).await.unwrap(), ClaimAnswer::Accepted);
+    assert_eq!(world.claim(1).await.unwrap(), ClaimOutcome::Accepted);
 }
 
 /// A power cut while a damaged log is replaced: before the new one is whole, and before it has its name.

@@ -1,4 +1,5 @@
-//! Troubles that are played: told like real ones, gone when they are taken away, and nothing that was answered is lost.
+//! Troubles that are played: told like real ones, gone when they are taken away, and nothing that was
+//! answered is lost.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -6,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use mallbox_storage::sessions::TokenHash;
-use mallbox_storage::{ClaimAnswer, Durability, StoreError, UserId};
+use mallbox_storage::{ClaimOutcome, Durability, StoreError, UserId};
 
 use mallbox_test_patience as patience;
 
@@ -14,7 +15,8 @@ use crate::world::{HOUR, NOON, World, claim};
 
 /// Long enough for a machine that is busy with something else.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Longer than all that is waited for together, and no longer: a mall is not closed before its commits are made.
+/// Longer than all that is waited for together, and no longer: a mall is not closed before its commits are
+/// made.
 const SLOW: Duration = Duration::from_secs(60);
 
 /// What became of the claims of a rush, by their users.
@@ -27,9 +29,9 @@ struct Answers {
 }
 
 impl Answers {
-    fn note(&self, user: u64, answer: &Result<ClaimAnswer, StoreError>) {
+    fn note(&self, user: u64, answer: &Result<ClaimOutcome, StoreError>) {
         let whose = match answer {
-            Ok(ClaimAnswer::Accepted) => &self.accepted,
+            Ok(ClaimOutcome::Accepted) => &self.accepted,
             Err(StoreError::Full { .. }) => &self.refused,
             Err(StoreError::Unavailable { .. }) => &self.left_open,
             other => panic!("{other:?}"),
@@ -107,7 +109,7 @@ async fn rush(world: &World) -> Arc<Answers> {
 async fn a_full_disk_is_told_at_once_and_forgotten_at_once() {
     let world = World::open(Durability::Memory).await;
     let session = TokenHash([1; 32]);
-    assert_eq!(world.claim(1).await.unwrap(), ClaimAnswer::Accepted);
+    assert_eq!(world.claim(1).await.unwrap(), ClaimOutcome::Accepted);
     world.faults.set_full(true);
 
     let full = |answer: StoreError| {
@@ -129,7 +131,7 @@ async fn a_full_disk_is_told_at_once_and_forgotten_at_once() {
     world.faults.set_full(false);
     assert_eq!(world.troubles().await, [""; 0]);
     assert_eq!(world.storage.order_log.state().await.trouble, None);
-    assert_eq!(world.claim(2).await.unwrap(), ClaimAnswer::Accepted);
+    assert_eq!(world.claim(2).await.unwrap(), ClaimOutcome::Accepted);
     world.storage.sessions.begin(session, UserId::new(1), HOUR, NOON).await.unwrap();
     world.storage.upkeep.put_setting("zone", "UTC").await.unwrap();
     assert_eq!(world.faults.refusals(), 5, "four calls, and the look of the record itself");
@@ -151,15 +153,15 @@ async fn a_slow_disk_holds_up_each_commit_until_it_is_fast_again() {
     world.faults.set_slow(None);
     let answers = async { (claiming.await.unwrap().unwrap(), setting.await.unwrap().unwrap()) };
     let (claimed, ()) = tokio::time::timeout(patience::scaled(PATIENCE), answers).await.unwrap();
-    assert_eq!(claimed, ClaimAnswer::Accepted);
-    assert_eq!(world.claim(2).await.unwrap(), ClaimAnswer::Accepted);
+    assert_eq!(claimed, ClaimOutcome::Accepted);
+    assert_eq!(world.claim(2).await.unwrap(), ClaimOutcome::Accepted);
     assert_eq!(world.faults.delays(), 2);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_mall_that_is_stopped_and_started_on_a_full_disk_loses_nothing_and_is_not_called_damaged() {
     let world = World::open(Durability::Memory).await;
-    assert_eq!(world.claim(1).await.unwrap(), ClaimAnswer::Accepted);
+    assert_eq!(world.claim(1).await.unwrap(), ClaimOutcome::Accepted);
     world.faults.set_full(true);
     let closed = world.closed().await;
     let world = closed.open().await;
@@ -169,5 +171,5 @@ async fn a_mall_that_is_stopped_and_started_on_a_full_disk_loses_nothing_and_is_
     closed.faults.set_full(false);
     let world = closed.open().await;
     assert_eq!(world.take(10).await.len(), 1);
-    assert_eq!(world.claim(2).await.unwrap(), ClaimAnswer::Accepted);
+    assert_eq!(world.claim(2).await.unwrap(), ClaimOutcome::Accepted);
 }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mallbox_storage::{
-    Cents, Claim, ClaimAnswer, Durability, Logged, NewSale, OpenError, OrderId, ShopId, Storage, StoreError,
-    Timestamp, UserId, VoucherId, VoucherStatus, VoucherText,
+    Cents, Claim, ClaimOutcome, Durability, LoggedClaim, NewSale, OpenError, OrderId, ShopId, Storage,
+    StoreError, Timestamp, UserId, VoucherId, VoucherStatus, VoucherText,
 };
 use mallbox_storage_embedded::{DiskFaults, EmbeddedOptions};
 use tempfile::TempDir;
@@ -79,7 +79,8 @@ impl World {
         Closed { voucher: self.voucher, faults, options, home }
     }
 
-    /// Stops it in order, copies what it left to another directory, and opens the copy as one that must not lose anything.
+    /// Stops it in order, copies what it left to another directory, and opens the copy as one that must not
+    /// lose anything.
     pub async fn copied(self) -> Self {
         let mut closed = self.closed().await;
         let home = TempDir::new().unwrap();
@@ -91,12 +92,12 @@ impl World {
     }
 
     /// One unit for a user, whose number is the order's too.
-    pub async fn claim(&self, user: u64) -> Result<ClaimAnswer, StoreError> {
+    pub async fn claim(&self, user: u64) -> Result<ClaimOutcome, StoreError> {
         claim(&self.storage, self.voucher, user).await
     }
 
     /// What waits for an order worker.
-    pub async fn take(&self, max: usize) -> Vec<Logged> {
+    pub async fn take(&self, max: usize) -> Vec<LoggedClaim> {
         self.storage.order_log.take(WORKER, max, Duration::ZERO).await.unwrap()
     }
 
@@ -145,7 +146,7 @@ impl Closed {
 }
 
 /// A claim that a task of its own may make.
-pub async fn claim(storage: &Storage, voucher: VoucherId, user: u64) -> Result<ClaimAnswer, StoreError> {
+pub async fn claim(storage: &Storage, voucher: VoucherId, user: u64) -> Result<ClaimOutcome, StoreError> {
     claim_as(storage, voucher, user, order(voucher, user)).await
 }
 
@@ -155,7 +156,7 @@ pub async fn claim_as(
     voucher: VoucherId,
     user: u64,
     order: OrderId,
-) -> Result<ClaimAnswer, StoreError> {
+) -> Result<ClaimOutcome, StoreError> {
     storage.sales.claim(Claim { order, voucher, user: UserId::new(user), at: NOON }).await
 }
 

@@ -194,7 +194,7 @@ struct ManualTime {
     moved: Notify,
 }
 
-impl Time for ManualTime {
+impl Clock for ManualTime {
     fn now(&self) -> Duration {
         *self.now.lock()
     }

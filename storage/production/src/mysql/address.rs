@@ -8,13 +8,13 @@ use mysql_async::{Opts, OptsBuilder, PoolConstraints, SslOpts, UrlError};
 
 /// Connections per process, unless the URL says otherwise: more than a few dozen make a server slower, not
 /// faster.
-const CONNECTIONS: usize = 16;
+const CONNECTIONS_DEFAULT: usize = 16;
 /// Prepared statements cached per connection, least recently used out first: enough for claims, orders and
 /// their pages. By default, a server allows 16,382 prepared statements over all connections, and 151
 /// connections: the connections run out first.
-pub(super) const STATEMENTS: usize = 64;
+pub(super) const PREPARED_STATEMENTS_MAX: usize = 64;
 /// An idle connection is closed after this time.
-const IDLE: Duration = Duration::from_secs(60);
+const IDLE_TIMEOUT: Duration = Duration::from_secs(60);
 /// TCP keepalive interval: detects a dead peer even on an idle connection.
 const KEEPALIVE: Duration = Duration::from_secs(30);
 
@@ -45,8 +45,8 @@ impl Address {
         if url.split_once('?').is_some_and(|(_, query)| query.contains('@')) {
             return Err(bad("a ? or @ that does not stand for itself is written %3F or %40".into()));
         }
-        let (url, Ours { ca, connections }) = without_ours(url).map_err(bad)?;
-        let opts = Opts::from_url(&url).map_err(|error| bad(words(error)))?;
+        let (url, OwnParams { ca, connections }) = without_ours(url).map_err(bad)?;
+        let opts = Opts::from_url(&url).map_err(|error| bad(describe(error)))?;
         let database = opts.db_name().map(str::to_owned).ok_or_else(|| {
             bad("it names no database; it has the form mysql://user:password@host:3306/database".into())
         })?;
@@ -57,13 +57,13 @@ impl Address {
             return Err(bad("ca=FILE means nothing without require_ssl=true".into()));
         }
         let builder = OptsBuilder::from_opts(opts)
-            .pool_opts(pool.with_inactive_connection_ttl(IDLE))
+            .pool_opts(pool.with_inactive_connection_ttl(IDLE_TIMEOUT))
             .ssl_opts(ssl.map(|ssl| trusting(ssl, ca)))
             // Connects to the address in the URL, and not to the local socket of another server.
             .prefer_socket(false)
             // An update that changes nothing still counts its row as found.
             .client_found_rows(true)
-            .stmt_cache_size(STATEMENTS)
+            .stmt_cache_size(PREPARED_STATEMENTS_MAX)
             .tcp_keepalive(Some(KEEPALIVE))
             .init(SETTINGS.map(str::to_owned).to_vec());
         Ok(Self { opts: builder.into(), database })
@@ -86,7 +86,7 @@ impl Address {
 }
 
 /// Describes the error in a URL without the values of parameters, since a value may be a password.
-fn words(error: UrlError) -> String {
+fn describe(error: UrlError) -> String {
     match error {
         UrlError::UnknownParameter { param } => format!("its parameter {param} is not known"),
         UrlError::InvalidParamValue { param, .. } => format!("its parameter {param} has no such value"),
@@ -96,15 +96,15 @@ fn words(error: UrlError) -> String {
 }
 
 /// Parameters unknown to the driver, or known to the driver only as half of a pair.
-struct Ours {
+struct OwnParams {
     ca: Option<PathBuf>,
     connections: PoolConstraints,
 }
 
 /// Splits mallbox's own parameters from the URL.
-fn without_ours(url: &str) -> Result<(String, Ours), String> {
+fn without_ours(url: &str) -> Result<(String, OwnParams), String> {
     let (before, query) = url.split_once('?').unwrap_or((url, ""));
-    let (mut ca, mut connections, mut others) = (None, CONNECTIONS, Vec::new());
+    let (mut ca, mut connections, mut others) = (None, CONNECTIONS_DEFAULT, Vec::new());
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
         match pair.split_once('=') {
             Some(("ca", file)) => ca = Some(PathBuf::from(file)),
@@ -115,7 +115,7 @@ fn without_ours(url: &str) -> Result<(String, Ours), String> {
     let connections = PoolConstraints::new(0, connections)
         .ok_or("its parameter pool_max is a number of connections, 1 or more")?;
     let url = if others.is_empty() { before.to_owned() } else { format!("{before}?{}", others.join("&")) };
-    Ok((url, Ours { ca, connections }))
+    Ok((url, OwnParams { ca, connections }))
 }
 
 /// Trusts only the named certificate, if the URL names one.

@@ -9,15 +9,15 @@ use async_trait::async_trait;
 use mallbox_storage::backend::Numbered as _;
 use mallbox_storage::backend::change_of_count;
 use mallbox_storage::{
-    Comment, CommentId, Commented, Comments, NoteId, Page, Post, StoreError, Thread, Timestamp, UserId,
+    Comment, CommentId, CommentOutcome, Comments, NoteId, Page, Post, StoreError, Thread, Timestamp, UserId,
     Visibility,
 };
 use mysql_async::{Conn, Params};
 
 use super::columns::{Columns, all, execute, first};
 use super::database::Database;
-use super::job::run;
-use super::trouble::Fault;
+use super::job::boxed;
+use super::trouble::MysqlError;
 use super::{many, reports};
 
 pub(super) struct MysqlComments(pub(super) Database);
@@ -35,8 +35,8 @@ impl Comments for MysqlComments {
         answers: Option<CommentId>,
         content: &str,
         now: Timestamp,
-    ) -> Result<Commented, StoreError> {
-        self.0.write("insert comment", |conn| run(insert(conn, author, note, answers, content, now))).await
+    ) -> Result<CommentOutcome, StoreError> {
+        self.0.write("insert comment", |conn| boxed(insert(conn, author, note, answers, content, now))).await
     }
 
     async fn those(&self, comments: &[CommentId]) -> Result<Vec<Comment>, StoreError> {
@@ -44,7 +44,9 @@ impl Comments for MysqlComments {
         let sql: &str = &format!("SELECT {COLUMNS} FROM note_comments WHERE id IN ({{keys}})");
         let found = self
             .0
-            .read("comments by id", |conn| run(async move { many::look(conn, sql, &[], ids, comment).await }))
+            .read("comments by id", |conn| {
+                boxed(async move { many::select_by_keys(conn, sql, &[], ids, comment).await })
+            })
             .await?;
         let found: HashMap<CommentId, Comment> =
             found.into_iter().map(|comment| (comment.id, comment)).collect();
@@ -52,11 +54,11 @@ impl Comments for MysqlComments {
     }
 
     async fn threads(&self, note: NoteId, page: Page) -> Result<(Vec<Thread>, u64), StoreError> {
-        self.0.read("comments of note", |conn| run(threads(conn, note, page))).await
+        self.0.read("comments of note", |conn| boxed(threads(conn, note, page))).await
     }
 
     async fn answers(&self, parent: CommentId, page: Page) -> Result<(Vec<Comment>, u64), StoreError> {
-        self.0.read("answers to comment", |conn| run(answers(conn, parent, page))).await
+        self.0.read("answers to comment", |conn| boxed(answers(conn, parent, page))).await
     }
 
     async fn put_visibility(
@@ -66,7 +68,7 @@ impl Comments for MysqlComments {
         now: Timestamp,
     ) -> Result<Option<Visibility>, StoreError> {
         let op = "put visibility of comment";
-        self.0.write(op, |conn| run(put_visibility(conn, comment, visibility, now))).await
+        self.0.write(op, |conn| boxed(put_visibility(conn, comment, visibility, now))).await
     }
 
     async fn miscounted(&self) -> Result<u64, StoreError> {
@@ -77,7 +79,7 @@ impl Comments for MysqlComments {
                      ON note_id = notes.id
                    WHERE notes.comments <> COALESCE(changed, 0)";
         let found = self.0.look("miscounted comments", |conn| {
-            run(async move { first(conn, sql, (), Columns::count).await })
+            boxed(async move { first(conn, sql, (), Columns::count).await })
         });
         Ok(found.await?.unwrap_or_default())
     }
@@ -90,16 +92,16 @@ async fn insert(
     answers: Option<CommentId>,
     content: &str,
     now: Timestamp,
-) -> Result<Commented, Fault> {
+) -> Result<CommentOutcome, MysqlError> {
     let sql = "SELECT 1 FROM notes WHERE id = ? AND status < 2 FOR UPDATE";
     if first(conn, sql, (note.get(),), Columns::next::<i64>).await?.is_none() {
-        return Ok(Commented::NoNote);
+        return Ok(CommentOutcome::NoNote);
     }
     let (parent, answer) = match answers {
         None => (0, 0),
         Some(answered) => match parent_of_answer(conn, note, answered).await? {
             Some(parent) => (parent, answered.get()),
-            None => return Ok(Commented::NoComment),
+            None => return Ok(CommentOutcome::NoComment),
         },
     };
     let sql = "INSERT INTO note_comments (note_id, user_id, parent_id, answer_id, content, created_ms)
@@ -107,22 +109,26 @@ async fn insert(
     execute(conn, sql, (note.get(), author.get(), parent, answer, content, now.as_millis())).await?;
     let comment = CommentId::new(conn.last_insert_id().unwrap_or_default());
     change_count(conn, note.get(), 1).await?;
-    Ok(Commented::Written(comment))
+    Ok(CommentOutcome::Written(comment))
 }
 
 /// Returns the top-level comment above the reply to `answered`; `None` if `answered` is not a visible comment
 /// of the note.
-async fn parent_of_answer(conn: &mut Conn, note: NoteId, answered: CommentId) -> Result<Option<u64>, Fault> {
+async fn parent_of_answer(
+    conn: &mut Conn,
+    note: NoteId,
+    answered: CommentId,
+) -> Result<Option<u64>, MysqlError> {
     let sql = "SELECT IF(parent_id = 0, id, parent_id) FROM note_comments
                WHERE id = ? AND note_id = ? AND status < 2 FOR UPDATE";
     first(conn, sql, (answered.get(), note.get()), Columns::next).await
 }
 
-async fn change_count(conn: &mut Conn, note: u64, by: i64) -> Result<(), Fault> {
+async fn change_count(conn: &mut Conn, note: u64, by: i64) -> Result<(), MysqlError> {
     execute(conn, "UPDATE notes SET comments = comments + ? WHERE id = ?", (by, note)).await.map(drop)
 }
 
-async fn threads(conn: &mut Conn, note: NoteId, page: Page) -> Result<(Vec<Thread>, u64), Fault> {
+async fn threads(conn: &mut Conn, note: NoteId, page: Page) -> Result<(Vec<Thread>, u64), MysqlError> {
     let filter = "WHERE note_id = ? AND parent_id = 0 AND (status < 2 OR EXISTS
       (SELECT 1 FROM note_comments AS below WHERE below.parent_id = note_comments.id AND below.status < 2))";
     let rest = format!("{filter} ORDER BY created_ms DESC, id DESC LIMIT ? OFFSET ?");
@@ -140,7 +146,7 @@ async fn threads(conn: &mut Conn, note: NoteId, page: Page) -> Result<(Vec<Threa
 async fn first_answers(
     conn: &mut Conn,
     comments: &[Comment],
-) -> Result<HashMap<CommentId, (Vec<Comment>, u64)>, Fault> {
+) -> Result<HashMap<CommentId, (Vec<Comment>, u64)>, MysqlError> {
     let ids: Vec<u64> = comments.iter().map(|comment| comment.id.get()).collect();
     let sql = format!(
         "SELECT {COLUMNS}, answers FROM (
@@ -148,11 +154,11 @@ async fn first_answers(
              COUNT(*) OVER (PARTITION BY parent_id) AS answers FROM note_comments
            WHERE parent_id IN ({{keys}}) AND status < 2) AS below
          WHERE place <= {} ORDER BY parent_id, place",
-        Thread::ANSWERS
+        Thread::REPLIES_MAX
     );
     let read = |row: &mut Columns| Ok((comment(row)?, row.count()?));
     let mut below: HashMap<CommentId, (Vec<Comment>, u64)> = HashMap::new();
-    for (answer, count) in many::look(conn, &sql, &[], &ids, read).await? {
+    for (answer, count) in many::select_by_keys(conn, &sql, &[], &ids, read).await? {
         if let Some(parent) = answer.parent {
             let (answers, answer_count) = below.entry(parent).or_default();
             answers.push(answer);
@@ -162,7 +168,7 @@ async fn first_answers(
     Ok(below)
 }
 
-async fn answers(conn: &mut Conn, parent: CommentId, page: Page) -> Result<(Vec<Comment>, u64), Fault> {
+async fn answers(conn: &mut Conn, parent: CommentId, page: Page) -> Result<(Vec<Comment>, u64), MysqlError> {
     let filter = "WHERE parent_id = ? AND parent_id <> 0 AND status < 2";
     let rest = format!("{filter} ORDER BY created_ms, id LIMIT ? OFFSET ?");
     let answers = list(conn, &rest, (parent.get(), page.size(), page.skipped())).await?;
@@ -174,7 +180,7 @@ async fn put_visibility(
     comment: CommentId,
     visibility: Visibility,
     now: Timestamp,
-) -> Result<Option<Visibility>, Fault> {
+) -> Result<Option<Visibility>, MysqlError> {
     let key = (comment.get(),);
     // A comment never moves to another note, so the note's id may be read before the lock.
     let sql = "SELECT note_id FROM note_comments WHERE id = ?";
@@ -197,16 +203,20 @@ async fn put_visibility(
     Ok(Some(was))
 }
 
-async fn list(conn: &mut Conn, rest: &str, which: impl Into<Params> + Send) -> Result<Vec<Comment>, Fault> {
+async fn list(
+    conn: &mut Conn,
+    rest: &str,
+    which: impl Into<Params> + Send,
+) -> Result<Vec<Comment>, MysqlError> {
     all(conn, format!("SELECT {COLUMNS} FROM note_comments {rest}"), which, comment).await
 }
 
-async fn count(conn: &mut Conn, filter: &str, key: u64) -> Result<u64, Fault> {
+async fn count(conn: &mut Conn, filter: &str, key: u64) -> Result<u64, MysqlError> {
     let sql = format!("SELECT COUNT(*) FROM note_comments {filter}");
     Ok(first(conn, sql, (key,), Columns::count).await?.unwrap_or_default())
 }
 
-fn comment(row: &mut Columns) -> Result<Comment, Fault> {
+fn comment(row: &mut Columns) -> Result<Comment, MysqlError> {
     let one_or_none = |id: u64| (id != 0).then(|| CommentId::new(id));
     Ok(Comment {
         id: CommentId::new(row.next()?),

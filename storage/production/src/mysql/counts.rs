@@ -6,7 +6,7 @@ use mallbox_storage::{OrderCounts, OrderId, OrderStatus, VoucherId};
 use mysql_async::{Conn, Params, params};
 
 use super::columns::{Columns, all};
-use super::trouble::Fault;
+use super::trouble::MysqlError;
 
 /// The range of all ids.
 pub(super) const ALL: (u64, u64) = (u64::MIN, u64::MAX);
@@ -17,7 +17,7 @@ pub(super) async fn count(
     conn: &mut Conn,
     only: Option<VoucherId>,
     (first, last): (u64, u64),
-) -> Result<BTreeMap<VoucherId, OrderCounts>, Fault> {
+) -> Result<BTreeMap<VoucherId, OrderCounts>, MysqlError> {
     let filter = if only.is_some() { "voucher_id = :only" } else { ":only IS NULL" };
     let mut counts: BTreeMap<VoucherId, OrderCounts> = BTreeMap::new();
     let sql = format!(
@@ -56,7 +56,7 @@ pub(super) async fn count(
 /// Returns the highest count per day, read from the ids of [`OrderId::compose`]. An imported order may have
 /// an id of another form, whose bits mean nothing: such an id's time differs from the order's time by more
 /// than a day.
-pub(super) async fn highest(conn: &mut Conn) -> Result<Vec<(u64, u64)>, Fault> {
+pub(super) async fn highest(conn: &mut Conn) -> Result<Vec<(u64, u64)>, MysqlError> {
     let mut highest: BTreeMap<u64, u64> = BTreeMap::new();
     for sql in [
         "SELECT (id >> 32) DIV 86400 AS day, MAX((id >> 4) & ?) FROM orders
@@ -73,6 +73,6 @@ pub(super) async fn highest(conn: &mut Conn) -> Result<Vec<(u64, u64)>, Fault> {
     Ok(highest.into_iter().collect())
 }
 
-async fn by_voucher(conn: &mut Conn, sql: &str, params: Params) -> Result<Vec<(VoucherId, u64)>, Fault> {
+async fn by_voucher(conn: &mut Conn, sql: &str, params: Params) -> Result<Vec<(VoucherId, u64)>, MysqlError> {
     all(conn, sql, params, |row| Ok((VoucherId::new(row.next()?), row.count()?))).await
 }

@@ -12,28 +12,28 @@ use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
-use super::form::Form;
-use super::job::{Job, run};
-use super::trouble::Fault;
+use super::form::TransactionMode;
+use super::job::{Job, boxed};
+use super::trouble::MysqlError;
 use crate::breaker::{Breaker, Pass};
 
 /// Time limit of a call with a waiting caller, and of every call until a connection is ready.
-pub(super) const QUICK: Duration = Duration::from_millis(700);
+pub(super) const CALL_TIMEOUT: Duration = Duration::from_millis(700);
 /// Time limit of a batch of orders on a busy server. No user waits for a batch. After a
 /// timeout, the outcome is in doubt, and a repeat of the batch settles it.
-const BATCH: Duration = Duration::from_secs(5);
+const BATCH_TIMEOUT: Duration = Duration::from_secs(5);
 /// Time limit of a check that reads every row, such as the ledger check: some ten million rows.
-const LOOK: Duration = Duration::from_secs(600);
+const SNAPSHOT_TIMEOUT: Duration = Duration::from_secs(600);
 /// Interval of pings to the server while a long call runs.
-const WATCH_EVERY: Duration = Duration::from_secs(1);
+const PING_INTERVAL: Duration = Duration::from_secs(1);
 /// Attempts per job when the server rolls back a job in favour of another. The first pause is [`PAUSE`], and
 /// each further pause is four times longer.
-const TRIES: u32 = 4;
-const PAUSE: Duration = Duration::from_millis(2);
+const ATTEMPTS_MAX: u32 = 4;
+const RETRY_PAUSE_MIN: Duration = Duration::from_millis(2);
 /// A read that takes longer counts as slow: an API call has time for three such reads.
-const SLOW: Duration = Duration::from_millis(450);
+const SLOW_READ: Duration = Duration::from_millis(450);
 /// Time limit for closing a connection that will not be reused.
-const GOOD_BYE: Duration = Duration::from_millis(100);
+const DISCONNECT_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// The connections to the MySQL server. Cheap to clone.
 ///
@@ -60,11 +60,11 @@ struct Inner {
     connections: Semaphore,
     /// Batches and checks get at most half of the connections: the rest serves calls with a waiting caller.
     slow: Semaphore,
-    trouble: Mutex<Option<Trouble>>,
+    trouble: Mutex<Option<LastFailure>>,
 }
 
 /// Cause of the last failed call.
-struct Trouble {
+struct LastFailure {
     words: String,
     /// The server responds but refuses writes. A successful read does not clear such trouble.
     is_of_writing: bool,
@@ -99,7 +99,7 @@ impl Database {
                 pool: Pool::new(opts.clone()),
                 opts,
                 home: Handle::current(),
-                breaker: Breaker::new("MySQL", address, SLOW, Handle::current(), Box::new(probe)),
+                breaker: Breaker::new("MySQL", address, SLOW_READ, Handle::current(), Box::new(probe)),
                 connections: Semaphore::new(connections),
                 slow: Semaphore::new(connections.div_ceil(2)),
                 trouble: Mutex::default(),
@@ -110,7 +110,7 @@ impl Database {
 
     /// Runs a read with a waiting caller. Tries again if the connection turns out to be lost.
     pub(super) async fn read<'a, T>(&self, op: &'static str, job: impl Job<'a, T>) -> Result<T, StoreError> {
-        self.run(op, Form::Read, QUICK, job).await
+        self.run(op, TransactionMode::Read, CALL_TIMEOUT, job).await
     }
 
     /// Runs a write of one statement, which is its own transaction.
@@ -119,22 +119,22 @@ impl Database {
         op: &'static str,
         job: impl Job<'a, T>,
     ) -> Result<T, StoreError> {
-        self.run(op, Form::Statement, QUICK, job).await
+        self.run(op, TransactionMode::Statement, CALL_TIMEOUT, job).await
     }
 
     /// Runs a write in one transaction, with a waiting caller.
     pub(super) async fn write<'a, T>(&self, op: &'static str, job: impl Job<'a, T>) -> Result<T, StoreError> {
-        self.run(op, Form::Transaction, QUICK, job).await
+        self.run(op, TransactionMode::Transaction, CALL_TIMEOUT, job).await
     }
 
     /// Runs a large write in one transaction, without a waiting caller. Leaves the fault to the caller.
-    pub(super) async fn try_bulk<'a, T>(&self, job: impl Job<'a, T>) -> Result<T, Fault> {
-        self.tries(Form::Transaction, BATCH, job).await
+    pub(super) async fn try_bulk<'a, T>(&self, job: impl Job<'a, T>) -> Result<T, MysqlError> {
+        self.tries(TransactionMode::Transaction, BATCH_TIMEOUT, job).await
     }
 
     /// Runs a long read in one consistent snapshot.
     pub(super) async fn look<'a, T>(&self, op: &'static str, job: impl Job<'a, T>) -> Result<T, StoreError> {
-        self.run(op, Form::Snapshot, LOOK, job).await
+        self.run(op, TransactionMode::Snapshot, SNAPSHOT_TIMEOUT, job).await
     }
 
     /// Spawns a task on the runtime of the connections, for work that outlives its caller.
@@ -143,13 +143,16 @@ impl Database {
     }
 
     /// Has the pool open its first connection.
-    pub(super) async fn first_call(&self) -> Result<(), Fault> {
-        self.tries(Form::Read, QUICK, |conn: &mut Conn| run(async move { Ok(conn.ping().await?) })).await
+    pub(super) async fn first_call(&self) -> Result<(), MysqlError> {
+        self.tries(TransactionMode::Read, CALL_TIMEOUT, |conn: &mut Conn| {
+            boxed(async move { Ok(conn.ping().await?) })
+        })
+        .await
     }
 
     /// Returns the present trouble, if any: pings the server, and remembers the outcome of the last writes.
     pub(crate) async fn trouble(&self) -> Option<String> {
-        let asked = self.read("ping", |conn| run(async move { Ok(conn.ping().await?) })).await;
+        let asked = self.read("ping", |conn| boxed(async move { Ok(conn.ping().await?) })).await;
         let stored = || self.inner.trouble.lock().as_ref().map(|trouble| trouble.words.clone());
         asked.err().map(|error| error.to_string()).or_else(stored)
     }
@@ -162,11 +165,11 @@ impl Database {
     /// Closes the connections. Later calls fail.
     pub(crate) async fn close(&self) -> Result<(), StoreError> {
         self.inner.connections.close();
-        let (pool, limit) = (self.inner.pool.clone(), QUICK);
+        let (pool, limit) = (self.inner.pool.clone(), CALL_TIMEOUT);
         let closed = self.inner.home.spawn(async move { timeout(limit, pool.disconnect()).await });
         // Connections in use are closed by their users. All acknowledged writes are in the database.
         match closed.await {
-            Ok(Ok(Err(error))) => Err(Fault::from(error).explain("close")),
+            Ok(Ok(Err(error))) => Err(MysqlError::from(error).into_store_error("close")),
             _ => Ok(()),
         }
     }
@@ -174,27 +177,32 @@ impl Database {
     async fn run<'a, T>(
         &self,
         op: &'static str,
-        form: Form,
+        form: TransactionMode,
         limit: Duration,
         job: impl Job<'a, T>,
     ) -> Result<T, StoreError> {
-        self.tries(form, limit, job).await.map_err(|fault| fault.explain(op))
+        self.tries(form, limit, job).await.map_err(|fault| fault.into_store_error(op))
     }
 
-    async fn tries<'a, T>(&self, form: Form, limit: Duration, job: impl Job<'a, T>) -> Result<T, Fault> {
+    async fn tries<'a, T>(
+        &self,
+        form: TransactionMode,
+        limit: Duration,
+        job: impl Job<'a, T>,
+    ) -> Result<T, MysqlError> {
         let begun = Instant::now();
-        let (mut tries, mut pause) = (1, PAUSE);
+        let (mut tries, mut pause) = (1, RETRY_PAUSE_MIN);
         loop {
             let fault = match self.attempt(begun, form, limit, &job).await {
                 Ok(value) => {
-                    self.went_well(form);
+                    self.record_success(form);
                     return Ok(value);
                 }
                 Err(fault) => fault,
             };
-            let is_worth_it = fault.is_collision() || !form.writes() && fault.is_lost_connection();
-            if !is_worth_it || tries == TRIES || begun.elapsed() + pause >= limit {
-                self.went_wrong(form, &fault);
+            let is_worth_it = fault.is_rolled_back() || !form.writes() && fault.is_lost_connection();
+            if !is_worth_it || tries == ATTEMPTS_MAX || begun.elapsed() + pause >= limit {
+                self.record_failure(form, &fault);
                 return Err(fault);
             }
             sleep(pause).await;
@@ -205,48 +213,50 @@ impl Database {
     async fn attempt<'a, T>(
         &self,
         begun: Instant,
-        form: Form,
+        form: TransactionMode,
         limit: Duration,
         job: &impl Job<'a, T>,
-    ) -> Result<T, Fault> {
-        let is_slow = limit > QUICK;
-        let soon = if is_slow { Instant::now() } else { begun } + QUICK;
+    ) -> Result<T, MysqlError> {
+        let is_slow = limit > CALL_TIMEOUT;
+        let soon = if is_slow { Instant::now() } else { begun } + CALL_TIMEOUT;
         // The wait for a permit has causes besides a hanging server, so the circuit breaker does not count
         // the time.
-        let permits = timeout_at(soon, self.permits(is_slow)).await.map_err(|_| Fault::Silence(QUICK))??;
-        let pass = self.inner.breaker.admit().map_err(Fault::NotCalled)?;
+        let permits = timeout_at(soon, self.permits(is_slow))
+            .await
+            .map_err(|_| MysqlError::Silence(CALL_TIMEOUT))??;
+        let pass = self.inner.breaker.admit().map_err(MysqlError::NotCalled)?;
         let lease = timeout_at(soon, self.connect(permits)).await;
-        let mut lease = match lease.unwrap_or(Err(Fault::Unreachable(QUICK))) {
+        let mut lease = match lease.unwrap_or(Err(MysqlError::Unreachable(CALL_TIMEOUT))) {
             Ok(lease) => lease,
-            Err(fault) => return Err(lost(pass, fault)),
+            Err(fault) => return Err(report_failed_connection(pass, fault)),
         };
         if is_slow && let Err(fault) = lease.ping(soon).await {
             // Detects a dead server before the long wait.
-            return Err(lost(pass, fault));
+            return Err(report_failed_connection(pass, fault));
         }
         let pass = if is_slow || form.writes() { pass.lenient() } else { pass };
         let done = tokio::select! {
-            done = timeout_at(begun + limit, form.run(lease.conn()?, job)) => done.unwrap_or(Err(Fault::Silence(limit))),
+            done = timeout_at(begun + limit, form.run(lease.conn()?, job)) => done.unwrap_or(Err(MysqlError::Silence(limit))),
             fault = self.watch(), if is_slow => Err(fault),
         };
         let done = lease.end(done);
         match &done {
-            Err(fault @ Fault::Silence(_)) => pass.silent(fault),
+            Err(fault @ MysqlError::Silence(_)) => pass.silent(fault),
             Err(fault) if fault.is_lost_connection() => pass.lost(fault),
-            Err(Fault::Closed) => pass.unused(),
+            Err(MysqlError::Closed) => pass.unused(),
             _ => pass.answered(),
         }
         done
     }
 
     /// Opens a connection outside the pool, for the caller alone. To be closed by [`part`](Self::part).
-    pub(super) async fn connect_apart(&self) -> Result<Conn, Fault> {
+    pub(super) async fn connect_dedicated(&self) -> Result<Conn, MysqlError> {
         if self.inner.connections.is_closed() {
-            return Err(Fault::Closed);
+            return Err(MysqlError::Closed);
         }
         let opts = self.inner.opts.clone();
-        let conn = self.inner.home.spawn(async move { timeout(QUICK, Conn::new(opts)).await });
-        Ok(conn.await.map_err(|_| Fault::Closed)?.map_err(|_| Fault::Silence(QUICK))??)
+        let conn = self.inner.home.spawn(async move { timeout(CALL_TIMEOUT, Conn::new(opts)).await });
+        Ok(conn.await.map_err(|_| MysqlError::Closed)?.map_err(|_| MysqlError::Silence(CALL_TIMEOUT))??)
     }
 
     /// Closes a connection, even in the middle of a statement.
@@ -255,9 +265,9 @@ impl Database {
     }
 
     /// Pings the server during a long call. Returns only when the server does not respond to a ping either.
-    pub(super) async fn watch(&self) -> Fault {
+    pub(super) async fn watch(&self) -> MysqlError {
         loop {
-            sleep(WATCH_EVERY).await;
+            sleep(PING_INTERVAL).await;
             if let Some(Err(fault)) = self.asked().await {
                 return fault;
             }
@@ -266,68 +276,72 @@ impl Database {
 
     /// Pings the server. Returns `None` while all connections are in use: the calls in progress will detect a
     /// dead server.
-    async fn asked(&self) -> Option<Result<(), Fault>> {
+    async fn asked(&self) -> Option<Result<(), MysqlError>> {
         let permit = self.inner.connections.try_acquire().ok()?;
         Some(match self.connect((None, permit)).await {
-            Ok(mut lease) => lease.ping(Instant::now() + QUICK).await.and_then(|()| lease.end(Ok(()))),
+            Ok(mut lease) => lease.ping(Instant::now() + CALL_TIMEOUT).await.and_then(|()| lease.end(Ok(()))),
             Err(fault) => Err(fault),
         })
     }
 
-    async fn permits(&self, is_slow: bool) -> Result<Permits<'_>, Fault> {
+    async fn permits(&self, is_slow: bool) -> Result<Permits<'_>, MysqlError> {
         let inner = &*self.inner;
-        let slow = if is_slow { Some(inner.slow.acquire().await.map_err(|_| Fault::Closed)?) } else { None };
-        let any = inner.connections.acquire().await.map_err(|_| Fault::Closed)?;
+        let slow =
+            if is_slow { Some(inner.slow.acquire().await.map_err(|_| MysqlError::Closed)?) } else { None };
+        let any = inner.connections.acquire().await.map_err(|_| MysqlError::Closed)?;
         Ok((slow, any))
     }
 
-    async fn connect<'a>(&'a self, permits: Permits<'a>) -> Result<Lease<'a>, Fault> {
+    async fn connect<'a>(&'a self, permits: Permits<'a>) -> Result<Lease<'a>, MysqlError> {
         let pool = self.inner.pool.clone();
         // A connection opened on this runtime lives as long as the runtime, not as long as the first user's.
-        let conn = self.inner.home.spawn(async move { timeout(QUICK, pool.get_conn()).await });
-        let conn = conn.await.map_err(|_| Fault::Closed)?.map_err(|_| Fault::Unreachable(QUICK))??;
+        let conn = self.inner.home.spawn(async move { timeout(CALL_TIMEOUT, pool.get_conn()).await });
+        let conn = conn
+            .await
+            .map_err(|_| MysqlError::Closed)?
+            .map_err(|_| MysqlError::Unreachable(CALL_TIMEOUT))??;
         Ok(Lease { conn: Some(conn), home: &self.inner.home, _permits: permits })
     }
 
-    fn went_well(&self, form: Form) {
+    fn record_success(&self, form: TransactionMode) {
         let mut trouble = self.inner.trouble.lock();
         if trouble.as_ref().is_some_and(|trouble| form.writes() || !trouble.is_of_writing) {
             *trouble = None;
         }
     }
 
-    fn went_wrong(&self, form: Form, fault: &Fault) {
-        if fault.is_trouble() {
-            let is_of_writing = form.writes() && !fault.spoils_connection();
-            *self.inner.trouble.lock() = Some(Trouble { words: fault.to_string(), is_of_writing });
+    fn record_failure(&self, form: TransactionMode, fault: &MysqlError) {
+        if fault.is_server_failure() {
+            let is_of_writing = form.writes() && !fault.leaves_connection_unusable();
+            *self.inner.trouble.lock() = Some(LastFailure { words: fault.to_string(), is_of_writing });
         }
     }
 }
 
 /// Reports a failed connection attempt to the circuit breaker.
-fn lost(pass: Pass<'_>, fault: Fault) -> Fault {
+fn report_failed_connection(pass: Pass<'_>, fault: MysqlError) -> MysqlError {
     match &fault {
-        Fault::Closed => pass.unused(),
+        MysqlError::Closed => pass.unused(),
         // The server responded with an error, such as too many connections.
-        Fault::Driver(Error::Server(_)) => pass.answered(),
+        MysqlError::Driver(Error::Server(_)) => pass.answered(),
         fault => pass.lost(fault),
     }
     fault
 }
 
 impl Lease<'_> {
-    fn conn(&mut self) -> Result<&mut Conn, Fault> {
-        self.conn.as_mut().ok_or(Fault::Closed)
+    fn conn(&mut self) -> Result<&mut Conn, MysqlError> {
+        self.conn.as_mut().ok_or(MysqlError::Closed)
     }
 
-    async fn ping(&mut self, until: Instant) -> Result<(), Fault> {
+    async fn ping(&mut self, until: Instant) -> Result<(), MysqlError> {
         let answered = timeout_at(until, self.conn()?.ping()).await;
-        Ok(answered.map_err(|_| Fault::Silence(QUICK))??)
+        Ok(answered.map_err(|_| MysqlError::Silence(CALL_TIMEOUT))??)
     }
 
     /// Returns the connection to the pool if in order.
-    fn end<T>(mut self, done: Result<T, Fault>) -> Result<T, Fault> {
-        if !done.as_ref().err().is_some_and(Fault::spoils_connection) {
+    fn end<T>(mut self, done: Result<T, MysqlError>) -> Result<T, MysqlError> {
+        if !done.as_ref().err().is_some_and(MysqlError::leaves_connection_unusable) {
             self.conn = None;
         }
         done
@@ -344,5 +358,5 @@ impl Drop for Lease<'_> {
 
 fn part(home: &Handle, conn: Conn) {
     // At the first poll of `disconnect`, the pool counts the connection as closed.
-    home.spawn(async move { timeout(GOOD_BYE, conn.disconnect()).await });
+    home.spawn(async move { timeout(DISCONNECT_TIMEOUT, conn.disconnect()).await });
 }

@@ -3,16 +3,16 @@
 use async_trait::async_trait;
 use mallbox_storage::backend::Numbered as _;
 use mallbox_storage::{
-    Claim, DeadLetter, DeadLetterId, DeadLetters, DeadState, OrderId, Page, Replayed, StoreError, Timestamp,
-    UserId, Voided, VoucherId,
+    Claim, DeadLetter, DeadLetterId, DeadLetters, DeadState, OrderId, Page, ReplayOutcome, StoreError,
+    Timestamp, UserId, VoidOutcome, VoucherId,
 };
 use mysql_async::{Conn, params};
 
 use super::columns::{Columns, all, execute, first};
 use super::database::Database;
-use super::job::run;
+use super::job::boxed;
 use super::sale_rows::{self, Lock};
-use super::trouble::Fault;
+use super::trouble::MysqlError;
 use super::{orders, persist};
 
 pub(super) struct MysqlDeadLetters(pub(super) Database);
@@ -32,7 +32,7 @@ impl DeadLetters for MysqlDeadLetters {
         let params = || params! { "state" => state, "size" => page.size(), "skipped" => page.skipped() };
         self.0
             .read("dead letters", |conn| {
-                run(async move {
+                boxed(async move {
                     let letters = all(conn, sql, params(), dead_letter).await?;
                     let total = first(conn, count, params! { "state" => state }, Columns::count).await?;
                     Ok((letters, total.unwrap_or_default()))
@@ -45,24 +45,24 @@ impl DeadLetters for MysqlDeadLetters {
         let sql: &str = &format!("{SELECT} WHERE order_id = ? ORDER BY entry");
         self.0
             .read("dead letters of order", |conn| {
-                run(async move { all(conn, sql, (order.get(),), dead_letter).await })
+                boxed(async move { all(conn, sql, (order.get(),), dead_letter).await })
             })
             .await
     }
 
-    async fn replay(&self, letter: DeadLetterId, now: Timestamp) -> Result<Replayed, StoreError> {
-        self.0.write("replay", |conn| run(async move { replay(conn, letter, now).await })).await
+    async fn replay(&self, letter: DeadLetterId, now: Timestamp) -> Result<ReplayOutcome, StoreError> {
+        self.0.write("replay", |conn| boxed(async move { replay(conn, letter, now).await })).await
     }
 
-    async fn void(&self, letter: DeadLetterId, now: Timestamp) -> Result<Voided, StoreError> {
-        self.0.write("void dead letter", |conn| run(async move { void(conn, letter, now).await })).await
+    async fn void(&self, letter: DeadLetterId, now: Timestamp) -> Result<VoidOutcome, StoreError> {
+        self.0.write("void dead letter", |conn| boxed(async move { void(conn, letter, now).await })).await
     }
 }
 
-async fn replay(conn: &mut Conn, which: DeadLetterId, now: Timestamp) -> Result<Replayed, Fault> {
-    let Some(letter) = lock(conn, which).await? else { return Ok(Replayed::Unknown) };
+async fn replay(conn: &mut Conn, which: DeadLetterId, now: Timestamp) -> Result<ReplayOutcome, MysqlError> {
+    let Some(letter) = lock(conn, which).await? else { return Ok(ReplayOutcome::Unknown) };
     if letter.state == DeadState::Voided {
-        return Ok(Replayed::Voided);
+        return Ok(ReplayOutcome::Voided);
     }
     if letter.state == DeadState::Open {
         let DeadLetter { order, voucher, user, claimed: at, .. } = letter;
@@ -71,32 +71,32 @@ async fn replay(conn: &mut Conn, which: DeadLetterId, now: Timestamp) -> Result<
         let sql = "UPDATE dead_letters SET attempts = attempts + 1 WHERE entry = ?";
         execute(conn, sql, (which.get(),)).await?;
         if let Err((reason, detail)) = revived {
-            return Ok(Replayed::Refused(reason, detail));
+            return Ok(ReplayOutcome::Refused(reason, detail));
         }
         close(conn, which, DeadState::Replayed, now).await?;
     }
     let order = orders::by_id(conn, letter.order).await?;
-    Ok(order.map_or(Replayed::Unknown, Replayed::Order))
+    Ok(order.map_or(ReplayOutcome::Unknown, ReplayOutcome::Order))
 }
 
-async fn void(conn: &mut Conn, which: DeadLetterId, now: Timestamp) -> Result<Voided, Fault> {
-    let Some(letter) = lock(conn, which).await? else { return Ok(Voided::Unknown) };
+async fn void(conn: &mut Conn, which: DeadLetterId, now: Timestamp) -> Result<VoidOutcome, MysqlError> {
+    let Some(letter) = lock(conn, which).await? else { return Ok(VoidOutcome::Unknown) };
     match letter.state {
-        DeadState::Voided => Ok(Voided::Void(letter)),
-        DeadState::Replayed => Ok(Voided::Replayed(letter)),
+        DeadState::Voided => Ok(VoidOutcome::Void(letter)),
+        DeadState::Replayed => Ok(VoidOutcome::Replayed(letter)),
         DeadState::Open => {
             if letter.holds_unit {
                 sale_rows::give_back(conn, letter.voucher, letter.user, letter.order).await?;
             }
             close(conn, which, DeadState::Voided, now).await?;
             let (state, closed) = (DeadState::Voided, Some(now));
-            Ok(Voided::Void(DeadLetter { holds_unit: false, state, closed, ..letter }))
+            Ok(VoidOutcome::Void(DeadLetter { holds_unit: false, state, closed, ..letter }))
         }
     }
 }
 
 /// Locks and returns the letter. Locks its sale first, in the order of dead-lettering.
-async fn lock(conn: &mut Conn, which: DeadLetterId) -> Result<Option<DeadLetter>, Fault> {
+async fn lock(conn: &mut Conn, which: DeadLetterId) -> Result<Option<DeadLetter>, MysqlError> {
     let sql = "SELECT voucher_id FROM dead_letters WHERE entry = ?";
     let Some(voucher) = first(conn, sql, (which.get(),), Columns::next::<u64>).await? else {
         return Ok(None);
@@ -106,12 +106,17 @@ async fn lock(conn: &mut Conn, which: DeadLetterId) -> Result<Option<DeadLetter>
 }
 
 /// Closes the letter. A closed letter holds no unit: the unit belongs to the order or was given back.
-async fn close(conn: &mut Conn, which: DeadLetterId, state: DeadState, now: Timestamp) -> Result<(), Fault> {
+async fn close(
+    conn: &mut Conn,
+    which: DeadLetterId,
+    state: DeadState,
+    now: Timestamp,
+) -> Result<(), MysqlError> {
     let sql = "UPDATE dead_letters SET state = ?, holds_unit = 0, closed_ms = ? WHERE entry = ?";
     execute(conn, sql, (state.number(), now.as_millis(), which.get())).await.map(drop)
 }
 
-fn dead_letter(row: &mut Columns) -> Result<DeadLetter, Fault> {
+fn dead_letter(row: &mut Columns) -> Result<DeadLetter, MysqlError> {
     Ok(DeadLetter {
         id: DeadLetterId::new(row.next()?),
         order: OrderId::new(row.next()?),

@@ -8,8 +8,8 @@ use mysql_async::params;
 
 use super::columns::{Columns, all, execute, first};
 use super::database::Database;
-use super::job::run;
-use super::trouble::Fault;
+use super::job::boxed;
+use super::trouble::MysqlError;
 use crate::{EpochRows, EpochScope, ServerEpoch};
 
 /// The database's clock: instances' own may differ.
@@ -23,7 +23,7 @@ impl EpochRows for MysqlEpochs {
     async fn current(&self) -> Result<Vec<ServerEpoch>, StoreError> {
         let sql = "SELECT scope, number, server, is_open FROM server_epochs
                    WHERE (scope, number) IN (SELECT scope, MAX(number) FROM server_epochs GROUP BY scope)";
-        self.0.read("epochs", |conn| run(async move { all(conn, sql, (), epoch).await })).await
+        self.0.read("epochs", |conn| boxed(async move { all(conn, sql, (), epoch).await })).await
     }
 
     async fn begin(&self, scopes: &[(EpochScope, u64)], server: &str) -> Result<(), StoreError> {
@@ -61,7 +61,7 @@ impl EpochRows for MysqlEpochs {
         let counted = self
             .0
             .read("unsettled epochs", |conn| {
-                run(async move { first(conn, sql, params, Columns::count).await })
+                boxed(async move { first(conn, sql, params, Columns::count).await })
             })
             .await?;
         Ok(counted.unwrap_or_default())
@@ -84,12 +84,14 @@ impl MysqlEpochs {
     ) -> Result<(), StoreError> {
         let params = &params.into();
         self.0
-            .write_at_once(op, |conn| run(async move { execute(conn, sql, params.clone()).await.map(drop) }))
+            .write_at_once(op, |conn| {
+                boxed(async move { execute(conn, sql, params.clone()).await.map(drop) })
+            })
             .await
     }
 }
 
-fn epoch(row: &mut Columns) -> Result<ServerEpoch, Fault> {
+fn epoch(row: &mut Columns) -> Result<ServerEpoch, MysqlError> {
     let number = row.count()?;
     let scope = EpochScope::numbered(number).ok_or_else(|| row.unreadable_last(number))?;
     Ok(ServerEpoch { scope, number: row.count()?, server: row.next()?, is_open: row.next()? })

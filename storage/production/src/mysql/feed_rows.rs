@@ -8,8 +8,8 @@ use mysql_async::Value;
 
 use super::columns::{Columns, all, execute};
 use super::database::Database;
-use super::job::run;
-use super::trouble::Fault;
+use super::job::boxed;
+use super::trouble::MysqlError;
 
 pub(super) struct MysqlFeedRows(pub(super) Database);
 
@@ -19,18 +19,18 @@ impl MysqlFeedRows {
         op: &'static str,
         sql: &str,
         values: Vec<Value>,
-        read: fn(&mut Columns) -> Result<T, Fault>,
+        read: fn(&mut Columns) -> Result<T, MysqlError>,
     ) -> Result<Vec<T>, StoreError> {
         let values = &values;
-        self.0.read(op, |conn| run(async move { all(conn, sql, values.clone(), read).await })).await
+        self.0.read(op, |conn| boxed(async move { all(conn, sql, values.clone(), read).await })).await
     }
 }
 
-fn entry(row: &mut Columns) -> Result<FeedEntry, Fault> {
+fn entry(row: &mut Columns) -> Result<FeedEntry, MysqlError> {
     Ok(FeedEntry { note: NoteId::new(row.next()?), written: row.time()? })
 }
 
-fn user(row: &mut Columns) -> Result<UserId, Fault> {
+fn user(row: &mut Columns) -> Result<UserId, MysqlError> {
     row.next().map(UserId::new)
 }
 
@@ -79,10 +79,10 @@ impl FeedRows for MysqlFeedRows {
     async fn put_many_fans(&self, author: UserId) -> Result<(), StoreError> {
         let sql = "INSERT INTO authors_with_many_fans (user_id) VALUES (?)";
         let put = self.0.write_at_once("put author with many fans", |conn| {
-            run(async move {
+            boxed(async move {
                 match execute(conn, sql, (author.get(),)).await {
                     // The author was marked already.
-                    Err(fault) if fault.is_taken_key() => Ok(()),
+                    Err(fault) if fault.is_duplicate_key() => Ok(()),
                     written => written.map(drop),
                 }
             })
@@ -105,7 +105,7 @@ impl FeedRows for MysqlFeedRows {
         let sql = "UPDATE notes SET pushed = 1 WHERE id = ?";
         self.0
             .write_at_once("put note passed on", |conn| {
-                run(async move { execute(conn, sql, (note.get(),)).await.map(drop) })
+                boxed(async move { execute(conn, sql, (note.get(),)).await.map(drop) })
             })
             .await
     }

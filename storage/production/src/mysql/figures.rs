@@ -6,11 +6,11 @@ use std::ops::Sub;
 use mysql_async::Conn;
 
 use super::columns::all;
-use super::trouble::Fault;
+use super::trouble::MysqlError;
 
 /// Counters of the MySQL server since its start. The work of other clients counts too.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct MysqlFigures {
+pub struct MysqlMetrics {
     /// Statements sent by clients, each a round trip.
     pub statements: u64,
     /// Committed transactions.
@@ -25,7 +25,7 @@ pub struct MysqlFigures {
     pub bytes_out: u64,
 }
 
-impl Sub for MysqlFigures {
+impl Sub for MysqlMetrics {
     type Output = Self;
 
     fn sub(self, before: Self) -> Self {
@@ -40,11 +40,11 @@ impl Sub for MysqlFigures {
     }
 }
 
-pub(super) async fn figures(conn: &mut Conn) -> Result<MysqlFigures, Fault> {
+pub(super) async fn figures(conn: &mut Conn) -> Result<MysqlMetrics, MysqlError> {
     let said = all(conn, "SHOW GLOBAL STATUS", (), |row| Ok((row.next()?, row.next()?))).await?;
     let said: HashMap<String, String> = said.into_iter().collect();
     let number = |name: &str| said.get(name).and_then(|value| value.parse::<u64>().ok()).unwrap_or_default();
-    Ok(MysqlFigures {
+    Ok(MysqlMetrics {
         statements: number("Questions"),
         commits: number("Com_commit"),
         rows: ["Handler_write", "Handler_update", "Handler_delete"].map(number).iter().sum(),

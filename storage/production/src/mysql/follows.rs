@@ -1,13 +1,13 @@
 //! [`Follows`] in MySQL.
 
 use async_trait::async_trait;
-use mallbox_storage::backend::BROUGHT_IN;
+use mallbox_storage::backend::FOLLOW_BACKFILL;
 use mallbox_storage::{FollowCounts, Follows, Page, StoreError, Timestamp, UserId};
 use mysql_async::Value;
 
 use super::columns::{all, execute, first};
 use super::database::Database;
-use super::job::run;
+use super::job::boxed;
 
 pub(super) struct MysqlFollows(pub(super) Database);
 
@@ -22,7 +22,7 @@ impl MysqlFollows {
     ) -> Result<Vec<UserId>, StoreError> {
         self.0
             .read(op, |conn| {
-                run(async move {
+                boxed(async move {
                     let page = [u64::from(page.size()), page.skipped()];
                     let values: Vec<Value> =
                         of.into_iter().map(UserId::get).chain(page).map(Value::from).collect();
@@ -40,13 +40,13 @@ impl Follows for MysqlFollows {
             "INSERT INTO follows (user_id, followee_id, created_ms, since_ms) VALUES (?, ?, ?, COALESCE(
                        (SELECT created_ms FROM notes WHERE user_id = ? AND status < 2
                         ORDER BY created_ms DESC LIMIT 1 OFFSET ?), 0))";
-        let values = (user.get(), followee.get(), now.as_millis(), followee.get(), BROUGHT_IN - 1);
+        let values = (user.get(), followee.get(), now.as_millis(), followee.get(), FOLLOW_BACKFILL - 1);
         self.0
             .write_at_once("follow", |conn| {
-                run(async move {
+                boxed(async move {
                     match execute(conn, sql, values).await {
                         // The user followed already.
-                        Err(fault) if fault.is_taken_key() => Ok(false),
+                        Err(fault) if fault.is_duplicate_key() => Ok(false),
                         written => written.map(|_| true),
                     }
                 })
@@ -58,7 +58,7 @@ impl Follows for MysqlFollows {
         let sql = "DELETE FROM follows WHERE user_id = ? AND followee_id = ?";
         self.0
             .write_at_once("unfollow", |conn| {
-                run(async move { Ok(execute(conn, sql, (user.get(), followee.get())).await? > 0) })
+                boxed(async move { Ok(execute(conn, sql, (user.get(), followee.get())).await? > 0) })
             })
             .await
     }
@@ -66,7 +66,9 @@ impl Follows for MysqlFollows {
     async fn is_following(&self, user: UserId, followee: UserId) -> Result<bool, StoreError> {
         let sql = "SELECT 1 FROM follows WHERE user_id = ? AND followee_id = ?";
         let found = self.0.read("is following", |conn| {
-            run(async move { first(conn, sql, (user.get(), followee.get()), |row| row.next::<i64>()).await })
+            boxed(
+                async move { first(conn, sql, (user.get(), followee.get()), |row| row.next::<i64>()).await },
+            )
         });
         Ok(found.await?.is_some())
     }
@@ -94,7 +96,7 @@ impl Follows for MysqlFollows {
         let sql = "SELECT (SELECT COUNT(*) FROM follows WHERE followee_id = ?),
                           (SELECT COUNT(*) FROM follows WHERE user_id = ?)";
         let counts = self.0.read("follow counts", |conn| {
-            run(async move {
+            boxed(async move {
                 first(conn, sql, (user.get(), user.get()), |row| {
                     Ok(FollowCounts { fans: row.count()?, followees: row.count()? })
                 })

@@ -4,11 +4,11 @@ use mysql_async::Conn;
 use mysql_async::prelude::Queryable as _;
 
 use super::job::Job;
-use super::trouble::Fault;
+use super::trouble::MysqlError;
 
 /// The transaction mode of a job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Form {
+pub(super) enum TransactionMode {
     /// A read, outside a transaction. May be retried after a lost connection.
     Read,
     /// A write of a single statement.
@@ -19,14 +19,14 @@ pub(super) enum Form {
     Snapshot,
 }
 
-impl Form {
+impl TransactionMode {
     /// Whether the mode permits writes.
     pub(super) fn writes(self) -> bool {
         matches!(self, Self::Statement | Self::Transaction)
     }
 
     /// Runs the job once.
-    pub(super) async fn run<'a, T>(self, conn: &mut Conn, job: &impl Job<'a, T>) -> Result<T, Fault> {
+    pub(super) async fn run<'a, T>(self, conn: &mut Conn, job: &impl Job<'a, T>) -> Result<T, MysqlError> {
         match self {
             Self::Read | Self::Statement => return job(conn).await,
             Self::Transaction => conn.query_drop("START TRANSACTION").await?,
@@ -40,7 +40,7 @@ impl Form {
         match &done {
             Ok(_) => conn.query_drop("COMMIT").await?,
             // The server rolls back when the connection in unknown state is closed.
-            Err(fault) if fault.spoils_connection() => {}
+            Err(fault) if fault.leaves_connection_unusable() => {}
             Err(_) => conn.query_drop("ROLLBACK").await?,
         }
         done

@@ -8,8 +8,8 @@ use mysql_async::Conn;
 
 use super::columns::{Columns, all, first};
 use super::database::Database;
-use super::job::run;
-use super::trouble::Fault;
+use super::job::boxed;
+use super::trouble::MysqlError;
 use super::{burial, persist};
 use crate::{Holder, Holders};
 
@@ -21,7 +21,7 @@ pub(super) struct MysqlHolders(pub(super) Database);
 #[async_trait]
 impl Holders for MysqlHolders {
     async fn page(&self, voucher: VoucherId, after: OrderId) -> Result<Vec<Holder>, StoreError> {
-        self.0.look("holders", |conn| run(async move { page(conn, voucher, after).await })).await
+        self.0.look("holders", |conn| boxed(async move { page(conn, voucher, after).await })).await
     }
 
     async fn settled(&self, claims: &[Claim]) -> Result<HashSet<OrderId>, StoreError> {
@@ -29,7 +29,7 @@ impl Holders for MysqlHolders {
         let (owners, dead) = self
             .0
             .look("settled claims", |conn| {
-                run(async move { Ok((persist::owners(conn, ids).await?, burial::among(conn, ids).await?)) })
+                boxed(async move { Ok((persist::owners(conn, ids).await?, burial::among(conn, ids).await?)) })
             })
             .await?;
         let is_settled = |claim: &&Claim| {
@@ -40,7 +40,7 @@ impl Holders for MysqlHolders {
     }
 }
 
-async fn page(conn: &mut Conn, voucher: VoucherId, after: OrderId) -> Result<Vec<Holder>, Fault> {
+async fn page(conn: &mut Conn, voucher: VoucherId, after: OrderId) -> Result<Vec<Holder>, MysqlError> {
     let Some((first, last)) = ends(conn, voucher).await? else { return Ok(Vec::new()) };
     let from = first.max(after.get().saturating_add(1));
     let orders =
@@ -66,7 +66,7 @@ async fn page(conn: &mut Conn, voucher: VoucherId, after: OrderId) -> Result<Vec
 
 /// Returns the ids of a sale's first and last order. All orders, and all dead letters that hold a unit, lie
 /// within.
-pub(super) async fn ends(conn: &mut Conn, voucher: VoucherId) -> Result<Option<(u64, u64)>, Fault> {
+pub(super) async fn ends(conn: &mut Conn, voucher: VoucherId) -> Result<Option<(u64, u64)>, MysqlError> {
     let sql = "SELECT first_order, last_order FROM sales WHERE voucher_id = ?";
     let ends = first(conn, sql, (voucher.get(),), |row| {
         Ok(row.next::<Option<u64>>()?.zip(row.next::<Option<u64>>()?))
@@ -74,6 +74,6 @@ pub(super) async fn ends(conn: &mut Conn, voucher: VoucherId) -> Result<Option<(
     Ok(ends.await?.flatten())
 }
 
-fn holder(row: &mut Columns, is_order: bool) -> Result<Holder, Fault> {
+fn holder(row: &mut Columns, is_order: bool) -> Result<Holder, MysqlError> {
     Ok(Holder { user: UserId::new(row.next()?), order: OrderId::new(row.next()?), is_order })
 }

@@ -6,15 +6,15 @@ use async_trait::async_trait;
 use mallbox_storage::backend::Numbered as _;
 use mallbox_storage::backend::{SELECT_LETTERS, SELECT_PAYMENTS, select_orders};
 use mallbox_storage::{
-    Broken, Cents, DeadLetterId, LedgerRows, LetterFacts, OrderFacts, OrderId, OrderPage, PaymentFacts,
-    PaymentId, PaymentMode, RowCheck, SaleFacts, StoreError, UserId, VoucherId,
+    Cents, DeadLetterId, LedgerRows, LetterFacts, OrderFacts, OrderId, OrderPage, PaymentFacts, PaymentId,
+    PaymentMode, RowCheck, SaleFacts, StoreError, UserId, Violations, VoucherId,
 };
 use mysql_async::Conn;
 
 use super::columns::{Columns, all, first};
 use super::database::Database;
-use super::job::run;
-use super::trouble::Fault;
+use super::job::boxed;
+use super::trouble::MysqlError;
 
 pub(super) struct MysqlLedgerRows(pub(super) Database);
 
@@ -24,19 +24,21 @@ const SLOT_FITS: &str = "o.of_sale = (s.voucher_id IS NOT NULL)";
 #[async_trait]
 impl LedgerRows for MysqlLedgerRows {
     async fn orders(&self, after: Option<OrderId>, max: u32) -> Result<OrderPage, StoreError> {
-        self.0.look("orders for the ledger", |conn| run(async move { orders(conn, after, max).await })).await
+        self.0
+            .look("orders for the ledger", |conn| boxed(async move { orders(conn, after, max).await }))
+            .await
     }
 
     async fn letters(&self, after: DeadLetterId, max: u32) -> Result<Vec<LetterFacts>, StoreError> {
         self.0
             .look("dead letters for the ledger", |conn| {
-                run(async move { all(conn, SELECT_LETTERS, (after.get(), max), letter).await })
+                boxed(async move { all(conn, SELECT_LETTERS, (after.get(), max), letter).await })
             })
             .await
     }
 
-    async fn broken(&self, check: RowCheck, max: u32) -> Result<Broken, StoreError> {
-        self.0.look("check of rows", |conn| run(async move { broken(conn, check.sql(), max).await })).await
+    async fn broken(&self, check: RowCheck, max: u32) -> Result<Violations, StoreError> {
+        self.0.look("check of rows", |conn| boxed(async move { broken(conn, check.sql(), max).await })).await
     }
 
     /// Returns no gaps: a rolled-back transaction leaves a gap too, which looks like a deleted row.
@@ -45,7 +47,7 @@ impl LedgerRows for MysqlLedgerRows {
     }
 }
 
-async fn orders(conn: &mut Conn, after: Option<OrderId>, max: u32) -> Result<OrderPage, Fault> {
+async fn orders(conn: &mut Conn, after: Option<OrderId>, max: u32) -> Result<OrderPage, MysqlError> {
     let from = after.map_or(0, |after| after.get().saturating_add(1));
     let orders = all(conn, select_orders(SLOT_FITS), (from, max), order).await?;
     let is_full = orders.len() as u64 >= u64::from(max);
@@ -55,7 +57,7 @@ async fn orders(conn: &mut Conn, after: Option<OrderId>, max: u32) -> Result<Ord
     Ok(OrderPage::join(orders, payments, more_after))
 }
 
-fn order(row: &mut Columns) -> Result<OrderFacts, Fault> {
+fn order(row: &mut Columns) -> Result<OrderFacts, MysqlError> {
     let (id, user, voucher) = (row.next()?, row.next()?, row.next()?);
     let (status, payment, pay_value) = (row.next()?, PaymentMode::numbered(row.next()?), row.next()?);
     let (created, deadline) = (row.time()?, row.time()?);
@@ -85,7 +87,7 @@ fn order(row: &mut Columns) -> Result<OrderFacts, Fault> {
     })
 }
 
-fn payment(row: &mut Columns) -> Result<PaymentFacts, Fault> {
+fn payment(row: &mut Columns) -> Result<PaymentFacts, MysqlError> {
     Ok(PaymentFacts {
         id: PaymentId::new(row.next()?),
         order: OrderId::new(row.next()?),
@@ -96,7 +98,7 @@ fn payment(row: &mut Columns) -> Result<PaymentFacts, Fault> {
     })
 }
 
-fn letter(row: &mut Columns) -> Result<LetterFacts, Fault> {
+fn letter(row: &mut Columns) -> Result<LetterFacts, MysqlError> {
     Ok(LetterFacts {
         id: DeadLetterId::new(row.next()?),
         order: OrderId::new(row.next()?),
@@ -112,17 +114,17 @@ fn letter(row: &mut Columns) -> Result<LetterFacts, Fault> {
     })
 }
 
-fn flag(row: &mut Columns) -> Result<bool, Fault> {
+fn flag(row: &mut Columns) -> Result<bool, MysqlError> {
     Ok(row.next::<i64>()? != 0)
 }
 
-async fn broken(conn: &mut Conn, sql: &str, max: u32) -> Result<Broken, Fault> {
+async fn broken(conn: &mut Conn, sql: &str, max: u32) -> Result<Violations, MysqlError> {
     let count = first(conn, format!("SELECT COUNT(*) FROM ({sql}) AS broken"), (), Columns::count).await?;
     let count = count.unwrap_or_default();
     if count == 0 {
-        return Ok(Broken::default());
+        return Ok(Violations::default());
     }
     let sql = format!("SELECT CAST(broken.id AS CHAR) FROM ({sql}) AS broken LIMIT ?");
     let examples = all(conn, sql, (max,), Columns::next::<String>).await?;
-    Ok(Broken { count, examples })
+    Ok(Violations { count, examples })
 }

@@ -10,26 +10,26 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
 use mallbox_storage::backend::MISCOUNTED_LIKES;
-use mallbox_storage::{LikeChange, Liked, Likes, Page, Post, StoreError, Timestamp, UserId};
+use mallbox_storage::{LikeChange, LikeOutcome, Likes, Page, Post, StoreError, Timestamp, UserId};
 use mysql_async::{Conn, Value};
 use tokio::sync::{mpsc, oneshot};
 
 use super::columns::{all, execute, first};
 use super::database::Database;
-use super::job::run;
+use super::job::boxed;
 use super::many;
-use super::trouble::Fault;
+use super::trouble::MysqlError;
 
 /// Maximum number of changes per transaction: some ten milliseconds of work.
-const TOGETHER: usize = 256;
+const BATCH_MAX: usize = 256;
 /// Maximum number of waiting changes. Further callers wait for a place (backpressure).
-const WAITING: usize = 4_096;
+const QUEUE_MAX: usize = 4_096;
 const OP: &str = "change like";
 
 /// A change, and the channel for the outcome.
-struct Waiting {
+struct QueuedChange {
     change: Change,
-    answer: oneshot::Sender<Result<Option<Liked>, StoreError>>,
+    answer: oneshot::Sender<Result<Option<LikeOutcome>, StoreError>>,
 }
 
 #[derive(Clone, Copy)]
@@ -42,17 +42,17 @@ struct Change {
 
 pub(super) struct MysqlLikes {
     database: Database,
-    queue: mpsc::Sender<Waiting>,
+    queue: mpsc::Sender<QueuedChange>,
 }
 
 impl MysqlLikes {
     /// Spawns the writer task, which ends when this value is dropped.
     pub(super) fn new(database: Database) -> Self {
-        let (queue, mut waiting) = mpsc::channel(WAITING);
+        let (queue, mut waiting) = mpsc::channel(QUEUE_MAX);
         let writer = database.clone();
         database.spawn(async move {
-            let mut batch = Vec::with_capacity(TOGETHER);
-            while waiting.recv_many(&mut batch, TOGETHER).await > 0 {
+            let mut batch = Vec::with_capacity(BATCH_MAX);
+            while waiting.recv_many(&mut batch, BATCH_MAX).await > 0 {
                 write(&writer, std::mem::take(&mut batch)).await;
             }
         });
@@ -68,10 +68,10 @@ impl Likes for MysqlLikes {
         what: Post,
         change: LikeChange,
         now: Timestamp,
-    ) -> Result<Option<Liked>, StoreError> {
+    ) -> Result<Option<LikeOutcome>, StoreError> {
         let gone = || StoreError::Unavailable { op: OP, source: "the record is closed".into() };
         let (answer, answered) = oneshot::channel();
-        let waiting = Waiting { change: Change { user, what, change, now }, answer };
+        let waiting = QueuedChange { change: Change { user, what, change, now }, answer };
         self.queue.send(waiting).await.map_err(|_| gone())?;
         answered.await.map_err(|_| gone())?
     }
@@ -82,7 +82,7 @@ impl Likes for MysqlLikes {
                    ORDER BY liked_ms, user_id LIMIT ? OFFSET ?";
         self.database
             .read("likers", |conn| {
-                run(async move {
+                boxed(async move {
                     let values = (kind, subject, page.size(), page.skipped());
                     all(conn, sql, values, |row| Ok(UserId::new(row.next()?))).await
                 })
@@ -93,13 +93,13 @@ impl Likes for MysqlLikes {
     async fn liked(&self, user: UserId, among: &[Post]) -> Result<Vec<Post>, StoreError> {
         let pairs: BTreeSet<Pair> = among.iter().map(|what| (*what, user)).collect();
         let pairs = &pairs;
-        let liked = self.database.read("liked", |conn| run(async move { rows(conn, pairs).await })).await?;
+        let liked = self.database.read("liked", |conn| boxed(async move { rows(conn, pairs).await })).await?;
         Ok(among.iter().copied().filter(|what| liked.contains(&(*what, user))).collect())
     }
 
     async fn miscounted(&self) -> Result<u64, StoreError> {
         let found = self.database.look("miscounted likes", |conn| {
-            run(async move { first(conn, MISCOUNTED_LIKES, (), |row| row.count()).await })
+            boxed(async move { first(conn, MISCOUNTED_LIKES, (), |row| row.count()).await })
         });
         Ok(found.await?.unwrap_or_default())
     }
@@ -108,11 +108,11 @@ impl Likes for MysqlLikes {
 /// A note or comment, and a user.
 type Pair = (Post, UserId);
 
-async fn write(database: &Database, batch: Vec<Waiting>) {
+async fn write(database: &Database, batch: Vec<QueuedChange>) {
     let (changes, answers): (Vec<Change>, Vec<_>) =
         batch.into_iter().map(|waiting| (waiting.change, waiting.answer)).unzip();
     let changes = &*changes;
-    let written = database.write(OP, |conn| run(async move { change_all(conn, changes).await })).await;
+    let written = database.write(OP, |conn| boxed(async move { change_all(conn, changes).await })).await;
     match written {
         Ok(liked) => {
             for (answer, liked) in answers.into_iter().zip(liked) {
@@ -131,7 +131,7 @@ async fn write(database: &Database, batch: Vec<Waiting>) {
 }
 
 /// Applies changes in sequence. Returns an outcome for each.
-async fn change_all(conn: &mut Conn, changes: &[Change]) -> Result<Vec<Option<Liked>>, Fault> {
+async fn change_all(conn: &mut Conn, changes: &[Change]) -> Result<Vec<Option<LikeOutcome>>, MysqlError> {
     let subjects: BTreeSet<Post> = changes.iter().map(|change| change.what).collect();
     let before = locked(conn, &subjects).await?;
     let seen = changes.iter().filter(|change| before.contains_key(&change.what));
@@ -152,7 +152,7 @@ async fn change_all(conn: &mut Conn, changes: &[Change]) -> Result<Vec<Option<Li
             has.insert(pair, likes.then_some(*now));
             *count = if likes { *count + 1 } else { count.saturating_sub(1) };
         }
-        answers.push(Some(Liked { likes, count: *count }));
+        answers.push(Some(LikeOutcome { likes, count: *count }));
     }
     put(conn, &had, &has).await?;
     for (what, count) in &counts {
@@ -165,7 +165,7 @@ async fn change_all(conn: &mut Conn, changes: &[Change]) -> Result<Vec<Option<Li
 }
 
 /// Locks the visible notes and comments of `subjects` until the transaction ends. Returns their like counts.
-async fn locked(conn: &mut Conn, subjects: &BTreeSet<Post>) -> Result<BTreeMap<Post, u64>, Fault> {
+async fn locked(conn: &mut Conn, subjects: &BTreeSet<Post>) -> Result<BTreeMap<Post, u64>, MysqlError> {
     let mut counts = BTreeMap::new();
     for what in subjects {
         let sql = format!(
@@ -180,10 +180,10 @@ async fn locked(conn: &mut Conn, subjects: &BTreeSet<Post>) -> Result<BTreeMap<P
 }
 
 /// Returns the existing likes among `pairs`.
-async fn rows(conn: &mut Conn, pairs: &BTreeSet<Pair>) -> Result<BTreeSet<Pair>, Fault> {
+async fn rows(conn: &mut Conn, pairs: &BTreeSet<Pair>) -> Result<BTreeSet<Pair>, MysqlError> {
     let mut found = BTreeSet::new();
     let pairs: Vec<Pair> = pairs.iter().copied().collect();
-    for some in pairs.chunks(TOGETHER) {
+    for some in pairs.chunks(BATCH_MAX) {
         let (places, values) = places(some);
         let sql = format!("SELECT kind, target_id, user_id FROM likes WHERE {places}");
         let rows = all(conn, sql, values, |row| {
@@ -204,10 +204,10 @@ async fn put(
     conn: &mut Conn,
     had: &BTreeSet<Pair>,
     has: &BTreeMap<Pair, Option<Timestamp>>,
-) -> Result<(), Fault> {
+) -> Result<(), MysqlError> {
     // A like removed and given again within the batch gets a new time.
     let gone: Vec<Pair> = has.keys().copied().filter(|pair| had.contains(pair)).collect();
-    for some in gone.chunks(TOGETHER) {
+    for some in gone.chunks(BATCH_MAX) {
         let (places, values) = places(some);
         execute(conn, format!("DELETE FROM likes WHERE {places}"), values).await?;
     }

@@ -12,7 +12,7 @@ use mysql_async::Conn;
 use mysql_async::prelude::Queryable as _;
 
 use super::columns::first;
-use super::trouble::Fault;
+use super::trouble::MysqlError;
 
 macro_rules! steps {
     ($($name:literal),+ $(,)?) => {
@@ -65,55 +65,56 @@ const STEPS: &[(&str, &str)] = steps![
 ];
 
 /// The newest step known to this program.
-const NEWEST: u64 = STEPS.len() as u64;
+const LATEST_STEP: u64 = STEPS.len() as u64;
 /// Longest wait for the migrations of another process, in seconds.
-const PATIENCE: u32 = 60;
+const LOCK_TIMEOUT_S: u32 = 60;
 /// A column, a key, a table or a trigger exists already, or is dropped already: the step was done but not
 /// noted.
-const DONE_ALREADY: [u16; 5] = [1050, 1060, 1061, 1091, 1359];
+const ALREADY_DONE_CODES: [u16; 5] = [1050, 1060, 1061, 1091, 1359];
 /// The account may not create triggers, or not beside a binary log (MySQL 8, unless
 /// `log_bin_trust_function_creators`).
-const NO_TRIGGERS: [u16; 2] = [1142, 1419];
+const TRIGGER_DENIED_CODES: [u16; 2] = [1142, 1419];
 
 /// Why a database cannot be used, in words for the operator.
-pub(super) enum Unfit {
+pub(super) enum MigrationError {
     /// The database is no usable mallbox database; the text says why.
     Because(String),
     /// The database could not be examined.
-    Trouble(Fault),
+    Trouble(MysqlError),
 }
 
-impl<F: Into<Fault>> From<F> for Unfit {
+impl<F: Into<MysqlError>> From<F> for MigrationError {
     fn from(fault: F) -> Self {
         Self::Trouble(fault.into())
     }
 }
 
 /// Migrates the database to the newest version. Does nothing if already up to date.
-pub(super) async fn apply(conn: &mut Conn) -> Result<(), Unfit> {
+pub(super) async fn apply(conn: &mut Conn) -> Result<(), MigrationError> {
     // `GET_LOCK` is server-wide and its names are short, so the lock's name holds a hash of the database's
     // name.
-    let got = first(conn, "SELECT GET_LOCK(CONCAT('mallbox ', SHA1(DATABASE())), ?)", (PATIENCE,), |row| {
-        row.next::<Option<i64>>()
-    });
+    let got =
+        first(conn, "SELECT GET_LOCK(CONCAT('mallbox ', SHA1(DATABASE())), ?)", (LOCK_TIMEOUT_S,), |row| {
+            row.next::<Option<i64>>()
+        });
     if got.await?.flatten() != Some(1) {
-        return Err(Unfit::Because(
+        return Err(MigrationError::Because(
             "another mallbox has been changing its form for a minute; wait for it, then start again".into(),
         ));
     }
-    let applied = apply_alone(conn).await;
+    let applied = apply_locked(conn).await;
     // Closing the connection would release the lock too.
     conn.query_drop("SELECT RELEASE_LOCK(CONCAT('mallbox ', SHA1(DATABASE())))")
         .await
-        .map_err(Fault::from)?;
+        .map_err(MysqlError::from)?;
     applied
 }
 
-async fn apply_alone(conn: &mut Conn) -> Result<(), Unfit> {
+async fn apply_locked(conn: &mut Conn) -> Result<(), MigrationError> {
     let has = match tables(conn).await? {
         (0, _) => None,
         (_, 0) => {
-            return Err(Unfit::Because(
+            return Err(MigrationError::Because(
                 "it holds tables of another program; give mallbox a database of its own".into(),
             ));
         }
@@ -122,9 +123,9 @@ async fn apply_alone(conn: &mut Conn) -> Result<(), Unfit> {
             .flatten(),
     };
     let has = has.unwrap_or(0);
-    if has > NEWEST {
-        return Err(Unfit::Because(format!(
-            "it was written by a newer mallbox (form {has}; this one knows up to {NEWEST}); use that version"
+    if has > LATEST_STEP {
+        return Err(MigrationError::Because(format!(
+            "it was written by a newer mallbox (form {has}; this one knows up to {LATEST_STEP}); use that version"
         )));
     }
     conn.query_drop(
@@ -132,32 +133,32 @@ async fn apply_alone(conn: &mut Conn) -> Result<(), Unfit> {
          ENGINE = InnoDB DEFAULT CHARACTER SET = utf8mb4 COLLATE = utf8mb4_bin",
     )
     .await
-    .map_err(Fault::from)?;
+    .map_err(MysqlError::from)?;
     for (number, (name, sql)) in (1..).zip(STEPS) {
         if number > has {
             step(conn, sql).await?;
             conn.exec_drop("INSERT INTO mallbox_schema (number, name) VALUES (?, ?)", (number, name))
                 .await
-                .map_err(Fault::from)?;
+                .map_err(MysqlError::from)?;
         }
     }
     Ok(())
 }
 
 /// Counts all tables of the database, and the tables among them that list the steps.
-async fn tables(conn: &mut Conn) -> Result<(i64, i64), Fault> {
+async fn tables(conn: &mut Conn) -> Result<(i64, i64), MysqlError> {
     let sql = "SELECT COUNT(*), COUNT(CASE WHEN table_name = 'mallbox_schema' THEN 1 END)
                FROM information_schema.tables WHERE table_schema = DATABASE()";
     let counted = first(conn, sql, (), |row| Ok((row.next()?, row.next()?))).await?;
     Ok(counted.unwrap_or_default())
 }
 
-async fn step(conn: &mut Conn, sql: &str) -> Result<(), Fault> {
+async fn step(conn: &mut Conn, sql: &str) -> Result<(), MysqlError> {
     match conn.query_drop(sql).await {
-        Err(mysql_async::Error::Server(said)) if DONE_ALREADY.contains(&said.code) => Ok(()),
+        Err(mysql_async::Error::Server(said)) if ALREADY_DONE_CODES.contains(&said.code) => Ok(()),
         // The triggers are a second safeguard; the hash chain is the first.
         Err(mysql_async::Error::Server(said))
-            if NO_TRIGGERS.contains(&said.code) && sql.contains("CREATE TRIGGER") =>
+            if TRIGGER_DENIED_CODES.contains(&said.code) && sql.contains("CREATE TRIGGER") =>
         {
             tracing::warn!(%said, "could not create the triggers that keep the audit log append-only");
             Ok(())

@@ -78,20 +78,20 @@ use mysql_async::prelude::Queryable as _;
 use mysql_async::{Conn, Error, Opts};
 use tokio::time::{Instant, sleep, timeout};
 
-use self::address::{Address, STATEMENTS};
+use self::address::{Address, PREPARED_STATEMENTS_MAX};
 use self::database::Database;
-pub use self::figures::MysqlFigures;
-use self::migrations::Unfit;
-use self::trouble::Fault;
+pub use self::figures::MysqlMetrics;
+use self::migrations::MigrationError;
+use self::trouble::MysqlError;
 pub use self::upkeep::MysqlUpkeep;
 use super::{EpochRows, Holders, SignRows};
 
 /// Longest wait for the first connection to a server.
-const FIRST_CONNECTION: Duration = Duration::from_secs(5);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// Pause between attempts while the server has no free connection.
-const CROWDED_PAUSE: Duration = Duration::from_millis(200);
+const CONNECTION_RETRY_PAUSE: Duration = Duration::from_millis(200);
 /// Interval between log entries about the wait for a connection.
-const CROWDED_LOGGED_EVERY: Duration = Duration::from_secs(10);
+const CONNECTION_WAIT_LOG_INTERVAL: Duration = Duration::from_secs(10);
 const NO_SUCH_DATABASE: u16 = 1049;
 
 /// The ports that MySQL implements.
@@ -162,9 +162,12 @@ pub async fn connect(url: &str) -> Result<MysqlPorts, OpenError> {
 /// The errors of [`connect`]; [`OpenError::NoConnection`] after `wait`.
 pub async fn connect_within(url: &str, wait: Option<Duration>) -> Result<MysqlPorts, OpenError> {
     let address = Address::parse(url)?;
-    let unreachable =
-        |error: Fault| OpenError::Unreachable { server: address.shown(), source: error.to_string().into() };
-    let mut crowd = Crowd { server: address.shown(), began: Instant::now(), wait_max: wait, logged: None };
+    let unreachable = |error: MysqlError| OpenError::Unreachable {
+        server: address.shown(),
+        source: error.to_string().into(),
+    };
+    let mut crowd =
+        ConnectionWait { server: address.shown(), began: Instant::now(), wait_max: wait, logged: None };
     let mut conn = loop {
         match first_connection(&address).await {
             Ok(conn) => break conn,
@@ -172,12 +175,12 @@ pub async fn connect_within(url: &str, wait: Option<Duration>) -> Result<MysqlPo
         }
     };
     migrations::apply(&mut conn).await.map_err(|unfit| match unfit {
-        Unfit::Because(detail) => OpenError::Unfit { server: address.shown(), detail },
-        Unfit::Trouble(fault) => unreachable(fault),
+        MigrationError::Because(detail) => OpenError::Unfit { server: address.shown(), detail },
+        MigrationError::Trouble(fault) => unreachable(fault),
     })?;
     let durability = durability(&mut conn).await.map_err(unreachable)?;
-    let (room, taken) = room(&mut conn).await.map_err(unreachable)?;
-    if let Some(words) = crowding(room, taken, address.opts.pool_opts().constraints().max()) {
+    let (room, taken) = connection_capacity(&mut conn).await.map_err(unreachable)?;
+    if let Some(words) = connection_limit_warning(room, taken, address.opts.pool_opts().constraints().max()) {
         tracing::warn!(server = address.shown(), "{words}");
     }
     drop(conn);
@@ -213,40 +216,40 @@ pub async fn connect_within(url: &str, wait: Option<Duration>) -> Result<MysqlPo
 }
 
 /// The state of a startup that waits for a free connection.
-struct Crowd {
+struct ConnectionWait {
     server: String,
     began: Instant,
     wait_max: Option<Duration>,
     logged: Option<Instant>,
 }
 
-impl Crowd {
+impl ConnectionWait {
     /// Returns when the next attempt is due.
     ///
     /// # Errors
     /// [`OpenError::Unreachable`] with the fault, unless the fault is a lack of free connections;
     /// [`OpenError::NoConnection`] after `wait_max`.
-    async fn wait(&mut self, fault: Fault) -> Result<(), OpenError> {
+    async fn wait(&mut self, fault: MysqlError) -> Result<(), OpenError> {
         let (server, waited) = (self.server.clone(), self.began.elapsed());
-        if !fault.is_crowded() {
+        if !fault.is_connection_limit() {
             return Err(OpenError::Unreachable { server, source: fault.to_string().into() });
         }
         if self.wait_max.is_some_and(|wait_max| waited >= wait_max) {
             return Err(OpenError::NoConnection { server, waited, source: fault.to_string().into() });
         }
-        if self.logged.is_none_or(|logged| logged.elapsed() >= CROWDED_LOGGED_EVERY) {
+        if self.logged.is_none_or(|logged| logged.elapsed() >= CONNECTION_WAIT_LOG_INTERVAL) {
             let waited_s = waited.as_secs();
             tracing::warn!(server, waited_s, %fault, "waiting for a free connection: raise max_connections of the server, or lower pool_max of other processes");
             self.logged = Some(Instant::now());
         }
-        sleep(CROWDED_PAUSE).await;
+        sleep(CONNECTION_RETRY_PAUSE).await;
         Ok(())
     }
 }
 
-async fn first_connection(address: &Address) -> Result<Conn, Fault> {
+async fn first_connection(address: &Address) -> Result<Conn, MysqlError> {
     match open(address.opts.clone()).await {
-        Err(Fault::Driver(Error::Server(said))) if said.code == NO_SUCH_DATABASE => {
+        Err(MysqlError::Driver(Error::Server(said))) if said.code == NO_SUCH_DATABASE => {
             let mut conn = open(address.of_server()).await?;
             let name = quoted(&address.database);
             let sql = format!(
@@ -275,9 +278,9 @@ pub(super) fn with_database(url: &str, database: &str) -> Result<String, OpenErr
 }
 
 /// Returns the server's counters since its start.
-pub(super) async fn figures_of(url: &str) -> Result<MysqlFigures, StoreError> {
+pub(super) async fn figures_of(url: &str) -> Result<MysqlMetrics, StoreError> {
     let asked = async { figures::figures(&mut open(server_of(url)?.0).await?).await };
-    asked.await.map_err(|fault: Fault| fault.explain("figures"))
+    asked.await.map_err(|fault: MysqlError| fault.into_store_error("figures"))
 }
 
 /// Drops the database, without a time limit.
@@ -287,39 +290,40 @@ pub(super) async fn drop_database(url: &str) -> Result<(), StoreError> {
         let mut conn = open(server).await?;
         Ok(conn.query_drop(format!("DROP DATABASE IF EXISTS {}", quoted(&database))).await?)
     };
-    dropped.await.map_err(|fault: Fault| fault.explain("drop database"))
+    dropped.await.map_err(|fault: MysqlError| fault.into_store_error("drop database"))
 }
 
 /// Returns the options for the server, and the database name from the URL.
-fn server_of(url: &str) -> Result<(Opts, String), Fault> {
-    let address = Address::parse(url).map_err(|error| Fault::refused(error.to_string()))?;
+fn server_of(url: &str) -> Result<(Opts, String), MysqlError> {
+    let address = Address::parse(url).map_err(|error| MysqlError::refused(error.to_string()))?;
     Ok((address.of_server(), address.database))
 }
 
-async fn open(opts: Opts) -> Result<Conn, Fault> {
-    let conn = timeout(FIRST_CONNECTION, Conn::new(opts)).await;
-    Ok(conn.map_err(|_| Fault::Silence(FIRST_CONNECTION))??)
+async fn open(opts: Opts) -> Result<Conn, MysqlError> {
+    let conn = timeout(CONNECT_TIMEOUT, Conn::new(opts)).await;
+    Ok(conn.map_err(|_| MysqlError::Silence(CONNECT_TIMEOUT))??)
 }
 
 /// Returns the number of connections for which the server has room, given [`STATEMENTS`] prepared statements
 /// on each of ours, and the number of other connections at present.
-async fn room(conn: &mut Conn) -> Result<(usize, usize), Fault> {
+async fn connection_capacity(conn: &mut Conn) -> Result<(usize, usize), MysqlError> {
     let limits: Option<(usize, usize)> =
         conn.query_first("SELECT @@max_connections, @@max_prepared_stmt_count").await?;
     let connected: Option<(String, usize)> =
         conn.query_first("SHOW GLOBAL STATUS LIKE 'Threads_connected'").await?;
-    let room = limits.map_or(usize::MAX, |(connections, prepared)| connections.min(prepared / STATEMENTS));
+    let room = limits
+        .map_or(usize::MAX, |(connections, prepared)| connections.min(prepared / PREPARED_STATEMENTS_MAX));
     // The connection of this check is closed before the pool opens its first.
     Ok((room, connected.map_or(0, |(_, connections)| connections.saturating_sub(1))))
 }
 
 /// Returns a warning for a pool that may not get all its connections. Other processes may open more
 /// connections later: their number is unknown.
-fn crowding(room: usize, taken: usize, pool: usize) -> Option<String> {
+fn connection_limit_warning(room: usize, taken: usize, pool: usize) -> Option<String> {
     (taken + pool > room).then(|| {
         format!(
             "MySQL has room for {room} connections; {taken} are taken, and this process may need {pool}: raise \
-             max_connections or max_prepared_stmt_count ({STATEMENTS} a connection) there, or lower pool_max in the URL"
+             max_connections or max_prepared_stmt_count ({PREPARED_STATEMENTS_MAX} a connection) there, or lower pool_max in the URL"
         )
     })
 }
@@ -327,7 +331,7 @@ fn crowding(room: usize, taken: usize, pool: usize) -> Option<String> {
 /// Returns the durability of an acknowledged commit on this server. InnoDB's log has to be on the disk, and
 /// the binary log too where enabled: the server rolls back at its start any transaction missing from the
 /// binary log.
-async fn durability(conn: &mut Conn) -> Result<Durability, Fault> {
+async fn durability(conn: &mut Conn) -> Result<Durability, MysqlError> {
     let sql = "SELECT @@innodb_flush_log_at_trx_commit, @@log_bin, @@sync_binlog";
     let found = columns::first(conn, sql, (), |row| Ok((row.next()?, row.next()?, row.next()?)));
     Ok(match found.await? {
@@ -346,10 +350,14 @@ mod tests {
         for (room, taken, pool, is_said) in
             [(151, 135, 16, false), (151, 136, 16, true), (15, 0, 16, true), (0, 0, 1, true)]
         {
-            let words = crowding(room, taken, pool);
+            let words = connection_limit_warning(room, taken, pool);
             assert_eq!(words.is_some(), is_said, "{room}, {taken}, {pool}: {words:?}");
         }
-        assert!(crowding(151, 144, 16).unwrap().contains("room for 151 connections; 144 are taken"));
+        assert!(
+            connection_limit_warning(151, 144, 16)
+                .unwrap()
+                .contains("room for 151 connections; 144 are taken")
+        );
     }
 
     /// One connection more than the server's own limits allow fails for want of a connection, not of
@@ -357,6 +365,6 @@ mod tests {
     #[test]
     fn connections_run_out_before_prepared_statements_do() {
         const OF_A_SERVER: (usize, usize) = (151, 16_382);
-        assert!(OF_A_SERVER.1 / STATEMENTS > OF_A_SERVER.0);
+        assert!(OF_A_SERVER.1 / PREPARED_STATEMENTS_MAX > OF_A_SERVER.0);
     }
 }

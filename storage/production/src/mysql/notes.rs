@@ -11,8 +11,8 @@ use mysql_async::{Conn, Value, params};
 
 use super::columns::{Columns, all, execute, first};
 use super::database::Database;
-use super::job::run;
-use super::trouble::Fault;
+use super::job::boxed;
+use super::trouble::MysqlError;
 use super::{many, reports};
 
 pub(super) struct MysqlNotes(pub(super) Database);
@@ -25,13 +25,13 @@ const SELECT: &str =
 #[async_trait]
 impl Notes for MysqlNotes {
     async fn insert(&self, author: UserId, text: &NoteText, now: Timestamp) -> Result<NoteId, StoreError> {
-        self.0.write("insert note", |conn| run(insert(conn, author, text, now))).await
+        self.0.write("insert note", |conn| boxed(insert(conn, author, text, now))).await
     }
 
     async fn get(&self, which: NoteId) -> Result<Option<Note>, StoreError> {
         let sql = format!("{SELECT} WHERE id = ?");
         let sql = &*sql;
-        self.0.read("note", |conn| run(async move { first(conn, sql, (which.get(),), note).await })).await
+        self.0.read("note", |conn| boxed(async move { first(conn, sql, (which.get(),), note).await })).await
     }
 
     async fn those(&self, notes: &[NoteId]) -> Result<Vec<Note>, StoreError> {
@@ -39,7 +39,9 @@ impl Notes for MysqlNotes {
         let sql: &str = &format!("{SELECT} WHERE id IN ({{keys}})");
         let found = self
             .0
-            .read("notes by id", |conn| run(async move { many::look(conn, sql, &[], ids, note).await }))
+            .read("notes by id", |conn| {
+                boxed(async move { many::select_by_keys(conn, sql, &[], ids, note).await })
+            })
             .await?;
         let found: HashMap<NoteId, Note> = found.into_iter().map(|note| (note.id, note)).collect();
         Ok(notes.iter().filter_map(|note| found.get(note).cloned()).collect())
@@ -50,7 +52,7 @@ impl Notes for MysqlNotes {
             "{SELECT} WHERE status < 2 ORDER BY liked DESC, created_ms DESC, id DESC LIMIT ? OFFSET ?"
         );
         let which = (page.size(), page.skipped());
-        self.0.read("hot notes", |conn| run(async move { all(conn, sql, which, note).await })).await
+        self.0.read("hot notes", |conn| boxed(async move { all(conn, sql, which, note).await })).await
     }
 
     async fn of_author(&self, author: UserId, page: Page) -> Result<Vec<Note>, StoreError> {
@@ -58,7 +60,7 @@ impl Notes for MysqlNotes {
             "{SELECT} WHERE user_id = ? AND status < 2 ORDER BY created_ms DESC, id DESC LIMIT ? OFFSET ?"
         );
         let which = (author.get(), page.size(), page.skipped());
-        self.0.read("notes of author", |conn| run(async move { all(conn, sql, which, note).await })).await
+        self.0.read("notes of author", |conn| boxed(async move { all(conn, sql, which, note).await })).await
     }
 
     async fn put_visibility(
@@ -67,11 +69,16 @@ impl Notes for MysqlNotes {
         visibility: Visibility,
         now: Timestamp,
     ) -> Result<Option<Visibility>, StoreError> {
-        self.0.write("put visibility", |conn| run(put_visibility(conn, note, visibility, now))).await
+        self.0.write("put visibility", |conn| boxed(put_visibility(conn, note, visibility, now))).await
     }
 }
 
-async fn insert(conn: &mut Conn, author: UserId, text: &NoteText, now: Timestamp) -> Result<NoteId, Fault> {
+async fn insert(
+    conn: &mut Conn,
+    author: UserId,
+    text: &NoteText,
+    now: Timestamp,
+) -> Result<NoteId, MysqlError> {
     let sql = "INSERT INTO notes (user_id, shop_id, title, images, content, pushed, created_ms, updated_ms)
                VALUES (:author, :shop, :title, :images, :content, 0, :now, :now)";
     let params = params! {
@@ -95,7 +102,7 @@ async fn put_visibility(
     note: NoteId,
     visibility: Visibility,
     now: Timestamp,
-) -> Result<Option<Visibility>, Fault> {
+) -> Result<Option<Visibility>, MysqlError> {
     let sql = "SELECT status FROM notes WHERE id = ? FOR UPDATE";
     let was: Option<Visibility> = first(conn, sql, (note.get(),), Columns::known).await?;
     if matches!(was, None | Some(Visibility::Deleted)) || was == Some(visibility) {
@@ -114,7 +121,7 @@ async fn put_visibility(
     Ok(was)
 }
 
-fn note(row: &mut Columns) -> Result<Note, Fault> {
+fn note(row: &mut Columns) -> Result<Note, MysqlError> {
     Ok(Note {
         id: NoteId::new(row.next()?),
         author: UserId::new(row.next()?),

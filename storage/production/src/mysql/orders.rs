@@ -5,15 +5,15 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use mallbox_storage::{
-    Cents, DeadReason, Logged, Order, OrderCounts, OrderFilter, OrderId, Orders, Page, Persisted, Step,
-    Stepped, StoreError, Timestamp, UserId, VoucherId,
+    Cents, DeadReason, LoggedClaim, Order, OrderCounts, OrderFilter, OrderId, Orders, Page, PersistOutcome,
+    StoreError, Timestamp, Transition, TransitionOutcome, UserId, VoucherId,
 };
 use mysql_async::{Conn, Value, params};
 
 use super::columns::{Columns, all, first};
 use super::database::Database;
-use super::job::run;
-use super::trouble::Fault;
+use super::job::boxed;
+use super::trouble::MysqlError;
 use super::{burial, counts, holders, persist, purchases, steps};
 
 pub(super) struct MysqlOrders(pub(super) Database);
@@ -32,23 +32,27 @@ impl Orders for MysqlOrders {
         Duration::from_millis(50)
     }
 
-    async fn persist(&self, claims: &[Logged], now: Timestamp) -> Result<Vec<Persisted>, StoreError> {
+    async fn persist(
+        &self,
+        claims: &[LoggedClaim],
+        now: Timestamp,
+    ) -> Result<Vec<PersistOutcome>, StoreError> {
         persist::persist(&self.0, claims, now).await
     }
 
     async fn bury(
         &self,
-        claim: &Logged,
+        claim: &LoggedClaim,
         reason: DeadReason,
         detail: &str,
         now: Timestamp,
     ) -> Result<(), StoreError> {
         self.0
             .write("bury", |conn| {
-                run(async move {
-                    match burial::bury(conn, claim, reason, detail, now).await {
+                boxed(async move {
+                    match burial::dead_letter(conn, claim, reason, detail, now).await {
                         // An unknown sale has no row to lock: a concurrent call was quicker.
-                        Err(fault) if fault.is_taken_key() => Ok(()),
+                        Err(fault) if fault.is_duplicate_key() => Ok(()),
                         done => done,
                     }
                 })
@@ -58,7 +62,7 @@ impl Orders for MysqlOrders {
 
     async fn insert(&self, order: &Order, request: Option<&str>) -> Result<OrderId, StoreError> {
         self.0
-            .write("insert order", |conn| run(async move { purchases::insert(conn, order, request).await }))
+            .write("insert order", |conn| boxed(async move { purchases::insert(conn, order, request).await }))
             .await
     }
 
@@ -70,29 +74,29 @@ impl Orders for MysqlOrders {
     ) -> Result<Option<OrderId>, StoreError> {
         self.0
             .read("requested order", |conn| {
-                run(async move { purchases::find(conn, user, voucher, request).await })
+                boxed(async move { purchases::find(conn, user, voucher, request).await })
             })
             .await
     }
 
     async fn get(&self, which: OrderId) -> Result<Option<Order>, StoreError> {
-        self.0.read("order", |conn| run(by_id(conn, which))).await
+        self.0.read("order", |conn| boxed(by_id(conn, which))).await
     }
 
     async fn of_user(&self, user: UserId, page: Page) -> Result<Vec<Order>, StoreError> {
         let sql: &str = &format!("{SELECT} WHERE user_id = ? ORDER BY id DESC LIMIT ? OFFSET ?");
         let params = (user.get(), page.size(), page.skipped());
-        self.0.read("orders of user", |conn| run(async move { all(conn, sql, params, order).await })).await
+        self.0.read("orders of user", |conn| boxed(async move { all(conn, sql, params, order).await })).await
     }
 
     async fn find(&self, filter: OrderFilter, page: Page) -> Result<(Vec<Order>, u64), StoreError> {
-        self.0.look("find orders", |conn| run(async move { find(conn, &filter, page).await })).await
+        self.0.look("find orders", |conn| boxed(async move { find(conn, &filter, page).await })).await
     }
 
     async fn holding(&self, voucher: VoucherId, user: UserId) -> Result<Option<OrderId>, StoreError> {
         self.0
             .read("holding", |conn| {
-                run(async move {
+                boxed(async move {
                     let sql = "SELECT id FROM orders WHERE user_id = ? AND voucher_id = ? AND is_live = 1";
                     let key = (user.get(), voucher.get());
                     match first(conn, sql, key, Columns::next::<u64>).await? {
@@ -110,7 +114,7 @@ impl Orders for MysqlOrders {
                    WHERE user_id = :user AND voucher_id = :voucher AND holds_unit = 1";
         self.0
             .read("holdings", |conn| {
-                run(async move {
+                boxed(async move {
                     let key = params! { "user" => user.get(), "voucher" => voucher.get() };
                     all(conn, sql, key, |row| row.next().map(OrderId::new)).await
                 })
@@ -118,19 +122,24 @@ impl Orders for MysqlOrders {
             .await
     }
 
-    async fn step(&self, order: OrderId, step: Step, now: Timestamp) -> Result<Stepped, StoreError> {
-        self.0.write("step", |conn| run(async move { steps::step(conn, order, step, now).await })).await
+    async fn step(
+        &self,
+        order: OrderId,
+        step: Transition,
+        now: Timestamp,
+    ) -> Result<TransitionOutcome, StoreError> {
+        self.0.write("step", |conn| boxed(async move { steps::step(conn, order, step, now).await })).await
     }
 
-    async fn cancel(&self, orders: &[OrderId], _: Timestamp) -> Result<Vec<Stepped>, StoreError> {
-        self.0.write("cancel", |conn| run(async move { steps::cancel(conn, orders).await })).await
+    async fn cancel(&self, orders: &[OrderId], _: Timestamp) -> Result<Vec<TransitionOutcome>, StoreError> {
+        self.0.write("cancel", |conn| boxed(async move { steps::cancel(conn, orders).await })).await
     }
 
     async fn unpaid(&self, after: OrderId, max: u32) -> Result<Vec<(OrderId, Timestamp)>, StoreError> {
         let sql = "SELECT id, deadline_ms FROM orders WHERE status = 1 AND id > ? ORDER BY id LIMIT ?";
         self.0
             .read("unpaid orders", |conn| {
-                run(async move {
+                boxed(async move {
                     all(conn, sql, (after.get(), max), |row| Ok((OrderId::new(row.next()?), row.time()?)))
                         .await
                 })
@@ -142,7 +151,7 @@ impl Orders for MysqlOrders {
         let counted = self
             .0
             .look("count orders", |conn| {
-                run(async move { counts::count(conn, Some(voucher), counts::ALL).await })
+                boxed(async move { counts::count(conn, Some(voucher), counts::ALL).await })
             })
             .await?;
         Ok(counted.get(&voucher).copied().unwrap_or_default())
@@ -152,7 +161,7 @@ impl Orders for MysqlOrders {
         let counted = self
             .0
             .look("tally orders", |conn| {
-                run(async move {
+                boxed(async move {
                     // Without a first order, the range is empty.
                     let ends = holders::ends(conn, voucher).await?.unwrap_or((1, 0));
                     counts::count(conn, Some(voucher), ends).await
@@ -164,20 +173,22 @@ impl Orders for MysqlOrders {
 
     async fn count_all(&self) -> Result<BTreeMap<VoucherId, OrderCounts>, StoreError> {
         self.0
-            .look("count all orders", |conn| run(async move { counts::count(conn, None, counts::ALL).await }))
+            .look("count all orders", |conn| {
+                boxed(async move { counts::count(conn, None, counts::ALL).await })
+            })
             .await
     }
 
     async fn highest_counts(&self) -> Result<Vec<(u64, u64)>, StoreError> {
-        self.0.look("highest counts", |conn| run(counts::highest(conn))).await
+        self.0.look("highest counts", |conn| boxed(counts::highest(conn))).await
     }
 }
 
-pub(super) async fn by_id(conn: &mut Conn, which: OrderId) -> Result<Option<Order>, Fault> {
+pub(super) async fn by_id(conn: &mut Conn, which: OrderId) -> Result<Option<Order>, MysqlError> {
     first(conn, format!("{SELECT} WHERE id = ?"), (which.get(),), order).await
 }
 
-async fn find(conn: &mut Conn, filter: &OrderFilter, page: Page) -> Result<(Vec<Order>, u64), Fault> {
+async fn find(conn: &mut Conn, filter: &OrderFilter, page: Page) -> Result<(Vec<Order>, u64), MysqlError> {
     let (mut wheres, mut values) = (vec!["TRUE"], Vec::<Value>::new());
     if let Some(user) = filter.user {
         wheres.push("user_id = ?");
@@ -206,7 +217,7 @@ async fn find(conn: &mut Conn, filter: &OrderFilter, page: Page) -> Result<(Vec<
     Ok((all(conn, sql, values, order).await?, total.unwrap_or_default()))
 }
 
-pub(super) fn order(row: &mut Columns) -> Result<Order, Fault> {
+pub(super) fn order(row: &mut Columns) -> Result<Order, MysqlError> {
     Ok(Order {
         id: OrderId::new(row.next()?),
         voucher: VoucherId::new(row.next()?),

@@ -1,34 +1,35 @@
 //! [`Outbox`] in MySQL.
 
 use async_trait::async_trait;
-use mallbox_storage::{Errand, OrderId, Outbox, StoreError, UserId, VoucherId};
+use mallbox_storage::{OrderId, Outbox, OutboxEntry, StoreError, UserId, VoucherId};
 use mysql_async::Conn;
 
 use super::columns::{Columns, all, execute};
 use super::database::Database;
-use super::job::run;
+use super::job::boxed;
 use super::many;
-use super::trouble::Fault;
+use super::trouble::MysqlError;
 
 pub(super) struct MysqlOutbox(pub(super) Database);
 
 #[async_trait]
 impl Outbox for MysqlOutbox {
-    async fn open(&self, max: u32) -> Result<Vec<Errand>, StoreError> {
+    async fn open(&self, max: u32) -> Result<Vec<OutboxEntry>, StoreError> {
         let sql = "SELECT voucher_id, user_id, order_id FROM outbox_releases ORDER BY number LIMIT ?";
-        self.0.read("errands", |conn| run(async move { all(conn, sql, (max,), release).await })).await
+        self.0.read("errands", |conn| boxed(async move { all(conn, sql, (max,), release).await })).await
     }
 
-    async fn done(&self, errands: &[Errand]) -> Result<(), StoreError> {
-        let mut orders: Vec<u64> = errands.iter().map(|Errand::Release { order, .. }| order.get()).collect();
+    async fn done(&self, errands: &[OutboxEntry]) -> Result<(), StoreError> {
+        let mut orders: Vec<u64> =
+            errands.iter().map(|OutboxEntry::Release { order, .. }| order.get()).collect();
         // Sorted, so that two instances with the same entries do not deadlock.
         orders.sort_unstable();
         let orders = &*orders;
         self.0
             .write("errands done", |conn| {
-                run(async move {
+                boxed(async move {
                     let sql = "DELETE FROM outbox_releases WHERE order_id IN ({keys})";
-                    many::change(conn, sql, &[], orders).await.map(drop)
+                    many::change_by_keys(conn, sql, &[], orders).await.map(drop)
                 })
             })
             .await
@@ -37,12 +38,12 @@ impl Outbox for MysqlOutbox {
 
 /// Inserts an outbox entry in the caller's transaction. Returns `false`, without an entry, if the voucher is
 /// no sale.
-pub(super) async fn leave_release(
+pub(super) async fn insert_release(
     conn: &mut Conn,
     voucher: VoucherId,
     user: UserId,
     order: OrderId,
-) -> Result<bool, Fault> {
+) -> Result<bool, MysqlError> {
     // An order is closed once; for two dead letters with one id, one entry at a time is enough.
     let sql = "INSERT INTO outbox_releases (order_id, voucher_id, user_id)
                SELECT ?, voucher_id, ? FROM sales WHERE voucher_id = ? ON DUPLICATE KEY UPDATE order_id = order_id";
@@ -51,16 +52,16 @@ pub(super) async fn leave_release(
 
 /// Inserts outbox entries for orders closed in the caller's transaction; none for orders of ordinary
 /// vouchers.
-pub(super) async fn leave_releases(conn: &mut Conn, orders: &[u64]) -> Result<(), Fault> {
+pub(super) async fn leave_releases(conn: &mut Conn, orders: &[u64]) -> Result<(), MysqlError> {
     let sql = "INSERT INTO outbox_releases (order_id, voucher_id, user_id)
                SELECT orders.id, orders.voucher_id, orders.user_id FROM orders
                JOIN sales ON sales.voucher_id = orders.voucher_id WHERE orders.id IN ({keys})
                ON DUPLICATE KEY UPDATE order_id = order_id";
-    many::change(conn, sql, &[], orders).await.map(drop)
+    many::change_by_keys(conn, sql, &[], orders).await.map(drop)
 }
 
-fn release(row: &mut Columns) -> Result<Errand, Fault> {
-    Ok(Errand::Release {
+fn release(row: &mut Columns) -> Result<OutboxEntry, MysqlError> {
+    Ok(OutboxEntry::Release {
         voucher: VoucherId::new(row.next()?),
         user: UserId::new(row.next()?),
         order: OrderId::new(row.next()?),

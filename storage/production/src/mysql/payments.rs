@@ -6,15 +6,15 @@
 use async_trait::async_trait;
 use mallbox_storage::backend::Numbered as _;
 use mallbox_storage::{
-    Cents, OrderId, OrderStatus, Payment, PaymentFaults, PaymentId, PaymentRows, PaymentState, StoreError,
-    Timestamp,
+    Cents, OrderId, OrderStatus, Payment, PaymentContradictions, PaymentId, PaymentRows, PaymentState,
+    StoreError, Timestamp,
 };
 use mysql_async::Conn;
 
 use super::columns::{Columns, all, execute, first};
 use super::database::Database;
-use super::job::run;
-use super::trouble::Fault;
+use super::job::boxed;
+use super::trouble::MysqlError;
 
 pub(super) struct MysqlPayments(pub(super) Database);
 
@@ -26,15 +26,17 @@ impl PaymentRows for MysqlPayments {
     async fn start(&self, order: OrderId, amount: Cents, now: Timestamp) -> Result<Payment, StoreError> {
         self.0
             .write_at_once("start payment", |conn| {
-                run(async move {
+                boxed(async move {
                     if let Some(open) = open_of(conn, order).await? {
                         return Ok(open);
                     }
                     match start(conn, order, amount, now).await {
                         // A concurrent call was quicker.
-                        Err(fault) if fault.is_taken_key() => open_of(conn, order)
-                            .await?
-                            .ok_or_else(|| Fault::refused("the order's other payment ended at this moment")),
+                        Err(fault) if fault.is_duplicate_key() => {
+                            open_of(conn, order).await?.ok_or_else(|| {
+                                MysqlError::refused("the order's other payment ended at this moment")
+                            })
+                        }
                         started => started,
                     }
                 })
@@ -49,7 +51,7 @@ impl PaymentRows for MysqlPayments {
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         self.0
-            .write("settle payment", |conn| run(async move { settle(conn, payment, state, now).await }))
+            .write("settle payment", |conn| boxed(async move { settle(conn, payment, state, now).await }))
             .await
     }
 
@@ -57,7 +59,7 @@ impl PaymentRows for MysqlPayments {
         let sql: &str = &format!("{SELECT} WHERE order_id = ? ORDER BY id");
         self.0
             .read("payments of order", |conn| {
-                run(async move { all(conn, sql, (order.get(),), payment).await })
+                boxed(async move { all(conn, sql, (order.get(),), payment).await })
             })
             .await
     }
@@ -68,21 +70,21 @@ impl PaymentRows for MysqlPayments {
         );
         let params = (started_before.as_millis(), max);
         self.0
-            .read("unsettled payments", |conn| run(async move { all(conn, sql, params, payment).await }))
+            .read("unsettled payments", |conn| boxed(async move { all(conn, sql, params, payment).await }))
             .await
     }
 
-    async fn faults(&self) -> Result<PaymentFaults, StoreError> {
+    async fn faults(&self) -> Result<PaymentContradictions, StoreError> {
         self.0
             .look("payment faults", |conn| {
-                run(async move {
+                boxed(async move {
                     let paid_without_payment =
                         "SELECT COUNT(*) FROM orders WHERE status IN (2, 3, 5) AND payment_mode <> 0
                  AND NOT EXISTS (SELECT 1 FROM payments WHERE order_id = orders.id AND state = 1)";
                     let captured_on_cancelled =
                         "SELECT COUNT(*) FROM payments JOIN orders ON orders.id = order_id
                  WHERE state = 1 AND status = 4";
-                    Ok(PaymentFaults {
+                    Ok(PaymentContradictions {
                         paid_without_payment: count(conn, paid_without_payment).await?,
                         captured_on_cancelled: count(conn, captured_on_cancelled).await?,
                     })
@@ -99,35 +101,40 @@ pub(super) async fn capture(
     order: OrderId,
     payment: PaymentId,
     now: Timestamp,
-) -> Result<bool, Fault> {
+) -> Result<bool, MysqlError> {
     let sql = "UPDATE payments SET state = 1, needs_look = 0, updated_ms = ?
                WHERE id = ? AND order_id = ? AND state IN (0, 1, 3)";
     Ok(execute(conn, sql, (now.as_millis(), payment.get(), order.get())).await? > 0)
 }
 
 /// Moves the order's captured payment to refunded.
-pub(super) async fn refund(conn: &mut Conn, order: OrderId, now: Timestamp) -> Result<(), Fault> {
+pub(super) async fn refund(conn: &mut Conn, order: OrderId, now: Timestamp) -> Result<(), MysqlError> {
     let sql =
         "UPDATE payments SET state = 2, needs_look = 0, updated_ms = ? WHERE order_id = ? AND state = 1";
     execute(conn, sql, (now.as_millis(), order.get())).await.map(drop)
 }
 
 /// Marks the captured payment of an order that is being cancelled or refunded: the money must go back.
-pub(super) async fn mark_stray(conn: &mut Conn, order: OrderId) -> Result<(), Fault> {
+pub(super) async fn mark_for_refund(conn: &mut Conn, order: OrderId) -> Result<(), MysqlError> {
     let sql = "UPDATE payments SET needs_look = 1 WHERE order_id = ? AND state = 1";
     execute(conn, sql, (order.get(),)).await.map(drop)
 }
 
-async fn open_of(conn: &mut Conn, order: OrderId) -> Result<Option<Payment>, Fault> {
+async fn open_of(conn: &mut Conn, order: OrderId) -> Result<Option<Payment>, MysqlError> {
     first(conn, format!("{SELECT} WHERE order_id = ? AND is_open = 1"), (order.get(),), payment).await
 }
 
-async fn start(conn: &mut Conn, order: OrderId, amount: Cents, now: Timestamp) -> Result<Payment, Fault> {
+async fn start(
+    conn: &mut Conn,
+    order: OrderId,
+    amount: Cents,
+    now: Timestamp,
+) -> Result<Payment, MysqlError> {
     // Committed orders stay, so an order found here still exists when the payment is inserted.
     let known =
         first(conn, "SELECT 1 FROM orders WHERE id = ?", (order.get(),), Columns::next::<i64>).await?;
     if known.is_none() {
-        return Err(Fault::refused("no such order"));
+        return Err(MysqlError::refused("no such order"));
     }
     let sql = "INSERT INTO payments (order_id, amount, state, started_ms, updated_ms, needs_look)
                VALUES (?, ?, 0, ?, ?, 1)";
@@ -141,7 +148,7 @@ async fn settle(
     which: PaymentId,
     state: PaymentState,
     now: Timestamp,
-) -> Result<bool, Fault> {
+) -> Result<bool, MysqlError> {
     let sql = "SELECT order_id FROM payments WHERE id = ?";
     let Some(order) = first(conn, sql, (which.get(),), Columns::next::<u64>).await? else {
         return Ok(false);
@@ -170,11 +177,11 @@ fn would_undo_capture(from: PaymentState, to: PaymentState, order: Option<OrderS
     }
 }
 
-async fn count(conn: &mut Conn, sql: &str) -> Result<u64, Fault> {
+async fn count(conn: &mut Conn, sql: &str) -> Result<u64, MysqlError> {
     Ok(first(conn, sql, (), Columns::count).await?.unwrap_or_default())
 }
 
-fn payment(row: &mut Columns) -> Result<Payment, Fault> {
+fn payment(row: &mut Columns) -> Result<Payment, MysqlError> {
     Ok(Payment {
         id: PaymentId::new(row.next()?),
         order: OrderId::new(row.next()?),

@@ -12,38 +12,40 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use mallbox_storage::backend::Numbered as _;
 use mallbox_storage::{
-    Claim, DeadReason, Logged, OrderId, PaymentMode, Persisted, StoreError, Timestamp, UserId, VoucherId,
+    Claim, DeadReason, LoggedClaim, OrderId, PaymentMode, PersistOutcome, StoreError, Timestamp, UserId,
+    VoucherId,
 };
 use mysql_async::{Conn, Value};
 
 use super::columns::{Columns, execute, first};
 use super::database::Database;
-use super::job::run;
-use super::sale_rows::{self, Lock, SaleRow, Taking};
-use super::trouble::Fault;
-use super::verdict::{self, Known};
+use super::job::boxed;
+use super::sale_rows::{self, Lock, SaleRow, UnitsTaken};
+use super::trouble::MysqlError;
+use super::verdict::{self, ExistingRows};
 use super::{burial, many};
 
 /// Attempts at a batch claim by claim, when concurrent writers take its keys in between.
-const LOOKS: usize = 3;
+const ATTEMPTS_MAX: usize = 3;
 
 /// Writes the claims. Returns one outcome per claim, in the order of the claims.
 pub(super) async fn persist(
     database: &Database,
-    claims: &[Logged],
+    claims: &[LoggedClaim],
     now: Timestamp,
-) -> Result<Vec<Persisted>, StoreError> {
+) -> Result<Vec<PersistOutcome>, StoreError> {
     if claims.is_empty() {
         return Ok(Vec::new());
     }
-    let mut done = database.try_bulk(|conn| run(async move { write_all(conn, claims, now).await })).await;
-    for _ in 0..LOOKS {
-        if !matches!(done, Err(Fault::Overtaken)) {
+    let mut done =
+        database.try_bulk(|conn| boxed(async move { write_optimistically(conn, claims, now).await })).await;
+    for _ in 0..ATTEMPTS_MAX {
+        if !matches!(done, Err(MysqlError::Overtaken)) {
             break;
         }
-        done = database.try_bulk(|conn| run(async move { write_each(conn, claims, now).await })).await;
+        done = database.try_bulk(|conn| boxed(async move { write_each(conn, claims, now).await })).await;
     }
-    done.map_err(|fault| fault.explain("persist"))
+    done.map_err(|fault| fault.into_store_error("persist"))
 }
 
 /// Writes the order of a dead-lettered claim, with a new payment deadline, and takes a unit unless the dead
@@ -54,31 +56,36 @@ pub(super) async fn revive(
     claim: &Claim,
     holds_unit: bool,
     now: Timestamp,
-) -> Result<Result<(), (DeadReason, String)>, Fault> {
+) -> Result<Result<(), (DeadReason, String)>, MysqlError> {
     let Some(sale) = sale_rows::get(conn, claim.voucher, Lock::Yes).await? else {
         return Ok(Err((DeadReason::Refused, format!("voucher {} is no sale", claim.voucher))));
     };
     let row = (*claim, sale.payment.deadline(now, sale.pay_within, now));
     let reason = match insert(conn, &[row], &BTreeMap::from([(claim.voucher, sale)])).await {
-        Ok(()) if holds_unit || sale_rows::take(conn, claim.voucher, Taking::one(claim.order)).await? => {
+        Ok(())
+            if holds_unit || sale_rows::take(conn, claim.voucher, UnitsTaken::one(claim.order)).await? =>
+        {
             return Ok(Ok(()));
         }
         Ok(()) => {
             execute(conn, "DELETE FROM orders WHERE id = ?", (claim.order.get(),)).await?;
             DeadReason::Oversold
         }
-        Err(fault) if fault.is_taken_key() => match owner(conn, claim.order).await? {
+        Err(fault) if fault.is_duplicate_key() => match owner(conn, claim.order).await? {
             Some(_) => DeadReason::IdClash,
             None => DeadReason::Double,
         },
-        Err(fault) if fault.is_refusal() => return Ok(Err((DeadReason::Refused, fault.to_string()))),
+        Err(fault) if fault.is_rule_violation() => return Ok(Err((DeadReason::Refused, fault.to_string()))),
         Err(fault) => return Err(fault),
     };
     Ok(Err((reason, reason.detail(owner(conn, claim.order).await?))))
 }
 
 /// Returns the user and the voucher of an order.
-pub(super) async fn owner(conn: &mut Conn, order: OrderId) -> Result<Option<(UserId, VoucherId)>, Fault> {
+pub(super) async fn owner(
+    conn: &mut Conn,
+    order: OrderId,
+) -> Result<Option<(UserId, VoucherId)>, MysqlError> {
     let sql = "SELECT id, user_id, voucher_id FROM orders WHERE id = ?";
     Ok(first(conn, sql, (order.get(),), owned).await?.map(|(_, owner)| owner))
 }
@@ -87,71 +94,80 @@ pub(super) async fn owner(conn: &mut Conn, order: OrderId) -> Result<Option<(Use
 pub(super) async fn owners(
     conn: &mut Conn,
     orders: &[OrderId],
-) -> Result<HashMap<OrderId, (UserId, VoucherId)>, Fault> {
+) -> Result<HashMap<OrderId, (UserId, VoucherId)>, MysqlError> {
     let ids: Vec<u64> = orders.iter().map(|order| order.get()).collect();
     let sql = "SELECT id, user_id, voucher_id FROM orders WHERE id IN ({keys})";
-    Ok(many::look(conn, sql, &[], &ids, owned).await?.into_iter().collect())
+    Ok(many::select_by_keys(conn, sql, &[], &ids, owned).await?.into_iter().collect())
 }
 
 /// Writes all claims on the assumption that each is new and that stock suffices; [`Fault::Overtaken`] if not.
-async fn write_all(conn: &mut Conn, claims: &[Logged], now: Timestamp) -> Result<Vec<Persisted>, Fault> {
+async fn write_optimistically(
+    conn: &mut Conn,
+    claims: &[LoggedClaim],
+    now: Timestamp,
+) -> Result<Vec<PersistOutcome>, MysqlError> {
     let sales = sale_rows::of_claims(conn, claims, Lock::No).await?;
     let mut orders = Vec::with_capacity(claims.len());
-    let mut takings: BTreeMap<VoucherId, Taking> = BTreeMap::new();
-    for Logged { claim, .. } in claims {
+    let mut takings: BTreeMap<VoucherId, UnitsTaken> = BTreeMap::new();
+    for LoggedClaim { claim, .. } in claims {
         let Some(sale) = sales.get(&claim.voucher) else { continue };
         orders.push((*claim, sale.payment.deadline(claim.at, sale.pay_within, now)));
         takings.entry(claim.voucher).or_default().add(claim.order);
     }
-    let answers = orders.iter().map(|(_, deadline)| Persisted::Written { deadline: *deadline }).collect();
+    let answers =
+        orders.iter().map(|(_, deadline)| PersistOutcome::Written { deadline: *deadline }).collect();
     // Sorted by id: inserts then fill the table from left to right, and two writers of the same orders do not
     // wait for each other.
     orders.sort_by_key(|(claim, _)| claim.order);
-    insert(conn, &orders, &sales).await.map_err(overtaken)?;
+    insert(conn, &orders, &sales).await.map_err(as_conflict)?;
     for (voucher, taking) in takings {
         if !sale_rows::take(conn, voucher, taking).await? {
-            return Err(Fault::Overtaken);
+            return Err(MysqlError::Overtaken);
         }
     }
     // The sales are locked now, so no further claim can be dead-lettered.
-    if burial::any_among(conn, claims).await? { Err(Fault::Overtaken) } else { Ok(answers) }
+    if burial::any_among(conn, claims).await? { Err(MysqlError::Overtaken) } else { Ok(answers) }
 }
 
-async fn write_each(conn: &mut Conn, claims: &[Logged], now: Timestamp) -> Result<Vec<Persisted>, Fault> {
+async fn write_each(
+    conn: &mut Conn,
+    claims: &[LoggedClaim],
+    now: Timestamp,
+) -> Result<Vec<PersistOutcome>, MysqlError> {
     let sales = sale_rows::of_claims(conn, claims, Lock::Yes).await?;
     let known = known(conn, claims).await?;
     let verdict = verdict::decide(claims, &sales, known, now);
-    insert(conn, &verdict.orders, &sales).await.map_err(overtaken)?;
+    insert(conn, &verdict.orders, &sales).await.map_err(as_conflict)?;
     burial::insert(conn, &verdict.burials, now).await?;
     for (voucher, taking) in verdict.takings {
         if !sale_rows::take(conn, voucher, taking).await? {
-            return Err(Fault::refused(format!("the stock of sale {voucher} cannot be taken")));
+            return Err(MysqlError::refused(format!("the stock of sale {voucher} cannot be taken")));
         }
     }
     Ok(verdict.answers)
 }
 
-async fn known(conn: &mut Conn, claims: &[Logged]) -> Result<Known, Fault> {
+async fn known(conn: &mut Conn, claims: &[LoggedClaim]) -> Result<ExistingRows, MysqlError> {
     let ids: Vec<OrderId> = claims.iter().map(|logged| logged.claim.order).collect();
     let mut users: BTreeMap<VoucherId, Vec<u64>> = BTreeMap::new();
-    for Logged { claim, .. } in claims {
+    for LoggedClaim { claim, .. } in claims {
         users.entry(claim.voucher).or_default().push(claim.user.get());
     }
     let mut live = HashSet::new();
     for (voucher, users) in users {
         let sql = "SELECT user_id FROM orders WHERE voucher_id = ? AND is_live = 1 AND user_id IN ({keys})";
-        let found = many::look(conn, sql, &[voucher.get()], &users, Columns::next::<u64>).await?;
+        let found = many::select_by_keys(conn, sql, &[voucher.get()], &users, Columns::next::<u64>).await?;
         live.extend(found.into_iter().map(|user| (UserId::new(user), voucher)));
     }
     let dead = burial::among(conn, &ids).await?;
-    Ok(Known { owners: owners(conn, &ids).await?, live, dead })
+    Ok(ExistingRows { owners: owners(conn, &ids).await?, live, dead })
 }
 
 async fn insert(
     conn: &mut Conn,
     orders: &[(Claim, Option<Timestamp>)],
     sales: &BTreeMap<VoucherId, SaleRow>,
-) -> Result<(), Fault> {
+) -> Result<(), MysqlError> {
     let head = "INSERT INTO orders (id, user_id, voucher_id, pay_value, created_ms, deadline_ms, status, payment_mode, of_sale, pay_type)";
     let rows: Vec<[Value; 8]> = orders
         .iter()
@@ -175,11 +191,11 @@ async fn insert(
 }
 
 /// A taken key means a concurrent writer since the batch was examined.
-fn overtaken(fault: Fault) -> Fault {
-    if fault.is_taken_key() || fault.is_collision() { Fault::Overtaken } else { fault }
+fn as_conflict(fault: MysqlError) -> MysqlError {
+    if fault.is_duplicate_key() || fault.is_rolled_back() { MysqlError::Overtaken } else { fault }
 }
 
-fn owned(row: &mut Columns) -> Result<(OrderId, (UserId, VoucherId)), Fault> {
+fn owned(row: &mut Columns) -> Result<(OrderId, (UserId, VoucherId)), MysqlError> {
     let (order, user, voucher) = (row.next()?, row.next()?, row.next()?);
     Ok((OrderId::new(order), (UserId::new(user), VoucherId::new(voucher))))
 }

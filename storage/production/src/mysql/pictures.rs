@@ -3,16 +3,16 @@
 use async_trait::async_trait;
 use mallbox_storage::backend::Numbered as _;
 use mallbox_storage::{
-    NewPicture, Picture, PicturePut, PictureRemoval, PictureRoom, PictureSweep, Pictures, StoreError,
+    NewPicture, Picture, PictureSweep, PictureUsage, Pictures, PutOutcome, RemoveOutcome, StoreError,
     Timestamp, UserId,
 };
 use mysql_async::Conn;
 
 use super::columns::{Columns, all, execute, first};
 use super::database::Database;
-use super::job::run;
+use super::job::boxed;
 use super::many;
-use super::trouble::Fault;
+use super::trouble::MysqlError;
 
 /// Whether any row shows picture `p`. Indexed references are checked first; the check of shops scans all
 /// rows.
@@ -32,26 +32,26 @@ impl Pictures for MysqlPictures {
     async fn put(
         &self,
         picture: NewPicture,
-        most: PictureRoom,
+        most: PictureUsage,
         now: Timestamp,
-    ) -> Result<PicturePut, StoreError> {
+    ) -> Result<PutOutcome, StoreError> {
         let picture = &picture;
         self.0
             .write("put picture", |conn| {
-                run(async move {
+                boxed(async move {
                     // Of two uploads by one owner, the second waits here until the first is counted.
                     let owner = picture.owner.get();
                     first(conn, "SELECT id FROM users WHERE id = ? FOR UPDATE", (owner,), id).await?;
                     let sql = "SELECT id FROM pictures WHERE name = ?";
                     if first(conn, sql, (&picture.name,), id).await?.is_some() {
-                        return Ok(PicturePut::NameTaken);
+                        return Ok(PutOutcome::NameTaken);
                     }
                     let has = usage(conn, picture.owner).await?;
                     if !has.with(picture.content.len()).is_within(most) {
-                        return Ok(PicturePut::NoRoom(has));
+                        return Ok(PutOutcome::NoRoom(has));
                     }
                     insert(conn, picture, now).await?;
-                    Ok(PicturePut::Put)
+                    Ok(PutOutcome::Put)
                 })
             })
             .await
@@ -62,7 +62,7 @@ impl Pictures for MysqlPictures {
             "SELECT kind, content FROM pictures JOIN picture_contents ON picture_id = id WHERE name = ?";
         self.0
             .read("picture", |conn| {
-                run(async move {
+                boxed(async move {
                     first(conn, sql, (name,), |row| Ok(Picture { kind: row.known()?, content: row.next()? }))
                         .await
                 })
@@ -74,7 +74,7 @@ impl Pictures for MysqlPictures {
         let sql = "UPDATE pictures SET touched_ms = ? WHERE name = ? AND owner_id = ?";
         self.0
             .write("keep pictures", |conn| {
-                run(async move {
+                boxed(async move {
                     let mut not_theirs = Vec::new();
                     for name in names {
                         if execute(conn, sql, (now.as_millis(), name, owner.get())).await? == 0 {
@@ -87,26 +87,27 @@ impl Pictures for MysqlPictures {
             .await
     }
 
-    async fn remove(&self, owner: UserId, name: &str) -> Result<PictureRemoval, StoreError> {
+    async fn remove(&self, owner: UserId, name: &str) -> Result<RemoveOutcome, StoreError> {
         let sql = concat!("SELECT id, ", is_shown!(), " FROM pictures AS p WHERE name = ? AND owner_id = ?");
         self.0
             .write("remove picture", |conn| {
-                run(async move {
+                boxed(async move {
                     let found = first(conn, sql, (name, owner.get()), with_mark).await?;
-                    let Some((picture, is_shown)) = found else { return Ok(PictureRemoval::NotTheirs) };
+                    let Some((picture, is_shown)) = found else { return Ok(RemoveOutcome::NotTheirs) };
                     if is_shown {
-                        return Ok(PictureRemoval::Shown);
+                        return Ok(RemoveOutcome::Shown);
                     }
-                    many::change(conn, "DELETE FROM pictures WHERE id IN ({keys})", &[], &[picture]).await?;
+                    many::change_by_keys(conn, "DELETE FROM pictures WHERE id IN ({keys})", &[], &[picture])
+                        .await?;
                     delete_contents(conn, &[picture]).await?;
-                    Ok(PictureRemoval::Removed)
+                    Ok(RemoveOutcome::Removed)
                 })
             })
             .await
     }
 
-    async fn usage(&self, owner: UserId) -> Result<PictureRoom, StoreError> {
-        self.0.read("picture usage", |conn| run(async move { usage(conn, owner).await })).await
+    async fn usage(&self, owner: UserId) -> Result<PictureUsage, StoreError> {
+        self.0.read("picture usage", |conn| boxed(async move { usage(conn, owner).await })).await
     }
 
     async fn sweep(
@@ -123,7 +124,7 @@ impl Pictures for MysqlPictures {
         let since = untouched_since.as_millis();
         self.0
             .write("sweep pictures", |conn| {
-                run(async move {
+                boxed(async move {
                     let old = all(conn, sql, (since, max), with_mark).await?;
                     let has_more = old.len() as u64 == u64::from(max);
                     let (shown, idle): (Vec<_>, Vec<_>) =
@@ -131,10 +132,10 @@ impl Pictures for MysqlPictures {
                     let [shown, idle] =
                         [shown, idle].map(|of| of.into_iter().map(|(id, _)| id).collect::<Vec<_>>());
                     let sql = "UPDATE pictures SET touched_ms = ? WHERE id IN ({keys})";
-                    many::change(conn, sql, &[now.as_millis()], &shown).await?;
+                    many::change_by_keys(conn, sql, &[now.as_millis()], &shown).await?;
                     // A picture touched since the query above stays.
                     let sql = "DELETE FROM pictures WHERE touched_ms <= ? AND id IN ({keys})";
-                    let removed = many::change(conn, sql, &[since], &idle).await?;
+                    let removed = many::change_by_keys(conn, sql, &[since], &idle).await?;
                     delete_contents(conn, &idle).await?;
                     Ok(PictureSweep { removed, has_more })
                 })
@@ -143,21 +144,21 @@ impl Pictures for MysqlPictures {
     }
 }
 
-fn id(row: &mut Columns) -> Result<u64, Fault> {
+fn id(row: &mut Columns) -> Result<u64, MysqlError> {
     row.next()
 }
 
-fn with_mark(row: &mut Columns) -> Result<(u64, bool), Fault> {
+fn with_mark(row: &mut Columns) -> Result<(u64, bool), MysqlError> {
     Ok((row.next()?, row.next()?))
 }
 
-async fn usage(conn: &mut Conn, owner: UserId) -> Result<PictureRoom, Fault> {
+async fn usage(conn: &mut Conn, owner: UserId) -> Result<PictureUsage, MysqlError> {
     let sql = "SELECT COUNT(*), CAST(COALESCE(SUM(bytes), 0) AS UNSIGNED) FROM pictures WHERE owner_id = ?";
-    let read = |row: &mut Columns| Ok(PictureRoom { pictures: row.count()?, bytes: row.next()? });
+    let read = |row: &mut Columns| Ok(PictureUsage { pictures: row.count()?, bytes: row.next()? });
     Ok(first(conn, sql, (owner.get(),), read).await?.unwrap_or_default())
 }
 
-async fn insert(conn: &mut Conn, picture: &NewPicture, now: Timestamp) -> Result<(), Fault> {
+async fn insert(conn: &mut Conn, picture: &NewPicture, now: Timestamp) -> Result<(), MysqlError> {
     let NewPicture { name, owner, kind, content } = picture;
     let (bytes, now) = (content.len() as u64, now.as_millis());
     let sql = "INSERT INTO pictures (name, owner_id, kind, bytes, created_ms, touched_ms) VALUES (?, ?, ?, ?, ?, ?)";
@@ -168,8 +169,8 @@ async fn insert(conn: &mut Conn, picture: &NewPicture, now: Timestamp) -> Result
 }
 
 /// Deletes the contents of all `pictures` without a row any more.
-async fn delete_contents(conn: &mut Conn, pictures: &[u64]) -> Result<(), Fault> {
+async fn delete_contents(conn: &mut Conn, pictures: &[u64]) -> Result<(), MysqlError> {
     let sql = "DELETE FROM picture_contents WHERE picture_id IN ({keys})
                AND NOT EXISTS (SELECT 1 FROM pictures WHERE id = picture_id)";
-    many::change(conn, sql, &[], pictures).await.map(drop)
+    many::change_by_keys(conn, sql, &[], pictures).await.map(drop)
 }

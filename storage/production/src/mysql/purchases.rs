@@ -6,27 +6,32 @@ use mysql_async::{Conn, params};
 
 use super::columns::{Columns, execute, first};
 use super::persist;
-use super::trouble::Fault;
+use super::trouble::MysqlError;
 
 /// Writes an order in the caller's transaction, unless the request was made before. Returns the id of the
 /// order for the request.
-pub(super) async fn insert(conn: &mut Conn, order: &Order, request: Option<&str>) -> Result<OrderId, Fault> {
-    is_ordinary(conn, order.voucher).await?;
+pub(super) async fn insert(
+    conn: &mut Conn,
+    order: &Order,
+    request: Option<&str>,
+) -> Result<OrderId, MysqlError> {
+    require_ordinary(conn, order.voucher).await?;
     if let Some(request) = request {
         // Of two concurrent requests with one name, the second waits here for the first.
         let sql = "INSERT INTO purchases (user_id, voucher_id, request, order_id) VALUES (?, ?, ?, ?)";
         let row = (order.user.get(), order.voucher.get(), request.as_bytes(), order.id.get());
         match execute(conn, sql, row).await {
-            Err(fault) if fault.is_taken_key() => {
+            Err(fault) if fault.is_duplicate_key() => {
                 let before = find(conn, order.user, order.voucher, request).await?;
-                return before
-                    .ok_or_else(|| Fault::refused("a request of this name is there and cannot be read"));
+                return before.ok_or_else(|| {
+                    MysqlError::refused("a request of this name is there and cannot be read")
+                });
             }
             done => done?,
         };
     }
     match write(conn, order).await {
-        Err(fault) if fault.is_taken_key() => is_repeat(conn, order).await?,
+        Err(fault) if fault.is_duplicate_key() => require_repeat(conn, order).await?,
         done => done?,
     }
     Ok(order.id)
@@ -38,31 +43,31 @@ pub(super) async fn find(
     user: UserId,
     voucher: VoucherId,
     request: &str,
-) -> Result<Option<OrderId>, Fault> {
+) -> Result<Option<OrderId>, MysqlError> {
     let sql = "SELECT order_id FROM purchases WHERE user_id = ? AND voucher_id = ? AND request = ?";
     let key = (user.get(), voucher.get(), request.as_bytes());
     first(conn, sql, key, |row| row.next().map(OrderId::new)).await
 }
 
-async fn is_ordinary(conn: &mut Conn, voucher: VoucherId) -> Result<(), Fault> {
+async fn require_ordinary(conn: &mut Conn, voucher: VoucherId) -> Result<(), MysqlError> {
     let sql = "SELECT voucher_id FROM vouchers LEFT JOIN sales ON voucher_id = id WHERE id = ?";
     match first(conn, sql, (voucher.get(),), Columns::next::<Option<u64>>).await? {
         Some(None) => Ok(()),
-        Some(Some(_)) => Err(Fault::refused("the voucher is a sale, which sells through claims alone")),
-        None => Err(Fault::refused("no such voucher")),
+        Some(Some(_)) => Err(MysqlError::refused("the voucher is a sale, which sells through claims alone")),
+        None => Err(MysqlError::refused("no such voucher")),
     }
 }
 
 /// Accepts a repeated write of the same order, after a lost response. Refuses an id that belongs to another
 /// order.
-async fn is_repeat(conn: &mut Conn, order: &Order) -> Result<(), Fault> {
+async fn require_repeat(conn: &mut Conn, order: &Order) -> Result<(), MysqlError> {
     match persist::owner(conn, order.id).await? {
         Some(owner) if owner == (order.user, order.voucher) => Ok(()),
-        _ => Err(Fault::refused("another order has this id")),
+        _ => Err(MysqlError::refused("another order has this id")),
     }
 }
 
-async fn write(conn: &mut Conn, order: &Order) -> Result<(), Fault> {
+async fn write(conn: &mut Conn, order: &Order) -> Result<(), MysqlError> {
     let sql = "INSERT INTO orders (id, user_id, voucher_id, of_sale, status, pay_value, pay_type, created_ms,
                  deadline_ms, paid_ms, used_ms, refunded_ms, payment_mode)
                VALUES (:id, :user, :voucher, 0, :status, :pay_value, :pay_type, :created, :deadline, :paid, :used,

@@ -5,15 +5,15 @@ use std::collections::HashMap;
 use async_trait::async_trait;
 use mallbox_storage::backend::Numbered as _;
 use mallbox_storage::{
-    OpenReports, Page, Post, ReportAnswer, Reports, StoreError, Timestamp, UserId, Visibility,
+    OpenReports, Page, Post, ReportOutcome, Reports, StoreError, Timestamp, UserId, Visibility,
 };
 use mysql_async::Conn;
 
 use super::columns::{Columns, all, execute, first};
 use super::database::Database;
-use super::job::run;
+use super::job::boxed;
 use super::many;
-use super::trouble::Fault;
+use super::trouble::MysqlError;
 
 pub(super) struct MysqlReports(pub(super) Database);
 
@@ -25,17 +25,17 @@ impl Reports for MysqlReports {
         target: Post,
         reason: &str,
         now: Timestamp,
-    ) -> Result<ReportAnswer, StoreError> {
-        self.0.write("report", |conn| run(report(conn, user, target, reason, now))).await
+    ) -> Result<ReportOutcome, StoreError> {
+        self.0.write("report", |conn| boxed(report(conn, user, target, reason, now))).await
     }
 
     async fn open(&self, page: Page) -> Result<(Vec<OpenReports>, u64), StoreError> {
-        self.0.read("open reports", |conn| run(open(conn, page))).await
+        self.0.read("open reports", |conn| boxed(open(conn, page))).await
     }
 }
 
 /// Marks the open reports of `target` as decided.
-pub(super) async fn decide(conn: &mut Conn, target: Post, now: Timestamp) -> Result<(), Fault> {
+pub(super) async fn decide(conn: &mut Conn, target: Post, now: Timestamp) -> Result<(), MysqlError> {
     let (kind, target) = target.in_row();
     let sql = "UPDATE reports SET decided_ms = ? WHERE kind = ? AND target_id = ? AND decided_ms IS NULL";
     execute(conn, sql, (now.as_millis(), kind, target)).await.map(drop)
@@ -48,26 +48,26 @@ async fn report(
     target: Post,
     reason: &str,
     now: Timestamp,
-) -> Result<ReportAnswer, Fault> {
+) -> Result<ReportOutcome, MysqlError> {
     let table = target.table();
     let (kind, which) = target.in_row();
     let sql = format!("SELECT status FROM {table} WHERE id = ? FOR UPDATE");
     let visibility: Option<Visibility> = first(conn, sql, (which,), Columns::known).await?;
     if !visibility.is_some_and(Visibility::is_seen) {
-        return Ok(ReportAnswer::NotThere);
+        return Ok(ReportOutcome::NotThere);
     }
     let sql = "SELECT 1 FROM reports WHERE kind = ? AND target_id = ? AND user_id = ?";
     if first(conn, sql, (kind, which, user.get()), Columns::next::<i64>).await?.is_some() {
-        return Ok(ReportAnswer::Repeat);
+        return Ok(ReportOutcome::Repeat);
     }
     let sql = "INSERT INTO reports (kind, target_id, user_id, reason, created_ms) VALUES (?, ?, ?, ?, ?)";
     execute(conn, sql, (kind, which, user.get(), reason, now.as_millis())).await?;
     let sql = format!("UPDATE {table} SET status = ? WHERE id = ?");
     execute(conn, sql, (Visibility::Reported.number(), which)).await?;
-    Ok(ReportAnswer::Taken)
+    Ok(ReportOutcome::Taken)
 }
 
-async fn open(conn: &mut Conn, page: Page) -> Result<(Vec<OpenReports>, u64), Fault> {
+async fn open(conn: &mut Conn, page: Page) -> Result<(Vec<OpenReports>, u64), MysqlError> {
     let sql = "SELECT kind, target_id, COUNT(*) AS persons, MAX(created_ms) AS latest FROM reports
                WHERE decided_ms IS NULL GROUP BY kind, target_id
                ORDER BY persons DESC, latest DESC, kind, target_id DESC LIMIT ? OFFSET ?";
@@ -87,7 +87,7 @@ async fn open(conn: &mut Conn, page: Page) -> Result<(Vec<OpenReports>, u64), Fa
 }
 
 /// Returns the latest reasons for each target, newest first.
-async fn reasons(conn: &mut Conn, of: &[OpenReports]) -> Result<HashMap<Post, Vec<String>>, Fault> {
+async fn reasons(conn: &mut Conn, of: &[OpenReports]) -> Result<HashMap<Post, Vec<String>>, MysqlError> {
     let ids: Vec<u64> = of.iter().map(|reports| reports.target.in_row().1).collect();
     let sql = format!(
         "SELECT kind, target_id, reason FROM (
@@ -95,17 +95,17 @@ async fn reasons(conn: &mut Conn, of: &[OpenReports]) -> Result<HashMap<Post, Ve
                    (PARTITION BY kind, target_id ORDER BY created_ms DESC, id DESC) AS place FROM reports
                  WHERE decided_ms IS NULL AND reason <> '' AND target_id IN ({{keys}})) AS last
                WHERE place <= {} ORDER BY kind, target_id, place",
-        OpenReports::REASONS
+        OpenReports::REASONS_MAX
     );
     let mut reasons: HashMap<Post, Vec<String>> = HashMap::new();
     let read = |row: &mut Columns| Ok((target(row)?, row.next()?));
-    for (target, reason) in many::look(conn, &sql, &[], &ids, read).await? {
+    for (target, reason) in many::select_by_keys(conn, &sql, &[], &ids, read).await? {
         reasons.entry(target).or_default().push(reason);
     }
     Ok(reasons)
 }
 
-fn target(row: &mut Columns) -> Result<Post, Fault> {
+fn target(row: &mut Columns) -> Result<Post, MysqlError> {
     let (kind, which) = (row.next()?, row.next()?);
     Post::from_row(kind, which).ok_or_else(|| row.unreadable_last("of no known kind"))
 }

@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use mallbox_storage::{Logged, Order, OrderId, PaymentMode, UserId, VoucherId};
+use mallbox_storage::{LoggedClaim, Order, OrderId, PaymentMode, UserId, VoucherId};
 use mysql_async::Conn;
 
 use super::columns::{execute, first};
 use super::outbox;
-use super::trouble::Fault;
+use super::trouble::MysqlError;
 
 /// Terms of a sale for its orders, and the stock.
 #[derive(Clone, Copy)]
@@ -22,19 +22,19 @@ pub(super) struct SaleRow {
 
 /// Units that orders or dead letters take from a sale, and the range of their ids.
 #[derive(Clone, Copy)]
-pub(super) struct Taking {
+pub(super) struct UnitsTaken {
     pub(super) units: u64,
     first: OrderId,
     last: OrderId,
 }
 
-impl Default for Taking {
+impl Default for UnitsTaken {
     fn default() -> Self {
         Self { units: 0, first: OrderId::new(u64::MAX), last: OrderId::new(0) }
     }
 }
 
-impl Taking {
+impl UnitsTaken {
     /// Returns a taking of one unit, for `order`.
     pub(super) fn one(order: OrderId) -> Self {
         let mut one = Self::default();
@@ -61,20 +61,27 @@ pub(super) enum Lock {
 /// Returns the sales of all vouchers in `claims`.
 pub(super) async fn of_claims(
     conn: &mut Conn,
-    claims: &[Logged],
+    claims: &[LoggedClaim],
     lock: Lock,
-) -> Result<BTreeMap<VoucherId, SaleRow>, Fault> {
+) -> Result<BTreeMap<VoucherId, SaleRow>, MysqlError> {
     let vouchers: BTreeSet<VoucherId> = claims.iter().map(|logged| logged.claim.voucher).collect();
     let mut sales = BTreeMap::new();
     for voucher in vouchers {
         let sale = get(conn, voucher, lock).await?;
-        sales.insert(voucher, sale.ok_or_else(|| Fault::refused(format!("voucher {voucher} is no sale")))?);
+        sales.insert(
+            voucher,
+            sale.ok_or_else(|| MysqlError::refused(format!("voucher {voucher} is no sale")))?,
+        );
     }
     Ok(sales)
 }
 
 /// Returns a sale; `None` if the voucher is no sale.
-pub(super) async fn get(conn: &mut Conn, voucher: VoucherId, lock: Lock) -> Result<Option<SaleRow>, Fault> {
+pub(super) async fn get(
+    conn: &mut Conn,
+    voucher: VoucherId,
+    lock: Lock,
+) -> Result<Option<SaleRow>, MysqlError> {
     // `FOR UPDATE` does not lock the row of the setting, since a nested query reads without a lock.
     let sql = match lock {
         Lock::No => {
@@ -94,11 +101,15 @@ pub(super) async fn get(conn: &mut Conn, voucher: VoucherId, lock: Lock) -> Resu
 }
 
 /// Takes units from a sale's stock. Returns `false`, and changes nothing, if the stock does not suffice.
-pub(super) async fn take(conn: &mut Conn, voucher: VoucherId, taking: Taking) -> Result<bool, Fault> {
+pub(super) async fn take(
+    conn: &mut Conn,
+    voucher: VoucherId,
+    taking: UnitsTaken,
+) -> Result<bool, MysqlError> {
     let sql = "UPDATE sales SET stock = stock - ?, first_order = LEAST(COALESCE(first_order, ?), ?),
                  last_order = GREATEST(COALESCE(last_order, ?), ?)
                WHERE voucher_id = ? AND (stock IS NULL OR stock >= ?)";
-    let Taking { units, first, last } = taking;
+    let UnitsTaken { units, first, last } = taking;
     let (first, last) = (first.get(), last.get());
     Ok(execute(conn, sql, (units, first, first, last, last, voucher.get(), units)).await? > 0)
 }
@@ -110,9 +121,9 @@ pub(super) async fn give_back(
     voucher: VoucherId,
     user: UserId,
     order: OrderId,
-) -> Result<(), Fault> {
+) -> Result<(), MysqlError> {
     // The sale comes last: all its sellers wait for the row from here to the commit.
-    if outbox::leave_release(conn, voucher, user, order).await? {
+    if outbox::insert_release(conn, voucher, user, order).await? {
         let sql = "UPDATE sales SET stock = stock + 1 WHERE voucher_id = ?";
         execute(conn, sql, (voucher.get(),)).await?;
     }
@@ -121,7 +132,7 @@ pub(super) async fn give_back(
 
 /// Gives back the units of closed orders, in the database and, through outbox entries, in Redis. Orders of
 /// ordinary vouchers change nothing.
-pub(super) async fn give_back_all(conn: &mut Conn, closed: &[Order]) -> Result<(), Fault> {
+pub(super) async fn give_back_all(conn: &mut Conn, closed: &[Order]) -> Result<(), MysqlError> {
     let ids: Vec<u64> = closed.iter().map(|order| order.id.get()).collect();
     outbox::leave_releases(conn, &ids).await?;
     let mut units = BTreeMap::<VoucherId, u64>::new();

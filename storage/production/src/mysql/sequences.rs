@@ -15,9 +15,9 @@ use parking_lot::{Mutex, RwLock};
 use tokio::time::{Instant, timeout};
 
 use super::columns::{Columns, execute, first};
-use super::database::{Database, QUICK};
-use super::job::run;
-use super::trouble::Fault;
+use super::database::{CALL_TIMEOUT, Database};
+use super::job::boxed;
+use super::trouble::MysqlError;
 
 /// Size of the first block; each further block is twice the last.
 const FIRST_BLOCK: u64 = 4_096;
@@ -36,7 +36,7 @@ struct Counter {
     day: u64,
     numbers: Mutex<Numbers>,
     /// Locked during a reservation.
-    reserving: Arc<tokio::sync::Mutex<LastTry>>,
+    reserving: Arc<tokio::sync::Mutex<LastReservation>>,
 }
 
 /// The numbers available to this process.
@@ -51,7 +51,7 @@ struct Numbers {
 
 /// The last reservation's failure, if any: callers that waited for the reservation need not try again.
 #[derive(Default)]
-struct LastTry {
+struct LastReservation {
     failed: Option<(Instant, String)>,
 }
 
@@ -89,7 +89,7 @@ impl Sequences for MysqlSequences {
         let reserved = self
             .database
             .read("high water", |conn| {
-                run(async move { first(conn, sql, (name, day), Columns::next::<u64>).await })
+                boxed(async move { first(conn, sql, (name, day), Columns::next::<u64>).await })
             })
             .await?;
         Ok(reserved.and_then(|reserved| reserved.checked_sub(1)))
@@ -137,8 +137,8 @@ impl Counter {
     /// Waits until numbers are available.
     async fn reserve_now(&self, database: &Database) -> Result<(), StoreError> {
         let begun = Instant::now();
-        let Ok(mut last) = timeout(QUICK, self.reserving.lock()).await else {
-            return Err(Fault::Silence(QUICK).explain(OP));
+        let Ok(mut last) = timeout(CALL_TIMEOUT, self.reserving.lock()).await else {
+            return Err(MysqlError::Silence(CALL_TIMEOUT).into_store_error(OP));
         };
         if self.numbers.lock().left > 0 {
             return Ok(());
@@ -151,10 +151,10 @@ impl Counter {
         }
     }
 
-    async fn reserve(&self, database: &Database, last: &mut LastTry) -> Result<(), StoreError> {
+    async fn reserve(&self, database: &Database, last: &mut LastReservation) -> Result<(), StoreError> {
         let block = self.numbers.lock().block;
         let reserved = database
-            .write(OP, |conn| run(async move { reserve(conn, self.name, self.day, block).await }))
+            .write(OP, |conn| boxed(async move { reserve(conn, self.name, self.day, block).await }))
             .await;
         last.failed = reserved.as_ref().err().map(|error| (Instant::now(), error.to_string()));
         self.numbers.lock().add(reserved?);
@@ -163,13 +163,13 @@ impl Counter {
 }
 
 /// Reserves a block. A block whose response is lost is skipped, since the database has reserved it.
-async fn reserve(conn: &mut Conn, name: &str, day: u64, block: u64) -> Result<Range<u64>, Fault> {
+async fn reserve(conn: &mut Conn, name: &str, day: u64, block: u64) -> Result<Range<u64>, MysqlError> {
     let sql = "INSERT INTO sequences (name, day, reserved) VALUES (?, ?, ?)
                ON DUPLICATE KEY UPDATE reserved = reserved + ?";
     execute(conn, sql, (name, day, block, block)).await?;
     // The transaction holds the row's lock until its end.
     let sql = "SELECT reserved FROM sequences WHERE name = ? AND day = ?";
     let end = first(conn, sql, (name, day), Columns::next::<u64>).await?.unwrap_or_default();
-    let start = end.checked_sub(block).ok_or_else(|| Fault::Corrupt("sequences.reserved".into()))?;
+    let start = end.checked_sub(block).ok_or_else(|| MysqlError::Corrupt("sequences.reserved".into()))?;
     Ok(start..end)
 }

@@ -13,9 +13,9 @@ use mysql_async::{Conn, Params, params};
 
 use super::columns::{Columns, all, execute, first};
 use super::database::Database;
-use super::job::run;
-use super::many::look;
-use super::trouble::Fault;
+use super::job::boxed;
+use super::many::select_by_keys;
+use super::trouble::MysqlError;
 
 pub(super) struct MysqlShops(pub(super) Database);
 
@@ -28,7 +28,7 @@ const SELECT: &str =
 impl Shops for MysqlShops {
     async fn types(&self) -> Result<Vec<ShopType>, StoreError> {
         let sql = "SELECT id, name, icon, sort FROM shop_types ORDER BY sort, id";
-        self.0.read("shop types", |conn| run(async move { all(conn, sql, (), shop_type).await })).await
+        self.0.read("shop types", |conn| boxed(async move { all(conn, sql, (), shop_type).await })).await
     }
 
     async fn put_type(&self, kind: &ShopType, now: Timestamp) -> Result<(), StoreError> {
@@ -36,7 +36,7 @@ impl Shops for MysqlShops {
                    ON DUPLICATE KEY UPDATE name = :name, icon = :icon, sort = :sort, updated_ms = :now";
         self.0
             .write_at_once("put shop type", |conn| {
-                run(async move {
+                boxed(async move {
                     let params = params! {
                         "id" => kind.id.get(),
                         "name" => &kind.name,
@@ -60,7 +60,7 @@ impl Shops for MysqlShops {
         let sql = "INSERT INTO shop_types (name, icon, sort, updated_ms) VALUES (?, ?, ?, ?)";
         self.0
             .write_at_once("insert shop type", |conn| {
-                run(async move {
+                boxed(async move {
                     execute(conn, sql, (name, icon, sort, now.as_millis())).await?;
                     Ok(ShopTypeId::new(conn.last_insert_id().unwrap_or_default()))
                 })
@@ -78,7 +78,7 @@ impl Shops for MysqlShops {
                      updated_ms = ? WHERE id = ?";
         self.0
             .write_at_once("update shop type", |conn| {
-                run(async move {
+                boxed(async move {
                     let edit = (&edit.name, &edit.icon, edit.sort, now.as_millis(), kind.get());
                     Ok(execute(conn, sql, edit).await? > 0)
                 })
@@ -89,7 +89,9 @@ impl Shops for MysqlShops {
     async fn get(&self, which: ShopId) -> Result<Option<Shop>, StoreError> {
         self.0
             .read("shop", |conn| {
-                run(async move { first(conn, format!("{SELECT} WHERE id = ?"), (which.get(),), shop).await })
+                boxed(
+                    async move { first(conn, format!("{SELECT} WHERE id = ?"), (which.get(),), shop).await },
+                )
             })
             .await
     }
@@ -101,7 +103,7 @@ impl Shops for MysqlShops {
                      :score, :now, :now)";
         self.0
             .write_at_once("insert shop", |conn| {
-                run(async move {
+                boxed(async move {
                     execute(conn, sql, columns(None, text, now)).await?;
                     Ok(ShopId::new(conn.last_insert_id().unwrap_or_default()))
                 })
@@ -116,7 +118,7 @@ impl Shops for MysqlShops {
         Ok(self
             .0
             .write_at_once("update shop", |conn| {
-                run(async move { execute(conn, sql, columns(Some(shop), text, now)).await })
+                boxed(async move { execute(conn, sql, columns(Some(shop), text, now)).await })
             })
             .await?
             > 0)
@@ -137,7 +139,7 @@ impl Shops for MysqlShops {
         let sql: &str = &format!("{SELECT} WHERE {filter} ORDER BY {order} LIMIT :size OFFSET :skipped");
         self.0
             .read("shops of type", |conn| {
-                run(async move {
+                boxed(async move {
                     let kind = kind.map(ShopTypeId::get);
                     let params =
                         params! { "type" => kind, "size" => page.size(), "skipped" => page.skipped() };
@@ -156,7 +158,7 @@ impl Shops for MysqlShops {
         );
         self.0
             .read("shops by name", |conn| {
-                run(async move {
+                boxed(async move {
                     let params = params! {
                         "part" => pattern, "before_last" => before_last,
                         "size" => page.size(), "skipped" => page.skipped(),
@@ -172,7 +174,7 @@ impl Shops for MysqlShops {
         ids.sort_unstable();
         ids.dedup();
         let ids: &[u64] = &ids;
-        self.0.read("shops among", |conn| run(page_among(conn, ids, order, page))).await
+        self.0.read("shops among", |conn| boxed(page_among(conn, ids, order, page))).await
     }
 
     async fn areas(&self, max: u32) -> Result<Vec<ShopArea>, StoreError> {
@@ -182,7 +184,7 @@ impl Shops for MysqlShops {
         let on_earth = (LatLng::MAX_LNG, LatLng::MAX_LAT, max);
         self.0
             .look("areas of shops", |conn| {
-                run(async move {
+                boxed(async move {
                     all(conn, sql, on_earth, |row| {
                         Ok(ShopArea {
                             area: row.next()?,
@@ -202,7 +204,7 @@ impl Shops for MysqlShops {
         let key = (after.get(), max);
         self.0
             .read("ids of shops", |conn| {
-                run(async move { all(conn, sql, key, |row| Ok(ShopId::new(row.next()?))).await })
+                boxed(async move { all(conn, sql, key, |row| Ok(ShopId::new(row.next()?))).await })
             })
             .await
     }
@@ -218,7 +220,7 @@ impl Shops for MysqlShops {
             "max" => max,
         };
         let found: Vec<Option<PlacedShop>> =
-            self.0.read("places of shops", |conn| run(all(conn, sql, params.clone(), placed))).await?;
+            self.0.read("places of shops", |conn| boxed(all(conn, sql, params.clone(), placed))).await?;
         Ok(found.into_iter().flatten().collect())
     }
 }
@@ -234,21 +236,27 @@ fn key(order: ShopOrder) -> &'static str {
 
 /// Returns a page of the shops in `ids`. Sorts all ids by the key column first, and reads whole rows only for
 /// the page: `ids` may hold thousands, and a page few.
-async fn page_among(conn: &mut Conn, ids: &[u64], order: ShopOrder, page: Page) -> Result<Vec<Shop>, Fault> {
+async fn page_among(
+    conn: &mut Conn,
+    ids: &[u64],
+    order: ShopOrder,
+    page: Page,
+) -> Result<Vec<Shop>, MysqlError> {
     let keys = format!("SELECT {}, id FROM shops WHERE id IN ({{keys}})", key(order));
     let read = |row: &mut Columns| Ok((Reverse(row.next::<i64>()?), row.next::<u64>()?));
-    let mut known = look(conn, &keys, &[], ids, read).await?;
+    let mut known = select_by_keys(conn, &keys, &[], ids, read).await?;
     known.sort_unstable();
     let skipped = usize::try_from(page.skipped()).unwrap_or(usize::MAX);
     let known = known.into_iter().map(|(_, id)| id).skip(skipped).take(page.size() as usize);
     let ids: Vec<u64> = known.collect();
     let places: HashMap<u64, usize> = ids.iter().enumerate().map(|(place, id)| (*id, place)).collect();
-    let mut found = look(conn, &format!("{SELECT} WHERE id IN ({{keys}})"), &[], &ids, shop).await?;
+    let mut found =
+        select_by_keys(conn, &format!("{SELECT} WHERE id IN ({{keys}})"), &[], &ids, shop).await?;
     found.sort_unstable_by_key(|shop| places.get(&shop.id.get()).copied());
     Ok(found)
 }
 
-fn placed(row: &mut Columns) -> Result<Option<PlacedShop>, Fault> {
+fn placed(row: &mut Columns) -> Result<Option<PlacedShop>, MysqlError> {
     let (shop, kind) = (ShopId::new(row.next()?), ShopTypeId::new(row.next()?));
     Ok(LatLng::new(row.next()?, row.next()?).map(|at| PlacedShop { shop, kind, at }))
 }
@@ -273,7 +281,7 @@ fn columns(shop: Option<ShopId>, text: &ShopText, now: Timestamp) -> Params {
     }
 }
 
-fn shop(row: &mut Columns) -> Result<Shop, Fault> {
+fn shop(row: &mut Columns) -> Result<Shop, MysqlError> {
     Ok(Shop {
         id: ShopId::new(row.next()?),
         text: ShopText {
@@ -295,6 +303,6 @@ fn shop(row: &mut Columns) -> Result<Shop, Fault> {
     })
 }
 
-fn shop_type(row: &mut Columns) -> Result<ShopType, Fault> {
+fn shop_type(row: &mut Columns) -> Result<ShopType, MysqlError> {
     Ok(ShopType { id: ShopTypeId::new(row.next()?), name: row.next()?, icon: row.next()?, sort: row.next()? })
 }

@@ -3,14 +3,14 @@
 
 use async_trait::async_trait;
 use mallbox_storage::backend::{StreakUpTo, longest_run};
-use mallbox_storage::{Day, DaySpan, MakeUp, SignedDay, StoreError, UserId};
+use mallbox_storage::{Day, DaySpan, MakeUpOutcome, SignedDay, StoreError, UserId};
 use mysql_async::Conn;
 
 use super::columns::{Columns, all, execute, first};
 use super::database::Database;
-use super::job::run;
-use super::trouble::Fault;
-use crate::{FAR, SignRows};
+use super::job::boxed;
+use super::trouble::MysqlError;
+use crate::{BITMAP_USERS_MAX, SignRows};
 
 pub(super) struct MysqlSignIns(pub(super) Database);
 
@@ -20,11 +20,13 @@ const STREAK_PAGE: u32 = 64;
 #[async_trait]
 impl SignRows for MysqlSignIns {
     async fn sign(&self, user: UserId, day: Day) -> Result<bool, StoreError> {
-        self.0.write_at_once("sign in", |conn| run(async move { insert(conn, user, day, false).await })).await
+        self.0
+            .write_at_once("sign in", |conn| boxed(async move { insert(conn, user, day, false).await }))
+            .await
     }
 
-    async fn make_up(&self, user: UserId, day: Day, most: u32) -> Result<MakeUp, StoreError> {
-        self.0.write("make up a day", |conn| run(async move { make_up(conn, user, day, most).await })).await
+    async fn make_up(&self, user: UserId, day: Day, most: u32) -> Result<MakeUpOutcome, StoreError> {
+        self.0.write("make up a day", |conn| boxed(async move { make_up(conn, user, day, most).await })).await
     }
 
     async fn days(&self, user: UserId, span: DaySpan) -> Result<Vec<SignedDay>, StoreError> {
@@ -33,7 +35,7 @@ impl SignRows for MysqlSignIns {
             |row: &mut Columns| Ok(SignedDay { day: next_day(row)?, is_made_up: row.next::<i64>()? != 0 });
         self.0
             .read("signed days", |conn| {
-                run(async move {
+                boxed(async move {
                     let keys = (user.get(), span.first().to_string(), span.last().to_string());
                     all(conn, sql, keys, read).await
                 })
@@ -42,14 +44,14 @@ impl SignRows for MysqlSignIns {
     }
 
     async fn streak(&self, user: UserId, up_to: Day) -> Result<u32, StoreError> {
-        self.0.read("streak", |conn| run(async move { streak(conn, user, up_to).await })).await
+        self.0.read("streak", |conn| boxed(async move { streak(conn, user, up_to).await })).await
     }
 
     async fn longest_streak(&self, user: UserId) -> Result<u32, StoreError> {
         let sql = "SELECT day FROM sign_ins WHERE user_id = ? ORDER BY day";
-        let days = self
-            .0
-            .read("longest streak", |conn| run(async move { all(conn, sql, (user.get(),), next_day).await }));
+        let days = self.0.read("longest streak", |conn| {
+            boxed(async move { all(conn, sql, (user.get(),), next_day).await })
+        });
         Ok(longest_run(days.await?))
     }
 
@@ -62,7 +64,7 @@ impl SignRows for MysqlSignIns {
         let words = self
             .0
             .look("users of a day", |conn| {
-                run(async move { all(conn, sql, (day.to_string(), FAR), read).await })
+                boxed(async move { all(conn, sql, (day.to_string(), BITMAP_USERS_MAX), read).await })
             })
             .await?;
         let mut bits = Vec::new();
@@ -80,25 +82,25 @@ impl SignRows for MysqlSignIns {
         // first and last.
         let places = vec!["?"; span.length()].join(", ");
         let sql: &str = &format!(
-            "SELECT day, user_id FROM sign_ins WHERE day IN ({places}) AND user_id >= {FAR} ORDER BY user_id"
+            "SELECT day, user_id FROM sign_ins WHERE day IN ({places}) AND user_id >= {BITMAP_USERS_MAX} ORDER BY user_id"
         );
         let days: &Vec<String> = &span.days().map(|day| day.to_string()).collect();
         self.0
-            .read("users from afar", |conn| run(async move { all(conn, sql, days.clone(), read).await }))
+            .read("users from afar", |conn| boxed(async move { all(conn, sql, days.clone(), read).await }))
             .await
     }
 }
 
-async fn insert(conn: &mut Conn, user: UserId, day: Day, is_made_up: bool) -> Result<bool, Fault> {
+async fn insert(conn: &mut Conn, user: UserId, day: Day, is_made_up: bool) -> Result<bool, MysqlError> {
     let sql = "INSERT INTO sign_ins (user_id, day, made_up) VALUES (?, ?, ?)";
     match execute(conn, sql, (user.get(), day.to_string(), is_made_up)).await {
-        Err(fault) if fault.is_taken_key() => Ok(false),
+        Err(fault) if fault.is_duplicate_key() => Ok(false),
         done => done.map(|_| true),
     }
 }
 
 /// Makes up a missed day. Locks the user's row: of two concurrent calls, the second counts the first.
-async fn make_up(conn: &mut Conn, user: UserId, day: Day, most: u32) -> Result<MakeUp, Fault> {
+async fn make_up(conn: &mut Conn, user: UserId, day: Day, most: u32) -> Result<MakeUpOutcome, MysqlError> {
     let lock = "SELECT id FROM users WHERE id = ? FOR UPDATE";
     first(conn, lock, (user.get(),), Columns::next::<u64>).await?;
     let month = day.month();
@@ -107,14 +109,14 @@ async fn make_up(conn: &mut Conn, user: UserId, day: Day, most: u32) -> Result<M
     let keys = (day.to_string(), user.get(), month.first().to_string(), month.last().to_string());
     let counted = first(conn, sql, keys, |row| Ok((row.count()?, row.count()?))).await?;
     match counted.unwrap_or_default() {
-        (_, 1..) => Ok(MakeUp::SignedAlready),
-        (made_up, 0) if made_up >= u64::from(most) => Ok(MakeUp::TooMany),
-        _ if insert(conn, user, day, true).await? => Ok(MakeUp::Done),
-        _ => Ok(MakeUp::SignedAlready),
+        (_, 1..) => Ok(MakeUpOutcome::SignedAlready),
+        (made_up, 0) if made_up >= u64::from(most) => Ok(MakeUpOutcome::TooMany),
+        _ if insert(conn, user, day, true).await? => Ok(MakeUpOutcome::Done),
+        _ => Ok(MakeUpOutcome::SignedAlready),
     }
 }
 
-async fn streak(conn: &mut Conn, user: UserId, up_to: Day) -> Result<u32, Fault> {
+async fn streak(conn: &mut Conn, user: UserId, up_to: Day) -> Result<u32, MysqlError> {
     let sql = "SELECT day FROM sign_ins WHERE user_id = ? AND day <= ? ORDER BY day DESC LIMIT ?";
     let (mut streak, mut from) = (StreakUpTo::new(up_to), Some(up_to));
     while let Some(latest) = from {
@@ -129,7 +131,7 @@ async fn streak(conn: &mut Conn, user: UserId, up_to: Day) -> Result<u32, Fault>
     Ok(streak.length())
 }
 
-fn next_day(row: &mut Columns) -> Result<Day, Fault> {
+fn next_day(row: &mut Columns) -> Result<Day, MysqlError> {
     let text: String = row.next()?;
     Day::parse(&text).ok_or_else(|| row.unreadable_last(text))
 }

@@ -3,40 +3,40 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use mallbox_storage::{Order, OrderId, OrderStatus, PaymentId, Step, Stepped, Timestamp};
+use mallbox_storage::{Order, OrderId, OrderStatus, PaymentId, Timestamp, Transition, TransitionOutcome};
 use mysql_async::Conn;
 
 use super::columns::execute;
 use super::orders::{SELECT, order};
-use super::trouble::Fault;
+use super::trouble::MysqlError;
 use super::{columns, many, payments, sale_rows};
 
 /// Takes the step in the caller's transaction. Locks the order, then its payment, then its sale.
 pub(super) async fn step(
     conn: &mut Conn,
     which: OrderId,
-    step: Step,
+    step: Transition,
     now: Timestamp,
-) -> Result<Stepped, Fault> {
+) -> Result<TransitionOutcome, MysqlError> {
     let sql = format!("{SELECT} WHERE id = ? FOR UPDATE");
     let Some(mut order) = columns::first(conn, sql, (which.get(),), order).await? else {
-        return Ok(Stepped::Unknown);
+        return Ok(TransitionOutcome::Unknown);
     };
     let (from, to) = step.change(order.payment);
     if order.status != from {
-        return Ok(Stepped::Stands(order));
+        return Ok(TransitionOutcome::Stands(order));
     }
     order.status = to;
     match step {
-        Step::Pay(payment) => {
+        Transition::Pay(payment) => {
             capture(conn, which, payment, now).await?;
             order.paid = Some(now);
         }
         // Without a payment, nothing is refunded.
-        Step::StartRefund if to == OrderStatus::Refunded => order.refunded = Some(now),
-        Step::Cancel | Step::StartRefund => payments::mark_stray(conn, which).await?,
-        Step::Use => order.used = Some(now),
-        Step::FinishRefund => {
+        Transition::StartRefund if to == OrderStatus::Refunded => order.refunded = Some(now),
+        Transition::Cancel | Transition::StartRefund => payments::mark_for_refund(conn, which).await?,
+        Transition::Use => order.used = Some(now),
+        Transition::FinishRefund => {
             payments::refund(conn, which, now).await?;
             order.refunded = Some(now);
         }
@@ -45,47 +45,57 @@ pub(super) async fn step(
     if !to.is_live() {
         sale_rows::give_back(conn, order.voucher, order.user, order.id).await?;
     }
-    Ok(Stepped::Done(order))
+    Ok(TransitionOutcome::Done(order))
 }
 
 /// Cancels the unpaid orders of `which`, with few statements for all. Locks orders, then payments, then
 /// sales, each by id.
-pub(super) async fn cancel(conn: &mut Conn, which: &[OrderId]) -> Result<Vec<Stepped>, Fault> {
+pub(super) async fn cancel(conn: &mut Conn, which: &[OrderId]) -> Result<Vec<TransitionOutcome>, MysqlError> {
     let ids: BTreeSet<u64> = which.iter().map(|order| order.get()).collect();
     let ids: Vec<u64> = ids.into_iter().collect();
     let sql = format!("{SELECT} WHERE id IN ({{keys}}) ORDER BY id FOR UPDATE");
-    let found = many::look(conn, &sql, &[], &ids, order).await?;
+    let found = many::select_by_keys(conn, &sql, &[], &ids, order).await?;
     let mut found: BTreeMap<OrderId, Order> = found.into_iter().map(|order| (order.id, order)).collect();
     let closed: Vec<Order> =
         found.values().filter(|order| order.status == OrderStatus::Unpaid).cloned().collect();
     let closed_ids: Vec<u64> = closed.iter().map(|order| order.id.get()).collect();
     let stray = "UPDATE payments SET needs_look = 1 WHERE state = 1 AND order_id IN ({keys})";
-    many::change(conn, stray, &[], &closed_ids).await?;
+    many::change_by_keys(conn, stray, &[], &closed_ids).await?;
     let cancelled = OrderStatus::Cancelled as u8;
-    many::change(conn, "UPDATE orders SET status = ? WHERE id IN ({keys})", &[cancelled.into()], &closed_ids)
-        .await?;
+    many::change_by_keys(
+        conn,
+        "UPDATE orders SET status = ? WHERE id IN ({keys})",
+        &[cancelled.into()],
+        &closed_ids,
+    )
+    .await?;
     sale_rows::give_back_all(conn, &closed).await?;
     let mut done: HashSet<OrderId> = closed.iter().map(|order| order.id).collect();
     let mut stepped = |order: &OrderId| {
-        let Some(known) = found.get_mut(order) else { return Stepped::Unknown };
+        let Some(known) = found.get_mut(order) else { return TransitionOutcome::Unknown };
         if !done.remove(order) {
-            return Stepped::Stands(known.clone());
+            return TransitionOutcome::Stands(known.clone());
         }
         known.status = OrderStatus::Cancelled;
-        Stepped::Done(known.clone())
+        TransitionOutcome::Done(known.clone())
     };
     Ok(which.iter().map(&mut stepped).collect())
 }
 
-async fn capture(conn: &mut Conn, order: OrderId, payment: PaymentId, now: Timestamp) -> Result<(), Fault> {
+async fn capture(
+    conn: &mut Conn,
+    order: OrderId,
+    payment: PaymentId,
+    now: Timestamp,
+) -> Result<(), MysqlError> {
     if payments::capture(conn, order, payment, now).await? {
         Ok(())
     } else {
-        Err(Fault::refused(format!("{payment} is no open payment of order {order}")))
+        Err(MysqlError::refused(format!("{payment} is no open payment of order {order}")))
     }
 }
 
-async fn write(conn: &mut Conn, order: &Order) -> Result<(), Fault> {
+async fn write(conn: &mut Conn, order: &Order) -> Result<(), MysqlError> {
     let sql = "UPDATE orders SET status = ?, paid_ms = ?, used_ms = ?, refunded_ms = ? WHERE id = ?";
     let millis = |at: Option<Timestamp>| at.map(Timestamp::as_millis);
     let (paid, used, refunded) = (millis(order.paid), millis(order.used), millis(order.refunded));

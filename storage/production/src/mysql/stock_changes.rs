@@ -1,11 +1,11 @@
 //! Operators' changes of a sale's stock.
 
-use mallbox_storage::{StockChange, StockChanged, Timestamp, VoucherId};
+use mallbox_storage::{StockChange, StockChangeOutcome, Timestamp, VoucherId};
 use mysql_async::Conn;
 
 use super::columns::{execute, first};
 use super::sale_rows::Lock;
-use super::trouble::Fault;
+use super::trouble::MysqlError;
 use super::vouchers::sale_by_id;
 
 /// Changes a sale's units in the caller's transaction.
@@ -14,21 +14,21 @@ pub(super) async fn change(
     voucher: VoucherId,
     change: &StockChange,
     now: Timestamp,
-) -> Result<StockChanged, Fault> {
+) -> Result<StockChangeOutcome, MysqlError> {
     // Locked before the lookup of the request, so that two requests with one name run one after the other.
     let Some(sale) = sale_by_id(conn, voucher, Lock::Yes).await? else {
-        return Ok(StockChanged::Unknown);
+        return Ok(StockChangeOutcome::Unknown);
     };
     if sale.stock.is_none() {
-        return Ok(StockChanged::Unlimited);
+        return Ok(StockChangeOutcome::Unlimited);
     }
     if let Some(request) = &change.request
         && let Some(before) = find(conn, voucher, request).await?
     {
-        return Ok(StockChanged::Before(before, sale));
+        return Ok(StockChangeOutcome::Before(before, sale));
     }
     let Some((by, changed)) = change.of(&sale) else {
-        return Err(Fault::refused(format!("sale {voucher} would have more units than can be counted")));
+        return Err(MysqlError::refused(format!("sale {voucher} would have more units than can be counted")));
     };
     let sql = "UPDATE sales SET added = ?, stock = ? WHERE voucher_id = ?";
     execute(conn, sql, (changed.added, changed.stock, voucher.get())).await?;
@@ -40,7 +40,7 @@ pub(super) async fn change(
         let row = (voucher.get(), request.as_bytes(), change.asked, by, now.as_millis());
         execute(conn, sql, row).await?;
     }
-    Ok(StockChanged::Done(by, changed))
+    Ok(StockChangeOutcome::Done(by, changed))
 }
 
 /// Returns the change of an earlier request with this name.
@@ -48,7 +48,7 @@ pub(super) async fn find(
     conn: &mut Conn,
     voucher: VoucherId,
     request: &str,
-) -> Result<Option<StockChange>, Fault> {
+) -> Result<Option<StockChange>, MysqlError> {
     let sql = "SELECT asked, applied FROM stock_changes WHERE voucher_id = ? AND request = ?";
     first(conn, sql, (voucher.get(), request.as_bytes()), |row| {
         Ok(StockChange { asked: row.next()?, by: row.next()?, request: Some(request.to_owned()) })

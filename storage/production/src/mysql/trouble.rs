@@ -6,11 +6,11 @@ use std::time::Duration;
 use mallbox_storage::StoreError;
 use mysql_async::{DriverError, Error, ServerError};
 
-use crate::breaker::Refused;
+use crate::breaker::CircuitOpenError;
 
 /// Why a job failed.
 #[derive(Debug)]
-pub(super) enum Fault {
+pub(super) enum MysqlError {
     /// An error of the driver or of the server.
     Driver(Error),
     /// No response within this time limit.
@@ -18,7 +18,7 @@ pub(super) enum Fault {
     /// No connection within this time limit.
     Unreachable(Duration),
     /// The circuit breaker rejected the call.
-    NotCalled(Refused),
+    NotCalled(CircuitOpenError),
     /// The database was closed.
     Closed,
     /// An assumption of the job does not hold, because of concurrent writes.
@@ -29,55 +29,55 @@ pub(super) enum Fault {
     Corrupt(String),
 }
 
-impl From<Error> for Fault {
+impl From<Error> for MysqlError {
     fn from(error: Error) -> Self {
         Self::Driver(error)
     }
 }
 
 /// A deadlock; a lock wait timeout; a row changed since the snapshot (MariaDB).
-const TRY_AGAIN: [u16; 3] = [1213, 1205, 1020];
+const RETRYABLE_CODES: [u16; 3] = [1213, 1205, 1020];
 /// No space for a file, or for a table.
-const FULL: [u16; 2] = [1021, 1114];
+const DISK_FULL_CODES: [u16; 2] = [1021, 1114];
 /// A failed write. Only the message tells whether the disk is full.
-const FAILED_WRITES: [u16; 4] = [3, 1026, 1030, 1878];
+const FAILED_WRITE_CODES: [u16; 4] = [3, 1026, 1030, 1878];
 /// The server's texts for `ENOSPC`.
-const NO_SPACE: [&str; 3] = ["No space left", "error 28", "errno: 28"];
+const ENOSPC_TEXTS: [&str; 3] = ["No space left", "error 28", "errno: 28"];
 /// The server shuts down, has ended the connection, or is read-only: perhaps after a failover to another
 /// server.
-const ELSEWHERE: [u16; 6] = [1053, 1290, 1792, 1836, 1927, 4031];
+const READ_ONLY_OR_CLOSED_CODES: [u16; 6] = [1053, 1290, 1792, 1836, 1927, 4031];
 /// The server, or this user, has reached its connection limit.
-const CROWDED: [u16; 2] = [1040, 1203];
-const KEY_IS_TAKEN: u16 = 1062;
+const CONNECTION_LIMIT_CODES: [u16; 2] = [1040, 1203];
+const DUPLICATE_KEY_CODE: u16 = 1062;
 /// Violated rules without an SQLSTATE of the right class: wrong text for a column, a check (MySQL's number,
 /// then MariaDB's), a number out of range, a packet too large.
-const RULES: [u16; 6] = [1366, 3819, 4025, 1690, 1264, 1153];
+const RULE_VIOLATION_CODES: [u16; 6] = [1366, 3819, 4025, 1690, 1264, 1153];
 /// A damaged table or index.
-const DAMAGED: [u16; 5] = [1034, 1035, 1194, 1195, 1712];
+const CORRUPTION_CODES: [u16; 5] = [1034, 1035, 1194, 1195, 1712];
 
-impl Fault {
+impl MysqlError {
     /// Returns a fault for input in violation of `rule`.
     pub(super) fn refused(rule: impl Into<String>) -> Self {
         Self::Refused(rule.into())
     }
 
     /// Whether the server rolled back the transaction in favour of another. The job may be retried.
-    pub(super) fn is_collision(&self) -> bool {
-        self.code().is_some_and(|code| TRY_AGAIN.contains(&code))
+    pub(super) fn is_rolled_back(&self) -> bool {
+        self.code().is_some_and(|code| RETRYABLE_CODES.contains(&code))
     }
 
     /// Whether the server has no free connection at present.
-    pub(super) fn is_crowded(&self) -> bool {
-        self.code().is_some_and(|code| CROWDED.contains(&code))
+    pub(super) fn is_connection_limit(&self) -> bool {
+        self.code().is_some_and(|code| CONNECTION_LIMIT_CODES.contains(&code))
     }
 
     /// Whether a unique key rejected a row.
-    pub(super) fn is_taken_key(&self) -> bool {
-        self.code() == Some(KEY_IS_TAKEN)
+    pub(super) fn is_duplicate_key(&self) -> bool {
+        self.code() == Some(DUPLICATE_KEY_CODE)
     }
 
     /// Whether the input alone is at fault.
-    pub(super) fn is_refusal(&self) -> bool {
+    pub(super) fn is_rule_violation(&self) -> bool {
         match self {
             Self::Refused(_) => true,
             Self::Driver(Error::Server(said)) => breaks_rule(said),
@@ -86,9 +86,9 @@ impl Fault {
     }
 
     /// Whether the connection is unusable or in an unknown state.
-    pub(super) fn spoils_connection(&self) -> bool {
+    pub(super) fn leaves_connection_unusable(&self) -> bool {
         match self {
-            Self::Driver(Error::Server(said)) => ELSEWHERE.contains(&said.code),
+            Self::Driver(Error::Server(said)) => READ_ONLY_OR_CLOSED_CODES.contains(&said.code),
             Self::Driver(_) | Self::Silence(_) | Self::Unreachable(_) => true,
             Self::NotCalled(_) | Self::Closed | Self::Overtaken | Self::Refused(_) | Self::Corrupt(_) => {
                 false
@@ -105,7 +105,7 @@ impl Fault {
     }
 
     /// Whether the database is at fault, and not the input.
-    pub(super) fn is_trouble(&self) -> bool {
+    pub(super) fn is_server_failure(&self) -> bool {
         match self {
             Self::Driver(Error::Server(said)) => !breaks_rule(said),
             Self::Driver(_) | Self::Silence(_) | Self::Unreachable(_) | Self::NotCalled(_) | Self::Closed => {
@@ -116,7 +116,7 @@ impl Fault {
     }
 
     /// Translates the fault to the error for the caller of `op`.
-    pub(super) fn explain(self, op: &'static str) -> StoreError {
+    pub(super) fn into_store_error(self, op: &'static str) -> StoreError {
         match self {
             Self::Driver(Error::Server(said)) => explain_server(op, said),
             Self::Driver(error @ Error::Driver(DriverError::PacketTooLarge)) => {
@@ -139,7 +139,7 @@ impl Fault {
     }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for MysqlError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Driver(error) => error.fmt(f),
@@ -158,13 +158,14 @@ impl fmt::Display for Fault {
 /// replica after a failover that is still read-only) or is a bug (a missing table). Both count as
 /// unavailable. Even for a bug, a growing log and an alerted operator are better than dead-lettered claims.
 fn explain_server(op: &'static str, said: ServerError) -> StoreError {
-    let is_full = FULL.contains(&said.code)
-        || FAILED_WRITES.contains(&said.code) && NO_SPACE.iter().any(|words| said.message.contains(words));
+    let is_full = DISK_FULL_CODES.contains(&said.code)
+        || FAILED_WRITE_CODES.contains(&said.code)
+            && ENOSPC_TEXTS.iter().any(|words| said.message.contains(words));
     if is_full {
         StoreError::Full { op, detail: said.to_string() }
     } else if breaks_rule(&said) {
         StoreError::Refused { op, source: said.into() }
-    } else if DAMAGED.contains(&said.code) {
+    } else if CORRUPTION_CODES.contains(&said.code) {
         StoreError::Corrupt { op, key: said.to_string() }
     } else {
         StoreError::Unavailable { op, source: said.into() }
@@ -174,20 +175,21 @@ fn explain_server(op: &'static str, said: ServerError) -> StoreError {
 /// Decides by the error number or by the SQLSTATE class: invalid data, a violated constraint, a trigger's own
 /// error.
 fn breaks_rule(said: &ServerError) -> bool {
-    RULES.contains(&said.code) || ["22", "23", "45"].iter().any(|class| said.state.starts_with(class))
+    RULE_VIOLATION_CODES.contains(&said.code)
+        || ["22", "23", "45"].iter().any(|class| said.state.starts_with(class))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn said(code: u16, state: &str, message: &str) -> Fault {
+    fn said(code: u16, state: &str, message: &str) -> MysqlError {
         let (state, message) = (state.to_owned(), message.to_owned());
-        Fault::Driver(Error::Server(ServerError { code, message, state }))
+        MysqlError::Driver(Error::Server(ServerError { code, message, state }))
     }
 
-    fn kind(fault: Fault) -> &'static str {
-        match fault.explain("op") {
+    fn kind(fault: MysqlError) -> &'static str {
+        match fault.into_store_error("op") {
             StoreError::Unavailable { .. } => "unavailable",
             StoreError::Full { .. } => "full",
             StoreError::Refused { .. } => "refused",
@@ -222,19 +224,19 @@ mod tests {
         ] {
             assert_eq!(kind(said(code, state, message)), expected, "{code} {message}");
         }
-        assert_eq!(kind(Fault::Silence(Duration::ZERO)), "unavailable");
-        assert_eq!(kind(Fault::refused("a rule")), "refused");
-        assert_eq!(kind(Fault::Corrupt("status".into())), "corrupt");
+        assert_eq!(kind(MysqlError::Silence(Duration::ZERO)), "unavailable");
+        assert_eq!(kind(MysqlError::refused("a rule")), "refused");
+        assert_eq!(kind(MysqlError::Corrupt("status".into())), "corrupt");
     }
 
     #[test]
     fn a_collision_leaves_the_connection_as_it_was() {
-        for code in TRY_AGAIN {
+        for code in RETRYABLE_CODES {
             let fault = said(code, "HY000", "");
-            assert!(fault.is_collision() && !fault.spoils_connection());
+            assert!(fault.is_rolled_back() && !fault.leaves_connection_unusable());
         }
-        assert!(Fault::Silence(Duration::ZERO).spoils_connection());
-        assert!(said(1290, "HY000", "--read-only").spoils_connection());
-        assert!(Fault::Driver(DriverError::ConnectionClosed.into()).spoils_connection());
+        assert!(MysqlError::Silence(Duration::ZERO).leaves_connection_unusable());
+        assert!(said(1290, "HY000", "--read-only").leaves_connection_unusable());
+        assert!(MysqlError::Driver(DriverError::ConnectionClosed.into()).leaves_connection_unusable());
     }
 }

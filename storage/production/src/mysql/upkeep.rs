@@ -4,7 +4,7 @@ use mallbox_storage::{CircuitHealth, Durability, StoreError};
 
 use super::columns::{Columns, execute, first};
 use super::database::Database;
-use super::job::run;
+use super::job::boxed;
 
 /// Settings, health and shutdown of the database.
 #[derive(Clone)]
@@ -46,7 +46,7 @@ impl MysqlUpkeep {
         let sql = "SELECT value FROM settings WHERE name = ?";
         self.database
             .read("setting", |conn| {
-                run(async move { first(conn, sql, (name,), Columns::next::<String>).await })
+                boxed(async move { first(conn, sql, (name,), Columns::next::<String>).await })
             })
             .await
     }
@@ -59,7 +59,7 @@ impl MysqlUpkeep {
         let sql = "INSERT INTO settings (name, value) VALUES (?, ?) ON DUPLICATE KEY UPDATE value = ?";
         self.database
             .write_at_once("put setting", |conn| {
-                run(async move { execute(conn, sql, (name, value, value)).await.map(drop) })
+                boxed(async move { execute(conn, sql, (name, value, value)).await.map(drop) })
             })
             .await
     }
@@ -74,7 +74,7 @@ impl MysqlUpkeep {
         let read = "SELECT value FROM settings WHERE name = ?";
         self.database
             .write("keep setting", |conn| {
-                run(async move {
+                boxed(async move {
                     execute(conn, keep, (name, value)).await?;
                     let kept = first(conn, read, (name,), Columns::next::<String>).await?;
                     Ok(kept.unwrap_or_else(|| value.to_owned()))

@@ -5,16 +5,16 @@ use std::collections::HashMap;
 use async_trait::async_trait;
 use mallbox_storage::backend::{Numbered as _, holding};
 use mallbox_storage::{
-    Block, Card, LastOperator, Page, Phone, RightsAnswer, RightsChange, Role, StoreError, Timestamp, User,
-    UserFilter, UserId, Users,
+    Block, LastOperator, Page, Phone, Profile, RightsChange, RightsOutcome, Role, StoreError, Timestamp,
+    User, UserFilter, UserId, Users,
 };
 use mysql_async::{Conn, Value, params};
 
 use super::columns::{Columns, all, execute, first};
 use super::database::Database;
-use super::job::run;
+use super::job::boxed;
 use super::many;
-use super::trouble::Fault;
+use super::trouble::MysqlError;
 
 pub(super) struct MysqlUsers(pub(super) Database);
 
@@ -41,11 +41,11 @@ impl Users for MysqlUsers {
         }
         self.0
             .write_at_once(op, |conn| {
-                run(async move {
+                boxed(async move {
                     for _ in 0..CREATE_TRIES {
                         match create(conn, phone, nick_name, now).await {
                             // A concurrent login was quicker, or was rolled back since (timed out or killed).
-                            Err(fault) if fault.is_taken_key() => {
+                            Err(fault) if fault.is_duplicate_key() => {
                                 if let Some(user) = by_phone(conn, phone).await? {
                                     return Ok(user);
                                 }
@@ -53,7 +53,7 @@ impl Users for MysqlUsers {
                             made => return made,
                         }
                     }
-                    Err(Fault::refused("the phone is taken and free at once"))
+                    Err(MysqlError::refused("the phone is taken and free at once"))
                 })
             })
             .await
@@ -62,19 +62,21 @@ impl Users for MysqlUsers {
     async fn get(&self, which: UserId) -> Result<Option<User>, StoreError> {
         self.0
             .read("user", |conn| {
-                run(async move { first(conn, format!("{SELECT} WHERE id = ?"), (which.get(),), user).await })
+                boxed(
+                    async move { first(conn, format!("{SELECT} WHERE id = ?"), (which.get(),), user).await },
+                )
             })
             .await
     }
 
     async fn by_phone(&self, phone: &Phone) -> Result<Option<User>, StoreError> {
-        self.0.read("user by phone", |conn| run(async move { by_phone(conn, phone).await })).await
+        self.0.read("user by phone", |conn| boxed(async move { by_phone(conn, phone).await })).await
     }
 
-    async fn card(&self, which: UserId) -> Result<Option<Card>, StoreError> {
+    async fn card(&self, which: UserId) -> Result<Option<Profile>, StoreError> {
         let sql = "SELECT city, introduce, gender, birthday, credits, level
                    FROM users LEFT JOIN user_info ON user_id = id WHERE id = ?";
-        self.0.read("card", |conn| run(async move { first(conn, sql, (which.get(),), card).await })).await
+        self.0.read("card", |conn| boxed(async move { first(conn, sql, (which.get(),), card).await })).await
     }
 
     async fn put_card(
@@ -82,12 +84,12 @@ impl Users for MysqlUsers {
         user: UserId,
         nick_name: &str,
         icon: &str,
-        card: &Card,
+        card: &Profile,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         self.0
             .write("put card", |conn| {
-                run(async move {
+                boxed(async move {
                     let sql = "UPDATE users SET nick_name = ?, icon = ?, updated_ms = ? WHERE id = ?";
                     let found = execute(conn, sql, (nick_name, icon, now.as_millis(), user.get())).await?;
                     if found > 0 {
@@ -104,7 +106,7 @@ impl Users for MysqlUsers {
         Ok(self
             .0
             .read("password", |conn| {
-                run(async move { first(conn, sql, (user.get(),), Columns::next::<Option<String>>).await })
+                boxed(async move { first(conn, sql, (user.get(),), Columns::next::<Option<String>>).await })
             })
             .await?
             .flatten())
@@ -115,7 +117,7 @@ impl Users for MysqlUsers {
         Ok(self
             .0
             .write_at_once("put password", |conn| {
-                run(async move { execute(conn, sql, (hash, now.as_millis(), user.get())).await })
+                boxed(async move { execute(conn, sql, (hash, now.as_millis(), user.get())).await })
             })
             .await?
             > 0)
@@ -134,7 +136,7 @@ impl Users for MysqlUsers {
         Ok(self
             .0
             .write_at_once("replace password", |conn| {
-                run(async move { execute(conn, sql, (new, now.as_millis(), user.get(), old)).await })
+                boxed(async move { execute(conn, sql, (new, now.as_millis(), user.get(), old)).await })
             })
             .await?
             > 0)
@@ -146,9 +148,9 @@ impl Users for MysqlUsers {
         change: &RightsChange,
         last: LastOperator,
         now: Timestamp,
-    ) -> Result<RightsAnswer, StoreError> {
+    ) -> Result<RightsOutcome, StoreError> {
         self.0
-            .write("put rights", |conn| run(async move { put_rights(conn, user, change, last, now).await }))
+            .write("put rights", |conn| boxed(async move { put_rights(conn, user, change, last, now).await }))
             .await
     }
 
@@ -157,7 +159,9 @@ impl Users for MysqlUsers {
         let sql: &str = &format!("{SELECT} WHERE id IN ({{keys}})");
         let found = self
             .0
-            .read("users by id", |conn| run(async move { many::look(conn, sql, &[], ids, user).await }))
+            .read("users by id", |conn| {
+                boxed(async move { many::select_by_keys(conn, sql, &[], ids, user).await })
+            })
             .await?;
         let found: HashMap<UserId, User> = found.into_iter().map(|user| (user.id, user)).collect();
         Ok(users.iter().filter_map(|user| found.get(user).cloned()).collect())
@@ -166,7 +170,7 @@ impl Users for MysqlUsers {
     async fn list(&self, filter: &UserFilter, page: Page) -> Result<Vec<User>, StoreError> {
         let (sql, values) = search(filter, page);
         let (sql, values) = (&*sql, &values);
-        self.0.read("users", |conn| run(async move { all(conn, sql, values.clone(), user).await })).await
+        self.0.read("users", |conn| boxed(async move { all(conn, sql, values.clone(), user).await })).await
     }
 }
 
@@ -200,26 +204,26 @@ async fn put_rights(
     change: &RightsChange,
     last: LastOperator,
     now: Timestamp,
-) -> Result<RightsAnswer, Fault> {
+) -> Result<RightsOutcome, MysqlError> {
     // Locks all operators, always by id and before other users: two operators who demote each other run one
     // after the other.
     let operators = all(conn, format!("{SELECT} WHERE role = 1 ORDER BY id FOR UPDATE"), (), user).await?;
     let sql = format!("{SELECT} WHERE id = ? FOR UPDATE");
-    let Some(was) = first(conn, sql, (who.get(),), user).await? else { return Ok(RightsAnswer::NoSuchUser) };
+    let Some(was) = first(conn, sql, (who.get(),), user).await? else { return Ok(RightsOutcome::NoSuchUser) };
     let is = change.of(&was, now);
     let leaves = was.acts() && !is.acts();
     let others = || operators.iter().filter(|user| user.id != who && user.acts()).count();
     if leaves && last == LastOperator::Stays && others() == 0 {
-        return Ok(RightsAnswer::LastOperator);
+        return Ok(RightsOutcome::LastOperator);
     }
     let (since, reason) = is.blocked.as_ref().map(|block| (block.since.as_millis(), &block.reason)).unzip();
     let sql = "UPDATE users SET role = ?, blocked_ms = ?, block_reason = ?, updated_ms = ? WHERE id = ?";
     execute(conn, sql, (is.role.number(), since, reason, now.as_millis(), who.get())).await?;
-    Ok(RightsAnswer::Done(is))
+    Ok(RightsOutcome::Done(is))
 }
 
 /// Inserts a user. An id drawn for a phone number that is already taken is skipped.
-async fn create(conn: &mut Conn, phone: &Phone, nick_name: &str, now: Timestamp) -> Result<User, Fault> {
+async fn create(conn: &mut Conn, phone: &Phone, nick_name: &str, now: Timestamp) -> Result<User, MysqlError> {
     let sql =
         "INSERT INTO users (phone, nick_name, icon, role, created_ms, updated_ms) VALUES (?, ?, '', ?, ?, ?)";
     let (role, created) = (Role::Customer, now.as_millis());
@@ -229,11 +233,11 @@ async fn create(conn: &mut Conn, phone: &Phone, nick_name: &str, now: Timestamp)
     Ok(User { id, phone, nick_name, icon, role, blocked: None, created: now })
 }
 
-async fn by_phone(conn: &mut Conn, phone: &Phone) -> Result<Option<User>, Fault> {
+async fn by_phone(conn: &mut Conn, phone: &Phone) -> Result<Option<User>, MysqlError> {
     first(conn, format!("{SELECT} WHERE phone = ?"), (phone.as_str(),), user).await
 }
 
-async fn put_card(conn: &mut Conn, user: UserId, card: &Card, now: Timestamp) -> Result<(), Fault> {
+async fn put_card(conn: &mut Conn, user: UserId, card: &Profile, now: Timestamp) -> Result<(), MysqlError> {
     let sql = "INSERT INTO user_info (user_id, city, introduce, gender, birthday, credits, level, updated_ms)
                VALUES (:user, :city, :introduce, :gender, :birthday, :credits, :level, :now)
                ON DUPLICATE KEY UPDATE city = :city, introduce = :introduce, gender = :gender, birthday = :birthday,
@@ -251,7 +255,7 @@ async fn put_card(conn: &mut Conn, user: UserId, card: &Card, now: Timestamp) ->
     execute(conn, sql, params).await.map(drop)
 }
 
-fn user(row: &mut Columns) -> Result<User, Fault> {
+fn user(row: &mut Columns) -> Result<User, MysqlError> {
     Ok(User {
         id: UserId::new(row.next()?),
         phone: Phone::parse(&row.next::<String>()?).ok_or_else(|| row.unreadable_last("no phone"))?,
@@ -267,9 +271,9 @@ fn user(row: &mut Columns) -> Result<User, Fault> {
 }
 
 /// Reads a card. All columns are NULL for a user without a card.
-fn card(row: &mut Columns) -> Result<Card, Fault> {
-    let Some(city) = row.next()? else { return Ok(Card::default()) };
-    Ok(Card {
+fn card(row: &mut Columns) -> Result<Profile, MysqlError> {
+    let Some(city) = row.next()? else { return Ok(Profile::default()) };
+    Ok(Profile {
         city,
         introduce: row.next()?,
         gender: row.next()?,

@@ -2,14 +2,16 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use mallbox_storage::{Claim, DeadReason, Logged, OrderId, Persisted, Timestamp, UserId, VoucherId};
+use mallbox_storage::{
+    Claim, DeadReason, LoggedClaim, OrderId, PersistOutcome, Timestamp, UserId, VoucherId,
+};
 
-use super::burial::Burial;
-use super::sale_rows::{SaleRow, Taking};
+use super::burial::NewDeadLetter;
+use super::sale_rows::{SaleRow, UnitsTaken};
 
 /// The rows in the database for a batch's claims. The sales are locked, so no row changes meanwhile.
 #[derive(Default)]
-pub(super) struct Known {
+pub(super) struct ExistingRows {
     /// User and voucher of each existing order id.
     pub(super) owners: HashMap<OrderId, (UserId, VoucherId)>,
     /// Pairs of a user with a live order, and the sale.
@@ -20,45 +22,45 @@ pub(super) struct Known {
 
 /// The rows to write.
 #[derive(Default)]
-pub(super) struct Verdict {
+pub(super) struct BatchDecision {
     /// Outcomes of the claims, in the order of the claims.
-    pub(super) answers: Vec<Persisted>,
+    pub(super) answers: Vec<PersistOutcome>,
     /// Claims that become orders, sorted by id, with their deadlines.
     pub(super) orders: Vec<(Claim, Option<Timestamp>)>,
     /// Claims that become dead letters.
-    pub(super) burials: Vec<Burial>,
+    pub(super) burials: Vec<NewDeadLetter>,
     /// Units taken from each sale.
-    pub(super) takings: BTreeMap<VoucherId, Taking>,
+    pub(super) takings: BTreeMap<VoucherId, UnitsTaken>,
 }
 
 /// Decides in three passes: by unique keys, in the order of ids; by stock, first come, first served, for
 /// claims that may become orders; then dead letters take the remaining units.
 pub(super) fn decide(
-    claims: &[Logged],
+    claims: &[LoggedClaim],
     sales: &BTreeMap<VoucherId, SaleRow>,
-    mut known: Known,
+    mut known: ExistingRows,
     now: Timestamp,
-) -> Verdict {
+) -> BatchDecision {
     let mut answers = by_keys(claims, sales, &mut known, now);
     let mut left: BTreeMap<_, _> = sales.iter().map(|(voucher, sale)| (*voucher, sale.stock)).collect();
-    let mut verdict = Verdict::default();
-    for (Logged { claim, .. }, answer) in claims.iter().zip(&mut answers) {
-        if let Persisted::Written { deadline } = *answer {
+    let mut verdict = BatchDecision::default();
+    for (LoggedClaim { claim, .. }, answer) in claims.iter().zip(&mut answers) {
+        if let PersistOutcome::Written { deadline } = *answer {
             if take(&mut left, claim.voucher) {
                 verdict.takings.entry(claim.voucher).or_default().add(claim.order);
                 verdict.orders.push((*claim, deadline));
             } else {
                 known.owners.remove(&claim.order);
-                *answer = Persisted::DeadLetter(DeadReason::Oversold);
+                *answer = PersistOutcome::DeadLetter(DeadReason::Oversold);
             }
         }
     }
     verdict.orders.sort_by_key(|(claim, _)| claim.order);
     for (logged, answer) in claims.iter().zip(&mut answers) {
         let claim = &logged.claim;
-        let Persisted::DeadLetter(reason) = *answer else { continue };
+        let PersistOutcome::DeadLetter(reason) = *answer else { continue };
         if !known.dead.insert((claim.order, claim.user, claim.voucher)) {
-            *answer = Persisted::Repeat;
+            *answer = PersistOutcome::Repeat;
             continue;
         }
         let holds_unit = reason.takes_unit() && take(&mut left, claim.voucher);
@@ -66,7 +68,7 @@ pub(super) fn decide(
             verdict.takings.entry(claim.voucher).or_default().add(claim.order);
         }
         let detail = reason.detail(known.owners.get(&claim.order).copied());
-        verdict.burials.push(Burial { logged: *logged, reason, detail, holds_unit });
+        verdict.burials.push(NewDeadLetter { logged: *logged, reason, detail, holds_unit });
     }
     verdict.answers = answers;
     verdict
@@ -75,12 +77,12 @@ pub(super) fn decide(
 /// Decides by unique keys alone. A claim without stock counts as written for now, so that later conflicting
 /// claims of the batch are found.
 fn by_keys(
-    claims: &[Logged],
+    claims: &[LoggedClaim],
     sales: &BTreeMap<VoucherId, SaleRow>,
-    known: &mut Known,
+    known: &mut ExistingRows,
     now: Timestamp,
-) -> Vec<Persisted> {
-    let mut answers = vec![Persisted::Repeat; claims.len()];
+) -> Vec<PersistOutcome> {
+    let mut answers = vec![PersistOutcome::Repeat; claims.len()];
     let mut by_id: Vec<usize> = (0..claims.len()).collect();
     by_id.sort_by_key(|&index| claims[index].claim.order);
     for index in by_id {
@@ -90,13 +92,13 @@ fn by_keys(
             continue;
         }
         answers[index] = match known.owners.get(&order) {
-            Some(owner) if *owner == (user, voucher) => Persisted::Repeat,
-            Some(_) => Persisted::DeadLetter(DeadReason::IdClash),
-            None if known.live.contains(&(user, voucher)) => Persisted::DeadLetter(DeadReason::Double),
+            Some(owner) if *owner == (user, voucher) => PersistOutcome::Repeat,
+            Some(_) => PersistOutcome::DeadLetter(DeadReason::IdClash),
+            None if known.live.contains(&(user, voucher)) => PersistOutcome::DeadLetter(DeadReason::Double),
             None => {
                 known.owners.insert(order, (user, voucher));
                 known.live.insert((user, voucher));
-                Persisted::Written { deadline: sale.payment.deadline(at, sale.pay_within, now) }
+                PersistOutcome::Written { deadline: sale.payment.deadline(at, sale.pay_within, now) }
             }
         };
     }

@@ -3,17 +3,17 @@
 use async_trait::async_trait;
 use mallbox_storage::backend::{Numbered as _, span};
 use mallbox_storage::{
-    Cents, NewSale, Page, SaleRecord, ShopId, StockChange, StockChanged, StoreError, Terms, Timestamp,
+    Cents, NewSale, Page, SaleRecord, ShopId, StockChange, StockChangeOutcome, StoreError, Terms, Timestamp,
     Voucher, VoucherEdit, VoucherFilter, VoucherId, VoucherStatus, VoucherText, Vouchers,
 };
 use mysql_async::{Conn, params};
 
 use super::columns::{Columns, all, execute, first};
 use super::database::Database;
-use super::job::run;
+use super::job::boxed;
 use super::sale_rows::Lock;
 use super::stock_changes;
-use super::trouble::Fault;
+use super::trouble::MysqlError;
 
 pub(super) struct MysqlVouchers(pub(super) Database);
 
@@ -35,10 +35,10 @@ impl Vouchers for MysqlVouchers {
     ) -> Result<VoucherId, StoreError> {
         self.0
             .write("insert voucher", |conn| {
-                run(async move {
+                boxed(async move {
                     // Checked before the insert, since a generated id is never reused.
                     let units = sale.and_then(|sale| sale.units).map(i64::try_from).transpose();
-                    let units = units.map_err(|error| Fault::refused(error.to_string()))?;
+                    let units = units.map_err(|error| MysqlError::refused(error.to_string()))?;
                     let voucher = insert(conn, text, now).await?;
                     if let Some(sale) = sale {
                         insert_sale(conn, voucher, sale, units, now).await?;
@@ -52,14 +52,14 @@ impl Vouchers for MysqlVouchers {
     async fn get(&self, which: VoucherId) -> Result<Option<Voucher>, StoreError> {
         let sql: &str = &format!("{SELECT} WHERE id = ?");
         self.0
-            .read("voucher", |conn| run(async move { first(conn, sql, (which.get(),), voucher).await }))
+            .read("voucher", |conn| boxed(async move { first(conn, sql, (which.get(),), voucher).await }))
             .await
     }
 
     async fn of_shop(&self, shop: ShopId) -> Result<Vec<Voucher>, StoreError> {
         let sql: &str = &format!("{SELECT} WHERE shop_id = ? AND status = ? ORDER BY id");
         let key = (shop.get(), VoucherStatus::OnShelf.number());
-        self.0.read("vouchers of shop", |conn| run(async move { all(conn, sql, key, voucher).await })).await
+        self.0.read("vouchers of shop", |conn| boxed(async move { all(conn, sql, key, voucher).await })).await
     }
 
     async fn on_sale(&self, now: Timestamp, max: u32) -> Result<Vec<Voucher>, StoreError> {
@@ -70,7 +70,7 @@ impl Vouchers for MysqlVouchers {
         let status = VoucherStatus::OnShelf.number();
         self.0
             .read("sales that are on", |conn| {
-                run(async move {
+                boxed(async move {
                     let params = params! { "status" => status, "now" => now.as_millis(), "max" => max };
                     all(conn, sql, params, voucher).await
                 })
@@ -83,7 +83,7 @@ impl Vouchers for MysqlVouchers {
         let key = (after.get(), max);
         self.0
             .read("ids of vouchers", |conn| {
-                run(async move { all(conn, sql, key, |row| Ok(VoucherId::new(row.next()?))).await })
+                boxed(async move { all(conn, sql, key, |row| Ok(VoucherId::new(row.next()?))).await })
             })
             .await
     }
@@ -100,7 +100,7 @@ impl Vouchers for MysqlVouchers {
         );
         self.0
             .read("sales", |conn| {
-                run(async move {
+                boxed(async move {
                     let ending_after = ending_after.map(Timestamp::as_millis);
                     let params =
                         params! { "after" => after.get(), "ending_after" => ending_after, "max" => max };
@@ -118,7 +118,7 @@ impl Vouchers for MysqlVouchers {
         let shop = filter.shop.map(ShopId::get);
         self.0
             .read("page of vouchers", |conn| {
-                run(async move {
+                boxed(async move {
                     let vouchers = all(conn, sql, (shop, page.size(), page.skipped()), voucher).await?;
                     let total = first(conn, count, (shop,), Columns::count).await?;
                     Ok((vouchers, total.unwrap_or_default()))
@@ -136,7 +136,7 @@ impl Vouchers for MysqlVouchers {
         let sql: &str = &format!("{SELECT} WHERE id = ?");
         self.0
             .write("update voucher", |conn| {
-                run(async move {
+                boxed(async move {
                     update(conn, which, edit, now).await?;
                     first(conn, sql, (which.get(),), voucher).await
                 })
@@ -149,10 +149,10 @@ impl Vouchers for MysqlVouchers {
         voucher: VoucherId,
         change: &StockChange,
         now: Timestamp,
-    ) -> Result<StockChanged, StoreError> {
+    ) -> Result<StockChangeOutcome, StoreError> {
         self.0
             .write("change stock", |conn| {
-                run(async move { stock_changes::change(conn, voucher, change, now).await })
+                boxed(async move { stock_changes::change(conn, voucher, change, now).await })
             })
             .await
     }
@@ -164,7 +164,7 @@ impl Vouchers for MysqlVouchers {
     ) -> Result<Option<StockChange>, StoreError> {
         self.0
             .read("stock change", |conn| {
-                run(async move { stock_changes::find(conn, voucher, request).await })
+                boxed(async move { stock_changes::find(conn, voucher, request).await })
             })
             .await
     }
@@ -179,7 +179,7 @@ impl Vouchers for MysqlVouchers {
     ) -> Result<Option<SaleRecord>, StoreError> {
         self.0
             .write("put window", |conn| {
-                run(async move {
+                boxed(async move {
                     let sql = "UPDATE sales SET begin_ms = ?, end_ms = ?, paused = ? WHERE voucher_id = ?";
                     let window = (begin.as_millis(), end.as_millis(), paused, voucher.get());
                     if execute(conn, sql, window).await? == 0 {
@@ -206,7 +206,7 @@ async fn update(
     voucher: VoucherId,
     edit: &VoucherEdit,
     now: Timestamp,
-) -> Result<(), Fault> {
+) -> Result<(), MysqlError> {
     let sql =
         "UPDATE vouchers SET title = COALESCE(:title, title), sub_title = COALESCE(:sub_title, sub_title),
                  rules = COALESCE(:rules, rules), pay_value = COALESCE(:pay_value, pay_value),
@@ -226,7 +226,7 @@ async fn update(
     execute(conn, sql, params).await.map(drop)
 }
 
-async fn insert(conn: &mut Conn, text: &VoucherText, now: Timestamp) -> Result<VoucherId, Fault> {
+async fn insert(conn: &mut Conn, text: &VoucherText, now: Timestamp) -> Result<VoucherId, MysqlError> {
     let sql =
         "INSERT INTO vouchers (shop_id, title, sub_title, rules, pay_value, actual_value, status, created_ms,
                  updated_ms)
@@ -251,7 +251,7 @@ async fn insert_sale(
     sale: &NewSale,
     units: Option<i64>,
     now: Timestamp,
-) -> Result<(), Fault> {
+) -> Result<(), MysqlError> {
     let sql = "INSERT INTO sales (voucher_id, initial, added, stock, begin_ms, end_ms, paused, pay_within_ms, min_level,
                  created_ms)
                VALUES (:voucher, :units, 0, :units, :begin, :end, 0, :pay_within, :min_level, :now)";
@@ -272,13 +272,13 @@ pub(super) async fn sale_by_id(
     conn: &mut Conn,
     voucher: VoucherId,
     lock: Lock,
-) -> Result<Option<SaleRecord>, Fault> {
+) -> Result<Option<SaleRecord>, MysqlError> {
     let for_update = if lock == Lock::Yes { "FOR UPDATE" } else { "" };
     let sql = format!("SELECT {SALE} FROM sales WHERE voucher_id = ? {for_update}");
     first(conn, sql, (voucher.get(),), |row| sale(VoucherId::new(row.next()?), row)).await
 }
 
-fn voucher(row: &mut Columns) -> Result<Voucher, Fault> {
+fn voucher(row: &mut Columns) -> Result<Voucher, MysqlError> {
     let id = VoucherId::new(row.next()?);
     let text = VoucherText {
         shop: ShopId::new(row.next()?),
@@ -295,7 +295,7 @@ fn voucher(row: &mut Columns) -> Result<Voucher, Fault> {
     Ok(Voucher { id, text, sale, created, updated })
 }
 
-fn sale(voucher: VoucherId, row: &mut Columns) -> Result<SaleRecord, Fault> {
+fn sale(voucher: VoucherId, row: &mut Columns) -> Result<SaleRecord, MysqlError> {
     let (begin, end, paused) = (row.time()?, row.time()?, row.next()?);
     let (initial, added): (Option<u64>, i64) = (row.next()?, row.next()?);
     let units = match initial {

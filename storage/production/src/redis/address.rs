@@ -17,11 +17,11 @@ use redis::{
 
 /// Time limit of an attempt to connect. Connecting and a reply also share the time limit of the whole call,
 /// which is less than the sum of both limits.
-pub(super) const CONNECT_WITHIN: Duration = Duration::from_millis(400);
+pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_millis(400);
 /// Time limit of a reply.
-pub(super) const ANSWER_WITHIN: Duration = Duration::from_millis(600);
+pub(super) const RESPONSE_TIMEOUT: Duration = Duration::from_millis(600);
 /// Maximum number of calls queued for the socket before the next call has to wait.
-const CALLS_AT_ONCE: usize = 1024;
+const PIPELINE_BUFFER_CALLS: usize = 1024;
 
 /// The kind of deployment behind an address.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -124,9 +124,9 @@ impl Address {
     /// empty for a cluster.
     pub(super) async fn connect(&self) -> RedisResult<(Connection, String)> {
         let config = AsyncConnectionConfig::new()
-            .set_connection_timeout(Some(CONNECT_WITHIN))
-            .set_response_timeout(Some(ANSWER_WITHIN))
-            .set_pipeline_buffer_size(CALLS_AT_ONCE);
+            .set_connection_timeout(Some(CONNECT_TIMEOUT))
+            .set_response_timeout(Some(RESPONSE_TIMEOUT))
+            .set_pipeline_buffer_size(PIPELINE_BUFFER_CALLS);
         match &self.kind {
             Kind::Cluster => {
                 Ok((Connection::Cluster(self.cluster()?.get_async_connection().await?), String::new()))
@@ -195,9 +195,9 @@ impl Address {
 
     fn cluster(&self) -> RedisResult<ClusterClient> {
         let mut builder = ClusterClient::builder(self.nodes.clone())
-            .connection_timeout(CONNECT_WITHIN)
-            .response_timeout(ANSWER_WITHIN)
-            .overall_response_timeout(Some(ANSWER_WITHIN))
+            .connection_timeout(CONNECT_TIMEOUT)
+            .response_timeout(RESPONSE_TIMEOUT)
+            .overall_response_timeout(Some(RESPONSE_TIMEOUT))
             .tcp_settings(TcpSettings::default().set_nodelay(true))
             // A slot that moves is found on the second try, and a dead node is not worth a third.
             .retries(2)

@@ -2,7 +2,7 @@
 //! process.
 //!
 //! An entry's hash counts the invalidations of the entry, and outlives an invalidation by a minute. A cache
-//! lease ([`CacheTicket`]) is that count. A lease expires after half a minute, so no count restarts while an
+//! lease ([`CacheLease`]) is that count. A lease expires after half a minute, so no count restarts while an
 //! older lease is valid.
 //!
 //! Reasons and figures: `storage/decisions/0020-cache-leases.md`.
@@ -13,30 +13,30 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use mallbox_storage::backend::Memory;
-use mallbox_storage::{Cache, CacheKey, CacheTicket, Kept, Looked, StoreError, Timestamp};
+use mallbox_storage::backend::LocalCache;
+use mallbox_storage::{Cache, CacheEntry, CacheKey, CacheLease, LeasedLookup, StoreError, Timestamp};
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
-use self::untold::Untold;
+use self::untold::PendingInvalidations;
 use super::keys::Keys;
-use super::link::{Link, Repeat};
-use super::listener::{Hears, Listener};
+use super::link::{Idempotence, Link};
+use super::listener::{Listener, Subscriber};
 use super::script::{Call, FORGET, KEEP};
-use super::{KEPT_LONGER, millis};
+use super::{EXPIRY_GRACE, millis};
 
 /// Capacity of the local cache, in bytes.
-const NEAR_BYTES: u64 = 32 << 20;
+const LOCAL_CACHE_BYTES: u64 = 32 << 20;
 /// TTL of local copies: the maximum staleness after a lost invalidation message.
-const NEAR_LIVES: Duration = Duration::from_secs(3);
+const LOCAL_TTL: Duration = Duration::from_secs(3);
 /// Time limit of a read or write of the cache: beyond, the database may be quicker.
-const PATIENCE: Duration = Duration::from_millis(250);
+const CALL_TIMEOUT: Duration = Duration::from_millis(250);
 /// Pause after a timeout or failure, during which Redis is not called.
 const REST: Duration = Duration::from_millis(500);
 /// Validity of a lease: shorter than Redis remembers the count of invalidations.
-const TICKET_LIVES: Duration = Duration::from_secs(30);
+const LEASE_TTL: Duration = Duration::from_secs(30);
 /// Interval at which pending invalidations are retried.
-const TELL_EVERY: Duration = Duration::from_millis(300);
+const RETRY_INTERVAL: Duration = Duration::from_millis(300);
 /// Keys scanned per command, and keys invalidated concurrently.
 const AT_ONCE: usize = 1_000;
 /// Message on the invalidation channel that clears all local caches.
@@ -46,16 +46,16 @@ const ALL: &str = "*";
 pub(super) struct RedisCache {
     link: Link,
     keys: Keys,
-    near: Arc<Near>,
-    untold: Untold,
+    near: Arc<LocalTier>,
+    untold: PendingInvalidations,
     /// End of the pause after a failure, during which Redis is not called.
     rests: Mutex<Option<Instant>>,
 }
 
 /// The local cache of this process.
-struct Near(Memory);
+struct LocalTier(LocalCache);
 
-impl Hears for Near {
+impl Subscriber for LocalTier {
     fn said(&self, key: &str) {
         match key {
             ALL => self.0.clear(),
@@ -76,16 +76,22 @@ impl RedisCache {
     /// Creates a cache, subscribes to invalidations by other instances, and retries pending invalidations in
     /// the background.
     pub(super) fn start(link: &Link, keys: &Keys) -> Arc<Self> {
-        let near = Arc::new(Near(Memory::new(NEAR_BYTES, Some(NEAR_LIVES))));
+        let near = Arc::new(LocalTier(LocalCache::new(LOCAL_CACHE_BYTES, Some(LOCAL_TTL))));
         Listener::start(link, keys.forgotten(), &near);
         let (link, keys) = (link.clone(), keys.clone());
-        let cache = Arc::new(Self { link, keys, near, untold: Untold::default(), rests: Mutex::default() });
+        let cache = Arc::new(Self {
+            link,
+            keys,
+            near,
+            untold: PendingInvalidations::default(),
+            rests: Mutex::default(),
+        });
         let again = Arc::downgrade(&cache);
         // Starts at the current count, so that invalidations right after the start are not repeated.
         let mut servers_met = cache.link.servers_met();
         cache.link.runtime().spawn(async move {
             loop {
-                tokio::time::sleep(TELL_EVERY).await;
+                tokio::time::sleep(RETRY_INTERVAL).await;
                 let Some(cache) = again.upgrade() else { return };
                 let met = cache.link.servers_met();
                 if std::mem::replace(&mut servers_met, met) != met {
@@ -100,13 +106,13 @@ impl RedisCache {
     /// Reads an entry from Redis, within the time limit. Refuses keys with a pending invalidation.
     async fn ask(&self, op: &'static str, key: &CacheKey) -> Result<Found, StoreError> {
         if self.untold.has(key) {
-            return Err(away(op, "it has not heard yet that this is forgotten"));
+            return Err(unavailable(op, "it has not heard yet that this is forgotten"));
         }
         let mut command = redis::cmd("HMGET");
         command.arg(self.keys.cached(key)).arg("bytes").arg("expires").arg("forgotten");
-        let found: Found = self.soon(op, self.link.query(op, Repeat::Safe, &command)).await?;
+        let found: Found = self.soon(op, self.link.query(op, Idempotence::Safe, &command)).await?;
         // The key may have been invalidated during the read.
-        if self.untold.has(key) { Err(away(op, "it is being forgotten")) } else { Ok(found) }
+        if self.untold.has(key) { Err(unavailable(op, "it is being forgotten")) } else { Ok(found) }
     }
 
     async fn soon<T>(
@@ -115,10 +121,10 @@ impl RedisCache {
         call: impl Future<Output = Result<T, StoreError>>,
     ) -> Result<T, StoreError> {
         if self.rests.lock().is_some_and(|until| Instant::now() < until) {
-            return Err(away(op, "it did not answer a moment ago"));
+            return Err(unavailable(op, "it did not answer a moment ago"));
         }
-        let answer = tokio::time::timeout(PATIENCE, call).await;
-        let answer = answer.unwrap_or_else(|_| Err(away(op, "it does not answer soon enough")));
+        let answer = tokio::time::timeout(CALL_TIMEOUT, call).await;
+        let answer = answer.unwrap_or_else(|_| Err(unavailable(op, "it does not answer soon enough")));
         if matches!(answer, Err(StoreError::Unavailable { .. })) {
             *self.rests.lock() = Some(Instant::now() + REST);
         }
@@ -126,7 +132,7 @@ impl RedisCache {
     }
 
     fn forgetting(&self, key: &CacheKey) -> Call {
-        let call = FORGET.on([self.keys.cached(key)]).arg(millis(KEPT_LONGER));
+        let call = FORGET.on([self.keys.cached(key)]).arg(millis(EXPIRY_GRACE));
         call.arg(self.keys.forgotten()).arg(key.as_str())
     }
 
@@ -136,7 +142,7 @@ impl RedisCache {
         let mut told = Ok(());
         for some in keys.chunks(AT_ONCE) {
             let calls = some.iter().map(|(key, _)| self.forgetting(key));
-            let answers = self.link.run_all::<u64>(OP, Repeat::Safe, calls).await;
+            let answers = self.link.run_all::<u64>(OP, Idempotence::Safe, calls).await;
             for ((key, number), answer) in some.iter().zip(answers) {
                 match answer {
                     Ok(_) => self.untold.told(key, *number),
@@ -160,20 +166,20 @@ impl RedisCache {
     }
 }
 
-fn away(op: &'static str, why: &'static str) -> StoreError {
+fn unavailable(op: &'static str, why: &'static str) -> StoreError {
     StoreError::Unavailable { op, source: why.into() }
 }
 
 /// Returns the entry's copy, if present and not expired.
-fn live(found: Found, now: Timestamp) -> Option<Kept> {
+fn live(found: Found, now: Timestamp) -> Option<CacheEntry> {
     let (Some(bytes), Some(expires)) = (found.0, found.1) else { return None };
     let expires_at = Timestamp::from_millis(expires);
-    (now < expires_at).then(|| Kept { bytes: bytes.into(), expires_at, is_near: false })
+    (now < expires_at).then(|| CacheEntry { bytes: bytes.into(), expires_at, is_near: false })
 }
 
 #[async_trait]
 impl Cache for RedisCache {
-    async fn get(&self, key: &CacheKey, now: Timestamp) -> Result<Option<Kept>, StoreError> {
+    async fn get(&self, key: &CacheKey, now: Timestamp) -> Result<Option<CacheEntry>, StoreError> {
         if let Some(kept) = self.near.0.get(key, now) {
             return Ok(Some(kept));
         }
@@ -185,16 +191,16 @@ impl Cache for RedisCache {
         Ok(kept)
     }
 
-    async fn look(&self, key: &CacheKey, now: Timestamp) -> Result<Looked, StoreError> {
+    async fn look(&self, key: &CacheKey, now: Timestamp) -> Result<LeasedLookup, StoreError> {
         let near = self.near.0.count(key);
         let asked = Instant::now();
         match self.ask("cache.look", key).await {
             Ok(found) => {
-                let ticket = CacheTicket { near, shared: Some((found.2.unwrap_or(0), asked)) };
-                Ok(Looked { kept: live(found, now), ticket })
+                let ticket = CacheLease { near, shared: Some((found.2.unwrap_or(0), asked)) };
+                Ok(LeasedLookup { kept: live(found, now), ticket })
             }
             Err(StoreError::Unavailable { .. }) => {
-                Ok(Looked { kept: None, ticket: CacheTicket { near, shared: None } })
+                Ok(LeasedLookup { kept: None, ticket: CacheLease { near, shared: None } })
             }
             Err(error) => Err(error),
         }
@@ -203,25 +209,25 @@ impl Cache for RedisCache {
     async fn put(
         &self,
         key: &CacheKey,
-        ticket: CacheTicket,
+        ticket: CacheLease,
         bytes: Arc<[u8]>,
         expires_at: Timestamp,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         const OP: &str = "cache.put";
-        if bytes.len() > CacheTicket::MAX_BYTES {
+        if bytes.len() > CacheLease::MAX_BYTES {
             return Ok(false);
         }
         let Some((forgotten, asked)) = ticket.shared else {
             return Ok(self.near.0.put(key, ticket.near, &bytes, expires_at));
         };
-        if asked.elapsed() >= TICKET_LIVES || self.untold.has(key) {
+        if asked.elapsed() >= LEASE_TTL || self.untold.has(key) {
             return Ok(false);
         }
         let call = KEEP.on([self.keys.cached(key)]).arg(forgotten).arg(&*bytes);
         let call = call.arg(expires_at.as_millis());
-        let call = call.arg(millis(expires_at.since(now).saturating_add(KEPT_LONGER)));
-        let is_kept = self.soon(OP, self.link.run::<bool>(OP, Repeat::Safe, call)).await?;
+        let call = call.arg(millis(expires_at.since(now).saturating_add(EXPIRY_GRACE)));
+        let is_kept = self.soon(OP, self.link.run::<bool>(OP, Idempotence::Safe, call)).await?;
         if is_kept {
             // The local cache may reject the lease for other reasons.
             self.near.0.put(key, ticket.near, &bytes, expires_at);
@@ -257,7 +263,7 @@ impl Cache for RedisCache {
         }
         let mut publish = redis::cmd("PUBLISH");
         publish.arg(self.keys.forgotten()).arg(ALL);
-        let _: u64 = self.link.query(OP, Repeat::Safe, &publish).await?;
+        let _: u64 = self.link.query(OP, Idempotence::Safe, &publish).await?;
         self.near.0.clear();
         Ok(())
     }

@@ -11,10 +11,10 @@ use mallbox_storage::PARTITIONS;
 
 use super::epochs::ServerEpochs;
 use super::keys::{Keys, LogKeys};
-use super::link::Repeat;
-use super::order_log::{CLAIMS_AT_ONCE, Consumers, GROUP, NOBODY};
+use super::link::Idempotence;
+use super::order_log::{CLAIMS_AT_ONCE, Consumers, GROUP, RETURNED_CLAIMS};
 use super::script::RESCUE;
-use super::wake_ups::WakeUps;
+use super::wake_ups::ReadySet;
 use crate::EpochScope;
 
 const OP: &str = "order_log.rescue";
@@ -24,15 +24,15 @@ const OP: &str = "order_log.rescue";
 /// Redis knows when a consumer was last active. `XAUTOCLAIM` would go by the time at which each claim was
 /// handed out. For a live worker with a slow database, that time is long ago too, and `XAUTOCLAIM` would keep
 /// the names of dead consumers forever.
-pub(super) struct Caretaker {
+pub(super) struct WorkerReaper {
     epochs: Weak<ServerEpochs>,
     logs: Vec<LogKeys>,
     consumers: Weak<Consumers>,
-    wake_ups: Arc<WakeUps>,
+    wake_ups: Arc<ReadySet>,
     silence: Duration,
 }
 
-impl Caretaker {
+impl WorkerReaper {
     /// Starts the background task. `silence` is the time without a heartbeat after which a worker counts as
     /// dead: real time, by Redis' clock. A worker that was only suspended loses its claims to another worker,
     /// and the database prevents duplicate orders.
@@ -40,7 +40,7 @@ impl Caretaker {
         epochs: &Arc<ServerEpochs>,
         keys: &Keys,
         consumers: &Arc<Consumers>,
-        wake_ups: Arc<WakeUps>,
+        wake_ups: Arc<ReadySet>,
         silence: Duration,
     ) {
         let logs = (0..PARTITIONS).map(|partition| keys.log(partition)).collect();
@@ -83,10 +83,10 @@ impl Caretaker {
         let known = epochs.known();
         let calls = (0..PARTITIONS).zip(&self.logs).filter_map(|(partition, log)| {
             let epoch = known.of(EpochScope::partition(partition))?;
-            let call = RESCUE.on([&log.log]).arg(GROUP).arg(NOBODY);
+            let call = RESCUE.on([&log.log]).arg(GROUP).arg(RETURNED_CLAIMS);
             let call =
                 call.arg(u64::try_from(self.silence.as_millis()).unwrap_or(u64::MAX)).arg(CLAIMS_AT_ONCE);
-            Some(async move { (partition, epochs.run_in::<u64>(OP, Repeat::Safe, epoch, call).await) })
+            Some(async move { (partition, epochs.run_in::<u64>(OP, Idempotence::Safe, epoch, call).await) })
         });
         for (partition, rescued) in join_all(calls).await {
             if let Ok(Some(claims @ 1..)) = rescued {

@@ -11,10 +11,10 @@ use async_trait::async_trait;
 use mallbox_storage::deadlines::{LEASE_MS, restore};
 use mallbox_storage::{Deadlines, OrderId, Orders, StoreError, Timestamp};
 
-use super::epochs::{Need, ServerEpochs};
+use super::epochs::{RequiredEpoch, ServerEpochs};
 use super::keys::Keys;
-use super::known_server::{KnownServer, asked};
-use super::link::Repeat;
+use super::known_server::{RestoredServer, parse_reply};
+use super::link::Idempotence;
 use super::script::{DUE, NEXT_DEADLINE, SET_DEADLINES};
 use crate::EpochScope;
 
@@ -27,13 +27,13 @@ pub(super) struct RedisDeadlines {
     key: String,
     orders: Arc<dyn Orders>,
     /// Guards the query for the next deadline: only a server with all deadlines may reply.
-    server: KnownServer,
+    server: RestoredServer,
 }
 
 impl RedisDeadlines {
     /// Creates the port. `orders` supplies unpaid orders when Redis may have lost deadlines.
     pub(super) fn new(epochs: Arc<ServerEpochs>, keys: &Keys, orders: Arc<dyn Orders>) -> Self {
-        let server = KnownServer::new(keys.server_of_deadlines());
+        let server = RestoredServer::new(keys.server_of_deadlines());
         Self { epochs, key: keys.deadlines(), orders, server }
     }
 }
@@ -51,8 +51,8 @@ impl Deadlines for RedisDeadlines {
                 call.arg(at.as_millis()).arg(member(*order))
             });
             // The orders are in the database already: a later server restores the deadlines from there.
-            let need = (EpochScope::DEADLINES, Need::Fresh);
-            let (_, _): (u64, _) = self.epochs.run(("deadlines.set", Repeat::Safe), need, call).await?;
+            let need = (EpochScope::DEADLINES, RequiredEpoch::Fresh);
+            let (_, _): (u64, _) = self.epochs.run(("deadlines.set", Idempotence::Safe), need, call).await?;
         }
         Ok(())
     }
@@ -63,7 +63,7 @@ impl Deadlines for RedisDeadlines {
         }
         let mut command = redis::cmd("ZREM");
         command.arg(&self.key).arg(orders.iter().map(|order| member(*order)).collect::<Vec<_>>());
-        self.epochs.link.query("deadlines.clear", Repeat::Safe, &command).await
+        self.epochs.link.query("deadlines.clear", Idempotence::Safe, &command).await
     }
 
     async fn due(&self, now: Timestamp, max: usize) -> Result<Vec<OrderId>, StoreError> {
@@ -71,8 +71,9 @@ impl Deadlines for RedisDeadlines {
         let max = i64::try_from(max).unwrap_or(i64::MAX);
         let call = DUE.on([&self.key]).arg(now.as_millis()).arg(max).arg(lease.as_millis());
         // A repeat would hand out other orders. Orders of a lost reply are due again when the lease ends.
-        let need = (EpochScope::DEADLINES, Need::Known);
-        let (due, _): (Vec<u64>, _) = self.epochs.run(("deadlines.due", Repeat::Never), need, call).await?;
+        let need = (EpochScope::DEADLINES, RequiredEpoch::Known);
+        let (due, _): (Vec<u64>, _) =
+            self.epochs.run(("deadlines.due", Idempotence::Never), need, call).await?;
         Ok(due.into_iter().map(OrderId::new).collect())
     }
 
@@ -80,8 +81,8 @@ impl Deadlines for RedisDeadlines {
         const OP: &str = "deadlines.next";
         let call = self.server.on(&NEXT_DEADLINE, [&*self.key]);
         let ask = async || {
-            let need = (EpochScope::DEADLINES, Need::Known);
-            asked(OP, self.epochs.run((OP, Repeat::Safe), need, call.clone()).await?.0)
+            let need = (EpochScope::DEADLINES, RequiredEpoch::Known);
+            parse_reply(OP, self.epochs.run((OP, Idempotence::Safe), need, call.clone()).await?.0)
         };
         let put_right = async || restore(self, &*self.orders, None).await.map(drop);
         let first: Option<String> = self.server.run(&self.epochs.link, OP, ask, put_right).await?;
@@ -100,6 +101,6 @@ impl Deadlines for RedisDeadlines {
     async fn count(&self) -> Result<u64, StoreError> {
         let mut command = redis::cmd("ZCARD");
         command.arg(&self.key);
-        self.epochs.link.query("deadlines.count", Repeat::Safe, &command).await
+        self.epochs.link.query("deadlines.count", Idempotence::Safe, &command).await
     }
 }

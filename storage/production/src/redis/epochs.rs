@@ -25,11 +25,11 @@ use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use super::in_hand::InHand;
 use super::keys::Keys;
-use super::link::{Link, Repeat, trouble};
+use super::link::{Idempotence, Link, to_store_error};
 use super::resync;
 use super::script::Call;
 use super::sentinels::Sentinels;
-use super::wake_ups::WakeUps;
+use super::wake_ups::ReadySet;
 use crate::{EpochRows, EpochScope, ServerEpoch};
 
 /// Start of the reply of a server other than the epoch's. The server's own id follows.
@@ -37,15 +37,15 @@ const OTHER_SERVER: &[u8] = b"epoch:";
 /// Interval at which the epochs are read from the database.
 const POLL: Duration = Duration::from_millis(400);
 /// Interval between rounds while a caller waits.
-const POLL_WANTED: Duration = Duration::from_millis(50);
+const POLL_FAST: Duration = Duration::from_millis(50);
 /// Time after which a read with a lower generation is believed: the database was set back.
-const SET_BACK: Duration = Duration::from_secs(2);
+const ROLLBACK_ACCEPTED_AFTER: Duration = Duration::from_secs(2);
 /// Time for which a call waits for a resync before the call fails.
 const RESYNC_WAIT: Duration = Duration::from_millis(700);
 
 /// The epoch to run a script in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Need {
+pub(super) enum RequiredEpoch {
     /// The cached epoch, open or closed.
     Known,
     /// The cached epoch, if open.
@@ -58,7 +58,7 @@ pub(super) enum Need {
 
 /// The cached epochs of the last read.
 #[derive(Clone, Debug)]
-pub(super) struct Known {
+pub(super) struct CachedEpochs {
     epochs: Vec<Option<Arc<ServerEpoch>>>,
     pub(super) generation: u64,
     read_at: Instant,
@@ -66,7 +66,7 @@ pub(super) struct Known {
     is_away: bool,
 }
 
-impl Known {
+impl CachedEpochs {
     pub(super) fn of(&self, scope: EpochScope) -> Option<&Arc<ServerEpoch>> {
         self.epochs.get(usize::try_from(scope.get()).ok()?)?.as_ref()
     }
@@ -90,9 +90,9 @@ pub(super) struct ServerEpochs {
     pub(super) sentinels: Option<Sentinels>,
     /// Time without a heartbeat after which an instance counts as dead.
     pub(super) silence: Duration,
-    wake_ups: Arc<WakeUps>,
+    wake_ups: Arc<ReadySet>,
     instance: String,
-    known: watch::Sender<Arc<Known>>,
+    known: watch::Sender<Arc<CachedEpochs>>,
     /// Number of rounds in which the server was checked.
     rounds: watch::Sender<u64>,
     wanted: Arc<Notify>,
@@ -115,10 +115,10 @@ impl ServerEpochs {
         link: &Link,
         keys: &Keys,
         rows: Arc<dyn EpochRows>,
-        wake_ups: Arc<WakeUps>,
+        wake_ups: Arc<ReadySet>,
         silence: Duration,
     ) -> Arc<Self> {
-        let none = Known { epochs: Vec::new(), generation: 0, read_at: Instant::now(), is_away: true };
+        let none = CachedEpochs { epochs: Vec::new(), generation: 0, read_at: Instant::now(), is_away: true };
         let epochs = Arc::new(Self {
             link: link.clone(),
             keys: keys.clone(),
@@ -138,17 +138,17 @@ impl ServerEpochs {
         let _ = epochs.read().await;
         let _ = timeout(RESYNC_WAIT, resync::round(&epochs)).await;
         link.runtime().spawn(poll(Arc::downgrade(&epochs)));
-        link.runtime().spawn(look_after_server(Arc::downgrade(&epochs)));
+        link.runtime().spawn(check_server_periodically(Arc::downgrade(&epochs)));
         epochs
     }
 
     /// Returns the cached epochs.
-    pub(super) fn known(&self) -> Arc<Known> {
+    pub(super) fn known(&self) -> Arc<CachedEpochs> {
         Arc::clone(&self.known.borrow())
     }
 
     /// Reads the epochs from the database.
-    pub(super) async fn read(&self) -> Result<Arc<Known>, StoreError> {
+    pub(super) async fn read(&self) -> Result<Arc<CachedEpochs>, StoreError> {
         let read_at = Instant::now();
         let current = match self.rows.current().await {
             Ok(current) => current,
@@ -165,12 +165,12 @@ impl ServerEpochs {
                 *slot = Some(Arc::new(epoch));
             }
         }
-        let found = Arc::new(Known { epochs, generation, read_at, is_away: false });
+        let found = Arc::new(CachedEpochs { epochs, generation, read_at, is_away: false });
         self.known.send_modify(|known| {
             // Concurrent reads may finish out of order. A database that was set back is believed after a
             // while.
             let is_newer = found.generation >= known.generation && found.read_at >= known.read_at;
-            if is_newer || found.read_at > known.read_at + SET_BACK {
+            if is_newer || found.read_at > known.read_at + ROLLBACK_ACCEPTED_AFTER {
                 *known = Arc::clone(&found);
             }
         });
@@ -208,8 +208,8 @@ impl ServerEpochs {
     /// Returns the script's result and the number of the epoch.
     pub(super) async fn run<T: FromRedisValue>(
         &self,
-        (op, repeat): (&'static str, Repeat),
-        (scope, need): (EpochScope, Need),
+        (op, repeat): (&'static str, Idempotence),
+        (scope, need): (EpochScope, RequiredEpoch),
         call: Call,
     ) -> Result<(T, u64), StoreError> {
         let until = Instant::now() + RESYNC_WAIT;
@@ -230,7 +230,7 @@ impl ServerEpochs {
     pub(super) async fn run_in<T: FromRedisValue>(
         &self,
         op: &'static str,
-        repeat: Repeat,
+        repeat: Idempotence,
         epoch: &ServerEpoch,
         call: Call,
     ) -> Result<Option<T>, StoreError> {
@@ -239,7 +239,7 @@ impl ServerEpochs {
             self.was_refused.store(true, Ordering::Release);
             return Ok(None);
         }
-        T::from_redis_value(value).map(Some).map_err(|error| trouble(op, error.into()))
+        T::from_redis_value(value).map(Some).map_err(|error| to_store_error(op, error.into()))
     }
 
     /// Returns the epoch for a script; `None` if the scope has none yet, or a required open epoch is closed.
@@ -247,19 +247,19 @@ impl ServerEpochs {
         &self,
         op: &'static str,
         scope: EpochScope,
-        need: Need,
+        need: RequiredEpoch,
     ) -> Result<Option<Arc<ServerEpoch>>, StoreError> {
         let known = match need {
-            Need::Fresh | Need::FreshOpen => self.read().await?,
-            Need::Known | Need::Open => self.recent(op).await?,
+            RequiredEpoch::Fresh | RequiredEpoch::FreshOpen => self.read().await?,
+            RequiredEpoch::Known | RequiredEpoch::Open => self.recent(op).await?,
         };
-        let is_fit = matches!(need, Need::Known | Need::Fresh) || known.is_open(scope);
+        let is_fit = matches!(need, RequiredEpoch::Known | RequiredEpoch::Fresh) || known.is_open(scope);
         Ok(known.of(scope).filter(|_| is_fit).cloned())
     }
 
     /// Returns the cached epochs. A process just resumed from a long suspension reads the database first,
     /// because other instances may have opened an epoch in the meantime.
-    async fn recent(&self, op: &'static str) -> Result<Arc<Known>, StoreError> {
+    async fn recent(&self, op: &'static str) -> Result<Arc<CachedEpochs>, StoreError> {
         let known = self.known();
         if known.is_away || known.read_at.elapsed() < self.silence / 2 {
             return Ok(known);
@@ -293,7 +293,7 @@ impl ServerEpochs {
         async move {
             let began = Instant::now();
             if is_wanted || timeout(POLL, wanted.notified()).await.is_ok() {
-                sleep(POLL_WANTED.saturating_sub(began.elapsed())).await;
+                sleep(POLL_FAST.saturating_sub(began.elapsed())).await;
             }
         }
     }
@@ -336,7 +336,7 @@ async fn poll(epochs: Weak<ServerEpochs>) {
 }
 
 /// Checks the connected server periodically, and drives resyncs.
-async fn look_after_server(epochs: Weak<ServerEpochs>) {
+async fn check_server_periodically(epochs: Weak<ServerEpochs>) {
     while let Some(epochs) = epochs.upgrade() {
         resync::round(&epochs).await;
         epochs.rounds.send_modify(|rounds| *rounds += 1);

@@ -9,7 +9,7 @@ use super::link::Link;
 
 /// Totals since each server's start, summed over all masters. Work of other clients is included.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct RedisFigures {
+pub struct RedisStats {
     /// CPU time, user and system.
     pub cpu: Duration,
     /// Script calls by clients: nearly all calls of a mall. Commands called by scripts are not counted.
@@ -20,7 +20,7 @@ pub struct RedisFigures {
     pub bytes_out: u64,
 }
 
-impl Sub for RedisFigures {
+impl Sub for RedisStats {
     type Output = Self;
 
     fn sub(self, before: Self) -> Self {
@@ -33,12 +33,12 @@ impl Sub for RedisFigures {
     }
 }
 
-pub(super) async fn figures(link: &Link) -> Result<RedisFigures, StoreError> {
+pub(super) async fn figures(link: &Link) -> Result<RedisStats, StoreError> {
     let masters = link.info("everything").await?;
-    Ok(masters.iter().fold(RedisFigures::default(), |sum, info| add(sum, info)))
+    Ok(masters.iter().fold(RedisStats::default(), |sum, info| add(sum, info)))
 }
 
-fn add(sum: RedisFigures, info: &str) -> RedisFigures {
+fn add(sum: RedisStats, info: &str) -> RedisStats {
     let value = |name: &str| {
         info.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).unwrap_or_default().trim()
     };
@@ -48,7 +48,7 @@ fn add(sum: RedisFigures, info: &str) -> RedisFigures {
         count.and_then(|count| count.parse::<u64>().ok()).unwrap_or_default()
     };
     let cpu = ["used_cpu_sys", "used_cpu_user"].map(|name| value(name).parse().unwrap_or(0.0)).iter().sum();
-    RedisFigures {
+    RedisStats {
         cpu: sum.cpu + Duration::try_from_secs_f64(cpu).unwrap_or_default(),
         scripts: sum.scripts + calls("cmdstat_evalsha") + calls("cmdstat_eval"),
         bytes_in: sum.bytes_in + number("total_net_input_bytes"),
@@ -65,8 +65,8 @@ mod tests {
         let info = "used_cpu_sys:1.5\r\nused_cpu_user:0.25\r\nused_cpu_sys_children:9\r\n\
                     total_net_input_bytes:100\r\ntotal_net_output_bytes:30\r\n\
                     cmdstat_hget:calls=70,usec=1\r\ncmdstat_eval:calls=2,usec=5\r\ncmdstat_evalsha:calls=40,usec=9\r\n";
-        let both = [info, info].iter().fold(RedisFigures::default(), |sum, info| add(sum, info));
+        let both = [info, info].iter().fold(RedisStats::default(), |sum, info| add(sum, info));
         let cpu = Duration::from_millis(3_500);
-        assert_eq!(both, RedisFigures { cpu, scripts: 84, bytes_in: 200, bytes_out: 60 });
+        assert_eq!(both, RedisStats { cpu, scripts: 84, bytes_in: 200, bytes_out: 60 });
     }
 }

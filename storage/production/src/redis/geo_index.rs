@@ -18,7 +18,7 @@ use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, Shared};
 use mallbox_storage::geo_index::restore;
 use mallbox_storage::{
-    Around, GeoIndex, LatLng, NearShop, PlacedShop, ShopId, ShopTypeId, Shops, StoreError,
+    GeoIndex, LatLng, NearbyQuery, NearbyShop, PlacedShop, ShopId, ShopTypeId, Shops, StoreError,
 };
 use parking_lot::Mutex;
 use redis::FromRedisValue;
@@ -26,8 +26,8 @@ use tokio::task::AbortHandle;
 use tokio::time::timeout;
 
 use super::keys::Keys;
-use super::known_server::{Asked, KnownServer};
-use super::link::{Link, Repeat};
+use super::known_server::{Reply, RestoredServer};
+use super::link::{Idempotence, Link};
 use super::script::{ADD_SHOPS, COUNT_SHOPS, Call, MOVE_SHOP, SHOPS_NEAR};
 
 /// Ratio of Redis' earth radius to the mall's.
@@ -35,15 +35,15 @@ const REDIS_EARTH: f64 = 6_372_797.560_856 / LatLng::EARTH_RADIUS_M;
 /// Upper bound of Redis' error, from rounded coordinates and distances with four decimals.
 const SLACK_M: f64 = 1.0;
 /// Extra shops per search: more than usually lie within [`SLACK_M`] of the last shop.
-const BEYOND: usize = 16;
+const EXTRA_CANDIDATES: usize = 16;
 /// Shops added per script: some milliseconds of Redis' time.
 const ADDED_AT_ONCE: usize = 500;
 /// Time for which a call waits for a restore: enough for some ten thousand shops.
-const FILLED_WITHIN: Duration = Duration::from_millis(900);
+const RESTORE_WAIT: Duration = Duration::from_millis(900);
 /// Time limit of a search.
-const LONGEST: Duration = Duration::from_millis(1_200);
+const SEARCH_TIMEOUT: Duration = Duration::from_millis(1_200);
 /// Attempts to move a shop during concurrent moves.
-const TRIES: u32 = 8;
+const MOVE_ATTEMPTS_MAX: u32 = 8;
 
 /// The geo index of shops in Redis.
 #[derive(Clone)]
@@ -51,7 +51,7 @@ pub(super) struct RedisGeoIndex {
     link: Link,
     keys: Keys,
     /// Guards searches: only a server with all shops may reply.
-    server: Arc<KnownServer>,
+    server: Arc<RestoredServer>,
     /// Shops in the database.
     shops: Arc<dyn Shops>,
     filling: Arc<Mutex<Option<Filling>>>,
@@ -65,7 +65,7 @@ struct Filling {
 
 impl RedisGeoIndex {
     pub(super) fn new(link: Link, keys: &Keys, shops: Arc<dyn Shops>) -> Self {
-        let server = Arc::new(KnownServer::new(keys.server_of_shops()));
+        let server = Arc::new(RestoredServer::new(keys.server_of_shops()));
         Self { link, keys: keys.clone(), server, shops, filling: Arc::default() }
     }
 
@@ -88,7 +88,7 @@ impl RedisGeoIndex {
         const OP: &str = "geo_index.fill";
         let places = self.keys.shop_places();
         let call = self.server.on(&COUNT_SHOPS, [&*places]);
-        let ask = async || self.server.ask(&self.link, (OP, Repeat::Safe), call.clone()).await;
+        let ask = async || self.server.ask(&self.link, (OP, Idempotence::Safe), call.clone()).await;
         let put_right = async || restore(self, &*self.shops).await.map(drop);
         match self.server.run::<u64, _, _>(&self.link, OP, ask, put_right).await {
             Ok(shops) => {
@@ -105,10 +105,10 @@ impl RedisGeoIndex {
     /// Runs a script that needs the complete index, after a restore if needed.
     async fn ask<T: FromRedisValue>(&self, op: &'static str, call: Call) -> Result<T, StoreError> {
         for _ in 0..2 {
-            match self.server.ask(&self.link, (op, Repeat::Safe), call.clone()).await? {
-                Asked::Known(answer) => return Ok(answer),
-                Asked::Stranger(_) => {
-                    if !timeout(FILLED_WITHIN, self.begin_to_fill()).await.unwrap_or(false) {
+            match self.server.ask(&self.link, (op, Idempotence::Safe), call.clone()).await? {
+                Reply::Known(answer) => return Ok(answer),
+                Reply::Stranger(_) => {
+                    if !timeout(RESTORE_WAIT, self.begin_to_fill()).await.unwrap_or(false) {
                         break;
                     }
                 }
@@ -121,7 +121,7 @@ impl RedisGeoIndex {
     async fn seen(&self, op: &'static str, shop: ShopId) -> Result<String, StoreError> {
         let mut command = redis::cmd("HGET");
         command.arg(self.keys.shop_places()).arg(shop.get());
-        let seen: Option<String> = self.link.query(op, Repeat::Safe, &command).await?;
+        let seen: Option<String> = self.link.query(op, Idempotence::Safe, &command).await?;
         Ok(seen.unwrap_or_default())
     }
 
@@ -133,7 +133,7 @@ impl RedisGeoIndex {
         shop: ShopId,
         to: Option<PlacedShop>,
     ) -> Result<(), StoreError> {
-        for _ in 0..TRIES {
+        for _ in 0..MOVE_ATTEMPTS_MAX {
             let seen = self.seen(op, shop).await?;
             let before = if seen.is_empty() { None } else { Some(read(op, shop, &seen)?.kind) };
             let Some(kind) = before.or(to.map(|to| to.kind)) else { return Ok(()) };
@@ -143,9 +143,9 @@ impl RedisGeoIndex {
                 self.keys.shops_by_place(Some(kind)),
                 self.keys.shops_by_place(Some(to.map_or(kind, |to| to.kind))),
             ]);
-            let call = call.arg(shop.get()).arg(seen).arg(to.map(written).unwrap_or_default());
+            let call = call.arg(shop.get()).arg(seen).arg(to.map(format_entry).unwrap_or_default());
             let (lng, lat) = to.map_or((0.0, 0.0), |to| (to.at.lng(), to.at.lat()));
-            let is_done: u64 = self.link.run(op, Repeat::Safe, call.arg(lng).arg(lat)).await?;
+            let is_done: u64 = self.link.run(op, Idempotence::Safe, call.arg(lng).arg(lat)).await?;
             if is_done == 1 {
                 return Ok(());
             }
@@ -154,7 +154,7 @@ impl RedisGeoIndex {
     }
 
     /// Returns the `max` nearest shops by Redis' distances, and whether the result is complete.
-    async fn propose(&self, around: &Around, max: usize) -> Result<(Vec<Proposed>, bool), StoreError> {
+    async fn propose(&self, around: &NearbyQuery, max: usize) -> Result<(Vec<Candidate>, bool), StoreError> {
         const OP: &str = "geo_index.near";
         let (places, among) = (self.keys.shop_places(), self.keys.shops_by_place(around.kind));
         let radius_m = around.radius_m() * REDIS_EARTH + SLACK_M;
@@ -168,14 +168,14 @@ impl RedisGeoIndex {
             let [shop, redis_metres, place] = told else { continue };
             // Without an entry in the hash, the shop was half lost by Redis.
             if !place.is_empty() {
-                proposed.push(Proposed::read(OP, around.centre, shop, redis_metres, place)?);
+                proposed.push(Candidate::read(OP, around.centre, shop, redis_metres, place)?);
             }
         }
         Ok((proposed, are_all))
     }
 
-    async fn find(&self, around: &Around) -> Result<Vec<NearShop>, StoreError> {
-        let mut max = around.wanted().saturating_add(BEYOND);
+    async fn find(&self, around: &NearbyQuery) -> Result<Vec<NearbyShop>, StoreError> {
+        let mut max = around.wanted().saturating_add(EXTRA_CANDIDATES);
         loop {
             let (proposed, are_all) = self.propose(around, max).await?;
             // Shops beyond the candidates are further away than this bound.
@@ -191,12 +191,12 @@ impl RedisGeoIndex {
 }
 
 /// A candidate from a Redis search.
-struct Proposed {
-    near: NearShop,
+struct Candidate {
+    near: NearbyShop,
     redis_metres: f64,
 }
 
-impl Proposed {
+impl Candidate {
     fn read(
         op: &'static str,
         centre: LatLng,
@@ -208,12 +208,12 @@ impl Proposed {
         let shop = ShopId::new(shop.parse().map_err(|_| corrupt())?);
         let redis_metres = redis_metres.parse().map_err(|_| corrupt())?;
         let metres = centre.metres_to(read(op, shop, place)?.at);
-        Ok(Self { near: NearShop { shop, metres }, redis_metres })
+        Ok(Self { near: NearbyShop { shop, metres }, redis_metres })
     }
 }
 
 /// Formats a shop's type and location for the hash. Parsing the numbers yields the exact values again.
-fn written(shop: PlacedShop) -> String {
+fn format_entry(shop: PlacedShop) -> String {
     format!("{} {} {}", shop.kind, shop.at.lng(), shop.at.lat())
 }
 
@@ -245,10 +245,10 @@ impl GeoIndex for RedisGeoIndex {
             for shop in some {
                 // Lua counts from 1, and two other keys come first.
                 let set = kinds.partition_point(|kind| *kind < shop.kind) + 3;
-                call = call.arg(shop.shop.get()).arg(written(*shop));
+                call = call.arg(shop.shop.get()).arg(format_entry(*shop));
                 call = call.arg(shop.at.lng()).arg(shop.at.lat()).arg(set);
             }
-            let moved: Vec<u64> = self.link.run("geo_index.add", Repeat::Safe, call).await?;
+            let moved: Vec<u64> = self.link.run("geo_index.add", Idempotence::Safe, call).await?;
             elsewhere.extend(moved.into_iter().map(ShopId::new));
         }
         Ok(elsewhere)
@@ -258,11 +258,11 @@ impl GeoIndex for RedisGeoIndex {
         self.put_or_remove("geo_index.remove", shop, None).await
     }
 
-    async fn near(&self, around: &Around) -> Result<Vec<NearShop>, StoreError> {
+    async fn near(&self, around: &NearbyQuery) -> Result<Vec<NearbyShop>, StoreError> {
         if around.max == 0 {
             return Ok(Vec::new());
         }
-        timeout(LONGEST, self.find(around)).await.unwrap_or_else(|_| {
+        timeout(SEARCH_TIMEOUT, self.find(around)).await.unwrap_or_else(|_| {
             Err(StoreError::Unavailable { op: "geo_index.near", source: "Redis does not answer".into() })
         })
     }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use mallbox_storage::{Durability, OpenError, StoreError, Timestamp};
 
 use super::address::Kind;
-use super::link::{Link, Repeat, trouble};
+use super::link::{Idempotence, Link, to_store_error};
 
 /// Which failures an acknowledged write survives, according to Redis' own configuration.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -170,9 +170,9 @@ async fn durability(link: &Link, infos: &[Info]) -> RedisDurability {
 
 async fn clock(link: &Link) -> Result<Timestamp, StoreError> {
     const OP: &str = "redis.time";
-    let (seconds, micros): (i64, i64) = link.query(OP, Repeat::Safe, &redis::cmd("TIME")).await?;
+    let (seconds, micros): (i64, i64) = link.query(OP, Idempotence::Safe, &redis::cmd("TIME")).await?;
     let ms = seconds.checked_mul(1000).and_then(|ms| ms.checked_add(micros / 1000));
-    let bad = || trouble(OP, (redis::ErrorKind::UnexpectedReturnType, "not a time").into());
+    let bad = || to_store_error(OP, (redis::ErrorKind::UnexpectedReturnType, "not a time").into());
     ms.map(Timestamp::from_millis).ok_or_else(bad)
 }
 

@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use mallbox_storage::{Logged, OrderId};
+use mallbox_storage::{LoggedClaim, OrderId};
 use parking_lot::Mutex;
 
 use super::keys::partition_of;
@@ -21,14 +21,14 @@ pub(super) struct InHand(Mutex<State>);
 #[derive(Debug, Default)]
 struct State {
     by_worker: HashMap<String, HashMap<OrderId, Held>>,
-    stranded: Vec<(Logged, u64)>,
+    stranded: Vec<(LoggedClaim, u64)>,
     /// Number of take calls in flight, by epoch.
     taking: HashMap<(EpochScope, u64), usize>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Held {
-    logged: Logged,
+    logged: LoggedClaim,
     /// Number of the claim's epoch.
     number: u64,
     /// Whether the worker broke off before putting the claim back.
@@ -37,20 +37,20 @@ struct Held {
 
 /// A take call in flight, in one epoch.
 #[derive(Debug)]
-pub(super) struct Taking {
+pub(super) struct TakeGuard {
     in_hand: Arc<InHand>,
     epoch: (EpochScope, u64),
 }
 
-fn scope_of(logged: &Logged) -> EpochScope {
+fn scope_of(logged: &LoggedClaim) -> EpochScope {
     EpochScope::of(logged.claim.voucher)
 }
 
 impl InHand {
     /// Registers a take call. The guard must live from before the call until the reply is noted.
-    pub(super) fn taking(self: &Arc<Self>, scope: EpochScope, number: u64) -> Taking {
+    pub(super) fn taking(self: &Arc<Self>, scope: EpochScope, number: u64) -> TakeGuard {
         *self.0.lock().taking.entry((scope, number)).or_default() += 1;
-        Taking { in_hand: Arc::clone(self), epoch: (scope, number) }
+        TakeGuard { in_hand: Arc::clone(self), epoch: (scope, number) }
     }
 
     /// Returns the number of the epoch in which the worker took the claim.
@@ -60,7 +60,7 @@ impl InHand {
     }
 
     /// Removes settled claims, and claims put back into the log.
-    pub(super) fn let_go<'a>(&self, worker: &str, claims: impl IntoIterator<Item = &'a Logged>) {
+    pub(super) fn let_go<'a>(&self, worker: &str, claims: impl IntoIterator<Item = &'a LoggedClaim>) {
         let mut state = self.0.lock();
         if let Some(held) = state.by_worker.get_mut(worker) {
             for logged in claims {
@@ -70,13 +70,13 @@ impl InHand {
     }
 
     /// Moves claims from the worker to the queue of stranded claims.
-    pub(super) fn strand(&self, worker: &str, claims: &[&Logged], was_refused: bool) {
+    pub(super) fn strand(&self, worker: &str, claims: &[&LoggedClaim], was_refused: bool) {
         let mut state = self.0.lock();
         for logged in claims {
             let held = state.by_worker.get_mut(worker).and_then(|held| held.remove(&logged.claim.order));
             if let Some(Held { logged, number, .. }) = held {
                 let attempts = logged.attempts.saturating_add(u32::from(was_refused));
-                state.stranded.push((Logged { attempts, ..logged }, number));
+                state.stranded.push((LoggedClaim { attempts, ..logged }, number));
             }
         }
     }
@@ -89,7 +89,7 @@ impl InHand {
     }
 
     /// Returns the orphans of a worker in a partition.
-    pub(super) fn orphans(&self, worker: &str, partition: u64) -> Vec<Logged> {
+    pub(super) fn orphans(&self, worker: &str, partition: u64) -> Vec<LoggedClaim> {
         let state = self.0.lock();
         let held = state.by_worker.get(worker).into_iter().flat_map(HashMap::values);
         held.filter(|held| held.is_orphan && partition_of(held.logged.claim.voucher) == partition)
@@ -98,7 +98,7 @@ impl InHand {
     }
 
     /// Hands up to `max` stranded claims to a worker.
-    pub(super) fn take_stranded(&self, worker: &str, max: usize) -> Vec<Logged> {
+    pub(super) fn take_stranded(&self, worker: &str, max: usize) -> Vec<LoggedClaim> {
         let mut state = self.0.lock();
         let keep = state.stranded.len().saturating_sub(max);
         let taken = state.stranded.split_off(keep);
@@ -127,9 +127,9 @@ impl InHand {
     }
 }
 
-impl Taking {
+impl TakeGuard {
     /// Notes the claims in the reply as in the worker's hands.
-    pub(super) fn took(self, worker: &str, claims: &[Logged]) {
+    pub(super) fn took(self, worker: &str, claims: &[LoggedClaim]) {
         if claims.is_empty() {
             return;
         }
@@ -141,7 +141,7 @@ impl Taking {
     }
 }
 
-impl Drop for Taking {
+impl Drop for TakeGuard {
     fn drop(&mut self) {
         let mut state = self.in_hand.0.lock();
         if let Some(calls) = state.taking.get_mut(&self.epoch) {
@@ -158,14 +158,14 @@ mod tests {
     use super::*;
     use mallbox_storage::{Claim, LogPosition, Timestamp, UserId, VoucherId};
 
-    fn logged(order: u64) -> Logged {
+    fn logged(order: u64) -> LoggedClaim {
         let claim = Claim {
             order: OrderId::new(order),
             voucher: VoucherId::new(3),
             user: UserId::new(order),
             at: Timestamp::from_millis(0),
         };
-        Logged { position: LogPosition { major: order, minor: 0 }, claim, attempts: 0 }
+        LoggedClaim { position: LogPosition { major: order, minor: 0 }, claim, attempts: 0 }
     }
 
     #[test]

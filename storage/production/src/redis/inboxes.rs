@@ -8,13 +8,13 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use mallbox_storage::FeedEntry;
-use mallbox_storage::backend::{HOLDS, Inbox, Inboxes, LIVES};
+use mallbox_storage::backend::{INBOX_MAX_ENTRIES, INBOX_TTL, Inbox, Inboxes};
 use mallbox_storage::{NoteId, PARTITIONS, StoreError, Timestamp, UserId};
 
 use super::keys::Keys;
-use super::link::{Link, Repeat};
+use super::link::{Idempotence, Link};
 use super::script::{BEGIN_INBOX, FILL_INBOX, PUSH_TO_INBOXES, READ_INBOX};
-use super::{KEPT_LONGER, millis, random};
+use super::{EXPIRY_GRACE, millis, random};
 
 /// Time limit of filling an inbox. A later fill is void.
 const FILLS_FOR: Duration = Duration::from_secs(10);
@@ -57,7 +57,7 @@ impl Inboxes for RedisInboxes {
         let call = READ_INBOX.on(self.keys.inbox(reader));
         let call = call.arg(from.as_millis()).arg(most).arg(now.as_millis());
         let (is_live, floor, notes): (bool, String, Vec<String>) =
-            self.link.run(OP, Repeat::Safe, call).await?;
+            self.link.run(OP, Idempotence::Safe, call).await?;
         if !is_live {
             return Ok(None);
         }
@@ -74,7 +74,7 @@ impl Inboxes for RedisInboxes {
         let filling = random();
         let call = BEGIN_INBOX.on(self.keys.inbox(reader));
         let call = call.arg(filling).arg(now.as_millis()).arg(millis(FILLS_FOR));
-        self.link.run::<u64>("feeds.begin", Repeat::Safe, call).await?;
+        self.link.run::<u64>("feeds.begin", Idempotence::Safe, call).await?;
         Ok(filling)
     }
 
@@ -87,11 +87,15 @@ impl Inboxes for RedisInboxes {
     ) -> Result<(), StoreError> {
         let floor = inbox.floor.map(|floor| floor.as_millis().to_string()).unwrap_or_default();
         let mut call = FILL_INBOX.on(self.keys.inbox(reader)).arg(filling);
-        call = call.arg((now + LIVES).as_millis()).arg(floor).arg(HOLDS).arg(millis(LIVES + KEPT_LONGER));
+        call = call
+            .arg((now + INBOX_TTL).as_millis())
+            .arg(floor)
+            .arg(INBOX_MAX_ENTRIES)
+            .arg(millis(INBOX_TTL + EXPIRY_GRACE));
         for entry in &inbox.entries {
             call = call.arg(entry.written.as_millis()).arg(member(entry.note));
         }
-        self.link.run::<u64>("feeds.fill", Repeat::Safe, call).await.map(drop)
+        self.link.run::<u64>("feeds.fill", Idempotence::Safe, call).await.map(drop)
     }
 
     async fn push(&self, entry: FeedEntry, readers: &[UserId], now: Timestamp) -> Result<(), StoreError> {
@@ -101,10 +105,10 @@ impl Inboxes for RedisInboxes {
         }
         let calls = places.into_values().map(|keys| {
             let call = PUSH_TO_INBOXES.on(keys).arg(entry.written.as_millis()).arg(member(entry.note));
-            call.arg(now.as_millis()).arg(HOLDS)
+            call.arg(now.as_millis()).arg(INBOX_MAX_ENTRIES)
         });
         let pushed: Result<Vec<u64>, StoreError> =
-            self.link.run_all("feeds.push", Repeat::Safe, calls).await.into_iter().collect();
+            self.link.run_all("feeds.push", Idempotence::Safe, calls).await.into_iter().collect();
         pushed.map(drop)
     }
 

@@ -41,7 +41,7 @@
 use std::sync::Arc;
 
 use mallbox_storage::{
-    CacheKey, Day, OpenError, OrderId, PARTITIONS, Phone, ShopTypeId, UserId, Visited, VoucherId,
+    CacheKey, Day, OpenError, OrderId, PARTITIONS, Phone, ShopTypeId, UserId, VisitTarget, VoucherId,
 };
 
 /// The key names of one mall.
@@ -170,10 +170,10 @@ impl Keys {
 
     /// Returns the keys of a day's visitors and views. All days of one shop share a slot, because queries
     /// span several days.
-    pub(super) fn visits(&self, of: Visited, day: Day) -> [String; 2] {
+    pub(super) fn visits(&self, of: VisitTarget, day: Day) -> [String; 2] {
         let what = match of {
-            Visited::Mall => "mall".to_owned(),
-            Visited::Shop(shop) => shop.to_string(),
+            VisitTarget::Mall => "mall".to_owned(),
+            VisitTarget::Shop(shop) => shop.to_string(),
         };
         let visitors = format!("{{{}:visits:{what}}}:{day}", self.prefix);
         let views = format!("{visitors}:views");

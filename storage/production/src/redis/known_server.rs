@@ -15,16 +15,16 @@ use mallbox_storage::StoreError;
 use redis::{FromRedisValue, Value};
 use tokio::sync::Mutex;
 
-use super::link::{Link, Repeat, trouble};
+use super::link::{Idempotence, Link, to_store_error};
 use super::script::{Call, PUT_RIGHT, Script};
 
 /// Start of the reply of an unknown server. The server's id follows.
-const STRANGER: &[u8] = b"stranger:";
+const UNKNOWN_SERVER_PREFIX: &[u8] = b"stranger:";
 /// How often the server may change while data is being restored.
-const TRIES: u32 = 3;
+const RESTORES_MAX: u32 = 3;
 
 /// The outcome of a call to a server that may be unknown.
-pub(super) enum Asked<T> {
+pub(super) enum Reply<T> {
     /// The script's result.
     Known(T),
     /// The id of a server that was not restored yet.
@@ -32,14 +32,14 @@ pub(super) enum Asked<T> {
 }
 
 /// The last restored server, for a set of keys.
-pub(super) struct KnownServer {
+pub(super) struct RestoredServer {
     /// Keys of the last restored server's id, and of the record of a recent comparison.
     keys: [String; 2],
     /// Held during a restore.
     putting_right: Mutex<()>,
 }
 
-impl KnownServer {
+impl RestoredServer {
     pub(super) fn new(keys: [String; 2]) -> Self {
         Self { keys, putting_right: Mutex::default() }
     }
@@ -59,22 +59,22 @@ impl KnownServer {
         put_right: impl Fn() -> P,
     ) -> Result<T, StoreError>
     where
-        A: Future<Output = Result<Asked<T>, StoreError>>,
+        A: Future<Output = Result<Reply<T>, StoreError>>,
         P: Future<Output = Result<(), StoreError>>,
     {
-        if let Asked::Known(answer) = ask().await? {
+        if let Reply::Known(answer) = ask().await? {
             return Ok(answer);
         }
         let _one = self.putting_right.lock().await;
-        for _ in 0..TRIES {
+        for _ in 0..RESTORES_MAX {
             // Another task may have restored the data while this task waited for the lock.
             let id = match ask().await? {
-                Asked::Known(answer) => return Ok(answer),
-                Asked::Stranger(id) => id,
+                Reply::Known(answer) => return Ok(answer),
+                Reply::Stranger(id) => id,
             };
             put_right().await?;
             // No effect if yet another server has taken over, which lacks the restored data.
-            let _: u64 = link.run(op, Repeat::Safe, PUT_RIGHT.on(&self.keys).arg(id)).await?;
+            let _: u64 = link.run(op, Idempotence::Safe, PUT_RIGHT.on(&self.keys).arg(id)).await?;
         }
         Err(StoreError::Unavailable { op, source: "Redis is replaced again and again".into() })
     }
@@ -83,22 +83,27 @@ impl KnownServer {
     pub(super) async fn ask<T: FromRedisValue>(
         &self,
         link: &Link,
-        (op, repeat): (&'static str, Repeat),
+        (op, repeat): (&'static str, Idempotence),
         call: Call,
-    ) -> Result<Asked<T>, StoreError> {
-        asked(op, link.run(op, repeat, call).await?)
+    ) -> Result<Reply<T>, StoreError> {
+        parse_reply(op, link.run(op, repeat, call).await?)
     }
 }
 
 /// Distinguishes the reply of an unknown server from the script's result.
-pub(super) fn asked<T: FromRedisValue>(op: &'static str, answer: Value) -> Result<Asked<T>, StoreError> {
-    match id_of_stranger(&answer) {
-        Some(id) => Ok(Asked::Stranger(id)),
-        None => T::from_redis_value(answer).map(Asked::Known).map_err(|error| trouble(op, error.into())),
+pub(super) fn parse_reply<T: FromRedisValue>(
+    op: &'static str,
+    answer: Value,
+) -> Result<Reply<T>, StoreError> {
+    match unknown_server_id(&answer) {
+        Some(id) => Ok(Reply::Stranger(id)),
+        None => {
+            T::from_redis_value(answer).map(Reply::Known).map_err(|error| to_store_error(op, error.into()))
+        }
     }
 }
 
-fn id_of_stranger(answer: &Value) -> Option<String> {
+fn unknown_server_id(answer: &Value) -> Option<String> {
     let Value::BulkString(text) = answer else { return None };
-    text.strip_prefix(STRANGER).map(|id| String::from_utf8_lossy(id).into_owned())
+    text.strip_prefix(UNKNOWN_SERVER_PREFIX).map(|id| String::from_utf8_lossy(id).into_owned())
 }

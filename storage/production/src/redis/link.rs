@@ -21,18 +21,18 @@ use tokio::time::Instant;
 use super::address::{Address, Connection, Kind};
 use super::nodes::Nodes;
 use super::script::Call;
-use crate::breaker::{Breaker, Pass, Refused};
+use crate::breaker::{Breaker, CircuitOpenError, Pass};
 
 /// Time limit of a call, retries included.
-const PATIENCE: Duration = Duration::from_millis(700);
+const CALL_TIMEOUT: Duration = Duration::from_millis(700);
 /// Pause after a failed attempt to connect. Calls fail at once until the pause ends.
-const REST: Duration = Duration::from_millis(100);
+const RECONNECT_PAUSE: Duration = Duration::from_millis(100);
 /// Duration from which a call counts as slow: an API request has room for three slow calls.
-const SLOW: Duration = Duration::from_millis(450);
+const SLOW_CALL_MIN: Duration = Duration::from_millis(450);
 
 /// Whether a call may be repeated after its reply was lost with the connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Repeat {
+pub(super) enum Idempotence {
     /// A repeated call has no further effect.
     Safe,
     /// A repeated call would count twice.
@@ -115,7 +115,7 @@ impl Link {
                         Self { inner }.probe(master).await
                     })
                 };
-                Breaker::new("Redis", shown, SLOW, its_runtime.clone(), Box::new(probe))
+                Breaker::new("Redis", shown, SLOW_CALL_MIN, its_runtime.clone(), Box::new(probe))
             }));
             let (state, connecting) = (Mutex::default(), tokio::sync::Mutex::default());
             Inner { address, nodes, runtime, state, connecting }
@@ -126,7 +126,7 @@ impl Link {
     /// Probes the server, or one master of a cluster. Returns whether a reply came.
     async fn probe(&self, master: Option<(String, u16)>) -> bool {
         let ping = redis::cmd("PING");
-        let Some((host, port)) = master else { return self.ask(Repeat::Never, &ping).await.is_ok() };
+        let Some((host, port)) = master else { return self.ask(Idempotence::Never, &ping).await.is_ok() };
         let Ok((generation, Connection::Cluster(mut cluster))) = self.connection().await else {
             return false;
         };
@@ -192,18 +192,18 @@ impl Link {
     pub(super) async fn query<T: FromRedisValue>(
         &self,
         op: &'static str,
-        repeat: Repeat,
+        repeat: Idempotence,
         command: &Cmd,
     ) -> Result<T, StoreError> {
-        let value = self.send(repeat, command).await.map_err(|error| trouble(op, error))?;
-        T::from_redis_value(value).map_err(|error| trouble(op, error.into()))
+        let value = self.send(repeat, command).await.map_err(|error| to_store_error(op, error))?;
+        T::from_redis_value(value).map_err(|error| to_store_error(op, error.into()))
     }
 
     /// Runs a script.
     pub(super) async fn run<T: FromRedisValue>(
         &self,
         op: &'static str,
-        repeat: Repeat,
+        repeat: Idempotence,
         call: Call,
     ) -> Result<T, StoreError> {
         match self.send(repeat, &call.by_hash()).await {
@@ -212,8 +212,8 @@ impl Link {
             Err(error) if error.kind() == ErrorKind::Server(ServerErrorKind::NoScript) => {
                 self.query(op, repeat, &call.in_full()).await
             }
-            Err(error) => Err(trouble(op, error)),
-            Ok(value) => T::from_redis_value(value).map_err(|error| trouble(op, error.into())),
+            Err(error) => Err(to_store_error(op, error)),
+            Ok(value) => T::from_redis_value(value).map_err(|error| to_store_error(op, error.into())),
         }
     }
 
@@ -221,7 +221,7 @@ impl Link {
     pub(super) async fn run_all<T: FromRedisValue>(
         &self,
         op: &'static str,
-        repeat: Repeat,
+        repeat: Idempotence,
         calls: impl IntoIterator<Item = Call>,
     ) -> Vec<Result<T, StoreError>> {
         join_all(calls.into_iter().map(|call| self.run(op, repeat, call))).await
@@ -233,7 +233,7 @@ impl Link {
         op: &'static str,
         commands: &[Cmd],
     ) -> Result<Vec<T>, StoreError> {
-        join_all(commands.iter().map(|command| self.query(op, Repeat::Safe, command)))
+        join_all(commands.iter().map(|command| self.query(op, Idempotence::Safe, command)))
             .await
             .into_iter()
             .collect()
@@ -252,14 +252,14 @@ impl Link {
         op: &'static str,
         command: &Cmd,
     ) -> Result<Vec<T>, StoreError> {
-        let said = self.masters_and(command).await.map_err(|error| trouble(op, error))?;
+        let said = self.masters_and(command).await.map_err(|error| to_store_error(op, error))?;
         let said = said.into_iter().map(|(_, value)| T::from_redis_value(value)).collect::<Result<_, _>>();
-        said.map_err(|error| trouble(op, error.into()))
+        said.map_err(|error| to_store_error(op, error.into()))
     }
 
     /// Returns all masters, for commands such as `SCAN` that name no key and continue on the same node.
     pub(super) async fn masters(&self, op: &'static str) -> Result<Vec<Master>, StoreError> {
-        let said = self.masters_and(&redis::cmd("PING")).await.map_err(|error| trouble(op, error))?;
+        let said = self.masters_and(&redis::cmd("PING")).await.map_err(|error| to_store_error(op, error))?;
         Ok(said.into_iter().map(|(master, _)| master).collect())
     }
 
@@ -275,18 +275,18 @@ impl Link {
             _ => None,
         };
         let said = match node {
-            None => self.send(Repeat::Safe, command).await,
+            None => self.send(Idempotence::Safe, command).await,
             Some((node, host, port)) => {
                 let breaker = self.inner.nodes.at(host, *port);
                 guarded(&breaker, self.send_to(node, command)).await
             }
         };
-        let value = said.map_err(|error| trouble(op, error))?;
-        T::from_redis_value(value).map_err(|error| trouble(op, error.into()))
+        let value = said.map_err(|error| to_store_error(op, error))?;
+        T::from_redis_value(value).map_err(|error| to_store_error(op, error.into()))
     }
 
     async fn send_to(&self, node: &SingleNodeRoutingInfo, command: &Cmd) -> RedisResult<Value> {
-        within(PATIENCE, async {
+        within(CALL_TIMEOUT, async {
             let (generation, connection) = self.connection().await?;
             let Connection::Cluster(mut cluster) = connection else {
                 return Err((ErrorKind::ClusterConnectionNotFound, "no cluster").into());
@@ -299,10 +299,10 @@ impl Link {
 
     /// Sends a command to each master. Returns the masters with their replies.
     async fn masters_and(&self, command: &Cmd) -> RedisResult<Vec<(Master, Value)>> {
-        within(PATIENCE, async {
+        within(CALL_TIMEOUT, async {
             let (generation, connection) = self.connection().await?;
             let Connection::Cluster(mut cluster) = connection else {
-                return Ok(vec![(Master(None), self.send(Repeat::Safe, command).await?)]);
+                return Ok(vec![(Master(None), self.send(Idempotence::Safe, command).await?)]);
             };
             // A multi-node call would wait for the unreachable master.
             self.inner.nodes.refusal().map_or(Ok(()), |refused| Err(refusal(refused)))?;
@@ -318,13 +318,13 @@ impl Link {
         .await
     }
 
-    async fn send(&self, repeat: Repeat, command: &Cmd) -> RedisResult<Value> {
+    async fn send(&self, repeat: Idempotence, command: &Cmd) -> RedisResult<Value> {
         guarded(&self.inner.nodes.of(command), self.ask(repeat, command)).await
     }
 
-    async fn ask(&self, repeat: Repeat, command: &Cmd) -> RedisResult<Value> {
-        within(PATIENCE, async {
-            let mut tries_left = if repeat == Repeat::Safe { 2 } else { 1 };
+    async fn ask(&self, repeat: Idempotence, command: &Cmd) -> RedisResult<Value> {
+        within(CALL_TIMEOUT, async {
+            let mut tries_left = if repeat == Idempotence::Safe { 2 } else { 1 };
             loop {
                 tries_left -= 1;
                 let (generation, mut connection) = self.connection().await?;
@@ -384,7 +384,7 @@ impl Link {
     }
 
     async fn connect(&self) -> RedisResult<(u64, Connection)> {
-        let mut connected = within(PATIENCE, self.inner.address.connect()).await;
+        let mut connected = within(CALL_TIMEOUT, self.inner.address.connect()).await;
         if let Ok((Connection::Cluster(cluster), _)) = &mut connected {
             self.learn_masters(cluster).await;
         }
@@ -397,7 +397,7 @@ impl Link {
                 Ok((state.generation, connection))
             }
             Err(error) => {
-                state.broken = Some((error.clone(), Instant::now() + REST));
+                state.broken = Some((error.clone(), Instant::now() + RECONNECT_PAUSE));
                 Err(error)
             }
         }
@@ -434,7 +434,7 @@ async fn guarded(
     said
 }
 
-fn refusal(refused: Refused) -> RedisError {
+fn refusal(refused: CircuitOpenError) -> RedisError {
     (ErrorKind::Io, "the circuit breaker is open", refused.to_string()).into()
 }
 
@@ -449,7 +449,7 @@ fn is_broken(error: &RedisError) -> bool {
 }
 
 /// Maps an error of the Redis driver to a [`StoreError`].
-pub(super) fn trouble(op: &'static str, error: RedisError) -> StoreError {
+pub(super) fn to_store_error(op: &'static str, error: RedisError) -> StoreError {
     match (error.kind(), error.code()) {
         (_, Some("OOM")) => StoreError::Full { op, detail: "Redis has reached its maxmemory".to_owned() },
         (

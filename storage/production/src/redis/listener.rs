@@ -11,7 +11,7 @@ use super::link::Link;
 const REST: Duration = Duration::from_millis(250);
 
 /// A subscriber of a channel.
-pub(super) trait Hears: Send + Sync + 'static {
+pub(super) trait Subscriber: Send + Sync + 'static {
     /// Handles a message.
     fn said(&self, words: &str);
 
@@ -28,7 +28,7 @@ pub(super) struct Listener<H> {
     told: Weak<H>,
 }
 
-impl<H: Hears> Listener<H> {
+impl<H: Subscriber> Listener<H> {
     pub(super) fn start(link: &Link, channel: String, told: &Arc<H>) {
         let listener = Self { link: link.clone(), channel, told: Arc::downgrade(told) };
         link.runtime().spawn(listener.run());

@@ -13,13 +13,13 @@
 
 use std::sync::Arc;
 
-use mallbox_storage::{OrderId, StoreError, Terms, Units};
+use mallbox_storage::{OrderId, SaleUnits, StoreError, Terms};
 
 use super::epochs::ServerEpochs;
 use super::keys::{Keys, SaleKeys, partition_of};
-use super::link::Repeat;
+use super::link::Idempotence;
 use super::log_entries::claims_in;
-use super::sales::{LOADER_SILENCE_MS, as_args, read_units};
+use super::sales::{LOADER_TIMEOUT_MS, as_args, read_units};
 use super::script::{LOAD, SWITCH_ON};
 use crate::{Holder, Holders, ServerEpoch};
 
@@ -28,7 +28,7 @@ const OP: &str = "sales.put";
 const NOTED_AT_ONCE: usize = 500;
 
 /// One load of a sale.
-pub(super) struct Loading {
+pub(super) struct SaleLoad {
     pub(super) epochs: Arc<ServerEpochs>,
     /// The only epoch in which the load is valid.
     pub(super) epoch: Arc<ServerEpoch>,
@@ -39,22 +39,22 @@ pub(super) struct Loading {
     pub(super) terms: Terms,
 }
 
-impl Loading {
+impl SaleLoad {
     /// Loads the holders and switches the sale on. `None` if the sale was forgotten meanwhile, or has another
     /// loader by now.
-    pub(super) async fn run(self) -> Result<Option<Units>, StoreError> {
+    pub(super) async fn run(self) -> Result<Option<SaleUnits>, StoreError> {
         let keys = self.keys.sale(self.terms.voucher);
         let done = self.read(&keys).await;
         if done.is_err() {
             // Lets the next loader start before the timeout.
             let mut give_up = redis::cmd("UNLINK");
             give_up.arg(&keys.loading);
-            let _: Result<(), _> = self.epochs.link.query(OP, Repeat::Safe, &give_up).await;
+            let _: Result<(), _> = self.epochs.link.query(OP, Idempotence::Safe, &give_up).await;
         }
         done
     }
 
-    async fn read(&self, keys: &SaleKeys) -> Result<Option<Units>, StoreError> {
+    async fn read(&self, keys: &SaleKeys) -> Result<Option<SaleUnits>, StoreError> {
         let log = self.keys.log(partition_of(self.terms.voucher));
         let mut after = None;
         loop {
@@ -91,11 +91,11 @@ impl Loading {
             let mut call = LOAD
                 .on([&keys.loading, &keys.loaded_buyers, &keys.loaded_further, &keys.released])
                 .arg(&self.loader)
-                .arg(LOADER_SILENCE_MS);
+                .arg(LOADER_TIMEOUT_MS);
             for holder in some {
                 call = call.arg(holder.order.get()).arg(holder.user.get()).arg(u8::from(holder.is_order));
             }
-            let is_loader: Option<u64> = self.epochs.run_in(OP, Repeat::Safe, &self.epoch, call).await?;
+            let is_loader: Option<u64> = self.epochs.run_in(OP, Idempotence::Safe, &self.epoch, call).await?;
             if is_loader != Some(1) {
                 return Ok(false);
             }
@@ -103,13 +103,13 @@ impl Loading {
         Ok(true)
     }
 
-    async fn switch_on(&self, keys: &SaleKeys) -> Result<Option<Units>, StoreError> {
+    async fn switch_on(&self, keys: &SaleKeys) -> Result<Option<SaleUnits>, StoreError> {
         let sales = self.keys.sales(partition_of(self.terms.voucher));
         let call = SWITCH_ON.on(keys.of_units().into_iter().chain([&*sales])).arg(&self.loader);
         let call = call.arg(&as_args(&self.terms)).arg(self.terms.voucher.get());
         // A repeat after a lost reply finds no loader. The caller then puts again, and finds the sale loaded.
         let units: Option<Option<(String, String)>> =
-            self.epochs.run_in(OP, Repeat::Safe, &self.epoch, call).await?;
+            self.epochs.run_in(OP, Idempotence::Safe, &self.epoch, call).await?;
         units.flatten().map(|(units, taken)| read_units(OP, &units, &taken)).transpose()
     }
 }

@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use mallbox_storage::backend::Waiters;
-use mallbox_storage::{FencingToken, LockAnswer, LockEntry, LockOwner, Locks, StoreError};
+use mallbox_storage::{FencingToken, LockEntry, LockOutcome, LockOwner, Locks, StoreError};
 
 use super::keys::Keys;
-use super::link::{Link, Repeat};
-use super::listener::{Hears, Listener};
+use super::link::{Idempotence, Link};
+use super::listener::{Listener, Subscriber};
 use super::millis;
 use super::script::{LOCK, RENEW_LOCK, UNLOCK};
 
@@ -32,7 +32,7 @@ impl RedisLocks {
 }
 
 /// Wakes waiters on a message. Without messages, waiters poll.
-impl Hears for Waiters {
+impl Subscriber for Waiters {
     fn said(&self, lock: &str) {
         self.tell_one(lock);
     }
@@ -49,26 +49,26 @@ fn text(owner: LockOwner) -> String {
 
 #[async_trait]
 impl Locks for RedisLocks {
-    async fn enter(&self, name: &str, entry: LockEntry, lease: Duration) -> Result<LockAnswer, StoreError> {
+    async fn enter(&self, name: &str, entry: LockEntry, lease: Duration) -> Result<LockOutcome, StoreError> {
         const OP: &str = "locks.enter";
         let call = LOCK.on(self.keys.lock(name)).arg(text(entry.owner)).arg(entry.number).arg(millis(lease));
-        let (token, left): (Option<u64>, Option<u64>) = self.link.run(OP, Repeat::Safe, call).await?;
+        let (token, left): (Option<u64>, Option<u64>) = self.link.run(OP, Idempotence::Safe, call).await?;
         Ok(match token {
-            Some(token) => LockAnswer::Held(FencingToken::new(token)),
-            None => LockAnswer::Busy { left: Duration::from_millis(left.unwrap_or(0)) },
+            Some(token) => LockOutcome::Held(FencingToken::new(token)),
+            None => LockOutcome::Busy { left: Duration::from_millis(left.unwrap_or(0)) },
         })
     }
 
     async fn renew(&self, name: &str, owner: LockOwner, lease: Duration) -> Result<bool, StoreError> {
         let [lock, _] = self.keys.lock(name);
         let call = RENEW_LOCK.on([lock]).arg(text(owner)).arg(millis(lease));
-        self.link.run("locks.renew", Repeat::Safe, call).await
+        self.link.run("locks.renew", Idempotence::Safe, call).await
     }
 
     async fn leave(&self, name: &str, entry: LockEntry) -> Result<bool, StoreError> {
         let [lock, _] = self.keys.lock(name);
         let call = UNLOCK.on([lock]).arg(text(entry.owner)).arg(entry.number);
-        self.link.run("locks.leave", Repeat::Safe, call.arg(self.keys.freed_locks()).arg(name)).await
+        self.link.run("locks.leave", Idempotence::Safe, call.arg(self.keys.freed_locks()).arg(name)).await
     }
 
     fn are_shared(&self) -> bool {

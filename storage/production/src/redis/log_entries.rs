@@ -4,7 +4,7 @@ use mallbox_storage::{Claim, LogPosition, OrderId, StoreError, Timestamp, UserId
 use redis::Value;
 
 use super::keys::LogKeys;
-use super::link::{Link, Repeat};
+use super::link::{Idempotence, Link};
 
 /// Entries per read: some 100 KB.
 const READ_AT_ONCE: usize = 1_000;
@@ -75,7 +75,7 @@ pub(super) async fn claims_in(
     let mut command = redis::cmd("XRANGE");
     let from = after.map_or_else(|| "-".to_owned(), |place| format!("({place}"));
     command.arg(&keys.log).arg(from).arg("+").arg("COUNT").arg(READ_AT_ONCE);
-    let entries: Vec<(String, Vec<String>)> = link.query(op, Repeat::Safe, &command).await?;
+    let entries: Vec<(String, Vec<String>)> = link.query(op, Idempotence::Safe, &command).await?;
     let last = entries.last().filter(|_| entries.len() == READ_AT_ONCE).map(|(place, _)| place.clone());
     let claims =
         entries.iter().map(
@@ -92,7 +92,7 @@ pub(super) async fn claims_in(
 pub(super) fn handed_out(
     op: &'static str,
     answer: Vec<Value>,
-) -> Result<(u64, Vec<mallbox_storage::Logged>), StoreError> {
+) -> Result<(u64, Vec<mallbox_storage::LoggedClaim>), StoreError> {
     let bad = || StoreError::Corrupt { op, key: "what was handed out".to_owned() };
     let mut values = answer.into_iter();
     let waiting = values.next().and_then(|value| redis::from_redis_value(value).ok()).ok_or_else(bad)?;
@@ -100,7 +100,7 @@ pub(super) fn handed_out(
         values.map(redis::from_redis_value).collect::<Result<_, _>>().map_err(|_| bad())?;
     let claims =
         texts.chunks(6).map(|parts| match parts.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-            [at_place, order, user, voucher, at, refusals] => Ok(mallbox_storage::Logged {
+            [at_place, order, user, voucher, at, refusals] => Ok(mallbox_storage::LoggedClaim {
                 position: place(op, at_place)?,
                 claim: claim(op, order, user, voucher, at)?,
                 attempts: refusals.parse().map_err(|_| bad())?,

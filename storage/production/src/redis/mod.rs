@@ -45,14 +45,14 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
 use std::time::Duration;
 
-use mallbox_storage::backend::Desk;
+use mallbox_storage::backend::FanOutFeeds;
 use mallbox_storage::backend::FeedRows;
 use mallbox_storage::{
     Cache, CircuitHealth, Deadlines, Feeds, GeoIndex, Locks, OpenError, OrderLog, Orders, RateLimits, Sales,
     Sessions, Shops, SignIns, StoreError, Visitors,
 };
 
-pub use self::figures::RedisFigures;
+pub use self::figures::RedisStats;
 pub use self::health::{RedisDurability, RedisHealth};
 use self::keys::Keys;
 use self::link::Link;
@@ -61,7 +61,7 @@ use super::{EpochRows, Holders, SignRows};
 
 /// Extra time for which Redis keeps an expired entry. Clocks differ, and the mall's clock decides about
 /// expiry.
-const KEPT_LONGER: Duration = Duration::from_secs(60);
+const EXPIRY_GRACE: Duration = Duration::from_secs(60);
 
 /// Address and settings of Redis.
 #[derive(Clone)]
@@ -119,7 +119,7 @@ pub struct RedisPorts {
 }
 
 /// Database ports that Redis falls back to, or is loaded from.
-pub struct RecordForRedis {
+pub struct DatabaseForRedis {
     /// Replication epochs, which name the valid server.
     pub epochs: Arc<dyn EpochRows>,
     /// Holders of units of a sale.
@@ -163,7 +163,7 @@ impl RedisUpkeep {
     ///
     /// # Errors
     /// [`StoreError`]: a master is unreachable.
-    pub async fn figures(&self) -> Result<RedisFigures, StoreError> {
+    pub async fn figures(&self) -> Result<RedisStats, StoreError> {
         figures::figures(&self.link).await
     }
 
@@ -193,23 +193,23 @@ impl RedisUpkeep {
 /// - [`OpenError::Io`]: the root certificate cannot be read.
 /// - [`OpenError::Unreachable`]: Redis does not reply.
 /// - [`OpenError::Unfit`]: the `maxmemory-policy` is not `noeviction`.
-pub async fn connect(options: &RedisOptions, record: RecordForRedis) -> Result<RedisPorts, OpenError> {
-    let RecordForRedis { epochs, holders, orders, shops, sign_rows, feed_rows } = record;
+pub async fn connect(options: &RedisOptions, record: DatabaseForRedis) -> Result<RedisPorts, OpenError> {
+    let DatabaseForRedis { epochs, holders, orders, shops, sign_rows, feed_rows } = record;
     let keys = Keys::new(&options.prefix)?;
     let link = Link::open(address::Address::parse(&options.url)?).await?;
     health::check_policy(&link).await?;
     health::advise_on_replicas(&link).await;
-    let wake_ups = Arc::new(wake_ups::WakeUps::default());
+    let wake_ups = Arc::new(wake_ups::ReadySet::default());
     let silence = options.worker_silence;
     let epochs = epochs::ServerEpochs::start(&link, &keys, epochs, Arc::clone(&wake_ups), silence).await;
     let order_log = order_log::RedisOrderLog::new(Arc::clone(&epochs), &keys, Arc::clone(&wake_ups));
     let consumers = order_log.consumers();
-    caretaker::Caretaker::start(&epochs, &keys, &consumers, Arc::clone(&wake_ups), silence);
+    caretaker::WorkerReaper::start(&epochs, &keys, &consumers, Arc::clone(&wake_ups), silence);
     let geo_index = geo_index::RedisGeoIndex::new(link.clone(), &keys, shops);
     // Startup does not wait for the index.
     drop(geo_index.begin_to_fill());
     Ok(RedisPorts {
-        feeds: Arc::new(Desk::new(
+        feeds: Arc::new(FanOutFeeds::new(
             inboxes::RedisInboxes { link: link.clone(), keys: keys.clone() },
             feed_rows,
         )),
@@ -247,6 +247,6 @@ pub(super) fn share() -> f64 {
 /// Returns a span in milliseconds for Redis, capped at 100 years.
 pub(super) fn millis(span: Duration) -> u64 {
     /// 100 years: Redis can add this span to its clock safely, and no caller needs more.
-    const LONGEST_MS: u64 = 100 * 365 * 24 * 60 * 60 * 1000;
-    u64::try_from(span.as_millis()).unwrap_or(LONGEST_MS).min(LONGEST_MS)
+    const SPAN_MAX_MS: u64 = 100 * 365 * 24 * 60 * 60 * 1000;
+    u64::try_from(span.as_millis()).unwrap_or(SPAN_MAX_MS).min(SPAN_MAX_MS)
 }

@@ -9,7 +9,7 @@ use parking_lot::RwLock;
 use redis::cluster_routing::Slot;
 use redis::{Arg, Cmd, FromRedisValue as _, RedisResult, Value};
 
-use crate::breaker::{Breaker, Refused};
+use crate::breaker::{Breaker, CircuitOpenError};
 
 /// Host and port of a cluster's master.
 type Address = (String, u16);
@@ -66,7 +66,7 @@ impl Nodes {
     }
 
     /// Returns the refusal of the first open breaker; `None` if all nodes may be called.
-    pub(super) fn refusal(&self) -> Option<Refused> {
+    pub(super) fn refusal(&self) -> Option<CircuitOpenError> {
         self.all().iter().find_map(|breaker| breaker.refusal())
     }
 

@@ -19,26 +19,26 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures_util::future::{join_all, try_join_all};
 use mallbox_storage::{
-    Claim, LogState, Logged, OrderId, OrderLog, PARTITIONS, PendingClaims, StoreError, Timestamp, UserId,
-    VoucherId,
+    Claim, LogState, LoggedClaim, OrderId, OrderLog, PARTITIONS, PendingClaims, StoreError, Timestamp,
+    UserId, VoucherId,
 };
 use parking_lot::Mutex;
 use redis::{FromRedisValue, Value};
 use tokio::time::Instant;
 
-use super::epochs::{Known, Need, ServerEpochs};
-use super::in_hand::{InHand, Taking};
+use super::epochs::{CachedEpochs, RequiredEpoch, ServerEpochs};
+use super::in_hand::{InHand, TakeGuard};
 use super::keys::{Keys, LogKeys, partition_of, partition_of_order};
-use super::link::Repeat;
+use super::link::Idempotence;
 use super::log_entries::{by_user, claims_in, from_by_order, from_by_user, handed_out, place_text};
 use super::script::{Call, DONE, FIND_PENDING, LOG_STATE, PENDING_OF_USER, PUT_BACK, RECLAIM, TAKE};
-use super::wake_ups::{ALL, WakeUps};
+use super::wake_ups::{ALL, ReadySet};
 use crate::{EpochScope, ServerEpoch};
 
 /// Consumer group of all workers.
 pub(super) const GROUP: &str = "workers";
 /// Consumer of returned claims, standing for no worker: its pending entries are free to be taken.
-pub(super) const NOBODY: &str = "nobody";
+pub(super) const RETURNED_CLAIMS: &str = "nobody";
 /// Claims per script call: about 1 ms of Redis' time.
 pub(super) const CLAIMS_AT_ONCE: usize = 250;
 /// Claims handed out per script call: Lua accepts at most some 8,000 values at once, and no count beyond its
@@ -46,7 +46,7 @@ pub(super) const CLAIMS_AT_ONCE: usize = 250;
 const HANDED_AT_ONCE: usize = 4_000;
 /// Interval at which an idle worker polls for claims accepted by another instance and not settled. Stretched
 /// at random by up to a half, so that instances do not poll in step.
-const LOOK_EVERY: Duration = Duration::from_millis(200);
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 /// The order log in Redis.
 pub(super) struct RedisOrderLog {
@@ -54,7 +54,7 @@ pub(super) struct RedisOrderLog {
     logs: Vec<LogKeys>,
     /// By partition: key of the server id compared with the epoch a moment ago.
     compared: Vec<String>,
-    wake_ups: Arc<WakeUps>,
+    wake_ups: Arc<ReadySet>,
     consumers: Arc<Consumers>,
     /// Where the next pass over all partitions begins, to avoid leaving the same partition last.
     turn: AtomicU64,
@@ -102,19 +102,19 @@ impl Consumers {
 }
 
 /// Take calls in flight. On drop, the calls without a reply count as lost.
-struct Handing<'a> {
+struct TakesInFlight<'a> {
     consumers: &'a Consumers,
     worker: &'a str,
     partitions: Vec<u64>,
 }
 
-impl Handing<'_> {
+impl TakesInFlight<'_> {
     fn arrived(&mut self, partition: u64) {
         self.partitions.retain(|other| *other != partition);
     }
 }
 
-impl Drop for Handing<'_> {
+impl Drop for TakesInFlight<'_> {
     fn drop(&mut self) {
         for partition in &self.partitions {
             self.consumers.renew(self.worker, *partition);
@@ -123,7 +123,7 @@ impl Drop for Handing<'_> {
 }
 
 impl RedisOrderLog {
-    pub(super) fn new(epochs: Arc<ServerEpochs>, keys: &Keys, wake_ups: Arc<WakeUps>) -> Self {
+    pub(super) fn new(epochs: Arc<ServerEpochs>, keys: &Keys, wake_ups: Arc<ReadySet>) -> Self {
         Self {
             epochs,
             logs: (0..PARTITIONS).map(|partition| keys.log(partition)).collect(),
@@ -153,13 +153,13 @@ impl RedisOrderLog {
         call: Call,
     ) -> Result<T, StoreError> {
         let scope = EpochScope::partition(partition);
-        let (found, _) = self.epochs.run((op, Repeat::Safe), (scope, Need::Open), call).await?;
+        let (found, _) = self.epochs.run((op, Idempotence::Safe), (scope, RequiredEpoch::Open), call).await?;
         Ok(found)
     }
 
     /// Takes up to `max` claims from the partitions in the bit set `from`. Each partition contributes an
     /// equal share, and then the partitions with more claims fill the rest.
-    async fn take_from(&self, worker: &str, max: usize, from: u32) -> Result<Vec<Logged>, StoreError> {
+    async fn take_from(&self, worker: &str, max: usize, from: u32) -> Result<Vec<LoggedClaim>, StoreError> {
         let turn = self.turn.fetch_add(1, Ordering::Relaxed);
         let mut open: Vec<u64> = (0..PARTITIONS)
             .map(|number| (number + turn) % PARTITIONS)
@@ -187,7 +187,7 @@ impl RedisOrderLog {
         match trouble {
             Some(error) if taken.is_empty() => Err(error),
             _ => {
-                taken.sort_by_key(|logged: &Logged| logged.position);
+                taken.sort_by_key(|logged: &LoggedClaim| logged.position);
                 Ok(taken)
             }
         }
@@ -200,7 +200,7 @@ impl RedisOrderLog {
         worker: &str,
         partitions: Vec<u64>,
         share: usize,
-    ) -> Vec<(u64, Result<(u64, Vec<Logged>), StoreError>)> {
+    ) -> Vec<(u64, Result<(u64, Vec<LoggedClaim>), StoreError>)> {
         let known = self.epochs.known();
         let calls = partitions.iter().filter_map(|partition| {
             let scope = EpochScope::partition(*partition);
@@ -212,7 +212,7 @@ impl RedisOrderLog {
             (!is_over).then(|| self.hand_out_of(worker, *partition, share, epoch, taking))
         });
         let calls: Vec<_> = calls.collect();
-        let mut handing = Handing { consumers: &self.consumers, worker, partitions };
+        let mut handing = TakesInFlight { consumers: &self.consumers, worker, partitions };
         let answers = join_all(calls).await;
         let mut handed = Vec::with_capacity(answers.len());
         for (partition, claims) in answers {
@@ -235,13 +235,13 @@ impl RedisOrderLog {
         partition: u64,
         share: usize,
         epoch: &ServerEpoch,
-        taking: Taking,
-    ) -> (u64, Result<(u64, Vec<Logged>), StoreError>) {
+        taking: TakeGuard,
+    ) -> (u64, Result<(u64, Vec<LoggedClaim>), StoreError>) {
         const OP: &str = "order_log.take";
         let log = self.log(partition);
         let consumer = self.consumers.name(worker, partition);
-        let call = TAKE.on([&log.log, &log.refused]).arg(GROUP).arg(consumer).arg(share).arg(NOBODY);
-        let answer = self.epochs.run_in::<Vec<Value>>(OP, Repeat::Never, epoch, call).await;
+        let call = TAKE.on([&log.log, &log.refused]).arg(GROUP).arg(consumer).arg(share).arg(RETURNED_CLAIMS);
+        let answer = self.epochs.run_in::<Vec<Value>>(OP, Idempotence::Never, epoch, call).await;
         // A server other than the epoch's hands out nothing.
         let claims =
             answer.and_then(|answer| answer.map_or(Ok((0, Vec::new())), |answer| handed_out(OP, answer)));
@@ -257,11 +257,11 @@ impl RedisOrderLog {
     async fn for_claims<'c, T: FromRedisValue>(
         &self,
         op: &'static str,
-        (worker, known): (&str, &Known),
-        claims: &'c [Logged],
-        call: impl Fn(u64, &[&Logged]) -> Call,
-    ) -> Vec<(Vec<&'c Logged>, Result<Option<T>, StoreError>)> {
-        let mut by_epoch: HashMap<(u64, bool), Vec<&Logged>> = HashMap::new();
+        (worker, known): (&str, &CachedEpochs),
+        claims: &'c [LoggedClaim],
+        call: impl Fn(u64, &[&LoggedClaim]) -> Call,
+    ) -> Vec<(Vec<&'c LoggedClaim>, Result<Option<T>, StoreError>)> {
+        let mut by_epoch: HashMap<(u64, bool), Vec<&LoggedClaim>> = HashMap::new();
         for logged in claims {
             let scope = EpochScope::of(logged.claim.voucher);
             let number = self.in_hand().number(worker, logged.claim.order);
@@ -276,7 +276,7 @@ impl RedisOrderLog {
                 let call = call(*partition, some);
                 async move {
                     let Some(epoch) = epoch else { return (some.to_vec(), Ok(None)) };
-                    (some.to_vec(), self.epochs.run_in(op, Repeat::Safe, epoch, call).await)
+                    (some.to_vec(), self.epochs.run_in(op, Idempotence::Safe, epoch, call).await)
                 }
             })
         });
@@ -285,7 +285,7 @@ impl RedisOrderLog {
     }
 
     /// Moves claims from the worker to the queue of stranded claims, because their log is no longer in force.
-    fn strand(&self, worker: &str, claims: &[&Logged], was_refused: bool) {
+    fn strand(&self, worker: &str, claims: &[&LoggedClaim], was_refused: bool) {
         self.in_hand().strand(worker, claims, was_refused);
         for logged in claims {
             let partition = partition_of(logged.claim.voucher);
@@ -298,13 +298,13 @@ impl RedisOrderLog {
 
     /// Updates the claims in hand after Redis has re-queued a worker's claims of a partition. Claims of
     /// earlier epochs are stranded instead.
-    fn reclaimed(&self, worker: &str, partition: u64, known: &Known) {
+    fn reclaimed(&self, worker: &str, partition: u64, known: &CachedEpochs) {
         let orphans = self.in_hand().orphans(worker, partition);
-        let is_over = |logged: &&Logged| {
+        let is_over = |logged: &&LoggedClaim| {
             let number = self.in_hand().number(worker, logged.claim.order);
             number.is_some_and(|number| known.is_over(EpochScope::partition(partition), number))
         };
-        let (older, own): (Vec<&Logged>, Vec<&Logged>) = orphans.iter().partition(is_over);
+        let (older, own): (Vec<&LoggedClaim>, Vec<&LoggedClaim>) = orphans.iter().partition(is_over);
         self.strand(worker, &older, false);
         self.in_hand().let_go(worker, own);
     }
@@ -321,7 +321,7 @@ fn index(partition: u64) -> usize {
 
 #[async_trait]
 impl OrderLog for RedisOrderLog {
-    async fn take(&self, worker: &str, max: usize, wait: Duration) -> Result<Vec<Logged>, StoreError> {
+    async fn take(&self, worker: &str, max: usize, wait: Duration) -> Result<Vec<LoggedClaim>, StoreError> {
         self.epochs.enroll().await?;
         let until = Instant::now() + wait;
         let mut from = self.wake_ups.drain();
@@ -337,15 +337,15 @@ impl OrderLog for RedisOrderLog {
             if !taken.is_empty() || Instant::now() >= until {
                 return Ok(taken);
             }
-            let look = LOOK_EVERY.mul_f64(1.0 + super::share() / 2.0);
+            let look = POLL_INTERVAL.mul_f64(1.0 + super::share() / 2.0);
             // After a wake-up or a timeout, the log is read again.
             let _ = tokio::time::timeout_at(until.min(Instant::now() + look), self.wake_ups.filled()).await;
             from = self.wake_ups.drain();
         }
     }
 
-    async fn done(&self, worker: &str, settled: &[Logged]) -> Result<Vec<OrderId>, StoreError> {
-        let call = |partition, claims: &[&Logged]| {
+    async fn done(&self, worker: &str, settled: &[LoggedClaim]) -> Result<Vec<OrderId>, StoreError> {
+        let call = |partition, claims: &[&LoggedClaim]| {
             let log = self.log(partition);
             let call = DONE.on([&log.log, &log.pending, &log.by_user, &log.refused]).arg(GROUP);
             claims.iter().fold(call.arg(self.consumers.name(worker, partition)), |call, logged| {
@@ -374,11 +374,12 @@ impl OrderLog for RedisOrderLog {
         trouble.map_or(Ok(others), Err)
     }
 
-    async fn put_back(&self, worker: &str, claims: &[Logged], refused: bool) -> Result<(), StoreError> {
-        let call = |partition, claims: &[&Logged]| {
+    async fn put_back(&self, worker: &str, claims: &[LoggedClaim], refused: bool) -> Result<(), StoreError> {
+        let call = |partition, claims: &[&LoggedClaim]| {
             let log = self.log(partition);
             let call = PUT_BACK.on([&log.log, &log.refused]).arg(GROUP);
-            let call = call.arg(self.consumers.name(worker, partition)).arg(NOBODY).arg(u8::from(refused));
+            let call =
+                call.arg(self.consumers.name(worker, partition)).arg(RETURNED_CLAIMS).arg(u8::from(refused));
             claims.iter().fold(call, |call, logged| {
                 call.arg(place_text(logged.position)).arg(logged.claim.order.get())
             })
@@ -405,11 +406,14 @@ impl OrderLog for RedisOrderLog {
         while !open.is_empty() {
             let calls = open.iter().map(|partition| {
                 let call = RECLAIM.on([&self.log(*partition).log]).arg(GROUP);
-                let call = call.arg(self.consumers.name(worker, *partition)).arg(NOBODY).arg(CLAIMS_AT_ONCE);
+                let call = call
+                    .arg(self.consumers.name(worker, *partition))
+                    .arg(RETURNED_CLAIMS)
+                    .arg(CLAIMS_AT_ONCE);
                 let epoch = known.of(EpochScope::partition(*partition));
                 async move {
                     let Some(epoch) = epoch else { return Ok(None) };
-                    self.epochs.run_in::<usize>("order_log.reclaim", Repeat::Safe, epoch, call).await
+                    self.epochs.run_in::<usize>("order_log.reclaim", Idempotence::Safe, epoch, call).await
                 }
             });
             let calls: Vec<_> = calls.collect();
@@ -475,7 +479,7 @@ impl OrderLog for RedisOrderLog {
     async fn state(&self) -> LogState {
         let calls = self.logs.iter().map(|log| LOG_STATE.on([&log.log]));
         let answers =
-            self.epochs.link.run_all::<(u64, Option<i64>)>("order_log.state", Repeat::Safe, calls).await;
+            self.epochs.link.run_all::<(u64, Option<i64>)>("order_log.state", Idempotence::Safe, calls).await;
         match answers.into_iter().collect::<Result<Vec<_>, _>>() {
             Ok(partitions) => {
                 let pending = partitions.iter().map(|(pending, _)| pending).sum();

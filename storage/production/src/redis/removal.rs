@@ -6,7 +6,7 @@ use super::link::Link;
 
 const OP: &str = "redis.remove_all";
 /// Keys per `SCAN`: blocks other clients no longer than a few claims.
-const LOOKED_AT_AT_ONCE: usize = 1_000;
+const SCAN_COUNT: usize = 1_000;
 
 /// Removes every key of the mall with this prefix. Returns the number of removed keys.
 pub(super) async fn remove_all(link: &Link, prefix: &str) -> Result<u64, StoreError> {
@@ -16,7 +16,7 @@ pub(super) async fn remove_all(link: &Link, prefix: &str) -> Result<u64, StoreEr
         loop {
             let mut scan = redis::cmd("SCAN");
             // Some keys begin with a brace.
-            scan.arg(&cursor).arg("MATCH").arg(format!("*{prefix}:*")).arg("COUNT").arg(LOOKED_AT_AT_ONCE);
+            scan.arg(&cursor).arg("MATCH").arg(format!("*{prefix}:*")).arg("COUNT").arg(SCAN_COUNT);
             let (next, keys): (String, Vec<String>) = link.query_at(OP, &master, &scan).await?;
             let is_ours = |key: &&String| key.trim_start_matches('{').starts_with(&format!("{prefix}:"));
             let unlink = |key: &String| {

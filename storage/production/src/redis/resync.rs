@@ -20,9 +20,9 @@ use std::sync::Arc;
 
 use mallbox_storage::{PARTITIONS, StoreError, VoucherId};
 
-use super::epochs::{Known, ServerEpochs};
-use super::link::Repeat;
-use super::order_log::{CLAIMS_AT_ONCE, GROUP, NOBODY};
+use super::epochs::{CachedEpochs, ServerEpochs};
+use super::link::Idempotence;
+use super::order_log::{CLAIMS_AT_ONCE, GROUP, RETURNED_CLAIMS};
 use super::script::{FORGET_SALE, RESCUE, SERVER_ID};
 use crate::{EpochScope, ServerEpoch};
 
@@ -65,8 +65,9 @@ async fn follows_sentinels(epochs: &ServerEpochs) -> bool {
 async fn resync(epochs: &ServerEpochs, may_begin: bool) -> Result<bool, StoreError> {
     let mut known = epochs.read().await?;
     let servers = servers(epochs).await;
-    let is_in_force =
-        |known: &Known, scope, server: &String| known.of(scope).is_some_and(|epoch| epoch.server == *server);
+    let is_in_force = |known: &CachedEpochs, scope, server: &String| {
+        known.of(scope).is_some_and(|epoch| epoch.server == *server)
+    };
     let mut others: BTreeMap<&String, Vec<(EpochScope, u64)>> = BTreeMap::new();
     for (scope, server) in servers.iter().filter(|(scope, server)| !is_in_force(&known, *scope, server)) {
         others.entry(server).or_default().push((*scope, known.of(*scope).map_or(0, |epoch| epoch.number)));
@@ -98,7 +99,7 @@ async fn resync(epochs: &ServerEpochs, may_begin: bool) -> Result<bool, StoreErr
 /// closed.
 async fn open(
     epochs: &ServerEpochs,
-    known: &Known,
+    known: &CachedEpochs,
     closed: Vec<Arc<ServerEpoch>>,
 ) -> Result<bool, StoreError> {
     if closed.is_empty() {
@@ -135,7 +136,7 @@ async fn servers(epochs: &ServerEpochs) -> Vec<(EpochScope, String)> {
         scope => epochs.keys.sales(scope.get()),
     };
     let calls: Vec<_> = EpochScope::all().map(|scope| SERVER_ID.on([key(scope)])).collect();
-    let ids = epochs.link.run_all::<Option<String>>(OP, Repeat::Safe, calls).await;
+    let ids = epochs.link.run_all::<Option<String>>(OP, Idempotence::Safe, calls).await;
     EpochScope::all().zip(ids).filter_map(|(scope, id)| Some((scope, id.ok()??))).collect()
 }
 
@@ -146,19 +147,19 @@ async fn forget(epochs: &ServerEpochs, epoch: &ServerEpoch) -> Result<Option<usi
     let members = epochs.keys.sales(partition);
     let mut command = redis::cmd("SMEMBERS");
     command.arg(&members);
-    let sales: Vec<u64> = epochs.link.query(OP, Repeat::Safe, &command).await?;
+    let sales: Vec<u64> = epochs.link.query(OP, Idempotence::Safe, &command).await?;
     for sale in &sales {
         let keys = epochs.keys.sale(VoucherId::new(*sale));
         // The sale stays in the set. Forgetting a sale once too often only costs another load.
         let call = FORGET_SALE.on(keys.of_units().into_iter().chain([&*members])).arg(*sale).arg(1);
-        if epochs.run_in::<u64>(OP, Repeat::Safe, epoch, call).await?.is_none() {
+        if epochs.run_in::<u64>(OP, Idempotence::Safe, epoch, call).await?.is_none() {
             return Ok(None);
         }
     }
     let log = epochs.keys.log(partition);
     loop {
-        let call = RESCUE.on([&log.log]).arg(GROUP).arg(NOBODY).arg(0).arg(CLAIMS_AT_ONCE);
-        match epochs.run_in::<u64>(OP, Repeat::Safe, epoch, call).await? {
+        let call = RESCUE.on([&log.log]).arg(GROUP).arg(RETURNED_CLAIMS).arg(0).arg(CLAIMS_AT_ONCE);
+        match epochs.run_in::<u64>(OP, Idempotence::Safe, epoch, call).await? {
             None => return Ok(None),
             Some(0) => return Ok(Some(sales.len())),
             Some(_) => {}

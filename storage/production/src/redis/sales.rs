@@ -8,27 +8,27 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures_util::stream::{self, TryStreamExt as _};
 use mallbox_storage::{
-    Claim, ClaimAnswer, OrderId, Orders, Release, Reservation, Sales, StoreError, Terms, Timestamp, Units,
-    UserId, VoucherId,
+    Claim, ClaimOutcome, OrderId, Orders, ReleaseOutcome, ReserveOutcome, SaleUnits, Sales, StoreError,
+    Terms, Timestamp, UserId, VoucherId,
 };
 
-use super::epochs::{Need, ServerEpochs};
+use super::epochs::{RequiredEpoch, ServerEpochs};
 use super::keys::{Keys, SaleKeys, partition_of};
-use super::link::Repeat;
-use super::loading::Loading;
+use super::link::Idempotence;
+use super::loading::SaleLoad;
 use super::script::{CLAIM, FORGET_SALE, PUT, RELEASE, RESERVE, UNITS};
-use super::wake_ups::WakeUps;
+use super::wake_ups::ReadySet;
 use crate::{EpochScope, Holders};
 
 const PUT_OP: &str = "sales.put";
 /// Time without progress after which another loader replaces a sale's loader.
-pub(super) const LOADER_SILENCE_MS: u64 = 10_000;
+pub(super) const LOADER_TIMEOUT_MS: u64 = 10_000;
 /// Interval at which waiting callers check whether another instance has loaded the sale.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// Maximum number of checks per call.
-const LOOKS: u32 = 60;
+const LOAD_CHECKS_MAX: u32 = 60;
 /// Units released concurrently: each release first reads the database, to which a process has 16 connections.
-const RELEASED_AT_ONCE: usize = 12;
+const RELEASE_CONCURRENCY: usize = 12;
 
 /// Sales in Redis.
 pub(super) struct RedisSales {
@@ -36,12 +36,12 @@ pub(super) struct RedisSales {
     pub(super) keys: Keys,
     pub(super) holders: Arc<dyn Holders>,
     pub(super) orders: Arc<dyn Orders>,
-    pub(super) wake_ups: Arc<WakeUps>,
+    pub(super) wake_ups: Arc<ReadySet>,
 }
 
 /// Purpose of a run of the claim script.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Wish {
+enum ClaimMode {
     /// Take a unit for the user.
     Unit,
     /// Look up the order behind the user's unit.
@@ -59,23 +59,23 @@ pub(super) fn as_args(terms: &Terms) -> [String; 4] {
 }
 
 /// Parses stored units. An empty string means a sale without a limit.
-pub(super) fn read_units(op: &'static str, units: &str, taken: &str) -> Result<Units, StoreError> {
+pub(super) fn read_units(op: &'static str, units: &str, taken: &str) -> Result<SaleUnits, StoreError> {
     let number = |text: &str| {
         text.parse().map_err(|_| StoreError::Corrupt { op, key: format!("units {units:?}, taken {taken:?}") })
     };
     let units = if units.is_empty() { None } else { Some(number(units)?) };
-    Ok(Units { units, taken: number(taken)? })
+    Ok(SaleUnits { units, taken: number(taken)? })
 }
 
-fn read_answer(answer: &str) -> Result<ClaimAnswer, StoreError> {
+fn read_answer(answer: &str) -> Result<ClaimOutcome, StoreError> {
     Ok(match answer {
-        "accepted" => ClaimAnswer::Accepted,
-        "sold out" => ClaimAnswer::SoldOut,
-        "not open" => ClaimAnswer::NotOpen,
-        "ended" => ClaimAnswer::Ended,
-        "paused" => ClaimAnswer::Paused,
-        "unknown" => ClaimAnswer::Unknown,
-        order => ClaimAnswer::AlreadyBought(read_order("sales.claim", order)?),
+        "accepted" => ClaimOutcome::Accepted,
+        "sold out" => ClaimOutcome::SoldOut,
+        "not open" => ClaimOutcome::NotOpen,
+        "ended" => ClaimOutcome::Ended,
+        "paused" => ClaimOutcome::Paused,
+        "unknown" => ClaimOutcome::Unknown,
+        order => ClaimOutcome::AlreadyBought(read_order("sales.claim", order)?),
     })
 }
 
@@ -86,7 +86,12 @@ fn read_order(op: &'static str, order: &str) -> Result<OrderId, StoreError> {
 
 impl RedisSales {
     /// Runs the claim script. Returns the script's reply.
-    async fn run_script(&self, op: &'static str, claim: Claim, wish: Wish) -> Result<String, StoreError> {
+    async fn run_script(
+        &self,
+        op: &'static str,
+        claim: Claim,
+        wish: ClaimMode,
+    ) -> Result<String, StoreError> {
         let (partition, scope) = (partition_of(claim.voucher), EpochScope::of(claim.voucher));
         let (sale, log) = (self.keys.sale(claim.voucher), self.keys.log(partition));
         let compared = self.keys.epoch_compared(partition);
@@ -96,9 +101,9 @@ impl RedisSales {
             .arg(claim.user.get())
             .arg(claim.voucher.get())
             .arg(claim.at.as_millis())
-            .arg(u8::from(wish == Wish::Held));
+            .arg(u8::from(wish == ClaimMode::Held));
         let (answer, number): (String, _) =
-            self.epochs.run((op, Repeat::Safe), (scope, Need::Open), call).await?;
+            self.epochs.run((op, Idempotence::Safe), (scope, RequiredEpoch::Open), call).await?;
         if self.epochs.known().is_over(scope, number) {
             // A reply from a finished epoch no longer counts.
             let source = "Redis was replaced while it answered".into();
@@ -113,15 +118,15 @@ impl RedisSales {
         keys: &SaleKeys,
         terms: Terms,
         loader: &str,
-    ) -> Result<Option<Units>, StoreError> {
+    ) -> Result<Option<SaleUnits>, StoreError> {
         let put = PUT
             .on([&keys.sale, &keys.loading, &keys.loaded_buyers, &keys.loaded_further, &keys.released])
             .arg(&as_args(&terms))
             .arg(loader)
-            .arg(LOADER_SILENCE_MS);
+            .arg(LOADER_TIMEOUT_MS);
         let scope = EpochScope::of(terms.voucher);
         let (answer, number): (Vec<String>, _) =
-            self.epochs.run((PUT_OP, Repeat::Safe), (scope, Need::FreshOpen), put).await?;
+            self.epochs.run((PUT_OP, Idempotence::Safe), (scope, RequiredEpoch::FreshOpen), put).await?;
         match answer.iter().map(String::as_str).collect::<Vec<_>>()[..] {
             ["put", units, taken] => read_units(PUT_OP, units, taken).map(Some),
             ["load"] => {
@@ -130,7 +135,7 @@ impl RedisSales {
                 let Some(epoch) = known.of(scope).filter(|epoch| epoch.number == number) else {
                     return Ok(None);
                 };
-                let loading = Loading {
+                let loading = SaleLoad {
                     epochs: Arc::clone(&self.epochs),
                     epoch: Arc::clone(epoch),
                     keys: self.keys.clone(),
@@ -149,10 +154,10 @@ impl RedisSales {
 
 #[async_trait]
 impl Sales for RedisSales {
-    async fn claim(&self, claim: Claim) -> Result<ClaimAnswer, StoreError> {
+    async fn claim(&self, claim: Claim) -> Result<ClaimOutcome, StoreError> {
         self.epochs.enroll().await?;
-        let answer = read_answer(&self.run_script("sales.claim", claim, Wish::Unit).await?)?;
-        if answer == ClaimAnswer::Accepted {
+        let answer = read_answer(&self.run_script("sales.claim", claim, ClaimMode::Unit).await?)?;
+        if answer == ClaimOutcome::Accepted {
             self.wake_ups.fill(partition_of(claim.voucher));
         }
         Ok(answer)
@@ -161,16 +166,16 @@ impl Sales for RedisSales {
     async fn held(&self, voucher: VoucherId, user: UserId) -> Result<Option<OrderId>, StoreError> {
         const OP: &str = "sales.held";
         let nobodys = Claim { order: OrderId::new(0), voucher, user, at: Timestamp::from_millis(0) };
-        match &*self.run_script(OP, nobodys, Wish::Held).await? {
+        match &*self.run_script(OP, nobodys, ClaimMode::Held).await? {
             "none" | "unknown" => Ok(None),
             order => read_order(OP, order).map(Some),
         }
     }
 
-    async fn put(&self, terms: Terms) -> Result<Units, StoreError> {
+    async fn put(&self, terms: Terms) -> Result<SaleUnits, StoreError> {
         let keys = self.keys.sale(terms.voucher);
         let loader = format!("{:x}", super::random());
-        for _ in 0..LOOKS {
+        for _ in 0..LOAD_CHECKS_MAX {
             if let Some(units) = self.try_put(&keys, terms, &loader).await? {
                 return Ok(units);
             }
@@ -182,23 +187,28 @@ impl Sales for RedisSales {
         })
     }
 
-    async fn release(&self, voucher: VoucherId, user: UserId, order: OrderId) -> Result<Release, StoreError> {
+    async fn release(
+        &self,
+        voucher: VoucherId,
+        user: UserId,
+        order: OrderId,
+    ) -> Result<ReleaseOutcome, StoreError> {
         const OP: &str = "sales.release";
         let mut order = order;
         loop {
             let held = self.orders.holdings(voucher, user).await?;
             // Protects live orders from callers that release too early, or after a replay of the order.
             if held.contains(&order) {
-                return Ok(Release::NotHeld);
+                return Ok(ReleaseOutcome::NotHeld);
             }
             let keys = self.keys.sale(voucher);
             let call = RELEASE.on(keys.of_units()).arg(user.get()).arg(order.get());
             let call = held.iter().fold(call, |call, other| call.arg(other.get()));
-            let need = (EpochScope::of(voucher), Need::Fresh);
-            let (answer, _): (String, _) = self.epochs.run((OP, Repeat::Safe), need, call).await?;
+            let need = (EpochScope::of(voucher), RequiredEpoch::Fresh);
+            let (answer, _): (String, _) = self.epochs.run((OP, Idempotence::Safe), need, call).await?;
             order = match answer.as_str() {
-                "released" => return Ok(Release::Released),
-                "not held" => return Ok(Release::NotHeld),
+                "released" => return Ok(ReleaseOutcome::Released),
+                "not held" => return Ok(ReleaseOutcome::NotHeld),
                 // The order may have been closed in the meantime, when it had no unit to give back.
                 heir => read_order(OP, heir)?,
             };
@@ -207,7 +217,7 @@ impl Sales for RedisSales {
 
     async fn release_all(&self, closed: &[(VoucherId, UserId, OrderId)]) -> Result<(), StoreError> {
         stream::iter(closed.iter().copied().map(Ok))
-            .try_for_each_concurrent(RELEASED_AT_ONCE, async |(voucher, user, order)| {
+            .try_for_each_concurrent(RELEASE_CONCURRENCY, async |(voucher, user, order)| {
                 self.release(voucher, user, order).await.map(drop)
             })
             .await
@@ -218,26 +228,26 @@ impl Sales for RedisSales {
         voucher: VoucherId,
         user: UserId,
         order: OrderId,
-    ) -> Result<Reservation, StoreError> {
+    ) -> Result<ReserveOutcome, StoreError> {
         const OP: &str = "sales.reserve";
         let call = RESERVE.on(self.keys.sale(voucher).of_units()).arg(user.get()).arg(order.get());
-        let need = (EpochScope::of(voucher), Need::Fresh);
-        let (answer, _): (String, _) = self.epochs.run((OP, Repeat::Safe), need, call).await?;
+        let need = (EpochScope::of(voucher), RequiredEpoch::Fresh);
+        let (answer, _): (String, _) = self.epochs.run((OP, Idempotence::Safe), need, call).await?;
         match answer.as_str() {
-            "taken" => Ok(Reservation::Taken),
-            "held" => Ok(Reservation::Held),
-            "sold out" => Ok(Reservation::SoldOut),
+            "taken" => Ok(ReserveOutcome::Taken),
+            "held" => Ok(ReserveOutcome::Held),
+            "sold out" => Ok(ReserveOutcome::SoldOut),
             _ => Err(StoreError::Corrupt { op: OP, key: answer }),
         }
     }
 
-    async fn units(&self, voucher: VoucherId) -> Result<Option<Units>, StoreError> {
+    async fn units(&self, voucher: VoucherId) -> Result<Option<SaleUnits>, StoreError> {
         const OP: &str = "sales.units";
         let call = UNITS.on([self.keys.sale(voucher).sale]);
         // A promoted replica may lack claims in workers' hands, until its epoch is open.
-        let need = (EpochScope::of(voucher), Need::Open);
+        let need = (EpochScope::of(voucher), RequiredEpoch::Open);
         let (found, _): (Option<(String, String)>, _) =
-            self.epochs.run((OP, Repeat::Safe), need, call).await?;
+            self.epochs.run((OP, Idempotence::Safe), need, call).await?;
         found.map(|(units, taken)| read_units(OP, &units, &taken)).transpose()
     }
 
@@ -252,7 +262,7 @@ impl Sales for RedisSales {
                 command.arg(user.get());
             }
             let orders: Vec<Option<String>> =
-                self.epochs.link.query("sales.without_unit", Repeat::Safe, &command).await?;
+                self.epochs.link.query("sales.without_unit", Idempotence::Safe, &command).await?;
             let lacks = users.iter().zip(orders).filter(|(_, order)| order.is_none());
             lacking.extend(lacks.map(|(user, _)| *user));
         }
@@ -264,8 +274,8 @@ impl Sales for RedisSales {
         let (keys, sales) = (self.keys.sale(voucher), self.keys.sales(partition_of(voucher)));
         // A loader of the sale notices at its next step, and starts over.
         let call = FORGET_SALE.on(keys.of_units().into_iter().chain([&*sales])).arg(voucher.get()).arg(0);
-        let need = (EpochScope::of(voucher), Need::Fresh);
-        let (_, _): (u64, _) = self.epochs.run((OP, Repeat::Safe), need, call).await?;
+        let need = (EpochScope::of(voucher), RequiredEpoch::Fresh);
+        let (_, _): (u64, _) = self.epochs.run((OP, Idempotence::Safe), need, call).await?;
         Ok(())
     }
 }

@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use redis::aio::{ConnectionLike as _, MultiplexedConnection};
 use redis::{AsyncConnectionConfig, Client, FromRedisValue as _, RedisResult};
 
-use super::address::{Address, CONNECT_WITHIN, Kind};
+use super::address::{Address, CONNECT_TIMEOUT, Kind};
 
 /// Time limit of a sentinel's reply.
 const ANSWER_WITHIN: Duration = Duration::from_millis(300);
@@ -22,7 +22,7 @@ pub(super) struct Sentinels {
 
 /// The view shared by most of the sentinels that replied.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Word {
+pub(super) struct MasterView {
     /// Address of the master, `host:port`.
     pub(super) master: String,
     /// Whether the master is up and no failover is under way.
@@ -38,12 +38,12 @@ impl Sentinels {
     }
 
     /// Queries all sentinels. `None` if no sentinel replies, or no master is named by most of the replies.
-    pub(super) async fn word(&self) -> Option<Word> {
+    pub(super) async fn word(&self) -> Option<MasterView> {
         let asked = join_all((0..self.clients.len()).map(|index| self.ask(index))).await;
         majority(&asked.into_iter().flatten().collect::<Vec<_>>())
     }
 
-    async fn ask(&self, index: usize) -> Option<Word> {
+    async fn ask(&self, index: usize) -> Option<MasterView> {
         let asked = tokio::time::timeout(ANSWER_WITHIN, self.try_ask(index)).await;
         let said = asked.unwrap_or_else(|_| Err((redis::ErrorKind::Io, "no answer").into()));
         if said.is_err() {
@@ -59,7 +59,7 @@ impl Sentinels {
         let mut connection = match known {
             Some(connection) => connection,
             None => {
-                let config = AsyncConnectionConfig::new().set_connection_timeout(Some(CONNECT_WITHIN));
+                let config = AsyncConnectionConfig::new().set_connection_timeout(Some(CONNECT_TIMEOUT));
                 let made = self.clients[index].get_multiplexed_async_connection_with_config(&config).await?;
                 self.connections.lock().insert(index, made.clone());
                 made
@@ -70,30 +70,30 @@ impl Sentinels {
     }
 }
 
-fn read(said: &HashMap<String, String>) -> Option<Word> {
+fn read(said: &HashMap<String, String>) -> Option<MasterView> {
     let master = format!("{}:{}", said.get("ip")?, said.get("port")?);
     let flags: Vec<&str> = said.get("flags")?.split(',').collect();
     let is_settled =
         !["o_down", "failover_in_progress", "disconnected"].iter().any(|flag| flags.contains(flag));
-    Some(Word { master, is_settled })
+    Some(MasterView { master, is_settled })
 }
 
-fn majority(said: &[Word]) -> Option<Word> {
+fn majority(said: &[MasterView]) -> Option<MasterView> {
     let mut by_master: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     for word in said {
         let (named, settled) = by_master.entry(&word.master).or_default();
         (*named, *settled) = (*named + 1, *settled + usize::from(word.is_settled));
     }
     let (master, (_, settled)) = by_master.into_iter().find(|(_, (named, _))| named * 2 > said.len())?;
-    Some(Word { master: master.to_owned(), is_settled: settled * 2 > said.len() })
+    Some(MasterView { master: master.to_owned(), is_settled: settled * 2 > said.len() })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn word(master: &str, is_settled: bool) -> Word {
-        Word { master: master.to_owned(), is_settled }
+    fn word(master: &str, is_settled: bool) -> MasterView {
+        MasterView { master: master.to_owned(), is_settled }
     }
 
     #[test]

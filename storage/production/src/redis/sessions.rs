@@ -19,20 +19,20 @@ use std::time::Duration;
 use async_trait::async_trait;
 use mallbox_storage::backend::{EXTENSION_STEP, latest_expiry};
 use mallbox_storage::{
-    CodeCheck, CodeIssue, CodeRules, Phone, Sessions, StoreError, Timestamp, TokenHash, UserId, hex,
+    CheckOutcome, CodeRules, IssueOutcome, Phone, Sessions, StoreError, Timestamp, TokenHash, UserId, hex,
 };
 
 use super::keys::Keys;
-use super::link::{Link, Repeat};
+use super::link::{Idempotence, Link};
 use super::script::{
     BEGIN_SESSION, CHECK_CODE, Call, END_SESSION, EXTEND_SESSION, FIND_SESSION, INDEX_SESSION, ISSUE_CODE,
 };
-use super::{KEPT_LONGER, millis};
+use super::{EXPIRY_GRACE, millis};
 
 /// Window of the daily limit of codes per phone.
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// Number of index entries beyond which the beginning of a session prunes the oldest entries.
-const TOKENS_UNLOOKED_AT: u64 = 16;
+const TOKENS_UNPRUNED_MAX: u64 = 16;
 /// Sessions ended concurrently by [`Sessions::end_all`].
 const ENDED_AT_ONCE: usize = 128;
 
@@ -54,8 +54,8 @@ impl RedisSessions {
     ) -> Result<u64, StoreError> {
         let call = INDEX_SESSION.on([self.keys.tokens(user)]).arg(token).arg(now.as_millis());
         // The index outlives the session, however slow the step between both writes is.
-        let kept = ttl.saturating_add(KEPT_LONGER).saturating_add(KEPT_LONGER);
-        self.link.run(op, Repeat::Safe, call.arg(millis(kept))).await
+        let kept = ttl.saturating_add(EXPIRY_GRACE).saturating_add(EXPIRY_GRACE);
+        self.link.run(op, Idempotence::Safe, call.arg(millis(kept))).await
     }
 
     /// Removes the user's oldest index entries without a live session.
@@ -63,10 +63,10 @@ impl RedisSessions {
         const OP: &str = "sessions.begin";
         let key = self.keys.tokens(user);
         let mut oldest = redis::cmd("ZRANGE");
-        oldest.arg(&key).arg(0).arg(TOKENS_UNLOOKED_AT).arg("WITHSCORES");
-        let mut oldest: Vec<(String, f64)> = self.link.query(OP, Repeat::Safe, &oldest).await?;
+        oldest.arg(&key).arg(0).arg(TOKENS_UNPRUNED_MAX).arg("WITHSCORES");
+        let mut oldest: Vec<(String, f64)> = self.link.query(OP, Idempotence::Safe, &oldest).await?;
         #[expect(clippy::cast_precision_loss, reason = "milliseconds of this age are exact")]
-        let long_ago = (now - KEPT_LONGER).as_millis() as f64;
+        let long_ago = (now - EXPIRY_GRACE).as_millis() as f64;
         oldest.retain(|(_, noted)| *noted < long_ago);
         let commands: Vec<redis::Cmd> = oldest
             .iter()
@@ -93,7 +93,7 @@ impl RedisSessions {
         }
         let mut forget = redis::cmd("ZREM");
         forget.arg(key).arg(&tokens);
-        self.link.query(op, Repeat::Safe, &forget).await
+        self.link.query(op, Idempotence::Safe, &forget).await
     }
 }
 
@@ -105,7 +105,7 @@ impl Sessions for RedisSessions {
         code: &str,
         rules: &CodeRules,
         now: Timestamp,
-    ) -> Result<CodeIssue, StoreError> {
+    ) -> Result<IssueOutcome, StoreError> {
         const OP: &str = "sessions.issue_code";
         let call = ISSUE_CODE
             .on([self.keys.code(phone)])
@@ -115,13 +115,13 @@ impl Sessions for RedisSessions {
             .arg(millis(rules.gap))
             .arg(rules.per_day)
             .arg(millis(DAY))
-            .arg(millis(rules.lives.max(DAY).max(rules.gap).saturating_add(KEPT_LONGER)));
-        let (word, wait): (String, u64) = self.link.run(OP, Repeat::Never, call).await?;
+            .arg(millis(rules.lives.max(DAY).max(rules.gap).saturating_add(EXPIRY_GRACE)));
+        let (word, wait): (String, u64) = self.link.run(OP, Idempotence::Never, call).await?;
         let retry_after = Duration::from_millis(wait);
         match word.as_str() {
-            "issued" => Ok(CodeIssue::Issued),
-            "too soon" => Ok(CodeIssue::TooSoon { retry_after }),
-            "too many" => Ok(CodeIssue::TooMany { retry_after }),
+            "issued" => Ok(IssueOutcome::Issued),
+            "too soon" => Ok(IssueOutcome::TooSoon { retry_after }),
+            "too many" => Ok(IssueOutcome::TooMany { retry_after }),
             _ => Err(StoreError::Corrupt { op: OP, key: word }),
         }
     }
@@ -132,15 +132,15 @@ impl Sessions for RedisSessions {
         code: &str,
         rules: &CodeRules,
         now: Timestamp,
-    ) -> Result<CodeCheck, StoreError> {
+    ) -> Result<CheckOutcome, StoreError> {
         const OP: &str = "sessions.check_code";
         let call = CHECK_CODE.on([self.keys.code(phone)]).arg(code).arg(now.as_millis()).arg(rules.tries);
         let call = call.arg(latest_expiry(rules.lives, now).as_millis());
-        let word: String = self.link.run(OP, Repeat::Never, call).await?;
+        let word: String = self.link.run(OP, Idempotence::Never, call).await?;
         match word.as_str() {
-            "right" => Ok(CodeCheck::Right),
-            "wrong" => Ok(CodeCheck::Wrong),
-            "none" => Ok(CodeCheck::NoCode),
+            "right" => Ok(CheckOutcome::Right),
+            "wrong" => Ok(CheckOutcome::Wrong),
+            "none" => Ok(CheckOutcome::NoCode),
             _ => Err(StoreError::Corrupt { op: OP, key: word }),
         }
     }
@@ -155,13 +155,13 @@ impl Sessions for RedisSessions {
         const OP: &str = "sessions.begin";
         let token = hex(&token.0);
         let tokens = self.note(OP, &token, user, ttl, now).await?;
-        if tokens > TOKENS_UNLOOKED_AT {
+        if tokens > TOKENS_UNPRUNED_MAX {
             self.forget_old_tokens(user, now).await?;
         }
         let ttl_ms = millis(ttl);
         let call = BEGIN_SESSION.on([self.keys.session(&token)]).arg(user.get());
-        let call = call.arg(expiry_ms(now, ttl_ms)).arg(ttl_ms).arg(millis(ttl.saturating_add(KEPT_LONGER)));
-        self.link.run(OP, Repeat::Safe, call).await
+        let call = call.arg(expiry_ms(now, ttl_ms)).arg(ttl_ms).arg(millis(ttl.saturating_add(EXPIRY_GRACE)));
+        self.link.run(OP, Idempotence::Safe, call).await
     }
 
     async fn find(
@@ -174,7 +174,7 @@ impl Sessions for RedisSessions {
         let token = hex(&token.0);
         let (key, step) = (self.keys.session(&token), millis(EXTENSION_STEP));
         let call = FIND_SESSION.on([&key]).arg(now.as_millis()).arg(millis(ttl)).arg(step);
-        let found: Option<(u64, u64)> = self.link.run(OP, Repeat::Safe, call).await?;
+        let found: Option<(u64, u64)> = self.link.run(OP, Idempotence::Safe, call).await?;
         let Some((user, new_ttl_ms)) = found else { return Ok(None) };
         let user = UserId::new(user);
         if new_ttl_ms > 0 {
@@ -182,8 +182,8 @@ impl Sessions for RedisSessions {
             self.note(OP, &token, user, ttl, now).await?;
             let call = EXTEND_SESSION.on([&key]).arg(user.get()).arg(now.as_millis());
             let call = call.arg(expiry_ms(now, new_ttl_ms)).arg(new_ttl_ms).arg(step);
-            let call = call.arg(millis(ttl.saturating_add(KEPT_LONGER)));
-            let _: u64 = self.link.run(OP, Repeat::Safe, call).await?;
+            let call = call.arg(millis(ttl.saturating_add(EXPIRY_GRACE)));
+            let _: u64 = self.link.run(OP, Idempotence::Safe, call).await?;
         }
         Ok(Some(user))
     }
@@ -191,7 +191,7 @@ impl Sessions for RedisSessions {
     async fn end(&self, token: TokenHash) -> Result<(), StoreError> {
         let mut command = redis::cmd("UNLINK");
         command.arg(self.keys.session(&hex(&token.0)));
-        self.link.query("sessions.end", Repeat::Safe, &command).await
+        self.link.query("sessions.end", Idempotence::Safe, &command).await
     }
 
     async fn end_all(&self, user: UserId) -> Result<u64, StoreError> {
@@ -199,12 +199,12 @@ impl Sessions for RedisSessions {
         let key = self.keys.tokens(user);
         let mut all = redis::cmd("ZRANGE");
         all.arg(&key).arg(0).arg(-1);
-        let tokens: Vec<String> = self.link.query(OP, Repeat::Safe, &all).await?;
+        let tokens: Vec<String> = self.link.query(OP, Idempotence::Safe, &all).await?;
         let mut ended = 0;
         for some in tokens.chunks(ENDED_AT_ONCE) {
             let calls: Vec<Call> =
                 some.iter().map(|token| END_SESSION.on([self.keys.session(token)]).arg(user.get())).collect();
-            let were_live = self.link.run_all::<bool>(OP, Repeat::Safe, calls).await;
+            let were_live = self.link.run_all::<bool>(OP, Idempotence::Safe, calls).await;
             let were_live = were_live.into_iter().collect::<Result<Vec<_>, _>>()?;
             ended += were_live.iter().filter(|was_live| **was_live).count() as u64;
             let over = some.iter().zip(were_live).filter(|(_, was_live)| *was_live);

@@ -22,33 +22,33 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use mallbox_storage::{Day, DaySpan, MakeUp, Page, SignIns, SignedDay, StoreError, UserId};
+use mallbox_storage::{Day, DaySpan, MakeUpOutcome, Page, SignIns, SignedDay, StoreError, UserId};
 use tokio::sync::Mutex;
 use tokio::time::{sleep, timeout};
 
 use super::keys::Keys;
-use super::link::{Link, Repeat};
+use super::link::{Idempotence, Link};
 use super::script::{COUNT_SIGNS, LOAD_SIGNS, NOTE_SIGN, SIGNED_ALL};
-use super::{KEPT_LONGER, millis};
-use crate::{FAR, SignRows};
+use super::{EXPIRY_GRACE, millis};
+use crate::{BITMAP_USERS_MAX, SignRows};
 
 /// How long a day loaded from the database counts as loaded.
 pub const SIGNS_KEPT: Duration = Duration::from_secs(60 * 60);
 /// Time limit of a query over all users. Loading continues in the background, for the next query.
-const PATIENCE: Duration = Duration::from_millis(1_300);
+const QUERY_TIMEOUT: Duration = Duration::from_millis(1_300);
 /// Maximum number of remembered sign-ins in doubt. Queries over all users miss any further sign-in in doubt
 /// until its day is loaded again.
 const IN_DOUBT_MAX: usize = 16_384;
 /// Interval at which sign-ins in doubt are resolved.
-const ASK_EVERY: Duration = Duration::from_millis(500);
+const RESOLVE_INTERVAL: Duration = Duration::from_millis(500);
 
 pub(super) struct RedisSignIns {
-    everybody: Arc<Everybody>,
+    everybody: Arc<DayBitmaps>,
     rows: Arc<dyn SignRows>,
 }
 
 /// The bitmaps of all users, one per day.
-struct Everybody {
+struct DayBitmaps {
     link: Link,
     keys: Keys,
     rows: Arc<dyn SignRows>,
@@ -76,19 +76,19 @@ struct InDoubtSignIn {
 impl RedisSignIns {
     pub(super) fn new(link: Link, keys: Keys, rows: Arc<dyn SignRows>) -> Self {
         let (reading, in_doubt) = (Mutex::default(), parking_lot::Mutex::default());
-        let everybody = Everybody { link, keys, rows: Arc::clone(&rows), reading, in_doubt };
+        let everybody = DayBitmaps { link, keys, rows: Arc::clone(&rows), reading, in_doubt };
         Self { everybody: Arc::new(everybody), rows }
     }
 }
 
-impl Everybody {
+impl DayBitmaps {
     async fn note(&self, op: &'static str, user: UserId, day: Day) -> Result<(), StoreError> {
-        if user.get() >= FAR {
+        if user.get() >= BITMAP_USERS_MAX {
             return Ok(());
         }
         let [bits, _] = self.keys.signs(day);
-        let call = NOTE_SIGN.on([bits]).arg(user.get()).arg(millis(SIGNS_KEPT + KEPT_LONGER));
-        self.link.run::<u64>(op, Repeat::Safe, call).await.map(drop)
+        let call = NOTE_SIGN.on([bits]).arg(user.get()).arg(millis(SIGNS_KEPT + EXPIRY_GRACE));
+        self.link.run::<u64>(op, Idempotence::Safe, call).await.map(drop)
     }
 
     /// Marks a sign-in as in doubt. A background task resolves and notes the sign-in.
@@ -144,7 +144,7 @@ impl Everybody {
         days: impl Iterator<Item = Day>,
     ) -> Result<(String, Vec<Option<u64>>), StoreError> {
         let call = COUNT_SIGNS.on(days.flat_map(|day| self.keys.signs(day)));
-        let (server, counts): (String, Vec<i64>) = self.link.run(op, Repeat::Safe, call).await?;
+        let (server, counts): (String, Vec<i64>) = self.link.run(op, Idempotence::Safe, call).await?;
         Ok((server, counts.into_iter().map(|count| u64::try_from(count).ok()).collect()))
     }
 
@@ -173,8 +173,8 @@ impl Everybody {
             let users = self.rows.bits(day).await?;
             let [bits, loaded] = self.keys.signs(day);
             let call = LOAD_SIGNS.on([bits, loaded, self.keys.signs_in_hand()]).arg(&server).arg(users);
-            let call = call.arg(millis(SIGNS_KEPT)).arg(millis(SIGNS_KEPT + KEPT_LONGER));
-            let _: u64 = self.link.run(op, Repeat::Safe, call).await?;
+            let call = call.arg(millis(SIGNS_KEPT)).arg(millis(SIGNS_KEPT + EXPIRY_GRACE));
+            let _: u64 = self.link.run(op, Idempotence::Safe, call).await?;
         }
         Ok(())
     }
@@ -186,16 +186,16 @@ impl Everybody {
             let keys = span.days().flat_map(|day| self.keys.signs(day));
             let call = SIGNED_ALL.on(std::iter::once(self.keys.signs_in_hand()).chain(keys));
             // `None` if a day's hour has passed, or another server has taken over since.
-            if let Some(bits) = self.link.run(op, Repeat::Safe, call).await? {
+            if let Some(bits) = self.link.run(op, Idempotence::Safe, call).await? {
                 return Ok(bits);
             }
         }
     }
 }
 
-async fn ask_until_known(everybody: Weak<Everybody>) {
+async fn ask_until_known(everybody: Weak<DayBitmaps>) {
     loop {
-        sleep(ASK_EVERY).await;
+        sleep(RESOLVE_INTERVAL).await;
         let Some(everybody) = everybody.upgrade() else { return };
         if everybody.ask_about_all().await {
             return;
@@ -206,7 +206,7 @@ async fn ask_until_known(everybody: Weak<Everybody>) {
 /// A sign-in in doubt until [settled](Self::settled). Drop marks the sign-in as in doubt, also when the
 /// caller is cancelled.
 struct Doubt<'a> {
-    everybody: &'a Arc<Everybody>,
+    everybody: &'a Arc<DayBitmaps>,
     sign_in: Option<InDoubtSignIn>,
 }
 
@@ -229,7 +229,7 @@ async fn patiently<T>(
     work: impl Future<Output = Result<T, StoreError>>,
 ) -> Result<T, StoreError> {
     let late = || StoreError::Unavailable { op, source: "the days are being read from the record".into() };
-    timeout(PATIENCE, work).await.unwrap_or_else(|_| Err(late()))
+    timeout(QUERY_TIMEOUT, work).await.unwrap_or_else(|_| Err(late()))
 }
 
 /// Returns the users of a bitmap, the highest bit of each byte first.
@@ -252,11 +252,11 @@ impl SignIns for RedisSignIns {
         Ok(is_new)
     }
 
-    async fn make_up(&self, user: UserId, day: Day, most: u32) -> Result<MakeUp, StoreError> {
+    async fn make_up(&self, user: UserId, day: Day, most: u32) -> Result<MakeUpOutcome, StoreError> {
         let sign_in = InDoubtSignIn { user, day, is_made_up: true };
         let doubt = Doubt { everybody: &self.everybody, sign_in: Some(sign_in) };
         let done = self.rows.make_up(user, day, most).await?;
-        if done != MakeUp::TooMany {
+        if done != MakeUpOutcome::TooMany {
             self.everybody.note("make up a day", user, day).await?;
         }
         doubt.settled();

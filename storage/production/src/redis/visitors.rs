@@ -7,13 +7,14 @@ use std::time::Duration;
 use async_trait::async_trait;
 use mallbox_storage::backend::is_kept;
 use mallbox_storage::{
-    Day, DaySpan, Salt, StoreError, VISITS_KEPT, Visit, VisitCounts, Visited, Visitor, Visitors, VisitsOfDay,
+    Day, DaySpan, Salt, StoreError, VISITS_RETENTION_DAYS, Visit, VisitCounts, VisitTarget, Visitor,
+    Visitors, VisitsOfDay,
 };
 
 use super::keys::Keys;
-use super::link::{Link, Repeat};
+use super::link::{Idempotence, Link};
 use super::script::{COUNT_VISITS, Call, DAY_SALT, NOTE_VISITS};
-use super::{KEPT_LONGER, millis};
+use super::{EXPIRY_GRACE, millis};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// Visitors per script call: Lua's `unpack` accepts some thousands of arguments.
@@ -26,9 +27,9 @@ pub(super) struct RedisVisitors {
 }
 
 impl RedisVisitors {
-    fn calls(&self, (of, day): (Visited, Day), new: &[&Visit], today: Day) -> Vec<Call> {
-        let days_left = u32::try_from(day.number() - today.number() + VISITS_KEPT).unwrap_or(0);
-        let kept = millis(DAY * days_left + KEPT_LONGER);
+    fn calls(&self, (of, day): (VisitTarget, Day), new: &[&Visit], today: Day) -> Vec<Call> {
+        let days_left = u32::try_from(day.number() - today.number() + VISITS_RETENTION_DAYS).unwrap_or(0);
+        let kept = millis(DAY * days_left + EXPIRY_GRACE);
         let call = |new: &[&Visit]| {
             let views = new.iter().map(|visit| visit.views).fold(0, u64::saturating_add);
             let call = NOTE_VISITS.on(self.keys.visits(of, day)).arg(views).arg(kept);
@@ -49,17 +50,17 @@ impl Visitors for RedisVisitors {
             by_day.entry((visit.of, visit.day)).or_default().push(visit);
         }
         let calls = by_day.into_iter().flat_map(|(of, new)| self.calls(of, &new, today));
-        let answers = self.link.run_all::<u64>("visitors.note", Repeat::Never, calls).await;
+        let answers = self.link.run_all::<u64>("visitors.note", Idempotence::Never, calls).await;
         answers.into_iter().try_for_each(|answer| answer.map(drop))
     }
 
-    async fn count(&self, of: Visited, span: DaySpan, today: Day) -> Result<VisitCounts, StoreError> {
+    async fn count(&self, of: VisitTarget, span: DaySpan, today: Day) -> Result<VisitCounts, StoreError> {
         let kept: Vec<Day> = span.days().filter(|day| is_kept(*day, today)).collect();
         let (visitors, known) = if kept.is_empty() {
             (0, Vec::new())
         } else {
             let call = COUNT_VISITS.on(kept.iter().flat_map(|day| self.keys.visits(of, *day)));
-            let counts: Vec<u64> = self.link.run("visitors.count", Repeat::Safe, call).await?;
+            let counts: Vec<u64> = self.link.run("visitors.count", Idempotence::Safe, call).await?;
             let (all, of_days) = counts.split_first().unwrap_or((&0, &[]));
             (*all, of_days.chunks(2).map(|pair| (pair[0], pair[1])).collect())
         };
@@ -73,6 +74,6 @@ impl Visitors for RedisVisitors {
 
     async fn salt(&self, day: Day, offered: Salt) -> Result<Salt, StoreError> {
         let call = DAY_SALT.on([self.keys.salt(day)]).arg(&offered[..]).arg(millis(2 * DAY));
-        self.link.run("visitors.salt", Repeat::Safe, call).await
+        self.link.run("visitors.salt", Idempotence::Safe, call).await
     }
 }

@@ -11,12 +11,12 @@ pub(super) const ALL: u32 = (1 << PARTITIONS) - 1;
 
 /// A set of partitions, with a wake-up when a partition is added.
 #[derive(Debug, Default)]
-pub(super) struct WakeUps {
+pub(super) struct ReadySet {
     filled: AtomicU32,
     notify: Notify,
 }
 
-impl WakeUps {
+impl ReadySet {
     /// Marks a partition as having a claim, and wakes a worker if the partition is new in the set.
     pub(super) fn fill(&self, partition: u64) {
         let bit = 1 << partition;

@@ -2,17 +2,17 @@
 
 use mallbox_storage::{Durability, Storage};
 use mallbox_storage_embedded::EmbeddedOptions;
-use mallbox_test_servers::Ground;
+use mallbox_test_servers::MallLocation;
 
 /// A back end with nothing in it.
 pub struct Back {
     pub storage: Storage,
-    _ground: Ground,
+    _ground: MallLocation,
 }
 
 /// In a directory of its own. Nobody pulls the plug here.
 pub async fn embedded() -> Back {
-    let ground = Ground::directory();
+    let ground = MallLocation::directory();
     let options = ground.embedded().expect("a directory").clone();
     let options = EmbeddedOptions { durability: Durability::Process, ..options };
     let storage = mallbox_storage_embedded::open(options).await.unwrap();
@@ -21,15 +21,15 @@ pub async fn embedded() -> Back {
 
 /// On one Redis and MariaDB.
 pub async fn on_one_redis() -> Back {
-    on(Ground::on_servers()).await
+    on(MallLocation::on_servers()).await
 }
 
 /// On a cluster of three masters, and MariaDB.
 pub async fn on_a_cluster() -> Back {
-    on(Ground::on_cluster()).await
+    on(MallLocation::on_cluster()).await
 }
 
-async fn on(ground: Ground) -> Back {
+async fn on(ground: MallLocation) -> Back {
     let storage = ground.open().await;
     Back { storage, _ground: ground }
 }

@@ -1,6 +1,8 @@
 //! Steps on [`DeadLetters`](mallbox_storage::DeadLetters), as an operator takes them.
 
-use mallbox_storage::{DeadLetter, DeadLetterId, DeadState, OrderId, Page, Replayed, Reservation, Timestamp};
+use mallbox_storage::{
+    DeadLetter, DeadLetterId, DeadState, OrderId, Page, ReplayOutcome, ReserveOutcome, Timestamp,
+};
 
 use crate::dice::Dice;
 use crate::normal::{self, said};
@@ -64,16 +66,16 @@ async fn replay(side: &mut Side, letter: &DeadLetter, now: Timestamp) -> String 
     answers.push(take_in_loose_units(side, letter.voucher, letter.user, letter.order).await);
     let sales = &side.storage.sales;
     let is_to_reserve = letter.state == DeadState::Open && !letter.holds_unit;
-    let mut reserved = Reservation::Held;
+    let mut reserved = ReserveOutcome::Held;
     if is_to_reserve {
         reserved = sales.reserve(letter.voucher, letter.user, letter.order).await.unwrap();
         answers.push(format!("{reserved:?}"));
     }
-    if reserved != Reservation::SoldOut {
+    if reserved != ReserveOutcome::SoldOut {
         let replayed = side.storage.dead_letters.replay(letter.id, now).await;
-        let is_order = matches!(replayed, Ok(Replayed::Order(_)));
+        let is_order = matches!(replayed, Ok(ReplayOutcome::Order(_)));
         answers.push(said(replayed));
-        if reserved == Reservation::Taken && !is_order {
+        if reserved == ReserveOutcome::Taken && !is_order {
             answers.push(said(sales.release(letter.voucher, letter.user, letter.order).await));
         }
     }

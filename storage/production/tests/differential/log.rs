@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use mallbox_storage::{DeadReason, Logged, OrderId, OrderLog, Persisted, Timestamp, UserId, VoucherId};
+use mallbox_storage::{
+    DeadReason, LoggedClaim, OrderId, OrderLog, PersistOutcome, Timestamp, UserId, VoucherId,
+};
 
 use crate::dice::Dice;
 use crate::normal::{by_order, log_state, said, without_places};
@@ -123,20 +125,20 @@ fn max(dice: &mut Dice, scene: &Scene) -> usize {
     if scene.is_one_partition { dice.pick(&[0, 1, 2, 5, usize::MAX]) } else { usize::MAX }
 }
 
-fn deadline((logged, persisted): (&Logged, &Persisted)) -> Option<(OrderId, Timestamp)> {
+fn deadline((logged, persisted): (&LoggedClaim, &PersistOutcome)) -> Option<(OrderId, Timestamp)> {
     match persisted {
-        Persisted::Written { deadline } => deadline.map(|deadline| (logged.claim.order, deadline)),
-        Persisted::Repeat | Persisted::DeadLetter(_) => None,
+        PersistOutcome::Written { deadline } => deadline.map(|deadline| (logged.claim.order, deadline)),
+        PersistOutcome::Repeat | PersistOutcome::DeadLetter(_) => None,
     }
 }
 
 /// By order, so that it is the same on both sides, whatever the positions are.
-fn in_hand(side: &Side, worker: &str, share: Share) -> Vec<Logged> {
+fn in_hand(side: &Side, worker: &str, share: Share) -> Vec<LoggedClaim> {
     let hand = by_order(side.hands.get(worker).cloned().unwrap_or_default());
     hand.into_iter().take(share).collect()
 }
 
-async fn done(log: &dyn OrderLog, worker: &str, settled: &[Logged]) -> String {
+async fn done(log: &dyn OrderLog, worker: &str, settled: &[LoggedClaim]) -> String {
     let not_in_hand = log.done(worker, settled).await;
     said(not_in_hand.map(|mut orders| {
         orders.sort_unstable();
@@ -144,7 +146,7 @@ async fn done(log: &dyn OrderLog, worker: &str, settled: &[Logged]) -> String {
     }))
 }
 
-fn let_go(side: &mut Side, worker: &str, some: &[Logged]) {
+fn let_go(side: &mut Side, worker: &str, some: &[LoggedClaim]) {
     if let Some(hand) = side.hands.get_mut(worker) {
         hand.retain(|logged| !some.contains(logged));
     }

@@ -1,7 +1,7 @@
 //! Steps on [`GeoIndex`](mallbox_storage::GeoIndex), and what keeps it as the record is.
 
 use mallbox_storage::geo_index::{place, restore};
-use mallbox_storage::{Around, LatLng, PlacedShop, ShopId, Storage};
+use mallbox_storage::{LatLng, NearbyQuery, PlacedShop, ShopId, Storage};
 
 use crate::dice::Dice;
 use crate::normal::said;
@@ -27,7 +27,7 @@ pub enum NearbyStep {
     Put(PlacedShop),
     Add(Vec<PlacedShop>),
     Remove(ShopId),
-    Near(Around),
+    Near(NearbyQuery),
     Count,
     /// As after a write of the shop.
     Place(ShopId),
@@ -41,7 +41,7 @@ impl NearbyStep {
             0..25 => Self::Put(shop(dice, scene)),
             25..35 => Self::Add((0..dice.below(4)).map(|_| shop(dice, scene)).collect()),
             35..42 => Self::Remove(scene.shop(dice)),
-            42..80 => Self::Near(Around {
+            42..80 => Self::Near(NearbyQuery {
                 centre: somewhere(dice),
                 radius_m: dice.pick(&[0.0, 0.2, 800.0, 5_000.0, f64::INFINITY, f64::NAN, -1.0]),
                 kind: dice.chance(50).then(|| scene.shop_type(dice)),
@@ -82,7 +82,7 @@ pub async fn everywhere(storage: &Storage) -> Vec<String> {
     let mut lines = vec![format!("shops by place: {}", said(storage.geo_index.count().await))];
     for (lng, lat) in PLACES {
         let centre = LatLng::new(lng, lat).unwrap();
-        let around = Around { centre, radius_m: f64::INFINITY, kind: None, skip: 0, max: usize::MAX };
+        let around = NearbyQuery { centre, radius_m: f64::INFINITY, kind: None, skip: 0, max: usize::MAX };
         lines.push(format!("near {centre:?}: {}", said(storage.geo_index.near(&around).await)));
     }
     lines

@@ -1,11 +1,12 @@
-//! The answers that may differ, made alike: all there are, each with its reason. Everything else has to be equal.
+//! The answers that may differ, made alike: all there are, each with its reason. Everything else has to be
+//! equal.
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 
 use mallbox_storage::{
-    Claim, ClaimAnswer, DeadLetter, DeadLetterId, DeadState, LockAnswer, LogState, Logged, OrderId, Page,
-    Payment, PaymentId, Storage, StoreError, Voided,
+    Claim, ClaimOutcome, DeadLetter, DeadLetterId, DeadState, LockOutcome, LogState, LoggedClaim, OrderId,
+    Page, Payment, PaymentId, Storage, StoreError, VoidOutcome,
 };
 
 /// An answer in words. Of trouble only its kind counts: drivers have words of their own.
@@ -21,10 +22,10 @@ pub fn said<T: Debug>(answer: Result<T, StoreError>) -> String {
 }
 
 /// Who holds several units of a sale all the same, because buyers were lost, is told of any of them.
-pub async fn claim_answer(storage: &Storage, claim: &Claim, answer: ClaimAnswer) -> String {
+pub async fn claim_answer(storage: &Storage, claim: &Claim, answer: ClaimOutcome) -> String {
     let named = match answer {
-        ClaimAnswer::AlreadyBought(order) => order,
-        ClaimAnswer::Accepted => claim.order,
+        ClaimOutcome::AlreadyBought(order) => order,
+        ClaimOutcome::Accepted => claim.order,
         other => return format!("{other:?}"),
     };
     let mut held: BTreeSet<OrderId> =
@@ -48,27 +49,27 @@ pub fn log_state(LogState { pending, oldest, trouble, .. }: LogState) -> String 
 }
 
 /// Where a claim stands is for the log alone to read.
-pub fn without_places(claims: &[Logged]) -> String {
+pub fn without_places(claims: &[LoggedClaim]) -> String {
     let claims: Vec<_> = claims.iter().map(|logged| (logged.claim, logged.attempts)).collect();
     format!("{claims:?}")
 }
 
 /// Claims of several partitions come in any order.
-pub fn by_order(mut claims: Vec<Logged>) -> Vec<Logged> {
+pub fn by_order(mut claims: Vec<LoggedClaim>) -> Vec<LoggedClaim> {
     claims.sort_by_key(|logged| logged.claim.order);
     claims
 }
 
 /// Tokens rise, by how much is nobody's business; and leases run on real time.
-pub fn lock_answer(answer: LockAnswer, greatest: &mut u64) -> String {
+pub fn lock_answer(answer: LockOutcome, greatest: &mut u64) -> String {
     match answer {
-        LockAnswer::Busy { left } => format!("busy, for more than a minute: {}", left.as_secs() > 60),
-        LockAnswer::Held(token) if token.get() == *greatest => "held as before".into(),
-        LockAnswer::Held(token) if token.get() > *greatest => {
+        LockOutcome::Busy { left } => format!("busy, for more than a minute: {}", left.as_secs() > 60),
+        LockOutcome::Held(token) if token.get() == *greatest => "held as before".into(),
+        LockOutcome::Held(token) if token.get() > *greatest => {
             *greatest = token.get();
             "held by a new token".into()
         }
-        LockAnswer::Held(token) => format!("held by {token}, which is below {greatest}"),
+        LockOutcome::Held(token) => format!("held by {token}, which is below {greatest}"),
     }
 }
 
@@ -91,11 +92,11 @@ pub fn letter(letter: DeadLetter) -> DeadLetter {
     DeadLetter { id: DeadLetterId::new(0), ..letter }
 }
 
-pub fn voided(voided: Voided) -> Voided {
+pub fn voided(voided: VoidOutcome) -> VoidOutcome {
     match voided {
-        Voided::Void(it) => Voided::Void(letter(it)),
-        Voided::Replayed(it) => Voided::Replayed(letter(it)),
-        Voided::Unknown => Voided::Unknown,
+        VoidOutcome::Void(it) => VoidOutcome::Void(letter(it)),
+        VoidOutcome::Replayed(it) => VoidOutcome::Replayed(letter(it)),
+        VoidOutcome::Unknown => VoidOutcome::Unknown,
     }
 }
 

@@ -1,8 +1,8 @@
 //! Steps on [`Orders`](mallbox_storage::Orders) and the [`Outbox`](mallbox_storage::Outbox).
 
 use mallbox_storage::{
-    Cents, Claim, DeadReason, Errand, LogPosition, Logged, Order, OrderFilter, OrderId, OrderStatus, Page,
-    PaymentMode, Step as Move, Timestamp, UserId, VoucherId,
+    Cents, Claim, DeadReason, LogPosition, LoggedClaim, Order, OrderFilter, OrderId, OrderStatus,
+    OutboxEntry, Page, PaymentMode, Timestamp, Transition as Move, UserId, VoucherId,
 };
 
 use crate::dice::Dice;
@@ -13,7 +13,8 @@ use crate::step::Side;
 
 #[derive(Clone, Debug)]
 pub enum OrderStep {
-    /// What never went through the log, as when a log was lost. The sales are loaded anew, since they know nothing of it.
+    /// What never went through the log, as when a log was lost. The sales are loaded anew, since they know
+    /// nothing of it.
     Persist(Vec<Claim>, Timestamp),
     Bury(Claim, DeadReason, String, Timestamp),
     /// Of an ordinary voucher, or what calls itself so.
@@ -108,7 +109,7 @@ impl OrderStep {
             }
             Self::RunErrands { max, are_done } => run_errands(side, *max, *are_done).await,
             Self::ForgetUnknownErrand(order) => {
-                let errand = Errand::Release {
+                let errand = OutboxEntry::Release {
                     voucher: VoucherId::new(u64::MAX),
                     user: UserId::new(u64::MAX),
                     order: *order,
@@ -126,7 +127,7 @@ pub async fn run_errands(side: &mut Side, max: u32, are_done: bool) -> String {
         error => return said(error),
     };
     let mut answers = vec![format!("{errands:?}")];
-    for Errand::Release { voucher, user, order } in &errands {
+    for OutboxEntry::Release { voucher, user, order } in &errands {
         answers.push(take_in_loose_units(side, *voucher, *user, *order).await);
         answers.push(said(side.storage.sales.release(*voucher, *user, *order).await));
     }
@@ -136,8 +137,9 @@ pub async fn run_errands(side: &mut Side, max: u32, are_done: bool) -> String {
     answers.join(", ")
 }
 
-/// Before a unit is given back or taken, for an order: a user who holds another one, for which nothing in log and record
-/// stands, may be taken for its holder. The sale is loaded anew then, which leaves no such units.
+/// Before a unit is given back or taken, for an order: a user who holds another one, for which nothing in
+/// log and record stands, may be taken for its holder. The sale is loaded anew then, which leaves no such
+/// units.
 pub async fn take_in_loose_units(
     side: &mut Side,
     voucher: VoucherId,
@@ -162,8 +164,8 @@ async fn cancel_and_claim(side: &mut Side, claim: &Claim) -> String {
     answers.join(", ")
 }
 
-fn logged(claim: Claim) -> Logged {
-    Logged { position: LogPosition { major: 0, minor: claim.order.get() }, claim, attempts: 0 }
+fn logged(claim: Claim) -> LoggedClaim {
+    LoggedClaim { position: LogPosition { major: 0, minor: claim.order.get() }, claim, attempts: 0 }
 }
 
 async fn reload(side: &mut Side, claims: &[Claim]) -> String {

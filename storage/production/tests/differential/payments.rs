@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use mallbox_storage::{
-    Cents, OrderId, Payment, PaymentId, PaymentState, Step as Move, StoreError, Timestamp,
+    Cents, OrderId, Payment, PaymentId, PaymentState, StoreError, Timestamp, Transition as Move,
 };
 
 use crate::dice::Dice;

@@ -1,6 +1,8 @@
 //! Steps on [`Users`](mallbox_storage::Users).
 
-use mallbox_storage::{Card, LastOperator, Page, Phone, RightsChange, Role, Timestamp, UserFilter, UserId};
+use mallbox_storage::{
+    LastOperator, Page, Phone, Profile, RightsChange, Role, Timestamp, UserFilter, UserId,
+};
 
 use crate::dice::Dice;
 use crate::normal::said;
@@ -13,7 +15,7 @@ pub enum PeopleStep {
     Get(UserId),
     ByPhone(Phone),
     Card(UserId),
-    PutCard { user: UserId, name: String, icon: String, card: Card, now: Timestamp },
+    PutCard { user: UserId, name: String, icon: String, card: Profile, now: Timestamp },
     Password(UserId),
     PutPassword(UserId, String, Timestamp),
     ReplacePassword { user: UserId, old: String, new: String, now: Timestamp },
@@ -67,8 +69,8 @@ impl PeopleStep {
     }
 }
 
-fn card(dice: &mut Dice, scene: &Scene) -> Card {
-    Card {
+fn card(dice: &mut Dice, scene: &Scene) -> Profile {
+    Profile {
         city: scene.text(dice),
         introduce: scene.text(dice),
         gender: dice.chance(50),

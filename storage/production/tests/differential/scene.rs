@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use mallbox_storage::{
-    Claim, DeadLetter, DeadState, Errand, OrderFilter, OrderId, Page, Phone, ShopId, ShopTypeId, Storage,
-    Timestamp, TokenHash, UserId, VoucherId,
+    Claim, DeadLetter, DeadState, OrderFilter, OrderId, OutboxEntry, Page, Phone, ShopId, ShopTypeId,
+    Storage, Timestamp, TokenHash, UserId, VoucherId,
 };
 
 use crate::dice::Dice;
@@ -86,8 +86,8 @@ impl Scene {
         }
     }
 
-    /// The sales, in the record and put. Deadlines and shops are asked for first, as at every start: by its first question a
-    /// back end may set all that the record has.
+    /// The sales, in the record and put. Deadlines and shops are asked for first, as at every start: by its
+    /// first question a back end may set all that the record has.
     pub fn opening(&mut self, dice: &mut Dice) -> Vec<Step> {
         let mut steps = vec![Step::Shared(SharedStep::Next), Step::Nearby(NearbyStep::Count)];
         for voucher in (1..=VOUCHERS).map(VoucherId::new) {
@@ -237,9 +237,9 @@ impl Scene {
     }
 }
 
-/// A claim repeats another only while that is being made: not after its order was closed, or buried without a unit, which
-/// a sale that was loaded since does not know. And whose last order of the sale is closed and not released yet, is told
-/// that it is held or that it is being closed.
+/// A claim repeats another only while that is being made: not after its order was closed, or buried without
+/// a unit, which a sale that was loaded since does not know. And whose last order of the sale is closed and
+/// not released yet, is told that it is held or that it is being closed.
 async fn may_claim(storage: &Storage, claim: &Claim) -> bool {
     !is_closed(storage, claim.order).await
         && !is_without_unit(storage, claim.order).await
@@ -258,13 +258,14 @@ async fn is_without_unit(storage: &Storage, order: OrderId) -> bool {
 
 async fn is_to_be_released(storage: &Storage, voucher: VoucherId, user: UserId, but: OrderId) -> bool {
     let errands = storage.outbox.open(u32::MAX).await.unwrap();
-    errands.iter().any(|Errand::Release { voucher: of, user: whose, order }| {
+    errands.iter().any(|OutboxEntry::Release { voucher: of, user: whose, order }| {
         (*of, *whose) == (voucher, user) && *order != but
     })
 }
 
-/// Whether a user holds a unit for which nothing in log and record stands, but for this order's: one that is to be
-/// released, or that of a letter that has none in the record. A back end may know units by their orders, or count them.
+/// Whether a user holds a unit for which nothing in log and record stands, but for this order's: one that is
+/// to be released, or that of a letter that has none in the record. A back end may know units by their
+/// orders, or count them.
 pub async fn has_loose_unit(storage: &Storage, voucher: VoucherId, user: UserId, but: OrderId) -> bool {
     let (letters, _) =
         storage.dead_letters.page(Some(DeadState::Open), Page::new(1, u32::MAX)).await.unwrap();

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use mallbox_storage::{Logged, Storage};
+use mallbox_storage::{LoggedClaim, Storage};
 
 use crate::dice::Dice;
 use crate::keepsakes::Keepsake;
@@ -25,7 +25,7 @@ pub struct Side {
     /// Its ports.
     pub storage: Storage,
     /// What each worker has in hand.
-    pub hands: HashMap<&'static str, Vec<Logged>>,
+    pub hands: HashMap<&'static str, Vec<LoggedClaim>>,
     /// The greatest token that each lock has had.
     pub tokens: HashMap<&'static str, u64>,
 }

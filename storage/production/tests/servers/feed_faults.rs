@@ -1,4 +1,5 @@
-//! What Redis can do to feeds, whose truth is in the record: lose inboxes, lack what was pushed last, or be away.
+//! What Redis can do to feeds, whose truth is in the record: lose inboxes, lack what was pushed last, or be
+//! away.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,5 @@
-//! What holds on servers alone: faults of Redis and MySQL, failovers, several instances, and ways to set servers up.
+//! What holds on servers alone: faults of Redis and MySQL, failovers, several instances, and ways to set
+//! servers up.
 #![expect(clippy::unwrap_used, reason = "helpers of a test binary: a failure is a failed test")]
 
 mod cache_faults;

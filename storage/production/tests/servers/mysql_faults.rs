@@ -1,4 +1,5 @@
-//! What goes wrong between a mall and MySQL: each call ends soon, says what it was, and the next one finds its way.
+//! What goes wrong between a mall and MySQL: each call ends soon, says what it was, and the next one finds
+//! its way.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -6,8 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use mallbox_storage::{
-    Cents, DeadReason, NewSale, OpenError, OrderStatus, Persisted, Phone, ShopId, Step, Stepped, StoreError,
-    Timestamp, UserId, VoucherId, VoucherStatus, VoucherText,
+    Cents, DeadReason, NewSale, OpenError, OrderStatus, PersistOutcome, Phone, ShopId, StoreError, Timestamp,
+    Transition, TransitionOutcome, UserId, VoucherId, VoucherStatus, VoucherText,
 };
 use mallbox_storage_production::mysql::{self, MysqlPorts};
 use mallbox_test_patience::{self as patience, Deadline};
@@ -82,7 +83,7 @@ async fn a_server_that_dies_is_found_out_at_once_and_found_again() {
     for _ in 0..3 {
         fails_soon(ports.users.find_or_create(&phone(1), "a", NOON)).await;
         fails_soon(ports.orders.persist(&lost, NOON)).await;
-        fails_soon(ports.orders.step(lost[1].claim.order, Step::Cancel, NOON)).await;
+        fails_soon(ports.orders.step(lost[1].claim.order, Transition::Cancel, NOON)).await;
         fails_soon(ports.orders.count(voucher)).await;
         fails_soon(ports.sequences.next("order", 2)).await;
     }
@@ -96,7 +97,7 @@ async fn a_server_that_dies_is_found_out_at_once_and_found_again() {
     }
     tokio::task::block_in_place(|| server.restart()).unwrap();
     let answers = recovers(|| ports.orders.persist(&lost, NOON)).await;
-    assert!(matches!(answers[..], [Persisted::Written { .. }, Persisted::Repeat]), "{answers:?}");
+    assert!(matches!(answers[..], [PersistOutcome::Written { .. }, PersistOutcome::Repeat]), "{answers:?}");
     assert_eq!(ports.orders.count(voucher).await.unwrap().unpaid, 2);
     assert_eq!(recovers(|| ports.upkeep.setting("a")).await, None);
     assert_eq!(ports.upkeep.trouble().await, None);
@@ -213,7 +214,7 @@ async fn calls_that_are_given_up_leave_no_connection_behind() {
         let _ = tokio::time::timeout(given_up, ports.users.get(UserId::new(1))).await;
     }
     let mut rest = recovers(|| ports.orders.persist(&claims, NOON)).await;
-    assert!(rest.split_off(150).iter().all(|answer| matches!(answer, Persisted::Written { .. })));
+    assert!(rest.split_off(150).iter().all(|answer| matches!(answer, PersistOutcome::Written { .. })));
     assert_eq!(ports.orders.count(voucher).await.unwrap().unpaid, 300);
 }
 
@@ -259,7 +260,7 @@ async fn a_call_that_loses_a_deadlock_is_tried_again() {
         .unwrap();
     let orders = Arc::clone(&w.storage.orders);
     // It locks the order, and waits for the sale.
-    let step = tokio::spawn(async move { orders.step(order.order, Step::Cancel, NOON).await });
+    let step = tokio::spawn(async move { orders.step(order.order, Transition::Cancel, NOON).await });
     let waiting = "SELECT COUNT(*) FROM information_schema.innodb_lock_waits";
     let mut watch = w.database().conn().await;
     while watch.query_first::<i64, _>(waiting).await.unwrap() == Some(0) {
@@ -269,7 +270,7 @@ async fn a_call_that_loses_a_deadlock_is_tried_again() {
     }
     rival.exec_drop("SELECT 1 FROM orders WHERE id = ? FOR UPDATE", (order.order.get(),)).await.unwrap();
     rival.query_drop("COMMIT").await.unwrap();
-    assert!(matches!(step.await.unwrap().unwrap(), Stepped::Done(_)));
+    assert!(matches!(step.await.unwrap().unwrap(), TransitionOutcome::Done(_)));
     assert_eq!(stock(&w, voucher).await, Some(9));
     let deadlocks = "SHOW GLOBAL STATUS LIKE 'innodb_deadlocks'";
     let counted: Option<(String, u64)> = watch.query_first(deadlocks).await.unwrap();

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use mallbox_storage::{ImportEnd, Importing, Page, Phone, Storage, StoreError, User, UserFilter, UserId};
+use mallbox_storage::{FinishOptions, Importing, Page, Phone, Storage, StoreError, User, UserFilter, UserId};
 use mallbox_test_patience::{self as patience, Deadline};
 use mysql_async::Conn;
 use mysql_async::prelude::Queryable as _;
@@ -46,7 +46,7 @@ async fn while_somebody_moves_in_everybody_reads_and_nobody_writes() {
         assert!(patience::is_within(begun.elapsed(), Duration::from_millis(2000)), "{:?}", begun.elapsed());
         assert!(storage.import.begin().await.is_err(), "two at once");
     }
-    assert_eq!(into.finish(ImportEnd::new(QUARTER, NOON)).await.unwrap(), []);
+    assert_eq!(into.finish(FinishOptions::new(QUARTER, NOON)).await.unwrap(), []);
     assert!(other.import.begin().await.unwrap().is_none());
     assert!(other.users.find_or_create(&phone, "a", NOON).await.unwrap().id > UserId::new(600));
 }
@@ -88,9 +88,9 @@ async fn of_an_import_that_loses_its_connection_nothing_stays() {
         let put = into.put(vec![(user(2), false)]).await;
         assert!(matches!(put, Err(StoreError::Unavailable { .. })), "{put:?}");
     }
-    assert!(into.finish(ImportEnd::new(QUARTER, NOON)).await.is_err());
+    assert!(into.finish(FinishOptions::new(QUARTER, NOON)).await.is_err());
     assert_eq!(users(&w.storage).await, []);
-    begin(&w.storage).await.finish(ImportEnd::new(QUARTER, NOON)).await.unwrap();
+    begin(&w.storage).await.finish(FinishOptions::new(QUARTER, NOON)).await.unwrap();
     assert_eq!(users(&w.storage).await, []);
 }
 

@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use mallbox_storage::{
-    Cents, Claim, DeadReason, Logged, OrderCounts, OrderId, Page, PaymentState, Persisted, Phone, Step,
-    Stepped, Storage, UserFilter, UserId,
+    Cents, Claim, DeadReason, LoggedClaim, OrderCounts, OrderId, Page, PaymentState, PersistOutcome, Phone,
+    Storage, Transition, TransitionOutcome, UserFilter, UserId,
 };
 use mallbox_storage_production::Holder;
 use rand::SeedableRng as _;
@@ -18,7 +18,7 @@ use crate::world::{NOON, claim};
 use mallbox_storage_contract::orders::{logged, persist, stock};
 
 /// Writes batches, each again until the record has taken it.
-async fn persist_patiently(storage: Storage, batches: Vec<Vec<Logged>>) -> Vec<Persisted> {
+async fn persist_patiently(storage: Storage, batches: Vec<Vec<LoggedClaim>>) -> Vec<PersistOutcome> {
     let mut answers = Vec::new();
     for batch in batches {
         loop {
@@ -32,10 +32,10 @@ async fn persist_patiently(storage: Storage, batches: Vec<Vec<Logged>>) -> Vec<P
 }
 
 /// Cut into batches in an order of its own.
-fn shuffled(claims: &[Claim], seed: u64) -> Vec<Vec<Logged>> {
+fn shuffled(claims: &[Claim], seed: u64) -> Vec<Vec<LoggedClaim>> {
     let mut claims: Vec<_> = claims.iter().copied().map(logged).collect();
     claims.shuffle(&mut StdRng::seed_from_u64(seed));
-    claims.chunks(40).map(<[Logged]>::to_vec).collect()
+    claims.chunks(40).map(<[LoggedClaim]>::to_vec).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -53,13 +53,14 @@ async fn the_same_claims_from_everywhere_are_written_once() {
         let storage = if seed % 2 == 0 { w.storage.clone() } else { w.other_instance().await };
         processes.spawn(persist_patiently(storage, shuffled(&claims, seed)));
     }
-    let answers: Vec<Persisted> = processes.join_all().await.into_iter().flatten().collect();
-    let count = |wanted: &dyn Fn(&Persisted) -> bool| answers.iter().filter(|answer| wanted(answer)).count();
-    let is_written = |answer: &Persisted| matches!(answer, Persisted::Written { .. });
+    let answers: Vec<PersistOutcome> = processes.join_all().await.into_iter().flatten().collect();
+    let count =
+        |wanted: &dyn Fn(&PersistOutcome) -> bool| answers.iter().filter(|answer| wanted(answer)).count();
+    let is_written = |answer: &PersistOutcome| matches!(answer, PersistOutcome::Written { .. });
     assert_eq!(count(&is_written), 700 + 500, "each is answered for as written by one of them");
-    assert_eq!(count(&|answer| *answer == Persisted::DeadLetter(DeadReason::Oversold)), 300);
-    assert_eq!(count(&|answer| *answer == Persisted::DeadLetter(DeadReason::Double)), 500);
-    assert_eq!(count(&|answer| *answer == Persisted::Repeat), 5 * claims.len());
+    assert_eq!(count(&|answer| *answer == PersistOutcome::DeadLetter(DeadReason::Oversold)), 300);
+    assert_eq!(count(&|answer| *answer == PersistOutcome::DeadLetter(DeadReason::Double)), 500);
+    assert_eq!(count(&|answer| *answer == PersistOutcome::Repeat), 5 * claims.len());
     assert_eq!((stock(&w, sales[0]).await, stock(&w, sales[1]).await), (Some(0), Some(9500)));
     let counts = w.storage.orders.count(sales[0]).await.unwrap();
     assert_eq!(counts, OrderCounts { unpaid: UNITS, ..OrderCounts::default() });
@@ -142,10 +143,10 @@ async fn money_taken_while_its_order_is_cancelled_is_found() {
         persist(&w, &[order]).await;
         let payment = w.storage.payments.start(order.order, Cents::new(100), NOON).await.unwrap();
         let (cancelled, settled) = tokio::join!(
-            w.storage.orders.step(order.order, Step::Cancel, NOON),
+            w.storage.orders.step(order.order, Transition::Cancel, NOON),
             other.payments.settle(payment.id, PaymentState::Captured, NOON),
         );
-        assert!(matches!(cancelled.unwrap(), Stepped::Done(_)) && settled.unwrap());
+        assert!(matches!(cancelled.unwrap(), TransitionOutcome::Done(_)) && settled.unwrap());
     }
     assert_eq!(w.storage.payments.unsettled(NOON, 1000).await.unwrap().len(), 60);
     assert_eq!(w.storage.payments.faults().await.unwrap().captured_on_cancelled, 60);
@@ -171,8 +172,8 @@ async fn the_holders_of_a_sale_are_read_page_by_page() {
     persist(&w, &[beyond]).await;
     let closed = claims[3];
     assert!(matches!(
-        w.storage.orders.step(closed.order, Step::Cancel, NOON).await.unwrap(),
-        Stepped::Done(_)
+        w.storage.orders.step(closed.order, Transition::Cancel, NOON).await.unwrap(),
+        TransitionOutcome::Done(_)
     ));
 
     let holders = record(w.database().url()).await.holders;

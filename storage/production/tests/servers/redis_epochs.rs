@@ -1,9 +1,9 @@
-//! Two Redis servers for one mall, one after the other or both at once: only the one whose epoch is in the database takes
-//! claims and settles them, and it knows what workers had in hand.
+//! Two Redis servers for one mall, one after the other or both at once: only the one whose epoch is in the
+//! database takes claims and settles them, and it knows what workers had in hand.
 
 use std::time::{Duration, Instant};
 
-use mallbox_storage::{ClaimAnswer, Release, Step, Storage, StoreError, VoucherId};
+use mallbox_storage::{ClaimOutcome, ReleaseOutcome, Storage, StoreError, Transition, VoucherId};
 use mallbox_storage_production::redis::{RedisOptions, RedisPorts};
 use mallbox_test_patience::{self as patience, Deadline};
 use mallbox_test_servers::{Redis, RedisOptions as ServerOptions};
@@ -56,11 +56,11 @@ async fn claims_in_hand_when_redis_was_replaced_were_sold_again() {
     let others = w.storage.order_log.done(WORKER, &in_hand).await.unwrap();
     assert_eq!(others.len(), 3, "that log never had them");
     let first = claim(voucher, 1, 1).order;
-    assert_eq!(recovers(&w.storage, claim(voucher, 1, 12)).await, ClaimAnswer::AlreadyBought(first));
+    assert_eq!(recovers(&w.storage, claim(voucher, 1, 12)).await, ClaimOutcome::AlreadyBought(first));
     for user in 4..=5 {
         assert!(accepted(&other, claim(voucher, user, user)).await);
     }
-    assert_eq!(recovers(&w.storage, claim(voucher, 6, 6)).await, ClaimAnswer::SoldOut);
+    assert_eq!(recovers(&w.storage, claim(voucher, 6, 6)).await, ClaimOutcome::SoldOut);
     w.persist_all().await;
     assert_eq!(w.storage.orders.count(voucher).await.unwrap().dead_letters, 0);
 }
@@ -85,7 +85,7 @@ async fn claims_that_were_put_back_into_a_log_that_is_gone_were_lost() {
         assert_eq!(again[0].attempts, u32::from(!breaks_off));
         w.storage.orders.persist(&again, NOON).await.unwrap();
         w.storage.order_log.done("another", &again).await.unwrap();
-        let bought = ClaimAnswer::AlreadyBought(claim(voucher, 1, 1).order);
+        let bought = ClaimOutcome::AlreadyBought(claim(voucher, 1, 1).order);
         assert_eq!(recovers(&w.storage, claim(voucher, 1, 2)).await, bought);
     }
 }
@@ -102,11 +102,11 @@ async fn a_unit_given_back_on_a_master_that_was_followed_by_another_was_never_so
     tell(&first.url(), &["WAIT", "1", "5000"]);
     let there = fail_over(&w, &second, other).await;
     // Loaded there while the order is live.
-    assert_eq!(attempt(&there, claim(voucher, 2, 2)).await.unwrap(), ClaimAnswer::SoldOut);
-    let _ = w.storage.orders.step(mine.order, Step::Cancel, NOON).await.unwrap();
+    assert_eq!(attempt(&there, claim(voucher, 2, 2)).await.unwrap(), ClaimOutcome::SoldOut);
+    let _ = w.storage.orders.step(mine.order, Transition::Cancel, NOON).await.unwrap();
     let released = w.storage.sales.release(voucher, mine.user, mine.order).await;
     assert!(is_refused(&released), "{released:?}");
-    assert_eq!(there.sales.release(voucher, mine.user, mine.order).await.unwrap(), Release::Released);
+    assert_eq!(there.sales.release(voucher, mine.user, mine.order).await.unwrap(), ReleaseOutcome::Released);
     assert!(accepted(&there, claim(voucher, 2, 2)).await);
 }
 
@@ -150,7 +150,7 @@ async fn live_stock_of_a_new_master_missed_a_unit_that_a_worker_had_in_hand() {
     }
     w.storage.orders.persist(&in_hand, NOON).await.unwrap();
     w.storage.order_log.done(WORKER, &in_hand).await.unwrap();
-    assert_eq!(recovers(&there, claim(voucher, 3, 3)).await, ClaimAnswer::Accepted);
+    assert_eq!(recovers(&there, claim(voucher, 3, 3)).await, ClaimOutcome::Accepted);
     assert_eq!(there.sales.units(voucher).await.unwrap().unwrap().taken, 3);
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use mallbox_storage::{CircuitState, ClaimAnswer, LockOwner, Locker, OrderId, StoreError, VoucherId};
+use mallbox_storage::{CircuitState, ClaimOutcome, LockOwner, Locker, OrderId, StoreError, VoucherId};
 use mallbox_storage_production::redis::RedisOptions;
 use mallbox_test_patience::{self as patience, Deadline};
 use mallbox_test_servers::{RedisCluster, RedisOptions as ServerOptions};
@@ -49,8 +49,8 @@ async fn a_server_that_is_killed_is_found_again_with_all_it_answered() {
     server.kill();
     all_fail_fast(&w, voucher).await;
     tokio::task::block_in_place(|| server.restart().unwrap());
-    assert_eq!(recovers(&w.storage, claim(voucher, 1, 1)).await, ClaimAnswer::Accepted, "a repeat");
-    assert_eq!(recovers(&w.storage, claim(voucher, 2, 2)).await, ClaimAnswer::Accepted);
+    assert_eq!(recovers(&w.storage, claim(voucher, 1, 1)).await, ClaimOutcome::Accepted, "a repeat");
+    assert_eq!(recovers(&w.storage, claim(voucher, 2, 2)).await, ClaimOutcome::Accepted);
     assert_eq!(w.persist_all().await.len(), 2);
     assert_eq!(w.storage.sales.units(voucher).await.unwrap().unwrap().taken, 2);
 }
@@ -69,7 +69,7 @@ async fn a_server_that_lost_the_end_of_what_it_answered_sells_nothing_twice() {
     let before = copy_of(server.dir());
     tokio::task::block_in_place(|| server.restart().unwrap());
     for user in 2..=4 {
-        assert_eq!(recovers(&w.storage, claim(voucher, user, user)).await, ClaimAnswer::Accepted);
+        assert_eq!(recovers(&w.storage, claim(voucher, user, user)).await, ClaimOutcome::Accepted);
     }
     assert_eq!(w.persist_all().await.len(), 3);
     let due: Vec<_> = w.storage.orders.unpaid(OrderId::new(0), 9).await.unwrap();
@@ -82,9 +82,9 @@ async fn a_server_that_lost_the_end_of_what_it_answered_sells_nothing_twice() {
     });
     // Three orders are in the record of which this server never heard. Nobody tells the instances.
     let again = recovers(&w.storage, claim(voucher, 3, 33)).await;
-    assert_eq!(again, ClaimAnswer::AlreadyBought(claim(voucher, 3, 3).order));
+    assert_eq!(again, ClaimOutcome::AlreadyBought(claim(voucher, 3, 3).order));
     assert!(accepted(&other, claim(voucher, 5, 5)).await);
-    assert_eq!(recovers(&w.storage, claim(voucher, 6, 6)).await, ClaimAnswer::SoldOut);
+    assert_eq!(recovers(&w.storage, claim(voucher, 6, 6)).await, ClaimOutcome::SoldOut);
     assert_eq!(w.storage.sales.units(voucher).await.unwrap().unwrap().taken, 5);
     w.persist_all().await;
     assert_eq!(w.storage.orders.count(voucher).await.unwrap().dead_letters, 0);
@@ -107,7 +107,7 @@ async fn a_master_that_was_demoted_and_promoted_again_is_not_believed() {
     follow(&first.url(), second.port());
     let there = w.on_redis_at(second.url()).await;
     let sold_there = recovers(&there, claim(voucher, 2, 2)).await;
-    assert_eq!(sold_there, ClaimAnswer::Accepted, "its script is sent to the second");
+    assert_eq!(sold_there, ClaimOutcome::Accepted, "its script is sent to the second");
     tell(&second.url(), &["WAIT", "1", "5000"]);
     // A replica of nobody.
     tell(&first.url(), &["REPLICAOF", "127.0.0.1", "1"]);
@@ -121,9 +121,9 @@ async fn a_master_that_was_demoted_and_promoted_again_is_not_believed() {
 
     tell(&first.url(), &["REPLICAOF", "NO", "ONE"]);
     let again = recovers(&w.storage, claim(voucher, 3, 33)).await;
-    assert_eq!(again, ClaimAnswer::AlreadyBought(claim(voucher, 3, 3).order));
+    assert_eq!(again, ClaimOutcome::AlreadyBought(claim(voucher, 3, 3).order));
     assert!(accepted(&w.storage, claim(voucher, 5, 5)).await);
-    assert_eq!(recovers(&w.storage, claim(voucher, 6, 6)).await, ClaimAnswer::SoldOut);
+    assert_eq!(recovers(&w.storage, claim(voucher, 6, 6)).await, ClaimOutcome::SoldOut);
     w.persist_all().await;
     assert_eq!(w.storage.orders.count(voucher).await.unwrap().dead_letters, 0);
 }
@@ -179,7 +179,7 @@ async fn a_cluster_that_lost_a_node_is_whole_again_with_it() {
         // That node kept nothing: its sales are loaded anew, and the others are whole.
         assert_eq!(
             recovers(&w.storage, claim(*voucher, 3, 200 + voucher.get())).await,
-            ClaimAnswer::Accepted
+            ClaimOutcome::Accepted
         );
     }
 }
@@ -245,7 +245,7 @@ async fn one_silent_master_of_three_took_the_time_of_calls_to_it_and_nothing_fro
         let claims =
             sales.iter().map(|sale| w.storage.sales.claim(claim(*sale, number, 1_000 * number + sale.get())));
         let answers = futures_util::future::join_all(claims).await;
-        answers.iter().filter(|answer| matches!(answer, Ok(ClaimAnswer::Accepted))).count()
+        answers.iter().filter(|answer| matches!(answer, Ok(ClaimOutcome::Accepted))).count()
     };
     assert_eq!(circuits().await.len(), 3);
     assert_eq!(round(2).await, 16);

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use mallbox_storage::geo_index::place;
-use mallbox_storage::{Around, LatLng, NearShop, PlacedShop, ShopId, ShopTypeId, Storage, StoreError};
+use mallbox_storage::{LatLng, NearbyQuery, NearbyShop, PlacedShop, ShopId, ShopTypeId, Storage, StoreError};
 use mallbox_test_patience::{self as patience, Deadline};
 use mallbox_test_servers::{Redis, RedisCluster, RedisOptions as ServerOptions};
 
@@ -15,9 +15,9 @@ use mallbox_storage_contract::shops::text;
 /// What no call may take longer than, whatever Redis does.
 const LONGEST: Duration = Duration::from_millis(1500);
 
-fn around() -> Around {
+fn around() -> NearbyQuery {
     let centre = LatLng::new(120.149_993, 30.334_229).unwrap();
-    Around { centre, radius_m: 5_000.0, kind: None, skip: 0, max: 10 }
+    NearbyQuery { centre, radius_m: 5_000.0, kind: None, skip: 0, max: 10 }
 }
 
 /// Shops in the record, each placed; the first of them nearest.
@@ -49,7 +49,7 @@ async fn near_again(storage: &Storage) -> Vec<ShopId> {
     }
 }
 
-fn ids(found: &[NearShop]) -> Vec<ShopId> {
+fn ids(found: &[NearbyShop]) -> Vec<ShopId> {
     found.iter().map(|near| near.shop).collect()
 }
 
@@ -132,7 +132,7 @@ async fn a_new_instance_finds_what_another_has_put() {
     for number in 0..16_u32 {
         let centre = LatLng::new(f64::from(number), 0.0).unwrap();
         for kind in (0..4).map(ShopTypeId::new) {
-            let asked = Around { centre, kind: Some(kind), ..around() };
+            let asked = NearbyQuery { centre, kind: Some(kind), ..around() };
             found += other.geo_index.near(&asked).await.unwrap().len();
         }
     }

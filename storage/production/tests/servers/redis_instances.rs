@@ -1,9 +1,10 @@
-//! Several instances on one Redis: they sell what one would sell, share the work, and finish what one left that died.
+//! Several instances on one Redis: they sell what one would sell, share the work, and finish what one left
+//! that died.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use mallbox_storage::{Claim, ClaimAnswer, Logged, Release, Step, Storage, StoreError};
+use mallbox_storage::{Claim, ClaimOutcome, LoggedClaim, ReleaseOutcome, Storage, StoreError, Transition};
 use mallbox_storage_production::redis::{RedisOptions, RedisPorts};
 use mallbox_test_patience::{self as patience, Deadline};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -17,7 +18,7 @@ use mallbox_storage_contract::orders::persist;
 
 const SILENCE: Duration = Duration::from_millis(800);
 
-async fn take(storage: &Storage, wait: Duration) -> Vec<Logged> {
+async fn take(storage: &Storage, wait: Duration) -> Vec<LoggedClaim> {
     storage.order_log.take(WORKER, 1000, wait).await.unwrap()
 }
 
@@ -93,7 +94,7 @@ async fn a_sale_loaded_by_many_at_once_while_units_come_back_is_right() {
             let (storage, attempts) = (instances[0].clone(), attempts.clone());
             tokio::spawn(async move {
                 for attempt in attempts.iter().take(100) {
-                    let _ = storage.orders.step(attempt.order, Step::Cancel, NOON).await.unwrap();
+                    let _ = storage.orders.step(attempt.order, Transition::Cancel, NOON).await.unwrap();
                     let _ = storage.sales.release(voucher, attempt.user, attempt.order).await.unwrap();
                 }
             })
@@ -116,7 +117,7 @@ async fn a_sale_loaded_by_many_at_once_while_units_come_back_is_right() {
             assert!(accepted(&w.storage, again).await, "whoever gave back may buy again");
         }
         let held = w.storage.sales.claim(claim(voucher, 200, 9000)).await.unwrap();
-        assert_eq!(held, ClaimAnswer::AlreadyBought(attempts[199].order));
+        assert_eq!(held, ClaimOutcome::AlreadyBought(attempts[199].order));
     }
 }
 
@@ -181,7 +182,7 @@ async fn a_release_that_is_repeated_gives_back_once() {
     for _ in 0..3 {
         releases.push(w.storage.sales.release(voucher, mine.user, mine.order).await.unwrap());
     }
-    assert_eq!(releases, [Release::Released, Release::NotHeld, Release::NotHeld]);
+    assert_eq!(releases, [ReleaseOutcome::Released, ReleaseOutcome::NotHeld, ReleaseOutcome::NotHeld]);
     assert_eq!(w.storage.sales.units(voucher).await.unwrap().unwrap().taken, 0);
 }
 
@@ -214,7 +215,8 @@ async fn slow_way_to(url: &str) -> String {
 #[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server and mariadbd")]
 async fn a_unit_that_passes_to_an_order_which_was_closed_meanwhile_comes_back() {
     let limit = Deadline::after(Duration::from_secs(20));
-    // On a busy machine the slow way may take longer than a call waits: what became of the unit is then unknown.
+    // On a busy machine the slow way may take longer than a call waits: what became of the unit is then
+    // unknown.
     while let Err(error) = pass_a_unit_on_to_an_order_that_is_closed().await {
         assert!(!limit.is_over(), "{error}");
     }
@@ -235,7 +237,7 @@ async fn pass_a_unit_on_to_an_order_that_is_closed() -> Result<(), StoreError> {
     let late = tokio::spawn(async move { slow.sales.release(voucher, second.user, second.order).await });
     // The record has told it by then of the order, which is cancelled before Redis hears of anything.
     tokio::time::sleep(Duration::from_millis(100)).await;
-    let _ = w.storage.orders.step(first.order, Step::Cancel, NOON).await.unwrap();
+    let _ = w.storage.orders.step(first.order, Transition::Cancel, NOON).await.unwrap();
     let _ = w.storage.sales.release(voucher, first.user, first.order).await.unwrap();
     let _ = late.await.unwrap()?;
     assert_eq!(w.storage.sales.units(voucher).await.unwrap().unwrap().taken, 0);

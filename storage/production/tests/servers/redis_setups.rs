@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mallbox_storage::{ClaimAnswer, OpenError};
+use mallbox_storage::{ClaimOutcome, OpenError};
 use mallbox_storage_production::redis::{RedisDurability, RedisOptions};
 use mallbox_test_patience::Deadline;
 use mallbox_test_servers::{RedisOptions as ServerOptions, RedisSentinel};
@@ -69,15 +69,15 @@ async fn the_master_that_sentinels_name_is_followed() {
     // By the operator's wish: the old master goes on as a replica, and refuses writes.
     tell(&format!("redis://127.0.0.1:{}", sentinel.port()), &["SENTINEL", "FAILOVER", "mall"]);
     until(|| heard_of(&master.url(), "role:slave") && heard_of(&replica.url(), "role:master")).await;
-    assert_eq!(recovers(&w.storage, claim(voucher, 1, 1)).await, ClaimAnswer::Accepted, "a repeat");
-    assert_eq!(recovers(&w.storage, claim(voucher, 2, 2)).await, ClaimAnswer::Accepted);
+    assert_eq!(recovers(&w.storage, claim(voucher, 1, 1)).await, ClaimOutcome::Accepted, "a repeat");
+    assert_eq!(recovers(&w.storage, claim(voucher, 2, 2)).await, ClaimOutcome::Accepted);
     until(|| {
         heard_of(&replica.url(), "connected_slaves:1") && heard_of(&master.url(), "master_link_status:up")
     })
     .await;
     tell(&replica.url(), &["WAIT", "1", "5000"]);
     drop(replica);
-    assert_eq!(recovers(&w.storage, claim(voucher, 3, 3)).await, ClaimAnswer::Accepted, "by its death");
+    assert_eq!(recovers(&w.storage, claim(voucher, 3, 3)).await, ClaimOutcome::Accepted, "by its death");
     assert_eq!(w.storage.sales.units(voucher).await.unwrap().unwrap().taken, 3);
     master.kill();
     assert!(w.storage.sales.units(voucher).await.is_err());

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use mallbox_storage::{Claim, ClaimAnswer, OpenError, Storage, StoreError};
+use mallbox_storage::{Claim, ClaimOutcome, OpenError, Storage, StoreError};
 use mallbox_storage_production::mysql::MysqlPorts;
-use mallbox_storage_production::redis::{self, RecordForRedis, RedisOptions, RedisPorts};
+use mallbox_storage_production::redis::{self, DatabaseForRedis, RedisOptions, RedisPorts};
 use mallbox_test_patience::Deadline;
 use mallbox_test_servers::{Database, Redis, RedisOptions as ServerOptions};
 
@@ -19,7 +19,7 @@ pub async fn connect(options: &RedisOptions) -> Result<RedisPorts, OpenError> {
 pub async fn connect_beside(options: &RedisOptions, mysql: &str) -> Result<RedisPorts, OpenError> {
     let record = world::record(mysql).await;
     let MysqlPorts { epochs, holders, orders, shops, sign_rows, feed_rows, .. } = record;
-    redis::connect(options, RecordForRedis { epochs, holders, orders, shops, sign_rows, feed_rows }).await
+    redis::connect(options, DatabaseForRedis { epochs, holders, orders, shops, sign_rows, feed_rows }).await
 }
 
 /// A server of a case's own.
@@ -48,13 +48,13 @@ pub fn try_says(url: &str, section: &str) -> ::redis::RedisResult<String> {
 
 /// Whether this attempt is accepted.
 pub async fn accepted(storage: &Storage, claim: Claim) -> bool {
-    attempt(storage, claim).await.unwrap() == ClaimAnswer::Accepted
+    attempt(storage, claim).await.unwrap() == ClaimOutcome::Accepted
 }
 
 /// Claims as the mall does it: a sale that is not known, and in the record, is put.
-pub async fn attempt(storage: &Storage, claim: Claim) -> Result<ClaimAnswer, StoreError> {
+pub async fn attempt(storage: &Storage, claim: Claim) -> Result<ClaimOutcome, StoreError> {
     match storage.sales.claim(claim).await? {
-        ClaimAnswer::Unknown => {}
+        ClaimOutcome::Unknown => {}
         answer => return Ok(answer),
     }
     if let Some(sale) = storage.vouchers.get(claim.voucher).await?.and_then(|voucher| voucher.sale) {
@@ -64,7 +64,7 @@ pub async fn attempt(storage: &Storage, claim: Claim) -> Result<ClaimAnswer, Sto
 }
 
 /// Repeats a claim until the mall responds to claims again.
-pub async fn recovers(storage: &Storage, claim: Claim) -> ClaimAnswer {
+pub async fn recovers(storage: &Storage, claim: Claim) -> ClaimOutcome {
     let until = Deadline::after(Duration::from_secs(20));
     loop {
         match attempt(storage, claim).await {

@@ -6,7 +6,7 @@ use mallbox_storage::{Day, DaySpan, Page, StoreError, UserId};
 use mallbox_storage_production::redis::SIGNS_KEPT;
 use mallbox_storage_production::{ProductionOptions, open};
 use mallbox_test_patience::{self as patience, Deadline};
-use mallbox_test_servers::{Line, Proxy, RedisOptions as ServerOptions};
+use mallbox_test_servers::{Behaviour, Proxy, RedisOptions as ServerOptions};
 
 use crate::redis_world::{start, tell};
 use crate::world;
@@ -146,10 +146,10 @@ async fn figures_stayed_too_low_after_a_database_that_answered_too_late() {
     let day = DaySpan::new(days().last(), days().last()).unwrap();
     signs.sign(UserId::new(1), day.last()).await.unwrap();
     assert_eq!(signs.counts(day).await.unwrap(), [1]);
-    proxy.set(Line::Slow(Duration::from_millis(900)));
+    proxy.set(Behaviour::Slow(Duration::from_millis(900)));
     let late = signs.sign(UserId::new(2), day.last()).await;
     assert!(matches!(late, Err(StoreError::Unavailable { .. })), "{late:?}");
-    proxy.set(Line::Good);
+    proxy.set(Behaviour::Good);
     let until = Deadline::after(Duration::from_secs(20));
     while !signs.counts(day).await.is_ok_and(|counts| counts == [2]) {
         assert!(!until.is_over(), "{:?}", signs.counts(day).await);

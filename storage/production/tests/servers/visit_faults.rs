@@ -2,7 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use mallbox_storage::{Day, DaySpan, Storage, StoreError, VISITS_KEPT, Visit, VisitCounts, Visited, Visitor};
+use mallbox_storage::{
+    Day, DaySpan, Storage, StoreError, VISITS_RETENTION_DAYS, Visit, VisitCounts, VisitTarget, Visitor,
+};
 use mallbox_test_patience::{self as patience, Deadline};
 use mallbox_test_servers::RedisOptions as ServerOptions;
 
@@ -14,12 +16,12 @@ fn today() -> Day {
 }
 
 async fn note(storage: &Storage, visitors: &[u64]) -> Result<(), StoreError> {
-    let visit = |bits: &u64| Visit { of: Visited::Mall, day: today(), visitor: Visitor(*bits), views: 1 };
+    let visit = |bits: &u64| Visit { of: VisitTarget::Mall, day: today(), visitor: Visitor(*bits), views: 1 };
     storage.visitors.note(&visitors.iter().map(visit).collect::<Vec<_>>(), today()).await
 }
 
 async fn count(storage: &Storage) -> Result<VisitCounts, StoreError> {
-    storage.visitors.count(Visited::Mall, DaySpan::new(today(), today()).unwrap(), today()).await
+    storage.visitors.count(VisitTarget::Mall, DaySpan::new(today(), today()).unwrap(), today()).await
 }
 
 async fn counted(storage: &Storage) -> (u64, u64) {
@@ -54,7 +56,7 @@ async fn redis_keeps_a_day_as_long_as_it_counts_and_a_salt_no_longer_than_it_is_
         Duration::from_millis(u64::try_from(ms).unwrap_or_else(|_| panic!("{key}: {ms}")))
     };
     let day = Duration::from_secs(24 * 60 * 60);
-    let kept = day * u32::try_from(VISITS_KEPT).unwrap();
+    let kept = day * u32::try_from(VISITS_RETENTION_DAYS).unwrap();
     for key in ["2026-11-21", "2026-11-21:views"] {
         let left = left(format!("{{{prefix}:visits:mall}}:{key}"));
         assert!(left >= kept && left < kept + day, "{key}: {left:?}");

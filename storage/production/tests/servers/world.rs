@@ -1,4 +1,5 @@
-//! Malls on Redis and MySQL (MariaDB): servers that all cases share, and on them keys and a database of each case's own.
+//! Malls on Redis and MySQL (MariaDB): servers that all cases share, and on them keys and a database of each
+//! case's own.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -9,12 +10,12 @@ pub use mallbox_storage_contract::world::{HOUR, NOON, WORKER, claim};
 use mallbox_storage_production::mysql::{self, MysqlPorts};
 use mallbox_storage_production::redis::RedisOptions;
 use mallbox_storage_production::{ProductionOptions, open};
-use mallbox_test_servers::{Database, Ground};
+use mallbox_test_servers::{Database, MallLocation};
 
 /// A world of the contract whose servers are known.
 pub struct World {
     world: world::World,
-    ground: Arc<Ground>,
+    ground: Arc<MallLocation>,
 }
 
 impl Deref for World {
@@ -27,22 +28,22 @@ impl Deref for World {
 
 /// On one Redis and one MariaDB, over TLS and with passwords.
 pub async fn single() -> World {
-    World::on(Ground::on_guarded_servers()).await
+    World::on(MallLocation::on_guarded_servers()).await
 }
 
 /// On one Redis and one MariaDB without either, for cases that stand between mall and server.
 pub async fn plain() -> World {
-    World::on(Ground::on_servers()).await
+    World::on(MallLocation::on_servers()).await
 }
 
 /// On a cluster of three masters, of which the mall is told one node.
 pub async fn cluster() -> World {
-    World::on(Ground::on_cluster()).await
+    World::on(MallLocation::on_cluster()).await
 }
 
 /// On this Redis.
 pub async fn fresh(redis: String) -> World {
-    World::on(Ground::on_redis(redis)).await
+    World::on(MallLocation::on_redis(redis)).await
 }
 
 /// The ports of this record.
@@ -51,7 +52,7 @@ pub async fn record(url: &str) -> MysqlPorts {
 }
 
 impl World {
-    async fn on(ground: Ground) -> Self {
+    async fn on(ground: MallLocation) -> Self {
         let ground = Arc::new(ground);
         Self { world: world::World::on(Box::new(Arc::clone(&ground))).await, ground }
     }

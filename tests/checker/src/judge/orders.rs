@@ -71,7 +71,7 @@ struct Case<'a> {
 
 /// Statements about an order in responses.
 #[derive(Default)]
-struct Told {
+struct Statements {
     /// Stages with the times of request and response.
     stages: Vec<(u64, u64, u8)>,
     /// Named by a claim, not only in a list.
@@ -113,8 +113,8 @@ impl Case<'_> {
         self.verdict.add(promise, format!("user {user}: {detail}"));
     }
 
-    fn told(&self) -> BTreeMap<u64, Told> {
-        let mut orders = BTreeMap::<u64, Told>::new();
+    fn told(&self) -> BTreeMap<u64, Statements> {
+        let mut orders = BTreeMap::<u64, Statements>::new();
         for call in self.history.calls_of(self.client) {
             let Call { request, response, invoked, responded, .. } = call;
             let of_watched = |view: &&OrderView| self.history.sales.contains_key(&view.sale);
@@ -138,7 +138,7 @@ impl Case<'_> {
         orders
     }
 
-    fn missing(&mut self, order: u64, told: &Told) {
+    fn missing(&mut self, order: u64, told: &Statements) {
         let (of, as_what) = match told.stages.last() {
             Some((_, _, status)) => ("shown with status", status.to_string()),
             None => ("named by a claim", String::new()),
@@ -147,7 +147,7 @@ impl Case<'_> {
     }
 
     /// Checks that each stage shown leads to all later stages and to the final one.
-    fn advanced(&mut self, view: &OrderView, told: &Told) {
+    fn advanced(&mut self, view: &OrderView, told: &Statements) {
         let last = (u64::MAX, u64::MAX, view.status);
         let later: Vec<_> = told.stages.iter().chain([&last]).collect();
         for (_, responded, earlier) in &told.stages {
@@ -180,7 +180,12 @@ impl Case<'_> {
 
     /// Checks that an order unknown to any claim's response matches a claim without a response. At
     /// most one order may be live.
-    fn is_explained(&mut self, sale: u64, there: &BTreeMap<u64, OrderView>, told: &BTreeMap<u64, Told>) {
+    fn is_explained(
+        &mut self,
+        sale: u64,
+        there: &BTreeMap<u64, OrderView>,
+        told: &BTreeMap<u64, Statements>,
+    ) {
         let of_sale: Vec<_> = there.values().filter(|view| view.sale == sale).collect();
         let live: Vec<_> = of_sale.iter().filter(|view| is_live(view.status)).map(|view| view.id).collect();
         if live.len() > 1 {

@@ -7,7 +7,7 @@ use crate::history::{Call, History, Request, Response};
 use super::{Promise, Verdict};
 
 /// Codes of temporary refusals, which promise nothing.
-const COME_AGAIN: [&str; 4] = ["RATE_LIMITED", "BUSY", "NOT_YET", "REQUEST_TIMEOUT"];
+const TEMPORARY_REFUSALS: [&str; 4] = ["RATE_LIMITED", "BUSY", "NOT_YET", "REQUEST_TIMEOUT"];
 
 pub(super) fn judge(history: &History, verdict: &mut Verdict) {
     let steps = Steps::of(history);
@@ -23,7 +23,7 @@ pub(super) fn judge(history: &History, verdict: &mut Verdict) {
         }
         for call in history.calls_of(client) {
             match &call.response {
-                Response::Senseless(body) => {
+                Response::Invalid(body) => {
                     let detail = format!("user {user} asked {:?} and was answered {body}", call.request);
                     verdict.add(Promise::ResponsesMakeSense, detail);
                 }
@@ -70,7 +70,7 @@ fn refused(
             let detail = format!("the session of user {user} was unknown when {:?} was asked", call.request);
             verdict.add(Promise::SessionsLast, detail);
         }
-        (_, code) if COME_AGAIN.contains(&code) => {}
+        (_, code) if TEMPORARY_REFUSALS.contains(&code) => {}
         (Request::Pay { order }, "ORDER_STANDS") if began(&steps.cancel, order) => {}
         (Request::Cancel { order }, "ORDER_STANDS") if began(&steps.pay, order) => {}
         (Request::Pay { order } | Request::Cancel { order } | Request::ShowOrder { order }, "NOT_FOUND")

@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 
 use mallbox_storage::backend::{Numbered as _, span};
 use mallbox_storage::{
-    DeadReason, ImportEnd, ImportFinding, ImportFindings, ImportIds, ImportKind, PaymentMode, Timestamp,
-    UnpaidOrders,
+    DeadReason, FinishOptions, ImportFinding, ImportFindings, ImportRowKind, ImportSequence, PaymentMode,
+    Timestamp, UnpaidOrders,
 };
 use rusqlite::{Connection, params};
 
 use super::super::columns::{get_id, id};
 use super::super::orders::highest_counts;
-use super::super::sequences::pass_over;
+use super::super::sequences::reserve_through;
 use super::super::settings;
 use super::insert::SaleIds;
 
@@ -28,12 +28,12 @@ const FURTHEST_FIRST: &str = "CASE status WHEN 3 THEN 0 WHEN 5 THEN 1 WHEN 2 THE
 pub(super) fn finish(
     conn: &Connection,
     sales: &SaleIds,
-    end: &ImportEnd,
+    end: &FinishOptions,
 ) -> rusqlite::Result<Vec<ImportFindings>> {
     let mut findings = References { conn, findings: Vec::new() };
     findings.check()?;
     findings.add_terms(sales)?;
-    raise_answers(conn)?;
+    raise_replies(conn)?;
     count_comments(conn)?;
     let mut findings = findings.findings;
     conn.execute("UPDATE sales SET pay_within_ms = ?1", [span(end.pay_within)])?;
@@ -41,7 +41,7 @@ pub(super) fn finish(
         findings.extend(unpaid(conn, ImportFinding::UnpaidCancelled)?);
         cancel_unpaid(conn)?;
     }
-    findings.extend(bury_doubles(conn, end.now)?);
+    findings.extend(dead_letter_doubles(conn, end.now)?);
     let payment = settings::payment_mode(conn)?;
     let (stay, deadline) = end.unpaid_that_stay(payment);
     findings.extend(unpaid(conn, stay)?);
@@ -49,10 +49,10 @@ pub(super) fn finish(
     count_units(conn)?;
     write_payments(conn)?;
     for (day, highest) in highest_counts(conn)? {
-        pass_over(conn, ORDER_NUMBERS, day, highest)?;
+        reserve_through(conn, ORDER_NUMBERS, day, highest)?;
     }
     for (ids, next) in &end.next_ids {
-        draw_from(conn, *ids, *next)?;
+        continue_ids_from(conn, *ids, *next)?;
     }
     Ok(findings)
 }
@@ -66,7 +66,7 @@ struct References<'a> {
 impl References<'_> {
     fn check(&mut self) -> rusqlite::Result<()> {
         use ImportFinding::{NoNote, NoShop, NoUser, NoVoucher};
-        use ImportKind::{Card, Comment, Follow, Note, Order, Sale, Sign, Voucher};
+        use ImportRowKind::{Card, Comment, Follow, Note, Order, Sale, Sign, Voucher};
         let no_user = "NOT EXISTS (SELECT 1 FROM users WHERE users.id = user_id)";
         let no_voucher = "NOT EXISTS (SELECT 1 FROM vouchers WHERE vouchers.id = voucher_id)";
         let no_shop = "NOT EXISTS (SELECT 1 FROM shops WHERE shops.id = shop_id)";
@@ -104,7 +104,7 @@ impl References<'_> {
 
     fn look(
         &mut self,
-        kind: ImportKind,
+        kind: ImportRowKind,
         finding: ImportFinding,
         table: &str,
         key: &str,
@@ -142,7 +142,7 @@ impl References<'_> {
         if !without.is_empty() {
             let count = without.len() as u64;
             without.truncate(EXAMPLES);
-            let (kind, finding) = (ImportKind::Voucher, ImportFinding::NoTerms);
+            let (kind, finding) = (ImportRowKind::Voucher, ImportFinding::NoTerms);
             self.findings.push(ImportFindings { kind, finding, count, examples: without });
         }
         Ok(())
@@ -150,7 +150,7 @@ impl References<'_> {
 }
 
 /// Moves a reply to the top level of its note if its parent is not a top-level comment of the note.
-fn raise_answers(conn: &Connection) -> rusqlite::Result<()> {
+fn raise_replies(conn: &Connection) -> rusqlite::Result<()> {
     conn.execute(
         "UPDATE note_comments SET parent_id = 0, answer_id = 0 WHERE id IN (
            SELECT answers.id FROM note_comments AS answers LEFT JOIN note_comments AS above
@@ -180,7 +180,7 @@ fn unpaid(conn: &Connection, finding: ImportFinding) -> rusqlite::Result<Option<
         .prepare(&format!("SELECT id FROM orders WHERE status = 1 ORDER BY id LIMIT {EXAMPLES}"))?
         .query_map([], |row| get_id(row, 0))?
         .collect::<rusqlite::Result<_>>()?;
-    let kind = ImportKind::Order;
+    let kind = ImportRowKind::Order;
     Ok((count > 0).then_some(ImportFindings { kind, finding, count, examples }))
 }
 
@@ -196,13 +196,13 @@ fn cancel_unpaid(conn: &Connection) -> rusqlite::Result<()> {
 }
 
 /// Continues ids of this kind from `next`, unless a higher id exists.
-fn draw_from(conn: &Connection, ids: ImportIds, next: u64) -> rusqlite::Result<()> {
+fn continue_ids_from(conn: &Connection, ids: ImportSequence, next: u64) -> rusqlite::Result<()> {
     let table = match ids {
-        ImportIds::Shops => "shops",
-        ImportIds::Users => "users",
-        ImportIds::Vouchers => "vouchers",
-        ImportIds::Notes => "notes",
-        ImportIds::Comments => "note_comments",
+        ImportSequence::Shops => "shops",
+        ImportSequence::Users => "users",
+        ImportSequence::Vouchers => "vouchers",
+        ImportSequence::Notes => "notes",
+        ImportSequence::Comments => "note_comments",
     };
     let last = id(next.saturating_sub(1));
     let raised =
@@ -215,7 +215,7 @@ fn draw_from(conn: &Connection, ids: ImportIds, next: u64) -> rusqlite::Result<(
 
 /// Turns surplus live orders into dead letters: a user may have one live order per sale. Each dead letter
 /// keeps its unit, for the operator to decide.
-fn bury_doubles(conn: &Connection, now: Timestamp) -> rusqlite::Result<Option<ImportFindings>> {
+fn dead_letter_doubles(conn: &Connection, now: Timestamp) -> rusqlite::Result<Option<ImportFindings>> {
     let pairs: Vec<(i64, i64)> = conn
         .prepare(
             "SELECT user_id, voucher_id FROM orders WHERE voucher_id IN (SELECT voucher_id FROM sales)
@@ -245,7 +245,7 @@ fn bury_doubles(conn: &Connection, now: Timestamp) -> rusqlite::Result<Option<Im
             }
         }
     }
-    let (kind, finding) = (ImportKind::Order, ImportFinding::SecondLive);
+    let (kind, finding) = (ImportRowKind::Order, ImportFinding::SecondLive);
     Ok((count > 0).then_some(ImportFindings { kind, finding, count, examples }))
 }
 
@@ -253,7 +253,7 @@ fn bury_doubles(conn: &Connection, now: Timestamp) -> rusqlite::Result<Option<Im
 /// live order in a sale. Works in batches: SQLite keeps a list of all rows that one statement moves in the
 /// index.
 fn complete_orders(conn: &Connection, deadline: Timestamp, payment: PaymentMode) -> rusqlite::Result<()> {
-    const AT_ONCE: i64 = 50_000;
+    const ORDERS_PER_BATCH: i64 = 50_000;
     let mut end = conn
         .prepare("SELECT MAX(id) FROM (SELECT id FROM orders WHERE id > ?1 ORDER BY id LIMIT ?2) AS page")?;
     let mut complete = conn.prepare(
@@ -267,7 +267,7 @@ fn complete_orders(conn: &Connection, deadline: Timestamp, payment: PaymentMode)
          WHERE id > ?1 AND id <= ?2",
     )?;
     let (mut after, first_status) = (0, payment.first_status() as i64);
-    while let Some(last) = end.query_row([after, AT_ONCE], |row| row.get::<_, Option<i64>>(0))? {
+    while let Some(last) = end.query_row([after, ORDERS_PER_BATCH], |row| row.get::<_, Option<i64>>(0))? {
         complete.execute([after, last, deadline.as_millis(), payment.number(), first_status])?;
         after = last;
     }

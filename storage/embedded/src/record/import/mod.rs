@@ -6,7 +6,7 @@ mod insert;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use mallbox_storage::{Import, ImportEnd, ImportFindings, ImportRow, Importing, StoreError};
+use mallbox_storage::{FinishOptions, Import, ImportFindings, ImportRow, Importing, StoreError};
 use rusqlite::Connection;
 use tokio::sync::mpsc::{self, Receiver, Sender};
 use tokio::sync::oneshot;
@@ -14,31 +14,31 @@ use tokio::task::JoinHandle;
 
 use super::trouble::{closed, refuse};
 use super::{Database, sign_blocks};
-use crate::signed::{Days, Signed};
+use crate::signed::{Days, SignInIndex};
 
 const OP: &str = "import";
 
 pub(crate) struct EmbeddedImport {
     database: Database,
     /// Sign-ins in memory, to be replaced after the import.
-    signed: Arc<Signed>,
+    signed: Arc<SignInIndex>,
 }
 
 impl EmbeddedImport {
-    pub(crate) fn new(database: Database, signed: Arc<Signed>) -> Self {
+    pub(crate) fn new(database: Database, signed: Arc<SignInIndex>) -> Self {
         Self { database, signed }
     }
 }
 
-enum Order {
+enum ImportMessage {
     Put(Vec<(ImportRow, bool)>, oneshot::Sender<Vec<bool>>),
-    Finish(ImportEnd),
+    Finish(FinishOptions),
 }
 
 struct EmbeddedImporting {
-    orders: Sender<Order>,
+    orders: Sender<ImportMessage>,
     job: JoinHandle<Result<Finished, StoreError>>,
-    signed: Arc<Signed>,
+    signed: Arc<SignInIndex>,
 }
 
 struct Finished {
@@ -63,7 +63,7 @@ impl Import for EmbeddedImport {
 impl EmbeddedImporting {
     /// Sends a message to the job. If the job has ended, the send is ignored, and [`Self::outcome`] returns
     /// the reason.
-    async fn order(&self, order: Order) {
+    async fn order(&self, order: ImportMessage) {
         let _ = self.orders.send(order).await;
     }
 
@@ -76,15 +76,15 @@ impl EmbeddedImporting {
 impl Importing for EmbeddedImporting {
     async fn put(&mut self, rows: Vec<(ImportRow, bool)>) -> Result<Vec<bool>, StoreError> {
         let (tell, told) = oneshot::channel();
-        self.order(Order::Put(rows, tell)).await;
+        self.order(ImportMessage::Put(rows, tell)).await;
         match told.await {
             Ok(written) => Ok(written),
             Err(_) => Err(self.outcome().await.err().unwrap_or_else(|| closed(OP))),
         }
     }
 
-    async fn finish(mut self: Box<Self>, end: ImportEnd) -> Result<Vec<ImportFindings>, StoreError> {
-        self.order(Order::Finish(end)).await;
+    async fn finish(mut self: Box<Self>, end: FinishOptions) -> Result<Vec<ImportFindings>, StoreError> {
+        self.order(ImportMessage::Finish(end)).await;
         let Finished { findings, days } = self.outcome().await?;
         self.signed.replace(days);
         Ok(findings)
@@ -92,11 +92,11 @@ impl Importing for EmbeddedImporting {
 }
 
 /// Runs the whole import in a single transaction. An error rolls back, and so does a dropped sender.
-fn work(conn: &Connection, mut orders: Receiver<Order>) -> rusqlite::Result<Finished> {
+fn work(conn: &Connection, mut orders: Receiver<ImportMessage>) -> rusqlite::Result<Finished> {
     let mut sales = insert::SaleIds::default();
     while let Some(order) = orders.blocking_recv() {
         match order {
-            Order::Put(rows, tell) => {
+            ImportMessage::Put(rows, tell) => {
                 let written: rusqlite::Result<Vec<bool>> = rows
                     .iter()
                     .map(|(row, replaces)| insert::insert(conn, row, *replaces, &mut sales))
@@ -104,9 +104,9 @@ fn work(conn: &Connection, mut orders: Receiver<Order>) -> rusqlite::Result<Fini
                 // A receiver that is gone sends no further message either.
                 let _ = tell.send(written?);
             }
-            Order::Finish(end) => {
+            ImportMessage::Finish(end) => {
                 let findings = finish::finish(conn, &sales, &end)?;
-                sign_blocks::pack(conn)?;
+                sign_blocks::pack_rows(conn)?;
                 return Ok(Finished { findings, days: sign_blocks::load(conn)? });
             }
         }

@@ -4,16 +4,16 @@ use std::collections::BTreeMap;
 
 use mallbox_storage::backend::{Numbered as _, span};
 use mallbox_storage::{
-    Claim, DeadReason, ImportEnd, ImportFinding, ImportFindings, ImportKind, LogPosition, Logged, OrderId,
-    PaymentMode, Timestamp, UnpaidOrders, UserId, VoucherId,
+    Claim, DeadReason, FinishOptions, ImportFinding, ImportFindings, ImportRowKind, LogPosition, LoggedClaim,
+    OrderId, PaymentMode, Timestamp, UnpaidOrders, UserId, VoucherId,
 };
 use mysql_async::Conn;
 
-use super::references::{self, EXAMPLES};
+use super::references::{self, EXAMPLES_MAX};
 use super::{SaleIds, next_ids};
-use crate::mysql::burial::{self, Burial};
+use crate::mysql::burial::{self, NewDeadLetter};
 use crate::mysql::columns::{Columns, all, execute, first};
-use crate::mysql::trouble::Fault;
+use crate::mysql::trouble::MysqlError;
 use crate::mysql::{counts, many};
 
 /// Name of the counter of order ids.
@@ -22,17 +22,17 @@ const ORDER_NUMBERS: &str = "order";
 pub(super) async fn finish(
     conn: &mut Conn,
     sales: &SaleIds,
-    end: &ImportEnd,
-) -> Result<Vec<ImportFindings>, Fault> {
+    end: &FinishOptions,
+) -> Result<Vec<ImportFindings>, MysqlError> {
     let mut findings = references::check(conn, sales).await?;
-    raise_answers(conn).await?;
+    move_orphaned_replies(conn).await?;
     count_comments(conn).await?;
     execute(conn, "UPDATE sales SET pay_within_ms = ?", (span(end.pay_within),)).await?;
     if end.unpaid == UnpaidOrders::Cancel {
         findings.extend(unpaid(conn, ImportFinding::UnpaidCancelled).await?);
         cancel_unpaid(conn).await?;
     }
-    findings.extend(bury_doubles(conn, end.now).await?);
+    findings.extend(dead_letter_doubles(conn, end.now).await?);
     let payment = payment_mode(conn).await?;
     let (stay, deadline) = end.unpaid_that_stay(payment);
     findings.extend(unpaid(conn, stay).await?);
@@ -48,17 +48,17 @@ pub(super) async fn finish(
 }
 
 /// Moves a reply to the top level of its note if the parent is not a top-level comment of the same note.
-async fn raise_answers(conn: &mut Conn) -> Result<(), Fault> {
+async fn move_orphaned_replies(conn: &mut Conn) -> Result<(), MysqlError> {
     let sql = "SELECT answers.id FROM note_comments AS answers LEFT JOIN note_comments AS above
                  ON above.id = answers.parent_id AND above.note_id = answers.note_id AND above.parent_id = 0
                WHERE answers.parent_id <> 0 AND above.id IS NULL";
     let answers: Vec<u64> = all(conn, sql, (), Columns::next).await?;
     let sql = "UPDATE note_comments SET parent_id = 0, answer_id = 0 WHERE id IN ({keys})";
-    many::change(conn, sql, &[], &answers).await.map(drop)
+    many::change_by_keys(conn, sql, &[], &answers).await.map(drop)
 }
 
 /// Raises the imported comment count of each note to at least the number of its imported comments.
-async fn count_comments(conn: &mut Conn) -> Result<(), Fault> {
+async fn count_comments(conn: &mut Conn) -> Result<(), MysqlError> {
     let sql = "UPDATE notes JOIN
                  (SELECT note_id, COUNT(*) AS comments FROM note_comments WHERE imported = 1 GROUP BY note_id) AS came
                ON came.note_id = notes.id SET imported_comments = came.comments
@@ -67,16 +67,16 @@ async fn count_comments(conn: &mut Conn) -> Result<(), Fault> {
 }
 
 /// Returns a finding about the unpaid orders: their number, and the first few ids.
-async fn unpaid(conn: &mut Conn, finding: ImportFinding) -> Result<Option<ImportFindings>, Fault> {
+async fn unpaid(conn: &mut Conn, finding: ImportFinding) -> Result<Option<ImportFindings>, MysqlError> {
     let count = first(conn, "SELECT COUNT(*) FROM orders WHERE status = 1", (), Columns::count).await?;
-    let sql = format!("SELECT id FROM orders WHERE status = 1 ORDER BY id LIMIT {EXAMPLES}");
+    let sql = format!("SELECT id FROM orders WHERE status = 1 ORDER BY id LIMIT {EXAMPLES_MAX}");
     let examples: Vec<u64> = all(conn, sql, (), Columns::next).await?;
-    let (kind, count) = (ImportKind::Order, count.unwrap_or_default());
+    let (kind, count) = (ImportRowKind::Order, count.unwrap_or_default());
     Ok((count > 0).then_some(ImportFindings { kind, finding, count, examples }))
 }
 
 /// Cancels unpaid orders, and gives the units back to their sales.
-async fn cancel_unpaid(conn: &mut Conn) -> Result<(), Fault> {
+async fn cancel_unpaid(conn: &mut Conn) -> Result<(), MysqlError> {
     let sql = "UPDATE sales JOIN
          (SELECT voucher_id, COUNT(*) AS units FROM orders WHERE status = 1 GROUP BY voucher_id) AS held
        ON held.voucher_id = sales.voucher_id SET stock = stock + held.units";
@@ -86,7 +86,7 @@ async fn cancel_unpaid(conn: &mut Conn) -> Result<(), Fault> {
 
 /// Dead-letters surplus live orders: a user may have one live order per sale. A dead letter keeps its unit,
 /// for review by the operator.
-async fn bury_doubles(conn: &mut Conn, now: Timestamp) -> Result<Option<ImportFindings>, Fault> {
+async fn dead_letter_doubles(conn: &mut Conn, now: Timestamp) -> Result<Option<ImportFindings>, MysqlError> {
     let mut burials = Vec::new();
     let mut stays = None;
     for (claim, status) in doubled(conn).await? {
@@ -97,25 +97,25 @@ async fn bury_doubles(conn: &mut Conn, now: Timestamp) -> Result<Option<ImportFi
             continue;
         }
         // The claim was never in the order log.
-        let logged = Logged { position: LogPosition { major: 0, minor: 0 }, claim, attempts: 0 };
+        let logged = LoggedClaim { position: LogPosition { major: 0, minor: 0 }, claim, attempts: 0 };
         let (reason, holds_unit) = (DeadReason::Double, true);
         let detail = format!("moved in with status {status} beside another live order");
-        burials.push(Burial { logged, reason, detail, holds_unit });
+        burials.push(NewDeadLetter { logged, reason, detail, holds_unit });
     }
     if burials.is_empty() {
         return Ok(None);
     }
     burial::insert(conn, &burials, now).await?;
     let orders: Vec<u64> = burials.iter().map(|burial| burial.logged.claim.order.get()).collect();
-    many::change(conn, "DELETE FROM orders WHERE id IN ({keys})", &[], &orders).await?;
-    let (kind, finding, count) = (ImportKind::Order, ImportFinding::SecondLive, orders.len() as u64);
-    let examples = orders.into_iter().take(EXAMPLES).collect();
+    many::change_by_keys(conn, "DELETE FROM orders WHERE id IN ({keys})", &[], &orders).await?;
+    let (kind, finding, count) = (ImportRowKind::Order, ImportFinding::SecondLive, orders.len() as u64);
+    let examples = orders.into_iter().take(EXAMPLES_MAX).collect();
     Ok(Some(ImportFindings { kind, finding, count, examples }))
 }
 
 /// Returns live orders of users with several orders in a sale, and their statuses; per user and sale, the
 /// most advanced first. Status 3 is used, 5 refunding, 2 paid.
-async fn doubled(conn: &mut Conn) -> Result<Vec<(Claim, i64)>, Fault> {
+async fn doubled(conn: &mut Conn) -> Result<Vec<(Claim, i64)>, MysqlError> {
     let sql = "SELECT id, user_id, voucher_id, created_ms, status FROM orders
        JOIN (SELECT user_id, voucher_id FROM orders
              WHERE status NOT IN (4, 6) AND voucher_id IN (SELECT voucher_id FROM sales)
@@ -131,14 +131,18 @@ async fn doubled(conn: &mut Conn) -> Result<Vec<(Claim, i64)>, Fault> {
 }
 
 /// Returns the payment mode setting of the imported mall.
-async fn payment_mode(conn: &mut Conn) -> Result<PaymentMode, Fault> {
+async fn payment_mode(conn: &mut Conn) -> Result<PaymentMode, MysqlError> {
     let sql = "SELECT (SELECT value FROM settings WHERE name = 'payment')";
     Ok(first(conn, sql, (), Columns::payment_setting).await?.unwrap_or_default())
 }
 
 /// Completes each order: price, payment mode, payment deadline, and whether the voucher is a sale (a user has
 /// at most one live order of a sale).
-async fn complete_orders(conn: &mut Conn, deadline: Timestamp, payment: PaymentMode) -> Result<(), Fault> {
+async fn complete_orders(
+    conn: &mut Conn,
+    deadline: Timestamp,
+    payment: PaymentMode,
+) -> Result<(), MysqlError> {
     // MySQL evaluates assignments from left to right: the deadline depends on the imported status.
     let sql = "UPDATE orders SET
          pay_value = (SELECT vouchers.pay_value FROM vouchers WHERE vouchers.id = orders.voucher_id),
@@ -151,7 +155,7 @@ async fn complete_orders(conn: &mut Conn, deadline: Timestamp, payment: PaymentM
 
 /// Computes each sale's initial units, and first and last order. Scans the primary key: an index scan would
 /// have to look up the row of every entry that this same transaction has changed, in random order.
-async fn count_units(conn: &mut Conn) -> Result<(), Fault> {
+async fn count_units(conn: &mut Conn) -> Result<(), MysqlError> {
     let mut held: BTreeMap<u64, (u64, u64, u64)> = BTreeMap::new();
     for sql in [
         "SELECT voucher_id, COUNT(*), MIN(id), MAX(id) FROM orders FORCE INDEX (PRIMARY) WHERE is_live = 1
@@ -175,7 +179,7 @@ async fn count_units(conn: &mut Conn) -> Result<(), Fault> {
 }
 
 /// Inserts a payment for each order paid in the old system. Refunds in progress continue in this mall.
-async fn write_payments(conn: &mut Conn) -> Result<(), Fault> {
+async fn write_payments(conn: &mut Conn) -> Result<(), MysqlError> {
     let sql = "INSERT INTO payments (order_id, amount, state, started_ms, updated_ms, needs_look)
        SELECT id, pay_value, CASE status WHEN 6 THEN 2 ELSE 1 END, COALESCE(paid_ms, created_ms),
          COALESCE(refunded_ms, paid_ms, created_ms), status = 5

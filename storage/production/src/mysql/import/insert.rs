@@ -5,8 +5,8 @@ use mysql_async::{Conn, Value};
 
 use super::tables::{self, Table};
 use crate::mysql::columns::execute;
-use crate::mysql::many::INSERTS;
-use crate::mysql::trouble::Fault;
+use crate::mysql::many::INSERT_SIZES;
+use crate::mysql::trouble::MysqlError;
 
 /// Rows of one table, in order of arrival, and their positions among all rows.
 pub(super) struct Group {
@@ -48,7 +48,7 @@ pub(super) fn by_table(rows: Vec<(ImportRow, bool)>) -> Vec<Group> {
 }
 
 /// Writes the groups. Returns, for each of the `count` rows, whether the row was written.
-pub(super) async fn insert(conn: &mut Conn, groups: &[Group], count: usize) -> Result<Vec<bool>, Fault> {
+pub(super) async fn insert(conn: &mut Conn, groups: &[Group], count: usize) -> Result<Vec<bool>, MysqlError> {
     let mut written = vec![false; count];
     for Group { table, rows, places } in groups {
         for (place, is_written) in places.iter().zip(insert_group(conn, table, rows).await?) {
@@ -61,9 +61,9 @@ pub(super) async fn insert(conn: &mut Conn, groups: &[Group], count: usize) -> R
 /// Inserts rows, optimistically many per statement: hardly any key is taken, and if all keys are free the
 /// result equals single inserts. If a key is taken, the server rolls back the statement, and smaller
 /// statements follow, down to single rows.
-async fn insert_group(conn: &mut Conn, table: &Table, rows: &[Row]) -> Result<Vec<bool>, Fault> {
+async fn insert_group(conn: &mut Conn, table: &Table, rows: &[Row]) -> Result<Vec<bool>, MysqlError> {
     let mut written = Vec::with_capacity(rows.len());
-    let mut to_do = vec![(rows, INSERTS.as_slice())];
+    let mut to_do = vec![(rows, INSERT_SIZES.as_slice())];
     while let Some((rows, sizes)) = to_do.pop() {
         let Some((&size, smaller)) = sizes.split_first().filter(|_| !rows.is_empty()) else { continue };
         let Some((now, later)) = rows.split_at_checked(size) else {
@@ -82,7 +82,7 @@ async fn insert_group(conn: &mut Conn, table: &Table, rows: &[Row]) -> Result<Ve
     Ok(written)
 }
 
-async fn insert_one(conn: &mut Conn, table: &Table, row: &Row) -> Result<bool, Fault> {
+async fn insert_one(conn: &mut Conn, table: &Table, row: &Row) -> Result<bool, MysqlError> {
     if try_insert(conn, table, std::slice::from_ref(row)).await? {
         return Ok(true);
     }
@@ -99,7 +99,7 @@ async fn insert_one(conn: &mut Conn, table: &Table, row: &Row) -> Result<bool, F
 }
 
 /// Inserts rows with one statement. Returns `false`, and writes nothing, if any key is taken.
-async fn try_insert(conn: &mut Conn, table: &Table, rows: &[Row]) -> Result<bool, Fault> {
+async fn try_insert(conn: &mut Conn, table: &Table, rows: &[Row]) -> Result<bool, MysqlError> {
     let places = format!("({})", vec!["?"; table.columns.len()].join(", "));
     let places = vec![&*places; rows.len()].join(", ");
     let sql = format!("INSERT INTO {} ({}) VALUES {places}", table.name, table.columns.join(", "));
@@ -107,9 +107,9 @@ async fn try_insert(conn: &mut Conn, table: &Table, rows: &[Row]) -> Result<bool
     Ok(unless_taken(execute(conn, sql, values).await)?.is_some())
 }
 
-fn unless_taken<T>(done: Result<T, Fault>) -> Result<Option<T>, Fault> {
+fn unless_taken<T>(done: Result<T, MysqlError>) -> Result<Option<T>, MysqlError> {
     match done {
-        Err(fault) if fault.is_taken_key() => Ok(None),
+        Err(fault) if fault.is_duplicate_key() => Ok(None),
         done => done.map(Some),
     }
 }

@@ -13,23 +13,23 @@ mod tables;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use mallbox_storage::{Import, ImportEnd, ImportFindings, ImportRow, Importing, StoreError};
+use mallbox_storage::{FinishOptions, Import, ImportFindings, ImportRow, Importing, StoreError};
 use mysql_async::Conn;
 use mysql_async::prelude::Queryable as _;
 use roaring::RoaringTreemap;
 
-use super::apart::Apart;
+use super::apart::DedicatedConnection;
 use super::columns::{Columns, first};
-use super::database::{Database, QUICK};
-use super::job::run;
+use super::database::{CALL_TIMEOUT, Database};
+use super::job::boxed;
 use super::sale_rows::Lock;
-use super::trouble::Fault;
+use super::trouble::MysqlError;
 
 const OP: &str = "import";
 /// Time limit of a batch of rows, on a busy server.
-const BATCH: Duration = Duration::from_secs(60);
+const BATCH_TIMEOUT: Duration = Duration::from_secs(60);
 /// Time limit of the final steps, with some ten million rows.
-const FINISH: Duration = Duration::from_secs(3600);
+const FINISH_TIMEOUT: Duration = Duration::from_secs(3600);
 
 /// Settings of the import's connection only:
 ///
@@ -45,7 +45,7 @@ const SETTINGS: [&str; 3] = [
 
 /// A mall is unused while these tables are empty. `sequences` is in the list because a reserved number may
 /// become an order at any time.
-const TABLES: [&str; 10] = [
+const USAGE_TABLES: [&str; 10] = [
     "users",
     "shops",
     "shop_types",
@@ -64,7 +64,7 @@ type SaleIds = RoaringTreemap;
 pub(super) struct MysqlImport(pub(super) Database);
 
 struct MysqlImporting {
-    conn: Apart,
+    conn: DedicatedConnection,
     sales: SaleIds,
 }
 
@@ -72,10 +72,10 @@ struct MysqlImporting {
 impl Import for MysqlImport {
     async fn begin(&self) -> Result<Option<Box<dyn Importing>>, StoreError> {
         // First without locks, so that the check does not disturb a mall in use.
-        if self.0.read(OP, |conn| run(is_used(conn, Lock::No))).await? {
+        if self.0.read(OP, |conn| boxed(is_used(conn, Lock::No))).await? {
             return Ok(None);
         }
-        let conn = begin(&self.0).await.map_err(|fault| fault.explain(OP))?;
+        let conn = begin(&self.0).await.map_err(|fault| fault.into_store_error(OP))?;
         Ok(conn
             .map(|conn| Box::new(MysqlImporting { conn, sales: SaleIds::default() }) as Box<dyn Importing>))
     }
@@ -87,8 +87,8 @@ impl Importing for MysqlImporting {
         let vouchers = insert::vouchers(&rows);
         let (count, groups) = (rows.len(), insert::by_table(rows));
         let groups = &groups;
-        let written = self.conn.run(BATCH, |conn| run(insert::insert(conn, groups, count))).await;
-        let written = written.map_err(|fault| fault.explain(OP))?;
+        let written = self.conn.run(BATCH_TIMEOUT, |conn| boxed(insert::insert(conn, groups, count))).await;
+        let written = written.map_err(|fault| fault.into_store_error(OP))?;
         for (place, voucher, is_sale) in vouchers {
             if written.get(place) != Some(&true) {
                 continue;
@@ -102,26 +102,26 @@ impl Importing for MysqlImporting {
         Ok(written)
     }
 
-    async fn finish(mut self: Box<Self>, end: ImportEnd) -> Result<Vec<ImportFindings>, StoreError> {
+    async fn finish(mut self: Box<Self>, end: FinishOptions) -> Result<Vec<ImportFindings>, StoreError> {
         let Self { conn, sales } = &mut *self;
         let (sales, end) = (&*sales, &end);
-        conn.run(FINISH, |conn| {
-            run(async move {
+        conn.run(FINISH_TIMEOUT, |conn| {
+            boxed(async move {
                 let findings = finish::finish(conn, sales, end).await?;
                 conn.query_drop("COMMIT").await?;
                 Ok(findings)
             })
         })
         .await
-        .map_err(|fault| fault.explain(OP))
+        .map_err(|fault| fault.into_store_error(OP))
     }
 }
 
 /// Locks the tables on a dedicated connection. Returns `None` if the mall is in use.
-async fn begin(database: &Database) -> Result<Option<Apart>, Fault> {
-    let mut conn = Apart::connect(database).await?;
-    let is_used = conn.run(QUICK, |conn| {
-        run(async move {
+async fn begin(database: &Database) -> Result<Option<DedicatedConnection>, MysqlError> {
+    let mut conn = DedicatedConnection::connect(database).await?;
+    let is_used = conn.run(CALL_TIMEOUT, |conn| {
+        boxed(async move {
             for setting in SETTINGS {
                 conn.query_drop(setting).await?;
             }
@@ -134,9 +134,9 @@ async fn begin(database: &Database) -> Result<Option<Apart>, Fault> {
     Ok(if is_used.await? { None } else { Some(conn) })
 }
 
-async fn is_used(conn: &mut Conn, lock: Lock) -> Result<bool, Fault> {
+async fn is_used(conn: &mut Conn, lock: Lock) -> Result<bool, MysqlError> {
     let for_update = if lock == Lock::Yes { "FOR UPDATE" } else { "" };
-    for table in TABLES {
+    for table in USAGE_TABLES {
         // Scans the primary key, so that the scan meets uncommitted inserts first.
         let sql = format!("SELECT 1 FROM {table} FORCE INDEX (PRIMARY) LIMIT 1 {for_update}");
         if first(conn, sql, (), Columns::next::<i64>).await?.is_some() {

@@ -2,18 +2,21 @@
 
 use std::collections::BTreeMap;
 
-use mallbox_storage::ImportIds;
+use mallbox_storage::ImportSequence;
 use mysql_async::Conn;
 
 use crate::mysql::columns::execute;
-use crate::mysql::trouble::Fault;
+use crate::mysql::trouble::MysqlError;
 
 /// Raises the `AUTO_INCREMENT` counters: generated ids then start at `next_ids`.
 ///
 /// `ALTER TABLE … AUTO_INCREMENT` would implicitly commit the import. Instead, a row with the last id before
 /// `next` raises the counter, and is deleted at once. All other columns get MySQL's implicit defaults, as
 /// permitted by the SQL mode set here.
-pub(super) async fn raise(conn: &mut Conn, next_ids: &BTreeMap<ImportIds, u64>) -> Result<(), Fault> {
+pub(super) async fn raise(
+    conn: &mut Conn,
+    next_ids: &BTreeMap<ImportSequence, u64>,
+) -> Result<(), MysqlError> {
     if next_ids.is_empty() {
         return Ok(());
     }
@@ -28,12 +31,12 @@ pub(super) async fn raise(conn: &mut Conn, next_ids: &BTreeMap<ImportIds, u64>) 
     Ok(())
 }
 
-fn table(ids: ImportIds) -> &'static str {
+fn table(ids: ImportSequence) -> &'static str {
     match ids {
-        ImportIds::Shops => "shops",
-        ImportIds::Users => "users",
-        ImportIds::Vouchers => "vouchers",
-        ImportIds::Notes => "notes",
-        ImportIds::Comments => "note_comments",
+        ImportSequence::Shops => "shops",
+        ImportSequence::Users => "users",
+        ImportSequence::Vouchers => "vouchers",
+        ImportSequence::Notes => "notes",
+        ImportSequence::Comments => "note_comments",
     }
 }

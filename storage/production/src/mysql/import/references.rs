@@ -2,22 +2,22 @@
 
 use std::collections::HashSet;
 
-use mallbox_storage::{ImportFinding, ImportFindings, ImportKind};
+use mallbox_storage::{ImportFinding, ImportFindings, ImportRowKind};
 use mysql_async::{Conn, Value};
 
 use super::SaleIds;
 use crate::mysql::columns::{Columns, all, execute, first};
 use crate::mysql::many;
-use crate::mysql::trouble::Fault;
+use crate::mysql::trouble::MysqlError;
 
 /// Maximum number of example ids in a finding.
-pub(super) const EXAMPLES: usize = 5;
+pub(super) const EXAMPLES_MAX: usize = 5;
 
 /// Deletes rows without their user, voucher or note, reports missing shops, and adds terms to sales without
 /// terms.
-pub(super) async fn check(conn: &mut Conn, sales: &SaleIds) -> Result<Vec<ImportFindings>, Fault> {
+pub(super) async fn check(conn: &mut Conn, sales: &SaleIds) -> Result<Vec<ImportFindings>, MysqlError> {
     use ImportFinding::{NoNote, NoShop, NoUser, NoVoucher};
-    use ImportKind::{Card, Comment, Follow, Note, Order, Sale, Sign, Voucher};
+    use ImportRowKind::{Card, Comment, Follow, Note, Order, Sale, Sign, Voucher};
     let no_user = "NOT EXISTS (SELECT 1 FROM users WHERE users.id = user_id)";
     let no_followee = "NOT EXISTS (SELECT 1 FROM users WHERE users.id = followee_id)";
     let no_voucher = "NOT EXISTS (SELECT 1 FROM vouchers WHERE vouchers.id = voucher_id)";
@@ -56,8 +56,8 @@ async fn look(
     table: &str,
     key: &str,
     condition: &str,
-) -> Result<(Vec<u64>, u64), Fault> {
-    let sql = format!("SELECT {key} FROM {table} WHERE {condition} ORDER BY {key} LIMIT {EXAMPLES}");
+) -> Result<(Vec<u64>, u64), MysqlError> {
+    let sql = format!("SELECT {key} FROM {table} WHERE {condition} ORDER BY {key} LIMIT {EXAMPLES_MAX}");
     let examples = all(conn, sql, (), Columns::next).await?;
     let count = if examples.is_empty() {
         0
@@ -72,10 +72,11 @@ async fn look(
 
 /// Adds terms to vouchers marked as sales but without terms, which would otherwise be sold like ordinary
 /// vouchers.
-async fn add_terms(conn: &mut Conn, sales: &SaleIds) -> Result<Option<ImportFindings>, Fault> {
+async fn add_terms(conn: &mut Conn, sales: &SaleIds) -> Result<Option<ImportFindings>, MysqlError> {
     let sales: Vec<u64> = sales.iter().collect();
     let sql = "SELECT voucher_id FROM sales WHERE voucher_id IN ({keys})";
-    let with: HashSet<u64> = many::look(conn, sql, &[], &sales, Columns::next).await?.into_iter().collect();
+    let with: HashSet<u64> =
+        many::select_by_keys(conn, sql, &[], &sales, Columns::next).await?.into_iter().collect();
     let mut without: Vec<u64> = sales.into_iter().filter(|sale| !with.contains(sale)).collect();
     if without.is_empty() {
         return Ok(None);
@@ -85,7 +86,7 @@ async fn add_terms(conn: &mut Conn, sales: &SaleIds) -> Result<Option<ImportFind
     let rows: Vec<[Value; 1]> = without.iter().map(|sale| [(*sale).into()]).collect();
     many::insert(conn, head, "(?, 0, 0, 0, 0, 0, 0, 0, 0, 0)", &rows).await?;
     let count = without.len() as u64;
-    without.truncate(EXAMPLES);
-    let (kind, finding) = (ImportKind::Voucher, ImportFinding::NoTerms);
+    without.truncate(EXAMPLES_MAX);
+    let (kind, finding) = (ImportRowKind::Voucher, ImportFinding::NoTerms);
     Ok(Some(ImportFindings { kind, finding, count, examples: without }))
 }

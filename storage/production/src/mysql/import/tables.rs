@@ -2,7 +2,7 @@
 
 use mallbox_storage::backend::Numbered as _;
 use mallbox_storage::{
-    Card, ImportRow, ImportedComment, ImportedNote, ImportedOrder, ImportedSale, ImportedVoucher, Shop,
+    ImportRow, ImportedComment, ImportedNote, ImportedOrder, ImportedSale, ImportedVoucher, Profile, Shop,
     ShopType, Timestamp, User, UserId,
 };
 use mysql_async::Value;
@@ -117,7 +117,7 @@ fn user_values(user: User, password: Option<String>) -> Vec<Value> {
     ]
 }
 
-fn card_values(user: UserId, card: Card) -> Vec<Value> {
+fn card_values(user: UserId, card: Profile) -> Vec<Value> {
     vec![
         user.get().into(),
         card.city.into(),

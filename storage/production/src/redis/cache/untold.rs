@@ -16,7 +16,7 @@ const TOLD_MAX: usize = 8_192;
 /// Keys with possibly stale copies in Redis. Few keys are written to the database while Redis is away,
 /// because the authentication of writers needs Redis.
 #[derive(Default)]
-pub(super) struct Untold {
+pub(super) struct PendingInvalidations {
     /// Number of pending keys. At zero, readers need no lock.
     count: AtomicUsize,
     keys: Mutex<Keys>,
@@ -31,7 +31,7 @@ struct Keys {
     told: VecDeque<(Instant, CacheKey)>,
 }
 
-impl Untold {
+impl PendingInvalidations {
     pub(super) fn has(&self, key: &CacheKey) -> bool {
         self.count.load(Ordering::SeqCst) > 0 && self.keys.lock().numbers.contains_key(key)
     }
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn a_key_that_changed_again_meanwhile_is_still_to_be_told() {
-        let (untold, key) = (Untold::default(), CacheKey::new("shop", 1));
+        let (untold, key) = (PendingInvalidations::default(), CacheKey::new("shop", 1));
         let first = untold.add(std::slice::from_ref(&key));
         let second = untold.add(std::slice::from_ref(&key));
         untold.told(&key, first[0].1);
