@@ -36,12 +36,11 @@ const DECISIONS: [&str; 2] = ["storage/decisions", "src/decisions"];
 /// Maximum columns of prose; a Chinese character takes two.
 const PROSE_MAX_COLUMNS: usize = 110;
 /// Words that this code base once had for things with a name of the field, and that name.
-const BANNED: [(&str, &str); 9] = [
+const BANNED: [(&str, &str); 8] = [
     ("limbo", "in doubt"),
     ("errand", "outbox entry"),
     ("errands", "outbox entries"),
     ("burial", "dead letter"),
-    ("bury", "dead-letter"),
     ("caretaker", "worker heartbeat"),
     ("lingers", "batching delay"),
     ("whomever", "the user, the caller"),
