@@ -23,12 +23,12 @@
 //! ports only:
 //!
 //! ```
-//! use mallbox_storage::{Claim, ClaimAnswer, Sales, StoreError};
+//! use mallbox_storage::{Claim, ClaimOutcome, Sales, StoreError};
 //!
 //! /// Claims one unit; returns whether the user holds one now.
 //! async fn buy(sales: &dyn Sales, claim: Claim) -> Result<bool, StoreError> {
 //!     Ok(match sales.claim(claim).await? {
-//!         ClaimAnswer::Accepted | ClaimAnswer::AlreadyBought(_) => true,
+//!         ClaimOutcome::Accepted | ClaimOutcome::AlreadyBought(_) => true,
 //!         _ => false,
 //!     })
 //! }
