@@ -1,4 +1,4 @@
-//! `Cache`: what is kept is found while it is live, and nothing old comes back.
+//! `Cache`: live entries are found, and stale values never return.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
@@ -27,7 +27,7 @@ pub fn shop(id: u64) -> CacheKey {
     CacheKey::new("shop", id)
 }
 
-/// Takes a ticket and keeps this with it.
+/// Acquires a ticket for `key` and stores `text` with the ticket.
 pub async fn keep(storage: &Storage, key: &CacheKey, text: &str) {
     let looked = storage.cache.look(key, NOON).await.unwrap();
     assert!(put(&*storage.cache, key, looked.ticket, text).await);
@@ -70,7 +70,7 @@ async fn what_was_read_before_a_change_is_not_kept(w: &World) {
     cache.forget(&[shop(1)]).await.unwrap();
     assert!(!put(&**cache, &shop(1), of_a_miss.ticket, "old").await);
     assert_eq!(found(&w.storage, &shop(1), NOON).await, None);
-    // And one who rebuilds what is there.
+    // Likewise for a caller that rebuilds an existing entry.
     keep(&w.storage, &shop(1), "tea").await;
     let of_a_hit = cache.look(&shop(1), NOON).await.unwrap();
     cache.forget(&[shop(2), shop(1)]).await.unwrap();
@@ -135,7 +135,7 @@ async fn everything_is_forgotten_at_once(w: &World) {
     assert_eq!(found(&w.storage, &shop(1), NOON).await.as_deref(), Some("new"));
 }
 
-/// Versions of one thing in a record; readers keep what they read, writers forget what they wrote.
+/// A versioned value in a database; readers cache the value they read, writers invalidate after each write.
 #[derive(Default)]
 struct Versions {
     written: AtomicU64,
@@ -168,7 +168,7 @@ async fn whoever_asks_after_a_change_never_gets_what_was_before(w: &World) {
     assert!(hits > 100, "only {hits} were found");
 }
 
-/// What a reader gets, and whether it was kept.
+/// Returns the version a reader gets, and whether the version came from the cache.
 async fn version(storage: &Storage, record: &AtomicU64, pause_ms: u64) -> (u64, bool) {
     if let Ok(Some(kept)) = storage.cache.get(&shop(1), NOON).await {
         return (u64::from_le_bytes((&*kept.bytes).try_into().unwrap()), true);

@@ -81,7 +81,7 @@ async fn orders_cancelled_together_are_each_cancelled_as_alone(w: &World) {
 
 async fn units_of_closed_orders_come_back_together_and_once(w: &World) {
     let voucher = w.sale(Some(200)).await;
-    // Several of one shard of buyers among them.
+    // Enough claims for several in one shard of buyers.
     let claims = ordered(w, voucher, 1..151).await;
     assert_eq!(left(w, voucher).await, Some(50));
     let closed = &claims[..140];
@@ -101,7 +101,8 @@ async fn a_unit_bought_again_meanwhile_stays_with_its_new_order(w: &World) {
     let voucher = w.sale(Some(10)).await;
     let claims = ordered(w, voucher, 1..4).await;
     let _ = w.storage.orders.cancel(&ids(&claims), NOON).await.unwrap();
-    // Somebody else gave the first two back, and both bought again: one is an order by now, one is pending.
+    // Another process released the first two, and both users bought again: one claim is an order by now, the
+    // other is pending.
     w.storage.sales.release_all(&units(&claims[..2])).await.unwrap();
     let first = claim(voucher, 1, 201);
     assert_eq!(w.storage.sales.claim(first).await.unwrap(), ClaimOutcome::Accepted);

@@ -1,4 +1,4 @@
-//! `Comments`: one level of answers, lists that keep empty places, and counts that are exact.
+//! `Comments`: one level of replies, lists that keep the places of deleted comments, and exact counts.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -50,7 +50,7 @@ fn ids(comments: &[Comment]) -> Vec<CommentId> {
     comments.iter().map(|comment| comment.id).collect()
 }
 
-/// The list as ids: each comment, its first answers, and how many it has.
+/// The list as ids: each comment with its first replies and its number of replies.
 async fn threads(w: &World, note: NoteId, page: Page) -> (Vec<(CommentId, Vec<CommentId>, u64)>, u64) {
     let (threads, total) = w.storage.comments.threads(note, page).await.unwrap();
     let seen = |thread: Thread| (thread.comment.id, ids(&thread.answers), thread.answer_count);
@@ -203,7 +203,7 @@ async fn a_notes_count_is_of_what_is_seen(w: &World) {
     }
 }
 
-/// Moves two notes in: the first says that it has 5 comments, the second none.
+/// Imports two notes: the first claims 5 comments, the second none.
 async fn move_in(w: &World, comments: &[(u64, u64, u64, u8)]) {
     let mut rows = vec![(user(1), false)];
     for (id, comments) in [(1, 5), (2, 0)] {
@@ -249,8 +249,8 @@ async fn comments_that_moved_in_are_counted_once(w: &World) {
 }
 
 async fn answers_that_moved_in_below_nothing_stand_below_their_note(w: &World) {
-    // 11 answers 10, and 12 answers 11, as if it stood below it; 13 answers nothing there is, and 14 another
-    // note's.
+    // 11 replies to 10, and 12 to 11, as if nested below 11; 13 replies to a missing comment, and 14 to a
+    // comment on another note.
     let below = [(10, 1, 0, 0), (11, 1, 10, 0), (12, 1, 11, 0), (13, 1, 99, 0), (14, 2, 10, 0)];
     move_in(w, &below).await;
     let id = CommentId::new;
@@ -265,8 +265,7 @@ async fn a_rush_of_comments_is_counted_exactly(w: &World) {
     let top = write(w, note, None, 0).await;
     let mut rush = tokio::task::JoinSet::new();
     for number in 0..60_u64 {
-        // One in three answers; one in four goes again, by two who delete it at once; some are on another
-        // note.
+        // A third are replies; a quarter are deleted by two callers at once; some are on another note.
         let (comments, on) = (w.storage.comments.clone(), if number % 5 == 0 { other } else { note });
         let answers = (on == note && number % 3 == 0).then_some(top);
         rush.spawn(async move {

@@ -1,4 +1,4 @@
-//! `DeadLetters`: what an operator decides about claims that did not become orders.
+//! `DeadLetters`: operators' decisions about claims that did not become orders.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ crate::cases! {
     a_double_of_an_order_that_memory_forgot_leaves_it_the_unit,
 }
 
-/// All of them, the first that died first.
+/// Returns all dead letters, oldest first.
 pub async fn letters(w: &World) -> Vec<DeadLetter> {
     let (mut letters, total) = w.storage.dead_letters.page(None, Page::new(1, 1_000)).await.unwrap();
     assert_eq!(letters.len() as u64, total);
@@ -155,7 +155,7 @@ async fn what_the_record_still_refuses_stays_open_and_counts(w: &World) {
     }
     assert_eq!((stock(w, voucher).await, stock(w, full).await), (Some(7), Some(0)));
     assert_eq!(w.storage.orders.get(dying[2].order).await.unwrap(), None, "nothing is left of it");
-    // Its order is out of the way: the double becomes one.
+    // Without the other order, the duplicate becomes an order.
     let _ = w.storage.orders.step(orders[0].order, Transition::Cancel, NOON).await.unwrap();
     assert!(matches!(replay(w, &before[0]).await, ReplayOutcome::Order(order) if order.id == dying[0].order));
 }
@@ -284,7 +284,7 @@ async fn a_letter_is_voided_and_the_order_beside_it_stays(w: &World) {
 
 async fn a_double_of_an_order_that_memory_forgot_leaves_it_the_unit(w: &World) {
     let voucher = w.sale(Some(9)).await;
-    // In the record alone: so it is when memory lost its buyers in the middle of a sale.
+    // In the database alone, as after memory loses its buyers in the middle of a sale.
     let (first, second) = (claim(voucher, 1, 1), claim(voucher, 1, 2));
     persist(w, &[first]).await;
     assert_eq!(w.storage.sales.claim(second).await.unwrap(), ClaimOutcome::Accepted);

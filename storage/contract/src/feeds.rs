@@ -1,4 +1,4 @@
-//! `Feeds`: every note of everybody one follows, once, newest first, whether it was pushed or is pulled.
+//! `Feeds`: every note of every followed author, once, newest first, whether pushed or pulled.
 
 use std::time::Duration;
 
@@ -40,7 +40,7 @@ pub fn minute(number: u32) -> Timestamp {
     NOON + Duration::from_secs(60) * number
 }
 
-/// Writes a note and passes it on, at noon, whenever it was written.
+/// Writes a note of any time and publishes the note at noon.
 pub async fn publish(storage: &Storage, author: UserId, at: Timestamp) -> FeedEntry {
     let note = storage.notes.insert(author, &text("面"), at).await.unwrap();
     let entry = FeedEntry { note, written: at };
@@ -158,7 +158,7 @@ async fn what_is_deleted_or_hidden_keeps_its_place(w: &World) {
     }
 }
 
-/// People, and follows among them, that moved in; and notes of Anne's, one a minute.
+/// Imports people with follows among them, and notes of Anne's, one a minute.
 async fn moved_in(w: &World, people: u64, follows: Vec<(UserId, UserId)>, notes: u32) -> World {
     let another = w.another().await;
     let mut into = another.storage.import.begin().await.unwrap().unwrap();
@@ -199,12 +199,12 @@ async fn what_is_beyond_an_inbox_comes_from_the_record(w: &World) {
         .collect();
     let page = |from, most| storage.feeds.page(reader, from, most, NOON);
     assert_eq!(page(Timestamp::MAX, 10).await.unwrap(), all[..10]);
-    // Across the inbox's end, at it, and below it.
+    // Across the inbox's end, at its end, and below.
     for begin in [990, 995, 999, 1_000, 1_001, 1_500, 2_395] {
         let end = (begin + 10).min(2_400);
         assert_eq!(page(all[begin].written, 10).await.unwrap(), all[begin..end], "from {begin}");
     }
-    // Pushed beyond what it holds: the oldest leave it, not the feed.
+    // Pushed beyond the inbox's capacity: the oldest entries leave the inbox, not the feed.
     let mut newer = Vec::new();
     for number in 2_400..2_420 {
         newer.insert(0, publish(storage, ANNE, minute(number)).await);
@@ -279,7 +279,7 @@ async fn an_inbox_ends_after_a_day_and_the_feed_does_not(w: &World) {
     follow(storage, reader, ANNE).await;
     let page = |now| storage.feeds.page(reader, Timestamp::MAX, 10, now);
     assert_eq!(page(NOON).await.unwrap(), []);
-    // It is in the record and was not passed on: what an inbox has missed is in it when it is filled again.
+    // The note is in the database without having been pushed: a refill adds missed notes to the inbox.
     let note = storage.notes.insert(ANNE, &text("面"), minute(1)).await.unwrap();
     assert_eq!(page(NOON + DAY - HOUR).await.unwrap(), []);
     let missed = FeedEntry { note, written: minute(1) };

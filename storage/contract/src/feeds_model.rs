@@ -17,7 +17,7 @@ const PEOPLE: u64 = 6;
 /// Notes that come with a follow.
 const BROUGHT_IN: usize = 20;
 
-/// Who has written what, and who follows whom since when.
+/// All notes by author, and all follows with their start.
 #[derive(Default)]
 struct Model {
     notes: BTreeMap<UserId, BTreeSet<FeedEntry>>,
@@ -85,7 +85,7 @@ async fn random_steps_agree_with_plain_collections(w: &World) {
     }
 }
 
-/// Writers, readers, and people who come and go, at the same time: an inbox then has what a fresh one has.
+/// Concurrent writers, readers and followers: afterwards an inbox equals a fresh one.
 async fn after_a_rush_every_feed_is_what_the_record_says(w: &World) {
     let mut rush = tokio::task::JoinSet::new();
     for author in (1..=3).map(user) {

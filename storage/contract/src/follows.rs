@@ -88,7 +88,7 @@ async fn common_follows_are_those_of_both(w: &World) {
 async fn a_rush_of_fans_is_counted_exactly(w: &World) {
     let mut rush = tokio::task::JoinSet::new();
     for fan in 0..60 {
-        // Each of them twice, and one in three goes again.
+        // Each follow twice; a third are removed again.
         let follows = w.storage.follows.clone();
         rush.spawn(async move {
             let new = tokio::join!(

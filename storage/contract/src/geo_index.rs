@@ -1,4 +1,4 @@
-//! `GeoIndex`: nearest first, moved and removed at once, and filled again from the record.
+//! `GeoIndex`: nearest first, moved and removed at once, and refilled from the database.
 
 use mallbox_storage::geo_index::{place, restore};
 use mallbox_storage::{LatLng, NearbyQuery, NearbyShop, PlacedShop, ShopId, ShopTypeId};
@@ -40,7 +40,7 @@ fn around(place: (f64, f64)) -> NearbyQuery {
     NearbyQuery { centre: at(place), radius_m: 5_000.0, kind: None, skip: 0, max: 1_000 }
 }
 
-/// So many metres north of the canal.
+/// A point the given number of metres north of the canal.
 fn north(metres: f64) -> (f64, f64) {
     let degree = std::f64::consts::PI * LatLng::EARTH_RADIUS_M / 180.0;
     (CANAL.0, CANAL.1 + metres / degree)
@@ -148,7 +148,7 @@ async fn a_shop_that_is_put_again_has_moved(w: &World) {
     put(w, &[placed(1, 1, CANAL), placed(2, 1, CANAL), placed(1, 1, elsewhere)]).await;
     assert_eq!(near(w, &around(CANAL)).await, [2]);
     assert_eq!(near(w, &around(elsewhere)).await, [1]);
-    // Of another type, at the same place; and back.
+    // The shop changes to another type in place, and back.
     let of = |kind: u64| NearbyQuery { kind: Some(ShopTypeId::new(kind)), ..around(elsewhere) };
     for (kind, other) in [(2, 1), (1, 2)] {
         for _ in 0..2 {
@@ -242,7 +242,7 @@ async fn a_shop_is_placed_as_the_record_has_it(w: &World) {
     assert_eq!(restore(index, &**shops).await.unwrap(), 1, "one has moved, and one was nowhere");
     assert_eq!(near(w, &around(CANAL)).await, [lost.get()]);
     assert_eq!(near(w, &around(north(40_000.0))).await, [id.get()]);
-    // The record may have what is nowhere on earth; and of another that was there it knows nothing.
+    // The database may hold coordinates off the earth, and has no row for another shop that was in the index.
     shop.y = 90.0;
     shops.update(id, &shop, NOON).await.unwrap();
     put(w, &[placed(404, 1, CANAL)]).await;

@@ -1,5 +1,5 @@
-//! `GeoIndex` against a plain list, whose every distance is computed: random shops that are put, moved and
-//! removed, in cities, around the 180th meridian and at both ends of the latitudes.
+//! `GeoIndex` against a plain list with every distance computed: random shops are put, moved and removed, in
+//! cities, around the 180th meridian and at both ends of the latitudes.
 
 use std::collections::BTreeMap;
 

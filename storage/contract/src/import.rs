@@ -94,15 +94,15 @@ fn order(id: u64, user: u64, status: OrderStatus) -> ImportRow {
     })
 }
 
-/// Users 1 to 9, one sale of which ten units remain, and these orders of it. What is found, without what all
-/// share.
+/// Imports users 1 to 9, a sale with ten units left, and the given orders. Returns the findings without the
+/// rows that all cases share.
 async fn moved_in(w: &World, orders: Vec<ImportRow>) -> Vec<ImportFindings> {
     moved_in_with(w, orders, UnpaidOrders::Keep).await
 }
 
 async fn moved_in_with(w: &World, orders: Vec<ImportRow>, unpaid: UnpaidOrders) -> Vec<ImportFindings> {
     let mut into = begin(w).await;
-    // What is referred to comes last, as it does in dumps.
+    // Referenced rows come last, as in dumps.
     put(&mut into, orders).await;
     put(&mut into, vec![sale(10), voucher(SALE, true)]).await;
     put(&mut into, (1..10).map(user).collect()).await;
@@ -121,7 +121,7 @@ async fn what_is_not_finished_leaves_nothing(w: &World) {
     let mut into = begin(w).await;
     assert_eq!(put(&mut into, vec![user(1), voucher(SALE, true), sale(3)]).await, [true; 3]);
     drop(into);
-    // Done after the import has ended: it has the record to itself.
+    // After the end of the import, since an import has the database to itself.
     w.storage.upkeep.put_setting("after", "it").await.unwrap();
     assert_eq!(w.storage.users.list(&UserFilter::default(), Page::new(1, 10)).await.unwrap(), []);
     assert_eq!(w.storage.vouchers.get(SALE).await.unwrap(), None);
@@ -179,13 +179,12 @@ async fn of_two_rows_with_one_key_the_first_stays_unless_the_second_replaces_it(
 async fn of_many_rows_those_whose_keys_are_taken_are_told_and_the_others_are_there(w: &World) {
     let mut into = begin(w).await;
     put(&mut into, vec![user(900)]).await;
-    // Among 700 users come two earlier ones again, one of them as a replacement, and one who was there
-    // before.
+    // Among 700 users, two earlier ones are repeated, one of them as a replacement, and one existed before.
     let mut rows: Vec<_> = (1..=700).map(|id| (user(id), false)).collect();
     rows[300].0 = user(5);
     rows[301] = (user(6), true);
     rows[699].0 = user(900);
-    // In between, texts that together are longer than a packet of MySQL's may be, of which one comes twice.
+    // In between, texts that together exceed a packet of MySQL's; one is repeated.
     let note = |id| note(id, "long ".repeat(120_000));
     rows.splice(100..100, (1..=40).map(|id| (note(id.min(39)), false)));
     let expected = (0..740).map(|place| ![139, 340, 739].contains(&place)).collect::<Vec<_>>();
@@ -253,7 +252,7 @@ async fn unpaid_orders_get_a_fresh_deadline_if_told_so(w: &World) {
 
 async fn unpaid_orders_are_cancelled_if_told_so_and_their_units_come_back(w: &World) {
     use OrderStatus::{Paid, Unpaid};
-    // Of the three of user 1 two are unpaid: none of them is one too many then.
+    // Two of user 1's three orders are unpaid: once cancelled, they are no duplicates.
     let orders = [(101, 1, Unpaid), (102, 1, Paid), (103, 1, Unpaid), (104, 2, Unpaid)];
     let orders = orders.map(|(id, user, status)| order(id, user, status)).to_vec();
     let found = moved_in_with(w, orders, UnpaidOrders::Cancel).await;
@@ -269,7 +268,7 @@ async fn unpaid_orders_are_cancelled_if_told_so_and_their_units_come_back(w: &Wo
 async fn numbers_that_could_come_again_are_passed_over(w: &World) {
     let day = OrderId::day(NOON - HOUR).unwrap();
     let own = OrderId::compose(NOON - HOUR, 7, SALE).unwrap().get();
-    // Its second is eight hours ahead, as that of a clock that takes Shanghai's time for UTC.
+    // The order's second is eight hours ahead, as from a clock that takes Shanghai's time for UTC.
     let ahead = OrderId::compose(NOON + 7 * HOUR, 9, SALE).unwrap().get();
     // Of another form: were its bits taken for ours, some day to come would have no number left.
     let other = (own + (400 << 49)) | 0xffff_ffff;

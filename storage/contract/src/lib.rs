@@ -70,7 +70,7 @@ use libtest_mimic::{Arguments, Trial};
 
 pub use world::{BackEnd, World};
 
-/// One case: a name, and what is expected of a back end.
+/// A case: a name and an expectation of a back end.
 pub struct Case {
     name: &'static str,
     run: fn(&World) -> Pin<Box<dyn Future<Output = ()> + '_>>,
@@ -134,7 +134,7 @@ pub struct SetUp {
     pub name: &'static str,
     /// Makes an empty back end. Runs on a thread that may block.
     pub fresh: fn() -> Box<dyn BackEnd>,
-    /// Why the cases cannot run here; they report themselves as ignored.
+    /// Why the cases cannot run here; with a reason, all cases report as ignored.
     pub ignored: Option<&'static str>,
 }
 

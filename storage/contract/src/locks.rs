@@ -1,4 +1,4 @@
-//! `Locks`: one owner at a time, for as long as it lives, and fenced after that.
+//! `Locks`: one owner at a time while its lease lives, fenced afterwards.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -101,7 +101,7 @@ async fn a_dead_holders_lock_is_free_when_its_lease_ends(w: &World) {
     assert!(!w.storage.locks.renew(NAME, LockOwner::new(1), LONG).await.unwrap(), "the dead one is late");
 }
 
-/// What a lock guards: it remembers the greatest token it has seen.
+/// A resource behind a lock, which remembers the greatest fencing token seen.
 #[derive(Default)]
 struct Guarded(Mutex<(u64, &'static str)>);
 

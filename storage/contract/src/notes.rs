@@ -98,7 +98,7 @@ async fn those_asked_for_come_in_the_order_of_the_question(w: &World) {
     assert_eq!(ids(&notes.those(&backwards).await.unwrap()), backwards);
 }
 
-/// Moves notes in, each with its likes and when it was written.
+/// Imports notes, each with its likes and its time of writing.
 async fn move_in(w: &World, notes: &[(u64, u64, Timestamp)]) {
     let mut rows = vec![(user(1), false)];
     for (id, liked, created) in notes.iter().copied() {
@@ -185,7 +185,8 @@ async fn what_is_deleted_leaves_its_place_alone_for_ever(w: &World) {
     assert!(next > id, "its id is not given again");
 }
 
-/// No port tells them: a picture that no note shows is swept away beside the record's own rows.
+/// No port returns a note's picture rows, so the case counts the rows by SQL. The sweep of pictures on no
+/// note relies on the rows in the database.
 async fn the_pictures_of_a_note_are_known_until_it_is_deleted(w: &World) {
     let notes = &w.storage.notes;
     let id = notes.insert(ANNE, &text("a note"), NOON).await.unwrap();

@@ -1,4 +1,4 @@
-//! `Orders` counted: each sale alone, and all of them in one look.
+//! `Orders` counted: each sale alone, and all sales in one read.
 
 use std::time::Duration;
 

@@ -59,7 +59,7 @@ async fn orders_are_found_by_each_part_of_a_filter_and_by_all(w: &World) {
 async fn a_sale_is_tallied_as_it_is_counted(w: &World) {
     let vouchers = [w.sale(Some(9)).await, w.sale(Some(2)).await, w.sale(Some(3)).await];
     for user in 1..=4 {
-        // The second has too few units, so that some die.
+        // The second sale has too few units, so that some claims become dead letters.
         persist(w, &[claim(vouchers[0], user, user), claim(vouchers[1], user, 10 + user)]).await;
     }
     persist(w, &[claim(vouchers[0], 1, 99)]).await;

@@ -1,4 +1,5 @@
-//! `Orders`: claims become orders once, within the stock, one live one a user; and their steps.
+//! `Orders`: claims become orders once, within the stock, with one live order per user; and the orders'
+//! transitions.
 
 use std::sync::{Arc, Barrier};
 use std::time::Duration;
@@ -35,7 +36,7 @@ crate::cases! {
     orders_outlive_a_restart,
 }
 
-/// As a log hands it out. The place in it matters to the log alone.
+/// Wraps a claim as a log hands it out. The position matters to the log alone.
 pub fn logged(claim: Claim) -> LoggedClaim {
     LoggedClaim { position: LogPosition { major: 0, minor: claim.order.get() }, claim, attempts: 0 }
 }
@@ -153,7 +154,7 @@ async fn a_repeat_changes_nothing(w: &World) {
     assert_eq!(persist(w, &[first, first]).await, [WRITTEN, PersistOutcome::Repeat]);
     assert_eq!(persist(w, &[beyond]).await, [PersistOutcome::DeadLetter(DeadReason::Oversold)]);
     assert!(is_done(&w.storage.orders.step(first.order, Transition::Cancel, NOON).await.unwrap()));
-    // There is a unit again, but both claims have had their answer.
+    // A unit is free again, but both claims have had their outcome.
     for _ in 0..2 {
         assert_eq!(persist(w, &[beyond, first]).await, [PersistOutcome::Repeat, PersistOutcome::Repeat]);
     }
@@ -168,7 +169,7 @@ async fn a_second_live_order_of_a_user_dies(w: &World) {
     let answers = persist(w, &[claim(voucher, 1, 1), claim(voucher, 1, 2), claim(other, 1, 3)]).await;
     assert_eq!(answers, [WRITTEN, double.clone(), WRITTEN]);
     assert_eq!(persist(w, &[claim(voucher, 1, 4)]).await, [double]);
-    // Each holds none, and leaves the outbox entry that gives back what memory took.
+    // Neither holds a unit, and each leaves an outbox entry to release the unit taken in memory.
     assert_eq!(stock(w, voucher).await, Some(8));
     assert_eq!(w.storage.outbox.open(9).await.unwrap().len(), 2);
     let counts = w.storage.orders.count(voucher).await.unwrap();
@@ -253,14 +254,14 @@ async fn a_buried_claim_keeps_its_unit_and_stays_buried(w: &World) {
     assert_eq!(letter.detail, "the record's words");
     assert_eq!(orders.holding(voucher, UserId::new(1)).await.unwrap(), Some(letter.order));
 
-    // What is an order is settled: it does not die as well.
+    // A claim with an order is settled and does not become a dead letter as well.
     let sale = w.sale(Some(1)).await;
     assert_eq!(persist(w, &[claim(sale, 4, 4)]).await, [WRITTEN]);
     orders.bury(&logged(claim(sale, 4, 4)), refused, "", NOON).await.unwrap();
     assert_eq!(reasons(w).await, expected);
 }
 
-/// Takes an order to a status, by the steps that lead there.
+/// Takes an order to a status through the necessary transitions.
 async fn order_at(w: &World, voucher: VoucherId, number: u64, to: OrderStatus) -> (OrderId, PaymentId) {
     let claim = claim(voucher, number, number);
     assert_eq!(persist(w, &[claim]).await, [WRITTEN]);
@@ -337,7 +338,7 @@ async fn a_closed_order_gives_unit_and_right_back(w: &World) {
     for (user, answer) in [(1, PersistOutcome::DeadLetter(DeadReason::Double)), (3, WRITTEN), (4, WRITTEN)] {
         assert_eq!(persist(w, &[claim(voucher, user, 10 + user)]).await, [answer]);
     }
-    // Closed once more, the same user has two closed orders of the sale, and may buy a third time.
+    // Once the second order is closed, the user has two closed orders of the sale and may buy a third time.
     let again = claim(voucher, 3, 13).order;
     assert!(is_done(&w.storage.orders.step(again, Transition::Cancel, NOON).await.unwrap()));
     assert_eq!(persist(w, &[claim(voucher, 3, 23)]).await, [WRITTEN]);
@@ -420,7 +421,7 @@ async fn lists_go_page_by_page(w: &World) {
     assert!(unpaid.is_sorted() && !unpaid.contains(&ids[1]));
 }
 
-/// Eight workers write claims of one sale, each claim handed to two of them.
+/// Eight workers write claims of one sale, two workers per claim.
 async fn the_highest_number_of_each_day_counts_dead_letters_too(w: &World) {
     let orders = &w.storage.orders;
     assert_eq!(orders.highest_counts().await.unwrap(), []);
@@ -445,7 +446,7 @@ async fn a_rush_of_batches_takes_exactly_the_stock(w: &World) {
         .map(|worker| {
             let (storage, barrier, runtime) = (w.storage.clone(), Arc::clone(&barrier), Handle::current());
             tokio::task::spawn_blocking(move || {
-                // 600 claims each, of which each pair of workers has the same.
+                // 600 claims each, identical for both workers of a pair.
                 let first = worker / 2 * 600 + 1;
                 let claims: Vec<_> = (first..first + 600).map(|n| logged(claim(voucher, n, n))).collect();
                 barrier.wait();

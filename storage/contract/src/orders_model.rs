@@ -1,5 +1,5 @@
-//! `Orders` against plain maps: random steps from a printed seed, the same answers after each, and books
-//! that balance.
+//! `Orders` against plain maps: random steps from a printed seed, equal results after each, and balanced
+//! stock.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -17,11 +17,11 @@ use crate::world::{NOON, World, claim};
 
 crate::cases! { random_steps_agree_with_plain_maps }
 
-/// Few of each, so that repeats, doubles and clashes are frequent.
+/// Few of each, so that repeats, duplicates and clashes are frequent.
 const USERS: u64 = 6;
 const NUMBERS: u64 = 40;
 
-/// What the document of `Orders` says, written down without any thought of speed.
+/// A model of the documentation of `Orders`, without regard to speed.
 struct Model {
     units: BTreeMap<VoucherId, Option<u64>>,
     stock: BTreeMap<VoucherId, Option<u64>>,
@@ -53,7 +53,7 @@ impl Model {
         let dead = || {
             let of_both = |key: &(OrderId, UserId, VoucherId)| (key.1, key.2) == (user, voucher);
             let theirs = self.dead.iter().filter(|(key, _)| of_both(key));
-            // One that holds a unit before one that does not.
+            // An order that holds a unit comes first.
             theirs.min_by_key(|(key, (_, holds))| (!holds, key.0)).map(|(key, _)| key.0)
         };
         self.live(voucher, user).or_else(dead)
@@ -70,8 +70,8 @@ impl Model {
         }
     }
 
-    /// One claim after the other: stock goes to what can be written, first come first served; doubles and
-    /// clashes come after them.
+    /// Persists claims in sequence: stock goes to valid claims first come, first served; duplicates and
+    /// clashes follow.
     fn persist(&mut self, claims: &[Claim]) -> Vec<Option<DeadReason>> {
         let deadly: Vec<_> = claims.iter().map(|claim| self.write(*claim)).collect();
         let mut answers = Vec::new();
@@ -93,7 +93,8 @@ impl Model {
         answers
     }
 
-    /// `Oversold`: written for now, so that later claims of the batch meet it.
+    /// Writes a claim. An `Oversold` claim is written for now, so that later claims of the batch collide with
+    /// it.
     fn write(&mut self, claim: Claim) -> Option<DeadReason> {
         if self.orders.contains_key(&claim.order) {
             return Some(DeadReason::IdClash);

@@ -1,4 +1,4 @@
-//! `Outbox`: what a closed order asks for is there until it is done.
+//! `Outbox`: the entries of a closed order remain until they are done.
 
 use mallbox_storage::{OrderId, OrderStatus, OutboxEntry, Transition, TransitionOutcome, UserId};
 

@@ -1,4 +1,4 @@
-//! `Orders`: an order takes the mall's payment mode when it is written, and keeps it.
+//! `Orders`: an order takes the mall's payment mode at its insertion, and keeps the mode.
 
 use mallbox_storage::{
     Claim, Order, OrderId, OrderStatus, PaymentContradictions, PaymentMode, PersistOutcome, ReplayOutcome,
@@ -58,7 +58,7 @@ async fn without_a_payment_an_order_is_final_when_it_is_written(w: &World) {
     );
     assert_final(w).await;
     assert_eq!(w.storage.payments.of_order(bought.id).await.unwrap(), []);
-    // Claim by claim, where one of the batch is a second order of its user.
+    // Claim by claim, since the batch has a second order of the same user.
     let second = [claim(voucher, 9, 3), claim(voucher, 9, 4)];
     let answers = persist(w, &second).await;
     assert_eq!(answers[0], PersistOutcome::Written { deadline: None });

@@ -1,4 +1,4 @@
-//! `Pictures`: whole or not at all, never more than one may have, and gone only when nothing shows them.
+//! `Pictures`: stored whole or not at all, within the owner's quota, and removed only when no row shows them.
 
 use std::time::Duration;
 
@@ -33,7 +33,7 @@ fn name(number: u32) -> String {
 }
 
 fn picture(number: u32, owner: UserId, bytes: usize) -> NewPicture {
-    // Every byte there is, so that none is taken for text.
+    // Every byte value, so that no content passes for text.
     let content = (0..bytes).map(|at| u8::try_from((at + number as usize) % 256).unwrap()).collect();
     NewPicture { name: name(number), owner, kind: PictureKind::Jpeg, content }
 }
@@ -132,7 +132,7 @@ async fn only_the_owner_removes_a_picture_and_never_one_that_is_shown(w: &World)
     assert_eq!(pictures.remove(owner, &name(2)).await.unwrap(), RemoveOutcome::NotTheirs);
     assert!(is_there(w, 1).await && !is_there(w, 2).await);
     assert_eq!(pictures.usage(owner).await.unwrap(), room(1, 100));
-    // The name is free again, and so is whatever the picture had inside the record.
+    // The name is free again, as are the picture's rows in the database.
     let again = NewPicture { name: name(2), ..picture(3, owner, 50) };
     assert_eq!(pictures.put(again.clone(), PLENTY, NOON).await.unwrap(), PutOutcome::Put);
     assert!(pictures.get(&name(2)).await.unwrap().unwrap().content == again.content);
@@ -143,7 +143,7 @@ async fn set_icon(w: &World, user: UserId, icon: &str) {
     assert!(w.storage.users.put_card(user, "a", icon, &card, NOON).await.unwrap());
 }
 
-/// A shop that shows these.
+/// A shop with the given images.
 fn shop(images: String) -> ShopText {
     ShopText {
         name: "Tea".to_owned(),
@@ -179,7 +179,7 @@ async fn a_sweep_takes_what_nobody_touched_and_nothing_shows(w: &World) {
         let kind = ShopType { id: ShopTypeId::new(id), name: "Tea".to_owned(), icon, sort: 1 };
         w.storage.shops.put_type(&kind, NOON).await.unwrap();
     }
-    // That is none of these.
+    // A path that names none of the pictures.
     set_icon(w, owner, &format!("/imgs{}x", name(5))).await;
 
     let early = pictures.sweep(NOON - Duration::from_millis(1), 10, NOON + HOUR).await.unwrap();
@@ -191,7 +191,7 @@ async fn a_sweep_takes_what_nobody_touched_and_nothing_shows(w: &World) {
     }
     assert_eq!(pictures.usage(owner).await.unwrap(), room(7, 700));
 
-    // What was shown is left alone for as long as what was touched.
+    // A picture no longer shown is spared for the same period as a touched one.
     w.back_end().sql("DELETE FROM note_pictures");
     let swept = pictures.sweep(NOON + HOUR, 10, NOON + 3 * HOUR).await.unwrap();
     assert_eq!(swept, PictureSweep { removed: 1, has_more: false });

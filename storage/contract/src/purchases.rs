@@ -1,4 +1,4 @@
-//! `Orders`: what is bought over the counter, under a name that is not bought twice.
+//! `Orders`: direct purchases of ordinary vouchers, idempotent by request key.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

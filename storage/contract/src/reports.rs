@@ -1,4 +1,4 @@
-//! `Reports`: one a person and thing, decided by whoever decides who gets to see it.
+//! `Reports`: one per reporter and target, decided together with the target's visibility.
 
 use mallbox_storage::{
     CommentId, CommentOutcome, NoteId, OpenReports, Page, Post, ReportOutcome, UserId, Visibility,

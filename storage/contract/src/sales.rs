@@ -1,4 +1,4 @@
-//! `Sales`: one unit each, exactly as many as there are.
+//! `Sales`: one unit per user, and exactly the stock in total.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -214,7 +214,8 @@ async fn a_release_of_another_order_does_nothing(w: &World) {
     assert_eq!(left(w, voucher).await, 1);
 }
 
-/// Its worker died between the two. It must not keep another unit of its user's from coming back.
+/// The worker died between its two steps. Its claim must not keep another unit of the user's from being
+/// released.
 async fn a_claim_that_is_settled_and_still_in_the_log_holds_nothing(w: &World) {
     let voucher = w.sale(Some(5)).await;
     let (first, second) = (claim(voucher, 7, 1), claim(voucher, 7, 2));
@@ -237,7 +238,7 @@ async fn buyers_are_found_again_when_a_sale_is_loaded(w: &World) {
     w.persist_all().await;
     cancel_and_release(w, cancelled, ReleaseOutcome::Released).await;
     assert_eq!(w.storage.sales.claim(pending).await.unwrap(), ClaimOutcome::Accepted);
-    // In the record and still in the log, as between a worker's two steps.
+    // In the database and still in the log, as between a worker's two steps.
     let between = claim(voucher, 4, 4);
     assert_eq!(w.storage.sales.claim(between).await.unwrap(), ClaimOutcome::Accepted);
     let taken = w.storage.order_log.take("other", 10, std::time::Duration::ZERO).await.unwrap();
@@ -300,8 +301,8 @@ async fn an_accepted_claim_is_in_the_log(w: &World) {
     assert_eq!(w.storage.order_log.find(mine.order).await.unwrap(), None);
 }
 
-/// Eight threads, each with more users than there are units, all starting at one barrier; every fifth winner
-/// gives back.
+/// Eight threads, each with more users than units, start at one barrier; every fifth winner releases the
+/// unit.
 async fn a_rush_sells_exactly_the_units(w: &World) {
     const THREADS: usize = 8;
     const USERS: u64 = 400;
@@ -340,7 +341,7 @@ async fn random_steps_agree_with_a_plain_map(w: &World) {
     let seed = rand::random();
     println!("seed {seed}");
     let mut dice = StdRng::seed_from_u64(seed);
-    // The record has more than is ever put: what happens when it has less is its own affair.
+    // The database has more units than are ever put; a database with fewer is another case.
     let voucher = w.sale(Some(12)).await;
     let terms = w.terms(voucher).await;
     w.storage.sales.put(Terms { units: Some(6), ..terms }).await.unwrap();

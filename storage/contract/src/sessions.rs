@@ -120,7 +120,7 @@ async fn a_session_begun_by_a_clock_years_ahead_ends_as_any_other(w: &World) {
     assert_eq!(find(w, 1, NOON + 2 * TTL).await, None, "it ends as any other");
     w.storage.upkeep.sweep(NOON).await.unwrap();
     if w.back_end().ends_sessions_by_clock() {
-        // Redis lets a key go after its own time, which no wall clock moves.
+        // Redis expires a key by the server's own time, which no wall clock moves.
         assert_eq!(find(w, 2, NOON + TTL).await, None, "one that nobody uses ends, too");
     }
 }
@@ -152,7 +152,7 @@ async fn a_session_for_good_outlives_a_clock_set_back(w: &World) {
 
 async fn a_session_that_nobody_uses_is_cut_after_a_restart(w: &World) {
     if !w.back_end().ends_sessions_by_clock() {
-        // Redis lets a key go after its own time, which no wall clock moves.
+        // Redis expires a key by the server's own time, which no wall clock moves.
         return;
     }
     let w = w.another().await;
@@ -207,7 +207,7 @@ async fn a_session_slides_and_ends_at_the_instant(w: &World) {
 async fn a_session_is_extended_to_within_a_minute(w: &World) {
     let (step, later) = (mallbox_storage::sessions::EXTENSION_STEP, Duration::from_secs(90));
     w.storage.sessions.begin(token(1), UserId::new(7), TTL, NOON).await.unwrap();
-    // So small an extension may be left out; the next one counts from now, not from there.
+    // A back end may skip an extension this small; the next extension counts from its own time.
     assert_eq!(find(w, 1, NOON + step - MS).await, Some(7));
     assert_eq!(find(w, 1, NOON + later).await, Some(7));
     assert_eq!(find(w, 1, NOON + later + TTL - step - MS).await, Some(7));

@@ -1,4 +1,4 @@
-//! `Upkeep`: settings outlive the mall that stored them.
+//! `Upkeep`: settings survive a restart of the mall.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

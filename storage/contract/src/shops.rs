@@ -185,7 +185,7 @@ async fn shops_among_many_are_ordered_and_paged(w: &World) {
     for (comments, score) in [(5, 40), (9, 50), (9, 40), (5, 10), (0, 50)] {
         shops.insert(&ShopText { comments, score, ..text("shop") }, NOON).await.unwrap();
     }
-    // More than one statement takes; most of them are not there.
+    // More ids than fit one statement, most of them missing.
     let all: Vec<ShopId> = (0..3_000).rev().chain([2, u64::MAX]).map(ShopId::new).collect();
     let some = [4, 2, 99, 2, 1].map(ShopId::new);
     for (among, order, page, expected) in [

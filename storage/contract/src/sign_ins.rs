@@ -240,7 +240,7 @@ async fn random_days_across_years_are_as_in_a_plain_set(w: &World) {
     println!("seed {seed}");
     let mut dice = SmallRng::seed_from_u64(seed);
     let mut model = Model::new();
-    // Days about a few borders, so that some follow each other.
+    // Days around a few borders, so that some are consecutive.
     let borders = ["1969-12-31", "2023-12-31", "2024-02-29", "2024-12-30", "2026-02-28"].map(day);
     let around = |dice: &mut SmallRng| {
         let border = borders[dice.random_range(0..borders.len())];

@@ -251,7 +251,7 @@ async fn users_are_found_by_phone_name_role_and_block(w: &World) {
     assert_eq!(found(w, &filter, Page::new(2, 1)).await, [3]);
 }
 
-/// Each phone is asked for by eight threads at the same time.
+/// Eight threads request each phone concurrently.
 async fn those_asked_for_are_answered_in_their_order(w: &World) {
     let users = &w.storage.users;
     let mut made = Vec::new();
@@ -287,7 +287,7 @@ async fn a_rush_of_one_phone_makes_one_user(w: &World) {
     assert!(answers.windows(2).all(|pair| pair[0] == pair[1]));
     let ids = found(w, &UserFilter::default(), Page::new(1, 1000)).await;
     assert_eq!(ids, answers[0].iter().map(|user| user.get()).collect::<Vec<_>>());
-    // Whoever came too late may have drawn an id in vain.
+    // Threads that lost the race may have drawn an id in vain.
     assert!(ids.last().unwrap() <= &(PHONES * THREADS as u64));
 }
 

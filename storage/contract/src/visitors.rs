@@ -1,4 +1,4 @@
-//! `Visitors`: who comes twice is one, whoever they are; how often they look is counted to the last time.
+//! `Visitors`: a repeat visitor, anonymous or not, counts once; page views are counted exactly.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -100,7 +100,8 @@ async fn shops_the_mall_and_days_are_told_apart(w: &World) {
 }
 
 async fn who_comes_on_several_days_is_one_visitor_of_them_together(w: &World) {
-    // Ten on the first day, five of them again on the second, none on the third, two new ones on the fourth.
+    // Ten visitors on the first day, five of them again on the second, none on the third, two new ones on the
+    // fourth.
     for (when, visitors) in [(back(3), 0..10), (back(2), 5..10), (back(0), 8..12)] {
         note(w, &visitors.map(|visitor| visit(shop(4), when, visitor)).collect::<Vec<_>>()).await;
     }
@@ -166,7 +167,7 @@ async fn days_too_old_are_as_if_nobody_had_come(w: &World) {
     assert_eq!((counts.visitors, counts.days.len(), counts.days[1].views), (1, 3, 1));
     let counts = asked(span, back(-VISITS_RETENTION_DAYS)).await;
     assert_eq!((counts.visitors, counts.days.len(), counts.days[1].views), (0, 3, 0));
-    // Whoever comes then lets nobody of the days that are kept be forgotten.
+    // A visit on the last day must not evict visitors of the days within retention.
     visitors.note(&[visit(shop(1), last, 10)], last).await.unwrap();
     assert_eq!(asked(only(today()), last).await.visitors, 1);
     assert_eq!(asked(only(last), last).await.visitors, 1);

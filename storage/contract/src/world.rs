@@ -16,19 +16,19 @@ pub const HOUR: Duration = Duration::from_secs(3600);
 /// The one worker of most cases.
 pub const WORKER: &str = "worker-1";
 
-/// Room for one mall on one back end, gone with this value.
+/// A back end's storage for one mall, removed on drop.
 #[async_trait]
 pub trait BackEnd: Send + Sync {
-    /// Opens the storage: empty the first time, with what an earlier one left after that.
+    /// Opens the storage: empty the first time, later with the data of the previous opening.
     async fn open(&self) -> Storage;
 
-    /// Makes an empty back end of the same kind.
+    /// Creates an empty back end of the same kind.
     fn another(&self) -> Box<dyn BackEnd>;
 
     /// Runs one SQL statement in the database, behind the ports.
     fn sql(&self, statement: &str);
 
-    /// Whether sessions end by the mall's clock alone. A server lets a key go after its own time, which no
+    /// Whether sessions expire by the mall's clock alone. A server expires a key by its own time, which no
     /// clock moves.
     fn ends_sessions_by_clock(&self) -> bool;
 }
@@ -52,7 +52,7 @@ impl<T: BackEnd + ?Sized> BackEnd for Arc<T> {
     }
 }
 
-/// One back end with nothing in it, and the few things that many cases begin with.
+/// An empty back end, with helpers for the set-up of cases.
 pub struct World {
     /// The open ports.
     pub storage: Storage,
@@ -71,7 +71,7 @@ impl World {
         &*self.back_end
     }
 
-    /// Stops the back end and opens what it left. Crashes are the business of the mall's own tests.
+    /// Closes the back end and reopens its data. The mall's own tests cover crashes.
     pub async fn reopen(self) -> Self {
         let Self { storage, back_end } = self;
         storage.upkeep.close().await.unwrap();
@@ -79,18 +79,17 @@ impl World {
         Self::on(back_end).await
     }
 
-    /// Opens another back end of the same kind with nothing in it: for a case that stops what is only lent
-    /// to it.
+    /// Opens another empty back end of the same kind, for cases that stop a back end of their own.
     pub async fn another(&self) -> Self {
         Self::on(self.back_end.another()).await
     }
 
-    /// A sale in the record, open from an hour before noon to an hour after, and put.
+    /// Creates a sale in the database, open from an hour before noon to an hour after, and puts the sale.
     pub async fn sale(&self, units: Option<u64>) -> VoucherId {
         self.put_sale(units, Duration::from_secs(900)).await
     }
 
-    /// One without an end of units whose orders are to be paid within this time.
+    /// Creates a sale with unlimited units, whose orders must be paid within `pay_within`.
     pub async fn sale_to_pay_within(&self, pay_within: Duration) -> VoucherId {
         self.put_sale(None, pay_within).await
     }
@@ -103,17 +102,17 @@ impl World {
         voucher
     }
 
-    /// A voucher in the record that is no sale.
+    /// Creates an ordinary voucher in the database, without a sale.
     pub async fn ordinary_voucher(&self) -> VoucherId {
         self.storage.vouchers.insert(&noodles(), None, NOON - 2 * HOUR).await.unwrap()
     }
 
-    /// A sale's terms as the record has them.
+    /// Returns a sale's terms from the database.
     pub async fn terms(&self, voucher: VoucherId) -> Terms {
         self.storage.vouchers.get(voucher).await.unwrap().unwrap().sale.unwrap().terms
     }
 
-    /// Takes what waits in the log, writes it to the record and settles it, as an order worker does.
+    /// Persists and settles all claims waiting in the log, as an order worker does, and returns the claims.
     pub async fn persist_all(&self) -> Vec<LoggedClaim> {
         let mut all = Vec::new();
         loop {

@@ -16,31 +16,30 @@ use crate::world::{Closed, NOON, WORKER, World, claim_as, order};
 
 /// Long enough for a machine that is busy with something else.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Longer than all that is waited for together, and no longer: a mall is not closed before its commits are
-/// made.
+/// Longer than the sum of all waits in a case, but bounded: a mall closes only after its pending commits.
 const SLOW: Duration = Duration::from_secs(30);
 
-/// What clients have been shown of a sale in which nothing is given back.
+/// What clients have observed of a sale without releases.
 #[derive(Clone, Default)]
 struct Shown {
-    /// Orders, and whose they are.
+    /// Observed orders with their buyers.
     orders: BTreeSet<(OrderId, UserId)>,
     /// The most units that were said to be taken.
     taken: u64,
 }
 
-/// A mall whose clients remember what they were shown.
+/// A mall whose clients record their observations.
 struct Stage {
     world: World,
     shown: Arc<Mutex<Shown>>,
-    /// Calls that were not answered when they were looked at last.
+    /// Calls still pending at the last check.
     open: Vec<JoinHandle<()>>,
-    /// What the disk had when it was held up: nothing has become durable since.
+    /// Copy of the directory from the start of the hold: nothing has become durable since.
     image: Option<Closed>,
     units: u64,
 }
 
-/// One kind of call that shows something of claims.
+/// A kind of call that reveals claims.
 #[derive(Clone, Copy, Debug)]
 enum Call {
     /// A claim, by an order of this number.
@@ -66,15 +65,15 @@ impl Stage {
         self.world.faults.set_slow(Some(SLOW));
     }
 
-    /// Commits that were held up fail, and others after them.
+    /// Fails the commits on hold, and later ones.
     fn fail(&self) {
         assert!(self.image.is_some());
         self.world.faults.set_failing_syncs(true);
         self.world.faults.set_slow(None);
     }
 
-    /// Nothing was shown since the disk was held up that it did not have: a crash may lose the rest. Then
-    /// the disk is well.
+    /// Ends the hold, after checking that everything shown so far was durable when the hold began: a crash
+    /// may lose the rest. The disk is healthy afterwards.
     async fn end_hold(&mut self) {
         let Some(image) = self.image.take() else { return };
         let shown = self.shown.lock().unwrap().clone();
@@ -83,7 +82,7 @@ impl Stage {
         self.world.faults.set_failing_syncs(false);
     }
 
-    /// Begins a call and lets it run until it waits for something.
+    /// Starts a call and runs the call until its first wait.
     async fn call(&mut self, call: Call) {
         let (storage, voucher) = (self.world.storage.clone(), self.world.voucher);
         let (shown, units) = (Arc::clone(&self.shown), self.units);
@@ -126,7 +125,7 @@ impl Stage {
         self.settle().await;
     }
 
-    /// One thread runs all tasks: each has come to what it waits for.
+    /// Lets every task reach its next wait; all tasks run on one thread.
     async fn settle(&mut self) {
         for _ in 0..16 {
             tokio::task::yield_now().await;
@@ -134,7 +133,7 @@ impl Stage {
         self.open.retain(|call| !call.is_finished());
     }
 
-    /// The disk is as fast as it is, and whoever waits is answered.
+    /// Removes the delay from the disk and waits for all pending calls.
     async fn answer_all(&mut self) {
         self.world.faults.set_slow(None);
         for call in self.open.drain(..) {
@@ -166,7 +165,7 @@ async fn in_time<T>(work: impl Future<Output = T>) -> T {
     tokio::time::timeout(patience::scaled(PATIENCE), work).await.expect("it waits for ever")
 }
 
-/// A claim that a slow disk holds up, and with it the last unit.
+/// A sale whose last unit is in a claim held up by a slow disk.
 async fn held_up() -> Stage {
     let mut stage = Stage::new(1).await;
     stage.hold().await;
@@ -209,8 +208,8 @@ async fn sold_out_was_said_of_a_unit_that_a_crash_gave_back() {
     shows_nothing_before_it_is_durable(Call::Claim { user: 8, number: 2 }).await;
 }
 
-/// A failed commit may be on the disk or not: an order in it is neither shown nor denied, and figures leave
-/// it out.
+/// A failed commit is in doubt: an order in a failed commit is neither shown nor denied, and statistics leave
+/// the order out.
 #[tokio::test]
 async fn after_a_failed_commit_readers_are_told_at_once_and_figures_go_on() {
     let mut stage = held_up().await;
@@ -249,7 +248,7 @@ async fn count(world: &World) -> (u64, u64) {
 /// A random order of claims, reads, slow and failing commits, orders that are written, and crashes.
 #[tokio::test]
 async fn whatever_the_order_of_claims_failures_and_reads_a_crash_loses_nothing_that_was_shown() {
-    /// Few, so that most calls are about somebody's claim.
+    /// Few users, so that most calls concern an existing claim.
     const USERS: u64 = 6;
     for _ in 0..3 {
         let seed: u64 = rand::random();
@@ -260,7 +259,7 @@ async fn whatever_the_order_of_claims_failures_and_reads_a_crash_loses_nothing_t
         for _ in 0..80 {
             match dice.random_range(0..20) {
                 0..7 => {
-                    // Now and then one that was made before.
+                    // Sometimes the number of an earlier claim.
                     let number = if dice.random_bool(0.8) {
                         buyers.len()
                     } else {

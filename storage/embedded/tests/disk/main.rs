@@ -1,4 +1,5 @@
-//! A mall in a directory, and its disk: what is left of one that syncs nothing, and what troubles do to one.
+//! A mall in a directory, on a disk with faults: what survives a crash without syncs, and how the mall
+//! behaves during faults.
 #![expect(clippy::unwrap_used, reason = "helpers of a test binary: a failure is a failed test")]
 
 mod durable;

@@ -1,5 +1,4 @@
-//! Starts that find less than a stop left: no room, an unfinished snapshot, a snapshot or a log that is
-//! damaged.
+//! Starts after an unclean stop: a full disk, an unfinished snapshot, a damaged snapshot or a damaged log.
 
 use std::fs;
 use std::path::PathBuf;
@@ -12,7 +11,7 @@ use crate::world::{Closed, HOUR, NOON, World};
 const TOKEN: TokenHash = TokenHash([7; 32]);
 const CLAIMS: u64 = 300;
 
-/// A mall with accepted claims, none of them an order yet, and somebody who is logged in. Stopped in order.
+/// A cleanly stopped mall with a logged-in user and accepted claims, none of them an order yet.
 async fn left() -> Closed {
     let world = World::open(Durability::Process).await;
     world.storage.sessions.begin(TOKEN, UserId::new(1), HOUR, NOON).await.unwrap();
@@ -35,8 +34,8 @@ async fn has_everything(world: &World) {
     assert_eq!(world.storage.sessions.find(TOKEN, HOUR, NOON).await.unwrap(), Some(UserId::new(1)));
 }
 
-/// sled takes the unfinished snapshot for the newest one. A full disk leaves one behind, and so does a power
-/// cut.
+/// sled takes the unfinished snapshot for the newest one. A full disk or a power cut leaves such a snapshot
+/// behind.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_unfinished_snapshot_made_the_log_unopenable() {
     let mut closed = left().await;
@@ -130,7 +129,8 @@ async fn a_lost_log_was_given_up_without_a_word_about_what_was_in_it() {
     assert_eq!(world.claim(1).await.unwrap(), ClaimOutcome::Accepted);
 }
 
-/// A power cut while a damaged log is replaced: before the new one is whole, and before it has its name.
+/// A power cut during the replacement of a damaged log: before the new log is complete, and before its
+/// rename.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_cut_while_a_damaged_log_was_replaced_cost_what_could_be_saved() {
     let closed = left().await;

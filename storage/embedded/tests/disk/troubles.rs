@@ -1,5 +1,4 @@
-//! Troubles that are played: told like real ones, gone when they are taken away, and nothing that was
-//! answered is lost.
+//! Injected disk faults: reported like real ones, gone once removed, and without loss of acknowledged claims.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -15,11 +14,10 @@ use crate::world::{HOUR, NOON, World, claim};
 
 /// Long enough for a machine that is busy with something else.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Longer than all that is waited for together, and no longer: a mall is not closed before its commits are
-/// made.
+/// Longer than the sum of all waits in a case, but bounded: a mall closes only after its pending commits.
 const SLOW: Duration = Duration::from_secs(60);
 
-/// What became of the claims of a rush, by their users.
+/// Outcomes of the claims of a rush, by user.
 #[derive(Default)]
 struct Answers {
     accepted: Mutex<HashSet<u64>>,

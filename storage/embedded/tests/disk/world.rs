@@ -1,4 +1,4 @@
-//! A mall with one sale, in a directory, on a disk that can be troubled.
+//! A mall with one sale, in a directory on a disk with injectable faults.
 
 use std::fs;
 use std::path::Path;
@@ -18,7 +18,7 @@ pub const HOUR: Duration = Duration::from_secs(3600);
 /// The one order worker.
 pub const WORKER: &str = "worker-1";
 
-/// A mall, its one sale, and the troubles of its disk.
+/// A mall, its single sale, and the fault switches of its disk.
 pub struct World {
     pub storage: Storage,
     pub voucher: VoucherId,
@@ -34,7 +34,7 @@ impl World {
         Self::selling(durability, 1_000_000).await
     }
 
-    /// A new one, with a sale of this many units.
+    /// Creates a mall in a fresh directory, with a sale of `units` units.
     pub async fn selling(durability: Durability, units: u64) -> Self {
         let home = TempDir::new().unwrap();
         let faults = Arc::new(DiskFaults::default());
@@ -56,7 +56,7 @@ impl World {
         Self { storage, voucher, faults, options, _home: home }
     }
 
-    /// Stops it and opens what it left.
+    /// Stops the mall and reopens the directory.
     pub async fn reopen(self) -> Self {
         self.closed().await.open().await
     }
@@ -68,7 +68,7 @@ impl World {
         Closed { voucher, faults, options, home }
     }
 
-    /// A copy of its directory as it is now, while nothing is being written: what a crash would leave.
+    /// Copies the directory as a crash would leave it. Call only while nothing is being written.
     pub fn image(&self) -> Closed {
         let home = TempDir::new().unwrap();
         let dir = home.path().join("copy");
@@ -79,8 +79,7 @@ impl World {
         Closed { voucher: self.voucher, faults, options, home }
     }
 
-    /// Stops it in order, copies what it left to another directory, and opens the copy as one that must not
-    /// lose anything.
+    /// Stops the mall cleanly, copies the directory, and opens the copy with no loss accepted.
     pub async fn copied(self) -> Self {
         let mut closed = self.closed().await;
         let home = TempDir::new().unwrap();
@@ -91,7 +90,7 @@ impl World {
         closed.open().await
     }
 
-    /// One unit for a user, whose number is the order's too.
+    /// Claims one unit for `user`; the order has the number of the user.
     pub async fn claim(&self, user: u64) -> Result<ClaimOutcome, StoreError> {
         claim(&self.storage, self.voucher, user).await
     }
@@ -134,7 +133,7 @@ impl Closed {
         &self.options.dir
     }
 
-    /// Accepts the loss of that many claims from here on.
+    /// Accepts the loss of up to `claims` claims from now on.
     pub fn accept(&mut self, claims: u64) {
         self.options.accept_lost_log = Some(claims);
     }
@@ -145,12 +144,12 @@ impl Closed {
     }
 }
 
-/// A claim that a task of its own may make.
+/// Claims one unit; a free function, so that a spawned task can call it.
 pub async fn claim(storage: &Storage, voucher: VoucherId, user: u64) -> Result<ClaimOutcome, StoreError> {
     claim_as(storage, voucher, user, order(voucher, user)).await
 }
 
-/// The same by another order.
+/// Claims one unit under the given order.
 pub async fn claim_as(
     storage: &Storage,
     voucher: VoucherId,

@@ -10,7 +10,7 @@ pub struct Back {
     _ground: MallLocation,
 }
 
-/// In a directory of its own. Nobody pulls the plug here.
+/// Opens the embedded back end in a directory of its own, without power cuts.
 pub async fn embedded() -> Back {
     let ground = MallLocation::directory();
     let options = ground.embedded().expect("a directory").clone();

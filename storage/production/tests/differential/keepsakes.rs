@@ -1,4 +1,4 @@
-//! Steps on what is kept for those who run the mall: the audit log, settings, and the sweep.
+//! Steps on operators' data: the audit log, settings, and the sweep.
 
 use mallbox_storage::{Actor, Timestamp};
 

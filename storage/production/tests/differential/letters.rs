@@ -10,7 +10,7 @@ use crate::orders::{run_errands, take_in_loose_units};
 use crate::scene::Scene;
 use crate::step::Side;
 
-/// The letter that died so many before the last; none stands for one that is not there.
+/// The position of a dead letter, counted back from the newest; `None` names a letter that does not exist.
 type Which = Option<u32>;
 
 #[derive(Clone, Debug)]

@@ -14,13 +14,13 @@ use crate::step::Side;
 
 const WORKERS: [&str; 3] = ["worker-1", "worker-2", "面"];
 
-/// Of what a worker has in hand: the first so many, or all.
+/// Number of claims to use of those a worker has in hand, from the first; `usize::MAX` for all.
 type Share = usize;
 
 #[derive(Clone, Debug)]
 pub enum LogStep {
     Take(&'static str, usize),
-    /// Into the record, and out of the log unless the worker dies between.
+    /// Writes claims to the database and settles them in the log, unless the worker dies in between.
     Persist {
         worker: &'static str,
         share: Share,
@@ -33,7 +33,7 @@ pub enum LogStep {
         share: Share,
         is_refused: bool,
     },
-    /// The record keeps refusing it.
+    /// Dead-letters claims after repeated refusal by the database.
     Bury {
         worker: &'static str,
         reason: DeadReason,
@@ -120,7 +120,7 @@ impl LogStep {
     }
 }
 
-/// Which are handed out is the same on both sides only if all are, or if they have an order.
+/// Unless claims have an order, both sides hand out equal claims only if they hand out all of them.
 fn max(dice: &mut Dice, scene: &Scene) -> usize {
     if scene.is_one_partition { dice.pick(&[0, 1, 2, 5, usize::MAX]) } else { usize::MAX }
 }
@@ -132,7 +132,7 @@ fn deadline((logged, persisted): (&LoggedClaim, &PersistOutcome)) -> Option<(Ord
     }
 }
 
-/// By order, so that it is the same on both sides, whatever the positions are.
+/// Claims in hand, sorted by order, so that both sides agree whatever the log positions are.
 fn in_hand(side: &Side, worker: &str, share: Share) -> Vec<LoggedClaim> {
     let hand = by_order(side.hands.get(worker).cloned().unwrap_or_default());
     hand.into_iter().take(share).collect()

@@ -1,7 +1,7 @@
-//! Two back ends are told the same, at random and at length, and must say the same.
+//! Differential test: two back ends run identical random steps and must return equal results.
 //!
 //! The seeds are fixed; `MALLBOX_DIFFERENTIAL_RANDOM=1` draws others. `MALLBOX_DIFFERENTIAL_SEED=` repeats a
-//! run whose seed was printed, and `MALLBOX_DIFFERENTIAL_STEPS=` makes it longer.
+//! run with a printed seed, and `MALLBOX_DIFFERENTIAL_STEPS=` makes a run longer.
 #![expect(clippy::unwrap_used, reason = "helpers of a test binary: a failure is a failed test")]
 
 mod backs;

@@ -1,4 +1,4 @@
-//! Steps on [`GeoIndex`](mallbox_storage::GeoIndex), and what keeps it as the record is.
+//! Steps on [`GeoIndex`](mallbox_storage::GeoIndex), and on its reconciliation with the database.
 
 use mallbox_storage::geo_index::{place, restore};
 use mallbox_storage::{LatLng, NearbyQuery, PlacedShop, ShopId, Storage};
@@ -8,7 +8,8 @@ use crate::normal::said;
 use crate::scene::Scene;
 use crate::step::Side;
 
-/// Few, so that shops meet; closer than Redis can tell, on both sides of a seam, at both ends.
+/// Few places, so that shops meet: some closer together than Redis can tell, some on both sides of the 180th
+/// meridian, some at both ends of the latitudes.
 const PLACES: [(f64, f64); 10] = [
     (120.149_993, 30.334_229),
     (120.149_993, 30.334_23),
@@ -77,7 +78,7 @@ fn shop(dice: &mut Dice, scene: &Scene) -> PlacedShop {
     PlacedShop { shop: scene.shop(dice), kind: scene.shop_type(dice), at: somewhere(dice) }
 }
 
-/// All that is in the index, from each place that there is.
+/// Lists the whole index, as seen from each place.
 pub async fn everywhere(storage: &Storage) -> Vec<String> {
     let mut lines = vec![format!("shops by place: {}", said(storage.geo_index.count().await))];
     for (lng, lat) in PLACES {

@@ -1,5 +1,5 @@
-//! The answers that may differ, made alike: all there are, each with its reason. Everything else has to be
-//! equal.
+//! Normalises the results that may differ between back ends. The list is complete, each entry with its
+//! reason; everything else has to be equal.
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;
@@ -9,7 +9,7 @@ use mallbox_storage::{
     Page, Payment, PaymentId, Storage, StoreError, VoidOutcome,
 };
 
-/// An answer in words. Of trouble only its kind counts: drivers have words of their own.
+/// Formats a result. Of an error only the kind counts: drivers word their messages differently.
 pub fn said<T: Debug>(answer: Result<T, StoreError>) -> String {
     match answer {
         Ok(answer) => format!("{answer:?}"),
@@ -21,7 +21,7 @@ pub fn said<T: Debug>(answer: Result<T, StoreError>) -> String {
     }
 }
 
-/// Who holds several units of a sale all the same, because buyers were lost, is told of any of them.
+/// A user who holds several units of a sale, because buyers were lost, may be told any of their orders.
 pub async fn claim_answer(storage: &Storage, claim: &Claim, answer: ClaimOutcome) -> String {
     let named = match answer {
         ClaimOutcome::AlreadyBought(order) => order,
@@ -83,7 +83,8 @@ pub fn high_water(highest: Option<u64>, given: Option<u64>) -> String {
     if highest >= given { "no less than was given".into() } else { format!("{highest:?} below {given:?}") }
 }
 
-/// Numbers of letters and payments are drawn in vain by transactions that fail: what counts is their order.
+/// Failed transactions leave gaps in the numbers of letters and payments: only the order of the numbers
+/// counts.
 pub fn letters(letters: Vec<DeadLetter>) -> Vec<DeadLetter> {
     letters.into_iter().map(letter).collect()
 }

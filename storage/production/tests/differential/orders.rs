@@ -13,11 +13,11 @@ use crate::step::Side;
 
 #[derive(Clone, Debug)]
 pub enum OrderStep {
-    /// What never went through the log, as when a log was lost. The sales are loaded anew, since they know
-    /// nothing of it.
+    /// Claims that bypass the log, as after the loss of a log. The sales are reloaded, since they do not know
+    /// the claims.
     Persist(Vec<Claim>, Timestamp),
     Bury(Claim, DeadReason, String, Timestamp),
-    /// Of an ordinary voucher, or what calls itself so.
+    /// An order of an ordinary voucher, or an order that pretends to be.
     Insert(Order),
     Move(OrderId, Move, Timestamp),
     /// Who cancels may buy again, once the unit is back.
@@ -137,9 +137,9 @@ pub async fn run_errands(side: &mut Side, max: u32, are_done: bool) -> String {
     answers.join(", ")
 }
 
-/// Before a unit is given back or taken, for an order: a user who holds another one, for which nothing in
-/// log and record stands, may be taken for its holder. The sale is loaded anew then, which leaves no such
-/// units.
+/// Reloads the sale before a unit is released or taken for an order, if the user holds another unit without
+/// an entry in log or database: a back end may take the user for the holder of such a unit. A reload leaves
+/// no such units.
 pub async fn take_in_loose_units(
     side: &mut Side,
     voucher: VoucherId,
@@ -176,12 +176,12 @@ async fn reload(side: &mut Side, claims: &[Claim]) -> String {
     answers.join(", ")
 }
 
-/// A new claim; or with an old one's order, as the same or as another's.
+/// A new claim, or a claim with an old order, by the same user or another.
 fn by_hand(dice: &mut Dice, scene: &mut Scene) -> Claim {
     match (dice.below(20), scene.old_claim(dice)) {
         (0..2, Some(old)) => old,
         (2..4, Some(old)) => Claim { user: scene.user(dice), ..old },
-        // Once more for the same, who then has two.
+        // A second order for an old claim's user, who then has two.
         (4..11, Some(old)) => Claim { order: scene.new_order(old.voucher), ..old },
         (11, _) => Claim { voucher: scene.voucher(dice), ..scene.claim(dice) },
         _ => scene.claim(dice),
@@ -194,7 +194,7 @@ fn order(dice: &mut Dice, scene: &mut Scene) -> Order {
         Some(old) if dice.chance(20) => old.order,
         _ => {
             let id = scene.new_order(voucher);
-            // So that its steps are taken.
+            // So that later steps choose the order, too.
             scene.claims.push(Claim { order: id, voucher, user, at: scene.now });
             id
         }

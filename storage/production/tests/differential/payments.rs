@@ -11,14 +11,14 @@ use crate::normal::{payment, payments, said};
 use crate::scene::Scene;
 use crate::step::Side;
 
-/// An order's payment by its place, oldest first; one that is not there is as good as unknown.
+/// A payment by order and position, oldest first; a position out of range is an unknown payment.
 type Which = (OrderId, usize);
 
 #[derive(Clone, Debug)]
 pub enum PaymentStep {
     Start(OrderId, Cents, Timestamp),
     Settle(Which, PaymentState, Timestamp),
-    /// The order that is paid, and the payment that is named.
+    /// The order to pay, the payment named, and the time.
     Pay(OrderId, Which, Timestamp),
     StartAndPay(OrderId, Timestamp),
     OfOrder(OrderId),

@@ -12,14 +12,14 @@ use crate::whole;
 /// Without the variables: some twenty seconds a pair of back ends on two slow cores.
 const SEEDS: u64 = 3;
 const STEPS: u64 = 2_500;
-/// Everything is compared after so many steps.
+/// Number of steps between comparisons of the complete state.
 const WHOLE_EVERY: u64 = 300;
-/// The scene looks at the record after so many.
+/// Number of steps between the scene's reads of the database.
 const LOOK_EVERY: u64 = 8;
-/// So many of the last steps are printed when answers differ.
+/// Number of recent steps to print when results differ.
 const REMEMBERED: usize = 20;
 
-/// Plays from one seed if it is given, else from some new ones.
+/// Plays the seed from the environment, or else several seeds.
 pub async fn compare(production: impl AsyncFn() -> Back) {
     let steps = number_from("MALLBOX_DIFFERENTIAL_STEPS").unwrap_or(STEPS);
     let seeds = match number_from("MALLBOX_DIFFERENTIAL_SEED") {
@@ -27,7 +27,7 @@ pub async fn compare(production: impl AsyncFn() -> Back) {
         None if std::env::var_os("MALLBOX_DIFFERENTIAL_RANDOM").is_some() => {
             (0..SEEDS).map(|_| rand::random()).collect()
         }
-        // The same in every run, so that a red run says something about a change.
+        // Fixed seeds in every run, so that a red run points at a change.
         None => (1..=SEEDS).collect(),
     };
     for seed in seeds {

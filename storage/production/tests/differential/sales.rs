@@ -12,11 +12,11 @@ pub enum SaleStep {
     Claim(Claim),
     /// Of everybody, until nothing is left.
     Rush(Vec<Claim>),
-    /// What the record says of it.
+    /// Loads the terms in the database.
     PutRecorded(VoucherId),
-    /// What the record does not say.
+    /// Loads terms that differ from the database's.
     Put(Terms),
-    /// As after a restart: what is loaded is what log and record have.
+    /// Reloads the sale from log and database, as after a restart.
     Reload(VoucherId),
     Forget(VoucherId),
     Release(Claim),
@@ -110,7 +110,7 @@ async fn put_recorded(side: &Side, voucher: VoucherId) -> String {
     }
 }
 
-/// The same attempt once more, or another one's of an unknown sale, or at another time.
+/// Repeats an earlier claim, or makes a new claim of the same user: of another sale, or at another time.
 fn repeated(dice: &mut Dice, scene: &mut Scene) -> Claim {
     let Some(old) = scene.old_claim(dice) else { return scene.claim(dice) };
     match dice.below(4) {

@@ -1,4 +1,5 @@
-//! What steps are about: few users, sales and orders, so that they meet often; and a clock that is turned.
+//! The state behind the random steps: few users, sales and orders, so that steps collide often, and a manual
+//! clock.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -17,14 +18,14 @@ use crate::vouchers::VoucherStep;
 
 /// Noon of 2026-11-21, UTC.
 const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
-/// Numbers that name nothing, or nearly so.
+/// Ids that name nothing, or hardly ever do.
 const ODD: [u64; 6] = [0, 1, 404, i64::MAX as u64, 1 << 63, u64::MAX];
 /// Users who are likely to be met.
 pub const USERS: u64 = 5;
-/// Vouchers at the beginning, of which some are in one partition: 1, 17 and 33.
+/// Number of initial vouchers, of which 1, 17 and 33 share a partition.
 const VOUCHERS: u64 = 33;
 
-/// Texts that a store could take for others: by case, by blanks, by accents, by what stands for anything.
+/// Texts that a store could confuse: by case, blanks, accents or wildcards.
 pub const TEXTS: [&str; 21] = [
     "",
     "noodles",
@@ -49,16 +50,16 @@ pub const TEXTS: [&str; 21] = [
     "ﬃ 龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘",
 ];
 
-/// What has been said so far, as far as it serves to say more.
+/// Recent inputs, kept as material for later steps.
 pub struct Scene {
     pub now: Timestamp,
     /// Sales that claims are made in.
     pub sales: Vec<VoucherId>,
-    /// All of them are in one partition, whose claims have an order.
+    /// Whether all sales are in one partition, so that claims have an order.
     pub is_one_partition: bool,
     /// Every claim with an order id of its own.
     pub claims: Vec<Claim>,
-    /// The newest orders in the record.
+    /// The newest orders in the database.
     recorded: Vec<OrderId>,
     /// How many order ids there are.
     count: u64,
@@ -86,8 +87,8 @@ impl Scene {
         }
     }
 
-    /// The sales, in the record and put. Deadlines and shops are asked for first, as at every start: by its
-    /// first question a back end may set all that the record has.
+    /// Returns the steps that create the sales, in the database and in memory. Deadlines and shops are read
+    /// first, as at every start: on the first read a back end may load everything from the database.
     pub fn opening(&mut self, dice: &mut Dice) -> Vec<Step> {
         let mut steps = vec![Step::Shared(SharedStep::Next), Step::Nearby(NearbyStep::Count)];
         for voucher in (1..=VOUCHERS).map(VoucherId::new) {
@@ -237,9 +238,10 @@ impl Scene {
     }
 }
 
-/// A claim repeats another only while that is being made: not after its order was closed, or buried without
-/// a unit, which a sale that was loaded since does not know. And whose last order of the sale is closed and
-/// not released yet, is told that it is held or that it is being closed.
+/// Whether `claim` may be made. A claim may repeat another only while the other is pending. A closed order,
+/// or a dead letter without a unit, rules the repeat out, since a reloaded sale does not know of either. A
+/// user whose last order of the sale is closed but not released yet is excluded, too: back ends may report
+/// such an order as held or as being closed.
 async fn may_claim(storage: &Storage, claim: &Claim) -> bool {
     !is_closed(storage, claim.order).await
         && !is_without_unit(storage, claim.order).await
@@ -263,9 +265,9 @@ async fn is_to_be_released(storage: &Storage, voucher: VoucherId, user: UserId, 
     })
 }
 
-/// Whether a user holds a unit for which nothing in log and record stands, but for this order's: one that is
-/// to be released, or that of a letter that has none in the record. A back end may know units by their
-/// orders, or count them.
+/// Whether a user holds a unit without an entry in log or database, other than the unit of order `but`: a
+/// unit waiting for release, or the unit of a dead letter that holds none in the database. A back end may
+/// identify units by order, or count them.
 pub async fn has_loose_unit(storage: &Storage, voucher: VoucherId, user: UserId, but: OrderId) -> bool {
     let (letters, _) =
         storage.dead_letters.page(Some(DeadState::Open), Page::new(1, u32::MAX)).await.unwrap();
@@ -275,7 +277,7 @@ pub async fn has_loose_unit(storage: &Storage, voucher: VoucherId, user: UserId,
     letters.iter().any(is_loose) || is_to_be_released(storage, voucher, user, but).await
 }
 
-/// One of the last that were noted.
+/// Picks a recent value at random.
 pub fn one_of<T: Copy>(dice: &mut Dice, noted: &VecDeque<T>) -> Option<T> {
     let noted: Vec<T> = noted.iter().copied().collect();
     (!noted.is_empty()).then(|| dice.pick(&noted))

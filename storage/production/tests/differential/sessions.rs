@@ -39,8 +39,8 @@ impl SessionStep {
             }
             65..80 => Self::Find(token(dice), ttl, minute),
             80..90 => {
-                // At its last minute or the first after it; those long over may have been swept away, and
-                // those used a day ahead of a sweep have been cut by the side that sweeps.
+                // Around expiry: in the last minute or the first minute after. Sessions long expired may have
+                // been swept, and sessions used a day ahead of a sweep have been cut by the sweeping side.
                 let near = scene.now - minutes(25)..scene.now + minutes(60 * 12);
                 let noted = one_of(dice, &scene.sessions).filter(|(_, end)| near.contains(end));
                 let (token, end) = noted.unwrap_or((token(dice), minute));

@@ -7,7 +7,7 @@ use crate::normal::said;
 use crate::scene::Scene;
 use crate::step::Side;
 
-/// Names that are alike but for their case, as far as it does not count.
+/// Names that differ in case only, where case does not count.
 const NAMES: [&str; 4] = ["Noodles", "NOODLES 面", "noodles", "Ss"];
 
 #[derive(Clone, Debug)]

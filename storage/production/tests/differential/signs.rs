@@ -51,7 +51,7 @@ impl SignStep {
     }
 }
 
-/// The year that has all days that are signed.
+/// The year that contains all signed days.
 pub fn year() -> DaySpan {
     let last = Day::of(2028, 12, 31).unwrap();
     DaySpan::new(Day::of(2028, 1, 1).unwrap(), last).unwrap()

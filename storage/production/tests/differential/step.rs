@@ -1,4 +1,4 @@
-//! A step: one call, or a few that belong together, on any port.
+//! A step: a call, or a few related calls, on any port.
 
 use std::collections::HashMap;
 
@@ -20,7 +20,7 @@ use crate::shops::ShopStep;
 use crate::signs::SignStep;
 use crate::vouchers::VoucherStep;
 
-/// One of the two back ends, and what its callers would remember.
+/// A back end under comparison, with the state that its callers would keep.
 pub struct Side {
     /// Its ports.
     pub storage: Storage,
@@ -73,7 +73,7 @@ impl Step {
         }
     }
 
-    /// Takes the step, and says what was answered: alike on both sides.
+    /// Runs the step and returns the normalised result.
     pub async fn take(&self, side: &mut Side) -> String {
         match self {
             Self::Sale(step) => step.take(side).await,

@@ -1,4 +1,4 @@
-//! All that a back end knows, a line a thing, so that what no step asked for is compared too.
+//! Dumps the complete state of a back end, a line per item, so that data no step has read is compared, too.
 
 use mallbox_storage::{
     OrderFilter, OrderId, Page, ShopOrder, Storage, Timestamp, UserFilter, UserId, VoucherId,
@@ -43,7 +43,7 @@ async fn orders(storage: &Storage) -> Vec<String> {
     lines
 }
 
-/// Each sale in the record, in memory, in the log, and in its buyers' hands.
+/// Each sale as seen by the database, by memory, by the log and by its buyers.
 async fn sales(storage: &Storage) -> Vec<String> {
     let mut lines = Vec::new();
     for sale in storage.vouchers.sales(None, VoucherId::new(0), u32::MAX).await.unwrap() {
