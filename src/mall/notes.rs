@@ -99,7 +99,7 @@ impl Notes {
     /// Returns a visible note.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`], for hidden and deleted notes too, whoever the reader is.
+    /// [`Refusal::NotFound`], for hidden and deleted notes too, regardless of the reader.
     pub async fn get(
         &self,
         note: NoteId,

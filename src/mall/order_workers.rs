@@ -328,7 +328,7 @@ impl Worker {
             let Some(Claim { order, voucher, user, .. }) = next else { return Ok(()) };
             let reserved = storage.sales.reserve(voucher, user, order).await?;
             if !storage.orders.get(order).await?.is_some_and(|order| order.status.is_live()) {
-                // Whoever closed the order in the meantime found no unit to release.
+                // A concurrent close of the order found no unit to release.
                 let _ = storage.sales.release(voucher, user, order).await?;
             } else if reserved == ReserveOutcome::SoldOut {
                 tracing::warn!(order = order.get(), "an order's lost unit was sold again");

@@ -14,7 +14,7 @@ use crate::{NO_DEADLINE, OrderId, Orders, StoreError, Timestamp};
 ///   at start.
 #[async_trait]
 pub trait Deadlines: Send + Sync {
-    /// Sets or moves the deadlines of the given orders. Pass as many as are at hand: a call may cost a
+    /// Sets or moves the deadlines of the given orders. Pass all deadlines at hand: a call may cost a
     /// network round trip.
     ///
     /// # Errors

@@ -8,7 +8,7 @@ pub struct Page {
 }
 
 impl Page {
-    /// Maximum offset in rows: nobody turns so many pages, and skipping rows costs time.
+    /// Maximum offset in rows: nobody turns that many pages, and skipping rows costs time.
     const MAX_SKIPPED: u64 = 1_000_000;
 
     /// Creates page `number` (0 counts as 1) of `size` rows each.

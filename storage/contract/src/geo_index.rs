@@ -232,7 +232,7 @@ async fn a_shop_is_placed_as_the_record_has_it(w: &World) {
     // Redis is filled at its start, perhaps a moment later.
     assert_eq!(index.count().await.unwrap(), 0);
     let id = shops.insert(&shop, NOON).await.unwrap();
-    // Cut off between the two: the index lags behind, until it is told.
+    // Cut off between the two writes: the index lags behind until the next update.
     assert_eq!(near(w, &around(CANAL)).await, [0_u64; 0]);
     place(index, &**shops, id).await.unwrap();
     assert_eq!(near(w, &around(CANAL)).await, [id.get()]);

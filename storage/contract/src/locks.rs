@@ -175,7 +175,7 @@ async fn a_hundred_waiters_hold_it_one_by_one(w: &World) {
         held += 1;
     }
     assert_eq!((held, most.load(Ordering::SeqCst)), (WAITERS, 1));
-    // Were they not told, each would look every half second.
+    // Without a notification, each waiter would retry only every half second.
     assert!(patience::is_within(began.elapsed(), Duration::from_secs(10)), "{:?}", began.elapsed());
 }
 

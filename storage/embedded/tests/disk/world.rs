@@ -105,7 +105,7 @@ impl World {
         self.storage.sales.units(self.voucher).await.unwrap().unwrap().taken
     }
 
-    /// What does not work, as the operator is told.
+    /// Current problems, as reported to the operator.
     pub async fn troubles(&self) -> Vec<String> {
         self.storage.upkeep.health().await.troubles().cloned().collect()
     }

@@ -33,7 +33,7 @@ pub(super) enum Reply<T> {
 
 /// The last restored server, for a set of keys.
 pub(super) struct RestoredServer {
-    /// Keys of the last restored server's id, and of the record of a recent comparison.
+    /// Keys of the last restored server's id, and of the marker of a recent comparison.
     keys: [String; 2],
     /// Held during a restore.
     putting_right: Mutex<()>,

@@ -1,4 +1,4 @@
-//! What instances know of each other's changes, and what happens to a cache whose server goes away.
+//! Cache invalidation between instances, and the cache during and after an outage of its server.
 
 use std::time::{Duration, Instant};
 
@@ -26,7 +26,8 @@ async fn forgets(storage: &Storage, within: Duration) -> Duration {
     began.elapsed()
 }
 
-/// Two instances, the second with a near copy of what the first keeps. Both hear by then what is said.
+/// Returns a second instance with a local copy of a value cached by the first. Both subscribe to
+/// invalidations by then.
 async fn two_instances(w: &World) -> Storage {
     let other = w.other_instance().await;
     let until = Deadline::after(Duration::from_secs(10));
@@ -108,7 +109,7 @@ async fn a_change_while_redis_is_away_is_told_when_it_is_back() {
     assert!(patience::is_within(began.elapsed(), LONGEST), "{:?}", began.elapsed());
     let asked = w.storage.cache.get(&shop(1), NOON).await;
     assert!(matches!(asked, Err(StoreError::Unavailable { .. })), "{asked:?}");
-    // What is read meanwhile is kept here.
+    // Values read meanwhile are cached locally.
     let began = Instant::now();
     keep(&w.storage, &shop(1), "new").await;
     let kept = w.storage.cache.get(&shop(1), NOON).await.unwrap().unwrap();
@@ -119,7 +120,7 @@ async fn a_change_while_redis_is_away_is_told_when_it_is_back() {
     let other = w.other_instance().await;
     let began = Instant::now();
     loop {
-        // This one never sees the old one, wherever it looks.
+        // The instance with the new value never reads the old value from its local cache or from Redis.
         for kept in [
             w.storage.cache.get(&shop(1), NOON).await,
             Ok(w.storage.cache.look(&shop(1), NOON).await.unwrap().kept),

@@ -1,5 +1,5 @@
-//! What Redis can do to feeds, whose truth is in the record: lose inboxes, lack what was pushed last, or be
-//! away.
+//! Feeds during Redis faults: lost inboxes, inboxes without the latest pushes, or no Redis at all. The
+//! database is authoritative.
 
 use std::time::{Duration, Instant};
 
@@ -30,7 +30,7 @@ async fn a_feed_outlives_the_loss_of_its_inbox_and_redis_itself() {
     let asked = Instant::now();
     assert_eq!(feed(&w.storage, BOB).await, [second, first], "from the record alone");
     assert!(patience::is_within(asked.elapsed(), Duration::from_millis(1_500)), "{:?}", asked.elapsed());
-    // It is in the record, and comes to inboxes when there are some.
+    // The note is in the database, and reaches inboxes once Redis is back.
     let third =
         w.storage.notes.insert(ANNE, &mallbox_storage_contract::notes::text("面"), minute(3)).await.unwrap();
     let entry = mallbox_storage::FeedEntry { note: third, written: minute(3) };
@@ -45,7 +45,7 @@ async fn a_feed_outlives_the_loss_of_its_inbox_and_redis_itself() {
     assert_eq!(feed(&w.storage, BOB).await, [entry, second, first]);
 }
 
-/// A replica that takes its master's place has inboxes that may lack what was pushed last.
+/// A replica promoted to master has inboxes that may lack the latest pushes.
 #[tokio::test(flavor = "multi_thread")]
 #[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server and mariadbd")]
 async fn inboxes_of_another_server_are_not_believed() {

@@ -1,5 +1,4 @@
-//! What goes wrong between a mall and MySQL: each call ends soon, says what it was, and the next one finds
-//! its way.
+//! MySQL faults: each call ends soon with a fitting error, and the next call recovers.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -56,7 +55,7 @@ async fn fails_soon<T: std::fmt::Debug>(call: impl Future<Output = Result<T, Sto
     assert!(patience::is_within(begun.elapsed(), SOON), "{:?}", begun.elapsed());
 }
 
-/// Calls until the answer is there, which takes no mending.
+/// Repeats a call until success, without any repair in between.
 pub async fn recovers<T, F: Future<Output = Result<T, StoreError>>>(call: impl Fn() -> F) -> T {
     let until = Deadline::after(Duration::from_secs(20));
     loop {
@@ -105,7 +104,7 @@ async fn a_server_that_dies_is_found_out_at_once_and_found_again() {
     assert!(other.sequences.next("order", 1).await.unwrap() > last);
 }
 
-/// The address of something in front of a server that passes bytes on, until it is told to be silent.
+/// Starts a proxy before a server. Returns the proxy's address, and a switch that silences the proxy.
 async fn behind_a_proxy(url: &str) -> (String, Arc<AtomicBool>) {
     let server = url.split(['@', '/']).nth(3).unwrap();
     let (port, silent) = proxy(server.parse().unwrap()).await;
@@ -175,7 +174,7 @@ async fn a_server_that_falls_silent_costs_each_call_its_time_and_no_connection()
     assert_eq!(ports.orders.persist(&[logged(claim(voucher, 1, 1))], NOON).await.unwrap().len(), 1);
 }
 
-/// A look at all rows may take minutes, but not because nobody is there any more.
+/// A read of all rows may take minutes, but must not outlive a dead server.
 #[tokio::test(flavor = "multi_thread")]
 #[cfg_attr(not(feature = "production-tests"), ignore = "needs mariadbd")]
 async fn a_long_look_ends_when_the_server_falls_silent_and_not_before() {
@@ -235,7 +234,7 @@ async fn connections_outlive_the_runtime_that_asked_for_them() {
     }
 }
 
-/// A connection that is in a transaction of its own.
+/// Opens a connection and leaves a transaction open.
 async fn rival(w: &crate::world::World) -> Conn {
     let mut conn = w.database().conn().await;
     conn.query_drop("START TRANSACTION").await.unwrap();
@@ -250,7 +249,7 @@ async fn a_call_that_loses_a_deadlock_is_tried_again() {
     let order = claim(voucher, 1, 1);
     persist(&w, &[order]).await;
     let mut rival = rival(&w).await;
-    // The server ends the one that has written less.
+    // In a deadlock the server aborts the transaction with fewer writes.
     for number in 0..50 {
         rival.exec_drop("INSERT INTO settings VALUES (?, '')", (format!("rival {number}"),)).await.unwrap();
     }
@@ -315,7 +314,7 @@ async fn what_a_trigger_refuses_is_found_by_halving_and_nothing_of_it_stays() {
 #[tokio::test(flavor = "multi_thread")]
 #[cfg_attr(not(feature = "production-tests"), ignore = "needs mariadbd")]
 async fn a_full_disk_refuses_writes_and_reading_goes_on() {
-    // All tables in one file that may not grow any further.
+    // All tables in one file of a fixed maximum size.
     const FLAGS: &[&str] = &[
         "--innodb-file-per-table=0",
         "--innodb-data-file-path=ibdata1:12M:autoextend:max:32M",
@@ -419,13 +418,13 @@ async fn a_command_waited_without_limit_for_a_connection_that_never_came() {
     );
 }
 
-/// A server whose connections are all taken, and those who have them.
+/// A server without a free connection, and the holders of its connections.
 async fn crowded() -> (MariaDb, Vec<Conn>) {
     let server = start(&["--max-connections=10"]).await;
     let url = server.url("mysql");
     let mut rivals = Vec::new();
     let limit = Deadline::after(Duration::from_secs(20));
-    // The last one is root's own, and the harness may still be leaving with one.
+    // The last connection is reserved for root, and the harness may still be closing another.
     while rivals.len() < 11 {
         match Conn::new(mysql_async::Opts::from_url(&url).unwrap()).await {
             Err(_) if !limit.is_over() => tokio::time::sleep(Duration::from_millis(20)).await,

@@ -1,4 +1,4 @@
-//! Somebody moves in while other processes are on the same record.
+//! An import while other processes use the database.
 
 use std::time::{Duration, Instant};
 
@@ -94,7 +94,7 @@ async fn of_an_import_that_loses_its_connection_nothing_stays() {
     assert_eq!(users(&w.storage).await, []);
 }
 
-/// Ends the connections that are in a transaction on this record.
+/// Kills the connections with an open transaction on the database. Returns their number.
 async fn kill_transactions(w: &World) -> usize {
     let mut rival: Conn = Conn::from_url(&w.production().mysql).await.unwrap();
     let sql = "SELECT trx_mysql_thread_id FROM information_schema.innodb_trx

@@ -17,7 +17,7 @@ use crate::world::{self, record};
 use crate::world::{NOON, claim};
 use mallbox_storage_contract::orders::{logged, persist, stock};
 
-/// Writes batches, each again until the record has taken it.
+/// Persists batches, each repeated until the database has accepted the batch.
 async fn persist_patiently(storage: Storage, batches: Vec<Vec<LoggedClaim>>) -> Vec<PersistOutcome> {
     let mut answers = Vec::new();
     for batch in batches {
@@ -44,7 +44,7 @@ async fn the_same_claims_from_everywhere_are_written_once() {
     const UNITS: u64 = 700;
     let w = world::single().await;
     let sales = [w.sale(Some(UNITS)).await, w.sale(Some(10_000)).await];
-    // Of each user one claim too many in the second sale; and more than there is of the first.
+    // A claim too many per user in the second sale, and more claims than units in the first.
     let mut claims: Vec<Claim> = (1..=1000).map(|user| claim(sales[0], user, user)).collect();
     claims.extend((1..=500).map(|user| claim(sales[1], user, 2000 + user)));
     claims.extend((1..=500).map(|user| claim(sales[1], user, 3000 + user)));
@@ -131,7 +131,7 @@ async fn processes_draw_different_numbers() {
     assert!(high_water >= drawn.iter().max().copied());
 }
 
-/// The gateway says that it took the money just when the order is cancelled: that money must be found.
+/// The gateway reports a payment just as the order is cancelled: the payment must not be lost.
 #[tokio::test(flavor = "multi_thread")]
 #[cfg_attr(not(feature = "production-tests"), ignore = "needs mariadbd")]
 async fn money_taken_while_its_order_is_cancelled_is_found() {
@@ -164,7 +164,7 @@ async fn the_holders_of_a_sale_are_read_page_by_page() {
     for batch in claims.chunks(4000) {
         persist(&w, batch).await;
     }
-    // A second unit of a user; an id that is an order's too; and one for which there was nothing left.
+    // A second unit of a user, an id that another order has, and a claim beyond the stock.
     let (second, clash) = (claim(voucher, 1, ORDERS + 1), claim(voucher, ORDERS + 9, 7));
     let beyond = claim(voucher, ORDERS + 8, ORDERS + 8);
     w.storage.orders.bury(&logged(second), DeadReason::Refused, "", NOON).await.unwrap();

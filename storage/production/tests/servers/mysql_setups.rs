@@ -1,4 +1,4 @@
-//! What MySQL may be set up as, and what a mall makes of it at its start.
+//! MySQL configurations, and how a mall handles each at its start.
 
 use std::time::{Duration, Instant};
 
@@ -54,7 +54,7 @@ async fn a_step_that_was_done_and_not_noted_is_no_hindrance() {
     try_to_connect(database.url()).await.unwrap().upkeep.close().await.unwrap();
     let all = steps(&database).await;
     let mut conn = database.conn().await;
-    // As if processes had died before they noted the last few, one of which was not done.
+    // As if processes had died before recording the last few steps, one of which was not done.
     conn.query_drop("DELETE FROM mallbox_schema WHERE number >= 17").await.unwrap();
     conn.query_drop("DROP TRIGGER audit_head_stays").await.unwrap();
     let ports = try_to_connect(database.url()).await.unwrap();

@@ -1,5 +1,5 @@
-//! Two Redis servers for one mall, one after the other or both at once: only the one whose epoch is in the
-//! database takes claims and settles them, and it knows what workers had in hand.
+//! Two Redis servers for one mall, in sequence or at once. Only the server whose epoch is in the database
+//! takes and settles claims; that server also knows the claims in workers' hands.
 
 use std::time::{Duration, Instant};
 
@@ -46,7 +46,7 @@ async fn claims_in_hand_when_redis_was_replaced_were_sold_again() {
     }
     let in_hand = w.storage.order_log.take(WORKER, 9, Duration::from_secs(5)).await.unwrap();
     assert_eq!(in_hand.len(), 3);
-    // It comes back with nothing, and only this worker knows the three.
+    // The server restarts empty, and only the worker still has the three claims.
     tokio::task::block_in_place(|| server.restart().unwrap());
     for storage in [&other, &w.storage] {
         let again = attempt(storage, claim(voucher, 1, 11)).await;
@@ -139,7 +139,7 @@ async fn live_stock_of_a_new_master_missed_a_unit_that_a_worker_had_in_hand() {
     assert!(accepted(&w.storage, claim(voucher, 1, 1)).await);
     tell(&first.url(), &["WAIT", "1", "5000"]);
     tell(&second.url(), &["REPLICAOF", "NO", "ONE"]);
-    // The second server never hears of this one.
+    // Replication has ended: the second server never receives the next claim.
     assert!(accepted(&w.storage, claim(voucher, 2, 2)).await);
     let in_hand = w.storage.order_log.take(WORKER, 9, Duration::from_secs(5)).await.unwrap();
     assert_eq!(in_hand.len(), 2);

@@ -80,7 +80,7 @@ async fn a_server_that_lost_the_end_of_what_it_answered_sells_nothing_twice() {
         restore(before.path(), server.dir());
         server.restart().unwrap();
     });
-    // Three orders are in the record of which this server never heard. Nobody tells the instances.
+    // The database has three orders unknown to the restored server. No instance is notified.
     let again = recovers(&w.storage, claim(voucher, 3, 33)).await;
     assert_eq!(again, ClaimOutcome::AlreadyBought(claim(voucher, 3, 3).order));
     assert!(accepted(&other, claim(voucher, 5, 5)).await);
@@ -92,7 +92,7 @@ async fn a_server_that_lost_the_end_of_what_it_answered_sells_nothing_twice() {
     assert_eq!(w.storage.deadlines.count().await.unwrap(), 5, "of those too that were not set");
 }
 
-/// A master that was demoted and comes back has all of its scripts, and lacks what was sold meanwhile.
+/// A master that was demoted and comes back still has all scripts, and lacks the sales made meanwhile.
 #[tokio::test(flavor = "multi_thread")]
 #[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server")]
 async fn a_master_that_was_demoted_and_promoted_again_is_not_believed() {
@@ -101,7 +101,8 @@ async fn a_master_that_was_demoted_and_promoted_again_is_not_believed() {
     let voucher = w.sale(Some(5)).await;
     assert!(accepted(&w.storage, claim(voucher, 1, 1)).await);
     w.persist_all().await;
-    // The second one takes over, sells, and is gone before the first, a replica by now, hears of it.
+    // The second server takes over and sells, and disappears before the first, now its replica, has received
+    // the sales.
     follow(&second.url(), first.port());
     tell(&second.url(), &["REPLICAOF", "NO", "ONE"]);
     follow(&first.url(), second.port());
@@ -128,7 +129,7 @@ async fn a_master_that_was_demoted_and_promoted_again_is_not_believed() {
     assert_eq!(w.storage.orders.count(voucher).await.unwrap().dead_letters, 0);
 }
 
-/// Makes one a replica of the other, and waits until it has everything.
+/// Makes a server a replica of another, and waits for complete replication.
 pub fn follow(url: &str, port: u16) {
     tell(url, &["REPLICAOF", "127.0.0.1", &port.to_string()]);
     let until = Deadline::after(Duration::from_secs(20));
@@ -144,7 +145,7 @@ fn copy_of(dir: &Path) -> TempDir {
     copy
 }
 
-/// Makes one directory what another is.
+/// Replaces a directory by a copy of another.
 fn restore(from: &Path, to: &Path) {
     std::fs::remove_dir_all(to).unwrap();
     std::fs::create_dir(to).unwrap();
@@ -157,7 +158,7 @@ fn restore(from: &Path, to: &Path) {
 async fn a_cluster_that_lost_a_node_is_whole_again_with_it() {
     let mut cluster = tokio::task::spawn_blocking(|| RedisCluster::start(3).unwrap()).await.unwrap();
     let w = world::fresh(cluster.urls()[0].clone()).await;
-    // So many that each node has some.
+    // Enough sales for some on each node.
     let mut vouchers = Vec::new();
     for _ in 0..16 {
         vouchers.push(w.sale(Some(5)).await);
@@ -176,7 +177,7 @@ async fn a_cluster_that_lost_a_node_is_whole_again_with_it() {
     assert!(failed > 0, "some are on that node ({:?})", began.elapsed());
     tokio::task::block_in_place(|| cluster.node_mut(1).unwrap().restart().unwrap());
     for voucher in &vouchers {
-        // That node kept nothing: its sales are loaded anew, and the others are whole.
+        // The restarted node is empty: its sales are reloaded, and the other nodes are intact.
         assert_eq!(
             recovers(&w.storage, claim(*voucher, 3, 200 + voucher.get())).await,
             ClaimOutcome::Accepted

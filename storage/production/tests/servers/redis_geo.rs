@@ -1,4 +1,4 @@
-//! What Redis can do to the shops nearby: lose them, lose the end of them, be another server than before.
+//! The geo index during Redis faults: lost, truncated, or on a different server.
 
 use std::time::{Duration, Instant};
 
@@ -20,7 +20,7 @@ fn around() -> NearbyQuery {
     NearbyQuery { centre, radius_m: 5_000.0, kind: None, skip: 0, max: 10 }
 }
 
-/// Shops in the record, each placed; the first of them nearest.
+/// Creates shops in the database and in the index, nearest first.
 async fn shops(w: &World, count: u32) -> Vec<ShopId> {
     let mut ids = Vec::new();
     for number in 0..count {
@@ -73,7 +73,7 @@ async fn a_redis_that_lost_its_keys_is_told_again_where_the_shops_are() {
             urls.iter().for_each(|url| tell(url, &["FLUSHALL"]));
             assert_eq!(near_again(&w.storage).await, shops);
         }
-        // One that is moved at that moment is not put back by what was read before.
+        // A shop moved during the rebuild must not be moved back by rows read before.
         urls.iter().for_each(|url| tell(url, &["FLUSHALL"]));
         let at = LatLng::new(0.0, 0.0).unwrap();
         let moved = PlacedShop { shop: shops[0], kind: ShopTypeId::new(1), at };
@@ -86,14 +86,14 @@ async fn a_redis_that_lost_its_keys_is_told_again_where_the_shops_are() {
     }
 }
 
-/// It comes back with what it had a while ago: shops are missing, and where they were.
+/// Redis returns with an older state: shops are missing, or at old places.
 #[tokio::test(flavor = "multi_thread")]
 #[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server")]
 async fn a_redis_that_comes_back_with_an_older_state_is_put_right() {
     let (mut server, w) = own_server().await;
     let shops = shops(&w, 3).await;
     assert_eq!(near_again(&w.storage).await, shops);
-    // As if the last writes had not reached the disk: the record has gone on, and Redis has not.
+    // As if the last writes had not reached the disk: the database is ahead of Redis.
     let mut shop = text("one");
     shop.y += 0.001;
     w.storage.shops.update(shops[0], &shop, NOON).await.unwrap();
@@ -115,7 +115,7 @@ async fn a_new_instance_finds_what_another_has_put() {
     assert_eq!(near_again(&other).await, shops);
     other.geo_index.remove(shops[1]).await.unwrap();
     assert_eq!(near_again(&w.storage).await, [shops[0], shops[2]]);
-    // Many move one shop at the same moment: it is at one of the places, and in all lists of it alone.
+    // Concurrent moves of one shop: the shop ends at one of the places, and only in the lists of that place.
     let moving = (0..16_u32).map(|number| {
         let index = if number % 2 == 0 { &w.storage.geo_index } else { &other.geo_index };
         let kind = ShopTypeId::new(u64::from(number % 4));
@@ -125,7 +125,7 @@ async fn a_new_instance_finds_what_another_has_put() {
     });
     let moved: Vec<_> = moving.map(tokio::spawn).collect();
     for moved in moved {
-        // One that meets others too often says so.
+        // A move with too many conflicts returns an error.
         let _ = moved.await.unwrap();
     }
     let mut found = 0;

@@ -1,5 +1,5 @@
-//! Several instances on one Redis: they sell what one would sell, share the work, and finish what one left
-//! that died.
+//! Several instances on one Redis: they sell no more than a single instance would, share the work, and finish
+//! the work of a dead instance.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -149,7 +149,7 @@ async fn what_a_dead_instance_had_in_hand_goes_to_another_and_a_slow_one_keeps_i
             in_dead_hands.iter().map(|logged| logged.claim).collect::<Vec<_>>()
         );
         assert!(took >= SILENCE / 2 && patience::is_within(took, SILENCE * 5), "{took:?}");
-        // The slow one has been silent for long by now, but its process says that it lives.
+        // The slow worker has long been silent by now, but its process still sends heartbeats.
         assert!(take(&live, SILENCE * 4).await.is_empty());
         slow.order_log.done(WORKER, &in_slow_hands).await.unwrap();
         live.order_log.done(WORKER, &rescued).await.unwrap();
@@ -186,9 +186,9 @@ async fn a_release_that_is_repeated_gives_back_once() {
     assert_eq!(w.storage.sales.units(voucher).await.unwrap().unwrap().taken, 0);
 }
 
-/// The address of something in front of a server that is in no hurry to pass on what it is sent.
+/// Starts a proxy that delays traffic to a server, and returns the proxy's address.
 async fn slow_way_to(url: &str) -> String {
-    /// Twice this, for a script that the server does not know yet, is less than a call waits.
+    /// Two round trips, as for a script unknown to the server, are still within a call's timeout.
     const EACH_WAY: Duration = Duration::from_millis(200);
     let server = url.strip_prefix("redis://").unwrap().to_owned();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -235,7 +235,8 @@ async fn pass_a_unit_on_to_an_order_that_is_closed() -> Result<(), StoreError> {
     let slow = mallbox_storage_production::open(&options).await.unwrap();
     let _ = slow.dead_letters.void(letter.id, NOON).await.unwrap();
     let late = tokio::spawn(async move { slow.sales.release(voucher, second.user, second.order).await });
-    // The record has told it by then of the order, which is cancelled before Redis hears of anything.
+    // By now the release has read the order from the database. The order is cancelled before the release
+    // reaches Redis.
     tokio::time::sleep(Duration::from_millis(100)).await;
     let _ = w.storage.orders.step(first.order, Transition::Cancel, NOON).await.unwrap();
     let _ = w.storage.sales.release(voucher, first.user, first.order).await.unwrap();

@@ -1,4 +1,4 @@
-//! The ways in which Redis is set up: behind sentinels, with TLS and passwords, and with what durability.
+//! Redis configurations: behind sentinels, with TLS and passwords, and with various durability settings.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ async fn until(is_so: impl Fn() -> bool) {
 
 /// Whether a server's `INFO replication` has this line.
 fn heard_of(url: &str, line: &str) -> bool {
-    // One that changes its place ends connections.
+    // A server closes its connections when its role changes.
     try_says(url, "replication").is_ok_and(|said| said.contains(line))
 }
 
@@ -34,7 +34,7 @@ fn sentinel_knows_a_replica(port: u16) -> bool {
     !known.is_empty()
 }
 
-/// A certificate for 127.0.0.1, and the authority that signed it.
+/// A certificate for 127.0.0.1, with its certificate authority.
 fn certificates(dir: &std::path::Path) {
     std::fs::write(dir.join("names"), "subjectAltName=IP:127.0.0.1\n").unwrap();
     let key = "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes";

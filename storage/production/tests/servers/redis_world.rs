@@ -1,4 +1,4 @@
-//! What cases about Redis alone begin with: servers of their own, and the ports that are in Redis.
+//! Set-up for cases about Redis alone: dedicated servers, and the ports backed by Redis.
 
 use std::time::Duration;
 
@@ -10,12 +10,12 @@ use mallbox_test_servers::{Database, Redis, RedisOptions as ServerOptions};
 
 use crate::world;
 
-/// What is in Redis, of a mall whose record is empty.
+/// Connects the Redis ports of a mall with an empty database.
 pub async fn connect(options: &RedisOptions) -> Result<RedisPorts, OpenError> {
     connect_beside(options, Database::fresh().url()).await
 }
 
-/// The same of a mall with this record.
+/// Connects the Redis ports of a mall with the given database.
 pub async fn connect_beside(options: &RedisOptions, mysql: &str) -> Result<RedisPorts, OpenError> {
     let record = world::record(mysql).await;
     let MysqlPorts { epochs, holders, orders, shops, sign_rows, feed_rows, .. } = record;
@@ -27,7 +27,7 @@ pub async fn start(options: ServerOptions) -> Redis {
     tokio::task::spawn_blocking(move || Redis::start_with(options).unwrap()).await.unwrap()
 }
 
-/// Says something to a server behind the mall's back.
+/// Sends a command to a server directly, bypassing the mall.
 pub fn tell(url: &str, words: &[&str]) {
     let mut connection = ::redis::Client::open(url).unwrap().get_connection().unwrap();
     let mut command = ::redis::cmd(words[0]);
@@ -35,12 +35,12 @@ pub fn tell(url: &str, words: &[&str]) {
     let _: ::redis::Value = command.query(&mut connection).unwrap();
 }
 
-/// What a server says of itself.
+/// Returns a section of a server's `INFO`.
 pub fn says(url: &str, section: &str) -> String {
     try_says(url, section).unwrap()
 }
 
-/// The same of one that may be away.
+/// Returns a section of a server's `INFO`, or the error of an unreachable server.
 pub fn try_says(url: &str, section: &str) -> ::redis::RedisResult<String> {
     let mut connection = ::redis::Client::open(url)?.get_connection()?;
     ::redis::cmd("INFO").arg(section).query(&mut connection)
@@ -51,7 +51,7 @@ pub async fn accepted(storage: &Storage, claim: Claim) -> bool {
     attempt(storage, claim).await.unwrap() == ClaimOutcome::Accepted
 }
 
-/// Claims as the mall does it: a sale that is not known, and in the record, is put.
+/// Claims as the mall does: puts a sale that memory does not know, if the database has the sale.
 pub async fn attempt(storage: &Storage, claim: Claim) -> Result<ClaimOutcome, StoreError> {
     match storage.sales.claim(claim).await? {
         ClaimOutcome::Unknown => {}

@@ -1,4 +1,4 @@
-//! What Redis can do to sign-ins, whose truth is in the record: lose them, or miss one.
+//! Sign-ins during Redis faults: all lost, or one missed. The database is authoritative.
 
 use std::time::{Duration, Instant};
 
@@ -59,7 +59,7 @@ async fn days_that_redis_lost_are_read_from_the_record() {
     assert_all_there(&w, 4).await;
 }
 
-/// A server that comes back with an older state has bits and marks, and lacks what was noted since.
+/// A server that returns with an older state has bits and marks, and lacks later sign-ins.
 #[tokio::test(flavor = "multi_thread")]
 #[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server and mariadbd")]
 async fn a_server_that_missed_the_last_sign_ins_is_not_believed() {
@@ -119,7 +119,7 @@ async fn without_redis_people_are_told_of_their_days_and_others_in_time_that_the
     ] {
         assert!(matches!(answer, Err(StoreError::Unavailable { .. })), "{answer:?}");
     }
-    // In the record all the same, and a repeat finds it.
+    // The sign-in is in the database all the same, and a repeat finds the row.
     assert_eq!(signs.streak(UserId::new(2), days().last()).await.unwrap(), 1);
     let began = Instant::now();
     assert!(signs.counts(days()).await.is_err());

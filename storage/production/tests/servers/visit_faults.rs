@@ -1,4 +1,4 @@
-//! What instances know of each other's visits, and what happens to visits while Redis is away.
+//! Visits counted by several instances, and visits during a Redis outage.
 
 use std::time::{Duration, Instant};
 

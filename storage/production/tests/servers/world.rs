@@ -1,5 +1,5 @@
-//! Malls on Redis and MySQL (MariaDB): servers that all cases share, and on them keys and a database of each
-//! case's own.
+//! Malls on Redis and MySQL (MariaDB): all cases share the servers, and each case has keys and a database of
+//! its own.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -26,17 +26,17 @@ impl Deref for World {
     }
 }
 
-/// On one Redis and one MariaDB, over TLS and with passwords.
+/// A mall on one Redis and one MariaDB, over TLS and with passwords.
 pub async fn single() -> World {
     World::on(MallLocation::on_guarded_servers()).await
 }
 
-/// On one Redis and one MariaDB without either, for cases that stand between mall and server.
+/// A mall on one Redis and one MariaDB without TLS and passwords, for cases with a proxy in between.
 pub async fn plain() -> World {
     World::on(MallLocation::on_servers()).await
 }
 
-/// On a cluster of three masters, of which the mall is told one node.
+/// A mall on a cluster of three masters, configured with the address of one node.
 pub async fn cluster() -> World {
     World::on(MallLocation::on_cluster()).await
 }
@@ -67,14 +67,14 @@ impl World {
         self.ground.database().expect("a mall on servers")
     }
 
-    /// The same mall on another Redis.
+    /// Opens the mall on another Redis, with its database unchanged.
     pub async fn on_redis_at(&self, url: String) -> Storage {
         let options = self.production();
         let redis = RedisOptions { url, ..options.redis.clone() };
         open(&ProductionOptions { redis, ..options.clone() }).await.unwrap()
     }
 
-    /// The same mall as another instance sees it: over connections of its own.
+    /// Opens the mall as another instance would, over connections of its own.
     pub async fn other_instance(&self) -> Storage {
         self.ground.open().await
     }
