@@ -1,4 +1,4 @@
-//! `Audit`: a log that only grows.
+//! `Audit`: an append-only log.
 
 use std::sync::Arc;
 

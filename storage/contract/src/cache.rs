@@ -37,7 +37,7 @@ async fn put(cache: &dyn Cache, key: &CacheKey, ticket: CacheLease, text: &str) 
     cache.put(key, ticket, text.as_bytes().into(), NOON + TTL, NOON).await.unwrap()
 }
 
-/// What is found, from near and among all.
+/// Returns the live value, after checking that local and shared reads agree.
 pub async fn found(storage: &Storage, key: &CacheKey, now: Timestamp) -> Option<String> {
     let near = storage.cache.get(key, now).await.unwrap();
     let shared = storage.cache.look(key, now).await.unwrap().kept;
@@ -139,7 +139,7 @@ async fn everything_is_forgotten_at_once(w: &World) {
 #[derive(Default)]
 struct Versions {
     written: AtomicU64,
-    /// The last that was forgotten everywhere before anybody asks.
+    /// The last version invalidated everywhere before any read.
     forgotten: AtomicU64,
 }
 
@@ -177,7 +177,7 @@ async fn version(storage: &Storage, record: &AtomicU64, pause_ms: u64) -> (u64, 
     let version = record.load(SeqCst);
     tokio::time::sleep(Duration::from_millis(pause_ms)).await;
     let bytes: Arc<[u8]> = version.to_le_bytes().into();
-    // A store that is slow for a moment is no reason to fail.
+    // A briefly slow store is no reason to fail.
     let _ = storage.cache.put(&shop(1), ticket, bytes, NOON + TTL, NOON).await;
     (version, false)
 }

@@ -1,4 +1,4 @@
-//! Many orders cancelled at once, and their units given back.
+//! Many orders cancelled at once, and their units released.
 
 use mallbox_storage::{
     Claim, ClaimOutcome, OrderId, OrderStatus, Transition, TransitionOutcome, UserId, VoucherId,
@@ -15,7 +15,7 @@ crate::cases! {
     a_unit_whose_claim_became_an_order_meanwhile_was_given_back,
 }
 
-/// Claims that were accepted and became orders.
+/// Makes claims that are accepted and become orders.
 async fn ordered(w: &World, voucher: VoucherId, users: std::ops::Range<u64>) -> Vec<Claim> {
     let claims: Vec<Claim> = users.map(|user| claim(voucher, user, user)).collect();
     for claim in &claims {
@@ -74,7 +74,7 @@ async fn orders_cancelled_together_are_each_cancelled_as_alone(w: &World) {
     assert!(!again.iter().any(|stepped| matches!(stepped, TransitionOutcome::Done(_))), "{again:?}");
     assert_eq!((stock(w, one).await, stock(w, other).await), (Some(9), Some(9)));
     assert!(w.storage.orders.cancel(&[], NOON).await.unwrap().is_empty());
-    // Who was cancelled may buy again.
+    // A user with a cancelled order may buy again.
     assert_eq!(persist(w, &[claim(one, 1, 50)]).await.len(), 1);
     assert_eq!(stock(w, one).await, Some(8));
 }
@@ -135,7 +135,7 @@ async fn a_rush_of_cancellations_gives_every_unit_back_once(w: &World) {
                     }
                 }
                 storage.sales.release_all(&closed).await.unwrap();
-                // As a chore that goes through the outbox does.
+                // As a background job over the outbox does.
                 storage.sales.release_all(&units(&some[worker..worker + 5])).await.unwrap();
             }
         });

@@ -130,7 +130,7 @@ async fn comments_are_the_newest_first_and_their_answers_the_oldest_first(w: &Wo
     let note = note(w).await;
     let mut tops = Vec::new();
     for number in 0..7 {
-        // Two of one instant each: the higher id is the newer.
+        // Two per instant: the higher id is the newer.
         tops.push(write(w, note, None, number / 2).await);
     }
     let mut answers = Vec::new();

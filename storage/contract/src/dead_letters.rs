@@ -131,7 +131,7 @@ async fn a_replayed_letter_is_an_order_with_a_fresh_deadline(w: &World) {
     };
     assert_eq!(after, replayed);
     assert_eq!(void(w, &after).await, VoidOutcome::Replayed(after.clone()));
-    // It is an order like any other.
+    // The order is like any other.
     let _ = w.storage.orders.step(order.id, Transition::Cancel, NOON).await.unwrap();
     assert_eq!((stock(w, voucher).await, holding(w, voucher, 7).await), (Some(1), None));
 }
@@ -229,7 +229,7 @@ async fn a_settled_claim_stays_settled_whatever_became_of_its_letter(w: &World) 
     assert!(matches!(replay(w, &all[0]).await, ReplayOutcome::Order(_)));
     assert!(matches!(void(w, &all[1]).await, VoidOutcome::Void(_)));
     let (counts, left) = (w.storage.orders.count(voucher).await.unwrap(), stock(w, voucher).await);
-    // The log hands them out again after a crash.
+    // The log hands the claims out again after a crash.
     let again = [claim(voucher, 1, 1), claim(voucher, 2, 2)];
     assert_eq!(persist(w, &again).await, [PersistOutcome::Repeat, PersistOutcome::Repeat]);
     for claim in again {

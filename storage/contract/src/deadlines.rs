@@ -1,4 +1,4 @@
-//! `Deadlines`: due at the instant, handed out to one.
+//! `Deadlines`: due at the instant, and handed out to one caller only.
 
 use std::time::Duration;
 

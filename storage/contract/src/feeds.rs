@@ -30,12 +30,12 @@ pub const BOB: UserId = UserId::new(2);
 /// 24 hours.
 pub const DAY: Duration = Duration::from_secs(24 * 3600);
 
-/// Returns the user with this number.
+/// Returns the user with the given number.
 pub fn user(number: u64) -> UserId {
     UserId::new(number)
 }
 
-/// Returns noon plus this number of minutes.
+/// Returns noon plus `number` minutes.
 pub fn minute(number: u32) -> Timestamp {
     NOON + Duration::from_secs(60) * number
 }
@@ -60,7 +60,7 @@ pub async fn unfollow(storage: &Storage, reader: UserId, author: UserId) {
     storage.feeds.refresh(reader).await.unwrap();
 }
 
-/// The whole feed, or its first 5,000.
+/// Returns the first 5,000 entries of a feed, or the whole feed if shorter.
 pub async fn feed(storage: &Storage, reader: UserId) -> Vec<FeedEntry> {
     storage.feeds.page(reader, Timestamp::MAX, 5_000, NOON).await.unwrap()
 }
@@ -131,7 +131,7 @@ async fn of_one_instant_the_lower_id_comes_first_and_a_late_one_moves_nothing(w:
     let mut all = vec![later];
     all.extend(of_noon.iter().copied().chain([late, late_and_older]));
     assert_eq!(feed(storage, reader).await, all);
-    // From an instant on down, whatever is above it.
+    // From an instant downwards, regardless of newer entries.
     assert_eq!(page(NOON, 301).await.unwrap(), all[1..302]);
     assert_eq!(page(NOON - HOUR, 10).await.unwrap(), [late_and_older]);
     assert_eq!(page(NOON - HOUR * 2, 10).await.unwrap(), []);

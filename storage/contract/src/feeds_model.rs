@@ -14,7 +14,7 @@ crate::cases! {
 }
 
 const PEOPLE: u64 = 6;
-/// Notes that come with a follow.
+/// Number of earlier notes that a follow brings into an inbox.
 const BROUGHT_IN: usize = 20;
 
 /// All notes by author, and all follows with their start.

@@ -1,4 +1,4 @@
-//! `Follows`: a pair is there or not, lists are by time, counts are exact.
+//! `Follows`: a pair exists or not, lists are ordered by time, and counts are exact.
 
 use mallbox_storage::{FollowCounts, Page, UserId};
 

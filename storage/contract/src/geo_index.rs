@@ -26,7 +26,7 @@ crate::cases! {
 /// Where hm-dianping's lists ask.
 const CANAL: (f64, f64) = (120.149_993, 30.334_229);
 
-/// Returns the position with this longitude and latitude in degrees.
+/// Returns the position of a longitude and latitude in degrees.
 pub fn at((lng, lat): (f64, f64)) -> LatLng {
     LatLng::new(lng, lat).unwrap()
 }
@@ -229,7 +229,7 @@ async fn a_shop_is_placed_as_the_record_has_it(w: &World) {
     let (shops, index) = (&w.storage.shops, &*w.storage.geo_index);
     let mut shop = text("one");
     (shop.x, shop.y) = CANAL;
-    // Redis is filled at its start, perhaps a moment later.
+    // Redis fills the index at start, perhaps a moment later.
     assert_eq!(index.count().await.unwrap(), 0);
     let id = shops.insert(&shop, NOON).await.unwrap();
     // Cut off between the two writes: the index lags behind until the next update.

@@ -1,4 +1,4 @@
-//! `Import`: a whole mall or nothing, and books that balance afterwards.
+//! `Import`: a whole mall or nothing, with balanced stock afterwards.
 
 use std::time::Duration;
 
@@ -39,7 +39,7 @@ async fn put(into: &mut Box<dyn Importing>, rows: Vec<ImportRow>) -> Vec<bool> {
     into.put(rows.into_iter().map(|row| (row, false)).collect()).await.unwrap()
 }
 
-/// Somebody with a phone of their own.
+/// A user with a distinct phone.
 pub fn user(id: u64) -> ImportRow {
     let phone = Phone::parse(&format!("139{id:08}")).unwrap();
     let (nick_name, icon, role) = (format!("user {id}"), String::new(), Role::Customer);
@@ -149,7 +149,7 @@ async fn ids_go_on_where_the_tables_they_come_from_would_have_gone_on(w: &World)
     assert_eq!(next.id, UserId::new(901), "one that moved in is higher");
     let ImportRow::Voucher(ImportedVoucher { text, .. }) = voucher(SALE, false) else { unreachable!() };
     assert_eq!(w.storage.vouchers.insert(&text, None, NOON).await.unwrap(), VoucherId::new(1 << 40));
-    // What raised the counters is no row.
+    // Rows that only raised the counters are not stored.
     let users = w.storage.users.list(&UserFilter::default(), Page::new(1, 10)).await.unwrap();
     assert_eq!(users.iter().map(|user| user.id.get()).collect::<Vec<_>>(), [7, 900, 901]);
     assert_eq!(w.storage.notes.get(mallbox_storage::NoteId::new(22)).await.unwrap(), None);

@@ -127,12 +127,12 @@ const PORTS: &[(&str, &[Case])] = &[
     ("vouchers", vouchers::CASES),
 ];
 
-/// One way to set a back end up.
+/// A set-up of a back end.
 #[derive(Clone, Copy)]
 pub struct SetUp {
-    /// Part of the names of its tests.
+    /// Part of the names of the set-up's tests.
     pub name: &'static str,
-    /// Makes an empty back end. Runs on a thread that may block.
+    /// Creates an empty back end. Runs on a thread that may block.
     pub fresh: fn() -> Box<dyn BackEnd>,
     /// Why the cases cannot run here; with a reason, all cases report as ignored.
     pub ignored: Option<&'static str>,

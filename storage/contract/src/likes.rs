@@ -77,7 +77,7 @@ async fn a_toggle_turns_and_turns_back(w: &World) {
 async fn the_first_to_like_come_first(w: &World) {
     let likes = &w.storage.likes;
     let (_, what) = note(w).await;
-    // Two of one instant, the higher id first.
+    // Two likes at one instant, the higher id first.
     for (who, hour) in [(9, 1), (5, 2), (4, 2), (7, 3), (2, 0)] {
         likes.change(user(who), what, LikeChange::Like, NOON + HOUR * hour).await.unwrap();
     }

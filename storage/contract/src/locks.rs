@@ -118,7 +118,7 @@ impl Guarded {
 
 async fn a_holder_stopped_past_its_lease_is_refused_by_its_token(w: &World) {
     let guarded = Guarded::default();
-    // Stopped: nobody renews its lease.
+    // Stopped: nobody renews the lease.
     let LockOutcome::Held(stopped) = enter(w, entry(1, 0), SHORT).await else { panic!("it is free") };
     assert!(guarded.write(stopped, "before"));
     let next = locker(w).hold(NAME, LockOwner::new(2), LONG, LONG).await.unwrap().unwrap();
@@ -146,7 +146,7 @@ async fn one_who_waits_is_told_and_does_not_wait_past_its_patience(w: &World) {
     let freed = Instant::now();
     assert!(held.leave().await.unwrap());
     let (got, _held) = waiting.await.unwrap().unwrap();
-    // It would look by itself after half a second.
+    // Without a notification, the waiter would retry after half a second.
     assert!(got - freed < Duration::from_millis(300), "{:?}", got - freed);
 }
 
@@ -181,7 +181,7 @@ async fn a_hundred_waiters_hold_it_one_by_one(w: &World) {
 
 async fn a_lease_is_renewed_while_it_is_held_and_free_when_its_guard_is_dropped(w: &World) {
     let locker = locker(w);
-    // Long enough for a machine that is busy with other tests.
+    // Long enough for a machine busy with other tests.
     let lease = Duration::from_millis(900);
     let held = locker.hold(NAME, LockOwner::new(1), lease, Duration::ZERO).await.unwrap().unwrap();
     tokio::time::sleep(lease * 2).await;

@@ -31,7 +31,7 @@ const ANNE: UserId = UserId::new(1);
 const BOB: UserId = UserId::new(2);
 const ALL: Page = Page::new(1, 500);
 
-/// Returns the text of a note with this title.
+/// Returns the text of a note titled `title`.
 pub fn text(title: &str) -> NoteText {
     NoteText {
         shop: ShopId::new(7),
@@ -131,7 +131,7 @@ async fn an_authors_notes_are_the_newest_first_and_paged(w: &World) {
     let notes = &w.storage.notes;
     let mut written = Vec::new();
     for number in 0..7 {
-        // Three instants: within one, the higher id comes first.
+        // Three notes per instant: within an instant, the higher id comes first.
         let at = NOON + HOUR * (number / 3);
         written.push(notes.insert(ANNE, &text("mine"), at).await.unwrap());
         notes.insert(BOB, &text("another's"), at).await.unwrap();

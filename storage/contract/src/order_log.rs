@@ -1,4 +1,4 @@
-//! `OrderLog`: each accepted claim is handed out until it is settled.
+//! `OrderLog`: each accepted claim is handed out until settled.
 
 use std::time::Duration;
 
@@ -101,7 +101,7 @@ async fn only_the_worker_that_has_a_claim_settles_it(w: &World) {
 async fn pending_claims_are_found_by_order_and_by_user(w: &World) {
     let (first, second) = (w.sale(None).await, w.sale(None).await);
     let claims = [claim(first, 7, 1), claim(second, 7, 2), claim(first, 8, 3)];
-    // The newest order's claim need not be the last that was accepted.
+    // The newest order's claim need not be the last accepted claim.
     for claim in [claims[1], claims[0], claims[2]] {
         assert_eq!(w.storage.sales.claim(claim).await.unwrap(), ClaimOutcome::Accepted);
     }

@@ -133,7 +133,7 @@ async fn a_late_claim_leaves_five_minutes_to_pay(w: &World) {
 async fn a_short_time_to_pay_became_five_minutes(w: &World) {
     for pay_within in [1, 60, 299] {
         let voucher = w.sale_to_pay_within(Duration::from_secs(pay_within)).await;
-        // Written half-way, and after twice its time.
+        // Persisted halfway to the deadline, and after twice the time.
         for (number, late_ms, expected_ms) in [(1, 0, 1000), (2, 500, 1000), (3, 501, 1501), (4, 2000, 3000)]
         {
             let at = |ms| NOON + Duration::from_millis(ms * pay_within);
@@ -242,7 +242,7 @@ async fn a_buried_claim_keeps_its_unit_and_stays_buried(w: &World) {
             .await
             .unwrap();
     }
-    // Of an unknown sale too: the log must get rid of it.
+    // Of an unknown sale too: the log must get rid of the claim.
     orders.bury(&logged(claim(VoucherId::new(404), 3, 3)), refused, "", NOON).await.unwrap();
     let expected = [(1, "REFUSED".into(), true), (2, "REFUSED".into(), false), (3, "REFUSED".into(), false)];
     assert_eq!(reasons(w).await, expected);
@@ -315,7 +315,7 @@ async fn each_step_leads_from_one_status_alone(w: &World) {
             };
             assert_eq!(told, expected, "{from:?} {step:?}");
             assert_eq!(w.storage.orders.get(order).await.unwrap(), Some(expected));
-            // Again: it stands.
+            // A repeated step changes nothing.
             let again = w.storage.orders.step(order, step, later + HOUR).await.unwrap();
             assert_eq!(again, TransitionOutcome::Stands(told));
         }

@@ -26,7 +26,7 @@ struct Model {
     units: BTreeMap<VoucherId, Option<u64>>,
     stock: BTreeMap<VoucherId, Option<u64>>,
     orders: BTreeMap<OrderId, (UserId, VoucherId, OrderStatus)>,
-    /// Whether it holds a unit.
+    /// Reason, and whether the dead letter holds a unit.
     dead: BTreeMap<(OrderId, UserId, VoucherId), (DeadReason, bool)>,
 }
 
@@ -193,7 +193,7 @@ async fn persist(w: &World, model: &mut Model, claims: &[Claim]) {
         let order = model.orders.get(&claim.order).map(|order| (order.0, order.1));
         model.dead.contains_key(&key) || order == Some((claim.user, claim.voucher))
     };
-    // What repeats something, or itself, is known to change nothing; the rest goes through the model.
+    // Repeats of a claim are known to change nothing; the rest goes through the model.
     let mut seen = BTreeSet::new();
     let mut repeats = Vec::new();
     let mut fresh = Vec::new();
@@ -220,7 +220,7 @@ async fn persist(w: &World, model: &mut Model, claims: &[Claim]) {
     }
 }
 
-/// As the log hands them out: oldest first.
+/// Sorts claims as the log hands them out: oldest first.
 fn sorted(claims: &[Claim]) -> Vec<Claim> {
     let mut claims = claims.to_vec();
     claims.sort_by_key(|claim| claim.order);

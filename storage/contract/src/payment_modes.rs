@@ -34,7 +34,7 @@ async fn step(w: &World, order: OrderId, step: Transition) -> TransitionOutcome 
     w.storage.orders.step(order, step, NOON + HOUR).await.unwrap()
 }
 
-/// No deadline to load at a start, and no money that is missing.
+/// Checks that no deadline is loaded at a start, and that no money is missing.
 async fn assert_final(w: &World) {
     assert_eq!(w.storage.orders.unpaid(OrderId::new(0), 9).await.unwrap(), []);
     assert_eq!(w.storage.payments.faults().await.unwrap(), PaymentContradictions::default());

@@ -1,4 +1,4 @@
-//! `PaymentRows`: one open payment an order, and none forgotten.
+//! `PaymentRows`: one open payment per order, and none forgotten.
 
 use std::sync::{Arc, Barrier};
 
@@ -145,7 +145,7 @@ async fn money_taken_for_a_cancelled_order_is_found(w: &World) {
             settle(w, payment.id, PaymentState::Captured).await;
         }
         let stray = Payment { state: PaymentState::Captured, ..payment };
-        // However young it is.
+        // However young the payment is.
         assert_eq!(payments.unsettled(NOON, 9).await.unwrap(), [stray]);
         settle(w, payment.id, PaymentState::Refunded).await;
         assert_eq!(payments.unsettled(NOON + HOUR, 9).await.unwrap(), []);
@@ -178,7 +178,7 @@ async fn faults_are_counted_row_by_row(w: &World) {
     }
     step(w, rows[1].order, Transition::Use).await;
     assert_eq!(payments.faults().await.unwrap(), PaymentContradictions::default());
-    // Nothing that a late answer of the gateway could say undoes a capture.
+    // No late response of the gateway undoes a capture.
     for (row, late) in [(0, PaymentState::Failed), (0, PaymentState::Refunded), (1, PaymentState::Refunded)] {
         assert!(!payments.settle(rows[row].id, late, NOON).await.unwrap());
     }
@@ -196,7 +196,7 @@ async fn a_payment_given_up_is_captured_all_the_same(w: &World) {
     let voucher = w.sale(Some(9)).await;
     let order = order(w, voucher, 1).await;
     let payment = w.storage.payments.start(order, PRICE, NOON).await.unwrap();
-    // Somebody asked the gateway before it had taken the money, and the answer came late.
+    // The gateway was queried before the capture, and the response came late.
     settle(w, payment.id, PaymentState::Failed).await;
     step(w, order, Transition::Pay(payment.id)).await;
     assert_eq!(states(w, order).await, [PaymentState::Captured]);

@@ -83,7 +83,7 @@ async fn a_request_that_was_made_before_buys_nothing_more(w: &World) {
         assert_eq!(orders.requested(order.user, order.voucher, name).await.unwrap(), Some(order.id));
         assert_eq!(orders.get(order.id).await.unwrap(), Some(order));
     }
-    // What is refused leaves no name behind.
+    // A refused purchase does not use up the request key.
     for voucher in [sale, VoucherId::new(404)] {
         assert!(orders.insert(&order(9, voucher), Some(NAME)).await.is_err());
         assert_eq!(orders.requested(anne, voucher, NAME).await.unwrap(), None);

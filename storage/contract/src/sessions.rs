@@ -218,7 +218,7 @@ async fn a_session_that_ended_is_not_revived_by_a_look(w: &World) {
     for round in 0..40_u8 {
         w.storage.sessions.begin(token(round), UserId::new(7), TTL, NOON).await.unwrap();
         let sessions = Arc::clone(&w.storage.sessions);
-        // Worth extending, so the look is followed by a write.
+        // The session is worth extending, so a write follows the read.
         let look =
             tokio::spawn(async move { sessions.find(token(round), TTL, NOON + TTL - MS).await.unwrap() });
         assert_eq!(w.storage.sessions.end_all(UserId::new(7)).await.unwrap(), 1);

@@ -1,4 +1,4 @@
-//! `Shops`: what is written is read, lists are stable.
+//! `Shops`: reads return what was written, and lists are stable.
 
 use mallbox_storage::{
     LatLng, Page, PlacedShop, ShopArea, ShopId, ShopOrder, ShopText, ShopType, ShopTypeEdit, ShopTypeId,
@@ -21,7 +21,7 @@ crate::cases! {
     shops_outlive_a_restart,
 }
 
-/// Returns the text of a shop with this name.
+/// Returns the text of a shop named `name`.
 pub fn text(name: &str) -> ShopText {
     ShopText {
         name: name.into(),

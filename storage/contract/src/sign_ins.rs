@@ -85,7 +85,7 @@ async fn a_streak_goes_across_months_and_years_and_bears_an_unsigned_today(w: &W
     assert_eq!(signs.longest_streak(user(1)).await.unwrap(), 67);
 }
 
-/// Longer than what a back end may like to read at once, to the day.
+/// Longer than a back end may read at once, to the day.
 async fn a_streak_of_years_is_counted_to_its_end(w: &World) {
     let signs = &w.storage.sign_ins;
     let year = span("2024-01-01", "2024-12-31");
@@ -151,7 +151,7 @@ async fn of_many_signing_at_once_each_is_new_once(w: &World) {
     assert_eq!(w.storage.sign_ins.counts(span("2026-11-21", "2026-11-21")).await.unwrap(), [40]);
 }
 
-/// Numbers at the ends of whatever a back end may lay them out in, and beyond.
+/// Numbers at the ends of any layout that a back end may use, and beyond.
 const NUMBERS: [u64; 12] =
     [0, 1, 7, 8, 63, 4_095, 4_096, (1 << 24) - 1, 1 << 24, u32::MAX as u64 + 9, 1 << 62, (1 << 63) - 1];
 
@@ -162,7 +162,7 @@ async fn everybody_is_counted_by_day_whatever_their_number(w: &World) {
     for number in NUMBERS {
         assert!(signs.sign(user(number), day("2026-11-21")).await.unwrap());
     }
-    // Before anybody has asked for this day, and after somebody did.
+    // Before the first read of the day, and after.
     assert!(signs.sign(user(65), day("2026-11-19")).await.unwrap());
     assert!(signs.sign(user(1), day("2026-11-22")).await.unwrap());
     assert_eq!(signs.counts(days).await.unwrap(), [0, NUMBERS.len() as u64, 1, 0]);
@@ -198,7 +198,7 @@ async fn who_signed_on_every_day_is_listed_by_pages(w: &World) {
     assert_eq!(signs.signed_all(longer, Page::new(1, 100)).await.unwrap(), (Vec::new(), 0));
 }
 
-/// Day → whether it was made up, by user.
+/// Days by user; whether each day was made up.
 type Model = BTreeMap<u64, BTreeMap<Day, bool>>;
 
 fn streak(days: &BTreeMap<Day, bool>, up_to: Day) -> u32 {

@@ -1,4 +1,4 @@
-//! `Vouchers`: a sale's units are changed during it, and no request is done twice.
+//! `Vouchers`: a sale's units change during the sale, and no request is applied twice.
 
 use mallbox_storage::{StockChange, StockChangeOutcome, StoreError, VoucherId};
 
@@ -66,7 +66,7 @@ async fn a_named_request_is_done_once(w: &World) {
         };
         assert_eq!((change, sale.added, sale.stock), (first.clone(), -2, Some(3)));
     }
-    // Of another sale it is another request.
+    // For another sale, an equal key is another request.
     assert_eq!(done(&change(w, other, 1, Some("a")).await).0, 1);
 }
 

@@ -1,4 +1,4 @@
-//! `Users`: dense ids, one user a phone.
+//! `Users`: dense ids, one user per phone.
 
 use std::sync::{Arc, Barrier};
 
@@ -88,7 +88,7 @@ async fn a_card_is_empty_until_it_is_told(w: &World) {
     assert_eq!((user.nick_name.as_str(), user.icon.as_str(), user.created), ("b", "/imgs/b.png", NOON));
     assert!(users.put_card(id, "b", "", &Profile::default(), NOON + HOUR).await.unwrap());
     assert_eq!(users.card(id).await.unwrap(), Some(Profile::default()));
-    // What cannot be kept is refused, and the name is not changed either.
+    // A profile that cannot be stored is refused, and the name does not change either.
     let too_much = Profile { credits: u64::MAX, ..Profile::default() };
     assert!(users.put_card(id, "c", "", &too_much, NOON).await.is_err());
     assert_eq!(users.get(id).await.unwrap().unwrap().nick_name, "b");
@@ -151,7 +151,7 @@ async fn the_last_operator_stays_unless_they_may_go(w: &World) {
         assert_eq!(put_rights(w, anne, &change).await, RightsOutcome::LastOperator);
         assert!(matches!(put_rights(w, bob, &change).await, RightsOutcome::Done(_)), "a customer may be");
     }
-    // A second operator who is blocked cannot take over.
+    // A blocked second operator cannot take over.
     assert!(matches!(put_rights(w, bob, &OPERATOR).await, RightsOutcome::Done(_)));
     assert_eq!(put_rights(w, anne, &CUSTOMER).await, RightsOutcome::LastOperator);
     assert_eq!(users.get(anne).await.unwrap().unwrap().role, Role::Operator);

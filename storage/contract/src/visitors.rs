@@ -55,7 +55,7 @@ async fn count(w: &World, of: VisitTarget, span: DaySpan) -> VisitCounts {
     w.storage.visitors.count(of, span, today()).await.unwrap()
 }
 
-/// Visitors and views of one day.
+/// Returns the visitors and views of a day.
 async fn on(w: &World, of: VisitTarget, day: Day) -> (u64, u64) {
     let counts = count(w, of, only(day)).await;
     let VisitsOfDay { day: said, visitors, views } = counts.days[0];
@@ -75,7 +75,7 @@ async fn a_repeat_is_one_visitor_and_two_views(w: &World) {
     note(w, &[anne]).await;
     note(w, &[anne]).await;
     assert_eq!(on(w, VisitTarget::Mall, today()).await, (1, 2));
-    // In one batch, once with how often, and with somebody else.
+    // In one batch: repeated, with a number of views, and with another visitor.
     note(w, &[anne, Visit { views: 5, ..anne }, visit(VisitTarget::Mall, today(), 8), anne]).await;
     assert_eq!(on(w, VisitTarget::Mall, today()).await, (2, 10));
 }
@@ -135,7 +135,7 @@ async fn visitors_are_counted_as_well_as_is_promised(w: &World) {
         assert_near(visitors, size);
         assert_eq!(views, size);
     }
-    // Half of them on the day before as well, and as many others.
+    // Half of the visitors on the day before as well, with an equal number of others.
     let others: Vec<_> =
         (50_000..150_000_u64).map(|number| visit(shop(6), back(1), number << 8 | 6)).collect();
     note(w, &others).await;
@@ -159,7 +159,7 @@ async fn days_too_old_are_as_if_nobody_had_come(w: &World) {
     note(w, &[visit(shop(1), back(VISITS_RETENTION_DAYS), 9)]).await;
     assert_eq!(on(w, shop(1), back(VISITS_RETENTION_DAYS - 1)).await, (1, 1));
     assert_eq!(on(w, shop(1), back(VISITS_RETENTION_DAYS)).await, (0, 0));
-    // The clock moves on: by a day, until today is the oldest, and past it.
+    // The clock moves on: by a day, until today is the oldest day, and beyond.
     assert_eq!(asked(only(back(VISITS_RETENTION_DAYS - 1)), back(-1)).await.visitors, 0);
     let last = back(1 - VISITS_RETENTION_DAYS);
     let span = DaySpan::new(back(1), back(-1)).unwrap();

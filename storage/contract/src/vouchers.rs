@@ -1,4 +1,4 @@
-//! `Vouchers`: what is written is read, a sale from the start or never.
+//! `Vouchers`: reads return what was written; a voucher is a sale from the start or never.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! A fresh, empty back end per case, and the few things that many cases begin with.
+//! A fresh, empty back end per case, and common set-up steps.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use mallbox_storage::{
 pub const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
 /// An hour.
 pub const HOUR: Duration = Duration::from_secs(3600);
-/// The one worker of most cases.
+/// The only worker of most cases.
 pub const WORKER: &str = "worker-1";
 
 /// A back end's storage for one mall, removed on drop.
@@ -25,7 +25,7 @@ pub trait BackEnd: Send + Sync {
     /// Creates an empty back end of the same kind.
     fn another(&self) -> Box<dyn BackEnd>;
 
-    /// Runs one SQL statement in the database, behind the ports.
+    /// Runs an SQL statement in the database, bypassing the ports.
     fn sql(&self, statement: &str);
 
     /// Whether sessions expire by the mall's clock alone. A server expires a key by its own time, which no
@@ -139,7 +139,7 @@ fn noodles() -> VoucherText {
     }
 }
 
-/// A claim at noon whose order id is made of sale and number.
+/// A claim at noon, with an order id composed of sale and number.
 pub fn claim(voucher: VoucherId, user: u64, number: u64) -> Claim {
     let order = OrderId::compose(NOON, number, voucher).unwrap();
     Claim { order, voucher, user: UserId::new(user), at: NOON }

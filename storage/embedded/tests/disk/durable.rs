@@ -14,7 +14,7 @@ use tokio::task::JoinHandle;
 
 use crate::world::{Closed, NOON, WORKER, World, claim_as, order};
 
-/// Long enough for a machine that is busy with something else.
+/// Long enough for a machine busy with other work.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Longer than the sum of all waits in a case, but bounded: a mall closes only after its pending commits.
 const SLOW: Duration = Duration::from_secs(30);
@@ -24,7 +24,7 @@ const SLOW: Duration = Duration::from_secs(30);
 struct Shown {
     /// Observed orders with their buyers.
     orders: BTreeSet<(OrderId, UserId)>,
-    /// The most units that were said to be taken.
+    /// The largest number of units ever reported as taken.
     taken: u64,
 }
 
@@ -42,7 +42,7 @@ struct Stage {
 /// A kind of call that reveals claims.
 #[derive(Clone, Copy, Debug)]
 enum Call {
-    /// A claim, by an order of this number.
+    /// A claim by `user` under the order with this number.
     Claim {
         user: u64,
         number: u64,
@@ -149,7 +149,7 @@ impl Stage {
     }
 }
 
-/// Whatever was shown is in what a crash left.
+/// Reopens a crash image, and checks that everything shown is in the image.
 async fn crash(image: Closed, shown: Shown) {
     let image = image.open().await;
     for (order, user) in shown.orders {
@@ -245,7 +245,7 @@ async fn count(world: &World) -> (u64, u64) {
     (pending.durable, pending.in_doubt)
 }
 
-/// A random order of claims, reads, slow and failing commits, orders that are written, and crashes.
+/// A random sequence of claims, reads, slow and failing commits, persisted orders, and crashes.
 #[tokio::test]
 async fn whatever_the_order_of_claims_failures_and_reads_a_crash_loses_nothing_that_was_shown() {
     /// Few users, so that most calls concern an existing claim.

@@ -1,4 +1,4 @@
-//! A mall that is thrown away.
+//! A mall in memory, discarded on close.
 
 use mallbox_storage::sessions::TokenHash;
 use mallbox_storage::{ClaimOutcome, Durability, Page, UserId};

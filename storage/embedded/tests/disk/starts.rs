@@ -94,7 +94,7 @@ fn loss(refused: &OpenError) -> LogLoss {
     *loss
 }
 
-/// What `--accept-lost-log` dropped, though the log itself was whole.
+/// Claims dropped by `--accept-lost-log`, though the log itself was whole.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_damaged_snapshot_cost_claims_that_the_log_still_had() {
     let mut closed = left().await;

@@ -12,7 +12,7 @@ use mallbox_test_patience as patience;
 
 use crate::world::{HOUR, NOON, World, claim};
 
-/// Long enough for a machine that is busy with something else.
+/// Long enough for a machine busy with other work.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Longer than the sum of all waits in a case, but bounded: a mall closes only after its pending commits.
 const SLOW: Duration = Duration::from_secs(60);
@@ -22,7 +22,7 @@ const SLOW: Duration = Duration::from_secs(60);
 struct Answers {
     accepted: Mutex<HashSet<u64>>,
     refused: Mutex<HashSet<u64>>,
-    /// Let in before the disk was full, and met it.
+    /// Admitted before the disk was full, and failed on the full disk.
     left_open: Mutex<HashSet<u64>>,
 }
 
@@ -38,7 +38,7 @@ impl Answers {
     }
 }
 
-/// Waits for something that other tasks bring about.
+/// Waits for a condition that other tasks bring about.
 async fn until(mut is_so: impl FnMut() -> bool) {
     let waiting = async {
         while !is_so() {

@@ -15,7 +15,7 @@ use tempfile::TempDir;
 /// Noon of 2026-11-21, UTC.
 pub const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
 pub const HOUR: Duration = Duration::from_secs(3600);
-/// The one order worker.
+/// The name of the only order worker.
 pub const WORKER: &str = "worker-1";
 
 /// A mall, its single sale, and the fault switches of its disk.
@@ -24,12 +24,12 @@ pub struct World {
     pub voucher: VoucherId,
     pub faults: Arc<DiskFaults>,
     options: EmbeddedOptions,
-    /// Goes with this value.
+    /// Directory of the mall, removed on drop.
     _home: TempDir,
 }
 
 impl World {
-    /// A new one, with a sale of more units than anybody asks for.
+    /// Creates a mall in a fresh directory, with a sale of more units than any case claims.
     pub async fn open(durability: Durability) -> Self {
         Self::selling(durability, 1_000_000).await
     }
@@ -61,7 +61,7 @@ impl World {
         self.closed().await.open().await
     }
 
-    /// Stops it.
+    /// Stops the mall and keeps the directory.
     pub async fn closed(self) -> Closed {
         self.storage.upkeep.close().await.unwrap();
         let Self { voucher, faults, options, _home: home, .. } = self;
@@ -95,12 +95,12 @@ impl World {
         claim(&self.storage, self.voucher, user).await
     }
 
-    /// What waits for an order worker.
+    /// Takes claims for the order worker, up to `max`.
     pub async fn take(&self, max: usize) -> Vec<LoggedClaim> {
         self.storage.order_log.take(WORKER, max, Duration::ZERO).await.unwrap()
     }
 
-    /// Units of the sale that are taken.
+    /// Returns the number of units taken from the sale.
     pub async fn taken(&self) -> u64 {
         self.storage.sales.units(self.voucher).await.unwrap().unwrap().taken
     }
@@ -111,7 +111,7 @@ impl World {
     }
 }
 
-/// What a mall left behind.
+/// The directory of a stopped mall.
 pub struct Closed {
     pub faults: Arc<DiskFaults>,
     voucher: VoucherId,
@@ -128,7 +128,7 @@ impl Closed {
         World { storage, voucher, faults, options, _home: home }
     }
 
-    /// Where it is.
+    /// Path of the directory.
     pub fn dir(&self) -> &Path {
         &self.options.dir
     }
@@ -159,7 +159,7 @@ pub async fn claim_as(
     storage.sales.claim(Claim { order, voucher, user: UserId::new(user), at: NOON }).await
 }
 
-/// The order of this number.
+/// Returns the order with the given number.
 pub fn order(voucher: VoucherId, number: u64) -> OrderId {
     OrderId::compose(NOON, number, voucher).unwrap()
 }

@@ -1,10 +1,10 @@
-//! Makes the back ends that are compared.
+//! Creates the back ends under comparison.
 
 use mallbox_storage::{Durability, Storage};
 use mallbox_storage_embedded::EmbeddedOptions;
 use mallbox_test_servers::MallLocation;
 
-/// A back end with nothing in it.
+/// An empty back end.
 pub struct Back {
     pub storage: Storage,
     _ground: MallLocation,
@@ -19,7 +19,7 @@ pub async fn embedded() -> Back {
     Back { storage, _ground: ground }
 }
 
-/// On one Redis and MariaDB.
+/// Opens the production back end on one Redis and MariaDB.
 pub async fn on_one_redis() -> Back {
     on(MallLocation::on_servers()).await
 }

@@ -36,7 +36,7 @@ impl Keepsake {
             45..55 => Self::Verify,
             55..70 => Self::Setting(dice.pick(&SETTINGS)),
             70..85 => Self::PutSetting(dice.pick(&SETTINGS), scene.text(dice)),
-            // What would be live again if the clock went back is kept.
+            // Data that a clock set back would revive is kept.
             _ => Self::Sweep(scene.now - minutes(30)),
         }
     }

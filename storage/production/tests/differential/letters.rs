@@ -1,4 +1,4 @@
-//! Steps on [`DeadLetters`](mallbox_storage::DeadLetters), as an operator takes them.
+//! Steps on [`DeadLetters`](mallbox_storage::DeadLetters), as taken by an operator.
 
 use mallbox_storage::{
     DeadLetter, DeadLetterId, DeadState, OrderId, Page, ReplayOutcome, ReserveOutcome, Timestamp,

@@ -1,4 +1,4 @@
-//! Steps on [`OrderLog`](mallbox_storage::OrderLog), as order workers take them.
+//! Steps on [`OrderLog`](mallbox_storage::OrderLog), as taken by order workers.
 
 use std::time::Duration;
 
@@ -88,7 +88,7 @@ impl LogStep {
                 format!("{}, {set}, {done}", said(persisted))
             }
             Self::Done(worker, of) if worker == of => "their own".into(),
-            // What another has in hand.
+            // Claims in another worker's hands.
             Self::Done(worker, of) => {
                 let done = done(&*log, worker, &in_hand(side, of, usize::MAX)).await;
                 format!("{done}, {}", log_state(log.state().await))

@@ -32,7 +32,7 @@ pub enum NearbyStep {
     Count,
     /// As after a write of the shop.
     Place(ShopId),
-    /// As the repairs do it.
+    /// Restores the index, as reconciliation does.
     Restore,
 }
 

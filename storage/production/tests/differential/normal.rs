@@ -73,7 +73,7 @@ pub fn lock_answer(answer: LockOutcome, greatest: &mut u64) -> String {
     }
 }
 
-/// Whether sessions that have expired are still counted is for the back end to say.
+/// Back ends may count expired sessions or not.
 pub fn ended(ended: u64, were_live: u64) -> String {
     if ended >= were_live { "all that were live".into() } else { format!("{ended} of {were_live}") }
 }

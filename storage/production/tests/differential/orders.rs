@@ -20,7 +20,7 @@ pub enum OrderStep {
     /// An order of an ordinary voucher, or an order that pretends to be.
     Insert(Order),
     Move(OrderId, Move, Timestamp),
-    /// Who cancels may buy again, once the unit is back.
+    /// Cancels an order, after whose release the user may buy again.
     CancelAndClaim(Claim),
     Get(OrderId),
     OfUser(UserId, Page),
@@ -28,12 +28,12 @@ pub enum OrderStep {
     Holding(VoucherId, UserId),
     Unpaid(OrderId, u32),
     Counts(VoucherId),
-    /// What closed orders ask for.
+    /// Processes the outbox entries of closed orders.
     RunErrands {
         max: u32,
         are_done: bool,
     },
-    /// As if it had been run.
+    /// Removes an outbox entry as if processed.
     ForgetUnknownErrand(OrderId),
 }
 

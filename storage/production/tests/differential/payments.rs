@@ -23,7 +23,7 @@ pub enum PaymentStep {
     StartAndPay(OrderId, Timestamp),
     OfOrder(OrderId),
     Unsettled(Timestamp, u32),
-    /// Before, at, and after the instant at which the order's last payment was started.
+    /// Before, at, and after the start of the order's last payment.
     UnsettledAround(OrderId),
     Faults,
 }

@@ -20,7 +20,7 @@ pub enum SaleStep {
     Reload(VoucherId),
     Forget(VoucherId),
     Release(Claim),
-    /// A replay that failed.
+    /// A failed replay of a claim.
     ReserveAndRelease(VoucherId, UserId, OrderId),
     Units(VoucherId),
 }

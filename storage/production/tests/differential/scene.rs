@@ -20,7 +20,7 @@ use crate::vouchers::VoucherStep;
 const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
 /// Ids that name nothing, or hardly ever do.
 const ODD: [u64; 6] = [0, 1, 404, i64::MAX as u64, 1 << 63, u64::MAX];
-/// Users who are likely to be met.
+/// Number of users, low enough for frequent collisions.
 pub const USERS: u64 = 5;
 /// Number of initial vouchers, of which 1, 17 and 33 share a partition.
 const VOUCHERS: u64 = 33;
@@ -53,19 +53,19 @@ pub const TEXTS: [&str; 21] = [
 /// Recent inputs, kept as material for later steps.
 pub struct Scene {
     pub now: Timestamp,
-    /// Sales that claims are made in.
+    /// Sales to claim from.
     pub sales: Vec<VoucherId>,
     /// Whether all sales are in one partition, so that claims have an order.
     pub is_one_partition: bool,
-    /// Every claim with an order id of its own.
+    /// Every claim under a distinct order id.
     pub claims: Vec<Claim>,
     /// The newest orders in the database.
     recorded: Vec<OrderId>,
-    /// How many order ids there are.
+    /// Number of order ids so far.
     count: u64,
-    /// Instants at which something was done: the next may be asked for exactly.
+    /// Instants of earlier steps, for later steps at exactly the same instant.
     instants: VecDeque<Timestamp>,
-    /// When the last sessions end, unless they are extended.
+    /// Expiry of the newest sessions, unless extended.
     pub sessions: VecDeque<(TokenHash, Timestamp)>,
 }
 
@@ -101,7 +101,7 @@ impl Scene {
         steps
     }
 
-    /// Learns which claims have become orders: of claims at random most are refused.
+    /// Reads which claims have become orders: most random claims are refused.
     pub async fn look_around(&mut self, storage: &Storage) {
         let (orders, _) = storage.orders.find(OrderFilter::default(), Page::new(1, 40)).await.unwrap();
         self.recorded = orders.into_iter().map(|order| order.id).collect();
@@ -119,7 +119,7 @@ impl Scene {
         };
     }
 
-    /// An instant about now, or one at an end of time.
+    /// An instant near now, or at either end of time.
     pub fn instant(&self, dice: &mut Dice) -> Timestamp {
         match dice.below(20) {
             0 => Timestamp::MAX,
@@ -156,7 +156,7 @@ impl Scene {
         ShopTypeId::new(if dice.chance(90) { 1 + dice.below(3) } else { dice.pick(&ODD) })
     }
 
-    /// An order that was claimed or is another's, or none.
+    /// A claimed order, another user's order, or no order at all.
     pub fn order(&self, dice: &mut Dice) -> OrderId {
         if dice.chance(70) && !self.recorded.is_empty() {
             return dice.pick(&self.recorded);
@@ -169,7 +169,7 @@ impl Scene {
         OrderId::new(dice.pick(&ODD))
     }
 
-    /// An earlier claim, mostly one of the last.
+    /// An earlier claim, mostly a recent claim.
     pub fn old_claim(&self, dice: &mut Dice) -> Option<Claim> {
         let last = dice.pick(&[12, 12, 60, 60, usize::MAX]);
         let first = self.claims.len().saturating_sub(last);

@@ -73,7 +73,7 @@ impl SessionStep {
     }
 }
 
-/// Whose each token is now. Looking extends nothing.
+/// Returns the user of each token at `now`, without extending a session.
 pub async fn live(storage: &Storage, now: Timestamp) -> Vec<Option<UserId>> {
     let mut users = Vec::new();
     for number in 0..TOKENS {

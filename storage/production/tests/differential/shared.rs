@@ -1,4 +1,4 @@
-//! Steps on what instances share: deadlines, rate limits, locks and numbers.
+//! Steps on state shared by instances: deadlines, rate limits, locks and sequences.
 
 use std::time::Duration;
 
@@ -32,7 +32,7 @@ impl SharedStep {
             owner: LockOwner::new(dice.pick(&[0, 1, 2, u128::MAX])),
             number: dice.pick(&[0, 1, u64::MAX]),
         };
-        // Real time passes: a lease ends at once, or not while this runs.
+        // Leases run in real time: a lease expires at once, or not during the run.
         let lease = dice.pick(&[Duration::ZERO, minutes(60), minutes(600)]);
         match dice.below(100) {
             0..15 => {

@@ -30,7 +30,7 @@ impl ShopStep {
         match dice.below(100) {
             0..10 => Self::Types,
             10..20 => {
-                // What is stored has ids below 2^63.
+                // Stored ids are below 2^63.
                 let id = ShopTypeId::new(1 + dice.below(4));
                 let sort = dice.pick(&[-1, 0, 0, 7, i64::MAX, i64::MIN]);
                 let kind = ShopType { id, name: scene.text(dice), icon: scene.text(dice), sort };

@@ -26,7 +26,7 @@ impl SignStep {
     pub fn roll(dice: &mut Dice, scene: &Scene) -> Self {
         let (user, day) = (scene.user(dice), day(dice));
         match dice.below(100) {
-            // What is stored has ids below 2^63.
+            // Stored ids are below 2^63.
             0..35 => Self::Sign(UserId::new(user.get() >> 1), day),
             35..50 => Self::MakeUp(UserId::new(user.get() >> 1), day, dice.pick(&[0, 1, 3, u32::MAX])),
             50..60 => Self::Days(user, span(dice)),

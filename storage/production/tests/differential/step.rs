@@ -22,11 +22,11 @@ use crate::vouchers::VoucherStep;
 
 /// A back end under comparison, with the state that its callers would keep.
 pub struct Side {
-    /// Its ports.
+    /// Ports of the back end.
     pub storage: Storage,
-    /// What each worker has in hand.
+    /// Claims in hand, by worker.
     pub hands: HashMap<&'static str, Vec<LoggedClaim>>,
-    /// The greatest token that each lock has had.
+    /// Greatest fencing token so far, by lock.
     pub tokens: HashMap<&'static str, u64>,
 }
 
@@ -36,7 +36,7 @@ impl Side {
     }
 }
 
-/// What is called, by subject.
+/// A call, by subject.
 #[derive(Clone, Debug)]
 pub enum Step {
     Sale(SaleStep),

@@ -13,10 +13,10 @@ use mallbox_storage_contract::cache::{found, keep, shop};
 
 /// How old a near copy may be.
 const BOUND: Duration = Duration::from_secs(3);
-/// What no call may take longer than.
+/// Upper limit for the duration of any call.
 const LONGEST: Duration = Duration::from_millis(1500);
 
-/// Waits until this instance has forgotten the key.
+/// Waits until the instance no longer returns the key.
 async fn forgets(storage: &Storage, within: Duration) -> Duration {
     let began = Instant::now();
     while storage.cache.get(&shop(1), NOON).await.unwrap().is_some() {
@@ -138,7 +138,7 @@ async fn a_change_while_redis_is_away_is_told_when_it_is_back() {
     }
 }
 
-/// As after a failover to a replica that had not heard of the last second.
+/// As after a failover to a replica that lacks the last second.
 #[tokio::test(flavor = "multi_thread")]
 #[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server and mariadbd")]
 async fn a_copy_from_before_a_change_came_back_with_another_server_and_stayed() {

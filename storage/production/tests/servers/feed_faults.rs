@@ -59,7 +59,7 @@ async fn inboxes_of_another_server_are_not_believed() {
     let member = format!("{:020}", u64::MAX - second.note.get());
     tell(&server.url(), &["ZREM", &key, &member]);
     assert_eq!(feed(&w.storage, BOB).await, [first], "believed as long as it is the same");
-    // Promoted: as after a failover, it has another id.
+    // Promoted: as after a failover, the server has another id.
     tell(&server.url(), &["REPLICAOF", "127.0.0.1", "1"]);
     tell(&server.url(), &["REPLICAOF", "NO", "ONE"]);
     assert_eq!(feed(&w.storage, BOB).await, [second, first]);

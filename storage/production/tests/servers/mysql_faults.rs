@@ -20,7 +20,7 @@ use crate::world::{self, record};
 use crate::world::{HOUR, NOON, claim};
 use mallbox_storage_contract::orders::{logged, persist, stock};
 
-/// A call's own limit, and what a machine with much to do may add.
+/// A call's own timeout, plus the delay of a busy machine.
 const SOON: Duration = Duration::from_millis(1500);
 
 async fn start(flags: &'static [&'static str]) -> MariaDb {
@@ -47,7 +47,7 @@ async fn sale(ports: &MysqlPorts) -> VoucherId {
     ports.vouchers.insert(&text, Some(&sale), NOON).await.unwrap()
 }
 
-/// Awaits a call that is to fail, and soon.
+/// Awaits a call that must fail soon.
 async fn fails_soon<T: std::fmt::Debug>(call: impl Future<Output = Result<T, StoreError>>) {
     let begun = Instant::now();
     let answer = call.await;
@@ -129,7 +129,7 @@ async fn proxy(to: SocketAddr) -> (u16, Arc<AtomicBool>) {
                     if count == 0 {
                         return;
                     }
-                    // What is swallowed now is never answered: the connection is lost for good.
+                    // Bytes swallowed now never arrive: the connection is lost for good.
                     if !is_silent.load(Ordering::Relaxed)
                         && tokio::io::AsyncWriteExt::write_all(&mut far_write, &buffer[..count])
                             .await
@@ -154,7 +154,7 @@ async fn a_server_that_falls_silent_costs_each_call_its_time_and_no_connection()
     let user = ports.users.find_or_create(&phone(1), "a", NOON).await.unwrap();
     for _ in 0..2 {
         silent.store(true, Ordering::Relaxed);
-        // Many more than there are connections, and all at once.
+        // Many more calls than connections, all at once.
         let mut calls = tokio::task::JoinSet::new();
         for number in 0..20 {
             let (users, orders) = (Arc::clone(&ports.users), Arc::clone(&ports.orders));
@@ -258,13 +258,13 @@ async fn a_call_that_loses_a_deadlock_is_tried_again() {
         .await
         .unwrap();
     let orders = Arc::clone(&w.storage.orders);
-    // It locks the order, and waits for the sale.
+    // The step locks the order, and waits for the sale.
     let step = tokio::spawn(async move { orders.step(order.order, Transition::Cancel, NOON).await });
     let waiting = "SELECT COUNT(*) FROM information_schema.innodb_lock_waits";
     let mut watch = w.database().conn().await;
     while watch.query_first::<i64, _>(waiting).await.unwrap() == Some(0) {
         assert!(!step.is_finished());
-        // Asked more often, the server gives its last answer again.
+        // For reads in quicker succession, the server repeats its last result.
         tokio::time::sleep(Duration::from_millis(110)).await;
     }
     rival.exec_drop("SELECT 1 FROM orders WHERE id = ? FOR UPDATE", (order.order.get(),)).await.unwrap();

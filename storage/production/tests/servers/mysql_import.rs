@@ -65,9 +65,9 @@ async fn of_those_who_begin_at_once_one_moves_in_unless_somebody_is_there() {
     assert_eq!(begun.iter().filter(|begun| matches!(begun, Ok(None))).count(), 0);
     drop(begun);
     begin(&w.storage).await;
-    // Somebody who has begun to write is waited for, and counts.
+    // The import waits for a writer in progress, whose rows count.
     let mut rival: Conn = Conn::from_url(&w.production().mysql).await.unwrap();
-    // What was given up is undone after a moment.
+    // The abandoned import is rolled back after a moment.
     rival.query_drop("SET innodb_lock_wait_timeout = 20").await.unwrap();
     rival.query_drop("START TRANSACTION").await.unwrap();
     rival.query_drop("INSERT INTO shop_types VALUES (1, 'food', '', 1, 0)").await.unwrap();

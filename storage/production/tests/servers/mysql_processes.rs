@@ -1,4 +1,4 @@
-//! Several processes on one record.
+//! Several processes on one database.
 
 use std::collections::HashSet;
 
@@ -31,7 +31,7 @@ async fn persist_patiently(storage: Storage, batches: Vec<Vec<LoggedClaim>>) -> 
     answers
 }
 
-/// Cut into batches in an order of its own.
+/// Shuffles claims by `seed` and cuts them into batches.
 fn shuffled(claims: &[Claim], seed: u64) -> Vec<Vec<LoggedClaim>> {
     let mut claims: Vec<_> = claims.iter().copied().map(logged).collect();
     claims.shuffle(&mut StdRng::seed_from_u64(seed));

@@ -20,7 +20,7 @@ async fn refusal(url: &str) -> String {
     try_to_connect(url).await.err().unwrap().to_string()
 }
 
-/// The steps that a database has gone through.
+/// The schema steps recorded in a database.
 async fn steps(database: &Database) -> Vec<(u64, String)> {
     let sql = "SELECT number, name FROM mallbox_schema ORDER BY number";
     database.conn().await.query(sql).await.unwrap()
@@ -130,7 +130,7 @@ async fn tls_and_a_password_are_used() {
     assert_eq!(ports.upkeep.durability(), Durability::Process, "it flushes without waiting for the disk");
     for refused in [
         refusal(&url).await,
-        // By no authority that the world knows, and under another name.
+        // From an unknown certificate authority, and under another name.
         refusal(&format!("{url}?require_ssl=true")).await,
         refusal(&format!("{}?require_ssl=true&ca={ca}", url.replace("127.0.0.1", "localhost"))).await,
         refusal(&format!("{}?require_ssl=true&ca={ca}", url.replace("hu%40sh", "hush"))).await,

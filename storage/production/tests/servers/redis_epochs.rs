@@ -17,14 +17,14 @@ fn is_refused<T>(answer: &Result<T, StoreError>) -> bool {
     matches!(answer, Err(StoreError::Unavailable { .. }))
 }
 
-/// A master and its replica.
+/// Starts a master and a replica.
 async fn pair() -> (Redis, Redis) {
     let (first, second) = (start(ServerOptions::default()).await, start(ServerOptions::default()).await);
     follow(&second.url(), first.port());
     (first, second)
 }
 
-/// An instance on the second server, which is the master from now on.
+/// Opens an instance on the second server, the master from now on.
 async fn fail_over(w: &World, second: &Redis, other: VoucherId) -> Storage {
     tell(&second.url(), &["REPLICAOF", "NO", "ONE"]);
     let there = w.on_redis_at(second.url()).await;
@@ -165,7 +165,7 @@ async fn an_old_master_that_is_back_showed_a_claim_that_its_replica_never_had() 
     let lost = claim(voucher, 1, 1);
     assert!(accepted(&w.storage, lost).await);
     fail_over(&w, &second, other).await;
-    // This instance is connected to the old master still.
+    // The instance is still connected to the old master.
     let found = w.storage.order_log.find(lost.order).await;
     assert!(is_refused(&found), "{found:?}");
     let found = w.storage.order_log.of_user(lost.user).await;

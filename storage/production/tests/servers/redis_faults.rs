@@ -1,4 +1,4 @@
-//! What Redis can do to a mall: go away and come back, forget scripts, lose messages.
+//! A mall during Redis faults: outages, lost scripts, lost messages.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,10 +14,10 @@ use crate::redis_world::{accepted, connect, recovers, says, start, tell};
 use crate::world;
 use crate::world::{NOON, WORKER, World, claim};
 
-/// What no call may take longer than, whatever Redis does.
+/// Upper limit for the duration of any call, regardless of Redis.
 const LONGEST: Duration = Duration::from_millis(1500);
 
-/// Many calls against a server that is away: each is refused, and in time.
+/// Makes many calls against an unreachable server: each fails, and in time.
 async fn all_fail_fast(w: &World, voucher: VoucherId) {
     let mut calls = tokio::task::JoinSet::new();
     for number in 1000..1032 {
@@ -55,7 +55,7 @@ async fn a_server_that_is_killed_is_found_again_with_all_it_answered() {
     assert_eq!(w.storage.sales.units(voucher).await.unwrap().unwrap().taken, 2);
 }
 
-/// What `appendfsync everysec`, or a failover, may do to a mall.
+/// Possible effects of `appendfsync everysec`, or of a failover, on a mall.
 #[tokio::test(flavor = "multi_thread")]
 #[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server")]
 async fn a_server_that_lost_the_end_of_what_it_answered_sells_nothing_twice() {
@@ -241,7 +241,7 @@ async fn one_silent_master_of_three_took_the_time_of_calls_to_it_and_nothing_fro
         parts.into_iter().find(|part| part.name == "Redis").unwrap().circuits
     };
     let open = async || circuits().await.into_iter().filter(|circuit| circuit.state == CircuitState::Open);
-    // One of each sale at once; how many were taken.
+    // Claims a unit of each sale concurrently. Returns the number of accepted claims.
     let round = async |number: u64| {
         let claims =
             sales.iter().map(|sale| w.storage.sales.claim(claim(*sale, number, 1_000 * number + sale.get())));

@@ -12,7 +12,7 @@ use crate::world;
 use crate::world::{NOON, World};
 use mallbox_storage_contract::shops::text;
 
-/// What no call may take longer than, whatever Redis does.
+/// Upper limit for the duration of any call, regardless of Redis.
 const LONGEST: Duration = Duration::from_millis(1500);
 
 fn around() -> NearbyQuery {
@@ -33,7 +33,7 @@ async fn shops(w: &World, count: u32) -> Vec<ShopId> {
     ids
 }
 
-/// Asks until it is answered, and never with a part of the truth.
+/// Repeats a query until success. No result may be partial.
 async fn near_again(storage: &Storage) -> Vec<ShopId> {
     let until = Deadline::after(Duration::from_secs(20));
     loop {

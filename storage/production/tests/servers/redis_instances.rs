@@ -52,7 +52,7 @@ async fn instances_that_share_a_sale_sell_exactly_its_units() {
         assert_eq!((won.len() as u64, users.len() as u64), (UNITS, UNITS));
         assert_eq!(w.storage.sales.units(voucher).await.unwrap().unwrap().left(), Some(0));
         assert_eq!(w.storage.order_log.count(voucher).await.unwrap().durable, UNITS);
-        // Their workers share the work, and nothing is handed out twice.
+        // The instances' workers share the work, and no claim is handed out twice.
         let (left, right) = (w.other_instance().await, w.other_instance().await);
         let mut handed = Vec::new();
         for _ in 0..40 {
@@ -82,7 +82,7 @@ async fn a_sale_loaded_by_many_at_once_while_units_come_back_is_right() {
             assert!(accepted(&w.storage, *attempt).await);
         }
         w.persist_all().await;
-        // These are only in the log while the sale is loaded.
+        // The next claims are only in the log while the sale is loaded.
         for number in 1001..=1020 {
             assert!(accepted(&w.storage, claim(voucher, number, number)).await);
         }

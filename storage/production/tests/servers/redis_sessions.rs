@@ -1,4 +1,4 @@
-//! Sessions as older versions stored them in Redis.
+//! Sessions in the format of older versions in Redis.
 
 use std::time::Duration;
 

@@ -20,7 +20,7 @@ async fn until(is_so: impl Fn() -> bool) {
     }
 }
 
-/// Whether a server's `INFO replication` has this line.
+/// Whether a server's `INFO replication` contains `line`.
 fn heard_of(url: &str, line: &str) -> bool {
     // A server closes its connections when its role changes.
     try_says(url, "replication").is_ok_and(|said| said.contains(line))

@@ -46,7 +46,7 @@ pub fn try_says(url: &str, section: &str) -> ::redis::RedisResult<String> {
     ::redis::cmd("INFO").arg(section).query(&mut connection)
 }
 
-/// Whether this attempt is accepted.
+/// Whether the claim is accepted.
 pub async fn accepted(storage: &Storage, claim: Claim) -> bool {
     attempt(storage, claim).await.unwrap() == ClaimOutcome::Accepted
 }

@@ -77,7 +77,7 @@ async fn a_server_that_missed_the_last_sign_ins_is_not_believed() {
         [6, 2],
         "believed as long as it is the same"
     );
-    // Promoted: as after a failover, it has another id.
+    // Promoted: as after a failover, the server has another id.
     tell(&server.url(), &["REPLICAOF", "127.0.0.1", "1"]);
     tell(&server.url(), &["REPLICAOF", "NO", "ONE"]);
     assert_all_there(&w, 5).await;

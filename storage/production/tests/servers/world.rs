@@ -12,7 +12,7 @@ use mallbox_storage_production::redis::RedisOptions;
 use mallbox_storage_production::{ProductionOptions, open};
 use mallbox_test_servers::{Database, MallLocation};
 
-/// A world of the contract whose servers are known.
+/// A world of the contract, with access to its servers.
 pub struct World {
     world: world::World,
     ground: Arc<MallLocation>,
@@ -41,12 +41,12 @@ pub async fn cluster() -> World {
     World::on(MallLocation::on_cluster()).await
 }
 
-/// On this Redis.
+/// A mall on the given Redis.
 pub async fn fresh(redis: String) -> World {
     World::on(MallLocation::on_redis(redis)).await
 }
 
-/// The ports of this record.
+/// Connects the ports of the given database.
 pub async fn record(url: &str) -> MysqlPorts {
     mysql::connect(url).await.unwrap()
 }
@@ -57,12 +57,12 @@ impl World {
         Self { world: world::World::on(Box::new(Arc::clone(&ground))).await, ground }
     }
 
-    /// Where its servers are.
+    /// Addresses of the mall's servers.
     pub fn production(&self) -> &ProductionOptions {
         self.ground.production().expect("a mall on servers")
     }
 
-    /// Where its record is.
+    /// The mall's database.
     pub fn database(&self) -> &Database {
         self.ground.database().expect("a mall on servers")
     }
