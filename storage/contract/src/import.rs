@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use mallbox_storage::{
     Cents, Day, FinishOptions, ImportFinding, ImportFindings, ImportRow, ImportRowKind, ImportSequence,
-    ImportedNote, ImportedOrder, ImportedSale, ImportedVoucher, Importing, NO_DEADLINE, OrderId, OrderStatus,
-    Page, Phone, Role, SaleUnits, ShopId, SignedDay, Timestamp, UnpaidOrders, User, UserFilter, UserId,
-    VoucherId, VoucherStatus, VoucherText, deadlines,
+    ImportedNote, ImportedOrder, ImportedSale, ImportedVoucher, Importing, NO_DEADLINE, OrderFilter, OrderId,
+    OrderStatus, Page, Phone, Role, SaleUnits, ShopId, SignedDay, Timestamp, UnpaidOrders, User, UserFilter,
+    UserId, VoucherId, VoucherStatus, VoucherText, deadlines,
 };
 
 use crate::world::{HOUR, NOON, World};
@@ -19,6 +19,7 @@ crate::cases! {
     of_two_rows_with_one_key_the_first_stays_unless_the_second_replaces_it,
     of_many_rows_those_whose_keys_are_taken_are_told_and_the_others_are_there,
     units_are_those_that_remain_and_those_that_are_held,
+    closed_orders_on_either_side_of_the_live_ones_are_found_by_sale,
     of_several_live_orders_the_one_that_is_furthest_stays,
     unpaid_orders_stay_as_they_were_unless_told_otherwise_and_paid_ones_get_a_payment,
     unpaid_orders_get_a_fresh_deadline_if_told_so,
@@ -209,6 +210,18 @@ async fn units_are_those_that_remain_and_those_that_are_held(w: &World) {
     }
     let faults = w.storage.payments.faults().await.unwrap();
     assert_eq!((faults.paid_without_payment, faults.captured_on_cancelled), (0, 0));
+}
+
+/// A list by sale reads a range of order ids.
+async fn closed_orders_on_either_side_of_the_live_ones_are_found_by_sale(w: &World) {
+    use OrderStatus::{Cancelled, Paid, Refunded};
+    let orders = [(101, Cancelled), (102, Paid), (103, Refunded)];
+    moved_in(w, orders.map(|(id, status)| order(id, id - 100, status)).to_vec()).await;
+    let filter = OrderFilter { voucher: Some(SALE), ..OrderFilter::default() };
+    let (found, total) = w.storage.orders.find(filter, Page::new(1, 10)).await.unwrap();
+    let mut found: Vec<_> = found.iter().map(|order| order.id.get()).collect();
+    found.sort_unstable();
+    assert_eq!((found, total), (vec![101, 102, 103], 3));
 }
 
 async fn of_several_live_orders_the_one_that_is_furthest_stays(w: &World) {

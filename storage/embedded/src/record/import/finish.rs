@@ -274,20 +274,20 @@ fn complete_orders(conn: &Connection, deadline: Timestamp, payment: PaymentMode)
     Ok(())
 }
 
-/// Computes initial units, and the first and last order of each sale, in one scan: grouping in SQLite would
-/// sort all rows.
+/// Computes initial units, and the first and last order of each sale, closed orders included, in one scan:
+/// grouping in SQLite would sort all rows.
 fn count_units(conn: &Connection) -> rusqlite::Result<()> {
     let mut held: BTreeMap<i64, (i64, i64, i64)> = BTreeMap::new();
     for sql in [
-        "SELECT voucher_id, id FROM orders WHERE slot = 0",
-        "SELECT voucher_id, order_id FROM dead_letters WHERE holds_unit = 1",
+        "SELECT voucher_id, id, slot = 0 FROM orders",
+        "SELECT voucher_id, order_id, 1 FROM dead_letters WHERE holds_unit = 1",
     ] {
         let mut select = conn.prepare(sql)?;
         let mut rows = select.query([])?;
         while let Some(row) = rows.next()? {
-            let (voucher, order): (i64, i64) = (row.get(0)?, row.get(1)?);
+            let (voucher, order, holds): (i64, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
             let (units, first, last) = held.entry(voucher).or_insert((0, order, order));
-            *units += 1;
+            *units += holds;
             *first = order.min(*first);
             *last = order.max(*last);
         }

@@ -153,13 +153,14 @@ async fn complete_orders(
     execute(conn, sql, (deadline.as_millis(), payment.first_status() as u8, payment.number())).await.map(drop)
 }
 
-/// Computes each sale's initial units, and first and last order. Scans the primary key: an index scan would
-/// have to look up the row of every entry that this same transaction has changed, in random order.
+/// Computes each sale's initial units, and first and last order, closed orders included. Scans the primary
+/// key: an index scan would have to look up the row of every entry that this same transaction has changed, in
+/// random order.
 async fn count_units(conn: &mut Conn) -> Result<(), MysqlError> {
     let mut held: BTreeMap<u64, (u64, u64, u64)> = BTreeMap::new();
     for sql in [
-        "SELECT voucher_id, COUNT(*), MIN(id), MAX(id) FROM orders FORCE INDEX (PRIMARY) WHERE is_live = 1
-         GROUP BY voucher_id",
+        "SELECT voucher_id, COUNT(CASE WHEN is_live = 1 THEN 1 END), MIN(id), MAX(id)
+         FROM orders FORCE INDEX (PRIMARY) GROUP BY voucher_id",
         "SELECT voucher_id, COUNT(*), MIN(order_id), MAX(order_id) FROM dead_letters WHERE holds_unit = 1
          GROUP BY voucher_id",
     ] {
