@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::place::Place;
 use anyhow::{Context as _, bail};
 use indicatif::ProgressBar;
 use mallbox_storage::{
@@ -14,6 +13,7 @@ use sha2::{Digest as _, Sha256};
 use tokio::task::JoinSet;
 
 use crate::mall::Random;
+use crate::place::Place;
 
 /// Longer than any bench.
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);

@@ -4,12 +4,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::place::Place;
 use anyhow::{Context as _, bail};
 use mallbox_storage::Durability;
 use mallbox_storage_embedded::EmbeddedOptions;
 use mallbox_storage_production::{BenchMall, ProductionOptions, ServerStats};
 use tokio::runtime::Runtime;
+
+use crate::place::Place;
 
 /// Kind of location to run a bench on.
 #[derive(Clone, Debug)]

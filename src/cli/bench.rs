@@ -4,7 +4,6 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::place::Place;
 use clap::{Args, Subcommand, ValueEnum};
 use mallbox_storage::{Durability, VoucherId};
 use mallbox_storage_production::ProductionOptions;
@@ -13,6 +12,7 @@ use super::words::{CommandFailure, UsageError};
 use crate::bench::{self, BenchTarget, SaleBench};
 use crate::config::{DurabilityChoice, LocationError, PlaceConfig, ServerUrl, Switch, at_least_one};
 use crate::mall::{Clock as _, SystemClock};
+use crate::place::Place;
 
 /// Subcommands of `bench`.
 #[derive(Debug, Subcommand)]

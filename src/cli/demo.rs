@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::place::Place;
 use clap::Args;
 use mallbox_storage_embedded::EmbeddedOptions;
 
@@ -18,6 +17,7 @@ use crate::http::Bound;
 use crate::language::{Language, sentence};
 use crate::mall::Settings;
 use crate::mall::sms::Inbox;
+use crate::place::Place;
 
 /// The flags of `demo`.
 #[derive(Args)]

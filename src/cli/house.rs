@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::place::Place;
 use jiff::tz::TimeZone;
 use mallbox_storage::{Durability, OpenError, PaymentMode, Storage};
 use mallbox_storage_embedded::EmbeddedOptions;
@@ -23,6 +22,7 @@ use crate::language::{Bilingual, Language, both, padded};
 use crate::mall::payments::Sandbox;
 use crate::mall::sms::{Inbox, SmsSender};
 use crate::mall::{Dependencies, Mall, Random, Settings, WatchedClock, ZONE, wall_time};
+use crate::place::Place;
 
 /// Boot options of a mall.
 pub(super) struct BootOptions {

@@ -5,7 +5,6 @@ use std::io::{self, IsTerminal as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::place::Place;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use jiff::tz::TimeZone;
@@ -18,6 +17,7 @@ use crate::config::{self, LocationError, LogFormat, PlaceConfig};
 use crate::import::{self, Fetched, ImportError, Report, Survey};
 use crate::language::{Language, both, sentence};
 use crate::mall::{Clock as _, SystemClock};
+use crate::place::Place;
 
 /// The flags of `import`.
 #[derive(Args)]

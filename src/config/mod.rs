@@ -7,7 +7,6 @@ mod place;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use crate::place::Place;
 use clap::{Args, ValueEnum};
 use jiff::tz::TimeZone;
 use mallbox_storage::{Durability, PaymentMode};
@@ -15,6 +14,7 @@ use mallbox_storage_embedded::EmbeddedOptions;
 
 use crate::http::Profile;
 use crate::mall::Settings;
+use crate::place::Place;
 
 pub use file::{ConfigFileError, example, flags};
 pub use limits::LimitsConfig;

@@ -3,9 +3,10 @@
 //!
 //! `MALLBOX_REWRITE_NAMES=1 cargo test --test api names` writes the list anew after an intended change.
 
+#[path = "../../common/kept_list.rs"]
+mod kept_list;
+
 use std::collections::BTreeSet;
-use std::fs;
-use std::path::Path;
 
 use serde_json::Value;
 
@@ -31,15 +32,7 @@ fn no_public_name_of_the_api_has_changed_unnoticed() {
         fields(schema, content, &mut names);
     }
     assert!(names.len() > 500, "{} names: the description has lost its parts", names.len());
-    let list: String = names.iter().map(|name| format!("{name}\n")).collect();
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/api/openapi/names.txt");
-    if std::env::var_os("MALLBOX_REWRITE_NAMES").is_some() {
-        fs::write(&file, &list).unwrap();
-    }
-    let kept = fs::read_to_string(&file).unwrap();
-    let (was, is): (BTreeSet<&str>, BTreeSet<&str>) = (kept.lines().collect(), list.lines().collect());
-    let (gone, new): (Vec<_>, Vec<_>) = (was.difference(&is).collect(), is.difference(&was).collect());
-    assert!(gone.is_empty() && new.is_empty(), "gone: {gone:?}; new: {new:?}; see the head of this file");
+    kept_list::compare("tests/api/openapi/names.txt", &names);
 }
 
 /// Collects the fields of a schema, and of the objects inside.

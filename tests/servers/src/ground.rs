@@ -120,7 +120,7 @@ impl MallLocation {
         }
     }
 
-    /// Returns the options that open the directory, unless the ground is on servers.
+    /// Returns the options that open the directory, unless the location is on servers.
     #[must_use]
     pub fn embedded(&self) -> Option<&EmbeddedOptions> {
         match &self.kind {
@@ -129,7 +129,7 @@ impl MallLocation {
         }
     }
 
-    /// Returns the options that open the servers, unless the ground is a directory.
+    /// Returns the options that open the servers, unless the location is a directory.
     #[must_use]
     pub fn production(&self) -> Option<&ProductionOptions> {
         match &self.kind {
@@ -138,7 +138,7 @@ impl MallLocation {
         }
     }
 
-    /// Returns the database on the server, unless the ground is a directory.
+    /// Returns the database on the server, unless the location is a directory.
     #[must_use]
     pub fn database(&self) -> Option<&Database> {
         match &self.kind {
