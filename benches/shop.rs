@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use mallbox::fixture::Mall;
 use mallbox::http::App;
-use mallbox::mall::visits::Caller;
+use mallbox::mall::people::visits::Caller;
 use mallbox_storage::{Shop, ShopId, Timestamp};
 
 const HOT: ShopId = ShopId::new(1);

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::routing::{get, post};
-use mallbox::http::extract::{Json, Query};
+use mallbox::http::request::extract::{Json, Query};
 use mallbox::http::router::pages;
 use mallbox::http::{
     Answer, ApiError, Bound, ConnectionTimeouts, Files, FrontOptions, Gateway, Reply, Server, ServerError,

@@ -4,6 +4,7 @@
 //! same binary. Every rate is printed beside the rate of a bare axum handler under equal load in the same
 //! run, since the machine decides more than the program does.
 
+mod call_counts;
 pub mod ceiling;
 mod comparison;
 mod drive;
@@ -16,7 +17,6 @@ mod sale;
 mod sale_bench;
 mod server;
 mod site;
-mod toll;
 mod watch;
 
 pub use sale::run as run_sale;

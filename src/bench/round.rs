@@ -21,7 +21,7 @@ use super::sale_bench::SaleBench;
 use super::server::{Server, cpu_of, cpu_since, this_program};
 use super::site::{BenchLocation, BenchTarget};
 use super::watch::{self, MetricsSampler};
-use super::{logins, toll};
+use super::{call_counts, logins};
 
 /// Time limit for the workers to persist the claims still pending after the sale.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(600);
@@ -104,8 +104,8 @@ impl Round<'_> {
         self.note(("orders in the record /s", 0), tally.accepted as f64 / persisting);
         self.note(("orders a transaction", 0), written.persisted as f64 / written.batches.max(1) as f64);
         if let Some(spent) = spent {
-            self.figures.extend(toll::of_claims(&spent, report.answered, written.persisted));
-            println!("servers        {}", toll::line(&spent, report.answered, written.persisted));
+            self.figures.extend(call_counts::of_claims(&spent, report.answered, written.persisted));
+            println!("servers        {}", call_counts::line(&spent, report.answered, written.persisted));
         }
         print_logins(logins.join())
     }
@@ -134,7 +134,8 @@ impl Round<'_> {
             if Some(sale) == self.crowd.sold_out {
                 self.note(("sold out /s", 0), report.per_second());
                 let spent = spent_since(self.site, before)?;
-                self.figures.extend(spent.iter().flat_map(|spent| toll::of_refusals(spent, report.answered)));
+                self.figures
+                    .extend(spent.iter().flat_map(|spent| call_counts::of_refusals(spent, report.answered)));
             }
         }
         Ok(())

@@ -8,7 +8,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use mallbox_storage::{Durability, VoucherId};
 use mallbox_storage_production::ProductionOptions;
 
-use super::words::{CommandFailure, UsageError};
+use super::messages::{CommandFailure, UsageError};
 use crate::bench::{self, BenchTarget, SaleBench};
 use crate::config::{DurabilityChoice, LocationError, PlaceConfig, ServerUrl, Switch, at_least_one};
 use crate::mall::{Clock as _, SystemClock};

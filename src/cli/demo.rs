@@ -8,15 +8,16 @@ use std::time::Duration;
 use clap::Args;
 use mallbox_storage_embedded::EmbeddedOptions;
 
-use super::house::{self, BootOptions};
 use super::log;
-use super::words::UsageError;
+use super::messages::UsageError;
+use super::running_mall;
+use super::running_mall::BootOptions;
 use crate::config::SiteConfig;
 use crate::demo::seed::{self, Seeded};
 use crate::http::Bound;
 use crate::language::{Language, sentence};
 use crate::mall::Settings;
-use crate::mall::sms::Inbox;
+use crate::mall::people::sms::Inbox;
 use crate::place::Place;
 
 /// The flags of `demo`.
@@ -41,14 +42,14 @@ pub(super) fn run(demo: Demo, l: Language) -> anyhow::Result<()> {
         Some(dir) => dir,
         None => own_dir().ok_or(UsageError::NoHome)?,
     };
-    if house::is_mall(&dir) && !house::is_demo(&dir) {
+    if running_mall::is_mall(&dir) && !running_mall::is_demo(&dir) {
         return Err(UsageError::NotADemo(dir).into());
     }
-    house::check_dir(&dir)?;
-    house::check_is_dir("--web", demo.site.web.as_deref())?;
+    running_mall::check_dir(&dir)?;
+    running_mall::check_is_dir("--web", demo.site.web.as_deref())?;
     log::start(demo.site.log_format);
     let bound = Bound::to(demo.site.listen)?;
-    house::mark_as_demo(&dir)?;
+    running_mall::mark_as_demo(&dir)?;
     let inbox = Arc::new(Inbox::default());
     let plan = BootOptions {
         place: Place::Embedded(EmbeddedOptions::new(&dir)),
@@ -58,11 +59,11 @@ pub(super) fn run(demo: Demo, l: Language) -> anyhow::Result<()> {
         sms: Arc::clone(&inbox) as _,
         inbox: Some(inbox),
     };
-    house::block_on(async {
-        let house = house::open(plan).await?;
+    running_mall::block_on(async {
+        let house = running_mall::open(plan).await?;
         let seeded = seed::seed(&house.app, SALE_OPENS_AFTER).await?;
         let more = what_to_try(&seeded, bound.address(), &demo.site, l);
-        house.serve(bound, Some(house::uploads(&dir)), &demo.site, l, &more).await
+        house.serve(bound, Some(running_mall::uploads(&dir)), &demo.site, l, &more).await
     })
 }
 

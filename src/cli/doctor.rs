@@ -9,8 +9,8 @@ use clap::Args;
 use mallbox_storage_embedded::payment_mode_in;
 use rustix::process::{Resource, getrlimit};
 
-use super::house;
-use super::words::of_system;
+use super::messages::of_system;
+use super::running_mall;
 use crate::language::{Bilingual, Language, both, padded, sentence};
 use crate::mall::{Clock as _, SystemClock};
 
@@ -40,7 +40,7 @@ pub(super) fn run(doctor: &Doctor, l: Language) -> bool {
     findings.extend([(both("目录", "directory"), directory(&doctor.data, l))]);
     // A directory without a mall has no payment mode.
     if let Some(mode) = payment_mode_in(&doctor.data) {
-        let words = house::payment_words(mode).spoken(l);
+        let words = running_mall::payment_words(mode).spoken(l);
         findings.push((both("支付", "payment"), Ok(format!("{} ({words})", mode.name()))));
     }
     findings.extend([
@@ -75,13 +75,13 @@ fn directory(dir: &Path, l: Language) -> Result<String, String> {
     })?;
     drop(probe);
     let shown = dir.display();
-    if house::is_demo(dir) {
+    if running_mall::is_demo(dir) {
         return Ok(sentence!(l, "{shown}里是演示商城", "{shown} holds a demo"));
     }
-    if house::is_mall(dir) {
+    if running_mall::is_mall(dir) {
         return Ok(sentence!(l, "{shown}里是商城", "{shown} holds a mall"));
     }
-    house::check_dir(dir).map_err(|misuse| misuse.words(l))?;
+    running_mall::check_dir(dir).map_err(|misuse| misuse.words(l))?;
     Ok(sentence!(l, "{shown}里没有商城，可以新建", "{shown} holds no mall; one can be made there"))
 }
 

@@ -9,9 +9,9 @@ use jiff::tz::TimeZone;
 use rustix::process::getppid;
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::house;
 use super::log;
-use super::words::{CommandFailure, UsageError};
+use super::messages::{CommandFailure, UsageError};
+use super::running_mall;
 use crate::config::{LogFormat, zone};
 use crate::fixture::{Data, FixtureError, Mall};
 use crate::language::Language;
@@ -71,7 +71,7 @@ pub(super) fn run(fixture: Fixture, l: Language) -> anyhow::Result<()> {
         other => CommandFailure::NoFixture.with_cause(other),
     })?;
     super::print(&(mall.line_text() + "\n"));
-    house::block_on(async {
+    running_mall::block_on(async {
         let mut stopped = signal(SignalKind::terminate())?;
         let mut interrupted = signal(SignalKind::interrupt())?;
         let over = mall.over().unwrap_or_default();

@@ -11,8 +11,8 @@ use jiff::tz::TimeZone;
 use mallbox_storage::{Importing, PaymentMode, Storage, StoreError, UnpaidOrders, geo_index};
 use mallbox_storage_embedded::EmbeddedOptions;
 
-use super::words::{CommandFailure, UsageError};
-use super::{house, log};
+use super::messages::{CommandFailure, UsageError};
+use super::{log, running_mall};
 use crate::config::{self, LocationError, LogFormat, PlaceConfig};
 use crate::import::{self, Fetched, ImportError, Report, Survey};
 use crate::language::{Language, both, sentence};
@@ -86,7 +86,7 @@ pub(super) fn run(import: &Import, l: Language) -> anyhow::Result<()> {
     {
         return Err(UsageError::NoPaymentsToWaitFor.into());
     }
-    house::check_is_dir("--imgs", import.imgs.as_deref())?;
+    running_mall::check_is_dir("--imgs", import.imgs.as_deref())?;
     let cannot_read = |error| CommandFailure::CannotRead(import.file.clone()).with_cause(error);
     let mut dump = seekable(File::open(&import.file).map_err(cannot_read)?).map_err(cannot_read)?;
     let length = dump.metadata().map_err(cannot_read)?.len();
@@ -101,10 +101,10 @@ pub(super) fn run(import: &Import, l: Language) -> anyhow::Result<()> {
         let room = tempfile::tempdir()
             .map_err(|error| CommandFailure::CannotMake(std::env::temp_dir()).with_cause(error))?;
         let target = Target::directory(room.path());
-        house::block_on(into_mall(import, &target, (dump, survey), progress))?
+        running_mall::block_on(into_mall(import, &target, (dump, survey), progress))?
     } else {
         let made = target.place.dir().map(NewDirs::make).transpose()?;
-        let done = house::block_on(into_mall(import, &target, (dump, survey), progress));
+        let done = running_mall::block_on(into_mall(import, &target, (dump, survey), progress));
         if let (Err(_), Some(made)) = (&done, made) {
             made.remove_empty();
         }
@@ -163,7 +163,7 @@ impl NewDirs {
         let missing = dir.ancestors().filter(|dir| !dir.as_os_str().is_empty());
         let mut missing: Vec<PathBuf> = missing.take_while(|dir| !dir.exists()).map(Path::to_owned).collect();
         missing.reverse();
-        house::make_dir(dir)?;
+        running_mall::make_dir(dir)?;
         Ok(Self(missing))
     }
 
@@ -194,16 +194,16 @@ impl Target {
         if import.uploads.is_some() {
             return Err(UsageError::Where(LocationError::OnlyOnServers("--uploads")));
         }
-        if house::is_demo(dir) {
+        if running_mall::is_demo(dir) {
             return Err(UsageError::ImportIntoDemo(dir.to_owned()));
         }
-        house::check_dir(dir)?;
-        Ok(Self { uploads: Some(house::uploads(dir)), place })
+        running_mall::check_dir(dir)?;
+        Ok(Self { uploads: Some(running_mall::uploads(dir)), place })
     }
 
     /// Returns the target for a mall in this directory.
     fn directory(dir: &Path) -> Self {
-        Self { uploads: Some(house::uploads(dir)), place: Place::Embedded(EmbeddedOptions::new(dir)) }
+        Self { uploads: Some(running_mall::uploads(dir)), place: Place::Embedded(EmbeddedOptions::new(dir)) }
     }
 
     /// Returns the flags of `serve` for this mall. URLs are not repeated.
@@ -222,9 +222,9 @@ async fn into_mall(
     dump: (File, Survey),
     mut progress: Progress,
 ) -> anyhow::Result<Report> {
-    let new_dir = target.place.dir().filter(|dir| !house::is_mall(dir));
+    let new_dir = target.place.dir().filter(|dir| !running_mall::is_mall(dir));
     let had_pictures = target.uploads.as_ref().is_some_and(|uploads| uploads.exists());
-    let storage = house::at_a_terminal(target.place.clone()).open().await?;
+    let storage = running_mall::at_a_terminal(target.place.clone()).open().await?;
     let done = import_into(import, target, dump, &storage, &mut progress).await;
     progress.end();
     let closed = storage.upkeep.close().await;
@@ -246,7 +246,7 @@ async fn import_into(
     storage: &Storage,
     progress: &mut Progress,
 ) -> anyhow::Result<Report> {
-    let (zone, new_zone) = house::zone_of(storage, import.zone.clone()).await?;
+    let (zone, new_zone) = running_mall::zone_of(storage, import.zone.clone()).await?;
     let used = || {
         let used = target.place.dir().map(|dir| UsageError::ImportIntoUsed(dir.to_owned()));
         used.unwrap_or(UsageError::ImportIntoUsedServers)
@@ -313,7 +313,7 @@ async fn fetch(
 fn clean_up(dir: &Path, had_pictures: bool) -> anyhow::Result<()> {
     let removed = import::remove_unused_mall(dir).and_then(|()| match had_pictures {
         true => Ok(()),
-        false => match std::fs::remove_dir_all(house::uploads(dir)) {
+        false => match std::fs::remove_dir_all(running_mall::uploads(dir)) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
             _ => Ok(()),
         },

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use clap::Args;
 
-use super::words::UsageError;
+use super::messages::UsageError;
 use crate::http::manual;
 use crate::language::{Language, padded, sentence};
 

@@ -3,18 +3,18 @@
 mod audit;
 #[cfg(feature = "production")]
 mod bench;
-mod copied;
 mod demo;
 mod doctor;
 mod fixture;
-mod house;
 mod import;
 mod log;
 mod manual;
+mod messages;
+mod read_only_copy;
+mod running_mall;
 mod serve;
 mod user;
 mod verify;
-mod words;
 
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -24,9 +24,9 @@ use std::process::ExitCode;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 
+use self::messages::UsageError;
 use crate::config;
 use crate::language::Language;
-use words::UsageError;
 
 /// A whole local-life mall in one program.
 #[derive(Parser)]
@@ -90,7 +90,7 @@ pub fn main() -> ExitCode {
         Ok(false) => ExitCode::from(1),
         Err(error) => {
             // One sentence; a write error is ignored, since standard error may be closed.
-            let _ = writeln!(std::io::stderr(), "mallbox: {}", words::render_error(&error, l));
+            let _ = writeln!(std::io::stderr(), "mallbox: {}", messages::render_error(&error, l));
             ExitCode::from(if error.is::<UsageError>() { 2 } else { 1 })
         }
     }

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use super::house::{self, BootOptions};
 use super::log;
-use super::words::UsageError;
+use super::messages::UsageError;
+use super::running_mall;
+use super::running_mall::BootOptions;
 use crate::config::{self, ServeConfig};
 use crate::http::Bound;
 use crate::language::Language;
-use crate::mall::sms::{Console, SmsSender, Webhook};
+use crate::mall::people::sms::{Console, SmsSender, Webhook};
 
 /// Serves until stopped.
 ///
@@ -21,14 +22,14 @@ pub(super) fn run(config: ServeConfig, l: Language) -> anyhow::Result<()> {
     }
     let place = config.place().map_err(UsageError::Where)?;
     if let Some(dir) = place.dir() {
-        if house::is_demo(dir) && !config.demo_data {
+        if running_mall::is_demo(dir) && !config.demo_data {
             return Err(UsageError::IsADemo(dir.to_owned()).into());
         }
-        house::check_dir(dir)?;
+        running_mall::check_dir(dir)?;
     }
-    house::check_is_dir("--web", config.site.web.as_deref())?;
-    house::check_is_dir("--uploads", config.uploads.as_deref())?;
-    let uploads = place.dir().map(house::uploads).or_else(|| config.uploads.clone());
+    running_mall::check_is_dir("--web", config.site.web.as_deref())?;
+    running_mall::check_is_dir("--uploads", config.uploads.as_deref())?;
+    let uploads = place.dir().map(running_mall::uploads).or_else(|| config.uploads.clone());
     let sms: Arc<dyn SmsSender> = match config.sms.as_str() {
         "console" => Arc::new(Console::default()),
         url => Arc::new(Webhook::new(url).map_err(|error| UsageError::BadGateway(error.to_string()))?),
@@ -38,8 +39,8 @@ pub(super) fn run(config: ServeConfig, l: Language) -> anyhow::Result<()> {
     let bound = Bound::to(config.site.listen)?;
     let (zone, settings) = (config.site.zone.clone(), config.settings());
     let plan = BootOptions { place, create_if_missing: true, zone, settings, sms, inbox: None };
-    house::block_on(async {
-        let house = house::open(plan).await?;
+    running_mall::block_on(async {
+        let house = running_mall::open(plan).await?;
         house.serve(bound, uploads, &config.site, l, "").await
     })
 }

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use clap::{Args, Subcommand};
 use serde_json::Value;
 
-use super::house;
-use super::words::UsageError;
+use super::messages::UsageError;
+use super::running_mall;
 use crate::config::PlaceConfig;
 use crate::http::control::USERS_PER_PAGE;
 use crate::language::{Language, sentence};
@@ -84,7 +84,7 @@ fn list(which: &List, l: Language) -> anyhow::Result<()> {
     let (phone, name) = (escaped(phone), escaped(name));
     for page in 1_u32.. {
         let path = format!("/control/users?current={page}&blocked={blocked}&phone={phone}&name={name}{role}");
-        let users = house::request(mall, "GET", &path, l)?;
+        let users = running_mall::request(mall, "GET", &path, l)?;
         let users = users.as_array().map(Vec::as_slice).unwrap_or_default();
         super::print(&users.iter().map(|user| line(user, l)).collect::<String>());
         if users.len() < USERS_PER_PAGE as usize {
@@ -98,7 +98,7 @@ fn call(one: &One, method: &str, step: &str, l: Language) -> anyhow::Result<()> 
     if !one.phone.bytes().all(|byte| byte.is_ascii_digit()) || one.phone.is_empty() {
         return Err(UsageError::NoPhone(one.phone.clone()).into());
     }
-    let user = house::request(&one.mall, method, &format!("/control/users/{}{step}", one.phone), l)?;
+    let user = running_mall::request(&one.mall, method, &format!("/control/users/{}{step}", one.phone), l)?;
     super::print(&line(&user, l));
     Ok(())
 }

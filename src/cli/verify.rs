@@ -2,8 +2,8 @@
 
 use clap::Args;
 
-use super::house;
-use super::words::{CommandFailure, UsageError};
+use super::messages::{CommandFailure, UsageError};
+use super::running_mall;
 use crate::config::{LocationError, PlaceConfig};
 use crate::language::Language;
 
@@ -32,7 +32,7 @@ pub(super) fn run(verify: &Verify, l: Language) -> anyhow::Result<bool> {
         return Err(UsageError::Where(LocationError::OnlyOnServers("--reload")).into());
     }
     let (method, path) = if verify.reload { ("POST", "/control/reload") } else { ("GET", "/control/verify") };
-    let answer = house::request(&verify.mall, method, path, l)?;
+    let answer = running_mall::request(&verify.mall, method, path, l)?;
     let balances = answer["balances"].as_bool().ok_or(CommandFailure::NoLedgerResult)?;
     if verify.json {
         super::print(&format!("{:#}\n", answer["report"]));

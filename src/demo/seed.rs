@@ -17,7 +17,7 @@ use super::catalogue::{
     shop_images,
 };
 use crate::mall::Mall;
-use crate::mall::operator::By;
+use crate::mall::base::By;
 
 /// Entry points of a seeded demo.
 #[derive(Clone, Debug)]

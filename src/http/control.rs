@@ -28,14 +28,17 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::ServiceExt as _;
 
-use super::caller::Caller;
-use super::connection::{self, ConnectionTimeouts};
-use super::envelope::{Answer, Reply};
-use super::extract::Now;
-use super::front::{FrontOptions, Gateway, Outcome, run_guarded};
-use super::{ApiError, App, Language};
-use crate::mall::ledger::Document;
-use crate::mall::operator::By;
+use super::App;
+use super::request::extract::Now;
+use super::response::caller::Caller;
+use super::response::envelope::{Answer, Reply};
+use super::response::error::ApiError;
+use super::server::connection;
+use super::server::connection::ConnectionTimeouts;
+use super::server::front::{FrontOptions, Gateway, Outcome, run_guarded};
+use crate::language::Language;
+use crate::mall::base::By;
+use crate::mall::operator::ledger::Document;
 
 pub use people::USERS_PER_PAGE;
 
@@ -192,7 +195,7 @@ pub async fn request_here(app: App, method: &str, path: &str, l: Language) -> an
     let (Outcome::Answered(answer), _) = run_guarded(work, (l, Caller::OwnPage), None).await else {
         bail!("this is a bug in mallbox, and the log has it")
     };
-    if let Some(super::error::InternalCause(cause)) = answer.extensions().get() {
+    if let Some(super::response::error::InternalCause(cause)) = answer.extensions().get() {
         bail!("{cause}");
     }
     let body = axum::body::to_bytes(answer.into_response().into_body(), usize::MAX).await?;

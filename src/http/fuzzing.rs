@@ -8,16 +8,18 @@ use jiff::tz::TimeZone;
 use mallbox_storage::Phone;
 use serde::Deserialize;
 
-use super::extract::token;
-use super::files::is_plain;
-use super::front::strip_prefix;
-use super::query_text::{self, path_text};
-use super::words::{self, RefusalBody};
-use super::wrong::BadRequest;
-use super::{body_text, note_html, request_id};
+use super::pages::files::is_plain;
+use super::request::extract::token;
+use super::request::query_text::path_text;
+use super::request::{body_text, query_text};
+use super::response::bad_request::BadRequest;
+use super::response::messages::RefusalBody;
+use super::response::{messages, note_html};
+use super::server::front::strip_prefix;
+use super::server::request_id;
 use crate::language::Language;
-use crate::mall::sms::Webhook;
-use crate::mall::{clean_text, wall_time};
+use crate::mall::base::{clean_text, wall_time};
+use crate::mall::people::sms::Webhook;
 
 /// Every kind of value accepted by a call of the API.
 #[derive(Deserialize, Debug, Default)]
@@ -73,7 +75,7 @@ fn body(bytes: &[u8]) {
 fn refused_in_words(read: Result<(), BadRequest>) {
     let Err(wrong) = read else { return };
     for language in [Language::Zh, Language::En] {
-        let RefusalBody::Made { sentence, .. } = words::of_wrong(&wrong, language) else { continue };
+        let RefusalBody::Made { sentence, .. } = messages::of_wrong(&wrong, language) else { continue };
         let long = sentence.chars().count();
         assert!(long > 15 || !sentence.is_ascii(), "it says nothing: {sentence}");
         assert!(long <= 220, "{sentence}");

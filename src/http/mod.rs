@@ -1,5 +1,7 @@
 //! The mall over HTTP. Handlers translate requests to service calls and results to envelopes; business
 //! decisions are made in `mall`.
+//!
+//! Handlers are in `api`, by the areas of `mall`; `server` knows none of them, and [`router`] joins both.
 
 use std::sync::Arc;
 
@@ -7,78 +9,34 @@ use crate::mall::Mall;
 
 pub use crate::language::Language;
 
-pub mod describe;
-pub mod envelope;
-pub mod error;
-pub mod extract;
-mod language;
-mod query_text;
-mod words;
-mod wrong;
-
-pub mod blog;
-mod blog_comments;
-mod feed;
-pub mod follow;
-mod like;
-pub mod ops;
-mod receipt;
-mod report;
-pub mod router;
-pub mod sale;
-pub mod shop;
-pub mod shop_types;
-mod sign;
-pub mod upload;
-pub mod user;
-mod visits;
-pub mod voucher;
-pub mod voucher_order;
-
-mod address_gate;
-mod allowance;
-mod arrival;
-mod body_text;
-mod caller;
-mod coerced;
-mod connection;
+pub mod api;
 pub mod control;
-mod encodings;
-mod files;
-mod front;
+pub mod describe;
 #[cfg(any(test, fuzzing))]
 #[doc(hidden)]
 pub mod fuzzing;
-mod headers;
-mod health;
-mod json;
-mod log_budget;
 pub(crate) mod manual;
-mod metrics;
-mod note_html;
-mod own_pages;
-mod page_query;
-mod picture_form;
-mod picture_list;
-mod qr;
-mod request_id;
+mod pages;
+pub mod request;
+pub mod response;
+pub mod router;
 mod server;
 mod web_files;
 
-pub use address_gate::AddressRateLimit;
-pub use arrival::Arrives;
-pub use caller::{CLIENT, Profile};
-pub use connection::ConnectionTimeouts;
-pub use envelope::{Answer, Reply};
-pub use error::ApiError;
-pub use files::Files;
-pub use front::{CALL_TIMEOUT, FrontOptions, Gateway};
-pub use health::Health;
-pub use metrics::Metrics;
-
+pub use pages::files::Files;
+pub use response::bad_request::{BadRequest, Expected};
+pub use response::caller::{CLIENT, Profile};
+pub use response::envelope::{Answer, Reply};
+pub use response::error::ApiError;
 pub use router::{Site, SiteOptions, site};
-pub use server::{Bound, Server, ServerError, ServerOptions};
-pub use wrong::{BadRequest, Expected};
+pub use server::address_rate_limit::AddressRateLimit;
+pub use server::arrival::Arrives;
+pub use server::call_limits::CALL_TIMEOUT;
+pub use server::connection::ConnectionTimeouts;
+pub use server::front::{FrontOptions, Gateway};
+pub use server::health::Health;
+pub use server::listener::{Bound, Server, ServerError, ServerOptions};
+pub use server::metrics::Metrics;
 
 /// The state passed to every handler.
 pub type App = Arc<Mall>;

@@ -10,17 +10,22 @@ use axum::http::{Method, Request};
 use tokio_util::sync::CancellationToken;
 use tower::service_fn;
 
-use super::address_gate::AddressRateLimit;
+use super::App;
+use super::api::catalogue::{shop_types, shops, vouchers};
+use super::api::operator;
+use super::api::operator::live::Live;
+use super::api::people::{accounts, follows, sign_ins, visits};
+use super::api::selling::{orders, receipts, sales};
+use super::api::writing::{comments, feeds, likes, notes, pictures, reports};
 use super::describe::Calls;
-use super::files::Files;
-use super::front::{CALL_TIMEOUT, FrontOptions, Gateway};
-use super::health::Health;
-use super::metrics::Metrics;
-use super::ops::live::Live;
-use super::{
-    ApiError, App, Profile, blog, blog_comments, feed, follow, like, ops, receipt, report, sale, shop,
-    shop_types, sign, upload, user, visits, voucher, voucher_order,
-};
+use super::pages::files::Files;
+use super::response::caller::Profile;
+use super::response::error::ApiError;
+use super::server::address_rate_limit::AddressRateLimit;
+use super::server::call_limits::CALL_TIMEOUT;
+use super::server::front::{FrontOptions, Gateway};
+use super::server::health::Health;
+use super::server::metrics::Metrics;
 
 /// Options of the mall's site.
 #[derive(Clone, Debug)]
@@ -37,23 +42,23 @@ pub struct SiteOptions {
 
 /// Returns the API's routes without the prefix, each with its description.
 fn calls(live: Live) -> Calls {
-    user::routes()
-        .merge(follow::routes())
-        .merge(like::routes())
-        .merge(feed::routes())
-        .merge(sign::routes())
+    accounts::routes()
+        .merge(follows::routes())
+        .merge(likes::routes())
+        .merge(feeds::routes())
+        .merge(sign_ins::routes())
         .merge(visits::routes())
-        .merge(upload::routes())
-        .merge(shop::routes())
+        .merge(pictures::routes())
+        .merge(shops::routes())
         .merge(shop_types::routes())
-        .merge(blog::routes())
-        .merge(blog_comments::routes())
-        .merge(report::routes())
-        .merge(voucher::routes())
-        .merge(voucher_order::routes())
-        .merge(receipt::routes())
-        .merge(sale::routes())
-        .merge(ops::routes(live))
+        .merge(notes::routes())
+        .merge(comments::routes())
+        .merge(reports::routes())
+        .merge(vouchers::routes())
+        .merge(orders::routes())
+        .merge(receipts::routes())
+        .merge(sales::routes())
+        .merge(operator::routes(live))
 }
 
 /// Returns the handlers of pages and pictures: every path outside the API.

@@ -6,7 +6,7 @@ use mallbox_storage::Timestamp;
 use super::dump::{Cell, DumpError, Row, Value};
 use super::tables::{TABLES, Table};
 use crate::language::{Bilingual, bilingual_text, both};
-use crate::mall::wall_time;
+use crate::mall::base::wall_time;
 
 /// Largest id accepted; larger ids would leave no room for the mall's own.
 pub(super) const LARGEST_ID: u64 = 1 << 62;

@@ -37,7 +37,8 @@ use self::pictures::Pictures;
 use self::rows::{ConvertedRow, RowConverter};
 use self::tables::{TABLES, Table};
 use crate::language::{Bilingual, bilingual_text, both};
-use crate::mall::{IMPORTED, Settings, wall_time};
+use crate::mall::base::wall_time;
+use crate::mall::{IMPORTED, Settings};
 
 /// Rows per write.
 const BATCH: usize = 512;

@@ -9,7 +9,7 @@ use super::dump::DumpError;
 use super::fields::RowError;
 use super::remote::{ADDRESSES_MAX, FetchError, Fetched};
 use crate::language::Bilingual;
-use crate::mall::picture_path;
+use crate::mall::base::picture_path;
 
 /// Examples listed in the report.
 const EXAMPLES: usize = 5;

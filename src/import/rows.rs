@@ -13,7 +13,8 @@ use super::fields::{Fields, RowError};
 use super::pictures::Pictures;
 use super::tables::{KINDS, Table};
 use crate::language::{Bilingual, both};
-use crate::mall::{Passwords, clean_text, wall_time};
+use crate::mall::Passwords;
+use crate::mall::base::{clean_text, wall_time};
 
 /// Largest integer that JavaScript represents exactly.
 const JS_SAFE_INTEGER_MAX: u64 = (1 << 53) - 1;

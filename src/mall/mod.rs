@@ -1,80 +1,23 @@
-//! Business rules, by area. No file depends on sled, SQL or axum.
+//! Business rules in six areas. No file depends on sled, SQL or axum.
+//!
+//! Areas depend in one direction: `base`, `people`, `selling`, `catalogue`, `writing`, `operator`. Each may
+//! use the areas before it, and only [`running`] knows them all.
 
-mod clock;
-pub mod clock_gap;
-pub mod clock_jump;
-mod clock_notes;
-mod context;
-mod copies;
-mod days;
-mod failure;
-mod random;
-mod settings;
-
-pub mod accounts;
-mod batch_size;
-pub mod cache_aside;
-pub mod cashier;
-pub mod chores;
-pub mod clean_text;
-mod copy_chores;
-mod detached;
-pub mod feeds;
-mod flights;
-pub mod follows;
-pub mod ledger;
-pub mod likes;
-pub mod notes;
+pub mod base;
+pub mod catalogue;
 pub mod operator;
-mod order_numbers;
-pub mod order_workers;
-pub mod orders;
-mod overdue_orders;
-mod passwords;
-pub mod payments;
-pub mod picture_path;
-pub mod pictures;
-pub mod receipts;
-mod recent;
-pub mod repairs;
-mod request_name;
-pub mod sale_chores;
-mod sale_gate;
-mod sale_terms;
-mod sale_turn;
-pub mod sales;
-mod salted_md5;
-mod shelf;
-pub mod shops;
-pub mod sign_ins;
-pub mod sms;
-mod sparse_log;
-pub mod visits;
-pub mod vouchers;
-pub mod wall_time;
-mod whole;
+pub mod people;
+mod running;
+pub mod selling;
+pub mod writing;
 
-pub use accounts::Accounts;
-pub use cashier::Cashier;
-pub use clock::{Clock, ManualClock, SystemClock, WatchedClock};
-pub use context::Context;
-pub use copies::Caches;
-pub use failure::{Failure, InputError, Refusal};
-pub use feeds::Feeds;
-pub use follows::Follows;
-pub use ledger::LedgerCheck;
-pub use likes::Likes;
-pub use notes::{Comments, Notes};
-pub use operator::{AuditLog, UserAdmin};
-pub use orders::Orders;
-pub use passwords::Passwords;
-pub use pictures::Pictures;
-pub use random::Random;
-pub use receipts::Receipts;
-pub use sales::FlashSales;
-pub use settings::{IMPORTED, Settings, ZONE};
-pub use shops::Shops;
-pub use sign_ins::SignIns;
-pub use visits::Visits;
-pub use vouchers::Vouchers;
-pub use whole::{Background, Dependencies, Mall};
+pub use base::{
+    AuditLog, Caches, Clock, Context, Failure, IMPORTED, InputError, ManualClock, Random, Refusal, Settings,
+    SystemClock, WatchedClock, ZONE,
+};
+pub use catalogue::{Shops, Vouchers};
+pub use operator::{LedgerCheck, UserAdmin};
+pub use people::{Accounts, Follows, Passwords, SignIns, Visits};
+pub use running::{Background, Dependencies, Mall};
+pub use selling::{Cashier, FlashSales, Orders, Receipts};
+pub use writing::{Comments, Feeds, Likes, Notes, Pictures};

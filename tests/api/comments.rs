@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mallbox::mall::ledger::Code;
+use mallbox::mall::operator::ledger::Code;
 use serde_json::{Value, json};
 
 use super::notes::{ids, refused, seen, told, write};

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use mallbox::fixture::Fault;
-use mallbox::mall::ledger::Code;
+use mallbox::mall::operator::ledger::Code;
 use serde_json::{Value, json};
 
 use super::world::{EVENING, World, with_database_access, world};

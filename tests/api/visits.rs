@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use mallbox::fixture::Fault;
-use mallbox::mall::visits::Caller;
+use mallbox::mall::people::visits::Caller;
 use mallbox_test_patience::Deadline;
 use serde_json::{Value, json};
 

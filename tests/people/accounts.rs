@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use mallbox::mall::accounts::Credential;
-use mallbox::mall::sms::{Inbox, SmsError, SmsSender, Webhook};
+use mallbox::mall::people::accounts::Credential;
+use mallbox::mall::people::sms::{Inbox, SmsError, SmsSender, Webhook};
 use mallbox::mall::{InputError, Refusal};
 use mallbox_storage::{Phone, UserId};
 

@@ -1,6 +1,6 @@
 //! Users' information about themselves.
 
-use mallbox::mall::accounts::ProfileEdit;
+use mallbox::mall::people::accounts::ProfileEdit;
 use mallbox::mall::{InputError, Refusal};
 use mallbox_storage::{Profile, UserId};
 

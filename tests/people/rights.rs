@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use mallbox::mall::accounts::Credential;
-use mallbox::mall::operator::By;
-use mallbox::mall::payments::Sandbox;
-use mallbox::mall::sms::Inbox;
+use mallbox::mall::base::By;
+use mallbox::mall::people::accounts::Credential;
+use mallbox::mall::people::sms::Inbox;
+use mallbox::mall::selling::payments::Sandbox;
 use mallbox::mall::{Accounts, Context, Dependencies, Failure, Mall, Random, Refusal, Settings, UserAdmin};
 use mallbox_storage::{
     Actor, Cents, CheckOutcome, CodeRules, IssueOutcome, LastOperator, LockOwner, Locker, NewSale, Page,

@@ -1,6 +1,6 @@
 //! Shops and types of shops.
 
-use mallbox::mall::shops::ShopEdit;
+use mallbox::mall::catalogue::shops::ShopEdit;
 use mallbox::mall::{InputError, Refusal};
 use mallbox_storage::{ShopId, ShopOrder, ShopTypeId};
 

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use mallbox::mall::shops::ShopEdit;
-use mallbox::mall::vouchers::{RemainingStock, SaleForm, VoucherForm};
+use mallbox::mall::catalogue::shops::ShopEdit;
+use mallbox::mall::catalogue::vouchers::{RemainingStock, SaleForm, VoucherForm};
 use mallbox::mall::{InputError, Refusal};
 use mallbox_storage::{Claim, ClaimOutcome, OrderId, ShopId, ShopTypeId, UserId, VoucherId, VoucherStatus};
 

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::tz::TimeZone;
-use mallbox::mall::accounts::Credential;
-use mallbox::mall::operator::By;
-use mallbox::mall::sms::{Inbox, SmsSender};
+use mallbox::mall::base::By;
+use mallbox::mall::people::accounts::Credential;
+use mallbox::mall::people::sms::{Inbox, SmsSender};
 use mallbox::mall::{
     Accounts, AuditLog, Clock, Context, Failure, FlashSales, InputError, ManualClock, Random, Refusal,
     Settings, Shops, UserAdmin, Vouchers,

@@ -21,7 +21,7 @@ async fn varied() -> (World, VoucherId, Vec<OrderId>) {
         w.orders.pay(UserId::new(user), *order, w.now()).await.unwrap();
     }
     w.orders.redeem(orders[2], w.now()).await.unwrap();
-    w.gateway.behave(mallbox::mall::payments::Mood::Unreachable);
+    w.gateway.behave(mallbox::mall::selling::payments::Mood::Unreachable);
     w.orders.refund(UserId::new(4), orders[3], w.now()).await.unwrap();
     w.ground().refuse_rows("orders", "NEW.user_id = 5", "poison");
     w.claim(5, voucher).await.unwrap();

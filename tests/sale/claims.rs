@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mallbox::mall::sales::SaleState;
+use mallbox::mall::selling::sales::SaleState;
 use mallbox::mall::{Refusal, Settings};
 use mallbox_storage::{
     Limit, NewSale, OrderStatus, Profile, ShopId, ShopText, ShopTypeId, UserId, VoucherId,

@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use mallbox::mall::chores::Chores;
-use mallbox::mall::clock_jump::ClockJump;
-use mallbox::mall::{Cashier, Clock, Context, FlashSales, ManualClock, sale_chores};
+use mallbox::mall::base::chores::Chores;
+use mallbox::mall::base::clock_jump::ClockJump;
+use mallbox::mall::selling::sale_chores;
+use mallbox::mall::{Cashier, Clock, Context, FlashSales, ManualClock};
 use mallbox_storage::{OrderStatus, Timestamp, TokenHash, UserId};
 use parking_lot::Mutex;
 

@@ -2,7 +2,7 @@
 
 use mallbox::mall::Refusal;
 use mallbox::mall::operator::orders::OrderQuery;
-use mallbox::mall::payments::Mood;
+use mallbox::mall::selling::payments::Mood;
 use mallbox_storage::{OrderId, OrderStatus, Page, UserId};
 
 use super::world::{World, refusal, world};

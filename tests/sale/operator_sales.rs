@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use mallbox::mall::Refusal;
 use mallbox::mall::operator::sales::WindowForm;
-use mallbox::mall::sales::SaleState;
+use mallbox::mall::selling::sales::SaleState;
 use mallbox_storage::{NewSale, OrderStatus, VoucherId};
 use serde_json::json;
 

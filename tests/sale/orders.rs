@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use mallbox::fixture::Fault;
-use mallbox::mall::chores::Chores;
-use mallbox::mall::{Cashier, Orders, Refusal, sale_chores};
+use mallbox::mall::base::chores::Chores;
+use mallbox::mall::selling::sale_chores;
+use mallbox::mall::{Cashier, Orders, Refusal};
 use mallbox_storage::{OrderId, OrderStatus, UserId};
 
 use super::world::{MINUTE, NOON, PAY_WITHIN, PRICE, idle, refusal, until, world};

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use mallbox::mall::payments::{GatewayError, GatewayState, Mood, Payments, Sandbox, Transfers};
+use mallbox::mall::selling::payments::{GatewayError, GatewayState, Mood, Payments, Sandbox, Transfers};
 use mallbox::mall::{Cashier, Failure, Orders, Refusal};
 use mallbox_storage::{
     Cents, OrderId, OrderStatus, PaymentId, PaymentState, Transition, TransitionOutcome, UserId,

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use mallbox::fixture::Fault;
 use mallbox::mall::FlashSales;
-use mallbox::mall::order_workers::OrderWorkers;
+use mallbox::mall::selling::order_workers::OrderWorkers;
 use mallbox_storage::{
     Claim, ClaimOutcome, NewSale, Order, OrderId, OrderStatus, PaymentMode, Terms, VoucherId,
 };

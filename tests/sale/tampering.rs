@@ -6,8 +6,9 @@ mod others;
 
 use std::collections::BTreeSet;
 
-use mallbox::mall::operator::{By, sales::StockForm};
-use mallbox::mall::payments::Mood;
+use mallbox::mall::base::By;
+use mallbox::mall::operator::sales::StockForm;
+use mallbox::mall::selling::payments::Mood;
 use mallbox_storage::{
     Actor, CommentOutcome, Day, LikeChange, NewPicture, NoteText, PictureKind, PictureUsage, Post, Profile,
     ShopId, ShopText, ShopTypeId, UserId, VoucherId,

@@ -6,14 +6,16 @@ use std::time::Duration;
 
 use jiff::tz::TimeZone;
 use mallbox::fixture::faults::{self, Faults};
-use mallbox::mall::chores::Chores;
-use mallbox::mall::ledger::{Code, Report};
-use mallbox::mall::operator::{By, DeadLetterAdmin, OrderAdmin, SaleAdmin};
-use mallbox::mall::order_workers::{OrderWorkers, WorkerMetrics, drained};
-use mallbox::mall::payments::Sandbox;
+use mallbox::mall::base::By;
+use mallbox::mall::base::chores::Chores;
+use mallbox::mall::operator::ledger::{Code, Report};
+use mallbox::mall::operator::{DeadLetterAdmin, OrderAdmin, SaleAdmin};
+use mallbox::mall::selling::order_workers::{OrderWorkers, WorkerMetrics, drained};
+use mallbox::mall::selling::payments::Sandbox;
+use mallbox::mall::selling::sale_chores;
 use mallbox::mall::{
     AuditLog, Cashier, Clock, Context, Failure, FlashSales, LedgerCheck, ManualClock, Orders, Refusal,
-    Settings, Shops, sale_chores,
+    Settings, Shops,
 };
 use mallbox_storage::{
     Actor, Cents, NewSale, OrderId, OrderStatus, Phone, ShopId, Storage, Timestamp, UserId, VoucherId,

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
-use super::answer::{CompleteResponse, ResponseBuffer};
+use super::response::{CompleteResponse, ResponseBuffer};
 use super::{Fault, ResponseError};
 
 type Dial = Pin<Box<dyn Future<Output = io::Result<TcpStream>> + Send>>;

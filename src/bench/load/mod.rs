@@ -12,13 +12,13 @@
 //! One request is in flight per connection. Responses need a `content-length`; chunked ones are refused and
 //! counted as unreadable. HEAD and CONNECT are not supported.
 
-mod answer;
-mod bell;
 mod connection;
-mod crew;
+mod driver;
 mod pace;
+mod ready_set;
 mod report;
 mod request;
+mod response;
 mod tally;
 #[cfg(test)]
 mod tests;
@@ -30,11 +30,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-pub use answer::ResponseError;
+pub use self::response::ResponseError;
 pub use report::{Errors, Fault, Report};
 pub use request::{get, post};
 
-use crew::LoadDriver;
+use self::driver::LoadDriver;
 
 /// Source of requests and consumer of responses.
 ///

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use super::bell::ReadySet;
+use super::ready_set::ReadySet;
 
 /// Rates accepted, in requests per second.
 pub(super) const RATES: RangeInclusive<f64> = 0.001..=10_000_000.0;

@@ -116,7 +116,7 @@ fn notes_are_by_people_about_shops_that_exist_and_every_kind_has_some() {
         );
         assert!(SHOPS.iter().any(|s| s.id == note.shop_id), "{}", note.title);
         assert_eq!(note_images(number, note).split(',').count() as u64, note.pictures);
-        assert_eq!(note.content, crate::mall::clean_text::lines(note.content));
+        assert_eq!(note.content, crate::mall::base::clean_text::lines(note.content));
         for (place, comment) in note.comments.iter().enumerate() {
             assert!((1..=PEOPLE.len()).contains(&comment.author), "{}", comment.content);
             assert!(comment.reply_to.is_none_or(|answered| answered < place), "{}", comment.content);

@@ -7,7 +7,7 @@ use mallbox_storage::{Actor, NewSale, ShopId, Terms, Timestamp, VoucherId};
 use super::{DAY, HOUR, voucher_text};
 use crate::demo::catalogue::{DemoSale, OPENING_SALE, RUNNING_SALE};
 use crate::mall::Mall;
-use crate::mall::operator::By;
+use crate::mall::base::By;
 use crate::mall::operator::sales::WindowForm;
 
 const PAY_WITHIN: Duration = Duration::from_secs(15 * 60);

@@ -7,11 +7,12 @@ use mallbox_storage::{Actor, Role, Timestamp, User};
 use serde::Deserialize;
 
 use crate::http::App;
-use crate::http::envelope::{Answer, Reply};
-use crate::http::extract::{Now, Path, Query};
-use crate::http::ops::audit::{self, CheckAnswer, EntryAnswer, Which};
-use crate::http::ops::users::{BlockedAnswer, Search, UserAnswer};
-use crate::mall::operator::By;
+use crate::http::api::operator::audit;
+use crate::http::api::operator::audit::{CheckAnswer, EntryAnswer, Which};
+use crate::http::api::operator::users::{BlockedAnswer, Search, UserAnswer};
+use crate::http::request::extract::{Now, Path, Query};
+use crate::http::response::envelope::{Answer, Reply};
+use crate::mall::base::By;
 
 /// Returns the routes of users and of the audit log.
 pub(super) fn routes() -> Router<App> {

@@ -14,9 +14,9 @@ use super::calls::{Call, Calls};
 use super::operation::{Operation, REFUSALS};
 use super::outputs::Output;
 use super::schemas::Schemas;
-use crate::http::error::ApiError;
-use crate::http::json::json_response;
-use crate::http::words::CODES;
+use crate::http::response::error::ApiError;
+use crate::http::response::json::json_response;
+use crate::http::response::messages::CODES;
 use crate::language::{Bilingual, both};
 
 /// The API's description in OpenAPI 3.1, as a response.

@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 
 use super::operation::Operation;
 use super::schemas::{Schemas, strip_null};
-use crate::http::ApiError;
-use crate::http::extract::{
+use crate::http::request::extract::{
     AuthorOrOperator, Json, JsonIfAny, Login, MaybeLogin, Now, Operator, Path, PollingOperator, Query, Token,
 };
+use crate::http::response::error::ApiError;
 
 /// An argument of a handler.
 pub trait Input {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::operation::Operation;
 use super::schemas::Schemas;
-use crate::http::envelope::{NoData, Optional, OrderNumber, Paged, Reply};
+use crate::http::response::envelope::{NoData, Optional, OrderNumber, Paged, Reply};
 
 /// The result of a handler. Implemented directly by responses without an envelope.
 pub trait Output {

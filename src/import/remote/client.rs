@@ -20,7 +20,7 @@ use tokio_rustls::rustls::{ClientConfig, RootCertStore, crypto};
 
 use super::FetchError;
 use super::address::{Address, is_public};
-use crate::mall::pictures::UPLOAD_MAX_BYTES;
+use crate::mall::writing::pictures::UPLOAD_MAX_BYTES;
 
 /// Connect timeout.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);

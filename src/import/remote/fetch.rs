@@ -14,7 +14,7 @@ use tokio::time::Instant;
 
 use super::client::Client;
 use super::{FetchError, Fetched};
-use crate::mall::pictures::{ending, reencode_picture};
+use crate::mall::writing::pictures::{ending, reencode_picture};
 
 /// Concurrent downloads; a load that a server does not notice.
 const AT_ONCE: usize = 8;

@@ -6,11 +6,11 @@ use mallbox_storage::{
 };
 use serde_json::json;
 
-use super::AuditLog;
-use super::act::{AuditedAction, By, run_audited};
 use super::orders::{FoundOrder, phones};
-use crate::mall::sale_turn::HeldTermsLease;
-use crate::mall::{Context, Failure, FlashSales, Orders, Refusal};
+use crate::mall::base::audited_action::{AuditedAction, By, run_audited};
+use crate::mall::base::{AuditLog, Context, Failure, Refusal};
+use crate::mall::selling::terms_lease::HeldTermsLease;
+use crate::mall::selling::{FlashSales, Orders};
 
 /// A dead letter with title and phone, for operators.
 #[derive(Clone, PartialEq, Eq, Debug)]

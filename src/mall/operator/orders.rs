@@ -7,10 +7,10 @@ use mallbox_storage::{
 };
 use serde_json::{Value, json};
 
-use super::AuditLog;
-use super::act::{AuditedAction, By, run_audited, validate_reason};
-use crate::mall::orders::{CancelMode, OrderView};
-use crate::mall::{Context, Failure, Orders, Refusal, clean_text};
+use crate::mall::base::audited_action::{AuditedAction, By, run_audited, validate_reason};
+use crate::mall::base::{AuditLog, Context, Failure, Refusal, clean_text};
+use crate::mall::selling::Orders;
+use crate::mall::selling::orders::{CancelMode, OrderView};
 
 /// A search for orders; all given criteria must match.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

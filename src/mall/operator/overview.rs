@@ -2,7 +2,7 @@
 
 use mallbox_storage::{DeadState, OrderFilter, OrderStatus, Page, VoucherFilter};
 
-use crate::mall::{Context, Failure};
+use crate::mall::base::{Context, Failure};
 
 /// Counts of objects and of open work. Each count uses an index or a small table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

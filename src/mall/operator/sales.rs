@@ -8,14 +8,16 @@ use mallbox_storage::{
 };
 use serde_json::{Value, json};
 
-use super::AuditLog;
-use super::act::{AuditedAction, By, run_audited};
-use crate::mall::ledger::{Finding, SaleTerms};
-use crate::mall::request_name::check_idempotency_key;
-use crate::mall::sale_turn::HeldTermsLease;
-use crate::mall::sales::SaleState;
-use crate::mall::vouchers::JS_INTEGER_MAX;
-use crate::mall::{Context, Failure, FlashSales, LedgerCheck, Refusal, Shops};
+use super::LedgerCheck;
+use super::ledger::{Finding, SaleTerms};
+use crate::mall::base::audited_action::{AuditedAction, By, run_audited};
+use crate::mall::base::idempotency_key::check_idempotency_key;
+use crate::mall::base::{AuditLog, Context, Failure, Refusal};
+use crate::mall::catalogue::Shops;
+use crate::mall::catalogue::vouchers::JS_INTEGER_MAX;
+use crate::mall::selling::FlashSales;
+use crate::mall::selling::sales::SaleState;
+use crate::mall::selling::terms_lease::HeldTermsLease;
 
 /// A sale with state and counts, for operators.
 #[derive(Clone, PartialEq, Eq, Debug)]

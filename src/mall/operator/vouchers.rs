@@ -11,12 +11,13 @@ use mallbox_storage::{
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::act::{AuditedAction, By, run_audited};
+use super::SaleAdmin;
 use super::sales::SaleView;
-use super::{AuditLog, SaleAdmin};
-use crate::mall::sales::SaleState;
-use crate::mall::vouchers::VoucherForm;
-use crate::mall::{Context, Failure, FlashSales, Refusal};
+use crate::mall::base::audited_action::{AuditedAction, By, run_audited};
+use crate::mall::base::{AuditLog, Context, Failure, Refusal};
+use crate::mall::catalogue::vouchers::VoucherForm;
+use crate::mall::selling::FlashSales;
+use crate::mall::selling::sales::SaleState;
 
 /// A voucher with its sale and shop, for operators.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -91,7 +92,7 @@ impl VoucherAdmin {
     /// second in other instances. Existing orders stay unchanged.
     ///
     /// # Errors
-    /// [`Mistake`](crate::mall::InputError) with the field's name; [`Refusal::NotFound`];
+    /// [`Mistake`](crate::mall::base::InputError) with the field's name; [`Refusal::NotFound`];
     /// [`Refusal::SaleIsOn`] for a new price of an open sale; [`Refusal::NotYet`] while claims are pending.
     /// Nothing has changed then.
     pub async fn edit(&self, by: By, voucher: VoucherId, form: &VoucherForm) -> Result<VoucherView, Failure> {

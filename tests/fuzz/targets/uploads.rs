@@ -3,5 +3,5 @@
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    mallbox::mall::pictures::fuzzing::uploads(bytes);
+    mallbox::mall::writing::pictures::fuzzing::uploads(bytes);
 });

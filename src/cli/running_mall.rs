@@ -1,0 +1,428 @@
+//! Life cycle of a mall: open the storage, serve at an address, drain, and stop cleanly.
+//!
+//! Reasons and figures: `src/decisions/0033-stops-are-drained.md`.
+
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::tz::TimeZone;
+use mallbox_storage::{Durability, OpenError, PaymentMode, Storage};
+use mallbox_storage_embedded::EmbeddedOptions;
+use rustix::process::{Resource, Rlimit, Signal, getrlimit, setrlimit};
+use tokio::signal::unix::{SignalKind, signal};
+
+use super::messages::{CommandFailure, UsageError};
+use super::read_only_copy;
+use crate::config::{PlaceConfig, SiteConfig};
+use crate::http::control::{Control, request_here, request_running};
+use crate::http::{App, Bound, Profile, ServerOptions, SiteOptions, site};
+use crate::language::{Bilingual, Language, both, padded};
+use crate::mall::base::wall_time;
+use crate::mall::people::sms::{Inbox, SmsSender};
+use crate::mall::selling::payments::Sandbox;
+use crate::mall::{Dependencies, Mall, Random, Settings, WatchedClock, ZONE};
+use crate::place::Place;
+
+/// Boot options of a mall.
+pub(super) struct BootOptions {
+    pub(super) place: Place,
+    /// Creates the mall if missing.
+    pub(super) create_if_missing: bool,
+    pub(super) zone: Option<TimeZone>,
+    pub(super) settings: Settings,
+    pub(super) sms: Arc<dyn SmsSender>,
+    pub(super) inbox: Option<Arc<Inbox>>,
+}
+
+/// An open mall.
+pub(super) struct RunningMall {
+    pub(super) app: App,
+    /// The data directory, if the mall is in one.
+    dir: Option<PathBuf>,
+}
+
+/// The file that marks a demo's directory.
+const DEMO_MARK: &str = "DEMO";
+/// Signals closer together than this count as one request to stop, not as a request to exit immediately.
+const STOP_SIGNALS_MERGE: Duration = Duration::from_millis(500);
+/// How long a command waits for a free connection of the database.
+#[cfg(feature = "production")]
+const CONNECTION_WAIT_MAX: Duration = Duration::from_secs(10);
+/// Files kept open by the mall itself, with some to spare.
+const RESERVED_FILES: u64 = 128;
+
+/// Runs a task on a runtime for the mall's own work; connections have runtimes of their own.
+pub(super) fn block_on<T>(task: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .thread_name("mall")
+        .enable_all()
+        .build()
+        .map_err(|error| CommandFailure::NoThreads.with_cause(error))?;
+    runtime.block_on(task)
+}
+
+/// Returns whether the directory holds a mall.
+pub(super) fn is_mall(dir: &Path) -> bool {
+    dir.join("mall.sqlite").exists()
+}
+
+/// Returns whether the mall in this directory is a demo.
+pub(super) fn is_demo(dir: &Path) -> bool {
+    dir.join(DEMO_MARK).exists()
+}
+
+/// Refuses a directory with foreign files. A new mall writes `lock`, replaces `control.sock` and moves an
+/// unknown `log/` aside: in `/var`, `log/` would be the machine's logs.
+pub(super) fn check_dir(dir: &Path) -> Result<(), UsageError> {
+    /// Files of a mall before it has a database, `lost+found` of a file system, and a folder where pictures
+    /// may already be.
+    const OWN: [&str; 5] = [DEMO_MARK, "lock", "control", "uploads", "lost+found"];
+    if is_mall(dir) {
+        return Ok(());
+    }
+    if dir.exists() && !dir.is_dir() {
+        return Err(UsageError::IsAFile(dir.to_owned()));
+    }
+    // An unreadable directory is not writable either; creating the mall reports the error.
+    let Ok(entries) = std::fs::read_dir(dir) else { return Ok(()) };
+    let foreign = entries.flatten().map(|entry| entry.file_name()).find(|name| {
+        let name = name.to_string_lossy();
+        !name.starts_with('.') && !OWN.contains(&&*name)
+    });
+    match foreign {
+        None => Ok(()),
+        Some(name) => Err(UsageError::HoldsOther(dir.to_owned(), name.display().to_string())),
+    }
+}
+
+/// Refuses a flag whose value is not a directory.
+pub(super) fn check_is_dir(flag: &'static str, path: Option<&Path>) -> Result<(), UsageError> {
+    match path.filter(|path| !path.is_dir()) {
+        Some(path) => Err(UsageError::NoDirectory(flag, path.to_owned())),
+        None => Ok(()),
+    }
+}
+
+/// Returns the folder of pictures of a mall in a directory.
+pub(super) fn uploads(dir: &Path) -> PathBuf {
+    dir.join("uploads")
+}
+
+/// Marks the directory as a demo's.
+pub(super) fn mark_as_demo(dir: &Path) -> anyhow::Result<()> {
+    let text = "This mall was made by `mallbox demo`: its people and shops are invented.\n";
+    make_dir(dir)?;
+    std::fs::write(dir.join(DEMO_MARK), text)
+        .map_err(|error| CommandFailure::CannotWrite(dir.to_owned()).with_cause(error))
+}
+
+/// Creates a data directory readable by its owner only, because the database contains phone numbers.
+pub(super) fn make_dir(dir: &Path) -> anyhow::Result<()> {
+    std::fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(dir)
+        .map_err(|error| CommandFailure::CannotMake(dir.to_owned()).with_cause(error))
+}
+
+/// Opens a mall: storage and services. Background jobs are not started yet.
+pub(super) async fn open(plan: BootOptions) -> anyhow::Result<RunningMall> {
+    let dir = plan.place.dir().map(Path::to_owned);
+    if let Some(dir) = &dir {
+        make_dir(dir)?;
+    }
+    let storage = plan.place.open().await?;
+    let (mut zone, new) = zone_of(&storage, plan.zone.clone()).await?;
+    if let Some(name) = new {
+        if !plan.create_if_missing {
+            return Err(UsageError::NoMallOnServers.into());
+        }
+        // Of several processes that create the mall concurrently, the first one decides.
+        storage.upkeep.keep_setting(ZONE, &name).await?;
+        (zone, _) = zone_of(&storage, plan.zone.clone()).await?;
+    }
+    Ok(RunningMall { app: assemble(storage, zone, plan).await?, dir })
+}
+
+async fn assemble(storage: Storage, zone: TimeZone, plan: BootOptions) -> anyhow::Result<App> {
+    let means = Dependencies {
+        storage,
+        clock: Arc::new(WatchedClock::default()),
+        zone,
+        settings: plan.settings,
+        sms: plan.sms,
+        inbox: plan.inbox,
+        payments: Arc::new(Sandbox::default()),
+        random: Arc::new(Random::system()),
+    };
+    Mall::open(means).await.map_err(|error| CommandFailure::MallUnreadable.with_cause(error))
+}
+
+/// Returns the stored time zone. For a new mall, returns `asked` or else the machine's zone, with the name to
+/// store.
+pub(super) async fn zone_of(
+    storage: &Storage,
+    asked: Option<TimeZone>,
+) -> anyhow::Result<(TimeZone, Option<String>)> {
+    let asked_name = asked.as_ref().and_then(TimeZone::iana_name);
+    if let Some(kept) = storage.upkeep.setting(ZONE).await? {
+        if let Some(asked) = asked_name.filter(|asked| *asked != kept) {
+            return Err(CommandFailure::ZoneStays(kept, asked.to_owned()).into());
+        }
+        return match TimeZone::get(&kept) {
+            Ok(zone) => Ok((zone, None)),
+            Err(error) => Err(CommandFailure::ZoneUnknown(kept).with_cause(error)),
+        };
+    }
+    let (zone, name) = wall_time::zone_to_keep(asked);
+    Ok((zone, Some(name)))
+}
+
+impl RunningMall {
+    /// Serves until a signal arrives, then drains and closes.
+    pub(super) async fn serve(
+        self,
+        bound: Bound,
+        uploads: Option<PathBuf>,
+        config: &SiteConfig,
+        l: Language,
+        more: &str,
+    ) -> anyhow::Result<()> {
+        self.choose_payment(config).await?;
+        let background = self.app.start();
+        let site_options = SiteOptions {
+            prefix: config.api_prefix.clone(),
+            uploads,
+            web: config.web.clone(),
+            profile: config.profile(),
+        };
+        let most_connections = config.connections.min(max_connections());
+        let options = ServerOptions { most_connections, ..ServerOptions::default() };
+        let control = self.open_control();
+        let mut stopped = signal(SignalKind::terminate())?;
+        let mut interrupted = signal(SignalKind::interrupt())?;
+        // With SIGXFSZ handled, a write beyond the file size limit fails with an error, which is reported;
+        // unhandled, the signal would end the process.
+        let _heard = signal(SignalKind::from_raw(Signal::XFSZ.as_raw()))?;
+        let server = bound.serve(&site(&self.app, &site_options), options)?;
+        super::print(&(self.banner(&server.address().to_string(), config.profile(), l).await + more));
+
+        tokio::select! { _ = stopped.recv() => {} _ = interrupted.recv() => {} }
+        tracing::info!("stopping: draining requests in flight");
+        tokio::spawn(exit_on_second_signal());
+        server.drain().await;
+        tracing::debug!("drained all requests");
+        if let Some(control) = control {
+            control.close().await;
+        }
+        background.stop().await;
+        tracing::debug!("stopped the background jobs");
+        self.close().await?;
+        tracing::info!("stopped");
+        Ok(())
+    }
+
+    /// Stores the payment mode of new orders: the flag, else the stored mode, else the default for these
+    /// flags.
+    async fn choose_payment(&self, config: &SiteConfig) -> anyhow::Result<()> {
+        let context = &self.app.context;
+        let upkeep = &context.storage.upkeep;
+        let (told, stored) =
+            (config.payment.map(PaymentMode::from), upkeep.setting(PaymentMode::SETTING).await?);
+        match (told, stored) {
+            (Some(told), stored) if stored.as_deref() == Some(told.name()) => {}
+            (Some(told), _) => context.set_payment_mode(told).await?,
+            (None, Some(stored)) if config.web.is_some() && stored != PaymentMode::None.name() => {
+                tracing::warn!(
+                    payment = stored,
+                    "unpaid orders are cancelled, and the pages of --web may have no button to pay: \
+                 --payment none makes new orders final"
+                )
+            }
+            (None, Some(_)) => {}
+            // A full disk refuses the write; a later start tries again.
+            (None, None) => {
+                let usual = config.first_payment_mode();
+                if let Err(error) = context.keep_payment_mode(usual).await {
+                    tracing::warn!(payment = usual.name(), %error, "could not store the payment mode");
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Marks the stop as clean.
+    pub(super) async fn close(&self) -> anyhow::Result<()> {
+        self.app
+            .context
+            .storage
+            .upkeep
+            .close()
+            .await
+            .map_err(|error| CommandFailure::NotClosed.with_cause(error))
+    }
+
+    /// Opens the control socket for the command line. A mall on servers needs none: the command line opens
+    /// the same storage directly.
+    fn open_control(&self) -> Option<Control> {
+        let opened = Control::open(self.dir.as_deref()?, Arc::clone(&self.app));
+        opened
+            .inspect_err(|error| {
+                tracing::warn!(%error, "could not open the control socket: `mallbox user` and `verify` have no access");
+            })
+            .ok()
+    }
+
+    async fn banner(&self, address: &str, profile: Profile, l: Language) -> String {
+        let context = &self.app.context;
+        let health = context.storage.upkeep.health().await;
+        let limits = match context.settings.claim_limit {
+            Some(_) => both("开", "on"),
+            None => both("关：仅用于压测和演示", "off: for benches and demos"),
+        };
+        let mut facts = vec![(both("mallbox", "mallbox"), format!("http://{address}/"))];
+        if let Some(dir) = &self.dir {
+            let dir = std::path::absolute(dir).unwrap_or(dir.clone());
+            facts.push((both("目录", "data"), dir.display().to_string()));
+        }
+        facts.extend(health.servers().map(|(server, address)| {
+            let durability = server.durability.unwrap_or_default();
+            (both(server.name, server.name), format!("{address} ({durability})"))
+        }));
+        let promise = durability_words(health.durability).spoken(l);
+        let payment = context.payment_mode().await.map_or_else(
+            |error| error.to_string(),
+            |mode| format!("{} ({})", mode.name(), payment_words(mode).spoken(l)),
+        );
+        facts.extend([
+            (both("存储", "backend"), health.backend.to_owned()),
+            (both("持久性", "durability"), format!("{} ({promise})", health.durability.name())),
+            (both("时区", "zone"), context.zone.iana_name().unwrap_or("UTC").to_owned()),
+            (both("支付", "payment"), payment),
+            (both("接口", "profile"), format!("{} ({})", profile.name(), profile_words(profile).spoken(l))),
+            (both("限流", "limits"), limits.spoken(l).to_owned()),
+        ]);
+        let lines = facts.iter().map(|(what, value)| format!("{}{value}\n", padded(what.spoken(l), 12)));
+        lines.collect()
+    }
+}
+
+/// Describes the effect of a payment mode on orders.
+pub(super) fn payment_words(mode: PaymentMode) -> Bilingual {
+    match mode {
+        PaymentMode::None => both("下单即生效，无需支付", "an order is final, without a payment"),
+        PaymentMode::Sandbox => {
+            both("模拟支付，逾期未付即取消", "imaginary money; unpaid orders are cancelled in time")
+        }
+    }
+}
+
+/// Describes the effect of a profile on clients.
+fn profile_words(profile: Profile) -> Bilingual {
+    match profile {
+        Profile::Original => both("按hm-dianping页面的预期应答", "answers as hm-dianping's pages expect"),
+        Profile::Strict => both("按接口文档应答", "answers as the API's document says"),
+    }
+}
+
+/// Describes the failures an acknowledged result survives.
+fn durability_words(durability: Durability) -> Bilingual {
+    match durability {
+        Durability::Power => both("断电也不丢失已应答的结果", "an answer survives a power cut"),
+        Durability::Process => both("断电可能丢失已应答的结果", "an answer does NOT survive a power cut"),
+        Durability::Relaxed => {
+            both("崩溃会丢失最后片刻的应答", "answers of the last moments are lost in a crash")
+        }
+        Durability::Memory => both("存储停止即丢失已应答的结果", "an answer is lost when its storage stops"),
+    }
+}
+
+async fn exit_on_second_signal() {
+    // `timeout`, `cargo run` and service managers signal the program and then its group: both signals mean
+    // one stop. Subscribing anew drops signals received meanwhile.
+    tokio::time::sleep(STOP_SIGNALS_MERGE).await;
+    let (Ok(mut stopped), Ok(mut interrupted)) =
+        (signal(SignalKind::terminate()), signal(SignalKind::interrupt()))
+    else {
+        return;
+    };
+    tokio::select! { _ = stopped.recv() => {} _ = interrupted.recv() => {} }
+    tracing::warn!("stopping immediately after a second signal");
+    std::process::exit(1);
+}
+
+/// Raises the soft limit on open files to the hard limit. Returns how many connections fit below the limit.
+fn max_connections() -> u64 {
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    let raised = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
+    let files = if raised.is_ok() { maximum } else { current };
+    files.map_or(u64::MAX, |files| files.saturating_sub(RESERVED_FILES).max(16))
+}
+
+/// Sends a request of the control API to a mall, running or not. A mall running in a directory responds over
+/// the control socket; a mall on servers is opened beside the running processes. A directory without write
+/// access is read through a temporary copy and stays unchanged.
+pub(super) fn request(
+    mall: &PlaceConfig,
+    method: &str,
+    path: &str,
+    l: Language,
+) -> anyhow::Result<serde_json::Value> {
+    let place = mall.place().map_err(UsageError::Where)?;
+    if let Some(dir) = place.dir() {
+        check_is_mall(dir)?;
+        if let Some(answer) = request_running(dir, method, path, l)? {
+            return Ok(answer);
+        }
+    }
+    let copied = match place.dir() {
+        Some(dir) if method == "GET" && read_only_copy::is_read_only(dir) => Some(read_only_copy::copy(dir)?),
+        _ => None,
+    };
+    let place = match &copied {
+        Some(copy) => Place::Embedded(EmbeddedOptions::new(copy.path())),
+        None => place,
+    };
+    block_on(async {
+        let house =
+            open_beside(at_a_terminal(place)).await.map_err(|error| match error.downcast::<OpenError>() {
+                Ok(in_use @ OpenError::InUse { .. }) => CommandFailure::NoAnswer.with_cause(in_use),
+                Ok(other) => other.into(),
+                Err(other) => other,
+            })?;
+        let answer = request_here(Arc::clone(&house.app), method, path, l).await;
+        house.close().await?;
+        answer
+    })
+}
+
+fn check_is_mall(dir: &Path) -> anyhow::Result<()> {
+    if let Err(error) = dir.join("mall.sqlite").try_exists()
+        && error.kind() == std::io::ErrorKind::PermissionDenied
+    {
+        return Err(CommandFailure::ForeignMall(dir.to_owned()).with_cause(error));
+    }
+    if is_mall(dir) { Ok(()) } else { Err(UsageError::NoMall(dir.to_owned()).into()) }
+}
+
+/// Limits the wait for a free database connection, for commands run at a terminal.
+pub(super) fn at_a_terminal(place: Place) -> Place {
+    match place {
+        Place::Embedded(_) => place,
+        #[cfg(feature = "production")]
+        Place::Production(mut options) => {
+            options.connection_wait = Some(CONNECTION_WAIT_MAX);
+            Place::Production(options)
+        }
+    }
+}
+
+async fn open_beside(place: Place) -> anyhow::Result<RunningMall> {
+    // For a directory, the caller has already checked that a mall exists.
+    let may_found = place.dir().is_some();
+    let (settings, sms) = (Settings::default(), Arc::new(Inbox::default()));
+    open(BootOptions { place, create_if_missing: may_found, zone: None, settings, sms, inbox: None }).await
+}

@@ -1,0 +1,7 @@
+//! The handlers of the API, by the areas of `mall`.
+
+pub mod catalogue;
+pub mod operator;
+pub mod people;
+pub mod selling;
+pub mod writing;

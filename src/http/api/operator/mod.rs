@@ -1,0 +1,29 @@
+//! The operator's side of the mall: `/ops/…`. Every call requires the operator role.
+
+use crate::http::describe::Calls;
+use live::Live;
+
+pub mod audit;
+mod dead_letters;
+pub mod live;
+mod orders;
+mod overview;
+mod receipts;
+mod reports;
+mod sales;
+pub mod users;
+mod vouchers;
+
+/// Returns the routes of operators.
+pub fn routes(live: Live) -> Calls {
+    overview::routes()
+        .merge(sales::routes())
+        .merge(vouchers::routes())
+        .merge(orders::routes())
+        .merge(receipts::routes())
+        .merge(dead_letters::routes())
+        .merge(reports::routes())
+        .merge(users::routes())
+        .merge(audit::routes())
+        .merge(live::routes(live))
+}

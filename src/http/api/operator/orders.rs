@@ -1,0 +1,110 @@
+//! `/ops/orders`: finds and voids orders of any user.
+
+use axum::extract::State;
+use jiff::tz::TimeZone;
+use mallbox_storage::{OrderId, Timestamp, UserId, VoucherId};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::http::App;
+use crate::http::api::selling::orders::OrderAnswer;
+use crate::http::describe::Calls;
+use crate::http::request::extract::{Json, Now, Operator, Path, Query};
+use crate::http::response::envelope::{Answer, Paged, Reply};
+use crate::language::both;
+use crate::mall::base::By;
+use crate::mall::operator::orders::{FoundOrder, OrderQuery};
+
+/// Returns the routes of orders of any user.
+pub(super) fn routes() -> Calls {
+    Calls::of(both("订单管理", "All orders"))
+        .get("/ops/orders", find, both("查找任何人的订单", "Find orders of any user"))
+        .explained(both(
+            "按订单号、手机号、用户、券或状态。",
+            "By order id, phone number, user, voucher or status.",
+        ))
+        .post("/ops/orders/{id}/void", void, both("取消或退款一张订单", "Cancel or refund an order"))
+        .explained(both(
+            "需要原因`reason`。带上看到的`status`时，看到时未支付、之后已支付的订单不会退款。",
+            "Takes a `reason`. With the `status` last seen, an order seen unpaid and paid since \
+                is not refunded.",
+        ))
+}
+
+/// An order with its buyer.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct FoundAnswer {
+    #[serde(flatten)]
+    order: OrderAnswer,
+    user_id: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    phone: Option<String>,
+}
+
+impl FoundAnswer {
+    pub(super) fn new(found: FoundOrder, now: Timestamp, zone: &TimeZone) -> Self {
+        let user_id = found.view.order.user.get();
+        let phone = found.phone.map(|phone| phone.as_str().to_owned());
+        Self { order: OrderAnswer::new(found.view, now, zone), user_id, phone }
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct FindQuery {
+    /// The order's id.
+    id: Option<u64>,
+    /// The buyer's phone number.
+    #[schemars(example = &"13900000002")]
+    phone: Option<String>,
+    /// The buyer's id.
+    user: Option<u64>,
+    voucher: Option<u64>,
+    /// 1 unpaid, 2 paid, 3 used, 4 cancelled, 5 being refunded, 6 refunded.
+    #[schemars(example = 1)]
+    status: Option<u8>,
+    /// The page, from 1.
+    #[schemars(example = 1)]
+    current: Option<u32>,
+}
+
+async fn find(
+    State(app): State<App>,
+    _: Operator,
+    Now(now): Now,
+    Query(query): Query<FindQuery>,
+) -> Reply<Paged<FoundAnswer>> {
+    let wanted = OrderQuery {
+        id: query.id.map(OrderId::new),
+        phone: query.phone,
+        user: query.user.map(UserId::new),
+        voucher: query.voucher.map(VoucherId::new),
+        status: query.status,
+    };
+    let (orders, total) = app.order_office.find(&wanted, query.current.unwrap_or(1)).await?;
+    let zone = &app.context.zone;
+    let list: Vec<_> = orders.into_iter().map(|found| FoundAnswer::new(found, now, zone)).collect();
+    Ok(Answer::page(&list, total).no_store())
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct VoidBody {
+    /// The reason, 1 to 200 characters, for the audit log.
+    #[serde(default)]
+    reason: String,
+    /// The status last seen, 1 to 6: an order seen unpaid is cancelled, but not refunded if paid since.
+    #[schemars(example = 1)]
+    status: Option<u8>,
+}
+
+async fn void(
+    State(app): State<App>,
+    Operator(user): Operator,
+    Now(now): Now,
+    Path(order): Path<u64>,
+    Json(body): Json<VoidBody>,
+) -> Reply<FoundAnswer> {
+    let by = By::operator(user, now);
+    let voided = app.order_office.void(by, OrderId::new(order), &body.reason, body.status).await?;
+    Ok(Answer::ok(FoundAnswer::new(voided, now, &app.context.zone)).no_store())
+}

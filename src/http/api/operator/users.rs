@@ -1,0 +1,178 @@
+//! Users, for operators: `/ops/users/…`.
+
+use axum::extract::State;
+use jiff::tz::TimeZone;
+use mallbox_storage::{Page, Role, User, UserFilter, UserId};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::http::App;
+use crate::http::api::people::accounts::RoleName;
+use crate::http::describe::Calls;
+use crate::http::request::extract::{Json, Now, Operator, Path, Query};
+use crate::http::response::envelope::{Answer, Reply};
+use crate::http::response::picture_list::PictureList;
+use crate::language::both;
+use crate::mall::base::{By, wall_time};
+
+/// Returns the routes of users for operators.
+pub fn routes() -> Calls {
+    Calls::of(both("用户管理", "Users"))
+        .get("/ops/users", list, both("查找用户，每页20人", "Find users, 20 a page"))
+        .explained(both(
+            "按手机号开头、名字的一部分、角色或是否停用。",
+            "By the beginning of the phone number, a part of the name, role, or block.",
+        ))
+        .get("/ops/users/{id}", one, both("一位用户", "One user"))
+        .post("/ops/users/{id}/block", block, both("停用账号", "Block a user"))
+        .explained(both(
+            "立即结束此人的全部会话。不能停用最后一名管理员（`LAST_OPERATOR`）。",
+            "All sessions of the user end at once. The last operator cannot be blocked \
+                (`LAST_OPERATOR`).",
+        ))
+        .post("/ops/users/{id}/unblock", unblock, both("恢复账号", "Unblock a user"))
+        .put("/ops/users/{id}/role", set_role, both("设置角色", "Set the role of a user"))
+        .explained(both(
+            "不能撤掉最后一名管理员（`LAST_OPERATOR`）。",
+            "The last operator cannot lose the role (`LAST_OPERATOR`).",
+        ))
+}
+
+/// Users per page.
+const PAGE_SIZE: u32 = 20;
+
+/// A user, for operators.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct UserAnswer {
+    id: u64,
+    phone: String,
+    nick_name: String,
+    icon: PictureList,
+    role: RoleName,
+    #[schemars(example = &"2026-11-21T10:09:17")]
+    create_time: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    blocked: Option<BlockAnswer>,
+}
+
+/// Time and reason of a block.
+#[derive(Serialize, JsonSchema)]
+struct BlockAnswer {
+    #[schemars(example = &"2026-11-21T10:09:17")]
+    since: String,
+    reason: String,
+}
+
+impl UserAnswer {
+    pub(crate) fn new(user: User, zone: &TimeZone) -> Self {
+        let User { id, phone, nick_name, icon, role, blocked, created } = user;
+        let blocked = blocked
+            .map(|block| BlockAnswer { since: wall_time::text(block.since, zone), reason: block.reason });
+        let (phone, create_time) = (phone.as_str().to_owned(), wall_time::text(created, zone));
+        Self { id: id.get(), phone, nick_name, icon: icon.into(), role: role.into(), create_time, blocked }
+    }
+}
+
+/// Filter of users.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Search {
+    /// Prefix of the phone number.
+    #[serde(default)]
+    #[schemars(example = &"139")]
+    phone: String,
+    /// Part of the name.
+    #[serde(default)]
+    name: String,
+    role: Option<RoleName>,
+    /// Blocked users only.
+    #[serde(default)]
+    blocked: bool,
+    /// The page, from 1.
+    #[schemars(example = 1)]
+    current: Option<u32>,
+}
+
+impl Search {
+    /// Returns a page of matching users.
+    pub(crate) async fn page(self, app: &App, size: u32) -> Reply<Vec<UserAnswer>> {
+        let Self { phone, name, role, blocked, current } = self;
+        let filter = UserFilter { phone, name, role: role.map(Role::from), blocked };
+        let users = app.people.list(&filter, Page::new(current.unwrap_or(1), size)).await?;
+        let zone = &app.context.zone;
+        let users: Vec<_> = users.into_iter().map(|user| UserAnswer::new(user, zone)).collect();
+        Ok(Answer::ok(users).no_store())
+    }
+}
+
+/// A blocked user, and the number of ended sessions.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct BlockedAnswer {
+    #[serde(flatten)]
+    user: UserAnswer,
+    sessions_ended: u64,
+}
+
+impl BlockedAnswer {
+    pub(crate) fn new((user, sessions_ended): (User, u64), zone: &TimeZone) -> Self {
+        Self { user: UserAnswer::new(user, zone), sessions_ended }
+    }
+}
+
+async fn list(State(app): State<App>, _: Operator, Query(search): Query<Search>) -> Reply<Vec<UserAnswer>> {
+    search.page(&app, PAGE_SIZE).await
+}
+
+async fn one(State(app): State<App>, _: Operator, Path(id): Path<u64>) -> Reply<UserAnswer> {
+    said(&app, app.people.get(UserId::new(id)).await?)
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct BlockBody {
+    /// The reason, 1 to 200 characters, for operators and for the audit log.
+    #[serde(default)]
+    reason: String,
+}
+
+async fn block(
+    State(app): State<App>,
+    Operator(operator): Operator,
+    Now(now): Now,
+    Path(id): Path<u64>,
+    Json(body): Json<BlockBody>,
+) -> Reply<BlockedAnswer> {
+    let by = By::operator(operator, now);
+    let blocked = app.people.block(UserId::new(id), &body.reason, by).await?;
+    Ok(Answer::ok(BlockedAnswer::new(blocked, &app.context.zone)).no_store())
+}
+
+async fn unblock(
+    State(app): State<App>,
+    Operator(operator): Operator,
+    Now(now): Now,
+    Path(id): Path<u64>,
+) -> Reply<UserAnswer> {
+    said(&app, app.people.unblock(UserId::new(id), By::operator(operator, now)).await?)
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct RoleBody {
+    role: RoleName,
+}
+
+async fn set_role(
+    State(app): State<App>,
+    Operator(operator): Operator,
+    Now(now): Now,
+    Path(id): Path<u64>,
+    Json(body): Json<RoleBody>,
+) -> Reply<UserAnswer> {
+    let by = By::operator(operator, now);
+    said(&app, app.people.set_role(UserId::new(id), body.role.into(), by).await?)
+}
+
+/// Returns a user. Never cached, because the response contains a phone number.
+fn said(app: &App, user: User) -> Reply<UserAnswer> {
+    Ok(Answer::ok(UserAnswer::new(user, &app.context.zone)).no_store())
+}

@@ -1,0 +1,270 @@
+//! Users and sessions, under the path `/user/…`, and the demo's inbox.
+
+use axum::extract::FromRequestParts;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::http::request::Parts;
+use mallbox_storage::{Role, UserId};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::http::App;
+use crate::http::describe::{Calls, Input, Operation, Schemas};
+use crate::http::request::extract::{Json, Login, Now, Path, Query, Token};
+use crate::http::response::envelope::{Answer, Optional, Reply};
+use crate::http::response::error::ApiError;
+use crate::http::response::picture_list::PictureList;
+use crate::language::both;
+use crate::mall::people::accounts::{Credential, FullProfile, ProfileEdit, PublicUser};
+use crate::mall::{InputError, Refusal};
+
+/// Returns the routes of users, and of the demo's inbox.
+pub fn routes() -> Calls {
+    let demo = Calls::of(both("演示", "Demo")).get(
+        "/demo/inbox",
+        inbox,
+        both("最近发给某号码的验证码，仅演示商城有", "The last code sent to a phone; only in a demo"),
+    );
+    Calls::of(both("用户", "People"))
+        .post("/user/code", send_code, both("发送登录验证码", "Send a login code"))
+        .post("/user/login", log_in, both("登录，返回令牌", "Log in by code or password; returns a token"))
+        .post("/user/logout", log_out, both("退出登录", "Log out"))
+        .get("/user/me", me, both("我是谁", "The caller"))
+        .get("/user/role", role, both("我的角色", "The role of the caller"))
+        .explained(both("`operator`（管理员）或`customer`（顾客）。", "`operator` or `customer`."))
+        .get("/user/{id}", brief, both("一位用户", "A user in short"))
+        .get("/user/info/{id}", card, both("一位用户的资料", "The card of a user"))
+        .put("/user/info", put_card, both("修改自己的资料", "Edit the card of the caller"))
+        .put(
+            "/user/password",
+            set_password,
+            both("设置或修改密码", "Set or change the password of the caller"),
+        )
+        .merge(demo)
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct ForPhone {
+    /// A mainland mobile number.
+    #[schemars(example = &"13900000002")]
+    #[serde(default)]
+    phone: String,
+}
+
+async fn send_code(State(app): State<App>, Now(now): Now, Query(query): Query<ForPhone>) -> Reply {
+    app.accounts.send_code(&query.phone, now).await?;
+    Ok(Answer::done())
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct LoginBody {
+    /// A mainland mobile number; a new number becomes a user.
+    #[schemars(example = &"13900000002")]
+    #[serde(default)]
+    phone: String,
+    /// The login code; alternatively a password.
+    #[schemars(example = &"123456")]
+    code: Option<String>,
+    password: Option<String>,
+}
+
+async fn log_in(State(app): State<App>, Now(now): Now, Json(body): Json<LoginBody>) -> Reply<String> {
+    // A page may send both fields, with an empty value in either.
+    let given = |text: &&str| !text.is_empty();
+    let proof = match (body.code.as_deref().filter(given), body.password.as_deref().filter(given)) {
+        (Some(code), _) => Credential::Code(code),
+        (None, Some(password)) => Credential::Password(password),
+        (None, None) => return Err(InputError::Missing("code").into()),
+    };
+    Ok(Answer::ok(app.accounts.log_in(&body.phone, proof, now).await?))
+}
+
+/// Ends the session. Without a valid session nothing happens, without an error.
+async fn log_out(State(app): State<App>, Token(token): Token) -> Reply {
+    if let Some(token) = token {
+        app.accounts.log_out(&token).await?;
+    }
+    Ok(Answer::done())
+}
+
+/// A user as visible to other users.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::http) struct BriefAnswer {
+    id: u64,
+    #[schemars(example = &"小鱼")]
+    nick_name: String,
+    /// The path of a picture, or empty.
+    #[schemars(example = &"")]
+    icon: PictureList,
+}
+
+impl From<PublicUser> for BriefAnswer {
+    fn from(brief: PublicUser) -> Self {
+        Self { id: brief.id.get(), nick_name: brief.nick_name, icon: brief.icon.into() }
+    }
+}
+
+async fn me(State(app): State<App>, Login(user): Login, Now(now): Now) -> Reply<BriefAnswer> {
+    let brief = app.accounts.brief(user, now).await?.ok_or(Refusal::NotLoggedIn)?;
+    Ok(Answer::ok(BriefAnswer::from(brief)))
+}
+
+/// Name of a role in the API.
+#[derive(Clone, Copy, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum RoleName {
+    /// Customer: buys vouchers.
+    Customer,
+    /// Operator: runs the mall.
+    Operator,
+}
+
+impl From<RoleName> for Role {
+    fn from(name: RoleName) -> Self {
+        match name {
+            RoleName::Customer => Self::Customer,
+            RoleName::Operator => Self::Operator,
+        }
+    }
+}
+
+impl From<Role> for RoleName {
+    fn from(role: Role) -> Self {
+        match role {
+            Role::Customer => Self::Customer,
+            Role::Operator => Self::Operator,
+        }
+    }
+}
+
+async fn role(State(app): State<App>, Login(user): Login) -> Reply<RoleName> {
+    Ok(Answer::ok(RoleName::from(app.accounts.role(user).await?)).no_store())
+}
+
+async fn brief(State(app): State<App>, Now(now): Now, Path(id): Path<u64>) -> Reply<Optional<BriefAnswer>> {
+    let brief = app.accounts.brief(UserId::new(id), now).await?;
+    Ok(Answer::perhaps(brief.map(BriefAnswer::from)))
+}
+
+/// The profile card of a user.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct CardAnswer {
+    user_id: u64,
+    #[schemars(example = &"杭州")]
+    city: String,
+    introduce: String,
+    fans: u64,
+    followee: u64,
+    /// `false` male, `true` female.
+    gender: bool,
+    #[schemars(example = &"2000-01-31")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    birthday: Option<String>,
+    credits: u64,
+    level: u8,
+}
+
+impl From<FullProfile> for CardAnswer {
+    fn from(full: FullProfile) -> Self {
+        let FullProfile { user, card, fans, followee } = full;
+        Self {
+            user_id: user.get(),
+            city: card.city,
+            introduce: card.introduce,
+            fans,
+            followee,
+            gender: card.gender,
+            birthday: card.birthday,
+            credits: card.credits,
+            level: card.level,
+        }
+    }
+}
+
+async fn card(State(app): State<App>, Now(now): Now, Path(id): Path<u64>) -> Reply<Optional<CardAnswer>> {
+    let card = app.accounts.card(UserId::new(id), now).await?;
+    Ok(Answer::perhaps(card.map(CardAnswer::from)))
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct CardBody {
+    #[schemars(example = &"小鱼")]
+    nick_name: Option<String>,
+    icon: Option<String>,
+    #[schemars(example = &"杭州")]
+    city: Option<String>,
+    introduce: Option<String>,
+    /// `false` male, `true` female.
+    gender: Option<bool>,
+    /// The date of birth; empty removes the date.
+    #[schemars(example = &"2000-01-31")]
+    birthday: Option<String>,
+}
+
+async fn put_card(
+    State(app): State<App>,
+    Login(user): Login,
+    Now(now): Now,
+    Json(body): Json<CardBody>,
+) -> Reply {
+    let CardBody { nick_name, icon, city, introduce, gender, birthday } = body;
+    let edit = ProfileEdit { nick_name, icon, city, introduce, gender, birthday };
+    app.accounts.put_card(user, &edit, now).await?;
+    Ok(Answer::done())
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct PasswordBody {
+    /// The current password, if the user has a password.
+    #[schemars(example = &"correct horse")]
+    old_password: Option<String>,
+    /// The new password, 8 to 72 bytes.
+    #[schemars(example = &"battery staple")]
+    #[serde(default)]
+    password: String,
+}
+
+async fn set_password(
+    State(app): State<App>,
+    Login(user): Login,
+    Now(now): Now,
+    Json(body): Json<PasswordBody>,
+) -> Reply {
+    app.accounts.set_password(user, body.old_password.as_deref(), &body.password, now).await?;
+    Ok(Answer::done())
+}
+
+/// The last login code sent to a phone.
+#[derive(Serialize, JsonSchema)]
+struct InboxAnswer {
+    #[schemars(example = &"13900000002")]
+    phone: String,
+    #[schemars(example = &"123456")]
+    code: String,
+}
+
+/// Accepts a call in `demo` and `fixture` only; elsewhere the path is unknown.
+struct InDemo;
+
+impl FromRequestParts<App> for InDemo {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(_: &mut Parts, app: &App) -> Result<Self, ApiError> {
+        if app.context.settings.inbox { Ok(Self) } else { Err(ApiError::unknown_path()) }
+    }
+}
+
+impl Input for InDemo {
+    fn describe(operation: &mut Operation, _: &mut Schemas) {
+        operation.refuses(StatusCode::NOT_FOUND);
+    }
+}
+
+async fn inbox(State(app): State<App>, _: InDemo, Query(query): Query<ForPhone>) -> Reply<InboxAnswer> {
+    let code = app.accounts.inbox(&query.phone)?.ok_or(Refusal::NotFound("code"))?;
+    Ok(Answer::ok(InboxAnswer { phone: query.phone, code }).no_store())
+}

@@ -1,0 +1,5 @@
+//! Handlers of sales, claims, orders and receipts.
+
+pub mod orders;
+pub mod receipts;
+pub mod sales;

@@ -1,0 +1,219 @@
+//! Claims and orders, under the path `/voucher-order/…`.
+
+use axum::extract::State;
+use jiff::tz::TimeZone;
+use mallbox_storage::{OrderId, ShopId, Timestamp, VoucherId};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::http::App;
+use crate::http::describe::Calls;
+use crate::http::request::extract::{JsonIfAny, Login, Now, Path, Query};
+use crate::http::request::page_query::PageQuery;
+use crate::http::response::envelope::{Answer, OrderNumber, Reply};
+use crate::language::both;
+use crate::mall::base::wall_time;
+use crate::mall::selling::orders::OrderView;
+
+/// Returns the routes of claims and orders.
+pub fn routes() -> Calls {
+    Calls::of(both("订单", "Orders"))
+        .post("/voucher-order/seckill/{voucherId}", claim, both("抢秒杀券", "Claim a unit of a flash sale"))
+        .explained(both("`dataText`是完整精确的订单号。", "`dataText` has the exact order id."))
+        .get("/voucher-order/of/me", of_me, both("我的订单，每页10张", "Orders of the caller, 10 a page"))
+        // `{id}` is the voucher's id for `POST`, and the order's id for `GET`.
+        .post("/voucher-order/{id}", buy, both("买普通券", "Buy an ordinary voucher"))
+        .explained(both(
+            "`id`是券的编号。用同一个`requestId`重发，返回同一张订单。",
+            "`id` is the id of the voucher. A repeat with the same `requestId` returns the first \
+                order.",
+        ))
+        .get("/voucher-order/{id}", one, both("我的一张订单", "An order of the caller"))
+        .post("/voucher-order/{id}/pay", pay, both("支付", "Pay"))
+        .post("/voucher-order/{id}/cancel", cancel, both("取消未支付的订单", "Cancel an unpaid order"))
+        .post("/voucher-order/{id}/refund", refund, both("退款", "Refund a paid order"))
+}
+
+/// An order for its buyer.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::http) struct OrderAnswer {
+    /// The order's id, as text: a browser would round the number.
+    #[schemars(example = &"662319245210910723")]
+    id: String,
+    voucher_id: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shop_id: Option<u64>,
+    #[schemars(example = &"50元代金券")]
+    title: String,
+    /// Price in cents.
+    #[schemars(example = 4_750)]
+    pay_value: i64,
+    pay_type: u8,
+    /// Payment mode: `none`, final without a payment; or `sandbox`, imaginary money.
+    #[schemars(example = &"sandbox")]
+    payment: &'static str,
+    /// 0 not yet written to the database, 1 unpaid, 2 paid, 3 used, 4 cancelled, 5 refunding, 6 refunded.
+    #[schemars(example = 1)]
+    status: u8,
+    #[schemars(example = &"2026-11-21T10:09:17")]
+    create_time: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(example = &"2026-11-21T10:09:17")]
+    pay_time: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(example = &"2026-11-21T10:09:17")]
+    use_time: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(example = &"2026-11-21T10:09:17")]
+    refund_time: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(example = &"2026-11-21T10:09:17")]
+    deadline: Option<String>,
+    /// Milliseconds left to pay, by the mall's clock; 0 shortly before the order is cancelled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(example = 899_000)]
+    deadline_in_ms: Option<i64>,
+}
+
+impl OrderAnswer {
+    pub(in crate::http) fn new(view: OrderView, now: Timestamp, zone: &TimeZone) -> Self {
+        let text = |at| wall_time::text(at, zone);
+        let deadline = view.deadline();
+        let OrderView { order, title, shop } = view;
+        Self {
+            id: order.id.to_string(),
+            voucher_id: order.voucher.get(),
+            shop_id: shop.map(ShopId::get),
+            title,
+            pay_value: order.pay_value.get(),
+            pay_type: order.pay_type,
+            payment: order.payment.name(),
+            status: order.status as u8,
+            create_time: text(order.created),
+            pay_time: order.paid.map(text),
+            use_time: order.used.map(text),
+            refund_time: order.refunded.map(text),
+            deadline: deadline.map(text),
+            deadline_in_ms: deadline.map(|at| at.as_millis().saturating_sub(now.as_millis()).max(0)),
+        }
+    }
+}
+
+fn answer(app: &App, view: OrderView, now: Timestamp) -> Reply<OrderAnswer> {
+    Ok(Answer::ok(OrderAnswer::new(view, app.context.expiry_now(now), &app.context.zone)))
+}
+
+async fn claim(
+    State(app): State<App>,
+    Login(user): Login,
+    Now(now): Now,
+    Path(voucher): Path<u64>,
+) -> Reply<OrderNumber> {
+    Ok(Answer::order_id(app.sales.claim(user, VoucherId::new(voucher), now).await?))
+}
+
+#[derive(Deserialize, Default, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct BuyBody {
+    /// A name for this purchase, 1 to 64 characters: a repeat under the same name returns the first order and
+    /// buys nothing more.
+    #[schemars(example = &"5f0c7a1e-6d0a-4b5e-9a55-0f6f6a3c2d11")]
+    request_id: Option<String>,
+}
+
+async fn buy(
+    State(app): State<App>,
+    Login(user): Login,
+    Now(now): Now,
+    Path(voucher): Path<u64>,
+    JsonIfAny(body): JsonIfAny<BuyBody>,
+) -> Reply<OrderNumber> {
+    Ok(Answer::order_id(app.orders.buy(user, VoucherId::new(voucher), body.request_id, now).await?))
+}
+
+async fn of_me(
+    State(app): State<App>,
+    Login(user): Login,
+    Now(now): Now,
+    Query(query): Query<PageQuery>,
+) -> Reply<Vec<OrderAnswer>> {
+    let views = app.orders.of_user(user, query.number()).await?;
+    let (zone, now) = (&app.context.zone, app.context.expiry_now(now));
+    Ok(Answer::ok(views.into_iter().map(|view| OrderAnswer::new(view, now, zone)).collect::<Vec<_>>()))
+}
+
+async fn one(
+    State(app): State<App>,
+    Login(user): Login,
+    Now(now): Now,
+    Path(order): Path<u64>,
+) -> Reply<OrderAnswer> {
+    let view = app.orders.get(user, OrderId::new(order)).await?;
+    answer(&app, view, now)
+}
+
+async fn pay(
+    State(app): State<App>,
+    Login(user): Login,
+    Now(now): Now,
+    Path(order): Path<u64>,
+) -> Reply<OrderAnswer> {
+    let view = app.orders.pay(user, OrderId::new(order), now).await?;
+    answer(&app, view, now)
+}
+
+async fn cancel(
+    State(app): State<App>,
+    Login(user): Login,
+    Now(now): Now,
+    Path(order): Path<u64>,
+) -> Reply<OrderAnswer> {
+    let view = app.orders.cancel(user, OrderId::new(order), now).await?;
+    answer(&app, view, now)
+}
+
+async fn refund(
+    State(app): State<App>,
+    Login(user): Login,
+    Now(now): Now,
+    Path(order): Path<u64>,
+) -> Reply<OrderAnswer> {
+    let view = app.orders.refund(user, OrderId::new(order), now).await?;
+    answer(&app, view, now)
+}
+
+#[cfg(test)]
+mod tests {
+    use mallbox_storage::{Cents, Order, OrderStatus, PaymentMode, UserId};
+
+    use super::*;
+
+    #[test]
+    fn what_is_left_to_pay_an_order_is_told_while_it_waits_and_never_negative() {
+        let at = Timestamp::from_millis;
+        let left = |status, now| {
+            let order = Order {
+                id: OrderId::new(1),
+                voucher: VoucherId::new(1),
+                user: UserId::new(1),
+                status,
+                pay_value: Cents::new(1),
+                pay_type: 1,
+                payment: PaymentMode::Sandbox,
+                created: at(0),
+                deadline: at(1_000),
+                paid: None,
+                used: None,
+                refunded: None,
+            };
+            let view = OrderView { order, title: String::new(), shop: None };
+            OrderAnswer::new(view, at(now), &TimeZone::UTC).deadline_in_ms
+        };
+        assert_eq!(
+            [0, 999, 1_000, 1_001].map(|now| left(OrderStatus::Unpaid, now)),
+            [Some(1_000), Some(1), Some(0), Some(0)]
+        );
+        assert_eq!([OrderStatus::Pending, OrderStatus::Paid].map(|status| left(status, 0)), [None, None]);
+    }
+}

@@ -1,0 +1,303 @@
+//! Flash sales for countdowns and sale pages: `/sale/…`.
+
+use std::convert::Infallible;
+
+use axum::extract::{FromRequestParts, State};
+use axum::http::header::{CACHE_CONTROL, ETAG, IF_NONE_MATCH, VARY};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use jiff::tz::TimeZone;
+use mallbox_storage::{Shop, Timestamp, VoucherId, hex};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::json;
+use sha2::{Digest as _, Sha256};
+
+use crate::http::App;
+use crate::http::api::people::visits::Visitor;
+use crate::http::describe::{Calls, Input, Operation, Schemas};
+use crate::http::request::extract::{Now, Path, Query};
+use crate::http::request::page_query::PageQuery;
+use crate::http::response::envelope::{Answer, Paged, Reply};
+use crate::http::response::error::ApiError;
+use crate::http::response::picture_list::PictureList;
+use crate::language::both;
+use crate::mall::Context;
+use crate::mall::base::wall_time;
+use crate::mall::selling::sales::{ListedSale, LiveSale, SalePage};
+
+/// Returns the routes of flash sales.
+pub fn routes() -> Calls {
+    Calls::of(both("秒杀", "Flash sales"))
+        .get(
+            "/sale/on",
+            on,
+            both("进行中和即将开始的秒杀，每页10场", "Flash sales running or to come, 10 a page"),
+        )
+        .explained(both(
+            "能抢的在前，按结束时间排列；其次是即将开始的，按开始时间排列；已暂停或抢光的在最后。\
+                各带店铺和剩余数量。",
+            "Selling sales first, by end; then sales to come, by begin; paused and sold out \
+                sales last. Each with the shop and the units left.",
+        ))
+        .get("/sale/{voucherId}", live, both("倒计时所需的一切", "Live data for a countdown"))
+        .get("/sale/{voucherId}/page", page, both("秒杀页面的内容", "The content of a sale page"))
+        .explained(both("可以由CDN缓存。", "A CDN may cache the response."))
+}
+
+/// Cache time of a page: the delay until an operator's change is visible. The page has no content that
+/// changes by the second.
+const CACHE_30_SECONDS: HeaderValue = HeaderValue::from_static("public, max-age=30");
+
+/// A sale at this instant. The intervals are for a countdown, independent of the client's clock and zone.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct LiveAnswer {
+    voucher_id: u64,
+    /// Units left; −1 = unlimited.
+    stock: i64,
+    /// Total units, including sold units; −1 = unlimited.
+    units: i64,
+    #[schemars(example = &"2026-11-21T10:09:17")]
+    server_time: String,
+    /// `NOT_OPEN`, `OPEN`, `PAUSED`, `SOLD_OUT` or `ENDED`.
+    #[schemars(example = &"OPEN")]
+    state: &'static str,
+    #[schemars(example = &"2026-11-21T10:09:17")]
+    begin_time: String,
+    #[schemars(example = &"2026-11-21T10:09:17")]
+    end_time: String,
+    /// Milliseconds to the begin; negative after the begin.
+    begins_in_ms: i64,
+    /// Milliseconds to the end; negative after the end.
+    ends_in_ms: i64,
+    /// Milliseconds for which a page disables its button after a claim.
+    #[schemars(example = 10_000)]
+    press_again_ms: u64,
+}
+
+/// Converts units to a count in a response: −1 = unlimited.
+pub(in crate::http) fn counted(units: Option<u64>) -> i64 {
+    units.map_or(-1, |units| i64::try_from(units).unwrap_or(i64::MAX))
+}
+
+impl LiveAnswer {
+    fn new(sale: &LiveSale, context: &Context) -> Self {
+        let zone = &context.zone;
+        let until = |at: Timestamp| at.as_millis().saturating_sub(sale.at.as_millis());
+        Self {
+            voucher_id: sale.voucher.get(),
+            stock: counted(sale.stock),
+            units: counted(sale.units),
+            server_time: wall_time::text(sale.at, zone),
+            state: sale.state.name(),
+            begin_time: wall_time::text(sale.begin, zone),
+            end_time: wall_time::text(sale.end, zone),
+            begins_in_ms: until(sale.begin),
+            ends_in_ms: until(sale.end),
+            press_again_ms: u64::try_from(context.settings.press_again.as_millis()).unwrap_or(u64::MAX),
+        }
+    }
+}
+
+/// A sale on the home page.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct OnAnswer {
+    #[schemars(example = &"100元秒杀券")]
+    title: String,
+    sub_title: String,
+    /// Price in cents.
+    #[schemars(example = 100)]
+    pay_value: i64,
+    /// Face value in cents.
+    #[schemars(example = 10_000)]
+    actual_value: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shop: Option<SellerAnswer>,
+    #[serde(flatten)]
+    live: LiveAnswer,
+}
+
+impl OnAnswer {
+    fn new(on: ListedSale, context: &Context) -> Self {
+        let ListedSale { voucher, live, shop } = on;
+        let text = voucher.text;
+        Self {
+            title: text.title,
+            sub_title: text.sub_title,
+            pay_value: text.pay_value.get(),
+            actual_value: text.actual_value.get(),
+            shop: shop.map(SellerAnswer::new),
+            live: LiveAnswer::new(&live, context),
+        }
+    }
+}
+
+/// Lists selling sales by end, then sales to come by begin, then paused and sold out sales; at most the first
+/// 200.
+async fn on(State(app): State<App>, Now(now): Now, Query(query): Query<PageQuery>) -> Reply<Paged<OnAnswer>> {
+    let (sales, total) = app.sales.on(query.number(), now).await?;
+    let list: Vec<_> = sales.into_iter().map(|sale| OnAnswer::new(sale, &app.context)).collect();
+    Ok(Answer::page(&list, total).no_store())
+}
+
+async fn live(State(app): State<App>, Now(now): Now, Path(voucher): Path<u64>) -> Reply<LiveAnswer> {
+    let sale = app.sales.live(VoucherId::new(voucher), now).await?;
+    Ok(Answer::ok(LiveAnswer::new(&sale, &app.context)).no_store())
+}
+
+/// The content of a sale page, equal for all callers.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct PageAnswer {
+    voucher_id: u64,
+    #[schemars(example = &"100元秒杀券")]
+    title: String,
+    sub_title: String,
+    rules: String,
+    /// Price in cents.
+    #[schemars(example = 100)]
+    pay_value: i64,
+    /// Face value in cents.
+    #[schemars(example = 10_000)]
+    actual_value: i64,
+    #[schemars(example = &"2026-11-21T10:09:17")]
+    begin_time: String,
+    #[schemars(example = &"2026-11-21T10:09:17")]
+    end_time: String,
+    pay_within_seconds: u64,
+    min_level: u8,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shop: Option<SellerAnswer>,
+}
+
+/// The shop of a sale.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct SellerAnswer {
+    id: u64,
+    #[schemars(example = &"103茶餐厅")]
+    name: String,
+    images: PictureList,
+    area: String,
+    address: String,
+    #[schemars(example = &"10:00-22:00")]
+    open_hours: String,
+}
+
+impl SellerAnswer {
+    fn new(shop: Shop) -> Self {
+        let text = shop.text;
+        Self {
+            id: shop.id.get(),
+            name: text.name,
+            images: text.images.into(),
+            area: text.area,
+            address: text.address,
+            open_hours: text.open_hours,
+        }
+    }
+}
+
+impl PageAnswer {
+    fn new(page: SalePage, zone: &TimeZone) -> Self {
+        let SalePage { voucher, sale, shop } = page;
+        let text = voucher.text;
+        Self {
+            voucher_id: voucher.id.get(),
+            title: text.title,
+            sub_title: text.sub_title,
+            rules: text.rules,
+            pay_value: text.pay_value.get(),
+            actual_value: text.actual_value.get(),
+            begin_time: wall_time::text(sale.terms.begin, zone),
+            end_time: wall_time::text(sale.terms.end, zone),
+            pay_within_seconds: sale.pay_within.as_secs(),
+            min_level: sale.min_level,
+            shop: shop.map(SellerAnswer::new),
+        }
+    }
+}
+
+async fn page(
+    State(app): State<App>,
+    Now(now): Now,
+    kept: IfNoneMatch,
+    Path(voucher): Path<u64>,
+    visiting: Visitor,
+) -> Reply<PageAnswer> {
+    let page = app.sales.page(VoucherId::new(voucher), now).await?;
+    visiting.saw(&app, Some(page.voucher.text.shop), now);
+    let answer = Answer::ok(PageAnswer::new(page, &app.context.zone));
+    let etag = etag(answer.bytes())?;
+    let answer = if kept.is(&etag) { Answer::not_modified(etag) } else { answer.with_header(ETAG, etag) };
+    // Picture URLs differ for own pages.
+    Ok(answer
+        .with_header(CACHE_CONTROL, CACHE_30_SECONDS)
+        .with_header(VARY, HeaderValue::from_static("x-mallbox-client")))
+}
+
+/// Returns an `ETag`: a hash of these bytes.
+fn etag(bytes: &[u8]) -> Result<HeaderValue, ApiError> {
+    let text = format!("\"{}\"", hex(&Sha256::digest(bytes)[..16]));
+    HeaderValue::from_str(&text).map_err(|error| ApiError::bug(error.to_string()))
+}
+
+/// The `If-None-Match` tags of a request.
+struct IfNoneMatch(HeaderMap);
+
+impl IfNoneMatch {
+    /// Returns whether the client has the content of this tag.
+    fn is(&self, etag: &HeaderValue) -> bool {
+        let values = self.0.get_all(IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
+        let mut names = values.flat_map(|value| value.split(','));
+        // A CDN may have weakened the tag; the tags are compared all the same.
+        names.any(|name| {
+            let name = name.trim();
+            name == "*" || name.strip_prefix("W/").unwrap_or(name).as_bytes() == etag.as_bytes()
+        })
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for IfNoneMatch {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        Ok(Self(parts.headers.clone()))
+    }
+}
+
+impl Input for IfNoneMatch {
+    fn describe(operation: &mut Operation, _: &mut Schemas) {
+        operation.takes("header", "if-none-match", false, json!({ "type": "string" }));
+        operation.responds(
+            StatusCode::NOT_MODIFIED,
+            json!({ "description": "Not modified: the client's copy is current" }),
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_that_the_client_has_is_known_however_it_names_it() {
+        let etag = etag(b"page").unwrap();
+        let name = etag.to_str().unwrap().to_owned();
+        for (sent, known) in [
+            (name.clone(), true),
+            (format!("W/{name}"), true),
+            (format!("\"other\", {name}"), true),
+            ("*".to_owned(), true),
+            ("\"other\"".to_owned(), false),
+            (name.trim_matches('"').to_owned(), false),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(IF_NONE_MATCH, sent.parse().unwrap());
+            assert_eq!(IfNoneMatch(headers).is(&etag), known, "{sent}");
+        }
+        assert!(!IfNoneMatch(HeaderMap::new()).is(&etag));
+    }
+}

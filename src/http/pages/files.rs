@@ -1,0 +1,236 @@
+//! Pages and pictures: every path outside the API.
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use axum::body::Body;
+use axum::http::header::{
+    ACCEPT_ENCODING, ALLOW, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG,
+    LOCATION, VARY,
+};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue, Method, Request, StatusCode};
+use axum::response::{IntoResponse, Response};
+use mallbox_storage::{Picture, PictureKind};
+use tower_http::services::ServeDir;
+
+use super::own_pages::OwnPages;
+use crate::demo::pictures::{picture, placeholder};
+use crate::http::request::query_text::path_text;
+use crate::http::response::encodings::gzipped;
+use crate::http::response::error::ApiError;
+use crate::http::response::headers::{IMMUTABLE, PICTURE_POLICY, REVALIDATE, is_known, quoted};
+use crate::http::server::health::Health;
+use crate::mall::Pictures;
+
+/// Sources of pages and pictures.
+#[derive(Clone)]
+pub struct Files {
+    /// Another front end's files; mallbox's own page is then at `/mall/`.
+    web: Option<Folder>,
+    /// Another front end's pictures.
+    web_pictures: Option<Folder>,
+    /// Pictures uploaded by users.
+    pictures: Option<Pictures>,
+    /// Pictures copied or fetched by an import.
+    uploads: Option<Folder>,
+    /// Whether a placeholder is drawn for a missing picture.
+    placeholders: bool,
+    health: Option<Health>,
+    own: OwnPages,
+}
+
+/// A drawn picture changes only with the program.
+const CACHE_ONE_HOUR: HeaderValue = HeaderValue::from_static("public, max-age=3600");
+
+impl Files {
+    /// Creates a source of pictures from `uploads`, if any, and pages from `web`, if another front end is
+    /// given.
+    #[must_use]
+    pub fn new(uploads: Option<&Path>, web: Option<&Path>, health: Option<Health>) -> Self {
+        let folder = |path: &Path| Folder { dir: path.to_owned() };
+        Self {
+            web: web.map(folder),
+            web_pictures: web.map(|web| folder(&web.join("imgs"))),
+            pictures: None,
+            uploads: uploads.map(folder),
+            placeholders: false,
+            own: OwnPages::new(health.as_ref().map_or("", Health::prefix)),
+            health,
+        }
+    }
+
+    /// Adds the pictures uploaded by users, searched before any folder.
+    #[must_use]
+    pub fn with_pictures(self, pictures: Pictures) -> Self {
+        Self { pictures: Some(pictures), ..self }
+    }
+
+    /// Draws a placeholder for a missing picture, if `placeholders`.
+    #[must_use]
+    pub fn with_placeholders(self, placeholders: bool) -> Self {
+        Self { placeholders, ..self }
+    }
+
+    /// Responds to a request for a page, a picture, or the mall's health.
+    pub async fn answer(&self, request: Request<Body>) -> Response {
+        let (asked, _) = request.into_parts();
+        if asked.method != Method::GET && asked.method != Method::HEAD {
+            let mut response = ApiError::wrong_method().into_response();
+            response.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
+            return response;
+        }
+        let path = path_text(asked.uri.path()).into_owned();
+        if !is_plain(&path) {
+            return not_found();
+        }
+        match (path.as_str(), &self.health) {
+            ("/healthz", Some(_)) => Health::alive(),
+            ("/readyz", Some(health)) => health.ready().await,
+            ("/metrics", Some(health)) => health.metrics().await,
+            ("/mall", _) => (StatusCode::PERMANENT_REDIRECT, [(LOCATION, "/mall/")]).into_response(),
+            (path, _) => match path.strip_prefix("/imgs").filter(|name| name.starts_with('/')) {
+                Some(name) => self.picture(name, &asked).await,
+                None => self.page(path, &asked).await,
+            },
+        }
+    }
+
+    /// Returns a page. mallbox's own pages are below `/mall/`, the console also at `/console`, and without
+    /// another front end all own pages are at `/` as well.
+    async fn page(&self, path: &str, asked: &Parts) -> Response {
+        let own = |place| self.own.page(place, asked);
+        if let Some(asset) = self.own.asset(path, &asked.headers) {
+            return asset;
+        }
+        match (path, path.strip_prefix("/mall/"), &self.web) {
+            ("/console", ..) => own("console").unwrap_or_else(not_found),
+            (_, Some(place), _) => own(place).unwrap_or_else(not_found),
+            (.., Some(web)) => web.get(asked.uri.path(), asked).await.unwrap_or_else(not_found),
+            (.., None) => own(&path[1..]).unwrap_or_else(not_found),
+        }
+    }
+
+    /// Returns a picture from the first source that has it: users' uploads, imported pictures, the other
+    /// front end, the demo's drawings, the placeholder.
+    async fn picture(&self, name: &str, asked: &Parts) -> Response {
+        let uploaded = match &self.pictures {
+            Some(pictures) => pictures.get(name).await,
+            None => Ok(None),
+        };
+        if let Ok(Some(picture)) = uploaded {
+            return upload(name, picture, &asked.headers);
+        }
+        let rest = asked.uri.path().strip_prefix("/imgs").unwrap_or_default();
+        if let Some(uploads) = &self.uploads
+            && let Some(mut found) = uploads.get(rest, asked).await
+        {
+            found.headers_mut().insert(CONTENT_SECURITY_POLICY, PICTURE_POLICY);
+            return found;
+        }
+        if let Some(web) = &self.web_pictures
+            && let Some(found) = web.get(rest, asked).await
+        {
+            return found;
+        }
+        let (svg, how_long) = match picture(name) {
+            Some(svg) => (svg, CACHE_ONE_HOUR),
+            // The picture may exist despite the error: a 404 could be cached.
+            None if let Err(trouble) = uploaded => return ApiError::from(trouble).into_response(),
+            None if self.placeholders => (placeholder(), REVALIDATE),
+            None => return not_found(),
+        };
+        let headers = [
+            (CONTENT_TYPE, HeaderValue::from_static("image/svg+xml")),
+            (CACHE_CONTROL, how_long),
+            (CONTENT_SECURITY_POLICY, PICTURE_POLICY),
+            (VARY, HeaderValue::from_name(ACCEPT_ENCODING)),
+        ];
+        match gzipped(&svg, &asked.headers) {
+            Some(gzip) => {
+                (headers, [(CONTENT_ENCODING, HeaderValue::from_static("gzip"))], gzip).into_response()
+            }
+            None => (headers, svg).into_response(),
+        }
+    }
+}
+
+/// A served folder. [`is_plain`] has checked the path; tower-http prevents escapes from the folder once more.
+#[derive(Clone)]
+struct Folder {
+    dir: PathBuf,
+}
+
+impl Folder {
+    /// Returns the file at `path`, or the folder's `index.html`; `None` if neither exists.
+    async fn get(&self, path: &str, asked: &Parts) -> Option<Response> {
+        let mut request = Request::new(Body::empty());
+        *request.method_mut() = asked.method.clone();
+        *request.uri_mut() = path.parse().ok()?;
+        request.headers_mut().clone_from(&asked.headers);
+        let mut response = match ServeDir::new(&self.dir).try_call(request).await {
+            Ok(response) => response.map(Body::new),
+            // A name too long for the file system cannot exist. (`call` would respond with 500.)
+            Err(error) if is_not_there(error.kind()) => return None,
+            Err(error) => {
+                return Some(ApiError::bug(format!("a file cannot be read: {error}")).into_response());
+            }
+        };
+        if response.status() == StatusCode::NOT_FOUND {
+            return None;
+        }
+        response.headers_mut().insert(CACHE_CONTROL, REVALIDATE);
+        Some(response)
+    }
+}
+
+fn is_not_there(kind: ErrorKind) -> bool {
+    use ErrorKind::{InvalidFilename, NotADirectory, NotFound, PermissionDenied};
+    matches!(kind, NotFound | NotADirectory | PermissionDenied | InvalidFilename)
+}
+
+/// Returns whether no part of a path is hidden (`.git`) or leads outside the folder.
+pub(in crate::http) fn is_plain(path: &str) -> bool {
+    path.starts_with('/')
+        && !path.contains(['\\', '\0'])
+        && path.split('/').all(|part| !part.starts_with('.') || part == ".well-known")
+}
+
+/// Responds with an uploaded picture. A file name is random and never reused, so the name serves as `ETag`.
+fn upload(name: &str, picture: Picture, headers: &HeaderMap) -> Response {
+    let stem = name.rsplit('/').next().and_then(|file| file.split('.').next()).unwrap_or_default();
+    let etag = quoted(stem);
+    let mut response = if is_known(headers, &etag) {
+        StatusCode::NOT_MODIFIED.into_response()
+    } else {
+        let kind = match picture.kind {
+            PictureKind::Jpeg => "image/jpeg",
+            PictureKind::Webp => "image/webp",
+        };
+        ([(CONTENT_TYPE, HeaderValue::from_static(kind))], picture.content).into_response()
+    };
+    let headers = response.headers_mut();
+    headers.insert(ETAG, etag);
+    headers.insert(CACHE_CONTROL, IMMUTABLE);
+    headers.insert(CONTENT_SECURITY_POLICY, PICTURE_POLICY);
+    response
+}
+
+fn not_found() -> Response {
+    ApiError::unknown_path().into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_that_lead_elsewhere_are_not_plain() {
+        for good in ["/", "/a/b.html", "/.well-known/x", "/a..b", "/茶.html"] {
+            assert!(is_plain(good), "{good}");
+        }
+        for bad in ["", "a", "/..", "/a/../b", "/.git/config", "/a\\..\\b", "/a/.", "/a\0"] {
+            assert!(!is_plain(bad), "{bad}");
+        }
+    }
+}

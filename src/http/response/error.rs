@@ -1,0 +1,469 @@
+//! API errors: status, code and message.
+
+use std::time::Duration;
+
+use axum::body::Bytes;
+use axum::http::header::RETRY_AFTER;
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use mallbox_storage::{OrderId, StoreError};
+use serde::Serialize;
+
+use super::bad_request::BadRequest;
+use super::caller::Caller;
+use super::json::json_response;
+use super::language;
+use super::messages;
+use super::messages::{RefusalBody, fixed};
+use crate::language::{BilingualText, Language};
+use crate::mall::{Failure, InputError, Refusal};
+
+/// A failed call. Converted with `?` from the errors of services.
+#[derive(Debug)]
+pub struct ApiError(Problem);
+
+#[derive(Debug)]
+enum Problem {
+    Refused(Refusal),
+    BadRequest(BadRequest),
+    Store(StoreError),
+    Bug(String),
+    UnknownPath,
+    WrongMethod,
+    TooLarge(usize),
+    BodyTooSlow,
+    TooSlow,
+    Busy(BilingualText),
+}
+
+/// The internal cause of an error, passed to the log. The client never sees the text.
+#[derive(Clone, Debug)]
+pub(in crate::http) struct InternalCause(pub String);
+
+/// `Retry-After` while the store is unavailable.
+const UNAVAILABLE_RETRY_AFTER: Duration = Duration::from_secs(1);
+/// `Retry-After` of a full disk: an operator has to free space.
+const DISK_FULL_RETRY_AFTER: Duration = Duration::from_secs(30);
+
+impl ApiError {
+    /// Creates a 400 for a request that no form can send: the wrong value, and the expected value.
+    #[must_use]
+    pub fn bad_request(wrong: BadRequest) -> Self {
+        Self(Problem::BadRequest(wrong))
+    }
+
+    /// Creates a 500 for a bug: the text goes to the log, an id to the client.
+    #[must_use]
+    pub fn bug(text: impl Into<String>) -> Self {
+        Self(Problem::Bug(text.into()))
+    }
+
+    /// Creates a 404 for an unknown path.
+    #[must_use]
+    pub fn unknown_path() -> Self {
+        Self(Problem::UnknownPath)
+    }
+
+    /// Creates a 405: the path exists, for other methods.
+    #[must_use]
+    pub fn wrong_method() -> Self {
+        Self(Problem::WrongMethod)
+    }
+
+    /// Creates a 413: the body, or its content, exceeds `most` bytes.
+    #[must_use]
+    pub fn too_large(most: usize) -> Self {
+        Self(Problem::TooLarge(most))
+    }
+
+    /// Creates a 408: the body did not arrive within the time limit of a call.
+    #[must_use]
+    pub fn body_too_slow() -> Self {
+        Self(Problem::BodyTooSlow)
+    }
+
+    /// Creates a 503: the call took longer than pages wait.
+    #[must_use]
+    pub fn too_slow() -> Self {
+        Self(Problem::TooSlow)
+    }
+
+    /// Creates a 503 for a temporary obstacle.
+    #[must_use]
+    pub fn busy_with(what: BilingualText) -> Self {
+        Self(Problem::Busy(what))
+    }
+
+    fn status(&self) -> StatusCode {
+        match &self.0 {
+            Problem::Refused(refusal) => status_of(refusal),
+            Problem::BadRequest(_) => StatusCode::BAD_REQUEST,
+            Problem::Store(StoreError::Unavailable { .. } | StoreError::Full { .. })
+            | Problem::TooSlow
+            | Problem::Busy(_) => StatusCode::SERVICE_UNAVAILABLE,
+            Problem::Store(_) | Problem::Bug(_) => StatusCode::INTERNAL_SERVER_ERROR,
+            Problem::UnknownPath => StatusCode::NOT_FOUND,
+            Problem::WrongMethod => StatusCode::METHOD_NOT_ALLOWED,
+            Problem::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
+            Problem::BodyTooSlow => StatusCode::REQUEST_TIMEOUT,
+        }
+    }
+
+    /// Returns the status in the original profile. Pages of hm-dianping show a message for status 200 only,
+    /// so every refusal and limit is 200. The exceptions are 401, which leads to the log-in page, and
+    /// failures of the mall.
+    fn status_in_original(&self) -> StatusCode {
+        match &self.0 {
+            Problem::Refused(Refusal::NotLoggedIn) => StatusCode::UNAUTHORIZED,
+            Problem::Refused(_) | Problem::BadRequest(_) | Problem::TooLarge(_) | Problem::Busy(_) => {
+                StatusCode::OK
+            }
+            Problem::Store(_)
+            | Problem::Bug(_)
+            | Problem::UnknownPath
+            | Problem::WrongMethod
+            | Problem::BodyTooSlow
+            | Problem::TooSlow => self.status(),
+        }
+    }
+
+    fn retry_after(&self) -> Option<Duration> {
+        match &self.0 {
+            Problem::Refused(Refusal::RateLimited { retry_after }) => Some(*retry_after),
+            Problem::Store(StoreError::Full { .. }) => Some(DISK_FULL_RETRY_AFTER),
+            Problem::Refused(Refusal::Busy | Refusal::NotYet)
+            | Problem::Store(StoreError::Unavailable { .. })
+            | Problem::TooSlow
+            | Problem::Busy(_) => Some(UNAVAILABLE_RETRY_AFTER),
+            _ => None,
+        }
+    }
+
+    fn words(&self, l: Language) -> RefusalBody {
+        match &self.0 {
+            Problem::Refused(refusal) => messages::of_refusal(refusal, l),
+            Problem::BadRequest(wrong) => messages::of_wrong(wrong, l),
+            Problem::Busy(what) => messages::busy_with(what, l),
+            Problem::Store(StoreError::Full { .. }) => {
+                fixed!(
+                    l,
+                    "DISK_FULL",
+                    "服务器存储空间不足，请稍后再试",
+                    "The mall's disk is full; try again later."
+                )
+            }
+            Problem::Store(StoreError::Unavailable { .. }) => {
+                fixed!(
+                    l,
+                    "UNAVAILABLE",
+                    "服务暂不可用，请稍后再试",
+                    "The mall is out of order; try again in a moment."
+                )
+            }
+            // The middleware adds the request id under which the log has the cause.
+            Problem::Store(_) | Problem::Bug(_) => internal(l, None),
+            Problem::UnknownPath => {
+                fixed!(l, "NOT_FOUND", "没有这个地址", "There is nothing at this address.")
+            }
+            Problem::WrongMethod => {
+                fixed!(
+                    l,
+                    "METHOD_NOT_ALLOWED",
+                    "不支持这种请求方式",
+                    "This address does not take that method."
+                )
+            }
+            Problem::TooLarge(most) => {
+                let mib = most >> 20;
+                messages::made(
+                    l,
+                    "TOO_LARGE",
+                    format!("请求内容太大，最多{mib}MB"),
+                    format!("The request is too large; at most {mib} MiB are taken."),
+                )
+            }
+            Problem::BodyTooSlow => {
+                fixed!(
+                    l,
+                    "REQUEST_TIMEOUT",
+                    "请求内容未能及时送达",
+                    "The request's body did not arrive in time."
+                )
+            }
+            Problem::TooSlow => messages::of_refusal(&Refusal::Busy, l),
+        }
+    }
+
+    fn trouble(&self) -> Option<InternalCause> {
+        match &self.0 {
+            Problem::Store(error) => Some(InternalCause(error.to_string())),
+            Problem::Bug(text) => Some(InternalCause(text.clone())),
+            Problem::TooSlow => Some(InternalCause("the call took longer than its deadline".to_owned())),
+            _ => None,
+        }
+    }
+}
+
+/// Maps refusals to statuses as the front ends expect: a business refusal is 200, and so is a mistyped value.
+fn status_of(refusal: &Refusal) -> StatusCode {
+    match refusal {
+        Refusal::SoldOut
+        | Refusal::AlreadyBought(_)
+        | Refusal::NotOpen
+        | Refusal::Ended
+        | Refusal::Paused
+        | Refusal::UnknownSale
+        | Refusal::LevelTooLow
+        | Refusal::Blocked
+        | Refusal::LastOperator
+        | Refusal::NotFound(_)
+        | Refusal::Mistyped(_)
+        | Refusal::OrderStands(_)
+        | Refusal::ReceiptMistyped
+        | Refusal::Unlimited
+        | Refusal::SaleIsOn
+        | Refusal::StillDead(..)
+        | Refusal::DeadLetterStands(_)
+        | Refusal::SignedAlready
+        | Refusal::MakeUpsUsed(_)
+        | Refusal::PicturesFull(_)
+        | Refusal::PictureBytesFull(_)
+        | Refusal::PaymentDeclined => StatusCode::OK,
+        Refusal::SoldInSale | Refusal::BadValue(_) => StatusCode::BAD_REQUEST,
+        Refusal::NotLoggedIn => StatusCode::UNAUTHORIZED,
+        Refusal::Forbidden => StatusCode::FORBIDDEN,
+        Refusal::RateLimited { .. } => StatusCode::TOO_MANY_REQUESTS,
+        Refusal::NotYet | Refusal::Busy => StatusCode::SERVICE_UNAVAILABLE,
+    }
+}
+
+fn internal(l: Language, id: Option<&str>) -> RefusalBody {
+    match id {
+        None => fixed!(l, "INTERNAL", "服务器内部错误", "Something broke inside the mall."),
+        Some(id) => messages::made(
+            l,
+            "INTERNAL",
+            format!("服务器内部错误，编号 {id}"),
+            format!("Something broke inside the mall; the log has it under {id}."),
+        ),
+    }
+}
+
+/// Returns the body of a 500 with the request id.
+pub(in crate::http) fn internal_response(id: &str) -> Response {
+    json_response(StatusCode::INTERNAL_SERVER_ERROR, bytes(internal(Language::current(), Some(id))))
+}
+
+fn bytes(words: RefusalBody) -> Bytes {
+    /// The envelope of a refusal.
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Refused {
+        success: bool,
+        error_msg: String,
+        code: &'static str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        data: Option<u64>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        data_text: Option<String>,
+    }
+    match words {
+        RefusalBody::Fixed { code, body } => {
+            language::note_code(code);
+            Bytes::from_static(body.as_bytes())
+        }
+        RefusalBody::Made { code, sentence, order } => {
+            language::note_code(code);
+            let (data, data_text) = (order.map(OrderId::get), order.map(|order| order.to_string()));
+            let body = Refused { success: false, error_msg: sentence, code, data, data_text };
+            Bytes::from(serde_json::to_vec(&body).expect("texts and numbers can always be written as JSON"))
+        }
+    }
+}
+
+/// Rounds up to whole seconds, at least 1: a client that waits this long has waited long enough.
+fn whole_seconds(span: Duration) -> u64 {
+    (span.as_secs() + u64::from(span.subsec_nanos() > 0)).max(1)
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let status = if Caller::is_original() { self.status_in_original() } else { self.status() };
+        let mut response = json_response(status, bytes(self.words(Language::current())));
+        if let Some(wait) = self.retry_after() {
+            response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(whole_seconds(wait)));
+        }
+        if let Some(trouble) = self.trouble() {
+            response.extensions_mut().insert(trouble);
+        }
+        response
+    }
+}
+
+impl From<Failure> for ApiError {
+    fn from(failure: Failure) -> Self {
+        Self(match failure {
+            Failure::Refused(refusal) => Problem::Refused(refusal),
+            Failure::Store(error) => Problem::Store(error),
+            Failure::Bug(text) => Problem::Bug(text),
+        })
+    }
+}
+
+impl From<StoreError> for ApiError {
+    fn from(error: StoreError) -> Self {
+        Self(Problem::Store(error))
+    }
+}
+
+impl From<Refusal> for ApiError {
+    fn from(refusal: Refusal) -> Self {
+        Self(Problem::Refused(refusal))
+    }
+}
+
+impl From<InputError> for ApiError {
+    fn from(mistake: InputError) -> Self {
+        Self(Problem::Refused(Refusal::Mistyped(mistake)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mallbox_storage::{DeadReason, DeadState};
+
+    use super::*;
+
+    /// Returns status, `Retry-After` and body as received by a client in this language.
+    fn told(error: ApiError, l: Language) -> (u16, Option<String>, serde_json::Value) {
+        let response = l.while_spoken(|| error.into_response());
+        let wait = response.headers().get(RETRY_AFTER).map(|wait| wait.to_str().unwrap().to_owned());
+        let status = response.status().as_u16();
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let body = runtime.block_on(axum::body::to_bytes(response.into_body(), 10_000)).unwrap();
+        (status, wait, serde_json::from_slice(&body).unwrap())
+    }
+
+    fn store(error: fn(&'static str) -> StoreError) -> ApiError {
+        ApiError::from(error("x"))
+    }
+
+    /// Returns every kind of failure.
+    fn all() -> Vec<(ApiError, u16, &'static str)> {
+        let limited = Refusal::RateLimited { retry_after: Duration::from_millis(1_001) };
+        vec![
+            (Refusal::SoldOut.into(), 200, "SOLD_OUT"),
+            (Refusal::AlreadyBought(OrderId::new(662_319_245_210_910_723)).into(), 200, "ALREADY_BOUGHT"),
+            (Refusal::NotOpen.into(), 200, "NOT_OPEN"),
+            (Refusal::Ended.into(), 200, "ENDED"),
+            (Refusal::Paused.into(), 200, "PAUSED"),
+            (Refusal::UnknownSale.into(), 200, "UNKNOWN_SALE"),
+            (Refusal::LevelTooLow.into(), 200, "LEVEL_TOO_LOW"),
+            (Refusal::NotFound("shop").into(), 200, "NOT_FOUND"),
+            (Refusal::NotLoggedIn.into(), 401, "NOT_LOGGED_IN"),
+            (Refusal::Forbidden.into(), 403, "FORBIDDEN"),
+            (Refusal::SoldInSale.into(), 400, "BAD_REQUEST"),
+            (Refusal::SaleIsOn.into(), 200, "SALE_IS_ON"),
+            (ApiError::bad_request(BadRequest::Told("\"quoted\"\n".to_owned())), 400, "BAD_REQUEST"),
+            (Refusal::Blocked.into(), 200, "BLOCKED"),
+            (Refusal::LastOperator.into(), 200, "LAST_OPERATOR"),
+            (Refusal::BadValue("add").into(), 400, "BAD_REQUEST"),
+            (Refusal::Unlimited.into(), 200, "UNLIMITED"),
+            (Refusal::StillDead(DeadReason::Double, String::new()).into(), 200, "STILL_DEAD"),
+            (Refusal::StillDead(DeadReason::Oversold, String::new()).into(), 200, "STILL_DEAD"),
+            (Refusal::StillDead(DeadReason::IdClash, String::new()).into(), 200, "STILL_DEAD"),
+            (Refusal::StillDead(DeadReason::Refused, "words".to_owned()).into(), 200, "STILL_DEAD"),
+            (Refusal::DeadLetterStands(DeadState::Replayed).into(), 200, "DEAD_LETTER_STANDS"),
+            (Refusal::DeadLetterStands(DeadState::Voided).into(), 200, "DEAD_LETTER_STANDS"),
+            (limited.into(), 429, "RATE_LIMITED"),
+            (Refusal::NotYet.into(), 503, "NOT_YET"),
+            (Refusal::OrderStands(4).into(), 200, "ORDER_STANDS"),
+            (Refusal::ReceiptMistyped.into(), 200, "RECEIPT_MISTYPED"),
+            (Refusal::OrderStands(99).into(), 200, "ORDER_STANDS"),
+            (Refusal::SignedAlready.into(), 200, "SIGNED_ALREADY"),
+            (Refusal::MakeUpsUsed(3).into(), 200, "MAKE_UPS_USED"),
+            (Refusal::PicturesFull(9).into(), 200, "PICTURES_FULL"),
+            (Refusal::PictureBytesFull(1 << 20).into(), 200, "PICTURES_FULL"),
+            (Refusal::PaymentDeclined.into(), 200, "PAYMENT_DECLINED"),
+            (Refusal::Busy.into(), 503, "BUSY"),
+            (InputError::Phone.into(), 200, "PHONE_INVALID"),
+            (InputError::Code.into(), 200, "CODE_WRONG"),
+            (InputError::NoCode.into(), 200, "NO_CODE"),
+            (InputError::Password.into(), 200, "PASSWORD_WRONG"),
+            (InputError::OldPassword.into(), 200, "PASSWORD_WRONG"),
+            (InputError::PasswordLength.into(), 200, "PASSWORD_LENGTH"),
+            (InputError::CodeTooSoon(7).into(), 200, "CODE_TOO_SOON"),
+            (InputError::Missing("title").into(), 200, "MISSING"),
+            (InputError::OutOfRange("stock").into(), 200, "OUT_OF_RANGE"),
+            (InputError::NoPicture.into(), 200, "PICTURE_INVALID"),
+            (InputError::TooManyPixels(32).into(), 200, "PICTURE_TOO_LARGE"),
+            (InputError::Oneself.into(), 200, "ONESELF"),
+            (store(|op| StoreError::Unavailable { op, source: "secret".into() }), 503, "UNAVAILABLE"),
+            (store(|op| StoreError::Full { op, detail: "secret".into() }), 503, "DISK_FULL"),
+            (store(|op| StoreError::Refused { op, source: "secret".into() }), 500, "INTERNAL"),
+            (store(|op| StoreError::Corrupt { op, key: "secret".into() }), 500, "INTERNAL"),
+            (ApiError::bug("secret"), 500, "INTERNAL"),
+            (ApiError::unknown_path(), 404, "NOT_FOUND"),
+            (ApiError::wrong_method(), 405, "METHOD_NOT_ALLOWED"),
+            (ApiError::too_large(1 << 20), 413, "TOO_LARGE"),
+            (ApiError::body_too_slow(), 408, "REQUEST_TIMEOUT"),
+            (ApiError::too_slow(), 503, "BUSY"),
+        ]
+    }
+
+    #[test]
+    fn every_failure_has_its_status_its_code_and_words_in_both_languages() {
+        for (error, want_status, code) in all() {
+            let (status, wait, body) = told(error, Language::Zh);
+            assert_eq!((status, &body["code"]), (want_status, &code.into()), "{body}");
+            assert!(messages::is_code(code), "{code} is not in CODES");
+            assert_eq!(body["success"], false);
+            assert!(!body["errorMsg"].as_str().unwrap().is_ascii(), "{body}");
+            assert_eq!(wait.is_some(), status == 503 || status == 429, "{body}");
+            assert!(!body.to_string().contains("secret"), "{body}");
+        }
+        for (error, want_status, code) in all() {
+            let (status, _, body) = told(error, Language::En);
+            assert_eq!((status, &body["code"]), (want_status, &code.into()), "{body}");
+            assert!(body["errorMsg"].as_str().unwrap().is_ascii(), "{body}");
+        }
+    }
+
+    #[test]
+    fn every_code_is_a_failures() {
+        for code in messages::CODES {
+            assert!(all().iter().any(|(_, _, of)| of == code), "nothing answers {code}");
+        }
+    }
+
+    #[test]
+    fn already_bought_names_the_order_held() {
+        let error = Refusal::AlreadyBought(OrderId::new(662_319_245_210_910_723));
+        let (_, _, body) = told(error.into(), Language::Zh);
+        assert_eq!(body["data"], 662_319_245_210_910_723_u64);
+        assert_eq!(body["dataText"], "662319245210910723");
+    }
+
+    #[test]
+    fn retry_after_is_rounded_up() {
+        let limited = Refusal::RateLimited { retry_after: Duration::from_millis(1_001) };
+        assert_eq!(told(limited.into(), Language::Zh).1.as_deref(), Some("2"));
+        let limited = Refusal::RateLimited { retry_after: Duration::ZERO };
+        assert_eq!(told(limited.into(), Language::Zh).1.as_deref(), Some("1"));
+    }
+
+    #[test]
+    fn trouble_is_kept_for_the_log_and_not_for_the_client() {
+        let response = ApiError::bug("what happened").into_response();
+        assert_eq!(response.extensions().get::<InternalCause>().unwrap().0, "what happened");
+        assert!(
+            ApiError::from(Refusal::SoldOut).into_response().extensions().get::<InternalCause>().is_none()
+        );
+    }
+
+    #[test]
+    fn a_quoted_value_is_cut_to_a_sentence() {
+        let (_, _, body) = told(ApiError::bad_request(BadRequest::Told("长".repeat(10_000))), Language::Zh);
+        assert!(body["errorMsg"].as_str().unwrap().chars().count() < 220);
+    }
+}

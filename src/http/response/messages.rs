@@ -1,0 +1,380 @@
+//! Messages and stable codes of refusals, in each language.
+//!
+//! One `match` per kind: the compiler rejects a refusal without a message.
+
+mod names;
+
+use std::borrow::Cow;
+
+use mallbox_storage::{AuditFault, AuditFaultKind, DeadReason, DeadState, OrderId};
+
+use self::names::{allowed, field, thing};
+use super::bad_request::BadRequest;
+use crate::language::{BilingualText, Language, sentence};
+use crate::mall::{InputError, Refusal};
+
+/// All codes. [`fixed`] rejects any other code at compile time.
+pub(in crate::http) const CODES: &[&str] = &[
+    "SOLD_OUT",
+    "ALREADY_BOUGHT",
+    "NOT_OPEN",
+    "ENDED",
+    "PAUSED",
+    "UNKNOWN_SALE",
+    "LEVEL_TOO_LOW",
+    "ORDER_STANDS",
+    "RECEIPT_MISTYPED",
+    "PAYMENT_DECLINED",
+    "BLOCKED",
+    "LAST_OPERATOR",
+    "UNLIMITED",
+    "SALE_IS_ON",
+    "STILL_DEAD",
+    "DEAD_LETTER_STANDS",
+    "SIGNED_ALREADY",
+    "MAKE_UPS_USED",
+    "PICTURES_FULL",
+    "PHONE_INVALID",
+    "CODE_WRONG",
+    "NO_CODE",
+    "CODE_TOO_SOON",
+    "PASSWORD_WRONG",
+    "PASSWORD_LENGTH",
+    "MISSING",
+    "OUT_OF_RANGE",
+    "ONESELF",
+    "PICTURE_INVALID",
+    "PICTURE_TOO_LARGE",
+    "NOT_FOUND",
+    "BAD_REQUEST",
+    "NOT_LOGGED_IN",
+    "FORBIDDEN",
+    "METHOD_NOT_ALLOWED",
+    "TOO_LARGE",
+    "REQUEST_TIMEOUT",
+    "RATE_LIMITED",
+    "NOT_YET",
+    "BUSY",
+    "UNAVAILABLE",
+    "DISK_FULL",
+    "INTERNAL",
+];
+
+/// Returns whether the code is in [`CODES`]; evaluated at compile time.
+pub(in crate::http) const fn is_code(code: &str) -> bool {
+    let mut at = 0;
+    while at < CODES.len() {
+        if is_same(CODES[at].as_bytes(), code.as_bytes()) {
+            return true;
+        }
+        at += 1;
+    }
+    false
+}
+
+const fn is_same(one: &[u8], other: &[u8]) -> bool {
+    let mut at = 0;
+    while at < one.len() && at < other.len() && one[at] == other[at] {
+        at += 1;
+    }
+    at == one.len() && at == other.len()
+}
+
+/// The body of a refusal.
+#[derive(Debug)]
+pub(in crate::http) enum RefusalBody {
+    /// A constant body built at compile time, for refusals sent thousands of times a second.
+    Fixed {
+        /// The stable code.
+        code: &'static str,
+        /// The whole body as JSON.
+        body: &'static str,
+    },
+    /// A body built at run time.
+    Made {
+        /// The stable code.
+        code: &'static str,
+        /// The message for people.
+        sentence: String,
+        /// The order concerned, if any.
+        order: Option<OrderId>,
+    },
+}
+
+/// Builds the constant bodies of a refusal in both languages, and selects the body for the language.
+macro_rules! fixed {
+    ($language:expr, $code:literal, $zh:literal, $en:literal) => {
+        RefusalBody::Fixed {
+            code: const {
+                assert!($crate::http::response::messages::is_code($code), "the code is not in CODES");
+                $code
+            },
+            body: match $language {
+                Language::Zh => {
+                    concat!(r#"{"success":false,"errorMsg":""#, $zh, r#"","code":""#, $code, r#""}"#)
+                }
+                Language::En => {
+                    concat!(r#"{"success":false,"errorMsg":""#, $en, r#"","code":""#, $code, r#""}"#)
+                }
+            },
+        }
+    };
+}
+pub(in crate::http) use fixed;
+
+/// Builds a message at run time.
+pub(in crate::http) fn made(language: Language, code: &'static str, zh: String, en: String) -> RefusalBody {
+    let sentence = match language {
+        Language::Zh => zh,
+        Language::En => en,
+    };
+    RefusalBody::Made { code, sentence, order: None }
+}
+
+/// Returns the message of a refusal.
+pub(in crate::http) fn of_refusal(refusal: &Refusal, l: Language) -> RefusalBody {
+    match refusal {
+        Refusal::SoldOut => fixed!(l, "SOLD_OUT", "库存不足", "Sold out."),
+        Refusal::AlreadyBought(order) => already_bought(*order, l),
+        Refusal::NotOpen => fixed!(l, "NOT_OPEN", "秒杀尚未开始", "The sale has not begun."),
+        Refusal::Ended => fixed!(l, "ENDED", "秒杀已经结束", "The sale is over."),
+        Refusal::Paused => {
+            fixed!(l, "PAUSED", "秒杀已暂停，请稍后再试", "The sale is on hold; try again later.")
+        }
+        Refusal::UnknownSale => fixed!(l, "UNKNOWN_SALE", "没有这场秒杀", "There is no such sale."),
+        Refusal::LevelTooLow => {
+            fixed!(l, "LEVEL_TOO_LOW", "会员等级不够", "This sale is for members of a higher level.")
+        }
+        Refusal::NotFound(what) => {
+            let what = thing(what, l);
+            made(l, "NOT_FOUND", format!("{what}不存在"), format!("There is no such {what}."))
+        }
+        Refusal::NotLoggedIn => fixed!(l, "NOT_LOGGED_IN", "请先登录", "Please log in first."),
+        Refusal::Forbidden => fixed!(
+            l,
+            "FORBIDDEN",
+            "没有权限：只有管理员可以操作。在商城的服务器上运行 mallbox user grant 手机号 可任命管理员",
+            "Only an operator may do that; mallbox user grant PHONE, run where the mall is, makes one."
+        ),
+        Refusal::Blocked => {
+            fixed!(l, "BLOCKED", "账号已被停用，请联系商城", "This account is blocked; ask the mall why.")
+        }
+        Refusal::LastOperator => fixed!(
+            l,
+            "LAST_OPERATOR",
+            "这是最后一位管理员，不能降级或停用；请先任命另一位",
+            "This is the last operator, and the mall would be locked out; name another one first."
+        ),
+        Refusal::Mistyped(mistake) => of_mistake(*mistake, l),
+        Refusal::SoldInSale => fixed!(
+            l,
+            "BAD_REQUEST",
+            "请求有误：这张优惠券只能在秒杀中购买",
+            "Bad request: this voucher is sold in a flash sale; claim it there."
+        ),
+        Refusal::BadValue(name) => made(
+            l,
+            "BAD_REQUEST",
+            format!("请求有误：{}不合要求：{}", field(name, l), allowed(name, l)),
+            format!("Bad request: {}: expected {}.", field(name, l), allowed(name, l)),
+        ),
+        Refusal::RateLimited { .. } => {
+            fixed!(l, "RATE_LIMITED", "操作太频繁，请稍后再试", "Too many requests; try again later.")
+        }
+        Refusal::NotYet => fixed!(
+            l,
+            "NOT_YET",
+            "订单正在处理，请稍后再试",
+            "The order is still being written; try again in a moment."
+        ),
+        Refusal::OrderStands(status) => order_stands(*status, l),
+        Refusal::ReceiptMistyped => fixed!(
+            l,
+            "RECEIPT_MISTYPED",
+            "券码输入有误，请核对后重试",
+            "That code is mistyped; compare it with the receipt."
+        ),
+        Refusal::Unlimited => fixed!(
+            l,
+            "UNLIMITED",
+            "这场秒杀不限量，没有库存可增减",
+            "This sale is unlimited: it has no stock to raise or lower."
+        ),
+        Refusal::SaleIsOn => fixed!(
+            l,
+            "SALE_IS_ON",
+            "秒杀进行中不能改价，请先暂停秒杀",
+            "The price of a sale that is on cannot be changed; pause the sale first."
+        ),
+        Refusal::StillDead(reason, words) => still_dead(*reason, words, l),
+        Refusal::DeadLetterStands(state) => dead_letter_stands(*state, l),
+        Refusal::SignedAlready => {
+            fixed!(l, "SIGNED_ALREADY", "这一天已签到，无需补签", "That day is signed already.")
+        }
+        Refusal::MakeUpsUsed(most) => made(
+            l,
+            "MAKE_UPS_USED",
+            format!("本月补签次数已用完（每月{most}次）"),
+            format!("No more days of this month can be made up for ({most} a month)."),
+        ),
+        Refusal::PicturesFull(most) => made(
+            l,
+            "PICTURES_FULL",
+            format!("每人最多保存{most}张图片，请先删除不用的图片"),
+            format!("Nobody has more than {most} pictures; delete some that you do not need."),
+        ),
+        Refusal::PictureBytesFull(most) => made(
+            l,
+            "PICTURES_FULL",
+            format!("每人的图片最多共{}MB，请先删除不用的图片", most >> 20),
+            format!("Nobody's pictures take more than {} MiB; delete some that you do not need.", most >> 20),
+        ),
+        Refusal::PaymentDeclined => fixed!(l, "PAYMENT_DECLINED", "支付未成功", "The payment was declined."),
+        Refusal::Busy => {
+            fixed!(l, "BUSY", "系统繁忙，请稍后再试", "The mall is busy; try again in a moment.")
+        }
+    }
+}
+
+/// Returns the message of a malformed request.
+pub(in crate::http) fn of_wrong(wrong: &BadRequest, l: Language) -> RefusalBody {
+    let detail = wrong.words(l);
+    let detail = shortened(&detail);
+    RefusalBody::Made {
+        code: "BAD_REQUEST",
+        sentence: sentence!(l, "请求有误：{detail}", "Bad request: {detail}"),
+        order: None,
+    }
+}
+
+/// Returns the message of a temporary obstacle.
+pub(in crate::http) fn busy_with(what: &BilingualText, l: Language) -> RefusalBody {
+    RefusalBody::Made { code: "BUSY", sentence: what.spoken(l).to_owned(), order: None }
+}
+
+/// Returns the message with the existing order, so that a client that lost the first response still finds the
+/// order.
+fn already_bought(order: OrderId, l: Language) -> RefusalBody {
+    let sentence = match l {
+        Language::Zh => "不能重复下单",
+        Language::En => "You have bought this already.",
+    };
+    RefusalBody::Made { code: "ALREADY_BOUGHT", sentence: sentence.to_owned(), order: Some(order) }
+}
+
+fn order_stands(status: u8, l: Language) -> RefusalBody {
+    let (zh, en) = match status {
+        0 => ("订单正在处理", "The order is still being written."),
+        1 => ("订单尚未支付", "The order is not paid yet."),
+        2 => ("订单已支付", "The order is paid already."),
+        3 => ("订单已核销", "The order has been used already."),
+        4 => ("订单已取消", "The order has been cancelled."),
+        5 => ("订单退款中", "The order is being refunded."),
+        6 => ("订单已退款", "The order has been refunded."),
+        _ => ("订单状态不允许此操作", "The order does not allow this step."),
+    };
+    made(l, "ORDER_STANDS", zh.to_owned(), en.to_owned())
+}
+
+fn still_dead(reason: DeadReason, words: &str, l: Language) -> RefusalBody {
+    let (zh, en) = match reason {
+        DeadReason::Double => (
+            "该用户在这场秒杀中已有有效订单".to_owned(),
+            "The user has a live order of this sale.".to_owned(),
+        ),
+        DeadReason::Oversold => {
+            ("没有剩余库存，请先加库存".to_owned(), "No unit is left; add stock first.".to_owned())
+        }
+        DeadReason::IdClash => {
+            ("另一个订单已使用这个编号".to_owned(), "Another order has this number.".to_owned())
+        }
+        DeadReason::Refused => {
+            let words = shortened(words);
+            (format!("数据库仍拒绝：{words}"), format!("The record refuses it still: {words}"))
+        }
+    };
+    made(l, "STILL_DEAD", zh, en)
+}
+
+fn dead_letter_stands(state: DeadState, l: Language) -> RefusalBody {
+    let (zh, en) = match state {
+        DeadState::Open => ("死信尚待处理", "The dead letter waits for a decision."),
+        DeadState::Replayed => ("死信已转为订单", "The dead letter has become an order."),
+        DeadState::Voided => ("死信已作废", "The dead letter has been voided."),
+    };
+    made(l, "DEAD_LETTER_STANDS", zh.to_owned(), en.to_owned())
+}
+
+/// Describes a fault of the audit log.
+pub(in crate::http) fn of_audit_fault(fault: AuditFault, l: Language) -> String {
+    let AuditFault { number, what } = fault;
+    let zh = match (l, what) {
+        (Language::En, _) => return fault.to_string(),
+        (Language::Zh, AuditFaultKind::Changed) => "对不上：它或前一条被改过",
+        (Language::Zh, AuditFaultKind::Missing) => "不见了",
+        (Language::Zh, AuditFaultKind::CutOff) => "不见了：日志末尾被截去",
+        (Language::Zh, AuditFaultKind::NotTheHead) => "不是最后写下的那一条：日志末尾被改过",
+    };
+    format!("第{number}条{zh}")
+}
+
+fn of_mistake(mistake: InputError, l: Language) -> RefusalBody {
+    match mistake {
+        InputError::Phone => {
+            fixed!(l, "PHONE_INVALID", "手机号格式错误", "That is not a mainland mobile number.")
+        }
+        InputError::Code => fixed!(l, "CODE_WRONG", "验证码错误", "The code is wrong."),
+        InputError::NoCode => {
+            fixed!(l, "NO_CODE", "验证码已失效，请重新获取", "There is no valid code; ask for a new one.")
+        }
+        InputError::Password => {
+            fixed!(l, "PASSWORD_WRONG", "手机号或密码错误", "Phone number or password is wrong.")
+        }
+        InputError::OldPassword => {
+            fixed!(l, "PASSWORD_WRONG", "原密码错误", "The password until now is wrong.")
+        }
+        InputError::PasswordLength => {
+            fixed!(l, "PASSWORD_LENGTH", "密码长度须为8到72个字节", "A password has 8 to 72 bytes.")
+        }
+        InputError::CodeTooSoon(seconds) => made(
+            l,
+            "CODE_TOO_SOON",
+            format!("验证码发送太频繁，请 {seconds} 秒后再试"),
+            format!("A code was sent already; ask again in {seconds} s."),
+        ),
+        InputError::Missing(name) => made(
+            l,
+            "MISSING",
+            format!("请填写{}", field(name, l)),
+            format!("Please fill in: {}.", field(name, l)),
+        ),
+        InputError::OutOfRange(name) => made(
+            l,
+            "OUT_OF_RANGE",
+            format!("{}不合要求：{}", field(name, l), allowed(name, l)),
+            format!("Not allowed: {}; expected {}.", field(name, l), allowed(name, l)),
+        ),
+        InputError::NoPicture => fixed!(
+            l,
+            "PICTURE_INVALID",
+            "只能上传JPG、PNG、WebP或GIF图片，且文件须完整",
+            "That is no JPEG, PNG, WebP or GIF picture, or not a whole one."
+        ),
+        InputError::TooManyPixels(most) => made(
+            l,
+            "PICTURE_TOO_LARGE",
+            format!("图片尺寸太大（最多{most}00万像素），请缩小后再上传"),
+            format!("The picture has more than {most} million pixels; make it smaller."),
+        ),
+        InputError::Oneself => fixed!(l, "ONESELF", "不能关注自己", "Nobody can follow oneself."),
+    }
+}
+
+/// Truncates a detail, because a detail may quote the client's input.
+fn shortened(detail: &str) -> Cow<'_, str> {
+    const DETAIL_MAX_CHARS: usize = 200;
+    match detail.char_indices().nth(DETAIL_MAX_CHARS) {
+        Some((end, _)) => format!("{}…", &detail[..end]).into(),
+        None => detail.into(),
+    }
+}

@@ -1,0 +1,34 @@
+//! The rate limit per client address.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use mallbox_storage::{Limit, RateLimitOutcome, RateLimits};
+
+use crate::http::response::error::ApiError;
+use crate::mall::{Clock, Refusal};
+
+/// Counts the calls of each client address. Off by default, because a company may share an address.
+#[derive(Clone)]
+pub struct AddressRateLimit {
+    limit: Limit,
+    rate_limits: Arc<dyn RateLimits>,
+    clock: Arc<dyn Clock>,
+}
+
+impl AddressRateLimit {
+    /// Creates a gate with a limit per address.
+    #[must_use]
+    pub fn new(limit: Limit, rate_limits: Arc<dyn RateLimits>, clock: Arc<dyn Clock>) -> Self {
+        Self { limit, rate_limits, clock }
+    }
+
+    /// Counts a call from `peer`, or refuses it when the limit is reached.
+    pub(in crate::http) async fn pass(&self, peer: IpAddr) -> Result<(), ApiError> {
+        let key = format!("address:{peer}");
+        match self.rate_limits.pass(&key, self.limit, self.clock.now()).await? {
+            RateLimitOutcome::Allowed => Ok(()),
+            RateLimitOutcome::Refused { retry_after } => Err(Refusal::RateLimited { retry_after }.into()),
+        }
+    }
+}

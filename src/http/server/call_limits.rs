@@ -1,0 +1,49 @@
+//! Limits on the size and duration of a request: equal for all calls except uploads and the verification of
+//! the audit log.
+
+use std::time::Duration;
+
+use axum::http::Method;
+
+use crate::http::request::extract::FORM_MAX_BYTES;
+use crate::mall::writing::pictures;
+
+/// Time limit of a call. Pages give up after 2 s; an earlier error response is better than none.
+pub const CALL_TIMEOUT: Duration = Duration::from_millis(1_500);
+/// Path of the call that uploads a picture, below the API's prefix.
+pub(in crate::http) const UPLOAD_PATH: &str = "/upload/blog";
+/// Path of the call that verifies the audit log, below the API's prefix.
+pub(in crate::http) const VERIFY_AUDIT_LOG: &str = "/ops/audit/verify";
+/// Bytes of a multipart form around the file itself.
+const MULTIPART_OVERHEAD_BYTES: usize = 64 << 10;
+/// Time to send a picture over a phone's connection.
+const UPLOAD_EXTRA_TIME: Duration = Duration::from_secs(10);
+/// Verification reads and hashes every entry of the audit log, over any number of years.
+const AUDIT_EXTRA_TIME: Duration = Duration::from_secs(60);
+
+/// Size and time limits of a call.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in crate::http) struct CallLimits {
+    /// Maximum size of the body, in bytes.
+    pub(in crate::http) body: usize,
+    /// Time for the body to arrive, in addition to the usual limit of a call.
+    pub(in crate::http) arrival: Duration,
+    /// Time for the work, in addition to the usual limit of a call.
+    pub(in crate::http) work: Duration,
+}
+
+impl CallLimits {
+    /// Returns the limits of a page or of a call, by its path below the API's prefix.
+    pub(in crate::http) fn of(method: &Method, path: &str) -> Self {
+        let usual = Self { body: FORM_MAX_BYTES, arrival: Duration::ZERO, work: Duration::ZERO };
+        match (method, path) {
+            (&Method::POST, UPLOAD_PATH) => Self {
+                body: pictures::UPLOAD_MAX_BYTES + MULTIPART_OVERHEAD_BYTES,
+                arrival: UPLOAD_EXTRA_TIME,
+                ..usual
+            },
+            (&Method::GET, VERIFY_AUDIT_LOG) => Self { work: AUDIT_EXTRA_TIME, ..usual },
+            _ => usual,
+        }
+    }
+}

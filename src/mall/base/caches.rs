@@ -1,0 +1,118 @@
+//! Caches shared by several services: shops, notes, public profiles and the payment mode.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use mallbox_storage::{
+    Note, NoteId, PaymentMode, Post, Profile, Shop, ShopId, Storage, StoreError, Timestamp, UserId,
+};
+use serde::{Deserialize, Serialize};
+
+use super::cache_aside::{CacheAside, CacheMetrics, Cached, Policy};
+
+/// The shared caches. Cheap to clone; clones share their state. After changing a cached value in the
+/// database, invalidate the entry here.
+#[derive(Clone)]
+pub struct Caches {
+    /// Shops by id.
+    pub(in crate::mall) shops: CacheAside<Shop>,
+    /// Notes with their counts, hidden and deleted notes included.
+    pub(in crate::mall) notes: CacheAside<Note>,
+    /// Public profiles of users.
+    pub(in crate::mall) people: CacheAside<PublicProfile>,
+    /// Payment mode for new orders.
+    pub(in crate::mall) payment: CacheAside<PaymentSetting>,
+}
+
+/// The payment mode as stored: perhaps a newer version's mode, unknown to this version.
+#[derive(Clone, Serialize, Deserialize)]
+pub(in crate::mall) struct PaymentSetting(pub(in crate::mall) Option<String>);
+
+#[async_trait]
+impl Cached for PaymentSetting {
+    const KIND: &'static str = "payment-mode";
+    type Id = ();
+
+    async fn load(storage: &Storage, (): (), _: Timestamp) -> Result<Option<Self>, StoreError> {
+        Ok(Some(Self(storage.upkeep.setting(PaymentMode::SETTING).await?)))
+    }
+}
+
+/// The public profile of a user.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(in crate::mall) struct PublicProfile {
+    pub(in crate::mall) nick_name: String,
+    /// Path of the profile picture, `""` if none.
+    pub(in crate::mall) icon: String,
+    /// The user's own description.
+    pub(in crate::mall) card: Profile,
+}
+
+#[async_trait]
+impl Cached for Shop {
+    const KIND: &'static str = "shop";
+    type Id = ShopId;
+
+    async fn load(storage: &Storage, shop: ShopId, _: Timestamp) -> Result<Option<Self>, StoreError> {
+        storage.shops.get(shop).await
+    }
+}
+
+#[async_trait]
+impl Cached for Note {
+    const KIND: &'static str = "note";
+    type Id = NoteId;
+
+    async fn load(storage: &Storage, note: NoteId, _: Timestamp) -> Result<Option<Self>, StoreError> {
+        storage.notes.get(note).await
+    }
+}
+
+#[async_trait]
+impl Cached for PublicProfile {
+    const KIND: &'static str = "person";
+    type Id = UserId;
+
+    async fn load(storage: &Storage, user: UserId, _: Timestamp) -> Result<Option<Self>, StoreError> {
+        let (Some(is), Some(card)) = (storage.users.get(user).await?, storage.users.card(user).await?) else {
+            return Ok(None);
+        };
+        Ok(Some(Self { nick_name: is.nick_name, icon: is.icon, card }))
+    }
+}
+
+impl Caches {
+    /// Creates empty caches over `storage`.
+    #[must_use]
+    pub fn of(storage: &Storage) -> Self {
+        // Each reader of a much-read note also sees the number of likes, and many of the readers like the
+        // note.
+        let (fresh, stale) = (Duration::from_secs(5), Duration::from_secs(30));
+        let notes = Policy { fresh, stale, ..Policy::default() };
+        // No single user is read often enough to need a distributed lock between instances.
+        let people = Policy { turns: false, ..Policy::default() };
+        // Bounds how long buyers can use a mode changed by another instance, even if the message is lost.
+        let payment = Policy { fresh, stale: Duration::ZERO, turns: false, ..Policy::default() };
+        Self {
+            shops: CacheAside::new(storage, Policy::default()),
+            notes: CacheAside::new(storage, notes),
+            people: CacheAside::new(storage, people),
+            payment: CacheAside::new(storage, payment),
+        }
+    }
+
+    /// Invalidates the cached note if `post` is a note. Comments are not cached.
+    pub(in crate::mall) async fn changed(&self, post: Post) {
+        if let Post::Note(note) = post {
+            self.notes.changed(&[note]).await;
+        }
+    }
+
+    /// Returns the metrics of these caches, except shops: [`Shops`](crate::mall::ShopDirectory) reports
+    /// them.
+    #[must_use]
+    pub(in crate::mall) fn figures(&self) -> [Arc<CacheMetrics>; 3] {
+        [self.notes.figures(), self.people.figures(), self.payment.figures()]
+    }
+}

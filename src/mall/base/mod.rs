@@ -1,0 +1,34 @@
+//! Base of all areas: dependencies of services, time, randomness, caches, failures, background jobs, and the
+//! audit log.
+
+pub mod audit;
+pub mod audited_action;
+pub mod cache_aside;
+pub(in crate::mall) mod caches;
+pub mod chores;
+pub mod clean_text;
+mod clock;
+pub mod clock_gap;
+pub mod clock_jump;
+mod context;
+mod days;
+pub(in crate::mall) mod detached;
+mod failure;
+pub(in crate::mall) mod idempotency_key;
+pub(in crate::mall) mod last_run;
+pub mod picture_path;
+mod random;
+pub(in crate::mall) mod recent;
+mod settings;
+pub(in crate::mall) mod single_flight;
+pub(in crate::mall) mod sparse_log;
+pub mod wall_time;
+
+pub use audit::{AuditLog, PendingAction};
+pub use audited_action::{AuditedAction, By, run_audited};
+pub use caches::Caches;
+pub use clock::{Clock, ManualClock, SystemClock, WatchedClock};
+pub use context::Context;
+pub use failure::{Failure, InputError, Refusal};
+pub use random::Random;
+pub use settings::{IMPORTED, Settings, ZONE};

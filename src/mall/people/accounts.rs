@@ -1,0 +1,351 @@
+//! Accounts: login codes, passwords, sessions, public profiles and roles.
+
+mod profiles;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use mallbox_storage::{
+    CheckOutcome, IssueOutcome, Limit, Phone, RateLimitOutcome, Role, Timestamp, TokenHash, User, UserId,
+};
+use sha2::{Digest, Sha256};
+
+use super::passwords::Passwords;
+use super::sms::{Inbox, SmsSender};
+use crate::mall::base::caches::PublicProfile;
+use crate::mall::base::{Context, Failure, InputError, Random, Refusal};
+
+pub use self::profiles::{FullProfile, ProfileEdit};
+
+/// The credential of a login.
+#[derive(Clone, Copy)]
+pub enum Credential<'a> {
+    /// The one-time code sent by SMS.
+    Code(&'a str),
+    /// The password that the user has set.
+    Password(&'a str),
+}
+
+/// The public part of a user: id, name and picture.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PublicUser {
+    /// The user's id.
+    pub id: UserId,
+    /// The display name.
+    pub nick_name: String,
+    /// Path of the profile picture, `""` if none.
+    pub icon: String,
+}
+
+impl From<User> for PublicUser {
+    fn from(user: User) -> Self {
+        Self { id: user.id, nick_name: user.nick_name, icon: user.icon }
+    }
+}
+
+impl PublicUser {
+    /// Loads the given users, in the order of `users`. Unknown ids are left out.
+    pub(in crate::mall) async fn of(context: &Context, users: &[UserId]) -> Result<Vec<Self>, Failure> {
+        let users = context.storage.users.those(users).await?;
+        Ok(users.into_iter().map(Self::from).collect())
+    }
+}
+
+/// The service for logins, sessions, passwords and profiles.
+pub struct Accounts {
+    context: Context,
+    random: Arc<Random>,
+    passwords: Passwords,
+    sms: Arc<dyn SmsSender>,
+    inbox: Option<Arc<Inbox>>,
+}
+
+/// Password attempts per phone: a burst of five, then one more every two minutes.
+///
+/// Correct passwords count too. A limit on wrong passwords alone would be checked before the hash and counted
+/// after it, and a burst of concurrent attempts would slip through.
+const PASSWORD_ATTEMPTS: Limit = Limit { count: 5, per: Duration::from_secs(600) };
+
+impl Accounts {
+    /// Creates the service. `inbox` is the source of `GET /demo/inbox`; if given, `sms` must send to `inbox`
+    /// as well.
+    #[must_use]
+    pub fn new(
+        context: Context,
+        random: Arc<Random>,
+        sms: Arc<dyn SmsSender>,
+        inbox: Option<Arc<Inbox>>,
+    ) -> Self {
+        Self { context, passwords: Passwords::new(random.clone()), random, sms, inbox }
+    }
+
+    /// Sends a login code to a phone.
+    ///
+    /// The code is stored before it is sent. If sending fails, the code still counts towards the limits,
+    /// because the gateway may have accepted the message. The next code is available after the usual gap.
+    ///
+    /// # Errors
+    /// [`InputError::Phone`]; [`InputError::CodeTooSoon`] with the seconds to wait; [`Refusal::Busy`] if
+    /// sending failed.
+    pub async fn send_code(&self, phone: &str, now: Timestamp) -> Result<(), Failure> {
+        let phone = Phone::parse(phone).ok_or(InputError::Phone)?;
+        let code = self.random.code();
+        let rules = &self.context.settings.codes;
+        match self.context.storage.sessions.issue_code(&phone, &code, rules, now).await? {
+            IssueOutcome::Issued => {}
+            IssueOutcome::TooSoon { retry_after } | IssueOutcome::TooMany { retry_after } => {
+                return Err(InputError::CodeTooSoon(whole_seconds(retry_after)).into());
+            }
+        }
+        self.sms.send(&phone, &code).await.map_err(|error| {
+            tracing::error!(%error, "could not send a login code");
+            Refusal::Busy.into()
+        })
+    }
+
+    /// Begins a session and returns its token.
+    ///
+    /// With a correct code, an unknown phone becomes a new user. A correct code is consumed, whatever happens
+    /// afterwards. A phone without a user or without a password is refused like a wrong password, after the
+    /// same time.
+    ///
+    /// # Errors
+    /// [`InputError::Phone`], [`InputError::Code`], [`InputError::NoCode`], [`InputError::Password`];
+    /// [`Refusal::RateLimited`] after too many password attempts; [`Refusal::Blocked`].
+    pub async fn log_in(
+        &self,
+        phone: &str,
+        proof: Credential<'_>,
+        now: Timestamp,
+    ) -> Result<String, Failure> {
+        let phone = Phone::parse(phone).ok_or(InputError::Phone)?;
+        let user = match proof {
+            Credential::Code(code) => self.user_by_code(&phone, code, now).await?,
+            Credential::Password(password) => self.user_by_password(&phone, password, now).await?,
+        };
+        self.begin(user, self.context.settings.session_ttl, now).await
+    }
+
+    /// Begins a session without a credential, for the operator of a fixture. An unknown phone becomes a new
+    /// user.
+    ///
+    /// # Errors
+    /// [`InputError::Phone`]; [`Refusal::Blocked`].
+    pub async fn let_in(
+        &self,
+        phone: &str,
+        ttl: Duration,
+        now: Timestamp,
+    ) -> Result<(UserId, String), Failure> {
+        let phone = Phone::parse(phone).ok_or(InputError::Phone)?;
+        let user = self.user_of(&phone, now).await?;
+        Ok((user, self.begin(user, ttl, now).await?))
+    }
+
+    async fn begin(&self, user: UserId, ttl: Duration, now: Timestamp) -> Result<String, Failure> {
+        let token = self.random.token();
+        let storage = &self.context.storage;
+        storage.sessions.begin(hash_of(&token), user, ttl, now).await?;
+        // Check only after the session exists: a block that this check misses is set later and ends the
+        // session. Nobody has the token yet.
+        if storage.users.get(user).await?.is_some_and(|user| user.blocked.is_some()) {
+            storage.sessions.end(hash_of(&token)).await?;
+            return Err(Refusal::Blocked.into());
+        }
+        Ok(token)
+    }
+
+    async fn user_by_code(&self, phone: &Phone, code: &str, now: Timestamp) -> Result<UserId, Failure> {
+        let storage = &self.context.storage;
+        match storage.sessions.check_code(phone, code, &self.context.settings.codes, now).await? {
+            CheckOutcome::Right => {}
+            CheckOutcome::Wrong => return Err(InputError::Code.into()),
+            CheckOutcome::NoCode => return Err(InputError::NoCode.into()),
+        }
+        self.user_of(phone, now).await
+    }
+
+    async fn user_by_password(
+        &self,
+        phone: &Phone,
+        password: &str,
+        now: Timestamp,
+    ) -> Result<UserId, Failure> {
+        self.count_password_try(phone, now).await?;
+        let user = self.context.storage.users.by_phone(phone).await?.map(|user| user.id);
+        // Ids start at 1, so id 0 has no password. The look-up takes the same time for unknown phones as for
+        // users.
+        let stored = self.context.storage.users.password(user.unwrap_or(UserId::new(0))).await?;
+        let right = self.passwords.matches(password, stored.clone()).await?;
+        let user = user.filter(|_| right).ok_or(InputError::Password)?;
+        if let Some(old) = stored.filter(|stored| Passwords::is_outdated(stored)) {
+            let new = self.passwords.hash(password).await?;
+            // Compare-and-set: a password changed a moment ago is newer and stays.
+            self.context.storage.users.replace_password(user, &old, &new, now).await?;
+        }
+        Ok(user)
+    }
+
+    async fn count_password_try(&self, phone: &Phone, now: Timestamp) -> Result<(), Failure> {
+        let key = format!("password:{}", phone.as_str());
+        match self.context.storage.rate_limits.pass(&key, PASSWORD_ATTEMPTS, now).await? {
+            RateLimitOutcome::Allowed => Ok(()),
+            RateLimitOutcome::Refused { retry_after } => Err(Refusal::RateLimited { retry_after }.into()),
+        }
+    }
+
+    /// Ends a session. An unknown session is no error.
+    ///
+    /// # Errors
+    /// [`Failure::Store`] if the store fails: the session may then still be live.
+    pub async fn log_out(&self, token: &str) -> Result<(), Failure> {
+        if is_token(token) {
+            self.context.storage.sessions.end(hash_of(token)).await?;
+        }
+        Ok(())
+    }
+
+    /// Returns the user of a live session, and extends the session. Returns `None` for a dead, unknown or
+    /// malformed token.
+    ///
+    /// Every request with a token makes this call: one SHA-256 and one look-up, in memory or in Redis.
+    ///
+    /// # Errors
+    /// [`Failure::Store`] if the store fails.
+    pub async fn who(&self, token: &str, now: Timestamp) -> Result<Option<UserId>, Failure> {
+        let Some(session) = Self::session_of(token) else { return Ok(None) };
+        // Expiry is judged by elapsed time; the extension follows the clock.
+        let doubted = self.context.doubted();
+        let ttl = self.context.settings.session_ttl + doubted;
+        Ok(self.context.storage.sessions.find(session, ttl, now - doubted).await?)
+    }
+
+    /// Returns the user of a live session without extending the session: for pages that poll on their own.
+    ///
+    /// # Errors
+    /// [`Failure::Store`] if the store fails.
+    pub async fn who_is_still_there(&self, token: &str, now: Timestamp) -> Result<Option<UserId>, Failure> {
+        let Some(session) = Self::session_of(token) else { return Ok(None) };
+        let now = self.context.expiry_now(now);
+        Ok(self.context.storage.sessions.find(session, Duration::ZERO, now).await?)
+    }
+
+    /// Returns the storage key of a token's session, whether or not the session exists; `None` if the text is
+    /// not formed like a token.
+    #[must_use]
+    pub fn session_of(token: &str) -> Option<TokenHash> {
+        is_token(token).then(|| hash_of(token))
+    }
+
+    /// Returns a user's current role from the database. Unknown and blocked users get [`Role::Customer`].
+    ///
+    /// # Errors
+    /// [`Failure::Store`] if the store fails.
+    pub async fn role(&self, user: UserId) -> Result<Role, Failure> {
+        let user = self.context.storage.users.get(user).await?;
+        Ok(user.filter(|user| user.blocked.is_none()).map_or(Role::Customer, |user| user.role))
+    }
+
+    /// Returns the public part of a user, from the cache; `None` for an unknown user.
+    ///
+    /// # Errors
+    /// [`Refusal::Busy`] if the read is rejected by load shedding; [`Failure::Store`] if the store fails.
+    pub async fn brief(&self, user: UserId, now: Timestamp) -> Result<Option<PublicUser>, Failure> {
+        let person = self.context.copies.people.get(user, now).await?;
+        Ok(person.map(|PublicProfile { nick_name, icon, .. }| PublicUser { id: user, nick_name, icon }))
+    }
+
+    /// Returns the user with this phone, and creates the user if there is none.
+    async fn user_of(&self, phone: &Phone, now: Timestamp) -> Result<UserId, Failure> {
+        let Context { storage, copies, .. } = &self.context;
+        let user = storage.users.find_or_create(phone, &self.random.nick_name(), now).await?;
+        if user.created == now {
+            // An earlier read of this id may have left a negative cache entry.
+            copies.people.changed(&[user.id]).await;
+        }
+        Ok(user.id)
+    }
+
+    /// Sets a password. A user who already has a password must supply the old one; attempts count towards the
+    /// limit of password logins.
+    ///
+    /// # Errors
+    /// [`InputError::PasswordLength`]. If an old password exists: [`InputError::Missing`] if `old` is absent,
+    /// [`InputError::OldPassword`] if `old` is wrong, [`Refusal::RateLimited`] after too many attempts.
+    /// [`Refusal::NotFound`] for an unknown user.
+    pub async fn set_password(
+        &self,
+        user: UserId,
+        old: Option<&str>,
+        new: &str,
+        now: Timestamp,
+    ) -> Result<(), Failure> {
+        Passwords::check_length(new)?;
+        let users = &self.context.storage.users;
+        let is = users.get(user).await?.ok_or(Refusal::NotFound("user"))?;
+        let stored = users.password(user).await?.filter(|stored| Passwords::is_hash(stored));
+        if stored.is_some() {
+            let old = old.filter(|old| !old.is_empty()).ok_or(InputError::Missing("oldPassword"))?;
+            self.count_password_try(&is.phone, now).await?;
+            if !self.passwords.matches(old, stored).await? {
+                return Err(InputError::OldPassword.into());
+            }
+        }
+        let hash = self.passwords.hash(new).await?;
+        if !users.put_password(user, &hash, now).await? {
+            return Err(Refusal::NotFound("user").into());
+        }
+        Ok(())
+    }
+
+    /// Returns the last code sent to a phone; `None` if there is none, or if this mall has no inbox.
+    ///
+    /// # Errors
+    /// [`InputError::Phone`].
+    pub fn inbox(&self, phone: &str) -> Result<Option<String>, Failure> {
+        let phone = Phone::parse(phone).ok_or(InputError::Phone)?;
+        Ok(self.inbox.as_ref().and_then(|inbox| inbox.last(&phone)))
+    }
+}
+
+/// Returns whether `text` is formed like a token: 48 lower-case hexadecimal digits.
+fn is_token(text: &str) -> bool {
+    text.len() == 48 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+fn hash_of(token: &str) -> TokenHash {
+    TokenHash(Sha256::digest(token.as_bytes()).into())
+}
+
+/// Rounds up to whole seconds, so that a client that waits for the result waits long enough.
+fn whole_seconds(span: Duration) -> u64 {
+    span.as_secs() + u64::from(span.subsec_nanos() > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_have_one_form() {
+        let token = Random::seeded(3).token();
+        assert!(is_token(&token));
+        for bad in [
+            "",
+            "x",
+            &token[1..],
+            &format!("{token}0"),
+            &token.replace(char::is_alphanumeric, "A"),
+            &"é".repeat(24),
+        ] {
+            assert!(!is_token(bad), "{bad}");
+        }
+    }
+
+    #[test]
+    fn seconds_to_wait_are_rounded_up() {
+        assert_eq!(whole_seconds(Duration::from_millis(54_001)), 55);
+        assert_eq!(whole_seconds(Duration::from_secs(55)), 55);
+        assert_eq!(whole_seconds(Duration::ZERO), 0);
+    }
+}

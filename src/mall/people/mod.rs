@@ -1,0 +1,15 @@
+//! Users: accounts, login codes, passwords, follows, sign-ins and visits.
+
+pub mod accounts;
+pub mod follows;
+mod passwords;
+mod salted_md5;
+pub mod sign_ins;
+pub mod sms;
+pub mod visits;
+
+pub use accounts::Accounts;
+pub use follows::Follows;
+pub use passwords::Passwords;
+pub use sign_ins::SignIns;
+pub use visits::Visits;

@@ -1,0 +1,189 @@
+//! Password hashing with Argon2id on blocking threads, at most two at a time.
+
+mod argon;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use argon2::password_hash::phc::PasswordHash;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use self::argon::Argon;
+use super::salted_md5;
+use crate::mall::base::{Failure, InputError, Random, Refusal};
+
+/// Hashes and verifies passwords.
+///
+/// One hash takes about 15 ms and 19 MiB of reused memory. At most [`AT_ONCE`](Self::AT_ONCE) hashes run at a
+/// time, off the request threads. Callers that wait longer than [`PATIENCE`](Self::PATIENCE) are rejected by
+/// load shedding.
+pub struct Passwords {
+    turns: Arc<Semaphore>,
+    argon: Arc<Argon>,
+    random: Arc<Random>,
+}
+
+/// Dummy hash, compared with when no password is stored, so that the call takes the same time. No password
+/// matches: the bytes were never the output of a hash.
+const DUMMY_HASH: &str =
+    "$argon2id$v=19$m=19456,t=2,p=1$bWFsbGJveCBub2JvZHknIQ$bm9ib2R5J3MgcGFzc3dvcmQgaGFzIHRoaXMgaGFzaC4";
+
+impl Passwords {
+    /// Maximum number of concurrent hashes: the cores of a small machine, and 38 MiB.
+    pub const AT_ONCE: usize = 2;
+    /// Longest wait for a free slot. A request must get its response within 1.5 s.
+    pub const PATIENCE: Duration = Duration::from_secs(1);
+    /// Allowed length of a password, in characters.
+    pub const LENGTHS: std::ops::RangeInclusive<usize> = 8..=72;
+
+    /// Creates a hasher. `random` supplies the salts.
+    #[must_use]
+    pub fn new(random: Arc<Random>) -> Self {
+        Self { turns: Arc::new(Semaphore::new(Self::AT_ONCE)), argon: Arc::default(), random }
+    }
+
+    /// Checks the length of a new password.
+    ///
+    /// # Errors
+    /// [`InputError::PasswordLength`].
+    pub fn check_length(password: &str) -> Result<(), InputError> {
+        if Self::LENGTHS.contains(&password.chars().count()) {
+            Ok(())
+        } else {
+            Err(InputError::PasswordLength)
+        }
+    }
+
+    /// Returns whether [`matches`](Self::matches) can verify a stored text.
+    #[must_use]
+    pub fn is_hash(stored: &str) -> bool {
+        salted_md5::is_one(stored) || PasswordHash::new(stored).is_ok()
+    }
+
+    /// Returns whether a stored hash has an outdated format from an imported mall; the next login replaces
+    /// it.
+    #[must_use]
+    pub fn is_outdated(stored: &str) -> bool {
+        salted_md5::is_one(stored)
+    }
+
+    /// Hashes a password for storage.
+    ///
+    /// # Errors
+    /// [`Refusal::Busy`] if no slot becomes free in time.
+    pub async fn hash(&self, password: &str) -> Result<String, Failure> {
+        let (password, salt) = (password.to_owned(), self.random.salt());
+        let argon = Arc::clone(&self.argon);
+        let hashed =
+            self.in_turn(move || argon.hash(password.as_bytes(), &salt).map(|hash| hash.to_string()));
+        hashed.await?.map_err(|error| Failure::Bug(format!("a password could not be hashed: {error}")))
+    }
+
+    /// Verifies a password against a stored hash. Without a stored hash, returns `false` after the same time.
+    ///
+    /// # Errors
+    /// [`Refusal::Busy`] if no slot becomes free in time.
+    pub async fn matches(&self, password: &str, stored: Option<String>) -> Result<bool, Failure> {
+        if password.chars().count() > *Self::LENGTHS.end() {
+            // Longer than any password; the time that hashing takes would reveal nothing about a user.
+            return Ok(false);
+        }
+        let (password, argon) = (password.to_owned(), Arc::clone(&self.argon));
+        self.in_turn(move || {
+            // A correct outdated password is hashed anew right afterwards, which makes up for the time saved
+            // here.
+            if stored.as_deref().is_some_and(|text| salted_md5::matches(text, &password)) {
+                return true;
+            }
+            let stored = stored.as_deref().and_then(|text| PasswordHash::new(text).ok());
+            let is_somebodys = stored.is_some();
+            let hash = stored.map_or_else(|| PasswordHash::new(DUMMY_HASH), Ok);
+            let same = hash.is_ok_and(|hash| argon.is_of(password.as_bytes(), &hash));
+            is_somebodys && same
+        })
+        .await
+    }
+
+    async fn in_turn<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Failure> {
+        let turn = self.turn().await?;
+        // The permit moves into the thread. A disconnected client does not stop its hash, so the slot is not
+        // free yet.
+        tokio::task::spawn_blocking(move || {
+            let done = work();
+            drop(turn);
+            done
+        })
+        .await
+        .map_err(|error| Failure::Bug(format!("hashing a password did not end: {error}")))
+    }
+
+    async fn turn(&self) -> Result<OwnedSemaphorePermit, Failure> {
+        match tokio::time::timeout(Self::PATIENCE, self.turns.clone().acquire_owned()).await {
+            Ok(Ok(turn)) => Ok(turn),
+            // The semaphore is never closed, so only the timeout can end the wait.
+            Ok(Err(_)) | Err(_) => Err(Refusal::Busy.into()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn passwords() -> Passwords {
+        Passwords::new(Arc::new(Random::seeded(1)))
+    }
+
+    #[tokio::test]
+    async fn a_password_matches_its_hash_and_no_other() {
+        let passwords = passwords();
+        let stored = passwords.hash("correct horse").await.unwrap();
+        assert!(stored.starts_with("$argon2id$"), "{stored}");
+        assert!(passwords.matches("correct horse", Some(stored.clone())).await.unwrap());
+        assert!(!passwords.matches("correct horsf", Some(stored.clone())).await.unwrap());
+        assert_ne!(
+            passwords.hash("correct horse").await.unwrap(),
+            stored,
+            "every hash has a salt of its own"
+        );
+    }
+
+    #[tokio::test]
+    async fn without_a_stored_password_nothing_matches() {
+        let passwords = passwords();
+        assert!(!passwords.matches("correct horse", None).await.unwrap());
+        assert!(!passwords.matches("", Some("plain text from elsewhere".to_owned())).await.unwrap());
+        assert!(!passwords.matches(&"x".repeat(100_000), None).await.unwrap());
+    }
+
+    #[tokio::test]
+    async fn nobodys_hash_costs_what_a_real_one_costs() {
+        let real = passwords().hash("correct horse").await.unwrap();
+        let cost = |text: &str| {
+            let hash = PasswordHash::new(text).unwrap();
+            (hash.algorithm, hash.version, hash.params.to_string(), hash.hash.map(|output| output.len()))
+        };
+        assert_eq!(cost(DUMMY_HASH), cost(&real));
+    }
+
+    #[tokio::test]
+    async fn who_waits_too_long_for_a_turn_is_sent_away() {
+        let passwords = passwords();
+        let _all = passwords.turns.clone().acquire_many_owned(2).await.unwrap();
+        let refused = passwords.hash("correct horse").await.unwrap_err();
+        assert!(matches!(refused, Failure::Refused(Refusal::Busy)), "{refused}");
+    }
+
+    #[test]
+    fn lengths_are_counted_in_characters() {
+        for good in ["12345678", "八个汉字也是密码", &"x".repeat(72)] {
+            assert_eq!(Passwords::check_length(good), Ok(()), "{good}");
+        }
+        for bad in ["", "1234567", "七个汉字不够长", &"x".repeat(73)] {
+            assert_eq!(Passwords::check_length(bad), Err(InputError::PasswordLength), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! The running mall: services over one storage back end, and background work.
+
+use std::sync::Arc;
+
+use jiff::tz::TimeZone;
+use mallbox_storage::{Storage, StoreError, deadlines};
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use super::base::cache_aside::CacheMetrics;
+use super::base::chores::Chores;
+use super::base::last_run::{StoreLastRun, compare_with_last_run};
+use super::base::{AuditLog, Clock, Context, IMPORTED, Random, Settings};
+use super::catalogue::refresh_caches::RefreshCaches;
+use super::catalogue::{Shops, Vouchers};
+use super::operator::UserAdmin;
+use super::operator::ledger::LedgerCheck;
+use super::operator::{DeadLetterAdmin, OrderAdmin, ReportAdmin, SaleAdmin, VoucherAdmin};
+use super::people::sms::{Inbox, SmsSender};
+use super::people::{Accounts, Follows, SignIns, Visits};
+use super::selling::cashier::Cashier;
+use super::selling::order_workers::{OrderWorkers, WorkerMetrics};
+use super::selling::payments::{Payments, Sandbox};
+use super::selling::reconciliation::{end_blocked_sessions, load_sales};
+use super::selling::{FlashSales, Orders, Receipts, sale_chores};
+use super::writing::{Comments, Feeds, Likes, Notes, Pictures};
+
+/// Dependencies of a mall. Nothing here is process-wide.
+pub struct Dependencies {
+    /// Storage ports of the back end.
+    pub storage: Storage,
+    /// The mall's clock.
+    pub clock: Arc<dyn Clock>,
+    /// Time zone for times shown to people.
+    pub zone: TimeZone,
+    /// Settings of the mall.
+    pub settings: Settings,
+    /// Delivery of login codes.
+    pub sms: Arc<dyn SmsSender>,
+    /// Source of `GET /demo/inbox` in a demo; `sms` must deliver to the same inbox.
+    pub inbox: Option<Arc<Inbox>>,
+    /// The payment gateway.
+    pub payments: Arc<dyn Payments>,
+    /// Source of codes and tokens.
+    pub random: Arc<Random>,
+}
+
+impl Dependencies {
+    /// Creates dependencies for tests, benches and templates: UTC, no limits, imaginary money, login codes
+    /// that nobody reads, and a fixed random seed.
+    #[must_use]
+    pub fn simulated(storage: Storage, clock: Arc<dyn Clock>) -> Self {
+        Self {
+            storage,
+            clock,
+            zone: TimeZone::UTC,
+            settings: Settings::default().without_limits(),
+            sms: Arc::new(Inbox::default()),
+            inbox: None,
+            payments: Arc::new(Sandbox::default()),
+            random: Arc::new(Random::seeded(0)),
+        }
+    }
+}
+
+/// The running mall.
+pub struct Mall {
+    /// Dependencies shared by all services.
+    pub context: Context,
+    /// Users: login, profile and password.
+    pub accounts: Accounts,
+    /// Feeds of followed users' notes.
+    pub feeds: Feeds,
+    /// Likes of notes and comments.
+    pub likes: Likes,
+    /// Follows between users.
+    pub follows: Follows,
+    /// Notes about shops.
+    pub notes: Notes,
+    /// Comments on notes.
+    pub comments: Comments,
+    /// Shops and shop types.
+    pub shops: Arc<Shops>,
+    /// Pictures uploaded by users.
+    pub pictures: Pictures,
+    /// Daily sign-ins of users.
+    pub sign_ins: SignIns,
+    /// Counts of visits and visitors.
+    pub visits: Visits,
+    /// Vouchers of shops.
+    pub vouchers: Vouchers,
+    /// Flash sales and claims.
+    pub sales: FlashSales,
+    /// Orders and their steps.
+    pub orders: Orders,
+    /// Receipt codes for the counter.
+    pub receipts: Receipts,
+    /// Users from the operator's side.
+    pub people: UserAdmin,
+    /// Audit log of operators' actions.
+    pub audit: AuditLog,
+    /// Sales from the operator's side.
+    pub sale_office: SaleAdmin,
+    /// Vouchers from the operator's side.
+    pub voucher_office: VoucherAdmin,
+    /// Orders from the operator's side.
+    pub order_office: OrderAdmin,
+    /// Dead letters: claims that did not become orders.
+    pub dead_letter_office: DeadLetterAdmin,
+    /// Reported notes and comments.
+    pub report_office: ReportAdmin,
+    /// The ledger check.
+    pub ledger: LedgerCheck,
+    /// Whether the mall was imported. Pictures named by imported data may be missing then.
+    pub is_imported: bool,
+    workers: OrderWorkers,
+    chores: Chores,
+}
+
+impl Mall {
+    /// Creates the services. Loads the sales that have not ended, and the deadlines of unpaid orders.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the store cannot be read.
+    pub async fn open(means: Dependencies) -> Result<Arc<Self>, StoreError> {
+        let Dependencies { storage, clock, zone, settings, sms, inbox, payments, random } = means;
+        let is_imported = storage.upkeep.setting(IMPORTED).await?.is_some();
+        let context = Context::new(storage, Arc::clone(&clock), zone, Arc::new(settings));
+        let sales = FlashSales::new(context.clone());
+        let cashier = Cashier::new(context.clone(), payments);
+        let shops = Arc::new(Shops::new(context.clone()));
+        let pictures = Pictures::new(context.clone(), Arc::clone(&random));
+        let mut chores = sale_chores::chores(&context, &sales, &cashier);
+        chores.push(Arc::new(RefreshCaches::new(&shops, &sales)));
+        let visits = Visits::new(context.clone());
+        chores.extend([pictures.sweeper(), Feeds::passer(&context), visits.gatherer()]);
+        if context.clock.is_machines() {
+            compare_with_last_run(&context).await?;
+            chores.push(Arc::new(StoreLastRun::new(&context)));
+        }
+        let audit = AuditLog::new(context.clone());
+        let orders = Orders::new(context.clone(), cashier);
+        let books = LedgerCheck::new(context.clone(), sales.clone());
+        let sale_office =
+            SaleAdmin::new(context.clone(), sales.clone(), Arc::clone(&shops), books.clone(), audit.clone());
+        let mall = Self {
+            feeds: Feeds::new(context.clone()),
+            likes: Likes::new(context.clone()),
+            follows: Follows::new(context.clone()),
+            notes: Notes::new(context.clone(), audit.clone(), pictures.clone()),
+            comments: Comments::new(context.clone(), audit.clone()),
+            report_office: ReportAdmin::new(context.clone(), audit.clone()),
+            sign_ins: SignIns::new(context.clone()),
+            visits,
+            vouchers: Vouchers::new(context.clone(), sales.clone()),
+            is_imported,
+            pictures,
+            receipts: Receipts::new(context.clone(), orders.clone(), Arc::clone(&random)),
+            people: UserAdmin::new(context.clone(), audit.clone(), Arc::clone(&random)),
+            accounts: Accounts::new(context.clone(), random, sms, inbox),
+            voucher_office: VoucherAdmin::new(
+                context.clone(),
+                sales.clone(),
+                sale_office.clone(),
+                audit.clone(),
+            ),
+            sale_office,
+            shops,
+            order_office: OrderAdmin::new(context.clone(), orders.clone(), audit.clone()),
+            dead_letter_office: DeadLetterAdmin::new(
+                context.clone(),
+                sales.clone(),
+                orders.clone(),
+                audit.clone(),
+            ),
+            orders,
+            audit,
+            ledger: books,
+            workers: OrderWorkers::new(context.clone()),
+            sales,
+            chores: Chores::new(clock, chores),
+            context,
+        };
+        let storage = &mall.context.storage;
+        load_sales(&mall.sales, mall.context.now()).await?;
+        deadlines::restore(&*storage.deadlines, &*storage.orders, None).await?;
+        // Not a reason to fail the start: on a full disk, for example, nothing can be bought either.
+        if let Err(error) = end_blocked_sessions(storage).await {
+            tracing::error!(%error, "could not end the sessions of blocked users");
+        }
+        Ok(Arc::new(mall))
+    }
+
+    /// Starts the background work on the current runtime.
+    #[must_use]
+    pub fn start(self: &Arc<Self>) -> Background {
+        /// The database has a single writer: a second worker would only wait for the first.
+        const WORKERS: usize = 1;
+        let stop = CancellationToken::new();
+        let (mall, told) = (Arc::clone(self), stop.clone());
+        let workers = tokio::spawn(async move { mall.workers.run(WORKERS, told).await });
+        let (mall, told) = (Arc::clone(self), stop.clone());
+        let chores = tokio::spawn(async move {
+            mall.chores.run(told).await;
+            // The background job has stopped: store the visits still in memory.
+            mall.visits.take_down(mall.context.now()).await;
+        });
+        Background { stop, workers, chores }
+    }
+
+    /// Runs all due background jobs, and jobs that become due through the runs. Called after the clock was
+    /// moved.
+    pub async fn catch_up(&self) {
+        self.chores.run_all_due(self.context.now()).await;
+    }
+
+    /// Returns the names of the background jobs due now.
+    pub async fn chores_due(&self) -> Vec<&'static str> {
+        self.chores.due(self.context.now()).await
+    }
+
+    /// Returns the metrics of every cache.
+    #[must_use]
+    pub fn cache_figures(&self) -> Vec<Arc<CacheMetrics>> {
+        let (shops, copies) = (self.shops.cache_figures(), self.context.copies.figures());
+        shops.into_iter().chain(self.sales.cache_figures()).chain(copies).collect()
+    }
+
+    /// Returns the metrics of the order workers.
+    #[must_use]
+    pub fn worker_figures(&self) -> Arc<WorkerMetrics> {
+        self.workers.figures()
+    }
+}
+
+/// The mall's background work.
+pub struct Background {
+    stop: CancellationToken,
+    workers: JoinHandle<()>,
+    chores: JoinHandle<()>,
+}
+
+impl Background {
+    /// Stops the background work after the work in progress has finished.
+    pub async fn stop(self) {
+        self.stop.cancel();
+        // A panic has already been logged.
+        let _ = tokio::join!(self.workers, self.chores);
+    }
+
+    /// Stops the background work without waiting for the workers. Requires an order log that is
+    /// [drained](super::selling::order_workers::drained) and stays drained, so the workers have nothing in
+    /// hand.
+    pub async fn stop_drained(self) {
+        self.stop.cancel();
+        self.workers.abort();
+        let _ = tokio::join!(self.workers, self.chores);
+    }
+}

@@ -1,0 +1,22 @@
+//! Sales, claims, orders, payments and receipts.
+
+mod backpressure;
+mod batch_size;
+pub mod cashier;
+pub mod order_numbers;
+pub mod order_workers;
+pub mod orders;
+mod overdue_orders;
+pub mod payments;
+pub mod receipts;
+pub mod reconciliation;
+pub mod sale_chores;
+mod sale_terms;
+pub mod sales;
+pub(in crate::mall) mod terms_lease;
+mod voucher_cache;
+
+pub use cashier::Cashier;
+pub use orders::Orders;
+pub use receipts::Receipts;
+pub use sales::FlashSales;

@@ -1,0 +1,185 @@
+//! Background jobs for sales and orders.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use mallbox_storage::{OutboxEntry, StoreError, Timestamp};
+
+use super::cashier::Cashier;
+use super::overdue_orders::CancelOverdue;
+use super::reconciliation::Reconciliation;
+use super::sales::FlashSales;
+use crate::mall::base::Context;
+use crate::mall::base::chores::{Chore, Every};
+use crate::mall::base::sparse_log::SparseLog;
+
+/// Returns all background jobs for sales, orders and the store.
+#[must_use]
+pub fn chores(context: &Context, sales: &FlashSales, cashier: &Cashier) -> Vec<Arc<dyn Chore>> {
+    let every = |ms| Every::new(Duration::from_millis(ms));
+    vec![
+        Arc::new(CancelOverdue::new(context)),
+        Arc::new(ProcessOutbox { every: every(1_000), context: context.clone() }),
+        Arc::new(SettlePayments { every: every(5_000), cashier: cashier.clone() }),
+        Arc::new(RefreshTerms { every: every(500), sales: sales.clone() }),
+        Arc::new(Reconciliation::new(context, sales)),
+        Arc::new(CompareClocks { every: every(60_000), context: context.clone(), log: SparseLog::default() }),
+        Arc::new(Sweep { every: every(1_000), context: context.clone() }),
+    ]
+}
+
+/// Processes outbox entries: releases the unit of each closed order. The call that closed the order may have
+/// failed before releasing.
+struct ProcessOutbox {
+    every: Every,
+    context: Context,
+}
+
+impl ProcessOutbox {
+    /// Outbox entries processed per batch.
+    const AT_ONCE: u32 = 1_000;
+
+    /// Processes a batch. Returns whether more entries may be open.
+    async fn some(&self) -> Result<bool, StoreError> {
+        let storage = &self.context.storage;
+        let errands = storage.outbox.open(Self::AT_ONCE).await?;
+        if !errands.is_empty() {
+            // Most units have already been released, when the order was closed.
+            let units: Vec<_> = errands
+                .iter()
+                .map(|&OutboxEntry::Release { voucher, user, order }| (voucher, user, order))
+                .collect();
+            storage.sales.release_all(&units).await?;
+            storage.outbox.done(&errands).await?;
+        }
+        Ok(errands.len() as u64 == u64::from(Self::AT_ONCE))
+    }
+}
+
+#[async_trait]
+impl Chore for ProcessOutbox {
+    fn name(&self) -> &'static str {
+        "run errands"
+    }
+
+    async fn next_due(&self, now: Timestamp) -> Option<Timestamp> {
+        Some(self.every.next(now))
+    }
+
+    async fn run(&self, now: Timestamp) {
+        self.every.ran(now);
+        loop {
+            match self.some().await {
+                Ok(true) => {}
+                Ok(false) => return,
+                Err(error) => {
+                    tracing::warn!(%error, "could not process the outbox; the next run retries");
+                    return;
+                }
+            }
+        }
+    }
+}
+
+/// Finishes payments left half-done.
+struct SettlePayments {
+    every: Every,
+    cashier: Cashier,
+}
+
+#[async_trait]
+impl Chore for SettlePayments {
+    fn name(&self) -> &'static str {
+        "settle payments"
+    }
+
+    async fn next_due(&self, now: Timestamp) -> Option<Timestamp> {
+        Some(self.every.next(now))
+    }
+
+    async fn run(&self, now: Timestamp) {
+        self.every.ran(now);
+        if let Err(error) = self.cashier.settle(now).await {
+            tracing::warn!(%error, "could not read unfinished payments");
+        }
+    }
+}
+
+/// Refreshes the copies of the sales' terms, so that no claim waits for the database. Keeps the sales store
+/// consistent with the database.
+struct RefreshTerms {
+    every: Every,
+    sales: FlashSales,
+}
+
+#[async_trait]
+impl Chore for RefreshTerms {
+    fn name(&self) -> &'static str {
+        "refresh terms"
+    }
+
+    async fn next_due(&self, now: Timestamp) -> Option<Timestamp> {
+        self.sales.has_to_refresh().then(|| self.every.next(now))
+    }
+
+    async fn run(&self, now: Timestamp) {
+        self.every.ran(now);
+        if let Err(error) = self.sales.refresh(now).await {
+            tracing::warn!(%error, "could not refresh the terms of the sales");
+        }
+    }
+}
+
+/// Deletes expired entries from the store and retries failed work of the store.
+struct Sweep {
+    every: Every,
+    context: Context,
+}
+
+#[async_trait]
+impl Chore for Sweep {
+    fn name(&self) -> &'static str {
+        "sweep"
+    }
+
+    async fn next_due(&self, now: Timestamp) -> Option<Timestamp> {
+        Some(self.every.next(now))
+    }
+
+    async fn run(&self, now: Timestamp) {
+        self.every.ran(now);
+        // Sweeping late does no harm. Sweeping early would end sessions by a clock in doubt.
+        let expired = self.context.expiry_now(now);
+        if let Err(error) = self.context.storage.upkeep.sweep(expired).await {
+            tracing::warn!(%error, "could not delete expired entries from the store");
+        }
+    }
+}
+
+/// Warns when this machine's clock differs from the store's clock.
+struct CompareClocks {
+    every: Every,
+    context: Context,
+    log: SparseLog,
+}
+
+#[async_trait]
+impl Chore for CompareClocks {
+    fn name(&self) -> &'static str {
+        "compare clocks"
+    }
+
+    async fn next_due(&self, now: Timestamp) -> Option<Timestamp> {
+        Some(self.every.next(now))
+    }
+
+    async fn run(&self, now: Timestamp) {
+        self.every.ran(now);
+        if let (_, Some(gap)) = self.context.health().await
+            && let Some(times) = self.log.again()
+        {
+            tracing::warn!(gap_ms = gap.as_millis(), times, "{gap}");
+        }
+    }
+}

@@ -1,0 +1,464 @@
+//! Flash sales: claiming units, and the public state of a sale.
+//!
+//! Checks of a claim, in order: known sale, window, pause, level, limit of the user, length of the log. A
+//! refused claim asks the store first whether the user holds a unit.
+//!
+//! Reasons and figures: `src/decisions/0004-checks-of-a-claim.md`.
+
+mod live;
+mod views;
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+
+use mallbox_storage::{
+    Claim, ClaimOutcome, Limit, OrderId, SaleRecord, SaleUnits, ShopId, StoreError, Timestamp, UserId,
+    Voucher, VoucherId, VoucherStatus,
+};
+use parking_lot::Mutex;
+
+use super::backpressure::{Backlog, Hold, Holds};
+use super::order_numbers::OrderNumbers;
+use super::sale_terms::{CachedSale, SaleTerms};
+use super::terms_lease::{HeldTermsLease, TermsLease};
+use super::voucher_cache::VoucherCache;
+use crate::mall::base::cache_aside::CacheMetrics;
+use crate::mall::base::single_flight::{SingleFlight, shared};
+use crate::mall::base::{Context, Failure, Refusal};
+
+pub use self::live::ListedSale;
+pub use self::views::{LiveSale, RunningSale, SalePage, SaleState};
+
+/// Sales read per page when all sales are visited.
+const PAGE: u32 = 500;
+/// Time for which an ended sale stays in memory. Usually longer than a buyer's time to pay: a unit released
+/// after the end does not reload the sale.
+const EVICT_AFTER_END: Duration = Duration::from_secs(60 * 60);
+
+/// Repeated claims allowed to a holder per claim of the rate limit. Each repeat returns the existing order.
+const REPEATS_PER_CLAIM: u32 = 6;
+
+/// The flash-sale service: accepts claims. Cheap to clone; clones share one state.
+///
+/// A claim passes these checks in order: known sale, already bought, window, pause, level, rate limit per
+/// user and sale, length of the order log. Then [`Sales`](mallbox_storage::Sales) decides. A claim makes a
+/// single call to `Sales`, which also finds a unit already held by the user:
+/// [`held`](mallbox_storage::Sales::held) after a refusal, `claim` otherwise. All earlier checks use a copy
+/// of the sale's terms. The copy is at most a second old by the mall's clock; while the database cannot be
+/// read, the last copy is used.
+#[derive(Clone)]
+pub struct FlashSales {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    context: Context,
+    terms: Arc<SaleTerms>,
+    shelf: VoucherCache,
+    numbers: OrderNumbers,
+    backlog: Backlog,
+    holds: Holds,
+    puts: SingleFlight<VoucherId, Result<bool, Arc<StoreError>>>,
+    turns: TermsLease,
+    /// Sales whose terms in the sales store may differ from the database.
+    out_of_step: Mutex<HashSet<VoucherId>>,
+    /// Sales that ended at or before this instant have been dropped from memory.
+    forgotten_ms: AtomicI64,
+}
+
+impl FlashSales {
+    /// Creates the service with empty caches.
+    #[must_use]
+    pub fn new(context: Context) -> Self {
+        let inner = Inner {
+            terms: Arc::new(SaleTerms::new(context.storage.clone())),
+            shelf: VoucherCache::of(&context.storage),
+            numbers: OrderNumbers::new(),
+            backlog: Backlog::new(),
+            holds: Holds::default(),
+            puts: SingleFlight::default(),
+            turns: TermsLease::new(Arc::clone(&context.storage.locks)),
+            out_of_step: Mutex::default(),
+            forgotten_ms: AtomicI64::new(0),
+            context,
+        };
+        Self { inner: Arc::new(inner) }
+    }
+
+    /// Puts every sale that has not ended, or may still be in memory, from the database into the sales store.
+    /// Called at start, so that claims find their sales. Called later too, because an instance may have been
+    /// killed between writing the database and the sales store.
+    ///
+    /// Takes the sale-terms lease anew from time to time: reading the buyers of a sale may be slow, and
+    /// nobody could pause another sale meanwhile.
+    ///
+    /// # Errors
+    /// [`StoreError`]: some sales may not be loaded yet; the first claim loads a missing sale.
+    pub async fn load(&self, now: Timestamp) -> Result<u64, StoreError> {
+        let mut turn = self.turn().await?;
+        let mut loaded = 0;
+        let mut after = VoucherId::new(0);
+        loop {
+            let sales =
+                self.inner.context.storage.vouchers.sales(Some(now - EVICT_AFTER_END), after, PAGE).await?;
+            let Some(last) = sales.last() else { return Ok(loaded) };
+            after = last.terms.voucher;
+            for sale in sales {
+                turn = self.inner.turns.renew_if_long(turn).await?;
+                self.put_as_recorded(&turn, sale.terms.voucher, now).await?;
+                loaded += 1;
+            }
+        }
+    }
+
+    /// Claims one unit of a sale for a user. The returned order id is durable.
+    ///
+    /// # Errors
+    /// [`Failure::Refused`] with the reason. After [`Failure::Store`] the claim is in doubt: the user's
+    /// orders show whether a unit was taken.
+    pub async fn claim(&self, user: UserId, voucher: VoucherId, now: Timestamp) -> Result<OrderId, Failure> {
+        let inner = &*self.inner;
+        let known = inner.known(voucher, now).await?;
+        match inner.admit(user, &known.sale, now).await {
+            Err(Failure::Refused(refusal)) => {
+                let held = inner.held(user, voucher, &refusal, now).await?;
+                return Err(held.map_or(refusal, Refusal::AlreadyBought).into());
+            }
+            admitted => admitted?,
+        }
+        inner.holds.pass(voucher).await;
+        inner.take(user, voucher, now).await
+    }
+
+    /// Returns the current state of a sale.
+    ///
+    /// # Errors
+    /// [`Refusal::UnknownSale`]; [`Failure::Store`] if the store fails.
+    pub async fn live(&self, voucher: VoucherId, now: Timestamp) -> Result<LiveSale, Failure> {
+        let known = self.inner.known(voucher, now).await?;
+        Ok(self.inner.live(&known.sale, now).await?.0)
+    }
+
+    /// Returns the current state of a running sale for operators.
+    ///
+    /// # Errors
+    /// As [`live`](Self::live).
+    pub(in crate::mall) async fn running(
+        &self,
+        voucher: VoucherId,
+        now: Timestamp,
+    ) -> Result<RunningSale, Failure> {
+        let known = self.inner.known(voucher, now).await?;
+        let (live, units) = self.inner.live(&known.sale, now).await?;
+        let taken = units.map_or(0, |units| units.taken);
+        Ok(RunningSale { title: known.voucher.text.title.clone(), live, taken })
+    }
+
+    /// Returns the content of a sale's page.
+    ///
+    /// # Errors
+    /// [`Refusal::UnknownSale`]; [`Failure::Store`] if the store fails.
+    pub async fn page(&self, voucher: VoucherId, now: Timestamp) -> Result<SalePage, Failure> {
+        let inner = &*self.inner;
+        let known = inner.known(voucher, now).await?;
+        let shop = inner.context.copies.shops.get(known.voucher.text.shop, now).await?;
+        Ok(SalePage { voucher: known.voucher.clone(), sale: known.sale, shop })
+    }
+
+    /// Opens a sale just added to the database. On return the sale accepts claims.
+    ///
+    /// # Errors
+    /// [`Refusal::UnknownSale`]; [`Failure::Store`] if the store fails, and the first claim retries.
+    pub async fn opened(&self, voucher: VoucherId) -> Result<(), Failure> {
+        self.inner.terms.forget(voucher);
+        self.inner.puts.part(&voucher);
+        if self.inner.put(voucher).await? { Ok(()) } else { Err(Refusal::UnknownSale.into()) }
+    }
+
+    /// Acquires the exclusive lease for changing the terms of sales. Terms put into the sales store are
+    /// absolute, so an outdated number of units would undo a change. Without the lease nobody reads terms
+    /// from the database and puts them into the store.
+    ///
+    /// # Errors
+    /// [`StoreError`] if another instance holds the lease for too long, or the lock cannot be reached.
+    pub(in crate::mall) async fn turn(&self) -> Result<HeldTermsLease, StoreError> {
+        self.inner.turns.next().await
+    }
+
+    /// Marks a sale whose terms are about to change in the database or the sales store. The caller holds the
+    /// lease. Until [`tell`](Self::tell) succeeds, a background job retries.
+    pub(in crate::mall) fn mark_unsynced(&self, voucher: VoucherId) {
+        self.inner.out_of_step.lock().insert(voucher);
+    }
+
+    /// Returns whether a change of the sale is in progress in this process. During a change the database and
+    /// the sales store may legitimately differ.
+    pub(in crate::mall) fn is_changing(&self, voucher: VoucherId) -> bool {
+        self.inner.out_of_step.lock().contains(&voucher)
+    }
+
+    /// Puts the sale's terms from the database into the sales store. The caller holds the lease. An ended
+    /// sale is put only if the store still has the sale in memory. Returns the sale, or `None` if the
+    /// database has no such sale.
+    pub(in crate::mall) async fn sync_to_store(
+        &self,
+        turn: &HeldTermsLease,
+        voucher: VoucherId,
+        now: Timestamp,
+    ) -> Result<Option<SaleRecord>, StoreError> {
+        // Invalidated before the read, because the read below keeps a new copy.
+        self.inner.terms.forget(voucher);
+        let told = self.put_as_recorded(turn, voucher, now).await?;
+        if let Some(Voucher { text, .. }) = &told {
+            self.shelf_changed(text.shop).await;
+        }
+        self.inner.out_of_step.lock().remove(&voucher);
+        Ok(told.and_then(|told| told.sale))
+    }
+
+    /// Returns the vouchers on a shop's shelf, from a copy some seconds old at most.
+    pub(in crate::mall) async fn on_shelf(
+        &self,
+        shop: ShopId,
+        now: Timestamp,
+    ) -> Result<Vec<Voucher>, Failure> {
+        self.inner.shelf.of_shop(shop, now).await
+    }
+
+    /// Invalidates the copies of a shop's vouchers after a change of the vouchers or their terms.
+    pub(in crate::mall) async fn shelf_changed(&self, shop: ShopId) {
+        self.inner.shelf.changed(shop).await;
+    }
+
+    /// Invalidates the copies of one voucher of a shop after a change.
+    pub(in crate::mall) async fn voucher_changed(&self, voucher: VoucherId, shop: ShopId) {
+        self.inner.terms.forget(voucher);
+        self.shelf_changed(shop).await;
+    }
+
+    async fn put_as_recorded(
+        &self,
+        turn: &HeldTermsLease,
+        voucher: VoucherId,
+        now: Timestamp,
+    ) -> Result<Option<Voucher>, StoreError> {
+        let (storage, terms) = (&self.inner.context.storage, &self.inner.terms);
+        let changes = terms.changes();
+        let found = storage.vouchers.get(voucher).await?;
+        if let Some(found) = &found {
+            terms.keep(found, changes, now);
+        }
+        if let Some(sale) = found.as_ref().and_then(|found| found.sale)
+            && (now < sale.terms.end || storage.sales.units(voucher).await?.is_some())
+        {
+            turn.check()?;
+            storage.sales.put(sale.terms).await?;
+        }
+        Ok(found)
+    }
+
+    /// Reloads a sale from the database and the pending claims. Repairs a sales store that outlives the
+    /// process and has wrong counts.
+    ///
+    /// # Errors
+    /// [`StoreError`]: the sale may be unloaded; the next claim loads it.
+    pub(in crate::mall) async fn reload(&self, voucher: VoucherId, now: Timestamp) -> Result<(), StoreError> {
+        let turn = self.turn().await?;
+        self.inner.context.storage.sales.forget(voucher).await?;
+        self.sync_to_store(&turn, voucher, now).await?;
+        Ok(())
+    }
+
+    /// Rebuilds the Bloom filter of existing vouchers.
+    pub(in crate::mall) async fn refill_id_filter(&self) -> Result<(), StoreError> {
+        self.inner.terms.learn_ids().await
+    }
+
+    /// Returns the cache metrics of terms, shop vouchers and current sales.
+    #[must_use]
+    pub fn cache_figures(&self) -> [Arc<CacheMetrics>; 3] {
+        let [of_shop, on_sale] = self.inner.shelf.figures();
+        [self.inner.terms.figures(), of_shop, on_sale]
+    }
+
+    /// Returns whether [`refresh`](Self::refresh) has any work.
+    #[must_use]
+    pub fn has_to_refresh(&self) -> bool {
+        !self.inner.terms.is_empty() || !self.inner.out_of_step.lock().is_empty()
+    }
+
+    /// Re-reads the copies in use, so that no claim waits for the database. Retries pending puts into the
+    /// sales store.
+    ///
+    /// # Errors
+    /// [`StoreError`]: the remaining copies are read on demand.
+    pub async fn refresh(&self, now: Timestamp) -> Result<(), StoreError> {
+        let out_of_step: Vec<VoucherId> = self.inner.out_of_step.lock().iter().copied().collect();
+        for voucher in out_of_step {
+            let turn = self.turn().await?;
+            self.sync_to_store(&turn, voucher, now).await?;
+        }
+        self.inner.terms.refresh(now).await
+    }
+
+    /// Evicts sales that ended more than an hour ago from the sales store. Returns the number of newly
+    /// evicted sales. The first call counts every sale that ever ended, because another instance may have
+    /// stopped before evicting them.
+    ///
+    /// # Errors
+    /// [`StoreError`]: the next call continues.
+    pub async fn evict_ended(&self, now: Timestamp) -> Result<u64, StoreError> {
+        let storage = &self.inner.context.storage;
+        let over = now - EVICT_AFTER_END;
+        let since = Timestamp::from_millis(self.inner.forgotten_ms.load(Ordering::SeqCst));
+        let mut forgotten = 0;
+        let mut after = VoucherId::new(0);
+        loop {
+            // Keeps others from opening a listed sale again in the meantime.
+            let turn = self.turn().await?;
+            let sales = storage.vouchers.sales(Some(since), after, PAGE).await?;
+            let Some(last) = sales.last() else { break };
+            after = last.terms.voucher;
+            for sale in sales.iter().filter(|sale| sale.terms.end <= over) {
+                turn.check()?;
+                storage.sales.forget(sale.terms.voucher).await?;
+                forgotten += 1;
+            }
+        }
+        self.inner.forgotten_ms.store(since.max(over).as_millis(), Ordering::SeqCst);
+        Ok(forgotten)
+    }
+
+    /// Delays the claims of a sale for a moment, while the ledger check reads the sale.
+    pub(in crate::mall) fn hold(&self, voucher: VoucherId) -> Hold<'_> {
+        self.inner.holds.hold(voucher)
+    }
+}
+
+impl Inner {
+    /// Returns the copy of a sale whose voucher is on the shelf. Any other voucher is not for sale, even to a
+    /// user who still has the id.
+    async fn known(&self, voucher: VoucherId, now: Timestamp) -> Result<Arc<CachedSale>, Failure> {
+        let known = self.terms.get(voucher, now).await?;
+        let known = known.filter(|known| known.voucher.text.status == VoucherStatus::OnShelf);
+        Ok(known.ok_or(Refusal::UnknownSale)?)
+    }
+
+    /// Returns the state and units of a sale, given terms just read or copied. An ended sale may have left
+    /// memory and then has no units.
+    async fn live(
+        &self,
+        sale: &SaleRecord,
+        now: Timestamp,
+    ) -> Result<(LiveSale, Option<SaleUnits>), StoreError> {
+        let (terms, sales) = (sale.terms, &self.context.storage.sales);
+        let voucher = terms.voucher;
+        let mut units = sales.units(voucher).await?;
+        if units.is_none() && now < terms.end && self.put(voucher).await? {
+            units = sales.units(voucher).await?;
+        }
+        // The database's stock is the final stock of a sale that has left memory.
+        let stock = units.map_or(sale.stock, |units| units.left());
+        // Taken from the same read as `stock`, so that a progress bar never exceeds 100 %.
+        let in_all = units.map_or(terms.units, |units| units.units);
+        let state = SaleState::of(&terms, stock, now);
+        let live =
+            LiveSale { voucher, stock, units: in_all, state, at: now, begin: terms.begin, end: terms.end };
+        Ok((live, units))
+    }
+
+    /// Admits a claim to the sales store. Refuses by the sale's window, the pause, the level, the user's rate
+    /// limit and the length of the order log, in this order.
+    async fn admit(&self, user: UserId, sale: &SaleRecord, now: Timestamp) -> Result<(), Failure> {
+        let context = &self.context;
+        if let Some(closed) = sale.terms.closed(now) {
+            return Err(Refusal::from(closed).into());
+        }
+        self.check_level(user, sale.min_level, now).await?;
+        let what = format!("claim:{}", sale.terms.voucher);
+        context.within(context.settings.claim_limit, &what, user, now).await?;
+        if self.backlog.exceeds(context.settings.max_backlog, &*context.storage.order_log).await {
+            return Err(Refusal::Busy.into());
+        }
+        Ok(())
+    }
+
+    /// Returns the order of a user who already holds a unit and whose claim was refused. A holder gets the
+    /// order before any refusal. Repeats beyond the rate limit have a ceiling of their own.
+    async fn held(
+        &self,
+        user: UserId,
+        voucher: VoucherId,
+        refusal: &Refusal,
+        now: Timestamp,
+    ) -> Result<Option<OrderId>, Failure> {
+        let context = &self.context;
+        if let (Refusal::RateLimited { .. }, Some(limit)) = (refusal, context.settings.claim_limit) {
+            let count = limit.count.saturating_mul(REPEATS_PER_CLAIM);
+            let ceiling = Some(Limit { count, ..limit });
+            match context.within(ceiling, &format!("repeat:{voucher}"), user, now).await {
+                Err(Failure::Refused(_)) => return Ok(None),
+                passed => passed?,
+            }
+        }
+        Ok(context.storage.sales.held(voucher, user).await?)
+    }
+
+    /// Reads the cached user; every change of a level invalidates the cache.
+    async fn check_level(&self, user: UserId, min_level: u8, now: Timestamp) -> Result<(), Failure> {
+        if min_level == 0 {
+            return Ok(());
+        }
+        let person = self.context.copies.people.get(user, now).await?;
+        if person.is_some_and(|person| person.card.level >= min_level) {
+            Ok(())
+        } else {
+            Err(Refusal::LevelTooLow.into())
+        }
+    }
+
+    async fn take(&self, user: UserId, voucher: VoucherId, now: Timestamp) -> Result<OrderId, Failure> {
+        let storage = &self.context.storage;
+        let (order, number) = self.numbers.next(storage, voucher, now).await?;
+        let claim = Claim { order, voucher, user, at: now };
+        let mut answer = storage.sales.claim(claim).await?;
+        if answer == ClaimOutcome::Unknown && self.put(voucher).await? {
+            answer = storage.sales.claim(claim).await?;
+        }
+        let refusal = match answer {
+            ClaimOutcome::Accepted => return Ok(order),
+            ClaimOutcome::AlreadyBought(order) => Refusal::AlreadyBought(order),
+            ClaimOutcome::SoldOut => Refusal::SoldOut,
+            ClaimOutcome::NotOpen => Refusal::NotOpen,
+            ClaimOutcome::Ended => Refusal::Ended,
+            ClaimOutcome::Paused => Refusal::Paused,
+            ClaimOutcome::Unknown => Refusal::UnknownSale,
+        };
+        self.numbers.give_back(number);
+        Err(refusal.into())
+    }
+
+    /// Puts a sale's terms from the database into the sales store. Returns `false` if the database has no
+    /// such sale.
+    ///
+    /// Reads the database, not the copy: [`put`](mallbox_storage::Sales::put) sets absolute values, and an
+    /// outdated number of units would undo a change.
+    async fn put(&self, voucher: VoucherId) -> Result<bool, StoreError> {
+        let storage = &self.context.storage;
+        let put = self.puts.share(voucher, || async {
+            let turn = self.turns.next().await.map_err(Arc::new)?;
+            let changes = self.terms.changes();
+            let found = storage.vouchers.get(voucher).await.map_err(Arc::new)?;
+            let Some((found, sale)) = found.and_then(|found| found.sale.map(|sale| (found, sale))) else {
+                return Ok(false);
+            };
+            self.terms.keep(&found, changes, self.context.now());
+            turn.check().map_err(Arc::new)?;
+            storage.sales.put(sale.terms).await.map_err(Arc::new)?;
+            Ok(true)
+        });
+        put.await.map_err(|error| shared("sale terms", &error))
+    }
+}

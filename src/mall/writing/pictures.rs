@@ -1,0 +1,268 @@
+//! Uploaded pictures: re-encoded on upload, kept for as long as something refers to them.
+//!
+//! Reasons and figures: `src/decisions/0016-pictures-are-redrawn.md`.
+
+#[cfg(any(test, fuzzing))]
+#[doc(hidden)]
+pub mod fuzzing;
+mod redraw;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use mallbox_storage::{
+    NewPicture, Picture, PictureKind, PictureUsage, PutOutcome, RemoveOutcome, StoreError, Timestamp, UserId,
+};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use self::redraw::{Encoded, reencode};
+use crate::mall::base::chores::{Chore, Every};
+use crate::mall::base::{Context, Failure, InputError, Random, Refusal};
+
+/// Maximum size of an upload in bytes (5 MiB): a photograph from a phone's camera.
+pub const UPLOAD_MAX_BYTES: usize = 5 << 20;
+/// Maximum number of concurrent uploads, each with its file in memory: 160 MB together. With the default rate
+/// limit, one user alone can never occupy all slots.
+const UPLOADS_MAX: usize = 32;
+/// Maximum number of concurrent re-encodings: each keeps a core busy and takes up to 160 MB.
+const ENCODINGS_MAX: usize = 2;
+/// Longest wait of an upload for re-encoding. A photograph of 12 megapixels then takes 0.4 s, and pages time
+/// out after 2 s.
+const ENCODING_WAIT_MAX: Duration = Duration::from_millis(900);
+/// Attempts to find a free name. After a reseed with an earlier seed, the mall generates earlier names again.
+const NAME_ATTEMPTS_MAX: usize = 100;
+/// How long a picture without references is kept after its upload: the user may still be writing the text
+/// that will show the picture.
+const UNREFERENCED_KEPT: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// The service for uploaded pictures. Cheap to clone.
+#[derive(Clone)]
+pub struct Pictures {
+    context: Context,
+    random: Arc<Random>,
+    places: Arc<Semaphore>,
+    turns: Arc<Semaphore>,
+}
+
+/// A permit for one upload; covers the memory of its file.
+#[must_use]
+pub struct UploadPermit(
+    #[expect(dead_code, reason = "it is given back when this is dropped")] OwnedSemaphorePermit,
+);
+
+impl Pictures {
+    /// Creates the service.
+    #[must_use]
+    pub fn new(context: Context, random: Arc<Random>) -> Self {
+        let [places, turns] = [UPLOADS_MAX, ENCODINGS_MAX].map(|many| Arc::new(Semaphore::new(many)));
+        Self { context, random, places, turns }
+    }
+
+    /// Admits an upload by a user. Call before the file is read.
+    ///
+    /// # Errors
+    /// [`Refusal::RateLimited`]; [`Refusal::Busy`] if too many uploads are in progress.
+    pub async fn admit(&self, user: UserId, now: Timestamp) -> Result<UploadPermit, Failure> {
+        self.context.within(self.context.settings.upload_limit, "upload", user, now).await?;
+        Ok(UploadPermit(Arc::clone(&self.places).try_acquire_owned().map_err(|_| Refusal::Busy)?))
+    }
+
+    /// Re-encodes and stores the picture in `file`, whatever type the file claims to be. Returns the
+    /// picture's name, `/blogs/…`; pages request the picture below `/imgs`.
+    ///
+    /// # Errors
+    /// [`InputError::NoPicture`], [`InputError::TooManyPixels`]; [`Refusal::PicturesFull`],
+    /// [`Refusal::PictureBytesFull`]; [`Refusal::Busy`] if the wait for re-encoding takes too long.
+    pub async fn put(
+        &self,
+        _place: UploadPermit,
+        user: UserId,
+        file: Vec<u8>,
+        now: Timestamp,
+    ) -> Result<String, Failure> {
+        let turn = tokio::time::timeout(ENCODING_WAIT_MAX, Arc::clone(&self.turns).acquire_owned()).await;
+        let Ok(Ok(turn)) = turn else { return Err(Refusal::Busy.into()) };
+        // The permit moves into the work, which cannot be cancelled, and is released only after storing. So
+        // few pictures share a commit.
+        let drawn = tokio::task::spawn_blocking(move || (reencode(&file), turn)).await;
+        let (drawn, _turn) = drawn.map_err(|broken| {
+            tracing::error!(%broken, "re-encoding a picture ended abnormally");
+            InputError::NoPicture
+        })?;
+        self.keep_new(user, drawn?, now).await
+    }
+
+    async fn keep_new(&self, owner: UserId, drawn: Encoded, now: Timestamp) -> Result<String, Failure> {
+        let most = self.context.settings.picture_room;
+        let Encoded { kind, content } = drawn;
+        for _ in 0..NAME_ATTEMPTS_MAX {
+            let name = name(&self.random.uuid(), kind);
+            let picture = NewPicture { name: name.clone(), owner, kind, content: content.clone() };
+            match self.context.storage.pictures.put(picture, most, now).await? {
+                PutOutcome::Put => return Ok(name),
+                PutOutcome::NoRoom(has) => return Err(full(has, most).into()),
+                PutOutcome::NameTaken => {}
+            }
+        }
+        Err(Failure::Bug("every name for a picture is taken".to_owned()))
+    }
+
+    /// Returns the upload at a path, with or without a leading `/imgs`.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the store fails.
+    pub async fn get(&self, path: &str) -> Result<Option<Picture>, StoreError> {
+        match name_in(path) {
+            Some(name) => self.context.storage.pictures.get(&name).await,
+            None => Ok(None),
+        }
+    }
+
+    /// Protects pictures that a user is about to refer to from the sweep, as if newly uploaded. Returns the
+    /// paths that are not uploads of this user. Paths may have a leading `/imgs`.
+    ///
+    /// # Errors
+    /// [`Failure::Store`] if the store fails.
+    pub async fn keep(
+        &self,
+        owner: UserId,
+        paths: &[String],
+        now: Timestamp,
+    ) -> Result<Vec<String>, Failure> {
+        let named: Vec<Option<String>> = paths.iter().map(|path| name_in(path)).collect();
+        let names: Vec<String> = named.iter().flatten().cloned().collect();
+        // Most texts have no pictures and should not wait for a commit.
+        let others = match &*names {
+            [] => Vec::new(),
+            names => self.context.storage.pictures.keep(owner, names, now).await?,
+        };
+        let is_theirs = |name: &Option<String>| name.as_ref().is_some_and(|name| !others.contains(name));
+        let paths = paths.iter().zip(&named).filter(|(_, name)| !is_theirs(name));
+        Ok(paths.map(|(path, _)| path.clone()).collect())
+    }
+
+    /// Removes a picture uploaded by a user: at once, or once nothing refers to the picture any more. So a
+    /// picture can be taken out of a note during editing.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`] if the user has no upload at this path.
+    pub async fn remove(&self, user: UserId, path: &str) -> Result<(), Failure> {
+        let name = name_in(path).ok_or(Refusal::NotFound("picture"))?;
+        match self.context.storage.pictures.remove(user, &name).await? {
+            RemoveOutcome::Removed | RemoveOutcome::Shown => Ok(()),
+            RemoveOutcome::NotTheirs => Err(Refusal::NotFound("picture").into()),
+        }
+    }
+
+    /// Returns the background job that removes unreferenced pictures.
+    pub(in crate::mall) fn sweeper(&self) -> Arc<dyn Chore> {
+        Arc::new(SweepPictures { every: Every::new(Duration::from_secs(60)), context: self.context.clone() })
+    }
+}
+
+/// Re-encodes the picture in a file, as [`Pictures::put`] does; `None` without a picture, or if the
+/// picture is too large.
+///
+/// Takes some tenths of a second and up to 160 MB.
+#[cfg(feature = "https")]
+pub(crate) fn reencode_picture(file: &[u8]) -> Option<(PictureKind, Vec<u8>)> {
+    redraw::reencode(file).ok().map(|Encoded { kind, content }| (kind, content))
+}
+
+/// Returns the file extension of a picture.
+pub(crate) fn ending(kind: PictureKind) -> &'static str {
+    match kind {
+        PictureKind::Jpeg => "jpg",
+        PictureKind::Webp => "webp",
+    }
+}
+
+/// Builds a name such as `/blogs/7/14/4771fefb-….jpg`: hm-dianping's format, in which nested folders keep
+/// each folder small.
+fn name(uuid: &str, kind: PictureKind) -> String {
+    let folder = |at: usize| u8::from_str_radix(&uuid[at..=at], 16).unwrap_or_default();
+    format!("/blogs/{}/{}/{uuid}.{}", folder(0), folder(1), ending(kind))
+}
+
+/// Extracts the name of an upload from a path in user input; `None` if no upload can have this name.
+fn name_in(path: &str) -> Option<String> {
+    const LONGEST: usize = 100;
+    let rest = path.strip_prefix("/imgs").unwrap_or(path).trim_start_matches('/');
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-.".contains(&byte);
+    (rest.starts_with("blogs/") && rest.len() <= LONGEST && rest.bytes().all(is_plain))
+        .then(|| format!("/{rest}"))
+}
+
+fn full(has: PictureUsage, most: PictureUsage) -> Refusal {
+    if has.pictures >= most.pictures {
+        Refusal::PicturesFull(most.pictures)
+    } else {
+        Refusal::PictureBytesFull(most.bytes)
+    }
+}
+
+/// The sweep of unreferenced pictures.
+struct SweepPictures {
+    every: Every,
+    context: Context,
+}
+
+impl SweepPictures {
+    /// Pictures checked per transaction: few enough that no other writer notices the delay.
+    const AT_ONCE: u32 = 16;
+    /// Transactions per run. At this rate, the sweep checks a million and a half pictures a day.
+    const ROUNDS: usize = 64;
+}
+
+#[async_trait]
+impl Chore for SweepPictures {
+    fn name(&self) -> &'static str {
+        "sweep pictures"
+    }
+
+    async fn next_due(&self, now: Timestamp) -> Option<Timestamp> {
+        Some(self.every.next(now))
+    }
+
+    async fn run(&self, now: Timestamp) {
+        self.every.ran(now);
+        for _ in 0..Self::ROUNDS {
+            match self.context.storage.pictures.sweep(now - UNREFERENCED_KEPT, Self::AT_ONCE, now).await {
+                Ok(swept) if swept.has_more => {}
+                Ok(_) => return,
+                Err(error) => {
+                    tracing::warn!(%error, "could not remove unreferenced pictures");
+                    return;
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_found_however_its_path_is_written() {
+        let made = name(&Random::seeded(7).uuid(), PictureKind::Webp);
+        assert!(made.starts_with("/blogs/") && made.ends_with(".webp"), "{made}");
+        for path in [made.clone(), format!("/imgs{made}"), format!("/imgs/{made}"), made[1..].to_owned()] {
+            assert_eq!(name_in(&path).as_ref(), Some(&made), "{path}");
+        }
+        let long = format!("/blogs/{}", "a".repeat(100));
+        for path in
+            ["", "/", "/imgs", "/types/ms.png", "/blogs/a b", "/blogs/茶", "/imgs/imgs/blogs/a", &long]
+        {
+            assert_eq!(name_in(path), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn the_limit_that_is_met_is_told() {
+        let room = |pictures, bytes| PictureUsage { pictures, bytes };
+        assert_eq!(full(room(5, 10), room(5, 100)), Refusal::PicturesFull(5));
+        assert_eq!(full(room(4, 99), room(5, 100)), Refusal::PictureBytesFull(100));
+    }
+}
