@@ -93,6 +93,19 @@ fn what_is_covered_is_pressed_when_it_is_free() {
 
 #[test]
 #[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
+fn button_replaced_under_a_press_is_pressed_again() {
+    const REPLACED: &str = "<div onpointerdown='if (!this.isNew) { this.isNew = true; this.innerHTML += \"\" }'>\
+        <button onclick='document.title += \"sold\"'>buy</button></div>";
+    for screen in Screen::ALL {
+        let sheet = BlankPage::on(screen).with(REPLACED);
+        sheet.page.run("document.title = ''");
+        sheet.page.button("buy").click();
+        assert_eq!(sheet.page.run("document.title"), "sold");
+    }
+}
+
+#[test]
+#[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
 fn page_comes_to_rest_although_the_former_document_was_left_during_a_request() {
     let sheet = BlankPage::on(Screen::Phone);
     let shop = Fault::at_endpoint("GET /shop/{id}").delay(Duration::from_secs(60));
