@@ -109,7 +109,7 @@ impl Caches {
         }
     }
 
-    /// Returns the metrics of these caches, except shops: [`Shops`](super::ShopDirectory) reports
+    /// Returns the metrics of these caches, except shops: [`Shops`](super::shops::Shops) reports
     /// them.
     #[must_use]
     pub(super) fn figures(&self) -> [Arc<CacheMetrics>; 3] {
