@@ -12,9 +12,10 @@ use std::time::{Duration, Instant};
 use jiff::tz::TimeZone;
 use mallbox::mall::{Context, FlashSales, LedgerCheck, ManualClock, Settings};
 use mallbox_storage::{
-    Cents, FinishOptions, ImportRow, ImportedOrder, ImportedSale, ImportedVoucher, OrderId, OrderStatus,
-    Phone, Role, ShopId, Storage, Timestamp, User, UserId, VoucherId, VoucherStatus, VoucherText,
+    FinishOptions, ImportRow, ImportedOrder, ImportedSale, ImportedVoucher, OrderId, OrderStatus, Phone,
+    Role, Storage, Timestamp, User, UserId, VoucherId,
 };
+use mallbox_storage_contract::samples;
 use mallbox_storage_embedded::EmbeddedOptions;
 
 const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
@@ -88,15 +89,7 @@ async fn fill(data: &Path, count: u64) {
 }
 
 fn voucher(id: u64) -> ImportRow {
-    let text = VoucherText {
-        shop: ShopId::new(1),
-        title: "代金券".into(),
-        sub_title: String::new(),
-        rules: String::new(),
-        pay_value: Cents::new(4_750),
-        actual_value: Cents::new(10_000),
-        status: VoucherStatus::OnShelf,
-    };
+    let text = samples::voucher();
     ImportRow::Voucher(ImportedVoucher {
         id: VoucherId::new(id),
         text,

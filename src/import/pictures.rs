@@ -79,7 +79,7 @@ impl Pictures {
         Self { gathered: Some(BTreeSet::new()), ..Self::new(None, None) }
     }
 
-    /// Returns the collected addresses, at most [`MOST`].
+    /// Returns the collected addresses, at most [`ADDRESSES_MAX`].
     pub(super) fn gathered(self) -> BTreeSet<String> {
         self.gathered.unwrap_or_default()
     }

@@ -194,7 +194,7 @@ pub enum ImportSequence {
 /// Treatment of imported unpaid orders.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum UnpaidOrders {
-    /// Orders stay unpaid, keep their units, and have no deadline: [`NO_DEADLINE`](crate::NO_DEADLINE).
+    /// Orders stay unpaid, keep their units, and have no deadline: [`NO_DEADLINE`].
     #[default]
     Keep,
     /// Orders are cancelled, and their units return to the sales.

@@ -116,6 +116,18 @@ fn what_was_created_without_an_answer_is_not_created_again() {
 
 #[test]
 #[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
+fn sale_is_put_on_hold_although_the_mall_is_too_busy_at_first() {
+    let mall = evening().start().unwrap();
+    let page = at_the_console(&mall, &format!("/sale/{RUNNING}"));
+    page.forgive("503");
+    mall.faults().add(Fault::at_endpoint("POST /ops/sales/{id}/pause").error(503).times(2)).unwrap();
+    page.button("暂停").click();
+    page.sees("秒杀已暂停");
+    page.button("恢复").is_enabled();
+}
+
+#[test]
+#[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
 fn sale_that_is_put_on_hold_before_it_opens_says_so_and_goes_on() {
     let mall = evening().start().unwrap();
     let page = at_the_console(&mall, &format!("/sale/{OPENING}"));

@@ -1,6 +1,8 @@
 //! Tests of the harness: it detects failures, and acts like a user.
 
-use mallbox::fixture::Mall;
+use std::time::Duration;
+
+use mallbox::fixture::{Fault, Mall};
 
 use crate::harness::{Browser, Page, Place as _, Screen, until};
 
@@ -87,6 +89,33 @@ fn what_is_covered_is_pressed_when_it_is_free() {
         title if title == "sold" => Ok(()),
         title => Err(title.to_string()),
     });
+}
+
+#[test]
+#[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
+fn button_replaced_under_a_press_is_pressed_again() {
+    const REPLACED: &str = "<div onpointerdown='if (!this.isNew) { this.isNew = true; this.innerHTML += \"\" }'>\
+        <button onclick='document.title += \"sold\"'>buy</button></div>";
+    for screen in Screen::ALL {
+        let sheet = BlankPage::on(screen).with(REPLACED);
+        sheet.page.run("document.title = ''");
+        sheet.page.button("buy").click();
+        assert_eq!(sheet.page.run("document.title"), "sold");
+    }
+}
+
+#[test]
+#[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
+fn page_comes_to_rest_although_the_former_document_was_left_during_a_request() {
+    let sheet = BlankPage::on(Screen::Phone);
+    let shop = Fault::at_endpoint("GET /shop/{id}").delay(Duration::from_secs(60));
+    let shop = sheet.mall.faults().add(shop).unwrap();
+    let hangs = || sheet.mall.faults().list().iter().any(|fault| fault.met > 0);
+    sheet.page.run("fetch('/api/shop/1', { keepalive: true }); 0");
+    until("the request hangs", || hangs().then_some(()).ok_or("it is not there".into()));
+    sheet.page.go("/readyz");
+    sheet.page.rests();
+    assert!(sheet.mall.faults().cancel(shop));
 }
 
 #[test]

@@ -7,9 +7,10 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, ensure};
 use mallbox::mall::{Clock as _, Random, SystemClock};
 use mallbox_storage::{
-    Cents, LastOperator, NewSale, Phone, RightsChange, RightsOutcome, Role, ShopId, ShopText, ShopType,
-    ShopTypeId, Storage, StoreError, Timestamp, TokenHash, UserId, VoucherId, VoucherStatus, VoucherText,
+    LastOperator, NewSale, Phone, RightsChange, RightsOutcome, Role, Storage, StoreError, Timestamp,
+    TokenHash, UserId, VoucherId, VoucherText,
 };
+use mallbox_storage_contract::samples;
 use mallbox_storage_embedded::EmbeddedOptions;
 use sha2::{Digest as _, Sha256};
 use tokio::task::JoinSet;
@@ -137,39 +138,11 @@ where
 }
 
 async fn open_sales(storage: &Storage, size: Size, now: Timestamp) -> anyhow::Result<Vec<VoucherId>> {
-    let text = VoucherText {
-        shop: make_shop(storage, now).await?,
-        title: "One bowl of noodles".to_owned(),
-        sub_title: String::new(),
-        rules: String::new(),
-        pay_value: Cents::new(100),
-        actual_value: Cents::new(1_000),
-        status: VoucherStatus::OnShelf,
-    };
-    let sale = NewSale { units: Some(size.units), begin: now, end: now + DAY, pay_within: DAY, min_level: 0 };
+    let text = VoucherText { shop: samples::insert_shop(&*storage.shops, now).await?, ..samples::voucher() };
+    let sale = NewSale { end: now + DAY, pay_within: DAY, ..samples::sale(Some(size.units), now) };
     let mut sales = Vec::with_capacity(size.sales);
     for _ in 0..size.sales {
         sales.push(storage.vouchers.insert(&text, Some(&sale), now).await?);
     }
     Ok(sales)
-}
-
-async fn make_shop(storage: &Storage, now: Timestamp) -> anyhow::Result<ShopId> {
-    let kind = ShopType { id: ShopTypeId::new(1), name: "Noodles".to_owned(), icon: String::new(), sort: 1 };
-    storage.shops.put_type(&kind, now).await?;
-    let text = ShopText {
-        name: "Noodles".to_owned(),
-        kind: kind.id,
-        images: String::new(),
-        area: String::new(),
-        address: "localhost".to_owned(),
-        x: 120.15,
-        y: 30.33,
-        avg_price: None,
-        open_hours: String::new(),
-        sold: 0,
-        comments: 0,
-        score: 50,
-    };
-    Ok(storage.shops.insert(&text, now).await?)
 }

@@ -10,10 +10,10 @@ use mallbox::mall::people::sms::Inbox;
 use mallbox::mall::selling::payments::Sandbox;
 use mallbox::mall::{Accounts, Context, Dependencies, Failure, Mall, Random, Refusal, Settings, UserAdmin};
 use mallbox_storage::{
-    Actor, Cents, CheckOutcome, CodeRules, IssueOutcome, LastOperator, LockOwner, Locker, NewSale, Page,
-    Phone, RightsChange, RightsOutcome, Role, Sessions, ShopId, StoreError, Timestamp, TokenHash, UserFilter,
-    UserId, VoucherStatus, VoucherText,
+    Actor, CheckOutcome, CodeRules, IssueOutcome, LastOperator, LockOwner, Locker, Page, Phone, RightsChange,
+    RightsOutcome, Role, Sessions, StoreError, Timestamp, TokenHash, UserFilter, UserId,
 };
+use mallbox_storage_contract::samples;
 use mallbox_test_patience::Deadline;
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
@@ -244,23 +244,7 @@ async fn sessions_that_blocked_users_still_have_are_ended() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_start_waits_for_its_turn() {
     let w = world().await;
-    let sale = NewSale {
-        units: Some(3),
-        begin: w.now(),
-        end: w.now() + Duration::from_secs(3_600),
-        pay_within: Duration::from_secs(900),
-        min_level: 0,
-    };
-    let text = VoucherText {
-        shop: ShopId::new(1),
-        title: "t".to_owned(),
-        sub_title: String::new(),
-        rules: String::new(),
-        pay_value: Cents::new(1),
-        actual_value: Cents::new(2),
-        status: VoucherStatus::OnShelf,
-    };
-    let voucher = w.storage.vouchers.insert(&text, Some(&sale), w.now()).await.unwrap();
+    let voucher = samples::insert_sale(&*w.storage.vouchers, Some(3), w.now()).await.unwrap();
     let other = Locker::new(Arc::clone(&w.storage.locks));
     let lease = Duration::from_secs(30);
     let turn = other.hold("sale-terms", LockOwner::random(), lease, Duration::ZERO).await.unwrap().unwrap();

@@ -4,9 +4,8 @@ use std::time::Duration;
 
 use mallbox::mall::selling::sales::SaleState;
 use mallbox::mall::{Refusal, Settings};
-use mallbox_storage::{
-    Limit, NewSale, OrderStatus, Profile, ShopId, ShopText, ShopTypeId, UserId, VoucherId,
-};
+use mallbox_storage::{Limit, NewSale, OrderStatus, Profile, ShopId, UserId, VoucherId};
+use mallbox_storage_contract::samples;
 
 use super::watched::CountingVouchers;
 use super::world::{MINUTE, NOON, PAY_WITHIN, World, idle, refusal, until, with_settings, world};
@@ -296,21 +295,7 @@ async fn two_malls_in_one_process_share_nothing() {
 }
 
 async fn shop(w: &World) -> ShopId {
-    let text = ShopText {
-        name: "茶馆".to_owned(),
-        kind: ShopTypeId::new(1),
-        images: String::new(),
-        area: String::new(),
-        address: "西湖边".to_owned(),
-        x: 120.15,
-        y: 30.25,
-        avg_price: None,
-        open_hours: String::new(),
-        sold: 0,
-        comments: 0,
-        score: 45,
-    };
-    w.storage.shops.insert(&text, w.now()).await.unwrap()
+    w.storage.shops.insert(&samples::shop(), w.now()).await.unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread")]

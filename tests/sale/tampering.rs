@@ -13,6 +13,7 @@ use mallbox_storage::{
     Actor, CommentOutcome, Day, LikeChange, NewPicture, NoteText, PictureKind, PictureUsage, Post, Profile,
     ShopId, ShopText, ShopTypeId, UserId, VoucherId,
 };
+use mallbox_storage_contract::samples;
 use mallbox_test_checker::{History, LedgerReport, Promise, State, judge};
 use mallbox_test_servers::Sql;
 
@@ -65,20 +66,7 @@ async fn whole() -> Whole {
 }
 
 fn shop(kind: ShopTypeId) -> ShopText {
-    ShopText {
-        name: "103茶餐厅".into(),
-        kind,
-        images: String::new(),
-        area: String::new(),
-        address: String::new(),
-        x: 120.1,
-        y: 30.3,
-        avg_price: None,
-        open_hours: String::new(),
-        sold: 0,
-        comments: 0,
-        score: 40,
-    }
+    ShopText { kind, ..samples::shop() }
 }
 
 /// Adds everything users do besides buying.

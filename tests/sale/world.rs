@@ -18,9 +18,10 @@ use mallbox::mall::{
     Settings, Shops,
 };
 use mallbox_storage::{
-    Actor, Cents, NewSale, OrderId, OrderStatus, Phone, ShopId, Storage, Timestamp, UserId, VoucherId,
-    VoucherStatus, VoucherText, deadlines,
+    Actor, Cents, NewSale, OrderId, OrderStatus, Phone, Storage, Timestamp, UserId, VoucherId, VoucherText,
+    deadlines,
 };
+use mallbox_storage_contract::samples;
 use mallbox_storage_embedded::DiskFaults;
 use mallbox_test_patience::{self as patience, Deadline};
 use mallbox_test_servers::{MallLocation, Sql};
@@ -254,13 +255,10 @@ impl World {
     /// Adds a voucher to the database only.
     pub async fn record(&self, sale: Option<NewSale>) -> VoucherId {
         let text = VoucherText {
-            shop: ShopId::new(1),
             title: "一百元代金券".to_owned(),
-            sub_title: String::new(),
-            rules: String::new(),
             pay_value: PRICE,
             actual_value: Cents::new(10_000),
-            status: VoucherStatus::OnShelf,
+            ..samples::voucher()
         };
         self.storage.vouchers.insert(&text, sale.as_ref(), self.now()).await.unwrap()
     }

@@ -23,7 +23,7 @@ import { pause } from "./moments.js";
  */
 
 const PATIENCE_MS = 8_000;
-/** What is read may be asked for again: after so many milliseconds. */
+/** What is read, or changes nothing if repeated, may be asked for again: after so many milliseconds. */
 const AGAIN_MS = [300, 1_200];
 
 /** The mall said no, and why. */
@@ -111,17 +111,28 @@ function outdated(known) {
  * @param {Asking} [asking]
  * @returns {Promise<Answer>}
  */
-export async function read(path, asking = {}) {
+export async function read(path, asking) {
+  return persist("GET", path, asking);
+}
+
+/**
+ * Asks; tries again if no answer comes or the mall is too busy. For reads, and for changes that a repeat leaves as they are.
+ * @param {"GET" | "POST" | "PUT" | "DELETE"} method
+ * @param {string} path
+ * @param {Asking} [asking]
+ * @returns {Promise<Answer>}
+ */
+export async function persist(method, path, asking = {}) {
   for (const wait of AGAIN_MS) {
     try {
-      return await call("GET", path, asking);
+      return await call(method, path, asking);
     } catch (error) {
       const isWorthIt = error instanceof Unreachable || (error instanceof Refusal && error.status === 503);
       if (!isWorthIt || asking.signal?.aborted) throw error;
     }
     await pause(wait);
   }
-  return call("GET", path, asking);
+  return call(method, path, asking);
 }
 
 /**

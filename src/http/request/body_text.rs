@@ -16,7 +16,7 @@ use crate::language::{Bilingual, both};
 /// Reads the fields of the object in `body` into a struct.
 ///
 /// # Errors
-/// [`Wrong`]: the wrong field and the expected value.
+/// [`BadRequest`]: the wrong field and the expected value.
 pub(in crate::http) fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, BadRequest> {
     if body.trim_ascii().is_empty() {
         return Err(BadRequest::EmptyBody);

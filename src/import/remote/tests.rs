@@ -102,7 +102,6 @@ async fn pictures_are_fetched_and_drawn_anew_and_failures_are_told_by_reason() {
     let other = SocketAddr::from(([127, 0, 0, 3], inside.port()));
     here.names.insert("inside.example", other);
     let client = Client::new(Arc::new(here), RootCertStore::empty()).unwrap();
-    let client = client.within(Duration::from_millis(400));
     let addresses = [
         "/a.png?w=1",
         "/a.png?w=2",
@@ -114,7 +113,6 @@ async fn pictures_are_fetched_and_drawn_anew_and_failures_are_told_by_reason() {
         "/round",
         "/inside",
         "/file",
-        "/silent",
         "/x",
     ];
     let addresses = addresses.map(|path| format!("http://p.example{path}")).into_iter();
@@ -128,7 +126,7 @@ async fn pictures_are_fetched_and_drawn_anew_and_failures_are_told_by_reason() {
     let mut steps = Vec::new();
     let fetched =
         fetch_by(client, addresses, uploads.path(), |done, of| steps.push((done, of))).await.unwrap();
-    assert_eq!(steps.last(), Some(&(16, 16)));
+    assert_eq!(steps.last(), Some(&(15, 15)));
     let paths: BTreeSet<_> = fetched.paths.values().collect();
     assert_eq!(paths.len(), 4, "one file each: {paths:?}");
     for path in paths {
@@ -143,13 +141,25 @@ async fn pictures_are_fetched_and_drawn_anew_and_failures_are_told_by_reason() {
         (FetchError::Refused, 1),
         (FetchError::TooManyRedirects, 1),
         (FetchError::TooLarge, 1),
-        (FetchError::TooSlow, 1),
         (FetchError::NoPicture, 1),
         (FetchError::Unreachable, 2),
     ] {
         assert_eq!(fetched.failed.get(&why).map(BTreeSet::len), Some(of), "{why:?}: {fetched:?}");
     }
     assert!(!uploads.path().join(".part").exists());
+}
+
+// Apart from the others: on a busy machine a short timeout would end them too.
+#[tokio::test]
+async fn a_picture_that_does_not_come_in_time_is_too_slow() {
+    let (address, uploads) = (serve(), TempDir::new().unwrap());
+    let here = Here { names: [("p.example", address)].into(), allowed: vec![address] };
+    let client = Client::new(Arc::new(here), RootCertStore::empty()).unwrap();
+    let client = client.within(Duration::from_millis(400));
+    let silent = "http://p.example/silent".to_owned();
+    let fetched = fetch_by(client, [silent.clone()].into(), uploads.path(), |_, _| {}).await.unwrap();
+    assert_eq!(fetched.failed, [(FetchError::TooSlow, [silent].into())].into());
+    assert!(fetched.paths.is_empty());
 }
 
 #[tokio::test]

@@ -16,7 +16,7 @@ const POLL_MAX_MS: u64 = 1_000;
 /// Upper bound of the log's growth, in claims per millisecond.
 const GROWTH_MAX_PER_MS: u64 = 1_000;
 
-/// Cached length of the order log, at most [`LONGEST_MS`] old.
+/// Cached length of the order log, at most [`POLL_MAX_MS`] old.
 #[derive(Debug)]
 pub(in crate::mall) struct Backlog {
     start: Instant,

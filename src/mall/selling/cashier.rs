@@ -270,8 +270,8 @@ pub(in crate::mall) async fn release_closed(context: &Context, order: &Order) ->
     storage.deadlines.clear(&[order.id]).await
 }
 
-/// Does the work of [`closed`] for several orders closed at once, and completes their outbox entries. Leaves
-/// the deadlines to the caller.
+/// Does the work of [`release_closed`] for several orders closed at once, and completes their outbox entries.
+/// Leaves the deadlines to the caller.
 pub(in crate::mall) async fn closed_all(context: &Context, orders: &[Order]) -> Result<(), StoreError> {
     let storage = &context.storage;
     let units: Vec<_> = orders.iter().map(|order| (order.voucher, order.user, order.id)).collect();

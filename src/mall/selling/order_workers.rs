@@ -20,7 +20,7 @@ use crate::mall::base::Context;
 const ATTEMPTS_MAX: u32 = 5;
 /// Longest wait of an idle worker for a claim. Afterwards the worker checks for shutdown.
 const TAKE_TIMEOUT: Duration = Duration::from_millis(250);
-/// First pause after an error. Each further pause doubles, up to [`LONGEST_PAUSE`].
+/// First pause after an error. Each further pause doubles, up to [`BACKOFF_MAX`].
 const BACKOFF_MIN: Duration = Duration::from_millis(50);
 const BACKOFF_MAX: Duration = Duration::from_secs(2);
 /// Calls per round that the database may refuse without accepting a single claim. Beyond, the database is at
@@ -151,7 +151,7 @@ async fn supervise(worker: Worker, stop: CancellationToken) {
     }
 }
 
-/// Exponential backoff: pauses that double up to [`LONGEST_PAUSE`].
+/// Exponential backoff: pauses that double up to [`BACKOFF_MAX`].
 #[derive(Clone, Copy, Debug, Default)]
 struct Backoff(Option<Duration>);
 

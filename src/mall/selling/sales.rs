@@ -188,7 +188,7 @@ impl FlashSales {
     }
 
     /// Marks a sale whose terms are about to change in the database or the sales store. The caller holds the
-    /// lease. Until [`tell`](Self::tell) succeeds, a background job retries.
+    /// lease. Until [`sync_to_store`](Self::sync_to_store) succeeds, a background job retries.
     pub(in crate::mall) fn mark_unsynced(&self, voucher: VoucherId) {
         self.inner.out_of_step.lock().insert(voucher);
     }

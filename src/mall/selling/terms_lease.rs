@@ -46,7 +46,7 @@ impl TermsLease {
         Self { here: Arc::default(), everywhere: Locker::new(locks), head_start, owner: LockOwner::random() }
     }
 
-    /// Acquires the lease, waiting up to [`PATIENCE`] for another instance.
+    /// Acquires the lease, waiting up to [`ACQUIRE_TIMEOUT`] for another instance.
     pub(in crate::mall) async fn next(&self) -> Result<HeldTermsLease, StoreError> {
         let here = Arc::clone(&self.here).lock_owned().await;
         match self.everywhere.hold(NAME, self.owner, LEASE, ACQUIRE_TIMEOUT).await? {
@@ -58,7 +58,7 @@ impl TermsLease {
         }
     }
 
-    /// Returns the same lease, or a newly acquired lease if `turn` has been held for [`LONGEST`].
+    /// Returns the same lease, or a newly acquired lease if `turn` has been held for [`HOLD_MAX`].
     pub(in crate::mall) async fn renew_if_long(
         &self,
         turn: HeldTermsLease,

@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
+use crate::samples;
 use mallbox_storage::{
     Cents, Day, FinishOptions, ImportFinding, ImportFindings, ImportRow, ImportRowKind, ImportSequence,
     ImportedNote, ImportedOrder, ImportedSale, ImportedVoucher, Importing, NO_DEADLINE, OrderFilter, OrderId,
     OrderStatus, Page, Phone, Role, SaleUnits, ShopId, SignedDay, Timestamp, UnpaidOrders, User, UserFilter,
-    UserId, VoucherId, VoucherStatus, VoucherText, deadlines,
+    UserId, VoucherId, deadlines,
 };
 
 use crate::world::{HOUR, NOON, World};
@@ -51,15 +52,7 @@ pub fn user(id: u64) -> ImportRow {
 }
 
 fn voucher(id: VoucherId, is_sale: bool) -> ImportRow {
-    let text = VoucherText {
-        shop: ShopId::new(1),
-        title: "One bowl of noodles".to_owned(),
-        sub_title: String::new(),
-        rules: String::new(),
-        pay_value: Cents::new(100),
-        actual_value: Cents::new(1000),
-        status: VoucherStatus::OnShelf,
-    };
+    let text = samples::voucher();
     ImportRow::Voucher(ImportedVoucher { id, text, is_sale, created: NOON, updated: NOON })
 }
 

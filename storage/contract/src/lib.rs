@@ -52,6 +52,7 @@ pub mod purchases;
 pub mod rate_limits;
 pub mod reports;
 pub mod sales;
+pub mod samples;
 pub mod sequences;
 pub mod sessions;
 pub mod settings;

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::samples;
 use mallbox_storage::{
     NewPicture, Phone, Picture, PictureKind, PictureSweep, PictureUsage, Profile, PutOutcome, RemoveOutcome,
     ShopText, ShopType, ShopTypeId, Timestamp, UserId,
@@ -145,20 +146,7 @@ async fn set_icon(w: &World, user: UserId, icon: &str) {
 
 /// A shop with the given images.
 fn shop(images: String) -> ShopText {
-    ShopText {
-        name: "Tea".to_owned(),
-        kind: ShopTypeId::new(1),
-        images,
-        area: String::new(),
-        address: String::new(),
-        x: 120.0,
-        y: 30.0,
-        avg_price: None,
-        sold: 0,
-        comments: 0,
-        score: 0,
-        open_hours: String::new(),
-    }
+    ShopText { images, ..samples::shop() }
 }
 
 async fn a_sweep_takes_what_nobody_touched_and_nothing_shows(w: &World) {

@@ -1,5 +1,6 @@
 //! `Shops`: reads return what was written, and lists are stable.
 
+use crate::samples;
 use mallbox_storage::{
     LatLng, Page, PlacedShop, ShopArea, ShopId, ShopOrder, ShopText, ShopType, ShopTypeEdit, ShopTypeId,
 };
@@ -23,20 +24,7 @@ crate::cases! {
 
 /// Returns the text of a shop named `name`.
 pub fn text(name: &str) -> ShopText {
-    ShopText {
-        name: name.into(),
-        kind: ShopTypeId::new(1),
-        images: String::new(),
-        area: String::new(),
-        address: "某路 1 号".into(),
-        x: 120.149_993,
-        y: 30.334_229,
-        avg_price: None,
-        open_hours: String::new(),
-        sold: 0,
-        comments: 0,
-        score: 0,
-    }
+    ShopText { name: name.into(), ..samples::shop() }
 }
 
 fn ids(shops: &[mallbox_storage::Shop]) -> Vec<u64> {

@@ -4,10 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use mallbox_storage::{
-    Cents, Claim, LoggedClaim, NewSale, OrderId, ShopId, Storage, Terms, Timestamp, UserId, VoucherId,
-    VoucherStatus, VoucherText,
-};
+use mallbox_storage::{Claim, LoggedClaim, NewSale, OrderId, Storage, Terms, Timestamp, UserId, VoucherId};
+
+use crate::samples;
 
 /// Noon of 2026-11-21, UTC.
 pub const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
@@ -95,8 +94,9 @@ impl World {
     }
 
     async fn put_sale(&self, units: Option<u64>, pay_within: Duration) -> VoucherId {
-        let sale = NewSale { units, begin: NOON - HOUR, end: NOON + HOUR, pay_within, min_level: 0 };
-        let voucher = self.storage.vouchers.insert(&noodles(), Some(&sale), NOON - 2 * HOUR).await.unwrap();
+        let sale = NewSale { end: NOON + HOUR, pay_within, ..samples::sale(units, NOON - HOUR) };
+        let voucher =
+            self.storage.vouchers.insert(&samples::voucher(), Some(&sale), NOON - 2 * HOUR).await.unwrap();
         let terms = self.terms(voucher).await;
         self.storage.sales.put(terms).await.unwrap();
         voucher
@@ -104,7 +104,7 @@ impl World {
 
     /// Creates an ordinary voucher in the database, without a sale.
     pub async fn ordinary_voucher(&self) -> VoucherId {
-        self.storage.vouchers.insert(&noodles(), None, NOON - 2 * HOUR).await.unwrap()
+        self.storage.vouchers.insert(&samples::voucher(), None, NOON - 2 * HOUR).await.unwrap()
     }
 
     /// Returns a sale's terms from the database.
@@ -124,18 +124,6 @@ impl World {
             self.storage.order_log.done(WORKER, &taken).await.unwrap();
             all.extend(taken);
         }
-    }
-}
-
-fn noodles() -> VoucherText {
-    VoucherText {
-        shop: ShopId::new(1),
-        title: "One bowl of noodles".to_owned(),
-        sub_title: String::new(),
-        rules: String::new(),
-        pay_value: Cents::new(100),
-        actual_value: Cents::new(1000),
-        status: VoucherStatus::OnShelf,
     }
 }
 

@@ -11,9 +11,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use mallbox_storage::{
-    Cents, Claim, LogPosition, LoggedClaim, NewSale, OrderId, PersistOutcome, Phone, Profile, ShopId,
-    Storage, Timestamp, UserId, VoucherId, VoucherStatus, VoucherText,
+    Claim, LogPosition, LoggedClaim, OrderId, PersistOutcome, Phone, Profile, Storage, Timestamp, UserId,
+    VoucherId,
 };
+use mallbox_storage_contract::samples;
 use mallbox_storage_embedded::EmbeddedOptions;
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
@@ -81,18 +82,7 @@ async fn claims(storage: &Storage, orders: u64) -> Vec<LoggedClaim> {
 }
 
 async fn sale(storage: &Storage) -> VoucherId {
-    let text = VoucherText {
-        shop: ShopId::new(1),
-        title: String::new(),
-        sub_title: String::new(),
-        rules: String::new(),
-        pay_value: Cents::new(1),
-        actual_value: Cents::new(1),
-        status: VoucherStatus::OnShelf,
-    };
-    let pay_within = Duration::from_secs(900);
-    let sale = NewSale { units: Some(USERS), begin: NOON, end: Timestamp::MAX, pay_within, min_level: 0 };
-    storage.vouchers.insert(&text, Some(&sale), NOON).await.unwrap()
+    samples::insert_sale(&*storage.vouchers, Some(USERS), NOON).await.unwrap()
 }
 
 /// Writes about every 5 ms, as logins do. Returns the wait of each write.

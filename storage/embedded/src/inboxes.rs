@@ -71,7 +71,7 @@ impl Shard {
         }
     }
 
-    /// Evicts the inboxes filled first, except `but`'s, until the shard is within [`ROOM`].
+    /// Evicts the inboxes filled first, except `but`'s, until the shard is within [`SHARD_ENTRIES_MAX`].
     fn shrink(&mut self, but: UserId) {
         while self.entries > SHARD_ENTRIES_MAX {
             let others = self.slots.iter().filter(|(reader, _)| **reader != but);

@@ -113,7 +113,7 @@ enum ClaimStep {
     Refused(ClaimOutcome),
 }
 
-/// The port. The state is in [`Memory`], which a blocking thread may share while loading a sale.
+/// The port. The state is in [`SalesInMemory`], which a blocking thread may share while loading a sale.
 pub(crate) struct EmbeddedSales {
     memory: Arc<SalesInMemory>,
 }

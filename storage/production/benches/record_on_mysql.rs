@@ -10,9 +10,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use mallbox_storage::{
-    Cents, Claim, LogPosition, LoggedClaim, NewSale, OrderId, Orders, PersistOutcome, ShopId, Timestamp,
-    UserId, VoucherId, VoucherStatus, VoucherText, Vouchers,
+    Claim, LogPosition, LoggedClaim, OrderId, Orders, PersistOutcome, Timestamp, UserId, VoucherId, Vouchers,
 };
+use mallbox_storage_contract::samples;
 use mallbox_storage_embedded::EmbeddedOptions;
 use mallbox_storage_production::mysql;
 use mallbox_test_servers::MariaDb;
@@ -118,19 +118,7 @@ fn claims(voucher: VoucherId, orders: u64) -> Vec<LoggedClaim> {
 }
 
 async fn sale(record: &Record) -> VoucherId {
-    let text = VoucherText {
-        shop: ShopId::new(1),
-        title: String::new(),
-        sub_title: String::new(),
-        rules: String::new(),
-        pay_value: Cents::new(1),
-        actual_value: Cents::new(1),
-        status: VoucherStatus::OnShelf,
-    };
-    let pay_within = Duration::from_secs(900);
-    let sale =
-        NewSale { units: Some(10_000_000), begin: NOON, end: Timestamp::MAX, pay_within, min_level: 0 };
-    record.vouchers.insert(&text, Some(&sale), NOON).await.unwrap()
+    samples::insert_sale(&*record.vouchers, Some(10_000_000), NOON).await.unwrap()
 }
 
 fn spread(mut times: Vec<Duration>) -> String {

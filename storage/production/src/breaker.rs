@@ -314,7 +314,7 @@ impl Breaker {
     /// Admits a call.
     ///
     /// # Errors
-    /// [`Refused`], at once: the circuit is open, or half-open with [`TRIALS`] in flight.
+    /// [`CircuitOpenError`], at once: the circuit is open, or half-open with [`TRIALS`] in flight.
     pub(super) fn admit(self: &Arc<Self>) -> Result<Pass<'_>, CircuitOpenError> {
         let mut guarded = self.guarded.lock();
         if let Some(epoch) = guarded.circuit.admit() {

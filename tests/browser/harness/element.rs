@@ -22,6 +22,24 @@ const SPOT: &str = r#"function () {
     const isMet = this.contains(met) || met?.closest("label")?.control === this;
     return isMet ? { x, y } : { why: `${met?.outerHTML.slice(0, 120)} lies over it` };
 }"#;
+/// Watches for the next click on the element, or on its equal copy if the page replaces the element meanwhile.
+/// A control that acts on `pointerdown` prevents the default action, and may be gone before the click.
+const WATCH_CLICK: &str = r#"function () {
+    window.harnessClick?.watch.abort();
+    const watch = new AbortController();
+    const { promise, resolve } = Promise.withResolvers();
+    const isThis = (node) => node === this || (!this.isConnected && node instanceof Node && node.isEqualNode(this));
+    const hits = (event) => event.composedPath().some(isThis);
+    const click = (event) => hits(event) && resolve(true);
+    const down = (event) => event.defaultPrevented && hits(event) && resolve(true);
+    addEventListener("click", click, { capture: true, signal: watch.signal });
+    addEventListener("pointerdown", down, { signal: watch.signal });
+    window.harnessClick = { watch, promise };
+}"#;
+/// Returns whether the watched press became a click: a touch does only after the browser has ruled out a
+/// gesture. A press that opened another document leaves no watch.
+const IS_CLICKED: &str = r#"window.harnessClick
+    ? Promise.race([harnessClick.promise, new Promise((done) => setTimeout(done, 500, false))]) : true"#;
 const CHOOSE: &str = r#"function (wanted) {
     const option = [...this.options].find((option) => option.label.includes(wanted));
     if (!option) return `it offers ${[...this.options].map((option) => option.label)}`;
@@ -123,24 +141,26 @@ impl<'p> Element<'p> {
         self.at(0)
     }
 
-    /// Presses the element by touch or mouse, as soon as possible.
+    /// Presses the element by touch or mouse, as soon as possible, and again if the press had no effect on the
+    /// element: a page may replace a button between press and release.
     #[track_caller]
     pub fn click(&self) {
-        let mut last = Value::Null;
-        let spot = until(&format!("pressing {self}"), || {
-            let spot = self.call(SPOT, &[])?;
+        let mut last = None;
+        until(&format!("pressing {self}"), || {
+            let node = self.node()?;
+            let spot = self.call_of(node, SPOT, &[])?;
             if let Some(why) = spot["why"].as_str() {
                 return Err(why.to_owned());
             }
-            // Not while the element moves.
-            if last == spot {
-                Ok(spot)
-            } else {
-                last = spot;
-                Err("it moves".to_owned())
+            // Not while the element moves or is replaced.
+            if last.replace((node, spot.clone())) != Some((node, spot.clone())) {
+                return Err("it moves".to_owned());
             }
+            self.call_of(node, WATCH_CLICK, &[])?;
+            self.page.click_at(spot["x"].as_f64().unwrap(), spot["y"].as_f64().unwrap());
+            let is_clicked = until("a press becomes a click", || self.page.evaluate(IS_CLICKED));
+            if is_clicked == true { Ok(()) } else { Err("a press was lost".to_owned()) }
         });
-        self.page.click_at(spot["x"].as_f64().unwrap(), spot["y"].as_f64().unwrap());
     }
 
     /// Replaces the content with `text`.

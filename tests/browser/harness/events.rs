@@ -1,6 +1,6 @@
 //! Events of a page in the background: errors, requests in flight, and requests to intercept.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
@@ -17,7 +17,8 @@ pub struct Events {
 #[derive(Default)]
 struct State {
     complaints: Vec<String>,
-    under_way: HashSet<String>,
+    /// Requests in flight, each with the document (its loader) that sent the request.
+    under_way: HashMap<String, String>,
     cuts: Vec<Interception>,
     /// Files for the next file dialog.
     files: Vec<PathBuf>,
@@ -41,7 +42,7 @@ impl Events {
         std::mem::take(&mut self.state.lock().unwrap().complaints)
     }
 
-    /// Returns the number of requests in flight, without streams.
+    /// Returns the number of requests of the current document in flight, without streams.
     pub fn under_way(&self) -> usize {
         self.state.lock().unwrap().under_way.len()
     }
@@ -107,7 +108,13 @@ impl Listener for Events {
                 self.complain(format!("{}: {} {}", part("source"), part("text"), part("url")));
             }
             "Network.requestWillBeSent" if told["type"] != "EventSource" => {
-                self.state.lock().unwrap().under_way.insert(request());
+                let loader = told["loaderId"].as_str().unwrap_or_default().to_owned();
+                self.state.lock().unwrap().under_way.insert(request(), loader);
+            }
+            // Chromium reports no end of a request whose document was left before the response.
+            "Page.frameNavigated" if told["frame"]["parentId"].is_null() => {
+                let current = told["frame"]["loaderId"].as_str().unwrap_or_default();
+                self.state.lock().unwrap().under_way.retain(|_, loader| loader == current);
             }
             // A stream read by a script is recognized by the content type of the response.
             "Network.responseReceived" if told["response"]["mimeType"] == "text/event-stream" => {

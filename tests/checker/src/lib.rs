@@ -2,7 +2,7 @@
 //!
 //! A test records each request of its simulated clients and each response in a [`History`]. After a crash, a
 //! failover or a full disk, [`State::read`] reads the current state over HTTP, [`LedgerReport::of`] parses
-//! the output of `mallbox verify`, and [`judge`] compares both with the history:
+//! the output of `mallbox verify`, and [`judge()`] compares both with the history:
 //!
 //! ```no_run
 //! use mallbox_test_checker::{Client, History, LedgerReport, Request, State, judge};

@@ -1,6 +1,6 @@
 // What an operator does to a sale. What cannot be undone is asked about first.
 
-import { call } from "../../core/api.js";
+import { call, persist } from "../../core/api.js";
 import { mayBeDone } from "../../core/doubt.js";
 import { both } from "../../core/language.js";
 import { requestId } from "../../core/request-id.js";
@@ -39,7 +39,8 @@ export function saleActs(sale, changed) {
    * @param {string} done
    */
   async function act(what, done) {
-    await call("POST", `/ops/sales/${voucherId}/${what}`);
+    // A pause, a resumption and an end may be repeated; the mall refuses each of them while other changes take too long.
+    await persist("POST", `/ops/sales/${voucherId}/${what}`);
     say(done);
     await changed();
   }

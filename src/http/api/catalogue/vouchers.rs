@@ -130,8 +130,9 @@ async fn of_shop(State(app): State<App>, Path(shop): Path<u64>, Now(now): Now) -
 }
 
 /// A voucher from an operator. An `id` or a `type` is ignored, and so are the terms of a sale for an ordinary
-/// voucher. (Not two structs with one flattened into the other: serde could then no longer name the wrong
-/// field.)
+/// voucher.
+// Shares no struct with `EditBody` of `ops/vouchers`: with `serde(flatten)`, an error could not name the wrong
+// field.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct VoucherBody {
@@ -208,13 +209,13 @@ async fn add_sale(
     State(app): State<App>,
     Operator(user): Operator,
     Now(now): Now,
-    Json(body): Json<VoucherBody>,
+    Json(mut body): Json<VoucherBody>,
 ) -> Reply<u64> {
     let zone = &app.context.zone;
     let sale = SaleForm {
         stock: body.stock,
-        begin: instant("beginTime", body.begin_time.as_deref(), zone)?,
-        end: instant("endTime", body.end_time.as_deref(), zone)?,
+        begin: optional_time(body.begin_time.take(), zone, InputError::OutOfRange("beginTime"))?,
+        end: optional_time(body.end_time.take(), zone, InputError::OutOfRange("endTime"))?,
         pay_within: body.pay_within_seconds.map(Duration::from_secs),
         min_level: body.min_level.unwrap_or_default(),
     };
@@ -237,6 +238,11 @@ fn deed(action: &'static str, form: &VoucherForm, detail: Value) -> AuditedActio
     AuditedAction { action, subject, detail }
 }
 
-fn instant(name: &'static str, text: Option<&str>, zone: &TimeZone) -> Result<Option<Timestamp>, InputError> {
-    text.map(|text| wall_time::parse(text, zone).ok_or(InputError::OutOfRange(name))).transpose()
+/// Parses an optional wall time. `error` says that the time is invalid.
+pub(in crate::http) fn optional_time<E>(
+    text: Option<String>,
+    zone: &TimeZone,
+    error: E,
+) -> Result<Option<Timestamp>, E> {
+    text.map(|text| wall_time::parse(&text, zone).ok_or(error)).transpose()
 }

@@ -2,12 +2,12 @@
 
 use axum::extract::State;
 use jiff::tz::TimeZone;
-use mallbox_storage::{Timestamp, VoucherId};
+use mallbox_storage::VoucherId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::http::App;
-use crate::http::api::catalogue::vouchers::shelf_number;
+use crate::http::api::catalogue::vouchers::{optional_time, shelf_number};
 use crate::http::describe::Calls;
 use crate::http::request::extract::{Json, Now, Operator, Path, PollingOperator, Query};
 use crate::http::request::page_query::PageQuery;
@@ -194,12 +194,11 @@ async fn put_window(
     Path(voucher): Path<u64>,
     Json(body): Json<WindowBody>,
 ) -> Reply<SaleAnswer> {
-    let instant = |name, text: Option<String>| {
-        let parse = |text: String| wall_time::parse(&text, &app.context.zone).ok_or(Refusal::BadValue(name));
-        text.map(parse).transpose()
+    let zone = &app.context.zone;
+    let form = WindowForm {
+        begin: optional_time(body.begin_time, zone, Refusal::BadValue("beginTime"))?,
+        end: optional_time(body.end_time, zone, Refusal::BadValue("endTime"))?,
     };
-    let begin: Option<Timestamp> = instant("beginTime", body.begin_time)?;
-    let form = WindowForm { begin, end: instant("endTime", body.end_time)? };
     let view = app.sale_office.put_window(By::operator(user, now), VoucherId::new(voucher), form).await?;
     answer(&app, view)
 }

@@ -108,6 +108,7 @@ async fn one(
 }
 
 /// Changes of a voucher. A sale's window and units are changed below `/ops/sales`.
+// Shares no struct with `VoucherBody`: with `serde(flatten)`, an error could not name the wrong field.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct EditBody {

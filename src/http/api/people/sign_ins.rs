@@ -9,6 +9,7 @@ use super::accounts::BriefAnswer;
 use crate::http::App;
 use crate::http::describe::Calls;
 use crate::http::request::extract::{Login, Now, Operator, Query};
+use crate::http::request::page_query::DaysQuery;
 use crate::http::response::envelope::{Answer, Reply};
 use crate::language::both;
 use crate::mall::people::sign_ins::{Attendance, Calendar};
@@ -149,15 +150,7 @@ async fn make_up(
 }
 
 #[derive(Deserialize, JsonSchema)]
-struct Between {
-    /// The first day; default: six days before the last.
-    #[schemars(example = &"2026-11-15")]
-    #[serde(default)]
-    from: String,
-    /// The last day; default: today.
-    #[schemars(example = &"2026-11-21")]
-    #[serde(default)]
-    to: String,
+struct UsersQuery {
     /// Page of the users who signed in every day, 10 a page.
     #[schemars(example = 1)]
     #[serde(default)]
@@ -200,9 +193,9 @@ async fn attendance(
     State(app): State<App>,
     _: Operator,
     Now(now): Now,
-    Query(query): Query<Between>,
+    Query(days): Query<DaysQuery>,
+    Query(page): Query<UsersQuery>,
 ) -> Reply<AttendanceAnswer> {
-    let Between { from, to, current } = query;
-    let attendance = app.sign_ins.attendance((&from, &to), current, now).await?;
+    let attendance = app.sign_ins.attendance(days.ends(), page.current, now).await?;
     Ok(Answer::ok(AttendanceAnswer::from(attendance)).no_store())
 }

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::http::App;
 use crate::http::describe::{Calls, Input};
 use crate::http::request::extract::{Now, Operator, Query, token};
+use crate::http::request::page_query::DaysQuery;
 use crate::http::request::peer::Peer;
 use crate::http::response::envelope::{Answer, Reply};
 use crate::language::both;
@@ -61,15 +62,7 @@ impl Input for Visitor {}
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Between {
-    /// The first day; default: six days before the last.
-    #[schemars(example = &"2026-11-15")]
-    #[serde(default)]
-    from: String,
-    /// The last day; default: today.
-    #[schemars(example = &"2026-11-21")]
-    #[serde(default)]
-    to: String,
+struct ShopQuery {
     /// The shop; 0 or absent: the whole mall.
     #[schemars(example = 1)]
     shop_id: Option<u64>,
@@ -109,10 +102,10 @@ async fn visits(
     State(app): State<App>,
     _: Operator,
     Now(now): Now,
-    Query(query): Query<Between>,
+    Query(days): Query<DaysQuery>,
+    Query(query): Query<ShopQuery>,
 ) -> Reply<VisitsAnswer> {
-    let Between { from, to, shop_id } = query;
-    let shop = shop_id.filter(|shop| *shop > 0).map(ShopId::new);
-    let counts = app.visits.visits((&from, &to), shop, now).await?;
+    let shop = query.shop_id.filter(|shop| *shop > 0).map(ShopId::new);
+    let counts = app.visits.visits(days.ends(), shop, now).await?;
     Ok(Answer::ok(VisitsAnswer::from(counts)).no_store())
 }

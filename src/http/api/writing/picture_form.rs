@@ -49,7 +49,7 @@ impl PictureForm {
     /// Reads the file. The file's name and declared type are ignored, and so are other fields.
     ///
     /// # Errors
-    /// 400 for an invalid form or a second file, 413 for a file too large; [`Mistake::Missing`] without a
+    /// 400 for an invalid form or a second file, 413 for a file too large; [`InputError::Missing`] without a
     /// file.
     pub async fn file(self) -> Result<Vec<u8>, ApiError> {
         let no_form = || ApiError::bad_request(NO_FORM);

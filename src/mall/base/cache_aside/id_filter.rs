@@ -123,7 +123,8 @@ impl<I: Listed> IdFilter<I> {
 #[cfg(test)]
 mod tests {
 
-    use mallbox_storage::{Cents, Durability, Timestamp, VoucherStatus, VoucherText};
+    use mallbox_storage::{Durability, Timestamp};
+    use mallbox_storage_contract::samples;
     use mallbox_storage_embedded::EmbeddedOptions;
     use tokio::task::JoinSet;
 
@@ -133,15 +134,7 @@ mod tests {
     const VOUCHERS: u64 = NEWEST_ALWAYS_PASS + 500;
 
     async fn add(storage: &Storage, vouchers: u64) {
-        let text = VoucherText {
-            shop: ShopId::new(1),
-            title: "Tea".into(),
-            sub_title: String::new(),
-            rules: String::new(),
-            pay_value: Cents::new(1),
-            actual_value: Cents::new(2),
-            status: VoucherStatus::OnShelf,
-        };
+        let text = samples::voucher();
         let mut inserts = JoinSet::new();
         for _ in 0..vouchers {
             let (storage, text) = (storage.clone(), text.clone());

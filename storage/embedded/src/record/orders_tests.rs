@@ -2,13 +2,12 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use mallbox_storage::{
-    Cents, Claim, DeadReason, Durability, LogPosition, LoggedClaim, NewSale, OrderId, Orders as _,
-    PersistOutcome, ShopId, StoreError, Timestamp, Transition, TransitionOutcome, UserId, VoucherId,
-    VoucherStatus, VoucherText, Vouchers as _,
+    Claim, DeadReason, Durability, LogPosition, LoggedClaim, OrderId, Orders as _, PersistOutcome,
+    StoreError, Timestamp, Transition, TransitionOutcome, UserId, VoucherId,
 };
+use mallbox_storage_contract::samples;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
@@ -32,18 +31,8 @@ async fn world(units: u64) -> World {
     let path = dir.path().join("record.db");
     let database = Database::open(&path, Durability::Power, None).unwrap();
     let settled = Arc::new(Settled::new(0));
-    let text = VoucherText {
-        shop: ShopId::new(1),
-        title: String::new(),
-        sub_title: String::new(),
-        rules: String::new(),
-        pay_value: Cents::new(1),
-        actual_value: Cents::new(1),
-        status: VoucherStatus::OnShelf,
-    };
-    let pay_within = Duration::from_secs(900);
-    let sale = NewSale { units: Some(units), begin: NOON, end: Timestamp::MAX, pay_within, min_level: 0 };
-    let sale = EmbeddedVouchers::new(database.clone()).insert(&text, Some(&sale), NOON).await.unwrap();
+    let vouchers = EmbeddedVouchers::new(database.clone());
+    let sale = samples::insert_sale(&vouchers, Some(units), NOON).await.unwrap();
     let orders = EmbeddedOrders::new(database.clone(), Arc::clone(&settled));
     World { orders, settled, database, path, sale, _dir: dir }
 }

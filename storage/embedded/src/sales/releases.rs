@@ -39,8 +39,8 @@ impl SalesInMemory {
 impl BuyerSnapshot {
     /// Releases the unit if the database accounts for fewer units than the user holds. Returns whether the
     /// unit was released. `own` is the number of removals from the shard by the caller since
-    /// [`Memory::look_at`]. `None`, without any change, if the state has changed otherwise, or if a claim
-    /// is or was pending.
+    /// [`SalesInMemory::snapshot_buyer`]. `None`, without any change, if the state has changed otherwise, or
+    /// if a claim is or was pending.
     pub(super) fn release(&self, pending: &Pending, recorded: &HashSet<OrderId>, own: u64) -> Option<bool> {
         let standing = self.sale.standing.read().unwrap_or_else(PoisonError::into_inner);
         let mut buyer = self.sale.buyers.lock(self.user);

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mallbox_storage::{
-    Cents, Claim, ClaimOutcome, Durability, LoggedClaim, NewSale, OpenError, OrderId, ShopId, Storage,
-    StoreError, Timestamp, UserId, VoucherId, VoucherStatus, VoucherText,
+    Claim, ClaimOutcome, Durability, LoggedClaim, NewSale, OpenError, OrderId, Storage, StoreError,
+    Timestamp, UserId, VoucherId,
 };
+use mallbox_storage_contract::samples;
 use mallbox_storage_embedded::{DiskFaults, EmbeddedOptions};
 use tempfile::TempDir;
 
@@ -44,14 +45,8 @@ impl World {
             ..EmbeddedOptions::new(home.path().join("mall"))
         };
         let storage = mallbox_storage_embedded::open(options.clone()).await.unwrap();
-        let sale = NewSale {
-            units: Some(units),
-            begin: NOON - HOUR,
-            end: NOON + HOUR,
-            pay_within: Duration::from_secs(900),
-            min_level: 0,
-        };
-        let voucher = storage.vouchers.insert(&noodles(), Some(&sale), NOON - HOUR).await.unwrap();
+        let sale = NewSale { end: NOON + HOUR, ..samples::sale(Some(units), NOON - HOUR) };
+        let voucher = storage.vouchers.insert(&samples::voucher(), Some(&sale), NOON - HOUR).await.unwrap();
         put(&storage, voucher).await;
         Self { storage, voucher, faults, options, _home: home }
     }
@@ -167,18 +162,6 @@ pub fn order(voucher: VoucherId, number: u64) -> OrderId {
 async fn put(storage: &Storage, voucher: VoucherId) {
     let terms = storage.vouchers.get(voucher).await.unwrap().unwrap().sale.unwrap().terms;
     storage.sales.put(terms).await.unwrap();
-}
-
-fn noodles() -> VoucherText {
-    VoucherText {
-        shop: ShopId::new(1),
-        title: "One bowl of noodles".to_owned(),
-        sub_title: String::new(),
-        rules: String::new(),
-        pay_value: Cents::new(100),
-        actual_value: Cents::new(1000),
-        status: VoucherStatus::OnShelf,
-    }
 }
 
 fn copy_dir(from: &Path, to: &Path) {

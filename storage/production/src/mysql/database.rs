@@ -26,8 +26,8 @@ const BATCH_TIMEOUT: Duration = Duration::from_secs(5);
 const SNAPSHOT_TIMEOUT: Duration = Duration::from_secs(600);
 /// Interval of pings to the server while a long call runs.
 const PING_INTERVAL: Duration = Duration::from_secs(1);
-/// Attempts per job when the server rolls back a job in favour of another. The first pause is [`PAUSE`], and
-/// each further pause is four times longer.
+/// Attempts per job when the server rolls back a job in favour of another. The first pause is
+/// [`RETRY_PAUSE_MIN`], and each further pause is four times longer.
 const ATTEMPTS_MAX: u32 = 4;
 const RETRY_PAUSE_MIN: Duration = Duration::from_millis(2);
 /// A read that takes longer counts as slow: an API call has time for three such reads.
@@ -37,8 +37,8 @@ const DISCONNECT_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// The connections to the MySQL server. Cheap to clone.
 ///
-/// - Every call ends, with a result or with [`StoreError::Unavailable`] after [`QUICK`] if the server is
-///   dead, however the server died. The next call tries again; nothing has to be repaired.
+/// - Every call ends, with a result or with [`StoreError::Unavailable`] after [`CALL_TIMEOUT`] if the server
+///   is dead, however the server died. The next call tries again; nothing has to be repaired.
 /// - A job that the server rolls back in favour of another (deadlock) is retried in this module. Such a
 ///   rollback counts as no failure.
 /// - A connection returns to the pool only if known to be in order. Dropping a call's future closes the

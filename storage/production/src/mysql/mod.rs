@@ -304,8 +304,8 @@ async fn open(opts: Opts) -> Result<Conn, MysqlError> {
     Ok(conn.map_err(|_| MysqlError::Silence(CONNECT_TIMEOUT))??)
 }
 
-/// Returns the number of connections for which the server has room, given [`STATEMENTS`] prepared statements
-/// on each of ours, and the number of other connections at present.
+/// Returns the number of connections for which the server has room, given [`PREPARED_STATEMENTS_MAX`] on
+/// each of ours, and the number of other connections at present.
 async fn connection_capacity(conn: &mut Conn) -> Result<(usize, usize), MysqlError> {
     let limits: Option<(usize, usize)> =
         conn.query_first("SELECT @@max_connections, @@max_prepared_stmt_count").await?;

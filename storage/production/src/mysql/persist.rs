@@ -1,8 +1,8 @@
 //! Turns claims into orders or dead letters: the second safeguard of every sale.
 //!
 //! Nearly every batch consists of new claims with sufficient stock. So the optimistic path runs first
-//! ([`write_all`]): it inserts the orders and takes the units, and unique keys and stock verify the
-//! assumption. The row of a sale stays locked only from the taking to the commit, so that many processes can
+//! ([`write_optimistically`]): it inserts the orders and takes the units, and unique keys and stock verify
+//! the assumption. The row of a sale stays locked only from the taking to the commit, so that many processes can
 //! write orders of one sale at once. If the assumption fails, the transaction is rolled back, and the batch
 //! is examined claim by claim ([`write_each`]), with its sales locked from the beginning.
 //!
@@ -100,7 +100,8 @@ pub(super) async fn owners(
     Ok(many::select_by_keys(conn, sql, &[], &ids, owned).await?.into_iter().collect())
 }
 
-/// Writes all claims on the assumption that each is new and that stock suffices; [`Fault::Overtaken`] if not.
+/// Writes all claims on the assumption that each is new and that stock suffices; [`MysqlError::Overtaken`] if
+/// not.
 async fn write_optimistically(
     conn: &mut Conn,
     claims: &[LoggedClaim],

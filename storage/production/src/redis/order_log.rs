@@ -8,8 +8,8 @@
 //! partitions in which this process accepted claims, which keeps instances apart as long as all keep up.
 //!
 //! Only Redis tracks the claims in each worker's hands. A worker is a consumer of the group under a name
-//! unique to the process. Returned claims go to the consumer [`NOBODY`], and workers take those before new
-//! claims.
+//! unique to the process. Returned claims go to the consumer [`RETURNED_CLAIMS`], and workers take those
+//! before new claims.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use mallbox_storage::{
-    Cents, DeadReason, NewSale, OpenError, OrderStatus, PersistOutcome, Phone, ShopId, StoreError, Timestamp,
-    Transition, TransitionOutcome, UserId, VoucherId, VoucherStatus, VoucherText,
+    DeadReason, OpenError, OrderStatus, PersistOutcome, Phone, StoreError, Timestamp, Transition,
+    TransitionOutcome, UserId, VoucherId,
 };
+use mallbox_storage_contract::samples;
 use mallbox_storage_production::mysql::{self, MysqlPorts};
 use mallbox_test_patience::{self as patience, Deadline};
 use mallbox_test_servers::MariaDb;
@@ -33,18 +34,7 @@ fn phone(number: u64) -> Phone {
 
 /// A sale of ten thousand units.
 async fn sale(ports: &MysqlPorts) -> VoucherId {
-    let text = VoucherText {
-        shop: ShopId::new(1),
-        title: String::new(),
-        sub_title: String::new(),
-        rules: String::new(),
-        pay_value: Cents::new(1),
-        actual_value: Cents::new(1),
-        status: VoucherStatus::OnShelf,
-    };
-    let pay_within = Duration::from_secs(900);
-    let sale = NewSale { units: Some(10_000), begin: NOON, end: NOON + HOUR, pay_within, min_level: 0 };
-    ports.vouchers.insert(&text, Some(&sale), NOON).await.unwrap()
+    samples::insert_sale(&*ports.vouchers, Some(10_000), NOON).await.unwrap()
 }
 
 /// Awaits a call that must fail soon.
