@@ -4,6 +4,7 @@ use clap::{Args, Subcommand};
 use serde_json::Value;
 
 use super::messages::CommandFailure;
+use super::output::print;
 use super::running_mall;
 use crate::config::PlaceConfig;
 use crate::language::{Language, padded, sentence};
@@ -75,7 +76,7 @@ fn list(which: &List, l: Language) -> anyhow::Result<()> {
     let (mut before, mut left) = (which.before, which.max);
     while left > 0 {
         let entries = page(&which.mall, before, left, l)?;
-        super::print(&entries.iter().map(|entry| line(entry, l)).collect::<String>());
+        print(&entries.iter().map(|entry| line(entry, l)).collect::<String>());
         let Some(last) = entries.last().and_then(|entry| entry["number"].as_u64()) else { break };
         before = Some(last);
         left = left.saturating_sub(entries.len() as u64);
@@ -111,7 +112,7 @@ fn verify(verify: &Verify, l: Language) -> anyhow::Result<bool> {
     };
     if let Some(fault) = check.get("fault") {
         let text = fault["text"].as_str().ok_or(CommandFailure::NoVerdictOnAudit)?;
-        super::print(&sentence!(
+        print(&sentence!(
             l,
             "有误：{text}；此前的{entries}条完好\n",
             "WRONG: {text}; {entries} entries before it are in order\n"
@@ -122,14 +123,14 @@ fn verify(verify: &Verify, l: Language) -> anyhow::Result<bool> {
         && !is_still_there(&verify.mall, noted, l)?
     {
         let number = noted.number;
-        super::print(&sentence!(
+        print(&sentence!(
             l,
             "有误：第{number}条不是当初记下的那一条：日志被重写过\n",
             "WRONG: entry {number} is not the one that was noted: the log was written anew\n"
         ));
         return Ok(false);
     }
-    super::print(&sentence!(
+    print(&sentence!(
         l,
         "审计日志完好：共{entries}条，最后一条是{entries}:{head}\n",
         "the audit log is in order: {entries} entries; the last is {entries}:{head}\n"

@@ -10,6 +10,7 @@ use mallbox_storage_embedded::payment_mode_in;
 use rustix::process::{Resource, getrlimit};
 
 use super::messages::of_system;
+use super::output::print;
 use super::running_mall;
 use crate::language::{Bilingual, Language, both, padded, sentence};
 use crate::mall::{Clock as _, SystemClock};
@@ -57,7 +58,7 @@ pub(super) fn run(doctor: &Doctor, l: Language) -> bool {
         };
         table += &format!("{}  {} {text}\n", mark.spoken(l), padded(what.spoken(l), 11));
     }
-    super::print(&table);
+    print(&table);
     findings.iter().all(|(_, found)| found.is_ok())
 }
 

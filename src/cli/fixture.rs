@@ -11,6 +11,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use super::log;
 use super::messages::{CommandFailure, UsageError};
+use super::output::print;
 use super::running_mall;
 use crate::config::{LogFormat, zone};
 use crate::fixture::{Data, FixtureError, Mall};
@@ -70,7 +71,7 @@ pub(super) fn run(fixture: Fixture, l: Language) -> anyhow::Result<()> {
         FixtureError::Asked(told) => UsageError::InvalidFixture(told).into(),
         other => CommandFailure::NoFixture.with_cause(other),
     })?;
-    super::print(&(mall.line_text() + "\n"));
+    print(&(mall.line_text() + "\n"));
     running_mall::block_on(async {
         let mut stopped = signal(SignalKind::terminate())?;
         let mut interrupted = signal(SignalKind::interrupt())?;

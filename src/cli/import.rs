@@ -12,6 +12,7 @@ use mallbox_storage::{Importing, PaymentMode, Storage, StoreError, UnpaidOrders,
 use mallbox_storage_embedded::EmbeddedOptions;
 
 use super::messages::{CommandFailure, UsageError};
+use super::output::print;
 use super::{log, running_mall};
 use crate::config::{self, LocationError, LogFormat, PlaceConfig};
 use crate::import::{self, Fetched, ImportError, Report, Survey};
@@ -110,7 +111,7 @@ pub(super) fn run(import: &Import, l: Language) -> anyhow::Result<()> {
         }
         done?
     };
-    super::print(&if import.json {
+    print(&if import.json {
         format!("{:#}\n", report.json())
     } else {
         report_text(import, &report, &target, l)

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use clap::Args;
 
 use super::messages::UsageError;
+use super::output::print;
 use crate::http::manual;
 use crate::language::{Language, padded, sentence};
 
@@ -22,7 +23,7 @@ pub(super) struct Manual {
 pub(super) fn run(Manual { topic }: &Manual, l: Language) -> anyhow::Result<()> {
     let topics = manual::topics(l);
     let Some(topic) = topic else {
-        super::print(&list(&topics, l));
+        print(&list(&topics, l));
         return Ok(());
     };
     let known = topics.iter().any(|known| known.name == *topic);
@@ -32,7 +33,7 @@ pub(super) fn run(Manual { topic }: &Manual, l: Language) -> anyhow::Result<()> 
     };
     // Only the test needs the marks around the generated table.
     let lines = page.lines().filter(|line| !line.starts_with("<!--"));
-    super::print(&lines.fold(String::new(), |text, line| text + line + "\n"));
+    print(&lines.fold(String::new(), |text, line| text + line + "\n"));
     Ok(())
 }
 

@@ -10,6 +10,7 @@ mod import;
 mod log;
 mod manual;
 mod messages;
+mod output;
 mod read_only_copy;
 mod running_mall;
 mod serve;
@@ -147,21 +148,9 @@ fn with_file(typed: ArgMatches) -> anyhow::Result<ArgMatches> {
         let source = given.value_source(setting.get_id().as_str());
         matches!(source, Some(ValueSource::CommandLine | ValueSource::EnvVariable))
     };
-    let flags = config::flags(&text, &serve_command(), is_given)
+    let flags = config::flags(&text, &serve::serve_command(), is_given)
         .map_err(|mistake| UsageError::InFile(path.clone(), mistake))?;
     Ok(Cli::command().get_matches_from(std::env::args_os().chain(flags)))
-}
-
-/// Returns the clap command of `serve`.
-fn serve_command() -> clap::Command {
-    use clap::Args as _;
-    config::ServeConfig::augment_args(clap::Command::new("serve"))
-}
-
-/// Writes to standard output; a closed pipe is no error.
-fn print(text: &str) {
-    let mut out = std::io::stdout().lock();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ use rustix::process::{Resource, Rlimit, Signal, getrlimit, setrlimit};
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::messages::{CommandFailure, UsageError};
+use super::output::print;
 use super::read_only_copy;
 use crate::config::{PlaceConfig, SiteConfig};
 use crate::http::control::{Control, request_here, request_running};
@@ -208,7 +209,7 @@ impl RunningMall {
         // unhandled, the signal would end the process.
         let _heard = signal(SignalKind::from_raw(Signal::XFSZ.as_raw()))?;
         let server = bound.serve(&site(&self.app, &site_options), options)?;
-        super::print(&(self.banner(&server.address().to_string(), config.profile(), l).await + more));
+        print(&(self.banner(&server.address().to_string(), config.profile(), l).await + more));
 
         tokio::select! { _ = stopped.recv() => {} _ = interrupted.recv() => {} }
         tracing::info!("stopping: draining requests in flight");

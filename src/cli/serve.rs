@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::log;
 use super::messages::UsageError;
+use super::output::print;
 use super::running_mall;
 use super::running_mall::BootOptions;
 use crate::config::{self, ServeConfig};
@@ -17,7 +18,7 @@ use crate::mall::people::sms::{Console, SmsSender, Webhook};
 /// One sentence for the user of the command line.
 pub(super) fn run(config: ServeConfig, l: Language) -> anyhow::Result<()> {
     if config.print_config {
-        super::print(&config::example(&super::serve_command()));
+        print(&config::example(&serve_command()));
         return Ok(());
     }
     let place = config.place().map_err(UsageError::Where)?;
@@ -43,4 +44,10 @@ pub(super) fn run(config: ServeConfig, l: Language) -> anyhow::Result<()> {
         let house = running_mall::open(plan).await?;
         house.serve(bound, uploads, &config.site, l, "").await
     })
+}
+
+/// Returns the clap command of `serve`.
+pub(super) fn serve_command() -> clap::Command {
+    use clap::Args as _;
+    ServeConfig::augment_args(clap::Command::new("serve"))
 }

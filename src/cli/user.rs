@@ -6,6 +6,7 @@ use clap::{Args, Subcommand};
 use serde_json::Value;
 
 use super::messages::UsageError;
+use super::output::print;
 use super::running_mall;
 use crate::config::PlaceConfig;
 use crate::http::control::USERS_PER_PAGE;
@@ -86,7 +87,7 @@ fn list(which: &List, l: Language) -> anyhow::Result<()> {
         let path = format!("/control/users?current={page}&blocked={blocked}&phone={phone}&name={name}{role}");
         let users = running_mall::request(mall, "GET", &path, l)?;
         let users = users.as_array().map(Vec::as_slice).unwrap_or_default();
-        super::print(&users.iter().map(|user| line(user, l)).collect::<String>());
+        print(&users.iter().map(|user| line(user, l)).collect::<String>());
         if users.len() < USERS_PER_PAGE as usize {
             break;
         }
@@ -99,7 +100,7 @@ fn call(one: &One, method: &str, step: &str, l: Language) -> anyhow::Result<()> 
         return Err(UsageError::NoPhone(one.phone.clone()).into());
     }
     let user = running_mall::request(&one.mall, method, &format!("/control/users/{}{step}", one.phone), l)?;
-    super::print(&line(&user, l));
+    print(&line(&user, l));
     Ok(())
 }
 

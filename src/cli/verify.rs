@@ -3,6 +3,7 @@
 use clap::Args;
 
 use super::messages::{CommandFailure, UsageError};
+use super::output::print;
 use super::running_mall;
 use crate::config::{LocationError, PlaceConfig};
 use crate::language::Language;
@@ -35,9 +36,9 @@ pub(super) fn run(verify: &Verify, l: Language) -> anyhow::Result<bool> {
     let answer = running_mall::request(&verify.mall, method, path, l)?;
     let balances = answer["balances"].as_bool().ok_or(CommandFailure::NoLedgerResult)?;
     if verify.json {
-        super::print(&format!("{:#}\n", answer["report"]));
+        print(&format!("{:#}\n", answer["report"]));
     } else {
-        super::print(&format!("{}\n", answer["text"].as_str().unwrap_or_default().trim_end()));
+        print(&format!("{}\n", answer["text"].as_str().unwrap_or_default().trim_end()));
     }
     Ok(balances)
 }

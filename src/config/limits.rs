@@ -5,7 +5,7 @@ use std::time::Duration;
 use clap::Args;
 use mallbox_storage::{CodeRules, Limit, PictureUsage};
 
-use super::{Switch, at_least_one};
+use super::values::{Switch, at_least_one};
 use crate::mall::Settings;
 
 /// The limiting flags of `serve`.

@@ -3,6 +3,7 @@
 mod file;
 mod limits;
 mod place;
+mod values;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -19,6 +20,8 @@ use crate::place::Place;
 pub use file::{ConfigFileError, example, flags};
 pub use limits::LimitsConfig;
 pub use place::{LocationError, PlaceConfig, ServerUrl};
+pub use values::Switch;
+pub(crate) use values::at_least_one;
 
 /// The flags of `serve`. A configuration file sets them by the same names.
 #[derive(Args, Clone, Debug)]
@@ -146,15 +149,6 @@ impl From<PaymentChoice> for PaymentMode {
     }
 }
 
-/// On or off.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub enum Switch {
-    /// The limits apply.
-    On,
-    /// No limit applies.
-    Off,
-}
-
 /// Format of log lines.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum LogFormat {
@@ -213,11 +207,6 @@ impl ServeConfig {
     pub fn settings(&self) -> Settings {
         self.limits.settings()
     }
-}
-
-/// Parses a number of at least 1: with 0 connections, for example, no client could connect.
-pub(crate) fn at_least_one() -> clap::builder::RangedU64ValueParser {
-    clap::value_parser!(u64).range(1..)
 }
 
 /// Parses the name of a time zone.

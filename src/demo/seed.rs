@@ -3,15 +3,17 @@
 mod sales;
 #[cfg(test)]
 mod tests;
+mod values;
 
 use std::time::Duration;
 
 use anyhow::{Context as _, bail, ensure};
 use mallbox_storage::{
-    Actor, Cents, CommentOutcome, LikeChange, NoteId, NoteText, Page, Phone, Post, Profile, Role, ShopId,
-    ShopText, ShopType, ShopTypeId, Timestamp, UserId, VoucherId, VoucherStatus, VoucherText, geo_index,
+    Actor, CommentOutcome, LikeChange, NoteId, NoteText, Page, Phone, Post, Profile, Role, ShopId, ShopText,
+    ShopType, ShopTypeId, Timestamp, UserId, VoucherId, geo_index,
 };
 
+use self::values::{DAY, HOUR, voucher_text};
 use super::catalogue::{
     DemoComment, DemoNote, DemoPerson, DemoShop, FOLLOWS, NOTES, PEOPLE, SHOPS, TYPES, VOUCHERS, note_images,
     shop_images,
@@ -36,8 +38,6 @@ pub struct Seeded {
 
 /// Name of the setting that marks the catalogue as complete.
 const SEEDED_SETTING: &str = "demo seeded";
-const HOUR: Duration = Duration::from_secs(60 * 60);
-const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Fills a new mall with everything that does not depend on time.
 ///
@@ -206,13 +206,6 @@ async fn add_likes(mall: &Mall, people: &People, id: NoteId, number: u64) -> any
         likes.change(*user, Post::Note(id), LikeChange::Like, now).await?;
     }
     Ok(())
-}
-
-fn voucher_text(shop: u64, words: [&str; 3], cents: [i64; 2]) -> VoucherText {
-    let [title, sub_title, rules] = words.map(str::to_owned);
-    let [pay_value, actual_value] = cents.map(Cents::new);
-    let (shop, status) = (ShopId::new(shop), VoucherStatus::OnShelf);
-    VoucherText { shop, title, sub_title, rules, pay_value, actual_value, status }
 }
 
 fn shop_text(shop: &DemoShop) -> ShopText {

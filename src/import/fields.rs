@@ -4,12 +4,9 @@ use jiff::tz::{Offset, TimeZone};
 use mallbox_storage::Timestamp;
 
 use super::dump::{Cell, DumpError, Row, Value};
-use super::tables::{TABLES, Table};
+use super::tables::{LARGEST_ID, TABLES, Table};
 use crate::language::{Bilingual, bilingual_text, both};
 use crate::mall::base::wall_time;
-
-/// Largest id accepted; larger ids would leave no room for the mall's own.
-pub(super) const LARGEST_ID: u64 = 1 << 62;
 
 /// Reason why a row is not imported.
 #[derive(Debug)]

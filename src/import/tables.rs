@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use mallbox_storage::ImportSequence;
 
 use super::dump::{Found, Survey, Wanted};
-use super::fields::LARGEST_ID;
+
+/// Largest id accepted; larger ids would leave no room for the mall's own.
+pub(super) const LARGEST_ID: u64 = 1 << 62;
 
 /// Table of a row in the dump.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]

@@ -160,11 +160,11 @@ async fn a_pending_order_is_known_at_once_and_a_step_on_it_waits_for_the_record(
     let mut w = idle().await;
     let voucher = w.sale(5).await;
     let order = w.claim(1, voucher).await.unwrap();
-    let view = w.orders.get(ANNE, order).await.unwrap();
+    let view = w.orders.queries().get(ANNE, order).await.unwrap();
     assert_eq!((view.order.status, view.order.pay_value), (OrderStatus::Pending, PRICE));
     assert_eq!(view.deadline(), None, "only an unpaid order shows one");
     assert_eq!(view.title, "一百元代金券");
-    assert_eq!(w.orders.of_user(ANNE, 1).await.unwrap(), [view]);
+    assert_eq!(w.orders.queries().of_user(ANNE, 1).await.unwrap(), [view]);
     assert_eq!(refusal(w.orders.pay(ANNE, order, w.now()).await), Refusal::NotYet);
     assert_eq!(refusal(w.orders.pay(BOB, order, w.now()).await), Refusal::NotFound("order"));
     let (desk, now) = (w.orders.clone(), w.now());
@@ -183,7 +183,7 @@ async fn an_order_on_its_way_to_the_database_is_listed_once() {
     let (order, now) = (w.claim(1, w.sale(1).await).await.unwrap(), w.now());
     // A list reads the database twice while claims are pending: 200 ms and 400 ms from here.
     faults.add(Fault::at_port("orders.of_user").delay(Duration::from_millis(200))).unwrap();
-    let listing = tokio::spawn(async move { desk.of_user(ANNE, 1).await });
+    let listing = tokio::spawn(async move { desk.queries().of_user(ANNE, 1).await });
     tokio::time::sleep(Duration::from_millis(250)).await;
     w.start_workers();
     let listed: Vec<_> = listing.await.unwrap().unwrap().iter().map(|view| view.order.id).collect();
@@ -196,12 +196,12 @@ async fn an_order_is_its_owners_alone() {
     let w = world().await;
     let order = w.order(1, w.sale(5).await).await;
     let unknown = Refusal::NotFound("order");
-    assert_eq!(refusal(w.orders.get(BOB, order).await), unknown);
+    assert_eq!(refusal(w.orders.queries().get(BOB, order).await), unknown);
     assert_eq!(refusal(w.orders.pay(BOB, order, w.now()).await), unknown);
     assert_eq!(refusal(w.orders.cancel(BOB, order, w.now()).await), unknown);
     assert_eq!(refusal(w.orders.refund(BOB, order, w.now()).await), unknown);
     for id in [0, 1, u64::MAX] {
-        assert_eq!(refusal(w.orders.get(ANNE, OrderId::new(id)).await), unknown);
+        assert_eq!(refusal(w.orders.queries().get(ANNE, OrderId::new(id)).await), unknown);
         assert_eq!(refusal(w.orders.redeem(OrderId::new(id), w.now()).await), unknown);
     }
 }
@@ -220,7 +220,7 @@ async fn pages_of_orders_neither_skip_nor_repeat_while_some_are_pending() {
     }
     let mut listed = Vec::new();
     for page in 1..=4 {
-        let views = w.orders.of_user(ANNE, page).await.unwrap();
+        let views = w.orders.queries().of_user(ANNE, page).await.unwrap();
         assert_eq!(views.len(), [10, 10, 5, 0][page as usize - 1], "page {page}");
         listed.extend(views.into_iter().map(|view| (view.order.id, view.order.status)));
     }
@@ -236,7 +236,7 @@ async fn an_ordinary_voucher_is_bought_as_often_as_one_likes() {
     let first = w.orders.buy(ANNE, voucher, None, w.now()).await.unwrap();
     let second = w.orders.buy(ANNE, voucher, None, w.now()).await.unwrap();
     assert_ne!(first, second);
-    let view = w.orders.get(ANNE, first).await.unwrap();
+    let view = w.orders.queries().get(ANNE, first).await.unwrap();
     assert_eq!((view.order.status, view.deadline()), (OrderStatus::Unpaid, Some(NOON + PAY_WITHIN)));
     assert_eq!(w.orders.pay(ANNE, first, w.now()).await.unwrap().order.status, OrderStatus::Paid);
     w.advance(PAY_WITHIN).await;

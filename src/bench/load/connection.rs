@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
-use super::response::{CompleteResponse, ResponseBuffer};
-use super::{Fault, ResponseError};
+use super::error::Fault;
+use super::response::{CompleteResponse, ResponseBuffer, ResponseError};
 
 type Dial = Pin<Box<dyn Future<Output = io::Result<TcpStream>> + Send>>;
 

@@ -11,11 +11,14 @@ use std::time::{Duration, Instant};
 use tokio::time::{Sleep, sleep};
 
 use super::connection::{Connection, Step};
+use super::error::{Fault, LoadError};
 use super::pace::Pace;
 use super::ready_set::ReadySet;
+use super::report::Report;
 use super::response::CompleteResponse;
+use super::response::ResponseError;
+use super::script::{Answer, Load, Progress, Script};
 use super::tally::ReportBuilder;
-use super::{Answer, Fault, Load, LoadError, Progress, Report, ResponseError, Script};
 
 /// Consecutive faults of one connection that end the load, provided no other connection got a response
 /// meanwhile. With the pauses below, a server may be away for about a second.

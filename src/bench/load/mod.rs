@@ -14,141 +14,27 @@
 
 mod connection;
 mod driver;
+mod error;
 mod pace;
 mod ready_set;
 mod report;
 mod request;
 mod response;
+mod script;
 mod tally;
 #[cfg(test)]
 mod tests;
 
 use std::io;
-use std::net::SocketAddr;
 use std::panic::resume_unwind;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::{Duration, Instant};
 
 pub use self::response::ResponseError;
-pub use report::{Errors, Fault, Report};
+pub use error::{Fault, LoadError};
+pub use report::{Errors, Report};
 pub use request::{get, post};
+pub use script::{Answer, Load, Progress, Script};
 
 use self::driver::LoadDriver;
-
-/// Source of requests and consumer of responses.
-///
-/// Called on the load's own thread, never concurrently. Every request pays for the script's time, so
-/// implementations should neither block nor allocate.
-pub trait Script: Send + 'static {
-    /// Appends the complete next request of `connection` to the empty `buffer` and returns true. Returning
-    /// false ends the connection's work.
-    ///
-    /// `connection` is below [`Load::connections`] and does not change over a re-dial.
-    ///
-    /// # Panics
-    /// The load panics if the script returns true without appending a request.
-    fn request(&mut self, connection: usize, buffer: &mut Vec<u8>) -> bool;
-
-    /// Receives the response to the last request of `connection`.
-    fn on_response(&mut self, connection: usize, answer: Answer<'_>);
-
-    /// Reports that the last request of `connection` got no readable response. The request may have taken
-    /// effect. A failed dial loses no request and is not reported here.
-    fn lost(&mut self, connection: usize, fault: Fault) {
-        let _ = (connection, fault);
-    }
-}
-
-/// A complete response.
-#[derive(Clone, Copy, Debug)]
-pub struct Answer<'a> {
-    /// The status code, 200 to 999; interim responses (1xx) are skipped.
-    pub status: u16,
-    /// The complete body.
-    pub body: &'a [u8],
-    /// Latency from just before the write, or, if paced, from the instant the request was due.
-    pub took: Duration,
-}
-
-/// Target and rate of a load.
-#[derive(Clone, Debug)]
-pub struct Load {
-    /// Addresses of the server, assigned to connections round robin. At least 1.
-    pub addresses: Vec<SocketAddr>,
-    /// Connections kept open, at least 1. All dial before the first request is sent.
-    pub connections: usize,
-    /// No request starts at or after this instant; requests in flight are awaited. None: until the script
-    /// ends every connection, or [`Progress::stop`].
-    pub stop_at: Option<Instant>,
-    /// Timeout of a response and of a dial. Checked every twentieth of the timeout, and at least every 50 ms.
-    /// A response late by up to one check interval still counts.
-    pub request_timeout: Duration,
-    /// Requests per second over all connections, 0.001 to 10,000,000; None is a closed loop.
-    pub rate: Option<f64>,
-}
-
-/// Live statistics of a running load, readable from another thread. Clones share the statistics.
-#[derive(Clone, Debug, Default)]
-pub struct Progress(Arc<Shared>);
-
-#[derive(Debug, Default)]
-struct Shared {
-    answered: AtomicU64,
-    errors: AtomicU64,
-    stop: AtomicBool,
-}
-
-impl Progress {
-    /// Returns the number of responses, whatever the status.
-    #[must_use]
-    pub fn answered(&self) -> u64 {
-        self.0.answered.load(Ordering::Relaxed)
-    }
-
-    /// Returns the number of errors of every kind.
-    #[must_use]
-    pub fn errors(&self) -> u64 {
-        self.0.errors.load(Ordering::Relaxed)
-    }
-
-    /// Asks the load to start no more requests. The load notices within 50 ms.
-    pub fn stop(&self) {
-        self.0.stop.store(true, Ordering::Relaxed);
-    }
-
-    fn is_stopped(&self) -> bool {
-        self.0.stop.load(Ordering::Relaxed)
-    }
-
-    fn publish(&self, answered: u64, errors: u64) {
-        self.0.answered.store(answered, Ordering::Relaxed);
-        self.0.errors.store(errors, Ordering::Relaxed);
-    }
-}
-
-/// Reason why a load failed.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum LoadError {
-    /// A field of [`Load`] out of range.
-    #[error("load: {0}")]
-    Setting(&'static str),
-    /// Nothing but failures: one connection failed eight times in a row without a response on any other, or
-    /// the time was over before a connection was opened.
-    #[error("no answer from {address} in {tries} tries; the last: {fault}")]
-    NoResponse {
-        /// The server dialled.
-        address: SocketAddr,
-        /// Failures since the last response.
-        tries: u32,
-        /// The last failure.
-        fault: Fault,
-    },
-    /// The machine gave no thread, runtime or histogram.
-    #[error("load: cannot start its thread")]
-    Start(#[source] io::Error),
-}
 
 /// Runs the load on a dedicated thread. Returns the script and the report after the end. Blocks: call from a
 /// plain thread or `spawn_blocking`.
@@ -186,13 +72,6 @@ fn on_this_thread<S: Script>(load: Load, script: S, progress: Progress) -> Resul
             },
         }
     })
-}
-
-impl Load {
-    /// Returns the address of a connection.
-    fn address(&self, connection: usize) -> SocketAddr {
-        self.addresses[connection % self.addresses.len()]
-    }
 }
 
 fn check(load: &Load) -> Result<(), LoadError> {

@@ -6,28 +6,10 @@ use std::time::Duration;
 
 use hdrhistogram::Histogram;
 
-use super::{LoadError, ResponseError};
+use super::error::{Fault, LoadError};
 
 /// Longest latency recorded, in µs: an hour. Longer latencies count as an hour.
 const MAX_LATENCY_US: u64 = 3_600_000_000;
-
-/// Reason why a request got no response, or why a connection could not be opened.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum Fault {
-    /// The connection could not be opened.
-    #[error("cannot connect: {0}")]
-    Connect(io::ErrorKind),
-    /// No response within [`Load::request_timeout`](super::Load::request_timeout).
-    #[error("no answer in time")]
-    Timeout,
-    /// The connection broke before the response was complete.
-    #[error("connection broke: {0}")]
-    Broken(io::ErrorKind),
-    /// Bytes that cannot be read as a response.
-    #[error("unreadable answer: {0}")]
-    Unreadable(ResponseError),
-}
 
 /// Number of [`Fault`]s by kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

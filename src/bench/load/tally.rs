@@ -2,8 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use super::report::thread_cpu;
-use super::{Fault, LoadError, Progress, Report};
+use super::error::{Fault, LoadError};
+use super::report::{Report, thread_cpu};
+use super::script::Progress;
 
 /// The report under construction.
 pub(super) struct ReportBuilder {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use mallbox_storage::{Actor, NewSale, ShopId, Terms, Timestamp, VoucherId};
 
-use super::{DAY, HOUR, voucher_text};
+use super::values::{DAY, HOUR, voucher_text};
 use crate::demo::catalogue::{DemoSale, OPENING_SALE, RUNNING_SALE};
 use crate::mall::Mall;
 use crate::mall::base::By;

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::{Row, Value};
+use super::table::{Row, Value};
 
 /// Condition on a row. Columns are indices into the row.
 #[derive(Clone, PartialEq, Debug)]

@@ -3,8 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::rows::Meaning;
-use super::{Column, Position, Wanted};
+use super::error::Position;
+use super::insert::Meaning;
+use super::table::{Column, Wanted};
 
 /// Prefix of every hm-dianping table; some projects omit the prefix.
 const PREFIX: &str = "tb_";

@@ -1,25 +1,13 @@
 //! `INSERT` and `REPLACE`: rows of named columns.
 
 use std::io::Read;
-use std::sync::Arc;
 
+use super::insert::{Insert, Meaning};
 use super::statements::{COLUMNS_MAX, cut_off, remember};
+use super::table::{Cell, Column, Row, Value};
 use super::tokens::{Kind, Token};
-use super::{Cell, Column, Dump, DumpError, Position, Row, Value};
+use super::{Dump, DumpError, Position};
 use crate::language::{Bilingual, bilingual_text, both};
-
-/// An `INSERT` with rows still to be read.
-pub(super) struct Insert {
-    table: usize,
-    part: usize,
-    began: Position,
-    replaces: bool,
-    columns: Meaning,
-}
-
-/// Meaning of each value in a row: index of the wanted column, if any, and whether the column is a
-/// `TIMESTAMP`.
-pub(super) type Meaning = Arc<[(Option<usize>, bool)]>;
 
 impl<R: Read> Dump<R> {
     /// Parses an `INSERT` or `REPLACE` up to its first row. Statements on unwanted tables are skipped.

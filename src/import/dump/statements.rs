@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 use std::io::Read;
 
+use super::table::Column;
 use super::tokens::{Kind, Token};
-use super::{Column, Dump, DumpError, End, Position};
+use super::{Dump, DumpError, End, Position};
 use crate::language::{Language, bilingual_text, both};
 
 /// Limit of unwanted names kept for the report.

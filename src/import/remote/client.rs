@@ -18,8 +18,8 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::pki_types::ServerName;
 use tokio_rustls::rustls::{ClientConfig, RootCertStore, crypto};
 
-use super::FetchError;
 use super::address::{Address, is_public};
+use super::outcome::FetchError;
 use crate::mall::writing::pictures::UPLOAD_MAX_BYTES;
 
 /// Connect timeout.

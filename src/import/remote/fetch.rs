@@ -13,7 +13,7 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use super::client::Client;
-use super::{FetchError, Fetched};
+use super::outcome::{FetchError, Fetched};
 use crate::mall::writing::pictures::{ending, reencode_picture};
 
 /// Concurrent downloads; a load that a server does not notice.

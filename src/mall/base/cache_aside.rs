@@ -15,96 +15,27 @@ mod entry;
 mod id_filter;
 mod load_limiter;
 mod metrics;
+mod policy;
 mod rebuild;
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use async_trait::async_trait;
-use mallbox_storage::{CacheKey, LockOwner, Locker, Storage, StoreError, Timestamp};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use mallbox_storage::{CacheKey, LockOwner, Locker, Storage, Timestamp};
 
-use self::entry::Entry;
 use self::load_limiter::LoadLimiter;
-use self::rebuild::LoadError;
+use self::policy::key;
+use self::rebuild::{Inner, LoadError};
 use super::single_flight::SingleFlight;
 use super::{Failure, Refusal};
 
 pub use self::id_filter::{CacheId, IdFilter, Listed};
 pub use self::metrics::{CacheEvent, CacheMetrics};
-
-/// A value in the database that is cached.
-#[async_trait]
-pub trait Cached: Clone + Serialize + DeserializeOwned + Send + Sync + 'static {
-    /// The first part of the cache key: letters and `-`.
-    const KIND: &'static str;
-    /// The id under which the value is cached.
-    type Id: CacheId;
-
-    /// Reads the value from the database, as of `now`.
-    ///
-    /// # Errors
-    /// [`StoreError`] if the database cannot be read.
-    async fn load(storage: &Storage, id: Self::Id, now: Timestamp) -> Result<Option<Self>, StoreError>;
-}
-
-/// Cache policy for one kind of values. Durations are measured by the mall's clock, except `patience` and
-/// `slow`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Policy {
-    /// TTL of a fresh entry, served without any revalidation. A change made directly in the database shows up
-    /// only after this time.
-    pub fresh: Duration,
-    /// Stale-while-revalidate window after `fresh`. Zero disables stale reads.
-    pub stale: Duration,
-    /// TTL of a negative cache entry. Zero disables negative caching.
-    pub absent: Duration,
-    /// Whether a distributed lock lets only one instance at a time load a missing value.
-    pub turns: bool,
-    /// Maximum number of callers that wait for one key.
-    pub waiters: usize,
-    /// Maximum number of concurrent database reads.
-    pub loads: usize,
-    /// Longest wait of a caller before load shedding, in real time.
-    pub patience: Duration,
-    /// Threshold at which a database read counts as slow, in real time. While reads are slow, only one runs
-    /// at a time.
-    pub slow: Duration,
-}
-
-impl Default for Policy {
-    fn default() -> Self {
-        Self {
-            fresh: Duration::from_secs(30),
-            stale: Duration::from_secs(10 * 60),
-            absent: Duration::from_secs(5),
-            turns: true,
-            // Each waiter is a task of less than 1 KiB.
-            waiters: 20_000,
-            loads: 64,
-            // A call must return within 1.5 s.
-            patience: Duration::from_secs(1),
-            slow: Duration::from_millis(400),
-        }
-    }
-}
+pub use self::policy::{Cached, Policy};
 
 /// Cache of one kind of values. Cheap to clone; clones share their state.
 #[derive(Clone)]
 pub struct CacheAside<V: Cached> {
     inner: Arc<Inner<V>>,
-}
-
-struct Inner<V: Cached> {
-    storage: Storage,
-    policy: Policy,
-    figures: Arc<CacheMetrics>,
-    gate: LoadLimiter,
-    flights: SingleFlight<V::Id, Result<Option<Arc<V>>, LoadError>>,
-    turns: Locker,
-    /// Owner of this instance's distributed locks.
-    owner: LockOwner,
 }
 
 impl<V: Cached> CacheAside<V> {
@@ -220,17 +151,5 @@ impl<V: Cached> CacheAside<V> {
     ) -> tokio::task::JoinHandle<Result<Option<Arc<V>>, LoadError>> {
         let inner = Arc::clone(&self.inner);
         tokio::spawn(async move { inner.flights.share(id, || inner.rebuild(id, now)).await })
-    }
-}
-
-fn key<V: Cached>(id: V::Id) -> CacheKey {
-    CacheKey::new(V::KIND, id.number())
-}
-
-impl<V: Cached> Inner<V> {
-    /// Returns the cached entry, and whether the local cache had it. An unreachable cache counts as a miss.
-    async fn kept(&self, id: V::Id, now: Timestamp) -> Option<(Entry<V>, bool)> {
-        let kept = self.storage.cache.get(&key::<V>(id), now).await.ok()??;
-        Some((Entry::read(&kept.bytes, now)?, kept.is_near))
     }
 }

@@ -3,6 +3,7 @@
 mod caches;
 mod nearby;
 mod types;
+mod warm_up;
 
 use std::sync::Arc;
 use std::time::Duration;

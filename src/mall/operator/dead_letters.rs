@@ -89,7 +89,7 @@ impl DeadLetterAdmin {
             let turn = office.counter.turn().await?;
             office.make_order(&turn, &letter, by.at).await
         });
-        let view = self.desk.view(replayed.await?).await?;
+        let view = self.desk.queries().view(replayed.await?).await?;
         Ok(FoundOrder { view, phone: phones(&self.context.storage, &[user]).await?.remove(&user) })
     }
 

@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 use crate::mall::base::audited_action::{AuditedAction, By, run_audited, validate_reason};
 use crate::mall::base::{AuditLog, Context, Failure, Refusal, clean_text};
 use crate::mall::selling::Orders;
-use crate::mall::selling::orders::{CancelMode, OrderView};
+use crate::mall::selling::order_queries::OrderView;
+use crate::mall::selling::orders::CancelMode;
 
 /// A search for orders; all given criteria must match.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -74,7 +75,7 @@ impl OrderAdmin {
         let (orders, total) = match query.id {
             None => self.context.storage.orders.find(filter, page).await?,
             Some(id) => {
-                let found = self.desk.look_up(id).await?.filter(|order| filter.admits(order));
+                let found = self.desk.queries().look_up(id).await?.filter(|order| filter.admits(order));
                 let total = u64::from(found.is_some());
                 (found.into_iter().filter(|_| page.skipped() == 0).collect(), total)
             }
@@ -87,8 +88,8 @@ impl OrderAdmin {
     /// # Errors
     /// [`Refusal::NotFound`]; [`Failure::Store`] if the store fails.
     pub async fn one(&self, order: OrderId) -> Result<FoundOrder, Failure> {
-        let order = self.desk.look_up(order).await?.ok_or(Refusal::NotFound("order"))?;
-        let view = self.desk.view(order).await?;
+        let order = self.desk.queries().look_up(order).await?.ok_or(Refusal::NotFound("order"))?;
+        let view = self.desk.queries().view(order).await?;
         self.with_phone(view).await
     }
 
@@ -128,7 +129,7 @@ impl OrderAdmin {
             Some(OrderStatus::Unpaid) => CancelMode::Cancel,
             _ => CancelMode::CancelOrRefund,
         };
-        if self.desk.look_up(order).await?.is_none() {
+        if self.desk.queries().look_up(order).await?.is_none() {
             return Err(Refusal::NotFound("order").into());
         }
         let subject = format!("order {order}");
@@ -172,7 +173,7 @@ impl OrderAdmin {
     async fn with_phones(&self, orders: Vec<Order>) -> Result<Vec<FoundOrder>, Failure> {
         let users: Vec<UserId> = orders.iter().map(|order| order.user).collect();
         let phones = phones(&self.context.storage, &users).await?;
-        let views = self.desk.views(orders).await?;
+        let views = self.desk.queries().views(orders).await?;
         let found = |view: OrderView| FoundOrder { phone: phones.get(&view.order.user).cloned(), view };
         Ok(views.into_iter().map(found).collect())
     }

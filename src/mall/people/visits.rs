@@ -10,56 +10,30 @@
 //! Reasons and figures: `src/decisions/0015-visits.md`.
 
 mod aggregation;
+mod page_view;
 
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use crossbeam::queue::SegQueue;
-use mallbox_storage::{DaySpan, ShopId, Timestamp, TokenHash, VisitCounts, VisitTarget, VisitsOfDay};
+use mallbox_storage::{DaySpan, ShopId, Timestamp, VisitCounts, VisitTarget, VisitsOfDay};
 
 use self::aggregation::VisitAggregator;
-use super::Accounts;
+use self::page_view::PageView;
 use crate::mall::base::chores::{Chore, Every};
 use crate::mall::base::detached::detached;
 use crate::mall::base::sparse_log::SparseLog;
 use crate::mall::base::{Context, Failure};
+
+pub use self::page_view::Caller;
 
 /// Approximate maximum queue length: a second of all requests that a machine can serve. Further views are
 /// dropped.
 const QUEUE_MAX: usize = 65_536;
 /// Interval between two drains of the queue.
 const SPAN: Duration = Duration::from_secs(1);
-
-/// Identity of a visitor: session and anonymous fingerprint.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Caller {
-    session: Option<TokenHash>,
-    /// Fingerprint of an anonymous visitor. Never stored.
-    stranger: u64,
-}
-
-impl Caller {
-    /// Identifies a caller by token, live or not, and by address and browser.
-    #[must_use]
-    pub fn new(token: Option<&str>, address: Option<IpAddr>, browser: &[u8]) -> Self {
-        // `DefaultHasher::new` has fixed keys: the hash is the same in every process of a mall.
-        let mut hasher = DefaultHasher::new();
-        (address, browser).hash(&mut hasher);
-        Self { session: token.and_then(Accounts::session_of), stranger: hasher.finish() }
-    }
-}
-
-/// A page view in the queue.
-#[derive(Clone, Copy, Debug)]
-struct PageView {
-    at: Timestamp,
-    shop: Option<ShopId>,
-    by: Caller,
-}
 
 /// Counters of page views since the process started.
 #[derive(Debug, Default)]

@@ -4,6 +4,7 @@ mod backpressure;
 mod batch_size;
 pub mod cashier;
 pub mod order_numbers;
+pub mod order_queries;
 pub mod order_workers;
 pub mod orders;
 mod overdue_orders;
@@ -17,6 +18,7 @@ pub(in crate::mall) mod terms_lease;
 mod voucher_cache;
 
 pub use cashier::Cashier;
+pub use order_queries::OrderQueries;
 pub use orders::Orders;
 pub use receipts::Receipts;
 pub use sales::FlashSales;

@@ -1,58 +1,23 @@
-//! The buyers' orders: lists, and the steps of an order's life cycle.
+//! The steps of an order's life cycle: purchase, payment, cancellation, refund and redemption.
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::sync::Arc;
 use std::time::Duration;
 
 use mallbox_storage::{
-    Claim, NO_DEADLINE, Order, OrderId, OrderStatus, Page, PaymentMode, ShopId, Timestamp, Transition,
-    TransitionOutcome, UserId, Voucher, VoucherId, VoucherStatus,
+    Order, OrderId, OrderStatus, Timestamp, Transition, TransitionOutcome, UserId, VoucherId, VoucherStatus,
 };
 
 use super::cashier::{Cashier, release_closed};
 use super::order_numbers::OrderNumbers;
+use super::order_queries::{Found, OrderQueries, OrderView, new_order};
 use crate::mall::base::detached::detached;
 use crate::mall::base::idempotency_key::check_idempotency_key;
 use crate::mall::base::{Context, Failure, Refusal};
 
-/// Orders per page.
-pub const PAGE_SIZE: u32 = 10;
 /// Longest wait of a step, in real time, for an order still missing in the database.
 const PENDING_ORDER_TIMEOUT: Duration = Duration::from_secs(1);
 /// Interval of polling during the wait.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
-/// Pay type "balance", as numbered by hm-dianping.
-const PAY_TYPE: u8 = 1;
-
-/// An order with its voucher's title and shop, for the owner.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct OrderView {
-    /// The order; status 0 while the claim is pending.
-    pub order: Order,
-    /// Title of the voucher, `""` if deleted.
-    pub title: String,
-    /// Shop of the voucher, `None` if the voucher is deleted.
-    pub shop: Option<ShopId>,
-}
-
-impl OrderView {
-    /// Returns the payment deadline of an unpaid order. `None` for other states, and for orders without a
-    /// deadline.
-    #[must_use]
-    pub fn deadline(&self) -> Option<Timestamp> {
-        let deadline = Some(self.order.deadline).filter(|deadline| *deadline < NO_DEADLINE);
-        deadline.filter(|_| self.order.status == OrderStatus::Unpaid)
-    }
-
-    fn new(voucher: Option<&Voucher>, order: Order) -> Self {
-        Self {
-            title: voucher.map(|voucher| voucher.text.title.clone()).unwrap_or_default(),
-            shop: voucher.map(|voucher| voucher.text.shop),
-            order,
-        }
-    }
-}
 
 /// Ways of calling off an order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -71,6 +36,7 @@ pub enum CancelMode {
 pub struct Orders {
     context: Context,
     cashier: Cashier,
+    queries: OrderQueries,
     numbers: Arc<OrderNumbers>,
 }
 
@@ -78,55 +44,18 @@ impl Orders {
     /// Creates the service on top of a cashier.
     #[must_use]
     pub fn new(context: Context, cashier: Cashier) -> Self {
-        Self { context, cashier, numbers: Arc::new(OrderNumbers::new()) }
+        Self {
+            queries: OrderQueries::new(context.clone()),
+            context,
+            cashier,
+            numbers: Arc::new(OrderNumbers::new()),
+        }
     }
 
-    /// Returns a page of a user's orders, newest first, counted from 1. Pending claims come before orders in
-    /// the database.
-    ///
-    /// # Errors
-    /// [`Failure::Store`] if the store fails.
-    pub async fn of_user(&self, user: UserId, page: u32) -> Result<Vec<OrderView>, Failure> {
-        // The order log is read first, so that an order moving from the log to the database is seen at least
-        // once.
-        let mut pending = self.context.storage.order_log.of_user(user).await?;
-        if !pending.is_empty() {
-            let newest = self.rows(user, 0).await?;
-            pending.retain(|claim| newest.iter().all(|order| order.id != claim.order));
-            pending.sort_by_key(|claim| std::cmp::Reverse(claim.order));
-        }
-        let size = PAGE_SIZE as usize;
-        let skipped = (page.max(1) as usize - 1).saturating_mul(size);
-        let mut orders: Vec<Order> = Vec::with_capacity(size);
-        for claim in pending.iter().skip(skipped).take(size) {
-            orders.push(self.pending_order(claim).await?);
-        }
-        if orders.len() < size {
-            let mut rows = self.rows(user, skipped.saturating_sub(pending.len())).await?;
-            // A claim may have become a row since `newest` was read.
-            rows.retain(|row| pending.iter().all(|claim| claim.order != row.id));
-            orders.extend(rows.into_iter().take(size - orders.len()));
-        }
-        self.views(orders).await
-    }
-
-    /// Returns an order of the user.
-    ///
-    /// # Errors
-    /// [`Refusal::NotFound`]; [`Failure::Store`] if the store fails.
-    pub async fn get(&self, user: UserId, order: OrderId) -> Result<OrderView, Failure> {
-        let found = self.look_up(order).await?;
-        let order = found.filter(|order| order.user == user).ok_or(Refusal::NotFound("order"))?;
-        self.view(order).await
-    }
-
-    /// Returns an order of any user; status 0 while the claim is pending.
-    pub(in crate::mall) async fn look_up(&self, order: OrderId) -> Result<Option<Order>, Failure> {
-        Ok(match self.find(order).await? {
-            Some(Found::Recorded(order)) => Some(order),
-            Some(Found::Pending(claim)) => Some(self.pending_order(&claim).await?),
-            None => None,
-        })
+    /// Returns the queries of these orders.
+    #[must_use]
+    pub fn queries(&self) -> &OrderQueries {
+        &self.queries
     }
 
     /// Buys an ordinary voucher. Creates an unpaid order with a deadline, or a final order in
@@ -191,7 +120,7 @@ impl Orders {
             OrderStatus::Unpaid => detached(async move { cashier.pay(&order, now).await }).await?,
             status => return Err(Refusal::OrderStands(status as u8).into()),
         };
-        self.view(paid).await
+        self.queries.view(paid).await
     }
 
     /// Cancels the user's unpaid order.
@@ -203,7 +132,7 @@ impl Orders {
         let order = self.recorded(Some(user), order).await?;
         let context = self.context.clone();
         let cancelled = detached(async move { cancel(&context, order.id, now).await }).await?;
-        self.view(cancelled).await
+        self.queries.view(cancelled).await
     }
 
     /// Refunds the user's paid order. Returns the order as refunded, or as refunding while the gateway is
@@ -216,7 +145,7 @@ impl Orders {
         let order = self.recorded(Some(user), order).await?;
         let (context, cashier) = (self.context.clone(), self.cashier.clone());
         let refunded = detached(async move { refund(&context, &cashier, order.id, now).await });
-        self.view(refunded.await?).await
+        self.queries.view(refunded.await?).await
     }
 
     /// Calls off an order of any user, for an operator. Cancels an unpaid order; refunds a paid order if
@@ -241,7 +170,7 @@ impl Orders {
                 ended => ended,
             }
         });
-        self.view(closed.await?).await
+        self.queries.view(closed.await?).await
     }
 
     /// Redeems a paid order of any user, for an operator. Returns the order, and whether the order had been
@@ -258,7 +187,7 @@ impl Orders {
             TransitionOutcome::Stands(order) => return Err(Refusal::OrderStands(order.status as u8).into()),
             TransitionOutcome::Unknown => return Err(Refusal::NotFound("order").into()),
         };
-        Ok((self.view(used).await?, before))
+        Ok((self.queries.view(used).await?, before))
     }
 
     /// Waits until the order is in the database and returns the row. Fails with [`Refusal::NotFound`] unless
@@ -266,7 +195,7 @@ impl Orders {
     async fn recorded(&self, owner: Option<UserId>, order: OrderId) -> Result<Order, Failure> {
         let until = tokio::time::Instant::now() + PENDING_ORDER_TIMEOUT;
         loop {
-            let (user, recorded) = match self.find(order).await? {
+            let (user, recorded) = match self.queries.find(order).await? {
                 Some(Found::Recorded(order)) => (order.user, Some(order)),
                 Some(Found::Pending(claim)) => (claim.user, None),
                 None => return Err(Refusal::NotFound("order").into()),
@@ -281,67 +210,6 @@ impl Orders {
             }
         }
     }
-
-    /// Looks in the database, the order log and the database again: the order may move from the log to the
-    /// database between the reads.
-    async fn find(&self, order: OrderId) -> Result<Option<Found>, Failure> {
-        let storage = &self.context.storage;
-        if let Some(order) = storage.orders.get(order).await? {
-            return Ok(Some(Found::Recorded(order)));
-        }
-        if let Some(claim) = storage.order_log.find(order).await? {
-            return Ok(Some(Found::Pending(claim)));
-        }
-        Ok(storage.orders.get(order).await?.map(Found::Recorded))
-    }
-
-    /// Returns a page of a user's rows after the first `skipped` rows. `skipped` need not be a multiple of
-    /// the page size.
-    async fn rows(&self, user: UserId, skipped: usize) -> Result<Vec<Order>, Failure> {
-        let orders = &self.context.storage.orders;
-        let size = PAGE_SIZE as usize;
-        let number = u32::try_from(skipped / size + 1).unwrap_or(u32::MAX);
-        let mut rows = orders.of_user(user, Page::new(number, PAGE_SIZE)).await?;
-        let into_page = skipped % size;
-        if into_page > 0 && rows.len() == size {
-            let next = Page::new(number.saturating_add(1), PAGE_SIZE);
-            rows.extend(orders.of_user(user, next).await?);
-        }
-        Ok(rows.into_iter().skip(into_page).take(size).collect())
-    }
-
-    /// Builds the order that a pending claim will become.
-    async fn pending_order(&self, claim: &Claim) -> Result<Order, Failure> {
-        let found = self.context.storage.vouchers.get(claim.voucher).await?;
-        let voucher = found.ok_or_else(|| {
-            Failure::Bug(format!("the claim {} is for voucher {}, which is gone", claim.order, claim.voucher))
-        })?;
-        let pay_within = voucher.sale.map_or(self.context.settings.pay_within, |sale| sale.pay_within);
-        let standing = (OrderStatus::Pending, self.context.payment_mode().await?);
-        let order = new_order(claim.order, &voucher, claim.user, claim.at, standing);
-        Ok(Order { deadline: claim.at + pay_within, ..order })
-    }
-
-    pub(in crate::mall) async fn view(&self, order: Order) -> Result<OrderView, Failure> {
-        let voucher = self.context.storage.vouchers.get(order.voucher).await?;
-        Ok(OrderView::new(voucher.as_ref(), order))
-    }
-
-    pub(in crate::mall) async fn views(&self, orders: Vec<Order>) -> Result<Vec<OrderView>, Failure> {
-        let mut vouchers: HashMap<VoucherId, Option<Voucher>> = HashMap::new();
-        for order in &orders {
-            if let Entry::Vacant(unread) = vouchers.entry(order.voucher) {
-                unread.insert(self.context.storage.vouchers.get(order.voucher).await?);
-            }
-        }
-        let of = |order: &Order| vouchers.get(&order.voucher).and_then(Option::as_ref);
-        Ok(orders.into_iter().map(|order| OrderView::new(of(&order), order)).collect())
-    }
-}
-
-enum Found {
-    Recorded(Order),
-    Pending(Claim),
 }
 
 /// Cancels an unpaid order and releases the unit. Succeeds for a cancelled order too.
@@ -377,28 +245,5 @@ async fn refund(
             status => Err(Refusal::OrderStands(status as u8).into()),
         },
         TransitionOutcome::Unknown => Err(Refusal::NotFound("order").into()),
-    }
-}
-
-fn new_order(
-    id: OrderId,
-    voucher: &Voucher,
-    user: UserId,
-    at: Timestamp,
-    (status, payment): (OrderStatus, PaymentMode),
-) -> Order {
-    Order {
-        id,
-        voucher: voucher.id,
-        user,
-        status,
-        pay_value: voucher.text.pay_value,
-        pay_type: PAY_TYPE,
-        payment,
-        created: at,
-        deadline: at,
-        paid: None,
-        used: None,
-        refunded: None,
     }
 }

@@ -50,7 +50,7 @@ impl Receipts {
     /// [`Refusal::OrderStands`] for an unpaid or refunded order; [`Refusal::NotFound`]; [`Failure::Store`] if
     /// the store fails.
     pub async fn of(&self, user: UserId, order: OrderId, now: Timestamp) -> Result<Receipt, Failure> {
-        let order = self.desk.look_up(order).await?.filter(|order| order.user == user);
+        let order = self.desk.queries().look_up(order).await?.filter(|order| order.user == user);
         let order = order.ok_or(Refusal::NotFound("order"))?;
         if !matches!(order.status, OrderStatus::Paid | OrderStatus::Used) {
             return Err(Refusal::OrderStands(order.status as u8).into());

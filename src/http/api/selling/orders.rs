@@ -13,7 +13,7 @@ use crate::http::request::page_query::PageQuery;
 use crate::http::response::envelope::{Answer, OrderNumber, Reply};
 use crate::language::both;
 use crate::mall::base::wall_time;
-use crate::mall::selling::orders::OrderView;
+use crate::mall::selling::order_queries::OrderView;
 
 /// Returns the routes of claims and orders.
 pub fn routes() -> Calls {
@@ -138,7 +138,7 @@ async fn of_me(
     Now(now): Now,
     Query(query): Query<PageQuery>,
 ) -> Reply<Vec<OrderAnswer>> {
-    let views = app.orders.of_user(user, query.number()).await?;
+    let views = app.orders.queries().of_user(user, query.number()).await?;
     let (zone, now) = (&app.context.zone, app.context.expiry_now(now));
     Ok(Answer::ok(views.into_iter().map(|view| OrderAnswer::new(view, now, zone)).collect::<Vec<_>>()))
 }
@@ -149,7 +149,7 @@ async fn one(
     Now(now): Now,
     Path(order): Path<u64>,
 ) -> Reply<OrderAnswer> {
-    let view = app.orders.get(user, OrderId::new(order)).await?;
+    let view = app.orders.queries().get(user, OrderId::new(order)).await?;
     answer(&app, view, now)
 }
 

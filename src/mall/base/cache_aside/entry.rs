@@ -6,7 +6,8 @@ use std::time::Duration;
 use mallbox_storage::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{CacheId, Cached, Policy};
+use super::id_filter::CacheId;
+use super::policy::{Cached, Policy};
 
 /// Tolerated clock difference between instances.
 const CLOCK_SKEW_MAX: Duration = Duration::from_secs(5);

@@ -3,9 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mallbox_storage::{CacheKey, HeldLock, LeasedLookup, StoreError, Timestamp};
+use mallbox_storage::{CacheKey, HeldLock, LeasedLookup, LockOwner, Locker, Storage, StoreError, Timestamp};
 
-use super::{CacheEvent, Cached, Entry, Inner, key};
+use super::entry::Entry;
+use super::load_limiter::LoadLimiter;
+use super::metrics::{CacheEvent, CacheMetrics};
+use super::policy::{Cached, Policy, key};
+use crate::mall::base::single_flight::SingleFlight;
 
 /// Lease of the distributed lock: how long the lock outlives an instance that dies while loading.
 const LEASE: Duration = Duration::from_secs(2);
@@ -21,7 +25,25 @@ pub(super) enum LoadError {
     Store(Arc<StoreError>),
 }
 
+/// Shared state of a cache.
+pub(super) struct Inner<V: Cached> {
+    pub(super) storage: Storage,
+    pub(super) policy: Policy,
+    pub(super) figures: Arc<CacheMetrics>,
+    pub(super) gate: LoadLimiter,
+    pub(super) flights: SingleFlight<V::Id, Result<Option<Arc<V>>, LoadError>>,
+    pub(super) turns: Locker,
+    /// Owner of this instance's distributed locks.
+    pub(super) owner: LockOwner,
+}
+
 impl<V: Cached> Inner<V> {
+    /// Returns the cached entry, and whether the local cache had it. An unreachable cache counts as a miss.
+    pub(super) async fn kept(&self, id: V::Id, now: Timestamp) -> Option<(Entry<V>, bool)> {
+        let kept = self.storage.cache.get(&key::<V>(id), now).await.ok()??;
+        Some((Entry::read(&kept.bytes, now)?, kept.is_near))
+    }
+
     /// Loads the value from the database, unless another instance has just cached a fresh one.
     pub(super) async fn rebuild(&self, id: V::Id, now: Timestamp) -> Result<Option<Arc<V>>, LoadError> {
         let key = key::<V>(id);

@@ -9,7 +9,7 @@ use mallbox_storage::{Day, Salt, Timestamp, TokenHash, UserId, Visit, VisitTarge
 use sha2::{Digest as _, Sha256};
 use tokio::task::JoinSet;
 
-use super::{Caller, PageView};
+use super::page_view::{Caller, PageView};
 use crate::mall::base::{Context, Failure};
 
 /// Aggregates page views; caches the salts of the days in use.
