@@ -1,7 +1,7 @@
 // One call: what it does, what it takes and answers, and a form to try it.
 
 import { h } from "../core/dom.js";
-import { both } from "../core/language.js";
+import { t } from "../core/language.js";
 import { exampleOf, resolved, typeOf } from "./document.js";
 import { fields, table } from "./table.js";
 import { trial } from "./trial.js";
@@ -27,19 +27,19 @@ export function callOf(call) {
 
 /** @param {Operation} operation */
 export function summaryOf(operation) {
-  return both(/** @type {any} */ (operation)["x-summary-zh"], operation.summary);
+  return t(/** @type {any} */ (operation)["x-summary-zh"], operation.summary);
 }
 
 /** @param {Operation} operation */
 function explanationOf(operation) {
-  return both(/** @type {any} */ (operation)["x-description-zh"], operation.description);
+  return t(/** @type {any} */ (operation)["x-description-zh"], operation.description);
 }
 
 /** @param {Operation} operation */
 function needsText(operation) {
-  if (/** @type {any} */ (operation)["x-role"] === "operator") return both("需商家", "operator");
+  if (/** @type {any} */ (operation)["x-role"] === "operator") return t("需商家", "operator");
   const needsToken = operation.security.length > 0 && operation.security.every((way) => way.token);
-  return needsToken && both("需登录", "log-in");
+  return needsToken && t("需登录", "log-in");
 }
 
 /** @param {Call} call */
@@ -51,24 +51,24 @@ function bodyOf({ path, method, operation }) {
   const example = exampleOf(good?.oneOf?.[0] ?? good);
   return h("div", { class: "body stack" },
     explanation && h("p", null, explanation.replaceAll("`", "")),
-    parameters.length > 0 && [h("h3", null, both("参数", "Parameters")), table(parameters.map(parameterRow))],
-    content && [h("h3", null, both("请求体", "Body")), table(fields(resolved(content.schema)))],
-    h("h3", null, both("应答", "Answers")), table(Object.entries(responses).map(answerRow)),
-    example && Object.keys(example).length > 0 && [h("h3", null, both("示例", "Example")), h("pre", { tabindex: 0 }, JSON.stringify(example, null, 2))],
-    h("h3", null, both("试一试", "Try it")), trial({ path, method, parameters, kind, schema: content?.schema }));
+    parameters.length > 0 && [h("h3", null, t("参数", "Parameters")), table(parameters.map(parameterRow))],
+    content && [h("h3", null, t("请求体", "Body")), table(fields(resolved(content.schema)))],
+    h("h3", null, t("应答", "Answers")), table(Object.entries(responses).map(answerRow)),
+    example && Object.keys(example).length > 0 && [h("h3", null, t("示例", "Example")), h("pre", { tabindex: 0 }, JSON.stringify(example, null, 2))],
+    h("h3", null, t("试一试", "Try it")), trial({ path, method, parameters, kind, schema: content?.schema }));
 }
 
 /** @param {import("./document.js").Parameter} parameter */
 function parameterRow({ name, in: place, required, schema, description }) {
-  const places = { path: both("路径", "path"), query: both("查询", "query"), header: both("请求头", "header") };
-  return { name, type: typeOf(schema), meaning: [places[place], required && both("必填", "required"), description] };
+  const places = { path: t("路径", "path"), query: t("查询", "query"), header: t("请求头", "header") };
+  return { name, type: typeOf(schema), meaning: [places[place], required && t("必填", "required"), description] };
 }
 
 /** @param {[string, any]} answer */
 function answerRow([status, answer]) {
   const whole = resolved(answer);
   const schema = Object.values(whole.content ?? {})[0]?.schema;
-  return { name: status, type: answerType(schema), meaning: [both(whole["x-description-zh"] ?? whole.description, whole.description)] };
+  return { name: status, type: answerType(schema), meaning: [t(whole["x-description-zh"] ?? whole.description, whole.description)] };
 }
 
 /**

@@ -1,8 +1,8 @@
 // Every call of the API, from its own description, with a form to try each.
 
-import { base, raw } from "../core/api.js";
+import { base, rawRequest } from "../core/api.js";
 import { fill, h } from "../core/dom.js";
-import { both, language, onLanguage, speak } from "../core/language.js";
+import { t, language, onLanguageChange, setLanguage } from "../core/language.js";
 import "../core/scheme.js";
 import { icon } from "../parts/icons.js";
 import { skeletons } from "../parts/skeleton.js";
@@ -19,21 +19,21 @@ let hasFailed = false;
 function show() {
   fill(head,
     h("div", { class: "row wrap apart" }, h("h1", { class: "row" }, icon("list"), "mallbox API"),
-      h("div", { class: "row wrap" }, h("a", { class: "link", href: "/mall/manual/" }, both("手册", "Manual")),
-        h("button", { class: "button bare", type: "button", lang: both("en", "zh-CN"), onclick: () => speak(language() === "zh" ? "en" : "zh") }, both("English", "中文")))),
-    h("p", { class: "quiet" }, both("这座商城的每个调用，由代码生成。", "Every call of this mall, made from its code.")));
+      h("div", { class: "row wrap" }, h("a", { class: "link", href: "/mall/manual/" }, t("手册", "Manual")),
+        h("button", { class: "button bare", type: "button", lang: t("en", "zh-CN"), onclick: () => setLanguage(language() === "zh" ? "en" : "zh") }, t("English", "中文")))),
+    h("p", { class: "quiet" }, t("这座商城的每个调用，由代码生成。", "Every call of this mall, made from its code.")));
   fill(list,
     h("form", { class: "access", autocomplete: "off", onsubmit: (/** @type {Event} */ event) => event.preventDefault() },
-      h("div", { class: "field" }, h("label", { for: "token" }, both("令牌", "Token")), token.input),
-      h("div", { class: "field" }, h("label", { for: "find" }, both("查找", "Find")), sought)),
+      h("div", { class: "field" }, h("label", { for: "token" }, t("令牌", "Token")), token.input),
+      h("div", { class: "field" }, h("label", { for: "find" }, t("查找", "Find")), sought)),
     state(), token.said, found);
   showCalls();
 }
 
 function state() {
-  if (hasFailed) return h("p", { class: "notice bad", role: "alert" }, both("无法读取 API 文档", "The API's description cannot be read"));
+  if (hasFailed) return h("p", { class: "notice bad", role: "alert" }, t("无法读取 API 文档", "The API's description cannot be read"));
   const { info } = theDocument() ?? {};
-  return h("p", { class: "quiet number" }, info ? `mallbox ${info.version} · ${calls().length} ${both("个调用", "calls")} · ${base || "/"}` : both("读取中…", "Loading…"));
+  return h("p", { class: "quiet number" }, info ? `mallbox ${info.version} · ${calls().length} ${t("个调用", "calls")} · ${base || "/"}` : t("读取中…", "Loading…"));
 }
 
 function showCalls() {
@@ -44,10 +44,10 @@ function showCalls() {
   fill(found,
     whole.tags.map((/** @type {any} */ tag) => {
       const own = wanted.filter(({ operation }) => operation.tags.includes(tag.name));
-      return own.length > 0 && h("section", null, h("h2", null, both(tag["x-name-zh"], tag.name)), own.map(callOf));
+      return own.length > 0 && h("section", null, h("h2", null, t(tag["x-name-zh"], tag.name)), own.map(callOf));
     }),
-    wanted.length === 0 && h("p", { class: "quiet" }, both("没有这样的调用。", "No such call.")),
-    h("section", null, h("h2", null, both("数据类型", "Schemas")), Object.entries(whole.components.schemas).map(schemaOf)));
+    wanted.length === 0 && h("p", { class: "quiet" }, t("没有这样的调用。", "No such call.")),
+    h("section", null, h("h2", null, t("数据类型", "Schemas")), Object.entries(whole.components.schemas).map(schemaOf)));
   unfold();
 }
 
@@ -69,7 +69,7 @@ function unfold() {
 async function start() {
   try {
     // It is no answer in the API's envelope.
-    setDocument(JSON.parse((await raw("GET", "/openapi.json")).text));
+    setDocument(JSON.parse((await rawRequest("GET", "/openapi.json")).text));
   } catch {
     hasFailed = true;
   }
@@ -77,6 +77,6 @@ async function start() {
 }
 
 addEventListener("hashchange", unfold);
-onLanguage(show);
+onLanguageChange(show);
 show();
 start();

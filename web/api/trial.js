@@ -1,9 +1,9 @@
 // A form to try a call, and what the mall answers, to the last digit.
 
-import { raw } from "../core/api.js";
+import { rawRequest } from "../core/api.js";
 import { h } from "../core/dom.js";
-import { both, language } from "../core/language.js";
-import { busy } from "../parts/button.js";
+import { t, language } from "../core/language.js";
+import { whileBusy } from "../parts/button.js";
 import { field } from "../parts/field.js";
 import { exampleOf } from "./document.js";
 import { token } from "./token.js";
@@ -25,24 +25,24 @@ export function trial({ path, method, parameters, kind, schema }) {
     return { ...parameter, root: made.root, input: made.input };
   });
   const body = kind === "application/json" ? jsonBody(schema) : kind === "multipart/form-data" ? fileBody(schema) : null;
-  const send = h("button", { class: "button main", type: "submit" }, both("发送", "Send"));
+  const send = h("button", { class: "button main", type: "submit" }, t("发送", "Send"));
   const said = h("pre", { class: "all", hidden: true, role: "status", tabindex: 0 });
   return h("form", { class: "trial", onsubmit: (/** @type {Event} */ event) => {
     event.preventDefault();
-    busy(send, sent);
+    whileBusy(send, sent);
   } }, inputs.map(({ root }) => root), body?.root, h("div", { class: "all" }, send), said);
 
   async function sent() {
     said.hidden = false;
-    said.textContent = both("发送中…", "Sending…");
+    said.textContent = t("发送中…", "Sending…");
     const began = performance.now();
     try {
-      const { status, text } = await raw(method.toUpperCase(), addressOf(path, inputs), { headers: headersOf(inputs, kind), body: body?.read() });
+      const { status, text } = await rawRequest(method.toUpperCase(), addressOf(path, inputs), { headers: headersOf(inputs, kind), body: body?.read() });
       const took = Math.round(performance.now() - began);
-      said.textContent = `${both("状态", "Status")} ${status} · ${took} ${both("毫秒", "ms")}\n${pretty(text)}`;
+      said.textContent = `${t("状态", "Status")} ${status} · ${took} ${t("毫秒", "ms")}\n${pretty(text)}`;
       if (path === "/user/login") useToken(text);
     } catch (error) {
-      said.textContent = `${both("没有应答", "No answer")}: ${error instanceof Error ? error.message : error}`;
+      said.textContent = `${t("没有应答", "No answer")}: ${error instanceof Error ? error.message : error}`;
     }
   }
 }
@@ -80,7 +80,7 @@ function of(inputs, place) {
 
 /** @param {import("./document.js").Schema} schema */
 function jsonBody(schema) {
-  const { root, input } = field(both("请求体", "Body"), "textarea", { spellcheck: "false", class: "mono", rows: 8 }, JSON.stringify(exampleOf(schema), null, 2));
+  const { root, input } = field(t("请求体", "Body"), "textarea", { spellcheck: "false", class: "mono", rows: 8 }, JSON.stringify(exampleOf(schema), null, 2));
   root.classList.add("all");
   return { root, read: () => input.value };
 }
@@ -105,7 +105,7 @@ function useToken(text) {
   const { success, data } = JSON.parse(text);
   if (!success) return;
   token.input.value = data;
-  token.said.textContent = both("已登录：令牌已填好", "Logged in: the token is filled in");
+  token.said.textContent = t("已登录：令牌已填好", "Logged in: the token is filled in");
 }
 
 /**

@@ -2,7 +2,7 @@
 
 import { Refusal, hasToken, setToken } from "../core/api.js";
 import { events } from "../core/events.js";
-import { pause } from "../core/moments.js";
+import { delay } from "../core/moments.js";
 
 /**
  * How the mall is at one instant. Counts are since its start.
@@ -116,7 +116,7 @@ export async function listen() {
     if (mine.signal.aborted) return;
     if (away.aborted) continue;
     say("lost");
-    await pause(AGAIN_MS);
+    await delay(AGAIN_MS);
   }
 }
 
@@ -181,8 +181,8 @@ function shutOut() {
   listeners.dispatchEvent(new Event("shut out"));
 }
 
-/** @param {Hearing} how */
-function say(how) {
-  hearing = how;
+/** @param {Hearing} options */
+function say(options) {
+  hearing = options;
   listeners.dispatchEvent(new Event("figures"));
 }

@@ -2,12 +2,12 @@
 
 import { hasToken } from "../core/api.js";
 import { fill, h } from "../core/dom.js";
-import { both } from "../core/language.js";
-import { knownMe, logOut } from "../core/session.js";
+import { t } from "../core/language.js";
+import { cachedMe, logOut } from "../core/session.js";
 import { icon } from "../parts/icons.js";
-import { sheet } from "../parts/sheet.js";
-import { skip } from "../parts/skip.js";
-import { tongue } from "../parts/tongue.js";
+import { openSheet } from "../parts/sheet.js";
+import { skipLink } from "../parts/skip-link.js";
+import { languageSwitch } from "../parts/language-switch.js";
 import { isHearing, latest } from "./figures.js";
 import { knownStanding } from "./standing.js";
 import { forgetTyped } from "./pieces/typed.js";
@@ -42,17 +42,17 @@ export function frame(rail, path) {
   const pressable = () => /** @type {HTMLElement[]} */ ([...rail.querySelectorAll("a, button")]);
   // Who changes the language by keyboard goes on from where they are.
   const focused = pressable().indexOf(/** @type {HTMLElement} */ (document.activeElement));
-  rail.setAttribute("aria-label", both("管理台", "Console"));
+  rail.setAttribute("aria-label", t("管理台", "Console"));
   document.body.classList.toggle("outside", !isOperator);
   const here = AREAS.find((area) => (path === "/" ? "/live" : path).startsWith(area.begins));
-  fill(rail, skip(),
+  fill(rail, skipLink(),
     h("a", { class: "brand", href: "#/live", "aria-label": "mallbox" }, icon("shop"), h("span", null, "mallbox")),
     isOperator && AREAS.map((area, index) => areaLink(area, area === here, index)),
     isOperator && moreButton(here !== undefined && AREAS.indexOf(here) >= FIRST),
     h("div", { class: "rail-foot" },
       h("p", { class: "pulse small", role: "status" }),
       isOperator && me(),
-      h("div", { class: "row wrap" }, manual(), tongue(), isOperator && logOutButton())));
+      h("div", { class: "row wrap" }, manual(), languageSwitch(), isOperator && logOutButton())));
   pulse(rail);
   showWaiting(rail);
   if (focused >= 0) pressable()[focused]?.focus();
@@ -74,9 +74,9 @@ export function pulse(rail) {
 /** @returns {[string, string]} */
 function wellness() {
   const now = latest();
-  if (isHearing() === "lost") return ["bad", both("数据中断，重连中", "No figures; trying again")];
+  if (isHearing() === "lost") return ["bad", t("数据中断，重连中", "No figures; trying again")];
   if (!now) return ["", ""];
-  return now.ready ? ["good", both("运行正常", "All is well")] : ["bad", both("有故障", "In trouble")];
+  return now.ready ? ["good", t("运行正常", "All is well")] : ["bad", t("有故障", "In trouble")];
 }
 
 /**
@@ -86,7 +86,7 @@ function wellness() {
  */
 function areaLink(area, isHere, index) {
   return h("a", { class: index < FIRST ? "tab" : "tab later", href: `#${area.to}`, "aria-current": isHere && "page" },
-    icon(area.icon), h("span", null, both(area.zh, area.en)), area.waits && badge(area.waits));
+    icon(area.icon), h("span", null, t(area.zh, area.en)), area.waits && badge(area.waits));
 }
 
 /**
@@ -108,32 +108,32 @@ export function showWaiting(place) {
     const waits = /** @type {"deadLetters" | "reports" | "all"} */ (one.dataset.waits);
     const count = waits === "all" ? all : now?.[waits] ?? 0;
     one.hidden = count === 0;
-    fill(one, h("span", { class: waits === "all" ? "unseen" : "" }, count), h("span", { class: "unseen" }, both(" 项待处理", " waiting")));
+    fill(one, h("span", { class: waits === "all" ? "unseen" : "" }, count), h("span", { class: "unseen" }, t(" 项待处理", " waiting")));
   }
 }
 
 /** @param {boolean} isHere whether what is shown is behind it */
 function moreButton(isHere) {
   return h("button", { class: "tab more", type: "button", "aria-haspopup": "dialog", "aria-current": isHere && "true", onclick: showMore },
-    icon("list"), h("span", null, both("更多", "More")), badge("all", "dotted"));
+    icon("list"), h("span", null, t("更多", "More")), badge("all", "dotted"));
 }
 
 function showMore() {
-  sheet(both("更多", "More"), (close) => {
+  openSheet(t("更多", "More"), (close) => {
     const areas = h("ul", { class: "more-areas" }, AREAS.slice(FIRST).map((area) => h("li", null,
-      h("a", { class: "button wide", href: `#${area.to}`, onclick: close }, icon(area.icon), both(area.zh, area.en), area.waits && badge(area.waits)))));
+      h("a", { class: "button wide", href: `#${area.to}`, onclick: close }, icon(area.icon), t(area.zh, area.en), area.waits && badge(area.waits)))));
     showWaiting(areas);
-    return [areas, h("div", { class: "row wrap apart" }, manual(), tongue(close), logOutButton(close))];
+    return [areas, h("div", { class: "row wrap apart" }, manual(), languageSwitch(close), logOutButton(close))];
   });
 }
 
 function me() {
-  const person = knownMe();
+  const person = cachedMe();
   return person && h("p", { class: "small quiet cut rail-me" }, person.nickName);
 }
 
 function manual() {
-  return h("a", { class: "link small", href: "/mall/manual/" }, both("手册", "Manual"));
+  return h("a", { class: "link small", href: "/mall/manual/" }, t("手册", "Manual"));
 }
 
 /** @param {() => void} [first] what is done before */
@@ -142,5 +142,5 @@ function logOutButton(first) {
     first?.();
     forgetTyped();
     logOut();
-  } }, both("退出登录", "Log out"));
+  } }, t("退出登录", "Log out"));
 }

@@ -1,12 +1,12 @@
 // The operator's console: its screens by address, and who may see them.
 
 import { onToken } from "../core/api.js";
-import { every, fill, h } from "../core/dom.js";
-import { onLanguage } from "../core/language.js";
-import { address, anew, loadAhead, start } from "../core/router.js";
+import { repeatWhileVisible, fill, h } from "../core/dom.js";
+import { onLanguageChange } from "../core/language.js";
+import { address, reopen, preload, start } from "../core/router.js";
 import "../core/scheme.js";
-import { connectionBar } from "../parts/connection.js";
-import { failure } from "../parts/empty.js";
+import { connectionBar } from "../parts/connection-bar.js";
+import { errorState } from "../parts/empty-state.js";
 import { skeletons } from "../parts/skeleton.js";
 import { listen, onFigures, onShutOut, stopListening } from "./figures.js";
 import { frame, pulse, showWaiting } from "./frame.js";
@@ -61,22 +61,22 @@ async function forOperators(load) {
 }
 
 bar.append(connectionBar());
-onLanguage(() => frame(tabs, shownPath));
+onLanguageChange(() => frame(tabs, shownPath));
 onFigures(() => pulse(tabs));
 onCount(() => showWaiting(tabs));
-every(COUNT_EVERY_MS, new AbortController().signal, () => knownStanding() === "operator" && countWaiting().catch(() => {}));
+repeatWhileVisible(COUNT_EVERY_MS, new AbortController().signal, () => knownStanding() === "operator" && countWaiting().catch(() => {}));
 onShutOut(() => {
   forgetStanding();
-  anew();
+  reopen();
 });
 onToken(() => {
   stopListening();
-  anew();
+  reopen();
 });
 frame(tabs, address());
 fill(screen, h("div", { class: "stack" }, skeletons(3, "9rem")));
 start(screen, ROUTES, (path) => {
   shownPath = path;
   frame(tabs, path);
-}, (error, { root }) => fill(root, failure(error, anew)));
-loadAhead(Object.values(SCREENS));
+}, (error, { root }) => fill(root, errorState(error, reopen)));
+preload(Object.values(SCREENS));

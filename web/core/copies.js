@@ -1,53 +1,54 @@
-// What was read last, shown at once when a screen opens again, until the mall has answered anew.
+// A memory cache of data read from the API: screens show cached data at once and revalidate in the
+// background.
 
 import { Refusal } from "./api.js";
 
 /** @type {Map<string, unknown>} */
-const copies = new Map();
-/** As many as somebody goes back to. */
-const MOST = 200;
+const entries = new Map();
+/** Oldest entries are evicted first. */
+const MAX_ENTRIES = 200;
 
 /**
- * Shows the copy if there is one, then what is read. A mall in trouble, or one that does not answer, leaves the copy where it is;
- * if it says that there is no such thing, or not for this reader, the copy is gone.
+ * Shows the cached value, if any, then loads and shows the fresh one (stale-while-revalidate). While the
+ * server is unreachable or failing, the cached value stays. A refusal, such as not found, evicts the entry.
  * @template T
- * @param {string} name
- * @param {() => Promise<T>} fetched
- * @param {(what: T) => void} show
- * @returns {Promise<boolean>} whether what is shown is not the copy
+ * @param {string} key
+ * @param {() => Promise<T>} load
+ * @param {(value: T) => void} show
+ * @returns {Promise<boolean>} whether the fresh value is shown
  */
-export async function shown(name, fetched, show) {
-  const copy = copyOf(name);
-  if (copy !== undefined) show(/** @type {T} */ (copy));
+export async function staleWhileRevalidate(key, load, show) {
+  const cached = getCached(key);
+  if (cached !== undefined) show(/** @type {T} */ (cached));
   try {
-    const fresh = await fetched();
-    copyTo(name, fresh);
+    const fresh = await load();
+    setCached(key, fresh);
     show(fresh);
     return true;
   } catch (error) {
-    if (isDenied(error)) copies.delete(name);
-    if (copy === undefined || isDenied(error)) throw error;
+    if (isDenied(error)) entries.delete(key);
+    if (cached === undefined || isDenied(error)) throw error;
     return false;
   }
 }
 
 /**
- * Reads anew what is shown; where that fails it stays as it is.
+ * Loads and shows the fresh value. On failure the screen stays as it is.
  * @template T
- * @param {string} name
- * @param {() => Promise<T>} fetched
- * @param {(what: T) => void} show
+ * @param {string} key
+ * @param {() => Promise<T>} load
+ * @param {(value: T) => void} show
  * @returns {Promise<void>}
  */
-export async function renewed(name, fetched, show) {
-  const fresh = await fetched().catch(() => undefined);
+export async function revalidate(key, load, show) {
+  const fresh = await load().catch(() => undefined);
   if (fresh === undefined) return;
-  copyTo(name, fresh);
+  setCached(key, fresh);
   show(fresh);
 }
 
 /**
- * Whether the mall said that there is no such thing, or not for this reader.
+ * Whether the mall refused the request, as opposed to failing.
  * @param {unknown} error
  */
 export function isDenied(error) {
@@ -55,28 +56,28 @@ export function isDenied(error) {
 }
 
 /**
- * @param {string} name
+ * @param {string} key
  * @returns {unknown}
  */
-export function copyOf(name) {
-  return copies.get(name);
+export function getCached(key) {
+  return entries.get(key);
 }
 
 /**
- * @param {string} name
- * @param {unknown} what
+ * @param {string} key
+ * @param {unknown} value
  */
-export function copyTo(name, what) {
-  copies.delete(name);
-  copies.set(name, what);
-  const oldest = copies.keys().next().value;
-  if (copies.size > MOST && oldest !== undefined) copies.delete(oldest);
+export function setCached(key, value) {
+  entries.delete(key);
+  entries.set(key, value);
+  const oldest = entries.keys().next().value;
+  if (entries.size > MAX_ENTRIES && oldest !== undefined) entries.delete(oldest);
 }
 
 /**
- * Of names that begin so; of all of them unless told.
- * @param {string} [beginning]
+ * Evicts all entries whose key starts with `prefix`; the whole cache by default.
+ * @param {string} [prefix]
  */
-export function forget(beginning = "") {
-  for (const name of copies.keys()) if (name.startsWith(beginning)) copies.delete(name);
+export function invalidate(prefix = "") {
+  for (const key of entries.keys()) if (key.startsWith(prefix)) entries.delete(key);
 }

@@ -1,20 +1,20 @@
-// What got no answer, and may have been done all the same.
+// Requests in doubt: no response arrived, but the server may have processed them.
 
 import { Refusal, Unreachable } from "./api.js";
-import { pause } from "./moments.js";
+import { delay } from "./moments.js";
 
-/** The mall ends every call within so long: what was not done by then is not done any more. */
-const SETTLED_AFTER_MS = 2_000;
+/** The server aborts every call after this time; the outcome is final by then. */
+const DECIDED_AFTER_MS = 2_000;
 
 /**
- * Whether what failed so may have been done.
+ * Whether the failed request may have been processed.
  * @param {unknown} error
  */
-export function mayBeDone(error) {
+export function isInDoubt(error) {
   return error instanceof Unreachable || (error instanceof Refusal && error.status >= 500);
 }
 
-/** Once it is decided: to look before would miss what is being done. */
-export async function settled() {
-  await pause(SETTLED_AFTER_MS);
+/** Waits until the outcome is final: an earlier check could miss a request in progress. */
+export async function waitUntilDecided() {
+  await delay(DECIDED_AFTER_MS);
 }

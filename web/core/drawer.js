@@ -1,4 +1,5 @@
-// What is too large for `kept.js`: pictures that are not sent yet. Where the browser keeps nothing, it lasts as long as the page.
+// Storage of large data, namely pictures before their upload, in IndexedDB. Falls back to memory until the
+// page closes.
 
 const NAME = "mallbox";
 const STORE = "pictures";
@@ -10,48 +11,48 @@ let opening;
 
 /**
  * @param {string} name
- * @param {Blob} what
+ * @param {Blob} blob
  */
-export async function putAway(name, what) {
-  memory.set(name, what);
-  await done("readwrite", (store) => store.put(what, name));
+export async function putBlob(name, blob) {
+  memory.set(name, blob);
+  await transact("readwrite", (store) => store.put(blob, name));
 }
 
 /**
  * @param {string} name
  * @returns {Promise<Blob | undefined>}
  */
-export async function takeOut(name) {
-  return memory.get(name) ?? (await done("readonly", (store) => store.get(name)));
+export async function getBlob(name) {
+  return memory.get(name) ?? (await transact("readonly", (store) => store.get(name)));
 }
 
 /** @param {string} name */
-export async function throwAway(name) {
+export async function deleteBlob(name) {
   memory.delete(name);
-  await done("readwrite", (store) => store.delete(name));
+  await transact("readwrite", (store) => store.delete(name));
 }
 
 /**
  * @param {IDBTransactionMode} mode
- * @param {(store: IDBObjectStore) => IDBRequest} what
+ * @param {(store: IDBObjectStore) => IDBRequest} blob
  * @returns {Promise<any>}
  */
-async function done(mode, what) {
+async function transact(mode, blob) {
   try {
-    opening ??= opened();
+    opening ??= openDatabase();
     const store = (await opening).transaction(STORE, mode).objectStore(STORE);
-    return await answer(what(store));
+    return await toPromise(blob(store));
   } catch {
-    // A private window, or no room: what is in memory has to do.
+    // IndexedDB is missing or full: the memory copy remains.
     return undefined;
   }
 }
 
 /** @returns {Promise<IDBDatabase>} */
-function opened() {
+function openDatabase() {
   const request = indexedDB.open(NAME, 1);
   request.addEventListener("upgradeneeded", () => request.result.createObjectStore(STORE));
-  return answer(request);
+  return toPromise(request);
 }
 
 /**
@@ -59,7 +60,7 @@ function opened() {
  * @param {IDBRequest<T>} request
  * @returns {Promise<T>}
  */
-function answer(request) {
+function toPromise(request) {
   return new Promise((resolve, reject) => {
     request.addEventListener("success", () => resolve(request.result));
     request.addEventListener("error", () => reject(request.error));

@@ -1,10 +1,10 @@
-// Events that the mall sends one after the other in one answer: `text/event-stream`, read from its body, because a browser's
-// own reader of them cannot send the token.
+// A reader of server-sent events (`text/event-stream`) over `fetch`: the browser's `EventSource` cannot send
+// a token.
 
 import { stream } from "./api.js";
 
 /**
- * The events, as they come, until the mall or `signal` ends them.
+ * Yields events until the server or `signal` ends the stream.
  * @param {string} path
  * @param {AbortSignal} signal
  * @returns {AsyncGenerator<{name: string, data: any}>}
@@ -13,19 +13,19 @@ export async function* events(path, signal) {
   const { body } = await stream(path, signal);
   if (!body) return;
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
-  let rest = "";
+  let buffer = "";
   for (;;) {
     const { value, done } = await reader.read();
     if (done) return;
-    rest += value;
-    const whole = rest.split("\n\n");
-    rest = whole.pop() ?? "";
-    for (const lines of whole) yield event(lines);
+    buffer += value;
+    const messages = buffer.split("\n\n");
+    buffer = messages.pop() ?? "";
+    for (const lines of messages) yield parseEvent(lines);
   }
 }
 
 /** @param {string} lines */
-function event(lines) {
+function parseEvent(lines) {
   let [name, data] = ["message", ""];
   for (const line of lines.split("\n")) {
     if (line.startsWith("event: ")) name = line.slice(7);

@@ -1,16 +1,16 @@
-// What the browser keeps between visits. One that keeps nothing, or has no room, keeps it as long as the page is open.
+// Persistent settings in the browser's storage, with a fallback to memory if storage is full or disabled.
 
 const PREFIX = "mallbox-";
-/** What could not be kept, for as long as the page is open. @type {Map<string, string>} */
-const held = new Map();
+/** Values that could not be stored; lost when the page closes. @type {Map<string, string>} */
+const fallback = new Map();
 
 /**
  * @param {string} name
  * @returns {string | null}
  */
-export function kept(name) {
+export function loadLocal(name) {
   try {
-    return held.get(name) ?? store().getItem(PREFIX + name);
+    return fallback.get(name) ?? webStorage().getItem(PREFIX + name);
   } catch {
     return null;
   }
@@ -18,40 +18,40 @@ export function kept(name) {
 
 /**
  * @param {string} name
- * @param {string | null} value `null` forgets it
+ * @param {string | null} value `null` deletes the entry
  */
-export function keep(name, value) {
-  held.delete(name);
+export function saveLocal(name, value) {
+  fallback.delete(name);
   try {
-    if (value === null) store().removeItem(PREFIX + name);
-    else store().setItem(PREFIX + name, value);
+    if (value === null) webStorage().removeItem(PREFIX + name);
+    else webStorage().setItem(PREFIX + name, value);
   } catch {
-    if (value !== null) held.set(name, value);
+    if (value !== null) fallback.set(name, value);
   }
 }
 
-/** As if nobody had been here. */
-export function forgetAll() {
-  held.clear();
+/** Deletes all entries of the mall. */
+export function clearLocal() {
+  fallback.clear();
   try {
-    for (const name of Object.keys(store())) if (name.startsWith(PREFIX)) store().removeItem(name);
+    for (const name of Object.keys(webStorage())) if (name.startsWith(PREFIX)) webStorage().removeItem(name);
   } catch {
-    // It kept nothing.
+    // Storage is disabled.
   }
 }
 
 /**
- * When another window of the same browser keeps something else by this name.
+ * Calls `listener` when another window of the same browser changes the entry.
  * @param {string} name
- * @param {(value: string | null) => void} what
+ * @param {(value: string | null) => void} listener
  */
-export function onKeptElsewhere(name, what) {
-  addEventListener("storage", ({ key, newValue, storageArea }) => storageArea === store() && key === PREFIX + name && what(newValue));
+export function onLocalChange(name, listener) {
+  addEventListener("storage", ({ key, newValue, storageArea }) => storageArea === webStorage() && key === PREFIX + name && listener(newValue));
 }
 
-/** A kiosk is used by one person after the other: what it keeps ends with its window. */
+/** Kiosk mode. Visitors share the device, so storage ends with the window. */
 export const isKiosk = new URLSearchParams(location.search).has("kiosk");
 
-function store() {
+function webStorage() {
   return isKiosk ? sessionStorage : localStorage;
 }

@@ -1,52 +1,53 @@
-// The mall's time. A client's clock may be wrong by hours: what the mall says lies so many milliseconds ahead is counted from
-// when it said so, on a clock that nobody can turn.
+// Server time. A client's clock may be wrong by hours: durations reported by the server are added to the
+// monotonic time of the response.
 
-/** @typedef {number} Moment on the scale of `performance.now()` */
+/** @typedef {number} Moment a time on the scale of `performance.now()` */
 
-/** As exactly as an answer tells it, and not seen by anybody. */
-const SAME_MS = 1_500;
+/** Precision of a moment derived from a response; too short to notice. */
+const TOLERANCE_MS = 1_500;
 
 /**
- * The moment that lies `ms` after the answer was made. It was made about half-way between asking and hearing.
+ * Returns the moment `ms` after the response was created, estimated as half-way between request and response.
  * @param {number} ms
- * @param {{sent: number, came: number}} answer
+ * @param {{sentAt: number, receivedAt: number}} times
  * @returns {Moment}
  */
-export function momentIn(ms, answer) {
-  return ms + (answer.sent + answer.came) / 2;
+export function momentAfter(ms, times) {
+  return ms + (times.sentAt + times.receivedAt) / 2;
 }
 
 /**
- * Waits so many milliseconds.
+ * Resolves after `ms` milliseconds.
  * @param {number} ms
  * @returns {Promise<void>}
  */
-export function pause(ms) {
+export function delay(ms) {
   return new Promise((done) => setTimeout(done, ms));
 }
 
 /**
- * Milliseconds until then; negative once it is over.
+ * Returns the milliseconds until `moment`; negative if past.
  * @param {Moment} moment
  */
-export function until(moment) {
+export function msUntil(moment) {
   return moment - performance.now();
 }
 
 /**
- * Whether two moments, each as an answer told it, are the same: the clock they are counted on stands still while a phone sleeps.
- * @param {Moment | undefined} one
- * @param {Moment | undefined} other
+ * Whether two moments from different responses are equal within the tolerance. The monotonic clock may stop
+ * while a phone sleeps.
+ * @param {Moment | undefined} first
+ * @param {Moment | undefined} second
  */
-export function isSameMoment(one = 0, other = 0) {
-  return Math.abs(one - other) < SAME_MS;
+export function isSameMoment(first = 0, second = 0) {
+  return Math.abs(first - second) < TOLERANCE_MS;
 }
 
 /**
- * A span as a clock shows it: `1:02:03`, `02:03`. Days are said by the reader's own words elsewhere.
+ * Formats a duration as `1:02:03` or `02:03`. Days are formatted by the caller.
  * @param {number} ms
  */
-export function clockText(ms) {
+export function formatClock(ms) {
   const seconds = Math.max(0, Math.ceil(ms / 1000));
   /** @param {number} number */
   const two = (number) => String(number).padStart(2, "0");

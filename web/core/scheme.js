@@ -1,25 +1,25 @@
-// Light or dark: as the system has it, or as the reader chose.
+// The colour scheme, light or dark: the user's choice, or else the system's.
 
-import { keep, kept } from "./kept.js";
+import { saveLocal, loadLocal } from "./kept.js";
 
-/** @typedef {"light" | "dark" | "system"} Scheme */
+/** @typedef {"light" | "dark" | "system"} ColorScheme */
 
-mark();
+applyColorScheme();
 
-/** @returns {Scheme} */
-export function scheme() {
-  const chosen = kept("scheme");
+/** @returns {ColorScheme} */
+export function colorScheme() {
+  const chosen = loadLocal("scheme");
   return chosen === "light" || chosen === "dark" ? chosen : "system";
 }
 
-/** @param {Scheme} chosen */
-export function choose(chosen) {
-  keep("scheme", chosen === "system" ? null : chosen);
-  mark();
+/** @param {ColorScheme} chosen */
+export function setColorScheme(chosen) {
+  saveLocal("scheme", chosen === "system" ? null : chosen);
+  applyColorScheme();
 }
 
-function mark() {
-  const chosen = scheme();
+function applyColorScheme() {
+  const chosen = colorScheme();
   if (chosen === "system") delete document.documentElement.dataset.scheme;
   else document.documentElement.dataset.scheme = chosen;
 }

@@ -1,6 +1,6 @@
 // The manual's pages: the reader's language, and a search over all pages.
 
-import { language, speak } from "../core/language.js";
+import { language, setLanguage } from "../core/language.js";
 import "../core/scheme.js";
 import { search } from "./search.js";
 
@@ -27,7 +27,7 @@ function begin() {
   document.getElementById("language")?.addEventListener("click", (event) => {
     event.preventDefault();
     const other = shown === "zh" ? "en" : "zh";
-    speak(other);
+    setLanguage(other);
     location.assign(addressIn(other));
   });
   search();

@@ -1,8 +1,8 @@
 // A search over all pages of the manual, in the browser: the mall serves every section with its text once.
 
-import { file } from "../core/api.js";
+import { fetchText } from "../core/api.js";
 import { fill, h } from "../core/dom.js";
-import { both, language } from "../core/language.js";
+import { t, language } from "../core/language.js";
 
 /** @typedef {{topic: string, title: string, anchor: string, heading: string, text: string}} Entry */
 
@@ -18,7 +18,7 @@ let entries = null;
 /** Puts the field into the head of the page. */
 export function search() {
   const [place, found, article] = ["search", "found", "article"].map((id) => /** @type {HTMLElement} */ (document.getElementById(id)));
-  const label = both("搜索手册", "Search the manual");
+  const label = t("搜索手册", "Search the manual");
   const input = h("input", { class: "input", type: "search", id: "find", spellcheck: "false", autocomplete: "off", placeholder: label, "aria-label": label });
   input.addEventListener("input", show);
   fill(place, input);
@@ -34,14 +34,14 @@ export function search() {
       // Somebody typed on while the index came.
       if (input.value === wanted) fill(found, results(hits(all, words), words));
     } catch {
-      fill(found, h("p", { class: "notice bad", role: "alert" }, both("无法读取搜索索引", "The search index cannot be read")));
+      fill(found, h("p", { class: "notice bad", role: "alert" }, t("无法读取搜索索引", "The search index cannot be read")));
     }
   }
 }
 
 /** @returns {Promise<Entry[]>} */
 function index() {
-  entries ??= file(`search.${language()}.json`).then(JSON.parse);
+  entries ??= fetchText(`search.${language()}.json`).then(JSON.parse);
   // A failure is tried again with the next letter.
   entries.catch(() => (entries = null));
   return entries;
@@ -71,8 +71,8 @@ function results(found, words) {
   const count = found.length;
   const asked = new URLSearchParams(location.search).get("lang");
   return [
-    h("h1", null, both("搜索结果", "Search results")),
-    h("p", { class: "quiet", role: "status" }, count === 0 ? both("没有找到。", "Nothing found.") : both(`${count}处`, count === 1 ? "1 section" : `${count} sections`)),
+    h("h1", null, t("搜索结果", "Search results")),
+    h("p", { class: "quiet", role: "status" }, count === 0 ? t("没有找到。", "Nothing found.") : t(`${count}处`, count === 1 ? "1 section" : `${count} sections`)),
     h("ol", { class: "hits" }, found.slice(0, HITS_MAX).map((entry) => h("li", null,
       h("a", { href: `${entry.topic}${asked ? `?lang=${language()}` : ""}#${entry.anchor}` }, entry.title, entry.heading !== entry.title && ` › ${entry.heading}`),
       h("p", { class: "small" }, excerpt(entry.text, words))))),

@@ -1,7 +1,7 @@
 // Where the shops are, roughly: the parts of town, with the middle of their shops.
 
 import { get } from "../core/api.js";
-import { copyOf, copyTo } from "../core/copies.js";
+import { getCached, setCached } from "../core/copies.js";
 
 /** @typedef {{area: string, x: number, y: number, shops: number}} Area `x` is degrees of longitude */
 
@@ -11,10 +11,10 @@ import { copyOf, copyTo } from "../core/copies.js";
  * @returns {Promise<Area[]>}
  */
 export async function readAreas(signal) {
-  const known = /** @type {Area[] | undefined} */ (copyOf("areas"));
+  const known = /** @type {Area[] | undefined} */ (getCached("areas"));
   // A mall that had no shops yet may have some by now.
   if (known?.length) return known;
   const areas = await get("/shop/areas", { signal });
-  copyTo("areas", areas);
+  setCached("areas", areas);
   return areas;
 }

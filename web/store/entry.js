@@ -30,11 +30,11 @@ export function staysIn(signal) {
 /**
  * Whether the mall does not know (any more) who one is; the log-in is shown then.
  * @param {unknown} error
- * @param {{replace?: boolean}} [how] `replace`: what is shown now cannot be gone back to
+ * @param {{replace?: boolean}} [options] `replace`: what is shown now cannot be gone back to
  * @returns {boolean}
  */
-export function wantsLogIn(error, how) {
+export function wantsLogIn(error, options) {
   const wants = error instanceof Refusal && error.status === 401;
-  if (wants) toLogIn(how);
+  if (wants) toLogIn(options);
   return wants;
 }

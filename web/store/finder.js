@@ -2,7 +2,7 @@
 
 import { h } from "../core/dom.js";
 import { isKiosk } from "../core/kept.js";
-import { both } from "../core/language.js";
+import { t } from "../core/language.js";
 import { icon } from "../parts/icons.js";
 import { place } from "./place.js";
 
@@ -10,7 +10,7 @@ export function finder() {
   const known = place();
   return h("div", { class: "row home-search" },
     // A kiosk has no keyboard.
-    !isKiosk && h("a", { class: "search-link grow", href: "#/search" }, icon("search"), h("span", null, both("搜索店铺", "Search shops"))),
+    !isKiosk && h("a", { class: "search-link grow", href: "#/search" }, icon("search"), h("span", null, t("搜索店铺", "Search shops"))),
     h("a", { class: "place-link", href: "#/place" }, icon("place"),
-      h("span", { class: "cut" }, known ? known.name || both("我的位置", "My place") : both("选位置", "Set place"))));
+      h("span", { class: "cut" }, known ? known.name || t("我的位置", "My place") : t("选位置", "Set place"))));
 }

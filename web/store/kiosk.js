@@ -2,14 +2,14 @@
 // start.
 
 import { hasToken } from "../core/api.js";
-import { forget } from "../core/copies.js";
+import { invalidate } from "../core/copies.js";
 import { h } from "../core/dom.js";
-import { forgetAll } from "../core/kept.js";
-import { both, speakAsPreferred } from "../core/language.js";
-import { address, anew, go } from "../core/router.js";
+import { clearLocal } from "../core/kept.js";
+import { t, resetLanguage } from "../core/language.js";
+import { address, reopen, go } from "../core/router.js";
 import { logOut } from "../core/session.js";
 import { button } from "../parts/button.js";
-import { sheet } from "../parts/sheet.js";
+import { openSheet } from "../parts/sheet.js";
 
 /** `/?kiosk=90`: so many seconds without a touch. */
 const IDLE_MS = (Number(new URLSearchParams(location.search).get("kiosk")) || 60) * 1_000;
@@ -32,12 +32,12 @@ export async function finish() {
   isFresh = true;
   for (const dialog of document.querySelectorAll("dialog")) dialog.close();
   const left = logOut();
-  forgetAll();
-  forget();
-  speakAsPreferred();
+  clearLocal();
+  invalidate();
+  resetLanguage();
   // Before: where a screen was left is where it is shown again.
   scrollTo(0, 0);
-  if (address() === "/") anew();
+  if (address() === "/") reopen();
   else go("/", { replace: true });
   await left;
 }
@@ -60,7 +60,7 @@ async function warn() {
   const left = h("strong", { class: "number", role: "timer" });
   /** @type {ReturnType<typeof setInterval>} */
   let timer;
-  await sheet(both("还在吗？", "Still there?"), (close) => {
+  await openSheet(t("还在吗？", "Still there?"), (close) => {
     const show = () => {
       const rest = touched + IDLE_MS - performance.now();
       left.textContent = String(Math.max(0, Math.ceil(rest / 1_000)));
@@ -69,8 +69,8 @@ async function warn() {
     };
     show();
     timer = setInterval(show, 250);
-    return [h("p", null, both("将在 ", "Back to the start in "), left, both(" 秒后退出并回到首页。", " s, and you are logged out.")),
-      h("div", { class: "buttons" }, button(both("现在退出", "Leave now"), finish), button(both("继续", "Go on"), close, { look: ["main"] }))];
+    return [h("p", null, t("将在 ", "Back to the start in "), left, t(" 秒后退出并回到首页。", " s, and you are logged out.")),
+      h("div", { class: "buttons" }, button(t("现在退出", "Leave now"), finish), button(t("继续", "Go on"), close, { look: ["main"] }))];
   }).finally(() => clearInterval(timer));
   isWarning = false;
 }

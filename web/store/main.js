@@ -2,16 +2,16 @@
 
 import { Refusal, hasToken, onToken } from "../core/api.js";
 import { fill, h } from "../core/dom.js";
-import { isKiosk, onKeptElsewhere } from "../core/kept.js";
-import { both, language, onLanguage, speak } from "../core/language.js";
-import { pause } from "../core/moments.js";
-import { anew, loadAhead, start } from "../core/router.js";
+import { isKiosk, onLocalChange } from "../core/kept.js";
+import { t, language, onLanguageChange, setLanguage } from "../core/language.js";
+import { delay } from "../core/moments.js";
+import { reopen, preload, start } from "../core/router.js";
 import { me } from "../core/session.js";
 import { linkButton } from "../parts/button.js";
-import { connectionBar } from "../parts/connection.js";
-import { empty, failure } from "../parts/empty.js";
+import { connectionBar } from "../parts/connection-bar.js";
+import { emptyState, errorState } from "../parts/empty-state.js";
 import { icon } from "../parts/icons.js";
-import { skip } from "../parts/skip.js";
+import { skipLink } from "../parts/skip-link.js";
 import { wantsLogIn } from "./entry.js";
 import { finish, runKiosk } from "./kiosk.js";
 import * as home from "./screens/home.js";
@@ -60,24 +60,24 @@ const [bar, screen, tabs] = ["bar", "screen", "tabs"].map((id) => /** @type {HTM
 let shownPath = "/";
 
 function frame() {
-  tabs.setAttribute("aria-label", both("主导航", "Main"));
-  fill(tabs, skip(), h("a", { class: "brand", href: "#/", "aria-hidden": "true", tabindex: "-1" }, icon("shop"), "mallbox"), TABS.filter((tab) => !(isKiosk && tab.isOwn)).map((tab) => {
+  tabs.setAttribute("aria-label", t("主导航", "Main"));
+  fill(tabs, skipLink(), h("a", { class: "brand", href: "#/", "aria-hidden": "true", tabindex: "-1" }, icon("shop"), "mallbox"), TABS.filter((tab) => !(isKiosk && tab.isOwn)).map((tab) => {
     const isHere = tab.to === shownPath || tab.begins.some((beginning) => shownPath.startsWith(beginning));
     return h("a", { href: `#${tab.to}`, class: "tab", "aria-current": isHere && "page" },
-      icon(tab.icon), h("span", null, both(tab.zh, tab.en)));
-  }), isKiosk && hasToken() && h("button", { class: "tab leave", type: "button", onclick: finish }, icon("out"), h("span", null, both("退出", "Leave"))),
-  h("button", { class: "tongue", type: "button", lang: both("en", "zh-CN"), onclick: () => speak(language() === "zh" ? "en" : "zh") },
-    both("English", "中文")));
+      icon(tab.icon), h("span", null, t(tab.zh, tab.en)));
+  }), isKiosk && hasToken() && h("button", { class: "tab leave", type: "button", onclick: finish }, icon("out"), h("span", null, t("退出", "Leave"))),
+  h("button", { class: "tongue", type: "button", lang: t("en", "zh-CN"), onclick: () => setLanguage(language() === "zh" ? "en" : "zh") },
+    t("English", "中文")));
 }
 
 bar.append(connectionBar());
-onLanguage(frame);
+onLanguageChange(frame);
 onToken(frame);
 // What is shown is another one's.
-onKeptElsewhere("token", async () => {
+onLocalChange("token", async () => {
   // Who it is should be known then, but the other one's screen does not wait for long.
-  await Promise.race([me().catch(() => {}), pause(KNOWN_WITHIN_MS)]);
-  anew();
+  await Promise.race([me().catch(() => {}), delay(KNOWN_WITHIN_MS)]);
+  reopen();
 });
 if (isKiosk) runKiosk();
 start(screen, ROUTES, (path) => {
@@ -86,7 +86,7 @@ start(screen, ROUTES, (path) => {
 }, (error, { root }) => {
   if (wantsLogIn(error, { replace: true })) return;
   const isNowhere = error instanceof Refusal && GONE.includes(error.code);
-  fill(root, h("h1", { class: "unseen" }, both("出错了", "Something went wrong")),
-    isNowhere ? empty("search", error.message, linkButton(both("回到首页", "To the first page"), "#/")) : failure(error, anew));
+  fill(root, h("h1", { class: "unseen" }, t("出错了", "Something went wrong")),
+    isNowhere ? emptyState("search", error.message, linkButton(t("回到首页", "To the first page"), "#/")) : errorState(error, reopen));
 });
-loadAhead(ROUTES.map(({ load }) => load));
+preload(ROUTES.map(({ load }) => load));

@@ -1,7 +1,7 @@
 // Simple maps, drawn from where the shops are: no tiles, no network.
 
 import { h, svg } from "../core/dom.js";
-import { both } from "../core/language.js";
+import { t } from "../core/language.js";
 import { distanceText } from "./cards/shop.js";
 import { labelled } from "./map-labels.js";
 
@@ -61,7 +61,7 @@ export function smallMap(shop, areas, here) {
   const taken = [{ left: at.left - 14, top: at.top - 30, width: 28, height: 34 }];
   if (from) taken.push({ left: from.left - 9, top: from.top - 9, width: 18, height: 18 });
   const texts = labelled(dots, SMALL, taken);
-  const label = from ? both(`地图：${shop.name}，离我${distanceText(away)}`, `Map: ${shop.name}, ${distanceText(away)} from you`) : both(`地图：${shop.name}`, `Map: ${shop.name}`);
+  const label = from ? t(`地图：${shop.name}，离我${distanceText(away)}`, `Map: ${shop.name}, ${distanceText(away)} from you`) : t(`地图：${shop.name}`, `Map: ${shop.name}`);
   return h("figure", { class: "map" }, svg("svg", { viewBox: `0 0 ${SMALL.width} ${SMALL.height}`, role: "img", "aria-label": label },
     dots.map(({ left, top }) => svg("circle", { class: "map-area", cx: left, cy: top, r: 4 })),
     texts.map(({ left, top, text }) => svg("text", { class: "map-name", x: left, y: top }, text)),
@@ -69,7 +69,7 @@ export function smallMap(shop, areas, here) {
     from && svg("circle", { class: "map-here", cx: from.left, cy: from.top, r: 6 }),
     svg("path", { class: "map-pin", d: `M${at.left} ${at.top}c-8-9-11-13-11-18a11 11 0 0 1 22 0c0 5-3 9-11 18z` }),
     svg("circle", { class: "map-eye", cx: at.left, cy: at.top - 18, r: 4 })),
-  from && h("figcaption", { class: "small quiet" }, both(`离我 ${distanceText(away)}`, `${distanceText(away)} from you`)));
+  from && h("figcaption", { class: "small quiet" }, t(`离我 ${distanceText(away)}`, `${distanceText(away)} from you`)));
 }
 
 /**
@@ -89,7 +89,7 @@ export function areaMap(areas, size, here, choose) {
     const text = texts.get(dot.text) ?? { left: dot.left, top: dot.top - dot.radius - 6, isHidden: true };
     return svg("g", {
       class: "isHidden" in text ? "map-dot crowded" : "map-dot", role: "button", tabindex: index === 0 ? 0 : -1,
-      "aria-label": both(`${dot.text}，${dot.area.shops}家店`, `${dot.text}, ${dot.area.shops} shops`),
+      "aria-label": t(`${dot.text}，${dot.area.shops}家店`, `${dot.text}, ${dot.area.shops} shops`),
       onclick: () => choose(dot.area), onkeydown: (/** @type {KeyboardEvent} */ event) => key(event, index),
     }, svg("circle", { class: "map-touch", cx: dot.left, cy: dot.top, r: 22 }), svg("circle", { class: "map-spot", cx: dot.left, cy: dot.top, r: dot.radius }),
     svg("text", { class: "map-name", x: text.left, y: text.top, "text-anchor": "isHidden" in text ? "middle" : undefined }, dot.text));
@@ -112,7 +112,7 @@ export function areaMap(areas, size, here, choose) {
     event.preventDefault();
   }
 
-  return svg("svg", { class: "map-areas", viewBox: `0 0 ${size.width} ${size.height}`, role: "group", "aria-label": both("地图：选一个位置", "Map: choose a place") },
+  return svg("svg", { class: "map-areas", viewBox: `0 0 ${size.width} ${size.height}`, role: "group", "aria-label": t("地图：选一个位置", "Map: choose a place") },
     buttons, mine && svg("circle", { class: "map-here", cx: mine.left, cy: mine.top, r: 6 }));
 }
 

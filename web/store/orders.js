@@ -1,8 +1,8 @@
 // Orders, as they are read and as they go on.
 
 import { call, read } from "../core/api.js";
-import { copyOf, copyTo, forget } from "../core/copies.js";
-import { momentIn } from "../core/moments.js";
+import { getCached, setCached, invalidate } from "../core/copies.js";
+import { momentAfter } from "../core/moments.js";
 
 /**
  * @typedef {object} Order
@@ -59,13 +59,13 @@ export async function take(id, step) {
 
 /**
  * @param {any} order
- * @param {import("../core/api.js").Answer} answer
+ * @param {import("../core/api.js").ApiResponse} answer
  * @returns {Order}
  */
 function known(order, answer) {
-  const whole = order.deadlineInMs === undefined ? order : { ...order, due: momentIn(order.deadlineInMs, answer) };
-  const old = /** @type {Order | undefined} */ (copyOf(`order ${order.id}`));
-  if (old && old.status !== order.status) forget("orders");
-  copyTo(`order ${order.id}`, whole);
+  const whole = order.deadlineInMs === undefined ? order : { ...order, due: momentAfter(order.deadlineInMs, answer) };
+  const old = /** @type {Order | undefined} */ (getCached(`order ${order.id}`));
+  if (old && old.status !== order.status) invalidate("orders");
+  setCached(`order ${order.id}`, whole);
   return whole;
 }

@@ -1,6 +1,6 @@
 // Where the customer is, or says to be. Kept in the browser alone; the mall is told only to find what is near.
 
-import { keep, kept } from "../core/kept.js";
+import { saveLocal, loadLocal } from "../core/kept.js";
 
 /**
  * @typedef {object} Place
@@ -11,12 +11,12 @@ import { keep, kept } from "../core/kept.js";
 
 /** @returns {Place | null} */
 export function place() {
-  return JSON.parse(kept("place") ?? "null");
+  return JSON.parse(loadLocal("place") ?? "null");
 }
 
 /** @param {Place | null} chosen */
 export function choosePlace(chosen) {
-  keep("place", chosen && JSON.stringify(chosen));
+  saveLocal("place", chosen && JSON.stringify(chosen));
 }
 
 /** For a query of the API: nothing if no place is known. */

@@ -3,7 +3,7 @@
 import { get, read } from "../core/api.js";
 
 /** @typedef {import("./cards/voucher.js").Voucher} Voucher */
-/** @typedef {{ordinary: Voucher[], sales: {voucher: Voucher, live: import("../core/api.js").Answer}[]}} Shelf */
+/** @typedef {{ordinary: Voucher[], sales: {voucher: Voucher, live: import("../core/api.js").ApiResponse}[]}} Shelf */
 
 /**
  * @param {string} shop

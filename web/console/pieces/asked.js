@@ -1,6 +1,6 @@
 // Asks for a reason before something is done to somebody.
 
-import { both } from "../../core/language.js";
+import { t } from "../../core/language.js";
 import { h } from "../../core/dom.js";
 import { field } from "../../parts/field.js";
 import { formSheet } from "./form.js";
@@ -13,6 +13,6 @@ import { formSheet } from "./form.js";
  * @param {string} [no] label of the button that cancels
  */
 export function askedWhy(title, text, yes, act, no) {
-  const reason = field(both("原因（写进审计日志）", "Reason, for the audit log"), "input", { maxlength: 200, required: true });
+  const reason = field(t("原因（写进审计日志）", "Reason, for the audit log"), "input", { maxlength: 200, required: true });
   return formSheet(title, [{ field: reason, names: ["原因", "reason"] }], yes, () => act(reason.input.value), { before: [h("p", null, text)], no, danger: true });
 }

@@ -1,7 +1,7 @@
 // A sale's books as an equation: what was given out is all somewhere.
 
 import { h } from "../../core/dom.js";
-import { both } from "../../core/language.js";
+import { t } from "../../core/language.js";
 import { icon } from "../../parts/icons.js";
 
 /**
@@ -22,27 +22,27 @@ import { icon } from "../../parts/icons.js";
 /** @param {{books: Books, balances?: boolean, findings?: Finding[]}} account */
 export function books({ books: counted, balances, findings = [] }) {
   const given = [
-    { name: both("初始", "initial"), value: counted.initial },
-    { name: both("追加", "added"), value: counted.added },
+    { name: t("初始", "initial"), value: counted.initial },
+    { name: t("追加", "added"), value: counted.added },
   ];
   const found = [
-    { name: both("剩余", "remaining"), value: counted.remaining },
-    { name: both("待写入", "pending"), value: counted.pending },
-    { name: both("未支付", "unpaid"), value: counted.unpaid },
-    { name: both("已支付", "paid"), value: counted.paid },
-    { name: both("已核销", "used"), value: counted.used },
-    { name: both("退款中", "refunding"), value: counted.refunding },
-    { name: both("死信", "dead letters"), value: counted.deadLetters },
+    { name: t("剩余", "remaining"), value: counted.remaining },
+    { name: t("待写入", "pending"), value: counted.pending },
+    { name: t("未支付", "unpaid"), value: counted.unpaid },
+    { name: t("已支付", "paid"), value: counted.paid },
+    { name: t("已核销", "used"), value: counted.used },
+    { name: t("退款中", "refunding"), value: counted.refunding },
+    { name: t("死信", "dead letters"), value: counted.deadLetters },
   ];
   const isUnlimited = counted.initial === undefined;
   return [
     h("div", { class: "equation" },
-      isUnlimited ? h("span", { class: "term" }, h("strong", null, "∞"), h("span", null, both("不限量", "unlimited"))) : sum(given),
+      isUnlimited ? h("span", { class: "term" }, h("strong", null, "∞"), h("span", null, t("不限量", "unlimited"))) : sum(given),
       h("span", { class: "equals" }, isUnlimited ? "→" : balances === false ? "≠" : "="),
       sum(found.filter(({ value }) => value !== undefined))),
     verdict(balances, isUnlimited, total(given), total(found)),
     findings.map(({ term, expected, found: is }) =>
-      h("p", { class: "notice bad small" }, both(`${term}：应为 ${expected}，实为 ${is}`, `${term}: should be ${expected}, is ${is}`))),
+      h("p", { class: "notice bad small" }, t(`${term}：应为 ${expected}，实为 ${is}`, `${term}: should be ${expected}, is ${is}`))),
   ].flat();
 }
 
@@ -70,11 +70,11 @@ function total(terms) {
  */
 function verdict(balances, isUnlimited, given, found) {
   if (balances === undefined) {
-    return h("p", { class: "notice", role: "status" }, icon("clock"), both("账目正在变动，稍后再看。", "The books are moving just now; they are read again in a moment."));
+    return h("p", { class: "notice", role: "status" }, icon("clock"), t("账目正在变动，稍后再看。", "The books are moving just now; they are read again in a moment."));
   }
   if (!balances) return h("p", { class: "notice bad", role: "status" }, icon("warn"), isUnlimited
-    ? both("账不平。", "The books do not balance.") : both(`账不平：${given} 与 ${found}`, `The books do not balance: ${given} and ${found}`));
+    ? t("账不平。", "The books do not balance.") : t(`账不平：${given} 与 ${found}`, `The books do not balance: ${given} and ${found}`));
   return h("p", { class: "notice good", role: "status" }, icon("check"), isUnlimited
-    ? both(`账平：抢到的 ${found} 份都在。`, `The books balance: all ${found} units taken are there.`)
-    : both(`账平：${given} = ${found}`, `The books balance: ${given} = ${found}`));
+    ? t(`账平：抢到的 ${found} 份都在。`, `The books balance: all ${found} units taken are there.`)
+    : t(`账平：${given} = ${found}`, `The books balance: ${given} = ${found}`));
 }

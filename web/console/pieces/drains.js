@@ -1,8 +1,8 @@
 // The stock of each sale that is on, draining.
 
 import { fill, h } from "../../core/dom.js";
-import { both } from "../../core/language.js";
-import { empty } from "../../parts/empty.js";
+import { t } from "../../core/language.js";
+import { emptyState } from "../../parts/empty-state.js";
 import { meter } from "../../parts/meter.js";
 import { skeletons } from "../../parts/skeleton.js";
 import { saleState } from "../names.js";
@@ -22,7 +22,7 @@ export function drains() {
       list.classList.toggle("old", !sales);
       if (unread.hidden === !sales) {
         unread.hidden = !!sales;
-        unread.textContent = sales ? "" : both("现在读不到秒杀。", "The sales cannot be read now.");
+        unread.textContent = sales ? "" : t("现在读不到秒杀。", "The sales cannot be read now.");
       }
       if (!sales) return;
       const next = new Map(sales.map((sale) => [sale.voucherId, drawn?.get(sale.voucherId) ?? drain(sale)]));
@@ -30,7 +30,7 @@ export function drains() {
       drawn = next;
       if (!isSame) {
         fill(list, next.size > 0 ? [...next.values()].map((one) => one.root)
-          : h("li", null, empty("bolt", both("现在没有进行中的秒杀。", "No sale is on right now."))));
+          : h("li", null, emptyState("bolt", t("现在没有进行中的秒杀。", "No sale is on right now."))));
       }
       for (const sale of sales) next.get(sale.voucherId)?.show(sale);
     },
@@ -39,7 +39,7 @@ export function drains() {
 
 /** @param {SaleFigures} sale */
 function drain({ voucherId, title }) {
-  const bar = meter(both(`${title}的剩余库存`, `Units left of ${title}`));
+  const bar = meter(t(`${title}的剩余库存`, `Units left of ${title}`));
   const state = h("span");
   const left = h("span", { class: "number" });
   const name = h("span", { class: "cut grow" });
@@ -61,7 +61,7 @@ function drain({ voucherId, title }) {
 
 /** @param {{stock: number, units: number, taken: number}} sale */
 export function leftText({ stock, units, taken }) {
-  if (stock < 0) return both(`不限量，已抢 ${taken.toLocaleString()}`, `unlimited, ${taken.toLocaleString()} taken`);
+  if (stock < 0) return t(`不限量，已抢 ${taken.toLocaleString()}`, `unlimited, ${taken.toLocaleString()} taken`);
   const [left, whole] = [stock, units].map((count) => count.toLocaleString());
-  return both(`剩 ${left} / ${whole}，已抢 ${taken.toLocaleString()}`, `${left} of ${whole} left, ${taken.toLocaleString()} taken`);
+  return t(`剩 ${left} / ${whole}，已抢 ${taken.toLocaleString()}`, `${left} of ${whole} left, ${taken.toLocaleString()} taken`);
 }

@@ -1,8 +1,8 @@
 // What a list is narrowed by: fields above it, whose values stand in the address.
 
 import { h } from "../../core/dom.js";
-import { both } from "../../core/language.js";
-import { goAnew } from "../../core/router.js";
+import { t } from "../../core/language.js";
+import { goOrReopen } from "../../core/router.js";
 import { field } from "../../parts/field.js";
 import { icon } from "../../parts/icons.js";
 import { withQuery } from "./listing.js";
@@ -22,12 +22,12 @@ export function filters(at, filters) {
     return { name, ...made };
   });
   return h("form", { class: "filters", role: "search", onsubmit: find }, fields.map(({ root }) => root),
-    h("button", { class: "button main", type: "submit" }, icon("search"), h("span", null, both("查找", "Find"))));
+    h("button", { class: "button main", type: "submit" }, icon("search"), h("span", null, t("查找", "Find"))));
 
   /** @param {Event} event */
   function find(event) {
     event.preventDefault();
     const values = Object.fromEntries(fields.map(({ name, input }) => [name, input.value.trim()]));
-    goAnew(withQuery({ ...values, current: "" }));
+    goOrReopen(withQuery({ ...values, current: "" }));
   }
 }

@@ -2,11 +2,11 @@
 
 import { Refusal } from "../../core/api.js";
 import { fill, h } from "../../core/dom.js";
-import { busy, button } from "../../parts/button.js";
-import { both } from "../../core/language.js";
+import { whileBusy, button } from "../../parts/button.js";
+import { t } from "../../core/language.js";
 import { icon } from "../../parts/icons.js";
-import { sheet } from "../../parts/sheet.js";
-import { say } from "../../parts/toast.js";
+import { openSheet } from "../../parts/sheet.js";
+import { showToast } from "../../parts/toast.js";
 import { keepTyped } from "./typed.js";
 import { Unsure } from "./unsure.js";
 
@@ -21,16 +21,16 @@ import { Unsure } from "./unsure.js";
  * @param {Checked[]} fields
  * @param {string} text of the button
  * @param {() => unknown} send answers `false` if it was not sent
- * @param {{inside?: Node[], cancel?: () => void, no?: string, keeps?: boolean, danger?: boolean}} [how] `inside`: what stands in it, if not only the fields;
+ * @param {{inside?: Node[], cancel?: () => void, no?: string, keeps?: boolean, danger?: boolean}} [options] `inside`: what stands in it, if not only the fields;
  * `keeps`: what is typed is there again if the screen is drawn anew; `no`: label of the button that cancels; `danger`: sending cannot be undone
  */
-export function form(fields, text, send, { inside = fields.map(({ field }) => field.root), cancel, no = both("取消", "Cancel"), keeps = false, danger = false } = {}) {
+export function form(fields, text, send, { inside = fields.map(({ field }) => field.root), cancel, no = t("取消", "Cancel"), keeps = false, danger = false } = {}) {
   const submit = h("button", { type: "submit", class: danger ? "button main danger" : "button main" }, text);
   // It stays there, as it says what to do next.
   const unsure = h("div", { class: "form-unsure", role: "alert" });
   const root = h("form", { class: "stack", novalidate: true, onsubmit: (/** @type {Event} */ event) => {
     event.preventDefault();
-    busy(submit, sent);
+    whileBusy(submit, sent);
   } }, inside, unsure, h("div", { class: "buttons row" }, cancel && button(no, cancel), submit));
   const wasSent = keeps ? keepTyped(root) : undefined;
   return root;
@@ -53,7 +53,7 @@ export function form(fields, text, send, { inside = fields.map(({ field }) => fi
     for (const { field } of wrong) field.wrong(unfit(field.input));
     if (wrong.length > 0) return;
     const isSettled = await settled();
-    if (!root.isConnected) return say(both("没有保存：还没传完就离开了", "Not saved: it was left before all of it was there"), { bad: true });
+    if (!root.isConnected) return showToast(t("没有保存：还没传完就离开了", "Not saved: it was left before all of it was there"), { bad: true });
     if (!isSettled) return;
     try {
       if ((await send()) !== false) wasSent?.();
@@ -73,15 +73,15 @@ export function form(fields, text, send, { inside = fields.map(({ field }) => fi
  * @param {Checked[]} fields
  * @param {string} text of the button
  * @param {() => unknown} send returns `false` if nothing was sent
- * @param {{before?: import("../../core/dom.js").Child[], no?: string, danger?: boolean}} [how] `before`: what stands above the
+ * @param {{before?: import("../../core/dom.js").Child[], no?: string, danger?: boolean}} [options] `before`: what stands above the
  * form; `no` and `danger` as in `form`
  */
-export function formSheet(title, fields, text, send, { before = [], ...how } = {}) {
-  return sheet(title, (close) => [h("div", { class: "stack" }, ...before, form(fields, text, async () => {
+export function formSheet(title, fields, text, send, { before = [], ...options } = {}) {
+  return openSheet(title, (close) => [h("div", { class: "stack" }, ...before, form(fields, text, async () => {
     const isDone = (await send()) !== false;
     if (isDone) close();
     return isDone;
-  }, { cancel: close, ...how }))]);
+  }, { cancel: close, ...options }))]);
 }
 
 /**
@@ -90,8 +90,8 @@ export function formSheet(title, fields, text, send, { before = [], ...how } = {
  */
 function unfit({ required, disabled, value, validity }) {
   if (disabled) return "";
-  if (validity.badInput || validity.stepMismatch) return both("请填完整，数量为整数", "Please fill it in completely; whole numbers only");
-  return required && !value.trim() ? both("请填写", "Please fill this in") : "";
+  if (validity.badInput || validity.stepMismatch) return t("请填完整，数量为整数", "Please fill it in completely; whole numbers only");
+  return required && !value.trim() ? t("请填写", "Please fill this in") : "";
 }
 
 /**

@@ -1,17 +1,17 @@
 // A list of the mall by pages, with the page in its address: it can be gone back to, and sent to somebody.
 
-import { copyOf, copyTo, forget, isDenied } from "../../core/copies.js";
-import { fill, h, successive } from "../../core/dom.js";
-import { both } from "../../core/language.js";
-import { address, goAnew } from "../../core/router.js";
+import { getCached, setCached, invalidate, isDenied } from "../../core/copies.js";
+import { fill, h, signalSequence } from "../../core/dom.js";
+import { t } from "../../core/language.js";
+import { address, goOrReopen } from "../../core/router.js";
 import { button } from "../../parts/button.js";
-import { failure } from "../../parts/empty.js";
+import { errorState } from "../../parts/empty-state.js";
 import { icon } from "../../parts/icons.js";
 import { skeletons } from "../../parts/skeleton.js";
 import { oldNotice } from "./old-notice.js";
-import { samePlace } from "../../parts/same-place.js";
+import { keepFocus } from "../../parts/keep-focus.js";
 
-/** @typedef {import("../../core/router.js").Showing} Showing */
+/** @typedef {import("../../core/router.js").ScreenContext} Showing */
 
 /**
  * @template Row
@@ -29,17 +29,17 @@ import { samePlace } from "../../parts/same-place.js";
 
 /**
  * @template Row
- * @param {Showing} showing
- * @param {Listing<Row>} how
+ * @param {Showing} context
+ * @param {Listing<Row>} options
  * @returns {{root: HTMLElement, reload: () => Promise<void>}}
  */
-export function listing({ at, signal, settled }, { load, size, draw, none }) {
-  const current = Math.max(1, Number(at.current) || 1);
+export function listing({ params, signal, restoreScroll }, { load, size, draw, none }) {
+  const current = Math.max(1, Number(params.current) || 1);
   const root = h("div", { class: "listing" }, skeletons(6, "2.75rem"));
   const name = `console ${address()}`;
-  const redraw = samePlace(root);
-  const reading = successive(signal);
-  const copy = /** @type {Page<Row> | undefined} */ (copyOf(name));
+  const redraw = keepFocus(root);
+  const reading = signalSequence(signal);
+  const copy = /** @type {Page<Row> | undefined} */ (getCached(name));
   /** What lists this, whatever the page. */
   const path = address().split("?")[0];
   if (copy) show(copy);
@@ -48,19 +48,19 @@ export function listing({ at, signal, settled }, { load, size, draw, none }) {
 
   function reload() {
     // Copies show it as it was before that, on its other pages too.
-    forget(`console ${path}`);
+    invalidate(`console ${path}`);
     return read();
   }
 
   function outdated() {
     // What is on its way is from before.
     reading();
-    forget(`console ${path}`);
+    invalidate(`console ${path}`);
     // The next page would leave out as many as are not on the list any more.
-    root.querySelector(".pager")?.replaceWith(button(both("接着看其余的", "Go on with the others"), () => {
+    root.querySelector(".pager")?.replaceWith(button(t("接着看其余的", "Go on with the others"), () => {
       // One begins at its top.
       scrollTo(0, 0);
-      goAnew(withQuery({ current: "" }));
+      goOrReopen(withQuery({ current: "" }));
     }, { icon: "forward" }));
   }
 
@@ -71,11 +71,11 @@ export function listing({ at, signal, settled }, { load, size, draw, none }) {
     try {
       const page = await load(current);
       if (mine.aborted) return;
-      copyTo(name, page);
+      setCached(name, page);
       show(page);
     } catch (error) {
       if (mine.aborted) return;
-      if (!old || isDenied(error)) redraw(() => fill(root, failure(error, reload)));
+      if (!old || isDenied(error)) redraw(() => fill(root, errorState(error, reload)));
       else redraw(() => {
         show(old);
         root.prepend(oldNotice(() => read(old)));
@@ -89,7 +89,7 @@ export function listing({ at, signal, settled }, { load, size, draw, none }) {
       if (rows.length === 0 && current === 1) fill(root, none());
       else fill(root, draw(rows, reload, outdated), pager(current, rows.length, size, total));
     });
-    settled();
+    restoreScroll();
   }
 }
 
@@ -103,11 +103,11 @@ function pager(current, count, size, total) {
   const first = (current - 1) * size + 1;
   const last = first + count - 1;
   const goesOn = total === undefined ? count === size : last < total;
-  const range = count === 0 ? both("这一页没有了", "Nothing on this page") : `${first}–${last}`;
-  return h("nav", { class: "pager", "aria-label": both("翻页", "Pages") },
-    h("span", { class: "quiet number" }, total === undefined ? range : both(`${range}，共 ${total}`, `${range} of ${total}`)),
-    turn(current > 1 && current - 1, both("上一页", "Previous page"), "back"),
-    turn(goesOn && current + 1, both("下一页", "Next page"), "forward"));
+  const range = count === 0 ? t("这一页没有了", "Nothing on this page") : `${first}–${last}`;
+  return h("nav", { class: "pager", "aria-label": t("翻页", "Pages") },
+    h("span", { class: "quiet number" }, total === undefined ? range : t(`${range}，共 ${total}`, `${range} of ${total}`)),
+    turn(current > 1 && current - 1, t("上一页", "Previous page"), "back"),
+    turn(goesOn && current + 1, t("下一页", "Next page"), "forward"));
 }
 
 /**

@@ -1,8 +1,8 @@
 // Making something new at most once: after an answer that was lost, it is looked for before it is asked for again.
 
-import { mayBeDone } from "../../core/doubt.js";
-import { both } from "../../core/language.js";
-import { pause } from "../../core/moments.js";
+import { isInDoubt } from "../../core/doubt.js";
+import { t } from "../../core/language.js";
+import { delay } from "../../core/moments.js";
 import { Unsure } from "./unsure.js";
 
 /** Work may go on for a while after the mall has given up waiting for it: so long it is looked for, and so often. */
@@ -10,11 +10,11 @@ const LOOK_AGAIN_MS = [1_000, 2_000];
 
 /**
  * @template Body, Made
- * @param {object} how
- * @param {(body: Body) => Promise<Made[]>} how.those what there is that it could be
- * @param {(made: Made) => number} how.id
- * @param {(made: Made | Body) => unknown[]} how.marks what both it and what was asked for have, and tells it from others
- * @param {(body: Body) => Promise<number>} how.make answers its id
+ * @param {object} options
+ * @param {(body: Body) => Promise<Made[]>} options.those what there is that it could be
+ * @param {(made: Made) => number} options.id
+ * @param {(made: Made | Body) => unknown[]} options.marks what both it and what was asked for have, and tells it from others
+ * @param {(body: Body) => Promise<number>} options.make answers its id
  * @returns {(body: Body) => Promise<{id: number, wasMade: boolean}>} `wasMade`: by the time before, as it was asked for then
  */
 export function madeOnce({ those, id, marks, make }) {
@@ -36,8 +36,8 @@ export function madeOnce({ those, id, marks, make }) {
       open = null;
       return { id: made, wasMade: false };
     } catch (error) {
-      if (mayBeDone(error)) {
-        throw new Unsure(error, both("不确定有没有创建成功。再按一次没关系：会先查有没有，不会重复创建。",
+      if (isInDoubt(error)) {
+        throw new Unsure(error, t("不确定有没有创建成功。再按一次没关系：会先查有没有，不会重复创建。",
           "It may have been created all the same. Pressing again is safe: it is looked for first, and never made twice."));
       }
       open = null;
@@ -51,7 +51,7 @@ export function madeOnce({ those, id, marks, make }) {
    */
   async function lookedFor(body, { name, before }) {
     for (const wait of [0, ...LOOK_AGAIN_MS]) {
-      await pause(wait);
+      await delay(wait);
       const found = (await those(body)).find((one) => !before.has(id(one)) && nameOf(one) === name);
       if (found) return found;
     }
@@ -69,5 +69,5 @@ export function bareName(name = "") {
 
 /** That what was asked for again had been made before. */
 export function wasMadeText() {
-  return both("上一次其实已经创建好了，内容以上一次提交的为准", "It had been created the time before, as it was sent then");
+  return t("上一次其实已经创建好了，内容以上一次提交的为准", "It had been created the time before, as it was sent then");
 }

@@ -1,13 +1,13 @@
 // Pictures of a shop or a kind of shops: uploaded, put in order, taken away. They count once the form is saved.
 
 import { fill, h } from "../../core/dom.js";
-import { both } from "../../core/language.js";
-import { Unreadable, asPicture, unreadable } from "../../core/resize.js";
+import { t } from "../../core/language.js";
+import { UnreadableImage, resizePicture, unreadableMessage } from "../../core/resize.js";
 import { upload } from "../../core/upload.js";
 import { button, iconButton } from "../../parts/button.js";
 import { icon } from "../../parts/icons.js";
-import { allOf, picture } from "../../parts/picture.js";
-import { tell } from "../../parts/toast.js";
+import { pictureList, picture } from "../../parts/picture.js";
+import { showError } from "../../parts/toast.js";
 
 /** Bytes: what is larger is made smaller before it is sent. */
 const LARGE = 1_000_000;
@@ -15,12 +15,12 @@ const LARGE = 1_000_000;
 /**
  * @param {string} label
  * @param {string} images between commas, as the mall has them
- * @param {{most: number, signal?: AbortSignal}} how
+ * @param {{most: number, signal?: AbortSignal}} options
  * @returns {import("./form.js").Field & {value: () => string, settled: () => Promise<string>}} `settled`: once none is on its way;
  * answers why it may not be saved as it is, if it may not
  */
 export function picturesField(label, images, { most, signal }) {
-  let paths = allOf(images);
+  let paths = pictureList(images);
   /** @type {File[]} chosen, and not uploaded */
   let failed = [];
   /** How many are on their way. */
@@ -31,8 +31,8 @@ export function picturesField(label, images, { most, signal }) {
   let unfit = "";
   const input = h("input", { type: "file", accept: "image/*", multiple: most > 1, hidden: true, onchange: chosen });
   // A form keeps and puts back what stands in its controls.
-  const values = h("input", { type: "hidden", value: images, onchange: () => put(allOf(values.value)) });
-  const add = h("button", { type: "button", class: "thumb thumb-add", onclick: () => input.click() }, icon("plus"), h("span", { class: "small" }, both("上传", "Upload")));
+  const values = h("input", { type: "hidden", value: images, onchange: () => put(pictureList(values.value)) });
+  const add = h("button", { type: "button", class: "thumb thumb-add", onclick: () => input.click() }, icon("plus"), h("span", { class: "small" }, t("上传", "Upload")));
   const list = h("ul", { class: "thumbs" });
   const said = h("p", { class: "wrong", role: "alert" });
   const progress = h("p", { class: "small quiet thumbs-progress", role: "status" });
@@ -50,10 +50,10 @@ export function picturesField(label, images, { most, signal }) {
    * @param {number} index
    */
   function tile(path, index) {
-    const name = both(`第 ${index + 1} 张图片`, `Picture ${index + 1}`);
-    return h("li", { class: "thumb" }, picture(path, name, { soon: true }), h("span", { class: "thumb-acts" },
-      index > 0 && iconButton("back", both(`${name}往前移`, `${name}: move forward`), () => put(paths.with(index, paths[index - 1]).with(index - 1, path))),
-      iconButton("close", both(`移除${name}`, `${name}: remove`), () => put(paths.filter((other) => other !== path)))));
+    const name = t(`第 ${index + 1} 张图片`, `Picture ${index + 1}`);
+    return h("li", { class: "thumb" }, picture(path, name, { eager: true }), h("span", { class: "thumb-acts" },
+      index > 0 && iconButton("back", t(`${name}往前移`, `${name}: move forward`), () => put(paths.with(index, paths[index - 1]).with(index - 1, path))),
+      iconButton("close", t(`移除${name}`, `${name}: remove`), () => put(paths.filter((other) => other !== path)))));
   }
 
   /** @param {string[]} next */
@@ -89,15 +89,15 @@ export function picturesField(label, images, { most, signal }) {
     for (const file of files) {
       try {
         // A drawing that is seen through, as those of kinds are, would lose that.
-        const sent = file.size < LARGE ? file : await asPicture(file);
+        const sent = file.size < LARGE ? file : await resizePicture(file);
         put([...paths, await upload(sent, { signal })]);
       } catch (error) {
         if (signal?.aborted) return;
         // To try again would not help.
-        if (error instanceof Unreadable) said.textContent = unfit = unreadable();
+        if (error instanceof UnreadableImage) said.textContent = unfit = unreadableMessage();
         else {
           failed.push(file);
-          tell(error);
+          showError(error);
         }
       }
       coming -= 1;
@@ -108,19 +108,19 @@ export function picturesField(label, images, { most, signal }) {
 
   function sayProgress() {
     add.setAttribute("aria-busy", String(coming > 0));
-    const text = both(`还有 ${coming} 张图片在上传…`, `Pictures still on their way: ${coming}…`);
-    progress.textContent = coming === 0 ? "" : isAwaited ? both(`传完就保存，${text}`, `${text} Saved once they are there.`) : text;
+    const text = t(`还有 ${coming} 张图片在上传…`, `Pictures still on their way: ${coming}…`);
+    progress.textContent = coming === 0 ? "" : isAwaited ? t(`传完就保存，${text}`, `${text} Saved once they are there.`) : text;
   }
 
   /** With what can be done about it. */
   function sayMissing() {
     missing.hidden = failed.length === 0;
     fill(missing, h("span", { class: "small" }, missingText()),
-      button(both("再传一次", "Try again"), again), button(both("不要了", "Leave them out"), leave));
+      button(t("再传一次", "Try again"), again), button(t("不要了", "Leave them out"), leave));
   }
 
   function missingText() {
-    return both(`${failed.length} 张图片没有传上去`, `Pictures that were not uploaded: ${failed.length}`);
+    return t(`${failed.length} 张图片没有传上去`, `Pictures that were not uploaded: ${failed.length}`);
   }
 
   function again() {
@@ -142,7 +142,7 @@ export function picturesField(label, images, { most, signal }) {
     isAwaited = false;
     // The rest was given up with the screen.
     if (signal?.aborted) return missingText();
-    if (failed.length > 0) return both("有图片没有传上去：请再传一次，或者不要它", "Not all pictures are uploaded: try again, or leave them out");
+    if (failed.length > 0) return t("有图片没有传上去：请再传一次，或者不要它", "Not all pictures are uploaded: try again, or leave them out");
     // Said once: it is saved without it then.
     const text = unfit;
     unfit = "";

@@ -1,7 +1,7 @@
 // Finds what a code stands for, and redeems it.
 
 import { Refusal, Unreachable, call, read } from "../../core/api.js";
-import { both } from "../../core/language.js";
+import { t } from "../../core/language.js";
 import { orderStatusText } from "../names.js";
 
 /** @typedef {import("./order-columns.js").Order} Order */
@@ -50,11 +50,11 @@ export function isUsed({ status }) {
 function receipt(order) {
   const { status, useTime } = order;
   const why = status === USED ? usedText(useTime)
-    : both(`这张订单${orderStatusText(status)}，不能核销。`, `This order cannot be redeemed: ${orderStatusText(status).toLowerCase()}.`);
+    : t(`这张订单${orderStatusText(status)}，不能核销。`, `This order cannot be redeemed: ${orderStatusText(status).toLowerCase()}.`);
   return { order, usable: status === PAID, why };
 }
 
 /** @param {string | undefined} time */
 export function usedText(time = "") {
-  return both(`已经在 ${time.replace("T", " ")} 核销过了。`, `It was redeemed before, at ${time.replace("T", " ")}.`);
+  return t(`已经在 ${time.replace("T", " ")} 核销过了。`, `It was redeemed before, at ${time.replace("T", " ")}.`);
 }

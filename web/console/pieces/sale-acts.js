@@ -1,14 +1,14 @@
 // What an operator does to a sale. What cannot be undone is asked about first.
 
 import { call } from "../../core/api.js";
-import { mayBeDone } from "../../core/doubt.js";
-import { both } from "../../core/language.js";
-import { requestId } from "../../core/request-id.js";
+import { isInDoubt } from "../../core/doubt.js";
+import { t } from "../../core/language.js";
+import { newRequestId } from "../../core/request-id.js";
 import { h } from "../../core/dom.js";
 import { button } from "../../parts/button.js";
 import { field } from "../../parts/field.js";
-import { confirmed } from "../../parts/sheet.js";
-import { say } from "../../parts/toast.js";
+import { confirmAction } from "../../parts/sheet.js";
+import { showToast } from "../../parts/toast.js";
 import { formSheet } from "./form.js";
 import { numberIn } from "./number-in.js";
 import { timeField, timeIn, zoneText } from "./time-field.js";
@@ -27,11 +27,11 @@ export function saleActs(sale, changed) {
   const isOver = state === "ENDED";
   return [
     !isOver && (paused
-      ? button(both("恢复", "Resume"), () => act("resume", both("秒杀已恢复", "The sale goes on")), { icon: "play", look: ["main"] })
-      : button(both("暂停", "Pause"), () => act("pause", both("秒杀已暂停", "The sale is on hold")), { icon: "pause" })),
-    initial !== undefined && !isOver && button(both("增减库存", "Change the stock"), () => restock(sale(), changed), { icon: "plus" }),
-    button(both("修改时间", "Change the times"), () => changeWindow(sale(), changed), { icon: "clock" }),
-    !isOver && button(both("立即结束", "End it now"), end, { icon: "stop", look: ["danger"] }),
+      ? button(t("恢复", "Resume"), () => act("resume", t("秒杀已恢复", "The sale goes on")), { icon: "play", look: ["main"] })
+      : button(t("暂停", "Pause"), () => act("pause", t("秒杀已暂停", "The sale is on hold")), { icon: "pause" })),
+    initial !== undefined && !isOver && button(t("增减库存", "Change the stock"), () => restock(sale(), changed), { icon: "plus" }),
+    button(t("修改时间", "Change the times"), () => changeWindow(sale(), changed), { icon: "clock" }),
+    !isOver && button(t("立即结束", "End it now"), end, { icon: "stop", look: ["danger"] }),
   ];
 
   /**
@@ -40,14 +40,14 @@ export function saleActs(sale, changed) {
    */
   async function act(what, done) {
     await call("POST", `/ops/sales/${voucherId}/${what}`);
-    say(done);
+    showToast(done);
     await changed();
   }
 
   async function end() {
-    const isSure = await confirmed(both("立即结束这场秒杀？", "End this sale now?"),
-      both("之后没有人能再抢，结束时间改为现在。已有的订单不受影响。", "Nobody can buy after that; its end becomes now. Orders there are stay."), both("结束秒杀", "End the sale"), { danger: true });
-    if (isSure) await act("end", both("秒杀已结束", "The sale is over"));
+    const isSure = await confirmAction(t("立即结束这场秒杀？", "End this sale now?"),
+      t("之后没有人能再抢，结束时间改为现在。已有的订单不受影响。", "Nobody can buy after that; its end becomes now. Orders there are stay."), t("结束秒杀", "End the sale"), { danger: true });
+    if (isSure) await act("end", t("秒杀已结束", "The sale is over"));
   }
 }
 
@@ -61,29 +61,29 @@ const unanswered = new Map();
 function restock({ voucherId, left = 0 }, changed) {
   const lost = unanswered.get(voucherId) ?? new Map();
   const before = [...lost.keys()];
-  const add = field(both("增加多少（负数为收回）", "How many to add; negative takes away"), "input", { type: "number", step: 1, required: true, placeholder: "100", value: before.at(-1) });
-  return formSheet(both("增减库存", "Change the stock"), [{ field: add, names: ["库存", "add", "stock"] }], both("确定", "Change it"), async () => {
+  const add = field(t("增加多少（负数为收回）", "How many to add; negative takes away"), "input", { type: "number", step: 1, required: true, placeholder: "100", value: before.at(-1) });
+  return formSheet(t("增减库存", "Change the stock"), [{ field: add, names: ["库存", "add", "stock"] }], t("确定", "Change it"), async () => {
     const by = numberIn(add.input) ?? 0;
     if (by === 0) {
-      add.wrong(both("0 不改变什么", "0 changes nothing"));
+      add.wrong(t("0 不改变什么", "0 changes nothing"));
       return false;
     }
-    const request = lost.get(by) ?? requestId();
+    const request = lost.get(by) ?? newRequestId();
     const data = await call("POST", `/ops/sales/${voucherId}/stock`, { body: { add: by, requestId: request } }).then((answer) => answer.data, (error) => {
-      if (!mayBeDone(error)) throw error;
+      if (!isInDoubt(error)) throw error;
       unanswered.set(voucherId, lost.set(by, request));
       throw new Unsure(error, unansweredText(by));
     });
     lost.delete(by);
-    say(data.by < 0 ? both(`收回了 ${-data.by} 份`, `Units taken away: ${-data.by}`) : both(`增加了 ${data.by} 份`, `Units added: ${data.by}`));
+    showToast(data.by < 0 ? t(`收回了 ${-data.by} 份`, `Units taken away: ${-data.by}`) : t(`增加了 ${data.by} 份`, `Units added: ${data.by}`));
     await changed();
     return true;
-  }, { before: [...before.map((by) => h("p", { class: "notice bad" }, unansweredText(by))), h("p", { class: "quiet" }, both(`现在剩 ${left} 份。最多收回没人抢到的。`, `${left} are left now. Only what nobody holds can be taken away.`))] });
+  }, { before: [...before.map((by) => h("p", { class: "notice bad" }, unansweredText(by))), h("p", { class: "quiet" }, t(`现在剩 ${left} 份。最多收回没人抢到的。`, `${left} are left now. Only what nobody holds can be taken away.`))] });
 }
 
 /** @param {number} by */
 function unansweredText(by) {
-  return both(`不确定 ${by} 份有没有加上。再按一次没关系：数目不变就不会加两次。`,
+  return t(`不确定 ${by} 份有没有加上。再按一次没关系：数目不变就不会加两次。`,
     `It is not certain that ${by} were added. Pressing again is safe: the same number is not added twice.`);
 }
 
@@ -92,16 +92,16 @@ function unansweredText(by) {
  * @param {() => unknown} changed
  */
 async function changeWindow({ voucherId, beginTime, endTime }, changed) {
-  const begin = timeField(both("开始时间", "Begins"), beginTime);
-  const end = timeField(both("结束时间", "Ends"), endTime);
+  const begin = timeField(t("开始时间", "Begins"), beginTime);
+  const end = timeField(t("结束时间", "Ends"), endTime);
   const zone = h("p", { class: "quiet small" });
   zoneText().then((text) => (zone.textContent = text), () => {});
-  await formSheet(both("修改时间", "Change the times"), [
+  await formSheet(t("修改时间", "Change the times"), [
     { field: begin, names: ["开始时间", "beginTime"] },
     { field: end, names: ["结束时间", "endTime"] },
-  ], both("保存", "Save"), async () => {
+  ], t("保存", "Save"), async () => {
     await call("PUT", `/ops/sales/${voucherId}`, { body: { beginTime: timeIn(begin.input), endTime: timeIn(end.input) } });
-    say(both("时间已修改", "The times are changed"));
+    showToast(t("时间已修改", "The times are changed"));
     await changed();
   }, { before: [zone] });
 }

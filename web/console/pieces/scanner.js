@@ -1,7 +1,7 @@
 // Reads codes with the camera, where the browser can.
 
 import { h } from "../../core/dom.js";
-import { both } from "../../core/language.js";
+import { t } from "../../core/language.js";
 import { button } from "../../parts/button.js";
 
 /** How often a picture is looked at. */
@@ -12,9 +12,9 @@ const Detector = /** @type {any} */ (globalThis).BarcodeDetector;
 
 /** Why the camera cannot be used here; nothing if it can. */
 export function whyNoCamera() {
-  if (!isSecureContext) return both("这个页面没有加密（https），浏览器不让用摄像头。", "This page came unencrypted (no https), so the browser keeps the camera from it.");
-  if (!Detector) return both("这个浏览器不会用摄像头扫码。", "This browser cannot read codes with the camera.");
-  if (!navigator.mediaDevices) return both("这台设备没有摄像头。", "There is no camera here.");
+  if (!isSecureContext) return t("这个页面没有加密（https），浏览器不让用摄像头。", "This page came unencrypted (no https), so the browser keeps the camera from it.");
+  if (!Detector) return t("这个浏览器不会用摄像头扫码。", "This browser cannot read codes with the camera.");
+  if (!navigator.mediaDevices) return t("这台设备没有摄像头。", "There is no camera here.");
   return "";
 }
 
@@ -27,9 +27,9 @@ export function whyNoCamera() {
  */
 export async function scanner(signal, found, stopped) {
   const stream = await camera();
-  const video = h("video", { class: "scanner-picture", muted: true, playsinline: true, "aria-label": both("摄像头画面", "What the camera sees") });
+  const video = h("video", { class: "scanner-picture", muted: true, playsinline: true, "aria-label": t("摄像头画面", "What the camera sees") });
   video.srcObject = stream;
-  const root = h("div", { class: "scanner stack" }, video, button(both("关闭摄像头", "Turn the camera off"), stop));
+  const root = h("div", { class: "scanner stack" }, video, button(t("关闭摄像头", "Turn the camera off"), stop));
   const detector = new Detector({ formats: ["qr_code"] });
   const timer = setInterval(look, LOOK_EVERY_MS);
   signal.addEventListener("abort", stop);

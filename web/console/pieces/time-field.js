@@ -1,7 +1,7 @@
 // A moment by the mall's wall clock.
 
 import { readiness } from "../../core/api.js";
-import { both } from "../../core/language.js";
+import { t } from "../../core/language.js";
 import { field } from "../../parts/field.js";
 
 /**
@@ -24,5 +24,5 @@ export function timeIn({ value }) {
 /** In whose time such fields are read. */
 export async function zoneText() {
   const zone = await readiness().then((said) => said.zone, () => undefined);
-  return zone ? both(`按商城时区 ${zone} 填写`, `In the mall's time zone, ${zone}`) : both("按商城时区填写", "In the mall's time zone");
+  return zone ? t(`按商城时区 ${zone} 填写`, `In the mall's time zone, ${zone}`) : t("按商城时区填写", "In the mall's time zone");
 }

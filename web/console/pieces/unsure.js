@@ -1,7 +1,7 @@
 // That nobody knows whether it was done.
 
-import { both } from "../../core/language.js";
-import { reason } from "../../parts/toast.js";
+import { t } from "../../core/language.js";
+import { errorMessage } from "../../parts/toast.js";
 
 /** It is not known whether it was done. To press again is safe, and says so. */
 export class Unsure extends Error {
@@ -10,6 +10,6 @@ export class Unsure extends Error {
    * @param {string} again what comes of pressing again
    */
   constructor(cause, again) {
-    super([reason(cause), again].join(both("。", ". ")), { cause });
+    super([errorMessage(cause), again].join(t("。", ". ")), { cause });
   }
 }

@@ -1,33 +1,33 @@
 // For somebody who is logged in and is no operator: how one becomes one.
 
 import { h } from "../../core/dom.js";
-import { both } from "../../core/language.js";
-import { anew } from "../../core/router.js";
-import { knownMe, logOut } from "../../core/session.js";
+import { t } from "../../core/language.js";
+import { reopen } from "../../core/router.js";
+import { cachedMe, logOut } from "../../core/session.js";
 import { button } from "../../parts/button.js";
 import { icon } from "../../parts/icons.js";
-import { tongue } from "../../parts/tongue.js";
+import { languageSwitch } from "../../parts/language-switch.js";
 import { forgetTyped } from "../pieces/typed.js";
 import { forgetStanding } from "../standing.js";
 
-/** @param {import("../../core/router.js").Showing} showing */
+/** @param {import("../../core/router.js").ScreenContext} context */
 export function open({ root, title }) {
-  title(both("仅限管理员", "Operators only"));
+  title(t("仅限管理员", "Operators only"));
   root.append(h("section", { class: "door card stack" },
     icon("lock"),
-    h("h1", null, both("这里只对管理员开放", "Operators only")),
-    h("p", null, both(`${knownMe()?.nickName ?? "您"}，这个账号是顾客。请商城的主人在运行商城的机器上执行：`,
-      `${knownMe()?.nickName ?? "You"}, this is a customer's account. Ask whoever runs the mall to run, on its machine:`)),
-    h("pre", { class: "command" }, `mallbox user grant ${both("手机号", "PHONE")}`),
-    h("p", { class: "quiet small" }, both("填上您登录用的手机号。权限立即生效，不必重新登录。", "With the phone number that you log in with. It counts at once; there is no need to log in again.")),
+    h("h1", null, t("这里只对管理员开放", "Operators only")),
+    h("p", null, t(`${cachedMe()?.nickName ?? "您"}，这个账号是顾客。请商城的主人在运行商城的机器上执行：`,
+      `${cachedMe()?.nickName ?? "You"}, this is a customer's account. Ask whoever runs the mall to run, on its machine:`)),
+    h("pre", { class: "command" }, `mallbox user grant ${t("手机号", "PHONE")}`),
+    h("p", { class: "quiet small" }, t("填上您登录用的手机号。权限立即生效，不必重新登录。", "With the phone number that you log in with. It counts at once; there is no need to log in again.")),
     h("div", { class: "row wrap" },
-      button(both("已授权，再看一次", "Done, look again"), again, { look: ["main"] }),
-      button(both("换个账号", "Another account"), another)),
-    h("div", null, tongue())));
+      button(t("已授权，再看一次", "Done, look again"), again, { look: ["main"] }),
+      button(t("换个账号", "Another account"), another)),
+    h("div", null, languageSwitch())));
 
   function again() {
     forgetStanding();
-    anew();
+    reopen();
   }
 
   function another() {

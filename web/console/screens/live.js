@@ -1,7 +1,7 @@
 // Figures as they happen.
 
 import { fill, h } from "../../core/dom.js";
-import { both } from "../../core/language.js";
+import { t } from "../../core/language.js";
 import { chip } from "../../parts/chip.js";
 import { skeletons } from "../../parts/skeleton.js";
 import { sparkline } from "../../parts/sparkline.js";
@@ -16,9 +16,9 @@ import { drains } from "../pieces/drains.js";
 /** A chart that has just begun is a minute wide, and grows. */
 const AT_LEAST = 60;
 
-/** @param {import("../../core/router.js").Showing} showing */
-export function open({ root, signal, title, settled }) {
-  title(both("实时数据", "Live figures"));
+/** @param {import("../../core/router.js").ScreenContext} context */
+export function open({ root, signal, title, restoreScroll }) {
+  title(t("实时数据", "Live figures"));
   const state = h("div", { class: "row wrap small" });
   const troubles = h("div", { class: "stack", role: "status" });
   const tiles = tilesOf();
@@ -26,13 +26,13 @@ export function open({ root, signal, title, settled }) {
   const refusals = h("div");
   const parts = h("ul", { class: "parts" });
   root.append(
-    heading(both("实时数据", "Live figures"), state), troubles,
+    heading(t("实时数据", "Live figures"), state), troubles,
     h("div", { class: "tiles" }, tiles.map(({ root: tile }) => tile)),
     h("div", { class: "live-columns" },
-      box(both("正在进行的秒杀", "Sales that are on"), sales.root),
+      box(t("正在进行的秒杀", "Sales that are on"), sales.root),
       h("div", { class: "stack" },
-        box(both("拒绝的抢购（启动以来）", "Refused claims, since the start"), refusals),
-        box(both("依赖", "What the mall rests on"), parts))));
+        box(t("拒绝的抢购（启动以来）", "Refused claims, since the start"), refusals),
+        box(t("依赖", "What the mall rests on"), parts))));
   fill(parts, skeletons(3, "1.5rem").map((box) => h("li", null, box)));
   onFigures(show, signal);
 
@@ -40,17 +40,17 @@ export function open({ root, signal, title, settled }) {
     const now = latest();
     if (!now) return;
     const isOld = isHearing() !== "on";
-    fill(state, isOld && chip(both("数据已停在", "Stopped at"), "bad"), h("time", { datetime: now.time }, now.time.replace("T", " ")),
-      chip(now.backend === "embedded" ? both("内置存储", "embedded") : both("生产存储", "production")),
-      chip(both(`持久性：${durabilityText(now.durability)}`, `durability: ${durabilityText(now.durability)}`)),
-      now.payment && chip(both(`支付：${paymentText(now.payment)}`, `payment: ${paymentText(now.payment)}`)));
+    fill(state, isOld && chip(t("数据已停在", "Stopped at"), "bad"), h("time", { datetime: now.time }, now.time.replace("T", " ")),
+      chip(now.backend === "embedded" ? t("内置存储", "embedded") : t("生产存储", "production")),
+      chip(t(`持久性：${durabilityText(now.durability)}`, `durability: ${durabilityText(now.durability)}`)),
+      now.payment && chip(t(`支付：${paymentText(now.payment)}`, `payment: ${paymentText(now.payment)}`)));
     root.classList.toggle("old", isOld);
     sayTroubles(troubles, now.troubles);
     for (const tile of tiles) tile.show(now);
     sales.show(now.sales);
     fill(refusals, refusedList(now.refused));
     fill(parts, (now.parts ?? []).map(partLine));
-    settled();
+    restoreScroll();
   }
 }
 
@@ -76,29 +76,29 @@ function sayTroubles(place, troubles) {
 
 function tilesOf() {
   return [
-    tile(both("抢购 / 秒", "Claims a second"), perSecond, [
-      { name: both("成功", "accepted"), look: "accent", of: ({ lately }) => lately && rate(lately.accepted, lately.millis) },
-      { name: both("拒绝", "refused"), look: "sale", of: ({ lately }) => lately && rate(sum(lately.refused), lately.millis) },
-    ], (now) => [both(`共成功 ${now.accepted}`, `${now.accepted} accepted in all`), both(`拒绝 ${sum(now.refused)}`, `${sum(now.refused)} refused`)]),
-    tile(both("抢购耗时", "A claim takes"), millis, [
+    tile(t("抢购 / 秒", "Claims a second"), perSecond, [
+      { name: t("成功", "accepted"), look: "accent", of: ({ lately }) => lately && rate(lately.accepted, lately.millis) },
+      { name: t("拒绝", "refused"), look: "sale", of: ({ lately }) => lately && rate(sum(lately.refused), lately.millis) },
+    ], (now) => [t(`共成功 ${now.accepted}`, `${now.accepted} accepted in all`), t(`拒绝 ${sum(now.refused)}`, `${sum(now.refused)} refused`)]),
+    tile(t("抢购耗时", "A claim takes"), millis, [
       { name: "p50", look: "accent", of: ({ lately }) => lately?.claimMillis?.p50 },
       { name: "p90", look: "quiet", of: ({ lately }) => lately?.claimMillis?.p90 },
       { name: "p99", look: "sale", of: ({ lately }) => lately?.claimMillis?.p99 },
-    ], () => [both("没有抢购时没有数据", "nothing while nobody claims")]),
-    tile(both("写入订单", "Orders on their way"), perSecond, [
-      { name: both("每秒写入", "written a second"), look: "good", of: ({ lately }) => lately && rate(lately.persisted, lately.millis) },
-      { name: both("待写入", "waiting"), look: "accent", of: ({ backlog }) => backlog },
-    ], (now) => [both(`共写入 ${now.persisted}`, `${now.persisted} written in all`)]),
-    tile(both("今日访问", "Visits today"), plain, [
-      { name: both("访客", "visitors"), look: "accent", of: ({ visits }) => visits?.uv },
-      { name: both("浏览", "views"), look: "quiet", of: ({ visits }) => visits?.pv },
-    ], () => [both("店铺、笔记、秒杀和类型页", "of shops, notes, sales and types")]),
-    tile(both("请求 / 秒", "Requests a second"), perSecond, [
-      { name: both("请求", "requests"), look: "accent", of: ({ lately }) => lately && rate(lately.requests, lately.millis) },
-    ], (now) => [both(`此刻 ${now.connections} 个连接`, `connections now: ${now.connections}`), both(`共 ${now.requests}`, `${now.requests} in all`)]),
-    tile(both("内存", "Memory"), megabytes, [
-      { name: both("占用", "in use"), look: "accent", of: ({ memoryBytes }) => memoryBytes && memoryBytes / 2 ** 20 },
-    ], () => [both("进程占用", "of the process")]),
+    ], () => [t("没有抢购时没有数据", "nothing while nobody claims")]),
+    tile(t("写入订单", "Orders on their way"), perSecond, [
+      { name: t("每秒写入", "written a second"), look: "good", of: ({ lately }) => lately && rate(lately.persisted, lately.millis) },
+      { name: t("待写入", "waiting"), look: "accent", of: ({ backlog }) => backlog },
+    ], (now) => [t(`共写入 ${now.persisted}`, `${now.persisted} written in all`)]),
+    tile(t("今日访问", "Visits today"), plain, [
+      { name: t("访客", "visitors"), look: "accent", of: ({ visits }) => visits?.uv },
+      { name: t("浏览", "views"), look: "quiet", of: ({ visits }) => visits?.pv },
+    ], () => [t("店铺、笔记、秒杀和类型页", "of shops, notes, sales and types")]),
+    tile(t("请求 / 秒", "Requests a second"), perSecond, [
+      { name: t("请求", "requests"), look: "accent", of: ({ lately }) => lately && rate(lately.requests, lately.millis) },
+    ], (now) => [t(`此刻 ${now.connections} 个连接`, `connections now: ${now.connections}`), t(`共 ${now.requests}`, `${now.requests} in all`)]),
+    tile(t("内存", "Memory"), megabytes, [
+      { name: t("占用", "in use"), look: "accent", of: ({ memoryBytes }) => memoryBytes && memoryBytes / 2 ** 20 },
+    ], () => [t("进程占用", "of the process")]),
   ];
 }
 
@@ -111,7 +111,7 @@ function tilesOf() {
  */
 function tile(title, written, lines, notes) {
   const numbers = h("dl", { class: "tile-numbers" });
-  const chart = sparkline(both(`${title}，最近五分钟内`, `${title}, within the last five minutes`), written);
+  const chart = sparkline(t(`${title}，最近五分钟内`, `${title}, within the last five minutes`), written);
   const foot = h("p", { class: "quiet small cut" });
   const root = h("section", { class: "card tile", "aria-label": title }, h("h2", { class: "small quiet" }, title), numbers, chart.root, foot);
   return {
@@ -133,7 +133,7 @@ function tile(title, written, lines, notes) {
 /** @param {Record<string, number>} refused */
 function refusedList(refused) {
   const rows = Object.entries(refused).filter(([, count]) => count > 0).sort(([, one], [, other]) => other - one);
-  if (rows.length === 0) return h("p", { class: "quiet" }, both("还没有。", "None yet."));
+  if (rows.length === 0) return h("p", { class: "quiet" }, t("还没有。", "None yet."));
   return h("dl", { class: "counts" }, rows.map(([code, count]) =>
     h("div", null, h("dt", null, refusalText(code)), h("dd", { class: "number" }, count.toLocaleString()))));
 }
@@ -141,7 +141,7 @@ function refusedList(refused) {
 /** @param {import("../figures.js").Part} part */
 function partLine({ name, ok, durability, troubles = [] }) {
   return h("li", { class: "row" },
-    chip(ok ? both("正常", "well") : both("故障", "in trouble"), ok ? "good" : "bad"),
+    chip(ok ? t("正常", "well") : t("故障", "in trouble"), ok ? "good" : "bad"),
     h("span", { class: "grow" }, partText(name), troubles.map((trouble) => h("span", { class: "small part-trouble" }, trouble))),
     durability && h("span", { class: "quiet small" }, durabilityText(durability)));
 }

@@ -1,14 +1,14 @@
 // An address that leads nowhere.
 
 import { h } from "../../core/dom.js";
-import { both } from "../../core/language.js";
+import { t } from "../../core/language.js";
 import { linkButton } from "../../parts/button.js";
-import { empty } from "../../parts/empty.js";
+import { emptyState } from "../../parts/empty-state.js";
 
-/** @param {import("../../core/router.js").Showing} showing */
+/** @param {import("../../core/router.js").ScreenContext} context */
 export function open({ root, title }) {
-  const name = both("没有这个页面", "No such page");
+  const name = t("没有这个页面", "No such page");
   title(name);
-  root.append(h("h1", { class: "unseen" }, name), empty("search", both("管理台没有这个页面。", "The console has no such page."),
-    linkButton(both("看实时数据", "To the live figures"), "#/live")));
+  root.append(h("h1", { class: "unseen" }, name), emptyState("search", t("管理台没有这个页面。", "The console has no such page."),
+    linkButton(t("看实时数据", "To the live figures"), "#/live")));
 }

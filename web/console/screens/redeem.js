@@ -1,11 +1,11 @@
 // Redeems what somebody bought: a code is typed, or read by a scanner that types, or by the camera. Then the next.
 
-import { fill, h, successive } from "../../core/dom.js";
-import { both } from "../../core/language.js";
+import { fill, h, signalSequence } from "../../core/dom.js";
+import { t } from "../../core/language.js";
 import { button } from "../../parts/button.js";
 import { icon } from "../../parts/icons.js";
-import { yuan } from "../../parts/price.js";
-import { reason, say } from "../../parts/toast.js";
+import { formatYuan } from "../../parts/price.js";
+import { errorMessage, showToast } from "../../parts/toast.js";
 import { orderStatus } from "../names.js";
 import { exactly } from "../pieces/exactly.js";
 import { heading } from "../pieces/heading.js";
@@ -21,34 +21,34 @@ const done = [];
 /** As many as one looks back at. */
 const MOST = 20;
 
-/** @param {import("../../core/router.js").Showing} showing */
-export function open({ root, at, signal, title }) {
-  title(both("核销", "Redeem"));
+/** @param {import("../../core/router.js").ScreenContext} context */
+export function open({ root, params, signal, title }) {
+  title(t("核销", "Redeem"));
   const input = h("input", {
     class: "input redeem-code mono", id: "redeem-code", autocomplete: "off", autocapitalize: "characters", spellcheck: "false",
-    inputmode: "text", enterkeyhint: "search", placeholder: both("凭证码", "Code"), value: at.code,
+    inputmode: "text", enterkeyhint: "search", placeholder: t("凭证码", "Code"), value: params.code,
   });
-  const find = h("button", { class: "button main", type: "submit" }, icon("search"), h("span", null, both("查看", "Look it up")));
+  const find = h("button", { class: "button main", type: "submit" }, icon("search"), h("span", null, t("查看", "Look it up")));
   const noCamera = whyNoCamera();
   const lens = h("div");
   const result = h("div", { role: "status" });
   const list = h("div");
   root.append(h("div", { class: "redeem stack" },
-    heading(both("核销", "Redeem")),
+    heading(t("核销", "Redeem")),
     h("form", { class: "card pad stack", onsubmit: send },
-      h("label", { for: "redeem-code" }, both("输入凭证码，或用扫码枪扫", "Type the code, or scan it")),
+      h("label", { for: "redeem-code" }, t("输入凭证码，或用扫码枪扫", "Type the code, or scan it")),
       h("div", { class: "row" }, input, find),
-      noCamera ? h("p", { class: "quiet small" }, noCamera) : button(both("用摄像头扫码", "Scan with the camera"), scan, { icon: "camera" }), lens),
+      noCamera ? h("p", { class: "quiet small" }, noCamera) : button(t("用摄像头扫码", "Scan with the camera"), scan, { icon: "camera" }), lens),
     result, list));
   fill(list, doneList());
   input.focus();
-  const looking = successive(signal);
+  const looking = signalSequence(signal);
   /** What is on the counter: another code begins the next. */
   let customer = 0;
   // A scanner types wherever the focus is. Its code is the next one, and its Enter is not meant for what is shown.
   onStrayTyping(signal, next);
   input.addEventListener("input", begin);
-  if (at.code) look();
+  if (params.code) look();
 
   /** @param {Event} event */
   function send(event) {
@@ -75,10 +75,10 @@ export function open({ root, at, signal, title }) {
       const receipt = await lookUp(code, mine);
       if (mine.aborted) return;
       if (receipt) show(code, receipt);
-      else refuse(both("没有这个编号的订单。", "No order has that number."));
+      else refuse(t("没有这个编号的订单。", "No order has that number."));
     } catch (error) {
       if (mine.aborted) return;
-      refuse(reason(error));
+      refuse(errorMessage(error));
       input.select();
     } finally {
       if (!mine.aborted) find.removeAttribute("aria-busy");
@@ -91,13 +91,13 @@ export function open({ root, at, signal, title }) {
    */
   function show(code, { order, usable, why }) {
     const said = h("div", { class: "redeem-unsure" });
-    const redeem = button(both("核销", "Redeem"), redeeming(code, order, said), { icon: "check", look: ["main"] });
+    const redeem = button(t("核销", "Redeem"), redeeming(code, order, said), { icon: "check", look: ["main"] });
     redeem.classList.add("redeem-now");
     fill(result, h("section", { class: "card pad stack redeem-card" },
       h("div", { class: "row wrap" }, h("h2", { class: "grow" }, order.title), orderStatus(order.status)),
-      h("p", { class: "redeem-price" }, yuan(order.payValue)),
+      h("p", { class: "redeem-price" }, formatYuan(order.payValue)),
       orderFacts(order), said,
-      usable ? h("div", { class: "buttons row" }, redeem, button(both("不核销", "Leave it"), next))
+      usable ? h("div", { class: "buttons row" }, redeem, button(t("不核销", "Leave it"), next))
         : h("p", { class: "notice bad" }, icon("warn"), why)));
     if (usable) redeem.focus();
     else input.select();
@@ -121,7 +121,7 @@ export function open({ root, at, signal, title }) {
         else if (isLost) redeemed(order, true, mine);
         else refused(usedText(order.useTime), mine);
       } catch (error) {
-        if (!isUnsure(error)) return refused(reason(error), mine);
+        if (!isUnsure(error)) return refused(errorMessage(error), mine);
         isLost = true;
         const now = await lookUp(code, signal).then((receipt) => receipt?.order, () => undefined);
         if (now && isUsed(now)) redeemed(now, true, mine);
@@ -140,10 +140,10 @@ export function open({ root, at, signal, title }) {
     done.length = Math.min(done.length, MOST);
     if (signal.aborted) return;
     fill(list, doneList());
-    if (whose !== customer) return say(both(`已核销：${order.title}`, `Redeemed: ${order.title}`));
+    if (whose !== customer) return showToast(t(`已核销：${order.title}`, `Redeemed: ${order.title}`));
     fill(result, h("section", { class: "notice good redeem-done" }, icon("check"),
-      h("div", null, h("h2", null, both("已核销", "Redeemed")), h("p", null, order.title, " · ", yuan(order.payValue)),
-        wasLost && h("p", null, both("回答在路上丢了，但核销成功了，时间是 ", "The answer to it was lost, but it counts, at "), exactly(order.useTime)))));
+      h("div", null, h("h2", null, t("已核销", "Redeemed")), h("p", null, order.title, " · ", formatYuan(order.payValue)),
+        wasLost && h("p", null, t("回答在路上丢了，但核销成功了，时间是 ", "The answer to it was lost, but it counts, at "), exactly(order.useTime)))));
     toNext();
   }
 
@@ -153,7 +153,7 @@ export function open({ root, at, signal, title }) {
    */
   function refused(why, whose) {
     if (signal.aborted) return;
-    if (whose !== customer) return say(why, { bad: true });
+    if (whose !== customer) return showToast(why, { bad: true });
     refuse(why);
     toNext();
   }
@@ -167,10 +167,10 @@ export function open({ root, at, signal, title }) {
    */
   function unsure(error, order, isKnown, said, whose) {
     if (signal.aborted) return;
-    const text = [reason(error), isKnown
-      ? both("还没有核销。可以再按一次，不会核销两次。", "It is not redeemed yet. Press again; that never redeems it twice.")
-      : both("不知道核销了没有。再按一次就知道，不会核销两次。", "It is not known whether it is redeemed. Press again to find out; that never redeems it twice.")].join(both("。", ". "));
-    if (whose !== customer) return say(`${order.title}${both("：", ": ")}${text}`, { bad: true });
+    const text = [errorMessage(error), isKnown
+      ? t("还没有核销。可以再按一次，不会核销两次。", "It is not redeemed yet. Press again; that never redeems it twice.")
+      : t("不知道核销了没有。再按一次就知道，不会核销两次。", "It is not known whether it is redeemed. Press again to find out; that never redeems it twice.")].join(t("。", ". "));
+    if (whose !== customer) return showToast(`${order.title}${t("：", ": ")}${text}`, { bad: true });
     fill(said, h("p", { class: "notice bad" }, icon("warn"), text));
   }
 
@@ -197,13 +197,13 @@ export function open({ root, at, signal, title }) {
       }, () => fill(lens)));
     } catch (error) {
       if (!(error instanceof NoCamera)) throw error;
-      fill(lens, h("p", { class: "notice bad" }, both("摄像头打不开：没有允许，或没有摄像头。", "The camera does not open: it was refused, or there is none.")));
+      fill(lens, h("p", { class: "notice bad" }, t("摄像头打不开：没有允许，或没有摄像头。", "The camera does not open: it was refused, or there is none.")));
     }
   }
 }
 
 function doneList() {
-  return done.length > 0 && h("section", { class: "card pad stack" }, h("h2", null, both("刚核销的", "Redeemed just now")),
+  return done.length > 0 && h("section", { class: "card pad stack" }, h("h2", null, t("刚核销的", "Redeemed just now")),
     h("ul", { class: "stack tight" }, done.map((order) => h("li", { class: "row wrap" },
       h("span", { class: "quiet" }, exactly(order.useTime)), h("span", { class: "redeem-title" }, order.title),
       h("a", { class: "link mono", href: `#/order/${order.id}` }, order.id)))));

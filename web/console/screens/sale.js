@@ -1,12 +1,12 @@
 // One sale: its terms, its stock as it drains, its books, and what can be done to it.
 
 import { get } from "../../core/api.js";
-import { copyOf, copyTo } from "../../core/copies.js";
-import { every, fill, h, successive } from "../../core/dom.js";
-import { both } from "../../core/language.js";
-import { head } from "../../parts/head.js";
+import { getCached, setCached } from "../../core/copies.js";
+import { repeatWhileVisible, fill, h, signalSequence } from "../../core/dom.js";
+import { t } from "../../core/language.js";
+import { screenHeader } from "../../parts/screen-header.js";
 import { linkButton } from "../../parts/button.js";
-import { failure } from "../../parts/empty.js";
+import { errorState } from "../../parts/empty-state.js";
 import { icon } from "../../parts/icons.js";
 import { meter } from "../../parts/meter.js";
 import { skeletons } from "../../parts/skeleton.js";
@@ -16,29 +16,29 @@ import { books } from "../pieces/books.js";
 import { leftText } from "../pieces/drains.js";
 import { exactly } from "../pieces/exactly.js";
 import { saleActs } from "../pieces/sale-acts.js";
-import { samePlace } from "../../parts/same-place.js";
+import { keepFocus } from "../../parts/keep-focus.js";
 
 /** @typedef {import("./sales.js").Sale & {books: import("../pieces/books.js").Books, balances?: boolean, findings?: import("../pieces/books.js").Finding[]}} Account */
 
 /** The books are read anew this often; the stock comes with the live figures. */
 const BOOKS_EVERY_MS = 5_000;
 
-/** @param {import("../../core/router.js").Showing} showing */
-export function open({ root, at, signal, title, settled }) {
-  title(both("秒杀", "Sale"));
-  const id = Number(at.id);
+/** @param {import("../../core/router.js").ScreenContext} context */
+export function open({ root, params, signal, title, restoreScroll }) {
+  title(t("秒杀", "Sale"));
+  const id = Number(params.id);
   const account = h("div", { class: "stack" }, skeletons(3, "9rem"));
   const acts = h("div", { class: "row wrap" });
   const name = h("span");
   const state = h("span");
-  const bar = meter(both("剩余库存", "Units left"));
+  const bar = meter(t("剩余库存", "Units left"));
   const left = h("p", { class: "stock-left number" });
   const terms = h("dl", { class: "terms" });
   const age = h("div", { class: "books-age", role: "status" });
   const equation = h("div", { class: "stack" });
-  const redrawActs = samePlace(acts);
+  const redrawActs = keepFocus(acts);
   const copyName = `console sale ${id}`;
-  const reading = successive(signal);
+  const reading = signalSequence(signal);
   let isReading = false;
   /** By the mall's clock, if it was known then. */
   let readAt = "";
@@ -46,11 +46,11 @@ export function open({ root, at, signal, title, settled }) {
   let lookedInto = "";
   /** @type {Account | undefined} */
   let sale;
-  root.append(head(both("秒杀", "Sale"), { home: "/sales" }), account);
-  const copy = /** @type {Account | undefined} */ (copyOf(copyName));
+  root.append(screenHeader(t("秒杀", "Sale"), { home: "/sales" }), account);
+  const copy = /** @type {Account | undefined} */ (getCached(copyName));
   if (copy) show(copy);
   look();
-  every(BOOKS_EVERY_MS, signal, look);
+  repeatWhileVisible(BOOKS_EVERY_MS, signal, look);
   onFigures(showStock, signal);
 
   /** Unless it is read already. */
@@ -66,7 +66,7 @@ export function open({ root, at, signal, title, settled }) {
       const fresh = await get(`/ops/sales/${id}`, { signal: mine });
       if (mine.aborted) return;
       isReading = false;
-      copyTo(copyName, fresh);
+      setCached(copyName, fresh);
       readAt = latest()?.time ?? "";
       sayAge(false);
       show(fresh);
@@ -74,7 +74,7 @@ export function open({ root, at, signal, title, settled }) {
       if (mine.aborted) return;
       isReading = false;
       if (sale) sayAge(true);
-      else fill(account, failure(error, readAnew));
+      else fill(account, errorState(error, readAnew));
     }
   }
 
@@ -83,8 +83,8 @@ export function open({ root, at, signal, title, settled }) {
     equation.classList.toggle("old", isOld);
     if (isOld === age.hasChildNodes()) return;
     fill(age, isOld && h("p", { class: "notice bad" }, icon("offline"), readAt
-      ? both(`现在读不到账目，下面是 ${readAt.replace("T", " ")} 的。`, `The books cannot be read now; these are of ${readAt.replace("T", " ")}.`)
-      : both("现在读不到账目，下面是以前的。", "The books cannot be read now; these are from before.")));
+      ? t(`现在读不到账目，下面是 ${readAt.replace("T", " ")} 的。`, `The books cannot be read now; these are of ${readAt.replace("T", " ")}.`)
+      : t("现在读不到账目，下面是以前的。", "The books cannot be read now; these are from before.")));
   }
 
   /** @param {Account} fresh */
@@ -103,18 +103,18 @@ export function open({ root, at, signal, title, settled }) {
     fill(terms, termRows(sale));
     fill(equation, books(sale));
     showStock();
-    settled();
+    restoreScroll();
   }
 
   function draw() {
     fill(account,
-      h("section", { class: "card pad stack", "aria-label": both("概况", "At a glance") },
+      h("section", { class: "card pad stack", "aria-label": t("概况", "At a glance") },
         h("div", { class: "row wrap" }, h("h2", { class: "grow" }, name), state), bar.root, left, acts),
-      h("section", { class: "card pad stack", "aria-label": both("账目", "Books") }, h("h2", null, both("账目", "Books")), age, equation),
-      h("section", { class: "card pad stack", "aria-label": both("条款", "Terms") }, h("h2", null, both("条款", "Terms")), terms,
+      h("section", { class: "card pad stack", "aria-label": t("账目", "Books") }, h("h2", null, t("账目", "Books")), age, equation),
+      h("section", { class: "card pad stack", "aria-label": t("条款", "Terms") }, h("h2", null, t("条款", "Terms")), terms,
         h("div", { class: "row wrap" },
-          linkButton(both("这场的订单", "Its orders"), `#/orders?voucher=${id}`, { icon: "order" }),
-          sale && linkButton(both("店铺和券", "Shop and vouchers"), `#/shop/${sale.shopId}`, { icon: "shop" }))));
+          linkButton(t("这场的订单", "Its orders"), `#/orders?voucher=${id}`, { icon: "order" }),
+          sale && linkButton(t("店铺和券", "Shop and vouchers"), `#/shop/${sale.shopId}`, { icon: "shop" }))));
   }
 
   /** From the live figures while it is on and they come in, from its account else. */
@@ -146,12 +146,12 @@ export function open({ root, at, signal, title, settled }) {
 /** @param {Account} sale */
 function termRows({ voucherId, beginTime, endTime, payWithinSeconds, minLevel, status, initial, added }) {
   return [
-    [both("券编号", "Voucher"), voucherId],
-    [both("开始", "Begins"), exactly(beginTime)],
-    [both("结束", "Ends"), exactly(endTime)],
-    [both("支付时限", "Time to pay"), both(`${payWithinSeconds / 60} 分钟`, `${payWithinSeconds / 60} min`)],
-    [both("会员等级", "Level needed"), minLevel > 0 ? minLevel : both("不限", "any")],
-    [both("券", "On the shelf"), shelfStatus(status)],
-    [both("初始与追加", "Initial and added"), initial === undefined ? both("不限量", "unlimited") : `${initial.toLocaleString()} ${added < 0 ? "−" : "+"} ${Math.abs(added).toLocaleString()}`],
+    [t("券编号", "Voucher"), voucherId],
+    [t("开始", "Begins"), exactly(beginTime)],
+    [t("结束", "Ends"), exactly(endTime)],
+    [t("支付时限", "Time to pay"), t(`${payWithinSeconds / 60} 分钟`, `${payWithinSeconds / 60} min`)],
+    [t("会员等级", "Level needed"), minLevel > 0 ? minLevel : t("不限", "any")],
+    [t("券", "On the shelf"), shelfStatus(status)],
+    [t("初始与追加", "Initial and added"), initial === undefined ? t("不限量", "unlimited") : `${initial.toLocaleString()} ${added < 0 ? "−" : "+"} ${Math.abs(added).toLocaleString()}`],
   ].map(([name, value]) => h("div", null, h("dt", null, name), h("dd", null, value)));
 }

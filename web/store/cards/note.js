@@ -1,11 +1,11 @@
 // A note in a list: its first picture, its title, who wrote it.
 
-import { copyTo } from "../../core/copies.js";
+import { setCached } from "../../core/copies.js";
 import { h } from "../../core/dom.js";
-import { both } from "../../core/language.js";
+import { t } from "../../core/language.js";
 import { avatar } from "../../parts/avatar.js";
 import { icon } from "../../parts/icons.js";
-import { firstOf, picture } from "../../parts/picture.js";
+import { firstPicture, picture } from "../../parts/picture.js";
 import { withMyLike } from "../notes/my-likes.js";
 
 /**
@@ -27,9 +27,9 @@ import { withMyLike } from "../notes/my-likes.js";
 /** @param {Note} read */
 export function noteCard(read) {
   const note = withMyLike(read);
-  const first = firstOf(note.images);
+  const first = firstPicture(note.images);
   // Its screen has something to show at once.
-  const keepCopy = () => copyTo(`note ${note.id}`, note);
+  const keepCopy = () => setCached(`note ${note.id}`, note);
   return h("a", { class: "card note-card", href: `#/note/${note.id}`, onclick: keepCopy },
     h("span", { class: "note-card-picture" },
       first ? picture(first) : h("span", { class: "note-card-words", "aria-hidden": "true" }, lines(note.content).join(" "))),
@@ -38,7 +38,7 @@ export function noteCard(read) {
       h("span", { class: "row apart small quiet" },
         h("span", { class: "row tight grow" }, avatar(note), h("span", { class: "cut" }, note.name)),
         h("span", { class: note.isLike ? "row tight number is-liked" : "row tight number" }, icon("heart", { full: note.isLike }),
-          h("span", null, h("span", { class: "unseen" }, both("赞 ", "likes ")), note.liked)))));
+          h("span", null, h("span", { class: "unseen" }, t("赞 ", "likes ")), note.liked)))));
 }
 
 /**

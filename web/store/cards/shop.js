@@ -1,9 +1,9 @@
 // A shop in a list.
 
 import { h } from "../../core/dom.js";
-import { both } from "../../core/language.js";
-import { firstOf, picture } from "../../parts/picture.js";
-import { yuan } from "../../parts/price.js";
+import { t } from "../../core/language.js";
+import { firstPicture, picture } from "../../parts/picture.js";
+import { formatYuan } from "../../parts/price.js";
 import { stars } from "../../parts/stars.js";
 
 /**
@@ -29,12 +29,12 @@ import { stars } from "../../parts/stars.js";
 /** @param {Shop} shop */
 export function shopCard(shop) {
   return h("a", { class: "card shop-card", href: `#/shop/${shop.id}` },
-    h("span", { class: "shop-card-picture" }, picture(firstOf(shop.images))),
+    h("span", { class: "shop-card-picture" }, picture(firstPicture(shop.images))),
     h("span", { class: "stack tight grow" },
       h("h3", { class: "cut" }, shop.name),
       h("span", { class: "row wrap small" }, stars(shop.score),
-        shop.comments > 0 && h("span", { class: "quiet" }, both(`${shop.comments}条评价`, `${shop.comments} reviews`)),
-        shop.avgPrice > 0 && h("span", { class: "quiet" }, both(`人均 ${yuan(shop.avgPrice * 100)}`, `${yuan(shop.avgPrice * 100)} each`))),
+        shop.comments > 0 && h("span", { class: "quiet" }, t(`${shop.comments}条评价`, `${shop.comments} reviews`)),
+        shop.avgPrice > 0 && h("span", { class: "quiet" }, t(`人均 ${formatYuan(shop.avgPrice * 100)}`, `${formatYuan(shop.avgPrice * 100)} each`))),
       h("span", { class: "row apart small quiet" },
         h("span", { class: "cut" }, shop.area || shop.address),
         shop.distance !== undefined && h("span", { class: "number" }, distanceText(shop.distance)))));

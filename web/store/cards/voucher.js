@@ -1,11 +1,11 @@
 // A voucher of a shop: sold at any time, or in a flash sale.
 
 import { h } from "../../core/dom.js";
-import { both } from "../../core/language.js";
-import { momentIn, until } from "../../core/moments.js";
+import { t } from "../../core/language.js";
+import { momentAfter, msUntil } from "../../core/moments.js";
 import { button, linkButton } from "../../parts/button.js";
 import { countdown } from "../../parts/countdown.js";
-import { bargain } from "../../parts/price.js";
+import { priceWithDiscount } from "../../parts/price.js";
 import { stateChip } from "./sale.js";
 
 /**
@@ -26,23 +26,23 @@ import { stateChip } from "./sale.js";
  * @param {() => unknown} buy
  */
 export function voucherCard(voucher, buy) {
-  return card(voucher, [bargain(voucher.payValue, voucher.actualValue)], button(both("购买", "Buy"), buy, { look: ["main"] }));
+  return card(voucher, [priceWithDiscount(voucher.payValue, voucher.actualValue)], button(t("购买", "Buy"), buy, { look: ["main"] }));
 }
 
 /**
  * @param {Voucher} voucher
- * @param {import("../../core/api.js").Answer} live its sale
+ * @param {import("../../core/api.js").ApiResponse} live its sale
  * @param {AbortSignal} signal
  * @param {() => unknown} over once it begins, or ends
  */
 export function saleVoucherCard(voucher, live, signal, over) {
   const { state, stock, beginsInMs, endsInMs } = live.data;
   const isComing = state === "NOT_OPEN";
-  const moment = momentIn(isComing ? beginsInMs : endsInMs, live);
+  const moment = momentAfter(isComing ? beginsInMs : endsInMs, live);
   const runs = h("span", { class: "row wrap small" }, stateChip({ state, stock }),
-    h("span", { class: "quiet" }, isComing ? both("距开抢 ", "opens in ") : both("距结束 ", "ends in "), countdown(moment, signal, until(moment) > 0 ? over : undefined)));
-  return card(voucher, [bargain(voucher.payValue, voucher.actualValue), runs],
-    linkButton(state === "OPEN" ? both("去抢", "To the sale") : both("去看看", "Look"), `#/sale/${voucher.id}`, { look: state === "OPEN" ? ["sale"] : [] }));
+    h("span", { class: "quiet" }, isComing ? t("距开抢 ", "opens in ") : t("距结束 ", "ends in "), countdown(moment, signal, msUntil(moment) > 0 ? over : undefined)));
+  return card(voucher, [priceWithDiscount(voucher.payValue, voucher.actualValue), runs],
+    linkButton(state === "OPEN" ? t("去抢", "To the sale") : t("去看看", "Look"), `#/sale/${voucher.id}`, { look: state === "OPEN" ? ["sale"] : [] }));
 }
 
 /**
@@ -55,7 +55,7 @@ function card(voucher, facts, act) {
   return h("article", { class: "card pad stack voucher", "aria-label": voucher.title },
     h("div", { class: "row apart" },
       h("div", { class: "stack tight grow" }, h("h3", null, voucher.title), voucher.subTitle && h("p", { class: "small quiet" }, voucher.subTitle), facts), act),
-    rules.length > 0 && h("details", { class: "small" }, h("summary", { class: "quiet" }, both("使用规则", "Rules")),
+    rules.length > 0 && h("details", { class: "small" }, h("summary", { class: "quiet" }, t("使用规则", "Rules")),
       h("ul", { class: "rules" }, rules.map((rule) => h("li", null, rule)))));
 }
 

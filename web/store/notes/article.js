@@ -1,15 +1,15 @@
 // A note itself.
 
 import { call, get } from "../../core/api.js";
-import { shown } from "../../core/copies.js";
+import { staleWhileRevalidate } from "../../core/copies.js";
 import { fill, h } from "../../core/dom.js";
-import { both } from "../../core/language.js";
+import { t } from "../../core/language.js";
 import { avatar } from "../../parts/avatar.js";
 import { gallery } from "../../parts/gallery.js";
 import { icon } from "../../parts/icons.js";
-import { allOf } from "../../parts/picture.js";
+import { pictureList } from "../../parts/picture.js";
 import { skeletons } from "../../parts/skeleton.js";
-import { when } from "../../parts/when.js";
+import { dateTime } from "../../parts/date-time.js";
 import { lines } from "../cards/note.js";
 import { shopCard } from "../cards/shop.js";
 import { followButton } from "../people/follow-button.js";
@@ -24,12 +24,12 @@ import { liked, withMyLike } from "./my-likes.js";
  * @returns {{pictures: Node | null, text: Node, renew: (note: Note) => void}} `renew`: it was read anew
  */
 export function article(note, signal) {
-  const images = allOf(note.images);
+  const images = pictureList(note.images);
   const heading = h("h2", { class: "note-title" });
   const paragraphs = h("div", { class: "note-text" });
   const likers = h("div", { class: "likers" });
   const heart = likeButton({
-    what: both("这篇笔记", "this note"), likes: withMyLike(note),
+    what: t("这篇笔记", "this note"), likes: withMyLike(note),
     toggle: async () => {
       await call("PUT", `/blog/like/${note.id}`);
       showLikers();
@@ -40,11 +40,11 @@ export function article(note, signal) {
   write(note);
   showLikers();
   return {
-    pictures: images.length > 0 ? h("div", { class: "note-pictures" }, gallery(images, both(`笔记《${note.title}》的图片`, `Pictures of “${note.title}”`))) : null,
+    pictures: images.length > 0 ? h("div", { class: "note-pictures" }, gallery(images, t(`笔记《${note.title}》的图片`, `Pictures of “${note.title}”`))) : null,
     text: h("article", { class: "stack" },
       h("div", { class: "row" },
         h("a", { class: "row grow author", href: `#/person/${note.userId}` }, avatar(note),
-          h("span", { class: "grow" }, h("strong", { class: "cut" }, note.name), h("span", { class: "small quiet" }, when(note.createTime)))),
+          h("span", { class: "grow" }, h("strong", { class: "cut" }, note.name), h("span", { class: "small quiet" }, dateTime(note.createTime)))),
         followButton({ id: note.userId, name: note.name }, signal)),
       heading, paragraphs,
       note.shopId > 0 && shop(note.shopId, signal),
@@ -65,7 +65,7 @@ export function article(note, signal) {
     /** @type {import("../../core/session.js").Person[]} */
     const first = await get(`/blog/likes/${note.id}`, { signal }).catch(() => []);
     fill(likers, first.map((person) =>
-      h("a", { href: `#/person/${person.id}`, "aria-label": both(`${person.nickName} 赞过`, `${person.nickName} liked this`), title: person.nickName }, avatar(person))));
+      h("a", { href: `#/person/${person.id}`, "aria-label": t(`${person.nickName} 赞过`, `${person.nickName} liked this`), title: person.nickName }, avatar(person))));
   }
 }
 
@@ -75,10 +75,10 @@ export function article(note, signal) {
  */
 function shop(id, signal) {
   const place = h("div", { class: "note-shop" }, skeletons(1, "6.6rem"));
-  shown(`shop ${id}`, () => get(`/shop/${id}`, { signal }), (/** @type {import("../cards/shop.js").Shop} */ found) => {
+  staleWhileRevalidate(`shop ${id}`, () => get(`/shop/${id}`, { signal }), (/** @type {import("../cards/shop.js").Shop} */ found) => {
     fill(place, found && shopCard(found));
   }).catch(() => {
-    if (!signal.aborted) fill(place, h("p", { class: "row small quiet" }, icon("shop"), both("店铺信息暂时看不到。", "The shop cannot be shown right now.")));
+    if (!signal.aborted) fill(place, h("p", { class: "row small quiet" }, icon("shop"), t("店铺信息暂时看不到。", "The shop cannot be shown right now.")));
   });
   return place;
 }

@@ -1,12 +1,12 @@
 // Where one writes a comment or an answer. What was typed stays until the mall has it, and is said once.
 
-import { hasToken, tokenNow } from "../../core/api.js";
-import { mayBeDone, settled } from "../../core/doubt.js";
+import { hasToken, currentToken } from "../../core/api.js";
+import { isInDoubt, waitUntilDecided } from "../../core/doubt.js";
 import { h } from "../../core/dom.js";
-import { both } from "../../core/language.js";
-import { knownMe, me } from "../../core/session.js";
-import { busy, button } from "../../parts/button.js";
-import { say } from "../../parts/toast.js";
+import { t } from "../../core/language.js";
+import { cachedMe, me } from "../../core/session.js";
+import { whileBusy, button } from "../../parts/button.js";
+import { showToast } from "../../parts/toast.js";
 import { toLogIn, wantsLogIn } from "../entry.js";
 
 const LONGEST = 512;
@@ -26,7 +26,7 @@ const underWay = new Map();
  */
 function typedTo(to) {
   const one = typed.get(to);
-  const isMine = one && (one.token === tokenNow() || (one.person !== undefined && one.person === knownMe()?.id));
+  const isMine = one && (one.token === currentToken() || (one.person !== undefined && one.person === cachedMe()?.id));
   return isMine ? one : undefined;
 }
 
@@ -35,23 +35,23 @@ function typedTo(to) {
  * @param {Typed} what
  */
 function keepTyped(to, { text, lost }) {
-  typed.set(to, { text, lost, token: tokenNow(), person: knownMe()?.id });
+  typed.set(to, { text, lost, token: currentToken(), person: cachedMe()?.id });
 }
 
 /**
- * @param {object} how
- * @param {string} how.to tells this form from others
- * @param {string} how.label
- * @param {() => number[]} how.known what is there already
- * @param {(content: string) => Promise<number>} how.send answers its id
- * @param {() => Promise<import("./comments.js").Comment[]>} how.newest what was said last, by anybody
- * @param {(content: string, id: number) => unknown} how.sent
+ * @param {object} options
+ * @param {string} options.to tells this form from others
+ * @param {string} options.label
+ * @param {() => number[]} options.known what is there already
+ * @param {(content: string) => Promise<number>} options.send answers its id
+ * @param {() => Promise<import("./comments.js").Comment[]>} options.newest what was said last, by anybody
+ * @param {(content: string, id: number) => unknown} options.sent
  * @returns {{root: HTMLElement, input: HTMLTextAreaElement}}
  */
 export function commentForm({ to, label, known, send, newest, sent }) {
   const input = h("textarea", { class: "input", rows: 1, maxlength: LONGEST, "aria-label": label, placeholder: label });
   input.value = typedTo(to)?.text ?? "";
-  const submit = h("button", { type: "submit", class: "button main" }, both("发送", "Send"));
+  const submit = h("button", { type: "submit", class: "button main" }, t("发送", "Send"));
   const root = h("form", { class: "row comment-form", onsubmit: press }, input, submit);
   input.addEventListener("input", () => {
     keepTyped(to, { ...typedTo(to), text: input.value });
@@ -77,11 +77,11 @@ export function commentForm({ to, label, known, send, newest, sent }) {
       toLogIn();
       return;
     }
-    busy(submit, async () => {
+    whileBusy(submit, async () => {
       const content = input.value.trim();
       if (!content) return;
       try {
-        const by = `${tokenNow()} ${to}`;
+        const by = `${currentToken()} ${to}`;
         const running = await underWay.get(by)?.catch(() => undefined);
         if (running) return arrived(running.content, running.id);
         const { lost } = typedTo(to) ?? {};
@@ -111,7 +111,7 @@ export function commentForm({ to, label, known, send, newest, sent }) {
     try {
       return { content, id: await send(content) };
     } catch (error) {
-      if (mayBeDone(error)) await settled();
+      if (isInDoubt(error)) await waitUntilDecided();
       // Whose it is stays as it was: they may have to log in again.
       else delete typed.get(to)?.lost;
       throw error;
@@ -126,7 +126,7 @@ export function commentForm({ to, label, known, send, newest, sent }) {
     // Something else may have been typed since.
     const isSame = input.value.trim() === content;
     if (isSame) input.value = "";
-    else say(both("刚才那条已经发出了", "What you sent before has arrived"));
+    else showToast(t("刚才那条已经发出了", "What you sent before has arrived"));
     keepTyped(to, { text: input.value });
     fit();
     sent(content, id);
@@ -135,5 +135,5 @@ export function commentForm({ to, label, known, send, newest, sent }) {
 
 /** For who is not logged in. */
 export function logInToComment() {
-  return button(both("登录后参与评论", "Log in to comment"), () => toLogIn(), { look: ["wide"] });
+  return button(t("登录后参与评论", "Log in to comment"), () => toLogIn(), { look: ["wide"] });
 }

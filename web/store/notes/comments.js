@@ -3,11 +3,11 @@
 import { call, get, hasToken, read } from "../../core/api.js";
 import { h } from "../../core/dom.js";
 import { isKiosk } from "../../core/kept.js";
-import { both } from "../../core/language.js";
+import { t } from "../../core/language.js";
 import { me } from "../../core/session.js";
-import { empty } from "../../parts/empty.js";
-import { endless } from "../../parts/endless.js";
-import { say } from "../../parts/toast.js";
+import { emptyState } from "../../parts/empty-state.js";
+import { infiniteList } from "../../parts/infinite-list.js";
+import { showToast } from "../../parts/toast.js";
 import { fresh } from "./comment.js";
 import { commentForm, logInToComment } from "./comment-form.js";
 import { thread } from "./thread.js";
@@ -39,7 +39,7 @@ export function comments(note, signal) {
   const count = h("span", { class: "number" }, note.comments || "");
   let total = note.comments;
   const path = `/blog-comments/of/blog/${note.id}`;
-  const list = endless({
+  const list = infiniteList({
     name: `comments ${note.id}`, signal, look: "comments", height: "5rem",
     load: async (current = 1) => {
       const answer = await read(path, { query: { current }, signal });
@@ -49,25 +49,25 @@ export function comments(note, signal) {
     },
     draw: (/** @type {Thread} */ one) => thread(one, { note, signal, counted, drop: () => list.drop(one.id) }),
     key: (one) => one.id,
-    none: () => empty("comment", both("还没有评论，来说第一句吧。", "No comments yet; say the first word.")),
+    none: () => emptyState("comment", t("还没有评论，来说第一句吧。", "No comments yet; say the first word.")),
   });
   const form = () => commentForm({
-    to: `note ${note.id}`, label: both("说点什么…", "Say something…"),
+    to: `note ${note.id}`, label: t("说点什么…", "Say something…"),
     known: () => list.keys(),
     send: async (content) => (await call("POST", "/blog-comments", { body: { blogId: note.id, content } })).data,
     newest: async () => (await get(path, { query: { current: 1 } })) ?? [],
     sent: async (content, id) => {
       const author = await me();
       if (!author || signal.aborted) return;
-      say(both("评论好了", "Your comment is there"));
+      showToast(t("评论好了", "Your comment is there"));
       // It may have been read meanwhile.
       if (list.keys().includes(id)) return;
       list.add({ ...fresh(id, author, content), answers: [], answerCount: 0 });
       counted(1);
     },
   }).root;
-  const root = h("section", { class: "stack", "aria-label": both("评论", "Comments") },
-    h("div", { class: "head" }, h("h2", null, both("评论 ", "Comments "), count)),
+  const root = h("section", { class: "stack", "aria-label": t("评论", "Comments") },
+    h("div", { class: "head" }, h("h2", null, t("评论 ", "Comments "), count)),
     !isKiosk && (hasToken() ? form() : logInToComment()), list.root);
   return {
     root,

@@ -1,28 +1,28 @@
 // A heart that is full at once, and empty again if the mall did not take it.
 
 import { hasToken } from "../../core/api.js";
-import { mayBeDone, settled } from "../../core/doubt.js";
+import { isInDoubt, waitUntilDecided } from "../../core/doubt.js";
 import { h } from "../../core/dom.js";
-import { both } from "../../core/language.js";
+import { t } from "../../core/language.js";
 import { icon } from "../../parts/icons.js";
-import { tell } from "../../parts/toast.js";
+import { showError } from "../../parts/toast.js";
 import { toLogIn, wantsLogIn } from "../entry.js";
 
 /** @typedef {{isLike: boolean, liked: number}} Likes */
 
 /**
- * @param {object} how
- * @param {string} how.what is liked, for who does not see where the heart stands
- * @param {Likes} how.likes
- * @param {() => Promise<unknown>} how.toggle has the mall turn it about
- * @param {() => Promise<Likes | undefined>} how.look what the mall knows: where no answer came, it may have been done
- * @param {(isLike: boolean) => void} [how.changed]
+ * @param {object} options
+ * @param {string} options.what is liked, for who does not see where the heart stands
+ * @param {Likes} options.likes
+ * @param {() => Promise<unknown>} options.toggle has the mall turn it about
+ * @param {() => Promise<Likes | undefined>} options.look what the mall knows: where no answer came, it may have been done
+ * @param {(isLike: boolean) => void} [options.changed]
  * @returns {{root: HTMLButtonElement, set: (likes: Likes) => void}}
  */
 export function likeButton({ what, likes, toggle, look, changed }) {
   const heart = h("span", { class: "like-heart" });
   const count = h("span", { class: "number" });
-  const root = h("button", { type: "button", class: "button bare like", "aria-label": both(`赞${what}`, `Like ${what}`), onclick: press }, heart, count);
+  const root = h("button", { type: "button", class: "button bare like", "aria-label": t(`赞${what}`, `Like ${what}`), onclick: press }, heart, count);
   let isKnown = likes.isLike;
   let isAsking = false;
   show(likes);
@@ -33,7 +33,7 @@ export function likeButton({ what, likes, toggle, look, changed }) {
     heart.replaceChildren(icon("heart", { full: fresh.isLike }));
     count.textContent = String(fresh.liked);
     root.setAttribute("aria-pressed", String(fresh.isLike));
-    root.setAttribute("aria-label", both(`赞${what}，已有 ${fresh.liked} 个赞`, `Like ${what}; ${fresh.liked} likes`));
+    root.setAttribute("aria-label", t(`赞${what}，已有 ${fresh.liked} 个赞`, `Like ${what}; ${fresh.liked} likes`));
   }
 
   function press() {
@@ -61,8 +61,8 @@ export function likeButton({ what, likes, toggle, look, changed }) {
       }
     } catch (error) {
       if (isKnown !== likes.isLike) turn();
-      if (!wantsLogIn(error)) tell(error);
-      if (mayBeDone(error)) await findOut();
+      if (!wantsLogIn(error)) showError(error);
+      if (isInDoubt(error)) await findOut();
     } finally {
       isAsking = false;
     }
@@ -72,7 +72,7 @@ export function likeButton({ what, likes, toggle, look, changed }) {
 
   async function findOut() {
     const shown = likes;
-    await settled();
+    await waitUntilDecided();
     const fresh = await look().catch(() => undefined);
     if (!fresh) return;
     if (likes === shown) set(fresh);

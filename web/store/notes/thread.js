@@ -1,13 +1,13 @@
 // A comment, and what is answered to it.
 
 import { call, get, hasToken } from "../../core/api.js";
-import { forget } from "../../core/copies.js";
+import { invalidate } from "../../core/copies.js";
 import { fill, h } from "../../core/dom.js";
-import { both } from "../../core/language.js";
+import { t } from "../../core/language.js";
 import { me } from "../../core/session.js";
-import { busy } from "../../parts/button.js";
-import { confirmed } from "../../parts/sheet.js";
-import { say } from "../../parts/toast.js";
+import { whileBusy } from "../../parts/button.js";
+import { confirmAction } from "../../parts/sheet.js";
+import { showToast } from "../../parts/toast.js";
 import { toLogIn, wantsLogIn } from "../entry.js";
 import { comment, fresh } from "./comment.js";
 import { commentForm } from "./comment-form.js";
@@ -35,7 +35,7 @@ export function thread(first, around) {
   /** The page of answers that comes next: those that came with the comment are the beginning of the first. */
   let next = 1;
   const rows = h("ul", { class: "answers" });
-  const more = h("button", { type: "button", class: "button bare small", onclick: () => busy(more, showMore) });
+  const more = h("button", { type: "button", class: "button bare small", onclick: () => whileBusy(more, showMore) });
   const form = h("div", null);
   const top = h("div", null);
   const root = h("div", { class: "thread", tabindex: -1 }, top, h("div", { class: "thread-answers" }, rows, more, form));
@@ -49,7 +49,7 @@ export function thread(first, around) {
     fill(rows, answers.map((one) => h("li", null, comment(one, { note, answer: () => answer(one), remove: () => remove(one) }))));
     const left = answerCount - answers.length;
     more.hidden = left <= 0;
-    more.textContent = both(`还有 ${left} 条回复`, `${left} more ${left === 1 ? "answer" : "answers"}`);
+    more.textContent = t(`还有 ${left} 条回复`, `${left} more ${left === 1 ? "answer" : "answers"}`);
     // What had the focus is not there any more.
     if (had && (!held?.isConnected || (held === more && more.hidden))) root.focus({ preventScroll: true });
   }
@@ -72,7 +72,7 @@ export function thread(first, around) {
       return;
     }
     const made = commentForm({
-      to: `comment ${to.id}`, label: both(`回复 ${to.name}`, `Answer ${to.name}`),
+      to: `comment ${to.id}`, label: t(`回复 ${to.name}`, `Answer ${to.name}`),
       known: () => answers.map(({ id }) => id),
       send: async (content) => (await call("POST", "/blog-comments", { body: { blogId: note.id, answerId: to.id, content } })).data,
       newest: async () => {
@@ -84,7 +84,7 @@ export function thread(first, around) {
       sent: async (content, id) => {
         const author = await me();
         if (!author || signal.aborted) return;
-        say(both("回复好了", "Your answer is there"));
+        showToast(t("回复好了", "Your answer is there"));
         const had = form.contains(document.activeElement);
         fill(form);
         // It may have been read meanwhile.
@@ -93,7 +93,7 @@ export function thread(first, around) {
           answerCount += 1;
           counted(1);
         }
-        forget(`comments ${note.id}`);
+        invalidate(`comments ${note.id}`);
         draw();
         if (had) root.focus({ preventScroll: true });
       },
@@ -104,7 +104,7 @@ export function thread(first, around) {
 
   /** @param {Comment} which */
   async function remove(which) {
-    const isSure = await confirmed(both("删除这条评论？", "Delete this comment?"), both("删除后不能恢复。", "It does not come back."), both("删除", "Delete"), { danger: true });
+    const isSure = await confirmAction(t("删除这条评论？", "Delete this comment?"), t("删除后不能恢复。", "It does not come back."), t("删除", "Delete"), { danger: true });
     if (!isSure) return;
     try {
       await call("DELETE", `/blog-comments/${which.id}`);
@@ -112,9 +112,9 @@ export function thread(first, around) {
       if (!wantsLogIn(error)) throw error;
       return;
     }
-    say(both("已删除", "Deleted"));
+    showToast(t("已删除", "Deleted"));
     counted(-1);
-    forget(`comments ${note.id}`);
+    invalidate(`comments ${note.id}`);
     if (which !== first) {
       answers = answers.filter((one) => one !== which);
       answerCount -= 1;

@@ -1,7 +1,7 @@
 // What somebody tells about themselves.
 
 import { h } from "../../core/dom.js";
-import { both } from "../../core/language.js";
+import { t } from "../../core/language.js";
 import { avatar } from "../../parts/avatar.js";
 import { chip } from "../../parts/chip.js";
 
@@ -23,7 +23,7 @@ import { chip } from "../../parts/chip.js";
 /**
  * @param {Person} person
  * @param {Card | undefined} card
- * @param {{action?: Node | null, tab?: (tab: "fans" | "followees") => void}} [how] `tab`: opens a list that is on the same
+ * @param {{action?: Node | null, tab?: (tab: "fans" | "followees") => void}} [options] `tab`: opens a list that is on the same
  * screen; else the counts lead to the person's
  */
 export function personCard(person, card, { action, tab } = {}) {
@@ -42,19 +42,19 @@ export function personCard(person, card, { action, tab } = {}) {
       h("div", { class: "grow stack tight" },
         h("h1", { class: "person-name" }, person.nickName),
         h("p", { class: "row wrap tight small quiet" },
-          card && card.level > 0 && chip(both(`${card.level} 级会员`, `Level ${card.level}`), "accent"),
+          card && card.level > 0 && chip(t(`${card.level} 级会员`, `Level ${card.level}`), "accent"),
           card?.city && h("span", null, card.city),
           card?.birthday && h("span", null, birthdayText(card.birthday)))),
       action),
-    h("p", { class: "person-words" }, card?.introduce || h("span", { class: "quiet" }, both("还没有介绍自己。", "Has not said anything yet."))),
+    h("p", { class: "person-words" }, card?.introduce || h("span", { class: "quiet" }, t("还没有介绍自己。", "Has not said anything yet."))),
     h("div", { class: "counts" },
-      count(card?.followee ?? 0, both("关注", "Following"), "followees"),
-      count(card?.fans ?? 0, both("粉丝", "Followers"), "fans"),
-      h("span", { class: "count" }, h("strong", { class: "number" }, card?.credits ?? 0), h("span", { class: "small quiet" }, both("积分", "Credits")))));
+      count(card?.followee ?? 0, t("关注", "Following"), "followees"),
+      count(card?.fans ?? 0, t("粉丝", "Followers"), "fans"),
+      h("span", { class: "count" }, h("strong", { class: "number" }, card?.credits ?? 0), h("span", { class: "small quiet" }, t("积分", "Credits")))));
 }
 
 /** @param {string} day `2000-01-31`: the day of the year; the year is nobody's business */
 function birthdayText(day) {
-  const text = new Intl.DateTimeFormat(both("zh-CN", "en-GB"), { timeZone: "UTC", month: "short", day: "numeric" }).format(Date.parse(day));
-  return both(`生日 ${text}`, `Birthday ${text}`);
+  const text = new Intl.DateTimeFormat(t("zh-CN", "en-GB"), { timeZone: "UTC", month: "short", day: "numeric" }).format(Date.parse(day));
+  return t(`生日 ${text}`, `Birthday ${text}`);
 }

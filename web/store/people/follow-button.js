@@ -1,13 +1,13 @@
 // Following somebody: shown as done at once, and taken back if the mall did not take it.
 
 import { call, get, hasToken } from "../../core/api.js";
-import { copyOf, copyTo, forget } from "../../core/copies.js";
+import { getCached, setCached, invalidate } from "../../core/copies.js";
 import { fill, h } from "../../core/dom.js";
 import { isKiosk } from "../../core/kept.js";
-import { both } from "../../core/language.js";
-import { knownMe } from "../../core/session.js";
+import { t } from "../../core/language.js";
+import { cachedMe } from "../../core/session.js";
 import { icon } from "../../parts/icons.js";
-import { tell } from "../../parts/toast.js";
+import { showError } from "../../parts/toast.js";
 import { toLogIn, wantsLogIn } from "../entry.js";
 
 /**
@@ -17,9 +17,9 @@ import { toLogIn, wantsLogIn } from "../entry.js";
  * @param {(follows: boolean) => void} [changed]
  */
 export function followButton({ id, name }, signal, changed) {
-  if (isKiosk || knownMe()?.id === id) return null;
+  if (isKiosk || cachedMe()?.id === id) return null;
   const copy = `follows ${id}`;
-  let follows = copyOf(copy) === true;
+  let follows = getCached(copy) === true;
   let isAsking = false;
   const root = h("button", { type: "button", onclick: press });
   show();
@@ -35,14 +35,14 @@ export function followButton({ id, name }, signal, changed) {
 
   function show() {
     root.className = follows ? "button follow" : "button main follow";
-    root.setAttribute("aria-label", follows ? both(`已关注${name}，按下取消`, `Following ${name}; press to stop`) : both(`关注${name}`, `Follow ${name}`));
-    fill(root, icon(follows ? "check" : "plus"), h("span", null, follows ? both("已关注", "Following") : both("关注", "Follow")));
+    root.setAttribute("aria-label", follows ? t(`已关注${name}，按下取消`, `Following ${name}; press to stop`) : t(`关注${name}`, `Follow ${name}`));
+    fill(root, icon(follows ? "check" : "plus"), h("span", null, follows ? t("已关注", "Following") : t("关注", "Follow")));
   }
 
   /** @param {boolean} to */
   function turn(to) {
     follows = to;
-    copyTo(copy, to);
+    setCached(copy, to);
     show();
   }
 
@@ -57,12 +57,12 @@ export function followButton({ id, name }, signal, changed) {
     changed?.(follows);
     try {
       await call("PUT", `/follow/${id}/${follows}`);
-      forget("notes following");
-      forget(`people ${knownMe()?.id}`);
+      invalidate("notes following");
+      invalidate(`people ${cachedMe()?.id}`);
     } catch (error) {
       turn(!follows);
       changed?.(follows);
-      if (!wantsLogIn(error)) tell(error);
+      if (!wantsLogIn(error)) showError(error);
     } finally {
       isAsking = false;
     }

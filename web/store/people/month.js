@@ -1,8 +1,8 @@
 // A month as a calendar shows it. Its days are those on the mall's wall: nothing is asked of the reader's clock.
 
 import { h } from "../../core/dom.js";
-import { both } from "../../core/language.js";
-import { busy } from "../../parts/button.js";
+import { t } from "../../core/language.js";
+import { whileBusy } from "../../parts/button.js";
 import { icon } from "../../parts/icons.js";
 
 /**
@@ -26,7 +26,7 @@ export function monthGrid({ month, today, signed, madeUp, makeUpsLeft, hereSince
   const days = new Date(Date.UTC(year, number, 0)).getUTCDate();
   // Weeks begin on Monday.
   const before = (new Date(Date.UTC(year, number - 1, 1)).getUTCDay() + 6) % 7;
-  const names = both(["一", "二", "三", "四", "五", "六", "日"], ["M", "T", "W", "T", "F", "S", "S"]);
+  const names = t(["一", "二", "三", "四", "五", "六", "日"], ["M", "T", "W", "T", "F", "S", "S"]);
   return h("div", null,
     h("div", { class: "month month-names", "aria-hidden": "true" }, names.map((name) => h("span", null, name))),
     h("ol", { class: "month" }, Array.from({ length: days }, (_, index) => {
@@ -42,12 +42,12 @@ export function monthGrid({ month, today, signed, madeUp, makeUpsLeft, hereSince
     const look = isToday ? "day today" : "day";
     if (signed.includes(day)) {
       const isMadeUp = madeUp.includes(day);
-      return h("span", { class: `${look} ${isMadeUp ? "made-up" : "signed"}`, role: "img", "aria-label": isMadeUp ? both(`${day} 日，已补签`, `${day}, made up for`) : both(`${day} 日，已签到`, `${day}, signed`) },
+      return h("span", { class: `${look} ${isMadeUp ? "made-up" : "signed"}`, role: "img", "aria-label": isMadeUp ? t(`${day} 日，已补签`, `${day}, made up for`) : t(`${day} 日，已签到`, `${day}, signed`) },
         h("span", { class: "number" }, day), icon("check"));
     }
     const canMakeUp = date < today && date >= hereSince && today.startsWith(month) && makeUpsLeft > 0;
-    if (!canMakeUp) return h("span", { class: date > today ? `${look} to-come` : look }, h("span", { class: "number" }, day), isToday && h("span", { class: "unseen" }, both("今天", "today")));
-    const made = h("button", { type: "button", class: `${look} missed`, "aria-label": both(`${day} 日漏签，补签`, `${day}: missed; make up for it`), onclick: () => busy(made, () => makeUp(date)) },
+    if (!canMakeUp) return h("span", { class: date > today ? `${look} to-come` : look }, h("span", { class: "number" }, day), isToday && h("span", { class: "unseen" }, t("今天", "today")));
+    const made = h("button", { type: "button", class: `${look} missed`, "aria-label": t(`${day} 日漏签，补签`, `${day}: missed; make up for it`), onclick: () => whileBusy(made, () => makeUp(date)) },
       h("span", { class: "number" }, day));
     return made;
   }
@@ -64,5 +64,5 @@ export function nextMonth(month, by) {
 
 /** @param {string} month */
 export function monthName(month) {
-  return new Intl.DateTimeFormat(both("zh-CN", "en-GB"), { timeZone: "UTC", year: "numeric", month: "long" }).format(Date.parse(`${month}-01`));
+  return new Intl.DateTimeFormat(t("zh-CN", "en-GB"), { timeZone: "UTC", year: "numeric", month: "long" }).format(Date.parse(`${month}-01`));
 }

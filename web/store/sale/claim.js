@@ -2,7 +2,7 @@
 // so nobody buys twice.
 
 import { Refusal, Unreachable, call, get, isReachable, onReachable, onToken } from "../../core/api.js";
-import { pause } from "../../core/moments.js";
+import { delay } from "../../core/moments.js";
 import { STATUS } from "../orders.js";
 
 /**
@@ -81,7 +81,7 @@ async function findOut(voucher, lost, signal) {
     if (outcome) return outcome.order && !isFirst ? { ...outcome, isNew: true } : outcome;
     lost();
     isFirst = false;
-    await pause(wait);
+    await delay(wait);
   }
   for (;;) {
     await reached(signal);
@@ -114,7 +114,7 @@ export async function held(voucher, signal) {
 async function claimOnce(voucher, signal) {
   signal.throwIfAborted();
   try {
-    const { dataText } = await call("POST", `/voucher-order/seckill/${voucher}`, { patience: PATIENCE_MS });
+    const { dataText } = await call("POST", `/voucher-order/seckill/${voucher}`, { timeoutMs: PATIENCE_MS });
     return { order: dataText, isNew: true };
   } catch (error) {
     if (error instanceof Unreachable) return null;

@@ -2,8 +2,8 @@
 // with everybody else who waits.
 
 import { Refusal, call } from "../../core/api.js";
-import { whenSeenAgain } from "../../core/dom.js";
-import { until } from "../../core/moments.js";
+import { onVisible } from "../../core/dom.js";
+import { msUntil } from "../../core/moments.js";
 import { better, windowIn } from "./window.js";
 
 /** @typedef {"NOT_OPEN" | "OPEN" | "PAUSED" | "SOLD_OUT" | "ENDED"} State */
@@ -36,7 +36,7 @@ export function watch(id, signal, show, failed) {
   /** @type {ReturnType<typeof setTimeout>} */
   let timer;
   signal.addEventListener("abort", () => clearTimeout(timer));
-  whenSeenAgain(signal, () => soon(0));
+  onVisible(signal, () => soon(0));
   soon(0);
 
   /** @param {number} ms */
@@ -72,8 +72,8 @@ function untilNext(live) {
 
 /** @param {Live} live */
 function restMs({ window }) {
-  const left = until(window.begins);
-  if (until(window.ends) < 0) return 60_000;
+  const left = msUntil(window.begins);
+  if (msUntil(window.ends) < 0) return 60_000;
   if (left <= 0) return 3_000;
   if (left > 600_000) return 60_000;
   if (left > 60_000) return 15_000;
@@ -86,7 +86,7 @@ function restMs({ window }) {
  * @returns {State}
  */
 export function stateOf({ state, window }) {
-  if (state === "ENDED" || until(window.ends) <= 0) return "ENDED";
-  if (state === "NOT_OPEN" && until(window.begins) <= 0) return "OPEN";
+  if (state === "ENDED" || msUntil(window.ends) <= 0) return "ENDED";
+  if (state === "NOT_OPEN" && msUntil(window.begins) <= 0) return "OPEN";
   return state;
 }

@@ -1,7 +1,7 @@
 // When a sale opens and ends, as well as it can be known from here. Each answer of the mall says how far away both are, and is
 // right to half of the time that it took: the quickest one counts, until it is old, or until the mall's clock was turned.
 
-import { momentIn } from "../../core/moments.js";
+import { momentAfter } from "../../core/moments.js";
 
 /**
  * @typedef {object} Window
@@ -18,14 +18,14 @@ const DRIFT = 1e-4;
 const ROUNDED_MS = 2;
 
 /**
- * @param {import("../../core/api.js").Answer} answer of `GET /sale/{id}`
+ * @param {import("../../core/api.js").ApiResponse} answer of `GET /sale/{id}`
  * @returns {Window}
  */
 export function windowIn(answer) {
   const { beginsInMs, endsInMs, beginTime, endTime } = answer.data;
   return {
-    begins: momentIn(beginsInMs, answer), ends: momentIn(endsInMs, answer), name: `${beginTime} ${endTime}`,
-    within: (answer.came - answer.sent) / 2 + ROUNDED_MS, asked: answer.came,
+    begins: momentAfter(beginsInMs, answer), ends: momentAfter(endsInMs, answer), name: `${beginTime} ${endTime}`,
+    within: (answer.receivedAt - answer.sentAt) / 2 + ROUNDED_MS, asked: answer.receivedAt,
   };
 }
 

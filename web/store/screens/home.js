@@ -1,11 +1,11 @@
 // The first screen: kinds of shops, sales that are on, shops near, notes that are liked.
 
 import { get } from "../../core/api.js";
-import { shown } from "../../core/copies.js";
+import { staleWhileRevalidate } from "../../core/copies.js";
 import { fill, h } from "../../core/dom.js";
-import { both } from "../../core/language.js";
-import { empty, failure } from "../../parts/empty.js";
-import { pictureAddress } from "../../parts/picture.js";
+import { t } from "../../core/language.js";
+import { emptyState, errorState } from "../../parts/empty-state.js";
+import { pictureUrl } from "../../parts/picture.js";
 import { skeletons } from "../../parts/skeleton.js";
 import { noteCard } from "../cards/note.js";
 import { shopCard } from "../cards/shop.js";
@@ -18,15 +18,15 @@ const SALES = 6;
 const SHOPS = 6;
 const NOTES = 8;
 
-/** @param {import("../../core/router.js").Showing} showing */
-export function open(showing) {
-  const { root, signal, title, settled } = showing;
-  title(both("首页", "Home"));
-  const types = section(root, both("店铺类型", "Kinds of shops"), "types", skeletons(10, "auto"), { unseen: true });
-  const sales = section(root, both("限时秒杀", "Flash sales"), "rail", skeletons(3, "auto"), { more: "#/sales" });
-  const shops = section(root, place() ? both("附近好店", "Near you") : both("口碑好店", "Well liked shops"), "shops",
+/** @param {import("../../core/router.js").ScreenContext} context */
+export function open(context) {
+  const { root, signal, title, restoreScroll } = context;
+  title(t("首页", "Home"));
+  const types = section(root, t("店铺类型", "Kinds of shops"), "types", skeletons(10, "auto"), { unseen: true });
+  const sales = section(root, t("限时秒杀", "Flash sales"), "rail", skeletons(3, "auto"), { more: "#/sales" });
+  const shops = section(root, place() ? t("附近好店", "Near you") : t("口碑好店", "Well liked shops"), "shops",
     skeletons(SHOPS, "6.6rem"), { more: "#/shops" });
-  const notes = section(root, both("热门笔记", "Popular notes"), "notes", skeletons(4, "15rem"), { more: "#/notes" });
+  const notes = section(root, t("热门笔记", "Popular notes"), "notes", skeletons(4, "15rem"), { more: "#/notes" });
   root.prepend(h("h1", { class: "unseen" }, "mallbox"), finder());
 
   part(types, "types", () => get("/shop-type/list", { signal }), (/** @type {ShopType[]} */ list) => list.slice(0, 10).map(typeTile));
@@ -36,7 +36,7 @@ export function open(showing) {
     (/** @type {import("../cards/shop.js").Shop[]} */ list) => list.slice(0, SHOPS).map(shopCard));
   part(notes, "home notes", () => get("/blog/hot", { query: { current: 1 }, signal }),
     (/** @type {import("../cards/note.js").Note[]} */ list) => list.slice(0, NOTES).map(noteCard));
-  salesOn(sales, SALES, showing);
+  salesOn(sales, SALES, context);
 
   /**
    * @template T
@@ -47,13 +47,13 @@ export function open(showing) {
    */
   async function part(list, name, fetched, draw) {
     try {
-      await shown(name, fetched, (what) => {
+      await staleWhileRevalidate(name, fetched, (what) => {
         const drawn = draw(what);
-        fill(list, drawn.length ? drawn.map((one) => h("li", null, one)) : h("li", { class: "all" }, empty("shop", both("这里还什么都没有。", "Nothing here yet."))));
-        settled();
+        fill(list, drawn.length ? drawn.map((one) => h("li", null, one)) : h("li", { class: "all" }, emptyState("shop", t("这里还什么都没有。", "Nothing here yet."))));
+        restoreScroll();
       });
     } catch (error) {
-      if (!signal.aborted) fill(list, h("li", { class: "all" }, failure(error, () => part(list, name, fetched, draw))));
+      if (!signal.aborted) fill(list, h("li", { class: "all" }, errorState(error, () => part(list, name, fetched, draw))));
     }
   }
 }
@@ -63,7 +63,7 @@ export function open(showing) {
 /** @param {ShopType} type */
 function typeTile(type) {
   return h("a", { class: "type", href: `#/shops?type=${type.id}` },
-    h("img", { src: pictureAddress(type.icon), alt: "", width: 44, height: 44 }), h("span", { class: "cut" }, type.name));
+    h("img", { src: pictureUrl(type.icon), alt: "", width: 44, height: 44 }), h("span", { class: "cut" }, type.name));
 }
 
 /**
@@ -71,11 +71,11 @@ function typeTile(type) {
  * @param {string} title
  * @param {string} look
  * @param {Node[]} waiting
- * @param {{more?: string, unseen?: boolean}} [how]
+ * @param {{more?: string, unseen?: boolean}} [options]
  */
 function section(root, title, look, waiting, { more, unseen = false } = {}) {
   const list = h("ul", { class: look }, waiting.map((box) => h("li", null, box)));
   root.append(h("section", { "aria-label": title },
-    h("div", { class: unseen ? "unseen" : "head" }, h("h2", null, title), more && h("a", { href: more }, both("更多", "More"))), list));
+    h("div", { class: unseen ? "unseen" : "head" }, h("h2", null, title), more && h("a", { href: more }, t("更多", "More"))), list));
   return list;
 }

@@ -1,16 +1,16 @@
 // Oneself: one's card, what is one's own, and how the pages are to be.
 
 import { get, hasToken } from "../../core/api.js";
-import { shown } from "../../core/copies.js";
+import { staleWhileRevalidate } from "../../core/copies.js";
 import { fill, h } from "../../core/dom.js";
 import { isKiosk } from "../../core/kept.js";
-import { both } from "../../core/language.js";
+import { t } from "../../core/language.js";
 import { go } from "../../core/router.js";
-import { knownMe, logOut, me } from "../../core/session.js";
+import { cachedMe, logOut, me } from "../../core/session.js";
 import { button, linkButton } from "../../parts/button.js";
-import { failure } from "../../parts/empty.js";
+import { errorState } from "../../parts/empty-state.js";
 import { icon } from "../../parts/icons.js";
-import { confirmed } from "../../parts/sheet.js";
+import { confirmAction } from "../../parts/sheet.js";
 import { skeletons } from "../../parts/skeleton.js";
 import { toLogIn, wantsLogIn } from "../entry.js";
 import { personCard } from "../people/card.js";
@@ -19,14 +19,14 @@ import { settings } from "../people/settings.js";
 /** @typedef {import("../people/card.js").Person} Person */
 /** @typedef {import("../people/card.js").Card} Card */
 
-/** @param {import("../../core/router.js").Showing} showing */
-export async function open({ root, signal, title, settled }) {
-  title(both("我的", "Me"));
+/** @param {import("../../core/router.js").ScreenContext} context */
+export async function open({ root, signal, title, restoreScroll }) {
+  title(t("我的", "Me"));
   const top = h("div", null);
   const isIn = hasToken();
-  const tiles = h("ul", { class: "tiles" }, own(knownMe()));
+  const tiles = h("ul", { class: "tiles" }, own(cachedMe()));
   root.append(h("div", { class: "me" },
-    h("div", { class: "stack" }, top, isIn && h("nav", { "aria-label": both("我的", "Mine") }, tiles)),
+    h("div", { class: "stack" }, top, isIn && h("nav", { "aria-label": t("我的", "Mine") }, tiles)),
     h("div", { class: "stack" }, settings(signal), isIn && leave())));
   if (!isIn) {
     fill(top, welcome());
@@ -37,10 +37,10 @@ export async function open({ root, signal, title, settled }) {
 
   async function renew() {
     try {
-      await shown("me", look, draw);
+      await staleWhileRevalidate("me", look, draw);
     } catch (error) {
       if (signal.aborted) return;
-      if (!wantsLogIn(error)) fill(top, failure(error, renew));
+      if (!wantsLogIn(error)) fill(top, errorState(error, renew));
     }
   }
 
@@ -53,34 +53,34 @@ export async function open({ root, signal, title, settled }) {
 
   /** @param {[Person, Card | undefined]} found */
   function draw([person, card]) {
-    const edit = isKiosk ? null : linkButton(both("编辑", "Edit"), "#/me/edit", { icon: "edit" });
+    const edit = isKiosk ? null : linkButton(t("编辑", "Edit"), "#/me/edit", { icon: "edit" });
     fill(top, personCard(person, card, { action: edit }));
     fill(tiles, own(person));
-    settled();
+    restoreScroll();
   }
 }
 
 /** @param {Person | null} person */
 function own(person) {
   /** @type {[string, import("../../parts/icons.js").IconName, string][]} */
-  const all = [["#/orders", "order", both("我的订单", "My orders")], ["#/sign-in", "calendar", both("每日签到", "Sign in daily")],
-    [person ? `#/person/${person.id}` : "#/me", "note", both("我的笔记", "My notes")], ["#/write", "edit", both("写笔记", "Write a note")]];
+  const all = [["#/orders", "order", t("我的订单", "My orders")], ["#/sign-in", "calendar", t("每日签到", "Sign in daily")],
+    [person ? `#/person/${person.id}` : "#/me", "note", t("我的笔记", "My notes")], ["#/write", "edit", t("写笔记", "Write a note")]];
   return all.filter(([to]) => !isKiosk || to === "#/orders").map(([to, name, text]) =>
     h("li", null, h("a", { class: "card tile", href: to }, icon(name), h("span", null, text))));
 }
 
 function welcome() {
   return h("section", { class: "card pad stack welcome" },
-    h("h1", null, both("你好！", "Hello!")),
+    h("h1", null, t("你好！", "Hello!")),
     h("p", { class: "quiet" }, isKiosk
-      ? both("登录后可以抢购，也能看到自己的订单。", "Log in to buy in sales, and to see your orders.")
-      : both("登录后可以抢购、写笔记、关注别人，还有每日签到。", "Log in to buy in sales, write notes, follow people, and sign in day by day.")),
-    button(both("登录", "Log in"), () => toLogIn(), { look: ["main", "wide"] }));
+      ? t("登录后可以抢购，也能看到自己的订单。", "Log in to buy in sales, and to see your orders.")
+      : t("登录后可以抢购、写笔记、关注别人，还有每日签到。", "Log in to buy in sales, write notes, follow people, and sign in day by day.")),
+    button(t("登录", "Log in"), () => toLogIn(), { look: ["main", "wide"] }));
 }
 
 function leave() {
-  return button(both("退出登录", "Log out"), async () => {
-    const isSure = await confirmed(both("退出登录？", "Log out?"), both("这台设备上的登录会结束。", "You will be logged out on this device."), both("退出", "Log out"));
+  return button(t("退出登录", "Log out"), async () => {
+    const isSure = await confirmAction(t("退出登录？", "Log out?"), t("这台设备上的登录会结束。", "You will be logged out on this device."), t("退出", "Log out"));
     if (!isSure) return;
     // One is out at once, whenever the mall hears of it.
     logOut();

@@ -1,14 +1,14 @@
 // Notes: those that are liked most, and those of whom one follows.
 
 import { get, hasToken, onToken } from "../../core/api.js";
-import { every, fill, h } from "../../core/dom.js";
+import { repeatWhileVisible, fill, h } from "../../core/dom.js";
 import { isKiosk } from "../../core/kept.js";
-import { both } from "../../core/language.js";
-import { readdress } from "../../core/router.js";
+import { t } from "../../core/language.js";
+import { replaceAddress } from "../../core/router.js";
 import { button, linkButton } from "../../parts/button.js";
 import { choice } from "../../parts/choice.js";
-import { empty } from "../../parts/empty.js";
-import { byPage, endless } from "../../parts/endless.js";
+import { emptyState } from "../../parts/empty-state.js";
+import { byPage, infiniteList } from "../../parts/infinite-list.js";
 import { noteCard } from "../cards/note.js";
 import { toLogIn } from "../entry.js";
 
@@ -22,19 +22,19 @@ const NEWEST = 8_640_000_000_000_000;
 /** How often somebody may have written something new. */
 const LOOK_AGAIN_MS = 20_000;
 
-/** @param {import("../../core/router.js").Showing} showing */
-export function open({ root, at, signal, title, settled }) {
-  title(both("笔记", "Notes"));
+/** @param {import("../../core/router.js").ScreenContext} context */
+export function open({ root, params, signal, title, restoreScroll }) {
+  title(t("笔记", "Notes"));
   /** @type {Tab} */
-  let tab = at.tab === "following" && !isKiosk ? "following" : "hot";
+  let tab = params.tab === "following" && !isKiosk ? "following" : "hot";
   const list = h("div", null);
   let shown = new AbortController();
   root.append(
     h("header", { class: "row notes-head" },
-      h("h1", { class: "grow" }, both("笔记", "Notes")),
-      !isKiosk && linkButton(both("写笔记", "Write"), "#/write", { look: ["main"], icon: "edit" })),
-    isKiosk ? "" : h("div", { class: "notes-tabs" }, choice(both("看哪些", "Which"), [
-      { value: "hot", text: both("热门", "Popular") }, { value: "following", text: both("关注", "Following") },
+      h("h1", { class: "grow" }, t("笔记", "Notes")),
+      !isKiosk && linkButton(t("写笔记", "Write"), "#/write", { look: ["main"], icon: "edit" })),
+    isKiosk ? "" : h("div", { class: "notes-tabs" }, choice(t("看哪些", "Which"), [
+      { value: "hot", text: t("热门", "Popular") }, { value: "following", text: t("关注", "Following") },
     ], tab, show)),
     list);
   show(tab);
@@ -47,21 +47,21 @@ export function open({ root, at, signal, title, settled }) {
     shown.abort();
     shown = new AbortController();
     const mine = AbortSignal.any([signal, shown.signal]);
-    readdress(which === "hot" ? "/notes" : "/notes?tab=following");
-    const heading = h("h2", { class: "unseen" }, which === "hot" ? both("热门", "Popular") : both("关注", "Following"));
+    replaceAddress(which === "hot" ? "/notes" : "/notes?tab=following");
+    const heading = h("h2", { class: "unseen" }, which === "hot" ? t("热门", "Popular") : t("关注", "Following"));
     if (which === "hot") fill(list, heading, hot(mine));
     else if (hasToken()) fill(list, heading, following(mine));
-    else fill(list, heading, empty("people", both("登录后，这里是你关注的人写的笔记。", "Log in, and what those write whom you follow is here."), button(both("登录", "Log in"), () => toLogIn(), { look: ["main"] })));
-    settled();
+    else fill(list, heading, emptyState("people", t("登录后，这里是你关注的人写的笔记。", "Log in, and what those write whom you follow is here."), button(t("登录", "Log in"), () => toLogIn(), { look: ["main"] })));
+    restoreScroll();
   }
 }
 
 /** @param {AbortSignal} signal */
 function hot(signal) {
-  return endless({
+  return infiniteList({
     ...LIST, name: "notes hot", signal,
     load: byPage(PAGE, (current) => get("/blog/hot", { query: { current }, signal })),
-    none: () => empty("note", both("还没有人写笔记。", "Nobody has written a note yet.")),
+    none: () => emptyState("note", t("还没有人写笔记。", "Nobody has written a note yet.")),
   }).root;
 }
 
@@ -74,13 +74,13 @@ function following(signal) {
     if (!page) return { items: [], next: undefined };
     return { items: page.list, next: { lastId: page.minTime, offset: page.offset } };
   };
-  const feed = endless({
+  const feed = infiniteList({
     ...LIST, name: "notes following", signal, load,
-    none: () => empty("people", both("你关注的人还没有写笔记。", "Nobody whom you follow has written a note yet."),
-      linkButton(both("看看热门笔记", "See popular notes"), "#/notes")),
+    none: () => emptyState("people", t("你关注的人还没有写笔记。", "Nobody whom you follow has written a note yet."),
+      linkButton(t("看看热门笔记", "See popular notes"), "#/notes")),
   });
   const pill = h("div", { class: "notes-new", role: "status" });
-  every(LOOK_AGAIN_MS, signal, look);
+  repeatWhileVisible(LOOK_AGAIN_MS, signal, look);
   return h("div", null, pill, feed.root);
 
   async function look() {
@@ -89,7 +89,7 @@ function following(signal) {
     const fresh = page.items.filter(({ id }) => !feed.keys().includes(id)).length;
     if (signal.aborted) return;
     if (fresh === 0) return fill(pill);
-    const words = fresh === PAGE ? both("有很多新笔记", "Many new notes") : both(`${fresh} 篇新笔记`, `${fresh} new ${fresh === 1 ? "note" : "notes"}`);
+    const words = fresh === PAGE ? t("有很多新笔记", "Many new notes") : t(`${fresh} 篇新笔记`, `${fresh} new ${fresh === 1 ? "note" : "notes"}`);
     fill(pill, button(words, async () => {
       await feed.reload();
       fill(pill);

@@ -1,10 +1,10 @@
 // One's own orders.
 
-import { fill, h, whenSeenAgain } from "../../core/dom.js";
-import { both } from "../../core/language.js";
+import { fill, h, onVisible } from "../../core/dom.js";
+import { t } from "../../core/language.js";
 import { linkButton } from "../../parts/button.js";
-import { empty } from "../../parts/empty.js";
-import { byPage, endless } from "../../parts/endless.js";
+import { emptyState } from "../../parts/empty-state.js";
+import { byPage, infiniteList } from "../../parts/infinite-list.js";
 import { orderCard } from "../cards/order.js";
 import { staysIn } from "../entry.js";
 import { ORDERS_A_PAGE, STATUS, readOrder, readOrders } from "../orders.js";
@@ -14,19 +14,19 @@ import { ORDERS_A_PAGE, STATUS, readOrder, readOrders } from "../orders.js";
 /** How soon an order is looked at again that goes on by itself. */
 const AGAIN_MS = 1_000;
 
-/** @param {import("../../core/router.js").Showing} showing */
-export function open({ root, signal, title, settled }) {
-  title(both("我的订单", "My orders"));
+/** @param {import("../../core/router.js").ScreenContext} context */
+export function open({ root, signal, title, restoreScroll }) {
+  title(t("我的订单", "My orders"));
   if (!staysIn(signal)) return;
-  const list = endless({
+  const list = infiniteList({
     name: "orders", look: "stack", height: "4.9rem", signal, key: (/** @type {Order} */ order) => order.id,
     load: byPage(ORDERS_A_PAGE, (current) => readOrders(current, signal)),
     draw: (order) => row(order, signal),
-    none: () => empty("order", both("还没有订单。", "No orders yet."), linkButton(both("去逛逛", "Look around"), "#/shops", { look: ["main"] })),
+    none: () => emptyState("order", t("还没有订单。", "No orders yet."), linkButton(t("去逛逛", "Look around"), "#/shops", { look: ["main"] })),
   });
-  root.append(h("div", { class: "middle stack" }, h("h1", { class: "screen-title" }, both("我的订单", "My orders")), list.root));
-  settled();
-  whenSeenAgain(signal, () => list.refresh().catch(() => {}));
+  root.append(h("div", { class: "middle stack" }, h("h1", { class: "screen-title" }, t("我的订单", "My orders")), list.root));
+  restoreScroll();
+  onVisible(signal, () => list.refresh().catch(() => {}));
 }
 
 /**

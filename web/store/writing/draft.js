@@ -1,7 +1,7 @@
 // A note that is not published yet: kept in the browser until the mall has it, for each person of their own.
 
-import { throwAway } from "../../core/drawer.js";
-import { keep, kept } from "../../core/kept.js";
+import { deleteBlob } from "../../core/drawer.js";
+import { saveLocal, loadLocal } from "../../core/kept.js";
 
 /**
  * @typedef {object} DraftPicture
@@ -29,7 +29,7 @@ export const PICTURES = 9;
 export function draftOf(user) {
   /** @type {Draft} */
   const none = { title: "", text: "", shop: null, pictures: [] };
-  return { ...none, ...JSON.parse(kept(name(user)) ?? "{}") };
+  return { ...none, ...JSON.parse(loadLocal(name(user)) ?? "{}") };
 }
 
 /**
@@ -37,7 +37,7 @@ export function draftOf(user) {
  * @param {Draft} draft
  */
 export function keepDraft(user, draft) {
-  keep(name(user), JSON.stringify(draft));
+  saveLocal(name(user), JSON.stringify(draft));
 }
 
 /**
@@ -45,8 +45,8 @@ export function keepDraft(user, draft) {
  * @param {Draft} draft
  */
 export function dropDraft(user, draft) {
-  keep(name(user), null);
-  for (const { key } of draft.pictures) throwAway(key);
+  saveLocal(name(user), null);
+  for (const { key } of draft.pictures) deleteBlob(key);
 }
 
 /** @param {Draft} draft */

@@ -1,9 +1,9 @@
 // One picture of a note that is being written: how far it is on its way, and where it stands among the others.
 
 import { h } from "../../core/dom.js";
-import { both } from "../../core/language.js";
+import { t } from "../../core/language.js";
 import { iconButton } from "../../parts/button.js";
-import { pictureAddress } from "../../parts/picture.js";
+import { pictureUrl } from "../../parts/picture.js";
 
 /**
  * @typedef {object} Tile
@@ -34,7 +34,7 @@ export function pictureTile({ move, remove, again, drop }) {
     iconButton("back", "", () => move(-1)), iconButton("forward", "", () => move(1)), iconButton("close", "", remove),
   ];
   gone.classList.add("draft-gone");
-  const cover = h("span", { class: "draft-cover", hidden: true }, both("封面", "Cover"));
+  const cover = h("span", { class: "draft-cover", hidden: true }, t("封面", "Cover"));
   const root = h("li", { class: "draft-picture", draggable: "true" }, image, bar, retry, cover, gone, h("div", { class: "draft-moves" }, left, right));
   root.addEventListener("dragstart", () => (dragged = root));
   root.addEventListener("dragover", (event) => dragged && event.preventDefault());
@@ -49,7 +49,7 @@ export function pictureTile({ move, remove, again, drop }) {
     root,
     show: (blob, path, signal) => {
       if (!blob) {
-        if (path) image.src = pictureAddress(path);
+        if (path) image.src = pictureUrl(path);
         return;
       }
       const address = URL.createObjectURL(blob);
@@ -60,21 +60,21 @@ export function pictureTile({ move, remove, again, drop }) {
       bar.hidden = state !== "moving";
       if (state === "moving") bar.value = 0;
       retry.hidden = state !== "lost";
-      retry.textContent = both(`没传上，点这里再试`, `Not uploaded; try again`);
+      retry.textContent = t(`没传上，点这里再试`, `Not uploaded; try again`);
       retry.title = why;
       root.classList.toggle("is-there", state === "there");
     },
     progress: (part) => (bar.value = part),
     stands: (index, count) => {
-      const name = both(`第 ${index + 1} 张图片`, `picture ${index + 1}`);
+      const name = t(`第 ${index + 1} 张图片`, `picture ${index + 1}`);
       image.alt = name;
-      bar.setAttribute("aria-label", both(`${name}正在上传`, `Uploading ${name}`));
+      bar.setAttribute("aria-label", t(`${name}正在上传`, `Uploading ${name}`));
       cover.hidden = index !== 0;
       left.disabled = index === 0;
       right.disabled = index === count - 1;
-      label(left, both(`${name}往前移`, `Move ${name} forward`));
-      label(right, both(`${name}往后移`, `Move ${name} back`));
-      label(gone, both(`移除${name}`, `Remove ${name}`));
+      label(left, t(`${name}往前移`, `Move ${name} forward`));
+      label(right, t(`${name}往后移`, `Move ${name} back`));
+      label(gone, t(`移除${name}`, `Remove ${name}`));
     },
     focus: (by) => {
       const wanted = by === 0 ? gone : by < 0 ? left : right;

@@ -1,16 +1,16 @@
 // The pictures of a note: taken, made smaller, uploaded, put in order, taken away.
 
 import { call } from "../../core/api.js";
-import { putAway, takeOut, throwAway } from "../../core/drawer.js";
+import { putBlob, getBlob, deleteBlob } from "../../core/drawer.js";
 import { fill, h } from "../../core/dom.js";
-import { both } from "../../core/language.js";
+import { t } from "../../core/language.js";
 import { upload } from "../../core/upload.js";
-import { busy } from "../../parts/button.js";
+import { whileBusy } from "../../parts/button.js";
 import { icon } from "../../parts/icons.js";
-import { reason, say } from "../../parts/toast.js";
+import { errorMessage, showToast } from "../../parts/toast.js";
 import { PICTURES } from "./draft.js";
 import { pictureTile } from "./picture-tile.js";
-import { Unreadable, asPicture, unreadable } from "../../core/resize.js";
+import { UnreadableImage, resizePicture, unreadableMessage } from "../../core/resize.js";
 
 /** @typedef {import("./draft.js").Draft} Draft */
 /** @typedef {import("./draft.js").DraftPicture} DraftPicture */
@@ -29,9 +29,9 @@ export function pictures(draft, changed, signal) {
   const tiles = new Map();
   /** @type {Map<DraftPicture, Promise<void>>} what is under way */
   const under = new Map();
-  const list = h("ul", { class: "draft-pictures", "aria-label": both("图片", "Pictures") });
-  const input = h("input", { type: "file", accept: "image/*", multiple: true, class: "unseen", tabindex: "-1", "aria-hidden": "true", onchange: () => busy(add, take) });
-  const add = h("button", { type: "button", class: "draft-add", onclick: () => input.click() }, icon("camera"), h("span", null, both("添加图片", "Add pictures")));
+  const list = h("ul", { class: "draft-pictures", "aria-label": t("图片", "Pictures") });
+  const input = h("input", { type: "file", accept: "image/*", multiple: true, class: "unseen", tabindex: "-1", "aria-hidden": "true", onchange: () => whileBusy(add, take) });
+  const add = h("button", { type: "button", class: "draft-add", onclick: () => input.click() }, icon("camera"), h("span", null, t("添加图片", "Add pictures")));
   const said = h("p", { class: "unseen", role: "status" });
   draw();
   for (const picture of draft.pictures) bring(picture).catch(() => {});
@@ -45,32 +45,32 @@ export function pictures(draft, changed, signal) {
       });
       if (!tiles.has(picture)) {
         tiles.set(picture, tile);
-        takeOut(picture.key).then((blob) => tile.show(blob, picture.path, signal));
+        getBlob(picture.key).then((blob) => tile.show(blob, picture.path, signal));
       }
       tile.stands(index, draft.pictures.length);
       return tile.root;
     });
     fill(list, rows, draft.pictures.length < PICTURES && h("li", null, add));
     const left = PICTURES - draft.pictures.length;
-    add.setAttribute("aria-label", both(`添加图片，还可以加 ${left} 张`, `Add pictures; ${left} more can be added`));
+    add.setAttribute("aria-label", t(`添加图片，还可以加 ${left} 张`, `Add pictures; ${left} more can be added`));
   }
 
   async function take() {
     const files = [...(input.files ?? [])];
     input.value = "";
     const room = PICTURES - draft.pictures.length;
-    if (files.length > room) say(both(`最多 ${PICTURES} 张图片`, `${PICTURES} pictures at the most`));
+    if (files.length > room) showToast(t(`最多 ${PICTURES} 张图片`, `${PICTURES} pictures at the most`));
     for (const file of files.slice(0, room)) {
       try {
         const picture = { key: `picture-${crypto.getRandomValues(new Uint32Array(2)).join("-")}` };
-        await putAway(picture.key, await asPicture(file));
+        await putBlob(picture.key, await resizePicture(file));
         draft.pictures.push(picture);
         changed();
         draw();
         bring(picture).catch(() => {});
       } catch (error) {
-        if (!(error instanceof Unreadable)) throw error;
-        say(unreadable(), { bad: true });
+        if (!(error instanceof UnreadableImage)) throw error;
+        showToast(unreadableMessage(), { bad: true });
       }
     }
   }
@@ -93,10 +93,10 @@ export function pictures(draft, changed, signal) {
   /** @param {DraftPicture} picture */
   async function send(picture) {
     const tile = tiles.get(picture);
-    const blob = await takeOut(picture.key);
+    const blob = await getBlob(picture.key);
     if (!blob) {
-      tile?.is("lost", both("这张图片不在了", "This picture is gone"));
-      throw new Unreadable(picture.key);
+      tile?.is("lost", t("这张图片不在了", "This picture is gone"));
+      throw new UnreadableImage(picture.key);
     }
     tile?.is("moving");
     try {
@@ -105,7 +105,7 @@ export function pictures(draft, changed, signal) {
       tile?.is("there");
       changed();
     } catch (error) {
-      if (!signal.aborted) tile?.is("lost", reason(error));
+      if (!signal.aborted) tile?.is("lost", errorMessage(error));
       throw error;
     }
   }
@@ -132,7 +132,7 @@ export function pictures(draft, changed, signal) {
     if (to < 0 || to >= draft.pictures.length) return;
     draft.pictures.splice(draft.pictures.indexOf(picture), 1);
     draft.pictures.splice(to, 0, picture);
-    said.textContent = both(`现在是第 ${to + 1} 张`, `Now picture ${to + 1}`);
+    said.textContent = t(`现在是第 ${to + 1} 张`, `Now picture ${to + 1}`);
     changed();
     draw();
   }
@@ -141,12 +141,12 @@ export function pictures(draft, changed, signal) {
   function remove(picture) {
     const at = draft.pictures.indexOf(picture);
     draft.pictures.splice(at, 1);
-    throwAway(picture.key);
+    deleteBlob(picture.key);
     // If the mall does not hear of it, it goes by itself after a day.
     if (picture.path) call("GET", "/upload/blog/delete", { query: { name: picture.path } }).catch(() => {});
     changed();
     draw();
-    said.textContent = both("已移除", "Removed");
+    said.textContent = t("已移除", "Removed");
     const next = draft.pictures[Math.min(at, draft.pictures.length - 1)];
     if (next) tiles.get(next)?.focus(0);
     else add.focus();

@@ -1,7 +1,7 @@
 // Publishing a note once, however often it is tried.
 
 import { call, get } from "../../core/api.js";
-import { mayBeDone, settled } from "../../core/doubt.js";
+import { isInDoubt, waitUntilDecided } from "../../core/doubt.js";
 import { lines } from "../cards/note.js";
 
 /** @typedef {import("./draft.js").Draft} Draft */
@@ -23,7 +23,7 @@ export async function publish(draft, images, keep) {
   try {
     return (await call("POST", "/blog", { body })).data;
   } catch (error) {
-    if (mayBeDone(error)) await settled();
+    if (isInDoubt(error)) await waitUntilDecided();
     else {
       draft.after = undefined;
       keep();

@@ -1,14 +1,14 @@
-// A drawn face for whoever shows no picture: always the same one for the same person.
+// Generated avatars for users without a picture, deterministic per user.
 
 import { svg } from "../core/dom.js";
 
-const GROUNDS = ["#f6c667", "#9fd3a8", "#f7b5b0", "#8fb8de", "#f3d9a4", "#a7c7c4", "#f2a65a", "#c9b3e6", "#a5b1e0", "#b5c99a"];
+const BACKGROUNDS = ["#f6c667", "#9fd3a8", "#f7b5b0", "#8fb8de", "#f3d9a4", "#a7c7c4", "#f2a65a", "#c9b3e6", "#a5b1e0", "#b5c99a"];
 const SKINS = ["#f9d9bd", "#f2c9a5", "#e8b98f", "#d9a37a", "#fbdcc2"];
 const HAIRS = ["#2e2a2c", "#3b3230", "#51362a", "#6b4432", "#8d5a3c", "#b9b4ad"];
 const TOPS = ["#2f6f66", "#e05d4f", "#fff4e4", "#3d4a63", "#d9603b", "#37506b", "#7a8f4d", "#a04e64"];
 const INK = "#33302f";
 
-/** What is seen behind the head, and what on it. */
+/** Paths of the hair behind the head and on the head. */
 const STYLES = [
   ["", "M35 54q-4-30 25-31t25 31q-3-12-8-15q-17 4-34 0q-5 3-8 15z"],
   ["", "M34 56q-5-36 28-35q28 0 24 35q-3-10-6-14q-20 0-30-11q-6 12-12 14q-3 4-4 11z"],
@@ -21,36 +21,36 @@ const MOUTHS = ["M53 75q7 6 14 0", "M54 76q8 4 13-2", "M52 74q8 9 16 0"];
 const GLASSES = "M40 60a9 9 0 1 0 18 0a9 9 0 1 0-18 0M62 60a9 9 0 1 0 18 0a9 9 0 1 0-18 0M58 58h4";
 
 /**
- * @param {string | number} whose what tells the person from others
- * @param {string} look classes
+ * @param {string | number} seed identifies the user
+ * @param {string} className CSS classes
  */
-export function face(whose, look) {
-  const dice = diceOf(String(whose));
+export function generatedAvatar(seed, className) {
+  const random = generator(String(seed));
   /** @template T @param {readonly T[]} list */
-  const one = (list) => list[dice() % list.length];
-  const [ground, skin, hair, top] = [one(GROUNDS), one(SKINS), one(HAIRS), one(TOPS)];
-  const [behind, before] = one(STYLES);
-  const eyesAreShut = dice() % 4 === 0;
-  const hasGlasses = dice() % 4 === 0;
-  return svg("svg", { class: look, viewBox: "0 0 120 120", "aria-hidden": "true" },
+  const pick = (list) => list[random() % list.length];
+  const [ground, skin, hair, top] = [pick(BACKGROUNDS), pick(SKINS), pick(HAIRS), pick(TOPS)];
+  const [back, front] = pick(STYLES);
+  const eyesAreShut = random() % 4 === 0;
+  const hasGlasses = random() % 4 === 0;
+  return svg("svg", { class: className, viewBox: "0 0 120 120", "aria-hidden": "true" },
     svg("rect", { width: 120, height: 120, fill: ground }),
     svg("circle", { cx: 60, cy: 62, r: 50, fill: "#fff", "fill-opacity": 0.4 }),
-    shape(behind, hair), shape("M14 120q2-26 28-30l18-3 18 3q26 4 28 30z", top),
-    shape("M50 76h20v14q-10 12-20 0z", skin), shape("M50 82q10 9 20 0v5q-10 7-20 0z", "#0002"),
-    shape("M31 60a6 6 0 1 0 12 0a6 6 0 1 0-12 0M77 60a6 6 0 1 0 12 0a6 6 0 1 0-12 0", skin),
-    shape("M37 54q0-26 23-26t23 26v6q0 25-23 26q-23-1-23-26z", skin),
-    shape("M41 69a5 3 0 1 0 10 0a5 3 0 1 0-10 0M69 69a5 3 0 1 0 10 0a5 3 0 1 0-10 0", "#e8776a55"),
-    eyesAreShut ? line("M45 60q4-5 8 0M67 60q4-5 8 0", INK, 3)
-      : shape("M46 59a3 4 0 1 0 6 0a3 4 0 1 0-6 0M68 59a3 4 0 1 0 6 0a3 4 0 1 0-6 0", INK),
-    line("M44 51q5-3 9-1M67 50q5-2 9 1", "#0006", 2), line("M60 62q-3 5 1 6", "#0003", 2),
-    line(one(MOUTHS), "#9c3f3f", 3), shape(before, hair), hasGlasses && line(GLASSES, INK, 2));
+    fillPath(back, hair), fillPath("M14 120q2-26 28-30l18-3 18 3q26 4 28 30z", top),
+    fillPath("M50 76h20v14q-10 12-20 0z", skin), fillPath("M50 82q10 9 20 0v5q-10 7-20 0z", "#0002"),
+    fillPath("M31 60a6 6 0 1 0 12 0a6 6 0 1 0-12 0M77 60a6 6 0 1 0 12 0a6 6 0 1 0-12 0", skin),
+    fillPath("M37 54q0-26 23-26t23 26v6q0 25-23 26q-23-1-23-26z", skin),
+    fillPath("M41 69a5 3 0 1 0 10 0a5 3 0 1 0-10 0M69 69a5 3 0 1 0 10 0a5 3 0 1 0-10 0", "#e8776a55"),
+    eyesAreShut ? strokePath("M45 60q4-5 8 0M67 60q4-5 8 0", INK, 3)
+      : fillPath("M46 59a3 4 0 1 0 6 0a3 4 0 1 0-6 0M68 59a3 4 0 1 0 6 0a3 4 0 1 0-6 0", INK),
+    strokePath("M44 51q5-3 9-1M67 50q5-2 9 1", "#0006", 2), strokePath("M60 62q-3 5 1 6", "#0003", 2),
+    strokePath(pick(MOUTHS), "#9c3f3f", 3), fillPath(front, hair), hasGlasses && strokePath(GLASSES, INK, 2));
 }
 
 /**
  * @param {string} d
  * @param {string} colour
  */
-function shape(d, colour) {
+function fillPath(d, colour) {
   return d ? svg("path", { d, fill: colour }) : null;
 }
 
@@ -59,15 +59,15 @@ function shape(d, colour) {
  * @param {string} colour
  * @param {number} width
  */
-function line(d, colour, width) {
+function strokePath(d, colour, width) {
   return svg("path", { d, fill: "none", stroke: colour, "stroke-width": width, "stroke-linecap": "round" });
 }
 
 /**
- * Numbers that follow from a text.
+ * Returns a pseudo-random number generator seeded with a text.
  * @param {string} text
  */
-function diceOf(text) {
+function generator(text) {
   let state = 2166136261;
   for (const letter of text) state = Math.imul(state ^ (letter.codePointAt(0) ?? 0), 16777619);
   return () => {

@@ -1,0 +1,17 @@
+// A bar for lost connections.
+
+import { isReachable, onReachable } from "../core/api.js";
+import { h } from "../core/dom.js";
+import { t } from "../core/language.js";
+import { showToast } from "./toast.js";
+
+/** Creates the bar, shown while the mall is unreachable. */
+export function connectionBar() {
+  const bar = h("p", { class: "connection", role: "alert", hidden: true });
+  onReachable(() => {
+    bar.hidden = isReachable();
+    bar.textContent = t("连接断开了，正在重试…已完成的不会丢失。", "The connection is lost; trying again… What was done is kept.");
+    if (isReachable()) showToast(t("已重新连接", "Connected again"));
+  });
+  return bar;
+}
