@@ -1,4 +1,4 @@
-// The storefront: its screens by address, and what stands around them.
+// The storefront: routes and navigation.
 
 import { Refusal, hasToken, onToken } from "../core/api.js";
 import { fill, h } from "../core/dom.js";
@@ -12,13 +12,13 @@ import { connectionBar } from "../parts/connection-bar.js";
 import { emptyState, errorState } from "../parts/empty-state.js";
 import { icon } from "../parts/icons.js";
 import { skipLink } from "../parts/skip-link.js";
-import { wantsLogIn } from "./entry.js";
-import { finish, runKiosk } from "./kiosk.js";
+import { redirectIfUnauthorized } from "./login-guard.js";
+import { endSession, startKiosk } from "./kiosk.js";
 import * as home from "./screens/home.js";
 
 /** @typedef {{to: string, begins: string[], icon: import("../parts/icons.js").IconName, zh: string, en: string, isOwn?: boolean}} Tab */
 
-/** What is one's own for longer than a visit is not for a kiosk. @type {Tab[]} */
+/** Kiosks hide the tabs of personal content that outlives a visit. @type {Tab[]} */
 const TABS = [
   { to: "/", begins: ["/sale"], icon: "home", zh: "首页", en: "Home" },
   { to: "/shops", begins: ["/shop", "/search", "/place"], icon: "shop", zh: "店铺", en: "Shops" },
@@ -27,7 +27,10 @@ const TABS = [
   { to: "/me", begins: ["/me", "/login", "/sign-in", "/person"], icon: "me", zh: "我的", en: "Me", isOwn: true },
 ];
 
-/** The first that fits is shown, and the last one where none does. What is not seen at once is loaded when it is. */
+/**
+ * The first match is taken; the last route matches everything. Screens other than the first are loaded
+ * lazily.
+ */
 const ROUTES = [
   { path: "/", load: () => (isKiosk ? import("./screens/welcome.js") : home) },
   { path: "/login", load: () => import("./screens/login.js") },
@@ -47,46 +50,46 @@ const ROUTES = [
   { path: "/me/edit", load: () => import("./screens/me-edit.js") },
   { path: "/me/password", load: () => import("./screens/me-password.js") },
   { path: "/sign-in", load: () => import("./screens/sign-in.js") },
-  { path: "*", load: () => import("./screens/nowhere.js") },
+  { path: "*", load: () => import("./screens/not-found.js") },
 ];
 
-/** So long it is asked who logged in elsewhere. */
-const KNOWN_WITHIN_MS = 1_000;
+/** Upper bound of the wait for the user of another window's login. */
+const LOAD_USER_WITHIN_MS = 1_000;
 
-/** What the mall says of things that are not there: trying again does not help. */
-const GONE = ["NOT_FOUND", "UNKNOWN_SALE"];
+/** Refusals of missing objects: retrying does not help. */
+const NOT_FOUND_CODES = ["NOT_FOUND", "UNKNOWN_SALE"];
 
 const [bar, screen, tabs] = ["bar", "screen", "tabs"].map((id) => /** @type {HTMLElement} */ (document.getElementById(id)));
-let shownPath = "/";
+let currentPath = "/";
 
-function frame() {
+function renderNavigation() {
   tabs.setAttribute("aria-label", t("主导航", "Main"));
   fill(tabs, skipLink(), h("a", { class: "brand", href: "#/", "aria-hidden": "true", tabindex: "-1" }, icon("shop"), "mallbox"), TABS.filter((tab) => !(isKiosk && tab.isOwn)).map((tab) => {
-    const isHere = tab.to === shownPath || tab.begins.some((beginning) => shownPath.startsWith(beginning));
-    return h("a", { href: `#${tab.to}`, class: "tab", "aria-current": isHere && "page" },
+    const isCurrent = tab.to === currentPath || tab.begins.some((prefix) => currentPath.startsWith(prefix));
+    return h("a", { href: `#${tab.to}`, class: "tab", "aria-current": isCurrent && "page" },
       icon(tab.icon), h("span", null, t(tab.zh, tab.en)));
-  }), isKiosk && hasToken() && h("button", { class: "tab leave", type: "button", onclick: finish }, icon("out"), h("span", null, t("退出", "Leave"))),
+  }), isKiosk && hasToken() && h("button", { class: "tab leave", type: "button", onclick: endSession }, icon("out"), h("span", null, t("退出", "Leave"))),
   h("button", { class: "tongue", type: "button", lang: t("en", "zh-CN"), onclick: () => setLanguage(language() === "zh" ? "en" : "zh") },
     t("English", "中文")));
 }
 
 bar.append(connectionBar());
-onLanguageChange(frame);
-onToken(frame);
-// What is shown is another one's.
+onLanguageChange(renderNavigation);
+onToken(renderNavigation);
+// A login or logout in another window: the current screen belongs to the previous user.
 onLocalChange("token", async () => {
-  // Who it is should be known then, but the other one's screen does not wait for long.
-  await Promise.race([me().catch(() => {}), delay(KNOWN_WITHIN_MS)]);
+  // The user should be loaded by then, but the screen does not wait for long.
+  await Promise.race([me().catch(() => {}), delay(LOAD_USER_WITHIN_MS)]);
   reopen();
 });
-if (isKiosk) runKiosk();
+if (isKiosk) startKiosk();
 start(screen, ROUTES, (path) => {
-  shownPath = path;
-  frame();
+  currentPath = path;
+  renderNavigation();
 }, (error, { root }) => {
-  if (wantsLogIn(error, { replace: true })) return;
-  const isNowhere = error instanceof Refusal && GONE.includes(error.code);
+  if (redirectIfUnauthorized(error, { replace: true })) return;
+  const isNotFound = error instanceof Refusal && NOT_FOUND_CODES.includes(error.code);
   fill(root, h("h1", { class: "unseen" }, t("出错了", "Something went wrong")),
-    isNowhere ? emptyState("search", error.message, linkButton(t("回到首页", "To the first page"), "#/")) : errorState(error, reopen));
+    isNotFound ? emptyState("search", error.message, linkButton(t("回到首页", "To the first page"), "#/")) : errorState(error, reopen));
 });
 preload(ROUTES.map(({ load }) => load));

@@ -1,4 +1,4 @@
-// An order in a list: what it is, how it stands, and how long there is to pay.
+// A card of an order: title, status, and time left to pay.
 
 import { h } from "../../core/dom.js";
 import { t } from "../../core/language.js";
@@ -14,16 +14,16 @@ import { STATUS } from "../orders.js";
 /**
  * @param {Order} order
  * @param {AbortSignal} signal
- * @param {() => void} over the time to pay is over
+ * @param {() => void} onExpired called once the time to pay is over
  */
-export function orderCard(order, signal, over) {
+export function orderCard(order, signal, onExpired) {
   return h("a", { class: "card pad row order-card", href: `#/order/${order.id}` },
     h("span", { class: "order-mark" }, icon("ticket")),
     h("span", { class: "stack tight grow" },
       h("span", { class: "row apart" }, h("strong", { class: "cut" }, order.title || t("已下架的券", "A voucher that is gone")), statusChip(order.status)),
       h("span", { class: "row apart small" },
         order.due === undefined ? h("span", { class: "quiet" }, dateTime(order.createTime))
-          : h("span", { class: "order-due" }, t("请在 ", "Pay within "), countdown(order.due, signal, over), t(" 内付款", "")),
+          : h("span", { class: "order-due" }, t("请在 ", "Pay within "), countdown(order.due, signal, onExpired), t(" 内付款", "")),
         price(order.payValue))));
 }
 

@@ -1,4 +1,4 @@
-// A flash sale in a list: what it costs, what is left, and when.
+// A card of a flash sale: price, stock and times.
 
 import { h } from "../../core/dom.js";
 import { t } from "../../core/language.js";
@@ -9,7 +9,7 @@ import { firstPicture, picture } from "../../parts/picture.js";
 import { priceWithDiscount } from "../../parts/price.js";
 
 /**
- * @typedef {object} Sale as `GET /sale/on` tells it
+ * @typedef {object} Sale an item of `GET /sale/on`
  * @property {number} voucherId
  * @property {string} title
  * @property {string} subTitle
@@ -24,12 +24,12 @@ import { priceWithDiscount } from "../../parts/price.js";
 
 /**
  * @param {Sale} sale
- * @param {{sentAt: number, receivedAt: number}} answer that it came with
+ * @param {{sentAt: number, receivedAt: number}} times times of the response with the sale
  * @param {AbortSignal} signal
  */
-export function saleCard(sale, answer, signal) {
-  const isComing = sale.state === "NOT_OPEN";
-  const moment = momentAfter(isComing ? sale.beginsInMs : sale.endsInMs, answer);
+export function saleCard(sale, times, signal) {
+  const isUpcoming = sale.state === "NOT_OPEN";
+  const moment = momentAfter(isUpcoming ? sale.beginsInMs : sale.endsInMs, times);
   return h("a", { class: "card sale-card", href: `#/sale/${sale.voucherId}` },
     h("span", { class: "sale-card-picture" }, picture(firstPicture(sale.shop?.images), "", { eager: true })),
     h("span", { class: "stack tight" },
@@ -38,7 +38,7 @@ export function saleCard(sale, answer, signal) {
       priceWithDiscount(sale.payValue, sale.actualValue),
       h("span", { class: "row wrap small" },
         stateChip(sale),
-        h("span", { class: "quiet" }, isComing ? t("距开抢", "opens in") : t("距结束", "ends in"), " ", countdown(moment, signal)))));
+        h("span", { class: "quiet" }, isUpcoming ? t("距开抢", "opens in") : t("距结束", "ends in"), " ", countdown(moment, signal)))));
 }
 
 /** @param {{state: string, stock: number}} sale */

@@ -1,4 +1,4 @@
-// A shop in a list.
+// A card of a shop.
 
 import { h } from "../../core/dom.js";
 import { t } from "../../core/language.js";
@@ -11,7 +11,7 @@ import { stars } from "../../parts/stars.js";
  * @property {number} id
  * @property {string} name
  * @property {number} typeId
- * @property {string} images between commas
+ * @property {string} images comma-separated
  * @property {string} area
  * @property {string} address
  * @property {number} x
@@ -21,10 +21,10 @@ import { stars } from "../../parts/stars.js";
  * @property {number} comments
  * @property {number} score stars times ten
  * @property {string} openHours
- * @property {number} [distance] metres from where one asked
+ * @property {number} [distance] metres from the requested place
  */
 
-/** @typedef {{id: number, name: string, icon: string}} ShopType a kind of shops */
+/** @typedef {{id: number, name: string, icon: string}} ShopType a category of shops */
 
 /** @param {Shop} shop */
 export function shopCard(shop) {

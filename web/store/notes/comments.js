@@ -1,4 +1,4 @@
-// What is said to a note.
+// The comments of a note.
 
 import { call, get, hasToken, read } from "../../core/api.js";
 import { h } from "../../core/dom.js";
@@ -8,7 +8,7 @@ import { me } from "../../core/session.js";
 import { emptyState } from "../../parts/empty-state.js";
 import { infiniteList } from "../../parts/infinite-list.js";
 import { showToast } from "../../parts/toast.js";
-import { fresh } from "./comment.js";
+import { newComment } from "./comment.js";
 import { commentForm, logInToComment } from "./comment-form.js";
 import { thread } from "./thread.js";
 
@@ -21,19 +21,20 @@ import { thread } from "./thread.js";
  * @property {string} content
  * @property {number} liked
  * @property {boolean} isLike
- * @property {boolean} isRemoved only its place is left
- * @property {string} [answerName] whom it answers, if another answer
- * @property {string} createTime empty for what was just written
+ * @property {boolean} isRemoved removed; only a placeholder remains
+ * @property {string} [answerName] name of the addressed user, in a reply to a reply
+ * @property {string} createTime empty for a comment just sent
  */
 
 /** @typedef {Comment & {answers: Comment[], answerCount: number}} Thread */
 
-const PAGE = 10;
+const PAGE_SIZE = 10;
 
 /**
  * @param {import("../cards/note.js").Note} note
  * @param {AbortSignal} signal
- * @returns {{root: HTMLElement, renew: (fresh: {comments: number}) => void}} `renew`: when it is known how many there are now
+ * @returns {{root: HTMLElement, renew: (fresh: {comments: number}) => void}} `renew`: updates the number of
+ * comments
  */
 export function comments(note, signal) {
   const count = h("span", { class: "number" }, note.comments || "");
@@ -42,12 +43,12 @@ export function comments(note, signal) {
   const list = infiniteList({
     name: `comments ${note.id}`, signal, look: "comments", height: "5rem",
     load: async (current = 1) => {
-      const answer = await read(path, { query: { current }, signal });
+      const response = await read(path, { query: { current }, signal });
       /** @type {Thread[]} */
-      const items = answer.data ?? [];
-      return { items, next: items.length < PAGE ? undefined : current + 1 };
+      const items = response.data ?? [];
+      return { items, next: items.length < PAGE_SIZE ? undefined : current + 1 };
     },
-    draw: (/** @type {Thread} */ one) => thread(one, { note, signal, counted, drop: () => list.drop(one.id) }),
+    draw: (/** @type {Thread} */ item) => thread(item, { note, signal, counted: addToCount, drop: () => list.drop(item.id) }),
     key: (one) => one.id,
     none: () => emptyState("comment", t("还没有评论，来说第一句吧。", "No comments yet; say the first word.")),
   });
@@ -60,10 +61,10 @@ export function comments(note, signal) {
       const author = await me();
       if (!author || signal.aborted) return;
       showToast(t("评论好了", "Your comment is there"));
-      // It may have been read meanwhile.
+      // The list may have loaded the comment meanwhile.
       if (list.keys().includes(id)) return;
-      list.add({ ...fresh(id, author, content), answers: [], answerCount: 0 });
-      counted(1);
+      list.add({ ...newComment(id, author, content), answers: [], answerCount: 0 });
+      addToCount(1);
     },
   }).root;
   const root = h("section", { class: "stack", "aria-label": t("评论", "Comments") },
@@ -74,13 +75,13 @@ export function comments(note, signal) {
     /** @param {{comments: number}} fresh */
     renew: (fresh) => {
       total = fresh.comments;
-      counted(0);
+      addToCount(0);
     },
   };
 
-  /** @param {number} more */
-  function counted(more) {
-    total = Math.max(0, total + more);
+  /** @param {number} difference */
+  function addToCount(difference) {
+    total = Math.max(0, total + difference);
     count.textContent = total ? String(total) : "";
   }
 }

@@ -1,4 +1,4 @@
-// Telling the operators of what should not be there.
+// The dialog for reporting notes and comments to the operators.
 
 import { call, hasToken } from "../../core/api.js";
 import { h } from "../../core/dom.js";
@@ -7,9 +7,9 @@ import { button } from "../../parts/button.js";
 import { field } from "../../parts/field.js";
 import { openSheet } from "../../parts/sheet.js";
 import { showToast } from "../../parts/toast.js";
-import { toLogIn, wantsLogIn } from "../entry.js";
+import { goToLogin, redirectIfUnauthorized } from "../login-guard.js";
 
-const LONGEST = 255;
+const MAX_LENGTH = 255;
 
 /**
  * @param {"note" | "comment"} kind
@@ -17,25 +17,25 @@ const LONGEST = 255;
  */
 export async function report(kind, id) {
   if (!hasToken()) {
-    toLogIn();
+    goToLogin();
     return;
   }
   const reasons = [
     t("广告或刷单", "Advertising"), t("不友善、骂人", "Rude or abusive"), t("色情或暴力", "Sexual or violent"), t("内容不实", "Untrue"), t("其他", "Something else"),
   ];
   await openSheet(t("举报", "Report"), (close) => {
-    const more = field(t("补充说明（可不填）", "More about it (optional)"), "textarea", { maxlength: 200 });
+    const details = field(t("补充说明（可不填）", "More about it (optional)"), "textarea", { maxlength: 200 });
     const radios = reasons.map((reason, index) => {
       const input = h("input", { type: "radio", name: "reason", value: reason, checked: index === 0 });
       return { input, label: h("label", { class: "row report-reason" }, input, h("span", null, reason)) };
     });
-    const send = async () => {
+    const sendReport = async () => {
       const chosen = radios.find(({ input }) => input.checked)?.input.value ?? "";
-      const reason = [chosen, more.input.value.trim()].filter(Boolean).join("：").slice(0, LONGEST);
+      const reason = [chosen, details.input.value.trim()].filter(Boolean).join("：").slice(0, MAX_LENGTH);
       try {
         await call("POST", "/report", { body: { kind, id, reason } });
       } catch (error) {
-        if (!wantsLogIn(error)) throw error;
+        if (!redirectIfUnauthorized(error)) throw error;
         close();
         return;
       }
@@ -44,8 +44,8 @@ export async function report(kind, id) {
     };
     return [
       h("fieldset", { class: "stack tight" }, h("legend", { class: "quiet small" }, t("为什么举报？", "Why?")), radios.map(({ label }) => label)),
-      more.root,
-      h("div", { class: "buttons" }, button(t("取消", "Cancel"), close), button(t("举报", "Report"), send, { look: ["main"] })),
+      details.root,
+      h("div", { class: "buttons" }, button(t("取消", "Cancel"), close), button(t("举报", "Report"), sendReport, { look: ["main"] })),
     ];
   });
 }

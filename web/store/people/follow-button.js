@@ -1,4 +1,4 @@
-// Following somebody: shown as done at once, and taken back if the mall did not take it.
+// A follow button with an optimistic update, reverted on failure.
 
 import { call, get, hasToken } from "../../core/api.js";
 import { getCached, setCached, invalidate } from "../../core/copies.js";
@@ -8,65 +8,65 @@ import { t } from "../../core/language.js";
 import { cachedMe } from "../../core/session.js";
 import { icon } from "../../parts/icons.js";
 import { showError } from "../../parts/toast.js";
-import { toLogIn, wantsLogIn } from "../entry.js";
+import { goToLogin, redirectIfUnauthorized } from "../login-guard.js";
 
 /**
- * Nothing for oneself, and in a kiosk.
+ * Returns null for the user's own profile and in kiosk mode.
  * @param {{id: number, name: string}} person
  * @param {AbortSignal} signal
- * @param {(follows: boolean) => void} [changed]
+ * @param {(isFollowing: boolean) => void} [onChange]
  */
-export function followButton({ id, name }, signal, changed) {
+export function followButton({ id, name }, signal, onChange) {
   if (isKiosk || cachedMe()?.id === id) return null;
-  const copy = `follows ${id}`;
-  let follows = getCached(copy) === true;
-  let isAsking = false;
-  const root = h("button", { type: "button", onclick: press });
+  const cacheKey = `follows ${id}`;
+  let isFollowing = getCached(cacheKey) === true;
+  let isPending = false;
+  const root = h("button", { type: "button", onclick: toggle });
   show();
-  look();
+  refresh();
   return root;
 
-  /** What the mall knows. */
-  async function look() {
+  /** Reads the stored state. */
+  async function refresh() {
     if (!hasToken()) return;
-    const known = await get(`/follow/or/not/${id}`, { signal }).catch(() => follows);
-    if (!isAsking && known !== follows) turn(known);
+    const stored = await get(`/follow/or/not/${id}`, { signal }).catch(() => isFollowing);
+    if (!isPending && stored !== isFollowing) setFollowing(stored);
   }
 
   function show() {
-    root.className = follows ? "button follow" : "button main follow";
-    root.setAttribute("aria-label", follows ? t(`已关注${name}，按下取消`, `Following ${name}; press to stop`) : t(`关注${name}`, `Follow ${name}`));
-    fill(root, icon(follows ? "check" : "plus"), h("span", null, follows ? t("已关注", "Following") : t("关注", "Follow")));
+    root.className = isFollowing ? "button follow" : "button main follow";
+    root.setAttribute("aria-label", isFollowing ? t(`已关注${name}，按下取消`, `Following ${name}; press to stop`) : t(`关注${name}`, `Follow ${name}`));
+    fill(root, icon(isFollowing ? "check" : "plus"), h("span", null, isFollowing ? t("已关注", "Following") : t("关注", "Follow")));
   }
 
   /** @param {boolean} to */
-  function turn(to) {
-    follows = to;
-    setCached(copy, to);
+  function setFollowing(to) {
+    isFollowing = to;
+    setCached(cacheKey, to);
     show();
   }
 
-  async function press() {
+  async function toggle() {
     if (!hasToken()) {
-      toLogIn();
+      goToLogin();
       return;
     }
-    if (isAsking) return;
-    isAsking = true;
-    turn(!follows);
-    changed?.(follows);
+    if (isPending) return;
+    isPending = true;
+    setFollowing(!isFollowing);
+    onChange?.(isFollowing);
     try {
-      await call("PUT", `/follow/${id}/${follows}`);
+      await call("PUT", `/follow/${id}/${isFollowing}`);
       invalidate("notes following");
       invalidate(`people ${cachedMe()?.id}`);
     } catch (error) {
-      turn(!follows);
-      changed?.(follows);
-      if (!wantsLogIn(error)) showError(error);
+      setFollowing(!isFollowing);
+      onChange?.(isFollowing);
+      if (!redirectIfUnauthorized(error)) showError(error);
     } finally {
-      isAsking = false;
+      isPending = false;
     }
-    // Where no answer came, it may have been done.
-    look();
+    // Without a response, the change is in doubt.
+    refresh();
   }
 }

@@ -1,4 +1,4 @@
-// How the pages are to be: language, light or dark, the place; and for who is logged in, the password.
+// Settings: language, colour scheme, place and password.
 
 import { get, hasToken } from "../../core/api.js";
 import { staleWhileRevalidate } from "../../core/copies.js";
@@ -12,11 +12,11 @@ import { place } from "../place.js";
 
 /** @param {AbortSignal} signal */
 export function settings(signal) {
-  const here = place();
-  const door = link("/console", t("控制台", "Console"), "");
-  door.hidden = true;
-  // Who is none does without it; so does whoever cannot be told from a customer now.
-  if (hasToken() && !isKiosk) staleWhileRevalidate("role", () => get("/user/role", { signal }), (role) => (door.hidden = role !== "operator")).catch(() => {});
+  const current = place();
+  const consoleLink = link("/console", t("控制台", "Console"), "");
+  consoleLink.hidden = true;
+  // The link is shown to operators; errors keep it hidden.
+  if (hasToken() && !isKiosk) staleWhileRevalidate("role", () => get("/user/role", { signal }), (role) => (consoleLink.hidden = role !== "operator")).catch(() => {});
   return h("section", { class: "card settings", "aria-label": t("设置", "Settings") },
     h("h2", { class: "unseen" }, t("设置", "Settings")),
     h("div", { class: "setting" }, h("span", null, t("语言", "Language")), choice(t("语言", "Language"),
@@ -24,9 +24,9 @@ export function settings(signal) {
     h("div", { class: "setting" }, h("span", null, t("外观", "Appearance")), choice(t("外观", "Appearance"),
       [{ value: "system", text: t("跟随系统", "System") }, { value: "light", text: t("浅色", "Light") }, { value: "dark", text: t("深色", "Dark") }],
       colorScheme(), (chosen) => setColorScheme(/** @type {import("../../core/scheme.js").ColorScheme} */ (chosen)))),
-    link("#/place", t("位置", "Place"), here ? here.name || t("我的位置", "Where I am") : t("未选择", "Not set")),
+    link("#/place", t("位置", "Place"), current ? current.name || t("我的位置", "Where I am") : t("未选择", "Not set")),
     hasToken() && !isKiosk && link("#/me/password", t("密码", "Password"), ""),
-    door);
+    consoleLink);
 }
 
 /**

@@ -1,4 +1,4 @@
-// The first screen: kinds of shops, sales that are on, shops near, notes that are liked.
+// The home screen: shop types, current sales, shops nearby and popular notes.
 
 import { get } from "../../core/api.js";
 import { staleWhileRevalidate } from "../../core/copies.js";
@@ -9,12 +9,12 @@ import { pictureUrl } from "../../parts/picture.js";
 import { skeletons } from "../../parts/skeleton.js";
 import { noteCard } from "../cards/note.js";
 import { shopCard } from "../cards/shop.js";
-import { finder } from "../finder.js";
+import { searchBar } from "../search-bar.js";
 import { place, placeQuery } from "../place.js";
-import { salesOn } from "../sale/rail.js";
+import { currentSales } from "../sale/current-sales.js";
 
 const SALES = 6;
-/** Two rows of three, or three of two. */
+/** Fills two rows of three, or three rows of two. */
 const SHOPS = 6;
 const NOTES = 8;
 
@@ -27,33 +27,33 @@ export function open(context) {
   const shops = section(root, place() ? t("附近好店", "Near you") : t("口碑好店", "Well liked shops"), "shops",
     skeletons(SHOPS, "6.6rem"), { more: "#/shops" });
   const notes = section(root, t("热门笔记", "Popular notes"), "notes", skeletons(4, "15rem"), { more: "#/notes" });
-  root.prepend(h("h1", { class: "unseen" }, "mallbox"), finder());
+  root.prepend(h("h1", { class: "unseen" }, "mallbox"), searchBar());
 
-  part(types, "types", () => get("/shop-type/list", { signal }), (/** @type {ShopType[]} */ list) => list.slice(0, 10).map(typeTile));
+  loadSection(types, "types", () => get("/shop-type/list", { signal }), (/** @type {ShopType[]} */ list) => list.slice(0, 10).map(typeTile));
   const pageOfShops = (/** @type {number} */ current) =>
     get("/shop/of/type", { query: { current, sortBy: place() ? undefined : "score", ...placeQuery() }, signal });
-  part(shops, `home shops ${JSON.stringify(place())}`, async () => (await Promise.all([1, 2].map(pageOfShops))).flat(),
+  loadSection(shops, `home shops ${JSON.stringify(place())}`, async () => (await Promise.all([1, 2].map(pageOfShops))).flat(),
     (/** @type {import("../cards/shop.js").Shop[]} */ list) => list.slice(0, SHOPS).map(shopCard));
-  part(notes, "home notes", () => get("/blog/hot", { query: { current: 1 }, signal }),
+  loadSection(notes, "home notes", () => get("/blog/hot", { query: { current: 1 }, signal }),
     (/** @type {import("../cards/note.js").Note[]} */ list) => list.slice(0, NOTES).map(noteCard));
-  salesOn(sales, SALES, context);
+  currentSales(sales, SALES, context);
 
   /**
    * @template T
    * @param {HTMLElement} list
    * @param {string} name
-   * @param {() => Promise<T>} fetched
-   * @param {(what: T) => Node[]} draw
+   * @param {() => Promise<T>} load
+   * @param {(value: T) => Node[]} render
    */
-  async function part(list, name, fetched, draw) {
+  async function loadSection(list, name, load, render) {
     try {
-      await staleWhileRevalidate(name, fetched, (what) => {
-        const drawn = draw(what);
-        fill(list, drawn.length ? drawn.map((one) => h("li", null, one)) : h("li", { class: "all" }, emptyState("shop", t("这里还什么都没有。", "Nothing here yet."))));
+      await staleWhileRevalidate(name, load, (value) => {
+        const items = render(value);
+        fill(list, items.length ? items.map((item) => h("li", null, item)) : h("li", { class: "all" }, emptyState("shop", t("这里还什么都没有。", "Nothing here yet."))));
         restoreScroll();
       });
     } catch (error) {
-      if (!signal.aborted) fill(list, h("li", { class: "all" }, errorState(error, () => part(list, name, fetched, draw))));
+      if (!signal.aborted) fill(list, h("li", { class: "all" }, errorState(error, () => loadSection(list, name, load, render))));
     }
   }
 }
@@ -69,12 +69,12 @@ function typeTile(type) {
 /**
  * @param {HTMLElement} root
  * @param {string} title
- * @param {string} look
- * @param {Node[]} waiting
+ * @param {string} className
+ * @param {Node[]} placeholders
  * @param {{more?: string, unseen?: boolean}} [options]
  */
-function section(root, title, look, waiting, { more, unseen = false } = {}) {
-  const list = h("ul", { class: look }, waiting.map((box) => h("li", null, box)));
+function section(root, title, className, placeholders, { more, unseen = false } = {}) {
+  const list = h("ul", { class: className }, placeholders.map((box) => h("li", null, box)));
   root.append(h("section", { "aria-label": title },
     h("div", { class: unseen ? "unseen" : "head" }, h("h2", null, title), more && h("a", { href: more }, t("更多", "More"))), list));
   return list;

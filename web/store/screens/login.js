@@ -1,4 +1,4 @@
-// Logging in, and then to where one wanted to go.
+// The login screen, which leads to the address requested before.
 
 import { hasToken } from "../../core/api.js";
 import { h } from "../../core/dom.js";

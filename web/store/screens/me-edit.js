@@ -1,4 +1,4 @@
-// What one tells about oneself.
+// Editing of the user's own profile.
 
 import { Refusal, call, get } from "../../core/api.js";
 import { invalidate } from "../../core/copies.js";
@@ -15,17 +15,17 @@ import { errorState } from "../../parts/empty-state.js";
 import { field } from "../../parts/field.js";
 import { skeletons } from "../../parts/skeleton.js";
 import { showToast } from "../../parts/toast.js";
-import { isIn, wantsLogIn } from "../entry.js";
+import { requireLogin, redirectIfUnauthorized } from "../login-guard.js";
 import { UnreadableImage, cropSquare, unreadableMessage } from "../../core/resize.js";
 
-/** @typedef {import("../people/card.js").Person} Person */
-/** @typedef {import("../people/card.js").Card} Card */
+/** @typedef {import("../people/profile-card.js").Person} Person */
+/** @typedef {import("../people/profile-card.js").Profile} Card */
 
 /** @param {import("../../core/router.js").ScreenContext} context */
 export async function open({ root, signal, title }) {
   const name = t("编辑资料", "Edit my card");
   title(name);
-  if (!isIn()) return;
+  if (!requireLogin()) return;
   const place = h("div", null, skeletons(1, "26rem"));
   root.append(h("div", { class: "narrow stack" }, screenHeader(name, { home: "/me" }), place));
   await show();
@@ -37,7 +37,7 @@ export async function open({ root, signal, title }) {
       const card = await get(`/user/info/${person.id}`, { signal });
       if (!signal.aborted) fill(place, form(person, card, signal));
     } catch (error) {
-      if (!signal.aborted && !wantsLogIn(error)) fill(place, errorState(error, show));
+      if (!signal.aborted && !redirectIfUnauthorized(error)) fill(place, errorState(error, show));
     }
   }
 }
@@ -48,7 +48,7 @@ export async function open({ root, signal, title }) {
  * @param {AbortSignal} signal
  */
 function form(person, card, signal) {
-  const face = facePicker(person);
+  const face = avatarPicker(person);
   const nickName = field(t("名字", "Name"), "input", { maxlength: 32, required: true, autocomplete: "nickname", value: person.nickName });
   const city = field(t("城市", "City"), "input", { maxlength: 64, autocomplete: "address-level2", value: card.city });
   const introduce = field(t("介绍自己", "About me"), "textarea", { maxlength: 128 }, card.introduce);
@@ -72,9 +72,9 @@ function form(person, card, signal) {
       try {
         await call("PUT", "/user/info", { body });
       } catch (error) {
-        if (wantsLogIn(error)) return;
+        if (redirectIfUnauthorized(error)) return;
         if (!(error instanceof Refusal) || error.isTrouble) throw error;
-        // The one value that the page cannot check as the mall does is the day.
+        // Only the birthday needs the server's validation.
         (/birthday|生日/.test(error.message) ? birthday : nickName).wrong(error.message);
         return;
       }
@@ -87,20 +87,20 @@ function form(person, card, signal) {
 }
 
 /**
- * The picture, and another one.
+ * A picker for the user's avatar.
  * @param {Person} person
  * @returns {{root: Node, icon: () => string}}
  */
-function facePicker(person) {
+function avatarPicker(person) {
   let icon = person.icon;
   const shown = h("span", null, avatar(person, { large: true }));
-  const bare = button(t("不用照片", "No picture"), () => show(""), { look: ["bare"] });
-  const input = h("input", { type: "file", accept: "image/*", class: "unseen", tabindex: "-1", "aria-hidden": "true", onchange: () => whileBusy(pick, take) });
-  const pick = button(t("换头像", "Change picture"), () => input.click(), { icon: "camera" });
-  bare.hidden = icon === "";
-  return { root: h("div", { class: "row" }, shown, h("div", { class: "row wrap" }, pick, bare, input)), icon: () => icon };
+  const removeButton = button(t("不用照片", "No picture"), () => show(""), { look: ["bare"] });
+  const input = h("input", { type: "file", accept: "image/*", class: "unseen", tabindex: "-1", "aria-hidden": "true", onchange: () => whileBusy(pickButton, takeFile) });
+  const pickButton = button(t("换头像", "Change picture"), () => input.click(), { icon: "camera" });
+  removeButton.hidden = icon === "";
+  return { root: h("div", { class: "row" }, shown, h("div", { class: "row wrap" }, pickButton, removeButton, input)), icon: () => icon };
 
-  async function take() {
+  async function takeFile() {
     const file = input.files?.[0];
     input.value = "";
     if (!file) return;
@@ -115,7 +115,7 @@ function facePicker(person) {
   /** @param {string} fresh */
   function show(fresh) {
     icon = fresh;
-    bare.hidden = icon === "";
+    removeButton.hidden = icon === "";
     fill(shown, avatar({ ...person, icon }, { large: true }));
   }
 }

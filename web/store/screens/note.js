@@ -1,4 +1,4 @@
-// A note: its pictures, its text, who wrote it, the shop, and what others say to it.
+// A note with its shop and comments.
 
 import { Refusal, call, get } from "../../core/api.js";
 import { setCached, invalidate, staleWhileRevalidate } from "../../core/copies.js";
@@ -13,7 +13,7 @@ import { emptyState, errorState } from "../../parts/empty-state.js";
 import { confirmAction } from "../../parts/sheet.js";
 import { skeletons } from "../../parts/skeleton.js";
 import { showToast } from "../../parts/toast.js";
-import { wantsLogIn } from "../entry.js";
+import { redirectIfUnauthorized } from "../login-guard.js";
 import { article } from "../notes/article.js";
 import { comments } from "../notes/comments.js";
 import { report } from "../notes/report.js";
@@ -24,13 +24,13 @@ import { report } from "../notes/report.js";
 export async function open({ root, params, signal, title, restoreScroll }) {
   const id = Number(params.id);
   title(t("笔记", "Note"));
-  const top = h("div", null, screenHeader(t("笔记", "Note"), { home: "/notes" }));
-  const place = h("div", { class: "note" }, h("div", { class: "note-pictures" }, skeletons(1, "17rem")), h("div", { class: "stack" }, skeletons(3, "3rem")));
-  root.append(top, place);
+  const header = h("div", null, screenHeader(t("笔记", "Note"), { home: "/notes" }));
+  const contentPlace = h("div", { class: "note" }, h("div", { class: "note-pictures" }, skeletons(1, "17rem")), h("div", { class: "stack" }, skeletons(3, "3rem")));
+  root.append(header, contentPlace);
   /** @type {ReturnType<typeof article> | undefined} */
-  let drawn;
+  let noteArticle;
   /** @type {ReturnType<typeof comments> | undefined} */
-  let said;
+  let commentSection;
   await show();
 
   async function show() {
@@ -38,23 +38,23 @@ export async function open({ root, params, signal, title, restoreScroll }) {
       await staleWhileRevalidate(`note ${id}`, () => get(`/blog/${id}`, { signal }), draw);
     } catch (error) {
       if (signal.aborted) return;
-      const isGone = error instanceof Refusal && error.code === "NOT_FOUND";
-      fill(place, isGone ? emptyState("note", error.message, linkButton(t("看看热门笔记", "See popular notes"), "#/notes")) : errorState(error, show));
+      const isNotFound = error instanceof Refusal && error.code === "NOT_FOUND";
+      fill(contentPlace, isNotFound ? emptyState("note", error.message, linkButton(t("看看热门笔记", "See popular notes"), "#/notes")) : errorState(error, show));
     }
   }
 
   /** @param {Note} note */
   function draw(note) {
-    if (drawn) {
-      drawn.renew(note);
-      said?.renew(note);
+    if (noteArticle) {
+      noteArticle.renew(note);
+      commentSection?.renew(note);
       return;
     }
     title(note.title);
-    drawn = article(note, signal);
-    said = comments(note, signal);
-    fill(top, screenHeader(t("笔记", "Note"), { home: "/notes", actions: isKiosk ? [] : [action(note, signal)] }));
-    fill(place, drawn.pictures, h("div", { class: "note-side" }, drawn.text, said.root));
+    noteArticle = article(note, signal);
+    commentSection = comments(note, signal);
+    fill(header, screenHeader(t("笔记", "Note"), { home: "/notes", actions: isKiosk ? [] : [action(note, signal)] }));
+    fill(contentPlace, noteArticle.pictures, h("div", { class: "note-side" }, noteArticle.text, commentSection.root));
     restoreScroll();
   }
 }
@@ -66,13 +66,13 @@ export async function open({ root, params, signal, title, restoreScroll }) {
 function action(note, signal) {
   if (cachedMe()?.id !== note.userId) return iconButton("flag", t("举报这篇笔记", "Report this note"), () => report("note", note.id));
   return iconButton("trash", t("删除这篇笔记", "Delete this note"), async () => {
-    const isSure = await confirmAction(t("删除这篇笔记？", "Delete this note?"),
+    const isConfirmed = await confirmAction(t("删除这篇笔记？", "Delete this note?"),
       t("它和它的评论、赞都会消失，不能恢复。", "It goes with its comments and likes, and does not come back."), t("删除", "Delete"), { danger: true });
-    if (!isSure) return;
+    if (!isConfirmed) return;
     try {
       await call("DELETE", `/blog/${note.id}`);
     } catch (error) {
-      if (!wantsLogIn(error)) throw error;
+      if (!redirectIfUnauthorized(error)) throw error;
       return;
     }
     invalidate("notes");

@@ -1,4 +1,4 @@
-// Notes: those that are liked most, and those of whom one follows.
+// Popular notes, and the feed of followed users.
 
 import { get, hasToken, onToken } from "../../core/api.js";
 import { repeatWhileVisible, fill, h } from "../../core/dom.js";
@@ -10,17 +10,17 @@ import { choice } from "../../parts/choice.js";
 import { emptyState } from "../../parts/empty-state.js";
 import { byPage, infiniteList } from "../../parts/infinite-list.js";
 import { noteCard } from "../cards/note.js";
-import { toLogIn } from "../entry.js";
+import { goToLogin } from "../login-guard.js";
 
 /** @typedef {import("../cards/note.js").Note} Note */
 /** @typedef {{lastId: number, offset: number}} FeedPlace */
 /** @typedef {"hot" | "following"} Tab */
 
-const PAGE = 10;
-/** The feed goes back in time from here: later than any clock says. */
-const NEWEST = 8_640_000_000_000_000;
-/** How often somebody may have written something new. */
-const LOOK_AGAIN_MS = 20_000;
+const PAGE_SIZE = 10;
+/** Start of the feed, later than any real timestamp. */
+const MAX_TIMESTAMP = 8_640_000_000_000_000;
+/** Interval of checks for new notes. */
+const CHECK_EVERY_MS = 20_000;
 
 /** @param {import("../../core/router.js").ScreenContext} context */
 export function open({ root, params, signal, title, restoreScroll }) {
@@ -38,37 +38,37 @@ export function open({ root, params, signal, title, restoreScroll }) {
     ], tab, show)),
     list);
   show(tab);
-  // The mall may have forgotten who one is.
+  // The session may have ended.
   onToken(() => show(tab), signal);
 
-  /** @param {Tab} which */
-  function show(which) {
-    tab = which;
+  /** @param {Tab} selected */
+  function show(selected) {
+    tab = selected;
     shown.abort();
     shown = new AbortController();
-    const mine = AbortSignal.any([signal, shown.signal]);
-    replaceAddress(which === "hot" ? "/notes" : "/notes?tab=following");
-    const heading = h("h2", { class: "unseen" }, which === "hot" ? t("热门", "Popular") : t("关注", "Following"));
-    if (which === "hot") fill(list, heading, hot(mine));
-    else if (hasToken()) fill(list, heading, following(mine));
-    else fill(list, heading, emptyState("people", t("登录后，这里是你关注的人写的笔记。", "Log in, and what those write whom you follow is here."), button(t("登录", "Log in"), () => toLogIn(), { look: ["main"] })));
+    const listSignal = AbortSignal.any([signal, shown.signal]);
+    replaceAddress(tab === "hot" ? "/notes" : "/notes?tab=following");
+    const heading = h("h2", { class: "unseen" }, tab === "hot" ? t("热门", "Popular") : t("关注", "Following"));
+    if (tab === "hot") fill(list, heading, popularNotes(listSignal));
+    else if (hasToken()) fill(list, heading, feedNotes(listSignal));
+    else fill(list, heading, emptyState("people", t("登录后，这里是你关注的人写的笔记。", "Log in, and what those write whom you follow is here."), button(t("登录", "Log in"), () => goToLogin(), { look: ["main"] })));
     restoreScroll();
   }
 }
 
 /** @param {AbortSignal} signal */
-function hot(signal) {
+function popularNotes(signal) {
   return infiniteList({
     ...LIST, name: "notes hot", signal,
-    load: byPage(PAGE, (current) => get("/blog/hot", { query: { current }, signal })),
+    load: byPage(PAGE_SIZE, (current) => get("/blog/hot", { query: { current }, signal })),
     none: () => emptyState("note", t("还没有人写笔记。", "Nobody has written a note yet.")),
   }).root;
 }
 
 /** @param {AbortSignal} signal */
-function following(signal) {
+function feedNotes(signal) {
   /** @param {FeedPlace} [from] */
-  const load = async (from = { lastId: NEWEST, offset: 0 }) => {
+  const load = async (from = { lastId: MAX_TIMESTAMP, offset: 0 }) => {
     /** @type {{list: Note[], minTime: number, offset: number} | undefined} */
     const page = await get("/blog/of/follow", { query: from, signal });
     if (!page) return { items: [], next: undefined };
@@ -80,17 +80,17 @@ function following(signal) {
       linkButton(t("看看热门笔记", "See popular notes"), "#/notes")),
   });
   const pill = h("div", { class: "notes-new", role: "status" });
-  repeatWhileVisible(LOOK_AGAIN_MS, signal, look);
+  repeatWhileVisible(CHECK_EVERY_MS, signal, checkForNew);
   return h("div", null, pill, feed.root);
 
-  async function look() {
+  async function checkForNew() {
     const page = await load().catch(() => undefined);
     if (!page) return;
-    const fresh = page.items.filter(({ id }) => !feed.keys().includes(id)).length;
+    const newCount = page.items.filter(({ id }) => !feed.keys().includes(id)).length;
     if (signal.aborted) return;
-    if (fresh === 0) return fill(pill);
-    const words = fresh === PAGE ? t("有很多新笔记", "Many new notes") : t(`${fresh} 篇新笔记`, `${fresh} new ${fresh === 1 ? "note" : "notes"}`);
-    fill(pill, button(words, async () => {
+    if (newCount === 0) return fill(pill);
+    const message = newCount === PAGE_SIZE ? t("有很多新笔记", "Many new notes") : t(`${newCount} 篇新笔记`, `${newCount} new ${newCount === 1 ? "note" : "notes"}`);
+    fill(pill, button(message, async () => {
       await feed.reload();
       fill(pill);
       scrollTo({ top: 0, behavior: "smooth" });

@@ -1,4 +1,4 @@
-// An order: how it stands, what can be done with it, and its receipt once it is paid.
+// An order: status, actions and receipt.
 
 import { Unreachable } from "../../core/api.js";
 import { staleWhileRevalidate } from "../../core/copies.js";
@@ -15,72 +15,78 @@ import { skeletons } from "../../parts/skeleton.js";
 import { showToast, showError } from "../../parts/toast.js";
 import { formatDateTime } from "../../parts/date-time.js";
 import { statusChip } from "../cards/order.js";
-import { staysIn } from "../entry.js";
-import { STATUS, readOrder, take } from "../orders.js";
+import { requireLoginThroughout } from "../login-guard.js";
+import { STATUS, readOrder, changeOrder } from "../orders.js";
 import { readReceipt, receiptCard } from "../receipt.js";
 
 /** @typedef {import("../orders.js").Order} Order */
 
 /** @typedef {"pay" | "cancel" | "refund"} Step */
 
-/** How it stands after a step, or may by then. @type {Record<Step, number[]>} */
-const LEADS_TO = { pay: [STATUS.paid, STATUS.used], cancel: [STATUS.cancelled], refund: [STATUS.refunding, STATUS.refunded] };
-const AFTER_TROUBLE_MS = 2_000;
-/** How soon it is looked at again, by how it stands: it may go on by itself, in the shop, or on another phone. */
-const AGAIN_MS = { [STATUS.coming]: 500, [STATUS.unpaid]: 5_000, [STATUS.paid]: 5_000, [STATUS.refunding]: 2_000 };
+/**
+ * Statuses that each step leads to, directly or later.
+ * @type {Record<Step, number[]>}
+ */
+const EXPECTED_STATUS = { pay: [STATUS.paid, STATUS.used], cancel: [STATUS.cancelled], refund: [STATUS.refunding, STATUS.refunded] };
+const RETRY_AFTER_ERROR_MS = 2_000;
+/** Poll interval by status: an order also changes on its own, in the shop, or on another device. */
+const POLL_EVERY_MS = { [STATUS.coming]: 500, [STATUS.unpaid]: 5_000, [STATUS.paid]: 5_000, [STATUS.refunding]: 2_000 };
 
 /** @param {import("../../core/router.js").ScreenContext} context */
 export async function open({ root, params, signal, title, restoreScroll }) {
   title(t("订单", "Order"));
-  if (!staysIn(signal)) return;
+  if (!requireLoginThroughout(signal)) return;
   const [facts, beside] = [h("section", { class: "card pad stack", "aria-live": "polite", tabindex: -1 }, skeletons(4, "1.6rem")), h("div", null)];
   const columns = h("div", { class: "middle" }, beside, h("div", { class: "side" }, facts));
   root.append(screenHeader(t("订单", "Order"), { home: "/orders" }), columns);
-  const ofDrawn = signalSequence(signal);
-  let drawn = "";
+  const nextSignal = signalSequence(signal);
+  let renderedState = "";
   /** @type {import("../../core/moments.js").Moment | undefined} */
   let due;
   let status = STATUS.coming;
-  /** What was asked for without an answer, and how it stood then. @type {{step: Step, before: number, done: string} | null} */
-  let unsure = null;
-  /** How often it was asked for: an answer that was overtaken by another says nothing any more. */
-  let asked = 0;
+  /**
+   * The step in doubt, with the status before.
+   * @type {{step: Step, before: number, done: string} | null}
+   */
+  let inDoubt = null;
+  /** Number of requests; responses overtaken by a later request are discarded. */
+  let requestCount = 0;
   /** @type {ReturnType<typeof setTimeout>} */
   let timer;
   signal.addEventListener("abort", () => clearTimeout(timer));
-  onVisible(signal, look);
-  await staleWhileRevalidate(`order ${params.id}`, () => readOrder(params.id, signal), draw);
+  onVisible(signal, refresh);
+  await staleWhileRevalidate(`order ${params.id}`, () => readOrder(params.id, signal), render);
   restoreScroll();
 
   /** @param {Order} order */
-  function draw(order) {
+  function render(order) {
     clearTimeout(timer);
     status = order.status;
-    const ms = AGAIN_MS[order.status];
-    if (ms && !signal.aborted) timer = setTimeout(look, ms);
-    const looks = `${order.status} ${order.deadline}`;
-    if (looks === drawn && isSameMoment(due, order.due)) return;
-    [drawn, due] = [looks, order.due];
+    const ms = POLL_EVERY_MS[order.status];
+    if (ms && !signal.aborted) timer = setTimeout(refresh, ms);
+    const nextState = `${order.status} ${order.deadline}`;
+    if (nextState === renderedState && isSameMoment(due, order.due)) return;
+    [renderedState, due] = [nextState, order.due];
     title(order.title);
-    const whileDrawn = ofDrawn();
+    const renderSignal = nextSignal();
     const hadFocus = facts.contains(document.activeElement);
     fill(facts, h("div", { class: "row apart" }, h("h2", { class: "cut" }, order.title), statusChip(order.status)),
-      h("div", { class: "row apart" }, standing(order, whileDrawn), price(order.payValue)),
+      h("div", { class: "row apart" }, statusText(order, renderSignal), price(order.payValue)),
       h("dl", { class: "facts small" }, times(order).map(([name, value]) => h("div", null, h("dt", null, name), h("dd", null, value)))),
-      h("div", { class: "stack order-acts" }, acts(order)));
+      h("div", { class: "stack order-acts" }, actionButtons(order)));
     if (hadFocus) facts.focus({ preventScroll: true });
     showReceipt(order);
   }
 
   /**
-   * What comes next, in words.
+   * Describes the status and the next step.
    * @param {Order} order
-   * @param {AbortSignal} whileDrawn
+   * @param {AbortSignal} renderSignal
    */
-  function standing(order, whileDrawn) {
+  function statusText(order, renderSignal) {
     switch (order.status) {
       case STATUS.coming: return h("p", null, t("正在写入订单，马上就好…", "It is being written down; a moment…"));
-      case STATUS.unpaid: return order.due !== undefined && h("p", null, t("请在 ", "Pay within "), h("strong", { class: "order-due" }, countdown(order.due, whileDrawn, look)), t(" 内付款", ""));
+      case STATUS.unpaid: return order.due !== undefined && h("p", null, t("请在 ", "Pay within "), h("strong", { class: "order-due" }, countdown(order.due, renderSignal, refresh)), t(" 内付款", ""));
       case STATUS.paid: return h("p", null, t("到店出示券码即可使用", "Show the code in the shop"));
       case STATUS.used: return h("p", null, t("谢谢惠顾", "Thank you"));
       case STATUS.refunding: return h("p", null, t("钱款正在退回…", "The money is on its way back…"));
@@ -90,82 +96,82 @@ export async function open({ root, params, signal, title, restoreScroll }) {
   }
 
   /** @param {Order} order */
-  function acts(order) {
+  function actionButtons(order) {
     const shop = order.shopId !== undefined && linkButton(t("去店铺看看", "To the shop"), `#/shop/${order.shopId}`, { look: ["wide"], icon: "shop" });
     if (order.status === STATUS.unpaid) {
-      return [button(t(`支付 ${formatYuan(order.payValue)}`, `Pay ${formatYuan(order.payValue)}`), () => go("pay", t("已付款", "Paid")), { look: ["main", "wide"] }),
+      return [button(t(`支付 ${formatYuan(order.payValue)}`, `Pay ${formatYuan(order.payValue)}`), () => runStep("pay", t("已付款", "Paid")), { look: ["main", "wide"] }),
         button(t("取消订单", "Cancel the order"), cancel, { look: ["bare", "danger"] })];
     }
-    if (order.status === STATUS.paid) return [shop, button(giveBackText(order), () => refund(order), { look: ["bare", "danger"] })];
+    if (order.status === STATUS.paid) return [shop, button(refundText(order), () => refund(order), { look: ["bare", "danger"] })];
     return [shop];
   }
 
   async function cancel() {
-    const isSure = await confirmAction(t("取消订单？", "Cancel the order?"), t("名额会放回去；想要得重新抢。", "The voucher goes back on sale; to have it, you would have to buy it again."),
+    const isConfirmed = await confirmAction(t("取消订单？", "Cancel the order?"), t("名额会放回去；想要得重新抢。", "The voucher goes back on sale; to have it, you would have to buy it again."),
       t("取消订单", "Cancel the order"), { no: t("保留订单", "Keep the order"), danger: true });
-    if (isSure) await go("cancel", t("订单已取消", "The order is cancelled"));
+    if (isConfirmed) await runStep("cancel", t("订单已取消", "The order is cancelled"));
   }
 
   /** @param {Order} order */
   async function refund(order) {
     const isFree = order.payment === "none";
-    const what = isFree ? t("券码作废，名额重新开放。", "The code becomes void, and the voucher goes back on sale.") : t("券码作废，钱款原路退回。", "The code becomes void, and the money comes back.");
-    const isSure = await confirmAction(isFree ? t("退掉订单？", "Give it back?") : t("申请退款？", "Give it back?"), what, giveBackText(order), { danger: true });
-    if (isSure) await go("refund", isFree ? t("订单已退", "It is given back") : t("已申请退款", "It is given back"));
+    const consequence = isFree ? t("券码作废，名额重新开放。", "The code becomes void, and the voucher goes back on sale.") : t("券码作废，钱款原路退回。", "The code becomes void, and the money comes back.");
+    const isConfirmed = await confirmAction(isFree ? t("退掉订单？", "Give it back?") : t("申请退款？", "Give it back?"), consequence, refundText(order), { danger: true });
+    if (isConfirmed) await runStep("refund", isFree ? t("订单已退", "It is given back") : t("已申请退款", "It is given back"));
   }
 
   /**
    * @param {Step} step
    * @param {string} done
    */
-  async function go(step, done) {
-    asked += 1;
+  async function runStep(step, done) {
+    requestCount += 1;
     try {
-      const order = await take(params.id, step);
-      // What was asked for before it is older.
-      asked += 1;
-      draw(order);
+      const order = await changeOrder(params.id, step);
+      // Discards responses to earlier requests.
+      requestCount += 1;
+      render(order);
       showToast(done);
     } catch (error) {
-      // Whether it was taken is not known; taken twice it would do nothing more.
+      // In doubt; repeating a completed step changes nothing.
       if (error instanceof Unreachable) {
-        unsure = { step, before: status, done };
+        inDoubt = { step, before: status, done };
         showToast(t("没有收到应答，正在查明结果…", "No answer came; finding out what became of it…"), { bad: true });
       } else showError(error);
-      await look();
+      await refresh();
     }
   }
 
-  async function look() {
+  async function refresh() {
     clearTimeout(timer);
-    const mine = (asked += 1);
+    const requestNumber = (requestCount += 1);
     try {
       const order = await readOrder(params.id, signal);
-      if (mine !== asked) return;
-      if (unsure) settle(unsure, order.status);
-      unsure = null;
-      draw(order);
+      if (requestNumber !== requestCount) return;
+      if (inDoubt) reportOutcome(inDoubt, order.status);
+      inDoubt = null;
+      render(order);
     } catch {
-      if (!signal.aborted && mine === asked) timer = setTimeout(look, AFTER_TROUBLE_MS);
+      if (!signal.aborted && requestNumber === requestCount) timer = setTimeout(refresh, RETRY_AFTER_ERROR_MS);
     }
   }
 
   /**
-   * What became of a step whose answer was lost.
-   * @param {NonNullable<typeof unsure>} lost
+   * Reports the outcome of a step in doubt.
+   * @param {NonNullable<typeof inDoubt>} lost
    * @param {number} now
    */
-  function settle({ step, before, done }, now) {
-    if (LEADS_TO[step].includes(now)) showToast(done);
+  function reportOutcome({ step, before, done }, now) {
+    if (EXPECTED_STATUS[step].includes(now)) showToast(done);
     else if (now === before) showToast(t("没有送到，请再试一次。", "It did not arrive; please try again."), { bad: true });
     else showToast(t("没有办成，订单已经变了。", "It was not done: the order has changed meanwhile."), { bad: true });
   }
 
   /** @param {Order} order */
   async function showReceipt(order) {
-    const has = order.status === STATUS.paid || order.status === STATUS.used;
-    columns.className = has ? "two" : "middle";
-    if (!has) {
+    const hasReceipt = order.status === STATUS.paid || order.status === STATUS.used;
+    columns.className = hasReceipt ? "two" : "middle";
+    if (!hasReceipt) {
       fill(beside);
       return;
     }
@@ -178,7 +184,7 @@ export async function open({ root, params, signal, title, restoreScroll }) {
 }
 
 /** @param {Order} order */
-function giveBackText({ payment }) {
+function refundText({ payment }) {
   return payment === "none" ? t("退掉订单", "Give it back") : t("申请退款", "Give it back");
 }
 

@@ -1,4 +1,4 @@
-// Somebody: their card, what they wrote, who follows them, and whom both of us follow.
+// A user's page: profile, notes, followers, followed users and common follows.
 
 import { get, hasToken } from "../../core/api.js";
 import { staleWhileRevalidate } from "../../core/copies.js";
@@ -14,12 +14,12 @@ import { emptyState, errorState } from "../../parts/empty-state.js";
 import { byPage, infiniteList } from "../../parts/infinite-list.js";
 import { skeletons } from "../../parts/skeleton.js";
 import { noteCard } from "../cards/note.js";
-import { personCard } from "../people/card.js";
+import { profileCard } from "../people/profile-card.js";
 import { followButton } from "../people/follow-button.js";
 import { personRow } from "../people/person-row.js";
 
-/** @typedef {import("../people/card.js").Person} Person */
-/** @typedef {import("../people/card.js").Card} Card */
+/** @typedef {import("../people/profile-card.js").Person} Person */
+/** @typedef {import("../people/profile-card.js").Profile} Card */
 /** @typedef {"notes" | "followees" | "fans" | "common"} Tab */
 
 const PAGE = 10;
@@ -41,23 +41,23 @@ export async function open({ root, params, signal, title, restoreScroll }) {
   let follow = null;
   root.append(screenHeader(t("个人主页", "Profile"), { home: "/notes" }), h("div", { class: "person" }, card, h("div", null, switches, list)));
   show(tab);
-  await renew();
+  await refresh();
 
-  async function renew() {
+  async function refresh() {
     try {
-      await staleWhileRevalidate(`person ${id}`, look, draw);
+      await staleWhileRevalidate(`person ${id}`, loadPerson, render);
     } catch (error) {
-      if (!signal.aborted) fill(card, errorState(error, renew));
+      if (!signal.aborted) fill(card, errorState(error, refresh));
     }
   }
 
   /** @returns {Promise<[Person | undefined, Card | undefined]>} */
-  function look() {
+  function loadPerson() {
     return Promise.all([get(`/user/${id}`, { signal }), get(`/user/info/${id}`, { signal })]);
   }
 
   /** @param {[Person | undefined, Card | undefined]} found */
-  function draw([person, about]) {
+  function render([person, profile]) {
     if (!person) {
       fill(card, emptyState("me", t("没有这个人。", "There is no such person."), linkButton(t("看看热门笔记", "See popular notes"), "#/notes")));
       fill(switches);
@@ -65,29 +65,29 @@ export async function open({ root, params, signal, title, restoreScroll }) {
       return;
     }
     title(person.nickName);
-    follow ??= followButton({ id, name: person.nickName }, signal, () => setTimeout(renew, 400));
+    follow ??= followButton({ id, name: person.nickName }, signal, () => setTimeout(refresh, 400));
     const edit = isMe && !isKiosk ? linkButton(t("编辑", "Edit"), "#/me/edit", { icon: "edit" }) : null;
-    fill(card, personCard(person, about, { action: isMe ? edit : follow, tab: show }));
+    fill(card, profileCard(person, profile, { action: isMe ? edit : follow, tab: show }));
     restoreScroll();
   }
 
-  /** @param {Tab} which */
-  function show(which) {
-    tab = which;
+  /** @param {Tab} selected */
+  function show(selected) {
+    tab = selected;
     opened.abort();
     opened = new AbortController();
     replaceAddress(tab === "notes" ? `/person/${id}` : `/person/${id}?tab=${tab}`);
     const had = switches.contains(document.activeElement);
-    fill(switches, choice(t("看什么", "What to see"), tabs.map((value) => ({ value, text: nameOf(value) })), tab, show));
+    fill(switches, choice(t("看什么", "What to see"), tabs.map((value) => ({ value, text: tabName(value) })), tab, show));
     const chosen = had && switches.querySelector('[aria-pressed="true"]');
     if (chosen instanceof HTMLElement) chosen.focus({ preventScroll: true });
-    fill(list, h("h2", { class: "unseen" }, nameOf(tab)), listOf(tab, id, isMe, AbortSignal.any([signal, opened.signal])));
+    fill(list, h("h2", { class: "unseen" }, tabName(tab)), tabList(tab, id, isMe, AbortSignal.any([signal, opened.signal])));
     restoreScroll();
   }
 }
 
 /** @param {Tab} tab */
-function nameOf(tab) {
+function tabName(tab) {
   switch (tab) {
     case "notes": return t("笔记", "Notes");
     case "followees": return t("关注", "Following");
@@ -102,7 +102,7 @@ function nameOf(tab) {
  * @param {boolean} isMe
  * @param {AbortSignal} signal
  */
-function listOf(tab, id, isMe, signal) {
+function tabList(tab, id, isMe, signal) {
   if (tab === "notes") {
     return infiniteList({
       name: `notes of ${id}`, signal, look: "notes", height: "15rem", draw: noteCard,
@@ -116,15 +116,15 @@ function listOf(tab, id, isMe, signal) {
   const load = byPage(PAGE, (current) => get(`/follow/${tab}/${id}`, { query: isWhole ? {} : { current }, signal }));
   return infiniteList({
     name: `people ${id} ${tab}`, signal, look: "people", height: "4rem", draw: personRow,
-    // Whom both follow come all at once.
+    // Common follows come in a single page.
     load: async (next) => (isWhole ? { ...(await load(next)), next: undefined } : load(next)),
     key: (/** @type {Person} */ person) => person.id,
-    none: () => emptyState("people", none(tab)),
+    none: () => emptyState("people", emptyText(tab)),
   }).root;
 }
 
 /** @param {Tab} tab */
-function none(tab) {
+function emptyText(tab) {
   switch (tab) {
     case "fans": return t("还没有粉丝。", "No followers yet.");
     case "common": return t("你们还没有共同关注的人。", "You follow nobody in common yet.");

@@ -1,4 +1,4 @@
-// Where one is, or wants to look around: asked of the browser, or chosen on a map of the shops; or nowhere.
+// The choice of a place: the device's location, a district on the map, or none.
 
 import { fill, h } from "../../core/dom.js";
 import { isKiosk } from "../../core/kept.js";
@@ -11,11 +11,11 @@ import { skeletons } from "../../parts/skeleton.js";
 import { showToast } from "../../parts/toast.js";
 import { readAreas } from "../areas.js";
 import { areaMap } from "../map.js";
-import { choosePlace, place, whereAmI } from "../place.js";
+import { choosePlace, place, locate } from "../place.js";
 
 /** @typedef {import("../areas.js").Area} Area */
 
-/** How high the map is for its width. */
+/** Height of the map relative to its width. */
 const SHAPE = 0.75;
 const HIGHEST = 520;
 
@@ -24,11 +24,11 @@ export async function open({ root, signal, title, restoreScroll }) {
   title(t("选位置", "Set place"));
   const map = h("div", { class: "card map-card" }, skeletons(1, "16rem"));
   const list = h("div", null);
-  const known = place();
+  const current = place();
   root.append(h("div", { class: "middle stack" }, screenHeader(t("选位置", "Set place")),
-    h("p", { class: "quiet" }, known ? t(`现在：${known.name || "我的位置"}`, `Now: ${known.name || "my place"}`) : t("不选也可以逛。", "You can look around without one, too.")),
-    h("div", { class: "row wrap" }, !isKiosk && button(t("用我的位置", "Use my location"), ask, { look: ["main"], icon: "place" }),
-      known && button(t("不设位置", "No place"), () => choose(null))),
+    h("p", { class: "quiet" }, current ? t(`现在：${current.name || "我的位置"}`, `Now: ${current.name || "my place"}`) : t("不选也可以逛。", "You can look around without one, too.")),
+    h("div", { class: "row wrap" }, !isKiosk && button(t("用我的位置", "Use my location"), useMyLocation, { look: ["main"], icon: "place" }),
+      current && button(t("不设位置", "No place"), () => choose(null))),
     map, list));
   await show();
   restoreScroll();
@@ -36,7 +36,7 @@ export async function open({ root, signal, title, restoreScroll }) {
   async function show() {
     try {
       const areas = await readAreas(signal);
-      if (areas.length > 0) draw(areas);
+      if (areas.length > 0) render(areas);
       else fill(map, emptyState("place", t("还没有店铺，地图是空的。", "There are no shops yet, and the map is empty.")));
     } catch (error) {
       if (!signal.aborted) fill(map, errorState(error, show));
@@ -44,7 +44,7 @@ export async function open({ root, signal, title, restoreScroll }) {
   }
 
   /** @param {Area[]} areas */
-  function draw(areas) {
+  function render(areas) {
     let drawn = 0;
     const drawing = h("div", null);
     fill(map, drawing);
@@ -71,10 +71,10 @@ export async function open({ root, signal, title, restoreScroll }) {
     back("/shops");
   }
 
-  async function ask() {
+  async function useMyLocation() {
     let found;
     try {
-      found = await whereAmI();
+      found = await locate();
     } catch {
       showToast(t("没有得到位置，请在地图上选。", "The browser did not tell where you are; choose on the map."), { bad: true });
       return;

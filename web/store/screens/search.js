@@ -1,4 +1,4 @@
-// Shops by name, while one types.
+// Search of shops by name, while typing.
 
 import { get } from "../../core/api.js";
 import { staleWhileRevalidate } from "../../core/copies.js";
@@ -11,10 +11,10 @@ import { emptyState } from "../../parts/empty-state.js";
 import { byPage, infiniteList } from "../../parts/infinite-list.js";
 import { icon } from "../../parts/icons.js";
 import { shopCard } from "../cards/shop.js";
-import { forgetSearches, keepSearch, searches } from "../searches.js";
+import { clearSearches, addSearch, recentSearches } from "../search-history.js";
 
 const A_PAGE = 10;
-/** How long somebody pauses who has typed what they look for. */
+/** Pause in typing before the search starts. */
 const PAUSE_MS = 250;
 
 /** @param {import("../../core/router.js").ScreenContext} context */
@@ -28,11 +28,11 @@ export function open({ root, params, signal, title, restoreScroll }) {
   const input = h("input", {
     class: "input", type: "search", name: "q", value: params.q ?? "", enterkeyhint: "search", autocomplete: "off",
     "aria-label": t("店名", "Name of a shop"), placeholder: t("店名", "Name of a shop"),
-    oninput: (/** @type {InputEvent} */ event) => event.isComposing || soon(), oncompositionend: () => soon(),
+    oninput: (/** @type {InputEvent} */ event) => event.isComposing || scheduleSearch(), oncompositionend: () => scheduleSearch(),
   });
   const form = h("form", { role: "search", class: "search-box", onsubmit: (/** @type {Event} */ event) => {
     event.preventDefault();
-    keepSearch(input.value.trim());
+    addSearch(input.value.trim());
     show();
   } }, icon("search"), input);
   root.append(screenHeader(t("搜索店铺", "Search shops")), form, found);
@@ -40,7 +40,7 @@ export function open({ root, params, signal, title, restoreScroll }) {
   restoreScroll();
   if (!params.q) input.focus();
 
-  function soon() {
+  function scheduleSearch() {
     clearTimeout(timer);
     timer = setTimeout(show, PAUSE_MS);
   }
@@ -49,36 +49,39 @@ export function open({ root, params, signal, title, restoreScroll }) {
     clearTimeout(timer);
     const name = input.value.trim();
     replaceAddress(name ? `/search?q=${encodeURIComponent(name)}` : "/search");
-    const whileListed = ofList();
+    const listSignal = ofList();
     if (!name) {
-      fill(found, recent(), kinds(whileListed));
+      fill(found, recentList(), typeList(listSignal));
       return;
     }
     const list = infiniteList({
-      name: `search ${name}`, look: "shops", height: "6.6rem", signal: whileListed, draw: shopCard,
+      name: `search ${name}`, look: "shops", height: "6.6rem", signal: listSignal, draw: shopCard,
       key: (/** @type {import("../cards/shop.js").Shop} */ shop) => shop.id,
-      load: byPage(A_PAGE, (current) => get("/shop/of/name", { query: { name, current }, signal: whileListed })),
+      load: byPage(A_PAGE, (current) => get("/shop/of/name", { query: { name, current }, signal: listSignal })),
       none: () => emptyState("search", t(`没有叫“${name}”的店。`, `No shop is called “${name}”.`)),
     });
-    // Who opens a shop has found what they looked for.
-    list.root.addEventListener("click", () => keepSearch(name), { signal: whileListed });
+    // Opening a result counts as a completed search.
+    list.root.addEventListener("click", () => addSearch(name), { signal: listSignal });
     fill(found, h("h2", { class: "unseen" }, t("搜索结果", "What was found")), list.root);
   }
 
-  /** For who cannot think of a name. @param {AbortSignal} whileListed */
-  function kinds(whileListed) {
+  /**
+   * Shop types as an alternative to a name.
+   * @param {AbortSignal} listSignal
+   */
+  function typeList(listSignal) {
     const list = h("ul", { class: "row wrap" });
-    staleWhileRevalidate("types", () => get("/shop-type/list", { signal: whileListed }), (/** @type {import("../cards/shop.js").ShopType[]} */ all) =>
+    staleWhileRevalidate("types", () => get("/shop-type/list", { signal: listSignal }), (/** @type {import("../cards/shop.js").ShopType[]} */ all) =>
       fill(list, all.map(({ id, name }) => h("li", null, linkButton(name, `#/shops?type=${id}`))))).catch(() => {});
     return h("section", null, h("div", { class: "head" }, h("h2", null, t("按类型逛", "By kind"))), list);
   }
 
-  function recent() {
-    const names = searches();
+  function recentList() {
+    const names = recentSearches();
     return names.length > 0 && h("section", null,
       h("div", { class: "head" }, h("h2", null, t("最近搜过", "Searched before")),
         button(t("清除", "Clear"), () => {
-          forgetSearches();
+          clearSearches();
           show();
           input.focus();
         }, { look: ["bare"] })),

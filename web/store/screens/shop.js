@@ -1,4 +1,4 @@
-// A shop: what it looks like, where and when it is open, and what it sells.
+// A shop: pictures, facts and vouchers.
 
 import { Unreachable, get, hasToken } from "../../core/api.js";
 import { revalidate, staleWhileRevalidate } from "../../core/copies.js";
@@ -21,15 +21,15 @@ import { stars } from "../../parts/stars.js";
 import { readAreas } from "../areas.js";
 import { buy } from "../buy.js";
 import { saleVoucherCard, voucherCard } from "../cards/voucher.js";
-import { toLogIn, wantsLogIn } from "../entry.js";
+import { goToLogin, redirectIfUnauthorized } from "../login-guard.js";
 import { smallMap } from "../map.js";
 import { place } from "../place.js";
-import { readShelf } from "../shelf.js";
+import { readShopVouchers } from "../shop-vouchers.js";
 
 /** @typedef {import("../cards/shop.js").Shop} Shop */
 /** @typedef {import("../cards/voucher.js").Voucher} Voucher */
 
-/** So long after a sale began or ended it is asked for again. */
+/** Delay after the opening or end of a sale before it is read again. */
 const AGAIN_MS = 1_000;
 
 /** @param {import("../../core/router.js").ScreenContext} context */
@@ -40,62 +40,62 @@ export async function open({ root, params, signal, title, restoreScroll }) {
     h("section", { class: "side", "aria-label": t("优惠券", "Vouchers") }, vouchers)));
   const ofVouchers = signalSequence(signal);
   const shelfName = `shelf ${params.id}`;
-  const read = () => readShelf(params.id, signal);
+  const read = () => readShopVouchers(params.id, signal);
   const redraw = keepFocus(vouchers);
   showVouchers();
-  onVisible(signal, lookAgain);
+  onVisible(signal, refreshSales);
   await staleWhileRevalidate(`shop ${params.id}`, () => get(`/shop/${params.id}`, { signal }), (/** @type {Shop} */ shop) => {
     title(shop.name);
     const paths = pictureList(shop.images);
     fill(pictures, paths.length > 0 ? gallery(paths, shop.name) : picture(undefined));
-    fill(facts, about(shop));
+    fill(facts, shopFacts(shop));
     restoreScroll();
   });
 
-  /** @param {Awaited<ReturnType<typeof readShelf>>} shelf */
-  function draw({ ordinary, sales }) {
+  /** @param {Awaited<ReturnType<typeof readShopVouchers>>} shelf */
+  function render({ ordinary, sales }) {
     const whileDrawn = ofVouchers();
-    const cards = [...sales.map(({ voucher, live }) => saleVoucherCard(voucher, live, whileDrawn, soon)), ...ordinary.map((voucher) => voucherCard(voucher, () => ask(voucher)))];
+    const cards = [...sales.map(({ voucher, live }) => saleVoucherCard(voucher, live, whileDrawn, scheduleRefresh)), ...ordinary.map((voucher) => voucherCard(voucher, () => confirmPurchase(voucher)))];
     redraw(() => fill(vouchers, cards.length > 0 ? cards : emptyState("ticket", t("这家店现在没有优惠券。", "This shop has no vouchers now."))));
   }
 
-  /** By then the mall says so as well. */
-  function soon() {
-    setTimeout(() => signal.aborted || lookAgain(), AGAIN_MS);
+  /** Waits until the server reports the change as well. */
+  function scheduleRefresh() {
+    setTimeout(() => signal.aborted || refreshSales(), AGAIN_MS);
   }
 
-  function lookAgain() {
-    revalidate(shelfName, read, draw);
+  function refreshSales() {
+    revalidate(shelfName, read, render);
   }
 
   async function showVouchers() {
     try {
-      await staleWhileRevalidate(shelfName, read, draw);
+      await staleWhileRevalidate(shelfName, read, render);
     } catch (error) {
       if (!signal.aborted) fill(vouchers, errorState(error, showVouchers));
     }
   }
 
   /** @param {Voucher} voucher */
-  async function ask(voucher) {
+  async function confirmPurchase(voucher) {
     if (!hasToken()) {
-      toLogIn();
+      goToLogin();
       return;
     }
-    const isSure = await confirmAction(voucher.title, t(`下单后付款 ${formatYuan(voucher.payValue)}。`, `You will pay ${formatYuan(voucher.payValue)} for it.`), t("下单", "Order it"));
-    if (!isSure) return;
+    const isConfirmed = await confirmAction(voucher.title, t(`下单后付款 ${formatYuan(voucher.payValue)}。`, `You will pay ${formatYuan(voucher.payValue)} for it.`), t("下单", "Order it"));
+    if (!isConfirmed) return;
     try {
       const order = await buy(voucher.id);
       if (signal.aborted) showToast(t("下单成功，请到订单里付款", "It is ordered; pay for it in your orders"));
       else go(`/order/${order}`);
     } catch (error) {
       if (error instanceof Unreachable) showToast(t("没有收到应答。再点一次就会查明，不会重复购买。", "No answer came. Press again to find out; nothing is bought twice."), { bad: true });
-      else if (signal.aborted || !wantsLogIn(error)) throw error;
+      else if (signal.aborted || !redirectIfUnauthorized(error)) throw error;
     }
   }
 
   /** @param {Shop} shop */
-  function about(shop) {
+  function shopFacts(shop) {
     const map = h("div", { class: "shop-map" });
     readAreas(signal).then((areas) => fill(map, smallMap(shop, areas, place())), () => {});
     return [

@@ -1,4 +1,4 @@
-// Shops of a kind, by distance, score or number of reviews, on and on.
+// Shops of a type, sorted by distance, rating or number of reviews.
 
 import { get } from "../../core/api.js";
 import { staleWhileRevalidate } from "../../core/copies.js";
@@ -11,15 +11,15 @@ import { emptyState } from "../../parts/empty-state.js";
 import { byPage, infiniteList } from "../../parts/infinite-list.js";
 import { skeletons } from "../../parts/skeleton.js";
 import { shopCard } from "../cards/shop.js";
-import { finder } from "../finder.js";
+import { searchBar } from "../search-bar.js";
 import { place, placeQuery } from "../place.js";
 
 /** @typedef {import("../cards/shop.js").Shop} Shop */
 /** @typedef {"distance" | "score" | "comments"} Sort */
 
-/** What the mall answers on a page: of what is near, and of a kind. */
+/** Items per page of the API: for nearby shops and for shops of a type. */
 const A_PAGE = { near: 10, kind: 5 };
-/** How far the mall looks for what is near, in metres. */
+/** Radius of the server's search for nearby shops, in metres. */
 const FAR = 100_000;
 
 /** @param {import("../../core/router.js").ScreenContext} context */
@@ -31,7 +31,7 @@ export async function open({ root, params, signal, title, restoreScroll }) {
   const types = h("div", { class: "shops-types" }, skeletons(1, "2.75rem"));
   const list = h("div", null);
   const ofList = signalSequence(signal);
-  root.append(h("h1", { class: "unseen" }, t("店铺", "Shops")), finder(), h("div", { class: "stack shops-choices" }, types, sorts()), list);
+  root.append(h("h1", { class: "unseen" }, t("店铺", "Shops")), searchBar(), h("div", { class: "stack shops-choices" }, types, sorts()), list);
   show();
   restoreScroll();
   await staleWhileRevalidate("types", () => get("/shop-type/list", { signal }), (/** @type {import("../cards/shop.js").ShopType[]} */ all) => {

@@ -1,4 +1,4 @@
-// Signing in day by day: a month, the days in a row, and those that can be made up for.
+// Daily sign-in: calendar, streak and make-up days.
 
 import { Unreachable, call, get } from "../../core/api.js";
 import { setCached, invalidate, staleWhileRevalidate } from "../../core/copies.js";
@@ -12,24 +12,24 @@ import { keepFocus } from "../../parts/keep-focus.js";
 import { confirmAction } from "../../parts/sheet.js";
 import { skeletons } from "../../parts/skeleton.js";
 import { showToast, showError } from "../../parts/toast.js";
-import { isIn, wantsLogIn } from "../entry.js";
-import { monthGrid, nextMonth, monthName } from "../people/month.js";
+import { requireLogin, redirectIfUnauthorized } from "../login-guard.js";
+import { monthGrid, addMonths, monthName } from "../people/month-grid.js";
 
-/** @typedef {import("../people/month.js").Calendar} Calendar */
+/** @typedef {import("../people/month-grid.js").Calendar} Calendar */
 
 /** @param {import("../../core/router.js").ScreenContext} context */
 export async function open({ root, signal, title, restoreScroll }) {
   title(t("每日签到", "Sign in daily"));
-  if (!isIn()) return;
+  if (!requireLogin()) return;
   const top = h("section", { class: "card pad streak", "aria-live": "polite" }, skeletons(1, "8.75rem"));
   const calendar = h("section", { class: "card pad stack", tabindex: -1 }, skeletons(1, "24rem"));
   root.append(h("div", { class: "sign-in stack" }, screenHeader(t("每日签到", "Sign in daily"), { home: "/me" }), top, calendar));
   const redraw = keepFocus(top);
-  /** The month that is shown; the present one at first. */
+  /** The shown month; initially the current one. */
   let month = "";
-  /** @type {Calendar | undefined} what is known of the present month */
+  /** @type {Calendar | undefined} the current month's data */
   let present;
-  // Another day may have begun.
+  // A new day may have begun.
   onVisible(signal, () => month === "" && show());
   await show();
 
@@ -37,31 +37,31 @@ export async function open({ root, signal, title, restoreScroll }) {
     try {
       const wanted = month;
       await staleWhileRevalidate(`sign-in ${wanted}`, () => get("/user/sign/calendar", { query: { month: wanted || undefined }, signal }),
-        (/** @type {Calendar} */ one) => wanted === month && draw(one));
+        (/** @type {Calendar} */ calendarData) => wanted === month && render(calendarData));
     } catch (error) {
-      if (!signal.aborted && !wantsLogIn(error)) fill(calendar, errorState(error, show));
+      if (!signal.aborted && !redirectIfUnauthorized(error)) fill(calendar, errorState(error, show));
     }
   }
 
-  /** @param {Calendar} one */
-  function draw(one) {
-    if (one.today.startsWith(one.month)) {
-      present = one;
-      redraw(() => fill(top, streak(one, sign)));
+  /** @param {Calendar} calendarData */
+  function render(calendarData) {
+    if (calendarData.today.startsWith(calendarData.month)) {
+      present = calendarData;
+      redraw(() => fill(top, streakCard(calendarData, signIn)));
     }
-    const isPresent = one.today.startsWith(one.month);
-    const later = iconButton("forward", t("下个月", "Next month"), () => turn(one.month, 1));
+    const isPresent = calendarData.today.startsWith(calendarData.month);
+    const later = iconButton("forward", t("下个月", "Next month"), () => showMonth(calendarData.month, 1));
     later.disabled = isPresent;
     const had = calendar.contains(document.activeElement) ? document.activeElement?.getAttribute("aria-label") : undefined;
     fill(calendar,
       h("div", { class: "row apart" },
-        iconButton("back", t("上个月", "Month before"), () => turn(one.month, -1)),
-        h("h2", { "aria-live": "polite" }, monthName(one.month)), later),
-      monthGrid(one, makeUp),
+        iconButton("back", t("上个月", "Month before"), () => showMonth(calendarData.month, -1)),
+        h("h2", { "aria-live": "polite" }, monthName(calendarData.month)), later),
+      monthGrid(calendarData, makeUp),
       h("p", { class: "quiet small" }, isPresent
-        ? t(`漏签的日子点一下就能补签，本月还可以补 ${one.makeUpsLeft} 次。`, `Press a missed day to make up for it; ${one.makeUpsLeft} left this month.`)
+        ? t(`漏签的日子点一下就能补签，本月还可以补 ${calendarData.makeUpsLeft} 次。`, `Press a missed day to make up for it; ${calendarData.makeUpsLeft} left this month.`)
         : t("只有本月的漏签可以补。", "Only days of the present month can be made up for.")));
-    // What was pressed was drawn anew.
+    // The pressed button was replaced.
     const again = had && calendar.querySelector(`[aria-label="${CSS.escape(had)}"]:not(:disabled)`);
     if (again instanceof HTMLElement) again.focus();
     else if (had) calendar.focus({ preventScroll: true });
@@ -72,21 +72,21 @@ export async function open({ root, signal, title, restoreScroll }) {
    * @param {string} from
    * @param {number} by
    */
-  async function turn(from, by) {
-    month = nextMonth(from, by);
+  async function showMonth(from, by) {
+    month = addMonths(from, by);
     if (present?.month === month) month = "";
     await show();
   }
 
-  /** @param {HTMLButtonElement} pressed */
-  function sign(pressed) {
-    whileBusy(pressed, async () => {
-      // Again on the same day is no error: so a lost answer is asked for once more.
+  /** @param {HTMLButtonElement} button */
+  function signIn(button) {
+    whileBusy(button, async () => {
+      // Signing in twice a day is no error, so a lost response is retried.
       try {
         await call("POST", "/user/sign").catch((error) => (error instanceof Unreachable ? call("POST", "/user/sign") : Promise.reject(error)));
-        await renew();
+        await refresh();
       } catch (error) {
-        if (!wantsLogIn(error)) throw error;
+        if (!redirectIfUnauthorized(error)) throw error;
         return;
       }
       top.classList.add("just-signed");
@@ -102,28 +102,28 @@ export async function open({ root, signal, title, restoreScroll }) {
       await call("POST", "/user/sign/make-up", { query: { date: day } });
       showToast(t("补签成功", "Made up for"));
     } catch (error) {
-      if (wantsLogIn(error)) return;
+      if (redirectIfUnauthorized(error)) return;
       showError(error);
     }
-    await renew();
+    await refresh();
   }
 
-  async function renew() {
+  async function refresh() {
     invalidate("sign-in");
-    const one = await get("/user/sign/calendar", { signal });
-    setCached("sign-in ", one);
+    const calendarData = await get("/user/sign/calendar", { signal });
+    setCached("sign-in ", calendarData);
     month = "";
-    draw(one);
+    render(calendarData);
   }
 }
 
 /**
  * @param {Calendar} one
- * @param {(pressed: HTMLButtonElement) => void} sign
+ * @param {(button: HTMLButtonElement) => void} signIn
  */
-function streak({ today, signed, streak: days, longest }, sign) {
+function streakCard({ today, signed, streak: days, longest }, signIn) {
   const isSigned = signed.includes(Number(today.slice(8)));
-  const press = h("button", { type: "button", class: "button main sign-button", disabled: isSigned, onclick: () => sign(press) },
+  const press = h("button", { type: "button", class: "button main sign-button", disabled: isSigned, onclick: () => signIn(press) },
     icon(isSigned ? "check" : "calendar"), h("span", null, isSigned ? t("今天已签到", "Signed in today") : t("今天签到", "Sign in today")));
   return [
     h("div", { class: "streak-days" }, h("strong", { class: "number" }, days), h("span", null, t("天连续签到", days === 1 ? "day in a row" : "days in a row"))),

@@ -1,10 +1,10 @@
-// Where a kiosk begins: what is on sale now, and where else one can go.
+// The kiosk's start screen: current sales and links.
 
 import { h } from "../../core/dom.js";
 import { t } from "../../core/language.js";
 import { linkButton } from "../../parts/button.js";
 import { skeletons } from "../../parts/skeleton.js";
-import { salesOn } from "../sale/rail.js";
+import { currentSales } from "../sale/current-sales.js";
 
 const SALES = 4;
 
@@ -20,5 +20,5 @@ export function open(context) {
       linkButton(t("全部秒杀", "All flash sales"), "#/sales", { look: ["main"], icon: "bolt" }),
       linkButton(t("看看店铺", "See the shops"), "#/shops", { look: ["main"], icon: "shop" }),
       linkButton(t("我的订单与券码", "My orders and receipts"), "#/orders", { icon: "order" }))));
-  salesOn(sales, SALES, context);
+  currentSales(sales, SALES, context);
 }

@@ -1,4 +1,4 @@
-// Writing a note. It stays in this browser until the mall has it, and is published once.
+// Writing a note. The draft stays in the browser until published, and is published once.
 
 import { Refusal, Unreachable, get, isReachable, onReachable } from "../../core/api.js";
 import { invalidate } from "../../core/copies.js";
@@ -15,20 +15,20 @@ import { icon } from "../../parts/icons.js";
 import { confirmAction } from "../../parts/sheet.js";
 import { shopPicker } from "../../parts/shop-picker.js";
 import { errorMessage, showToast, showError } from "../../parts/toast.js";
-import { isIn, wantsLogIn } from "../entry.js";
-import { draftOf, dropDraft, isEmpty, keepDraft } from "../writing/draft.js";
+import { requireLogin, redirectIfUnauthorized } from "../login-guard.js";
+import { loadDraft, deleteDraft, isEmpty, saveDraft } from "../writing/draft.js";
 import { pictures } from "../writing/pictures.js";
 import { contentOf, publish, published } from "../writing/publish.js";
 import { UnreadableImage } from "../../core/resize.js";
 
-const LONGEST_TITLE = 255;
-const LONGEST_TEXT = 2_048;
-/** Once the mall answers again, it is tried by itself so often, and after so long. */
+const MAX_TITLE_LENGTH = 255;
+const MAX_TEXT_LENGTH = 2_048;
+/** Automatic retries after a reconnect: number and delay. */
 const TRIES = 5;
 const TRY_AFTER_MS = 1_000;
 
 /**
- * What is being published, by its author: the screen may be left, and opened again, before it is.
+ * Publications in progress by author: the screen may be left and reopened meanwhile.
  * @type {Map<number, Promise<number>>}
  */
 const underWay = new Map();
@@ -41,15 +41,15 @@ export async function open({ root, params, signal, title: name }) {
       linkButton(t("看看热门笔记", "See popular notes"), "#/notes")));
     return;
   }
-  if (!isIn()) return;
+  if (!requireLogin()) return;
   const author = await me();
   if (!author || signal.aborted) return;
   const writer = author.id;
-  const draft = draftOf(writer);
-  const keep = () => keepDraft(writer, draft);
+  const draft = loadDraft(writer);
+  const keep = () => saveDraft(writer, draft);
 
-  const title = field(t("标题", "Title"), "input", { maxlength: LONGEST_TITLE, required: true, value: draft.title, placeholder: t("一句话说说最想分享的", "The one thing you want to share") });
-  const text = field(t("正文", "Text"), "textarea", { class: "write-text", maxlength: LONGEST_TEXT, placeholder: t("味道、环境、服务……写下你的体验", "Taste, place, service: how was it?") }, draft.text);
+  const title = field(t("标题", "Title"), "input", { maxlength: MAX_TITLE_LENGTH, required: true, value: draft.title, placeholder: t("一句话说说最想分享的", "The one thing you want to share") });
+  const text = field(t("正文", "Text"), "textarea", { class: "write-text", maxlength: MAX_TEXT_LENGTH, placeholder: t("味道、环境、服务……写下你的体验", "Taste, place, service: how was it?") }, draft.text);
   const images = pictures(draft, keep, signal);
   const shop = h("div", null);
   /** @type {ReturnType<typeof shopPicker> | undefined} */
@@ -57,9 +57,9 @@ export async function open({ root, params, signal, title: name }) {
   const submit = h("button", { type: "submit", class: "button main wide" }, t("发布", "Publish"));
   const notice = h("div", { role: "status" });
   const inside = h("fieldset", { class: "stack write" }, h("legend", { class: "unseen" }, t("笔记", "Note")), images.root, title.root, text.root, shop);
-  const clear = iconButton("trash", t("清空草稿", "Clear the draft"), startAnew);
+  const clear = iconButton("trash", t("清空草稿", "Clear the draft"), clearDraft);
   root.append(h("div", { class: "write-page" }, screenHeader(t("写笔记", "Write a note"), { home: "/notes", actions: [clear] }),
-    h("form", { class: "stack", novalidate: true, onsubmit: send }, h("div", { class: "card pad" }, inside), notice, submit,
+    h("form", { class: "stack", novalidate: true, onsubmit: submitForm }, h("div", { class: "card pad" }, inside), notice, submit,
       h("p", { class: "quiet small" }, t("写到一半也不会丢：草稿保存在这台设备上。", "Nothing is lost half-way: the draft is kept on this device.")))));
   title.input.addEventListener("input", () => {
     draft.title = title.input.value;
@@ -69,33 +69,33 @@ export async function open({ root, params, signal, title: name }) {
     draft.text = text.input.value;
     keep();
   });
-  /** How often it will still be tried by itself; none while one writes. */
+  /** Remaining automatic retries; none while the user edits. */
   let tries = 0;
-  onReachable(goOn, signal);
-  showShop();
-  await Promise.all([preset(), settleLast()]);
+  onReachable(retryLater, signal);
+  showShopPicker();
+  await Promise.all([presetShop(), resolveDoubt()]);
 
-  /** The shop that one came from. */
-  async function preset() {
+  /** The shop from the address. */
+  async function presetShop() {
     const id = Number(params.shop);
     if (!id || draft.shop?.id === id) return;
     const found = await get(`/shop/${id}`, { signal }).catch(() => undefined);
     if (!found) return;
     draft.shop = { id: found.id, name: found.name };
     keep();
-    showShop();
+    showShopPicker();
   }
 
-  /** Whether a try of before has published it. */
-  async function settleLast() {
+  /** Whether an earlier attempt in doubt published the note. */
+  async function resolveDoubt() {
     const running = underWay.get(writer);
     if (running) {
-      lock();
-      // Nor is it sent from here meanwhile.
-      await whileBusy(submit, () => running.then(finished, (error) => {
-        // What that screen has put away about it.
-        draft.after = draftOf(writer).after;
-        unsure(error);
+      showPublishing();
+      // No other screen is sending it either.
+      await whileBusy(submit, () => running.then(onPublished, (error) => {
+        // The other screen has updated the draft.
+        draft.after = loadDraft(writer).after;
+        showFailure(error);
       }));
       return;
     }
@@ -105,19 +105,19 @@ export async function open({ root, params, signal, title: name }) {
     try {
       const there = await published(draft, draft.pictures.map(({ path }) => path ?? ""));
       if (there !== undefined) {
-        finished(there);
+        onPublished(there);
         return;
       }
       draft.after = undefined;
       keep();
       inside.disabled = false;
     } catch (error) {
-      unsure(error);
+      showFailure(error);
     }
   }
 
-  /** Where a lost connection broke it off. */
-  function goOn() {
+  /** Publication interrupted by a lost connection. */
+  function retryLater() {
     if (!isReachable() || tries === 0) return;
     setTimeout(() => {
       if (tries === 0 || signal.aborted) return;
@@ -127,42 +127,42 @@ export async function open({ root, params, signal, title: name }) {
   }
 
   /** @param {SubmitEvent} event */
-  function send(event) {
+  function submitForm(event) {
     event.preventDefault();
-    // Pressed by hand.
+    // Pressed by the user.
     if (inside.disabled === false) tries = TRIES;
-    const isLong = contentOf(draft.text).length > LONGEST_TEXT;
+    const isLong = contentOf(draft.text).length > MAX_TEXT_LENGTH;
     text.wrong(isLong ? t("正文太长了", "The text is too long") : draft.text.trim() ? "" : t("正文不能是空的", "A text is needed"));
     title.wrong(draft.title.trim() ? "" : t("标题不能是空的", "A title is needed"));
     const unclear = choice?.unclear() ?? "";
     if (unclear) choice?.wrong(unclear);
     if (!draft.title.trim() || !draft.text.trim() || isLong || unclear) return;
     whileBusy(submit, async () => {
-      lock();
+      showPublishing();
       const run = images.uploaded().then((paths) => publish(draft, paths, keep));
       underWay.set(writer, run);
       try {
-        finished(await run);
+        onPublished(await run);
       } catch (error) {
-        if (!signal.aborted) unsure(error);
+        if (!signal.aborted) showFailure(error);
       } finally {
         underWay.delete(writer);
       }
     });
   }
 
-  function lock() {
+  function showPublishing() {
     inside.disabled = true;
     fill(notice, h("p", { class: "notice" }, icon("clock"), t("正在发布…", "Publishing…")));
   }
 
-  /** @param {unknown} error what kept it from being published, or from being known to be */
-  function unsure(error) {
+  /** @param {unknown} error reason why publication failed or is in doubt */
+  function showFailure(error) {
     const isWaiting = error instanceof Unreachable;
     const mayBeThere = draft.after !== undefined;
     inside.disabled = isWaiting || mayBeThere;
     fill(notice);
-    if (wantsLogIn(error)) return;
+    if (redirectIfUnauthorized(error)) return;
     if (isWaiting) {
       const goOnWriting = button(t("先接着写", "Go on writing"), () => {
         tries = 0;
@@ -173,7 +173,7 @@ export async function open({ root, params, signal, title: name }) {
         "连接断了，草稿还在。连上以后会先看看是否已经发布，再接着发，不会发两次。",
         "The connection is lost; the draft is kept. Once it is back, the mall is asked whether the note is there already, so that it is not published twice.")),
       !mayBeThere && goOnWriting));
-      goOn();
+      retryLater();
     } else if (mayBeThere) {
       fill(notice, h("p", { class: "notice bad" }, icon("warn"), h("span", { class: "grow" }, errorMessage(error), t("。", ". "), t(
         "还不知道发布了没有。再按一次“发布”就知道，不会发两次。",
@@ -184,24 +184,24 @@ export async function open({ root, params, signal, title: name }) {
   }
 
   /** @param {number} id */
-  function finished(id) {
-    dropDraft(writer, draft);
+  function onPublished(id) {
+    deleteDraft(writer, draft);
     invalidate("notes");
-    // Who wrote on in a screen that was opened since is told there.
+    // A newer screen with further edits reports the outcome itself.
     if (signal.aborted && address() === "/write") return;
     showToast(t("发布好了", "Published"));
     if (!signal.aborted) go(`/note/${id}`, { replace: true });
   }
 
-  async function startAnew() {
+  async function clearDraft() {
     if (isEmpty(draft)) return;
-    const isSure = await confirmAction(t("清空草稿？", "Clear the draft?"), t("写好的内容和图片都会移除。", "The text and the pictures go."), t("清空", "Clear"), { danger: true });
-    if (!isSure) return;
-    dropDraft(writer, draft);
+    const isConfirmed = await confirmAction(t("清空草稿？", "Clear the draft?"), t("写好的内容和图片都会移除。", "The text and the pictures go."), t("清空", "Clear"), { danger: true });
+    if (!isConfirmed) return;
+    deleteDraft(writer, draft);
     go("/notes", { replace: true });
   }
 
-  function showShop() {
+  function showShopPicker() {
     choice = shopPicker(t("说的是哪家店（可不选）", "The shop it is about (optional)"), signal, {
       chosen: draft.shop ?? undefined,
       choose: (chosen) => {

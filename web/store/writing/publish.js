@@ -2,7 +2,7 @@
 
 import { call, get } from "../../core/api.js";
 import { isInDoubt, waitUntilDecided } from "../../core/doubt.js";
-import { lines } from "../cards/note.js";
+import { textLines } from "../cards/note.js";
 
 /** @typedef {import("./draft.js").Draft} Draft */
 /** @typedef {import("../cards/note.js").Note} Note */
@@ -41,9 +41,9 @@ export async function publish(draft, images, keep) {
 export async function published(draft, images) {
   const { after } = draft;
   if (after === undefined) return undefined;
-  const said = lines(contentOf(draft.text)).join("\n");
+  const said = textLines(contentOf(draft.text)).join("\n");
   const isIt = (/** @type {Note} */ note) => note.id > after && note.images === images.join(",")
-    && (note.title === draft.title.trim() || lines(note.content).join("\n") === said);
+    && (note.title === draft.title.trim() || textLines(note.content).join("\n") === said);
   return (await newest()).find(isIt)?.id;
 }
 

@@ -1,4 +1,4 @@
-// A way to the search, and to where one is: above the lists of shops.
+// Links to the search and to the choice of a place, above lists of shops.
 
 import { h } from "../core/dom.js";
 import { isKiosk } from "../core/kept.js";
@@ -6,11 +6,11 @@ import { t } from "../core/language.js";
 import { icon } from "../parts/icons.js";
 import { place } from "./place.js";
 
-export function finder() {
-  const known = place();
+export function searchBar() {
+  const current = place();
   return h("div", { class: "row home-search" },
-    // A kiosk has no keyboard.
+    // Kiosks have no keyboard.
     !isKiosk && h("a", { class: "search-link grow", href: "#/search" }, icon("search"), h("span", null, t("搜索店铺", "Search shops"))),
     h("a", { class: "place-link", href: "#/place" }, icon("place"),
-      h("span", { class: "cut" }, known ? known.name || t("我的位置", "My place") : t("选位置", "Set place"))));
+      h("span", { class: "cut" }, current ? current.name || t("我的位置", "My place") : t("选位置", "Set place"))));
 }

@@ -1,4 +1,4 @@
-// A month as a calendar shows it. Its days are those on the mall's wall: nothing is asked of the reader's clock.
+// A calendar month of sign-ins. Days follow the mall's time zone, never the client's clock.
 
 import { h } from "../../core/dom.js";
 import { t } from "../../core/language.js";
@@ -9,29 +9,29 @@ import { icon } from "../../parts/icons.js";
  * @typedef {object} Calendar
  * @property {string} month `2026-11`
  * @property {string} today `2026-11-21`
- * @property {number[]} signed numbers of days, those made up for among them
+ * @property {number[]} signed signed days of the month, made-up days included
  * @property {number[]} madeUp
- * @property {number} streak days in a row up to today or yesterday
+ * @property {number} streak consecutive days up to today or yesterday
  * @property {number} longest
  * @property {number} makeUpsLeft
- * @property {string} [hereSince] the day on which one came; none before it can be made up for
+ * @property {string} [hereSince] day of registration; earlier days cannot be made up
  */
 
 /**
  * @param {Calendar} calendar
- * @param {(day: string) => unknown} makeUp for a day, `2026-11-20`
+ * @param {(day: string) => unknown} onMakeUp called with a day such as `2026-11-20`
  */
-export function monthGrid({ month, today, signed, madeUp, makeUpsLeft, hereSince = "" }, makeUp) {
+export function monthGrid({ month, today, signed, madeUp, makeUpsLeft, hereSince = "" }, onMakeUp) {
   const [year, number] = month.split("-").map(Number);
   const days = new Date(Date.UTC(year, number, 0)).getUTCDate();
-  // Weeks begin on Monday.
-  const before = (new Date(Date.UTC(year, number - 1, 1)).getUTCDay() + 6) % 7;
+  // Weeks start on Monday.
+  const offset = (new Date(Date.UTC(year, number - 1, 1)).getUTCDay() + 6) % 7;
   const names = t(["一", "二", "三", "四", "五", "六", "日"], ["M", "T", "W", "T", "F", "S", "S"]);
   return h("div", null,
     h("div", { class: "month month-names", "aria-hidden": "true" }, names.map((name) => h("span", null, name))),
     h("ol", { class: "month" }, Array.from({ length: days }, (_, index) => {
       const cell = h("li", null, dayCell(index + 1));
-      if (index === 0) cell.style.gridColumnStart = String(before + 1);
+      if (index === 0) cell.style.gridColumnStart = String(offset + 1);
       return cell;
     })));
 
@@ -39,15 +39,15 @@ export function monthGrid({ month, today, signed, madeUp, makeUpsLeft, hereSince
   function dayCell(day) {
     const date = `${month}-${String(day).padStart(2, "0")}`;
     const isToday = date === today;
-    const look = isToday ? "day today" : "day";
+    const className = isToday ? "day today" : "day";
     if (signed.includes(day)) {
       const isMadeUp = madeUp.includes(day);
-      return h("span", { class: `${look} ${isMadeUp ? "made-up" : "signed"}`, role: "img", "aria-label": isMadeUp ? t(`${day} 日，已补签`, `${day}, made up for`) : t(`${day} 日，已签到`, `${day}, signed`) },
+      return h("span", { class: `${className} ${isMadeUp ? "made-up" : "signed"}`, role: "img", "aria-label": isMadeUp ? t(`${day} 日，已补签`, `${day}, made up for`) : t(`${day} 日，已签到`, `${day}, signed`) },
         h("span", { class: "number" }, day), icon("check"));
     }
     const canMakeUp = date < today && date >= hereSince && today.startsWith(month) && makeUpsLeft > 0;
-    if (!canMakeUp) return h("span", { class: date > today ? `${look} to-come` : look }, h("span", { class: "number" }, day), isToday && h("span", { class: "unseen" }, t("今天", "today")));
-    const made = h("button", { type: "button", class: `${look} missed`, "aria-label": t(`${day} 日漏签，补签`, `${day}: missed; make up for it`), onclick: () => whileBusy(made, () => makeUp(date)) },
+    if (!canMakeUp) return h("span", { class: date > today ? `${className} to-come` : className }, h("span", { class: "number" }, day), isToday && h("span", { class: "unseen" }, t("今天", "today")));
+    const made = h("button", { type: "button", class: `${className} missed`, "aria-label": t(`${day} 日漏签，补签`, `${day}: missed; make up for it`), onclick: () => whileBusy(made, () => onMakeUp(date)) },
       h("span", { class: "number" }, day));
     return made;
   }
@@ -57,7 +57,7 @@ export function monthGrid({ month, today, signed, madeUp, makeUpsLeft, hereSince
  * @param {string} month `2026-11`
  * @param {number} by
  */
-export function nextMonth(month, by) {
+export function addMonths(month, by) {
   const [year, number] = month.split("-").map(Number);
   return new Date(Date.UTC(year, number - 1 + by, 1)).toISOString().slice(0, 7);
 }
