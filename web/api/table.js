@@ -1,8 +1,8 @@
-// What something has: names, types, meanings.
+// Tables of names, types and meanings.
 
 import { h } from "../core/dom.js";
 import { t } from "../core/language.js";
-import { typeOf } from "./document.js";
+import { typeLabel } from "./document.js";
 
 /** @typedef {{name: string, type: (Node | string)[], meaning: (string | false | undefined)[]}} Row */
 
@@ -15,13 +15,13 @@ export function table(rows) {
 }
 
 /**
- * The fields of an object.
+ * Returns the fields of an object schema.
  * @param {import("./document.js").Schema} schema
  * @returns {Row[]}
  */
-export function fields(schema) {
+export function schemaRows(schema) {
   return Object.entries(schema.properties ?? {}).map(([name, field]) => ({
-    name, type: typeOf(field),
+    name, type: typeLabel(field),
     meaning: [schema.required?.includes(name) && t("必填", "required"), field.description, field.enum?.join(" ")],
   }));
 }

@@ -1,8 +1,8 @@
 // The client of the mall's API. All requests go through here, except uploads of pictures (`upload.js`).
 
 import { language } from "./language.js";
-import { saveLocal, loadLocal, onLocalChange } from "./kept.js";
-import { delay } from "./moments.js";
+import { saveLocal, loadLocal, onLocalChange } from "./local-storage.js";
+import { delay } from "./server-time.js";
 
 /**
  * A successful response of the API.

@@ -1,6 +1,6 @@
 // The page language, Chinese or English: the user's choice, or else the browser's preference.
 
-import { saveLocal, loadLocal } from "./kept.js";
+import { saveLocal, loadLocal } from "./local-storage.js";
 
 /** @typedef {"zh" | "en"} Language */
 

@@ -1,8 +1,8 @@
 // The session: login, logout and the current user.
 
 import { call, get, hasToken, onToken, setToken, currentToken } from "./api.js";
-import { saveLocal, loadLocal } from "./kept.js";
-import { invalidate } from "./copies.js";
+import { saveLocal, loadLocal } from "./local-storage.js";
+import { invalidate } from "./cache.js";
 
 /** @typedef {{id: number, nickName: string, icon: string}} Person summary of a user */
 

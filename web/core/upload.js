@@ -1,7 +1,7 @@
 // Uploads of pictures over `XMLHttpRequest`, since `fetch` does not report upload progress.
 
 import { Refusal, parseResponse, base, headers, currentToken, reportUnreachable } from "./api.js";
-import { delay } from "./moments.js";
+import { delay } from "./server-time.js";
 
 /** Longer than for other requests: uploads from phones are slow. */
 const TIMEOUT_MS = 60_000;

@@ -2,12 +2,12 @@
 
 import { repeatWhileVisible, h } from "../core/dom.js";
 import { t } from "../core/language.js";
-import { formatClock, msUntil } from "../core/moments.js";
+import { formatClock, msUntil } from "../core/server-time.js";
 
 const DAY_MS = 86_400_000;
 
 /**
- * @param {import("../core/moments.js").Moment} moment
+ * @param {import("../core/server-time.js").Moment} moment
  * @param {AbortSignal} signal
  * @param {() => void} [onEnd] called once the moment is reached
  */

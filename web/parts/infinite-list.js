@@ -1,6 +1,6 @@
 // A list with infinite scroll.
 
-import { getCached, setCached } from "../core/copies.js";
+import { getCached, setCached } from "../core/cache.js";
 import { fill, h } from "../core/dom.js";
 import { t } from "../core/language.js";
 import { errorState } from "./empty-state.js";
@@ -30,7 +30,7 @@ import { skeletons } from "./skeleton.js";
  * automatically for a cached list
  * @property {(item: Item) => void} add inserts an item at the top
  * @property {(key: Key) => void} drop removes the item with the key
- * @property {() => Key[]} keys keys of all items shown so far, removed ones included
+ * @property {() => Key[]} keys of all items shown so far, removed ones included
  */
 
 /**

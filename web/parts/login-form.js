@@ -1,11 +1,11 @@
 // The login form: phone number with a code by text message, or with a password.
 
 import { Refusal, call, get, readiness } from "../core/api.js";
-import { getCached, setCached } from "../core/copies.js";
+import { getCached, setCached } from "../core/cache.js";
 import { repeatWhileVisible, fill, h } from "../core/dom.js";
-import { isKiosk } from "../core/kept.js";
+import { isKiosk } from "../core/local-storage.js";
 import { t } from "../core/language.js";
-import { msUntil } from "../core/moments.js";
+import { msUntil } from "../core/server-time.js";
 import { logIn } from "../core/session.js";
 import { whileBusy, button } from "./button.js";
 import { choice } from "./choice.js";
@@ -33,7 +33,7 @@ function loadDraft() {
 }
 
 /**
- * @type {Map<string, import("../core/moments.js").Moment>} earliest time of the next code, by phone number
+ * @type {Map<string, import("../core/server-time.js").Moment>} earliest time of the next code, by phone number
  */
 const resendAt = new Map();
 

@@ -1,7 +1,7 @@
 // Districts: the areas of the town, each with the centre of its shops.
 
 import { get } from "../core/api.js";
-import { getCached, setCached } from "../core/copies.js";
+import { getCached, setCached } from "../core/cache.js";
 
 /** @typedef {{area: string, x: number, y: number, shops: number}} Area `x` is degrees of longitude */
 

@@ -2,9 +2,9 @@
 // known.
 
 import { Refusal, Unreachable, call } from "../core/api.js";
-import { invalidate } from "../core/copies.js";
-import { saveLocal, loadLocal } from "../core/kept.js";
-import { delay } from "../core/moments.js";
+import { invalidate } from "../core/cache.js";
+import { saveLocal, loadLocal } from "../core/local-storage.js";
+import { delay } from "../core/server-time.js";
 import { newRequestId } from "../core/request-id.js";
 import { me } from "../core/session.js";
 

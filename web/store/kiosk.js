@@ -2,9 +2,9 @@
 // welcome screen.
 
 import { hasToken } from "../core/api.js";
-import { invalidate } from "../core/copies.js";
+import { invalidate } from "../core/cache.js";
 import { h } from "../core/dom.js";
-import { clearLocal } from "../core/kept.js";
+import { clearLocal } from "../core/local-storage.js";
 import { t, resetLanguage } from "../core/language.js";
 import { address, reopen, go } from "../core/router.js";
 import { logOut } from "../core/session.js";

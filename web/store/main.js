@@ -2,9 +2,9 @@
 
 import { Refusal, hasToken, onToken } from "../core/api.js";
 import { fill, h } from "../core/dom.js";
-import { isKiosk, onLocalChange } from "../core/kept.js";
+import { isKiosk, onLocalChange } from "../core/local-storage.js";
 import { t, language, onLanguageChange, setLanguage } from "../core/language.js";
-import { delay } from "../core/moments.js";
+import { delay } from "../core/server-time.js";
 import { reopen, preload, start } from "../core/router.js";
 import { me } from "../core/session.js";
 import { linkButton } from "../parts/button.js";

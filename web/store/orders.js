@@ -1,8 +1,8 @@
 // Reading and changing orders.
 
 import { call, read } from "../core/api.js";
-import { getCached, setCached, invalidate } from "../core/copies.js";
-import { momentAfter } from "../core/moments.js";
+import { getCached, setCached, invalidate } from "../core/cache.js";
+import { momentAfter } from "../core/server-time.js";
 
 /**
  * @typedef {object} Order
@@ -12,13 +12,13 @@ import { momentAfter } from "../core/moments.js";
  * @property {string} title
  * @property {number} payValue cents
  * @property {number} status one of `STATUS`
- * @property {string} payment payment method; `none` needs no payment
+ * @property {string} payment method; `none` needs no payment
  * @property {string} createTime
  * @property {string} [payTime]
  * @property {string} [useTime]
  * @property {string} [refundTime]
  * @property {string} [deadline]
- * @property {import("../core/moments.js").Moment} [due] deadline for the payment, in server time
+ * @property {import("../core/server-time.js").Moment} [due] deadline for the payment, in server time
  */
 
 export const STATUS = { coming: 0, unpaid: 1, paid: 2, used: 3, cancelled: 4, refunding: 5, refunded: 6 };

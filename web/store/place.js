@@ -1,6 +1,6 @@
 // The user's place, chosen or located. Stored in the browser; sent to the server only to find shops nearby.
 
-import { saveLocal, loadLocal } from "../core/kept.js";
+import { saveLocal, loadLocal } from "../core/local-storage.js";
 
 /**
  * @typedef {object} Place

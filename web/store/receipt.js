@@ -2,7 +2,7 @@
 
 import { get } from "../core/api.js";
 import { h, svg } from "../core/dom.js";
-import { isKiosk } from "../core/kept.js";
+import { isKiosk } from "../core/local-storage.js";
 import { t } from "../core/language.js";
 import { button } from "../parts/button.js";
 import { formatYuan } from "../parts/price.js";

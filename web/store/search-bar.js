@@ -1,7 +1,7 @@
 // Links to the search and to the choice of a place, above lists of shops.
 
 import { h } from "../core/dom.js";
-import { isKiosk } from "../core/kept.js";
+import { isKiosk } from "../core/local-storage.js";
 import { t } from "../core/language.js";
 import { icon } from "../parts/icons.js";
 import { place } from "./place.js";

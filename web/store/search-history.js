@@ -1,6 +1,6 @@
 // The search history, stored in the browser.
 
-import { saveLocal, loadLocal } from "../core/kept.js";
+import { saveLocal, loadLocal } from "../core/local-storage.js";
 
 const MAX_SEARCHES = 8;
 

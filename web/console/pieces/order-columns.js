@@ -1,20 +1,20 @@
-// An order as its operator sees it, in a table and by itself.
+// Orders in tables and on their own, for operators.
 
 import { h } from "../../core/dom.js";
 import { t } from "../../core/language.js";
 import { formatYuan } from "../../parts/price.js";
-import { orderStatus } from "../names.js";
-import { exactly } from "./exactly.js";
+import { orderStatusChip } from "../labels.js";
+import { timestamp } from "./timestamp.js";
 
 /**
- * As `GET /ops/orders` tells it.
+ * An item of `GET /ops/orders`.
  * @typedef {object} Order
  * @property {string} id
  * @property {number} voucherId
  * @property {string} title
  * @property {number} payValue cents
  * @property {number} status
- * @property {string} payment how it is paid for: `none` is final without a payment
+ * @property {string} payment method; `none` needs no payment
  * @property {string} createTime
  * @property {string} [payTime]
  * @property {string} [useTime]
@@ -29,12 +29,12 @@ import { exactly } from "./exactly.js";
 export function orderColumns() {
   return [
     { title: t("订单", "Order"), cell: ({ id }) => h("a", { href: `#/order/${id}`, class: "mono" }, id) },
-    { title: t("状态", "Status"), cell: ({ status }) => orderStatus(status) },
+    { title: t("状态", "Status"), cell: ({ status }) => orderStatusChip(status) },
     { title: t("券", "Voucher"), look: "wide", cell: ({ title }) => title },
     { title: t("买家", "Buyer"), cell: buyer },
     { title: t("金额", "Price"), look: "number", cell: ({ payValue }) => formatYuan(payValue) },
-    { title: t("下单", "Ordered"), cell: ({ createTime }) => exactly(createTime) },
-    { title: t("支付", "Paid"), cell: ({ payTime }) => exactly(payTime) },
+    { title: t("下单", "Ordered"), cell: ({ createTime }) => timestamp(createTime) },
+    { title: t("支付", "Paid"), cell: ({ payTime }) => timestamp(payTime) },
   ];
 }
 
@@ -45,13 +45,13 @@ export function buyer({ userId, phone }) {
 
 /**
  * @param {Order} order
- * @param {[string, import("../../core/dom.js").Child][]} [first] facts that stand before them
+ * @param {[string, import("../../core/dom.js").Child][]} [first] facts shown first
  */
 export function orderFacts(order, first = []) {
-  const facts = [...first, [t("买家", "Buyer"), buyer(order)], [t("下单", "Ordered"), exactly(order.createTime)]];
-  if (order.deadline) facts.push([t("支付期限", "To be paid by"), exactly(order.deadline)]);
-  if (order.payTime) facts.push([t("支付", "Paid"), exactly(order.payTime)]);
-  if (order.useTime) facts.push([t("核销", "Used"), exactly(order.useTime)]);
-  if (order.refundTime) facts.push([t("退款", "Refunded"), exactly(order.refundTime)]);
+  const facts = [...first, [t("买家", "Buyer"), buyer(order)], [t("下单", "Ordered"), timestamp(order.createTime)]];
+  if (order.deadline) facts.push([t("支付期限", "To be paid by"), timestamp(order.deadline)]);
+  if (order.payTime) facts.push([t("支付", "Paid"), timestamp(order.payTime)]);
+  if (order.useTime) facts.push([t("核销", "Used"), timestamp(order.useTime)]);
+  if (order.refundTime) facts.push([t("退款", "Refunded"), timestamp(order.refundTime)]);
   return h("dl", { class: "terms" }, facts.map(([name, value]) => h("div", null, h("dt", null, name), h("dd", null, value))));
 }

@@ -1,13 +1,13 @@
-// What a shop says of itself, for a new one and for one that is changed.
+// The form for a shop, new or existing.
 
 import { h } from "../../core/dom.js";
 import { t } from "../../core/language.js";
 import { field } from "../../parts/field.js";
 import { form } from "./form.js";
-import { numberIn } from "./number-in.js";
+import { numberValue } from "./number-value.js";
 import { picturesField } from "./pictures-field.js";
 
-/** As many as fit into what the mall keeps of them. */
+/** Maximum pictures of a shop, limited by the size of the stored field. */
 const PICTURES = 9;
 
 /**
@@ -40,6 +40,6 @@ export function shopForm(shop, types, text, save, signal) {
     { field: images, names: ["图片", "images"] },
   ], text, () => save({
     name: name.input.value, typeId: Number(type.input.value), area: area.input.value, address: address.input.value,
-    openHours: hours.input.value, avgPrice: numberIn(avg.input), x: numberIn(x.input), y: numberIn(y.input), images: images.value(),
+    openHours: hours.input.value, avgPrice: numberValue(avg.input), x: numberValue(x.input), y: numberValue(y.input), images: images.value(),
   }), { keeps: true, inside: [h("div", { class: "fields" }, [name, type, area, address, hours, avg, x, y, images].map(({ root }) => root))] });
 }

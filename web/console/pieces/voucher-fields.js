@@ -1,4 +1,4 @@
-// What a voucher says and costs, for a new one and for one that is changed.
+// The fields of a voucher, new or existing.
 
 import { t } from "../../core/language.js";
 import { parseCents, formatYuanInput } from "../../core/money.js";
@@ -8,7 +8,8 @@ import { field } from "../../parts/field.js";
 
 /**
  * @param {Partial<VoucherText>} [voucher]
- * @returns {{fields: import("./form.js").Checked[], values: () => Partial<VoucherText> | null}} `values`: nothing if a price is no amount
+ * @returns {{fields: import("./form.js").FormField[], values: () => Partial<VoucherText> | null}} `values`:
+ * null if a price is invalid
  */
 export function voucherFields(voucher = {}) {
   const title = field(t("标题", "Title"), "input", { maxlength: 255, required: true, value: voucher.title });

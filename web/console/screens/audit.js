@@ -1,4 +1,4 @@
-// What operators did, the newest first, and whether the log of it is whole.
+// The audit log of operators' actions, newest first, with verification of the hash chain.
 
 import { call, get } from "../../core/api.js";
 import { fill, h } from "../../core/dom.js";
@@ -7,24 +7,27 @@ import { button } from "../../parts/button.js";
 import { emptyState } from "../../parts/empty-state.js";
 import { infiniteList } from "../../parts/infinite-list.js";
 import { icon } from "../../parts/icons.js";
-import { exactly } from "../pieces/exactly.js";
+import { timestamp } from "../pieces/timestamp.js";
 import { heading } from "../pieces/heading.js";
 
-/** @typedef {{number: number, time: string, userId?: number, action: string, subject: string, detail: unknown, hash: string}} Entry without `userId`: the command line */
+/**
+ * @typedef {{number: number, time: string, userId?: number, action: string, subject: string, detail: unknown,
+ * hash: string}} Entry `userId` is missing for actions from the command line
+ */
 
-const PAGE = 50;
+const PAGE_SIZE = 50;
 
 /** @param {import("../../core/router.js").ScreenContext} context */
 export function open({ root, signal, title }) {
   title(t("审计日志", "Audit log"));
   const verdict = h("div", { role: "status" });
   const list = infiniteList({
-    name: "console audit", signal, look: "audit", height: "2.75rem", key: ({ number }) => number, draw: drawn,
+    name: "console audit", signal, look: "audit", height: "2.75rem", key: ({ number }) => number, draw: entryItem,
     none: () => emptyState("lock", t("还没有人做过什么。", "Nobody has done anything yet.")),
     load: async (/** @type {number | undefined} */ before) => {
       /** @type {Entry[]} */
-      const items = await get("/ops/audit", { query: { before, max: PAGE }, signal });
-      return { items, next: items.length < PAGE ? undefined : items[items.length - 1].number };
+      const items = await get("/ops/audit", { query: { before, max: PAGE_SIZE }, signal });
+      return { items, next: items.length < PAGE_SIZE ? undefined : items[items.length - 1].number };
     },
   });
   root.append(
@@ -44,11 +47,11 @@ export function open({ root, signal, title }) {
 }
 
 /** @param {Entry} entry */
-function drawn({ number, time, userId, action, subject, detail, hash }) {
+function entryItem({ number, time, userId, action, subject, detail, hash }) {
   const details = detail === null ? "" : JSON.stringify(detail);
   return h("details", { class: "entry" },
     h("summary", null,
-      h("span", { class: "quiet number" }, number), exactly(time),
+      h("span", { class: "quiet number" }, number), timestamp(time),
       h("span", { class: "mono entry-action" }, action), h("span", null, subject),
       h("span", { class: "quiet" }, userId === undefined ? t("命令行", "command line") : t(`用户 ${userId}`, `user ${userId}`)),
       h("span", { class: "mono quiet cut entry-detail" }, details)),

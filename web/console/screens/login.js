@@ -1,4 +1,4 @@
-// The console's door. Whoever comes in sees what the address names.
+// The console's login screen. The requested screen opens after the login.
 
 import { readiness } from "../../core/api.js";
 import { h } from "../../core/dom.js";
@@ -7,14 +7,14 @@ import { icon } from "../../parts/icons.js";
 import { logInForm } from "../../parts/login-form.js";
 import { languageSwitch } from "../../parts/language-switch.js";
 
-/** Of a demo's mall. */
+/** Phone number of the demo's operator. */
 const DEMO_OPERATOR = "13900000001";
 
 /** @param {import("../../core/router.js").ScreenContext} context */
 export async function open({ root, signal, title }) {
   title(t("登录管理台", "Log in to the console"));
   const isDemo = await readiness().then(({ inbox }) => inbox, () => false);
-  // To be logged in shows the screen anew.
+  // Logging in reopens the screen.
   const form = logInForm({ done: () => {}, signal, phone: isDemo ? DEMO_OPERATOR : "" });
   root.append(h("section", { class: "door stack" },
     h("h1", { class: "row" }, icon("shop"), t("商城管理台", "The mall's console")),

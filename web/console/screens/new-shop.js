@@ -1,4 +1,4 @@
-// A new shop.
+// Creation of a shop.
 
 import { get } from "../../core/api.js";
 import { h } from "../../core/dom.js";
@@ -6,8 +6,8 @@ import { t } from "../../core/language.js";
 import { go } from "../../core/router.js";
 import { screenHeader } from "../../parts/screen-header.js";
 import { showToast } from "../../parts/toast.js";
-import { wasMadeText } from "../pieces/made-once.js";
-import { makeShop } from "../pieces/new-shop.js";
+import { alreadyCreatedText } from "../pieces/create-once.js";
+import { createShop } from "../pieces/new-shop.js";
 import { shopForm } from "../pieces/shop-form.js";
 
 /** @param {import("../../core/router.js").ScreenContext} context */
@@ -19,8 +19,8 @@ export async function open({ root, signal, title }) {
 
   /** @param {{name: string} & Record<string, unknown>} body */
   async function create(body) {
-    const { id, wasMade } = await makeShop(body);
-    showToast(wasMade ? wasMadeText() : t("店铺已创建", "The shop is created"));
+    const { id, wasMade } = await createShop(body);
+    showToast(wasMade ? alreadyCreatedText() : t("店铺已创建", "The shop is created"));
     if (!signal.aborted) go(`/shop/${id}`, { replace: true });
   }
 }

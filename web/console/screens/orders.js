@@ -1,9 +1,9 @@
-// Orders, whosever they are.
+// The orders of all users.
 
 import { read } from "../../core/api.js";
 import { t } from "../../core/language.js";
 import { emptyState } from "../../parts/empty-state.js";
-import { ORDER_STATUSES, orderStatusText } from "../names.js";
+import { ORDER_STATUSES, orderStatusText } from "../labels.js";
 import { filters } from "../pieces/filters.js";
 import { heading } from "../pieces/heading.js";
 import { listing } from "../pieces/listing.js";

@@ -1,4 +1,4 @@
-// Every flash sale, the latest first.
+// All flash sales, latest first.
 
 import { read } from "../../core/api.js";
 import { h } from "../../core/dom.js";
@@ -6,18 +6,18 @@ import { t } from "../../core/language.js";
 import { linkButton } from "../../parts/button.js";
 import { emptyState } from "../../parts/empty-state.js";
 import { meter } from "../../parts/meter.js";
-import { saleState } from "../names.js";
-import { exactly } from "../pieces/exactly.js";
+import { saleStateChip } from "../labels.js";
+import { timestamp } from "../pieces/timestamp.js";
 import { heading } from "../pieces/heading.js";
 import { listing } from "../pieces/listing.js";
 import { table } from "../pieces/table.js";
 
 /**
- * A sale as `GET /ops/sales` tells it; an unlimited one has neither `initial` nor `left`.
+ * An item of `GET /ops/sales`; unlimited sales have neither `initial` nor `left`.
  * @typedef {object} Sale
  * @property {number} voucherId
  * @property {number} shopId
- * @property {string} [shopName] nothing if the shop is gone
+ * @property {string} [shopName] missing if the shop was deleted
  * @property {string} title
  * @property {number} status of its voucher
  * @property {string} state
@@ -54,12 +54,12 @@ function columns() {
   return [
     { title: t("秒杀", "Sale"), look: "wide", cell: ({ voucherId, title, shopName }) =>
       h("span", { class: "stack tight" }, h("a", { href: `#/sale/${voucherId}` }, title), h("span", { class: "small quiet" }, shopName)) },
-    { title: t("状态", "State"), cell: ({ state, paused }) => saleState(state, paused) },
+    { title: t("状态", "State"), cell: ({ state, paused }) => saleStateChip(state, paused) },
     { title: t("剩余", "Left"), look: "wide", cell: stockCell },
     { title: t("已抢", "Taken"), look: "number", cell: ({ taken }) => taken.toLocaleString() },
     { title: t("待写入", "To be written"), look: "number", cell: ({ pending }) => pending.toLocaleString() },
-    { title: t("开始", "Begins"), cell: ({ beginTime }) => exactly(beginTime) },
-    { title: t("结束", "Ends"), cell: ({ endTime }) => exactly(endTime) },
+    { title: t("开始", "Begins"), cell: ({ beginTime }) => timestamp(beginTime) },
+    { title: t("结束", "Ends"), cell: ({ endTime }) => timestamp(endTime) },
   ];
 }
 

@@ -1,4 +1,4 @@
-// Kinds of shops: what they are called, their drawings, and their order.
+// Shop types: names, icons and order.
 
 import { call, get } from "../../core/api.js";
 import { h } from "../../core/dom.js";
@@ -11,15 +11,15 @@ import { picture } from "../../parts/picture.js";
 import { showToast } from "../../parts/toast.js";
 import { formSheet } from "../pieces/form.js";
 import { listing } from "../pieces/listing.js";
-import { wasMadeText } from "../pieces/made-once.js";
-import { makeShopType } from "../pieces/new-shop.js";
-import { numberIn } from "../pieces/number-in.js";
+import { alreadyCreatedText } from "../pieces/create-once.js";
+import { createShopType } from "../pieces/new-shop.js";
+import { numberValue } from "../pieces/number-value.js";
 import { picturesField } from "../pieces/pictures-field.js";
 import { table } from "../pieces/table.js";
 
 /** @typedef {import("./shops.js").ShopType} ShopType */
 
-/** All of them come at once. */
+/** All types fit on one page. */
 const MOST = 1_000;
 
 /** @param {import("../../core/router.js").ScreenContext} context */
@@ -54,7 +54,7 @@ function columns(reload) {
 }
 
 /**
- * @param {ShopType | undefined} type a new one without
+ * @param {ShopType | undefined} type undefined: a new type
  * @param {() => Promise<void>} reload
  */
 function edit(type, reload) {
@@ -66,12 +66,12 @@ function edit(type, reload) {
     { field: sort, names: ["排序", "sort"] },
     { field: image, names: ["图标", "头像", "icon"] },
   ], t("保存", "Save"), async () => {
-    const body = { name: name.input.value, icon: image.value(), sort: numberIn(sort.input) };
+    const body = { name: name.input.value, icon: image.value(), sort: numberValue(sort.input) };
     const saved = t("类型已保存", "The kind is saved");
     if (type) {
       await call("PUT", `/shop-type/${type.id}`, { body });
       showToast(saved);
-    } else showToast((await makeShopType(body)).wasMade ? wasMadeText() : saved);
+    } else showToast((await createShopType(body)).wasMade ? alreadyCreatedText() : saved);
     await reload();
   });
 }

@@ -1,4 +1,4 @@
-// One shop: what it says of itself, its pictures, and its vouchers.
+// A shop for operators: data, pictures and vouchers.
 
 import { call, get } from "../../core/api.js";
 import { h } from "../../core/dom.js";

@@ -1,4 +1,4 @@
-// Shops, to be found and changed.
+// Search and editing of shops.
 
 import { get } from "../../core/api.js";
 import { h } from "../../core/dom.js";
@@ -13,7 +13,7 @@ import { listing } from "../pieces/listing.js";
 import { table } from "../pieces/table.js";
 
 /**
- * A shop as the mall tells it.
+ * A shop of the API.
  * @typedef {object} Shop
  * @property {number} id
  * @property {string} name

@@ -1,4 +1,4 @@
-// People: found, kept out, let in again, made operators.
+// Users: search, blocking and roles.
 
 import { call, get } from "../../core/api.js";
 import { h } from "../../core/dom.js";
@@ -10,16 +10,16 @@ import { chip } from "../../parts/chip.js";
 import { emptyState } from "../../parts/empty-state.js";
 import { confirmAction } from "../../parts/sheet.js";
 import { showToast } from "../../parts/toast.js";
-import { roleText } from "../names.js";
-import { askedWhy } from "../pieces/asked.js";
-import { exactly } from "../pieces/exactly.js";
+import { roleText } from "../labels.js";
+import { askReason } from "../pieces/reason-dialog.js";
+import { timestamp } from "../pieces/timestamp.js";
 import { filters } from "../pieces/filters.js";
 import { heading } from "../pieces/heading.js";
 import { listing } from "../pieces/listing.js";
 import { table } from "../pieces/table.js";
 
 /**
- * As `GET /ops/users` tells them.
+ * An item of `GET /ops/users`.
  * @typedef {object} User
  * @property {number} id
  * @property {string} phone
@@ -30,7 +30,7 @@ import { table } from "../pieces/table.js";
  * @property {{since: string, reason: string}} [blocked]
  */
 
-const BY = ["phone", "name", "role", "blocked"];
+const FILTERS = ["phone", "name", "role", "blocked"];
 
 /** @param {import("../../core/router.js").ScreenContext} context */
 export function open(context) {
@@ -39,9 +39,9 @@ export function open(context) {
   const list = listing(context, {
     size: 20,
     load: async (current) => {
-      if (params.id) return { rows: [await get(`/ops/users/${params.id}`, { signal })].filter((user) => fits(user, params)) };
-      const wanted = Object.fromEntries(BY.filter((name) => params[name]).map((name) => [name, params[name]]));
-      return { rows: await get("/ops/users", { query: { ...wanted, current }, signal }) };
+      if (params.id) return { rows: [await get(`/ops/users/${params.id}`, { signal })].filter((user) => matchesFilters(user, params)) };
+      const filterQuery = Object.fromEntries(FILTERS.filter((name) => params[name]).map((name) => [name, params[name]]));
+      return { rows: await get("/ops/users", { query: { ...filterQuery, current }, signal }) };
     },
     draw: (rows, reload) => table(t("用户", "Users"), columns(reload), rows),
     none: () => emptyState("people", t("没有这样的用户。", "No such user.")),
@@ -60,37 +60,37 @@ export function open(context) {
 }
 
 /**
- * Whether somebody who was found by number is what the other filters want.
+ * Whether a user found by id matches the other filters.
  * @param {User} user
  * @param {Record<string, string>} params
  */
-function fits({ phone, nickName, role, blocked }, params) {
+function matchesFilters({ phone, nickName, role, blocked }, params) {
   return phone.startsWith(params.phone ?? "") && nickName.includes(params.name ?? "") && (!params.role || role === params.role)
     && (!params.blocked || String(blocked !== undefined) === params.blocked);
 }
 
 /**
- * @param {() => unknown} changed
+ * @param {() => unknown} onChange
  * @returns {import("../pieces/table.js").Column<User>[]}
  */
-function columns(changed) {
+function columns(onChange) {
   return [
     { title: t("用户", "User"), look: "wide", cell: (user) => h("span", { class: "row" }, avatar(user), h("span", null, user.nickName)) },
     { title: t("编号", "Id"), look: "number", cell: ({ id }) => id },
     { title: t("手机号", "Phone"), cell: ({ phone }) => h("span", { class: "number" }, phone) },
     { title: t("角色", "Role"), cell: ({ role }) => (role === "operator" ? chip(roleText(role), "accent") : roleText(role)) },
     { title: t("账号", "Account"), look: "wide", cell: ({ blocked }) => (blocked
-      ? [chip(t("已停用", "Blocked"), "bad"), h("span", { class: "small quiet detail" }, blocked.reason, " · ", exactly(blocked.since))] : t("正常", "In order")) },
-    { title: t("加入", "Joined"), cell: ({ createTime }) => exactly(createTime) },
-    { title: t("操作", "Do"), look: "acts", cell: (user) => acts(user, changed) },
+      ? [chip(t("已停用", "Blocked"), "bad"), h("span", { class: "small quiet detail" }, blocked.reason, " · ", timestamp(blocked.since))] : t("正常", "In order")) },
+    { title: t("加入", "Joined"), cell: ({ createTime }) => timestamp(createTime) },
+    { title: t("操作", "Do"), look: "acts", cell: (user) => actionButtons(user, onChange) },
   ];
 }
 
 /**
  * @param {User} user
- * @param {() => unknown} changed
+ * @param {() => unknown} onChange
  */
-function acts({ id, nickName, role, blocked }, changed) {
+function actionButtons({ id, nickName, role, blocked }, onChange) {
   const isMe = cachedMe()?.id === id;
   const other = role === "operator" ? "customer" : "operator";
   return [
@@ -100,28 +100,28 @@ function acts({ id, nickName, role, blocked }, changed) {
   ];
 
   async function changeRole() {
-    const isSure = await confirmAction(t(`把 ${nickName} 改为${roleText(other)}？`, `Make ${nickName} ${other === "operator" ? "an operator" : "a customer"}?`),
+    const isConfirmed = await confirmAction(t(`把 ${nickName} 改为${roleText(other)}？`, `Make ${nickName} ${other === "operator" ? "an operator" : "a customer"}?`),
       other === "operator" ? t("管理员可以做这里的一切。", "An operator may do everything here.")
         : isMe ? t("您将不能再进入管理台。", "You will not get into the console any more.") : t("之后不能再进入管理台。", "They will not get into the console any more."),
       t("确定", "Do it"));
-    if (!isSure) return;
+    if (!isConfirmed) return;
     await call("PUT", `/ops/users/${id}/role`, { body: { role: other } });
     showToast(t("角色已修改", "The role is changed"));
-    await changed();
+    await onChange();
   }
 
   function block() {
-    return askedWhy(t(`停用 ${nickName} 的账号？`, `Block ${nickName}?`),
+    return askReason(t(`停用 ${nickName} 的账号？`, `Block ${nickName}?`),
       t("所有登录立即失效，不能再登录、抢购或发布。", "Every session of theirs ends at once; they cannot log in, buy or write."), t("停用", "Block"), async (reason) => {
         const { data } = await call("POST", `/ops/users/${id}/block`, { body: { reason } });
         showToast(t(`已停用，结束了 ${data.sessionsEnded} 个登录`, `Blocked; sessions ended: ${data.sessionsEnded}`));
-        await changed();
+        await onChange();
       });
   }
 
   async function unblock() {
     await call("POST", `/ops/users/${id}/unblock`);
     showToast(t("账号已恢复", "They can log in again"));
-    await changed();
+    await onChange();
   }
 }

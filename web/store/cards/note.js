@@ -1,6 +1,6 @@
 // A card of a note: first picture, title, author, likes.
 
-import { setCached } from "../../core/copies.js";
+import { setCached } from "../../core/cache.js";
 import { h } from "../../core/dom.js";
 import { t } from "../../core/language.js";
 import { avatar } from "../../parts/avatar.js";

@@ -2,7 +2,7 @@
 
 import { h } from "../../core/dom.js";
 import { t } from "../../core/language.js";
-import { momentAfter } from "../../core/moments.js";
+import { momentAfter } from "../../core/server-time.js";
 import { chip } from "../../parts/chip.js";
 import { countdown } from "../../parts/countdown.js";
 import { firstPicture, picture } from "../../parts/picture.js";
@@ -24,7 +24,7 @@ import { priceWithDiscount } from "../../parts/price.js";
 
 /**
  * @param {Sale} sale
- * @param {{sentAt: number, receivedAt: number}} times times of the response with the sale
+ * @param {{sentAt: number, receivedAt: number}} times of the response with the sale
  * @param {AbortSignal} signal
  */
 export function saleCard(sale, times, signal) {

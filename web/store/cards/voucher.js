@@ -2,7 +2,7 @@
 
 import { h } from "../../core/dom.js";
 import { t } from "../../core/language.js";
-import { momentAfter, msUntil } from "../../core/moments.js";
+import { momentAfter, msUntil } from "../../core/server-time.js";
 import { button, linkButton } from "../../parts/button.js";
 import { countdown } from "../../parts/countdown.js";
 import { priceWithDiscount } from "../../parts/price.js";

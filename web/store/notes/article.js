@@ -1,7 +1,7 @@
 // The body of a note: pictures, text, author, shop and likes.
 
 import { call, get } from "../../core/api.js";
-import { staleWhileRevalidate } from "../../core/copies.js";
+import { staleWhileRevalidate } from "../../core/cache.js";
 import { fill, h } from "../../core/dom.js";
 import { t } from "../../core/language.js";
 import { avatar } from "../../parts/avatar.js";

@@ -1,7 +1,7 @@
 // The form for comments and replies. The draft stays until the server has the comment, which is sent once.
 
 import { hasToken, currentToken } from "../../core/api.js";
-import { isInDoubt, waitUntilDecided } from "../../core/doubt.js";
+import { isInDoubt, waitUntilDecided } from "../../core/in-doubt.js";
 import { h } from "../../core/dom.js";
 import { t } from "../../core/language.js";
 import { cachedMe, me } from "../../core/session.js";

@@ -2,7 +2,7 @@
 
 import { call } from "../../core/api.js";
 import { h } from "../../core/dom.js";
-import { isKiosk } from "../../core/kept.js";
+import { isKiosk } from "../../core/local-storage.js";
 import { t } from "../../core/language.js";
 import { cachedMe } from "../../core/session.js";
 import { avatar } from "../../parts/avatar.js";

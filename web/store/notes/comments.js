@@ -2,7 +2,7 @@
 
 import { call, get, hasToken, read } from "../../core/api.js";
 import { h } from "../../core/dom.js";
-import { isKiosk } from "../../core/kept.js";
+import { isKiosk } from "../../core/local-storage.js";
 import { t } from "../../core/language.js";
 import { me } from "../../core/session.js";
 import { emptyState } from "../../parts/empty-state.js";

@@ -1,7 +1,7 @@
 // A like button with an optimistic update, reverted on failure.
 
 import { hasToken } from "../../core/api.js";
-import { isInDoubt, waitUntilDecided } from "../../core/doubt.js";
+import { isInDoubt, waitUntilDecided } from "../../core/in-doubt.js";
 import { h } from "../../core/dom.js";
 import { t } from "../../core/language.js";
 import { icon } from "../../parts/icons.js";

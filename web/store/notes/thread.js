@@ -1,7 +1,7 @@
 // A comment with its replies.
 
 import { call, get, hasToken } from "../../core/api.js";
-import { invalidate } from "../../core/copies.js";
+import { invalidate } from "../../core/cache.js";
 import { fill, h } from "../../core/dom.js";
 import { t } from "../../core/language.js";
 import { me } from "../../core/session.js";

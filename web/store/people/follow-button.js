@@ -1,9 +1,9 @@
 // A follow button with an optimistic update, reverted on failure.
 
 import { call, get, hasToken } from "../../core/api.js";
-import { getCached, setCached, invalidate } from "../../core/copies.js";
+import { getCached, setCached, invalidate } from "../../core/cache.js";
 import { fill, h } from "../../core/dom.js";
-import { isKiosk } from "../../core/kept.js";
+import { isKiosk } from "../../core/local-storage.js";
 import { t } from "../../core/language.js";
 import { cachedMe } from "../../core/session.js";
 import { icon } from "../../parts/icons.js";

@@ -9,7 +9,7 @@ import { icon } from "../../parts/icons.js";
  * @typedef {object} Calendar
  * @property {string} month `2026-11`
  * @property {string} today `2026-11-21`
- * @property {number[]} signed signed days of the month, made-up days included
+ * @property {number[]} signed days of the month, made-up days included
  * @property {number[]} madeUp
  * @property {number} streak consecutive days up to today or yesterday
  * @property {number} longest

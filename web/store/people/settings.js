@@ -1,11 +1,11 @@
 // Settings: language, colour scheme, place and password.
 
 import { get, hasToken } from "../../core/api.js";
-import { staleWhileRevalidate } from "../../core/copies.js";
+import { staleWhileRevalidate } from "../../core/cache.js";
 import { h } from "../../core/dom.js";
-import { isKiosk } from "../../core/kept.js";
+import { isKiosk } from "../../core/local-storage.js";
 import { t, language, setLanguage } from "../../core/language.js";
-import { setColorScheme, colorScheme } from "../../core/scheme.js";
+import { setColorScheme, colorScheme } from "../../core/color-scheme.js";
 import { choice } from "../../parts/choice.js";
 import { icon } from "../../parts/icons.js";
 import { place } from "../place.js";
@@ -23,7 +23,7 @@ export function settings(signal) {
       [{ value: "zh", text: "中文", lang: "zh-CN" }, { value: "en", text: "English", lang: "en" }], language(), (chosen) => setLanguage(/** @type {"zh" | "en"} */ (chosen)))),
     h("div", { class: "setting" }, h("span", null, t("外观", "Appearance")), choice(t("外观", "Appearance"),
       [{ value: "system", text: t("跟随系统", "System") }, { value: "light", text: t("浅色", "Light") }, { value: "dark", text: t("深色", "Dark") }],
-      colorScheme(), (chosen) => setColorScheme(/** @type {import("../../core/scheme.js").ColorScheme} */ (chosen)))),
+      colorScheme(), (chosen) => setColorScheme(/** @type {import("../../core/color-scheme.js").ColorScheme} */ (chosen)))),
     link("#/place", t("位置", "Place"), current ? current.name || t("我的位置", "Where I am") : t("未选择", "Not set")),
     hasToken() && !isKiosk && link("#/me/password", t("密码", "Password"), ""),
     consoleLink);

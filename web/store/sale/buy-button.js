@@ -2,10 +2,10 @@
 // while a claim runs, and then for the server's retry interval.
 
 import { Refusal, hasToken, onToken } from "../../core/api.js";
-import { invalidate } from "../../core/copies.js";
+import { invalidate } from "../../core/cache.js";
 import { repeatWhileVisible, fill, h, signalSequence } from "../../core/dom.js";
 import { t } from "../../core/language.js";
-import { msUntil } from "../../core/moments.js";
+import { msUntil } from "../../core/server-time.js";
 import { linkButton } from "../../parts/button.js";
 import { icon } from "../../parts/icons.js";
 import { countdownRing } from "../../parts/countdown-ring.js";
@@ -18,7 +18,7 @@ import { effectiveState } from "./poll-sale.js";
 const KEEP_ALIVE_MS = 10 * 60_000;
 /**
  * Time from which the button is enabled again, kept when the user leaves the screen.
- * @type {Map<string, import("../../core/moments.js").Moment>}
+ * @type {Map<string, import("../../core/server-time.js").Moment>}
  */
 const enabledAt = new Map();
 onToken(() => enabledAt.clear());

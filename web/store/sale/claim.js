@@ -2,7 +2,7 @@
 // returns the existing order, so nobody buys twice.
 
 import { Refusal, Unreachable, call, get, isReachable, onReachable, onToken } from "../../core/api.js";
-import { delay } from "../../core/moments.js";
+import { delay } from "../../core/server-time.js";
 import { STATUS } from "../orders.js";
 
 /**

@@ -1,10 +1,10 @@
 // The list of open and upcoming sales, refreshed periodically.
 
 import { read } from "../../core/api.js";
-import { revalidate, staleWhileRevalidate } from "../../core/copies.js";
+import { revalidate, staleWhileRevalidate } from "../../core/cache.js";
 import { repeatWhileVisible, fill, h, signalSequence } from "../../core/dom.js";
 import { t } from "../../core/language.js";
-import { isSameMoment, momentAfter } from "../../core/moments.js";
+import { isSameMoment, momentAfter } from "../../core/server-time.js";
 import { emptyState, errorState } from "../../parts/empty-state.js";
 import { keepFocus } from "../../parts/keep-focus.js";
 import { saleCard } from "../cards/sale.js";
@@ -27,7 +27,7 @@ export function currentSales(list, limit, { signal, restoreScroll }) {
   const replaceKeepingFocus = keepFocus(list);
   /** State of the rendered list. */
   let renderedState = "";
-  /** @type {import("../../core/moments.js").Moment | undefined} end of the first sale */
+  /** @type {import("../../core/server-time.js").Moment | undefined} end of the first sale */
   let firstEnd;
   load();
   // The connection bar reports failures.

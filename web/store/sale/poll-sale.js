@@ -3,7 +3,7 @@
 
 import { Refusal, call } from "../../core/api.js";
 import { onVisible } from "../../core/dom.js";
-import { msUntil } from "../../core/moments.js";
+import { msUntil } from "../../core/server-time.js";
 import { moreAccurate, parseWindow } from "./sale-window.js";
 
 /** @typedef {"NOT_OPEN" | "OPEN" | "PAUSED" | "SOLD_OUT" | "ENDED"} State */

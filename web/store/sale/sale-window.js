@@ -1,12 +1,12 @@
 // Estimates of a sale's opening and end. A response is accurate to half its round trip: the quickest one is
 // used until drift makes it worse, or the server's clock was set.
 
-import { momentAfter } from "../../core/moments.js";
+import { momentAfter } from "../../core/server-time.js";
 
 /**
  * @typedef {object} SaleWindow
- * @property {import("../../core/moments.js").Moment} begins
- * @property {import("../../core/moments.js").Moment} ends
+ * @property {import("../../core/server-time.js").Moment} begins
+ * @property {import("../../core/server-time.js").Moment} ends
  * @property {string} name both times by the server's wall clock, for comparison
  * @property {number} within error bound in milliseconds
  * @property {number} asked time of the response

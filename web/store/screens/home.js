@@ -1,7 +1,7 @@
 // The home screen: shop types, current sales, shops nearby and popular notes.
 
 import { get } from "../../core/api.js";
-import { staleWhileRevalidate } from "../../core/copies.js";
+import { staleWhileRevalidate } from "../../core/cache.js";
 import { fill, h } from "../../core/dom.js";
 import { t } from "../../core/language.js";
 import { emptyState, errorState } from "../../parts/empty-state.js";

@@ -1,9 +1,9 @@
 // Editing of the user's own profile.
 
 import { Refusal, call, get } from "../../core/api.js";
-import { invalidate } from "../../core/copies.js";
+import { invalidate } from "../../core/cache.js";
 import { fill, h } from "../../core/dom.js";
-import { isKiosk } from "../../core/kept.js";
+import { isKiosk } from "../../core/local-storage.js";
 import { t } from "../../core/language.js";
 import { back } from "../../core/router.js";
 import { me, reloadMe } from "../../core/session.js";

@@ -1,9 +1,9 @@
 // The user's own page: profile, personal links and settings.
 
 import { get, hasToken } from "../../core/api.js";
-import { staleWhileRevalidate } from "../../core/copies.js";
+import { staleWhileRevalidate } from "../../core/cache.js";
 import { fill, h } from "../../core/dom.js";
-import { isKiosk } from "../../core/kept.js";
+import { isKiosk } from "../../core/local-storage.js";
 import { t } from "../../core/language.js";
 import { go } from "../../core/router.js";
 import { cachedMe, logOut, me } from "../../core/session.js";

@@ -1,9 +1,9 @@
 // A note with its shop and comments.
 
 import { Refusal, call, get } from "../../core/api.js";
-import { setCached, invalidate, staleWhileRevalidate } from "../../core/copies.js";
+import { setCached, invalidate, staleWhileRevalidate } from "../../core/cache.js";
 import { fill, h } from "../../core/dom.js";
-import { isKiosk } from "../../core/kept.js";
+import { isKiosk } from "../../core/local-storage.js";
 import { t } from "../../core/language.js";
 import { back } from "../../core/router.js";
 import { cachedMe } from "../../core/session.js";

@@ -2,7 +2,7 @@
 
 import { get, hasToken, onToken } from "../../core/api.js";
 import { repeatWhileVisible, fill, h } from "../../core/dom.js";
-import { isKiosk } from "../../core/kept.js";
+import { isKiosk } from "../../core/local-storage.js";
 import { t } from "../../core/language.js";
 import { replaceAddress } from "../../core/router.js";
 import { button, linkButton } from "../../parts/button.js";

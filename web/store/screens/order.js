@@ -1,10 +1,10 @@
 // An order: status, actions and receipt.
 
 import { Unreachable } from "../../core/api.js";
-import { staleWhileRevalidate } from "../../core/copies.js";
+import { staleWhileRevalidate } from "../../core/cache.js";
 import { fill, h, signalSequence, onVisible } from "../../core/dom.js";
 import { t } from "../../core/language.js";
-import { isSameMoment } from "../../core/moments.js";
+import { isSameMoment } from "../../core/server-time.js";
 import { screenHeader } from "../../parts/screen-header.js";
 import { button, linkButton } from "../../parts/button.js";
 import { countdown } from "../../parts/countdown.js";
@@ -41,7 +41,7 @@ export async function open({ root, params, signal, title, restoreScroll }) {
   root.append(screenHeader(t("订单", "Order"), { home: "/orders" }), columns);
   const nextSignal = signalSequence(signal);
   let renderedState = "";
-  /** @type {import("../../core/moments.js").Moment | undefined} */
+  /** @type {import("../../core/server-time.js").Moment | undefined} */
   let due;
   let status = STATUS.coming;
   /**

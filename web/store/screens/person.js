@@ -1,9 +1,9 @@
 // A user's page: profile, notes, followers, followed users and common follows.
 
 import { get, hasToken } from "../../core/api.js";
-import { staleWhileRevalidate } from "../../core/copies.js";
+import { staleWhileRevalidate } from "../../core/cache.js";
 import { fill, h } from "../../core/dom.js";
-import { isKiosk } from "../../core/kept.js";
+import { isKiosk } from "../../core/local-storage.js";
 import { t } from "../../core/language.js";
 import { replaceAddress } from "../../core/router.js";
 import { cachedMe } from "../../core/session.js";

@@ -1,7 +1,7 @@
 // The choice of a place: the device's location, a district on the map, or none.
 
 import { fill, h } from "../../core/dom.js";
-import { isKiosk } from "../../core/kept.js";
+import { isKiosk } from "../../core/local-storage.js";
 import { t } from "../../core/language.js";
 import { back } from "../../core/router.js";
 import { screenHeader } from "../../parts/screen-header.js";

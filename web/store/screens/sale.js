@@ -1,7 +1,7 @@
 // A flash sale: offer, opening by server time, stock and buy button.
 
 import { get } from "../../core/api.js";
-import { staleWhileRevalidate } from "../../core/copies.js";
+import { staleWhileRevalidate } from "../../core/cache.js";
 import { fill, h, signalSequence } from "../../core/dom.js";
 import { t } from "../../core/language.js";
 import { screenHeader } from "../../parts/screen-header.js";

@@ -1,7 +1,7 @@
 // Search of shops by name, while typing.
 
 import { get } from "../../core/api.js";
-import { staleWhileRevalidate } from "../../core/copies.js";
+import { staleWhileRevalidate } from "../../core/cache.js";
 import { fill, h, signalSequence } from "../../core/dom.js";
 import { t } from "../../core/language.js";
 import { replaceAddress } from "../../core/router.js";

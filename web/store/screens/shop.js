@@ -1,9 +1,9 @@
 // A shop: pictures, facts and vouchers.
 
 import { Unreachable, get, hasToken } from "../../core/api.js";
-import { revalidate, staleWhileRevalidate } from "../../core/copies.js";
+import { revalidate, staleWhileRevalidate } from "../../core/cache.js";
 import { fill, h, signalSequence, onVisible } from "../../core/dom.js";
-import { isKiosk } from "../../core/kept.js";
+import { isKiosk } from "../../core/local-storage.js";
 import { t } from "../../core/language.js";
 import { go } from "../../core/router.js";
 import { screenHeader } from "../../parts/screen-header.js";

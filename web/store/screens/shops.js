@@ -1,7 +1,7 @@
 // Shops of a type, sorted by distance, rating or number of reviews.
 
 import { get } from "../../core/api.js";
-import { staleWhileRevalidate } from "../../core/copies.js";
+import { staleWhileRevalidate } from "../../core/cache.js";
 import { fill, h, signalSequence } from "../../core/dom.js";
 import { t } from "../../core/language.js";
 import { replaceAddress } from "../../core/router.js";

@@ -1,7 +1,7 @@
 // Daily sign-in: calendar, streak and make-up days.
 
 import { Unreachable, call, get } from "../../core/api.js";
-import { setCached, invalidate, staleWhileRevalidate } from "../../core/copies.js";
+import { setCached, invalidate, staleWhileRevalidate } from "../../core/cache.js";
 import { fill, h, onVisible } from "../../core/dom.js";
 import { t } from "../../core/language.js";
 import { screenHeader } from "../../parts/screen-header.js";

@@ -1,9 +1,9 @@
 // Writing a note. The draft stays in the browser until published, and is published once.
 
 import { Refusal, Unreachable, get, isReachable, onReachable } from "../../core/api.js";
-import { invalidate } from "../../core/copies.js";
+import { invalidate } from "../../core/cache.js";
 import { fill, h } from "../../core/dom.js";
-import { isKiosk } from "../../core/kept.js";
+import { isKiosk } from "../../core/local-storage.js";
 import { t } from "../../core/language.js";
 import { address, go } from "../../core/router.js";
 import { me } from "../../core/session.js";
@@ -18,7 +18,7 @@ import { errorMessage, showToast, showError } from "../../parts/toast.js";
 import { requireLogin, redirectIfUnauthorized } from "../login-guard.js";
 import { loadDraft, deleteDraft, isEmpty, saveDraft } from "../writing/draft.js";
 import { pictures } from "../writing/pictures.js";
-import { contentOf, publish, published } from "../writing/publish.js";
+import { contentOf, publish, findPublished } from "../writing/publish.js";
 import { UnreadableImage } from "../../core/resize.js";
 
 const MAX_TITLE_LENGTH = 255;
@@ -103,7 +103,7 @@ export async function open({ root, params, signal, title: name }) {
     inside.disabled = true;
     tries = TRIES;
     try {
-      const there = await published(draft, draft.pictures.map(({ path }) => path ?? ""));
+      const there = await findPublished(draft, draft.pictures.map(({ path }) => path ?? ""));
       if (there !== undefined) {
         onPublished(there);
         return;

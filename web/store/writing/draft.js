@@ -1,11 +1,11 @@
 // Drafts of notes, stored in the browser per user until published.
 
-import { deleteBlob } from "../../core/drawer.js";
-import { saveLocal, loadLocal } from "../../core/kept.js";
+import { deleteBlob } from "../../core/blob-store.js";
+import { saveLocal, loadLocal } from "../../core/local-storage.js";
 
 /**
  * @typedef {object} DraftPicture
- * @property {string} key key in the blob store
+ * @property {string} key in the blob store
  * @property {string} [path] path on the server, once uploaded
  * @property {number} [since] upload time; the server deletes pictures without a note
  */

@@ -1,7 +1,7 @@
 // The picture editor of a draft: choosing, downscaling, uploading, sorting and removing.
 
 import { call } from "../../core/api.js";
-import { putBlob, getBlob, deleteBlob } from "../../core/drawer.js";
+import { putBlob, getBlob, deleteBlob } from "../../core/blob-store.js";
 import { fill, h } from "../../core/dom.js";
 import { t } from "../../core/language.js";
 import { upload } from "../../core/upload.js";

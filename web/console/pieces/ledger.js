@@ -1,12 +1,12 @@
-// A sale's books as an equation: what was given out is all somewhere.
+// The ledger of a sale as an equation: units supplied equal units accounted for.
 
 import { h } from "../../core/dom.js";
 import { t } from "../../core/language.js";
 import { icon } from "../../parts/icons.js";
 
 /**
- * The terms, counted one by one. An unlimited sale has neither `initial` nor `remaining`.
- * @typedef {object} Books
+ * The counted terms. Unlimited sales have neither `initial` nor `remaining`.
+ * @typedef {object} Ledger
  * @property {number} [initial]
  * @property {number} added
  * @property {number} [remaining]
@@ -19,28 +19,28 @@ import { icon } from "../../parts/icons.js";
  */
 /** @typedef {{term: string, expected: string, found: string}} Finding */
 
-/** @param {{books: Books, balances?: boolean, findings?: Finding[]}} account */
-export function books({ books: counted, balances, findings = [] }) {
-  const given = [
-    { name: t("初始", "initial"), value: counted.initial },
-    { name: t("追加", "added"), value: counted.added },
+/** @param {{books: Ledger, balances?: boolean, findings?: Finding[]}} account */
+export function ledger({ books: terms, balances, findings = [] }) {
+  const supplied = [
+    { name: t("初始", "initial"), value: terms.initial },
+    { name: t("追加", "added"), value: terms.added },
   ];
-  const found = [
-    { name: t("剩余", "remaining"), value: counted.remaining },
-    { name: t("待写入", "pending"), value: counted.pending },
-    { name: t("未支付", "unpaid"), value: counted.unpaid },
-    { name: t("已支付", "paid"), value: counted.paid },
-    { name: t("已核销", "used"), value: counted.used },
-    { name: t("退款中", "refunding"), value: counted.refunding },
-    { name: t("死信", "dead letters"), value: counted.deadLetters },
+  const accounted = [
+    { name: t("剩余", "remaining"), value: terms.remaining },
+    { name: t("待写入", "pending"), value: terms.pending },
+    { name: t("未支付", "unpaid"), value: terms.unpaid },
+    { name: t("已支付", "paid"), value: terms.paid },
+    { name: t("已核销", "used"), value: terms.used },
+    { name: t("退款中", "refunding"), value: terms.refunding },
+    { name: t("死信", "dead letters"), value: terms.deadLetters },
   ];
-  const isUnlimited = counted.initial === undefined;
+  const isUnlimited = terms.initial === undefined;
   return [
     h("div", { class: "equation" },
-      isUnlimited ? h("span", { class: "term" }, h("strong", null, "∞"), h("span", null, t("不限量", "unlimited"))) : sum(given),
+      isUnlimited ? h("span", { class: "term" }, h("strong", null, "∞"), h("span", null, t("不限量", "unlimited"))) : termList(supplied),
       h("span", { class: "equals" }, isUnlimited ? "→" : balances === false ? "≠" : "="),
-      sum(found.filter(({ value }) => value !== undefined))),
-    verdict(balances, isUnlimited, total(given), total(found)),
+      termList(accounted.filter(({ value }) => value !== undefined))),
+    balanceNotice(balances, isUnlimited, total(supplied), total(accounted)),
     findings.map(({ term, expected, found: is }) =>
       h("p", { class: "notice bad small" }, t(`${term}：应为 ${expected}，实为 ${is}`, `${term}: should be ${expected}, is ${is}`))),
   ].flat();
@@ -49,7 +49,7 @@ export function books({ books: counted, balances, findings = [] }) {
 /** @typedef {{name: string, value: number | undefined}} Term */
 
 /** @param {Term[]} terms */
-function sum(terms) {
+function termList(terms) {
   return terms.flatMap(({ name, value = 0 }, index) => [
     index > 0 && h("span", { class: "plus" }, value < 0 ? "−" : "+"),
     h("span", { class: value === 0 ? "term none" : "term" },
@@ -68,7 +68,7 @@ function total(terms) {
  * @param {string} given
  * @param {string} found
  */
-function verdict(balances, isUnlimited, given, found) {
+function balanceNotice(balances, isUnlimited, given, found) {
   if (balances === undefined) {
     return h("p", { class: "notice", role: "status" }, icon("clock"), t("账目正在变动，稍后再看。", "The books are moving just now; they are read again in a moment."));
   }

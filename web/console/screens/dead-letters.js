@@ -1,4 +1,4 @@
-// Dead letters: claims that did not become orders, and what is to become of them.
+// Dead letters: claims that could not become orders, to be replayed or voided.
 
 import { call, read } from "../../core/api.js";
 import { h } from "../../core/dom.js";
@@ -10,16 +10,16 @@ import { choice } from "../../parts/choice.js";
 import { emptyState } from "../../parts/empty-state.js";
 import { confirmAction } from "../../parts/sheet.js";
 import { showToast } from "../../parts/toast.js";
-import { countWaiting } from "../waiting.js";
-import { exactly } from "../pieces/exactly.js";
+import { refreshPendingCounts } from "../pending-counts.js";
+import { timestamp } from "../pieces/timestamp.js";
 import { heading } from "../pieces/heading.js";
 import { listing, withQuery } from "../pieces/listing.js";
 import { buyer } from "../pieces/order-columns.js";
 import { table } from "../pieces/table.js";
 
 /**
- * As `GET /ops/dead-letters` tells it.
- * @typedef {object} Letter
+ * An item of `GET /ops/dead-letters`.
+ * @typedef {object} DeadLetter
  * @property {string} order
  * @property {number} voucherId
  * @property {string} title
@@ -61,10 +61,10 @@ export function open(context) {
 }
 
 /**
- * @param {() => unknown} changed
- * @returns {import("../pieces/table.js").Column<Letter>[]}
+ * @param {() => unknown} onChange
+ * @returns {import("../pieces/table.js").Column<DeadLetter>[]}
  */
-function columns(changed) {
+function columns(onChange) {
   return [
     { title: t("订单", "Order"), cell: ({ order }) => h("span", { class: "mono" }, order) },
     { title: t("原因", "Reason"), look: "wide", cell: ({ reason, detail }) => [h("strong", null, reasonText(reason)), h("span", { class: "small quiet detail" }, detail)] },
@@ -72,32 +72,32 @@ function columns(changed) {
     { title: t("买家", "Buyer"), cell: buyer },
     { title: t("占用名额", "Holds a unit"), cell: ({ holdsUnit }) => (holdsUnit ? chip(t("占用", "Holds one"), "sale") : t("没有", "No")) },
     { title: t("次数", "Attempts"), look: "number", cell: ({ attempts }) => attempts },
-    { title: t("抢购", "Claimed"), cell: ({ claimTime }) => exactly(claimTime) },
-    { title: t("处理", "Decide"), look: "acts", cell: (letter) => acts(letter, changed) },
+    { title: t("抢购", "Claimed"), cell: ({ claimTime }) => timestamp(claimTime) },
+    { title: t("处理", "Decide"), look: "acts", cell: (letter) => actionButtons(letter, onChange) },
   ];
 }
 
 /**
- * @param {Letter} letter
- * @param {() => unknown} changed
+ * @param {DeadLetter} letter
+ * @param {() => unknown} onChange
  */
-function acts({ order, userId, state, closeTime }, changed) {
+function actionButtons({ order, userId, state, closeTime }, onChange) {
   if (state !== "OPEN") {
-    return h("span", { class: "quiet small" }, state === "REPLAYED" ? t("已重试 ", "Replayed ") : t("已作废 ", "Voided "), exactly(closeTime));
+    return h("span", { class: "quiet small" }, state === "REPLAYED" ? t("已重试 ", "Replayed ") : t("已作废 ", "Voided "), timestamp(closeTime));
   }
-  const decide = async (/** @type {string} */ what, /** @type {string} */ done) => {
-    // Several users' claims may have had one id.
-    await call("POST", `/ops/dead-letters/${order}/${what}`, { query: { user: userId } });
+  const resolve = async (/** @type {string} */ decision, /** @type {string} */ done) => {
+    // In rare cases several users' claims share an id.
+    await call("POST", `/ops/dead-letters/${order}/${decision}`, { query: { user: userId } });
     showToast(done);
-    countWaiting().catch(() => {});
-    await changed();
+    refreshPendingCounts().catch(() => {});
+    await onChange();
   };
   return [
-    button(t("重试", "Replay"), () => decide("replay", t("已成为订单", "It is an order now"))),
+    button(t("重试", "Replay"), () => resolve("replay", t("已成为订单", "It is an order now"))),
     button(t("作废", "Void"), async () => {
-      const isSure = await confirmAction(t("作废这封死信？", "Give this one up?"),
+      const isConfirmed = await confirmAction(t("作废这封死信？", "Give this one up?"),
         t("它不会再成为订单；占用的名额还给库存。", "It will never be an order; a unit that it holds goes back."), t("作废", "Give it up"), { danger: true });
-      if (isSure) await decide("void", t("已作废", "It is given up"));
+      if (isConfirmed) await resolve("void", t("已作废", "It is given up"));
     }, { look: ["danger"] }),
   ];
 }

@@ -1,7 +1,7 @@
-// What an operator does to a sale. What cannot be undone is asked about first.
+// Actions of operators on a sale. Irreversible actions need a confirmation.
 
 import { call } from "../../core/api.js";
-import { isInDoubt } from "../../core/doubt.js";
+import { isInDoubt } from "../../core/in-doubt.js";
 import { t } from "../../core/language.js";
 import { newRequestId } from "../../core/request-id.js";
 import { h } from "../../core/dom.js";
@@ -10,27 +10,27 @@ import { field } from "../../parts/field.js";
 import { confirmAction } from "../../parts/sheet.js";
 import { showToast } from "../../parts/toast.js";
 import { formSheet } from "./form.js";
-import { numberIn } from "./number-in.js";
-import { timeField, timeIn, zoneText } from "./time-field.js";
-import { Unsure } from "./unsure.js";
+import { numberValue } from "./number-value.js";
+import { timeField, timeValue, timeZoneText } from "./time-field.js";
+import { InDoubtError } from "./in-doubt-error.js";
 
 /** @typedef {import("../screens/sales.js").Sale} Sale */
 
 /**
- * The buttons that fit its state.
- * @param {() => Sale} sale as it is when one of them is pressed
- * @param {() => unknown} changed after one of them did something
+ * Returns the buttons for the sale's state.
+ * @param {() => Sale} sale returns the current sale
+ * @param {() => unknown} onChange called after an action
  */
-export function saleActs(sale, changed) {
+export function saleActions(sale, onChange) {
   const { state, paused, initial } = sale();
   const { voucherId } = sale();
   const isOver = state === "ENDED";
   return [
     !isOver && (paused
-      ? button(t("恢复", "Resume"), () => act("resume", t("秒杀已恢复", "The sale goes on")), { icon: "play", look: ["main"] })
-      : button(t("暂停", "Pause"), () => act("pause", t("秒杀已暂停", "The sale is on hold")), { icon: "pause" })),
-    initial !== undefined && !isOver && button(t("增减库存", "Change the stock"), () => restock(sale(), changed), { icon: "plus" }),
-    button(t("修改时间", "Change the times"), () => changeWindow(sale(), changed), { icon: "clock" }),
+      ? button(t("恢复", "Resume"), () => runAction("resume", t("秒杀已恢复", "The sale goes on")), { icon: "play", look: ["main"] })
+      : button(t("暂停", "Pause"), () => runAction("pause", t("秒杀已暂停", "The sale is on hold")), { icon: "pause" })),
+    initial !== undefined && !isOver && button(t("增减库存", "Change the stock"), () => restock(sale(), onChange), { icon: "plus" }),
+    button(t("修改时间", "Change the times"), () => changeWindow(sale(), onChange), { icon: "clock" }),
     !isOver && button(t("立即结束", "End it now"), end, { icon: "stop", look: ["danger"] }),
   ];
 
@@ -38,32 +38,35 @@ export function saleActs(sale, changed) {
    * @param {string} what
    * @param {string} done
    */
-  async function act(what, done) {
+  async function runAction(what, done) {
     await call("POST", `/ops/sales/${voucherId}/${what}`);
     showToast(done);
-    await changed();
+    await onChange();
   }
 
   async function end() {
-    const isSure = await confirmAction(t("立即结束这场秒杀？", "End this sale now?"),
+    const isConfirmed = await confirmAction(t("立即结束这场秒杀？", "End this sale now?"),
       t("之后没有人能再抢，结束时间改为现在。已有的订单不受影响。", "Nobody can buy after that; its end becomes now. Orders there are stay."), t("结束秒杀", "End the sale"), { danger: true });
-    if (isSure) await act("end", t("秒杀已结束", "The sale is over"));
+    if (isConfirmed) await runAction("end", t("秒杀已结束", "The sale is over"));
   }
 }
 
-/** What was asked for and got no answer, by sale and number: under the same name it is not done twice. @type {Map<number, Map<number, string>>} */
+/**
+ * Stock changes in doubt by sale and amount, with their idempotency keys.
+ * @type {Map<number, Map<number, string>>}
+ */
 const unanswered = new Map();
 
 /**
  * @param {Sale} sale
- * @param {() => unknown} changed
+ * @param {() => unknown} onChange
  */
-function restock({ voucherId, left = 0 }, changed) {
+function restock({ voucherId, left = 0 }, onChange) {
   const lost = unanswered.get(voucherId) ?? new Map();
   const before = [...lost.keys()];
   const add = field(t("增加多少（负数为收回）", "How many to add; negative takes away"), "input", { type: "number", step: 1, required: true, placeholder: "100", value: before.at(-1) });
   return formSheet(t("增减库存", "Change the stock"), [{ field: add, names: ["库存", "add", "stock"] }], t("确定", "Change it"), async () => {
-    const by = numberIn(add.input) ?? 0;
+    const by = numberValue(add.input) ?? 0;
     if (by === 0) {
       add.wrong(t("0 不改变什么", "0 changes nothing"));
       return false;
@@ -72,36 +75,36 @@ function restock({ voucherId, left = 0 }, changed) {
     const data = await call("POST", `/ops/sales/${voucherId}/stock`, { body: { add: by, requestId: request } }).then((answer) => answer.data, (error) => {
       if (!isInDoubt(error)) throw error;
       unanswered.set(voucherId, lost.set(by, request));
-      throw new Unsure(error, unansweredText(by));
+      throw new InDoubtError(error, inDoubtText(by));
     });
     lost.delete(by);
     showToast(data.by < 0 ? t(`收回了 ${-data.by} 份`, `Units taken away: ${-data.by}`) : t(`增加了 ${data.by} 份`, `Units added: ${data.by}`));
-    await changed();
+    await onChange();
     return true;
-  }, { before: [...before.map((by) => h("p", { class: "notice bad" }, unansweredText(by))), h("p", { class: "quiet" }, t(`现在剩 ${left} 份。最多收回没人抢到的。`, `${left} are left now. Only what nobody holds can be taken away.`))] });
+  }, { before: [...before.map((by) => h("p", { class: "notice bad" }, inDoubtText(by))), h("p", { class: "quiet" }, t(`现在剩 ${left} 份。最多收回没人抢到的。`, `${left} are left now. Only what nobody holds can be taken away.`))] });
 }
 
 /** @param {number} by */
-function unansweredText(by) {
+function inDoubtText(by) {
   return t(`不确定 ${by} 份有没有加上。再按一次没关系：数目不变就不会加两次。`,
     `It is not certain that ${by} were added. Pressing again is safe: the same number is not added twice.`);
 }
 
 /**
  * @param {Sale} sale
- * @param {() => unknown} changed
+ * @param {() => unknown} onChange
  */
-async function changeWindow({ voucherId, beginTime, endTime }, changed) {
+async function changeWindow({ voucherId, beginTime, endTime }, onChange) {
   const begin = timeField(t("开始时间", "Begins"), beginTime);
   const end = timeField(t("结束时间", "Ends"), endTime);
   const zone = h("p", { class: "quiet small" });
-  zoneText().then((text) => (zone.textContent = text), () => {});
+  timeZoneText().then((text) => (zone.textContent = text), () => {});
   await formSheet(t("修改时间", "Change the times"), [
     { field: begin, names: ["开始时间", "beginTime"] },
     { field: end, names: ["结束时间", "endTime"] },
   ], t("保存", "Save"), async () => {
-    await call("PUT", `/ops/sales/${voucherId}`, { body: { beginTime: timeIn(begin.input), endTime: timeIn(end.input) } });
+    await call("PUT", `/ops/sales/${voucherId}`, { body: { beginTime: timeValue(begin.input), endTime: timeValue(end.input) } });
     showToast(t("时间已修改", "The times are changed"));
-    await changed();
+    await onChange();
   }, { before: [zone] });
 }

@@ -1,4 +1,4 @@
-// An address that leads nowhere.
+// The screen of unknown addresses.
 
 import { h } from "../../core/dom.js";
 import { t } from "../../core/language.js";

@@ -1,11 +1,11 @@
-// A time of the mall, which comes as wall-clock text of its zone (`2026-11-21T10:09:17`): to the second, as a ledger has it.
+// Local timestamps of the server (`2026-11-21T10:09:17`), shown to the second.
 
 import { h } from "../../core/dom.js";
 
 /**
- * Without one, a dash.
+ * Shows a dash for a missing time.
  * @param {string | undefined} text
  */
-export function exactly(text) {
+export function timestamp(text) {
   return text ? h("time", { datetime: text, class: "exactly" }, text.replace("T", " ")) : "—";
 }

@@ -1,6 +1,6 @@
 // The colour scheme, light or dark: the user's choice, or else the system's.
 
-import { saveLocal, loadLocal } from "./kept.js";
+import { saveLocal, loadLocal } from "./local-storage.js";
 
 /** @typedef {"light" | "dark" | "system"} ColorScheme */
 

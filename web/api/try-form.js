@@ -1,86 +1,86 @@
-// A form to try a call, and what the mall answers, to the last digit.
+// A form to try a call, with the unmodified response.
 
 import { rawRequest } from "../core/api.js";
 import { h } from "../core/dom.js";
 import { t, language } from "../core/language.js";
 import { whileBusy } from "../parts/button.js";
 import { field } from "../parts/field.js";
-import { exampleOf } from "./document.js";
+import { exampleValue } from "./document.js";
 import { token } from "./token.js";
 
 /** @typedef {import("./document.js").Parameter} Parameter */
-/** @typedef {Parameter & {input: HTMLInputElement}} Filled */
+/** @typedef {Parameter & {input: HTMLInputElement}} ParameterInput */
 
 /**
  * @param {{path: string, method: string, parameters: Parameter[], kind: string | undefined, schema: import("./document.js").Schema}} call
- * `kind`: of its body
+ * `kind`: content type of the body
  */
-export function trial({ path, method, parameters, kind, schema }) {
+export function tryForm({ path, method, parameters, kind, schema }) {
   const inputs = parameters.map((parameter) => {
     const { name, required, schema: type } = parameter;
     const made = field(name, "input", {
       required, spellcheck: "false", autocapitalize: "off", class: "mono",
-      placeholder: type.examples?.[0] ?? type.anyOf?.[0].examples?.[0] ?? "", value: required ? type.examples?.[0] ?? exampleOf(type) : "",
+      placeholder: type.examples?.[0] ?? type.anyOf?.[0].examples?.[0] ?? "", value: required ? type.examples?.[0] ?? exampleValue(type) : "",
     });
     return { ...parameter, root: made.root, input: made.input };
   });
   const body = kind === "application/json" ? jsonBody(schema) : kind === "multipart/form-data" ? fileBody(schema) : null;
   const send = h("button", { class: "button main", type: "submit" }, t("发送", "Send"));
-  const said = h("pre", { class: "all", hidden: true, role: "status", tabindex: 0 });
+  const output = h("pre", { class: "all", hidden: true, role: "status", tabindex: 0 });
   return h("form", { class: "trial", onsubmit: (/** @type {Event} */ event) => {
     event.preventDefault();
-    whileBusy(send, sent);
-  } }, inputs.map(({ root }) => root), body?.root, h("div", { class: "all" }, send), said);
+    whileBusy(send, sendRequest);
+  } }, inputs.map(({ root }) => root), body?.root, h("div", { class: "all" }, send), output);
 
-  async function sent() {
-    said.hidden = false;
-    said.textContent = t("发送中…", "Sending…");
+  async function sendRequest() {
+    output.hidden = false;
+    output.textContent = t("发送中…", "Sending…");
     const began = performance.now();
     try {
-      const { status, text } = await rawRequest(method.toUpperCase(), addressOf(path, inputs), { headers: headersOf(inputs, kind), body: body?.read() });
-      const took = Math.round(performance.now() - began);
-      said.textContent = `${t("状态", "Status")} ${status} · ${took} ${t("毫秒", "ms")}\n${pretty(text)}`;
-      if (path === "/user/login") useToken(text);
+      const { status, text } = await rawRequest(method.toUpperCase(), requestPath(path, inputs), { headers: requestHeaders(inputs, kind), body: body?.read() });
+      const durationMs = Math.round(performance.now() - began);
+      output.textContent = `${t("状态", "Status")} ${status} · ${durationMs} ${t("毫秒", "ms")}\n${indentJson(text)}`;
+      if (path === "/user/login") adoptToken(text);
     } catch (error) {
-      said.textContent = `${t("没有应答", "No answer")}: ${error instanceof Error ? error.message : error}`;
+      output.textContent = `${t("没有应答", "No answer")}: ${error instanceof Error ? error.message : error}`;
     }
   }
 }
 
 /**
  * @param {string} path
- * @param {Filled[]} inputs
+ * @param {ParameterInput[]} inputs
  */
-function addressOf(path, inputs) {
-  const place = of(inputs, "path").reduce((at, { name, input }) => at.replace(`{${name}}`, encodeURIComponent(input.value)), path);
-  const query = new URLSearchParams(of(inputs, "query").map(({ name, input }) => [name, input.value])).toString();
+function requestPath(path, inputs) {
+  const place = valuesIn(inputs, "path").reduce((at, { name, input }) => at.replace(`{${name}}`, encodeURIComponent(input.value)), path);
+  const query = new URLSearchParams(valuesIn(inputs, "query").map(({ name, input }) => [name, input.value])).toString();
   return place + (query && `?${query}`);
 }
 
 /**
- * @param {Filled[]} inputs
+ * @param {ParameterInput[]} inputs
  * @param {string} [kind] of the body
  */
-function headersOf(inputs, kind) {
-  const headers = Object.fromEntries(of(inputs, "header").map(({ name, input }) => [name, input.value]));
+function requestHeaders(inputs, kind) {
+  const headers = Object.fromEntries(valuesIn(inputs, "header").map(({ name, input }) => [name, input.value]));
   headers["accept-language"] = language();
   if (token.input.value.trim()) headers.authorization = token.input.value.trim();
-  // Of a form with a file, the browser itself says what it is.
+  // The browser sets the content type of multipart bodies.
   if (kind === "application/json") headers["content-type"] = kind;
   return headers;
 }
 
 /**
- * @param {Filled[]} inputs
+ * @param {ParameterInput[]} inputs
  * @param {Parameter["in"]} place
  */
-function of(inputs, place) {
+function valuesIn(inputs, place) {
   return inputs.filter(({ in: at, input }) => at === place && input.value !== "");
 }
 
 /** @param {import("./document.js").Schema} schema */
 function jsonBody(schema) {
-  const { root, input } = field(t("请求体", "Body"), "textarea", { spellcheck: "false", class: "mono", rows: 8 }, JSON.stringify(exampleOf(schema), null, 2));
+  const { root, input } = field(t("请求体", "Body"), "textarea", { spellcheck: "false", class: "mono", rows: 8 }, JSON.stringify(exampleValue(schema), null, 2));
   root.classList.add("all");
   return { root, read: () => input.value };
 }
@@ -100,8 +100,8 @@ function fileBody(schema) {
   };
 }
 
-/** @param {string} text an answer of the log-in */
-function useToken(text) {
+/** @param {string} text response of a login */
+function adoptToken(text) {
   const { success, data } = JSON.parse(text);
   if (!success) return;
   token.input.value = data;
@@ -109,10 +109,10 @@ function useToken(text) {
 }
 
 /**
- * Broken into lines, without reading the numbers: an order's id would be rounded.
+ * Indents JSON without parsing: parsing would round 64-bit ids.
  * @param {string} text
  */
-function pretty(text) {
+function indentJson(text) {
   let depth = 0;
   const line = () => `\n${"  ".repeat(depth)}`;
   return text.replace(/"(?:[^"\\]|\\.)*"|[{}[\],:]/g, (piece) => {

@@ -1,16 +1,16 @@
-// What is typed while no field has the focus: a scanner's code, mostly.
+// Typing while no field has the focus, mostly by barcode scanners.
 
 /**
- * Told before such a key does anything: a field that gets the focus now receives it.
+ * Called before the key takes effect: a field focused by the listener receives the key.
  * @param {AbortSignal} signal
- * @param {() => void} what
+ * @param {() => void} listener
  */
-export function onStrayTyping(signal, what) {
+export function onUnfocusedTyping(signal, listener) {
   document.addEventListener("keydown", (event) => {
     const { key, ctrlKey, altKey, metaKey, target } = event;
     const isPrinted = key.length === 1 && key !== " " && !ctrlKey && !altKey && !metaKey;
     if (!isPrinted || isField(target) || document.querySelector("dialog[open]")) return;
-    what();
+    listener();
   }, { signal });
 }
 

@@ -1,13 +1,13 @@
-// What the API says in one word, in the reader's.
+// Labels of the API's codes.
 
 import { t } from "../core/language.js";
 import { chip } from "../parts/chip.js";
 
 /**
  * @param {string} state of a sale
- * @param {boolean} [paused] which the state does not say of a sale that has not begun
+ * @param {boolean} [paused] reported separately for a sale that has not opened
  */
-export function saleState(state, paused = false) {
+export function saleStateChip(state, paused = false) {
   switch (state) {
     case "NOT_OPEN": return paused ? chip(t("未开始 · 已暂停", "Not open yet · on hold"), "sale") : chip(t("未开始", "Not open yet"), "accent");
     case "OPEN": return chip(t("进行中", "On"), "good");
@@ -18,7 +18,7 @@ export function saleState(state, paused = false) {
   }
 }
 
-/** Statuses of orders, as the record has them. */
+/** Statuses of persisted orders. */
 export const ORDER_STATUSES = [1, 2, 3, 4, 5, 6];
 
 /** @param {number} status of an order */
@@ -31,14 +31,14 @@ export function orderStatusText(status) {
 }
 
 /** @param {number} status of an order */
-export function orderStatus(status) {
+export function orderStatusChip(status) {
   /** @type {("" | "sale" | "accent" | "good")[]} */
   const looks = ["", "sale", "accent", "good", "", "sale", ""];
   return chip(orderStatusText(status), looks[status] ?? "");
 }
 
 /** @param {number} status of a voucher */
-export function shelfStatus(status) {
+export function listingStatusChip(status) {
   switch (status) {
     case 1: return chip(t("在架", "On the shelf"), "good");
     case 2: return chip(t("下架", "Off the shelf"));
@@ -46,7 +46,7 @@ export function shelfStatus(status) {
   }
 }
 
-/** @param {string} code why a claim was refused, as the metrics name it */
+/** @param {string} code refusal of a claim, as named in the metrics */
 export function refusalText(code) {
   switch (code) {
     case "sold_out": return t("已抢光", "Sold out");
@@ -66,7 +66,7 @@ export function refusalText(code) {
   }
 }
 
-/** @param {string} payment how orders are paid for */
+/** @param {string} payment method */
 export function paymentText(payment) {
   switch (payment) {
     case "none": return t("无需支付", "none");
@@ -75,7 +75,7 @@ export function paymentText(payment) {
   }
 }
 
-/** @param {string} durability what an answer is worth */
+/** @param {string} durability durability of confirmed claims */
 export function durabilityText(durability) {
   switch (durability) {
     case "power": return t("断电不丢", "survives a power cut");
@@ -86,8 +86,8 @@ export function durabilityText(durability) {
   }
 }
 
-/** @param {string} name of what the mall rests on */
-export function partText(name) {
+/** @param {string} name of a dependency */
+export function dependencyText(name) {
   switch (name) {
     case "disk": return t("磁盘", "Disk");
     case "order log": return t("订单日志", "Order log");

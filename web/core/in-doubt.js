@@ -1,7 +1,7 @@
 // Requests in doubt: no response arrived, but the server may have processed them.
 
 import { Refusal, Unreachable } from "./api.js";
-import { delay } from "./moments.js";
+import { delay } from "./server-time.js";
 
 /** The server aborts every call after this time; the outcome is final by then. */
 const DECIDED_AFTER_MS = 2_000;

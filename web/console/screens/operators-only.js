@@ -1,4 +1,4 @@
-// For somebody who is logged in and is no operator: how one becomes one.
+// The screen for customers: how to become an operator.
 
 import { h } from "../../core/dom.js";
 import { t } from "../../core/language.js";
@@ -7,8 +7,8 @@ import { cachedMe, logOut } from "../../core/session.js";
 import { button } from "../../parts/button.js";
 import { icon } from "../../parts/icons.js";
 import { languageSwitch } from "../../parts/language-switch.js";
-import { forgetTyped } from "../pieces/typed.js";
-import { forgetStanding } from "../standing.js";
+import { clearFormDrafts } from "../pieces/form-draft.js";
+import { resetAccess } from "../access.js";
 
 /** @param {import("../../core/router.js").ScreenContext} context */
 export function open({ root, title }) {
@@ -21,17 +21,17 @@ export function open({ root, title }) {
     h("pre", { class: "command" }, `mallbox user grant ${t("手机号", "PHONE")}`),
     h("p", { class: "quiet small" }, t("填上您登录用的手机号。权限立即生效，不必重新登录。", "With the phone number that you log in with. It counts at once; there is no need to log in again.")),
     h("div", { class: "row wrap" },
-      button(t("已授权，再看一次", "Done, look again"), again, { look: ["main"] }),
-      button(t("换个账号", "Another account"), another)),
+      button(t("已授权，再看一次", "Done, look again"), recheck, { look: ["main"] }),
+      button(t("换个账号", "Another account"), switchAccount)),
     h("div", null, languageSwitch())));
 
-  function again() {
-    forgetStanding();
+  function recheck() {
+    resetAccess();
     reopen();
   }
 
-  function another() {
-    forgetTyped();
+  function switchAccount() {
+    clearFormDrafts();
     return logOut();
   }
 }

@@ -1,33 +1,36 @@
-// The stock of each sale that is on, draining.
+// The stock of each open sale, updated live.
 
 import { fill, h } from "../../core/dom.js";
 import { t } from "../../core/language.js";
 import { emptyState } from "../../parts/empty-state.js";
 import { meter } from "../../parts/meter.js";
 import { skeletons } from "../../parts/skeleton.js";
-import { saleState } from "../names.js";
+import { saleStateChip } from "../labels.js";
 
-/** @typedef {import("../figures.js").SaleFigures} SaleFigures */
+/** @typedef {import("../live-metrics.js").SaleMetrics} SaleFigures */
 
-/** @returns {{root: HTMLElement, show: (sales: SaleFigures[] | undefined) => void}} `undefined`: they cannot be read at present */
-export function drains() {
+/**
+ * @returns {{root: HTMLElement, show: (sales: SaleFigures[] | undefined) => void}} `undefined`: currently
+ * unreadable
+ */
+export function saleStocks() {
   const list = h("ul", { class: "drains" }, skeletons(2, "3.5rem").map((box) => h("li", null, box)));
-  const unread = h("p", { class: "notice bad", role: "status", hidden: true });
-  const root = h("div", { class: "stack" }, unread, list);
-  /** @type {Map<number, ReturnType<typeof drain>> | undefined} nothing before the figures came */
-  let drawn;
+  const errorNotice = h("p", { class: "notice bad", role: "status", hidden: true });
+  const root = h("div", { class: "stack" }, errorNotice, list);
+  /** @type {Map<number, ReturnType<typeof saleStock>> | undefined} undefined before the first sample */
+  let rows;
   return {
     root,
     show: (sales) => {
       list.classList.toggle("old", !sales);
-      if (unread.hidden === !sales) {
-        unread.hidden = !!sales;
-        unread.textContent = sales ? "" : t("现在读不到秒杀。", "The sales cannot be read now.");
+      if (errorNotice.hidden === !sales) {
+        errorNotice.hidden = !!sales;
+        errorNotice.textContent = sales ? "" : t("现在读不到秒杀。", "The sales cannot be read now.");
       }
       if (!sales) return;
-      const next = new Map(sales.map((sale) => [sale.voucherId, drawn?.get(sale.voucherId) ?? drain(sale)]));
-      const isSame = drawn && String([...next.keys()]) === String([...drawn.keys()]);
-      drawn = next;
+      const next = new Map(sales.map((sale) => [sale.voucherId, rows?.get(sale.voucherId) ?? saleStock(sale)]));
+      const isSame = rows && String([...next.keys()]) === String([...rows.keys()]);
+      rows = next;
       if (!isSame) {
         fill(list, next.size > 0 ? [...next.values()].map((one) => one.root)
           : h("li", null, emptyState("bolt", t("现在没有进行中的秒杀。", "No sale is on right now."))));
@@ -38,7 +41,7 @@ export function drains() {
 }
 
 /** @param {SaleFigures} sale */
-function drain({ voucherId, title }) {
+function saleStock({ voucherId, title }) {
   const bar = meter(t(`${title}的剩余库存`, `Units left of ${title}`));
   const state = h("span");
   const left = h("span", { class: "number" });
@@ -50,18 +53,18 @@ function drain({ voucherId, title }) {
     /** @param {SaleFigures} sale */
     show: (sale) => {
       name.textContent = sale.title;
-      fill(state, saleState(sale.state));
+      fill(state, saleStateChip(sale.state));
       const isUnlimited = sale.stock < 0;
       bar.root.hidden = isUnlimited;
-      bar.show(sale.stock, sale.units, leftText(sale));
-      left.textContent = leftText(sale);
+      bar.show(sale.stock, sale.units, stockText(sale));
+      left.textContent = stockText(sale);
     },
   };
 }
 
 /** @param {{stock: number, units: number, taken: number}} sale */
-export function leftText({ stock, units, taken }) {
+export function stockText({ stock, units, taken }) {
   if (stock < 0) return t(`不限量，已抢 ${taken.toLocaleString()}`, `unlimited, ${taken.toLocaleString()} taken`);
-  const [left, whole] = [stock, units].map((count) => count.toLocaleString());
-  return t(`剩 ${left} / ${whole}，已抢 ${taken.toLocaleString()}`, `${left} of ${whole} left, ${taken.toLocaleString()} taken`);
+  const [left, total] = [stock, units].map((count) => count.toLocaleString());
+  return t(`剩 ${left} / ${total}，已抢 ${taken.toLocaleString()}`, `${left} of ${total} left, ${taken.toLocaleString()} taken`);
 }
