@@ -27,11 +27,11 @@ fn redemption_whose_answer_is_lost_counts_once() {
     page.cut("/use");
     page.button("核销").click();
     page.was_cut();
-    page.sees("还没有核销");
+    page.sees("尚未核销");
     page.lose_answer("/use");
     page.button("核销").click();
     page.was_cut();
-    page.sees("回答在路上丢了，但核销成功了");
+    page.sees("没有收到响应，但核销已成功");
 
     let other = buy(&mall, BEN, RUNNING);
     pay(&mall, BEN, &other);

@@ -39,7 +39,7 @@ function explanationOf(operation) {
 function accessText(operation) {
   if (/** @type {any} */ (operation)["x-role"] === "operator") return t("需商家", "operator");
   const needsToken = operation.security.length > 0 && operation.security.every((way) => way.token);
-  return needsToken && t("需登录", "log-in");
+  return needsToken && t("需登录", "login");
 }
 
 /** @param {Call} call */
@@ -53,7 +53,7 @@ function callContent({ path, method, operation }) {
     explanation && h("p", null, explanation.replaceAll("`", "")),
     parameters.length > 0 && [h("h3", null, t("参数", "Parameters")), table(parameters.map(parameterRow))],
     content && [h("h3", null, t("请求体", "Body")), table(schemaRows(resolveRef(content.schema)))],
-    h("h3", null, t("应答", "Answers")), table(Object.entries(responses).map(responseRow)),
+    h("h3", null, t("响应", "Responses")), table(Object.entries(responses).map(responseRow)),
     example && Object.keys(example).length > 0 && [h("h3", null, t("示例", "Example")), h("pre", { tabindex: 0 }, JSON.stringify(example, null, 2))],
     h("h3", null, t("试一试", "Try it")), tryForm({ path, method, parameters, kind, schema: content?.schema }));
 }

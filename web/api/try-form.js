@@ -42,7 +42,7 @@ export function tryForm({ path, method, parameters, kind, schema }) {
       output.textContent = `${t("状态", "Status")} ${status} · ${durationMs} ${t("毫秒", "ms")}\n${indentJson(text)}`;
       if (path === "/user/login") adoptToken(text);
     } catch (error) {
-      output.textContent = `${t("没有应答", "No answer")}: ${error instanceof Error ? error.message : error}`;
+      output.textContent = `${t("没有响应", "No response")}: ${error instanceof Error ? error.message : error}`;
     }
   }
 }

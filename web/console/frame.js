@@ -75,9 +75,9 @@ export function updateHealth(rail) {
 /** @returns {[string, string]} */
 function health() {
   const metrics = latestMetrics();
-  if (metricsStreamState() === "lost") return ["bad", t("数据中断，重连中", "No figures; trying again")];
+  if (metricsStreamState() === "lost") return ["bad", t("数据中断，重连中", "Disconnected; reconnecting")];
   if (!metrics) return ["", ""];
-  return metrics.ready ? ["good", t("运行正常", "All is well")] : ["bad", t("有故障", "In trouble")];
+  return metrics.ready ? ["good", t("运行正常", "Healthy")] : ["bad", t("有故障", "Unhealthy")];
 }
 
 /**
@@ -109,7 +109,7 @@ export function updateBadges(place) {
     const waits = /** @type {"deadLetters" | "reports" | "all"} */ (badgeElement.dataset.waits);
     const count = waits === "all" ? total : now?.[waits] ?? 0;
     badgeElement.hidden = count === 0;
-    fill(badgeElement, h("span", { class: waits === "all" ? "unseen" : "" }, count), h("span", { class: "unseen" }, t(" 项待处理", " waiting")));
+    fill(badgeElement, h("span", { class: waits === "all" ? "unseen" : "" }, count), h("span", { class: "unseen" }, t(" 项待处理", " pending")));
   }
 }
 

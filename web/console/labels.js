@@ -9,11 +9,11 @@ import { chip } from "../parts/chip.js";
  */
 export function saleStateChip(state, paused = false) {
   switch (state) {
-    case "NOT_OPEN": return paused ? chip(t("未开始 · 已暂停", "Not open yet · on hold"), "sale") : chip(t("未开始", "Not open yet"), "accent");
-    case "OPEN": return chip(t("进行中", "On"), "good");
-    case "PAUSED": return chip(t("已暂停", "On hold"), "sale");
+    case "NOT_OPEN": return paused ? chip(t("未开始 · 已暂停", "Not open yet · paused"), "sale") : chip(t("未开始", "Not open yet"), "accent");
+    case "OPEN": return chip(t("进行中", "Open"), "good");
+    case "PAUSED": return chip(t("已暂停", "Paused"), "sale");
     case "SOLD_OUT": return chip(t("已售罄", "Sold out"));
-    case "ENDED": return chip(t("已结束", "Over"));
+    case "ENDED": return chip(t("已结束", "Ended"));
     default: return chip(state);
   }
 }
@@ -24,8 +24,8 @@ export const ORDER_STATUSES = [1, 2, 3, 4, 5, 6];
 /** @param {number} status of an order */
 export function orderStatusText(status) {
   const names = [
-    t("入库中", "Being written"), t("未支付", "Unpaid"), t("已支付", "Paid"), t("已核销", "Used"),
-    t("已取消", "Cancelled"), t("退款中", "Being refunded"), t("已退款", "Refunded"),
+    t("入库中", "Processing"), t("未支付", "Unpaid"), t("已支付", "Paid"), t("已核销", "Used"),
+    t("已取消", "Cancelled"), t("退款中", "Refunding"), t("已退款", "Refunded"),
   ];
   return names[status] ?? String(status);
 }
@@ -40,8 +40,8 @@ export function orderStatusChip(status) {
 /** @param {number} status of a voucher */
 export function listingStatusChip(status) {
   switch (status) {
-    case 1: return chip(t("在架", "On the shelf"), "good");
-    case 2: return chip(t("下架", "Off the shelf"));
+    case 1: return chip(t("在架", "Listed"), "good");
+    case 2: return chip(t("下架", "Unlisted"));
     default: return chip(t("已过期", "Expired"));
   }
 }
@@ -50,16 +50,16 @@ export function listingStatusChip(status) {
 export function refusalText(code) {
   switch (code) {
     case "sold_out": return t("已抢光", "Sold out");
-    case "already_bought": return t("已抢过", "Bought already");
-    case "rate_limited": return t("太频繁", "Too often");
+    case "already_bought": return t("已抢过", "Already bought");
+    case "rate_limited": return t("太频繁", "Rate limited");
     case "not_logged_in": return t("未登录", "Not logged in");
     case "not_open": return t("未开始", "Not open yet");
-    case "ended": return t("已结束", "Over");
-    case "paused": return t("已暂停", "On hold");
+    case "ended": return t("已结束", "Ended");
+    case "paused": return t("已暂停", "Paused");
     case "unknown_sale": return t("没有这场秒杀", "No such sale");
     case "level_too_low": return t("等级不够", "Level too low");
     case "busy": return t("繁忙", "Busy");
-    case "unavailable": return t("存储故障", "Store in trouble");
+    case "unavailable": return t("存储故障", "Storage unavailable");
     case "disk_full": return t("磁盘已满", "Disk full");
     case "other": return t("其他", "Other");
     default: return code;
@@ -78,10 +78,10 @@ export function paymentText(payment) {
 /** @param {string} durability durability of confirmed claims */
 export function durabilityText(durability) {
   switch (durability) {
-    case "power": return t("断电不丢", "survives a power cut");
-    case "process": return t("进程崩溃不丢", "survives a crash of the process");
-    case "memory": return t("只在内存", "in memory alone");
-    case "relaxed": return t("每200毫秒落盘", "written every 200 ms");
+    case "power": return t("断电不丢", "survives power loss");
+    case "process": return t("进程崩溃不丢", "survives a process crash");
+    case "memory": return t("只在内存", "in memory only");
+    case "relaxed": return t("每200毫秒落盘", "flushed every 200 ms");
     default: return durability;
   }
 }

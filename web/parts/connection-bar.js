@@ -10,8 +10,8 @@ export function connectionBar() {
   const bar = h("p", { class: "connection", role: "alert", hidden: true });
   onReachable(() => {
     bar.hidden = isReachable();
-    bar.textContent = t("连接断开了，正在重试…已完成的不会丢失。", "The connection is lost; trying again… What was done is kept.");
-    if (isReachable()) showToast(t("已重新连接", "Connected again"));
+    bar.textContent = t("连接断开了，正在重试…已完成的不会丢失。", "Connection lost. Reconnecting… Completed actions are safe.");
+    if (isReachable()) showToast(t("已重新连接", "Reconnected"));
   });
   return bar;
 }

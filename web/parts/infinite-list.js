@@ -118,7 +118,7 @@ export function infiniteList({ name: cacheKey, load, draw: renderItem, key, none
     sentinelObserver.observe(foot);
     if (!state.isComplete) fill(foot, state.items.length > 0 && placeholders(1));
     else if (state.items.length === 0) fill(foot, renderEmpty());
-    else fill(foot, h("p", { class: "quiet small endless-end" }, t("没有更多了", "That is all")));
+    else fill(foot, h("p", { class: "quiet small endless-end" }, t("没有更多了", "No more items")));
   }
 
   async function retry() {

@@ -12,7 +12,7 @@ import { icon } from "./icons.js";
 export function keypad(inputs, signal) {
   /** @param {string} digit */
   const keyButton = (digit) => h("button", { type: "button", class: "button", onclick: () => edit((text) => text + digit) }, digit);
-  const root = h("div", { class: "keypad", role: "group", "aria-label": t("数字键盘", "Digits") }, [..."123456789"].map(keyButton),
+  const root = h("div", { class: "keypad", role: "group", "aria-label": t("数字键盘", "Keypad") }, [..."123456789"].map(keyButton),
     h("button", { type: "button", class: "button", onclick: () => edit(() => "") }, t("清空", "Clear")), keyButton("0"),
     h("button", { type: "button", class: "button", "aria-label": t("删除", "Delete"), onclick: () => edit((text) => text.slice(0, -1)) }, icon("back")));
   // Keeps the focus in the input.

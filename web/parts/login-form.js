@@ -27,8 +27,8 @@ const FIELD_OF_REFUSAL = { PHONE_INVALID: "phone", CODE_TOO_SOON: "secret", CODE
  * @returns {{phone: string, way: LoginMethod}}
  */
 function loadDraft() {
-  const draft = /** @type {{phone: string, way: LoginMethod} | undefined} */ (getCached("log-in")) ?? { phone: "", way: "code" };
-  setCached("log-in", draft);
+  const draft = /** @type {{phone: string, way: LoginMethod} | undefined} */ (getCached("login")) ?? { phone: "", way: "code" };
+  setCached("login", draft);
   return draft;
 }
 
@@ -66,8 +66,8 @@ export function logInForm({ done: onLogin, signal, phone: initialPhone = "" }) {
 
   function methodChoice() {
     /** @type {{value: LoginMethod, text: string}[]} */
-    const options = [{ value: "code", text: t("验证码", "By code") }, { value: "password", text: t("密码", "By password") }];
-    return choice(t("登录方式", "How to log in"), options, draft.way, showMethod);
+    const options = [{ value: "code", text: t("验证码", "Use a code") }, { value: "password", text: t("密码", "Use a password") }];
+    return choice(t("登录方式", "Login method"), options, draft.way, showMethod);
   }
 
   /** @param {LoginMethod} way */
@@ -80,7 +80,7 @@ export function logInForm({ done: onLogin, signal, phone: initialPhone = "" }) {
   /** Returns the phone number if valid; shows an error otherwise. */
   function validPhone() {
     const isRight = PHONE.test(draft.phone);
-    phone.wrong(isRight ? "" : t("请输入11位手机号", "Please enter the 11 digits of a mobile number"));
+    phone.wrong(isRight ? "" : t("请输入11位手机号", "Enter an 11-digit mobile number"));
     return isRight ? draft.phone : null;
   }
 
@@ -118,7 +118,7 @@ export function logInForm({ done: onLogin, signal, phone: initialPhone = "" }) {
 /** @returns {SecretField} */
 function passwordField() {
   const base = field(t("密码", "Password"), "input", { type: "password", autocomplete: "current-password", required: true });
-  return { ...base, missing: t("请输入密码", "Please enter your password") };
+  return { ...base, missing: t("请输入密码", "Enter your password") };
 }
 
 /**
@@ -133,7 +133,7 @@ function codeField(phone, validPhone, signal) {
   const inputRow = h("div", { class: "row" });
   base.input.replaceWith(inputRow);
   inputRow.append(base.input, sendCodeButton);
-  const more = h("div", { hidden: true }, button(t("演示：填入收到的验证码", "Demo: fill in the code that came"), fillFromInbox, { look: ["bare"] }));
+  const more = h("div", { hidden: true }, button(t("演示：填入收到的验证码", "Demo: fill in the received code"), fillFromInbox, { look: ["bare"] }));
   readiness().then(({ inbox }) => (more.hidden = !inbox), () => {});
   updateButton();
   repeatWhileVisible(500, signal, updateButton);
@@ -142,7 +142,7 @@ function codeField(phone, validPhone, signal) {
     const left = msUntil(resendAt.get(phone()) ?? 0);
     sendCodeButton.disabled = left > 0;
     sendCodeButton.textContent = left > 0
-      ? t(`${Math.ceil(left / 1000)} 秒后重发`, `Again in ${Math.ceil(left / 1000)} s`)
+      ? t(`${Math.ceil(left / 1000)} 秒后重发`, `Resend in ${Math.ceil(left / 1000)} s`)
       : t("获取验证码", "Send code");
   }
 
@@ -160,7 +160,7 @@ function codeField(phone, validPhone, signal) {
     updateButton();
     base.wrong("");
     base.input.focus();
-    showToast(t("验证码已发送", "The code is on its way"));
+    showToast(t("验证码已发送", "Code sent"));
   }
 
   async function fillFromInbox() {
@@ -171,5 +171,5 @@ function codeField(phone, validPhone, signal) {
     base.input.focus();
   }
 
-  return { ...base, more, missing: t("请输入验证码", "Please enter the code") };
+  return { ...base, more, missing: t("请输入验证码", "Enter the code") };
 }

@@ -24,7 +24,7 @@ export function shopPicker(label, signal, { chosen, choose: onChoose = () => {},
   const list = h("ul", { class: "options", role: "listbox", id, "aria-label": label, hidden: true });
   const base = field(label, "input", {
     type: "search", role: "combobox", autocomplete: "off", "aria-expanded": "false", "aria-controls": id, "aria-autocomplete": "list",
-    value: chosen?.name, required, placeholder: t("店名里的几个字", "Part of its name"),
+    value: chosen?.name, required, placeholder: t("店名里的几个字", "Search by name"),
     oninput: onInput, onkeydown: onKeyDown, onfocus: () => !chosen && search(), onblur: close,
   });
   const { input } = base;
@@ -38,7 +38,7 @@ export function shopPicker(label, signal, { chosen, choose: onChoose = () => {},
   return { ...base, value: () => chosen, unclear: errorText };
 
   function errorText() {
-    return chosen || input.value.trim() === "" ? "" : t("请从列表里选一家店", "Please pick a shop from the list");
+    return chosen || input.value.trim() === "" ? "" : t("请从列表里选一家店", "Choose a shop from the list");
   }
 
   function onInput() {
@@ -73,7 +73,7 @@ export function shopPicker(label, signal, { chosen, choose: onChoose = () => {},
         select(shop);
       },
     }, h("strong", null, shop.name), h("span", { class: "quiet small" }, shop.area, " ", shop.address))),
-    shops.length === 0 && h("li", { class: "quiet", role: "option", "aria-disabled": "true" }, t("没有这样的店", "No such shop")));
+    shops.length === 0 && h("li", { class: "quiet", role: "option", "aria-disabled": "true" }, t("没有找到店铺", "No shops found")));
     setOpen(true);
   }
 

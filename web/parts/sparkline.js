@@ -58,7 +58,7 @@ export function sparkline(title, format = (value) => value.toLocaleString()) {
   /** @param {Line} line */
   function describe({ name, values }) {
     const defined = definedValues(values);
-    if (defined.length === 0) return t(`${name}：还没有`, `${name}: none yet`);
+    if (defined.length === 0) return t(`${name}：还没有`, `${name}: no data yet`);
     const [current, min, max] = [defined[defined.length - 1], Math.min(...defined), Math.max(...defined)].map(format);
     return t(`${name}：现在${current}，最低${min}，最高${max}`, `${name}: now ${current}, lowest ${min}, highest ${max}`);
   }

@@ -85,7 +85,7 @@ export function showError(error) {
  */
 export function errorMessage(error) {
   if (error instanceof Refusal) return error.message;
-  if (error instanceof Unreachable) return t("连不上商城，请稍后再试", "The mall does not answer; try again in a moment");
+  if (error instanceof Unreachable) return t("连不上商城，请稍后再试", "Cannot reach the mall. Try again in a moment.");
   console.error(error);
   return t("页面出了点问题", "Something went wrong on this page");
 }

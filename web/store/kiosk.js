@@ -60,7 +60,7 @@ async function showWarning() {
   const left = h("strong", { class: "number", role: "timer" });
   /** @type {ReturnType<typeof setInterval>} */
   let timer;
-  await openSheet(t("还在吗？", "Still there?"), (close) => {
+  await openSheet(t("还在吗？", "Are you still there?"), (close) => {
     const show = () => {
       const remainingMs = lastActivity + IDLE_MS - performance.now();
       left.textContent = String(Math.max(0, Math.ceil(remainingMs / 1_000)));
@@ -69,8 +69,8 @@ async function showWarning() {
     };
     show();
     timer = setInterval(show, 250);
-    return [h("p", null, t("将在 ", "Back to the start in "), left, t(" 秒后退出并回到首页。", " s, and you are logged out.")),
-      h("div", { class: "buttons" }, button(t("现在退出", "Leave now"), endSession), button(t("继续", "Go on"), close, { look: ["main"] }))];
+    return [h("p", null, t("将在 ", "You will be logged out in "), left, t(" 秒后退出并回到首页。", " s.")),
+      h("div", { class: "buttons" }, button(t("现在退出", "Log out now"), endSession), button(t("继续", "Continue"), close, { look: ["main"] }))];
   }).finally(() => clearInterval(timer));
   isWarning = false;
 }

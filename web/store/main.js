@@ -68,7 +68,7 @@ function renderNavigation() {
     const isCurrent = tab.to === currentPath || tab.begins.some((prefix) => currentPath.startsWith(prefix));
     return h("a", { href: `#${tab.to}`, class: "tab", "aria-current": isCurrent && "page" },
       icon(tab.icon), h("span", null, t(tab.zh, tab.en)));
-  }), isKiosk && hasToken() && h("button", { class: "tab leave", type: "button", onclick: endSession }, icon("out"), h("span", null, t("退出", "Leave"))),
+  }), isKiosk && hasToken() && h("button", { class: "tab leave", type: "button", onclick: endSession }, icon("out"), h("span", null, t("退出", "Log out"))),
   h("button", { class: "tongue", type: "button", lang: t("en", "zh-CN"), onclick: () => setLanguage(language() === "zh" ? "en" : "zh") },
     t("English", "中文")));
 }
@@ -90,6 +90,6 @@ start(screen, ROUTES, (path) => {
   if (redirectIfUnauthorized(error, { replace: true })) return;
   const isNotFound = error instanceof Refusal && NOT_FOUND_CODES.includes(error.code);
   fill(root, h("h1", { class: "unseen" }, t("出错了", "Something went wrong")),
-    isNotFound ? emptyState("search", error.message, linkButton(t("回到首页", "To the first page"), "#/")) : errorState(error, reopen));
+    isNotFound ? emptyState("search", error.message, linkButton(t("回到首页", "Back to home"), "#/")) : errorState(error, reopen));
 });
 preload(ROUTES.map(({ load }) => load));

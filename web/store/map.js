@@ -113,7 +113,7 @@ export function areaMap(areas, size, here, choose) {
     event.preventDefault();
   }
 
-  return svg("svg", { class: "map-areas", viewBox: `0 0 ${size.width} ${size.height}`, role: "group", "aria-label": t("地图：选一个位置", "Map: choose a place") },
+  return svg("svg", { class: "map-areas", viewBox: `0 0 ${size.width} ${size.height}`, role: "group", "aria-label": t("地图：选一个位置", "Map: choose a location") },
     buttons, ownPoint && svg("circle", { class: "map-here", cx: ownPoint.left, cy: ownPoint.top, r: 6 }));
 }
 

@@ -12,5 +12,5 @@ export function searchBar() {
     // Kiosks have no keyboard.
     !isKiosk && h("a", { class: "search-link grow", href: "#/search" }, icon("search"), h("span", null, t("搜索店铺", "Search shops"))),
     h("a", { class: "place-link", href: "#/place" }, icon("place"),
-      h("span", { class: "cut" }, current ? current.name || t("我的位置", "My place") : t("选位置", "Set place"))));
+      h("span", { class: "cut" }, current ? current.name || t("我的位置", "My location") : t("选位置", "Set location"))));
 }

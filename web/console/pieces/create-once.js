@@ -41,8 +41,8 @@ export function createOnce({ those: list, id, marks: identity, make: create }) {
       return { id: createdId, wasMade: false };
     } catch (error) {
       if (isInDoubt(error)) {
-        throw new InDoubtError(error, t("不确定有没有创建成功。再按一次没关系：会先查有没有，不会重复创建。",
-          "It may have been created all the same. Pressing again is safe: it is looked for first, and never made twice."));
+        throw new InDoubtError(error, t("无法确认是否创建成功。可以再按一次：会先检查，不会重复创建。",
+          "The result is unknown. Pressing again is safe: existing entries are checked first, so nothing is created twice."));
       }
       inDoubt = null;
       throw error;
@@ -73,5 +73,5 @@ export function normalizedName(name = "") {
 
 /** Returns the message for an object created by an earlier attempt. */
 export function alreadyCreatedText() {
-  return t("上一次其实已经创建好了，内容以上一次提交的为准", "It had been created the time before, as it was sent then");
+  return t("上一次提交已经创建成功，内容以上一次提交的为准", "Already created by the previous attempt, with the data sent then");
 }

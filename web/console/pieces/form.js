@@ -54,7 +54,7 @@ export function form(fields, text, send, { inside = fields.map(({ field }) => fi
     for (const { field } of wrong) field.wrong(validationError(field.input));
     if (wrong.length > 0) return;
     const isSettled = await whenReady();
-    if (!root.isConnected) return showToast(t("没有保存：还没传完就离开了", "Not saved: it was left before all of it was there"), { bad: true });
+    if (!root.isConnected) return showToast(t("没有保存：上传完成前离开了页面", "Not saved: the page was left before the uploads finished"), { bad: true });
     if (!isSettled) return;
     try {
       if ((await send()) !== false) discardDraft?.();
@@ -91,8 +91,8 @@ export function formSheet(title, fields, text, send, { before = [], ...options }
  */
 function validationError({ required, disabled, value, validity }) {
   if (disabled) return "";
-  if (validity.badInput || validity.stepMismatch) return t("请填完整，数量为整数", "Please fill it in completely; whole numbers only");
-  return required && !value.trim() ? t("请填写", "Please fill this in") : "";
+  if (validity.badInput || validity.stepMismatch) return t("请填完整，数量为整数", "Enter a whole number");
+  return required && !value.trim() ? t("请填写", "This field is required") : "";
 }
 
 /**

@@ -70,11 +70,11 @@ function total(terms) {
  */
 function balanceNotice(balances, isUnlimited, given, found) {
   if (balances === undefined) {
-    return h("p", { class: "notice", role: "status" }, icon("clock"), t("账目正在变动，稍后再看。", "The books are moving just now; they are read again in a moment."));
+    return h("p", { class: "notice", role: "status" }, icon("clock"), t("账目正在变动，稍后再看。", "The ledger is changing and is read again in a moment."));
   }
   if (!balances) return h("p", { class: "notice bad", role: "status" }, icon("warn"), isUnlimited
-    ? t("账不平。", "The books do not balance.") : t(`账不平：${given} 与 ${found}`, `The books do not balance: ${given} and ${found}`));
+    ? t("账目不平。", "The ledger does not balance.") : t(`账目不平：${given} 与 ${found}`, `The ledger does not balance: ${given} and ${found}`));
   return h("p", { class: "notice good", role: "status" }, icon("check"), isUnlimited
-    ? t(`账平：抢到的 ${found} 份都在。`, `The books balance: all ${found} units taken are there.`)
-    : t(`账平：${given} = ${found}`, `The books balance: ${given} = ${found}`));
+    ? t(`账目平衡：抢到的 ${found} 份都有着落。`, `The ledger balances: all ${found} units taken are accounted for.`)
+    : t(`账目平衡：${given} = ${found}`, `The ledger balances: ${given} = ${found}`));
 }

@@ -57,7 +57,7 @@ export function listing({ params, signal, restoreScroll }, { load, size, draw, n
     nextSignal();
     invalidate(`console ${path}`);
     // Removed items shift later pages: the next page would skip items.
-    root.querySelector(".pager")?.replaceWith(button(t("接着看其余的", "Go on with the others"), () => {
+    root.querySelector(".pager")?.replaceWith(button(t("接着看其余的", "Load the rest"), () => {
       // The new page starts at the top.
       scrollTo(0, 0);
       goOrReopen(withQuery({ current: "" }));

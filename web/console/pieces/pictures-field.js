@@ -108,19 +108,19 @@ export function picturesField(label, images, { most, signal }) {
 
   function showProgress() {
     add.setAttribute("aria-busy", String(uploading > 0));
-    const text = t(`还有 ${uploading} 张图片在上传…`, `Pictures still on their way: ${uploading}…`);
-    progress.textContent = uploading === 0 ? "" : isSubmitting ? t(`传完就保存，${text}`, `${text} Saved once they are there.`) : text;
+    const text = t(`还有 ${uploading} 张图片在上传…`, `Pictures uploading: ${uploading}…`);
+    progress.textContent = uploading === 0 ? "" : isSubmitting ? t(`传完就保存，${text}`, `${text} The form is saved afterwards.`) : text;
   }
 
   /** Shows failed uploads with a choice to retry or discard. */
   function showFailed() {
     failedRow.hidden = failed.length === 0;
     fill(failedRow, h("span", { class: "small" }, failedText()),
-      button(t("再传一次", "Try again"), retryFailed), button(t("不要了", "Leave them out"), discardFailed));
+      button(t("再传一次", "Try again"), retryFailed), button(t("不要了", "Discard"), discardFailed));
   }
 
   function failedText() {
-    return t(`${failed.length} 张图片没有传上去`, `Pictures that were not uploaded: ${failed.length}`);
+    return t(`${failed.length} 张图片没有传上去`, `Failed uploads: ${failed.length}`);
   }
 
   function retryFailed() {
@@ -142,7 +142,7 @@ export function picturesField(label, images, { most, signal }) {
     isSubmitting = false;
     // Remaining uploads were aborted with the screen.
     if (signal?.aborted) return failedText();
-    if (failed.length > 0) return t("有图片没有传上去：请再传一次，或者不要它", "Not all pictures are uploaded: try again, or leave them out");
+    if (failed.length > 0) return t("有图片没有传上去：请再传一次，或者不要它", "Some uploads failed: try again or discard them");
     // Reported once: the next submission saves without the file.
     const text = invalidFileError;
     invalidFileError = "";

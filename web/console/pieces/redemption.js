@@ -56,5 +56,5 @@ function toReceipt(order) {
 
 /** @param {string | undefined} time */
 export function usedText(time = "") {
-  return t(`已经在 ${time.replace("T", " ")} 核销过了。`, `It was redeemed before, at ${time.replace("T", " ")}.`);
+  return t(`已经在 ${time.replace("T", " ")} 核销过了。`, `Already redeemed at ${time.replace("T", " ")}.`);
 }

@@ -27,11 +27,11 @@ export function saleActions(sale, onChange) {
   const isOver = state === "ENDED";
   return [
     !isOver && (paused
-      ? button(t("恢复", "Resume"), () => runAction("resume", t("秒杀已恢复", "The sale goes on")), { icon: "play", look: ["main"] })
-      : button(t("暂停", "Pause"), () => runAction("pause", t("秒杀已暂停", "The sale is on hold")), { icon: "pause" })),
-    initial !== undefined && !isOver && button(t("增减库存", "Change the stock"), () => restock(sale(), onChange), { icon: "plus" }),
-    button(t("修改时间", "Change the times"), () => changeWindow(sale(), onChange), { icon: "clock" }),
-    !isOver && button(t("立即结束", "End it now"), end, { icon: "stop", look: ["danger"] }),
+      ? button(t("恢复", "Resume"), () => runAction("resume", t("秒杀已恢复", "Sale resumed")), { icon: "play", look: ["main"] })
+      : button(t("暂停", "Pause"), () => runAction("pause", t("秒杀已暂停", "Sale paused")), { icon: "pause" })),
+    initial !== undefined && !isOver && button(t("增减库存", "Adjust stock"), () => restock(sale(), onChange), { icon: "plus" }),
+    button(t("修改时间", "Change times"), () => changeWindow(sale(), onChange), { icon: "clock" }),
+    !isOver && button(t("立即结束", "End now"), end, { icon: "stop", look: ["danger"] }),
   ];
 
   /**
@@ -46,8 +46,8 @@ export function saleActions(sale, onChange) {
 
   async function end() {
     const isConfirmed = await confirmAction(t("立即结束这场秒杀？", "End this sale now?"),
-      t("之后没有人能再抢，结束时间改为现在。已有的订单不受影响。", "Nobody can buy after that; its end becomes now. Orders there are stay."), t("结束秒杀", "End the sale"), { danger: true });
-    if (isConfirmed) await runAction("end", t("秒杀已结束", "The sale is over"));
+      t("之后没有人能再抢，结束时间改为现在。已有的订单不受影响。", "No further claims are possible, and the end time becomes now. Existing orders stay."), t("结束秒杀", "End sale"), { danger: true });
+    if (isConfirmed) await runAction("end", t("秒杀已结束", "Sale ended"));
   }
 }
 
@@ -64,11 +64,11 @@ const unanswered = new Map();
 function restock({ voucherId, left = 0 }, onChange) {
   const lost = unanswered.get(voucherId) ?? new Map();
   const before = [...lost.keys()];
-  const add = field(t("增加多少（负数为收回）", "How many to add; negative takes away"), "input", { type: "number", step: 1, required: true, placeholder: "100", value: before.at(-1) });
-  return formSheet(t("增减库存", "Change the stock"), [{ field: add, names: ["库存", "add", "stock"] }], t("确定", "Change it"), async () => {
+  const add = field(t("增加多少（负数为收回）", "Units to add (negative to remove)"), "input", { type: "number", step: 1, required: true, placeholder: "100", value: before.at(-1) });
+  return formSheet(t("增减库存", "Adjust stock"), [{ field: add, names: ["库存", "add", "stock"] }], t("确定", "Apply"), async () => {
     const by = numberValue(add.input) ?? 0;
     if (by === 0) {
-      add.wrong(t("0 不改变什么", "0 changes nothing"));
+      add.wrong(t("0 不改变什么", "Enter a number other than 0"));
       return false;
     }
     const request = lost.get(by) ?? newRequestId();
@@ -78,10 +78,10 @@ function restock({ voucherId, left = 0 }, onChange) {
       throw new InDoubtError(error, inDoubtText(by));
     });
     lost.delete(by);
-    showToast(data.by < 0 ? t(`收回了 ${-data.by} 份`, `Units taken away: ${-data.by}`) : t(`增加了 ${data.by} 份`, `Units added: ${data.by}`));
+    showToast(data.by < 0 ? t(`收回了 ${-data.by} 份`, `Units removed: ${-data.by}`) : t(`增加了 ${data.by} 份`, `Units added: ${data.by}`));
     await onChange();
     return true;
-  }, { before: [...before.map((by) => h("p", { class: "notice bad" }, inDoubtText(by))), h("p", { class: "quiet" }, t(`现在剩 ${left} 份。最多收回没人抢到的。`, `${left} are left now. Only what nobody holds can be taken away.`))] });
+  }, { before: [...before.map((by) => h("p", { class: "notice bad" }, inDoubtText(by))), h("p", { class: "quiet" }, t(`现在剩 ${left} 份。最多收回没人抢到的。`, `${left} left now. Only unclaimed units can be removed.`))] });
 }
 
 /** @param {number} by */
@@ -99,12 +99,12 @@ async function changeWindow({ voucherId, beginTime, endTime }, onChange) {
   const end = timeField(t("结束时间", "Ends"), endTime);
   const zone = h("p", { class: "quiet small" });
   timeZoneText().then((text) => (zone.textContent = text), () => {});
-  await formSheet(t("修改时间", "Change the times"), [
+  await formSheet(t("修改时间", "Change times"), [
     { field: begin, names: ["开始时间", "beginTime"] },
     { field: end, names: ["结束时间", "endTime"] },
   ], t("保存", "Save"), async () => {
     await call("PUT", `/ops/sales/${voucherId}`, { body: { beginTime: timeValue(begin.input), endTime: timeValue(end.input) } });
-    showToast(t("时间已修改", "The times are changed"));
+    showToast(t("时间已修改", "Times changed"));
     await onChange();
   }, { before: [zone] });
 }

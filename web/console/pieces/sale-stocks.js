@@ -25,7 +25,7 @@ export function saleStocks() {
       list.classList.toggle("old", !sales);
       if (errorNotice.hidden === !sales) {
         errorNotice.hidden = !!sales;
-        errorNotice.textContent = sales ? "" : t("现在读不到秒杀。", "The sales cannot be read now.");
+        errorNotice.textContent = sales ? "" : t("暂时无法读取秒杀。", "Sales are unavailable.");
       }
       if (!sales) return;
       const next = new Map(sales.map((sale) => [sale.voucherId, rows?.get(sale.voucherId) ?? saleStock(sale)]));
@@ -33,7 +33,7 @@ export function saleStocks() {
       rows = next;
       if (!isSame) {
         fill(list, next.size > 0 ? [...next.values()].map((one) => one.root)
-          : h("li", null, emptyState("bolt", t("现在没有进行中的秒杀。", "No sale is on right now."))));
+          : h("li", null, emptyState("bolt", t("现在没有进行中的秒杀。", "No open sales right now."))));
       }
       for (const sale of sales) next.get(sale.voucherId)?.show(sale);
     },

@@ -12,9 +12,9 @@ const BarcodeDetector = /** @type {any} */ (globalThis).BarcodeDetector;
 
 /** Returns the reason why the camera is unavailable; undefined if available. */
 export function cameraUnavailableText() {
-  if (!isSecureContext) return t("这个页面没有加密（https），浏览器不让用摄像头。", "This page came unencrypted (no https), so the browser keeps the camera from it.");
-  if (!BarcodeDetector) return t("这个浏览器不会用摄像头扫码。", "This browser cannot read codes with the camera.");
-  if (!navigator.mediaDevices) return t("这台设备没有摄像头。", "There is no camera here.");
+  if (!isSecureContext) return t("页面未使用 https，浏览器不允许使用摄像头。", "Browsers allow the camera only on encrypted pages (https).");
+  if (!BarcodeDetector) return t("这个浏览器不支持摄像头扫码。", "This browser cannot scan codes.");
+  if (!navigator.mediaDevices) return t("这台设备没有摄像头。", "This device has no camera.");
   return "";
 }
 
@@ -27,9 +27,9 @@ export function cameraUnavailableText() {
  */
 export async function scanner(signal, onCode, onStop) {
   const stream = await openCamera();
-  const video = h("video", { class: "scanner-picture", muted: true, playsinline: true, "aria-label": t("摄像头画面", "What the camera sees") });
+  const video = h("video", { class: "scanner-picture", muted: true, playsinline: true, "aria-label": t("摄像头画面", "Camera view") });
   video.srcObject = stream;
-  const root = h("div", { class: "scanner stack" }, video, button(t("关闭摄像头", "Turn the camera off"), stop));
+  const root = h("div", { class: "scanner stack" }, video, button(t("关闭摄像头", "Turn off camera"), stop));
   const detector = new BarcodeDetector({ formats: ["qr_code"] });
   const timer = setInterval(scanFrame, LOOK_EVERY_MS);
   signal.addEventListener("abort", stop);

@@ -19,14 +19,14 @@ const PICTURES = 9;
  */
 export function shopForm(shop, types, text, save, signal) {
   const name = field(t("名称", "Name"), "input", { maxlength: 128, required: true, value: shop.name });
-  const type = field(t("类型", "Kind"), "select", {}, types.map(({ id, name: text }) => h("option", { value: id, selected: id === shop.typeId }, text)));
+  const type = field(t("类型", "Category"), "select", {}, types.map(({ id, name: text }) => h("option", { value: id, selected: id === shop.typeId }, text)));
   const area = field(t("商圈", "Area"), "input", { maxlength: 128, value: shop.area });
   const address = field(t("地址", "Address"), "input", { maxlength: 255, value: shop.address });
-  const hours = field(t("营业时间", "Open hours"), "input", { maxlength: 32, value: shop.openHours, placeholder: "10:00-22:00" });
-  const avg = field(t("人均（元）", "A head, in yuan"), "input", { type: "number", min: 0, step: 1, value: shop.avgPrice, required: shop.avgPrice !== undefined });
+  const hours = field(t("营业时间", "Opening hours"), "input", { maxlength: 32, value: shop.openHours, placeholder: "10:00-22:00" });
+  const avg = field(t("人均（元）", "Average price (yuan)"), "input", { type: "number", min: 0, step: 1, value: shop.avgPrice, required: shop.avgPrice !== undefined });
   const x = field(t("经度", "Longitude"), "input", { type: "number", step: "any", required: true, value: shop.x });
   const y = field(t("纬度", "Latitude"), "input", { type: "number", step: "any", required: true, value: shop.y });
-  const images = picturesField(t("图片（第一张是封面）", "Pictures, the first one is the cover"), shop.images ?? "", { most: PICTURES, signal });
+  const images = picturesField(t("图片（第一张是封面）", "Pictures (the first is the cover)"), shop.images ?? "", { most: PICTURES, signal });
   images.root.classList.add("all");
   return form([
     { field: name, names: ["名称", "name"] },

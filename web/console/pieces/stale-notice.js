@@ -8,6 +8,6 @@ import { icon } from "../../parts/icons.js";
 /** @param {() => unknown} retry */
 export function staleNotice(retry) {
   return h("p", { class: "notice bad", role: "status" }, icon("offline"),
-    h("span", { class: "grow" }, t("现在读不到，下面是以前的。", "It cannot be read now; this is from before.")),
+    h("span", { class: "grow" }, t("暂时无法读取，以下是之前的数据。", "The data is unavailable; the version shown is older.")),
     button(t("再试一次", "Try again"), retry));
 }

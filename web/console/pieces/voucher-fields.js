@@ -14,9 +14,9 @@ import { field } from "../../parts/field.js";
 export function voucherFields(voucher = {}) {
   const title = field(t("标题", "Title"), "input", { maxlength: 255, required: true, value: voucher.title });
   const subTitle = field(t("副标题", "Subtitle"), "input", { maxlength: 255, value: voucher.subTitle });
-  const rules = field(t("使用规则（每行一条）", "Rules, one a line"), "textarea", { maxlength: 1024, rows: 4 }, voucher.rules);
-  const pay = money(t("支付金额（元）", "Price, in yuan"), voucher.payValue);
-  const actual = money(t("抵扣金额（元）", "Worth, in yuan"), voucher.actualValue);
+  const rules = field(t("使用规则（每行一条）", "Terms of use, one per line"), "textarea", { maxlength: 1024, rows: 4 }, voucher.rules);
+  const pay = money(t("支付金额（元）", "Price (yuan)"), voucher.payValue);
+  const actual = money(t("抵扣金额（元）", "Value (yuan)"), voucher.actualValue);
   rules.root.classList.add("all");
   return {
     fields: [
@@ -29,7 +29,7 @@ export function voucherFields(voucher = {}) {
     values: () => {
       const isAmount = [pay, actual].every(({ input, wrong }) => {
         const is = !Number.isNaN(parseCents(input.value));
-        if (!is) wrong(t("请填金额，例如 9.9", "Please enter an amount, such as 9.9"));
+        if (!is) wrong(t("请填金额，例如 9.9", "Enter an amount, such as 9.9"));
         return is;
       });
       return isAmount ? {

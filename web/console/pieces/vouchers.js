@@ -48,7 +48,7 @@ export function vouchersOf(shop, { signal, restoreScroll }) {
       }
       if (signal.aborted) return;
       redraw(() => fill(place, all.length > 0 ? table(t("优惠券", "Vouchers"), columns(), all)
-        : h("p", { class: "pad quiet" }, t("还没有券。", "No voucher yet."))));
+        : h("p", { class: "pad quiet" }, t("还没有券。", "No vouchers yet."))));
       restoreScroll();
     } catch (error) {
       if (!signal.aborted) fill(place, errorState(error, reload));
@@ -61,25 +61,25 @@ export function vouchersOf(shop, { signal, restoreScroll }) {
       { title: t("券", "Voucher"), look: "wide", cell: ({ title, subTitle }) => [h("strong", null, title), h("span", { class: "small quiet detail" }, subTitle)] },
       { title: t("编号", "Id"), look: "number", cell: ({ id }) => id },
       { title: t("价格", "Price"), cell: ({ payValue, actualValue }) => priceWithDiscount(payValue, actualValue) },
-      { title: t("货架", "Shelf"), cell: ({ status }) => listingStatusChip(status) },
+      { title: t("货架", "Status"), cell: ({ status }) => listingStatusChip(status) },
       { title: t("秒杀", "Sale"), cell: ({ id, sale }) => (sale ? h("a", { class: "row", href: `#/sale/${id}` }, saleStateChip(sale.state, sale.paused), stockText(sale)) : "—") },
-      { title: t("操作", "Do"), look: "acts", cell: (voucher) => [
+      { title: t("操作", "Actions"), look: "acts", cell: (voucher) => [
         button(t("修改", "Edit"), () => editVoucher(voucher)),
         voucher.status === ON_SHELF
-          ? button(t("下架", "Take off"), () => setStatus(voucher, OFF_SHELF, t("已下架", "It is off the shelf")))
-          : button(t("上架", "Put on"), () => setStatus(voucher, ON_SHELF, t("已上架", "It is on the shelf"))),
+          ? button(t("下架", "Unlist"), () => setStatus(voucher, OFF_SHELF, t("已下架", "Voucher unlisted")))
+          : button(t("上架", "List"), () => setStatus(voucher, ON_SHELF, t("已上架", "Voucher listed"))),
       ] },
     ];
   }
 
   function addVoucher() {
     const { fields, values } = voucherFields();
-    return formSheet(t("新增普通券", "New voucher"), fields, t("创建", "Create it"), async () => {
+    return formSheet(t("新增普通券", "New voucher"), fields, t("创建", "Create"), async () => {
       const text = values();
       // Invalid amounts are reported beside their field.
       if (!text) return false;
       const { wasMade } = await createVoucher({ ...text, shopId: shop.id });
-      showToast(wasMade ? alreadyCreatedText() : t("券已创建", "The voucher is created"));
+      showToast(wasMade ? alreadyCreatedText() : t("券已创建", "Voucher created"));
       await reload();
       return true;
     });
@@ -88,11 +88,11 @@ export function vouchersOf(shop, { signal, restoreScroll }) {
   /** @param {Voucher} voucher */
   function editVoucher(voucher) {
     const { fields, values } = voucherFields(voucher);
-    return formSheet(t("修改券", "Edit the voucher"), fields, t("保存", "Save"), async () => {
+    return formSheet(t("修改券", "Edit voucher"), fields, t("保存", "Save"), async () => {
       const text = values();
       if (!text) return false;
       await call("PUT", `/voucher/${voucher.id}`, { body: text });
-      showToast(t("券已保存", "The voucher is saved"));
+      showToast(t("券已保存", "Voucher saved"));
       await reload();
       return true;
     });

@@ -23,7 +23,7 @@ export function open({ root, signal, title }) {
   const verdict = h("div", { role: "status" });
   const list = infiniteList({
     name: "console audit", signal, look: "audit", height: "2.75rem", key: ({ number }) => number, draw: entryItem,
-    none: () => emptyState("lock", t("还没有人做过什么。", "Nobody has done anything yet.")),
+    none: () => emptyState("lock", t("还没有记录。", "No entries yet.")),
     load: async (/** @type {number | undefined} */ before) => {
       /** @type {Entry[]} */
       const items = await get("/ops/audit", { query: { before, max: PAGE_SIZE }, signal });
@@ -32,15 +32,15 @@ export function open({ root, signal, title }) {
   });
   root.append(
     heading(t("审计日志", "Audit log"), button(t("核对整条链", "Verify the chain"), verify, { icon: "lock" })),
-    h("p", { class: "quiet intro" }, t("管理员做过的每件事都在这里，每条都接着上一条的指纹：改动或删掉任何一条都会被发现。",
-      "Everything that operators did, each entry chained to the one before: whatever is changed or taken out is found.")),
+    h("p", { class: "quiet intro" }, t("管理员的每项操作都记录在这里，每条记录包含上一条的指纹：修改或删除任何一条都会被发现。",
+      "All actions of operators. Each entry contains the hash of the previous one, so changes and deletions are detected.")),
     verdict, list.root);
 
   async function verify() {
     fill(verdict);
     const { inOrder, entries, head, fault } = (await call("GET", "/ops/audit/verify", { signal, timeoutMs: 60_000 })).data;
     fill(verdict, inOrder
-      ? h("p", { class: "notice good" }, icon("check"), h("span", null, t(`完整：${entries} 条，从第一条连到最后一条。最后的指纹：`, `Whole: ${entries} entries, chained from the first to the last. The last hash: `),
+      ? h("p", { class: "notice good" }, icon("check"), h("span", null, t(`完整：${entries} 条，从第一条连到最后一条。最后的指纹：`, `Intact: ${entries} entries, chained from first to last. Last hash: `),
         h("code", { class: "mono hash" }, head)))
       : h("p", { class: "notice bad" }, icon("warn"), t(`从第 ${fault.number} 条起不完整：${fault.text}`, `Broken from entry ${fault.number} on: ${fault.text}`)));
   }
@@ -58,5 +58,5 @@ function entryItem({ number, time, userId, action, subject, detail, hash }) {
     h("dl", { class: "stack tight" },
       details && [h("dt", { class: "small quiet" }, t("详情", "Detail")), h("dd", null, h("pre", { class: "command" }, JSON.stringify(detail, null, 2)))],
       h("dt", { class: "small quiet" }, t("指纹", "Hash")), h("dd", { class: "mono hash" }, hash),
-      userId !== undefined && h("dd", null, h("a", { class: "link", href: `#/users?id=${userId}` }, t("是谁", "Who that is")))));
+      userId !== undefined && h("dd", null, h("a", { class: "link", href: `#/users?id=${userId}` }, t("是谁", "View user")))));
 }

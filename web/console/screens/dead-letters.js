@@ -48,15 +48,15 @@ export function open(context) {
     },
     draw: (rows, reload) => table(t("死信", "Dead letters"), columns(reload), rows),
     none: () => emptyState("check", state === "open"
-      ? t("没有待处理的死信：每次抢购都成了订单。", "Nothing waits here: every claim became an order.") : t("没有这样的死信。", "No such dead letter.")),
+      ? t("没有待处理的死信：每次抢购都成了订单。", "Nothing pending: every claim became an order.") : t("没有符合条件的死信。", "No dead letters found.")),
   });
   root.append(heading(t("死信", "Dead letters"),
     choice(t("状态", "State"), [
-      { value: "open", text: t("待处理", "Waiting") }, { value: "replayed", text: t("已重试", "Replayed") },
+      { value: "open", text: t("待处理", "Pending") }, { value: "replayed", text: t("已重试", "Replayed") },
       { value: "voided", text: t("已作废", "Voided") }, { value: "all", text: t("全部", "All") },
     ], state, (chosen) => go(withQuery({ state: chosen === "open" ? "" : chosen, current: "" })))),
-  h("p", { class: "quiet intro" }, t("抢购成功、却没能写成订单的，停在这里等您决定：再试一次，或作废并归还名额。",
-    "Claims that were accepted and could not be written as orders wait here: try again, or give up and let the unit go back.")),
+  h("p", { class: "quiet intro" }, t("抢购成功但未能写成订单的记录在这里等待处理：重试，或作废并归还名额。",
+    "Accepted claims that could not become orders: replay them, or void them to return the unit to the stock.")),
   list.root);
 }
 
@@ -70,10 +70,10 @@ function columns(onChange) {
     { title: t("原因", "Reason"), look: "wide", cell: ({ reason, detail }) => [h("strong", null, reasonText(reason)), h("span", { class: "small quiet detail" }, detail)] },
     { title: t("秒杀", "Sale"), cell: ({ voucherId, title }) => h("a", { href: `#/sale/${voucherId}` }, title) },
     { title: t("买家", "Buyer"), cell: buyer },
-    { title: t("占用名额", "Holds a unit"), cell: ({ holdsUnit }) => (holdsUnit ? chip(t("占用", "Holds one"), "sale") : t("没有", "No")) },
+    { title: t("占用名额", "Holds a unit"), cell: ({ holdsUnit }) => (holdsUnit ? chip(t("占用", "Yes"), "sale") : t("没有", "No")) },
     { title: t("次数", "Attempts"), look: "number", cell: ({ attempts }) => attempts },
     { title: t("抢购", "Claimed"), cell: ({ claimTime }) => timestamp(claimTime) },
-    { title: t("处理", "Decide"), look: "acts", cell: (letter) => actionButtons(letter, onChange) },
+    { title: t("处理", "Resolve"), look: "acts", cell: (letter) => actionButtons(letter, onChange) },
   ];
 }
 
@@ -93,11 +93,11 @@ function actionButtons({ order, userId, state, closeTime }, onChange) {
     await onChange();
   };
   return [
-    button(t("重试", "Replay"), () => resolve("replay", t("已成为订单", "It is an order now"))),
+    button(t("重试", "Replay"), () => resolve("replay", t("已成为订单", "Order created"))),
     button(t("作废", "Void"), async () => {
-      const isConfirmed = await confirmAction(t("作废这封死信？", "Give this one up?"),
-        t("它不会再成为订单；占用的名额还给库存。", "It will never be an order; a unit that it holds goes back."), t("作废", "Give it up"), { danger: true });
-      if (isConfirmed) await resolve("void", t("已作废", "It is given up"));
+      const isConfirmed = await confirmAction(t("作废这封死信？", "Void this dead letter?"),
+        t("它不会再成为订单；占用的名额还给库存。", "The claim will not become an order; a held unit returns to the stock."), t("作废", "Void it"), { danger: true });
+      if (isConfirmed) await resolve("void", t("已作废", "Voided"));
     }, { look: ["danger"] }),
   ];
 }
@@ -105,10 +105,10 @@ function actionButtons({ order, userId, state, closeTime }, onChange) {
 /** @param {string} reason */
 function reasonText(reason) {
   switch (reason) {
-    case "OVERSOLD": return t("超出库存", "More than there were");
-    case "DOUBLE": return t("同一人已有订单", "Its buyer has an order");
-    case "ID_CLASH": return t("编号冲突", "Its number is taken");
-    case "REFUSED": return t("多次写入失败", "Refused again and again");
+    case "OVERSOLD": return t("超出库存", "Oversold");
+    case "DOUBLE": return t("同一人已有订单", "Buyer already has an order");
+    case "ID_CLASH": return t("编号冲突", "Order number taken");
+    case "REFUSED": return t("多次写入失败", "Repeated write failures");
     default: return reason;
   }
 }

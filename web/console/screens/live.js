@@ -18,7 +18,7 @@ const AT_LEAST = 60;
 
 /** @param {import("../../core/router.js").ScreenContext} context */
 export function open({ root, signal, title, restoreScroll }) {
-  title(t("实时数据", "Live figures"));
+  title(t("实时数据", "Live metrics"));
   const state = h("div", { class: "row wrap small" });
   const troubles = h("div", { class: "stack", role: "status" });
   const tiles = metricTiles();
@@ -26,13 +26,13 @@ export function open({ root, signal, title, restoreScroll }) {
   const refusals = h("div");
   const parts = h("ul", { class: "parts" });
   root.append(
-    heading(t("实时数据", "Live figures"), state), troubles,
+    heading(t("实时数据", "Live metrics"), state), troubles,
     h("div", { class: "tiles" }, tiles.map(({ root: tile }) => tile)),
     h("div", { class: "live-columns" },
-      section(t("正在进行的秒杀", "Sales that are on"), sales.root),
+      section(t("正在进行的秒杀", "Open sales"), sales.root),
       h("div", { class: "stack" },
-        section(t("拒绝的抢购（启动以来）", "Refused claims, since the start"), refusals),
-        section(t("依赖", "What the mall rests on"), parts))));
+        section(t("拒绝的抢购（启动以来）", "Refused claims since start"), refusals),
+        section(t("依赖", "Dependencies"), parts))));
   fill(parts, skeletons(3, "1.5rem").map((section) => h("li", null, section)));
   onMetrics(show, signal);
 
@@ -40,7 +40,7 @@ export function open({ root, signal, title, restoreScroll }) {
     const now = latestMetrics();
     if (!now) return;
     const isOld = metricsStreamState() !== "on";
-    fill(state, isOld && chip(t("数据已停在", "Stopped at"), "bad"), h("time", { datetime: now.time }, now.time.replace("T", " ")),
+    fill(state, isOld && chip(t("数据已停在", "Stale since"), "bad"), h("time", { datetime: now.time }, now.time.replace("T", " ")),
       chip(now.backend === "embedded" ? t("内置存储", "embedded") : t("生产存储", "production")),
       chip(t(`持久性：${durabilityText(now.durability)}`, `durability: ${durabilityText(now.durability)}`)),
       now.payment && chip(t(`支付：${paymentText(now.payment)}`, `payment: ${paymentText(now.payment)}`)));
@@ -76,26 +76,26 @@ function showTroubles(place, troubles) {
 
 function metricTiles() {
   return [
-    tile(t("抢购 / 秒", "Claims a second"), perSecond, [
+    tile(t("抢购 / 秒", "Claims per second"), perSecond, [
       { name: t("成功", "accepted"), look: "accent", of: ({ lately }) => lately && perSecondRate(lately.accepted, lately.millis) },
       { name: t("拒绝", "refused"), look: "sale", of: ({ lately }) => lately && perSecondRate(sum(lately.refused), lately.millis) },
-    ], (now) => [t(`共成功 ${now.accepted}`, `${now.accepted} accepted in all`), t(`拒绝 ${sum(now.refused)}`, `${sum(now.refused)} refused`)]),
-    tile(t("抢购耗时", "A claim takes"), millis, [
+    ], (now) => [t(`共成功 ${now.accepted}`, `${now.accepted} accepted in total`), t(`拒绝 ${sum(now.refused)}`, `${sum(now.refused)} refused`)]),
+    tile(t("抢购耗时", "Claim latency"), millis, [
       { name: "p50", look: "accent", of: ({ lately }) => lately?.claimMillis?.p50 },
       { name: "p90", look: "quiet", of: ({ lately }) => lately?.claimMillis?.p90 },
       { name: "p99", look: "sale", of: ({ lately }) => lately?.claimMillis?.p99 },
-    ], () => [t("没有抢购时没有数据", "nothing while nobody claims")]),
-    tile(t("写入订单", "Orders on their way"), perSecond, [
-      { name: t("每秒写入", "written a second"), look: "good", of: ({ lately }) => lately && perSecondRate(lately.persisted, lately.millis) },
-      { name: t("待写入", "waiting"), look: "accent", of: ({ backlog }) => backlog },
-    ], (now) => [t(`共写入 ${now.persisted}`, `${now.persisted} written in all`)]),
+    ], () => [t("没有抢购时没有数据", "no data without claims")]),
+    tile(t("写入订单", "Orders to be written"), perSecond, [
+      { name: t("每秒写入", "written per second"), look: "good", of: ({ lately }) => lately && perSecondRate(lately.persisted, lately.millis) },
+      { name: t("待写入", "pending"), look: "accent", of: ({ backlog }) => backlog },
+    ], (now) => [t(`共写入 ${now.persisted}`, `${now.persisted} written in total`)]),
     tile(t("今日访问", "Visits today"), plain, [
       { name: t("访客", "visitors"), look: "accent", of: ({ visits }) => visits?.uv },
       { name: t("浏览", "views"), look: "quiet", of: ({ visits }) => visits?.pv },
-    ], () => [t("店铺、笔记、秒杀和类型页", "of shops, notes, sales and types")]),
-    tile(t("请求 / 秒", "Requests a second"), perSecond, [
+    ], () => [t("店铺、笔记、秒杀和类型页", "pages of shops, notes, sales and categories")]),
+    tile(t("请求 / 秒", "Requests per second"), perSecond, [
       { name: t("请求", "requests"), look: "accent", of: ({ lately }) => lately && perSecondRate(lately.requests, lately.millis) },
-    ], (now) => [t(`此刻 ${now.connections} 个连接`, `connections now: ${now.connections}`), t(`共 ${now.requests}`, `${now.requests} in all`)]),
+    ], (now) => [t(`此刻 ${now.connections} 个连接`, `connections now: ${now.connections}`), t(`共 ${now.requests}`, `${now.requests} in total`)]),
     tile(t("内存", "Memory"), megabytes, [
       { name: t("占用", "in use"), look: "accent", of: ({ memoryBytes }) => memoryBytes && memoryBytes / 2 ** 20 },
     ], () => [t("进程占用", "of the process")]),
@@ -111,7 +111,7 @@ function metricTiles() {
  */
 function tile(title, format, lines, notes) {
   const numbers = h("dl", { class: "tile-numbers" });
-  const chart = sparkline(t(`${title}，最近五分钟内`, `${title}, within the last five minutes`), format);
+  const chart = sparkline(t(`${title}，最近五分钟内`, `${title}, last five minutes`), format);
   const foot = h("p", { class: "quiet small cut" });
   const root = h("section", { class: "card tile", "aria-label": title }, h("h2", { class: "small quiet" }, title), numbers, chart.root, foot);
   return {
@@ -141,7 +141,7 @@ function refusalList(refused) {
 /** @param {import("../live-metrics.js").Dependency} part */
 function dependencyItem({ name, ok, durability, troubles = [] }) {
   return h("li", { class: "row" },
-    chip(ok ? t("正常", "well") : t("故障", "in trouble"), ok ? "good" : "bad"),
+    chip(ok ? t("正常", "OK") : t("故障", "failing"), ok ? "good" : "bad"),
     h("span", { class: "grow" }, dependencyText(name), troubles.map((trouble) => h("span", { class: "small part-trouble" }, trouble))),
     durability && h("span", { class: "quiet small" }, durabilityText(durability)));
 }

@@ -38,8 +38,8 @@ export async function open({ root, params, signal, title }) {
   const isUnlimited = h("input", { type: "checkbox", onchange: () => (stock.input.disabled = isUnlimited.checked) });
   const begin = timeField(t("开始时间", "Begins"), proposedTime(0));
   const end = timeField(t("结束时间", "Ends"), proposedTime(DAY_MS));
-  const payMinutes = field(t("支付时限（分钟）", "Minutes to pay"), "input", { type: "number", min: 1, step: 1, placeholder: t("按商城设置", "As the mall has it") });
-  const level = field(t("会员等级至少", "Member level needed"), "input", { type: "number", min: 0, max: 9, step: 1, placeholder: t("不限", "Any") });
+  const payMinutes = field(t("支付时限（分钟）", "Payment time limit (minutes)"), "input", { type: "number", min: 1, step: 1, placeholder: t("按商城设置", "Mall default") });
+  const level = field(t("会员等级至少", "Minimum member level"), "input", { type: "number", min: 0, max: 9, step: 1, placeholder: t("不限", "Any") });
   const [name, subTitle, pay, actual, rules] = voucher.fields.map((one) => one.field.root);
 
   const inside = [
@@ -57,7 +57,7 @@ export async function open({ root, params, signal, title }) {
     { field: end, names: ["结束时间", "endTime"] },
     { field: payMinutes, names: ["支付时限", "payWithinSeconds"] },
     { field: level, names: ["会员等级", "minLevel"] },
-  ], t("创建秒杀", "Create the sale"), create, { inside, keeps: true });
+  ], t("创建秒杀", "Create sale"), create, { inside, keeps: true });
   root.append(screenHeader(t("新建秒杀", "New sale"), { home: "/sales" }), saleForm);
 
   async function create() {
@@ -69,7 +69,7 @@ export async function open({ root, params, signal, title }) {
       beginTime: timeValue(begin.input), endTime: timeValue(end.input),
       payWithinSeconds: minutes === undefined ? undefined : minutes * 60, minLevel: numberValue(level.input),
     });
-    showToast(wasMade ? alreadyCreatedText() : t("秒杀已创建", "The sale is created"));
+    showToast(wasMade ? alreadyCreatedText() : t("秒杀已创建", "Sale created"));
     if (!signal.aborted) go(`/sale/${id}`, { replace: true });
     return true;
   }

@@ -15,12 +15,12 @@ export async function open({ root, signal, title }) {
   title(t("新增店铺", "New shop"));
   const types = await get("/shop-type/list", { signal });
   root.append(screenHeader(t("新增店铺", "New shop"), { home: "/shops" }),
-    h("section", { class: "card pad" }, shopForm({}, types, t("创建店铺", "Create the shop"), create, signal)));
+    h("section", { class: "card pad" }, shopForm({}, types, t("创建店铺", "Create shop"), create, signal)));
 
   /** @param {{name: string} & Record<string, unknown>} body */
   async function create(body) {
     const { id, wasMade } = await createShop(body);
-    showToast(wasMade ? alreadyCreatedText() : t("店铺已创建", "The shop is created"));
+    showToast(wasMade ? alreadyCreatedText() : t("店铺已创建", "Shop created"));
     if (!signal.aborted) go(`/shop/${id}`, { replace: true });
   }
 }

@@ -7,8 +7,8 @@ import { emptyState } from "../../parts/empty-state.js";
 
 /** @param {import("../../core/router.js").ScreenContext} context */
 export function open({ root, title }) {
-  const name = t("没有这个页面", "No such page");
+  const name = t("页面不存在", "Page not found");
   title(name);
-  root.append(h("h1", { class: "unseen" }, name), emptyState("search", t("管理台没有这个页面。", "The console has no such page."),
-    linkButton(t("看实时数据", "To the live figures"), "#/live")));
+  root.append(h("h1", { class: "unseen" }, name), emptyState("search", t("管理台没有这个页面。", "This page does not exist in the console."),
+    linkButton(t("看实时数据", "Go to live metrics"), "#/live")));
 }

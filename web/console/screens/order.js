@@ -44,7 +44,7 @@ export function open({ root, params, signal, title, restoreScroll }) {
   /** @param {Order | undefined} order */
   function show(order) {
     if (signal.aborted) return;
-    fill(place, order ? orderCard(order) : emptyState("order", t("没有这张订单。", "There is no such order.")));
+    fill(place, order ? orderCard(order) : emptyState("order", t("订单不存在。", "Order not found.")));
     restoreScroll();
   }
 
@@ -54,7 +54,7 @@ export function open({ root, params, signal, title, restoreScroll }) {
       h("div", { class: "row wrap" }, h("h2", { class: "mono grow" }, order.id), orderStatusChip(order.status)),
       orderFacts(order, [[t("券", "Voucher"), order.title], [t("金额", "Price"), formatYuan(order.payValue)]]),
       h("div", { class: "row wrap" },
-        order.status === PAID && linkButton(t("去核销", "Redeem it"), `#/redeem?code=${order.id}`, { icon: "scan", look: ["main"] }),
+        order.status === PAID && linkButton(t("去核销", "Redeem"), `#/redeem?code=${order.id}`, { icon: "scan", look: ["main"] }),
         order.shopId && linkButton(t("店铺和券", "Shop and vouchers"), `#/shop/${order.shopId}`, { icon: "shop" }),
         [UNPAID, PAID, REFUNDING].includes(order.status) && button(voidText(order), () => confirmVoid(order), { icon: "trash", look: ["danger"] })));
   }
@@ -62,19 +62,19 @@ export function open({ root, params, signal, title, restoreScroll }) {
   /** @param {Order} order */
   function confirmVoid(order) {
     return askReason(voidText(order), order.status === UNPAID
-      ? t("订单会取消，占用的名额还给库存，买家可以再抢。", "The order is cancelled, its unit goes back, and its buyer may buy again.")
-      : t("订单会退款，占用的名额还给库存，买家可以再抢。", "The order is refunded, its unit goes back, and its buyer may buy again."),
+      ? t("订单会取消，占用的名额还给库存，买家可以再抢。", "The order is cancelled, the unit returns to the stock, and the buyer may buy again.")
+      : t("订单会退款，占用的名额还给库存，买家可以再抢。", "The order is refunded, the unit returns to the stock, and the buyer may buy again."),
     voidText(order), async (reason) => {
       try {
         // The expected status is sent: cancelling an unpaid order must not refund an order paid meanwhile.
         const { data } = await call("POST", `/ops/orders/${order.id}/void`, { body: { reason, status: order.status } });
-        showToast(t("订单已作废", "The order is voided"));
+        showToast(t("订单已作废", "Order voided"));
         onChange(data);
       } catch (error) {
         if (!(error instanceof Refusal) || error.code !== "ORDER_STANDS") throw error;
         const now = await readOrder();
         onChange(now);
-        showToast(now ? t(`没有作废：订单现在是“${orderStatusText(now.status)}”，请再看一次`, `Not voided: the order is “${orderStatusText(now.status)}” by now; please look again`)
+        showToast(now ? t(`没有作废：订单现在是“${orderStatusText(now.status)}”，请再看一次`, `Not voided: the order is now “${orderStatusText(now.status)}”. Check again`)
           : error.message, { bad: true });
       }
     }, t("保留订单", "Keep the order"));

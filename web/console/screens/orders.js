@@ -25,7 +25,7 @@ export function open(context) {
       return { rows: data, total };
     },
     draw: (rows) => table(t("订单", "Orders"), orderColumns(), rows),
-    none: () => emptyState("order", t("没有这样的订单。", "No such order.")),
+    none: () => emptyState("order", t("没有符合条件的订单。", "No orders found.")),
   });
   root.append(heading(t("订单", "Orders")), filters(params, [
     { name: "id", label: t("订单编号", "Order"), attributes: DIGITS },

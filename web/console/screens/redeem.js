@@ -28,7 +28,7 @@ export function open({ root, params, signal, title }) {
     class: "input redeem-code mono", id: "redeem-code", autocomplete: "off", autocapitalize: "characters", spellcheck: "false",
     inputmode: "text", enterkeyhint: "search", placeholder: t("凭证码", "Code"), value: params.code,
   });
-  const find = h("button", { class: "button main", type: "submit" }, icon("search"), h("span", null, t("查看", "Look it up")));
+  const find = h("button", { class: "button main", type: "submit" }, icon("search"), h("span", null, t("查看", "Look up")));
   const cameraProblem = cameraUnavailableText();
   const camera = h("div");
   const result = h("div", { role: "status" });
@@ -36,7 +36,7 @@ export function open({ root, params, signal, title }) {
   root.append(h("div", { class: "redeem stack" },
     heading(t("核销", "Redeem")),
     h("form", { class: "card pad stack", onsubmit: send },
-      h("label", { for: "redeem-code" }, t("输入凭证码，或用扫码枪扫", "Type the code, or scan it")),
+      h("label", { for: "redeem-code" }, t("输入凭证码，或用扫码枪扫", "Enter or scan the code")),
       h("div", { class: "row" }, input, find),
       cameraProblem ? h("p", { class: "quiet small" }, cameraProblem) : button(t("用摄像头扫码", "Scan with the camera"), scan, { icon: "camera" }), camera),
     result, list));
@@ -76,7 +76,7 @@ export function open({ root, params, signal, title }) {
       const receipt = await findReceipt(code, mine);
       if (mine.aborted) return;
       if (receipt) show(code, receipt);
-      else showError(t("没有这个编号的订单。", "No order has that number."));
+      else showError(t("没有这个编号的订单。", "No order has this number."));
     } catch (error) {
       if (mine.aborted) return;
       showError(errorMessage(error));
@@ -98,7 +98,7 @@ export function open({ root, params, signal, title }) {
       h("div", { class: "row wrap" }, h("h2", { class: "grow" }, order.title), orderStatusChip(order.status)),
       h("p", { class: "redeem-price" }, formatYuan(order.payValue)),
       orderFacts(order), notice,
-      usable ? h("div", { class: "buttons row" }, redeem, button(t("不核销", "Leave it"), nextCustomer))
+      usable ? h("div", { class: "buttons row" }, redeem, button(t("不核销", "Do not redeem"), nextCustomer))
         : h("p", { class: "notice bad" }, icon("warn"), why)));
     if (usable) redeem.focus();
     else input.select();
@@ -144,7 +144,7 @@ export function open({ root, params, signal, title }) {
     if (lookup !== currentLookup) return showToast(t(`已核销：${order.title}`, `Redeemed: ${order.title}`));
     fill(result, h("section", { class: "notice good redeem-done" }, icon("check"),
       h("div", null, h("h2", null, t("已核销", "Redeemed")), h("p", null, order.title, " · ", formatYuan(order.payValue)),
-        wasInDoubt && h("p", null, t("回答在路上丢了，但核销成功了，时间是 ", "The answer to it was lost, but it counts, at "), timestamp(order.useTime)))));
+        wasInDoubt && h("p", null, t("没有收到响应，但核销已成功，时间是 ", "The response was lost, but the redemption succeeded at "), timestamp(order.useTime)))));
     clearInput();
   }
 
@@ -169,8 +169,8 @@ export function open({ root, params, signal, title }) {
   function showInDoubt(error, order, isKnownUnused, notice, lookup) {
     if (signal.aborted) return;
     const text = [errorMessage(error), isKnownUnused
-      ? t("还没有核销。可以再按一次，不会核销两次。", "It is not redeemed yet. Press again; that never redeems it twice.")
-      : t("不知道核销了没有。再按一次就知道，不会核销两次。", "It is not known whether it is redeemed. Press again to find out; that never redeems it twice.")].join(t("。", ". "));
+      ? t("尚未核销。可以再按一次，不会重复核销。", "Not redeemed yet. Press again; nothing is redeemed twice.")
+      : t("核销结果未知。再按一次即可确认，不会重复核销。", "The result is unknown. Press again to check; nothing is redeemed twice.")].join(t("。", ". "));
     if (lookup !== currentLookup) return showToast(`${order.title}${t("：", ": ")}${text}`, { bad: true });
     fill(notice, h("p", { class: "notice bad" }, icon("warn"), text));
   }
@@ -198,13 +198,13 @@ export function open({ root, params, signal, title }) {
       }, () => fill(camera)));
     } catch (error) {
       if (!(error instanceof CameraError)) throw error;
-      fill(camera, h("p", { class: "notice bad" }, t("摄像头打不开：没有允许，或没有摄像头。", "The camera does not open: it was refused, or there is none.")));
+      fill(camera, h("p", { class: "notice bad" }, t("无法打开摄像头：未授权，或没有摄像头。", "The camera is unavailable: permission denied, or no camera found.")));
     }
   }
 }
 
 function redeemedList() {
-  return redeemed.length > 0 && h("section", { class: "card pad stack" }, h("h2", null, t("刚核销的", "Redeemed just now")),
+  return redeemed.length > 0 && h("section", { class: "card pad stack" }, h("h2", null, t("刚核销的", "Recently redeemed")),
     h("ul", { class: "stack tight" }, redeemed.map((order) => h("li", { class: "row wrap" },
       h("span", { class: "quiet" }, timestamp(order.useTime)), h("span", { class: "redeem-title" }, order.title),
       h("a", { class: "link mono", href: `#/order/${order.id}` }, order.id)))));

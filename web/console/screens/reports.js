@@ -39,11 +39,11 @@ export function open(context) {
       return { rows: data, total };
     },
     draw: (rows, _, outdated) => h("ul", { class: "reports" }, rows.map((report) => h("li", { class: "card pad stack" }, reportCard(report, outdated)))),
-    none: () => emptyState("check", t("没有待处理的举报。", "No report waits for a decision.")),
+    none: () => emptyState("check", t("没有待处理的举报。", "No pending reports.")),
   });
   list.root.classList.add("plain");
   root.append(heading(t("举报", "Reports")),
-    h("p", { class: "quiet intro" }, t("被举报的内容在您决定之前照常可见。", "What was reported is seen by everybody until you decide.")), list.root);
+    h("p", { class: "quiet intro" }, t("被举报的内容在您决定之前照常可见。", "Reported content stays visible until you decide.")), list.root);
 }
 
 /** @typedef {"hide" | "show"} Decision */
@@ -63,8 +63,8 @@ function reportCard(report, onDecided) {
     h("ul", { class: "reasons" }, reasons.map((reason) => h("li", { class: "small" }, reason))),
     h("div", { class: "row wrap" },
       decisionButtons(report, onDecided),
-      h("a", { class: "link", href: `/mall/#/note/${blogId}`, target: "_blank", rel: "noopener" }, t("看原文", "See it there")),
-      h("a", { class: "link", href: `#/users?id=${userId}` }, t("看作者", "Its author"))),
+      h("a", { class: "link", href: `/mall/#/note/${blogId}`, target: "_blank", rel: "noopener" }, t("看原文", "View original")),
+      h("a", { class: "link", href: `#/users?id=${userId}` }, t("看作者", "View author"))),
   ].flat();
 }
 
@@ -75,8 +75,8 @@ function reportCard(report, onDecided) {
  */
 function decisionButtons({ kind, id }, onDecided) {
   const place = h("div", { class: "row wrap", role: "status" },
-    button(t("隐藏", "Hide it"), () => decide("hide"), { icon: "close", look: ["danger"] }),
-    button(t("没有问题", "Let it stand"), () => decide("show"), { icon: "check" }));
+    button(t("隐藏", "Hide"), () => decide("hide"), { icon: "close", look: ["danger"] }),
+    button(t("没有问题", "Keep"), () => decide("show"), { icon: "check" }));
   const redraw = keepFocus(place);
   return place;
 
@@ -87,8 +87,8 @@ function decisionButtons({ kind, id }, onDecided) {
     refreshPendingCounts().catch(() => {});
     const isHidden = choice === "hide";
     redraw(() => fill(place,
-      isHidden ? chip(t("已隐藏，没有人看得到", "Hidden: nobody sees it any more"), "bad") : chip(t("保留，大家都看得到；举报已处理", "It stands for everybody to see; the reports are decided"), "good"),
-      button(isHidden ? t("恢复显示", "Show it again") : t("改为隐藏", "Hide it after all"), () => decide(isHidden ? "show" : "hide"), { icon: "back" })));
+      isHidden ? chip(t("已隐藏，没有人看得到", "Hidden from everybody"), "bad") : chip(t("保留，大家都看得到；举报已处理", "Visible to everybody; the reports are dismissed"), "good"),
+      button(isHidden ? t("恢复显示", "Show again") : t("改为隐藏", "Hide instead"), () => decide(isHidden ? "show" : "hide"), { icon: "back" })));
   }
 }
 

@@ -83,8 +83,8 @@ export function open({ root, params, signal, title, restoreScroll }) {
     ledgerPlace.classList.toggle("old", isStale);
     if (isStale === staleNotice.hasChildNodes()) return;
     fill(staleNotice, isStale && h("p", { class: "notice bad" }, icon("offline"), readAt
-      ? t(`现在读不到账目，下面是 ${readAt.replace("T", " ")} 的。`, `The books cannot be read now; these are of ${readAt.replace("T", " ")}.`)
-      : t("现在读不到账目，下面是以前的。", "The books cannot be read now; these are from before.")));
+      ? t(`暂时无法读取账目，以下是 ${readAt.replace("T", " ")} 的。`, `The ledger is unavailable; the data shown is of ${readAt.replace("T", " ")}.`)
+      : t("暂时无法读取账目，以下是之前的数据。", "The ledger is unavailable; the data shown is older.")));
   }
 
   /** @param {SaleDetails} fresh */
@@ -108,12 +108,12 @@ export function open({ root, params, signal, title, restoreScroll }) {
 
   function renderSections() {
     fill(container,
-      h("section", { class: "card pad stack", "aria-label": t("概况", "At a glance") },
+      h("section", { class: "card pad stack", "aria-label": t("概况", "Overview") },
         h("div", { class: "row wrap" }, h("h2", { class: "grow" }, name), state), bar.root, stockLabel, actions),
-      h("section", { class: "card pad stack", "aria-label": t("账目", "Books") }, h("h2", null, t("账目", "Books")), staleNotice, ledgerPlace),
+      h("section", { class: "card pad stack", "aria-label": t("账目", "Ledger") }, h("h2", null, t("账目", "Ledger")), staleNotice, ledgerPlace),
       h("section", { class: "card pad stack", "aria-label": t("条款", "Terms") }, h("h2", null, t("条款", "Terms")), terms,
         h("div", { class: "row wrap" },
-          linkButton(t("这场的订单", "Its orders"), `#/orders?voucher=${id}`, { icon: "order" }),
+          linkButton(t("这场的订单", "Orders of this sale"), `#/orders?voucher=${id}`, { icon: "order" }),
           sale && linkButton(t("店铺和券", "Shop and vouchers"), `#/shop/${sale.shopId}`, { icon: "shop" }))));
   }
 
@@ -150,9 +150,9 @@ function termRows({ voucherId, beginTime, endTime, payWithinSeconds, minLevel, s
     [t("券编号", "Voucher"), voucherId],
     [t("开始", "Begins"), timestamp(beginTime)],
     [t("结束", "Ends"), timestamp(endTime)],
-    [t("支付时限", "Time to pay"), t(`${payWithinSeconds / 60} 分钟`, `${payWithinSeconds / 60} min`)],
-    [t("会员等级", "Level needed"), minLevel > 0 ? minLevel : t("不限", "any")],
-    [t("券", "On the shelf"), listingStatusChip(status)],
+    [t("支付时限", "Payment time limit"), t(`${payWithinSeconds / 60} 分钟`, `${payWithinSeconds / 60} min`)],
+    [t("会员等级", "Minimum level"), minLevel > 0 ? minLevel : t("不限", "any")],
+    [t("券", "Voucher status"), listingStatusChip(status)],
     [t("初始与追加", "Initial and added"), initial === undefined ? t("不限量", "unlimited") : `${initial.toLocaleString()} ${added < 0 ? "−" : "+"} ${Math.abs(added).toLocaleString()}`],
   ].map(([name, value]) => h("div", null, h("dt", null, name), h("dd", null, value)));
 }

@@ -44,7 +44,7 @@ export function open(context) {
       return { rows: data, total };
     },
     draw: (rows) => table(t("秒杀", "Sales"), columns(), rows),
-    none: () => emptyState("bolt", t("还没有秒杀。", "No sale yet."), linkButton(t("新建秒杀", "New sale"), "#/sales/new", { look: ["main"] })),
+    none: () => emptyState("bolt", t("还没有秒杀。", "No sales yet."), linkButton(t("新建秒杀", "New sale"), "#/sales/new", { look: ["main"] })),
   });
   root.append(heading(t("秒杀", "Sales"), linkButton(t("新建秒杀", "New sale"), "#/sales/new", { look: ["main"], icon: "plus" })), list.root);
 }
@@ -56,8 +56,8 @@ function columns() {
       h("span", { class: "stack tight" }, h("a", { href: `#/sale/${voucherId}` }, title), h("span", { class: "small quiet" }, shopName)) },
     { title: t("状态", "State"), cell: ({ state, paused }) => saleStateChip(state, paused) },
     { title: t("剩余", "Left"), look: "wide", cell: stockCell },
-    { title: t("已抢", "Taken"), look: "number", cell: ({ taken }) => taken.toLocaleString() },
-    { title: t("待写入", "To be written"), look: "number", cell: ({ pending }) => pending.toLocaleString() },
+    { title: t("已抢", "Claimed"), look: "number", cell: ({ taken }) => taken.toLocaleString() },
+    { title: t("待写入", "Pending"), look: "number", cell: ({ pending }) => pending.toLocaleString() },
     { title: t("开始", "Begins"), cell: ({ beginTime }) => timestamp(beginTime) },
     { title: t("结束", "Ends"), cell: ({ endTime }) => timestamp(endTime) },
   ];

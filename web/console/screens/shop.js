@@ -16,15 +16,15 @@ export async function open(context) {
   const [shop, types] = await Promise.all([get(`/shop/${params.id}`, { signal }), get("/shop-type/list", { signal })]);
   title(shop.name);
   root.append(
-    screenHeader(shop.name, { home: "/shops", actions: [linkButton(t("看店铺页", "See its page"), `/mall/#/shop/${shop.id}`, { icon: "shop" })] }),
+    screenHeader(shop.name, { home: "/shops", actions: [linkButton(t("看店铺页", "View in the storefront"), `/mall/#/shop/${shop.id}`, { icon: "shop" })] }),
     h("div", { class: "stack" },
       vouchersOf(shop, context),
-      h("section", { class: "card pad stack", "aria-label": t("资料", "About it") }, h("h2", null, t("资料", "About it")),
+      h("section", { class: "card pad stack", "aria-label": t("资料", "Details") }, h("h2", null, t("资料", "Details")),
         shopForm(shop, types, t("保存", "Save"), save, signal))));
 
   /** @param {object} body */
   async function save(body) {
     await call("PUT", "/shop", { body: { id: shop.id, ...body } });
-    showToast(t("店铺已保存", "The shop is saved"));
+    showToast(t("店铺已保存", "Shop saved"));
   }
 }

@@ -45,10 +45,10 @@ export function open(context) {
       return { rows: rows.map((/** @type {Shop} */ shop) => ({ shop, type: typeName(types, shop.typeId) })) };
     },
     draw: (rows) => table(t("店铺", "Shops"), columns(), rows),
-    none: () => emptyState("shop", t("没有这样的店铺。", "No such shop.")),
+    none: () => emptyState("shop", t("没有符合条件的店铺。", "No shops found.")),
   });
   root.append(heading(t("店铺", "Shops"), h("div", { class: "row wrap" },
-    linkButton(t("店铺类型", "Kinds of shops"), "#/shop-types", { icon: "list" }),
+    linkButton(t("店铺类型", "Categories"), "#/shop-types", { icon: "list" }),
     linkButton(t("新增店铺", "New shop"), "#/shops/new", { icon: "plus", look: ["main"] }))),
   filters(params, [{ name: "name", label: t("店名里有", "Name contains") }]), list.root);
 }
@@ -67,11 +67,11 @@ function columns() {
     { title: t("店铺", "Shop"), look: "wide", cell: ({ shop }) => h("a", { class: "row", href: `#/shop/${shop.id}` },
       h("span", { class: "thumb small-thumb" }, picture(firstPicture(shop.images))), h("span", null, shop.name)) },
     { title: t("编号", "Id"), look: "number", cell: ({ shop }) => shop.id },
-    { title: t("类型", "Kind"), cell: ({ type }) => type },
+    { title: t("类型", "Category"), cell: ({ type }) => type },
     { title: t("商圈", "Area"), cell: ({ shop }) => shop.area },
     { title: t("地址", "Address"), look: "wide", cell: ({ shop }) => shop.address },
     { title: t("评分", "Score"), cell: ({ shop }) => (shop.score > 0 ? stars(shop.score) : "—") },
-    { title: t("人均", "A head"), look: "number", cell: ({ shop }) => (shop.avgPrice === undefined ? "—" : `¥${shop.avgPrice}`) },
+    { title: t("人均", "Average price"), look: "number", cell: ({ shop }) => (shop.avgPrice === undefined ? "—" : `¥${shop.avgPrice}`) },
     { title: t("销量", "Sold"), look: "number", cell: ({ shop }) => shop.sold.toLocaleString() },
   ];
 }

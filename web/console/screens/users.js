@@ -44,7 +44,7 @@ export function open(context) {
       return { rows: await get("/ops/users", { query: { ...filterQuery, current }, signal }) };
     },
     draw: (rows, reload) => table(t("用户", "Users"), columns(reload), rows),
-    none: () => emptyState("people", t("没有这样的用户。", "No such user.")),
+    none: () => emptyState("people", t("没有符合条件的用户。", "No users found.")),
   });
   root.append(heading(t("用户", "Users")), filters(params, [
     { name: "phone", label: t("手机号开头", "Phone begins with"), attributes: { inputmode: "numeric" } },
@@ -80,9 +80,9 @@ function columns(onChange) {
     { title: t("手机号", "Phone"), cell: ({ phone }) => h("span", { class: "number" }, phone) },
     { title: t("角色", "Role"), cell: ({ role }) => (role === "operator" ? chip(roleText(role), "accent") : roleText(role)) },
     { title: t("账号", "Account"), look: "wide", cell: ({ blocked }) => (blocked
-      ? [chip(t("已停用", "Blocked"), "bad"), h("span", { class: "small quiet detail" }, blocked.reason, " · ", timestamp(blocked.since))] : t("正常", "In order")) },
+      ? [chip(t("已停用", "Blocked"), "bad"), h("span", { class: "small quiet detail" }, blocked.reason, " · ", timestamp(blocked.since))] : t("正常", "Active")) },
     { title: t("加入", "Joined"), cell: ({ createTime }) => timestamp(createTime) },
-    { title: t("操作", "Do"), look: "acts", cell: (user) => actionButtons(user, onChange) },
+    { title: t("操作", "Actions"), look: "acts", cell: (user) => actionButtons(user, onChange) },
   ];
 }
 
@@ -102,17 +102,17 @@ function actionButtons({ id, nickName, role, blocked }, onChange) {
   async function changeRole() {
     const isConfirmed = await confirmAction(t(`把 ${nickName} 改为${roleText(other)}？`, `Make ${nickName} ${other === "operator" ? "an operator" : "a customer"}?`),
       other === "operator" ? t("管理员可以做这里的一切。", "An operator may do everything here.")
-        : isMe ? t("您将不能再进入管理台。", "You will not get into the console any more.") : t("之后不能再进入管理台。", "They will not get into the console any more."),
-      t("确定", "Do it"));
+        : isMe ? t("您将不能再进入管理台。", "You will lose access to the console.") : t("之后不能再进入管理台。", "This user will lose access to the console."),
+      t("确定", "Confirm"));
     if (!isConfirmed) return;
     await call("PUT", `/ops/users/${id}/role`, { body: { role: other } });
-    showToast(t("角色已修改", "The role is changed"));
+    showToast(t("角色已修改", "Role changed"));
     await onChange();
   }
 
   function block() {
     return askReason(t(`停用 ${nickName} 的账号？`, `Block ${nickName}?`),
-      t("所有登录立即失效，不能再登录、抢购或发布。", "Every session of theirs ends at once; they cannot log in, buy or write."), t("停用", "Block"), async (reason) => {
+      t("所有登录立即失效，不能再登录、抢购或发布。", "All sessions end immediately. The user cannot log in, buy or post."), t("停用", "Block"), async (reason) => {
         const { data } = await call("POST", `/ops/users/${id}/block`, { body: { reason } });
         showToast(t(`已停用，结束了 ${data.sessionsEnded} 个登录`, `Blocked; sessions ended: ${data.sessionsEnded}`));
         await onChange();
@@ -121,7 +121,7 @@ function actionButtons({ id, nickName, role, blocked }, onChange) {
 
   async function unblock() {
     await call("POST", `/ops/users/${id}/unblock`);
-    showToast(t("账号已恢复", "They can log in again"));
+    showToast(t("账号已恢复", "Account unblocked"));
     await onChange();
   }
 }

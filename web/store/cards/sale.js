@@ -44,10 +44,10 @@ export function saleCard(sale, times, signal) {
 /** @param {{state: string, stock: number}} sale */
 export function stateChip({ state, stock }) {
   switch (state) {
-    case "NOT_OPEN": return chip(t("即将开抢", "Soon"), "accent");
+    case "NOT_OPEN": return chip(t("即将开抢", "Upcoming"), "accent");
     case "OPEN": return chip(stock < 0 ? t("不限量", "Unlimited") : t(`剩 ${stock}`, `${stock} left`), "sale");
     case "SOLD_OUT": return chip(t("已抢光", "Sold out"));
-    case "PAUSED": return chip(t("已暂停", "On hold"));
-    default: return chip(t("已结束", "Over"));
+    case "PAUSED": return chip(t("已暂停", "Paused"));
+    default: return chip(t("已结束", "Ended"));
   }
 }

@@ -34,7 +34,7 @@ export function shopCard(shop) {
       h("h3", { class: "cut" }, shop.name),
       h("span", { class: "row wrap small" }, stars(shop.score),
         shop.comments > 0 && h("span", { class: "quiet" }, t(`${shop.comments}条评价`, `${shop.comments} reviews`)),
-        shop.avgPrice > 0 && h("span", { class: "quiet" }, t(`人均 ${formatYuan(shop.avgPrice * 100)}`, `${formatYuan(shop.avgPrice * 100)} each`))),
+        shop.avgPrice > 0 && h("span", { class: "quiet" }, t(`人均 ${formatYuan(shop.avgPrice * 100)}`, `${formatYuan(shop.avgPrice * 100)} per person`))),
       h("span", { class: "row apart small quiet" },
         h("span", { class: "cut" }, shop.area || shop.address),
         shop.distance !== undefined && h("span", { class: "number" }, distanceText(shop.distance)))));

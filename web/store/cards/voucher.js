@@ -42,7 +42,7 @@ export function saleVoucherCard(voucher, saleResponse, signal, onChange) {
   const status = h("span", { class: "row wrap small" }, stateChip({ state, stock }),
     h("span", { class: "quiet" }, isUpcoming ? t("距开抢 ", "opens in ") : t("距结束 ", "ends in "), countdown(moment, signal, msUntil(moment) > 0 ? onChange : undefined)));
   return card(voucher, [priceWithDiscount(voucher.payValue, voucher.actualValue), status],
-    linkButton(state === "OPEN" ? t("去抢", "To the sale") : t("去看看", "Look"), `#/sale/${voucher.id}`, { look: state === "OPEN" ? ["sale"] : [] }));
+    linkButton(state === "OPEN" ? t("去抢", "Go to sale") : t("去看看", "View"), `#/sale/${voucher.id}`, { look: state === "OPEN" ? ["sale"] : [] }));
 }
 
 /**

@@ -78,7 +78,7 @@ function shopPlace(id, signal) {
   staleWhileRevalidate(`shop ${id}`, () => get(`/shop/${id}`, { signal }), (/** @type {import("../cards/shop.js").Shop} */ found) => {
     fill(place, found && shopCard(found));
   }).catch(() => {
-    if (!signal.aborted) fill(place, h("p", { class: "row small quiet" }, icon("shop"), t("店铺信息暂时看不到。", "The shop cannot be shown right now.")));
+    if (!signal.aborted) fill(place, h("p", { class: "row small quiet" }, icon("shop"), t("店铺信息暂时看不到。", "The shop is unavailable right now.")));
   });
   return place;
 }

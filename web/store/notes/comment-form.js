@@ -133,7 +133,7 @@ export function commentForm({ to, label, known, send, newest, sent }) {
     // The user may have typed something else since.
     const isSame = input.value.trim() === content;
     if (isSame) input.value = "";
-    else showToast(t("刚才那条已经发出了", "What you sent before has arrived"));
+    else showToast(t("刚才那条已经发出了", "Your earlier comment was posted"));
     saveDraft(to, { text: input.value });
     resize();
     sent(content, id);

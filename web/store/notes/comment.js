@@ -30,7 +30,7 @@ export function comment(data, { note, answer: onReply, remove: onRemove }) {
       h("p", { class: "comment-text" }, data.answerName && h("span", { class: "quiet" }, t(`回复 ${data.answerName}：`, `to ${data.answerName}: `)), data.content),
       !isKiosk && h("div", { class: "row tight comment-acts" },
         commentLikes(data),
-        actionButton(t("回复", "Answer"), t(`回复 ${data.name}`, `Answer ${data.name}`), onReply),
+        actionButton(t("回复", "Reply"), t(`回复 ${data.name}`, `Reply to ${data.name}`), onReply),
         isMine ? actionButton(t("删除", "Delete"), t("删除我的评论", "Delete my comment"), onRemove)
           : actionButton(t("举报", "Report"), t(`举报 ${data.name} 的评论`, `Report ${data.name}’s comment`), () => report("comment", data.id)))));
 }

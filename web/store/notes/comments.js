@@ -50,7 +50,7 @@ export function comments(note, signal) {
     },
     draw: (/** @type {Thread} */ item) => thread(item, { note, signal, counted: addToCount, drop: () => list.drop(item.id) }),
     key: (one) => one.id,
-    none: () => emptyState("comment", t("还没有评论，来说第一句吧。", "No comments yet; say the first word.")),
+    none: () => emptyState("comment", t("还没有评论，来说第一句吧。", "No comments yet. Be the first to comment.")),
   });
   const form = () => commentForm({
     to: `note ${note.id}`, label: t("说点什么…", "Say something…"),
@@ -60,7 +60,7 @@ export function comments(note, signal) {
     sent: async (content, id) => {
       const author = await me();
       if (!author || signal.aborted) return;
-      showToast(t("评论好了", "Your comment is there"));
+      showToast(t("评论成功", "Comment posted"));
       // The list may have loaded the comment meanwhile.
       if (list.keys().includes(id)) return;
       list.add({ ...newComment(id, author, content), answers: [], answerCount: 0 });

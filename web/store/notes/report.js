@@ -21,10 +21,10 @@ export async function report(kind, id) {
     return;
   }
   const reasons = [
-    t("广告或刷单", "Advertising"), t("不友善、骂人", "Rude or abusive"), t("色情或暴力", "Sexual or violent"), t("内容不实", "Untrue"), t("其他", "Something else"),
+    t("广告或刷单", "Advertising"), t("不友善、骂人", "Rude or abusive"), t("色情或暴力", "Sexual or violent"), t("内容不实", "Misinformation"), t("其他", "Other"),
   ];
   await openSheet(t("举报", "Report"), (close) => {
-    const details = field(t("补充说明（可不填）", "More about it (optional)"), "textarea", { maxlength: 200 });
+    const details = field(t("补充说明（可不填）", "Details (optional)"), "textarea", { maxlength: 200 });
     const radios = reasons.map((reason, index) => {
       const input = h("input", { type: "radio", name: "reason", value: reason, checked: index === 0 });
       return { input, label: h("label", { class: "row report-reason" }, input, h("span", null, reason)) };
@@ -40,10 +40,10 @@ export async function report(kind, id) {
         return;
       }
       close();
-      showToast(t("谢谢，管理员会看的", "Thank you; the operators will look at it"));
+      showToast(t("谢谢，管理员会看的", "Thank you. The operators will review the report."));
     };
     return [
-      h("fieldset", { class: "stack tight" }, h("legend", { class: "quiet small" }, t("为什么举报？", "Why?")), radios.map(({ label }) => label)),
+      h("fieldset", { class: "stack tight" }, h("legend", { class: "quiet small" }, t("为什么举报？", "Reason")), radios.map(({ label }) => label)),
       details.root,
       h("div", { class: "buttons" }, button(t("取消", "Cancel"), close), button(t("举报", "Report"), sendReport, { look: ["main"] })),
     ];

@@ -49,7 +49,7 @@ export function thread(parent, context) {
     fill(rows, answers.map((one) => h("li", null, comment(one, { note, answer: () => reply(one), remove: () => remove(one) }))));
     const remaining = answerCount - answers.length;
     moreButton.hidden = remaining <= 0;
-    moreButton.textContent = t(`还有 ${remaining} 条回复`, `${remaining} more ${remaining === 1 ? "answer" : "answers"}`);
+    moreButton.textContent = t(`还有 ${remaining} 条回复`, `${remaining} more ${remaining === 1 ? "reply" : "replies"}`);
     // The focused element is gone.
     if (hadFocus && (!focused?.isConnected || (focused === moreButton && moreButton.hidden))) root.focus({ preventScroll: true });
   }
@@ -72,7 +72,7 @@ export function thread(parent, context) {
       return;
     }
     const replyForm = commentForm({
-      to: `comment ${to.id}`, label: t(`回复 ${to.name}`, `Answer ${to.name}`),
+      to: `comment ${to.id}`, label: t(`回复 ${to.name}`, `Reply to ${to.name}`),
       known: () => answers.map(({ id }) => id),
       send: async (content) => (await call("POST", "/blog-comments", { body: { blogId: note.id, answerId: to.id, content } })).data,
       newest: async () => {
@@ -84,7 +84,7 @@ export function thread(parent, context) {
       sent: async (content, id) => {
         const author = await me();
         if (!author || signal.aborted) return;
-        showToast(t("回复好了", "Your answer is there"));
+        showToast(t("回复成功", "Reply posted"));
         const hadFocus = form.contains(document.activeElement);
         fill(form);
         // The list may have loaded the reply meanwhile.
@@ -104,7 +104,7 @@ export function thread(parent, context) {
 
   /** @param {Comment} target */
   async function remove(target) {
-    const isConfirmed = await confirmAction(t("删除这条评论？", "Delete this comment?"), t("删除后不能恢复。", "It does not come back."), t("删除", "Delete"), { danger: true });
+    const isConfirmed = await confirmAction(t("删除这条评论？", "Delete this comment?"), t("删除后不能恢复。", "This cannot be undone."), t("删除", "Delete"), { danger: true });
     if (!isConfirmed) return;
     try {
       await call("DELETE", `/blog-comments/${target.id}`);

@@ -35,7 +35,7 @@ export function followButton({ id, name }, signal, onChange) {
 
   function show() {
     root.className = isFollowing ? "button follow" : "button main follow";
-    root.setAttribute("aria-label", isFollowing ? t(`已关注${name}，按下取消`, `Following ${name}; press to stop`) : t(`关注${name}`, `Follow ${name}`));
+    root.setAttribute("aria-label", isFollowing ? t(`已关注${name}，点击取消关注`, `Following ${name}. Press to unfollow`) : t(`关注${name}`, `Follow ${name}`));
     fill(root, icon(isFollowing ? "check" : "plus"), h("span", null, isFollowing ? t("已关注", "Following") : t("关注", "Follow")));
   }
 

@@ -42,12 +42,12 @@ export function monthGrid({ month, today, signed, madeUp, makeUpsLeft, hereSince
     const className = isToday ? "day today" : "day";
     if (signed.includes(day)) {
       const isMadeUp = madeUp.includes(day);
-      return h("span", { class: `${className} ${isMadeUp ? "made-up" : "signed"}`, role: "img", "aria-label": isMadeUp ? t(`${day} 日，已补签`, `${day}, made up for`) : t(`${day} 日，已签到`, `${day}, signed`) },
+      return h("span", { class: `${className} ${isMadeUp ? "made-up" : "signed"}`, role: "img", "aria-label": isMadeUp ? t(`${day} 日，已补签`, `${day}, made up`) : t(`${day} 日，已签到`, `${day}, checked in`) },
         h("span", { class: "number" }, day), icon("check"));
     }
     const canMakeUp = date < today && date >= hereSince && today.startsWith(month) && makeUpsLeft > 0;
     if (!canMakeUp) return h("span", { class: date > today ? `${className} to-come` : className }, h("span", { class: "number" }, day), isToday && h("span", { class: "unseen" }, t("今天", "today")));
-    const made = h("button", { type: "button", class: `${className} missed`, "aria-label": t(`${day} 日漏签，补签`, `${day}: missed; make up for it`), onclick: () => whileBusy(made, () => onMakeUp(date)) },
+    const made = h("button", { type: "button", class: `${className} missed`, "aria-label": t(`${day} 日漏签，补签`, `${day}: missed, make up`), onclick: () => whileBusy(made, () => onMakeUp(date)) },
       h("span", { class: "number" }, day));
     return made;
   }

@@ -46,7 +46,7 @@ export function profileCard(person, profile, { action, tab: openList } = {}) {
           profile?.city && h("span", null, profile.city),
           profile?.birthday && h("span", null, birthdayText(profile.birthday)))),
       action),
-    h("p", { class: "person-words" }, profile?.introduce || h("span", { class: "quiet" }, t("还没有介绍自己。", "Has not said anything yet."))),
+    h("p", { class: "person-words" }, profile?.introduce || h("span", { class: "quiet" }, t("还没有介绍自己。", "No introduction yet."))),
     h("div", { class: "counts" },
       count(profile?.followee ?? 0, t("关注", "Following"), "followees"),
       count(profile?.fans ?? 0, t("粉丝", "Followers"), "fans"),

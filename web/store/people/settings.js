@@ -24,7 +24,7 @@ export function settings(signal) {
     h("div", { class: "setting" }, h("span", null, t("外观", "Appearance")), choice(t("外观", "Appearance"),
       [{ value: "system", text: t("跟随系统", "System") }, { value: "light", text: t("浅色", "Light") }, { value: "dark", text: t("深色", "Dark") }],
       colorScheme(), (chosen) => setColorScheme(/** @type {import("../../core/color-scheme.js").ColorScheme} */ (chosen)))),
-    link("#/place", t("位置", "Place"), current ? current.name || t("我的位置", "Where I am") : t("未选择", "Not set")),
+    link("#/place", t("位置", "Place"), current ? current.name || t("我的位置", "My location") : t("未选择", "Not set")),
     hasToken() && !isKiosk && link("#/me/password", t("密码", "Password"), ""),
     consoleLink);
 }

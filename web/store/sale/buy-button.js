@@ -64,9 +64,9 @@ export function buyButton(id, signal, refreshSale) {
     if (nextState === currentState) return;
     const wasCoolingDown = currentState.startsWith("rest");
     currentState = nextState;
-    if (isPending) text.textContent = t("正在提交…", "Asking…");
+    if (isPending) text.textContent = t("正在提交…", "Submitting…");
     else if (rest > 0 && isOpen) {
-      text.textContent = t(`${Math.ceil(rest / 1000)} 秒后可再试`, `Again in ${Math.ceil(rest / 1000)} s`);
+      text.textContent = t(`${Math.ceil(rest / 1000)} 秒后可再试`, `Retry in ${Math.ceil(rest / 1000)} s`);
       if (!wasCoolingDown) purchaseButton.prepend(countdownRing(rest));
       return;
     } else text.textContent = buttonText(state);
@@ -95,7 +95,7 @@ export function buyButton(id, signal, refreshSale) {
 
   /** @param {import("./claim.js").RunningClaim} runningClaim */
   async function followClaim(runningClaim) {
-    const showLost = () => showNotice("offline", t("没有收到应答，正在查明结果，不会重复购买…", "No answer came. Finding out what became of it; nothing is bought twice…"));
+    const showLost = () => showNotice("offline", t("没有收到响应，正在查询结果，不会重复购买…", "No response. Checking the result; nothing is bought twice…"));
     runningClaim.watchers.add(showLost);
     signal.addEventListener("abort", () => runningClaim.watchers.delete(showLost));
     isPending = true;
@@ -108,7 +108,7 @@ export function buyButton(id, signal, refreshSale) {
       // A claim that never arrived needs no cool-down.
       if (!outcome.isNothing) coolDown();
       if (outcome.order) showOrder(outcome.order, outcome.isNew === true, runningClaim.watchers.size > 0);
-      else if (outcome.isNothing) showNotice("warn", t("请求没有送到，什么也没买。可以再试一次。", "It did not arrive: nothing was bought. You can try again."));
+      else if (outcome.isNothing) showNotice("warn", t("请求没有送达，没有产生订单。可以再试一次。", "The request did not arrive, and nothing was bought. Try again."));
       else if (outcome.refusal) showRefusal(outcome.refusal);
     } catch (error) {
       // The claim's user has logged out.
@@ -131,7 +131,7 @@ export function buyButton(id, signal, refreshSale) {
     // Too early by the server's clock: no cool-down.
     if (refusal.code === "NOT_OPEN") enabledAt.delete(id);
     refreshSale();
-    const more = refusal.code === "SOLD_OUT" ? t("有人没付款的话，还会放出来，可以留在这里等。", "If somebody does not pay, a unit comes back: you can wait here.") : "";
+    const more = refusal.code === "SOLD_OUT" ? t("有人没付款的话，还会放出来，可以留在这里等。", "Units of unpaid orders come back on sale, so you can wait here.") : "";
     showNotice("warn", refusal.message, more);
   }
 
@@ -142,14 +142,14 @@ export function buyButton(id, signal, refreshSale) {
    */
   function showOrder(order, isNew, isShownElsewhere = false) {
     if (signal.aborted) {
-      if (isNew && !isShownElsewhere) showToast(t("抢到了！请到订单里付款。", "You got it! Pay for it in your orders."));
+      if (isNew && !isShownElsewhere) showToast(t("抢到了！请到订单里付款。", "You got it! Pay for it under Orders."));
       return;
     }
     refreshSale();
-    const link = linkButton(isNew ? t("去付款", "Pay now") : t("查看我的订单", "See my order"), `#/order/${order}`, { look: ["main", "wide"] });
+    const link = linkButton(isNew ? t("去付款", "Pay now") : t("查看我的订单", "View my order"), `#/order/${order}`, { look: ["main", "wide"] });
     fill(messages, h("div", { class: isNew ? "notice good sale-won" : "notice" }, icon(isNew ? "check" : "ticket"),
-      h("div", { class: "grow" }, h("strong", null, isNew ? t("抢到了！", "You got it!") : t("你已经买到了", "You have this one")),
-        isNew && h("p", { class: "small" }, t("请在截止前付款，逾期订单会自动取消。", "Pay before the deadline, or the order is cancelled.")))), link);
+      h("div", { class: "grow" }, h("strong", null, isNew ? t("抢到了！", "You got it!") : t("你已经买到了", "You already have this voucher")),
+        isNew && h("p", { class: "small" }, t("请在截止前付款，逾期订单会自动取消。", "Unpaid orders are cancelled after the deadline.")))), link);
     purchaseButton.hidden = true;
     if (isNew) link.focus();
   }
@@ -169,10 +169,10 @@ export function buyButton(id, signal, refreshSale) {
 /** @param {import("./poll-sale.js").State} state */
 function buttonText(state) {
   switch (state) {
-    case "NOT_OPEN": return hasToken() ? t("即将开抢", "Opens soon") : t("先登录，到点就抢", "Log in to be ready");
+    case "NOT_OPEN": return hasToken() ? t("即将开抢", "Opens soon") : t("先登录，到点就抢", "Log in now to be ready");
     case "OPEN": return hasToken() ? t("立即抢购", "Buy now") : t("登录后抢购", "Log in to buy");
     case "SOLD_OUT": return t("已抢光", "Sold out");
-    case "PAUSED": return t("暂停中，请稍候", "On hold");
-    default: return t("已结束", "Over");
+    case "PAUSED": return t("暂停中，请稍候", "Paused");
+    default: return t("已结束", "Ended");
   }
 }

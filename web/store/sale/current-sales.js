@@ -56,6 +56,6 @@ export function currentSales(list, limit, { signal, restoreScroll }) {
     [renderedState, firstEnd] = [nextState, nextEnd];
     const cardsSignal = nextSignal();
     replaceKeepingFocus(() => fill(list, sales.length > 0 ? sales.map((sale) => h("li", null, saleCard(sale, answer, cardsSignal)))
-      : h("li", { class: "all" }, emptyState("bolt", t("现在没有秒杀，晚点再来看看。", "No sale right now; look again later.")))));
+      : h("li", { class: "all" }, emptyState("bolt", t("现在没有秒杀，晚点再来看看。", "No flash sales right now. Check back later.")))));
   }
 }

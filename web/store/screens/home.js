@@ -22,9 +22,9 @@ const NOTES = 8;
 export function open(context) {
   const { root, signal, title, restoreScroll } = context;
   title(t("首页", "Home"));
-  const types = section(root, t("店铺类型", "Kinds of shops"), "types", skeletons(10, "auto"), { unseen: true });
+  const types = section(root, t("店铺类型", "Categories"), "types", skeletons(10, "auto"), { unseen: true });
   const sales = section(root, t("限时秒杀", "Flash sales"), "rail", skeletons(3, "auto"), { more: "#/sales" });
-  const shops = section(root, place() ? t("附近好店", "Near you") : t("口碑好店", "Well liked shops"), "shops",
+  const shops = section(root, place() ? t("附近好店", "Near you") : t("口碑好店", "Top-rated shops"), "shops",
     skeletons(SHOPS, "6.6rem"), { more: "#/shops" });
   const notes = section(root, t("热门笔记", "Popular notes"), "notes", skeletons(4, "15rem"), { more: "#/notes" });
   root.prepend(h("h1", { class: "unseen" }, "mallbox"), searchBar());

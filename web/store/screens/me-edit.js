@@ -23,7 +23,7 @@ import { UnreadableImage, cropSquare, unreadableMessage } from "../../core/resiz
 
 /** @param {import("../../core/router.js").ScreenContext} context */
 export async function open({ root, signal, title }) {
-  const name = t("编辑资料", "Edit my card");
+  const name = t("编辑资料", "Edit profile");
   title(name);
   if (!requireLogin()) return;
   const place = h("div", null, skeletons(1, "26rem"));
@@ -66,7 +66,7 @@ function form(person, card, signal) {
       nickName: nickName.input.value.trim(), icon: face.icon(), city: city.input.value.trim(), introduce: introduce.input.value.trim(),
       gender: gender.input.value === "true", birthday: birthday.input.value,
     };
-    nickName.wrong(body.nickName ? "" : t("名字不能是空的", "A name is needed"));
+    nickName.wrong(body.nickName ? "" : t("名字不能是空的", "Enter a name"));
     if (!body.nickName) return;
     whileBusy(submit, async () => {
       try {
@@ -94,7 +94,7 @@ function form(person, card, signal) {
 function avatarPicker(person) {
   let icon = person.icon;
   const shown = h("span", null, avatar(person, { large: true }));
-  const removeButton = button(t("不用照片", "No picture"), () => show(""), { look: ["bare"] });
+  const removeButton = button(t("不用照片", "Remove picture"), () => show(""), { look: ["bare"] });
   const input = h("input", { type: "file", accept: "image/*", class: "unseen", tabindex: "-1", "aria-hidden": "true", onchange: () => whileBusy(pickButton, takeFile) });
   const pickButton = button(t("换头像", "Change picture"), () => input.click(), { icon: "camera" });
   removeButton.hidden = icon === "";

@@ -17,9 +17,9 @@ export function open({ root, signal, title }) {
   const name = t("密码", "Password");
   title(name);
   if (!requireLogin()) return;
-  const currentPassword = field(t("现在的密码（还没有就留空）", "Password so far (empty if there is none)"), "input", { type: "password", autocomplete: "current-password" });
+  const currentPassword = field(t("现在的密码（还没有就留空）", "Current password (leave empty if none)"), "input", { type: "password", autocomplete: "current-password" });
   const newPassword = field(t("新密码，至少 8 位", "New password, at least 8 characters"), "input", { type: "password", autocomplete: "new-password", required: true });
-  const repetition = field(t("再输一次", "Once more"), "input", { type: "password", autocomplete: "new-password", required: true });
+  const repetition = field(t("再输一次", "Repeat new password"), "input", { type: "password", autocomplete: "new-password", required: true });
   const submit = h("button", { type: "submit", class: "button main wide" }, t("保存", "Save"));
   root.append(h("div", { class: "narrow stack" }, screenHeader(name, { home: "/me" }),
     h("form", { class: "card pad stack", novalidate: true, onsubmit: save }, currentPassword.root, newPassword.root, repetition.root, submit)));
@@ -29,7 +29,7 @@ export function open({ root, signal, title }) {
     event.preventDefault();
     const [password, repeated] = [newPassword.input.value, repetition.input.value];
     currentPassword.wrong("");
-    repetition.wrong(password === repeated ? "" : t("两次输入的不一样", "This is not the same"));
+    repetition.wrong(password === repeated ? "" : t("两次输入的不一样", "The passwords do not match"));
     newPassword.wrong(password.length >= MIN_LENGTH ? "" : t("密码至少 8 位", "At least 8 characters"));
     if (password !== repeated || password.length < MIN_LENGTH) return;
     whileBusy(submit, async () => {
@@ -41,7 +41,7 @@ export function open({ root, signal, title }) {
         (["PASSWORD_WRONG", "MISSING"].includes(error.code) ? currentPassword : newPassword).wrong(error.message);
         return;
       }
-      showToast(t("密码已保存", "Your password is saved"));
+      showToast(t("密码已保存", "Password saved"));
       if (!signal.aborted) back("/me");
     });
   }

@@ -26,7 +26,7 @@ export async function open({ root, signal, title, restoreScroll }) {
   const isLoggedIn = hasToken();
   const tiles = h("ul", { class: "tiles" }, ownLinks(cachedMe()));
   root.append(h("div", { class: "me" },
-    h("div", { class: "stack" }, top, isLoggedIn && h("nav", { "aria-label": t("我的", "Mine") }, tiles)),
+    h("div", { class: "stack" }, top, isLoggedIn && h("nav", { "aria-label": t("我的", "My account") }, tiles)),
     h("div", { class: "stack" }, settings(signal), isLoggedIn && logOutButton())));
   if (!isLoggedIn) {
     fill(top, loginInvitation());
@@ -63,7 +63,7 @@ export async function open({ root, signal, title, restoreScroll }) {
 /** @param {Person | null} person */
 function ownLinks(person) {
   /** @type {[string, import("../../parts/icons.js").IconName, string][]} */
-  const all = [["#/orders", "order", t("我的订单", "My orders")], ["#/sign-in", "calendar", t("每日签到", "Sign in daily")],
+  const all = [["#/orders", "order", t("我的订单", "My orders")], ["#/sign-in", "calendar", t("每日签到", "Daily check-in")],
     [person ? `#/person/${person.id}` : "#/me", "note", t("我的笔记", "My notes")], ["#/write", "edit", t("写笔记", "Write a note")]];
   return all.filter(([to]) => !isKiosk || to === "#/orders").map(([to, name, text]) =>
     h("li", null, h("a", { class: "card tile", href: to }, icon(name), h("span", null, text))));
@@ -73,8 +73,8 @@ function loginInvitation() {
   return h("section", { class: "card pad stack welcome" },
     h("h1", null, t("你好！", "Hello!")),
     h("p", { class: "quiet" }, isKiosk
-      ? t("登录后可以抢购，也能看到自己的订单。", "Log in to buy in sales, and to see your orders.")
-      : t("登录后可以抢购、写笔记、关注别人，还有每日签到。", "Log in to buy in sales, write notes, follow people, and sign in day by day.")),
+      ? t("登录后可以抢购，也能看到自己的订单。", "Log in to buy vouchers and see your orders.")
+      : t("登录后可以抢购、写笔记、关注别人，还有每日签到。", "Log in to buy vouchers, write notes, follow people and check in daily.")),
     button(t("登录", "Log in"), () => goToLogin(), { look: ["main", "wide"] }));
 }
 

@@ -7,7 +7,7 @@ import { emptyState } from "../../parts/empty-state.js";
 
 /** @param {import("../../core/router.js").ScreenContext} context */
 export function open({ root, title }) {
-  const name = t("没有这个页面", "No such page");
+  const name = t("页面不存在", "Page not found");
   title(name);
-  root.append(h("h1", { class: "unseen" }, name), emptyState("search", t("没有这个页面。", "There is no such page."), linkButton(t("回到首页", "To the first page"), "#/")));
+  root.append(h("h1", { class: "unseen" }, name), emptyState("search", t("页面不存在。", "This page does not exist."), linkButton(t("回到首页", "Back to home"), "#/")));
 }

@@ -39,7 +39,7 @@ export async function open({ root, params, signal, title, restoreScroll }) {
     } catch (error) {
       if (signal.aborted) return;
       const isNotFound = error instanceof Refusal && error.code === "NOT_FOUND";
-      fill(contentPlace, isNotFound ? emptyState("note", error.message, linkButton(t("看看热门笔记", "See popular notes"), "#/notes")) : errorState(error, show));
+      fill(contentPlace, isNotFound ? emptyState("note", error.message, linkButton(t("看看热门笔记", "Browse popular notes"), "#/notes")) : errorState(error, show));
     }
   }
 
@@ -67,7 +67,7 @@ function action(note, signal) {
   if (cachedMe()?.id !== note.userId) return iconButton("flag", t("举报这篇笔记", "Report this note"), () => report("note", note.id));
   return iconButton("trash", t("删除这篇笔记", "Delete this note"), async () => {
     const isConfirmed = await confirmAction(t("删除这篇笔记？", "Delete this note?"),
-      t("它和它的评论、赞都会消失，不能恢复。", "It goes with its comments and likes, and does not come back."), t("删除", "Delete"), { danger: true });
+      t("它和它的评论、赞都会消失，不能恢复。", "The note, its comments and its likes are deleted permanently."), t("删除", "Delete"), { danger: true });
     if (!isConfirmed) return;
     try {
       await call("DELETE", `/blog/${note.id}`);

@@ -33,7 +33,7 @@ export function open({ root, params, signal, title, restoreScroll }) {
     h("header", { class: "row notes-head" },
       h("h1", { class: "grow" }, t("笔记", "Notes")),
       !isKiosk && linkButton(t("写笔记", "Write"), "#/write", { look: ["main"], icon: "edit" })),
-    isKiosk ? "" : h("div", { class: "notes-tabs" }, choice(t("看哪些", "Which"), [
+    isKiosk ? "" : h("div", { class: "notes-tabs" }, choice(t("看哪些", "Which notes"), [
       { value: "hot", text: t("热门", "Popular") }, { value: "following", text: t("关注", "Following") },
     ], tab, show)),
     list);
@@ -51,7 +51,7 @@ export function open({ root, params, signal, title, restoreScroll }) {
     const heading = h("h2", { class: "unseen" }, tab === "hot" ? t("热门", "Popular") : t("关注", "Following"));
     if (tab === "hot") fill(list, heading, popularNotes(listSignal));
     else if (hasToken()) fill(list, heading, feedNotes(listSignal));
-    else fill(list, heading, emptyState("people", t("登录后，这里是你关注的人写的笔记。", "Log in, and what those write whom you follow is here."), button(t("登录", "Log in"), () => goToLogin(), { look: ["main"] })));
+    else fill(list, heading, emptyState("people", t("登录后，这里是你关注的人写的笔记。", "Log in to see notes from people you follow."), button(t("登录", "Log in"), () => goToLogin(), { look: ["main"] })));
     restoreScroll();
   }
 }
@@ -61,7 +61,7 @@ function popularNotes(signal) {
   return infiniteList({
     ...LIST, name: "notes hot", signal,
     load: byPage(PAGE_SIZE, (current) => get("/blog/hot", { query: { current }, signal })),
-    none: () => emptyState("note", t("还没有人写笔记。", "Nobody has written a note yet.")),
+    none: () => emptyState("note", t("还没有人写笔记。", "No notes yet.")),
   }).root;
 }
 
@@ -76,8 +76,8 @@ function feedNotes(signal) {
   };
   const feed = infiniteList({
     ...LIST, name: "notes following", signal, load,
-    none: () => emptyState("people", t("你关注的人还没有写笔记。", "Nobody whom you follow has written a note yet."),
-      linkButton(t("看看热门笔记", "See popular notes"), "#/notes")),
+    none: () => emptyState("people", t("你关注的人还没有写笔记。", "People you follow have not written any notes yet."),
+      linkButton(t("看看热门笔记", "Browse popular notes"), "#/notes")),
   });
   const pill = h("div", { class: "notes-new", role: "status" });
   repeatWhileVisible(CHECK_EVERY_MS, signal, checkForNew);

@@ -85,19 +85,19 @@ export async function open({ root, params, signal, title, restoreScroll }) {
    */
   function statusText(order, renderSignal) {
     switch (order.status) {
-      case STATUS.coming: return h("p", null, t("正在写入订单，马上就好…", "It is being written down; a moment…"));
+      case STATUS.coming: return h("p", null, t("正在写入订单，马上就好…", "Processing your order…"));
       case STATUS.unpaid: return order.due !== undefined && h("p", null, t("请在 ", "Pay within "), h("strong", { class: "order-due" }, countdown(order.due, renderSignal, refresh)), t(" 内付款", ""));
       case STATUS.paid: return h("p", null, t("到店出示券码即可使用", "Show the code in the shop"));
       case STATUS.used: return h("p", null, t("谢谢惠顾", "Thank you"));
-      case STATUS.refunding: return h("p", null, t("钱款正在退回…", "The money is on its way back…"));
-      case STATUS.refunded: return h("p", null, order.payment === "none" ? t("订单已退", "It was given back") : t("钱款已退回", "The money is back"));
-      default: return h("p", null, t("订单已取消，名额已放回", "Cancelled; the voucher went back on sale"));
+      case STATUS.refunding: return h("p", null, t("钱款正在退回…", "Your refund is being processed…"));
+      case STATUS.refunded: return h("p", null, order.payment === "none" ? t("订单已退", "Order returned") : t("钱款已退回", "Refund completed"));
+      default: return h("p", null, t("订单已取消，名额已放回", "Order cancelled; the voucher is back on sale"));
     }
   }
 
   /** @param {Order} order */
   function actionButtons(order) {
-    const shop = order.shopId !== undefined && linkButton(t("去店铺看看", "To the shop"), `#/shop/${order.shopId}`, { look: ["wide"], icon: "shop" });
+    const shop = order.shopId !== undefined && linkButton(t("去店铺看看", "View shop"), `#/shop/${order.shopId}`, { look: ["wide"], icon: "shop" });
     if (order.status === STATUS.unpaid) {
       return [button(t(`支付 ${formatYuan(order.payValue)}`, `Pay ${formatYuan(order.payValue)}`), () => runStep("pay", t("已付款", "Paid")), { look: ["main", "wide"] }),
         button(t("取消订单", "Cancel the order"), cancel, { look: ["bare", "danger"] })];
@@ -107,17 +107,17 @@ export async function open({ root, params, signal, title, restoreScroll }) {
   }
 
   async function cancel() {
-    const isConfirmed = await confirmAction(t("取消订单？", "Cancel the order?"), t("名额会放回去；想要得重新抢。", "The voucher goes back on sale; to have it, you would have to buy it again."),
+    const isConfirmed = await confirmAction(t("取消订单？", "Cancel the order?"), t("名额会放回去；想要得重新抢。", "The voucher goes back on sale. To get one, you would have to buy again."),
       t("取消订单", "Cancel the order"), { no: t("保留订单", "Keep the order"), danger: true });
-    if (isConfirmed) await runStep("cancel", t("订单已取消", "The order is cancelled"));
+    if (isConfirmed) await runStep("cancel", t("订单已取消", "Order cancelled"));
   }
 
   /** @param {Order} order */
   async function refund(order) {
     const isFree = order.payment === "none";
-    const consequence = isFree ? t("券码作废，名额重新开放。", "The code becomes void, and the voucher goes back on sale.") : t("券码作废，钱款原路退回。", "The code becomes void, and the money comes back.");
-    const isConfirmed = await confirmAction(isFree ? t("退掉订单？", "Give it back?") : t("申请退款？", "Give it back?"), consequence, refundText(order), { danger: true });
-    if (isConfirmed) await runStep("refund", isFree ? t("订单已退", "It is given back") : t("已申请退款", "It is given back"));
+    const consequence = isFree ? t("券码作废，名额重新开放。", "The code becomes invalid, and the voucher goes back on sale.") : t("券码作废，钱款原路退回。", "The code becomes invalid, and you get a refund.");
+    const isConfirmed = await confirmAction(isFree ? t("退掉订单？", "Return the order?") : t("申请退款？", "Request a refund?"), consequence, refundText(order), { danger: true });
+    if (isConfirmed) await runStep("refund", isFree ? t("订单已退", "Order returned") : t("已申请退款", "Refund requested"));
   }
 
   /**
@@ -136,7 +136,7 @@ export async function open({ root, params, signal, title, restoreScroll }) {
       // In doubt; repeating a completed step changes nothing.
       if (error instanceof Unreachable) {
         inDoubt = { step, before: status, done };
-        showToast(t("没有收到应答，正在查明结果…", "No answer came; finding out what became of it…"), { bad: true });
+        showToast(t("没有收到响应，正在查询结果…", "No response. Checking the result…"), { bad: true });
       } else showError(error);
       await refresh();
     }
@@ -163,8 +163,8 @@ export async function open({ root, params, signal, title, restoreScroll }) {
    */
   function reportOutcome({ step, before, done }, now) {
     if (EXPECTED_STATUS[step].includes(now)) showToast(done);
-    else if (now === before) showToast(t("没有送到，请再试一次。", "It did not arrive; please try again."), { bad: true });
-    else showToast(t("没有办成，订单已经变了。", "It was not done: the order has changed meanwhile."), { bad: true });
+    else if (now === before) showToast(t("请求没有送达，请再试一次。", "The request did not arrive. Try again."), { bad: true });
+    else showToast(t("操作未完成，订单状态已经变化。", "Not done: the order has changed."), { bad: true });
   }
 
   /** @param {Order} order */
@@ -185,7 +185,7 @@ export async function open({ root, params, signal, title, restoreScroll }) {
 
 /** @param {Order} order */
 function refundText({ payment }) {
-  return payment === "none" ? t("退掉订单", "Give it back") : t("申请退款", "Give it back");
+  return payment === "none" ? t("退掉订单", "Return order") : t("申请退款", "Request refund");
 }
 
 /**
@@ -197,5 +197,5 @@ function times(order) {
   const all = [[t("下单", "Ordered"), order.createTime], [t("付款", "Paid"), order.payTime], [t("使用", "Used"), order.useTime], [t("退款", "Refunded"), order.refundTime]];
   /** @type {[string, string][]} */
   const known = all.flatMap(([name, text]) => (text ? [[name, formatDateTime(text)]] : []));
-  return [...known, [t("订单号", "Number"), order.id]];
+  return [...known, [t("订单号", "Order number"), order.id]];
 }

@@ -59,7 +59,7 @@ export async function open({ root, params, signal, title, restoreScroll }) {
   /** @param {[Person | undefined, Card | undefined]} found */
   function render([person, profile]) {
     if (!person) {
-      fill(card, emptyState("me", t("没有这个人。", "There is no such person."), linkButton(t("看看热门笔记", "See popular notes"), "#/notes")));
+      fill(card, emptyState("me", t("用户不存在。", "User not found."), linkButton(t("看看热门笔记", "Browse popular notes"), "#/notes")));
       fill(switches);
       fill(list);
       return;
@@ -78,7 +78,7 @@ export async function open({ root, params, signal, title, restoreScroll }) {
     opened = new AbortController();
     replaceAddress(tab === "notes" ? `/person/${id}` : `/person/${id}?tab=${tab}`);
     const had = switches.contains(document.activeElement);
-    fill(switches, choice(t("看什么", "What to see"), tabs.map((value) => ({ value, text: tabName(value) })), tab, show));
+    fill(switches, choice(t("看什么", "Sections"), tabs.map((value) => ({ value, text: tabName(value) })), tab, show));
     const chosen = had && switches.querySelector('[aria-pressed="true"]');
     if (chosen instanceof HTMLElement) chosen.focus({ preventScroll: true });
     fill(list, h("h2", { class: "unseen" }, tabName(tab)), tabList(tab, id, isMe, AbortSignal.any([signal, opened.signal])));
@@ -108,8 +108,8 @@ function tabList(tab, id, isMe, signal) {
       name: `notes of ${id}`, signal, look: "notes", height: "15rem", draw: noteCard,
       load: byPage(PAGE, (current) => get("/blog/of/user", { query: { id, current }, signal })),
       key: (/** @type {import("../cards/note.js").Note} */ note) => note.id,
-      none: () => emptyState("note", t("还没有写过笔记。", "Nothing written yet."),
-        isMe && !isKiosk && linkButton(t("写第一篇", "Write the first one"), "#/write", { look: ["main"], icon: "edit" })),
+      none: () => emptyState("note", t("还没有写过笔记。", "No notes yet."),
+        isMe && !isKiosk && linkButton(t("写第一篇", "Write your first note"), "#/write", { look: ["main"], icon: "edit" })),
     }).root;
   }
   const isWhole = tab === "common";
@@ -127,7 +127,7 @@ function tabList(tab, id, isMe, signal) {
 function emptyText(tab) {
   switch (tab) {
     case "fans": return t("还没有粉丝。", "No followers yet.");
-    case "common": return t("你们还没有共同关注的人。", "You follow nobody in common yet.");
-    default: return t("还没有关注别人。", "Follows nobody yet.");
+    case "common": return t("你们还没有共同关注的人。", "No common follows yet.");
+    default: return t("还没有关注别人。", "Not following anyone yet.");
   }
 }

@@ -21,14 +21,14 @@ const HIGHEST = 520;
 
 /** @param {import("../../core/router.js").ScreenContext} context */
 export async function open({ root, signal, title, restoreScroll }) {
-  title(t("选位置", "Set place"));
+  title(t("选位置", "Set location"));
   const map = h("div", { class: "card map-card" }, skeletons(1, "16rem"));
   const list = h("div", null);
   const current = place();
-  root.append(h("div", { class: "middle stack" }, screenHeader(t("选位置", "Set place")),
-    h("p", { class: "quiet" }, current ? t(`现在：${current.name || "我的位置"}`, `Now: ${current.name || "my place"}`) : t("不选也可以逛。", "You can look around without one, too.")),
+  root.append(h("div", { class: "middle stack" }, screenHeader(t("选位置", "Set location")),
+    h("p", { class: "quiet" }, current ? t(`现在：${current.name || "我的位置"}`, `Current: ${current.name || "my location"}`) : t("不选也可以逛。", "You can browse without a location.")),
     h("div", { class: "row wrap" }, !isKiosk && button(t("用我的位置", "Use my location"), useMyLocation, { look: ["main"], icon: "place" }),
-      current && button(t("不设位置", "No place"), () => choose(null))),
+      current && button(t("不设位置", "Clear location"), () => choose(null))),
     map, list));
   await show();
   restoreScroll();
@@ -37,7 +37,7 @@ export async function open({ root, signal, title, restoreScroll }) {
     try {
       const areas = await readAreas(signal);
       if (areas.length > 0) render(areas);
-      else fill(map, emptyState("place", t("还没有店铺，地图是空的。", "There are no shops yet, and the map is empty.")));
+      else fill(map, emptyState("place", t("还没有店铺，地图是空的。", "No shops yet, so the map is empty.")));
     } catch (error) {
       if (!signal.aborted) fill(map, errorState(error, show));
     }
@@ -56,7 +56,7 @@ export async function open({ root, signal, title, restoreScroll }) {
     });
     seen.observe(drawing);
     signal.addEventListener("abort", () => seen.disconnect());
-    fill(list, h("h2", { class: "head" }, t("按地段选", "By part of town")),
+    fill(list, h("h2", { class: "head" }, t("按地段选", "By area")),
       h("ul", { class: "row wrap" }, areas.map((area) => h("li", null, button(t(`${area.area} ${area.shops}`, `${area.area} ${area.shops}`), () => chooseArea(area))))));
   }
 
@@ -76,7 +76,7 @@ export async function open({ root, signal, title, restoreScroll }) {
     try {
       found = await locate();
     } catch {
-      showToast(t("没有得到位置，请在地图上选。", "The browser did not tell where you are; choose on the map."), { bad: true });
+      showToast(t("没有得到位置，请在地图上选。", "Your location is unavailable. Choose a place on the map."), { bad: true });
       return;
     }
     if (!signal.aborted) choose(found);

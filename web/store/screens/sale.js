@@ -65,7 +65,7 @@ export async function open({ root, params, signal, title, restoreScroll }) {
  */
 function saleClock(signal) {
   const [label, time, state, left] = [h("span", { class: "small quiet" }), h("span", { class: "sale-time" }, "--:--"), h("span", null), h("span", { class: "small quiet number" }, "\u00a0")];
-  const stock = meter(t("剩余数量", "What is left"));
+  const stock = meter(t("剩余数量", "Units left"));
   const root = h("div", { class: "stack sale-clock" },
     h("div", { class: "row wrap apart" }, h("div", { class: "stack tight" }, label, time), state),
     h("div", { class: "stack tight" }, stock.root, left));
@@ -88,7 +88,7 @@ function saleClock(signal) {
     drawn = looks;
     fill(state, now !== "OPEN" && !hasEnded && stateChip({ state: now, stock: sale.stock }));
     label.textContent = hasEnded ? "" : isUpcoming ? t("距开抢", "Opens in") : t("距结束", "Ends in");
-    fill(time, hasEnded ? t("已结束", "Over") : countdown(moment, countdownSignal(), () => show(sale)));
+    fill(time, hasEnded ? t("已结束", "Ended") : countdown(moment, countdownSignal(), () => show(sale)));
   }
 
   /** @param {unknown} error the last known state stays on screen */
@@ -109,11 +109,11 @@ function discount({ payValue, actualValue }) {
 /** @param {SalePage} page */
 function terms(page) {
   const minutes = Math.round(page.payWithinSeconds / 60);
-  return h("section", { class: "card pad stack" }, h("h2", null, t("购买须知", "Good to know")),
+  return h("section", { class: "card pad stack" }, h("h2", null, t("购买须知", "Purchase information")),
     h("ul", { class: "rules" }, ruleLines(page.rules).map((rule) => h("li", null, rule))),
     h("p", { class: "small quiet" }, `${formatDateTime(page.beginTime)} – ${formatDateTime(page.endTime)}`, " · ",
       t(`抢到后${minutes}分钟内付款`, `pay within ${minutes} min`),
-      page.minLevel > 0 && t(` · 需要会员${page.minLevel}级`, ` · for members of level ${page.minLevel}`)));
+      page.minLevel > 0 && t(` · 需要会员${page.minLevel}级`, ` · members of level ${page.minLevel} or higher`)));
 }
 
 /** @param {NonNullable<SalePage["shop"]>} shop */

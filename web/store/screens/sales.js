@@ -27,7 +27,7 @@ export function open({ root, signal, title, restoreScroll }) {
       return response.data.map((/** @type {ListedSale["sale"]} */ sale) => ({ sale, answer: { sentAt: response.sentAt, receivedAt: response.receivedAt } }));
     }),
     draw: ({ sale, answer: response }) => saleCard(sale, response, signal),
-    none: () => emptyState("bolt", t("现在没有秒杀，晚点再来看看。", "No sale right now; look again later.")),
+    none: () => emptyState("bolt", t("现在没有秒杀，晚点再来看看。", "No flash sales right now. Check back later.")),
   });
   root.append(screenHeader(name, { home: "/" }), h("h2", { class: "unseen" }, t("全部场次", "All sales")), list.root);
   restoreScroll();

@@ -27,7 +27,7 @@ export function open({ root, params, signal, title, restoreScroll }) {
   signal.addEventListener("abort", () => clearTimeout(timer));
   const input = h("input", {
     class: "input", type: "search", name: "q", value: params.q ?? "", enterkeyhint: "search", autocomplete: "off",
-    "aria-label": t("店名", "Name of a shop"), placeholder: t("店名", "Name of a shop"),
+    "aria-label": t("店名", "Shop name"), placeholder: t("店名", "Shop name"),
     oninput: (/** @type {InputEvent} */ event) => event.isComposing || scheduleSearch(), oncompositionend: () => scheduleSearch(),
   });
   const form = h("form", { role: "search", class: "search-box", onsubmit: (/** @type {Event} */ event) => {
@@ -58,11 +58,11 @@ export function open({ root, params, signal, title, restoreScroll }) {
       name: `search ${name}`, look: "shops", height: "6.6rem", signal: listSignal, draw: shopCard,
       key: (/** @type {import("../cards/shop.js").Shop} */ shop) => shop.id,
       load: byPage(A_PAGE, (current) => get("/shop/of/name", { query: { name, current }, signal: listSignal })),
-      none: () => emptyState("search", t(`没有叫“${name}”的店。`, `No shop is called “${name}”.`)),
+      none: () => emptyState("search", t(`没有叫“${name}”的店。`, `No shops match “${name}”.`)),
     });
     // Opening a result counts as a completed search.
     list.root.addEventListener("click", () => addSearch(name), { signal: listSignal });
-    fill(found, h("h2", { class: "unseen" }, t("搜索结果", "What was found")), list.root);
+    fill(found, h("h2", { class: "unseen" }, t("搜索结果", "Search results")), list.root);
   }
 
   /**
@@ -73,13 +73,13 @@ export function open({ root, params, signal, title, restoreScroll }) {
     const list = h("ul", { class: "row wrap" });
     staleWhileRevalidate("types", () => get("/shop-type/list", { signal: listSignal }), (/** @type {import("../cards/shop.js").ShopType[]} */ all) =>
       fill(list, all.map(({ id, name }) => h("li", null, linkButton(name, `#/shops?type=${id}`))))).catch(() => {});
-    return h("section", null, h("div", { class: "head" }, h("h2", null, t("按类型逛", "By kind"))), list);
+    return h("section", null, h("div", { class: "head" }, h("h2", null, t("按类型逛", "By category"))), list);
   }
 
   function recentList() {
     const names = recentSearches();
     return names.length > 0 && h("section", null,
-      h("div", { class: "head" }, h("h2", null, t("最近搜过", "Searched before")),
+      h("div", { class: "head" }, h("h2", null, t("最近搜过", "Recent searches")),
         button(t("清除", "Clear"), () => {
           clearSearches();
           show();

@@ -56,7 +56,7 @@ export async function open({ root, params, signal, title, restoreScroll }) {
   function render({ ordinary, sales }) {
     const whileDrawn = ofVouchers();
     const cards = [...sales.map(({ voucher, live }) => saleVoucherCard(voucher, live, whileDrawn, scheduleRefresh)), ...ordinary.map((voucher) => voucherCard(voucher, () => confirmPurchase(voucher)))];
-    redraw(() => fill(vouchers, cards.length > 0 ? cards : emptyState("ticket", t("这家店现在没有优惠券。", "This shop has no vouchers now."))));
+    redraw(() => fill(vouchers, cards.length > 0 ? cards : emptyState("ticket", t("这家店现在没有优惠券。", "This shop has no vouchers right now."))));
   }
 
   /** Waits until the server reports the change as well. */
@@ -82,14 +82,14 @@ export async function open({ root, params, signal, title, restoreScroll }) {
       goToLogin();
       return;
     }
-    const isConfirmed = await confirmAction(voucher.title, t(`下单后付款 ${formatYuan(voucher.payValue)}。`, `You will pay ${formatYuan(voucher.payValue)} for it.`), t("下单", "Order it"));
+    const isConfirmed = await confirmAction(voucher.title, t(`下单后付款 ${formatYuan(voucher.payValue)}。`, `You will pay ${formatYuan(voucher.payValue)} after ordering.`), t("下单", "Place order"));
     if (!isConfirmed) return;
     try {
       const order = await buy(voucher.id);
-      if (signal.aborted) showToast(t("下单成功，请到订单里付款", "It is ordered; pay for it in your orders"));
+      if (signal.aborted) showToast(t("下单成功，请到订单里付款", "Order placed. Pay for it under Orders."));
       else go(`/order/${order}`);
     } catch (error) {
-      if (error instanceof Unreachable) showToast(t("没有收到应答。再点一次就会查明，不会重复购买。", "No answer came. Press again to find out; nothing is bought twice."), { bad: true });
+      if (error instanceof Unreachable) showToast(t("没有收到响应。再点一次即可确认，不会重复购买。", "No response. Press again to check; nothing is bought twice."), { bad: true });
       else if (signal.aborted || !redirectIfUnauthorized(error)) throw error;
     }
   }
@@ -101,13 +101,13 @@ export async function open({ root, params, signal, title, restoreScroll }) {
     return [
       h("div", { class: "stack tight" }, h("h2", { class: "large-title" }, shop.name),
         h("div", { class: "row wrap small" }, stars(shop.score), shop.comments > 0 && h("span", { class: "quiet" }, t(`${shop.comments}条评价`, `${shop.comments} reviews`)),
-          shop.avgPrice > 0 && h("span", { class: "quiet" }, t(`人均 ${formatYuan(shop.avgPrice * 100)}`, `${formatYuan(shop.avgPrice * 100)} each`)),
+          shop.avgPrice > 0 && h("span", { class: "quiet" }, t(`人均 ${formatYuan(shop.avgPrice * 100)}`, `${formatYuan(shop.avgPrice * 100)} per person`)),
           shop.sold > 0 && h("span", { class: "quiet" }, t(`已售 ${shop.sold}`, `${shop.sold} sold`)))),
       h("div", { class: "card shop-facts" },
         shop.openHours && h("p", { class: "row" }, icon("clock"), h("span", null, h("span", { class: "unseen" }, t("营业时间 ", "Open ")), shop.openHours)),
         h("p", { class: "row" }, icon("place"), h("span", { class: "grow" }, h("span", { class: "unseen" }, t("地址 ", "Address ")), [shop.area, shop.address].filter(Boolean).join(" · "))),
         map),
-      !isKiosk && h("div", null, linkButton(t("写一篇探店笔记", "Write a note about it"), `#/write?shop=${shop.id}`, { icon: "edit" })),
+      !isKiosk && h("div", null, linkButton(t("写一篇探店笔记", "Write a note about this shop"), `#/write?shop=${shop.id}`, { icon: "edit" })),
     ];
   }
 }

@@ -36,7 +36,7 @@ export async function open({ root, params, signal, title, restoreScroll }) {
   restoreScroll();
   await staleWhileRevalidate("types", () => get("/shop-type/list", { signal }), (/** @type {import("../cards/shop.js").ShopType[]} */ all) => {
     const options = [{ value: "0", text: t("全部", "All") }, ...all.map((one) => ({ value: String(one.id), text: one.name }))];
-    fill(types, choice(t("店铺类型", "Kind of shops"), options, type, (value) => {
+    fill(types, choice(t("店铺类型", "Category"), options, type, (value) => {
       type = value;
       changed();
     }));
@@ -45,9 +45,9 @@ export async function open({ root, params, signal, title, restoreScroll }) {
 
   function sorts() {
     /** @type {{value: Sort, text: string}[]} */
-    const options = [{ value: "distance", text: t("离我最近", "Nearest") }, { value: "score", text: t("评分最高", "Best liked") },
+    const options = [{ value: "distance", text: t("离我最近", "Nearest") }, { value: "score", text: t("评分最高", "Top rated") },
       { value: "comments", text: t("评价最多", "Most reviewed") }];
-    return choice(t("排序", "Sorted by"), options, sort, (value) => {
+    return choice(t("排序", "Sort by"), options, sort, (value) => {
       sort = value;
       changed();
     });
@@ -61,8 +61,8 @@ export async function open({ root, params, signal, title, restoreScroll }) {
   function show() {
     const isNear = sort === "distance";
     if (isNear && !place()) {
-      fill(list, emptyState("place", t("选一个位置，才知道哪些店离你最近。", "Set a place to see which shops are near it."),
-        linkButton(t("选位置", "Set place"), "#/place", { look: ["main"] })));
+      fill(list, emptyState("place", t("选一个位置，才知道哪些店离你最近。", "Set a location to see shops nearby."),
+        linkButton(t("选位置", "Set location"), "#/place", { look: ["main"] })));
       return;
     }
     const whileListed = ofList();
@@ -70,11 +70,11 @@ export async function open({ root, params, signal, title, restoreScroll }) {
     const load = isNear
       ? byPage(A_PAGE.near, (current) => get("/shop/near", { query: { ...placeQuery(), radius: FAR, typeId, current }, signal: whileListed }))
       : byPage(A_PAGE.kind, (current) => get("/shop/of/type", { query: { ...placeQuery(), typeId, sortBy: sort, current }, signal: whileListed }));
-    fill(list, h("h2", { class: "unseen" }, t("店铺列表", "The list")), !isNear && place() && h("p", { class: "small quiet shops-near" }, t("5公里以内", "Within 5 km")), infiniteList({
+    fill(list, h("h2", { class: "unseen" }, t("店铺列表", "Shop list")), !isNear && place() && h("p", { class: "small quiet shops-near" }, t("5公里以内", "Within 5 km")), infiniteList({
       name: `shops ${type} ${sort} ${JSON.stringify(placeQuery())}`, look: "shops", height: "6.6rem", signal: whileListed, load,
       draw: shopCard, key: (/** @type {Shop} */ shop) => shop.id,
-      none: () => emptyState("shop", place() ? t("附近没有这样的店。", "No such shop is near.") : t("还没有这样的店。", "There is no such shop yet."),
-        place() && linkButton(t("换个位置", "Another place"), "#/place")),
+      none: () => emptyState("shop", place() ? t("附近没有这样的店。", "No such shops nearby.") : t("还没有这样的店。", "No such shops yet."),
+        place() && linkButton(t("换个位置", "Change location"), "#/place")),
     }).root);
   }
 }

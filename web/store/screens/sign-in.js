@@ -19,11 +19,11 @@ import { monthGrid, addMonths, monthName } from "../people/month-grid.js";
 
 /** @param {import("../../core/router.js").ScreenContext} context */
 export async function open({ root, signal, title, restoreScroll }) {
-  title(t("每日签到", "Sign in daily"));
+  title(t("每日签到", "Daily check-in"));
   if (!requireLogin()) return;
   const top = h("section", { class: "card pad streak", "aria-live": "polite" }, skeletons(1, "8.75rem"));
   const calendar = h("section", { class: "card pad stack", tabindex: -1 }, skeletons(1, "24rem"));
-  root.append(h("div", { class: "sign-in stack" }, screenHeader(t("每日签到", "Sign in daily"), { home: "/me" }), top, calendar));
+  root.append(h("div", { class: "sign-in stack" }, screenHeader(t("每日签到", "Daily check-in"), { home: "/me" }), top, calendar));
   const redraw = keepFocus(top);
   /** The shown month; initially the current one. */
   let month = "";
@@ -55,12 +55,12 @@ export async function open({ root, signal, title, restoreScroll }) {
     const had = calendar.contains(document.activeElement) ? document.activeElement?.getAttribute("aria-label") : undefined;
     fill(calendar,
       h("div", { class: "row apart" },
-        iconButton("back", t("上个月", "Month before"), () => showMonth(calendarData.month, -1)),
+        iconButton("back", t("上个月", "Previous month"), () => showMonth(calendarData.month, -1)),
         h("h2", { "aria-live": "polite" }, monthName(calendarData.month)), later),
       monthGrid(calendarData, makeUp),
       h("p", { class: "quiet small" }, isPresent
-        ? t(`漏签的日子点一下就能补签，本月还可以补 ${calendarData.makeUpsLeft} 次。`, `Press a missed day to make up for it; ${calendarData.makeUpsLeft} left this month.`)
-        : t("只有本月的漏签可以补。", "Only days of the present month can be made up for.")));
+        ? t(`点一下漏签的日子即可补签，本月还可以补 ${calendarData.makeUpsLeft} 次。`, `Press a missed day to make it up; make-ups left this month: ${calendarData.makeUpsLeft}.`)
+        : t("只有本月的漏签可以补。", "Only days of the current month can be made up.")));
     // The pressed button was replaced.
     const again = had && calendar.querySelector(`[aria-label="${CSS.escape(had)}"]:not(:disabled)`);
     if (again instanceof HTMLElement) again.focus();
@@ -90,17 +90,17 @@ export async function open({ root, signal, title, restoreScroll }) {
         return;
       }
       top.classList.add("just-signed");
-      showToast(t(`签到成功，已连续 ${present?.streak ?? 1} 天`, `Signed in: ${present?.streak ?? 1} in a row`));
+      showToast(t(`签到成功，已连续 ${present?.streak ?? 1} 天`, `Checked in: ${present?.streak ?? 1} in a row`));
     });
   }
 
   /** @param {string} day */
   async function makeUp(day) {
-    const text = t(`${day} 会算作已签到，用掉本月的一次补签。`, `${day} will count as signed; it takes one of this month’s make-ups.`);
-    if (!(await confirmAction(t("补签这一天？", "Make up for this day?"), text, t("补签", "Make up")))) return;
+    const text = t(`${day} 会算作已签到，用掉本月的一次补签。`, `${day} will count as checked in and use one of this month’s make-ups.`);
+    if (!(await confirmAction(t("补签这一天？", "Make up this day?"), text, t("补签", "Make up")))) return;
     try {
       await call("POST", "/user/sign/make-up", { query: { date: day } });
-      showToast(t("补签成功", "Made up for"));
+      showToast(t("补签成功", "Day made up"));
     } catch (error) {
       if (redirectIfUnauthorized(error)) return;
       showError(error);
@@ -124,7 +124,7 @@ export async function open({ root, signal, title, restoreScroll }) {
 function streakCard({ today, signed, streak: days, longest }, signIn) {
   const isSigned = signed.includes(Number(today.slice(8)));
   const press = h("button", { type: "button", class: "button main sign-button", disabled: isSigned, onclick: () => signIn(press) },
-    icon(isSigned ? "check" : "calendar"), h("span", null, isSigned ? t("今天已签到", "Signed in today") : t("今天签到", "Sign in today")));
+    icon(isSigned ? "check" : "calendar"), h("span", null, isSigned ? t("今天已签到", "Checked in today") : t("今天签到", "Check in today")));
   return [
     h("div", { class: "streak-days" }, h("strong", { class: "number" }, days), h("span", null, t("天连续签到", days === 1 ? "day in a row" : "days in a row"))),
     h("p", { class: "quiet small" }, t(`最长连续 ${longest} 天`, `Longest: ${longest} ${longest === 1 ? "day" : "days"}`)),

@@ -14,11 +14,11 @@ export function open(context) {
   title(t("欢迎", "Welcome"));
   const sales = h("ul", { class: "welcome-sales" }, skeletons(2, "19rem").map((box) => h("li", null, box)));
   root.append(h("div", { class: "welcome" },
-    h("header", null, h("h1", null, t("欢迎光临", "Welcome")), h("p", { class: "quiet" }, t("点一下就开始", "Touch to begin"))),
+    h("header", null, h("h1", null, t("欢迎光临", "Welcome")), h("p", { class: "quiet" }, t("点一下就开始", "Tap to start"))),
     h("section", { "aria-label": t("限时秒杀", "Flash sales") }, h("h2", { class: "unseen" }, t("限时秒杀", "Flash sales")), sales),
-    h("nav", { class: "welcome-ways", "aria-label": t("去哪里", "Where to go") },
+    h("nav", { class: "welcome-ways", "aria-label": t("去哪里", "Navigation") },
       linkButton(t("全部秒杀", "All flash sales"), "#/sales", { look: ["main"], icon: "bolt" }),
-      linkButton(t("看看店铺", "See the shops"), "#/shops", { look: ["main"], icon: "shop" }),
+      linkButton(t("看看店铺", "Browse shops"), "#/shops", { look: ["main"], icon: "shop" }),
       linkButton(t("我的订单与券码", "My orders and receipts"), "#/orders", { icon: "order" }))));
   currentSales(sales, SALES, context);
 }

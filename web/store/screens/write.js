@@ -38,7 +38,7 @@ export async function open({ root, params, signal, title: name }) {
   name(t("写笔记", "Write a note"));
   if (isKiosk) {
     root.append(emptyState("edit", t("请用自己的手机写笔记。", "Please write notes on your own phone."),
-      linkButton(t("看看热门笔记", "See popular notes"), "#/notes")));
+      linkButton(t("看看热门笔记", "Browse popular notes"), "#/notes")));
     return;
   }
   if (!requireLogin()) return;
@@ -60,7 +60,7 @@ export async function open({ root, params, signal, title: name }) {
   const clear = iconButton("trash", t("清空草稿", "Clear the draft"), clearDraft);
   root.append(h("div", { class: "write-page" }, screenHeader(t("写笔记", "Write a note"), { home: "/notes", actions: [clear] }),
     h("form", { class: "stack", novalidate: true, onsubmit: submitForm }, h("div", { class: "card pad" }, inside), notice, submit,
-      h("p", { class: "quiet small" }, t("写到一半也不会丢：草稿保存在这台设备上。", "Nothing is lost half-way: the draft is kept on this device.")))));
+      h("p", { class: "quiet small" }, t("写到一半也不会丢：草稿保存在这台设备上。", "The draft is saved on this device as you write.")))));
   title.input.addEventListener("input", () => {
     draft.title = title.input.value;
     keep();
@@ -132,8 +132,8 @@ export async function open({ root, params, signal, title: name }) {
     // Pressed by the user.
     if (inside.disabled === false) tries = TRIES;
     const isLong = contentOf(draft.text).length > MAX_TEXT_LENGTH;
-    text.wrong(isLong ? t("正文太长了", "The text is too long") : draft.text.trim() ? "" : t("正文不能是空的", "A text is needed"));
-    title.wrong(draft.title.trim() ? "" : t("标题不能是空的", "A title is needed"));
+    text.wrong(isLong ? t("正文太长了", "The text is too long") : draft.text.trim() ? "" : t("正文不能是空的", "Enter a text"));
+    title.wrong(draft.title.trim() ? "" : t("标题不能是空的", "Enter a title"));
     const unclear = choice?.unclear() ?? "";
     if (unclear) choice?.wrong(unclear);
     if (!draft.title.trim() || !draft.text.trim() || isLong || unclear) return;
@@ -164,21 +164,21 @@ export async function open({ root, params, signal, title: name }) {
     fill(notice);
     if (redirectIfUnauthorized(error)) return;
     if (isWaiting) {
-      const goOnWriting = button(t("先接着写", "Go on writing"), () => {
+      const goOnWriting = button(t("继续编辑", "Continue writing"), () => {
         tries = 0;
         inside.disabled = false;
         fill(notice);
       });
       fill(notice, h("p", { class: "notice bad" }, icon("offline"), h("span", { class: "grow" }, t(
-        "连接断了，草稿还在。连上以后会先看看是否已经发布，再接着发，不会发两次。",
-        "The connection is lost; the draft is kept. Once it is back, the mall is asked whether the note is there already, so that it is not published twice.")),
+        "连接断开，草稿已保留。恢复连接后会先检查是否已经发布，不会重复发布。",
+        "Connection lost; the draft is saved. After reconnecting, publication is checked first, so nothing is published twice.")),
       !mayBeThere && goOnWriting));
       retryLater();
     } else if (mayBeThere) {
       fill(notice, h("p", { class: "notice bad" }, icon("warn"), h("span", { class: "grow" }, errorMessage(error), t("。", ". "), t(
-        "还不知道发布了没有。再按一次“发布”就知道，不会发两次。",
-        "It is not known whether it is published. Press “Publish” again to find out; that never publishes it twice."))));
-    } else if (error instanceof UnreadableImage) showToast(t("有图片没传上，请移除或换一张", "A picture could not be uploaded; remove it or take another"), { bad: true });
+        "发布结果未知。再按一次“发布”即可确认，不会重复发布。",
+        "The result is unknown. Press “Publish” again to check; nothing is published twice."))));
+    } else if (error instanceof UnreadableImage) showToast(t("有图片没传上，请移除或换一张", "A picture could not be uploaded. Remove it or choose another."), { bad: true });
     else if (error instanceof Refusal && !error.isTrouble) fill(notice, h("p", { class: "notice bad" }, icon("warn"), error.message));
     else showError(error);
   }
@@ -189,20 +189,20 @@ export async function open({ root, params, signal, title: name }) {
     invalidate("notes");
     // A newer screen with further edits reports the outcome itself.
     if (signal.aborted && address() === "/write") return;
-    showToast(t("发布好了", "Published"));
+    showToast(t("发布成功", "Published"));
     if (!signal.aborted) go(`/note/${id}`, { replace: true });
   }
 
   async function clearDraft() {
     if (isEmpty(draft)) return;
-    const isConfirmed = await confirmAction(t("清空草稿？", "Clear the draft?"), t("写好的内容和图片都会移除。", "The text and the pictures go."), t("清空", "Clear"), { danger: true });
+    const isConfirmed = await confirmAction(t("清空草稿？", "Clear the draft?"), t("写好的内容和图片都会移除。", "Text and pictures are deleted."), t("清空", "Clear"), { danger: true });
     if (!isConfirmed) return;
     deleteDraft(writer, draft);
     go("/notes", { replace: true });
   }
 
   function showShopPicker() {
-    choice = shopPicker(t("说的是哪家店（可不选）", "The shop it is about (optional)"), signal, {
+    choice = shopPicker(t("说的是哪家店（可不选）", "Shop (optional)"), signal, {
       chosen: draft.shop ?? undefined,
       choose: (chosen) => {
         draft.shop = chosen ? { id: chosen.id, name: chosen.name } : null;

@@ -60,7 +60,7 @@ export function pictures(draft, onChange, signal) {
     const files = [...(input.files ?? [])];
     input.value = "";
     const room = MAX_PICTURES - draft.pictures.length;
-    if (files.length > room) showToast(t(`最多 ${MAX_PICTURES} 张图片`, `${MAX_PICTURES} pictures at the most`));
+    if (files.length > room) showToast(t(`最多 ${MAX_PICTURES} 张图片`, `At most ${MAX_PICTURES} pictures`));
     for (const file of files.slice(0, room)) {
       try {
         const picture = { key: `picture-${crypto.getRandomValues(new Uint32Array(2)).join("-")}` };
