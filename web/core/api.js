@@ -82,7 +82,8 @@ export async function call(method, path, options = {}) {
  * Parses the envelope of a response. Throws `Refusal` or `Unreachable`.
  * @param {number} status
  * @param {string} body
- * @param {{sentToken: string | null, sentAt: number, receivedAt: number}} times `sentToken`: the token of the request
+ * @param {{sentToken: string | null, sentAt: number, receivedAt: number}} times
+ * `sentToken`: the token of the request
  * @returns {ApiResponse}
  */
 export function parseResponse(status, body, { sentToken, ...times }) {

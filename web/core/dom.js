@@ -63,9 +63,8 @@ export function repeatWhileVisible(ms, signal, run) {
 }
 
 /**
- * Does something whenever somebody looks at the page again: meanwhile things went on, and the device may have slept.
- * @param {AbortSignal} signal Runs a function whenever the page becomes visible again: the device may have
- * slept meanwhile.
+ * Runs a function whenever the page becomes visible again: the device may have slept meanwhile.
+ * @param {AbortSignal} signal
  * @param {() => void} run
  */
 export function onVisible(signal, run) {
@@ -73,9 +72,9 @@ export function onVisible(signal, run) {
 }
 
 /**
- * Signals for what is drawn again and again: each ends the one before, and `outer` ends them all.
- * @param {AbortSignal} outer Returns a function that creates signals for repeated rendering. Each new signal
- * aborts the previous one; `outer` aborts all.
+ * Returns a function that creates signals for repeated rendering. Each new signal aborts the previous one;
+ * `outer` aborts all.
+ * @param {AbortSignal} outer
  * @returns {() => AbortSignal}
  */
 export function signalSequence(outer) {

@@ -7,12 +7,12 @@ import { t, onLanguageChange } from "./language.js";
  * The context of an open screen.
  * @typedef {object} ScreenContext
  * @property {HTMLElement} root the screen's container, empty at first
- * @property {Record<string, string>} params parameters of the path, such as the numeric `id` of `/shop/:id`, and
- * of the query
+ * @property {Record<string, string>} params the path's parameters, such as the numeric `id` of
+ * `/shop/:id`, and the query's
  * @property {AbortSignal} signal aborts when the user leaves the screen: for listeners, timers and requests
  * @property {(text: string) => void} title sets the title of the window and the label for screen readers
- * @property {() => void} restoreScroll restores the scroll position, once the content is high enough; ignored after
- * the user scrolled
+ * @property {() => void} restoreScroll restores the scroll position once the content is high
+ * enough; ignored after the user scrolled
  */
 
 /**

@@ -5,8 +5,10 @@ import { delay } from "./server-time.js";
 
 /** Longer than for other requests: uploads from phones are slow. */
 const TIMEOUT_MS = 60_000;
-/** The mall re-encodes only a few pictures at a time. Milliseconds before each retry of a rejected picture, or longer
- * if the mall asks for more; the last value repeats. */
+/**
+ * The mall re-encodes only a few pictures at a time. Milliseconds before each retry of a rejected picture, or
+ * longer if the mall asks for more; the last value repeats.
+ */
 const RETRY_DELAYS_MS = [1_000, 3_000, 5_000, 10_000, 15_000, 20_000];
 /** Stops retrying after five minutes; the picture then shows a button to try again. */
 const RETRY_WITHIN_MS = 300_000;
@@ -27,7 +29,8 @@ class LoadShed extends Error {
 }
 
 /**
- * Uploads a picture. Retries while the mall rejects the picture by load shedding: a duplicate that no note shows is swept.
+ * Uploads a picture. Retries while the mall rejects the picture by load shedding: a duplicate without a note
+ * is swept.
  * @param {Blob} picture a JPEG, PNG, WebP or GIF of up to 5 MiB
  * @param {{progress?: (part: number) => void, signal?: AbortSignal}} [options] `progress`: receives the
  * uploaded share, 0 to 1

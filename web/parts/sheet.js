@@ -34,12 +34,12 @@ export function openSheet(title, contents) {
 }
 
 /**
- * Asks before an action. In every dialog the button that acts is the last one, and the first one leaves things as they are.
+ * Asks before an action. In every dialog the last button runs the action, and the first button cancels.
  * @param {string} title
- * @param {string} text what will happen
+ * @param {string} text the consequence
  * @param {string} yes label of the button that acts
- * @param {{no?: string, danger?: boolean}} [options] `no`: label of the other button, where "Cancel" would be ambiguous; `danger`:
- * the action cannot be undone
+ * @param {{no?: string, danger?: boolean}} [options] `no`: label of the other button, where "Cancel" would be
+ * ambiguous; `danger`: the action cannot be undone
  * @returns {Promise<boolean>}
  */
 export async function confirmAction(title, text, yes, { no = t("取消", "Cancel"), danger = false } = {}) {

@@ -51,7 +51,7 @@ export function createOnce({ those: list, id, marks: identity, make: create }) {
 
   /**
    * @param {Body} body
-   * @param {{name: string, before: Set<number>}} asked
+   * @param {{name: string, before: Set<number>}} attempt
    */
   async function findCreated(body, { name, before }) {
     for (const delayMs of [0, ...SEARCH_DELAYS_MS]) {

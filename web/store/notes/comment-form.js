@@ -38,7 +38,7 @@ function draftOf(to) {
 
 /**
  * @param {string} to
- * @param {Draft} what
+ * @param {Draft} draft
  */
 function saveDraft(to, { text, lost }) {
   drafts.set(to, { text, lost, token: currentToken(), person: cachedMe()?.id });

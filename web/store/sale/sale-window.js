@@ -9,7 +9,7 @@ import { momentAfter } from "../../core/server-time.js";
  * @property {import("../../core/server-time.js").Moment} ends
  * @property {string} name both times by the server's wall clock, for comparison
  * @property {number} within error bound in milliseconds
- * @property {number} asked time of the response
+ * @property {number} receivedAt time of the response
  */
 
 /** Largest relative drift between two clocks. */
@@ -25,7 +25,7 @@ export function parseWindow(response) {
   const { beginsInMs, endsInMs, beginTime, endTime } = response.data;
   return {
     begins: momentAfter(beginsInMs, response), ends: momentAfter(endsInMs, response), name: `${beginTime} ${endTime}`,
-    within: (response.receivedAt - response.sentAt) / 2 + ROUNDING_MS, asked: response.receivedAt,
+    within: (response.receivedAt - response.sentAt) / 2 + ROUNDING_MS, receivedAt: response.receivedAt,
   };
 }
 
@@ -36,7 +36,7 @@ export function parseWindow(response) {
  */
 export function moreAccurate(current, candidate) {
   if (!current || current.name !== candidate.name) return candidate;
-  const currentError = current.within + (candidate.asked - current.asked) * MAX_CLOCK_DRIFT;
+  const currentError = current.within + (candidate.receivedAt - current.receivedAt) * MAX_CLOCK_DRIFT;
   // A contradiction: the server's clock was set, or this device slept.
   const isContradictory = Math.abs(current.begins - candidate.begins) > currentError + candidate.within;
   return isContradictory || candidate.within <= currentError ? candidate : current;
