@@ -127,7 +127,7 @@ fn picture_that_is_refused_for_want_of_room_arrives_by_itself() {
         let there = page.run("document.querySelectorAll('.draft-picture.is-there').length");
         if there == 1 { Ok(()) } else { Err(page.text()) }
     });
-    page.sees_no("没传上");
+    page.sees_no("上传失败");
 }
 
 #[test]
@@ -299,7 +299,7 @@ fn note_is_not_published_by_who_looks_for_its_shop() {
     let mall = evening().start().unwrap();
     let before = own_notes(&mall);
     let page = half_written(&mall);
-    page.field("哪家店").fill("面");
+    page.field("关联店铺").fill("面");
     page.choice("面").first().is_there();
     page.press("Enter");
     // The list covers the button.
@@ -307,7 +307,7 @@ fn note_is_not_published_by_who_looks_for_its_shop() {
     page.button("发布").click();
     page.sees("请从列表里选一家店");
     assert_eq!(own_notes(&mall), before);
-    page.field("哪家店").fill("笋尖与火腿");
+    page.field("关联店铺").fill("笋尖与火腿");
     page.choice("笋尖与火腿").is_there();
     page.press("Enter");
     page.button("发布").click();

@@ -106,11 +106,11 @@ fn network_that_comes_back_brings_one_order() {
     page.go_offline();
     page.button("立即抢购").click();
     page.sees("没有收到响应，正在查询结果，不会重复购买");
-    page.sees("连接断开了");
+    page.sees("连接已断开");
     assert_eq!(left(&mall, RUNNING), before);
     page.go_online();
     has_one(&mall, &page, before);
-    page.sees_no("连接断开了");
+    page.sees_no("连接已断开");
 }
 
 #[test]

@@ -21,7 +21,7 @@ function show() {
     h("div", { class: "row wrap apart" }, h("h1", { class: "row" }, icon("list"), "mallbox API"),
       h("div", { class: "row wrap" }, h("a", { class: "link", href: "/mall/manual/" }, t("手册", "Manual")),
         h("button", { class: "button bare", type: "button", lang: t("en", "zh-CN"), onclick: () => setLanguage(language() === "zh" ? "en" : "zh") }, t("English", "中文")))),
-    h("p", { class: "quiet" }, t("这座商城的每个调用，由代码生成。", "Every call of this mall, generated from the code.")));
+    h("p", { class: "quiet" }, t("全部接口，由代码生成。", "Every call of this mall, generated from the code.")));
   fill(list,
     h("form", { class: "access", autocomplete: "off", onsubmit: (/** @type {Event} */ event) => event.preventDefault() },
       h("div", { class: "field" }, h("label", { for: "token" }, t("令牌", "Token")), token.input),
@@ -33,7 +33,7 @@ function show() {
 function state() {
   if (hasFailed) return h("p", { class: "notice bad", role: "alert" }, t("无法读取 API 文档", "The API document cannot be read"));
   const { info } = apiDocument() ?? {};
-  return h("p", { class: "quiet number" }, info ? `mallbox ${info.version} · ${calls().length} ${t("个调用", "calls")} · ${base || "/"}` : t("读取中…", "Loading…"));
+  return h("p", { class: "quiet number" }, info ? `mallbox ${info.version} · ${calls().length} ${t("个接口", "calls")} · ${base || "/"}` : t("读取中…", "Loading…"));
 }
 
 function showCalls() {
@@ -46,7 +46,7 @@ function showCalls() {
       const own = wanted.filter(({ operation }) => operation.tags.includes(tag.name));
       return own.length > 0 && h("section", null, h("h2", null, t(tag["x-name-zh"], tag.name)), own.map(callDetails));
     }),
-    wanted.length === 0 && h("p", { class: "quiet" }, t("没有符合条件的调用。", "No calls found.")),
+    wanted.length === 0 && h("p", { class: "quiet" }, t("没有符合条件的接口。", "No calls found.")),
     h("section", null, h("h2", null, t("数据类型", "Schemas")), Object.entries(whole.components.schemas).map(schemaOf)));
   openAddressed();
 }

@@ -13,7 +13,7 @@ export class UnreadableImage extends Error {}
 
 /** Returns the error message for an unreadable file. */
 export function unreadableMessage() {
-  return t("这个文件打不开，请换一张图片", "This file cannot be opened. Choose another picture.");
+  return t("无法打开这个文件，请换一张图片", "This file cannot be opened. Choose another picture.");
 }
 
 /**

@@ -10,7 +10,7 @@ export function connectionBar() {
   const bar = h("p", { class: "connection", role: "alert", hidden: true });
   onReachable(() => {
     bar.hidden = isReachable();
-    bar.textContent = t("连接断开了，正在重试…已完成的不会丢失。", "Connection lost. Reconnecting… Completed actions are safe.");
+    bar.textContent = t("连接已断开，正在重连…已完成的操作不会丢失。", "Connection lost. Reconnecting… Completed actions are safe.");
     if (isReachable()) showToast(t("已重新连接", "Reconnected"));
   });
   return bar;

@@ -91,7 +91,7 @@ export function formSheet(title, fields, text, send, { before = [], ...options }
  */
 function validationError({ required, disabled, value, validity }) {
   if (disabled) return "";
-  if (validity.badInput || validity.stepMismatch) return t("请填完整，数量为整数", "Enter a whole number");
+  if (validity.badInput || validity.stepMismatch) return t("请填写整数", "Enter a whole number");
   return required && !value.trim() ? t("请填写", "This field is required") : "";
 }
 

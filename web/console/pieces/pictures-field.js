@@ -109,18 +109,18 @@ export function picturesField(label, images, { most, signal }) {
   function showProgress() {
     add.setAttribute("aria-busy", String(uploading > 0));
     const text = t(`还有 ${uploading} 张图片在上传…`, `Pictures uploading: ${uploading}…`);
-    progress.textContent = uploading === 0 ? "" : isSubmitting ? t(`传完就保存，${text}`, `${text} The form is saved afterwards.`) : text;
+    progress.textContent = uploading === 0 ? "" : isSubmitting ? t(`上传完成后自动保存，${text}`, `${text} The form is saved afterwards.`) : text;
   }
 
   /** Shows failed uploads with a choice to retry or discard. */
   function showFailed() {
     failedRow.hidden = failed.length === 0;
     fill(failedRow, h("span", { class: "small" }, failedText()),
-      button(t("再传一次", "Try again"), retryFailed), button(t("不要了", "Discard"), discardFailed));
+      button(t("重新上传", "Try again"), retryFailed), button(t("移除", "Discard"), discardFailed));
   }
 
   function failedText() {
-    return t(`${failed.length} 张图片没有传上去`, `Failed uploads: ${failed.length}`);
+    return t(`${failed.length} 张图片上传失败`, `Failed uploads: ${failed.length}`);
   }
 
   function retryFailed() {
@@ -142,7 +142,7 @@ export function picturesField(label, images, { most, signal }) {
     isSubmitting = false;
     // Remaining uploads were aborted with the screen.
     if (signal?.aborted) return failedText();
-    if (failed.length > 0) return t("有图片没有传上去：请再传一次，或者不要它", "Some uploads failed: try again or discard them");
+    if (failed.length > 0) return t("有图片上传失败：请重试或移除", "Some uploads failed: try again or discard them");
     // Reported once: the next submission saves without the file.
     const text = invalidFileError;
     invalidFileError = "";

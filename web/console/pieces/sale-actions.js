@@ -81,13 +81,13 @@ function restock({ voucherId, left = 0 }, onChange) {
     showToast(data.by < 0 ? t(`收回了 ${-data.by} 份`, `Units removed: ${-data.by}`) : t(`增加了 ${data.by} 份`, `Units added: ${data.by}`));
     await onChange();
     return true;
-  }, { before: [...before.map((by) => h("p", { class: "notice bad" }, inDoubtText(by))), h("p", { class: "quiet" }, t(`现在剩 ${left} 份。最多收回没人抢到的。`, `${left} left now. Only unclaimed units can be removed.`))] });
+  }, { before: [...before.map((by) => h("p", { class: "notice bad" }, inDoubtText(by))), h("p", { class: "quiet" }, t(`现在剩 ${left} 份。只能收回未被抢到的。`, `${left} left now. Only unclaimed units can be removed.`))] });
 }
 
 /** @param {number} by */
 function inDoubtText(by) {
-  return t(`不确定 ${by} 份有没有加上。再按一次没关系：数目不变就不会加两次。`,
-    `It is not certain that ${by} were added. Pressing again is safe: the same number is not added twice.`);
+  return t(`无法确认 ${by} 份是否已增加。可以再按一次：数量不变就不会重复增加。`,
+    `The result of adding ${by} is unknown. Pressing again is safe: the same number is not added twice.`);
 }
 
 /**

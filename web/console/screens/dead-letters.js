@@ -96,7 +96,7 @@ function actionButtons({ order, userId, state, closeTime }, onChange) {
     button(t("重试", "Replay"), () => resolve("replay", t("已成为订单", "Order created"))),
     button(t("作废", "Void"), async () => {
       const isConfirmed = await confirmAction(t("作废这封死信？", "Void this dead letter?"),
-        t("它不会再成为订单；占用的名额还给库存。", "The claim will not become an order; a held unit returns to the stock."), t("作废", "Void it"), { danger: true });
+        t("这次抢购不会成为订单，占用的名额归还库存。", "The claim will not become an order; a held unit returns to the stock."), t("作废", "Void it"), { danger: true });
       if (isConfirmed) await resolve("void", t("已作废", "Voided"));
     }, { look: ["danger"] }),
   ];

@@ -19,7 +19,7 @@ export async function open({ root, signal, title }) {
   root.append(h("section", { class: "door stack" },
     h("h1", { class: "row" }, icon("shop"), t("商城管理台", "Mall console")),
     isDemo && h("p", { class: "notice" }, t(`这是演示：管理员是 ${DEMO_OPERATOR}。先获取验证码，再填入收到的验证码。`,
-      `This is a demo: its operator is ${DEMO_OPERATOR}. Send the code, then fill in the one that came.`)),
+      `This is a demo with the operator ${DEMO_OPERATOR}. Send the code, then fill in the received code.`)),
     form.root,
     h("p", { class: "quiet small" }, t("只有管理员能进入。", "For operators only.")),
     h("div", { class: "row small" }, languageSwitch(), h("a", { class: "link", href: "/mall/" }, t("去逛商城", "Go to the storefront")), h("a", { class: "link", href: "/mall/manual/" }, t("手册", "Manual")))));

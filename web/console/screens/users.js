@@ -101,7 +101,7 @@ function actionButtons({ id, nickName, role, blocked }, onChange) {
 
   async function changeRole() {
     const isConfirmed = await confirmAction(t(`把 ${nickName} 改为${roleText(other)}？`, `Make ${nickName} ${other === "operator" ? "an operator" : "a customer"}?`),
-      other === "operator" ? t("管理员可以做这里的一切。", "An operator may do everything here.")
+      other === "operator" ? t("管理员拥有管理台的全部权限。", "An operator may do everything here.")
         : isMe ? t("您将不能再进入管理台。", "You will lose access to the console.") : t("之后不能再进入管理台。", "This user will lose access to the console."),
       t("确定", "Confirm"));
     if (!isConfirmed) return;

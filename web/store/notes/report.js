@@ -24,7 +24,7 @@ export async function report(kind, id) {
     t("广告或刷单", "Advertising"), t("不友善、骂人", "Rude or abusive"), t("色情或暴力", "Sexual or violent"), t("内容不实", "Misinformation"), t("其他", "Other"),
   ];
   await openSheet(t("举报", "Report"), (close) => {
-    const details = field(t("补充说明（可不填）", "Details (optional)"), "textarea", { maxlength: 200 });
+    const details = field(t("补充说明（选填）", "Details (optional)"), "textarea", { maxlength: 200 });
     const radios = reasons.map((reason, index) => {
       const input = h("input", { type: "radio", name: "reason", value: reason, checked: index === 0 });
       return { input, label: h("label", { class: "row report-reason" }, input, h("span", null, reason)) };
@@ -40,7 +40,7 @@ export async function report(kind, id) {
         return;
       }
       close();
-      showToast(t("谢谢，管理员会看的", "Thank you. The operators will review the report."));
+      showToast(t("感谢反馈，管理员会尽快处理", "Thank you. The operators will review the report."));
     };
     return [
       h("fieldset", { class: "stack tight" }, h("legend", { class: "quiet small" }, t("为什么举报？", "Reason")), radios.map(({ label }) => label)),

@@ -104,7 +104,7 @@ export function thread(parent, context) {
 
   /** @param {Comment} target */
   async function remove(target) {
-    const isConfirmed = await confirmAction(t("删除这条评论？", "Delete this comment?"), t("删除后不能恢复。", "This cannot be undone."), t("删除", "Delete"), { danger: true });
+    const isConfirmed = await confirmAction(t("删除这条评论？", "Delete this comment?"), t("删除后无法恢复。", "This cannot be undone."), t("删除", "Delete"), { danger: true });
     if (!isConfirmed) return;
     try {
       await call("DELETE", `/blog-comments/${target.id}`);

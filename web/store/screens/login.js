@@ -18,6 +18,6 @@ export function open({ root, params, signal, title }) {
   }
   const form = logInForm({ done: leave, signal });
   root.append(h("div", { class: "narrow stack" }, screenHeader(t("登录", "Log in")), form.root,
-    h("p", { class: "quiet small" }, t("没有账号？用验证码登录，账号就有了。", "No account yet? Log in with a code to create one."))));
+    h("p", { class: "quiet small" }, t("没有账号？用验证码登录即可自动注册。", "No account yet? Log in with a code to create one."))));
   form.focus();
 }

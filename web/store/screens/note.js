@@ -67,7 +67,7 @@ function action(note, signal) {
   if (cachedMe()?.id !== note.userId) return iconButton("flag", t("举报这篇笔记", "Report this note"), () => report("note", note.id));
   return iconButton("trash", t("删除这篇笔记", "Delete this note"), async () => {
     const isConfirmed = await confirmAction(t("删除这篇笔记？", "Delete this note?"),
-      t("它和它的评论、赞都会消失，不能恢复。", "The note, its comments and its likes are deleted permanently."), t("删除", "Delete"), { danger: true });
+      t("笔记及其评论和赞将被删除，无法恢复。", "The note, its comments and its likes are deleted permanently."), t("删除", "Delete"), { danger: true });
     if (!isConfirmed) return;
     try {
       await call("DELETE", `/blog/${note.id}`);

@@ -51,7 +51,7 @@ export function open({ root, params, signal, title, restoreScroll }) {
     const heading = h("h2", { class: "unseen" }, tab === "hot" ? t("热门", "Popular") : t("关注", "Following"));
     if (tab === "hot") fill(list, heading, popularNotes(listSignal));
     else if (hasToken()) fill(list, heading, feedNotes(listSignal));
-    else fill(list, heading, emptyState("people", t("登录后，这里是你关注的人写的笔记。", "Log in to see notes from people you follow."), button(t("登录", "Log in"), () => goToLogin(), { look: ["main"] })));
+    else fill(list, heading, emptyState("people", t("登录后查看你关注的人写的笔记。", "Log in to see notes from people you follow."), button(t("登录", "Log in"), () => goToLogin(), { look: ["main"] })));
     restoreScroll();
   }
 }

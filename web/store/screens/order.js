@@ -107,7 +107,7 @@ export async function open({ root, params, signal, title, restoreScroll }) {
   }
 
   async function cancel() {
-    const isConfirmed = await confirmAction(t("取消订单？", "Cancel the order?"), t("名额会放回去；想要得重新抢。", "The voucher goes back on sale. To get one, you would have to buy again."),
+    const isConfirmed = await confirmAction(t("取消订单？", "Cancel the order?"), t("名额将释放，需要重新抢购。", "The voucher goes back on sale. To get one, you would have to buy again."),
       t("取消订单", "Cancel the order"), { no: t("保留订单", "Keep the order"), danger: true });
     if (isConfirmed) await runStep("cancel", t("订单已取消", "Order cancelled"));
   }

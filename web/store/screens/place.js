@@ -76,7 +76,7 @@ export async function open({ root, signal, title, restoreScroll }) {
     try {
       found = await locate();
     } catch {
-      showToast(t("没有得到位置，请在地图上选。", "Your location is unavailable. Choose a place on the map."), { bad: true });
+      showToast(t("无法获取位置，请在地图上选择。", "Your location is unavailable. Choose a place on the map."), { bad: true });
       return;
     }
     if (!signal.aborted) choose(found);

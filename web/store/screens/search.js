@@ -58,7 +58,7 @@ export function open({ root, params, signal, title, restoreScroll }) {
       name: `search ${name}`, look: "shops", height: "6.6rem", signal: listSignal, draw: shopCard,
       key: (/** @type {import("../cards/shop.js").Shop} */ shop) => shop.id,
       load: byPage(A_PAGE, (current) => get("/shop/of/name", { query: { name, current }, signal: listSignal })),
-      none: () => emptyState("search", t(`没有叫“${name}”的店。`, `No shops match “${name}”.`)),
+      none: () => emptyState("search", t(`没有找到“${name}”。`, `No shops match “${name}”.`)),
     });
     // Opening a result counts as a completed search.
     list.root.addEventListener("click", () => addSearch(name), { signal: listSignal });

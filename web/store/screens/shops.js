@@ -61,7 +61,7 @@ export async function open({ root, params, signal, title, restoreScroll }) {
   function show() {
     const isNear = sort === "distance";
     if (isNear && !place()) {
-      fill(list, emptyState("place", t("选一个位置，才知道哪些店离你最近。", "Set a location to see shops nearby."),
+      fill(list, emptyState("place", t("选择位置，查看附近的店铺。", "Set a location to see shops nearby."),
         linkButton(t("选位置", "Set location"), "#/place", { look: ["main"] })));
       return;
     }
@@ -73,7 +73,7 @@ export async function open({ root, params, signal, title, restoreScroll }) {
     fill(list, h("h2", { class: "unseen" }, t("店铺列表", "Shop list")), !isNear && place() && h("p", { class: "small quiet shops-near" }, t("5公里以内", "Within 5 km")), infiniteList({
       name: `shops ${type} ${sort} ${JSON.stringify(placeQuery())}`, look: "shops", height: "6.6rem", signal: whileListed, load,
       draw: shopCard, key: (/** @type {Shop} */ shop) => shop.id,
-      none: () => emptyState("shop", place() ? t("附近没有这样的店。", "No such shops nearby.") : t("还没有这样的店。", "No such shops yet."),
+      none: () => emptyState("shop", place() ? t("附近没有符合条件的店铺。", "No such shops nearby.") : t("还没有符合条件的店铺。", "No such shops yet."),
         place() && linkButton(t("换个位置", "Change location"), "#/place")),
     }).root);
   }

@@ -96,7 +96,7 @@ export async function open({ root, signal, title, restoreScroll }) {
 
   /** @param {string} day */
   async function makeUp(day) {
-    const text = t(`${day} 会算作已签到，用掉本月的一次补签。`, `${day} will count as checked in and use one of this month’s make-ups.`);
+    const text = t(`${day} 将计为已签到，并使用本月的一次补签。`, `${day} will count as checked in and use one of this month’s make-ups.`);
     if (!(await confirmAction(t("补签这一天？", "Make up this day?"), text, t("补签", "Make up")))) return;
     try {
       await call("POST", "/user/sign/make-up", { query: { date: day } });

@@ -60,7 +60,7 @@ export async function open({ root, params, signal, title: name }) {
   const clear = iconButton("trash", t("清空草稿", "Clear the draft"), clearDraft);
   root.append(h("div", { class: "write-page" }, screenHeader(t("写笔记", "Write a note"), { home: "/notes", actions: [clear] }),
     h("form", { class: "stack", novalidate: true, onsubmit: submitForm }, h("div", { class: "card pad" }, inside), notice, submit,
-      h("p", { class: "quiet small" }, t("写到一半也不会丢：草稿保存在这台设备上。", "The draft is saved on this device as you write.")))));
+      h("p", { class: "quiet small" }, t("草稿会自动保存在这台设备上。", "The draft is saved on this device as you write.")))));
   title.input.addEventListener("input", () => {
     draft.title = title.input.value;
     keep();
@@ -178,7 +178,7 @@ export async function open({ root, params, signal, title: name }) {
       fill(notice, h("p", { class: "notice bad" }, icon("warn"), h("span", { class: "grow" }, errorMessage(error), t("。", ". "), t(
         "发布结果未知。再按一次“发布”即可确认，不会重复发布。",
         "The result is unknown. Press “Publish” again to check; nothing is published twice."))));
-    } else if (error instanceof UnreadableImage) showToast(t("有图片没传上，请移除或换一张", "A picture could not be uploaded. Remove it or choose another."), { bad: true });
+    } else if (error instanceof UnreadableImage) showToast(t("有图片上传失败，请移除或更换", "A picture could not be uploaded. Remove it or choose another."), { bad: true });
     else if (error instanceof Refusal && !error.isTrouble) fill(notice, h("p", { class: "notice bad" }, icon("warn"), error.message));
     else showError(error);
   }
@@ -195,14 +195,14 @@ export async function open({ root, params, signal, title: name }) {
 
   async function clearDraft() {
     if (isEmpty(draft)) return;
-    const isConfirmed = await confirmAction(t("清空草稿？", "Clear the draft?"), t("写好的内容和图片都会移除。", "Text and pictures are deleted."), t("清空", "Clear"), { danger: true });
+    const isConfirmed = await confirmAction(t("清空草稿？", "Clear the draft?"), t("文字和图片都会删除。", "Text and pictures are deleted."), t("清空", "Clear"), { danger: true });
     if (!isConfirmed) return;
     deleteDraft(writer, draft);
     go("/notes", { replace: true });
   }
 
   function showShopPicker() {
-    choice = shopPicker(t("说的是哪家店（可不选）", "Shop (optional)"), signal, {
+    choice = shopPicker(t("关联店铺（选填）", "Shop (optional)"), signal, {
       chosen: draft.shop ?? undefined,
       choose: (chosen) => {
         draft.shop = chosen ? { id: chosen.id, name: chosen.name } : null;

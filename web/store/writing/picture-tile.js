@@ -62,7 +62,7 @@ export function pictureTile({ move: onMove, remove: onRemove, again: onRetry, dr
       bar.hidden = state !== "moving";
       if (state === "moving") bar.value = 0;
       retry.hidden = state !== "lost";
-      retry.textContent = t(`没传上，点这里再试`, `Not uploaded; try again`);
+      retry.textContent = t(`上传失败，点击重试`, `Upload failed; try again`);
       retry.title = why;
       root.classList.toggle("is-there", state === "there");
     },
