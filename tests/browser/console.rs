@@ -27,11 +27,11 @@ fn redemption_whose_answer_is_lost_counts_once() {
     page.cut("/use");
     page.button("核销").click();
     page.was_cut();
-    page.sees("还没有核销");
+    page.sees("尚未核销");
     page.lose_answer("/use");
     page.button("核销").click();
     page.was_cut();
-    page.sees("回答在路上丢了，但核销成功了");
+    page.sees("没有收到响应，但核销已成功");
 
     let other = buy(&mall, BEN, RUNNING);
     pay(&mall, BEN, &other);
@@ -96,12 +96,12 @@ fn what_was_created_without_an_answer_is_not_created_again() {
     mall.faults().add(Fault::at_endpoint("POST /voucher/seckill").error(503).times(1)).unwrap();
     page.forgive("503");
     page.button("创建秒杀").click();
-    page.sees("再按一次没关系");
+    page.sees("可以再按一次");
     assert_eq!(made(), 0);
     page.lose_answer("/voucher/seckill");
     page.button("创建秒杀").click();
     page.was_cut();
-    page.sees("再按一次没关系");
+    page.sees("可以再按一次");
     assert_eq!(made(), 1);
     page.button("创建秒杀").click();
     page.heading("夜宵券").is_there();
@@ -212,7 +212,7 @@ fn stock_that_was_added_without_an_answer_is_not_added_twice() {
     page.part("增减库存").field("增加多少").fill("30");
     page.part("增减库存").button("确定").click();
     page.was_cut();
-    page.sees("不确定 30 份有没有加上");
+    page.sees("无法确认 30 份是否已增加");
     page.part("增减库存").button("取消").click();
     page.button("增减库存").click();
     let dialog = page.part("增减库存");

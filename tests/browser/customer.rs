@@ -64,10 +64,10 @@ fn order_outlives_a_killed_mall_and_the_page_finds_it_again() {
 
     page.forgive("net::ERR_");
     server.kill().unwrap();
-    page.sees("连接断开了");
+    page.sees("连接已断开");
     let _server = open(address);
     page.sees("已重新连接");
-    page.sees_no("连接断开了");
+    page.sees_no("连接已断开");
     pays_and_finds_it_again(&page);
 }
 

@@ -43,7 +43,7 @@ fn writes(mall: &Mall) -> String {
     assert_eq!(page.field("标题").value(), TITLE);
     page.button("第 1 张图片往后移").is_enabled();
     page.button("发布").click();
-    page.sees("发布好了");
+    page.sees("发布成功");
     page.sees("葱油要多。");
     page.address()
 }
@@ -127,7 +127,7 @@ fn picture_that_is_refused_for_want_of_room_arrives_by_itself() {
         let there = page.run("document.querySelectorAll('.draft-picture.is-there').length");
         if there == 1 { Ok(()) } else { Err(page.text()) }
     });
-    page.sees_no("没传上");
+    page.sees_no("上传失败");
 }
 
 #[test]
@@ -217,7 +217,7 @@ fn note_that_is_on_its_way_is_not_published_from_another_screen() {
     page.go("/#/write");
     page.sees("正在发布");
     page.button("发布").click();
-    page.sees("发布好了");
+    page.sees("发布成功");
     page.rests();
     assert_eq!(own_notes(&mall), before + 1);
 }
@@ -232,9 +232,9 @@ fn note_that_a_mall_in_trouble_took_is_published_once() {
     page.forgive("503");
     mall.faults().add(Fault::at_endpoint("POST /blog").delay(Duration::from_secs(2)).times(1)).unwrap();
     page.button("发布").click();
-    page.sees("还不知道发布了没有");
+    page.sees("发布结果未知");
     page.button("发布").click();
-    page.sees("发布好了");
+    page.sees("发布成功");
     assert_eq!(own_notes(&mall), before + 1);
 }
 
@@ -289,7 +289,7 @@ fn comment_whose_answer_is_lost_is_said_once() {
     page.part("评论").sees("面真香");
     assert_eq!(page.field("说点什么").value(), "面真香");
     page.button("发送").first().click();
-    page.sees("评论好了");
+    page.sees("评论成功");
     assert_eq!((page.field("说点什么").value().as_str(), comments()), ("", 1));
 }
 
@@ -299,7 +299,7 @@ fn note_is_not_published_by_who_looks_for_its_shop() {
     let mall = evening().start().unwrap();
     let before = own_notes(&mall);
     let page = half_written(&mall);
-    page.field("哪家店").fill("面");
+    page.field("关联店铺").fill("面");
     page.choice("面").first().is_there();
     page.press("Enter");
     // The list covers the button.
@@ -307,11 +307,11 @@ fn note_is_not_published_by_who_looks_for_its_shop() {
     page.button("发布").click();
     page.sees("请从列表里选一家店");
     assert_eq!(own_notes(&mall), before);
-    page.field("哪家店").fill("笋尖与火腿");
+    page.field("关联店铺").fill("笋尖与火腿");
     page.choice("笋尖与火腿").is_there();
     page.press("Enter");
     page.button("发布").click();
-    page.sees("发布好了");
+    page.sees("发布成功");
     page.link("笋尖与火腿").first().is_there();
     assert_eq!(own_notes(&mall), before + 1);
 }

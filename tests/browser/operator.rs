@@ -53,7 +53,7 @@ fn sells_while_one_watches(mall: &Mall, page: &Page, sale: u64) {
     page.part("增减库存").field("增加多少").fill("10");
     page.part("增减库存").button("确定").click();
     page.sees("增加了 10 份");
-    page.sees("账平：15 = 15");
+    page.sees("账目平衡：15 = 15");
 }
 
 fn redeems_what_anne_bought(mall: &Mall, page: &Page) {

@@ -35,7 +35,7 @@ fn claims_without_an_answer(breaks: impl FnOnce(&Page)) {
     let page = at_the_sale(&mall, ANNE);
     breaks(&page);
     page.button("立即抢购").click();
-    page.sees("没有收到应答，正在查明结果，不会重复购买");
+    page.sees("没有收到响应，正在查询结果，不会重复购买");
     page.was_cut();
     has_one(&mall, &page, before);
 }
@@ -105,12 +105,12 @@ fn network_that_comes_back_brings_one_order() {
     let page = at_the_sale(&mall, ANNE);
     page.go_offline();
     page.button("立即抢购").click();
-    page.sees("没有收到应答，正在查明结果，不会重复购买");
-    page.sees("连接断开了");
+    page.sees("没有收到响应，正在查询结果，不会重复购买");
+    page.sees("连接已断开");
     assert_eq!(left(&mall, RUNNING), before);
     page.go_online();
     has_one(&mall, &page, before);
-    page.sees_no("连接断开了");
+    page.sees_no("连接已断开");
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn purchase_whose_answers_were_lost_is_found_after_logging_in_again() {
         page.lose_answer("/api/voucher-order/");
     }
     order();
-    page.sees("再点一次就会查明，不会重复购买");
+    page.sees("再点一次即可确认，不会重复购买");
     page.was_cut();
     mall.idle(patience::scaled(Duration::from_secs(10))).unwrap();
     let token = page.run("localStorage.getItem('mallbox-token')");

@@ -1,8 +1,8 @@
-// The API's description: `/openapi.json`, made from the mall's code.
+// The OpenAPI document of the mall, `/openapi.json`.
 
 import { h } from "../core/dom.js";
 
-/** @typedef {any} Schema of JSON, as OpenAPI 3.1 has it: a field or a body may be anything that JSON can be */
+/** @typedef {any} Schema a JSON schema of OpenAPI 3.1 */
 /** @typedef {{name: string, in: "path" | "query" | "header", required: boolean, schema: Schema, description?: string}} Parameter */
 /**
  * @typedef {object} Operation
@@ -20,13 +20,13 @@ import { h } from "../core/dom.js";
 /** @type {any} */
 let whole = null;
 
-/** @param {any} read */
-export function setDocument(read) {
-  whole = read;
+/** @param {any} loaded */
+export function setApiDocument(loaded) {
+  whole = loaded;
 }
 
-/** @returns {any} `null` until it was read */
-export function theDocument() {
+/** @returns {any} `null` before loading */
+export function apiDocument() {
   return whole;
 }
 
@@ -37,21 +37,21 @@ export function calls() {
 }
 
 /**
- * The object itself, or what it points at.
+ * Resolves a reference.
  * @param {any} object
  * @returns {any}
  */
-export function resolved(object) {
+export function resolveRef(object) {
   const path = object?.$ref?.slice(2).split("/");
-  return path ? resolved(path.reduce((/** @type {any} */ at, /** @type {string} */ name) => at?.[name], whole)) : object;
+  return path ? resolveRef(path.reduce((/** @type {any} */ at, /** @type {string} */ name) => at?.[name], whole)) : object;
 }
 
 /**
- * What a schema is, in a word or two, with a link to those that have a name.
+ * Describes a schema in a few words, with links to named schemas.
  * @param {Schema} schema
  * @returns {(Node | string)[]}
  */
-export function typeOf(schema) {
+export function typeLabel(schema) {
   if (!schema) return [""];
   if (schema.$ref) {
     const name = schema.$ref.split("/").at(-1);
@@ -59,27 +59,27 @@ export function typeOf(schema) {
   }
   if (schema.const !== undefined) return [JSON.stringify(schema.const)];
   const several = schema.oneOf ?? schema.anyOf;
-  if (several) return several.flatMap((/** @type {Schema} */ one, /** @type {number} */ at) => (at ? [" | ", ...typeOf(one)] : typeOf(one)));
-  if (schema.type === "array") return [...typeOf(schema.items), "[]"];
+  if (several) return several.flatMap((/** @type {Schema} */ one, /** @type {number} */ at) => (at ? [" | ", ...typeLabel(one)] : typeLabel(one)));
+  if (schema.type === "array") return [...typeLabel(schema.items), "[]"];
   return [[schema.type].flat().filter((type) => type && type !== "null").join(" | ")];
 }
 
 /**
- * A value that fits: the example of each field, or the simplest thing of its type.
+ * Returns an example value: examples of the fields, or else the simplest value of the type.
  * @param {Schema} schema
  * @returns {any}
  */
-export function exampleOf(schema, depth = 0) {
-  const plain = resolved(schema);
+export function exampleValue(schema, depth = 0) {
+  const plain = resolveRef(schema);
   if (!plain || depth > 8) return null;
   if (plain.examples?.length) return plain.examples[0];
   if (plain.const !== undefined) return plain.const;
   if (plain.enum?.length) return plain.enum[0];
   const several = plain.allOf ?? plain.oneOf ?? plain.anyOf;
-  if (!plain.type && several) return exampleOf(several.find((/** @type {Schema} */ one) => one.type !== "null"), depth + 1);
+  if (!plain.type && several) return exampleValue(several.find((/** @type {Schema} */ one) => one.type !== "null"), depth + 1);
   switch ([plain.type].flat().find((type) => type !== "null")) {
-    case "object": return Object.fromEntries(Object.entries(plain.properties ?? {}).map(([name, field]) => [name, exampleOf(field, depth + 1)]));
-    case "array": return [exampleOf(plain.items, depth + 1)];
+    case "object": return Object.fromEntries(Object.entries(plain.properties ?? {}).map(([name, field]) => [name, exampleValue(field, depth + 1)]));
+    case "array": return [exampleValue(plain.items, depth + 1)];
     case "integer": case "number": return Math.max(1, plain.minimum ?? 1);
     case "boolean": return true;
     default: return plain.default ?? "";

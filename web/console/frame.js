@@ -1,21 +1,22 @@
-// What stands around the console's screens: a rail of its areas, below on a phone; how the mall is; who is here.
+// Navigation of the console: areas, health of the server, user and logout.
 
 import { hasToken } from "../core/api.js";
 import { fill, h } from "../core/dom.js";
-import { both } from "../core/language.js";
-import { knownMe, logOut } from "../core/session.js";
+import { t } from "../core/language.js";
+import { cachedMe, logOut } from "../core/session.js";
 import { icon } from "../parts/icons.js";
-import { sheet } from "../parts/sheet.js";
-import { skip } from "../parts/skip.js";
-import { tongue } from "../parts/tongue.js";
-import { isHearing, latest } from "./figures.js";
-import { knownStanding } from "./standing.js";
-import { forgetTyped } from "./pieces/typed.js";
-import { waiting } from "./waiting.js";
+import { openSheet } from "../parts/sheet.js";
+import { skipLink } from "../parts/skip-link.js";
+import { languageSwitch } from "../parts/language-switch.js";
+import { metricsStreamState, latestMetrics } from "./live-metrics.js";
+import { cachedAccess } from "./access.js";
+import { clearFormDrafts } from "./pieces/form-draft.js";
+import { pendingCounts } from "./pending-counts.js";
 
 /**
  * @typedef {{to: string, begins: string, icon: import("../parts/icons.js").IconName, zh: string, en: string,
- * waits?: "deadLetters" | "reports"}} Area `waits`: what of it waits for an operator */
+ * waits?: "deadLetters" | "reports"}} Area `waits`: the pending items counted in the badge
+ */
 
 /** @type {Area[]} */
 const AREAS = [
@@ -29,118 +30,118 @@ const AREAS = [
   { to: "/users", begins: "/users", icon: "people", zh: "用户", en: "Users" },
   { to: "/audit", begins: "/audit", icon: "lock", zh: "审计", en: "Audit log" },
 ];
-/** So many stand below a phone's screen; the others are one press away. */
-const FIRST = 4;
+/** Number of areas in the tab bar of a phone; the others are behind "More". */
+const PHONE_TABS = 4;
 
 /**
  * @param {HTMLElement} rail
- * @param {string} path that is shown
+ * @param {string} path of the current screen
  */
-export function frame(rail, path) {
-  // Whoever is logged in here is taken for one, until the mall has said.
-  const isOperator = (knownStanding() ?? (hasToken() ? "operator" : "nobody")) === "operator";
-  const pressable = () => /** @type {HTMLElement[]} */ ([...rail.querySelectorAll("a, button")]);
-  // Who changes the language by keyboard goes on from where they are.
-  const focused = pressable().indexOf(/** @type {HTMLElement} */ (document.activeElement));
-  rail.setAttribute("aria-label", both("管理台", "Console"));
+export function renderFrame(rail, path) {
+  // A logged-in user is shown the areas until the role is known.
+  const isOperator = (cachedAccess() ?? (hasToken() ? "operator" : "nobody")) === "operator";
+  const focusable = () => /** @type {HTMLElement[]} */ ([...rail.querySelectorAll("a, button")]);
+  // Keeps the keyboard focus when the language changes.
+  const focused = focusable().indexOf(/** @type {HTMLElement} */ (document.activeElement));
+  rail.setAttribute("aria-label", t("管理台", "Console"));
   document.body.classList.toggle("outside", !isOperator);
-  const here = AREAS.find((area) => (path === "/" ? "/live" : path).startsWith(area.begins));
-  fill(rail, skip(),
+  const currentArea = AREAS.find((area) => (path === "/" ? "/live" : path).startsWith(area.begins));
+  fill(rail, skipLink(),
     h("a", { class: "brand", href: "#/live", "aria-label": "mallbox" }, icon("shop"), h("span", null, "mallbox")),
-    isOperator && AREAS.map((area, index) => areaLink(area, area === here, index)),
-    isOperator && moreButton(here !== undefined && AREAS.indexOf(here) >= FIRST),
+    isOperator && AREAS.map((area, index) => areaLink(area, area === currentArea, index)),
+    isOperator && moreButton(currentArea !== undefined && AREAS.indexOf(currentArea) >= PHONE_TABS),
     h("div", { class: "rail-foot" },
       h("p", { class: "pulse small", role: "status" }),
-      isOperator && me(),
-      h("div", { class: "row wrap" }, manual(), tongue(), isOperator && logOutButton())));
-  pulse(rail);
-  showWaiting(rail);
-  if (focused >= 0) pressable()[focused]?.focus();
+      isOperator && userName(),
+      h("div", { class: "row wrap" }, manualLink(), languageSwitch(), isOperator && logOutButton())));
+  updateHealth(rail);
+  updateBadges(rail);
+  if (focused >= 0) focusable()[focused]?.focus();
 }
 
 /**
- * Says in the frame whether the mall is well, when that changes.
+ * Updates the health indicator if the health changed.
  * @param {HTMLElement} rail
  */
-export function pulse(rail) {
+export function updateHealth(rail) {
   const place = rail.querySelector(".pulse");
   if (!place) return;
-  const [look, text] = wellness();
+  const [className, text] = health();
   if (place.textContent === text) return;
-  place.className = `pulse small ${look}`;
+  place.className = `pulse small ${className}`;
   fill(place, text && h("span", { class: "dot", "aria-hidden": "true" }), text);
 }
 
 /** @returns {[string, string]} */
-function wellness() {
-  const now = latest();
-  if (isHearing() === "lost") return ["bad", both("数据中断，重连中", "No figures; trying again")];
-  if (!now) return ["", ""];
-  return now.ready ? ["good", both("运行正常", "All is well")] : ["bad", both("有故障", "In trouble")];
+function health() {
+  const metrics = latestMetrics();
+  if (metricsStreamState() === "lost") return ["bad", t("数据中断，重连中", "Disconnected; reconnecting")];
+  if (!metrics) return ["", ""];
+  return metrics.ready ? ["good", t("运行正常", "Healthy")] : ["bad", t("有故障", "Unhealthy")];
 }
 
 /**
  * @param {Area} area
- * @param {boolean} isHere
+ * @param {boolean} isCurrent
  * @param {number} index
  */
-function areaLink(area, isHere, index) {
-  return h("a", { class: index < FIRST ? "tab" : "tab later", href: `#${area.to}`, "aria-current": isHere && "page" },
-    icon(area.icon), h("span", null, both(area.zh, area.en)), area.waits && badge(area.waits));
+function areaLink(area, isCurrent, index) {
+  return h("a", { class: index < PHONE_TABS ? "tab" : "tab later", href: `#${area.to}`, "aria-current": isCurrent && "page" },
+    icon(area.icon), h("span", null, t(area.zh, area.en)), area.waits && badge(area.waits));
 }
 
 /**
- * @param {string} waits of what; of `all`
- * @param {string} [look]
+ * @param {string} waits name of a count, or `all`
+ * @param {string} [className]
  */
-function badge(waits, look = "") {
-  return h("span", { class: `badge ${look}`, "data-waits": waits, hidden: true });
+function badge(waits, className = "") {
+  return h("span", { class: `badge ${className}`, "data-waits": waits, hidden: true });
 }
 
 /**
- * Says how much waits, in the place of each area.
+ * Updates the badges of pending items.
  * @param {HTMLElement} place
  */
-export function showWaiting(place) {
-  const now = waiting();
-  const all = (now?.deadLetters ?? 0) + (now?.reports ?? 0);
-  for (const one of /** @type {NodeListOf<HTMLElement>} */ (place.querySelectorAll("[data-waits]"))) {
-    const waits = /** @type {"deadLetters" | "reports" | "all"} */ (one.dataset.waits);
-    const count = waits === "all" ? all : now?.[waits] ?? 0;
-    one.hidden = count === 0;
-    fill(one, h("span", { class: waits === "all" ? "unseen" : "" }, count), h("span", { class: "unseen" }, both(" 项待处理", " waiting")));
+export function updateBadges(place) {
+  const now = pendingCounts();
+  const total = (now?.deadLetters ?? 0) + (now?.reports ?? 0);
+  for (const badgeElement of /** @type {NodeListOf<HTMLElement>} */ (place.querySelectorAll("[data-waits]"))) {
+    const waits = /** @type {"deadLetters" | "reports" | "all"} */ (badgeElement.dataset.waits);
+    const count = waits === "all" ? total : now?.[waits] ?? 0;
+    badgeElement.hidden = count === 0;
+    fill(badgeElement, h("span", { class: waits === "all" ? "unseen" : "" }, count), h("span", { class: "unseen" }, t(" 项待处理", " pending")));
   }
 }
 
-/** @param {boolean} isHere whether what is shown is behind it */
-function moreButton(isHere) {
-  return h("button", { class: "tab more", type: "button", "aria-haspopup": "dialog", "aria-current": isHere && "true", onclick: showMore },
-    icon("list"), h("span", null, both("更多", "More")), badge("all", "dotted"));
+/** @param {boolean} isCurrent whether the current area is behind the button */
+function moreButton(isCurrent) {
+  return h("button", { class: "tab more", type: "button", "aria-haspopup": "dialog", "aria-current": isCurrent && "true", onclick: showMore },
+    icon("list"), h("span", null, t("更多", "More")), badge("all", "dotted"));
 }
 
 function showMore() {
-  sheet(both("更多", "More"), (close) => {
-    const areas = h("ul", { class: "more-areas" }, AREAS.slice(FIRST).map((area) => h("li", null,
-      h("a", { class: "button wide", href: `#${area.to}`, onclick: close }, icon(area.icon), both(area.zh, area.en), area.waits && badge(area.waits)))));
-    showWaiting(areas);
-    return [areas, h("div", { class: "row wrap apart" }, manual(), tongue(close), logOutButton(close))];
+  openSheet(t("更多", "More"), (close) => {
+    const areas = h("ul", { class: "more-areas" }, AREAS.slice(PHONE_TABS).map((area) => h("li", null,
+      h("a", { class: "button wide", href: `#${area.to}`, onclick: close }, icon(area.icon), t(area.zh, area.en), area.waits && badge(area.waits)))));
+    updateBadges(areas);
+    return [areas, h("div", { class: "row wrap apart" }, manualLink(), languageSwitch(close), logOutButton(close))];
   });
 }
 
-function me() {
-  const person = knownMe();
+function userName() {
+  const person = cachedMe();
   return person && h("p", { class: "small quiet cut rail-me" }, person.nickName);
 }
 
-function manual() {
-  return h("a", { class: "link small", href: "/mall/manual/" }, both("手册", "Manual"));
+function manualLink() {
+  return h("a", { class: "link small", href: "/mall/manual/" }, t("手册", "Manual"));
 }
 
-/** @param {() => void} [first] what is done before */
-function logOutButton(first) {
+/** @param {() => void} [before] called before the logout */
+function logOutButton(before) {
   return h("button", { class: "link small", type: "button", onclick: () => {
-    first?.();
-    forgetTyped();
+    before?.();
+    clearFormDrafts();
     logOut();
-  } }, both("退出登录", "Log out"));
+  } }, t("退出登录", "Log out"));
 }

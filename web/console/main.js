@@ -1,25 +1,25 @@
-// The operator's console: its screens by address, and who may see them.
+// The operator console: routes, navigation and access control.
 
 import { onToken } from "../core/api.js";
-import { every, fill, h } from "../core/dom.js";
-import { onLanguage } from "../core/language.js";
-import { address, anew, loadAhead, start } from "../core/router.js";
-import "../core/scheme.js";
-import { connectionBar } from "../parts/connection.js";
-import { failure } from "../parts/empty.js";
+import { repeatWhileVisible, fill, h } from "../core/dom.js";
+import { onLanguageChange } from "../core/language.js";
+import { address, reopen, preload, start } from "../core/router.js";
+import "../core/color-scheme.js";
+import { connectionBar } from "../parts/connection-bar.js";
+import { errorState } from "../parts/empty-state.js";
 import { skeletons } from "../parts/skeleton.js";
-import { listen, onFigures, onShutOut, stopListening } from "./figures.js";
-import { frame, pulse, showWaiting } from "./frame.js";
+import { connectMetrics, onMetrics, onAccessRevoked, disconnectMetrics } from "./live-metrics.js";
+import { renderFrame, updateHealth, updateBadges } from "./frame.js";
 import * as live from "./screens/live.js";
-import { forgetStanding, knownStanding, standing } from "./standing.js";
-import { countWaiting, onCount } from "./waiting.js";
+import { resetAccess, cachedAccess, readAccess } from "./access.js";
+import { refreshPendingCounts, onPendingCounts } from "./pending-counts.js";
 
 /** @typedef {import("../core/router.js").Screen} Screen */
 
-/** How often it is counted what waits. */
-const COUNT_EVERY_MS = 30_000;
+/** Refresh interval of the badges. */
+const REFRESH_COUNTS_MS = 30_000;
 
-/** @type {Record<string, () => Screen | Promise<Screen>>} what is not seen at once is loaded when it is */
+/** @type {Record<string, () => Screen | Promise<Screen>>} screens other than the first are loaded lazily */
 const SCREENS = {
   "/": () => live,
   "/live": () => live,
@@ -29,7 +29,7 @@ const SCREENS = {
   "/orders": () => import("./screens/orders.js"),
   "/order/:id": () => import("./screens/order.js"),
   "/redeem": () => import("./screens/redeem.js"),
-  "/letters": () => import("./screens/letters.js"),
+  "/letters": () => import("./screens/dead-letters.js"),
   "/reports": () => import("./screens/reports.js"),
   "/shops": () => import("./screens/shops.js"),
   "/shops/new": () => import("./screens/new-shop.js"),
@@ -37,46 +37,46 @@ const SCREENS = {
   "/shop-types": () => import("./screens/shop-types.js"),
   "/users": () => import("./screens/users.js"),
   "/audit": () => import("./screens/audit.js"),
-  "*": () => import("./screens/nowhere.js"),
+  "*": () => import("./screens/not-found.js"),
 };
 
-const ROUTES = Object.entries(SCREENS).map(([path, load]) => ({ path, load: () => forOperators(load) }));
+const ROUTES = Object.entries(SCREENS).map(([path, load]) => ({ path, load: () => requireOperator(load) }));
 const [bar, screen, tabs] = ["bar", "screen", "tabs"].map((id) => /** @type {HTMLElement} */ (document.getElementById(id)));
-let shownPath = "/";
+let currentPath = "/";
 
 /**
- * The screen, or what is shown in its place to everybody else.
+ * Returns the screen for operators, or a replacement for everybody else.
  * @param {() => Screen | Promise<Screen>} load
  */
-async function forOperators(load) {
-  // Both are on their way at once.
-  const [who, wanted] = await Promise.all([standing(), load()]);
-  switch (who) {
+async function requireOperator(load) {
+  // Access and module are loaded in parallel.
+  const [access, screenModule] = await Promise.all([readAccess(), load()]);
+  switch (access) {
     case "nobody": return import("./screens/login.js");
-    case "customer": return import("./screens/customer.js");
+    case "customer": return import("./screens/operators-only.js");
     default:
-      listen();
-      return wanted;
+      connectMetrics();
+      return screenModule;
   }
 }
 
 bar.append(connectionBar());
-onLanguage(() => frame(tabs, shownPath));
-onFigures(() => pulse(tabs));
-onCount(() => showWaiting(tabs));
-every(COUNT_EVERY_MS, new AbortController().signal, () => knownStanding() === "operator" && countWaiting().catch(() => {}));
-onShutOut(() => {
-  forgetStanding();
-  anew();
+onLanguageChange(() => renderFrame(tabs, currentPath));
+onMetrics(() => updateHealth(tabs));
+onPendingCounts(() => updateBadges(tabs));
+repeatWhileVisible(REFRESH_COUNTS_MS, new AbortController().signal, () => cachedAccess() === "operator" && refreshPendingCounts().catch(() => {}));
+onAccessRevoked(() => {
+  resetAccess();
+  reopen();
 });
 onToken(() => {
-  stopListening();
-  anew();
+  disconnectMetrics();
+  reopen();
 });
-frame(tabs, address());
+renderFrame(tabs, address());
 fill(screen, h("div", { class: "stack" }, skeletons(3, "9rem")));
 start(screen, ROUTES, (path) => {
-  shownPath = path;
-  frame(tabs, path);
-}, (error, { root }) => fill(root, failure(error, anew)));
-loadAhead(Object.values(SCREENS));
+  currentPath = path;
+  renderFrame(tabs, path);
+}, (error, { root }) => fill(root, errorState(error, reopen)));
+preload(Object.values(SCREENS));

@@ -1,38 +1,38 @@
-// The mall's API. Nothing else talks to it, but for pictures, which `upload.js` sends.
+// The client of the mall's API. All requests go through here, except uploads of pictures (`upload.js`).
 
 import { language } from "./language.js";
-import { keep, kept, onKeptElsewhere } from "./kept.js";
-import { pause } from "./moments.js";
+import { saveLocal, loadLocal, onLocalChange } from "./local-storage.js";
+import { delay } from "./server-time.js";
 
 /**
- * What the mall answered.
- * @typedef {object} Answer
- * @property {any} data absent fields are left out; ids of orders are text wherever they stand in an object
- * @property {string} [dataText] `data` to the last digit, where it is the number of an order
- * @property {number} [total] of a list: how many there are on all pages
- * @property {number} sent when it was asked, as `performance.now()` counts
- * @property {number} came when it answered
+ * A successful response of the API.
+ * @typedef {object} ApiResponse
+ * @property {any} data absent fields are left out; order ids are strings at any depth of an object
+ * @property {string} [dataText] `data` without loss of precision, if `data` is an order number
+ * @property {number} [total] of a list: number of items on all pages
+ * @property {number} sentAt time of the request, on the scale of `performance.now()`
+ * @property {number} receivedAt time of the response, on the same scale
  */
 
 /**
- * @typedef {object} Asking
- * @property {Record<string, string | number | undefined>} [query] what is `undefined` is left out
+ * @typedef {object} RequestOptions
+ * @property {Record<string, string | number | undefined>} [query] `undefined` values are left out
  * @property {object | FormData} [body]
- * @property {AbortSignal} [signal] gives up
- * @property {number} [patience] milliseconds; 8,000 unless told
+ * @property {AbortSignal} [signal] aborts the request
+ * @property {number} [timeoutMs] milliseconds; 8,000 by default
  */
 
-const PATIENCE_MS = 8_000;
-/** What is read, or changes nothing if repeated, may be asked for again: after so many milliseconds. */
-const AGAIN_MS = [300, 1_200];
+const TIMEOUT_MS = 8_000;
+/** Delays before the retries of an idempotent request, in milliseconds. */
+const RETRY_DELAYS_MS = [300, 1_200];
 
-/** The mall said no, and why. */
+/** A business refusal or an error status of the mall, with code and message. */
 export class Refusal extends Error {
   /**
    * @param {string} message in the reader's language
-   * @param {string} code never changes
+   * @param {string} code stable identifier of the refusal
    * @param {number} status
-   * @param {Answer} answer what came with it: an order that one has already, for example
+   * @param {ApiResponse} answer data sent with the refusal, for example the existing order
    */
   constructor(message, code, status, answer) {
     super(message);
@@ -41,268 +41,272 @@ export class Refusal extends Error {
     this.answer = answer;
   }
 
-  /** Whether the mall is in trouble rather than the request. */
+  /** Whether the server failed, as opposed to refusing the request. */
   get isTrouble() {
     return this.status >= 500 || this.status === 429;
   }
 }
 
-/** No answer came. What was asked may have been done all the same. */
+/** No response arrived. The request may have been processed all the same. */
 export class Unreachable extends Error {}
 
-/** By this the mall knows its own pages: they live on statuses, show text as text, and ask the mall for every picture. */
+/**
+ * Header of the mall's own pages: they expect real statuses, render text as text and fetch pictures from the
+ * mall.
+ */
 const CLIENT = { "x-mallbox-client": "web" };
 
 const events = new EventTarget();
-let token = kept("token");
+let token = loadLocal("token");
 let reachable = true;
 
-/** Where the API is, without a slash at its end. */
+/** Base URL of the API, without a trailing slash. */
 export const base = document.querySelector('meta[name="mallbox-api"]')?.getAttribute("content") ?? "/api";
 
 /**
- * Asks once.
+ * Sends a request once, without a retry.
  * @param {"GET" | "POST" | "PUT" | "DELETE"} method
  * @param {string} path
- * @param {Asking} [asking]
- * @returns {Promise<Answer>}
+ * @param {RequestOptions} [options]
+ * @returns {Promise<ApiResponse>}
  */
-export async function call(method, path, asking = {}) {
-  const by = token;
-  const sent = performance.now();
-  const response = await request(method, path, asking);
-  const came = performance.now();
-  return answered(response.status, await response.text().catch(() => ""), { by, sent, came });
+export async function call(method, path, options = {}) {
+  const sentToken = token;
+  const sentAt = performance.now();
+  const response = await request(method, path, options);
+  const receivedAt = performance.now();
+  return parseResponse(response.status, await response.text().catch(() => ""), { sentToken, sentAt, receivedAt });
 }
 
 /**
- * What a response says.
+ * Parses the envelope of a response. Throws `Refusal` or `Unreachable`.
  * @param {number} status
  * @param {string} body
- * @param {{by: string | null, sent: number, came: number}} asked `by`: the token with which it was
- * @returns {Answer}
+ * @param {{sentToken: string | null, sentAt: number, receivedAt: number}} times
+ * `sentToken`: the token of the request
+ * @returns {ApiResponse}
  */
-export function answered(status, body, { by, ...times }) {
-  let said;
+export function parseResponse(status, body, { sentToken, ...times }) {
+  let envelope;
   try {
-    said = JSON.parse(body);
+    envelope = JSON.parse(body);
   } catch {
     throw new Unreachable(String(status));
   }
-  heard(true);
-  const { success, data, dataText, total, errorMsg, code } = said;
+  setReachable(true);
+  const { success, data, dataText, total, errorMsg, code } = envelope;
   const answer = { data, dataText, total, ...times };
   if (success) return answer;
-  if (status === 401) outdated(by);
+  if (status === 401) dropToken(sentToken);
   throw new Refusal(errorMsg ?? String(status), code ?? "INTERNAL", status, answer);
 }
 
 /**
- * The mall does not know this token any more. Somebody may have logged in with another one meanwhile.
- * @param {string | null} known
+ * Logs out after a 401. Does nothing if another login replaced the rejected token meanwhile.
+ * @param {string | null} rejected
  */
-function outdated(known) {
-  if (known === token) setToken(null);
+function dropToken(rejected) {
+  if (rejected === token) setToken(null);
 }
 
 /**
- * Reads; tries again if no answer comes.
+ * Sends a GET request; retries while no response arrives or the status is 503.
  * @param {string} path
- * @param {Asking} [asking]
- * @returns {Promise<Answer>}
+ * @param {RequestOptions} [options]
+ * @returns {Promise<ApiResponse>}
  */
-export async function read(path, asking) {
-  return persist("GET", path, asking);
+export async function read(path, options) {
+  return callWithRetries("GET", path, options);
 }
 
 /**
- * Asks; tries again if no answer comes or the mall is too busy. For reads, and for changes that a repeat leaves as they are.
+ * Sends an idempotent request; retries while no response arrives or the status is 503.
  * @param {"GET" | "POST" | "PUT" | "DELETE"} method
  * @param {string} path
- * @param {Asking} [asking]
- * @returns {Promise<Answer>}
+ * @param {RequestOptions} [options]
+ * @returns {Promise<ApiResponse>}
  */
-export async function persist(method, path, asking = {}) {
-  for (const wait of AGAIN_MS) {
+export async function callWithRetries(method, path, options = {}) {
+  for (const delayMs of RETRY_DELAYS_MS) {
     try {
-      return await call(method, path, asking);
+      return await call(method, path, options);
     } catch (error) {
-      const isWorthIt = error instanceof Unreachable || (error instanceof Refusal && error.status === 503);
-      if (!isWorthIt || asking.signal?.aborted) throw error;
+      const isRetryable = error instanceof Unreachable || (error instanceof Refusal && error.status === 503);
+      if (!isRetryable || options.signal?.aborted) throw error;
     }
-    await pause(wait);
+    await delay(delayMs);
   }
-  return call(method, path, asking);
+  return call(method, path, options);
 }
 
 /**
- * The data of what is read.
+ * Returns the data of a GET request, with retries.
  * @param {string} path
- * @param {Asking} [asking]
+ * @param {RequestOptions} [options]
  * @returns {Promise<any>}
  */
-export async function get(path, asking) {
-  return (await read(path, asking)).data;
+export async function get(path, options) {
+  return (await read(path, options)).data;
 }
 
 /**
- * A response whose body goes on: live figures.
+ * Opens a streaming response, for live metrics.
  * @param {string} path
  * @param {AbortSignal} signal
  * @returns {Promise<Response>}
  */
 export async function stream(path, signal) {
-  const by = token;
+  const sentToken = token;
   const response = await fetch(base + path, { headers: headers(), signal });
   if (response.ok) return response;
-  const said = await response.json().catch(() => ({}));
-  const answer = { data: undefined, sent: 0, came: 0 };
-  if (response.status === 401) outdated(by);
-  throw new Refusal(said.errorMsg ?? String(response.status), said.code ?? "INTERNAL", response.status, answer);
+  const body = await response.json().catch(() => ({}));
+  const answer = { data: undefined, sentAt: 0, receivedAt: 0 };
+  if (response.status === 401) dropToken(sentToken);
+  throw new Refusal(body.errorMsg ?? String(response.status), body.code ?? "INTERNAL", response.status, answer);
 }
 
 /**
- * Asks for exactly this, and answers what came, unread: for whoever tries the API out.
+ * Sends a request unchanged and returns the raw response, for trying out the API.
  * @param {string} method
  * @param {string} path
- * @param {{headers?: Record<string, string>, body?: string | FormData}} [asking]
+ * @param {{headers?: Record<string, string>, body?: string | FormData}} [options]
  * @returns {Promise<{status: number, text: string}>}
  */
-export async function raw(method, path, asking = {}) {
-  const headers = { ...CLIENT, ...asking.headers };
-  const response = await fetch(base + path, { method, ...asking, headers, signal: AbortSignal.timeout(PATIENCE_MS) });
+export async function rawRequest(method, path, options = {}) {
+  const headers = { ...CLIENT, ...options.headers };
+  const response = await fetch(base + path, { method, ...options, headers, signal: AbortSignal.timeout(TIMEOUT_MS) });
   return { status: response.status, text: await response.text() };
 }
 
 /**
- * A file that the mall serves beside the API.
- * @param {string} path as seen from the page
+ * Fetches a text file that the server delivers beside the API.
+ * @param {string} path
  * @returns {Promise<string>}
  */
-export async function file(path) {
-  const response = await fetch(path, { signal: AbortSignal.timeout(PATIENCE_MS) });
+export async function fetchText(path) {
+  const response = await fetch(path, { signal: AbortSignal.timeout(TIMEOUT_MS) });
   if (!response.ok) throw new Unreachable(String(response.status));
   return response.text();
 }
 
 /**
- * How the mall is, and what it is on; not below the API.
+ * Returns the readiness of the server and its back end, from `/readyz` outside the API.
  * @returns {Promise<any>}
  */
 export async function readiness() {
-  return (await fetch("/readyz", { signal: AbortSignal.timeout(PATIENCE_MS) })).json();
+  return (await fetch("/readyz", { signal: AbortSignal.timeout(TIMEOUT_MS) })).json();
 }
 
-/** @param {string | null} fresh */
-export function setToken(fresh) {
-  if (fresh === token) return;
-  token = fresh;
-  keep("token", fresh);
+/** @param {string | null} value */
+export function setToken(value) {
+  if (value === token) return;
+  token = value;
+  saveLocal("token", value);
   events.dispatchEvent(new Event("token"));
 }
 
-// Somebody logged in or out in another window.
-onKeptElsewhere("token", (fresh) => {
-  token = fresh;
+// Login or logout in another window.
+onLocalChange("token", (value) => {
+  token = value;
   events.dispatchEvent(new Event("token"));
 });
 
-/** The token with which one asks; nothing if nobody is logged in. */
-export function tokenNow() {
+/** Returns the token of the current session, or null if nobody is logged in. */
+export function currentToken() {
   return token;
 }
 
-/** Whether somebody is logged in, as far as is known here. */
+/** Whether a token is present. The server may have ended the session meanwhile. */
 export function hasToken() {
   return token !== null;
 }
 
 /**
- * When somebody logs in or out.
- * @param {() => void} what
+ * Calls `listener` after every login and logout.
+ * @param {() => void} listener
  * @param {AbortSignal} [signal]
  */
-export function onToken(what, signal) {
-  events.addEventListener("token", what, { signal });
+export function onToken(listener, signal) {
+  events.addEventListener("token", listener, { signal });
 }
 
-/** Whether the last request got an answer. */
+/** Whether the last request got a response. */
 export function isReachable() {
   return reachable;
 }
 
 /**
- * When the mall stops answering, and when it answers again.
- * @param {() => void} what
+ * Calls `listener` when the connection is lost or restored.
+ * @param {() => void} listener
  * @param {AbortSignal} [signal]
  */
-export function onReachable(what, signal) {
-  events.addEventListener("reachable", what, { signal });
+export function onReachable(listener, signal) {
+  events.addEventListener("reachable", listener, { signal });
 }
 
 /**
  * @param {string} method
  * @param {string} path
- * @param {Asking} asking
+ * @param {RequestOptions} options
  */
-async function request(method, path, { query, body, signal, patience = PATIENCE_MS }) {
-  const wanted = Object.entries(query ?? {}).filter(([, value]) => value !== undefined);
-  const text = new URLSearchParams(wanted.map(([name, value]) => [name, String(value)])).toString();
+async function request(method, path, { query, body, signal, timeoutMs = TIMEOUT_MS }) {
+  const parameters = Object.entries(query ?? {}).filter(([, value]) => value !== undefined);
+  const queryString = new URLSearchParams(parameters.map(([name, value]) => [name, String(value)])).toString();
   const isForm = body instanceof FormData;
-  const signals = [AbortSignal.timeout(patience), ...(signal ? [signal] : [])];
+  const signals = [AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])];
   try {
-    return await fetch(base + path + (text ? `?${text}` : ""), {
+    return await fetch(base + path + (queryString ? `?${queryString}` : ""), {
       method,
       headers: { ...headers(), ...(body && !isForm ? { "content-type": "application/json" } : {}) },
       body: isForm ? body : body && JSON.stringify(body),
       signal: AbortSignal.any(signals),
     });
   } catch (error) {
-    // Nobody waits for it any more: that says nothing about the mall.
+    // An aborted request says nothing about the connection.
     if (signal?.aborted) throw error;
-    throw unanswered(String(error));
+    throw reportUnreachable(String(error));
   }
 }
 
 /**
- * That no answer came; everybody is told.
+ * Marks the mall as unreachable and returns the error to throw.
  * @param {string} why
  */
-export function unanswered(why) {
-  heard(false);
+export function reportUnreachable(why) {
+  setReachable(false);
   return new Unreachable(why);
 }
 
 /**
- * What every request says of who asks.
+ * Returns the headers that every request carries.
  * @returns {Record<string, string>}
  */
 export function headers() {
   return { ...CLIENT, "accept-language": language(), ...(token ? { authorization: token } : {}) };
 }
 
-/** @param {boolean} answered */
-function heard(answered) {
-  if (answered === reachable) return;
-  reachable = answered;
+/** @param {boolean} isReachable */
+function setReachable(isReachable) {
+  if (isReachable === reachable) return;
+  reachable = isReachable;
   events.dispatchEvent(new Event("reachable"));
-  if (!answered) knock();
+  if (!isReachable) pollUntilReachable();
 }
 
-/** Asks until somebody answers. */
-async function knock() {
+/** Polls `/healthz` until the server responds. */
+async function pollUntilReachable() {
   while (!reachable) {
-    await pause(1_500);
-    if (await isThere()) heard(true);
+    await delay(1_500);
+    if (await isHealthy()) setReachable(true);
   }
 }
 
-function isThere() {
-  return fetch("/healthz", { signal: AbortSignal.timeout(PATIENCE_MS), cache: "no-store" }).then(
+function isHealthy() {
+  return fetch("/healthz", { signal: AbortSignal.timeout(TIMEOUT_MS), cache: "no-store" }).then(
     (response) => response.ok,
     () => false,
   );
 }
 
-// The browser notices first that a network went or came. Whether the mall did, the mall says: a kiosk's is on the same machine.
-for (const change of ["offline", "online"]) addEventListener(change, async () => heard(await isThere()));
+// The browser notices network changes first, but a kiosk's server runs on the same machine: ask the server.
+for (const change of ["offline", "online"]) addEventListener(change, async () => setReachable(await isHealthy()));

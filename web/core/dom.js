@@ -1,11 +1,17 @@
-// Elements, made in one call. Every text is set as text, never as HTML.
-
-/** @typedef {Node | string | number | null | undefined | false | ""} One `null`, `false` and an empty text stand for nothing */
-/** @typedef {One | (One | One[])[]} Child what may stand in an element */
-/** @typedef {Record<string, unknown>} Attributes `onclick: f` listens; `true` is an attribute without a value; `false`, `null` and `undefined` are none */
+// Creation of elements in one call. All text is set as text content, never as HTML.
 
 /**
- * An element.
+ * @typedef {Node | string | number | null | undefined | false | ""} Leaf `null`, `false` and the empty string
+ * render nothing
+ */
+/** @typedef {Leaf | (Leaf | Leaf[])[]} Child allowed content of an element */
+/**
+ * @typedef {Record<string, unknown>} Attributes functions named `on…` become listeners; `true` sets an empty
+ * attribute; `false`, `null` and `undefined` set none
+ */
+
+/**
+ * Creates an HTML element.
  * @template {keyof HTMLElementTagNameMap} Name
  * @param {Name} name
  * @param {Attributes | null} [attributes]
@@ -13,14 +19,14 @@
  * @returns {HTMLElementTagNameMap[Name]}
  */
 export function h(name, attributes, ...children) {
-  const made = document.createElement(name);
-  set(made, attributes ?? {});
-  made.append(...nodes(children));
-  return made;
+  const element = document.createElement(name);
+  setAttributes(element, attributes ?? {});
+  element.append(...toNodes(children));
+  return element;
 }
 
 /**
- * An element of a drawing.
+ * Creates an SVG element.
  * @template {keyof SVGElementTagNameMap} Name
  * @param {Name} name
  * @param {Attributes | null} [attributes]
@@ -28,48 +34,50 @@ export function h(name, attributes, ...children) {
  * @returns {SVGElementTagNameMap[Name]}
  */
 export function svg(name, attributes, ...children) {
-  const made = document.createElementNS("http://www.w3.org/2000/svg", name);
-  set(made, attributes ?? {});
-  made.append(...nodes(children));
-  return made;
+  const element = document.createElementNS("http://www.w3.org/2000/svg", name);
+  setAttributes(element, attributes ?? {});
+  element.append(...toNodes(children));
+  return element;
 }
 
 /**
- * Puts these in the place of what an element holds.
+ * Replaces the children of an element.
  * @param {Element} parent
  * @param {...Child} children
  */
 export function fill(parent, ...children) {
-  parent.replaceChildren(...nodes(children));
+  parent.replaceChildren(...toNodes(children));
 }
 
 /**
- * Does something now and again, until `signal`; not while nobody looks at the page, but at once when somebody looks again.
+ * Runs a function periodically until `signal` aborts. Pauses while the page is hidden and runs at once when
+ * visible again.
  * @param {number} ms
  * @param {AbortSignal} signal
- * @param {() => void} what
+ * @param {() => void} run
  */
-export function every(ms, signal, what) {
-  const timer = setInterval(() => document.hidden || what(), ms);
+export function repeatWhileVisible(ms, signal, run) {
+  const timer = setInterval(() => document.hidden || run(), ms);
   signal.addEventListener("abort", () => clearInterval(timer));
-  whenSeenAgain(signal, what);
+  onVisible(signal, run);
 }
 
 /**
- * Does something whenever somebody looks at the page again: meanwhile things went on, and the device may have slept.
+ * Runs a function whenever the page becomes visible again: the device may have slept meanwhile.
  * @param {AbortSignal} signal
- * @param {() => void} what
+ * @param {() => void} run
  */
-export function whenSeenAgain(signal, what) {
-  document.addEventListener("visibilitychange", () => document.hidden || what(), { signal });
+export function onVisible(signal, run) {
+  document.addEventListener("visibilitychange", () => document.hidden || run(), { signal });
 }
 
 /**
- * Signals for what is drawn again and again: each ends the one before, and `outer` ends them all.
+ * Returns a function that creates signals for repeated rendering. Each new signal aborts the previous one;
+ * `outer` aborts all.
  * @param {AbortSignal} outer
  * @returns {() => AbortSignal}
  */
-export function successive(outer) {
+export function signalSequence(outer) {
   let last = new AbortController();
   outer.addEventListener("abort", () => last.abort());
   return () => {
@@ -84,7 +92,7 @@ export function successive(outer) {
  * @param {Element} element
  * @param {Attributes} attributes
  */
-function set(element, attributes) {
+function setAttributes(element, attributes) {
   for (const [name, value] of Object.entries(attributes)) {
     if (name.startsWith("on") && typeof value === "function") {
       element.addEventListener(name.slice(2), /** @type {EventListener} */ (value));
@@ -98,8 +106,8 @@ function set(element, attributes) {
  * @param {Child[]} children
  * @returns {(Node | string)[]}
  */
-function nodes(children) {
-  return /** @type {One[]} */ (children.flat(2)).flatMap((child) => {
+function toNodes(children) {
+  return /** @type {Leaf[]} */ (children.flat(2)).flatMap((child) => {
     if (child === null || child === undefined || child === false || child === "") return [];
     return [child instanceof Node ? child : String(child)];
   });

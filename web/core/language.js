@@ -1,48 +1,48 @@
-// Chinese or English: as the browser prefers, or as its user chose. A text is there in both or not at all.
+// The page language, Chinese or English: the user's choice, or else the browser's preference.
 
-import { keep, kept } from "./kept.js";
+import { saveLocal, loadLocal } from "./local-storage.js";
 
 /** @typedef {"zh" | "en"} Language */
 
-const stored = kept("language");
+const stored = loadLocal("language");
 /** @type {Language} */
-let spoken = stored === "zh" || stored === "en" ? stored : preferred();
+let current = stored === "zh" || stored === "en" ? stored : preferred();
 const listeners = new EventTarget();
-mark();
+setDocumentLanguage();
 
 /** @returns {Language} */
 export function language() {
-  return spoken;
+  return current;
 }
 
 /**
- * The one of two texts that is spoken now.
+ * Returns the text in the current language.
  * @template T
  * @param {T} zh
  * @param {T} en
  * @returns {T}
  */
-export function both(zh, en) {
-  return spoken === "zh" ? zh : en;
+export function t(zh, en) {
+  return current === "zh" ? zh : en;
 }
 
 /** @param {Language} chosen */
-export function speak(chosen) {
-  keep("language", chosen);
+export function setLanguage(chosen) {
+  saveLocal("language", chosen);
   change(chosen);
 }
 
-/** Whatever was chosen, as the browser prefers. */
-export function speakAsPreferred() {
-  keep("language", null);
+/** Discards the user's choice and follows the browser. */
+export function resetLanguage() {
+  saveLocal("language", null);
   change(preferred());
 }
 
-/** @param {Language} to */
-function change(to) {
-  if (to === spoken) return;
-  spoken = to;
-  mark();
+/** @param {Language} next */
+function change(next) {
+  if (next === current) return;
+  current = next;
+  setDocumentLanguage();
   listeners.dispatchEvent(new Event("change"));
 }
 
@@ -52,13 +52,13 @@ function preferred() {
 }
 
 /**
- * @param {() => void} what
+ * @param {() => void} listener
  * @param {AbortSignal} [signal]
  */
-export function onLanguage(what, signal) {
-  listeners.addEventListener("change", what, { signal });
+export function onLanguageChange(listener, signal) {
+  listeners.addEventListener("change", listener, { signal });
 }
 
-function mark() {
-  document.documentElement.lang = spoken === "zh" ? "zh-CN" : "en";
+function setDocumentLanguage() {
+  document.documentElement.lang = current === "zh" ? "zh-CN" : "en";
 }

@@ -1,20 +1,20 @@
-// Yuan as people type them, and cents as the mall counts.
+// Conversion between yuan in input fields and cents in the API.
 
 /**
- * Cents; nothing for an empty text, and no number for one that is no amount.
+ * Parses an amount in yuan into cents. Returns undefined for an empty text and NaN for an invalid amount.
  * @param {string} text `9.9`
  * @returns {number | undefined}
  */
-export function centsOf(text) {
+export function parseCents(text) {
   const typed = text.trim();
   if (!typed) return undefined;
   return /^\d+(\.\d{0,2})?$/.test(typed) ? Math.round(Number(typed) * 100) : NaN;
 }
 
 /**
- * As it would be typed.
+ * Formats cents as the text of an input field.
  * @param {number} cents
  */
-export function yuanOf(cents) {
+export function formatYuanInput(cents) {
   return String(cents / 100);
 }

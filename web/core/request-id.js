@@ -1,6 +1,6 @@
-// A name for a change, so that asking for it again does not make it twice.
+// Idempotency keys: repeating a request with the same key changes nothing more.
 
-/** 128 random bits; `crypto.randomUUID` is there only on pages that came encrypted. */
-export function requestId() {
+/** Returns 128 random bits in hex. `crypto.randomUUID` exists only on encrypted pages. */
+export function newRequestId() {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

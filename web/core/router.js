@@ -1,53 +1,54 @@
-// Screens by address: `#/shop/7`. An address can be kept, sent to others, and gone back to.
+// A hash router: screens have addresses such as `#/shop/7`, which can be bookmarked, shared and revisited.
 
-import { Unreachable, isReachable, unanswered } from "./api.js";
-import { both, onLanguage } from "./language.js";
+import { Unreachable, isReachable, reportUnreachable } from "./api.js";
+import { t, onLanguageChange } from "./language.js";
 
 /**
- * One showing of a screen.
- * @typedef {object} Showing
- * @property {HTMLElement} root where it draws; empty at first
- * @property {Record<string, string>} at what the address says: `id` of `/shop/:id`, which is a number in digits, and its query
- * @property {AbortSignal} signal aborted when another screen is shown: for listeners, timers and requests
- * @property {(text: string) => void} title names it, in the window's title and for screen readers
- * @property {() => void} settled what is there now is whole enough to scroll back to where one was; not any more once one
- * moved the page
+ * The context of an open screen.
+ * @typedef {object} ScreenContext
+ * @property {HTMLElement} root the screen's container, empty at first
+ * @property {Record<string, string>} params the path's parameters, such as the numeric `id` of
+ * `/shop/:id`, and the query's
+ * @property {AbortSignal} signal aborts when the user leaves the screen: for listeners, timers and requests
+ * @property {(text: string) => void} title sets the title of the window and the label for screen readers
+ * @property {() => void} restoreScroll restores the scroll position once the content is high
+ * enough; ignored after the user scrolled
  */
 
 /**
  * @typedef {object} Screen
- * @property {(showing: Showing) => void | Promise<void>} open draws it
+ * @property {(context: ScreenContext) => void | Promise<void>} open renders the screen
  */
 
 /** @typedef {{path: string, load: () => Promise<Screen> | Screen}} Route */
 
 /** @type {AbortController | null} */
 let current = null;
-/** @type {Map<string, number>} how far a screen was scrolled when it was left */
-const scrolled = new Map();
-let shownAddress = "";
-/** How many screens lie before this one, to go back to. */
-let step = 0;
-/** Whether the next one takes the place of this one. */
+/** @type {Map<string, number>} scroll positions of screens that were left */
+const scrollPositions = new Map();
+let currentAddress = "";
+/** Position in the browser history, counted from the first screen. */
+let historyStep = 0;
+/** Whether the next screen replaces the current history entry. */
 let isReplacing = false;
-/** By what a reader moves a page: from then on it is where the reader wants it to be. */
-const MOVES = ["wheel", "touchmove", "pointerdown", "keydown"];
+/** Events by which the user scrolls; a pending scroll restoration ends with the first. */
+const SCROLL_INPUTS = ["wheel", "touchmove", "pointerdown", "keydown"];
 
-/** A screen's module did not come. */
-export class Unloaded extends Unreachable {}
-/** What browsers say then. */
-const NOT_IMPORTED = /imported module|importing a module/i;
-/** So long after the first screen the others are loaded. */
-const AHEAD_AFTER_MS = 3_000;
+/** A screen's module could not be loaded. */
+export class ModuleLoadError extends Unreachable {}
+/** Messages of browsers for failed imports. */
+const IMPORT_ERROR = /imported module|importing a module/i;
+/** Delay before the other screens are preloaded. */
+const PRELOAD_AFTER_MS = 3_000;
 
-/** The address that is shown: `/shop/7?tab=notes`. */
+/** Returns the current address, such as `/shop/7?tab=notes`. */
 export function address() {
   return location.hash.slice(1) || "/";
 }
 
 /**
  * @param {string} to
- * @param {{replace?: boolean}} [how] `replace`: one cannot go back to here
+ * @param {{replace?: boolean}} [options] `replace`: replaces the current history entry
  */
 export function go(to, { replace = false } = {}) {
   if (replace) {
@@ -57,127 +58,128 @@ export function go(to, { replace = false } = {}) {
 }
 
 /**
- * Gives what is shown another address, and opens nothing: for a tab, or an order of a list.
+ * Changes the address without opening a screen, for tabs and sort orders.
  * @param {string} to
  */
-export function readdress(to) {
+export function replaceAddress(to) {
   history.replaceState(history.state, "", `#${to}`);
-  shownAddress = address();
+  currentAddress = address();
 }
 
-/** Shows what is shown now from its beginning: to somebody who logged in meanwhile, for example. */
-export function anew() {
+/** Opens the current screen again from scratch, for example after a login. */
+export function reopen() {
   dispatchEvent(new Event("hashchange"));
 }
 
 /**
- * Shows this, from its beginning also if it is what is shown.
+ * Opens an address, also if it is the current one.
  * @param {string} to
  */
-export function goAnew(to) {
-  if (to === address()) anew();
+export function goOrReopen(to) {
+  if (to === address()) reopen();
   else go(to);
 }
 
-/** Back to where one came from, or to `home` if one came from elsewhere. */
+/** Goes back in history, or to `home` if the mall was entered here. */
 export function back(home = "/") {
   if (history.state?.step > 0) history.back();
   else go(home, { replace: true });
 }
 
 /**
- * Shows what the address names, and goes on doing so.
+ * Opens the screen of the address and follows address changes.
  * @param {HTMLElement} root
- * @param {Route[]} routes the first that fits is taken; the last one fits everything
- * @param {(path: string) => void} opened told of each screen
- * @param {(error: unknown, showing: Showing) => void} failed what a screen could not do
+ * @param {Route[]} routes the first match is taken; the last route matches everything
+ * @param {(path: string) => void} onOpen receives the path of every opened screen
+ * @param {(error: unknown, context: ScreenContext) => void} onError receives the error of a failed screen
  */
-export function start(root, routes, opened, failed) {
+export function start(root, routes, onOpen, onError) {
   history.scrollRestoration = "manual";
   addEventListener("hashchange", () => show());
-  onLanguage(() => show());
+  onLanguageChange(() => show());
   show();
 
   async function show() {
-    const isSame = shownAddress === address();
+    const isSame = currentAddress === address();
     const isFirst = current === null;
-    if (current) scrolled.set(shownAddress, scrollY);
-    shownAddress = address();
-    // An entry of the history that was shown before has its step.
+    if (current) scrollPositions.set(currentAddress, scrollY);
+    currentAddress = address();
+    // Revisited history entries carry a step.
     const isBack = history.state?.step !== undefined;
-    if (!isBack) history.replaceState({ step: current && !isReplacing ? step + 1 : step }, "");
+    if (!isBack) history.replaceState({ step: current && !isReplacing ? historyStep + 1 : historyStep }, "");
     isReplacing = false;
-    step = history.state.step;
+    historyStep = history.state.step;
     current?.abort();
-    const mine = new AbortController();
-    current = mine;
-    const [path, query] = split(shownAddress);
-    const { route, found } = match(routes, path);
-    const at = { ...Object.fromEntries(new URLSearchParams(query)), ...found };
-    const fresh = document.createElement("div");
-    let top = isBack || isSame ? (scrolled.get(shownAddress) ?? 0) : 0;
-    for (const move of MOVES) addEventListener(move, () => (top = 0), { signal: mine.signal, passive: true });
-    const showing = {
-      root: fresh,
-      at,
-      signal: mine.signal,
+    const controller = new AbortController();
+    current = controller;
+    const [path, query] = splitQuery(currentAddress);
+    const { route, found } = matchRoute(routes, path);
+    const params = { ...Object.fromEntries(new URLSearchParams(query)), ...found };
+    const container = document.createElement("div");
+    let top = isBack || isSame ? (scrollPositions.get(currentAddress) ?? 0) : 0;
+    for (const move of SCROLL_INPUTS) addEventListener(move, () => (top = 0), { signal: controller.signal, passive: true });
+    const context = {
+      root: container,
+      params,
+      signal: controller.signal,
       /** @param {string} text */
       title: (text) => {
-        // It is left, and another one is named.
-        if (mine.signal.aborted) return;
+        // The screen was left; the next one sets the title.
+        if (controller.signal.aborted) return;
         document.title = `${text} · mallbox`;
         root.setAttribute("aria-label", text);
       },
-      settled: () => top > 0 && !mine.signal.aborted && scrollTo(0, top),
+      restoreScroll: () => top > 0 && !controller.signal.aborted && scrollTo(0, top),
     };
     try {
-      const screen = await loaded(route);
-      if (mine.signal.aborted) return;
-      root.replaceChildren(fresh);
-      opened(path);
-      // Who reads by ear or by key begins at the new screen; at the first one, at the top of the page.
+      const screen = await loadScreen(route);
+      if (controller.signal.aborted) return;
+      root.replaceChildren(container);
+      onOpen(path);
+      // Moves the focus of keyboard and screen reader users to the new screen; the first screen starts at the
+      // top.
       if (!isSame && !isFirst) root.focus({ preventScroll: true });
       scrollTo(0, top);
-      await screen.open(showing);
-      showing.settled();
+      await screen.open(context);
+      context.restoreScroll();
     } catch (error) {
-      if (!mine.signal.aborted) {
-        if (!fresh.isConnected) root.replaceChildren(fresh);
-        showing.title(both("出错了", "Something went wrong"));
-        failed(error, showing);
+      if (!controller.signal.aborted) {
+        if (!container.isConnected) root.replaceChildren(container);
+        context.title(t("出错了", "Something went wrong"));
+        onError(error, context);
       }
     }
   }
 }
 
 /** @param {Route} route */
-async function loaded({ load }) {
+async function loadScreen({ load }) {
   try {
     return await load();
   } catch (error) {
-    if (!(error instanceof TypeError && NOT_IMPORTED.test(error.message))) throw error;
-    unanswered(error.message);
-    throw new Unloaded(error.message);
+    if (!(error instanceof TypeError && IMPORT_ERROR.test(error.message))) throw error;
+    reportUnreachable(error.message);
+    throw new ModuleLoadError(error.message);
   }
 }
 
 /**
- * Loads what has not been seen yet, so that it is there when the connection is not.
+ * Preloads the other screens, so that they open without a connection.
  * @param {(() => unknown)[]} loads
  */
-export function loadAhead(loads) {
+export function preload(loads) {
   setTimeout(async () => {
     try {
-      // Each that fails now could be tried again only by loading the page again.
+      // The browser caches a failed import until the page reloads.
       for (const load of loads) if (isReachable()) await load();
     } catch {
-      // It is said when somebody wants to see one.
+      // Reported when the user opens the screen.
     }
-  }, AHEAD_AFTER_MS);
+  }, PRELOAD_AFTER_MS);
 }
 
 /** @param {string} text */
-function split(text) {
+function splitQuery(text) {
   const at = text.indexOf("?");
   return at < 0 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)];
 }
@@ -186,32 +188,32 @@ function split(text) {
  * @param {Route[]} routes
  * @param {string} path
  */
-function match(routes, path) {
+function matchRoute(routes, path) {
   for (const route of routes) {
-    const found = fits(route.path, path);
-    if (found) return { route, found };
+    const params = matchPattern(route.path, path);
+    if (params) return { route, found: params };
   }
   return { route: routes[routes.length - 1], found: {} };
 }
 
-/** What can be an id: digits, as many as the API has at most. */
-const ID = /^[1-9]\d{0,18}$/;
+/** Ids have at most as many digits as the API allows. */
+const ID_PATTERN = /^[1-9]\d{0,18}$/;
 
 /**
  * @param {string} pattern
  * @param {string} path
  * @returns {Record<string, string> | null}
  */
-function fits(pattern, path) {
-  const [wanted, given] = [pattern.split("/"), path.split("/")];
-  if (wanted.length !== given.length) return null;
+function matchPattern(pattern, path) {
+  const [expected, given] = [pattern.split("/"), path.split("/")];
+  if (expected.length !== given.length) return null;
   /** @type {Record<string, string>} */
-  const found = {};
-  for (const [index, part] of wanted.entries()) {
+  const params = {};
+  for (const [index, part] of expected.entries()) {
     if (part.startsWith(":")) {
-      if (!ID.test(given[index])) return null;
-      found[part.slice(1)] = given[index];
+      if (!ID_PATTERN.test(given[index])) return null;
+      params[part.slice(1)] = given[index];
     } else if (part !== given[index]) return null;
   }
-  return found;
+  return params;
 }

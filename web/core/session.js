@@ -1,46 +1,46 @@
-// Who is logged in here.
+// The session: login, logout and the current user.
 
-import { call, get, hasToken, onToken, setToken, tokenNow } from "./api.js";
-import { keep, kept } from "./kept.js";
-import { forget } from "./copies.js";
+import { call, get, hasToken, onToken, setToken, currentToken } from "./api.js";
+import { saveLocal, loadLocal } from "./local-storage.js";
+import { invalidate } from "./cache.js";
 
-/** @typedef {{id: number, nickName: string, icon: string}} Person somebody in short */
+/** @typedef {{id: number, nickName: string, icon: string}} Person summary of a user */
 
-/** Somebody, and the token by which it is so. @type {{by: string, person: Person} | null} */
-let known = keptHere();
+/** The current user, with the token the data was loaded with. @type {{by: string, person: Person} | null} */
+let cached = loadCached();
 
 onToken(() => {
-  // Where another window logged in, it has put away who that is.
-  known = keptHere();
-  if (!hasToken()) keep("me", null);
-  forget();
+  // After a login in another window, storage has that window's user.
+  cached = loadCached();
+  if (!hasToken()) saveLocal("me", null);
+  invalidate();
 });
 
 /**
- * Who is logged in; `null` if nobody is.
+ * Returns the current user, or `null` if nobody is logged in.
  * @returns {Promise<Person | null>}
  */
 export async function me() {
-  const by = tokenNow();
-  if (by === null) return null;
-  if (known?.by === by) return known.person;
+  const token = currentToken();
+  if (token === null) return null;
+  if (cached?.by === token) return cached.person;
   const person = await get("/user/me");
-  // Somebody else logged in meanwhile.
-  if (tokenNow() !== by) return me();
-  known = { by, person };
-  keep("me", JSON.stringify(known));
+  // Another login replaced the token meanwhile.
+  if (currentToken() !== token) return me();
+  cached = { by: token, person };
+  saveLocal("me", JSON.stringify(cached));
   return person;
 }
 
-/** Who is logged in, if it was asked before: for what is drawn at once. */
-export function knownMe() {
-  return known !== null && known.by === tokenNow() ? known.person : null;
+/** Returns the current user if already loaded, for immediate rendering. */
+export function cachedMe() {
+  return cached !== null && cached.by === currentToken() ? cached.person : null;
 }
 
-/** After one's name or picture changed. */
-export function renewMe() {
-  known = null;
-  keep("me", null);
+/** Reloads the current user after a change of name or picture. */
+export function reloadMe() {
+  cached = null;
+  saveLocal("me", null);
   return me();
 }
 
@@ -50,18 +50,18 @@ export function renewMe() {
  */
 export async function logIn(form) {
   setToken((await call("POST", "/user/login", { body: form })).data);
-  // One is in, whether or not it can be told who one is.
+  // The login succeeded, even if the user cannot be loaded now.
   await me().catch(() => {});
 }
 
-/** Out at once, whether or not the mall hears of it. */
+/** Logs out locally at once, whether or not the server is reachable. */
 export async function logOut() {
-  const left = hasToken() ? call("POST", "/user/logout").catch(() => {}) : Promise.resolve();
+  const loggedOut = hasToken() ? call("POST", "/user/logout").catch(() => {}) : Promise.resolve();
   setToken(null);
-  await left;
+  await loggedOut;
 }
 
-/** @returns {typeof known} */
-function keptHere() {
-  return JSON.parse(kept("me") ?? "null");
+/** @returns {typeof cached} */
+function loadCached() {
+  return JSON.parse(loadLocal("me") ?? "null");
 }

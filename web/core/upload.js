@@ -1,23 +1,25 @@
-// Pictures on their way to the mall: only an `XMLHttpRequest` tells how far a body has come.
+// Uploads of pictures over `XMLHttpRequest`, since `fetch` does not report upload progress.
 
-import { Refusal, answered, base, headers, tokenNow, unanswered } from "./api.js";
-import { pause } from "./moments.js";
+import { Refusal, parseResponse, base, headers, currentToken, reportUnreachable } from "./api.js";
+import { delay } from "./server-time.js";
 
-/** Longer than anything else may take: a phone sends a picture slowly. */
-const PATIENCE_MS = 60_000;
-/** The mall re-encodes only a few pictures at a time. Milliseconds before each retry of a rejected picture, or longer
- * if the mall asks for more; the last value repeats. */
+/** Longer than for other requests: uploads from phones are slow. */
+const TIMEOUT_MS = 60_000;
+/**
+ * The mall re-encodes only a few pictures at a time. Milliseconds before each retry of a rejected picture, or
+ * longer if the mall asks for more; the last value repeats.
+ */
 const RETRY_DELAYS_MS = [1_000, 3_000, 5_000, 10_000, 15_000, 20_000];
 /** Stops retrying after five minutes; the picture then shows a button to try again. */
 const RETRY_WITHIN_MS = 300_000;
-/** As long as somebody waits for the next try. */
+/** Upper bound of the delay before a retry. */
 const RETRY_AFTER_MAX_MS = 60_000;
 
-/** The mall has no room for the picture now. */
-class NotNow extends Error {
+/** The server rejected the picture by load shedding. */
+class LoadShed extends Error {
   /**
    * @param {Refusal} refusal
-   * @param {number} afterMs as `Retry-After` says; 0: it does not
+   * @param {number} afterMs value of `Retry-After`; 0 if missing
    */
   constructor(refusal, afterMs) {
     super(refusal.message);
@@ -27,51 +29,53 @@ class NotNow extends Error {
 }
 
 /**
- * Uploads a picture. Retries while the mall rejects the picture by load shedding: a duplicate that no note shows is swept.
+ * Uploads a picture. Retries while the mall rejects the picture by load shedding: a duplicate without a note
+ * is swept.
  * @param {Blob} picture a JPEG, PNG, WebP or GIF of up to 5 MiB
- * @param {{progress?: (part: number) => void, signal?: AbortSignal}} [how] `progress`: told from 0 to 1
- * @returns {Promise<string>} where it is: `/imgs/blogs/…`
+ * @param {{progress?: (part: number) => void, signal?: AbortSignal}} [options] `progress`: receives the
+ * uploaded share, 0 to 1
+ * @returns {Promise<string>} the path of the picture: `/imgs/blogs/…`
  */
-export async function upload(picture, how = {}) {
-  const began = performance.now();
-  for (let tries = 0; ; tries += 1) {
+export async function upload(picture, options = {}) {
+  const startedAt = performance.now();
+  for (let attempt = 0; ; attempt += 1) {
     try {
-      return await once(picture, how);
+      return await uploadOnce(picture, options);
     } catch (error) {
-      if (!(error instanceof NotNow)) throw error;
-      const delay = RETRY_DELAYS_MS[Math.min(tries, RETRY_DELAYS_MS.length - 1)];
-      if (performance.now() + delay - began > RETRY_WITHIN_MS) throw error.refusal;
-      await pause(Math.min(RETRY_AFTER_MAX_MS, Math.max(delay, error.afterMs)));
+      if (!(error instanceof LoadShed)) throw error;
+      const delayMs = RETRY_DELAYS_MS[Math.min(attempt, RETRY_DELAYS_MS.length - 1)];
+      if (performance.now() + delayMs - startedAt > RETRY_WITHIN_MS) throw error.refusal;
+      await delay(Math.min(RETRY_AFTER_MAX_MS, Math.max(delayMs, error.afterMs)));
     }
-    how.signal?.throwIfAborted();
+    options.signal?.throwIfAborted();
   }
 }
 
 /**
  * @param {Blob} picture
- * @param {{progress?: (part: number) => void, signal?: AbortSignal}} how
+ * @param {{progress?: (part: number) => void, signal?: AbortSignal}} options
  */
-async function once(picture, { progress, signal }) {
+async function uploadOnce(picture, { progress, signal }) {
   const form = new FormData();
   form.append("file", picture, "picture");
   const request = new XMLHttpRequest();
   request.open("POST", `${base}/upload/blog`);
-  request.timeout = PATIENCE_MS;
+  request.timeout = TIMEOUT_MS;
   for (const [name, value] of Object.entries(headers())) request.setRequestHeader(name, value);
   request.upload.addEventListener("progress", ({ loaded, total }) => progress?.(total > 0 ? loaded / total : 0));
-  const over = new Promise((done) => request.addEventListener("loadend", done));
-  const giveUp = () => request.abort();
-  signal?.addEventListener("abort", giveUp);
-  const [by, sent] = [tokenNow(), performance.now()];
+  const finished = new Promise((done) => request.addEventListener("loadend", done));
+  const abort = () => request.abort();
+  signal?.addEventListener("abort", abort);
+  const [sentToken, sentAt] = [currentToken(), performance.now()];
   request.send(form);
-  await over;
-  signal?.removeEventListener("abort", giveUp);
+  await finished;
+  signal?.removeEventListener("abort", abort);
   if (signal?.aborted) throw new DOMException("given up", "AbortError");
-  if (request.status === 0) throw unanswered("upload");
+  if (request.status === 0) throw reportUnreachable("upload");
   try {
-    return `/imgs${answered(request.status, request.responseText, { by, sent, came: performance.now() }).data}`;
+    return `/imgs${parseResponse(request.status, request.responseText, { sentToken, sentAt, receivedAt: performance.now() }).data}`;
   } catch (error) {
     if (!(error instanceof Refusal) || ![429, 503].includes(error.status)) throw error;
-    throw new NotNow(error, 1_000 * (Number(request.getResponseHeader("retry-after")) || 0));
+    throw new LoadShed(error, 1_000 * (Number(request.getResponseHeader("retry-after")) || 0));
   }
 }

@@ -1,22 +1,22 @@
-// The manual's pages: the reader's language, and a search over all pages.
+// The pages of the manual: language and search.
 
-import { language, speak } from "../core/language.js";
-import "../core/scheme.js";
+import { language, setLanguage } from "../core/language.js";
+import "../core/color-scheme.js";
 import { search } from "./search.js";
 
 const shown = document.body.dataset.language === "zh" ? "zh" : "en";
-const asked = new URLSearchParams(location.search).get("lang");
+const requestedLanguage = new URLSearchParams(location.search).get("lang");
 
 if (shown === language()) {
-  begin();
+  start();
 } else {
-  // The mall chose by the browser's headers; the reader has chosen otherwise on another page.
-  location.replace(addressIn(language()));
+  // The server chose by the browser's headers, but the user has chosen another language.
+  location.replace(addressInLanguage(language()));
 }
 
-function begin() {
-  // A language in the address stays in the address from page to page.
-  if (asked) {
+function start() {
+  // A language in the address is kept on links.
+  if (requestedLanguage) {
     for (const link of /** @type {NodeListOf<HTMLAnchorElement>} */ (document.querySelectorAll("nav a, article a, .manual-name"))) {
       const to = new URL(link.href);
       if (to.origin !== location.origin || !to.pathname.startsWith(folder()) || to.search) continue;
@@ -27,16 +27,16 @@ function begin() {
   document.getElementById("language")?.addEventListener("click", (event) => {
     event.preventDefault();
     const other = shown === "zh" ? "en" : "zh";
-    speak(other);
-    location.assign(addressIn(other));
+    setLanguage(other);
+    location.assign(addressInLanguage(other));
   });
   search();
 }
 
-/** @param {string} wanted */
-function addressIn(wanted) {
+/** @param {string} target */
+function addressInLanguage(target) {
   const to = new URL(location.href);
-  to.search = `?lang=${wanted}`;
+  to.search = `?lang=${target}`;
   return to.href;
 }
 

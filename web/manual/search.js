@@ -1,24 +1,24 @@
-// A search over all pages of the manual, in the browser: the mall serves every section with its text once.
+// Full-text search of the manual in the browser, over an index of all sections.
 
-import { file } from "../core/api.js";
+import { fetchText } from "../core/api.js";
 import { fill, h } from "../core/dom.js";
-import { both, language } from "../core/language.js";
+import { t, language } from "../core/language.js";
 
 /** @typedef {{topic: string, title: string, anchor: string, heading: string, text: string}} Entry */
 
-/** More hits would say no more. */
+/** Maximum number of results. */
 const HITS_MAX = 20;
-/** Characters of an excerpt before and behind the first hit. */
+/** Characters of an excerpt before and after the first match. */
 const BEFORE = 40;
 const BEHIND = 120;
 
 /** @type {Promise<Entry[]> | null} */
 let entries = null;
 
-/** Puts the field into the head of the page. */
+/** Adds the search field to the page header. */
 export function search() {
-  const [place, found, article] = ["search", "found", "article"].map((id) => /** @type {HTMLElement} */ (document.getElementById(id)));
-  const label = both("搜索手册", "Search the manual");
+  const [place, matches, article] = ["search", "found", "article"].map((id) => /** @type {HTMLElement} */ (document.getElementById(id)));
+  const label = t("搜索手册", "Search the manual");
   const input = h("input", { class: "input", type: "search", id: "find", spellcheck: "false", autocomplete: "off", placeholder: label, "aria-label": label });
   input.addEventListener("input", show);
   fill(place, input);
@@ -27,32 +27,32 @@ export function search() {
     const wanted = input.value;
     const words = wanted.toLowerCase().split(/\s+/).filter(Boolean);
     article.hidden = words.length > 0;
-    found.hidden = words.length === 0;
+    matches.hidden = words.length === 0;
     if (words.length === 0) return;
     try {
       const all = await index();
-      // Somebody typed on while the index came.
-      if (input.value === wanted) fill(found, results(hits(all, words), words));
+      // The query changed while the index loaded.
+      if (input.value === wanted) fill(matches, resultList(findMatches(all, words), words));
     } catch {
-      fill(found, h("p", { class: "notice bad", role: "alert" }, both("无法读取搜索索引", "The search index cannot be read")));
+      fill(matches, h("p", { class: "notice bad", role: "alert" }, t("无法读取搜索索引", "The search index cannot be read")));
     }
   }
 }
 
 /** @returns {Promise<Entry[]>} */
 function index() {
-  entries ??= file(`search.${language()}.json`).then(JSON.parse);
-  // A failure is tried again with the next letter.
+  entries ??= fetchText(`search.${language()}.json`).then(JSON.parse);
+  // A failed load is retried with the next input.
   entries.catch(() => (entries = null));
   return entries;
 }
 
 /**
- * Sections with every word, those with more words in their headings first.
+ * Returns the sections that contain every word, ranked by matches in headings.
  * @param {Entry[]} all
  * @param {string[]} words
  */
-function hits(all, words) {
+function findMatches(all, words) {
   const ranked = all.flatMap((entry) => {
     const heading = `${entry.title} ${entry.heading}`.toLowerCase();
     const text = entry.text.toLowerCase();
@@ -64,23 +64,23 @@ function hits(all, words) {
 }
 
 /**
- * @param {Entry[]} found
+ * @param {Entry[]} matches
  * @param {string[]} words
  */
-function results(found, words) {
-  const count = found.length;
-  const asked = new URLSearchParams(location.search).get("lang");
+function resultList(matches, words) {
+  const count = matches.length;
+  const requestedLanguage = new URLSearchParams(location.search).get("lang");
   return [
-    h("h1", null, both("搜索结果", "Search results")),
-    h("p", { class: "quiet", role: "status" }, count === 0 ? both("没有找到。", "Nothing found.") : both(`${count}处`, count === 1 ? "1 section" : `${count} sections`)),
-    h("ol", { class: "hits" }, found.slice(0, HITS_MAX).map((entry) => h("li", null,
-      h("a", { href: `${entry.topic}${asked ? `?lang=${language()}` : ""}#${entry.anchor}` }, entry.title, entry.heading !== entry.title && ` › ${entry.heading}`),
+    h("h1", null, t("搜索结果", "Search results")),
+    h("p", { class: "quiet", role: "status" }, count === 0 ? t("没有找到。", "Nothing found.") : t(`${count}处`, count === 1 ? "1 section" : `${count} sections`)),
+    h("ol", { class: "hits" }, matches.slice(0, HITS_MAX).map((entry) => h("li", null,
+      h("a", { href: `${entry.topic}${requestedLanguage ? `?lang=${language()}` : ""}#${entry.anchor}` }, entry.title, entry.heading !== entry.title && ` › ${entry.heading}`),
       h("p", { class: "small" }, excerpt(entry.text, words))))),
   ];
 }
 
 /**
- * The text around the first word, with all words marked.
+ * Returns the text around the first match, with all matches marked.
  * @param {string} text
  * @param {string[]} words
  * @returns {(Node | string)[]}

@@ -1,16 +1,16 @@
-// Somebody's picture, or a face that is drawn for them.
+// A user's picture, or a generated one.
 
 import { h } from "../core/dom.js";
-import { face } from "./face.js";
-import { pictureAddress } from "./picture.js";
+import { generatedAvatar } from "./generated-avatar.js";
+import { pictureUrl } from "./picture.js";
 
 /**
- * @param {{id?: number, userId?: number, nickName?: string, name?: string, icon?: string}} person or what they wrote, with a
- * `userId`
- * @param {{large?: boolean}} [how]
+ * @param {{id?: number, userId?: number, nickName?: string, name?: string, icon?: string}} user a user, or an
+ * item with a `userId`
+ * @param {{large?: boolean}} [options]
  */
-export function avatar(person, { large = false } = {}) {
-  const look = large ? "avatar large" : "avatar";
-  if (person.icon) return h("img", { class: look, src: pictureAddress(person.icon), alt: "", loading: "lazy" });
-  return face(person.userId ?? person.id ?? person.nickName ?? person.name ?? "", look);
+export function avatar(user, { large = false } = {}) {
+  const className = large ? "avatar large" : "avatar";
+  if (user.icon) return h("img", { class: className, src: pictureUrl(user.icon), alt: "", loading: "lazy" });
+  return generatedAvatar(user.userId ?? user.id ?? user.nickName ?? user.name ?? "", className);
 }

@@ -1,59 +1,59 @@
-// Buttons that know when they are at work.
+// Buttons that show a running action.
 
 import { h } from "../core/dom.js";
 import { icon } from "./icons.js";
-import { tell } from "./toast.js";
+import { showError } from "./toast.js";
 
 /** @typedef {import("./icons.js").IconName} IconName */
 /** @typedef {"main" | "sale" | "bare" | "danger" | "wide"} Look */
 
 /**
  * @param {string} text
- * @param {() => unknown} act what it does; while a promise of it is open, the button cannot be pressed again, and if it fails,
- * the reason is shown
- * @param {{look?: Look[], icon?: IconName}} [how]
+ * @param {() => unknown} action the action; while its promise is pending, further clicks are ignored; a
+ * failure is shown as a toast
+ * @param {{look?: Look[], icon?: IconName}} [options]
  */
-export function button(text, act, { look = [], icon: name } = {}) {
-  const made = h("button", { type: "button", class: ["button", ...look].join(" ") }, name && icon(name), h("span", null, text));
-  made.addEventListener("click", () => busy(made, act));
-  return made;
+export function button(text, action, { look = [], icon: name } = {}) {
+  const element = h("button", { type: "button", class: ["button", ...look].join(" ") }, name && icon(name), h("span", null, text));
+  element.addEventListener("click", () => whileBusy(element, action));
+  return element;
 }
 
 /**
- * A drawn button with a label for those who do not see it.
+ * Creates an icon button with a label for screen readers.
  * @param {IconName} name
  * @param {string} label
- * @param {() => unknown} act
+ * @param {() => unknown} action
  */
-export function iconButton(name, label, act) {
-  const made = h("button", { type: "button", class: "button round bare", "aria-label": label, title: label }, icon(name));
-  made.addEventListener("click", () => busy(made, act));
-  return made;
+export function iconButton(name, label, action) {
+  const element = h("button", { type: "button", class: "button round bare", "aria-label": label, title: label }, icon(name));
+  element.addEventListener("click", () => whileBusy(element, action));
+  return element;
 }
 
 /**
- * A link that looks like a button.
+ * Creates a link styled as a button.
  * @param {string} text
  * @param {string} to `#/shop/7`
- * @param {{look?: Look[], icon?: IconName}} [how]
+ * @param {{look?: Look[], icon?: IconName}} [options]
  */
 export function linkButton(text, to, { look = [], icon: name } = {}) {
   return h("a", { href: to, class: ["button", ...look].join(" ") }, name && icon(name), h("span", null, text));
 }
 
 /**
- * Lets a button rest while what it began is under way, and tells what went wrong with it.
- * @param {HTMLButtonElement} pressed
- * @param {() => unknown} act
+ * Runs an action, marks the button as busy meanwhile, and shows a failure as a toast.
+ * @param {HTMLButtonElement} control
+ * @param {() => unknown} action
  */
-export async function busy(pressed, act) {
-  if (pressed.getAttribute("aria-busy") === "true") return;
-  pressed.setAttribute("aria-busy", "true");
+export async function whileBusy(control, action) {
+  if (control.getAttribute("aria-busy") === "true") return;
+  control.setAttribute("aria-busy", "true");
   try {
-    await act();
+    await action();
   } catch (error) {
-    tell(error);
+    showError(error);
   } finally {
-    pressed.removeAttribute("aria-busy");
+    control.removeAttribute("aria-busy");
   }
 }

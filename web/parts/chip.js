@@ -1,11 +1,11 @@
-// A word or two about something.
+// A short status label.
 
 import { h } from "../core/dom.js";
 
 /**
  * @param {string} text
- * @param {"sale" | "good" | "bad" | "accent" | ""} [look]
+ * @param {"sale" | "good" | "bad" | "accent" | ""} [variant]
  */
-export function chip(text, look = "") {
-  return h("span", { class: `chip ${look}`.trim() }, text);
+export function chip(text, variant = "") {
+  return h("span", { class: `chip ${variant}`.trim() }, text);
 }

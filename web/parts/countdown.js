@@ -1,34 +1,34 @@
-// A span that runs down by the mall's time.
+// A countdown to a moment of the server's time.
 
-import { every, h } from "../core/dom.js";
-import { both } from "../core/language.js";
-import { clockText, until } from "../core/moments.js";
+import { repeatWhileVisible, h } from "../core/dom.js";
+import { t } from "../core/language.js";
+import { formatClock, msUntil } from "../core/server-time.js";
 
 const DAY_MS = 86_400_000;
 
 /**
- * @param {import("../core/moments.js").Moment} moment
+ * @param {import("../core/server-time.js").Moment} moment
  * @param {AbortSignal} signal
- * @param {() => void} [over] once it is reached
+ * @param {() => void} [onEnd] called once the moment is reached
  */
-export function countdown(moment, signal, over) {
+export function countdown(moment, signal, onEnd) {
   const text = h("time", { class: "countdown", role: "timer" });
   let isOver = false;
-  function show() {
-    const left = until(moment);
-    const days = Math.floor(left / DAY_MS);
-    text.textContent = days > 0 ? both(`${days}天 ${clockText(left % DAY_MS)}`, `${days} d ${clockText(left % DAY_MS)}`) : clockText(left);
-    if (left <= 0 && !isOver) {
+  function render() {
+    const leftMs = msUntil(moment);
+    const days = Math.floor(leftMs / DAY_MS);
+    text.textContent = days > 0 ? t(`${days}天 ${formatClock(leftMs % DAY_MS)}`, `${days} d ${formatClock(leftMs % DAY_MS)}`) : formatClock(leftMs);
+    if (leftMs <= 0 && !isOver) {
       isOver = true;
-      over?.();
+      onEnd?.();
     }
   }
-  show();
-  if (over && !isOver) {
-    // To the instant, and not at the next tick.
-    const timer = setTimeout(show, Math.min(until(moment) + 1, 2 ** 31 - 1));
+  render();
+  if (onEnd && !isOver) {
+    // Fires exactly at the moment, not at the next tick.
+    const timer = setTimeout(render, Math.min(msUntil(moment) + 1, 2 ** 31 - 1));
     signal.addEventListener("abort", () => clearTimeout(timer));
   }
-  every(250, signal, show);
+  repeatWhileVisible(250, signal, render);
   return text;
 }

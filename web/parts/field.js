@@ -1,15 +1,15 @@
-// An input with its label, and what is wrong with what was typed.
+// An input with a label and an error message.
 
 import { h } from "../core/dom.js";
 
-let count = 0;
+let fieldCount = 0;
 
 /**
  * @template {HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement} Input
  * @typedef {object} Field
  * @property {HTMLElement} root
  * @property {Input} input
- * @property {(text: string) => void} wrong says what is wrong; nothing with an empty text
+ * @property {(text: string) => void} wrong shows an error message; an empty text clears the message
  */
 
 /**
@@ -21,20 +21,20 @@ let count = 0;
  * @returns {Field<HTMLElementTagNameMap[Name]>}
  */
 export function field(label, name, attributes, ...children) {
-  const id = `field-${(count += 1)}`;
+  const id = `field-${(fieldCount += 1)}`;
   const input = h(name, { ...attributes, id }, ...children);
-  const said = h("p", { class: "wrong", id: `${id}-wrong`, role: "alert" });
-  const root = h("div", { class: "field" }, h("label", { for: id }, label), input, said);
-  // What was said was about what stood there before.
-  input.addEventListener("input", () => said.textContent && wrong(""));
-  return { root, input, wrong };
+  const message = h("p", { class: "wrong", id: `${id}-wrong`, role: "alert" });
+  const root = h("div", { class: "field" }, h("label", { for: id }, label), input, message);
+  // The message concerned the previous value.
+  input.addEventListener("input", () => message.textContent && showError(""));
+  return { root, input, wrong: showError };
 
   /** @param {string} text */
-  function wrong(text) {
-    said.textContent = text;
+  function showError(text) {
+    message.textContent = text;
     if (text) {
       input.setAttribute("aria-invalid", "true");
-      input.setAttribute("aria-describedby", said.id);
+      input.setAttribute("aria-describedby", message.id);
       input.focus();
     } else {
       input.removeAttribute("aria-invalid");

@@ -1,4 +1,4 @@
-// Drawn icons: lines on a field of 24 by 24.
+// Line icons on a 24 by 24 grid.
 
 import { svg } from "../core/dom.js";
 
@@ -48,9 +48,9 @@ const PATHS = {
 /** @typedef {keyof typeof PATHS} IconName */
 
 /**
- * A drawing beside a text, or in a button that has a label: it says nothing by itself.
+ * Creates a decorative icon, hidden from screen readers.
  * @param {IconName} name
- * @param {{full?: boolean}} [how] `full`: filled
+ * @param {{full?: boolean}} [options] `full`: filled
  */
 export function icon(name, { full = false } = {}) {
   return svg("svg", { class: full ? "icon full" : "icon", viewBox: "0 0 24 24", "aria-hidden": "true" },

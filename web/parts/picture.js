@@ -1,44 +1,44 @@
-// Pictures of the mall.
+// Pictures served by the mall.
 
 import { h } from "../core/dom.js";
 import { icon } from "./icons.js";
 
 /**
- * Where a picture is that the mall names so.
- * @param {string} path `/shops/1-1.svg`, with or without `/imgs`, or an address of its own
+ * Returns the URL of a picture path.
+ * @param {string} path `/shops/1-1.svg`, with or without `/imgs`, or an absolute URL
  */
-export function pictureAddress(path) {
+export function pictureUrl(path) {
   if (/^(https?:|blob:|data:)/.test(path)) return path;
-  const plain = path.replace(/^\/?imgs(?=\/)/, "");
-  return `/imgs${plain.startsWith("/") ? "" : "/"}${plain}`;
+  const relative = path.replace(/^\/?imgs(?=\/)/, "");
+  return `/imgs${relative.startsWith("/") ? "" : "/"}${relative}`;
 }
 
 /**
- * The first of the pictures that stand between commas in one text.
+ * Returns the first picture of a comma-separated list.
  * @param {string | undefined} images
  */
-export function firstOf(images) {
-  return allOf(images)[0];
+export function firstPicture(images) {
+  return pictureList(images)[0];
 }
 
 /**
  * @param {string | undefined} images
  * @returns {string[]}
  */
-export function allOf(images) {
+export function pictureList(images) {
   return (images ?? "").split(",").filter(Boolean);
 }
 
 /**
- * A picture that fills the box it is in.
+ * Creates a picture that fills its container.
  * @param {string | undefined} path
- * @param {string} [alt] what it shows; none where the text beside it says so
- * @param {{soon?: boolean}} [how] `soon`: it is seen at once
+ * @param {string} [alt] alternative text; empty if adjacent text describes the picture
+ * @param {{eager?: boolean}} [options] `soon`: loads at once instead of lazily
  */
-export function picture(path, alt = "", { soon = false } = {}) {
+export function picture(path, alt = "", { eager = false } = {}) {
   if (!path) return h("span", { class: "picture none" }, icon("picture"));
   return h("img", {
-    class: "picture", src: pictureAddress(path), alt, decoding: "async",
-    loading: soon ? undefined : "lazy", draggable: "false",
+    class: "picture", src: pictureUrl(path), alt, decoding: "async",
+    loading: eager ? undefined : "lazy", draggable: "false",
   });
 }

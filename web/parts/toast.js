@@ -1,90 +1,91 @@
-// Short messages over the page, read aloud as well. They cover no button if there is room elsewhere, and go with their page.
+// Toasts: short messages above the page, announced to screen readers. They avoid covering controls and close
+// on navigation.
 
 import { Refusal, Unreachable } from "../core/api.js";
 import { h } from "../core/dom.js";
-import { both } from "../core/language.js";
+import { t } from "../core/language.js";
 
 const SHOWN_MS = 4_000;
-/** A message as young as this belongs to the page that is being opened: "Published", and on to the note. */
-const YOUNG_MS = 1_000;
-/** Classes of the places, in order of preference. */
+/** A toast younger than this survives navigation: "Published" is shown on the note that opens next. */
+const SURVIVES_NAVIGATION_MS = 1_000;
+/** CSS classes of the positions, in order of preference. */
 const PLACES = ["toasts", "toasts at-head", "toasts at-middle"];
-const PRESSED = "button, .button, input, select, textarea, summary, .tab";
+const CONTROLS = "button, .button, input, select, textarea, summary, .tab";
 
 const list = h("div", { class: PLACES[0], role: "status", "aria-live": "polite" });
 document.body.append(list);
 /** @type {WeakMap<Element, number>} */
-const born = new WeakMap();
+const shownAt = new WeakMap();
 
-/** What is below the messages may be drawn anew while they are shown. */
-const redrawn = new MutationObserver(() => {
-  if (list.childElementCount === 0) redrawn.disconnect();
-  else giveWay();
+/** The page below may change while toasts are shown. */
+const pageObserver = new MutationObserver(() => {
+  if (list.childElementCount === 0) pageObserver.disconnect();
+  else moveOutOfTheWay();
 });
 
 addEventListener("hashchange", () => {
-  for (const toast of [...list.children]) if (performance.now() - (born.get(toast) ?? 0) > YOUNG_MS) toast.remove();
+  for (const toast of [...list.children]) if (performance.now() - (shownAt.get(toast) ?? 0) > SURVIVES_NAVIGATION_MS) toast.remove();
 });
 
 /**
  * @param {string} text
- * @param {{bad?: boolean}} [how]
+ * @param {{bad?: boolean}} [options]
  */
-export function say(text, { bad = false } = {}) {
+export function showToast(text, { bad = false } = {}) {
   const toast = h("p", { class: bad ? "toast bad" : "toast" }, text);
-  // What is not in an open dialog is behind it.
+  // A modal dialog hides everything outside.
   const dialog = document.querySelector("dialog[open]");
   if (dialog && !dialog.contains(list)) {
     dialog.append(list);
     dialog.addEventListener("close", () => document.body.append(list), { once: true });
   }
-  born.set(toast, performance.now());
+  shownAt.set(toast, performance.now());
   list.append(toast);
-  giveWay();
-  redrawn.observe(document.body, { childList: true, subtree: true });
+  moveOutOfTheWay();
+  pageObserver.observe(document.body, { childList: true, subtree: true });
   setTimeout(() => toast.remove(), SHOWN_MS);
 }
 
-/** Puts the messages where they cover the fewest buttons and inputs. */
-function giveWay() {
+/** Moves the toasts to the position that covers the fewest controls. */
+function moveOutOfTheWay() {
   const page = document.querySelector("dialog[open]") ?? document.body;
-  const boxes = [...page.querySelectorAll(PRESSED)].map((one) => one.getBoundingClientRect()).filter(({ width }) => width > 0);
-  let least = Infinity;
+  const boxes = [...page.querySelectorAll(CONTROLS)].map((one) => one.getBoundingClientRect()).filter(({ width }) => width > 0);
+  let fewest = Infinity;
   let best = PLACES[0];
   for (const place of PLACES) {
     list.className = place;
     const toasts = [...list.children].map((toast) => toast.getBoundingClientRect());
-    const covered = boxes.filter((box) => toasts.some((toast) => meet(box, toast))).length;
-    if (covered < least) [least, best] = [covered, place];
+    const covered = boxes.filter((box) => toasts.some((toast) => overlap(box, toast))).length;
+    if (covered < fewest) [fewest, best] = [covered, place];
   }
   list.className = best;
 }
 
 /**
- * @param {DOMRect} one
- * @param {DOMRect} other
+ * @param {DOMRect} first
+ * @param {DOMRect} second
  */
-function meet(one, other) {
-  return one.left < other.right && other.left < one.right && one.top < other.bottom && other.top < one.bottom;
+function overlap(first, second) {
+  return first.left < second.right && second.left < first.right && first.top < second.bottom && second.top < first.bottom;
 }
 
 /**
- * What went wrong, in words for whoever sees the page.
+ * Shows the message of an error as a toast.
  * @param {unknown} error
  */
-export function tell(error) {
-  // Somebody went on to something else.
+export function showError(error) {
+  // The request was cancelled by navigation.
   if (error instanceof DOMException && error.name === "AbortError") return;
-  say(reason(error), { bad: true });
+  showToast(errorMessage(error), { bad: true });
 }
 
 /**
  * @param {unknown} error
  * @returns {string}
  */
-export function reason(error) {
+export function errorMessage(error) {
   if (error instanceof Refusal) return error.message;
-  if (error instanceof Unreachable) return both("连不上商城，请稍后再试", "The mall does not answer; try again in a moment");
+  if (error instanceof Unreachable) return t("连不上商城，请稍后再试", "Cannot reach the mall. Try again in a moment.");
   console.error(error);
-  return both("页面出了点问题", "Something went wrong on this page");
+  return t("页面出了点问题", "Something went wrong on this page");
 }

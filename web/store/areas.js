@@ -1,20 +1,20 @@
-// Where the shops are, roughly: the parts of town, with the middle of their shops.
+// Districts: the areas of the town, each with the centre of its shops.
 
 import { get } from "../core/api.js";
-import { copyOf, copyTo } from "../core/copies.js";
+import { getCached, setCached } from "../core/cache.js";
 
 /** @typedef {{area: string, x: number, y: number, shops: number}} Area `x` is degrees of longitude */
 
 /**
- * Those with the most shops. They change so seldom that they are read once.
+ * Reads the districts with the most shops. Cached for the session, since they seldom change.
  * @param {AbortSignal} signal
  * @returns {Promise<Area[]>}
  */
 export async function readAreas(signal) {
-  const known = /** @type {Area[] | undefined} */ (copyOf("areas"));
-  // A mall that had no shops yet may have some by now.
+  const known = /** @type {Area[] | undefined} */ (getCached("areas"));
+  // An empty list is not cached: the first shop may be created later.
   if (known?.length) return known;
   const areas = await get("/shop/areas", { signal });
-  copyTo("areas", areas);
+  setCached("areas", areas);
   return areas;
 }

@@ -1,46 +1,47 @@
-// Buying an ordinary voucher, once: however often it is asked for, until somebody has said what became of it.
+// Purchase of an ordinary voucher, at most once: repeated with the same idempotency key until the outcome is
+// known.
 
 import { Refusal, Unreachable, call } from "../core/api.js";
-import { forget } from "../core/copies.js";
-import { keep, kept } from "../core/kept.js";
-import { pause } from "../core/moments.js";
-import { requestId } from "../core/request-id.js";
+import { invalidate } from "../core/cache.js";
+import { saveLocal, loadLocal } from "../core/local-storage.js";
+import { delay } from "../core/server-time.js";
+import { newRequestId } from "../core/request-id.js";
 import { me } from "../core/session.js";
 
-/** When it is asked for again that nobody answered: after so many milliseconds each. */
-const AGAIN_MS = [700, 2_500];
-const PATIENCE_MS = 4_000;
-/** The status of a refusal that is about the purchase, and not about who asks or how the mall is. */
-const DECIDED = 200;
+/** Delays before the retries of a request without a response, in milliseconds. */
+const RETRY_DELAYS_MS = [700, 2_500];
+const TIMEOUT_MS = 4_000;
+/** HTTP status of a refusal of the purchase itself, as opposed to errors of session or server. */
+const REFUSED_STATUS = 200;
 
 /**
  * @param {number} voucher
- * @returns {Promise<string>} the order
+ * @returns {Promise<string>} the order's id
  */
 export async function buy(voucher) {
-  // The mall knows a purchase of somebody's again by its request. That is kept until it has said what became of it, even if
-  // one has to log in again before, or that is tomorrow.
-  const name = `buying-${(await me())?.id}-${voucher}`;
-  const request = kept(name) ?? requestId();
-  keep(name, request);
-  for (const wait of AGAIN_MS) {
+  // The server recognizes a repeated purchase by its request id. The id is stored until the outcome is known,
+  // even across a new login or until tomorrow.
+  const storageKey = `buying-${(await me())?.id}-${voucher}`;
+  const requestId = loadLocal(storageKey) ?? newRequestId();
+  saveLocal(storageKey, requestId);
+  for (const delayMs of RETRY_DELAYS_MS) {
     try {
-      return await ask();
+      return await attempt();
     } catch (error) {
       if (!(error instanceof Unreachable)) throw error;
     }
-    await pause(wait);
+    await delay(delayMs);
   }
-  return ask();
+  return attempt();
 
-  async function ask() {
+  async function attempt() {
     try {
-      const { dataText } = await call("POST", `/voucher-order/${voucher}`, { body: { requestId: request }, patience: PATIENCE_MS });
-      keep(name, null);
-      forget("orders");
+      const { dataText } = await call("POST", `/voucher-order/${voucher}`, { body: { requestId }, timeoutMs: TIMEOUT_MS });
+      saveLocal(storageKey, null);
+      invalidate("orders");
       return /** @type {string} */ (dataText);
     } catch (error) {
-      if (error instanceof Refusal && error.status === DECIDED) keep(name, null);
+      if (error instanceof Refusal && error.status === REFUSED_STATUS) saveLocal(storageKey, null);
       throw error;
     }
   }

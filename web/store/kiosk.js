@@ -1,76 +1,76 @@
-// A kiosk is used by one person after the other: when nobody touches it, it logs out, forgets who was there, and shows its
-// start.
+// Kiosk mode for shared devices: after an idle time the kiosk logs out, deletes all local data and shows the
+// welcome screen.
 
 import { hasToken } from "../core/api.js";
-import { forget } from "../core/copies.js";
+import { invalidate } from "../core/cache.js";
 import { h } from "../core/dom.js";
-import { forgetAll } from "../core/kept.js";
-import { both, speakAsPreferred } from "../core/language.js";
-import { address, anew, go } from "../core/router.js";
+import { clearLocal } from "../core/local-storage.js";
+import { t, resetLanguage } from "../core/language.js";
+import { address, reopen, go } from "../core/router.js";
 import { logOut } from "../core/session.js";
 import { button } from "../parts/button.js";
-import { sheet } from "../parts/sheet.js";
+import { openSheet } from "../parts/sheet.js";
 
-/** `/?kiosk=90`: so many seconds without a touch. */
+/** `/?kiosk=90`: idle time in seconds. */
 const IDLE_MS = (Number(new URLSearchParams(location.search).get("kiosk")) || 60) * 1_000;
-const WARNED_MS = Math.min(10_000, IDLE_MS / 2);
-const TOUCHES = ["pointerdown", "keydown", "wheel", "touchmove"];
+const WARNING_MS = Math.min(10_000, IDLE_MS / 2);
+const ACTIVITY_EVENTS = ["pointerdown", "keydown", "wheel", "touchmove"];
 
-let touched = performance.now();
-/** Whether it is as it was for the first one; one that was loaded again may not be. */
-let isFresh = !hasToken() && address() === "/";
+let lastActivity = performance.now();
+/** Whether nobody has used the kiosk since the last reset. False after a reload with leftover state. */
+let isPristine = !hasToken() && address() === "/";
 let isWarning = false;
 
-export function runKiosk() {
+export function startKiosk() {
   document.documentElement.classList.add("kiosk");
-  for (const name of TOUCHES) addEventListener(name, touch, { capture: true, passive: true });
-  setInterval(check, 250);
+  for (const name of ACTIVITY_EVENTS) addEventListener(name, recordActivity, { capture: true, passive: true });
+  setInterval(checkIdle, 250);
 }
 
-/** The next one begins at the start. */
-export async function finish() {
-  isFresh = true;
+/** Ends the visitor's session and shows the welcome screen. */
+export async function endSession() {
+  isPristine = true;
   for (const dialog of document.querySelectorAll("dialog")) dialog.close();
-  const left = logOut();
-  forgetAll();
-  forget();
-  speakAsPreferred();
-  // Before: where a screen was left is where it is shown again.
+  const loggedOut = logOut();
+  clearLocal();
+  invalidate();
+  resetLanguage();
+  // Before navigation, which records the scroll position.
   scrollTo(0, 0);
-  if (address() === "/") anew();
+  if (address() === "/") reopen();
   else go("/", { replace: true });
-  await left;
+  await loggedOut;
 }
 
-function touch() {
-  touched = performance.now();
-  isFresh = false;
+function recordActivity() {
+  lastActivity = performance.now();
+  isPristine = false;
 }
 
-function check() {
-  const rest = touched + IDLE_MS - performance.now();
-  if (isFresh) return;
-  if (rest <= 0) finish();
-  // At the start there is nothing that somebody could lose.
-  else if (rest <= WARNED_MS && !isWarning && (hasToken() || address() !== "/")) warn();
+function checkIdle() {
+  const remainingMs = lastActivity + IDLE_MS - performance.now();
+  if (isPristine) return;
+  if (remainingMs <= 0) endSession();
+  // On the welcome screen nothing can be lost.
+  else if (remainingMs <= WARNING_MS && !isWarning && (hasToken() || address() !== "/")) showWarning();
 }
 
-async function warn() {
+async function showWarning() {
   isWarning = true;
   const left = h("strong", { class: "number", role: "timer" });
   /** @type {ReturnType<typeof setInterval>} */
   let timer;
-  await sheet(both("还在吗？", "Still there?"), (close) => {
+  await openSheet(t("还在吗？", "Are you still there?"), (close) => {
     const show = () => {
-      const rest = touched + IDLE_MS - performance.now();
-      left.textContent = String(Math.max(0, Math.ceil(rest / 1_000)));
-      // Not at the touch itself: that would go on to what lies below.
-      if (rest > WARNED_MS) close();
+      const remainingMs = lastActivity + IDLE_MS - performance.now();
+      left.textContent = String(Math.max(0, Math.ceil(remainingMs / 1_000)));
+      // Not on the touch itself, which would then hit the page below.
+      if (remainingMs > WARNING_MS) close();
     };
     show();
     timer = setInterval(show, 250);
-    return [h("p", null, both("将在 ", "Back to the start in "), left, both(" 秒后退出并回到首页。", " s, and you are logged out.")),
-      h("div", { class: "buttons" }, button(both("现在退出", "Leave now"), finish), button(both("继续", "Go on"), close, { look: ["main"] }))];
+    return [h("p", null, t("将在 ", "You will be logged out in "), left, t(" 秒后退出并回到首页。", " s.")),
+      h("div", { class: "buttons" }, button(t("现在退出", "Log out now"), endSession), button(t("继续", "Continue"), close, { look: ["main"] }))];
   }).finally(() => clearInterval(timer));
   isWarning = false;
 }

@@ -1,24 +1,24 @@
-// The storefront: its screens by address, and what stands around them.
+// The storefront: routes and navigation.
 
 import { Refusal, hasToken, onToken } from "../core/api.js";
 import { fill, h } from "../core/dom.js";
-import { isKiosk, onKeptElsewhere } from "../core/kept.js";
-import { both, language, onLanguage, speak } from "../core/language.js";
-import { pause } from "../core/moments.js";
-import { anew, loadAhead, start } from "../core/router.js";
+import { isKiosk, onLocalChange } from "../core/local-storage.js";
+import { t, language, onLanguageChange, setLanguage } from "../core/language.js";
+import { delay } from "../core/server-time.js";
+import { reopen, preload, start } from "../core/router.js";
 import { me } from "../core/session.js";
 import { linkButton } from "../parts/button.js";
-import { connectionBar } from "../parts/connection.js";
-import { empty, failure } from "../parts/empty.js";
+import { connectionBar } from "../parts/connection-bar.js";
+import { emptyState, errorState } from "../parts/empty-state.js";
 import { icon } from "../parts/icons.js";
-import { skip } from "../parts/skip.js";
-import { wantsLogIn } from "./entry.js";
-import { finish, runKiosk } from "./kiosk.js";
+import { skipLink } from "../parts/skip-link.js";
+import { redirectIfUnauthorized } from "./login-guard.js";
+import { endSession, startKiosk } from "./kiosk.js";
 import * as home from "./screens/home.js";
 
 /** @typedef {{to: string, begins: string[], icon: import("../parts/icons.js").IconName, zh: string, en: string, isOwn?: boolean}} Tab */
 
-/** What is one's own for longer than a visit is not for a kiosk. @type {Tab[]} */
+/** Kiosks hide the tabs of personal content that outlives a visit. @type {Tab[]} */
 const TABS = [
   { to: "/", begins: ["/sale"], icon: "home", zh: "首页", en: "Home" },
   { to: "/shops", begins: ["/shop", "/search", "/place"], icon: "shop", zh: "店铺", en: "Shops" },
@@ -27,7 +27,10 @@ const TABS = [
   { to: "/me", begins: ["/me", "/login", "/sign-in", "/person"], icon: "me", zh: "我的", en: "Me", isOwn: true },
 ];
 
-/** The first that fits is shown, and the last one where none does. What is not seen at once is loaded when it is. */
+/**
+ * The first match is taken; the last route matches everything. Screens other than the first are loaded
+ * lazily.
+ */
 const ROUTES = [
   { path: "/", load: () => (isKiosk ? import("./screens/welcome.js") : home) },
   { path: "/login", load: () => import("./screens/login.js") },
@@ -47,46 +50,46 @@ const ROUTES = [
   { path: "/me/edit", load: () => import("./screens/me-edit.js") },
   { path: "/me/password", load: () => import("./screens/me-password.js") },
   { path: "/sign-in", load: () => import("./screens/sign-in.js") },
-  { path: "*", load: () => import("./screens/nowhere.js") },
+  { path: "*", load: () => import("./screens/not-found.js") },
 ];
 
-/** So long it is asked who logged in elsewhere. */
-const KNOWN_WITHIN_MS = 1_000;
+/** Upper bound of the wait for the user of another window's login. */
+const LOAD_USER_WITHIN_MS = 1_000;
 
-/** What the mall says of things that are not there: trying again does not help. */
-const GONE = ["NOT_FOUND", "UNKNOWN_SALE"];
+/** Refusals of missing objects: retrying does not help. */
+const NOT_FOUND_CODES = ["NOT_FOUND", "UNKNOWN_SALE"];
 
 const [bar, screen, tabs] = ["bar", "screen", "tabs"].map((id) => /** @type {HTMLElement} */ (document.getElementById(id)));
-let shownPath = "/";
+let currentPath = "/";
 
-function frame() {
-  tabs.setAttribute("aria-label", both("主导航", "Main"));
-  fill(tabs, skip(), h("a", { class: "brand", href: "#/", "aria-hidden": "true", tabindex: "-1" }, icon("shop"), "mallbox"), TABS.filter((tab) => !(isKiosk && tab.isOwn)).map((tab) => {
-    const isHere = tab.to === shownPath || tab.begins.some((beginning) => shownPath.startsWith(beginning));
-    return h("a", { href: `#${tab.to}`, class: "tab", "aria-current": isHere && "page" },
-      icon(tab.icon), h("span", null, both(tab.zh, tab.en)));
-  }), isKiosk && hasToken() && h("button", { class: "tab leave", type: "button", onclick: finish }, icon("out"), h("span", null, both("退出", "Leave"))),
-  h("button", { class: "tongue", type: "button", lang: both("en", "zh-CN"), onclick: () => speak(language() === "zh" ? "en" : "zh") },
-    both("English", "中文")));
+function renderNavigation() {
+  tabs.setAttribute("aria-label", t("主导航", "Main"));
+  fill(tabs, skipLink(), h("a", { class: "brand", href: "#/", "aria-hidden": "true", tabindex: "-1" }, icon("shop"), "mallbox"), TABS.filter((tab) => !(isKiosk && tab.isOwn)).map((tab) => {
+    const isCurrent = tab.to === currentPath || tab.begins.some((prefix) => currentPath.startsWith(prefix));
+    return h("a", { href: `#${tab.to}`, class: "tab", "aria-current": isCurrent && "page" },
+      icon(tab.icon), h("span", null, t(tab.zh, tab.en)));
+  }), isKiosk && hasToken() && h("button", { class: "tab leave", type: "button", onclick: endSession }, icon("out"), h("span", null, t("退出", "Log out"))),
+  h("button", { class: "tongue", type: "button", lang: t("en", "zh-CN"), onclick: () => setLanguage(language() === "zh" ? "en" : "zh") },
+    t("English", "中文")));
 }
 
 bar.append(connectionBar());
-onLanguage(frame);
-onToken(frame);
-// What is shown is another one's.
-onKeptElsewhere("token", async () => {
-  // Who it is should be known then, but the other one's screen does not wait for long.
-  await Promise.race([me().catch(() => {}), pause(KNOWN_WITHIN_MS)]);
-  anew();
+onLanguageChange(renderNavigation);
+onToken(renderNavigation);
+// A login or logout in another window: the current screen belongs to the previous user.
+onLocalChange("token", async () => {
+  // The user should be loaded by then, but the screen does not wait for long.
+  await Promise.race([me().catch(() => {}), delay(LOAD_USER_WITHIN_MS)]);
+  reopen();
 });
-if (isKiosk) runKiosk();
+if (isKiosk) startKiosk();
 start(screen, ROUTES, (path) => {
-  shownPath = path;
-  frame();
+  currentPath = path;
+  renderNavigation();
 }, (error, { root }) => {
-  if (wantsLogIn(error, { replace: true })) return;
-  const isNowhere = error instanceof Refusal && GONE.includes(error.code);
-  fill(root, h("h1", { class: "unseen" }, both("出错了", "Something went wrong")),
-    isNowhere ? empty("search", error.message, linkButton(both("回到首页", "To the first page"), "#/")) : failure(error, anew));
+  if (redirectIfUnauthorized(error, { replace: true })) return;
+  const isNotFound = error instanceof Refusal && NOT_FOUND_CODES.includes(error.code);
+  fill(root, h("h1", { class: "unseen" }, t("出错了", "Something went wrong")),
+    isNotFound ? emptyState("search", error.message, linkButton(t("回到首页", "Back to home"), "#/")) : errorState(error, reopen));
 });
-loadAhead(ROUTES.map(({ load }) => load));
+preload(ROUTES.map(({ load }) => load));

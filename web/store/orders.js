@@ -1,8 +1,8 @@
-// Orders, as they are read and as they go on.
+// Reading and changing orders.
 
 import { call, read } from "../core/api.js";
-import { copyOf, copyTo, forget } from "../core/copies.js";
-import { momentIn } from "../core/moments.js";
+import { getCached, setCached, invalidate } from "../core/cache.js";
+import { momentAfter } from "../core/server-time.js";
 
 /**
  * @typedef {object} Order
@@ -12,18 +12,18 @@ import { momentIn } from "../core/moments.js";
  * @property {string} title
  * @property {number} payValue cents
  * @property {number} status one of `STATUS`
- * @property {string} payment how it is paid for: `none` is final without a payment
+ * @property {string} payment method; `none` needs no payment
  * @property {string} createTime
  * @property {string} [payTime]
  * @property {string} [useTime]
  * @property {string} [refundTime]
  * @property {string} [deadline]
- * @property {import("../core/moments.js").Moment} [due] when it is too late to pay, by the mall's time
+ * @property {import("../core/server-time.js").Moment} [due] deadline for the payment, in server time
  */
 
 export const STATUS = { coming: 0, unpaid: 1, paid: 2, used: 3, cancelled: 4, refunding: 5, refunded: 6 };
-/** Orders on a page of the list. */
-export const ORDERS_A_PAGE = 10;
+/** Orders per page of the list. */
+export const ORDERS_PER_PAGE = 10;
 
 /**
  * @param {string} id
@@ -31,41 +31,41 @@ export const ORDERS_A_PAGE = 10;
  * @returns {Promise<Order>}
  */
 export async function readOrder(id, signal) {
-  const answer = await read(`/voucher-order/${id}`, { signal });
-  return known(answer.data, answer);
+  const response = await read(`/voucher-order/${id}`, { signal });
+  return withDueTime(response.data, response);
 }
 
 /**
- * One's own, newest first.
+ * Reads a page of the user's orders, newest first.
  * @param {number} current
  * @param {AbortSignal} signal
  * @returns {Promise<Order[]>}
  */
 export async function readOrders(current, signal) {
-  const answer = await read("/voucher-order/of/me", { query: { current }, signal });
-  return answer.data.map((/** @type {any} */ order) => known(order, answer));
+  const response = await read("/voucher-order/of/me", { query: { current }, signal });
+  return response.data.map((/** @type {any} */ order) => withDueTime(order, response));
 }
 
 /**
- * Takes an order a step on. A step that was taken already is taken, so it can be repeated.
+ * Pays, cancels or refunds an order. Repeating a completed step changes nothing.
  * @param {string} id
  * @param {"pay" | "cancel" | "refund"} step
  * @returns {Promise<Order>}
  */
-export async function take(id, step) {
-  const answer = await call("POST", `/voucher-order/${id}/${step}`);
-  return known(answer.data, answer);
+export async function changeOrder(id, step) {
+  const response = await call("POST", `/voucher-order/${id}/${step}`);
+  return withDueTime(response.data, response);
 }
 
 /**
  * @param {any} order
- * @param {import("../core/api.js").Answer} answer
+ * @param {import("../core/api.js").ApiResponse} response
  * @returns {Order}
  */
-function known(order, answer) {
-  const whole = order.deadlineInMs === undefined ? order : { ...order, due: momentIn(order.deadlineInMs, answer) };
-  const old = /** @type {Order | undefined} */ (copyOf(`order ${order.id}`));
-  if (old && old.status !== order.status) forget("orders");
-  copyTo(`order ${order.id}`, whole);
-  return whole;
+function withDueTime(order, response) {
+  const complete = order.deadlineInMs === undefined ? order : { ...order, due: momentAfter(order.deadlineInMs, response) };
+  const previous = /** @type {Order | undefined} */ (getCached(`order ${order.id}`));
+  if (previous && previous.status !== order.status) invalidate("orders");
+  setCached(`order ${order.id}`, complete);
+  return complete;
 }

@@ -1,41 +1,41 @@
-// Where the customer is, or says to be. Kept in the browser alone; the mall is told only to find what is near.
+// The user's place, chosen or located. Stored in the browser; sent to the server only to find shops nearby.
 
-import { keep, kept } from "../core/kept.js";
+import { saveLocal, loadLocal } from "../core/local-storage.js";
 
 /**
  * @typedef {object} Place
  * @property {number} x degrees of longitude
  * @property {number} y degrees of latitude
- * @property {string} name what the place is called; empty for where one is
+ * @property {string} name name of the place; empty for the device's location
  */
 
 /** @returns {Place | null} */
 export function place() {
-  return JSON.parse(kept("place") ?? "null");
+  return JSON.parse(loadLocal("place") ?? "null");
 }
 
 /** @param {Place | null} chosen */
 export function choosePlace(chosen) {
-  keep("place", chosen && JSON.stringify(chosen));
+  saveLocal("place", chosen && JSON.stringify(chosen));
 }
 
-/** For a query of the API: nothing if no place is known. */
+/** Returns query parameters for the API; empty without a place. */
 export function placeQuery() {
-  const known = place();
-  return known ? { x: known.x, y: known.y } : {};
+  const current = place();
+  return current ? { x: current.x, y: current.y } : {};
 }
 
 /**
- * Asks the browser.
+ * Asks the browser for the device's location.
  * @returns {Promise<Place>}
  */
-export function whereAmI() {
-  return new Promise((found, failed) => {
-    if (!navigator.geolocation) failed(new Error("no geolocation"));
+export function locate() {
+  return new Promise((resolve, reject) => {
+    if (!navigator.geolocation) reject(new Error("no geolocation"));
     else
       navigator.geolocation.getCurrentPosition(
-        ({ coords }) => found({ x: coords.longitude, y: coords.latitude, name: "" }),
-        failed,
+        ({ coords }) => resolve({ x: coords.longitude, y: coords.latitude, name: "" }),
+        reject,
         { timeout: 8_000, maximumAge: 600_000 },
       );
   });

@@ -1,13 +1,13 @@
-// What the store scans or types: a code, and as a picture. It prints as well.
+// The receipt of a voucher: code, QR code and facts, also for printing.
 
 import { get } from "../core/api.js";
 import { h, svg } from "../core/dom.js";
-import { isKiosk } from "../core/kept.js";
-import { both } from "../core/language.js";
+import { isKiosk } from "../core/local-storage.js";
+import { t } from "../core/language.js";
 import { button } from "../parts/button.js";
-import { yuan } from "../parts/price.js";
-import { whenText } from "../parts/when.js";
-import { rulesOf } from "./cards/voucher.js";
+import { formatYuan } from "../parts/price.js";
+import { formatDateTime } from "../parts/date-time.js";
+import { ruleLines } from "./cards/voucher.js";
 import { STATUS } from "./orders.js";
 
 /**
@@ -22,8 +22,8 @@ import { STATUS } from "./orders.js";
  * @property {string} [payTime]
  * @property {string} [useTime]
  * @property {{id: number, name: string, address: string, openHours: string}} [shop]
- * @property {{size: number, quietZone: number, path: string}} qr modules a side, those that have to stay light around it, and
- * the dark ones
+ * @property {{size: number, quietZone: number, path: string}} qr `size`: modules per side; `quietZone`: light
+ * modules around; `path`: the dark modules
  */
 
 /**
@@ -38,31 +38,31 @@ export function readReceipt(order, signal) {
 /** @param {Receipt} receipt */
 export function receiptCard(receipt) {
   const isUsed = receipt.status === STATUS.used;
-  const [word, time] = isUsed ? [both("使用于", "Used"), receipt.useTime] : [both("支付于", "Paid"), receipt.payTime];
-  return h("section", { class: isUsed ? "receipt used" : "receipt", "aria-label": both("券码", "Receipt") },
+  const [word, time] = isUsed ? [t("使用于", "Used"), receipt.useTime] : [t("支付于", "Paid"), receipt.payTime];
+  return h("section", { class: isUsed ? "receipt used" : "receipt", "aria-label": t("券码", "Receipt") },
     h("p", { class: "receipt-shop" }, receipt.shop?.name),
     h("h2", null, receipt.title),
-    h("div", { class: "receipt-code" }, drawn(receipt.qr, isUsed), isUsed && h("p", { class: "receipt-used" }, both("已使用", "Used")),
-      h("p", { class: "receipt-text" }, h("span", { class: "unseen" }, both("券码 ", "Code ")), receipt.code)),
-    !isUsed && h("p", { class: "small quiet" }, both("到店出示，由店员扫码或输入。", "Show it in the shop: they scan or type it.")),
+    h("div", { class: "receipt-code" }, qrCode(receipt.qr, isUsed), isUsed && h("p", { class: "receipt-used" }, t("已使用", "Used")),
+      h("p", { class: "receipt-text" }, h("span", { class: "unseen" }, t("券码 ", "Code ")), receipt.code)),
+    !isUsed && h("p", { class: "small quiet" }, t("到店出示，由店员扫码或输入。", "Show this code in the shop to be scanned or entered.")),
     h("dl", { class: "facts small" },
-      fact(both("价值", "Worth"), yuan(receipt.actualValue)), fact(both("实付", "Price"), yuan(receipt.payValue)),
-      time && fact(word, whenText(time)), fact(both("订单", "Order"), receipt.id),
-      receipt.shop?.address && fact(both("地址", "Address"), receipt.shop.address),
-      receipt.shop?.openHours && fact(both("营业", "Open"), receipt.shop.openHours)),
-    h("ul", { class: "rules small" }, rulesOf(receipt.rules).map((rule) => h("li", null, rule))),
-    button(both("打印", "Print"), () => print(), { icon: "print", look: isKiosk ? ["main", "wide"] : ["wide"] }));
+      fact(t("价值", "Value"), formatYuan(receipt.actualValue)), fact(t("实付", "Price"), formatYuan(receipt.payValue)),
+      time && fact(word, formatDateTime(time)), fact(t("订单", "Order"), receipt.id),
+      receipt.shop?.address && fact(t("地址", "Address"), receipt.shop.address),
+      receipt.shop?.openHours && fact(t("营业", "Open"), receipt.shop.openHours)),
+    h("ul", { class: "rules small" }, ruleLines(receipt.rules).map((rule) => h("li", null, rule))),
+    button(t("打印", "Print"), () => print(), { icon: "print", look: isKiosk ? ["main", "wide"] : ["wide"] }));
 }
 
 /**
  * @param {Receipt["qr"]} qr
  * @param {boolean} isUsed
  */
-function drawn({ size, quietZone, path }, isUsed) {
-  // Dark on white whatever the page's colours are: scanners want it so.
-  const whole = size + 2 * quietZone;
-  return svg("svg", { class: "qr", viewBox: `${-quietZone} ${-quietZone} ${whole} ${whole}`, role: "img", "aria-label": isUsed ? both("已使用的二维码", "QR code, used") : both("供店员扫描的二维码", "QR code for the shop to scan") },
-    svg("rect", { x: -quietZone, y: -quietZone, width: whole, height: whole, fill: "#fff" }), svg("path", { d: path, fill: "#000" }));
+function qrCode({ size, quietZone, path }, isUsed) {
+  // Dark on white in every colour scheme, as scanners expect.
+  const side = size + 2 * quietZone;
+  return svg("svg", { class: "qr", viewBox: `${-quietZone} ${-quietZone} ${side} ${side}`, role: "img", "aria-label": isUsed ? t("已使用的二维码", "QR code, used") : t("供店员扫描的二维码", "QR code for the shop to scan") },
+    svg("rect", { x: -quietZone, y: -quietZone, width: side, height: side, fill: "#fff" }), svg("path", { d: path, fill: "#000" }));
 }
 
 /**

@@ -1,68 +1,69 @@
-// A form whose fields the mall checks: what it says about one stands beside that one.
+// Forms whose refusals by the server are shown beside the field concerned.
 
 import { Refusal } from "../../core/api.js";
 import { fill, h } from "../../core/dom.js";
-import { busy, button } from "../../parts/button.js";
-import { both } from "../../core/language.js";
+import { whileBusy, button } from "../../parts/button.js";
+import { t } from "../../core/language.js";
 import { icon } from "../../parts/icons.js";
-import { sheet } from "../../parts/sheet.js";
-import { say } from "../../parts/toast.js";
-import { keepTyped } from "./typed.js";
-import { Unsure } from "./unsure.js";
+import { openSheet } from "../../parts/sheet.js";
+import { showToast } from "../../parts/toast.js";
+import { keepFormDraft } from "./form-draft.js";
+import { InDoubtError } from "./in-doubt-error.js";
 
 /** @typedef {import("../../parts/field.js").Field<HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement>} Field */
 /**
- * A field, by the names that the mall may call it in either language. `settled`: what it holds may be on its way still; answers
- * what is wrong with it then.
- * @typedef {{field: Field & {settled?: () => Promise<string>}, names: string[]}} Checked
+ * A field with its names in refusals, in both languages. `settled` waits for pending work, such as uploads,
+ * and returns an error text or an empty one.
+ * @typedef {{field: Field & {settled?: () => Promise<string>}, names: string[]}} FormField
  */
 
 /**
- * @param {Checked[]} fields
+ * @param {FormField[]} fields
  * @param {string} text of the button
- * @param {() => unknown} send answers `false` if it was not sent
- * @param {{inside?: Node[], cancel?: () => void, no?: string, keeps?: boolean, danger?: boolean}} [how] `inside`: what stands in it, if not only the fields;
- * `keeps`: what is typed is there again if the screen is drawn anew; `no`: label of the button that cancels; `danger`: sending cannot be undone
+ * @param {() => unknown} send returns `false` if nothing was sent
+ * @param {{inside?: Node[], cancel?: () => void, no?: string, keeps?: boolean, danger?: boolean}} [options] `inside`:
+ * content, by default the fields; `keeps`: restores unsent input when the screen renders anew; `no`: label of
+ * the cancel button; `danger`: sending cannot be undone
  */
-export function form(fields, text, send, { inside = fields.map(({ field }) => field.root), cancel, no = both("取消", "Cancel"), keeps = false, danger = false } = {}) {
+export function form(fields, text, send, { inside = fields.map(({ field }) => field.root), cancel, no = t("取消", "Cancel"), keeps = false, danger = false } = {}) {
   const submit = h("button", { type: "submit", class: danger ? "button main danger" : "button main" }, text);
-  // It stays there, as it says what to do next.
-  const unsure = h("div", { class: "form-unsure", role: "alert" });
+  // Stays visible, with instructions.
+  const inDoubtNotice = h("div", { class: "form-unsure", role: "alert" });
   const root = h("form", { class: "stack", novalidate: true, onsubmit: (/** @type {Event} */ event) => {
     event.preventDefault();
-    busy(submit, sent);
-  } }, inside, unsure, h("div", { class: "buttons row" }, cancel && button(no, cancel), submit));
-  const wasSent = keeps ? keepTyped(root) : undefined;
+    whileBusy(submit, submitForm);
+  } }, inside, inDoubtNotice, h("div", { class: "buttons row" }, cancel && button(no, cancel), submit));
+  const discardDraft = keeps ? keepFormDraft(root) : undefined;
   return root;
 
-  /** Once all of it is there; whether it may be sent. */
-  async function settled() {
-    const said = await Promise.all(fields.map(async ({ field }) => {
+  /** Waits for all fields; returns whether all are valid. */
+  async function whenReady() {
+    const errors = await Promise.all(fields.map(async ({ field }) => {
       const text = (await field.settled?.()) ?? "";
       if (text) field.wrong(text);
       return text;
     }));
-    return said.every((text) => text === "");
+    return errors.every((text) => text === "");
   }
 
-  async function sent() {
-    fill(unsure);
+  async function submitForm() {
+    fill(inDoubtNotice);
     for (const { field } of fields) field.wrong("");
-    // The last one that is said keeps the focus: the first of the fields.
-    const wrong = fields.filter(({ field }) => unfit(field.input)).reverse();
-    for (const { field } of wrong) field.wrong(unfit(field.input));
+    // The last error shown takes the focus: reversed, so that the first field gets it.
+    const wrong = fields.filter(({ field }) => validationError(field.input)).reverse();
+    for (const { field } of wrong) field.wrong(validationError(field.input));
     if (wrong.length > 0) return;
-    const isSettled = await settled();
-    if (!root.isConnected) return say(both("没有保存：还没传完就离开了", "Not saved: it was left before all of it was there"), { bad: true });
+    const isSettled = await whenReady();
+    if (!root.isConnected) return showToast(t("没有保存：上传完成前离开了页面", "Not saved: the page was left before the uploads finished"), { bad: true });
     if (!isSettled) return;
     try {
-      if ((await send()) !== false) wasSent?.();
+      if ((await send()) !== false) discardDraft?.();
     } catch (error) {
-      if (error instanceof Unsure) return fill(unsure, h("p", { class: "notice bad" }, icon("warn"), error.message));
+      if (error instanceof InDoubtError) return fill(inDoubtNotice, h("p", { class: "notice bad" }, icon("warn"), error.message));
       if (!(error instanceof Refusal) || error.isTrouble) throw error;
-      const about = blamed(fields, error.message);
-      if (!about) throw error;
-      about.wrong(error.message);
+      const rejected = fieldNamedIn(fields, error.message);
+      if (!rejected) throw error;
+      rejected.wrong(error.message);
     }
   }
 }
@@ -70,44 +71,44 @@ export function form(fields, text, send, { inside = fields.map(({ field }) => fi
 /**
  * Opens the form in a dialog, which closes after a successful `send`.
  * @param {string} title
- * @param {Checked[]} fields
+ * @param {FormField[]} fields
  * @param {string} text of the button
  * @param {() => unknown} send returns `false` if nothing was sent
- * @param {{before?: import("../../core/dom.js").Child[], no?: string, danger?: boolean}} [how] `before`: what stands above the
- * form; `no` and `danger` as in `form`
+ * @param {{before?: import("../../core/dom.js").Child[], no?: string, danger?: boolean}} [options]
+ * `before`: content above the form; `no` and `danger` as in `form`
  */
-export function formSheet(title, fields, text, send, { before = [], ...how } = {}) {
-  return sheet(title, (close) => [h("div", { class: "stack" }, ...before, form(fields, text, async () => {
+export function formSheet(title, fields, text, send, { before = [], ...options } = {}) {
+  return openSheet(title, (close) => [h("div", { class: "stack" }, ...before, form(fields, text, async () => {
     const isDone = (await send()) !== false;
     if (isDone) close();
     return isDone;
-  }, { cancel: close, ...how }))]);
+  }, { cancel: close, ...options }))]);
 }
 
 /**
- * What can be told without asking the mall; nothing if it may be asked.
+ * Returns the error of a local check, or an empty text.
  * @param {Field["input"]} input
  */
-function unfit({ required, disabled, value, validity }) {
+function validationError({ required, disabled, value, validity }) {
   if (disabled) return "";
-  if (validity.badInput || validity.stepMismatch) return both("请填完整，数量为整数", "Please fill it in completely; whole numbers only");
-  return required && !value.trim() ? both("请填写", "Please fill this in") : "";
+  if (validity.badInput || validity.stepMismatch) return t("请填写整数", "Enter a whole number");
+  return required && !value.trim() ? t("请填写", "This field is required") : "";
 }
 
 /**
- * The field that a refusal names first: what it says of one may name another.
- * @param {Checked[]} fields
+ * Returns the field named first in a refusal, which may name several.
+ * @param {FormField[]} fields
  * @param {string} message
  */
-function blamed(fields, message) {
-  const found = fields.flatMap(({ field, names }) => names.map((name) => ({ field, place: message.search(whole(name)) })));
-  return found.filter(({ place }) => place >= 0).sort((one, other) => one.place - other.place)[0]?.field;
+function fieldNamedIn(fields, message) {
+  const found = fields.flatMap(({ field, names }) => names.map((name) => ({ field, place: message.search(wordPattern(name)) })));
+  return found.filter(({ place }) => place >= 0).sort((first, second) => first.place - second.place)[0]?.field;
 }
 
 /**
- * Not as a part of another word: `x` is no name in `expected`.
+ * Matches whole words: `x` does not match in `expected`.
  * @param {string} name
  */
-function whole(name) {
+function wordPattern(name) {
   return new RegExp(`(?<![A-Za-z])${name}(?![A-Za-z])`);
 }

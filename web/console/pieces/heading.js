@@ -1,4 +1,4 @@
-// The head of an area's first screen.
+// The heading of an area's main screen.
 
 import { h } from "../../core/dom.js";
 

@@ -1,17 +1,17 @@
-// A list of the mall by pages, with the page in its address: it can be gone back to, and sent to somebody.
+// Paginated lists with the page in the address.
 
-import { copyOf, copyTo, forget, isDenied } from "../../core/copies.js";
-import { fill, h, successive } from "../../core/dom.js";
-import { both } from "../../core/language.js";
-import { address, goAnew } from "../../core/router.js";
+import { getCached, setCached, invalidate, isDenied } from "../../core/cache.js";
+import { fill, h, signalSequence } from "../../core/dom.js";
+import { t } from "../../core/language.js";
+import { address, goOrReopen } from "../../core/router.js";
 import { button } from "../../parts/button.js";
-import { failure } from "../../parts/empty.js";
+import { errorState } from "../../parts/empty-state.js";
 import { icon } from "../../parts/icons.js";
 import { skeletons } from "../../parts/skeleton.js";
-import { oldNotice } from "./old-notice.js";
-import { samePlace } from "../../parts/same-place.js";
+import { staleNotice } from "./stale-notice.js";
+import { keepFocus } from "../../parts/keep-focus.js";
 
-/** @typedef {import("../../core/router.js").Showing} Showing */
+/** @typedef {import("../../core/router.js").ScreenContext} ScreenContext */
 
 /**
  * @template Row
@@ -20,94 +20,94 @@ import { samePlace } from "../../parts/same-place.js";
 /**
  * @template Row
  * @typedef {object} Listing
- * @property {(current: number) => Promise<Page<Row>>} load a page, from 1
- * @property {number} size rows on a page
- * @property {(rows: Row[], reload: () => Promise<void>, outdated: () => void) => Node} draw `reload`: after something was done to
- * what it lists; `outdated`: the same, where what is shown stays to be seen
- * @property {() => Node} none what is shown where there is none
+ * @property {(current: number) => Promise<Page<Row>>} load loads a page, counted from 1
+ * @property {number} size rows per page
+ * @property {(rows: Row[], reload: () => Promise<void>, markStale: () => void) => Node} draw `reload`:
+ * reloads after a change; `outdated`: marks other pages as stale and keeps the rows on screen
+ * @property {() => Node} none content of an empty list
  */
 
 /**
  * @template Row
- * @param {Showing} showing
- * @param {Listing<Row>} how
+ * @param {ScreenContext} context
+ * @param {Listing<Row>} options
  * @returns {{root: HTMLElement, reload: () => Promise<void>}}
  */
-export function listing({ at, signal, settled }, { load, size, draw, none }) {
-  const current = Math.max(1, Number(at.current) || 1);
+export function listing({ params, signal, restoreScroll }, { load, size, draw, none }) {
+  const current = Math.max(1, Number(params.current) || 1);
   const root = h("div", { class: "listing" }, skeletons(6, "2.75rem"));
-  const name = `console ${address()}`;
-  const redraw = samePlace(root);
-  const reading = successive(signal);
-  const copy = /** @type {Page<Row> | undefined} */ (copyOf(name));
-  /** What lists this, whatever the page. */
+  const cacheKey = `console ${address()}`;
+  const replaceKeepingFocus = keepFocus(root);
+  const nextSignal = signalSequence(signal);
+  const cachedPage = /** @type {Page<Row> | undefined} */ (getCached(cacheKey));
+  /** Prefix of the cache keys of all pages. */
   const path = address().split("?")[0];
-  if (copy) show(copy);
-  read(copy);
+  if (cachedPage) show(cachedPage);
+  read(cachedPage);
   return { root, reload };
 
   function reload() {
-    // Copies show it as it was before that, on its other pages too.
-    forget(`console ${path}`);
+    // All cached pages predate the change.
+    invalidate(`console ${path}`);
     return read();
   }
 
-  function outdated() {
-    // What is on its way is from before.
-    reading();
-    forget(`console ${path}`);
-    // The next page would leave out as many as are not on the list any more.
-    root.querySelector(".pager")?.replaceWith(button(both("接着看其余的", "Go on with the others"), () => {
-      // One begins at its top.
+  function markStale() {
+    // Discards running requests, which predate the change.
+    nextSignal();
+    invalidate(`console ${path}`);
+    // Removed items shift later pages: the next page would skip items.
+    root.querySelector(".pager")?.replaceWith(button(t("接着看其余的", "Load the rest"), () => {
+      // The new page starts at the top.
       scrollTo(0, 0);
-      goAnew(withQuery({ current: "" }));
+      goOrReopen(withQuery({ current: "" }));
     }, { icon: "forward" }));
   }
 
-  /** @param {Page<Row>} [old] what is shown if nothing newer can be read */
-  async function read(old) {
-    // What was asked for before is of no use any more.
-    const mine = reading();
+  /** @param {Page<Row>} [fallback] cached page to keep on failure */
+  async function read(fallback) {
+    // Discards earlier requests.
+    const requestSignal = nextSignal();
     try {
       const page = await load(current);
-      if (mine.aborted) return;
-      copyTo(name, page);
+      if (requestSignal.aborted) return;
+      setCached(cacheKey, page);
       show(page);
     } catch (error) {
-      if (mine.aborted) return;
-      if (!old || isDenied(error)) redraw(() => fill(root, failure(error, reload)));
-      else redraw(() => {
-        show(old);
-        root.prepend(oldNotice(() => read(old)));
+      if (requestSignal.aborted) return;
+      if (!fallback || isDenied(error)) replaceKeepingFocus(() => fill(root, errorState(error, reload)));
+      else replaceKeepingFocus(() => {
+        show(fallback);
+        root.prepend(staleNotice(() => read(fallback)));
       });
     }
   }
 
   /** @param {Page<Row>} page */
   function show({ rows, total }) {
-    redraw(() => {
+    replaceKeepingFocus(() => {
       if (rows.length === 0 && current === 1) fill(root, none());
-      else fill(root, draw(rows, reload, outdated), pager(current, rows.length, size, total));
+      else fill(root, draw(rows, reload, markStale), pager(current, rows.length, size, total));
     });
-    settled();
+    restoreScroll();
   }
 }
 
 /**
  * @param {number} current
  * @param {number} count rows on this page
- * @param {number} size rows on a full one
+ * @param {number} size rows on a full page
  * @param {number} [total]
  */
 function pager(current, count, size, total) {
   const first = (current - 1) * size + 1;
   const last = first + count - 1;
-  const goesOn = total === undefined ? count === size : last < total;
-  const range = count === 0 ? both("这一页没有了", "Nothing on this page") : `${first}–${last}`;
-  return h("nav", { class: "pager", "aria-label": both("翻页", "Pages") },
-    h("span", { class: "quiet number" }, total === undefined ? range : both(`${range}，共 ${total}`, `${range} of ${total}`)),
-    turn(current > 1 && current - 1, both("上一页", "Previous page"), "back"),
-    turn(goesOn && current + 1, both("下一页", "Next page"), "forward"));
+  const hasNext = total === undefined ? count === size : last < total;
+  const range = count === 0 ? t("这一页没有了", "Nothing on this page") : `${first}–${last}`;
+  return h("nav", { class: "pager", "aria-label": t("翻页", "Pages") },
+    h("span", { class: "quiet number" }, total === undefined ? range : t(`${range}，共 ${total}`, `${range} of ${total}`)),
+    pageLink(current > 1 && current - 1, t("上一页", "Previous page"), "back"),
+    pageLink(hasNext && current + 1, t("下一页", "Next page"), "forward"));
 }
 
 /**
@@ -115,21 +115,21 @@ function pager(current, count, size, total) {
  * @param {string} label
  * @param {"back" | "forward"} drawing
  */
-function turn(to, label, drawing) {
+function pageLink(to, label, drawing) {
   if (to === false) return h("span", { class: "button round bare", "aria-hidden": "true", hidden: true }, icon(drawing));
   return h("a", { class: "button round bare", href: `#${withQuery({ current: to > 1 ? String(to) : "" })}`, "aria-label": label, title: label }, icon(drawing));
 }
 
 /**
- * The address that is shown, with another query: what is empty is left out.
+ * Returns the current address with changed query parameters; empty values are removed.
  * @param {Record<string, string>} changes
  */
 export function withQuery(changes) {
   const [path, query] = address().split("?");
-  const wanted = new URLSearchParams(query);
+  const parameters = new URLSearchParams(query);
   for (const [name, value] of Object.entries(changes)) {
-    if (value) wanted.set(name, value);
-    else wanted.delete(name);
+    if (value) parameters.set(name, value);
+    else parameters.delete(name);
   }
-  return wanted.size > 0 ? `${path}?${wanted}` : path;
+  return parameters.size > 0 ? `${path}?${parameters}` : path;
 }

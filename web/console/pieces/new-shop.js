@@ -1,33 +1,33 @@
-// Makes a shop or a kind of shops, at most once.
+// Creation of shops and shop types, at most once.
 
 import { call, get } from "../../core/api.js";
-import { bareName, madeOnce } from "./made-once.js";
+import { normalizedName, createOnce } from "./create-once.js";
 
 /** @typedef {import("../screens/shops.js").Shop} Shop */
 /** @typedef {import("../screens/shops.js").ShopType} ShopType */
 
-/** The mall's pages of shops. */
+/** Page size of the shop search. */
 const PAGE = 10;
-/** A name that so many pages of shops have in theirs is too common to be looked for to the end. */
+/** Maximum pages to search; more common names are not searched completely. */
 const MOST_PAGES = 50;
 
-export const makeShop = madeOnce({
-  those: (/** @type {{name: string}} */ { name }) => named(longestWord(name)),
+export const createShop = createOnce({
+  those: (/** @type {{name: string}} */ { name }) => shopsNamed(longestWord(name)),
   id: (shop) => shop.id,
-  marks: ({ name }) => [bareName(name)],
+  marks: ({ name }) => [normalizedName(name)],
   make: async (body) => (await call("POST", "/shop", { body })).data,
 });
 
-export const makeShopType = madeOnce({
+export const createShopType = createOnce({
   /** @returns {Promise<ShopType[]>} */
   those: (/** @type {{name: string}} */ _) => get("/shop-type/list"),
   id: (type) => type.id,
-  marks: ({ name }) => [bareName(name)],
+  marks: ({ name }) => [normalizedName(name)],
   make: async (body) => (await call("POST", "/shop-type", { body })).data,
 });
 
 /**
- * What of a name the mall leaves as it is.
+ * Returns the longest part of a name that the server stores unchanged.
  * @param {string} name
  */
 function longestWord(name) {
@@ -36,10 +36,10 @@ function longestWord(name) {
 }
 
 /**
- * Every shop with this in its name. The newest come last.
+ * Returns all shops whose name contains the text; the newest come last.
  * @param {string} name
  */
-async function named(name) {
+async function shopsNamed(name) {
   /** @type {Shop[]} */
   const all = [];
   for (let current = 1; current <= MOST_PAGES; current += 1) {

@@ -1,20 +1,20 @@
-// An order as its operator sees it, in a table and by itself.
+// Orders in tables and on their own, for operators.
 
 import { h } from "../../core/dom.js";
-import { both } from "../../core/language.js";
-import { yuan } from "../../parts/price.js";
-import { orderStatus } from "../names.js";
-import { exactly } from "./exactly.js";
+import { t } from "../../core/language.js";
+import { formatYuan } from "../../parts/price.js";
+import { orderStatusChip } from "../labels.js";
+import { timestamp } from "./timestamp.js";
 
 /**
- * As `GET /ops/orders` tells it.
+ * An item of `GET /ops/orders`.
  * @typedef {object} Order
  * @property {string} id
  * @property {number} voucherId
  * @property {string} title
  * @property {number} payValue cents
  * @property {number} status
- * @property {string} payment how it is paid for: `none` is final without a payment
+ * @property {string} payment method; `none` needs no payment
  * @property {string} createTime
  * @property {string} [payTime]
  * @property {string} [useTime]
@@ -28,30 +28,30 @@ import { exactly } from "./exactly.js";
 /** @returns {import("./table.js").Column<Order>[]} */
 export function orderColumns() {
   return [
-    { title: both("订单", "Order"), cell: ({ id }) => h("a", { href: `#/order/${id}`, class: "mono" }, id) },
-    { title: both("状态", "Status"), cell: ({ status }) => orderStatus(status) },
-    { title: both("券", "Voucher"), look: "wide", cell: ({ title }) => title },
-    { title: both("买家", "Buyer"), cell: buyer },
-    { title: both("金额", "Price"), look: "number", cell: ({ payValue }) => yuan(payValue) },
-    { title: both("下单", "Ordered"), cell: ({ createTime }) => exactly(createTime) },
-    { title: both("支付", "Paid"), cell: ({ payTime }) => exactly(payTime) },
+    { title: t("订单", "Order"), cell: ({ id }) => h("a", { href: `#/order/${id}`, class: "mono" }, id) },
+    { title: t("状态", "Status"), cell: ({ status }) => orderStatusChip(status) },
+    { title: t("券", "Voucher"), look: "wide", cell: ({ title }) => title },
+    { title: t("买家", "Buyer"), cell: buyer },
+    { title: t("金额", "Price"), look: "number", cell: ({ payValue }) => formatYuan(payValue) },
+    { title: t("下单", "Ordered"), cell: ({ createTime }) => timestamp(createTime) },
+    { title: t("支付", "Paid"), cell: ({ payTime }) => timestamp(payTime) },
   ];
 }
 
 /** @param {{userId: number, phone?: string}} order */
 export function buyer({ userId, phone }) {
-  return h("a", { href: `#/orders?user=${userId}` }, phone ?? both(`用户 ${userId}`, `user ${userId}`));
+  return h("a", { href: `#/orders?user=${userId}` }, phone ?? t(`用户 ${userId}`, `user ${userId}`));
 }
 
 /**
  * @param {Order} order
- * @param {[string, import("../../core/dom.js").Child][]} [first] facts that stand before them
+ * @param {[string, import("../../core/dom.js").Child][]} [first] facts shown first
  */
 export function orderFacts(order, first = []) {
-  const facts = [...first, [both("买家", "Buyer"), buyer(order)], [both("下单", "Ordered"), exactly(order.createTime)]];
-  if (order.deadline) facts.push([both("支付期限", "To be paid by"), exactly(order.deadline)]);
-  if (order.payTime) facts.push([both("支付", "Paid"), exactly(order.payTime)]);
-  if (order.useTime) facts.push([both("核销", "Used"), exactly(order.useTime)]);
-  if (order.refundTime) facts.push([both("退款", "Refunded"), exactly(order.refundTime)]);
+  const facts = [...first, [t("买家", "Buyer"), buyer(order)], [t("下单", "Ordered"), timestamp(order.createTime)]];
+  if (order.deadline) facts.push([t("支付期限", "To be paid by"), timestamp(order.deadline)]);
+  if (order.payTime) facts.push([t("支付", "Paid"), timestamp(order.payTime)]);
+  if (order.useTime) facts.push([t("核销", "Used"), timestamp(order.useTime)]);
+  if (order.refundTime) facts.push([t("退款", "Refunded"), timestamp(order.refundTime)]);
   return h("dl", { class: "terms" }, facts.map(([name, value]) => h("div", null, h("dt", null, name), h("dd", null, value))));
 }

@@ -1,45 +1,45 @@
-// Pictures of a shop or a kind of shops: uploaded, put in order, taken away. They count once the form is saved.
+// A form field for pictures: uploading, sorting and removing. Changes take effect when the form is saved.
 
 import { fill, h } from "../../core/dom.js";
-import { both } from "../../core/language.js";
-import { Unreadable, asPicture, unreadable } from "../../core/resize.js";
+import { t } from "../../core/language.js";
+import { UnreadableImage, resizePicture, unreadableMessage } from "../../core/resize.js";
 import { upload } from "../../core/upload.js";
 import { button, iconButton } from "../../parts/button.js";
 import { icon } from "../../parts/icons.js";
-import { allOf, picture } from "../../parts/picture.js";
-import { tell } from "../../parts/toast.js";
+import { pictureList, picture } from "../../parts/picture.js";
+import { showError } from "../../parts/toast.js";
 
-/** Bytes: what is larger is made smaller before it is sent. */
-const LARGE = 1_000_000;
+/** Larger files are downscaled before the upload. */
+const RESIZE_ABOVE_BYTES = 1_000_000;
 
 /**
  * @param {string} label
- * @param {string} images between commas, as the mall has them
- * @param {{most: number, signal?: AbortSignal}} how
- * @returns {import("./form.js").Field & {value: () => string, settled: () => Promise<string>}} `settled`: once none is on its way;
- * answers why it may not be saved as it is, if it may not
+ * @param {string} images comma-separated paths
+ * @param {{most: number, signal?: AbortSignal}} options
+ * @returns {import("./form.js").Field & {value: () => string, settled: () => Promise<string>}} `settled`:
+ * waits for uploads and returns an error text or an empty one
  */
 export function picturesField(label, images, { most, signal }) {
-  let paths = allOf(images);
-  /** @type {File[]} chosen, and not uploaded */
+  let paths = pictureList(images);
+  /** @type {File[]} files that failed to upload */
   let failed = [];
-  /** How many are on their way. */
-  let coming = 0;
-  let work = Promise.resolve();
-  let isAwaited = false;
-  /** What is wrong with one that cannot be uploaded at all. */
-  let unfit = "";
-  const input = h("input", { type: "file", accept: "image/*", multiple: most > 1, hidden: true, onchange: chosen });
-  // A form keeps and puts back what stands in its controls.
-  const values = h("input", { type: "hidden", value: images, onchange: () => put(allOf(values.value)) });
-  const add = h("button", { type: "button", class: "thumb thumb-add", onclick: () => input.click() }, icon("plus"), h("span", { class: "small" }, both("上传", "Upload")));
+  /** Number of uploads in progress. */
+  let uploading = 0;
+  let uploadQueue = Promise.resolve();
+  let isSubmitting = false;
+  /** Error of the last unreadable file. */
+  let invalidFileError = "";
+  const input = h("input", { type: "file", accept: "image/*", multiple: most > 1, hidden: true, onchange: onFilesChosen });
+  // Forms restore the values of their controls.
+  const values = h("input", { type: "hidden", value: images, onchange: () => setPaths(pictureList(values.value)) });
+  const add = h("button", { type: "button", class: "thumb thumb-add", onclick: () => input.click() }, icon("plus"), h("span", { class: "small" }, t("上传", "Upload")));
   const list = h("ul", { class: "thumbs" });
-  const said = h("p", { class: "wrong", role: "alert" });
+  const errorLine = h("p", { class: "wrong", role: "alert" });
   const progress = h("p", { class: "small quiet thumbs-progress", role: "status" });
-  const missing = h("div", { class: "row wrap", hidden: true });
-  const root = h("div", { class: "field", role: "group", "aria-label": label }, h("span", { class: "label" }, label), list, input, values, progress, said, missing);
+  const failedRow = h("div", { class: "row wrap", hidden: true });
+  const root = h("div", { class: "field", role: "group", "aria-label": label }, h("span", { class: "label" }, label), list, input, values, progress, errorLine, failedRow);
   draw();
-  return { root, input, wrong: (text) => (said.textContent = text), value: () => paths.join(","), settled };
+  return { root, input, wrong: (text) => (errorLine.textContent = text), value: () => paths.join(","), settled: whenUploaded };
 
   function draw() {
     fill(list, paths.map(tile), paths.length < most && h("li", null, add));
@@ -50,14 +50,14 @@ export function picturesField(label, images, { most, signal }) {
    * @param {number} index
    */
   function tile(path, index) {
-    const name = both(`第 ${index + 1} 张图片`, `Picture ${index + 1}`);
-    return h("li", { class: "thumb" }, picture(path, name, { soon: true }), h("span", { class: "thumb-acts" },
-      index > 0 && iconButton("back", both(`${name}往前移`, `${name}: move forward`), () => put(paths.with(index, paths[index - 1]).with(index - 1, path))),
-      iconButton("close", both(`移除${name}`, `${name}: remove`), () => put(paths.filter((other) => other !== path)))));
+    const name = t(`第 ${index + 1} 张图片`, `Picture ${index + 1}`);
+    return h("li", { class: "thumb" }, picture(path, name, { eager: true }), h("span", { class: "thumb-acts" },
+      index > 0 && iconButton("back", t(`${name}往前移`, `${name}: move forward`), () => setPaths(paths.with(index, paths[index - 1]).with(index - 1, path))),
+      iconButton("close", t(`移除${name}`, `${name}: remove`), () => setPaths(paths.filter((other) => other !== path)))));
   }
 
   /** @param {string[]} next */
-  function put(next) {
+  function setPaths(next) {
     paths = next;
     draw();
     if (values.value === paths.join(",")) return;
@@ -65,87 +65,87 @@ export function picturesField(label, images, { most, signal }) {
     values.dispatchEvent(new Event("input", { bubbles: true }));
   }
 
-  function chosen() {
+  function onFilesChosen() {
     const files = [...(input.files ?? [])];
-    // The same file may be chosen again.
+    // Allows choosing the same file again.
     input.value = "";
-    take(files);
+    enqueue(files);
   }
 
   /**
-   * After those that are on their way.
+   * Queues files for upload.
    * @param {File[]} files
    */
-  function take(files) {
-    said.textContent = unfit = "";
-    const some = files.slice(0, most - paths.length - coming);
-    coming += some.length;
-    sayProgress();
-    work = work.then(() => uploaded(some));
+  function enqueue(files) {
+    errorLine.textContent = invalidFileError = "";
+    const accepted = files.slice(0, most - paths.length - uploading);
+    uploading += accepted.length;
+    showProgress();
+    uploadQueue = uploadQueue.then(() => uploadAll(accepted));
   }
 
   /** @param {File[]} files */
-  async function uploaded(files) {
+  async function uploadAll(files) {
     for (const file of files) {
       try {
-        // A drawing that is seen through, as those of kinds are, would lose that.
-        const sent = file.size < LARGE ? file : await asPicture(file);
-        put([...paths, await upload(sent, { signal })]);
+        // Downscaling would remove transparency, which small icons often have.
+        const sent = file.size < RESIZE_ABOVE_BYTES ? file : await resizePicture(file);
+        setPaths([...paths, await upload(sent, { signal })]);
       } catch (error) {
         if (signal?.aborted) return;
-        // To try again would not help.
-        if (error instanceof Unreadable) said.textContent = unfit = unreadable();
+        // Retrying an unreadable file cannot succeed.
+        if (error instanceof UnreadableImage) errorLine.textContent = invalidFileError = unreadableMessage();
         else {
           failed.push(file);
-          tell(error);
+          showError(error);
         }
       }
-      coming -= 1;
-      sayProgress();
+      uploading -= 1;
+      showProgress();
     }
-    sayMissing();
+    showFailed();
   }
 
-  function sayProgress() {
-    add.setAttribute("aria-busy", String(coming > 0));
-    const text = both(`还有 ${coming} 张图片在上传…`, `Pictures still on their way: ${coming}…`);
-    progress.textContent = coming === 0 ? "" : isAwaited ? both(`传完就保存，${text}`, `${text} Saved once they are there.`) : text;
+  function showProgress() {
+    add.setAttribute("aria-busy", String(uploading > 0));
+    const text = t(`还有 ${uploading} 张图片在上传…`, `Pictures uploading: ${uploading}…`);
+    progress.textContent = uploading === 0 ? "" : isSubmitting ? t(`上传完成后自动保存，${text}`, `${text} The form is saved afterwards.`) : text;
   }
 
-  /** With what can be done about it. */
-  function sayMissing() {
-    missing.hidden = failed.length === 0;
-    fill(missing, h("span", { class: "small" }, missingText()),
-      button(both("再传一次", "Try again"), again), button(both("不要了", "Leave them out"), leave));
+  /** Shows failed uploads with a choice to retry or discard. */
+  function showFailed() {
+    failedRow.hidden = failed.length === 0;
+    fill(failedRow, h("span", { class: "small" }, failedText()),
+      button(t("重新上传", "Try again"), retryFailed), button(t("移除", "Discard"), discardFailed));
   }
 
-  function missingText() {
-    return both(`${failed.length} 张图片没有传上去`, `Pictures that were not uploaded: ${failed.length}`);
+  function failedText() {
+    return t(`${failed.length} 张图片上传失败`, `Failed uploads: ${failed.length}`);
   }
 
-  function again() {
+  function retryFailed() {
     const files = failed;
-    leave();
-    take(files);
+    discardFailed();
+    enqueue(files);
   }
 
-  function leave() {
+  function discardFailed() {
     failed = [];
-    said.textContent = "";
-    sayMissing();
+    errorLine.textContent = "";
+    showFailed();
   }
 
-  async function settled() {
-    isAwaited = true;
-    sayProgress();
-    await work;
-    isAwaited = false;
-    // The rest was given up with the screen.
-    if (signal?.aborted) return missingText();
-    if (failed.length > 0) return both("有图片没有传上去：请再传一次，或者不要它", "Not all pictures are uploaded: try again, or leave them out");
-    // Said once: it is saved without it then.
-    const text = unfit;
-    unfit = "";
+  async function whenUploaded() {
+    isSubmitting = true;
+    showProgress();
+    await uploadQueue;
+    isSubmitting = false;
+    // Remaining uploads were aborted with the screen.
+    if (signal?.aborted) return failedText();
+    if (failed.length > 0) return t("有图片上传失败：请重试或移除", "Some uploads failed: try again or discard them");
+    // Reported once: the next submission saves without the file.
+    const text = invalidFileError;
+    invalidFileError = "";
     return text;
   }
 }

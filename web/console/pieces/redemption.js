@@ -1,43 +1,43 @@
-// Finds what a code stands for, and redeems it.
+// Lookup and redemption of receipt codes.
 
 import { Refusal, Unreachable, call, read } from "../../core/api.js";
-import { both } from "../../core/language.js";
-import { orderStatusText } from "../names.js";
+import { t } from "../../core/language.js";
+import { orderStatusText } from "../labels.js";
 
 /** @typedef {import("./order-columns.js").Order} Order */
-/** @typedef {{order: Order, usable: boolean, why: string}} Receipt `why` it cannot be used */
+/** @typedef {{order: Order, usable: boolean, why: string}} Receipt `why`: reason for an unusable order */
 
 const [PAID, USED] = [2, 3];
-/** The number of an order, where its code cannot be read. */
-const ORDER = /^\d{15,19}$/;
+/** Order numbers are accepted where a code is unreadable. */
+const ORDER_ID = /^\d{15,19}$/;
 
 /**
- * What would be redeemed; nothing if no order has that number.
+ * Returns the order of a code or order number; null if not found.
  * @param {string} code
  * @param {AbortSignal} signal
  * @returns {Promise<Receipt | null>}
  */
-export async function lookUp(code, signal) {
-  if (!ORDER.test(code)) return receipt((await read(`/ops/receipts/${encodeURIComponent(code)}`, { signal })).data);
+export async function findReceipt(code, signal) {
+  if (!ORDER_ID.test(code)) return toReceipt((await read(`/ops/receipts/${encodeURIComponent(code)}`, { signal })).data);
   const [order] = (await read("/ops/orders", { query: { id: code }, signal })).data;
-  return order ? receipt(order) : null;
+  return order ? toReceipt(order) : null;
 }
 
 /**
- * Redeems it; the order as it is then. `usedBefore`: at its `useTime`, and nothing changed.
+ * Redeems an order and returns its new state. `usedBefore`: already redeemed at `useTime`, nothing changed.
  * @param {string} code
  * @returns {Promise<Order & {usedBefore: boolean}>}
  */
-export async function use(code) {
-  const path = ORDER.test(code) ? `/voucher-order/${code}/use` : `/ops/receipts/${encodeURIComponent(code)}/use`;
+export async function redeem(code) {
+  const path = ORDER_ID.test(code) ? `/voucher-order/${code}/use` : `/ops/receipts/${encodeURIComponent(code)}/use`;
   return (await call("POST", path)).data;
 }
 
 /**
- * Whether it may have been redeemed all the same.
+ * Whether the redemption may have succeeded despite the error.
  * @param {unknown} error
  */
-export function isUnsure(error) {
+export function isRedemptionInDoubt(error) {
   return error instanceof Unreachable || (error instanceof Refusal && error.isTrouble);
 }
 
@@ -47,14 +47,14 @@ export function isUsed({ status }) {
 }
 
 /** @param {Order} order */
-function receipt(order) {
+function toReceipt(order) {
   const { status, useTime } = order;
   const why = status === USED ? usedText(useTime)
-    : both(`这张订单${orderStatusText(status)}，不能核销。`, `This order cannot be redeemed: ${orderStatusText(status).toLowerCase()}.`);
+    : t(`这张订单${orderStatusText(status)}，不能核销。`, `This order cannot be redeemed: ${orderStatusText(status).toLowerCase()}.`);
   return { order, usable: status === PAID, why };
 }
 
 /** @param {string | undefined} time */
 export function usedText(time = "") {
-  return both(`已经在 ${time.replace("T", " ")} 核销过了。`, `It was redeemed before, at ${time.replace("T", " ")}.`);
+  return t(`已经在 ${time.replace("T", " ")} 核销过了。`, `Already redeemed at ${time.replace("T", " ")}.`);
 }

@@ -1,63 +1,63 @@
-// Reads codes with the camera, where the browser can.
+// A code scanner with the device's camera, where browsers support barcode detection.
 
 import { h } from "../../core/dom.js";
-import { both } from "../../core/language.js";
+import { t } from "../../core/language.js";
 import { button } from "../../parts/button.js";
 
-/** How often a picture is looked at. */
+/** Interval between scanned frames. */
 const LOOK_EVERY_MS = 200;
 
-/** Not everywhere, and not yet among the types that the checker knows. */
-const Detector = /** @type {any} */ (globalThis).BarcodeDetector;
+/** Missing in some browsers and in TypeScript's library. */
+const BarcodeDetector = /** @type {any} */ (globalThis).BarcodeDetector;
 
-/** Why the camera cannot be used here; nothing if it can. */
-export function whyNoCamera() {
-  if (!isSecureContext) return both("这个页面没有加密（https），浏览器不让用摄像头。", "This page came unencrypted (no https), so the browser keeps the camera from it.");
-  if (!Detector) return both("这个浏览器不会用摄像头扫码。", "This browser cannot read codes with the camera.");
-  if (!navigator.mediaDevices) return both("这台设备没有摄像头。", "There is no camera here.");
+/** Returns the reason why the camera is unavailable; undefined if available. */
+export function cameraUnavailableText() {
+  if (!isSecureContext) return t("页面未使用 https，浏览器不允许使用摄像头。", "Browsers allow the camera only on encrypted pages (https).");
+  if (!BarcodeDetector) return t("这个浏览器不支持摄像头扫码。", "This browser cannot scan codes.");
+  if (!navigator.mediaDevices) return t("这台设备没有摄像头。", "This device has no camera.");
   return "";
 }
 
 /**
- * The camera's picture, until a code is seen, `stop` is pressed, or `signal`.
+ * Shows the camera until a code is found, the user stops, or `signal` aborts.
  * @param {AbortSignal} signal
- * @param {(code: string) => void} found
- * @param {() => void} stopped
+ * @param {(code: string) => void} onCode
+ * @param {() => void} onStop
  * @returns {Promise<HTMLElement>}
  */
-export async function scanner(signal, found, stopped) {
-  const stream = await camera();
-  const video = h("video", { class: "scanner-picture", muted: true, playsinline: true, "aria-label": both("摄像头画面", "What the camera sees") });
+export async function scanner(signal, onCode, onStop) {
+  const stream = await openCamera();
+  const video = h("video", { class: "scanner-picture", muted: true, playsinline: true, "aria-label": t("摄像头画面", "Camera view") });
   video.srcObject = stream;
-  const root = h("div", { class: "scanner stack" }, video, button(both("关闭摄像头", "Turn the camera off"), stop));
-  const detector = new Detector({ formats: ["qr_code"] });
-  const timer = setInterval(look, LOOK_EVERY_MS);
+  const root = h("div", { class: "scanner stack" }, video, button(t("关闭摄像头", "Turn off camera"), stop));
+  const detector = new BarcodeDetector({ formats: ["qr_code"] });
+  const timer = setInterval(scanFrame, LOOK_EVERY_MS);
   signal.addEventListener("abort", stop);
   await video.play();
   return root;
 
-  async function look() {
+  async function scanFrame() {
     const [code] = await detector.detect(video).catch(() => []);
     if (!code || !stream.active) return;
     stop();
-    found(code.rawValue);
+    onCode(code.rawValue);
   }
 
   function stop() {
     clearInterval(timer);
     for (const track of stream.getTracks()) track.stop();
     root.remove();
-    stopped();
+    onStop();
   }
 }
 
-async function camera() {
+async function openCamera() {
   try {
     return await navigator.mediaDevices.getUserMedia({ video: { facingMode: "environment" } });
   } catch {
-    throw new NoCamera();
+    throw new CameraError();
   }
 }
 
-/** The camera was refused, or there is none. */
-export class NoCamera extends Error {}
+/** No camera, or permission denied. */
+export class CameraError extends Error {}

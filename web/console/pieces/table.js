@@ -1,4 +1,4 @@
-// A dense table. On a phone each row is a card, and each cell says what it is.
+// A dense table; on a phone each row is a card with labelled cells.
 
 import { h } from "../../core/dom.js";
 
@@ -14,12 +14,12 @@ import { h } from "../../core/dom.js";
 
 /**
  * @template Row
- * @param {string} name what it lists, for those who do not see it
+ * @param {string} name accessible name
  * @param {Column<Row>[]} columns
  * @param {Row[]} rows
  */
 export function table(name, columns, rows) {
-  // Said outright: tables that are drawn as something else are not taken for tables any more.
+  // Explicit roles: tables styled with `display` lose their semantics.
   return h("table", { class: "table", role: "table", "aria-label": name },
     h("thead", { role: "rowgroup" }, h("tr", { role: "row" },
       columns.map(({ title, look }) => h("th", { role: "columnheader", scope: "col", class: look },

@@ -1,7 +1,7 @@
-// A moment by the mall's wall clock.
+// A date and time field in the mall's time zone.
 
 import { readiness } from "../../core/api.js";
-import { both } from "../../core/language.js";
+import { t } from "../../core/language.js";
 import { field } from "../../parts/field.js";
 
 /**
@@ -13,16 +13,16 @@ export function timeField(label, text = "") {
 }
 
 /**
- * What stands in it, as the mall writes times; nothing if it is empty.
+ * Returns the input's time in the API's format; undefined if empty.
  * @param {HTMLInputElement} input
  */
-export function timeIn({ value }) {
-  // Browsers leave out seconds that are zero.
+export function timeValue({ value }) {
+  // Browsers omit zero seconds.
   return value ? `${value}:00`.slice(0, 19) : undefined;
 }
 
-/** In whose time such fields are read. */
-export async function zoneText() {
+/** Returns a hint about the time zone. */
+export async function timeZoneText() {
   const zone = await readiness().then((said) => said.zone, () => undefined);
-  return zone ? both(`按商城时区 ${zone} 填写`, `In the mall's time zone, ${zone}`) : both("按商城时区填写", "In the mall's time zone");
+  return zone ? t(`按商城时区 ${zone} 填写`, `In the mall's time zone, ${zone}`) : t("按商城时区填写", "In the mall's time zone");
 }

@@ -1,21 +1,22 @@
-// What a voucher says and costs, for a new one and for one that is changed.
+// The fields of a voucher, new or existing.
 
-import { both } from "../../core/language.js";
-import { centsOf, yuanOf } from "../../core/money.js";
+import { t } from "../../core/language.js";
+import { parseCents, formatYuanInput } from "../../core/money.js";
 import { field } from "../../parts/field.js";
 
 /** @typedef {{title: string, subTitle: string, rules: string, payValue: number, actualValue: number}} VoucherText prices in cents */
 
 /**
  * @param {Partial<VoucherText>} [voucher]
- * @returns {{fields: import("./form.js").Checked[], values: () => Partial<VoucherText> | null}} `values`: nothing if a price is no amount
+ * @returns {{fields: import("./form.js").FormField[], values: () => Partial<VoucherText> | null}} `values`:
+ * null if a price is invalid
  */
 export function voucherFields(voucher = {}) {
-  const title = field(both("标题", "Title"), "input", { maxlength: 255, required: true, value: voucher.title });
-  const subTitle = field(both("副标题", "Subtitle"), "input", { maxlength: 255, value: voucher.subTitle });
-  const rules = field(both("使用规则（每行一条）", "Rules, one a line"), "textarea", { maxlength: 1024, rows: 4 }, voucher.rules);
-  const pay = money(both("支付金额（元）", "Price, in yuan"), voucher.payValue);
-  const actual = money(both("抵扣金额（元）", "Worth, in yuan"), voucher.actualValue);
+  const title = field(t("标题", "Title"), "input", { maxlength: 255, required: true, value: voucher.title });
+  const subTitle = field(t("副标题", "Subtitle"), "input", { maxlength: 255, value: voucher.subTitle });
+  const rules = field(t("使用规则（每行一条）", "Terms of use, one per line"), "textarea", { maxlength: 1024, rows: 4 }, voucher.rules);
+  const pay = money(t("支付金额（元）", "Price (yuan)"), voucher.payValue);
+  const actual = money(t("抵扣金额（元）", "Value (yuan)"), voucher.actualValue);
   rules.root.classList.add("all");
   return {
     fields: [
@@ -27,13 +28,13 @@ export function voucherFields(voucher = {}) {
     ],
     values: () => {
       const isAmount = [pay, actual].every(({ input, wrong }) => {
-        const is = !Number.isNaN(centsOf(input.value));
-        if (!is) wrong(both("请填金额，例如 9.9", "Please enter an amount, such as 9.9"));
+        const is = !Number.isNaN(parseCents(input.value));
+        if (!is) wrong(t("请填金额，例如 9.9", "Enter an amount, such as 9.9"));
         return is;
       });
       return isAmount ? {
         title: title.input.value, subTitle: subTitle.input.value, rules: rules.input.value,
-        payValue: centsOf(pay.input.value), actualValue: centsOf(actual.input.value),
+        payValue: parseCents(pay.input.value), actualValue: parseCents(actual.input.value),
       } : null;
     },
   };
@@ -44,5 +45,5 @@ export function voucherFields(voucher = {}) {
  * @param {number} [cents]
  */
 function money(label, cents) {
-  return field(label, "input", { inputmode: "decimal", required: true, value: cents === undefined ? "" : yuanOf(cents) });
+  return field(label, "input", { inputmode: "decimal", required: true, value: cents === undefined ? "" : formatYuanInput(cents) });
 }

@@ -1,23 +1,23 @@
-// The vouchers of a shop: all of them, off the shelf too; changed, put on the shelf, taken off.
+// The vouchers of a shop, listed and unlisted: creating, editing, listing and unlisting.
 
 import { call, read } from "../../core/api.js";
 import { fill, h } from "../../core/dom.js";
-import { both } from "../../core/language.js";
+import { t } from "../../core/language.js";
 import { button, linkButton } from "../../parts/button.js";
-import { failure } from "../../parts/empty.js";
-import { bargain } from "../../parts/price.js";
+import { errorState } from "../../parts/empty-state.js";
+import { priceWithDiscount } from "../../parts/price.js";
 import { skeletons } from "../../parts/skeleton.js";
-import { say } from "../../parts/toast.js";
-import { saleState, shelfStatus } from "../names.js";
+import { showToast } from "../../parts/toast.js";
+import { saleStateChip, listingStatusChip } from "../labels.js";
 import { formSheet } from "./form.js";
-import { wasMadeText } from "./made-once.js";
-import { makeVoucher } from "./new-voucher.js";
-import { samePlace } from "../../parts/same-place.js";
+import { alreadyCreatedText } from "./create-once.js";
+import { createVoucher } from "./new-voucher.js";
+import { keepFocus } from "../../parts/keep-focus.js";
 import { table } from "./table.js";
 import { voucherFields } from "./voucher-fields.js";
 
 /**
- * As `GET /ops/vouchers` tells it.
+ * An item of `GET /ops/vouchers`.
  * @typedef {import("./voucher-fields.js").VoucherText & {id: number, shopId: number, type: number, status: number,
  * sale?: {state: string, paused: boolean, initial?: number, added: number, left?: number}}} Voucher
  */
@@ -26,18 +26,18 @@ const [ON_SHELF, OFF_SHELF] = [1, 2];
 
 /**
  * @param {{id: number}} shop
- * @param {import("../../core/router.js").Showing} showing
+ * @param {import("../../core/router.js").ScreenContext} context
  */
-export function vouchersOf(shop, { signal, settled }) {
+export function vouchersOf(shop, { signal, restoreScroll }) {
   const place = h("div", { class: "listing" }, skeletons(3, "2.75rem"));
-  const redraw = samePlace(place);
-  look();
-  return h("section", { class: "stack", "aria-label": both("优惠券", "Vouchers") },
-    h("div", { class: "row apart wrap" }, h("h2", null, both("优惠券", "Vouchers")), h("div", { class: "row wrap" },
-      button(both("新增普通券", "New voucher"), add, { icon: "plus" }),
-      linkButton(both("新建秒杀", "New sale"), `#/sales/new?shop=${shop.id}`, { icon: "bolt" }))), place);
+  const redraw = keepFocus(place);
+  reload();
+  return h("section", { class: "stack", "aria-label": t("优惠券", "Vouchers") },
+    h("div", { class: "row apart wrap" }, h("h2", null, t("优惠券", "Vouchers")), h("div", { class: "row wrap" },
+      button(t("新增普通券", "New voucher"), addVoucher, { icon: "plus" }),
+      linkButton(t("新建秒杀", "New sale"), `#/sales/new?shop=${shop.id}`, { icon: "bolt" }))), place);
 
-  async function look() {
+  async function reload() {
     try {
       /** @type {Voucher[]} */
       const all = [];
@@ -47,53 +47,53 @@ export function vouchersOf(shop, { signal, settled }) {
         total = page.data.length > 0 ? page.total ?? 0 : 0;
       }
       if (signal.aborted) return;
-      redraw(() => fill(place, all.length > 0 ? table(both("优惠券", "Vouchers"), columns(), all)
-        : h("p", { class: "pad quiet" }, both("还没有券。", "No voucher yet."))));
-      settled();
+      redraw(() => fill(place, all.length > 0 ? table(t("优惠券", "Vouchers"), columns(), all)
+        : h("p", { class: "pad quiet" }, t("还没有券。", "No vouchers yet."))));
+      restoreScroll();
     } catch (error) {
-      if (!signal.aborted) fill(place, failure(error, look));
+      if (!signal.aborted) fill(place, errorState(error, reload));
     }
   }
 
   /** @returns {import("./table.js").Column<Voucher>[]} */
   function columns() {
     return [
-      { title: both("券", "Voucher"), look: "wide", cell: ({ title, subTitle }) => [h("strong", null, title), h("span", { class: "small quiet detail" }, subTitle)] },
-      { title: both("编号", "Id"), look: "number", cell: ({ id }) => id },
-      { title: both("价格", "Price"), cell: ({ payValue, actualValue }) => bargain(payValue, actualValue) },
-      { title: both("货架", "Shelf"), cell: ({ status }) => shelfStatus(status) },
-      { title: both("秒杀", "Sale"), cell: ({ id, sale }) => (sale ? h("a", { class: "row", href: `#/sale/${id}` }, saleState(sale.state, sale.paused), leftOf(sale)) : "—") },
-      { title: both("操作", "Do"), look: "acts", cell: (voucher) => [
-        button(both("修改", "Edit"), () => edit(voucher)),
+      { title: t("券", "Voucher"), look: "wide", cell: ({ title, subTitle }) => [h("strong", null, title), h("span", { class: "small quiet detail" }, subTitle)] },
+      { title: t("编号", "Id"), look: "number", cell: ({ id }) => id },
+      { title: t("价格", "Price"), cell: ({ payValue, actualValue }) => priceWithDiscount(payValue, actualValue) },
+      { title: t("货架", "Status"), cell: ({ status }) => listingStatusChip(status) },
+      { title: t("秒杀", "Sale"), cell: ({ id, sale }) => (sale ? h("a", { class: "row", href: `#/sale/${id}` }, saleStateChip(sale.state, sale.paused), stockText(sale)) : "—") },
+      { title: t("操作", "Actions"), look: "acts", cell: (voucher) => [
+        button(t("修改", "Edit"), () => editVoucher(voucher)),
         voucher.status === ON_SHELF
-          ? button(both("下架", "Take off"), () => shelve(voucher, OFF_SHELF, both("已下架", "It is off the shelf")))
-          : button(both("上架", "Put on"), () => shelve(voucher, ON_SHELF, both("已上架", "It is on the shelf"))),
+          ? button(t("下架", "Unlist"), () => setStatus(voucher, OFF_SHELF, t("已下架", "Voucher unlisted")))
+          : button(t("上架", "List"), () => setStatus(voucher, ON_SHELF, t("已上架", "Voucher listed"))),
       ] },
     ];
   }
 
-  function add() {
+  function addVoucher() {
     const { fields, values } = voucherFields();
-    return formSheet(both("新增普通券", "New voucher"), fields, both("创建", "Create it"), async () => {
+    return formSheet(t("新增普通券", "New voucher"), fields, t("创建", "Create"), async () => {
       const text = values();
-      // What is no amount was said beside it.
+      // Invalid amounts are reported beside their field.
       if (!text) return false;
-      const { wasMade } = await makeVoucher({ ...text, shopId: shop.id });
-      say(wasMade ? wasMadeText() : both("券已创建", "The voucher is created"));
-      await look();
+      const { wasMade } = await createVoucher({ ...text, shopId: shop.id });
+      showToast(wasMade ? alreadyCreatedText() : t("券已创建", "Voucher created"));
+      await reload();
       return true;
     });
   }
 
   /** @param {Voucher} voucher */
-  function edit(voucher) {
+  function editVoucher(voucher) {
     const { fields, values } = voucherFields(voucher);
-    return formSheet(both("修改券", "Edit the voucher"), fields, both("保存", "Save"), async () => {
+    return formSheet(t("修改券", "Edit voucher"), fields, t("保存", "Save"), async () => {
       const text = values();
       if (!text) return false;
       await call("PUT", `/voucher/${voucher.id}`, { body: text });
-      say(both("券已保存", "The voucher is saved"));
-      await look();
+      showToast(t("券已保存", "Voucher saved"));
+      await reload();
       return true;
     });
   }
@@ -103,14 +103,14 @@ export function vouchersOf(shop, { signal, settled }) {
    * @param {number} status
    * @param {string} done
    */
-  async function shelve({ id }, status, done) {
+  async function setStatus({ id }, status, done) {
     await call("PUT", `/voucher/${id}`, { body: { status } });
-    say(done);
-    await look();
+    showToast(done);
+    await reload();
   }
 }
 
 /** @param {NonNullable<Voucher["sale"]>} sale */
-function leftOf({ initial, added, left }) {
-  return initial === undefined ? both("不限量", "unlimited") : both(`剩 ${left} / ${initial + added}`, `${left} of ${initial + added} left`);
+function stockText({ initial, added, left }) {
+  return initial === undefined ? t("不限量", "unlimited") : t(`剩 ${left} / ${initial + added}`, `${left} of ${initial + added} left`);
 }

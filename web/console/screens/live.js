@@ -1,56 +1,56 @@
-// Figures as they happen.
+// The dashboard of live metrics.
 
 import { fill, h } from "../../core/dom.js";
-import { both } from "../../core/language.js";
+import { t } from "../../core/language.js";
 import { chip } from "../../parts/chip.js";
 import { skeletons } from "../../parts/skeleton.js";
 import { sparkline } from "../../parts/sparkline.js";
-import { history, isHearing, latest, onFigures } from "../figures.js";
-import { durabilityText, partText, paymentText, refusalText } from "../names.js";
+import { metricsHistory, metricsStreamState, latestMetrics, onMetrics } from "../live-metrics.js";
+import { durabilityText, dependencyText, paymentText, refusalText } from "../labels.js";
 import { heading } from "../pieces/heading.js";
-import { drains } from "../pieces/drains.js";
+import { saleStocks } from "../pieces/sale-stocks.js";
 
-/** @typedef {import("../figures.js").Figures} Figures */
+/** @typedef {import("../live-metrics.js").Metrics} Figures */
 /** @typedef {import("../../parts/sparkline.js").Line} Line */
 
-/** A chart that has just begun is a minute wide, and grows. */
+/** A new chart covers one minute and grows with the history. */
 const AT_LEAST = 60;
 
-/** @param {import("../../core/router.js").Showing} showing */
-export function open({ root, signal, title, settled }) {
-  title(both("实时数据", "Live figures"));
+/** @param {import("../../core/router.js").ScreenContext} context */
+export function open({ root, signal, title, restoreScroll }) {
+  title(t("实时数据", "Live metrics"));
   const state = h("div", { class: "row wrap small" });
   const troubles = h("div", { class: "stack", role: "status" });
-  const tiles = tilesOf();
-  const sales = drains();
+  const tiles = metricTiles();
+  const sales = saleStocks();
   const refusals = h("div");
   const parts = h("ul", { class: "parts" });
   root.append(
-    heading(both("实时数据", "Live figures"), state), troubles,
+    heading(t("实时数据", "Live metrics"), state), troubles,
     h("div", { class: "tiles" }, tiles.map(({ root: tile }) => tile)),
     h("div", { class: "live-columns" },
-      box(both("正在进行的秒杀", "Sales that are on"), sales.root),
+      section(t("正在进行的秒杀", "Open sales"), sales.root),
       h("div", { class: "stack" },
-        box(both("拒绝的抢购（启动以来）", "Refused claims, since the start"), refusals),
-        box(both("依赖", "What the mall rests on"), parts))));
-  fill(parts, skeletons(3, "1.5rem").map((box) => h("li", null, box)));
-  onFigures(show, signal);
+        section(t("拒绝的抢购（启动以来）", "Refused claims since start"), refusals),
+        section(t("依赖", "Dependencies"), parts))));
+  fill(parts, skeletons(3, "1.5rem").map((section) => h("li", null, section)));
+  onMetrics(show, signal);
 
   function show() {
-    const now = latest();
+    const now = latestMetrics();
     if (!now) return;
-    const isOld = isHearing() !== "on";
-    fill(state, isOld && chip(both("数据已停在", "Stopped at"), "bad"), h("time", { datetime: now.time }, now.time.replace("T", " ")),
-      chip(now.backend === "embedded" ? both("内置存储", "embedded") : both("生产存储", "production")),
-      chip(both(`持久性：${durabilityText(now.durability)}`, `durability: ${durabilityText(now.durability)}`)),
-      now.payment && chip(both(`支付：${paymentText(now.payment)}`, `payment: ${paymentText(now.payment)}`)));
+    const isOld = metricsStreamState() !== "on";
+    fill(state, isOld && chip(t("数据已停在", "Stale since"), "bad"), h("time", { datetime: now.time }, now.time.replace("T", " ")),
+      chip(now.backend === "embedded" ? t("内置存储", "embedded") : t("生产存储", "production")),
+      chip(t(`持久性：${durabilityText(now.durability)}`, `durability: ${durabilityText(now.durability)}`)),
+      now.payment && chip(t(`支付：${paymentText(now.payment)}`, `payment: ${paymentText(now.payment)}`)));
     root.classList.toggle("old", isOld);
-    sayTroubles(troubles, now.troubles);
+    showTroubles(troubles, now.troubles);
     for (const tile of tiles) tile.show(now);
     sales.show(now.sales);
-    fill(refusals, refusedList(now.refused));
-    fill(parts, (now.parts ?? []).map(partLine));
-    settled();
+    fill(refusals, refusalList(now.refused));
+    fill(parts, (now.parts ?? []).map(dependencyItem));
+    restoreScroll();
   }
 }
 
@@ -58,60 +58,60 @@ export function open({ root, signal, title, settled }) {
  * @param {string} title
  * @param {Node} content
  */
-function box(title, content) {
+function section(title, content) {
   return h("section", { class: "card pad stack", "aria-label": title }, h("h2", null, title), content);
 }
 
 /**
- * Read aloud when they change, and not each second.
+ * Updated only on changes, so that screen readers do not repeat the list every second.
  * @param {HTMLElement} place
  * @param {string[]} troubles
  */
-function sayTroubles(place, troubles) {
+function showTroubles(place, troubles) {
   const said = troubles.join("\n");
   if (place.dataset.said === said) return;
   place.dataset.said = said;
   fill(place, troubles.map((trouble) => h("p", { class: "notice bad" }, trouble)));
 }
 
-function tilesOf() {
+function metricTiles() {
   return [
-    tile(both("抢购 / 秒", "Claims a second"), perSecond, [
-      { name: both("成功", "accepted"), look: "accent", of: ({ lately }) => lately && rate(lately.accepted, lately.millis) },
-      { name: both("拒绝", "refused"), look: "sale", of: ({ lately }) => lately && rate(sum(lately.refused), lately.millis) },
-    ], (now) => [both(`共成功 ${now.accepted}`, `${now.accepted} accepted in all`), both(`拒绝 ${sum(now.refused)}`, `${sum(now.refused)} refused`)]),
-    tile(both("抢购耗时", "A claim takes"), millis, [
+    tile(t("抢购 / 秒", "Claims per second"), perSecond, [
+      { name: t("成功", "accepted"), look: "accent", of: ({ lately }) => lately && perSecondRate(lately.accepted, lately.millis) },
+      { name: t("拒绝", "refused"), look: "sale", of: ({ lately }) => lately && perSecondRate(sum(lately.refused), lately.millis) },
+    ], (now) => [t(`共成功 ${now.accepted}`, `${now.accepted} accepted in total`), t(`拒绝 ${sum(now.refused)}`, `${sum(now.refused)} refused`)]),
+    tile(t("抢购耗时", "Claim latency"), millis, [
       { name: "p50", look: "accent", of: ({ lately }) => lately?.claimMillis?.p50 },
       { name: "p90", look: "quiet", of: ({ lately }) => lately?.claimMillis?.p90 },
       { name: "p99", look: "sale", of: ({ lately }) => lately?.claimMillis?.p99 },
-    ], () => [both("没有抢购时没有数据", "nothing while nobody claims")]),
-    tile(both("写入订单", "Orders on their way"), perSecond, [
-      { name: both("每秒写入", "written a second"), look: "good", of: ({ lately }) => lately && rate(lately.persisted, lately.millis) },
-      { name: both("待写入", "waiting"), look: "accent", of: ({ backlog }) => backlog },
-    ], (now) => [both(`共写入 ${now.persisted}`, `${now.persisted} written in all`)]),
-    tile(both("今日访问", "Visits today"), plain, [
-      { name: both("访客", "visitors"), look: "accent", of: ({ visits }) => visits?.uv },
-      { name: both("浏览", "views"), look: "quiet", of: ({ visits }) => visits?.pv },
-    ], () => [both("店铺、笔记、秒杀和类型页", "of shops, notes, sales and types")]),
-    tile(both("请求 / 秒", "Requests a second"), perSecond, [
-      { name: both("请求", "requests"), look: "accent", of: ({ lately }) => lately && rate(lately.requests, lately.millis) },
-    ], (now) => [both(`此刻 ${now.connections} 个连接`, `connections now: ${now.connections}`), both(`共 ${now.requests}`, `${now.requests} in all`)]),
-    tile(both("内存", "Memory"), megabytes, [
-      { name: both("占用", "in use"), look: "accent", of: ({ memoryBytes }) => memoryBytes && memoryBytes / 2 ** 20 },
-    ], () => [both("进程占用", "of the process")]),
+    ], () => [t("没有抢购时没有数据", "no data without claims")]),
+    tile(t("写入订单", "Orders to be written"), perSecond, [
+      { name: t("每秒写入", "written per second"), look: "good", of: ({ lately }) => lately && perSecondRate(lately.persisted, lately.millis) },
+      { name: t("待写入", "pending"), look: "accent", of: ({ backlog }) => backlog },
+    ], (now) => [t(`共写入 ${now.persisted}`, `${now.persisted} written in total`)]),
+    tile(t("今日访问", "Visits today"), plain, [
+      { name: t("访客", "visitors"), look: "accent", of: ({ visits }) => visits?.uv },
+      { name: t("浏览", "views"), look: "quiet", of: ({ visits }) => visits?.pv },
+    ], () => [t("店铺、笔记、秒杀和类型页", "pages of shops, notes, sales and categories")]),
+    tile(t("请求 / 秒", "Requests per second"), perSecond, [
+      { name: t("请求", "requests"), look: "accent", of: ({ lately }) => lately && perSecondRate(lately.requests, lately.millis) },
+    ], (now) => [t(`此刻 ${now.connections} 个连接`, `connections now: ${now.connections}`), t(`共 ${now.requests}`, `${now.requests} in total`)]),
+    tile(t("内存", "Memory"), megabytes, [
+      { name: t("占用", "in use"), look: "accent", of: ({ memoryBytes }) => memoryBytes && memoryBytes / 2 ** 20 },
+    ], () => [t("进程占用", "of the process")]),
   ];
 }
 
 /**
- * A few lines of one kind: what they are now, and how they went.
+ * A tile with charts: current values and recent history.
  * @param {string} title
- * @param {(value: number) => string} written
+ * @param {(value: number) => string} format
  * @param {{name: string, look: Line["look"], of: (figures: Figures) => number | undefined}[]} lines
  * @param {(now: Figures) => string[]} notes
  */
-function tile(title, written, lines, notes) {
+function tile(title, format, lines, notes) {
   const numbers = h("dl", { class: "tile-numbers" });
-  const chart = sparkline(both(`${title}，最近五分钟内`, `${title}, within the last five minutes`), written);
+  const chart = sparkline(t(`${title}，最近五分钟内`, `${title}, last five minutes`), format);
   const foot = h("p", { class: "quiet small cut" });
   const root = h("section", { class: "card tile", "aria-label": title }, h("h2", { class: "small quiet" }, title), numbers, chart.root, foot);
   return {
@@ -120,10 +120,10 @@ function tile(title, written, lines, notes) {
     show: (now) => {
       fill(numbers, lines.map(({ name, look, of }) => {
         const value = of(now);
-        return h("div", null, h("dd", { class: `number ${look}` }, value === undefined ? "—" : written(value)),
+        return h("div", null, h("dd", { class: `number ${look}` }, value === undefined ? "—" : format(value)),
           h("dt", { class: lines.length > 1 ? "small quiet" : "unseen" }, name));
       }));
-      const heard = history();
+      const heard = metricsHistory();
       chart.show(lines.map(({ name, look, of }) => ({ name, look, values: heard.map(of) })), Math.max(heard.length, AT_LEAST));
       foot.textContent = notes(now).join(" · ");
     },
@@ -131,18 +131,18 @@ function tile(title, written, lines, notes) {
 }
 
 /** @param {Record<string, number>} refused */
-function refusedList(refused) {
+function refusalList(refused) {
   const rows = Object.entries(refused).filter(([, count]) => count > 0).sort(([, one], [, other]) => other - one);
-  if (rows.length === 0) return h("p", { class: "quiet" }, both("还没有。", "None yet."));
+  if (rows.length === 0) return h("p", { class: "quiet" }, t("还没有。", "None yet."));
   return h("dl", { class: "counts" }, rows.map(([code, count]) =>
     h("div", null, h("dt", null, refusalText(code)), h("dd", { class: "number" }, count.toLocaleString()))));
 }
 
-/** @param {import("../figures.js").Part} part */
-function partLine({ name, ok, durability, troubles = [] }) {
+/** @param {import("../live-metrics.js").Dependency} part */
+function dependencyItem({ name, ok, durability, troubles = [] }) {
   return h("li", { class: "row" },
-    chip(ok ? both("正常", "well") : both("故障", "in trouble"), ok ? "good" : "bad"),
-    h("span", { class: "grow" }, partText(name), troubles.map((trouble) => h("span", { class: "small part-trouble" }, trouble))),
+    chip(ok ? t("正常", "OK") : t("故障", "failing"), ok ? "good" : "bad"),
+    h("span", { class: "grow" }, dependencyText(name), troubles.map((trouble) => h("span", { class: "small part-trouble" }, trouble))),
     durability && h("span", { class: "quiet small" }, durabilityText(durability)));
 }
 
@@ -155,7 +155,7 @@ function sum(counts) {
  * @param {number} count
  * @param {number} ms
  */
-function rate(count, ms) {
+function perSecondRate(count, ms) {
   return ms > 0 ? (count * 1000) / ms : 0;
 }
 

@@ -1,27 +1,27 @@
-// The console's door. Whoever comes in sees what the address names.
+// The console's login screen. The requested screen opens after the login.
 
 import { readiness } from "../../core/api.js";
 import { h } from "../../core/dom.js";
-import { both } from "../../core/language.js";
+import { t } from "../../core/language.js";
 import { icon } from "../../parts/icons.js";
-import { logInForm } from "../../parts/login.js";
-import { tongue } from "../../parts/tongue.js";
+import { logInForm } from "../../parts/login-form.js";
+import { languageSwitch } from "../../parts/language-switch.js";
 
-/** Of a demo's mall. */
+/** Phone number of the demo's operator. */
 const DEMO_OPERATOR = "13900000001";
 
-/** @param {import("../../core/router.js").Showing} showing */
+/** @param {import("../../core/router.js").ScreenContext} context */
 export async function open({ root, signal, title }) {
-  title(both("登录管理台", "Log in to the console"));
+  title(t("登录管理台", "Log in to the console"));
   const isDemo = await readiness().then(({ inbox }) => inbox, () => false);
-  // To be logged in shows the screen anew.
+  // Logging in reopens the screen.
   const form = logInForm({ done: () => {}, signal, phone: isDemo ? DEMO_OPERATOR : "" });
   root.append(h("section", { class: "door stack" },
-    h("h1", { class: "row" }, icon("shop"), both("商城管理台", "The mall's console")),
-    isDemo && h("p", { class: "notice" }, both(`这是演示：管理员是 ${DEMO_OPERATOR}。先获取验证码，再填入收到的验证码。`,
-      `This is a demo: its operator is ${DEMO_OPERATOR}. Send the code, then fill in the one that came.`)),
+    h("h1", { class: "row" }, icon("shop"), t("商城管理台", "Mall console")),
+    isDemo && h("p", { class: "notice" }, t(`这是演示：管理员是 ${DEMO_OPERATOR}。先获取验证码，再填入收到的验证码。`,
+      `This is a demo with the operator ${DEMO_OPERATOR}. Send the code, then fill in the received code.`)),
     form.root,
-    h("p", { class: "quiet small" }, both("只有管理员能进入。", "For operators only.")),
-    h("div", { class: "row small" }, tongue(), h("a", { class: "link", href: "/mall/" }, both("去逛商城", "To the mall's shops")), h("a", { class: "link", href: "/mall/manual/" }, both("手册", "Manual")))));
+    h("p", { class: "quiet small" }, t("只有管理员能进入。", "For operators only.")),
+    h("div", { class: "row small" }, languageSwitch(), h("a", { class: "link", href: "/mall/" }, t("去逛商城", "Go to the storefront")), h("a", { class: "link", href: "/mall/manual/" }, t("手册", "Manual")))));
   form.focus();
 }

@@ -1,55 +1,55 @@
-// A new flash sale: whose, what it sells, how many, and when. The mall checks each field.
+// Creation of a flash sale. The server validates the fields.
 
 import { get } from "../../core/api.js";
 import { h } from "../../core/dom.js";
-import { both } from "../../core/language.js";
-import { go, readdress } from "../../core/router.js";
-import { head } from "../../parts/head.js";
+import { t } from "../../core/language.js";
+import { go, replaceAddress } from "../../core/router.js";
+import { screenHeader } from "../../parts/screen-header.js";
 import { field } from "../../parts/field.js";
-import { shopChoice } from "../../parts/shop-choice.js";
-import { say } from "../../parts/toast.js";
-import { latest } from "../figures.js";
+import { shopPicker } from "../../parts/shop-picker.js";
+import { showToast } from "../../parts/toast.js";
+import { latestMetrics } from "../live-metrics.js";
 import { form } from "../pieces/form.js";
-import { wasMadeText } from "../pieces/made-once.js";
-import { makeSale } from "../pieces/new-voucher.js";
-import { numberIn } from "../pieces/number-in.js";
-import { timeField, timeIn, zoneText } from "../pieces/time-field.js";
+import { alreadyCreatedText } from "../pieces/create-once.js";
+import { createSale } from "../pieces/new-voucher.js";
+import { numberValue } from "../pieces/number-value.js";
+import { timeField, timeValue, timeZoneText } from "../pieces/time-field.js";
 import { voucherFields } from "../pieces/voucher-fields.js";
 
 const DAY_MS = 86_400_000;
-/** What is proposed: it begins at the next full quarter of an hour that lies so far ahead. */
-const [QUARTER_MS, AHEAD_MS] = [15 * 60_000, 5 * 60_000];
+/** The proposed start is the next full quarter of an hour after this lead time. */
+const [QUARTER_MS, MIN_LEAD_MS] = [15 * 60_000, 5 * 60_000];
 
-/** @param {import("../../core/router.js").Showing} showing */
-export async function open({ root, at, signal, title }) {
-  title(both("新建秒杀", "New sale"));
+/** @param {import("../../core/router.js").ScreenContext} context */
+export async function open({ root, params, signal, title }) {
+  title(t("新建秒杀", "New sale"));
   const [zone, chosen] = await Promise.all([
-    zoneText(),
-    at.shop ? get(`/shop/${at.shop}`, { signal }).catch(() => undefined) : undefined,
+    timeZoneText(),
+    params.shop ? get(`/shop/${params.shop}`, { signal }).catch(() => undefined) : undefined,
   ]);
   if (signal.aborted) return;
-  const shop = shopChoice(both("店铺", "Shop"), signal, { chosen, required: true, choose: (which) => {
-    // It is chosen again when the screen is drawn anew.
-    readdress(which ? `/sales/new?shop=${which.id}` : "/sales/new");
-    asked.dispatchEvent(new Event("change"));
+  const shop = shopPicker(t("店铺", "Shop"), signal, { chosen, required: true, choose: (picked) => {
+    // Restored when the screen renders anew.
+    replaceAddress(picked ? `/sales/new?shop=${picked.id}` : "/sales/new");
+    saleForm.dispatchEvent(new Event("change"));
   } });
   const voucher = voucherFields();
-  const stock = field(both("库存", "Stock"), "input", { type: "number", min: 1, step: 1, required: true });
+  const stock = field(t("库存", "Stock"), "input", { type: "number", min: 1, step: 1, required: true });
   const isUnlimited = h("input", { type: "checkbox", onchange: () => (stock.input.disabled = isUnlimited.checked) });
-  const begin = timeField(both("开始时间", "Begins"), proposed(0));
-  const end = timeField(both("结束时间", "Ends"), proposed(DAY_MS));
-  const payMinutes = field(both("支付时限（分钟）", "Minutes to pay"), "input", { type: "number", min: 1, step: 1, placeholder: both("按商城设置", "As the mall has it") });
-  const level = field(both("会员等级至少", "Member level needed"), "input", { type: "number", min: 0, max: 9, step: 1, placeholder: both("不限", "Any") });
+  const begin = timeField(t("开始时间", "Begins"), proposedTime(0));
+  const end = timeField(t("结束时间", "Ends"), proposedTime(DAY_MS));
+  const payMinutes = field(t("支付时限（分钟）", "Payment time limit (minutes)"), "input", { type: "number", min: 1, step: 1, placeholder: t("按商城设置", "Mall default") });
+  const level = field(t("会员等级至少", "Minimum member level"), "input", { type: "number", min: 0, max: 9, step: 1, placeholder: t("不限", "Any") });
   const [name, subTitle, pay, actual, rules] = voucher.fields.map((one) => one.field.root);
 
   const inside = [
-    h("fieldset", { class: "card pad stack" }, h("legend", { class: "unseen" }, both("店铺和券", "Shop and voucher")),
+    h("fieldset", { class: "card pad stack" }, h("legend", { class: "unseen" }, t("店铺和券", "Shop and voucher")),
       h("div", { class: "fields" }, shop.root, name, subTitle, pay, actual, rules)),
-    h("fieldset", { class: "card pad stack" }, h("legend", { class: "unseen" }, both("库存和条件", "Stock and terms")),
-      h("div", { class: "fields" }, stock.root, h("label", { class: "check" }, isUnlimited, both("不限量", "Unlimited")), begin.root, end.root, payMinutes.root, level.root),
+    h("fieldset", { class: "card pad stack" }, h("legend", { class: "unseen" }, t("库存和条件", "Stock and terms")),
+      h("div", { class: "fields" }, stock.root, h("label", { class: "check" }, isUnlimited, t("不限量", "Unlimited")), begin.root, end.root, payMinutes.root, level.root),
       h("p", { class: "quiet small" }, zone)),
   ];
-  const asked = form([
+  const saleForm = form([
     { field: { ...shop, settled: async () => shop.unclear() }, names: ["店铺", "shop", "shopId"] },
     ...voucher.fields,
     { field: stock, names: ["库存", "stock"] },
@@ -57,32 +57,32 @@ export async function open({ root, at, signal, title }) {
     { field: end, names: ["结束时间", "endTime"] },
     { field: payMinutes, names: ["支付时限", "payWithinSeconds"] },
     { field: level, names: ["会员等级", "minLevel"] },
-  ], both("创建秒杀", "Create the sale"), create, { inside, keeps: true });
-  root.append(head(both("新建秒杀", "New sale"), { home: "/sales" }), asked);
+  ], t("创建秒杀", "Create sale"), create, { inside, keeps: true });
+  root.append(screenHeader(t("新建秒杀", "New sale"), { home: "/sales" }), saleForm);
 
   async function create() {
     const text = voucher.values();
     if (!text) return false;
-    const minutes = numberIn(payMinutes.input);
-    const { id, wasMade } = await makeSale({
-      ...text, shopId: shop.value()?.id, stock: isUnlimited.checked ? -1 : numberIn(stock.input),
-      beginTime: timeIn(begin.input), endTime: timeIn(end.input),
-      payWithinSeconds: minutes === undefined ? undefined : minutes * 60, minLevel: numberIn(level.input),
+    const minutes = numberValue(payMinutes.input);
+    const { id, wasMade } = await createSale({
+      ...text, shopId: shop.value()?.id, stock: isUnlimited.checked ? -1 : numberValue(stock.input),
+      beginTime: timeValue(begin.input), endTime: timeValue(end.input),
+      payWithinSeconds: minutes === undefined ? undefined : minutes * 60, minLevel: numberValue(level.input),
     });
-    say(wasMade ? wasMadeText() : both("秒杀已创建", "The sale is created"));
+    showToast(wasMade ? alreadyCreatedText() : t("秒杀已创建", "Sale created"));
     if (!signal.aborted) go(`/sale/${id}`, { replace: true });
     return true;
   }
 }
 
 /**
- * A time by the mall's clock, if it is known.
- * @param {number} later milliseconds after the beginning
+ * Returns a proposed time by the server's clock, or an empty text.
+ * @param {number} later milliseconds after the proposed start
  */
-function proposed(later) {
-  const now = latest()?.time;
+function proposedTime(later) {
+  const now = latestMetrics()?.time;
   if (!now) return "";
-  // Read and written as if it were of one zone, so that no zone changes it.
-  const begin = Math.ceil((Date.parse(`${now}Z`) + AHEAD_MS) / QUARTER_MS) * QUARTER_MS;
+  // Parsed and formatted as UTC, so that no time zone shifts the result.
+  const begin = Math.ceil((Date.parse(`${now}Z`) + MIN_LEAD_MS) / QUARTER_MS) * QUARTER_MS;
   return new Date(begin + later).toISOString().slice(0, 19);
 }

@@ -1,26 +1,26 @@
-// A new shop.
+// Creation of a shop.
 
 import { get } from "../../core/api.js";
 import { h } from "../../core/dom.js";
-import { both } from "../../core/language.js";
+import { t } from "../../core/language.js";
 import { go } from "../../core/router.js";
-import { head } from "../../parts/head.js";
-import { say } from "../../parts/toast.js";
-import { wasMadeText } from "../pieces/made-once.js";
-import { makeShop } from "../pieces/new-shop.js";
+import { screenHeader } from "../../parts/screen-header.js";
+import { showToast } from "../../parts/toast.js";
+import { alreadyCreatedText } from "../pieces/create-once.js";
+import { createShop } from "../pieces/new-shop.js";
 import { shopForm } from "../pieces/shop-form.js";
 
-/** @param {import("../../core/router.js").Showing} showing */
+/** @param {import("../../core/router.js").ScreenContext} context */
 export async function open({ root, signal, title }) {
-  title(both("新增店铺", "New shop"));
+  title(t("新增店铺", "New shop"));
   const types = await get("/shop-type/list", { signal });
-  root.append(head(both("新增店铺", "New shop"), { home: "/shops" }),
-    h("section", { class: "card pad" }, shopForm({}, types, both("创建店铺", "Create the shop"), create, signal)));
+  root.append(screenHeader(t("新增店铺", "New shop"), { home: "/shops" }),
+    h("section", { class: "card pad" }, shopForm({}, types, t("创建店铺", "Create shop"), create, signal)));
 
   /** @param {{name: string} & Record<string, unknown>} body */
   async function create(body) {
-    const { id, wasMade } = await makeShop(body);
-    say(wasMade ? wasMadeText() : both("店铺已创建", "The shop is created"));
+    const { id, wasMade } = await createShop(body);
+    showToast(wasMade ? alreadyCreatedText() : t("店铺已创建", "Shop created"));
     if (!signal.aborted) go(`/shop/${id}`, { replace: true });
   }
 }

@@ -1,84 +1,85 @@
-// Redeems what somebody bought: a code is typed, or read by a scanner that types, or by the camera. Then the next.
+// Redemption of vouchers by typed code, keyboard scanner or camera.
 
-import { fill, h, successive } from "../../core/dom.js";
-import { both } from "../../core/language.js";
+import { fill, h, signalSequence } from "../../core/dom.js";
+import { t } from "../../core/language.js";
 import { button } from "../../parts/button.js";
 import { icon } from "../../parts/icons.js";
-import { yuan } from "../../parts/price.js";
-import { reason, say } from "../../parts/toast.js";
-import { orderStatus } from "../names.js";
-import { exactly } from "../pieces/exactly.js";
+import { formatYuan } from "../../parts/price.js";
+import { errorMessage, showToast } from "../../parts/toast.js";
+import { orderStatusChip } from "../labels.js";
+import { timestamp } from "../pieces/timestamp.js";
 import { heading } from "../pieces/heading.js";
 import { orderFacts } from "../pieces/order-columns.js";
-import { isUnsure, isUsed, lookUp, use, usedText } from "../pieces/redemption.js";
-import { NoCamera, scanner, whyNoCamera } from "../pieces/scanner.js";
-import { onStrayTyping } from "../pieces/stray-typing.js";
+import { isRedemptionInDoubt, isUsed, findReceipt, redeem, usedText } from "../pieces/redemption.js";
+import { CameraError, scanner, cameraUnavailableText } from "../pieces/scanner.js";
+import { onUnfocusedTyping } from "../pieces/unfocused-typing.js";
 
 /** @typedef {import("../pieces/order-columns.js").Order} Order */
 
-/** @type {Order[]} what was redeemed here, the last first */
-const done = [];
-/** As many as one looks back at. */
-const MOST = 20;
+/** @type {Order[]} orders redeemed on this page, newest first */
+const redeemed = [];
+/** Maximum orders in the list. */
+const MAX_HISTORY = 20;
 
-/** @param {import("../../core/router.js").Showing} showing */
-export function open({ root, at, signal, title }) {
-  title(both("核销", "Redeem"));
+/** @param {import("../../core/router.js").ScreenContext} context */
+export function open({ root, params, signal, title }) {
+  title(t("核销", "Redeem"));
   const input = h("input", {
     class: "input redeem-code mono", id: "redeem-code", autocomplete: "off", autocapitalize: "characters", spellcheck: "false",
-    inputmode: "text", enterkeyhint: "search", placeholder: both("凭证码", "Code"), value: at.code,
+    inputmode: "text", enterkeyhint: "search", placeholder: t("凭证码", "Code"), value: params.code,
   });
-  const find = h("button", { class: "button main", type: "submit" }, icon("search"), h("span", null, both("查看", "Look it up")));
-  const noCamera = whyNoCamera();
-  const lens = h("div");
+  const find = h("button", { class: "button main", type: "submit" }, icon("search"), h("span", null, t("查看", "Look up")));
+  const cameraProblem = cameraUnavailableText();
+  const camera = h("div");
   const result = h("div", { role: "status" });
   const list = h("div");
   root.append(h("div", { class: "redeem stack" },
-    heading(both("核销", "Redeem")),
+    heading(t("核销", "Redeem")),
     h("form", { class: "card pad stack", onsubmit: send },
-      h("label", { for: "redeem-code" }, both("输入凭证码，或用扫码枪扫", "Type the code, or scan it")),
+      h("label", { for: "redeem-code" }, t("输入凭证码，或用扫码枪扫", "Enter or scan the code")),
       h("div", { class: "row" }, input, find),
-      noCamera ? h("p", { class: "quiet small" }, noCamera) : button(both("用摄像头扫码", "Scan with the camera"), scan, { icon: "camera" }), lens),
+      cameraProblem ? h("p", { class: "quiet small" }, cameraProblem) : button(t("用摄像头扫码", "Scan with the camera"), scan, { icon: "camera" }), camera),
     result, list));
-  fill(list, doneList());
+  fill(list, redeemedList());
   input.focus();
-  const looking = successive(signal);
-  /** What is on the counter: another code begins the next. */
-  let customer = 0;
-  // A scanner types wherever the focus is. Its code is the next one, and its Enter is not meant for what is shown.
-  onStrayTyping(signal, next);
-  input.addEventListener("input", begin);
-  if (at.code) look();
+  const nextSignal = signalSequence(signal);
+  /** Incremented by every lookup; results of earlier lookups are shown as toasts. */
+  let currentLookup = 0;
+  // A scanner types wherever the focus is: the code starts the next lookup, and Enter must not press a
+  // focused button.
+  onUnfocusedTyping(signal, nextCustomer);
+  input.addEventListener("input", startLookup);
+  if (params.code) findByCode();
 
   /** @param {Event} event */
   function send(event) {
     event.preventDefault();
-    look();
+    findByCode();
   }
 
-  /** Another code: what comes of the one before is of no use any more, and keeps nobody waiting. */
-  function begin() {
-    customer += 1;
+  /** Starts the next lookup and discards the previous one. */
+  function startLookup() {
+    currentLookup += 1;
     fill(result);
     find.removeAttribute("aria-busy");
-    return looking();
+    return nextSignal();
   }
 
-  async function look() {
+  async function findByCode() {
     const code = input.value.trim();
     if (!code) return input.focus();
-    const mine = begin();
+    const mine = startLookup();
     find.setAttribute("aria-busy", "true");
-    // What is scanned next takes its place.
+    // The next scan replaces the code.
     if (document.activeElement === input) input.select();
     try {
-      const receipt = await lookUp(code, mine);
+      const receipt = await findReceipt(code, mine);
       if (mine.aborted) return;
       if (receipt) show(code, receipt);
-      else refuse(both("没有这个编号的订单。", "No order has that number."));
+      else showError(t("没有这个编号的订单。", "No order has this number."));
     } catch (error) {
       if (mine.aborted) return;
-      refuse(reason(error));
+      showError(errorMessage(error));
       input.select();
     } finally {
       if (!mine.aborted) find.removeAttribute("aria-busy");
@@ -90,121 +91,121 @@ export function open({ root, at, signal, title }) {
    * @param {import("../pieces/redemption.js").Receipt} receipt
    */
   function show(code, { order, usable, why }) {
-    const said = h("div", { class: "redeem-unsure" });
-    const redeem = button(both("核销", "Redeem"), redeeming(code, order, said), { icon: "check", look: ["main"] });
+    const notice = h("div", { class: "redeem-unsure" });
+    const redeem = button(t("核销", "Redeem"), redeemAction(code, order, notice), { icon: "check", look: ["main"] });
     redeem.classList.add("redeem-now");
     fill(result, h("section", { class: "card pad stack redeem-card" },
-      h("div", { class: "row wrap" }, h("h2", { class: "grow" }, order.title), orderStatus(order.status)),
-      h("p", { class: "redeem-price" }, yuan(order.payValue)),
-      orderFacts(order), said,
-      usable ? h("div", { class: "buttons row" }, redeem, button(both("不核销", "Leave it"), next))
+      h("div", { class: "row wrap" }, h("h2", { class: "grow" }, order.title), orderStatusChip(order.status)),
+      h("p", { class: "redeem-price" }, formatYuan(order.payValue)),
+      orderFacts(order), notice,
+      usable ? h("div", { class: "buttons row" }, redeem, button(t("不核销", "Do not redeem"), nextCustomer))
         : h("p", { class: "notice bad" }, icon("warn"), why)));
     if (usable) redeem.focus();
     else input.select();
   }
 
   /**
-   * Redeems what is shown; again, if it was not certain what became of it.
+   * Returns the action that redeems the order, repeatable while in doubt.
    * @param {string} code
-   * @param {Order} shown
-   * @param {HTMLElement} said where it is told that it is not certain
+   * @param {Order} order
+   * @param {HTMLElement} notice place of the notice for an outcome in doubt
    */
-  function redeeming(code, shown, said) {
-    const mine = customer;
-    let isLost = false;
+  function redeemAction(code, order, notice) {
+    const lookup = currentLookup;
+    let isInDoubt = false;
     return async () => {
-      fill(said);
+      fill(notice);
       try {
-        const order = await use(code);
-        // It was paid when it was shown: what used it before is the press whose answer was lost.
-        if (!order.usedBefore) redeemed(order, false, mine);
-        else if (isLost) redeemed(order, true, mine);
-        else refused(usedText(order.useTime), mine);
+        const order = await redeem(code);
+        // Paid when shown and in doubt since: the earlier attempt redeemed the order.
+        if (!order.usedBefore) showRedeemed(order, false, lookup);
+        else if (isInDoubt) showRedeemed(order, true, lookup);
+        else showRefusal(usedText(order.useTime), lookup);
       } catch (error) {
-        if (!isUnsure(error)) return refused(reason(error), mine);
-        isLost = true;
-        const now = await lookUp(code, signal).then((receipt) => receipt?.order, () => undefined);
-        if (now && isUsed(now)) redeemed(now, true, mine);
-        else unsure(error, shown, now !== undefined, said, mine);
+        if (!isRedemptionInDoubt(error)) return showRefusal(errorMessage(error), lookup);
+        isInDoubt = true;
+        const now = await findReceipt(code, signal).then((receipt) => receipt?.order, () => undefined);
+        if (now && isUsed(now)) showRedeemed(now, true, lookup);
+        else showInDoubt(error, order, now !== undefined, notice, lookup);
       }
     };
   }
 
   /**
    * @param {Order} order
-   * @param {boolean} wasLost whether the answer to it was lost
-   * @param {number} whose
+   * @param {boolean} wasInDoubt whether the response was lost
+   * @param {number} lookup
    */
-  function redeemed(order, wasLost, whose) {
-    done.unshift(order);
-    done.length = Math.min(done.length, MOST);
+  function showRedeemed(order, wasInDoubt, lookup) {
+    redeemed.unshift(order);
+    redeemed.length = Math.min(redeemed.length, MAX_HISTORY);
     if (signal.aborted) return;
-    fill(list, doneList());
-    if (whose !== customer) return say(both(`已核销：${order.title}`, `Redeemed: ${order.title}`));
+    fill(list, redeemedList());
+    if (lookup !== currentLookup) return showToast(t(`已核销：${order.title}`, `Redeemed: ${order.title}`));
     fill(result, h("section", { class: "notice good redeem-done" }, icon("check"),
-      h("div", null, h("h2", null, both("已核销", "Redeemed")), h("p", null, order.title, " · ", yuan(order.payValue)),
-        wasLost && h("p", null, both("回答在路上丢了，但核销成功了，时间是 ", "The answer to it was lost, but it counts, at "), exactly(order.useTime)))));
-    toNext();
+      h("div", null, h("h2", null, t("已核销", "Redeemed")), h("p", null, order.title, " · ", formatYuan(order.payValue)),
+        wasInDoubt && h("p", null, t("没有收到响应，但核销已成功，时间是 ", "The response was lost, but the redemption succeeded at "), timestamp(order.useTime)))));
+    clearInput();
   }
 
   /**
    * @param {string} why
-   * @param {number} whose
+   * @param {number} lookup
    */
-  function refused(why, whose) {
+  function showRefusal(why, lookup) {
     if (signal.aborted) return;
-    if (whose !== customer) return say(why, { bad: true });
-    refuse(why);
-    toNext();
+    if (lookup !== currentLookup) return showToast(why, { bad: true });
+    showError(why);
+    clearInput();
   }
 
   /**
    * @param {unknown} error
    * @param {Order} order
-   * @param {boolean} isKnown whether it was seen that it is not used
-   * @param {HTMLElement} said
-   * @param {number} whose
+   * @param {boolean} isKnownUnused whether the order is known to be unused
+   * @param {HTMLElement} notice
+   * @param {number} lookup
    */
-  function unsure(error, order, isKnown, said, whose) {
+  function showInDoubt(error, order, isKnownUnused, notice, lookup) {
     if (signal.aborted) return;
-    const text = [reason(error), isKnown
-      ? both("还没有核销。可以再按一次，不会核销两次。", "It is not redeemed yet. Press again; that never redeems it twice.")
-      : both("不知道核销了没有。再按一次就知道，不会核销两次。", "It is not known whether it is redeemed. Press again to find out; that never redeems it twice.")].join(both("。", ". "));
-    if (whose !== customer) return say(`${order.title}${both("：", ": ")}${text}`, { bad: true });
-    fill(said, h("p", { class: "notice bad" }, icon("warn"), text));
+    const text = [errorMessage(error), isKnownUnused
+      ? t("尚未核销。可以再按一次，不会重复核销。", "Not redeemed yet. Press again; nothing is redeemed twice.")
+      : t("核销结果未知。再按一次即可确认，不会重复核销。", "The result is unknown. Press again to check; nothing is redeemed twice.")].join(t("。", ". "));
+    if (lookup !== currentLookup) return showToast(`${order.title}${t("：", ": ")}${text}`, { bad: true });
+    fill(notice, h("p", { class: "notice bad" }, icon("warn"), text));
   }
 
-  /** @param {string} why it is not redeemed */
-  function refuse(why) {
+  /** @param {string} why reason of the refusal */
+  function showError(why) {
     fill(result, h("p", { class: "notice bad redeem-refused" }, icon("warn"), why));
   }
 
-  function next() {
-    begin();
-    toNext();
+  function nextCustomer() {
+    startLookup();
+    clearInput();
   }
 
-  function toNext() {
+  function clearInput() {
     input.value = "";
     input.focus();
   }
 
   async function scan() {
     try {
-      fill(lens, await scanner(signal, (code) => {
+      fill(camera, await scanner(signal, (code) => {
         input.value = code;
-        look();
-      }, () => fill(lens)));
+        findByCode();
+      }, () => fill(camera)));
     } catch (error) {
-      if (!(error instanceof NoCamera)) throw error;
-      fill(lens, h("p", { class: "notice bad" }, both("摄像头打不开：没有允许，或没有摄像头。", "The camera does not open: it was refused, or there is none.")));
+      if (!(error instanceof CameraError)) throw error;
+      fill(camera, h("p", { class: "notice bad" }, t("无法打开摄像头：未授权，或没有摄像头。", "The camera is unavailable: permission denied, or no camera found.")));
     }
   }
 }
 
-function doneList() {
-  return done.length > 0 && h("section", { class: "card pad stack" }, h("h2", null, both("刚核销的", "Redeemed just now")),
-    h("ul", { class: "stack tight" }, done.map((order) => h("li", { class: "row wrap" },
-      h("span", { class: "quiet" }, exactly(order.useTime)), h("span", { class: "redeem-title" }, order.title),
+function redeemedList() {
+  return redeemed.length > 0 && h("section", { class: "card pad stack" }, h("h2", null, t("刚核销的", "Recently redeemed")),
+    h("ul", { class: "stack tight" }, redeemed.map((order) => h("li", { class: "row wrap" },
+      h("span", { class: "quiet" }, timestamp(order.useTime)), h("span", { class: "redeem-title" }, order.title),
       h("a", { class: "link mono", href: `#/order/${order.id}` }, order.id)))));
 }

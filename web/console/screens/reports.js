@@ -1,20 +1,20 @@
-// What readers reported: to hide it, or to let it stand.
+// Reported content: operators hide it or dismiss the reports.
 
 import { call, read } from "../../core/api.js";
 import { fill, h } from "../../core/dom.js";
-import { both } from "../../core/language.js";
+import { t } from "../../core/language.js";
 import { button } from "../../parts/button.js";
 import { chip } from "../../parts/chip.js";
-import { empty } from "../../parts/empty.js";
-import { allOf, picture } from "../../parts/picture.js";
-import { countWaiting } from "../waiting.js";
-import { exactly } from "../pieces/exactly.js";
+import { emptyState } from "../../parts/empty-state.js";
+import { pictureList, picture } from "../../parts/picture.js";
+import { refreshPendingCounts } from "../pending-counts.js";
+import { timestamp } from "../pieces/timestamp.js";
 import { heading } from "../pieces/heading.js";
 import { listing } from "../pieces/listing.js";
-import { samePlace } from "../../parts/same-place.js";
+import { keepFocus } from "../../parts/keep-focus.js";
 
 /**
- * As `GET /ops/reports` tells it.
+ * An item of `GET /ops/reports`.
  * @typedef {object} Report
  * @property {"note" | "comment"} kind
  * @property {number} id
@@ -28,74 +28,74 @@ import { samePlace } from "../../parts/same-place.js";
  * @property {string} latestTime
  */
 
-/** @param {import("../../core/router.js").Showing} showing */
-export function open(showing) {
-  const { root, signal, title } = showing;
-  title(both("举报", "Reports"));
-  const list = listing(showing, {
+/** @param {import("../../core/router.js").ScreenContext} context */
+export function open(context) {
+  const { root, signal, title } = context;
+  title(t("举报", "Reports"));
+  const list = listing(context, {
     size: 20,
     load: async (current) => {
       const { data, total } = await read("/ops/reports", { query: { current }, signal });
       return { rows: data, total };
     },
-    draw: (rows, _, outdated) => h("ul", { class: "reports" }, rows.map((report) => h("li", { class: "card pad stack" }, drawn(report, outdated)))),
-    none: () => empty("check", both("没有待处理的举报。", "No report waits for a decision.")),
+    draw: (rows, _, outdated) => h("ul", { class: "reports" }, rows.map((report) => h("li", { class: "card pad stack" }, reportCard(report, outdated)))),
+    none: () => emptyState("check", t("没有待处理的举报。", "No pending reports.")),
   });
   list.root.classList.add("plain");
-  root.append(heading(both("举报", "Reports")),
-    h("p", { class: "quiet intro" }, both("被举报的内容在您决定之前照常可见。", "What was reported is seen by everybody until you decide.")), list.root);
+  root.append(heading(t("举报", "Reports")),
+    h("p", { class: "quiet intro" }, t("被举报的内容在您决定之前照常可见。", "Reported content stays visible until you decide.")), list.root);
 }
 
 /** @typedef {"hide" | "show"} Decision */
 
 /**
  * @param {Report} report
- * @param {() => void} decided
+ * @param {() => void} onDecided
  */
-function drawn(report, decided) {
+function reportCard(report, onDecided) {
   const { kind, blogId, userId, title, content, images, count, reasons, latestTime } = report;
   return [
-    h("div", { class: "row wrap small" }, chip(kind === "note" ? both("笔记", "Note") : both("评论", "Comment"), "accent"),
-      chip(both(`${count} 人举报`, `reported by ${count}`), "bad"), h("span", { class: "quiet" }, exactly(latestTime))),
+    h("div", { class: "row wrap small" }, chip(kind === "note" ? t("笔记", "Note") : t("评论", "Comment"), "accent"),
+      chip(t(`${count} 人举报`, `reported by ${count}`), "bad"), h("span", { class: "quiet" }, timestamp(latestTime))),
     title && h("h2", null, title),
-    textOf(content).map((line) => h("p", null, line)),
-    images && h("div", { class: "thumbs" }, allOf(images).map((image) => h("span", { class: "thumb" }, picture(image, both("笔记的图片", "A picture of the note"))))),
+    contentLines(content).map((line) => h("p", null, line)),
+    images && h("div", { class: "thumbs" }, pictureList(images).map((image) => h("span", { class: "thumb" }, picture(image, t("笔记的图片", "A picture of the note"))))),
     h("ul", { class: "reasons" }, reasons.map((reason) => h("li", { class: "small" }, reason))),
     h("div", { class: "row wrap" },
-      decision(report, decided),
-      h("a", { class: "link", href: `/mall/#/note/${blogId}`, target: "_blank", rel: "noopener" }, both("看原文", "See it there")),
-      h("a", { class: "link", href: `#/users?id=${userId}` }, both("看作者", "Its author"))),
+      decisionButtons(report, onDecided),
+      h("a", { class: "link", href: `/mall/#/note/${blogId}`, target: "_blank", rel: "noopener" }, t("看原文", "View original")),
+      h("a", { class: "link", href: `#/users?id=${userId}` }, t("看作者", "View author"))),
   ].flat();
 }
 
 /**
- * What can be decided; then what was, until the list is read again, as it may have been a slip.
+ * Shows the possible decisions, then the decision taken with a way to revert it until the list reloads.
  * @param {Report} report
- * @param {() => void} decided
+ * @param {() => void} onDecided
  */
-function decision({ kind, id }, decided) {
+function decisionButtons({ kind, id }, onDecided) {
   const place = h("div", { class: "row wrap", role: "status" },
-    button(both("隐藏", "Hide it"), () => decide("hide"), { icon: "close", look: ["danger"] }),
-    button(both("没有问题", "Let it stand"), () => decide("show"), { icon: "check" }));
-  const redraw = samePlace(place);
+    button(t("隐藏", "Hide"), () => decide("hide"), { icon: "close", look: ["danger"] }),
+    button(t("没有问题", "Keep"), () => decide("show"), { icon: "check" }));
+  const redraw = keepFocus(place);
   return place;
 
-  /** @param {Decision} what */
-  async function decide(what) {
-    await call("POST", `/ops/reports/${kind}/${id}/${what}`);
-    decided();
-    countWaiting().catch(() => {});
-    const isHidden = what === "hide";
+  /** @param {Decision} choice */
+  async function decide(choice) {
+    await call("POST", `/ops/reports/${kind}/${id}/${choice}`);
+    onDecided();
+    refreshPendingCounts().catch(() => {});
+    const isHidden = choice === "hide";
     redraw(() => fill(place,
-      isHidden ? chip(both("已隐藏，没有人看得到", "Hidden: nobody sees it any more"), "bad") : chip(both("保留，大家都看得到；举报已处理", "It stands for everybody to see; the reports are decided"), "good"),
-      button(isHidden ? both("恢复显示", "Show it again") : both("改为隐藏", "Hide it after all"), () => decide(isHidden ? "show" : "hide"), { icon: "back" })));
+      isHidden ? chip(t("已隐藏，没有人看得到", "Hidden from everybody"), "bad") : chip(t("保留，大家都看得到；举报已处理", "Visible to everybody; the reports are dismissed"), "good"),
+      button(isHidden ? t("恢复显示", "Show again") : t("改为隐藏", "Hide instead"), () => decide(isHidden ? "show" : "hide"), { icon: "back" })));
   }
 }
 
 /**
- * Its paragraphs: nothing but breaks is left of the markup that it was written in.
+ * Splits a text into lines at its markup for line breaks.
  * @param {string} content
  */
-function textOf(content) {
+function contentLines(content) {
   return content.split(/<\/?(?:br|p)(?:[\s/][^<>]*)?>|\n/i).filter((line) => line.trim());
 }

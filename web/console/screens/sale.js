@@ -1,157 +1,158 @@
-// One sale: its terms, its stock as it drains, its books, and what can be done to it.
+// A flash sale for operators: terms, stock, ledger and actions.
 
 import { get } from "../../core/api.js";
-import { copyOf, copyTo } from "../../core/copies.js";
-import { every, fill, h, successive } from "../../core/dom.js";
-import { both } from "../../core/language.js";
-import { head } from "../../parts/head.js";
+import { getCached, setCached } from "../../core/cache.js";
+import { repeatWhileVisible, fill, h, signalSequence } from "../../core/dom.js";
+import { t } from "../../core/language.js";
+import { screenHeader } from "../../parts/screen-header.js";
 import { linkButton } from "../../parts/button.js";
-import { failure } from "../../parts/empty.js";
+import { errorState } from "../../parts/empty-state.js";
 import { icon } from "../../parts/icons.js";
 import { meter } from "../../parts/meter.js";
 import { skeletons } from "../../parts/skeleton.js";
-import { isHearing, latest, onFigures } from "../figures.js";
-import { saleState, shelfStatus } from "../names.js";
-import { books } from "../pieces/books.js";
-import { leftText } from "../pieces/drains.js";
-import { exactly } from "../pieces/exactly.js";
-import { saleActs } from "../pieces/sale-acts.js";
-import { samePlace } from "../../parts/same-place.js";
+import { metricsStreamState, latestMetrics, onMetrics } from "../live-metrics.js";
+import { saleStateChip, listingStatusChip } from "../labels.js";
+import { ledger } from "../pieces/ledger.js";
+import { stockText } from "../pieces/sale-stocks.js";
+import { timestamp } from "../pieces/timestamp.js";
+import { saleActions } from "../pieces/sale-actions.js";
+import { keepFocus } from "../../parts/keep-focus.js";
 
-/** @typedef {import("./sales.js").Sale & {books: import("../pieces/books.js").Books, balances?: boolean, findings?: import("../pieces/books.js").Finding[]}} Account */
+/** @typedef {import("./sales.js").Sale & {books: import("../pieces/ledger.js").Ledger, balances?: boolean, findings?: import("../pieces/ledger.js").Finding[]}} SaleDetails */
 
-/** The books are read anew this often; the stock comes with the live figures. */
-const BOOKS_EVERY_MS = 5_000;
+/** Refresh interval of the ledger; the stock comes with the live metrics. */
+const REFRESH_EVERY_MS = 5_000;
 
-/** @param {import("../../core/router.js").Showing} showing */
-export function open({ root, at, signal, title, settled }) {
-  title(both("秒杀", "Sale"));
-  const id = Number(at.id);
-  const account = h("div", { class: "stack" }, skeletons(3, "9rem"));
-  const acts = h("div", { class: "row wrap" });
+/** @param {import("../../core/router.js").ScreenContext} context */
+export function open({ root, params, signal, title, restoreScroll }) {
+  title(t("秒杀", "Sale"));
+  const id = Number(params.id);
+  const container = h("div", { class: "stack" }, skeletons(3, "9rem"));
+  const actions = h("div", { class: "row wrap" });
   const name = h("span");
   const state = h("span");
-  const bar = meter(both("剩余库存", "Units left"));
-  const left = h("p", { class: "stock-left number" });
+  const bar = meter(t("剩余库存", "Units left"));
+  const stockLabel = h("p", { class: "stock-left number" });
   const terms = h("dl", { class: "terms" });
-  const age = h("div", { class: "books-age", role: "status" });
-  const equation = h("div", { class: "stack" });
-  const redrawActs = samePlace(acts);
-  const copyName = `console sale ${id}`;
-  const reading = successive(signal);
+  const staleNotice = h("div", { class: "books-age", role: "status" });
+  const ledgerPlace = h("div", { class: "stack" });
+  const redrawActs = keepFocus(actions);
+  const cacheKey = `console sale ${id}`;
+  const nextSignal = signalSequence(signal);
   let isReading = false;
-  /** By the mall's clock, if it was known then. */
+  /** Server time of the last read, if known. */
   let readAt = "";
-  /** The difference between its account and the live figures that the account was read for. */
-  let lookedInto = "";
-  /** @type {Account | undefined} */
+  /** The pair of states for which the sale was last reloaded. */
+  let reloadedFor = "";
+  /** @type {SaleDetails | undefined} */
   let sale;
-  root.append(head(both("秒杀", "Sale"), { home: "/sales" }), account);
-  const copy = /** @type {Account | undefined} */ (copyOf(copyName));
+  root.append(screenHeader(t("秒杀", "Sale"), { home: "/sales" }), container);
+  const copy = /** @type {SaleDetails | undefined} */ (getCached(cacheKey));
   if (copy) show(copy);
-  look();
-  every(BOOKS_EVERY_MS, signal, look);
-  onFigures(showStock, signal);
+  refresh();
+  repeatWhileVisible(REFRESH_EVERY_MS, signal, refresh);
+  onMetrics(showStock, signal);
 
-  /** Unless it is read already. */
-  function look() {
-    if (!isReading) readAnew();
+  /** Reloads unless a request is running. */
+  function refresh() {
+    if (!isReading) reload();
   }
 
-  /** What was asked for before is of no use any more: it may be from before an action. */
-  async function readAnew() {
-    const mine = reading();
+  /** Discards earlier requests, which may predate an action. */
+  async function reload() {
+    const requestSignal = nextSignal();
     isReading = true;
     try {
-      const fresh = await get(`/ops/sales/${id}`, { signal: mine });
-      if (mine.aborted) return;
+      const fresh = await get(`/ops/sales/${id}`, { signal: requestSignal });
+      if (requestSignal.aborted) return;
       isReading = false;
-      copyTo(copyName, fresh);
-      readAt = latest()?.time ?? "";
-      sayAge(false);
+      setCached(cacheKey, fresh);
+      readAt = latestMetrics()?.time ?? "";
+      showStale(false);
       show(fresh);
     } catch (error) {
-      if (mine.aborted) return;
+      if (requestSignal.aborted) return;
       isReading = false;
-      if (sale) sayAge(true);
-      else fill(account, failure(error, readAnew));
+      if (sale) showStale(true);
+      else fill(container, errorState(error, reload));
     }
   }
 
-  /** @param {boolean} isOld whether the account could not be read any more */
-  function sayAge(isOld) {
-    equation.classList.toggle("old", isOld);
-    if (isOld === age.hasChildNodes()) return;
-    fill(age, isOld && h("p", { class: "notice bad" }, icon("offline"), readAt
-      ? both(`现在读不到账目，下面是 ${readAt.replace("T", " ")} 的。`, `The books cannot be read now; these are of ${readAt.replace("T", " ")}.`)
-      : both("现在读不到账目，下面是以前的。", "The books cannot be read now; these are from before.")));
+  /** @param {boolean} isStale whether the last reload failed */
+  function showStale(isStale) {
+    ledgerPlace.classList.toggle("old", isStale);
+    if (isStale === staleNotice.hasChildNodes()) return;
+    fill(staleNotice, isStale && h("p", { class: "notice bad" }, icon("offline"), readAt
+      ? t(`暂时无法读取账目，以下是 ${readAt.replace("T", " ")} 的。`, `The ledger is unavailable; the data shown is of ${readAt.replace("T", " ")}.`)
+      : t("暂时无法读取账目，以下是之前的数据。", "The ledger is unavailable; the data shown is older.")));
   }
 
-  /** @param {Account} fresh */
+  /** @param {SaleDetails} fresh */
   function show(fresh) {
-    // What has not changed is not read aloud again.
+    // Screen readers announce changed content only.
     if (JSON.stringify(fresh) === JSON.stringify(sale)) return;
     const isFirst = !sale;
-    const isOther = sale?.state !== fresh.state || sale.paused !== fresh.paused;
+    const isChanged = sale?.state !== fresh.state || sale.paused !== fresh.paused;
     sale = fresh;
     title(sale.title);
     name.textContent = sale.title;
-    if (isFirst) draw();
-    // What is pressed now is not taken from under the finger.
-    if (isOther) redrawActs(() => fill(acts, saleActs(() => /** @type {Account} */ (sale), readAnew)));
-    fill(state, saleState(sale.state, sale.paused));
+    if (isFirst) renderSections();
+    // Buttons stay in place while pressed.
+    if (isChanged) redrawActs(() => fill(actions, saleActions(() => /** @type {SaleDetails} */ (sale), reload)));
+    fill(state, saleStateChip(sale.state, sale.paused));
     fill(terms, termRows(sale));
-    fill(equation, books(sale));
+    fill(ledgerPlace, ledger(sale));
     showStock();
-    settled();
+    restoreScroll();
   }
 
-  function draw() {
-    fill(account,
-      h("section", { class: "card pad stack", "aria-label": both("概况", "At a glance") },
-        h("div", { class: "row wrap" }, h("h2", { class: "grow" }, name), state), bar.root, left, acts),
-      h("section", { class: "card pad stack", "aria-label": both("账目", "Books") }, h("h2", null, both("账目", "Books")), age, equation),
-      h("section", { class: "card pad stack", "aria-label": both("条款", "Terms") }, h("h2", null, both("条款", "Terms")), terms,
+  function renderSections() {
+    fill(container,
+      h("section", { class: "card pad stack", "aria-label": t("概况", "Overview") },
+        h("div", { class: "row wrap" }, h("h2", { class: "grow" }, name), state), bar.root, stockLabel, actions),
+      h("section", { class: "card pad stack", "aria-label": t("账目", "Ledger") }, h("h2", null, t("账目", "Ledger")), staleNotice, ledgerPlace),
+      h("section", { class: "card pad stack", "aria-label": t("条款", "Terms") }, h("h2", null, t("条款", "Terms")), terms,
         h("div", { class: "row wrap" },
-          linkButton(both("这场的订单", "Its orders"), `#/orders?voucher=${id}`, { icon: "order" }),
-          sale && linkButton(both("店铺和券", "Shop and vouchers"), `#/shop/${sale.shopId}`, { icon: "shop" }))));
+          linkButton(t("这场的订单", "Orders of this sale"), `#/orders?voucher=${id}`, { icon: "order" }),
+          sale && linkButton(t("店铺和券", "Shop and vouchers"), `#/shop/${sale.shopId}`, { icon: "shop" }))));
   }
 
-  /** From the live figures while it is on and they come in, from its account else. */
+  /** Shows the stock from the live metrics while connected, otherwise from the last reload. */
   function showStock() {
     if (!sale) return;
-    const live = isHearing() === "on" ? latest()?.sales?.find(({ voucherId }) => voucherId === id) : undefined;
-    const told = live ?? {
+    const live = metricsStreamState() === "on" ? latestMetrics()?.sales?.find(({ voucherId }) => voucherId === id) : undefined;
+    const stock = live ?? {
       stock: sale.left ?? -1, units: sale.initial === undefined ? -1 : sale.initial + sale.added, taken: sale.taken, state: sale.state,
     };
-    bar.root.hidden = told.stock < 0;
-    bar.show(told.stock, told.units, leftText(told));
-    left.textContent = leftText(told);
-    if (live) lookInto(live.state);
+    bar.root.hidden = stock.stock < 0;
+    bar.show(stock.stock, stock.units, stockText(stock));
+    stockLabel.textContent = stockText(stock);
+    if (live) reloadOnChange(live.state);
   }
 
   /**
-   * It was sold out, or began: the account is old. Read once for that, as the two may differ for longer.
+   * Reloads once when the live state differs, for example after selling out; the states may differ for
+   * longer.
    * @param {string} state
    */
-  function lookInto(state) {
-    if (state === sale?.state) lookedInto = "";
-    else if (!isReading && lookedInto !== `${sale?.state} ${state}`) {
-      lookedInto = `${sale?.state} ${state}`;
-      readAnew();
+  function reloadOnChange(state) {
+    if (state === sale?.state) reloadedFor = "";
+    else if (!isReading && reloadedFor !== `${sale?.state} ${state}`) {
+      reloadedFor = `${sale?.state} ${state}`;
+      reload();
     }
   }
 }
 
-/** @param {Account} sale */
+/** @param {SaleDetails} sale */
 function termRows({ voucherId, beginTime, endTime, payWithinSeconds, minLevel, status, initial, added }) {
   return [
-    [both("券编号", "Voucher"), voucherId],
-    [both("开始", "Begins"), exactly(beginTime)],
-    [both("结束", "Ends"), exactly(endTime)],
-    [both("支付时限", "Time to pay"), both(`${payWithinSeconds / 60} 分钟`, `${payWithinSeconds / 60} min`)],
-    [both("会员等级", "Level needed"), minLevel > 0 ? minLevel : both("不限", "any")],
-    [both("券", "On the shelf"), shelfStatus(status)],
-    [both("初始与追加", "Initial and added"), initial === undefined ? both("不限量", "unlimited") : `${initial.toLocaleString()} ${added < 0 ? "−" : "+"} ${Math.abs(added).toLocaleString()}`],
+    [t("券编号", "Voucher"), voucherId],
+    [t("开始", "Begins"), timestamp(beginTime)],
+    [t("结束", "Ends"), timestamp(endTime)],
+    [t("支付时限", "Payment time limit"), t(`${payWithinSeconds / 60} 分钟`, `${payWithinSeconds / 60} min`)],
+    [t("会员等级", "Minimum level"), minLevel > 0 ? minLevel : t("不限", "any")],
+    [t("券", "Voucher status"), listingStatusChip(status)],
+    [t("初始与追加", "Initial and added"), initial === undefined ? t("不限量", "unlimited") : `${initial.toLocaleString()} ${added < 0 ? "−" : "+"} ${Math.abs(added).toLocaleString()}`],
   ].map(([name, value]) => h("div", null, h("dt", null, name), h("dd", null, value)));
 }

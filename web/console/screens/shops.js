@@ -1,11 +1,11 @@
-// Shops, to be found and changed.
+// Search and editing of shops.
 
 import { get } from "../../core/api.js";
 import { h } from "../../core/dom.js";
-import { both } from "../../core/language.js";
+import { t } from "../../core/language.js";
 import { linkButton } from "../../parts/button.js";
-import { empty } from "../../parts/empty.js";
-import { firstOf, picture } from "../../parts/picture.js";
+import { emptyState } from "../../parts/empty-state.js";
+import { firstPicture, picture } from "../../parts/picture.js";
 import { stars } from "../../parts/stars.js";
 import { filters } from "../pieces/filters.js";
 import { heading } from "../pieces/heading.js";
@@ -13,7 +13,7 @@ import { listing } from "../pieces/listing.js";
 import { table } from "../pieces/table.js";
 
 /**
- * A shop as the mall tells it.
+ * A shop of the API.
  * @typedef {object} Shop
  * @property {number} id
  * @property {string} name
@@ -31,26 +31,26 @@ import { table } from "../pieces/table.js";
  */
 /** @typedef {{id: number, name: string, icon: string, sort: number}} ShopType */
 
-/** @param {import("../../core/router.js").Showing} showing */
-export function open(showing) {
-  const { root, at, signal, title } = showing;
-  title(both("店铺", "Shops"));
-  const list = listing(showing, {
+/** @param {import("../../core/router.js").ScreenContext} context */
+export function open(context) {
+  const { root, params, signal, title } = context;
+  title(t("店铺", "Shops"));
+  const list = listing(context, {
     size: 10,
     load: async (current) => {
       const [rows, types] = await Promise.all([
-        get("/shop/of/name", { query: { name: at.name, current }, signal }),
+        get("/shop/of/name", { query: { name: params.name, current }, signal }),
         get("/shop-type/list", { signal }),
       ]);
       return { rows: rows.map((/** @type {Shop} */ shop) => ({ shop, type: typeName(types, shop.typeId) })) };
     },
-    draw: (rows) => table(both("店铺", "Shops"), columns(), rows),
-    none: () => empty("shop", both("没有这样的店铺。", "No such shop.")),
+    draw: (rows) => table(t("店铺", "Shops"), columns(), rows),
+    none: () => emptyState("shop", t("没有符合条件的店铺。", "No shops found.")),
   });
-  root.append(heading(both("店铺", "Shops"), h("div", { class: "row wrap" },
-    linkButton(both("店铺类型", "Kinds of shops"), "#/shop-types", { icon: "list" }),
-    linkButton(both("新增店铺", "New shop"), "#/shops/new", { icon: "plus", look: ["main"] }))),
-  filters(at, [{ name: "name", label: both("店名里有", "Name contains") }]), list.root);
+  root.append(heading(t("店铺", "Shops"), h("div", { class: "row wrap" },
+    linkButton(t("店铺类型", "Categories"), "#/shop-types", { icon: "list" }),
+    linkButton(t("新增店铺", "New shop"), "#/shops/new", { icon: "plus", look: ["main"] }))),
+  filters(params, [{ name: "name", label: t("店名里有", "Name contains") }]), list.root);
 }
 
 /**
@@ -64,14 +64,14 @@ function typeName(types, id) {
 /** @returns {import("../pieces/table.js").Column<{shop: Shop, type: string}>[]} */
 function columns() {
   return [
-    { title: both("店铺", "Shop"), look: "wide", cell: ({ shop }) => h("a", { class: "row", href: `#/shop/${shop.id}` },
-      h("span", { class: "thumb small-thumb" }, picture(firstOf(shop.images))), h("span", null, shop.name)) },
-    { title: both("编号", "Id"), look: "number", cell: ({ shop }) => shop.id },
-    { title: both("类型", "Kind"), cell: ({ type }) => type },
-    { title: both("商圈", "Area"), cell: ({ shop }) => shop.area },
-    { title: both("地址", "Address"), look: "wide", cell: ({ shop }) => shop.address },
-    { title: both("评分", "Score"), cell: ({ shop }) => (shop.score > 0 ? stars(shop.score) : "—") },
-    { title: both("人均", "A head"), look: "number", cell: ({ shop }) => (shop.avgPrice === undefined ? "—" : `¥${shop.avgPrice}`) },
-    { title: both("销量", "Sold"), look: "number", cell: ({ shop }) => shop.sold.toLocaleString() },
+    { title: t("店铺", "Shop"), look: "wide", cell: ({ shop }) => h("a", { class: "row", href: `#/shop/${shop.id}` },
+      h("span", { class: "thumb small-thumb" }, picture(firstPicture(shop.images))), h("span", null, shop.name)) },
+    { title: t("编号", "Id"), look: "number", cell: ({ shop }) => shop.id },
+    { title: t("类型", "Category"), cell: ({ type }) => type },
+    { title: t("商圈", "Area"), cell: ({ shop }) => shop.area },
+    { title: t("地址", "Address"), look: "wide", cell: ({ shop }) => shop.address },
+    { title: t("评分", "Score"), cell: ({ shop }) => (shop.score > 0 ? stars(shop.score) : "—") },
+    { title: t("人均", "Average price"), look: "number", cell: ({ shop }) => (shop.avgPrice === undefined ? "—" : `¥${shop.avgPrice}`) },
+    { title: t("销量", "Sold"), look: "number", cell: ({ shop }) => shop.sold.toLocaleString() },
   ];
 }

@@ -1,12 +1,12 @@
-// An order in a list: what it is, how it stands, and how long there is to pay.
+// A card of an order: title, status, and time left to pay.
 
 import { h } from "../../core/dom.js";
-import { both } from "../../core/language.js";
+import { t } from "../../core/language.js";
 import { chip } from "../../parts/chip.js";
 import { countdown } from "../../parts/countdown.js";
 import { icon } from "../../parts/icons.js";
 import { price } from "../../parts/price.js";
-import { when } from "../../parts/when.js";
+import { dateTime } from "../../parts/date-time.js";
 import { STATUS } from "../orders.js";
 
 /** @typedef {import("../orders.js").Order} Order */
@@ -14,28 +14,28 @@ import { STATUS } from "../orders.js";
 /**
  * @param {Order} order
  * @param {AbortSignal} signal
- * @param {() => void} over the time to pay is over
+ * @param {() => void} onExpired called once the time to pay is over
  */
-export function orderCard(order, signal, over) {
+export function orderCard(order, signal, onExpired) {
   return h("a", { class: "card pad row order-card", href: `#/order/${order.id}` },
     h("span", { class: "order-mark" }, icon("ticket")),
     h("span", { class: "stack tight grow" },
-      h("span", { class: "row apart" }, h("strong", { class: "cut" }, order.title || both("已下架的券", "A voucher that is gone")), statusChip(order.status)),
+      h("span", { class: "row apart" }, h("strong", { class: "cut" }, order.title || t("已下架的券", "Voucher no longer available")), statusChip(order.status)),
       h("span", { class: "row apart small" },
-        order.due === undefined ? h("span", { class: "quiet" }, when(order.createTime))
-          : h("span", { class: "order-due" }, both("请在 ", "Pay within "), countdown(order.due, signal, over), both(" 内付款", "")),
+        order.due === undefined ? h("span", { class: "quiet" }, dateTime(order.createTime))
+          : h("span", { class: "order-due" }, t("请在 ", "Pay within "), countdown(order.due, signal, onExpired), t(" 内付款", "")),
         price(order.payValue))));
 }
 
 /** @param {number} status */
 export function statusChip(status) {
   switch (status) {
-    case STATUS.coming: return chip(both("处理中", "On its way"), "accent");
-    case STATUS.unpaid: return chip(both("待付款", "To pay"), "sale");
-    case STATUS.paid: return chip(both("待使用", "To use"), "good");
-    case STATUS.used: return chip(both("已使用", "Used"));
-    case STATUS.cancelled: return chip(both("已取消", "Cancelled"));
-    case STATUS.refunding: return chip(both("退款中", "Being refunded"), "accent");
-    default: return chip(both("已退款", "Refunded"));
+    case STATUS.coming: return chip(t("处理中", "Processing"), "accent");
+    case STATUS.unpaid: return chip(t("待付款", "Awaiting payment"), "sale");
+    case STATUS.paid: return chip(t("待使用", "Ready to use"), "good");
+    case STATUS.used: return chip(t("已使用", "Used"));
+    case STATUS.cancelled: return chip(t("已取消", "Cancelled"));
+    case STATUS.refunding: return chip(t("退款中", "Refunding"), "accent");
+    default: return chip(t("已退款", "Refunded"));
   }
 }

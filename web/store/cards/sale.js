@@ -1,15 +1,15 @@
-// A flash sale in a list: what it costs, what is left, and when.
+// A card of a flash sale: price, stock and times.
 
 import { h } from "../../core/dom.js";
-import { both } from "../../core/language.js";
-import { momentIn } from "../../core/moments.js";
+import { t } from "../../core/language.js";
+import { momentAfter } from "../../core/server-time.js";
 import { chip } from "../../parts/chip.js";
 import { countdown } from "../../parts/countdown.js";
-import { firstOf, picture } from "../../parts/picture.js";
-import { bargain } from "../../parts/price.js";
+import { firstPicture, picture } from "../../parts/picture.js";
+import { priceWithDiscount } from "../../parts/price.js";
 
 /**
- * @typedef {object} Sale as `GET /sale/on` tells it
+ * @typedef {object} Sale an item of `GET /sale/on`
  * @property {number} voucherId
  * @property {string} title
  * @property {string} subTitle
@@ -24,30 +24,30 @@ import { bargain } from "../../parts/price.js";
 
 /**
  * @param {Sale} sale
- * @param {{sent: number, came: number}} answer that it came with
+ * @param {{sentAt: number, receivedAt: number}} times of the response with the sale
  * @param {AbortSignal} signal
  */
-export function saleCard(sale, answer, signal) {
-  const isComing = sale.state === "NOT_OPEN";
-  const moment = momentIn(isComing ? sale.beginsInMs : sale.endsInMs, answer);
+export function saleCard(sale, times, signal) {
+  const isUpcoming = sale.state === "NOT_OPEN";
+  const moment = momentAfter(isUpcoming ? sale.beginsInMs : sale.endsInMs, times);
   return h("a", { class: "card sale-card", href: `#/sale/${sale.voucherId}` },
-    h("span", { class: "sale-card-picture" }, picture(firstOf(sale.shop?.images), "", { soon: true })),
+    h("span", { class: "sale-card-picture" }, picture(firstPicture(sale.shop?.images), "", { eager: true })),
     h("span", { class: "stack tight" },
       h("h3", { class: "cut" }, sale.title),
       h("span", { class: "small quiet cut" }, sale.shop?.name),
-      bargain(sale.payValue, sale.actualValue),
+      priceWithDiscount(sale.payValue, sale.actualValue),
       h("span", { class: "row wrap small" },
         stateChip(sale),
-        h("span", { class: "quiet" }, isComing ? both("距开抢", "opens in") : both("距结束", "ends in"), " ", countdown(moment, signal)))));
+        h("span", { class: "quiet" }, isUpcoming ? t("距开抢", "opens in") : t("距结束", "ends in"), " ", countdown(moment, signal)))));
 }
 
 /** @param {{state: string, stock: number}} sale */
 export function stateChip({ state, stock }) {
   switch (state) {
-    case "NOT_OPEN": return chip(both("即将开抢", "Soon"), "accent");
-    case "OPEN": return chip(stock < 0 ? both("不限量", "Unlimited") : both(`剩 ${stock}`, `${stock} left`), "sale");
-    case "SOLD_OUT": return chip(both("已抢光", "Sold out"));
-    case "PAUSED": return chip(both("已暂停", "On hold"));
-    default: return chip(both("已结束", "Over"));
+    case "NOT_OPEN": return chip(t("即将开抢", "Upcoming"), "accent");
+    case "OPEN": return chip(stock < 0 ? t("不限量", "Unlimited") : t(`剩 ${stock}`, `${stock} left`), "sale");
+    case "SOLD_OUT": return chip(t("已抢光", "Sold out"));
+    case "PAUSED": return chip(t("已暂停", "Paused"));
+    default: return chip(t("已结束", "Ended"));
   }
 }

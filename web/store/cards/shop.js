@@ -1,9 +1,9 @@
-// A shop in a list.
+// A card of a shop.
 
 import { h } from "../../core/dom.js";
-import { both } from "../../core/language.js";
-import { firstOf, picture } from "../../parts/picture.js";
-import { yuan } from "../../parts/price.js";
+import { t } from "../../core/language.js";
+import { firstPicture, picture } from "../../parts/picture.js";
+import { formatYuan } from "../../parts/price.js";
 import { stars } from "../../parts/stars.js";
 
 /**
@@ -11,7 +11,7 @@ import { stars } from "../../parts/stars.js";
  * @property {number} id
  * @property {string} name
  * @property {number} typeId
- * @property {string} images between commas
+ * @property {string} images comma-separated
  * @property {string} area
  * @property {string} address
  * @property {number} x
@@ -21,20 +21,20 @@ import { stars } from "../../parts/stars.js";
  * @property {number} comments
  * @property {number} score stars times ten
  * @property {string} openHours
- * @property {number} [distance] metres from where one asked
+ * @property {number} [distance] metres from the requested place
  */
 
-/** @typedef {{id: number, name: string, icon: string}} ShopType a kind of shops */
+/** @typedef {{id: number, name: string, icon: string}} ShopType a category of shops */
 
 /** @param {Shop} shop */
 export function shopCard(shop) {
   return h("a", { class: "card shop-card", href: `#/shop/${shop.id}` },
-    h("span", { class: "shop-card-picture" }, picture(firstOf(shop.images))),
+    h("span", { class: "shop-card-picture" }, picture(firstPicture(shop.images))),
     h("span", { class: "stack tight grow" },
       h("h3", { class: "cut" }, shop.name),
       h("span", { class: "row wrap small" }, stars(shop.score),
-        shop.comments > 0 && h("span", { class: "quiet" }, both(`${shop.comments}条评价`, `${shop.comments} reviews`)),
-        shop.avgPrice > 0 && h("span", { class: "quiet" }, both(`人均 ${yuan(shop.avgPrice * 100)}`, `${yuan(shop.avgPrice * 100)} each`))),
+        shop.comments > 0 && h("span", { class: "quiet" }, t(`${shop.comments}条评价`, `${shop.comments} reviews`)),
+        shop.avgPrice > 0 && h("span", { class: "quiet" }, t(`人均 ${formatYuan(shop.avgPrice * 100)}`, `${formatYuan(shop.avgPrice * 100)} per person`))),
       h("span", { class: "row apart small quiet" },
         h("span", { class: "cut" }, shop.area || shop.address),
         shop.distance !== undefined && h("span", { class: "number" }, distanceText(shop.distance)))));

@@ -1,71 +1,71 @@
-// A note itself.
+// The body of a note: pictures, text, author, shop and likes.
 
 import { call, get } from "../../core/api.js";
-import { shown } from "../../core/copies.js";
+import { staleWhileRevalidate } from "../../core/cache.js";
 import { fill, h } from "../../core/dom.js";
-import { both } from "../../core/language.js";
+import { t } from "../../core/language.js";
 import { avatar } from "../../parts/avatar.js";
 import { gallery } from "../../parts/gallery.js";
 import { icon } from "../../parts/icons.js";
-import { allOf } from "../../parts/picture.js";
+import { pictureList } from "../../parts/picture.js";
 import { skeletons } from "../../parts/skeleton.js";
-import { when } from "../../parts/when.js";
-import { lines } from "../cards/note.js";
+import { dateTime } from "../../parts/date-time.js";
+import { textLines } from "../cards/note.js";
 import { shopCard } from "../cards/shop.js";
 import { followButton } from "../people/follow-button.js";
 import { likeButton } from "./like-button.js";
-import { liked, withMyLike } from "./my-likes.js";
+import { recordLike, withLocalLike } from "./local-likes.js";
 
 /** @typedef {import("../cards/note.js").Note} Note */
 
 /**
  * @param {Note} note
  * @param {AbortSignal} signal
- * @returns {{pictures: Node | null, text: Node, renew: (note: Note) => void}} `renew`: it was read anew
+ * @returns {{pictures: Node | null, text: Node, renew: (note: Note) => void}} `renew`: shows a reloaded note
  */
 export function article(note, signal) {
-  const images = allOf(note.images);
+  const images = pictureList(note.images);
   const heading = h("h2", { class: "note-title" });
   const paragraphs = h("div", { class: "note-text" });
   const likers = h("div", { class: "likers" });
-  const heart = likeButton({
-    what: both("这篇笔记", "this note"), likes: withMyLike(note),
+  const like = likeButton({
+    what: t("这篇笔记", "this note"), likes: withLocalLike(note),
     toggle: async () => {
       await call("PUT", `/blog/like/${note.id}`);
       showLikers();
     },
     look: () => get(`/blog/${note.id}`),
-    changed: (isLike) => liked(note.id, isLike),
+    changed: (isLike) => recordLike(note.id, isLike),
   });
   write(note);
   showLikers();
   return {
-    pictures: images.length > 0 ? h("div", { class: "note-pictures" }, gallery(images, both(`笔记《${note.title}》的图片`, `Pictures of “${note.title}”`))) : null,
+    pictures: images.length > 0 ? h("div", { class: "note-pictures" }, gallery(images, t(`笔记《${note.title}》的图片`, `Pictures of “${note.title}”`))) : null,
     text: h("article", { class: "stack" },
       h("div", { class: "row" },
         h("a", { class: "row grow author", href: `#/person/${note.userId}` }, avatar(note),
-          h("span", { class: "grow" }, h("strong", { class: "cut" }, note.name), h("span", { class: "small quiet" }, when(note.createTime)))),
+          h("span", { class: "grow" }, h("strong", { class: "cut" }, note.name), h("span", { class: "small quiet" }, dateTime(note.createTime)))),
         followButton({ id: note.userId, name: note.name }, signal)),
       heading, paragraphs,
-      note.shopId > 0 && shop(note.shopId, signal),
-      h("div", { class: "row note-likes" }, heart.root, likers)),
+      note.shopId > 0 && shopPlace(note.shopId, signal),
+      h("div", { class: "row note-likes" }, like.root, likers)),
     renew: (fresh) => {
       write(fresh);
-      heart.set(fresh);
+      like.set(fresh);
     },
   };
 
-  /** @param {Note} of */
-  function write(of) {
-    heading.textContent = of.title;
-    fill(paragraphs, lines(of.content).map((line) => h("p", null, line)));
+  /** @param {Note} current */
+  function write(current) {
+    heading.textContent = current.title;
+    fill(paragraphs, textLines(current.content).map((line) => h("p", null, line)));
   }
 
   async function showLikers() {
     /** @type {import("../../core/session.js").Person[]} */
-    const first = await get(`/blog/likes/${note.id}`, { signal }).catch(() => []);
-    fill(likers, first.map((person) =>
-      h("a", { href: `#/person/${person.id}`, "aria-label": both(`${person.nickName} 赞过`, `${person.nickName} liked this`), title: person.nickName }, avatar(person))));
+    const likingUsers = await get(`/blog/likes/${note.id}`, { signal }).catch(() => []);
+    fill(likers, likingUsers.map((person) =>
+      h("a", { href: `#/person/${person.id}`, "aria-label": t(`${person.nickName} 赞过`, `${person.nickName} liked this`), title: person.nickName }, avatar(person))));
   }
 }
 
@@ -73,12 +73,12 @@ export function article(note, signal) {
  * @param {number} id
  * @param {AbortSignal} signal
  */
-function shop(id, signal) {
+function shopPlace(id, signal) {
   const place = h("div", { class: "note-shop" }, skeletons(1, "6.6rem"));
-  shown(`shop ${id}`, () => get(`/shop/${id}`, { signal }), (/** @type {import("../cards/shop.js").Shop} */ found) => {
+  staleWhileRevalidate(`shop ${id}`, () => get(`/shop/${id}`, { signal }), (/** @type {import("../cards/shop.js").Shop} */ found) => {
     fill(place, found && shopCard(found));
   }).catch(() => {
-    if (!signal.aborted) fill(place, h("p", { class: "row small quiet" }, icon("shop"), both("店铺信息暂时看不到。", "The shop cannot be shown right now.")));
+    if (!signal.aborted) fill(place, h("p", { class: "row small quiet" }, icon("shop"), t("店铺信息暂时看不到。", "The shop is unavailable right now.")));
   });
   return place;
 }

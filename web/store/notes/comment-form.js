@@ -1,119 +1,126 @@
-// Where one writes a comment or an answer. What was typed stays until the mall has it, and is said once.
+// The form for comments and replies. The draft stays until the server has the comment, which is sent once.
 
-import { hasToken, tokenNow } from "../../core/api.js";
-import { mayBeDone, settled } from "../../core/doubt.js";
+import { hasToken, currentToken } from "../../core/api.js";
+import { isInDoubt, waitUntilDecided } from "../../core/in-doubt.js";
 import { h } from "../../core/dom.js";
-import { both } from "../../core/language.js";
-import { knownMe, me } from "../../core/session.js";
-import { busy, button } from "../../parts/button.js";
-import { say } from "../../parts/toast.js";
-import { toLogIn, wantsLogIn } from "../entry.js";
+import { t } from "../../core/language.js";
+import { cachedMe, me } from "../../core/session.js";
+import { whileBusy, button } from "../../parts/button.js";
+import { showToast } from "../../parts/toast.js";
+import { goToLogin, redirectIfUnauthorized } from "../login-guard.js";
 
-const LONGEST = 512;
+const MAX_LENGTH = 512;
 /**
- * What is typed, and what was sent without an answer: with what was there before it. Both stay while the screen is drawn anew.
- * @typedef {{text: string, lost?: {content: string, known: number[]}}} Typed
+ * The draft, and a comment in doubt with the ids known before. Both outlive re-rendering of the screen.
+ * @typedef {{text: string, lost?: {content: string, known: number[]}}} Draft
  */
-/** By what it is said to; and whose it is, as on one device another may log in. @type {Map<string, Typed & {token: string | null, person?: number}>} */
-const typed = new Map();
+/**
+ * Drafts by target, with their author: another user may log in on the same device.
+ * @type {Map<string, Draft & {token: string | null, person?: number}>}
+ */
+const drafts = new Map();
 
-/** What is on its way, by who says it and to what: the screen may be left, and opened again. @type {Map<string, Promise<{content: string, id: number}>>} */
-const underWay = new Map();
+/**
+ * Comments being sent, by author and target: the screen may be left and opened again.
+ * @type {Map<string, Promise<{content: string, id: number}>>}
+ */
+const pending = new Map();
 
 /**
  * @param {string} to
- * @returns {Typed | undefined}
+ * @returns {Draft | undefined}
  */
-function typedTo(to) {
-  const one = typed.get(to);
-  const isMine = one && (one.token === tokenNow() || (one.person !== undefined && one.person === knownMe()?.id));
-  return isMine ? one : undefined;
+function draftOf(to) {
+  const draft = drafts.get(to);
+  const isMine = draft && (draft.token === currentToken() || (draft.person !== undefined && draft.person === cachedMe()?.id));
+  return isMine ? draft : undefined;
 }
 
 /**
  * @param {string} to
- * @param {Typed} what
+ * @param {Draft} draft
  */
-function keepTyped(to, { text, lost }) {
-  typed.set(to, { text, lost, token: tokenNow(), person: knownMe()?.id });
+function saveDraft(to, { text, lost }) {
+  drafts.set(to, { text, lost, token: currentToken(), person: cachedMe()?.id });
 }
 
 /**
- * @param {object} how
- * @param {string} how.to tells this form from others
- * @param {string} how.label
- * @param {() => number[]} how.known what is there already
- * @param {(content: string) => Promise<number>} how.send answers its id
- * @param {() => Promise<import("./comments.js").Comment[]>} how.newest what was said last, by anybody
- * @param {(content: string, id: number) => unknown} how.sent
+ * @param {object} options
+ * @param {string} options.to identifies the target
+ * @param {string} options.label
+ * @param {() => number[]} options.known returns the ids of the loaded comments
+ * @param {(content: string) => Promise<number>} options.send returns the new comment's id
+ * @param {() => Promise<import("./comments.js").Comment[]>} options.newest reads the newest comments of all
+ * users
+ * @param {(content: string, id: number) => unknown} options.sent
  * @returns {{root: HTMLElement, input: HTMLTextAreaElement}}
  */
 export function commentForm({ to, label, known, send, newest, sent }) {
-  const input = h("textarea", { class: "input", rows: 1, maxlength: LONGEST, "aria-label": label, placeholder: label });
-  input.value = typedTo(to)?.text ?? "";
-  const submit = h("button", { type: "submit", class: "button main" }, both("发送", "Send"));
-  const root = h("form", { class: "row comment-form", onsubmit: press }, input, submit);
+  const input = h("textarea", { class: "input", rows: 1, maxlength: MAX_LENGTH, "aria-label": label, placeholder: label });
+  input.value = draftOf(to)?.text ?? "";
+  const submit = h("button", { type: "submit", class: "button main" }, t("发送", "Send"));
+  const root = h("form", { class: "row comment-form", onsubmit: submitForm }, input, submit);
   input.addEventListener("input", () => {
-    keepTyped(to, { ...typedTo(to), text: input.value });
-    fit();
+    saveDraft(to, { ...draftOf(to), text: input.value });
+    resize();
   });
   input.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) root.requestSubmit();
   });
-  fit();
+  resize();
   return { root, input };
 
-  function fit() {
+  function resize() {
     submit.disabled = input.value.trim() === "";
-    // As high as what is in it.
+    // Adapts the height to the content.
     input.style.height = "auto";
     if (input.scrollHeight > 0) input.style.height = `${Math.min(input.scrollHeight + 2, 160)}px`;
   }
 
   /** @param {SubmitEvent} event */
-  function press(event) {
+  function submitForm(event) {
     event.preventDefault();
     if (!hasToken()) {
-      toLogIn();
+      goToLogin();
       return;
     }
-    busy(submit, async () => {
+    whileBusy(submit, async () => {
       const content = input.value.trim();
       if (!content) return;
       try {
-        const by = `${tokenNow()} ${to}`;
-        const running = await underWay.get(by)?.catch(() => undefined);
-        if (running) return arrived(running.content, running.id);
-        const { lost } = typedTo(to) ?? {};
-        // No answer came to it: it is looked for before anything is sent.
-        const there = lost && (await found(lost));
-        if (lost && there !== undefined) arrived(lost.content, there);
+        const requestKey = `${currentToken()} ${to}`;
+        const pendingResult = await pending.get(requestKey)?.catch(() => undefined);
+        if (pendingResult) return onSent(pendingResult.content, pendingResult.id);
+        const { lost } = draftOf(to) ?? {};
+        // Look for a comment in doubt before sending anything.
+        const lostId = lost && (await findLost(lost));
+        if (lost && lostId !== undefined) onSent(lost.content, lostId);
         else {
-          const sending = sentOff(content).finally(() => underWay.delete(by));
-          underWay.set(by, sending);
-          arrived(content, (await sending).id);
+          const request = sendOnce(content).finally(() => pending.delete(requestKey));
+          pending.set(requestKey, request);
+          onSent(content, (await request).id);
         }
       } catch (error) {
-        if (!wantsLogIn(error)) throw error;
+        if (!redirectIfUnauthorized(error)) throw error;
       }
     });
   }
 
-  /** @param {NonNullable<Typed["lost"]>} lost */
-  async function found({ content, known: before }) {
-    const mine = (await me())?.id;
-    return (await newest()).find((one) => one.userId === mine && one.content === content && !before.includes(one.id))?.id;
+  /** @param {NonNullable<Draft["lost"]>} lost */
+  async function findLost({ content, known: knownIds }) {
+    const userId = (await me())?.id;
+    return (await newest()).find((one) => one.userId === userId && one.content === content && !knownIds.includes(one.id))?.id;
   }
 
   /** @param {string} content */
-  async function sentOff(content) {
-    keepTyped(to, { text: input.value, lost: { content, known: known() } });
+  async function sendOnce(content) {
+    saveDraft(to, { text: input.value, lost: { content, known: known() } });
     try {
       return { content, id: await send(content) };
     } catch (error) {
-      if (mayBeDone(error)) await settled();
-      // Whose it is stays as it was: they may have to log in again.
-      else delete typed.get(to)?.lost;
+      if (isInDoubt(error)) await waitUntilDecided();
+      // The draft keeps its author, who may have to log in again.
+      else delete drafts.get(to)?.lost;
       throw error;
     }
   }
@@ -122,18 +129,18 @@ export function commentForm({ to, label, known, send, newest, sent }) {
    * @param {string} content
    * @param {number} id
    */
-  function arrived(content, id) {
-    // Something else may have been typed since.
+  function onSent(content, id) {
+    // The user may have typed something else since.
     const isSame = input.value.trim() === content;
     if (isSame) input.value = "";
-    else say(both("刚才那条已经发出了", "What you sent before has arrived"));
-    keepTyped(to, { text: input.value });
-    fit();
+    else showToast(t("刚才那条已经发出了", "Your earlier comment was posted"));
+    saveDraft(to, { text: input.value });
+    resize();
     sent(content, id);
   }
 }
 
-/** For who is not logged in. */
+/** Creates the button shown instead of the form when logged out. */
 export function logInToComment() {
-  return button(both("登录后参与评论", "Log in to comment"), () => toLogIn(), { look: ["wide"] });
+  return button(t("登录后参与评论", "Log in to comment"), () => goToLogin(), { look: ["wide"] });
 }

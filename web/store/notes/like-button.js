@@ -1,30 +1,30 @@
-// A heart that is full at once, and empty again if the mall did not take it.
+// A like button with an optimistic update, reverted on failure.
 
 import { hasToken } from "../../core/api.js";
-import { mayBeDone, settled } from "../../core/doubt.js";
+import { isInDoubt, waitUntilDecided } from "../../core/in-doubt.js";
 import { h } from "../../core/dom.js";
-import { both } from "../../core/language.js";
+import { t } from "../../core/language.js";
 import { icon } from "../../parts/icons.js";
-import { tell } from "../../parts/toast.js";
-import { toLogIn, wantsLogIn } from "../entry.js";
+import { showError } from "../../parts/toast.js";
+import { goToLogin, redirectIfUnauthorized } from "../login-guard.js";
 
 /** @typedef {{isLike: boolean, liked: number}} Likes */
 
 /**
- * @param {object} how
- * @param {string} how.what is liked, for who does not see where the heart stands
- * @param {Likes} how.likes
- * @param {() => Promise<unknown>} how.toggle has the mall turn it about
- * @param {() => Promise<Likes | undefined>} how.look what the mall knows: where no answer came, it may have been done
- * @param {(isLike: boolean) => void} [how.changed]
+ * @param {object} options
+ * @param {string} options.what name of the liked object, for screen readers
+ * @param {Likes} options.likes
+ * @param {() => Promise<unknown>} options.toggle toggles the stored state
+ * @param {() => Promise<Likes | undefined>} options.look reads the stored state, for requests in doubt
+ * @param {(isLike: boolean) => void} [options.changed]
  * @returns {{root: HTMLButtonElement, set: (likes: Likes) => void}}
  */
-export function likeButton({ what, likes, toggle, look, changed }) {
+export function likeButton({ what: target, likes, toggle, look: readLikes, changed: onChange }) {
   const heart = h("span", { class: "like-heart" });
   const count = h("span", { class: "number" });
-  const root = h("button", { type: "button", class: "button bare like", "aria-label": both(`赞${what}`, `Like ${what}`), onclick: press }, heart, count);
-  let isKnown = likes.isLike;
-  let isAsking = false;
+  const root = h("button", { type: "button", class: "button bare like", "aria-label": t(`赞${target}`, `Like ${target}`), onclick: onPress }, heart, count);
+  let storedState = likes.isLike;
+  let isPending = false;
   show(likes);
 
   /** @param {Likes} fresh */
@@ -33,58 +33,58 @@ export function likeButton({ what, likes, toggle, look, changed }) {
     heart.replaceChildren(icon("heart", { full: fresh.isLike }));
     count.textContent = String(fresh.liked);
     root.setAttribute("aria-pressed", String(fresh.isLike));
-    root.setAttribute("aria-label", both(`赞${what}，已有 ${fresh.liked} 个赞`, `Like ${what}; ${fresh.liked} likes`));
+    root.setAttribute("aria-label", t(`赞${target}，已有 ${fresh.liked} 个赞`, `Like ${target}; ${fresh.liked} likes`));
   }
 
-  function press() {
+  function onPress() {
     if (!hasToken()) {
-      toLogIn();
+      goToLogin();
       return;
     }
-    turn();
+    toggleShown();
     if (likes.isLike) heart.firstElementChild?.classList.add("beat");
-    if (!isAsking) ask();
+    if (!isPending) syncLikes();
   }
 
-  function turn() {
+  function toggleShown() {
     show({ isLike: !likes.isLike, liked: Math.max(0, likes.liked + (likes.isLike ? -1 : 1)) });
-    changed?.(likes.isLike);
+    onChange?.(likes.isLike);
   }
 
-  /** Until the mall knows what the heart shows: it may be pressed again meanwhile. */
-  async function ask() {
-    isAsking = true;
+  /** Sends toggles until the stored state equals the shown one: the user may press again meanwhile. */
+  async function syncLikes() {
+    isPending = true;
     try {
-      while (isKnown !== likes.isLike) {
+      while (storedState !== likes.isLike) {
         await toggle();
-        isKnown = !isKnown;
+        storedState = !storedState;
       }
     } catch (error) {
-      if (isKnown !== likes.isLike) turn();
-      if (!wantsLogIn(error)) tell(error);
-      if (mayBeDone(error)) await findOut();
+      if (storedState !== likes.isLike) toggleShown();
+      if (!redirectIfUnauthorized(error)) showError(error);
+      if (isInDoubt(error)) await resolveDoubt();
     } finally {
-      isAsking = false;
+      isPending = false;
     }
-    // It was pressed while that was found out.
-    if (isKnown !== likes.isLike) ask();
+    // Pressed again while the doubt was resolved.
+    if (storedState !== likes.isLike) syncLikes();
   }
 
-  async function findOut() {
+  async function resolveDoubt() {
     const shown = likes;
-    await settled();
-    const fresh = await look().catch(() => undefined);
+    await waitUntilDecided();
+    const fresh = await readLikes().catch(() => undefined);
     if (!fresh) return;
     if (likes === shown) set(fresh);
-    else isKnown = fresh.isLike;
+    else storedState = fresh.isLike;
   }
 
   /** @param {Likes} fresh */
   function set(fresh) {
-    isKnown = fresh.isLike;
+    storedState = fresh.isLike;
     show({ isLike: fresh.isLike, liked: fresh.liked });
-    changed?.(fresh.isLike);
+    onChange?.(fresh.isLike);
   }
 
-  return { root, set: (fresh) => !isAsking && set(fresh) };
+  return { root, set: (fresh) => !isPending && set(fresh) };
 }

@@ -1,15 +1,15 @@
-// Telling the operators of what should not be there.
+// The dialog for reporting notes and comments to the operators.
 
 import { call, hasToken } from "../../core/api.js";
 import { h } from "../../core/dom.js";
-import { both } from "../../core/language.js";
+import { t } from "../../core/language.js";
 import { button } from "../../parts/button.js";
 import { field } from "../../parts/field.js";
-import { sheet } from "../../parts/sheet.js";
-import { say } from "../../parts/toast.js";
-import { toLogIn, wantsLogIn } from "../entry.js";
+import { openSheet } from "../../parts/sheet.js";
+import { showToast } from "../../parts/toast.js";
+import { goToLogin, redirectIfUnauthorized } from "../login-guard.js";
 
-const LONGEST = 255;
+const MAX_LENGTH = 255;
 
 /**
  * @param {"note" | "comment"} kind
@@ -17,35 +17,35 @@ const LONGEST = 255;
  */
 export async function report(kind, id) {
   if (!hasToken()) {
-    toLogIn();
+    goToLogin();
     return;
   }
   const reasons = [
-    both("广告或刷单", "Advertising"), both("不友善、骂人", "Rude or abusive"), both("色情或暴力", "Sexual or violent"), both("内容不实", "Untrue"), both("其他", "Something else"),
+    t("广告或刷单", "Advertising"), t("不友善、骂人", "Rude or abusive"), t("色情或暴力", "Sexual or violent"), t("内容不实", "Misinformation"), t("其他", "Other"),
   ];
-  await sheet(both("举报", "Report"), (close) => {
-    const more = field(both("补充说明（可不填）", "More about it (optional)"), "textarea", { maxlength: 200 });
+  await openSheet(t("举报", "Report"), (close) => {
+    const details = field(t("补充说明（选填）", "Details (optional)"), "textarea", { maxlength: 200 });
     const radios = reasons.map((reason, index) => {
       const input = h("input", { type: "radio", name: "reason", value: reason, checked: index === 0 });
       return { input, label: h("label", { class: "row report-reason" }, input, h("span", null, reason)) };
     });
-    const send = async () => {
+    const sendReport = async () => {
       const chosen = radios.find(({ input }) => input.checked)?.input.value ?? "";
-      const reason = [chosen, more.input.value.trim()].filter(Boolean).join("：").slice(0, LONGEST);
+      const reason = [chosen, details.input.value.trim()].filter(Boolean).join("：").slice(0, MAX_LENGTH);
       try {
         await call("POST", "/report", { body: { kind, id, reason } });
       } catch (error) {
-        if (!wantsLogIn(error)) throw error;
+        if (!redirectIfUnauthorized(error)) throw error;
         close();
         return;
       }
       close();
-      say(both("谢谢，管理员会看的", "Thank you; the operators will look at it"));
+      showToast(t("感谢反馈，管理员会尽快处理", "Thank you. The operators will review the report."));
     };
     return [
-      h("fieldset", { class: "stack tight" }, h("legend", { class: "quiet small" }, both("为什么举报？", "Why?")), radios.map(({ label }) => label)),
-      more.root,
-      h("div", { class: "buttons" }, button(both("取消", "Cancel"), close), button(both("举报", "Report"), send, { look: ["main"] })),
+      h("fieldset", { class: "stack tight" }, h("legend", { class: "quiet small" }, t("为什么举报？", "Reason")), radios.map(({ label }) => label)),
+      details.root,
+      h("div", { class: "buttons" }, button(t("取消", "Cancel"), close), button(t("举报", "Report"), sendReport, { look: ["main"] })),
     ];
   });
 }

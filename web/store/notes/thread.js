@@ -1,128 +1,128 @@
-// A comment, and what is answered to it.
+// A comment with its replies.
 
 import { call, get, hasToken } from "../../core/api.js";
-import { forget } from "../../core/copies.js";
+import { invalidate } from "../../core/cache.js";
 import { fill, h } from "../../core/dom.js";
-import { both } from "../../core/language.js";
+import { t } from "../../core/language.js";
 import { me } from "../../core/session.js";
-import { busy } from "../../parts/button.js";
-import { confirmed } from "../../parts/sheet.js";
-import { say } from "../../parts/toast.js";
-import { toLogIn, wantsLogIn } from "../entry.js";
-import { comment, fresh } from "./comment.js";
+import { whileBusy } from "../../parts/button.js";
+import { confirmAction } from "../../parts/sheet.js";
+import { showToast } from "../../parts/toast.js";
+import { goToLogin, redirectIfUnauthorized } from "../login-guard.js";
+import { comment, newComment } from "./comment.js";
 import { commentForm } from "./comment-form.js";
 
 /** @typedef {import("./comments.js").Comment} Comment */
 /** @typedef {import("./comments.js").Thread} Thread */
 
 /**
- * @typedef {object} Around
+ * @typedef {object} ThreadContext
  * @property {import("../cards/note.js").Note} note
  * @property {AbortSignal} signal
- * @property {(more: number) => void} counted so many comments came, or went
- * @property {() => void} drop nothing of it is left
+ * @property {(moreButton: number) => void} counted adds to the number of comments
+ * @property {() => void} drop called when the thread is empty
  */
 
-const PAGE = 10;
+const PAGE_SIZE = 10;
 
 /**
- * @param {Thread} first
- * @param {Around} around
+ * @param {Thread} parent
+ * @param {ThreadContext} context
  */
-export function thread(first, around) {
-  const { note, signal, counted, drop } = around;
-  let { answers, answerCount } = first;
-  /** The page of answers that comes next: those that came with the comment are the beginning of the first. */
-  let next = 1;
+export function thread(parent, context) {
+  const { note, signal, counted: addToCount, drop: onEmpty } = context;
+  let { answers, answerCount } = parent;
+  /** Next page of replies. The replies loaded with the comment are the beginning of page 1. */
+  let nextPage = 1;
   const rows = h("ul", { class: "answers" });
-  const more = h("button", { type: "button", class: "button bare small", onclick: () => busy(more, showMore) });
+  const moreButton = h("button", { type: "button", class: "button bare small", onclick: () => whileBusy(moreButton, loadMore) });
   const form = h("div", null);
-  const top = h("div", null);
-  const root = h("div", { class: "thread", tabindex: -1 }, top, h("div", { class: "thread-answers" }, rows, more, form));
-  draw();
+  const parentPlace = h("div", null);
+  const root = h("div", { class: "thread", tabindex: -1 }, parentPlace, h("div", { class: "thread-answers" }, rows, moreButton, form));
+  render();
   return root;
 
-  function draw() {
-    const held = document.activeElement;
-    const had = root.contains(held);
-    fill(top, comment(first, { note, answer: () => answer(first), remove: () => remove(first) }));
-    fill(rows, answers.map((one) => h("li", null, comment(one, { note, answer: () => answer(one), remove: () => remove(one) }))));
-    const left = answerCount - answers.length;
-    more.hidden = left <= 0;
-    more.textContent = both(`还有 ${left} 条回复`, `${left} more ${left === 1 ? "answer" : "answers"}`);
-    // What had the focus is not there any more.
-    if (had && (!held?.isConnected || (held === more && more.hidden))) root.focus({ preventScroll: true });
+  function render() {
+    const focused = document.activeElement;
+    const hadFocus = root.contains(focused);
+    fill(parentPlace, comment(parent, { note, answer: () => reply(parent), remove: () => remove(parent) }));
+    fill(rows, answers.map((one) => h("li", null, comment(one, { note, answer: () => reply(one), remove: () => remove(one) }))));
+    const remaining = answerCount - answers.length;
+    moreButton.hidden = remaining <= 0;
+    moreButton.textContent = t(`还有 ${remaining} 条回复`, `${remaining} more ${remaining === 1 ? "reply" : "replies"}`);
+    // The focused element is gone.
+    if (hadFocus && (!focused?.isConnected || (focused === moreButton && moreButton.hidden))) root.focus({ preventScroll: true });
   }
 
-  async function showMore() {
+  async function loadMore() {
     /** @type {Comment[]} */
-    const page = (await get(`/blog-comments/answers/${first.id}`, { query: { current: next }, signal })) ?? [];
-    next += 1;
+    const page = (await get(`/blog-comments/answers/${parent.id}`, { query: { current: nextPage }, signal })) ?? [];
+    nextPage += 1;
     const known = new Set(answers.map(({ id }) => id));
-    // One's own may have come before those that were there earlier.
+    // The user's own replies may precede older ones.
     answers = [...answers, ...page.filter(({ id }) => !known.has(id))].sort((a, b) => a.id - b.id);
-    if (page.length < PAGE) answerCount = answers.length;
-    draw();
+    if (page.length < PAGE_SIZE) answerCount = answers.length;
+    render();
   }
 
   /** @param {Comment} to */
-  function answer(to) {
+  function reply(to) {
     if (!hasToken()) {
-      toLogIn();
+      goToLogin();
       return;
     }
-    const made = commentForm({
-      to: `comment ${to.id}`, label: both(`回复 ${to.name}`, `Answer ${to.name}`),
+    const replyForm = commentForm({
+      to: `comment ${to.id}`, label: t(`回复 ${to.name}`, `Reply to ${to.name}`),
       known: () => answers.map(({ id }) => id),
       send: async (content) => (await call("POST", "/blog-comments", { body: { blogId: note.id, answerId: to.id, content } })).data,
       newest: async () => {
-        const last = Math.max(1, Math.ceil(answerCount / PAGE));
-        // Where that one is full, it may be the first of the next.
-        const pages = answerCount % PAGE === 0 ? [last, last + 1] : [last];
-        return (await Promise.all(pages.map((current) => get(`/blog-comments/answers/${first.id}`, { query: { current } })))).flatMap((page) => page ?? []);
+        const last = Math.max(1, Math.ceil(answerCount / PAGE_SIZE));
+        // A full last page may continue on the next.
+        const pages = answerCount % PAGE_SIZE === 0 ? [last, last + 1] : [last];
+        return (await Promise.all(pages.map((current) => get(`/blog-comments/answers/${parent.id}`, { query: { current } })))).flatMap((page) => page ?? []);
       },
       sent: async (content, id) => {
         const author = await me();
         if (!author || signal.aborted) return;
-        say(both("回复好了", "Your answer is there"));
-        const had = form.contains(document.activeElement);
+        showToast(t("回复成功", "Reply posted"));
+        const hadFocus = form.contains(document.activeElement);
         fill(form);
-        // It may have been read meanwhile.
+        // The list may have loaded the reply meanwhile.
         if (!answers.some((one) => one.id === id)) {
-          answers = [...answers, { ...fresh(id, author, content), answerName: to === first ? undefined : to.name }];
+          answers = [...answers, { ...newComment(id, author, content), answerName: to === parent ? undefined : to.name }];
           answerCount += 1;
-          counted(1);
+          addToCount(1);
         }
-        forget(`comments ${note.id}`);
-        draw();
-        if (had) root.focus({ preventScroll: true });
+        invalidate(`comments ${note.id}`);
+        render();
+        if (hadFocus) root.focus({ preventScroll: true });
       },
     });
-    fill(form, made.root);
-    made.input.focus();
+    fill(form, replyForm.root);
+    replyForm.input.focus();
   }
 
-  /** @param {Comment} which */
-  async function remove(which) {
-    const isSure = await confirmed(both("删除这条评论？", "Delete this comment?"), both("删除后不能恢复。", "It does not come back."), both("删除", "Delete"), { danger: true });
-    if (!isSure) return;
+  /** @param {Comment} target */
+  async function remove(target) {
+    const isConfirmed = await confirmAction(t("删除这条评论？", "Delete this comment?"), t("删除后无法恢复。", "This cannot be undone."), t("删除", "Delete"), { danger: true });
+    if (!isConfirmed) return;
     try {
-      await call("DELETE", `/blog-comments/${which.id}`);
+      await call("DELETE", `/blog-comments/${target.id}`);
     } catch (error) {
-      if (!wantsLogIn(error)) throw error;
+      if (!redirectIfUnauthorized(error)) throw error;
       return;
     }
-    say(both("已删除", "Deleted"));
-    counted(-1);
-    forget(`comments ${note.id}`);
-    if (which !== first) {
-      answers = answers.filter((one) => one !== which);
+    showToast(t("已删除", "Deleted"));
+    addToCount(-1);
+    invalidate(`comments ${note.id}`);
+    if (target !== parent) {
+      answers = answers.filter((one) => one !== target);
       answerCount -= 1;
-    } else if (answerCount > 0) first = { ...first, isRemoved: true };
+    } else if (answerCount > 0) parent = { ...parent, isRemoved: true };
     else {
-      drop();
+      onEmpty();
       return;
     }
-    draw();
+    render();
   }
 }

@@ -1,72 +1,72 @@
-// Following somebody: shown as done at once, and taken back if the mall did not take it.
+// A follow button with an optimistic update, reverted on failure.
 
 import { call, get, hasToken } from "../../core/api.js";
-import { copyOf, copyTo, forget } from "../../core/copies.js";
+import { getCached, setCached, invalidate } from "../../core/cache.js";
 import { fill, h } from "../../core/dom.js";
-import { isKiosk } from "../../core/kept.js";
-import { both } from "../../core/language.js";
-import { knownMe } from "../../core/session.js";
+import { isKiosk } from "../../core/local-storage.js";
+import { t } from "../../core/language.js";
+import { cachedMe } from "../../core/session.js";
 import { icon } from "../../parts/icons.js";
-import { tell } from "../../parts/toast.js";
-import { toLogIn, wantsLogIn } from "../entry.js";
+import { showError } from "../../parts/toast.js";
+import { goToLogin, redirectIfUnauthorized } from "../login-guard.js";
 
 /**
- * Nothing for oneself, and in a kiosk.
+ * Returns null for the user's own profile and in kiosk mode.
  * @param {{id: number, name: string}} person
  * @param {AbortSignal} signal
- * @param {(follows: boolean) => void} [changed]
+ * @param {(isFollowing: boolean) => void} [onChange]
  */
-export function followButton({ id, name }, signal, changed) {
-  if (isKiosk || knownMe()?.id === id) return null;
-  const copy = `follows ${id}`;
-  let follows = copyOf(copy) === true;
-  let isAsking = false;
-  const root = h("button", { type: "button", onclick: press });
+export function followButton({ id, name }, signal, onChange) {
+  if (isKiosk || cachedMe()?.id === id) return null;
+  const cacheKey = `follows ${id}`;
+  let isFollowing = getCached(cacheKey) === true;
+  let isPending = false;
+  const root = h("button", { type: "button", onclick: toggle });
   show();
-  look();
+  refresh();
   return root;
 
-  /** What the mall knows. */
-  async function look() {
+  /** Reads the stored state. */
+  async function refresh() {
     if (!hasToken()) return;
-    const known = await get(`/follow/or/not/${id}`, { signal }).catch(() => follows);
-    if (!isAsking && known !== follows) turn(known);
+    const stored = await get(`/follow/or/not/${id}`, { signal }).catch(() => isFollowing);
+    if (!isPending && stored !== isFollowing) setFollowing(stored);
   }
 
   function show() {
-    root.className = follows ? "button follow" : "button main follow";
-    root.setAttribute("aria-label", follows ? both(`已关注${name}，按下取消`, `Following ${name}; press to stop`) : both(`关注${name}`, `Follow ${name}`));
-    fill(root, icon(follows ? "check" : "plus"), h("span", null, follows ? both("已关注", "Following") : both("关注", "Follow")));
+    root.className = isFollowing ? "button follow" : "button main follow";
+    root.setAttribute("aria-label", isFollowing ? t(`已关注${name}，点击取消关注`, `Following ${name}. Press to unfollow`) : t(`关注${name}`, `Follow ${name}`));
+    fill(root, icon(isFollowing ? "check" : "plus"), h("span", null, isFollowing ? t("已关注", "Following") : t("关注", "Follow")));
   }
 
   /** @param {boolean} to */
-  function turn(to) {
-    follows = to;
-    copyTo(copy, to);
+  function setFollowing(to) {
+    isFollowing = to;
+    setCached(cacheKey, to);
     show();
   }
 
-  async function press() {
+  async function toggle() {
     if (!hasToken()) {
-      toLogIn();
+      goToLogin();
       return;
     }
-    if (isAsking) return;
-    isAsking = true;
-    turn(!follows);
-    changed?.(follows);
+    if (isPending) return;
+    isPending = true;
+    setFollowing(!isFollowing);
+    onChange?.(isFollowing);
     try {
-      await call("PUT", `/follow/${id}/${follows}`);
-      forget("notes following");
-      forget(`people ${knownMe()?.id}`);
+      await call("PUT", `/follow/${id}/${isFollowing}`);
+      invalidate("notes following");
+      invalidate(`people ${cachedMe()?.id}`);
     } catch (error) {
-      turn(!follows);
-      changed?.(follows);
-      if (!wantsLogIn(error)) tell(error);
+      setFollowing(!isFollowing);
+      onChange?.(isFollowing);
+      if (!redirectIfUnauthorized(error)) showError(error);
     } finally {
-      isAsking = false;
+      isPending = false;
     }
-    // Where no answer came, it may have been done.
-    look();
+    // Without a response, the change is in doubt.
+    refresh();
   }
 }

@@ -1,4 +1,4 @@
-// Somebody in a list.
+// A row of a list of users.
 
 import { h } from "../../core/dom.js";
 import { avatar } from "../../parts/avatar.js";

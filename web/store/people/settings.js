@@ -1,32 +1,32 @@
-// How the pages are to be: language, light or dark, the place; and for who is logged in, the password.
+// Settings: language, colour scheme, place and password.
 
 import { get, hasToken } from "../../core/api.js";
-import { shown } from "../../core/copies.js";
+import { staleWhileRevalidate } from "../../core/cache.js";
 import { h } from "../../core/dom.js";
-import { isKiosk } from "../../core/kept.js";
-import { both, language, speak } from "../../core/language.js";
-import { choose, scheme } from "../../core/scheme.js";
+import { isKiosk } from "../../core/local-storage.js";
+import { t, language, setLanguage } from "../../core/language.js";
+import { setColorScheme, colorScheme } from "../../core/color-scheme.js";
 import { choice } from "../../parts/choice.js";
 import { icon } from "../../parts/icons.js";
 import { place } from "../place.js";
 
 /** @param {AbortSignal} signal */
 export function settings(signal) {
-  const here = place();
-  const door = link("/console", both("控制台", "Console"), "");
-  door.hidden = true;
-  // Who is none does without it; so does whoever cannot be told from a customer now.
-  if (hasToken() && !isKiosk) shown("role", () => get("/user/role", { signal }), (role) => (door.hidden = role !== "operator")).catch(() => {});
-  return h("section", { class: "card settings", "aria-label": both("设置", "Settings") },
-    h("h2", { class: "unseen" }, both("设置", "Settings")),
-    h("div", { class: "setting" }, h("span", null, both("语言", "Language")), choice(both("语言", "Language"),
-      [{ value: "zh", text: "中文", lang: "zh-CN" }, { value: "en", text: "English", lang: "en" }], language(), (chosen) => speak(/** @type {"zh" | "en"} */ (chosen)))),
-    h("div", { class: "setting" }, h("span", null, both("外观", "Appearance")), choice(both("外观", "Appearance"),
-      [{ value: "system", text: both("跟随系统", "System") }, { value: "light", text: both("浅色", "Light") }, { value: "dark", text: both("深色", "Dark") }],
-      scheme(), (chosen) => choose(/** @type {import("../../core/scheme.js").Scheme} */ (chosen)))),
-    link("#/place", both("位置", "Place"), here ? here.name || both("我的位置", "Where I am") : both("未选择", "Not set")),
-    hasToken() && !isKiosk && link("#/me/password", both("密码", "Password"), ""),
-    door);
+  const current = place();
+  const consoleLink = link("/console", t("控制台", "Console"), "");
+  consoleLink.hidden = true;
+  // The link is shown to operators; errors keep it hidden.
+  if (hasToken() && !isKiosk) staleWhileRevalidate("role", () => get("/user/role", { signal }), (role) => (consoleLink.hidden = role !== "operator")).catch(() => {});
+  return h("section", { class: "card settings", "aria-label": t("设置", "Settings") },
+    h("h2", { class: "unseen" }, t("设置", "Settings")),
+    h("div", { class: "setting" }, h("span", null, t("语言", "Language")), choice(t("语言", "Language"),
+      [{ value: "zh", text: "中文", lang: "zh-CN" }, { value: "en", text: "English", lang: "en" }], language(), (chosen) => setLanguage(/** @type {"zh" | "en"} */ (chosen)))),
+    h("div", { class: "setting" }, h("span", null, t("外观", "Appearance")), choice(t("外观", "Appearance"),
+      [{ value: "system", text: t("跟随系统", "System") }, { value: "light", text: t("浅色", "Light") }, { value: "dark", text: t("深色", "Dark") }],
+      colorScheme(), (chosen) => setColorScheme(/** @type {import("../../core/color-scheme.js").ColorScheme} */ (chosen)))),
+    link("#/place", t("位置", "Place"), current ? current.name || t("我的位置", "My location") : t("未选择", "Not set")),
+    hasToken() && !isKiosk && link("#/me/password", t("密码", "Password"), ""),
+    consoleLink);
 }
 
 /**

@@ -1,92 +1,92 @@
-// One press of the button, until it is known what became of it. A claim can be repeated: whoever has bought is told the order,
-// so nobody buys twice.
+// A claim of a flash sale, repeated until the outcome is known. Claims are idempotent: a repeated claim
+// returns the existing order, so nobody buys twice.
 
 import { Refusal, Unreachable, call, get, isReachable, onReachable, onToken } from "../../core/api.js";
-import { pause } from "../../core/moments.js";
+import { delay } from "../../core/server-time.js";
 import { STATUS } from "../orders.js";
 
 /**
  * @typedef {object} Outcome
- * @property {string} [order] that one has now
- * @property {boolean} [isNew] bought just now
- * @property {Refusal} [refusal] why one has none
- * @property {boolean} [isNothing] no answer ever came, and one has none
+ * @property {string} [order] the user's order
+ * @property {boolean} [isNew] whether this claim created the order
+ * @property {Refusal} [refusal] reason for having no order
+ * @property {boolean} [isNothing] no response arrived, and no order exists
  */
 
-/** How long an answer is waited for; the mall gives up sooner. */
-const PATIENCE_MS = 4_000;
-/** When the claim is repeated that nobody answered: after so many milliseconds each. */
-const AGAIN_MS = [500, 1_500, 4_000];
+/** The server times out sooner. */
+const TIMEOUT_MS = 4_000;
+/** Delays before the retries of a claim without a response, in milliseconds. */
+const RETRY_DELAYS_MS = [500, 1_500, 4_000];
 
 /**
- * A claim that is under way. It belongs to who made it, and to no screen: one that is left and opened again goes on with it.
- * @typedef {object} Claiming
+ * A running claim. It belongs to the user, not to a screen: a reopened screen follows the same claim.
+ * @typedef {object} RunningClaim
  * @property {Promise<Outcome>} outcome
- * @property {boolean} isLost no answer came, and it is being found out
- * @property {Set<() => void>} watchers told when that happens
+ * @property {boolean} isLost no response arrived; the outcome is being determined
+ * @property {Set<() => void>} watchers called when a response is lost
  */
 
-/** @type {Map<string, Claiming>} */
+/** @type {Map<string, RunningClaim>} */
 const running = new Map();
-let person = new AbortController();
-// Nothing is bought for who logs in next.
+let userSession = new AbortController();
+// A claim ends with its user's session.
 onToken(() => {
-  person.abort();
-  person = new AbortController();
+  userSession.abort();
+  userSession = new AbortController();
   running.clear();
 });
 
 /**
- * What is under way for a voucher, if anything is.
+ * Returns the running claim of a voucher, if any.
  * @param {string} voucher
- * @returns {Claiming | undefined}
+ * @returns {RunningClaim | undefined}
  */
-export function claiming(voucher) {
+export function runningClaim(voucher) {
   return running.get(voucher);
 }
 
 /**
  * @param {string} voucher
- * @returns {Claiming}
+ * @returns {RunningClaim}
  */
 export function claim(voucher) {
-  const mine = running.get(voucher);
-  if (mine) return mine;
-  /** @type {Claiming} */
-  const begun = { outcome: Promise.resolve({}), isLost: false, watchers: new Set() };
-  const lost = () => {
-    begun.isLost = true;
-    for (const watcher of begun.watchers) watcher();
+  const existing = running.get(voucher);
+  if (existing) return existing;
+  /** @type {RunningClaim} */
+  const started = { outcome: Promise.resolve({}), isLost: false, watchers: new Set() };
+  const onLost = () => {
+    started.isLost = true;
+    for (const watcher of started.watchers) watcher();
   };
-  begun.outcome = findOut(voucher, lost, person.signal).finally(() => {
-    if (running.get(voucher) === begun) running.delete(voucher);
+  started.outcome = resolveClaim(voucher, onLost, userSession.signal).finally(() => {
+    if (running.get(voucher) === started) running.delete(voucher);
   });
-  running.set(voucher, begun);
-  return begun;
+  running.set(voucher, started);
+  return started;
 }
 
 /**
  * @param {string} voucher
- * @param {() => void} lost told when no answer came
- * @param {AbortSignal} signal of the person
+ * @param {() => void} onLost called when no response arrives
+ * @param {AbortSignal} signal aborts with the user's session
  * @returns {Promise<Outcome>}
  */
-async function findOut(voucher, lost, signal) {
-  let isFirst = true;
-  for (const wait of [...AGAIN_MS, 0]) {
+async function resolveClaim(voucher, onLost, signal) {
+  let isFirstAttempt = true;
+  for (const delayMs of [...RETRY_DELAYS_MS, 0]) {
     const outcome = await claimOnce(voucher, signal);
-    // That nobody is logged in any more is for who pressed; all else is not for who is there now.
+    // A 401 concerns the user who claimed; any other outcome must not reach another user.
     if (outcome?.refusal?.status !== 401) signal.throwIfAborted();
-    // Bought by a claim whose answer was lost.
-    if (outcome) return outcome.order && !isFirst ? { ...outcome, isNew: true } : outcome;
-    lost();
-    isFirst = false;
-    await pause(wait);
+    // Bought by an earlier attempt whose response was lost.
+    if (outcome) return outcome.order && !isFirstAttempt ? { ...outcome, isNew: true } : outcome;
+    onLost();
+    isFirstAttempt = false;
+    await delay(delayMs);
   }
   for (;;) {
-    await reached(signal);
+    await untilReachable(signal);
     try {
-      const order = await held(voucher, signal);
+      const order = await findOrder(voucher, signal);
       return order ? { order, isNew: true } : { isNothing: true };
     } catch (error) {
       if (!(error instanceof Unreachable)) throw error;
@@ -95,12 +95,12 @@ async function findOut(voucher, lost, signal) {
 }
 
 /**
- * The order that one has of this voucher, as far as the newest ones tell: on its way, unpaid, paid or used.
+ * Returns the user's order of this voucher among the newest orders: in progress, unpaid, paid or used.
  * @param {string} voucher
  * @param {AbortSignal} [signal]
  * @returns {Promise<string | undefined>}
  */
-export async function held(voucher, signal) {
+export async function findOrder(voucher, signal) {
   /** @type {import("../orders.js").Order[]} */
   const orders = (await get("/voucher-order/of/me", { query: { current: 1 }, signal })) ?? [];
   return orders.find((order) => String(order.voucherId) === voucher && order.status <= STATUS.used)?.id;
@@ -109,29 +109,29 @@ export async function held(voucher, signal) {
 /**
  * @param {string} voucher
  * @param {AbortSignal} signal
- * @returns {Promise<Outcome | null>} `null`: no answer
+ * @returns {Promise<Outcome | null>} `null`: no response
  */
 async function claimOnce(voucher, signal) {
   signal.throwIfAborted();
   try {
-    const { dataText } = await call("POST", `/voucher-order/seckill/${voucher}`, { patience: PATIENCE_MS });
+    const { dataText } = await call("POST", `/voucher-order/seckill/${voucher}`, { timeoutMs: TIMEOUT_MS });
     return { order: dataText, isNew: true };
   } catch (error) {
     if (error instanceof Unreachable) return null;
     if (!(error instanceof Refusal)) throw error;
     if (error.code === "ALREADY_BOUGHT") return { order: error.answer.dataText, isNew: false };
-    // A mall in trouble may have taken it all the same.
-    const order = error.status >= 500 ? await held(voucher, signal).catch(() => undefined) : undefined;
+    // A failing server may have accepted the claim.
+    const order = error.status >= 500 ? await findOrder(voucher, signal).catch(() => undefined) : undefined;
     return order ? { order, isNew: true } : { refusal: error };
   }
 }
 
 /** @param {AbortSignal} signal */
-function reached(signal) {
-  return new Promise((done, gone) => {
-    if (signal.aborted) gone(signal.reason);
-    else if (isReachable()) done(undefined);
-    onReachable(() => isReachable() && done(undefined), signal);
-    signal.addEventListener("abort", () => gone(signal.reason));
+function untilReachable(signal) {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) reject(signal.reason);
+    else if (isReachable()) resolve(undefined);
+    onReachable(() => isReachable() && resolve(undefined), signal);
+    signal.addEventListener("abort", () => reject(signal.reason));
   });
 }

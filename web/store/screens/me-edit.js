@@ -1,33 +1,33 @@
-// What one tells about oneself.
+// Editing of the user's own profile.
 
 import { Refusal, call, get } from "../../core/api.js";
-import { forget } from "../../core/copies.js";
+import { invalidate } from "../../core/cache.js";
 import { fill, h } from "../../core/dom.js";
-import { isKiosk } from "../../core/kept.js";
-import { both } from "../../core/language.js";
+import { isKiosk } from "../../core/local-storage.js";
+import { t } from "../../core/language.js";
 import { back } from "../../core/router.js";
-import { me, renewMe } from "../../core/session.js";
+import { me, reloadMe } from "../../core/session.js";
 import { upload } from "../../core/upload.js";
 import { avatar } from "../../parts/avatar.js";
-import { head } from "../../parts/head.js";
-import { busy, button } from "../../parts/button.js";
-import { failure } from "../../parts/empty.js";
+import { screenHeader } from "../../parts/screen-header.js";
+import { whileBusy, button } from "../../parts/button.js";
+import { errorState } from "../../parts/empty-state.js";
 import { field } from "../../parts/field.js";
 import { skeletons } from "../../parts/skeleton.js";
-import { say } from "../../parts/toast.js";
-import { isIn, wantsLogIn } from "../entry.js";
-import { Unreadable, asSquare, unreadable } from "../../core/resize.js";
+import { showToast } from "../../parts/toast.js";
+import { requireLogin, redirectIfUnauthorized } from "../login-guard.js";
+import { UnreadableImage, cropSquare, unreadableMessage } from "../../core/resize.js";
 
-/** @typedef {import("../people/card.js").Person} Person */
-/** @typedef {import("../people/card.js").Card} Card */
+/** @typedef {import("../people/profile-card.js").Person} Person */
+/** @typedef {import("../people/profile-card.js").Profile} Card */
 
-/** @param {import("../../core/router.js").Showing} showing */
+/** @param {import("../../core/router.js").ScreenContext} context */
 export async function open({ root, signal, title }) {
-  const name = both("编辑资料", "Edit my card");
+  const name = t("编辑资料", "Edit profile");
   title(name);
-  if (!isIn()) return;
+  if (!requireLogin()) return;
   const place = h("div", null, skeletons(1, "26rem"));
-  root.append(h("div", { class: "narrow stack" }, head(name, { home: "/me" }), place));
+  root.append(h("div", { class: "narrow stack" }, screenHeader(name, { home: "/me" }), place));
   await show();
 
   async function show() {
@@ -37,7 +37,7 @@ export async function open({ root, signal, title }) {
       const card = await get(`/user/info/${person.id}`, { signal });
       if (!signal.aborted) fill(place, form(person, card, signal));
     } catch (error) {
-      if (!signal.aborted && !wantsLogIn(error)) fill(place, failure(error, show));
+      if (!signal.aborted && !redirectIfUnauthorized(error)) fill(place, errorState(error, show));
     }
   }
 }
@@ -48,14 +48,14 @@ export async function open({ root, signal, title }) {
  * @param {AbortSignal} signal
  */
 function form(person, card, signal) {
-  const face = facePicker(person);
-  const nickName = field(both("名字", "Name"), "input", { maxlength: 32, required: true, autocomplete: "nickname", value: person.nickName });
-  const city = field(both("城市", "City"), "input", { maxlength: 64, autocomplete: "address-level2", value: card.city });
-  const introduce = field(both("介绍自己", "About me"), "textarea", { maxlength: 128 }, card.introduce);
-  const gender = field(both("性别", "Gender"), "select", {},
-    h("option", { value: "false", selected: !card.gender }, both("男", "Male")), h("option", { value: "true", selected: card.gender }, both("女", "Female")));
-  const birthday = field(both("生日", "Birthday"), "input", { type: "date", min: "1900-01-01", autocomplete: "bday", value: card.birthday });
-  const submit = h("button", { type: "submit", class: "button main wide" }, both("保存", "Save"));
+  const face = avatarPicker(person);
+  const nickName = field(t("名字", "Name"), "input", { maxlength: 32, required: true, autocomplete: "nickname", value: person.nickName });
+  const city = field(t("城市", "City"), "input", { maxlength: 64, autocomplete: "address-level2", value: card.city });
+  const introduce = field(t("介绍自己", "About me"), "textarea", { maxlength: 128 }, card.introduce);
+  const gender = field(t("性别", "Gender"), "select", {},
+    h("option", { value: "false", selected: !card.gender }, t("男", "Male")), h("option", { value: "true", selected: card.gender }, t("女", "Female")));
+  const birthday = field(t("生日", "Birthday"), "input", { type: "date", min: "1900-01-01", autocomplete: "bday", value: card.birthday });
+  const submit = h("button", { type: "submit", class: "button main wide" }, t("保存", "Save"));
   return h("form", { class: "card pad stack", novalidate: true, onsubmit: save },
     !isKiosk && face.root, nickName.root, city.root, introduce.root, gender.root, birthday.root, submit);
 
@@ -66,56 +66,56 @@ function form(person, card, signal) {
       nickName: nickName.input.value.trim(), icon: face.icon(), city: city.input.value.trim(), introduce: introduce.input.value.trim(),
       gender: gender.input.value === "true", birthday: birthday.input.value,
     };
-    nickName.wrong(body.nickName ? "" : both("名字不能是空的", "A name is needed"));
+    nickName.wrong(body.nickName ? "" : t("名字不能是空的", "Enter a name"));
     if (!body.nickName) return;
-    busy(submit, async () => {
+    whileBusy(submit, async () => {
       try {
         await call("PUT", "/user/info", { body });
       } catch (error) {
-        if (wantsLogIn(error)) return;
+        if (redirectIfUnauthorized(error)) return;
         if (!(error instanceof Refusal) || error.isTrouble) throw error;
-        // The one value that the page cannot check as the mall does is the day.
+        // Only the birthday needs the server's validation.
         (/birthday|生日/.test(error.message) ? birthday : nickName).wrong(error.message);
         return;
       }
-      forget();
-      await renewMe();
-      say(both("已保存", "Saved"));
+      invalidate();
+      await reloadMe();
+      showToast(t("已保存", "Saved"));
       if (!signal.aborted) back("/me");
     });
   }
 }
 
 /**
- * The picture, and another one.
+ * A picker for the user's avatar.
  * @param {Person} person
  * @returns {{root: Node, icon: () => string}}
  */
-function facePicker(person) {
+function avatarPicker(person) {
   let icon = person.icon;
   const shown = h("span", null, avatar(person, { large: true }));
-  const bare = button(both("不用照片", "No picture"), () => show(""), { look: ["bare"] });
-  const input = h("input", { type: "file", accept: "image/*", class: "unseen", tabindex: "-1", "aria-hidden": "true", onchange: () => busy(pick, take) });
-  const pick = button(both("换头像", "Change picture"), () => input.click(), { icon: "camera" });
-  bare.hidden = icon === "";
-  return { root: h("div", { class: "row" }, shown, h("div", { class: "row wrap" }, pick, bare, input)), icon: () => icon };
+  const removeButton = button(t("不用照片", "Remove picture"), () => show(""), { look: ["bare"] });
+  const input = h("input", { type: "file", accept: "image/*", class: "unseen", tabindex: "-1", "aria-hidden": "true", onchange: () => whileBusy(pickButton, takeFile) });
+  const pickButton = button(t("换头像", "Change picture"), () => input.click(), { icon: "camera" });
+  removeButton.hidden = icon === "";
+  return { root: h("div", { class: "row" }, shown, h("div", { class: "row wrap" }, pickButton, removeButton, input)), icon: () => icon };
 
-  async function take() {
+  async function takeFile() {
     const file = input.files?.[0];
     input.value = "";
     if (!file) return;
     try {
-      show(await upload(await asSquare(file)));
+      show(await upload(await cropSquare(file)));
     } catch (error) {
-      if (!(error instanceof Unreadable)) throw error;
-      say(unreadable(), { bad: true });
+      if (!(error instanceof UnreadableImage)) throw error;
+      showToast(unreadableMessage(), { bad: true });
     }
   }
 
   /** @param {string} fresh */
   function show(fresh) {
     icon = fresh;
-    bare.hidden = icon === "";
+    removeButton.hidden = icon === "";
     fill(shown, avatar({ ...person, icon }, { large: true }));
   }
 }

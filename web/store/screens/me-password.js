@@ -1,47 +1,47 @@
-// Setting a password, or another one.
+// Setting or changing the password.
 
 import { Refusal, call } from "../../core/api.js";
 import { h } from "../../core/dom.js";
-import { both } from "../../core/language.js";
+import { t } from "../../core/language.js";
 import { back } from "../../core/router.js";
-import { head } from "../../parts/head.js";
-import { busy } from "../../parts/button.js";
+import { screenHeader } from "../../parts/screen-header.js";
+import { whileBusy } from "../../parts/button.js";
 import { field } from "../../parts/field.js";
-import { say } from "../../parts/toast.js";
-import { isIn, wantsLogIn } from "../entry.js";
+import { showToast } from "../../parts/toast.js";
+import { requireLogin, redirectIfUnauthorized } from "../login-guard.js";
 
-const SHORTEST = 8;
+const MIN_LENGTH = 8;
 
-/** @param {import("../../core/router.js").Showing} showing */
+/** @param {import("../../core/router.js").ScreenContext} context */
 export function open({ root, signal, title }) {
-  const name = both("密码", "Password");
+  const name = t("密码", "Password");
   title(name);
-  if (!isIn()) return;
-  const old = field(both("现在的密码（还没有就留空）", "Password so far (empty if there is none)"), "input", { type: "password", autocomplete: "current-password" });
-  const fresh = field(both("新密码，至少 8 位", "New password, at least 8 characters"), "input", { type: "password", autocomplete: "new-password", required: true });
-  const again = field(both("再输一次", "Once more"), "input", { type: "password", autocomplete: "new-password", required: true });
-  const submit = h("button", { type: "submit", class: "button main wide" }, both("保存", "Save"));
-  root.append(h("div", { class: "narrow stack" }, head(name, { home: "/me" }),
-    h("form", { class: "card pad stack", novalidate: true, onsubmit: save }, old.root, fresh.root, again.root, submit)));
+  if (!requireLogin()) return;
+  const currentPassword = field(t("现在的密码（还没有就留空）", "Current password (leave empty if none)"), "input", { type: "password", autocomplete: "current-password" });
+  const newPassword = field(t("新密码，至少 8 位", "New password, at least 8 characters"), "input", { type: "password", autocomplete: "new-password", required: true });
+  const repetition = field(t("再输一次", "Repeat new password"), "input", { type: "password", autocomplete: "new-password", required: true });
+  const submit = h("button", { type: "submit", class: "button main wide" }, t("保存", "Save"));
+  root.append(h("div", { class: "narrow stack" }, screenHeader(name, { home: "/me" }),
+    h("form", { class: "card pad stack", novalidate: true, onsubmit: save }, currentPassword.root, newPassword.root, repetition.root, submit)));
 
   /** @param {SubmitEvent} event */
   function save(event) {
     event.preventDefault();
-    const [password, repeated] = [fresh.input.value, again.input.value];
-    old.wrong("");
-    again.wrong(password === repeated ? "" : both("两次输入的不一样", "This is not the same"));
-    fresh.wrong(password.length >= SHORTEST ? "" : both("密码至少 8 位", "At least 8 characters"));
-    if (password !== repeated || password.length < SHORTEST) return;
-    busy(submit, async () => {
+    const [password, repeated] = [newPassword.input.value, repetition.input.value];
+    currentPassword.wrong("");
+    repetition.wrong(password === repeated ? "" : t("两次输入的不一样", "The passwords do not match"));
+    newPassword.wrong(password.length >= MIN_LENGTH ? "" : t("密码至少 8 位", "At least 8 characters"));
+    if (password !== repeated || password.length < MIN_LENGTH) return;
+    whileBusy(submit, async () => {
       try {
-        await call("PUT", "/user/password", { body: { oldPassword: old.input.value || undefined, password } });
+        await call("PUT", "/user/password", { body: { oldPassword: currentPassword.input.value || undefined, password } });
       } catch (error) {
-        if (wantsLogIn(error)) return;
+        if (redirectIfUnauthorized(error)) return;
         if (!(error instanceof Refusal) || error.isTrouble) throw error;
-        (["PASSWORD_WRONG", "MISSING"].includes(error.code) ? old : fresh).wrong(error.message);
+        (["PASSWORD_WRONG", "MISSING"].includes(error.code) ? currentPassword : newPassword).wrong(error.message);
         return;
       }
-      say(both("密码已保存", "Your password is saved"));
+      showToast(t("密码已保存", "Password saved"));
       if (!signal.aborted) back("/me");
     });
   }

@@ -1,51 +1,51 @@
-// Oneself: one's card, what is one's own, and how the pages are to be.
+// The user's own page: profile, personal links and settings.
 
 import { get, hasToken } from "../../core/api.js";
-import { shown } from "../../core/copies.js";
+import { staleWhileRevalidate } from "../../core/cache.js";
 import { fill, h } from "../../core/dom.js";
-import { isKiosk } from "../../core/kept.js";
-import { both } from "../../core/language.js";
+import { isKiosk } from "../../core/local-storage.js";
+import { t } from "../../core/language.js";
 import { go } from "../../core/router.js";
-import { knownMe, logOut, me } from "../../core/session.js";
+import { cachedMe, logOut, me } from "../../core/session.js";
 import { button, linkButton } from "../../parts/button.js";
-import { failure } from "../../parts/empty.js";
+import { errorState } from "../../parts/empty-state.js";
 import { icon } from "../../parts/icons.js";
-import { confirmed } from "../../parts/sheet.js";
+import { confirmAction } from "../../parts/sheet.js";
 import { skeletons } from "../../parts/skeleton.js";
-import { toLogIn, wantsLogIn } from "../entry.js";
-import { personCard } from "../people/card.js";
+import { goToLogin, redirectIfUnauthorized } from "../login-guard.js";
+import { profileCard } from "../people/profile-card.js";
 import { settings } from "../people/settings.js";
 
-/** @typedef {import("../people/card.js").Person} Person */
-/** @typedef {import("../people/card.js").Card} Card */
+/** @typedef {import("../people/profile-card.js").Person} Person */
+/** @typedef {import("../people/profile-card.js").Profile} Card */
 
-/** @param {import("../../core/router.js").Showing} showing */
-export async function open({ root, signal, title, settled }) {
-  title(both("我的", "Me"));
+/** @param {import("../../core/router.js").ScreenContext} context */
+export async function open({ root, signal, title, restoreScroll }) {
+  title(t("我的", "Me"));
   const top = h("div", null);
-  const isIn = hasToken();
-  const tiles = h("ul", { class: "tiles" }, own(knownMe()));
+  const isLoggedIn = hasToken();
+  const tiles = h("ul", { class: "tiles" }, ownLinks(cachedMe()));
   root.append(h("div", { class: "me" },
-    h("div", { class: "stack" }, top, isIn && h("nav", { "aria-label": both("我的", "Mine") }, tiles)),
-    h("div", { class: "stack" }, settings(signal), isIn && leave())));
-  if (!isIn) {
-    fill(top, welcome());
+    h("div", { class: "stack" }, top, isLoggedIn && h("nav", { "aria-label": t("我的", "My account") }, tiles)),
+    h("div", { class: "stack" }, settings(signal), isLoggedIn && logOutButton())));
+  if (!isLoggedIn) {
+    fill(top, loginInvitation());
     return;
   }
   fill(top, skeletons(1, "var(--person-card)"));
-  await renew();
+  await refresh();
 
-  async function renew() {
+  async function refresh() {
     try {
-      await shown("me", look, draw);
+      await staleWhileRevalidate("me", loadProfile, draw);
     } catch (error) {
       if (signal.aborted) return;
-      if (!wantsLogIn(error)) fill(top, failure(error, renew));
+      if (!redirectIfUnauthorized(error)) fill(top, errorState(error, refresh));
     }
   }
 
   /** @returns {Promise<[Person, Card | undefined]>} */
-  async function look() {
+  async function loadProfile() {
     const person = await me();
     if (!person) throw new DOMException("nobody is logged in any more", "AbortError");
     return [person, await get(`/user/info/${person.id}`, { signal })];
@@ -53,36 +53,36 @@ export async function open({ root, signal, title, settled }) {
 
   /** @param {[Person, Card | undefined]} found */
   function draw([person, card]) {
-    const edit = isKiosk ? null : linkButton(both("编辑", "Edit"), "#/me/edit", { icon: "edit" });
-    fill(top, personCard(person, card, { action: edit }));
-    fill(tiles, own(person));
-    settled();
+    const edit = isKiosk ? null : linkButton(t("编辑", "Edit"), "#/me/edit", { icon: "edit" });
+    fill(top, profileCard(person, card, { action: edit }));
+    fill(tiles, ownLinks(person));
+    restoreScroll();
   }
 }
 
 /** @param {Person | null} person */
-function own(person) {
+function ownLinks(person) {
   /** @type {[string, import("../../parts/icons.js").IconName, string][]} */
-  const all = [["#/orders", "order", both("我的订单", "My orders")], ["#/sign-in", "calendar", both("每日签到", "Sign in daily")],
-    [person ? `#/person/${person.id}` : "#/me", "note", both("我的笔记", "My notes")], ["#/write", "edit", both("写笔记", "Write a note")]];
+  const all = [["#/orders", "order", t("我的订单", "My orders")], ["#/sign-in", "calendar", t("每日签到", "Daily check-in")],
+    [person ? `#/person/${person.id}` : "#/me", "note", t("我的笔记", "My notes")], ["#/write", "edit", t("写笔记", "Write a note")]];
   return all.filter(([to]) => !isKiosk || to === "#/orders").map(([to, name, text]) =>
     h("li", null, h("a", { class: "card tile", href: to }, icon(name), h("span", null, text))));
 }
 
-function welcome() {
+function loginInvitation() {
   return h("section", { class: "card pad stack welcome" },
-    h("h1", null, both("你好！", "Hello!")),
+    h("h1", null, t("你好！", "Hello!")),
     h("p", { class: "quiet" }, isKiosk
-      ? both("登录后可以抢购，也能看到自己的订单。", "Log in to buy in sales, and to see your orders.")
-      : both("登录后可以抢购、写笔记、关注别人，还有每日签到。", "Log in to buy in sales, write notes, follow people, and sign in day by day.")),
-    button(both("登录", "Log in"), () => toLogIn(), { look: ["main", "wide"] }));
+      ? t("登录后可以抢购，也能看到自己的订单。", "Log in to buy vouchers and see your orders.")
+      : t("登录后可以抢购、写笔记、关注别人，还有每日签到。", "Log in to buy vouchers, write notes, follow people and check in daily.")),
+    button(t("登录", "Log in"), () => goToLogin(), { look: ["main", "wide"] }));
 }
 
-function leave() {
-  return button(both("退出登录", "Log out"), async () => {
-    const isSure = await confirmed(both("退出登录？", "Log out?"), both("这台设备上的登录会结束。", "You will be logged out on this device."), both("退出", "Log out"));
-    if (!isSure) return;
-    // One is out at once, whenever the mall hears of it.
+function logOutButton() {
+  return button(t("退出登录", "Log out"), async () => {
+    const isConfirmed = await confirmAction(t("退出登录？", "Log out?"), t("这台设备上的登录会结束。", "You will be logged out on this device."), t("退出", "Log out"));
+    if (!isConfirmed) return;
+    // Local state is cleared at once, before the server responds.
     logOut();
     go("/", { replace: true });
   }, { look: ["wide"], icon: "out" });

@@ -1,58 +1,58 @@
-// One's own orders.
+// The user's orders.
 
-import { fill, h, whenSeenAgain } from "../../core/dom.js";
-import { both } from "../../core/language.js";
+import { fill, h, onVisible } from "../../core/dom.js";
+import { t } from "../../core/language.js";
 import { linkButton } from "../../parts/button.js";
-import { empty } from "../../parts/empty.js";
-import { byPage, endless } from "../../parts/endless.js";
+import { emptyState } from "../../parts/empty-state.js";
+import { byPage, infiniteList } from "../../parts/infinite-list.js";
 import { orderCard } from "../cards/order.js";
-import { staysIn } from "../entry.js";
-import { ORDERS_A_PAGE, STATUS, readOrder, readOrders } from "../orders.js";
+import { requireLoginThroughout } from "../login-guard.js";
+import { ORDERS_PER_PAGE, STATUS, readOrder, readOrders } from "../orders.js";
 
 /** @typedef {import("../orders.js").Order} Order */
 
-/** How soon an order is looked at again that goes on by itself. */
-const AGAIN_MS = 1_000;
+/** Poll interval of orders whose status changes on its own. */
+const POLL_EVERY_MS = 1_000;
 
-/** @param {import("../../core/router.js").Showing} showing */
-export function open({ root, signal, title, settled }) {
-  title(both("我的订单", "My orders"));
-  if (!staysIn(signal)) return;
-  const list = endless({
+/** @param {import("../../core/router.js").ScreenContext} context */
+export function open({ root, signal, title, restoreScroll }) {
+  title(t("我的订单", "My orders"));
+  if (!requireLoginThroughout(signal)) return;
+  const list = infiniteList({
     name: "orders", look: "stack", height: "4.9rem", signal, key: (/** @type {Order} */ order) => order.id,
-    load: byPage(ORDERS_A_PAGE, (current) => readOrders(current, signal)),
-    draw: (order) => row(order, signal),
-    none: () => empty("order", both("还没有订单。", "No orders yet."), linkButton(both("去逛逛", "Look around"), "#/shops", { look: ["main"] })),
+    load: byPage(ORDERS_PER_PAGE, (current) => readOrders(current, signal)),
+    draw: (order) => orderRow(order, signal),
+    none: () => emptyState("order", t("还没有订单。", "No orders yet."), linkButton(t("去逛逛", "Look around"), "#/shops", { look: ["main"] })),
   });
-  root.append(h("div", { class: "middle stack" }, h("h1", { class: "screen-title" }, both("我的订单", "My orders")), list.root));
-  settled();
-  whenSeenAgain(signal, () => list.refresh().catch(() => {}));
+  root.append(h("div", { class: "middle stack" }, h("h1", { class: "screen-title" }, t("我的订单", "My orders")), list.root));
+  restoreScroll();
+  onVisible(signal, () => list.refresh().catch(() => {}));
 }
 
 /**
- * An order that draws itself anew when it has gone on.
+ * A row that follows the status of its order.
  * @param {Order} first
  * @param {AbortSignal} signal
  */
-function row(first, signal) {
+function orderRow(first, signal) {
   const place = h("div");
-  draw(first);
+  render(first);
 
   /** @param {Order} order */
-  function draw(order) {
-    fill(place, orderCard(order, signal, soon));
-    if (order.status === STATUS.coming || order.status === STATUS.refunding) soon();
+  function render(order) {
+    fill(place, orderCard(order, signal, schedulePoll));
+    if (order.status === STATUS.coming || order.status === STATUS.refunding) schedulePoll();
   }
 
-  function soon() {
+  function schedulePoll() {
     setTimeout(async () => {
       if (signal.aborted) return;
       try {
-        draw(await readOrder(first.id, signal));
+        render(await readOrder(first.id, signal));
       } catch {
-        soon();
+        schedulePoll();
       }
-    }, AGAIN_MS);
+    }, POLL_EVERY_MS);
   }
 
   return place;

@@ -1,50 +1,50 @@
-// Where one is, or wants to look around: asked of the browser, or chosen on a map of the shops; or nowhere.
+// The choice of a place: the device's location, a district on the map, or none.
 
 import { fill, h } from "../../core/dom.js";
-import { isKiosk } from "../../core/kept.js";
-import { both } from "../../core/language.js";
+import { isKiosk } from "../../core/local-storage.js";
+import { t } from "../../core/language.js";
 import { back } from "../../core/router.js";
-import { head } from "../../parts/head.js";
+import { screenHeader } from "../../parts/screen-header.js";
 import { button } from "../../parts/button.js";
-import { empty, failure } from "../../parts/empty.js";
+import { emptyState, errorState } from "../../parts/empty-state.js";
 import { skeletons } from "../../parts/skeleton.js";
-import { say } from "../../parts/toast.js";
+import { showToast } from "../../parts/toast.js";
 import { readAreas } from "../areas.js";
 import { areaMap } from "../map.js";
-import { choosePlace, place, whereAmI } from "../place.js";
+import { choosePlace, place, locate } from "../place.js";
 
 /** @typedef {import("../areas.js").Area} Area */
 
-/** How high the map is for its width. */
+/** Height of the map relative to its width. */
 const SHAPE = 0.75;
 const HIGHEST = 520;
 
-/** @param {import("../../core/router.js").Showing} showing */
-export async function open({ root, signal, title, settled }) {
-  title(both("选位置", "Set place"));
+/** @param {import("../../core/router.js").ScreenContext} context */
+export async function open({ root, signal, title, restoreScroll }) {
+  title(t("选位置", "Set location"));
   const map = h("div", { class: "card map-card" }, skeletons(1, "16rem"));
   const list = h("div", null);
-  const known = place();
-  root.append(h("div", { class: "middle stack" }, head(both("选位置", "Set place")),
-    h("p", { class: "quiet" }, known ? both(`现在：${known.name || "我的位置"}`, `Now: ${known.name || "my place"}`) : both("不选也可以逛。", "You can look around without one, too.")),
-    h("div", { class: "row wrap" }, !isKiosk && button(both("用我的位置", "Use my location"), ask, { look: ["main"], icon: "place" }),
-      known && button(both("不设位置", "No place"), () => choose(null))),
+  const current = place();
+  root.append(h("div", { class: "middle stack" }, screenHeader(t("选位置", "Set location")),
+    h("p", { class: "quiet" }, current ? t(`现在：${current.name || "我的位置"}`, `Current: ${current.name || "my location"}`) : t("不选也可以逛。", "You can browse without a location.")),
+    h("div", { class: "row wrap" }, !isKiosk && button(t("用我的位置", "Use my location"), useMyLocation, { look: ["main"], icon: "place" }),
+      current && button(t("不设位置", "Clear location"), () => choose(null))),
     map, list));
   await show();
-  settled();
+  restoreScroll();
 
   async function show() {
     try {
       const areas = await readAreas(signal);
-      if (areas.length > 0) draw(areas);
-      else fill(map, empty("place", both("还没有店铺，地图是空的。", "There are no shops yet, and the map is empty.")));
+      if (areas.length > 0) render(areas);
+      else fill(map, emptyState("place", t("还没有店铺，地图是空的。", "No shops yet, so the map is empty.")));
     } catch (error) {
-      if (!signal.aborted) fill(map, failure(error, show));
+      if (!signal.aborted) fill(map, errorState(error, show));
     }
   }
 
   /** @param {Area[]} areas */
-  function draw(areas) {
+  function render(areas) {
     let drawn = 0;
     const drawing = h("div", null);
     fill(map, drawing);
@@ -56,8 +56,8 @@ export async function open({ root, signal, title, settled }) {
     });
     seen.observe(drawing);
     signal.addEventListener("abort", () => seen.disconnect());
-    fill(list, h("h2", { class: "head" }, both("按地段选", "By part of town")),
-      h("ul", { class: "row wrap" }, areas.map((area) => h("li", null, button(both(`${area.area} ${area.shops}`, `${area.area} ${area.shops}`), () => chooseArea(area))))));
+    fill(list, h("h2", { class: "head" }, t("按地段选", "By area")),
+      h("ul", { class: "row wrap" }, areas.map((area) => h("li", null, button(t(`${area.area} ${area.shops}`, `${area.area} ${area.shops}`), () => chooseArea(area))))));
   }
 
   /** @param {Area} area */
@@ -71,12 +71,12 @@ export async function open({ root, signal, title, settled }) {
     back("/shops");
   }
 
-  async function ask() {
+  async function useMyLocation() {
     let found;
     try {
-      found = await whereAmI();
+      found = await locate();
     } catch {
-      say(both("没有得到位置，请在地图上选。", "The browser did not tell where you are; choose on the map."), { bad: true });
+      showToast(t("无法获取位置，请在地图上选择。", "Your location is unavailable. Choose a place on the map."), { bad: true });
       return;
     }
     if (!signal.aborted) choose(found);

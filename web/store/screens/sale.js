@@ -1,27 +1,27 @@
-// A flash sale: what there is, when it opens by the mall's time, what is left, and the button.
+// A flash sale: offer, opening by server time, stock and buy button.
 
 import { get } from "../../core/api.js";
-import { shown } from "../../core/copies.js";
-import { fill, h, successive } from "../../core/dom.js";
-import { both } from "../../core/language.js";
-import { head } from "../../parts/head.js";
+import { staleWhileRevalidate } from "../../core/cache.js";
+import { fill, h, signalSequence } from "../../core/dom.js";
+import { t } from "../../core/language.js";
+import { screenHeader } from "../../parts/screen-header.js";
 import { chip } from "../../parts/chip.js";
 import { countdown } from "../../parts/countdown.js";
 import { gallery } from "../../parts/gallery.js";
 import { icon } from "../../parts/icons.js";
 import { meter } from "../../parts/meter.js";
-import { allOf } from "../../parts/picture.js";
-import { bargain } from "../../parts/price.js";
+import { pictureList } from "../../parts/picture.js";
+import { priceWithDiscount } from "../../parts/price.js";
 import { skeletons } from "../../parts/skeleton.js";
-import { reason } from "../../parts/toast.js";
-import { whenText } from "../../parts/when.js";
+import { errorMessage } from "../../parts/toast.js";
+import { formatDateTime } from "../../parts/date-time.js";
 import { stateChip } from "../cards/sale.js";
-import { rulesOf } from "../cards/voucher.js";
-import { counter } from "../sale/counter.js";
-import { stateOf, watch } from "../sale/watch.js";
+import { ruleLines } from "../cards/voucher.js";
+import { buyButton } from "../sale/buy-button.js";
+import { effectiveState, pollSale } from "../sale/poll-sale.js";
 
 /**
- * @typedef {object} SalePage what does not change from claim to claim
+ * @typedef {object} SalePage the unchanging part of a sale
  * @property {string} title
  * @property {string} subTitle
  * @property {string} rules
@@ -34,66 +34,66 @@ import { stateOf, watch } from "../sale/watch.js";
  * @property {{id: number, name: string, images: string, area: string, address: string, openHours: string}} [shop]
  */
 
-/** @param {import("../../core/router.js").Showing} showing */
-export async function open({ root, at, signal, title, settled }) {
-  title(both("限时秒杀", "Flash sale"));
+/** @param {import("../../core/router.js").ScreenContext} context */
+export async function open({ root, params, signal, title, restoreScroll }) {
+  title(t("限时秒杀", "Flash sale"));
   const [pictures, what, more] = [h("div", { class: "front-pictures" }, skeletons(1, "100%")),
     h("div", { class: "stack tight" }, ["1.64rem", "1.45rem", "2.25rem"].map((height) => skeletons(1, height))), h("div", { class: "stack" }, skeletons(2, "6rem"))];
-  const clock = clockOf(signal);
-  const look = watch(at.id, signal, (live) => {
-    clock.show(live);
-    button.show(live);
+  const clock = saleClock(signal);
+  const look = pollSale(params.id, signal, (sale) => {
+    clock.show(sale);
+    button.show(sale);
   }, clock.failed);
-  const button = counter(at.id, signal, look);
-  root.append(head(both("限时秒杀", "Flash sale")), h("div", { class: "two sale-page" }, pictures,
+  const button = buyButton(params.id, signal, look);
+  root.append(screenHeader(t("限时秒杀", "Flash sale")), h("div", { class: "two sale-page" }, pictures,
     h("div", { class: "sale-side card" }, what, clock.root, button.root), more));
 
-  await shown(`sale ${at.id}`, () => get(`/sale/${at.id}/page`, { signal }), (/** @type {SalePage} */ page) => {
+  await staleWhileRevalidate(`sale ${params.id}`, () => get(`/sale/${params.id}/page`, { signal }), (/** @type {SalePage} */ page) => {
     title(page.title);
-    const paths = allOf(page.shop?.images);
+    const paths = pictureList(page.shop?.images);
     fill(pictures, paths.length > 0 && gallery(paths, page.shop?.name ?? ""));
     fill(what, h("h2", { class: "large-title" }, page.title), page.subTitle && h("p", { class: "quiet" }, page.subTitle),
-      h("div", { class: "row wrap sale-price" }, bargain(page.payValue, page.actualValue), discount(page)));
-    fill(more, terms(page), page.shop && seller(page.shop));
-    settled();
+      h("div", { class: "row wrap sale-price" }, priceWithDiscount(page.payValue, page.actualValue), discount(page)));
+    fill(more, terms(page), page.shop && shopLink(page.shop));
+    restoreScroll();
   });
 }
 
 /**
- * What runs: to the opening, to the end, and what is left.
+ * Creates countdown and stock meter.
  * @param {AbortSignal} signal
  */
-function clockOf(signal) {
-  const [word, time, state, left] = [h("span", { class: "small quiet" }), h("span", { class: "sale-time" }, "--:--"), h("span", null), h("span", { class: "small quiet number" }, "\u00a0")];
-  const stock = meter(both("剩余数量", "What is left"));
+function saleClock(signal) {
+  const [label, time, state, left] = [h("span", { class: "small quiet" }), h("span", { class: "sale-time" }, "--:--"), h("span", null), h("span", { class: "small quiet number" }, "\u00a0")];
+  const stock = meter(t("剩余数量", "Units left"));
   const root = h("div", { class: "stack sale-clock" },
-    h("div", { class: "row wrap apart" }, h("div", { class: "stack tight" }, word, time), state),
+    h("div", { class: "row wrap apart" }, h("div", { class: "stack tight" }, label, time), state),
     h("div", { class: "stack tight" }, stock.root, left));
-  const whileShown = successive(signal);
+  const countdownSignal = signalSequence(signal);
   /** @type {string | undefined} */
   let drawn;
 
-  /** @param {import("../sale/watch.js").Live} live */
-  function show(live) {
-    const now = stateOf(live);
-    const isComing = now === "NOT_OPEN";
-    const moment = isComing ? live.window.begins : live.window.ends;
-    const isOver = now === "ENDED";
-    stock.root.hidden = isOver || live.stock < 0;
-    left.hidden = isOver;
-    left.textContent = live.stock < 0 ? both("不限量", "Unlimited") : both(`剩余 ${live.stock} 份，共 ${live.units} 份`, `${live.stock} of ${live.units} left`);
-    stock.show(live.stock, live.units, left.textContent);
-    const looks = `${now} ${live.stock} ${Math.round(moment)}`;
+  /** @param {import("../sale/poll-sale.js").LiveSale} sale */
+  function show(sale) {
+    const now = effectiveState(sale);
+    const isUpcoming = now === "NOT_OPEN";
+    const moment = isUpcoming ? sale.window.begins : sale.window.ends;
+    const hasEnded = now === "ENDED";
+    stock.root.hidden = hasEnded || sale.stock < 0;
+    left.hidden = hasEnded;
+    left.textContent = sale.stock < 0 ? t("不限量", "Unlimited") : t(`剩余 ${sale.stock} 份，共 ${sale.units} 份`, `${sale.stock} of ${sale.units} left`);
+    stock.show(sale.stock, sale.units, left.textContent);
+    const looks = `${now} ${sale.stock} ${Math.round(moment)}`;
     if (looks === drawn) return;
     drawn = looks;
-    fill(state, now !== "OPEN" && !isOver && stateChip({ state: now, stock: live.stock }));
-    word.textContent = isOver ? "" : isComing ? both("距开抢", "Opens in") : both("距结束", "Ends in");
-    fill(time, isOver ? both("已结束", "Over") : countdown(moment, whileShown(), () => show(live)));
+    fill(state, now !== "OPEN" && !hasEnded && stateChip({ state: now, stock: sale.stock }));
+    label.textContent = hasEnded ? "" : isUpcoming ? t("距开抢", "Opens in") : t("距结束", "Ends in");
+    fill(time, hasEnded ? t("已结束", "Ended") : countdown(moment, countdownSignal(), () => show(sale)));
   }
 
-  /** @param {unknown} error what is known is shown on */
+  /** @param {unknown} error the last known state stays on screen */
   function failed(error) {
-    if (!drawn) fill(state, chip(reason(error), "bad"));
+    if (!drawn) fill(state, chip(errorMessage(error), "bad"));
   }
 
   return { root, show, failed };
@@ -103,21 +103,21 @@ function clockOf(signal) {
 function discount({ payValue, actualValue }) {
   if (actualValue <= payValue) return null;
   const share = payValue / actualValue;
-  return chip(both(`${Number((share * 10).toFixed(1))}折`, `${Math.round((1 - share) * 100)}% off`), "sale");
+  return chip(t(`${Number((share * 10).toFixed(1))}折`, `${Math.round((1 - share) * 100)}% off`), "sale");
 }
 
 /** @param {SalePage} page */
 function terms(page) {
   const minutes = Math.round(page.payWithinSeconds / 60);
-  return h("section", { class: "card pad stack" }, h("h2", null, both("购买须知", "Good to know")),
-    h("ul", { class: "rules" }, rulesOf(page.rules).map((rule) => h("li", null, rule))),
-    h("p", { class: "small quiet" }, `${whenText(page.beginTime)} – ${whenText(page.endTime)}`, " · ",
-      both(`抢到后${minutes}分钟内付款`, `pay within ${minutes} min`),
-      page.minLevel > 0 && both(` · 需要会员${page.minLevel}级`, ` · for members of level ${page.minLevel}`)));
+  return h("section", { class: "card pad stack" }, h("h2", null, t("购买须知", "Purchase information")),
+    h("ul", { class: "rules" }, ruleLines(page.rules).map((rule) => h("li", null, rule))),
+    h("p", { class: "small quiet" }, `${formatDateTime(page.beginTime)} – ${formatDateTime(page.endTime)}`, " · ",
+      t(`抢到后${minutes}分钟内付款`, `pay within ${minutes} min`),
+      page.minLevel > 0 && t(` · 需要会员${page.minLevel}级`, ` · members of level ${page.minLevel} or higher`)));
 }
 
 /** @param {NonNullable<SalePage["shop"]>} shop */
-function seller(shop) {
+function shopLink(shop) {
   return h("a", { class: "card pad row", href: `#/shop/${shop.id}` }, icon("shop"),
     h("span", { class: "stack tight grow" }, h("strong", { class: "cut" }, shop.name),
       h("span", { class: "small quiet cut" }, [shop.area, shop.address].filter(Boolean).join(" · ")),

@@ -1,46 +1,46 @@
-// Shops by name, while one types.
+// Search of shops by name, while typing.
 
 import { get } from "../../core/api.js";
-import { shown } from "../../core/copies.js";
-import { fill, h, successive } from "../../core/dom.js";
-import { both } from "../../core/language.js";
-import { readdress } from "../../core/router.js";
-import { head } from "../../parts/head.js";
+import { staleWhileRevalidate } from "../../core/cache.js";
+import { fill, h, signalSequence } from "../../core/dom.js";
+import { t } from "../../core/language.js";
+import { replaceAddress } from "../../core/router.js";
+import { screenHeader } from "../../parts/screen-header.js";
 import { button, linkButton } from "../../parts/button.js";
-import { empty } from "../../parts/empty.js";
-import { byPage, endless } from "../../parts/endless.js";
+import { emptyState } from "../../parts/empty-state.js";
+import { byPage, infiniteList } from "../../parts/infinite-list.js";
 import { icon } from "../../parts/icons.js";
 import { shopCard } from "../cards/shop.js";
-import { forgetSearches, keepSearch, searches } from "../searches.js";
+import { clearSearches, addSearch, recentSearches } from "../search-history.js";
 
 const A_PAGE = 10;
-/** How long somebody pauses who has typed what they look for. */
+/** Pause in typing before the search starts. */
 const PAUSE_MS = 250;
 
-/** @param {import("../../core/router.js").Showing} showing */
-export function open({ root, at, signal, title, settled }) {
-  title(both("搜索店铺", "Search shops"));
+/** @param {import("../../core/router.js").ScreenContext} context */
+export function open({ root, params, signal, title, restoreScroll }) {
+  title(t("搜索店铺", "Search shops"));
   const found = h("div", { "aria-live": "polite" });
-  const ofList = successive(signal);
+  const ofList = signalSequence(signal);
   /** @type {ReturnType<typeof setTimeout>} */
   let timer;
   signal.addEventListener("abort", () => clearTimeout(timer));
   const input = h("input", {
-    class: "input", type: "search", name: "q", value: at.q ?? "", enterkeyhint: "search", autocomplete: "off",
-    "aria-label": both("店名", "Name of a shop"), placeholder: both("店名", "Name of a shop"),
-    oninput: (/** @type {InputEvent} */ event) => event.isComposing || soon(), oncompositionend: () => soon(),
+    class: "input", type: "search", name: "q", value: params.q ?? "", enterkeyhint: "search", autocomplete: "off",
+    "aria-label": t("店名", "Shop name"), placeholder: t("店名", "Shop name"),
+    oninput: (/** @type {InputEvent} */ event) => event.isComposing || scheduleSearch(), oncompositionend: () => scheduleSearch(),
   });
   const form = h("form", { role: "search", class: "search-box", onsubmit: (/** @type {Event} */ event) => {
     event.preventDefault();
-    keepSearch(input.value.trim());
+    addSearch(input.value.trim());
     show();
   } }, icon("search"), input);
-  root.append(head(both("搜索店铺", "Search shops")), form, found);
+  root.append(screenHeader(t("搜索店铺", "Search shops")), form, found);
   show();
-  settled();
-  if (!at.q) input.focus();
+  restoreScroll();
+  if (!params.q) input.focus();
 
-  function soon() {
+  function scheduleSearch() {
     clearTimeout(timer);
     timer = setTimeout(show, PAUSE_MS);
   }
@@ -48,37 +48,40 @@ export function open({ root, at, signal, title, settled }) {
   function show() {
     clearTimeout(timer);
     const name = input.value.trim();
-    readdress(name ? `/search?q=${encodeURIComponent(name)}` : "/search");
-    const whileListed = ofList();
+    replaceAddress(name ? `/search?q=${encodeURIComponent(name)}` : "/search");
+    const listSignal = ofList();
     if (!name) {
-      fill(found, recent(), kinds(whileListed));
+      fill(found, recentList(), typeList(listSignal));
       return;
     }
-    const list = endless({
-      name: `search ${name}`, look: "shops", height: "6.6rem", signal: whileListed, draw: shopCard,
+    const list = infiniteList({
+      name: `search ${name}`, look: "shops", height: "6.6rem", signal: listSignal, draw: shopCard,
       key: (/** @type {import("../cards/shop.js").Shop} */ shop) => shop.id,
-      load: byPage(A_PAGE, (current) => get("/shop/of/name", { query: { name, current }, signal: whileListed })),
-      none: () => empty("search", both(`没有叫“${name}”的店。`, `No shop is called “${name}”.`)),
+      load: byPage(A_PAGE, (current) => get("/shop/of/name", { query: { name, current }, signal: listSignal })),
+      none: () => emptyState("search", t(`没有找到“${name}”。`, `No shops match “${name}”.`)),
     });
-    // Who opens a shop has found what they looked for.
-    list.root.addEventListener("click", () => keepSearch(name), { signal: whileListed });
-    fill(found, h("h2", { class: "unseen" }, both("搜索结果", "What was found")), list.root);
+    // Opening a result counts as a completed search.
+    list.root.addEventListener("click", () => addSearch(name), { signal: listSignal });
+    fill(found, h("h2", { class: "unseen" }, t("搜索结果", "Search results")), list.root);
   }
 
-  /** For who cannot think of a name. @param {AbortSignal} whileListed */
-  function kinds(whileListed) {
+  /**
+   * Shop types as an alternative to a name.
+   * @param {AbortSignal} listSignal
+   */
+  function typeList(listSignal) {
     const list = h("ul", { class: "row wrap" });
-    shown("types", () => get("/shop-type/list", { signal: whileListed }), (/** @type {import("../cards/shop.js").ShopType[]} */ all) =>
+    staleWhileRevalidate("types", () => get("/shop-type/list", { signal: listSignal }), (/** @type {import("../cards/shop.js").ShopType[]} */ all) =>
       fill(list, all.map(({ id, name }) => h("li", null, linkButton(name, `#/shops?type=${id}`))))).catch(() => {});
-    return h("section", null, h("div", { class: "head" }, h("h2", null, both("按类型逛", "By kind"))), list);
+    return h("section", null, h("div", { class: "head" }, h("h2", null, t("按类型逛", "By category"))), list);
   }
 
-  function recent() {
-    const names = searches();
+  function recentList() {
+    const names = recentSearches();
     return names.length > 0 && h("section", null,
-      h("div", { class: "head" }, h("h2", null, both("最近搜过", "Searched before")),
-        button(both("清除", "Clear"), () => {
-          forgetSearches();
+      h("div", { class: "head" }, h("h2", null, t("最近搜过", "Recent searches")),
+        button(t("清除", "Clear"), () => {
+          clearSearches();
           show();
           input.focus();
         }, { look: ["bare"] })),

@@ -1,113 +1,113 @@
-// A shop: what it looks like, where and when it is open, and what it sells.
+// A shop: pictures, facts and vouchers.
 
 import { Unreachable, get, hasToken } from "../../core/api.js";
-import { renewed, shown } from "../../core/copies.js";
-import { fill, h, successive, whenSeenAgain } from "../../core/dom.js";
-import { isKiosk } from "../../core/kept.js";
-import { both } from "../../core/language.js";
+import { revalidate, staleWhileRevalidate } from "../../core/cache.js";
+import { fill, h, signalSequence, onVisible } from "../../core/dom.js";
+import { isKiosk } from "../../core/local-storage.js";
+import { t } from "../../core/language.js";
 import { go } from "../../core/router.js";
-import { head } from "../../parts/head.js";
+import { screenHeader } from "../../parts/screen-header.js";
 import { linkButton } from "../../parts/button.js";
-import { empty, failure } from "../../parts/empty.js";
+import { emptyState, errorState } from "../../parts/empty-state.js";
 import { gallery } from "../../parts/gallery.js";
 import { icon } from "../../parts/icons.js";
-import { allOf, picture } from "../../parts/picture.js";
-import { yuan } from "../../parts/price.js";
-import { samePlace } from "../../parts/same-place.js";
-import { confirmed } from "../../parts/sheet.js";
+import { pictureList, picture } from "../../parts/picture.js";
+import { formatYuan } from "../../parts/price.js";
+import { keepFocus } from "../../parts/keep-focus.js";
+import { confirmAction } from "../../parts/sheet.js";
 import { skeletons } from "../../parts/skeleton.js";
-import { say } from "../../parts/toast.js";
+import { showToast } from "../../parts/toast.js";
 import { stars } from "../../parts/stars.js";
 import { readAreas } from "../areas.js";
 import { buy } from "../buy.js";
 import { saleVoucherCard, voucherCard } from "../cards/voucher.js";
-import { toLogIn, wantsLogIn } from "../entry.js";
+import { goToLogin, redirectIfUnauthorized } from "../login-guard.js";
 import { smallMap } from "../map.js";
 import { place } from "../place.js";
-import { readShelf } from "../shelf.js";
+import { readShopVouchers } from "../shop-vouchers.js";
 
 /** @typedef {import("../cards/shop.js").Shop} Shop */
 /** @typedef {import("../cards/voucher.js").Voucher} Voucher */
 
-/** So long after a sale began or ended it is asked for again. */
+/** Delay after the opening or end of a sale before it is read again. */
 const AGAIN_MS = 1_000;
 
-/** @param {import("../../core/router.js").Showing} showing */
-export async function open({ root, at, signal, title, settled }) {
-  title(both("店铺", "Shop"));
+/** @param {import("../../core/router.js").ScreenContext} context */
+export async function open({ root, params, signal, title, restoreScroll }) {
+  title(t("店铺", "Shop"));
   const [pictures, facts, vouchers] = [h("div", { class: "front-pictures" }, skeletons(1, "100%")), h("div", { class: "stack" }, skeletons(3, "3rem")), h("div", { class: "stack" }, skeletons(3, "6.5rem"))];
-  root.append(head(both("店铺", "Shop"), { home: "/shops" }), h("div", { class: "two" }, h("div", { class: "stack" }, pictures, facts),
-    h("section", { class: "side", "aria-label": both("优惠券", "Vouchers") }, vouchers)));
-  const ofVouchers = successive(signal);
-  const shelfName = `shelf ${at.id}`;
-  const read = () => readShelf(at.id, signal);
-  const redraw = samePlace(vouchers);
+  root.append(screenHeader(t("店铺", "Shop"), { home: "/shops" }), h("div", { class: "two" }, h("div", { class: "stack" }, pictures, facts),
+    h("section", { class: "side", "aria-label": t("优惠券", "Vouchers") }, vouchers)));
+  const ofVouchers = signalSequence(signal);
+  const shelfName = `shelf ${params.id}`;
+  const read = () => readShopVouchers(params.id, signal);
+  const redraw = keepFocus(vouchers);
   showVouchers();
-  whenSeenAgain(signal, lookAgain);
-  await shown(`shop ${at.id}`, () => get(`/shop/${at.id}`, { signal }), (/** @type {Shop} */ shop) => {
+  onVisible(signal, refreshSales);
+  await staleWhileRevalidate(`shop ${params.id}`, () => get(`/shop/${params.id}`, { signal }), (/** @type {Shop} */ shop) => {
     title(shop.name);
-    const paths = allOf(shop.images);
+    const paths = pictureList(shop.images);
     fill(pictures, paths.length > 0 ? gallery(paths, shop.name) : picture(undefined));
-    fill(facts, about(shop));
-    settled();
+    fill(facts, shopFacts(shop));
+    restoreScroll();
   });
 
-  /** @param {Awaited<ReturnType<typeof readShelf>>} shelf */
-  function draw({ ordinary, sales }) {
+  /** @param {Awaited<ReturnType<typeof readShopVouchers>>} shelf */
+  function render({ ordinary, sales }) {
     const whileDrawn = ofVouchers();
-    const cards = [...sales.map(({ voucher, live }) => saleVoucherCard(voucher, live, whileDrawn, soon)), ...ordinary.map((voucher) => voucherCard(voucher, () => ask(voucher)))];
-    redraw(() => fill(vouchers, cards.length > 0 ? cards : empty("ticket", both("这家店现在没有优惠券。", "This shop has no vouchers now."))));
+    const cards = [...sales.map(({ voucher, live }) => saleVoucherCard(voucher, live, whileDrawn, scheduleRefresh)), ...ordinary.map((voucher) => voucherCard(voucher, () => confirmPurchase(voucher)))];
+    redraw(() => fill(vouchers, cards.length > 0 ? cards : emptyState("ticket", t("这家店现在没有优惠券。", "This shop has no vouchers right now."))));
   }
 
-  /** By then the mall says so as well. */
-  function soon() {
-    setTimeout(() => signal.aborted || lookAgain(), AGAIN_MS);
+  /** Waits until the server reports the change as well. */
+  function scheduleRefresh() {
+    setTimeout(() => signal.aborted || refreshSales(), AGAIN_MS);
   }
 
-  function lookAgain() {
-    renewed(shelfName, read, draw);
+  function refreshSales() {
+    revalidate(shelfName, read, render);
   }
 
   async function showVouchers() {
     try {
-      await shown(shelfName, read, draw);
+      await staleWhileRevalidate(shelfName, read, render);
     } catch (error) {
-      if (!signal.aborted) fill(vouchers, failure(error, showVouchers));
+      if (!signal.aborted) fill(vouchers, errorState(error, showVouchers));
     }
   }
 
   /** @param {Voucher} voucher */
-  async function ask(voucher) {
+  async function confirmPurchase(voucher) {
     if (!hasToken()) {
-      toLogIn();
+      goToLogin();
       return;
     }
-    const isSure = await confirmed(voucher.title, both(`下单后付款 ${yuan(voucher.payValue)}。`, `You will pay ${yuan(voucher.payValue)} for it.`), both("下单", "Order it"));
-    if (!isSure) return;
+    const isConfirmed = await confirmAction(voucher.title, t(`下单后付款 ${formatYuan(voucher.payValue)}。`, `You will pay ${formatYuan(voucher.payValue)} after ordering.`), t("下单", "Place order"));
+    if (!isConfirmed) return;
     try {
       const order = await buy(voucher.id);
-      if (signal.aborted) say(both("下单成功，请到订单里付款", "It is ordered; pay for it in your orders"));
+      if (signal.aborted) showToast(t("下单成功，请到订单里付款", "Order placed. Pay for it under Orders."));
       else go(`/order/${order}`);
     } catch (error) {
-      if (error instanceof Unreachable) say(both("没有收到应答。再点一次就会查明，不会重复购买。", "No answer came. Press again to find out; nothing is bought twice."), { bad: true });
-      else if (signal.aborted || !wantsLogIn(error)) throw error;
+      if (error instanceof Unreachable) showToast(t("没有收到响应。再点一次即可确认，不会重复购买。", "No response. Press again to check; nothing is bought twice."), { bad: true });
+      else if (signal.aborted || !redirectIfUnauthorized(error)) throw error;
     }
   }
 
   /** @param {Shop} shop */
-  function about(shop) {
+  function shopFacts(shop) {
     const map = h("div", { class: "shop-map" });
     readAreas(signal).then((areas) => fill(map, smallMap(shop, areas, place())), () => {});
     return [
       h("div", { class: "stack tight" }, h("h2", { class: "large-title" }, shop.name),
-        h("div", { class: "row wrap small" }, stars(shop.score), shop.comments > 0 && h("span", { class: "quiet" }, both(`${shop.comments}条评价`, `${shop.comments} reviews`)),
-          shop.avgPrice > 0 && h("span", { class: "quiet" }, both(`人均 ${yuan(shop.avgPrice * 100)}`, `${yuan(shop.avgPrice * 100)} each`)),
-          shop.sold > 0 && h("span", { class: "quiet" }, both(`已售 ${shop.sold}`, `${shop.sold} sold`)))),
+        h("div", { class: "row wrap small" }, stars(shop.score), shop.comments > 0 && h("span", { class: "quiet" }, t(`${shop.comments}条评价`, `${shop.comments} reviews`)),
+          shop.avgPrice > 0 && h("span", { class: "quiet" }, t(`人均 ${formatYuan(shop.avgPrice * 100)}`, `${formatYuan(shop.avgPrice * 100)} per person`)),
+          shop.sold > 0 && h("span", { class: "quiet" }, t(`已售 ${shop.sold}`, `${shop.sold} sold`)))),
       h("div", { class: "card shop-facts" },
-        shop.openHours && h("p", { class: "row" }, icon("clock"), h("span", null, h("span", { class: "unseen" }, both("营业时间 ", "Open ")), shop.openHours)),
-        h("p", { class: "row" }, icon("place"), h("span", { class: "grow" }, h("span", { class: "unseen" }, both("地址 ", "Address ")), [shop.area, shop.address].filter(Boolean).join(" · "))),
+        shop.openHours && h("p", { class: "row" }, icon("clock"), h("span", null, h("span", { class: "unseen" }, t("营业时间 ", "Open ")), shop.openHours)),
+        h("p", { class: "row" }, icon("place"), h("span", { class: "grow" }, h("span", { class: "unseen" }, t("地址 ", "Address ")), [shop.area, shop.address].filter(Boolean).join(" · "))),
         map),
-      !isKiosk && h("div", null, linkButton(both("写一篇探店笔记", "Write a note about it"), `#/write?shop=${shop.id}`, { icon: "edit" })),
+      !isKiosk && h("div", null, linkButton(t("写一篇探店笔记", "Write a note about this shop"), `#/write?shop=${shop.id}`, { icon: "edit" })),
     ];
   }
 }

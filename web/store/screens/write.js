@@ -1,66 +1,66 @@
-// Writing a note. It stays in this browser until the mall has it, and is published once.
+// Writing a note. The draft stays in the browser until published, and is published once.
 
 import { Refusal, Unreachable, get, isReachable, onReachable } from "../../core/api.js";
-import { forget } from "../../core/copies.js";
+import { invalidate } from "../../core/cache.js";
 import { fill, h } from "../../core/dom.js";
-import { isKiosk } from "../../core/kept.js";
-import { both } from "../../core/language.js";
+import { isKiosk } from "../../core/local-storage.js";
+import { t } from "../../core/language.js";
 import { address, go } from "../../core/router.js";
 import { me } from "../../core/session.js";
-import { head } from "../../parts/head.js";
-import { busy, button, iconButton, linkButton } from "../../parts/button.js";
-import { empty } from "../../parts/empty.js";
+import { screenHeader } from "../../parts/screen-header.js";
+import { whileBusy, button, iconButton, linkButton } from "../../parts/button.js";
+import { emptyState } from "../../parts/empty-state.js";
 import { field } from "../../parts/field.js";
 import { icon } from "../../parts/icons.js";
-import { confirmed } from "../../parts/sheet.js";
-import { shopChoice } from "../../parts/shop-choice.js";
-import { reason, say, tell } from "../../parts/toast.js";
-import { isIn, wantsLogIn } from "../entry.js";
-import { draftOf, dropDraft, isEmpty, keepDraft } from "../writing/draft.js";
+import { confirmAction } from "../../parts/sheet.js";
+import { shopPicker } from "../../parts/shop-picker.js";
+import { errorMessage, showToast, showError } from "../../parts/toast.js";
+import { requireLogin, redirectIfUnauthorized } from "../login-guard.js";
+import { loadDraft, deleteDraft, isEmpty, saveDraft } from "../writing/draft.js";
 import { pictures } from "../writing/pictures.js";
-import { contentOf, publish, published } from "../writing/publish.js";
-import { Unreadable } from "../../core/resize.js";
+import { contentOf, publish, findPublished } from "../writing/publish.js";
+import { UnreadableImage } from "../../core/resize.js";
 
-const LONGEST_TITLE = 255;
-const LONGEST_TEXT = 2_048;
-/** Once the mall answers again, it is tried by itself so often, and after so long. */
+const MAX_TITLE_LENGTH = 255;
+const MAX_TEXT_LENGTH = 2_048;
+/** Automatic retries after a reconnect: number and delay. */
 const TRIES = 5;
 const TRY_AFTER_MS = 1_000;
 
 /**
- * What is being published, by its author: the screen may be left, and opened again, before it is.
+ * Publications in progress by author: the screen may be left and reopened meanwhile.
  * @type {Map<number, Promise<number>>}
  */
 const underWay = new Map();
 
-/** @param {import("../../core/router.js").Showing} showing */
-export async function open({ root, at, signal, title: name }) {
-  name(both("写笔记", "Write a note"));
+/** @param {import("../../core/router.js").ScreenContext} context */
+export async function open({ root, params, signal, title: name }) {
+  name(t("写笔记", "Write a note"));
   if (isKiosk) {
-    root.append(empty("edit", both("请用自己的手机写笔记。", "Please write notes on your own phone."),
-      linkButton(both("看看热门笔记", "See popular notes"), "#/notes")));
+    root.append(emptyState("edit", t("请用自己的手机写笔记。", "Please write notes on your own phone."),
+      linkButton(t("看看热门笔记", "Browse popular notes"), "#/notes")));
     return;
   }
-  if (!isIn()) return;
+  if (!requireLogin()) return;
   const author = await me();
   if (!author || signal.aborted) return;
   const writer = author.id;
-  const draft = draftOf(writer);
-  const keep = () => keepDraft(writer, draft);
+  const draft = loadDraft(writer);
+  const keep = () => saveDraft(writer, draft);
 
-  const title = field(both("标题", "Title"), "input", { maxlength: LONGEST_TITLE, required: true, value: draft.title, placeholder: both("一句话说说最想分享的", "The one thing you want to share") });
-  const text = field(both("正文", "Text"), "textarea", { class: "write-text", maxlength: LONGEST_TEXT, placeholder: both("味道、环境、服务……写下你的体验", "Taste, place, service: how was it?") }, draft.text);
+  const title = field(t("标题", "Title"), "input", { maxlength: MAX_TITLE_LENGTH, required: true, value: draft.title, placeholder: t("一句话说说最想分享的", "The one thing you want to share") });
+  const text = field(t("正文", "Text"), "textarea", { class: "write-text", maxlength: MAX_TEXT_LENGTH, placeholder: t("味道、环境、服务……写下你的体验", "Taste, place, service: how was it?") }, draft.text);
   const images = pictures(draft, keep, signal);
   const shop = h("div", null);
-  /** @type {ReturnType<typeof shopChoice> | undefined} */
+  /** @type {ReturnType<typeof shopPicker> | undefined} */
   let choice;
-  const submit = h("button", { type: "submit", class: "button main wide" }, both("发布", "Publish"));
+  const submit = h("button", { type: "submit", class: "button main wide" }, t("发布", "Publish"));
   const notice = h("div", { role: "status" });
-  const inside = h("fieldset", { class: "stack write" }, h("legend", { class: "unseen" }, both("笔记", "Note")), images.root, title.root, text.root, shop);
-  const clear = iconButton("trash", both("清空草稿", "Clear the draft"), startAnew);
-  root.append(h("div", { class: "write-page" }, head(both("写笔记", "Write a note"), { home: "/notes", actions: [clear] }),
-    h("form", { class: "stack", novalidate: true, onsubmit: send }, h("div", { class: "card pad" }, inside), notice, submit,
-      h("p", { class: "quiet small" }, both("写到一半也不会丢：草稿保存在这台设备上。", "Nothing is lost half-way: the draft is kept on this device.")))));
+  const inside = h("fieldset", { class: "stack write" }, h("legend", { class: "unseen" }, t("笔记", "Note")), images.root, title.root, text.root, shop);
+  const clear = iconButton("trash", t("清空草稿", "Clear the draft"), clearDraft);
+  root.append(h("div", { class: "write-page" }, screenHeader(t("写笔记", "Write a note"), { home: "/notes", actions: [clear] }),
+    h("form", { class: "stack", novalidate: true, onsubmit: submitForm }, h("div", { class: "card pad" }, inside), notice, submit,
+      h("p", { class: "quiet small" }, t("草稿会自动保存在这台设备上。", "The draft is saved on this device as you write.")))));
   title.input.addEventListener("input", () => {
     draft.title = title.input.value;
     keep();
@@ -69,33 +69,33 @@ export async function open({ root, at, signal, title: name }) {
     draft.text = text.input.value;
     keep();
   });
-  /** How often it will still be tried by itself; none while one writes. */
+  /** Remaining automatic retries; none while the user edits. */
   let tries = 0;
-  onReachable(goOn, signal);
-  showShop();
-  await Promise.all([preset(), settleLast()]);
+  onReachable(retryLater, signal);
+  showShopPicker();
+  await Promise.all([presetShop(), resolveDoubt()]);
 
-  /** The shop that one came from. */
-  async function preset() {
-    const id = Number(at.shop);
+  /** The shop from the address. */
+  async function presetShop() {
+    const id = Number(params.shop);
     if (!id || draft.shop?.id === id) return;
     const found = await get(`/shop/${id}`, { signal }).catch(() => undefined);
     if (!found) return;
     draft.shop = { id: found.id, name: found.name };
     keep();
-    showShop();
+    showShopPicker();
   }
 
-  /** Whether a try of before has published it. */
-  async function settleLast() {
+  /** Whether an earlier attempt in doubt published the note. */
+  async function resolveDoubt() {
     const running = underWay.get(writer);
     if (running) {
-      lock();
-      // Nor is it sent from here meanwhile.
-      await busy(submit, () => running.then(finished, (error) => {
-        // What that screen has put away about it.
-        draft.after = draftOf(writer).after;
-        unsure(error);
+      showPublishing();
+      // No other screen is sending it either.
+      await whileBusy(submit, () => running.then(onPublished, (error) => {
+        // The other screen has updated the draft.
+        draft.after = loadDraft(writer).after;
+        showFailure(error);
       }));
       return;
     }
@@ -103,21 +103,21 @@ export async function open({ root, at, signal, title: name }) {
     inside.disabled = true;
     tries = TRIES;
     try {
-      const there = await published(draft, draft.pictures.map(({ path }) => path ?? ""));
+      const there = await findPublished(draft, draft.pictures.map(({ path }) => path ?? ""));
       if (there !== undefined) {
-        finished(there);
+        onPublished(there);
         return;
       }
       draft.after = undefined;
       keep();
       inside.disabled = false;
     } catch (error) {
-      unsure(error);
+      showFailure(error);
     }
   }
 
-  /** Where a lost connection broke it off. */
-  function goOn() {
+  /** Publication interrupted by a lost connection. */
+  function retryLater() {
     if (!isReachable() || tries === 0) return;
     setTimeout(() => {
       if (tries === 0 || signal.aborted) return;
@@ -127,82 +127,82 @@ export async function open({ root, at, signal, title: name }) {
   }
 
   /** @param {SubmitEvent} event */
-  function send(event) {
+  function submitForm(event) {
     event.preventDefault();
-    // Pressed by hand.
+    // Pressed by the user.
     if (inside.disabled === false) tries = TRIES;
-    const isLong = contentOf(draft.text).length > LONGEST_TEXT;
-    text.wrong(isLong ? both("正文太长了", "The text is too long") : draft.text.trim() ? "" : both("正文不能是空的", "A text is needed"));
-    title.wrong(draft.title.trim() ? "" : both("标题不能是空的", "A title is needed"));
+    const isLong = contentOf(draft.text).length > MAX_TEXT_LENGTH;
+    text.wrong(isLong ? t("正文太长了", "The text is too long") : draft.text.trim() ? "" : t("正文不能是空的", "Enter a text"));
+    title.wrong(draft.title.trim() ? "" : t("标题不能是空的", "Enter a title"));
     const unclear = choice?.unclear() ?? "";
     if (unclear) choice?.wrong(unclear);
     if (!draft.title.trim() || !draft.text.trim() || isLong || unclear) return;
-    busy(submit, async () => {
-      lock();
+    whileBusy(submit, async () => {
+      showPublishing();
       const run = images.uploaded().then((paths) => publish(draft, paths, keep));
       underWay.set(writer, run);
       try {
-        finished(await run);
+        onPublished(await run);
       } catch (error) {
-        if (!signal.aborted) unsure(error);
+        if (!signal.aborted) showFailure(error);
       } finally {
         underWay.delete(writer);
       }
     });
   }
 
-  function lock() {
+  function showPublishing() {
     inside.disabled = true;
-    fill(notice, h("p", { class: "notice" }, icon("clock"), both("正在发布…", "Publishing…")));
+    fill(notice, h("p", { class: "notice" }, icon("clock"), t("正在发布…", "Publishing…")));
   }
 
-  /** @param {unknown} error what kept it from being published, or from being known to be */
-  function unsure(error) {
+  /** @param {unknown} error reason why publication failed or is in doubt */
+  function showFailure(error) {
     const isWaiting = error instanceof Unreachable;
     const mayBeThere = draft.after !== undefined;
     inside.disabled = isWaiting || mayBeThere;
     fill(notice);
-    if (wantsLogIn(error)) return;
+    if (redirectIfUnauthorized(error)) return;
     if (isWaiting) {
-      const goOnWriting = button(both("先接着写", "Go on writing"), () => {
+      const goOnWriting = button(t("继续编辑", "Continue writing"), () => {
         tries = 0;
         inside.disabled = false;
         fill(notice);
       });
-      fill(notice, h("p", { class: "notice bad" }, icon("offline"), h("span", { class: "grow" }, both(
-        "连接断了，草稿还在。连上以后会先看看是否已经发布，再接着发，不会发两次。",
-        "The connection is lost; the draft is kept. Once it is back, the mall is asked whether the note is there already, so that it is not published twice.")),
+      fill(notice, h("p", { class: "notice bad" }, icon("offline"), h("span", { class: "grow" }, t(
+        "连接断开，草稿已保留。恢复连接后会先检查是否已经发布，不会重复发布。",
+        "Connection lost; the draft is saved. After reconnecting, publication is checked first, so nothing is published twice.")),
       !mayBeThere && goOnWriting));
-      goOn();
+      retryLater();
     } else if (mayBeThere) {
-      fill(notice, h("p", { class: "notice bad" }, icon("warn"), h("span", { class: "grow" }, reason(error), both("。", ". "), both(
-        "还不知道发布了没有。再按一次“发布”就知道，不会发两次。",
-        "It is not known whether it is published. Press “Publish” again to find out; that never publishes it twice."))));
-    } else if (error instanceof Unreadable) say(both("有图片没传上，请移除或换一张", "A picture could not be uploaded; remove it or take another"), { bad: true });
+      fill(notice, h("p", { class: "notice bad" }, icon("warn"), h("span", { class: "grow" }, errorMessage(error), t("。", ". "), t(
+        "发布结果未知。再按一次“发布”即可确认，不会重复发布。",
+        "The result is unknown. Press “Publish” again to check; nothing is published twice."))));
+    } else if (error instanceof UnreadableImage) showToast(t("有图片上传失败，请移除或更换", "A picture could not be uploaded. Remove it or choose another."), { bad: true });
     else if (error instanceof Refusal && !error.isTrouble) fill(notice, h("p", { class: "notice bad" }, icon("warn"), error.message));
-    else tell(error);
+    else showError(error);
   }
 
   /** @param {number} id */
-  function finished(id) {
-    dropDraft(writer, draft);
-    forget("notes");
-    // Who wrote on in a screen that was opened since is told there.
+  function onPublished(id) {
+    deleteDraft(writer, draft);
+    invalidate("notes");
+    // A newer screen with further edits reports the outcome itself.
     if (signal.aborted && address() === "/write") return;
-    say(both("发布好了", "Published"));
+    showToast(t("发布成功", "Published"));
     if (!signal.aborted) go(`/note/${id}`, { replace: true });
   }
 
-  async function startAnew() {
+  async function clearDraft() {
     if (isEmpty(draft)) return;
-    const isSure = await confirmed(both("清空草稿？", "Clear the draft?"), both("写好的内容和图片都会移除。", "The text and the pictures go."), both("清空", "Clear"), { danger: true });
-    if (!isSure) return;
-    dropDraft(writer, draft);
+    const isConfirmed = await confirmAction(t("清空草稿？", "Clear the draft?"), t("文字和图片都会删除。", "Text and pictures are deleted."), t("清空", "Clear"), { danger: true });
+    if (!isConfirmed) return;
+    deleteDraft(writer, draft);
     go("/notes", { replace: true });
   }
 
-  function showShop() {
-    choice = shopChoice(both("说的是哪家店（可不选）", "The shop it is about (optional)"), signal, {
+  function showShopPicker() {
+    choice = shopPicker(t("关联店铺（选填）", "Shop (optional)"), signal, {
       chosen: draft.shop ?? undefined,
       choose: (chosen) => {
         draft.shop = chosen ? { id: chosen.id, name: chosen.name } : null;

@@ -1,13 +1,13 @@
-// A note that is not published yet: kept in the browser until the mall has it, for each person of their own.
+// Drafts of notes, stored in the browser per user until published.
 
-import { throwAway } from "../../core/drawer.js";
-import { keep, kept } from "../../core/kept.js";
+import { deleteBlob } from "../../core/blob-store.js";
+import { saveLocal, loadLocal } from "../../core/local-storage.js";
 
 /**
  * @typedef {object} DraftPicture
- * @property {string} key under which it is put away
- * @property {string} [path] where the mall has it
- * @property {number} [since] when it was uploaded: what no note shows is not kept for ever
+ * @property {string} key in the blob store
+ * @property {string} [path] path on the server, once uploaded
+ * @property {number} [since] upload time; the server deletes pictures without a note
  */
 
 /**
@@ -16,37 +16,37 @@ import { keep, kept } from "../../core/kept.js";
  * @property {string} text
  * @property {{id: number, name: string} | null} shop
  * @property {DraftPicture[]} pictures
- * @property {number} [after] it was sent and no answer came: if it was published, then as a note with an id above this one
+ * @property {number} [after] set while a publication is in doubt: a published note has a higher id
  */
 
-/** As many as a note may have. */
-export const PICTURES = 9;
+/** Maximum pictures of a note. */
+export const MAX_PICTURES = 9;
 
 /**
  * @param {number} user
  * @returns {Draft}
  */
-export function draftOf(user) {
+export function loadDraft(user) {
   /** @type {Draft} */
-  const none = { title: "", text: "", shop: null, pictures: [] };
-  return { ...none, ...JSON.parse(kept(name(user)) ?? "{}") };
+  const emptyDraft = { title: "", text: "", shop: null, pictures: [] };
+  return { ...emptyDraft, ...JSON.parse(loadLocal(storageKey(user)) ?? "{}") };
 }
 
 /**
  * @param {number} user
  * @param {Draft} draft
  */
-export function keepDraft(user, draft) {
-  keep(name(user), JSON.stringify(draft));
+export function saveDraft(user, draft) {
+  saveLocal(storageKey(user), JSON.stringify(draft));
 }
 
 /**
  * @param {number} user
  * @param {Draft} draft
  */
-export function dropDraft(user, draft) {
-  keep(name(user), null);
-  for (const { key } of draft.pictures) throwAway(key);
+export function deleteDraft(user, draft) {
+  saveLocal(storageKey(user), null);
+  for (const { key } of draft.pictures) deleteBlob(key);
 }
 
 /** @param {Draft} draft */
@@ -55,6 +55,6 @@ export function isEmpty({ title, text, pictures }) {
 }
 
 /** @param {number} user */
-function name(user) {
+function storageKey(user) {
   return `draft-${user}`;
 }

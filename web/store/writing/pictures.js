@@ -1,117 +1,118 @@
-// The pictures of a note: taken, made smaller, uploaded, put in order, taken away.
+// The picture editor of a draft: choosing, downscaling, uploading, sorting and removing.
 
 import { call } from "../../core/api.js";
-import { putAway, takeOut, throwAway } from "../../core/drawer.js";
+import { putBlob, getBlob, deleteBlob } from "../../core/blob-store.js";
 import { fill, h } from "../../core/dom.js";
-import { both } from "../../core/language.js";
+import { t } from "../../core/language.js";
 import { upload } from "../../core/upload.js";
-import { busy } from "../../parts/button.js";
+import { whileBusy } from "../../parts/button.js";
 import { icon } from "../../parts/icons.js";
-import { reason, say } from "../../parts/toast.js";
-import { PICTURES } from "./draft.js";
+import { errorMessage, showToast } from "../../parts/toast.js";
+import { MAX_PICTURES } from "./draft.js";
 import { pictureTile } from "./picture-tile.js";
-import { Unreadable, asPicture, unreadable } from "../../core/resize.js";
+import { UnreadableImage, resizePicture, unreadableMessage } from "../../core/resize.js";
 
 /** @typedef {import("./draft.js").Draft} Draft */
 /** @typedef {import("./draft.js").DraftPicture} DraftPicture */
 
-/** A picture that no note shows is gone from the mall after a day. */
-const STAYS_MS = 20 * 3_600_000;
+/** The server deletes pictures without a note after a day. */
+const UPLOAD_VALID_MS = 20 * 3_600_000;
 
 /**
  * @param {Draft} draft
- * @param {() => void} changed
+ * @param {() => void} onChange
  * @param {AbortSignal} signal
- * @returns {{root: HTMLElement, uploaded: () => Promise<string[]>}} `uploaded`: the paths, once all of them are there
+ * @returns {{root: HTMLElement, uploaded: () => Promise<string[]>}} `uploaded`: resolves with all paths once
+ * the uploads are complete
  */
-export function pictures(draft, changed, signal) {
+export function pictures(draft, onChange, signal) {
   /** @type {Map<DraftPicture, import("./picture-tile.js").Tile>} */
   const tiles = new Map();
-  /** @type {Map<DraftPicture, Promise<void>>} what is under way */
-  const under = new Map();
-  const list = h("ul", { class: "draft-pictures", "aria-label": both("图片", "Pictures") });
-  const input = h("input", { type: "file", accept: "image/*", multiple: true, class: "unseen", tabindex: "-1", "aria-hidden": "true", onchange: () => busy(add, take) });
-  const add = h("button", { type: "button", class: "draft-add", onclick: () => input.click() }, icon("camera"), h("span", null, both("添加图片", "Add pictures")));
-  const said = h("p", { class: "unseen", role: "status" });
+  /** @type {Map<DraftPicture, Promise<void>>} running uploads */
+  const pendingUploads = new Map();
+  const list = h("ul", { class: "draft-pictures", "aria-label": t("图片", "Pictures") });
+  const input = h("input", { type: "file", accept: "image/*", multiple: true, class: "unseen", tabindex: "-1", "aria-hidden": "true", onchange: () => whileBusy(addButton, addFiles) });
+  const addButton = h("button", { type: "button", class: "draft-add", onclick: () => input.click() }, icon("camera"), h("span", null, t("添加图片", "Add pictures")));
+  const announcements = h("p", { class: "unseen", role: "status" });
   draw();
-  for (const picture of draft.pictures) bring(picture).catch(() => {});
-  return { root: h("div", null, list, input, said), uploaded };
+  for (const picture of draft.pictures) uploadPicture(picture).catch(() => {});
+  return { root: h("div", null, list, input, announcements), uploaded };
 
   function draw() {
     const rows = draft.pictures.map((picture, index) => {
       const tile = tiles.get(picture) ?? pictureTile({
-        move: (by) => move(picture, by), remove: () => remove(picture), again: () => bring(picture).catch(() => {}),
+        move: (by) => move(picture, by), remove: () => remove(picture), again: () => uploadPicture(picture).catch(() => {}),
         drop: (onto) => place(picture, draft.pictures.findIndex((one) => tiles.get(one)?.root === onto)),
       });
       if (!tiles.has(picture)) {
         tiles.set(picture, tile);
-        takeOut(picture.key).then((blob) => tile.show(blob, picture.path, signal));
+        getBlob(picture.key).then((blob) => tile.show(blob, picture.path, signal));
       }
       tile.stands(index, draft.pictures.length);
       return tile.root;
     });
-    fill(list, rows, draft.pictures.length < PICTURES && h("li", null, add));
-    const left = PICTURES - draft.pictures.length;
-    add.setAttribute("aria-label", both(`添加图片，还可以加 ${left} 张`, `Add pictures; ${left} more can be added`));
+    fill(list, rows, draft.pictures.length < MAX_PICTURES && h("li", null, addButton));
+    const left = MAX_PICTURES - draft.pictures.length;
+    addButton.setAttribute("aria-label", t(`添加图片，还可以加 ${left} 张`, `Add pictures; ${left} more can be added`));
   }
 
-  async function take() {
+  async function addFiles() {
     const files = [...(input.files ?? [])];
     input.value = "";
-    const room = PICTURES - draft.pictures.length;
-    if (files.length > room) say(both(`最多 ${PICTURES} 张图片`, `${PICTURES} pictures at the most`));
+    const room = MAX_PICTURES - draft.pictures.length;
+    if (files.length > room) showToast(t(`最多 ${MAX_PICTURES} 张图片`, `At most ${MAX_PICTURES} pictures`));
     for (const file of files.slice(0, room)) {
       try {
         const picture = { key: `picture-${crypto.getRandomValues(new Uint32Array(2)).join("-")}` };
-        await putAway(picture.key, await asPicture(file));
+        await putBlob(picture.key, await resizePicture(file));
         draft.pictures.push(picture);
-        changed();
+        onChange();
         draw();
-        bring(picture).catch(() => {});
+        uploadPicture(picture).catch(() => {});
       } catch (error) {
-        if (!(error instanceof Unreadable)) throw error;
-        say(unreadable(), { bad: true });
+        if (!(error instanceof UnreadableImage)) throw error;
+        showToast(unreadableMessage(), { bad: true });
       }
     }
   }
 
   /**
-   * To the mall; what is under way is not begun again.
+   * Uploads a picture unless its upload is running or done.
    * @param {DraftPicture} picture
    */
-  function bring(picture) {
+  function uploadPicture(picture) {
     const now = Date.now();
-    if (picture.path && now - (picture.since ?? 0) < STAYS_MS) {
+    if (picture.path && now - (picture.since ?? 0) < UPLOAD_VALID_MS) {
       tiles.get(picture)?.is("there");
       return Promise.resolve();
     }
-    const running = under.get(picture) ?? send(picture).finally(() => under.delete(picture));
-    under.set(picture, running);
+    const running = pendingUploads.get(picture) ?? send(picture).finally(() => pendingUploads.delete(picture));
+    pendingUploads.set(picture, running);
     return running;
   }
 
   /** @param {DraftPicture} picture */
   async function send(picture) {
     const tile = tiles.get(picture);
-    const blob = await takeOut(picture.key);
+    const blob = await getBlob(picture.key);
     if (!blob) {
-      tile?.is("lost", both("这张图片不在了", "This picture is gone"));
-      throw new Unreadable(picture.key);
+      tile?.is("lost", t("这张图片不在了", "This picture is gone"));
+      throw new UnreadableImage(picture.key);
     }
     tile?.is("moving");
     try {
       picture.path = await upload(blob, { progress: (part) => tile?.progress(part), signal });
       picture.since = Date.now();
       tile?.is("there");
-      changed();
+      onChange();
     } catch (error) {
-      if (!signal.aborted) tile?.is("lost", reason(error));
+      if (!signal.aborted) tile?.is("lost", errorMessage(error));
       throw error;
     }
   }
 
   async function uploaded() {
-    for (const picture of draft.pictures) await bring(picture);
+    for (const picture of draft.pictures) await uploadPicture(picture);
     return draft.pictures.map(({ path }) => path ?? "");
   }
 
@@ -132,8 +133,8 @@ export function pictures(draft, changed, signal) {
     if (to < 0 || to >= draft.pictures.length) return;
     draft.pictures.splice(draft.pictures.indexOf(picture), 1);
     draft.pictures.splice(to, 0, picture);
-    said.textContent = both(`现在是第 ${to + 1} 张`, `Now picture ${to + 1}`);
-    changed();
+    announcements.textContent = t(`现在是第 ${to + 1} 张`, `Now picture ${to + 1}`);
+    onChange();
     draw();
   }
 
@@ -141,14 +142,14 @@ export function pictures(draft, changed, signal) {
   function remove(picture) {
     const at = draft.pictures.indexOf(picture);
     draft.pictures.splice(at, 1);
-    throwAway(picture.key);
+    deleteBlob(picture.key);
     // If the mall does not hear of it, it goes by itself after a day.
     if (picture.path) call("GET", "/upload/blog/delete", { query: { name: picture.path } }).catch(() => {});
-    changed();
+    onChange();
     draw();
-    said.textContent = both("已移除", "Removed");
+    announcements.textContent = t("已移除", "Removed");
     const next = draft.pictures[Math.min(at, draft.pictures.length - 1)];
     if (next) tiles.get(next)?.focus(0);
-    else add.focus();
+    else addButton.focus();
   }
 }

@@ -1,59 +1,59 @@
-// Publishing a note once, however often it is tried.
+// Publication of a note, at most once.
 
 import { call, get } from "../../core/api.js";
-import { mayBeDone, settled } from "../../core/doubt.js";
-import { lines } from "../cards/note.js";
+import { isInDoubt, waitUntilDecided } from "../../core/in-doubt.js";
+import { textLines } from "../cards/note.js";
 
 /** @typedef {import("./draft.js").Draft} Draft */
 /** @typedef {import("../cards/note.js").Note} Note */
 
 /**
- * Publishes it, unless a try whose answer was lost has done so already.
- * @param {Draft} draft its `after` is set while nobody knows whether it is published
+ * Publishes the draft, unless an earlier attempt in doubt already did.
+ * @param {Draft} draft `after` is set while the publication is in doubt
  * @param {string[]} images
- * @param {() => void} keep puts the draft away as it is
+ * @param {() => void} saveDraft saves the draft
  * @returns {Promise<number>} the note's id
  */
-export async function publish(draft, images, keep) {
-  const there = await published(draft, images);
-  if (there !== undefined) return there;
-  draft.after = Math.max(0, ...(await newest()).map(({ id }) => id));
-  keep();
+export async function publish(draft, images, saveDraft) {
+  const existing = await findPublished(draft, images);
+  if (existing !== undefined) return existing;
+  draft.after = Math.max(0, ...(await ownNotes()).map(({ id }) => id));
+  saveDraft();
   const body = { shopId: draft.shop?.id, title: draft.title.trim(), content: contentOf(draft.text), images: images.join(",") };
   try {
     return (await call("POST", "/blog", { body })).data;
   } catch (error) {
-    if (mayBeDone(error)) await settled();
+    if (isInDoubt(error)) await waitUntilDecided();
     else {
       draft.after = undefined;
-      keep();
+      saveDraft();
     }
     throw error;
   }
 }
 
 /**
- * The note that a lost try has made, if it has.
+ * Returns the note created by an attempt in doubt, if any.
  * @param {Draft} draft
  * @param {string[]} images
  * @returns {Promise<number | undefined>}
  */
-export async function published(draft, images) {
+export async function findPublished(draft, images) {
   const { after } = draft;
   if (after === undefined) return undefined;
-  const said = lines(contentOf(draft.text)).join("\n");
-  const isIt = (/** @type {Note} */ note) => note.id > after && note.images === images.join(",")
-    && (note.title === draft.title.trim() || lines(note.content).join("\n") === said);
-  return (await newest()).find(isIt)?.id;
+  const text = textLines(contentOf(draft.text)).join("\n");
+  const isMatch = (/** @type {Note} */ note) => note.id > after && note.images === images.join(",")
+    && (note.title === draft.title.trim() || textLines(note.content).join("\n") === text);
+  return (await ownNotes()).find(isMatch)?.id;
 }
 
-/** @returns {Promise<Note[]>} one's own */
-async function newest() {
+/** @returns {Promise<Note[]>} the user's own notes */
+async function ownNotes() {
   return (await get("/blog/of/me", { query: { current: 1 } })) ?? [];
 }
 
 /**
- * As the mall has it: line ends are markup.
+ * Converts line breaks into markup, as the server stores texts.
  * @param {string} text
  */
 export function contentOf(text) {

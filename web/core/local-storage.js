@@ -1,0 +1,57 @@
+// Persistent settings in the browser's storage, with a fallback to memory if storage is full or disabled.
+
+const PREFIX = "mallbox-";
+/** Values that could not be stored; lost when the page closes. @type {Map<string, string>} */
+const fallback = new Map();
+
+/**
+ * @param {string} name
+ * @returns {string | null}
+ */
+export function loadLocal(name) {
+  try {
+    return fallback.get(name) ?? webStorage().getItem(PREFIX + name);
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * @param {string} name
+ * @param {string | null} value `null` deletes the entry
+ */
+export function saveLocal(name, value) {
+  fallback.delete(name);
+  try {
+    if (value === null) webStorage().removeItem(PREFIX + name);
+    else webStorage().setItem(PREFIX + name, value);
+  } catch {
+    if (value !== null) fallback.set(name, value);
+  }
+}
+
+/** Deletes all entries of the mall. */
+export function clearLocal() {
+  fallback.clear();
+  try {
+    for (const name of Object.keys(webStorage())) if (name.startsWith(PREFIX)) webStorage().removeItem(name);
+  } catch {
+    // Storage is disabled.
+  }
+}
+
+/**
+ * Calls `listener` when another window of the same browser changes the entry.
+ * @param {string} name
+ * @param {(value: string | null) => void} listener
+ */
+export function onLocalChange(name, listener) {
+  addEventListener("storage", ({ key, newValue, storageArea }) => storageArea === webStorage() && key === PREFIX + name && listener(newValue));
+}
+
+/** Kiosk mode. Visitors share the device, so storage ends with the window. */
+export const isKiosk = new URLSearchParams(location.search).has("kiosk");
+
+function webStorage() {
+  return isKiosk ? sessionStorage : localStorage;
+}

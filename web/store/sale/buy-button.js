@@ -1,0 +1,178 @@
+// The buy button of a flash sale, and the outcome of a claim. The button is enabled at the opening, disabled
+// while a claim runs, and then for the server's retry interval.
+
+import { Refusal, hasToken, onToken } from "../../core/api.js";
+import { invalidate } from "../../core/cache.js";
+import { repeatWhileVisible, fill, h, signalSequence } from "../../core/dom.js";
+import { t } from "../../core/language.js";
+import { msUntil } from "../../core/server-time.js";
+import { linkButton } from "../../parts/button.js";
+import { icon } from "../../parts/icons.js";
+import { countdownRing } from "../../parts/countdown-ring.js";
+import { errorMessage, showToast } from "../../parts/toast.js";
+import { goToLogin, redirectIfUnauthorized } from "../login-guard.js";
+import { claim, runningClaim, findOrder } from "./claim.js";
+import { effectiveState } from "./poll-sale.js";
+
+/** A session ends after 30 minutes without authenticated requests, and polling a sale is none. */
+const KEEP_ALIVE_MS = 10 * 60_000;
+/**
+ * Time from which the button is enabled again, kept when the user leaves the screen.
+ * @type {Map<string, import("../../core/server-time.js").Moment>}
+ */
+const enabledAt = new Map();
+onToken(() => enabledAt.clear());
+
+/**
+ * @param {string} id
+ * @param {AbortSignal} signal
+ * @param {() => void} refreshSale refreshes the sale after a change
+ * @returns {{root: HTMLElement, show: (live: import("./poll-sale.js").LiveSale) => void}}
+ */
+export function buyButton(id, signal, refreshSale) {
+  /** @type {import("./poll-sale.js").LiveSale | undefined} */
+  let live;
+  let isPending = false;
+  let wasPressed = false;
+  let currentState = "";
+  const text = h("span", null);
+  const purchaseButton = h("button", { type: "button", class: "button sale wide sale-press", disabled: true, onclick: buy }, text);
+  const messages = h("div", { class: "sale-said", role: "status" });
+  // Between the outcome and the button: reserved for a captcha and the position in the queue.
+  const root = h("div", { class: "sale-counter stack" }, messages, purchaseButton);
+  const toOpening = signalSequence(signal);
+  repeatWhileVisible(250, signal, draw);
+  // Keeps the session alive for waiting users, and reports a lost session before the opening.
+  repeatWhileVisible(KEEP_ALIVE_MS, signal, () => hasToken() && findOrder(id, signal).catch(() => {}));
+  const resumedClaim = runningClaim(id);
+  if (resumedClaim) followClaim(resumedClaim);
+  else if (hasToken()) findOrder(id, signal).then((order) => order && !runningClaim(id) && showOrder(order, false), () => {});
+
+  /** Updates the button. */
+  function draw() {
+    if (!live) return;
+    const rest = msUntil(enabledAt.get(id) ?? 0);
+    const state = effectiveState(live);
+    const isOpen = state === "OPEN";
+    // Before the opening there is time to log in.
+    const isEnabled = !isPending && (hasToken() ? isOpen && rest <= 0 : isOpen || state === "NOT_OPEN");
+    if (purchaseButton.disabled === isEnabled) purchaseButton.disabled = !isEnabled;
+    // A disabled button loses the focus; keyboard users get the focus back.
+    if (isEnabled && wasPressed && document.activeElement === document.body) purchaseButton.focus({ preventScroll: true });
+    if (isEnabled) wasPressed = false;
+    const nextState = isPending ? "asking" : rest > 0 && isOpen ? `rest ${Math.ceil(rest / 1000)}` : `${state} ${hasToken()}`;
+    if (nextState === currentState) return;
+    const wasCoolingDown = currentState.startsWith("rest");
+    currentState = nextState;
+    if (isPending) text.textContent = t("正在提交…", "Submitting…");
+    else if (rest > 0 && isOpen) {
+      text.textContent = t(`${Math.ceil(rest / 1000)} 秒后可再试`, `Retry in ${Math.ceil(rest / 1000)} s`);
+      if (!wasCoolingDown) purchaseButton.prepend(countdownRing(rest));
+      return;
+    } else text.textContent = buttonText(state);
+    for (const old of purchaseButton.querySelectorAll(".ring")) old.remove();
+  }
+
+  /** @param {import("./poll-sale.js").LiveSale} fresh */
+  function show(fresh) {
+    live = fresh;
+    draw();
+    const left = msUntil(fresh.window.begins);
+    // Fires exactly at the opening, within the longest delay of timers.
+    if (left <= 0 || left > 2 ** 31 - 1) return;
+    const timer = setTimeout(draw, left + 1);
+    toOpening().addEventListener("abort", () => clearTimeout(timer));
+  }
+
+  function buy() {
+    if (!hasToken()) {
+      goToLogin();
+      return;
+    }
+    wasPressed = true;
+    followClaim(claim(id));
+  }
+
+  /** @param {import("./claim.js").RunningClaim} runningClaim */
+  async function followClaim(runningClaim) {
+    const showLost = () => showNotice("offline", t("没有收到响应，正在查询结果，不会重复购买…", "No response. Checking the result; nothing is bought twice…"));
+    runningClaim.watchers.add(showLost);
+    signal.addEventListener("abort", () => runningClaim.watchers.delete(showLost));
+    isPending = true;
+    draw();
+    fill(messages);
+    if (runningClaim.isLost) showLost();
+    try {
+      const outcome = await runningClaim.outcome;
+      invalidate("orders");
+      // A claim that never arrived needs no cool-down.
+      if (!outcome.isNothing) coolDown();
+      if (outcome.order) showOrder(outcome.order, outcome.isNew === true, runningClaim.watchers.size > 0);
+      else if (outcome.isNothing) showNotice("warn", t("请求没有送达，没有产生订单。可以再试一次。", "The request did not arrive, and nothing was bought. Try again."));
+      else if (outcome.refusal) showRefusal(outcome.refusal);
+    } catch (error) {
+      // The claim's user has logged out.
+      if (error instanceof DOMException && error.name === "AbortError") return fill(messages);
+      coolDown();
+      if (!signal.aborted && !redirectIfUnauthorized(error)) showNotice("warn", errorMessage(error));
+    } finally {
+      isPending = false;
+      draw();
+    }
+  }
+
+  function coolDown() {
+    enabledAt.set(id, Math.max(enabledAt.get(id) ?? 0, performance.now() + (live?.pressAgainMs ?? 0)));
+  }
+
+  /** @param {Refusal} refusal */
+  function showRefusal(refusal) {
+    if (signal.aborted || redirectIfUnauthorized(refusal)) return;
+    // Too early by the server's clock: no cool-down.
+    if (refusal.code === "NOT_OPEN") enabledAt.delete(id);
+    refreshSale();
+    const more = refusal.code === "SOLD_OUT" ? t("有人没付款的话，还会放出来，可以留在这里等。", "Units of unpaid orders come back on sale, so you can wait here.") : "";
+    showNotice("warn", refusal.message, more);
+  }
+
+  /**
+   * @param {string} order
+   * @param {boolean} isNew
+   * @param {boolean} [isShownElsewhere] another open screen of the sale shows the outcome
+   */
+  function showOrder(order, isNew, isShownElsewhere = false) {
+    if (signal.aborted) {
+      if (isNew && !isShownElsewhere) showToast(t("抢到了！请到订单里付款。", "You got it! Pay for it under Orders."));
+      return;
+    }
+    refreshSale();
+    const link = linkButton(isNew ? t("去付款", "Pay now") : t("查看我的订单", "View my order"), `#/order/${order}`, { look: ["main", "wide"] });
+    fill(messages, h("div", { class: isNew ? "notice good sale-won" : "notice" }, icon(isNew ? "check" : "ticket"),
+      h("div", { class: "grow" }, h("strong", null, isNew ? t("抢到了！", "You got it!") : t("你已经买到了", "You already have this voucher")),
+        isNew && h("p", { class: "small" }, t("请在截止前付款，逾期订单会自动取消。", "Unpaid orders are cancelled after the deadline.")))), link);
+    purchaseButton.hidden = true;
+    if (isNew) link.focus();
+  }
+
+  /**
+   * @param {import("../../parts/icons.js").IconName} name
+   * @param {string} message
+   * @param {string} [more]
+   */
+  function showNotice(name, message, more) {
+    fill(messages, h("div", { class: "notice bad" }, icon(name), h("div", { class: "grow" }, h("p", null, message), more && h("p", { class: "small" }, more))));
+  }
+
+  return { root, show };
+}
+
+/** @param {import("./poll-sale.js").State} state */
+function buttonText(state) {
+  switch (state) {
+    case "NOT_OPEN": return hasToken() ? t("即将开抢", "Opens soon") : t("先登录，到点就抢", "Log in now to be ready");
+    case "OPEN": return hasToken() ? t("立即抢购", "Buy now") : t("登录后抢购", "Log in to buy");
+    case "SOLD_OUT": return t("已抢光", "Sold out");
+    case "PAUSED": return t("暂停中，请稍候", "Paused");
+    default: return t("已结束", "Ended");
+  }
+}

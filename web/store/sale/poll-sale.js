@@ -1,0 +1,92 @@
+// Polling of a flash sale: frequent at first, for a precise estimate of the opening, and again before the
+// opening. Jitter spreads the polls of waiting users.
+
+import { Refusal, call } from "../../core/api.js";
+import { onVisible } from "../../core/dom.js";
+import { msUntil } from "../../core/server-time.js";
+import { moreAccurate, parseWindow } from "./sale-window.js";
+
+/** @typedef {"NOT_OPEN" | "OPEN" | "PAUSED" | "SOLD_OUT" | "ENDED"} State */
+
+/**
+ * @typedef {object} LiveSale
+ * @property {State} state the last reported state
+ * @property {number} stock −1: unlimited
+ * @property {number} units total number of units, sold ones included; −1: unlimited
+ * @property {number} pressAgainMs
+ * @property {import("./sale-window.js").SaleWindow} window
+ */
+
+/** Initial polls; the quickest response gives the best estimate. */
+const SAMPLES = 4;
+const SAMPLE_EVERY_MS = 350;
+const RETRY_AFTER_ERROR_MS = 3_000;
+
+/**
+ * @param {string} id
+ * @param {AbortSignal} signal
+ * @param {(sale: LiveSale) => void} onUpdate
+ * @param {(error: unknown) => void} onError
+ * @returns {() => void} polls at once
+ */
+export function pollSale(id, signal, onUpdate, onError) {
+  /** @type {LiveSale | undefined} */
+  let sale;
+  let pollCount = 0;
+  /** @type {ReturnType<typeof setTimeout>} */
+  let timer;
+  signal.addEventListener("abort", () => clearTimeout(timer));
+  onVisible(signal, () => schedule(0));
+  schedule(0);
+
+  /** @param {number} ms */
+  function schedule(ms) {
+    clearTimeout(timer);
+    timer = setTimeout(poll, ms);
+  }
+
+  async function poll() {
+    try {
+      const answer = await call("GET", `/sale/${id}`, { signal });
+      const { state, stock, units, pressAgainMs } = answer.data;
+      sale = { state, stock, units, pressAgainMs, window: moreAccurate(sale?.window, parseWindow(answer)) };
+      pollCount += 1;
+      onUpdate(sale);
+      if (!signal.aborted && !document.hidden) schedule(pollCount < SAMPLES ? SAMPLE_EVERY_MS : jitteredInterval(sale));
+    } catch (error) {
+      if (signal.aborted) return;
+      onError(error);
+      // Unknown sales stay unknown.
+      if (error instanceof Refusal && !error.isTrouble) return;
+      schedule(RETRY_AFTER_ERROR_MS);
+    }
+  }
+
+  return () => schedule(0);
+}
+
+/** @param {LiveSale} sale */
+function jitteredInterval(sale) {
+  return pollInterval(sale) * (0.75 + Math.random() / 2);
+}
+
+/** @param {LiveSale} live */
+function pollInterval({ window }) {
+  const msToOpening = msUntil(window.begins);
+  if (msUntil(window.ends) < 0) return 60_000;
+  if (msToOpening <= 0) return 3_000;
+  if (msToOpening > 600_000) return 60_000;
+  if (msToOpening > 60_000) return 15_000;
+  return msToOpening > 10_000 ? 5_000 : 2_500;
+}
+
+/**
+ * Returns the current state: sales open and end locally, without a new response.
+ * @param {LiveSale} live
+ * @returns {State}
+ */
+export function effectiveState({ state, window }) {
+  if (state === "ENDED" || msUntil(window.ends) <= 0) return "ENDED";
+  if (state === "NOT_OPEN" && msUntil(window.begins) <= 0) return "OPEN";
+  return state;
+}
