@@ -57,9 +57,9 @@ impl Change {
             let (zh, en) = (change.at.line, change.at.line);
             let verb = change.verb;
             let what = bilingual_text!(
-                "第{zh}行的{verb}是否适用于这一行，须由MySQL判断；请先把文件导入MySQL，再转储",
-                "whether the {verb} on line {en} changes this row is for MySQL to work out; load the file into MySQL and \
-                 dump that"
+                "第{zh}行的{verb}是否适用于这一行，只有MySQL才能判断；请先把文件导入MySQL，再转储",
+                "only MySQL can tell whether the {verb} on line {en} changes this row; load the file into \
+                 MySQL and dump that database"
             );
             DumpError::at(row.at, what)
         };
@@ -158,7 +158,7 @@ impl<R: Read> Dump<R> {
         if self.changes.len() == CHANGES_MAX {
             let what = bilingual_text!(
                 "UPDATE和DELETE超过{CHANGES_MAX}条；请先把文件导入MySQL，再转储",
-                "more than {CHANGES_MAX} UPDATEs and DELETEs; load the file into MySQL and dump that"
+                "more than {CHANGES_MAX} UPDATEs and DELETEs; load the file into MySQL and dump that database"
             );
             return Err(DumpError::at(change.at, what));
         }
@@ -456,10 +456,9 @@ pub(super) fn not_understood(at: Position, verb: &'static str, name: &str) -> Du
     DumpError::at(
         at,
         bilingual_text!(
-            "这条对{name}的{verb}无法照做：只支持单表、常量赋值，以及由列与常量的比较、AND和OR组成的条件；请先把文件导入\
-             MySQL，再转储",
-            "this {verb} of {name} cannot be applied: only one table, values, and conditions made of comparisons of \
-             columns with values, AND and OR are; load the file into MySQL and dump that"
+            "无法执行这条对{name}的{verb}：只支持单表、常量赋值，以及由列与常量的比较、AND和OR组成的条件；请先把文件导入MySQL，再转储",
+            "cannot apply this {verb} of {name}: only a single table, constant values, and conditions of \
+             column comparisons, AND and OR are supported; load the file into MySQL and dump that database"
         ),
     )
 }
