@@ -136,7 +136,7 @@ pub enum LoadError {
     Setting(&'static str),
     /// Nothing but failures: one connection failed eight times in a row without a response on any other, or
     /// the time was over before a connection was opened.
-    #[error("no answer from {address} in {tries} tries; the last: {fault}")]
+    #[error("no response from {address} in {tries} tries; the last error: {fault}")]
     NoResponse {
         /// The server dialled.
         address: SocketAddr,
@@ -146,7 +146,7 @@ pub enum LoadError {
         fault: Fault,
     },
     /// The machine gave no thread, runtime or histogram.
-    #[error("load: cannot start its thread")]
+    #[error("load: cannot start a thread")]
     Start(#[source] io::Error),
 }
 
@@ -197,7 +197,7 @@ impl Load {
 
 fn check(load: &Load) -> Result<(), LoadError> {
     if load.addresses.is_empty() {
-        return Err(LoadError::Setting("there must be an address at least"));
+        return Err(LoadError::Setting("at least one address is required"));
     }
     if load.connections == 0 {
         return Err(LoadError::Setting("connections must be at least 1"));

@@ -19,13 +19,13 @@ pub enum Fault {
     #[error("cannot connect: {0}")]
     Connect(io::ErrorKind),
     /// No response within [`Load::request_timeout`](super::Load::request_timeout).
-    #[error("no answer in time")]
+    #[error("no response in time")]
     Timeout,
     /// The connection broke before the response was complete.
     #[error("connection broke: {0}")]
     Broken(io::ErrorKind),
     /// Bytes that cannot be read as a response.
-    #[error("unreadable answer: {0}")]
+    #[error("unreadable response: {0}")]
     Unreadable(ResponseError),
 }
 
@@ -111,7 +111,7 @@ impl Report {
         if self.elapsed.is_zero() {
             return 0.0;
         }
-        #[expect(clippy::cast_precision_loss, reason = "exact to 2^53 answers")]
+        #[expect(clippy::cast_precision_loss, reason = "exact to 2^53 responses")]
         let answered = self.answered as f64;
         answered / self.elapsed.as_secs_f64()
     }
