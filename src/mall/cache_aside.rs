@@ -34,7 +34,7 @@ use super::{Failure, Refusal};
 pub use self::figures::{CacheEvent, CacheMetrics};
 pub use self::ids::{CacheId, IdFilter, Listed};
 
-/// A value in the database that is cached.
+/// A cached value of the database.
 #[async_trait]
 pub trait Cached: Clone + Serialize + DeserializeOwned + Send + Sync + 'static {
     /// The first part of the cache key: letters and `-`.
@@ -53,23 +53,22 @@ pub trait Cached: Clone + Serialize + DeserializeOwned + Send + Sync + 'static {
 /// `slow`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Policy {
-    /// TTL of a fresh entry, served without any revalidation. A change made directly in the database shows up
-    /// only after this time.
+    /// TTL of a fresh entry, served without any revalidation. A change made directly in the database is
+    /// visible after this time.
     pub fresh: Duration,
     /// Stale-while-revalidate window after `fresh`. Zero disables stale reads.
     pub stale: Duration,
     /// TTL of a negative cache entry. Zero disables negative caching.
     pub absent: Duration,
-    /// Whether a distributed lock lets only one instance at a time load a missing value.
+    /// Whether a distributed lock restricts the load of a missing value to one instance at a time.
     pub turns: bool,
-    /// Maximum number of callers that wait for one key.
+    /// Maximum number of waiting callers per key.
     pub waiters: usize,
     /// Maximum number of concurrent database reads.
     pub loads: usize,
     /// Longest wait of a caller before load shedding, in real time.
     pub patience: Duration,
-    /// Threshold at which a database read counts as slow, in real time. While reads are slow, only one runs
-    /// at a time.
+    /// Threshold at which a database read counts as slow, in real time. Slow reads run one at a time.
     pub slow: Duration,
 }
 
@@ -149,7 +148,7 @@ impl<V: Cached> CacheAside<V> {
         Ok(None)
     }
 
-    /// Returns a value that may be as old as the [`Policy`] allows; `None` if the database has none.
+    /// Returns a value, possibly as old as the [`Policy`] allows; `None` if missing in the database.
     ///
     /// # Errors
     /// [`Refusal::Busy`] if there is no cached entry and the read is shed because the database is slow or too
@@ -171,7 +170,7 @@ impl<V: Cached> CacheAside<V> {
         Ok(entry.value)
     }
 
-    /// Invalidates entries after a change in the database. From now on no reader in this process gets an
+    /// Invalidates entries after a change in the database. After the call, no reader in this process gets an
     /// earlier value; readers in other instances follow once the invalidation message arrives.
     pub async fn changed(&self, ids: &[V::Id]) {
         let keys: Vec<CacheKey> = ids.iter().map(|id| key::<V>(*id)).collect();
@@ -193,7 +192,7 @@ impl<V: Cached> CacheAside<V> {
         }
     }
 
-    /// Waits for a database read that all callers of this key share.
+    /// Waits for the database read shared by all callers of this key.
     async fn rebuilt(&self, id: V::Id, now: Timestamp) -> Result<Option<V>, Failure> {
         let Policy { waiters, patience, .. } = self.inner.policy;
         if self.inner.flights.waiting(&id) >= waiters {
@@ -203,7 +202,7 @@ impl<V: Cached> CacheAside<V> {
             Ok(Ok(Ok(found))) => Ok(found.map(|value| V::clone(&value))),
             Ok(Ok(Err(LoadError::Slow))) | Err(_) => Err(self.shed()),
             Ok(Ok(Err(LoadError::Store(error)))) => Err(super::flights::shared(V::KIND, &error).into()),
-            Ok(Err(error)) => Err(Failure::Bug(format!("reading for the cache broke off: {error}"))),
+            Ok(Err(error)) => Err(Failure::Bug(format!("the load for the cache entry panicked: {error}"))),
         }
     }
 
@@ -212,7 +211,7 @@ impl<V: Cached> CacheAside<V> {
         Refusal::Busy.into()
     }
 
-    /// Loads in a task of its own, so that a caller that gives up does not cancel the load for other waiters.
+    /// Loads in a separate task: a caller giving up does not cancel the load for other waiters.
     fn spawned(
         &self,
         id: V::Id,
@@ -228,7 +227,7 @@ fn key<V: Cached>(id: V::Id) -> CacheKey {
 }
 
 impl<V: Cached> Inner<V> {
-    /// Returns the cached entry, and whether the local cache had it. An unreachable cache counts as a miss.
+    /// Returns the cached entry, and whether the local cache was hit. An unreachable cache counts as a miss.
     async fn kept(&self, id: V::Id, now: Timestamp) -> Option<(Entry<V>, bool)> {
         let kept = self.storage.cache.get(&key::<V>(id), now).await.ok()??;
         Some((Entry::read(&kept.bytes, now)?, kept.is_near))
