@@ -1,10 +1,10 @@
 //! Turns claims into orders or dead letters: the second safeguard of every sale.
 //!
-//! Nearly every batch consists of new claims with sufficient stock. So the optimistic path runs first
-//! ([`write_all`]): it inserts the orders and takes the units, and unique keys and stock verify the
-//! assumption. The row of a sale stays locked only from the taking to the commit, so that many processes can
-//! write orders of one sale at once. If the assumption fails, the transaction is rolled back, and the batch
-//! is examined claim by claim ([`write_each`]), with its sales locked from the beginning.
+//! Nearly every batch consists of new claims with sufficient stock. The optimistic path runs first
+//! ([`write_all`]): insert the orders and take the units, with unique keys and stock to verify the
+//! assumption. The row of a sale stays locked only from the stock update to the commit: many processes can
+//! write orders of a sale concurrently. If the assumption fails, the transaction is rolled back, and the
+//! batch is examined claim by claim ([`write_each`]), with its sales locked from the beginning.
 //!
 //! Reasons and figures: `storage/decisions/0022-mysql-transactions.md`.
 
@@ -25,7 +25,7 @@ use super::trouble::MysqlError;
 use super::verdict::{self, ExistingRows};
 use super::{burial, many};
 
-/// Attempts at a batch claim by claim, when concurrent writers take its keys in between.
+/// Attempts at a batch claim by claim, when concurrent writers take keys in between.
 const ATTEMPTS_MAX: usize = 3;
 
 /// Writes the claims. Returns one outcome per claim, in the order of the claims.
@@ -58,7 +58,7 @@ pub(super) async fn revive(
     now: Timestamp,
 ) -> Result<Result<(), (DeadReason, String)>, MysqlError> {
     let Some(sale) = sale_rows::get(conn, claim.voucher, Lock::Yes).await? else {
-        return Ok(Err((DeadReason::Refused, format!("voucher {} is no sale", claim.voucher))));
+        return Ok(Err((DeadReason::Refused, format!("voucher {} is not a flash sale", claim.voucher))));
     };
     let row = (*claim, sale.payment.deadline(now, sale.pay_within, now));
     let reason = match insert(conn, &[row], &BTreeMap::from([(claim.voucher, sale)])).await {
@@ -90,7 +90,7 @@ pub(super) async fn owner(
     Ok(first(conn, sql, (order.get(),), owned).await?.map(|(_, owner)| owner))
 }
 
-/// Returns the users and vouchers of those ids that are orders.
+/// Returns the users and vouchers of the existing orders among the ids.
 pub(super) async fn owners(
     conn: &mut Conn,
     orders: &[OrderId],
@@ -100,7 +100,7 @@ pub(super) async fn owners(
     Ok(many::select_by_keys(conn, sql, &[], &ids, owned).await?.into_iter().collect())
 }
 
-/// Writes all claims on the assumption that each is new and that stock suffices; [`Fault::Overtaken`] if not.
+/// Writes all claims, assuming new claims and sufficient stock; [`Fault::Overtaken`] if not.
 async fn write_optimistically(
     conn: &mut Conn,
     claims: &[LoggedClaim],
@@ -141,7 +141,7 @@ async fn write_each(
     burial::insert(conn, &verdict.burials, now).await?;
     for (voucher, taking) in verdict.takings {
         if !sale_rows::take(conn, voucher, taking).await? {
-            return Err(MysqlError::refused(format!("the stock of sale {voucher} cannot be taken")));
+            return Err(MysqlError::refused(format!("cannot decrement the stock of sale {voucher}")));
         }
     }
     Ok(verdict.answers)
