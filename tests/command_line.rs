@@ -86,12 +86,12 @@ fn wrong_use_is_one_sentence_and_exit_code_2() {
     let dir = tempfile::tempdir().unwrap();
     let nothing = dir.path().join("nothing");
     for (arguments, want) in [
-        (vec!["serve"], "say where the mall is: --data DIR, or --redis URL and --mysql URL"),
+        (vec!["serve"], "no mall given; pass --data DIR, or --redis URL and --mysql URL"),
         (vec!["verify", "--data", text(&nothing)], "there is no mall in"),
         (vec!["user", "grant", "--data", text(&nothing), "13900000001"], "there is no mall in"),
-        (vec!["serve", "--data", text(&nothing), "--web", text(&nothing)], "there is no such directory"),
-        (vec!["demo", "--data", text(&nothing), "--web", text(&nothing)], "there is no such directory"),
-        (vec!["serve", "--data", text(&nothing), "--sms", "https://x"], "it has to begin with http://"),
+        (vec!["serve", "--data", text(&nothing), "--web", text(&nothing)], "no such directory"),
+        (vec!["demo", "--data", text(&nothing), "--web", text(&nothing)], "no such directory"),
+        (vec!["serve", "--data", text(&nothing), "--sms", "https://x"], "the URL must begin with http://"),
     ] {
         let (code, _, error) = said(&arguments);
         assert_eq!(code, 2, "{arguments:?}: {error}");
@@ -161,7 +161,7 @@ fn a_mall_is_served_checked_and_stopped() {
 
     assert!(data.join("control.sock").exists());
     let (code, out, error) = said(&["verify", "--data", text(&data)]);
-    assert!(code == 0 && out.contains("the books balance"), "{out}{error}");
+    assert!(code == 0 && out.contains("the ledger balances"), "{out}{error}");
     assert_eq!(mall.stop(), 0);
     assert!(!data.join("control.sock").exists());
     let (code, out, error) = said(&["verify", "--data", text(&data), "--json"]);
@@ -173,7 +173,7 @@ fn a_mall_is_served_checked_and_stopped() {
 
     let (code, _, error) = said(&[&serve[..], &["--zone", "Europe/Berlin"]].concat());
     assert_eq!(code, 1);
-    assert!(error.contains("Asia/Shanghai for ever"), "{error}");
+    assert!(error.contains("Asia/Shanghai and cannot be changed"), "{error}");
 }
 
 /// Returns everything below a directory: path, content, and time of the last change.
@@ -245,7 +245,7 @@ fn operators_are_named_on_a_mall_that_runs_and_on_one_that_does_not() {
     assert_eq!(user("grant", "13900000007").0, 0);
     assert!(operators().contains("13900000007"));
     let (code, _, error) = user("grant", "12345");
-    assert!(code == 1 && error.contains("not a mainland mobile number"), "{error}");
+    assert!(code == 1 && error.contains("not a valid mainland mobile number"), "{error}");
     let (code, _, error) = user("revoke", "13900000008");
     assert!(code == 1 && error.contains("no such user"), "{error}");
     assert_eq!(mall.stop(), 0);
@@ -301,13 +301,13 @@ fn an_audit_log_that_was_changed_is_found_out_and_the_entry_named() {
         assert_eq!(said(&["user", "grant", "--data", text(&data), phone]).0, 0);
     }
     let (code, whole, error) = audit(&[]);
-    assert!(code == 0 && whole.contains("the audit log is in order: 3 entries"), "{whole}{error}");
+    assert!(code == 0 && whole.contains("the audit log is intact: 3 entries"), "{whole}{error}");
     assert_eq!(mall.stop(), 0);
     assert_eq!(audit(&[]).1, whole, "a mall that does not run says the same");
     let noted = whole.trim().rsplit(' ').next().unwrap();
     assert_eq!(audit(&["--noted", noted]).0, 0);
     let (code, out, _) = audit(&["--noted", &format!("2{}", &noted[1..])]);
-    assert!(code == 1 && out.contains("entry 2 is not the one that was noted"), "{out}");
+    assert!(code == 1 && out.contains("entry 2 does not match the noted hash"), "{out}");
     for bad in ["", "3", "3:abc", "0:", &format!("x{}", &noted[1..])] {
         assert_eq!(audit(&["--noted", bad]).0, 2, "{bad}");
     }
@@ -318,10 +318,10 @@ fn an_audit_log_that_was_changed_is_found_out_and_the_entry_named() {
     record.execute_batch(&format!("DROP TRIGGER audit_is_not_changed; {change}")).unwrap();
     drop(record);
     let (code, out, error) = audit(&[]);
-    assert!(code == 1 && out.contains("WRONG: entry 2 does not fit"), "{out}{error}");
+    assert!(code == 1 && out.contains("BROKEN: entry 2 does not match its hash"), "{out}{error}");
     let (code, out, error) = said(&["verify", "--data", text(&data)]);
     assert!(
-        code == 1 && out.contains("audit log: expected one unbroken chain, found entry 2"),
+        code == 1 && out.contains("audit log: expected an unbroken hash chain, found entry 2"),
         "{out}{error}"
     );
 }
@@ -353,7 +353,7 @@ fn a_demo_fills_its_mall_once_and_is_not_served_by_mistake() {
     let real = dir.path().join("real");
     assert_eq!(Running::start(&["serve", "--data", text(&real), "--listen", "127.0.0.1:0"]).stop(), 0);
     let (code, _, error) = said(&["demo", "--data", text(&real), "--listen", "127.0.0.1:0"]);
-    assert!(code == 2 && error.contains("a mall that is no demo"), "{error}");
+    assert!(code == 2 && error.contains("a mall that is not a demo"), "{error}");
 }
 
 #[test]

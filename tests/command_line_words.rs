@@ -43,7 +43,7 @@ fn text(path: &Path) -> &str {
 
 #[test]
 fn the_language_is_the_one_asked_for_or_the_locales() {
-    let (zh, en) = ("请指明商城的位置：--data", "say where the mall is: --data DIR");
+    let (zh, en) = ("请指明商城的位置：--data", "no mall given; pass --data DIR");
     for (arguments, environment, want) in [
         (&["serve"][..], &[][..], en),
         (&["serve"], &[("LANG", "zh_CN.UTF-8")], zh),
@@ -88,7 +88,7 @@ fn usage_errors_are_said_in_chinese_and_without_english() {
         (vec!["serve", "--data", text(&nothing), "--sms", "ftp://x"], 2, "--sms不合要求"),
         (vec!["serve", "--data", "/proc/mall"], 1, "无法创建目录/proc/mall"),
         (vec!["verify", "--data", text(&nothing)], 2, "里没有商城"),
-        (vec!["user", "grant", "--data", text(&nothing), "x"], 2, "x不是手机号"),
+        (vec!["user", "grant", "--data", text(&nothing), "x"], 2, "x不是有效的手机号"),
         (vec!["demo"], 2, "找不到用户主目录"),
         (vec!["audit", "verify", "--data", text(&nothing)], 2, "里没有商城"),
         (vec!["import", text(&file), "--data", text(&new), "--imgs", text(&nothing)], 2, "没有这个目录"),
@@ -115,7 +115,7 @@ fn banner_books_and_table_are_said_in_chinese() {
     let banner = banner(&["serve", "--data", text(&data), "--listen", "127.0.0.1:0"], zh);
     for line in [
         "\n存储        embedded\n",
-        "\n持久性      power (断电也不丢失",
+        "\n持久性      power (断电不丢失",
         "\n时区        Asia",
         "\n限流        开\n",
     ] {
@@ -124,7 +124,8 @@ fn banner_books_and_table_are_said_in_chinese() {
     let (code, books, error) = said_with(&["verify", "--data", text(&data)], zh);
     assert!(code == 0 && books.contains("账目平衡：0场秒杀"), "{books}{error}");
     let (_, table, _) = said_with(&["doctor", "--data", text(&data)], zh);
-    for line in ["好   目录        ", "里是商城\n", "好   时钟        20", "磁盘同步    p50"] {
+    for line in ["正常 目录        ", "里是商城\n", "正常 时钟        20", "磁盘同步    p50"]
+    {
         assert!(table.contains(line), "{table}");
     }
     let (code, _, error) = said_with(&["user", "revoke", "--data", text(&data), "13900000008"], zh);
@@ -150,13 +151,13 @@ fn people_and_the_audit_log_are_told_of_in_chinese() {
     }
     let noted = format!("1:{}", "0".repeat(64));
     let (code, out, _) = said_with(&["audit", "verify", "--data", text(&data), "--noted", &noted], zh);
-    assert!(code == 1 && out.contains("有误：第1条不是当初记下的那一条"), "{out}");
+    assert!(code == 1 && out.contains("异常：第1条与当初记下的哈希不符"), "{out}");
     let record = rusqlite::Connection::open(data.join("mall.sqlite")).unwrap();
     let change = "UPDATE audit SET subject = 'user 9' WHERE number = 2";
     record.execute_batch(&format!("DROP TRIGGER audit_is_not_changed; {change}")).unwrap();
     drop(record);
     let (code, out, _) = said_with(&["audit", "verify", "--data", text(&data)], zh);
-    assert!(code == 1 && out.contains("有误：第2条对不上：它或前一条被改过；此前的1条完好"), "{out}");
+    assert!(code == 1 && out.contains("异常：第2条校验不符：该条或前一条被改过；此前的1条完好"), "{out}");
 }
 
 #[test]
@@ -169,19 +170,19 @@ fn an_import_reports_in_chinese() {
     assert_eq!(code, 0, "{error}");
     for line in [
         "表                          行数        导入        略去\n",
-        "略去        1 × tb_shop：坐标不在地图上：3（第160行）\n",
+        "略去        1 × tb_shop：坐标超出范围：3（第160行）\n",
         "改动        1 × tb_seckill_voucher：库存小于0，按0处理",
-        "不认识      跳过的表：undo_log\n",
-        "\n图片        带入0张；",
-        "\n已导入，但并非全部：略去16行；",
+        "未识别      跳过的表：undo_log\n",
+        "\n图片        导入0张；",
+        "\n导入完成，但有遗漏：略去16行；",
     ] {
         assert!(report.contains(line), "{line}\nis not in\n{report}");
     }
-    for english in ["left out", "taken", " its ", " the "] {
+    for english in ["omitted", "imported", " its ", " the "] {
         assert!(!report.contains(english), "{english}: {report}");
     }
     let (code, _, error) = said(&arguments);
-    assert!(code == 2 && error.contains("里的商城已在使用；导入需要空的商城"), "{error}");
+    assert!(code == 2 && error.contains("里的商城已有数据；导入需要空的商城"), "{error}");
 }
 
 #[test]
@@ -221,10 +222,10 @@ fn a_wrong_file_is_a_usage_error_that_names_file_and_line() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("mall.toml");
     for (written, en, zh) in [
-        ("\nlisten = 8080\n", ":2: listen: expected text between quotes", ":2: listen应为引号中的文本"),
+        ("\nlisten = 8080\n", ":2: listen: expected a quoted string", ":2: listen应为引号中的文本"),
         ("connections = 'many'\n", ":1: connections: expected a whole number", "应为整数"),
-        ("# a\nlisen = ''\n", ":2: there is no setting lisen; there are: ", "没有lisen这个设置"),
-        ("data = \"\n", ":1: not TOML", "不是合法的TOML"),
+        ("# a\nlisen = ''\n", ":2: unknown setting lisen; available settings: ", "未知设置lisen"),
+        ("data = \"\n", ":1: invalid TOML", "不是合法的TOML"),
         (
             "web = '/nowhere/at/all'\ndata = '/nowhere/mall'\n",
             "--web /nowhere/at/all: there is no",
@@ -294,7 +295,7 @@ fn the_manual_is_printed_in_both_languages_and_an_unknown_topic_names_the_known_
             "en",
             "fixture         A mall for tests: ",
             "# Running a sale\n",
-            "the manual has no topic tests; the topics are ",
+            "the manual has no topic tests; available topics: ",
         ),
         (
             "zh",

@@ -147,7 +147,7 @@ fn a_mall_is_moved_in_served_by_two_processes_and_looked_after() {
     let report = site.done(&["import", DUMP, "--zone", "Asia/Shanghai"]);
     assert!(report.contains("Next: mallbox serve --redis URL --mysql URL\n"), "{report}");
     let (code, _, error) = site.mallbox(&["import", DUMP]);
-    assert!(code == 2 && error.contains("the mall in this MySQL database is in use"), "{error}");
+    assert!(code == 2 && error.contains("the mall in this MySQL database already has data"), "{error}");
 
     let (one, other) = (site.serve("one"), site.serve("other"));
     readyz(
@@ -164,19 +164,19 @@ fn a_mall_is_moved_in_served_by_two_processes_and_looked_after() {
     let paid = call(one.address, &format!("/voucher-order/{order}/pay"), &buyer, "{}");
     assert_eq!(paid.body["success"], true, "{paid:?}");
 
-    assert!(site.done(&["verify"]).contains("the books balance"));
+    assert!(site.done(&["verify"]).contains("the ledger balances"));
     assert!(site.done(&["user", "block", "--reason", "resale", "13900000002"]).contains("1 sessions ended"));
     assert_eq!(claim(&one, &sale, &buyer).status, 401);
     assert!(site.done(&["audit", "list"]).contains("user.block"));
-    assert!(site.done(&["audit", "verify"]).contains("the audit log is in order"));
+    assert!(site.done(&["audit", "verify"]).contains("the audit log is intact"));
     one.stop().unwrap();
     other.stop().unwrap();
-    assert!(site.done(&["verify"]).contains("the books balance"));
+    assert!(site.done(&["verify"]).contains("the ledger balances"));
 
     site.take_a_unit_for_nobody(sale.parse().unwrap());
     let (code, out, _) = site.mallbox(&["verify"]);
     assert!(code == 1 && out.contains("units taken in memory: expected 1, found 2"), "{out}");
-    assert!(site.done(&["verify", "--reload"]).contains("the books balance"));
+    assert!(site.done(&["verify", "--reload"]).contains("the ledger balances"));
     assert!(site.done(&["audit", "list"]).contains("sale.reload"));
 }
 
@@ -263,7 +263,7 @@ fn servers_that_go_away_are_told_of_and_used_again_when_they_are_back() {
     site.mysql.restart().unwrap();
     readyz(&server, 200, r#""backlog":0"#);
     assert_eq!(claim(&server, &sale, &operator).code(), "SOLD_OUT");
-    assert!(site.done(&["verify"]).contains("the books balance"));
+    assert!(site.done(&["verify"]).contains("the ledger balances"));
     server.stop().unwrap();
 }
 
@@ -278,11 +278,11 @@ fn what_is_wrong_with_a_server_is_told_without_its_password() {
     let wrong_mysql = mysql.replace("root@", "root:not-secret@");
     for (redis, mysql, words) in [
         (&*wrong_redis, &*mysql, "Redis at 127.0.0.1:"),
-        ("redis://:secret@127.0.0.1:1", &mysql, "Redis at 127.0.0.1:1 cannot be reached"),
+        ("redis://:secret@127.0.0.1:1", &mysql, "cannot connect to Redis at 127.0.0.1:1"),
         (&evicting.url(), &mysql, "set maxmemory-policy noeviction"),
         (&redis, &wrong_mysql, "MySQL at 127.0.0.1:"),
-        (&redis, "mysql://root:secret@127.0.0.1:1/mall", "MySQL at 127.0.0.1:1/mall cannot be reached"),
-        (&redis, "mysql://root:secret@127.0.0.1", "it names no database"),
+        (&redis, "mysql://root:secret@127.0.0.1:1/mall", "cannot connect to MySQL at 127.0.0.1:1/mall"),
+        (&redis, "mysql://root:secret@127.0.0.1", "the URL has no database"),
     ] {
         for command in [&["serve", "--listen", "127.0.0.1:0"][..], &["verify"]] {
             let (code, _, error) = said(command, redis, mysql);
@@ -317,6 +317,6 @@ fn a_bench_sells_in_a_directory_and_by_two_processes_on_servers_by_turns() {
     assert_eq!(order, want, "{out}");
     assert_eq!(out.matches(" 80 accepted").count(), 4, "{out}");
     assert_eq!(out.matches("appendfsync everysec").count(), 2, "{out}");
-    assert!(out.contains("Redis calls a sold out"), "{out}");
+    assert!(out.contains("Redis calls per sold-out claim"), "{out}");
     assert_eq!(std::fs::read_dir(site.dir.path()).unwrap().count(), 0, "something stays behind");
 }

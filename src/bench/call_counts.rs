@@ -10,15 +10,15 @@ pub(super) fn of_claims(spent: &ServerStats, claims: u64, orders: u64) -> Vec<(Q
     let ServerStats { redis, mysql } = spent;
     let (a_claim, an_order) = (share_of(claims), share_of(orders));
     vec![
-        (("Redis' CPU a claim, µs", 1), redis.cpu.as_secs_f64() * 1e6 / claims.max(1) as f64),
-        (("Redis calls a claim, all in all", 2), a_claim(redis.scripts)),
-        (("bytes to Redis a claim", 0), a_claim(redis.bytes_in)),
-        (("bytes from Redis a claim", 0), a_claim(redis.bytes_out)),
-        (("MySQL statements an order", 3), an_order(mysql.statements)),
-        (("MySQL rows an order", 2), an_order(mysql.rows)),
-        (("MySQL commits a 1000 orders", 2), 1e3 * an_order(mysql.commits)),
-        (("MySQL syncs a 1000 orders", 2), 1e3 * an_order(mysql.syncs)),
-        (("bytes to MySQL an order", 0), an_order(mysql.bytes_in)),
+        (("Redis' CPU per claim, µs", 1), redis.cpu.as_secs_f64() * 1e6 / claims.max(1) as f64),
+        (("Redis calls per claim, in total", 2), a_claim(redis.scripts)),
+        (("bytes to Redis per claim", 0), a_claim(redis.bytes_in)),
+        (("bytes from Redis per claim", 0), a_claim(redis.bytes_out)),
+        (("MySQL statements per order", 3), an_order(mysql.statements)),
+        (("MySQL rows per order", 2), an_order(mysql.rows)),
+        (("MySQL commits per 1000 orders", 2), 1e3 * an_order(mysql.commits)),
+        (("MySQL syncs per 1000 orders", 2), 1e3 * an_order(mysql.syncs)),
+        (("bytes to MySQL per order", 0), an_order(mysql.bytes_in)),
     ]
 }
 
@@ -26,8 +26,8 @@ pub(super) fn of_claims(spent: &ServerStats, claims: u64, orders: u64) -> Vec<(Q
 pub(super) fn of_refusals(spent: &ServerStats, refusals: u64) -> [(Quantity, f64); 2] {
     let a_refusal = share_of(refusals);
     [
-        (("Redis calls a sold out", 2), a_refusal(spent.redis.scripts)),
-        (("bytes to Redis a sold out", 0), a_refusal(spent.redis.bytes_in)),
+        (("Redis calls per sold-out claim", 2), a_refusal(spent.redis.scripts)),
+        (("bytes to Redis per sold-out claim", 0), a_refusal(spent.redis.bytes_in)),
     ]
 }
 

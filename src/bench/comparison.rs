@@ -69,7 +69,7 @@ mod tests {
             figures: figures.to_vec(),
             books_balance: true,
         };
-        let (claims, calls) = (("claims /s", 0), ("Redis calls a claim", 2));
+        let (claims, calls) = (("claims /s", 0), ("Redis calls per claim", 2));
         let text = table(&[
             outcome("directory", &[(claims, 40.0)]),
             outcome("servers", &[(claims, 9.0), (calls, 2.0)]),
@@ -80,6 +80,6 @@ mod tests {
         let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split_whitespace().collect()).collect();
         assert_eq!(lines[0], ["directory", "servers"]);
         assert_eq!(lines[1], ["claims", "/s", "35", "(30..40)", "7", "(5..9)"]);
-        assert_eq!(lines[2], ["Redis", "calls", "a", "claim", "-", "2.50", "(2.00..3.25)"]);
+        assert_eq!(lines[2], ["Redis", "calls", "per", "claim", "-", "2.50", "(2.00..3.25)"]);
     }
 }

@@ -62,18 +62,19 @@ pub(super) fn drive(
 pub(super) fn print_claims(tally: &ClaimOutcomes, report: &Report, cpu: Option<Duration>) {
     print_rate("claims", report, cpu);
     println!(
-        "               {} accepted ({:.0} /s), {} sold out, {} already bought, {} other, {} turned away, {} lost",
+        "               {} accepted ({:.0} /s), {} sold out, {} already bought, {} other, {} rejected, {} \
+         lost",
         tally.accepted,
         tally.accepted as f64 / report.elapsed.as_secs_f64(),
         tally.sold_out,
         tally.already_bought,
         tally.refused,
-        tally.turned_away,
+        tally.rejected,
         tally.lost
     );
     if report.unsent > 0 {
         println!(
-            "               {} were due and found no free connection: the server did not keep up",
+            "               {} were due but found no free connection: the server did not keep up",
             report.unsent
         );
     }

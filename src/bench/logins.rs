@@ -42,7 +42,7 @@ pub(super) fn measure(
 /// Waits for the console's line with the code, as in `SMS 13900000002 code 123456`.
 fn code_for(phone: &str, lines: &Receiver<String>) -> anyhow::Result<String> {
     loop {
-        let line = lines.recv_timeout(RESPONSE_TIMEOUT).context("the server wrote no login code")?;
+        let line = lines.recv_timeout(RESPONSE_TIMEOUT).context("the server logged no login code")?;
         if let Some(code) = line.strip_prefix("SMS ").and_then(|rest| rest.strip_prefix(phone)) {
             return Ok(code.trim_start_matches(" code ").to_owned());
         }
@@ -58,7 +58,7 @@ fn post_ok(stream: &mut TcpStream, path: &str, body: &str) -> anyhow::Result<()>
     loop {
         let read = stream.read(&mut buffer)?;
         if read == 0 {
-            bail!("{path}: the connection ended");
+            bail!("{path}: the connection closed");
         }
         answer.extend_from_slice(&buffer[..read]);
         let text = String::from_utf8_lossy(&answer);
@@ -68,12 +68,12 @@ fn post_ok(stream: &mut TcpStream, path: &str, body: &str) -> anyhow::Result<()>
                 .find_map(|line| {
                     line.to_ascii_lowercase().strip_prefix("content-length:").map(|n| n.trim().to_owned())
                 })
-                .context("an answer without a length")?;
+                .context("a response without content-length")?;
             if body.len() < length.parse::<usize>()? {
                 continue;
             }
             if !body.contains(r#""success":true"#) {
-                bail!("{path} was answered with {body}");
+                bail!("unexpected response to {path}: {body}");
             }
             return Ok(());
         }

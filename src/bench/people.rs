@@ -70,7 +70,7 @@ pub(super) async fn make(
         finish_one(&mut under_way, bar).await?;
     }
     let health = storage.upkeep.health().await;
-    storage.upkeep.close().await.context("the bench's mall cannot be closed")?;
+    storage.upkeep.close().await.context("cannot close the bench's mall")?;
     Ok((BenchUsers { tokens: Arc::new(tokens), sales, sold_out: Some(sold_out) }, health))
 }
 
@@ -85,7 +85,7 @@ async fn finish_one(under_way: &mut JoinSet<anyhow::Result<()>>, bar: &ProgressB
 async fn log_in(storage: Storage, number: usize, token: String, now: Timestamp) -> anyhow::Result<()> {
     let phone = format!("19{number:09}");
     let Some(phone) = Phone::parse(&phone) else {
-        bail!("at most 999,999,999 users fit into their phone numbers")
+        bail!("at most 999,999,999 users: their phone numbers have nine free digits")
     };
     let (name, hash) = (format!("bench_{number}"), TokenHash(Sha256::digest(token.as_bytes()).into()));
     for tries_left in (0..LOGIN_ATTEMPTS_MAX).rev() {

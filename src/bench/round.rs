@@ -92,7 +92,8 @@ impl Round<'_> {
         print_claims(&tally, &report, claim_cpu);
         println!("               {:.0} % of the ceiling", self.of_ceiling(&report));
         println!(
-            "persisted      {:>9.0} /s until the last of {} orders, {:.0} a transaction; {left} were pending after the last answer, gone {:.2} s later; at most {} at once",
+            "persisted      {:>9.0} /s until the last of {} orders, {:.0} per transaction; {left} were \
+             pending after the last response, written {:.2} s later; at most {} pending",
             tally.accepted as f64 / persisting,
             written.persisted,
             written.persisted as f64 / written.batches.max(1) as f64,
@@ -101,8 +102,8 @@ impl Round<'_> {
         );
         self.note_claims(&report, claim_cpu);
         self.note(("accepted and durable /s", 0), tally.accepted as f64 / report.elapsed.as_secs_f64());
-        self.note(("orders in the record /s", 0), tally.accepted as f64 / persisting);
-        self.note(("orders a transaction", 0), written.persisted as f64 / written.batches.max(1) as f64);
+        self.note(("orders in the database /s", 0), tally.accepted as f64 / persisting);
+        self.note(("orders per transaction", 0), written.persisted as f64 / written.batches.max(1) as f64);
         if let Some(spent) = spent {
             self.figures.extend(call_counts::of_claims(&spent, report.answered, written.persisted));
             println!("servers        {}", call_counts::line(&spent, report.answered, written.persisted));
@@ -114,7 +115,7 @@ impl Round<'_> {
     /// many users hold a unit.
     fn refuse(&mut self) -> anyhow::Result<()> {
         let last = self.crowd.sales.last().copied();
-        for (what, sale) in [("sold out", self.crowd.sold_out), ("pressed again", last)] {
+        for (what, sale) in [("sold out", self.crowd.sold_out), ("repeated claim", last)] {
             let Some(sale) = sale else { continue };
             let script = ClaimScript::new(Arc::clone(&self.crowd.tokens), &[sale], true);
             let before = self.site.figures()?;
@@ -123,12 +124,13 @@ impl Round<'_> {
             let tally = rush.tally;
             print_rate(what, &report, cpu_since(&self.servers, cpu));
             println!(
-                "               {:.0} % of the ceiling; {} sold out, {} already bought, {} other, {} turned away, {} lost",
+                "               {:.0} % of the ceiling; {} sold out, {} already bought, {} other, {} \
+                 rejected, {} lost",
                 self.of_ceiling(&report),
                 tally.sold_out,
                 tally.already_bought,
                 tally.accepted + tally.refused,
-                tally.turned_away,
+                tally.rejected,
                 tally.lost
             );
             if Some(sale) == self.crowd.sold_out {
@@ -147,7 +149,7 @@ impl Round<'_> {
         self.note(("p50 of a claim, ms", 2), report.p50().as_secs_f64() * 1e3);
         self.note(("p99 of a claim, ms", 2), report.p99().as_secs_f64() * 1e3);
         if let Some(cpu) = cpu {
-            self.note(("mallbox' CPU a claim, µs", 1), micros_per_response(report, cpu));
+            self.note(("mallbox' CPU per claim, µs", 1), micros_per_response(report, cpu));
         }
     }
 
@@ -210,7 +212,7 @@ fn start_again(arguments: &[String], dir: &Path) -> anyhow::Result<()> {
     let started = began.elapsed();
     server.stop()?;
     println!(
-        "order log      {:>9.1} MiB on the disk after it all; the mall starts again in {:.0} ms",
+        "order log      {:>9.1} MiB on disk afterwards; the mall restarts in {:.0} ms",
         bytes as f64 / f64::from(1 << 20),
         started.as_secs_f64() * 1e3
     );
@@ -237,14 +239,14 @@ fn print_logins(
 ) -> anyhow::Result<()> {
     match latencies {
         Ok(Ok(latencies)) => println!(
-            "log-ins        {:>9} meanwhile: p50 {} p99 {} max {} µs",
+            "logins         {:>9} during the sale: p50 {} p99 {} max {} µs",
             latencies.len(),
             latencies.value_at_quantile(0.5),
             latencies.value_at_quantile(0.99),
             latencies.max()
         ),
-        Ok(Err(error)) => bail!("log-ins failed during the sale: {error:#}"),
-        Err(_) => bail!("the thread that logs in panicked"),
+        Ok(Err(error)) => bail!("logins failed during the sale: {error:#}"),
+        Err(_) => bail!("the login thread panicked"),
     }
     Ok(())
 }

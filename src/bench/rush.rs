@@ -15,7 +15,7 @@ pub(super) struct ClaimOutcomes {
     /// Any other 200.
     pub(super) refused: u64,
     /// Rejected by load shedding or by a limit: 429, 503 and similar.
-    pub(super) turned_away: u64,
+    pub(super) rejected: u64,
     /// No response, or an unreadable one: only the ledger shows whether the claim succeeded.
     pub(super) lost: u64,
 }
@@ -69,7 +69,7 @@ impl Script for ClaimScript {
             200 if contains(answer.body, b"SOLD_OUT") => &mut tally.sold_out,
             200 if contains(answer.body, b"ALREADY_BOUGHT") => &mut tally.already_bought,
             200 => &mut tally.refused,
-            _ => &mut tally.turned_away,
+            _ => &mut tally.rejected,
         };
         *count += 1;
     }
@@ -124,14 +124,8 @@ mod tests {
             rush.on_response(0, Answer { status, body: body.as_bytes(), took: std::time::Duration::ZERO });
         }
         rush.lost(0, Fault::Timeout);
-        let one_each = ClaimOutcomes {
-            accepted: 1,
-            sold_out: 1,
-            already_bought: 1,
-            refused: 1,
-            turned_away: 1,
-            lost: 1,
-        };
+        let one_each =
+            ClaimOutcomes { accepted: 1, sold_out: 1, already_bought: 1, refused: 1, rejected: 1, lost: 1 };
         assert_eq!(rush.tally, one_each);
     }
 }

@@ -21,7 +21,7 @@ pub(super) type Environment = [(&'static str, String)];
 /// Returns a command for the same binary, configured by `arguments` and `environment` alone: variables set
 /// for a real mall do not affect a bench.
 pub(super) fn this_program(arguments: &[String], environment: &Environment) -> anyhow::Result<Command> {
-    let binary = std::env::current_exe().context("cannot find this program's own file")?;
+    let binary = std::env::current_exe().context("cannot find this program's executable")?;
     let mut command = Command::new(binary);
     command.args(arguments);
     for (name, _) in std::env::vars_os() {
@@ -52,7 +52,7 @@ impl Server {
             .stdout(Stdio::piped())
             .spawn()
             .with_context(|| format!("cannot start mallbox {}", arguments.join(" ")))?;
-        let output = child.stdout.take().context("the server has no standard output")?;
+        let output = child.stdout.take().context("the server's standard output is missing")?;
         let (sender, lines) = channel();
         std::thread::spawn(move || {
             for line in BufReader::new(output).lines().map_while(Result::ok) {
@@ -84,7 +84,7 @@ impl Server {
                 }
                 Err(RecvTimeoutError::Disconnected) => {
                     let status = self.child.wait()?;
-                    bail!("mallbox {} ended at once: {status}", arguments.join(" "));
+                    bail!("mallbox {} exited immediately: {status}", arguments.join(" "));
                 }
             }
         }
@@ -102,10 +102,10 @@ impl Server {
 
     /// Asks the process to drain and exit, and waits for the exit.
     pub(super) fn stop(mut self) -> anyhow::Result<()> {
-        let asked =
+        let signalled =
             Command::new("kill").arg(self.child.id().to_string()).status().context("cannot send a signal")?;
-        if !asked.success() {
-            bail!("the server cannot be stopped");
+        if !signalled.success() {
+            bail!("cannot stop the server");
         }
         let deadline = Instant::now() + STOP_TIMEOUT;
         while Instant::now() < deadline {
@@ -113,7 +113,7 @@ impl Server {
                 if status.success() {
                     return Ok(());
                 }
-                bail!("the server ended with {status}");
+                bail!("the server exited with {status}");
             }
             std::thread::sleep(Duration::from_millis(20));
         }

@@ -61,7 +61,7 @@ impl BenchLocation {
         let kind = match ground {
             BenchTarget::Directory { durability, keep: Some(path) } => {
                 if path.exists() {
-                    bail!("{} is there already: name a directory that the bench may make", path.display());
+                    bail!("{} already exists: pass a directory that the bench may create", path.display());
                 }
                 Kind::Directory { path: path.clone(), is_kept: true, durability: *durability }
             }
@@ -107,7 +107,7 @@ impl BenchLocation {
     pub(super) fn command(&self, name: &str) -> anyhow::Result<Vec<String>> {
         let mut command = vec![name.to_owned()];
         if let Kind::Directory { path, .. } = &*self.kind {
-            let path = path.to_str().context("the directory's name is not valid text")?;
+            let path = path.to_str().context("the directory's name is not valid UTF-8")?;
             command.extend(["--data".to_owned(), path.to_owned()]);
         }
         Ok(command)
@@ -160,12 +160,12 @@ impl Kind {
                 if path.exists()
                     && let Err(error) = std::fs::remove_dir_all(path)
                 {
-                    eprintln!("{} stays behind: {error}", path.display());
+                    eprintln!("could not remove {}: {error}", path.display());
                 }
             }
             Self::Servers { trial, .. } => {
                 if let Err(error) = trial.remove().await {
-                    eprintln!("{} may stay behind: {error}", trial.names());
+                    eprintln!("could not remove {}: {error}", trial.names());
                 }
             }
         }

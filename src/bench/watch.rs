@@ -85,9 +85,10 @@ fn look_at(address: SocketAddr) -> anyhow::Result<MetricsSample> {
     let value = |name: &str| -> anyhow::Result<u64> {
         let line =
             text.lines().find(|line| line.strip_prefix(name).is_some_and(|rest| rest.starts_with(' ')));
-        let value =
-            line.and_then(|line| line.rsplit(' ').next()).context("the server's metrics lack a figure")?;
-        value.parse().with_context(|| format!("{name} is no number: {value}"))
+        let value = line
+            .and_then(|line| line.rsplit(' ').next())
+            .context("a metric is missing from the server's metrics")?;
+        value.parse().with_context(|| format!("{name} is not a number: {value}"))
     };
     Ok(MetricsSample {
         persisted: value("mallbox_orders_persisted_total")?,
@@ -104,7 +105,7 @@ fn get(address: SocketAddr, path: &str) -> anyhow::Result<String> {
     let mut answer = String::new();
     stream.read_to_string(&mut answer)?;
     if !answer.starts_with("HTTP/1.1 200") {
-        bail!("{path} was answered with {}", answer.lines().next().unwrap_or("nothing"));
+        bail!("unexpected response to {path}: {}", answer.lines().next().unwrap_or("nothing"));
     }
     Ok(answer)
 }

@@ -58,7 +58,7 @@ fn noted(text: &str) -> Result<KnownEntry, String> {
             hash: hash.to_ascii_lowercase(),
         })
     });
-    noted.ok_or_else(|| "expected an entry's number, a colon, and the 64 digits of its hash".to_owned())
+    noted.ok_or_else(|| "expected ENTRY:HASH, an entry's number and 64 hexadecimal digits".to_owned())
 }
 
 /// Runs the subcommand. Returns false if `verify` finds the log broken.
@@ -114,8 +114,8 @@ fn verify(verify: &Verify, l: Language) -> anyhow::Result<bool> {
         let text = fault["text"].as_str().ok_or(CommandFailure::NoVerdictOnAudit)?;
         print(&sentence!(
             l,
-            "有误：{text}；此前的{entries}条完好\n",
-            "WRONG: {text}; {entries} entries before it are in order\n"
+            "异常：{text}；此前的{entries}条完好\n",
+            "BROKEN: {text}; the {entries} entries before are intact\n"
         ));
         return Ok(false);
     }
@@ -125,15 +125,15 @@ fn verify(verify: &Verify, l: Language) -> anyhow::Result<bool> {
         let number = noted.number;
         print(&sentence!(
             l,
-            "有误：第{number}条不是当初记下的那一条：日志被重写过\n",
-            "WRONG: entry {number} is not the one that was noted: the log was written anew\n"
+            "异常：第{number}条与当初记下的哈希不符：日志被重写过\n",
+            "BROKEN: entry {number} does not match the noted hash: the log was rewritten\n"
         ));
         return Ok(false);
     }
     print(&sentence!(
         l,
         "审计日志完好：共{entries}条，最后一条是{entries}:{head}\n",
-        "the audit log is in order: {entries} entries; the last is {entries}:{head}\n"
+        "the audit log is intact: {entries} entries; last entry {entries}:{head}\n"
     ));
     Ok(true)
 }

@@ -239,14 +239,14 @@ mod tests {
     #[test]
     fn a_flag_that_means_nothing_is_refused() {
         for (typed, words) in [
-            (&["--instances=2"][..], "--instances is for a mall in --redis and --mysql"),
-            (&["--on=directory", "--mysql=b"], "--mysql is for a mall in --redis and --mysql"),
-            (&["--on=servers", "--durability=power"], "--durability is for a mall in --data"),
-            (&["--on=servers", "--keep=a"], "--keep is for a mall in --data"),
-            (&["--rounds=2", "--keep=a"], "--keep keeps one mall"),
+            (&["--instances=2"][..], "--instances is for malls in Redis and MySQL"),
+            (&["--on=directory", "--mysql=b"], "--mysql is for malls in Redis and MySQL"),
+            (&["--on=servers", "--durability=power"], "--durability is for malls in a directory"),
+            (&["--on=servers", "--keep=a"], "--keep is for malls in a directory"),
+            (&["--rounds=2", "--keep=a"], "--keep keeps a single mall"),
         ] {
-            let told = grounds(typed).unwrap_err();
-            assert!(told.contains(words), "{typed:?}: {told}");
+            let refused = grounds(typed).unwrap_err();
+            assert!(refused.contains(words), "{typed:?}: {refused}");
         }
     }
 }

@@ -86,12 +86,13 @@ fn what_to_try(seeded: &Seeded, address: SocketAddr, site: &SiteConfig, l: Langu
         l,
         "演示        {shops}家店铺；秒杀{running}进行中，秒杀{opening}将于{seconds}秒后开始；人物均属虚构\n\
          登录        手机号{customer}，商家{operator}；验证码见 {api}/demo/inbox?phone={customer}\n\
-         控制台      {site}/console，商家在此经营\n\
+         控制台      {site}/console，供商家使用\n\
          手册        {site}/mall/manual/，或`mallbox manual`\n\n\
          在浏览器里打开 {site}/{own}，或在另一个终端里试试：",
-        "demo        {shops} shops; sale {running} is on, sale {opening} opens in {seconds} s; people are invented\n\
+        "demo        {shops} shops; sale {running} is running, sale {opening} opens in {seconds} s; all \
+         users are fictitious\n\
          login       phone {customer}, operator {operator}; the code is at {api}/demo/inbox?phone={customer}\n\
-         console     {site}/console, where the operator runs the mall\n\
+         console     {site}/console, for the operator\n\
          manual      {site}/mall/manual/, or `mallbox manual`\n\n\
          Open {site}/{own} in a browser, or try in another terminal:",
     );

@@ -53,10 +53,10 @@ pub(super) fn run(doctor: &Doctor, l: Language) -> bool {
     let mut table = String::new();
     for (what, found) in &findings {
         let (mark, text) = match found {
-            Ok(text) => (both("好 ", "ok "), text),
-            Err(text) => (both("差 ", "BAD"), text),
+            Ok(text) => (both("正常", "ok  "), text),
+            Err(text) => (both("异常", "BAD "), text),
         };
-        table += &format!("{}  {} {text}\n", mark.spoken(l), padded(what.spoken(l), 11));
+        table += &format!("{} {} {text}\n", mark.spoken(l), padded(what.spoken(l), 11));
     }
     print(&table);
     findings.iter().all(|(_, found)| found.is_ok())
@@ -72,7 +72,7 @@ fn directory(dir: &Path, l: Language) -> Result<String, String> {
     let there = nearest(dir);
     let probe = probe_file(&there).map_err(|error| {
         let (there, why) = (there.display(), of_system(&error, l));
-        sentence!(l, "{there}不可写：{why}", "{there} cannot be written to: {why}")
+        sentence!(l, "{there}不可写：{why}", "{there} is not writable: {why}")
     })?;
     drop(probe);
     let shown = dir.display();
@@ -83,14 +83,14 @@ fn directory(dir: &Path, l: Language) -> Result<String, String> {
         return Ok(sentence!(l, "{shown}里是商城", "{shown} holds a mall"));
     }
     running_mall::check_dir(dir).map_err(|misuse| misuse.words(l))?;
-    Ok(sentence!(l, "{shown}里没有商城，可以新建", "{shown} holds no mall; one can be made there"))
+    Ok(sentence!(l, "{shown}里没有商城，可以新建", "{shown} holds no mall; a new one can be created there"))
 }
 
 fn space(dir: &Path, l: Language) -> Result<String, String> {
     let there = nearest(dir);
     let space = rustix::fs::statvfs(&there).map_err(|error| {
         let why = of_system(&error.into(), l);
-        sentence!(l, "系统没有给出：{why}", "the system does not say: {why}")
+        sentence!(l, "无法读取：{why}", "cannot be read: {why}")
     })?;
     let free = space.f_bavail.saturating_mul(space.f_frsize);
     let mebibytes = free >> 20;
@@ -109,10 +109,10 @@ fn files(l: Language) -> Result<String, String> {
         None => Ok(sentence!(l, "不限", "no limit")),
         Some(most) if most < OPEN_FILES_MIN => Err(sentence!(
             l,
-            "最多{most}个，人多时不够；请提高`ulimit -Hn`",
-            "{most} at the most: too few for a crowd; raise `ulimit -Hn`"
+            "最多{most}个，不够大量客户端使用；请提高`ulimit -Hn`",
+            "{most} at most: too few for many clients; raise `ulimit -Hn`"
         )),
-        Some(most) => Ok(sentence!(l, "最多{most}个", "{most} at the most")),
+        Some(most) => Ok(sentence!(l, "最多{most}个", "{most} at most")),
     }
 }
 
@@ -124,8 +124,8 @@ fn clock(l: Language) -> Result<String, String> {
     if mallbox_storage::OrderId::day(now).is_none() {
         return Err(sentence!(
             l,
-            "{text}：商城只在2022至2090年间营业",
-            "{text}: the mall sells from 2022 to 2090 only"
+            "{text}：商城只支持2022至2090年",
+            "{text}: the mall supports 2022 to 2090 only"
         ));
     }
     Ok(text)
@@ -144,8 +144,8 @@ fn sync(dir: &Path, l: Language) -> Result<String, String> {
     if at(50) < 8 {
         return Err(sentence!(
             l,
-            "{text}：这是内存，断电即丢失",
-            "{text}: this is memory, and does not survive a power cut"
+            "{text}：这是内存文件系统，断电即丢失",
+            "{text}: a file system in memory does not survive a power cut"
         ));
     }
     Ok(text)

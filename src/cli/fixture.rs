@@ -68,7 +68,7 @@ pub(super) fn run(fixture: Fixture, l: Language) -> anyhow::Result<()> {
         builder = builder.with_limits();
     }
     let mall = builder.listen(fixture.listen).start().map_err(|error| match error {
-        FixtureError::Asked(told) => UsageError::InvalidFixture(told).into(),
+        FixtureError::Asked(receiver) => UsageError::InvalidFixture(receiver).into(),
         other => CommandFailure::NoFixture.with_cause(other),
     })?;
     print(&(mall.line_text() + "\n"));
@@ -76,14 +76,14 @@ pub(super) fn run(fixture: Fixture, l: Language) -> anyhow::Result<()> {
         let mut stopped = signal(SignalKind::terminate())?;
         let mut interrupted = signal(SignalKind::interrupt())?;
         let over = mall.over().unwrap_or_default();
-        let why = tokio::select! {
-            () = input_ended() => "its standard input is closed",
-            () = parent_ended(parent) => "its parent has ended",
-            () = over.cancelled() => "it was asked to over its controls",
-            _ = stopped.recv() => "it was told to",
-            _ = interrupted.recv() => "it was told to",
+        let reason = tokio::select! {
+            () = input_ended() => "standard input was closed",
+            () = parent_ended(parent) => "the parent process exited",
+            () = over.cancelled() => "requested over the control API",
+            _ = stopped.recv() => "SIGTERM",
+            _ = interrupted.recv() => "SIGINT",
         };
-        tracing::info!(why, "stopping the fixture");
+        tracing::info!(reason, "stopping the fixture");
         Ok(())
     })?;
     drop(mall);
@@ -92,17 +92,17 @@ pub(super) fn run(fixture: Fixture, l: Language) -> anyhow::Result<()> {
 
 /// Returns when standard input is closed. The bytes read are ignored.
 async fn input_ended() {
-    let (tell, told) = tokio::sync::oneshot::channel::<()>();
+    let (sender, receiver) = tokio::sync::oneshot::channel::<()>();
     // Detached thread: it may be blocked in a read when the process ends.
     let reader = std::thread::Builder::new().name("input".to_owned()).spawn(move || {
         let mut bytes = [0; 1024];
         while std::io::stdin().read(&mut bytes).is_ok_and(|read| read > 0) {}
-        drop(tell);
+        drop(sender);
     });
     match reader {
-        Ok(_) => drop(told.await),
+        Ok(_) => drop(receiver.await),
         Err(error) => {
-            tracing::warn!(%error, "could not watch standard input: the fixture ends with its parent only");
+            tracing::warn!(%error, "could not watch standard input: the fixture stops with its parent only");
             std::future::pending().await
         }
     }

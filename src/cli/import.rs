@@ -73,7 +73,7 @@ fn unpaid(text: &str) -> Result<UnpaidOrders, String> {
     };
     span.filter(|span| (MINUTE..=365 * 24 * 60 * MINUTE).contains(span))
         .map(|span| UnpaidOrders::PayWithin(Duration::from_secs(span)))
-        .ok_or_else(|| "keep, cancel, or a time to pay from 1m to 365d, such as 24h".to_owned())
+        .ok_or_else(|| "expected keep, cancel, or a time to pay from 1m to 365d, such as 24h".to_owned())
 }
 
 /// Imports the dump and prints the report.
@@ -132,15 +132,15 @@ fn report_text(import: &Import, report: &Report, target: &Target, l: Language) -
     if short.is_empty() {
         return sentence!(
             l,
-            "{text}\n已全部导入。下一步：mallbox serve {mall}\n",
-            "{text}\nEverything is in. Next: mallbox serve {mall}\n"
+            "{text}\n导入完成。下一步：mallbox serve {mall}\n",
+            "{text}\nImport complete. Next: mallbox serve {mall}\n"
         );
     }
     let short = short.join(both("；", "; ").spoken(l));
     sentence!(
         l,
-        "{text}\n已导入，但并非全部：{short}。下一步：mallbox serve {mall}\n",
-        "{text}\nImported, but not everything: {short}. Next: mallbox serve {mall}\n"
+        "{text}\n导入完成，但有遗漏：{short}。下一步：mallbox serve {mall}\n",
+        "{text}\nImported with omissions: {short}. Next: mallbox serve {mall}\n"
     )
 }
 

@@ -17,7 +17,7 @@ pub(super) fn start(format: LogFormat) {
     // A panic is logged in the format of the log, instead of plain text beside it.
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map(ToString::to_string).unwrap_or_default();
-        let said = panic.payload_as_str().unwrap_or("without a text");
-        tracing::error!(place, said, "panicked");
+        let text = panic.payload_as_str().unwrap_or("no message");
+        tracing::error!(place, text, "panicked");
     }));
 }

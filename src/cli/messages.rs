@@ -119,14 +119,14 @@ impl UsageError {
             Self::NoHome => sentence!(
                 l,
                 "找不到用户主目录，请用--data指定目录",
-                "there is no home directory; say --data DIR"
+                "no home directory found; pass --data DIR"
             ),
             Self::NotADemo(dir) => {
                 let dir = dir.display();
                 sentence!(
                     l,
                     "{dir}里是一座正式商城，不是演示；请用--data指定其他目录",
-                    "{dir} holds a mall that is no demo; say --data with another directory"
+                    "{dir} holds a mall that is not a demo; pass --data with another directory"
                 )
             }
             Self::IsADemo(dir) => {
@@ -134,8 +134,8 @@ impl UsageError {
                 sentence!(
                     l,
                     "{dir}由`mallbox demo`创建，其中人物均属虚构；确要使用，请加--demo-data",
-                    "{dir} was made by `mallbox demo`, and its people are invented; add --demo-data to serve it all \
-                     the same"
+                    "{dir} was created by `mallbox demo`, and its users are fictitious; pass --demo-data \
+                     to serve it anyway"
                 )
             }
             Self::IsAFile(path) => {
@@ -143,7 +143,7 @@ impl UsageError {
                 sentence!(
                     l,
                     "{path}是文件；--data需要目录的路径",
-                    "{path} is a file; --data takes the path of a directory"
+                    "{path} is a file; --data takes a directory"
                 )
             }
             Self::HoldsOther(dir, name) => {
@@ -151,12 +151,12 @@ impl UsageError {
                 sentence!(
                     l,
                     "{dir}里没有商城，却有其他文件（{name}）；请用--data指定新目录或空目录",
-                    "{dir} holds no mall, but other files ({name}); say --data with a new or empty directory"
+                    "{dir} holds no mall, but other files ({name}); pass --data with a new or empty directory"
                 )
             }
             Self::NoDirectory(flag, dir) => {
                 let dir = dir.display();
-                sentence!(l, "{flag} {dir}：没有这个目录", "{flag} {dir}: there is no such directory")
+                sentence!(l, "{flag} {dir}：没有这个目录", "{flag} {dir}: no such directory")
             }
             Self::NoFile(path, error) => {
                 let (path, why) = (path.display(), of_system(error, l));
@@ -164,67 +164,71 @@ impl UsageError {
             }
             Self::InFile(path, mistake) => format!("{}:{}", path.display(), mistake.words(l)),
             Self::BadGateway(why) => sentence!(l, "--sms不合要求：{why}", "{why}"),
-            Self::NoPhone(text) => sentence!(l, "{text}不是手机号", "{text} is no phone number"),
+            Self::NoPhone(text) => {
+                sentence!(l, "{text}不是有效的手机号", "{text} is not a valid phone number")
+            }
             Self::ImportIntoDemo(dir) => {
                 let dir = dir.display();
                 sentence!(
                     l,
                     "{dir}是演示商城；导入需要空的商城，请用--data指定新目录",
-                    "{dir} is a demo's; import wants an empty mall: say --data with a new directory"
+                    "{dir} holds a demo; import needs an empty mall: pass --data with a new directory"
                 )
             }
             Self::ImportIntoUsed(dir) => {
                 let dir = dir.display();
                 sentence!(
                     l,
-                    "{dir}里的商城已在使用；导入需要空的商城，请用--data指定新目录",
-                    "the mall in {dir} is in use; import wants an empty mall: say --data with a new directory"
+                    "{dir}里的商城已有数据；导入需要空的商城，请用--data指定新目录",
+                    "the mall in {dir} already has data; import needs an empty mall: pass --data with a \
+                     new directory"
                 )
             }
             Self::ImportIntoUsedServers => sentence!(
                 l,
-                "这个MySQL数据库里的商城已在使用；导入需要空的商城，请换一个数据库，并用--redis-prefix换一个前缀",
-                "the mall in this MySQL database is in use; import wants an empty mall: name another database, and another \
-                 --redis-prefix with it"
+                "这个MySQL数据库里的商城已有数据；导入需要空的商城，请换一个数据库，并用--redis-prefix换一个前缀",
+                "the mall in this MySQL database already has data; import needs an empty mall: pass \
+                 --mysql with another database, and another --redis-prefix"
             ),
             Self::NoPaymentsToWaitFor => sentence!(
                 l,
                 "--unpaid指定了支付时限，但商城不收款；请加--payment sandbox，或改用--unpaid keep、--unpaid cancel",
-                "--unpaid sets a time to pay, and this mall takes no payments; add --payment sandbox, or say --unpaid keep or                  --unpaid cancel"
+                "--unpaid sets a time to pay, but this mall takes no payments; pass --payment sandbox, \
+                 --unpaid keep or --unpaid cancel"
             ),
             Self::NowhereForPictures => sentence!(
                 l,
                 "Redis和MySQL不保存图片；请用--uploads指定存放图片的目录",
-                "Redis and MySQL keep no pictures; say --uploads DIR for where they are to be"
+                "Redis and MySQL do not store pictures; pass --uploads DIR"
             ),
             #[cfg(feature = "production")]
             Self::NoServers => sentence!(
                 l,
                 "请指明服务器：--redis URL和--mysql URL，或环境变量MALLBOX_REDIS和MALLBOX_MYSQL",
-                "say which servers: --redis URL and --mysql URL, or MALLBOX_REDIS and MALLBOX_MYSQL in the environment"
+                "no servers given; pass --redis URL and --mysql URL, or set MALLBOX_REDIS and MALLBOX_MYSQL"
             ),
             #[cfg(feature = "production")]
             Self::OneMallToKeep => sentence!(
                 l,
                 "--keep只保留一座商城；--rounds大于1时请去掉",
-                "--keep keeps one mall; leave it out with more than one of --rounds"
+                "--keep keeps a single mall; remove it, or pass --rounds 1"
             ),
             Self::NoMall(dir) => {
                 let dir = dir.display();
-                sentence!(l, "{dir}里没有商城", "there is no mall in {dir}")
+                sentence!(l, "{dir}里没有商城；请检查--data", "there is no mall in {dir}; check --data")
             }
             Self::NoMallOnServers => sentence!(
                 l,
                 "这个MySQL数据库里没有商城；请检查--mysql",
-                "there is no mall in this MySQL database; look at --mysql again"
+                "there is no mall in this MySQL database; check --mysql"
             ),
-            Self::InvalidFixture(told) => told.spoken(l).to_owned(),
+            Self::InvalidFixture(text) => text.spoken(l).to_owned(),
             Self::NoTopic(topic, topics) => {
                 let (zh, en) = (topics.join("、"), topics.join(", "));
                 sentence!(
                     l,
                     "手册里没有“{topic}”这个主题；可选的主题：{zh}",
-                    "the manual has no topic {topic}; the topics are {en}"
+                    "the manual has no topic {topic}; available topics: {en}"
                 )
             }
         }
@@ -239,12 +243,12 @@ impl CommandFailure {
                 sentence!(
                     l,
                     "{dir}属于其他用户；请以该用户或root身份运行",
-                    "{dir} belongs to another user; be that user, or root"
+                    "{dir} belongs to another user; run as that user or as root"
                 )
             }
             Self::CannotMake(dir) => {
                 let dir = dir.display();
-                sentence!(l, "无法创建目录{dir}", "cannot make the directory {dir}")
+                sentence!(l, "无法创建目录{dir}", "cannot create directory {dir}")
             }
             Self::CannotWrite(dir) => {
                 let dir = dir.display();
@@ -262,35 +266,39 @@ impl CommandFailure {
                     "{dir} is read-only and cannot be copied to {to}; set TMPDIR to a directory with enough space"
                 )
             }
-            Self::NoThreads => sentence!(l, "无法启动线程", "cannot start the program's threads"),
+            Self::NoThreads => sentence!(l, "无法启动线程", "cannot start threads"),
             Self::NoFixture => sentence!(l, "夹具无法启动", "the fixture cannot start"),
             Self::ZoneStays(kept, asked) => sentence!(
                 l,
-                "这座商城的时区永远是{kept}，不能改为{asked}；请去掉--zone",
-                "this mall's time zone is {kept} for ever and cannot become {asked}; leave --zone out"
+                "这座商城的时区已定为{kept}，不能改为{asked}；请去掉--zone",
+                "the mall's time zone is {kept} and cannot be changed to {asked}; remove --zone"
             ),
             Self::ZoneUnknown(zone) => {
-                sentence!(l, "这里没有商城所用的时区{zone}", "this mall's time zone {zone} is not known here")
+                sentence!(
+                    l,
+                    "时区数据库里没有商城的时区{zone}",
+                    "the mall's time zone {zone} is not in the time zone database"
+                )
             }
-            Self::MallUnreadable => sentence!(l, "无法读取商城", "the mall cannot be read"),
+            Self::MallUnreadable => sentence!(l, "无法读取商城", "cannot read the mall"),
             Self::NotClosed => sentence!(
                 l,
-                "已应答的都已保存，但未能正常关闭",
-                "what was answered is kept, but the stop was not clean"
+                "已确认的数据都已保存，但未能正常关闭",
+                "all acknowledged data is saved, but the shutdown was not clean"
             ),
             Self::NoAnswer => sentence!(
                 l,
-                "商城正在运行，但其控制接口没有应答",
-                "the mall runs, but its control socket does not answer"
+                "商城正在运行，但其控制接口没有响应",
+                "the mall is running, but its control socket does not respond"
             ),
             Self::NoLedgerResult => {
-                sentence!(l, "商城没有说明账目是否平衡", "the mall did not say whether its books balance")
+                sentence!(l, "响应里没有账目核对的结果", "the response lacks the result of the ledger check")
             }
             Self::NoVerdictOnAudit => {
                 sentence!(
                     l,
-                    "商城没有说明审计日志是否完好",
-                    "the mall did not say whether its audit log is whole"
+                    "响应里没有审计日志的校验结果",
+                    "the response lacks the result of the audit log's verification"
                 )
             }
             Self::NotImported(file) => {
@@ -299,15 +307,19 @@ impl CommandFailure {
             }
             Self::NotCleanedUp(dir) => {
                 let dir = dir.display();
-                sentence!(l, "无法清除在{dir}里留下的内容", "what was begun in {dir} could not be removed")
+                sentence!(l, "无法清除{dir}里未完成的导入", "cannot remove the partial import from {dir}")
             }
             Self::ImportedNotClosed => {
-                sentence!(l, "已全部导入，但未能正常关闭", "everything is in, but the stop was not clean")
+                sentence!(
+                    l,
+                    "导入已完成，但未能正常关闭",
+                    "the import is complete, but the shutdown was not clean"
+                )
             }
             #[cfg(feature = "production")]
             Self::NoToken(file) => {
                 let file = file.display();
-                sentence!(l, "{file}里没有令牌", "{file} holds no token")
+                sentence!(l, "{file}里没有令牌", "{file} contains no token")
             }
         }
     }

@@ -69,7 +69,7 @@ enum Command {
     Fixture(fixture::Fixture),
     /// Prints a page of the manual, or the list of topics.
     Manual(manual::Manual),
-    /// Measures load and compares.
+    /// Measures throughput and latency under load.
     #[cfg(feature = "production")]
     #[command(subcommand)]
     Bench(bench::Bench),
@@ -80,10 +80,10 @@ enum Command {
 #[must_use]
 pub fn main() -> ExitCode {
     let typed = Cli::command().get_matches();
-    let asked = typed.get_one::<Spoken>("lang").copied();
-    let l = language(asked);
+    let requested = typed.get_one::<Spoken>("lang").copied();
+    let l = language(requested);
     let done = with_file(typed).and_then(|matches| match Cli::from_arg_matches(&matches) {
-        Ok(Cli { command, .. }) => run(command, l, asked),
+        Ok(Cli { command, .. }) => run(command, l, requested),
         Err(error) => error.exit(),
     });
     match done {
@@ -97,7 +97,7 @@ pub fn main() -> ExitCode {
     }
 }
 
-fn run(command: Command, l: Language, asked: Option<Spoken>) -> anyhow::Result<bool> {
+fn run(command: Command, l: Language, requested: Option<Spoken>) -> anyhow::Result<bool> {
     match command {
         Command::Demo(demo) => demo::run(demo, l).map(|()| true),
         Command::Serve(config) => serve::run(config, l).map(|()| true),
@@ -107,7 +107,7 @@ fn run(command: Command, l: Language, asked: Option<Spoken>) -> anyhow::Result<b
         Command::Audit(audit) => audit::run(audit, l),
         Command::Doctor(doctor) => Ok(doctor::run(&doctor, l)),
         Command::Fixture(fixture) => {
-            fixture::run(fixture, asked.map_or(Language::Zh, Language::from)).map(|()| true)
+            fixture::run(fixture, requested.map_or(Language::Zh, Language::from)).map(|()| true)
         }
         Command::Manual(manual) => manual::run(&manual, l).map(|()| true),
         #[cfg(feature = "production")]
@@ -116,9 +116,9 @@ fn run(command: Command, l: Language, asked: Option<Spoken>) -> anyhow::Result<b
 }
 
 /// Returns the language of `--lang`, or of the locale: the first variable that is not empty decides.
-fn language(asked: Option<Spoken>) -> Language {
+fn language(requested: Option<Spoken>) -> Language {
     let locale = ["LC_ALL", "LC_MESSAGES", "LANG"].into_iter().filter_map(std::env::var_os);
-    match asked {
+    match requested {
         Some(spoken) => spoken.into(),
         None => language_of(locale),
     }

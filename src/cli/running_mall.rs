@@ -114,7 +114,7 @@ pub(super) fn uploads(dir: &Path) -> PathBuf {
 
 /// Marks the directory as a demo's.
 pub(super) fn mark_as_demo(dir: &Path) -> anyhow::Result<()> {
-    let text = "This mall was made by `mallbox demo`: its people and shops are invented.\n";
+    let text = "This mall was created by `mallbox demo`: its users and shops are fictitious.\n";
     make_dir(dir)?;
     std::fs::write(dir.join(DEMO_MARK), text)
         .map_err(|error| CommandFailure::CannotWrite(dir.to_owned()).with_cause(error))
@@ -166,19 +166,19 @@ async fn assemble(storage: Storage, zone: TimeZone, plan: BootOptions) -> anyhow
 /// store.
 pub(super) async fn zone_of(
     storage: &Storage,
-    asked: Option<TimeZone>,
+    requested_zone: Option<TimeZone>,
 ) -> anyhow::Result<(TimeZone, Option<String>)> {
-    let asked_name = asked.as_ref().and_then(TimeZone::iana_name);
+    let asked_name = requested_zone.as_ref().and_then(TimeZone::iana_name);
     if let Some(kept) = storage.upkeep.setting(ZONE).await? {
-        if let Some(asked) = asked_name.filter(|asked| *asked != kept) {
-            return Err(CommandFailure::ZoneStays(kept, asked.to_owned()).into());
+        if let Some(requested_zone) = asked_name.filter(|requested_zone| *requested_zone != kept) {
+            return Err(CommandFailure::ZoneStays(kept, requested_zone.to_owned()).into());
         }
         return match TimeZone::get(&kept) {
             Ok(zone) => Ok((zone, None)),
             Err(error) => Err(CommandFailure::ZoneUnknown(kept).with_cause(error)),
         };
     }
-    let (zone, name) = wall_time::zone_to_keep(asked);
+    let (zone, name) = wall_time::zone_to_keep(requested_zone);
     Ok((zone, Some(name)))
 }
 
@@ -231,16 +231,16 @@ impl RunningMall {
     async fn choose_payment(&self, config: &SiteConfig) -> anyhow::Result<()> {
         let context = &self.app.context;
         let upkeep = &context.storage.upkeep;
-        let (told, stored) =
+        let (requested, stored) =
             (config.payment.map(PaymentMode::from), upkeep.setting(PaymentMode::SETTING).await?);
-        match (told, stored) {
-            (Some(told), stored) if stored.as_deref() == Some(told.name()) => {}
-            (Some(told), _) => context.set_payment_mode(told).await?,
+        match (requested, stored) {
+            (Some(requested), stored) if stored.as_deref() == Some(requested.name()) => {}
+            (Some(requested), _) => context.set_payment_mode(requested).await?,
             (None, Some(stored)) if config.web.is_some() && stored != PaymentMode::None.name() => {
                 tracing::warn!(
                     payment = stored,
-                    "unpaid orders are cancelled, and the pages of --web may have no button to pay: \
-                 --payment none makes new orders final"
+                    "unpaid orders are cancelled, but the pages of --web may have no button to pay: \
+                     --payment none makes new orders final"
                 )
             }
             (None, Some(_)) => {}
@@ -314,9 +314,9 @@ impl RunningMall {
 /// Describes the effect of a payment mode on orders.
 pub(super) fn payment_words(mode: PaymentMode) -> Bilingual {
     match mode {
-        PaymentMode::None => both("下单即生效，无需支付", "an order is final, without a payment"),
+        PaymentMode::None => both("下单即生效，无需支付", "no payment: orders are final"),
         PaymentMode::Sandbox => {
-            both("模拟支付，逾期未付即取消", "imaginary money; unpaid orders are cancelled in time")
+            both("模拟支付，逾期未付即取消", "imaginary money; unpaid orders are cancelled at their deadline")
         }
     }
 }
@@ -324,20 +324,24 @@ pub(super) fn payment_words(mode: PaymentMode) -> Bilingual {
 /// Describes the effect of a profile on clients.
 fn profile_words(profile: Profile) -> Bilingual {
     match profile {
-        Profile::Original => both("按hm-dianping页面的预期应答", "answers as hm-dianping's pages expect"),
-        Profile::Strict => both("按接口文档应答", "answers as the API's document says"),
+        Profile::Original => both("按hm-dianping页面的预期响应", "responds as hm-dianping's pages expect"),
+        Profile::Strict => both("按接口文档响应", "responds as the API document describes"),
     }
 }
 
 /// Describes the failures an acknowledged result survives.
 fn durability_words(durability: Durability) -> Bilingual {
     match durability {
-        Durability::Power => both("断电也不丢失已应答的结果", "an answer survives a power cut"),
-        Durability::Process => both("断电可能丢失已应答的结果", "an answer does NOT survive a power cut"),
-        Durability::Relaxed => {
-            both("崩溃会丢失最后片刻的应答", "answers of the last moments are lost in a crash")
+        Durability::Power => both("断电不丢失已确认的结果", "acknowledged results survive a power cut"),
+        Durability::Process => {
+            both("断电可能丢失已确认的结果", "acknowledged results may NOT survive a power cut")
         }
-        Durability::Memory => both("存储停止即丢失已应答的结果", "an answer is lost when its storage stops"),
+        Durability::Relaxed => {
+            both("崩溃会丢失最后片刻已确认的结果", "a crash loses the last moments' acknowledged results")
+        }
+        Durability::Memory => {
+            both("存储停止即丢失已确认的结果", "acknowledged results are lost when the storage stops")
+        }
     }
 }
 

@@ -44,14 +44,14 @@ impl ConfigFileError {
     /// Returns the message: line, setting, and the expected value.
     #[must_use]
     pub fn words(&self, l: Language) -> String {
-        let said = match &self.what {
-            ConfigFileErrorKind::NotToml(why) => sentence!(l, "不是合法的TOML：{why}", "not TOML: {why}"),
+        let detail = match &self.what {
+            ConfigFileErrorKind::NotToml(why) => sentence!(l, "不是合法的TOML：{why}", "invalid TOML: {why}"),
             ConfigFileErrorKind::Unknown(name, names) => {
                 let names = names.join(", ");
                 sentence!(
                     l,
-                    "没有{name}这个设置；可用的有：{names}",
-                    "there is no setting {name}; there are: {names}"
+                    "未知设置{name}；可用的设置：{names}",
+                    "unknown setting {name}; available settings: {names}"
                 )
             }
             ConfigFileErrorKind::WrongType(name, kind, got) => {
@@ -60,7 +60,7 @@ impl ConfigFileError {
             }
             ConfigFileErrorKind::BadValue(name, why) => sentence!(l, "{name}：{why}", "{name}: {why}"),
         };
-        format!("{}: {said}", self.line)
+        format!("{}: {detail}", self.line)
     }
 }
 
@@ -85,7 +85,7 @@ impl Kind {
 
     fn words(self, l: Language) -> String {
         match self {
-            Self::Text => sentence!(l, "引号中的文本", "text between quotes"),
+            Self::Text => sentence!(l, "引号中的文本", "a quoted string"),
             Self::Whole => sentence!(l, "整数", "a whole number"),
             Self::TrueOrFalse => sentence!(l, "true或false", "true or false"),
         }
@@ -167,7 +167,7 @@ fn check(name: &str, setting: &Arg, serve: &Command, flag: &OsString) -> Result<
 #[must_use]
 pub fn example(serve: &Command) -> String {
     let mut out =
-        String::from("# mallbox serve --config FILE. A flag and the environment come before what is here.\n");
+        String::from("# mallbox serve --config FILE. Flags and environment variables override this file.\n");
     for (name, setting) in settings(serve) {
         let help = setting.get_help().map(ToString::to_string).unwrap_or_default();
         let default = setting.get_default_values().first().map(|value| value.to_string_lossy().into_owned());
@@ -229,18 +229,18 @@ mod tests {
     #[test]
     fn what_is_wrong_is_named_with_its_line_and_what_was_expected() {
         for (text, en, zh) in [
-            ("\nlisten = 8080", "2: listen: expected text between quotes, not integer", "引号中的文本"),
+            ("\nlisten = 8080", "2: listen: expected a quoted string, not integer", "引号中的文本"),
             ("connections = '9'", "1: connections: expected a whole number, not string", "整数"),
             ("demo-data = 'yes'", "1: demo-data: expected true or false, not string", "true或false"),
-            ("data = 'a'\nprot = 80", "2: there is no setting prot; there are: data, ", "没有prot这个设置"),
-            ("[site]\nlisten = ''", "1: there is no setting site;", "没有site"),
-            ("config = 'a'", "1: there is no setting config;", "没有config"),
+            ("data = 'a'\nprot = 80", "2: unknown setting prot; available settings: data, ", "未知设置prot"),
+            ("[site]\nlisten = ''", "1: unknown setting site;", "未知设置site"),
+            ("config = 'a'", "1: unknown setting config;", "未知设置config"),
             ("listen = 'here'", "1: listen: invalid socket address syntax", "listen：invalid"),
             ("connections = 0", "1: connections: 0 is not in 1..", "0 is not in"),
             ("durability = 'some'", "1: durability: power | process | relaxed", "power | process"),
-            ("zone = 'Asia/Atlantis'", "1: zone: there is no time zone Asia/Atlantis", "Atlantis"),
-            ("data = 'a'\n\ndata = 'b'", "3: not TOML: duplicate key", "不是合法的TOML"),
-            ("data = \n", "1: not TOML: ", "不是合法的TOML"),
+            ("zone = 'Asia/Atlantis'", "1: zone: unknown time zone Asia/Atlantis", "Atlantis"),
+            ("data = 'a'\n\ndata = 'b'", "3: invalid TOML: duplicate key", "不是合法的TOML"),
+            ("data = \n", "1: invalid TOML: ", "不是合法的TOML"),
         ] {
             let mistake = read(text).unwrap_err();
             let (said_en, said_zh) = (mistake.words(Language::En), mistake.words(Language::Zh));

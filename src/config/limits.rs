@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn each_limit_can_be_set() {
-        let told = settings(&[
+        let custom = settings(&[
             "--claims-per-minute=7",
             "--writings-per-minute=8",
             "--uploads-per-minute=11",
@@ -143,14 +143,17 @@ mod tests {
             "--make-ups-per-month=0",
         ]);
         let limit = |count, seconds| Some(Limit { count, per: Duration::from_secs(seconds) });
-        assert_eq!((told.claim_limit, told.address_limit), (limit(7, 60), limit(9, 1)));
-        assert_eq!(told.writing_limit, limit(8, 60));
-        assert_eq!(told.upload_limit, limit(11, 60));
-        assert_eq!(told.picture_room, PictureUsage { pictures: 12, bytes: 13 << 20 });
-        let CodeRules { lives, gap, per_day, tries } = told.codes;
+        assert_eq!((custom.claim_limit, custom.address_limit), (limit(7, 60), limit(9, 1)));
+        assert_eq!(custom.writing_limit, limit(8, 60));
+        assert_eq!(custom.upload_limit, limit(11, 60));
+        assert_eq!(custom.picture_room, PictureUsage { pictures: 12, bytes: 13 << 20 });
+        let CodeRules { lives, gap, per_day, tries } = custom.codes;
         assert_eq!((lives.as_secs(), gap.as_secs(), per_day, tries), (3, 1, 2, 4));
-        assert_eq!((told.session_ttl.as_secs(), told.pay_within.as_secs(), told.max_backlog), (300, 360, 8));
-        assert_eq!((told.press_again.as_secs(), told.make_ups_a_month), (7, 0));
+        assert_eq!(
+            (custom.session_ttl.as_secs(), custom.pay_within.as_secs(), custom.max_backlog),
+            (300, 360, 8)
+        );
+        assert_eq!((custom.press_again.as_secs(), custom.make_ups_a_month), (7, 0));
         let zeros = [
             "claims-per-minute",
             "calls-per-second",

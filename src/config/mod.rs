@@ -211,7 +211,7 @@ impl ServeConfig {
 
 /// Parses the name of a time zone.
 pub(crate) fn zone(name: &str) -> Result<TimeZone, String> {
-    TimeZone::get(name).map_err(|_| format!("there is no time zone {name}; one is Asia/Shanghai"))
+    TimeZone::get(name).map_err(|_| format!("unknown time zone {name}; a known one is Asia/Shanghai"))
 }
 
 fn prefix(text: &str) -> Result<String, String> {
@@ -220,7 +220,7 @@ fn prefix(text: &str) -> Result<String, String> {
     if prefix.is_empty() || is_path {
         Ok(prefix.to_owned())
     } else {
-        Err("it has to be a path like /api, or empty".to_owned())
+        Err("expected a path such as /api, or nothing".to_owned())
     }
 }
 

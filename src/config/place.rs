@@ -77,7 +77,7 @@ impl LocationError {
             Self::Missing => sentence!(
                 l,
                 "请指明商城的位置：--data 目录，或同时给出--redis URL和--mysql URL",
-                "say where the mall is: --data DIR, or --redis URL and --mysql URL"
+                "no mall given; pass --data DIR, or --redis URL and --mysql URL"
             ),
             Self::NotBuilt => sentence!(
                 l,
@@ -88,23 +88,23 @@ impl LocationError {
             Self::Both => sentence!(
                 l,
                 "--data与--redis、--mysql不能同时使用（环境变量MALLBOX_DATA、MALLBOX_REDIS、MALLBOX_MYSQL和配置文件也算在内）",
-                "a mall is in --data or in --redis and --mysql, not in both; MALLBOX_DATA, MALLBOX_REDIS, MALLBOX_MYSQL and \
-                 the configuration file count as well"
+                "--data cannot be combined with --redis and --mysql (MALLBOX_DATA, MALLBOX_REDIS, \
+                 MALLBOX_MYSQL and the configuration file count as well)"
             ),
             Self::Half { given, missing } => sentence!(
                 l,
                 "{given}还需要{missing} URL：商城同时使用Redis和MySQL",
-                "{given} needs {missing} URL beside it: a mall uses both Redis and MySQL"
+                "{given} also needs {missing} URL: a mall uses both Redis and MySQL"
             ),
             Self::OnlyOnServers(flag) => sentence!(
                 l,
-                "{flag}仅用于--redis和--mysql；商城在目录里时请去掉",
-                "{flag} is for a mall in --redis and --mysql; leave it out for one in a directory"
+                "{flag}仅用于Redis和MySQL里的商城；商城在目录里时请去掉",
+                "{flag} is for malls in Redis and MySQL; remove it for a mall in a directory"
             ),
             Self::OnlyInDirectory(flag) => sentence!(
                 l,
-                "{flag}仅用于--data；使用--redis和--mysql时请去掉",
-                "{flag} is for a mall in --data; leave it out with --redis and --mysql"
+                "{flag}仅用于目录里的商城；使用--redis和--mysql时请去掉",
+                "{flag} is for malls in a directory; remove it with --redis and --mysql"
             ),
         }
     }
@@ -162,13 +162,13 @@ mod tests {
     fn a_mall_is_in_one_place() {
         let (dir, redis, mysql) = (Some("/srv/mall"), Some("redis://a"), Some("mysql://b/mall"));
         for (flags, words) in [
-            (flags(None, None, None, Some("a")), "say where the mall is"),
-            (flags(None, redis, None, None), "--redis needs --mysql"),
-            (flags(None, None, mysql, None), "--mysql needs --redis"),
-            (flags(dir, redis, mysql, None), "not in both"),
-            (flags(dir, redis, None, None), "not in both"),
-            (flags(dir, None, mysql, None), "not in both"),
-            (flags(dir, None, None, Some("a")), "--redis-prefix is for a mall in --redis and --mysql"),
+            (flags(None, None, None, Some("a")), "no mall given"),
+            (flags(None, redis, None, None), "--redis also needs --mysql"),
+            (flags(None, None, mysql, None), "--mysql also needs --redis"),
+            (flags(dir, redis, mysql, None), "cannot be combined"),
+            (flags(dir, redis, None, None), "cannot be combined"),
+            (flags(dir, None, mysql, None), "cannot be combined"),
+            (flags(dir, None, None, Some("a")), "--redis-prefix is for malls in Redis and MySQL"),
         ] {
             let mistake = flags.place().unwrap_err().words(Language::En);
             assert!(mistake.contains(words), "{mistake}");

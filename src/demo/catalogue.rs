@@ -103,7 +103,7 @@ pub struct DemoPerson {
     pub nick_name: &'static str,
     /// Path with the `/imgs` prefix.
     pub icon: &'static str,
-    /// Home town.
+    /// Home town, for the profile.
     pub city: &'static str,
     /// Self-description in one line.
     pub introduce: &'static str,
@@ -113,7 +113,7 @@ pub struct DemoPerson {
     pub birthday: &'static str,
     /// Level, 0 to 9.
     pub level: u8,
-    /// Points collected.
+    /// Points for the profile.
     pub credits: i64,
 }
 

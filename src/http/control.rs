@@ -178,10 +178,13 @@ pub fn request_running(dir: &Path, method: &str, path: &str, l: Language) -> any
     let request = format!(
         "{method} {path} HTTP/1.1\r\nhost: mall\r\naccept-language: {language}\r\nconnection: close\r\n\r\n"
     );
-    stream.write_all(request.as_bytes()).context("the running mall hung up")?;
+    stream.write_all(request.as_bytes()).context("the running mall closed the connection")?;
     let mut answer = Vec::new();
-    stream.read_to_end(&mut answer).context("the running mall did not answer")?;
-    let end = answer.windows(4).position(|four| four == b"\r\n\r\n").context("the running mall hung up")?;
+    stream.read_to_end(&mut answer).context("the running mall did not respond")?;
+    let end = answer
+        .windows(4)
+        .position(|four| four == b"\r\n\r\n")
+        .context("the running mall closed the connection")?;
     envelope_data(&answer[end + 4..]).map(Some)
 }
 
@@ -193,7 +196,7 @@ pub async fn request_here(app: App, method: &str, path: &str, l: Language) -> an
     let request = Request::builder().method(method).uri(path).body(Body::empty())?;
     let work = async { routes(app).oneshot(request).await.unwrap_or_else(|never| match never {}) };
     let (Outcome::Answered(answer), _) = run_guarded(work, (l, Caller::OwnPage), None).await else {
-        bail!("this is a bug in mallbox, and the log has it")
+        bail!("this is a bug in mallbox; the log has the cause")
     };
     if let Some(super::response::error::InternalCause(cause)) = answer.extensions().get() {
         bail!("{cause}");
@@ -204,9 +207,9 @@ pub async fn request_here(app: App, method: &str, path: &str, l: Language) -> an
 
 /// Returns the data of an envelope, or its message as an error.
 fn envelope_data(body: &[u8]) -> anyhow::Result<Value> {
-    let mut envelope: Value = serde_json::from_slice(body).context("the answer is none of a mallbox")?;
+    let mut envelope: Value = serde_json::from_slice(body).context("the response is not from a mallbox")?;
     if envelope["success"] == true {
         return Ok(envelope["data"].take());
     }
-    bail!("{}", envelope["errorMsg"].as_str().unwrap_or("the mall refused without saying why"))
+    bail!("{}", envelope["errorMsg"].as_str().unwrap_or("the mall refused without a reason"))
 }

@@ -44,9 +44,7 @@ impl<'a> Fields<'a> {
         let number = self.whole_number(self.cell(name))?;
         match number.and_then(|number| u64::try_from(number).ok()) {
             Some(id @ 1..=LARGEST_ID) => Ok(id),
-            _ => {
-                Err(RowError::Row(both("缺少编号，或编号超出范围", "an id in it is missing or out of range")))
-            }
+            _ => Err(RowError::Row(both("缺少编号，或编号超出范围", "an id is missing or out of range"))),
         }
     }
 
@@ -54,7 +52,7 @@ impl<'a> Fields<'a> {
     pub(super) fn order_id(&self) -> Result<u64, RowError> {
         let number = self.whole_number(self.cell("id"))?;
         let id = number.and_then(|number| u64::try_from(number).ok()).filter(|id| *id > 0);
-        id.ok_or(RowError::Row(both("缺少编号，或编号超出范围", "its id is missing or out of range")))
+        id.ok_or(RowError::Row(both("缺少编号，或编号超出范围", "id missing or out of range")))
     }
 
     /// Returns the id in the column; 0 if missing.
@@ -64,14 +62,14 @@ impl<'a> Fields<'a> {
             Some(id) => u64::try_from(id)
                 .ok()
                 .filter(|id| *id <= LARGEST_ID)
-                .ok_or(RowError::Row(both("编号超出范围", "an id in it is out of range"))),
+                .ok_or(RowError::Row(both("编号超出范围", "an id is out of range"))),
         }
     }
 
     /// Returns a non-negative number; 0 if missing.
     pub(super) fn count(&self, name: &str) -> Result<u64, RowError> {
         let number = self.whole_number(self.cell(name))?.unwrap_or(0);
-        u64::try_from(number).map_err(|_| RowError::Row(both("数值小于0", "a number in it is below 0")))
+        u64::try_from(number).map_err(|_| RowError::Row(both("数值小于0", "a number is below 0")))
     }
 
     /// Returns a whole number, if present.
@@ -84,13 +82,13 @@ impl<'a> Fields<'a> {
         let text = match &self.cell(name).value {
             Value::Number(text) => text.clone(),
             Value::Text(text) => String::from_utf8_lossy(text).into_owned(),
-            _ => return Err(RowError::Row(both("缺少坐标", "its place is missing"))),
+            _ => return Err(RowError::Row(both("缺少坐标", "coordinates missing"))),
         };
         let number: Option<f64> = text.trim().parse().ok();
         // NaN is in no range.
         number
             .filter(|number| (least..=most).contains(number))
-            .ok_or(RowError::Row(both("坐标不在地图上", "its place is not on the map")))
+            .ok_or(RowError::Row(both("坐标超出范围", "coordinates out of range")))
     }
 
     /// Returns a text; `""` if missing.
@@ -105,21 +103,21 @@ impl<'a> Fields<'a> {
                     let table = self.table.name();
                     let what = bilingual_text!(
                         "{table}的`{name}`不是UTF-8文本；请用--default-character-set=utf8mb4转储",
-                        "`{name}` of {table} is no text in UTF-8; dump it with --default-character-set=utf8mb4"
+                        "`{name}` of {table} is not UTF-8; dump with --default-character-set=utf8mb4"
                     );
                     Err(RowError::File(DumpError::at(cell.at, what)))
                 }
             },
             Value::Expression => Err(RowError::Row(both(
-                "含有须由MySQL计算的文本",
-                "a text in it would have to be worked out by MySQL",
+                "含有须由MySQL计算的表达式",
+                "contains an expression that only MySQL can evaluate",
             ))),
         }
     }
 
     /// Returns an instant; `None` if missing, or for `0000-00-00`.
     pub(super) fn instant(&self, name: &str) -> Result<Option<Timestamp>, RowError> {
-        const NO_TIME: RowError = RowError::Row(both("时间无效", "a time in it is none"));
+        const NO_TIME: RowError = RowError::Row(both("时间无效", "invalid time"));
         let cell = self.cell(name);
         let text = match &cell.value {
             Value::Missing | Value::Null => return Ok(None),
@@ -148,7 +146,7 @@ impl<'a> Fields<'a> {
 
     fn cell(&self, name: &str) -> &'a Cell {
         let place = TABLES[self.table as usize].columns.iter().position(|column| *column == name);
-        debug_assert!(place.is_some(), "{name} is no column of {}", self.table.name());
+        debug_assert!(place.is_some(), "{name} is not a column of {}", self.table.name());
         &self.row.cells[place.unwrap_or(0)]
     }
 
@@ -159,14 +157,14 @@ impl<'a> Fields<'a> {
             let table = self.table.name();
             let what = bilingual_text!(
                 "{table}的这一行没有`{name}`列",
-                "a row of {table} without the column `{name}`"
+                "a row of {table} lacks the column `{name}`"
             );
             Err(RowError::File(DumpError::at(self.row.at, what)))
         })
     }
 
     fn whole_number(&self, cell: &Cell) -> Result<Option<i64>, RowError> {
-        whole(cell).map_err(|()| RowError::Row(both("数值无效", "a number in it is none")))
+        whole(cell).map_err(|()| RowError::Row(both("数值无效", "invalid number")))
     }
 }
 

@@ -71,13 +71,13 @@ pub enum ImportError {
     #[error(transparent)]
     Dump(#[from] DumpError),
     /// The file is truncated, or nothing in the file proves its completeness.
-    #[error("the dump is cut off, or nothing marks its end: {0:?}")]
+    #[error("the dump is truncated or has no end mark: {0:?}")]
     NotWhole(End),
     /// The mall's storage failed.
     #[error(transparent)]
     Store(#[from] StoreError),
     /// The pictures could not be written.
-    #[error("the pictures cannot be written")]
+    #[error("cannot write the pictures")]
     Pictures(#[source] std::io::Error),
 }
 
@@ -96,7 +96,7 @@ pub fn survey(
     if !survey.has_any() && !matches!(survey.end, End::Cut { .. }) {
         let what = both(
             "这不是hm-dianping数据库的转储：里面没有它的任何一张表，例如tb_user",
-            "this is no dump of an hm-dianping database: none of its tables is in it, such as tb_user",
+            "not a dump of an hm-dianping database: none of its tables, such as tb_user, is in the file",
         );
         return Err(DumpError::NoDump(what).into());
     }
@@ -199,11 +199,11 @@ struct Which {
 impl Batch {
     fn add(
         &mut self,
-        looked: ConvertedRow,
+        converted: ConvertedRow,
         part: Option<usize>,
         report: &mut Report,
     ) -> Result<(), DumpError> {
-        let ConvertedRow { table, label, at, remarks, replaces, row } = looked;
+        let ConvertedRow { table, label, at, remarks, replaces, row } = converted;
         report.read(table);
         match row {
             Ok(row) => {
@@ -245,12 +245,13 @@ fn clash(table: Table, id: u64, at: Position, part: &str) -> DumpError {
     let what = match table {
         Table::User => bilingual_text!(
             "{part}里用户{id}的编号或手机号与另一张分表里的用户相同，无法判断订单属于谁；请先让{whole}各分表的编号和手机号互不重复",
-            "user {id} in {part} has the id or the phone of a user in another part of {whole}, so nobody can tell whose \
-             the orders are; give the parts ids and phones of their own first"
+            "user {id} in {part} has the same id or phone as a user in another shard of {whole}, so the \
+             owners of orders are ambiguous; make ids and phones unique across the shards of {whole} first"
         ),
         _ => bilingual_text!(
             "{part}里的编号{id}与另一张分表里的编号相同；请先让{whole}各分表的编号互不重复",
-            "id {id} in {part} is that of a row in another part of {whole}; give the parts ids of their own first"
+            "id {id} in {part} also occurs in another shard of {whole}; make ids unique across the shards \
+             first"
         ),
     };
     DumpError::at(at, what)
@@ -258,10 +259,10 @@ fn clash(table: Table, id: u64, at: Position, part: &str) -> DumpError {
 
 fn twice(table: Table) -> Bilingual {
     match table {
-        Table::User => both("编号或手机号已被前面的用户占用", "an earlier user has its id or its phone"),
-        Table::Follow => both("前面已有同样的关注", "the same follow came before"),
-        Table::Sign => both("前面已有同一天的签到", "the same day came before"),
-        _ => both("编号已被前面的行占用", "an earlier row has its id"),
+        Table::User => both("编号或手机号已被前面的用户占用", "id or phone already taken by an earlier user"),
+        Table::Follow => both("重复的关注", "duplicate follow"),
+        Table::Sign => both("重复的签到", "duplicate sign-in day"),
+        _ => both("编号已被前面的行占用", "id already taken by an earlier row"),
     }
 }
 

@@ -101,12 +101,12 @@ impl Report {
         let not_fetched: u64 = self.pictures.not_fetched.values().map(|(count, _)| count).sum();
         let is_cut = !matches!(self.end, None | Some(End::Whole));
         let all = [
-            (is_cut, sentence!(l, "转储可能不完整", "the dump may not be whole")),
+            (is_cut, sentence!(l, "转储可能不完整", "the dump may be incomplete")),
             (missing > 0, sentence!(l, "缺少{missing}张表", "tables missing: {missing}")),
-            (rows > 0, sentence!(l, "略去{rows}行", "rows left out: {rows}")),
-            (tables > 0, sentence!(l, "跳过{tables}张表", "tables passed over: {tables}")),
-            (columns > 0, sentence!(l, "跳过{columns}列", "columns passed over: {columns}")),
-            (pictures > 0, sentence!(l, "{pictures}处图片不在手边", "pictures not at hand: {pictures}")),
+            (rows > 0, sentence!(l, "略去{rows}行", "rows omitted: {rows}")),
+            (tables > 0, sentence!(l, "跳过{tables}张表", "tables skipped: {tables}")),
+            (columns > 0, sentence!(l, "跳过{columns}列", "columns skipped: {columns}")),
+            (pictures > 0, sentence!(l, "缺少{pictures}处图片", "pictures missing: {pictures}")),
             (
                 not_fetched > 0,
                 sentence!(l, "{not_fetched}张图片未能取回", "pictures not fetched: {not_fetched}"),
@@ -201,7 +201,7 @@ impl Report {
     pub fn text(&self, l: Language) -> String {
         let mut out = String::new();
         let names =
-            [both("表", "table"), both("行数", "rows"), both("导入", "taken"), both("略去", "left out")];
+            [both("表", "table"), both("行数", "rows"), both("导入", "imported"), both("略去", "omitted")];
         let [table, columns @ ..] = names.map(|name| name.spoken(l));
         let columns: String = columns.iter().map(|name| padded_left(name, 12)).collect();
         // Writing to a String cannot fail.
@@ -217,18 +217,18 @@ impl Report {
             let _ = writeln!(out, "{:<20}{read:>12}{taken:>12}{left_out:>12}", table.name());
         }
         out += &self.file_text(l);
-        out += &rows_text(both("略去", "left out"), &self.left_out, l);
+        out += &rows_text(both("略去", "omitted"), &self.left_out, l);
         out += &rows_text(both("改动", "changed"), &self.changed, l);
         out += &rows_text(both("未支付", "unpaid"), &self.unpaid, l);
-        let what = padded(both("不认识", "not known").spoken(l), 12);
+        let what = padded(both("未识别", "unknown").spoken(l), 12);
         let Unknown { tables, columns } = &self.unknown;
         if !tables.is_empty() {
             let names = joined(tables, usize::MAX, l);
-            out += &sentence!(l, "{what}跳过的表：{names}\n", "{what}tables passed over: {names}\n");
+            out += &sentence!(l, "{what}跳过的表：{names}\n", "{what}tables skipped: {names}\n");
         }
         if !columns.is_empty() {
             let names = joined(columns, usize::MAX, l);
-            out += &sentence!(l, "{what}跳过的列：{names}\n", "{what}columns passed over: {names}\n");
+            out += &sentence!(l, "{what}跳过的列：{names}\n", "{what}columns skipped: {names}\n");
         }
         out + &self.pictures.text(l)
     }
@@ -247,7 +247,7 @@ impl Report {
                 out += &sentence!(
                     l,
                     "{end}无法确定转储是否完整：{why}\n",
-                    "{end}nothing shows that the dump is whole: {why}\n"
+                    "{end}cannot tell whether the dump is complete: {why}\n"
                 );
             }
             Some(End::Cut { at, what: inside }) => {
@@ -255,7 +255,7 @@ impl Report {
                 out += &sentence!(
                     l,
                     "{end}{at}：{inside}；其后的内容没有导入\n",
-                    "{end}{at}: {inside}; nothing from there on is in the mall\n"
+                    "{end}{at}: {inside}; nothing after that was imported\n"
                 );
             }
         }
@@ -272,7 +272,7 @@ impl Report {
             }
         }
         for Change { verb, name, at, rows, .. } in &self.changes {
-            let (head, line) = (what("已照做", "applied"), at.line);
+            let (head, line) = (what("已执行", "applied"), at.line);
             out += &sentence!(
                 l,
                 "{head}第{line}行对{name}的{verb}：{rows}行\n",
@@ -312,14 +312,15 @@ impl PictureCounts {
         let mut out = padded(both("图片", "pictures").spoken(l), 12);
         out += &sentence!(
             l,
-            "带入{brought}张；{missing}处提到的图片不在手边，显示手绘图",
-            "{brought} brought; {missing} named that are not at hand, shown as a drawn one"
+            "导入{brought}张；缺少{missing}处引用的图片，将显示手绘图",
+            "{brought} imported; {missing} referenced but missing, shown as a drawn picture"
         );
         if *remote > 0 {
             out += &sentence!(
                 l,
-                "；{remote}处在其他网址：其他前端照用原址，自有页面到/imgs/remote/下取",
-                "; {remote} at other addresses: kept for other front ends, asked for below /imgs/remote/ by own pages"
+                "；{remote}处在其他网址：其他前端仍用原址，自有页面使用/imgs/remote/下的地址",
+                "; {remote} at other addresses: unchanged for other front ends, below /imgs/remote/ for \
+                 mallbox's own pages"
             );
         }
         if *fetched > 0 {
@@ -328,8 +329,8 @@ impl PictureCounts {
         if *unusable > 0 {
             out += &sentence!(
                 l,
-                "；{unusable}处不可能是文件名，已略去",
-                "; {unusable} names that can be no file's left out"
+                "；{unusable}处不是有效的文件名，已略去",
+                "; {unusable} omitted: not valid file names"
             );
         }
         out.push('\n');
@@ -345,7 +346,7 @@ impl PictureCounts {
         }
         if !missing_names.is_empty() {
             let (names, more) = (joined(missing_names, EXAMPLES, l), more(*missing, EXAMPLES));
-            out += &sentence!(l, "{indent}不在手边：{names}{more}\n", "{indent}not at hand: {names}{more}\n");
+            out += &sentence!(l, "{indent}缺少：{names}{more}\n", "{indent}missing: {names}{more}\n");
         }
         if !no_pictures.is_empty() {
             let count = no_pictures.len();
@@ -353,7 +354,7 @@ impl PictureCounts {
             out += &sentence!(
                 l,
                 "{indent}{count}个文件的内容不是图片：{names}{more}\n",
-                "{indent}{count} no pictures by their content: {names}{more}\n"
+                "{indent}{count} files whose content is not a picture: {names}{more}\n"
             );
         }
         out
@@ -390,35 +391,36 @@ fn is_unpaid(finding: ImportFinding) -> bool {
 
 fn words(finding: ImportFinding) -> Bilingual {
     match finding {
-        ImportFinding::NoUser => both("商城里没有它的用户", "its user is not in the mall"),
-        ImportFinding::NoVoucher => both("商城里没有它的优惠券", "its voucher is not in the mall"),
-        ImportFinding::NoNote => both("商城里没有它的笔记", "its note is not in the mall"),
-        ImportFinding::NoShop => both("商城里没有它的店铺", "its shop is not in the mall"),
+        ImportFinding::NoUser => both("所属用户不在商城里", "user not in the mall"),
+        ImportFinding::NoVoucher => both("所属优惠券不在商城里", "voucher not in the mall"),
+        ImportFinding::NoNote => both("所属笔记不在商城里", "note not in the mall"),
+        ImportFinding::NoShop => both("所属店铺不在商城里", "shop not in the mall"),
         ImportFinding::NoTerms => both(
             "缺少秒杀信息（tb_seckill_voucher）的秒杀按已结束、无库存处理",
-            "a sale without terms (tb_seckill_voucher) is over, with nothing left",
+            "a sale without terms (tb_seckill_voucher) is imported as ended, with no stock",
         ),
         ImportFinding::SecondLive => both(
             "同一用户在同一场秒杀中多出的有效订单成为死信DOUBLE，并占用库存",
-            "one more live order of one user in one sale is a dead letter DOUBLE, with its unit",
+            "a further live order of a user in a sale becomes a dead letter DOUBLE and keeps the unit",
         ),
         ImportFinding::UnpaidKept => both(
             "未支付的订单保持原状：占用库存，不会超时取消（要取消并归还库存请用--unpaid cancel，要限时支付请用--unpaid 15m）",
-            "an unpaid order stays as it was: with its unit, and never cancelled by time (--unpaid cancel gives units \
-             back, --unpaid 15m sets a time to pay)",
+            "an unpaid order is unchanged: it keeps its unit and never expires (--unpaid cancel returns \
+             units, --unpaid 15m sets a time to pay)",
         ),
         ImportFinding::UnpaidFinal => both(
             "未支付的订单与原系统一样视为有效订单，占用库存（本商城不收款；要取消并归还库存请用--unpaid cancel）",
-            "an unpaid order is final as it was there, and keeps its unit, since this mall takes no payments \
-             (--unpaid cancel gives units back)",
+            "an unpaid order is final, as in the original, and keeps its unit, since this mall takes no \
+             payments (--unpaid cancel returns units)",
         ),
         ImportFinding::UnpaidCancelled => both(
             "未支付的订单已取消，库存已归还",
-            "an unpaid order is cancelled, and its unit is for sale again",
+            "an unpaid order is cancelled, and its unit returned to stock",
         ),
         ImportFinding::UnpaidTimed => both(
             "未支付的订单须在--unpaid指定的时间内支付，否则取消并归还库存",
-            "an unpaid order can be paid for as long as --unpaid says from now on, and is cancelled then",
+            "an unpaid order must be paid within the time set by --unpaid, or is cancelled and its unit \
+             returned",
         ),
     }
 }

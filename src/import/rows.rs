@@ -100,13 +100,13 @@ impl RowConverter<'_> {
 
     fn user(&mut self, row: &mut Fields<'_>) -> Result<ImportRow, RowError> {
         let phone = Phone::parse(row.text("phone")?.trim())
-            .ok_or(RowError::Row(both("手机号不是大陆号码", "its phone is no mainland number")))?;
+            .ok_or(RowError::Row(both("手机号不是大陆号码", "phone is not a mainland number")))?;
         let password = row.text("password")?;
         let stored = Passwords::is_hash(&password).then_some(password.clone());
         if stored.is_none() && !password.is_empty() {
             row.remarks.push(both(
                 "密码格式未知，已略去：该用户用验证码登录",
-                "a password of unknown form is left out: that user logs in by code",
+                "password of unknown format omitted: the user logs in by code",
             ));
         }
         let user = User {
@@ -138,13 +138,10 @@ impl RowConverter<'_> {
 }
 
 fn card(row: &mut Fields<'_>) -> Result<ImportRow, RowError> {
-    let told = row.text("birthday")?;
-    let birthday = Some(told.clone()).filter(|day| wall_time::is_day(day));
-    if birthday.is_none() && !(told.is_empty() || told.starts_with("0000")) {
-        row.remarks.push(both(
-            "生日不是1900年以后的日期，已略去",
-            "a birthday that is no day from 1900 on is left out",
-        ));
+    let birthday_text = row.text("birthday")?;
+    let birthday = Some(birthday_text.clone()).filter(|day| wall_time::is_day(day));
+    if birthday.is_none() && !(birthday_text.is_empty() || birthday_text.starts_with("0000")) {
+        row.remarks.push(both("生日早于1900年或无效，已略去", "birthday invalid or before 1900, omitted"));
     }
     let level = u8::try_from(row.count("level")?).ok().filter(|level| *level <= 9);
     let card = Profile {
@@ -153,7 +150,7 @@ fn card(row: &mut Fields<'_>) -> Result<ImportRow, RowError> {
         gender: row.number("gender")? == Some(1),
         birthday,
         credits: row.count("credits")?.min(JS_SAFE_INTEGER_MAX),
-        level: level.ok_or(RowError::Row(both("会员等级不在0到9之间", "its level is not 0 to 9")))?,
+        level: level.ok_or(RowError::Row(both("会员等级不在0到9之间", "level is not 0 to 9")))?,
     };
     Ok(ImportRow::Card(UserId::new(row.id("user_id")?), card))
 }
@@ -161,7 +158,7 @@ fn card(row: &mut Fields<'_>) -> Result<ImportRow, RowError> {
 fn voucher(row: &mut Fields<'_>) -> Result<ImportRow, RowError> {
     let cents = |row: &Fields<'_>, name| match row.count(name) {
         Ok(cents @ 0..=JS_SAFE_INTEGER_MAX) => Ok(Cents::new(i64::try_from(cents).unwrap_or(0))),
-        Ok(_) => Err(RowError::Row(both("金额超出范围", "an amount of money in it is out of range"))),
+        Ok(_) => Err(RowError::Row(both("金额超出范围", "amount out of range"))),
         Err(unfit) => Err(unfit),
     };
     let status = match row.number("status")? {
@@ -169,8 +166,10 @@ fn voucher(row: &mut Fields<'_>) -> Result<ImportRow, RowError> {
         Some(2) => VoucherStatus::OffShelf,
         Some(3) => VoucherStatus::Expired,
         Some(_) => {
-            row.remarks
-                .push(both("状态未知的优惠券按下架处理", "a voucher of unknown status is off the shelf"));
+            row.remarks.push(both(
+                "状态未知的优惠券按下架处理",
+                "a voucher of unknown status is imported as off the shelf",
+            ));
             VoucherStatus::OffShelf
         }
     };
@@ -193,22 +192,23 @@ fn voucher(row: &mut Fields<'_>) -> Result<ImportRow, RowError> {
 }
 
 fn sale(row: &mut Fields<'_>) -> Result<ImportRow, RowError> {
-    let stock = row.number("stock")?.ok_or(RowError::Row(both("缺少库存", "its stock is missing")))?;
+    let stock = row.number("stock")?.ok_or(RowError::Row(both("缺少库存", "stock missing")))?;
     let remaining = u64::try_from(stock).unwrap_or_else(|_| {
         row.remarks.push(both(
             "库存小于0，按0处理：原系统已超卖",
-            "a stock below 0 is taken as 0: more was sold there than there was",
+            "stock below 0 imported as 0: the original system oversold",
         ));
         0
     });
     if remaining > JS_SAFE_INTEGER_MAX {
-        return Err(RowError::Row(both("库存超出范围", "its stock is out of range")));
+        return Err(RowError::Row(both("库存超出范围", "stock out of range")));
     }
     // MySQL sorts a zero date before all others: a sale without times has begun and ended.
     let long_ago = Timestamp::from_millis(0);
     let end = row.instant("end_time")?;
     if end.is_none() {
-        row.remarks.push(both("没有结束时间的秒杀按已结束处理", "a sale without an end is over"));
+        row.remarks
+            .push(both("没有结束时间的秒杀按已结束处理", "a sale without an end is imported as ended"));
     }
     Ok(ImportRow::Sale(ImportedSale {
         voucher: VoucherId::new(row.id("voucher_id")?),
@@ -227,7 +227,7 @@ fn order(row: &Fields<'_>) -> Result<ImportRow, RowError> {
         Some(4) => OrderStatus::Cancelled,
         Some(5) => OrderStatus::Refunding,
         Some(6) => OrderStatus::Refunded,
-        Some(_) => return Err(RowError::Row(both("状态不在1到6之间", "its status is not 1 to 6"))),
+        Some(_) => return Err(RowError::Row(both("状态不在1到6之间", "status is not 1 to 6"))),
     };
     let pay_type = u8::try_from(row.number("pay_type")?.unwrap_or(1));
     Ok(ImportRow::Order(ImportedOrder {
@@ -235,7 +235,7 @@ fn order(row: &Fields<'_>) -> Result<ImportRow, RowError> {
         voucher: VoucherId::new(row.id("voucher_id")?),
         user: UserId::new(row.id("user_id")?),
         status,
-        pay_type: pay_type.map_err(|_| RowError::Row(both("支付方式无效", "its kind of payment is none")))?,
+        pay_type: pay_type.map_err(|_| RowError::Row(both("支付方式无效", "invalid kind of payment")))?,
         created: row.instant_or_now("create_time")?,
         paid: row.instant("pay_time")?,
         used: row.instant("use_time")?,
@@ -256,7 +256,7 @@ fn comment(row: &Fields<'_>) -> Result<ImportRow, RowError> {
         status: u8::try_from(status)
             .ok()
             .filter(|status| *status <= 2)
-            .ok_or(RowError::Row(both("状态不在0到2之间", "its status is not 0 to 2")))?,
+            .ok_or(RowError::Row(both("状态不在0到2之间", "status is not 0 to 2")))?,
         created: row.instant_or_now("create_time")?,
     }))
 }
@@ -265,7 +265,7 @@ fn follow(row: &Fields<'_>) -> Result<ImportRow, RowError> {
     let follower = UserId::new(row.id("user_id")?);
     let followee = UserId::new(row.id("follow_user_id")?);
     if follower == followee {
-        return Err(RowError::Row(both("不能关注自己", "nobody follows themselves")));
+        return Err(RowError::Row(both("不能关注自己", "a user cannot follow themselves")));
     }
     Ok(ImportRow::Follow { follower, followee, since: row.instant_or_now("create_time")? })
 }
@@ -273,7 +273,7 @@ fn follow(row: &Fields<'_>) -> Result<ImportRow, RowError> {
 fn sign(row: &Fields<'_>) -> Result<ImportRow, RowError> {
     let day = row.text("date")?;
     if !wall_time::is_day(&day) {
-        return Err(RowError::Row(both("日期无效", "its day is none")));
+        return Err(RowError::Row(both("日期无效", "invalid date")));
     }
     let made_up = row.number("is_backup")? == Some(1);
     Ok(ImportRow::Sign { user: UserId::new(row.id("user_id")?), day, made_up })

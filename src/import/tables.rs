@@ -12,23 +12,23 @@ pub(super) const LARGEST_ID: u64 = 1 << 62;
 /// Table of a row in the dump.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Table {
-    /// Shop types: `tb_shop_type`.
+    /// Table `tb_shop_type`: the shop types.
     ShopType,
-    /// Shops: `tb_shop`.
+    /// Table `tb_shop`: the shops.
     Shop,
-    /// Users: `tb_user`.
+    /// Table `tb_user`: the users.
     User,
-    /// Profiles of users: `tb_user_info`.
+    /// Table `tb_user_info`: the profiles of users.
     Card,
-    /// Vouchers: `tb_voucher`.
+    /// Table `tb_voucher`: the vouchers.
     Voucher,
-    /// Flash sales: `tb_seckill_voucher`.
+    /// Table `tb_seckill_voucher`: the flash sales.
     Sale,
-    /// Orders: `tb_voucher_order`.
+    /// Table `tb_voucher_order`: the orders.
     Order,
-    /// Notes: `tb_blog`.
+    /// Table `tb_blog`: the notes.
     Note,
-    /// Comments on notes: `tb_blog_comments`.
+    /// Table `tb_blog_comments`: the comments on notes.
     Comment,
     /// Follow relations: `tb_follow`.
     Follow,

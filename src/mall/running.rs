@@ -197,11 +197,11 @@ impl Mall {
         /// The database has a single writer: a second worker would only wait for the first.
         const WORKERS: usize = 1;
         let stop = CancellationToken::new();
-        let (mall, told) = (Arc::clone(self), stop.clone());
-        let workers = tokio::spawn(async move { mall.workers.run(WORKERS, told).await });
-        let (mall, told) = (Arc::clone(self), stop.clone());
+        let (mall, stop_signal) = (Arc::clone(self), stop.clone());
+        let workers = tokio::spawn(async move { mall.workers.run(WORKERS, stop_signal).await });
+        let (mall, stop_signal) = (Arc::clone(self), stop.clone());
         let chores = tokio::spawn(async move {
-            mall.chores.run(told).await;
+            mall.chores.run(stop_signal).await;
             // The background job has stopped: store the visits still in memory.
             mall.visits.take_down(mall.context.now()).await;
         });

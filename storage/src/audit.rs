@@ -169,15 +169,14 @@ impl fmt::Display for AuditFault {
         let Self { number, what } = self;
         match what {
             AuditFaultKind::Changed => {
-                write!(f, "entry {number} does not fit: it, or the one before it, was changed")
+                write!(f, "entry {number} does not match its hash: it or the previous entry was changed")
             }
             AuditFaultKind::Missing => write!(f, "entry {number} is missing"),
-            AuditFaultKind::CutOff => write!(f, "entry {number} is missing: the end of the log was cut off"),
+            AuditFaultKind::CutOff => {
+                write!(f, "entry {number} is missing: the end of the log was truncated")
+            }
             AuditFaultKind::NotTheHead => {
-                write!(
-                    f,
-                    "entry {number} is not the one that was written last: the end of the log was changed"
-                )
+                write!(f, "entry {number} is not the last entry written: the end of the log was changed")
             }
         }
     }

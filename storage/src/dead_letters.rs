@@ -54,7 +54,7 @@ impl DeadReason {
                 format!("the order of user {user} for voucher {voucher} has this id")
             }
             (Self::IdClash, None) => "another claim of the same batch had this id".into(),
-            (Self::Double, _) => "the user has a live order of this sale".into(),
+            (Self::Double, _) => "the user already has a live order in this sale".into(),
             (Self::Oversold, _) => "the stock was used up".into(),
             (Self::Refused, _) => String::new(),
         }

@@ -75,13 +75,13 @@ fn on_loss(loss: Option<LogLoss>) -> String {
     match loss {
         None => String::new(),
         Some(LogLoss { claims: 0, .. }) => {
-            "; or add --accept-lost-log 0 to start with what can still be read: no accepted claim \
-             is known to be lost"
+            "; or pass --accept-lost-log 0 to start with the readable part: no accepted claim is known to \
+             be lost"
                 .to_owned()
         }
         Some(LogLoss { commits, claims }) => format!(
-            "; or add --accept-lost-log {claims} to start without what is lost: at least {claims} accepted claims, in \
-             {commits} commits that are known to be incomplete"
+            "; or pass --accept-lost-log {claims} to start without the lost part: at least {claims} \
+             accepted claims, in {commits} incomplete commits"
         ),
     }
 }
@@ -139,7 +139,7 @@ pub enum OpenError {
         loss: Option<LogLoss>,
     },
     /// The database is damaged: content is missing or invalid.
-    #[error("the record {path} is damaged: {detail}. Restore the directory from a backup")]
+    #[error("the database {path} is damaged: {detail}. Restore the directory from a backup")]
     DamagedRecord {
         /// The database file.
         path: PathBuf,
@@ -148,7 +148,7 @@ pub enum OpenError {
     },
     /// The address of a server cannot be parsed. The error does not repeat the address, which may contain a
     /// password.
-    #[error("the address of {what} cannot be used: {detail}")]
+    #[error("invalid {what} address: {detail}")]
     BadUrl {
         /// The server concerned.
         what: &'static str,
@@ -156,7 +156,7 @@ pub enum OpenError {
         detail: String,
     },
     /// A server does not respond, or refuses the login.
-    #[error("{server} cannot be reached: {source}")]
+    #[error("cannot connect to {server}: {source}")]
     Unreachable {
         /// Name and address of the server, without the password.
         server: String,
@@ -177,7 +177,7 @@ pub enum OpenError {
         source: Source,
     },
     /// The configuration of a server would lose data.
-    #[error("{server} cannot be used: {detail}")]
+    #[error("{server} is not usable: {detail}")]
     Unfit {
         /// Name and address of the server, without the password.
         server: String,

@@ -27,7 +27,7 @@ pub struct OrderFacts {
     pub pay_value: Cents,
     /// Time of the claim or purchase.
     pub created: Timestamp,
-    /// Payment deadline.
+    /// Payment deadline of an unpaid order.
     pub deadline: Timestamp,
     /// Time of the payment.
     pub paid: Option<Timestamp>,

@@ -9,7 +9,7 @@ use crate::{Page, Post, StoreError, Timestamp, UserId};
 /// Requested change of a user's like.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LikeChange {
-    /// Like; idempotent.
+    /// Add the like; idempotent.
     Like,
     /// Remove the like; idempotent.
     Unlike,

@@ -60,7 +60,7 @@ pub struct Order {
     pub id: OrderId,
     /// The voucher bought.
     pub voucher: VoucherId,
-    /// The buyer.
+    /// The buyer of the order.
     pub user: UserId,
     /// Current status of the order.
     pub status: OrderStatus,

@@ -13,7 +13,7 @@ pub struct Claim {
     pub order: OrderId,
     /// The sale to buy in.
     pub voucher: VoucherId,
-    /// The buyer.
+    /// The claiming user.
     pub user: UserId,
     /// Time of the attempt; decides whether the sale is open.
     pub at: Timestamp,
@@ -30,7 +30,7 @@ pub enum ClaimOutcome {
     AlreadyBought(OrderId),
     /// No unit was left at some instant during the call.
     SoldOut,
-    /// The sale has not begun.
+    /// The sale has not started.
     NotOpen,
     /// The sale has ended.
     Ended,

@@ -14,7 +14,7 @@ pub const ROWS: &[Row] = &[
     (Customer, "POST", "/blog", br#"{"title":"x","shopId":-1}"#, 400, "BAD_REQUEST", "shopId: expected"),
     (Customer, "POST", "/blog", br#"{"title":"x","shopId":99}"#, 200, "NOT_FOUND", "no such shop"),
     (Customer, "POST", "/blog", br#"{"title":"x","images":["/imgs/a.jpg"]}"#, 400, "BAD_REQUEST", "images: expected text"),
-    (Customer, "POST", "/blog", br#"{"title":"x","images":"https://evil.example/a.jpg"}"#, 200, "OUT_OF_RANGE", "begin with /imgs/"),
+    (Customer, "POST", "/blog", br#"{"title":"x","images":"https://evil.example/a.jpg"}"#, 200, "OUT_OF_RANGE", "beginning with /imgs/"),
     (Customer, "POST", "/blog", br#"{"title":"x","images":"/imgs/../../etc/passwd"}"#, 200, "OUT_OF_RANGE", "at most 9"),
     (Customer, "POST", "/blog", br#"{"title":"x","images":"/imgs/1,/imgs/2,/imgs/3,/imgs/4,/imgs/5,/imgs/6,/imgs/7,/imgs/8,/imgs/9,/imgs/10"}"#, 200, "OUT_OF_RANGE", "at most 9"),
     (Nobody, "GET", "/blog/404", b"", 200, "NOT_FOUND", "no such note"),

@@ -35,13 +35,13 @@ const ROWS: &[Row] = &[
     (Nobody, "POST", "/user/code?phone=1&phone=2", b"", 400, "BAD_REQUEST", "phone"),
     (Nobody, "GET", "/user/code?phone=13900000002", b"", 405, "METHOD_NOT_ALLOWED", ""),
     (Nobody, "POST", "/user/login", b"", 400, "BAD_REQUEST", "the body is empty: expected a JSON object"),
-    (Nobody, "POST", "/user/login", b"{", 400, "BAD_REQUEST", "not JSON"),
+    (Nobody, "POST", "/user/login", b"{", 400, "BAD_REQUEST", "invalid JSON"),
     (Nobody, "POST", "/user/login", b"null", 400, "BAD_REQUEST", OBJECT),
     (Nobody, "POST", "/user/login", b"[]", 400, "BAD_REQUEST", OBJECT),
     (Nobody, "POST", "/user/login", br#"["13900000002","1","x"]"#, 400, "BAD_REQUEST", OBJECT),
-    (Nobody, "POST", "/user/login", b"phone=13900000002&code=1", 400, "BAD_REQUEST", "not JSON"),
-    (Nobody, "POST", "/user/login", b"\xff\xfe", 400, "BAD_REQUEST", "not JSON"),
-    (Nobody, "POST", "/user/login", b"{\"phone\":\"\xff\"}", 400, "BAD_REQUEST", "not JSON"),
+    (Nobody, "POST", "/user/login", b"phone=13900000002&code=1", 400, "BAD_REQUEST", "invalid JSON"),
+    (Nobody, "POST", "/user/login", b"\xff\xfe", 400, "BAD_REQUEST", "invalid JSON"),
+    (Nobody, "POST", "/user/login", b"{\"phone\":\"\xff\"}", 400, "BAD_REQUEST", "invalid JSON"),
     (Nobody, "POST", "/user/login", b"{}", 200, "MISSING", "code"),
     (Nobody, "POST", "/user/login", br#"{"phone":null,"code":null}"#, 200, "MISSING", "code"),
     (Nobody, "POST", "/user/login", br#"{"phone":null,"code":"1"}"#, 200, "PHONE_INVALID", ""),
@@ -49,7 +49,7 @@ const ROWS: &[Row] = &[
     (Nobody, "POST", "/user/login", br#"{"phone":"13900000002","code":1}"#, 400, "BAD_REQUEST", "code: expected text"),
     (Nobody, "POST", "/user/login", br#"{"phone":"13900000002","code":{}}"#, 400, "BAD_REQUEST", "code: expected text"),
     (Nobody, "POST", "/user/login", br#"{"phone":"x","code":"1"}"#, 200, "PHONE_INVALID", ""),
-    (Nobody, "POST", "/user/login", br#"{"phone":"13900000077","code":"000000"}"#, 200, "NO_CODE", "ask for a new one"),
+    (Nobody, "POST", "/user/login", br#"{"phone":"13900000077","code":"000000"}"#, 200, "NO_CODE", "request a new one"),
     (Nobody, "POST", "/user/login", br#"{"phone":"13900000077","password":"x"}"#, 200, "PASSWORD_WRONG", ""),
     (Nobody, "GET", "/user/me", b"", 401, "NOT_LOGGED_IN", "log in"),
     (Nobody, "GET", "/user/role", b"", 401, "NOT_LOGGED_IN", "log in"),
@@ -63,8 +63,8 @@ const ROWS: &[Row] = &[
     (Nobody, "PUT", "/follow/1/true", b"", 401, "NOT_LOGGED_IN", ""),
     (Nobody, "GET", "/follow/or/not/1", b"", 401, "NOT_LOGGED_IN", ""),
     (Nobody, "GET", "/follow/common/1", b"", 401, "NOT_LOGGED_IN", ""),
-    (Customer, "PUT", "/follow/2/true", b"", 200, "ONESELF", "follow oneself"),
-    (Customer, "PUT", "/follow/99/true", b"", 200, "NOT_FOUND", "There is no such user"),
+    (Customer, "PUT", "/follow/2/true", b"", 200, "ONESELF", "You cannot follow yourself"),
+    (Customer, "PUT", "/follow/99/true", b"", 200, "NOT_FOUND", "This user does not exist"),
     (Customer, "PUT", "/follow/x/true", b"", 400, "BAD_REQUEST", WHOLE),
     (Customer, "PUT", "/follow/1/perhaps", b"", 400, "BAD_REQUEST", "true or false"),
     (Nobody, "GET", "/follow/fans/x", b"", 400, "BAD_REQUEST", WHOLE),
@@ -120,7 +120,7 @@ const ROWS: &[Row] = &[
     (Operator, "POST", "/shop", br#"{"name":"a","typeId":"1"}"#, 400, "BAD_REQUEST", "typeId: expected a whole number"),
     (Operator, "POST", "/shop", br#"{"name":"a","typeId":-1}"#, 400, "BAD_REQUEST", "not integer `-1`"),
     (Operator, "POST", "/shop", br#"{"name":"a","typeId":1,"x":"1"}"#, 400, "BAD_REQUEST", "x: expected a number"),
-    (Operator, "POST", "/shop", br#"{"name":"a","typeId":1,"x":1e999}"#, 400, "BAD_REQUEST", "not JSON"),
+    (Operator, "POST", "/shop", br#"{"name":"a","typeId":1,"x":1e999}"#, 400, "BAD_REQUEST", "invalid JSON"),
     (Operator, "POST", "/shop", br#"{"name":"a","typeId":1,"x":181,"y":0}"#, 200, "OUT_OF_RANGE", "-180 to 180"),
     (Operator, "POST", "/shop", br#"{"name":"a","typeId":9,"x":1,"y":0}"#, 200, "NOT_FOUND", "shop type"),
     (Operator, "PUT", "/shop", br#"{"name":"a"}"#, 200, "MISSING", "id"),
@@ -143,9 +143,9 @@ const ROWS: &[Row] = &[
     (Operator, "POST", "/voucher/seckill", br#"{"beginTime":"2026-11-20T00:00:00Z"}"#, 200, "OUT_OF_RANGE", "without a zone"),
     (Operator, "POST", "/voucher/seckill", br#"{"endTime":"2026-02-30T00:00:00"}"#, 200, "OUT_OF_RANGE", "endTime"),
     (Operator, "POST", "/voucher/seckill", br#"{"title":"a","shopId":1,"payValue":1,"actualValue":1,"stock":0}"#, 200, "OUT_OF_RANGE", "-1 for unlimited"),
-    (Operator, "POST", "/voucher/seckill", br#"{"title":"a","shopId":1,"payValue":1,"actualValue":1,"stock":1,"beginTime":"2026-11-21T18:00:00","endTime":"2026-11-21T19:00:00"}"#, 200, "OUT_OF_RANGE", "endTime; expected a time like 2026-11-21T10:00:00, without a zone, after beginTime and still to come"),
+    (Operator, "POST", "/voucher/seckill", br#"{"title":"a","shopId":1,"payValue":1,"actualValue":1,"stock":1,"beginTime":"2026-11-21T18:00:00","endTime":"2026-11-21T19:00:00"}"#, 200, "OUT_OF_RANGE", "endTime; expected a time like 2026-11-21T10:00:00, without a zone, after beginTime and in the future"),
     // Sales and orders.
-    (Nobody, "GET", "/sale/99", b"", 200, "UNKNOWN_SALE", "no such sale"),
+    (Nobody, "GET", "/sale/99", b"", 200, "UNKNOWN_SALE", "This sale does not exist"),
     (Nobody, "GET", "/sale/1", b"", 200, "UNKNOWN_SALE", ""),
     (Nobody, "GET", "/sale/x/page", b"", 400, "BAD_REQUEST", WHOLE),
     (Nobody, "POST", "/voucher-order/seckill/2", b"", 401, "NOT_LOGGED_IN", ""),
@@ -164,7 +164,7 @@ const ROWS: &[Row] = &[
     (Customer, "POST", "/voucher-order/0/refund", b"", 200, "NOT_FOUND", "order"),
     (Customer, "POST", "/voucher-order/1/use", b"", 403, "FORBIDDEN", ""),
     (Operator, "POST", "/voucher-order/1/use", b"", 200, "NOT_FOUND", "order"),
-    (Customer, "POST", "/voucher-order/1/eat", b"", 404, "NOT_FOUND", "nothing at this address"),
+    (Customer, "POST", "/voucher-order/1/eat", b"", 404, "NOT_FOUND", "This path does not exist"),
     (Nobody, "GET", "/nowhere", b"", 404, "NOT_FOUND", ""),
     (Nobody, "GET", "/shop-type/list/", b"", 404, "NOT_FOUND", ""),
 ];
@@ -181,17 +181,27 @@ fn every_bad_request_is_told_what_was_wrong() {
             Operator => format!("authorization: Bearer {}\r\n", w.operator),
         };
         let row = format!("{method} {path} {}", String::from_utf8_lossy(body));
-        let said =
+        let response =
             w.request(method, &format!("/api{path}"), &format!("{token}accept-language: en\r\n"), body);
-        assert_eq!((said.status, &said.body["code"]), (status, &json!(code)), "{row}: {}", said.text);
-        let sentence = said.body["errorMsg"].as_str().unwrap();
+        assert_eq!(
+            (response.status, &response.body["code"]),
+            (status, &json!(code)),
+            "{row}: {}",
+            response.text
+        );
+        let sentence = response.body["errorMsg"].as_str().unwrap();
         assert!(sentence.contains(says), "{row}: {sentence}");
         assert!(!sentence.contains("struct") && !sentence.contains("u64"), "{row}: {sentence}");
-        let fields = said.body.as_object().unwrap();
-        assert!(fields.len() == 3 && fields["success"] == false, "{row}: {}", said.text);
-        let said = w.request(method, &format!("/api{path}"), &token, body);
-        assert_eq!((said.status, &said.body["code"]), (status, &json!(code)), "{row}: {}", said.text);
-        let chinese = said.body["errorMsg"].as_str().unwrap();
+        let fields = response.body.as_object().unwrap();
+        assert!(fields.len() == 3 && fields["success"] == false, "{row}: {}", response.text);
+        let response = w.request(method, &format!("/api{path}"), &token, body);
+        assert_eq!(
+            (response.status, &response.body["code"]),
+            (status, &json!(code)),
+            "{row}: {}",
+            response.text
+        );
+        let chinese = response.body["errorMsg"].as_str().unwrap();
         assert!(!chinese.is_ascii(), "{row}: {chinese}");
         for english in ["expected", "not ", "the ", "a flash sale", "duplicate", "missing"] {
             assert!(!chinese.contains(english), "{row}: {chinese}");
@@ -210,21 +220,25 @@ fn large_and_deep_bodies_are_refused_and_harm_nobody() {
         (format!(r#"{{"phone":"13900000077","password":"{}"}}"#, "x".repeat(1_000_000)), 200),
         (format!(r#"{{{}"phone":"x","code":"1"}}"#, r#""a":1,"#.repeat(150_000)), 200),
     ] {
-        let said = w.call("POST", "/user/login", "", &body);
-        assert_eq!((said.status, &said.body["success"]), (status, &json!(false)), "{}", &body[..20]);
+        let response = w.call("POST", "/user/login", "", &body);
+        assert_eq!((response.status, &response.body["success"]), (status, &json!(false)), "{}", &body[..20]);
     }
     // A very long name is quoted by its beginning.
-    let said = w.call(
+    let response = w.call(
         "POST",
         "/user/login",
         "",
         &format!(r#"{{"phone":"x","code":{{"{}":1}}}}"#, "茶".repeat(1_000)),
     );
-    assert_eq!(said.status, 400);
+    assert_eq!(response.status, 400);
     let path = format!("/shop/of/name?name=a&name=b&{}=1", "a".repeat(8_000));
-    assert!(said.text.len() < 1_000 && w.call("GET", &path, "", "").text.len() < 1_000, "{}", said.text);
-    let said = w.call("GET", &format!("/shop/{}", "a".repeat(8_000)), "", "");
-    assert!(said.status == 400 && said.text.len() < 600, "{} {}", said.status, said.text);
+    assert!(
+        response.text.len() < 1_000 && w.call("GET", &path, "", "").text.len() < 1_000,
+        "{}",
+        response.text
+    );
+    let response = w.call("GET", &format!("/shop/{}", "a".repeat(8_000)), "", "");
+    assert!(response.status == 400 && response.text.len() < 600, "{} {}", response.status, response.text);
     assert_eq!(w.call("GET", "/user/me", &w.customer, "").status, 200);
 }
 
@@ -232,8 +246,8 @@ fn large_and_deep_bodies_are_refused_and_harm_nobody() {
 fn odd_tokens_count_as_none() {
     let w = world();
     for token in ["x", "Bearer", "Bearer ", "Basic abc", "null", "undefined", &"a".repeat(9_000), "\u{fc}"] {
-        let said = w.call("GET", "/user/me", token, "");
-        assert_eq!((said.status, &said.body["code"]), (401, &json!("NOT_LOGGED_IN")), "{token}");
+        let response = w.call("GET", "/user/me", token, "");
+        assert_eq!((response.status, &response.body["code"]), (401, &json!("NOT_LOGGED_IN")), "{token}");
         assert_eq!(w.call("GET", "/shop/1", token, "").status, 200, "{token}");
     }
 }
@@ -261,8 +275,8 @@ fn limits_say_when_to_come_back() {
     let claim = |token: &str| w.call("POST", "/voucher-order/seckill/2", token, "");
     assert!([&w.customer, &w.other].map(|buyer| claim(buyer).body["success"] == true) == [true; 2]);
     for n in 0..6 {
-        let said = claim(&w.operator);
-        assert_eq!(said.status, if n < 5 { 200 } else { 429 }, "{n}");
-        assert_eq!(n == 5, said.head.contains("retry-after: 12"), "{}", said.head);
+        let response = claim(&w.operator);
+        assert_eq!(response.status, if n < 5 { 200 } else { 429 }, "{n}");
+        assert_eq!(n == 5, response.head.contains("retry-after: 12"), "{}", response.head);
     }
 }

@@ -8,9 +8,9 @@ use super::world::{CUSTOMER, World, shop, world};
 
 fn assert_says(w: &World, method: &str, path: &str, token: &str, body: &Value, want: &Value) {
     let body = if body.is_null() { String::new() } else { body.to_string() };
-    let said = w.call(method, path, token, &body);
-    assert_eq!((said.status, &said.body), (200, want), "{method} {path}");
-    assert!(said.head.contains("content-type: application/json"), "{}", said.head);
+    let response = w.call(method, path, token, &body);
+    assert_eq!((response.status, &response.body), (200, want), "{method} {path}");
+    assert!(response.head.contains("content-type: application/json"), "{}", response.head);
 }
 
 #[test]
@@ -73,8 +73,8 @@ fn a_session_slides_and_then_ends() {
         assert_eq!(w.call("GET", "/user/me", &w.customer, "").status, 200);
     }
     w.advance(minutes(31));
-    let said = w.call("GET", "/user/me", &w.customer, "");
-    assert_eq!((said.status, &said.body["code"]), (401, &json!("NOT_LOGGED_IN")));
+    let response = w.call("GET", "/user/me", &w.customer, "");
+    assert_eq!((response.status, &response.body["code"]), (401, &json!("NOT_LOGGED_IN")));
 }
 
 #[test]
@@ -211,8 +211,8 @@ fn what_is_off_the_shelf_is_not_sold() {
         ("GET", format!("/sale/{id}")),
         ("GET", format!("/sale/{id}/page")),
     ] {
-        let said = w.call(method, &path, &w.customer, "");
-        assert_eq!((said.status, &said.body["code"]), (200, &json!("UNKNOWN_SALE")), "{path}");
+        let response = w.call(method, &path, &w.customer, "");
+        assert_eq!((response.status, &response.body["code"]), (200, &json!("UNKNOWN_SALE")), "{path}");
     }
     let list = w.call("GET", "/voucher/list/1", "", "").body;
     assert!(list["data"].as_array().unwrap().iter().all(|voucher| voucher["id"] != id), "{list}");

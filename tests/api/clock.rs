@@ -29,22 +29,22 @@ struct Seen {
 fn buy_and_give_back(w: &World, phone: &str, path: &str, done: &AtomicBool, bought: &AtomicU64) -> Seen {
     let (mut seen, mut token) = (Seen::default(), w.log_in(phone));
     while !done.load(Relaxed) {
-        let said = w.call("POST", path, &token, "");
-        match (said.status, said.body["data"].as_u64()) {
-            (200, Some(order)) if said.body["success"] == true => {
+        let response = w.call("POST", path, &token, "");
+        match (response.status, response.body["data"].as_u64()) {
+            (200, Some(order)) if response.body["success"] == true => {
                 seen.orders.push(order);
                 bought.fetch_add(1, Relaxed);
                 w.call("POST", &format!("/voucher-order/{order}/cancel"), &token, "");
             }
             // A cancellation refused with `NOT_YET`, or concurrent with the expiry.
-            (200, Some(order)) if said.body["code"] == "ALREADY_BOUGHT" => {
+            (200, Some(order)) if response.body["code"] == "ALREADY_BOUGHT" => {
                 w.call("POST", &format!("/voucher-order/{order}/cancel"), &token, "");
             }
             (401, _) => {
                 token = w.log_in(phone);
                 seen.log_ins += 1;
             }
-            _ => seen.unexpected.push(said.text),
+            _ => seen.unexpected.push(response.text),
         }
     }
     seen
@@ -100,9 +100,9 @@ fn windows_deadlines_and_tokens_follow_the_clock_both_ways() {
     let late = w.log_in("13900000002");
     assert_eq!(claim(&late), "ENDED");
     set(&w, EVENING);
-    let said = w.call("POST", "/voucher-order/seckill/2", &late, "");
-    assert_eq!(said.body["success"], true, "{said:?}");
-    let order = said.body["dataText"].as_str().unwrap();
+    let response = w.call("POST", "/voucher-order/seckill/2", &late, "");
+    assert_eq!(response.body["success"], true, "{response:?}");
+    let order = response.body["dataText"].as_str().unwrap();
     // A session unused for longer than its lifetime ends, whichever way the clock moved meanwhile.
     let status = || {
         let token = w.log_in("13900000002");
@@ -130,13 +130,13 @@ fn before_2022_nothing_is_sold_and_readyz_says_why() {
     let too_early = Timestamp::from_millis(1_640_995_199_999);
     set(&w, too_early);
     for path in [path.as_str(), "/voucher-order/1"] {
-        let said = w.call_once("POST", path, &w.customer, "");
-        assert_eq!((said.status, &said.body["code"]), (503, &json!("BUSY")), "{said:?}");
-        assert!(said.head.contains("retry-after: "), "{}", said.head);
+        let response = w.call_once("POST", path, &w.customer, "");
+        assert_eq!((response.status, &response.body["code"]), (503, &json!("BUSY")), "{response:?}");
+        assert!(response.head.contains("retry-after: "), "{}", response.head);
     }
-    let said = ready();
-    assert_eq!(said.status, 503);
-    assert!(said.text.contains("the clock stands before 2022"), "{}", said.text);
+    let response = ready();
+    assert_eq!(response.status, 503);
+    assert!(response.text.contains("the clock is before 2022"), "{}", response.text);
     assert_eq!(w.call("GET", "/shop/1", "", "").status, 200, "reading goes on");
     set(&w, EVENING);
     assert_eq!(ready().status, 200);

@@ -5,17 +5,17 @@ use std::time::Duration;
 use mallbox::mall::operator::ledger::Code;
 use serde_json::{Value, json};
 
-use super::notes::{ids, refused, seen, told, write};
+use super::notes::{call_ok, ids, refused, seen, write};
 use super::world::{World, with_database_access, world};
 
 /// Adds a comment or a reply. Returns the id.
 fn say(w: &World, token: &str, note: u64, answers: u64, content: &str) -> u64 {
     let body = json!({"blogId": note, "answerId": answers, "content": content});
-    told(w, "POST", "/blog-comments", token, &body)["data"].as_u64().unwrap()
+    call_ok(w, "POST", "/blog-comments", token, &body)["data"].as_u64().unwrap()
 }
 
 fn threads(w: &World, note: u64) -> Value {
-    told(w, "GET", &format!("/blog-comments/of/blog/{note}"), "", &Value::Null)
+    call_ok(w, "GET", &format!("/blog-comments/of/blog/{note}"), "", &Value::Null)
 }
 
 fn count(w: &World, note: u64) -> u64 {
@@ -26,7 +26,7 @@ fn count(w: &World, note: u64) -> u64 {
 fn a_comment_is_told_with_its_first_answers() {
     let w = world();
     for (token, name) in [(&w.customer, "小鱼"), (&w.other, "阿杰")] {
-        told(&w, "PUT", "/user/info", token, &json!({"nickName": name}));
+        call_ok(&w, "PUT", "/user/info", token, &json!({"nickName": name}));
     }
     let note = write(&w, &w.customer, "一碗面");
     assert_eq!(threads(&w, note), json!({"success": true, "data": [], "total": 0}));
@@ -55,7 +55,7 @@ fn a_comment_is_told_with_its_first_answers() {
         json!({"answers": answers, "answerCount": 2}),
     );
     assert_eq!(threads(&w, note), json!({"success": true, "data": [want], "total": 1}));
-    let below = told(&w, "GET", &format!("/blog-comments/answers/{top}"), "", &Value::Null);
+    let below = call_ok(&w, "GET", &format!("/blog-comments/answers/{top}"), "", &Value::Null);
     assert_eq!(below, json!({"success": true, "data": answers, "total": 2}));
     assert_eq!(count(&w, note), 3);
 }
@@ -68,7 +68,7 @@ fn comments_come_ten_a_page_the_newest_first_and_answers_the_oldest_first() {
     let answers: Vec<u64> = (0..11).map(|n| say(&w, &w.customer, note, tops[0], &n.to_string())).collect();
     tops.reverse();
     let path = format!("/blog-comments/of/blog/{note}");
-    let second = told(&w, "GET", &format!("{path}?current=2"), "", &Value::Null);
+    let second = call_ok(&w, "GET", &format!("{path}?current=2"), "", &Value::Null);
     assert_eq!(ids(&seen(&w, &path, "")), tops[..10]);
     assert_eq!((ids(&second["data"]), &second["total"]), (tops[10..].to_vec(), &json!(12)));
     let last = &second["data"][1];
@@ -88,7 +88,7 @@ fn a_deleted_comment_leaves_its_place_where_it_was_answered() {
     let path = format!("/blog-comments/{top}");
     assert_eq!(refused(&w, "DELETE", &path, &w.customer), (403, "FORBIDDEN".to_owned()), "the note's author");
     for _ in 0..2 {
-        told(&w, "DELETE", &path, &w.other, &Value::Null);
+        call_ok(&w, "DELETE", &path, &w.other, &Value::Null);
     }
     let list = threads(&w, note);
     let place = &list["data"][0];
@@ -97,7 +97,7 @@ fn a_deleted_comment_leaves_its_place_where_it_was_answered() {
         (&json!(top), &json!(""), &json!(true))
     );
     assert_eq!((ids(&place["answers"]), count(&w, note)), (vec![answer], 1));
-    told(&w, "DELETE", &format!("/blog-comments/{answer}"), &w.operator, &Value::Null);
+    call_ok(&w, "DELETE", &format!("/blog-comments/{answer}"), &w.operator, &Value::Null);
     assert_eq!(threads(&w, note), json!({"success": true, "data": [], "total": 0}));
     assert_eq!(count(&w, note), 0);
     assert_eq!(seen(&w, "/ops/audit?max=1", &w.operator)[0]["action"], "comment.delete");
@@ -109,18 +109,18 @@ fn what_is_hidden_is_shown_as_a_place_without_words() {
     let note = write(&w, &w.customer, "一碗面");
     let top = say(&w, &w.other, note, 0, "骂人的话");
     say(&w, &w.customer, note, top, "别这样");
-    told(&w, "POST", &format!("/ops/reports/comment/{top}/hide"), &w.operator, &Value::Null);
+    call_ok(&w, "POST", &format!("/ops/reports/comment/{top}/hide"), &w.operator, &Value::Null);
     let list = threads(&w, note);
     let place = &list["data"][0];
     assert_eq!((&place["content"], &place["isRemoved"]), (&json!(""), &json!(true)));
-    let said = w.call(
+    let response = w.call(
         "POST",
         "/blog-comments",
         &w.customer,
         &json!({"blogId": note, "answerId": top, "content": "x"}).to_string(),
     );
-    assert_eq!(said.body["code"], "NOT_FOUND", "{}", said.text);
-    told(&w, "POST", &format!("/ops/reports/comment/{top}/show"), &w.operator, &Value::Null);
+    assert_eq!(response.body["code"], "NOT_FOUND", "{}", response.text);
+    call_ok(&w, "POST", &format!("/ops/reports/comment/{top}/show"), &w.operator, &Value::Null);
     assert_eq!(threads(&w, note)["data"][0]["content"], "骂人的话");
 }
 
@@ -155,7 +155,7 @@ fn a_rush_of_comments_is_counted_exactly() {
         for token in &tokens {
             at_once.spawn(|| {
                 let mine: Vec<u64> = (0..4).map(|_| say(&w, token, note, 0, "顶")).collect();
-                told(&w, "DELETE", &format!("/blog-comments/{}", mine[1]), token, &Value::Null);
+                call_ok(&w, "DELETE", &format!("/blog-comments/{}", mine[1]), token, &Value::Null);
             });
         }
     });

@@ -14,8 +14,8 @@ const OTHER: u64 = 3;
 
 fn write(w: &World, token: &str, title: &str) -> u64 {
     let note = json!({"shopId": 1, "title": title, "content": "好吃", "images": ""}).to_string();
-    let said = w.call("POST", "/blog", token, &note);
-    said.body["data"].as_u64().unwrap_or_else(|| panic!("{said:?}"))
+    let response = w.call("POST", "/blog", token, &note);
+    response.body["data"].as_u64().unwrap_or_else(|| panic!("{response:?}"))
 }
 
 fn ids(list: &Value) -> Vec<u64> {
@@ -82,8 +82,8 @@ fn a_comment_is_liked_and_liked_no_more() {
     let w = world();
     let note = write(&w, &w.operator, "面");
     let comment = json!({"blogId": note, "content": "同感"}).to_string();
-    let said = w.call("POST", "/blog-comments", &w.customer, &comment);
-    let id = said.body["data"].as_u64().unwrap_or_else(|| panic!("{said:?}"));
+    let response = w.call("POST", "/blog-comments", &w.customer, &comment);
+    let id = response.body["data"].as_u64().unwrap_or_else(|| panic!("{response:?}"));
     let liked = || {
         let mut list = w.ok("GET", &format!("/blog-comments/of/blog/{note}"), &w.other)["data"].take();
         (list[0]["liked"].take(), list[0]["isLike"].take())
@@ -179,8 +179,13 @@ fn a_place_in_the_feed_that_is_none_is_told() {
     for query in
         ["", "offset=0", "lastId=x", "lastId=1&offset=-1", "lastId=1&offset=x", "lastId=99999999999999999999"]
     {
-        let said = w.call("GET", &format!("/blog/of/follow?{query}"), &w.customer, "");
-        assert_eq!((said.status, &said.body["code"]), (400, &json!("BAD_REQUEST")), "{query}: {}", said.text);
+        let response = w.call("GET", &format!("/blog/of/follow?{query}"), &w.customer, "");
+        assert_eq!(
+            (response.status, &response.body["code"]),
+            (400, &json!("BAD_REQUEST")),
+            "{query}: {}",
+            response.text
+        );
     }
     for query in ["lastId=1&offset=4294967295", "lastId=-1", "lastId=9223372036854775807"] {
         w.ok("GET", &format!("/blog/of/follow?{query}"), &w.customer);

@@ -173,22 +173,22 @@ fn filled(text: &str, kept: &Kepts) -> String {
 }
 
 /// Returns whether `told` contains all of `wanted`.
-fn has(told: &Value, wanted: &Value) -> bool {
-    match (told, wanted) {
-        (Value::Object(told), Value::Object(wanted)) => {
-            wanted.iter().all(|(name, wanted)| told.get(name).is_some_and(|told| has(told, wanted)))
+fn has(actual: &Value, wanted: &Value) -> bool {
+    match (actual, wanted) {
+        (Value::Object(actual), Value::Object(wanted)) => {
+            wanted.iter().all(|(name, wanted)| actual.get(name).is_some_and(|actual| has(actual, wanted)))
         }
-        (Value::Array(told), Value::Array(wanted)) => {
-            told.len() >= wanted.len()
-                && (!wanted.is_empty() || told.is_empty())
-                && told.iter().zip(wanted).all(|(told, wanted)| has(told, wanted))
+        (Value::Array(actual), Value::Array(wanted)) => {
+            actual.len() >= wanted.len()
+                && (!wanted.is_empty() || actual.is_empty())
+                && actual.iter().zip(wanted).all(|(actual, wanted)| has(actual, wanted))
         }
-        _ => told == wanted,
+        _ => actual == wanted,
     }
 }
 
-fn keep(name: &'static str, told: &Value, kept: &mut Kepts) {
-    let text = match told {
+fn keep(name: &'static str, actual: &Value, kept: &mut Kepts) {
+    let text = match actual {
         Value::String(text) => text.clone(),
         Value::Number(number) => number.to_string(),
         other => other["id"].as_u64().unwrap_or_else(|| panic!("{name}: {other}")).to_string(),
@@ -220,13 +220,13 @@ fn the_front_ends_calls_are_answered_as_its_pages_expect() {
 
 fn walk(w: &World) {
     let mut kept = Kepts::from([("now", EVENING.as_millis().to_string())]);
-    for (page, method, path, body, told) in WALK {
+    for (page, method, path, body, expected) in WALK {
         let path = filled(path, &kept);
-        let said = send(w, method, &path, body, &kept);
-        let place = format!("{page}: {method} {path}: {}", said.text);
-        assert_eq!((said.status, &said.body["success"]), (200, &json!(true)), "{place}");
-        let data = said.body.get("data");
-        match told {
+        let response = send(w, method, &path, body, &kept);
+        let place = format!("{page}: {method} {path}: {}", response.text);
+        assert_eq!((response.status, &response.body["success"]), (200, &json!(true)), "{place}");
+        let data = response.body.get("data");
+        match expected {
             Nothing => assert_eq!(data, Option::None, "{place}"),
             Has(wanted) => {
                 let wanted: Value = serde_json::from_str(wanted).unwrap();
@@ -254,18 +254,18 @@ fn walk(w: &World) {
 #[test]
 fn pages_are_told_when_there_is_nothing_to_tell() {
     let malls = [furnished(world()), furnished(original())];
-    for (w, (method, path, status, told)) in
+    for (w, (method, path, status, expected)) in
         malls.iter().flat_map(|w| STRAYS.iter().map(move |stray| (w, stray)))
     {
-        let said = w.call(method, path, "", "");
-        let wanted: Value = serde_json::from_str(told).unwrap();
-        assert_eq!(said.status, *status, "{method} {path}: {}", said.text);
-        assert!(has(&said.body, &wanted), "{method} {path}: {}", said.text);
+        let response = w.call(method, path, "", "");
+        let wanted: Value = serde_json::from_str(expected).unwrap();
+        assert_eq!(response.status, *status, "{method} {path}: {}", response.text);
+        assert!(has(&response.body, &wanted), "{method} {path}: {}", response.text);
         assert_eq!(
-            said.body.get("data").is_some(),
+            response.body.get("data").is_some(),
             wanted.get("data").is_some(),
             "{method} {path}: {}",
-            said.text
+            response.text
         );
     }
 }

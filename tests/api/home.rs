@@ -11,9 +11,9 @@ const TEN: &str = "2026-11-21T22:00:00";
 const ELEVEN: &str = "2026-11-21T23:00:00";
 
 fn on(w: &World, page: u32) -> (Vec<u64>, Value) {
-    let said = w.ok("GET", &format!("/sale/on?current={page}"), "");
-    let ids = said["data"].as_array().unwrap().iter().map(|sale| sale["voucherId"].as_u64().unwrap());
-    (ids.collect(), said)
+    let response = w.ok("GET", &format!("/sale/on?current={page}"), "");
+    let ids = response["data"].as_array().unwrap().iter().map(|sale| sale["voucherId"].as_u64().unwrap());
+    (ids.collect(), response)
 }
 
 #[test]
@@ -32,10 +32,10 @@ fn sales_that_are_on_are_shown_whole_and_before_those_to_come() {
     };
     let running = card(2, 2, "OPEN", "2026-11-21T19:00:00", ELEVEN, -3_600_000, 10_800_000);
     let to_come = card(3, -1, "NOT_OPEN", NINE, TEN, 3_600_000, 7_200_000);
-    let said = w.call("GET", "/sale/on?current=1", "", "");
-    assert_eq!(said.body, json!({"success": true, "data": [running, to_come], "total": 2}));
-    assert!(said.head.contains("cache-control: no-store"), "{}", said.head);
-    assert_eq!(w.ok("GET", "/sale/on", ""), said.body);
+    let response = w.call("GET", "/sale/on?current=1", "", "");
+    assert_eq!(response.body, json!({"success": true, "data": [running, to_come], "total": 2}));
+    assert!(response.head.contains("cache-control: no-store"), "{}", response.head);
+    assert_eq!(w.ok("GET", "/sale/on", ""), response.body);
     assert_eq!(on(&w, 2), (vec![], json!({"success": true, "data": [], "total": 2})));
 
     // Stock and shop names are never stale.
@@ -55,8 +55,8 @@ fn what_opens_moves_up_and_what_is_over_or_off_the_shelf_is_gone_at_once() {
     hidden["status"] = json!(2);
     let hidden = w.add("/voucher/seckill", &hidden);
     w.add("/voucher", &voucher());
-    let (ids, said) = on(&w, 1);
-    assert!(!ids.contains(&hidden) && said["total"] == 3, "{said}");
+    let (ids, response) = on(&w, 1);
+    assert!(!ids.contains(&hidden) && response["total"] == 3, "{response}");
     // The list is one second old, and every sale is in its current position.
     w.advance(Duration::from_millis(599_500));
     assert_eq!(on(&w, 1).0, [2, short, 3]);
@@ -97,9 +97,9 @@ fn there_are_ten_on_a_page() {
         to_come["shopId"] = json!(other);
         w.add("/voucher/seckill", &to_come);
     }
-    let (first, said) = on(&w, 1);
-    assert_eq!((first.as_slice(), &said["total"]), (&[2, 4, 5, 6, 7, 8, 9, 10, 11, 12][..], &json!(13)));
-    assert_eq!(said["data"][1]["shop"]["id"], other);
+    let (first, response) = on(&w, 1);
+    assert_eq!((first.as_slice(), &response["total"]), (&[2, 4, 5, 6, 7, 8, 9, 10, 11, 12][..], &json!(13)));
+    assert_eq!(response["data"][1]["shop"]["id"], other);
     assert_eq!(on(&w, 2).0, [13, 14, 3]);
     assert_eq!(on(&w, 0).0, first);
     assert_eq!(on(&w, 3).0, [] as [u64; 0]);

@@ -134,8 +134,8 @@ fn figures_are_told_as_they_change_and_for_longer_than_a_call_may_take() {
     assert!(first["memoryBytes"].as_u64().unwrap() > 1 << 20 && first["connections"].as_u64().unwrap() > 0);
 
     for (token, code) in [(&w.customer, None), (&w.customer, Some("ALREADY_BOUGHT")), (&w.other, None)] {
-        let said = w.call("POST", "/voucher-order/seckill/2", token, "");
-        assert_eq!(said.body.get("code").and_then(Value::as_str), code);
+        let response = w.call("POST", "/voucher-order/seckill/2", token, "");
+        assert_eq!(response.body.get("code").and_then(Value::as_str), code);
     }
     assert_eq!(w.call("POST", "/voucher-order/seckill/2", &w.operator, "").body["code"], "SOLD_OUT");
     let after = stream.until(|figures| figures["persisted"] == 2 && figures["refused"]["sold_out"] == 1);

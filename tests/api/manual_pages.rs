@@ -18,18 +18,18 @@ fn pages_of_the_manual_are_in_the_language_that_is_asked_for() {
         ("/mall/manual/fixture?lang=fr", "", "zh", "<h1 id=\"测试用的商城\">"),
         ("/manual/fixture", "", "zh", "<h1 id=\"测试用的商城\">"),
     ] {
-        let said = page(path, header);
-        assert_eq!(said.status, 200, "{path}");
-        assert!(said.text.contains(title), "{path} {header}: {}", said.text);
+        let response = page(path, header);
+        assert_eq!(response.status, 200, "{path}");
+        assert!(response.text.contains(title), "{path} {header}: {}", response.text);
         for line in [
             "content-type: text/html; charset=utf-8",
             &format!("content-language: {language}"),
             "vary: accept-encoding, accept-language",
             "cache-control: no-cache",
         ] {
-            assert!(said.head.contains(line), "{path}: {line} is not in {}", said.head);
+            assert!(response.head.contains(line), "{path}: {line} is not in {}", response.head);
         }
-        assert!(said.head.contains("content-security-policy: default-src 'none'; script-src 'self';"));
+        assert!(response.head.contains("content-security-policy: default-src 'none'; script-src 'self';"));
     }
     let moved = page("/mall/manual", "");
     assert_eq!(
@@ -52,9 +52,9 @@ fn every_link_between_pages_of_the_manual_leads_to_a_heading() {
         let page = |topic: &str| {
             let mut pages = pages.borrow_mut();
             let ask = || {
-                let said = w.request("GET", &format!("/mall/manual/{topic}?lang={language}"), "", b"");
-                assert_eq!(said.status, 200, "{topic}");
-                said.text
+                let response = w.request("GET", &format!("/mall/manual/{topic}?lang={language}"), "", b"");
+                assert_eq!(response.status, 200, "{topic}");
+                response.text
             };
             pages.entry(topic.to_owned()).or_insert_with(ask).clone()
         };
@@ -99,10 +99,10 @@ fn the_search_of_the_manual_has_every_section() {
     let w = world();
     for (language, heading, word) in [("zh", "持久性", "熔断器"), ("en", "Durability", "circuit breaker")]
     {
-        let said = w.request("GET", &format!("/mall/manual/search.{language}.json"), "", b"");
-        assert_eq!(said.status, 200);
-        assert!(said.head.contains("content-type: application/json"), "{}", said.head);
-        let entries = said.body.as_array().unwrap();
+        let response = w.request("GET", &format!("/mall/manual/search.{language}.json"), "", b"");
+        assert_eq!(response.status, 200);
+        assert!(response.head.contains("content-type: application/json"), "{}", response.head);
+        let entries = response.body.as_array().unwrap();
         let of = |field: &str, wanted: &str| {
             let found = entries.iter().find(|entry| entry[field].as_str().unwrap().contains(wanted));
             found.unwrap_or_else(|| panic!("no {field} has {wanted}"))

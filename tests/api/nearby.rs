@@ -13,9 +13,14 @@ const HERE: &str = "x=120.149993&y=30.334229";
 
 /// Returns ids and distances of a list.
 fn distances(w: &World, path: &str) -> Vec<(u64, f64)> {
-    let said = w.call("GET", path, "", "");
-    assert_eq!((said.status, &said.body["success"]), (200, &json!(true)), "{path}: {}", said.text);
-    let list = said.body["data"].as_array().unwrap_or_else(|| panic!("{path}: {}", said.text));
+    let response = w.call("GET", path, "", "");
+    assert_eq!(
+        (response.status, &response.body["success"]),
+        (200, &json!(true)),
+        "{path}: {}",
+        response.text
+    );
+    let list = response.body["data"].as_array().unwrap_or_else(|| panic!("{path}: {}", response.text));
     list.iter().map(|shop| (shop["id"].as_u64().unwrap(), shop["distance"].as_f64().unwrap())).collect()
 }
 
@@ -40,7 +45,7 @@ fn shop_north(w: &World, metres: f64, type_id: u64, comments: u64, score: u64) -
 #[test]
 fn shops_nearby_are_as_the_pages_know_them() {
     let w = world();
-    let said = w.call("GET", &format!("/shop/of/type?&typeId=2&current=1&{HERE}"), "", "");
+    let response = w.call("GET", &format!("/shop/of/type?&typeId=2&current=1&{HERE}"), "", "");
     let mut want = shop();
     want.as_object_mut().unwrap().extend([
         ("id".to_owned(), json!(1)),
@@ -48,7 +53,7 @@ fn shops_nearby_are_as_the_pages_know_them() {
         ("updateTime".to_owned(), json!("2026-11-21T20:00:00")),
         ("distance".to_owned(), json!(2019.77)),
     ]);
-    assert_eq!(said.body, json!({"success": true, "data": [want]}));
+    assert_eq!(response.body, json!({"success": true, "data": [want]}));
     let far = "x=121&y=31";
     for path in [
         format!("/shop/of/type?typeId=1&{HERE}"),
@@ -61,8 +66,8 @@ fn shops_nearby_are_as_the_pages_know_them() {
         format!("/shop/near?radius=2019.7&{HERE}"),
         format!("/shop/near?current=4294967295&{HERE}"),
     ] {
-        let said = w.call("GET", &path, "", "");
-        assert_eq!((said.status, said.body), (200, json!({"success": true, "data": []})), "{path}");
+        let response = w.call("GET", &path, "", "");
+        assert_eq!((response.status, response.body), (200, json!({"success": true, "data": []})), "{path}");
     }
     assert_eq!(distances(&w, &format!("/shop/near?radius=2019.8&{HERE}")), [(1, 2019.77)]);
 }
@@ -96,8 +101,8 @@ fn shops_nearby_come_nearest_first_a_page_at_a_time_or_sorted() {
     ] {
         assert_eq!(ids(&w, &format!("{query}&{HERE}")), expected, "{query}");
     }
-    let told = distances(&w, &format!("/shop/near?typeId=1&{HERE}"));
-    assert_eq!(told, [(9, 50.0), (10, 4_999.0)]);
+    let shops = distances(&w, &format!("/shop/near?typeId=1&{HERE}"));
+    assert_eq!(shops, [(9, 50.0), (10, 4_999.0)]);
 }
 
 #[test]

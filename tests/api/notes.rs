@@ -12,30 +12,35 @@ const OPERATOR: u64 = 1;
 const CUSTOMER: u64 = 2;
 
 /// Sends a request that must succeed. Returns the body.
-pub fn told(w: &World, method: &str, path: &str, token: &str, body: &Value) -> Value {
+pub fn call_ok(w: &World, method: &str, path: &str, token: &str, body: &Value) -> Value {
     let body = if body.is_null() { String::new() } else { body.to_string() };
-    let said = w.call(method, path, token, &body);
-    assert_eq!((said.status, &said.body["success"]), (200, &json!(true)), "{method} {path}: {}", said.text);
-    said.body
+    let response = w.call(method, path, token, &body);
+    assert_eq!(
+        (response.status, &response.body["success"]),
+        (200, &json!(true)),
+        "{method} {path}: {}",
+        response.text
+    );
+    response.body
 }
 
 /// Returns the `data` of a response.
 pub fn seen(w: &World, path: &str, token: &str) -> Value {
-    told(w, "GET", path, token, &Value::Null)["data"].take()
+    call_ok(w, "GET", path, token, &Value::Null)["data"].take()
 }
 
 /// Returns status and code of a response that must be a refusal.
 pub fn refused(w: &World, method: &str, path: &str, token: &str) -> (u16, String) {
-    let said = w.call(method, path, token, "");
-    assert_eq!(said.body["success"], false, "{method} {path}: {}", said.text);
-    (said.status, said.body["code"].as_str().unwrap().to_owned())
+    let response = w.call(method, path, token, "");
+    assert_eq!(response.body["success"], false, "{method} {path}: {}", response.text);
+    (response.status, response.body["code"].as_str().unwrap().to_owned())
 }
 
 /// Writes a note about the shop. Returns the id.
 pub fn write(w: &World, token: &str, title: &str) -> u64 {
     let images = "/imgs/a.jpg,/imgs/b.jpg";
     let note = json!({"shopId": 1, "title": title, "content": "一口汤，一口面", "images": images});
-    told(w, "POST", "/blog", token, &note)["data"].as_u64().unwrap()
+    call_ok(w, "POST", "/blog", token, &note)["data"].as_u64().unwrap()
 }
 
 pub fn ids(list: &Value) -> Vec<u64> {
@@ -46,12 +51,12 @@ pub fn ids(list: &Value) -> Vec<u64> {
 fn a_note_is_told_as_the_pages_expect_it() {
     let w = world();
     let edit = json!({"nickName": "小鱼", "icon": "/imgs/icons/2.svg"});
-    told(&w, "PUT", "/user/info", &w.customer, &edit);
+    call_ok(&w, "PUT", "/user/info", &w.customer, &edit);
     let form = json!({
         "shopId": 1, "title": "<i>一碗面</i>的早晨", "images": "/imgs//notes/1/a.jpg,/imgs/notes/2/b.png",
         "content": "<p>汤头清亮</p><script>alert(1)</script><br>下次还来",
     });
-    let id = told(&w, "POST", "/blog", &w.customer, &form)["data"].as_u64().unwrap();
+    let id = call_ok(&w, "POST", "/blog", &w.customer, &form)["data"].as_u64().unwrap();
     let want = json!({
         "id": id, "shopId": 1, "userId": CUSTOMER, "icon": "/imgs/icons/2.svg", "name": "小鱼",
         "title": "<i>一碗面</i>的早晨", "images": "/imgs//notes/1/a.jpg,/imgs/notes/2/b.png",
@@ -65,7 +70,7 @@ fn a_note_is_told_as_the_pages_expect_it() {
     }
     assert_eq!(seen(&w, "/blog/of/me", &w.customer), json!([want]));
     assert_eq!(seen(&w, "/blog/of/me", &w.other), json!([]));
-    let bare = told(&w, "POST", "/blog", &w.other, &json!({"title": "只有标题"}))["data"].take();
+    let bare = call_ok(&w, "POST", "/blog", &w.other, &json!({"title": "只有标题"}))["data"].take();
     let bare = seen(&w, &format!("/blog/{bare}"), "");
     assert_eq!((&bare["images"], &bare["content"], &bare["shopId"]), (&json!(""), &json!(""), &json!(0)));
 }
@@ -100,14 +105,14 @@ fn an_author_and_an_operator_delete_a_note_and_nobody_else() {
     let path = format!("/blog/{mine}");
     assert_eq!(refused(&w, "DELETE", &path, &w.other), (403, "FORBIDDEN".to_owned()));
     for _ in 0..2 {
-        told(&w, "DELETE", &path, &w.customer, &Value::Null);
+        call_ok(&w, "DELETE", &path, &w.customer, &Value::Null);
         for token in ["", &w.customer, &w.operator] {
             assert_eq!(refused(&w, "GET", &path, token), (200, "NOT_FOUND".to_owned()));
         }
     }
     assert_eq!(refused(&w, "DELETE", &path, &w.other), (200, "NOT_FOUND".to_owned()));
     assert_eq!(ids(&seen(&w, "/blog/hot", "")), [reported]);
-    told(&w, "DELETE", &format!("/blog/{reported}"), &w.operator, &Value::Null);
+    call_ok(&w, "DELETE", &format!("/blog/{reported}"), &w.operator, &Value::Null);
     assert_eq!(seen(&w, "/blog/of/me", &w.customer), json!([]));
     let log = seen(&w, "/ops/audit?max=2", &w.operator);
     assert_eq!(
@@ -123,10 +128,10 @@ fn readers_report_and_the_operator_hides_and_shows_again() {
     let w = world();
     let note = write(&w, &w.customer, "加微信领券");
     let comment = json!({"blogId": note, "content": "骗人的"});
-    let comment = told(&w, "POST", "/blog-comments", &w.other, &comment)["data"].as_u64().unwrap();
+    let comment = call_ok(&w, "POST", "/blog-comments", &w.other, &comment)["data"].as_u64().unwrap();
     let report = |token: &str, kind: &str, id: u64, reason: &str| {
         let body = json!({"kind": kind, "id": id, "reason": reason});
-        assert_eq!(told(&w, "POST", "/report", token, &body), json!({"success": true}));
+        assert_eq!(call_ok(&w, "POST", "/report", token, &body), json!({"success": true}));
     };
     assert_eq!(seen(&w, "/ops/reports", &w.operator), json!([]));
     report(&w.other, "note", note, "<b>广告</b>");
@@ -134,7 +139,7 @@ fn readers_report_and_the_operator_hides_and_shows_again() {
     w.advance(Duration::from_secs(60));
     report(&w.operator, "note", note, "");
     report(&w.customer, "comment", comment, "骂人");
-    let open = told(&w, "GET", "/ops/reports", &w.operator, &Value::Null);
+    let open = call_ok(&w, "GET", "/ops/reports", &w.operator, &Value::Null);
     let images = "/imgs/a.jpg,/imgs/b.jpg";
     assert_eq!(
         open,
@@ -149,7 +154,7 @@ fn readers_report_and_the_operator_hides_and_shows_again() {
     assert_eq!(ids(&seen(&w, "/blog/hot", "")), [note], "what is reported is seen still");
     let decide = |step: &str| {
         for _ in 0..2 {
-            told(&w, "POST", &format!("/ops/reports/note/{note}/{step}"), &w.operator, &Value::Null);
+            call_ok(&w, "POST", &format!("/ops/reports/note/{note}/{step}"), &w.operator, &Value::Null);
         }
     };
     decide("hide");
@@ -164,7 +169,7 @@ fn readers_report_and_the_operator_hides_and_shows_again() {
     assert_eq!(ids(&seen(&w, "/blog/of/me", &w.customer)), [note]);
     report(&w.other, "note", note, "还是广告");
     assert_eq!(ids(&seen(&w, "/ops/reports", &w.operator)), [comment], "it was decided");
-    told(&w, "POST", &format!("/ops/reports/comment/{comment}/hide"), &w.operator, &Value::Null);
+    call_ok(&w, "POST", &format!("/ops/reports/comment/{comment}/hide"), &w.operator, &Value::Null);
     assert_eq!(seen(&w, &format!("/blog/{note}"), "")["comments"], 0);
     assert_eq!(seen(&w, "/ops/reports", &w.operator), json!([]));
     let log = seen(&w, "/ops/audit?max=3", &w.operator);
@@ -178,16 +183,21 @@ fn whoever_writes_too_much_waits() {
     let w = World::with("/api", Builder::with_limits);
     let note = write(&w, &w.customer, "第一篇");
     for _ in 1..10 {
-        told(&w, "POST", "/blog-comments", &w.customer, &json!({"blogId": note, "content": "顶"}));
+        call_ok(&w, "POST", "/blog-comments", &w.customer, &json!({"blogId": note, "content": "顶"}));
     }
     for (path, body) in [
         ("/blog", json!({"title": "x"})),
         ("/blog-comments", json!({"blogId": note, "content": "x"})),
         ("/report", json!({"kind": "note", "id": note})),
     ] {
-        let said = w.call("POST", path, &w.customer, &body.to_string());
-        assert_eq!((said.status, &said.body["code"]), (429, &json!("RATE_LIMITED")), "{}", said.text);
-        assert!(said.head.contains("retry-after: 6"), "{}", said.head);
+        let response = w.call("POST", path, &w.customer, &body.to_string());
+        assert_eq!(
+            (response.status, &response.body["code"]),
+            (429, &json!("RATE_LIMITED")),
+            "{}",
+            response.text
+        );
+        assert!(response.head.contains("retry-after: 6"), "{}", response.head);
     }
     write(&w, &w.other, "别人不受影响");
     w.advance(Duration::from_secs(6));

@@ -16,9 +16,9 @@ use super::world::{CUSTOMER, OTHER, Response, World, sale, shop, voucher, with_d
 const METHODS: [&str; 4] = ["get", "post", "put", "delete"];
 
 fn document(w: &World) -> Value {
-    let said = w.call("GET", "/openapi.json", "", "");
-    assert_eq!(said.status, 200, "{said:?}");
-    said.body
+    let reply = w.call("GET", "/openapi.json", "", "");
+    assert_eq!(reply.status, 200, "{reply:?}");
+    reply.body
 }
 
 /// Returns every operation described, such as `POST /user/login`.
@@ -43,9 +43,9 @@ fn what_is_described_is_there_by_these_methods_and_no_others() {
     let w = world();
     let document = document(&w);
     for (path, item) in document["paths"].as_object().unwrap() {
-        let said = w.call("BREW", &filled(path), "", "");
-        assert_eq!(said.status, 405, "{path} is described and not there: {}", said.text);
-        let allowed = said.head.lines().find_map(|line| line.strip_prefix("allow: ")).unwrap_or_default();
+        let reply = w.call("BREW", &filled(path), "", "");
+        assert_eq!(reply.status, 405, "{path} is described and not there: {}", reply.text);
+        let allowed = reply.head.lines().find_map(|line| line.strip_prefix("allow: ")).unwrap_or_default();
         let allowed: BTreeSet<_> =
             allowed.split(',').map(str::to_ascii_lowercase).filter(|method| method != "head").collect();
         let described: BTreeSet<_> = item.as_object().unwrap().keys().cloned().collect();
@@ -98,32 +98,32 @@ impl<'a> Checker<'a> {
     fn ask(&mut self, call: &str, path: &str, token: &str, body: &Value) -> Response {
         let (method, _) = call.split_once(' ').unwrap();
         let body = if body.is_null() { String::new() } else { body.to_string() };
-        let said = self.w.call(method, path, token, &body);
-        self.check(call, &said);
-        said
+        let reply = self.w.call(method, path, token, &body);
+        self.check(call, &reply);
+        reply
     }
 
-    fn check(&mut self, call: &str, said: &Response) {
+    fn check(&mut self, call: &str, reply: &Response) {
         let (method, path) = call.split_once(' ').unwrap();
         let operation = &self.document["paths"][path][method.to_lowercase()];
         assert!(operation.is_object(), "{call} is not described");
-        let mut response = &operation["responses"][said.status.to_string()];
+        let mut response = &operation["responses"][reply.status.to_string()];
         if let Some(name) = response["$ref"].as_str() {
             response = self.document.pointer(name.trim_start_matches('#')).unwrap();
         }
         assert!(
             response.is_object(),
             "{call} answers {}, which is not described: {}",
-            said.status,
-            said.text
+            reply.status,
+            reply.text
         );
         let schema = &response["content"]["application/json"]["schema"];
         if schema.is_null() {
-            assert_eq!(said.text, "", "{call} answers more than is described");
+            assert_eq!(reply.text, "", "{call} answers more than is described");
         } else {
-            self.hold(call, schema, &said.body);
+            self.hold(call, schema, &reply.body);
         }
-        if said.body["success"] == true || !said.body["openapi"].is_null() {
+        if reply.body["success"] == true || !reply.body["openapi"].is_null() {
             self.good.insert(call.to_owned());
         }
         *self.seen.entry(call.to_owned()).or_default() += 1;
@@ -259,9 +259,9 @@ fn pictures(check: &mut Checker<'_>) {
     let (customer, call, remove) = (check.w.customer.clone(), "POST /upload/blog", "GET /upload/blog/delete");
     for token in ["", &customer] {
         for file in [file(ImageFormat::Png), b"no picture".to_vec(), vec![b' '; 6 << 20]] {
-            let said = upload(check.w, token, &file);
-            check.check(call, &said);
-            if let Some(name) = said.body["data"].as_str() {
+            let reply = upload(check.w, token, &file);
+            check.check(call, &reply);
+            if let Some(name) = reply.body["data"].as_str() {
                 let removed = format!("/upload/blog/delete?name={name}");
                 assert_eq!(check.ask(remove, &removed, token, &Value::Null).body["success"], true);
             }

@@ -14,15 +14,15 @@ fn ops(w: &World, method: &str, path: &str, body: &Value) -> Response {
 }
 
 /// Returns the data of a successful response.
-fn data(said: Response) -> Value {
-    assert_eq!((said.status, &said.body["success"]), (200, &json!(true)), "{said:?}");
-    assert!(said.head.contains("cache-control: no-store"), "{}", said.head);
-    said.body["data"].clone()
+fn data(response: Response) -> Value {
+    assert_eq!((response.status, &response.body["success"]), (200, &json!(true)), "{response:?}");
+    assert!(response.head.contains("cache-control: no-store"), "{}", response.head);
+    response.body["data"].clone()
 }
 
 fn buy(w: &World, voucher: u64, token: &str) -> String {
-    let said = w.call("POST", &format!("/voucher-order/seckill/{voucher}"), token, "");
-    said.body["dataText"].as_str().unwrap_or_else(|| panic!("{said:?}")).to_owned()
+    let response = w.call("POST", &format!("/voucher-order/seckill/{voucher}"), token, "");
+    response.body["dataText"].as_str().unwrap_or_else(|| panic!("{response:?}")).to_owned()
 }
 
 /// Returns the initial state of voucher 2.

@@ -29,8 +29,8 @@ pub fn own(w: &World, method: &str, path: &str, token: &str, body: &str) -> Resp
     w.request(method, &format!("/api{path}"), &headers, body.as_bytes())
 }
 
-fn outcome(said: &Response) -> (u16, &str) {
-    (said.status, said.body["code"].as_str().unwrap_or_default())
+fn outcome(response: &Response) -> (u16, &str) {
+    (response.status, response.body["code"].as_str().unwrap_or_default())
 }
 
 #[test]
@@ -59,14 +59,14 @@ fn who_holds_an_order_hears_so_before_any_limit() {
         let claim = || w.call("POST", "/voucher-order/seckill/2", &w.customer, "");
         let order = claim().body["dataText"].clone();
         for again in 1..=30 {
-            let said = claim();
-            assert_eq!(outcome(&said), (200, "ALREADY_BOUGHT"), "{again}: {said:?}");
-            assert_eq!(said.body["dataText"], order, "{again}");
+            let response = claim();
+            assert_eq!(outcome(&response), (200, "ALREADY_BOUGHT"), "{again}: {response:?}");
+            assert_eq!(response.body["dataText"], order, "{again}");
         }
         // Repeated claims have a separate limit.
-        let last = (31..=60).map(|_| claim()).find(|said| said.body["code"] == "RATE_LIMITED");
+        let last = (31..=60).map(|_| claim()).find(|response| response.body["code"] == "RATE_LIMITED");
         let status = if profile == Profile::Original { 200 } else { 429 };
-        assert_eq!(last.map(|said| said.status), Some(status));
+        assert_eq!(last.map(|response| response.status), Some(status));
         w.settle_log();
         w.assert_balanced();
     }
@@ -84,8 +84,8 @@ fn who_holds_an_order_hears_so_when_the_sale_is_over_or_held() {
     );
     w.ok("POST", "/ops/sales/2/end", &w.operator);
     assert_eq!(claim(&w.other)["code"], "ENDED");
-    let said = claim(&w.customer);
-    assert_eq!((&said["code"], &said["dataText"]), (&json!("ALREADY_BOUGHT"), &order));
+    let response = claim(&w.customer);
+    assert_eq!((&response["code"], &response["dataText"]), (&json!("ALREADY_BOUGHT"), &order));
 }
 
 #[test]
@@ -104,9 +104,9 @@ fn refusals_are_answers_and_a_missing_log_in_stays_401() {
     ];
     for (method, path, who, body, want) in rows {
         let token = if who.is_empty() { String::new() } else { format!("authorization: {}\r\n", w.customer) };
-        let said = w.request(method, &format!("/api{path}"), &token, body);
-        assert_eq!(outcome(&said), want, "{method} {path}: {said:?}");
-        assert_eq!(said.body["success"], false, "{method} {path}");
+        let response = w.request(method, &format!("/api{path}"), &token, body);
+        assert_eq!(outcome(&response), want, "{method} {path}: {response:?}");
+        assert_eq!(response.body["success"], false, "{method} {path}");
     }
     let again = w.call("POST", &format!("/user/code?phone={CUSTOMER}"), "", "");
     assert_eq!(again.status, 200);
@@ -116,9 +116,9 @@ fn refusals_are_answers_and_a_missing_log_in_stays_401() {
 fn what_spring_takes_is_taken() {
     let w = original();
     let code = |method: &str, path: &str, body: &str| {
-        let said = w.call(method, path, &w.customer, body);
-        assert_eq!(said.status, 200, "{method} {path}: {said:?}");
-        said.body["code"].as_str().map_or_else(|| "done".to_owned(), str::to_owned)
+        let response = w.call(method, path, &w.customer, body);
+        assert_eq!(response.status, 200, "{method} {path}: {response:?}");
+        response.body["code"].as_str().map_or_else(|| "done".to_owned(), str::to_owned)
     };
     let of_me = r#"{"shopId": "1", "title": 7, "content": "x", "images": "/imgs/a.jpg"}"#;
     for (method, path, body, want) in [
@@ -166,8 +166,8 @@ fn text_is_stored_as_written_and_a_notes_content_is_escaped_for_pages_that_inser
         let escaped =
             "<p>1 &lt; 2 &amp;&amp; 3 &gt; 2</p><br/>&amp;nbsp;&lt;script&gt;alert(1)&lt;/script&gt;＜";
         let form = json!({"shopId": 1, "title": "a < b", "content": written, "images": "/imgs/a.jpg"});
-        let said = w.call("POST", "/blog", &w.customer, &form.to_string());
-        let note = said.body["data"].as_u64().unwrap_or_else(|| panic!("{said:?}"));
+        let response = w.call("POST", "/blog", &w.customer, &form.to_string());
+        let note = response.body["data"].as_u64().unwrap_or_else(|| panic!("{response:?}"));
         w.ok("PUT", "/follow/2/true", &w.other);
         for path in [format!("/blog/{note}"), "/blog/hot".into(), "/blog/of/user?id=2".into()] {
             let first = |body: &serde_json::Value| match &body["data"] {
@@ -191,7 +191,7 @@ fn a_picture_of_another_address_keeps_it_for_other_front_ends() {
     let address = "https://p0.example/x/y.jpg?w=1";
     let edit = json!({"id": 1, "images": format!("{address},/imgs/b.jpg")});
     assert_eq!(w.call("PUT", "/shop", &w.operator, &edit.to_string()).body["success"], true);
-    let images = |said: &Response| said.body["data"]["images"].clone();
+    let images = |response: &Response| response.body["data"]["images"].clone();
     let foreign = w.call("GET", "/shop/1", "", "");
     assert_eq!(images(&foreign), format!("{address},/imgs/b.jpg"));
     let here = json!("/imgs/remote/p0.example/x/y.jpg,/imgs/b.jpg");
@@ -201,13 +201,13 @@ fn a_picture_of_another_address_keeps_it_for_other_front_ends() {
     assert_eq!(own(&w, "PUT", "/shop", &w.operator, &same).body["success"], true);
     assert_eq!(images(&w.call("GET", "/shop/1", "", "")), images(&foreign));
     let page = |own_page: bool| {
-        let said = if own_page {
+        let response = if own_page {
             own(&w, "GET", "/sale/2/page", "", "")
         } else {
             w.call("GET", "/sale/2/page", "", "")
         };
-        assert!(said.head.to_lowercase().contains("vary: x-mallbox-client"), "{}", said.head);
-        said.body["data"]["shop"]["images"].clone()
+        assert!(response.head.to_lowercase().contains("vary: x-mallbox-client"), "{}", response.head);
+        response.body["data"]["shop"]["images"].clone()
     };
     assert_eq!((page(true), page(false)), (here, images(&foreign)));
 }

@@ -25,8 +25,8 @@ fn mode_shown(w: &World) -> Value {
 }
 
 fn bought(w: &World, path: &str, token: &str) -> String {
-    let said = w.call("POST", path, token, "");
-    let order = said.body["dataText"].as_str().unwrap_or_else(|| panic!("{said:?}")).to_owned();
+    let response = w.call("POST", path, token, "");
+    let order = response.body["dataText"].as_str().unwrap_or_else(|| panic!("{response:?}")).to_owned();
     w.settle_log();
     order
 }

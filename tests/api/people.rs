@@ -22,8 +22,8 @@ fn user(id: u64, phone: &str, name: &Value, role: &str) -> Value {
     })
 }
 
-fn ids(said: &Response) -> Vec<u64> {
-    said.body["data"].as_array().unwrap().iter().map(|user| user["id"].as_u64().unwrap()).collect()
+fn ids(response: &Response) -> Vec<u64> {
+    response.body["data"].as_array().unwrap().iter().map(|user| user["id"].as_u64().unwrap()).collect()
 }
 
 #[test]
@@ -44,8 +44,8 @@ fn operators_find_people() {
         ("blocked=true".to_owned(), &[]),
         ("current=2".to_owned(), &[]),
     ] {
-        let said = ask(&w, "GET", &format!("/ops/users?{query}"), &w.operator, "");
-        assert_eq!((said.status, ids(&said)), (200, expected.to_vec()), "{query}");
+        let response = ask(&w, "GET", &format!("/ops/users?{query}"), &w.operator, "");
+        assert_eq!((response.status, ids(&response)), (200, expected.to_vec()), "{query}");
     }
 }
 
@@ -68,10 +68,10 @@ fn whoever_is_blocked_is_out_at_once_and_is_told_so() {
         let code = w.call("GET", &format!("/demo/inbox?phone={CUSTOMER}"), "", "").body;
         let form = json!({"phone": CUSTOMER, "code": code["data"]["code"]}).to_string();
         let header = format!("accept-language: {language}\r\n");
-        let said = w.request("POST", "/api/user/login", &header, form.as_bytes());
-        assert_eq!((said.status, &said.body["code"]), (200, &json!("BLOCKED")), "{said:?}");
-        assert!(said.body["errorMsg"].as_str().unwrap().starts_with(sentence), "{said:?}");
-        assert!(!said.text.contains("resale"), "the reason is for operators");
+        let response = w.request("POST", "/api/user/login", &header, form.as_bytes());
+        assert_eq!((response.status, &response.body["code"]), (200, &json!("BLOCKED")), "{response:?}");
+        assert!(response.body["errorMsg"].as_str().unwrap().starts_with(sentence), "{response:?}");
+        assert!(!response.text.contains("resale"), "the reason is for operators");
     }
 
     let free = ask(&w, "POST", "/ops/users/2/unblock", &w.operator, "");
@@ -97,7 +97,7 @@ fn a_role_works_at_the_very_next_request() {
     {
         let last = ask(&w, method, path, &w.customer, body);
         assert_eq!((last.status, &last.body["code"]), (200, &json!("LAST_OPERATOR")), "{path}");
-        assert!(last.body["errorMsg"].as_str().unwrap().contains("name another one first"), "{last:?}");
+        assert!(last.body["errorMsg"].as_str().unwrap().contains("appoint another one first"), "{last:?}");
     }
     assert_eq!(ask(&w, "GET", "/ops/users", &w.customer, "").status, 200);
 }
@@ -139,9 +139,13 @@ fn nobody_but_an_operator_gets_anywhere_and_bad_requests_are_told() {
         ("POST", "/ops/audit", "{}", 405, "METHOD_NOT_ALLOWED", ""),
         ("DELETE", "/ops/audit", "", 405, "METHOD_NOT_ALLOWED", ""),
     ] {
-        let said = ask(&w, method, path, &w.operator, body);
-        assert_eq!((said.status, &said.body["code"]), (status, &json!(code)), "{method} {path} {said:?}");
-        assert!(said.body["errorMsg"].as_str().unwrap().contains(holds), "{path}: {said:?}");
+        let response = ask(&w, method, path, &w.operator, body);
+        assert_eq!(
+            (response.status, &response.body["code"]),
+            (status, &json!(code)),
+            "{method} {path} {response:?}"
+        );
+        assert!(response.body["errorMsg"].as_str().unwrap().contains(holds), "{path}: {response:?}");
     }
 }
 

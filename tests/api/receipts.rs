@@ -18,34 +18,34 @@ fn receipt(w: &World, order: &str, token: &str) -> Response {
 }
 
 fn code(w: &World, order: &str, token: &str) -> String {
-    let said = receipt(w, order, token);
-    said.body["data"]["code"].as_str().unwrap_or_else(|| panic!("{said:?}")).to_owned()
+    let response = receipt(w, order, token);
+    response.body["data"]["code"].as_str().unwrap_or_else(|| panic!("{response:?}")).to_owned()
 }
 
 /// Returns the response to an operator's request about a code: the data, or the refusal's code.
 fn at_the_counter(w: &World, method: &str, code: &str, step: &str) -> Value {
-    let said = w.call(method, &format!("/ops/receipts/{code}{step}"), &w.operator, "");
-    assert_eq!(said.status, 200, "{said:?}");
-    if said.body["success"] != true {
-        return said.body["code"].clone();
+    let response = w.call(method, &format!("/ops/receipts/{code}{step}"), &w.operator, "");
+    assert_eq!(response.status, 200, "{response:?}");
+    if response.body["success"] != true {
+        return response.body["code"].clone();
     }
-    assert!(said.head.contains("cache-control: no-store"), "{}", said.head);
-    said.body["data"].clone()
+    assert!(response.head.contains("cache-control: no-store"), "{}", response.head);
+    response.body["data"].clone()
 }
 
 #[test]
 fn a_receipt_is_shown_redeemed_and_redeemed_no_more() {
     let w = world();
     let order = paid(&w, &w.customer);
-    let said = receipt(&w, &order, &w.customer);
-    assert!(said.head.contains("cache-control: no-store"), "{}", said.head);
-    let (code, qr) = (said.body["data"]["code"].clone(), said.body["data"]["qr"].clone());
+    let response = receipt(&w, &order, &w.customer);
+    assert!(response.head.contains("cache-control: no-store"), "{}", response.head);
+    let (code, qr) = (response.body["data"]["code"].clone(), response.body["data"]["qr"].clone());
     let mut want = json!({
         "id": order, "code": code, "title": "50元代金券", "rules": "全场通用\n无需预约", "payValue": 4750,
         "actualValue": 5000, "status": 2, "payTime": "2026-11-21T20:00:00", "qr": qr,
         "shop": { "id": 1, "name": "103茶餐厅", "address": "金华路29号", "openHours": "10:00-22:00" },
     });
-    assert_eq!(said.body, json!({"success": true, "data": want}));
+    assert_eq!(response.body, json!({"success": true, "data": want}));
     assert_eq!((&qr["size"], &qr["quietZone"]), (&json!(21), &json!(4)));
     assert!(qr["path"].as_str().unwrap().starts_with("M0 0h7v1h-7z"), "{qr}");
 
@@ -92,16 +92,19 @@ fn only_ones_own_paid_order_has_a_receipt() {
         (&"7".to_owned(), &w.customer, 200, "NOT_FOUND"),
         (&"x".to_owned(), &w.customer, 400, "BAD_REQUEST"),
     ] {
-        let said = receipt(&w, order, token);
-        assert_eq!((said.status, &said.body["code"]), (status, &json!(want)), "{order}");
+        let response = receipt(&w, order, token);
+        assert_eq!((response.status, &response.body["code"]), (status, &json!(want)), "{order}");
     }
     // A printed receipt is worthless once the order is refunded.
     let code = code(&w, &order, &w.customer);
     w.ok("POST", &format!("/voucher-order/{order}/refund"), &w.customer);
     assert_eq!(receipt(&w, &order, &w.customer).body["code"], "ORDER_STANDS");
     assert_eq!(at_the_counter(&w, "GET", &code, "")["usable"], false);
-    let said = w.call("POST", &format!("/ops/receipts/{code}/use"), &w.operator, "");
-    assert_eq!((&said.body["code"], &said.body["errorMsg"]), (&json!("ORDER_STANDS"), &json!("订单已退款")));
+    let response = w.call("POST", &format!("/ops/receipts/{code}/use"), &w.operator, "");
+    assert_eq!(
+        (&response.body["code"], &response.body["errorMsg"]),
+        (&json!("ORDER_STANDS"), &json!("订单已退款"))
+    );
 }
 
 #[test]

@@ -34,8 +34,8 @@ fn schemathesis_finds_nothing() {
         .stdin(Stdio::null())
         .output()
         .unwrap();
-    let said = String::from_utf8_lossy(&out.stdout);
-    assert!(out.status.success(), "{said}{}", String::from_utf8_lossy(&out.stderr));
-    assert!(said.contains("Tested: "), "{said}");
+    let response = String::from_utf8_lossy(&out.stdout);
+    assert!(out.status.success(), "{response}{}", String::from_utf8_lossy(&out.stderr));
+    assert!(response.contains("Tested: "), "{response}");
     w.assert_balanced();
 }

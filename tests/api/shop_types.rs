@@ -10,9 +10,14 @@ fn types(w: &World) -> Value {
 }
 
 fn change(w: &World, method: &str, path: &str, body: &Value) -> Value {
-    let said = w.call(method, path, &w.operator, &body.to_string());
-    assert_eq!((said.status, &said.body["success"]), (200, &json!(true)), "{path}: {}", said.text);
-    said.body["data"].clone()
+    let response = w.call(method, path, &w.operator, &body.to_string());
+    assert_eq!(
+        (response.status, &response.body["success"]),
+        (200, &json!(true)),
+        "{path}: {}",
+        response.text
+    );
+    response.body["data"].clone()
 }
 
 #[test]

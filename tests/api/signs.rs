@@ -11,9 +11,9 @@ const HOUR: Duration = Duration::from_secs(3_600);
 const DAY: Duration = Duration::from_secs(24 * 3_600);
 
 fn ask(w: &World, method: &str, path: &str, token: &str) -> Value {
-    let said = w.call(method, path, token, "");
-    assert_eq!(said.status, 200, "{method} {path}: {said:?}");
-    said.body
+    let response = w.call(method, path, token, "");
+    assert_eq!(response.status, 200, "{method} {path}: {response:?}");
+    response.body
 }
 
 fn sign(w: &World, token: &str) {
@@ -123,8 +123,8 @@ fn a_missed_day_of_this_month_is_made_up_for_so_often_and_not_from_before_the_ac
     assert_eq!(make_up(&w, "2026-11-30"), "OUT_OF_RANGE");
     assert_eq!(make_up(&w, "2026-12-01"), "DONE");
     let header = format!("authorization: {}\r\naccept-language: en\r\n", w.customer);
-    let said = w.request("POST", "/api/user/sign/make-up?date=2026-12-01", &header, b"");
-    assert_eq!(said.body["errorMsg"], "That day is signed already.");
+    let response = w.request("POST", "/api/user/sign/make-up?date=2026-12-01", &header, b"");
+    assert_eq!(response.body["errorMsg"], "You have already signed in on that day.");
 }
 
 #[test]
@@ -132,8 +132,8 @@ fn how_many_days_may_be_made_up_for_is_the_malls_to_say() {
     let settings = Settings { inbox: true, make_ups_a_month: 0, ..Settings::default().without_limits() };
     let mut w = World::with("/api", |mall| mall.settings(settings));
     later(&mut w, 2 * DAY);
-    let said = ask(&w, "POST", "/user/sign/make-up?date=2026-11-22", &w.customer);
-    assert_eq!(said["code"], "MAKE_UPS_USED", "{said}");
+    let response = ask(&w, "POST", "/user/sign/make-up?date=2026-11-22", &w.customer);
+    assert_eq!(response["code"], "MAKE_UPS_USED", "{response}");
     assert_eq!(get(&w, "/user/sign/calendar", &w.customer)["makeUpsLeft"], 0);
 }
 
@@ -190,8 +190,12 @@ fn who_may_not_and_what_is_no_day_are_refused() {
         ("/stats/signs?to=2026-02-29", &w.operator),
         ("/stats/signs?current=x", &w.operator),
     ] {
-        let said = w.call("GET", path, token, "");
-        assert_eq!((said.status, &said.body["code"]), (400, &json!("BAD_REQUEST")), "{path}: {said:?}");
+        let response = w.call("GET", path, token, "");
+        assert_eq!(
+            (response.status, &response.body["code"]),
+            (400, &json!("BAD_REQUEST")),
+            "{path}: {response:?}"
+        );
     }
     assert_eq!(
         get(&w, "/stats/signs?from=2026-10-22&to=2026-11-21", &w.operator)["days"].as_array().unwrap().len(),

@@ -9,9 +9,9 @@ use super::world::{CUSTOMER, Response, World, world};
 
 /// Buys a unit. Returns the order's id, on which `data` and `dataText` must agree.
 fn bought(w: &World, path: &str, token: &str) -> String {
-    let said = w.call("POST", path, token, "");
-    let id = said.body["dataText"].as_str().unwrap_or_else(|| panic!("{said:?}")).to_owned();
-    assert_eq!(said.body, json!({"success": true, "data": id.parse::<u64>().unwrap(), "dataText": id}));
+    let response = w.call("POST", path, token, "");
+    let id = response.body["dataText"].as_str().unwrap_or_else(|| panic!("{response:?}")).to_owned();
+    assert_eq!(response.body, json!({"success": true, "data": id.parse::<u64>().unwrap(), "dataText": id}));
     id
 }
 
@@ -20,9 +20,13 @@ fn step(w: &World, order: &str, step: &str, token: &str) -> Response {
 }
 
 /// Returns the outcome of a step: the order's status, or the code of the refusal.
-fn outcome(said: &Response) -> Value {
-    assert_eq!(said.status, 200, "{said:?}");
-    if said.body["success"] == true { said.body["data"]["status"].clone() } else { said.body["code"].clone() }
+fn outcome(response: &Response) -> Value {
+    assert_eq!(response.status, 200, "{response:?}");
+    if response.body["success"] == true {
+        response.body["data"]["status"].clone()
+    } else {
+        response.body["code"].clone()
+    }
 }
 
 #[test]
@@ -77,8 +81,9 @@ fn an_order_is_shown_field_by_field_through_its_life() {
 fn a_purchase_is_repeated_under_its_name_and_buys_nothing_more() {
     let w = world();
     let buy = |token: &str, body: &str| w.call("POST", "/voucher-order/1", token, body);
-    let id =
-        |said: &Response| said.body["dataText"].as_str().unwrap_or_else(|| panic!("{said:?}")).to_owned();
+    let id = |response: &Response| {
+        response.body["dataText"].as_str().unwrap_or_else(|| panic!("{response:?}")).to_owned()
+    };
     let cart = r#"{"requestId":"cart 7"}"#;
     let lost = w.mall.faults().add(Fault::at_endpoint("POST /voucher-order/{id}").lose_answer().times(1));
     lost.unwrap();
@@ -110,8 +115,8 @@ fn a_purchase_is_repeated_under_its_name_and_buys_nothing_more() {
     let all: std::collections::BTreeSet<_> = others.iter().chain([&first]).collect();
     assert_eq!((all.len(), mine().len()), (6, 5));
     for wrong in ["", &"x".repeat(65), "a\nb"] {
-        let said = buy(&w.customer, &json!({ "requestId": wrong }).to_string());
-        assert_eq!((said.status, &said.body["code"]), (400, &json!("BAD_REQUEST")), "{wrong}");
+        let response = buy(&w.customer, &json!({ "requestId": wrong }).to_string());
+        assert_eq!((response.status, &response.body["code"]), (400, &json!("BAD_REQUEST")), "{wrong}");
     }
     assert_eq!(buy(&w.customer, &json!({ "requestId": "字".repeat(64) }).to_string()).status, 200);
     w.assert_balanced();

@@ -57,8 +57,8 @@ fn upload_once(w: &World, token: &str) -> Response {
 
 /// Uploads a picture that must be accepted. Returns the name.
 pub fn taken(w: &World, token: &str) -> String {
-    let said = upload(w, token, &file(ImageFormat::Png));
-    said.body["data"].as_str().unwrap_or_else(|| panic!("{said:?}")).to_owned()
+    let response = upload(w, token, &file(ImageFormat::Png));
+    response.body["data"].as_str().unwrap_or_else(|| panic!("{response:?}")).to_owned()
 }
 
 /// Response to a request for a picture.
@@ -84,18 +84,22 @@ pub fn show(w: &World, name: &str) -> PictureResponse {
 }
 
 fn remove(w: &World, token: &str, name: &str) -> Value {
-    let said = w.call("GET", &format!("/upload/blog/delete?name={name}"), token, "");
-    assert_eq!(said.status, 200, "{said:?}");
-    said.body
+    let response = w.call("GET", &format!("/upload/blog/delete?name={name}"), token, "");
+    assert_eq!(response.status, 200, "{response:?}");
+    response.body
 }
 
 #[test]
 fn a_picture_is_shown_where_the_answer_says_and_never_asked_for_again() {
     let w = world();
     for format in [ImageFormat::Jpeg, ImageFormat::Png, ImageFormat::WebP, ImageFormat::Gif] {
-        let said = upload(&w, &w.customer, &file(format));
-        assert_eq!((said.status, &said.body["success"]), (200, &json!(true)), "{format:?}: {said:?}");
-        let name = said.body["data"].as_str().unwrap();
+        let response = upload(&w, &w.customer, &file(format));
+        assert_eq!(
+            (response.status, &response.body["success"]),
+            (200, &json!(true)),
+            "{format:?}: {response:?}"
+        );
+        let name = response.body["data"].as_str().unwrap();
         let parts: Vec<&str> = name.split('/').collect();
         assert_eq!((parts.len(), parts[0], parts[1]), (5, "", "blogs"), "{name}");
         assert!(parts[2..4].iter().all(|folder| folder.parse::<u8>().unwrap() < 16), "{name}");
@@ -143,8 +147,12 @@ fn what_is_no_picture_is_refused_with_words_and_leaves_nothing() {
         ("half a picture", &png[..png.len() / 2]),
         ("noise", &[0xff; 3 << 20]),
     ] {
-        let said = upload(&w, &w.customer, content);
-        assert_eq!((said.status, &said.body["code"]), (200, &json!("PICTURE_INVALID")), "{what}: {said:?}");
+        let response = upload(&w, &w.customer, content);
+        assert_eq!(
+            (response.status, &response.body["code"]),
+            (200, &json!("PICTURE_INVALID")),
+            "{what}: {response:?}"
+        );
     }
     let usage = w.mall.app().unwrap().context.storage.pictures.clone();
     let customer = mallbox_storage::UserId::new(2);
@@ -158,8 +166,8 @@ fn a_picture_with_too_many_pixels_is_refused_in_words() {
     // Eight thousand by five thousand pixels of one colour: a small file.
     let mut bytes = Cursor::new(Vec::new());
     DynamicImage::new_luma8(8_000, 5_000).write_to(&mut bytes, ImageFormat::Png).unwrap();
-    let said = upload(&w, &w.customer, bytes.get_ref());
-    assert_eq!((said.status, &said.body["code"]), (200, &json!("PICTURE_TOO_LARGE")), "{said:?}");
+    let response = upload(&w, &w.customer, bytes.get_ref());
+    assert_eq!((response.status, &response.body["code"]), (200, &json!("PICTURE_TOO_LARGE")), "{response:?}");
 }
 
 #[test]
@@ -168,8 +176,8 @@ fn nothing_of_a_file_but_its_picture_is_kept_and_its_name_is_nobodys_business() 
     let polyglot = [file(ImageFormat::Jpeg), b"<script>alert(1)</script>".to_vec()].concat();
     for name in ["../../../etc/passwd", "a.html", "C:\\\\x.svg", "茶.jpg", ""] {
         let body = form(&[field("file", Some(name), &polyglot), field("other", None, b"passed over")]);
-        let said = send(&w, &w.customer, FORM, &body);
-        let kept = said.body["data"].as_str().unwrap_or_else(|| panic!("{name}: {said:?}"));
+        let response = send(&w, &w.customer, FORM, &body);
+        let kept = response.body["data"].as_str().unwrap_or_else(|| panic!("{name}: {response:?}"));
         assert!(kept.starts_with("/blogs/") && kept.ends_with(".jpg"), "{kept}");
         let shown = show(&w, kept);
         assert!(!shown.content.windows(6).any(|bytes| bytes == b"script"));
@@ -201,8 +209,8 @@ fn a_form_that_no_page_makes_is_refused_in_words() {
         ("json", "content-type: application/json\r\n", b"{}".to_vec(), 400, "BAD_REQUEST"),
         ("the picture alone", "content-type: image/png\r\n", png.clone(), 400, "BAD_REQUEST"),
     ] {
-        let said = send(&w, &w.customer, headers, &body);
-        assert_eq!((said.status, &said.body["code"]), (status, &json!(code)), "{what}: {said:?}");
+        let response = send(&w, &w.customer, headers, &body);
+        assert_eq!((response.status, &response.body["code"]), (status, &json!(code)), "{what}: {response:?}");
     }
 }
 
@@ -211,13 +219,17 @@ fn five_mebibytes_are_taken_and_more_are_not() {
     let w = world();
     let mut most = file(ImageFormat::Jpeg);
     most.resize(5 << 20, b' ');
-    let said = upload(&w, &w.customer, &most);
-    assert_eq!(said.body["success"], true, "{said:?}");
+    let response = upload(&w, &w.customer, &most);
+    assert_eq!(response.body["success"], true, "{response:?}");
     for more in [(5 << 20) + 1, 6 << 20] {
         most.resize(more, b' ');
-        let said = upload(&w, &w.customer, &most);
-        assert_eq!((said.status, &said.body["code"]), (413, &json!("TOO_LARGE")), "{more}: {said:?}");
-        assert!(said.body["errorMsg"].as_str().unwrap().contains("5MB"), "{said:?}");
+        let response = upload(&w, &w.customer, &most);
+        assert_eq!(
+            (response.status, &response.body["code"]),
+            (413, &json!("TOO_LARGE")),
+            "{more}: {response:?}"
+        );
+        assert!(response.body["errorMsg"].as_str().unwrap().contains("5MB"), "{response:?}");
     }
 }
 
@@ -294,8 +306,8 @@ fn what_is_about_to_be_shown_is_kept_and_what_is_not_ones_own_is_named() {
     let app = w.mall.app().unwrap();
     let paths = [format!("/imgs{mine}"), theirs.clone(), "/types/ms.png".to_owned(), mine.clone()];
     let customer = mallbox_storage::UserId::new(2);
-    let asked = async move { app.pictures.keep(customer, &paths, app.context.now()).await.unwrap() };
-    let not_theirs = w.mall.wait_for(asked).unwrap();
+    let keep = async move { app.pictures.keep(customer, &paths, app.context.now()).await.unwrap() };
+    let not_theirs = w.mall.wait_for(keep).unwrap();
     assert_eq!(not_theirs, [theirs.as_str(), "/types/ms.png"]);
     w.advance(Duration::from_secs(180));
     assert_eq!((show(&w, &mine).status, show(&w, &theirs).status), (200, 404));
@@ -311,17 +323,17 @@ fn who_has_as_much_as_they_may_is_told_which_limit_it_is() {
     let w = with(PictureUsage { pictures: 2, bytes: 1 << 30 });
     let first = taken(&w, &w.customer);
     taken(&w, &w.customer);
-    let said = upload(&w, &w.customer, &file(ImageFormat::Png));
-    assert_eq!((said.status, &said.body["code"]), (200, &json!("PICTURES_FULL")), "{said:?}");
-    assert!(said.body["errorMsg"].as_str().unwrap().contains("2张"), "{said:?}");
+    let response = upload(&w, &w.customer, &file(ImageFormat::Png));
+    assert_eq!((response.status, &response.body["code"]), (200, &json!("PICTURES_FULL")), "{response:?}");
+    assert!(response.body["errorMsg"].as_str().unwrap().contains("2张"), "{response:?}");
     taken(&w, &w.other);
     assert_eq!(remove(&w, &w.customer, &first)["success"], true);
     taken(&w, &w.customer);
 
     let w = with(PictureUsage { pictures: 100, bytes: 100 });
-    let said = upload(&w, &w.customer, &file(ImageFormat::Png));
-    assert_eq!(said.body["code"], "PICTURES_FULL", "{said:?}");
-    assert!(said.body["errorMsg"].as_str().unwrap().contains("MB"), "{said:?}");
+    let response = upload(&w, &w.customer, &file(ImageFormat::Png));
+    assert_eq!(response.body["code"], "PICTURES_FULL", "{response:?}");
+    assert!(response.body["errorMsg"].as_str().unwrap().contains("MB"), "{response:?}");
 }
 
 #[test]
@@ -332,9 +344,9 @@ fn who_uploads_too_often_waits() {
     });
     taken(&w, &w.customer);
     taken(&w, &w.customer);
-    let said = upload(&w, &w.customer, &vec![b' '; 4 << 20]);
-    assert_eq!((said.status, &said.body["code"]), (429, &json!("RATE_LIMITED")), "{said:?}");
-    assert!(said.head.contains("retry-after: 30"), "{}", said.head);
+    let response = upload(&w, &w.customer, &vec![b' '; 4 << 20]);
+    assert_eq!((response.status, &response.body["code"]), (429, &json!("RATE_LIMITED")), "{response:?}");
+    assert!(response.head.contains("retry-after: 30"), "{}", response.head);
     taken(&w, &w.other);
     w.advance(Duration::from_secs(30));
     taken(&w, &w.customer);
@@ -373,8 +385,8 @@ fn more_uploads_than_there_is_room_for_are_asked_to_come_again_and_slow_ones_are
         .collect();
     // Longer than the time limit of any other request.
     std::thread::sleep(Duration::from_millis(1_700));
-    let said = upload_once(&w, &w.other);
-    assert_eq!((said.status, &said.body["code"]), (503, &json!("BUSY")), "{said:?}");
+    let response = upload_once(&w, &w.other);
+    assert_eq!((response.status, &response.body["code"]), (503, &json!("BUSY")), "{response:?}");
     for mut stream in slow {
         stream.write_all(later).unwrap();
         let mut answer = String::new();

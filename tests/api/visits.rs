@@ -48,8 +48,8 @@ fn later(w: &mut World, span: Duration) {
 
 fn note(w: &World, about: Value) -> u64 {
     let body = json!({ "shopId": about, "title": "一碗面", "content": "面也筋道", "images": "" });
-    let said = w.call("POST", "/blog", &w.customer, &body.to_string());
-    said.body["data"].as_u64().unwrap_or_else(|| panic!("{said:?}"))
+    let response = w.call("POST", "/blog", &w.customer, &body.to_string());
+    response.body["data"].as_u64().unwrap_or_else(|| panic!("{response:?}"))
 }
 
 #[test]
@@ -183,8 +183,12 @@ fn who_may_not_and_what_is_no_day_are_refused() {
     for query in
         ["?from=2026-11-22&to=2026-11-21", "?from=2026-10-21&to=2026-11-21", "?to=2026-02-29", "?shopId=x"]
     {
-        let said = w.call("GET", &format!("/stats/visits{query}"), &w.operator, "");
-        assert_eq!((said.status, &said.body["code"]), (400, &json!("BAD_REQUEST")), "{query}: {said:?}");
+        let response = w.call("GET", &format!("/stats/visits{query}"), &w.operator, "");
+        assert_eq!(
+            (response.status, &response.body["code"]),
+            (400, &json!("BAD_REQUEST")),
+            "{query}: {response:?}"
+        );
     }
     let month = stats(&w, "?from=2026-10-22&to=2026-11-21");
     assert_eq!(month["days"].as_array().unwrap().len(), 31);

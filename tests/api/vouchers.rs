@@ -13,14 +13,19 @@ fn edit(w: &World, voucher: u64, body: &Value) -> Response {
 
 /// Returns the response to a successful edit.
 fn edited(w: &World, voucher: u64, body: &Value) -> Value {
-    let said = edit(w, voucher, body);
-    assert_eq!((said.status, &said.body["success"]), (200, &json!(true)), "{body}: {}", said.text);
-    assert!(said.head.contains("cache-control: no-store"), "{}", said.head);
-    said.body["data"].clone()
+    let response = edit(w, voucher, body);
+    assert_eq!(
+        (response.status, &response.body["success"]),
+        (200, &json!(true)),
+        "{body}: {}",
+        response.text
+    );
+    assert!(response.head.contains("cache-control: no-store"), "{}", response.head);
+    response.body["data"].clone()
 }
 
-fn code(said: &Response) -> (u16, &str) {
-    (said.status, said.body["code"].as_str().unwrap_or_default())
+fn code(response: &Response) -> (u16, &str) {
+    (response.status, response.body["code"].as_str().unwrap_or_default())
 }
 
 fn claim(w: &World, token: &str) -> Response {
@@ -168,9 +173,9 @@ fn a_price_waits_for_the_claims_that_are_no_orders_yet() {
     w.mall.faults().add(Fault::at_port("orders.persist").error()).unwrap();
     claim(&w, &w.customer);
     w.ok("POST", "/ops/sales/2/pause", &w.operator);
-    let said = w.call_once("PUT", "/voucher/2", &w.operator, r#"{"payValue":300}"#);
-    assert_eq!(code(&said), (503, "NOT_YET"));
-    assert!(said.head.contains("retry-after: 1"), "{}", said.head);
+    let response = w.call_once("PUT", "/voucher/2", &w.operator, r#"{"payValue":300}"#);
+    assert_eq!(code(&response), (503, "NOT_YET"));
+    assert!(response.head.contains("retry-after: 1"), "{}", response.head);
     w.mall.faults().cancel_all();
     w.settle_log();
     assert_eq!(edited(&w, 2, &json!({"payValue": 300}))["payValue"], 300);
@@ -186,8 +191,8 @@ fn no_order_costs_another_price_than_it_was_bought_at() {
     let shown = || w.ok("GET", &format!("/sale/{sale}/page"), "")["data"]["payValue"].clone();
     let buy = |token: &str| {
         let before = shown();
-        let said = w.call("POST", &format!("/voucher-order/seckill/{sale}"), token, "");
-        (said.body["success"] == true && shown() == before).then_some(before)
+        let response = w.call("POST", &format!("/voucher-order/seckill/{sale}"), token, "");
+        (response.body["success"] == true && shown() == before).then_some(before)
     };
     let bought: Vec<_> = std::thread::scope(|scope| {
         let buyers = (0..3).map(|buyer| {

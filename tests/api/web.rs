@@ -33,8 +33,8 @@ fn their_pages_and_pictures_are_found_and_nothing_else_is() {
             ("/imgs//types/ms.png", "their picture"),
             ("//imgs//types//ms.png", "their picture"),
         ] {
-            let said = w.request("GET", path, "", b"");
-            assert_eq!((said.status, said.text.as_str()), (200, want), "{path}");
+            let response = w.request("GET", path, "", b"");
+            assert_eq!((response.status, response.text.as_str()), (200, want), "{path}");
         }
         assert!(w.request("GET", "/mall/", "", b"").text.contains("mallbox"));
         let long_name = format!("/{}", "a".repeat(300));
@@ -58,12 +58,12 @@ fn their_pages_and_pictures_are_found_and_nothing_else_is() {
             &long_picture,
             &deep,
         ] {
-            let said = w.request("GET", path, "", b"");
+            let response = w.request("GET", path, "", b"");
             assert_eq!(
-                (said.status, &said.body["code"]),
+                (response.status, &response.body["code"]),
                 (404, &"NOT_FOUND".into()),
                 "{path}: {}",
-                said.text
+                response.text
             );
         }
         assert_eq!(w.call("GET", "/shop-type/list", "", "").status, 200);

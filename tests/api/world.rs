@@ -108,8 +108,8 @@ impl World {
 
     /// Sends an operator's request that must return an id.
     pub fn add(&self, path: &str, body: &Value) -> u64 {
-        let said = self.call("POST", path, &self.operator, &body.to_string());
-        said.body["data"].as_u64().unwrap_or_else(|| panic!("{path}: {said:?}"))
+        let response = self.call("POST", path, &self.operator, &body.to_string());
+        response.body["data"].as_u64().unwrap_or_else(|| panic!("{path}: {response:?}"))
     }
 
     /// Logs in. Returns the new session's token.
@@ -129,10 +129,10 @@ impl World {
 
     /// Returns the body of a response that must be a success.
     pub fn ok(&self, method: &str, path: &str, token: &str) -> Value {
-        let said = self.call(method, path, token, "");
-        let place = format!("{method} {path}: {}", said.text);
-        assert_eq!((said.status, &said.body["success"]), (200, &json!(true)), "{place}");
-        said.body
+        let response = self.call(method, path, token, "");
+        let place = format!("{method} {path}: {}", response.text);
+        assert_eq!((response.status, &response.body["success"]), (200, &json!(true)), "{place}");
+        response.body
     }
 
     fn address(&self) -> SocketAddr {
@@ -164,10 +164,10 @@ impl World {
     pub fn request(&self, method: &str, path: &str, headers: &str, body: &[u8]) -> Response {
         let deadline = Deadline::after(SETTLE_TIMEOUT);
         loop {
-            let said = self.ask_once(method, path, headers, body);
-            match said.retry_after() {
-                Some(pause) if said.status == 503 && !deadline.is_over() => std::thread::sleep(pause),
-                _ => return said,
+            let response = self.ask_once(method, path, headers, body);
+            match response.retry_after() {
+                Some(pause) if response.status == 503 && !deadline.is_over() => std::thread::sleep(pause),
+                _ => return response,
             }
         }
     }

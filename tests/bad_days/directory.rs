@@ -24,9 +24,12 @@ fn a_second_mall_on_the_directory_is_refused_and_the_sale_goes_on() -> anyhow::R
     let site = tempfile::TempDir::new_in(env!("CARGO_TARGET_TMPDIR"))?;
     let mut drill = Drill::begin("second process", site.path(), &site.path().join("mallbox.log"))?;
     for _ in 0..3 {
-        let (code, said) = serve(&[], drill.data())?;
+        let (code, complaint) = serve(&[], drill.data())?;
         let owner = format!("in use by another mallbox (process {})", drill.server.id());
-        ensure!(code == Some(1) && said.contains(&owner) && said.lines().count() == 1, "{code:?}: {said}");
+        ensure!(
+            code == Some(1) && complaint.contains(&owner) && complaint.lines().count() == 1,
+            "{code:?}: {complaint}"
+        );
     }
     drill.claims_are("accepted", |reply| reply.body["success"] == true)?;
     drill.reading_goes_on()?;
@@ -39,8 +42,8 @@ fn a_removed_lock_file_let_a_second_mall_in() -> anyhow::Result<()> {
     let site = tempfile::TempDir::new_in(env!("CARGO_TARGET_TMPDIR"))?;
     let mut drill = Drill::begin("removed lock", site.path(), &site.path().join("mallbox.log"))?;
     std::fs::remove_file(drill.data().join("lock"))?;
-    let (code, said) = serve(&[], drill.data())?;
-    ensure!(code == Some(1) && said.contains("in use by another mallbox"), "{code:?}: {said}");
+    let (code, complaint) = serve(&[], drill.data())?;
+    ensure!(code == Some(1) && complaint.contains("in use by another mallbox"), "{code:?}: {complaint}");
     drill.claims_are("accepted", |reply| reply.body["success"] == true)?;
     drill.end("a second one was refused")
 }
@@ -68,14 +71,14 @@ fn a_directory_that_may_not_be_written_is_refused_in_a_sentence() -> anyhow::Res
         (&nobody, theirs.join("new"), "ermission denied"),
         (&nobody, copy.path().to_owned(), "ermission denied"),
     ] {
-        let (code, said) = serve(under, &data)?;
-        let is_told = said.matches(words).count() == 1 && said.contains(&*data.to_string_lossy());
+        let (code, complaint) = serve(under, &data)?;
+        let is_told = complaint.matches(words).count() == 1 && complaint.contains(&*data.to_string_lossy());
         ensure!(
-            code == Some(1) && is_told && said.lines().count() == 1,
-            "{}: {code:?}: {said}",
+            code == Some(1) && is_told && complaint.lines().count() == 1,
+            "{}: {code:?}: {complaint}",
             data.display()
         );
-        println!("{}", said.trim());
+        println!("{}", complaint.trim());
     }
     Ok(())
 }

@@ -79,7 +79,7 @@ fn a_log_that_cannot_be_written_refuses_claims_until_it_is_in_a_new_store() -> a
         let noticed = drill.claims_are("refused", |reply| {
             (reply.status, reply.code(), reply.retry_after()) == (503, "UNAVAILABLE", Some(1))
         })?;
-        drill.readyz_tells("the order log cannot be written: ")?;
+        drill.readyz_tells("cannot write the order log: ")?;
         drill.reading_goes_on()?;
         std::thread::sleep(LASTS);
         drop(failing);

@@ -55,10 +55,12 @@ fn a_disk_that_could_not_be_read_was_called_a_damaged_log() -> anyhow::Result<()
     let site = tempfile::TempDir::new_in(env!("CARGO_TARGET_TMPDIR"))?;
     let data = site.path().join("mall");
     let pending = Pending::make(&data, PEOPLE, Left::Killed)?;
-    let (code, said) = refused(&failing("read,pread64", "EIO", &data), &data, &[])?;
-    let is_told = said.contains("Input/output error") && said.contains("log") && !said.contains("damaged");
-    ensure!(code == Some(1) && is_told, "{code:?}: {said}");
-    println!("{}", said.trim());
+    let (code, complaint) = refused(&failing("read,pread64", "EIO", &data), &data, &[])?;
+    let is_told = complaint.contains("Input/output error")
+        && complaint.contains("log")
+        && !complaint.contains("damaged");
+    ensure!(code == Some(1) && is_told, "{code:?}: {complaint}");
+    println!("{}", complaint.trim());
     let server = Server::start(&data, &site.path().join("mallbox.log"), "power")?;
     pending.are_shown(&server)?;
     server.stop()?;
@@ -95,19 +97,23 @@ fn a_loss_was_accepted_before_anybody_had_said_how_large_it_was() -> anyhow::Res
     fs::rename(data.join("log"), site.path().join("log"))?;
     let lost = pending.orders.len();
     for more in [&[][..], &["--accept-lost-log"], &["--accept-lost-log", "1"]] {
-        let (code, said) = refused(&[], &data, more)?;
-        let is_told = said.contains(&format!("add --accept-lost-log {lost} ")) && said.lines().count() == 1;
-        ensure!(code == Some(1) && is_told, "{more:?}: {code:?}: {said}");
+        let (code, complaint) = refused(&[], &data, more)?;
+        let is_told =
+            complaint.contains(&format!("pass --accept-lost-log {lost} ")) && complaint.lines().count() == 1;
+        ensure!(code == Some(1) && is_told, "{more:?}: {code:?}: {complaint}");
         ensure!(!data.join("log").exists(), "{more:?} changed something");
     }
-    let (_, said) = refused(&[], &data, &["--accept-lost-log", "--lang", "zh"])?;
-    ensure!(said.contains(&format!("--accept-lost-log {lost}")) && said.contains("订单日志已损坏"), "{said}");
+    let (_, complaint) = refused(&[], &data, &["--accept-lost-log", "--lang", "zh"])?;
+    ensure!(
+        complaint.contains(&format!("--accept-lost-log {lost}")) && complaint.contains("订单日志已损坏"),
+        "{complaint}"
+    );
 
     // The log returns, with an unreadable snapshot: nothing is lost.
     fs::rename(site.path().join("log"), data.join("log"))?;
     fs::write(data.join("log/store-1/snap.00000000FFFFFFFF"), "nothing")?;
-    let (code, said) = refused(&[], &data, &["--accept-lost-log"])?;
-    ensure!(code == Some(1) && said.contains("add --accept-lost-log 0 "), "{code:?}: {said}");
+    let (code, complaint) = refused(&[], &data, &["--accept-lost-log"])?;
+    ensure!(code == Some(1) && complaint.contains("pass --accept-lost-log 0 "), "{code:?}: {complaint}");
     let log = site.path().join("mallbox.log");
     let server = Server::start_with(&data, &log, &["--accept-lost-log", "0"])?;
     pending.are_shown(&server)?;

@@ -179,8 +179,8 @@ fn owner(name: &str) -> Option<u32> {
 fn run(program: &str, arguments: &[&str]) -> anyhow::Result<String> {
     let output =
         Command::new(program).args(arguments).output().with_context(|| format!("cannot run {program}"))?;
-    let said = String::from_utf8_lossy(&output.stderr);
-    ensure!(output.status.success(), "{program} {}: {} {said}", arguments.join(" "), output.status);
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "{program} {}: {} {complaint}", arguments.join(" "), output.status);
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 

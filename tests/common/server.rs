@@ -64,7 +64,7 @@ impl Server {
     }
 
     fn of(mut child: Child, log: &Path) -> anyhow::Result<Self> {
-        let output = child.stdout.take().context("the server has no standard output")?;
+        let output = child.stdout.take().context("the server's standard output is missing")?;
         let (sender, lines) = channel();
         std::thread::spawn(move || {
             // Drains the pipe even without a receiver: a full pipe would block the server.
@@ -176,8 +176,8 @@ pub fn allow_files(files: usize) -> anyhow::Result<()> {
     let (id, limit) = (std::process::id().to_string(), format!("--nofile={files}:"));
     let output =
         Command::new("prlimit").args(["--pid", &id, &limit]).output().context("cannot run prlimit")?;
-    let said = String::from_utf8_lossy(&output.stderr);
-    ensure!(output.status.success(), "{files} open files are too many here: {said}");
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "{files} open files are too many here: {complaint}");
     Ok(())
 }
 

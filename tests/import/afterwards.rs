@@ -145,8 +145,8 @@ fn pictures_are_the_ones_that_came_along_or_a_drawn_one() {
     place.write("html/imgs/types/food.png", "<script>alert(1)</script>");
     let html = place.path("html");
     let report = place.imported(&dump("navicat.sql"), &["--imgs", html.to_str().unwrap()]);
-    assert!(report.contains("pictures    2 brought; 4 named that are not at hand"), "{report}");
-    assert!(report.contains("1 no pictures by their content: types/food.png"), "{report}");
+    assert!(report.contains("pictures    2 imported; 4 referenced but missing"), "{report}");
+    assert!(report.contains("1 files whose content is not a picture: types/food.png"), "{report}");
     let served = Served::start(&place);
     for (path, kind) in [
         ("/imgs/blogs/1/bowl.png", "image/png"),
@@ -176,18 +176,18 @@ fn its_notes_and_comments_are_read_as_they_were_and_go_on() {
         "content": "<p>One\\two</p><br/>\n&lt;script&gt;alert(1)&lt;/script&gt;\"three\"", "liked": 12, "comments": 3, "isLike": false,
         "createTime": "2022-03-01T10:00:00",
     });
-    let mut told = served.get("/blog/1")["data"].take();
+    let mut actual = served.get("/blog/1")["data"].take();
     // The file has no time of the last change.
-    assert!(told.as_object_mut().unwrap().remove("updateTime").is_some());
-    assert_eq!(told, note);
+    assert!(actual.as_object_mut().unwrap().remove("updateTime").is_some());
+    assert_eq!(actual, note);
     let hot = served.get("/blog/hot")["data"].clone();
     let ids: Vec<_> = hot.as_array().unwrap().iter().map(|note| note["id"].as_u64().unwrap()).collect();
     assert_eq!(ids, [1, 3]);
     assert_eq!(served.get("/blog/of/user?id=2")["data"][0]["title"], "a shop that closed");
     let comments = served.get("/blog-comments/of/blog/1");
     let first = &comments["data"][0];
-    let told = (&comments["total"], &first["content"], &first["liked"]);
-    assert_eq!(told, (&json!(1), &json!("Which street?"), &json!(4)));
+    let actual = (&comments["total"], &first["content"], &first["liked"]);
+    assert_eq!(actual, (&json!(1), &json!("Which street?"), &json!(4)));
     let session = served.log_in("13900000011");
     let answer = json!({"blogId": 1, "answerId": 1, "content": "湖滨路"});
     assert_eq!(
@@ -226,14 +226,14 @@ fn orders_unpaid_for_years_are_not_cancelled_by_the_import() {
     assert_eq!(place.rows(UNPAID), ["101 1 253402300799000", "110 1 253402300799000"]);
     place.verify();
     // Order 103 is the user's second, which is allowed only if cancelled.
-    for (told, count, left, stock) in [("cancel", 5, "4", "11 10"), ("24h", 4, "1", "11 7")] {
+    for (unpaid, count, left, stock) in [("cancel", 5, "4", "11 10"), ("24h", 4, "1", "11 7")] {
         let place = Place::new();
-        let report = place.imported(&dump("mysqldump.sql"), &["--unpaid", told, "--payment", "sandbox"]);
+        let report = place.imported(&dump("mysqldump.sql"), &["--unpaid", unpaid, "--payment", "sandbox"]);
         assert!(report.contains(&format!("unpaid      {count} × tb_voucher_order: ")), "{report}");
         let rows = place.rows(UNPAID);
-        assert!(rows.iter().all(|row| row.split(' ').nth(1) == Some(left)), "{told}: {rows:?}");
-        assert!(!rows[0].ends_with("253402300799000") || told == "cancel", "{told}: {rows:?}");
-        assert_eq!(place.rows("SELECT initial, stock FROM sales WHERE voucher_id = 3"), [stock], "{told}");
+        assert!(rows.iter().all(|row| row.split(' ').nth(1) == Some(left)), "{unpaid}: {rows:?}");
+        assert!(!rows[0].ends_with("253402300799000") || unpaid == "cancel", "{unpaid}: {rows:?}");
+        assert_eq!(place.rows("SELECT initial, stock FROM sales WHERE voucher_id = 3"), [stock], "{unpaid}");
         place.verify();
     }
     let CommandOutput { code, err, .. } = Place::new().import(&dump("mysqldump.sql"), &["--unpaid", "soon"]);
@@ -252,12 +252,12 @@ fn pictures_in_somebodys_own_network_are_not_fetched_and_keep_their_address() {
          -- Dump completed\n"
     );
     let report = place.imported(&place.write("dump.sql", rows), &["--fetch-pictures"]);
-    let told = format!("2 not fetched: in a private network or on this machine: not asked: {address}, ");
-    assert!(report.contains(&told), "{report}");
-    assert!(report.contains("Imported, but not everything: "), "{report}");
+    let actual = format!("2 not fetched: in a private network or on this machine: not fetched: {address}, ");
+    assert!(report.contains(&actual), "{report}");
+    assert!(report.contains("Imported with omissions: "), "{report}");
     assert!(listener.accept().is_err(), "it was asked");
     assert!(!place.mall().join("uploads/fetched").exists());
     place.verify();
     let CommandOutput { code, err, .. } = place.import(&dump("navicat.sql"), &["--fetch-pictures"]);
-    assert!(code == 2 && err.contains("is in use; import wants an empty mall"), "{code} {err}");
+    assert!(code == 2 && err.contains("already has data; import needs an empty mall"), "{code} {err}");
 }

@@ -14,7 +14,7 @@ fn a_given_dump_moves_in_whole_and_its_first_user_buys() {
     let file = PathBuf::from(std::env::var_os("MALLBOX_DUMP").expect("MALLBOX_DUMP names no dump"));
     let place = Place::new();
     let report = place.imported(&file, &["--zone", "Asia/Shanghai"]);
-    assert!(!report.contains("left out    "), "{report}");
+    assert!(!report.contains("omitted     "), "{report}");
     let phone = place.rows("SELECT phone FROM users ORDER BY id LIMIT 1").remove(0);
     let shop: u64 = place.rows("SELECT id FROM shops ORDER BY id LIMIT 1").remove(0).parse().unwrap();
     place.verify();

@@ -7,35 +7,35 @@ use crate::world::{CommandOutput, Place, Served, dump};
 fn what_is_no_dump_is_refused_with_its_place() {
     let user = "CREATE TABLE tb_user (id bigint, phone varchar(11), nick_name varchar(32));\n";
     let rows: [(&[u8], &str); 12] = [
-        (b"", "this is no SQL dump but an empty file"),
-        (b"\x1f\x8b\x08\x00\x00\x00", "this is no SQL dump but a gzip file; unpack it first, with gunzip"),
-        (b"\xff\xfeS\x00E\x00T\x00", "a text in UTF-16"),
+        (b"", "not an SQL dump, but an empty file"),
+        (b"\x1f\x8b\x08\x00\x00\x00", "not an SQL dump, but a gzip file; decompress it first with gunzip"),
+        (b"\xff\xfeS\x00E\x00T\x00", "UTF-16 text"),
         (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "line 1, column 1: "),
-        (b"PRAGMA foreign_keys=OFF;", "line 1, column 1: `PRAGMA` begins no statement of a MySQL dump"),
-        (b"SET a = 1;\n\n  COPY public.tb_user FROM stdin;", "line 3, column 3: `COPY` begins no statement"),
+        (b"PRAGMA foreign_keys=OFF;", "line 1, column 1: no statement of a MySQL dump begins with `PRAGMA`"),
         (
-            b"CREATE TABLE t (id int);\nINSERT INTO t VALUES (1);",
-            "this is no dump of an hm-dianping database",
+            b"SET a = 1;\n\n  COPY public.tb_user FROM stdin;",
+            "line 3, column 3: no statement of a MySQL dump begins with `COPY`",
         ),
+        (b"CREATE TABLE t (id int);\nINSERT INTO t VALUES (1);", "not a dump of an hm-dianping database"),
         (
             b"@INSERT INTO tb_user VALUES (1,'13900000011'",
             "line 2, column 1: the file ends inside the statement",
         ),
         (
             b"@INSERT INTO tb_user VALUES (1,'13900000011','a'),\n(2,'139",
-            "line 3, column 4: the file ends inside the text",
+            "line 3, column 4: the file ends inside the string",
         ),
         (
             b"@INSERT INTO tb_user VALUES (1,'13900000011','\xb9\xc8\xd3\xea');\n-- Dump completed",
-            "line 2, column 45: `nick_name` of tb_user is no text in UTF-8",
+            "line 2, column 45: `nick_name` of tb_user is not UTF-8",
         ),
         (
             b"@INSERT INTO tb_user (id) VALUES (1);\n-- Dump completed",
-            "line 2, column 33: a row of tb_user without the column `phone`",
+            "line 2, column 33: a row of tb_user lacks the column `phone`",
         ),
         (
             b"@INSERT INTO tb_user VALUES (1);",
-            "line 2, column 28: a row of tb_user with fewer values than its 3 columns",
+            "line 2, column 28: a row of tb_user has fewer values than the table's 3 columns",
         ),
     ];
     for (text, said) in rows {
@@ -71,11 +71,11 @@ fn an_import_wants_an_empty_mall() {
     demo.write("mall/DEMO", "");
     let pictures = Place::new();
     for (place, more, said) in [
-        (&used, &[][..], "is in use; import wants an empty mall: say --data with a new directory"),
+        (&used, &[][..], "already has data; import needs an empty mall: pass --data with a new directory"),
         (&foreign, &[], "holds no mall, but other files (letter.txt)"),
-        (&demo, &[], "is a demo's; import wants an empty mall"),
-        (&pictures, &["--imgs", "/none/such"], "--imgs /none/such: there is no such directory"),
-        (&pictures, &["--zone", "Asia/Atlantis"], "there is no time zone Asia/Atlantis"),
+        (&demo, &[], "holds a demo; import needs an empty mall"),
+        (&pictures, &["--imgs", "/none/such"], "--imgs /none/such: no such directory"),
+        (&pictures, &["--zone", "Asia/Atlantis"], "unknown time zone Asia/Atlantis"),
     ] {
         let CommandOutput { code, err, .. } = place.import(&dump("mysqldump.sql"), more);
         assert!(code == 2 && err.contains(said), "{code} {err}");
@@ -96,7 +96,7 @@ fn a_running_mall_takes_nobody_in() {
     assert_eq!(served.stop(), 0);
     // A stopped mall without users may be filled; its time zone is kept.
     let CommandOutput { code, err, .. } = place.import(&dump("navicat.sql"), &["--zone", "Europe/Berlin"]);
-    assert!(code == 1 && err.contains("this mall's time zone is Asia/Shanghai"), "{code} {err}");
+    assert!(code == 1 && err.contains("the mall's time zone is Asia/Shanghai"), "{code} {err}");
     place.imported(&dump("navicat.sql"), &[]);
     place.verify();
 }

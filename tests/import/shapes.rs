@@ -93,13 +93,13 @@ fn shapes() -> Vec<Shape> {
             "an old Navicat",
             format!("{NAVICAT}{all}"),
             &[],
-            Refused("`SET FOREIGN_KEY_CHECKS = 1` should come last; if it is, add --cut-off-is-fine"),
+            Refused("`SET FOREIGN_KEY_CHECKS = 1` should come last; if it is, pass --cut-off-is-fine"),
         ),
         shape(
             "an old Navicat, on request",
             format!("{NAVICAT}{all}"),
             FINE,
-            Taken { counts: &[], said: &["\"isWholeFile\": false"], short: &["the dump may not be whole"] },
+            Taken { counts: &[], said: &["\"isWholeFile\": false"], short: &["the dump may be incomplete"] },
         ),
         shape(
             "phpMyAdmin",
@@ -111,7 +111,12 @@ fn shapes() -> Vec<Shape> {
         ),
         shape("phpMyAdmin, cut", format!("{ADMIN}{all}"), &[], Refused("`COMMIT` should come last")),
         shape("HeidiSQL", format!("{HEIDI}{all}{HEIDI_END}"), &[], WHOLE),
-        shape("HeidiSQL, cut", format!("{HEIDI}{all}"), &[], Refused("nothing shows that the dump is whole")),
+        shape(
+            "HeidiSQL, cut",
+            format!("{HEIDI}{all}"),
+            &[],
+            Refused("cannot tell whether the dump is complete"),
+        ),
         shape(
             "MySQL Workbench",
             format!(
@@ -130,25 +135,25 @@ fn shapes() -> Vec<Shape> {
             "mydumper",
             format!("/*!40101 SET NAMES binary*/;\n/*!40014 SET FOREIGN_KEY_CHECKS=0*/;\n{all}"),
             &[],
-            Refused("nothing shows that the dump is whole"),
+            Refused("cannot tell whether the dump is complete"),
         ),
         shape(
             "rows without a frame, as DBeaver exports them",
             all.clone(),
             &[],
-            Refused("nothing in the file marks its end; if it is, add --cut-off-is-fine"),
+            Refused("the file has no end mark; if it is, pass --cut-off-is-fine"),
         ),
         shape(
             "rows without a frame, on request",
             all.clone(),
             FINE,
-            Taken { counts: &[], said: &[], short: &["the dump may not be whole"] },
+            Taken { counts: &[], said: &[], short: &["the dump may be incomplete"] },
         ),
         shape(
             "cut between two statements",
             cut(&dump, "DROP TABLE IF EXISTS `tb_user_info`"),
             &[],
-            Refused("its last line should be `-- Dump completed`"),
+            Refused("the last line should be `-- Dump completed`"),
         ),
         shape(
             "cut between two statements, on request",
@@ -157,7 +162,7 @@ fn shapes() -> Vec<Shape> {
             Taken {
                 counts: USERS_LAST,
                 said: &[],
-                short: &["the dump may not be whole", "tables missing: 8"],
+                short: &["the dump may be incomplete", "tables missing: 8"],
             },
         ),
         shape(
@@ -165,7 +170,8 @@ fn shapes() -> Vec<Shape> {
             cut(&dump, ",\n(5,'139"),
             &[],
             Refused(
-                "the file ends inside the statement that begins here: it is cut off; add --cut-off-is-fine",
+                "the file ends inside the statement that begins here: the file is truncated; pass \
+                 --cut-off-is-fine",
             ),
         ),
         shape(
@@ -178,7 +184,7 @@ fn shapes() -> Vec<Shape> {
             "cut within a text",
             cut(&dump, " good; really"),
             &[],
-            Refused("the file ends inside the text that begins here"),
+            Refused("the file ends inside the string that begins here"),
         ),
         shape(
             "cut within a text, on request",
@@ -190,7 +196,7 @@ fn shapes() -> Vec<Shape> {
                 short: &["tables missing: 3"],
             },
         ),
-        shape("cut within a word", cut(&dump, "SERT INTO `tb_blog`"), &[], Refused("it is cut off")),
+        shape("cut within a word", cut(&dump, "SERT INTO `tb_blog`"), &[], Refused("the file is truncated")),
         shape(
             "cut within a comment",
             format!("{}/*!40000 ALTER TABLE `tb_user`", cut(&dump, "DROP TABLE IF EXISTS `tb_user_info`")),
@@ -202,7 +208,7 @@ fn shapes() -> Vec<Shape> {
             "two dumps in one file, the second cut",
             two(""),
             &[],
-            Refused("its last line should be `-- Dump completed`"),
+            Refused("the last line should be `-- Dump completed`"),
         ),
         shape(
             "a missing table",
@@ -230,8 +236,8 @@ fn shapes() -> Vec<Shape> {
                     ("tb_follow", 0),
                     ("tb_sign", 0),
                 ],
-                said: &["its user is not in the mall"],
-                short: &["tables missing: 1", "rows left out: 15"],
+                said: &["user not in the mall"],
+                short: &["tables missing: 1", "rows omitted: 15"],
             },
         ),
         shape(
@@ -250,13 +256,13 @@ fn shapes() -> Vec<Shape> {
             "parts with the same ids",
             whole(&sharded(2, 1)).replace("(4,'13900000004'", "(3,'13900000004'"),
             &[],
-            Refused("user 3 in tb_user_1 has the id or the phone of a user in another part of tb_user"),
+            Refused("user 3 in tb_user_1 has the same id or phone as a user in another shard of tb_user"),
         ),
         shape(
             "parts with the same phone",
             whole(&sharded(2, 1)).replace("13900000004", "13900000003"),
             &[],
-            Refused("nobody can tell whose the orders are"),
+            Refused("the owners of orders are ambiguous"),
         ),
         shape(
             "a copy of a table beside it",
@@ -264,7 +270,7 @@ fn shapes() -> Vec<Shape> {
                 &[mall(), vec![Table { name: "tb_user_20220314".to_owned(), ..mall()[2].clone() }]].concat(),
             ),
             &[],
-            Taken { counts: &[], said: &["tb_user_20220314"], short: &["tables passed over: 1"] },
+            Taken { counts: &[], said: &["tb_user_20220314"], short: &["tables skipped: 1"] },
         ),
         shape(
             "tables without the prefix",
@@ -278,7 +284,7 @@ fn shapes() -> Vec<Shape> {
                 "{DUMP_HEAD}CREATE TABLE user (host text, user text);\nINSERT INTO user VALUES ('%','root');\n{all}{DUMP_END}"
             ),
             &[],
-            Taken { counts: &[], said: &[], short: &["tables passed over: 1"] },
+            Taken { counts: &[], said: &[], short: &["tables skipped: 1"] },
         ),
         shape(
             "an UPDATE by key behind the rows",
@@ -302,7 +308,7 @@ fn shapes() -> Vec<Shape> {
             "an UPDATE that only MySQL can do",
             behind("UPDATE tb_user u JOIN tb_user_info i ON i.user_id = u.id SET u.nick_name = i.city;"),
             &[],
-            Refused("this UPDATE of tb_user cannot be applied"),
+            Refused("cannot apply this UPDATE of tb_user"),
         ),
         shape(
             "rows that replace others",
@@ -320,7 +326,7 @@ fn shapes() -> Vec<Shape> {
             "unpaid orders, to be cancelled",
             dump.clone(),
             &["--unpaid", "cancel"],
-            Taken { counts: &[], said: &["its unit is for sale again"], short: &[] },
+            Taken { counts: &[], said: &["its unit returned to stock"], short: &[] },
         ),
         shape(
             "unpaid orders, to be paid in a day",
@@ -332,7 +338,7 @@ fn shapes() -> Vec<Shape> {
             "a column that gets another name",
             behind("ALTER TABLE tb_user CHANGE nick_name name text;"),
             &[],
-            Refused("this ALTER TABLE renames tb_user or a column of it"),
+            Refused("this ALTER TABLE renames tb_user or one of its columns"),
         ),
     ]
 }
@@ -421,7 +427,7 @@ fn a_time_to_pay_is_refused_where_nobody_pays() {
     let place = Place::new();
     let file = place.write("dump.sql", whole(&mall()));
     let CommandOutput { code, err, .. } = place.import(&file, &["--unpaid", "24h"]);
-    assert!(code == 2 && err.contains("add --payment sandbox"), "{code} {err}");
+    assert!(code == 2 && err.contains("pass --payment sandbox"), "{code} {err}");
     assert!(!place.mall().exists());
 }
 
@@ -436,13 +442,10 @@ fn a_dry_run_reports_and_makes_nothing() {
     assert!(said.ends_with("This was a dry run: nothing was imported.\n"), "{said}");
     assert!(!place.mall().exists());
     let said = place.imported(&file, &[]);
-    assert!(
-        said.contains("\nImported, but not everything: tables missing: 1. Next: mallbox serve"),
-        "{said}"
-    );
+    assert!(said.contains("\nImported with omissions: tables missing: 1. Next: mallbox serve"), "{said}");
     let whole = Place::new();
     let said = whole.imported(&whole.write("dump.sql", self::whole(&mall())), &[]);
-    assert!(said.contains("\nEverything is in. Next: mallbox serve"), "{said}");
+    assert!(said.contains("\nImport complete. Next: mallbox serve"), "{said}");
 }
 
 #[test]
@@ -457,5 +460,5 @@ fn a_dump_through_a_pipe_is_read_like_a_file() {
     });
     let said = place.imported(&pipe, &[]);
     writer.join().unwrap();
-    assert!(said.contains("Everything is in."), "{said}");
+    assert!(said.contains("Import complete."), "{said}");
 }

@@ -191,8 +191,8 @@ impl Served {
 
     /// Logs in with the code sent by the mall. Returns the token.
     pub fn log_in(&self, phone: &str) -> String {
-        let asked = self.call("POST", &format!("/user/code?phone={phone}"), "", &Value::Null);
-        assert_eq!(asked["success"], true, "{asked}");
+        let code_reply = self.call("POST", &format!("/user/code?phone={phone}"), "", &Value::Null);
+        assert_eq!(code_reply["success"], true, "{code_reply}");
         let code = loop {
             let line = self.lines.recv_timeout(patience::scaled(Duration::from_secs(20))).unwrap();
             if let Some(code) = line.strip_prefix(&format!("SMS {phone} code ")) {

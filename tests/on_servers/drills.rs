@@ -1,5 +1,5 @@
-//! Servers that refuse, do not respond, respond late, or come and go: the response to each call meanwhile,
-//! its time budget, and the absence of requests behind an open circuit breaker.
+//! Servers refusing, silent, slow, or intermittent: the response to each call meanwhile, the time budget, and
+//! the absence of requests behind an open circuit breaker.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -45,7 +45,7 @@ enum Caller {
 
 use Caller::{Customer, Nobody, Operator};
 
-/// A refusal that certainly had no effect.
+/// A refusal without an effect.
 const AWAY: Expected = Code("UNAVAILABLE");
 /// `S` is the sale, `O` the customer's order in it. The last two columns: response without MySQL, and without
 /// Redis.
@@ -125,7 +125,7 @@ impl Drill {
         self.server.address
     }
 
-    /// Sends a request, which must end within its budget.
+    /// Sends a request. Fails if the response exceeds the time budget.
     fn call(&self, caller: Caller, method: &str, path: &str, body: &str) -> Reply {
         let token = match caller {
             Nobody => "",
@@ -176,7 +176,7 @@ impl Drill {
         assert!(matches!(response, Response::Accepted(_)), "{when}: {response:?}");
     }
 
-    /// Checks every response, including those given while a server was away.
+    /// Checks every response, including responses during an outage.
     fn is_as_told(&self) {
         self.is_well();
         let (redis, mysql, _) = &self.servers;
@@ -205,7 +205,7 @@ impl Drill {
         assert!(wrong.is_empty(), "{when}:\n{}\n{}", wrong.join("\n"), self.server.stderr_tail());
     }
 
-    /// Checks that no API call breaks, or exceeds its budget.
+    /// Checks every API call for errors and the time budget.
     fn every_call_ends(&self, when: &str) {
         let document = http::ask(self.address(), "GET", "/api/openapi.json", "").unwrap().body;
         let mut calls = 0;

@@ -40,7 +40,7 @@ async fn an_edit_changes_what_it_brings_and_nothing_else() {
     w.storage.users.put_card(user, "before", "", &earned, w.now()).await.unwrap();
 
     w.accounts.put_card(user, &all(), w.now()).await.unwrap();
-    let told = Profile {
+    let profile = Profile {
         city: "杭州".into(),
         introduce: "爱吃\n也爱拍".into(),
         gender: true,
@@ -49,16 +49,16 @@ async fn an_edit_changes_what_it_brings_and_nothing_else() {
     };
     let brief = w.accounts.brief(user, w.now()).await.unwrap().unwrap();
     assert_eq!((brief.nick_name.as_str(), brief.icon.as_str()), ("安妮", "/imgs/icons/anne.jpg"));
-    assert_eq!(w.accounts.card(user, w.now()).await.unwrap().unwrap().card, told);
+    assert_eq!(w.accounts.card(user, w.now()).await.unwrap().unwrap().card, profile);
 
     w.accounts.put_card(user, &ProfileEdit::default(), w.now()).await.unwrap();
-    assert_eq!(w.accounts.card(user, w.now()).await.unwrap().unwrap().card, told);
+    assert_eq!(w.accounts.card(user, w.now()).await.unwrap().unwrap().card, profile);
 
     let less =
         ProfileEdit { birthday: Some(String::new()), city: Some(String::new()), ..ProfileEdit::default() };
     w.accounts.put_card(user, &less, w.now()).await.unwrap();
     let card = w.accounts.card(user, w.now()).await.unwrap().unwrap().card;
-    assert_eq!(card, Profile { birthday: None, city: String::new(), ..told });
+    assert_eq!(card, Profile { birthday: None, city: String::new(), ..profile });
     assert_eq!(w.accounts.brief(user, w.now()).await.unwrap().unwrap(), brief);
 }
 

@@ -106,8 +106,8 @@ async fn the_last_operator_cannot_lock_the_mall_out() {
     let herself = By::operator(anne, w.now());
     assert_eq!(refusal(w.people.set_role(anne, Role::Customer, herself).await), Refusal::LastOperator);
     assert_eq!(refusal(w.people.block(anne, "x", herself).await), Refusal::LastOperator);
-    let [asked, ended] = &written(&w, 2).await[..] else { panic!("two entries") };
-    assert_eq!(*asked, entry("user.block", "user 1", json!({ "reason": "x" })));
+    let [action, ended] = &written(&w, 2).await[..] else { panic!("two entries") };
+    assert_eq!(*action, entry("user.block", "user 1", json!({ "reason": "x" })));
     assert_eq!((&ended.2["entry"], &ended.2["ended"]), (&json!(4), &json!("refused")));
     w.people.grant(BOB, herself).await.unwrap();
     w.people.set_role(anne, Role::Customer, herself).await.unwrap();

@@ -115,7 +115,8 @@ async fn a_double_kept_a_unit_beside_the_order_of_its_user() {
     assert_eq!(w.left(voucher).await, 90, "memory that was built anew has one for each user");
     w.assert_balanced().await;
     for ((user, live), double) in (1..).zip(&first).zip(&second) {
-        let still = Refusal::StillDead(DeadReason::Double, "the user has a live order of this sale".into());
+        let still =
+            Refusal::StillDead(DeadReason::Double, "the user already has a live order in this sale".into());
         assert_eq!(refusal(w.dead_letter_office.replay(w.by(), which(*double)).await), still);
         w.orders.cancel(UserId::new(user), *live, w.now()).await.unwrap();
         w.assert_balanced().await;

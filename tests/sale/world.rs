@@ -170,11 +170,11 @@ impl World {
     pub async fn audited(&self) -> Vec<(String, String, serde_json::Value)> {
         let mut entries = self.audit.page(None, 500).await.unwrap();
         entries.reverse();
-        let told = entries.into_iter().map(|entry| {
+        let outcomes = entries.into_iter().map(|entry| {
             assert_eq!(entry.actor, Actor::User(OPERATOR));
             (entry.action, entry.subject, serde_json::from_str(&entry.detail).unwrap())
         });
-        told.collect()
+        outcomes.collect()
     }
 
     pub fn now(&self) -> Timestamp {

@@ -147,7 +147,7 @@ impl<S: Script> LoadDriver<S> {
                 self.end(number);
                 continue;
             }
-            assert!(!request.is_empty(), "the script said true and appended no request");
+            assert!(!request.is_empty(), "the script returned true without appending a request");
             let started = connection.start(origin);
             self.tally.requested(started);
             if let Some(pace) = &mut self.pace {

@@ -76,7 +76,7 @@ fn on_this_thread<S: Script>(load: Load, script: S, progress: Progress) -> Resul
 
 fn check(load: &Load) -> Result<(), LoadError> {
     if load.addresses.is_empty() {
-        return Err(LoadError::Setting("there must be an address at least"));
+        return Err(LoadError::Setting("at least one address is required"));
     }
     if load.connections == 0 {
         return Err(LoadError::Setting("connections must be at least 1"));

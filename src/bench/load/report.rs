@@ -93,7 +93,7 @@ impl Report {
         if self.elapsed.is_zero() {
             return 0.0;
         }
-        #[expect(clippy::cast_precision_loss, reason = "exact to 2^53 answers")]
+        #[expect(clippy::cast_precision_loss, reason = "exact to 2^53 responses")]
         let answered = self.answered as f64;
         answered / self.elapsed.as_secs_f64()
     }

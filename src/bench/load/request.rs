@@ -26,7 +26,7 @@ fn head(method: &str, path: &str, host: &str, headers: &[(&str, &str)]) -> Vec<u
     for (name, value) in headers {
         debug_assert!(
             !name.contains(['\r', '\n', ':']) && !value.contains(['\r', '\n']),
-            "a header that would end early: {name}"
+            "line break in header {name}"
         );
         for piece in [name, ": ", value, "\r\n"] {
             head.push_str(piece);

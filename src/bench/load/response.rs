@@ -28,7 +28,7 @@ pub enum ResponseError {
     #[error("head longer than {MAX_HEAD} bytes")]
     HeadTooLong,
     /// A transfer encoding, such as chunked.
-    #[error("transfer-encoding is not supported; the answer must carry a content-length")]
+    #[error("transfer-encoding is not supported; the response needs a content-length")]
     TransferEncoding,
     /// A body delimited only by the end of the connection.
     #[error("neither a content-length nor a status without body")]
@@ -43,7 +43,7 @@ pub enum ResponseError {
     #[error("unexpected status {0}")]
     Status(u16),
     /// Bytes after the response, or without a request.
-    #[error("bytes that no request asked for")]
+    #[error("bytes without a request")]
     Unasked,
 }
 
@@ -150,16 +150,16 @@ fn read_head(bytes: &[u8]) -> Result<Option<(usize, Option<CompleteResponse>)>, 
         200..=999 => {}
         _ => return Err(ResponseError::Status(status)),
     }
-    let mut said = None;
+    let mut length_so_far = None;
     let mut close = response.version == Some(0);
     for header in response.headers.iter() {
         match header.name.len() {
             14 if header.name.eq_ignore_ascii_case("content-length") => {
                 let value = number(header.value)?;
-                if said.is_some_and(|earlier| earlier != value) {
+                if length_so_far.is_some_and(|earlier| earlier != value) {
                     return Err(ResponseError::BadLength);
                 }
-                said = Some(value);
+                length_so_far = Some(value);
             }
             10 if header.name.eq_ignore_ascii_case("connection") => {
                 close = closes(header.value, close);
@@ -170,7 +170,7 @@ fn read_head(bytes: &[u8]) -> Result<Option<(usize, Option<CompleteResponse>)>, 
             _ => {}
         }
     }
-    let body = match (status, said) {
+    let body = match (status, length_so_far) {
         // No body follows these statuses, whatever `content-length` says.
         (204 | 304, _) => 0,
         (_, Some(value)) => value,

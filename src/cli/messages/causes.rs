@@ -35,7 +35,7 @@ pub(super) fn of_import(error: &ImportError, l: Language) -> String {
             sentence!(
                 l,
                 "{at}：{what}；若只要前面的内容，请加--cut-off-is-fine",
-                "{at}: {what}; add --cut-off-is-fine to import what comes before"
+                "{at}: {what}; pass --cut-off-is-fine to import the rows before it"
             )
         }
         ImportError::NotWhole(End::Unsigned { at, why }) => {
@@ -43,13 +43,13 @@ pub(super) fn of_import(error: &ImportError, l: Language) -> String {
             sentence!(
                 l,
                 "{at}：无法确定转储是否完整：{why}；若确知完整，请加--cut-off-is-fine",
-                "{at}: nothing shows that the dump is whole: {why}; if it is, add --cut-off-is-fine"
+                "{at}: cannot tell whether the dump is complete: {why}; if it is, pass --cut-off-is-fine"
             )
         }
         // Never constructed: `Whole` is not an error.
         ImportError::NotWhole(End::Whole) => error.to_string(),
         ImportError::Store(error) => error.to_string(),
-        ImportError::Pictures(_) => sentence!(l, "无法写入图片", "the pictures cannot be written"),
+        ImportError::Pictures(_) => sentence!(l, "无法写入图片", "cannot write the pictures"),
     }
 }
 
@@ -63,7 +63,7 @@ pub(super) fn of_server(error: &ServerError, l: Language) -> String {
         ServerError::NotAllowed(address) => sentence!(
             l,
             "当前用户不能监听{address}；请用--listen选择1023以上的端口",
-            "{address} may not be listened on by this user; choose a port above 1023 with --listen"
+            "this user may not listen on {address}; choose a port above 1023 with --listen"
         ),
         ServerError::Other(address, error) => {
             let why = of_system(error, l);
@@ -117,7 +117,7 @@ pub(super) fn of_store(error: &OpenError, l: Language) -> String {
         (Language::Zh, OpenError::NoConnection { server, waited, source }) => {
             let waited_s = waited.as_secs();
             format!(
-                "等了{waited_s}秒，{server}没有空闲连接：{source}。请调高它的max_connections，或调低共用它的进程的pool_max，或稍后再试"
+                "等待{waited_s}秒后，{server}仍没有空闲连接：{source}。请调高它的max_connections，或调低共用它的进程的pool_max，或稍后再试"
             )
         }
         (Language::Zh, OpenError::Unfit { server, detail }) => format!("{server}无法使用：{detail}"),

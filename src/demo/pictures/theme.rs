@@ -27,7 +27,7 @@ pub(super) struct Palette {
     pub(super) soft: &'static str,
     /// Nearly white tone.
     pub(super) pale: &'static str,
-    /// Contrast colour.
+    /// Second colour, in contrast to the main colour.
     pub(super) accent: &'static str,
     /// Light tone, distinguishable from cream on `main`.
     pub(super) light: &'static str,

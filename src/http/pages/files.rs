@@ -74,13 +74,13 @@ impl Files {
 
     /// Responds to a request for a page, a picture, or the mall's health.
     pub async fn answer(&self, request: Request<Body>) -> Response {
-        let (asked, _) = request.into_parts();
-        if asked.method != Method::GET && asked.method != Method::HEAD {
+        let (parts, _) = request.into_parts();
+        if parts.method != Method::GET && parts.method != Method::HEAD {
             let mut response = ApiError::wrong_method().into_response();
             response.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
             return response;
         }
-        let path = path_text(asked.uri.path()).into_owned();
+        let path = path_text(parts.uri.path()).into_owned();
         if !is_plain(&path) {
             return not_found();
         }
@@ -90,46 +90,46 @@ impl Files {
             ("/metrics", Some(health)) => health.metrics().await,
             ("/mall", _) => (StatusCode::PERMANENT_REDIRECT, [(LOCATION, "/mall/")]).into_response(),
             (path, _) => match path.strip_prefix("/imgs").filter(|name| name.starts_with('/')) {
-                Some(name) => self.picture(name, &asked).await,
-                None => self.page(path, &asked).await,
+                Some(name) => self.picture(name, &parts).await,
+                None => self.page(path, &parts).await,
             },
         }
     }
 
     /// Returns a page. mallbox's own pages are below `/mall/`, the console also at `/console`, and without
     /// another front end all own pages are at `/` as well.
-    async fn page(&self, path: &str, asked: &Parts) -> Response {
-        let own = |place| self.own.page(place, asked);
-        if let Some(asset) = self.own.asset(path, &asked.headers) {
+    async fn page(&self, path: &str, parts: &Parts) -> Response {
+        let own = |place| self.own.page(place, parts);
+        if let Some(asset) = self.own.asset(path, &parts.headers) {
             return asset;
         }
         match (path, path.strip_prefix("/mall/"), &self.web) {
             ("/console", ..) => own("console").unwrap_or_else(not_found),
             (_, Some(place), _) => own(place).unwrap_or_else(not_found),
-            (.., Some(web)) => web.get(asked.uri.path(), asked).await.unwrap_or_else(not_found),
+            (.., Some(web)) => web.get(parts.uri.path(), parts).await.unwrap_or_else(not_found),
             (.., None) => own(&path[1..]).unwrap_or_else(not_found),
         }
     }
 
     /// Returns a picture from the first source that has it: users' uploads, imported pictures, the other
     /// front end, the demo's drawings, the placeholder.
-    async fn picture(&self, name: &str, asked: &Parts) -> Response {
+    async fn picture(&self, name: &str, parts: &Parts) -> Response {
         let uploaded = match &self.pictures {
             Some(pictures) => pictures.get(name).await,
             None => Ok(None),
         };
         if let Ok(Some(picture)) = uploaded {
-            return upload(name, picture, &asked.headers);
+            return upload(name, picture, &parts.headers);
         }
-        let rest = asked.uri.path().strip_prefix("/imgs").unwrap_or_default();
+        let rest = parts.uri.path().strip_prefix("/imgs").unwrap_or_default();
         if let Some(uploads) = &self.uploads
-            && let Some(mut found) = uploads.get(rest, asked).await
+            && let Some(mut found) = uploads.get(rest, parts).await
         {
             found.headers_mut().insert(CONTENT_SECURITY_POLICY, PICTURE_POLICY);
             return found;
         }
         if let Some(web) = &self.web_pictures
-            && let Some(found) = web.get(rest, asked).await
+            && let Some(found) = web.get(rest, parts).await
         {
             return found;
         }
@@ -146,7 +146,7 @@ impl Files {
             (CONTENT_SECURITY_POLICY, PICTURE_POLICY),
             (VARY, HeaderValue::from_name(ACCEPT_ENCODING)),
         ];
-        match gzipped(&svg, &asked.headers) {
+        match gzipped(&svg, &parts.headers) {
             Some(gzip) => {
                 (headers, [(CONTENT_ENCODING, HeaderValue::from_static("gzip"))], gzip).into_response()
             }
@@ -163,17 +163,17 @@ struct Folder {
 
 impl Folder {
     /// Returns the file at `path`, or the folder's `index.html`; `None` if neither exists.
-    async fn get(&self, path: &str, asked: &Parts) -> Option<Response> {
+    async fn get(&self, path: &str, parts: &Parts) -> Option<Response> {
         let mut request = Request::new(Body::empty());
-        *request.method_mut() = asked.method.clone();
+        *request.method_mut() = parts.method.clone();
         *request.uri_mut() = path.parse().ok()?;
-        request.headers_mut().clone_from(&asked.headers);
+        request.headers_mut().clone_from(&parts.headers);
         let mut response = match ServeDir::new(&self.dir).try_call(request).await {
             Ok(response) => response.map(Body::new),
             // A name too long for the file system cannot exist. (`call` would respond with 500.)
             Err(error) if is_not_there(error.kind()) => return None,
             Err(error) => {
-                return Some(ApiError::bug(format!("a file cannot be read: {error}")).into_response());
+                return Some(ApiError::bug(format!("cannot read the file: {error}")).into_response());
             }
         };
         if response.status() == StatusCode::NOT_FOUND {

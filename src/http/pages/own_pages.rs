@@ -92,17 +92,17 @@ impl OwnPages {
     }
 
     /// Returns the page at this path below `/` or `/mall/`, if any.
-    pub(in crate::http) fn page(&self, path: &str, asked: &Parts) -> Option<Response> {
+    pub(in crate::http) fn page(&self, path: &str, parts: &Parts) -> Option<Response> {
         if Some(path) == MANUAL.strip_suffix('/') {
             let to = [(LOCATION, "/mall/manual/")];
             return Some((StatusCode::PERMANENT_REDIRECT, to).into_response());
         }
-        let place = Place::of(path, asked.uri.query().unwrap_or_default())?;
+        let place = Place::of(path, parts.uri.query().unwrap_or_default())?;
         let mut response = if cfg!(compressed_pages) {
-            self.made().page(&place, &self.api)?.answer(&asked.headers)
+            self.made().page(&place, &self.api)?.answer(&parts.headers)
         } else {
             // Debug build: render anew, because the files may be edited.
-            made(&place, &version(), &self.api)?.answer(&asked.headers)
+            made(&place, &version(), &self.api)?.answer(&parts.headers)
         };
         if let Place::Manual(_, language) = place {
             let headers = response.headers_mut();

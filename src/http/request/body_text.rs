@@ -123,7 +123,7 @@ mod tests {
             assert_eq!(read::<Form>(body.as_bytes()).unwrap_err().to_string(), want, "{body}");
         }
         for body in [&b"{"[..], b"\xff", br#"{"title":"\xff"}"#, "[".repeat(100_000).as_bytes()] {
-            assert!(read::<Form>(body).unwrap_err().to_string().starts_with("not JSON: "));
+            assert!(read::<Form>(body).unwrap_err().to_string().starts_with("invalid JSON: "));
         }
     }
 }

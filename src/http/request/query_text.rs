@@ -294,7 +294,7 @@ mod tests {
             read::<Asked>("sortBy=price").unwrap_err().to_string(),
             "sortBy: expected one of `comments`, `score`, not `price`"
         );
-        assert!(read::<Asked>("up=1&up=0").unwrap_err().to_string().contains("twice"));
+        assert!(read::<Asked>("up=1&up=0").unwrap_err().to_string().contains("duplicate"));
     }
 
     #[test]

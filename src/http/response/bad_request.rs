@@ -120,10 +120,10 @@ impl BadRequest {
             Self::EmptyBody => {
                 sentence!(l, "请求体为空，应为JSON对象", "the body is empty: expected a JSON object")
             }
-            Self::CutOff => sentence!(l, "请求体不完整", "the body did not arrive whole"),
+            Self::CutOff => sentence!(l, "请求体不完整", "the body is incomplete"),
             Self::NotJson(error) => {
                 let (line, column) = (error.line(), error.column());
-                sentence!(l, "不是合法的JSON（第{line}行第{column}列）", "not JSON: {error}")
+                sentence!(l, "不是合法的JSON（第{line}行第{column}列）", "invalid JSON: {error}")
             }
             Self::NotAnObject(kind) => {
                 let kind = kind.spoken(l);
@@ -134,7 +134,7 @@ impl BadRequest {
                 )
             }
             Self::NotUtf8(name) => sentence!(l, "{name}：不是UTF-8文本", "{name}: not UTF-8"),
-            Self::Twice(name) => sentence!(l, "{name}出现了两次", "{name}: there twice (duplicate)"),
+            Self::Twice(name) => sentence!(l, "{name}出现了两次", "{name}: duplicate parameter"),
             Self::Missing(name) => sentence!(l, "缺少{name}", "{name}: missing"),
             Self::Value { name, expected, got } => {
                 let expected = expected.words(l);

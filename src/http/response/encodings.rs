@@ -28,9 +28,9 @@ impl Encoding {
 
 /// Returns the encodings that the client accepts, preferred first.
 pub(in crate::http) fn accepted(headers: &HeaderMap) -> impl Iterator<Item = Encoding> {
-    let said = headers.get(ACCEPT_ENCODING).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let accepted_encodings = headers.get(ACCEPT_ENCODING).and_then(|value| value.to_str().ok()).unwrap_or_default();
     [Encoding::Brotli, Encoding::Gzip].into_iter().filter(move |encoding| {
-        said.split(',').any(|one| {
+        accepted_encodings.split(',').any(|one| {
             let (name, quality) = one.split_once(';').unwrap_or((one, ""));
             let refused = quality.trim().strip_prefix("q=").and_then(|text| text.parse().ok()) == Some(0.0);
             name.trim() == encoding.name() && !refused
@@ -64,7 +64,7 @@ mod tests {
     #[test]
     fn who_takes_nothing_compressed_gets_it_plain() {
         use Encoding::{Brotli, Gzip};
-        for (said, want) in [
+        for (accepted_encodings, want) in [
             ("gzip, deflate, br", &[Brotli, Gzip][..]),
             ("gzip", &[Gzip]),
             ("br;q=0, gzip;q=0.5", &[Gzip]),
@@ -72,9 +72,10 @@ mod tests {
             ("identity", &[]),
             ("", &[]),
         ] {
-            let headers = HeaderMap::from_iter([(ACCEPT_ENCODING, HeaderValue::from_static(said))]);
-            assert_eq!(accepted(&headers).collect::<Vec<_>>(), want, "{said}");
-            assert_eq!(gzipped("<svg/>", &headers).is_some(), want.contains(&Gzip), "{said}");
+            let headers =
+                HeaderMap::from_iter([(ACCEPT_ENCODING, HeaderValue::from_static(accepted_encodings))]);
+            assert_eq!(accepted(&headers).collect::<Vec<_>>(), want, "{accepted_encodings}");
+            assert_eq!(gzipped("<svg/>", &headers).is_some(), want.contains(&Gzip), "{accepted_encodings}");
         }
         assert_eq!(accepted(&HeaderMap::new()).count(), 0);
     }

@@ -129,7 +129,7 @@ fn write_out(
     out.extend_from_slice(OPEN);
     serde_json::to_writer(&mut out, data)
         .and_then(|()| more(&mut out))
-        .map_err(|error| format!("an answer cannot be written as JSON: {error}"))?;
+        .map_err(|error| format!("cannot serialise the response: {error}"))?;
     out.push(b'}');
     Ok(Bytes::from(out))
 }

@@ -157,20 +157,20 @@ impl ApiError {
                     l,
                     "UNAVAILABLE",
                     "服务暂不可用，请稍后再试",
-                    "The mall is out of order; try again in a moment."
+                    "The mall is temporarily unavailable; try again in a moment."
                 )
             }
             // The middleware adds the request id under which the log has the cause.
             Problem::Store(_) | Problem::Bug(_) => internal(l, None),
             Problem::UnknownPath => {
-                fixed!(l, "NOT_FOUND", "没有这个地址", "There is nothing at this address.")
+                fixed!(l, "NOT_FOUND", "没有这个地址", "This path does not exist.")
             }
             Problem::WrongMethod => {
                 fixed!(
                     l,
                     "METHOD_NOT_ALLOWED",
                     "不支持这种请求方式",
-                    "This address does not take that method."
+                    "This path does not support this method."
                 )
             }
             Problem::TooLarge(most) => {
@@ -179,7 +179,7 @@ impl ApiError {
                     l,
                     "TOO_LARGE",
                     format!("请求内容太大，最多{mib}MB"),
-                    format!("The request is too large; at most {mib} MiB are taken."),
+                    format!("The request is too large; the limit is {mib} MiB."),
                 )
             }
             Problem::BodyTooSlow => {
@@ -187,7 +187,7 @@ impl ApiError {
                     l,
                     "REQUEST_TIMEOUT",
                     "请求内容未能及时送达",
-                    "The request's body did not arrive in time."
+                    "The request body did not arrive in time."
                 )
             }
             Problem::TooSlow => messages::of_refusal(&Refusal::Busy, l),
@@ -198,7 +198,7 @@ impl ApiError {
         match &self.0 {
             Problem::Store(error) => Some(InternalCause(error.to_string())),
             Problem::Bug(text) => Some(InternalCause(text.clone())),
-            Problem::TooSlow => Some(InternalCause("the call took longer than its deadline".to_owned())),
+            Problem::TooSlow => Some(InternalCause("the request exceeded its deadline".to_owned())),
             _ => None,
         }
     }
@@ -239,12 +239,12 @@ fn status_of(refusal: &Refusal) -> StatusCode {
 
 fn internal(l: Language, id: Option<&str>) -> RefusalBody {
     match id {
-        None => fixed!(l, "INTERNAL", "服务器内部错误", "Something broke inside the mall."),
+        None => fixed!(l, "INTERNAL", "服务器内部错误", "Internal error."),
         Some(id) => messages::made(
             l,
             "INTERNAL",
             format!("服务器内部错误，编号 {id}"),
-            format!("Something broke inside the mall; the log has it under {id}."),
+            format!("Internal error; the log has the cause under {id}."),
         ),
     }
 }
@@ -335,7 +335,7 @@ mod tests {
     use super::*;
 
     /// Returns status, `Retry-After` and body as received by a client in this language.
-    fn told(error: ApiError, l: Language) -> (u16, Option<String>, serde_json::Value) {
+    fn rendered(error: ApiError, l: Language) -> (u16, Option<String>, serde_json::Value) {
         let response = l.while_spoken(|| error.into_response());
         let wait = response.headers().get(RETRY_AFTER).map(|wait| wait.to_str().unwrap().to_owned());
         let status = response.status().as_u16();
@@ -414,7 +414,7 @@ mod tests {
     #[test]
     fn every_failure_has_its_status_its_code_and_words_in_both_languages() {
         for (error, want_status, code) in all() {
-            let (status, wait, body) = told(error, Language::Zh);
+            let (status, wait, body) = rendered(error, Language::Zh);
             assert_eq!((status, &body["code"]), (want_status, &code.into()), "{body}");
             assert!(messages::is_code(code), "{code} is not in CODES");
             assert_eq!(body["success"], false);
@@ -423,7 +423,7 @@ mod tests {
             assert!(!body.to_string().contains("secret"), "{body}");
         }
         for (error, want_status, code) in all() {
-            let (status, _, body) = told(error, Language::En);
+            let (status, _, body) = rendered(error, Language::En);
             assert_eq!((status, &body["code"]), (want_status, &code.into()), "{body}");
             assert!(body["errorMsg"].as_str().unwrap().is_ascii(), "{body}");
         }
@@ -439,7 +439,7 @@ mod tests {
     #[test]
     fn already_bought_names_the_order_held() {
         let error = Refusal::AlreadyBought(OrderId::new(662_319_245_210_910_723));
-        let (_, _, body) = told(error.into(), Language::Zh);
+        let (_, _, body) = rendered(error.into(), Language::Zh);
         assert_eq!(body["data"], 662_319_245_210_910_723_u64);
         assert_eq!(body["dataText"], "662319245210910723");
     }
@@ -447,9 +447,9 @@ mod tests {
     #[test]
     fn retry_after_is_rounded_up() {
         let limited = Refusal::RateLimited { retry_after: Duration::from_millis(1_001) };
-        assert_eq!(told(limited.into(), Language::Zh).1.as_deref(), Some("2"));
+        assert_eq!(rendered(limited.into(), Language::Zh).1.as_deref(), Some("2"));
         let limited = Refusal::RateLimited { retry_after: Duration::ZERO };
-        assert_eq!(told(limited.into(), Language::Zh).1.as_deref(), Some("1"));
+        assert_eq!(rendered(limited.into(), Language::Zh).1.as_deref(), Some("1"));
     }
 
     #[test]
@@ -463,7 +463,8 @@ mod tests {
 
     #[test]
     fn a_quoted_value_is_cut_to_a_sentence() {
-        let (_, _, body) = told(ApiError::bad_request(BadRequest::Told("长".repeat(10_000))), Language::Zh);
+        let (_, _, body) =
+            rendered(ApiError::bad_request(BadRequest::Told("长".repeat(10_000))), Language::Zh);
         assert!(body["errorMsg"].as_str().unwrap().chars().count() < 220);
     }
 }

@@ -31,11 +31,11 @@ impl Language {
     /// Returns the request's preferred language; `otherwise` without an `Accept-Language` header.
     #[must_use]
     pub fn of(headers: &HeaderMap, otherwise: Self) -> Self {
-        let mut asked = headers.get_all(ACCEPT_LANGUAGE).iter().filter_map(|value| value.to_str().ok());
-        match asked.next() {
+        let mut values = headers.get_all(ACCEPT_LANGUAGE).iter().filter_map(|value| value.to_str().ok());
+        match values.next() {
             None => otherwise,
             Some(first) => {
-                Self::preferred(std::iter::once(first).chain(asked).flat_map(|list| list.split(',')))
+                Self::preferred(std::iter::once(first).chain(values).flat_map(|list| list.split(',')))
             }
         }
     }

@@ -136,34 +136,34 @@ pub(in crate::http) fn of_refusal(refusal: &Refusal, l: Language) -> RefusalBody
     match refusal {
         Refusal::SoldOut => fixed!(l, "SOLD_OUT", "库存不足", "Sold out."),
         Refusal::AlreadyBought(order) => already_bought(*order, l),
-        Refusal::NotOpen => fixed!(l, "NOT_OPEN", "秒杀尚未开始", "The sale has not begun."),
-        Refusal::Ended => fixed!(l, "ENDED", "秒杀已经结束", "The sale is over."),
+        Refusal::NotOpen => fixed!(l, "NOT_OPEN", "秒杀尚未开始", "The sale has not started."),
+        Refusal::Ended => fixed!(l, "ENDED", "秒杀已经结束", "The sale has ended."),
         Refusal::Paused => {
-            fixed!(l, "PAUSED", "秒杀已暂停，请稍后再试", "The sale is on hold; try again later.")
+            fixed!(l, "PAUSED", "秒杀已暂停，请稍后再试", "The sale is paused; try again later.")
         }
-        Refusal::UnknownSale => fixed!(l, "UNKNOWN_SALE", "没有这场秒杀", "There is no such sale."),
+        Refusal::UnknownSale => fixed!(l, "UNKNOWN_SALE", "秒杀不存在", "This sale does not exist."),
         Refusal::LevelTooLow => {
             fixed!(l, "LEVEL_TOO_LOW", "会员等级不够", "This sale is for members of a higher level.")
         }
         Refusal::NotFound(what) => {
             let what = thing(what, l);
-            made(l, "NOT_FOUND", format!("{what}不存在"), format!("There is no such {what}."))
+            made(l, "NOT_FOUND", format!("{what}不存在"), format!("This {what} does not exist."))
         }
         Refusal::NotLoggedIn => fixed!(l, "NOT_LOGGED_IN", "请先登录", "Please log in first."),
         Refusal::Forbidden => fixed!(
             l,
             "FORBIDDEN",
-            "没有权限：只有管理员可以操作。在商城的服务器上运行 mallbox user grant 手机号 可任命管理员",
-            "Only an operator may do that; mallbox user grant PHONE, run where the mall is, makes one."
+            "没有权限：仅管理员可操作。在商城的服务器上运行 mallbox user grant 手机号 可任命管理员",
+            "Only operators may do this. Run mallbox user grant PHONE on the mall's machine to appoint one."
         ),
         Refusal::Blocked => {
-            fixed!(l, "BLOCKED", "账号已被停用，请联系商城", "This account is blocked; ask the mall why.")
+            fixed!(l, "BLOCKED", "账号已被停用，请联系商城", "This account is blocked; contact the mall.")
         }
         Refusal::LastOperator => fixed!(
             l,
             "LAST_OPERATOR",
             "这是最后一位管理员，不能降级或停用；请先任命另一位",
-            "This is the last operator, and the mall would be locked out; name another one first."
+            "This is the last operator and cannot be demoted or blocked; appoint another one first."
         ),
         Refusal::Mistyped(mistake) => of_mistake(*mistake, l),
         Refusal::SoldInSale => fixed!(
@@ -185,49 +185,49 @@ pub(in crate::http) fn of_refusal(refusal: &Refusal, l: Language) -> RefusalBody
             l,
             "NOT_YET",
             "订单正在处理，请稍后再试",
-            "The order is still being written; try again in a moment."
+            "The order is still being processed; try again in a moment."
         ),
         Refusal::OrderStands(status) => order_stands(*status, l),
         Refusal::ReceiptMistyped => fixed!(
             l,
             "RECEIPT_MISTYPED",
             "券码输入有误，请核对后重试",
-            "That code is mistyped; compare it with the receipt."
+            "The code is mistyped; compare it with the receipt."
         ),
         Refusal::Unlimited => fixed!(
             l,
             "UNLIMITED",
             "这场秒杀不限量，没有库存可增减",
-            "This sale is unlimited: it has no stock to raise or lower."
+            "This sale is unlimited: there is no stock to change."
         ),
         Refusal::SaleIsOn => fixed!(
             l,
             "SALE_IS_ON",
             "秒杀进行中不能改价，请先暂停秒杀",
-            "The price of a sale that is on cannot be changed; pause the sale first."
+            "The price of a running sale cannot be changed; pause the sale first."
         ),
         Refusal::StillDead(reason, words) => still_dead(*reason, words, l),
         Refusal::DeadLetterStands(state) => dead_letter_stands(*state, l),
         Refusal::SignedAlready => {
-            fixed!(l, "SIGNED_ALREADY", "这一天已签到，无需补签", "That day is signed already.")
+            fixed!(l, "SIGNED_ALREADY", "这一天已签到，无需补签", "You have already signed in on that day.")
         }
         Refusal::MakeUpsUsed(most) => made(
             l,
             "MAKE_UPS_USED",
             format!("本月补签次数已用完（每月{most}次）"),
-            format!("No more days of this month can be made up for ({most} a month)."),
+            format!("No make-up sign-ins left this month ({most} per month)."),
         ),
         Refusal::PicturesFull(most) => made(
             l,
             "PICTURES_FULL",
             format!("每人最多保存{most}张图片，请先删除不用的图片"),
-            format!("Nobody has more than {most} pictures; delete some that you do not need."),
+            format!("You can store at most {most} pictures; delete some first."),
         ),
         Refusal::PictureBytesFull(most) => made(
             l,
             "PICTURES_FULL",
             format!("每人的图片最多共{}MB，请先删除不用的图片", most >> 20),
-            format!("Nobody's pictures take more than {} MiB; delete some that you do not need.", most >> 20),
+            format!("Your pictures can take at most {} MiB; delete some first.", most >> 20),
         ),
         Refusal::PaymentDeclined => fixed!(l, "PAYMENT_DECLINED", "支付未成功", "The payment was declined."),
         Refusal::Busy => {
@@ -257,21 +257,21 @@ pub(in crate::http) fn busy_with(what: &BilingualText, l: Language) -> RefusalBo
 fn already_bought(order: OrderId, l: Language) -> RefusalBody {
     let sentence = match l {
         Language::Zh => "不能重复下单",
-        Language::En => "You have bought this already.",
+        Language::En => "You have already bought this.",
     };
     RefusalBody::Made { code: "ALREADY_BOUGHT", sentence: sentence.to_owned(), order: Some(order) }
 }
 
 fn order_stands(status: u8, l: Language) -> RefusalBody {
     let (zh, en) = match status {
-        0 => ("订单正在处理", "The order is still being written."),
+        0 => ("订单正在处理", "The order is still being processed."),
         1 => ("订单尚未支付", "The order is not paid yet."),
-        2 => ("订单已支付", "The order is paid already."),
-        3 => ("订单已核销", "The order has been used already."),
+        2 => ("订单已支付", "The order is already paid."),
+        3 => ("订单已核销", "The order is already used."),
         4 => ("订单已取消", "The order has been cancelled."),
         5 => ("订单退款中", "The order is being refunded."),
         6 => ("订单已退款", "The order has been refunded."),
-        _ => ("订单状态不允许此操作", "The order does not allow this step."),
+        _ => ("订单状态不允许此操作", "The order's status does not allow this."),
     };
     made(l, "ORDER_STANDS", zh.to_owned(), en.to_owned())
 }
@@ -280,17 +280,17 @@ fn still_dead(reason: DeadReason, words: &str, l: Language) -> RefusalBody {
     let (zh, en) = match reason {
         DeadReason::Double => (
             "该用户在这场秒杀中已有有效订单".to_owned(),
-            "The user has a live order of this sale.".to_owned(),
+            "The user already has a live order in this sale.".to_owned(),
         ),
         DeadReason::Oversold => {
-            ("没有剩余库存，请先加库存".to_owned(), "No unit is left; add stock first.".to_owned())
+            ("没有剩余库存，请先加库存".to_owned(), "No units left; add stock first.".to_owned())
         }
         DeadReason::IdClash => {
-            ("另一个订单已使用这个编号".to_owned(), "Another order has this number.".to_owned())
+            ("另一个订单已使用这个编号".to_owned(), "Another order already has this id.".to_owned())
         }
         DeadReason::Refused => {
             let words = shortened(words);
-            (format!("数据库仍拒绝：{words}"), format!("The record refuses it still: {words}"))
+            (format!("数据库仍拒绝：{words}"), format!("The database still refuses it: {words}"))
         }
     };
     made(l, "STILL_DEAD", zh, en)
@@ -298,9 +298,9 @@ fn still_dead(reason: DeadReason, words: &str, l: Language) -> RefusalBody {
 
 fn dead_letter_stands(state: DeadState, l: Language) -> RefusalBody {
     let (zh, en) = match state {
-        DeadState::Open => ("死信尚待处理", "The dead letter waits for a decision."),
-        DeadState::Replayed => ("死信已转为订单", "The dead letter has become an order."),
-        DeadState::Voided => ("死信已作废", "The dead letter has been voided."),
+        DeadState::Open => ("死信尚待处理", "The dead letter is waiting for a decision."),
+        DeadState::Replayed => ("死信已转为订单", "The dead letter has already become an order."),
+        DeadState::Voided => ("死信已作废", "The dead letter has already been voided."),
     };
     made(l, "DEAD_LETTER_STANDS", zh.to_owned(), en.to_owned())
 }
@@ -310,10 +310,10 @@ pub(in crate::http) fn of_audit_fault(fault: AuditFault, l: Language) -> String 
     let AuditFault { number, what } = fault;
     let zh = match (l, what) {
         (Language::En, _) => return fault.to_string(),
-        (Language::Zh, AuditFaultKind::Changed) => "对不上：它或前一条被改过",
-        (Language::Zh, AuditFaultKind::Missing) => "不见了",
-        (Language::Zh, AuditFaultKind::CutOff) => "不见了：日志末尾被截去",
-        (Language::Zh, AuditFaultKind::NotTheHead) => "不是最后写下的那一条：日志末尾被改过",
+        (Language::Zh, AuditFaultKind::Changed) => "校验不符：该条或前一条被改过",
+        (Language::Zh, AuditFaultKind::Missing) => "缺失",
+        (Language::Zh, AuditFaultKind::CutOff) => "缺失：日志末尾被截断",
+        (Language::Zh, AuditFaultKind::NotTheHead) => "不是最后一条：日志末尾被改过",
     };
     format!("第{number}条{zh}")
 }
@@ -321,26 +321,31 @@ pub(in crate::http) fn of_audit_fault(fault: AuditFault, l: Language) -> String 
 fn of_mistake(mistake: InputError, l: Language) -> RefusalBody {
     match mistake {
         InputError::Phone => {
-            fixed!(l, "PHONE_INVALID", "手机号格式错误", "That is not a mainland mobile number.")
+            fixed!(l, "PHONE_INVALID", "手机号格式错误", "This is not a valid mainland mobile number.")
         }
-        InputError::Code => fixed!(l, "CODE_WRONG", "验证码错误", "The code is wrong."),
+        InputError::Code => fixed!(l, "CODE_WRONG", "验证码错误", "Wrong code."),
         InputError::NoCode => {
-            fixed!(l, "NO_CODE", "验证码已失效，请重新获取", "There is no valid code; ask for a new one.")
+            fixed!(
+                l,
+                "NO_CODE",
+                "验证码已失效，请重新获取",
+                "The code is no longer valid; request a new one."
+            )
         }
         InputError::Password => {
-            fixed!(l, "PASSWORD_WRONG", "手机号或密码错误", "Phone number or password is wrong.")
+            fixed!(l, "PASSWORD_WRONG", "手机号或密码错误", "Wrong phone number or password.")
         }
         InputError::OldPassword => {
-            fixed!(l, "PASSWORD_WRONG", "原密码错误", "The password until now is wrong.")
+            fixed!(l, "PASSWORD_WRONG", "原密码错误", "The current password is wrong.")
         }
         InputError::PasswordLength => {
-            fixed!(l, "PASSWORD_LENGTH", "密码长度须为8到72个字节", "A password has 8 to 72 bytes.")
+            fixed!(l, "PASSWORD_LENGTH", "密码长度须为8到72个字节", "The password must have 8 to 72 bytes.")
         }
         InputError::CodeTooSoon(seconds) => made(
             l,
             "CODE_TOO_SOON",
             format!("验证码发送太频繁，请 {seconds} 秒后再试"),
-            format!("A code was sent already; ask again in {seconds} s."),
+            format!("A code was sent recently; try again in {seconds} s."),
         ),
         InputError::Missing(name) => made(
             l,
@@ -352,21 +357,21 @@ fn of_mistake(mistake: InputError, l: Language) -> RefusalBody {
             l,
             "OUT_OF_RANGE",
             format!("{}不合要求：{}", field(name, l), allowed(name, l)),
-            format!("Not allowed: {}; expected {}.", field(name, l), allowed(name, l)),
+            format!("Invalid {}: expected {}.", field(name, l), allowed(name, l)),
         ),
         InputError::NoPicture => fixed!(
             l,
             "PICTURE_INVALID",
             "只能上传JPG、PNG、WebP或GIF图片，且文件须完整",
-            "That is no JPEG, PNG, WebP or GIF picture, or not a whole one."
+            "Only complete JPEG, PNG, WebP and GIF pictures can be uploaded."
         ),
         InputError::TooManyPixels(most) => made(
             l,
             "PICTURE_TOO_LARGE",
             format!("图片尺寸太大（最多{most}00万像素），请缩小后再上传"),
-            format!("The picture has more than {most} million pixels; make it smaller."),
+            format!("The picture has more than {most} million pixels; scale it down first."),
         ),
-        InputError::Oneself => fixed!(l, "ONESELF", "不能关注自己", "Nobody can follow oneself."),
+        InputError::Oneself => fixed!(l, "ONESELF", "不能关注自己", "You cannot follow yourself."),
     }
 }
 

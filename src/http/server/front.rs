@@ -246,17 +246,17 @@ impl Gateway {
         response
     }
 
-    fn finish(&self, mut response: Response, asked: &LoggedRequest) -> Response {
+    fn finish(&self, mut response: Response, logged: &LoggedRequest) -> Response {
         let status = response.status();
-        if status.is_server_error() || asked.elapsed > SLOW_REQUEST_MIN {
-            response = self.mall.report(response, asked);
+        if status.is_server_error() || logged.elapsed > SLOW_REQUEST_MIN {
+            response = self.mall.report(response, logged);
         }
         tracing::debug!(
-            request_id = asked.id(), method = %asked.method, path = asked.uri.path(), status = status.as_u16(),
-            code = asked.code, elapsed_ms = asked.elapsed_ms(), "responded"
+            request_id = logged.id(), method = %logged.method, path = logged.uri.path(), status = status.as_u16(),
+            code = logged.code, elapsed_ms = logged.elapsed_ms(), "responded"
         );
         let headers = response.headers_mut();
-        headers.insert(REQUEST_ID, asked.id.clone());
+        headers.insert(REQUEST_ID, logged.id.clone());
         headers.insert(header::X_CONTENT_TYPE_OPTIONS, NOSNIFF);
         headers.insert(header::REFERRER_POLICY, SAME_ORIGIN);
         response
@@ -301,24 +301,33 @@ impl SharedState {
     }
 
     /// Logs a failed or slow request, and adds the request id to a 500.
-    fn report(&self, mut response: Response, asked: &LoggedRequest) -> Response {
+    fn report(&self, mut response: Response, logged: &LoggedRequest) -> Response {
         let status = response.status();
         let trouble = response.extensions_mut().remove::<InternalCause>();
-        let (id, path, elapsed_ms) = (asked.id(), asked.uri.path(), asked.elapsed_ms());
+        let (id, path, elapsed_ms) = (logged.id(), logged.uri.path(), logged.elapsed_ms());
         if status == StatusCode::INTERNAL_SERVER_ERROR {
             let cause =
                 trouble.map_or_else(|| "a handler responded with 500".to_owned(), |trouble| trouble.0);
-            tracing::error!(request_id = id, method = %asked.method, path, elapsed_ms, cause, "a request failed with an internal error");
-            return asked.language.while_spoken(|| internal_response(id));
+            tracing::error!(
+                request_id = id, method = %logged.method, path, elapsed_ms, cause,
+                "a request failed with an internal error"
+            );
+            return logged.language.while_spoken(|| internal_response(id));
         }
         // With the store unavailable, thousands of requests a second fail; the first few lines are enough.
         if let Some(InternalCause(cause)) = trouble
-            && let Some(unsaid) = self.log.acquire()
+            && let Some(suppressed) = self.log.acquire()
         {
             let status = status.as_u16();
-            tracing::warn!(request_id = id, method = %asked.method, path, status, elapsed_ms, cause, unsaid, "a request failed");
-        } else if asked.elapsed > SLOW_REQUEST_MIN && self.log.acquire().is_some() {
-            tracing::info!(request_id = id, method = %asked.method, path, status = status.as_u16(), elapsed_ms, "slow request");
+            tracing::warn!(
+                request_id = id, method = %logged.method, path, status, elapsed_ms, cause, suppressed,
+                "a request failed"
+            );
+        } else if logged.elapsed > SLOW_REQUEST_MIN && self.log.acquire().is_some() {
+            tracing::info!(
+                request_id = id, method = %logged.method, path, status = status.as_u16(), elapsed_ms,
+                "slow request"
+            );
         }
         response
     }
@@ -369,7 +378,7 @@ pub(in crate::http) async fn run_guarded(
 /// Returns the message of a panic.
 fn panic_message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().copied().or(panic.downcast_ref::<String>().map(String::as_str));
-    format!("panic: {}", text.unwrap_or("without a text"))
+    format!("panic: {}", text.unwrap_or("no message"))
 }
 
 fn broken(status: StatusCode, cause: String) -> Response {
@@ -452,6 +461,6 @@ mod tests {
         ] {
             assert_eq!(panic_message(panic.as_ref()), "panic: plain");
         }
-        assert_eq!(panic_message(&7), "panic: without a text");
+        assert_eq!(panic_message(&7), "panic: no message");
     }
 }

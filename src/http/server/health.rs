@@ -142,12 +142,12 @@ impl Health {
         let mut troubles: Vec<String> = health.troubles().cloned().collect();
         troubles.extend(log.trouble.filter(|trouble| !troubles.contains(trouble)));
         if OrderId::day(self.context.now()).is_none() {
-            let text =
-                "the clock stands before 2022 or after 2089: no order can be numbered; set it and go on";
+            let text = "the clock is before 2022 or after 2089: order ids cannot be issued; set the clock";
             troubles.push(text.to_owned());
         }
         if log.pending >= settings.max_backlog {
-            troubles.push(format!("{} claims wait for the record: no more are taken", log.pending));
+            troubles
+                .push(format!("{} claims wait for the database: further claims are refused", log.pending));
         }
         let jump = self.context.clock.doubt();
         let wrong_clock: Vec<String> =
@@ -204,7 +204,7 @@ impl Health {
                 .iter()
                 .map(|(what, name)| (format!(r#"of="{}",what="{name}""#, figures.kind()), figures.of(*what)))
         });
-        counters(out, "mallbox_cache_total", "Cache lookups, by kind and outcome.", rows);
+        counters(out, "mallbox_cache_total", "Cache lookups by kind and outcome.", rows);
     }
 
     fn write_visits(&self, out: &mut String) {

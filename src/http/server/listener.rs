@@ -53,7 +53,7 @@ pub enum ServerError {
     #[error("{0} is in use by another program; stop it, or choose another address with --listen")]
     InUse(SocketAddr),
     /// The port requires privileges.
-    #[error("{0} may not be listened on by this user; choose a port above 1023 with --listen")]
+    #[error("this user may not listen on {0}; choose a port above 1023 with --listen")]
     NotAllowed(SocketAddr),
     /// Any other error of the socket.
     #[error("cannot listen on {0}: {1}")]
@@ -214,7 +214,9 @@ impl Acceptor {
     async fn run(self) {
         let listener = match TcpListener::from_std(self.listener) {
             Ok(listener) => listener,
-            Err(error) => return tracing::error!(%error, "could not watch the listener: serving nobody"),
+            Err(error) => {
+                return tracing::error!(%error, "could not watch the listener: no connections are accepted");
+            }
         };
         let next = AtomicU64::new(0);
         loop {
@@ -291,7 +293,7 @@ impl Worker {
         }
         tasks.close();
         if tokio::time::timeout(self.options.drain, tasks.wait()).await.is_err() {
-            tracing::warn!(left = tasks.len(), "cut off requests that exceeded the drain timeout");
+            tracing::warn!(left = tasks.len(), "aborted requests that exceeded the drain timeout");
         }
     }
 }

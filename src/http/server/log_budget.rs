@@ -46,10 +46,10 @@ mod tests {
     #[test]
     fn the_rest_of_a_flood_is_counted_and_told_later() {
         let budget = LogRateLimit::default();
-        let said = (0..LINES_PER_SECOND_MAX + 7).filter(|_| budget.acquire().is_some()).count() as u64;
+        let acquired = (0..LINES_PER_SECOND_MAX + 7).filter(|_| budget.acquire().is_some()).count() as u64;
         // A second may end in between.
-        assert!((LINES_PER_SECOND_MAX..=LINES_PER_SECOND_MAX + 7).contains(&said));
+        assert!((LINES_PER_SECOND_MAX..=LINES_PER_SECOND_MAX + 7).contains(&acquired));
         budget.second.store(u64::MAX, Relaxed);
-        assert_eq!(budget.acquire(), Some(LINES_PER_SECOND_MAX + 7 - said));
+        assert_eq!(budget.acquire(), Some(LINES_PER_SECOND_MAX + 7 - acquired));
     }
 }

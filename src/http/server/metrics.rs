@@ -163,7 +163,7 @@ impl Metrics {
         let sum = |of: &dyn Fn(&Tally) -> &AtomicU64| {
             tallies.iter().map(|tally| of(tally).load(Relaxed)).sum::<u64>()
         };
-        head(out, "mallbox_requests_total", "counter", "Requests, by class and status.");
+        head(out, "mallbox_requests_total", "counter", "Requests by class and status.");
         for (at, (_, class)) in CLASSES.iter().enumerate() {
             for (status_at, status) in STATUSES.iter().enumerate() {
                 let count = sum(&|tally| &tally.by_status[at][status_at]);
@@ -177,12 +177,17 @@ impl Metrics {
                 }
             }
         }
-        head(out, "mallbox_claims_total", "counter", "Claims, by outcome.");
+        head(out, "mallbox_claims_total", "counter", "Claims by outcome.");
         for (at, (_, outcome)) in OUTCOMES.iter().enumerate() {
             let count = sum(&|tally| &tally.claims[at]);
             line(out, "mallbox_claims_total", &format!(r#"outcome="{outcome}""#), count);
         }
-        head(out, "mallbox_request_seconds", "histogram", "Time from a request's head to its answer's.");
+        head(
+            out,
+            "mallbox_request_seconds",
+            "histogram",
+            "Time from the head of a request to the head of its response.",
+        );
         for (at, (_, class)) in CLASSES.iter().enumerate() {
             write_histogram(
                 out,
@@ -191,13 +196,18 @@ impl Metrics {
                 || sum(&|tally| &tally.micros[at]),
             );
         }
-        gauge(out, "mallbox_connections", "Connections open.", self.connections.load(Relaxed));
-        counter(out, "mallbox_connections_total", "Connections taken.", self.connections_taken.load(Relaxed));
+        gauge(out, "mallbox_connections", "Open connections.", self.connections.load(Relaxed));
+        counter(
+            out,
+            "mallbox_connections_total",
+            "Accepted connections.",
+            self.connections_taken.load(Relaxed),
+        );
         let refused = self.connections_refused.load(Relaxed);
         counter(
             out,
             "mallbox_connections_refused_total",
-            "Connections turned away: too many were open.",
+            "Connections rejected by the limit on open connections.",
             refused,
         );
     }

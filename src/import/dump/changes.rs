@@ -85,7 +85,7 @@ impl<R: Read> Dump<R> {
         if self.changes.len() == CHANGES_MAX {
             let what = bilingual_text!(
                 "UPDATE和DELETE超过{CHANGES_MAX}条；请先把文件导入MySQL，再转储",
-                "more than {CHANGES_MAX} UPDATEs and DELETEs; load the file into MySQL and dump that"
+                "more than {CHANGES_MAX} UPDATEs and DELETEs; load the file into MySQL and dump that database"
             );
             return Err(DumpError::at(change.at, what));
         }
@@ -383,10 +383,9 @@ pub(super) fn not_understood(at: Position, verb: &'static str, name: &str) -> Du
     DumpError::at(
         at,
         bilingual_text!(
-            "这条对{name}的{verb}无法照做：只支持单表、常量赋值，以及由列与常量的比较、AND和OR组成的条件；请先把文件导入\
-             MySQL，再转储",
-            "this {verb} of {name} cannot be applied: only one table, values, and conditions made of comparisons of \
-             columns with values, AND and OR are; load the file into MySQL and dump that"
+            "无法执行这条对{name}的{verb}：只支持单表、常量赋值，以及由列与常量的比较、AND和OR组成的条件；请先把文件导入MySQL，再转储",
+            "cannot apply this {verb} of {name}: only a single table, constant values, and conditions of \
+             column comparisons, AND and OR are supported; load the file into MySQL and dump that database"
         ),
     )
 }

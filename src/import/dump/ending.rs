@@ -78,7 +78,7 @@ impl Ending {
             return None;
         }
         Some(if self.has_head {
-            both("最后一行应是`-- Dump completed`", "its last line should be `-- Dump completed`")
+            both("最后一行应是`-- Dump completed`", "the last line should be `-- Dump completed`")
         } else if self.checks_are_off {
             both("最后应是`SET FOREIGN_KEY_CHECKS = 1`", "`SET FOREIGN_KEY_CHECKS = 1` should come last")
         } else if self.is_in_transaction {
@@ -86,10 +86,10 @@ impl Ending {
         } else if self.is_open() {
             both(
                 "开头保存的会话变量没有恢复",
-                "the session variables saved at its beginning are not restored",
+                "the session variables saved at the beginning are not restored",
             )
         } else {
-            both("文件里没有表示结束的标志", "nothing in the file marks its end")
+            both("文件没有结束标志", "the file has no end mark")
         })
     }
 }

@@ -204,7 +204,7 @@ impl<R: Read> Dump<R> {
         }
         let Some(part) = Part::named(name, self.wanted) else { return Ok(None) };
         if self.parts.len() == PARTS_MAX {
-            let what = bilingual_text!("分表超过{PARTS_MAX}张", "tables in more than {PARTS_MAX} parts");
+            let what = bilingual_text!("分表超过{PARTS_MAX}张", "more than {PARTS_MAX} sharded tables");
             return Err(DumpError::at(at, what));
         }
         self.parts.push(part);
@@ -240,22 +240,22 @@ impl<R: Read> Dump<R> {
     fn begin(&mut self) -> Result<(), DumpError> {
         let no_dump = |zh, en| Err(DumpError::NoDump(both(zh, en)));
         match self.tokens.source.ahead(4)? {
-            [] => no_dump("这不是SQL转储，而是空文件", "this is no SQL dump but an empty file"),
+            [] => no_dump("这不是SQL转储，而是空文件", "not an SQL dump, but an empty file"),
             [0x1f, 0x8b, ..] => no_dump(
                 "这不是SQL转储，而是gzip文件；请先用gunzip解压",
-                "this is no SQL dump but a gzip file; unpack it first, with gunzip",
+                "not an SQL dump, but a gzip file; decompress it first with gunzip",
             ),
             [b'P', b'K', 3 | 5 | 7, ..] => no_dump(
                 "这不是SQL转储，而是zip文件；请先解压",
-                "this is no SQL dump but a zip file; unpack it first",
+                "not an SQL dump, but a zip file; unzip it first",
             ),
             [0x28, 0xb5, 0x2f, 0xfd] | [b'B', b'Z', b'h', ..] | [0xfd, b'7', b'z', ..] => no_dump(
                 "这不是SQL转储，而是压缩文件；请先解压",
-                "this is no SQL dump but a compressed file; unpack it first",
+                "not an SQL dump, but a compressed file; decompress it first",
             ),
             [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => no_dump(
-                "这不是SQL转储，而是UTF-16文本（PowerShell的`>`写出的就是）；请让mysqldump用--result-file写文件",
-                "this is no SQL dump but a text in UTF-16, as PowerShell's `>` writes it; let mysqldump write it with \
+                "这不是SQL转储，而是UTF-16文本（PowerShell的`>`会写成这样）；请用mysqldump的--result-file写文件",
+                "not an SQL dump, but UTF-16 text, as written by `>` in PowerShell; run mysqldump with \
                  --result-file",
             ),
             [0xef, 0xbb, 0xbf, ..] => {

@@ -40,7 +40,7 @@ impl<R: Read> Dump<R> {
                 token.at,
                 bilingual_text!(
                     "此处应为{name}的数据，形如VALUES (…), (…)",
-                    "rows of {name} are expected here, as VALUES (…), (…)"
+                    "expected rows of {name}, as VALUES (…), (…)"
                 ),
             ));
         }
@@ -63,16 +63,13 @@ impl<R: Read> Dump<R> {
                 Kind::Word | Kind::Name | Kind::Text => names.push(self.small_text()),
                 Kind::End => return Err(cut_off(began)),
                 _ => {
-                    return Err(DumpError::at(
-                        token.at,
-                        both("此处应为列名", "a column's name is expected here"),
-                    ));
+                    return Err(DumpError::at(token.at, both("此处应为列名", "expected a column name")));
                 }
             }
             if names.len() > COLUMNS_MAX {
                 return Err(DumpError::at(
                     token.at,
-                    both("列数超过MySQL表的上限", "more columns than a table of MySQL can have"),
+                    both("列数超过MySQL表的上限", "more columns than a MySQL table can have"),
                 ));
             }
             let after = self.tokens.next()?;
@@ -83,7 +80,7 @@ impl<R: Read> Dump<R> {
                 _ => {
                     return Err(DumpError::at(
                         after.at,
-                        both("此处应为逗号或括号", "a comma or a bracket is expected here"),
+                        both("此处应为逗号或括号", "expected a comma or parenthesis"),
                     ));
                 }
             }
@@ -102,8 +99,8 @@ impl<R: Read> Dump<R> {
                 let name = &self.parts[part].name;
                 bilingual_text!(
                     "{name}的列名既不在CREATE TABLE里，也不在这条INSERT里；请连表结构一起转储，或加--complete-insert",
-                    "the columns of {name} are named neither by a CREATE TABLE nor by this INSERT; dump them too, or \
-                     with --complete-insert"
+                    "neither a CREATE TABLE nor this INSERT names the columns of {name}; dump the table \
+                     definitions too, or use --complete-insert"
                 )
             };
             return self.parts[part].meaning.clone().ok_or_else(|| DumpError::at(began, what()));
@@ -139,7 +136,7 @@ impl<R: Read> Dump<R> {
             // ON DUPLICATE KEY UPDATE …, AS new
             Kind::Word => return self.pass_statement(insert.began).map(|()| None),
             Kind::End => return Err(cut_off(insert.began)),
-            _ => return Err(DumpError::at(token.at, both("此处应为一行数据", "a row is expected here"))),
+            _ => return Err(DumpError::at(token.at, both("此处应为一行数据", "expected a row"))),
         }
         let at = token.at;
         let missing = Cell { value: Value::Missing, at, offset_s: None };
@@ -166,7 +163,7 @@ impl<R: Read> Dump<R> {
                 _ => {
                     return Err(DumpError::at(
                         after.at,
-                        both("此处应为逗号或括号", "a comma or a bracket is expected here"),
+                        both("此处应为逗号或括号", "expected a comma or parenthesis"),
                     ));
                 }
             }
@@ -185,7 +182,7 @@ impl<R: Read> Dump<R> {
             at,
             bilingual_text!(
                 "{name}的这一行，值的个数比{columns}列{zh}",
-                "a row of {name} with {en} values than its {columns} columns"
+                "a row of {name} has {en} values than the table's {columns} columns"
             ),
         )
     }
@@ -202,7 +199,7 @@ impl<R: Read> Dump<R> {
                     return Err(cut_off(began));
                 }
                 if number.kind != Kind::Number {
-                    return Err(DumpError::at(number.at, both("此处应为数字", "a number is expected here")));
+                    return Err(DumpError::at(number.at, both("此处应为数字", "expected a number")));
                 }
                 let sign = if sign == b'-' { "-" } else { "" };
                 Value::Number(format!("{sign}{}", self.small_text()))
@@ -219,10 +216,7 @@ impl<R: Read> Dump<R> {
                     Kind::Text | Kind::Bytes => Value::Text(self.tokens.take_text()),
                     Kind::End => return Err(cut_off(began)),
                     _ => {
-                        return Err(DumpError::at(
-                            literal.at,
-                            both("此处应为文本", "a text is expected here"),
-                        ));
+                        return Err(DumpError::at(literal.at, both("此处应为文本", "expected text")));
                     }
                 }
             }
@@ -240,7 +234,7 @@ impl<R: Read> Dump<R> {
                 Value::Expression
             }
             Kind::End => return Err(cut_off(began)),
-            _ => return Err(DumpError::at(token.at, both("此处应为值", "a value is expected here"))),
+            _ => return Err(DumpError::at(token.at, both("此处应为值", "expected a value"))),
         };
         Ok((value, self.tokens.next()?))
     }

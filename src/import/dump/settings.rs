@@ -105,7 +105,8 @@ impl<R: Read> Dump<R> {
                     let name = &self.parts[part].name;
                     let what = bilingual_text!(
                         "这条ALTER TABLE改了{name}的表名或列名；请先把文件导入MySQL，再转储",
-                        "this ALTER TABLE renames {name} or a column of it; load the file into MySQL and dump that"
+                        "this ALTER TABLE renames {name} or one of its columns; load the file into MySQL \
+                         and dump that database"
                     );
                     return Err(DumpError::at(began, what));
                 }

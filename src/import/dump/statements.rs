@@ -96,11 +96,11 @@ impl<R: Read> Dump<R> {
             return cut_off(at);
         }
         let what = if self.tokens.text().is_empty() {
-            both("MySQL转储里没有这样开头的语句", "this begins no statement of a MySQL dump").into()
+            both("MySQL转储里没有这样开头的语句", "not the beginning of a statement in a MySQL dump").into()
         } else {
             bilingual_text!(
                 "MySQL转储里没有以`{found}`开头的语句",
-                "`{found}` begins no statement of a MySQL dump"
+                "no statement of a MySQL dump begins with `{found}`"
             )
         };
         DumpError::at(at, what)
@@ -184,8 +184,8 @@ impl<R: Read> Dump<R> {
         if let Some(first) = self.parts[part].made {
             let (zh, en) = (first.words(Language::Zh), first.words(Language::En));
             let what = bilingual_text!(
-                "{name}在{zh}之后又建了一次：需要的是单个数据库的转储",
-                "{name} is made a second time, after {en}: a dump of one database is wanted"
+                "{name}在{zh}之后又创建了一次：导入需要单个数据库的转储",
+                "{name} is created a second time, after {en}: import needs the dump of a single database"
             );
             return Err(DumpError::at(began, what));
         }
@@ -232,16 +232,13 @@ impl<R: Read> Dump<R> {
             let kind = self.tokens.next()?;
             if !is_key {
                 if !matches!(token.kind, Kind::Word | Kind::Name | Kind::Text) {
-                    return Err(DumpError::at(
-                        token.at,
-                        both("此处应为列名", "a column's name is expected here"),
-                    ));
+                    return Err(DumpError::at(token.at, both("此处应为列名", "expected a column name")));
                 }
                 columns.push(Column { name, is_timestamp: self.tokens.says("TIMESTAMP") });
                 if columns.len() > COLUMNS_MAX {
                     return Err(DumpError::at(
                         token.at,
-                        both("列数超过MySQL表的上限", "more columns than a table of MySQL can have"),
+                        both("列数超过MySQL表的上限", "more columns than a MySQL table can have"),
                     ));
                 }
             }
@@ -261,7 +258,7 @@ impl<R: Read> Dump<R> {
                 Kind::Mark(b')') => depth -= 1,
                 Kind::Mark(b',') if depth == 0 => return Ok(false),
                 Kind::Mark(b';') => {
-                    return Err(DumpError::at(token.at, both("括号没有闭合", "a bracket is not closed")));
+                    return Err(DumpError::at(token.at, both("括号没有闭合", "unclosed parenthesis")));
                 }
                 Kind::End => return Err(cut_off(began)),
                 _ => {}
@@ -279,10 +276,7 @@ impl<R: Read> Dump<R> {
                 Kind::Word | Kind::Name | Kind::Text => {}
                 Kind::End => return Err(cut_off(began)),
                 _ => {
-                    return Err(DumpError::at(
-                        token.at,
-                        both("此处应为表名", "a table's name is expected here"),
-                    ));
+                    return Err(DumpError::at(token.at, both("此处应为表名", "expected a table name")));
                 }
             }
             let name = self.small_text();
@@ -327,7 +321,7 @@ pub(super) fn cut_off(began: Position) -> DumpError {
         began,
         both(
             "文件在由此开始的语句中间结束：文件被截断",
-            "the file ends inside the statement that begins here: it is cut off",
+            "the file ends inside the statement that begins here: the file is truncated",
         ),
     )
 }

@@ -73,7 +73,7 @@ fn columns_are_known_by_the_tables_form_or_by_the_inserts_list() {
     assert_eq!(values("insert into TB_SHOP(name,id) value ('a',1)  ;"), ["1 'a' - -"]);
     assert!(
         error("INSERT INTO tb_shop VALUES (1);")
-            .contains("line 1, column 1: the columns of tb_shop are named neither")
+            .contains("line 1, column 1: neither a CREATE TABLE nor this INSERT names the columns")
     );
 }
 
@@ -163,49 +163,58 @@ fn instants_are_told_the_zone_that_mysqldump_writes_them_in() {
 #[test]
 fn what_is_wrong_is_told_with_its_place() {
     for (text, said) in [
-        ("", "this is no SQL dump but an empty file"),
-        ("\u{1f}\u{8b}", "begins no statement"),
-        ("%PDF-1.7", "line 1, column 1: this begins no statement of a MySQL dump"),
-        ("<html>", "line 1, column 1: this begins no statement"),
-        ("\n  PRAGMA foreign_keys=OFF;", "line 2, column 3: `PRAGMA` begins no statement of a MySQL dump"),
-        ("SET a = 1;\nCOPY public.tb_shop FROM stdin;", "line 2, column 1: `COPY` begins no statement"),
-        ("SET a = 1", "line 1, column 1: the file ends inside the statement that begins here: it is cut off"),
+        ("", "not an SQL dump, but an empty file"),
+        ("\u{1f}\u{8b}", "not the beginning of a statement"),
+        ("%PDF-1.7", "line 1, column 1: not the beginning of a statement in a MySQL dump"),
+        ("<html>", "line 1, column 1: not the beginning of a statement"),
+        (
+            "\n  PRAGMA foreign_keys=OFF;",
+            "line 2, column 3: no statement of a MySQL dump begins with `PRAGMA`",
+        ),
+        (
+            "SET a = 1;\nCOPY public.tb_shop FROM stdin;",
+            "line 2, column 1: no statement of a MySQL dump begins with `COPY`",
+        ),
+        (
+            "SET a = 1",
+            "line 1, column 1: the file ends inside the statement that begins here: the file is truncated",
+        ),
         ("\nINSERT INTO tb_shop (id) VALUES (1),", "line 2, column 1: the file ends inside the statement"),
-        ("INSERT INTO tb_shop (id) VALUES (1)", "cut off"),
+        ("INSERT INTO tb_shop (id) VALUES (1)", "truncated"),
         (
             "INSERT INTO tb_shop (id) VALUES (1, 2);",
-            "line 1, column 33: a row of tb_shop with more values than its 1 columns",
+            "line 1, column 33: a row of tb_shop has more values than the table's 1 columns",
         ),
         (
             "INSERT INTO tb_shop (id, name) VALUES (1, 'a'),\n (2);",
-            "line 2, column 2: a row of tb_shop with fewer values than its 2 columns",
+            "line 2, column 2: a row of tb_shop has fewer values than the table's 2 columns",
         ),
         (
             "INSERT INTO tb_shop (id) VALUES ('a",
-            "line 1, column 34: the file ends inside the text that begins here",
+            "line 1, column 34: the file ends inside the string that begins here",
         ),
-        (
-            "INSERT INTO tb_shop (id) VALUES (1 2);",
-            "line 1, column 36: a comma or a bracket is expected here",
-        ),
-        ("INSERT INTO tb_shop (id) VALUES (;", "a value is expected here"),
-        ("INSERT INTO tb_shop (id) SELECT 1;", "rows of tb_shop are expected here"),
+        ("INSERT INTO tb_shop (id) VALUES (1 2);", "line 1, column 36: expected a comma or parenthesis"),
+        ("INSERT INTO tb_shop (id) VALUES (;", "expected a value"),
+        ("INSERT INTO tb_shop (id) SELECT 1;", "expected rows of tb_shop"),
         (
             "INSERT INTO tb_shop (id) VALUES (x'g');",
-            "column 34: a hexadecimal or binary value with other characters",
+            "column 34: invalid character in a hexadecimal or binary value",
         ),
         ("DELIMITER ;;\nCREATE TRIGGER", "line 1, column 1: the file ends inside the statement"),
         (
             "INSERT INTO tb_shop (id) VALUES (1);\nINSE",
             "line 2, column 1: the file ends inside the statement that begins here",
         ),
-        ("ALTER TABLE tb_shop CHANGE name title varchar(9);", "this ALTER TABLE renames tb_shop or a column"),
+        (
+            "ALTER TABLE tb_shop CHANGE name title varchar(9);",
+            "this ALTER TABLE renames tb_shop or one of its columns",
+        ),
     ] {
         let error = error(text);
         assert!(error.contains(said), "{text:?}: {error}");
     }
     assert!(
-        error(&format!("{MADE}{MADE}")).contains("tb_shop is made a second time, after line 1, column 1")
+        error(&format!("{MADE}{MADE}")).contains("tb_shop is created a second time, after line 1, column 1")
     );
 }
 
@@ -283,10 +292,10 @@ fn statements_behind_the_rows_change_those_before_them() {
         "DELETE FROM tb_shop WHERE name LIKE 'a%';",
     ] {
         let error = left(&format!("{rows}\n{refused}")).unwrap_err().to_string();
-        assert!(error.contains("line 3, ") && error.contains("cannot be applied"), "{refused}: {error}");
+        assert!(error.contains("line 3, ") && error.contains("cannot apply this"), "{refused}: {error}");
     }
     let error = left(&format!("{rows}\nDELETE FROM tb_shop WHERE name > 'a';")).unwrap_err().to_string();
-    assert!(error.contains("the DELETE on line 3 changes this row is for MySQL to work out"), "{error}");
+    assert!(error.contains("only MySQL can tell whether the DELETE on line 3 changes this row"), "{error}");
 }
 
 #[test]

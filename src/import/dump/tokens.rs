@@ -157,7 +157,7 @@ impl<R: Read> Tokens<R> {
             return self.block_comment(opening);
         }
         if self.conditional.is_some() {
-            return Err(DumpError::at(at, both("`/*!`注释里又有一个", "a `/*!` comment inside another")));
+            return Err(DumpError::at(at, both("`/*!`注释不能嵌套", "nested `/*!` comment")));
         }
         self.source.pass(opening + count);
         self.conditional = Some(at);
@@ -207,12 +207,12 @@ impl<R: Read> Tokens<R> {
                     Kind::Name => {
                         bilingual_text!(
                             "名称超过{NAME_MAX_BYTES}字节",
-                            "a name of more than {NAME_MAX_BYTES} bytes"
+                            "name longer than {NAME_MAX_BYTES} bytes"
                         )
                     }
                     _ => {
                         let most = VALUE_MAX_BYTES >> 20;
-                        bilingual_text!("值超过{most} MiB", "a value of more than {most} MiB")
+                        bilingual_text!("值超过{most} MiB", "value larger than {most} MiB")
                     }
                 };
                 return Err(DumpError::at(at, what));
@@ -224,7 +224,7 @@ impl<R: Read> Tokens<R> {
                         at,
                         both(
                             "文件在由此开始的文本中间结束",
-                            "the file ends inside the text that begins here",
+                            "the file ends inside the string that begins here",
                         ),
                     ));
                 }
@@ -270,7 +270,7 @@ impl<R: Read> Tokens<R> {
                     at,
                     both(
                         "十六进制或二进制值里有其他字符",
-                        "a hexadecimal or binary value with other characters in it",
+                        "invalid character in a hexadecimal or binary value",
                     ),
                 ));
             };

@@ -22,7 +22,7 @@ use super::address::{Address, is_public};
 use super::outcome::FetchError;
 use crate::mall::writing::pictures::UPLOAD_MAX_BYTES;
 
-/// Connect timeout.
+/// Time limit of a connection attempt.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// Timeout for a picture with all redirects.
 const TOTAL_TIMEOUT: Duration = Duration::from_secs(15);
@@ -79,7 +79,7 @@ impl Client {
         Self::new(Arc::new(Internet), roots)
     }
 
-    /// Creates a client for `network`; `None` if TLS cannot be set up.
+    /// Creates a client for `network`; `None` if cannot set up TLS.
     pub(super) fn new(network: Arc<dyn Network>, roots: RootCertStore) -> Option<Self> {
         let config = ClientConfig::builder_with_provider(Arc::new(crypto::ring::default_provider()))
             .with_safe_default_protocol_versions()

@@ -35,7 +35,7 @@ pub async fn fetch(
     uploads: &Path,
     progress: impl FnMut(usize, usize),
 ) -> io::Result<Fetched> {
-    let client = Client::of_internet().ok_or_else(|| io::Error::other("TLS cannot be set up"))?;
+    let client = Client::of_internet().ok_or_else(|| io::Error::other("cannot set up TLS"))?;
     fetch_by(client, addresses, uploads, progress).await
 }
 

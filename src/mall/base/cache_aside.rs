@@ -80,7 +80,7 @@ impl<V: Cached> CacheAside<V> {
         Ok(None)
     }
 
-    /// Returns a value that may be as old as the [`Policy`] allows; `None` if the database has none.
+    /// Returns a value, possibly as old as the [`Policy`] allows; `None` if missing in the database.
     ///
     /// # Errors
     /// [`Refusal::Busy`] if there is no cached entry and the read is shed because the database is slow or too
@@ -102,7 +102,7 @@ impl<V: Cached> CacheAside<V> {
         Ok(entry.value)
     }
 
-    /// Invalidates entries after a change in the database. From now on no reader in this process gets an
+    /// Invalidates entries after a change in the database. After the call, no reader in this process gets an
     /// earlier value; readers in other instances follow once the invalidation message arrives.
     pub async fn changed(&self, ids: &[V::Id]) {
         let keys: Vec<CacheKey> = ids.iter().map(|id| key::<V>(*id)).collect();
@@ -124,7 +124,7 @@ impl<V: Cached> CacheAside<V> {
         }
     }
 
-    /// Waits for a database read that all callers of this key share.
+    /// Waits for the database read shared by all callers of this key.
     async fn rebuilt(&self, id: V::Id, now: Timestamp) -> Result<Option<V>, Failure> {
         let Policy { waiters, patience, .. } = self.inner.policy;
         if self.inner.flights.waiting(&id) >= waiters {
@@ -134,7 +134,7 @@ impl<V: Cached> CacheAside<V> {
             Ok(Ok(Ok(found))) => Ok(found.map(|value| V::clone(&value))),
             Ok(Ok(Err(LoadError::Slow))) | Err(_) => Err(self.shed()),
             Ok(Ok(Err(LoadError::Store(error)))) => Err(super::single_flight::shared(V::KIND, &error).into()),
-            Ok(Err(error)) => Err(Failure::Bug(format!("reading for the cache broke off: {error}"))),
+            Ok(Err(error)) => Err(Failure::Bug(format!("the load for the cache entry panicked: {error}"))),
         }
     }
 
@@ -143,7 +143,7 @@ impl<V: Cached> CacheAside<V> {
         Refusal::Busy.into()
     }
 
-    /// Loads in a task of its own, so that a caller that gives up does not cancel the load for other waiters.
+    /// Loads in a separate task: a caller giving up does not cancel the load for other waiters.
     fn spawned(
         &self,
         id: V::Id,

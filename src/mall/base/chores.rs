@@ -1,4 +1,4 @@
-//! Background jobs that fall due by the mall's clock.
+//! Background jobs, scheduled by the mall's clock.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -16,10 +16,10 @@ pub trait Chore: Send + Sync {
     /// Returns the job's name, for the log.
     fn name(&self) -> &'static str;
 
-    /// Returns the time of the next run: at or before `now` means at once, `None` means not as things stand.
+    /// Returns the time of the next run: at or before `now` means immediately, `None` means not scheduled.
     async fn next_due(&self, now: Timestamp) -> Option<Timestamp>;
 
-    /// Does all work that is due at `now` and logs failures. Safe to repeat.
+    /// Does all work due at `now` and logs failures. Idempotent.
     async fn run(&self, now: Timestamp);
 
     /// Does as [`run`](Self::run), but returns soon after `stop`; the remaining work stays due. For jobs with
@@ -36,8 +36,8 @@ struct Entry {
     turn: tokio::sync::Mutex<()>,
 }
 
-/// Runs the mall's background jobs. Each job has a driver of its own, so a job waiting for a gateway delays
-/// no other.
+/// Runs the mall's background jobs. Each job has a separate driver: a job waiting for a gateway delays no
+/// other.
 pub struct Chores {
     clock: Arc<dyn Clock>,
     entries: Vec<Arc<Entry>>,
@@ -59,7 +59,7 @@ impl Chores {
         }
         while let Some(ended) = driven.join_next().await {
             if let Err(error) = ended {
-                tracing::error!(%error, "the driver of a chore ended abnormally");
+                tracing::error!(%error, "the driver of a background job panicked");
             }
         }
     }
@@ -69,8 +69,7 @@ impl Chores {
     /// Before moving the clock, make sure that the order log is
     /// [drained](crate::mall::selling::order_workers::drained).
     pub async fn run_all_due(&self, now: Timestamp) {
-        /// One job may create work for another. A job that stays due is failing, and its driver keeps
-        /// retrying.
+        /// One job may create work for another. A job still due has failed, and its driver retries.
         const ROUNDS_MAX: usize = 8;
         let never = CancellationToken::new();
         for _ in 0..ROUNDS_MAX {
@@ -82,7 +81,7 @@ impl Chores {
                 return;
             }
         }
-        tracing::warn!(now_ms = now.as_millis(), "a chore is still due after {ROUNDS_MAX} rounds");
+        tracing::warn!(now_ms = now.as_millis(), "a background job is still due after {ROUNDS_MAX} rounds");
     }
 
     /// Returns the names of the jobs due at `now`.
@@ -98,7 +97,7 @@ impl Chores {
 }
 
 impl Entry {
-    /// Runs the job if it is due. Returns whether it was due.
+    /// Runs the job if due. Returns whether the job was due.
     async fn run_if_due(self: &Arc<Self>, now: Timestamp, stop: &CancellationToken) -> bool {
         let _turn = self.turn.lock().await;
         if self.chore.next_due(now).await.is_none_or(|due| due > now) {
@@ -107,17 +106,17 @@ impl Entry {
         // A separate task: if the job panics, the panic is logged and the job runs again.
         let (chore, stop) = (Arc::clone(&self.chore), stop.clone());
         if let Err(error) = tokio::spawn(async move { chore.run_until(now, &stop).await }).await {
-            tracing::error!(chore = self.chore.name(), %error, "a chore ended abnormally");
+            tracing::error!(chore = self.chore.name(), %error, "a background job panicked");
         }
         true
     }
 }
 
 async fn drive(entry: Arc<Entry>, clock: Arc<dyn Clock>, stop: CancellationToken) {
-    /// Longest wait before `next_due` is asked again, by the mall's clock: the job may have become due
-    /// earlier meanwhile.
+    /// Longest interval between calls of `next_due`, by the mall's clock: the job may have become due earlier
+    /// meanwhile.
     const POLL_INTERVAL: Duration = Duration::from_secs(1);
-    /// Real time between retries of a job that could not do its work.
+    /// Real time between retries of a failed job.
     const RETRY_PAUSE: Duration = Duration::from_millis(100);
     while !stop.is_cancelled() {
         let now = clock.now();
@@ -137,7 +136,7 @@ async fn drive(entry: Arc<Entry>, clock: Arc<dyn Clock>, stop: CancellationToken
     }
 }
 
-/// A fixed interval: due at once the first time, and also when the clock has been set back.
+/// A fixed interval: due immediately the first time, and after the clock was set back.
 #[derive(Debug)]
 pub(in crate::mall) struct Every {
     span: Duration,
@@ -168,7 +167,7 @@ mod tests {
 
     const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
 
-    /// A job that records its runs.
+    /// Records the runs of a job.
     struct RecordingChore {
         every: Every,
         rang: Mutex<Vec<Timestamp>>,

@@ -37,7 +37,7 @@ impl ClockGap {
 impl fmt::Display for ClockGap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (ms, which) = (self.as_millis(), if self.is_ahead { "ahead of" } else { "behind" });
-        write!(f, "this machine's clock is {ms} ms {which} Redis'; set both by the network")
+        write!(f, "this machine's clock is {ms} ms {which} Redis'; synchronise both by NTP")
     }
 }
 

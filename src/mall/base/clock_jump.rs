@@ -50,11 +50,11 @@ impl fmt::Display for ClockJump {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (seconds, way) =
             (self.seconds().unsigned_abs(), if self.by_ms > 0 { "forward" } else { "backward" });
-        write!(f, "this machine's clock moved {way} by {seconds} s at once: check it. ")?;
+        write!(f, "this machine's clock jumped {way} by {seconds} s: check the clock. ")?;
         if self.by_ms > 0 {
-            write!(f, "For an hour, unpaid orders and sessions expire by the time that passed")
+            write!(f, "For an hour, unpaid orders and sessions expire by elapsed time")
         } else {
-            write!(f, "Sales, deadlines and sessions follow the clock as it is now")
+            write!(f, "Sales, deadlines and sessions follow the new time")
         }
     }
 }

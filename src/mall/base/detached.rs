@@ -6,5 +6,7 @@ use super::Failure;
 pub(in crate::mall) async fn detached<T: Send + 'static>(
     work: impl Future<Output = Result<T, Failure>> + Send + 'static,
 ) -> Result<T, Failure> {
-    tokio::spawn(work).await.unwrap_or_else(|error| Err(Failure::Bug(format!("a step broke off: {error}"))))
+    tokio::spawn(work)
+        .await
+        .unwrap_or_else(|error| Err(Failure::Bug(format!("a detached task panicked: {error}"))))
 }

@@ -11,7 +11,7 @@ pub enum Refusal {
     SoldOut,
     /// The user already holds a unit, by this order.
     AlreadyBought(OrderId),
-    /// The sale has not begun.
+    /// The sale has not started.
     NotOpen,
     /// The sale has ended.
     Ended,

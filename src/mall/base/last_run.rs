@@ -33,12 +33,16 @@ pub(in crate::mall) async fn compare_with_last_run(context: &Context) -> Result<
 fn warning(last: Timestamp, now: Timestamp) -> Option<String> {
     let (behind, ahead) = (last.since(now), now.since(last));
     if behind > BEHIND_MAX {
-        let text = "before this mall last ran: check it. Sales and deadlines follow the clock as it is";
-        return Some(format!("the clock stands {} s {text}", behind.as_secs()));
+        let text =
+            "before this mall's last run: check the clock. Sales and deadlines follow the current time";
+        return Some(format!("the clock is {} s {text}", behind.as_secs()));
     }
     let days = ahead.as_secs() / (24 * 60 * 60);
     (ahead > AHEAD_MAX).then(|| {
-        format!("the clock stands {days} days after this mall last ran: if that is wrong, set it before orders expire")
+        format!(
+            "the clock is {days} days after this mall's last run: if wrong, set the clock before orders \
+             expire"
+        )
     })
 }
 
@@ -57,7 +61,7 @@ impl StoreLastRun {
 #[async_trait]
 impl Chore for StoreLastRun {
     fn name(&self) -> &'static str {
-        "note the time"
+        "record the time of the last run"
     }
 
     async fn next_due(&self, now: Timestamp) -> Option<Timestamp> {

@@ -31,8 +31,8 @@ mod tests {
     #[test]
     fn a_trouble_that_stays_is_told_less_and_less_often_and_a_new_one_at_once() {
         let log = SparseLog::default();
-        let told: Vec<u64> = (0..100).filter_map(|_| log.again()).collect();
-        assert_eq!(told, [1, 2, 4, 8, 16, 32, 64]);
+        let logged: Vec<u64> = (0..100).filter_map(|_| log.again()).collect();
+        assert_eq!(logged, [1, 2, 4, 8, 16, 32, 64]);
         let Some(long_ago) = Instant::now().checked_sub(RESET_AFTER) else { return };
         *log.times.lock() = Some((100, long_ago));
         assert_eq!(log.again(), Some(1));

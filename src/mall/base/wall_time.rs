@@ -76,8 +76,8 @@ fn matches_form(text: &[u8], form: &[u8]) -> bool {
 
 /// Chooses the zone of a new mall: `asked`, or the machine's. Also returns the name to store.
 #[must_use]
-pub fn zone_to_keep(asked: Option<TimeZone>) -> (TimeZone, String) {
-    let zone = asked.unwrap_or_else(TimeZone::system);
+pub fn zone_to_keep(requested: Option<TimeZone>) -> (TimeZone, String) {
+    let zone = requested.unwrap_or_else(TimeZone::system);
     // A machine whose zone has no name, for example set by offset, uses UTC.
     let name = zone.iana_name().unwrap_or("UTC").to_owned();
     (TimeZone::get(&name).unwrap_or(TimeZone::UTC), name)

@@ -42,7 +42,7 @@ impl RefreshCaches {
 #[async_trait]
 impl Chore for RefreshCaches {
     fn name(&self) -> &'static str {
-        "look after copies"
+        "maintain caches"
     }
 
     async fn next_due(&self, now: Timestamp) -> Option<Timestamp> {

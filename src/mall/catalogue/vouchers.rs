@@ -202,7 +202,7 @@ impl SaleForm {
         if self.min_level > 9 {
             return Err(InputError::OutOfRange("minLevel"));
         }
-        if self.pay_within.is_some_and(|told| !PAY_WITHIN.contains(&told)) {
+        if self.pay_within.is_some_and(|span| !PAY_WITHIN.contains(&span)) {
             return Err(InputError::OutOfRange("payWithinSeconds"));
         }
         let pay_within = self.pay_within.unwrap_or(pay_within);
@@ -304,8 +304,8 @@ mod tests {
     fn a_sale_needs_stock_and_a_window() {
         let checked = sale().checked(QUARTER, NOW).unwrap();
         assert_eq!((checked.units, checked.pay_within, checked.min_level), (Some(100), QUARTER, 0));
-        let told = SaleForm { pay_within: Some(Duration::from_mins(5)), min_level: 3, ..sale() };
-        let checked = told.checked(QUARTER, NOW).unwrap();
+        let form = SaleForm { pay_within: Some(Duration::from_mins(5)), min_level: 3, ..sale() };
+        let checked = form.checked(QUARTER, NOW).unwrap();
         assert_eq!((checked.pay_within, checked.min_level), (Duration::from_mins(5), 3));
         assert_eq!(SaleForm { stock: Some(-1), ..sale() }.checked(QUARTER, NOW).unwrap().units, None);
         for (mistake, sale) in [

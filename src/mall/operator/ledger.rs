@@ -92,7 +92,7 @@ impl LedgerCheck {
         self.verify_ids(counted.highest, &mut report).await?;
         self.verify_rows(era, &mut report).await?;
         if let Some(fault) = self.context.storage.audit.verify().await?.fault {
-            report.find(Finding::new(Code::AuditChain, Object::MALL, "one unbroken chain", fault));
+            report.find(Finding::new(Code::AuditChain, Object::MALL, "an unbroken hash chain", fault));
         }
         self.verify_log(&mut report).await;
         report.totals.sales = (report.sales.len() + report.unsettled.len()) as u64;

@@ -76,7 +76,7 @@ impl Passwords {
         let argon = Arc::clone(&self.argon);
         let hashed =
             self.in_turn(move || argon.hash(password.as_bytes(), &salt).map(|hash| hash.to_string()));
-        hashed.await?.map_err(|error| Failure::Bug(format!("a password could not be hashed: {error}")))
+        hashed.await?.map_err(|error| Failure::Bug(format!("could not hash a password: {error}")))
     }
 
     /// Verifies a password against a stored hash. Without a stored hash, returns `false` after the same time.
@@ -117,7 +117,7 @@ impl Passwords {
             done
         })
         .await
-        .map_err(|error| Failure::Bug(format!("hashing a password did not end: {error}")))
+        .map_err(|error| Failure::Bug(format!("the hashing of a password panicked: {error}")))
     }
 
     async fn turn(&self) -> Result<OwnedSemaphorePermit, Failure> {

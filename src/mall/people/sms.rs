@@ -70,10 +70,9 @@ impl SmsSender for Console {
             written.await.unwrap_or_else(|ended| Err(std::io::Error::other(ended)))
         };
         match tokio::time::timeout(Self::PATIENCE, writing).await {
-            Ok(written) => {
-                written.map_err(|error| SmsError(format!("standard output does not take the code: {error}")))
-            }
-            Err(_) => Err(SmsError("standard output does not take the code within a second".to_owned())),
+            Ok(written) => written
+                .map_err(|error| SmsError(format!("cannot write the code to standard output: {error}"))),
+            Err(_) => Err(SmsError("could not write the code to standard output within a second".to_owned())),
         }
     }
 }

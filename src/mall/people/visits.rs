@@ -171,7 +171,7 @@ impl Visits {
 #[async_trait]
 impl Chore for Visits {
     fn name(&self) -> &'static str {
-        "take down visits"
+        "store queued visits"
     }
 
     async fn next_due(&self, now: Timestamp) -> Option<Timestamp> {

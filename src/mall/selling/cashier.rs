@@ -76,7 +76,7 @@ impl Cashier {
             // Another call may have finished the refund meanwhile.
             return match storage.orders.get(order.id).await? {
                 Some(now) if now.status == OrderStatus::Refunded => Ok(now),
-                _ => Err(Failure::Bug(format!("order {} was paid, and has no captured payment", order.id))),
+                _ => Err(Failure::Bug(format!("order {} is paid without a captured payment", order.id))),
             };
         };
         if self.gateway.refund(payment).await.is_err() {
@@ -178,7 +178,7 @@ impl Cashier {
     async fn return_money(&self, payment: &Payment, now: Timestamp) -> Result<(), StoreError> {
         if self.gateway.refund(payment).await.is_ok() {
             let (order, id) = (payment.order.get(), payment.id.get());
-            tracing::info!(order, payment = id, "refunded a payment that came too late");
+            tracing::info!(order, payment = id, "refunded a late payment");
             self.context.storage.payments.settle(payment.id, PaymentState::Refunded, now).await?;
         }
         Ok(())
@@ -247,7 +247,7 @@ impl TimedGateway {
         call: impl Future<Output = Result<T, GatewayError>>,
     ) -> Result<T, GatewayError> {
         let in_time = tokio::time::timeout(GATEWAY_TIMEOUT, call).await;
-        let too_late = || Err(GatewayError(format!("no answer within {} ms", GATEWAY_TIMEOUT.as_millis())));
+        let too_late = || Err(GatewayError(format!("no response within {} ms", GATEWAY_TIMEOUT.as_millis())));
         let answer = in_time.unwrap_or_else(|_| too_late());
         if let Err(error) = &answer
             && let Some(times) = self.silence.again()

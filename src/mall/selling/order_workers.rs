@@ -331,7 +331,7 @@ impl Worker {
                 // A concurrent close of the order found no unit to release.
                 let _ = storage.sales.release(voucher, user, order).await?;
             } else if reserved == ReserveOutcome::SoldOut {
-                tracing::warn!(order = order.get(), "an order's lost unit was sold again");
+                tracing::warn!(order = order.get(), "the lost unit of an order was sold again");
             }
             self.lost_claims.lock().pop();
         }

@@ -60,7 +60,7 @@ impl ProcessOutbox {
 #[async_trait]
 impl Chore for ProcessOutbox {
     fn name(&self) -> &'static str {
-        "run errands"
+        "process the outbox"
     }
 
     async fn next_due(&self, now: Timestamp) -> Option<Timestamp> {

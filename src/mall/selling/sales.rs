@@ -210,12 +210,12 @@ impl FlashSales {
     ) -> Result<Option<SaleRecord>, StoreError> {
         // Invalidated before the read, because the read below keeps a new copy.
         self.inner.terms.forget(voucher);
-        let told = self.put_as_recorded(turn, voucher, now).await?;
-        if let Some(Voucher { text, .. }) = &told {
+        let recorded = self.put_as_recorded(turn, voucher, now).await?;
+        if let Some(Voucher { text, .. }) = &recorded {
             self.shelf_changed(text.shop).await;
         }
         self.inner.out_of_step.lock().remove(&voucher);
-        Ok(told.and_then(|told| told.sale))
+        Ok(recorded.and_then(|recorded| recorded.sale))
     }
 
     /// Returns the vouchers on a shop's shelf, from a copy some seconds old at most.

@@ -76,7 +76,7 @@ impl HeldTermsLease {
     /// instance.
     pub(in crate::mall) fn check(&self) -> Result<(), StoreError> {
         let is_held = self.held.as_ref().is_some_and(|(everywhere, _)| everywhere.is_held());
-        if is_held { Ok(()) } else { Err(lost("the turn to change sales was lost")) }
+        if is_held { Ok(()) } else { Err(lost("lost the sale-terms lease")) }
     }
 }
 

@@ -13,15 +13,15 @@ use crate::mall::base::{Context, Failure};
 
 /// Notes per page.
 const PAGE: u32 = 10;
-/// Maximum number of entries of one instant that a cursor can skip.
+/// Maximum number of entries of an instant skipped by a cursor.
 const SKIP_MAX: u32 = 10_000;
 /// Additional entries per read, after a first read without ten visible notes.
 const EXTRA_ENTRIES: u32 = 100;
-/// Maximum number of reads per page. If no note is visible by then, the page is empty and the next page
-/// continues from there.
+/// Maximum number of reads per page. Without a visible note by then, the page is empty and the next page
+/// continues from the same position.
 const READS_MAX: usize = 20;
 
-/// Feed cursor: an instant, and the number of entries of exactly that instant already read.
+/// Feed cursor: an instant, and the number of entries of exactly this instant already read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FeedCursor {
     /// The instant at which reading continues.
@@ -47,7 +47,7 @@ pub struct FeedPage {
     pub next: FeedCursor,
 }
 
-/// The feed service: notes by the users that a reader follows.
+/// The feed service: notes by followed users.
 pub struct Feeds {
     context: Context,
 }
@@ -92,14 +92,14 @@ impl Feeds {
         Ok(Some(page))
     }
 
-    /// Returns the background job that completes unfinished fan-outs.
+    /// Returns the background job for unfinished fan-outs.
     #[must_use]
     pub fn passer(context: &Context) -> Arc<dyn Chore> {
         let every = Every::new(CompleteFanOuts::AFTER);
         Arc::new(CompleteFanOuts { every, context: context.clone(), log: SparseLog::default() })
     }
 
-    /// Loads the visible notes of these entries.
+    /// Loads the visible notes of the entries.
     async fn notes(&self, entries: &[FeedEntry]) -> Result<HashMap<NoteId, Note>, Failure> {
         let ids: Vec<NoteId> = entries.iter().map(|entry| entry.note).collect();
         let notes = self.context.storage.notes.those(&ids).await?;
@@ -121,8 +121,8 @@ impl FeedPage {
     }
 }
 
-/// Completes the fan-out of notes whose author's request died midway: its process was killed, or a store
-/// failed.
+/// Completes the fan-out of notes after the author's request failed midway: the process was killed, or a
+/// store failed.
 struct CompleteFanOuts {
     every: Every,
     context: Context,
@@ -130,7 +130,7 @@ struct CompleteFanOuts {
 }
 
 impl CompleteFanOuts {
-    /// A request either finishes its fan-out within this time, or never does.
+    /// A request either finishes the fan-out within this time, or never.
     const AFTER: Duration = Duration::from_secs(5);
     const AT_ONCE: u32 = 100;
 }
@@ -138,7 +138,7 @@ impl CompleteFanOuts {
 #[async_trait]
 impl Chore for CompleteFanOuts {
     fn name(&self) -> &'static str {
-        "pass on notes"
+        "fan out notes"
     }
 
     async fn next_due(&self, now: Timestamp) -> Option<Timestamp> {

@@ -87,7 +87,7 @@ impl Pictures {
         // few pictures share a commit.
         let drawn = tokio::task::spawn_blocking(move || (reencode(&file), turn)).await;
         let (drawn, _turn) = drawn.map_err(|broken| {
-            tracing::error!(%broken, "re-encoding a picture ended abnormally");
+            tracing::error!(%broken, "the re-encoding of a picture panicked");
             InputError::NoPicture
         })?;
         self.keep_new(user, drawn?, now).await

@@ -29,8 +29,8 @@ pub fn shop(id: u64) -> CacheKey {
 
 /// Acquires a ticket for `key` and stores `text` with the ticket.
 pub async fn keep(storage: &Storage, key: &CacheKey, text: &str) {
-    let looked = storage.cache.look(key, NOON).await.unwrap();
-    assert!(put(&*storage.cache, key, looked.ticket, text).await);
+    let lookup = storage.cache.look(key, NOON).await.unwrap();
+    assert!(put(&*storage.cache, key, lookup.ticket, text).await);
 }
 
 async fn put(cache: &dyn Cache, key: &CacheKey, ticket: CacheLease, text: &str) -> bool {

@@ -52,8 +52,8 @@ async fn a_plain_list_answers_the_same(w: &World) {
             4 => add(index, &mut list, [shop(&mut dice), shop(&mut dice)]).await,
             _ => {
                 let around = question(&mut dice, &list);
-                let told = index.near(&around).await.unwrap();
-                assert_eq!(told, from_list(&list, &around), "{around:?}");
+                let nearby = index.near(&around).await.unwrap();
+                assert_eq!(nearby, from_list(&list, &around), "{around:?}");
             }
         }
     }

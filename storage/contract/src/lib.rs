@@ -1,7 +1,7 @@
-//! The contract of the storage ports: one suite of cases that every back end is held to.
+//! The contract of the storage ports: one suite of cases for every back end.
 //!
-//! A back end implements [`BackEnd`] (how to open an empty storage, and how to open what it left) and calls
-//! [`run`] from a test target without the standard harness:
+//! A back end implements [`BackEnd`] (opens an empty storage, and reopens an existing one) and calls [`run`]
+//! from a test target without the standard harness:
 //!
 //! ```no_run
 //! use std::process::ExitCode;
@@ -17,8 +17,8 @@
 //! }
 //! ```
 //!
-//! Cases are named `port::set-up::what_is_expected`; `cargo test --test contract -- likes::` runs those of
-//! one port.
+//! Cases are named `port::set-up::what_is_expected`; `cargo test --test contract -- likes::` runs the cases
+//! of a single port.
 #![expect(clippy::unwrap_used, reason = "cases of a test suite: a failure is a failed test")]
 
 pub mod audit;
@@ -77,7 +77,7 @@ pub struct Case {
     run: fn(&World) -> Pin<Box<dyn Future<Output = ()> + '_>>,
 }
 
-/// Lists the cases of a module. A case left off the list is dead code, which `-D warnings` refuses.
+/// Lists the cases of a module. A case left off the list is dead code, refused by `-D warnings`.
 macro_rules! cases {
     ($($case:ident),+ $(,)?) => {
         /// The cases of this module.
@@ -133,13 +133,13 @@ const PORTS: &[(&str, &[Case])] = &[
 pub struct SetUp {
     /// Part of the names of the set-up's tests.
     pub name: &'static str,
-    /// Creates an empty back end. Runs on a thread that may block.
+    /// Creates an empty back end. May block.
     pub fresh: fn() -> Box<dyn BackEnd>,
     /// Why the cases cannot run here; with a reason, all cases report as ignored.
     pub ignored: Option<&'static str>,
 }
 
-/// Runs every case on every set-up, each in a back end of its own. Takes the command line of `cargo test`.
+/// Runs every case on every set-up, each in a separate back end. Takes the command line of `cargo test`.
 #[must_use]
 pub fn run(set_ups: &[SetUp]) -> ExitCode {
     let arguments = Arguments::from_args();

@@ -186,8 +186,8 @@ async fn random_likes_agree_with_a_plain_map(w: &World) {
             model.remove(&(what, who));
         }
         let count = model.keys().filter(|(liked, _)| *liked == what).count() as u64;
-        let said = w.storage.likes.change(who, what, change, NOON + HOUR * step).await.unwrap();
-        assert_eq!(said, is(likes, count), "step {step}");
+        let change_outcome = w.storage.likes.change(who, what, change, NOON + HOUR * step).await.unwrap();
+        assert_eq!(change_outcome, is(likes, count), "step {step}");
     }
     for what in &things {
         let mut likers: Vec<_> = model

@@ -310,14 +310,14 @@ async fn each_step_leads_from_one_status_alone(w: &World) {
             }
             let answer = w.storage.orders.step(order, step, later).await.unwrap();
             assert_eq!(is_done(&answer), from == needs, "{from:?} {step:?}");
-            let (TransitionOutcome::Done(told) | TransitionOutcome::Stands(told)) = answer else {
+            let (TransitionOutcome::Done(order_now) | TransitionOutcome::Stands(order_now)) = answer else {
                 panic!("unknown")
             };
-            assert_eq!(told, expected, "{from:?} {step:?}");
+            assert_eq!(order_now, expected, "{from:?} {step:?}");
             assert_eq!(w.storage.orders.get(order).await.unwrap(), Some(expected));
             // A repeated step changes nothing.
             let again = w.storage.orders.step(order, step, later + HOUR).await.unwrap();
-            assert_eq!(again, TransitionOutcome::Stands(told));
+            assert_eq!(again, TransitionOutcome::Stands(order_now));
         }
     }
 }

@@ -219,12 +219,12 @@ async fn places_are_told_page_by_page(w: &World) {
         at: LatLng::new(x, y).unwrap(),
     };
     let there = [(1, 0), (2, 1), (5, 4), (6, 5)].map(|(id, index)| placed(id, places[index]));
-    let told = async |after, max| shops.places(ShopId::new(after), max).await.unwrap();
-    assert_eq!(told(0, 100).await, there);
-    assert_eq!(told(0, 3).await, there[..3]);
-    assert_eq!(told(5, 3).await, there[3..]);
+    let places_after = async |after, max| shops.places(ShopId::new(after), max).await.unwrap();
+    assert_eq!(places_after(0, 100).await, there);
+    assert_eq!(places_after(0, 3).await, there[..3]);
+    assert_eq!(places_after(5, 3).await, there[3..]);
     for (after, max) in [(6, 100), (u64::MAX, 100), (0, 0)] {
-        assert_eq!(told(after, max).await, []);
+        assert_eq!(places_after(after, max).await, []);
     }
 }
 

@@ -74,7 +74,7 @@ async fn a_card_is_empty_until_it_is_told(w: &World) {
     let users = &w.storage.users;
     let id = users.find_or_create(&phone(1), "a", NOON).await.unwrap().id;
     assert_eq!(users.card(id).await.unwrap(), Some(Profile::default()));
-    let told = Profile {
+    let profile = Profile {
         city: "杭州".into(),
         introduce: "'; DROP TABLE users; --".into(),
         gender: true,
@@ -82,8 +82,8 @@ async fn a_card_is_empty_until_it_is_told(w: &World) {
         credits: i64::MAX as u64,
         level: 9,
     };
-    assert!(users.put_card(id, "b", "/imgs/b.png", &told, NOON + HOUR).await.unwrap());
-    assert_eq!(users.card(id).await.unwrap().as_ref(), Some(&told));
+    assert!(users.put_card(id, "b", "/imgs/b.png", &profile, NOON + HOUR).await.unwrap());
+    assert_eq!(users.card(id).await.unwrap().as_ref(), Some(&profile));
     let user = users.get(id).await.unwrap().unwrap();
     assert_eq!((user.nick_name.as_str(), user.icon.as_str(), user.created), ("b", "/imgs/b.png", NOON));
     assert!(users.put_card(id, "b", "", &Profile::default(), NOON + HOUR).await.unwrap());

@@ -58,14 +58,14 @@ async fn count(w: &World, of: VisitTarget, span: DaySpan) -> VisitCounts {
 /// Returns the visitors and views of a day.
 async fn on(w: &World, of: VisitTarget, day: Day) -> (u64, u64) {
     let counts = count(w, of, only(day)).await;
-    let VisitsOfDay { day: said, visitors, views } = counts.days[0];
-    assert_eq!((said, counts.days.len(), counts.visitors), (day, 1, visitors));
+    let VisitsOfDay { day: counted_day, visitors, views } = counts.days[0];
+    assert_eq!((counted_day, counts.days.len(), counts.visitors), (day, 1, visitors));
     (visitors, views)
 }
 
-fn assert_near(said: u64, visitors: u64) {
+fn assert_near(counted: u64, visitors: u64) {
     let most = (visitors / 40).max(1);
-    assert!(said.abs_diff(visitors) <= most, "{said} visitors, and there were {visitors}");
+    assert!(counted.abs_diff(visitors) <= most, "{counted} visitors, and there were {visitors}");
 }
 
 async fn a_repeat_is_one_visitor_and_two_views(w: &World) {
@@ -246,10 +246,10 @@ async fn random_visits_are_counted_as_in_plain_sets(w: &World) {
         let span = DaySpan::new(back(first), back(dice.random_range(0..=first))).unwrap();
         let counts = count(w, of, span).await;
         let mut all = BTreeSet::new();
-        for said in counts.days {
-            let (visitors, views) = model.get(&(of, said.day)).cloned().unwrap_or_default();
-            assert_near(said.visitors, visitors.len() as u64);
-            assert_eq!(said.views, views, "{of:?} {}", said.day);
+        for counted in counts.days {
+            let (visitors, views) = model.get(&(of, counted.day)).cloned().unwrap_or_default();
+            assert_near(counted.visitors, visitors.len() as u64);
+            assert_eq!(counted.views, views, "{of:?} {}", counted.day);
             all.extend(visitors);
         }
         assert_near(counts.visitors, all.len() as u64);

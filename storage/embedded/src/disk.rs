@@ -62,7 +62,7 @@ impl Disk {
         let dir = self.dir.display();
         match self.free_bytes() {
             Some(free) => format!("{} KiB left in {dir}", free >> 10),
-            None => format!("no room in {dir}"),
+            None => format!("no space left in {dir}"),
         }
     }
 

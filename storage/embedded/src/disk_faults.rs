@@ -95,7 +95,7 @@ impl DiskFaults {
 
     pub(super) fn before_sync(&self) -> io::Result<()> {
         if self.now(|played| played.fails_syncs) {
-            return Err(io::Error::other("a sync that was made to fail"));
+            return Err(io::Error::other("an injected sync failure"));
         }
         Ok(())
     }

@@ -63,7 +63,7 @@ pub async fn open(options: EmbeddedOptions) -> Result<Storage, OpenError> {
     let dir = options.dir.clone();
     let opened = tokio::task::spawn_blocking(move || open_here(&options)).await;
     opened.unwrap_or_else(|error| {
-        Err(OpenError::Io { path: dir, what: "opening it was broken off", source: error.into() })
+        Err(OpenError::Io { path: dir, what: "the opening was cancelled", source: error.into() })
     })
 }
 
@@ -86,7 +86,7 @@ fn open_here(options: &EmbeddedOptions) -> Result<Storage, OpenError> {
             .map(Arc::new)
             .map_err(|source| OpenError::Io {
                 path: log_dir.clone(),
-                what: "cannot start the journal",
+                what: "cannot start the order log's thread",
                 source,
             })?;
     let sessions = sessions::EmbeddedSessions::load(Arc::clone(&journal), &entries)

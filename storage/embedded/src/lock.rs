@@ -35,7 +35,7 @@ impl DirLock {
     /// has no locks, [`OpenError::Io`] otherwise.
     pub(crate) fn take(dir: &Path) -> Result<Self, OpenError> {
         let io = |what| move |source| OpenError::Io { path: dir.to_owned(), what, source };
-        fs::create_dir_all(dir).map_err(io("cannot make the data directory"))?;
+        fs::create_dir_all(dir).map_err(io("cannot create the data directory"))?;
         let path = dir.join("lock");
         let handle = File::open(dir).map_err(io("cannot read the data directory"))?;
         lock(&handle, dir, &path)?;

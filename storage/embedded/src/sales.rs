@@ -316,7 +316,7 @@ impl SalesInMemory {
                 voucher = terms.voucher.get(),
                 units,
                 taken,
-                "more units of a sale are taken than exist"
+                "more units of a sale are sold than exist"
             );
         }
         Ok(Sale { standing: ShardedLock::new(standing), buyers, group: group.into() })

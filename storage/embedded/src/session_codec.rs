@@ -62,7 +62,7 @@ pub(super) fn decode(key: &[u8], value: &[u8]) -> Result<Entry, String> {
         Some((b'c', phone)) => code(phone, value),
         _ => None,
     };
-    entry.ok_or_else(|| format!("an entry that cannot be read, of {} and {} bytes", key.len(), value.len()))
+    entry.ok_or_else(|| format!("unreadable entry of {} and {} bytes", key.len(), value.len()))
 }
 
 fn session(token: &[u8], value: &[u8]) -> Option<Entry> {

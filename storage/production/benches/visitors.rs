@@ -36,8 +36,8 @@ async fn all(ground: &MallLocation) {
         for _ in 0..SETS {
             shop += 1;
             took += come(&storage, shop..shop + 1, visitors, &mut random).await;
-            let said = count(&storage, shop).await;
-            let error = said as f64 / visitors as f64 - 1.0;
+            let estimate = count(&storage, shop).await;
+            let error = estimate as f64 / visitors as f64 - 1.0;
             square += error * error;
             worst = worst.max(error.abs());
         }

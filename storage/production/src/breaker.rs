@@ -323,7 +323,7 @@ impl Breaker {
         }
         self.refused.fetch_add(1, Ordering::Relaxed);
         Err(CircuitOpenError(format!(
-            "{} is not called until it answers again: {}",
+            "{} is not called until it responds again: {}",
             self.name, guarded.fault
         )))
     }
@@ -332,7 +332,10 @@ impl Breaker {
     pub(super) fn refusal(&self) -> Option<CircuitOpenError> {
         let guarded = self.guarded.lock();
         let words = || {
-            CircuitOpenError(format!("{} is not called until it answers again: {}", self.name, guarded.fault))
+            CircuitOpenError(format!(
+                "{} is not called until it responds again: {}",
+                self.name, guarded.fault
+            ))
         };
         (guarded.circuit.state() == CircuitState::Open).then(words)
     }
@@ -422,7 +425,7 @@ impl Pass<'_> {
     pub(super) fn answered(mut self) {
         let took = self.took();
         let outcome = if took < self.breaker.slow || self.is_lenient { Outcome::Good } else { Outcome::Bad };
-        self.settle(outcome, || format!("it answers after {took:.1?}"));
+        self.settle(outcome, || format!("slow response: {took:.1?}"));
     }
 
     /// Settles a call that found no connection, or lost the connection.
@@ -457,7 +460,7 @@ impl Drop for Pass<'_> {
             let took = self.took();
             let is_bad = !self.is_lenient && took >= self.breaker.slow / 2;
             let outcome = if is_bad { Outcome::Bad } else { Outcome::Unknown };
-            self.settle(outcome, || format!("it did not answer within {took:.1?}"));
+            self.settle(outcome, || format!("no response within {took:.1?}"));
         }
     }
 }

@@ -94,7 +94,7 @@ impl Drop for LeaveGuard {
             let (locks, name, entry) = (Arc::clone(&self.locks), std::mem::take(&mut self.name), self.entry);
             runtime.spawn(async move {
                 if let Err(error) = locks.leave(&name, entry).await {
-                    tracing::warn!(lock = %name, %error, "could not leave the lock; its lease has to expire");
+                    tracing::warn!(lock = %name, %error, "could not release the lock; its lease will expire");
                 }
             });
         }

@@ -21,9 +21,9 @@ fn dead_letters(check: &mut Checker<'_>) {
     check.w.ground().refuse_rows("orders", "NEW.user_id IN (1, 3)", "poison");
     // One after the other: two claims refused alone in the log would be taken for a failure of the database.
     let orders = [operator, other].map(|token| {
-        let said = check.w.call("POST", "/voucher-order/seckill/2", &token, "");
+        let response = check.w.call("POST", "/voucher-order/seckill/2", &token, "");
         check.w.settle_log();
-        said.body["dataText"].as_str().unwrap_or_else(|| panic!("{said:?}")).to_owned()
+        response.body["dataText"].as_str().unwrap_or_else(|| panic!("{response:?}")).to_owned()
     });
     let listed = ask_as_each(check, "GET /ops/dead-letters", "/ops/dead-letters", none);
     assert_eq!(listed.body["total"], 2, "{listed:?}");

@@ -100,8 +100,8 @@ impl Page {
     #[track_caller]
     pub fn sees(&self, text: &str) {
         until(&format!("the page says “{text}”"), || {
-            let said = self.visible_text()?;
-            if said.contains(text) { Ok(()) } else { Err(format!("it says: {said}")) }
+            let visible = self.visible_text()?;
+            if visible.contains(text) { Ok(()) } else { Err(format!("it says: {visible}")) }
         });
     }
 
@@ -109,8 +109,8 @@ impl Page {
     #[track_caller]
     pub fn sees_no(&self, text: &str) {
         until(&format!("the page does not say “{text}”"), || {
-            let said = self.visible_text()?;
-            if said.contains(text) { Err(format!("it says: {said}")) } else { Ok(()) }
+            let visible = self.visible_text()?;
+            if visible.contains(text) { Err(format!("it says: {visible}")) } else { Ok(()) }
         });
     }
 

@@ -10,19 +10,19 @@ use crate::state::State;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Lost {
     pub(crate) orders: BTreeSet<u64>,
-    /// Time at which the master was dead; lost orders hold no unit afterwards.
+    /// Time after the master's death; lost orders hold no unit afterwards.
     pub(crate) dead: u64,
 }
 
 impl History {
-    /// Excuses the orders lost by a killed master, and returns their ids. `kill` spans the kill:
+    /// Excuses the orders lost by a killed master, and returns the ids. `kill` spans the kill:
     /// [`now`](History::now) before and after. Must be called once every surviving claim is in the database.
     ///
-    /// In one pass of the event loop a master writes to its replicas and to its clients, and a replica reads
-    /// data already written even after the master's death. A kill therefore loses acknowledgements of the
-    /// last pass alone. An order may be missing under two conditions. Its claim was sent before the master
-    /// was dead. And no response named the order before another claim was sent and then accepted by the dying
-    /// master, because the other claim belongs to a later pass. At most one claim per connection meets both
+    /// In one pass of the event loop a master writes to replicas and clients, and a replica reads data
+    /// already written even after the master's death. A kill therefore loses acknowledgements of the last
+    /// pass alone. An order may be missing under two conditions. Its claim was sent before the master was
+    /// dead. And no response named the order before another claim was sent and then accepted by the dying
+    /// master: the other claim belongs to a later pass. At most one claim per connection meets both
     /// conditions. Any other missing order remains a violation.
     pub fn excuse_lost(&mut self, kill: &RangeInclusive<u64>, state: &State) -> Vec<u64> {
         let last_accepted = self.claims().filter(|call| matches!(call.response, Response::Accepted(_)));

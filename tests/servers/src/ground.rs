@@ -21,7 +21,7 @@ use crate::redis::{Redis, RedisCluster};
 /// Name of the mall's own directory.
 pub(crate) const MALL: &str = "mall";
 
-/// Location of one mall and its restarts, removed on drop: a directory, or a key prefix and a database on
+/// Location of a mall across restarts, removed on drop: a directory, or a key prefix and a database on
 /// servers shared by all tests of the process.
 #[derive(Debug)]
 pub struct MallLocation {
@@ -52,7 +52,7 @@ impl MallLocation {
         Self { kind: Kind::Directory { options, _dir: dir } }
     }
 
-    /// Returns a location on one Redis and one MariaDB, which end with the process.
+    /// Returns a location on a Redis and a MariaDB shut down with the process.
     #[must_use]
     pub fn on_servers() -> Self {
         static SERVER: OnceLock<Redis> = OnceLock::new();
@@ -61,8 +61,8 @@ impl MallLocation {
         )
     }
 
-    /// Returns a location on a cluster of three masters and the shared MariaDB. The mall is configured with
-    /// one node.
+    /// Returns a location on a cluster of three masters and the shared MariaDB. The mall is configured with a
+    /// single node.
     #[must_use]
     pub fn on_cluster() -> Self {
         static SERVERS: OnceLock<RedisCluster> = OnceLock::new();
@@ -71,7 +71,7 @@ impl MallLocation {
         Self::on_redis(cluster.urls().swap_remove(1))
     }
 
-    /// Returns a location on one Redis and one MariaDB that require TLS and passwords.
+    /// Returns a location on a Redis and a MariaDB with TLS and passwords.
     #[must_use]
     pub fn on_guarded_servers() -> Self {
         Self::on(SecuredServers::servers().redis_url(), Database::guarded())
@@ -90,8 +90,8 @@ impl MallLocation {
         Self { kind: Kind::Servers { options, database } }
     }
 
-    /// Opens the storage of a mall. Retries while a server is unreachable: on a busy machine servers respond
-    /// later than a start waits.
+    /// Opens the storage of a mall. Retries while a server is unreachable: on a busy machine servers start
+    /// slowly.
     ///
     /// # Panics
     /// If the storage cannot be opened.
@@ -111,7 +111,7 @@ impl MallLocation {
         }
     }
 
-    /// Returns the options as a type made from those of either back end, such as `mallbox::place::Place`.
+    /// Returns the options, converted to a type such as `mallbox::place::Place`.
     #[must_use]
     pub fn place<P: From<EmbeddedOptions> + From<ProductionOptions>>(&self) -> P {
         match &self.kind {

@@ -24,7 +24,7 @@ fn errors(last: Fault) -> Errors {
 }
 
 #[test]
-#[should_panic(expected = "appended no request")]
+#[should_panic(expected = "without appending a request")]
 fn a_script_that_sends_nothing_is_told_so() {
     struct Silent;
     impl Script for Silent {
@@ -96,7 +96,7 @@ fn a_server_that_is_down_ends_the_load_with_its_address() {
     let Err(error @ LoadError::NoResponse { tries: 8, .. }) = failed.map(|_| ()) else {
         panic!("the load went on");
     };
-    let expected = format!("no answer from {address} in 8 tries; the last: cannot connect");
+    let expected = format!("no response from {address} in 8 tries; the last error: cannot connect");
     assert!(error.to_string().starts_with(&expected), "{error}");
     assert!(patience::is_within(began.elapsed(), Duration::from_secs(20)));
 

@@ -158,12 +158,12 @@ impl ShopAnswer {
     }
 
     fn list_near(shops: Vec<ShopNearby>, zone: &TimeZone) -> Answer<Vec<Self>> {
-        let told = shops.into_iter().map(|ShopNearby { shop, metres }| {
+        let nearby_shops = shops.into_iter().map(|ShopNearby { shop, metres }| {
             // Rounded to centimetres: locations are no more accurate.
             let distance = Some((metres * 100.0).round() / 100.0);
             Self { distance, ..Self::new(shop, zone) }
         });
-        Answer::ok(told.collect::<Vec<_>>())
+        Answer::ok(nearby_shops.collect::<Vec<_>>())
     }
 
     fn list(shops: Vec<Shop>, zone: &TimeZone) -> Answer<Vec<Self>> {

@@ -19,7 +19,7 @@ use crate::mall::base::wall_time;
 /// Returns the routes of the audit log.
 pub fn routes() -> Calls {
     Calls::of(both("审计日志", "Audit log"))
-        .get("/ops/audit", list, both("管理员做过的事，最新在前", "Actions of operators, newest first"))
+        .get("/ops/audit", list, both("管理员的操作记录，新的在前", "Actions of operators, newest first"))
         .get(VERIFY_AUDIT_LOG, verify, both("核对日志是否完整", "Whether the log is complete and unchanged"))
 }
 

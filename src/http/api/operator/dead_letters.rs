@@ -27,7 +27,7 @@ pub(super) fn routes() -> Calls {
         .post(
             "/ops/dead-letters/{order}/void",
             void,
-            both("作废，归还占用的库存", "Give up a dead letter; a held unit goes back"),
+            both("作废，归还占用的库存", "Void a dead letter; a held unit returns to stock"),
         )
 }
 

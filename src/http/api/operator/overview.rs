@@ -14,7 +14,7 @@ use crate::mall::operator::{Overview, overview};
 /// Returns the routes of the overview.
 pub(super) fn routes() -> Calls {
     Calls::of(both("概览", "Overview"))
-        .get("/ops/overview", count, both("有多少，有多少待处理", "Counts of objects and of pending work"))
+        .get("/ops/overview", count, both("各类数量与待处理数量", "Counts of objects and of pending work"))
         .explained(both(
             "待处理的抢购、未支付的订单、死信和举报各有多少，优惠券和秒杀各有多少。\
                 这个调用和`GET /ops/sales/{id}`都不延长会话，因为页面会反复查询。",

@@ -19,17 +19,17 @@ pub(super) fn routes() -> Calls {
     Calls::of(both("核销", "Redeeming"))
         .get("/ops/receipts/{code}", look, both("券码对应的订单", "The order of a receipt code"))
         .explained(both(
-            "券码由输入或扫描得到；应答说明能否核销。",
+            "券码由输入或扫描得到；响应包含能否核销。",
             "For a typed or scanned code; tells whether the order can be redeemed.",
         ))
         .post("/ops/receipts/{code}/use", redeem, both("凭券码核销", "Redeem an order by receipt code"))
         .explained(both(
-            "重复无妨：第二次返回`usedBefore`和核销时间。",
+            "可重复调用：重复时返回`usedBefore`和首次核销的时间。",
             "A repeat changes nothing and returns `usedBefore` with the time of the first.",
         ))
         .post("/voucher-order/{id}/use", redeem_order, both("凭订单号核销", "Redeem an order by order id"))
         .explained(both(
-            "供只能说出订单号的顾客使用；重复无妨。",
+            "供只有订单号的顾客使用；可重复调用。",
             "For a customer who has only the number of the order; a repeat changes nothing.",
         ))
 }

@@ -30,13 +30,13 @@ pub(super) fn routes() -> Calls {
         ))
         .post("/ops/sales/{id}/stock", restock, both("增减库存", "Add or remove units"))
         .explained(both(
-            "为负时只减去没有人占用的库存，`by`是实际数量。带`requestId`时重发无妨。",
+            "为负时只减去没有人占用的库存，`by`是实际数量。带`requestId`时可安全重发。",
             "A negative number removes only units nobody holds; `by` is the actual number. A \
                 repeat with the same `requestId` changes nothing.",
         ))
         .post("/ops/sales/{id}/pause", pause, both("暂停", "Pause a sale"))
         .post("/ops/sales/{id}/resume", resume, both("恢复", "Resume a paused sale"))
-        .post("/ops/sales/{id}/end", end, both("立即结束", "End a sale at once"))
+        .post("/ops/sales/{id}/end", end, both("立即结束", "End a sale immediately"))
 }
 
 /// A sale for its operator.

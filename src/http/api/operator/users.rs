@@ -27,8 +27,8 @@ pub fn routes() -> Calls {
         .post("/ops/users/{id}/block", block, both("停用账号", "Block a user"))
         .explained(both(
             "立即结束此人的全部会话。不能停用最后一名管理员（`LAST_OPERATOR`）。",
-            "All sessions of the user end at once. The last operator cannot be blocked \
-                (`LAST_OPERATOR`).",
+            "All sessions of the user end immediately. The last operator cannot be blocked \
+             (`LAST_OPERATOR`).",
         ))
         .post("/ops/users/{id}/unblock", unblock, both("恢复账号", "Unblock a user"))
         .put("/ops/users/{id}/role", set_role, both("设置角色", "Set the role of a user"))
@@ -125,7 +125,7 @@ async fn list(State(app): State<App>, _: Operator, Query(search): Query<Search>)
 }
 
 async fn one(State(app): State<App>, _: Operator, Path(id): Path<u64>) -> Reply<UserAnswer> {
-    said(&app, app.people.get(UserId::new(id)).await?)
+    user_reply(&app, app.people.get(UserId::new(id)).await?)
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -153,7 +153,7 @@ async fn unblock(
     Now(now): Now,
     Path(id): Path<u64>,
 ) -> Reply<UserAnswer> {
-    said(&app, app.people.unblock(UserId::new(id), By::operator(operator, now)).await?)
+    user_reply(&app, app.people.unblock(UserId::new(id), By::operator(operator, now)).await?)
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -169,10 +169,10 @@ async fn set_role(
     Json(body): Json<RoleBody>,
 ) -> Reply<UserAnswer> {
     let by = By::operator(operator, now);
-    said(&app, app.people.set_role(UserId::new(id), body.role.into(), by).await?)
+    user_reply(&app, app.people.set_role(UserId::new(id), body.role.into(), by).await?)
 }
 
 /// Returns a user. Never cached, because the response contains a phone number.
-fn said(app: &App, user: User) -> Reply<UserAnswer> {
+fn user_reply(app: &App, user: User) -> Reply<UserAnswer> {
     Ok(Answer::ok(UserAnswer::new(user, &app.context.zone)).no_store())
 }

@@ -29,12 +29,12 @@ pub fn routes() -> Calls {
         .post("/user/code", send_code, both("发送登录验证码", "Send a login code"))
         .post("/user/login", log_in, both("登录，返回令牌", "Log in by code or password; returns a token"))
         .post("/user/logout", log_out, both("退出登录", "Log out"))
-        .get("/user/me", me, both("我是谁", "The caller"))
+        .get("/user/me", me, both("当前用户", "The caller"))
         .get("/user/role", role, both("我的角色", "The role of the caller"))
         .explained(both("`operator`（管理员）或`customer`（顾客）。", "`operator` or `customer`."))
-        .get("/user/{id}", brief, both("一位用户", "A user in short"))
-        .get("/user/info/{id}", card, both("一位用户的资料", "The card of a user"))
-        .put("/user/info", put_card, both("修改自己的资料", "Edit the card of the caller"))
+        .get("/user/{id}", brief, both("一位用户", "A user in brief"))
+        .get("/user/info/{id}", card, both("一位用户的资料", "The profile of a user"))
+        .put("/user/info", put_card, both("修改自己的资料", "Edit the caller's profile"))
         .put(
             "/user/password",
             set_password,

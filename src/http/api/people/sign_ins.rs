@@ -17,16 +17,16 @@ use crate::mall::people::sign_ins::{Attendance, Calendar};
 /// Returns the routes of sign-ins.
 pub fn routes() -> Calls {
     Calls::of(both("签到", "Sign-ins"))
-        .post("/user/sign", sign, both("今日签到，重复无妨", "Sign in today; a repeat is no error"))
+        .post("/user/sign", sign, both("今日签到，可重复调用", "Sign in today; a repeat is no error"))
         .get(
             "/user/sign/count",
             count,
-            both("连续签到天数", "Days signed in a row, up to today or yesterday"),
+            both("连续签到天数", "Consecutive sign-in days up to today or yesterday"),
         )
         .get(
             "/user/signCount",
             count,
-            both("连续签到天数，另一个地址", "Days signed in a row; another path of hm-dianping"),
+            both("连续签到天数，另一个地址", "Consecutive sign-in days; another path of hm-dianping"),
         )
         .get("/user/sign/month", month, both("某月签到的日子", "Days of a month with a sign-in"))
         .get("/user/sign/calendar", calendar, both("某月签到日历", "A month as a sign-in calendar"))

@@ -26,8 +26,7 @@ pub fn routes() -> Calls {
         )
         .explained(both(
             "券码是20个字母和数字，无法伪造；另有内容相同的二维码（SVG路径）。",
-            "20 letters and digits nobody can forge, and a QR code with the same content (an SVG \
-                path).",
+            "20 letters and digits that cannot be forged, and a QR code with the same content (an SVG path).",
         ))
 }
 

@@ -32,15 +32,15 @@ pub fn routes() -> Calls {
         .get(
             "/sale/on",
             on,
-            both("进行中和即将开始的秒杀，每页10场", "Flash sales running or to come, 10 a page"),
+            both("进行中和即将开始的秒杀，每页10场", "Running and upcoming flash sales, 10 a page"),
         )
         .explained(both(
             "能抢的在前，按结束时间排列；其次是即将开始的，按开始时间排列；已暂停或抢光的在最后。\
                 各带店铺和剩余数量。",
-            "Selling sales first, by end; then sales to come, by begin; paused and sold out \
-                sales last. Each with the shop and the units left.",
+            "Selling sales first, by end; then upcoming sales, by begin; paused and sold-out sales last. \
+             Each with the shop and the units left.",
         ))
-        .get("/sale/{voucherId}", live, both("倒计时所需的一切", "Live data for a countdown"))
+        .get("/sale/{voucherId}", live, both("秒杀的实时数据，供倒计时使用", "Live data for a countdown"))
         .get("/sale/{voucherId}/page", page, both("秒杀页面的内容", "The content of a sale page"))
         .explained(both("可以由CDN缓存。", "A CDN may cache the response."))
 }

@@ -16,7 +16,7 @@ pub fn routes() -> Calls {
         .put(
             "/blog/like/{id}",
             toggle_note,
-            both("点赞；再次请求则取消", "Like a note; a repeat takes the like back"),
+            both("点赞；再次请求则取消", "Like a note; a repeat removes the like"),
         )
         .get(
             "/blog/likes/{id}",
@@ -26,7 +26,7 @@ pub fn routes() -> Calls {
         .put(
             "/blog-comments/like/{id}",
             toggle_comment,
-            both("给评论点赞；再次请求则取消", "Like a comment; a repeat takes the like back"),
+            both("给评论点赞；再次请求则取消", "Like a comment; a repeat removes the like"),
         )
 }
 

@@ -26,7 +26,11 @@ pub fn routes() -> Calls {
                 re-encoded. Pages load the returned path below `/imgs`. A picture not used by a \
                 note, a shop, a user or a shop type is deleted after a day.",
         ))
-        .get("/upload/blog/delete", remove, both("删除自己上传的图片", "Delete an own uploaded picture"))
+        .get(
+            "/upload/blog/delete",
+            remove,
+            both("删除自己上传的图片", "Delete a picture uploaded by the caller"),
+        )
 }
 
 async fn upload(

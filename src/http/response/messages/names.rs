@@ -90,18 +90,16 @@ pub(super) fn allowed(name: &'static str, l: Language) -> &'static str {
         "nickName" | "openHours" => ("最多32个字", "at most 32 characters"),
         "images" => (
             "须是以/或http(s)://开头的图片地址，用逗号隔开，最多1024个字",
-            "addresses of pictures that begin with / or http(s)://, between commas, at most 1024 characters",
+            "picture addresses beginning with / or http(s)://, separated by commas, at most 1024 characters",
         ),
         "note images" => (
             "须是本站以/imgs/开头的图片路径，用逗号隔开，最多9张",
-            "paths of pictures of this mall that begin with /imgs/, between commas, at most 9",
+            "at most 9 picture paths beginning with /imgs/, separated by commas",
         ),
         "content" => ("最多2048个字", "at most 2048 characters"),
         "comment" => ("最多512个字", "at most 512 characters"),
         "report reason" => ("最多255个字", "at most 255 characters"),
-        "icon" | "type icon" => {
-            ("须是本站以/开头的图片路径", "the path of a picture of this mall, beginning with /")
-        }
+        "icon" | "type icon" => ("须是本站以/开头的图片路径", "a picture path beginning with /"),
         "sort" => ("须为整数，且不能过大", "a whole number, not too large"),
         "birthday" => ("格式为2000-01-31，且不晚于今天", "a day like 2000-01-31, not after today"),
         "stock" => ("须为1以上的整数，-1表示不限量", "1 or more, or -1 for unlimited"),
@@ -110,31 +108,31 @@ pub(super) fn allowed(name: &'static str, l: Language) -> &'static str {
         }
         "endTime" => (
             "格式为2026-11-21T10:00:00，不带时区，晚于开始时间，且尚未过去",
-            "a time like 2026-11-21T10:00:00, without a zone, after beginTime and still to come",
+            "a time like 2026-11-21T10:00:00, without a zone, after beginTime and in the future",
         ),
         "payValue" | "actualValue" | "avgPrice" | "sold" | "comments" => {
-            ("须为不小于0的整数，且不能过大", "a whole number from 0 on, not too large")
+            ("须为不小于0的整数，且不能过大", "a whole number of 0 or more, not too large")
         }
         "x" => ("须在-180与180之间", "-180 to 180 degrees"),
         "y" => ("须在-85.05与85.05之间", "-85.05 to 85.05 degrees"),
         "radius" => ("须大于0米且不超过100000米", "more than 0 and at most 100000 metres"),
-        "score" => {
-            ("须为10到50的整数（星级×10），0表示暂无", "10 to 50 (ten times the stars, or 0 for none yet)")
+        "score" => ("须为10到50的整数（星级×10），0表示暂无", "10 to 50 (ten per star), or 0 for no rating"),
+        "status" => {
+            ("须为1（上架）、2（下架）或3（过期）", "1 (on the shelf), 2 (off the shelf) or 3 (expired)")
         }
-        "status" => ("须为1（上架）、2（下架）或3（过期）", "1 on the shelf, 2 off it, or 3 expired"),
         "payWithinSeconds" => ("须为1到2592000秒（30天）", "1 to 2592000 seconds (30 days)"),
         "minLevel" => ("须为0到9", "0 to 9"),
         "add" => ("须为不等于0的整数，负数为减，且不能过大", "a whole number other than 0, not too large"),
-        "requestId" => ("1到64个字，每次请求各用一个", "1 to 64 characters, and another for each request"),
+        "requestId" => ("1到64个字，每次请求各不相同", "1 to 64 characters, unique per request"),
         "reason" => ("须为1到200个字", "1 to 200 characters"),
         "order status" => ("须为1到6", "1 to 6"),
         "user" => (
-            "几个用户有这个编号的死信，请指明是谁的",
-            "whose it is: several users have dead letters with this id",
+            "多个用户有这个编号的死信，请指明用户",
+            "the id of one user: several users have dead letters with this id",
         ),
         "date" => (
             "须为本月已过去的一天，格式为2026-11-20，且不早于注册日",
-            "a past day of this month like 2026-11-20, not before you joined",
+            "a past day of this month like 2026-11-20, not before registration",
         ),
         "from" => (
             "格式为2026-11-15，不晚于截止日期，跨度不超过31天",

@@ -49,8 +49,8 @@ impl<V: Cached> Inner<V> {
         let key = key::<V>(id);
         // Released at the end: the next holder then finds the entry in the cache.
         let _turn = self.turn(&key).await;
-        let looked = self.storage.cache.look(&key, now).await.ok();
-        if let Some(entry) = looked.as_ref().and_then(|looked| fresh::<V>(looked, now)) {
+        let lookup = self.storage.cache.look(&key, now).await.ok();
+        if let Some(entry) = lookup.as_ref().and_then(|lookup| fresh::<V>(lookup, now)) {
             return Ok(entry.value.map(Arc::new));
         }
         let load = async {
@@ -59,17 +59,17 @@ impl<V: Cached> Inner<V> {
         };
         let found = self.gate.pass(load).await.ok_or(LoadError::Slow)?;
         let found = found.map_err(|error| LoadError::Store(Arc::new(error)))?;
-        if let Some(looked) = looked {
-            self.keep(&key, looked, id, found.clone(), now).await;
+        if let Some(lookup) = lookup {
+            self.keep(&key, lookup, id, found.clone(), now).await;
         }
         Ok(found.map(Arc::new))
     }
 
     /// Stores the value in the cache. If that fails, the next caller reads the database again.
-    async fn keep(&self, key: &CacheKey, looked: LeasedLookup, id: V::Id, found: Option<V>, now: Timestamp) {
+    async fn keep(&self, key: &CacheKey, lookup: LeasedLookup, id: V::Id, found: Option<V>, now: Timestamp) {
         let (entry, expires_at) = Entry::<V>::new(id, found, &self.policy, now);
         let Some(bytes) = entry.bytes().filter(|_| now < expires_at) else { return };
-        if let Err(error) = self.storage.cache.put(key, looked.ticket, bytes, expires_at, now).await {
+        if let Err(error) = self.storage.cache.put(key, lookup.ticket, bytes, expires_at, now).await {
             tracing::debug!(key = %key, %error, "could not store a cache entry");
         }
     }
@@ -87,7 +87,7 @@ impl<V: Cached> Inner<V> {
     }
 }
 
-fn fresh<V: Cached>(looked: &LeasedLookup, now: Timestamp) -> Option<Entry<V>> {
-    let kept = looked.kept.as_ref()?;
+fn fresh<V: Cached>(lookup: &LeasedLookup, now: Timestamp) -> Option<Entry<V>> {
+    let kept = lookup.kept.as_ref()?;
     Entry::read(&kept.bytes, now).filter(|entry| now < entry.fresh_until)
 }

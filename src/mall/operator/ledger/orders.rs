@@ -11,7 +11,7 @@ use super::report::Finding;
 /// Tolerance for instants in the wrong order, to allow for a corrected clock.
 const CLOCK_SLACK: Duration = Duration::from_secs(5 * 60);
 /// Tolerance of the import time, because a dump's instants may be in another time zone. Orders created within
-/// this time after the import count as imported.
+/// the tolerance after the import count as imported.
 const IMPORT_SLACK: Duration = Duration::from_secs(24 * 3600);
 
 /// Time of the check, and time of the import for an imported mall.
@@ -22,8 +22,8 @@ pub(super) struct CheckTimes {
 }
 
 impl CheckTimes {
-    /// Returns whether an order was imported. The instants and the id come from the dump then, and follow no
-    /// rule.
+    /// Returns whether an order was imported. The instants and the id of an imported order come from the dump
+    /// and follow no rule.
     fn is_imported(self, order: &OrderFacts) -> bool {
         self.imported.is_some_and(|at| order.created <= at + IMPORT_SLACK)
     }
@@ -130,7 +130,7 @@ impl Check<'_> {
         self.require(id.is_of(created, voucher), Code::OrderId, "the id of its second and voucher", found);
     }
 
-    /// Checks which instants are set, and their order.
+    /// Checks the presence and order of the instants.
     fn instants(&mut self, status: OrderStatus, mode: PaymentMode) {
         use OrderStatus::{Paid, Refunded, Refunding, Unpaid, Used};
         let OrderFacts { created, deadline, paid, used, refunded, .. } = *self.order;
@@ -195,7 +195,7 @@ impl Check<'_> {
         }
     }
 
-    /// Checks that a payment changed in the same transaction as the order. An imported payment has the last
+    /// Checks a payment for a change in the same transaction as the order. An imported payment has the last
     /// instant of its order.
     fn check_payment_instant(&mut self, state: PaymentState, at: Option<Timestamp>) {
         let OrderFacts { created, paid, refunded, ref payments, .. } = *self.order;

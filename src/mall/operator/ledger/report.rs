@@ -70,7 +70,7 @@ impl Warning {
     fn term(&self) -> Bilingual {
         match self.code {
             "LOW_DISK_SPACE" => {
-                both("磁盘空间不足，暂不接受新的抢购", "disk space is low, claims are refused")
+                both("磁盘空间不足，暂不接受新的抢购", "disk space is low: claims are refused")
             }
             _ => both("提示", "note"),
         }
@@ -271,17 +271,17 @@ impl Report {
         lines.extend(self.unsettled.iter().map(|voucher| {
             sentence!(
                 l,
-                "秒杀{voucher}：读取期间一直在变动，请再试一次",
-                "sale {voucher}: never stood still while it was read; ask again"
+                "秒杀{voucher}：核对期间一直在变动，请再核对一次",
+                "sale {voucher}: changed throughout the check; run verify again"
             )
         }));
         lines.extend(self.warnings.iter().map(|warning| {
             let (term, message) = (warning.term().spoken(l), &warning.message);
-            sentence!(l, "注意：{term}：{message}", "NOTE: {term}: {message}")
+            sentence!(l, "注意：{term}：{message}", "WARNING: {term}: {message}")
         }));
         lines.extend(self.findings.iter().map(|finding| {
             let finding = finding.text(l);
-            sentence!(l, "有误：{finding}", "WRONG: {finding}")
+            sentence!(l, "不符：{finding}", "MISMATCH: {finding}")
         }));
         lines.push(self.verdict(l));
         lines.join("\n")
@@ -293,12 +293,12 @@ impl Report {
             0 => sentence!(
                 l,
                 "账目平衡：{sales}场秒杀，{pending}张订单正在入库",
-                "the books balance: {sales} sales, {pending} claims on their way to the record"
+                "the ledger balances: {sales} sales, {pending} claims pending"
             ),
             wrong => sentence!(
                 l,
                 "账目不平衡：{sales}场秒杀中有{wrong}处不符",
-                "the books do NOT balance: {wrong} findings in {sales} sales"
+                "the ledger does NOT balance: {wrong} mismatches in {sales} sales"
             ),
         }
     }

@@ -168,7 +168,7 @@ mod tests {
         );
         let text = report.text(Language::Zh);
         assert!(text.contains("秒杀7：初始100 + 追加20 = 剩余98 + 待入库7 + 未支付5"), "{text}");
-        assert!(text.contains("有误：秒杀7：订单事务记录的库存：应为105，实为104 [SALE_STOCK]"), "{text}");
+        assert!(text.contains("不符：秒杀7：订单事务记录的库存：应为105，实为104 [SALE_STOCK]"), "{text}");
         assert!(text.contains("注意：磁盘空间不足，暂不接受新的抢购：12 MiB free"), "{text}");
         assert!(text.ends_with("账目不平衡：1场秒杀中有1处不符"), "{text}");
         let json = serde_json::to_value(report.into_document()).unwrap();
@@ -196,7 +196,7 @@ mod tests {
         }
         assert_eq!(report.findings.len() as u64, Report::EXAMPLES);
         assert_eq!(report.totals.findings["SALE_STOCK"], Report::EXAMPLES + 1);
-        assert!(report.text(Language::En).ends_with("101 findings in 0 sales"));
+        assert!(report.text(Language::En).ends_with("101 mismatches in 0 sales"));
     }
 
     #[test]

@@ -34,15 +34,16 @@ impl Webhook {
     /// # Errors
     /// [`SmsError`] with a message for the operator, if the URL cannot be used.
     pub fn new(url: &str) -> Result<Self, SmsError> {
-        let wrong =
-            |why: &str| SmsError(format!("the SMS webhook must be like http://127.0.0.1:9000/sms: {why}"));
-        let uri: Uri = url.parse().map_err(|_| wrong("this is no URL"))?;
+        let wrong = |why: &str| {
+            SmsError(format!("expected --sms console or a URL like http://127.0.0.1:9000/sms: {why}"))
+        };
+        let uri: Uri = url.parse().map_err(|_| wrong("not a URL"))?;
         if uri.scheme_str() != Some("http") {
-            return Err(wrong("it has to begin with http://"));
+            return Err(wrong("the URL must begin with http://"));
         }
-        let authority = uri.authority().ok_or_else(|| wrong("it names no host"))?;
+        let authority = uri.authority().ok_or_else(|| wrong("the URL has no host"))?;
         if authority.as_str().contains('@') {
-            return Err(wrong("a user name in it would not be sent"));
+            return Err(wrong("user names in the URL are not supported"));
         }
         let host = authority.host();
         // Any text after the host must be a port: `:` alone and `:99999` are valid in an authority too.
@@ -52,7 +53,7 @@ impl Webhook {
             None => 0,
         };
         if host.is_empty() || port == 0 {
-            return Err(wrong("it names no host, or no port after the colon"));
+            return Err(wrong("the URL has no host, or no port after the colon"));
         }
         let address = format!("{host}:{port}");
         let path = uri.path_and_query().map_or("/", |path| path.as_str()).to_owned();
@@ -68,11 +69,12 @@ impl Webhook {
             .header(header::HOST, &self.host)
             .header(header::CONTENT_TYPE, "application/json")
             .body(Full::new(Bytes::from(body)))
-            .map_err(|error| trouble("the request could not be made", &error))?;
+            .map_err(|error| trouble("cannot build the request", &error))?;
         let stream =
-            TcpStream::connect(&self.address).await.map_err(|error| trouble("no connection", &error))?;
-        let (mut sender, connection) =
-            http1::handshake(TokioIo::new(stream)).await.map_err(|error| trouble("no connection", &error))?;
+            TcpStream::connect(&self.address).await.map_err(|error| trouble("cannot connect", &error))?;
+        let (mut sender, connection) = http1::handshake(TokioIo::new(stream))
+            .await
+            .map_err(|error| trouble("cannot connect", &error))?;
         // Polled here instead of in a separate task: dropping this future leaves nothing behind.
         let mut answer = pin!(sender.send_request(request));
         let mut connection = pin!(connection);
@@ -82,7 +84,7 @@ impl Webhook {
             // A short response may arrive in full before the first poll: poll again.
             _ended = &mut connection => answer.await,
         };
-        answer.map(|response| response.status()).map_err(|error| trouble("no answer", &error))
+        answer.map(|response| response.status()).map_err(|error| trouble("no response", &error))
     }
 }
 
@@ -92,8 +94,12 @@ impl SmsSender for Webhook {
         let body = serde_json::json!({ "phone": phone.as_str(), "code": code }).to_string().into_bytes();
         let status = tokio::time::timeout(Self::PATIENCE, self.post(body))
             .await
-            .map_err(|_| SmsError("SMS webhook: no answer within a second".to_owned()))??;
-        if status.is_success() { Ok(()) } else { Err(SmsError(format!("SMS webhook: it answered {status}"))) }
+            .map_err(|_| SmsError("SMS webhook: no response within a second".to_owned()))??;
+        if status.is_success() {
+            Ok(())
+        } else {
+            Err(SmsError(format!("SMS webhook: responded with {status}")))
+        }
     }
 }
 

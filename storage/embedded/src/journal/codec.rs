@@ -72,22 +72,22 @@ pub(super) fn encode_part(commit: u64, part: u16, parts: u16, claims: &[Claim]) 
 /// # Errors
 /// Describes the mismatch of length, version, checksum or key.
 pub(crate) fn decode(key: &[u8], value: &[u8]) -> Result<Part, &'static str> {
-    let key: [u8; 10] = key.try_into().map_err(|_| "a key of another length than 10 bytes")?;
+    let key: [u8; 10] = key.try_into().map_err(|_| "a key whose length is not 10 bytes")?;
     if value.first() != Some(&VERSION) {
-        return Err("a record of another version than 1");
+        return Err("a record whose version is not 1");
     }
     if value.len() < HEADER_BYTES + CHECKSUM_BYTES {
-        return Err("a record cut short");
+        return Err("a truncated record");
     }
     let (content, sum) = value.split_at(value.len() - CHECKSUM_BYTES);
     if sum != checksum(&key, content).to_le_bytes() {
-        return Err("a record whose checksum does not fit");
+        return Err("a record with a wrong checksum");
     }
     let (head, body) = content.split_at(HEADER_BYTES);
     let count = usize::from(u16::from_le_bytes([head[5], head[6]]));
     let (claims, rest) = body.as_chunks::<CLAIM_BYTES>();
     if claims.len() != count || !rest.is_empty() {
-        return Err("a record of another length than it says");
+        return Err("a record with a wrong length");
     }
     let [commit @ .., part_high, part_low] = key;
     let part = u16::from_be_bytes([part_high, part_low]);

@@ -1,7 +1,7 @@
 //! The files of a sled store, handled without sled: repairs before opening, and copies.
 //!
-//! sled 0.34.7 takes the name of an unfinished snapshot for the newest snapshot. It takes a failed read for
-//! the end of its log, and then overwrites the log from there. Both cases are handled here before sled
+//! sled 0.34.7 takes the name of an unfinished snapshot for the newest snapshot. A failed read counts as the
+//! end of the log, and sled overwrites the log from that position. This module handles both cases before sled
 //! opens a store.
 
 use std::fs::{self, File};
@@ -29,8 +29,8 @@ pub(super) enum Snapshots {
     Drop,
 }
 
-/// Removes snapshots left unfinished by a full disk or a power cut. A snapshot is valid only after its
-/// renaming, so the removal loses nothing.
+/// Removes snapshots left unfinished by a full disk or a power cut. A snapshot is valid only after the
+/// rename: the removal loses nothing.
 pub(super) fn remove_unfinished_snapshots(store: &Path) -> io::Result<()> {
     for entry in fs::read_dir(store)? {
         let entry = entry?;
@@ -42,7 +42,7 @@ pub(super) fn remove_unfinished_snapshots(store: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Reads every byte of a store, so that read errors of the disk surface here and not inside sled.
+/// Reads every byte of a store: read errors of the disk surface before sled opens the store.
 pub(super) fn read_through(store: &Path) -> io::Result<()> {
     let mut block = vec![0; BLOCK];
     for path in files(store)? {
@@ -68,8 +68,8 @@ pub(super) fn copy(store: &Path, to: &Path, snapshots: Snapshots) -> io::Result<
     Ok(())
 }
 
-/// Makes a temporary directory with room for a copy of `bytes`, preferably in memory. A directory on the
-/// file system of `dir` is used only if that file system has [`FREE_BYTES_MIN`] to spare.
+/// Makes a temporary directory with room for a copy of `bytes`, preferably in memory. Uses the file system of
+/// `dir` only with [`FREE_BYTES_MIN`] to spare.
 ///
 /// # Errors
 /// `StorageFull` if no place has enough room.
@@ -83,12 +83,12 @@ pub(super) fn directory_elsewhere(dir: &Path, bytes: u64) -> io::Result<TempDir>
     let make = |place| tempfile::Builder::new().prefix("mallbox-log-").tempdir_in(place).ok();
     places.into_iter().filter(has_room).find_map(make).ok_or_else(|| {
         let needed =
-            format!("no room for a copy of the order log ({} MiB) in memory or in /tmp", (bytes >> 20) + 1);
+            format!("no space for a copy of the order log ({} MiB) in memory or in /tmp", (bytes >> 20) + 1);
         io::Error::new(io::ErrorKind::StorageFull, needed)
     })
 }
 
-/// Returns the bytes occupied by a store on its disk.
+/// Returns the bytes occupied by a store on disk.
 pub(super) fn bytes(store: &Path) -> io::Result<u64> {
     use std::os::unix::fs::MetadataExt as _;
     files(store)?.iter().map(|path| Ok(fs::metadata(path)?.blocks() * 512)).sum()

@@ -57,7 +57,7 @@ impl WriteBlock {
     pub(crate) fn text(&self) -> String {
         match self {
             Self::Full(detail) => format!("disk full: {detail}"),
-            Self::Failed(detail) => format!("the order log cannot be written: {detail}"),
+            Self::Failed(detail) => format!("cannot write the order log: {detail}"),
             Self::Closed => "the mall is stopping".to_owned(),
         }
     }
@@ -297,7 +297,7 @@ impl Journal {
         if let Some(thread) = self.thread.lock().take()
             && thread.join().is_err()
         {
-            tracing::error!("the journal's thread had panicked");
+            tracing::error!("the order log's thread panicked");
         }
     }
 }
@@ -319,7 +319,7 @@ fn outcome(op: &'static str, state: CommitState) -> Result<(), StoreError> {
         CommitState::Durable => Ok(()),
         CommitState::Open | CommitState::Failed => Err(StoreError::Unavailable {
             op,
-            source: "the order log could not be made durable; whether this was written shows later".into(),
+            source: "could not sync the order log; the outcome of this write is in doubt".into(),
         }),
     }
 }

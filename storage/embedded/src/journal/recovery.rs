@@ -265,8 +265,8 @@ fn absence(witness: &LogEvidence) -> Vec<String> {
             );
             Vec::new()
         }
-        (Some(_), Some(stop)) => vec![format!("it is missing, with {} accepted claims in it", stop.pending)],
-        (Some(_), None) => vec!["it is missing, and the mall did not stop in order".to_owned()],
+        (Some(_), Some(stop)) => vec![format!("the log is missing, with {} accepted claims", stop.pending)],
+        (Some(_), None) => vec!["the log is missing, and the last stop was not clean".to_owned()],
     }
 }
 
@@ -312,8 +312,8 @@ impl Parts {
         let mut faults = Vec::new();
         match store.id() {
             Ok(id) if witness.log_id.is_none() || id == witness.log_id => {}
-            Ok(None) => faults.push("nothing of what was in it can be read".to_owned()),
-            Ok(Some(_)) => return Ok(vec!["it belongs to another mall".to_owned()]),
+            Ok(None) => faults.push("none of the log is readable".to_owned()),
+            Ok(Some(_)) => return Ok(vec!["the log belongs to another mall".to_owned()]),
             Err(fault) => note(fault, &mut faults)?,
         }
         let scan = store.claims(|key, value| match codec::decode(key, value) {
@@ -359,7 +359,7 @@ pub(super) fn sort_out(
 ) {
     let highest = commits.last_key_value().map_or(0, |(number, _)| *number);
     if highest.max(witness.applied).max(witness.seen) == u64::MAX {
-        faults.push("its numbers are used up".to_owned());
+        faults.push("the log's commit numbers are used up".to_owned());
     }
     for (number, commit) in commits {
         if number <= witness.applied {
@@ -388,7 +388,7 @@ pub(super) fn sort_out(
     let seen = witness.seen.max(witness.applied);
     if content.last_commit < seen {
         faults.push(format!(
-            "it ends at commit {}, but the record has seen commit {seen}",
+            "the log ends at commit {}, but the database contains commit {seen}",
             content.last_commit
         ));
     }
@@ -397,7 +397,7 @@ pub(super) fn sort_out(
         && content.last_commit >= seen
     {
         faults.push(format!(
-            "it ends at commit {}, but the mall stopped at {}",
+            "the log ends at commit {}, but the mall stopped at commit {}",
             content.last_commit, stop.last_commit
         ));
     }
@@ -441,6 +441,6 @@ pub(super) fn set_aside(log_dir: &Path) -> io::Result<()> {
     let aside = (1..)
         .map(|number| log_dir.with_extension(format!("lost-{number}")))
         .find(|path| !path.exists())
-        .expect("there are more numbers than directories");
+        .expect("generation numbers cannot run out");
     fs::rename(log_dir, aside)
 }

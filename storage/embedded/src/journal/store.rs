@@ -314,7 +314,7 @@ fn guarded<T>(call: impl FnOnce() -> Result<T, StoreFault>) -> Result<T, StoreFa
     catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().cloned();
         let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
-        Err(StoreFault::Panic(text.unwrap_or_else(|| "without a word".to_owned())))
+        Err(StoreFault::Panic(text.unwrap_or_else(|| "no message".to_owned())))
     })
 }
 

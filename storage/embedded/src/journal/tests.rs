@@ -193,7 +193,7 @@ async fn a_failed_sync_refuses_claims_until_everything_is_in_a_new_store() {
     let late = Change { key: b"late".to_vec(), value: Some(b"8".to_vec()) };
     assert_eq!(world.journal.change([late]).await, CommitState::Failed);
     let refusal = world.journal.ready("test").unwrap_err().to_string();
-    assert!(refusal.contains("made to fail"), "{refusal}");
+    assert!(refusal.contains("injected sync failure"), "{refusal}");
     world.faults.set_failing_syncs(false);
     assert_eq!(world.journal.trouble(), None, "gone at once");
     write(&world.journal, 102..110).await;
@@ -284,7 +284,7 @@ async fn a_missing_file_is_noticed() {
         assert!(error.await.contains("missing"), "{file}");
     }
     let error = noticed(|log, _| fs::remove_dir_all(log).unwrap()).await;
-    assert!(error.contains("did not stop in order"), "{error}");
+    assert!(error.contains("the last stop was not clean"), "{error}");
 }
 
 #[tokio::test]

@@ -63,7 +63,7 @@ impl Comments for EmbeddedComments {
             let answers = list(conn, &rest, [key, size, skipped])?;
             Ok((answers, count(conn, filter, key)?))
         };
-        self.0.read("answers to comment", job).await
+        self.0.read("replies to comment", job).await
     }
 
     async fn put_visibility(

@@ -77,7 +77,7 @@ impl Database {
         let started = start(path, durability, opened, &interpreter, &pace);
         let (queues, threads) = started.map_err(|source| OpenError::Io {
             path: path.to_owned(),
-            what: "cannot start the record's threads",
+            what: "cannot start the database's threads",
             source,
         })?;
         let inner = Arc::new(Inner {
@@ -220,7 +220,7 @@ impl Inner {
             },
         };
         if let Err(TrySendError::Full(task)) = sent {
-            let error = StoreError::Unavailable { op: task.op(), source: "too many calls wait".into() };
+            let error = StoreError::Unavailable { op: task.op(), source: "too many waiting calls".into() };
             task.answer_undone(error);
         }
     }

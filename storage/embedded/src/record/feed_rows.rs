@@ -19,7 +19,7 @@ pub(crate) struct EmbeddedFeedRows {
 
 impl EmbeddedFeedRows {
     pub(crate) fn load(database: Database) -> Result<Self, StoreError> {
-        let some_have_many_fans = database.read_blocking("authors with many fans", |conn| {
+        let some_have_many_fans = database.read_blocking("popular authors", |conn| {
             conn.prepare_cached("SELECT 1 FROM authors_with_many_fans LIMIT 1")?.exists([])
         })?;
         Ok(Self { database, some_have_many_fans: some_have_many_fans.into() })
@@ -74,7 +74,7 @@ impl FeedRows for EmbeddedFeedRows {
                    CROSS JOIN follows ON follows.user_id = ?1 AND followee_id = many.user_id
                    CROSS JOIN notes ON notes.user_id = followee_id AND notes.created_ms BETWEEN since_ms AND ?2
                    ORDER BY notes.created_ms DESC, notes.id LIMIT ?3";
-        self.list("feed of many fans", sql, (id(reader.get()), from.as_millis(), most), entry).await
+        self.list("feed of popular authors", sql, (id(reader.get()), from.as_millis(), most), entry).await
     }
 
     async fn fans(&self, author: UserId, above: UserId, most: u32) -> Result<Vec<UserId>, StoreError> {
@@ -85,7 +85,7 @@ impl FeedRows for EmbeddedFeedRows {
 
     async fn has_many_fans(&self, author: UserId) -> Result<bool, StoreError> {
         let sql = "SELECT user_id FROM authors_with_many_fans WHERE user_id = ?1";
-        Ok(!self.list("author with many fans", sql, [id(author.get())], user).await?.is_empty())
+        Ok(!self.list("popular author", sql, [id(author.get())], user).await?.is_empty())
     }
 
     async fn put_many_fans(&self, author: UserId) -> Result<(), StoreError> {
@@ -96,7 +96,7 @@ impl FeedRows for EmbeddedFeedRows {
             .execute([id(author.get())])
             .map(drop)
         };
-        self.database.write("put author with many fans", job).await?;
+        self.database.write("put popular author", job).await?;
         // Before the fan-out of the note, and so before any reader needs the flag.
         self.some_have_many_fans.store(true, Ordering::SeqCst);
         Ok(())
@@ -110,7 +110,7 @@ impl FeedRows for EmbeddedFeedRows {
         let sql = "SELECT id, created_ms, user_id FROM notes WHERE pushed = 0 AND created_ms < ?1
                    ORDER BY created_ms, id LIMIT ?2";
         let read = |row: &Row<'_>| Ok((entry(row)?, UserId::new(get_id(row, 2)?)));
-        self.list("notes to pass on", sql, (before.as_millis(), max), read).await
+        self.list("pending fan-outs", sql, (before.as_millis(), max), read).await
     }
 
     async fn put_passed_on(&self, note: NoteId) -> Result<(), StoreError> {
@@ -119,6 +119,6 @@ impl FeedRows for EmbeddedFeedRows {
                 .execute([id(note.get())])
                 .map(drop)
         };
-        self.database.write("put note passed on", job).await
+        self.database.write("complete fan-out", job).await
     }
 }

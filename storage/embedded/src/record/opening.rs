@@ -80,7 +80,7 @@ fn open_as_is(path: &Path, durability: Durability, disk: &Disk) -> Result<Opened
     let wal = sibling(path, "-wal");
     if !exists(path)? {
         if exists(&wal)? {
-            return Err(damaged(path, "it is missing, though its -wal file is there"));
+            return Err(damaged(path, "the file is missing, but its -wal file exists"));
         }
         create(path, durability)?;
     }
@@ -90,7 +90,7 @@ fn open_as_is(path: &Path, durability: Durability, disk: &Disk) -> Result<Opened
     configure(&writer, Purpose::Write, durability).map_err(|error| explain(path, error))?;
     let clean = settings::is_stopped_cleanly(&writer).map_err(|error| explain(path, error))?;
     if !clean && !had_wal {
-        return Err(damaged(path, "its -wal file, which holds what was written last, is missing"));
+        return Err(damaged(path, "its -wal file with the latest writes is missing"));
     }
     if !clean {
         tracing::warn!(path = %path.display(), "the database was not closed cleanly; checking the file");
@@ -176,7 +176,7 @@ fn create(path: &Path, durability: Durability) -> Result<(), OpenError> {
     made.map_err(|error| explain(&new, error))?;
     place(&new, path, durability).map_err(|source| OpenError::Io {
         path: path.to_owned(),
-        what: "cannot make the record",
+        what: "cannot create the database",
         source,
     })
 }
@@ -196,11 +196,14 @@ fn identify(conn: &Connection, path: &Path) -> Result<(), OpenError> {
     let not_ours = |detail| Err(OpenError::NotOurs { path: path.to_owned(), detail });
     match found.map_err(|error| explain(path, error))? {
         (APPLICATION_ID, version) if version > migrations::NEWEST => not_ours(format!(
-            "the record was written by a newer mallbox (form {version}; this one knows up to {}); use that version",
+            "the database was written by a newer mallbox (schema {version}; this version supports up to \
+             {}); use that version",
             migrations::NEWEST
         )),
         (APPLICATION_ID, 1..) => Ok(()),
-        (0, 0) if fs::metadata(path).is_ok_and(|file| file.len() == 0) => Err(damaged(path, "it is empty")),
+        (0, 0) if fs::metadata(path).is_ok_and(|file| file.len() == 0) => {
+            Err(damaged(path, "the file is empty"))
+        }
         _ => not_ours("an SQLite file of another program; use another directory".into()),
     }
 }
@@ -239,12 +242,12 @@ fn explain(path: &Path, error: Error) -> OpenError {
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => damaged(path, error.to_string()),
         Some(ErrorCode::DiskFull) => OpenError::Io {
             path: path.to_owned(),
-            what: "cannot open the record",
+            what: "cannot open the database",
             source: io::Error::new(io::ErrorKind::StorageFull, error),
         },
         _ => OpenError::Io {
             path: path.to_owned(),
-            what: "cannot open the record",
+            what: "cannot open the database",
             source: io::Error::other(error),
         },
     }
@@ -259,13 +262,13 @@ fn exists(path: &Path) -> Result<bool, OpenError> {
 }
 
 fn unreadable(path: &Path, source: io::Error) -> OpenError {
-    OpenError::Io { path: path.to_owned(), what: "cannot look for the record", source }
+    OpenError::Io { path: path.to_owned(), what: "cannot check for the database", source }
 }
 
 fn remove(path: &Path) -> Result<(), OpenError> {
     match fs::remove_file(path) {
         Err(source) if source.kind() != io::ErrorKind::NotFound => {
-            Err(OpenError::Io { path: path.to_owned(), what: "cannot remove a half-made record", source })
+            Err(OpenError::Io { path: path.to_owned(), what: "cannot remove an incomplete database", source })
         }
         _ => Ok(()),
     }

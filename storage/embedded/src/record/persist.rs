@@ -62,7 +62,7 @@ pub(super) fn replay(
 ) -> rusqlite::Result<Result<(), (DeadReason, String)>> {
     let refused = |reason: DeadReason| Ok(Err((reason, reason.detail(owner(conn, claim.order)?))));
     let Some(offer) = offer(conn, claim.voucher)? else {
-        return Ok(Err((DeadReason::Refused, format!("voucher {} is no sale", claim.voucher))));
+        return Ok(Err((DeadReason::Refused, format!("voucher {} is not a flash sale", claim.voucher))));
     };
     let deadline = offer.payment.deadline(now, offer.pay_within, now);
     match insert(conn, claim, &offer, deadline) {
@@ -108,8 +108,8 @@ fn offers(conn: &Connection, claims: &[LoggedClaim]) -> rusqlite::Result<HashMap
     let mut offers = HashMap::new();
     for voucher in claims.iter().map(|logged| logged.claim.voucher) {
         if let Entry::Vacant(unknown) = offers.entry(voucher) {
-            let offer =
-                offer(conn, voucher)?.ok_or_else(|| refuse(format!("voucher {voucher} is no sale")))?;
+            let offer = offer(conn, voucher)?
+                .ok_or_else(|| refuse(format!("voucher {voucher} is not a flash sale")))?;
             unknown.insert(offer);
         }
     }
@@ -235,7 +235,7 @@ fn take_stock(
     if let Some(all) = ends(within)
         && !take(conn, voucher, within.len() as u64, all)?
     {
-        return Err(refuse(format!("the stock of sale {voucher} cannot be taken")));
+        return Err(refuse(format!("cannot decrement the stock of sale {voucher}")));
     }
     Ok(beyond.to_vec())
 }

@@ -52,7 +52,7 @@ fn write(conn: &Connection, order: &Order) -> rusqlite::Result<()> {
         .optional()?;
     match kind {
         Some(false) => {}
-        Some(true) => return Err(refuse("the voucher is a sale, which sells through claims alone")),
+        Some(true) => return Err(refuse("the voucher is a flash sale: units are sold by claims only")),
         None => return Err(refuse("no such voucher")),
     }
     match persist::owner(conn, order.id)? {

@@ -92,9 +92,9 @@ impl Sequences for EmbeddedSequences {
                 }
                 return Ok(number);
             }
-            let (tell, told) = oneshot::channel();
-            self.refill(&counter, Some(tell));
-            let refilled = told.await.map_err(|_| closed(OP))?;
+            let (sender, receiver) = oneshot::channel();
+            self.refill(&counter, Some(sender));
+            let refilled = receiver.await.map_err(|_| closed(OP))?;
             refilled.map_err(|error| shared_error(&error, OP))?;
         }
     }

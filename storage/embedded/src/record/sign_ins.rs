@@ -43,15 +43,15 @@ impl EmbeddedSignIns {
         job: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
         learn: impl FnOnce(&SignInIndex, &T) + Send + 'static,
     ) -> Result<T, StoreError> {
-        let (tell, told) = oneshot::channel();
+        let (sender, receiver) = oneshot::channel();
         let signed = Arc::clone(&self.signed);
         self.database.write_then(op, job, move |answer| {
             if let Ok(done) = &answer {
                 learn(&signed, done);
             }
-            drop(tell.send(answer));
+            drop(sender.send(answer));
         });
-        told.await.unwrap_or_else(|_| Err(closed(op)))
+        receiver.await.unwrap_or_else(|_| Err(closed(op)))
     }
 }
 

@@ -49,7 +49,7 @@ fn capture(conn: &Connection, order: OrderId, payment: PaymentId, now: Timestamp
     if payments::capture(conn, order, payment, now)? {
         Ok(())
     } else {
-        Err(refuse(format!("{payment} is no open payment of order {order}")))
+        Err(refuse(format!("{payment} is not an open payment of order {order}")))
     }
 }
 

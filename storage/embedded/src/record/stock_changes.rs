@@ -24,7 +24,7 @@ pub(super) fn change(
         return Ok(StockChangeOutcome::Before(before, sale));
     }
     let Some((by, changed)) = change.of(&sale) else {
-        return Err(refuse(format!("sale {voucher} would have more units than can be counted")));
+        return Err(refuse(format!("the units of sale {voucher} would overflow")));
     };
     conn.prepare_cached("UPDATE sales SET added = ?2, stock = ?3 WHERE voucher_id = ?1")?.execute([
         id(voucher.get()),

@@ -87,7 +87,7 @@ pub(super) fn disk_full() -> Error {
 /// Returns the error for a stored value that no mall writes.
 pub(super) fn unreadable(column: usize, found: impl std::fmt::Display) -> Error {
     let kind = rusqlite::types::Type::Integer;
-    Error::FromSqlConversionFailure(column, kind, format!("{found} means nothing here").into())
+    Error::FromSqlConversionFailure(column, kind, format!("unexpected value {found}").into())
 }
 
 /// Returns the error for a panicked job: a bug, which a retry would hit again.
@@ -103,5 +103,5 @@ pub(super) fn panicked(op: &'static str, payload: &(dyn Any + Send)) -> StoreErr
 
 /// Returns the error for a closed or closing database.
 pub(super) fn closed(op: &'static str) -> StoreError {
-    StoreError::Unavailable { op, source: "the record is closed".into() }
+    StoreError::Unavailable { op, source: "the database is closed".into() }
 }

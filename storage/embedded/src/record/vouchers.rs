@@ -69,7 +69,7 @@ impl Vouchers for EmbeddedVouchers {
             .query_map(params![VoucherStatus::OnShelf.number(), now.as_millis(), max], voucher)?
             .collect()
         };
-        self.0.read("sales that are on", job).await
+        self.0.read("running sales", job).await
     }
 
     async fn ids(&self, from: VoucherId, max: u32) -> Result<Vec<VoucherId>, StoreError> {

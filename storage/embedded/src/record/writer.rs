@@ -180,9 +180,9 @@ fn deliver_aborted(ran: Vec<Box<dyn Task>>, how: JobOutcome) {
     for task in ran {
         let op = task.op();
         task.answer_undone(if how == JobOutcome::DiskFull {
-            StoreError::Full { op, detail: "another write of the same commit met the end of the disk".into() }
+            StoreError::Full { op, detail: "the disk was full for another write of the same commit".into() }
         } else {
-            StoreError::Unavailable { op, source: "another write of the same commit took it down".into() }
+            StoreError::Unavailable { op, source: "another write of the same commit failed".into() }
         });
     }
 }

@@ -1,5 +1,5 @@
-//! Nothing that is not durable is shown: claims, failed commits, reads and crashes in random order, and each
-//! kind of read by itself.
+//! Only durable data is visible: claims, failed commits, reads and crashes in random order, and each kind of
+//! read separately.
 
 use std::collections::BTreeSet;
 use std::future::Future;
@@ -39,10 +39,10 @@ struct Stage {
     units: u64,
 }
 
-/// A kind of call that reveals claims.
+/// Calls whose results reveal claims.
 #[derive(Clone, Copy, Debug)]
 enum Call {
-    /// A claim by `user` under the order with this number.
+    /// A claim by `user` under the order id with number `order`.
     Claim {
         user: u64,
         number: u64,
@@ -58,7 +58,7 @@ impl Stage {
         Self { world, shown: Arc::default(), open: Vec::new(), image: None, units }
     }
 
-    /// No commit is made from now on.
+    /// Holds all commits from now on.
     async fn hold(&mut self) {
         self.answer_all().await;
         self.image = Some(self.world.image());
@@ -72,7 +72,7 @@ impl Stage {
         self.world.faults.set_slow(None);
     }
 
-    /// Ends the hold, after checking that everything shown so far was durable when the hold began: a crash
+    /// Ends the hold, after checking that all results shown so far were durable when the hold began: a crash
     /// may lose the rest. The disk is healthy afterwards.
     async fn end_hold(&mut self) {
         let Some(image) = self.image.take() else { return };
@@ -82,7 +82,7 @@ impl Stage {
         self.world.faults.set_failing_syncs(false);
     }
 
-    /// Starts a call and runs the call until its first wait.
+    /// Starts a call and runs it until the first wait.
     async fn call(&mut self, call: Call) {
         let (storage, voucher) = (self.world.storage.clone(), self.world.voucher);
         let (shown, units) = (Arc::clone(&self.shown), self.units);
@@ -125,7 +125,7 @@ impl Stage {
         self.settle().await;
     }
 
-    /// Lets every task reach its next wait; all tasks run on one thread.
+    /// Lets every task reach the next wait; all tasks run on one thread.
     async fn settle(&mut self) {
         for _ in 0..16 {
             tokio::task::yield_now().await;
@@ -149,7 +149,7 @@ impl Stage {
     }
 }
 
-/// Reopens a crash image, and checks that everything shown is in the image.
+/// Reopens a crash image, and checks for all results shown.
 async fn crash(image: Closed, shown: Shown) {
     let image = image.open().await;
     for (order, user) in shown.orders {
@@ -165,7 +165,7 @@ async fn in_time<T>(work: impl Future<Output = T>) -> T {
     tokio::time::timeout(patience::scaled(PATIENCE), work).await.expect("it waits for ever")
 }
 
-/// A sale whose last unit is in a claim held up by a slow disk.
+/// A sale with the last unit in a claim delayed by a slow disk.
 async fn held_up() -> Stage {
     let mut stage = Stage::new(1).await;
     stage.hold().await;
@@ -208,8 +208,7 @@ async fn sold_out_was_said_of_a_unit_that_a_crash_gave_back() {
     shows_nothing_before_it_is_durable(Call::Claim { user: 8, number: 2 }).await;
 }
 
-/// A failed commit is in doubt: an order in a failed commit is neither shown nor denied, and statistics leave
-/// the order out.
+/// A failed commit is in doubt: its orders are neither shown nor denied, and statistics omit them.
 #[tokio::test]
 async fn after_a_failed_commit_readers_are_told_at_once_and_figures_go_on() {
     let mut stage = held_up().await;
@@ -248,7 +247,7 @@ async fn count(world: &World) -> (u64, u64) {
 /// A random sequence of claims, reads, slow and failing commits, persisted orders, and crashes.
 #[tokio::test]
 async fn whatever_the_order_of_claims_failures_and_reads_a_crash_loses_nothing_that_was_shown() {
-    /// Few users, so that most calls concern an existing claim.
+    /// Few users: most calls then concern an existing claim.
     const USERS: u64 = 6;
     for _ in 0..3 {
         let seed: u64 = rand::random();

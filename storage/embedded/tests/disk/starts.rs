@@ -103,7 +103,7 @@ async fn a_damaged_snapshot_cost_claims_that_the_log_still_had() {
     fs::write(store(&closed).join("snap.00000000FFFFFFFF"), b"a snapshot of something else").unwrap();
     let refused = closed.try_open().await.err().expect("a damaged snapshot was believed");
     assert_eq!(loss(&refused), LogLoss { commits: 0, claims: 0 }, "{refused}; {snapshots:?}");
-    assert!(refused.to_string().contains("add --accept-lost-log 0 "), "{refused}");
+    assert!(refused.to_string().contains("pass --accept-lost-log 0 "), "{refused}");
     closed.accept(1);
     assert!(closed.try_open().await.is_err(), "another number is no consent");
     closed.accept(0);

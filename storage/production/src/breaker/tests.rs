@@ -268,7 +268,7 @@ async fn an_open_breaker_refuses_at_once_and_probes_alone_until_the_server_is_ba
     assert_eq!(world.state(), CircuitState::Open);
     for _ in 0..1_000 {
         let refused = world.breaker.admit().map(Pass::unused).unwrap_err();
-        assert_eq!(refused.to_string(), "Redis is not called until it answers again: nobody is there");
+        assert_eq!(refused.to_string(), "Redis is not called until it responds again: nobody is there");
         world.pass(10 * MS).await;
     }
     // In 10 s: probes after 0.25 s, after 0.5 s, and then every second or a little earlier.

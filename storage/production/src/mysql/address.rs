@@ -43,18 +43,18 @@ impl Address {
     pub(super) fn parse(url: &str) -> Result<Self, OpenError> {
         let bad = |detail: String| OpenError::BadUrl { what: "MySQL", detail };
         if url.split_once('?').is_some_and(|(_, query)| query.contains('@')) {
-            return Err(bad("a ? or @ that does not stand for itself is written %3F or %40".into()));
+            return Err(bad("a literal ? or @ must be written %3F or %40".into()));
         }
         let (url, OwnParams { ca, connections }) = without_ours(url).map_err(bad)?;
         let opts = Opts::from_url(&url).map_err(|error| bad(describe(error)))?;
         let database = opts.db_name().map(str::to_owned).ok_or_else(|| {
-            bad("it names no database; it has the form mysql://user:password@host:3306/database".into())
+            bad("the URL has no database; expected mysql://user:password@host:3306/database".into())
         })?;
         // A reset would drop the prepared statements, and costs a round trip.
         let pool = opts.pool_opts().clone().with_constraints(connections).with_reset_connection(false);
         let ssl = opts.ssl_opts().cloned();
         if ca.is_some() && ssl.is_none() {
-            return Err(bad("ca=FILE means nothing without require_ssl=true".into()));
+            return Err(bad("ca=FILE needs require_ssl=true".into()));
         }
         let builder = OptsBuilder::from_opts(opts)
             .pool_opts(pool.with_inactive_connection_ttl(IDLE_TIMEOUT))
@@ -88,9 +88,9 @@ impl Address {
 /// Describes the error in a URL without the values of parameters, since a value may be a password.
 fn describe(error: UrlError) -> String {
     match error {
-        UrlError::UnknownParameter { param } => format!("its parameter {param} is not known"),
-        UrlError::InvalidParamValue { param, .. } => format!("its parameter {param} has no such value"),
-        UrlError::UnsupportedScheme { .. } => "it does not begin with mysql://".into(),
+        UrlError::UnknownParameter { param } => format!("unknown parameter {param}"),
+        UrlError::InvalidParamValue { param, .. } => format!("invalid value of parameter {param}"),
+        UrlError::UnsupportedScheme { .. } => "the URL does not begin with mysql://".into(),
         other => other.to_string(),
     }
 }
@@ -113,7 +113,7 @@ fn without_ours(url: &str) -> Result<(String, OwnParams), String> {
         }
     }
     let connections = PoolConstraints::new(0, connections)
-        .ok_or("its parameter pool_max is a number of connections, 1 or more")?;
+        .ok_or("invalid pool_max: expected a number of connections, 1 or more")?;
     let url = if others.is_empty() { before.to_owned() } else { format!("{before}?{}", others.join("&")) };
     Ok((url, OwnParams { ca, connections }))
 }
@@ -157,7 +157,7 @@ mod tests {
             "mysql://root:not?secret=this@host/mall",
         ] {
             let words = refusal(url);
-            assert!(words.starts_with("the address of MySQL cannot be used: "), "{url}: {words}");
+            assert!(words.starts_with("invalid MySQL address: "), "{url}: {words}");
             assert!(!words.contains("secret"), "{words}");
         }
     }

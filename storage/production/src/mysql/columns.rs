@@ -59,7 +59,7 @@ impl Columns {
         self.next += 1;
         match self.row.take_opt(index) {
             Some(Ok(value)) => Ok(value),
-            _ => Err(self.unreadable(index, "a value of another kind")),
+            _ => Err(self.unreadable(index, "a value of an unexpected type")),
         }
     }
 

@@ -58,7 +58,7 @@ impl Comments for MysqlComments {
     }
 
     async fn answers(&self, parent: CommentId, page: Page) -> Result<(Vec<Comment>, u64), StoreError> {
-        self.0.read("answers to comment", |conn| boxed(answers(conn, parent, page))).await
+        self.0.read("replies to comment", |conn| boxed(answers(conn, parent, page))).await
     }
 
     async fn put_visibility(

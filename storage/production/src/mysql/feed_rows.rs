@@ -60,7 +60,7 @@ impl FeedRows for MysqlFeedRows {
                    JOIN notes ON notes.user_id = followee_id AND notes.created_ms BETWEEN since_ms AND ?
                    WHERE follows.user_id = ? ORDER BY notes.created_ms DESC, notes.id LIMIT ?";
         let values = vec![from.as_millis().into(), reader.get().into(), most.into()];
-        self.list("feed of many fans", sql, values, entry).await
+        self.list("feed of popular authors", sql, values, entry).await
     }
 
     async fn fans(&self, author: UserId, above: UserId, most: u32) -> Result<Vec<UserId>, StoreError> {
@@ -72,13 +72,13 @@ impl FeedRows for MysqlFeedRows {
 
     async fn has_many_fans(&self, author: UserId) -> Result<bool, StoreError> {
         let sql = "SELECT user_id FROM authors_with_many_fans WHERE user_id = ?";
-        let found = self.list("author with many fans", sql, vec![author.get().into()], user).await?;
+        let found = self.list("popular author", sql, vec![author.get().into()], user).await?;
         Ok(!found.is_empty())
     }
 
     async fn put_many_fans(&self, author: UserId) -> Result<(), StoreError> {
         let sql = "INSERT INTO authors_with_many_fans (user_id) VALUES (?)";
-        let put = self.0.write_at_once("put author with many fans", |conn| {
+        let put = self.0.write_at_once("put popular author", |conn| {
             boxed(async move {
                 match execute(conn, sql, (author.get(),)).await {
                     // The author was marked already.
@@ -98,13 +98,13 @@ impl FeedRows for MysqlFeedRows {
         let sql = "SELECT id, created_ms, user_id FROM notes WHERE pushed = 0 AND created_ms < ?
                    ORDER BY created_ms, id LIMIT ?";
         let values = vec![before.as_millis().into(), max.into()];
-        self.list("notes to pass on", sql, values, |row| Ok((entry(row)?, user(row)?))).await
+        self.list("pending fan-outs", sql, values, |row| Ok((entry(row)?, user(row)?))).await
     }
 
     async fn put_passed_on(&self, note: NoteId) -> Result<(), StoreError> {
         let sql = "UPDATE notes SET pushed = 1 WHERE id = ?";
         self.0
-            .write_at_once("put note passed on", |conn| {
+            .write_at_once("complete fan-out", |conn| {
                 boxed(async move { execute(conn, sql, (note.get(),)).await.map(drop) })
             })
             .await

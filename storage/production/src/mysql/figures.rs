@@ -41,9 +41,10 @@ impl Sub for MysqlMetrics {
 }
 
 pub(super) async fn figures(conn: &mut Conn) -> Result<MysqlMetrics, MysqlError> {
-    let said = all(conn, "SHOW GLOBAL STATUS", (), |row| Ok((row.next()?, row.next()?))).await?;
-    let said: HashMap<String, String> = said.into_iter().collect();
-    let number = |name: &str| said.get(name).and_then(|value| value.parse::<u64>().ok()).unwrap_or_default();
+    let status = all(conn, "SHOW GLOBAL STATUS", (), |row| Ok((row.next()?, row.next()?))).await?;
+    let status: HashMap<String, String> = status.into_iter().collect();
+    let number =
+        |name: &str| status.get(name).and_then(|value| value.parse::<u64>().ok()).unwrap_or_default();
     Ok(MysqlMetrics {
         statements: number("Questions"),
         commits: number("Com_commit"),

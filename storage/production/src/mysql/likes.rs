@@ -69,7 +69,7 @@ impl Likes for MysqlLikes {
         change: LikeChange,
         now: Timestamp,
     ) -> Result<Option<LikeOutcome>, StoreError> {
-        let gone = || StoreError::Unavailable { op: OP, source: "the record is closed".into() };
+        let gone = || StoreError::Unavailable { op: OP, source: "the database is closed".into() };
         let (answer, answered) = oneshot::channel();
         let waiting = QueuedChange { change: Change { user, what, change, now }, answer };
         self.queue.send(waiting).await.map_err(|_| gone())?;
@@ -121,9 +121,9 @@ async fn write(database: &Database, batch: Vec<QueuedChange>) {
             }
         }
         Err(error) => {
-            let said = error.to_string();
+            let text = error.to_string();
             for answer in answers {
-                let source = said.clone().into();
+                let source = text.clone().into();
                 let _ = answer.send(Err(StoreError::Unavailable { op: OP, source }));
             }
         }

@@ -99,7 +99,7 @@ pub(super) async fn apply(conn: &mut Conn) -> Result<(), MigrationError> {
         });
     if got.await?.flatten() != Some(1) {
         return Err(MigrationError::Because(
-            "another mallbox has been changing its form for a minute; wait for it, then start again".into(),
+            "another mallbox has been migrating it for a minute; start again after the migration".into(),
         ));
     }
     let applied = apply_locked(conn).await;
@@ -115,7 +115,7 @@ async fn apply_locked(conn: &mut Conn) -> Result<(), MigrationError> {
         (0, _) => None,
         (_, 0) => {
             return Err(MigrationError::Because(
-                "it holds tables of another program; give mallbox a database of its own".into(),
+                "it contains tables of another program; use a separate database for mallbox".into(),
             ));
         }
         _ => first(conn, "SELECT MAX(number) FROM mallbox_schema", (), |row| row.next::<Option<u64>>())
@@ -125,7 +125,8 @@ async fn apply_locked(conn: &mut Conn) -> Result<(), MigrationError> {
     let has = has.unwrap_or(0);
     if has > LATEST_STEP {
         return Err(MigrationError::Because(format!(
-            "it was written by a newer mallbox (form {has}; this one knows up to {LATEST_STEP}); use that version"
+            "it was written by a newer mallbox (schema {has}; this version supports up to {LATEST_STEP}); \
+             use that version"
         )));
     }
     conn.query_drop(
@@ -155,12 +156,12 @@ async fn tables(conn: &mut Conn) -> Result<(i64, i64), MysqlError> {
 
 async fn step(conn: &mut Conn, sql: &str) -> Result<(), MysqlError> {
     match conn.query_drop(sql).await {
-        Err(mysql_async::Error::Server(said)) if ALREADY_DONE_CODES.contains(&said.code) => Ok(()),
+        Err(mysql_async::Error::Server(error)) if ALREADY_DONE_CODES.contains(&error.code) => Ok(()),
         // The triggers are a second safeguard; the hash chain is the first.
-        Err(mysql_async::Error::Server(said))
-            if TRIGGER_DENIED_CODES.contains(&said.code) && sql.contains("CREATE TRIGGER") =>
+        Err(mysql_async::Error::Server(error))
+            if TRIGGER_DENIED_CODES.contains(&error.code) && sql.contains("CREATE TRIGGER") =>
         {
-            tracing::warn!(%said, "could not create the triggers that keep the audit log append-only");
+            tracing::warn!(%error, "could not create the triggers that keep the audit log append-only");
             Ok(())
         }
         other => Ok(other?),

@@ -249,7 +249,7 @@ impl ConnectionWait {
 
 async fn first_connection(address: &Address) -> Result<Conn, MysqlError> {
     match open(address.opts.clone()).await {
-        Err(MysqlError::Driver(Error::Server(said))) if said.code == NO_SUCH_DATABASE => {
+        Err(MysqlError::Driver(Error::Server(server_error))) if server_error.code == NO_SUCH_DATABASE => {
             let mut conn = open(address.of_server()).await?;
             let name = quoted(&address.database);
             let sql = format!(

@@ -34,7 +34,7 @@ impl PaymentRows for MysqlPayments {
                         // A concurrent call was quicker.
                         Err(fault) if fault.is_duplicate_key() => {
                             open_of(conn, order).await?.ok_or_else(|| {
-                                MysqlError::refused("the order's other payment ended at this moment")
+                                MysqlError::refused("the order's other payment ended concurrently")
                             })
                         }
                         started => started,

@@ -25,7 +25,7 @@ use super::trouble::MysqlError;
 use super::verdict::{self, ExistingRows};
 use super::{burial, many};
 
-/// Attempts at a batch claim by claim, when concurrent writers take its keys in between.
+/// Attempts at a batch claim by claim, when concurrent writers take keys in between.
 const ATTEMPTS_MAX: usize = 3;
 
 /// Writes the claims. Returns one outcome per claim, in the order of the claims.
@@ -58,7 +58,7 @@ pub(super) async fn revive(
     now: Timestamp,
 ) -> Result<Result<(), (DeadReason, String)>, MysqlError> {
     let Some(sale) = sale_rows::get(conn, claim.voucher, Lock::Yes).await? else {
-        return Ok(Err((DeadReason::Refused, format!("voucher {} is no sale", claim.voucher))));
+        return Ok(Err((DeadReason::Refused, format!("voucher {} is not a flash sale", claim.voucher))));
     };
     let row = (*claim, sale.payment.deadline(now, sale.pay_within, now));
     let reason = match insert(conn, &[row], &BTreeMap::from([(claim.voucher, sale)])).await {
@@ -90,7 +90,7 @@ pub(super) async fn owner(
     Ok(first(conn, sql, (order.get(),), owned).await?.map(|(_, owner)| owner))
 }
 
-/// Returns the users and vouchers of those ids that are orders.
+/// Returns the users and vouchers of the existing orders among the ids.
 pub(super) async fn owners(
     conn: &mut Conn,
     orders: &[OrderId],
@@ -142,7 +142,7 @@ async fn write_each(
     burial::insert(conn, &verdict.burials, now).await?;
     for (voucher, taking) in verdict.takings {
         if !sale_rows::take(conn, voucher, taking).await? {
-            return Err(MysqlError::refused(format!("the stock of sale {voucher} cannot be taken")));
+            return Err(MysqlError::refused(format!("cannot decrement the stock of sale {voucher}")));
         }
     }
     Ok(verdict.answers)

@@ -23,9 +23,8 @@ pub(super) async fn insert(
         match execute(conn, sql, row).await {
             Err(fault) if fault.is_duplicate_key() => {
                 let before = find(conn, order.user, order.voucher, request).await?;
-                return before.ok_or_else(|| {
-                    MysqlError::refused("a request of this name is there and cannot be read")
-                });
+                return before
+                    .ok_or_else(|| MysqlError::refused("a request of this name exists and is unreadable"));
             }
             done => done?,
         };
@@ -53,7 +52,9 @@ async fn require_ordinary(conn: &mut Conn, voucher: VoucherId) -> Result<(), Mys
     let sql = "SELECT voucher_id FROM vouchers LEFT JOIN sales ON voucher_id = id WHERE id = ?";
     match first(conn, sql, (voucher.get(),), Columns::next::<Option<u64>>).await? {
         Some(None) => Ok(()),
-        Some(Some(_)) => Err(MysqlError::refused("the voucher is a sale, which sells through claims alone")),
+        Some(Some(_)) => {
+            Err(MysqlError::refused("the voucher is a flash sale: units are sold by claims only"))
+        }
         None => Err(MysqlError::refused("no such voucher")),
     }
 }

@@ -70,7 +70,7 @@ pub(super) async fn of_claims(
         let sale = get(conn, voucher, lock).await?;
         sales.insert(
             voucher,
-            sale.ok_or_else(|| MysqlError::refused(format!("voucher {voucher} is no sale")))?,
+            sale.ok_or_else(|| MysqlError::refused(format!("voucher {voucher} is not a flash sale")))?,
         );
     }
     Ok(sales)

@@ -91,7 +91,7 @@ async fn capture(
     if payments::capture(conn, order, payment, now).await? {
         Ok(())
     } else {
-        Err(MysqlError::refused(format!("{payment} is no open payment of order {order}")))
+        Err(MysqlError::refused(format!("{payment} is not an open payment of order {order}")))
     }
 }
 

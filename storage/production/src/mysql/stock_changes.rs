@@ -28,7 +28,7 @@ pub(super) async fn change(
         return Ok(StockChangeOutcome::Before(before, sale));
     }
     let Some((by, changed)) = change.of(&sale) else {
-        return Err(MysqlError::refused(format!("sale {voucher} would have more units than can be counted")));
+        return Err(MysqlError::refused(format!("the units of sale {voucher} would overflow")));
     };
     let sql = "UPDATE sales SET added = ?, stock = ? WHERE voucher_id = ?";
     execute(conn, sql, (changed.added, changed.stock, voucher.get())).await?;

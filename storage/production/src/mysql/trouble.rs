@@ -80,7 +80,7 @@ impl MysqlError {
     pub(super) fn is_rule_violation(&self) -> bool {
         match self {
             Self::Refused(_) => true,
-            Self::Driver(Error::Server(said)) => breaks_rule(said),
+            Self::Driver(Error::Server(server_error)) => breaks_rule(server_error),
             _ => false,
         }
     }
@@ -88,7 +88,9 @@ impl MysqlError {
     /// Whether the connection is unusable or in an unknown state.
     pub(super) fn leaves_connection_unusable(&self) -> bool {
         match self {
-            Self::Driver(Error::Server(said)) => READ_ONLY_OR_CLOSED_CODES.contains(&said.code),
+            Self::Driver(Error::Server(server_error)) => {
+                READ_ONLY_OR_CLOSED_CODES.contains(&server_error.code)
+            }
             Self::Driver(_) | Self::Silence(_) | Self::Unreachable(_) => true,
             Self::NotCalled(_) | Self::Closed | Self::Overtaken | Self::Refused(_) | Self::Corrupt(_) => {
                 false
@@ -107,7 +109,7 @@ impl MysqlError {
     /// Whether the database is at fault, and not the input.
     pub(super) fn is_server_failure(&self) -> bool {
         match self {
-            Self::Driver(Error::Server(said)) => !breaks_rule(said),
+            Self::Driver(Error::Server(server_error)) => !breaks_rule(server_error),
             Self::Driver(_) | Self::Silence(_) | Self::Unreachable(_) | Self::NotCalled(_) | Self::Closed => {
                 true
             }
@@ -118,7 +120,7 @@ impl MysqlError {
     /// Translates the fault to the error for the caller of `op`.
     pub(super) fn into_store_error(self, op: &'static str) -> StoreError {
         match self {
-            Self::Driver(Error::Server(said)) => explain_server(op, said),
+            Self::Driver(Error::Server(server_error)) => explain_server(op, server_error),
             Self::Driver(error @ Error::Driver(DriverError::PacketTooLarge)) => {
                 StoreError::Refused { op, source: error.into() }
             }
@@ -133,7 +135,7 @@ impl MysqlError {
 
     fn code(&self) -> Option<u16> {
         match self {
-            Self::Driver(Error::Server(said)) => Some(said.code),
+            Self::Driver(Error::Server(server_error)) => Some(server_error.code),
             _ => None,
         }
     }
@@ -143,11 +145,11 @@ impl fmt::Display for MysqlError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Driver(error) => error.fmt(f),
-            Self::Silence(limit) => write!(f, "no answer within {limit:?}"),
+            Self::Silence(limit) => write!(f, "no response within {limit:?}"),
             Self::Unreachable(limit) => write!(f, "no connection within {limit:?}"),
             Self::NotCalled(refused) => refused.fmt(f),
-            Self::Closed => f.write_str("the record is closed"),
-            Self::Overtaken => f.write_str("others changed the same rows again and again"),
+            Self::Closed => f.write_str("the database is closed"),
+            Self::Overtaken => f.write_str("repeated conflicts with concurrent transactions"),
             Self::Refused(rule) => f.write_str(rule),
             Self::Corrupt(key) => write!(f, "bad record at {key}"),
         }
@@ -157,33 +159,33 @@ impl fmt::Display for MysqlError {
 /// Any error other than a full disk, a violated rule or damage may be temporary (a server that shuts down, a
 /// replica after a failover that is still read-only) or is a bug (a missing table). Both count as
 /// unavailable. Even for a bug, a growing log and an alerted operator are better than dead-lettered claims.
-fn explain_server(op: &'static str, said: ServerError) -> StoreError {
-    let is_full = DISK_FULL_CODES.contains(&said.code)
-        || FAILED_WRITE_CODES.contains(&said.code)
-            && ENOSPC_TEXTS.iter().any(|words| said.message.contains(words));
+fn explain_server(op: &'static str, server_error: ServerError) -> StoreError {
+    let is_full = DISK_FULL_CODES.contains(&server_error.code)
+        || FAILED_WRITE_CODES.contains(&server_error.code)
+            && ENOSPC_TEXTS.iter().any(|words| server_error.message.contains(words));
     if is_full {
-        StoreError::Full { op, detail: said.to_string() }
-    } else if breaks_rule(&said) {
-        StoreError::Refused { op, source: said.into() }
-    } else if CORRUPTION_CODES.contains(&said.code) {
-        StoreError::Corrupt { op, key: said.to_string() }
+        StoreError::Full { op, detail: server_error.to_string() }
+    } else if breaks_rule(&server_error) {
+        StoreError::Refused { op, source: server_error.into() }
+    } else if CORRUPTION_CODES.contains(&server_error.code) {
+        StoreError::Corrupt { op, key: server_error.to_string() }
     } else {
-        StoreError::Unavailable { op, source: said.into() }
+        StoreError::Unavailable { op, source: server_error.into() }
     }
 }
 
 /// Decides by the error number or by the SQLSTATE class: invalid data, a violated constraint, a trigger's own
 /// error.
-fn breaks_rule(said: &ServerError) -> bool {
-    RULE_VIOLATION_CODES.contains(&said.code)
-        || ["22", "23", "45"].iter().any(|class| said.state.starts_with(class))
+fn breaks_rule(server_error: &ServerError) -> bool {
+    RULE_VIOLATION_CODES.contains(&server_error.code)
+        || ["22", "23", "45"].iter().any(|class| server_error.state.starts_with(class))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn said(code: u16, state: &str, message: &str) -> MysqlError {
+    fn server_error(code: u16, state: &str, message: &str) -> MysqlError {
         let (state, message) = (state.to_owned(), message.to_owned());
         MysqlError::Driver(Error::Server(ServerError { code, message, state }))
     }
@@ -222,7 +224,7 @@ mod tests {
             (1153, "08S01", "Got a packet bigger than 'max_allowed_packet'", "refused"),
             (1194, "HY000", "Table is marked as crashed", "corrupt"),
         ] {
-            assert_eq!(kind(said(code, state, message)), expected, "{code} {message}");
+            assert_eq!(kind(server_error(code, state, message)), expected, "{code} {message}");
         }
         assert_eq!(kind(MysqlError::Silence(Duration::ZERO)), "unavailable");
         assert_eq!(kind(MysqlError::refused("a rule")), "refused");
@@ -232,11 +234,11 @@ mod tests {
     #[test]
     fn a_collision_leaves_the_connection_as_it_was() {
         for code in RETRYABLE_CODES {
-            let fault = said(code, "HY000", "");
+            let fault = server_error(code, "HY000", "");
             assert!(fault.is_rolled_back() && !fault.leaves_connection_unusable());
         }
         assert!(MysqlError::Silence(Duration::ZERO).leaves_connection_unusable());
-        assert!(said(1290, "HY000", "--read-only").leaves_connection_unusable());
+        assert!(server_error(1290, "HY000", "--read-only").leaves_connection_unusable());
         assert!(MysqlError::Driver(DriverError::ConnectionClosed.into()).leaves_connection_unusable());
     }
 }

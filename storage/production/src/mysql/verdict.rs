@@ -9,14 +9,14 @@ use mallbox_storage::{
 use super::burial::NewDeadLetter;
 use super::sale_rows::{SaleRow, UnitsTaken};
 
-/// The rows in the database for a batch's claims. The sales are locked, so no row changes meanwhile.
+/// The rows in the database for a batch's claims. The sales are locked: no row changes meanwhile.
 #[derive(Default)]
 pub(super) struct ExistingRows {
     /// User and voucher of each existing order id.
     pub(super) owners: HashMap<OrderId, (UserId, VoucherId)>,
     /// Pairs of a user with a live order, and the sale.
     pub(super) live: HashSet<(UserId, VoucherId)>,
-    /// Claims that were dead-lettered.
+    /// Dead-lettered claims.
     pub(super) dead: HashSet<(OrderId, UserId, VoucherId)>,
 }
 
@@ -25,16 +25,16 @@ pub(super) struct ExistingRows {
 pub(super) struct BatchDecision {
     /// Outcomes of the claims, in the order of the claims.
     pub(super) answers: Vec<PersistOutcome>,
-    /// Claims that become orders, sorted by id, with their deadlines.
+    /// New orders, sorted by id, with their deadlines.
     pub(super) orders: Vec<(Claim, Option<Timestamp>)>,
-    /// Claims that become dead letters.
+    /// New dead letters.
     pub(super) burials: Vec<NewDeadLetter>,
     /// Units taken from each sale.
     pub(super) takings: BTreeMap<VoucherId, UnitsTaken>,
 }
 
-/// Decides in three passes: by unique keys, in the order of ids; by stock, first come, first served, for
-/// claims that may become orders; then dead letters take the remaining units.
+/// Decides in three passes: by unique keys, in the order of ids; by stock, first come, first served, for the
+/// remaining claims; then dead letters take the remaining units.
 pub(super) fn decide(
     claims: &[LoggedClaim],
     sales: &BTreeMap<VoucherId, SaleRow>,

@@ -69,7 +69,7 @@ impl Vouchers for MysqlVouchers {
         );
         let status = VoucherStatus::OnShelf.number();
         self.0
-            .read("sales that are on", |conn| {
+            .read("running sales", |conn| {
                 boxed(async move {
                     let params = params! { "status" => status, "now" => now.as_millis(), "max" => max };
                     all(conn, sql, params, voucher).await

@@ -55,7 +55,7 @@ impl Address {
     pub(super) fn parse(url: &str) -> Result<Self, OpenError> {
         let bad = |detail: &str| OpenError::BadUrl { what: "Redis", detail: detail.to_owned() };
         let (scheme, rest) = url.split_once("://").ok_or_else(|| {
-            bad("it has no scheme; it begins with redis://, rediss://, redis+sentinel:// or redis-cluster://")
+            bad("the URL has no scheme; expected redis://, rediss://, redis+sentinel:// or redis-cluster://")
         })?;
         let plain = scheme.replacen("rediss", "redis", 1);
         let tls = scheme != plain;
@@ -71,7 +71,7 @@ impl Address {
                 (Kind::Sentinel(name.to_owned()), database)
             }
             "redis-cluster" => (Kind::Cluster, path),
-            _ => return Err(bad("its scheme is not known")),
+            _ => return Err(bad("unknown scheme")),
         };
         let (login, hosts) = match authority.rsplit_once('@') {
             Some((login, hosts)) => (format!("{login}@"), hosts),
@@ -82,20 +82,17 @@ impl Address {
             let scheme = if tls { "rediss" } else { "redis" };
             // The driver's error text could repeat the URL.
             let info = format!("{scheme}://{login}{host}{port}/{database}").into_connection_info();
-            let info =
-                info.map_err(|_| bad("a host, a port, the password or the database cannot be read"))?;
+            let info = info.map_err(|_| bad("invalid host, port, password or database"))?;
             Ok(info.set_tcp_settings(TcpSettings::default().set_nodelay(true)))
         });
         let nodes = nodes.collect::<Result<Vec<_>, OpenError>>()?;
         if kind == Kind::Server && nodes.len() > 1 {
-            return Err(bad(
-                "several hosts are a cluster, redis-cluster://, or sentinels, redis+sentinel://",
-            ));
+            return Err(bad("several hosts need redis-cluster:// or redis+sentinel://"));
         }
         let root_cert = match query.split_once('=') {
             None if query.is_empty() => None,
             Some(("ca", file)) if tls => Some(read_cert(Path::new(file))?),
-            _ => return Err(bad("after ? there can only be ca=FILE, and that only with TLS")),
+            _ => return Err(bad("the only supported parameter is ca=FILE, with TLS")),
         };
         Ok(Self { kind, nodes, hosts: hosts.to_owned(), root_cert })
     }
@@ -217,7 +214,7 @@ impl Address {
 fn read_cert(path: &Path) -> Result<Vec<u8>, OpenError> {
     std::fs::read(path).map_err(|source| OpenError::Io {
         path: path.to_owned(),
-        what: "the certificate cannot be read",
+        what: "cannot read the certificate",
         source,
     })
 }

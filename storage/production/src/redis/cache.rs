@@ -106,13 +106,13 @@ impl RedisCache {
     /// Reads an entry from Redis, within the time limit. Refuses keys with a pending invalidation.
     async fn ask(&self, op: &'static str, key: &CacheKey) -> Result<Found, StoreError> {
         if self.untold.has(key) {
-            return Err(unavailable(op, "it has not heard yet that this is forgotten"));
+            return Err(unavailable(op, "a pending invalidation has not reached Redis yet"));
         }
         let mut command = redis::cmd("HMGET");
         command.arg(self.keys.cached(key)).arg("bytes").arg("expires").arg("forgotten");
         let found: Found = self.soon(op, self.link.query(op, Idempotence::Safe, &command)).await?;
         // The key may have been invalidated during the read.
-        if self.untold.has(key) { Err(unavailable(op, "it is being forgotten")) } else { Ok(found) }
+        if self.untold.has(key) { Err(unavailable(op, "the entry is being invalidated")) } else { Ok(found) }
     }
 
     async fn soon<T>(
@@ -121,10 +121,10 @@ impl RedisCache {
         call: impl Future<Output = Result<T, StoreError>>,
     ) -> Result<T, StoreError> {
         if self.rests.lock().is_some_and(|until| Instant::now() < until) {
-            return Err(unavailable(op, "it did not answer a moment ago"));
+            return Err(unavailable(op, "no response to the previous call"));
         }
         let answer = tokio::time::timeout(CALL_TIMEOUT, call).await;
-        let answer = answer.unwrap_or_else(|_| Err(unavailable(op, "it does not answer soon enough")));
+        let answer = answer.unwrap_or_else(|_| Err(unavailable(op, "no response in time")));
         if matches!(answer, Err(StoreError::Unavailable { .. })) {
             *self.rests.lock() = Some(Instant::now() + REST);
         }

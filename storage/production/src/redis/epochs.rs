@@ -220,7 +220,7 @@ impl ServerEpochs {
                 return Ok((value, epoch.number));
             }
             if !self.next_round(until).await {
-                let source = "Redis was replaced, and is being brought up to date".into();
+                let source = "Redis was replaced, and its resync is running".into();
                 return Err(StoreError::Unavailable { op, source });
             }
         }
@@ -264,7 +264,7 @@ impl ServerEpochs {
         if known.is_away || known.read_at.elapsed() < self.silence / 2 {
             return Ok(known);
         }
-        let source = "the epochs of Redis are not known".into();
+        let source = "the epochs of Redis are unknown".into();
         timeout(RESYNC_WAIT, self.read()).await.unwrap_or(Err(StoreError::Unavailable { op, source }))
     }
 

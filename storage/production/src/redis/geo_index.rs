@@ -114,7 +114,7 @@ impl RedisGeoIndex {
                 }
             }
         }
-        Err(StoreError::Unavailable { op, source: "Redis is being told where the shops are".into() })
+        Err(StoreError::Unavailable { op, source: "the geo index is being loaded into Redis".into() })
     }
 
     /// Returns a shop's entry in the hash; `""` if the shop has no location.
@@ -150,7 +150,10 @@ impl RedisGeoIndex {
                 return Ok(());
             }
         }
-        Err(StoreError::Unavailable { op, source: "others move the shop again and again".into() })
+        Err(StoreError::Unavailable {
+            op,
+            source: "repeated conflicts with concurrent moves of the shop".into(),
+        })
     }
 
     /// Returns the `max` nearest shops by Redis' distances, and whether the result is complete.
@@ -263,7 +266,7 @@ impl GeoIndex for RedisGeoIndex {
             return Ok(Vec::new());
         }
         timeout(SEARCH_TIMEOUT, self.find(around)).await.unwrap_or_else(|_| {
-            Err(StoreError::Unavailable { op: "geo_index.near", source: "Redis does not answer".into() })
+            Err(StoreError::Unavailable { op: "geo_index.near", source: "Redis does not respond".into() })
         })
     }
 

@@ -88,14 +88,14 @@ pub(super) async fn check_policy(link: &Link) -> Result<(), OpenError> {
             Some(policy) if policy == "noeviction" => {}
             Some(policy) => {
                 let detail = format!(
-                    "its maxmemory-policy is {policy}, so it may throw away stock and buyers when memory is short; \
-                     set maxmemory-policy noeviction"
+                    "its maxmemory-policy {policy} may evict stock and buyers; set maxmemory-policy \
+                     noeviction"
                 );
                 return Err(OpenError::Unfit { server: server(), detail });
             }
             None => tracing::warn!(
                 server = server(),
-                "could not read Redis' maxmemory-policy; it has to be noeviction"
+                "could not read Redis' maxmemory-policy; it must be noeviction"
             ),
         }
     }
@@ -109,7 +109,7 @@ pub(super) async fn advise_on_replicas(link: &Link) {
     if infos.iter().any(|text| takes_writes_alone(&Info::read(text), has_sentinels)) {
         tracing::warn!(
             server = link.address().to_string(),
-            "a Redis master takes claims without a replica that receives them, and a failover loses those: set \
+            "a Redis master accepts claims without a replica, and a failover loses them: set \
              min-replicas-to-write 1 and min-replicas-max-lag 1 on each server"
         );
     }
@@ -156,10 +156,11 @@ async fn durability(link: &Link, infos: &[Info]) -> RedisDurability {
     }
     let mut command = redis::cmd("CONFIG");
     command.arg("GET").arg("appendfsync");
-    let said: Result<Vec<HashMap<String, String>>, _> = link.of_each_master("redis.config", &command).await;
+    let replies: Result<Vec<HashMap<String, String>>, _> =
+        link.of_each_master("redis.config", &command).await;
     // `CONFIG` is forbidden or renamed.
-    let Ok(said) = said else { return RedisDurability::Unknown };
-    let each = said.iter().map(|config| match config.get("appendfsync").map(String::as_str) {
+    let Ok(replies) = replies else { return RedisDurability::Unknown };
+    let each = replies.iter().map(|config| match config.get("appendfsync").map(String::as_str) {
         Some("always") => RedisDurability::Always,
         Some("everysec") => RedisDurability::EverySecond,
         Some("no") => RedisDurability::System,

@@ -92,7 +92,7 @@ impl Keys {
     pub(super) fn new(prefix: &str) -> Result<Self, OpenError> {
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:".contains(&byte);
         if prefix.is_empty() || !prefix.bytes().all(is_plain) {
-            let detail = format!("the prefix {prefix:?} may only hold letters, digits and - _ . :");
+            let detail = format!("invalid prefix {prefix:?}: only letters, digits and - _ . : are allowed");
             return Err(OpenError::BadUrl { what: "Redis", detail });
         }
         Ok(Self { prefix: prefix.into() })

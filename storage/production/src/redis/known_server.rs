@@ -76,7 +76,7 @@ impl RestoredServer {
             // No effect if yet another server has taken over, which lacks the restored data.
             let _: u64 = link.run(op, Idempotence::Safe, PUT_RIGHT.on(&self.keys).arg(id)).await?;
         }
-        Err(StoreError::Unavailable { op, source: "Redis is replaced again and again".into() })
+        Err(StoreError::Unavailable { op, source: "Redis is replaced repeatedly".into() })
     }
 
     /// Makes the call without restoring any data.

@@ -25,7 +25,7 @@ use crate::breaker::{Breaker, CircuitOpenError, Pass};
 
 /// Time limit of a call, retries included.
 const CALL_TIMEOUT: Duration = Duration::from_millis(700);
-/// Pause after a failed attempt to connect. Calls fail at once until the pause ends.
+/// Pause after a failed attempt to connect. Calls fail immediately until the pause ends.
 const RECONNECT_PAUSE: Duration = Duration::from_millis(100);
 /// Duration from which a call counts as slow: an API request has room for three slow calls.
 const SLOW_CALL_MIN: Duration = Duration::from_millis(450);
@@ -51,7 +51,7 @@ pub(super) struct Link {
 struct Inner {
     address: Address,
     nodes: Nodes,
-    /// Runtime of the connections: a caller's thread may have a runtime that ends sooner.
+    /// Runtime of the connections: the runtime of a caller's thread may end sooner.
     runtime: Handle,
     state: Mutex<State>,
     /// Held by the caller that connects.
@@ -63,7 +63,7 @@ struct State {
     connection: Option<Connection>,
     /// Address of the server behind the last connection.
     place: String,
-    /// Number of connections so far, so that a broken connection is dropped only once.
+    /// Number of connections so far: identifies a broken connection, to drop it only once.
     generation: u64,
     /// Error of the last attempt to connect, and the end of the pause.
     broken: Option<(RedisError, Instant)>,
@@ -88,7 +88,7 @@ impl std::fmt::Debug for State {
 }
 
 impl Link {
-    /// Connects. A server that reports to be a node of a cluster is replaced by a cluster connection.
+    /// Connects. If the server is a node of a cluster, opens a cluster connection instead.
     pub(super) async fn open(address: Address) -> Result<Self, OpenError> {
         let link = Self::to(address);
         let info = link.info("cluster").await.map_err(|error| link.unreachable(error))?;
@@ -133,8 +133,8 @@ impl Link {
         // Another node may have taken over the slots.
         self.learn_masters(&mut cluster).await;
         let node = RoutingInfo::SingleNode(SingleNodeRoutingInfo::ByAddress { host, port });
-        let said = cluster.route_command(ping, node).await;
-        self.heed(generation, said).is_ok()
+        let reply = cluster.route_command(ping, node).await;
+        self.heed(generation, reply).is_ok()
     }
 
     /// Reads which master has which slots. After a failure, calls are still routed by the previous map.
@@ -148,7 +148,7 @@ impl Link {
         }
     }
 
-    /// Returns a counter that rises with each connection and each change of a cluster's masters. The server
+    /// Returns a counter, incremented by each connection and each change of a cluster's masters. The server
     /// behind a new count may have lost writes.
     pub(super) fn servers_met(&self) -> u64 {
         self.inner.state.lock().generation + self.inner.nodes.changes()
@@ -179,7 +179,7 @@ impl Link {
         state.connection.as_ref().map(|_| (state.generation, state.place.clone()))
     }
 
-    /// Drops the connection with this number, because its server is no longer the master. Ignored if the
+    /// Drops the connection with this number, after its server lost the master role. Ignored if the
     /// connection was replaced already.
     pub(super) fn leave(&self, generation: u64) {
         let mut state = self.inner.state.lock();
@@ -207,8 +207,8 @@ impl Link {
         call: Call,
     ) -> Result<T, StoreError> {
         match self.send(repeat, &call.by_hash()).await {
-            // The script cache was lost in a restart or a flush. EVAL caches the script on the node that runs
-            // it, whereas SCRIPT LOAD would have to reach every node of a cluster.
+            // The script cache was lost in a restart or a flush. EVAL caches the script on the executing
+            // node, whereas SCRIPT LOAD would have to reach every node of a cluster.
             Err(error) if error.kind() == ErrorKind::Server(ServerErrorKind::NoScript) => {
                 self.query(op, repeat, &call.in_full()).await
             }
@@ -252,15 +252,15 @@ impl Link {
         op: &'static str,
         command: &Cmd,
     ) -> Result<Vec<T>, StoreError> {
-        let said = self.masters_and(command).await.map_err(|error| to_store_error(op, error))?;
-        let said = said.into_iter().map(|(_, value)| T::from_redis_value(value)).collect::<Result<_, _>>();
-        said.map_err(|error| to_store_error(op, error.into()))
+        let reply = self.masters_and(command).await.map_err(|error| to_store_error(op, error))?;
+        let reply = reply.into_iter().map(|(_, value)| T::from_redis_value(value)).collect::<Result<_, _>>();
+        reply.map_err(|error| to_store_error(op, error.into()))
     }
 
-    /// Returns all masters, for commands such as `SCAN` that name no key and continue on the same node.
+    /// Returns all masters, for commands without a key that continue on the same node, such as `SCAN`.
     pub(super) async fn masters(&self, op: &'static str) -> Result<Vec<Master>, StoreError> {
-        let said = self.masters_and(&redis::cmd("PING")).await.map_err(|error| to_store_error(op, error))?;
-        Ok(said.into_iter().map(|(master, _)| master).collect())
+        let reply = self.masters_and(&redis::cmd("PING")).await.map_err(|error| to_store_error(op, error))?;
+        Ok(reply.into_iter().map(|(master, _)| master).collect())
     }
 
     /// Sends a command to one of the [`masters`](Self::masters).
@@ -274,14 +274,14 @@ impl Link {
             Some(node @ SingleNodeRoutingInfo::ByAddress { host, port }) => Some((node, host, port)),
             _ => None,
         };
-        let said = match node {
+        let reply = match node {
             None => self.send(Idempotence::Safe, command).await,
             Some((node, host, port)) => {
                 let breaker = self.inner.nodes.at(host, *port);
                 guarded(&breaker, self.send_to(node, command)).await
             }
         };
-        let value = said.map_err(|error| to_store_error(op, error))?;
+        let value = reply.map_err(|error| to_store_error(op, error))?;
         T::from_redis_value(value).map_err(|error| to_store_error(op, error.into()))
     }
 
@@ -291,8 +291,8 @@ impl Link {
             let Connection::Cluster(mut cluster) = connection else {
                 return Err((ErrorKind::ClusterConnectionNotFound, "no cluster").into());
             };
-            let said = cluster.route_command(command.clone(), RoutingInfo::SingleNode(node.clone())).await;
-            self.heed(generation, said)
+            let reply = cluster.route_command(command.clone(), RoutingInfo::SingleNode(node.clone())).await;
+            self.heed(generation, reply)
         })
         .await
     }
@@ -307,10 +307,10 @@ impl Link {
             // A multi-node call would wait for the unreachable master.
             self.inner.nodes.refusal().map_or(Ok(()), |refused| Err(refusal(refused)))?;
             let masters = RoutingInfo::MultiNode((MultipleNodeRoutingInfo::AllMasters, None));
-            let said = cluster.route_command(command.clone(), masters).await;
-            match self.heed(generation, said)? {
-                Value::Map(said) => {
-                    said.into_iter().map(|(address, value)| Ok((Master::at(address)?, value))).collect()
+            let reply = cluster.route_command(command.clone(), masters).await;
+            match self.heed(generation, reply)? {
+                Value::Map(reply) => {
+                    reply.into_iter().map(|(address, value)| Ok((Master::at(address)?, value))).collect()
                 }
                 other => Ok(vec![(Master(None), other)]),
             }
@@ -328,24 +328,24 @@ impl Link {
             loop {
                 tries_left -= 1;
                 let (generation, mut connection) = self.connection().await?;
-                let said = match &mut connection {
+                let reply = match &mut connection {
                     Connection::Server(server) => server.req_packed_command(command).await,
                     Connection::Cluster(cluster) => cluster.req_packed_command(command).await,
                 };
-                match self.heed(generation, said) {
+                match self.heed(generation, reply) {
                     Err(error) if tries_left > 0 && is_broken(&error) => {}
-                    said => return said,
+                    reply => return reply,
                 }
             }
         })
         .await
     }
 
-    /// Drops the connection if a reply shows that the connection is no longer of use.
-    fn heed(&self, generation: u64, said: RedisResult<Value>) -> RedisResult<Value> {
+    /// Drops the connection if a reply shows a broken connection or a former master.
+    fn heed(&self, generation: u64, reply: RedisResult<Value>) -> RedisResult<Value> {
         // Some errors arrive as a value.
-        let said = said.and_then(Value::extract_error);
-        if let Err(error) = &said {
+        let reply = reply.and_then(Value::extract_error);
+        if let Err(error) = &reply {
             let mut state = self.inner.state.lock();
             let is_useless = match state.connection {
                 Some(Connection::Server(_)) => is_broken(error) || error.is_timeout(),
@@ -357,7 +357,7 @@ impl Link {
                 state.connection = None;
             }
         }
-        said
+        reply
     }
 
     /// Returns the current connection, or a new one. Concurrent callers wait for the same attempt to connect.
@@ -405,7 +405,7 @@ impl Link {
 }
 
 impl Master {
-    /// Creates the master from the address that a cluster reply carries.
+    /// Creates the master from an address in a cluster reply.
     fn at(address: Value) -> RedisResult<Self> {
         let address = String::from_redis_value(address)?;
         let parts = address.rsplit_once(':').and_then(|(host, port)| Some((host, port.parse().ok()?)));
@@ -415,7 +415,7 @@ impl Master {
 }
 
 async fn within<T>(span: Duration, work: impl Future<Output = RedisResult<T>>) -> RedisResult<T> {
-    let late = || std::io::Error::new(std::io::ErrorKind::TimedOut, "Redis does not answer");
+    let late = || std::io::Error::new(std::io::ErrorKind::TimedOut, "Redis does not respond");
     tokio::time::timeout(span, work).await.unwrap_or_else(|_| Err(late().into()))
 }
 
@@ -425,25 +425,25 @@ async fn guarded(
     call: impl Future<Output = RedisResult<Value>>,
 ) -> RedisResult<Value> {
     let pass = breaker.admit().map_err(refusal)?;
-    let said = call.await;
-    match &said {
+    let reply = call.await;
+    match &reply {
         Err(error) if error.is_timeout() => Pass::silent(pass, error),
         Err(error) if is_lost(error) => Pass::lost(pass, error),
         _ => Pass::answered(pass),
     }
-    said
+    reply
 }
 
 fn refusal(refused: CircuitOpenError) -> RedisError {
     (ErrorKind::Io, "the circuit breaker is open", refused.to_string()).into()
 }
 
-/// Returns whether the error means that no server was reached.
+/// Returns whether the error means no server was reached.
 fn is_lost(error: &RedisError) -> bool {
     error.is_io_error() || error.kind() == ErrorKind::ClusterConnectionNotFound
 }
 
-/// Returns whether the connection is gone, or leads to a server that is no longer the master.
+/// Returns whether the connection is broken, or leads to a former master.
 fn is_broken(error: &RedisError) -> bool {
     error.is_unrecoverable_error() || error.kind() == ErrorKind::Server(ServerErrorKind::ReadOnly)
 }

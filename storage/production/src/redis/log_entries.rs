@@ -93,7 +93,7 @@ pub(super) fn handed_out(
     op: &'static str,
     answer: Vec<Value>,
 ) -> Result<(u64, Vec<mallbox_storage::LoggedClaim>), StoreError> {
-    let bad = || StoreError::Corrupt { op, key: "what was handed out".to_owned() };
+    let bad = || StoreError::Corrupt { op, key: "the claims handed out".to_owned() };
     let mut values = answer.into_iter();
     let waiting = values.next().and_then(|value| redis::from_redis_value(value).ok()).ok_or_else(bad)?;
     let texts: Vec<String> =

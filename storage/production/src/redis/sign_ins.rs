@@ -228,7 +228,8 @@ async fn patiently<T>(
     op: &'static str,
     work: impl Future<Output = Result<T, StoreError>>,
 ) -> Result<T, StoreError> {
-    let late = || StoreError::Unavailable { op, source: "the days are being read from the record".into() };
+    let late =
+        || StoreError::Unavailable { op, source: "the days are being loaded from the database".into() };
     timeout(QUERY_TIMEOUT, work).await.unwrap_or_else(|_| Err(late()))
 }
 

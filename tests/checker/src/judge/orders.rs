@@ -7,8 +7,8 @@ use crate::state::{ClientState, State};
 
 use super::{Promise, Verdict};
 
-/// Stage of an order as clients see it. Pending and unpaid are a single stage: only the mall's own work lies
-/// between.
+/// Stage of an order as clients see it. Pending and unpaid are a single stage, since only internal work lies
+/// in between.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Stage {
     Open,
@@ -31,7 +31,7 @@ impl Stage {
         }
     }
 
-    /// Returns whether an order may reach stage `later` from this stage.
+    /// Returns whether an order may later reach stage `later`.
     fn leads_to(self, later: Self) -> bool {
         use Stage::{Cancelled, Open, Paid, Refunded, Refunding, Used};
         self == later
@@ -146,7 +146,7 @@ impl Case<'_> {
         self.broken(Promise::OrdersExist, &format!("order {order}, {of} {as_what}, does not exist"));
     }
 
-    /// Checks that each stage shown leads to all later stages and to the final one.
+    /// Checks the order of all stages shown, including the final stage.
     fn advanced(&mut self, view: &OrderView, told: &Statements) {
         let last = (u64::MAX, u64::MAX, view.status);
         let later: Vec<_> = told.stages.iter().chain([&last]).collect();
@@ -163,7 +163,7 @@ impl Case<'_> {
         }
     }
 
-    /// Checks that only the client paid or cancelled: no order expires while a test runs.
+    /// Checks for payments and cancellations by the client only: no order expires during a test.
     fn was_asked(&mut self, view: &OrderView) {
         let asked = |wanted: &Request| self.history.calls_of(self.client).any(|call| call.request == *wanted);
         let is_asked = match Stage::of(view.status) {
@@ -178,8 +178,8 @@ impl Case<'_> {
         }
     }
 
-    /// Checks that an order unknown to any claim's response matches a claim without a response. At
-    /// most one order may be live.
+    /// Matches an order unknown to all claim responses with a claim without a response. At most one order may
+    /// be live.
     fn is_explained(
         &mut self,
         sale: u64,

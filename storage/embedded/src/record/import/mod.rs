@@ -75,9 +75,9 @@ impl EmbeddedImporting {
 #[async_trait]
 impl Importing for EmbeddedImporting {
     async fn put(&mut self, rows: Vec<(ImportRow, bool)>) -> Result<Vec<bool>, StoreError> {
-        let (tell, told) = oneshot::channel();
-        self.order(ImportMessage::Put(rows, tell)).await;
-        match told.await {
+        let (sender, receiver) = oneshot::channel();
+        self.order(ImportMessage::Put(rows, sender)).await;
+        match receiver.await {
             Ok(written) => Ok(written),
             Err(_) => Err(self.outcome().await.err().unwrap_or_else(|| closed(OP))),
         }
@@ -96,13 +96,13 @@ fn work(conn: &Connection, mut orders: Receiver<ImportMessage>) -> rusqlite::Res
     let mut sales = insert::SaleIds::default();
     while let Some(order) = orders.blocking_recv() {
         match order {
-            ImportMessage::Put(rows, tell) => {
+            ImportMessage::Put(rows, sender) => {
                 let written: rusqlite::Result<Vec<bool>> = rows
                     .iter()
                     .map(|(row, replaces)| insert::insert(conn, row, *replaces, &mut sales))
                     .collect();
                 // A receiver that is gone sends no further message either.
-                let _ = tell.send(written?);
+                let _ = sender.send(written?);
             }
             ImportMessage::Finish(end) => {
                 let findings = finish::finish(conn, &sales, &end)?;
@@ -111,7 +111,7 @@ fn work(conn: &Connection, mut orders: Receiver<ImportMessage>) -> rusqlite::Res
             }
         }
     }
-    Err(refuse("given up before it was finished"))
+    Err(refuse("abandoned before completion"))
 }
 
 fn is_used(conn: &Connection) -> rusqlite::Result<bool> {

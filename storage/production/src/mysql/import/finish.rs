@@ -1,4 +1,4 @@
-//! Final steps of an import: removes dangling references, and completes the rows so that the ledger balances.
+//! Final steps of an import: removes dangling references, and completes the rows for a balanced ledger.
 
 use std::collections::BTreeMap;
 
@@ -57,7 +57,7 @@ async fn move_orphaned_replies(conn: &mut Conn) -> Result<(), MysqlError> {
     many::change_by_keys(conn, sql, &[], &answers).await.map(drop)
 }
 
-/// Raises the imported comment count of each note to at least the number of its imported comments.
+/// Raises the comment count of each note to at least the number of imported comments.
 async fn count_comments(conn: &mut Conn) -> Result<(), MysqlError> {
     let sql = "UPDATE notes JOIN
                  (SELECT note_id, COUNT(*) AS comments FROM note_comments WHERE imported = 1 GROUP BY note_id) AS came
@@ -66,7 +66,7 @@ async fn count_comments(conn: &mut Conn) -> Result<(), MysqlError> {
     execute(conn, sql, ()).await.map(drop)
 }
 
-/// Returns a finding about the unpaid orders: their number, and the first few ids.
+/// Returns a finding about the unpaid orders: the number, and the first few ids.
 async fn unpaid(conn: &mut Conn, finding: ImportFinding) -> Result<Option<ImportFindings>, MysqlError> {
     let count = first(conn, "SELECT COUNT(*) FROM orders WHERE status = 1", (), Columns::count).await?;
     let sql = format!("SELECT id FROM orders WHERE status = 1 ORDER BY id LIMIT {EXAMPLES_MAX}");
@@ -75,7 +75,7 @@ async fn unpaid(conn: &mut Conn, finding: ImportFinding) -> Result<Option<Import
     Ok((count > 0).then_some(ImportFindings { kind, finding, count, examples }))
 }
 
-/// Cancels unpaid orders, and gives the units back to their sales.
+/// Cancels unpaid orders, and returns the units to the sales.
 async fn cancel_unpaid(conn: &mut Conn) -> Result<(), MysqlError> {
     let sql = "UPDATE sales JOIN
          (SELECT voucher_id, COUNT(*) AS units FROM orders WHERE status = 1 GROUP BY voucher_id) AS held
@@ -99,7 +99,7 @@ async fn dead_letter_doubles(conn: &mut Conn, now: Timestamp) -> Result<Option<I
         // The claim was never in the order log.
         let logged = LoggedClaim { position: LogPosition { major: 0, minor: 0 }, claim, attempts: 0 };
         let (reason, holds_unit) = (DeadReason::Double, true);
-        let detail = format!("moved in with status {status} beside another live order");
+        let detail = format!("imported with status {status}, beside another live order");
         burials.push(NewDeadLetter { logged, reason, detail, holds_unit });
     }
     if burials.is_empty() {
@@ -154,8 +154,7 @@ async fn complete_orders(
 }
 
 /// Computes each sale's initial units, and first and last order, closed orders included. Scans the primary
-/// key: an index scan would have to look up the row of every entry that this same transaction has changed, in
-/// random order.
+/// key: an index scan would look up the row of every entry changed by the transaction, in random order.
 async fn count_units(conn: &mut Conn) -> Result<(), MysqlError> {
     let mut held: BTreeMap<u64, (u64, u64, u64)> = BTreeMap::new();
     for sql in [
