@@ -22,8 +22,8 @@ const SPOT: &str = r#"function () {
     const isMet = this.contains(met) || met?.closest("label")?.control === this;
     return isMet ? { x, y } : { why: `${met?.outerHTML.slice(0, 120)} lies over it` };
 }"#;
-/// Watches for the next click on the element, or on its equal copy if the page replaces the element meanwhile.
-/// A control that acts on `pointerdown` prevents the default action, and may be gone before the click.
+/// Watches for the next click on the element, or on its equal copy if the page replaces the element. A
+/// control that acts on `pointerdown` prevents the default action, and may be gone before the click.
 const WATCH_CLICK: &str = r#"function () {
     window.harnessClick?.watch.abort();
     const watch = new AbortController();
@@ -141,8 +141,8 @@ impl<'p> Element<'p> {
         self.at(0)
     }
 
-    /// Presses the element by touch or mouse, as soon as possible, and again if the press had no effect on the
-    /// element: a page may replace a button between press and release.
+    /// Presses the element by touch or mouse, as soon as possible, and again if the press had no effect on
+    /// the element: a page may replace a button between press and release.
     #[track_caller]
     pub fn click(&self) {
         let mut last = None;

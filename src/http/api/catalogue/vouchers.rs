@@ -131,8 +131,8 @@ async fn of_shop(State(app): State<App>, Path(shop): Path<u64>, Now(now): Now) -
 
 /// A voucher from an operator. An `id` or a `type` is ignored, and so are the terms of a sale for an ordinary
 /// voucher.
-// Shares no struct with `EditBody` of `ops/vouchers`: with `serde(flatten)`, an error could not name the wrong
-// field.
+// Shares no struct with `EditBody` of `ops/vouchers`: with `serde(flatten)`, an error could not name the
+// wrong field.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct VoucherBody {

@@ -2,9 +2,9 @@
 //!
 //! Nearly every batch consists of new claims with sufficient stock. So the optimistic path runs first
 //! ([`write_optimistically`]): it inserts the orders and takes the units, and unique keys and stock verify
-//! the assumption. The row of a sale stays locked only from the taking to the commit, so that many processes can
-//! write orders of one sale at once. If the assumption fails, the transaction is rolled back, and the batch
-//! is examined claim by claim ([`write_each`]), with its sales locked from the beginning.
+//! the assumption. The row of a sale stays locked only from the taking to the commit, so that many processes
+//! can write orders of one sale at once. If the assumption fails, the transaction is rolled back, and the
+//! batch is examined claim by claim ([`write_each`]), with its sales locked from the beginning.
 //!
 //! Reasons and figures: `storage/decisions/0022-mysql-transactions.md`.
 
