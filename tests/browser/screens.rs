@@ -55,7 +55,7 @@ const SCREENS: &[Entry] = &[
     ("console-door", NOBODY, "/console", ["只有管理员能进入", "For operators only"]),
     ("console-customer", ANNE, "/console", ["这里只对管理员开放", "Operators only"]),
     ("console-live", OPERATOR, "/console#/live", ["正在进行的秒杀", "Open sales"]),
-    ("console-sales", OPERATOR, "/console#/sales", ["进行中", "On"]),
+    ("console-sales", OPERATOR, "/console#/sales", ["进行中", "Open"]),
     ("console-new-sale", OPERATOR, "/console#/sales/new", ["创建秒杀", "Create sale"]),
     ("console-sale", OPERATOR, "/console#/sale/51", ["账目平衡", "The ledger balances"]),
     ("console-orders", OPERATOR, "/console#/orders", ["未支付", "Unpaid"]),
