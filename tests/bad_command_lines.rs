@@ -107,7 +107,7 @@ const LINES: &[(&str, i32, &str)] = &[
     ("user grant --data {mall} {empty}", 2, " is not a valid phone number"),
     ("user grant --data {mall} 13900000001/../2", 2, "13900000001/../2 is not a valid phone number"),
     ("user grant --data {mall} １３９００００００００１", 2, "１３９００００００００１ is not a valid phone number"),
-    ("user revoke --data {mall} 13900000009", 1, "no such user"),
+    ("user revoke --data {mall} 13900000009", 1, "This user does not exist"),
     ("user revoke --data {mall} x&y", 2, "x&y is not a valid phone number"),
     ("user grant --data {mall} 13900000001 13900000002", 2, "'13900000002'"),
     ("doctor --data {file}", 1, ""),

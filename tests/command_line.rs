@@ -247,7 +247,7 @@ fn operators_are_named_on_a_mall_that_runs_and_on_one_that_does_not() {
     let (code, _, error) = user("grant", "12345");
     assert!(code == 1 && error.contains("not a valid mainland mobile number"), "{error}");
     let (code, _, error) = user("revoke", "13900000008");
-    assert!(code == 1 && error.contains("no such user"), "{error}");
+    assert!(code == 1 && error.contains("This user does not exist"), "{error}");
     assert_eq!(mall.stop(), 0);
     assert!(operators().contains("13900000007"));
     assert_eq!(user("revoke", "13900000007").0, 0);
