@@ -78,7 +78,7 @@ fn usage_errors_are_said_in_chinese_and_without_english() {
             2,
             "--redis-prefix仅用于Redis和MySQL里的商城",
         ),
-        ([&["serve", "--accept-lost-log"][..], &servers].concat(), 2, "--accept-lost-log仅用于--data"),
+        ([&["serve", "--accept-lost-log"][..], &servers].concat(), 2, "--accept-lost-log仅用于目录里的商城"),
         ([&["serve", "--uploads", text(&nothing)][..], &servers].concat(), 2, "没有这个目录"),
         ([&["import", text(&file), "--imgs", text(&other)][..], &servers].concat(), 2, "不保存图片"),
         (vec!["serve", "--data", text(&file)], 2, "是文件"),
