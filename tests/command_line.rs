@@ -91,7 +91,7 @@ fn wrong_use_is_one_sentence_and_exit_code_2() {
         (vec!["user", "grant", "--data", text(&nothing), "13900000001"], "there is no mall in"),
         (vec!["serve", "--data", text(&nothing), "--web", text(&nothing)], "no such directory"),
         (vec!["demo", "--data", text(&nothing), "--web", text(&nothing)], "no such directory"),
-        (vec!["serve", "--data", text(&nothing), "--sms", "https://x"], "the URL must begin with http://"),
+        (vec!["serve", "--data", text(&nothing), "--sms", "https://x"], "URLs must begin with http://"),
     ] {
         let (code, _, error) = said(&arguments);
         assert_eq!(code, 2, "{arguments:?}: {error}");
@@ -247,7 +247,7 @@ fn operators_are_named_on_a_mall_that_runs_and_on_one_that_does_not() {
     let (code, _, error) = user("grant", "12345");
     assert!(code == 1 && error.contains("not a valid mainland mobile number"), "{error}");
     let (code, _, error) = user("revoke", "13900000008");
-    assert!(code == 1 && error.contains("no such user"), "{error}");
+    assert!(code == 1 && error.contains("This user does not exist"), "{error}");
     assert_eq!(mall.stop(), 0);
     assert!(operators().contains("13900000007"));
     assert_eq!(user("revoke", "13900000007").0, 0);

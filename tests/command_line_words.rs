@@ -76,9 +76,9 @@ fn usage_errors_are_said_in_chinese_and_without_english() {
         (
             vec!["serve", "--data", text(&nothing), "--redis-prefix", "a"],
             2,
-            "--redis-prefix仅用于--redis和--mysql",
+            "--redis-prefix仅用于Redis和MySQL里的商城",
         ),
-        ([&["serve", "--accept-lost-log"][..], &servers].concat(), 2, "--accept-lost-log仅用于--data"),
+        ([&["serve", "--accept-lost-log"][..], &servers].concat(), 2, "--accept-lost-log仅用于目录里的商城"),
         ([&["serve", "--uploads", text(&nothing)][..], &servers].concat(), 2, "没有这个目录"),
         ([&["import", text(&file), "--imgs", text(&other)][..], &servers].concat(), 2, "不保存图片"),
         (vec!["serve", "--data", text(&file)], 2, "是文件"),
@@ -228,7 +228,7 @@ fn a_wrong_file_is_a_usage_error_that_names_file_and_line() {
         ("data = \"\n", ":1: invalid TOML", "不是合法的TOML"),
         (
             "web = '/nowhere/at/all'\ndata = '/nowhere/mall'\n",
-            "--web /nowhere/at/all: there is no",
+            "--web /nowhere/at/all: no such directory",
             "没有这个目录",
         ),
     ] {

@@ -120,11 +120,11 @@ fn nobody_but_an_operator_gets_anywhere_and_bad_requests_are_told() {
     }
     let long = json!({"reason": "长".repeat(201)}).to_string();
     for (method, path, body, status, code, holds) in [
-        ("GET", "/ops/users/99", "", 200, "NOT_FOUND", "no such user"),
+        ("GET", "/ops/users/99", "", 200, "NOT_FOUND", "This user does not exist"),
         ("GET", "/ops/users/x", "", 400, "BAD_REQUEST", "x: expected a whole number"),
         ("GET", "/ops/users?role=king", "", 400, "BAD_REQUEST", "role"),
         ("GET", "/ops/users?current=-1", "", 400, "BAD_REQUEST", "current"),
-        ("POST", "/ops/users/99/block", BLOCK, 200, "NOT_FOUND", "no such user"),
+        ("POST", "/ops/users/99/block", BLOCK, 200, "NOT_FOUND", "This user does not exist"),
         ("POST", "/ops/users/2/block", "", 400, "BAD_REQUEST", "the body is empty"),
         ("POST", "/ops/users/2/block", "{}", 400, "BAD_REQUEST", "reason: expected 1 to 200"),
         ("POST", "/ops/users/2/block", &long, 400, "BAD_REQUEST", "reason: expected 1 to 200"),
