@@ -10,6 +10,7 @@ use mallbox_storage_embedded::payment_mode_in;
 use rustix::process::{Resource, getrlimit};
 
 use super::house;
+use super::private_data;
 use super::words::of_system;
 use crate::language::{Bilingual, Language, both, padded, sentence};
 use crate::mall::{Clock as _, SystemClock};
@@ -38,6 +39,9 @@ pub(super) fn run(doctor: &Doctor, l: Language) -> bool {
     let versions = mallbox_storage_embedded::versions().into_iter();
     findings.extend(versions.map(|(name, version)| (both(name, name), Ok(version))));
     findings.extend([(both("目录", "directory"), directory(&doctor.data, l))]);
+    if let Some(access) = private_data::finding(&doctor.data, l) {
+        findings.push((both("权限", "access"), access));
+    }
     // A directory without a mall has no payment mode.
     if let Some(mode) = payment_mode_in(&doctor.data) {
         let words = house::payment_words(mode).spoken(l);

@@ -12,7 +12,7 @@ use mallbox_storage::{Importing, PaymentMode, Storage, StoreError, UnpaidOrders,
 use mallbox_storage_embedded::EmbeddedOptions;
 
 use super::words::{CommandFailure, UsageError};
-use super::{house, log};
+use super::{house, log, private_data};
 use crate::config::{self, LocationError, LogFormat, PlaceConfig};
 use crate::import::{self, Fetched, ImportError, Report, Survey};
 use crate::language::{Language, both, sentence};
@@ -224,6 +224,11 @@ async fn into_mall(
 ) -> anyhow::Result<Report> {
     let new_dir = target.place.dir().filter(|dir| !house::is_mall(dir));
     let had_pictures = target.uploads.as_ref().is_some_and(|uploads| uploads.exists());
+    match target.place.dir() {
+        Some(dir) => private_data::report(dir, private_data::restrict(dir)?),
+        // Nothing but pictures is written here, and other accounts may serve them.
+        None => private_data::share_new_files(),
+    }
     let storage = house::at_a_terminal(target.place.clone()).open().await?;
     let done = import_into(import, target, dump, &storage, &mut progress).await;
     progress.end();

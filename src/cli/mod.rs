@@ -11,6 +11,7 @@ mod house;
 mod import;
 mod log;
 mod manual;
+mod private_data;
 mod serve;
 mod user;
 mod verify;
@@ -78,6 +79,7 @@ enum Command {
 /// prevents the command; 2 wrong usage.
 #[must_use]
 pub fn main() -> ExitCode {
+    private_data::restrict_new_files();
     let typed = Cli::command().get_matches();
     let asked = typed.get_one::<Spoken>("lang").copied();
     let l = language(asked);

@@ -7,6 +7,7 @@ use mallbox_storage::{Storage, StoreError, deadlines};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use super::accounts::CodeKey;
 use super::cache_aside::CacheMetrics;
 use super::cashier::Cashier;
 use super::chores::Chores;
@@ -41,6 +42,8 @@ pub struct Dependencies {
     pub payments: Arc<dyn Payments>,
     /// Source of codes and tokens.
     pub random: Arc<Random>,
+    /// Where the key of login codes is kept.
+    pub code_key: CodeKey,
 }
 
 impl Dependencies {
@@ -57,6 +60,7 @@ impl Dependencies {
             inbox: None,
             payments: Arc::new(Sandbox::default()),
             random: Arc::new(Random::seeded(0)),
+            code_key: CodeKey::Database,
         }
     }
 }
@@ -121,7 +125,7 @@ impl Mall {
     /// # Errors
     /// [`StoreError`] if the store cannot be read.
     pub async fn open(means: Dependencies) -> Result<Arc<Self>, StoreError> {
-        let Dependencies { storage, clock, zone, settings, sms, inbox, payments, random } = means;
+        let Dependencies { storage, clock, zone, settings, sms, inbox, payments, random, code_key } = means;
         let is_imported = storage.upkeep.setting(IMPORTED).await?.is_some();
         let context = Context::new(storage, Arc::clone(&clock), zone, Arc::new(settings));
         let sales = FlashSales::new(context.clone());
@@ -155,7 +159,7 @@ impl Mall {
             pictures,
             receipts: Receipts::new(context.clone(), orders.clone(), Arc::clone(&random)),
             people: UserAdmin::new(context.clone(), audit.clone(), Arc::clone(&random)),
-            accounts: Accounts::new(context.clone(), random, sms, inbox),
+            accounts: Accounts::new(context.clone(), random, sms, inbox).with_code_key(code_key),
             voucher_office: VoucherAdmin::new(
                 context.clone(),
                 sales.clone(),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use mallbox::mall::accounts::Credential;
+use mallbox::mall::accounts::{CodeKey, Credential};
 use mallbox::mall::operator::By;
 use mallbox::mall::payments::Sandbox;
 use mallbox::mall::sms::Inbox;
@@ -283,6 +283,7 @@ fn means(w: &World) -> Dependencies {
         inbox: Some(inbox),
         payments: Arc::new(Sandbox::default()),
         random: Arc::new(Random::seeded(8)),
+        code_key: CodeKey::Database,
     }
 }
 
