@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// Maximum lines of a file: a longer file covers more than one subject.
 const FILE_MAX_LINES: usize = 500;
 /// Entries at the top level, besides hidden files. A new entry is a decision.
-const TOP: [&str; 15] = [
+const TOP: [&str; 16] = [
     "ARCHITECTURE.md",
     "CHANGELOG.md",
     "CONTRIBUTING.md",
@@ -18,6 +18,7 @@ const TOP: [&str; 15] = [
     "LICENSE-APACHE",
     "LICENSE-MIT",
     "README.md",
+    "SECURITY.md",
     "benches",
     "deny.toml",
     "src",
@@ -107,7 +108,7 @@ fn decisions(folder: &str) -> Vec<String> {
 
 /// Returns every document for readers: those at the top level, decision records, and the manual's pages.
 fn pages() -> Vec<String> {
-    let top = ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md"];
+    let top = ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"];
     let mut pages = Vec::from(top.map(str::to_owned));
     pages.extend(DECISIONS.iter().flat_map(|folder| decisions(folder)));
     for ending in [".md", ".zh.md"] {

@@ -9,6 +9,7 @@ mod doctor;
 mod fixture;
 mod house;
 mod import;
+mod licenses;
 mod log;
 mod manual;
 mod private_data;
@@ -69,6 +70,8 @@ enum Command {
     Fixture(fixture::Fixture),
     /// Prints a page of the manual, or the list of topics.
     Manual(manual::Manual),
+    /// Prints the licences of all crates in this program, or its bill of materials.
+    Licenses(licenses::Licenses),
     /// Measures load and compares.
     #[cfg(feature = "production")]
     #[command(subcommand)]
@@ -111,6 +114,10 @@ fn run(command: Command, l: Language, asked: Option<Spoken>) -> anyhow::Result<b
             fixture::run(fixture, asked.map_or(Language::Zh, Language::from)).map(|()| true)
         }
         Command::Manual(manual) => manual::run(&manual, l).map(|()| true),
+        Command::Licenses(licenses) => {
+            licenses::run(&licenses);
+            Ok(true)
+        }
         #[cfg(feature = "production")]
         Command::Bench(bench) => bench::run(bench),
     }
