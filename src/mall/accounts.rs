@@ -2,6 +2,7 @@
 
 mod cards;
 mod code_hash;
+mod names;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -94,8 +95,8 @@ impl Accounts {
     /// Sends a login code to a phone.
     ///
     /// A keyed hash of the code is stored before the code is sent. If sending fails, the code still counts
-    /// towards the limits, because the gateway may have accepted the message. The next code is available after
-    /// the usual gap.
+    /// towards the limits, because the gateway may have accepted the message. The next code is available
+    /// after the usual gap.
     ///
     /// # Errors
     /// [`InputError::Phone`]; [`InputError::CodeTooSoon`] with the seconds to wait; [`Refusal::Busy`] if
