@@ -18,8 +18,8 @@ const TOP: [&str; 15] = [
     "LICENSE-APACHE",
     "LICENSE-MIT",
     "README.md",
+    "SECURITY.md",
     "benches",
-    "deny.toml",
     "src",
     "storage",
     "target",
@@ -107,7 +107,7 @@ fn decisions(folder: &str) -> Vec<String> {
 
 /// Returns every document for readers: those at the top level, decision records, and the manual's pages.
 fn pages() -> Vec<String> {
-    let top = ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md"];
+    let top = ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"];
     let mut pages = Vec::from(top.map(str::to_owned));
     pages.extend(DECISIONS.iter().flat_map(|folder| decisions(folder)));
     for ending in [".md", ".zh.md"] {

@@ -11,6 +11,7 @@ use rustix::process::{Resource, getrlimit};
 
 use super::messages::of_system;
 use super::output::print;
+use super::private_data;
 use super::running_mall;
 use crate::language::{Bilingual, Language, both, padded, sentence};
 use crate::mall::{Clock as _, SystemClock};
@@ -39,6 +40,9 @@ pub(super) fn run(doctor: &Doctor, l: Language) -> bool {
     let versions = mallbox_storage_embedded::versions().into_iter();
     findings.extend(versions.map(|(name, version)| (both(name, name), Ok(version))));
     findings.extend([(both("目录", "directory"), directory(&doctor.data, l))]);
+    if let Some(access) = private_data::finding(&doctor.data, l) {
+        findings.push((both("权限", "access"), access));
+    }
     // A directory without a mall has no payment mode.
     if let Some(mode) = payment_mode_in(&doctor.data) {
         let words = running_mall::payment_words(mode).spoken(l);

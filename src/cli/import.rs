@@ -13,7 +13,7 @@ use mallbox_storage_embedded::EmbeddedOptions;
 
 use super::messages::{CommandFailure, UsageError};
 use super::output::print;
-use super::{log, running_mall};
+use super::{log, private_data, running_mall};
 use crate::config::{self, LocationError, LogFormat, PlaceConfig};
 use crate::import::{self, Fetched, ImportError, Report, Survey};
 use crate::language::{Language, both, sentence};
@@ -225,6 +225,11 @@ async fn into_mall(
 ) -> anyhow::Result<Report> {
     let new_dir = target.place.dir().filter(|dir| !running_mall::is_mall(dir));
     let had_pictures = target.uploads.as_ref().is_some_and(|uploads| uploads.exists());
+    match target.place.dir() {
+        Some(dir) => private_data::report(dir, private_data::restrict(dir)?),
+        // Nothing but pictures is written here, and other accounts may serve them.
+        None => private_data::share_new_files(),
+    }
     let storage = running_mall::at_a_terminal(target.place.clone()).open().await?;
     let done = import_into(import, target, dump, &storage, &mut progress).await;
     progress.end();

@@ -79,6 +79,8 @@ pub(super) enum CommandFailure {
     CannotMake(PathBuf),
     /// A directory is not writable.
     CannotWrite(PathBuf),
+    /// Other accounts have access to the directory, and it cannot be removed.
+    OpenToOthers(PathBuf),
     /// A file cannot be read.
     CannotRead(PathBuf),
     /// The temporary copy of a read-only mall failed; source and destination.
@@ -253,6 +255,15 @@ impl CommandFailure {
             Self::CannotWrite(dir) => {
                 let dir = dir.display();
                 sentence!(l, "无法写入{dir}", "cannot write to {dir}")
+            }
+            Self::OpenToOthers(dir) => {
+                let dir = dir.display();
+                sentence!(
+                    l,
+                    "其他账户可以访问{dir}，且无法收回；请运行：sudo chmod -R go-rwx '{dir}'（不保存权限的文件系统请以umask=077挂载）",
+                    "other accounts have access to {dir}, which cannot be removed here; type: sudo chmod -R go-rwx \
+                     '{dir}' (mount a file system that keeps no permissions with umask=077)"
+                )
             }
             Self::CannotRead(path) => {
                 let path = path.display();

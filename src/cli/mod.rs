@@ -7,10 +7,12 @@ mod demo;
 mod doctor;
 mod fixture;
 mod import;
+mod licenses;
 mod log;
 mod manual;
 mod messages;
 mod output;
+mod private_data;
 mod read_only_copy;
 mod running_mall;
 mod serve;
@@ -69,6 +71,8 @@ enum Command {
     Fixture(fixture::Fixture),
     /// Prints a page of the manual, or the list of topics.
     Manual(manual::Manual),
+    /// Prints the licences of all crates in this program, or its bill of materials.
+    Licenses(licenses::Licenses),
     /// Measures throughput and latency under load.
     #[cfg(feature = "production")]
     #[command(subcommand)]
@@ -79,6 +83,7 @@ enum Command {
 /// prevents the command; 2 wrong usage.
 #[must_use]
 pub fn main() -> ExitCode {
+    private_data::restrict_new_files();
     let typed = Cli::command().get_matches();
     let requested = typed.get_one::<Spoken>("lang").copied();
     let l = language(requested);
@@ -110,6 +115,10 @@ fn run(command: Command, l: Language, requested: Option<Spoken>) -> anyhow::Resu
             fixture::run(fixture, requested.map_or(Language::Zh, Language::from)).map(|()| true)
         }
         Command::Manual(manual) => manual::run(&manual, l).map(|()| true),
+        Command::Licenses(licenses) => {
+            licenses::run(&licenses);
+            Ok(true)
+        }
         #[cfg(feature = "production")]
         Command::Bench(bench) => bench::run(bench),
     }

@@ -15,12 +15,14 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use super::messages::{CommandFailure, UsageError};
 use super::output::print;
+use super::private_data;
 use super::read_only_copy;
 use crate::config::{PlaceConfig, SiteConfig};
 use crate::http::control::{Control, request_here, request_running};
 use crate::http::{App, Bound, Profile, ServerOptions, SiteOptions, site};
 use crate::language::{Bilingual, Language, both, padded};
 use crate::mall::base::wall_time;
+use crate::mall::people::accounts::CodeKey;
 use crate::mall::people::sms::{Inbox, SmsSender};
 use crate::mall::selling::payments::Sandbox;
 use crate::mall::{Dependencies, Mall, Random, Settings, WatchedClock, ZONE};
@@ -132,8 +134,10 @@ pub(super) fn make_dir(dir: &Path) -> anyhow::Result<()> {
 /// Opens a mall: storage and services. Background jobs are not started yet.
 pub(super) async fn open(plan: BootOptions) -> anyhow::Result<RunningMall> {
     let dir = plan.place.dir().map(Path::to_owned);
+    let mut closed_entries = 0;
     if let Some(dir) = &dir {
         make_dir(dir)?;
+        closed_entries = private_data::restrict(dir)?;
     }
     let storage = plan.place.open().await?;
     let (mut zone, new) = zone_of(&storage, plan.zone.clone()).await?;
@@ -145,7 +149,11 @@ pub(super) async fn open(plan: BootOptions) -> anyhow::Result<RunningMall> {
         storage.upkeep.keep_setting(ZONE, &name).await?;
         (zone, _) = zone_of(&storage, plan.zone.clone()).await?;
     }
-    Ok(RunningMall { app: assemble(storage, zone, plan).await?, dir })
+    let app = assemble(storage, zone, plan).await?;
+    if let Some(dir) = &dir {
+        private_data::report(dir, closed_entries);
+    }
+    Ok(RunningMall { app, dir })
 }
 
 async fn assemble(storage: Storage, zone: TimeZone, plan: BootOptions) -> anyhow::Result<App> {
@@ -158,6 +166,7 @@ async fn assemble(storage: Storage, zone: TimeZone, plan: BootOptions) -> anyhow
         inbox: plan.inbox,
         payments: Arc::new(Sandbox::default()),
         random: Arc::new(Random::system()),
+        code_key: if plan.place.dir().is_some() { CodeKey::Process } else { CodeKey::Database },
     };
     Mall::open(means).await.map_err(|error| CommandFailure::MallUnreadable.with_cause(error))
 }

@@ -31,9 +31,15 @@ pub(super) fn run(config: ServeConfig, l: Language) -> anyhow::Result<()> {
     running_mall::check_is_dir("--web", config.site.web.as_deref())?;
     running_mall::check_is_dir("--uploads", config.uploads.as_deref())?;
     let uploads = place.dir().map(running_mall::uploads).or_else(|| config.uploads.clone());
-    let sms: Arc<dyn SmsSender> = match config.sms.as_str() {
+    let sms: Arc<dyn SmsSender> = match config.sms.0.as_str() {
         "console" => Arc::new(Console::default()),
-        url => Arc::new(Webhook::new(url).map_err(|error| UsageError::BadGateway(error.to_string()))?),
+        url => {
+            let webhook = Webhook::new(url).map_err(|error| UsageError::BadGateway(error.to_string()))?;
+            match &config.sms_secret {
+                Some(secret) => Arc::new(webhook.signed_with(&secret.0)),
+                None => Arc::new(webhook),
+            }
+        }
     };
     log::start(config.site.log_format);
     // Bind before opening anything: a port in use is reported immediately, and the directory stays unchanged.

@@ -5,6 +5,7 @@ mod limits;
 mod place;
 mod values;
 
+use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -22,6 +23,22 @@ pub use limits::LimitsConfig;
 pub use place::{LocationError, PlaceConfig, ServerUrl};
 pub use values::Switch;
 pub(crate) use values::at_least_one;
+
+/// A text that may contain a secret, so `Debug` hides it.
+#[derive(Clone)]
+pub struct HiddenText(pub String);
+
+impl From<&str> for HiddenText {
+    fn from(text: &str) -> Self {
+        Self(text.to_owned())
+    }
+}
+
+impl fmt::Debug for HiddenText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("HiddenText(..)")
+    }
+}
 
 /// The flags of `serve`. A configuration file sets them by the same names.
 #[derive(Args, Clone, Debug)]
@@ -45,9 +62,20 @@ pub struct ServeConfig {
     /// The folder of pictures of a mall in Redis and MySQL; a mall in a directory keeps pictures inside.
     #[arg(long, env = "MALLBOX_UPLOADS", value_name = "DIR")]
     pub uploads: Option<PathBuf>,
-    /// Delivery of login codes: `console`, or the URL of a gateway to post them to.
-    #[arg(long, env = "MALLBOX_SMS", default_value = "console", value_name = "console|URL")]
-    pub sms: String,
+    /// Delivery of login codes: `console`, or the URL of a gateway to post them to: https://, or http:// on
+    /// this machine. Better put a URL with a key into the environment variable than on the command line.
+    #[arg(
+        long,
+        env = "MALLBOX_SMS",
+        hide_env_values = true,
+        default_value = "console",
+        value_name = "console|URL"
+    )]
+    pub sms: HiddenText,
+    /// Signs requests to the gateway of --sms: HMAC-SHA-256 with a timestamp, in the header
+    /// x-mallbox-signature. Better put the secret into the environment variable than on the command line.
+    #[arg(long, env = "MALLBOX_SMS_SECRET", hide_env_values = true, value_name = "SECRET")]
+    pub sms_secret: Option<HiddenText>,
     /// Serves a directory created by `mallbox demo`.
     #[arg(long)]
     pub demo_data: bool,

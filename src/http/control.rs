@@ -97,13 +97,7 @@ impl Control {
     /// The socket cannot be created.
     pub fn open(dir: &Path, app: App) -> io::Result<Self> {
         let path = socket_path(dir)?;
-        // A leftover socket belongs to a killed mall: this process holds the lock on the directory.
-        match std::fs::remove_file(&path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
-        let listener = UnixListener::bind(&path)?;
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600))?;
+        let listener = bind_private(&path)?;
         let control = Self { path, stop: CancellationToken::new(), tasks: TaskTracker::new() };
         let front =
             Gateway::new(FrontOptions { stop: control.stop.clone(), ..FrontOptions::bare(routes(app)) });
@@ -120,6 +114,26 @@ impl Control {
         // A socket left behind is replaced at the next start.
         let _ = std::fs::remove_file(&self.path);
     }
+}
+
+/// Binds a socket accessible to the owner only, from its first moment: the socket is made in a private
+/// directory, and moved to `path` with its final permissions. Replaces a leftover socket, which belongs to a
+/// killed mall: this process holds the lock on the directory.
+fn bind_private(path: &Path) -> io::Result<UnixListener> {
+    // Together not longer than `control.sock`, so a path that fits the final socket fits this one.
+    let private = path.with_file_name(format!(".{:08x}", rand::random::<u32>()));
+    std::fs::DirBuilder::new().mode(0o700).create(&private)?;
+    let made = private.join("s");
+    let bound = UnixListener::bind(&made).and_then(|listener| {
+        std::fs::set_permissions(&made, std::fs::Permissions::from_mode(0o600))?;
+        std::fs::rename(&made, path)?;
+        Ok(listener)
+    });
+    if bound.is_err() {
+        let _ = std::fs::remove_file(&made);
+    }
+    let _ = std::fs::remove_dir(&private);
+    bound
 }
 
 async fn accept(listener: UnixListener, front: Gateway, stop: CancellationToken, tasks: TaskTracker) {
@@ -212,4 +226,34 @@ fn envelope_data(body: &[u8]) -> anyhow::Result<Value> {
         return Ok(envelope["data"].take());
     }
     bail!("{}", envelope["errorMsg"].as_str().unwrap_or("the mall refused without a reason"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_socket_is_its_owners_and_replaces_a_leftover_one() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("control.sock");
+        drop(UnixListener::bind(&path).unwrap());
+        let listener = bind_private(&path).unwrap();
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1, "the private directory is gone");
+        let (client, accepted) = tokio::join!(tokio::net::UnixStream::connect(&path), listener.accept());
+        assert!(client.is_ok() && accepted.is_ok());
+    }
+
+    #[tokio::test]
+    async fn a_path_of_the_longest_length_fits_in_private_as_well() {
+        let dir = tempfile::tempdir().unwrap();
+        let fill = SOCKET_PATH_LIMIT - 1 - dir.path().as_os_str().len() - "//control.sock".len();
+        let deep = dir.path().join("x".repeat(fill));
+        std::fs::create_dir(&deep).unwrap();
+        let path = deep.join("control.sock");
+        assert_eq!(path.as_os_str().len(), SOCKET_PATH_LIMIT - 1);
+        bind_private(&path).unwrap();
+    }
 }

@@ -16,6 +16,7 @@ use super::catalogue::{Shops, Vouchers};
 use super::operator::UserAdmin;
 use super::operator::ledger::LedgerCheck;
 use super::operator::{DeadLetterAdmin, OrderAdmin, ReportAdmin, SaleAdmin, VoucherAdmin};
+use super::people::accounts::CodeKey;
 use super::people::sms::{Inbox, SmsSender};
 use super::people::{Accounts, Follows, SignIns, Visits};
 use super::selling::cashier::Cashier;
@@ -43,6 +44,8 @@ pub struct Dependencies {
     pub payments: Arc<dyn Payments>,
     /// Source of codes and tokens.
     pub random: Arc<Random>,
+    /// Where the key of login codes is kept.
+    pub code_key: CodeKey,
 }
 
 impl Dependencies {
@@ -59,6 +62,7 @@ impl Dependencies {
             inbox: None,
             payments: Arc::new(Sandbox::default()),
             random: Arc::new(Random::seeded(0)),
+            code_key: CodeKey::Database,
         }
     }
 }
@@ -123,7 +127,7 @@ impl Mall {
     /// # Errors
     /// [`StoreError`] if the store cannot be read.
     pub async fn open(means: Dependencies) -> Result<Arc<Self>, StoreError> {
-        let Dependencies { storage, clock, zone, settings, sms, inbox, payments, random } = means;
+        let Dependencies { storage, clock, zone, settings, sms, inbox, payments, random, code_key } = means;
         let is_imported = storage.upkeep.setting(IMPORTED).await?.is_some();
         let context = Context::new(storage, Arc::clone(&clock), zone, Arc::new(settings));
         let sales = FlashSales::new(context.clone());
@@ -157,7 +161,7 @@ impl Mall {
             pictures,
             receipts: Receipts::new(context.clone(), orders.clone(), Arc::clone(&random)),
             people: UserAdmin::new(context.clone(), audit.clone(), Arc::clone(&random)),
-            accounts: Accounts::new(context.clone(), random, sms, inbox),
+            accounts: Accounts::new(context.clone(), random, sms, inbox).with_code_key(code_key),
             voucher_office: VoucherAdmin::new(
                 context.clone(),
                 sales.clone(),

@@ -86,7 +86,8 @@ pub const EXTENSION_STEP: Duration = Duration::from_secs(60);
 /// - A session stored by an older version without a TTL takes the TTL of the first call.
 #[async_trait]
 pub trait Sessions: Send + Sync {
-    /// Stores a new code for a phone, replacing the previous one, if `rules` allow.
+    /// Stores a new code for a phone, replacing the previous one, if `rules` allow. `code` is any text up to
+    /// 64 bytes; the mall passes a keyed hash instead of the code that it sends.
     ///
     /// # Errors
     /// Any [`StoreError`]: the code must not be sent.

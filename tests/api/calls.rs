@@ -19,11 +19,11 @@ fn people_are_as_the_pages_know_them() {
     let none = &Value::Null;
     let done = json!({"success": true});
     let card = json!({
-        "nickName": "小鱼", "icon": "/imgs/a.jpg", "city": "杭州", "introduce": "爱吃", "gender": true,
+        "nickName": "小鱼", "icon": "/imgs/icons/a.jpg", "city": "杭州", "introduce": "爱吃", "gender": true,
         "birthday": "2000-01-31",
     });
     assert_says(&w, "PUT", "/user/info", &w.customer, &card, &done);
-    let brief = json!({"success": true, "data": {"id": 2, "nickName": "小鱼", "icon": "/imgs/a.jpg"}});
+    let brief = json!({"success": true, "data": {"id": 2, "nickName": "小鱼", "icon": "/imgs/icons/a.jpg"}});
     assert_says(&w, "GET", "/user/me", &w.customer, none, &brief);
     assert_says(&w, "GET", "/user/me", &format!("Bearer {}", w.customer), none, &brief);
     assert_says(&w, "GET", "/user/role", &w.customer, none, &json!({"success": true, "data": "customer"}));

@@ -44,7 +44,7 @@ impl Stream {
         Self { lines, head }
     }
 
-    fn status(&self) -> &str {
+    pub fn status(&self) -> &str {
         self.head.split(' ').nth(1).unwrap_or("none")
     }
 

@@ -1,5 +1,6 @@
 //! The OpenAPI description compared with the API: the existing routes, and the actual responses.
 
+mod authorisation;
 mod names;
 mod operators;
 

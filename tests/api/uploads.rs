@@ -279,14 +279,14 @@ fn only_who_uploaded_a_picture_deletes_it() {
 #[test]
 fn a_picture_that_nothing_shows_is_gone_after_a_day_and_an_icon_stays() {
     let w = world();
-    let [idle, icon, removed] = [(); 3].map(|()| taken(&w, &w.customer));
+    let [idle, icon, removed] = [&w.customer, &w.customer, &w.other].map(|token| taken(&w, token));
     let wear = |token: &str, icon: &str| {
         let edit = json!({"nickName": "小鱼", "icon": icon}).to_string();
         assert_eq!(w.call("PUT", "/user/info", token, &edit).body["success"], true);
     };
     wear(&w.customer, &format!("/imgs{icon}"));
     wear(&w.other, &removed);
-    assert_eq!(remove(&w, &w.customer, &removed)["success"], true, "for the page it is gone");
+    assert_eq!(remove(&w, &w.other, &removed)["success"], true, "for the page it is gone");
     w.advance(DAY - Duration::from_secs(60));
     let statuses = || [&idle, &icon, &removed].map(|name| show(&w, name).status);
     assert_eq!(statuses(), [200, 200, 200]);

@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use mallbox::mall::people::accounts::Credential;
+use mallbox::mall::people::accounts::{Accounts, CodeKey, Credential};
 use mallbox::mall::people::sms::{Inbox, SmsError, SmsSender, Webhook};
-use mallbox::mall::{InputError, Refusal};
-use mallbox_storage::{Phone, UserId};
+use mallbox::mall::{Clock, Context, InputError, Random, Refusal, Settings};
+use mallbox_storage::{CheckOutcome, Phone, UserId};
 
 use super::world::{ANNE, BOB, mistake, other_than, refusal, with_sms, world};
 
@@ -46,6 +46,41 @@ async fn a_code_is_good_for_one_log_in_and_one_phone() {
     assert_eq!(mistake(w.try_code(BOB, &code).await), InputError::NoCode);
     w.try_code(ANNE, &code).await.unwrap();
     assert_eq!(mistake(w.try_code(ANNE, &code).await), InputError::NoCode);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_back_end_stores_of_a_code_is_not_the_code() {
+    let w = world().await;
+    let (code, phone, rules) = (w.code(ANNE).await, Phone::parse(ANNE).unwrap(), Settings::default().codes);
+    let stored = w.storage.sessions.check_code(&phone, &code, &rules, w.now()).await.unwrap();
+    assert_eq!(stored, CheckOutcome::Wrong);
+    w.try_code(ANNE, &code).await.unwrap();
+}
+
+/// Two processes on one storage.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_in_memory_ends_with_its_process_and_a_key_in_the_database_is_everybodys() {
+    for (place, is_shared) in [(CodeKey::Process, false), (CodeKey::Database, true)] {
+        let w = world().await;
+        let inbox = Arc::new(Inbox::default());
+        let process = || {
+            let zone = jiff::tz::TimeZone::UTC;
+            let context = Context::new(w.storage.clone(), w.clock.clone(), zone, Arc::default());
+            let random = Arc::new(Random::seeded(9));
+            Accounts::new(context, random, inbox.clone(), Some(inbox.clone())).with_code_key(place)
+        };
+        let (one, other) = (process(), process());
+        one.send_code(ANNE, w.clock.now()).await.unwrap();
+        let code = one.inbox(ANNE).unwrap().unwrap();
+        let by_other = other.log_in(ANNE, Credential::Code(&code), w.clock.now()).await;
+        assert_eq!(by_other.is_ok(), is_shared, "{place:?}");
+        if !is_shared {
+            assert_eq!(mistake(by_other), InputError::Code);
+            one.log_in(ANNE, Credential::Code(&code), w.clock.now()).await.unwrap();
+        }
+        let stored = w.storage.upkeep.setting("login code key").await.unwrap();
+        assert_eq!(stored.is_some(), is_shared, "{place:?}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

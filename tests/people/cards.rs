@@ -2,9 +2,9 @@
 
 use mallbox::mall::people::accounts::ProfileEdit;
 use mallbox::mall::{InputError, Refusal};
-use mallbox_storage::{Profile, UserId};
+use mallbox_storage::{NewPicture, PictureKind, PictureUsage, Profile, PutOutcome, UserId};
 
-use super::world::{ANNE, mistake, refusal, world};
+use super::world::{ANNE, BOB, mistake, refusal, world};
 
 fn all() -> ProfileEdit {
     ProfileEdit {
@@ -76,6 +76,15 @@ async fn a_refused_edit_changes_nothing() {
             InputError::OutOfRange("icon"),
             ProfileEdit { icon: Some("//elsewhere.example/x.png".into()), ..all() },
         ),
+        (InputError::OutOfRange("icon"), ProfileEdit { icon: Some("/imgs/a.jpg".into()), ..all() }),
+        (InputError::OutOfRange("icon"), ProfileEdit { icon: Some("/imgs/icons/../a.jpg".into()), ..all() }),
+        (InputError::OutOfRange("icon"), ProfileEdit { icon: Some("/api/user/me".into()), ..all() }),
+        (InputError::Missing("nickName"), ProfileEdit { nick_name: Some("\u{200B}".into()), ..all() }),
+        (InputError::OutOfRange("nickName"), ProfileEdit { nick_name: Some("官方客服".into()), ..all() }),
+        (
+            InputError::OutOfRange("nickName"),
+            ProfileEdit { nick_name: Some("ad\u{200B}min".into()), ..all() },
+        ),
         (InputError::OutOfRange("city"), ProfileEdit { city: Some("字".repeat(65)), ..all() }),
         (InputError::OutOfRange("introduce"), ProfileEdit { introduce: Some("字".repeat(129)), ..all() }),
         (InputError::OutOfRange("birthday"), ProfileEdit { birthday: Some("2001-02-29".into()), ..all() }),
@@ -90,6 +99,46 @@ async fn a_refused_edit_changes_nothing() {
         (w.accounts.brief(user, w.now()).await.unwrap(), w.accounts.card(user, w.now()).await.unwrap()),
         before
     );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn names_of_the_staff_are_for_operators_and_stay_where_they_were() {
+    let w = world().await;
+    let (anne, bob) = (w.user(ANNE).await, w.user(BOB).await);
+    let named = |name: &str| ProfileEdit { nick_name: Some(name.into()), ..ProfileEdit::default() };
+    w.people.grant(ANNE, w.by()).await.unwrap();
+    w.accounts.put_card(anne, &named("客服"), w.now()).await.unwrap();
+    let mistaken = mistake(w.accounts.put_card(bob, &named("客服"), w.now()).await);
+    assert_eq!(mistaken, InputError::OutOfRange("nickName"));
+    // As an import stores it.
+    w.storage
+        .users
+        .put_card(bob, "客服", "https://p.example/a.png", &Profile::default(), w.now())
+        .await
+        .unwrap();
+    let same = ProfileEdit { icon: Some("/imgs/remote/p.example/a.png".into()), ..named("客服") };
+    w.accounts.put_card(bob, &same, w.now()).await.unwrap();
+    let brief = w.accounts.brief(bob, w.now()).await.unwrap().unwrap();
+    assert_eq!((brief.nick_name.as_str(), brief.icon.as_str()), ("客服", "https://p.example/a.png"));
+}
+
+/// Over HTTP, uploads are in `tests/api/uploads.rs`.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_picture_that_somebody_else_uploaded_is_nobodys_portrait() {
+    let w = world().await;
+    let (anne, bob) = (w.user(ANNE).await, w.user(BOB).await);
+    let name = "/blogs/1/2/anne.jpg".to_owned();
+    let (owner, kind) = (anne, PictureKind::Jpeg);
+    let picture = NewPicture { name: name.clone(), owner, kind, content: vec![1] };
+    let most = PictureUsage { pictures: 9, bytes: 9_999 };
+    assert!(matches!(w.storage.pictures.put(picture, most, w.now()).await, Ok(PutOutcome::Put)));
+    for icon in [name.clone(), format!("/imgs{name}")] {
+        let edit = ProfileEdit { icon: Some(icon.clone()), ..ProfileEdit::default() };
+        let refused = refusal(w.accounts.put_card(bob, &edit, w.now()).await);
+        assert_eq!(refused, Refusal::NotFound("picture"), "{icon}");
+        w.accounts.put_card(anne, &edit, w.now()).await.unwrap();
+        assert_eq!(w.accounts.brief(anne, w.now()).await.unwrap().unwrap().icon, icon);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use mallbox::mall::base::By;
-use mallbox::mall::people::accounts::Credential;
+use mallbox::mall::people::accounts::{CodeKey, Credential};
 use mallbox::mall::people::sms::Inbox;
 use mallbox::mall::selling::payments::Sandbox;
 use mallbox::mall::{Accounts, Context, Dependencies, Failure, Mall, Random, Refusal, Settings, UserAdmin};
@@ -267,6 +267,7 @@ fn means(w: &World) -> Dependencies {
         inbox: Some(inbox),
         payments: Arc::new(Sandbox::default()),
         random: Arc::new(Random::seeded(8)),
+        code_key: CodeKey::Database,
     }
 }
 

@@ -28,7 +28,8 @@ impl Encoding {
 
 /// Returns the encodings that the client accepts, preferred first.
 pub(in crate::http) fn accepted(headers: &HeaderMap) -> impl Iterator<Item = Encoding> {
-    let accepted_encodings = headers.get(ACCEPT_ENCODING).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let accepted_encodings =
+        headers.get(ACCEPT_ENCODING).and_then(|value| value.to_str().ok()).unwrap_or_default();
     [Encoding::Brotli, Encoding::Gzip].into_iter().filter(move |encoding| {
         accepted_encodings.split(',').any(|one| {
             let (name, quality) = one.split_once(';').unwrap_or((one, ""));

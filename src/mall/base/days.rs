@@ -17,8 +17,7 @@ impl Context {
     }
 
     pub(in crate::mall) fn today(&self, now: Timestamp) -> Result<Day, Failure> {
-        self.day_of(now)
-            .ok_or_else(|| Failure::Bug("the year of the mall's clock is out of range".into()))
+        self.day_of(now).ok_or_else(|| Failure::Bug("the year of the mall's clock is out of range".into()))
     }
 
     /// Parses a range of days such as `2026-11-21`. An empty `to` means today, an empty `from` the seven days

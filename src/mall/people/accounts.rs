@@ -1,5 +1,7 @@
 //! Accounts: login codes, passwords, sessions, public profiles and roles.
 
+mod code_hash;
+mod names;
 mod profiles;
 
 use std::sync::Arc;
@@ -15,6 +17,9 @@ use super::sms::{Inbox, SmsSender};
 use crate::mall::base::caches::PublicProfile;
 use crate::mall::base::{Context, Failure, InputError, Random, Refusal};
 
+use self::code_hash::CodeHasher;
+
+pub use self::code_hash::CodeKey;
 pub use self::profiles::{FullProfile, ProfileEdit};
 
 /// The credential of a login.
@@ -55,6 +60,7 @@ impl PublicUser {
 pub struct Accounts {
     context: Context,
     random: Arc<Random>,
+    codes: CodeHasher,
     passwords: Passwords,
     sms: Arc<dyn SmsSender>,
     inbox: Option<Arc<Inbox>>,
@@ -76,13 +82,21 @@ impl Accounts {
         sms: Arc<dyn SmsSender>,
         inbox: Option<Arc<Inbox>>,
     ) -> Self {
-        Self { context, passwords: Passwords::new(random.clone()), random, sms, inbox }
+        let codes = CodeHasher::new(context.clone(), CodeKey::default());
+        Self { context, passwords: Passwords::new(random.clone()), random, codes, sms, inbox }
+    }
+
+    /// Chooses where the key of login codes is kept; default: in the database.
+    #[must_use]
+    pub fn with_code_key(self, place: CodeKey) -> Self {
+        Self { codes: CodeHasher::new(self.context.clone(), place), ..self }
     }
 
     /// Sends a login code to a phone.
     ///
-    /// The code is stored before it is sent. If sending fails, the code still counts towards the limits,
-    /// because the gateway may have accepted the message. The next code is available after the usual gap.
+    /// A keyed hash of the code is stored before the code is sent. If sending fails, the code still counts
+    /// towards the limits, because the gateway may have accepted the message. The next code is available
+    /// after the usual gap.
     ///
     /// # Errors
     /// [`InputError::Phone`]; [`InputError::CodeTooSoon`] with the seconds to wait; [`Refusal::Busy`] if
@@ -91,7 +105,8 @@ impl Accounts {
         let phone = Phone::parse(phone).ok_or(InputError::Phone)?;
         let code = self.random.code();
         let rules = &self.context.settings.codes;
-        match self.context.storage.sessions.issue_code(&phone, &code, rules, now).await? {
+        let hash = self.codes.hash(&phone, &code).await?;
+        match self.context.storage.sessions.issue_code(&phone, &hash, rules, now).await? {
             IssueOutcome::Issued => {}
             IssueOutcome::TooSoon { retry_after } | IssueOutcome::TooMany { retry_after } => {
                 return Err(InputError::CodeTooSoon(whole_seconds(retry_after)).into());
@@ -157,7 +172,8 @@ impl Accounts {
 
     async fn user_by_code(&self, phone: &Phone, code: &str, now: Timestamp) -> Result<UserId, Failure> {
         let storage = &self.context.storage;
-        match storage.sessions.check_code(phone, code, &self.context.settings.codes, now).await? {
+        let hash = self.codes.hash(phone, code).await?;
+        match storage.sessions.check_code(phone, &hash, &self.context.settings.codes, now).await? {
             CheckOutcome::Right => {}
             CheckOutcome::Wrong => return Err(InputError::Code.into()),
             CheckOutcome::NoCode => return Err(InputError::NoCode.into()),

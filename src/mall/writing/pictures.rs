@@ -142,6 +142,22 @@ impl Pictures {
         Ok(paths.map(|(path, _)| path.clone()).collect())
     }
 
+    /// Returns whether the path has the form of an upload, with or without a leading `/imgs`.
+    pub(super) fn is_upload(path: &str) -> bool {
+        name_in(path).is_some()
+    }
+
+    /// Protects uploads like [`keep`](Self::keep). Returns whether all paths are uploads of this user.
+    pub(super) async fn are_own(
+        context: &Context,
+        owner: UserId,
+        paths: &[String],
+        now: Timestamp,
+    ) -> Result<bool, Failure> {
+        let names: Vec<String> = paths.iter().filter_map(|path| name_in(path)).collect();
+        Ok(names.len() == paths.len() && context.storage.pictures.keep(owner, &names, now).await?.is_empty())
+    }
+
     /// Removes a picture uploaded by a user: at once, or once nothing refers to the picture any more. So a
     /// picture can be taken out of a note during editing.
     ///

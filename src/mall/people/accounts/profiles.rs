@@ -1,9 +1,12 @@
 //! User profiles: reading and editing.
 
-use mallbox_storage::{FollowCounts, Profile, Timestamp, UserId};
+use mallbox_storage::{FollowCounts, Profile, Role, Timestamp, UserId};
 
-use super::Accounts;
+use super::{Accounts, names};
 use crate::mall::base::{Context, Failure, InputError, Refusal, clean_text, picture_path, wall_time};
+
+/// Portraits: those of the demo, and those that come with the pages of hm-dianping.
+const PORTRAITS: &str = "/imgs/icons/";
 
 /// A user's profile with follower counts.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -22,9 +25,9 @@ pub struct FullProfile {
 /// user.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ProfileEdit {
-    /// Display name, 1 to 32 characters.
+    /// Display name, 1 to 32 visible characters. Names of the mall's staff are for operators.
     pub nick_name: Option<String>,
-    /// Path of the picture on this mall, `""` for none.
+    /// Path of the picture, `""` for none: an upload of the user, or one of the mall's own portraits.
     pub icon: Option<String>,
     /// City, at most 64 characters.
     pub city: Option<String>,
@@ -52,22 +55,26 @@ impl Accounts {
     ///
     /// # Errors
     /// [`InputError::Missing`] for an empty name, [`InputError::OutOfRange`] with the field's name,
-    /// [`Refusal::NotFound`] for an unknown user; nothing has changed then.
+    /// [`Refusal::NotFound`] for an unknown user, or a picture that somebody else uploaded. Nothing has
+    /// changed then.
     pub async fn put_card(&self, user: UserId, edit: &ProfileEdit, now: Timestamp) -> Result<(), Failure> {
         let users = &self.context.storage.users;
         let (Some(mut is), Some(mut card)) = (users.get(user).await?, users.card(user).await?) else {
             return Err(Refusal::NotFound("user").into());
         };
         if let Some(name) = &edit.nick_name {
-            is.nick_name = clean_text::within("nickName", clean_text::line(name), 32)?;
-            if is.nick_name.is_empty() {
+            let name = clean_text::within("nickName", names::visible(&clean_text::line(name)), 32)?;
+            if name.is_empty() {
                 return Err(InputError::Missing("nickName").into());
             }
+            // A name from an import may stay.
+            if name != is.nick_name && names::is_reserved(&name) && is.role != Role::Operator {
+                return Err(InputError::OutOfRange("nickName").into());
+            }
+            is.nick_name = name;
         }
         if let Some(icon) = &edit.icon {
-            if !(icon.is_empty() || *icon == is.icon || picture_path::is_plain(icon)) {
-                return Err(InputError::OutOfRange("icon").into());
-            }
+            self.check_icon(user, icon, &is.icon, now).await?;
             is.icon = picture_path::restore_addresses(icon, &is.icon);
         }
         if let Some(city) = &edit.city {
@@ -87,6 +94,30 @@ impl Accounts {
             return Err(Refusal::NotFound("user").into());
         }
         Ok(())
+    }
+
+    /// Checks a new profile picture: the stored one, an own upload, or a portrait. Any other path would let a
+    /// user appear under somebody else's picture, or make every reader's browser request any path.
+    async fn check_icon(
+        &self,
+        user: UserId,
+        icon: &str,
+        stored: &str,
+        now: Timestamp,
+    ) -> Result<(), Failure> {
+        if icon.is_empty() || icon == stored || picture_path::to_local_paths(stored) == icon {
+            return Ok(());
+        }
+        if !picture_path::is_plain(icon) {
+            return Err(InputError::OutOfRange("icon").into());
+        }
+        if Pictures::is_upload(icon) {
+            let own = Pictures::are_own(&self.context, user, &[icon.to_owned()], now).await?;
+            return if own { Ok(()) } else { Err(Refusal::NotFound("picture").into()) };
+        }
+        let is_portrait =
+            icon.strip_prefix(PORTRAITS).is_some_and(|name| !name.contains(['/', '?', '#', '%']));
+        if is_portrait { Ok(()) } else { Err(InputError::OutOfRange("icon").into()) }
     }
 
     fn birthday(&self, text: &str, now: Timestamp) -> Result<Option<String>, InputError> {

@@ -1,46 +1,73 @@
-//! Login codes through a gateway that accepts them over HTTP.
+//! Login codes through a gateway that accepts them over HTTPS, or over HTTP on this machine.
+//!
+//! Reasons and figures: `src/decisions/0036-names-gateways-and-builds.md`.
 
+use std::fmt;
+use std::net::IpAddr;
 use std::pin::pin;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use hmac::{Hmac, KeyInit as _, Mac as _};
 use http_body_util::Full;
 use hyper::body::Bytes;
 use hyper::client::conn::http1;
 use hyper::{Method, Request, Response, StatusCode, Uri, header};
 use hyper_util::rt::TokioIo;
-use mallbox_storage::Phone;
+use mallbox_storage::{Phone, Timestamp, hex};
+use sha2::Sha256;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 
 use super::{SmsError, SmsSender};
+use crate::mall::{Clock as _, SystemClock};
+
+/// Header with the machine's time of a signed request, in seconds since 1970.
+pub const TIMESTAMP: &str = "x-mallbox-timestamp";
+/// Header with the signature: `sha256=` and the HMAC-SHA-256 of timestamp, `.` and body, in hexadecimal.
+pub const SIGNATURE: &str = "x-mallbox-signature";
 
 /// Posts `{"phone":…,"code":…}` to a gateway. Any status of 200 to 299 counts as sent; redirects are not
-/// followed.
-#[derive(Clone, Debug)]
+/// followed. `Debug` hides the URL, which often contains a key.
+#[derive(Clone)]
 pub struct Webhook {
     /// Host and port for the connection.
     address: String,
     /// Value of the `Host` header.
     host: String,
     path: String,
+    /// Key of the signature; unsigned without.
+    secret: Option<String>,
+    #[cfg(feature = "https")]
+    tls: Option<tls::Connector>,
+}
+
+impl fmt::Debug for Webhook {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Webhook(..)")
+    }
 }
 
 impl Webhook {
     /// Timeout for connecting, posting and receiving the response head together, in real time.
     const PATIENCE: Duration = Duration::from_secs(1);
 
-    /// Creates a webhook for an `http://` URL. For `https`, put a proxy on this machine in front.
+    /// Creates a webhook for an `https://` URL, or an `http://` URL of this machine.
     ///
     /// # Errors
     /// [`SmsError`] with a message for the operator, if the URL cannot be used.
     pub fn new(url: &str) -> Result<Self, SmsError> {
         let wrong = |why: &str| {
-            SmsError(format!("expected --sms console or a URL like http://127.0.0.1:9000/sms: {why}"))
+            SmsError(format!(
+                "expected --sms console or a URL like https://sms.example/send or http://127.0.0.1:9000/sms: {why}"
+            ))
         };
         let uri: Uri = url.parse().map_err(|_| wrong("not a URL"))?;
-        if uri.scheme_str() != Some("http") {
-            return Err(wrong("URLs must begin with http://"));
-        }
+        let is_secure = match uri.scheme_str() {
+            Some("https") => true,
+            Some("http") => false,
+            _ => return Err(wrong("the URL must begin with https:// or http://")),
+        };
         let authority = uri.authority().ok_or_else(|| wrong("the URL has no host"))?;
         if authority.as_str().contains('@') {
             return Err(wrong("user names in the URL are not supported"));
@@ -49,42 +76,150 @@ impl Webhook {
         // Any text after the host must be a port: `:` alone and `:99999` are valid in an authority too.
         let port = match authority.port_u16() {
             Some(port) => port,
+            None if authority.as_str() == host && is_secure => 443,
             None if authority.as_str() == host => 80,
             None => 0,
         };
         if host.is_empty() || port == 0 {
             return Err(wrong("the URL has no host, or no port after the colon"));
         }
+        if !is_secure && !is_this_machine(host) {
+            return Err(wrong("beyond this machine the URL must begin with https://"));
+        }
+        #[cfg(not(feature = "https"))]
+        if is_secure {
+            return Err(wrong("this program is built without https"));
+        }
         let address = format!("{host}:{port}");
         let path = uri.path_and_query().map_or("/", |path| path.as_str()).to_owned();
-        Ok(Self { address, host: authority.as_str().to_owned(), path })
+        Ok(Self {
+            address,
+            path,
+            secret: None,
+            #[cfg(feature = "https")]
+            tls: match is_secure {
+                true => {
+                    Some(tls::of_internet(host).ok_or_else(|| wrong("TLS cannot be set up for this host"))?)
+                }
+                false => None,
+            },
+            host: authority.as_str().to_owned(),
+        })
+    }
+
+    /// Signs every request with `secret`.
+    #[must_use]
+    pub fn signed_with(self, secret: impl Into<String>) -> Self {
+        Self { secret: Some(secret.into()), ..self }
     }
 
     async fn post(&self, body: Vec<u8>) -> Result<StatusCode, SmsError> {
         let trouble =
             |what: &str, error: &dyn std::error::Error| SmsError(format!("SMS webhook: {what}: {error}"));
-        let request = Request::builder()
+        let mut request = Request::builder()
             .method(Method::POST)
             .uri(&self.path)
             .header(header::HOST, &self.host)
-            .header(header::CONTENT_TYPE, "application/json")
+            .header(header::CONTENT_TYPE, "application/json");
+        if let Some(secret) = &self.secret {
+            let (time, signature) = signed(secret, &body, SystemClock.now());
+            request = request.header(TIMESTAMP, time).header(SIGNATURE, signature);
+        }
+        let request = request
             .body(Full::new(Bytes::from(body)))
             .map_err(|error| trouble("cannot build the request", &error))?;
         let stream =
             TcpStream::connect(&self.address).await.map_err(|error| trouble("cannot connect", &error))?;
-        let (mut sender, connection) = http1::handshake(TokioIo::new(stream))
-            .await
-            .map_err(|error| trouble("cannot connect", &error))?;
-        // Polled here instead of in a separate task: dropping this future leaves nothing behind.
-        let mut answer = pin!(sender.send_request(request));
-        let mut connection = pin!(connection);
-        let answer: hyper::Result<Response<_>> = tokio::select! {
-            biased;
-            answer = &mut answer => answer,
-            // A short response may arrive in full before the first poll: poll again.
-            _ended = &mut connection => answer.await,
+        #[cfg(feature = "https")]
+        if let Some(tls) = &self.tls {
+            let stream =
+                tls.connect(stream).await.map_err(|error| trouble("cannot open a TLS connection", &error))?;
+            return exchange(stream, request).await.map_err(|error| trouble("no response", &error));
+        }
+        exchange(stream, request).await.map_err(|error| trouble("no response", &error))
+    }
+}
+
+/// Sends a request over a new connection. Returns the response's status.
+async fn exchange<S>(stream: S, request: Request<Full<Bytes>>) -> hyper::Result<StatusCode>
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
+    // Polled here instead of in a separate task: dropping this future leaves nothing behind.
+    let mut answer = pin!(sender.send_request(request));
+    let mut connection = pin!(connection);
+    let answer: hyper::Result<Response<_>> = tokio::select! {
+        biased;
+        answer = &mut answer => answer,
+        // A short response may arrive in full before the first poll: poll again.
+        _ended = &mut connection => answer.await,
+    };
+    answer.map(|response| response.status())
+}
+
+/// Returns whether the host of a URL is this machine, without a look-up: names may point anywhere.
+fn is_this_machine(host: &str) -> bool {
+    let address = host.trim_start_matches('[').trim_end_matches(']');
+    host.eq_ignore_ascii_case("localhost") || address.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
+}
+
+/// Returns the values of [`TIMESTAMP`] and [`SIGNATURE`] for a body sent `now`.
+fn signed(secret: &str, body: &[u8], now: Timestamp) -> (String, String) {
+    let time = now.as_millis().div_euclid(1_000).to_string();
+    let mut mac = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).expect("any length will do for a secret");
+    mac.update(time.as_bytes());
+    mac.update(b".");
+    mac.update(body);
+    (time, format!("sha256={}", hex(&mac.finalize().into_bytes())))
+}
+
+/// TLS towards a gateway.
+#[cfg(feature = "https")]
+mod tls {
+    use std::io;
+    use std::net::IpAddr;
+    use std::sync::Arc;
+
+    use tokio::net::TcpStream;
+    use tokio_rustls::TlsConnector;
+    use tokio_rustls::client::TlsStream;
+    use tokio_rustls::rustls::pki_types::ServerName;
+    use tokio_rustls::rustls::{ClientConfig, RootCertStore, crypto};
+
+    /// Connects to one server by its name.
+    #[derive(Clone)]
+    pub(super) struct Connector {
+        tls: TlsConnector,
+        name: ServerName<'static>,
+    }
+
+    /// Creates a connector that trusts the certificate authorities of browsers.
+    pub(super) fn of_internet(host: &str) -> Option<Connector> {
+        let mut roots = RootCertStore::empty();
+        roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
+        trusting(host, roots)
+    }
+
+    /// Creates a connector; `None` if the host is neither a name nor an address.
+    pub(super) fn trusting(host: &str, roots: RootCertStore) -> Option<Connector> {
+        let config = ClientConfig::builder_with_provider(Arc::new(crypto::ring::default_provider()))
+            .with_safe_default_protocol_versions()
+            .ok()?
+            .with_root_certificates(roots)
+            .with_no_client_auth();
+        let address = host.trim_start_matches('[').trim_end_matches(']');
+        let name = match address.parse::<IpAddr>() {
+            Ok(ip) => ServerName::IpAddress(ip.into()),
+            Err(_) => ServerName::try_from(host.to_owned()).ok()?,
         };
-        answer.map(|response| response.status()).map_err(|error| trouble("no response", &error))
+        Some(Connector { tls: TlsConnector::from(Arc::new(config)), name })
+    }
+
+    impl Connector {
+        pub(super) async fn connect(&self, stream: TcpStream) -> io::Result<TlsStream<TcpStream>> {
+            self.tls.connect(self.name.clone(), stream).await
+        }
     }
 }
 
@@ -187,17 +322,85 @@ mod tests {
         assert!(webhook.send(&phone("13900000002"), "012345").await.is_err());
     }
 
+    #[tokio::test]
+    async fn webhook_signs_time_and_body_with_its_secret() {
+        let (url, received) = gateway("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n").await;
+        let webhook = Webhook::new(&url).unwrap().signed_with("s3cr3t");
+        webhook.send(&phone("13900000002"), "012345").await.unwrap();
+        let request = received.await.unwrap();
+        let (head, body) = request.split_once("\r\n\r\n").unwrap();
+        let header = |name: &str| {
+            let line = head.lines().find_map(|line| line.strip_prefix(&format!("{name}: ")));
+            line.unwrap_or_else(|| panic!("{head}")).to_owned()
+        };
+        let seconds: i64 = header(TIMESTAMP).parse().unwrap();
+        let (_, want) = signed("s3cr3t", body.as_bytes(), Timestamp::from_millis(seconds * 1_000 + 999));
+        assert_eq!(header(SIGNATURE), want);
+        assert!(!head.contains("s3cr3t"), "{head}");
+    }
+
+    #[test]
+    fn a_signature_has_the_form_that_the_manual_describes() {
+        // printf '1795262400.{"a":1}' | openssl dgst -sha256 -hmac s3cr3t
+        let (time, signature) = signed("s3cr3t", br#"{"a":1}"#, Timestamp::from_millis(1_795_262_400_123));
+        assert_eq!(time, "1795262400");
+        assert_eq!(signature, "sha256=b43206863821364532d53b0862c6d9e4af49ef0654d90f05e32738d4d12b0353");
+    }
+
+    #[cfg(feature = "https")]
+    #[tokio::test]
+    async fn webhook_speaks_tls_with_a_gateway_that_proves_its_name() {
+        use tokio_rustls::TlsAcceptor;
+        use tokio_rustls::rustls::pki_types::pem::PemObject as _;
+        use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+        use tokio_rustls::rustls::{RootCertStore, ServerConfig, crypto};
+
+        let dir = tempfile::TempDir::new().unwrap();
+        mallbox_test_servers::certificates(dir.path()).unwrap();
+        let pem = |name: &str| CertificateDer::from_pem_file(dir.path().join(name)).unwrap();
+        let key = PrivateKeyDer::from_pem_file(dir.path().join("server.key")).unwrap();
+        let config =
+            ServerConfig::builder_with_provider(std::sync::Arc::new(crypto::ring::default_provider()))
+                .with_safe_default_protocol_versions()
+                .unwrap()
+                .with_no_client_auth()
+                .with_single_cert(vec![pem("server.crt")], key)
+                .unwrap();
+        let acceptor = TlsAcceptor::from(std::sync::Arc::new(config));
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("https://{}/sms", listener.local_addr().unwrap());
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                let Ok(mut stream) = acceptor.accept(stream).await else { continue };
+                let _ = stream.read(&mut [0; 4096]).await;
+                let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n").await;
+                let _ = stream.shutdown().await;
+            }
+        });
+        let unproven = Webhook::new(&url).unwrap();
+        let error = unproven.send(&phone("13900000002"), "012345").await.unwrap_err();
+        assert!(error.to_string().contains("cannot open a TLS connection"), "{error}");
+        let mut roots = RootCertStore::empty();
+        roots.add(pem("ca.crt")).unwrap();
+        let proven = Webhook { tls: tls::trusting("127.0.0.1", roots), ..unproven };
+        proven.send(&phone("13900000002"), "012345").await.unwrap();
+    }
+
     #[test]
     fn webhook_checks_its_url_when_it_is_made() {
         for good in
-            ["http://127.0.0.1:9000/sms", "http://gateway", "http://[::1]:9000/", "http://gateway/a?b=c"]
+            ["http://127.0.0.1:9000/sms", "http://localhost", "http://[::1]:9000/", "http://LocalHost/a?b=c"]
         {
             assert!(Webhook::new(good).is_ok(), "{good}");
         }
         for bad in [
             "",
             "gateway:9000/sms",
-            "https://gateway/",
+            "ftp://gateway/",
+            "http://gateway/",
+            "http://localhost.example/",
+            "http://10.0.0.7:9000/",
+            "https://",
             "http://",
             "http:///sms",
             "http://a:b@gateway/",
@@ -209,5 +412,8 @@ mod tests {
             assert!(Webhook::new(bad).is_err(), "{bad}");
         }
         assert_eq!(Webhook::new("http://[::1]/").unwrap().address, "[::1]:80");
+        let shown =
+            format!("{:?}", Webhook::new("http://localhost/?key=k3p9").unwrap().signed_with("s3cr3t"));
+        assert!(!shown.contains("k3p9") && !shown.contains("s3cr3t"), "{shown}");
     }
 }

@@ -1,0 +1,22 @@
+//! `mallbox licenses`: the licences of all crates in the binary, and its bill of materials.
+//!
+//! `tests/supply_chain/` compares the texts with the crates, and writes them.
+
+use clap::Args;
+
+/// The flags of `licenses`.
+#[derive(Args)]
+pub(super) struct Licenses {
+    /// Prints the software bill of materials instead: CycloneDX 1.6 as JSON.
+    #[arg(long)]
+    sbom: bool,
+}
+
+/// Prints the notices or the bill.
+pub(super) fn run(licenses: &Licenses) {
+    super::print(if licenses.sbom {
+        include_str!("licenses/sbom.cdx.json")
+    } else {
+        include_str!("licenses/notices.txt")
+    });
+}

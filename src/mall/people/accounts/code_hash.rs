@@ -1,0 +1,89 @@
+//! Keyed hashes of login codes: a back end stores the hash, and nobody who reads the storage can log in.
+//!
+//! Reasons and figures: `src/decisions/0034-private-data.md`.
+
+use hmac::{Hmac, KeyInit as _, Mac as _};
+use mallbox_storage::{Phone, StoreError, hex};
+use sha2::Sha256;
+use tokio::sync::OnceCell;
+
+use crate::mall::{Context, Random};
+
+/// Name of the setting that holds the key of a mall whose codes are checked by several processes.
+const KEY: &str = "login code key";
+
+/// Where a mall keeps the key of its login codes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum CodeKey {
+    /// In the memory of the process only: a restart voids all codes. For a mall in a directory, where the
+    /// codes would be beside the key otherwise.
+    Process,
+    /// In the database, for all processes of the mall. The codes themselves are elsewhere, in Redis.
+    #[default]
+    Database,
+}
+
+/// Hashes login codes.
+pub(super) struct CodeHasher {
+    context: Context,
+    place: CodeKey,
+    key: OnceCell<String>,
+}
+
+impl CodeHasher {
+    pub(super) fn new(context: Context, place: CodeKey) -> Self {
+        Self { context, place, key: OnceCell::new() }
+    }
+
+    /// Returns the HMAC-SHA-256 of phone and code, as 64 hexadecimal digits.
+    ///
+    /// # Errors
+    /// Any [`StoreError`]: the key cannot be read; call again.
+    pub(super) async fn hash(&self, phone: &Phone, code: &str) -> Result<String, StoreError> {
+        Ok(keyed_hash(self.key().await?, phone, code))
+    }
+
+    async fn key(&self) -> Result<&str, StoreError> {
+        let upkeep = &self.context.storage.upkeep;
+        // Not from the mall's generator: a test that knows the seed expects the tokens in the same order.
+        let made = || Random::system().secret();
+        let kept = self.key.get_or_try_init(|| async {
+            match self.place {
+                CodeKey::Process => Ok(made()),
+                CodeKey::Database => match upkeep.setting(KEY).await? {
+                    Some(kept) => Ok(kept),
+                    None => upkeep.keep_setting(KEY, &made()).await,
+                },
+            }
+        });
+        Ok(kept.await?.as_str())
+    }
+}
+
+fn keyed_hash(key: &str, phone: &Phone, code: &str) -> String {
+    let mut mac = Hmac::<Sha256>::new_from_slice(key.as_bytes()).expect("any length will do for a key");
+    // A phone has a fixed form, so the border between phone and code is unambiguous.
+    mac.update(phone.as_str().as_bytes());
+    mac.update(code.as_bytes());
+    hex(&mac.finalize().into_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hash_depends_on_key_phone_and_code() {
+        let [anne, bob] = ["13900000002", "13900000003"].map(|phone| Phone::parse(phone).unwrap());
+        let hash = keyed_hash("key", &anne, "012345");
+        assert!(hash.len() == 64 && !hash.contains("012345"), "{hash}");
+        assert_eq!(keyed_hash("key", &anne, "012345"), hash);
+        for other in [
+            keyed_hash("another key", &anne, "012345"),
+            keyed_hash("key", &bob, "012345"),
+            keyed_hash("key", &anne, "012346"),
+        ] {
+            assert_ne!(other, hash);
+        }
+    }
+}

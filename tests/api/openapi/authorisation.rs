@@ -1,0 +1,279 @@
+//! The authorisation matrix: every described call by every kind of caller, and the outcome of each.
+//!
+//! Callers, in the order of the columns: anonymous, with a forged token, another user, the owner, a blocked
+//! user, a former operator, an operator. Outcomes: `+` success, `n` refused as not found, `-` refused by
+//! another rule, `1` 401, `3` 403. The things in braces are made anew for each cell, by the owner or the
+//! operator.
+
+use std::collections::BTreeSet;
+
+use image::ImageFormat;
+use serde_json::{Value, json};
+
+use super::super::live::Stream;
+use super::super::uploads::{file, taken, upload};
+use super::super::world::{Response, World, sale, shop, voucher, world};
+use super::{described, document};
+
+/// Call, path and query, body, outcomes. An empty path is the path of the call.
+type Row = (&'static str, &'static str, &'static str, &'static str);
+
+const CALLERS: [&str; 7] =
+    ["anonymous", "forged", "another user", "the owner", "blocked", "former operator", "operator"];
+/// Everybody may.
+const PUBLIC: &str = "+++++++";
+/// A live session is needed, and concerns the caller only.
+const LOGGED_IN: &str = "11++1++";
+/// The operator role is needed.
+const OPERATORS: &str = "113313+";
+
+/// `POST /user/logout` is last: the callers' sessions end.
+const ROWS: &[Row] = &[
+    ("GET /openapi.json", "", "", PUBLIC),
+    ("POST /user/code", "/user/code?phone={phone}", "", PUBLIC),
+    ("POST /user/login", "", r#"{"phone":"{phone}","code":"{code}"}"#, PUBLIC),
+    ("GET /demo/inbox", "/demo/inbox?phone={mailed}", "", PUBLIC),
+    ("GET /user/me", "", "", LOGGED_IN),
+    ("GET /user/role", "", "", LOGGED_IN),
+    ("GET /user/{id}", "/user/2", "", PUBLIC),
+    ("GET /user/info/{id}", "/user/info/2", "", PUBLIC),
+    ("PUT /user/info", "", r#"{"city":"杭州"}"#, LOGGED_IN),
+    ("PUT /user/password", "", r#"{"password":"correct horse"}"#, LOGGED_IN),
+    ("POST /user/sign", "", "", LOGGED_IN),
+    ("POST /user/sign/make-up", "/user/sign/make-up?date=2026-11-20", "", "11--1--"),
+    ("GET /user/sign/count", "", "", LOGGED_IN),
+    ("GET /user/signCount", "", "", LOGGED_IN),
+    ("GET /user/sign/month", "", "", LOGGED_IN),
+    ("GET /user/sign/calendar", "", "", LOGGED_IN),
+    ("GET /follow/or/not/{id}", "/follow/or/not/1", "", LOGGED_IN),
+    ("GET /follow/common/{id}", "/follow/common/1", "", LOGGED_IN),
+    ("GET /follow/fans/{id}", "/follow/fans/1", "", PUBLIC),
+    ("GET /follow/followees/{id}", "/follow/followees/1", "", PUBLIC),
+    ("PUT /follow/{id}/{follow}", "/follow/{person}/true", "", LOGGED_IN),
+    ("POST /blog", "", r#"{"shopId":1,"title":"一碗面","content":"好吃","images":"/imgs/a.jpg"}"#, LOGGED_IN),
+    ("GET /blog/{id}", "/blog/{note}", "", PUBLIC),
+    ("GET /blog/hot", "", "", PUBLIC),
+    ("GET /blog/of/me", "", "", LOGGED_IN),
+    ("GET /blog/of/user", "/blog/of/user?id=2", "", PUBLIC),
+    ("GET /blog/of/follow", "/blog/of/follow?lastId=9999999999999&offset=0", "", LOGGED_IN),
+    ("GET /blog/likes/{id}", "/blog/likes/{note}", "", PUBLIC),
+    ("PUT /blog/like/{id}", "/blog/like/{note}", "", LOGGED_IN),
+    ("DELETE /blog/{id}", "/blog/{note}", "", "113+13+"),
+    ("POST /blog-comments", "", r#"{"blogId":{note},"content":"同感"}"#, LOGGED_IN),
+    ("GET /blog-comments/of/blog/{id}", "/blog-comments/of/blog/{note}", "", PUBLIC),
+    ("GET /blog-comments/answers/{id}", "/blog-comments/answers/{comment}", "", PUBLIC),
+    ("PUT /blog-comments/like/{id}", "/blog-comments/like/{comment}", "", LOGGED_IN),
+    ("DELETE /blog-comments/{id}", "/blog-comments/{comment}", "", "113+13+"),
+    ("POST /report", "", r#"{"kind":"note","id":{note},"reason":"广告"}"#, LOGGED_IN),
+    ("POST /upload/blog", "", "", LOGGED_IN),
+    ("GET /upload/blog/delete", "/upload/blog/delete?name={upload}", "", "11n+1nn"),
+    ("GET /shop/{id}", "/shop/1", "", PUBLIC),
+    ("GET /shop/areas", "", "", PUBLIC),
+    ("GET /shop/of/type", "/shop/of/type?typeId=2", "", PUBLIC),
+    ("GET /shop/near", "/shop/near?x=120.149993&y=30.334229&typeId=2", "", PUBLIC),
+    ("GET /shop/of/name", "/shop/of/name?name=茶", "", PUBLIC),
+    ("POST /shop", "", "{shop}", OPERATORS),
+    ("PUT /shop", "", r#"{"id":1,"score":40}"#, OPERATORS),
+    ("GET /shop-type/list", "", "", PUBLIC),
+    ("POST /shop-type", "", r#"{"name":"丽人","icon":"/types/lr.svg","sort":9}"#, OPERATORS),
+    ("PUT /shop-type/{id}", "/shop-type/1", r#"{"name":"KTV","icon":"/types/1.svg","sort":2}"#, OPERATORS),
+    ("GET /voucher/list/{shopId}", "/voucher/list/1", "", PUBLIC),
+    ("POST /voucher", "", "{voucher}", OPERATORS),
+    ("PUT /voucher/{id}", "/voucher/1", r#"{"title":"周末券"}"#, OPERATORS),
+    ("POST /voucher/seckill", "", "{sale-form}", OPERATORS),
+    ("GET /sale/on", "", "", PUBLIC),
+    ("GET /sale/{voucherId}", "/sale/2", "", PUBLIC),
+    ("GET /sale/{voucherId}/page", "/sale/2/page", "", PUBLIC),
+    ("POST /voucher-order/seckill/{voucherId}", "/voucher-order/seckill/{sale}", "", LOGGED_IN),
+    ("POST /voucher-order/{id}", "/voucher-order/1", "", LOGGED_IN),
+    ("GET /voucher-order/of/me", "", "", LOGGED_IN),
+    ("GET /voucher-order/{id}", "/voucher-order/{order}", "", "11n+1nn"),
+    ("POST /voucher-order/{id}/pay", "/voucher-order/{order}/pay", "", "11n+1nn"),
+    ("POST /voucher-order/{id}/cancel", "/voucher-order/{order}/cancel", "", "11n+1nn"),
+    ("POST /voucher-order/{id}/refund", "/voucher-order/{paid}/refund", "", "11n+1nn"),
+    ("POST /voucher-order/{id}/use", "/voucher-order/{paid}/use", "", "113313+"),
+    ("GET /voucher-order/{id}/receipt", "/voucher-order/{paid}/receipt", "", "11n+1nn"),
+    ("GET /stats/signs", "", "", OPERATORS),
+    ("GET /stats/visits", "", "", OPERATORS),
+    ("GET /ops/overview", "", "", OPERATORS),
+    ("GET /ops/live", "", "", OPERATORS),
+    ("GET /ops/audit", "", "", OPERATORS),
+    ("GET /ops/audit/verify", "", "", OPERATORS),
+    ("GET /ops/sales", "", "", OPERATORS),
+    ("GET /ops/vouchers", "", "", OPERATORS),
+    ("GET /ops/orders", "", "", OPERATORS),
+    ("GET /ops/reports", "", "", OPERATORS),
+    ("GET /ops/users", "", "", OPERATORS),
+    ("GET /ops/dead-letters", "", "", OPERATORS),
+    ("GET /ops/sales/{id}", "/ops/sales/2", "", OPERATORS),
+    ("PUT /ops/sales/{id}", "/ops/sales/{sale}", r#"{"endTime":"2026-11-22T01:00:00"}"#, OPERATORS),
+    ("POST /ops/sales/{id}/stock", "/ops/sales/{sale}/stock", r#"{"add":10}"#, OPERATORS),
+    ("POST /ops/sales/{id}/pause", "/ops/sales/{sale}/pause", "", OPERATORS),
+    ("POST /ops/sales/{id}/resume", "/ops/sales/{sale}/resume", "", OPERATORS),
+    ("POST /ops/sales/{id}/end", "/ops/sales/{sale}/end", "", OPERATORS),
+    ("GET /ops/vouchers/{id}", "/ops/vouchers/1", "", OPERATORS),
+    ("POST /ops/orders/{id}/void", "/ops/orders/{order}/void", r#"{"reason":"买错了"}"#, OPERATORS),
+    ("GET /ops/receipts/{code}", "/ops/receipts/{receipt}", "", OPERATORS),
+    ("POST /ops/receipts/{code}/use", "/ops/receipts/{receipt}/use", "", OPERATORS),
+    ("POST /ops/reports/note/{id}/hide", "/ops/reports/note/{note}/hide", "", OPERATORS),
+    ("POST /ops/reports/note/{id}/show", "/ops/reports/note/{note}/show", "", OPERATORS),
+    ("POST /ops/reports/comment/{id}/hide", "/ops/reports/comment/{comment}/hide", "", OPERATORS),
+    ("POST /ops/reports/comment/{id}/show", "/ops/reports/comment/{comment}/show", "", OPERATORS),
+    ("POST /ops/dead-letters/{order}/replay", "/ops/dead-letters/1/replay", "", "113313n"),
+    ("POST /ops/dead-letters/{order}/void", "/ops/dead-letters/1/void", "", "113313n"),
+    ("GET /ops/users/{id}", "/ops/users/{person}", "", OPERATORS),
+    ("POST /ops/users/{id}/block", "/ops/users/{person}/block", r#"{"reason":"buys for resale"}"#, OPERATORS),
+    ("POST /ops/users/{id}/unblock", "/ops/users/{person}/unblock", "", OPERATORS),
+    ("PUT /ops/users/{id}/role", "/ops/users/{person}/role", r#"{"role":"operator"}"#, OPERATORS),
+    ("POST /user/logout", "", "", PUBLIC),
+];
+
+/// The callers' tokens, in the order of the columns.
+fn tokens(w: &World) -> [String; 7] {
+    let (blocked, former) = (w.log_in("13900000004"), w.log_in("13900000005"));
+    let id = |token: &str| w.ok("GET", "/user/me", token)["data"]["id"].as_u64().unwrap();
+    let operate = |method: &str, path: String, body: Value| {
+        let said = w.call(method, &path, &w.operator, &body.to_string());
+        assert_eq!(said.body["success"], true, "{path}: {said:?}");
+    };
+    operate("POST", format!("/ops/users/{}/block", id(&blocked)), json!({ "reason": "buys for resale" }));
+    let role = format!("/ops/users/{}/role", id(&former));
+    operate("PUT", role.clone(), json!({ "role": "operator" }));
+    w.ok("GET", "/ops/overview", &former);
+    operate("PUT", role, json!({ "role": "customer" }));
+    let [other, owner, operator] = [&w.other, &w.customer, &w.operator].map(Clone::clone);
+    [String::new(), "0123456789abcdef".repeat(3), other, owner, blocked, former, operator]
+}
+
+/// Makes what rows name in braces. Phone numbers are consecutive.
+struct Maker<'a> {
+    w: &'a World,
+    next_phone: u64,
+}
+
+impl Maker<'_> {
+    /// Replaces each name in braces by a thing made for this cell.
+    fn fill(&mut self, text: &str) -> String {
+        self.next_phone += 1;
+        let mut filled = text.to_owned();
+        for name in [
+            "code",
+            "mailed",
+            "phone",
+            "person",
+            "note",
+            "comment",
+            "upload",
+            "order",
+            "paid",
+            "receipt",
+            "sale-form",
+            "sale",
+            "shop",
+            "voucher",
+        ] {
+            let name_in_braces = format!("{{{name}}}");
+            if filled.contains(&name_in_braces) {
+                filled = filled.replace(&name_in_braces, &self.make(name));
+            }
+        }
+        filled
+    }
+
+    fn make(&self, name: &str) -> String {
+        let (w, owner, phone) = (self.w, &self.w.customer, self.next_phone.to_string());
+        let sale = sale("2026-11-21T19:00:00", "2026-11-21T23:00:00", 2);
+        let post = |path: &str, body: &Value| {
+            let said = w.call("POST", path, owner, &body.to_string());
+            said.body["data"].as_u64().unwrap_or_else(|| panic!("{path}: {said:?}"))
+        };
+        match name {
+            "phone" => phone,
+            "code" => {
+                w.ok("POST", &format!("/user/code?phone={phone}"), "");
+                let inbox = w.ok("GET", &format!("/demo/inbox?phone={phone}"), "");
+                inbox["data"]["code"].as_str().unwrap().to_owned()
+            }
+            "mailed" => {
+                w.ok("POST", &format!("/user/code?phone={phone}"), "");
+                phone
+            }
+            "person" => w.ok("GET", "/user/me", &w.log_in(&phone))["data"]["id"].to_string(),
+            "note" => {
+                post("/blog", &json!({ "shopId": 1, "title": "一碗面", "content": "好吃" })).to_string()
+            }
+            "comment" => {
+                let note = self.make("note").parse::<u64>().unwrap();
+                post("/blog-comments", &json!({ "blogId": note, "content": "同感" })).to_string()
+            }
+            "upload" => taken(w, owner),
+            "order" => w.ok("POST", "/voucher-order/1", owner)["dataText"].as_str().unwrap().to_owned(),
+            "paid" => {
+                let order = self.make("order");
+                w.ok("POST", &format!("/voucher-order/{order}/pay"), owner);
+                order
+            }
+            "receipt" => {
+                let receipt = w.ok("GET", &format!("/voucher-order/{}/receipt", self.make("paid")), owner);
+                receipt["data"]["code"].as_str().unwrap().to_owned()
+            }
+            "sale" => w.add("/voucher/seckill", &sale).to_string(),
+            "sale-form" => sale.to_string(),
+            "shop" => shop().to_string(),
+            "voucher" => voucher().to_string(),
+            _ => unreachable!("{name} is not among the things of rows"),
+        }
+    }
+}
+
+/// Returns the outcome's letter, or the status if the table has no letter for the outcome.
+fn outcome(said: &Response) -> String {
+    let body = &said.body;
+    let letter = match said.status {
+        200 if body["success"] == true || body["openapi"].is_string() => "+",
+        200 if body["code"] == "NOT_FOUND" => "n",
+        200 if body["success"] == false => "-",
+        401 => "1",
+        403 => "3",
+        other => return format!("({other})"),
+    };
+    letter.to_owned()
+}
+
+fn ask(w: &World, call: &str, path: &str, token: &str, body: &str) -> String {
+    match call {
+        // The response is endless: its head decides.
+        "GET /ops/live" => match Stream::open(w, token).status() {
+            "200" => "+".to_owned(),
+            "401" => "1".to_owned(),
+            "403" => "3".to_owned(),
+            other => format!("({other})"),
+        },
+        "POST /upload/blog" => outcome(&upload(w, token, &file(ImageFormat::Png))),
+        _ => outcome(&w.call(call.split_once(' ').unwrap().0, path, token, body)),
+    }
+}
+
+#[test]
+fn every_call_lets_in_whom_the_matrix_names_and_nobody_else() {
+    let w = world();
+    let listed: BTreeSet<String> = ROWS.iter().map(|(call, ..)| (*call).to_owned()).collect();
+    assert_eq!(listed, described(&document(&w)), "left: rows of the matrix, right: calls of the description");
+    assert_eq!(listed.len(), ROWS.len(), "a call has two rows");
+    let (tokens, mut maker) = (tokens(&w), Maker { w: &w, next_phone: 13_900_001_000 });
+    let mut wrong = Vec::new();
+    for (call, path, body, want) in ROWS {
+        let path = if path.is_empty() { call.split_once(' ').unwrap().1 } else { path };
+        let cells = tokens.iter().map(|token| {
+            // Path and body belong together: a code belongs to a phone.
+            let filled = maker.fill(&format!("{path}\n{body}"));
+            let (path, body) = filled.split_once('\n').unwrap();
+            ask(&w, call, path, token, body)
+        });
+        let cells: String = cells.collect();
+        if cells != *want {
+            wrong.push(format!("{call}: {cells} instead of {want}"));
+        }
+    }
+    assert!(wrong.is_empty(), "callers are {CALLERS:?}:\n{}", wrong.join("\n"));
+}

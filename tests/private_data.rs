@@ -1,0 +1,215 @@
+//! Other accounts of the machine get nothing out of a data directory: neither files nor login codes.
+//!
+//! Where the tests run as root, a second account tries; elsewhere the permissions are read.
+
+#![expect(clippy::unwrap_used, reason = "helpers of a test binary may fail loudly")]
+
+use std::fs::{self, Permissions};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, Output, Stdio};
+use std::time::Duration;
+
+use mallbox_test_patience as patience;
+
+/// The account `nobody`.
+const SECOND_ACCOUNT: [&str; 6] = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"];
+
+fn mallbox(under: &[&str], arguments: &[&str]) -> Command {
+    let words = [under, &[env!("CARGO_BIN_EXE_mallbox")], arguments].concat();
+    let mut command = Command::new(words[0]);
+    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("MALLBOX_")) {
+        command.env_remove(name);
+    }
+    command.args(&words[1..]).stdin(Stdio::null()).env("LC_ALL", "C");
+    command
+}
+
+/// A mall that runs until stopped or dropped.
+struct Running {
+    child: Child,
+    address: String,
+    lines: std::io::Lines<BufReader<ChildStdout>>,
+}
+
+impl Running {
+    fn start(data: &Path) -> Self {
+        let data = data.to_str().unwrap();
+        let arguments = ["serve", "--data", data, "--listen", "127.0.0.1:0", "--limits", "off"];
+        let mut command = mallbox(&[], &arguments);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let first = lines.next().expect("a banner").unwrap();
+        let address = first.split("http://").nth(1).unwrap().trim_end_matches('/').to_owned();
+        Self { child, address, lines }
+    }
+
+    fn post(&self, path: &str, body: &str) -> String {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        stream.set_read_timeout(Some(patience::scaled(Duration::from_secs(10)))).unwrap();
+        let length = body.len();
+        let head =
+            format!("POST {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: {length}");
+        stream.write_all(format!("{head}\r\n\r\n{body}").as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    }
+
+    /// Requests a login code and reads it from standard output.
+    fn code(&mut self, phone: &str) -> String {
+        let answer = self.post(&format!("/api/user/code?phone={phone}"), "");
+        assert!(answer.contains(r#""success":true"#), "{answer}");
+        let begin = format!("SMS {phone} code ");
+        let mut lines = self.lines.by_ref().map(Result::unwrap);
+        lines.find_map(|line| line.strip_prefix(&begin).map(str::to_owned)).unwrap()
+    }
+
+    fn log_in(&self, phone: &str, code: &str) -> String {
+        self.post("/api/user/login", &format!(r#"{{"phone":"{phone}","code":"{code}"}}"#))
+    }
+
+    fn stop(mut self) {
+        let id = self.child.id().to_string();
+        assert!(Command::new("kill").args(["-s", "TERM", &id]).status().unwrap().success());
+        assert_eq!(self.child.wait().unwrap().code(), Some(0));
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Returns everything below a directory, itself included.
+fn everything(dir: &Path) -> Vec<PathBuf> {
+    let mut found = vec![dir.to_owned()];
+    let mut next = 0;
+    while let Some(path) = found.get(next).cloned() {
+        next += 1;
+        if path.is_dir() {
+            found.extend(fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()));
+        }
+    }
+    found
+}
+
+fn mode(path: &Path) -> u32 {
+    fs::symlink_metadata(path).unwrap().permissions().mode() & 0o7777
+}
+
+/// Gives a directory the permissions that it had before malls were private.
+fn open_up(dir: &Path) {
+    for path in everything(dir) {
+        let mode = if path.is_dir() { 0o755 } else { 0o644 };
+        fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
+    }
+}
+
+/// Returns a directory that other accounts can reach.
+fn site() -> tempfile::TempDir {
+    let site = tempfile::tempdir().unwrap();
+    fs::set_permissions(site.path(), Permissions::from_mode(0o755)).unwrap();
+    site
+}
+
+fn is_root() -> bool {
+    // The owner of a new file is the account of this process.
+    use std::os::unix::fs::MetadataExt as _;
+    tempfile::tempfile().unwrap().metadata().unwrap().uid() == 0
+}
+
+fn doctor(data: &Path) -> String {
+    let Output { stdout, .. } = mallbox(&[], &["doctor", "--data", data.to_str().unwrap()]).output().unwrap();
+    let text = String::from_utf8(stdout).unwrap();
+    text.lines().find(|line| line.contains("access")).unwrap_or_default().to_owned()
+}
+
+#[test]
+fn a_mall_that_was_open_to_all_is_closed_and_says_so() {
+    let site = site();
+    let data = site.path().join("mall");
+    fs::create_dir(&data).unwrap();
+    Running::start(&data).stop();
+    open_up(&data);
+    let told = doctor(&data);
+    assert!(told.starts_with("BAD") && told.contains("chmod -R go-rwx"), "{told}");
+    let mall = Running::start(&data);
+    for path in everything(&data) {
+        assert_eq!(mode(&path) & 0o077, 0, "{} is {:o}", path.display(), mode(&path));
+    }
+    assert!(data.join("control.sock").exists() && data.join("mall.sqlite-wal").exists());
+    assert!(doctor(&data).starts_with("ok"), "{}", doctor(&data));
+    if is_root() {
+        for words in [["cat", "mall.sqlite"], ["ls", "log"], ["cat", "log/store-1/db"]] {
+            let mut command = Command::new(SECOND_ACCOUNT[0]);
+            command.args(&SECOND_ACCOUNT[1..]).arg(words[0]).arg(data.join(words[1]));
+            let Output { status, stdout, stderr } = command.output().unwrap();
+            let error = String::from_utf8_lossy(&stderr);
+            assert!(!status.success() && stdout.is_empty() && error.contains("ermission denied"), "{error}");
+        }
+    }
+    mall.stop();
+}
+
+#[test]
+fn a_directory_that_cannot_be_closed_is_refused_with_the_command_to_type() {
+    if !is_root() {
+        return;
+    }
+    let site = site();
+    let data = site.path().join("mall");
+    fs::create_dir(&data).unwrap();
+    fs::set_permissions(&data, Permissions::from_mode(0o777)).unwrap();
+    let arguments = ["serve", "--data", data.to_str().unwrap(), "--listen", "127.0.0.1:0"];
+    let Output { status, stderr, .. } = mallbox(&SECOND_ACCOUNT, &arguments).output().unwrap();
+    let said = String::from_utf8(stderr).unwrap();
+    let command = format!("sudo chmod -R go-rwx '{}'", data.display());
+    assert!(status.code() == Some(1) && said.contains(&command) && said.lines().count() == 1, "{said}");
+    assert_eq!(fs::read_dir(&data).unwrap().count(), 0, "nothing was made there");
+}
+
+#[test]
+fn login_codes_are_not_on_the_disk_and_end_with_the_process() {
+    let site = site();
+    let data = site.path().join("mall");
+    let mut mall = Running::start(&data);
+    let phones: Vec<String> = (0..5).map(|n| format!("1390000100{n}")).collect();
+    let codes: Vec<String> = phones.iter().map(|phone| mall.code(phone)).collect();
+    let used = mall.log_in(&phones[0], &codes[0]);
+    assert!(used.contains(r#""success":true"#), "{used}");
+    let mut bytes = 0;
+    for path in everything(&data).iter().filter(|path| path.is_file()) {
+        let content = fs::read(path).unwrap();
+        bytes += content.len();
+        for code in &codes {
+            let is_there = content.windows(code.len()).any(|window| window == code.as_bytes());
+            assert!(!is_there, "{code} is in {}", path.display());
+        }
+    }
+    assert!(bytes > 10_000, "only {bytes} bytes were looked at");
+    mall.stop();
+    let mall = Running::start(&data);
+    let late = mall.log_in(&phones[1], &codes[1]);
+    assert!(late.contains("CODE_WRONG"), "{late}");
+    mall.stop();
+}
+
+#[test]
+fn new_files_of_every_command_are_for_their_owner_only() {
+    let site = site();
+    let data = site.path().join("mall");
+    let arguments = ["demo", "--data", data.to_str().unwrap(), "--listen", "127.0.0.1:0"];
+    let mut child = mallbox(&[], &arguments).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let banner = BufReader::new(child.stdout.take().unwrap()).lines().next();
+    assert!(banner.is_some_and(|line| line.unwrap().contains("http://")));
+    for path in everything(&data) {
+        assert_eq!(mode(&path) & 0o077, 0, "{} is {:o}", path.display(), mode(&path));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
