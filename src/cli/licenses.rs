@@ -14,7 +14,7 @@ pub(super) struct Licenses {
 
 /// Prints the notices or the bill.
 pub(super) fn run(licenses: &Licenses) {
-    super::print(if licenses.sbom {
+    super::output::print(if licenses.sbom {
         include_str!("licenses/sbom.cdx.json")
     } else {
         include_str!("licenses/notices.txt")

@@ -11,8 +11,8 @@ use std::sync::OnceLock;
 use rustix::fs::Mode;
 use rustix::process::umask;
 
-use super::house;
-use super::words::CommandFailure;
+use super::messages::CommandFailure;
+use super::running_mall;
 use crate::language::{Language, sentence};
 
 /// Permission bits of the group and of other accounts.
@@ -130,7 +130,7 @@ fn note(path: &Path, meta: &Metadata, open: &mut Vec<PathBuf>) {
 /// Describes the access to a mall's directory for `doctor`; `Err` if other accounts have access, `None`
 /// without a mall.
 pub(super) fn finding(dir: &Path, l: Language) -> Option<Result<String, String>> {
-    if !house::is_mall(dir) {
+    if !running_mall::is_mall(dir) {
         return None;
     }
     let shown = dir.display();
@@ -140,7 +140,7 @@ pub(super) fn finding(dir: &Path, l: Language) -> Option<Result<String, String>>
         }
         Ok(open) => open,
         Err(error) => {
-            let why = super::words::of_system(&error, l);
+            let why = super::messages::of_system(&error, l);
             return Some(Err(sentence!(l, "无法检查：{why}", "cannot be checked: {why}")));
         }
     };

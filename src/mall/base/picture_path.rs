@@ -46,6 +46,15 @@ pub fn restore_addresses(pictures: &str, stored: &str) -> String {
     pictures.split(',').map(|picture| original(picture.trim())).collect::<Vec<_>>().join(",")
 }
 
+/// Extracts the name of an upload from a path in user input; `None` if no upload can have this name.
+pub(in crate::mall) fn upload_name(path: &str) -> Option<String> {
+    const LENGTH_MAX: usize = 100;
+    let rest = path.strip_prefix("/imgs").unwrap_or(path).trim_start_matches('/');
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-.".contains(&byte);
+    (rest.starts_with("blogs/") && rest.len() <= LENGTH_MAX && rest.bytes().all(is_plain))
+        .then(|| format!("/{rest}"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -18,6 +18,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use self::redraw::{Encoded, reencode};
 use crate::mall::base::chores::{Chore, Every};
+use crate::mall::base::picture_path::upload_name;
 use crate::mall::base::{Context, Failure, InputError, Random, Refusal};
 
 /// Maximum size of an upload in bytes (5 MiB): a photograph from a phone's camera.
@@ -113,7 +114,7 @@ impl Pictures {
     /// # Errors
     /// [`StoreError`] if the store fails.
     pub async fn get(&self, path: &str) -> Result<Option<Picture>, StoreError> {
-        match name_in(path) {
+        match upload_name(path) {
             Some(name) => self.context.storage.pictures.get(&name).await,
             None => Ok(None),
         }
@@ -130,7 +131,7 @@ impl Pictures {
         paths: &[String],
         now: Timestamp,
     ) -> Result<Vec<String>, Failure> {
-        let named: Vec<Option<String>> = paths.iter().map(|path| name_in(path)).collect();
+        let named: Vec<Option<String>> = paths.iter().map(|path| upload_name(path)).collect();
         let names: Vec<String> = named.iter().flatten().cloned().collect();
         // Most texts have no pictures and should not wait for a commit.
         let others = match &*names {
@@ -142,29 +143,13 @@ impl Pictures {
         Ok(paths.map(|(path, _)| path.clone()).collect())
     }
 
-    /// Returns whether the path has the form of an upload, with or without a leading `/imgs`.
-    pub(super) fn is_upload(path: &str) -> bool {
-        name_in(path).is_some()
-    }
-
-    /// Protects uploads like [`keep`](Self::keep). Returns whether all paths are uploads of this user.
-    pub(super) async fn are_own(
-        context: &Context,
-        owner: UserId,
-        paths: &[String],
-        now: Timestamp,
-    ) -> Result<bool, Failure> {
-        let names: Vec<String> = paths.iter().filter_map(|path| name_in(path)).collect();
-        Ok(names.len() == paths.len() && context.storage.pictures.keep(owner, &names, now).await?.is_empty())
-    }
-
     /// Removes a picture uploaded by a user: at once, or once nothing refers to the picture any more. So a
     /// picture can be taken out of a note during editing.
     ///
     /// # Errors
     /// [`Refusal::NotFound`] if the user has no upload at this path.
     pub async fn remove(&self, user: UserId, path: &str) -> Result<(), Failure> {
-        let name = name_in(path).ok_or(Refusal::NotFound("picture"))?;
+        let name = upload_name(path).ok_or(Refusal::NotFound("picture"))?;
         match self.context.storage.pictures.remove(user, &name).await? {
             RemoveOutcome::Removed | RemoveOutcome::Shown => Ok(()),
             RemoveOutcome::NotTheirs => Err(Refusal::NotFound("picture").into()),
@@ -199,15 +184,6 @@ pub(crate) fn ending(kind: PictureKind) -> &'static str {
 fn name(uuid: &str, kind: PictureKind) -> String {
     let folder = |at: usize| u8::from_str_radix(&uuid[at..=at], 16).unwrap_or_default();
     format!("/blogs/{}/{}/{uuid}.{}", folder(0), folder(1), ending(kind))
-}
-
-/// Extracts the name of an upload from a path in user input; `None` if no upload can have this name.
-fn name_in(path: &str) -> Option<String> {
-    const LONGEST: usize = 100;
-    let rest = path.strip_prefix("/imgs").unwrap_or(path).trim_start_matches('/');
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-.".contains(&byte);
-    (rest.starts_with("blogs/") && rest.len() <= LONGEST && rest.bytes().all(is_plain))
-        .then(|| format!("/{rest}"))
 }
 
 fn full(has: PictureUsage, most: PictureUsage) -> Refusal {
@@ -265,13 +241,13 @@ mod tests {
         let made = name(&Random::seeded(7).uuid(), PictureKind::Webp);
         assert!(made.starts_with("/blogs/") && made.ends_with(".webp"), "{made}");
         for path in [made.clone(), format!("/imgs{made}"), format!("/imgs/{made}"), made[1..].to_owned()] {
-            assert_eq!(name_in(&path).as_ref(), Some(&made), "{path}");
+            assert_eq!(upload_name(&path).as_ref(), Some(&made), "{path}");
         }
         let long = format!("/blogs/{}", "a".repeat(100));
         for path in
             ["", "/", "/imgs", "/types/ms.png", "/blogs/a b", "/blogs/茶", "/imgs/imgs/blogs/a", &long]
         {
-            assert_eq!(name_in(path), None, "{path}");
+            assert_eq!(upload_name(path), None, "{path}");
         }
     }
 

@@ -111,9 +111,10 @@ impl Accounts {
         if !picture_path::is_plain(icon) {
             return Err(InputError::OutOfRange("icon").into());
         }
-        if Pictures::is_upload(icon) {
-            let own = Pictures::are_own(&self.context, user, &[icon.to_owned()], now).await?;
-            return if own { Ok(()) } else { Err(Refusal::NotFound("picture").into()) };
+        if let Some(name) = picture_path::upload_name(icon) {
+            // Also keeps the upload: a picture without a reference would be swept.
+            let foreign = self.context.storage.pictures.keep(user, &[name], now).await?;
+            return if foreign.is_empty() { Ok(()) } else { Err(Refusal::NotFound("picture").into()) };
         }
         let is_portrait =
             icon.strip_prefix(PORTRAITS).is_some_and(|name| !name.contains(['/', '?', '#', '%']));
