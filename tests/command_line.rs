@@ -91,7 +91,7 @@ fn wrong_use_is_one_sentence_and_exit_code_2() {
         (vec!["user", "grant", "--data", text(&nothing), "13900000001"], "there is no mall in"),
         (vec!["serve", "--data", text(&nothing), "--web", text(&nothing)], "no such directory"),
         (vec!["demo", "--data", text(&nothing), "--web", text(&nothing)], "no such directory"),
-        (vec!["serve", "--data", text(&nothing), "--sms", "https://x"], "the URL must begin with http://"),
+        (vec!["serve", "--data", text(&nothing), "--sms", "https://x"], "URLs must begin with http://"),
     ] {
         let (code, _, error) = said(&arguments);
         assert_eq!(code, 2, "{arguments:?}: {error}");

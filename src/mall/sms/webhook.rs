@@ -39,7 +39,7 @@ impl Webhook {
         };
         let uri: Uri = url.parse().map_err(|_| wrong("not a URL"))?;
         if uri.scheme_str() != Some("http") {
-            return Err(wrong("the URL must begin with http://"));
+            return Err(wrong("URLs must begin with http://"));
         }
         let authority = uri.authority().ok_or_else(|| wrong("the URL has no host"))?;
         if authority.as_str().contains('@') {
