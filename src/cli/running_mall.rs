@@ -202,6 +202,9 @@ impl RunningMall {
         more: &str,
     ) -> anyhow::Result<()> {
         self.choose_payment(config).await?;
+        if rustix::process::geteuid().is_root() {
+            tracing::warn!("running as root: a mall needs no privileges; run it under an account of its own");
+        }
         let background = self.app.start();
         let site_options = SiteOptions {
             prefix: config.api_prefix.clone(),
