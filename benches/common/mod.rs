@@ -21,5 +21,5 @@ pub async fn insert_sale(storage: &Storage, units: Option<u64>, pay_within: Dura
         status: VoucherStatus::OnShelf,
     };
     let sale = NewSale { units, begin: NOON - DAY, end: NOON + DAY, pay_within, min_level: 0 };
-    storage.vouchers.insert(&text, Some(&sale), NOON).await.unwrap()
+    storage.catalogue.vouchers.insert(&text, Some(&sale), NOON).await.unwrap()
 }

@@ -116,7 +116,7 @@ impl<V: Cached> CacheAside<V> {
             figures: Arc::new(CacheMetrics::new(V::KIND)),
             gate: LoadLimiter::new(policy.loads, policy.slow),
             flights: SingleFlight::default(),
-            turns: Locker::new(Arc::clone(&storage.locks)),
+            turns: Locker::new(Arc::clone(&storage.base.locks)),
             owner: LockOwner::random(),
             storage: storage.clone(),
         };
@@ -175,7 +175,7 @@ impl<V: Cached> CacheAside<V> {
     /// earlier value; readers in other instances follow once the invalidation message arrives.
     pub async fn changed(&self, ids: &[V::Id]) {
         let keys: Vec<CacheKey> = ids.iter().map(|id| key::<V>(*id)).collect();
-        if let Err(error) = self.inner.storage.cache.forget(&keys).await {
+        if let Err(error) = self.inner.storage.base.cache.forget(&keys).await {
             tracing::warn!(kind = V::KIND, %error, "could not invalidate cached entries on all instances");
         }
         for id in ids {
@@ -230,7 +230,7 @@ fn key<V: Cached>(id: V::Id) -> CacheKey {
 impl<V: Cached> Inner<V> {
     /// Returns the cached entry, and whether the local cache had it. An unreachable cache counts as a miss.
     async fn kept(&self, id: V::Id, now: Timestamp) -> Option<(Entry<V>, bool)> {
-        let kept = self.storage.cache.get(&key::<V>(id), now).await.ok()??;
+        let kept = self.storage.base.cache.get(&key::<V>(id), now).await.ok()??;
         Some((Entry::read(&kept.bytes, now)?, kept.is_near))
     }
 }

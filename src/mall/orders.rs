@@ -89,7 +89,7 @@ impl Orders {
     pub async fn of_user(&self, user: UserId, page: u32) -> Result<Vec<OrderView>, Failure> {
         // The order log is read first, so that an order moving from the log to the database is seen at least
         // once.
-        let mut pending = self.context.storage.order_log.of_user(user).await?;
+        let mut pending = self.context.storage.selling.order_log.of_user(user).await?;
         if !pending.is_empty() {
             let newest = self.rows(user, 0).await?;
             pending.retain(|claim| newest.iter().all(|order| order.id != claim.order));
@@ -149,11 +149,11 @@ impl Orders {
         let request = request.map(check_idempotency_key).transpose()?;
         // Checked first: an earlier purchase stands, even if the voucher has changed since.
         if let Some(request) = &request
-            && let Some(before) = storage.orders.requested(user, voucher, request).await?
+            && let Some(before) = storage.selling.orders.requested(user, voucher, request).await?
         {
             return Ok(before);
         }
-        let found = storage.vouchers.get(voucher).await?;
+        let found = storage.catalogue.vouchers.get(voucher).await?;
         let found = found
             .filter(|voucher| voucher.text.status == VoucherStatus::OnShelf)
             .ok_or(Refusal::NotFound("voucher"))?;
@@ -168,9 +168,9 @@ impl Orders {
         };
         let context = self.context.clone();
         detached(async move {
-            let bought = context.storage.orders.insert(&order, request.as_deref()).await?;
+            let bought = context.storage.selling.orders.insert(&order, request.as_deref()).await?;
             if bought == order.id && order.status == OrderStatus::Unpaid {
-                context.storage.deadlines.set(&[(order.id, order.deadline)]).await?;
+                context.storage.selling.deadlines.set(&[(order.id, order.deadline)]).await?;
             }
             Ok(bought)
         })
@@ -252,12 +252,15 @@ impl Orders {
     /// fails.
     pub async fn redeem(&self, order: OrderId, now: Timestamp) -> Result<(OrderView, bool), Failure> {
         let order = self.recorded(None, order).await?;
-        let (used, before) = match self.context.storage.orders.step(order.id, Transition::Use, now).await? {
-            TransitionOutcome::Done(order) => (order, false),
-            TransitionOutcome::Stands(order) if order.status == OrderStatus::Used => (order, true),
-            TransitionOutcome::Stands(order) => return Err(Refusal::OrderStands(order.status as u8).into()),
-            TransitionOutcome::Unknown => return Err(Refusal::NotFound("order").into()),
-        };
+        let (used, before) =
+            match self.context.storage.selling.orders.step(order.id, Transition::Use, now).await? {
+                TransitionOutcome::Done(order) => (order, false),
+                TransitionOutcome::Stands(order) if order.status == OrderStatus::Used => (order, true),
+                TransitionOutcome::Stands(order) => {
+                    return Err(Refusal::OrderStands(order.status as u8).into());
+                }
+                TransitionOutcome::Unknown => return Err(Refusal::NotFound("order").into()),
+            };
         Ok((self.view(used).await?, before))
     }
 
@@ -286,19 +289,19 @@ impl Orders {
     /// database between the reads.
     async fn find(&self, order: OrderId) -> Result<Option<Found>, Failure> {
         let storage = &self.context.storage;
-        if let Some(order) = storage.orders.get(order).await? {
+        if let Some(order) = storage.selling.orders.get(order).await? {
             return Ok(Some(Found::Recorded(order)));
         }
-        if let Some(claim) = storage.order_log.find(order).await? {
+        if let Some(claim) = storage.selling.order_log.find(order).await? {
             return Ok(Some(Found::Pending(claim)));
         }
-        Ok(storage.orders.get(order).await?.map(Found::Recorded))
+        Ok(storage.selling.orders.get(order).await?.map(Found::Recorded))
     }
 
     /// Returns a page of a user's rows after the first `skipped` rows. `skipped` need not be a multiple of
     /// the page size.
     async fn rows(&self, user: UserId, skipped: usize) -> Result<Vec<Order>, Failure> {
-        let orders = &self.context.storage.orders;
+        let orders = &self.context.storage.selling.orders;
         let size = PAGE_SIZE as usize;
         let number = u32::try_from(skipped / size + 1).unwrap_or(u32::MAX);
         let mut rows = orders.of_user(user, Page::new(number, PAGE_SIZE)).await?;
@@ -312,7 +315,7 @@ impl Orders {
 
     /// Builds the order that a pending claim will become.
     async fn pending_order(&self, claim: &Claim) -> Result<Order, Failure> {
-        let found = self.context.storage.vouchers.get(claim.voucher).await?;
+        let found = self.context.storage.catalogue.vouchers.get(claim.voucher).await?;
         let voucher = found.ok_or_else(|| {
             Failure::Bug(format!("the claim {} is for voucher {}, which is gone", claim.order, claim.voucher))
         })?;
@@ -323,7 +326,7 @@ impl Orders {
     }
 
     pub(super) async fn view(&self, order: Order) -> Result<OrderView, Failure> {
-        let voucher = self.context.storage.vouchers.get(order.voucher).await?;
+        let voucher = self.context.storage.catalogue.vouchers.get(order.voucher).await?;
         Ok(OrderView::new(voucher.as_ref(), order))
     }
 
@@ -331,7 +334,7 @@ impl Orders {
         let mut vouchers: HashMap<VoucherId, Option<Voucher>> = HashMap::new();
         for order in &orders {
             if let Entry::Vacant(unread) = vouchers.entry(order.voucher) {
-                unread.insert(self.context.storage.vouchers.get(order.voucher).await?);
+                unread.insert(self.context.storage.catalogue.vouchers.get(order.voucher).await?);
             }
         }
         let of = |order: &Order| vouchers.get(&order.voucher).and_then(Option::as_ref);
@@ -346,7 +349,7 @@ enum Found {
 
 /// Cancels an unpaid order and releases the unit. Succeeds for a cancelled order too.
 async fn cancel(context: &Context, order: OrderId, now: Timestamp) -> Result<Order, Failure> {
-    match context.storage.orders.step(order, Transition::Cancel, now).await? {
+    match context.storage.selling.orders.step(order, Transition::Cancel, now).await? {
         TransitionOutcome::Done(order) | TransitionOutcome::Stands(order)
             if order.status == OrderStatus::Cancelled =>
         {
@@ -367,7 +370,7 @@ async fn refund(
     order: OrderId,
     now: Timestamp,
 ) -> Result<Order, Failure> {
-    match context.storage.orders.step(order, Transition::StartRefund, now).await? {
+    match context.storage.selling.orders.step(order, Transition::StartRefund, now).await? {
         TransitionOutcome::Done(order) | TransitionOutcome::Stands(order) => match order.status {
             OrderStatus::Refunding => cashier.refund(order, now).await,
             OrderStatus::Refunded => {

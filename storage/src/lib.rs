@@ -7,17 +7,15 @@
 //!
 //! Reasons and figures: `storage/decisions/0023-refusals-inside-ok.md`.
 //!
-//! [`Storage`] bundles the ports:
+//! [`Storage`] holds the ports, in one bundle per area:
 //!
-//! | area | ports |
-//! | --- | --- |
-//! | selling | [`Sales`], [`OrderLog`], [`Deadlines`], [`Orders`], [`DeadLetters`] |
-//! | money | [`PaymentRows`], [`LedgerRows`] |
-//! | catalogue | [`Shops`], [`GeoIndex`], [`Vouchers`], [`Visitors`] |
-//! | people | [`Users`], [`Sessions`], [`Follows`], [`SignIns`] |
-//! | writing | [`Notes`], [`Comments`], [`Likes`], [`Feeds`], [`Reports`], [`Pictures`] |
-//! | operator | [`Audit`], [`Import`] |
-//! | base | [`Cache`], [`Locks`], [`RateLimits`], [`Sequences`], [`Outbox`], [`Upkeep`] |
+//! - `selling`: [`Sales`], [`OrderLog`], [`Deadlines`], [`Orders`], [`Outbox`], [`DeadLetters`],
+//!   [`PaymentRows`]
+//! - `catalogue`: [`Shops`], [`GeoIndex`], [`Vouchers`]
+//! - `people`: [`Users`], [`Sessions`], [`Follows`], [`SignIns`], [`Visitors`]
+//! - `writing`: [`Notes`], [`Comments`], [`Likes`], [`Feeds`], [`Reports`], [`Pictures`]
+//! - `operator`: [`Audit`], [`LedgerRows`], [`Import`]
+//! - `base`: [`Cache`], [`Locks`], [`RateLimits`], [`Sequences`], [`Upkeep`]
 //!
 //! The crates `mallbox-storage-embedded` and `mallbox-storage-production` implement them; code above knows
 //! ports only:
@@ -122,7 +120,9 @@ pub use sequences::Sequences;
 pub use sessions::{CheckOutcome, CodeRules, IssueOutcome, Sessions, TokenHash};
 pub use shops::{Shop, ShopArea, ShopOrder, ShopText, ShopType, ShopTypeEdit, Shops};
 pub use sign_ins::{MakeUpOutcome, SignIns, SignedDay};
-pub use storage::Storage;
+pub use storage::{
+    BasePorts, CataloguePorts, OperatorPorts, PeoplePorts, SellingPorts, Storage, WritingPorts,
+};
 pub use time::Timestamp;
 pub use upkeep::{CircuitHealth, CircuitState, Durability, Health, PartHealth, Upkeep};
 pub use users::{Block, LastOperator, Profile, RightsChange, RightsOutcome, Role, User, UserFilter, Users};

@@ -146,7 +146,7 @@ fn what_is_no_picture_is_refused_with_words_and_leaves_nothing() {
         let said = upload(&w, &w.customer, content);
         assert_eq!((said.status, &said.body["code"]), (200, &json!("PICTURE_INVALID")), "{what}: {said:?}");
     }
-    let usage = w.mall.app().unwrap().context.storage.pictures.clone();
+    let usage = w.mall.app().unwrap().context.storage.writing.pictures.clone();
     let customer = mallbox_storage::UserId::new(2);
     let usage = w.mall.wait_for(async move { usage.usage(customer).await.unwrap() }).unwrap();
     assert_eq!(usage, PictureUsage::default());

@@ -61,7 +61,7 @@ pub fn make(dir: &Path, size: Size) -> anyhow::Result<Mall> {
     runtime()?.block_on(async {
         let storage = open(dir).await?;
         let mall = make_in(&storage, size).await?;
-        storage.upkeep.close().await?;
+        storage.base.upkeep.close().await?;
         Ok(mall)
     })
 }
@@ -71,7 +71,7 @@ pub fn appoint_operator(dir: &Path, mall: &Mall) -> anyhow::Result<String> {
     runtime()?.block_on(async {
         let storage = open(dir).await?;
         let token = appoint_operator_in(&storage, mall).await?;
-        storage.upkeep.close().await?;
+        storage.base.upkeep.close().await?;
         Ok(token)
     })
 }
@@ -79,7 +79,8 @@ pub fn appoint_operator(dir: &Path, mall: &Mall) -> anyhow::Result<String> {
 /// Makes the first user the operator of an open mall. Returns the user's token.
 pub async fn appoint_operator_in(storage: &Storage, mall: &Mall) -> anyhow::Result<String> {
     let (first, change) = (&mall.people[0], RightsChange::Role(Role::Operator));
-    let outcome = storage.users.put_rights(first.id, &change, LastOperator::Stays, SystemClock.now()).await?;
+    let outcome =
+        storage.people.users.put_rights(first.id, &change, LastOperator::Stays, SystemClock.now()).await?;
     ensure!(matches!(outcome, RightsOutcome::Done(_)), "{outcome:?}");
     Ok(first.token.clone())
 }
@@ -113,10 +114,10 @@ async fn log_in(
 ) -> anyhow::Result<Person> {
     let phone = Phone::parse(&format!("19{number:09}")).context("more people than phone numbers")?;
     let name = format!("person_{number}");
-    let user = patiently(|| storage.users.find_or_create(&phone, &name, now)).await?;
+    let user = patiently(|| storage.people.users.find_or_create(&phone, &name, now)).await?;
     let token = random.token();
     let hash = TokenHash(Sha256::digest(token.as_bytes()).into());
-    patiently(|| storage.sessions.begin(hash, user.id, DAY, now)).await?;
+    patiently(|| storage.people.sessions.begin(hash, user.id, DAY, now)).await?;
     Ok(Person { id: user.id, token })
 }
 
@@ -149,14 +150,14 @@ async fn open_sales(storage: &Storage, size: Size, now: Timestamp) -> anyhow::Re
     let sale = NewSale { units: Some(size.units), begin: now, end: now + DAY, pay_within: DAY, min_level: 0 };
     let mut sales = Vec::with_capacity(size.sales);
     for _ in 0..size.sales {
-        sales.push(storage.vouchers.insert(&text, Some(&sale), now).await?);
+        sales.push(storage.catalogue.vouchers.insert(&text, Some(&sale), now).await?);
     }
     Ok(sales)
 }
 
 async fn make_shop(storage: &Storage, now: Timestamp) -> anyhow::Result<ShopId> {
     let kind = ShopType { id: ShopTypeId::new(1), name: "Noodles".to_owned(), icon: String::new(), sort: 1 };
-    storage.shops.put_type(&kind, now).await?;
+    storage.catalogue.shops.put_type(&kind, now).await?;
     let text = ShopText {
         name: "Noodles".to_owned(),
         kind: kind.id,
@@ -171,5 +172,5 @@ async fn make_shop(storage: &Storage, now: Timestamp) -> anyhow::Result<ShopId> 
         comments: 0,
         score: 50,
     };
-    Ok(storage.shops.insert(&text, now).await?)
+    Ok(storage.catalogue.shops.insert(&text, now).await?)
 }

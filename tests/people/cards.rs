@@ -37,7 +37,7 @@ async fn an_edit_changes_what_it_brings_and_nothing_else() {
     let w = world().await;
     let user = w.user(ANNE).await;
     let earned = Profile { credits: 120, level: 3, ..Profile::default() };
-    w.storage.users.put_card(user, "before", "", &earned, w.now()).await.unwrap();
+    w.storage.people.users.put_card(user, "before", "", &earned, w.now()).await.unwrap();
 
     w.accounts.put_card(user, &all(), w.now()).await.unwrap();
     let told = Profile {

@@ -44,7 +44,7 @@ impl Accounts {
     pub async fn card(&self, user: UserId, now: Timestamp) -> Result<Option<FullProfile>, Failure> {
         let Context { storage, copies, .. } = &self.context;
         let Some(person) = copies.people.get(user, now).await? else { return Ok(None) };
-        let FollowCounts { fans, followees } = storage.follows.counts(user).await?;
+        let FollowCounts { fans, followees } = storage.people.follows.counts(user).await?;
         Ok(Some(FullProfile { user, card: person.card, fans, followee: followees }))
     }
 
@@ -54,7 +54,7 @@ impl Accounts {
     /// [`InputError::Missing`] for an empty name, [`InputError::OutOfRange`] with the field's name,
     /// [`Refusal::NotFound`] for an unknown user; nothing has changed then.
     pub async fn put_card(&self, user: UserId, edit: &ProfileEdit, now: Timestamp) -> Result<(), Failure> {
-        let users = &self.context.storage.users;
+        let users = &self.context.storage.people.users;
         let (Some(mut is), Some(mut card)) = (users.get(user).await?, users.card(user).await?) else {
             return Err(Refusal::NotFound("user").into());
         };

@@ -27,7 +27,7 @@ impl<V: Cached> Inner<V> {
         let key = key::<V>(id);
         // Released at the end: the next holder then finds the entry in the cache.
         let _turn = self.turn(&key).await;
-        let looked = self.storage.cache.look(&key, now).await.ok();
+        let looked = self.storage.base.cache.look(&key, now).await.ok();
         if let Some(entry) = looked.as_ref().and_then(|looked| fresh::<V>(looked, now)) {
             return Ok(entry.value.map(Arc::new));
         }
@@ -47,7 +47,7 @@ impl<V: Cached> Inner<V> {
     async fn keep(&self, key: &CacheKey, looked: LeasedLookup, id: V::Id, found: Option<V>, now: Timestamp) {
         let (entry, expires_at) = Entry::<V>::new(id, found, &self.policy, now);
         let Some(bytes) = entry.bytes().filter(|_| now < expires_at) else { return };
-        if let Err(error) = self.storage.cache.put(key, looked.ticket, bytes, expires_at, now).await {
+        if let Err(error) = self.storage.base.cache.put(key, looked.ticket, bytes, expires_at, now).await {
             tracing::debug!(key = %key, %error, "could not store a cache entry");
         }
     }
@@ -55,7 +55,7 @@ impl<V: Cached> Inner<V> {
     /// Acquires the distributed lock for this key. Returns `None` without other instances, or if the lock is
     /// not acquired in time: then several instances read the same value.
     async fn turn(&self, key: &CacheKey) -> Option<HeldLock> {
-        if !self.policy.turns || !self.storage.locks.are_shared() {
+        if !self.policy.turns || !self.storage.base.locks.are_shared() {
             return None;
         }
         let name = format!("cache:{key}");

@@ -57,7 +57,7 @@ impl ReportAdmin {
     /// [`Failure::Store`] if the store fails.
     pub async fn page(&self, number: u32) -> Result<(Vec<ReportView>, u64), Failure> {
         let storage = &self.context.storage;
-        let (open, total) = storage.reports.open(Page::new(number, Self::PAGE)).await?;
+        let (open, total) = storage.writing.reports.open(Page::new(number, Self::PAGE)).await?;
         let (mut notes, mut comments) = (Vec::new(), Vec::new());
         for reports in &open {
             match reports.target {
@@ -66,7 +66,7 @@ impl ReportAdmin {
             }
         }
         let (notes, comments) =
-            (storage.notes.those(&notes).await?, storage.comments.those(&comments).await?);
+            (storage.writing.notes.those(&notes).await?, storage.writing.comments.those(&comments).await?);
         let view = |reports: OpenReports| match reports.target {
             Post::Note(id) => notes.iter().find(|note| note.id == id).map(|note| ReportView {
                 reports,
@@ -156,14 +156,14 @@ pub(in crate::mall) async fn put(
     let Context { storage, copies, .. } = context;
     match target {
         Post::Note(note) => {
-            let put = storage.notes.put_visibility(note, visibility, now).await;
+            let put = storage.writing.notes.put_visibility(note, visibility, now).await;
             copies.notes.changed(&[note]).await;
             Ok(put?)
         }
         Post::Comment(comment) => {
-            let put = storage.comments.put_visibility(comment, visibility, now).await;
+            let put = storage.writing.comments.put_visibility(comment, visibility, now).await;
             // The note shows its number of comments.
-            let notes = storage.comments.those(&[comment]).await?;
+            let notes = storage.writing.comments.those(&[comment]).await?;
             copies.notes.changed(&notes.iter().map(|comment| comment.note).collect::<Vec<_>>()).await;
             Ok(put?)
         }

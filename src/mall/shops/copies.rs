@@ -20,7 +20,7 @@ impl Cached for Types {
     type Id = ();
 
     async fn load(storage: &Storage, (): (), _: Timestamp) -> Result<Option<Self>, StoreError> {
-        let types = storage.shops.types().await?;
+        let types = storage.catalogue.shops.types().await?;
         Ok((!types.is_empty()).then_some(Self(types)))
     }
 }
@@ -37,7 +37,7 @@ impl Cached for Areas {
     async fn load(storage: &Storage, (): (), _: Timestamp) -> Result<Option<Self>, StoreError> {
         /// Maximum number of neighbourhoods: more than a small map can show.
         const AREAS_MAX: u32 = 100;
-        let areas = storage.shops.areas(AREAS_MAX).await?;
+        let areas = storage.catalogue.shops.areas(AREAS_MAX).await?;
         Ok((!areas.is_empty()).then_some(Self(areas)))
     }
 }
@@ -74,7 +74,7 @@ impl Shops {
         /// Number of shops loaded in advance.
         const HOT: u32 = 100;
         let _ = self.copies.types.get((), now).await?;
-        let shops = &self.context.storage.shops;
+        let shops = &self.context.storage.catalogue.shops;
         for shop in shops.of_type(None, ShopOrder::Comments, Page::new(1, HOT)).await? {
             let _ = self.context.copies.shops.get(shop.id, now).await?;
         }

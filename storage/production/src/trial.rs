@@ -113,13 +113,14 @@ mod tests {
         for number in 0..50 {
             let token = TokenHash([number; 32]);
             storage
+                .people
                 .sessions
                 .begin(token, UserId::new(number.into()), Duration::from_secs(60), NOW)
                 .await
                 .unwrap();
         }
-        storage.upkeep.put_setting("zone", "UTC").await.unwrap();
-        storage.upkeep.close().await.unwrap();
+        storage.base.upkeep.put_setting("zone", "UTC").await.unwrap();
+        storage.base.upkeep.close().await.unwrap();
     }
 
     /// Returns all keys and all databases.
