@@ -20,7 +20,6 @@ pub mod fuzzing;
 mod geo_index;
 mod inboxes;
 mod journal;
-mod lane;
 mod lock;
 mod locks;
 mod options;
@@ -28,14 +27,15 @@ mod order_log;
 mod pending;
 mod queue;
 mod rate_limits;
-mod record;
 mod sales;
 mod session_codec;
 mod sessions;
 mod settled;
-mod signed;
+mod sign_in_index;
 mod sketch;
+mod sqlite;
 mod stock;
+mod thread_shard;
 mod upkeep;
 
 use std::collections::HashSet;
@@ -52,9 +52,9 @@ use self::journal::{Journal, RECOVERED_GROUP, StartHold, WriteBlock};
 pub use self::options::EmbeddedOptions;
 use self::pending::Pending;
 use self::queue::Queue;
-use self::record::Database;
-pub use self::record::payment_mode_in;
 use self::settled::Settled;
+use self::sqlite::Database;
+pub use self::sqlite::payment_mode_in;
 
 const LOG_ID: &str = "order-log.id";
 
@@ -92,7 +92,7 @@ fn open_here(options: &EmbeddedOptions) -> Result<Storage, OpenError> {
     let sessions = sessions::EmbeddedSessions::load(Arc::clone(&journal), &entries)
         .map_err(|detail| OpenError::NotOurs { path: log_dir, detail })?;
     let sessions = Arc::new(sessions);
-    let sign_ins = record::EmbeddedSignIns::load(database.clone()).map_err(broken)?;
+    let sign_ins = sqlite::EmbeddedSignIns::load(database.clone()).map_err(broken)?;
     let rate_limits = Arc::new(rate_limits::EmbeddedRateLimits::default());
     Ok(Storage {
         operator: bundles::operator::ports(&database, sign_ins.signed()),

@@ -7,7 +7,7 @@ use mallbox_storage::{BasePorts, Sequences};
 use crate::cache::EmbeddedCache;
 use crate::locks::EmbeddedLocks;
 use crate::rate_limits::EmbeddedRateLimits;
-use crate::record::{Database, EmbeddedSequences};
+use crate::sqlite::{Database, EmbeddedSequences};
 use crate::upkeep::EmbeddedUpkeep;
 
 /// Creates the ports. `rate_limits` are those that `upkeep` sweeps.

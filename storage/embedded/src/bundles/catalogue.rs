@@ -5,7 +5,7 @@ use std::sync::Arc;
 use mallbox_storage::{CataloguePorts, StoreError};
 
 use crate::geo_index::EmbeddedGeoIndex;
-use crate::record::{Database, EmbeddedShops, EmbeddedVouchers, places};
+use crate::sqlite::{Database, EmbeddedShops, EmbeddedVouchers, places};
 
 /// Creates the ports. Reads the places of all shops for the index.
 pub(crate) fn ports(database: &Database) -> Result<CataloguePorts, StoreError> {

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use mallbox_storage::OperatorPorts;
 
-use crate::record::{Database, EmbeddedAudit, EmbeddedImport, EmbeddedLedgerRows};
-use crate::signed::SignInIndex;
+use crate::sign_in_index::SignInIndex;
+use crate::sqlite::{Database, EmbeddedAudit, EmbeddedImport, EmbeddedLedgerRows};
 
 /// Creates the ports. An import adds its sign-ins to `signed`.
 pub(crate) fn ports(database: &Database, signed: Arc<SignInIndex>) -> OperatorPorts {

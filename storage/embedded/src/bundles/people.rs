@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use mallbox_storage::PeoplePorts;
 
-use crate::record::{Database, EmbeddedFollows, EmbeddedSignIns, EmbeddedUsers, EmbeddedVisitors};
 use crate::sessions::EmbeddedSessions;
+use crate::sqlite::{Database, EmbeddedFollows, EmbeddedSignIns, EmbeddedUsers, EmbeddedVisitors};
 
 /// Creates the ports over sessions and sign-ins that are loaded.
 pub(crate) fn ports(

@@ -9,11 +9,11 @@ use crate::journal::Journal;
 use crate::order_log::EmbeddedOrderLog;
 use crate::pending::Pending;
 use crate::queue::Queue;
-use crate::record::{
-    Database, EmbeddedDeadLetters, EmbeddedOrders, EmbeddedOutbox, EmbeddedPayments, Holders,
-};
 use crate::sales::EmbeddedSales;
 use crate::settled::Settled;
+use crate::sqlite::{
+    Database, EmbeddedDeadLetters, EmbeddedOrders, EmbeddedOutbox, EmbeddedPayments, Holders,
+};
 
 /// Creates the ports over the claims recovered from the log.
 pub(crate) fn ports(

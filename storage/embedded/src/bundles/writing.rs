@@ -6,7 +6,7 @@ use mallbox_storage::backend::FanOutFeeds;
 use mallbox_storage::{StoreError, WritingPorts};
 
 use crate::inboxes::MemoryInboxes;
-use crate::record::{
+use crate::sqlite::{
     Database, EmbeddedComments, EmbeddedFeedRows, EmbeddedLikes, EmbeddedNotes, EmbeddedPictures,
     EmbeddedReports,
 };

@@ -10,9 +10,9 @@ use mysql_async::{Conn, params};
 
 use super::columns::{Columns, all, execute, first};
 use super::database::Database;
+use super::errors::MysqlError;
 use super::job::boxed;
 use super::sale_rows::{self, Lock};
-use super::trouble::MysqlError;
 use super::{orders, persist};
 
 pub(super) struct MysqlDeadLetters(pub(super) Database);

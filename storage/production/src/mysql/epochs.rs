@@ -8,8 +8,8 @@ use mysql_async::params;
 
 use super::columns::{Columns, all, execute, first};
 use super::database::Database;
+use super::errors::MysqlError;
 use super::job::boxed;
-use super::trouble::MysqlError;
 use crate::{EpochRows, EpochScope, ServerEpoch};
 
 /// The database's clock: instances' own may differ.

@@ -12,9 +12,9 @@ use mysql_async::{Conn, Value, params};
 
 use super::columns::{Columns, all, first};
 use super::database::Database;
+use super::errors::MysqlError;
 use super::job::boxed;
-use super::trouble::MysqlError;
-use super::{burial, counts, holders, persist, purchases, steps};
+use super::{counts, dead_letter_rows, holders, persist, purchases, steps};
 
 pub(super) struct MysqlOrders(pub(super) Database);
 
@@ -50,7 +50,7 @@ impl Orders for MysqlOrders {
         self.0
             .write("bury", |conn| {
                 boxed(async move {
-                    match burial::dead_letter(conn, claim, reason, detail, now).await {
+                    match dead_letter_rows::dead_letter(conn, claim, reason, detail, now).await {
                         // An unknown sale has no row to lock: a concurrent call was quicker.
                         Err(fault) if fault.is_duplicate_key() => Ok(()),
                         done => done,
@@ -101,7 +101,7 @@ impl Orders for MysqlOrders {
                     let key = (user.get(), voucher.get());
                     match first(conn, sql, key, Columns::next::<u64>).await? {
                         Some(live) => Ok(Some(OrderId::new(live))),
-                        None => burial::holding(conn, voucher, user).await,
+                        None => dead_letter_rows::holding(conn, voucher, user).await,
                     }
                 })
             })

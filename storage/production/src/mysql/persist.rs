@@ -19,11 +19,11 @@ use mysql_async::{Conn, Value};
 
 use super::columns::{Columns, execute, first};
 use super::database::Database;
+use super::errors::MysqlError;
 use super::job::boxed;
 use super::sale_rows::{self, Lock, SaleRow, UnitsTaken};
-use super::trouble::MysqlError;
 use super::verdict::{self, ExistingRows};
-use super::{burial, many};
+use super::{dead_letter_rows, multi_row};
 
 /// Attempts at a batch claim by claim, when concurrent writers take its keys in between.
 const ATTEMPTS_MAX: usize = 3;
@@ -97,7 +97,7 @@ pub(super) async fn owners(
 ) -> Result<HashMap<OrderId, (UserId, VoucherId)>, MysqlError> {
     let ids: Vec<u64> = orders.iter().map(|order| order.get()).collect();
     let sql = "SELECT id, user_id, voucher_id FROM orders WHERE id IN ({keys})";
-    Ok(many::select_by_keys(conn, sql, &[], &ids, owned).await?.into_iter().collect())
+    Ok(multi_row::select_by_keys(conn, sql, &[], &ids, owned).await?.into_iter().collect())
 }
 
 /// Writes all claims on the assumption that each is new and that stock suffices; [`Fault::Overtaken`] if not.
@@ -126,7 +126,7 @@ async fn write_optimistically(
         }
     }
     // The sales are locked now, so no further claim can be dead-lettered.
-    if burial::any_among(conn, claims).await? { Err(MysqlError::Overtaken) } else { Ok(answers) }
+    if dead_letter_rows::any_among(conn, claims).await? { Err(MysqlError::Overtaken) } else { Ok(answers) }
 }
 
 async fn write_each(
@@ -138,7 +138,7 @@ async fn write_each(
     let known = known(conn, claims).await?;
     let verdict = verdict::decide(claims, &sales, known, now);
     insert(conn, &verdict.orders, &sales).await.map_err(as_conflict)?;
-    burial::insert(conn, &verdict.burials, now).await?;
+    dead_letter_rows::insert(conn, &verdict.burials, now).await?;
     for (voucher, taking) in verdict.takings {
         if !sale_rows::take(conn, voucher, taking).await? {
             return Err(MysqlError::refused(format!("the stock of sale {voucher} cannot be taken")));
@@ -156,10 +156,11 @@ async fn known(conn: &mut Conn, claims: &[LoggedClaim]) -> Result<ExistingRows, 
     let mut live = HashSet::new();
     for (voucher, users) in users {
         let sql = "SELECT user_id FROM orders WHERE voucher_id = ? AND is_live = 1 AND user_id IN ({keys})";
-        let found = many::select_by_keys(conn, sql, &[voucher.get()], &users, Columns::next::<u64>).await?;
+        let found =
+            multi_row::select_by_keys(conn, sql, &[voucher.get()], &users, Columns::next::<u64>).await?;
         live.extend(found.into_iter().map(|user| (UserId::new(user), voucher)));
     }
-    let dead = burial::among(conn, &ids).await?;
+    let dead = dead_letter_rows::among(conn, &ids).await?;
     Ok(ExistingRows { owners: owners(conn, &ids).await?, live, dead })
 }
 
@@ -187,7 +188,7 @@ async fn insert(
             ]
         })
         .collect();
-    many::insert(conn, head, "(?, ?, ?, ?, ?, ?, ?, ?, 1, 1)", &rows).await
+    multi_row::insert(conn, head, "(?, ?, ?, ?, ?, ?, ?, ?, 1, 1)", &rows).await
 }
 
 /// A taken key means a concurrent writer since the batch was examined.

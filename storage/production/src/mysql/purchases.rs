@@ -5,8 +5,8 @@ use mallbox_storage::{Order, OrderId, Timestamp, UserId, VoucherId};
 use mysql_async::{Conn, params};
 
 use super::columns::{Columns, execute, first};
+use super::errors::MysqlError;
 use super::persist;
-use super::trouble::MysqlError;
 
 /// Writes an order in the caller's transaction, unless the request was made before. Returns the id of the
 /// order for the request.

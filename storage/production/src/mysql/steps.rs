@@ -7,9 +7,9 @@ use mallbox_storage::{Order, OrderId, OrderStatus, PaymentId, Timestamp, Transit
 use mysql_async::Conn;
 
 use super::columns::execute;
+use super::errors::MysqlError;
 use super::orders::{SELECT, order};
-use super::trouble::MysqlError;
-use super::{columns, many, payments, sale_rows};
+use super::{columns, multi_row, payments, sale_rows};
 
 /// Takes the step in the caller's transaction. Locks the order, then its payment, then its sale.
 pub(super) async fn step(
@@ -54,15 +54,15 @@ pub(super) async fn cancel(conn: &mut Conn, which: &[OrderId]) -> Result<Vec<Tra
     let ids: BTreeSet<u64> = which.iter().map(|order| order.get()).collect();
     let ids: Vec<u64> = ids.into_iter().collect();
     let sql = format!("{SELECT} WHERE id IN ({{keys}}) ORDER BY id FOR UPDATE");
-    let found = many::select_by_keys(conn, &sql, &[], &ids, order).await?;
+    let found = multi_row::select_by_keys(conn, &sql, &[], &ids, order).await?;
     let mut found: BTreeMap<OrderId, Order> = found.into_iter().map(|order| (order.id, order)).collect();
     let closed: Vec<Order> =
         found.values().filter(|order| order.status == OrderStatus::Unpaid).cloned().collect();
     let closed_ids: Vec<u64> = closed.iter().map(|order| order.id.get()).collect();
     let stray = "UPDATE payments SET needs_look = 1 WHERE state = 1 AND order_id IN ({keys})";
-    many::change_by_keys(conn, stray, &[], &closed_ids).await?;
+    multi_row::change_by_keys(conn, stray, &[], &closed_ids).await?;
     let cancelled = OrderStatus::Cancelled as u8;
-    many::change_by_keys(
+    multi_row::change_by_keys(
         conn,
         "UPDATE orders SET status = ? WHERE id IN ({keys})",
         &[cancelled.into()],

@@ -4,8 +4,8 @@ use mallbox_storage::{StockChange, StockChangeOutcome, Timestamp, VoucherId};
 use mysql_async::Conn;
 
 use super::columns::{execute, first};
+use super::errors::MysqlError;
 use super::sale_rows::Lock;
-use super::trouble::MysqlError;
 use super::vouchers::sale_by_id;
 
 /// Changes a sale's units in the caller's transaction.

@@ -10,10 +10,10 @@ use mysql_async::{Conn, params};
 
 use super::columns::{Columns, all, execute, first};
 use super::database::Database;
+use super::errors::MysqlError;
 use super::job::boxed;
 use super::sale_rows::Lock;
 use super::stock_changes;
-use super::trouble::MysqlError;
 
 pub(super) struct MysqlVouchers(pub(super) Database);
 

@@ -7,7 +7,7 @@
 //!
 //! Reasons and figures: `storage/decisions/0020-cache-leases.md`.
 
-mod untold;
+mod pending_invalidations;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,7 +18,7 @@ use mallbox_storage::{Cache, CacheEntry, CacheKey, CacheLease, LeasedLookup, Sto
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
-use self::untold::PendingInvalidations;
+use self::pending_invalidations::PendingInvalidations;
 use super::keys::Keys;
 use super::link::{Idempotence, Link};
 use super::listener::{Listener, Subscriber};

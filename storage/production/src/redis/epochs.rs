@@ -23,12 +23,12 @@ use redis::{FromRedisValue, Value};
 use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
-use super::in_hand::InHand;
 use super::keys::Keys;
 use super::link::{Idempotence, Link, to_store_error};
 use super::resync;
 use super::script::Call;
 use super::sentinels::Sentinels;
+use super::taken_claims::TakenClaims;
 use super::wake_ups::ReadySet;
 use crate::{EpochRows, EpochScope, ServerEpoch};
 
@@ -86,7 +86,7 @@ pub(super) struct ServerEpochs {
     pub(super) link: Link,
     pub(super) keys: Keys,
     pub(super) rows: Arc<dyn EpochRows>,
-    pub(super) in_hand: Arc<InHand>,
+    pub(super) in_hand: Arc<TakenClaims>,
     pub(super) sentinels: Option<Sentinels>,
     /// Time without a heartbeat after which an instance counts as dead.
     pub(super) silence: Duration,

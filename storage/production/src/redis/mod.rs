@@ -13,16 +13,12 @@
 
 mod address;
 mod cache;
-mod caretaker;
 mod deadlines;
 mod epochs;
-mod figures;
 mod geo_index;
 mod health;
-mod in_hand;
 mod inboxes;
 mod keys;
-mod known_server;
 mod link;
 mod listener;
 mod loading;
@@ -32,14 +28,18 @@ mod nodes;
 mod order_log;
 mod rate_limits;
 mod removal;
+mod restored_server;
 mod resync;
 mod sales;
 mod script;
 mod sentinels;
 mod sessions;
 mod sign_ins;
+mod stats;
+mod taken_claims;
 mod visitors;
 mod wake_ups;
+mod worker_reaper;
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
@@ -52,11 +52,11 @@ use mallbox_storage::{
     Sessions, Shops, SignIns, StoreError, Visitors,
 };
 
-pub use self::figures::RedisStats;
 pub use self::health::{RedisDurability, RedisHealth};
 use self::keys::Keys;
 use self::link::Link;
 pub use self::sign_ins::SIGNS_KEPT;
+pub use self::stats::RedisStats;
 use super::{EpochRows, Holders, SignRows};
 
 /// Extra time for which Redis keeps an expired entry. Clocks differ, and the mall's clock decides about
@@ -164,7 +164,7 @@ impl RedisUpkeep {
     /// # Errors
     /// [`StoreError`]: a master is unreachable.
     pub async fn figures(&self) -> Result<RedisStats, StoreError> {
-        figures::figures(&self.link).await
+        stats::read(&self.link).await
     }
 
     /// Connects to a Redis without changing anything there.
@@ -204,7 +204,7 @@ pub async fn connect(options: &RedisOptions, record: DatabaseForRedis) -> Result
     let epochs = epochs::ServerEpochs::start(&link, &keys, epochs, Arc::clone(&wake_ups), silence).await;
     let order_log = order_log::RedisOrderLog::new(Arc::clone(&epochs), &keys, Arc::clone(&wake_ups));
     let consumers = order_log.consumers();
-    caretaker::WorkerReaper::start(&epochs, &keys, &consumers, Arc::clone(&wake_ups), silence);
+    worker_reaper::WorkerReaper::start(&epochs, &keys, &consumers, Arc::clone(&wake_ups), silence);
     let geo_index = geo_index::RedisGeoIndex::new(link.clone(), &keys, shops);
     // Startup does not wait for the index.
     drop(geo_index.begin_to_fill());

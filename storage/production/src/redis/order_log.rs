@@ -27,11 +27,11 @@ use redis::{FromRedisValue, Value};
 use tokio::time::Instant;
 
 use super::epochs::{CachedEpochs, RequiredEpoch, ServerEpochs};
-use super::in_hand::{InHand, TakeGuard};
 use super::keys::{Keys, LogKeys, partition_of, partition_of_order};
 use super::link::Idempotence;
 use super::log_entries::{by_user, claims_in, from_by_order, from_by_user, handed_out, place_text};
 use super::script::{Call, DONE, FIND_PENDING, LOG_STATE, PENDING_OF_USER, PUT_BACK, RECLAIM, TAKE};
+use super::taken_claims::{TakeGuard, TakenClaims};
 use super::wake_ups::{ALL, ReadySet};
 use crate::{EpochScope, ServerEpoch};
 
@@ -309,7 +309,7 @@ impl RedisOrderLog {
         self.in_hand().let_go(worker, own);
     }
 
-    fn in_hand(&self) -> &Arc<InHand> {
+    fn in_hand(&self) -> &Arc<TakenClaims> {
         &self.epochs.in_hand
     }
 }
