@@ -44,6 +44,7 @@ mod audit;
 mod cache;
 mod comments;
 mod dead_letters;
+mod dead_reason;
 pub mod deadlines;
 pub mod feeds;
 mod follows;
@@ -54,10 +55,12 @@ mod likes;
 pub mod locks;
 mod notes;
 mod order_log;
+mod order_status;
 mod orders;
 mod outbox;
 mod payments;
 mod pictures;
+mod places;
 mod posts;
 mod rate_limits;
 mod reports;
@@ -79,12 +82,13 @@ pub use audit::{Actor, Audit, AuditCheck, AuditEntry, AuditFault, AuditFaultKind
 pub use cache::{Cache, CacheEntry, CacheKey, CacheLease, LeasedLookup};
 pub use comments::{Comment, CommentOutcome, Comments, Thread};
 pub use day::{Day, DaySpan};
-pub use dead_letters::{DeadLetter, DeadLetters, DeadReason, DeadState, ReplayOutcome, VoidOutcome};
+pub use dead_letters::{DeadLetter, DeadLetters, DeadState, ReplayOutcome, VoidOutcome};
+pub use dead_reason::DeadReason;
 pub use deadlines::Deadlines;
 pub use error::{LogLoss, OpenError, Source, StoreError};
 pub use feeds::{FeedEntry, Feeds};
 pub use follows::{FollowCounts, Follows};
-pub use geo_index::{GeoIndex, LatLng, NearbyQuery, NearbyShop, PlacedShop};
+pub use geo_index::{GeoIndex, NearbyQuery, NearbyShop};
 pub use hex::hex;
 pub use ids::{
     CommentId, DeadLetterId, NoteId, OrderId, PARTITIONS, PaymentId, Phone, ShopId, ShopTypeId, UserId,
@@ -102,9 +106,9 @@ pub use locks::{FencingToken, HeldLock, LockEntry, LockOutcome, LockOwner, Locke
 pub use money::Cents;
 pub use notes::{Note, NoteText, Notes, Visibility, picture_name};
 pub use order_log::{LogPosition, LogState, LoggedClaim, OrderLog, PendingClaims};
+pub use order_status::OrderStatus;
 pub use orders::{
-    NO_DEADLINE, Order, OrderCounts, OrderFilter, OrderStatus, Orders, PersistOutcome, Transition,
-    TransitionOutcome,
+    NO_DEADLINE, Order, OrderCounts, OrderFilter, Orders, PersistOutcome, Transition, TransitionOutcome,
 };
 pub use outbox::{Outbox, OutboxEntry};
 pub use page::Page;
@@ -112,6 +116,7 @@ pub use payments::{Payment, PaymentContradictions, PaymentMode, PaymentRows, Pay
 pub use pictures::{
     NewPicture, Picture, PictureKind, PictureSweep, PictureUsage, Pictures, PutOutcome, RemoveOutcome,
 };
+pub use places::{LatLng, PlacedShop};
 pub use posts::Post;
 pub use rate_limits::{Limit, RateLimitOutcome, RateLimits};
 pub use reports::{OpenReports, ReportOutcome, Reports};
