@@ -61,6 +61,7 @@ mod outbox;
 mod payments;
 mod pictures;
 mod places;
+mod plans;
 mod posts;
 mod rate_limits;
 mod reports;

@@ -9,7 +9,7 @@ use mallbox_storage::{
 };
 
 use crate::orders::{logged, persist, stock};
-use crate::world::{HOUR, NOON, World, claim};
+use crate::world::{HOUR, NOON, World, claim, letters};
 
 crate::cases! {
     dead_letters_are_listed_last_first_and_by_state,
@@ -21,14 +21,6 @@ crate::cases! {
     a_double_held_a_unit_beside_the_order_of_its_user,
     a_letter_is_voided_and_the_order_beside_it_stays,
     a_double_of_an_order_that_memory_forgot_leaves_it_the_unit,
-}
-
-/// Returns all dead letters, oldest first.
-pub async fn letters(w: &World) -> Vec<DeadLetter> {
-    let (mut letters, total) = w.storage.selling.dead_letters.page(None, Page::new(1, 1_000)).await.unwrap();
-    assert_eq!(letters.len() as u64, total);
-    letters.reverse();
-    letters
 }
 
 /// Dead-letters a fresh claim of `user` after this number of attempts.

@@ -11,8 +11,7 @@ use mallbox_storage::{
 };
 use tokio::runtime::Handle;
 
-use crate::dead_letters::letters;
-use crate::world::{HOUR, NOON, World, claim};
+use crate::world::{HOUR, NOON, World, claim, letters};
 
 crate::cases! {
     what_nobody_ordered_is_unknown,

@@ -11,9 +11,8 @@ use mallbox_storage::{
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-use crate::dead_letters::letters;
 use crate::orders::{logged, stock};
-use crate::world::{NOON, World, claim};
+use crate::world::{NOON, World, claim, letters};
 
 crate::cases! { random_steps_agree_with_plain_maps }
 

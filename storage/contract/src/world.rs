@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use mallbox_storage::{
-    Cents, Claim, LoggedClaim, NewSale, OrderId, ShopId, Storage, Terms, Timestamp, UserId, VoucherId,
-    VoucherStatus, VoucherText,
+    Cents, Claim, DeadLetter, LoggedClaim, NewSale, OrderId, Page, ShopId, Storage, Terms, Timestamp, UserId,
+    VoucherId, VoucherStatus, VoucherText,
 };
 
 /// Noon of 2026-11-21, UTC.
@@ -144,4 +144,12 @@ fn noodles() -> VoucherText {
 pub fn claim(voucher: VoucherId, user: u64, number: u64) -> Claim {
     let order = OrderId::compose(NOON, number, voucher).unwrap();
     Claim { order, voucher, user: UserId::new(user), at: NOON }
+}
+
+/// Returns all dead letters, oldest first.
+pub async fn letters(w: &World) -> Vec<DeadLetter> {
+    let (mut letters, total) = w.storage.selling.dead_letters.page(None, Page::new(1, 1_000)).await.unwrap();
+    assert_eq!(letters.len() as u64, total);
+    letters.reverse();
+    letters
 }

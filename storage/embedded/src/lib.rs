@@ -29,6 +29,7 @@ mod queue;
 mod rate_limits;
 mod sales;
 mod session_codec;
+mod session_state;
 mod sessions;
 mod settled;
 mod sign_in_index;
@@ -47,7 +48,8 @@ use mallbox_storage::{LoggedClaim, OpenError, Storage, StoreError};
 
 use self::disk::Disk;
 pub use self::disk_faults::DiskFaults;
-use self::journal::recovery::{self, CleanStop, Content, LogEvidence, Recovered};
+use self::journal::contents::{CleanStop, Content, LogEvidence};
+use self::journal::recovery::{self, Recovered};
 use self::journal::{Journal, RECOVERED_GROUP, StartHold, WriteBlock};
 pub use self::options::EmbeddedOptions;
 use self::pending::Pending;

@@ -8,8 +8,10 @@ mod bundles;
 mod epochs;
 mod holders;
 pub mod mysql;
+mod random;
 pub mod redis;
 mod sign_rows;
+mod spans;
 mod trial;
 mod upkeep;
 

@@ -5,7 +5,7 @@ use rusqlite::{Connection, OptionalExtension as _, named_params};
 
 use super::columns::{get_id, id};
 use super::outbox;
-use super::persist::take;
+use super::sale_rows::take;
 
 /// Writes a dead letter. Returns `false`, without any change, if the claim is dead already.
 ///

@@ -1,15 +1,15 @@
 //! The [`DeadLetters`] port on SQLite: replaying and voiding dead letters.
 
 use async_trait::async_trait;
-use mallbox_storage::backend::Numbered as _;
+use mallbox_storage::backend::{Numbered as _, ReplayPlan, VoidPlan};
 use mallbox_storage::{
-    Claim, DeadLetter, DeadLetterId, DeadLetters, DeadState, OrderId, Page, ReplayOutcome, StoreError,
-    Timestamp, UserId, VoidOutcome, VoucherId,
+    DeadLetter, DeadLetterId, DeadLetters, DeadState, OrderId, Page, ReplayOutcome, StoreError, Timestamp,
+    UserId, VoidOutcome, VoucherId,
 };
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::columns::{get_count, get_id, get_known, get_time, get_time_if_any, id};
-use super::{Database, orders, persist, steps};
+use super::{Database, order_rows, persist, sale_rows};
 
 pub(crate) struct EmbeddedDeadLetters(Database);
 
@@ -62,35 +62,33 @@ impl DeadLetters for EmbeddedDeadLetters {
 
 fn replay(conn: &Connection, which: DeadLetterId, now: Timestamp) -> rusqlite::Result<ReplayOutcome> {
     let Some(letter) = by_id(conn, which)? else { return Ok(ReplayOutcome::Unknown) };
-    if letter.state == DeadState::Voided {
-        return Ok(ReplayOutcome::Voided);
-    }
-    if letter.state == DeadState::Open {
-        let DeadLetter { order, voucher, user, claimed: at, .. } = letter;
-        let revived = persist::replay(conn, &Claim { order, voucher, user, at }, letter.holds_unit, now)?;
-        conn.prepare_cached("UPDATE dead_letters SET attempts = attempts + 1 WHERE entry = ?1")?
-            .execute([id(which.get())])?;
-        if let Err((reason, detail)) = revived {
-            return Ok(ReplayOutcome::Refused(reason, detail));
+    match letter.plan_replay() {
+        ReplayPlan::Stands(outcome) => return Ok(outcome),
+        ReplayPlan::ReturnOrder => {}
+        ReplayPlan::Insert(claim) => {
+            let revived = persist::replay(conn, &claim, letter.holds_unit, now)?;
+            conn.prepare_cached("UPDATE dead_letters SET attempts = attempts + 1 WHERE entry = ?1")?
+                .execute([id(which.get())])?;
+            if let Err((reason, detail)) = revived {
+                return Ok(ReplayOutcome::Refused(reason, detail));
+            }
+            close(conn, which, DeadState::Replayed, now)?;
         }
-        close(conn, which, DeadState::Replayed, now)?;
     }
-    let order = orders::by_id(conn, letter.order)?;
+    let order = order_rows::by_id(conn, letter.order)?;
     Ok(order.map_or(ReplayOutcome::Unknown, ReplayOutcome::Order))
 }
 
 fn void(conn: &Connection, which: DeadLetterId, now: Timestamp) -> rusqlite::Result<VoidOutcome> {
     let Some(letter) = by_id(conn, which)? else { return Ok(VoidOutcome::Unknown) };
-    match letter.state {
-        DeadState::Voided => Ok(VoidOutcome::Void(letter)),
-        DeadState::Replayed => Ok(VoidOutcome::Replayed(letter)),
-        DeadState::Open => {
-            if letter.holds_unit {
-                steps::return_unit(conn, letter.voucher, letter.user, letter.order)?;
+    match letter.plan_void(now) {
+        VoidPlan::Stands(outcome) => Ok(outcome),
+        VoidPlan::Close { returns_unit, letter } => {
+            if returns_unit {
+                sale_rows::return_unit(conn, letter.voucher, letter.user, letter.order)?;
             }
             close(conn, which, DeadState::Voided, now)?;
-            let (state, closed) = (DeadState::Voided, Some(now));
-            Ok(VoidOutcome::Void(DeadLetter { holds_unit: false, state, closed, ..letter }))
+            Ok(VoidOutcome::Void(letter))
         }
     }
 }

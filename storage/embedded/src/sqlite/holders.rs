@@ -6,7 +6,7 @@ use mallbox_storage::{Claim, OrderId, StoreError, UserId, VoucherId};
 use rusqlite::{Connection, OptionalExtension as _};
 
 use super::columns::{get_id, id};
-use super::{Database, dead_letter_rows, orders, persist};
+use super::{Database, dead_letter_rows, order_rows};
 
 /// Finds the holders of a sale's units.
 pub(crate) struct Holders(Database);
@@ -49,7 +49,7 @@ impl Holders {
         buyers: Vec<(VoucherId, UserId)>,
     ) -> Result<Vec<HashSet<OrderId>>, StoreError> {
         let job = move |conn: &Connection| {
-            let of_one = |(voucher, user): &(VoucherId, UserId)| orders::holdings(conn, *voucher, *user);
+            let of_one = |(voucher, user): &(VoucherId, UserId)| order_rows::holdings(conn, *voucher, *user);
             buyers.iter().map(of_one).collect()
         };
         self.0.read("holdings", job).await
@@ -89,7 +89,7 @@ impl Database {
 }
 
 fn is_settled(conn: &Connection, claim: &Claim) -> rusqlite::Result<bool> {
-    let owner = persist::owner(conn, claim.order)?;
+    let owner = order_rows::owner(conn, claim.order)?;
     Ok(owner == Some((claim.user, claim.voucher)) || dead_letter_rows::is_dead(conn, claim)?)
 }
 

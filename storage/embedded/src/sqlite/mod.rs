@@ -28,6 +28,7 @@ mod likes;
 mod migrations;
 mod notes;
 mod opening;
+mod order_rows;
 mod orders;
 #[cfg(test)]
 mod orders_tests;
@@ -38,6 +39,7 @@ mod pictures;
 mod purchases;
 mod readers;
 mod reports;
+mod sale_rows;
 mod sequences;
 mod settings;
 mod shops;

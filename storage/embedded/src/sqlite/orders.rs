@@ -11,12 +11,13 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use mallbox_storage::{
-    Cents, DeadReason, LoggedClaim, Order, OrderCounts, OrderFilter, OrderId, OrderStatus, Orders, Page,
+    DeadReason, LoggedClaim, Order, OrderCounts, OrderFilter, OrderId, OrderStatus, Orders, Page,
     PersistOutcome, StoreError, Timestamp, Transition, TransitionOutcome, UserId, VoucherId,
 };
-use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, params};
+use rusqlite::{Connection, OptionalExtension as _, ToSql, params};
 
-use super::columns::{after, get_count, get_id, get_known, get_time, get_time_if_any, id, status};
+use super::columns::{after, get_count, get_id, get_time, id};
+use super::order_rows::{self, SELECT, by_id, holdings, order};
 use super::settings::LogMarks;
 use super::{Database, counts, dead_letter_rows, holders, persist, purchases, settings, steps};
 use crate::settled::Settled;
@@ -33,11 +34,6 @@ impl EmbeddedOrders {
         Self { database, settled }
     }
 }
-
-/// Head of every query for orders; [`order`] reads the columns.
-const SELECT: &str =
-    "SELECT id, voucher_id, user_id, status, pay_value, pay_type, created_ms, deadline_ms, paid_ms,
-    used_ms, refunded_ms, payment_mode FROM orders";
 
 #[async_trait]
 impl Orders for EmbeddedOrders {
@@ -74,7 +70,8 @@ impl Orders for EmbeddedOrders {
         let job = move |conn: &Connection| {
             // The order may have been written although the result was lost; then it must not become a dead
             // letter as well.
-            if persist::owner(conn, logged.claim.order)? != Some((logged.claim.user, logged.claim.voucher)) {
+            if order_rows::owner(conn, logged.claim.order)? != Some((logged.claim.user, logged.claim.voucher))
+            {
                 dead_letter_rows::dead_letter(conn, &logged, reason, &detail, now)?;
             }
             let marks = marks(&settled, &[logged]);
@@ -207,10 +204,6 @@ fn marks(settled: &Settled, claims: &[LoggedClaim]) -> LogMarks {
     LogMarks { applied: settled.mark_with(&claims), acked }
 }
 
-pub(super) fn by_id(conn: &Connection, which: OrderId) -> rusqlite::Result<Option<Order>> {
-    conn.prepare_cached(&format!("{SELECT} WHERE id = ?1"))?.query_row([id(which.get())], order).optional()
-}
-
 fn find(conn: &Connection, filter: &OrderFilter, page: Page) -> rusqlite::Result<(Vec<Order>, u64)> {
     let mut wheres = vec!["TRUE"];
     if filter.user.is_some() {
@@ -265,36 +258,5 @@ pub(super) fn highest_counts(conn: &Connection) -> rusqlite::Result<Vec<(u64, u6
     .query_map([id(OrderId::MAX_COUNT), OrderId::EPOCH.as_millis()], |row| {
         Ok((get_count(row, 0)?, get_count(row, 1)?))
     })?
-    .collect()
-}
-
-fn order(row: &Row<'_>) -> rusqlite::Result<Order> {
-    Ok(Order {
-        id: OrderId::new(get_id(row, 0)?),
-        voucher: VoucherId::new(get_id(row, 1)?),
-        user: UserId::new(get_id(row, 2)?),
-        status: status(row, 3)?,
-        pay_value: Cents::new(row.get(4)?),
-        pay_type: row.get(5)?,
-        created: get_time(row, 6)?,
-        deadline: get_time(row, 7)?,
-        paid: get_time_if_any(row, 8)?,
-        used: get_time_if_any(row, 9)?,
-        refunded: get_time_if_any(row, 10)?,
-        payment: get_known(row, 11)?,
-    })
-}
-
-/// Returns the orders (live or dead letters) by which a user holds units of a sale.
-pub(super) fn holdings<T: FromIterator<OrderId>>(
-    conn: &Connection,
-    voucher: VoucherId,
-    user: UserId,
-) -> rusqlite::Result<T> {
-    conn.prepare_cached(
-        "SELECT id FROM orders WHERE user_id = ?1 AND voucher_id = ?2 AND slot = 0 UNION ALL
-         SELECT order_id FROM dead_letters WHERE user_id = ?1 AND voucher_id = ?2 AND holds_unit = 1",
-    )?
-    .query_map([id(user.get()), id(voucher.get())], |row| get_id(row, 0).map(OrderId::new))?
     .collect()
 }

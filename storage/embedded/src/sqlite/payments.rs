@@ -14,7 +14,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::columns::{get_count, get_id, get_known, get_time, id};
 use super::errors::refuse;
-use super::{Database, persist};
+use super::{Database, order_rows};
 
 pub(crate) struct EmbeddedPayments(Database);
 
@@ -121,7 +121,7 @@ fn start(conn: &Connection, order: OrderId, amount: Cents, now: Timestamp) -> ru
     if let Some(open) = open {
         return Ok(open);
     }
-    if persist::owner(conn, order)?.is_none() {
+    if order_rows::owner(conn, order)?.is_none() {
         return Err(refuse("no such order"));
     }
     conn.prepare_cached(

@@ -11,13 +11,15 @@ use std::time::Duration;
 
 use mallbox_storage::backend::Numbered as _;
 use mallbox_storage::{
-    Claim, DeadReason, LoggedClaim, OrderId, PaymentMode, PersistOutcome, Timestamp, UserId, VoucherId,
+    Claim, DeadReason, LoggedClaim, OrderId, PaymentMode, PersistOutcome, Timestamp, VoucherId,
 };
 use rusqlite::{Connection, OptionalExtension as _};
 
-use super::columns::{get_count, get_id, get_span, id, payment_setting};
+use super::columns::{get_count, get_span, id, payment_setting};
 use super::dead_letter_rows;
 use super::errors::{is_refusal, refuse};
+use super::order_rows::owner;
+use super::sale_rows::take;
 
 /// Terms of a sale that apply to each of its orders.
 #[derive(Clone, Copy)]
@@ -76,32 +78,6 @@ pub(super) fn replay(
         Err(error) if is_refusal(&error) => Ok(Err((DeadReason::Refused, error.to_string()))),
         Err(error) => Err(error),
     }
-}
-
-/// Returns user and voucher of an order.
-pub(super) fn owner(conn: &Connection, order: OrderId) -> rusqlite::Result<Option<(UserId, VoucherId)>> {
-    conn.prepare_cached("SELECT user_id, voucher_id FROM orders WHERE id = ?1")?
-        .query_row([id(order.get())], |row| {
-            Ok((UserId::new(get_id(row, 0)?), VoucherId::new(get_id(row, 1)?)))
-        })
-        .optional()
-}
-
-/// Takes `units` from a sale's stock for orders between `first` and `last`. Returns false if the stock is
-/// too small.
-pub(super) fn take(
-    conn: &Connection,
-    voucher: VoucherId,
-    units: u64,
-    (first, last): (OrderId, OrderId),
-) -> rusqlite::Result<bool> {
-    conn.prepare_cached(
-        "UPDATE sales SET stock = stock - ?2,
-           first_order = MIN(COALESCE(first_order, ?3), ?3), last_order = MAX(COALESCE(last_order, ?4), ?4)
-         WHERE voucher_id = ?1 AND (stock IS NULL OR stock >= ?2)",
-    )?
-    .execute([id(voucher.get()), id(units), id(first.get()), id(last.get())])
-    .map(|changed| changed > 0)
 }
 
 fn offers(conn: &Connection, claims: &[LoggedClaim]) -> rusqlite::Result<HashMap<VoucherId, Offer>> {

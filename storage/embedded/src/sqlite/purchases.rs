@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension as _, named_params, params};
 
 use super::columns::{get_id, id};
 use super::errors::refuse;
-use super::persist;
+use super::order_rows;
 
 /// Inserts an order in the caller's transaction, unless the request was made before. Returns the id of the
 /// new or the existing order.
@@ -55,7 +55,7 @@ fn write(conn: &Connection, order: &Order) -> rusqlite::Result<()> {
         Some(true) => return Err(refuse("the voucher is a sale, which sells through claims alone")),
         None => return Err(refuse("no such voucher")),
     }
-    match persist::owner(conn, order.id)? {
+    match order_rows::owner(conn, order.id)? {
         None => {}
         // A repeated call after a lost response.
         Some(owner) if owner == (order.user, order.voucher) => return Ok(()),

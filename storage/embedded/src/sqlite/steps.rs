@@ -1,15 +1,15 @@
 //! The steps of an order's life: each a compare-and-set of the status, with all side effects in one
 //! transaction.
 
-use mallbox_storage::{
-    Order, OrderId, OrderStatus, PaymentId, Timestamp, Transition, TransitionOutcome, UserId, VoucherId,
-};
+use mallbox_storage::backend::{PaymentChange, TransitionPlan};
+use mallbox_storage::{Order, OrderId, PaymentId, Timestamp, Transition, TransitionOutcome};
 use rusqlite::{Connection, params};
 
 use super::columns::id;
 use super::errors::refuse;
-use super::orders::by_id;
-use super::{outbox, payments};
+use super::order_rows::by_id;
+use super::payments;
+use super::sale_rows::return_unit;
 
 /// Takes the step in the caller's transaction.
 pub(super) fn step(
@@ -18,28 +18,19 @@ pub(super) fn step(
     step: Transition,
     now: Timestamp,
 ) -> rusqlite::Result<TransitionOutcome> {
-    let Some(mut order) = by_id(conn, which)? else { return Ok(TransitionOutcome::Unknown) };
-    let (from, to) = step.change(order.payment);
-    if order.status != from {
-        return Ok(TransitionOutcome::Stands(order));
-    }
-    order.status = to;
-    match step {
-        Transition::Pay(payment) => {
-            capture(conn, which, payment, now)?;
-            order.paid = Some(now);
-        }
-        // Without a payment there is no money to return.
-        Transition::StartRefund if to == OrderStatus::Refunded => order.refunded = Some(now),
-        Transition::Cancel | Transition::StartRefund => payments::mark_for_return(conn, which)?,
-        Transition::Use => order.used = Some(now),
-        Transition::FinishRefund => {
-            payments::refund(conn, which, now)?;
-            order.refunded = Some(now);
-        }
+    let Some(order) = by_id(conn, which)? else { return Ok(TransitionOutcome::Unknown) };
+    let TransitionPlan { order, payment, returns_unit } = match step.plan(order, now) {
+        Ok(plan) => plan,
+        Err(order) => return Ok(TransitionOutcome::Stands(order)),
+    };
+    match payment {
+        PaymentChange::None => {}
+        PaymentChange::Capture(payment) => capture(conn, which, payment, now)?,
+        PaymentChange::MarkForReturn => payments::mark_for_return(conn, which)?,
+        PaymentChange::Refund => payments::refund(conn, which, now)?,
     }
     write(conn, &order)?;
-    if !to.is_live() {
+    if returns_unit {
         return_unit(conn, order.voucher, order.user, order.id)?;
     }
     Ok(TransitionOutcome::Done(order))
@@ -70,17 +61,4 @@ fn write(conn: &Connection, order: &Order) -> rusqlite::Result<()> {
             millis(order.refunded)
         ])
         .map(drop)
-}
-
-/// Returns a unit to the sale's stock, and adds a release to the outbox. No effect for an ordinary voucher.
-pub(super) fn return_unit(
-    conn: &Connection,
-    voucher: VoucherId,
-    user: UserId,
-    order: OrderId,
-) -> rusqlite::Result<()> {
-    let sales = conn
-        .prepare_cached("UPDATE sales SET stock = stock + 1 WHERE voucher_id = ?1")?
-        .execute([id(voucher.get())])?;
-    if sales > 0 { outbox::add_release(conn, voucher, user, order) } else { Ok(()) }
 }

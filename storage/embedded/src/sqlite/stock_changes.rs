@@ -1,11 +1,12 @@
 //! Units added to or removed from a sale by an operator.
 
+use mallbox_storage::backend::StockPlan;
 use mallbox_storage::{StockChange, StockChangeOutcome, Timestamp, VoucherId};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::columns::id;
 use super::errors::refuse;
-use super::vouchers::sale_by_id;
+use super::sale_rows::sale_by_id;
 
 /// Changes a sale's units in the caller's transaction.
 pub(super) fn change(
@@ -15,16 +16,14 @@ pub(super) fn change(
     now: Timestamp,
 ) -> rusqlite::Result<StockChangeOutcome> {
     let Some(sale) = sale_by_id(conn, voucher)? else { return Ok(StockChangeOutcome::Unknown) };
-    if sale.stock.is_none() {
-        return Ok(StockChangeOutcome::Unlimited);
-    }
-    if let Some(request) = &change.request
-        && let Some(before) = find(conn, voucher, request)?
-    {
-        return Ok(StockChangeOutcome::Before(before, sale));
-    }
-    let Some((by, changed)) = change.of(&sale) else {
-        return Err(refuse(format!("sale {voucher} would have more units than can be counted")));
+    let before = match &change.request {
+        Some(request) => find(conn, voucher, request)?,
+        None => None,
+    };
+    let (by, changed) = match change.plan(sale, before) {
+        StockPlan::Stands(outcome) => return Ok(outcome),
+        StockPlan::Apply { by, sale } => (by, sale),
+        StockPlan::Refuse(rule) => return Err(refuse(rule)),
     };
     conn.prepare_cached("UPDATE sales SET added = ?2, stock = ?3 WHERE voucher_id = ?1")?.execute([
         id(voucher.get()),

@@ -3,13 +3,13 @@
 use async_trait::async_trait;
 use mallbox_storage::backend::{Numbered as _, span};
 use mallbox_storage::{
-    Cents, NewSale, Page, SaleRecord, ShopId, StockChange, StockChangeOutcome, StoreError, Terms, Timestamp,
+    Cents, NewSale, Page, SaleRecord, ShopId, StockChange, StockChangeOutcome, StoreError, Timestamp,
     Voucher, VoucherEdit, VoucherFilter, VoucherId, VoucherStatus, VoucherText, Vouchers,
 };
 use rusqlite::{Connection, Error, OptionalExtension as _, Row, named_params, params};
 
-use super::columns::{after, get_count, get_id, get_known, get_span, get_time, id};
-use super::errors::unreadable;
+use super::columns::{after, get_count, get_id, get_known, get_time, id};
+use super::sale_rows::{SALE, sale};
 use super::{Database, stock_changes};
 
 pub(crate) struct EmbeddedVouchers(Database);
@@ -20,8 +20,6 @@ impl EmbeddedVouchers {
     }
 }
 
-/// Columns of a sale; [`sale`] reads the columns, from column 0 on.
-const SALE: &str = "voucher_id, begin_ms, end_ms, paused, initial, added, stock, pay_within_ms, min_level";
 /// Head of every query for vouchers; [`voucher`] reads the columns.
 const SELECT: &str =
     "SELECT voucher_id, begin_ms, end_ms, paused, initial, added, stock, pay_within_ms, min_level,
@@ -249,13 +247,6 @@ fn insert_sale(
     .map(drop)
 }
 
-/// Returns a sale by its voucher's id.
-pub(super) fn sale_by_id(conn: &Connection, voucher: VoucherId) -> rusqlite::Result<Option<SaleRecord>> {
-    conn.prepare_cached(&format!("SELECT {SALE} FROM sales WHERE voucher_id = ?1"))?
-        .query_row([id(voucher.get())], sale)
-        .optional()
-}
-
 fn voucher(row: &Row<'_>) -> rusqlite::Result<Voucher> {
     Ok(Voucher {
         id: VoucherId::new(get_id(row, 9)?),
@@ -272,25 +263,4 @@ fn voucher(row: &Row<'_>) -> rusqlite::Result<Voucher> {
         created: get_time(row, 17)?,
         updated: get_time(row, 18)?,
     })
-}
-
-fn sale(row: &Row<'_>) -> rusqlite::Result<SaleRecord> {
-    let count = |column| match row.get::<_, Option<i64>>(column)? {
-        None => Ok(None),
-        Some(_) => get_count(row, column).map(Some),
-    };
-    let (initial, added) = (count(4)?, row.get(5)?);
-    let units = match initial {
-        None => None,
-        Some(initial) => Some(initial.checked_add_signed(added).ok_or_else(|| unreadable(5, added))?),
-    };
-    let terms = Terms {
-        voucher: VoucherId::new(get_id(row, 0)?),
-        begin: get_time(row, 1)?,
-        end: get_time(row, 2)?,
-        paused: row.get(3)?,
-        units,
-    };
-    let (stock, pay_within, min_level) = (count(6)?, get_span(row, 7)?, row.get(8)?);
-    Ok(SaleRecord { terms, initial, added, stock, pay_within, min_level })
 }

@@ -8,7 +8,7 @@ use mysql_async::{Conn, Value};
 use super::columns::{Columns, first};
 use super::errors::MysqlError;
 use super::sale_rows::{self, Lock, UnitsTaken};
-use super::{multi_row, outbox, persist};
+use super::{multi_row, order_rows, outbox};
 
 /// A dead letter to be written.
 pub(super) struct NewDeadLetter {
@@ -33,7 +33,7 @@ pub(super) async fn dead_letter(
     // From here on no other transaction can write the claim as an order. An unknown sale has no orders.
     let sale = sale_rows::get(conn, claim.voucher, Lock::Yes).await?;
     // An order that was written although the response was lost must not become a dead letter as well.
-    let is_order = persist::owner(conn, claim.order).await? == Some((claim.user, claim.voucher));
+    let is_order = order_rows::owner(conn, claim.order).await? == Some((claim.user, claim.voucher));
     let key = (claim.order, claim.user, claim.voucher);
     if is_order || among(conn, &[claim.order]).await?.contains(&key) {
         return Ok(());

@@ -10,7 +10,7 @@ use super::columns::{Columns, all, first};
 use super::database::Database;
 use super::errors::MysqlError;
 use super::job::boxed;
-use super::{dead_letter_rows, persist};
+use super::{dead_letter_rows, order_rows};
 use crate::{Holder, Holders};
 
 /// Rows per page, for orders and for dead letters each.
@@ -30,7 +30,7 @@ impl Holders for MysqlHolders {
             .0
             .look("settled claims", |conn| {
                 boxed(async move {
-                    Ok((persist::owners(conn, ids).await?, dead_letter_rows::among(conn, ids).await?))
+                    Ok((order_rows::owners(conn, ids).await?, dead_letter_rows::among(conn, ids).await?))
                 })
             })
             .await?;

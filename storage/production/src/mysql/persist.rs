@@ -8,7 +8,7 @@
 //!
 //! Reasons and figures: `storage/decisions/0022-mysql-transactions.md`.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 use mallbox_storage::backend::Numbered as _;
 use mallbox_storage::{
@@ -17,10 +17,11 @@ use mallbox_storage::{
 };
 use mysql_async::{Conn, Value};
 
-use super::columns::{Columns, execute, first};
+use super::columns::{Columns, execute};
 use super::database::Database;
 use super::errors::MysqlError;
 use super::job::boxed;
+use super::order_rows::{owner, owners};
 use super::sale_rows::{self, Lock, SaleRow, UnitsTaken};
 use super::verdict::{self, ExistingRows};
 use super::{dead_letter_rows, multi_row};
@@ -79,25 +80,6 @@ pub(super) async fn revive(
         Err(fault) => return Err(fault),
     };
     Ok(Err((reason, reason.detail(owner(conn, claim.order).await?))))
-}
-
-/// Returns the user and the voucher of an order.
-pub(super) async fn owner(
-    conn: &mut Conn,
-    order: OrderId,
-) -> Result<Option<(UserId, VoucherId)>, MysqlError> {
-    let sql = "SELECT id, user_id, voucher_id FROM orders WHERE id = ?";
-    Ok(first(conn, sql, (order.get(),), owned).await?.map(|(_, owner)| owner))
-}
-
-/// Returns the users and vouchers of those ids that are orders.
-pub(super) async fn owners(
-    conn: &mut Conn,
-    orders: &[OrderId],
-) -> Result<HashMap<OrderId, (UserId, VoucherId)>, MysqlError> {
-    let ids: Vec<u64> = orders.iter().map(|order| order.get()).collect();
-    let sql = "SELECT id, user_id, voucher_id FROM orders WHERE id IN ({keys})";
-    Ok(multi_row::select_by_keys(conn, sql, &[], &ids, owned).await?.into_iter().collect())
 }
 
 /// Writes all claims on the assumption that each is new and that stock suffices; [`Fault::Overtaken`] if not.
@@ -194,9 +176,4 @@ async fn insert(
 /// A taken key means a concurrent writer since the batch was examined.
 fn as_conflict(fault: MysqlError) -> MysqlError {
     if fault.is_duplicate_key() || fault.is_rolled_back() { MysqlError::Overtaken } else { fault }
-}
-
-fn owned(row: &mut Columns) -> Result<(OrderId, (UserId, VoucherId)), MysqlError> {
-    let (order, user, voucher) = (row.next()?, row.next()?, row.next()?);
-    Ok((OrderId::new(order), (UserId::new(user), VoucherId::new(voucher))))
 }

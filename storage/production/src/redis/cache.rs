@@ -23,7 +23,7 @@ use super::keys::Keys;
 use super::link::{Idempotence, Link};
 use super::listener::{Listener, Subscriber};
 use super::script::{Call, FORGET, KEEP};
-use super::{EXPIRY_GRACE, millis};
+use crate::spans::{EXPIRY_GRACE, millis};
 
 /// Capacity of the local cache, in bytes.
 const LOCAL_CACHE_BYTES: u64 = 32 << 20;

@@ -41,7 +41,6 @@ mod visitors;
 mod wake_ups;
 mod worker_reaper;
 
-use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -58,10 +57,6 @@ use self::link::Link;
 pub use self::sign_ins::SIGNS_KEPT;
 pub use self::stats::RedisStats;
 use super::{EpochRows, Holders, SignRows};
-
-/// Extra time for which Redis keeps an expired entry. Clocks differ, and the mall's clock decides about
-/// expiry.
-const EXPIRY_GRACE: Duration = Duration::from_secs(60);
 
 /// Address and settings of Redis.
 #[derive(Clone)]
@@ -201,7 +196,8 @@ pub async fn connect(options: &RedisOptions, record: DatabaseForRedis) -> Result
     health::advise_on_replicas(&link).await;
     let wake_ups = Arc::new(wake_ups::ReadySet::default());
     let silence = options.worker_silence;
-    let epochs = epochs::ServerEpochs::start(&link, &keys, epochs, Arc::clone(&wake_ups), silence).await;
+    let epochs = epochs::ServerEpochs::new(&link, &keys, epochs, Arc::clone(&wake_ups), silence);
+    resync::start(&epochs).await;
     let order_log = order_log::RedisOrderLog::new(Arc::clone(&epochs), &keys, Arc::clone(&wake_ups));
     let consumers = order_log.consumers();
     worker_reaper::WorkerReaper::start(&epochs, &keys, &consumers, Arc::clone(&wake_ups), silence);
@@ -231,22 +227,4 @@ pub async fn connect(options: &RedisOptions, record: DatabaseForRedis) -> Result
         sign_ins: Arc::new(sign_ins::RedisSignIns::new(link.clone(), keys, sign_rows)),
         upkeep: RedisUpkeep { link, epochs: Some(epochs) },
     })
-}
-
-/// Returns a random number that is practically unique, from the system's entropy through the standard
-/// library.
-pub(super) fn random() -> u64 {
-    RandomState::new().hash_one("redis")
-}
-
-/// Returns a random number between 0 and 1, to keep instances from acting in step.
-pub(super) fn share() -> f64 {
-    f64::from(u32::try_from(random() >> 32).unwrap_or(0)) / f64::from(u32::MAX)
-}
-
-/// Returns a span in milliseconds for Redis, capped at 100 years.
-pub(super) fn millis(span: Duration) -> u64 {
-    /// 100 years: Redis can add this span to its clock safely, and no caller needs more.
-    const SPAN_MAX_MS: u64 = 100 * 365 * 24 * 60 * 60 * 1000;
-    u64::try_from(span.as_millis()).unwrap_or(SPAN_MAX_MS).min(SPAN_MAX_MS)
 }

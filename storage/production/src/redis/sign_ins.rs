@@ -29,7 +29,7 @@ use tokio::time::{sleep, timeout};
 use super::keys::Keys;
 use super::link::{Idempotence, Link};
 use super::script::{COUNT_SIGNS, LOAD_SIGNS, NOTE_SIGN, SIGNED_ALL};
-use super::{EXPIRY_GRACE, millis};
+use crate::spans::{EXPIRY_GRACE, millis};
 use crate::{BITMAP_USERS_MAX, SignRows};
 
 /// How long a day loaded from the database counts as loaded.

@@ -12,7 +12,8 @@ use mallbox_storage::PARTITIONS;
 use super::epochs::ServerEpochs;
 use super::keys::{Keys, LogKeys};
 use super::link::Idempotence;
-use super::order_log::{CLAIMS_AT_ONCE, Consumers, GROUP, RETURNED_CLAIMS};
+use super::log_entries::{CLAIMS_AT_ONCE, GROUP, RETURNED_CLAIMS};
+use super::order_log::Consumers;
 use super::script::RESCUE;
 use super::wake_ups::ReadySet;
 use crate::EpochScope;
@@ -52,7 +53,7 @@ impl WorkerReaper {
     async fn run(self) {
         loop {
             // Three heartbeats may be lost. The random part keeps instances out of step.
-            tokio::time::sleep(self.silence.mul_f64((1.0 + super::share()) / 8.0)).await;
+            tokio::time::sleep(self.silence.mul_f64((1.0 + crate::random::share()) / 8.0)).await;
             let (Some(consumers), Some(epochs)) = (self.consumers.upgrade(), self.epochs.upgrade()) else {
                 return;
             };

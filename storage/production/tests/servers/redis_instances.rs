@@ -15,8 +15,8 @@ use tokio::net::{TcpListener, TcpStream};
 use crate::redis_world::{accepted, connect_beside};
 use crate::world;
 use crate::world::{NOON, WORKER, claim};
-use mallbox_storage_contract::dead_letters::letters;
 use mallbox_storage_contract::orders::persist;
+use mallbox_storage_contract::world::letters;
 
 const SILENCE: Duration = Duration::from_millis(800);
 
