@@ -38,8 +38,14 @@ impl Mall {
 
     async fn sale(&self, units: Option<u64>) -> VoucherId {
         let voucher = insert_sale(&self.storage, units, HOUR).await;
-        let record = self.storage.vouchers.get(voucher).await.expect("it can be read").expect("it is there");
-        self.storage.sales.put(record.sale.expect("it is a sale").terms).await.expect("it can be put");
+        let record =
+            self.storage.catalogue.vouchers.get(voucher).await.expect("it can be read").expect("it is there");
+        self.storage
+            .selling
+            .sales
+            .put(record.sale.expect("it is a sale").terms)
+            .await
+            .expect("it can be put");
         voucher
     }
 
@@ -52,12 +58,17 @@ impl Mall {
     /// Settles the claims left by a round, so that the log stays as short as in a running mall.
     async fn settle(&self) {
         loop {
-            let taken =
-                self.storage.order_log.take(WORKER, 100_000, Duration::ZERO).await.expect("it can be read");
+            let taken = self
+                .storage
+                .selling
+                .order_log
+                .take(WORKER, 100_000, Duration::ZERO)
+                .await
+                .expect("it can be read");
             if taken.is_empty() {
                 return;
             }
-            self.storage.order_log.done(WORKER, &taken).await.expect("it can be settled");
+            self.storage.selling.order_log.done(WORKER, &taken).await.expect("it can be settled");
         }
     }
 }
@@ -68,7 +79,7 @@ fn refused(group: &mut BenchmarkGroup<WallTime>, runtime: &Runtime, mall: &mut M
     group.throughput(Throughput::Elements(1));
     group.bench_function("embedded/sold-out", |bencher| {
         bencher.iter(|| {
-            let answer = runtime.block_on(mall.storage.sales.claim(claim)).expect("it is answered");
+            let answer = runtime.block_on(mall.storage.selling.sales.claim(claim)).expect("it is answered");
             assert_eq!(answer, ClaimOutcome::SoldOut);
         });
     });
@@ -84,7 +95,7 @@ fn accepted(group: &mut BenchmarkGroup<WallTime>, runtime: &Runtime, mall: &mut 
                 let waiting: Vec<_> = claims
                     .into_iter()
                     .map(|claim| {
-                        let sales = Arc::clone(&mall.storage.sales);
+                        let sales = Arc::clone(&mall.storage.selling.sales);
                         tokio::spawn(async move { sales.claim(claim).await })
                     })
                     .collect();

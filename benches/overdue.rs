@@ -112,14 +112,14 @@ async fn claims_for(mall: &Arc<Mall>, sale: VoucherId, users: Range<u64>, most: 
 }
 
 async fn drained(mall: &Mall) {
-    while mall.context.storage.order_log.state().await.pending > 0 {
+    while mall.context.storage.selling.order_log.state().await.pending > 0 {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }
 
 /// Returns the number of cancelled orders of a sale: the units released in the database.
 async fn cancelled(mall: &Mall, sale: VoucherId) -> u64 {
-    mall.context.storage.vouchers.get(sale).await.unwrap().unwrap().sale.unwrap().stock.unwrap()
+    mall.context.storage.catalogue.vouchers.get(sale).await.unwrap().unwrap().sale.unwrap().stock.unwrap()
 }
 
 /// Returns the CPU time of this process, all threads together, as Linux counts it: in ticks of 10 ms.

@@ -21,7 +21,14 @@ async fn from_copy(app: &App, now: Timestamp) -> Shop {
 }
 
 async fn from_record(app: &App) -> Shop {
-    app.context.storage.shops.get(HOT).await.expect("the record can be read").expect("the demo has it")
+    app.context
+        .storage
+        .catalogue
+        .shops
+        .get(HOT)
+        .await
+        .expect("the record can be read")
+        .expect("the demo has it")
 }
 
 /// Returns the time until the whole crowd has its response after a change of the shop.

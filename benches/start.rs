@@ -69,7 +69,7 @@ fn main() {
 
 async fn fill(data: &Path, count: u64) {
     let storage = mallbox_storage_embedded::open(EmbeddedOptions::new(data)).await.unwrap();
-    let mut import = storage.import.begin().await.unwrap().unwrap();
+    let mut import = storage.operator.import.begin().await.unwrap().unwrap();
     let kind = ShopType { id: ShopTypeId::new(1), name: "美食".into(), icon: String::new(), sort: 0 };
     let rows = std::iter::once(ImportRow::ShopType(kind))
         .chain((1..=count).map(user))
@@ -85,8 +85,8 @@ async fn fill(data: &Path, count: u64) {
     }
     import.put(some).await.unwrap();
     import.finish(FinishOptions::new(Duration::from_secs(900), NOON)).await.unwrap();
-    storage.upkeep.put_setting("zone", "Asia/Shanghai").await.unwrap();
-    storage.upkeep.close().await.unwrap();
+    storage.base.upkeep.put_setting("zone", "Asia/Shanghai").await.unwrap();
+    storage.base.upkeep.close().await.unwrap();
 }
 
 fn user(id: u64) -> ImportRow {

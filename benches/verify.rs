@@ -55,21 +55,21 @@ fn main() {
             assert_eq!(report.totals.orders, thousands * 1_000);
         }
         println!("mallbox verify        {}, {} MiB at the most", spread(whole), high_water_mib());
-        storage.upkeep.close().await.unwrap();
+        storage.base.upkeep.close().await.unwrap();
     });
 }
 
 async fn counts_alone(storage: &Storage) {
-    storage.orders.count_all().await.unwrap();
-    storage.payments.faults().await.unwrap();
-    storage.orders.highest_counts().await.unwrap();
-    storage.comments.miscounted().await.unwrap();
-    storage.likes.miscounted().await.unwrap();
+    storage.selling.orders.count_all().await.unwrap();
+    storage.selling.payments.faults().await.unwrap();
+    storage.selling.orders.highest_counts().await.unwrap();
+    storage.writing.comments.miscounted().await.unwrap();
+    storage.writing.likes.miscounted().await.unwrap();
 }
 
 async fn fill(data: &Path, count: u64) {
     let storage = mallbox_storage_embedded::open(EmbeddedOptions::new(data)).await.unwrap();
-    let mut import = storage.import.begin().await.unwrap().unwrap();
+    let mut import = storage.operator.import.begin().await.unwrap().unwrap();
     let rows = (1..=SALES)
         .flat_map(|id| [voucher(id), sale(id)])
         .chain((1..=count).map(user))
@@ -83,9 +83,9 @@ async fn fill(data: &Path, count: u64) {
     }
     import.put(some).await.unwrap();
     import.finish(FinishOptions::new(Duration::from_secs(900), NOON)).await.unwrap();
-    storage.upkeep.put_setting("zone", "Asia/Shanghai").await.unwrap();
-    storage.upkeep.put_setting("imported", "2026-11-21T20:00:00").await.unwrap();
-    storage.upkeep.close().await.unwrap();
+    storage.base.upkeep.put_setting("zone", "Asia/Shanghai").await.unwrap();
+    storage.base.upkeep.put_setting("imported", "2026-11-21T20:00:00").await.unwrap();
+    storage.base.upkeep.close().await.unwrap();
 }
 
 fn voucher(id: u64) -> ImportRow {

@@ -193,9 +193,9 @@ fn make_mall(dir: &Path) {
     runtime.block_on(async {
         let storage = mallbox_storage_embedded::open(EmbeddedOptions::new(dir)).await.unwrap();
         let phone = Phone::parse("13900000001").unwrap();
-        storage.users.find_or_create(&phone, "somebody", NOON).await.unwrap();
-        storage.upkeep.put_setting("zone", "Asia/Shanghai").await.unwrap();
-        storage.upkeep.close().await.unwrap();
+        storage.people.users.find_or_create(&phone, "somebody", NOON).await.unwrap();
+        storage.base.upkeep.put_setting("zone", "Asia/Shanghai").await.unwrap();
+        storage.base.upkeep.close().await.unwrap();
     });
 }
 

@@ -230,17 +230,23 @@ fn an_answered_change_of_the_stock_outlives_a_kill_and_no_change_is_done_half() 
         let storage = mall::open(&data).await?;
         let (mut added, mut done) = (0, 0);
         for number in 1..=asked {
-            let change = storage.vouchers.stock_change(sale, &number.to_string()).await?;
+            let change = storage.catalogue.vouchers.stock_change(sale, &number.to_string()).await?;
             let by = change.map(|change| change.by);
             let promised = answered.iter().find(|(other, _)| *other == number).map(|(_, by)| *by);
             ensure!(promised.is_none() || promised == by, "change {number}: {promised:?}, {by:?}");
             added += by.unwrap_or(0);
             done += u64::from(by.is_some());
         }
-        let record = storage.vouchers.get(sale).await?.and_then(|voucher| voucher.sale).context("no sale")?;
+        let record = storage
+            .catalogue
+            .vouchers
+            .get(sale)
+            .await?
+            .and_then(|voucher| voucher.sale)
+            .context("no sale")?;
         ensure!(record.added == added, "added is {}, and the changes say {added}", record.added);
         println!("stock: {cycles} times kill -9; {} changes answered, {done} done", answered.len());
-        Ok(storage.upkeep.close().await?)
+        Ok(storage.base.upkeep.close().await?)
     })
 }
 
@@ -272,25 +278,31 @@ fn a_claim_that_is_settled_and_still_in_the_log_counts_once() -> anyhow::Result<
     let (sale, now) = (mall.sales[0], SystemClock.now());
     let copy = mall::runtime()?.block_on(async {
         let storage = mall::open(&data).await?;
-        let terms =
-            storage.vouchers.get(sale).await?.and_then(|voucher| voucher.sale).context("no sale")?.terms;
-        let _ = storage.sales.put(terms).await?;
+        let terms = storage
+            .catalogue
+            .vouchers
+            .get(sale)
+            .await?
+            .and_then(|voucher| voucher.sale)
+            .context("no sale")?
+            .terms;
+        let _ = storage.selling.sales.put(terms).await?;
         for (person, number) in mall.people.iter().zip(1..) {
             let order = OrderId::compose(now, number, sale).context("before 2022")?;
             let claim = Claim { order, voucher: sale, user: person.id, at: now };
-            assert_eq!(storage.sales.claim(claim).await?, ClaimOutcome::Accepted);
+            assert_eq!(storage.selling.sales.claim(claim).await?, ClaimOutcome::Accepted);
         }
-        let taken = storage.order_log.take("worker", 8, Duration::ZERO).await?;
+        let taken = storage.selling.order_log.take("worker", 8, Duration::ZERO).await?;
         assert_eq!(taken.len(), 8);
         // The last ones first, so that the mark stays below all of them.
-        storage.orders.persist(&taken[5..], now).await?;
+        storage.selling.orders.persist(&taken[5..], now).await?;
         aftermath::copy(&data, site.path())
     })?;
     mall::runtime()?.block_on(async {
         let storage = mall::open(copy.path()).await?;
-        assert_eq!(storage.order_log.count(sale).await?.durable, 5);
-        assert_eq!(storage.order_log.take("worker", 8, Duration::ZERO).await?.len(), 5);
-        assert_eq!(storage.orders.count(sale).await?.held(), 3);
-        Ok(storage.upkeep.close().await?)
+        assert_eq!(storage.selling.order_log.count(sale).await?.durable, 5);
+        assert_eq!(storage.selling.order_log.take("worker", 8, Duration::ZERO).await?.len(), 5);
+        assert_eq!(storage.selling.orders.count(sale).await?.held(), 3);
+        Ok(storage.base.upkeep.close().await?)
     })
 }

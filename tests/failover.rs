@@ -95,7 +95,7 @@ impl Round {
             let storage = place.open().await?;
             let mall = mall::make_in(&storage, SIZE).await?;
             let operator = mall::appoint_operator_in(&storage, &mall).await?;
-            storage.upkeep.close().await?;
+            storage.base.upkeep.close().await?;
             anyhow::Ok((mall, operator))
         })?;
         let start = |number| {
@@ -171,7 +171,7 @@ impl Round {
                 }
                 tokio::time::sleep(COMPARE_EVERY).await;
             };
-            storage.upkeep.close().await?;
+            storage.base.upkeep.close().await?;
             anyhow::Ok(counted)
         })?;
         ensure!(counted.is_balanced(), "the books differ: {counted:?}");
@@ -206,10 +206,10 @@ impl Counted {
 }
 
 async fn count(storage: &Storage, sale: VoucherId) -> anyhow::Result<Counted> {
-    let held = storage.orders.count(sale).await?.held();
+    let held = storage.selling.orders.count(sale).await?.held();
     // Read after the orders: every order had its unit before.
-    let units = storage.sales.units(sale).await?;
-    let pending = storage.order_log.count(sale).await?.durable;
+    let units = storage.selling.sales.units(sale).await?;
+    let pending = storage.selling.order_log.count(sale).await?.durable;
     Ok(Counted { taken: units.map(|units| units.taken), held, pending })
 }
 
@@ -241,7 +241,7 @@ impl Watch {
                     }
                     tokio::time::sleep(COMPARE_EVERY).await;
                 }
-                storage.upkeep.close().await?;
+                storage.base.upkeep.close().await?;
                 Ok((compared, faults))
             })
         });

@@ -54,7 +54,7 @@ impl Fleet {
             let storage = place.open().await?;
             let mall = mall::make_in(&storage, size).await?;
             let operator = mall::appoint_operator_in(&storage, &mall).await?;
-            storage.upkeep.close().await?;
+            storage.base.upkeep.close().await?;
             anyhow::Ok((mall, operator))
         })?;
         let mut fleet = Self { instances: Vec::new(), redis, mariadb, mall, operator, site };
@@ -116,14 +116,14 @@ impl Fleet {
             let storage = place.open().await?;
             let until = Deadline::after(TAKEOVER_TIMEOUT);
             loop {
-                let state = storage.order_log.state().await;
+                let state = storage.selling.order_log.state().await;
                 if state.pending == 0 && state.trouble.is_none() {
                     break;
                 }
                 ensure!(!until.is_over(), "claims stay in the log: {state:?}");
                 tokio::time::sleep(Duration::from_millis(100)).await;
             }
-            Ok(storage.upkeep.close().await?)
+            Ok(storage.base.upkeep.close().await?)
         })
     }
 }
@@ -226,13 +226,19 @@ fn operators_at_two_instances_change_the_units_while_people_buy_at_a_third() -> 
     server::verify_on(&fleet.redis.url(), &fleet.mariadb.url("mall"))?;
     mall::runtime()?.block_on(async {
         let storage = fleet.place().open().await?;
-        let record = storage.vouchers.get(sale).await?.and_then(|voucher| voucher.sale).context("no sale")?;
+        let record = storage
+            .catalogue
+            .vouchers
+            .get(sale)
+            .await?
+            .and_then(|voucher| voucher.sale)
+            .context("no sale")?;
         ensure!(record.added == added, "added is {}, and the changes say {added}", record.added);
-        let counts = storage.orders.count(sale).await?;
+        let counts = storage.selling.orders.count(sale).await?;
         ensure!(counts.dead_letters == 0, "units were sold twice: {counts:?}");
         ensure!(counts.held() > 100, "what was added was sold: {counts:?}");
         println!("two operators: {changes} changes, {added} added, {} sold", counts.held());
-        Ok(storage.upkeep.close().await?)
+        Ok(storage.base.upkeep.close().await?)
     })
 }
 

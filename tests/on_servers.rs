@@ -58,7 +58,7 @@ impl Site {
             let place = Place::Production(ProductionOptions::new(self.redis(), self.mysql()));
             let storage = place.open().await.unwrap();
             let (sale, order) = (VoucherId::new(sale), OrderId::new(16 * 99 + sale % 16));
-            let taken = storage.sales.reserve(sale, UserId::new(999), order).await.unwrap();
+            let taken = storage.selling.sales.reserve(sale, UserId::new(999), order).await.unwrap();
             assert_eq!(taken, ReserveOutcome::Taken);
         });
     }

@@ -13,5 +13,5 @@ const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// Stores a sale that is open from a day before to a day after [`NOON`]. Returns the voucher's id.
 pub async fn insert_sale(storage: &Storage, units: Option<u64>, pay_within: Duration) -> VoucherId {
     let sale = NewSale { end: NOON + DAY, pay_within, ..samples::sale(units, NOON - DAY) };
-    storage.vouchers.insert(&samples::voucher(), Some(&sale), NOON).await.unwrap()
+    storage.catalogue.vouchers.insert(&samples::voucher(), Some(&sale), NOON).await.unwrap()
 }

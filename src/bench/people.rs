@@ -69,8 +69,8 @@ pub(super) async fn make(
     while !under_way.is_empty() {
         finish_one(&mut under_way, bar).await?;
     }
-    let health = storage.upkeep.health().await;
-    storage.upkeep.close().await.context("cannot close the bench's mall")?;
+    let health = storage.base.upkeep.health().await;
+    storage.base.upkeep.close().await.context("cannot close the bench's mall")?;
     Ok((BenchUsers { tokens: Arc::new(tokens), sales, sold_out: Some(sold_out) }, health))
 }
 
@@ -90,8 +90,8 @@ async fn log_in(storage: Storage, number: usize, token: String, now: Timestamp) 
     let (name, hash) = (format!("bench_{number}"), TokenHash(Sha256::digest(token.as_bytes()).into()));
     for tries_left in (0..LOGIN_ATTEMPTS_MAX).rev() {
         let begun = async {
-            let user = storage.users.find_or_create(&phone, &name, now).await?;
-            storage.sessions.begin(hash, user.id, DAY, now).await
+            let user = storage.people.users.find_or_create(&phone, &name, now).await?;
+            storage.people.sessions.begin(hash, user.id, DAY, now).await
         };
         match begun.await {
             Err(StoreError::Unavailable { .. }) if tries_left > 0 => {}
@@ -120,16 +120,16 @@ async fn open_sales(
     let sale = NewSale { units: size.units, begin: now, end: now + DAY, pay_within: DAY, min_level: 0 };
     let mut sales = Vec::with_capacity(size.sales);
     for _ in 0..size.sales {
-        sales.push(storage.vouchers.insert(&text, Some(&sale), now).await?);
+        sales.push(storage.catalogue.vouchers.insert(&text, Some(&sale), now).await?);
     }
     let nothing = NewSale { units: Some(0), ..sale };
-    let sold_out = storage.vouchers.insert(&text, Some(&nothing), now).await?;
+    let sold_out = storage.catalogue.vouchers.insert(&text, Some(&nothing), now).await?;
     Ok((sales, sold_out))
 }
 
 async fn make_shop(storage: &Storage, now: Timestamp) -> anyhow::Result<ShopId> {
     let kind = ShopType { id: ShopTypeId::new(1), name: "Bench".to_owned(), icon: String::new(), sort: 1 };
-    storage.shops.put_type(&kind, now).await?;
+    storage.catalogue.shops.put_type(&kind, now).await?;
     let text = ShopText {
         name: "Bench".to_owned(),
         kind: kind.id,
@@ -144,5 +144,5 @@ async fn make_shop(storage: &Storage, now: Timestamp) -> anyhow::Result<ShopId> 
         comments: 0,
         score: 50,
     };
-    Ok(storage.shops.insert(&text, now).await?)
+    Ok(storage.catalogue.shops.insert(&text, now).await?)
 }

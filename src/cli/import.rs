@@ -233,7 +233,7 @@ async fn into_mall(
     let storage = running_mall::at_a_terminal(target.place.clone()).open().await?;
     let done = import_into(import, target, dump, &storage, &mut progress).await;
     progress.end();
-    let closed = storage.upkeep.close().await;
+    let closed = storage.base.upkeep.close().await;
     if done.is_err()
         && let Some(dir) = new_dir
     {
@@ -257,7 +257,7 @@ async fn import_into(
         let used = target.place.dir().map(|dir| UsageError::ImportIntoUsed(dir.to_owned()));
         used.unwrap_or(UsageError::ImportIntoUsedServers)
     };
-    let mut into = storage.import.begin().await?.ok_or_else(used)?;
+    let mut into = storage.operator.import.begin().await?.ok_or_else(used)?;
     let mut fetched = Fetched::default();
     if let Some(uploads) = target.uploads.as_ref().filter(|_| import.fetch_pictures) {
         // No transaction stays open while pictures are fetched.
@@ -278,10 +278,10 @@ async fn import_into(
     let done = work.run(dump, &survey, into, |bytes, rows| progress.show(bytes, rows)).await;
     let report = done.map_err(|error| CommandFailure::NotImported(import.file.clone()).with_cause(error))?;
     // Redis may hold negative cache entries from before the import.
-    if let Err(error) = storage.cache.clear().await {
+    if let Err(error) = storage.base.cache.clear().await {
         tracing::warn!(%error, "could not clear the cache: imported rows may stay hidden for minutes");
     }
-    if let Err(error) = geo_index::restore(&*storage.geo_index, &*storage.shops).await {
+    if let Err(error) = geo_index::restore(&*storage.catalogue.geo_index, &*storage.catalogue.shops).await {
         tracing::warn!(%error, "could not rebuild the geo index: a running mall repairs it");
     }
     Ok(report)
@@ -292,12 +292,12 @@ async fn begin_again(storage: &Storage) -> Result<Option<Box<dyn Importing>>, St
     const BEGIN_RETRY_MAX: u32 = 20;
     const BEGIN_RETRY_DELAY: Duration = Duration::from_millis(500);
     for _ in 1..BEGIN_RETRY_MAX {
-        match storage.import.begin().await {
+        match storage.operator.import.begin().await {
             Err(error) if error.is_transient() => tokio::time::sleep(BEGIN_RETRY_DELAY).await,
             begun => return begun,
         }
     }
-    storage.import.begin().await
+    storage.operator.import.begin().await
 }
 
 async fn fetch(

@@ -146,7 +146,7 @@ pub(super) async fn open(plan: BootOptions) -> anyhow::Result<RunningMall> {
             return Err(UsageError::NoMallOnServers.into());
         }
         // Of several processes that create the mall concurrently, the first one decides.
-        storage.upkeep.keep_setting(ZONE, &name).await?;
+        storage.base.upkeep.keep_setting(ZONE, &name).await?;
         (zone, _) = zone_of(&storage, plan.zone.clone()).await?;
     }
     let app = assemble(storage, zone, plan).await?;
@@ -178,7 +178,7 @@ pub(super) async fn zone_of(
     requested_zone: Option<TimeZone>,
 ) -> anyhow::Result<(TimeZone, Option<String>)> {
     let asked_name = requested_zone.as_ref().and_then(TimeZone::iana_name);
-    if let Some(kept) = storage.upkeep.setting(ZONE).await? {
+    if let Some(kept) = storage.base.upkeep.setting(ZONE).await? {
         if let Some(requested_zone) = asked_name.filter(|requested_zone| *requested_zone != kept) {
             return Err(CommandFailure::ZoneStays(kept, requested_zone.to_owned()).into());
         }
@@ -242,7 +242,7 @@ impl RunningMall {
     /// flags.
     async fn choose_payment(&self, config: &SiteConfig) -> anyhow::Result<()> {
         let context = &self.app.context;
-        let upkeep = &context.storage.upkeep;
+        let upkeep = &context.storage.base.upkeep;
         let (requested, stored) =
             (config.payment.map(PaymentMode::from), upkeep.setting(PaymentMode::SETTING).await?);
         match (requested, stored) {
@@ -272,6 +272,7 @@ impl RunningMall {
         self.app
             .context
             .storage
+            .base
             .upkeep
             .close()
             .await
@@ -291,7 +292,7 @@ impl RunningMall {
 
     async fn banner(&self, address: &str, profile: Profile, l: Language) -> String {
         let context = &self.app.context;
-        let health = context.storage.upkeep.health().await;
+        let health = context.storage.base.upkeep.health().await;
         let limits = match context.settings.claim_limit {
             Some(_) => both("开", "on"),
             None => both("关：仅用于压测和演示", "off: for benches and demos"),

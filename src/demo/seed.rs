@@ -46,7 +46,7 @@ const SEEDED_SETTING: &str = "demo seeded";
 /// # Errors
 /// The store cannot be written.
 pub async fn seed_catalogue(mall: &Mall) -> anyhow::Result<()> {
-    let upkeep = &mall.context.storage.upkeep;
+    let upkeep = &mall.context.storage.base.upkeep;
     if upkeep.setting(SEEDED_SETTING).await?.is_none() {
         fill(mall, mall.context.now()).await?;
         upkeep.put_setting(SEEDED_SETTING, "1").await?;
@@ -75,13 +75,13 @@ async fn fill(mall: &Mall, now: Timestamp) -> anyhow::Result<()> {
             icon: kind.icon.to_owned(),
             sort: kind.sort,
         };
-        storage.shops.put_type(&kind, now).await?;
+        storage.catalogue.shops.put_type(&kind, now).await?;
     }
     for shop in SHOPS.iter() {
-        if storage.shops.get(ShopId::new(shop.id)).await?.is_none() {
-            let id = storage.shops.insert(&shop_text(shop), now).await?;
+        if storage.catalogue.shops.get(ShopId::new(shop.id)).await?.is_none() {
+            let id = storage.catalogue.shops.insert(&shop_text(shop), now).await?;
             ensure!(id.get() == shop.id, "shop {} was given the id {id}: this mall is not new", shop.id);
-            geo_index::place(&*storage.geo_index, &*storage.shops, id).await?;
+            geo_index::place(&*storage.catalogue.geo_index, &*storage.catalogue.shops, id).await?;
         }
     }
     let mut people = Vec::with_capacity(PEOPLE.len());
@@ -91,21 +91,21 @@ async fn fill(mall: &Mall, now: Timestamp) -> anyhow::Result<()> {
     add_writings(mall, &People(people), now).await?;
     for voucher in VOUCHERS.iter() {
         let shop = ShopId::new(voucher.shop_id);
-        let there = storage.vouchers.of_shop(shop).await?;
+        let there = storage.catalogue.vouchers.of_shop(shop).await?;
         if there.iter().all(|known| known.text.title != voucher.title) {
             let text = voucher_text(
                 voucher.shop_id,
                 [voucher.title, voucher.sub_title, voucher.rules],
                 [voucher.pay_value, voucher.actual_value],
             );
-            storage.vouchers.insert(&text, None, now).await?;
+            storage.catalogue.vouchers.insert(&text, None, now).await?;
         }
     }
     Ok(())
 }
 
 async fn add_person(mall: &Mall, person: &DemoPerson, now: Timestamp) -> anyhow::Result<UserId> {
-    let users = &mall.context.storage.users;
+    let users = &mall.context.storage.people.users;
     let phone = Phone::parse(person.phone).context("a person's phone")?;
     // Earlier than any activity of the user.
     let user = users.find_or_create(&phone, person.nick_name, now - 40 * DAY).await?;
@@ -140,12 +140,12 @@ async fn add_writings(mall: &Mall, people: &People, now: Timestamp) -> anyhow::R
     let storage = &mall.context.storage;
     for (who, followees) in FOLLOWS {
         for whom in *followees {
-            storage.follows.follow(people.at(*who)?, people.at(*whom)?, now - 30 * DAY).await?;
+            storage.people.follows.follow(people.at(*who)?, people.at(*whom)?, now - 30 * DAY).await?;
         }
     }
     for (number, note) in (1..).zip(NOTES) {
         let id = add_note(mall, people, number, note, now).await?;
-        let (_, comments) = storage.comments.threads(id, Page::new(1, 1)).await?;
+        let (_, comments) = storage.writing.comments.threads(id, Page::new(1, 1)).await?;
         if comments == 0 {
             add_comments(mall, people, id, note, now).await?;
             add_likes(mall, people, id, number).await?;
@@ -162,7 +162,7 @@ async fn add_note(
     note: &DemoNote,
     now: Timestamp,
 ) -> anyhow::Result<NoteId> {
-    let (notes, author) = (&mall.context.storage.notes, people.at(note.author)?);
+    let (notes, author) = (&mall.context.storage.writing.notes, people.at(note.author)?);
     let there = notes.of_author(author, Page::new(1, 100)).await?;
     if let Some(known) = there.iter().find(|known| known.text.title == note.title) {
         return Ok(known.id);
@@ -184,7 +184,7 @@ async fn add_comments(
     note: &DemoNote,
     now: Timestamp,
 ) -> anyhow::Result<()> {
-    let comments = &mall.context.storage.comments;
+    let comments = &mall.context.storage.writing.comments;
     let mut at = now - HOUR * note.hours_ago;
     let mut written = Vec::with_capacity(note.comments.len());
     for DemoComment { author, reply_to: answers, content } in note.comments {
@@ -200,7 +200,7 @@ async fn add_comments(
 
 /// Adds likes by a varying number of users.
 async fn add_likes(mall: &Mall, people: &People, id: NoteId, number: u64) -> anyhow::Result<()> {
-    let (likes, now) = (&mall.context.storage.likes, mall.context.now());
+    let (likes, now) = (&mall.context.storage.writing.likes, mall.context.now());
     let of_number = |who: u64| (who * 7 + number * 5) % 16 < number * 11 % 13;
     for (_, user) in (1..).zip(&people.0).filter(|(who, _)| of_number(*who)) {
         likes.change(*user, Post::Note(id), LikeChange::Like, now).await?;

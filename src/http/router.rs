@@ -107,7 +107,11 @@ pub fn site(app: &App, options: &SiteOptions) -> Gateway {
     let Site { api, pages, .. } = Site::new(app, options, &metrics, stop.clone());
     let context = &app.context;
     let address_gate = context.settings.address_limit.map(|limit| {
-        AddressRateLimit::new(limit, Arc::clone(&context.storage.rate_limits), Arc::clone(&context.clock))
+        AddressRateLimit::new(
+            limit,
+            Arc::clone(&context.storage.base.rate_limits),
+            Arc::clone(&context.clock),
+        )
     });
     let (prefix, deadline) = (options.prefix.clone(), Some(CALL_TIMEOUT));
     Gateway::new(FrontOptions {

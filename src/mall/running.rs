@@ -128,7 +128,7 @@ impl Mall {
     /// [`StoreError`] if the store cannot be read.
     pub async fn open(means: Dependencies) -> Result<Arc<Self>, StoreError> {
         let Dependencies { storage, clock, zone, settings, sms, inbox, payments, random, code_key } = means;
-        let is_imported = storage.upkeep.setting(IMPORTED).await?.is_some();
+        let is_imported = storage.base.upkeep.setting(IMPORTED).await?.is_some();
         let context = Context::new(storage, Arc::clone(&clock), zone, Arc::new(settings));
         let sales = FlashSales::new(context.clone());
         let cashier = Cashier::new(context.clone(), payments);
@@ -187,7 +187,7 @@ impl Mall {
         };
         let storage = &mall.context.storage;
         load_sales(&mall.sales, mall.context.now()).await?;
-        deadlines::restore(&*storage.deadlines, &*storage.orders, None).await?;
+        deadlines::restore(&*storage.selling.deadlines, &*storage.selling.orders, None).await?;
         // Not a reason to fail the start: on a full disk, for example, nothing can be bought either.
         if let Err(error) = end_blocked_sessions(storage).await {
             tracing::error!(%error, "could not end the sessions of blocked users");

@@ -3,11 +3,12 @@
 pub use crate::audit::ChainVerifier;
 pub use crate::cache::LocalCache;
 pub use crate::comments::change_of_count;
-pub use crate::feeds::desk::FanOutFeeds;
+pub use crate::feeds::fan_out::FanOutFeeds;
 pub use crate::feeds::{FeedRows, INBOX_MAX_ENTRIES, INBOX_TTL, Inbox, Inboxes};
 pub use crate::follows::FOLLOW_BACKFILL;
 pub use crate::ledger::{SELECT_LETTERS, SELECT_PAYMENTS, select_orders};
 pub use crate::locks::Waiters;
+pub use crate::plans::{PaymentChange, ReplayPlan, StockPlan, TransitionPlan, VoidPlan};
 pub use crate::sessions::{EXTENSION_STEP, latest_expiry};
 pub use crate::sign_ins::{StreakUpTo, longest_run};
 pub use crate::stored::{MISCOUNTED_LIKES, Numbered, holding, span};

@@ -7,17 +7,15 @@
 //!
 //! Reasons and figures: `storage/decisions/0023-refusals-inside-ok.md`.
 //!
-//! [`Storage`] bundles the ports:
+//! [`Storage`] holds the ports, in one bundle per area:
 //!
-//! | area | ports |
-//! | --- | --- |
-//! | selling | [`Sales`], [`OrderLog`], [`Deadlines`], [`Orders`], [`DeadLetters`] |
-//! | money | [`PaymentRows`], [`LedgerRows`] |
-//! | catalogue | [`Shops`], [`GeoIndex`], [`Vouchers`], [`Visitors`] |
-//! | people | [`Users`], [`Sessions`], [`Follows`], [`SignIns`] |
-//! | writing | [`Notes`], [`Comments`], [`Likes`], [`Feeds`], [`Reports`], [`Pictures`] |
-//! | operator | [`Audit`], [`Import`] |
-//! | base | [`Cache`], [`Locks`], [`RateLimits`], [`Sequences`], [`Outbox`], [`Upkeep`] |
+//! - `selling`: [`Sales`], [`OrderLog`], [`Deadlines`], [`Orders`], [`Outbox`], [`DeadLetters`],
+//!   [`PaymentRows`]
+//! - `catalogue`: [`Shops`], [`GeoIndex`], [`Vouchers`]
+//! - `people`: [`Users`], [`Sessions`], [`Follows`], [`SignIns`], [`Visitors`]
+//! - `writing`: [`Notes`], [`Comments`], [`Likes`], [`Feeds`], [`Reports`], [`Pictures`]
+//! - `operator`: [`Audit`], [`LedgerRows`], [`Import`]
+//! - `base`: [`Cache`], [`Locks`], [`RateLimits`], [`Sequences`], [`Upkeep`]
 //!
 //! The crates `mallbox-storage-embedded` and `mallbox-storage-production` implement them; code above knows
 //! ports only:
@@ -46,6 +44,7 @@ mod audit;
 mod cache;
 mod comments;
 mod dead_letters;
+mod dead_reason;
 pub mod deadlines;
 pub mod feeds;
 mod follows;
@@ -56,10 +55,13 @@ mod likes;
 pub mod locks;
 mod notes;
 mod order_log;
+mod order_status;
 mod orders;
 mod outbox;
 mod payments;
 mod pictures;
+mod places;
+mod plans;
 mod posts;
 mod rate_limits;
 mod reports;
@@ -81,12 +83,13 @@ pub use audit::{Actor, Audit, AuditCheck, AuditEntry, AuditFault, AuditFaultKind
 pub use cache::{Cache, CacheEntry, CacheKey, CacheLease, LeasedLookup};
 pub use comments::{Comment, CommentOutcome, Comments, Thread};
 pub use day::{Day, DaySpan};
-pub use dead_letters::{DeadLetter, DeadLetters, DeadReason, DeadState, ReplayOutcome, VoidOutcome};
+pub use dead_letters::{DeadLetter, DeadLetters, DeadState, ReplayOutcome, VoidOutcome};
+pub use dead_reason::DeadReason;
 pub use deadlines::Deadlines;
 pub use error::{LogLoss, OpenError, Source, StoreError};
 pub use feeds::{FeedEntry, Feeds};
 pub use follows::{FollowCounts, Follows};
-pub use geo_index::{GeoIndex, LatLng, NearbyQuery, NearbyShop, PlacedShop};
+pub use geo_index::{GeoIndex, NearbyQuery, NearbyShop};
 pub use hex::hex;
 pub use ids::{
     CommentId, DeadLetterId, NoteId, OrderId, PARTITIONS, PaymentId, Phone, ShopId, ShopTypeId, UserId,
@@ -104,9 +107,9 @@ pub use locks::{FencingToken, HeldLock, LockEntry, LockOutcome, LockOwner, Locke
 pub use money::Cents;
 pub use notes::{Note, NoteText, Notes, Visibility, picture_name};
 pub use order_log::{LogPosition, LogState, LoggedClaim, OrderLog, PendingClaims};
+pub use order_status::OrderStatus;
 pub use orders::{
-    NO_DEADLINE, Order, OrderCounts, OrderFilter, OrderStatus, Orders, PersistOutcome, Transition,
-    TransitionOutcome,
+    NO_DEADLINE, Order, OrderCounts, OrderFilter, Orders, PersistOutcome, Transition, TransitionOutcome,
 };
 pub use outbox::{Outbox, OutboxEntry};
 pub use page::Page;
@@ -114,6 +117,7 @@ pub use payments::{Payment, PaymentContradictions, PaymentMode, PaymentRows, Pay
 pub use pictures::{
     NewPicture, Picture, PictureKind, PictureSweep, PictureUsage, Pictures, PutOutcome, RemoveOutcome,
 };
+pub use places::{LatLng, PlacedShop};
 pub use posts::Post;
 pub use rate_limits::{Limit, RateLimitOutcome, RateLimits};
 pub use reports::{OpenReports, ReportOutcome, Reports};
@@ -122,7 +126,9 @@ pub use sequences::Sequences;
 pub use sessions::{CheckOutcome, CodeRules, IssueOutcome, Sessions, TokenHash};
 pub use shops::{Shop, ShopArea, ShopOrder, ShopText, ShopType, ShopTypeEdit, Shops};
 pub use sign_ins::{MakeUpOutcome, SignIns, SignedDay};
-pub use storage::Storage;
+pub use storage::{
+    BasePorts, CataloguePorts, OperatorPorts, PeoplePorts, SellingPorts, Storage, WritingPorts,
+};
 pub use time::Timestamp;
 pub use upkeep::{CircuitHealth, CircuitState, Durability, Health, PartHealth, Upkeep};
 pub use users::{Block, LastOperator, Profile, RightsChange, RightsOutcome, Role, User, UserFilter, Users};

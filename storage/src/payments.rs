@@ -2,7 +2,6 @@
 
 use async_trait::async_trait;
 
-use crate::stored::Numbered as _;
 use crate::{Cents, OrderId, OrderStatus, PaymentId, StoreError, Timestamp};
 
 /// Payment mode: a setting of the mall, and a property of each order.
@@ -66,14 +65,6 @@ pub enum PaymentState {
     Failed,
 }
 
-impl PaymentState {
-    /// Returns the state stored under `number`; `None` for a number that no mall writes.
-    #[must_use]
-    pub fn in_row(number: i64) -> Option<Self> {
-        Self::numbered(number)
-    }
-}
-
 /// One attempt to pay for an order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Payment {
@@ -102,8 +93,9 @@ pub struct PaymentContradictions {
 /// Payment rows. A row exists durably before the gateway is called.
 ///
 /// - An order has at most one started or captured payment; starting again returns the existing payment.
-/// - [`Step::Pay`](crate::Transition::Pay) and [`Step::FinishRefund`](crate::Transition::FinishRefund)
-///   change the row together with the order; [`settle`](PaymentRows::settle) changes the row alone.
+/// - [`Transition::Pay`](crate::Transition::Pay) and
+///   [`Transition::FinishRefund`](crate::Transition::FinishRefund) change the row together with the order;
+///   [`settle`](PaymentRows::settle) changes the row alone.
 #[async_trait]
 pub trait PaymentRows: Send + Sync {
     /// Returns the order's open payment, inserting a started one if there is none.

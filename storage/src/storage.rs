@@ -1,4 +1,4 @@
-//! The bundle of ports provided by a back end.
+//! The ports provided by a back end, bundled by area.
 
 use std::sync::Arc;
 
@@ -8,65 +8,107 @@ use crate::{
     Sessions, Shops, SignIns, Upkeep, Users, Visitors, Vouchers,
 };
 
-/// Storage of a mall: one handle per port. Cheap to clone.
+/// Storage of a mall: one handle per port, in a bundle per area. Cheap to clone.
 #[derive(Clone)]
 pub struct Storage {
+    /// From the claim to the paid or closed order.
+    pub selling: SellingPorts,
+    /// Shops and their vouchers.
+    pub catalogue: CataloguePorts,
+    /// Users and their actions outside of selling and writing.
+    pub people: PeoplePorts,
+    /// Content written by users.
+    pub writing: WritingPorts,
+    /// For the operators of a mall.
+    pub operator: OperatorPorts,
+    /// Below every area. Last, so that the back end's own handle is dropped last.
+    pub base: BasePorts,
+}
+
+/// Ports of selling: from the claim to the paid or closed order.
+#[derive(Clone)]
+pub struct SellingPorts {
     /// Stock of flash sales.
     pub sales: Arc<dyn Sales>,
     /// Accepted claims on their way to the database.
     pub order_log: Arc<dyn OrderLog>,
     /// Payment deadlines of unpaid orders.
     pub deadlines: Arc<dyn Deadlines>,
-    /// Counters for unique numbers.
-    pub sequences: Arc<dyn Sequences>,
-    /// Login codes and sessions.
-    pub sessions: Arc<dyn Sessions>,
-    /// Rate limits per key.
-    pub rate_limits: Arc<dyn RateLimits>,
-    /// Cache of database rows.
-    pub cache: Arc<dyn Cache>,
-    /// Locks shared by instances.
-    pub locks: Arc<dyn Locks>,
-    /// User accounts and profiles.
-    pub users: Arc<dyn Users>,
-    /// Follow relations between users.
-    pub follows: Arc<dyn Follows>,
-    /// Feeds of followed authors.
-    pub feeds: Arc<dyn Feeds>,
-    /// Likes of notes and comments.
-    pub likes: Arc<dyn Likes>,
-    /// Notes about shops.
-    pub notes: Arc<dyn Notes>,
-    /// Comments on notes.
-    pub comments: Arc<dyn Comments>,
-    /// Readers' reports of content.
-    pub reports: Arc<dyn Reports>,
-    /// Shops and their types.
-    pub shops: Arc<dyn Shops>,
-    /// Geographical index of shops.
-    pub geo_index: Arc<dyn GeoIndex>,
-    /// Vouchers and flash sales.
-    pub vouchers: Arc<dyn Vouchers>,
     /// Orders in the database.
     pub orders: Arc<dyn Orders>,
-    /// Rows for the ledger check.
-    pub ledger: Arc<dyn LedgerRows>,
     /// Transactional outbox of database changes.
     pub outbox: Arc<dyn Outbox>,
     /// Claims that could not become orders.
     pub dead_letters: Arc<dyn DeadLetters>,
     /// Payments in the database.
     pub payments: Arc<dyn PaymentRows>,
-    /// Pictures uploaded by users.
-    pub pictures: Arc<dyn Pictures>,
+}
+
+/// Ports of the catalogue: shops and their vouchers.
+#[derive(Clone)]
+pub struct CataloguePorts {
+    /// Shops and their types.
+    pub shops: Arc<dyn Shops>,
+    /// Geographical index of shops.
+    pub geo_index: Arc<dyn GeoIndex>,
+    /// Vouchers and flash sales.
+    pub vouchers: Arc<dyn Vouchers>,
+}
+
+/// Ports of people: users, their sessions, and their actions outside of selling and writing.
+#[derive(Clone)]
+pub struct PeoplePorts {
+    /// User accounts and profiles.
+    pub users: Arc<dyn Users>,
+    /// Login codes and sessions.
+    pub sessions: Arc<dyn Sessions>,
+    /// Follow relations between users.
+    pub follows: Arc<dyn Follows>,
     /// Daily sign-ins of users.
     pub sign_ins: Arc<dyn SignIns>,
     /// Visit statistics (UV and PV).
     pub visitors: Arc<dyn Visitors>,
+}
+
+/// Ports of writing: content written by users.
+#[derive(Clone)]
+pub struct WritingPorts {
+    /// Notes about shops.
+    pub notes: Arc<dyn Notes>,
+    /// Comments on notes.
+    pub comments: Arc<dyn Comments>,
+    /// Likes of notes and comments.
+    pub likes: Arc<dyn Likes>,
+    /// Feeds of followed authors.
+    pub feeds: Arc<dyn Feeds>,
+    /// Readers' reports of content.
+    pub reports: Arc<dyn Reports>,
+    /// Pictures uploaded by users.
+    pub pictures: Arc<dyn Pictures>,
+}
+
+/// Ports for the operators of a mall.
+#[derive(Clone)]
+pub struct OperatorPorts {
     /// Audit log of operators' actions.
     pub audit: Arc<dyn Audit>,
+    /// Rows for the ledger check.
+    pub ledger: Arc<dyn LedgerRows>,
     /// Import of a whole mall.
     pub import: Arc<dyn Import>,
+}
+
+/// Ports below every area.
+#[derive(Clone)]
+pub struct BasePorts {
+    /// Cache of database rows.
+    pub cache: Arc<dyn Cache>,
+    /// Locks shared by instances.
+    pub locks: Arc<dyn Locks>,
+    /// Rate limits per key.
+    pub rate_limits: Arc<dyn RateLimits>,
+    /// Counters for unique numbers.
+    pub sequences: Arc<dyn Sequences>,
     /// Maintenance and health of the back end.
     pub upkeep: Arc<dyn Upkeep>,
 }

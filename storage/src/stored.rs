@@ -52,6 +52,22 @@ impl OrderStatus {
     }
 }
 
+impl DeadState {
+    /// Returns the state stored under `number`; `None` for a number that no mall writes.
+    #[must_use]
+    pub fn in_row(number: i64) -> Option<Self> {
+        Self::numbered(number)
+    }
+}
+
+impl PaymentState {
+    /// Returns the state stored under `number`; `None` for a number that no mall writes.
+    #[must_use]
+    pub fn in_row(number: i64) -> Option<Self> {
+        Self::numbered(number)
+    }
+}
+
 impl OrderCounts {
     /// Returns the counter for orders of a status; `None` for pending orders, which are not in the database.
     #[must_use]

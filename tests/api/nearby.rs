@@ -123,7 +123,7 @@ fn a_shop_that_moves_is_found_where_it_is_at_once() {
 #[test]
 fn what_is_not_where_the_index_has_it_is_put_right() {
     let w = world();
-    let index = w.mall.app().unwrap().context.storage.geo_index.clone();
+    let index = w.mall.app().unwrap().context.storage.catalogue.geo_index.clone();
     let here = LatLng::new(120.149993, 30.334229).unwrap();
     // Shops no longer in the database are skipped, and removed from the index.
     for id in 404..407 {

@@ -15,7 +15,7 @@ fn set_mode(w: &World, mode: PaymentMode) {
 
 /// Stores the mode like another instance whose notification is lost.
 fn store_mode_elsewhere(w: &World, mode: PaymentMode) {
-    let upkeep = w.mall.app().unwrap().context.storage.upkeep.clone();
+    let upkeep = w.mall.app().unwrap().context.storage.base.upkeep.clone();
     let set = async move { upkeep.put_setting(PaymentMode::SETTING, mode.name()).await.unwrap() };
     w.mall.wait_for(set).unwrap();
 }

@@ -199,7 +199,7 @@ fn a_page_of_the_log_has_its_limit() {
     let appending = async move {
         for _ in 0..510 {
             let by = Actor::User(UserId::new(1));
-            context.storage.audit.append(context.now(), by, "a", "b", "no JSON").await.unwrap();
+            context.storage.operator.audit.append(context.now(), by, "a", "b", "no JSON").await.unwrap();
         }
     };
     w.mall.wait_for(appending).unwrap();

@@ -154,7 +154,7 @@ fn what_is_no_picture_is_refused_with_words_and_leaves_nothing() {
             "{what}: {response:?}"
         );
     }
-    let usage = w.mall.app().unwrap().context.storage.pictures.clone();
+    let usage = w.mall.app().unwrap().context.storage.writing.pictures.clone();
     let customer = mallbox_storage::UserId::new(2);
     let usage = w.mall.wait_for(async move { usage.usage(customer).await.unwrap() }).unwrap();
     assert_eq!(usage, PictureUsage::default());

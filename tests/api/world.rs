@@ -80,7 +80,7 @@ impl World {
     }
 
     fn furnish(&self) {
-        let shops = self.mall.app().unwrap().context.storage.shops.clone();
+        let shops = self.mall.app().unwrap().context.storage.catalogue.shops.clone();
         for (id, name, sort) in [(1, "KTV", 2), (2, "美食", 1)] {
             let icon = format!("/types/{id}.svg");
             let kind = ShopType { id: ShopTypeId::new(id), name: name.to_owned(), icon, sort };
@@ -204,7 +204,7 @@ impl World {
 
     /// Returns the failures an acknowledged write of the back end survives.
     pub fn durability(&self) -> &'static str {
-        let upkeep = self.mall.app().unwrap().context.storage.upkeep.clone();
+        let upkeep = self.mall.app().unwrap().context.storage.base.upkeep.clone();
         self.mall.wait_for(async move { upkeep.health().await.durability.name() }).unwrap()
     }
 

@@ -62,7 +62,7 @@ pub fn make(dir: &Path, size: Size) -> anyhow::Result<Mall> {
     runtime()?.block_on(async {
         let storage = open(dir).await?;
         let mall = make_in(&storage, size).await?;
-        storage.upkeep.close().await?;
+        storage.base.upkeep.close().await?;
         Ok(mall)
     })
 }
@@ -72,7 +72,7 @@ pub fn appoint_operator(dir: &Path, mall: &Mall) -> anyhow::Result<String> {
     runtime()?.block_on(async {
         let storage = open(dir).await?;
         let token = appoint_operator_in(&storage, mall).await?;
-        storage.upkeep.close().await?;
+        storage.base.upkeep.close().await?;
         Ok(token)
     })
 }
@@ -80,7 +80,8 @@ pub fn appoint_operator(dir: &Path, mall: &Mall) -> anyhow::Result<String> {
 /// Makes the first user the operator of an open mall. Returns the user's token.
 pub async fn appoint_operator_in(storage: &Storage, mall: &Mall) -> anyhow::Result<String> {
     let (first, change) = (&mall.people[0], RightsChange::Role(Role::Operator));
-    let outcome = storage.users.put_rights(first.id, &change, LastOperator::Stays, SystemClock.now()).await?;
+    let outcome =
+        storage.people.users.put_rights(first.id, &change, LastOperator::Stays, SystemClock.now()).await?;
     ensure!(matches!(outcome, RightsOutcome::Done(_)), "{outcome:?}");
     Ok(first.token.clone())
 }
@@ -114,10 +115,10 @@ async fn log_in(
 ) -> anyhow::Result<Person> {
     let phone = Phone::parse(&format!("19{number:09}")).context("more people than phone numbers")?;
     let name = format!("person_{number}");
-    let user = patiently(|| storage.users.find_or_create(&phone, &name, now)).await?;
+    let user = patiently(|| storage.people.users.find_or_create(&phone, &name, now)).await?;
     let token = random.token();
     let hash = TokenHash(Sha256::digest(token.as_bytes()).into());
-    patiently(|| storage.sessions.begin(hash, user.id, DAY, now)).await?;
+    patiently(|| storage.people.sessions.begin(hash, user.id, DAY, now)).await?;
     Ok(Person { id: user.id, token })
 }
 
@@ -138,11 +139,14 @@ where
 }
 
 async fn open_sales(storage: &Storage, size: Size, now: Timestamp) -> anyhow::Result<Vec<VoucherId>> {
-    let text = VoucherText { shop: samples::insert_shop(&*storage.shops, now).await?, ..samples::voucher() };
+    let text = VoucherText {
+        shop: samples::insert_shop(&*storage.catalogue.shops, now).await?,
+        ..samples::voucher()
+    };
     let sale = NewSale { end: now + DAY, pay_within: DAY, ..samples::sale(Some(size.units), now) };
     let mut sales = Vec::with_capacity(size.sales);
     for _ in 0..size.sales {
-        sales.push(storage.vouchers.insert(&text, Some(&sale), now).await?);
+        sales.push(storage.catalogue.vouchers.insert(&text, Some(&sale), now).await?);
     }
     Ok(sales)
 }

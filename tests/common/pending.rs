@@ -31,11 +31,11 @@ impl Pending {
         let size = Size { people, sales: 1, units: 10 * people as u64 };
         mall::runtime()?.block_on(async {
             let storage = mall::open(dir).await?;
-            storage.upkeep.put_setting(ZONE, "Asia/Shanghai").await?;
+            storage.base.upkeep.put_setting(ZONE, "Asia/Shanghai").await?;
             let mall = mall::make_in(&storage, size).await?;
             let orders = buy(&storage, &mall).await?;
             if left == Left::Stopped {
-                storage.upkeep.close().await?;
+                storage.base.upkeep.close().await?;
             }
             Ok(Self { mall, orders })
         })
@@ -65,11 +65,11 @@ impl Pending {
         mall::runtime()?.block_on(async {
             let storage = mall::open(dir).await?;
             for (_, order) in &self.orders {
-                let is_there = storage.order_log.find(*order).await?.is_some()
-                    || storage.orders.get(*order).await?.is_some();
+                let is_there = storage.selling.order_log.find(*order).await?.is_some()
+                    || storage.selling.orders.get(*order).await?.is_some();
                 ensure!(is_there, "order {order} is lost");
             }
-            storage.upkeep.close().await?;
+            storage.base.upkeep.close().await?;
             Ok(())
         })
     }
@@ -77,14 +77,15 @@ impl Pending {
 
 async fn buy(storage: &Storage, mall: &Mall) -> anyhow::Result<Vec<(usize, OrderId)>> {
     let (voucher, now) = (mall.sales[0], SystemClock.now());
-    let sale = storage.vouchers.get(voucher).await?.and_then(|voucher| voucher.sale).context("no sale")?;
-    storage.sales.put(sale.terms).await?;
+    let sale =
+        storage.catalogue.vouchers.get(voucher).await?.and_then(|voucher| voucher.sale).context("no sale")?;
+    storage.selling.sales.put(sale.terms).await?;
     let mut orders = Vec::new();
     for (number, person) in mall.people.iter().enumerate().take(mall.people.len() - 1) {
         let day = OrderId::day(now).context("no day")?;
-        let count = storage.sequences.next("order", day).await?;
+        let count = storage.base.sequences.next("order", day).await?;
         let order = OrderId::compose(now, count, voucher).context("no order id")?;
-        let answer = storage.sales.claim(Claim { order, voucher, user: person.id, at: now }).await?;
+        let answer = storage.selling.sales.claim(Claim { order, voucher, user: person.id, at: now }).await?;
         ensure!(answer == ClaimOutcome::Accepted, "{answer:?}");
         orders.push((number, order));
     }

@@ -52,7 +52,7 @@ async fn a_code_is_good_for_one_log_in_and_one_phone() {
 async fn what_the_back_end_stores_of_a_code_is_not_the_code() {
     let w = world().await;
     let (code, phone, rules) = (w.code(ANNE).await, Phone::parse(ANNE).unwrap(), Settings::default().codes);
-    let stored = w.storage.sessions.check_code(&phone, &code, &rules, w.now()).await.unwrap();
+    let stored = w.storage.people.sessions.check_code(&phone, &code, &rules, w.now()).await.unwrap();
     assert_eq!(stored, CheckOutcome::Wrong);
     w.try_code(ANNE, &code).await.unwrap();
 }
@@ -78,7 +78,7 @@ async fn a_key_in_memory_ends_with_its_process_and_a_key_in_the_database_is_ever
             assert_eq!(mistake(by_other), InputError::Code);
             one.log_in(ANNE, Credential::Code(&code), w.clock.now()).await.unwrap();
         }
-        let stored = w.storage.upkeep.setting("login code key").await.unwrap();
+        let stored = w.storage.base.upkeep.setting("login code key").await.unwrap();
         assert_eq!(stored.is_some(), is_shared, "{place:?}");
     }
 }

@@ -37,7 +37,7 @@ async fn an_edit_changes_what_it_brings_and_nothing_else() {
     let w = world().await;
     let user = w.user(ANNE).await;
     let earned = Profile { credits: 120, level: 3, ..Profile::default() };
-    w.storage.users.put_card(user, "before", "", &earned, w.now()).await.unwrap();
+    w.storage.people.users.put_card(user, "before", "", &earned, w.now()).await.unwrap();
 
     w.accounts.put_card(user, &all(), w.now()).await.unwrap();
     let profile = Profile {
@@ -112,6 +112,7 @@ async fn names_of_the_staff_are_for_operators_and_stay_where_they_were() {
     assert_eq!(mistaken, InputError::OutOfRange("nickName"));
     // As an import stores it.
     w.storage
+        .people
         .users
         .put_card(bob, "客服", "https://p.example/a.png", &Profile::default(), w.now())
         .await
@@ -131,7 +132,7 @@ async fn a_picture_that_somebody_else_uploaded_is_nobodys_portrait() {
     let (owner, kind) = (anne, PictureKind::Jpeg);
     let picture = NewPicture { name: name.clone(), owner, kind, content: vec![1] };
     let most = PictureUsage { pictures: 9, bytes: 9_999 };
-    assert!(matches!(w.storage.pictures.put(picture, most, w.now()).await, Ok(PutOutcome::Put)));
+    assert!(matches!(w.storage.writing.pictures.put(picture, most, w.now()).await, Ok(PutOutcome::Put)));
     for icon in [name.clone(), format!("/imgs{name}")] {
         let edit = ProfileEdit { icon: Some(icon.clone()), ..ProfileEdit::default() };
         let refused = refusal(w.accounts.put_card(bob, &edit, w.now()).await);

@@ -24,7 +24,7 @@ async fn a_password_that_was_set_opens_a_session() {
     let token = w.try_password(ANNE, GOOD).await.unwrap();
     assert_eq!(w.who(&token).await, Some(user));
     assert_eq!(mistake(w.try_password(ANNE, OTHER).await), InputError::Password);
-    let stored = w.storage.users.password(user).await.unwrap().unwrap();
+    let stored = w.storage.people.users.password(user).await.unwrap().unwrap();
     assert!(stored.starts_with("$argon2id$") && !stored.contains(GOOD));
 }
 
@@ -34,7 +34,10 @@ async fn without_a_user_or_a_password_the_refusal_is_the_same() {
     w.user(ANNE).await;
     assert_eq!(mistake(w.try_password(ANNE, GOOD).await), InputError::Password);
     assert_eq!(mistake(w.try_password(BOB, GOOD).await), InputError::Password);
-    assert_eq!(w.storage.users.by_phone(&mallbox_storage::Phone::parse(BOB).unwrap()).await.unwrap(), None);
+    assert_eq!(
+        w.storage.people.users.by_phone(&mallbox_storage::Phone::parse(BOB).unwrap()).await.unwrap(),
+        None
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -116,11 +119,11 @@ async fn a_password_has_8_to_72_characters() {
 async fn a_password_that_moved_in_is_stored_anew_when_it_is_used() {
     const MOVED_IN: &str = "salt@b305cadbb3bce54f3aa59c64fec00dea";
     let (w, user) = anne().await;
-    w.storage.users.put_password(user, MOVED_IN, w.now()).await.unwrap();
+    w.storage.people.users.put_password(user, MOVED_IN, w.now()).await.unwrap();
     assert_eq!(mistake(w.try_password(ANNE, OTHER).await), InputError::Password);
     let answer = w.accounts.set_password(user, None, OTHER, w.now()).await;
     assert_eq!(mistake(answer), InputError::Missing("oldPassword"));
-    let stored = || async { w.storage.users.password(user).await.unwrap().unwrap() };
+    let stored = || async { w.storage.people.users.password(user).await.unwrap().unwrap() };
     assert_eq!(stored().await, MOVED_IN);
     w.try_password(ANNE, "password").await.unwrap();
     assert!(stored().await.starts_with("$argon2id$"));
@@ -131,7 +134,7 @@ async fn a_password_that_moved_in_is_stored_anew_when_it_is_used() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stored_text_from_elsewhere_counts_as_no_password() {
     let (w, user) = anne().await;
-    w.storage.users.put_password(user, "password", w.now()).await.unwrap();
+    w.storage.people.users.put_password(user, "password", w.now()).await.unwrap();
     assert_eq!(mistake(w.try_password(ANNE, "password").await), InputError::Password);
     w.accounts.set_password(user, None, OTHER, w.now()).await.unwrap();
     w.try_password(ANNE, OTHER).await.unwrap();

@@ -199,17 +199,19 @@ async fn a_session_that_begins_while_its_user_is_blocked_does_not_survive() {
     let context = Context::new(w.storage.clone(), w.clock.clone(), jiff::tz::TimeZone::UTC, Arc::default());
     let random = Arc::new(Random::seeded(9));
     let people = UserAdmin::new(context.clone(), w.audit.clone(), random.clone());
-    let sessions: Arc<dyn Sessions> =
-        Arc::new(Meanwhile { sessions: w.storage.sessions.clone(), then: Mutex::new(Some((people, anne))) });
+    let sessions: Arc<dyn Sessions> = Arc::new(Meanwhile {
+        sessions: w.storage.people.sessions.clone(),
+        then: Mutex::new(Some((people, anne))),
+    });
     let mut context = context;
-    context.storage.sessions = sessions;
+    context.storage.people.sessions = sessions;
     let inbox = Arc::new(Inbox::default());
     let accounts = Accounts::new(context, random, inbox.clone(), Some(inbox));
     accounts.send_code(ANNE, w.now()).await.unwrap();
     let code = accounts.inbox(ANNE).unwrap().unwrap();
     let answer: Result<String, Failure> = accounts.log_in(ANNE, Credential::Code(&code), w.now()).await;
     assert_eq!(refusal(answer), Refusal::Blocked);
-    assert_eq!(w.storage.sessions.end_all(anne).await.unwrap(), 0, "no session is left");
+    assert_eq!(w.storage.people.sessions.end_all(anne).await.unwrap(), 0, "no session is left");
 }
 
 /// A crash came between the block and the end of the sessions: the next start ends them, or another live
@@ -220,7 +222,8 @@ async fn sessions_that_blocked_users_still_have_are_ended() {
     let (anne, bob) = (w.log_in(ANNE).await, w.log_in(BOB).await);
     let block = RightsChange::Block { reason: "x".to_owned() };
     let is_blocked = async || {
-        let answer = w.storage.users.put_rights(UserId::new(1), &block, LastOperator::MayGo, w.now()).await;
+        let answer =
+            w.storage.people.users.put_rights(UserId::new(1), &block, LastOperator::MayGo, w.now()).await;
         assert!(matches!(answer, Ok(RightsOutcome::Done(_))));
     };
     is_blocked().await;
@@ -228,8 +231,12 @@ async fn sessions_that_blocked_users_still_have_are_ended() {
     let mall = Mall::open(means(&w)).await.unwrap();
     assert_eq!((w.who(&anne).await, w.who(&bob).await), (None, Some(UserId::new(2))));
     mall.catch_up().await;
-    let unblocked =
-        w.storage.users.put_rights(UserId::new(1), &RightsChange::Unblock, LastOperator::MayGo, w.now());
+    let unblocked = w.storage.people.users.put_rights(
+        UserId::new(1),
+        &RightsChange::Unblock,
+        LastOperator::MayGo,
+        w.now(),
+    );
     assert!(matches!(unblocked.await, Ok(RightsOutcome::Done(_))));
     w.clock.advance(Duration::from_secs(60));
     let anne = w.log_in(ANNE).await;
@@ -244,8 +251,8 @@ async fn sessions_that_blocked_users_still_have_are_ended() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_start_waits_for_its_turn() {
     let w = world().await;
-    let voucher = samples::insert_sale(&*w.storage.vouchers, Some(3), w.now()).await.unwrap();
-    let other = Locker::new(Arc::clone(&w.storage.locks));
+    let voucher = samples::insert_sale(&*w.storage.catalogue.vouchers, Some(3), w.now()).await.unwrap();
+    let other = Locker::new(Arc::clone(&w.storage.base.locks));
     let lease = Duration::from_secs(30);
     let turn = other.hold("sale-terms", LockOwner::random(), lease, Duration::ZERO).await.unwrap().unwrap();
     let opening = tokio::spawn(Mall::open(means(&w)));
@@ -253,7 +260,7 @@ async fn a_start_waits_for_its_turn() {
     assert!(!opening.is_finished());
     turn.leave().await.unwrap();
     opening.await.unwrap().unwrap();
-    assert!(w.storage.sales.units(voucher).await.unwrap().is_some());
+    assert!(w.storage.selling.sales.units(voucher).await.unwrap().is_some());
 }
 
 fn means(w: &World) -> Dependencies {

@@ -41,7 +41,12 @@ fn sale(w: &World, stock: i64) -> SaleForm {
 
 async fn claim(w: &World, voucher: VoucherId, user: u64) -> ClaimOutcome {
     let order = OrderId::compose(w.now(), user, voucher).unwrap();
-    w.storage.sales.claim(Claim { order, voucher, user: UserId::new(user), at: w.now() }).await.unwrap()
+    w.storage
+        .selling
+        .sales
+        .claim(Claim { order, voucher, user: UserId::new(user), at: w.now() })
+        .await
+        .unwrap()
 }
 
 async fn left(w: &World, shop: ShopId) -> Vec<Option<RemainingStock>> {
@@ -81,7 +86,7 @@ async fn a_sale_keeps_its_terms() {
     };
     let voucher = w.vouchers.add_sale(&form(shop), &terms, w.now()).await.unwrap();
     assert_eq!(claim(&w, voucher, 1).await, ClaimOutcome::NotOpen);
-    let record = w.storage.vouchers.get(voucher).await.unwrap().unwrap().sale.unwrap();
+    let record = w.storage.catalogue.vouchers.get(voucher).await.unwrap().unwrap().sale.unwrap();
     assert_eq!((record.terms.begin, record.terms.end), (later, terms.end.unwrap()));
     assert_eq!((record.initial, record.stock, record.added), (Some(7), Some(7), 0));
     assert_eq!((record.pay_within, record.min_level), (Duration::from_secs(5), 2));
@@ -95,7 +100,7 @@ async fn an_unlimited_sale_says_so_before_and_after_it_is_over() {
         assert_eq!(claim(&w, voucher, user).await, ClaimOutcome::Accepted);
     }
     assert_eq!(left(&w, shop).await, [Some(RemainingStock::Unlimited)]);
-    w.storage.sales.forget(voucher).await.unwrap();
+    w.storage.selling.sales.forget(voucher).await.unwrap();
     assert_eq!(left(&w, shop).await, [Some(RemainingStock::Unlimited)]);
 }
 
@@ -104,7 +109,7 @@ async fn a_sale_that_is_over_shows_what_the_record_has() {
     let (w, shop) = with_shop().await;
     let voucher = w.vouchers.add_sale(&form(shop), &sale(&w, 5), w.now()).await.unwrap();
     w.advance_ms(7_200_000);
-    w.storage.sales.forget(voucher).await.unwrap();
+    w.storage.selling.sales.forget(voucher).await.unwrap();
     assert_eq!(left(&w, shop).await, [Some(RemainingStock::Units(5))]);
 }
 

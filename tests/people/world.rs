@@ -56,7 +56,7 @@ pub async fn with_sms(sms: Arc<dyn SmsSender>, inbox: Arc<Inbox>) -> World {
             icon: "/types/ms.png".to_owned(),
             sort: 1,
         };
-        storage.shops.put_type(&kind, NOON).await.unwrap();
+        storage.catalogue.shops.put_type(&kind, NOON).await.unwrap();
     }
     let counter = FlashSales::new(context.clone());
     let audit = AuditLog::new(context.clone());

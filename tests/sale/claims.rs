@@ -25,12 +25,12 @@ async fn a_claim_becomes_an_order_with_a_deadline() {
     let w = world().await;
     let voucher = w.sale(3).await;
     let order = w.order(7, voucher).await;
-    let found = w.storage.orders.get(order).await.unwrap().unwrap();
+    let found = w.storage.selling.orders.get(order).await.unwrap().unwrap();
     assert_eq!(
         (found.status, found.user, found.deadline),
         (OrderStatus::Unpaid, UserId::new(7), NOON + PAY_WITHIN)
     );
-    assert_eq!(w.storage.deadlines.next().await.unwrap(), Some(NOON + PAY_WITHIN));
+    assert_eq!(w.storage.selling.deadlines.next().await.unwrap(), Some(NOON + PAY_WITHIN));
     assert_eq!(refusal(w.claim(7, voucher).await), Refusal::AlreadyBought(order));
     w.assert_balanced().await;
 }
@@ -56,7 +56,7 @@ async fn a_rush_sells_exactly_the_units_once_to_each() {
     }
     assert_eq!(orders.len(), 200);
     w.drain().await;
-    assert_eq!(w.storage.orders.count(voucher).await.unwrap().unpaid, 200);
+    assert_eq!(w.storage.selling.orders.count(voucher).await.unwrap().unpaid, 200);
     w.assert_balanced().await;
 }
 
@@ -84,7 +84,7 @@ async fn a_pause_that_only_the_record_knows_holds_claims_after_a_second() {
     let voucher = w.sale_like(sale).await;
     w.claim(1, voucher).await.unwrap();
     let pause = async || {
-        let put = w.storage.vouchers.put_window(voucher, sale.begin, sale.end, true, w.now()).await;
+        let put = w.storage.catalogue.vouchers.put_window(voucher, sale.begin, sale.end, true, w.now()).await;
         put.unwrap().unwrap();
     };
     pause().await;
@@ -128,7 +128,7 @@ async fn a_sale_for_members_asks_for_the_level() {
     assert_eq!(refusal(w.sales.claim(w.user(1).await, voucher, w.now()).await), Refusal::LevelTooLow);
     for (number, level, may) in [(2, 2, false), (3, 3, true)] {
         let (user, card) = (w.user(number).await, Profile { level, ..Profile::default() });
-        assert!(w.storage.users.put_card(user, "user", "", &card, w.now()).await.unwrap());
+        assert!(w.storage.people.users.put_card(user, "user", "", &card, w.now()).await.unwrap());
         assert_eq!(w.sales.claim(user, voucher, w.now()).await.is_ok(), may, "level {level}");
     }
     assert_eq!(refusal(w.claim(999, voucher).await), Refusal::LevelTooLow, "an unknown user has no level");
@@ -192,9 +192,9 @@ async fn before_2022_nothing_is_sold() {
 async fn the_record_is_asked_at_most_once_per_id_and_second() {
     let w = idle().await;
     let known = w.sale(None).await;
-    let watched = CountingVouchers::over(&w.storage.vouchers);
+    let watched = CountingVouchers::over(&w.storage.catalogue.vouchers);
     let mut context = w.context.clone();
-    context.storage.vouchers = watched.clone();
+    context.storage.catalogue.vouchers = watched.clone();
     let sales = mallbox::mall::FlashSales::new(context);
     let round = async |expected: u64| {
         let mut claims = tokio::task::JoinSet::new();
@@ -222,9 +222,9 @@ async fn a_sale_is_open_as_soon_as_the_store_knows_it_even_if_it_was_asked_for_t
     assert_eq!(refusal(w.claim(1, next).await), Refusal::UnknownSale);
     let voucher = w.record(Some(opens_in(0, 5))).await;
     assert_eq!(voucher, next);
-    let sale = w.storage.vouchers.get(voucher).await.unwrap().unwrap().sale.unwrap();
+    let sale = w.storage.catalogue.vouchers.get(voucher).await.unwrap().unwrap().sale.unwrap();
     // A change made directly in the store, behind the mall's back.
-    let _ = w.storage.sales.put(sale.terms).await.unwrap();
+    let _ = w.storage.selling.sales.put(sale.terms).await.unwrap();
     w.claim(1, voucher).await.unwrap();
 }
 
@@ -250,9 +250,9 @@ async fn a_sale_long_over_leaves_memory_and_can_still_be_shown() {
     let voucher = w.sale_like(opens_in(0, 5)).await;
     w.order(1, voucher).await;
     w.advance(MINUTE * 90).await;
-    assert!(w.storage.sales.units(voucher).await.unwrap().is_some(), "it ended half an hour ago");
+    assert!(w.storage.selling.sales.units(voucher).await.unwrap().is_some(), "it ended half an hour ago");
     w.advance(MINUTE * 31).await;
-    assert_eq!(w.storage.sales.units(voucher).await.unwrap(), None);
+    assert_eq!(w.storage.selling.sales.units(voucher).await.unwrap(), None);
     let live = w.sales.live(voucher, w.now()).await.unwrap();
     // The only order was cancelled at its deadline.
     assert_eq!((live.state, live.stock), (SaleState::Ended, Some(5)));
@@ -295,7 +295,7 @@ async fn two_malls_in_one_process_share_nothing() {
 }
 
 async fn shop(w: &World) -> ShopId {
-    w.storage.shops.insert(&samples::shop(), w.now()).await.unwrap()
+    w.storage.catalogue.shops.insert(&samples::shop(), w.now()).await.unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread")]

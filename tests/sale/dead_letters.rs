@@ -164,7 +164,10 @@ async fn oversold_claims_become_orders_once_there_is_stock_for_them() {
         for order in &dead {
             w.dead_letter_office.replay(w.by(), which(*order)).await.unwrap();
         }
-        assert_eq!((w.left(voucher).await, w.storage.orders.count(voucher).await.unwrap().unpaid), (0, 10));
+        assert_eq!(
+            (w.left(voucher).await, w.storage.selling.orders.count(voucher).await.unwrap().unpaid),
+            (0, 10)
+        );
         assert_eq!(refusal(w.claim(11, voucher).await), Refusal::SoldOut);
         w.assert_balanced().await;
     }

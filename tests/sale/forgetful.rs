@@ -26,12 +26,13 @@ impl LossyOrderLog {
 #[async_trait]
 impl OrderLog for LossyOrderLog {
     async fn take(&self, worker: &str, max: usize, wait: Duration) -> Result<Vec<LoggedClaim>, StoreError> {
-        let taken = self.real.order_log.take(worker, max, wait).await?;
-        assert_eq!(self.real.order_log.done(worker, &taken).await?, []);
+        let taken = self.real.selling.order_log.take(worker, max, wait).await?;
+        assert_eq!(self.real.selling.order_log.done(worker, &taken).await?, []);
         for LoggedClaim { claim, .. } in &taken {
-            let sale = self.real.vouchers.get(claim.voucher).await?.and_then(|voucher| voucher.sale);
-            self.real.sales.forget(claim.voucher).await?;
-            self.real.sales.put(sale.unwrap().terms).await?;
+            let sale =
+                self.real.catalogue.vouchers.get(claim.voucher).await?.and_then(|voucher| voucher.sale);
+            self.real.selling.sales.forget(claim.voucher).await?;
+            self.real.selling.sales.put(sale.unwrap().terms).await?;
         }
         Ok(taken)
     }
@@ -39,34 +40,34 @@ impl OrderLog for LossyOrderLog {
     async fn done(&self, worker: &str, settled: &[LoggedClaim]) -> Result<Vec<OrderId>, StoreError> {
         if self.cancels.load(Ordering::SeqCst) {
             for LoggedClaim { claim, .. } in settled {
-                let _ = self.real.orders.step(claim.order, Transition::Cancel, claim.at).await?;
-                let _ = self.real.sales.release(claim.voucher, claim.user, claim.order).await?;
+                let _ = self.real.selling.orders.step(claim.order, Transition::Cancel, claim.at).await?;
+                let _ = self.real.selling.sales.release(claim.voucher, claim.user, claim.order).await?;
             }
         }
-        self.real.order_log.done(worker, settled).await
+        self.real.selling.order_log.done(worker, settled).await
     }
 
     async fn put_back(&self, worker: &str, claims: &[LoggedClaim], refused: bool) -> Result<(), StoreError> {
-        self.real.order_log.put_back(worker, claims, refused).await
+        self.real.selling.order_log.put_back(worker, claims, refused).await
     }
 
     async fn reclaim(&self, worker: &str) -> Result<usize, StoreError> {
-        self.real.order_log.reclaim(worker).await
+        self.real.selling.order_log.reclaim(worker).await
     }
 
     async fn find(&self, order: OrderId) -> Result<Option<Claim>, StoreError> {
-        self.real.order_log.find(order).await
+        self.real.selling.order_log.find(order).await
     }
 
     async fn of_user(&self, user: UserId) -> Result<Vec<Claim>, StoreError> {
-        self.real.order_log.of_user(user).await
+        self.real.selling.order_log.of_user(user).await
     }
 
     async fn count(&self, voucher: VoucherId) -> Result<PendingClaims, StoreError> {
-        self.real.order_log.count(voucher).await
+        self.real.selling.order_log.count(voucher).await
     }
 
     async fn state(&self) -> LogState {
-        self.real.order_log.state().await
+        self.real.selling.order_log.state().await
     }
 }

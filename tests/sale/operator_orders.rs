@@ -87,7 +87,7 @@ async fn a_voided_order_gives_back_money_unit_and_right_and_a_used_one_never() {
     ] {
         assert_eq!(refusal(w.order_office.void(w.by(), order, reason, None).await), expected);
     }
-    assert_eq!(w.storage.payments.faults().await.unwrap(), Default::default());
+    assert_eq!(w.storage.selling.payments.faults().await.unwrap(), Default::default());
     w.assert_balanced().await;
 }
 
@@ -121,10 +121,10 @@ async fn an_order_that_is_voided_while_it_is_paid_ends_in_one_way() {
     }
     races.join_all().await;
     w.advance(std::time::Duration::from_secs(60)).await;
-    let counts = w.storage.orders.count(voucher).await.unwrap();
+    let counts = w.storage.selling.orders.count(voucher).await.unwrap();
     assert_eq!((counts.cancelled + counts.refunded, w.left(voucher).await), (40, 40), "{counts:?}");
-    assert_eq!(w.storage.payments.faults().await.unwrap(), Default::default());
-    let (all, _) = w.storage.orders.find(Default::default(), Page::new(1, 100)).await.unwrap();
+    assert_eq!(w.storage.selling.payments.faults().await.unwrap(), Default::default());
+    let (all, _) = w.storage.selling.orders.find(Default::default(), Page::new(1, 100)).await.unwrap();
     assert!(all.iter().all(|order| !order.status.is_live()));
     w.assert_balanced().await;
 }

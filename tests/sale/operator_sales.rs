@@ -13,7 +13,7 @@ use super::world::{MINUTE, NOON, PAY_WITHIN, World, refusal, world};
 const NOWHERE: VoucherId = VoucherId::new(404);
 
 async fn in_memory(w: &World, voucher: VoucherId) -> bool {
-    w.storage.sales.units(voucher).await.unwrap().is_some()
+    w.storage.selling.sales.units(voucher).await.unwrap().is_some()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -91,7 +91,7 @@ async fn a_sale_that_has_not_begun_can_be_moved_and_ended() {
 async fn a_window_must_have_an_end_that_is_still_to_come() {
     let w = world().await;
     let voucher = w.sale(5).await;
-    let before = w.storage.vouchers.get(voucher).await.unwrap();
+    let before = w.storage.catalogue.vouchers.get(voucher).await.unwrap();
     let second = Duration::from_secs(1);
     let (begin, end) = (Some("beginTime"), Some("endTime"));
     for (form, wrong) in [
@@ -103,7 +103,7 @@ async fn a_window_must_have_an_end_that_is_still_to_come() {
         let refused = refusal(w.sale_office.put_window(w.by(), voucher, form).await);
         assert_eq!(Some(refused), wrong.map(Refusal::BadValue), "{form:?}");
     }
-    assert_eq!(w.storage.vouchers.get(voucher).await.unwrap(), before);
+    assert_eq!(w.storage.catalogue.vouchers.get(voucher).await.unwrap(), before);
     let ordinary = w.record(None).await;
     let unknown = Refusal::NotFound("sale");
     for which in [NOWHERE, ordinary] {
@@ -174,5 +174,5 @@ async fn each_action_is_in_the_log_before_it_is_done() {
     // An action that cannot be audited is not performed.
     w.ground().refuse_rows("audit", "1", "full");
     w.sale_office.pause(w.by(), voucher).await.unwrap_err();
-    assert!(!w.storage.vouchers.get(voucher).await.unwrap().unwrap().sale.unwrap().terms.paused);
+    assert!(!w.storage.catalogue.vouchers.get(voucher).await.unwrap().unwrap().sale.unwrap().terms.paused);
 }

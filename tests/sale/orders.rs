@@ -63,9 +63,9 @@ async fn a_unit_that_could_not_be_given_back_is_given_back_soon_after() {
         chores.run_all_due(w.now()).await;
         assert_eq!(w.left(voucher).await, left);
     }
-    assert_eq!(w.storage.outbox.open(9).await.unwrap(), []);
+    assert_eq!(w.storage.selling.outbox.open(9).await.unwrap(), []);
     w.advance(PAY_WITHIN).await;
-    assert_eq!(w.storage.deadlines.count().await.unwrap(), 0);
+    assert_eq!(w.storage.selling.deadlines.count().await.unwrap(), 0);
     w.assert_balanced().await;
 }
 
@@ -97,7 +97,7 @@ async fn an_unpaid_order_is_cancelled_at_its_deadline_and_not_before() {
     assert_eq!(refusal(w.claim(2, voucher).await), Refusal::SoldOut);
     w.advance(Duration::from_millis(1)).await;
     assert_eq!(w.status(order).await, OrderStatus::Cancelled);
-    assert_eq!(w.storage.deadlines.count().await.unwrap(), 0);
+    assert_eq!(w.storage.selling.deadlines.count().await.unwrap(), 0);
     assert_ne!(w.claim(1, voucher).await.unwrap(), order, "the same buyer may buy again");
     w.drain().await;
     w.assert_balanced().await;
@@ -111,11 +111,11 @@ async fn a_paid_order_has_no_deadline_and_a_thousand_due_ones_go_at_once() {
         w.claim(user, voucher).await.unwrap();
     }
     w.drain().await;
-    let paid = w.storage.orders.holding(voucher, ANNE).await.unwrap().unwrap();
+    let paid = w.storage.selling.orders.holding(voucher, ANNE).await.unwrap().unwrap();
     w.orders.pay(ANNE, paid, w.now()).await.unwrap();
-    assert_eq!(w.storage.deadlines.count().await.unwrap(), 1_000);
+    assert_eq!(w.storage.selling.deadlines.count().await.unwrap(), 1_000);
     w.advance(PAY_WITHIN).await;
-    let counts = w.storage.orders.count(voucher).await.unwrap();
+    let counts = w.storage.selling.orders.count(voucher).await.unwrap();
     assert_eq!((counts.paid, counts.cancelled), (1, 1_000));
     assert_eq!(w.left(voucher).await, 1_000);
     w.assert_balanced().await;
@@ -150,7 +150,7 @@ async fn of_payment_and_expiry_exactly_one_wins() {
         }
     }
     assert_eq!(w.left(voucher).await, 200 - paid);
-    let faults = w.storage.payments.faults().await.unwrap();
+    let faults = w.storage.selling.payments.faults().await.unwrap();
     assert_eq!((faults.paid_without_payment, faults.captured_on_cancelled), (0, 0));
     w.assert_balanced().await;
 }
@@ -256,9 +256,12 @@ async fn deadlines_and_sales_are_there_again_after_a_restart() {
     let voucher = w.sale(3).await;
     let order = w.order(1, voucher).await;
     w.order(2, voucher).await;
-    w.orders.pay(BOB, w.storage.orders.holding(voucher, BOB).await.unwrap().unwrap(), w.now()).await.unwrap();
+    w.orders
+        .pay(BOB, w.storage.selling.orders.holding(voucher, BOB).await.unwrap().unwrap(), w.now())
+        .await
+        .unwrap();
     let mut w = w.restart().await;
-    assert_eq!(w.storage.deadlines.count().await.unwrap(), 1);
+    assert_eq!(w.storage.selling.deadlines.count().await.unwrap(), 1);
     assert_eq!(w.left(voucher).await, 1);
     w.start_workers();
     w.advance(PAY_WITHIN + MINUTE).await;

@@ -19,11 +19,11 @@ const ANNE: UserId = UserId::new(1);
 const SETTLE_DELAY: Duration = Duration::from_secs(31);
 
 async fn states(w: &World, order: OrderId) -> Vec<PaymentState> {
-    w.storage.payments.of_order(order).await.unwrap().iter().map(|row| row.state).collect()
+    w.storage.selling.payments.of_order(order).await.unwrap().iter().map(|row| row.state).collect()
 }
 
 async fn at_gateway(w: &World, order: OrderId) -> Vec<GatewayState> {
-    let rows = w.storage.payments.of_order(order).await.unwrap();
+    let rows = w.storage.selling.payments.of_order(order).await.unwrap();
     rows.iter().map(|row| w.gateway.stands(row.id).unwrap()).collect()
 }
 
@@ -74,7 +74,7 @@ async fn a_payment_that_comes_after_the_expiry_goes_back() {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
     // Cancelled while the gateway has the money and its response is in transit.
-    let step = w.storage.orders.step(order, Transition::Cancel, w.now()).await.unwrap();
+    let step = w.storage.selling.orders.step(order, Transition::Cancel, w.now()).await.unwrap();
     assert!(matches!(step, TransitionOutcome::Done(_)));
     slow.door.add_permits(1);
     assert_eq!(refusal(paying.await.unwrap()), Refusal::OrderStands(4));
@@ -175,7 +175,7 @@ async fn a_started_payment_of_a_mall_that_stopped_is_settled_after_the_restart()
     let w = world().await;
     let voucher = w.sale(2).await;
     let order = w.order(1, voucher).await;
-    w.storage.payments.start(order, PRICE, w.now()).await.unwrap();
+    w.storage.selling.payments.start(order, PRICE, w.now()).await.unwrap();
     // The sandbox forgets its captures; the order stays paid, as its buyer was told.
     let paid = w.order(2, voucher).await;
     w.orders.pay(UserId::new(2), paid, w.now()).await.unwrap();
@@ -247,7 +247,7 @@ async fn a_crash_between_gateway_and_order_is_made_good_after_the_restart() {
         let w = world().await;
         let voucher = w.sale(1).await;
         let order = w.order(1, voucher).await;
-        let row = w.storage.payments.start(order, PRICE, w.now()).await.unwrap();
+        let row = w.storage.selling.payments.start(order, PRICE, w.now()).await.unwrap();
         w.gateway.charge(row.id, row.amount).await.unwrap();
         w.clock.advance(away);
         let gateway = Arc::clone(&w.gateway);
@@ -275,9 +275,9 @@ async fn a_crash_in_the_middle_of_a_refund_is_made_good_after_the_restart() {
         let voucher = w.sale(1).await;
         let order = w.order(1, voucher).await;
         w.orders.pay(ANNE, order, w.now()).await.unwrap();
-        let row = w.storage.payments.of_order(order).await.unwrap()[0];
+        let row = w.storage.selling.payments.of_order(order).await.unwrap()[0];
         assert!(matches!(
-            w.storage.orders.step(order, Transition::StartRefund, w.now()).await.unwrap(),
+            w.storage.selling.orders.step(order, Transition::StartRefund, w.now()).await.unwrap(),
             TransitionOutcome::Done(_)
         ));
         if is_back {

@@ -15,7 +15,7 @@ use super::forgetful::LossyOrderLog;
 use super::world::{MINUTE, PAY_WITHIN, PRICE, World, idle, until, world};
 
 async fn terms(w: &World, voucher: VoucherId) -> Terms {
-    w.storage.vouchers.get(voucher).await.unwrap().unwrap().sale.unwrap().terms
+    w.storage.catalogue.vouchers.get(voucher).await.unwrap().unwrap().sale.unwrap().terms
 }
 
 /// An instance was killed between the writes to the store and to the database, or in the opposite
@@ -26,15 +26,15 @@ async fn what_a_killed_instance_told_one_of_the_two_the_others_put_right() {
     let (lowered, moved) = (w.sale(10).await, w.sale(10).await);
     w.advance(MINUTE).await;
     let before = terms(&w, lowered).await;
-    w.storage.sales.put(Terms { units: Some(4), ..before }).await.unwrap();
+    w.storage.selling.sales.put(Terms { units: Some(4), ..before }).await.unwrap();
     let Terms { begin, end, .. } = terms(&w, moved).await;
-    w.storage.vouchers.put_window(moved, begin, end, true, w.now()).await.unwrap().unwrap();
+    w.storage.catalogue.vouchers.put_window(moved, begin, end, true, w.now()).await.unwrap().unwrap();
     assert_eq!(w.left(lowered).await, 4);
     w.advance(MINUTE).await;
     assert_eq!(w.left(lowered).await, 10);
     w.assert_balanced().await;
     let claim = Claim { order: OrderId::new(1), voucher: moved, user: w.user(1).await, at: w.now() };
-    assert_eq!(w.storage.sales.claim(claim).await.unwrap(), ClaimOutcome::Paused);
+    assert_eq!(w.storage.selling.sales.claim(claim).await.unwrap(), ClaimOutcome::Paused);
 }
 
 /// The instance was killed before setting the deadline, or failed to set it.
@@ -58,7 +58,7 @@ async fn an_unpaid_order_whose_deadline_nobody_knows_ends_all_the_same() {
         used: None,
         refunded: None,
     };
-    w.storage.orders.insert(&order, None).await.unwrap();
+    w.storage.selling.orders.insert(&order, None).await.unwrap();
     w.advance(PAY_WITHIN - MINUTE).await;
     assert_eq!(w.status(order.id).await, OrderStatus::Unpaid);
     w.advance(MINUTE * 12).await;
@@ -74,9 +74,9 @@ async fn a_sale_that_was_over_before_the_start_leaves_memory() {
     let voucher = w.sale_like(sale).await;
     w.clock.advance(MINUTE * 90);
     let started_later = FlashSales::new(w.context.clone());
-    assert!(w.storage.sales.units(voucher).await.unwrap().is_some());
+    assert!(w.storage.selling.sales.units(voucher).await.unwrap().is_some());
     started_later.evict_ended(w.now()).await.unwrap();
-    assert_eq!(w.storage.sales.units(voucher).await.unwrap(), None);
+    assert_eq!(w.storage.selling.sales.units(voucher).await.unwrap(), None);
 }
 
 /// A failover lost claims while a worker was processing them, and the sale was rebuilt before the claims were
@@ -89,7 +89,7 @@ async fn an_order_whose_claim_the_log_lost_holds_a_unit() {
         let log = LossyOrderLog::over(&w.storage);
         log.cancels.store(cancels, Ordering::SeqCst);
         let mut context = w.context.clone();
-        context.storage.order_log = log;
+        context.storage.selling.order_log = log;
         let orders = [w.claim(1, voucher).await.unwrap(), w.claim(2, voucher).await.unwrap()];
         let stop = CancellationToken::new();
         let workers = OrderWorkers::new(context);
@@ -100,7 +100,7 @@ async fn an_order_whose_claim_the_log_lost_holds_a_unit() {
         until("the units are what is in the record", async || {
             let mut are_there = true;
             for order in orders {
-                are_there &= w.storage.orders.get(order).await.unwrap().is_some();
+                are_there &= w.storage.selling.orders.get(order).await.unwrap().is_some();
             }
             are_there && w.left(voucher).await == left
         })

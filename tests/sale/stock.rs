@@ -60,7 +60,7 @@ async fn pending_claims_are_not_taken_away() {
     w.assert_balanced().await;
     w.start_workers();
     w.drain().await;
-    assert_eq!(w.storage.orders.count(voucher).await.unwrap().unpaid, 4, "none was oversold");
+    assert_eq!(w.storage.selling.orders.count(voucher).await.unwrap().unpaid, 4, "none was oversold");
     w.assert_balanced().await;
 }
 
@@ -116,10 +116,10 @@ async fn a_sale_that_is_over_can_be_stocked_up_and_opened_again() {
     w.advance(MINUTE).await;
     w.sale_office.end(w.by(), voucher).await.unwrap();
     w.advance(MINUTE * 62).await;
-    assert_eq!(w.storage.sales.units(voucher).await.unwrap(), None);
+    assert_eq!(w.storage.selling.sales.units(voucher).await.unwrap(), None);
     for (by, left) in [(3, 5), (-1, 4), (-9, 0), (2, 2)] {
         assert_eq!(add(&w, voucher, by, None).await.unwrap().view.left, Some(left));
-        assert_eq!(w.storage.sales.units(voucher).await.unwrap(), None, "it does not stay in memory");
+        assert_eq!(w.storage.selling.sales.units(voucher).await.unwrap(), None, "it does not stay in memory");
         w.assert_balanced().await;
     }
     let again = WindowForm { begin: None, end: Some(w.now() + MINUTE) };
@@ -172,8 +172,8 @@ async fn changes_at_once_take_turns() {
     const LONG_ENOUGH: Duration = Duration::from_millis(200);
     let w = world().await;
     let voucher = w.sale(100).await;
-    let (vouchers, mut context) = (CountingVouchers::over(&w.storage.vouchers), w.context.clone());
-    context.storage.vouchers = vouchers.clone();
+    let (vouchers, mut context) = (CountingVouchers::over(&w.storage.catalogue.vouchers), w.context.clone());
+    context.storage.catalogue.vouchers = vouchers.clone();
     let (office, counter) = office_of(context);
     let add = |add| {
         let (office, by) = (Arc::clone(&office), w.by());
@@ -266,8 +266,12 @@ async fn claims_that_race_with_every_change_of_the_sale_leave_books_that_balance
     crowd.join_all().await;
     w.drain().await;
     w.assert_balanced().await;
-    let sale = w.storage.vouchers.get(voucher).await.unwrap().unwrap().sale.unwrap();
+    let sale = w.storage.catalogue.vouchers.get(voucher).await.unwrap().unwrap().sale.unwrap();
     assert_eq!(sale.added, added.load(Ordering::SeqCst), "the answers say what was done");
-    assert_eq!(w.storage.dead_letters.page(None, Page::new(1, 1)).await.unwrap().1, 0, "none was oversold");
+    assert_eq!(
+        w.storage.selling.dead_letters.page(None, Page::new(1, 1)).await.unwrap().1,
+        0,
+        "none was oversold"
+    );
     println!("{} claims; added {}", bought.load(Ordering::SeqCst), sale.added);
 }

@@ -32,8 +32,8 @@ async fn whole() -> Whole {
     for number in 0..14 {
         users.push(w.user(number).await);
     }
-    let kind = w.storage.shops.insert_type("food", "/imgs/a.png", 1, w.now()).await.unwrap();
-    w.storage.shops.insert(&shop(kind), w.now()).await.unwrap();
+    let kind = w.storage.catalogue.shops.insert_type("food", "/imgs/a.png", 1, w.now()).await.unwrap();
+    w.storage.catalogue.shops.insert(&shop(kind), w.now()).await.unwrap();
     let sale = w.sale(20).await;
     let ordinary = w.record(None).await;
     people(&w, &users).await;
@@ -74,15 +74,15 @@ async fn people(w: &World, users: &[UserId]) {
     let (storage, now) = (&w.storage, w.now());
     let text =
         NoteText { shop: ShopId::new(1), title: "t".into(), images: String::new(), content: "c".into() };
-    let note = storage.notes.insert(users[1], &text, now).await.unwrap();
-    let answer = |answered| storage.comments.insert(users[2], note, answered, "yes", now);
+    let note = storage.writing.notes.insert(users[1], &text, now).await.unwrap();
+    let answer = |answered| storage.writing.comments.insert(users[2], note, answered, "yes", now);
     let CommentOutcome::Written(comment) = answer(None).await.unwrap() else { panic!("no comment") };
     assert!(matches!(answer(Some(comment)).await.unwrap(), CommentOutcome::Written(_)));
     for post in [Post::Note(note), Post::Comment(comment)] {
-        storage.likes.change(users[3], post, LikeChange::Like, now).await.unwrap();
-        let _ = storage.reports.report(users[4], post, "rude", now).await.unwrap();
+        storage.writing.likes.change(users[3], post, LikeChange::Like, now).await.unwrap();
+        let _ = storage.writing.reports.report(users[4], post, "rude", now).await.unwrap();
     }
-    assert!(storage.follows.follow(users[1], users[2], now).await.unwrap());
+    assert!(storage.people.follows.follow(users[1], users[2], now).await.unwrap());
     let card = Profile {
         city: String::new(),
         introduce: String::new(),
@@ -91,12 +91,12 @@ async fn people(w: &World, users: &[UserId]) {
         credits: 0,
         level: 0,
     };
-    assert!(storage.users.put_card(users[1], "anna", "", &card, now).await.unwrap());
+    assert!(storage.people.users.put_card(users[1], "anna", "", &card, now).await.unwrap());
     let (name, content) = ("/blogs/1/2/a.jpg".to_owned(), vec![1; 100]);
     let picture = NewPicture { name, owner: users[1], kind: PictureKind::Jpeg, content };
     let room = PictureUsage { pictures: 9, bytes: 9_999 };
-    let _ = storage.pictures.put(picture, room, now).await.unwrap();
-    assert!(storage.sign_ins.sign(users[1], Day::parse("2026-11-21").unwrap()).await.unwrap());
+    let _ = storage.writing.pictures.put(picture, room, now).await.unwrap();
+    assert!(storage.people.sign_ins.sign(users[1], Day::parse("2026-11-21").unwrap()).await.unwrap());
 }
 
 /// One kind of tampering: the change, its reversal, and the code reported. `{n}` is the n-th user, `{sale}`

@@ -8,7 +8,7 @@ use mallbox_storage::{DeadLetter, OrderStatus, Page, UserId};
 use super::world::{PAY_WITHIN, World, idle, until, world};
 
 async fn dead_letters(w: &World) -> Vec<DeadLetter> {
-    let (mut letters, _) = w.storage.dead_letters.page(None, Page::new(1, 10_000)).await.unwrap();
+    let (mut letters, _) = w.storage.selling.dead_letters.page(None, Page::new(1, 10_000)).await.unwrap();
     letters.sort_by_key(|letter| letter.order);
     letters
 }
@@ -28,13 +28,14 @@ async fn a_claim_that_the_record_refuses_dies_after_five_attempts_and_holds_nobo
     }
     w.start_workers();
     until("the others are in the record", async || {
-        w.storage.orders.count(voucher).await.unwrap().unpaid == 998
+        w.storage.selling.orders.count(voucher).await.unwrap().unpaid == 998
     })
     .await;
     assert!(dead_letters(&w).await.is_empty(), "five attempts take longer than the others need");
     // Claims made meanwhile are not held up either.
     w.claim(2_000, voucher).await.unwrap();
-    until("a late claim", async || w.storage.orders.count(voucher).await.unwrap().unpaid == 999).await;
+    until("a late claim", async || w.storage.selling.orders.count(voucher).await.unwrap().unpaid == 999)
+        .await;
     w.drain().await;
     let dead = dead_letters(&w).await;
     let mut users: Vec<u64> = dead.iter().map(|letter| letter.user.get()).collect();
@@ -69,10 +70,10 @@ async fn a_record_that_refuses_everything_kills_no_claim() {
     w.start_workers();
     tokio::time::sleep(Duration::from_secs(3)).await;
     assert!(dead_letters(&w).await.is_empty());
-    assert_eq!(w.storage.order_log.state().await.pending, 400);
+    assert_eq!(w.storage.selling.order_log.state().await.pending, 400);
     w.ground().accept_rows("orders");
     w.drain().await;
-    assert_eq!(w.storage.orders.count(voucher).await.unwrap().unpaid, 400);
+    assert_eq!(w.storage.selling.orders.count(voucher).await.unwrap().unpaid, 400);
     assert!(dead_letters(&w).await.is_empty());
     w.assert_balanced().await;
 }
@@ -88,10 +89,10 @@ async fn a_record_that_is_busy_counts_for_nobody_and_is_caught_up_with() {
         w.claim(user, voucher).await.unwrap();
     }
     tokio::time::sleep(Duration::from_millis(1_500)).await;
-    assert_eq!(w.storage.orders.count(voucher).await.unwrap().unpaid, 1);
+    assert_eq!(w.storage.selling.orders.count(voucher).await.unwrap().unpaid, 1);
     busy.end().await;
     w.drain().await;
-    assert_eq!(w.storage.orders.count(voucher).await.unwrap().unpaid, 301);
+    assert_eq!(w.storage.selling.orders.count(voucher).await.unwrap().unpaid, 301);
     assert_eq!(w.figures.refused.load(Ordering::Relaxed), 0);
     w.assert_balanced().await;
 }
@@ -107,7 +108,7 @@ async fn buyers_wiped_in_the_middle_of_a_sale_cannot_buy_twice() {
     for (letter, order) in dead.iter().zip(&second) {
         assert_eq!(letter.order, *order);
     }
-    let counts = w.storage.orders.count(voucher).await.unwrap();
+    let counts = w.storage.selling.orders.count(voucher).await.unwrap();
     assert_eq!((counts.unpaid, counts.dead_letters, counts.doubles), (50, 0, 0));
     // The stock memory does not know the first thirty orders; rebuilt from the database it does, and the
     // ledger balances.
@@ -132,7 +133,7 @@ async fn more_claims_than_the_record_has_units_become_dead_letters() {
     let dead = dead_letters(&w).await;
     assert_eq!(dead.len(), 3);
     assert!(dead.iter().all(|letter| letter.reason == "OVERSOLD"), "{dead:?}");
-    assert_eq!(w.storage.orders.count(voucher).await.unwrap().unpaid, 7);
+    assert_eq!(w.storage.selling.orders.count(voucher).await.unwrap().unpaid, 7);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -149,8 +150,8 @@ async fn stopped_workers_leave_nothing_in_hand() {
     }
     w.start_workers();
     w.drain().await;
-    assert_eq!(w.storage.orders.count(voucher).await.unwrap().unpaid, 500);
-    assert_eq!(w.storage.deadlines.count().await.unwrap(), 500);
+    assert_eq!(w.storage.selling.orders.count(voucher).await.unwrap().unpaid, 500);
+    assert_eq!(w.storage.selling.deadlines.count().await.unwrap(), 500);
     w.assert_balanced().await;
 }
 
@@ -162,13 +163,13 @@ async fn a_stopped_mall_goes_on_where_it_was() {
         w.claim(user, voucher).await.unwrap();
     }
     let mut w = w.restart().await;
-    assert_eq!(w.storage.order_log.state().await.pending, 20);
+    assert_eq!(w.storage.selling.order_log.state().await.pending, 20);
     assert_eq!(w.left(voucher).await, 30);
     w.assert_balanced().await;
     w.start_workers();
     w.drain().await;
     w.advance(PAY_WITHIN).await;
-    let order = w.storage.orders.of_user(UserId::new(3), Page::new(1, 10)).await.unwrap();
+    let order = w.storage.selling.orders.of_user(UserId::new(3), Page::new(1, 10)).await.unwrap();
     assert_eq!(order[0].status, OrderStatus::Cancelled);
     assert_eq!(w.left(voucher).await, 50);
     w.assert_balanced().await;

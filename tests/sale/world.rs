@@ -152,12 +152,14 @@ impl World {
     /// Restarts the mall with an existing gateway.
     pub async fn restart_at(mut self, gateway: Arc<Sandbox>) -> Self {
         self.rest().await;
-        self.storage.upkeep.close().await.unwrap();
+        self.storage.base.upkeep.close().await.unwrap();
         let (ground, settings, now) = (self.ground.take().unwrap(), self.settings.clone(), self.now());
         drop(self);
         let world = open(ground, settings, now, gateway).await;
         world.sales.load(now).await.unwrap();
-        deadlines::restore(&*world.storage.deadlines, &*world.storage.orders, None).await.unwrap();
+        deadlines::restore(&*world.storage.selling.deadlines, &*world.storage.selling.orders, None)
+            .await
+            .unwrap();
         world
     }
 
@@ -229,7 +231,7 @@ impl World {
     /// Evicts a sale from memory and rebuilds it, which a restart does only if the memory is part of the
     /// mall.
     pub async fn rebuild(&self, voucher: VoucherId) {
-        self.storage.sales.forget(voucher).await.unwrap();
+        self.storage.selling.sales.forget(voucher).await.unwrap();
         self.sales.opened(voucher).await.unwrap();
     }
 
@@ -260,12 +262,12 @@ impl World {
             actual_value: Cents::new(10_000),
             ..samples::voucher()
         };
-        self.storage.vouchers.insert(&text, sale.as_ref(), self.now()).await.unwrap()
+        self.storage.catalogue.vouchers.insert(&text, sale.as_ref(), self.now()).await.unwrap()
     }
 
     pub async fn user(&self, number: u64) -> UserId {
         let phone = Phone::parse(&format!("139{number:08}")).unwrap();
-        self.storage.users.find_or_create(&phone, "user", self.now()).await.unwrap().id
+        self.storage.people.users.find_or_create(&phone, "user", self.now()).await.unwrap().id
     }
 
     pub async fn claim(&self, user: u64, voucher: VoucherId) -> Result<OrderId, Failure> {
@@ -294,11 +296,11 @@ impl World {
     }
 
     pub async fn status(&self, order: OrderId) -> OrderStatus {
-        self.storage.orders.get(order).await.unwrap().unwrap().status
+        self.storage.selling.orders.get(order).await.unwrap().unwrap().status
     }
 
     pub async fn left(&self, voucher: VoucherId) -> u64 {
-        self.storage.sales.units(voucher).await.unwrap().unwrap().left().unwrap()
+        self.storage.selling.sales.units(voucher).await.unwrap().unwrap().left().unwrap()
     }
 
     /// Returns the location of the mall.

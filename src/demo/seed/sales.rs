@@ -17,7 +17,8 @@ const PAY_WITHIN: Duration = Duration::from_secs(15 * 60);
 pub(super) async fn running(mall: &Mall, now: Timestamp) -> anyhow::Result<VoucherId> {
     /// More sales than a demo has.
     const SALES_MAX: u32 = 1_000;
-    let sales = mall.context.storage.vouchers.sales(Some(now), VoucherId::new(0), SALES_MAX).await?;
+    let sales =
+        mall.context.storage.catalogue.vouchers.sales(Some(now), VoucherId::new(0), SALES_MAX).await?;
     let running = sales.into_iter().find(|sale| sale.terms.closed(now).is_none() && sale.stock != Some(0));
     match running {
         Some(sale) => Ok(sale.terms.voucher),
@@ -50,7 +51,7 @@ pub(super) async fn opening(mall: &Mall, now: Timestamp, begin: Timestamp) -> an
 
 /// Returns the opening sales of earlier starts that have not ended.
 async fn earlier_openings(mall: &Mall, now: Timestamp) -> anyhow::Result<Vec<(VoucherId, Terms)>> {
-    let vouchers = mall.context.storage.vouchers.of_shop(ShopId::new(OPENING_SALE.shop_id)).await?;
+    let vouchers = mall.context.storage.catalogue.vouchers.of_shop(ShopId::new(OPENING_SALE.shop_id)).await?;
     let openings = vouchers.into_iter().filter(|voucher| voucher.text.title == OPENING_SALE.title);
     let terms = openings.filter_map(|voucher| Some((voucher.id, voucher.sale?.terms)));
     Ok(terms.filter(|(_, terms)| now < terms.end).collect())
@@ -58,7 +59,7 @@ async fn earlier_openings(mall: &Mall, now: Timestamp) -> anyhow::Result<Vec<(Vo
 
 /// Returns whether all units of a sale are left, counting pending claims as taken.
 async fn is_untouched(mall: &Mall, voucher: VoucherId) -> anyhow::Result<bool> {
-    let units = mall.context.storage.sales.units(voucher).await?;
+    let units = mall.context.storage.selling.sales.units(voucher).await?;
     Ok(units.is_some_and(|units| units.taken == 0 && units.left() != Some(0)))
 }
 
@@ -75,7 +76,8 @@ async fn add_sale(
     );
     let terms =
         NewSale { units: Some(sale.stock), begin, end: begin + lasts, pay_within: PAY_WITHIN, min_level: 0 };
-    let voucher = mall.context.storage.vouchers.insert(&text, Some(&terms), mall.context.now()).await?;
+    let voucher =
+        mall.context.storage.catalogue.vouchers.insert(&text, Some(&terms), mall.context.now()).await?;
     mall.sales.opened(voucher).await?;
     Ok(voucher)
 }

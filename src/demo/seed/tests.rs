@@ -45,7 +45,7 @@ impl Demo {
     async fn buys(&self, sale: VoucherId) {
         let phone = Phone::parse("13800000001").unwrap();
         let now = self.mall.context.now();
-        let user = self.mall.context.storage.users.find_or_create(&phone, "anna", now).await.unwrap();
+        let user = self.mall.context.storage.people.users.find_or_create(&phone, "anna", now).await.unwrap();
         self.mall.sales.claim(user.id, sale, now).await.unwrap();
     }
 }
@@ -58,7 +58,7 @@ async fn a_later_start_opens_the_same_sale_again_if_nobody_bought_in_it() {
     assert_eq!(listed.len(), 2, "{listed:?}");
     let begin = demo.mall.context.now() + OPENS_IN;
     assert_eq!(demo.start().await, first);
-    let voucher = demo.mall.context.storage.vouchers.get(first).await.unwrap().unwrap();
+    let voucher = demo.mall.context.storage.catalogue.vouchers.get(first).await.unwrap().unwrap();
     assert_eq!(voucher.sale.unwrap().terms.begin, begin);
     assert_eq!(demo.on().await.len(), 2);
 }

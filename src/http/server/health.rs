@@ -135,7 +135,7 @@ impl Health {
 
     /// Returns whether the mall can sell, and the reasons if not.
     pub(in crate::http) async fn readiness(&self) -> Readiness {
-        let order_log = &self.context.storage.order_log;
+        let order_log = &self.context.storage.selling.order_log;
         let ((health, gap), log, payment) =
             tokio::join!(self.context.health(), order_log.state(), self.context.payment_mode());
         let settings = &self.context.settings;
@@ -217,7 +217,7 @@ impl Health {
 
     async fn write_store(&self, out: &mut String) {
         let storage = &self.context.storage;
-        let log = storage.order_log.state().await;
+        let log = storage.selling.order_log.state().await;
         gauge(
             out,
             "mallbox_order_log_pending",
@@ -238,11 +238,12 @@ impl Health {
             u8::from(log.trouble.is_some()),
         );
         // A missing value is better than a wrong one.
-        if let Ok((_, open)) = storage.dead_letters.page(Some(DeadState::Open), Page::new(1, 0)).await {
+        if let Ok((_, open)) = storage.selling.dead_letters.page(Some(DeadState::Open), Page::new(1, 0)).await
+        {
             let help = "Open dead letters: claims that did not become orders, without a decision.";
             gauge(out, "mallbox_dead_letters", help, open);
         }
-        let health = storage.upkeep.health().await;
+        let health = storage.base.upkeep.health().await;
         let troubles = health.troubles().count();
         gauge(out, "mallbox_troubles", "Current failures; /readyz lists them.", troubles);
         write_circuits(out, &health);

@@ -38,7 +38,7 @@ impl AuditLog {
         detail: Value,
         now: Timestamp,
     ) -> Result<PendingAction, Failure> {
-        let audit = Arc::clone(&self.context.storage.audit);
+        let audit = Arc::clone(&self.context.storage.operator.audit);
         let entry = audit.append(now, actor, action, &subject, &detail.to_string()).await?;
         let clock = Arc::clone(&self.context.clock);
         Ok(PendingAction { entry, audit, clock, is_open: true })
@@ -50,7 +50,7 @@ impl AuditLog {
     /// # Errors
     /// [`Failure::Store`] if the store fails or an entry cannot be decoded.
     pub async fn page(&self, before: Option<u64>, max: u32) -> Result<Vec<AuditEntry>, Failure> {
-        Ok(self.context.storage.audit.page(before, max.min(PAGE)).await?)
+        Ok(self.context.storage.operator.audit.page(before, max.min(PAGE)).await?)
     }
 
     /// Verifies the hash chain and reports the first broken entry.
@@ -58,7 +58,7 @@ impl AuditLog {
     /// # Errors
     /// [`Failure::Store`] if the store fails.
     pub async fn verify(&self) -> Result<AuditCheck, Failure> {
-        Ok(self.context.storage.audit.verify().await?)
+        Ok(self.context.storage.operator.audit.verify().await?)
     }
 }
 

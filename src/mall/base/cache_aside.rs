@@ -47,7 +47,7 @@ impl<V: Cached> CacheAside<V> {
             figures: Arc::new(CacheMetrics::new(V::KIND)),
             gate: LoadLimiter::new(policy.loads, policy.slow),
             flights: SingleFlight::default(),
-            turns: Locker::new(Arc::clone(&storage.locks)),
+            turns: Locker::new(Arc::clone(&storage.base.locks)),
             owner: LockOwner::random(),
             storage: storage.clone(),
         };
@@ -106,7 +106,7 @@ impl<V: Cached> CacheAside<V> {
     /// earlier value; readers in other instances follow once the invalidation message arrives.
     pub async fn changed(&self, ids: &[V::Id]) {
         let keys: Vec<CacheKey> = ids.iter().map(|id| key::<V>(*id)).collect();
-        if let Err(error) = self.inner.storage.cache.forget(&keys).await {
+        if let Err(error) = self.inner.storage.base.cache.forget(&keys).await {
             tracing::warn!(kind = V::KIND, %error, "could not invalidate cached entries on all instances");
         }
         for id in ids {

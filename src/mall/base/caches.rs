@@ -35,7 +35,7 @@ impl Cached for PaymentSetting {
     type Id = ();
 
     async fn load(storage: &Storage, (): (), _: Timestamp) -> Result<Option<Self>, StoreError> {
-        Ok(Some(Self(storage.upkeep.setting(PaymentMode::SETTING).await?)))
+        Ok(Some(Self(storage.base.upkeep.setting(PaymentMode::SETTING).await?)))
     }
 }
 
@@ -55,7 +55,7 @@ impl Cached for Shop {
     type Id = ShopId;
 
     async fn load(storage: &Storage, shop: ShopId, _: Timestamp) -> Result<Option<Self>, StoreError> {
-        storage.shops.get(shop).await
+        storage.catalogue.shops.get(shop).await
     }
 }
 
@@ -65,7 +65,7 @@ impl Cached for Note {
     type Id = NoteId;
 
     async fn load(storage: &Storage, note: NoteId, _: Timestamp) -> Result<Option<Self>, StoreError> {
-        storage.notes.get(note).await
+        storage.writing.notes.get(note).await
     }
 }
 
@@ -75,7 +75,9 @@ impl Cached for PublicProfile {
     type Id = UserId;
 
     async fn load(storage: &Storage, user: UserId, _: Timestamp) -> Result<Option<Self>, StoreError> {
-        let (Some(is), Some(card)) = (storage.users.get(user).await?, storage.users.card(user).await?) else {
+        let (Some(is), Some(card)) =
+            (storage.people.users.get(user).await?, storage.people.users.card(user).await?)
+        else {
             return Ok(None);
         };
         Ok(Some(Self { nick_name: is.nick_name, icon: is.icon, card }))

@@ -45,7 +45,7 @@ impl Context {
     /// Returns the health of the store, and the clock gap if too large.
     pub async fn health(&self) -> (Health, Option<ClockGap>) {
         let before = self.now();
-        let health = self.storage.upkeep.health().await;
+        let health = self.storage.base.upkeep.health().await;
         let gap = health.clock.and_then(|theirs| ClockGap::between(before, theirs, self.now()));
         (health, gap)
     }

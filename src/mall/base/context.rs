@@ -69,7 +69,7 @@ impl Context {
     /// # Errors
     /// [`StoreError`]: the mode may or may not be stored.
     pub async fn set_payment_mode(&self, mode: PaymentMode) -> Result<(), StoreError> {
-        self.storage.upkeep.put_setting(PaymentMode::SETTING, mode.name()).await?;
+        self.storage.base.upkeep.put_setting(PaymentMode::SETTING, mode.name()).await?;
         self.copies.payment.changed(&[()]).await;
         Ok(())
     }
@@ -79,7 +79,7 @@ impl Context {
     /// # Errors
     /// [`StoreError`]: the mode may or may not be stored.
     pub async fn keep_payment_mode(&self, mode: PaymentMode) -> Result<(), StoreError> {
-        self.storage.upkeep.keep_setting(PaymentMode::SETTING, mode.name()).await?;
+        self.storage.base.upkeep.keep_setting(PaymentMode::SETTING, mode.name()).await?;
         self.copies.payment.changed(&[()]).await;
         Ok(())
     }
@@ -96,7 +96,7 @@ impl Context {
         now: Timestamp,
     ) -> Result<(), Failure> {
         let Some(limit) = limit else { return Ok(()) };
-        match self.storage.rate_limits.pass(&format!("{what}:{user}"), limit, now).await? {
+        match self.storage.base.rate_limits.pass(&format!("{what}:{user}"), limit, now).await? {
             RateLimitOutcome::Allowed => Ok(()),
             RateLimitOutcome::Refused { retry_after } => Err(Refusal::RateLimited { retry_after }.into()),
         }

@@ -22,7 +22,7 @@ const AHEAD_MAX: Duration = Duration::from_secs(400 * 24 * 60 * 60);
 /// # Errors
 /// [`StoreError`] if the setting cannot be read.
 pub(in crate::mall) async fn compare_with_last_run(context: &Context) -> Result<(), StoreError> {
-    let last = context.storage.upkeep.setting(LAST_RUN).await?;
+    let last = context.storage.base.upkeep.setting(LAST_RUN).await?;
     let Some(last) = last.and_then(|ms| ms.parse().ok()).map(Timestamp::from_millis) else { return Ok(()) };
     if let Some(warning) = warning(last, context.now()) {
         tracing::warn!(last_run_ms = last.as_millis(), now_ms = context.now().as_millis(), "{warning}");
@@ -71,7 +71,7 @@ impl Chore for StoreLastRun {
     async fn run(&self, now: Timestamp) {
         self.every.ran(now);
         if let Err(error) =
-            self.context.storage.upkeep.put_setting(LAST_RUN, &now.as_millis().to_string()).await
+            self.context.storage.base.upkeep.put_setting(LAST_RUN, &now.as_millis().to_string()).await
         {
             tracing::debug!(%error, "could not store the time of the last run");
         }

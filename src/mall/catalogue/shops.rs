@@ -118,7 +118,7 @@ impl Shops {
     pub async fn add(&self, edit: &ShopEdit, now: Timestamp) -> Result<ShopId, Failure> {
         let text = edit.applied(edit.blank()?)?;
         self.check_type(text.kind).await?;
-        let shop = self.context.storage.shops.insert(&text, now).await?;
+        let shop = self.context.storage.catalogue.shops.insert(&text, now).await?;
         // An earlier read of this id may have left a negative cache entry.
         self.context.copies.shops.changed(&[shop]).await;
         self.place(shop).await;
@@ -130,7 +130,7 @@ impl Shops {
     /// # Errors
     /// As [`add`](Self::add), and [`Refusal::NotFound`] for an unknown shop; nothing has changed then.
     pub async fn update(&self, shop: ShopId, edit: &ShopEdit, now: Timestamp) -> Result<(), Failure> {
-        let shops = &self.context.storage.shops;
+        let shops = &self.context.storage.catalogue.shops;
         let before = shops.get(shop).await?.ok_or(Refusal::NotFound("shop"))?;
         let text = edit.applied(before.text)?;
         if edit.kind.is_some() {
@@ -147,7 +147,7 @@ impl Shops {
     }
 
     async fn check_type(&self, kind: ShopTypeId) -> Result<(), Failure> {
-        if self.context.storage.shops.types().await?.iter().any(|known| known.id == kind) {
+        if self.context.storage.catalogue.shops.types().await?.iter().any(|known| known.id == kind) {
             Ok(())
         } else {
             Err(Refusal::NotFound("shop type").into())
@@ -164,7 +164,7 @@ impl Shops {
         order: ShopOrder,
         page: u32,
     ) -> Result<Vec<Shop>, Failure> {
-        Ok(self.context.storage.shops.of_type(kind, order, Page::new(page, OF_TYPE)).await?)
+        Ok(self.context.storage.catalogue.shops.of_type(kind, order, Page::new(page, OF_TYPE)).await?)
     }
 
     /// Returns a page of ten shops whose name contains `part`; an empty `part` matches all. Searches only the
@@ -179,7 +179,13 @@ impl Shops {
         }
         let turn = tokio::time::timeout(SEARCH_WAIT_MAX, self.searches.acquire()).await;
         let Ok(Ok(_turn)) = turn else { return Err(Refusal::Busy.into()) };
-        Ok(self.context.storage.shops.by_name(part, SEARCH_MAX_SHOPS, Page::new(page, BY_NAME)).await?)
+        Ok(self
+            .context
+            .storage
+            .catalogue
+            .shops
+            .by_name(part, SEARCH_MAX_SHOPS, Page::new(page, BY_NAME))
+            .await?)
     }
 }
 

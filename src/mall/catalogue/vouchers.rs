@@ -101,7 +101,7 @@ impl Vouchers {
     }
 
     async fn left(&self, voucher: VoucherId, in_record: Option<u64>) -> Result<RemainingStock, Failure> {
-        let live = self.context.storage.sales.units(voucher).await?;
+        let live = self.context.storage.selling.sales.units(voucher).await?;
         let left = live.map_or(in_record, |units| units.left());
         Ok(left.map_or(RemainingStock::Unlimited, RemainingStock::Units))
     }
@@ -114,7 +114,7 @@ impl Vouchers {
     pub async fn add(&self, form: &VoucherForm, now: Timestamp) -> Result<VoucherId, Failure> {
         let text = form.checked()?;
         self.check_shop(text.shop).await?;
-        let added = self.context.storage.vouchers.insert(&text, None, now).await;
+        let added = self.context.storage.catalogue.vouchers.insert(&text, None, now).await;
         // After an error too: the write is in doubt.
         self.counter.shelf_changed(text.shop).await;
         Ok(added?)
@@ -134,7 +134,7 @@ impl Vouchers {
         let text = form.checked()?;
         let sale = sale.checked(self.context.settings.pay_within, now)?;
         self.check_shop(text.shop).await?;
-        let added = self.context.storage.vouchers.insert(&text, Some(&sale), now).await;
+        let added = self.context.storage.catalogue.vouchers.insert(&text, Some(&sale), now).await;
         self.counter.shelf_changed(text.shop).await;
         let voucher = added?;
         // Not just `Sales::put`: a lookup that began before the insert could still report the sale as unknown
@@ -144,7 +144,7 @@ impl Vouchers {
     }
 
     async fn check_shop(&self, shop: ShopId) -> Result<(), Failure> {
-        match self.context.storage.shops.get(shop).await? {
+        match self.context.storage.catalogue.shops.get(shop).await? {
             Some(_) => Ok(()),
             None => Err(Refusal::NotFound("shop").into()),
         }

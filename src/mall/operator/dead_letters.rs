@@ -66,7 +66,7 @@ impl DeadLetterAdmin {
         number: u32,
     ) -> Result<(Vec<LetterView>, u64), Failure> {
         let page = Page::new(number, Self::PAGE);
-        let (letters, total) = self.context.storage.dead_letters.page(state, page).await?;
+        let (letters, total) = self.context.storage.selling.dead_letters.page(state, page).await?;
         let mut views = Vec::with_capacity(letters.len());
         for letter in letters {
             views.push(self.view(letter).await?);
@@ -110,7 +110,7 @@ impl DeadLetterAdmin {
     }
 
     async fn one(&self, which: DeadLetterKey) -> Result<DeadLetter, Failure> {
-        let mut letters = self.context.storage.dead_letters.of_order(which.order).await?;
+        let mut letters = self.context.storage.selling.dead_letters.of_order(which.order).await?;
         letters.retain(|letter| which.user.is_none_or(|user| user == letter.user));
         let letter = letters.pop().ok_or(Refusal::NotFound("dead letter"))?;
         if letters.is_empty() { Ok(letter) } else { Err(Refusal::BadValue("user").into()) }
@@ -126,14 +126,14 @@ impl DeadLetterAdmin {
     ) -> Result<Order, Failure> {
         let storage = &self.context.storage;
         let reserved = self.reserve(turn, letter, now).await?;
-        let replayed = storage.dead_letters.replay(letter.id, now).await;
+        let replayed = storage.selling.dead_letters.replay(letter.id, now).await;
         if reserved == ReserveOutcome::Taken && !matches!(replayed, Ok(ReplayOutcome::Order(_))) {
-            let _ = storage.sales.release(letter.voucher, letter.user, letter.order).await?;
+            let _ = storage.selling.sales.release(letter.voucher, letter.user, letter.order).await?;
         }
         let refusal = match replayed? {
             ReplayOutcome::Order(order) => {
                 if order.status == OrderStatus::Unpaid {
-                    storage.deadlines.set(&[(order.id, order.deadline)]).await?;
+                    storage.selling.deadlines.set(&[(order.id, order.deadline)]).await?;
                 }
                 return Ok(order);
             }
@@ -156,7 +156,7 @@ impl DeadLetterAdmin {
         }
         // Loads the sale first, if claims could load it later.
         self.counter.sync_to_store(turn, letter.voucher, now).await?;
-        let sales = &self.context.storage.sales;
+        let sales = &self.context.storage.selling.sales;
         match sales.reserve(letter.voucher, letter.user, letter.order).await? {
             ReserveOutcome::SoldOut => {
                 Err(Refusal::StillDead(DeadReason::Oversold, "no unit is left".to_owned()).into())
@@ -172,9 +172,9 @@ impl DeadLetterAdmin {
         now: Timestamp,
     ) -> Result<DeadLetter, Failure> {
         let storage = &self.context.storage;
-        match storage.dead_letters.void(letter.id, now).await? {
+        match storage.selling.dead_letters.void(letter.id, now).await? {
             VoidOutcome::Void(letter) => {
-                let _ = storage.sales.release(letter.voucher, letter.user, letter.order).await?;
+                let _ = storage.selling.sales.release(letter.voucher, letter.user, letter.order).await?;
                 // An oversold letter had a unit in the sales store but none in the database.
                 self.counter.sync_to_store(turn, letter.voucher, now).await?;
                 Ok(letter)
@@ -186,7 +186,7 @@ impl DeadLetterAdmin {
 
     async fn view(&self, letter: DeadLetter) -> Result<LetterView, Failure> {
         let storage = &self.context.storage;
-        let voucher = storage.vouchers.get(letter.voucher).await?;
+        let voucher = storage.catalogue.vouchers.get(letter.voucher).await?;
         let phone = phones(storage, &[letter.user]).await?.remove(&letter.user);
         Ok(LetterView { title: voucher.map(|voucher| voucher.text.title).unwrap_or_default(), phone, letter })
     }

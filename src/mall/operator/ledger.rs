@@ -80,7 +80,7 @@ impl LedgerCheck {
         let counted = pass::over(&self.context.storage, era, &mut report).await?;
         counted.by_voucher.values().for_each(|counts| report.totals.add_orders(counts));
         loop {
-            let sales = self.context.storage.vouchers.sales(None, after, PAGE).await?;
+            let sales = self.context.storage.catalogue.vouchers.sales(None, after, PAGE).await?;
             let Some(last) = sales.last() else { break };
             after = last.terms.voucher;
             for sale in sales {
@@ -91,7 +91,7 @@ impl LedgerCheck {
         self.verify_buyers(counted.suspects, &mut report).await?;
         self.verify_ids(counted.highest, &mut report).await?;
         self.verify_rows(era, &mut report).await?;
-        if let Some(fault) = self.context.storage.audit.verify().await?.fault {
+        if let Some(fault) = self.context.storage.operator.audit.verify().await?.fault {
             report.find(Finding::new(Code::AuditChain, Object::MALL, "an unbroken hash chain", fault));
         }
         self.verify_log(&mut report).await;
@@ -134,8 +134,8 @@ impl LedgerCheck {
     ) -> Result<(), StoreError> {
         let voucher = sale.terms.voucher;
         let storage = &self.context.storage;
-        let pending = storage.order_log.count(voucher).await?.durable;
-        let units = storage.sales.units(voucher).await?;
+        let pending = storage.selling.order_log.count(voucher).await?.durable;
+        let units = storage.selling.sales.units(voucher).await?;
         let first = SaleSnapshot { sale, counts, pending, units };
         if first.findings().is_empty() {
             report.sales.push(first.terms());
@@ -180,21 +180,21 @@ impl LedgerCheck {
         counted: CountMethod,
     ) -> Result<Option<SaleSnapshot>, StoreError> {
         let storage = &self.context.storage;
-        let units = storage.sales.units(voucher).await?;
-        let pending = storage.order_log.count(voucher).await?.durable;
+        let units = storage.selling.sales.units(voucher).await?;
+        let pending = storage.selling.order_log.count(voucher).await?.durable;
         let counts = match counted {
-            CountMethod::Everywhere => storage.orders.count(voucher).await?,
-            CountMethod::Near => storage.orders.tally(voucher).await?,
+            CountMethod::Everywhere => storage.selling.orders.count(voucher).await?,
+            CountMethod::Near => storage.selling.orders.tally(voucher).await?,
         };
         // Reads the sale without its voucher, whose row may be damaged or missing.
         let before = VoucherId::new(voucher.get().saturating_sub(1));
-        let sales = storage.vouchers.sales(None, before, 1).await?;
+        let sales = storage.catalogue.vouchers.sales(None, before, 1).await?;
         let sale = sales.into_iter().find(|sale| sale.terms.voucher == voucher);
         Ok(sale.map(|sale| SaleSnapshot { sale, counts, pending, units }))
     }
 
     async fn era(&self) -> Result<CheckTimes, StoreError> {
-        let imported = self.context.storage.upkeep.setting(IMPORTED).await?;
+        let imported = self.context.storage.base.upkeep.setting(IMPORTED).await?;
         let now = self.context.clock.now();
         // An import with an unreadable time gets the present: everything counts as imported.
         let at = |text: String| wall_time::parse(&text, &self.context.zone).unwrap_or(now);
@@ -215,9 +215,9 @@ impl LedgerCheck {
             for (voucher, user, id) in suspects {
                 // The sales store first: only an order still live afterwards should have had a unit in the
                 // store.
-                let is_lacking = !storage.sales.without_unit(voucher, &[user]).await?.is_empty();
-                let is_known = storage.sales.units(voucher).await?.is_some();
-                let order = storage.orders.get(id).await.ok().flatten();
+                let is_lacking = !storage.selling.sales.without_unit(voucher, &[user]).await?.is_empty();
+                let is_known = storage.selling.sales.units(voucher).await?.is_some();
+                let order = storage.selling.orders.get(id).await.ok().flatten();
                 let is_live = order.is_some_and(|order| order.user == user && order.status.is_live());
                 if is_lacking && is_known && is_live {
                     still.push((voucher, user, id));
@@ -243,7 +243,7 @@ impl LedgerCheck {
 
     async fn verify_log(&self, report: &mut Report) {
         let LogState { pending, trouble, is_short_of_space, .. } =
-            self.context.storage.order_log.state().await;
+            self.context.storage.selling.order_log.state().await;
         (report.pending, report.totals.pending) = (pending, pending);
         match trouble {
             Some(trouble) if is_short_of_space => report.warnings.push(Warning::low_disk_space(trouble)),
@@ -256,7 +256,7 @@ impl LedgerCheck {
     /// second read.
     async fn verify_rows(&self, era: CheckTimes, report: &mut Report) -> Result<(), StoreError> {
         const EXAMPLES: u32 = 100;
-        let ledger = &self.context.storage.ledger;
+        let ledger = &self.context.storage.operator.ledger;
         let is_imported = era.imported.is_some();
         for check in RowCheck::ALL.iter().copied().filter(|check| !is_imported || check.holds_when_imported())
         {
@@ -283,7 +283,7 @@ impl LedgerCheck {
     async fn verify_ids(&self, highest: BTreeMap<u64, u64>, report: &mut Report) -> Result<(), StoreError> {
         let storage = &self.context.storage;
         for (day, highest) in highest {
-            let high_water = storage.sequences.high_water(SEQUENCE, day).await?;
+            let high_water = storage.base.sequences.high_water(SEQUENCE, day).await?;
             if high_water.is_none_or(|high_water| high_water < highest) {
                 let found = high_water.map_or_else(|| "none".to_owned(), |mark| mark.to_string());
                 let expected = format!("at least {highest} on day {day}");

@@ -73,7 +73,7 @@ impl OrderAdmin {
         let Some(filter) = self.filter(query).await? else { return Ok((Vec::new(), 0)) };
         let page = Page::new(number, Self::PAGE);
         let (orders, total) = match query.id {
-            None => self.context.storage.orders.find(filter, page).await?,
+            None => self.context.storage.selling.orders.find(filter, page).await?,
             Some(id) => {
                 let found = self.desk.queries().look_up(id).await?.filter(|order| filter.admits(order));
                 let total = u64::from(found.is_some());
@@ -155,7 +155,9 @@ impl OrderAdmin {
         let mut filter = OrderFilter { user: query.user, voucher: query.voucher, status };
         if let Some(phone) = &query.phone {
             let phone = Phone::parse(phone).ok_or(Refusal::BadValue("phone"))?;
-            let Some(user) = self.context.storage.users.by_phone(&phone).await? else { return Ok(None) };
+            let Some(user) = self.context.storage.people.users.by_phone(&phone).await? else {
+                return Ok(None);
+            };
             if filter.user.is_some_and(|wanted| wanted != user.id) {
                 return Ok(None);
             }
@@ -193,7 +195,7 @@ pub(super) async fn phones(
     let mut phones = HashMap::new();
     for id in users {
         if !phones.contains_key(id)
-            && let Some(user) = storage.users.get(*id).await?
+            && let Some(user) = storage.people.users.get(*id).await?
         {
             phones.insert(*id, user.phone);
         }

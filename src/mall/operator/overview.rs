@@ -33,14 +33,14 @@ pub async fn overview(context: &Context) -> Result<Overview, Failure> {
     let [all, sales] =
         [false, true].map(|sales_only| VoucherFilter { sales_only, ..VoucherFilter::default() });
     let (unpaid, letters, reports, vouchers, sales) = tokio::try_join!(
-        storage.orders.find(unpaid, NO_ROWS),
-        storage.dead_letters.page(Some(DeadState::Open), NO_ROWS),
-        storage.reports.open(NO_ROWS),
-        storage.vouchers.page(all, NO_ROWS),
-        storage.vouchers.page(sales, NO_ROWS),
+        storage.selling.orders.find(unpaid, NO_ROWS),
+        storage.selling.dead_letters.page(Some(DeadState::Open), NO_ROWS),
+        storage.writing.reports.open(NO_ROWS),
+        storage.catalogue.vouchers.page(all, NO_ROWS),
+        storage.catalogue.vouchers.page(sales, NO_ROWS),
     )?;
     Ok(Overview {
-        backlog: storage.order_log.state().await.pending,
+        backlog: storage.selling.order_log.state().await.pending,
         unpaid_orders: unpaid.1,
         dead_letters: letters.1,
         reports: reports.1,

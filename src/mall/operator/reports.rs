@@ -44,7 +44,7 @@ impl ReportAdmin {
     /// [`Failure::Store`] if the store fails.
     pub async fn page(&self, number: u32) -> Result<(Vec<ReportView>, u64), Failure> {
         let storage = &self.context.storage;
-        let (open, total) = storage.reports.open(Page::new(number, Self::PAGE)).await?;
+        let (open, total) = storage.writing.reports.open(Page::new(number, Self::PAGE)).await?;
         let (mut notes, mut comments) = (Vec::new(), Vec::new());
         for reports in &open {
             match reports.target {
@@ -53,7 +53,7 @@ impl ReportAdmin {
             }
         }
         let (notes, comments) =
-            (storage.notes.those(&notes).await?, storage.comments.those(&comments).await?);
+            (storage.writing.notes.those(&notes).await?, storage.writing.comments.those(&comments).await?);
         let view = |reports: OpenReports| match reports.target {
             Post::Note(id) => notes.iter().find(|note| note.id == id).map(|note| ReportView {
                 reports,

@@ -22,7 +22,7 @@ pub async fn running_sales(
     let mut running = Vec::new();
     let mut after = VoucherId::new(0);
     loop {
-        let sales = context.storage.vouchers.sales(Some(now), after, PAGE).await?;
+        let sales = context.storage.catalogue.vouchers.sales(Some(now), after, PAGE).await?;
         let Some(last) = sales.last() else { return Ok(running) };
         after = last.terms.voucher;
         for sale in sales.iter().filter(|sale| sale.terms.begin <= now) {

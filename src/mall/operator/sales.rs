@@ -114,7 +114,7 @@ impl SaleAdmin {
     pub async fn page(&self, number: u32, now: Timestamp) -> Result<(Vec<SaleView>, u64), Failure> {
         let page = Page::new(number, Self::PAGE);
         let sales = VoucherFilter { sales_only: true, ..VoucherFilter::default() };
-        let (vouchers, total) = self.context.storage.vouchers.page(sales, page).await?;
+        let (vouchers, total) = self.context.storage.catalogue.vouchers.page(sales, page).await?;
         let mut views = Vec::with_capacity(vouchers.len());
         for voucher in vouchers {
             views.extend(self.view(voucher, now).await?);
@@ -227,7 +227,7 @@ impl SaleAdmin {
         request: Option<String>,
         now: Timestamp,
     ) -> Result<i64, Failure> {
-        let vouchers = &self.context.storage.vouchers;
+        let vouchers = &self.context.storage.catalogue.vouchers;
         if let Some(request) = &request
             && let Some(before) = vouchers.stock_change(voucher, request).await?
         {
@@ -240,7 +240,7 @@ impl SaleAdmin {
         {
             return Err(Refusal::BadValue("add").into());
         }
-        let sales = &self.context.storage.sales;
+        let sales = &self.context.storage.selling.sales;
         let is_passing = now >= terms.end && sales.units(voucher).await?.is_none();
         self.counter.mark_unsynced(voucher);
         let by = if asked < 0 { self.lower(terms, units, asked.unsigned_abs()).await? } else { asked };
@@ -263,7 +263,7 @@ impl SaleAdmin {
 
     /// Removes untaken units from the sales store. Returns the resulting change, zero or negative.
     async fn lower(&self, terms: Terms, units: u64, by: u64) -> Result<i64, Failure> {
-        let sales = &self.context.storage.sales;
+        let sales = &self.context.storage.selling.sales;
         let lowered = Terms { units: Some(units.saturating_sub(by)), ..terms };
         let SaleUnits { units: in_force, .. } = sales.put(lowered).await?;
         let taken_away = units.saturating_sub(in_force.unwrap_or(units));
@@ -287,7 +287,7 @@ impl SaleAdmin {
             let turn = office.counter.turn().await?;
             let Terms { begin, end, paused, .. } = change(office.terms(voucher).await?)?;
             office.counter.mark_unsynced(voucher);
-            office.context.storage.vouchers.put_window(voucher, begin, end, paused, by.at).await?;
+            office.context.storage.catalogue.vouchers.put_window(voucher, begin, end, paused, by.at).await?;
             office.counter.sync_to_store(&turn, voucher, by.at).await?;
             Ok(())
         })
@@ -296,12 +296,12 @@ impl SaleAdmin {
     }
 
     async fn terms(&self, voucher: VoucherId) -> Result<Terms, Failure> {
-        let found = self.context.storage.vouchers.get(voucher).await?;
+        let found = self.context.storage.catalogue.vouchers.get(voucher).await?;
         Ok(found.and_then(|voucher| voucher.sale).ok_or(Refusal::NotFound("sale"))?.terms)
     }
 
     async fn one(&self, voucher: VoucherId, now: Timestamp) -> Result<SaleView, Failure> {
-        let view = match self.context.storage.vouchers.get(voucher).await? {
+        let view = match self.context.storage.catalogue.vouchers.get(voucher).await? {
             Some(voucher) => self.view(voucher, now).await?,
             None => None,
         };
@@ -313,15 +313,16 @@ impl SaleAdmin {
         let Some(sale) = voucher.sale else { return Ok(None) };
         let storage = &self.context.storage;
         let pending = self.pending(voucher.id).await?.durable;
-        let (left, taken) = match (storage.sales.units(voucher.id).await?, sale.terms.units, sale.stock) {
-            (Some(units), ..) => (units.left(), units.taken),
-            // An ended sale: the final stock is in the database.
-            (None, Some(units), Some(stock)) => {
-                let left = stock.saturating_sub(pending);
-                (Some(left), units.saturating_sub(left))
-            }
-            (None, ..) => (None, storage.orders.tally(voucher.id).await?.held() + pending),
-        };
+        let (left, taken) =
+            match (storage.selling.sales.units(voucher.id).await?, sale.terms.units, sale.stock) {
+                (Some(units), ..) => (units.left(), units.taken),
+                // An ended sale: the final stock is in the database.
+                (None, Some(units), Some(stock)) => {
+                    let left = stock.saturating_sub(pending);
+                    (Some(left), units.saturating_sub(left))
+                }
+                (None, ..) => (None, storage.selling.orders.tally(voucher.id).await?.held() + pending),
+            };
         let state = SaleState::of(&sale.terms, left, now);
         let shop_name = self.shop_name(voucher.text.shop, now).await?;
         Ok(Some(SaleView { voucher, sale, shop_name, state, left, taken, pending }))
@@ -338,7 +339,7 @@ impl SaleAdmin {
 
     /// Counts the pending claims of a sale. Reads the log claim by claim, unless the log is empty.
     pub(super) async fn pending(&self, voucher: VoucherId) -> Result<PendingClaims, Failure> {
-        let log = &self.context.storage.order_log;
+        let log = &self.context.storage.selling.order_log;
         let is_empty = log.state().await.pending == 0;
         Ok(if is_empty { PendingClaims::default() } else { log.count(voucher).await? })
     }

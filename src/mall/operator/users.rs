@@ -35,7 +35,7 @@ impl UserAdmin {
     /// # Errors
     /// [`Failure::Store`] if the store fails.
     pub async fn list(&self, filter: &UserFilter, page: Page) -> Result<Vec<User>, Failure> {
-        Ok(self.context.storage.users.list(filter, page).await?)
+        Ok(self.context.storage.people.users.list(filter, page).await?)
     }
 
     /// Returns a user by id.
@@ -43,7 +43,7 @@ impl UserAdmin {
     /// # Errors
     /// [`Refusal::NotFound`]; [`Failure::Store`] if the store fails.
     pub async fn get(&self, user: UserId) -> Result<User, Failure> {
-        Ok(self.context.storage.users.get(user).await?.ok_or(Refusal::NotFound("user"))?)
+        Ok(self.context.storage.people.users.get(user).await?.ok_or(Refusal::NotFound("user"))?)
     }
 
     /// Returns a user by phone.
@@ -52,7 +52,7 @@ impl UserAdmin {
     /// [`InputError::Phone`]; [`Refusal::NotFound`]; [`Failure::Store`] if the store fails.
     pub async fn by_phone(&self, phone: &str) -> Result<User, Failure> {
         let phone = Phone::parse(phone).ok_or(InputError::Phone)?;
-        Ok(self.context.storage.users.by_phone(&phone).await?.ok_or(Refusal::NotFound("user"))?)
+        Ok(self.context.storage.people.users.by_phone(&phone).await?.ok_or(Refusal::NotFound("user"))?)
     }
 
     /// Grants the operator role to the user with this phone. Creates the user if necessary, so that a new
@@ -63,7 +63,7 @@ impl UserAdmin {
     pub async fn grant(&self, phone: &str, by: By) -> Result<User, Failure> {
         let phone = Phone::parse(phone).ok_or(InputError::Phone)?;
         let name = self.random.nick_name();
-        let user = self.context.storage.users.find_or_create(&phone, &name, by.at).await?;
+        let user = self.context.storage.people.users.find_or_create(&phone, &name, by.at).await?;
         self.set_role(user.id, Role::Operator, by).await
     }
 
@@ -96,7 +96,7 @@ impl UserAdmin {
         let work = async move {
             // The block comes first: a concurrent login checks for a block after creating its session.
             let blocked = put_rights(storage.clone(), user, change, by).await?;
-            Ok((blocked, storage.sessions.end_all(user).await?))
+            Ok((blocked, storage.people.sessions.end_all(user).await?))
         };
         run_audited(&self.audit, by, deed, work).await
     }
@@ -121,7 +121,7 @@ async fn put_rights(storage: Storage, user: UserId, change: RightsChange, by: By
         Actor::User(_) => LastOperator::Stays,
         Actor::CommandLine => LastOperator::MayGo,
     };
-    match storage.users.put_rights(user, &change, last, by.at).await? {
+    match storage.people.users.put_rights(user, &change, last, by.at).await? {
         RightsOutcome::Done(user) => Ok(user),
         RightsOutcome::NoSuchUser => Err(Refusal::NotFound("user").into()),
         RightsOutcome::LastOperator => Err(Refusal::LastOperator.into()),

@@ -71,7 +71,7 @@ impl VoucherAdmin {
     ) -> Result<(Vec<VoucherView>, u64), Failure> {
         let filter = VoucherFilter { shop, sales_only: false };
         let page = Page::new(number, Self::PAGE);
-        let (vouchers, total) = self.context.storage.vouchers.page(filter, page).await?;
+        let (vouchers, total) = self.context.storage.catalogue.vouchers.page(filter, page).await?;
         let mut views = Vec::with_capacity(vouchers.len());
         for voucher in vouchers {
             views.push(self.view(voucher, now).await?);
@@ -139,14 +139,14 @@ impl VoucherAdmin {
             }
         }
         turn.check()?;
-        let updated = self.context.storage.vouchers.update(voucher, edit, now).await;
+        let updated = self.context.storage.catalogue.vouchers.update(voucher, edit, now).await;
         // After an error too: the write is in doubt.
         self.counter.voucher_changed(voucher, before.text.shop).await;
         Ok(updated?.ok_or(Refusal::NotFound("voucher"))?)
     }
 
     async fn get(&self, voucher: VoucherId) -> Result<Voucher, Failure> {
-        Ok(self.context.storage.vouchers.get(voucher).await?.ok_or(Refusal::NotFound("voucher"))?)
+        Ok(self.context.storage.catalogue.vouchers.get(voucher).await?.ok_or(Refusal::NotFound("voucher"))?)
     }
 
     async fn view(&self, voucher: Voucher, now: Timestamp) -> Result<VoucherView, Failure> {

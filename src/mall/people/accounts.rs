@@ -51,7 +51,7 @@ impl From<User> for PublicUser {
 impl PublicUser {
     /// Loads the given users, in the order of `users`. Unknown ids are left out.
     pub(in crate::mall) async fn of(context: &Context, users: &[UserId]) -> Result<Vec<Self>, Failure> {
-        let users = context.storage.users.those(users).await?;
+        let users = context.storage.people.users.those(users).await?;
         Ok(users.into_iter().map(Self::from).collect())
     }
 }
@@ -106,7 +106,7 @@ impl Accounts {
         let code = self.random.code();
         let rules = &self.context.settings.codes;
         let hash = self.codes.hash(&phone, &code).await?;
-        match self.context.storage.sessions.issue_code(&phone, &hash, rules, now).await? {
+        match self.context.storage.people.sessions.issue_code(&phone, &hash, rules, now).await? {
             IssueOutcome::Issued => {}
             IssueOutcome::TooSoon { retry_after } | IssueOutcome::TooMany { retry_after } => {
                 return Err(InputError::CodeTooSoon(whole_seconds(retry_after)).into());
@@ -160,11 +160,11 @@ impl Accounts {
     async fn begin(&self, user: UserId, ttl: Duration, now: Timestamp) -> Result<String, Failure> {
         let token = self.random.token();
         let storage = &self.context.storage;
-        storage.sessions.begin(hash_of(&token), user, ttl, now).await?;
+        storage.people.sessions.begin(hash_of(&token), user, ttl, now).await?;
         // Check only after the session exists: a block that this check misses is set later and ends the
         // session. Nobody has the token yet.
-        if storage.users.get(user).await?.is_some_and(|user| user.blocked.is_some()) {
-            storage.sessions.end(hash_of(&token)).await?;
+        if storage.people.users.get(user).await?.is_some_and(|user| user.blocked.is_some()) {
+            storage.people.sessions.end(hash_of(&token)).await?;
             return Err(Refusal::Blocked.into());
         }
         Ok(token)
@@ -173,7 +173,7 @@ impl Accounts {
     async fn user_by_code(&self, phone: &Phone, code: &str, now: Timestamp) -> Result<UserId, Failure> {
         let storage = &self.context.storage;
         let hash = self.codes.hash(phone, code).await?;
-        match storage.sessions.check_code(phone, &hash, &self.context.settings.codes, now).await? {
+        match storage.people.sessions.check_code(phone, &hash, &self.context.settings.codes, now).await? {
             CheckOutcome::Right => {}
             CheckOutcome::Wrong => return Err(InputError::Code.into()),
             CheckOutcome::NoCode => return Err(InputError::NoCode.into()),
@@ -188,23 +188,23 @@ impl Accounts {
         now: Timestamp,
     ) -> Result<UserId, Failure> {
         self.count_password_try(phone, now).await?;
-        let user = self.context.storage.users.by_phone(phone).await?.map(|user| user.id);
+        let user = self.context.storage.people.users.by_phone(phone).await?.map(|user| user.id);
         // Ids start at 1, so id 0 has no password. The look-up takes the same time for unknown phones as for
         // users.
-        let stored = self.context.storage.users.password(user.unwrap_or(UserId::new(0))).await?;
+        let stored = self.context.storage.people.users.password(user.unwrap_or(UserId::new(0))).await?;
         let right = self.passwords.matches(password, stored.clone()).await?;
         let user = user.filter(|_| right).ok_or(InputError::Password)?;
         if let Some(old) = stored.filter(|stored| Passwords::is_outdated(stored)) {
             let new = self.passwords.hash(password).await?;
             // Compare-and-set: a password changed a moment ago is newer and stays.
-            self.context.storage.users.replace_password(user, &old, &new, now).await?;
+            self.context.storage.people.users.replace_password(user, &old, &new, now).await?;
         }
         Ok(user)
     }
 
     async fn count_password_try(&self, phone: &Phone, now: Timestamp) -> Result<(), Failure> {
         let key = format!("password:{}", phone.as_str());
-        match self.context.storage.rate_limits.pass(&key, PASSWORD_ATTEMPTS, now).await? {
+        match self.context.storage.base.rate_limits.pass(&key, PASSWORD_ATTEMPTS, now).await? {
             RateLimitOutcome::Allowed => Ok(()),
             RateLimitOutcome::Refused { retry_after } => Err(Refusal::RateLimited { retry_after }.into()),
         }
@@ -216,7 +216,7 @@ impl Accounts {
     /// [`Failure::Store`] if the store fails: the session may then still be live.
     pub async fn log_out(&self, token: &str) -> Result<(), Failure> {
         if is_token(token) {
-            self.context.storage.sessions.end(hash_of(token)).await?;
+            self.context.storage.people.sessions.end(hash_of(token)).await?;
         }
         Ok(())
     }
@@ -233,7 +233,7 @@ impl Accounts {
         // Expiry is judged by elapsed time; the extension follows the clock.
         let doubted = self.context.doubted();
         let ttl = self.context.settings.session_ttl + doubted;
-        Ok(self.context.storage.sessions.find(session, ttl, now - doubted).await?)
+        Ok(self.context.storage.people.sessions.find(session, ttl, now - doubted).await?)
     }
 
     /// Returns the user of a live session without extending the session: for pages that poll on their own.
@@ -243,7 +243,7 @@ impl Accounts {
     pub async fn who_is_still_there(&self, token: &str, now: Timestamp) -> Result<Option<UserId>, Failure> {
         let Some(session) = Self::session_of(token) else { return Ok(None) };
         let now = self.context.expiry_now(now);
-        Ok(self.context.storage.sessions.find(session, Duration::ZERO, now).await?)
+        Ok(self.context.storage.people.sessions.find(session, Duration::ZERO, now).await?)
     }
 
     /// Returns the storage key of a token's session, whether or not the session exists; `None` if the text is
@@ -258,7 +258,7 @@ impl Accounts {
     /// # Errors
     /// [`Failure::Store`] if the store fails.
     pub async fn role(&self, user: UserId) -> Result<Role, Failure> {
-        let user = self.context.storage.users.get(user).await?;
+        let user = self.context.storage.people.users.get(user).await?;
         Ok(user.filter(|user| user.blocked.is_none()).map_or(Role::Customer, |user| user.role))
     }
 
@@ -274,7 +274,7 @@ impl Accounts {
     /// Returns the user with this phone, and creates the user if there is none.
     async fn user_of(&self, phone: &Phone, now: Timestamp) -> Result<UserId, Failure> {
         let Context { storage, copies, .. } = &self.context;
-        let user = storage.users.find_or_create(phone, &self.random.nick_name(), now).await?;
+        let user = storage.people.users.find_or_create(phone, &self.random.nick_name(), now).await?;
         if user.created == now {
             // An earlier read of this id may have left a negative cache entry.
             copies.people.changed(&[user.id]).await;
@@ -297,7 +297,7 @@ impl Accounts {
         now: Timestamp,
     ) -> Result<(), Failure> {
         Passwords::check_length(new)?;
-        let users = &self.context.storage.users;
+        let users = &self.context.storage.people.users;
         let is = users.get(user).await?.ok_or(Refusal::NotFound("user"))?;
         let stored = users.password(user).await?.filter(|stored| Passwords::is_hash(stored));
         if stored.is_some() {

@@ -31,10 +31,10 @@ impl Follows {
             return Err(InputError::Oneself.into());
         }
         let storage = &self.context.storage;
-        storage.users.get(followee).await?.ok_or(Refusal::NotFound("user"))?;
-        let _ = storage.follows.follow(user, followee, now).await?;
+        storage.people.users.get(followee).await?.ok_or(Refusal::NotFound("user"))?;
+        let _ = storage.people.follows.follow(user, followee, now).await?;
         // After a repeated call too: an earlier attempt may have failed at exactly this point.
-        Ok(storage.feeds.refresh(user).await?)
+        Ok(storage.writing.feeds.refresh(user).await?)
     }
 
     /// Makes `user` no longer follow `followee`. A repeated call changes nothing.
@@ -43,8 +43,8 @@ impl Follows {
     /// [`Failure::Store`] if the store fails.
     pub async fn unfollow(&self, user: UserId, followee: UserId) -> Result<(), Failure> {
         let storage = &self.context.storage;
-        let _ = storage.follows.unfollow(user, followee).await?;
-        Ok(storage.feeds.refresh(user).await?)
+        let _ = storage.people.follows.unfollow(user, followee).await?;
+        Ok(storage.writing.feeds.refresh(user).await?)
     }
 
     /// Returns whether `user` follows `followee`.
@@ -52,7 +52,7 @@ impl Follows {
     /// # Errors
     /// [`Failure::Store`] if the store fails.
     pub async fn is_following(&self, user: UserId, followee: UserId) -> Result<bool, Failure> {
-        Ok(self.context.storage.follows.is_following(user, followee).await?)
+        Ok(self.context.storage.people.follows.is_following(user, followee).await?)
     }
 
     /// Returns the users followed by both, by id: the first 500.
@@ -60,7 +60,7 @@ impl Follows {
     /// # Errors
     /// [`Failure::Store`] if the store fails.
     pub async fn common(&self, one: UserId, other: UserId) -> Result<Vec<PublicUser>, Failure> {
-        let common = self.context.storage.follows.common(one, other, Page::new(1, COMMON_MAX)).await?;
+        let common = self.context.storage.people.follows.common(one, other, Page::new(1, COMMON_MAX)).await?;
         PublicUser::of(&self.context, &common).await
     }
 
@@ -69,7 +69,7 @@ impl Follows {
     /// # Errors
     /// [`Failure::Store`] if the store fails.
     pub async fn fans(&self, followee: UserId, page: u32) -> Result<(Vec<PublicUser>, u64), Failure> {
-        let follows = &self.context.storage.follows;
+        let follows = &self.context.storage.people.follows;
         let fans = follows.fans(followee, Page::new(page, PAGE)).await?;
         Ok((PublicUser::of(&self.context, &fans).await?, follows.counts(followee).await?.fans))
     }
@@ -79,7 +79,7 @@ impl Follows {
     /// # Errors
     /// [`Failure::Store`] if the store fails.
     pub async fn followees(&self, user: UserId, page: u32) -> Result<(Vec<PublicUser>, u64), Failure> {
-        let follows = &self.context.storage.follows;
+        let follows = &self.context.storage.people.follows;
         let followees = follows.followees(user, Page::new(page, PAGE)).await?;
         Ok((PublicUser::of(&self.context, &followees).await?, follows.counts(user).await?.followees))
     }

@@ -58,7 +58,7 @@ impl SignIns {
     /// # Errors
     /// [`Failure::Store`] if the store fails.
     pub async fn sign(&self, user: UserId, now: Timestamp) -> Result<(), Failure> {
-        self.context.storage.sign_ins.sign(user, self.context.today(now)?).await?;
+        self.context.storage.people.sign_ins.sign(user, self.context.today(now)?).await?;
         Ok(())
     }
 
@@ -68,7 +68,7 @@ impl SignIns {
     /// # Errors
     /// [`Failure::Store`] if the store fails.
     pub async fn streak(&self, user: UserId, now: Timestamp) -> Result<u32, Failure> {
-        Ok(self.context.storage.sign_ins.streak(user, self.context.today(now)?).await?)
+        Ok(self.context.storage.people.sign_ins.streak(user, self.context.today(now)?).await?)
     }
 
     /// Returns the signed days of a month such as `2026-11`; `""` means the current month.
@@ -77,7 +77,7 @@ impl SignIns {
     /// [`Refusal::BadValue`] for an invalid month.
     pub async fn month(&self, user: UserId, month: &str, now: Timestamp) -> Result<Vec<SignedDay>, Failure> {
         let month = self.month_of(month, now)?;
-        Ok(self.context.storage.sign_ins.days(user, month).await?)
+        Ok(self.context.storage.people.sign_ins.days(user, month).await?)
     }
 
     /// Returns the data of a calendar month; `month` as in [`month`](Self::month).
@@ -85,7 +85,7 @@ impl SignIns {
     /// # Errors
     /// [`Refusal::BadValue`] for an invalid month.
     pub async fn calendar(&self, user: UserId, month: &str, now: Timestamp) -> Result<Calendar, Failure> {
-        let sign_ins = &self.context.storage.sign_ins;
+        let sign_ins = &self.context.storage.people.sign_ins;
         let (month, today) = (self.month_of(month, now)?, self.context.today(now)?);
         let signed = sign_ins.days(user, month).await?;
         let most = if month.contains(today) { self.context.settings.make_ups_a_month } else { 0 };
@@ -113,7 +113,7 @@ impl SignIns {
         let may_be = |day: &Day| *day < today && today.month().contains(*day) && Some(*day) >= here_since;
         let day = Day::parse(day).filter(may_be).ok_or(InputError::OutOfRange("date"))?;
         let most = settings.make_ups_a_month;
-        match storage.sign_ins.make_up(user, day, most).await? {
+        match storage.people.sign_ins.make_up(user, day, most).await? {
             MakeUpOutcome::Done => Ok(()),
             MakeUpOutcome::SignedAlready => Err(Refusal::SignedAlready.into()),
             MakeUpOutcome::TooMany => Err(Refusal::MakeUpsUsed(most).into()),
@@ -132,7 +132,7 @@ impl SignIns {
         now: Timestamp,
     ) -> Result<Attendance, Failure> {
         let span = self.context.days_looked_at(from, to, now)?;
-        let sign_ins = &self.context.storage.sign_ins;
+        let sign_ins = &self.context.storage.people.sign_ins;
         let counts = sign_ins.counts(span).await?;
         let (users, all_count) = sign_ins.signed_all(span, Page::new(page, PAGE)).await?;
         let all = PublicUser::of(&self.context, &users).await?;
@@ -141,7 +141,7 @@ impl SignIns {
 
     /// Returns the user's day of registration; `None` in a year outside the supported range.
     async fn here_since(&self, user: UserId) -> Result<Option<Day>, Failure> {
-        let user = self.context.storage.users.get(user).await?.ok_or(Refusal::NotLoggedIn)?;
+        let user = self.context.storage.people.users.get(user).await?.ok_or(Refusal::NotLoggedIn)?;
         Ok(self.context.day_of(user.created))
     }
 

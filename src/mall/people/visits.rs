@@ -156,7 +156,7 @@ impl Visits {
     ) -> Result<VisitCounts, Failure> {
         let Context { storage, .. } = &self.inner.context;
         let of = shop.map_or(VisitTarget::Mall, VisitTarget::Shop);
-        Ok(storage.visitors.count(of, span, self.inner.context.today(now)?).await?)
+        Ok(storage.people.visitors.count(of, span, self.inner.context.today(now)?).await?)
     }
 
     /// Returns the counters of page views.

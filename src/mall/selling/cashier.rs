@@ -45,7 +45,7 @@ impl Cashier {
 
     /// Pays for an unpaid order. Returns the paid order.
     pub(in crate::mall) async fn pay(&self, order: &Order, now: Timestamp) -> Result<Order, Failure> {
-        let rows = &self.context.storage.payments;
+        let rows = &self.context.storage.selling.payments;
         let payment = rows.start(order.id, order.pay_value, now).await?;
         let _mine = self.in_hand.hold(payment.id);
         match self.gateway.charge(&payment).await {
@@ -71,10 +71,10 @@ impl Cashier {
         if order.payment == PaymentMode::None {
             return self.finish_refund(&order, now).await;
         }
-        let rows = storage.payments.of_order(order.id).await?;
+        let rows = storage.selling.payments.of_order(order.id).await?;
         let Some(payment) = rows.iter().find(|row| row.state == PaymentState::Captured) else {
             // Another call may have finished the refund meanwhile.
-            return match storage.orders.get(order.id).await? {
+            return match storage.selling.orders.get(order.id).await? {
                 Some(now) if now.status == OrderStatus::Refunded => Ok(now),
                 _ => Err(Failure::Bug(format!("order {} is paid without a captured payment", order.id))),
             };
@@ -87,7 +87,7 @@ impl Cashier {
 
     /// Marks the order as refunded after the money has gone back, and releases the unit.
     async fn finish_refund(&self, order: &Order, now: Timestamp) -> Result<Order, Failure> {
-        match self.context.storage.orders.step(order.id, Transition::FinishRefund, now).await? {
+        match self.context.storage.selling.orders.step(order.id, Transition::FinishRefund, now).await? {
             TransitionOutcome::Done(order) | TransitionOutcome::Stands(order)
                 if order.status == OrderStatus::Refunded =>
             {
@@ -108,7 +108,8 @@ impl Cashier {
     pub async fn settle(&self, now: Timestamp) -> Result<(), StoreError> {
         let mut before: Vec<PaymentId> = Vec::new();
         loop {
-            let rows = self.context.storage.payments.unsettled(now - SETTLE_AFTER, SETTLE_BATCH).await?;
+            let rows =
+                self.context.storage.selling.payments.unsettled(now - SETTLE_AFTER, SETTLE_BATCH).await?;
             let ids: Vec<PaymentId> = rows.iter().map(|row| row.id).collect();
             // Identical to the last batch: these payments cannot be finished now.
             if ids.is_empty() || ids == before {
@@ -143,9 +144,9 @@ impl Cashier {
     /// Marks the order as paid after a capture. Refunds the money if the order cannot be paid any more.
     async fn captured(&self, payment: &Payment, now: Timestamp) -> Result<Order, Failure> {
         let storage = &self.context.storage;
-        match storage.orders.step(payment.order, Transition::Pay(payment.id), now).await? {
+        match storage.selling.orders.step(payment.order, Transition::Pay(payment.id), now).await? {
             TransitionOutcome::Done(order) => {
-                storage.deadlines.clear(&[order.id]).await?;
+                storage.selling.deadlines.clear(&[order.id]).await?;
                 Ok(order)
             }
             TransitionOutcome::Stands(order) => {
@@ -165,7 +166,7 @@ impl Cashier {
     /// Refunds a captured payment that did not pay the order in this call. Keeps the money if another call
     /// paid the order with the same payment.
     async fn captured_elsewhere(&self, payment: &Payment, now: Timestamp) -> Result<(), StoreError> {
-        let rows = self.context.storage.payments.of_order(payment.order).await?;
+        let rows = self.context.storage.selling.payments.of_order(payment.order).await?;
         let state = rows.iter().find(|row| row.id == payment.id).map(|row| row.state);
         if matches!(state, Some(PaymentState::Captured | PaymentState::Refunded)) {
             return Ok(());
@@ -179,7 +180,7 @@ impl Cashier {
         if self.gateway.refund(payment).await.is_ok() {
             let (order, id) = (payment.order.get(), payment.id.get());
             tracing::info!(order, payment = id, "refunded a late payment");
-            self.context.storage.payments.settle(payment.id, PaymentState::Refunded, now).await?;
+            self.context.storage.selling.payments.settle(payment.id, PaymentState::Refunded, now).await?;
         }
         Ok(())
     }
@@ -188,7 +189,7 @@ impl Cashier {
     async fn finish(&self, row: &Payment, now: Timestamp) -> Result<(), Failure> {
         let storage = &self.context.storage;
         if row.state == PaymentState::Captured {
-            return match storage.orders.get(row.order).await? {
+            return match storage.selling.orders.get(row.order).await? {
                 Some(order) if order.status == OrderStatus::Refunding => {
                     self.refund(order, now).await.map(drop)
                 }
@@ -208,13 +209,13 @@ impl Cashier {
             Ok(GatewayState::Declined) => PaymentState::Failed,
             Err(_) => return Ok(()),
         };
-        storage.payments.settle(row.id, state, now).await?;
+        storage.selling.payments.settle(row.id, state, now).await?;
         Ok(())
     }
 
     /// Returns the order if another call has paid it, or else the refusal for its status.
     async fn paid_or_refusal(&self, order: &Order) -> Result<Order, Failure> {
-        match self.context.storage.orders.get(order.id).await? {
+        match self.context.storage.selling.orders.get(order.id).await? {
             Some(order) if order.status == OrderStatus::Paid => Ok(order),
             Some(order) => Err(Refusal::OrderStands(order.status as u8).into()),
             None => Err(Refusal::NotFound("order").into()),
@@ -266,8 +267,8 @@ impl TimedGateway {
 pub(in crate::mall) async fn release_closed(context: &Context, order: &Order) -> Result<(), StoreError> {
     let storage = &context.storage;
     // `NotHeld` means an order of an ordinary voucher, or a repeat.
-    let _ = storage.sales.release(order.voucher, order.user, order.id).await?;
-    storage.deadlines.clear(&[order.id]).await
+    let _ = storage.selling.sales.release(order.voucher, order.user, order.id).await?;
+    storage.selling.deadlines.clear(&[order.id]).await
 }
 
 /// Does the work of [`release_closed`] for several orders closed at once, and completes their outbox entries.
@@ -275,10 +276,10 @@ pub(in crate::mall) async fn release_closed(context: &Context, order: &Order) ->
 pub(in crate::mall) async fn closed_all(context: &Context, orders: &[Order]) -> Result<(), StoreError> {
     let storage = &context.storage;
     let units: Vec<_> = orders.iter().map(|order| (order.voucher, order.user, order.id)).collect();
-    storage.sales.release_all(&units).await?;
+    storage.selling.sales.release_all(&units).await?;
     let entries: Vec<_> =
         units.iter().map(|&(voucher, user, order)| OutboxEntry::Release { voucher, user, order }).collect();
-    storage.outbox.done(&entries).await
+    storage.selling.outbox.done(&entries).await
 }
 
 /// Payments being processed by a call in this process. The background job skips them, however far the clock

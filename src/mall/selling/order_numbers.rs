@@ -45,7 +45,7 @@ impl OrderNumbers {
         let Some(day) = OrderId::day(now) else { return Err(self.out_of_numbers(now)) };
         let count = match self.spare.pop() {
             Some(spare) if spare.day == day => spare.count,
-            _ => storage.sequences.next(SEQUENCE, day).await?,
+            _ => storage.base.sequences.next(SEQUENCE, day).await?,
         };
         let number = Number { day, count };
         OrderId::compose(now, count, voucher).map(|id| (id, number)).ok_or_else(|| self.out_of_numbers(now))

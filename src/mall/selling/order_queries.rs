@@ -70,7 +70,7 @@ impl OrderQueries {
     pub async fn of_user(&self, user: UserId, page: u32) -> Result<Vec<OrderView>, Failure> {
         // The order log is read first, so that an order moving from the log to the database is seen at least
         // once.
-        let mut pending = self.context.storage.order_log.of_user(user).await?;
+        let mut pending = self.context.storage.selling.order_log.of_user(user).await?;
         if !pending.is_empty() {
             let newest = self.rows(user, 0).await?;
             pending.retain(|claim| newest.iter().all(|order| order.id != claim.order));
@@ -114,19 +114,19 @@ impl OrderQueries {
     /// database between the reads.
     pub(super) async fn find(&self, order: OrderId) -> Result<Option<Found>, Failure> {
         let storage = &self.context.storage;
-        if let Some(order) = storage.orders.get(order).await? {
+        if let Some(order) = storage.selling.orders.get(order).await? {
             return Ok(Some(Found::Recorded(order)));
         }
-        if let Some(claim) = storage.order_log.find(order).await? {
+        if let Some(claim) = storage.selling.order_log.find(order).await? {
             return Ok(Some(Found::Pending(claim)));
         }
-        Ok(storage.orders.get(order).await?.map(Found::Recorded))
+        Ok(storage.selling.orders.get(order).await?.map(Found::Recorded))
     }
 
     /// Returns a page of a user's rows after the first `skipped` rows. `skipped` need not be a multiple of
     /// the page size.
     async fn rows(&self, user: UserId, skipped: usize) -> Result<Vec<Order>, Failure> {
-        let orders = &self.context.storage.orders;
+        let orders = &self.context.storage.selling.orders;
         let size = PAGE_SIZE as usize;
         let number = u32::try_from(skipped / size + 1).unwrap_or(u32::MAX);
         let mut rows = orders.of_user(user, Page::new(number, PAGE_SIZE)).await?;
@@ -140,7 +140,7 @@ impl OrderQueries {
 
     /// Builds the order that a pending claim will become.
     async fn pending_order(&self, claim: &Claim) -> Result<Order, Failure> {
-        let found = self.context.storage.vouchers.get(claim.voucher).await?;
+        let found = self.context.storage.catalogue.vouchers.get(claim.voucher).await?;
         let voucher = found.ok_or_else(|| {
             Failure::Bug(format!("the claim {} is for voucher {}, which is gone", claim.order, claim.voucher))
         })?;
@@ -151,7 +151,7 @@ impl OrderQueries {
     }
 
     pub(in crate::mall) async fn view(&self, order: Order) -> Result<OrderView, Failure> {
-        let voucher = self.context.storage.vouchers.get(order.voucher).await?;
+        let voucher = self.context.storage.catalogue.vouchers.get(order.voucher).await?;
         Ok(OrderView::new(voucher.as_ref(), order))
     }
 
@@ -159,7 +159,7 @@ impl OrderQueries {
         let mut vouchers: HashMap<VoucherId, Option<Voucher>> = HashMap::new();
         for order in &orders {
             if let Entry::Vacant(unread) = vouchers.entry(order.voucher) {
-                unread.insert(self.context.storage.vouchers.get(order.voucher).await?);
+                unread.insert(self.context.storage.catalogue.vouchers.get(order.voucher).await?);
             }
         }
         let of = |order: &Order| vouchers.get(&order.voucher).and_then(Option::as_ref);

@@ -107,7 +107,7 @@ pub async fn drained(storage: &Storage, longest: Duration) -> bool {
     const LOOK_EVERY: Duration = Duration::from_millis(1);
     let until = Instant::now() + longest;
     loop {
-        let state = storage.order_log.state().await;
+        let state = storage.selling.order_log.state().await;
         if state.pending == 0 {
             return true;
         }
@@ -123,7 +123,7 @@ async fn supervise(worker: Worker, stop: CancellationToken) {
     let name = worker.name.clone();
     loop {
         // At start too: an earlier worker of the same name may have crashed with claims in hand.
-        match worker.context.storage.order_log.reclaim(&name).await {
+        match worker.context.storage.selling.order_log.reclaim(&name).await {
             Ok(0) => {}
             Ok(claims) => {
                 tracing::info!(worker = %name, claims, "re-queued the claims of a failed worker")
@@ -191,7 +191,7 @@ struct Worker {
 impl Worker {
     fn new(context: &Context, figures: &Arc<WorkerMetrics>, name: String) -> Self {
         let (context, figures) = (context.clone(), Arc::clone(figures));
-        let size = BatchSize::new(context.storage.orders.batch_takes());
+        let size = BatchSize::new(context.storage.selling.orders.batch_takes());
         let (resting, unknown) = (Vec::new(), Arc::default());
         Self { context, figures, name, size, resting, lost_claims: unknown }
     }
@@ -207,7 +207,8 @@ impl Worker {
             self.wake_rested(Instant::now()).await?;
             self.reserve_lost_units().await?;
             let wait = self.rest_left().min(TAKE_TIMEOUT);
-            let batch = self.context.storage.order_log.take(&self.name, self.size.get(), wait).await?;
+            let batch =
+                self.context.storage.selling.order_log.take(&self.name, self.size.get(), wait).await?;
             if batch.is_empty() {
                 continue;
             }
@@ -257,7 +258,7 @@ impl Worker {
                     if is_fruitless {
                         self.size.limit(BATCH_AFTER_FRUITLESS);
                     }
-                    self.context.storage.order_log.put_back(&self.name, &unsettled, false).await?;
+                    self.context.storage.selling.order_log.put_back(&self.name, &unsettled, false).await?;
                     return Ok(Round::StoreFailed);
                 }
             }
@@ -269,7 +270,7 @@ impl Worker {
     async fn settle(&mut self, claims: &[LoggedClaim]) -> Result<(), StoreError> {
         let storage = &self.context.storage;
         let began = Instant::now();
-        let outcomes = storage.orders.persist(claims, self.context.now()).await?;
+        let outcomes = storage.selling.orders.persist(claims, self.context.now()).await?;
         self.size.observe(claims.len(), began.elapsed());
         let (mut deadlines, mut written, mut repeats, mut dead) = (Vec::new(), 0, 0, 0);
         for (logged, outcome) in claims.iter().zip(&outcomes) {
@@ -281,7 +282,7 @@ impl Worker {
                 }
                 PersistOutcome::Repeat => {
                     // The first attempt may have failed before setting the deadline.
-                    if let Some(found) = storage.orders.get(order).await?
+                    if let Some(found) = storage.selling.orders.get(order).await?
                         && found.status == OrderStatus::Unpaid
                     {
                         deadlines.push((order, found.deadline));
@@ -294,8 +295,8 @@ impl Worker {
                 }
             }
         }
-        storage.deadlines.set(&deadlines).await?;
-        let unknown = storage.order_log.done(&self.name, claims).await?;
+        storage.selling.deadlines.set(&deadlines).await?;
+        let unknown = storage.selling.order_log.done(&self.name, claims).await?;
         if !unknown.is_empty() {
             let unknown: HashSet<OrderId> = unknown.into_iter().collect();
             let is_order = |outcome: &PersistOutcome| !matches!(outcome, PersistOutcome::DeadLetter(_));
@@ -308,7 +309,7 @@ impl Worker {
                 let Claim { order, voucher, user, .. } = logged.claim;
                 // The user holds a unit by another order. If the release fails, the outbox entry in the
                 // database repeats it.
-                let _ = storage.sales.release(voucher, user, order).await;
+                let _ = storage.selling.sales.release(voucher, user, order).await;
             }
         }
         count(&self.figures.batches, 1);
@@ -326,10 +327,10 @@ impl Worker {
         loop {
             let next = self.lost_claims.lock().last().copied();
             let Some(Claim { order, voucher, user, .. }) = next else { return Ok(()) };
-            let reserved = storage.sales.reserve(voucher, user, order).await?;
-            if !storage.orders.get(order).await?.is_some_and(|order| order.status.is_live()) {
+            let reserved = storage.selling.sales.reserve(voucher, user, order).await?;
+            if !storage.selling.orders.get(order).await?.is_some_and(|order| order.status.is_live()) {
                 // A concurrent close of the order found no unit to release.
-                let _ = storage.sales.release(voucher, user, order).await?;
+                let _ = storage.selling.sales.release(voucher, user, order).await?;
             } else if reserved == ReserveOutcome::SoldOut {
                 tracing::warn!(order = order.get(), "the lost unit of an order was sold again");
             }
@@ -365,7 +366,7 @@ impl Worker {
 
     /// Returns whether the log holds nothing but `claims` claims and the resting claims.
     async fn is_all_there_is(&self, claims: usize) -> bool {
-        let pending = self.context.storage.order_log.state().await.pending;
+        let pending = self.context.storage.selling.order_log.state().await.pending;
         pending <= (self.resting.len() + claims) as u64
     }
 
@@ -376,9 +377,10 @@ impl Worker {
         if logged.attempts + 1 < ATTEMPTS_MAX {
             return self.rest(logged, BACKOFF_MIN * (2 << logged.attempts.min(ATTEMPTS_MAX)), true);
         }
-        let buried = storage.orders.bury(&logged, DeadReason::Refused, detail, self.context.now()).await;
+        let buried =
+            storage.selling.orders.bury(&logged, DeadReason::Refused, detail, self.context.now()).await;
         let settled = match buried {
-            Ok(()) => storage.order_log.done(&self.name, &[logged]).await.map(drop),
+            Ok(()) => storage.selling.order_log.done(&self.name, &[logged]).await.map(drop),
             Err(error) => Err(error),
         };
         match settled {
@@ -415,7 +417,7 @@ impl Worker {
                 .map(|resting| resting.claim)
                 .collect();
             if !rested.is_empty() {
-                self.context.storage.order_log.put_back(&self.name, &rested, counts).await?;
+                self.context.storage.selling.order_log.put_back(&self.name, &rested, counts).await?;
             }
         }
         Ok(())

@@ -78,11 +78,11 @@ impl Orders {
         let request = request.map(check_idempotency_key).transpose()?;
         // Checked first: an earlier purchase stands, even if the voucher has changed since.
         if let Some(request) = &request
-            && let Some(before) = storage.orders.requested(user, voucher, request).await?
+            && let Some(before) = storage.selling.orders.requested(user, voucher, request).await?
         {
             return Ok(before);
         }
-        let found = storage.vouchers.get(voucher).await?;
+        let found = storage.catalogue.vouchers.get(voucher).await?;
         let found = found
             .filter(|voucher| voucher.text.status == VoucherStatus::OnShelf)
             .ok_or(Refusal::NotFound("voucher"))?;
@@ -97,9 +97,9 @@ impl Orders {
         };
         let context = self.context.clone();
         detached(async move {
-            let bought = context.storage.orders.insert(&order, request.as_deref()).await?;
+            let bought = context.storage.selling.orders.insert(&order, request.as_deref()).await?;
             if bought == order.id && order.status == OrderStatus::Unpaid {
-                context.storage.deadlines.set(&[(order.id, order.deadline)]).await?;
+                context.storage.selling.deadlines.set(&[(order.id, order.deadline)]).await?;
             }
             Ok(bought)
         })
@@ -181,12 +181,15 @@ impl Orders {
     /// fails.
     pub async fn redeem(&self, order: OrderId, now: Timestamp) -> Result<(OrderView, bool), Failure> {
         let order = self.recorded(None, order).await?;
-        let (used, before) = match self.context.storage.orders.step(order.id, Transition::Use, now).await? {
-            TransitionOutcome::Done(order) => (order, false),
-            TransitionOutcome::Stands(order) if order.status == OrderStatus::Used => (order, true),
-            TransitionOutcome::Stands(order) => return Err(Refusal::OrderStands(order.status as u8).into()),
-            TransitionOutcome::Unknown => return Err(Refusal::NotFound("order").into()),
-        };
+        let (used, before) =
+            match self.context.storage.selling.orders.step(order.id, Transition::Use, now).await? {
+                TransitionOutcome::Done(order) => (order, false),
+                TransitionOutcome::Stands(order) if order.status == OrderStatus::Used => (order, true),
+                TransitionOutcome::Stands(order) => {
+                    return Err(Refusal::OrderStands(order.status as u8).into());
+                }
+                TransitionOutcome::Unknown => return Err(Refusal::NotFound("order").into()),
+            };
         Ok((self.queries.view(used).await?, before))
     }
 
@@ -214,7 +217,7 @@ impl Orders {
 
 /// Cancels an unpaid order and releases the unit. Succeeds for a cancelled order too.
 async fn cancel(context: &Context, order: OrderId, now: Timestamp) -> Result<Order, Failure> {
-    match context.storage.orders.step(order, Transition::Cancel, now).await? {
+    match context.storage.selling.orders.step(order, Transition::Cancel, now).await? {
         TransitionOutcome::Done(order) | TransitionOutcome::Stands(order)
             if order.status == OrderStatus::Cancelled =>
         {
@@ -235,7 +238,7 @@ async fn refund(
     order: OrderId,
     now: Timestamp,
 ) -> Result<Order, Failure> {
-    match context.storage.orders.step(order, Transition::StartRefund, now).await? {
+    match context.storage.selling.orders.step(order, Transition::StartRefund, now).await? {
         TransitionOutcome::Done(order) | TransitionOutcome::Stands(order) => match order.status {
             OrderStatus::Refunding => cashier.refund(order, now).await,
             OrderStatus::Refunded => {

@@ -32,11 +32,11 @@ impl CancelOverdue {
     /// Cancels a batch of due orders. Returns whether more orders may be due.
     async fn batch(&self, now: Timestamp) -> Result<bool, StoreError> {
         let storage = &self.context.storage;
-        let due = storage.deadlines.due(self.context.expiry_now(now), BATCH).await?;
+        let due = storage.selling.deadlines.due(self.context.expiry_now(now), BATCH).await?;
         if due.is_empty() {
             return Ok(false);
         }
-        let stepped = storage.orders.cancel(&due, now).await?;
+        let stepped = storage.selling.orders.cancel(&due, now).await?;
         let mut closed = Vec::with_capacity(due.len());
         for (order, stepped) in due.iter().zip(stepped) {
             match stepped {
@@ -49,13 +49,13 @@ impl CancelOverdue {
             }
         }
         closed_all(&self.context, &closed).await?;
-        storage.deadlines.clear(&due).await?;
+        storage.selling.deadlines.clear(&due).await?;
         Ok(due.len() == BATCH)
     }
 
     /// Returns whether claims are pending: buyers have priority then.
     async fn has_pending_claims(&self) -> bool {
-        self.context.storage.order_log.state().await.pending > 0
+        self.context.storage.selling.order_log.state().await.pending > 0
     }
 }
 
@@ -67,7 +67,8 @@ impl Chore for CancelOverdue {
 
     async fn next_due(&self, now: Timestamp) -> Option<Timestamp> {
         // Unreadable deadlines are read again after a second.
-        let next = self.context.storage.deadlines.next().await.unwrap_or(Some(now + Duration::from_secs(1)));
+        let next =
+            self.context.storage.selling.deadlines.next().await.unwrap_or(Some(now + Duration::from_secs(1)));
         next.map(|next| next + self.context.doubted())
     }
 

@@ -55,7 +55,7 @@ impl Receipts {
         if !matches!(order.status, OrderStatus::Paid | OrderStatus::Used) {
             return Err(Refusal::OrderStands(order.status as u8).into());
         }
-        let voucher = self.context.storage.vouchers.get(order.voucher).await?;
+        let voucher = self.context.storage.catalogue.vouchers.get(order.voucher).await?;
         let voucher = voucher.ok_or(Refusal::NotFound("voucher"))?;
         let shop = self.context.copies.shops.get(voucher.text.shop, now).await?;
         let code = ReceiptCode::of(order.id, self.secret().await?);
@@ -78,7 +78,7 @@ impl Receipts {
     }
 
     async fn secret(&self) -> Result<&str, Failure> {
-        let upkeep = &self.context.storage.upkeep;
+        let upkeep = &self.context.storage.base.upkeep;
         let kept = self.secret.get_or_try_init(|| async {
             match upkeep.setting(SECRET).await? {
                 Some(kept) => Ok(kept),

@@ -27,9 +27,9 @@ pub async fn end_blocked_sessions(storage: &Storage) -> Result<(), StoreError> {
     const PAGE: u32 = 500;
     let filter = UserFilter { blocked: true, ..UserFilter::default() };
     for page in 1.. {
-        let blocked = storage.users.list(&filter, Page::new(page, PAGE)).await?;
+        let blocked = storage.people.users.list(&filter, Page::new(page, PAGE)).await?;
         for user in &blocked {
-            storage.sessions.end_all(user.id).await?;
+            storage.people.sessions.end_all(user.id).await?;
         }
         if blocked.len() < PAGE as usize {
             break;
@@ -91,7 +91,7 @@ impl Reconciliation {
     /// it.
     async fn is_ours(&self) -> Result<bool, StoreError> {
         let entry = LockEntry { owner: self.owner, number: 0 };
-        let answer = self.context.storage.locks.enter(Self::LOCK, entry, Self::LEASE).await?;
+        let answer = self.context.storage.base.locks.enter(Self::LOCK, entry, Self::LEASE).await?;
         Ok(matches!(answer, LockOutcome::Held(_)))
     }
 
@@ -106,7 +106,9 @@ impl Reconciliation {
 
     async fn look_for_late_orders(&self, now: Timestamp) -> Result<(), StoreError> {
         let storage = &self.context.storage;
-        let late = deadlines::restore(&*storage.deadlines, &*storage.orders, Some(now - Self::LATE)).await?;
+        let late =
+            deadlines::restore(&*storage.selling.deadlines, &*storage.selling.orders, Some(now - Self::LATE))
+                .await?;
         if late > 0 {
             tracing::warn!(orders = late, "restored lost or missed deadlines of unpaid orders");
         }
@@ -115,7 +117,7 @@ impl Reconciliation {
 
     async fn look_for_lost_shops(&self) -> Result<(), StoreError> {
         let storage = &self.context.storage;
-        let moved = geo_index::restore(&*storage.geo_index, &*storage.shops).await?;
+        let moved = geo_index::restore(&*storage.catalogue.geo_index, &*storage.catalogue.shops).await?;
         if moved > 0 {
             tracing::warn!(shops = moved, "corrected shops in the geo index");
         }

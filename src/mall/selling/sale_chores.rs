@@ -43,15 +43,15 @@ impl ProcessOutbox {
     /// Processes a batch. Returns whether more entries may be open.
     async fn some(&self) -> Result<bool, StoreError> {
         let storage = &self.context.storage;
-        let errands = storage.outbox.open(Self::AT_ONCE).await?;
+        let errands = storage.selling.outbox.open(Self::AT_ONCE).await?;
         if !errands.is_empty() {
             // Most units have already been released, when the order was closed.
             let units: Vec<_> = errands
                 .iter()
                 .map(|&OutboxEntry::Release { voucher, user, order }| (voucher, user, order))
                 .collect();
-            storage.sales.release_all(&units).await?;
-            storage.outbox.done(&errands).await?;
+            storage.selling.sales.release_all(&units).await?;
+            storage.selling.outbox.done(&errands).await?;
         }
         Ok(errands.len() as u64 == u64::from(Self::AT_ONCE))
     }
@@ -151,7 +151,7 @@ impl Chore for Sweep {
         self.every.ran(now);
         // Sweeping late does no harm. Sweeping early would end sessions by a clock in doubt.
         let expired = self.context.expiry_now(now);
-        if let Err(error) = self.context.storage.upkeep.sweep(expired).await {
+        if let Err(error) = self.context.storage.base.upkeep.sweep(expired).await {
             tracing::warn!(%error, "could not delete expired entries from the store");
         }
     }

@@ -98,7 +98,7 @@ impl SaleTerms {
         }
         if self.is_absent(voucher, now) {
             self.figures.count(CacheEvent::Absent);
-            if self.storage.sales.units(voucher).await?.is_none() {
+            if self.storage.selling.sales.units(voucher).await?.is_none() {
                 return Ok(None);
             }
             // The instance that adds a sale puts it into the sales store, and cannot know that this instance
@@ -231,7 +231,7 @@ impl SaleTerms {
     async fn read(&self, voucher: VoucherId, now: Timestamp) -> Found {
         self.figures.count(CacheEvent::Rebuild);
         let changes = self.changes();
-        let found = self.storage.vouchers.get(voucher).await.map_err(Arc::new)?;
+        let found = self.storage.catalogue.vouchers.get(voucher).await.map_err(Arc::new)?;
         let found = found.and_then(|voucher| voucher.sale.map(|sale| (voucher, sale)));
         Ok(self.put(voucher, found, changes, (now, now)))
     }

@@ -79,7 +79,7 @@ impl FlashSales {
             backlog: Backlog::new(),
             holds: Holds::default(),
             puts: SingleFlight::default(),
-            turns: TermsLease::new(Arc::clone(&context.storage.locks)),
+            turns: TermsLease::new(Arc::clone(&context.storage.base.locks)),
             out_of_step: Mutex::default(),
             forgotten_ms: AtomicI64::new(0),
             context,
@@ -101,8 +101,14 @@ impl FlashSales {
         let mut loaded = 0;
         let mut after = VoucherId::new(0);
         loop {
-            let sales =
-                self.inner.context.storage.vouchers.sales(Some(now - EVICT_AFTER_END), after, PAGE).await?;
+            let sales = self
+                .inner
+                .context
+                .storage
+                .catalogue
+                .vouchers
+                .sales(Some(now - EVICT_AFTER_END), after, PAGE)
+                .await?;
             let Some(last) = sales.last() else { return Ok(loaded) };
             after = last.terms.voucher;
             for sale in sales {
@@ -246,15 +252,15 @@ impl FlashSales {
     ) -> Result<Option<Voucher>, StoreError> {
         let (storage, terms) = (&self.inner.context.storage, &self.inner.terms);
         let changes = terms.changes();
-        let found = storage.vouchers.get(voucher).await?;
+        let found = storage.catalogue.vouchers.get(voucher).await?;
         if let Some(found) = &found {
             terms.keep(found, changes, now);
         }
         if let Some(sale) = found.as_ref().and_then(|found| found.sale)
-            && (now < sale.terms.end || storage.sales.units(voucher).await?.is_some())
+            && (now < sale.terms.end || storage.selling.sales.units(voucher).await?.is_some())
         {
             turn.check()?;
-            storage.sales.put(sale.terms).await?;
+            storage.selling.sales.put(sale.terms).await?;
         }
         Ok(found)
     }
@@ -266,7 +272,7 @@ impl FlashSales {
     /// [`StoreError`]: the sale may be unloaded; the next claim loads it.
     pub(in crate::mall) async fn reload(&self, voucher: VoucherId, now: Timestamp) -> Result<(), StoreError> {
         let turn = self.turn().await?;
-        self.inner.context.storage.sales.forget(voucher).await?;
+        self.inner.context.storage.selling.sales.forget(voucher).await?;
         self.sync_to_store(&turn, voucher, now).await?;
         Ok(())
     }
@@ -318,12 +324,12 @@ impl FlashSales {
         loop {
             // Keeps others from opening a listed sale again in the meantime.
             let turn = self.turn().await?;
-            let sales = storage.vouchers.sales(Some(since), after, PAGE).await?;
+            let sales = storage.catalogue.vouchers.sales(Some(since), after, PAGE).await?;
             let Some(last) = sales.last() else { break };
             after = last.terms.voucher;
             for sale in sales.iter().filter(|sale| sale.terms.end <= over) {
                 turn.check()?;
-                storage.sales.forget(sale.terms.voucher).await?;
+                storage.selling.sales.forget(sale.terms.voucher).await?;
                 forgotten += 1;
             }
         }
@@ -353,7 +359,7 @@ impl Inner {
         sale: &SaleRecord,
         now: Timestamp,
     ) -> Result<(LiveSale, Option<SaleUnits>), StoreError> {
-        let (terms, sales) = (sale.terms, &self.context.storage.sales);
+        let (terms, sales) = (sale.terms, &self.context.storage.selling.sales);
         let voucher = terms.voucher;
         let mut units = sales.units(voucher).await?;
         if units.is_none() && now < terms.end && self.put(voucher).await? {
@@ -379,7 +385,7 @@ impl Inner {
         self.check_level(user, sale.min_level, now).await?;
         let what = format!("claim:{}", sale.terms.voucher);
         context.within(context.settings.claim_limit, &what, user, now).await?;
-        if self.backlog.exceeds(context.settings.max_backlog, &*context.storage.order_log).await {
+        if self.backlog.exceeds(context.settings.max_backlog, &*context.storage.selling.order_log).await {
             return Err(Refusal::Busy.into());
         }
         Ok(())
@@ -403,7 +409,7 @@ impl Inner {
                 passed => passed?,
             }
         }
-        Ok(context.storage.sales.held(voucher, user).await?)
+        Ok(context.storage.selling.sales.held(voucher, user).await?)
     }
 
     /// Reads the cached user; every change of a level invalidates the cache.
@@ -423,9 +429,9 @@ impl Inner {
         let storage = &self.context.storage;
         let (order, number) = self.numbers.next(storage, voucher, now).await?;
         let claim = Claim { order, voucher, user, at: now };
-        let mut answer = storage.sales.claim(claim).await?;
+        let mut answer = storage.selling.sales.claim(claim).await?;
         if answer == ClaimOutcome::Unknown && self.put(voucher).await? {
-            answer = storage.sales.claim(claim).await?;
+            answer = storage.selling.sales.claim(claim).await?;
         }
         let refusal = match answer {
             ClaimOutcome::Accepted => return Ok(order),
@@ -450,13 +456,13 @@ impl Inner {
         let put = self.puts.share(voucher, || async {
             let turn = self.turns.next().await.map_err(Arc::new)?;
             let changes = self.terms.changes();
-            let found = storage.vouchers.get(voucher).await.map_err(Arc::new)?;
+            let found = storage.catalogue.vouchers.get(voucher).await.map_err(Arc::new)?;
             let Some((found, sale)) = found.and_then(|found| found.sale.map(|sale| (found, sale))) else {
                 return Ok(false);
             };
             self.terms.keep(&found, changes, self.context.now());
             turn.check().map_err(Arc::new)?;
-            storage.sales.put(sale.terms).await.map_err(Arc::new)?;
+            storage.selling.sales.put(sale.terms).await.map_err(Arc::new)?;
             Ok(true)
         });
         put.await.map_err(|error| shared("sale terms", &error))

@@ -115,7 +115,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let storage = mallbox_storage_embedded::open(EmbeddedOptions::new(dir.path())).await.unwrap();
         let instance = || {
-            let turns = TermsLease::new(Arc::clone(&storage.locks));
+            let turns = TermsLease::new(Arc::clone(&storage.base.locks));
             Arc::new(TermsLease { head_start: LOCAL_REACQUIRE_DELAY, ..turns })
         };
         let (busy, other) = (instance(), instance());

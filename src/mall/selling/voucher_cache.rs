@@ -20,7 +20,7 @@ impl Cached for OfShop {
     type Id = ShopId;
 
     async fn load(storage: &Storage, shop: ShopId, _: Timestamp) -> Result<Option<Self>, StoreError> {
-        Ok(Some(Self(storage.vouchers.of_shop(shop).await?)))
+        Ok(Some(Self(storage.catalogue.vouchers.of_shop(shop).await?)))
     }
 }
 
@@ -37,7 +37,7 @@ impl Cached for OnSale {
     type Id = ();
 
     async fn load(storage: &Storage, (): (), now: Timestamp) -> Result<Option<Self>, StoreError> {
-        Ok(Some(Self(storage.vouchers.on_sale(now, ON_SALE_MAX).await?)))
+        Ok(Some(Self(storage.catalogue.vouchers.on_sale(now, ON_SALE_MAX).await?)))
     }
 }
 

@@ -75,14 +75,14 @@ pub(in crate::mall) async fn put(
     let Context { storage, copies, .. } = context;
     match target {
         Post::Note(note) => {
-            let put = storage.notes.put_visibility(note, visibility, now).await;
+            let put = storage.writing.notes.put_visibility(note, visibility, now).await;
             copies.notes.changed(&[note]).await;
             Ok(put?)
         }
         Post::Comment(comment) => {
-            let put = storage.comments.put_visibility(comment, visibility, now).await;
+            let put = storage.writing.comments.put_visibility(comment, visibility, now).await;
             // The note shows its number of comments.
-            let notes = storage.comments.those(&[comment]).await?;
+            let notes = storage.writing.comments.those(&[comment]).await?;
             copies.notes.changed(&notes.iter().map(|comment| comment.note).collect::<Vec<_>>()).await;
             Ok(put?)
         }

@@ -77,7 +77,7 @@ impl Feeds {
         for _ in 0..READS_MAX {
             let FeedCursor { at, read } = page.next;
             let most = read.min(SKIP_MAX) + wanted;
-            let entries = storage.feeds.page(reader, at, most, now).await?;
+            let entries = storage.writing.feeds.page(reader, at, most, now).await?;
             let is_end = entries.len() < most as usize;
             let of_the_same = entries.iter().take_while(|entry| entry.written == at).count();
             let unread = entries.split_at(of_the_same.min(read as usize)).1;
@@ -102,7 +102,7 @@ impl Feeds {
     /// Loads the visible notes of the entries.
     async fn notes(&self, entries: &[FeedEntry]) -> Result<HashMap<NoteId, Note>, Failure> {
         let ids: Vec<NoteId> = entries.iter().map(|entry| entry.note).collect();
-        let notes = self.context.storage.notes.those(&ids).await?;
+        let notes = self.context.storage.writing.notes.those(&ids).await?;
         Ok(notes.into_iter().filter(|note| note.visibility.is_seen()).map(|note| (note.id, note)).collect())
     }
 }
@@ -147,7 +147,7 @@ impl Chore for CompleteFanOuts {
 
     async fn run(&self, now: Timestamp) {
         self.every.ran(now);
-        let feeds = &self.context.storage.feeds;
+        let feeds = &self.context.storage.writing.feeds;
         if let Err(error) = feeds.pass_on_the_rest(now - Self::AFTER, Self::AT_ONCE, now).await
             && let Some(times) = self.log.again()
         {

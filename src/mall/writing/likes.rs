@@ -51,7 +51,7 @@ impl Likes {
     }
 
     async fn toggle(&self, user: UserId, what: Post, now: Timestamp) -> Result<Option<LikeOutcome>, Failure> {
-        let liked = self.context.storage.likes.change(user, what, LikeChange::Toggle, now).await;
+        let liked = self.context.storage.writing.likes.change(user, what, LikeChange::Toggle, now).await;
         // Invalidate after an error too: the write may have happened although the reply was lost.
         self.context.copies.changed(what).await;
         Ok(liked?)
@@ -62,7 +62,8 @@ impl Likes {
     /// # Errors
     /// [`Failure::Store`] if the store fails.
     pub async fn first_likers(&self, note: NoteId) -> Result<Vec<PublicUser>, Failure> {
-        let likers = self.context.storage.likes.likers(Post::Note(note), Page::new(1, LIKERS_SHOWN)).await?;
+        let likers =
+            self.context.storage.writing.likes.likers(Post::Note(note), Page::new(1, LIKERS_SHOWN)).await?;
         PublicUser::of(&self.context, &likers).await
     }
 }
@@ -76,7 +77,7 @@ pub(in crate::mall) async fn liked(
     let among: Vec<Post> = among.collect();
     match user {
         Some(user) if !among.is_empty() => {
-            Ok(context.storage.likes.liked(user, &among).await?.into_iter().collect())
+            Ok(context.storage.writing.likes.liked(user, &among).await?.into_iter().collect())
         }
         _ => Ok(HashSet::new()),
     }

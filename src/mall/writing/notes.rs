@@ -71,15 +71,16 @@ impl Notes {
         let text = form.text()?;
         let storage = &self.context.storage;
         if form.shop.is_some() {
-            storage.shops.get(text.shop).await?.ok_or(Refusal::NotFound("shop"))?;
+            storage.catalogue.shops.get(text.shop).await?.ok_or(Refusal::NotFound("shop"))?;
         }
         within_limit(&self.context, author, now).await?;
         self.check_uploads(author, &text, now).await?;
-        let note = storage.notes.insert(author, &text, now).await?;
+        let note = storage.writing.notes.insert(author, &text, now).await?;
         // An earlier read of this id may have left a negative cache entry.
         self.context.copies.notes.changed(&[note]).await;
         // The note is stored; a background job completes the fan-out if it fails now.
-        if let Err(error) = storage.feeds.pass_on(FeedEntry { note, written: now }, author, now).await {
+        if let Err(error) = storage.writing.feeds.pass_on(FeedEntry { note, written: now }, author, now).await
+        {
             tracing::warn!(%note, %error, "could not fan out a note to all feeds");
         }
         Ok(note)
@@ -117,7 +118,7 @@ impl Notes {
     /// # Errors
     /// [`Failure::Store`] if the store fails.
     pub async fn hot(&self, page: u32, reader: Option<UserId>) -> Result<Vec<NoteView>, Failure> {
-        let notes = self.context.storage.notes.hot(Page::new(page, PAGE)).await?;
+        let notes = self.context.storage.writing.notes.hot(Page::new(page, PAGE)).await?;
         self.views(notes, reader).await
     }
 
@@ -131,7 +132,7 @@ impl Notes {
         page: u32,
         reader: Option<UserId>,
     ) -> Result<Vec<NoteView>, Failure> {
-        let notes = self.context.storage.notes.of_author(author, Page::new(page, PAGE)).await?;
+        let notes = self.context.storage.writing.notes.of_author(author, Page::new(page, PAGE)).await?;
         self.views(notes, reader).await
     }
 
@@ -141,7 +142,7 @@ impl Notes {
     /// # Errors
     /// [`Refusal::NotFound`]; [`Refusal::Forbidden`] for any other user.
     pub async fn remove(&self, note: NoteId, by: UserId, now: Timestamp) -> Result<(), Failure> {
-        let found = self.context.storage.notes.get(note).await?.ok_or(Refusal::NotFound("note"))?;
+        let found = self.context.storage.writing.notes.get(note).await?.ok_or(Refusal::NotFound("note"))?;
         let removal =
             Removal { target: Post::Note(note), author: found.author, visibility: found.visibility };
         remove(&self.context, &self.audit, removal, by, now).await
@@ -165,7 +166,7 @@ impl Notes {
             return Err(InputError::OutOfRange("report reason").into());
         }
         within_limit(&self.context, user, now).await?;
-        let answer = self.context.storage.reports.report(user, target, &reason, now).await;
+        let answer = self.context.storage.writing.reports.report(user, target, &reason, now).await;
         self.context.copies.changed(target).await;
         match answer? {
             ReportOutcome::Taken | ReportOutcome::Repeat => Ok(()),

@@ -100,7 +100,7 @@ impl Pictures {
         for _ in 0..NAME_ATTEMPTS_MAX {
             let name = name(&self.random.uuid(), kind);
             let picture = NewPicture { name: name.clone(), owner, kind, content: content.clone() };
-            match self.context.storage.pictures.put(picture, most, now).await? {
+            match self.context.storage.writing.pictures.put(picture, most, now).await? {
                 PutOutcome::Put => return Ok(name),
                 PutOutcome::NoRoom(has) => return Err(full(has, most).into()),
                 PutOutcome::NameTaken => {}
@@ -115,7 +115,7 @@ impl Pictures {
     /// [`StoreError`] if the store fails.
     pub async fn get(&self, path: &str) -> Result<Option<Picture>, StoreError> {
         match upload_name(path) {
-            Some(name) => self.context.storage.pictures.get(&name).await,
+            Some(name) => self.context.storage.writing.pictures.get(&name).await,
             None => Ok(None),
         }
     }
@@ -136,7 +136,7 @@ impl Pictures {
         // Most texts have no pictures and should not wait for a commit.
         let others = match &*names {
             [] => Vec::new(),
-            names => self.context.storage.pictures.keep(owner, names, now).await?,
+            names => self.context.storage.writing.pictures.keep(owner, names, now).await?,
         };
         let is_theirs = |name: &Option<String>| name.as_ref().is_some_and(|name| !others.contains(name));
         let paths = paths.iter().zip(&named).filter(|(_, name)| !is_theirs(name));
@@ -150,7 +150,7 @@ impl Pictures {
     /// [`Refusal::NotFound`] if the user has no upload at this path.
     pub async fn remove(&self, user: UserId, path: &str) -> Result<(), Failure> {
         let name = upload_name(path).ok_or(Refusal::NotFound("picture"))?;
-        match self.context.storage.pictures.remove(user, &name).await? {
+        match self.context.storage.writing.pictures.remove(user, &name).await? {
             RemoveOutcome::Removed | RemoveOutcome::Shown => Ok(()),
             RemoveOutcome::NotTheirs => Err(Refusal::NotFound("picture").into()),
         }
@@ -220,7 +220,14 @@ impl Chore for SweepPictures {
     async fn run(&self, now: Timestamp) {
         self.every.ran(now);
         for _ in 0..Self::ROUNDS {
-            match self.context.storage.pictures.sweep(now - UNREFERENCED_KEPT, Self::AT_ONCE, now).await {
+            match self
+                .context
+                .storage
+                .writing
+                .pictures
+                .sweep(now - UNREFERENCED_KEPT, Self::AT_ONCE, now)
+                .await
+            {
                 Ok(swept) if swept.has_more => {}
                 Ok(_) => return,
                 Err(error) => {

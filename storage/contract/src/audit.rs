@@ -19,22 +19,22 @@ crate::cases! {
 const ANNE: Actor = Actor::User(UserId::new(7));
 
 async fn append(w: &World, subject: &str) -> AuditEntry {
-    w.storage.audit.append(NOON, ANNE, "pause", subject, "{}").await.unwrap()
+    w.storage.operator.audit.append(NOON, ANNE, "pause", subject, "{}").await.unwrap()
 }
 
 async fn numbers(w: &World, before: Option<u64>, max: u32) -> Vec<u64> {
-    let page = w.storage.audit.page(before, max).await.unwrap();
+    let page = w.storage.operator.audit.page(before, max).await.unwrap();
     page.iter().map(|entry| entry.number).collect()
 }
 
 async fn an_empty_log_is_in_order(w: &World) {
-    assert_eq!(w.storage.audit.page(None, 10).await.unwrap(), []);
-    let check = w.storage.audit.verify().await.unwrap();
+    assert_eq!(w.storage.operator.audit.page(None, 10).await.unwrap(), []);
+    let check = w.storage.operator.audit.verify().await.unwrap();
     assert_eq!(check, AuditCheck { entries: 0, head: AuditEntry::GENESIS_HASH, fault: None });
 }
 
 async fn entries_are_numbered_and_chained_as_they_come(w: &World) {
-    let audit = &w.storage.audit;
+    let audit = &w.storage.operator.audit;
     let mut previous = AuditEntry::GENESIS_HASH;
     // The clock may be set back; the numbers go on.
     for (number, actor, at) in
@@ -72,11 +72,11 @@ async fn pages_go_back_from_the_newest(w: &World) {
 
 async fn any_text_is_kept_as_it_is(w: &World) {
     for text in ["", "库存", "'; DROP TABLE audit; --", "a\0b\n\u{1f35c}", &"长".repeat(50_000)] {
-        let entry = w.storage.audit.append(NOON, ANNE, text, text, text).await.unwrap();
+        let entry = w.storage.operator.audit.append(NOON, ANNE, text, text, text).await.unwrap();
         assert_eq!((&*entry.action, &*entry.subject, &*entry.detail), (text, text, text));
-        assert_eq!(w.storage.audit.page(None, 1).await.unwrap(), [entry]);
+        assert_eq!(w.storage.operator.audit.page(None, 1).await.unwrap(), [entry]);
     }
-    assert_eq!(w.storage.audit.verify().await.unwrap().fault, None);
+    assert_eq!(w.storage.operator.audit.verify().await.unwrap().fault, None);
 }
 
 async fn a_rush_of_appends_is_one_chain(w: &World) {
@@ -84,7 +84,7 @@ async fn a_rush_of_appends_is_one_chain(w: &World) {
     const EACH: u64 = 10;
     let mut rush = JoinSet::new();
     for _ in 0..AT_ONCE {
-        let audit = Arc::clone(&w.storage.audit);
+        let audit = Arc::clone(&w.storage.operator.audit);
         rush.spawn(async move {
             let mut last = 0;
             for _ in 0..EACH {
@@ -99,7 +99,7 @@ async fn a_rush_of_appends_is_one_chain(w: &World) {
     }
     let all: Vec<_> = (1..=AT_ONCE * EACH).rev().collect();
     assert_eq!(numbers(w, None, u32::MAX).await, all);
-    let check = w.storage.audit.verify().await.unwrap();
+    let check = w.storage.operator.audit.verify().await.unwrap();
     assert_eq!((check.entries, check.fault), (AT_ONCE * EACH, None));
 }
 
@@ -109,6 +109,6 @@ async fn the_log_goes_on_after_a_restart(w: &World) {
     let w = w.reopen().await;
     let second = append(&w, "sale 2").await;
     assert_eq!((second.number, second.hash), (2, second.hash_after(&first.hash)));
-    assert_eq!(w.storage.audit.page(None, 9).await.unwrap(), [second, first]);
-    assert_eq!(w.storage.audit.verify().await.unwrap().fault, None);
+    assert_eq!(w.storage.operator.audit.page(None, 9).await.unwrap(), [second, first]);
+    assert_eq!(w.storage.operator.audit.verify().await.unwrap().fault, None);
 }

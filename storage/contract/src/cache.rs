@@ -29,8 +29,8 @@ pub fn shop(id: u64) -> CacheKey {
 
 /// Acquires a ticket for `key` and stores `text` with the ticket.
 pub async fn keep(storage: &Storage, key: &CacheKey, text: &str) {
-    let lookup = storage.cache.look(key, NOON).await.unwrap();
-    assert!(put(&*storage.cache, key, lookup.ticket, text).await);
+    let lookup = storage.base.cache.look(key, NOON).await.unwrap();
+    assert!(put(&*storage.base.cache, key, lookup.ticket, text).await);
 }
 
 async fn put(cache: &dyn Cache, key: &CacheKey, ticket: CacheLease, text: &str) -> bool {
@@ -39,8 +39,8 @@ async fn put(cache: &dyn Cache, key: &CacheKey, ticket: CacheLease, text: &str) 
 
 /// Returns the live value, after checking that local and shared reads agree.
 pub async fn found(storage: &Storage, key: &CacheKey, now: Timestamp) -> Option<String> {
-    let near = storage.cache.get(key, now).await.unwrap();
-    let shared = storage.cache.look(key, now).await.unwrap().kept;
+    let near = storage.base.cache.get(key, now).await.unwrap();
+    let shared = storage.base.cache.look(key, now).await.unwrap().kept;
     assert_eq!(near.as_ref().map(|kept| &kept.bytes), shared.as_ref().map(|kept| &kept.bytes));
     assert!(near.iter().chain(&shared).all(|kept| kept.expires_at == NOON + TTL));
     near.map(|kept| String::from_utf8(kept.bytes.to_vec()).unwrap())
@@ -55,16 +55,18 @@ async fn what_is_put_is_found_until_the_instant_it_expires(w: &World) {
     for now in [NOON + TTL, NOON + 2 * TTL] {
         assert_eq!(found(&w.storage, &shop(1), now).await, None, "{now:?}");
     }
-    let late = w.storage.cache.look(&shop(1), NOON + TTL).await.unwrap();
+    let late = w.storage.base.cache.look(&shop(1), NOON + TTL).await.unwrap();
     let until = NOON + 3 * TTL;
-    assert!(w.storage.cache.put(&shop(1), late.ticket, (*b"rice").into(), until, NOON + TTL).await.unwrap());
-    let again = w.storage.cache.get(&shop(1), NOON + 2 * TTL).await.unwrap().unwrap();
+    assert!(
+        w.storage.base.cache.put(&shop(1), late.ticket, (*b"rice").into(), until, NOON + TTL).await.unwrap()
+    );
+    let again = w.storage.base.cache.get(&shop(1), NOON + 2 * TTL).await.unwrap().unwrap();
     assert_eq!((&*again.bytes, again.expires_at), (&b"rice"[..], until));
 }
 
 /// The race of every cache-aside: the reader is held between reading and keeping.
 async fn what_was_read_before_a_change_is_not_kept(w: &World) {
-    let cache = &w.storage.cache;
+    let cache = &w.storage.base.cache;
     let of_a_miss = cache.look(&shop(1), NOON).await.unwrap();
     assert_eq!(of_a_miss.kept, None);
     cache.forget(&[shop(1)]).await.unwrap();
@@ -83,11 +85,11 @@ async fn what_was_read_before_a_change_is_not_kept(w: &World) {
 
 async fn a_change_ends_no_ticket_that_is_taken_after_it(w: &World) {
     for round in 0..3 {
-        w.storage.cache.forget(&[shop(1)]).await.unwrap();
+        w.storage.base.cache.forget(&[shop(1)]).await.unwrap();
         keep(&w.storage, &shop(1), &round.to_string()).await;
         assert_eq!(found(&w.storage, &shop(1), NOON).await, Some(round.to_string()));
     }
-    w.storage.cache.forget(&[]).await.unwrap();
+    w.storage.base.cache.forget(&[]).await.unwrap();
     assert!(found(&w.storage, &shop(1), NOON).await.is_some());
 }
 
@@ -96,7 +98,7 @@ async fn kinds_and_ids_do_not_share(w: &World) {
     for (number, key) in keys.iter().enumerate() {
         keep(&w.storage, key, &number.to_string()).await;
     }
-    w.storage.cache.forget(&keys[1..2]).await.unwrap();
+    w.storage.base.cache.forget(&keys[1..2]).await.unwrap();
     for (number, key) in keys.iter().enumerate() {
         let expected = (number != 1).then(|| number.to_string());
         assert_eq!(found(&w.storage, key, NOON).await, expected, "{key}");
@@ -104,7 +106,7 @@ async fn kinds_and_ids_do_not_share(w: &World) {
 }
 
 async fn of_two_who_read_after_the_last_change_each_may_keep(w: &World) {
-    let cache = &w.storage.cache;
+    let cache = &w.storage.base.cache;
     let one = cache.look(&shop(1), NOON).await.unwrap();
     let other = cache.look(&shop(1), NOON).await.unwrap();
     assert!(put(&**cache, &shop(1), one.ticket, "one").await);
@@ -113,7 +115,7 @@ async fn of_two_who_read_after_the_last_change_each_may_keep(w: &World) {
 }
 
 async fn what_is_too_large_is_not_kept(w: &World) {
-    let cache = &w.storage.cache;
+    let cache = &w.storage.base.cache;
     for (length, is_kept) in [(CacheLease::MAX_BYTES, true), (CacheLease::MAX_BYTES + 1, false)] {
         let key = shop(length as u64);
         let ticket = cache.look(&key, NOON).await.unwrap().ticket;
@@ -127,7 +129,7 @@ async fn everything_is_forgotten_at_once(w: &World) {
     for id in 0..50 {
         keep(&w.storage, &shop(id), "tea").await;
     }
-    w.storage.cache.clear().await.unwrap();
+    w.storage.base.cache.clear().await.unwrap();
     for id in 0..50 {
         assert_eq!(found(&w.storage, &shop(id), NOON).await, None);
     }
@@ -153,7 +155,7 @@ async fn whoever_asks_after_a_change_never_gets_what_was_before(w: &World) {
             for round in 0..150 {
                 if task < 2 && round % 4 == 0 {
                     let written = versions.written.fetch_add(1, SeqCst) + 1;
-                    storage.cache.forget(&[shop(1)]).await.unwrap();
+                    storage.base.cache.forget(&[shop(1)]).await.unwrap();
                     versions.forgotten.fetch_max(written, SeqCst);
                 }
                 let at_least = versions.forgotten.load(SeqCst);
@@ -170,14 +172,14 @@ async fn whoever_asks_after_a_change_never_gets_what_was_before(w: &World) {
 
 /// Returns the version a reader gets, and whether the version came from the cache.
 async fn version(storage: &Storage, record: &AtomicU64, pause_ms: u64) -> (u64, bool) {
-    if let Ok(Some(kept)) = storage.cache.get(&shop(1), NOON).await {
+    if let Ok(Some(kept)) = storage.base.cache.get(&shop(1), NOON).await {
         return (u64::from_le_bytes((&*kept.bytes).try_into().unwrap()), true);
     }
-    let ticket = storage.cache.look(&shop(1), NOON).await.unwrap().ticket;
+    let ticket = storage.base.cache.look(&shop(1), NOON).await.unwrap().ticket;
     let version = record.load(SeqCst);
     tokio::time::sleep(Duration::from_millis(pause_ms)).await;
     let bytes: Arc<[u8]> = version.to_le_bytes().into();
     // A briefly slow store is no reason to fail.
-    let _ = storage.cache.put(&shop(1), ticket, bytes, NOON + TTL, NOON).await;
+    let _ = storage.base.cache.put(&shop(1), ticket, bytes, NOON + TTL, NOON).await;
     (version, false)
 }

@@ -19,7 +19,7 @@ crate::cases! {
 async fn ordered(w: &World, voucher: VoucherId, users: std::ops::Range<u64>) -> Vec<Claim> {
     let claims: Vec<Claim> = users.map(|user| claim(voucher, user, user)).collect();
     for claim in &claims {
-        assert_eq!(w.storage.sales.claim(*claim).await.unwrap(), ClaimOutcome::Accepted);
+        assert_eq!(w.storage.selling.sales.claim(*claim).await.unwrap(), ClaimOutcome::Accepted);
     }
     w.persist_all().await;
     claims
@@ -34,7 +34,7 @@ fn units(claims: &[Claim]) -> Vec<(VoucherId, UserId, OrderId)> {
 }
 
 async fn left(w: &World, voucher: VoucherId) -> Option<u64> {
-    w.storage.sales.units(voucher).await.unwrap().unwrap().left()
+    w.storage.selling.sales.units(voucher).await.unwrap().unwrap().left()
 }
 
 async fn orders_cancelled_together_are_each_cancelled_as_alone(w: &World) {
@@ -43,10 +43,10 @@ async fn orders_cancelled_together_are_each_cancelled_as_alone(w: &World) {
     let second: Vec<Claim> = (1..3).map(|user| claim(other, user, 10 + user)).collect();
     persist(w, &first).await;
     persist(w, &second).await;
-    let before = w.storage.orders.step(first[1].order, Transition::Cancel, NOON).await.unwrap();
+    let before = w.storage.selling.orders.step(first[1].order, Transition::Cancel, NOON).await.unwrap();
     let unknown = claim(one, 99, 99).order;
     let asked = [first[0].order, unknown, first[1].order, second[1].order, first[0].order];
-    let stepped = w.storage.orders.cancel(&asked, NOON).await.unwrap();
+    let stepped = w.storage.selling.orders.cancel(&asked, NOON).await.unwrap();
     let TransitionOutcome::Done(alone) = before else { panic!("{before:?}") };
     let statuses: Vec<_> = stepped
         .iter()
@@ -69,11 +69,11 @@ async fn orders_cancelled_together_are_each_cancelled_as_alone(w: &World) {
     );
     assert!(matches!(&stepped[2], TransitionOutcome::Stands(order) if *order == alone), "{stepped:?}");
     assert_eq!((stock(w, one).await, stock(w, other).await), (Some(9), Some(9)));
-    assert_eq!(w.storage.outbox.open(10).await.unwrap().len(), 3, "each unit is to be given back");
-    let again = w.storage.orders.cancel(&asked, NOON).await.unwrap();
+    assert_eq!(w.storage.selling.outbox.open(10).await.unwrap().len(), 3, "each unit is to be given back");
+    let again = w.storage.selling.orders.cancel(&asked, NOON).await.unwrap();
     assert!(!again.iter().any(|stepped| matches!(stepped, TransitionOutcome::Done(_))), "{again:?}");
     assert_eq!((stock(w, one).await, stock(w, other).await), (Some(9), Some(9)));
-    assert!(w.storage.orders.cancel(&[], NOON).await.unwrap().is_empty());
+    assert!(w.storage.selling.orders.cancel(&[], NOON).await.unwrap().is_empty());
     // A user with a cancelled order may buy again.
     assert_eq!(persist(w, &[claim(one, 1, 50)]).await.len(), 1);
     assert_eq!(stock(w, one).await, Some(8));
@@ -85,36 +85,36 @@ async fn units_of_closed_orders_come_back_together_and_once(w: &World) {
     let claims = ordered(w, voucher, 1..151).await;
     assert_eq!(left(w, voucher).await, Some(50));
     let closed = &claims[..140];
-    let _ = w.storage.orders.cancel(&ids(closed), NOON).await.unwrap();
-    w.storage.sales.release_all(&units(closed)).await.unwrap();
+    let _ = w.storage.selling.orders.cancel(&ids(closed), NOON).await.unwrap();
+    w.storage.selling.sales.release_all(&units(closed)).await.unwrap();
     assert_eq!(left(w, voucher).await, Some(190));
-    w.storage.sales.release_all(&units(closed)).await.unwrap();
+    w.storage.selling.sales.release_all(&units(closed)).await.unwrap();
     assert_eq!(left(w, voucher).await, Some(190), "a repeat gives nothing back");
-    w.storage.sales.release_all(&units(&claims[140..])).await.unwrap();
+    w.storage.selling.sales.release_all(&units(&claims[140..])).await.unwrap();
     assert_eq!(left(w, voucher).await, Some(190), "nor does an order that is live");
-    w.storage.sales.release_all(&[]).await.unwrap();
+    w.storage.selling.sales.release_all(&[]).await.unwrap();
     let again = claim(voucher, 1, 500);
-    assert_eq!(w.storage.sales.claim(again).await.unwrap(), ClaimOutcome::Accepted);
+    assert_eq!(w.storage.selling.sales.claim(again).await.unwrap(), ClaimOutcome::Accepted);
 }
 
 async fn a_unit_bought_again_meanwhile_stays_with_its_new_order(w: &World) {
     let voucher = w.sale(Some(10)).await;
     let claims = ordered(w, voucher, 1..4).await;
-    let _ = w.storage.orders.cancel(&ids(&claims), NOON).await.unwrap();
+    let _ = w.storage.selling.orders.cancel(&ids(&claims), NOON).await.unwrap();
     // Another process released the first two, and both users bought again: one claim is an order by now, the
     // other is pending.
-    w.storage.sales.release_all(&units(&claims[..2])).await.unwrap();
+    w.storage.selling.sales.release_all(&units(&claims[..2])).await.unwrap();
     let first = claim(voucher, 1, 201);
-    assert_eq!(w.storage.sales.claim(first).await.unwrap(), ClaimOutcome::Accepted);
+    assert_eq!(w.storage.selling.sales.claim(first).await.unwrap(), ClaimOutcome::Accepted);
     w.persist_all().await;
     let second = claim(voucher, 2, 202);
-    assert_eq!(w.storage.sales.claim(second).await.unwrap(), ClaimOutcome::Accepted);
+    assert_eq!(w.storage.selling.sales.claim(second).await.unwrap(), ClaimOutcome::Accepted);
     assert_eq!(left(w, voucher).await, Some(7));
-    w.storage.sales.release_all(&units(&claims)).await.unwrap();
+    w.storage.selling.sales.release_all(&units(&claims)).await.unwrap();
     assert_eq!(left(w, voucher).await, Some(8), "only the third one's came back");
     for claim in [first, second] {
         let repeat = Claim { order: OrderId::new(claim.order.get() + 4096), ..claim };
-        let answer = w.storage.sales.claim(repeat).await.unwrap();
+        let answer = w.storage.selling.sales.claim(repeat).await.unwrap();
         assert_eq!(answer, ClaimOutcome::AlreadyBought(claim.order));
     }
 }
@@ -127,16 +127,16 @@ async fn a_rush_of_cancellations_gives_every_unit_back_once(w: &World) {
         let (storage, claims) = (w.storage.clone(), claims.clone());
         tasks.spawn(async move {
             for some in claims.chunks(60) {
-                let stepped = storage.orders.cancel(&ids(some), NOON).await.unwrap();
+                let stepped = storage.selling.orders.cancel(&ids(some), NOON).await.unwrap();
                 let mut closed = Vec::new();
                 for stepped in stepped {
                     if let TransitionOutcome::Done(order) = stepped {
                         closed.push((order.voucher, order.user, order.id));
                     }
                 }
-                storage.sales.release_all(&closed).await.unwrap();
+                storage.selling.sales.release_all(&closed).await.unwrap();
                 // As a background job over the outbox does.
-                storage.sales.release_all(&units(&some[worker..worker + 5])).await.unwrap();
+                storage.selling.sales.release_all(&units(&some[worker..worker + 5])).await.unwrap();
             }
         });
     }
@@ -151,12 +151,12 @@ async fn a_unit_whose_claim_became_an_order_meanwhile_was_given_back(w: &World) 
     const USERS: u64 = 40;
     let voucher = w.sale(None).await;
     let old = ordered(w, voucher, 1..USERS + 1).await;
-    let _ = w.storage.orders.cancel(&ids(&old), NOON).await.unwrap();
-    w.storage.sales.release_all(&units(&old)).await.unwrap();
+    let _ = w.storage.selling.orders.cancel(&ids(&old), NOON).await.unwrap();
+    w.storage.selling.sales.release_all(&units(&old)).await.unwrap();
     for (user, old) in (1..).zip(&old) {
         let next = claim(voucher, user, 1_000 + user);
-        assert_eq!(w.storage.sales.claim(next).await.unwrap(), ClaimOutcome::Accepted);
-        let (sales, again) = (w.storage.sales.clone(), units(&[*old]));
+        assert_eq!(w.storage.selling.sales.claim(next).await.unwrap(), ClaimOutcome::Accepted);
+        let (sales, again) = (w.storage.selling.sales.clone(), units(&[*old]));
         let releasing = tokio::spawn(async move {
             loop {
                 sales.release_all(&again).await.unwrap();
@@ -165,8 +165,8 @@ async fn a_unit_whose_claim_became_an_order_meanwhile_was_given_back(w: &World) 
         w.persist_all().await;
         releasing.abort();
         let _ = releasing.await;
-        let repeat = w.storage.sales.claim(claim(voucher, user, 2_000 + user)).await.unwrap();
+        let repeat = w.storage.selling.sales.claim(claim(voucher, user, 2_000 + user)).await.unwrap();
         assert_eq!(repeat, ClaimOutcome::AlreadyBought(next.order), "user {user}");
     }
-    assert_eq!(w.storage.sales.units(voucher).await.unwrap().unwrap().taken, USERS);
+    assert_eq!(w.storage.selling.sales.units(voucher).await.unwrap().unwrap().taken, USERS);
 }

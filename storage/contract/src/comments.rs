@@ -32,15 +32,15 @@ const BOB: UserId = UserId::new(2);
 const ALL: Page = Page::new(1, 500);
 
 async fn note(w: &World) -> NoteId {
-    w.storage.notes.insert(ANNE, &text("a note"), NOON).await.unwrap()
+    w.storage.writing.notes.insert(ANNE, &text("a note"), NOON).await.unwrap()
 }
 
 async fn count(w: &World, note: NoteId) -> u64 {
-    w.storage.notes.get(note).await.unwrap().unwrap().comments
+    w.storage.writing.notes.get(note).await.unwrap().unwrap().comments
 }
 
 async fn write(w: &World, note: NoteId, answers: Option<CommentId>, at: u32) -> CommentId {
-    match w.storage.comments.insert(BOB, note, answers, "好吃", NOON + HOUR * at).await.unwrap() {
+    match w.storage.writing.comments.insert(BOB, note, answers, "好吃", NOON + HOUR * at).await.unwrap() {
         CommentOutcome::Written(comment) => comment,
         refused => panic!("{refused:?}"),
     }
@@ -52,13 +52,13 @@ fn ids(comments: &[Comment]) -> Vec<CommentId> {
 
 /// The list as ids: each comment with its first replies and its number of replies.
 async fn threads(w: &World, note: NoteId, page: Page) -> (Vec<(CommentId, Vec<CommentId>, u64)>, u64) {
-    let (threads, total) = w.storage.comments.threads(note, page).await.unwrap();
+    let (threads, total) = w.storage.writing.comments.threads(note, page).await.unwrap();
     let seen = |thread: Thread| (thread.comment.id, ids(&thread.answers), thread.answer_count);
     (threads.into_iter().map(seen).collect(), total)
 }
 
 async fn a_comment_is_read_as_it_was_written(w: &World) {
-    let (comments, note) = (&w.storage.comments, note(w).await);
+    let (comments, note) = (&w.storage.writing.comments, note(w).await);
     assert_eq!(threads(w, note, ALL).await, (vec![], 0));
     let id = write(w, note, None, 1).await;
     let comment = Comment {
@@ -90,10 +90,10 @@ async fn a_comment_is_read_as_it_was_written(w: &World) {
 
 async fn what_cannot_be_commented_on_stays_as_it_is(w: &World) {
     use CommentOutcome::{NoComment, NoNote};
-    let comments = &w.storage.comments;
+    let comments = &w.storage.writing.comments;
     let (open, other, hidden, deleted) = (note(w).await, note(w).await, note(w).await, note(w).await);
-    w.storage.notes.put_visibility(hidden, Visibility::Hidden, NOON).await.unwrap();
-    w.storage.notes.put_visibility(deleted, Visibility::Deleted, NOON).await.unwrap();
+    w.storage.writing.notes.put_visibility(hidden, Visibility::Hidden, NOON).await.unwrap();
+    w.storage.writing.notes.put_visibility(deleted, Visibility::Deleted, NOON).await.unwrap();
     for note in [hidden, deleted, NoteId::new(0), NoteId::new(u64::MAX)] {
         assert_eq!(comments.insert(BOB, note, None, "x", NOON).await.unwrap(), NoNote);
     }
@@ -116,14 +116,14 @@ async fn an_answer_to_an_answer_stands_below_the_same_comment(w: &World) {
     let first = write(w, note, Some(top), 1).await;
     let second = write(w, note, Some(first), 2).await;
     let third = write(w, note, Some(second), 3).await;
-    let (answers, total) = w.storage.comments.answers(top, ALL).await.unwrap();
+    let (answers, total) = w.storage.writing.comments.answers(top, ALL).await.unwrap();
     let below = |answer: &Comment| (answer.id, answer.parent, answer.answers);
     assert_eq!(
         answers.iter().map(below).collect::<Vec<_>>(),
         [(first, Some(top), Some(top)), (second, Some(top), Some(first)), (third, Some(top), Some(second))]
     );
     assert_eq!(total, 3);
-    assert_eq!(w.storage.comments.answers(first, ALL).await.unwrap(), (vec![], 0));
+    assert_eq!(w.storage.writing.comments.answers(first, ALL).await.unwrap(), (vec![], 0));
 }
 
 async fn comments_are_the_newest_first_and_their_answers_the_oldest_first(w: &World) {
@@ -148,14 +148,14 @@ async fn comments_are_the_newest_first_and_their_answers_the_oldest_first(w: &Wo
         assert_eq!(threads(w, note, Page::new(number, 3)).await, (want.to_vec(), 7));
     }
     for (number, want) in [(1, &answers[..2]), (2, &answers[2..4]), (3, &answers[4..]), (4, &[])] {
-        let (found, total) = w.storage.comments.answers(tops[4], Page::new(number, 2)).await.unwrap();
+        let (found, total) = w.storage.writing.comments.answers(tops[4], Page::new(number, 2)).await.unwrap();
         assert_eq!((ids(&found).as_slice(), total), (want, 5));
     }
 }
 
 async fn a_deleted_comment_with_answers_leaves_its_place(w: &World) {
     use Visibility::{Deleted, Hidden, Shown};
-    let (comments, note) = (&w.storage.comments, note(w).await);
+    let (comments, note) = (&w.storage.writing.comments, note(w).await);
     let (with, without) = (write(w, note, None, 1).await, write(w, note, None, 0).await);
     let answer = write(w, note, Some(with), 2).await;
     for gone in [with, without] {
@@ -183,7 +183,7 @@ async fn a_deleted_comment_with_answers_leaves_its_place(w: &World) {
 
 async fn a_notes_count_is_of_what_is_seen(w: &World) {
     use Visibility::{Deleted, Hidden, Reported, Shown};
-    let (comments, note) = (&w.storage.comments, note(w).await);
+    let (comments, note) = (&w.storage.writing.comments, note(w).await);
     let top = write(w, note, None, 0).await;
     let answer = write(w, note, Some(top), 1).await;
     for (comment, to, want) in [
@@ -219,7 +219,7 @@ async fn move_in(w: &World, comments: &[(u64, u64, u64, u8)]) {
         let comment = ImportedComment { id, note, user, parent, answer, content, liked, status, created };
         rows.push((ImportRow::Comment(comment), false));
     }
-    let mut into = w.storage.import.begin().await.unwrap().expect("an empty mall");
+    let mut into = w.storage.operator.import.begin().await.unwrap().expect("an empty mall");
     assert!(into.put(rows).await.unwrap().into_iter().all(|written| written));
     into.finish(FinishOptions::new(HOUR, NOON)).await.unwrap();
 }
@@ -227,7 +227,7 @@ async fn move_in(w: &World, comments: &[(u64, u64, u64, u8)]) {
 async fn comments_that_moved_in_are_counted_once(w: &World) {
     use Visibility::{Deleted, Hidden, Reported, Shown};
     move_in(w, &[(10, 1, 0, 0), (11, 1, 0, 1), (12, 1, 0, 2), (20, 2, 0, 0), (21, 2, 20, 0)]).await;
-    let (comments, first, second) = (&w.storage.comments, NoteId::new(1), NoteId::new(2));
+    let (comments, first, second) = (&w.storage.writing.comments, NoteId::new(1), NoteId::new(2));
     assert_eq!((count(w, first).await, count(w, second).await), (5, 2));
     let moved = comments.those(&[10, 11, 12].map(CommentId::new)).await.unwrap();
     let seen: Vec<_> = moved.iter().map(|comment| (comment.visibility, comment.liked)).collect();
@@ -257,7 +257,7 @@ async fn answers_that_moved_in_below_nothing_stand_below_their_note(w: &World) {
     let want = vec![(id(13), vec![], 0), (id(12), vec![], 0), (id(10), vec![id(11)], 1)];
     assert_eq!(threads(w, NoteId::new(1), ALL).await, (want, 3));
     assert_eq!(threads(w, NoteId::new(2), ALL).await, (vec![(id(14), vec![], 0)], 1));
-    assert_eq!(w.storage.comments.those(&[id(12)]).await.unwrap()[0].answers, None);
+    assert_eq!(w.storage.writing.comments.those(&[id(12)]).await.unwrap()[0].answers, None);
 }
 
 async fn a_rush_of_comments_is_counted_exactly(w: &World) {
@@ -266,7 +266,7 @@ async fn a_rush_of_comments_is_counted_exactly(w: &World) {
     let mut rush = tokio::task::JoinSet::new();
     for number in 0..60_u64 {
         // A third are replies; a quarter are deleted by two callers at once; some are on another note.
-        let (comments, on) = (w.storage.comments.clone(), if number % 5 == 0 { other } else { note });
+        let (comments, on) = (w.storage.writing.comments.clone(), if number % 5 == 0 { other } else { note });
         let answers = (on == note && number % 3 == 0).then_some(top);
         rush.spawn(async move {
             let written = comments.insert(UserId::new(number), on, answers, "人真多", NOON).await.unwrap();
@@ -285,7 +285,7 @@ async fn a_rush_of_comments_is_counted_exactly(w: &World) {
     }
     let left = |on_other: bool| (0..60).filter(|n| (n % 5 == 0) == on_other && n % 4 != 0).count() as u64;
     assert_eq!((count(w, note).await, count(w, other).await), (left(false) + 1, left(true)));
-    let (threads, total) = w.storage.comments.threads(note, ALL).await.unwrap();
+    let (threads, total) = w.storage.writing.comments.threads(note, ALL).await.unwrap();
     let answers: u64 = threads.iter().map(|thread| thread.answer_count).sum();
     assert_eq!(total + answers, left(false) + 1);
 }
@@ -293,7 +293,7 @@ async fn a_rush_of_comments_is_counted_exactly(w: &World) {
 async fn random_comments_agree_with_plain_maps(w: &World) {
     use Visibility::{Deleted, Hidden, Reported, Shown};
     let mut dice = Dice::from_environment("random_comments_agree_with_plain_maps");
-    let comments = &w.storage.comments;
+    let comments = &w.storage.writing.comments;
     let notes = [note(w).await, note(w).await];
     let mut model: BTreeMap<CommentId, Comment> = BTreeMap::new();
     for step in 0..250_u32 {
@@ -356,7 +356,7 @@ async fn comments_outlive_a_restart(w: &World) {
     let note = note(&another).await;
     let top = write(&another, note, None, 0).await;
     let answer = write(&another, note, Some(top), 1).await;
-    another.storage.comments.put_visibility(top, Visibility::Hidden, NOON).await.unwrap();
+    another.storage.writing.comments.put_visibility(top, Visibility::Hidden, NOON).await.unwrap();
     let another = another.reopen().await;
     assert_eq!(threads(&another, note, ALL).await, (vec![(top, vec![answer], 1)], 1));
     assert_eq!(count(&another, note).await, 1);

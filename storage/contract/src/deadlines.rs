@@ -21,7 +21,7 @@ fn order(number: u64) -> OrderId {
 }
 
 async fn due_from_the_instant_on_and_earliest_first(w: &World) {
-    let deadlines = &w.storage.deadlines;
+    let deadlines = &w.storage.selling.deadlines;
     assert_eq!(deadlines.next().await.unwrap(), None);
     for (number, at) in [(1, NOON + HOUR), (2, NOON), (3, NOON - HOUR)] {
         deadlines.set(&[(order(number), at)]).await.unwrap();
@@ -34,7 +34,7 @@ async fn due_from_the_instant_on_and_earliest_first(w: &World) {
 }
 
 async fn those_of_one_instant_come_by_id(w: &World) {
-    let deadlines = &w.storage.deadlines;
+    let deadlines = &w.storage.selling.deadlines;
     let ids = [9, 10, 404, u64::MAX].map(order);
     let mixed = [ids[1], ids[3], ids[0], ids[2]].map(|order| (order, NOON));
     deadlines.set(&mixed).await.unwrap();
@@ -43,7 +43,7 @@ async fn those_of_one_instant_come_by_id(w: &World) {
 }
 
 async fn handed_out_once_a_lease(w: &World) {
-    let deadlines = &w.storage.deadlines;
+    let deadlines = &w.storage.selling.deadlines;
     let lease = Duration::from_millis(LEASE_MS.unsigned_abs());
     deadlines.set(&[(order(1), NOON)]).await.unwrap();
     assert_eq!(deadlines.due(NOON, 10).await.unwrap(), [order(1)]);
@@ -54,7 +54,7 @@ async fn handed_out_once_a_lease(w: &World) {
 }
 
 async fn set_again_replaces_and_clear_forgets(w: &World) {
-    let deadlines = &w.storage.deadlines;
+    let deadlines = &w.storage.selling.deadlines;
     deadlines.set(&[(order(1), NOON)]).await.unwrap();
     deadlines.set(&[(order(1), NOON + HOUR)]).await.unwrap();
     assert!(deadlines.due(NOON, 10).await.unwrap().is_empty());

@@ -42,35 +42,35 @@ pub fn minute(number: u32) -> Timestamp {
 
 /// Writes a note of any time and publishes the note at noon.
 pub async fn publish(storage: &Storage, author: UserId, at: Timestamp) -> FeedEntry {
-    let note = storage.notes.insert(author, &text("面"), at).await.unwrap();
+    let note = storage.writing.notes.insert(author, &text("面"), at).await.unwrap();
     let entry = FeedEntry { note, written: at };
-    storage.feeds.pass_on(entry, author, NOON).await.unwrap();
+    storage.writing.feeds.pass_on(entry, author, NOON).await.unwrap();
     entry
 }
 
 /// Makes `reader` follow `author`.
 pub async fn follow(storage: &Storage, reader: UserId, author: UserId) {
-    storage.follows.follow(reader, author, NOON).await.unwrap();
-    storage.feeds.refresh(reader).await.unwrap();
+    storage.people.follows.follow(reader, author, NOON).await.unwrap();
+    storage.writing.feeds.refresh(reader).await.unwrap();
 }
 
 /// Makes `reader` unfollow `author`.
 pub async fn unfollow(storage: &Storage, reader: UserId, author: UserId) {
-    storage.follows.unfollow(reader, author).await.unwrap();
-    storage.feeds.refresh(reader).await.unwrap();
+    storage.people.follows.unfollow(reader, author).await.unwrap();
+    storage.writing.feeds.refresh(reader).await.unwrap();
 }
 
 /// Returns the first 5,000 entries of a feed, or the whole feed if shorter.
 pub async fn feed(storage: &Storage, reader: UserId) -> Vec<FeedEntry> {
-    storage.feeds.page(reader, Timestamp::MAX, 5_000, NOON).await.unwrap()
+    storage.writing.feeds.page(reader, Timestamp::MAX, 5_000, NOON).await.unwrap()
 }
 
 async fn nobody_has_a_feed_at_first(w: &World) {
     for reader in [user(0), ANNE, user(i64::MAX as u64)] {
         assert_eq!(feed(&w.storage, reader).await, []);
-        w.storage.feeds.refresh(reader).await.unwrap();
+        w.storage.writing.feeds.refresh(reader).await.unwrap();
     }
-    assert_eq!(w.storage.feeds.pass_on_the_rest(Timestamp::MAX, 100, NOON).await.unwrap(), 0);
+    assert_eq!(w.storage.writing.feeds.pass_on_the_rest(Timestamp::MAX, 100, NOON).await.unwrap(), 0);
 }
 
 async fn a_note_comes_to_fans_who_read_and_to_fans_who_sleep(w: &World) {
@@ -84,7 +84,7 @@ async fn a_note_comes_to_fans_who_read_and_to_fans_who_sleep(w: &World) {
     assert_eq!(feed(storage, reads).await, [first]);
     let second = publish(storage, ANNE, minute(2)).await;
     // Twice changes nothing.
-    storage.feeds.pass_on(second, ANNE, minute(2)).await.unwrap();
+    storage.writing.feeds.pass_on(second, ANNE, minute(2)).await.unwrap();
     for reader in [reads, sleeps, reads] {
         assert_eq!(feed(storage, reader).await, [second, first]);
     }
@@ -123,7 +123,7 @@ async fn of_one_instant_the_lower_id_comes_first_and_a_late_one_moves_nothing(w:
     for number in 0..300 {
         of_noon.push(publish(storage, if number % 2 == 0 { ANNE } else { BOB }, NOON).await);
     }
-    let page = |from, most| storage.feeds.page(reader, from, most, NOON);
+    let page = |from, most| storage.writing.feeds.page(reader, from, most, NOON);
     assert_eq!(page(Timestamp::MAX, 10).await.unwrap(), of_noon[..10]);
     let later = publish(storage, ANNE, minute(1)).await;
     let late = publish(storage, BOB, NOON).await;
@@ -151,7 +151,7 @@ async fn what_is_deleted_or_hidden_keeps_its_place(w: &World) {
         all.insert(0, publish(storage, ANNE, minute(number)).await);
     }
     for (entry, visibility) in all.iter().zip([Visibility::Deleted, Visibility::Hidden]) {
-        storage.notes.put_visibility(entry.note, visibility, NOON).await.unwrap();
+        storage.writing.notes.put_visibility(entry.note, visibility, NOON).await.unwrap();
     }
     for reader in [reads, sleeps] {
         assert_eq!(feed(storage, reader).await, all);
@@ -161,7 +161,7 @@ async fn what_is_deleted_or_hidden_keeps_its_place(w: &World) {
 /// Imports people with follows among them, and notes of Anne's, one a minute.
 async fn moved_in(w: &World, people: u64, follows: Vec<(UserId, UserId)>, notes: u32) -> World {
     let another = w.another().await;
-    let mut into = another.storage.import.begin().await.unwrap().unwrap();
+    let mut into = another.storage.operator.import.begin().await.unwrap().unwrap();
     let mut rows: Vec<ImportRow> = (1..=people).map(member).collect();
     rows.extend(follows.into_iter().map(|(user, followee)| ImportRow::Follow {
         follower: user,
@@ -197,7 +197,7 @@ async fn what_is_beyond_an_inbox_comes_from_the_record(w: &World) {
         .rev()
         .map(|number| FeedEntry { note: NoteId::new(u64::from(number) + 1), written: minute(number) })
         .collect();
-    let page = |from, most| storage.feeds.page(reader, from, most, NOON);
+    let page = |from, most| storage.writing.feeds.page(reader, from, most, NOON);
     assert_eq!(page(Timestamp::MAX, 10).await.unwrap(), all[..10]);
     // Across the inbox's end, at its end, and below.
     for begin in [990, 995, 999, 1_000, 1_001, 1_500, 2_395] {
@@ -242,7 +242,7 @@ async fn an_author_with_many_fans_reaches_each_of_them(w: &World) {
     with_bob.push(of_bob);
     with_bob.sort_unstable();
     assert_eq!(feed(storage, user(10)).await, with_bob);
-    assert_eq!(storage.feeds.page(user(10), minute(4), 3, NOON).await.unwrap(), with_bob[1..4]);
+    assert_eq!(storage.writing.feeds.page(user(10), minute(4), 3, NOON).await.unwrap(), with_bob[1..4]);
     unfollow(storage, user(10), ANNE).await;
     assert_eq!(feed(storage, user(10)).await, [of_bob]);
     follow(storage, user(10), ANNE).await;
@@ -260,10 +260,10 @@ async fn a_note_that_was_not_passed_on_is_found(w: &World) {
     feed(storage, reader).await;
     let mut all = Vec::new();
     for number in 0..3 {
-        let note = storage.notes.insert(ANNE, &text("面"), minute(number)).await.unwrap();
+        let note = storage.writing.notes.insert(ANNE, &text("面"), minute(number)).await.unwrap();
         all.insert(0, FeedEntry { note, written: minute(number) });
     }
-    let rest = |before, max| storage.feeds.pass_on_the_rest(before, max, minute(9));
+    let rest = |before, max| storage.writing.feeds.pass_on_the_rest(before, max, minute(9));
     assert_eq!(rest(minute(0), 10).await.unwrap(), 0, "written before, not at");
     assert_eq!(rest(minute(9), 1).await.unwrap(), 1);
     assert_eq!(feed(storage, reader).await, all[2..]);
@@ -277,18 +277,18 @@ async fn an_inbox_ends_after_a_day_and_the_feed_does_not(w: &World) {
     let storage = &w.storage;
     let reader = user(11);
     follow(storage, reader, ANNE).await;
-    let page = |now| storage.feeds.page(reader, Timestamp::MAX, 10, now);
+    let page = |now| storage.writing.feeds.page(reader, Timestamp::MAX, 10, now);
     assert_eq!(page(NOON).await.unwrap(), []);
     // The note is in the database without having been pushed: a refill adds missed notes to the inbox.
-    let note = storage.notes.insert(ANNE, &text("面"), minute(1)).await.unwrap();
+    let note = storage.writing.notes.insert(ANNE, &text("面"), minute(1)).await.unwrap();
     assert_eq!(page(NOON + DAY - HOUR).await.unwrap(), []);
     let missed = FeedEntry { note, written: minute(1) };
     assert_eq!(page(NOON + DAY).await.unwrap(), [missed]);
     let pushed = FeedEntry {
-        note: storage.notes.insert(ANNE, &text("面"), NOON + DAY).await.unwrap(),
+        note: storage.writing.notes.insert(ANNE, &text("面"), NOON + DAY).await.unwrap(),
         written: NOON + DAY,
     };
-    storage.feeds.pass_on(pushed, ANNE, NOON + DAY).await.unwrap();
+    storage.writing.feeds.pass_on(pushed, ANNE, NOON + DAY).await.unwrap();
     assert_eq!(page(NOON + DAY).await.unwrap(), [pushed, missed]);
     assert_eq!(page(NOON + DAY * 3).await.unwrap(), [pushed, missed]);
 }

@@ -60,7 +60,12 @@ async fn random_steps_agree_with_plain_collections(w: &World) {
             3 => {
                 let entries: Vec<FeedEntry> = model.notes.values().flatten().copied().collect();
                 if let Some(entry) = entries.get(usize::try_from(dice.below(64)).unwrap()) {
-                    storage.notes.put_visibility(entry.note, Visibility::Deleted, NOON).await.unwrap();
+                    storage
+                        .writing
+                        .notes
+                        .put_visibility(entry.note, Visibility::Deleted, NOON)
+                        .await
+                        .unwrap();
                     model.unseen.insert(*entry);
                 }
             }
@@ -76,7 +81,11 @@ async fn random_steps_agree_with_plain_collections(w: &World) {
                     model.feed(one).into_iter().filter(|entry| entry.written <= from).collect();
                 let want = &want[..want.len().min(usize::try_from(most).unwrap())];
                 let most = u32::try_from(most).unwrap();
-                assert_eq!(storage.feeds.page(one, from, most, NOON).await.unwrap(), want, "step {step}");
+                assert_eq!(
+                    storage.writing.feeds.page(one, from, most, NOON).await.unwrap(),
+                    want,
+                    "step {step}"
+                );
             }
         }
     }
@@ -107,7 +116,7 @@ async fn after_a_rush_every_feed_is_what_the_record_says(w: &World) {
                 } else {
                     unfollow(&storage, reader, author).await;
                 }
-                let feed = storage.feeds.page(reader, Timestamp::MAX, 500, NOON).await.unwrap();
+                let feed = storage.writing.feeds.page(reader, Timestamp::MAX, 500, NOON).await.unwrap();
                 assert!(feed.is_sorted() && feed.windows(2).all(|pair| pair[0] != pair[1]));
             }
         });
@@ -117,14 +126,19 @@ async fn after_a_rush_every_feed_is_what_the_record_says(w: &World) {
     }
     for reader in (11..=16).map(user) {
         let pushed = crate::feeds::feed(&w.storage, reader).await;
-        w.storage.feeds.refresh(reader).await.unwrap();
+        w.storage.writing.feeds.refresh(reader).await.unwrap();
         assert_eq!(pushed, crate::feeds::feed(&w.storage, reader).await, "{reader}");
         let mut all = 0;
         for author in (1..=3).map(user) {
-            if w.storage.follows.is_following(reader, author).await.unwrap() {
+            if w.storage.people.follows.is_following(reader, author).await.unwrap() {
                 all += 1;
-                let newest =
-                    w.storage.notes.of_author(author, mallbox_storage::Page::new(1, 20)).await.unwrap();
+                let newest = w
+                    .storage
+                    .writing
+                    .notes
+                    .of_author(author, mallbox_storage::Page::new(1, 20))
+                    .await
+                    .unwrap();
                 let missing = newest.iter().filter(|note| !pushed.iter().any(|entry| entry.note == note.id));
                 assert_eq!(missing.count(), 0, "{reader} of {author}");
             }

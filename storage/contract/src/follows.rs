@@ -27,7 +27,7 @@ fn counts(fans: u64, followees: u64) -> FollowCounts {
 }
 
 async fn nobody_follows_anybody_at_first(w: &World) {
-    let follows = &w.storage.follows;
+    let follows = &w.storage.people.follows;
     for who in [user(0), ANNE, user(i64::MAX as u64)] {
         assert!(!follows.is_following(who, BOB).await.unwrap());
         assert!(!follows.unfollow(who, BOB).await.unwrap());
@@ -39,7 +39,7 @@ async fn nobody_follows_anybody_at_first(w: &World) {
 }
 
 async fn following_twice_keeps_the_first_time(w: &World) {
-    let follows = &w.storage.follows;
+    let follows = &w.storage.people.follows;
     assert!(follows.follow(ANNE, BOB, NOON).await.unwrap());
     assert!(follows.follow(user(3), BOB, NOON + HOUR).await.unwrap());
     assert!(!follows.follow(ANNE, BOB, NOON + HOUR * 2).await.unwrap());
@@ -55,7 +55,7 @@ async fn following_twice_keeps_the_first_time(w: &World) {
 }
 
 async fn lists_are_the_newest_first_and_paged(w: &World) {
-    let follows = &w.storage.follows;
+    let follows = &w.storage.people.follows;
     for number in 3..=9 {
         // Three instants: within one, the higher id comes first.
         let at = NOON + HOUR * u32::try_from(number / 3).unwrap();
@@ -75,7 +75,7 @@ async fn lists_are_the_newest_first_and_paged(w: &World) {
 }
 
 async fn common_follows_are_those_of_both(w: &World) {
-    let follows = &w.storage.follows;
+    let follows = &w.storage.people.follows;
     for (who, whom) in [(1, 5), (1, 7), (1, 3), (2, 7), (2, 4), (2, 5), (3, 7), (5, 1), (7, 2)] {
         follows.follow(user(who), user(whom), NOON).await.unwrap();
     }
@@ -89,7 +89,7 @@ async fn a_rush_of_fans_is_counted_exactly(w: &World) {
     let mut rush = tokio::task::JoinSet::new();
     for fan in 0..60 {
         // Each follow twice; a third are removed again.
-        let follows = w.storage.follows.clone();
+        let follows = w.storage.people.follows.clone();
         rush.spawn(async move {
             let new = tokio::join!(
                 follows.follow(user(100 + fan), BOB, NOON),
@@ -104,11 +104,11 @@ async fn a_rush_of_fans_is_counted_exactly(w: &World) {
     while let Some(done) = rush.join_next().await {
         done.unwrap();
     }
-    assert_eq!(w.storage.follows.counts(BOB).await.unwrap(), counts(40, 0));
+    assert_eq!(w.storage.people.follows.counts(BOB).await.unwrap(), counts(40, 0));
 }
 
 async fn random_changes_agree_with_a_plain_set(w: &World) {
-    let follows = &w.storage.follows;
+    let follows = &w.storage.people.follows;
     let mut model = std::collections::BTreeMap::new();
     let mut dice = 0x2545_f491_4f6c_dd1d_u64;
     for step in 0_u32..300 {
@@ -142,8 +142,8 @@ async fn random_changes_agree_with_a_plain_set(w: &World) {
 
 async fn follows_outlive_a_restart(w: &World) {
     let another = w.another().await;
-    another.storage.follows.follow(ANNE, BOB, NOON).await.unwrap();
+    another.storage.people.follows.follow(ANNE, BOB, NOON).await.unwrap();
     let another = another.reopen().await;
-    assert!(another.storage.follows.is_following(ANNE, BOB).await.unwrap());
-    assert_eq!(another.storage.follows.fans(BOB, ALL).await.unwrap(), [ANNE]);
+    assert!(another.storage.people.follows.is_following(ANNE, BOB).await.unwrap());
+    assert_eq!(another.storage.people.follows.fans(BOB, ALL).await.unwrap(), [ANNE]);
 }

@@ -47,7 +47,7 @@ fn north(metres: f64) -> (f64, f64) {
 }
 
 async fn near(w: &World, around: &NearbyQuery) -> Vec<u64> {
-    ids(&w.storage.geo_index.near(around).await.unwrap())
+    ids(&w.storage.catalogue.geo_index.near(around).await.unwrap())
 }
 
 fn ids(found: &[NearbyShop]) -> Vec<u64> {
@@ -56,12 +56,12 @@ fn ids(found: &[NearbyShop]) -> Vec<u64> {
 
 async fn put(w: &World, shops: &[PlacedShop]) {
     for shop in shops {
-        w.storage.geo_index.put(*shop).await.unwrap();
+        w.storage.catalogue.geo_index.put(*shop).await.unwrap();
     }
 }
 
 async fn nothing_is_near_before_a_shop_is_put(w: &World) {
-    let index = &w.storage.geo_index;
+    let index = &w.storage.catalogue.geo_index;
     assert_eq!(index.near(&around(CANAL)).await.unwrap(), []);
     let of_no_type = NearbyQuery { kind: Some(ShopTypeId::new(u64::MAX)), ..around(CANAL) };
     assert_eq!(index.near(&of_no_type).await.unwrap(), []);
@@ -73,7 +73,7 @@ async fn nothing_is_near_before_a_shop_is_put(w: &World) {
 async fn nearest_first_and_those_at_one_distance_by_id(w: &World) {
     put(w, &[placed(7, 1, north(900.0)), placed(3, 2, north(20.0)), placed(20, 1, CANAL)]).await;
     put(w, &[placed(u64::MAX, 1, north(20.0)), placed(100, 3, north(20.0)), placed(9, 3, north(20.0))]).await;
-    let found = w.storage.geo_index.near(&around(CANAL)).await.unwrap();
+    let found = w.storage.catalogue.geo_index.near(&around(CANAL)).await.unwrap();
     assert_eq!(ids(&found), [20, 3, 9, 100, u64::MAX, 7]);
     assert_eq!(found[0].metres, 0.0);
     assert!((found[5].metres - 900.0).abs() < 1e-6, "{found:?}");
@@ -137,7 +137,7 @@ async fn pages_neither_skip_nor_repeat(w: &World) {
 
 async fn a_crowd_at_one_place_is_paged_by_id(w: &World) {
     let shops: Vec<_> = (1..=1_500).rev().map(|shop| placed(shop, 1 + shop % 3, CANAL)).collect();
-    assert_eq!(w.storage.geo_index.add(&shops).await.unwrap(), []);
+    assert_eq!(w.storage.catalogue.geo_index.add(&shops).await.unwrap(), []);
     assert_eq!(near(w, &NearbyQuery { skip: 1_200, max: 3, ..around(CANAL) }).await, [1_201, 1_202, 1_203]);
     let of_one = NearbyQuery { kind: Some(ShopTypeId::new(1)), skip: 2, max: 3, ..around(CANAL) };
     assert_eq!(near(w, &of_one).await, [9, 12, 15]);
@@ -157,11 +157,11 @@ async fn a_shop_that_is_put_again_has_moved(w: &World) {
         assert_eq!((near(w, &of(kind)).await, near(w, &of(other)).await), (vec![1], vec![]));
         assert_eq!(near(w, &around(elsewhere)).await, [1]);
     }
-    assert_eq!(w.storage.geo_index.count().await.unwrap(), 2);
+    assert_eq!(w.storage.catalogue.geo_index.count().await.unwrap(), 2);
 }
 
 async fn a_shop_that_is_removed_is_not_found(w: &World) {
-    let index = &w.storage.geo_index;
+    let index = &w.storage.catalogue.geo_index;
     put(w, &[placed(1, 1, CANAL), placed(2, 2, CANAL)]).await;
     for _ in 0..2 {
         index.remove(ShopId::new(1)).await.unwrap();
@@ -175,7 +175,7 @@ async fn a_shop_that_is_removed_is_not_found(w: &World) {
 }
 
 async fn adding_leaves_where_they_are_those_that_are_there(w: &World) {
-    let index = &w.storage.geo_index;
+    let index = &w.storage.catalogue.geo_index;
     put(w, &[placed(1, 1, CANAL), placed(2, 1, CANAL), placed(3, 1, CANAL)]).await;
     let added = [placed(1, 1, CANAL), placed(2, 2, CANAL), placed(3, 1, north(1.0)), placed(4, 9, CANAL)];
     for _ in 0..2 {
@@ -188,7 +188,7 @@ async fn adding_leaves_where_they_are_those_that_are_there(w: &World) {
 }
 
 async fn a_place_of_two_names_is_one_place(w: &World) {
-    let index = &w.storage.geo_index;
+    let index = &w.storage.catalogue.geo_index;
     for (shop, (one, other)) in
         [((0.0, 0.0), (0.0, -0.0)), ((0.0, 30.0), (-0.0, 30.0)), ((180.0, 0.0), (-180.0, -0.0))]
             .into_iter()
@@ -226,7 +226,7 @@ async fn across_the_180th_meridian_and_up_to_the_ends(w: &World) {
 }
 
 async fn a_shop_is_placed_as_the_record_has_it(w: &World) {
-    let (shops, index) = (&w.storage.shops, &*w.storage.geo_index);
+    let (shops, index) = (&w.storage.catalogue.shops, &*w.storage.catalogue.geo_index);
     let mut shop = text("one");
     (shop.x, shop.y) = CANAL;
     // Redis fills the index at start, perhaps a moment later.
@@ -259,14 +259,14 @@ async fn a_restart_finds_what_is_in_the_record(w: &World) {
     let mut kept = Vec::new();
     for metres in [30.0, 10.0, 20.0] {
         (shop.x, shop.y) = north(metres);
-        let id = w.storage.shops.insert(&shop, NOON).await.unwrap();
-        place(&*w.storage.geo_index, &*w.storage.shops, id).await.unwrap();
+        let id = w.storage.catalogue.shops.insert(&shop, NOON).await.unwrap();
+        place(&*w.storage.catalogue.geo_index, &*w.storage.catalogue.shops, id).await.unwrap();
         kept.push(id.get());
     }
-    let before = w.storage.geo_index.near(&around(CANAL)).await.unwrap();
+    let before = w.storage.catalogue.geo_index.near(&around(CANAL)).await.unwrap();
     assert_eq!(ids(&before), [kept[1], kept[2], kept[0]]);
     let w = w.reopen().await;
-    assert_eq!(w.storage.geo_index.near(&around(CANAL)).await.unwrap(), before);
+    assert_eq!(w.storage.catalogue.geo_index.near(&around(CANAL)).await.unwrap(), before);
 }
 
 /// Two shops go to and fro, each always somewhere; a third stays.
@@ -274,7 +274,7 @@ async fn shops_are_moved_while_others_search(w: &World) {
     const MOVES: u64 = 200;
     put(w, &[placed(1, 1, CANAL), placed(2, 2, CANAL), placed(3, 3, CANAL)]).await;
     let moving = [1, 2].map(|shop| {
-        let index = w.storage.geo_index.clone();
+        let index = w.storage.catalogue.geo_index.clone();
         tokio::spawn(async move {
             for number in 1..=MOVES {
                 let to = if number % 2 == 0 { CANAL } else { north(3_000.0) };

@@ -30,7 +30,7 @@ const STEPS: u64 = 1_200;
 
 async fn a_plain_list_answers_the_same(w: &World) {
     let mut dice = Dice::from_environment("a_plain_list_answers_the_same");
-    let index = &*w.storage.geo_index;
+    let index = &*w.storage.catalogue.geo_index;
     let mut list = BTreeMap::new();
     let first: Vec<_> = (0..SHOPS / 2).map(|_| shop(&mut dice)).collect();
     for shop in &first {

@@ -34,7 +34,7 @@ const QUARTER: Duration = Duration::from_secs(900);
 const SALE: VoucherId = VoucherId::new(30);
 
 async fn begin(w: &World) -> Box<dyn Importing> {
-    w.storage.import.begin().await.unwrap().expect("an empty mall")
+    w.storage.operator.import.begin().await.unwrap().expect("an empty mall")
 }
 
 async fn put(into: &mut Box<dyn Importing>, rows: Vec<ImportRow>) -> Vec<bool> {
@@ -107,8 +107,8 @@ async fn moved_in_with(w: &World, orders: Vec<ImportRow>, unpaid: UnpaidOrders) 
 
 async fn a_used_mall_takes_nobody_in(w: &World) {
     let phone = Phone::parse("13900000001").unwrap();
-    w.storage.users.find_or_create(&phone, "a", NOON).await.unwrap();
-    assert!(w.storage.import.begin().await.unwrap().is_none());
+    w.storage.people.users.find_or_create(&phone, "a", NOON).await.unwrap();
+    assert!(w.storage.operator.import.begin().await.unwrap().is_none());
 }
 
 async fn what_is_not_finished_leaves_nothing(w: &World) {
@@ -116,11 +116,11 @@ async fn what_is_not_finished_leaves_nothing(w: &World) {
     assert_eq!(put(&mut into, vec![user(1), voucher(SALE, true), sale(3)]).await, [true; 3]);
     drop(into);
     // After the end of the import, since an import has the database to itself.
-    w.storage.upkeep.put_setting("after", "it").await.unwrap();
-    assert_eq!(w.storage.users.list(&UserFilter::default(), Page::new(1, 10)).await.unwrap(), []);
-    assert_eq!(w.storage.vouchers.get(SALE).await.unwrap(), None);
+    w.storage.base.upkeep.put_setting("after", "it").await.unwrap();
+    assert_eq!(w.storage.people.users.list(&UserFilter::default(), Page::new(1, 10)).await.unwrap(), []);
+    assert_eq!(w.storage.catalogue.vouchers.get(SALE).await.unwrap(), None);
     moved_in(w, vec![]).await;
-    assert_eq!(w.storage.users.list(&UserFilter::default(), Page::new(1, 10)).await.unwrap().len(), 9);
+    assert_eq!(w.storage.people.users.list(&UserFilter::default(), Page::new(1, 10)).await.unwrap().len(), 9);
 }
 
 async fn ids_go_on_above_those_that_moved_in(w: &World) {
@@ -128,7 +128,7 @@ async fn ids_go_on_above_those_that_moved_in(w: &World) {
     put(&mut into, vec![user(90_000_000), user(7)]).await;
     into.finish(FinishOptions::new(QUARTER, NOON)).await.unwrap();
     let phone = Phone::parse("13800000000").unwrap();
-    let next = w.storage.users.find_or_create(&phone, "a", NOON).await.unwrap();
+    let next = w.storage.people.users.find_or_create(&phone, "a", NOON).await.unwrap();
     assert_eq!(next.id, UserId::new(90_000_001));
 }
 
@@ -139,14 +139,17 @@ async fn ids_go_on_where_the_tables_they_come_from_would_have_gone_on(w: &World)
     let next_ids = [(Shops, 40), (Users, 500), (Vouchers, 1 << 40), (Notes, 23), (Comments, 1)].into();
     into.finish(FinishOptions { next_ids, ..FinishOptions::new(QUARTER, NOON) }).await.unwrap();
     let phone = Phone::parse("13800000000").unwrap();
-    let next = w.storage.users.find_or_create(&phone, "a", NOON).await.unwrap();
+    let next = w.storage.people.users.find_or_create(&phone, "a", NOON).await.unwrap();
     assert_eq!(next.id, UserId::new(901), "one that moved in is higher");
     let ImportRow::Voucher(ImportedVoucher { text, .. }) = voucher(SALE, false) else { unreachable!() };
-    assert_eq!(w.storage.vouchers.insert(&text, None, NOON).await.unwrap(), VoucherId::new(1 << 40));
+    assert_eq!(
+        w.storage.catalogue.vouchers.insert(&text, None, NOON).await.unwrap(),
+        VoucherId::new(1 << 40)
+    );
     // Rows that only raised the counters are not stored.
-    let users = w.storage.users.list(&UserFilter::default(), Page::new(1, 10)).await.unwrap();
+    let users = w.storage.people.users.list(&UserFilter::default(), Page::new(1, 10)).await.unwrap();
     assert_eq!(users.iter().map(|user| user.id.get()).collect::<Vec<_>>(), [7, 900, 901]);
-    assert_eq!(w.storage.notes.get(mallbox_storage::NoteId::new(22)).await.unwrap(), None);
+    assert_eq!(w.storage.writing.notes.get(mallbox_storage::NoteId::new(22)).await.unwrap(), None);
 }
 
 async fn of_two_rows_with_one_key_the_first_stays_unless_the_second_replaces_it(w: &World) {
@@ -166,7 +169,7 @@ async fn of_two_rows_with_one_key_the_first_stays_unless_the_second_replaces_it(
     let put = into.put(vec![(named("third"), true), (same_phone, true), (user(3), true)]).await.unwrap();
     assert_eq!(put, [true, false, true]);
     into.finish(FinishOptions::new(QUARTER, NOON)).await.unwrap();
-    let users = w.storage.users.list(&UserFilter::default(), Page::new(1, 10)).await.unwrap();
+    let users = w.storage.people.users.list(&UserFilter::default(), Page::new(1, 10)).await.unwrap();
     assert_eq!(users.iter().map(|user| user.nick_name.as_str()).collect::<Vec<_>>(), ["third", "user 3"]);
 }
 
@@ -184,7 +187,7 @@ async fn of_many_rows_those_whose_keys_are_taken_are_told_and_the_others_are_the
     let expected = (0..740).map(|place| ![139, 340, 739].contains(&place)).collect::<Vec<_>>();
     assert_eq!(into.put(rows).await.unwrap(), expected);
     into.finish(FinishOptions::new(QUARTER, NOON)).await.unwrap();
-    let users = w.storage.users.list(&UserFilter::default(), Page::new(1, 1000)).await.unwrap();
+    let users = w.storage.people.users.list(&UserFilter::default(), Page::new(1, 1000)).await.unwrap();
     let ids: Vec<u64> = users.iter().map(|user| user.id.get()).collect();
     assert_eq!(ids, (1..700).filter(|id| ![301, 302].contains(id)).chain([900]).collect::<Vec<_>>());
 }
@@ -194,14 +197,17 @@ async fn units_are_those_that_remain_and_those_that_are_held(w: &World) {
     let orders = [Unpaid, Paid, Used, Cancelled, Refunding, Refunded];
     let orders = orders.into_iter().zip(1..).map(|(status, user)| order(100 + user, user, status)).collect();
     assert_eq!(moved_in(w, orders).await, []);
-    let record = w.storage.vouchers.get(SALE).await.unwrap().unwrap().sale.unwrap();
+    let record = w.storage.catalogue.vouchers.get(SALE).await.unwrap().unwrap().sale.unwrap();
     assert_eq!((record.initial, record.stock, record.pay_within), (Some(14), Some(10), QUARTER));
-    assert_eq!(w.storage.sales.put(record.terms).await.unwrap(), SaleUnits { units: Some(14), taken: 4 });
+    assert_eq!(
+        w.storage.selling.sales.put(record.terms).await.unwrap(),
+        SaleUnits { units: Some(14), taken: 4 }
+    );
     for (user, holds) in [(1, true), (2, true), (3, true), (4, false), (5, true), (6, false)] {
-        let held = w.storage.orders.holding(SALE, UserId::new(user)).await.unwrap();
+        let held = w.storage.selling.orders.holding(SALE, UserId::new(user)).await.unwrap();
         assert_eq!(held, holds.then_some(OrderId::new(100 + user)), "user {user}");
     }
-    let faults = w.storage.payments.faults().await.unwrap();
+    let faults = w.storage.selling.payments.faults().await.unwrap();
     assert_eq!((faults.paid_without_payment, faults.captured_on_cancelled), (0, 0));
 }
 
@@ -211,7 +217,7 @@ async fn closed_orders_on_either_side_of_the_live_ones_are_found_by_sale(w: &Wor
     let orders = [(101, Cancelled), (102, Paid), (103, Refunded)];
     moved_in(w, orders.map(|(id, status)| order(id, id - 100, status)).to_vec()).await;
     let filter = OrderFilter { voucher: Some(SALE), ..OrderFilter::default() };
-    let (found, total) = w.storage.orders.find(filter, Page::new(1, 10)).await.unwrap();
+    let (found, total) = w.storage.selling.orders.find(filter, Page::new(1, 10)).await.unwrap();
     let mut found: Vec<_> = found.iter().map(|order| order.id.get()).collect();
     found.sort_unstable();
     assert_eq!((found, total), (vec![101, 102, 103], 3));
@@ -223,27 +229,31 @@ async fn of_several_live_orders_the_one_that_is_furthest_stays(w: &World) {
     let found = moved_in(w, orders.to_vec()).await;
     let (kind, finding) = (ImportRowKind::Order, ImportFinding::SecondLive);
     assert_eq!(found, [ImportFindings { kind, finding, count: 2, examples: vec![102, 101] }]);
-    assert_eq!(w.storage.orders.holding(SALE, UserId::new(1)).await.unwrap(), Some(OrderId::new(103)));
-    let (dead, _) = w.storage.dead_letters.page(None, Page::new(1, 10)).await.unwrap();
+    assert_eq!(
+        w.storage.selling.orders.holding(SALE, UserId::new(1)).await.unwrap(),
+        Some(OrderId::new(103))
+    );
+    let (dead, _) = w.storage.selling.dead_letters.page(None, Page::new(1, 10)).await.unwrap();
     let dead: Vec<_> = dead
         .iter()
         .rev()
         .map(|letter| (letter.order.get(), letter.reason.as_str(), letter.holds_unit))
         .collect();
     assert_eq!(dead, [(102, "DOUBLE", true), (101, "DOUBLE", true)]);
-    let record = w.storage.vouchers.get(SALE).await.unwrap().unwrap().sale.unwrap();
+    let record = w.storage.catalogue.vouchers.get(SALE).await.unwrap().unwrap().sale.unwrap();
     assert_eq!((record.initial, record.stock), (Some(13), Some(10)));
-    assert_eq!(w.storage.sales.put(record.terms).await.unwrap().taken, 3);
+    assert_eq!(w.storage.selling.sales.put(record.terms).await.unwrap().taken, 3);
 }
 
 async fn unpaid_orders_stay_as_they_were_unless_told_otherwise_and_paid_ones_get_a_payment(w: &World) {
     let orders = vec![order(101, 1, OrderStatus::Unpaid), order(i64::MAX as u64, 2, OrderStatus::Paid)];
     moved_in(w, orders).await;
-    let unpaid = w.storage.orders.unpaid(OrderId::new(0), 10).await.unwrap();
+    let unpaid = w.storage.selling.orders.unpaid(OrderId::new(0), 10).await.unwrap();
     assert_eq!(unpaid, [(OrderId::new(101), NO_DEADLINE)]);
-    let restored = deadlines::restore(&*w.storage.deadlines, &*w.storage.orders, None).await.unwrap();
-    assert_eq!((restored, w.storage.deadlines.next().await.unwrap()), (0, None));
-    let payments = w.storage.payments.of_order(OrderId::new(i64::MAX as u64)).await.unwrap();
+    let restored =
+        deadlines::restore(&*w.storage.selling.deadlines, &*w.storage.selling.orders, None).await.unwrap();
+    assert_eq!((restored, w.storage.selling.deadlines.next().await.unwrap()), (0, None));
+    let payments = w.storage.selling.payments.of_order(OrderId::new(i64::MAX as u64)).await.unwrap();
     assert_eq!(payments.iter().map(|payment| payment.amount).collect::<Vec<_>>(), [Cents::new(100)]);
 }
 
@@ -252,7 +262,7 @@ async fn unpaid_orders_get_a_fresh_deadline_if_told_so(w: &World) {
     let found = moved_in_with(w, orders, UnpaidOrders::PayWithin(HOUR)).await;
     let (kind, finding) = (ImportRowKind::Order, ImportFinding::UnpaidTimed);
     assert_eq!(found, [ImportFindings { kind, finding, count: 1, examples: vec![101] }]);
-    let unpaid = w.storage.orders.unpaid(OrderId::new(0), 10).await.unwrap();
+    let unpaid = w.storage.selling.orders.unpaid(OrderId::new(0), 10).await.unwrap();
     assert_eq!(unpaid, [(OrderId::new(101), NOON + HOUR)]);
 }
 
@@ -264,11 +274,14 @@ async fn unpaid_orders_are_cancelled_if_told_so_and_their_units_come_back(w: &Wo
     let found = moved_in_with(w, orders, UnpaidOrders::Cancel).await;
     let (kind, finding) = (ImportRowKind::Order, ImportFinding::UnpaidCancelled);
     assert_eq!(found, [ImportFindings { kind, finding, count: 3, examples: vec![101, 103, 104] }]);
-    assert_eq!(w.storage.orders.unpaid(OrderId::new(0), 10).await.unwrap(), []);
-    let record = w.storage.vouchers.get(SALE).await.unwrap().unwrap().sale.unwrap();
+    assert_eq!(w.storage.selling.orders.unpaid(OrderId::new(0), 10).await.unwrap(), []);
+    let record = w.storage.catalogue.vouchers.get(SALE).await.unwrap().unwrap().sale.unwrap();
     assert_eq!((record.initial, record.stock), (Some(14), Some(13)));
-    assert_eq!(w.storage.sales.put(record.terms).await.unwrap(), SaleUnits { units: Some(14), taken: 1 });
-    assert_eq!(w.storage.orders.holding(SALE, UserId::new(2)).await.unwrap(), None);
+    assert_eq!(
+        w.storage.selling.sales.put(record.terms).await.unwrap(),
+        SaleUnits { units: Some(14), taken: 1 }
+    );
+    assert_eq!(w.storage.selling.orders.holding(SALE, UserId::new(2)).await.unwrap(), None);
 }
 
 async fn numbers_that_could_come_again_are_passed_over(w: &World) {
@@ -281,10 +294,10 @@ async fn numbers_that_could_come_again_are_passed_over(w: &World) {
     let orders =
         [own, ahead, other].into_iter().zip(1..).map(|(id, user)| order(id, user, OrderStatus::Paid));
     moved_in(w, orders.collect()).await;
-    assert_eq!(w.storage.orders.highest_counts().await.unwrap(), [(day, 9)]);
-    assert_eq!(w.storage.sequences.high_water("order", day).await.unwrap(), Some(9));
-    assert_eq!(w.storage.sequences.next("order", day).await.unwrap(), 10);
-    assert_eq!(w.storage.sequences.next("order", day + 1).await.unwrap(), 0);
+    assert_eq!(w.storage.selling.orders.highest_counts().await.unwrap(), [(day, 9)]);
+    assert_eq!(w.storage.base.sequences.high_water("order", day).await.unwrap(), Some(9));
+    assert_eq!(w.storage.base.sequences.next("order", day).await.unwrap(), 10);
+    assert_eq!(w.storage.base.sequences.next("order", day + 1).await.unwrap(), 0);
 }
 
 async fn what_refers_to_nobody_is_left_out_and_told(w: &World) {
@@ -318,7 +331,7 @@ async fn what_refers_to_nobody_is_left_out_and_told(w: &World) {
             (ImportRowKind::Voucher, ImportFinding::NoTerms, 1, vec![31]),
         ]
     );
-    let lone = w.storage.vouchers.get(VoucherId::new(31)).await.unwrap().unwrap().sale.unwrap();
+    let lone = w.storage.catalogue.vouchers.get(VoucherId::new(31)).await.unwrap().unwrap().sale.unwrap();
     assert_eq!((lone.initial, lone.stock, lone.terms.end), (Some(0), Some(0), Timestamp::from_millis(0)));
 }
 
@@ -341,7 +354,7 @@ async fn days_signed_elsewhere_are_days_signed_here(w: &World) {
     assert_eq!((findings[0].finding, findings[0].count), (ImportFinding::NoUser, 1), "{findings:?}");
     let day = |text: &str| Day::parse(text).unwrap();
     let [eve, new_year] = ["2025-12-31", "2026-01-01"].map(day);
-    let signs = &w.storage.sign_ins;
+    let signs = &w.storage.people.sign_ins;
     let signed = |day, is_made_up| SignedDay { day, is_made_up };
     let days = signs.days(UserId::new(2), mallbox_storage::DaySpan::new(eve, new_year).unwrap()).await;
     assert_eq!(days.unwrap(), [signed(eve, true), signed(new_year, false)]);

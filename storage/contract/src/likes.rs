@@ -30,12 +30,12 @@ fn user(number: u64) -> UserId {
 }
 
 async fn note(w: &World) -> (NoteId, Post) {
-    let note = w.storage.notes.insert(ANNE, &text("面"), NOON).await.unwrap();
+    let note = w.storage.writing.notes.insert(ANNE, &text("面"), NOON).await.unwrap();
     (note, Post::Note(note))
 }
 
 async fn changed(w: &World, who: UserId, what: Post, change: LikeChange) -> Option<LikeOutcome> {
-    w.storage.likes.change(who, what, change, NOON).await.unwrap()
+    w.storage.writing.likes.change(who, what, change, NOON).await.unwrap()
 }
 
 fn is(likes: bool, count: u64) -> Option<LikeOutcome> {
@@ -46,10 +46,10 @@ async fn what_is_not_there_cannot_be_liked(w: &World) {
     for id in [0, 1, u64::MAX] {
         let what = Post::Note(NoteId::new(id));
         assert_eq!(changed(w, ANNE, what, LikeChange::Like).await, None);
-        assert_eq!(w.storage.likes.likers(what, ALL).await.unwrap(), []);
-        assert_eq!(w.storage.likes.liked(ANNE, &[what]).await.unwrap(), []);
+        assert_eq!(w.storage.writing.likes.likers(what, ALL).await.unwrap(), []);
+        assert_eq!(w.storage.writing.likes.liked(ANNE, &[what]).await.unwrap(), []);
     }
-    assert_eq!(w.storage.likes.liked(ANNE, &[]).await.unwrap(), []);
+    assert_eq!(w.storage.writing.likes.liked(ANNE, &[]).await.unwrap(), []);
 }
 
 async fn a_like_is_given_once_and_taken_back_once(w: &World) {
@@ -59,12 +59,16 @@ async fn a_like_is_given_once_and_taken_back_once(w: &World) {
         assert_eq!(changed(w, ANNE, what, LikeChange::Like).await, is(true, 1));
     }
     assert_eq!(changed(w, BOB, what, LikeChange::Like).await, is(true, 2));
-    assert_eq!(w.storage.notes.get(id).await.unwrap().unwrap().liked, 2, "the very next read shows it");
+    assert_eq!(
+        w.storage.writing.notes.get(id).await.unwrap().unwrap().liked,
+        2,
+        "the very next read shows it"
+    );
     for _ in 0..2 {
         assert_eq!(changed(w, ANNE, what, LikeChange::Unlike).await, is(false, 1));
     }
-    assert_eq!(w.storage.likes.likers(what, ALL).await.unwrap(), [BOB]);
-    assert_eq!(w.storage.notes.get(id).await.unwrap().unwrap().liked, 1);
+    assert_eq!(w.storage.writing.likes.likers(what, ALL).await.unwrap(), [BOB]);
+    assert_eq!(w.storage.writing.notes.get(id).await.unwrap().unwrap().liked, 1);
 }
 
 async fn a_toggle_turns_and_turns_back(w: &World) {
@@ -75,7 +79,7 @@ async fn a_toggle_turns_and_turns_back(w: &World) {
 }
 
 async fn the_first_to_like_come_first(w: &World) {
-    let likes = &w.storage.likes;
+    let likes = &w.storage.writing.likes;
     let (_, what) = note(w).await;
     // Two likes at one instant, the higher id first.
     for (who, hour) in [(9, 1), (5, 2), (4, 2), (7, 3), (2, 0)] {
@@ -102,19 +106,19 @@ async fn of_many_those_that_somebody_likes_are_told_in_one_look(w: &World) {
     all.reverse();
     let of_bob: Vec<Post> =
         all.iter().copied().enumerate().filter(|(n, _)| (29 - n) % 3 == 2).map(|(_, w)| w).collect();
-    assert_eq!(w.storage.likes.liked(BOB, &all).await.unwrap(), of_bob);
-    assert_eq!(w.storage.likes.liked(user(3), &all).await.unwrap(), []);
+    assert_eq!(w.storage.writing.likes.liked(BOB, &all).await.unwrap(), of_bob);
+    assert_eq!(w.storage.writing.likes.liked(user(3), &all).await.unwrap(), []);
 }
 
 async fn what_is_hidden_keeps_its_likes_and_takes_no_others(w: &World) {
     let (id, what) = note(w).await;
     changed(w, ANNE, what, LikeChange::Like).await;
-    w.storage.notes.put_visibility(id, Visibility::Hidden, NOON).await.unwrap();
+    w.storage.writing.notes.put_visibility(id, Visibility::Hidden, NOON).await.unwrap();
     assert_eq!(changed(w, BOB, what, LikeChange::Like).await, None);
     assert_eq!(changed(w, ANNE, what, LikeChange::Toggle).await, None);
-    w.storage.notes.put_visibility(id, Visibility::Shown, NOON).await.unwrap();
+    w.storage.writing.notes.put_visibility(id, Visibility::Shown, NOON).await.unwrap();
     assert_eq!(changed(w, ANNE, what, LikeChange::Like).await, is(true, 1));
-    w.storage.notes.put_visibility(id, Visibility::Reported, NOON).await.unwrap();
+    w.storage.writing.notes.put_visibility(id, Visibility::Reported, NOON).await.unwrap();
     assert_eq!(changed(w, BOB, what, LikeChange::Like).await, is(true, 2), "it is still to be seen");
 }
 
@@ -123,7 +127,7 @@ async fn a_rush_on_one_note_is_counted_exactly(w: &World) {
     let (_, other) = note(w).await;
     let mut rush = tokio::task::JoinSet::new();
     for number in 0..400 {
-        let likes = w.storage.likes.clone();
+        let likes = w.storage.writing.likes.clone();
         rush.spawn(async move {
             let (who, at) = (user(number), NOON + std::time::Duration::from_millis(number));
             let liked = likes.change(who, what, LikeChange::Like, at).await.unwrap().unwrap();
@@ -138,8 +142,8 @@ async fn a_rush_on_one_note_is_counted_exactly(w: &World) {
         done.unwrap();
     }
     let stay: Vec<UserId> = (0..400).filter(|number| number % 4 != 0).map(user).collect();
-    assert_eq!(w.storage.likes.likers(what, ALL).await.unwrap(), stay);
-    assert_eq!(w.storage.notes.get(id).await.unwrap().unwrap().liked, 300);
+    assert_eq!(w.storage.writing.likes.likers(what, ALL).await.unwrap(), stay);
+    assert_eq!(w.storage.writing.notes.get(id).await.unwrap().unwrap().liked, 300);
     assert_eq!(changed(w, user(0), other, LikeChange::Like).await, is(true, 100));
 }
 
@@ -152,7 +156,7 @@ async fn one_person_at_many_screens_likes_once(w: &World) {
     ] {
         let mut rush = tokio::task::JoinSet::new();
         for _ in 0..each {
-            let likes = w.storage.likes.clone();
+            let likes = w.storage.writing.likes.clone();
             rush.spawn(async move { likes.change(ANNE, what, change, NOON).await.unwrap() });
         }
         while let Some(done) = rush.join_next().await {
@@ -160,7 +164,7 @@ async fn one_person_at_many_screens_likes_once(w: &World) {
         }
         let keep = if end == is(true, 1) { LikeChange::Like } else { LikeChange::Unlike };
         assert_eq!(changed(w, ANNE, what, keep).await, end);
-        assert_eq!(w.storage.likes.likers(what, ALL).await.unwrap().len() as u64, end.unwrap().count);
+        assert_eq!(w.storage.writing.likes.likers(what, ALL).await.unwrap().len() as u64, end.unwrap().count);
     }
 }
 
@@ -186,7 +190,8 @@ async fn random_likes_agree_with_a_plain_map(w: &World) {
             model.remove(&(what, who));
         }
         let count = model.keys().filter(|(liked, _)| *liked == what).count() as u64;
-        let change_outcome = w.storage.likes.change(who, what, change, NOON + HOUR * step).await.unwrap();
+        let change_outcome =
+            w.storage.writing.likes.change(who, what, change, NOON + HOUR * step).await.unwrap();
         assert_eq!(change_outcome, is(likes, count), "step {step}");
     }
     for what in &things {
@@ -197,13 +202,13 @@ async fn random_likes_agree_with_a_plain_map(w: &World) {
             .collect();
         likers.sort_unstable();
         let likers: Vec<UserId> = likers.into_iter().map(|(_, who)| who).collect();
-        assert_eq!(w.storage.likes.likers(*what, ALL).await.unwrap(), likers);
+        assert_eq!(w.storage.writing.likes.likers(*what, ALL).await.unwrap(), likers);
     }
-    assert_eq!(w.storage.likes.miscounted().await.unwrap(), 0);
+    assert_eq!(w.storage.writing.likes.miscounted().await.unwrap(), 0);
     for who in (0..8).map(user) {
         let liked: Vec<Post> =
             things.iter().copied().filter(|what| model.contains_key(&(*what, who))).collect();
-        assert_eq!(w.storage.likes.liked(who, &things).await.unwrap(), liked);
+        assert_eq!(w.storage.writing.likes.liked(who, &things).await.unwrap(), liked);
     }
 }
 
@@ -213,5 +218,5 @@ async fn likes_outlive_a_restart(w: &World) {
     changed(&another, BOB, what, LikeChange::Like).await;
     let another = another.reopen().await;
     assert_eq!(changed(&another, BOB, what, LikeChange::Like).await, is(true, 1));
-    assert_eq!(another.storage.likes.likers(what, ALL).await.unwrap(), [BOB]);
+    assert_eq!(another.storage.writing.likes.likers(what, ALL).await.unwrap(), [BOB]);
 }

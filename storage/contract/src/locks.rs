@@ -33,7 +33,7 @@ fn entry(owner: u128, number: u64) -> LockEntry {
 }
 
 async fn enter(w: &World, entry: LockEntry, lease: Duration) -> LockOutcome {
-    w.storage.locks.enter(NAME, entry, lease).await.unwrap()
+    w.storage.base.locks.enter(NAME, entry, lease).await.unwrap()
 }
 
 async fn enter_for_long(w: &World, entry: LockEntry) -> Option<FencingToken> {
@@ -47,17 +47,17 @@ async fn enter_for_long(w: &World, entry: LockEntry) -> Option<FencingToken> {
 }
 
 fn locker(w: &World) -> Locker {
-    Locker::new(Arc::clone(&w.storage.locks))
+    Locker::new(Arc::clone(&w.storage.base.locks))
 }
 
 async fn a_lock_has_one_owner_until_it_leaves(w: &World) {
     let first = enter_for_long(w, entry(1, 0)).await.unwrap();
     assert_eq!(enter_for_long(w, entry(2, 0)).await, None);
     assert!(matches!(
-        w.storage.locks.enter("another", entry(2, 0), LONG).await.unwrap(),
+        w.storage.base.locks.enter("another", entry(2, 0), LONG).await.unwrap(),
         LockOutcome::Held(_)
     ));
-    assert!(w.storage.locks.leave(NAME, entry(1, 0)).await.unwrap());
+    assert!(w.storage.base.locks.leave(NAME, entry(1, 0)).await.unwrap());
     let second = enter_for_long(w, entry(2, 0)).await.unwrap();
     assert!(second > first, "{second} after {first}");
 }
@@ -65,23 +65,23 @@ async fn a_lock_has_one_owner_until_it_leaves(w: &World) {
 async fn an_owner_enters_again_and_leaves_as_often(w: &World) {
     let token = enter_for_long(w, entry(1, 0)).await;
     assert_eq!(enter_for_long(w, entry(1, 1)).await, token, "the same token");
-    assert!(w.storage.locks.leave(NAME, entry(1, 0)).await.unwrap());
+    assert!(w.storage.base.locks.leave(NAME, entry(1, 0)).await.unwrap());
     assert_eq!(enter_for_long(w, entry(2, 0)).await, None, "still in it once");
-    assert!(w.storage.locks.leave(NAME, entry(1, 1)).await.unwrap());
+    assert!(w.storage.base.locks.leave(NAME, entry(1, 1)).await.unwrap());
     assert!(enter_for_long(w, entry(2, 0)).await > token);
 }
 
 async fn entering_and_leaving_twice_is_as_once(w: &World) {
     let token = enter_for_long(w, entry(1, 0)).await;
     assert_eq!(enter_for_long(w, entry(1, 0)).await, token);
-    assert!(w.storage.locks.leave(NAME, entry(1, 0)).await.unwrap());
+    assert!(w.storage.base.locks.leave(NAME, entry(1, 0)).await.unwrap());
     assert!(enter_for_long(w, entry(2, 0)).await.is_some());
-    assert!(!w.storage.locks.leave(NAME, entry(1, 0)).await.unwrap(), "it is another's by now");
+    assert!(!w.storage.base.locks.leave(NAME, entry(1, 0)).await.unwrap(), "it is another's by now");
     assert_eq!(enter_for_long(w, entry(1, 1)).await, None);
 }
 
 async fn a_stranger_cannot_leave_or_renew(w: &World) {
-    let locks = &w.storage.locks;
+    let locks = &w.storage.base.locks;
     assert!(enter_for_long(w, entry(1, 0)).await.is_some());
     assert!(!locks.leave(NAME, entry(2, 0)).await.unwrap());
     assert!(!locks.leave(NAME, entry(1, 9)).await.unwrap(), "an entry that there was not");
@@ -98,7 +98,10 @@ async fn a_dead_holders_lock_is_free_when_its_lease_ends(w: &World) {
     let waited = began.elapsed();
     assert!(held.is_some_and(|held| held.is_held()));
     assert!(waited >= SHORT / 2 && patience::is_within(waited, SHORT * 10), "{waited:?}");
-    assert!(!w.storage.locks.renew(NAME, LockOwner::new(1), LONG).await.unwrap(), "the dead one is late");
+    assert!(
+        !w.storage.base.locks.renew(NAME, LockOwner::new(1), LONG).await.unwrap(),
+        "the dead one is late"
+    );
 }
 
 /// A resource behind a lock, which remembers the greatest fencing token seen.
@@ -209,7 +212,7 @@ async fn an_inner_guard_does_not_shorten_the_outer_lease(w: &World) {
 async fn tokens_rise_past_a_restart(w: &World) {
     let w = w.another().await;
     let before = enter_for_long(&w, entry(1, 0)).await.unwrap();
-    assert!(w.storage.locks.leave(NAME, entry(1, 0)).await.unwrap());
+    assert!(w.storage.base.locks.leave(NAME, entry(1, 0)).await.unwrap());
     let w = w.reopen().await;
     let after = enter_for_long(&w, entry(1, 0)).await.unwrap();
     assert!(after > before, "{after} after {before}");

@@ -46,7 +46,7 @@ fn ids(notes: &[Note]) -> Vec<NoteId> {
 }
 
 async fn there_is_no_note_at_first(w: &World) {
-    let notes = &w.storage.notes;
+    let notes = &w.storage.writing.notes;
     for id in [0, 1, i64::MAX as u64, u64::MAX].map(NoteId::new) {
         assert_eq!(notes.get(id).await.unwrap(), None);
         assert_eq!(notes.put_visibility(id, Visibility::Deleted, NOON).await.unwrap(), None);
@@ -57,7 +57,7 @@ async fn there_is_no_note_at_first(w: &World) {
 }
 
 async fn a_note_is_read_as_it_was_written(w: &World) {
-    let notes = &w.storage.notes;
+    let notes = &w.storage.writing.notes;
     let id = notes.insert(ANNE, &text("一碗面"), NOON).await.unwrap();
     let (author, visibility, created, updated) = (ANNE, Visibility::Shown, NOON, NOON);
     let note =
@@ -74,7 +74,7 @@ async fn a_note_is_read_as_it_was_written(w: &World) {
 }
 
 async fn those_asked_for_come_in_the_order_of_the_question(w: &World) {
-    let notes = &w.storage.notes;
+    let notes = &w.storage.writing.notes;
     let mut written = Vec::new();
     for number in 0..40 {
         written.push(notes.insert(ANNE, &text(&format!("note {number}")), NOON).await.unwrap());
@@ -107,7 +107,7 @@ async fn move_in(w: &World, notes: &[(u64, u64, Timestamp)]) {
         let note = ImportedNote { id, shop, user, title, images, content, liked, comments, created, updated };
         rows.push((ImportRow::Note(note), false));
     }
-    let mut into = w.storage.import.begin().await.unwrap().expect("an empty mall");
+    let mut into = w.storage.operator.import.begin().await.unwrap().expect("an empty mall");
     assert!(into.put(rows).await.unwrap().into_iter().all(|written| written));
     into.finish(FinishOptions::new(HOUR, NOON)).await.unwrap();
 }
@@ -115,7 +115,7 @@ async fn move_in(w: &World, notes: &[(u64, u64, Timestamp)]) {
 async fn the_most_liked_come_first_and_of_those_the_newest(w: &World) {
     let early = NOON - HOUR;
     move_in(w, &[(4, 7, NOON), (5, 7, early), (6, 7, early), (7, 90, early), (8, 1, NOON)]).await;
-    let notes = &w.storage.notes;
+    let notes = &w.storage.writing.notes;
     let own = notes.insert(BOB, &text("own"), NOON + HOUR).await.unwrap();
     assert!(own.get() > 8, "ids go on above those that moved in");
     let order = [7, 4, 6, 5, 8, own.get()].map(NoteId::new);
@@ -128,7 +128,7 @@ async fn the_most_liked_come_first_and_of_those_the_newest(w: &World) {
 }
 
 async fn an_authors_notes_are_the_newest_first_and_paged(w: &World) {
-    let notes = &w.storage.notes;
+    let notes = &w.storage.writing.notes;
     let mut written = Vec::new();
     for number in 0..7 {
         // Three notes per instant: within an instant, the higher id comes first.
@@ -145,7 +145,7 @@ async fn an_authors_notes_are_the_newest_first_and_paged(w: &World) {
 
 async fn what_is_hidden_is_in_no_list_and_can_be_shown_again(w: &World) {
     use Visibility::{Hidden, Reported, Shown};
-    let notes = &w.storage.notes;
+    let notes = &w.storage.writing.notes;
     let id = notes.insert(ANNE, &text("a note"), NOON).await.unwrap();
     let other = notes.insert(ANNE, &text("another"), NOON).await.unwrap();
     let mut at = NOON;
@@ -167,7 +167,7 @@ async fn what_is_hidden_is_in_no_list_and_can_be_shown_again(w: &World) {
 
 async fn what_is_deleted_leaves_its_place_alone_for_ever(w: &World) {
     use Visibility::{Deleted, Hidden, Reported, Shown};
-    let notes = &w.storage.notes;
+    let notes = &w.storage.writing.notes;
     let id = notes.insert(ANNE, &text("a note"), NOON).await.unwrap();
     assert_eq!(notes.put_visibility(id, Deleted, NOON + HOUR).await.unwrap(), Some(Shown));
     let nothing = String::new;
@@ -188,7 +188,7 @@ async fn what_is_deleted_leaves_its_place_alone_for_ever(w: &World) {
 /// No port returns a note's picture rows, so the case counts the rows by SQL. The sweep of pictures on no
 /// note relies on the rows in the database.
 async fn the_pictures_of_a_note_are_known_until_it_is_deleted(w: &World) {
-    let notes = &w.storage.notes;
+    let notes = &w.storage.writing.notes;
     let id = notes.insert(ANNE, &text("a note"), NOON).await.unwrap();
     let known = async || {
         w.back_end().sql(
@@ -207,7 +207,7 @@ async fn the_pictures_of_a_note_are_known_until_it_is_deleted(w: &World) {
 async fn a_rush_of_writers_loses_no_note(w: &World) {
     let mut rush = tokio::task::JoinSet::new();
     for number in 0..60_u64 {
-        let notes = w.storage.notes.clone();
+        let notes = w.storage.writing.notes.clone();
         rush.spawn(async move {
             notes.insert(UserId::new(number % 3), &text(&number.to_string()), NOON).await.unwrap()
         });
@@ -219,17 +219,25 @@ async fn a_rush_of_writers_loses_no_note(w: &World) {
     given.sort_unstable();
     given.dedup();
     assert_eq!(given.len(), 60);
-    let mut titles: Vec<String> =
-        w.storage.notes.those(&given).await.unwrap().into_iter().map(|note| note.text.title).collect();
+    let mut titles: Vec<String> = w
+        .storage
+        .writing
+        .notes
+        .those(&given)
+        .await
+        .unwrap()
+        .into_iter()
+        .map(|note| note.text.title)
+        .collect();
     titles.sort_by_key(|title| title.parse::<u64>().unwrap());
     assert_eq!(titles, (0..60).map(|number| number.to_string()).collect::<Vec<_>>());
-    assert_eq!(w.storage.notes.of_author(BOB, ALL).await.unwrap().len(), 20);
+    assert_eq!(w.storage.writing.notes.of_author(BOB, ALL).await.unwrap().len(), 20);
 }
 
 async fn random_notes_agree_with_a_plain_map(w: &World) {
     use Visibility::{Deleted, Hidden, Reported, Shown};
     let mut dice = Dice::from_environment("random_notes_agree_with_a_plain_map");
-    let notes = &w.storage.notes;
+    let notes = &w.storage.writing.notes;
     let mut model: BTreeMap<NoteId, Note> = BTreeMap::new();
     for step in 0..200_u32 {
         let now = NOON + HOUR * (step / 4);
@@ -268,10 +276,10 @@ async fn random_notes_agree_with_a_plain_map(w: &World) {
 
 async fn notes_outlive_a_restart(w: &World) {
     let another = w.another().await;
-    let id = another.storage.notes.insert(ANNE, &text("a note"), NOON).await.unwrap();
-    another.storage.notes.put_visibility(id, Visibility::Hidden, NOON).await.unwrap();
+    let id = another.storage.writing.notes.insert(ANNE, &text("a note"), NOON).await.unwrap();
+    another.storage.writing.notes.put_visibility(id, Visibility::Hidden, NOON).await.unwrap();
     let another = another.reopen().await;
-    let note = another.storage.notes.get(id).await.unwrap().unwrap();
+    let note = another.storage.writing.notes.get(id).await.unwrap().unwrap();
     assert_eq!((note.text, note.visibility), (text("a note"), Visibility::Hidden));
-    assert!(another.storage.notes.insert(ANNE, &text("next"), NOON).await.unwrap() > id);
+    assert!(another.storage.writing.notes.insert(ANNE, &text("next"), NOON).await.unwrap() > id);
 }

@@ -11,7 +11,7 @@ crate::cases! {
 }
 
 async fn found(w: &World, filter: OrderFilter, page: Page) -> (Vec<OrderId>, u64) {
-    let (orders, total) = w.storage.orders.find(filter, page).await.unwrap();
+    let (orders, total) = w.storage.selling.orders.find(filter, page).await.unwrap();
     assert!(orders.iter().all(|order| filter.admits(order)));
     (orders.into_iter().map(|order| order.id).collect(), total)
 }
@@ -26,7 +26,7 @@ async fn orders_are_found_by_each_part_of_a_filter_and_by_all(w: &World) {
         ids.push(one.order);
     }
     for cancelled in [0, 4] {
-        let _ = w.storage.orders.step(ids[cancelled], Transition::Cancel, NOON).await.unwrap();
+        let _ = w.storage.selling.orders.step(ids[cancelled], Transition::Cancel, NOON).await.unwrap();
     }
     let all = OrderFilter::default();
     let of = |user| OrderFilter { user: Some(UserId::new(user)), ..all };
@@ -63,9 +63,15 @@ async fn a_sale_is_tallied_as_it_is_counted(w: &World) {
         persist(w, &[claim(vouchers[0], user, user), claim(vouchers[1], user, 10 + user)]).await;
     }
     persist(w, &[claim(vouchers[0], 1, 99)]).await;
-    let _ = w.storage.orders.step(claim(vouchers[0], 2, 2).order, Transition::Cancel, NOON).await.unwrap();
+    let _ = w
+        .storage
+        .selling
+        .orders
+        .step(claim(vouchers[0], 2, 2).order, Transition::Cancel, NOON)
+        .await
+        .unwrap();
     for voucher in vouchers {
-        let counted = w.storage.orders.count(voucher).await.unwrap();
-        assert_eq!(w.storage.orders.tally(voucher).await.unwrap(), counted, "{voucher}");
+        let counted = w.storage.selling.orders.count(voucher).await.unwrap();
+        assert_eq!(w.storage.selling.orders.tally(voucher).await.unwrap(), counted, "{voucher}");
     }
 }

@@ -17,7 +17,7 @@ crate::cases! {
 }
 
 async fn take(w: &World, worker: &str, max: usize) -> Vec<LoggedClaim> {
-    w.storage.order_log.take(worker, max, Duration::ZERO).await.unwrap()
+    w.storage.selling.order_log.take(worker, max, Duration::ZERO).await.unwrap()
 }
 
 fn durable(durable: u64) -> PendingClaims {
@@ -28,7 +28,7 @@ async fn fill(w: &World, claims: u64) {
     let voucher = w.sale(None).await;
     for number in 1..=claims {
         assert_eq!(
-            w.storage.sales.claim(claim(voucher, number, number)).await.unwrap(),
+            w.storage.selling.sales.claim(claim(voucher, number, number)).await.unwrap(),
             ClaimOutcome::Accepted
         );
     }
@@ -40,26 +40,28 @@ fn users(claims: &[LoggedClaim]) -> Vec<u64> {
 
 async fn an_empty_log_waits_and_then_says_so(w: &World) {
     let began = std::time::Instant::now();
-    assert!(w.storage.order_log.take(WORKER, 10, Duration::from_millis(60)).await.unwrap().is_empty());
+    assert!(
+        w.storage.selling.order_log.take(WORKER, 10, Duration::from_millis(60)).await.unwrap().is_empty()
+    );
     assert!(began.elapsed() >= Duration::from_millis(60));
-    let state = w.storage.order_log.state().await;
+    let state = w.storage.selling.order_log.state().await;
     assert_eq!((state.pending, state.oldest, state.trouble), (0, None, None));
 }
 
 async fn claims_are_handed_out_once_in_their_order(w: &World) {
     fill(w, 5).await;
-    assert_eq!(w.storage.order_log.state().await.oldest, Some(NOON));
+    assert_eq!(w.storage.selling.order_log.state().await.oldest, Some(NOON));
     assert_eq!(users(&take(w, "a", 2).await), [1, 2]);
     assert_eq!(users(&take(w, "b", 10).await), [3, 4, 5]);
     assert!(take(w, "a", 10).await.is_empty());
-    assert_eq!(w.storage.order_log.state().await.pending, 5, "nothing is settled yet");
+    assert_eq!(w.storage.selling.order_log.state().await.pending, 5, "nothing is settled yet");
 }
 
 async fn what_is_put_back_comes_again_and_refusals_count(w: &World) {
     fill(w, 3).await;
     let taken = take(w, WORKER, 10).await;
-    w.storage.order_log.put_back(WORKER, &taken[..1], true).await.unwrap();
-    w.storage.order_log.put_back(WORKER, &taken[1..], false).await.unwrap();
+    w.storage.selling.order_log.put_back(WORKER, &taken[..1], true).await.unwrap();
+    w.storage.selling.order_log.put_back(WORKER, &taken[1..], false).await.unwrap();
     let mut again = take(w, WORKER, 10).await;
     again.sort_by_key(|logged| logged.position);
     assert_eq!(again.iter().map(|logged| logged.attempts).collect::<Vec<_>>(), [1, 0, 0]);
@@ -69,18 +71,18 @@ async fn what_is_put_back_comes_again_and_refusals_count(w: &World) {
 async fn what_comes_back_takes_its_old_place(w: &World) {
     fill(w, 6).await;
     let (first, second) = (take(w, "a", 2).await, take(w, "b", 2).await);
-    w.storage.order_log.put_back("a", &first, false).await.unwrap();
-    w.storage.order_log.put_back("b", &second[1..], false).await.unwrap();
-    w.storage.order_log.put_back("b", &second[..1], true).await.unwrap();
+    w.storage.selling.order_log.put_back("a", &first, false).await.unwrap();
+    w.storage.selling.order_log.put_back("b", &second[1..], false).await.unwrap();
+    w.storage.selling.order_log.put_back("b", &second[..1], true).await.unwrap();
     assert_eq!(users(&take(w, WORKER, usize::MAX).await), [1, 2, 3, 4, 5, 6]);
 }
 
 async fn a_dead_workers_claims_are_handed_out_again(w: &World) {
     fill(w, 3).await;
     take(w, "dead", 2).await;
-    assert_eq!(w.storage.order_log.reclaim("dead").await.unwrap(), 2);
-    assert_eq!(w.storage.order_log.reclaim("dead").await.unwrap(), 0);
-    assert_eq!(w.storage.order_log.reclaim("nobody").await.unwrap(), 0);
+    assert_eq!(w.storage.selling.order_log.reclaim("dead").await.unwrap(), 2);
+    assert_eq!(w.storage.selling.order_log.reclaim("dead").await.unwrap(), 0);
+    assert_eq!(w.storage.selling.order_log.reclaim("nobody").await.unwrap(), 0);
     assert_eq!(users(&take(w, WORKER, 10).await), [1, 2, 3]);
 }
 
@@ -88,13 +90,13 @@ async fn only_the_worker_that_has_a_claim_settles_it(w: &World) {
     fill(w, 2).await;
     let taken = take(w, WORKER, 10).await;
     let orders: Vec<_> = taken.iter().map(|logged| logged.claim.order).collect();
-    let mut refused = w.storage.order_log.done("other", &taken).await.unwrap();
+    let mut refused = w.storage.selling.order_log.done("other", &taken).await.unwrap();
     refused.sort_unstable();
     assert_eq!(refused, orders);
-    assert_eq!(w.storage.order_log.state().await.pending, 2);
+    assert_eq!(w.storage.selling.order_log.state().await.pending, 2);
     for not_in_hand in [&[], &orders[..1]] {
-        assert_eq!(w.storage.order_log.done(WORKER, &taken[..1]).await.unwrap(), not_in_hand);
-        assert_eq!(w.storage.order_log.state().await.pending, 1, "settling again changes nothing");
+        assert_eq!(w.storage.selling.order_log.done(WORKER, &taken[..1]).await.unwrap(), not_in_hand);
+        assert_eq!(w.storage.selling.order_log.state().await.pending, 1, "settling again changes nothing");
     }
 }
 
@@ -103,9 +105,9 @@ async fn pending_claims_are_found_by_order_and_by_user(w: &World) {
     let claims = [claim(first, 7, 1), claim(second, 7, 2), claim(first, 8, 3)];
     // The newest order's claim need not be the last accepted claim.
     for claim in [claims[1], claims[0], claims[2]] {
-        assert_eq!(w.storage.sales.claim(claim).await.unwrap(), ClaimOutcome::Accepted);
+        assert_eq!(w.storage.selling.sales.claim(claim).await.unwrap(), ClaimOutcome::Accepted);
     }
-    let log = &w.storage.order_log;
+    let log = &w.storage.selling.order_log;
     assert_eq!(log.of_user(UserId::new(7)).await.unwrap(), [claims[1], claims[0]], "newest first");
     assert_eq!(log.find(claims[2].order).await.unwrap(), Some(claims[2]));
     assert_eq!(log.find(OrderId::new(1)).await.unwrap(), None);

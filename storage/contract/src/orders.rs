@@ -11,8 +11,7 @@ use mallbox_storage::{
 };
 use tokio::runtime::Handle;
 
-use crate::dead_letters::letters;
-use crate::world::{HOUR, NOON, World, claim};
+use crate::world::{HOUR, NOON, World, claim, letters};
 
 crate::cases! {
     what_nobody_ordered_is_unknown,
@@ -44,16 +43,16 @@ pub fn logged(claim: Claim) -> LoggedClaim {
 /// Persists claims as an order worker does.
 pub async fn persist(w: &World, claims: &[Claim]) -> Vec<PersistOutcome> {
     let claims: Vec<_> = claims.iter().copied().map(logged).collect();
-    w.storage.orders.persist(&claims, NOON).await.unwrap()
+    w.storage.selling.orders.persist(&claims, NOON).await.unwrap()
 }
 
 /// Returns the units left in the database; `None` without a limit.
 pub async fn stock(w: &World, voucher: VoucherId) -> Option<u64> {
-    w.storage.vouchers.get(voucher).await.unwrap().unwrap().sale.unwrap().stock
+    w.storage.catalogue.vouchers.get(voucher).await.unwrap().unwrap().sale.unwrap().stock
 }
 
 async fn status(w: &World, order: OrderId) -> OrderStatus {
-    w.storage.orders.get(order).await.unwrap().unwrap().status
+    w.storage.selling.orders.get(order).await.unwrap().unwrap().status
 }
 
 async fn reasons(w: &World) -> Vec<(u64, String, bool)> {
@@ -69,7 +68,7 @@ const WRITTEN: PersistOutcome =
     PersistOutcome::Written { deadline: Some(Timestamp::from_millis(NOON.as_millis() + 900_000)) };
 
 async fn what_nobody_ordered_is_unknown(w: &World) {
-    let orders = &w.storage.orders;
+    let orders = &w.storage.selling.orders;
     for id in [0, 1, i64::MAX as u64, u64::MAX] {
         let (order, user, voucher) = (OrderId::new(id), UserId::new(id), VoucherId::new(id));
         assert_eq!(orders.get(order).await.unwrap(), None);
@@ -109,7 +108,7 @@ async fn a_claim_becomes_an_unpaid_order(w: &World) {
         used: None,
         refunded: None,
     };
-    let orders = &w.storage.orders;
+    let orders = &w.storage.selling.orders;
     assert_eq!(orders.get(claim.order).await.unwrap(), Some(expected));
     assert_eq!(orders.holding(voucher, claim.user).await.unwrap(), Some(claim.order));
     assert_eq!(stock(w, voucher).await, Some(4));
@@ -121,7 +120,7 @@ async fn a_late_claim_leaves_five_minutes_to_pay(w: &World) {
     let minutes = |minutes: u64| Duration::from_secs(60 * minutes);
     for (number, late, expected) in [(1, 9, 15), (2, 10, 15), (3, 11, 16), (4, 60, 65)] {
         let claim = logged(claim(voucher, number, number));
-        let answer = w.storage.orders.persist(&[claim], NOON + minutes(late)).await.unwrap();
+        let answer = w.storage.selling.orders.persist(&[claim], NOON + minutes(late)).await.unwrap();
         assert_eq!(
             answer,
             [PersistOutcome::Written { deadline: Some(NOON + minutes(expected)) }],
@@ -138,7 +137,7 @@ async fn a_short_time_to_pay_became_five_minutes(w: &World) {
         {
             let at = |ms| NOON + Duration::from_millis(ms * pay_within);
             let claim = logged(claim(voucher, number, number));
-            let answer = w.storage.orders.persist(&[claim], at(late_ms)).await.unwrap();
+            let answer = w.storage.selling.orders.persist(&[claim], at(late_ms)).await.unwrap();
             assert_eq!(
                 answer,
                 [PersistOutcome::Written { deadline: Some(at(expected_ms)) }],
@@ -153,7 +152,7 @@ async fn a_repeat_changes_nothing(w: &World) {
     let (first, beyond) = (claim(voucher, 1, 1), claim(voucher, 2, 2));
     assert_eq!(persist(w, &[first, first]).await, [WRITTEN, PersistOutcome::Repeat]);
     assert_eq!(persist(w, &[beyond]).await, [PersistOutcome::DeadLetter(DeadReason::Oversold)]);
-    assert!(is_done(&w.storage.orders.step(first.order, Transition::Cancel, NOON).await.unwrap()));
+    assert!(is_done(&w.storage.selling.orders.step(first.order, Transition::Cancel, NOON).await.unwrap()));
     // A unit is free again, but both claims have had their outcome.
     for _ in 0..2 {
         assert_eq!(persist(w, &[beyond, first]).await, [PersistOutcome::Repeat, PersistOutcome::Repeat]);
@@ -171,10 +170,10 @@ async fn a_second_live_order_of_a_user_dies(w: &World) {
     assert_eq!(persist(w, &[claim(voucher, 1, 4)]).await, [double]);
     // Neither holds a unit, and each leaves an outbox entry to release the unit taken in memory.
     assert_eq!(stock(w, voucher).await, Some(8));
-    assert_eq!(w.storage.outbox.open(9).await.unwrap().len(), 2);
-    let counts = w.storage.orders.count(voucher).await.unwrap();
+    assert_eq!(w.storage.selling.outbox.open(9).await.unwrap().len(), 2);
+    let counts = w.storage.selling.orders.count(voucher).await.unwrap();
     assert_eq!(counts, OrderCounts { unpaid: 1, ..OrderCounts::default() });
-    let held = w.storage.orders.holding(voucher, UserId::new(1)).await.unwrap();
+    let held = w.storage.selling.orders.holding(voucher, UserId::new(1)).await.unwrap();
     assert_eq!(held, Some(claim(voucher, 1, 1).order));
 }
 
@@ -187,7 +186,7 @@ async fn what_is_beyond_the_stock_dies(w: &World) {
     assert_eq!((stock(w, short).await, stock(w, wide).await), (Some(0), Some(8)));
     assert_eq!(reasons(w).await, [(3, "OVERSOLD".into(), false), (4, "OVERSOLD".into(), false)]);
     for (user, held) in [(2, Some(claims[1].order)), (3, Some(claims[2].order)), (9, None)] {
-        assert_eq!(w.storage.orders.holding(short, UserId::new(user)).await.unwrap(), held);
+        assert_eq!(w.storage.selling.orders.holding(short, UserId::new(user)).await.unwrap(), held);
     }
     // A double takes none.
     let double = PersistOutcome::DeadLetter(DeadReason::Double);
@@ -205,8 +204,11 @@ async fn an_id_that_is_taken_dies_and_nothing_is_lost(w: &World) {
         [PersistOutcome::Repeat, PersistOutcome::Repeat, PersistOutcome::Repeat]
     );
     assert_eq!(stock(w, voucher).await, Some(6));
-    assert_eq!(w.storage.orders.get(claims[0].order).await.unwrap().unwrap().user, UserId::new(1));
-    assert_eq!(w.storage.orders.holding(voucher, UserId::new(3)).await.unwrap(), Some(claims[0].order));
+    assert_eq!(w.storage.selling.orders.get(claims[0].order).await.unwrap().unwrap().user, UserId::new(1));
+    assert_eq!(
+        w.storage.selling.orders.holding(voucher, UserId::new(3)).await.unwrap(),
+        Some(claims[0].order)
+    );
 }
 
 async fn a_batch_with_an_unknown_sale_is_refused_whole(w: &World) {
@@ -214,11 +216,11 @@ async fn a_batch_with_an_unknown_sale_is_refused_whole(w: &World) {
     let ordinary = w.ordinary_voucher().await;
     for unknown in [VoucherId::new(404), ordinary] {
         let batch = [claim(voucher, 1, 1), claim(unknown, 2, 2)].map(logged);
-        let refused = w.storage.orders.persist(&batch, NOON).await;
+        let refused = w.storage.selling.orders.persist(&batch, NOON).await;
         assert!(matches!(refused, Err(StoreError::Refused { .. })), "{refused:?}");
     }
     assert_eq!(stock(w, voucher).await, Some(9));
-    assert_eq!(w.storage.orders.get(claim(voucher, 1, 1).order).await.unwrap(), None);
+    assert_eq!(w.storage.selling.orders.get(claim(voucher, 1, 1).order).await.unwrap(), None);
     assert_eq!(reasons(w).await, []);
 }
 
@@ -226,15 +228,17 @@ async fn an_unlimited_sale_has_stock_for_all(w: &World) {
     let voucher = w.sale(None).await;
     let claims: Vec<_> = (1..=300).map(|user| claim(voucher, user, user)).collect();
     assert_eq!(persist(w, &claims).await, vec![WRITTEN; 300]);
-    assert!(is_done(&w.storage.orders.step(claims[0].order, Transition::Cancel, NOON).await.unwrap()));
+    assert!(is_done(
+        &w.storage.selling.orders.step(claims[0].order, Transition::Cancel, NOON).await.unwrap()
+    ));
     assert_eq!(stock(w, voucher).await, None);
-    let counts = w.storage.orders.count(voucher).await.unwrap();
+    let counts = w.storage.selling.orders.count(voucher).await.unwrap();
     assert_eq!(counts, OrderCounts { unpaid: 299, cancelled: 1, ..OrderCounts::default() });
 }
 
 async fn a_buried_claim_keeps_its_unit_and_stays_buried(w: &World) {
     let voucher = w.sale(Some(1)).await;
-    let orders = &w.storage.orders;
+    let orders = &w.storage.selling.orders;
     let refused = DeadReason::Refused;
     for user in [1, 2, 1] {
         orders
@@ -265,7 +269,7 @@ async fn a_buried_claim_keeps_its_unit_and_stays_buried(w: &World) {
 async fn order_at(w: &World, voucher: VoucherId, number: u64, to: OrderStatus) -> (OrderId, PaymentId) {
     let claim = claim(voucher, number, number);
     assert_eq!(persist(w, &[claim]).await, [WRITTEN]);
-    let payment = w.storage.payments.start(claim.order, Cents::new(100), NOON).await.unwrap().id;
+    let payment = w.storage.selling.payments.start(claim.order, Cents::new(100), NOON).await.unwrap().id;
     let pay = Transition::Pay(payment);
     let steps = match to {
         OrderStatus::Pending | OrderStatus::Unpaid => vec![],
@@ -276,7 +280,10 @@ async fn order_at(w: &World, voucher: VoucherId, number: u64, to: OrderStatus) -
         OrderStatus::Refunded => vec![pay, Transition::StartRefund, Transition::FinishRefund],
     };
     for step in steps {
-        assert!(is_done(&w.storage.orders.step(claim.order, step, NOON).await.unwrap()), "{to:?} {step:?}");
+        assert!(
+            is_done(&w.storage.selling.orders.step(claim.order, step, NOON).await.unwrap()),
+            "{to:?} {step:?}"
+        );
     }
     (claim.order, payment)
 }
@@ -290,7 +297,7 @@ async fn each_step_leads_from_one_status_alone(w: &World) {
         for kind in 0..5 {
             number += 1;
             let (order, payment) = order_at(w, voucher, number, from).await;
-            let before = w.storage.orders.get(order).await.unwrap().unwrap();
+            let before = w.storage.selling.orders.get(order).await.unwrap().unwrap();
             let (step, needs, leads) = [
                 (Transition::Pay(payment), Unpaid, Paid),
                 (Transition::Cancel, Unpaid, Cancelled),
@@ -308,15 +315,15 @@ async fn each_step_leads_from_one_status_alone(w: &World) {
                     _ => {}
                 }
             }
-            let answer = w.storage.orders.step(order, step, later).await.unwrap();
+            let answer = w.storage.selling.orders.step(order, step, later).await.unwrap();
             assert_eq!(is_done(&answer), from == needs, "{from:?} {step:?}");
             let (TransitionOutcome::Done(order_now) | TransitionOutcome::Stands(order_now)) = answer else {
                 panic!("unknown")
             };
             assert_eq!(order_now, expected, "{from:?} {step:?}");
-            assert_eq!(w.storage.orders.get(order).await.unwrap(), Some(expected));
+            assert_eq!(w.storage.selling.orders.get(order).await.unwrap(), Some(expected));
             // A repeated step changes nothing.
-            let again = w.storage.orders.step(order, step, later + HOUR).await.unwrap();
+            let again = w.storage.selling.orders.step(order, step, later + HOUR).await.unwrap();
             assert_eq!(again, TransitionOutcome::Stands(order_now));
         }
     }
@@ -332,7 +339,7 @@ async fn a_closed_order_gives_unit_and_right_back(w: &World) {
     ] {
         let (order, _) = order_at(w, voucher, number, to).await;
         assert_eq!(stock(w, voucher).await, Some(left), "{to:?}");
-        let held = w.storage.orders.holding(voucher, UserId::new(number)).await.unwrap();
+        let held = w.storage.selling.orders.holding(voucher, UserId::new(number)).await.unwrap();
         assert_eq!(held, to.is_live().then_some(order));
     }
     for (user, answer) in [(1, PersistOutcome::DeadLetter(DeadReason::Double)), (3, WRITTEN), (4, WRITTEN)] {
@@ -340,9 +347,9 @@ async fn a_closed_order_gives_unit_and_right_back(w: &World) {
     }
     // Once the second order is closed, the user has two closed orders of the sale and may buy a third time.
     let again = claim(voucher, 3, 13).order;
-    assert!(is_done(&w.storage.orders.step(again, Transition::Cancel, NOON).await.unwrap()));
+    assert!(is_done(&w.storage.selling.orders.step(again, Transition::Cancel, NOON).await.unwrap()));
     assert_eq!(persist(w, &[claim(voucher, 3, 23)]).await, [WRITTEN]);
-    assert_eq!(w.storage.orders.of_user(UserId::new(3), Page::new(1, 9)).await.unwrap().len(), 3);
+    assert_eq!(w.storage.selling.orders.of_user(UserId::new(3), Page::new(1, 9)).await.unwrap().len(), 3);
 }
 
 async fn a_step_with_a_foreign_payment_changes_nothing(w: &World) {
@@ -350,7 +357,7 @@ async fn a_step_with_a_foreign_payment_changes_nothing(w: &World) {
     let (order, _) = order_at(w, voucher, 1, OrderStatus::Unpaid).await;
     let (_, foreign) = order_at(w, voucher, 2, OrderStatus::Unpaid).await;
     for payment in [foreign, PaymentId::new(404)] {
-        let refused = w.storage.orders.step(order, Transition::Pay(payment), NOON).await;
+        let refused = w.storage.selling.orders.step(order, Transition::Pay(payment), NOON).await;
         assert!(matches!(refused, Err(StoreError::Refused { .. })));
     }
     assert_eq!(status(w, order).await, OrderStatus::Unpaid);
@@ -376,7 +383,7 @@ async fn one_of_two_racing_steps_wins(w: &World) {
                 for &(order, payment) in orders.iter() {
                     let step = if pays { Transition::Pay(payment) } else { Transition::Cancel };
                     won += u64::from(is_done(
-                        &runtime.block_on(storage.orders.step(order, step, NOON)).unwrap(),
+                        &runtime.block_on(storage.selling.orders.step(order, step, NOON)).unwrap(),
                     ));
                 }
                 won
@@ -387,14 +394,14 @@ async fn one_of_two_racing_steps_wins(w: &World) {
     for racer in racers {
         won.push(racer.await.unwrap());
     }
-    let counts = w.storage.orders.count(voucher).await.unwrap();
+    let counts = w.storage.selling.orders.count(voucher).await.unwrap();
     assert_eq!((won[0] + won[2], won[1] + won[3]), (counts.paid, counts.cancelled));
     assert_eq!(counts.paid + counts.cancelled, ORDERS);
     assert_eq!(stock(w, voucher).await, Some(counts.cancelled));
 }
 
 async fn lists_go_page_by_page(w: &World) {
-    let orders = &w.storage.orders;
+    let orders = &w.storage.selling.orders;
     let mut ids = Vec::new();
     for number in 1..=5 {
         let voucher = w.sale(Some(9)).await;
@@ -423,7 +430,7 @@ async fn lists_go_page_by_page(w: &World) {
 
 /// Eight workers write claims of one sale, two workers per claim.
 async fn the_highest_number_of_each_day_counts_dead_letters_too(w: &World) {
-    let orders = &w.storage.orders;
+    let orders = &w.storage.selling.orders;
     assert_eq!(orders.highest_counts().await.unwrap(), []);
     let voucher = w.sale(Some(9)).await;
     let numbered = |user, days: u32, count| {
@@ -450,7 +457,7 @@ async fn a_rush_of_batches_takes_exactly_the_stock(w: &World) {
                 let first = worker / 2 * 600 + 1;
                 let claims: Vec<_> = (first..first + 600).map(|n| logged(claim(voucher, n, n))).collect();
                 barrier.wait();
-                let persist = |batch| runtime.block_on(storage.orders.persist(batch, NOON)).unwrap();
+                let persist = |batch| runtime.block_on(storage.selling.orders.persist(batch, NOON)).unwrap();
                 claims.chunks(50).flat_map(persist).collect::<Vec<_>>()
             })
         })
@@ -463,7 +470,7 @@ async fn a_rush_of_batches_takes_exactly_the_stock(w: &World) {
     assert_eq!(count(&WRITTEN), 1000);
     assert_eq!(count(&PersistOutcome::DeadLetter(DeadReason::Oversold)), 1400);
     assert_eq!(count(&PersistOutcome::Repeat), 2400);
-    let counts = w.storage.orders.count(voucher).await.unwrap();
+    let counts = w.storage.selling.orders.count(voucher).await.unwrap();
     assert_eq!(counts, OrderCounts { unpaid: UNITS, ..OrderCounts::default() });
     assert_eq!(stock(w, voucher).await, Some(0));
 }
@@ -473,9 +480,9 @@ async fn orders_outlive_a_restart(w: &World) {
     let voucher = w.sale(Some(2)).await;
     persist(&w, &[claim(voucher, 1, 1), claim(voucher, 1, 2)]).await;
     let (order, letters) =
-        (w.storage.orders.get(claim(voucher, 1, 1).order).await.unwrap(), reasons(&w).await);
+        (w.storage.selling.orders.get(claim(voucher, 1, 1).order).await.unwrap(), reasons(&w).await);
     let w = w.reopen().await;
     assert!(order.is_some());
-    assert_eq!(w.storage.orders.get(claim(voucher, 1, 1).order).await.unwrap(), order);
+    assert_eq!(w.storage.selling.orders.get(claim(voucher, 1, 1).order).await.unwrap(), order);
     assert_eq!((reasons(&w).await, stock(&w, voucher).await), (letters, Some(1)));
 }

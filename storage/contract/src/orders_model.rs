@@ -11,9 +11,8 @@ use mallbox_storage::{
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-use crate::dead_letters::letters;
 use crate::orders::{logged, stock};
-use crate::world::{NOON, World, claim};
+use crate::world::{NOON, World, claim, letters};
 
 crate::cases! { random_steps_agree_with_plain_maps }
 
@@ -169,7 +168,7 @@ async fn random_steps_agree_with_plain_maps(w: &World) {
         match random.random_range(0..10) {
             0..4 => persist(w, &mut model, &batch).await,
             4 => {
-                w.storage.orders.bury(&logged(one), DeadReason::Refused, "", NOON).await.unwrap();
+                w.storage.selling.orders.bury(&logged(one), DeadReason::Refused, "", NOON).await.unwrap();
                 model.bury(one, DeadReason::Refused);
             }
             5 => step(w, &mut model, one.order, None).await,
@@ -206,7 +205,7 @@ async fn persist(w: &World, model: &mut Model, claims: &[Claim]) {
     }
     let mut expected = model.persist(&fresh).into_iter();
     let logged: Vec<_> = sorted(claims).into_iter().map(logged).collect();
-    let answers = w.storage.orders.persist(&logged, NOON).await.unwrap();
+    let answers = w.storage.selling.orders.persist(&logged, NOON).await.unwrap();
     for (answer, repeat) in answers.iter().zip(repeats) {
         let expected = if repeat {
             PersistOutcome::Repeat
@@ -234,11 +233,11 @@ async fn step(w: &World, model: &mut Model, order: OrderId, step: Option<Transit
         None if !model.orders.contains_key(&order) => return,
         None => {
             let payment =
-                w.storage.payments.start(order, mallbox_storage::Cents::new(1), NOON).await.unwrap();
+                w.storage.selling.payments.start(order, mallbox_storage::Cents::new(1), NOON).await.unwrap();
             Transition::Pay(payment.id)
         }
     };
-    let answer = w.storage.orders.step(order, step, NOON).await.unwrap();
+    let answer = w.storage.selling.orders.step(order, step, NOON).await.unwrap();
     let done = match answer {
         TransitionOutcome::Done(_) => Some(true),
         TransitionOutcome::Stands(_) => Some(false),
@@ -248,9 +247,9 @@ async fn step(w: &World, model: &mut Model, order: OrderId, step: Option<Transit
 }
 
 async fn compare(w: &World, model: &Model, one: Claim) {
-    let held = w.storage.orders.holding(one.voucher, one.user).await.unwrap();
+    let held = w.storage.selling.orders.holding(one.voucher, one.user).await.unwrap();
     assert_eq!(held, model.holding(one.voucher, one.user));
-    let counts = w.storage.orders.count(one.voucher).await.unwrap();
+    let counts = w.storage.selling.orders.count(one.voucher).await.unwrap();
     assert_eq!(counts, model.count(one.voucher));
     let stock = stock(w, one.voucher).await;
     assert_eq!(stock, model.stock[&one.voucher]);
@@ -260,7 +259,7 @@ async fn compare(w: &World, model: &Model, one: Claim) {
 }
 
 async fn compare_lists(w: &World, model: &Model) {
-    let orders = &w.storage.orders;
+    let orders = &w.storage.selling.orders;
     for user in (1..=USERS).map(UserId::new) {
         let list = orders.of_user(user, Page::new(1, 1000)).await.unwrap();
         let plain = |order: &Order| (order.id, order.voucher, order.status);

@@ -18,7 +18,7 @@ crate::cases! {
 }
 
 async fn set_mode(w: &World, mode: &str) {
-    w.storage.upkeep.put_setting(PaymentMode::SETTING, mode).await.unwrap();
+    w.storage.base.upkeep.put_setting(PaymentMode::SETTING, mode).await.unwrap();
 }
 
 async fn written(w: &World, claim: Claim) -> Order {
@@ -27,17 +27,17 @@ async fn written(w: &World, claim: Claim) -> Order {
 }
 
 async fn order(w: &World, order: OrderId) -> Order {
-    w.storage.orders.get(order).await.unwrap().unwrap()
+    w.storage.selling.orders.get(order).await.unwrap().unwrap()
 }
 
 async fn step(w: &World, order: OrderId, step: Transition) -> TransitionOutcome {
-    w.storage.orders.step(order, step, NOON + HOUR).await.unwrap()
+    w.storage.selling.orders.step(order, step, NOON + HOUR).await.unwrap()
 }
 
 /// Checks that no deadline is loaded at a start, and that no money is missing.
 async fn assert_final(w: &World) {
-    assert_eq!(w.storage.orders.unpaid(OrderId::new(0), 9).await.unwrap(), []);
-    assert_eq!(w.storage.payments.faults().await.unwrap(), PaymentContradictions::default());
+    assert_eq!(w.storage.selling.orders.unpaid(OrderId::new(0), 9).await.unwrap(), []);
+    assert_eq!(w.storage.selling.payments.faults().await.unwrap(), PaymentContradictions::default());
 }
 
 async fn sale_without_payment(w: &World) -> VoucherId {
@@ -57,7 +57,7 @@ async fn without_a_payment_an_order_is_final_when_it_is_written(w: &World) {
         matches!(step(w, bought.id, Transition::Use).await, TransitionOutcome::Done(used) if used.used.is_some())
     );
     assert_final(w).await;
-    assert_eq!(w.storage.payments.of_order(bought.id).await.unwrap(), []);
+    assert_eq!(w.storage.selling.payments.of_order(bought.id).await.unwrap(), []);
     // Claim by claim, since the batch has a second order of the same user.
     let second = [claim(voucher, 9, 3), claim(voucher, 9, 4)];
     let answers = persist(w, &second).await;
@@ -74,7 +74,10 @@ async fn without_a_payment_a_refund_takes_one_step_and_gives_the_unit_back(w: &W
     };
     assert_eq!((refunded.status, refunded.refunded), (OrderStatus::Refunded, Some(NOON + HOUR)));
     assert_eq!(refunded, order(w, bought.id).await);
-    assert_eq!((stock(w, voucher).await, w.storage.outbox.open(9).await.unwrap().len()), (Some(5), 1));
+    assert_eq!(
+        (stock(w, voucher).await, w.storage.selling.outbox.open(9).await.unwrap().len()),
+        (Some(5), 1)
+    );
     assert_eq!(step(w, bought.id, Transition::StartRefund).await, TransitionOutcome::Stands(refunded));
     assert_final(w).await;
     written(w, claim(voucher, 7, 2)).await;
@@ -91,7 +94,7 @@ async fn a_changed_mode_touches_no_existing_order(w: &World) {
     let after = written(w, claim(voucher, 9, 3)).await;
     assert_eq!((after.status, after.payment), (OrderStatus::Unpaid, PaymentMode::Sandbox));
     assert_eq!(order(w, without.id).await, without);
-    let unpaid = w.storage.orders.unpaid(OrderId::new(0), 9).await.unwrap();
+    let unpaid = w.storage.selling.orders.unpaid(OrderId::new(0), 9).await.unwrap();
     assert_eq!(unpaid, [(before.id, before.deadline), (after.id, after.deadline)]);
     assert!(matches!(step(w, before.id, Transition::Cancel).await, TransitionOutcome::Done(_)));
     assert!(matches!(step(w, without.id, Transition::Cancel).await, TransitionOutcome::Stands(_)));
@@ -110,7 +113,7 @@ async fn a_mode_that_is_not_known_writes_no_order(w: &World) {
     let voucher = w.sale(Some(5)).await;
     set_mode(w, "of a later version").await;
     let claims = [crate::orders::logged(claim(voucher, 7, 1))];
-    assert!(w.storage.orders.persist(&claims, NOON).await.is_err());
+    assert!(w.storage.selling.orders.persist(&claims, NOON).await.is_err());
     set_mode(w, "sandbox").await;
-    assert!(w.storage.orders.persist(&claims, NOON).await.is_ok());
+    assert!(w.storage.selling.orders.persist(&claims, NOON).await.is_ok());
 }

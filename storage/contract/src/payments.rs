@@ -34,20 +34,20 @@ async fn order(w: &World, voucher: VoucherId, number: u64) -> OrderId {
 }
 
 async fn step(w: &World, order: OrderId, step: Transition) {
-    let stepped = w.storage.orders.step(order, step, NOON).await.unwrap();
+    let stepped = w.storage.selling.orders.step(order, step, NOON).await.unwrap();
     assert!(matches!(stepped, TransitionOutcome::Done(_)), "{step:?}: {stepped:?}");
 }
 
 async fn states(w: &World, order: OrderId) -> Vec<PaymentState> {
-    w.storage.payments.of_order(order).await.unwrap().iter().map(|payment| payment.state).collect()
+    w.storage.selling.payments.of_order(order).await.unwrap().iter().map(|payment| payment.state).collect()
 }
 
 async fn settle(w: &World, payment: PaymentId, state: PaymentState) {
-    assert!(w.storage.payments.settle(payment, state, NOON).await.unwrap());
+    assert!(w.storage.selling.payments.settle(payment, state, NOON).await.unwrap());
 }
 
 async fn what_was_never_started_is_unknown(w: &World) {
-    let payments = &w.storage.payments;
+    let payments = &w.storage.selling.payments;
     for id in [0, 1, i64::MAX as u64, u64::MAX] {
         assert!(!payments.settle(PaymentId::new(id), PaymentState::Failed, NOON).await.unwrap());
         assert_eq!(payments.of_order(OrderId::new(id)).await.unwrap(), []);
@@ -59,7 +59,7 @@ async fn what_was_never_started_is_unknown(w: &World) {
 }
 
 async fn starting_again_answers_the_open_payment(w: &World) {
-    let payments = &w.storage.payments;
+    let payments = &w.storage.selling.payments;
     let order = order(w, w.sale(Some(9)).await, 1).await;
     let first = payments.start(order, PRICE, NOON).await.unwrap();
     let expected =
@@ -73,7 +73,7 @@ async fn starting_again_answers_the_open_payment(w: &World) {
 }
 
 async fn a_failed_payment_makes_room_for_another(w: &World) {
-    let payments = &w.storage.payments;
+    let payments = &w.storage.selling.payments;
     let order = order(w, w.sale(Some(9)).await, 1).await;
     let first = payments.start(order, PRICE, NOON).await.unwrap().id;
     settle(w, first, PaymentState::Failed).await;
@@ -86,7 +86,7 @@ async fn a_failed_payment_makes_room_for_another(w: &World) {
         assert!(matches!(refused, Err(StoreError::Refused { .. })));
     }
     // A failed payment pays for nothing.
-    let refused = w.storage.orders.step(order, Transition::Pay(first), NOON).await;
+    let refused = w.storage.selling.orders.step(order, Transition::Pay(first), NOON).await;
     assert!(matches!(refused, Err(StoreError::Refused { .. })));
     step(w, order, Transition::Pay(second)).await;
     assert_eq!(states(w, order).await, [PaymentState::Failed, PaymentState::Captured]);
@@ -94,7 +94,7 @@ async fn a_failed_payment_makes_room_for_another(w: &World) {
 
 async fn steps_move_order_and_payment_together(w: &World) {
     let order = order(w, w.sale(Some(9)).await, 1).await;
-    let payment = w.storage.payments.start(order, PRICE, NOON).await.unwrap().id;
+    let payment = w.storage.selling.payments.start(order, PRICE, NOON).await.unwrap().id;
     for (next, state) in [
         (Transition::Pay(payment), PaymentState::Captured),
         (Transition::StartRefund, PaymentState::Captured),
@@ -106,7 +106,7 @@ async fn steps_move_order_and_payment_together(w: &World) {
 }
 
 async fn what_needs_a_look_is_listed_oldest_first(w: &World) {
-    let payments = &w.storage.payments;
+    let payments = &w.storage.selling.payments;
     let voucher = w.sale(Some(9)).await;
     let mut started = Vec::new();
     for (number, hours) in [(1, 3), (2, 1), (3, 2), (4, 1)] {
@@ -130,7 +130,7 @@ async fn what_needs_a_look_is_listed_oldest_first(w: &World) {
 }
 
 async fn money_taken_for_a_cancelled_order_is_found(w: &World) {
-    let payments = &w.storage.payments;
+    let payments = &w.storage.selling.payments;
     let voucher = w.sale(Some(9)).await;
     // Captured before the order was cancelled, and after.
     for (number, captured_first) in [(1, true), (2, false)] {
@@ -153,7 +153,7 @@ async fn money_taken_for_a_cancelled_order_is_found(w: &World) {
 }
 
 async fn a_refund_that_is_not_finished_needs_a_look(w: &World) {
-    let payments = &w.storage.payments;
+    let payments = &w.storage.selling.payments;
     let order = order(w, w.sale(Some(9)).await, 1).await;
     let payment = payments.start(order, PRICE, NOON).await.unwrap();
     step(w, order, Transition::Pay(payment.id)).await;
@@ -166,7 +166,7 @@ async fn a_refund_that_is_not_finished_needs_a_look(w: &World) {
 }
 
 async fn faults_are_counted_row_by_row(w: &World) {
-    let payments = &w.storage.payments;
+    let payments = &w.storage.selling.payments;
     let voucher = w.sale(Some(9)).await;
     let mut rows = Vec::new();
     for number in 1..=4 {
@@ -195,12 +195,12 @@ async fn faults_are_counted_row_by_row(w: &World) {
 async fn a_payment_given_up_is_captured_all_the_same(w: &World) {
     let voucher = w.sale(Some(9)).await;
     let order = order(w, voucher, 1).await;
-    let payment = w.storage.payments.start(order, PRICE, NOON).await.unwrap();
+    let payment = w.storage.selling.payments.start(order, PRICE, NOON).await.unwrap();
     // The gateway was queried before the capture, and the response came late.
     settle(w, payment.id, PaymentState::Failed).await;
     step(w, order, Transition::Pay(payment.id)).await;
     assert_eq!(states(w, order).await, [PaymentState::Captured]);
-    assert_eq!(w.storage.payments.faults().await.unwrap(), PaymentContradictions::default());
+    assert_eq!(w.storage.selling.payments.faults().await.unwrap(), PaymentContradictions::default());
 }
 
 async fn a_rush_starts_one_payment(w: &World) {
@@ -213,7 +213,7 @@ async fn a_rush_starts_one_payment(w: &World) {
     let rush: Vec<_> = (0..8)
         .map(|_| {
             let (orders, barrier) = (Arc::clone(&orders), Arc::clone(&barrier));
-            let (payments, runtime) = (Arc::clone(&w.storage.payments), Handle::current());
+            let (payments, runtime) = (Arc::clone(&w.storage.selling.payments), Handle::current());
             tokio::task::spawn_blocking(move || {
                 barrier.wait();
                 let start = |order: &OrderId| runtime.block_on(payments.start(*order, PRICE, NOON)).unwrap();
@@ -226,13 +226,13 @@ async fn a_rush_starts_one_payment(w: &World) {
         answers.push(thread.await.unwrap());
     }
     assert!(answers.windows(2).all(|pair| pair[0] == pair[1]));
-    assert_eq!(w.storage.payments.unsettled(NOON + HOUR, 1000).await.unwrap().len(), orders.len());
+    assert_eq!(w.storage.selling.payments.unsettled(NOON + HOUR, 1000).await.unwrap().len(), orders.len());
 }
 
 async fn payments_outlive_a_restart(w: &World) {
     let w = w.another().await;
     let order = order(&w, w.sale(Some(9)).await, 1).await;
-    let payment = w.storage.payments.start(order, PRICE, NOON).await.unwrap();
+    let payment = w.storage.selling.payments.start(order, PRICE, NOON).await.unwrap();
     let w = w.reopen().await;
-    assert_eq!(w.storage.payments.of_order(order).await.unwrap(), [payment]);
+    assert_eq!(w.storage.selling.payments.of_order(order).await.unwrap(), [payment]);
 }

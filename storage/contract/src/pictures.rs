@@ -26,7 +26,7 @@ const OTHER: UserId = UserId::new(77);
 
 async fn owner(w: &World) -> UserId {
     let phone = Phone::parse("13900000001").unwrap();
-    w.storage.users.find_or_create(&phone, "a", NOON).await.unwrap().id
+    w.storage.people.users.find_or_create(&phone, "a", NOON).await.unwrap().id
 }
 
 fn name(number: u32) -> String {
@@ -40,12 +40,12 @@ fn picture(number: u32, owner: UserId, bytes: usize) -> NewPicture {
 }
 
 async fn put(w: &World, number: u32, owner: UserId, now: Timestamp) {
-    let answer = w.storage.pictures.put(picture(number, owner, 100), PLENTY, now).await.unwrap();
+    let answer = w.storage.writing.pictures.put(picture(number, owner, 100), PLENTY, now).await.unwrap();
     assert_eq!(answer, PutOutcome::Put);
 }
 
 async fn is_there(w: &World, number: u32) -> bool {
-    w.storage.pictures.get(&name(number)).await.unwrap().is_some()
+    w.storage.writing.pictures.get(&name(number)).await.unwrap().is_some()
 }
 
 fn room(pictures: u64, bytes: u64) -> PictureUsage {
@@ -53,7 +53,7 @@ fn room(pictures: u64, bytes: u64) -> PictureUsage {
 }
 
 async fn a_picture_is_what_was_uploaded_and_its_name_is_taken(w: &World) {
-    let pictures = &w.storage.pictures;
+    let pictures = &w.storage.writing.pictures;
     let owner = owner(w).await;
     for text in ["", "/", &name(1), "/blogs/茶.jpg", &"x".repeat(1_000)] {
         assert!(pictures.get(text).await.unwrap().is_none(), "{text}");
@@ -72,7 +72,7 @@ async fn a_picture_is_what_was_uploaded_and_its_name_is_taken(w: &World) {
 }
 
 async fn nobody_has_more_than_they_may(w: &World) {
-    let pictures = &w.storage.pictures;
+    let pictures = &w.storage.writing.pictures;
     let owner = owner(w).await;
     let try_put =
         async |number, bytes, most| pictures.put(picture(number, owner, bytes), most, NOON).await.unwrap();
@@ -94,17 +94,17 @@ async fn a_rush_of_one_owner_gets_exactly_what_they_may_have(w: &World) {
     let owner = owner(w).await;
     let mut rush = tokio::task::JoinSet::new();
     for number in 0..24 {
-        let pictures = w.storage.pictures.clone();
+        let pictures = w.storage.writing.pictures.clone();
         rush.spawn(async move { pictures.put(picture(number, owner, 10), room(MAY, 1_000), NOON).await });
     }
     let answers: Vec<_> = rush.join_all().await.into_iter().map(Result::unwrap).collect();
     let count = answers.iter().filter(|answer| **answer == PutOutcome::Put).count();
     assert_eq!(count as u64, MAY, "{answers:?}");
-    assert_eq!(w.storage.pictures.usage(owner).await.unwrap(), room(MAY, 10 * MAY));
+    assert_eq!(w.storage.writing.pictures.usage(owner).await.unwrap(), room(MAY, 10 * MAY));
 }
 
 async fn what_is_kept_is_the_owners_alone(w: &World) {
-    let pictures = &w.storage.pictures;
+    let pictures = &w.storage.writing.pictures;
     let owner = owner(w).await;
     put(w, 1, owner, NOON).await;
     put(w, 2, OTHER, NOON).await;
@@ -119,7 +119,7 @@ async fn what_is_kept_is_the_owners_alone(w: &World) {
 }
 
 async fn only_the_owner_removes_a_picture_and_never_one_that_is_shown(w: &World) {
-    let pictures = &w.storage.pictures;
+    let pictures = &w.storage.writing.pictures;
     let owner = owner(w).await;
     put(w, 1, owner, NOON).await;
     put(w, 2, owner, NOON).await;
@@ -141,7 +141,7 @@ async fn only_the_owner_removes_a_picture_and_never_one_that_is_shown(w: &World)
 
 async fn set_icon(w: &World, user: UserId, icon: &str) {
     let card = Profile::default();
-    assert!(w.storage.users.put_card(user, "a", icon, &card, NOON).await.unwrap());
+    assert!(w.storage.people.users.put_card(user, "a", icon, &card, NOON).await.unwrap());
 }
 
 /// A shop with the given images.
@@ -150,7 +150,7 @@ fn shop(images: String) -> ShopText {
 }
 
 async fn a_sweep_takes_what_nobody_touched_and_nothing_shows(w: &World) {
-    let pictures = &w.storage.pictures;
+    let pictures = &w.storage.writing.pictures;
     let owner = owner(w).await;
     for number in [1, 2, 3, 4, 5, 6, 7, 9, 10] {
         put(w, number, owner, NOON).await;
@@ -159,13 +159,13 @@ async fn a_sweep_takes_what_nobody_touched_and_nothing_shows(w: &World) {
     w.back_end().sql(&format!("INSERT INTO note_pictures (name, note_id) VALUES ('{}', 5)", name(1)));
     for (phone, icon) in [("13900000002", name(2)), ("13900000003", format!("/imgs{}", name(3)))] {
         let phone = Phone::parse(phone).unwrap();
-        let user = w.storage.users.find_or_create(&phone, "b", NOON).await.unwrap().id;
+        let user = w.storage.people.users.find_or_create(&phone, "b", NOON).await.unwrap().id;
         set_icon(w, user, &icon).await;
     }
-    w.storage.shops.insert(&shop(format!("/imgs/a.jpg,/imgs{}", name(4))), NOON).await.unwrap();
+    w.storage.catalogue.shops.insert(&shop(format!("/imgs/a.jpg,/imgs{}", name(4))), NOON).await.unwrap();
     for (id, icon) in [(1, name(9)), (2, format!("/imgs{}", name(10)))] {
         let kind = ShopType { id: ShopTypeId::new(id), name: "Tea".to_owned(), icon, sort: 1 };
-        w.storage.shops.put_type(&kind, NOON).await.unwrap();
+        w.storage.catalogue.shops.put_type(&kind, NOON).await.unwrap();
     }
     // A path that names none of the pictures.
     set_icon(w, owner, &format!("/imgs{}x", name(5))).await;
@@ -190,7 +190,7 @@ async fn a_sweep_takes_what_nobody_touched_and_nothing_shows(w: &World) {
 }
 
 async fn a_sweep_goes_on_where_the_last_one_stopped(w: &World) {
-    let pictures = &w.storage.pictures;
+    let pictures = &w.storage.writing.pictures;
     let owner = owner(w).await;
     for number in 1..=5 {
         put(w, number, owner, NOON + HOUR * (6 - number)).await;
@@ -209,7 +209,7 @@ async fn pictures_outlive_a_restart(w: &World) {
     let another = w.another().await;
     put(&another, 1, OTHER, NOON).await;
     let another = another.reopen().await;
-    let found = another.storage.pictures.get(&name(1)).await.unwrap();
+    let found = another.storage.writing.pictures.get(&name(1)).await.unwrap();
     assert!(found == Some(Picture { kind: PictureKind::Jpeg, content: picture(1, OTHER, 100).content }));
-    assert_eq!(another.storage.pictures.usage(OTHER).await.unwrap(), room(1, 100));
+    assert_eq!(another.storage.writing.pictures.usage(OTHER).await.unwrap(), room(1, 100));
 }

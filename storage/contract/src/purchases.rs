@@ -36,7 +36,7 @@ fn order(number: u64, voucher: VoucherId) -> Order {
 }
 
 async fn ordinary_vouchers_may_be_bought_often(w: &World) {
-    let orders = &w.storage.orders;
+    let orders = &w.storage.selling.orders;
     let voucher = w.ordinary_voucher().await;
     for number in 1..=3 {
         for _ in 0..2 {
@@ -63,7 +63,7 @@ async fn a_request_that_was_made_before_buys_nothing_more(w: &World) {
     let (voucher, other, sale) =
         (w.ordinary_voucher().await, w.ordinary_voucher().await, w.sale(Some(1)).await);
     let (anne, ben) = (UserId::new(1), UserId::new(2));
-    let orders = &w.storage.orders;
+    let orders = &w.storage.selling.orders;
     assert_eq!(orders.requested(anne, voucher, NAME).await.unwrap(), None);
     for number in [1, 1, 2] {
         assert_eq!(orders.insert(&order(number, voucher), Some(NAME)).await.unwrap().get(), 1);
@@ -90,18 +90,18 @@ async fn a_request_that_was_made_before_buys_nothing_more(w: &World) {
     }
     assert!(is_done(&orders.step(OrderId::new(1), Transition::Cancel, NOON).await.unwrap()));
     let w = w.reopen().await;
-    assert_eq!(w.storage.orders.insert(&order(9, voucher), Some(NAME)).await.unwrap().get(), 1);
-    assert_eq!(w.storage.orders.get(OrderId::new(9)).await.unwrap(), None);
+    assert_eq!(w.storage.selling.orders.insert(&order(9, voucher), Some(NAME)).await.unwrap().get(), 1);
+    assert_eq!(w.storage.selling.orders.get(OrderId::new(9)).await.unwrap(), None);
 }
 
 async fn of_many_requests_of_one_name_at_once_one_buys(w: &World) {
     let voucher = w.ordinary_voucher().await;
     let mut buyers = JoinSet::new();
     for number in 1..=16 {
-        let orders = Arc::clone(&w.storage.orders);
+        let orders = Arc::clone(&w.storage.selling.orders);
         buyers.spawn(async move { orders.insert(&order(number, voucher), Some("cart")).await.unwrap() });
     }
     let bought: BTreeSet<OrderId> = buyers.join_all().await.into_iter().collect();
     assert_eq!(bought.len(), 1, "{bought:?}");
-    assert_eq!(w.storage.orders.count(voucher).await.unwrap().unpaid, 1);
+    assert_eq!(w.storage.selling.orders.count(voucher).await.unwrap().unpaid, 1);
 }

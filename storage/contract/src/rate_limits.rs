@@ -13,7 +13,7 @@ const STEP: Duration = Duration::from_secs(12);
 const MS: Duration = Duration::from_millis(1);
 
 async fn pass(w: &World, key: &str, now: mallbox_storage::Timestamp) -> RateLimitOutcome {
-    w.storage.rate_limits.pass(key, FIVE_A_MINUTE, now).await.unwrap()
+    w.storage.base.rate_limits.pass(key, FIVE_A_MINUTE, now).await.unwrap()
 }
 
 async fn a_burst_and_then_one_at_a_time(w: &World) {

@@ -32,7 +32,7 @@ crate::cases! {
 }
 
 async fn unknown_sale_is_unknown(w: &World) {
-    let sales = &w.storage.sales;
+    let sales = &w.storage.selling.sales;
     let nowhere = VoucherId::new(404);
     assert_eq!(sales.claim(claim(nowhere, 1, 1)).await.unwrap(), ClaimOutcome::Unknown);
     assert_eq!(sales.units(nowhere).await.unwrap(), None);
@@ -57,23 +57,23 @@ async fn window_and_pause_are_decided_at_the_instant_of_the_claim(w: &World) {
         (3, terms.end - ms, ClaimOutcome::Accepted),
         (4, terms.end, ClaimOutcome::Ended),
     ] {
-        assert_eq!(w.storage.sales.claim(at(now, number)).await.unwrap(), expected, "claim {number}");
+        assert_eq!(w.storage.selling.sales.claim(at(now, number)).await.unwrap(), expected, "claim {number}");
     }
-    w.storage.sales.put(Terms { paused: true, ..terms }).await.unwrap();
+    w.storage.selling.sales.put(Terms { paused: true, ..terms }).await.unwrap();
     for (now, expected) in [
         (terms.begin - ms, ClaimOutcome::NotOpen),
         (terms.begin, ClaimOutcome::Paused),
         (terms.end, ClaimOutcome::Ended),
     ] {
-        assert_eq!(w.storage.sales.claim(at(now, 5)).await.unwrap(), expected, "paused, at {now:?}");
+        assert_eq!(w.storage.selling.sales.claim(at(now, 5)).await.unwrap(), expected, "paused, at {now:?}");
     }
-    w.storage.sales.put(Terms { end: terms.end + HOUR, ..terms }).await.unwrap();
-    assert_eq!(w.storage.sales.claim(at(terms.end, 6)).await.unwrap(), ClaimOutcome::Accepted);
+    w.storage.selling.sales.put(Terms { end: terms.end + HOUR, ..terms }).await.unwrap();
+    assert_eq!(w.storage.selling.sales.claim(at(terms.end, 6)).await.unwrap(), ClaimOutcome::Accepted);
 }
 
 async fn who_holds_a_unit_hears_so_before_any_other_refusal(w: &World) {
     let voucher = w.sale(Some(9)).await;
-    let (terms, sales) = (w.terms(voucher).await, &w.storage.sales);
+    let (terms, sales) = (w.terms(voucher).await, &w.storage.selling.sales);
     let [holder, nobody] = [7, 8].map(UserId::new);
     assert_eq!(sales.held(voucher, holder).await.unwrap(), None);
     let bought = claim(voucher, 7, 1);
@@ -101,19 +101,19 @@ async fn who_holds_a_unit_hears_so_before_any_other_refusal(w: &World) {
 async fn one_unit_a_user_and_the_order_is_named(w: &World) {
     let voucher = w.sale(Some(1)).await;
     let first = claim(voucher, 7, 1);
-    assert_eq!(w.storage.sales.claim(first).await.unwrap(), ClaimOutcome::Accepted);
+    assert_eq!(w.storage.selling.sales.claim(first).await.unwrap(), ClaimOutcome::Accepted);
     let held = ClaimOutcome::AlreadyBought(first.order);
     assert_eq!(
-        w.storage.sales.claim(claim(voucher, 7, 2)).await.unwrap(),
+        w.storage.selling.sales.claim(claim(voucher, 7, 2)).await.unwrap(),
         held,
         "while it is pending, and sold out"
     );
     w.persist_all().await;
-    assert_eq!(w.storage.sales.claim(claim(voucher, 7, 3)).await.unwrap(), held, "from the record");
-    assert_eq!(w.storage.sales.claim(claim(voucher, 8, 4)).await.unwrap(), ClaimOutcome::SoldOut);
+    assert_eq!(w.storage.selling.sales.claim(claim(voucher, 7, 3)).await.unwrap(), held, "from the record");
+    assert_eq!(w.storage.selling.sales.claim(claim(voucher, 8, 4)).await.unwrap(), ClaimOutcome::SoldOut);
     let other = w.sale(Some(1)).await;
     assert_eq!(
-        w.storage.sales.claim(claim(other, 7, 5)).await.unwrap(),
+        w.storage.selling.sales.claim(claim(other, 7, 5)).await.unwrap(),
         ClaimOutcome::Accepted,
         "one per sale"
     );
@@ -123,38 +123,44 @@ async fn a_repeat_with_the_same_order_is_accepted_and_takes_nothing(w: &World) {
     let voucher = w.sale(Some(2)).await;
     let attempt = claim(voucher, 7, 1);
     for _ in 0..2 {
-        assert_eq!(w.storage.sales.claim(attempt).await.unwrap(), ClaimOutcome::Accepted);
+        assert_eq!(w.storage.selling.sales.claim(attempt).await.unwrap(), ClaimOutcome::Accepted);
     }
     assert_eq!(w.persist_all().await.len(), 1);
-    assert_eq!(w.storage.sales.claim(attempt).await.unwrap(), ClaimOutcome::Accepted);
+    assert_eq!(w.storage.selling.sales.claim(attempt).await.unwrap(), ClaimOutcome::Accepted);
     assert_eq!(left(w, voucher).await, 1);
 }
 
 async fn a_refused_claim_changes_nothing(w: &World) {
     let voucher = w.sale(Some(2)).await;
     let terms = w.terms(voucher).await;
-    assert_eq!(w.storage.sales.claim(claim(voucher, 1, 1)).await.unwrap(), ClaimOutcome::Accepted);
-    let _ = w.storage.sales.claim(claim(voucher, 1, 2)).await.unwrap();
-    let _ = w.storage.sales.claim(Claim { at: terms.end, ..claim(voucher, 2, 3) }).await.unwrap();
-    assert_eq!(w.storage.sales.units(voucher).await.unwrap(), Some(SaleUnits { units: Some(2), taken: 1 }));
-    assert_eq!(w.storage.order_log.state().await.pending, 1);
-    assert_eq!(w.storage.sales.claim(claim(voucher, 2, 4)).await.unwrap(), ClaimOutcome::Accepted);
+    assert_eq!(w.storage.selling.sales.claim(claim(voucher, 1, 1)).await.unwrap(), ClaimOutcome::Accepted);
+    let _ = w.storage.selling.sales.claim(claim(voucher, 1, 2)).await.unwrap();
+    let _ = w.storage.selling.sales.claim(Claim { at: terms.end, ..claim(voucher, 2, 3) }).await.unwrap();
+    assert_eq!(
+        w.storage.selling.sales.units(voucher).await.unwrap(),
+        Some(SaleUnits { units: Some(2), taken: 1 })
+    );
+    assert_eq!(w.storage.selling.order_log.state().await.pending, 1);
+    assert_eq!(w.storage.selling.sales.claim(claim(voucher, 2, 4)).await.unwrap(), ClaimOutcome::Accepted);
 }
 
 async fn units_go_up_and_down_but_never_below_what_is_taken(w: &World) {
     let voucher = w.sale(Some(3)).await;
     let terms = w.terms(voucher).await;
-    let put = async |units| w.storage.sales.put(Terms { units, ..terms }).await.unwrap();
+    let put = async |units| w.storage.selling.sales.put(Terms { units, ..terms }).await.unwrap();
     for user in 1..=2 {
-        assert_eq!(w.storage.sales.claim(claim(voucher, user, user)).await.unwrap(), ClaimOutcome::Accepted);
+        assert_eq!(
+            w.storage.selling.sales.claim(claim(voucher, user, user)).await.unwrap(),
+            ClaimOutcome::Accepted
+        );
     }
     for _ in 0..2 {
         assert_eq!(put(Some(5)).await, SaleUnits { units: Some(5), taken: 2 }, "a repeat changes nothing");
     }
     assert_eq!(put(Some(0)).await, SaleUnits { units: Some(2), taken: 2 });
-    assert_eq!(w.storage.sales.claim(claim(voucher, 3, 3)).await.unwrap(), ClaimOutcome::SoldOut);
+    assert_eq!(w.storage.selling.sales.claim(claim(voucher, 3, 3)).await.unwrap(), ClaimOutcome::SoldOut);
     assert_eq!(put(None).await, SaleUnits { units: None, taken: 2 });
-    assert_eq!(w.storage.sales.claim(claim(voucher, 3, 3)).await.unwrap(), ClaimOutcome::Accepted);
+    assert_eq!(w.storage.selling.sales.claim(claim(voucher, 3, 3)).await.unwrap(), ClaimOutcome::Accepted);
     assert_eq!(put(Some(4)).await, SaleUnits { units: Some(4), taken: 3 });
     assert_eq!(left(w, voucher).await, 1);
 }
@@ -162,39 +168,45 @@ async fn units_go_up_and_down_but_never_below_what_is_taken(w: &World) {
 async fn an_unlimited_sale_never_sells_out(w: &World) {
     let voucher = w.sale(None).await;
     for user in 1..=20 {
-        assert_eq!(w.storage.sales.claim(claim(voucher, user, user)).await.unwrap(), ClaimOutcome::Accepted);
+        assert_eq!(
+            w.storage.selling.sales.claim(claim(voucher, user, user)).await.unwrap(),
+            ClaimOutcome::Accepted
+        );
     }
-    let units = w.storage.sales.units(voucher).await.unwrap().unwrap();
+    let units = w.storage.selling.sales.units(voucher).await.unwrap().unwrap();
     assert_eq!((units, units.left()), (SaleUnits { units: None, taken: 20 }, None));
-    assert_eq!(w.storage.sales.claim(claim(voucher, 20, 21)).await.unwrap(), held_by(claim(voucher, 20, 20)));
+    assert_eq!(
+        w.storage.selling.sales.claim(claim(voucher, 20, 21)).await.unwrap(),
+        held_by(claim(voucher, 20, 20))
+    );
 }
 
 async fn a_released_unit_can_be_bought_again(w: &World) {
     let voucher = w.sale(Some(1)).await;
     let first = claim(voucher, 1, 1);
-    assert_eq!(w.storage.sales.claim(first).await.unwrap(), ClaimOutcome::Accepted);
+    assert_eq!(w.storage.selling.sales.claim(first).await.unwrap(), ClaimOutcome::Accepted);
     w.persist_all().await;
     cancel_and_release(w, first, ReleaseOutcome::Released).await;
     assert_eq!(left(w, voucher).await, 1);
     let again = claim(voucher, 1, 2);
     assert_eq!(
-        w.storage.sales.claim(again).await.unwrap(),
+        w.storage.selling.sales.claim(again).await.unwrap(),
         ClaimOutcome::Accepted,
         "the same user may buy again"
     );
     assert_eq!(
-        w.storage.sales.release(voucher, first.user, first.order).await.unwrap(),
+        w.storage.selling.sales.release(voucher, first.user, first.order).await.unwrap(),
         ReleaseOutcome::NotHeld
     );
     w.persist_all().await;
     assert_eq!(
-        w.storage.sales.release(voucher, first.user, first.order).await.unwrap(),
+        w.storage.selling.sales.release(voucher, first.user, first.order).await.unwrap(),
         ReleaseOutcome::NotHeld
     );
-    assert_eq!(w.storage.sales.claim(claim(voucher, 2, 3)).await.unwrap(), ClaimOutcome::SoldOut);
+    assert_eq!(w.storage.selling.sales.claim(claim(voucher, 2, 3)).await.unwrap(), ClaimOutcome::SoldOut);
     cancel_and_release(w, again, ReleaseOutcome::Released).await;
     assert_eq!(
-        w.storage.sales.claim(claim(voucher, 2, 4)).await.unwrap(),
+        w.storage.selling.sales.claim(claim(voucher, 2, 4)).await.unwrap(),
         ClaimOutcome::Accepted,
         "so may another"
     );
@@ -203,13 +215,14 @@ async fn a_released_unit_can_be_bought_again(w: &World) {
 async fn a_release_of_another_order_does_nothing(w: &World) {
     let voucher = w.sale(Some(2)).await;
     let mine = claim(voucher, 1, 1);
-    assert_eq!(w.storage.sales.claim(mine).await.unwrap(), ClaimOutcome::Accepted);
+    assert_eq!(w.storage.selling.sales.claim(mine).await.unwrap(), ClaimOutcome::Accepted);
     for (user, order) in [(1, 99), (2, 99)] {
-        let release = w.storage.sales.release(voucher, UserId::new(user), OrderId::new(order)).await.unwrap();
+        let release =
+            w.storage.selling.sales.release(voucher, UserId::new(user), OrderId::new(order)).await.unwrap();
         assert_eq!(release, ReleaseOutcome::NotHeld);
     }
     w.persist_all().await;
-    let release = w.storage.sales.release(voucher, mine.user, mine.order).await.unwrap();
+    let release = w.storage.selling.sales.release(voucher, mine.user, mine.order).await.unwrap();
     assert_eq!(release, ReleaseOutcome::NotHeld, "its order is live");
     assert_eq!(left(w, voucher).await, 1);
 }
@@ -219,12 +232,12 @@ async fn a_release_of_another_order_does_nothing(w: &World) {
 async fn a_claim_that_is_settled_and_still_in_the_log_holds_nothing(w: &World) {
     let voucher = w.sale(Some(5)).await;
     let (first, second) = (claim(voucher, 7, 1), claim(voucher, 7, 2));
-    assert_eq!(w.storage.sales.claim(first).await.unwrap(), ClaimOutcome::Accepted);
+    assert_eq!(w.storage.selling.sales.claim(first).await.unwrap(), ClaimOutcome::Accepted);
     persist(w, &[first]).await;
     cancel_and_release(w, first, ReleaseOutcome::Released).await;
     persist(w, &[second]).await;
-    w.storage.sales.forget(voucher).await.unwrap();
-    assert_eq!(w.storage.sales.put(w.terms(voucher).await).await.unwrap().taken, 1);
+    w.storage.selling.sales.forget(voucher).await.unwrap();
+    assert_eq!(w.storage.selling.sales.put(w.terms(voucher).await).await.unwrap().taken, 1);
     cancel_and_release(w, second, ReleaseOutcome::Released).await;
     assert_eq!(left(w, voucher).await, 5);
 }
@@ -233,25 +246,25 @@ async fn buyers_are_found_again_when_a_sale_is_loaded(w: &World) {
     let voucher = w.sale(Some(5)).await;
     let (recorded, pending, cancelled) = (claim(voucher, 1, 1), claim(voucher, 2, 2), claim(voucher, 3, 3));
     for attempt in [recorded, cancelled] {
-        assert_eq!(w.storage.sales.claim(attempt).await.unwrap(), ClaimOutcome::Accepted);
+        assert_eq!(w.storage.selling.sales.claim(attempt).await.unwrap(), ClaimOutcome::Accepted);
     }
     w.persist_all().await;
     cancel_and_release(w, cancelled, ReleaseOutcome::Released).await;
-    assert_eq!(w.storage.sales.claim(pending).await.unwrap(), ClaimOutcome::Accepted);
+    assert_eq!(w.storage.selling.sales.claim(pending).await.unwrap(), ClaimOutcome::Accepted);
     // In the database and still in the log, as between a worker's two steps.
     let between = claim(voucher, 4, 4);
-    assert_eq!(w.storage.sales.claim(between).await.unwrap(), ClaimOutcome::Accepted);
-    let taken = w.storage.order_log.take("other", 10, std::time::Duration::ZERO).await.unwrap();
-    w.storage.orders.persist(&taken[1..], NOON).await.unwrap();
+    assert_eq!(w.storage.selling.sales.claim(between).await.unwrap(), ClaimOutcome::Accepted);
+    let taken = w.storage.selling.order_log.take("other", 10, std::time::Duration::ZERO).await.unwrap();
+    w.storage.selling.orders.persist(&taken[1..], NOON).await.unwrap();
 
-    w.storage.sales.forget(voucher).await.unwrap();
-    let units = w.storage.sales.put(w.terms(voucher).await).await.unwrap();
+    w.storage.selling.sales.forget(voucher).await.unwrap();
+    let units = w.storage.selling.sales.put(w.terms(voucher).await).await.unwrap();
     assert_eq!(units, SaleUnits { units: Some(5), taken: 3 });
     for attempt in [recorded, pending, between] {
         let again = Claim { order: claim(voucher, 9, 9).order, ..attempt };
-        assert_eq!(w.storage.sales.claim(again).await.unwrap(), held_by(attempt));
+        assert_eq!(w.storage.selling.sales.claim(again).await.unwrap(), held_by(attempt));
     }
-    assert_eq!(w.storage.sales.claim(claim(voucher, 3, 5)).await.unwrap(), ClaimOutcome::Accepted);
+    assert_eq!(w.storage.selling.sales.claim(claim(voucher, 3, 5)).await.unwrap(), ClaimOutcome::Accepted);
 }
 
 async fn a_unit_given_back_while_its_sale_is_loaded_is_not_lost(w: &World) {
@@ -261,7 +274,7 @@ async fn a_unit_given_back_while_its_sale_is_loaded_is_not_lost(w: &World) {
     let attempts: Vec<Claim> = (1..=ORDERS).map(|user| claim(voucher, user, user)).collect();
     let mut claims = tokio::task::JoinSet::new();
     for some in attempts.chunks(100) {
-        let (sales, some) = (Arc::clone(&w.storage.sales), some.to_vec());
+        let (sales, some) = (Arc::clone(&w.storage.selling.sales), some.to_vec());
         claims.spawn(async move {
             for attempt in some {
                 assert_eq!(sales.claim(attempt).await.unwrap(), ClaimOutcome::Accepted);
@@ -274,31 +287,32 @@ async fn a_unit_given_back_while_its_sale_is_loaded_is_not_lost(w: &World) {
     let storage = w.storage.clone();
     let closing = tokio::spawn(async move {
         for attempt in attempts.iter().take(RELEASED) {
-            let stepped = storage.orders.step(attempt.order, Transition::Cancel, NOON).await.unwrap();
+            let stepped = storage.selling.orders.step(attempt.order, Transition::Cancel, NOON).await.unwrap();
             assert!(matches!(stepped, mallbox_storage::TransitionOutcome::Done(_)), "{stepped:?}");
             // Where the sale is not in memory there is nothing to release: the next load reads a cancelled
             // order.
-            let _ = storage.sales.release(attempt.voucher, attempt.user, attempt.order).await.unwrap();
+            let _ =
+                storage.selling.sales.release(attempt.voucher, attempt.user, attempt.order).await.unwrap();
         }
     });
     while !closing.is_finished() {
-        w.storage.sales.forget(voucher).await.unwrap();
-        w.storage.sales.put(terms).await.unwrap();
+        w.storage.selling.sales.forget(voucher).await.unwrap();
+        w.storage.selling.sales.put(terms).await.unwrap();
     }
     closing.await.unwrap();
-    let held = w.storage.sales.units(voucher).await.unwrap().unwrap().taken;
+    let held = w.storage.selling.sales.units(voucher).await.unwrap().unwrap().taken;
     assert_eq!(held, ORDERS - RELEASED as u64);
 }
 
 async fn an_accepted_claim_is_in_the_log(w: &World) {
     let voucher = w.sale(Some(5)).await;
     let mine = claim(voucher, 1, 1);
-    assert_eq!(w.storage.sales.claim(mine).await.unwrap(), ClaimOutcome::Accepted);
-    assert_eq!(w.storage.order_log.find(mine.order).await.unwrap(), Some(mine));
-    assert_eq!(w.storage.order_log.of_user(mine.user).await.unwrap(), [mine]);
+    assert_eq!(w.storage.selling.sales.claim(mine).await.unwrap(), ClaimOutcome::Accepted);
+    assert_eq!(w.storage.selling.order_log.find(mine.order).await.unwrap(), Some(mine));
+    assert_eq!(w.storage.selling.order_log.of_user(mine.user).await.unwrap(), [mine]);
     let logged = w.persist_all().await;
     assert_eq!(logged.iter().map(|logged| logged.claim).collect::<Vec<_>>(), [mine]);
-    assert_eq!(w.storage.order_log.find(mine.order).await.unwrap(), None);
+    assert_eq!(w.storage.selling.order_log.find(mine.order).await.unwrap(), None);
 }
 
 /// Eight threads, each with more users than units, start at one barrier; every fifth winner releases the
@@ -311,7 +325,7 @@ async fn a_rush_sells_exactly_the_units(w: &World) {
     let start = Arc::new(std::sync::Barrier::new(THREADS));
     let threads: Vec<_> = (0..THREADS as u64)
         .map(|thread| {
-            let (sales, start) = (Arc::clone(&w.storage.sales), Arc::clone(&start));
+            let (sales, start) = (Arc::clone(&w.storage.selling.sales), Arc::clone(&start));
             tokio::task::spawn_blocking(move || {
                 start.wait();
                 let runtime = tokio::runtime::Handle::current();
@@ -334,7 +348,7 @@ async fn a_rush_sells_exactly_the_units(w: &World) {
     assert!(winners.values().all(|wins| *wins == 1), "one unit a user");
     assert_eq!(winners.len() as u64, UNITS.min(THREADS as u64 * USERS / 2 + USERS / 2));
     assert_eq!(left(w, voucher).await, UNITS - winners.len() as u64);
-    assert_eq!(w.storage.order_log.state().await.pending, winners.len() as u64);
+    assert_eq!(w.storage.selling.order_log.state().await.pending, winners.len() as u64);
 }
 
 async fn random_steps_agree_with_a_plain_map(w: &World) {
@@ -344,7 +358,7 @@ async fn random_steps_agree_with_a_plain_map(w: &World) {
     // The database has more units than are ever put; a database with fewer is another case.
     let voucher = w.sale(Some(12)).await;
     let terms = w.terms(voucher).await;
-    w.storage.sales.put(Terms { units: Some(6), ..terms }).await.unwrap();
+    w.storage.selling.sales.put(Terms { units: Some(6), ..terms }).await.unwrap();
     let (mut units, mut holders) = (6_u64, BTreeMap::<u64, Claim>::new());
     for number in 1..400 {
         let user = dice.random_range(1..=10);
@@ -356,7 +370,7 @@ async fn random_steps_agree_with_a_plain_map(w: &World) {
                     None if holders.len() as u64 >= units => ClaimOutcome::SoldOut,
                     None => ClaimOutcome::Accepted,
                 };
-                assert_eq!(w.storage.sales.claim(attempt).await.unwrap(), expected, "step {number}");
+                assert_eq!(w.storage.selling.sales.claim(attempt).await.unwrap(), expected, "step {number}");
                 if expected == ClaimOutcome::Accepted {
                     holders.insert(user, attempt);
                 }
@@ -370,7 +384,7 @@ async fn random_steps_agree_with_a_plain_map(w: &World) {
             8 => {
                 let wanted = dice.random_range(0..12);
                 units = wanted.max(holders.len() as u64);
-                let put = w.storage.sales.put(Terms { units: Some(wanted), ..terms }).await.unwrap();
+                let put = w.storage.selling.sales.put(Terms { units: Some(wanted), ..terms }).await.unwrap();
                 assert_eq!(
                     put,
                     SaleUnits { units: Some(units), taken: holders.len() as u64 },
@@ -378,8 +392,8 @@ async fn random_steps_agree_with_a_plain_map(w: &World) {
                 );
             }
             _ => {
-                w.storage.sales.forget(voucher).await.unwrap();
-                w.storage.sales.put(Terms { units: Some(units), ..terms }).await.unwrap();
+                w.storage.selling.sales.forget(voucher).await.unwrap();
+                w.storage.selling.sales.put(Terms { units: Some(units), ..terms }).await.unwrap();
             }
         }
         assert_eq!(left(w, voucher).await, units - holders.len() as u64, "step {number}");
@@ -387,7 +401,7 @@ async fn random_steps_agree_with_a_plain_map(w: &World) {
 }
 
 async fn left(w: &World, voucher: VoucherId) -> u64 {
-    w.storage.sales.units(voucher).await.unwrap().unwrap().left().unwrap()
+    w.storage.selling.sales.units(voucher).await.unwrap().unwrap().left().unwrap()
 }
 
 fn held_by(claim: Claim) -> ClaimOutcome {
@@ -395,8 +409,8 @@ fn held_by(claim: Claim) -> ClaimOutcome {
 }
 
 async fn cancel_and_release(w: &World, claim: Claim, expected: ReleaseOutcome) {
-    let stepped = w.storage.orders.step(claim.order, Transition::Cancel, NOON).await.unwrap();
+    let stepped = w.storage.selling.orders.step(claim.order, Transition::Cancel, NOON).await.unwrap();
     assert!(matches!(stepped, mallbox_storage::TransitionOutcome::Done(_)), "{stepped:?}");
-    let release = w.storage.sales.release(claim.voucher, claim.user, claim.order).await.unwrap();
+    let release = w.storage.selling.sales.release(claim.voucher, claim.user, claim.order).await.unwrap();
     assert_eq!(release, expected);
 }

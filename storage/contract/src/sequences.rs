@@ -17,12 +17,12 @@ crate::cases! {
 
 async fn numbers_rise_from_zero(w: &World) {
     for expected in 0..20_000 {
-        assert_eq!(w.storage.sequences.next("order", 1).await.unwrap(), expected);
+        assert_eq!(w.storage.base.sequences.next("order", 1).await.unwrap(), expected);
     }
 }
 
 async fn each_name_and_day_counts_alone(w: &World) {
-    let sequences = &w.storage.sequences;
+    let sequences = &w.storage.base.sequences;
     for expected in 0..3 {
         for (name, day) in [("order", 7), ("order", 8), ("other", 7), ("order", u64::from(u32::MAX))] {
             assert_eq!(sequences.next(name, day).await.unwrap(), expected, "{name} {day}");
@@ -34,7 +34,7 @@ async fn each_name_and_day_counts_alone(w: &World) {
 }
 
 async fn the_high_water_mark_is_never_below_a_number_given(w: &World) {
-    let sequences = &w.storage.sequences;
+    let sequences = &w.storage.base.sequences;
     assert_eq!(sequences.high_water("order", 1).await.unwrap(), None);
     for _ in 0..5000 {
         let number = sequences.next("order", 1).await.unwrap();
@@ -50,7 +50,7 @@ async fn a_rush_gives_each_number_once(w: &World) {
     let barrier = Arc::new(Barrier::new(THREADS));
     let rush: Vec<_> = (0..THREADS)
         .map(|_| {
-            let (sequences, barrier) = (Arc::clone(&w.storage.sequences), Arc::clone(&barrier));
+            let (sequences, barrier) = (Arc::clone(&w.storage.base.sequences), Arc::clone(&barrier));
             let runtime = Handle::current();
             tokio::task::spawn_blocking(move || {
                 barrier.wait();
@@ -73,11 +73,11 @@ async fn no_number_comes_again_after_a_restart(w: &World) {
     let mut last = None;
     for calls in [1, 5000, 0, 3] {
         for _ in 0..calls {
-            let number = Some(w.storage.sequences.next("order", 1).await.unwrap());
+            let number = Some(w.storage.base.sequences.next("order", 1).await.unwrap());
             assert!(number > last, "{number:?} after {last:?}");
             last = number;
         }
         w = w.reopen().await;
-        assert!(w.storage.sequences.high_water("order", 1).await.unwrap() >= last);
+        assert!(w.storage.base.sequences.high_water("order", 1).await.unwrap() >= last);
     }
 }

@@ -43,15 +43,15 @@ fn token(number: u8) -> TokenHash {
 }
 
 async fn issue(w: &World, now: mallbox_storage::Timestamp) -> IssueOutcome {
-    w.storage.sessions.issue_code(&phone(), "123456", &RULES, now).await.unwrap()
+    w.storage.people.sessions.issue_code(&phone(), "123456", &RULES, now).await.unwrap()
 }
 
 async fn check(w: &World, code: &str, now: mallbox_storage::Timestamp) -> CheckOutcome {
-    w.storage.sessions.check_code(&phone(), code, &RULES, now).await.unwrap()
+    w.storage.people.sessions.check_code(&phone(), code, &RULES, now).await.unwrap()
 }
 
 async fn find(w: &World, number: u8, now: mallbox_storage::Timestamp) -> Option<u64> {
-    w.storage.sessions.find(token(number), TTL, now).await.unwrap().map(UserId::get)
+    w.storage.people.sessions.find(token(number), TTL, now).await.unwrap().map(UserId::get)
 }
 
 async fn a_code_works_once_and_only_while_it_lives(w: &World) {
@@ -83,7 +83,8 @@ async fn codes_keep_their_distance_and_their_number_a_day(w: &World) {
     assert_eq!(issue(w, NOON + 24 * HOUR).await, IssueOutcome::Issued);
     let free = CodeRules { gap: Duration::ZERO, per_day: 0, ..RULES };
     for _ in 0..5 {
-        let issued = w.storage.sessions.issue_code(&phone(), "1", &free, NOON + 24 * HOUR).await.unwrap();
+        let issued =
+            w.storage.people.sessions.issue_code(&phone(), "1", &free, NOON + 24 * HOUR).await.unwrap();
         assert_eq!(issued, IssueOutcome::Issued);
     }
 }
@@ -93,6 +94,7 @@ async fn a_clock_set_back_locks_no_phone_out(w: &World) {
         let now = NOON + RULES.gap;
         assert_eq!(
             w.storage
+                .people
                 .sessions
                 .issue_code(&phone(), "1", &CodeRules { gap: Duration::ZERO, ..RULES }, now)
                 .await
@@ -111,14 +113,14 @@ async fn a_clock_set_back_locks_no_phone_out(w: &World) {
 
 async fn a_session_begun_by_a_clock_years_ahead_ends_as_any_other(w: &World) {
     let ahead = NOON + 10 * 365 * 24 * HOUR;
-    w.storage.sessions.begin(token(1), UserId::new(7), TTL, ahead).await.unwrap();
-    w.storage.sessions.begin(token(2), UserId::new(8), TTL, ahead).await.unwrap();
-    let look = w.storage.sessions.find(token(1), Duration::ZERO, NOON).await.unwrap();
+    w.storage.people.sessions.begin(token(1), UserId::new(7), TTL, ahead).await.unwrap();
+    w.storage.people.sessions.begin(token(2), UserId::new(8), TTL, ahead).await.unwrap();
+    let look = w.storage.people.sessions.find(token(1), Duration::ZERO, NOON).await.unwrap();
     assert_eq!(look, Some(UserId::new(7)), "a look of no length changes nothing");
     assert_eq!(find(w, 1, NOON).await, Some(7), "nobody is logged out by a clock that is set right");
     assert_eq!(find(w, 1, NOON + TTL - MS).await, Some(7));
     assert_eq!(find(w, 1, NOON + 2 * TTL).await, None, "it ends as any other");
-    w.storage.upkeep.sweep(NOON).await.unwrap();
+    w.storage.base.upkeep.sweep(NOON).await.unwrap();
     if w.back_end().ends_sessions_by_clock() {
         // Redis expires a key by the server's own time, which no wall clock moves.
         assert_eq!(find(w, 2, NOON + TTL).await, None, "one that nobody uses ends, too");
@@ -127,25 +129,25 @@ async fn a_session_begun_by_a_clock_years_ahead_ends_as_any_other(w: &World) {
 
 async fn a_session_begun_by_a_clock_some_minutes_ahead_ends_as_any_other(w: &World) {
     let ahead = NOON + TTL - Duration::from_secs(60);
-    w.storage.sessions.begin(token(1), UserId::new(7), TTL, ahead).await.unwrap();
+    w.storage.people.sessions.begin(token(1), UserId::new(7), TTL, ahead).await.unwrap();
     assert_eq!(find(w, 1, NOON).await, Some(7));
-    let look = w.storage.sessions.find(token(1), Duration::ZERO, NOON + TTL - MS).await.unwrap();
+    let look = w.storage.people.sessions.find(token(1), Duration::ZERO, NOON + TTL - MS).await.unwrap();
     assert_eq!(look, Some(UserId::new(7)));
     assert_eq!(find(w, 1, NOON + TTL).await, None, "it lasted its TTL by the clock that was set right");
 }
 
 async fn a_session_keeps_its_own_time_to_live(w: &World) {
-    w.storage.sessions.begin(token(1), UserId::new(7), 48 * TTL, NOON).await.unwrap();
+    w.storage.people.sessions.begin(token(1), UserId::new(7), 48 * TTL, NOON).await.unwrap();
     assert_eq!(find(w, 1, NOON).await, Some(7), "a look of a shorter life cuts nothing");
     assert_eq!(find(w, 1, NOON + 48 * TTL - MS).await, Some(7));
     let w = w.another().await;
-    w.storage.sessions.begin(token(1), UserId::new(7), TTL, NOON).await.unwrap();
-    assert_eq!(w.storage.sessions.find(token(1), 48 * TTL, NOON).await.unwrap(), Some(UserId::new(7)));
+    w.storage.people.sessions.begin(token(1), UserId::new(7), TTL, NOON).await.unwrap();
+    assert_eq!(w.storage.people.sessions.find(token(1), 48 * TTL, NOON).await.unwrap(), Some(UserId::new(7)));
     assert_eq!(find(&w, 1, NOON + 48 * TTL - MS).await, Some(7), "nor after it was extended by a longer one");
 }
 
 async fn a_session_for_good_outlives_a_clock_set_back(w: &World) {
-    w.storage.sessions.begin(token(1), UserId::new(7), Duration::MAX, NOON).await.unwrap();
+    w.storage.people.sessions.begin(token(1), UserId::new(7), Duration::MAX, NOON).await.unwrap();
     assert_eq!(find(w, 1, NOON - 24 * HOUR).await, Some(7));
     assert_eq!(find(w, 1, NOON + 20 * 365 * 24 * HOUR).await, Some(7));
 }
@@ -157,9 +159,9 @@ async fn a_session_that_nobody_uses_is_cut_after_a_restart(w: &World) {
     }
     let w = w.another().await;
     let ahead = NOON + 10 * 365 * 24 * HOUR;
-    w.storage.sessions.begin(token(1), UserId::new(7), TTL, ahead).await.unwrap();
+    w.storage.people.sessions.begin(token(1), UserId::new(7), TTL, ahead).await.unwrap();
     let w = w.reopen().await;
-    w.storage.upkeep.sweep(NOON).await.unwrap();
+    w.storage.base.upkeep.sweep(NOON).await.unwrap();
     assert_eq!(find(&w, 1, NOON + TTL).await, None);
 }
 
@@ -175,7 +177,7 @@ async fn one_of_many_who_try_a_code_is_right(w: &World) {
     assert_eq!(issue(w, NOON).await, IssueOutcome::Issued);
     let tries: Vec<_> = (0..32)
         .map(|_| {
-            let sessions = Arc::clone(&w.storage.sessions);
+            let sessions = Arc::clone(&w.storage.people.sessions);
             tokio::spawn(async move { sessions.check_code(&phone(), "123456", &RULES, NOON).await.unwrap() })
         })
         .collect();
@@ -188,7 +190,7 @@ async fn one_of_many_who_try_a_code_is_right(w: &World) {
 
 async fn a_session_slides_and_ends_at_the_instant(w: &World) {
     assert_eq!(find(w, 1, NOON).await, None);
-    w.storage.sessions.begin(token(1), UserId::new(7), TTL, NOON).await.unwrap();
+    w.storage.people.sessions.begin(token(1), UserId::new(7), TTL, NOON).await.unwrap();
     assert_eq!(find(w, 1, NOON + TTL - MS).await, Some(7));
     let step = mallbox_storage::sessions::EXTENSION_STEP;
     assert_eq!(
@@ -196,9 +198,13 @@ async fn a_session_slides_and_ends_at_the_instant(w: &World) {
         Some(7),
         "a minute's difference of clocks shortens nothing"
     );
-    let look = w.storage.sessions.find(token(1), Duration::ZERO, NOON + 2 * TTL - 2 * MS).await.unwrap();
+    let look =
+        w.storage.people.sessions.find(token(1), Duration::ZERO, NOON + 2 * TTL - 2 * MS).await.unwrap();
     assert_eq!(look, Some(UserId::new(7)), "a look of no length extends nothing");
-    assert_eq!(w.storage.sessions.find(token(1), Duration::ZERO, NOON + 2 * TTL - MS).await.unwrap(), None);
+    assert_eq!(
+        w.storage.people.sessions.find(token(1), Duration::ZERO, NOON + 2 * TTL - MS).await.unwrap(),
+        None
+    );
     assert_eq!(find(w, 1, NOON + 2 * TTL - 2 * MS).await, Some(7));
     assert_eq!(find(w, 1, NOON + 3 * TTL - 2 * MS).await, None, "dead at the instant");
     assert_eq!(find(w, 2, NOON).await, None, "another token is another session");
@@ -206,7 +212,7 @@ async fn a_session_slides_and_ends_at_the_instant(w: &World) {
 
 async fn a_session_is_extended_to_within_a_minute(w: &World) {
     let (step, later) = (mallbox_storage::sessions::EXTENSION_STEP, Duration::from_secs(90));
-    w.storage.sessions.begin(token(1), UserId::new(7), TTL, NOON).await.unwrap();
+    w.storage.people.sessions.begin(token(1), UserId::new(7), TTL, NOON).await.unwrap();
     // A back end may skip an extension this small; the next extension counts from its own time.
     assert_eq!(find(w, 1, NOON + step - MS).await, Some(7));
     assert_eq!(find(w, 1, NOON + later).await, Some(7));
@@ -216,12 +222,12 @@ async fn a_session_is_extended_to_within_a_minute(w: &World) {
 
 async fn a_session_that_ended_is_not_revived_by_a_look(w: &World) {
     for round in 0..40_u8 {
-        w.storage.sessions.begin(token(round), UserId::new(7), TTL, NOON).await.unwrap();
-        let sessions = Arc::clone(&w.storage.sessions);
+        w.storage.people.sessions.begin(token(round), UserId::new(7), TTL, NOON).await.unwrap();
+        let sessions = Arc::clone(&w.storage.people.sessions);
         // The session is worth extending, so a write follows the read.
         let look =
             tokio::spawn(async move { sessions.find(token(round), TTL, NOON + TTL - MS).await.unwrap() });
-        assert_eq!(w.storage.sessions.end_all(UserId::new(7)).await.unwrap(), 1);
+        assert_eq!(w.storage.people.sessions.end_all(UserId::new(7)).await.unwrap(), 1);
         look.await.unwrap();
         assert_eq!(find(w, round, NOON).await, None, "round {round}");
     }
@@ -230,12 +236,12 @@ async fn a_session_that_ended_is_not_revived_by_a_look(w: &World) {
 async fn a_user_may_have_many_sessions(w: &World) {
     for number in 0..60 {
         let now = NOON + Duration::from_secs(61) * u32::from(number);
-        w.storage.sessions.begin(token(number), UserId::new(7), TTL, now).await.unwrap();
+        w.storage.people.sessions.begin(token(number), UserId::new(7), TTL, now).await.unwrap();
         if number % 2 == 1 {
-            w.storage.sessions.end(token(number)).await.unwrap();
+            w.storage.people.sessions.end(token(number)).await.unwrap();
         }
     }
-    assert_eq!(w.storage.sessions.end_all(UserId::new(7)).await.unwrap(), 30);
+    assert_eq!(w.storage.people.sessions.end_all(UserId::new(7)).await.unwrap(), 30);
     for number in 0..60 {
         assert_eq!(find(w, number, NOON).await, None);
     }
@@ -243,10 +249,10 @@ async fn a_user_may_have_many_sessions(w: &World) {
 
 async fn a_token_is_free_again_after_its_end(w: &World) {
     for user in [7, 8] {
-        w.storage.sessions.begin(token(1), UserId::new(user), TTL, NOON).await.unwrap();
+        w.storage.people.sessions.begin(token(1), UserId::new(user), TTL, NOON).await.unwrap();
         assert_eq!(find(w, 1, NOON).await, Some(user));
         for _ in 0..2 {
-            w.storage.sessions.end(token(1)).await.unwrap();
+            w.storage.people.sessions.end(token(1)).await.unwrap();
             assert_eq!(find(w, 1, NOON).await, None);
         }
     }
@@ -254,10 +260,10 @@ async fn a_token_is_free_again_after_its_end(w: &World) {
 
 async fn all_sessions_of_a_user_end_together(w: &World) {
     for (number, user) in [(1, 7), (2, 7), (3, 8)] {
-        w.storage.sessions.begin(token(number), UserId::new(user), TTL, NOON).await.unwrap();
+        w.storage.people.sessions.begin(token(number), UserId::new(user), TTL, NOON).await.unwrap();
     }
-    assert_eq!(w.storage.sessions.end_all(UserId::new(7)).await.unwrap(), 2);
-    assert_eq!(w.storage.sessions.end_all(UserId::new(7)).await.unwrap(), 0);
+    assert_eq!(w.storage.people.sessions.end_all(UserId::new(7)).await.unwrap(), 2);
+    assert_eq!(w.storage.people.sessions.end_all(UserId::new(7)).await.unwrap(), 0);
     assert_eq!(
         (find(w, 1, NOON).await, find(w, 2, NOON).await, find(w, 3, NOON).await),
         (None, None, Some(8))
@@ -267,11 +273,11 @@ async fn all_sessions_of_a_user_end_together(w: &World) {
 /// Log-ins go on while all sessions are ended, again and again; other people's are left alone.
 async fn in_a_rush_what_had_begun_is_ended(w: &World) {
     let user = UserId::new(7);
-    w.storage.sessions.begin(token(255), UserId::new(8), TTL, NOON).await.unwrap();
+    w.storage.people.sessions.begin(token(255), UserId::new(8), TTL, NOON).await.unwrap();
     let begun = Arc::new(std::sync::Mutex::new(Vec::new()));
     let tasks: Vec<_> = (0..8_u8)
         .map(|task| {
-            let (sessions, begun) = (Arc::clone(&w.storage.sessions), Arc::clone(&begun));
+            let (sessions, begun) = (Arc::clone(&w.storage.people.sessions), Arc::clone(&begun));
             tokio::spawn(async move {
                 for number in 0..25_u8 {
                     let token = token(task * 25 + number);
@@ -284,17 +290,17 @@ async fn in_a_rush_what_had_begun_is_ended(w: &World) {
     let mut ended = 0;
     while tasks.iter().any(|task| !task.is_finished()) {
         let before = begun.lock().unwrap().clone();
-        ended += w.storage.sessions.end_all(user).await.unwrap();
+        ended += w.storage.people.sessions.end_all(user).await.unwrap();
         for token in before {
-            assert_eq!(w.storage.sessions.find(token, TTL, NOON).await.unwrap(), None);
+            assert_eq!(w.storage.people.sessions.find(token, TTL, NOON).await.unwrap(), None);
         }
     }
     for task in tasks {
         task.await.unwrap();
     }
-    ended += w.storage.sessions.end_all(user).await.unwrap();
+    ended += w.storage.people.sessions.end_all(user).await.unwrap();
     assert_eq!(ended, 200, "each was ended once");
-    assert_eq!(w.storage.sessions.end_all(user).await.unwrap(), 0);
+    assert_eq!(w.storage.people.sessions.end_all(user).await.unwrap(), 0);
     assert_eq!(find(w, 255, NOON).await, Some(8));
 }
 
@@ -303,9 +309,9 @@ async fn what_was_answered_is_there_after_a_stop(w: &World) {
     assert_eq!(issue(&w, NOON).await, IssueOutcome::Issued);
     assert_eq!(check(&w, "000000", NOON).await, CheckOutcome::Wrong);
     for number in [1, 2] {
-        w.storage.sessions.begin(token(number), UserId::new(7), TTL, NOON).await.unwrap();
+        w.storage.people.sessions.begin(token(number), UserId::new(7), TTL, NOON).await.unwrap();
     }
-    w.storage.sessions.end(token(2)).await.unwrap();
+    w.storage.people.sessions.end(token(2)).await.unwrap();
     let w = w.reopen().await;
     assert_eq!((find(&w, 1, NOON).await, find(&w, 2, NOON).await), (Some(7), None));
     for _ in 0..4 {

@@ -32,7 +32,7 @@ fn ids(shops: &[mallbox_storage::Shop]) -> Vec<u64> {
 }
 
 async fn no_shop_is_there_before_one_is_added(w: &World) {
-    let shops = &w.storage.shops;
+    let shops = &w.storage.catalogue.shops;
     for id in [0, 1, i64::MAX as u64, u64::MAX].map(ShopId::new) {
         assert_eq!(shops.get(id).await.unwrap(), None);
     }
@@ -42,7 +42,7 @@ async fn no_shop_is_there_before_one_is_added(w: &World) {
 }
 
 async fn types_are_listed_by_sort_and_replaced_by_id(w: &World) {
-    let shops = &w.storage.shops;
+    let shops = &w.storage.catalogue.shops;
     let kind = |id, name: &str, sort| ShopType {
         id: ShopTypeId::new(id),
         name: name.into(),
@@ -57,7 +57,7 @@ async fn types_are_listed_by_sort_and_replaced_by_id(w: &World) {
 }
 
 async fn a_type_is_added_above_those_there_are_and_edited_in_part(w: &World) {
-    let shops = &w.storage.shops;
+    let shops = &w.storage.catalogue.shops;
     let kind = |id: u64, name: &str, icon: &str, sort| ShopType {
         id: ShopTypeId::new(id),
         name: name.into(),
@@ -88,7 +88,7 @@ async fn a_type_is_added_above_those_there_are_and_edited_in_part(w: &World) {
 }
 
 async fn a_shop_is_read_as_it_was_written(w: &World) {
-    let shops = &w.storage.shops;
+    let shops = &w.storage.catalogue.shops;
     let full = ShopText {
         images: "/imgs/a.png,/imgs/b.png".into(),
         area: "大关".into(),
@@ -113,7 +113,7 @@ async fn a_shop_is_read_as_it_was_written(w: &World) {
 }
 
 async fn an_update_of_no_shop_changes_nothing(w: &World) {
-    let shops = &w.storage.shops;
+    let shops = &w.storage.catalogue.shops;
     let id = shops.insert(&text("one"), NOON).await.unwrap();
     assert!(!shops.update(ShopId::new(id.get() + 1), &text("other"), NOON).await.unwrap());
     assert_eq!(ids(&shops.by_name("", 100, Page::new(1, 10)).await.unwrap()), [id.get()]);
@@ -121,7 +121,7 @@ async fn an_update_of_no_shop_changes_nothing(w: &World) {
 }
 
 async fn lists_are_ordered_and_stable(w: &World) {
-    let shops = &w.storage.shops;
+    let shops = &w.storage.catalogue.shops;
     for (kind, comments, score) in [(1, 5, 40), (2, 9, 50), (1, 9, 40), (1, 5, 10), (2, 0, 50)] {
         let shop = ShopText { kind: ShopTypeId::new(kind), comments, score, ..text("shop") };
         shops.insert(&shop, NOON).await.unwrap();
@@ -143,7 +143,7 @@ async fn lists_are_ordered_and_stable(w: &World) {
 }
 
 async fn names_are_found_by_any_part_of_them(w: &World) {
-    let shops = &w.storage.shops;
+    let shops = &w.storage.catalogue.shops;
     for name in ["103茶餐厅", "KTV 100%", "a_b!c", "茶"] {
         shops.insert(&text(name), NOON).await.unwrap();
     }
@@ -169,7 +169,7 @@ async fn names_are_found_by_any_part_of_them(w: &World) {
 }
 
 async fn shops_among_many_are_ordered_and_paged(w: &World) {
-    let shops = &w.storage.shops;
+    let shops = &w.storage.catalogue.shops;
     for (comments, score) in [(5, 40), (9, 50), (9, 40), (5, 10), (0, 50)] {
         shops.insert(&ShopText { comments, score, ..text("shop") }, NOON).await.unwrap();
     }
@@ -194,7 +194,7 @@ async fn shops_among_many_are_ordered_and_paged(w: &World) {
 }
 
 async fn ids_are_told_page_by_page(w: &World) {
-    let shops = &w.storage.shops;
+    let shops = &w.storage.catalogue.shops;
     assert_eq!(shops.ids(ShopId::new(0), 9).await.unwrap(), []);
     let mut all = Vec::new();
     for place in 0..5 {
@@ -208,7 +208,7 @@ async fn ids_are_told_page_by_page(w: &World) {
 }
 
 async fn places_are_told_page_by_page(w: &World) {
-    let shops = &w.storage.shops;
+    let shops = &w.storage.catalogue.shops;
     let places = [(0.0, 0.0), (180.0, 85.05), (0.0, 90.0), (181.0, 0.0), (-180.0, -85.05), (0.1 + 0.2, 1e-9)];
     for ((x, y), kind) in places.into_iter().zip(1..) {
         shops.insert(&ShopText { x, y, kind: ShopTypeId::new(kind), ..text("shop") }, NOON).await.unwrap();
@@ -229,7 +229,7 @@ async fn places_are_told_page_by_page(w: &World) {
 }
 
 async fn areas_are_where_their_shops_are_the_fullest_first(w: &World) {
-    let shops = &w.storage.shops;
+    let shops = &w.storage.catalogue.shops;
     assert_eq!(shops.areas(10).await.unwrap(), []);
     for (area, x, y) in [
         ("大关", 120.0, 30.0),
@@ -261,8 +261,8 @@ async fn areas_are_where_their_shops_are_the_fullest_first(w: &World) {
 
 async fn shops_outlive_a_restart(w: &World) {
     let w = w.another().await;
-    let id = w.storage.shops.insert(&text("one"), NOON).await.unwrap();
-    let shop = w.storage.shops.get(id).await.unwrap();
+    let id = w.storage.catalogue.shops.insert(&text("one"), NOON).await.unwrap();
+    let shop = w.storage.catalogue.shops.get(id).await.unwrap();
     let w = w.reopen().await;
-    assert_eq!(w.storage.shops.get(id).await.unwrap(), shop);
+    assert_eq!(w.storage.catalogue.shops.get(id).await.unwrap(), shop);
 }

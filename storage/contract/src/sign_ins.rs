@@ -35,12 +35,12 @@ fn user(id: u64) -> UserId {
 
 async fn sign_all(w: &World, who: UserId, span: DaySpan) {
     for day in span.days() {
-        assert!(w.storage.sign_ins.sign(who, day).await.unwrap());
+        assert!(w.storage.people.sign_ins.sign(who, day).await.unwrap());
     }
 }
 
 async fn a_day_is_signed_once(w: &World) {
-    let signs = &w.storage.sign_ins;
+    let signs = &w.storage.people.sign_ins;
     let week = span("2026-11-16", "2026-11-22");
     assert_eq!(signs.days(user(7), week).await.unwrap(), []);
     assert!(signs.sign(user(7), day("2026-11-21")).await.unwrap());
@@ -58,7 +58,7 @@ async fn a_day_is_signed_once(w: &World) {
 }
 
 async fn a_streak_goes_across_months_and_years_and_bears_an_unsigned_today(w: &World) {
-    let signs = &w.storage.sign_ins;
+    let signs = &w.storage.people.sign_ins;
     sign_all(w, user(1), span("2023-12-30", "2024-03-01")).await;
     sign_all(w, user(1), span("2024-03-04", "2024-03-05")).await;
     // January, February with a leap day, and a bit on either side.
@@ -87,7 +87,7 @@ async fn a_streak_goes_across_months_and_years_and_bears_an_unsigned_today(w: &W
 
 /// Longer than a back end may read at once, to the day.
 async fn a_streak_of_years_is_counted_to_its_end(w: &World) {
-    let signs = &w.storage.sign_ins;
+    let signs = &w.storage.people.sign_ins;
     let year = span("2024-01-01", "2024-12-31");
     let last = year.days().nth(2 * 64 - 1).unwrap();
     sign_all(w, user(5), DaySpan::new(year.first(), last).unwrap()).await;
@@ -101,7 +101,7 @@ async fn a_streak_of_years_is_counted_to_its_end(w: &World) {
 }
 
 async fn a_day_is_made_up_for_once_and_so_many_a_month(w: &World) {
-    let signs = &w.storage.sign_ins;
+    let signs = &w.storage.people.sign_ins;
     assert!(signs.sign(user(3), day("2026-11-05")).await.unwrap());
     for (text, most, want) in [
         ("2026-11-01", 0, MakeUpOutcome::TooMany),
@@ -127,28 +127,28 @@ async fn a_day_is_made_up_for_once_and_so_many_a_month(w: &World) {
 
 async fn of_many_at_once_no_more_are_made_up_than_may_be(w: &World) {
     let phone = Phone::parse("13900000001").unwrap();
-    let who = w.storage.users.find_or_create(&phone, "anne", NOON).await.unwrap().id;
+    let who = w.storage.people.users.find_or_create(&phone, "anne", NOON).await.unwrap().id;
     for month in (1..=12).map(|month| Day::of(2026, month, 1).unwrap().month()) {
         let mut calls = tokio::task::JoinSet::new();
         for day in month.days() {
-            let signs = w.storage.sign_ins.clone();
+            let signs = w.storage.people.sign_ins.clone();
             calls.spawn(async move { signs.make_up(who, day, 3).await });
         }
         let answers: Vec<_> = calls.join_all().await.into_iter().map(Result::unwrap).collect();
         assert_eq!(answers.iter().filter(|answer| **answer == MakeUpOutcome::Done).count(), 3, "{answers:?}");
-        assert_eq!(w.storage.sign_ins.days(who, month).await.unwrap().len(), 3);
+        assert_eq!(w.storage.people.sign_ins.days(who, month).await.unwrap().len(), 3);
     }
 }
 
 async fn of_many_signing_at_once_each_is_new_once(w: &World) {
     let mut calls = tokio::task::JoinSet::new();
     for number in 0..120 {
-        let signs = w.storage.sign_ins.clone();
+        let signs = w.storage.people.sign_ins.clone();
         calls.spawn(async move { signs.sign(user(number % 40), day("2026-11-21")).await });
     }
     let new = calls.join_all().await.into_iter().filter(|answer| *answer.as_ref().unwrap()).count();
     assert_eq!(new, 40);
-    assert_eq!(w.storage.sign_ins.counts(span("2026-11-21", "2026-11-21")).await.unwrap(), [40]);
+    assert_eq!(w.storage.people.sign_ins.counts(span("2026-11-21", "2026-11-21")).await.unwrap(), [40]);
 }
 
 /// Numbers at the ends of any layout that a back end may use, and beyond.
@@ -156,7 +156,7 @@ const NUMBERS: [u64; 12] =
     [0, 1, 7, 8, 63, 4_095, 4_096, (1 << 24) - 1, 1 << 24, u32::MAX as u64 + 9, 1 << 62, (1 << 63) - 1];
 
 async fn everybody_is_counted_by_day_whatever_their_number(w: &World) {
-    let signs = &w.storage.sign_ins;
+    let signs = &w.storage.people.sign_ins;
     let days = span("2026-11-20", "2026-11-23");
     assert_eq!(signs.counts(days).await.unwrap(), [0, 0, 0, 0]);
     for number in NUMBERS {
@@ -173,7 +173,7 @@ async fn everybody_is_counted_by_day_whatever_their_number(w: &World) {
 }
 
 async fn who_signed_on_every_day_is_listed_by_pages(w: &World) {
-    let signs = &w.storage.sign_ins;
+    let signs = &w.storage.people.sign_ins;
     let days = span("2025-12-30", "2026-01-02");
     for (place, number) in NUMBERS.into_iter().enumerate() {
         for day in days.days() {
@@ -212,7 +212,7 @@ fn streak(days: &BTreeMap<Day, bool>, up_to: Day) -> u32 {
 }
 
 async fn hold(w: &World, model: &Model, asked: DaySpan) {
-    let signs = &w.storage.sign_ins;
+    let signs = &w.storage.people.sign_ins;
     for (number, days) in model {
         let signed: Vec<_> = days
             .range(asked.first()..=asked.last())
@@ -250,7 +250,7 @@ async fn random_days_across_years_are_as_in_a_plain_set(w: &World) {
         let number = [1, 2, 4_097, 1 << 40][dice.random_range(0..4)];
         let day = around(&mut dice);
         let days = model.entry(number).or_default();
-        let signs = &w.storage.sign_ins;
+        let signs = &w.storage.people.sign_ins;
         if dice.next_u32() % 3 > 0 {
             let is_new = days.insert(day, days.get(&day).copied().unwrap_or(false)).is_none();
             assert_eq!(signs.sign(user(number), day).await.unwrap(), is_new, "step {step}");
@@ -284,19 +284,19 @@ async fn what_was_signed_outlives_a_restart(w: &World) {
             (1 << 33, "2024-03-01", "2024-03-01"),
         ] {
             for day in span(first, last).days().skip(round).step_by(3) {
-                assert!(w.storage.sign_ins.sign(user(number), day).await.unwrap());
+                assert!(w.storage.people.sign_ins.sign(user(number), day).await.unwrap());
                 model.entry(number).or_default().insert(day, false);
             }
         }
         let back = Day::from_number(day("2024-02-20").number() + i32::try_from(round).unwrap()).unwrap();
-        assert_eq!(w.storage.sign_ins.make_up(user(3), back, 3).await.unwrap(), MakeUpOutcome::Done);
+        assert_eq!(w.storage.people.sign_ins.make_up(user(3), back, 3).await.unwrap(), MakeUpOutcome::Done);
         model.entry(3).or_default().insert(back, true);
         w = w.reopen().await;
         hold(&w, &model, span("2024-02-20", "2024-03-05")).await;
         hold(&w, &model, span("2024-03-01", "2024-03-01")).await;
     }
     assert_eq!(
-        w.storage.sign_ins.make_up(user(3), day("2024-02-19"), 3).await.unwrap(),
+        w.storage.people.sign_ins.make_up(user(3), day("2024-02-19"), 3).await.unwrap(),
         MakeUpOutcome::TooMany
     );
 }

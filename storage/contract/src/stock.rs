@@ -15,7 +15,7 @@ crate::cases! {
 
 async fn change(w: &World, voucher: VoucherId, by: i64, request: Option<&str>) -> StockChangeOutcome {
     let change = StockChange { asked: by, by, request: request.map(str::to_owned) };
-    w.storage.vouchers.change_stock(voucher, &change, NOON + HOUR).await.unwrap()
+    w.storage.catalogue.vouchers.change_stock(voucher, &change, NOON + HOUR).await.unwrap()
 }
 
 /// By how many units, and `added`, the units in all, and the stock then.
@@ -26,8 +26,8 @@ fn done(changed: &StockChangeOutcome) -> (i64, i64, Option<u64>, Option<u64>) {
 
 async fn units_are_added_and_taken_away(w: &World) {
     let (voucher, other) = (w.sale(Some(10)).await, w.sale(Some(10)).await);
-    let untouched = w.storage.vouchers.get(other).await.unwrap();
-    let before = w.storage.vouchers.get(voucher).await.unwrap().unwrap();
+    let untouched = w.storage.catalogue.vouchers.get(other).await.unwrap();
+    let before = w.storage.catalogue.vouchers.get(voucher).await.unwrap().unwrap();
     for (by, expected) in [
         (5, (5, 5, Some(15), Some(15))),
         (-12, (-12, -7, Some(3), Some(3))),
@@ -38,11 +38,11 @@ async fn units_are_added_and_taken_away(w: &World) {
     ] {
         assert_eq!(done(&change(w, voucher, by, None).await), expected, "{by}");
     }
-    let after = w.storage.vouchers.get(voucher).await.unwrap().unwrap();
+    let after = w.storage.catalogue.vouchers.get(voucher).await.unwrap().unwrap();
     let sale = after.sale.unwrap();
     assert_eq!((sale.initial, sale.added, sale.stock, sale.terms.units), (Some(10), -8, Some(2), Some(2)));
     assert_eq!((after.text, after.created, after.updated), (before.text, before.created, NOON + HOUR));
-    assert_eq!(w.storage.vouchers.get(other).await.unwrap(), untouched);
+    assert_eq!(w.storage.catalogue.vouchers.get(other).await.unwrap(), untouched);
 }
 
 async fn what_is_held_is_not_taken_away(w: &World) {
@@ -54,7 +54,7 @@ async fn what_is_held_is_not_taken_away(w: &World) {
 
 async fn a_named_request_is_done_once(w: &World) {
     let (voucher, other) = (w.sale(Some(5)).await, w.sale(Some(5)).await);
-    let find = async |name| w.storage.vouchers.stock_change(voucher, name).await.unwrap();
+    let find = async |name| w.storage.catalogue.vouchers.stock_change(voucher, name).await.unwrap();
     assert_eq!(find("a").await, None);
     assert_eq!(done(&change(w, voucher, -7, Some("a")).await).0, -5);
     let first = StockChange { asked: -7, by: -5, request: Some("a".to_owned()) };
@@ -79,14 +79,14 @@ async fn what_is_no_limited_sale_has_no_units_to_change(w: &World) {
         }
     }
     assert_eq!(stock(w, unlimited).await, None);
-    assert_eq!(w.storage.vouchers.stock_change(unlimited, "a").await.unwrap(), None);
+    assert_eq!(w.storage.catalogue.vouchers.stock_change(unlimited, "a").await.unwrap(), None);
 }
 
 async fn more_units_than_can_be_counted_are_refused(w: &World) {
     let voucher = w.sale(Some(5)).await;
     for by in [i64::MAX, i64::MAX - 4] {
         let change = StockChange { asked: by, by, request: None };
-        let refused = w.storage.vouchers.change_stock(voucher, &change, NOON).await;
+        let refused = w.storage.catalogue.vouchers.change_stock(voucher, &change, NOON).await;
         assert!(matches!(refused, Err(StoreError::Refused { .. })), "{refused:?}");
     }
     assert_eq!(done(&change(w, voucher, i64::MIN, None).await), (-5, -5, Some(0), Some(0)));

@@ -38,16 +38,16 @@ fn block(reason: &str) -> RightsChange {
 }
 
 async fn put_rights(w: &World, user: UserId, change: &RightsChange) -> RightsOutcome {
-    w.storage.users.put_rights(user, change, LastOperator::Stays, NOON).await.unwrap()
+    w.storage.people.users.put_rights(user, change, LastOperator::Stays, NOON).await.unwrap()
 }
 
 async fn found(w: &World, filter: &UserFilter, page: Page) -> Vec<u64> {
-    let users = w.storage.users.list(filter, page).await.unwrap();
+    let users = w.storage.people.users.list(filter, page).await.unwrap();
     users.iter().map(|user| user.id.get()).collect()
 }
 
 async fn nobody_is_found_before_they_come(w: &World) {
-    let users = &w.storage.users;
+    let users = &w.storage.people.users;
     for id in [0, 1, i64::MAX as u64, u64::MAX].map(UserId::new) {
         assert_eq!(users.get(id).await.unwrap(), None);
         assert_eq!(users.card(id).await.unwrap(), None);
@@ -58,7 +58,7 @@ async fn nobody_is_found_before_they_come(w: &World) {
 }
 
 async fn a_phone_is_one_user_and_ids_are_dense(w: &World) {
-    let users = &w.storage.users;
+    let users = &w.storage.people.users;
     for number in 1..=3 {
         let made = users.find_or_create(&phone(number), "小王", NOON).await.unwrap();
         assert_eq!(made.id, UserId::new(number));
@@ -71,7 +71,7 @@ async fn a_phone_is_one_user_and_ids_are_dense(w: &World) {
 }
 
 async fn a_card_is_empty_until_it_is_told(w: &World) {
-    let users = &w.storage.users;
+    let users = &w.storage.people.users;
     let id = users.find_or_create(&phone(1), "a", NOON).await.unwrap().id;
     assert_eq!(users.card(id).await.unwrap(), Some(Profile::default()));
     let profile = Profile {
@@ -95,7 +95,7 @@ async fn a_card_is_empty_until_it_is_told(w: &World) {
 }
 
 async fn what_is_told_of_nobody_changes_nothing(w: &World) {
-    let users = &w.storage.users;
+    let users = &w.storage.people.users;
     let nobody = UserId::new(7);
     assert!(!users.put_card(nobody, "a", "", &Profile::default(), NOON).await.unwrap());
     assert!(!users.put_password(nobody, "hash", NOON).await.unwrap());
@@ -107,7 +107,7 @@ async fn what_is_told_of_nobody_changes_nothing(w: &World) {
 }
 
 async fn passwords_are_kept(w: &World) {
-    let users = &w.storage.users;
+    let users = &w.storage.people.users;
     let id = users.find_or_create(&phone(1), "a", NOON).await.unwrap().id;
     assert_eq!(users.password(id).await.unwrap(), None);
     for hash in ["first", "second"] {
@@ -117,7 +117,7 @@ async fn passwords_are_kept(w: &World) {
 }
 
 async fn a_role_is_changed_and_a_block_kept_apart_from_it(w: &World) {
-    let users = &w.storage.users;
+    let users = &w.storage.people.users;
     let made = users.find_or_create(&phone(1), "a", NOON).await.unwrap();
     let blocked = |since, reason: &str| Some(Block { since, reason: reason.to_owned() });
     let mut later = NOON;
@@ -141,7 +141,7 @@ async fn a_role_is_changed_and_a_block_kept_apart_from_it(w: &World) {
 }
 
 async fn the_last_operator_stays_unless_they_may_go(w: &World) {
-    let users = &w.storage.users;
+    let users = &w.storage.people.users;
     for number in 1..=2 {
         users.find_or_create(&phone(number), "a", NOON).await.unwrap();
     }
@@ -166,7 +166,7 @@ async fn the_last_operator_stays_unless_they_may_go(w: &World) {
 async fn of_operators_who_demote_each_other_one_stays(w: &World) {
     for round in 0..50 {
         for number in [1, 2] {
-            let user = w.storage.users.find_or_create(&phone(number), "a", NOON).await.unwrap().id;
+            let user = w.storage.people.users.find_or_create(&phone(number), "a", NOON).await.unwrap().id;
             assert!(matches!(put_rights(w, user, &OPERATOR).await, RightsOutcome::Done(_)));
         }
         let (one, other) =
@@ -177,7 +177,7 @@ async fn of_operators_who_demote_each_other_one_stays(w: &World) {
 }
 
 async fn a_password_is_replaced_only_by_whoever_knows_the_last_one(w: &World) {
-    let users = &w.storage.users;
+    let users = &w.storage.people.users;
     let id = users.find_or_create(&phone(1), "a", NOON).await.unwrap().id;
     assert!(!users.replace_password(id, "", "new", NOON).await.unwrap());
     assert!(users.put_password(id, "first", NOON).await.unwrap());
@@ -189,7 +189,7 @@ async fn a_password_is_replaced_only_by_whoever_knows_the_last_one(w: &World) {
 }
 
 async fn lists_go_page_by_page(w: &World) {
-    let users = &w.storage.users;
+    let users = &w.storage.people.users;
     for number in 1..=7 {
         let id = users.find_or_create(&phone(number), "a", NOON).await.unwrap().id;
         if number % 3 == 0 {
@@ -210,7 +210,7 @@ async fn lists_go_page_by_page(w: &World) {
 }
 
 async fn users_are_found_by_phone_name_role_and_block(w: &World) {
-    let users = &w.storage.users;
+    let users = &w.storage.people.users;
     for (number, name) in [(1, "小王"), (2, "100%"), (12, "小王子"), (13, "a_b!"), (99_999_999, "zz")] {
         users.find_or_create(&phone(number), name, NOON).await.unwrap();
     }
@@ -253,7 +253,7 @@ async fn users_are_found_by_phone_name_role_and_block(w: &World) {
 
 /// Eight threads request each phone concurrently.
 async fn those_asked_for_are_answered_in_their_order(w: &World) {
-    let users = &w.storage.users;
+    let users = &w.storage.people.users;
     let mut made = Vec::new();
     for number in 0..20 {
         made.push(users.find_or_create(&phone(number), "user", NOON).await.unwrap());
@@ -272,7 +272,7 @@ async fn a_rush_of_one_phone_makes_one_user(w: &World) {
     let barrier = Arc::new(Barrier::new(THREADS));
     let rush = (0..THREADS).map(|_| {
         let (users, barrier, runtime) =
-            (Arc::clone(&w.storage.users), Arc::clone(&barrier), Handle::current());
+            (Arc::clone(&w.storage.people.users), Arc::clone(&barrier), Handle::current());
         tokio::task::spawn_blocking(move || {
             barrier.wait();
             let ask = |number| runtime.block_on(users.find_or_create(&phone(number), "a", NOON)).unwrap().id;
@@ -293,14 +293,14 @@ async fn a_rush_of_one_phone_makes_one_user(w: &World) {
 
 async fn users_outlive_a_restart(w: &World) {
     let w = w.another().await;
-    let made = w.storage.users.find_or_create(&phone(1), "a", NOON).await.unwrap();
-    assert!(w.storage.users.put_password(made.id, "hash", NOON).await.unwrap());
+    let made = w.storage.people.users.find_or_create(&phone(1), "a", NOON).await.unwrap();
+    assert!(w.storage.people.users.put_password(made.id, "hash", NOON).await.unwrap());
     let RightsOutcome::Done(made) = put_rights(&w, made.id, &block("x")).await else {
         panic!("there is one")
     };
     let w = w.reopen().await;
-    assert_eq!(w.storage.users.get(made.id).await.unwrap().as_ref(), Some(&made));
-    assert_eq!(w.storage.users.password(made.id).await.unwrap().as_deref(), Some("hash"));
-    let next = w.storage.users.find_or_create(&phone(2), "b", NOON).await.unwrap();
+    assert_eq!(w.storage.people.users.get(made.id).await.unwrap().as_ref(), Some(&made));
+    assert_eq!(w.storage.people.users.password(made.id).await.unwrap().as_deref(), Some("hash"));
+    let next = w.storage.people.users.find_or_create(&phone(2), "b", NOON).await.unwrap();
     assert_eq!(next.id, UserId::new(2));
 }

@@ -48,11 +48,11 @@ fn visit(of: VisitTarget, day: Day, visitor: u64) -> Visit {
 }
 
 async fn note(w: &World, visits: &[Visit]) {
-    w.storage.visitors.note(visits, today()).await.unwrap();
+    w.storage.people.visitors.note(visits, today()).await.unwrap();
 }
 
 async fn count(w: &World, of: VisitTarget, span: DaySpan) -> VisitCounts {
-    w.storage.visitors.count(of, span, today()).await.unwrap()
+    w.storage.people.visitors.count(of, span, today()).await.unwrap()
 }
 
 /// Returns the visitors and views of a day.
@@ -153,7 +153,7 @@ async fn any_bits_are_a_visitor(w: &World) {
 }
 
 async fn days_too_old_are_as_if_nobody_had_come(w: &World) {
-    let visitors = &w.storage.visitors;
+    let visitors = &w.storage.people.visitors;
     let asked = |span, today| async move { visitors.count(shop(1), span, today).await.unwrap() };
     note(w, &[visit(shop(1), today(), 7), visit(shop(1), back(VISITS_RETENTION_DAYS - 1), 8)]).await;
     note(w, &[visit(shop(1), back(VISITS_RETENTION_DAYS), 9)]).await;
@@ -176,7 +176,7 @@ async fn days_too_old_are_as_if_nobody_had_come(w: &World) {
 async fn of_many_who_tell_at_once_nothing_is_lost(w: &World) {
     let mut calls = tokio::task::JoinSet::new();
     for task in 0..24 {
-        let visitors = w.storage.visitors.clone();
+        let visitors = w.storage.people.visitors.clone();
         calls.spawn(async move {
             for number in 0..10_u64 {
                 // Each visitor comes by way of two tasks.
@@ -195,7 +195,7 @@ async fn of_many_who_tell_at_once_nothing_is_lost(w: &World) {
 }
 
 async fn a_days_salt_is_what_was_offered_first(w: &World) {
-    let visitors = &w.storage.visitors;
+    let visitors = &w.storage.people.visitors;
     let salt = |day, offered: u8| async move { visitors.salt(day, [offered; 16]).await.unwrap() };
     assert_eq!(salt(today(), 200).await, [200; 16]);
     assert_eq!(salt(today(), 9).await, [200; 16]);

@@ -44,7 +44,7 @@ fn sale(units: Option<u64>) -> NewSale {
 }
 
 async fn no_voucher_is_there_before_one_is_added(w: &World) {
-    let vouchers = &w.storage.vouchers;
+    let vouchers = &w.storage.catalogue.vouchers;
     for id in [0, 1, i64::MAX as u64, u64::MAX].map(VoucherId::new) {
         assert_eq!(vouchers.get(id).await.unwrap(), None);
         assert_eq!(vouchers.put_window(id, NOON, NOON, true, NOON).await.unwrap(), None);
@@ -54,7 +54,7 @@ async fn no_voucher_is_there_before_one_is_added(w: &World) {
 }
 
 async fn a_voucher_is_read_as_it_was_written(w: &World) {
-    let vouchers = &w.storage.vouchers;
+    let vouchers = &w.storage.catalogue.vouchers;
     for status in [VoucherStatus::OnShelf, VoucherStatus::OffShelf, VoucherStatus::Expired] {
         let written = text(1, status);
         let id = vouchers.insert(&written, None, NOON).await.unwrap();
@@ -66,7 +66,7 @@ async fn a_voucher_is_read_as_it_was_written(w: &World) {
 }
 
 async fn a_sale_is_read_as_it_was_written(w: &World) {
-    let vouchers = &w.storage.vouchers;
+    let vouchers = &w.storage.catalogue.vouchers;
     for units in [Some(0), Some(100), Some(i64::MAX as u64), None] {
         let id = vouchers.insert(&text(1, VoucherStatus::OnShelf), Some(&sale(units)), NOON).await.unwrap();
         let read = vouchers.get(id).await.unwrap().unwrap().sale.unwrap();
@@ -78,14 +78,14 @@ async fn a_sale_is_read_as_it_was_written(w: &World) {
 }
 
 async fn a_refused_sale_leaves_no_voucher_behind(w: &World) {
-    let vouchers = &w.storage.vouchers;
+    let vouchers = &w.storage.catalogue.vouchers;
     let too_many = sale(Some(u64::MAX));
     assert!(vouchers.insert(&text(1, VoucherStatus::OnShelf), Some(&too_many), NOON).await.is_err());
     assert_eq!(vouchers.of_shop(ShopId::new(1)).await.unwrap(), []);
 }
 
 async fn only_what_is_on_the_shelf_is_listed(w: &World) {
-    let vouchers = &w.storage.vouchers;
+    let vouchers = &w.storage.catalogue.vouchers;
     let on = VoucherStatus::OnShelf;
     for (shop, status, units) in
         [(1, on, None), (2, on, Some(5)), (1, VoucherStatus::OffShelf, None), (1, on, Some(7))]
@@ -99,7 +99,7 @@ async fn only_what_is_on_the_shelf_is_listed(w: &World) {
 }
 
 async fn ids_are_told_page_by_page(w: &World) {
-    let vouchers = &w.storage.vouchers;
+    let vouchers = &w.storage.catalogue.vouchers;
     assert_eq!(vouchers.ids(VoucherId::new(0), 9).await.unwrap(), []);
     let mut all = Vec::new();
     for status in [VoucherStatus::OnShelf, VoucherStatus::OffShelf, VoucherStatus::Expired] {
@@ -113,7 +113,7 @@ async fn ids_are_told_page_by_page(w: &World) {
 }
 
 async fn sales_are_listed_by_id_and_end(w: &World) {
-    let vouchers = &w.storage.vouchers;
+    let vouchers = &w.storage.catalogue.vouchers;
     for hours in [1, 3, 0, 2] {
         let sale = NewSale { end: NOON + HOUR * hours, ..sale(Some(1)) };
         vouchers.insert(&text(1, VoucherStatus::OffShelf), Some(&sale), NOON).await.unwrap();
@@ -133,7 +133,7 @@ async fn sales_are_listed_by_id_and_end(w: &World) {
 }
 
 async fn pages_are_newest_first_and_tell_how_many_there_are(w: &World) {
-    let vouchers = &w.storage.vouchers;
+    let vouchers = &w.storage.catalogue.vouchers;
     let page = async |shop: Option<u64>, sales_only, number| {
         let filter = VoucherFilter { shop: shop.map(ShopId::new), sales_only };
         let (list, total) = vouchers.page(filter, Page::new(number, 2)).await.unwrap();
@@ -163,7 +163,7 @@ async fn pages_are_newest_first_and_tell_how_many_there_are(w: &World) {
 }
 
 async fn what_an_edit_leaves_out_stays(w: &World) {
-    let vouchers = &w.storage.vouchers;
+    let vouchers = &w.storage.catalogue.vouchers;
     let id = vouchers.insert(&text(1, VoucherStatus::OnShelf), Some(&sale(Some(5))), NOON).await.unwrap();
     let other = vouchers.insert(&text(1, VoucherStatus::OnShelf), None, NOON).await.unwrap();
     let untouched = vouchers.get(other).await.unwrap();
@@ -196,7 +196,7 @@ async fn what_an_edit_leaves_out_stays(w: &World) {
 }
 
 async fn two_who_edit_at_once_are_both_heard(w: &World) {
-    let vouchers = &w.storage.vouchers;
+    let vouchers = &w.storage.catalogue.vouchers;
     let id = vouchers.insert(&text(1, VoucherStatus::OnShelf), None, NOON).await.unwrap();
     for n in 0..20 {
         let title = VoucherEdit { title: Some(format!("title {n}")), ..VoucherEdit::default() };
@@ -212,18 +212,18 @@ async fn an_edit_leaves_orders_their_price(w: &World) {
     let voucher = w.sale(Some(5)).await;
     let earlier = claim(voucher, 1, 1);
     persist(w, &[earlier]).await;
-    let before = w.storage.orders.get(earlier.order).await.unwrap();
+    let before = w.storage.selling.orders.get(earlier.order).await.unwrap();
     let dearer = VoucherEdit { pay_value: Some(Cents::new(123_456)), ..VoucherEdit::default() };
-    assert!(w.storage.vouchers.update(voucher, &dearer, NOON).await.unwrap().is_some());
-    assert_eq!(w.storage.orders.get(earlier.order).await.unwrap(), before);
+    assert!(w.storage.catalogue.vouchers.update(voucher, &dearer, NOON).await.unwrap().is_some());
+    assert_eq!(w.storage.selling.orders.get(earlier.order).await.unwrap(), before);
     let later = claim(voucher, 2, 2);
     persist(w, &[later]).await;
-    let order = w.storage.orders.get(later.order).await.unwrap().unwrap();
+    let order = w.storage.selling.orders.get(later.order).await.unwrap().unwrap();
     assert_eq!(order.pay_value, Cents::new(123_456));
 }
 
 async fn sales_that_are_on_come_before_those_to_come(w: &World) {
-    let vouchers = &w.storage.vouchers;
+    let vouchers = &w.storage.catalogue.vouchers;
     let on = VoucherStatus::OnShelf;
     assert_eq!(vouchers.on_sale(NOON, 10).await.unwrap(), []);
     // In hours from noon.
@@ -264,7 +264,7 @@ async fn sales_that_are_on_come_before_those_to_come(w: &World) {
 }
 
 async fn a_window_moves_and_nothing_else(w: &World) {
-    let vouchers = &w.storage.vouchers;
+    let vouchers = &w.storage.catalogue.vouchers;
     let id = vouchers.insert(&text(1, VoucherStatus::OnShelf), Some(&sale(Some(5))), NOON).await.unwrap();
     let other = vouchers.insert(&text(1, VoucherStatus::OnShelf), Some(&sale(None)), NOON).await.unwrap();
     let before = vouchers.get(id).await.unwrap().unwrap();
@@ -284,7 +284,7 @@ async fn a_window_moves_and_nothing_else(w: &World) {
 async fn vouchers_outlive_a_restart(w: &World) {
     let w = w.another().await;
     let id = w.sale(Some(3)).await;
-    let voucher = w.storage.vouchers.get(id).await.unwrap();
+    let voucher = w.storage.catalogue.vouchers.get(id).await.unwrap();
     let w = w.reopen().await;
-    assert_eq!(w.storage.vouchers.get(id).await.unwrap(), voucher);
+    assert_eq!(w.storage.catalogue.vouchers.get(id).await.unwrap(), voucher);
 }

@@ -73,7 +73,7 @@ impl World {
     /// Closes the back end and reopens its data. The mall's own tests cover crashes.
     pub async fn reopen(self) -> Self {
         let Self { storage, back_end } = self;
-        storage.upkeep.close().await.unwrap();
+        storage.base.upkeep.close().await.unwrap();
         drop(storage);
         Self::on(back_end).await
     }
@@ -95,33 +95,38 @@ impl World {
 
     async fn put_sale(&self, units: Option<u64>, pay_within: Duration) -> VoucherId {
         let sale = NewSale { end: NOON + HOUR, pay_within, ..samples::sale(units, NOON - HOUR) };
-        let voucher =
-            self.storage.vouchers.insert(&samples::voucher(), Some(&sale), NOON - 2 * HOUR).await.unwrap();
+        let voucher = self
+            .storage
+            .catalogue
+            .vouchers
+            .insert(&samples::voucher(), Some(&sale), NOON - 2 * HOUR)
+            .await
+            .unwrap();
         let terms = self.terms(voucher).await;
-        self.storage.sales.put(terms).await.unwrap();
+        self.storage.selling.sales.put(terms).await.unwrap();
         voucher
     }
 
     /// Creates an ordinary voucher in the database, without a sale.
     pub async fn ordinary_voucher(&self) -> VoucherId {
-        self.storage.vouchers.insert(&samples::voucher(), None, NOON - 2 * HOUR).await.unwrap()
+        self.storage.catalogue.vouchers.insert(&samples::voucher(), None, NOON - 2 * HOUR).await.unwrap()
     }
 
     /// Returns a sale's terms from the database.
     pub async fn terms(&self, voucher: VoucherId) -> Terms {
-        self.storage.vouchers.get(voucher).await.unwrap().unwrap().sale.unwrap().terms
+        self.storage.catalogue.vouchers.get(voucher).await.unwrap().unwrap().sale.unwrap().terms
     }
 
     /// Persists and settles all claims waiting in the log, as an order worker does, and returns the claims.
     pub async fn persist_all(&self) -> Vec<LoggedClaim> {
         let mut all = Vec::new();
         loop {
-            let taken = self.storage.order_log.take(WORKER, 1000, Duration::ZERO).await.unwrap();
+            let taken = self.storage.selling.order_log.take(WORKER, 1000, Duration::ZERO).await.unwrap();
             if taken.is_empty() {
                 return all;
             }
-            self.storage.orders.persist(&taken, NOON).await.unwrap();
-            self.storage.order_log.done(WORKER, &taken).await.unwrap();
+            self.storage.selling.orders.persist(&taken, NOON).await.unwrap();
+            self.storage.selling.order_log.done(WORKER, &taken).await.unwrap();
             all.extend(taken);
         }
     }
@@ -131,4 +136,12 @@ impl World {
 pub fn claim(voucher: VoucherId, user: u64, number: u64) -> Claim {
     let order = OrderId::compose(NOON, number, voucher).unwrap();
     Claim { order, voucher, user: UserId::new(user), at: NOON }
+}
+
+/// Returns all dead letters, oldest first.
+pub async fn letters(w: &World) -> Vec<DeadLetter> {
+    let (mut letters, total) = w.storage.selling.dead_letters.page(None, Page::new(1, 1_000)).await.unwrap();
+    assert_eq!(letters.len() as u64, total);
+    letters.reverse();
+    letters
 }

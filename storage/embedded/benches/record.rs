@@ -44,7 +44,7 @@ async fn run(orders: u64, batch: usize) {
     let (mut batches, began) = (Vec::new(), Instant::now());
     for batch in claims.chunks(batch) {
         let began = Instant::now();
-        let answers = storage.orders.persist(batch, NOON).await.unwrap();
+        let answers = storage.selling.orders.persist(batch, NOON).await.unwrap();
         assert!(answers.iter().all(|answer| matches!(answer, PersistOutcome::Written { .. })));
         batches.push(began.elapsed());
     }
@@ -53,7 +53,7 @@ async fn run(orders: u64, batch: usize) {
     let rows = claims.len() as f64;
     let (batches, other) = (spread(batches), spread(other.await.unwrap()));
     println!("{batch:5} {:8.0} {:8.1}   {batches}   {other}", rows / took, took * 1e6 / rows);
-    storage.upkeep.close().await.unwrap();
+    storage.base.upkeep.close().await.unwrap();
 }
 
 /// Returns equally many claims for each sale. Users are distinct within a sale, in random order.
@@ -82,18 +82,18 @@ async fn claims(storage: &Storage, orders: u64) -> Vec<LoggedClaim> {
 }
 
 async fn sale(storage: &Storage) -> VoucherId {
-    samples::insert_sale(&*storage.vouchers, Some(USERS), NOON).await.unwrap()
+    samples::insert_sale(&*storage.catalogue.vouchers, Some(USERS), NOON).await.unwrap()
 }
 
 /// Writes about every 5 ms, as logins do. Returns the wait of each write.
 async fn somebody_else(storage: Storage, stop: Arc<AtomicBool>) -> Vec<Duration> {
     let mut random = StdRng::seed_from_u64(2);
     let phone = Phone::parse("13900000001").unwrap();
-    let user = storage.users.find_or_create(&phone, "a", NOON).await.unwrap().id;
+    let user = storage.people.users.find_or_create(&phone, "a", NOON).await.unwrap().id;
     let mut waits = Vec::new();
     while !stop.load(Ordering::Relaxed) {
         let began = Instant::now();
-        assert!(storage.users.put_card(user, "a", "", &Profile::default(), NOON).await.unwrap());
+        assert!(storage.people.users.put_card(user, "a", "", &Profile::default(), NOON).await.unwrap());
         waits.push(began.elapsed());
         tokio::time::sleep(Duration::from_millis(random.random_range(1..10))).await;
     }

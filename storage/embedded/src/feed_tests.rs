@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use tokio::sync::oneshot;
 
 use super::inboxes::MemoryInboxes;
-use super::record::{Database, EmbeddedFeedRows, EmbeddedFollows, EmbeddedNotes};
+use super::sqlite::{Database, EmbeddedFeedRows, EmbeddedFollows, EmbeddedNotes};
 
 const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
 const ANNE: UserId = UserId::new(1);

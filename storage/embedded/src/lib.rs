@@ -7,6 +7,7 @@
 //!
 //! Reasons and figures: `storage/decisions/0001-sled-and-sqlite.md`.
 
+mod bundles;
 mod buyers;
 mod cache;
 mod deadlines;
@@ -19,7 +20,6 @@ pub mod fuzzing;
 mod geo_index;
 mod inboxes;
 mod journal;
-mod lane;
 mod lock;
 mod locks;
 mod options;
@@ -27,14 +27,16 @@ mod order_log;
 mod pending;
 mod queue;
 mod rate_limits;
-mod record;
 mod sales;
 mod session_codec;
+mod session_state;
 mod sessions;
 mod settled;
-mod signed;
+mod sign_in_index;
 mod sketch;
+mod sqlite;
 mod stock;
+mod thread_shard;
 mod upkeep;
 
 use std::collections::HashSet;
@@ -42,19 +44,19 @@ use std::hash::{BuildHasher, RandomState};
 use std::path::Path;
 use std::sync::Arc;
 
-use mallbox_storage::backend::FanOutFeeds;
 use mallbox_storage::{LoggedClaim, OpenError, Storage, StoreError};
 
 use self::disk::Disk;
 pub use self::disk_faults::DiskFaults;
-use self::journal::recovery::{self, CleanStop, Content, LogEvidence, Recovered};
+use self::journal::contents::{CleanStop, Content, LogEvidence};
+use self::journal::recovery::{self, Recovered};
 use self::journal::{Journal, RECOVERED_GROUP, StartHold, WriteBlock};
 pub use self::options::EmbeddedOptions;
 use self::pending::Pending;
 use self::queue::Queue;
-use self::record::Database;
-pub use self::record::payment_mode_in;
 use self::settled::Settled;
+use self::sqlite::Database;
+pub use self::sqlite::payment_mode_in;
 
 const LOG_ID: &str = "order-log.id";
 
@@ -91,64 +93,29 @@ fn open_here(options: &EmbeddedOptions) -> Result<Storage, OpenError> {
             })?;
     let sessions = sessions::EmbeddedSessions::load(Arc::clone(&journal), &entries)
         .map_err(|detail| OpenError::NotOurs { path: log_dir, detail })?;
-    let (sessions, rate_limits) = (Arc::new(sessions), Arc::new(rate_limits::EmbeddedRateLimits::default()));
-    let sign_ins = record::EmbeddedSignIns::load(database.clone()).map_err(broken)?;
-    let places = record::places(&database).map_err(broken)?;
-    let orders: Arc<dyn mallbox_storage::Orders> =
-        Arc::new(record::EmbeddedOrders::new(database.clone(), Arc::clone(&settled)));
-    let sequences: Arc<dyn mallbox_storage::Sequences> =
-        Arc::new(record::EmbeddedSequences::new(database.clone()));
-    let inboxes = inboxes::MemoryInboxes::default();
-    let feed_rows = Arc::new(record::EmbeddedFeedRows::load(database.clone()).map_err(broken)?);
+    let sessions = Arc::new(sessions);
+    let sign_ins = sqlite::EmbeddedSignIns::load(database.clone()).map_err(broken)?;
+    let rate_limits = Arc::new(rate_limits::EmbeddedRateLimits::default());
     Ok(Storage {
-        sales: Arc::new(sales::EmbeddedSales::new(
-            Arc::clone(&journal),
-            Arc::clone(&pending),
-            Arc::clone(&orders),
-            record::Holders::new(database.clone()),
-        )),
-        order_log: Arc::new(order_log::EmbeddedOrderLog {
-            journal: Arc::clone(&journal),
-            pending: Arc::clone(&pending),
-            queue,
-            settled,
-        }),
-        deadlines: Arc::new(deadlines::EmbeddedDeadlines::default()),
-        cache: Arc::new(cache::EmbeddedCache::default()),
-        locks: Arc::new(locks::EmbeddedLocks::new(Arc::clone(&sequences))),
-        sequences,
-        sessions: Arc::clone(&sessions) as _,
-        rate_limits: Arc::clone(&rate_limits) as _,
-        users: Arc::new(record::EmbeddedUsers::new(database.clone())),
-        follows: Arc::new(record::EmbeddedFollows::new(database.clone())),
-        feeds: Arc::new(FanOutFeeds::new(inboxes, feed_rows)),
-        likes: Arc::new(record::EmbeddedLikes::new(database.clone())),
-        notes: Arc::new(record::EmbeddedNotes::new(database.clone())),
-        comments: Arc::new(record::EmbeddedComments::new(database.clone())),
-        reports: Arc::new(record::EmbeddedReports::new(database.clone())),
-        shops: Arc::new(record::EmbeddedShops::new(database.clone())),
-        geo_index: Arc::new(geo_index::EmbeddedGeoIndex::of(places)),
-        vouchers: Arc::new(record::EmbeddedVouchers::new(database.clone())),
-        ledger: Arc::new(record::EmbeddedLedgerRows::new(database.clone())),
-        outbox: Arc::new(record::EmbeddedOutbox::new(database.clone())),
-        dead_letters: Arc::new(record::EmbeddedDeadLetters::new(database.clone())),
-        payments: Arc::new(record::EmbeddedPayments::new(database.clone())),
-        pictures: Arc::new(record::EmbeddedPictures::new(database.clone())),
-        orders,
-        import: Arc::new(record::EmbeddedImport::new(database.clone(), sign_ins.signed())),
-        sign_ins: Arc::new(sign_ins),
-        visitors: Arc::new(record::EmbeddedVisitors::new(database.clone())),
-        audit: Arc::new(record::EmbeddedAudit::new(database.clone())),
-        upkeep: Arc::new(upkeep::EmbeddedUpkeep {
-            journal,
-            pending,
-            sessions,
-            rate_limits,
-            database,
-            durability: options.durability,
-            swept_ms: 0.into(),
-            _lock: lock,
-        }),
+        operator: bundles::operator::ports(&database, sign_ins.signed()),
+        people: bundles::people::ports(&database, Arc::clone(&sessions), sign_ins),
+        catalogue: bundles::catalogue::ports(&database).map_err(broken)?,
+        writing: bundles::writing::ports(&database).map_err(broken)?,
+        selling: bundles::selling::ports(&database, &journal, &pending, queue, settled),
+        base: bundles::base::ports(
+            &database,
+            Arc::clone(&rate_limits),
+            upkeep::EmbeddedUpkeep {
+                journal,
+                pending,
+                sessions,
+                rate_limits,
+                database: database.clone(),
+                durability: options.durability,
+                swept_ms: 0.into(),
+                _lock: lock,
+            },
+        ),
     })
 }
 

@@ -25,10 +25,10 @@ use parking_lot::Mutex;
 use super::buyers::{Buyer, Buyers};
 use super::journal::commit::Durable;
 use super::journal::{Journal, RECOVERED_GROUP, durable};
-use super::lane::thread_shard;
 use super::pending::Pending;
-use super::record::Holders;
+use super::sqlite::Holders;
 use super::stock::Stock;
+use super::thread_shard::thread_shard;
 
 const CLAIM: &str = "sales.claim";
 const UNITS: &str = "sales.units";

@@ -8,7 +8,7 @@ use std::time::Duration;
 use mallbox_storage::{Phone, Timestamp, TokenHash, UserId};
 
 use super::journal::Change;
-use super::sessions::{Code, LiveCode, Session};
+use super::session_state::{Code, LiveCode, Session};
 
 const VERSION: u8 = 1;
 /// Version of a session with a TTL.

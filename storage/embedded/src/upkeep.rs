@@ -10,8 +10,8 @@ use super::journal::{Journal, WriteBlock};
 use super::lock::DirLock;
 use super::pending::Pending;
 use super::rate_limits::EmbeddedRateLimits;
-use super::record::Database;
 use super::sessions::EmbeddedSessions;
+use super::sqlite::Database;
 
 /// Interval of the sweep for expired sessions and rate limits, in milliseconds: a sweep visits every
 /// session.

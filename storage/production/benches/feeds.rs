@@ -44,7 +44,7 @@ async fn run(name: &str, ground: &MallLocation, likes: u64) {
     fill(&storage).await;
     let page = |storage: Storage, number: u64| async move {
         let reader = UserId::new(AUTHORS + 1 + number % READERS);
-        let page = storage.feeds.page(reader, Timestamp::MAX, 10, NOON).await.unwrap();
+        let page = storage.writing.feeds.page(reader, Timestamp::MAX, 10, NOON).await.unwrap();
         assert_eq!(page.len(), 10);
         page
     };
@@ -58,8 +58,8 @@ async fn run(name: &str, ground: &MallLocation, likes: u64) {
             let entries = page(storage.clone(), number).await;
             let notes: Vec<NoteId> = entries.iter().map(|entry| entry.note).collect();
             let likable: Vec<Post> = notes.iter().copied().map(Post::Note).collect();
-            assert_eq!(storage.notes.those(&notes).await.unwrap().len(), 10);
-            storage.likes.liked(UserId::new(1), &likable).await.unwrap();
+            assert_eq!(storage.writing.notes.those(&notes).await.unwrap().len(), 10);
+            storage.writing.likes.liked(UserId::new(1), &likable).await.unwrap();
         },
     )
     .await;
@@ -72,6 +72,7 @@ async fn run(name: &str, ground: &MallLocation, likes: u64) {
         likes,
         move |storage: Storage, number| async move {
             storage
+                .writing
                 .likes
                 .change(UserId::new(number + 1), one, LikeChange::Like, NOON)
                 .await
@@ -80,15 +81,21 @@ async fn run(name: &str, ground: &MallLocation, likes: u64) {
         },
     )
     .await;
-    let counted = storage.notes.get(NoteId::new(1)).await.unwrap().unwrap().liked;
-    let rows = storage.likes.likers(one, Page::new(1, u32::MAX)).await.unwrap().len() as u64;
+    let counted = storage.writing.notes.get(NoteId::new(1)).await.unwrap().unwrap().liked;
+    let rows = storage.writing.likes.likers(one, Page::new(1, u32::MAX)).await.unwrap().len() as u64;
     assert_eq!((counted, rows), (likes, likes), "no like is lost or counted twice");
     time(&format!("{name}: likes on many notes"), &storage, likes, |storage: Storage, number| async move {
         let note = Post::Note(NoteId::new(2 + number % 1_000));
-        storage.likes.change(UserId::new(number + 1), note, LikeChange::Like, NOON).await.unwrap().unwrap();
+        storage
+            .writing
+            .likes
+            .change(UserId::new(number + 1), note, LikeChange::Like, NOON)
+            .await
+            .unwrap()
+            .unwrap();
     })
     .await;
-    storage.upkeep.close().await.unwrap();
+    storage.base.upkeep.close().await.unwrap();
 }
 
 /// Times the fan-out of notes whose author is followed by every reader. Every reader has read the feed
@@ -101,11 +108,12 @@ async fn pass_on(name: &str, storage: &Storage) {
     let mut times = Vec::new();
     for number in 1..=20 {
         let written = NOON + Duration::from_secs(number);
-        let note = storage.notes.insert(UserId::new(1), &text, written).await.unwrap();
+        let note = storage.writing.notes.insert(UserId::new(1), &text, written).await.unwrap();
         let began = Instant::now();
-        storage.feeds.pass_on(FeedEntry { note, written }, UserId::new(1), NOON).await.unwrap();
+        storage.writing.feeds.pass_on(FeedEntry { note, written }, UserId::new(1), NOON).await.unwrap();
         times.push(began.elapsed());
-        let read = storage.feeds.page(UserId::new(AUTHORS + 1), Timestamp::MAX, 1, NOON).await.unwrap();
+        let read =
+            storage.writing.feeds.page(UserId::new(AUTHORS + 1), Timestamp::MAX, 1, NOON).await.unwrap();
         assert_eq!(read, [FeedEntry { note, written }]);
     }
     print(&format!("{name}: a note to {READERS} inboxes"), times, None);
@@ -154,7 +162,7 @@ fn print(name: &str, mut times: Vec<Duration>, all: Option<Duration>) {
 }
 
 async fn fill(storage: &Storage) {
-    let mut import = storage.import.begin().await.unwrap().unwrap();
+    let mut import = storage.operator.import.begin().await.unwrap().unwrap();
     let people = (1..=AUTHORS + READERS).map(|id| {
         let phone = Phone::parse(&format!("139{id:08}")).unwrap();
         let (nick_name, icon, role) = (format!("user {id}"), String::new(), Role::Customer);

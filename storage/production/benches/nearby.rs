@@ -57,8 +57,14 @@ async fn run(count: u64) {
     let database = Database::fresh();
     let MysqlPorts { epochs, holders, orders, sign_rows, feed_rows, .. } =
         mysql::connect(database.url()).await.unwrap();
-    let known =
-        DatabaseForRedis { epochs, holders, orders, shops: Arc::clone(&record.shops), sign_rows, feed_rows };
+    let known = DatabaseForRedis {
+        epochs,
+        holders,
+        orders,
+        shops: Arc::clone(&record.catalogue.shops),
+        sign_rows,
+        feed_rows,
+    };
     let redis = connect(&RedisOptions::new(server.url()), known).await.unwrap().geo_index;
     while redis.count().await.ok() != Some(count) {
         tokio::time::sleep(Duration::from_millis(50)).await;
@@ -71,7 +77,7 @@ async fn run(count: u64) {
     println!(
         "first ten within 5 km        mean us     p50     p99   found   {CALLERS} callers, per second, failed"
     );
-    let memory = Arc::clone(&record.geo_index);
+    let memory = Arc::clone(&record.catalogue.geo_index);
     for (name, kind, skip) in
         [("all types", None, 0), ("one type", Some(ShopTypeId::new(1)), 0), ("all, page 20", None, 190)]
     {
@@ -91,14 +97,14 @@ async fn run(count: u64) {
         time(&format!("Redis,  {name}"), &redis, &asked).await;
     }
     while_shops_move(&memory, &cities, &mut dice).await;
-    record.upkeep.close().await.unwrap();
+    record.base.upkeep.close().await.unwrap();
 }
 
 /// Fills a database with `count` shops, each near a city. The index does not need the shops' types to
 /// exist.
 async fn fill(options: &EmbeddedOptions, count: u64, cities: &[(f64, f64)], dice: &mut StdRng) {
     let storage = mallbox_storage_embedded::open(options.clone()).await.unwrap();
-    let mut import = storage.import.begin().await.unwrap().unwrap();
+    let mut import = storage.operator.import.begin().await.unwrap().unwrap();
     let kinds = (1..=KINDS).map(|id| {
         let kind = ShopType { id: ShopTypeId::new(id), name: "a".into(), icon: String::new(), sort: 0 };
         (ImportRow::ShopType(kind), true)
@@ -113,7 +119,7 @@ async fn fill(options: &EmbeddedOptions, count: u64, cities: &[(f64, f64)], dice
         import.put(rows.collect()).await.unwrap();
     }
     import.finish(FinishOptions::new(Duration::from_secs(900), NOON)).await.unwrap();
-    storage.upkeep.close().await.unwrap();
+    storage.base.upkeep.close().await.unwrap();
 }
 
 fn shop(id: u64, at: LatLng, dice: &mut StdRng) -> Shop {

@@ -59,9 +59,12 @@ async fn embedded(batch: usize, writers: usize, claims: impl Fn(VoucherId) -> Ve
     let dir = tempfile::tempdir().unwrap();
     let storage =
         mallbox_storage_embedded::open(EmbeddedOptions::new(dir.path().join("mall"))).await.unwrap();
-    let record = Record { vouchers: Arc::clone(&storage.vouchers), orders: Arc::clone(&storage.orders) };
+    let record = Record {
+        vouchers: Arc::clone(&storage.catalogue.vouchers),
+        orders: Arc::clone(&storage.selling.orders),
+    };
     measure("embedded", &record, batch, writers, claims).await;
-    storage.upkeep.close().await.unwrap();
+    storage.base.upkeep.close().await.unwrap();
 }
 
 /// Times the persisting of all batches. The writers share the batches, as the workers of a mall share a

@@ -42,7 +42,7 @@ fn week() -> DaySpan {
 async fn in_a_directory(users: u64, days: i32, percent: u64) {
     let dir = tempfile::tempdir().unwrap();
     let (empty, storage) = open(dir.path()).await;
-    storage.upkeep.close().await.unwrap();
+    storage.base.upkeep.close().await.unwrap();
     drop(storage);
     fill(&dir.path().join("mall.sqlite"), users, days, percent);
     let before = resident();
@@ -50,9 +50,9 @@ async fn in_a_directory(users: u64, days: i32, percent: u64) {
     let grown = resident().saturating_sub(before);
     let file = std::fs::metadata(dir.path().join("mall.sqlite")).unwrap().len() >> 10;
     println!("directory: start {took:?} (empty: {empty:?}), {grown} KiB more memory, file {file} KiB");
-    ask(&*storage.sign_ins, users, 20_000).await;
+    ask(&*storage.people.sign_ins, users, 20_000).await;
     sign(&storage, users).await;
-    storage.upkeep.close().await.unwrap();
+    storage.base.upkeep.close().await.unwrap();
 }
 
 async fn open(dir: &Path) -> (Duration, Storage) {
@@ -123,7 +123,7 @@ async fn sign(storage: &Storage, users: u64) {
     let began = Instant::now();
     let tasks: Vec<_> = (0..256)
         .map(|task| {
-            let signs = storage.sign_ins.clone();
+            let signs = storage.people.sign_ins.clone();
             tokio::spawn(async move {
                 for number in (task..SIGNED).step_by(256) {
                     assert!(signs.sign(UserId::new(number * 7_919 % users), tomorrow).await.unwrap());
@@ -148,8 +148,8 @@ async fn on_servers(users: u64, percent: u64) {
         record.query_drop(sql).await.unwrap();
     }
     println!("Redis and MariaDB, a week:");
-    ask(&*storage.sign_ins, users, 2_000).await;
+    ask(&*storage.people.sign_ins, users, 2_000).await;
     sign(&storage, users).await;
     record.disconnect().await.unwrap();
-    storage.upkeep.close().await.unwrap();
+    storage.base.upkeep.close().await.unwrap();
 }

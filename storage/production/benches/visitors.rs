@@ -70,7 +70,7 @@ async fn all(ground: &MallLocation) {
         count(&storage, shop).await;
     }
     println!("  to count a day of a million: {:?}", began.elapsed() / 100);
-    storage.upkeep.close().await.unwrap();
+    storage.base.upkeep.close().await.unwrap();
 }
 
 /// Records visits of `visitors` random visitors to each of `shops`, batched as the mall batches them.
@@ -92,7 +92,7 @@ async fn come(
         .collect();
     let began = Instant::now();
     for batch in visits.chunks(65_536) {
-        storage.visitors.note(batch, today()).await.unwrap();
+        storage.people.visitors.note(batch, today()).await.unwrap();
     }
     began.elapsed()
 }
@@ -100,5 +100,5 @@ async fn come(
 async fn count(storage: &Storage, shop: u64) -> u64 {
     let span = DaySpan::new(today(), today()).unwrap();
     let shop = VisitTarget::Shop(ShopId::new(shop));
-    storage.visitors.count(shop, span, today()).await.unwrap().visitors
+    storage.people.visitors.count(shop, span, today()).await.unwrap().visitors
 }

@@ -385,7 +385,7 @@ impl Breaker {
             guarded.is_probed = false;
             return None;
         };
-        Some(at.saturating_sub(self.time.now()).mul_f64(1.0 - super::redis::share() / 4.0))
+        Some(at.saturating_sub(self.time.now()).mul_f64(1.0 - super::random::share() / 4.0))
     }
 
     async fn probe_once(&self) {

@@ -4,11 +4,14 @@
 //! anything.
 
 mod breaker;
+mod bundles;
 mod epochs;
 mod holders;
 pub mod mysql;
+mod random;
 pub mod redis;
 mod sign_rows;
+mod spans;
 mod trial;
 mod upkeep;
 
@@ -23,9 +26,7 @@ pub use holders::{Holder, Holders};
 pub use sign_rows::{BITMAP_USERS_MAX, SignRows};
 pub use trial::{BenchMall, ServerStats};
 
-use self::mysql::MysqlPorts;
-use self::redis::{DatabaseForRedis, RedisOptions, RedisPorts};
-use self::upkeep::ProductionUpkeep;
+use self::redis::{DatabaseForRedis, RedisOptions};
 
 /// Addresses of a mall's servers.
 #[derive(Clone)]
@@ -57,79 +58,22 @@ impl fmt::Debug for ProductionOptions {
 /// Connects to both servers. MySQL comes first, because a Redis that does not know a sale reads the holders
 /// from MySQL.
 pub async fn open(options: &ProductionOptions) -> Result<Storage, OpenError> {
-    let record = mysql::connect_within(&options.mysql, options.connection_wait).await?;
+    let mysql = mysql::connect_within(&options.mysql, options.connection_wait).await?;
     let known = DatabaseForRedis {
-        epochs: Arc::clone(&record.epochs),
-        holders: Arc::clone(&record.holders),
-        orders: Arc::clone(&record.orders),
-        shops: Arc::clone(&record.shops),
-        sign_rows: Arc::clone(&record.sign_rows),
-        feed_rows: Arc::clone(&record.feed_rows),
+        epochs: Arc::clone(&mysql.epochs),
+        holders: Arc::clone(&mysql.holders),
+        orders: Arc::clone(&mysql.orders),
+        shops: Arc::clone(&mysql.shops),
+        sign_rows: Arc::clone(&mysql.sign_rows),
+        feed_rows: Arc::clone(&mysql.feed_rows),
     };
-    let fast = redis::connect(&options.redis, known).await?;
-    let RedisPorts {
-        sales,
-        order_log,
-        deadlines,
-        sessions,
-        rate_limits,
-        cache,
-        locks,
-        sign_ins,
-        visitors,
-        geo_index,
-        feeds,
-        upkeep: redis,
-    } = fast;
-    let MysqlPorts {
-        users,
-        follows,
-        comments,
-        likes,
-        notes,
-        reports,
-        shops,
-        vouchers,
-        orders,
-        ledger,
-        outbox,
-        dead_letters,
-        payments,
-        pictures,
-        audit,
-        import,
-        sequences,
-        ..
-    } = record;
+    let redis = redis::connect(&options.redis, known).await?;
     Ok(Storage {
-        sales,
-        order_log,
-        deadlines,
-        sequences,
-        sessions,
-        rate_limits,
-        cache,
-        locks,
-        users,
-        follows,
-        comments,
-        feeds,
-        likes,
-        notes,
-        reports,
-        shops,
-        geo_index,
-        vouchers,
-        orders,
-        ledger,
-        outbox,
-        dead_letters,
-        payments,
-        pictures,
-        sign_ins,
-        visitors,
-        audit,
-        import,
-        upkeep: Arc::new(ProductionUpkeep { redis, mysql: record.upkeep }),
+        selling: bundles::selling::ports(&mysql, &redis),
+        catalogue: bundles::catalogue::ports(&mysql, &redis),
+        people: bundles::people::ports(&mysql, &redis),
+        writing: bundles::writing::ports(&mysql, &redis),
+        operator: bundles::operator::ports(&mysql),
+        base: bundles::base::ports(mysql, redis),
     })
 }

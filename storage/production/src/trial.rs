@@ -2,9 +2,9 @@
 
 use mallbox_storage::{OpenError, StoreError};
 
+use super::ProductionOptions;
 use super::mysql::{self, MysqlMetrics};
 use super::redis::{RedisStats, RedisUpkeep};
-use super::{ProductionOptions, redis};
 
 /// A temporary mall for benchmarks, on servers shared with other malls. Has a unique key prefix and a unique
 /// database, and removes both.
@@ -43,7 +43,7 @@ impl BenchMall {
     /// - [`OpenError::Io`]: a root certificate cannot be read.
     /// - [`OpenError::Unreachable`]: Redis does not reply.
     pub async fn beside(options: &ProductionOptions) -> Result<Self, OpenError> {
-        let name = redis::random();
+        let name = crate::random::random();
         let database = format!("mallbox_bench_{name:016x}");
         let mut own = ProductionOptions {
             redis: options.redis.clone(),
@@ -113,13 +113,14 @@ mod tests {
         for number in 0..50 {
             let token = TokenHash([number; 32]);
             storage
+                .people
                 .sessions
                 .begin(token, UserId::new(number.into()), Duration::from_secs(60), NOW)
                 .await
                 .unwrap();
         }
-        storage.upkeep.put_setting("zone", "UTC").await.unwrap();
-        storage.upkeep.close().await.unwrap();
+        storage.base.upkeep.put_setting("zone", "UTC").await.unwrap();
+        storage.base.upkeep.close().await.unwrap();
     }
 
     /// Returns all keys and all databases.

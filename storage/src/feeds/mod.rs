@@ -1,11 +1,11 @@
 //! Feeds: notes of the authors that a user follows.
 //!
-//! [`FanOutFeeds`](desk::FanOutFeeds) assembles all feeds (fan-out on write with pull for large authors),
+//! [`FanOutFeeds`](fan_out::FanOutFeeds) assembles all feeds (fan-out on write with pull for large authors),
 //! from inboxes that may lose data and a database that does not. Each back end implements both.
 //!
 //! Reasons and figures: `storage/decisions/0013-feeds.md`.
 
-pub mod desk;
+pub mod fan_out;
 mod inboxes;
 mod rows;
 

@@ -46,7 +46,7 @@ macro_rules! listed {
         #[async_trait]
         impl Listed for $Id {
             async fn above(storage: &Storage, number: u64, max: u32) -> Result<Vec<Self>, StoreError> {
-                storage.$port.ids(Self::new(number), max).await
+                storage.catalogue.$port.ids(Self::new(number), max).await
             }
         }
     )+};
@@ -138,8 +138,9 @@ mod tests {
         let mut inserts = JoinSet::new();
         for _ in 0..vouchers {
             let (storage, text) = (storage.clone(), text.clone());
-            inserts
-                .spawn(async move { storage.vouchers.insert(&text, None, Timestamp::from_millis(0)).await });
+            inserts.spawn(async move {
+                storage.catalogue.vouchers.insert(&text, None, Timestamp::from_millis(0)).await
+            });
         }
         assert!(inserts.join_all().await.iter().all(Result::is_ok));
     }
@@ -168,6 +169,6 @@ mod tests {
         assert!((2..50).contains(&passed), "{passed}");
         filter.fill(&storage).await.unwrap();
         assert!((1..=VOUCHERS).all(|id| filter.may_be(VoucherId::new(id))), "those that came back");
-        storage.upkeep.close().await.unwrap();
+        storage.base.upkeep.close().await.unwrap();
     }
 }

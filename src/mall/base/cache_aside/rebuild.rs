@@ -40,7 +40,7 @@ pub(super) struct Inner<V: Cached> {
 impl<V: Cached> Inner<V> {
     /// Returns the cached entry, and whether the local cache had it. An unreachable cache counts as a miss.
     pub(super) async fn kept(&self, id: V::Id, now: Timestamp) -> Option<(Entry<V>, bool)> {
-        let kept = self.storage.cache.get(&key::<V>(id), now).await.ok()??;
+        let kept = self.storage.base.cache.get(&key::<V>(id), now).await.ok()??;
         Some((Entry::read(&kept.bytes, now)?, kept.is_near))
     }
 
@@ -49,7 +49,7 @@ impl<V: Cached> Inner<V> {
         let key = key::<V>(id);
         // Released at the end: the next holder then finds the entry in the cache.
         let _turn = self.turn(&key).await;
-        let lookup = self.storage.cache.look(&key, now).await.ok();
+        let lookup = self.storage.base.cache.look(&key, now).await.ok();
         if let Some(entry) = lookup.as_ref().and_then(|lookup| fresh::<V>(lookup, now)) {
             return Ok(entry.value.map(Arc::new));
         }
@@ -69,7 +69,7 @@ impl<V: Cached> Inner<V> {
     async fn keep(&self, key: &CacheKey, lookup: LeasedLookup, id: V::Id, found: Option<V>, now: Timestamp) {
         let (entry, expires_at) = Entry::<V>::new(id, found, &self.policy, now);
         let Some(bytes) = entry.bytes().filter(|_| now < expires_at) else { return };
-        if let Err(error) = self.storage.cache.put(key, lookup.ticket, bytes, expires_at, now).await {
+        if let Err(error) = self.storage.base.cache.put(key, lookup.ticket, bytes, expires_at, now).await {
             tracing::debug!(key = %key, %error, "could not store a cache entry");
         }
     }
@@ -77,7 +77,7 @@ impl<V: Cached> Inner<V> {
     /// Acquires the distributed lock for this key. Returns `None` without other instances, or if the lock is
     /// not acquired in time: then several instances read the same value.
     async fn turn(&self, key: &CacheKey) -> Option<HeldLock> {
-        if !self.policy.turns || !self.storage.locks.are_shared() {
+        if !self.policy.turns || !self.storage.base.locks.are_shared() {
             return None;
         }
         let name = format!("cache:{key}");

@@ -18,7 +18,7 @@ impl Cached for Types {
     type Id = ();
 
     async fn load(storage: &Storage, (): (), _: Timestamp) -> Result<Option<Self>, StoreError> {
-        let types = storage.shops.types().await?;
+        let types = storage.catalogue.shops.types().await?;
         Ok((!types.is_empty()).then_some(Self(types)))
     }
 }
@@ -35,7 +35,7 @@ impl Cached for Areas {
     async fn load(storage: &Storage, (): (), _: Timestamp) -> Result<Option<Self>, StoreError> {
         /// Maximum number of neighbourhoods: more than a small map can show.
         const AREAS_MAX: u32 = 100;
-        let areas = storage.shops.areas(AREAS_MAX).await?;
+        let areas = storage.catalogue.shops.areas(AREAS_MAX).await?;
         Ok((!areas.is_empty()).then_some(Self(areas)))
     }
 }

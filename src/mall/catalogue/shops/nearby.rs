@@ -81,7 +81,7 @@ impl Shops {
     ) -> Result<Vec<ShopNearby>, Failure> {
         let page = Page::new(page, OF_TYPE);
         let Some(order) = order else { return self.nearest(vicinity, page).await };
-        let found = self.context.storage.geo_index.near(&vicinity.around(0, RESULTS_MAX)).await?;
+        let found = self.context.storage.catalogue.geo_index.near(&vicinity.around(0, RESULTS_MAX)).await?;
         Ok(self.told(&found, order, page).await?)
     }
 
@@ -90,7 +90,7 @@ impl Shops {
     async fn nearest(&self, vicinity: &NearbyRequest, page: Page) -> Result<Vec<ShopNearby>, Failure> {
         /// Maximum number of reads of a page with stale index entries; hardly ever more than one.
         const READS_MAX: u32 = 3;
-        let index = &self.context.storage.geo_index;
+        let index = &self.context.storage.catalogue.geo_index;
         let skip = usize::try_from(page.skipped()).unwrap_or(usize::MAX);
         let around = vicinity.around(skip, page.size() as usize);
         for tries_left in (0..READS_MAX).rev() {
@@ -123,7 +123,7 @@ impl Shops {
         }
         let metres: HashMap<ShopId, f64> = found.iter().map(|near| (near.shop, near.metres)).collect();
         let ids: Vec<ShopId> = found.iter().map(|near| near.shop).collect();
-        let shops = self.context.storage.shops.among(&ids, order, page).await?;
+        let shops = self.context.storage.catalogue.shops.among(&ids, order, page).await?;
         let near = |shop: Shop| Some(ShopNearby { metres: *metres.get(&shop.id)?, shop });
         Ok(shops.into_iter().filter_map(near).collect())
     }
@@ -132,7 +132,9 @@ impl Shops {
     /// written, and the [reconciliation](crate::mall::selling::reconciliation) corrects the index later.
     pub(super) async fn place(&self, shop: ShopId) {
         let storage = &self.context.storage;
-        if let Err(error) = geo_index::place(&*storage.geo_index, &*storage.shops, shop).await {
+        if let Err(error) =
+            geo_index::place(&*storage.catalogue.geo_index, &*storage.catalogue.shops, shop).await
+        {
             tracing::warn!(shop = shop.get(), %error, "could not update a shop in the geo index");
         }
     }

@@ -54,7 +54,7 @@ impl Shops {
     pub async fn add_type(&self, edit: ShopTypeEdit, now: Timestamp) -> Result<ShopTypeId, Failure> {
         let name = edit.name.ok_or(InputError::Missing("name"))?;
         let icon = edit.icon.ok_or(InputError::Missing("type icon"))?;
-        let shops = &self.context.storage.shops;
+        let shops = &self.context.storage.catalogue.shops;
         let sort = match edit.sort {
             Some(sort) => sort,
             None => shops.types().await?.last().map_or(1, |last| last.sort.saturating_add(1)),
@@ -75,7 +75,7 @@ impl Shops {
         edit: &ShopTypeEdit,
         now: Timestamp,
     ) -> Result<ShopType, Failure> {
-        let shops = &self.context.storage.shops;
+        let shops = &self.context.storage.catalogue.shops;
         let updated = shops.update_type(kind, edit, now).await;
         self.copies.types.changed(&[()]).await;
         updated?;

@@ -15,7 +15,7 @@ impl Shops {
         /// Number of shops loaded in advance.
         const HOT: u32 = 100;
         let _ = self.copies.types.get((), now).await?;
-        let shops = &self.context.storage.shops;
+        let shops = &self.context.storage.catalogue.shops;
         for shop in shops.of_type(None, ShopOrder::Comments, Page::new(1, HOT)).await? {
             let _ = self.context.copies.shops.get(shop.id, now).await?;
         }

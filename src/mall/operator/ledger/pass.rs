@@ -45,7 +45,7 @@ pub(super) async fn over(
     let mut counted = Counted::default();
     let mut after = None;
     loop {
-        let page = storage.ledger.orders(after, PAGE).await?;
+        let page = storage.operator.ledger.orders(after, PAGE).await?;
         counted.suspect(storage, &page.orders).await?;
         for order in &page.orders {
             counted.add(order);
@@ -63,7 +63,7 @@ pub(super) async fn over(
     }
     let mut after = DeadLetterId::new(0);
     loop {
-        let page = storage.ledger.letters(after, PAGE).await?;
+        let page = storage.operator.ledger.letters(after, PAGE).await?;
         let Some(last) = page.last() else { break };
         after = last.id;
         for letter in &page {
@@ -83,11 +83,11 @@ impl Counted {
             holders.entry(order.voucher).or_default().insert(order.user, order.id);
         }
         for (voucher, holders) in holders {
-            if self.suspects.len() >= SUSPECTS || storage.sales.units(voucher).await?.is_none() {
+            if self.suspects.len() >= SUSPECTS || storage.selling.sales.units(voucher).await?.is_none() {
                 continue;
             }
             let users: Vec<UserId> = holders.keys().copied().collect();
-            let lacking = storage.sales.without_unit(voucher, &users).await?;
+            let lacking = storage.selling.sales.without_unit(voucher, &users).await?;
             self.suspects.extend(lacking.into_iter().map(|user| (voucher, user, holders[&user])));
         }
         Ok(())

@@ -44,7 +44,7 @@ impl CodeHasher {
     }
 
     async fn key(&self) -> Result<&str, StoreError> {
-        let upkeep = &self.context.storage.upkeep;
+        let upkeep = &self.context.storage.base.upkeep;
         // Not from the mall's generator: a test that knows the seed expects the tokens in the same order.
         let made = || Random::system().secret();
         let kept = self.key.get_or_try_init(|| async {

@@ -47,7 +47,7 @@ impl Accounts {
     pub async fn card(&self, user: UserId, now: Timestamp) -> Result<Option<FullProfile>, Failure> {
         let Context { storage, copies, .. } = &self.context;
         let Some(person) = copies.people.get(user, now).await? else { return Ok(None) };
-        let FollowCounts { fans, followees } = storage.follows.counts(user).await?;
+        let FollowCounts { fans, followees } = storage.people.follows.counts(user).await?;
         Ok(Some(FullProfile { user, card: person.card, fans, followee: followees }))
     }
 
@@ -58,7 +58,7 @@ impl Accounts {
     /// [`Refusal::NotFound`] for an unknown user, or a picture that somebody else uploaded. Nothing has
     /// changed then.
     pub async fn put_card(&self, user: UserId, edit: &ProfileEdit, now: Timestamp) -> Result<(), Failure> {
-        let users = &self.context.storage.users;
+        let users = &self.context.storage.people.users;
         let (Some(mut is), Some(mut card)) = (users.get(user).await?, users.card(user).await?) else {
             return Err(Refusal::NotFound("user").into());
         };
@@ -113,7 +113,7 @@ impl Accounts {
         }
         if let Some(name) = picture_path::upload_name(icon) {
             // Also keeps the upload: a picture without a reference would be swept.
-            let foreign = self.context.storage.pictures.keep(user, &[name], now).await?;
+            let foreign = self.context.storage.writing.pictures.keep(user, &[name], now).await?;
             return if foreign.is_empty() { Ok(()) } else { Err(Refusal::NotFound("picture").into()) };
         }
         let is_portrait =

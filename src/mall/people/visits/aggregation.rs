@@ -44,7 +44,7 @@ impl VisitAggregator {
         }
         let visit = |((of, day, visitor), views)| Visit { of, day, visitor, views };
         let visits: Vec<Visit> = views.into_iter().map(visit).collect();
-        Ok(context.storage.visitors.note(&visits, context.today(now)?).await?)
+        Ok(context.storage.people.visitors.note(&visits, context.today(now)?).await?)
     }
 
     async fn salt(&mut self, context: &Context, day: Day) -> Result<Salt, Failure> {
@@ -53,7 +53,7 @@ impl VisitAggregator {
         }
         // Not from the mall's own generator: the arrival of visitors must not change the tokens that a test
         // sees.
-        let salt = context.storage.visitors.salt(day, rand::random()).await?;
+        let salt = context.storage.people.visitors.salt(day, rand::random()).await?;
         // Around midnight there are views of two days. Other salts are dropped.
         self.salts.retain(|other, _| (other.number() - day.number()).abs() <= 1);
         self.salts.insert(day, salt);
@@ -69,7 +69,7 @@ async fn users(context: &Context, seen: &[PageView]) -> Result<HashMap<TokenHash
     // Run concurrently, so that Redis look-ups share a round trip.
     let mut looks = JoinSet::new();
     for (session, at) in sessions {
-        let sessions = Arc::clone(&context.storage.sessions);
+        let sessions = Arc::clone(&context.storage.people.sessions);
         looks.spawn(async move {
             let user = sessions.find(session, Duration::ZERO, at).await?;
             Ok(user.map(|user| (session, user)))

@@ -69,7 +69,8 @@ impl Comments {
             return Err(InputError::Missing("comment").into());
         }
         within_limit(&self.context, author, now).await?;
-        let commented = self.context.storage.comments.insert(author, note, answers, &content, now).await;
+        let commented =
+            self.context.storage.writing.comments.insert(author, note, answers, &content, now).await;
         // The cached note contains the number of comments.
         self.context.copies.notes.changed(&[note]).await;
         match commented? {
@@ -91,7 +92,8 @@ impl Comments {
         reader: Option<UserId>,
     ) -> Result<(Vec<ThreadView>, u64), Failure> {
         self.see(note).await?;
-        let (threads, total) = self.context.storage.comments.threads(note, Page::new(page, PAGE)).await?;
+        let (threads, total) =
+            self.context.storage.writing.comments.threads(note, Page::new(page, PAGE)).await?;
         let all: Vec<&Comment> =
             threads.iter().flat_map(|thread| [&thread.comment].into_iter().chain(&thread.answers)).collect();
         let people = self.people(&all, reader).await?;
@@ -113,7 +115,7 @@ impl Comments {
         page: u32,
         reader: Option<UserId>,
     ) -> Result<(Vec<CommentView>, u64), Failure> {
-        let comments = &self.context.storage.comments;
+        let comments = &self.context.storage.writing.comments;
         let found = comments.those(&[parent]).await?.pop().ok_or(Refusal::NotFound("comment"))?;
         self.see(found.note).await?;
         let (answers, total) = comments.answers(parent, Page::new(page, PAGE)).await?;
@@ -127,7 +129,7 @@ impl Comments {
     /// # Errors
     /// [`Refusal::NotFound`]; [`Refusal::Forbidden`] for any other user.
     pub async fn remove(&self, comment: CommentId, by: UserId, now: Timestamp) -> Result<(), Failure> {
-        let found = self.context.storage.comments.those(&[comment]).await?.pop();
+        let found = self.context.storage.writing.comments.those(&[comment]).await?.pop();
         let found = found.ok_or(Refusal::NotFound("comment"))?;
         let removal =
             Removal { target: Post::Comment(comment), author: found.author, visibility: found.visibility };
@@ -135,7 +137,7 @@ impl Comments {
     }
 
     async fn see(&self, note: NoteId) -> Result<(), Failure> {
-        let note = self.context.storage.notes.get(note).await?;
+        let note = self.context.storage.writing.notes.get(note).await?;
         note.filter(|note| note.visibility.is_seen()).ok_or(Refusal::NotFound("note"))?;
         Ok(())
     }
@@ -145,7 +147,7 @@ impl Comments {
         let answered: Vec<CommentId> = comments.iter().filter_map(|comment| replied_to(comment)).collect();
         let answered = match &*answered {
             [] => Vec::new(),
-            answered => self.context.storage.comments.those(answered).await?,
+            answered => self.context.storage.writing.comments.those(answered).await?,
         };
         let answered: HashMap<CommentId, UserId> =
             answered.into_iter().map(|comment| (comment.id, comment.author)).collect();

@@ -24,7 +24,8 @@ pub async fn remove(
     if by == author {
         return put(context, target, Visibility::Deleted, now).await.map(drop);
     }
-    let is_operator = context.storage.users.get(by).await?.is_some_and(|user| user.role == Role::Operator);
+    let is_operator =
+        context.storage.people.users.get(by).await?.is_some_and(|user| user.role == Role::Operator);
     if is_operator {
         return decide(context, audit, By::operator(by, now), target, Decision::Delete).await;
     }

@@ -13,7 +13,7 @@ use std::task::{Context, Poll, Waker};
 
 use parking_lot::Mutex;
 
-use crate::lane::thread_shard;
+use crate::thread_shard::thread_shard;
 
 /// State of a commit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use mallbox_storage::{LogLoss, OpenError};
 
-use super::recovery::{self, Commit, Content, LogEvidence, OpenFault, Parts};
+use super::contents::{self, Commit, Content, LogEvidence, OpenFault, Parts};
 use super::store::{self, Store, StoreFault};
 
 /// Upper bound on commits lost between two writes of the database. A larger gap means that the evidence
@@ -59,7 +59,7 @@ pub(super) fn accept(
     let new = replacement(log_dir);
     store::remove_dir(&new)?;
     make(&content)?;
-    recovery::set_aside(log_dir)?;
+    contents::set_aside(log_dir)?;
     fs::rename(&new, log_dir)?;
     sync_parent(log_dir)?;
     Ok(())
@@ -105,14 +105,14 @@ fn salvage(log_dir: &Path, witness: &LogEvidence) -> Result<Salvage, StoreFault>
     for store in &stores {
         let of_store = parts.add(store, witness)?;
         if of_store.is_empty() && sessions.is_none() {
-            sessions = Some(recovery::entries(store, &mut faults)?);
+            sessions = Some(contents::entries(store, &mut faults)?);
         }
         faults.extend(of_store);
     }
     let commits = parts.commits();
     let loss = lost(&commits, witness, stores.is_empty() || !faults.is_empty());
     let mut content = Content { entries: sessions.unwrap_or_default(), ..Content::default() };
-    recovery::sort_out(commits, witness, &mut content, &mut faults);
+    contents::sort_out(commits, witness, &mut content, &mut faults);
     Ok(Salvage { content, loss })
 }
 

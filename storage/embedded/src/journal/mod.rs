@@ -14,6 +14,7 @@
 
 mod codec;
 pub(crate) mod commit;
+pub(crate) mod contents;
 mod files;
 mod loss;
 #[cfg(any(test, fuzzing))]

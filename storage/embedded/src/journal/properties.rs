@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use mallbox_storage::{Claim, OrderId, Timestamp, UserId, VoucherId};
 
 use super::codec::{self, Part};
-use super::recovery::{LogEvidence, sorted_out};
+use super::contents::{LogEvidence, sorted_out};
 
 /// A reader of bytes from the front; yields zeros after the end.
 struct Bytes<'a>(&'a [u8]);

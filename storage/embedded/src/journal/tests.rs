@@ -11,7 +11,8 @@ use mallbox_test_patience::{self as patience, Deadline};
 use tempfile::TempDir;
 
 use super::commit::CommitState;
-use super::recovery::{CleanStop, LogEvidence, Recovered, recover};
+use super::contents::{CleanStop, LogEvidence};
+use super::recovery::{Recovered, recover};
 use super::*;
 
 fn claim(number: u64) -> Claim {

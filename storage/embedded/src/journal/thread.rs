@@ -14,7 +14,8 @@ use std::time::{Duration, Instant};
 use mallbox_storage::{Claim, Durability, LogPosition, LoggedClaim, StoreError};
 
 use super::commit::{Commit, CommitState};
-use super::recovery::{self, Content, Recovered};
+use super::contents::Content;
+use super::recovery::{self, Recovered};
 use super::store::{Change, Store, StoreFault};
 use super::{OpenGroup, RECOVERED_GROUP, Shared, StartHold, WriteBlock, codec};
 use crate::queue::Queue;

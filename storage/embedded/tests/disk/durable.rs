@@ -102,14 +102,14 @@ impl Stage {
                         }
                     }
                     Call::Find(number) => {
-                        let found = storage.order_log.find(order(voucher, number)).await?;
+                        let found = storage.selling.order_log.find(order(voucher, number)).await?;
                         seen.orders.extend(found.map(|claim| (claim.order, claim.user)));
                     }
                     Call::OfUser(user) => {
-                        let found = storage.order_log.of_user(UserId::new(user)).await?;
+                        let found = storage.selling.order_log.of_user(UserId::new(user)).await?;
                         seen.orders.extend(found.into_iter().map(|claim| (claim.order, claim.user)));
                     }
-                    Call::Units => seen.taken = storage.sales.units(voucher).await?.unwrap().taken,
+                    Call::Units => seen.taken = storage.selling.sales.units(voucher).await?.unwrap().taken,
                 }
                 Ok(())
             }
@@ -143,8 +143,8 @@ impl Stage {
 
     async fn persist(&self) {
         let taken = self.world.take(usize::MAX).await;
-        self.world.storage.orders.persist(&taken, NOON).await.unwrap();
-        let done = self.world.storage.order_log.done(WORKER, &taken).await.unwrap();
+        self.world.storage.selling.orders.persist(&taken, NOON).await.unwrap();
+        let done = self.world.storage.selling.order_log.done(WORKER, &taken).await.unwrap();
         assert!(done.is_empty());
     }
 }
@@ -153,8 +153,8 @@ impl Stage {
 async fn crash(image: Closed, shown: Shown) {
     let image = image.open().await;
     for (order, user) in shown.orders {
-        let pending = image.storage.order_log.find(order).await.unwrap().map(|claim| claim.user);
-        let recorded = image.storage.orders.get(order).await.unwrap().map(|order| order.user);
+        let pending = image.storage.selling.order_log.find(order).await.unwrap().map(|claim| claim.user);
+        let recorded = image.storage.selling.orders.get(order).await.unwrap().map(|order| order.user);
         assert_eq!(pending.or(recorded), Some(user), "order {order} was shown, and a crash lost it");
     }
     let taken = image.taken().await;
@@ -240,7 +240,7 @@ async fn after_a_failed_commit_readers_are_told_at_once_and_figures_go_on() {
 }
 
 async fn count(world: &World) -> (u64, u64) {
-    let pending = world.storage.order_log.count(world.voucher).await.unwrap();
+    let pending = world.storage.selling.order_log.count(world.voucher).await.unwrap();
     (pending.durable, pending.in_doubt)
 }
 

@@ -10,26 +10,26 @@ const TOKEN: TokenHash = TokenHash([7; 32]);
 #[tokio::test(flavor = "multi_thread")]
 async fn a_copy_made_after_the_close_is_the_whole_mall() {
     let world = World::open(Durability::Memory).await;
-    assert_eq!(world.storage.upkeep.health().await.durability, Durability::Memory);
+    assert_eq!(world.storage.base.upkeep.health().await.durability, Durability::Memory);
     for user in 1..=50 {
         assert_eq!(world.claim(user).await.unwrap(), ClaimOutcome::Accepted);
     }
     let taken = world.take(20).await;
-    world.storage.orders.persist(&taken, NOON).await.unwrap();
-    world.storage.order_log.done(WORKER, &taken).await.unwrap();
-    world.storage.sessions.begin(TOKEN, UserId::new(9), HOUR, NOON).await.unwrap();
-    world.storage.upkeep.put_setting("zone", "UTC").await.unwrap();
+    world.storage.selling.orders.persist(&taken, NOON).await.unwrap();
+    world.storage.selling.order_log.done(WORKER, &taken).await.unwrap();
+    world.storage.people.sessions.begin(TOKEN, UserId::new(9), HOUR, NOON).await.unwrap();
+    world.storage.base.upkeep.put_setting("zone", "UTC").await.unwrap();
 
     let copy = world.copied().await;
-    let ordered = copy.storage.orders.of_user(taken[0].claim.user, Page::new(0, 10)).await.unwrap();
+    let ordered = copy.storage.selling.orders.of_user(taken[0].claim.user, Page::new(0, 10)).await.unwrap();
     assert_eq!(ordered.iter().map(|order| order.id).collect::<Vec<_>>(), [taken[0].claim.order]);
     let mut waiting: Vec<u64> = copy.take(1000).await.iter().map(|logged| logged.claim.user.get()).collect();
     waiting.extend(taken.iter().map(|logged| logged.claim.user.get()));
     waiting.sort_unstable();
     assert_eq!(waiting, (1..=50).collect::<Vec<_>>());
     assert_eq!(copy.taken().await, 50);
-    assert_eq!(copy.storage.sessions.find(TOKEN, HOUR, NOON).await.unwrap(), Some(UserId::new(9)));
-    assert_eq!(copy.storage.upkeep.setting("zone").await.unwrap().as_deref(), Some("UTC"));
+    assert_eq!(copy.storage.people.sessions.find(TOKEN, HOUR, NOON).await.unwrap(), Some(UserId::new(9)));
+    assert_eq!(copy.storage.base.upkeep.setting("zone").await.unwrap().as_deref(), Some("UTC"));
     assert_eq!(copy.claim(51).await.unwrap(), ClaimOutcome::Accepted);
 }
 

@@ -116,22 +116,22 @@ async fn a_full_disk_is_told_at_once_and_forgotten_at_once() {
     };
     let refusal = full(world.claim(2).await.unwrap_err());
     assert!(refusal.starts_with("sales.claim: disk full: 0 MiB free at "), "{refusal}");
-    full(world.storage.sessions.begin(session, UserId::new(1), HOUR, NOON).await.unwrap_err());
-    let refusal = full(world.storage.upkeep.put_setting("zone", "UTC").await.unwrap_err());
+    full(world.storage.people.sessions.begin(session, UserId::new(1), HOUR, NOON).await.unwrap_err());
+    let refusal = full(world.storage.base.upkeep.put_setting("zone", "UTC").await.unwrap_err());
     assert!(refusal.contains(": disk full: 0 KiB left in "), "{refusal}");
     let troubles = world.troubles().await;
     assert!(troubles.len() == 2 && troubles[0].starts_with("disk full: 0 MiB free at "), "{troubles:?}");
-    let told = world.storage.order_log.state().await.trouble.unwrap();
+    let told = world.storage.selling.order_log.state().await.trouble.unwrap();
     assert_eq!(told, troubles[0]);
-    assert_eq!(world.storage.upkeep.setting("zone").await.unwrap(), None, "reading goes on");
+    assert_eq!(world.storage.base.upkeep.setting("zone").await.unwrap(), None, "reading goes on");
     assert_eq!(world.claim(1).await.ok(), None, "as on a disk that is really full");
 
     world.faults.set_full(false);
     assert_eq!(world.troubles().await, [""; 0]);
-    assert_eq!(world.storage.order_log.state().await.trouble, None);
+    assert_eq!(world.storage.selling.order_log.state().await.trouble, None);
     assert_eq!(world.claim(2).await.unwrap(), ClaimOutcome::Accepted);
-    world.storage.sessions.begin(session, UserId::new(1), HOUR, NOON).await.unwrap();
-    world.storage.upkeep.put_setting("zone", "UTC").await.unwrap();
+    world.storage.people.sessions.begin(session, UserId::new(1), HOUR, NOON).await.unwrap();
+    world.storage.base.upkeep.put_setting("zone", "UTC").await.unwrap();
     assert_eq!(world.faults.refusals(), 5, "four calls, and the look of the record itself");
 }
 
@@ -142,10 +142,10 @@ async fn a_slow_disk_holds_up_each_commit_until_it_is_fast_again() {
     let (storage, voucher) = (world.storage.clone(), world.voucher);
     let claiming = tokio::spawn(async move { claim(&storage, voucher, 1).await });
     until(|| world.faults.delays() == 1).await;
-    let upkeep = Arc::clone(&world.storage.upkeep);
+    let upkeep = Arc::clone(&world.storage.base.upkeep);
     let setting = tokio::spawn(async move { upkeep.put_setting("zone", "UTC").await });
     until(|| world.faults.delays() == 2).await;
-    assert_eq!(world.storage.upkeep.setting("zone").await.unwrap(), None, "reading does not wait");
+    assert_eq!(world.storage.base.upkeep.setting("zone").await.unwrap(), None, "reading does not wait");
     assert!(!claiming.is_finished() && !setting.is_finished());
 
     world.faults.set_slow(None);

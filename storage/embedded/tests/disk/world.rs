@@ -46,7 +46,8 @@ impl World {
         };
         let storage = mallbox_storage_embedded::open(options.clone()).await.unwrap();
         let sale = NewSale { end: NOON + HOUR, ..samples::sale(Some(units), NOON - HOUR) };
-        let voucher = storage.vouchers.insert(&samples::voucher(), Some(&sale), NOON - HOUR).await.unwrap();
+        let voucher =
+            storage.catalogue.vouchers.insert(&samples::voucher(), Some(&sale), NOON - HOUR).await.unwrap();
         put(&storage, voucher).await;
         Self { storage, voucher, faults, options, _home: home }
     }
@@ -58,7 +59,7 @@ impl World {
 
     /// Stops the mall and keeps the directory.
     pub async fn closed(self) -> Closed {
-        self.storage.upkeep.close().await.unwrap();
+        self.storage.base.upkeep.close().await.unwrap();
         let Self { voucher, faults, options, _home: home, .. } = self;
         Closed { voucher, faults, options, home }
     }
@@ -92,17 +93,17 @@ impl World {
 
     /// Takes claims for the order worker, up to `max`.
     pub async fn take(&self, max: usize) -> Vec<LoggedClaim> {
-        self.storage.order_log.take(WORKER, max, Duration::ZERO).await.unwrap()
+        self.storage.selling.order_log.take(WORKER, max, Duration::ZERO).await.unwrap()
     }
 
     /// Returns the number of units taken from the sale.
     pub async fn taken(&self) -> u64 {
-        self.storage.sales.units(self.voucher).await.unwrap().unwrap().taken
+        self.storage.selling.sales.units(self.voucher).await.unwrap().unwrap().taken
     }
 
     /// Current problems, as reported to the operator.
     pub async fn troubles(&self) -> Vec<String> {
-        self.storage.upkeep.health().await.troubles().cloned().collect()
+        self.storage.base.upkeep.health().await.troubles().cloned().collect()
     }
 }
 
@@ -151,7 +152,7 @@ pub async fn claim_as(
     user: u64,
     order: OrderId,
 ) -> Result<ClaimOutcome, StoreError> {
-    storage.sales.claim(Claim { order, voucher, user: UserId::new(user), at: NOON }).await
+    storage.selling.sales.claim(Claim { order, voucher, user: UserId::new(user), at: NOON }).await
 }
 
 /// Returns the order with the given number.
@@ -160,8 +161,8 @@ pub fn order(voucher: VoucherId, number: u64) -> OrderId {
 }
 
 async fn put(storage: &Storage, voucher: VoucherId) {
-    let terms = storage.vouchers.get(voucher).await.unwrap().unwrap().sale.unwrap().terms;
-    storage.sales.put(terms).await.unwrap();
+    let terms = storage.catalogue.vouchers.get(voucher).await.unwrap().unwrap().sale.unwrap().terms;
+    storage.selling.sales.put(terms).await.unwrap();
 }
 
 fn copy_dir(from: &Path, to: &Path) {

@@ -7,8 +7,8 @@ use mysql_async::Conn;
 
 use super::columns::{Columns, all, execute, first};
 use super::database::Database;
+use super::errors::MysqlError;
 use super::job::boxed;
-use super::trouble::MysqlError;
 
 pub(super) struct MysqlAudit(pub(super) Database);
 

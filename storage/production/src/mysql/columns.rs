@@ -7,7 +7,7 @@ use mallbox_storage::{OrderStatus, PaymentMode, Timestamp};
 use mysql_async::prelude::{FromValue, Queryable as _, StatementLike};
 use mysql_async::{Conn, Params, Row};
 
-use super::trouble::MysqlError;
+use super::errors::MysqlError;
 
 /// Returns all rows of a result.
 pub(super) async fn all<T>(

@@ -16,9 +16,9 @@ use mysql_async::{Conn, Params};
 
 use super::columns::{Columns, all, execute, first};
 use super::database::Database;
+use super::errors::MysqlError;
 use super::job::boxed;
-use super::trouble::MysqlError;
-use super::{many, reports};
+use super::{multi_row, reports};
 
 pub(super) struct MysqlComments(pub(super) Database);
 
@@ -45,7 +45,7 @@ impl Comments for MysqlComments {
         let found = self
             .0
             .read("comments by id", |conn| {
-                boxed(async move { many::select_by_keys(conn, sql, &[], ids, comment).await })
+                boxed(async move { multi_row::select_by_keys(conn, sql, &[], ids, comment).await })
             })
             .await?;
         let found: HashMap<CommentId, Comment> =
@@ -158,7 +158,7 @@ async fn first_answers(
     );
     let read = |row: &mut Columns| Ok((comment(row)?, row.count()?));
     let mut below: HashMap<CommentId, (Vec<Comment>, u64)> = HashMap::new();
-    for (answer, count) in many::select_by_keys(conn, &sql, &[], &ids, read).await? {
+    for (answer, count) in multi_row::select_by_keys(conn, &sql, &[], &ids, read).await? {
         if let Some(parent) = answer.parent {
             let (answers, answer_count) = below.entry(parent).or_default();
             answers.push(answer);

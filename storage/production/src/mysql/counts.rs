@@ -6,7 +6,7 @@ use mallbox_storage::{OrderCounts, OrderId, OrderStatus, VoucherId};
 use mysql_async::{Conn, Params, params};
 
 use super::columns::{Columns, all};
-use super::trouble::MysqlError;
+use super::errors::MysqlError;
 
 /// The range of all ids.
 pub(super) const ALL: (u64, u64) = (u64::MIN, u64::MAX);

@@ -12,9 +12,9 @@ use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
-use super::form::TransactionMode;
+use super::errors::MysqlError;
 use super::job::{Job, boxed};
-use super::trouble::MysqlError;
+use super::transaction_mode::TransactionMode;
 use crate::breaker::{Breaker, Pass};
 
 /// Time limit of a call with a waiting caller, and of every call until a connection is ready.

@@ -1,19 +1,19 @@
 //! [`DeadLetters`] in MySQL: listing, replay and voiding.
 
 use async_trait::async_trait;
-use mallbox_storage::backend::Numbered as _;
+use mallbox_storage::backend::{Numbered as _, ReplayPlan, VoidPlan};
 use mallbox_storage::{
-    Claim, DeadLetter, DeadLetterId, DeadLetters, DeadState, OrderId, Page, ReplayOutcome, StoreError,
-    Timestamp, UserId, VoidOutcome, VoucherId,
+    DeadLetter, DeadLetterId, DeadLetters, DeadState, OrderId, Page, ReplayOutcome, StoreError, Timestamp,
+    UserId, VoidOutcome, VoucherId,
 };
 use mysql_async::{Conn, params};
 
 use super::columns::{Columns, all, execute, first};
 use super::database::Database;
+use super::errors::MysqlError;
 use super::job::boxed;
 use super::sale_rows::{self, Lock};
-use super::trouble::MysqlError;
-use super::{orders, persist};
+use super::{order_rows, persist};
 
 pub(super) struct MysqlDeadLetters(pub(super) Database);
 
@@ -61,36 +61,33 @@ impl DeadLetters for MysqlDeadLetters {
 
 async fn replay(conn: &mut Conn, which: DeadLetterId, now: Timestamp) -> Result<ReplayOutcome, MysqlError> {
     let Some(letter) = lock(conn, which).await? else { return Ok(ReplayOutcome::Unknown) };
-    if letter.state == DeadState::Voided {
-        return Ok(ReplayOutcome::Voided);
-    }
-    if letter.state == DeadState::Open {
-        let DeadLetter { order, voucher, user, claimed: at, .. } = letter;
-        let claim = Claim { order, voucher, user, at };
-        let revived = persist::revive(conn, &claim, letter.holds_unit, now).await?;
-        let sql = "UPDATE dead_letters SET attempts = attempts + 1 WHERE entry = ?";
-        execute(conn, sql, (which.get(),)).await?;
-        if let Err((reason, detail)) = revived {
-            return Ok(ReplayOutcome::Refused(reason, detail));
+    match letter.plan_replay() {
+        ReplayPlan::Stands(outcome) => return Ok(outcome),
+        ReplayPlan::ReturnOrder => {}
+        ReplayPlan::Insert(claim) => {
+            let revived = persist::revive(conn, &claim, letter.holds_unit, now).await?;
+            let sql = "UPDATE dead_letters SET attempts = attempts + 1 WHERE entry = ?";
+            execute(conn, sql, (which.get(),)).await?;
+            if let Err((reason, detail)) = revived {
+                return Ok(ReplayOutcome::Refused(reason, detail));
+            }
+            close(conn, which, DeadState::Replayed, now).await?;
         }
-        close(conn, which, DeadState::Replayed, now).await?;
     }
-    let order = orders::by_id(conn, letter.order).await?;
+    let order = order_rows::by_id(conn, letter.order).await?;
     Ok(order.map_or(ReplayOutcome::Unknown, ReplayOutcome::Order))
 }
 
 async fn void(conn: &mut Conn, which: DeadLetterId, now: Timestamp) -> Result<VoidOutcome, MysqlError> {
     let Some(letter) = lock(conn, which).await? else { return Ok(VoidOutcome::Unknown) };
-    match letter.state {
-        DeadState::Voided => Ok(VoidOutcome::Void(letter)),
-        DeadState::Replayed => Ok(VoidOutcome::Replayed(letter)),
-        DeadState::Open => {
-            if letter.holds_unit {
+    match letter.plan_void(now) {
+        VoidPlan::Stands(outcome) => Ok(outcome),
+        VoidPlan::Close { returns_unit, letter } => {
+            if returns_unit {
                 sale_rows::give_back(conn, letter.voucher, letter.user, letter.order).await?;
             }
             close(conn, which, DeadState::Voided, now).await?;
-            let (state, closed) = (DeadState::Voided, Some(now));
-            Ok(VoidOutcome::Void(DeadLetter { holds_unit: false, state, closed, ..letter }))
+            Ok(VoidOutcome::Void(letter))
         }
     }
 }

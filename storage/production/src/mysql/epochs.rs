@@ -8,8 +8,8 @@ use mysql_async::params;
 
 use super::columns::{Columns, all, execute, first};
 use super::database::Database;
+use super::errors::MysqlError;
 use super::job::boxed;
-use super::trouble::MysqlError;
 use crate::{EpochRows, EpochScope, ServerEpoch};
 
 /// The database's clock: instances' own may differ.
@@ -57,7 +57,7 @@ impl EpochRows for MysqlEpochs {
     async fn unsettled(&self, generation: u64, silence: Duration) -> Result<u64, StoreError> {
         let sql: &str =
             &format!("SELECT COUNT(*) FROM order_instances WHERE generation < ? AND seen_ms > {NOW_MS} - ?");
-        let params = (generation, super::super::redis::millis(silence));
+        let params = (generation, crate::spans::millis(silence));
         let counted = self
             .0
             .read("unsettled epochs", |conn| {

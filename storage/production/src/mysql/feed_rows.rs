@@ -8,8 +8,8 @@ use mysql_async::Value;
 
 use super::columns::{Columns, all, execute};
 use super::database::Database;
+use super::errors::MysqlError;
 use super::job::boxed;
-use super::trouble::MysqlError;
 
 pub(super) struct MysqlFeedRows(pub(super) Database);
 

@@ -8,9 +8,9 @@ use mysql_async::Conn;
 
 use super::columns::{Columns, all, first};
 use super::database::Database;
+use super::errors::MysqlError;
 use super::job::boxed;
-use super::trouble::MysqlError;
-use super::{burial, persist};
+use super::{dead_letter_rows, order_rows};
 use crate::{Holder, Holders};
 
 /// Rows per page, for orders and for dead letters each.
@@ -29,7 +29,9 @@ impl Holders for MysqlHolders {
         let (owners, dead) = self
             .0
             .look("settled claims", |conn| {
-                boxed(async move { Ok((persist::owners(conn, ids).await?, burial::among(conn, ids).await?)) })
+                boxed(async move {
+                    Ok((order_rows::owners(conn, ids).await?, dead_letter_rows::among(conn, ids).await?))
+                })
             })
             .await?;
         let is_settled = |claim: &&Claim| {

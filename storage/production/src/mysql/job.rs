@@ -5,7 +5,7 @@ use std::pin::Pin;
 
 use mysql_async::Conn;
 
-use super::trouble::MysqlError;
+use super::errors::MysqlError;
 
 /// A job, called once per attempt.
 pub(super) trait Job<'a, T>: for<'c> Fn(&'c mut Conn) -> Run<'a, 'c, T> {}

@@ -13,8 +13,8 @@ use mysql_async::Conn;
 
 use super::columns::{Columns, all, first};
 use super::database::Database;
+use super::errors::MysqlError;
 use super::job::boxed;
-use super::trouble::MysqlError;
 
 pub(super) struct MysqlLedgerRows(pub(super) Database);
 

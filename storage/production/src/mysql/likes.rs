@@ -16,9 +16,9 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::columns::{all, execute, first};
 use super::database::Database;
+use super::errors::MysqlError;
 use super::job::boxed;
-use super::many;
-use super::trouble::MysqlError;
+use super::multi_row;
 
 /// Maximum number of changes per transaction: some ten milliseconds of work.
 const BATCH_MAX: usize = 256;
@@ -216,7 +216,8 @@ async fn put(
         since.map(|at| [kind.into(), subject.into(), user.get().into(), at.as_millis().into()])
     });
     let new: Vec<[Value; 4]> = new.collect();
-    many::insert(conn, "INSERT INTO likes (kind, target_id, user_id, liked_ms)", "(?, ?, ?, ?)", &new).await
+    multi_row::insert(conn, "INSERT INTO likes (kind, target_id, user_id, liked_ms)", "(?, ?, ?, ?)", &new)
+        .await
 }
 
 /// Returns the WHERE clause for `pairs` and its values. Padded to a power of two, so that few statements are

@@ -12,7 +12,7 @@ use mysql_async::Conn;
 use mysql_async::prelude::Queryable as _;
 
 use super::columns::first;
-use super::trouble::MysqlError;
+use super::errors::MysqlError;
 
 macro_rules! steps {
     ($($name:literal),+ $(,)?) => {

@@ -21,32 +21,33 @@
 //! - `GET_LOCK` and the locks of an import hold on one server. With several writable servers (Galera, group
 //!   replication), start or import with one process first;
 //! - the error numbers of a violated check (3819 and 4025), of a snapshot that is too old (1020, MariaDB) and
-//!   of a full disk differ; `trouble` has both;
+//!   of a full disk differ; `errors` has both;
 //! - `caching_sha2_password` without TLS asks the server for its public key; the driver does so
 //!   automatically.
 
 mod address;
-mod apart;
 mod audit;
-mod burial;
 mod columns;
 mod comments;
 mod counts;
 mod database;
+mod dead_letter_rows;
 mod dead_letters;
+mod dedicated_connection;
 mod epochs;
+mod errors;
 mod feed_rows;
-mod figures;
 mod follows;
-mod form;
 mod holders;
 mod import;
 mod job;
 mod ledger;
 mod likes;
-mod many;
+mod metrics;
 mod migrations;
+mod multi_row;
 mod notes;
+mod order_rows;
 mod orders;
 mod outbox;
 mod payments;
@@ -54,13 +55,14 @@ mod persist;
 mod pictures;
 mod purchases;
 mod reports;
+mod sale_records;
 mod sale_rows;
 mod sequences;
 mod shops;
 mod sign_ins;
 mod steps;
 mod stock_changes;
-mod trouble;
+mod transaction_mode;
 mod upkeep;
 mod users;
 mod verdict;
@@ -80,9 +82,9 @@ use tokio::time::{Instant, sleep, timeout};
 
 use self::address::{Address, PREPARED_STATEMENTS_MAX};
 use self::database::Database;
-pub use self::figures::MysqlMetrics;
+use self::errors::MysqlError;
+pub use self::metrics::MysqlMetrics;
 use self::migrations::MigrationError;
-use self::trouble::MysqlError;
 pub use self::upkeep::MysqlUpkeep;
 use super::{EpochRows, Holders, SignRows};
 
@@ -279,7 +281,7 @@ pub(super) fn with_database(url: &str, database: &str) -> Result<String, OpenErr
 
 /// Returns the server's counters since its start.
 pub(super) async fn figures_of(url: &str) -> Result<MysqlMetrics, StoreError> {
-    let asked = async { figures::figures(&mut open(server_of(url)?.0).await?).await };
+    let asked = async { metrics::read(&mut open(server_of(url)?.0).await?).await };
     asked.await.map_err(|fault: MysqlError| fault.into_store_error("figures"))
 }
 

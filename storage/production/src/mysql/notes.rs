@@ -11,9 +11,9 @@ use mysql_async::{Conn, Value, params};
 
 use super::columns::{Columns, all, execute, first};
 use super::database::Database;
+use super::errors::MysqlError;
 use super::job::boxed;
-use super::trouble::MysqlError;
-use super::{many, reports};
+use super::{multi_row, reports};
 
 pub(super) struct MysqlNotes(pub(super) Database);
 
@@ -40,7 +40,7 @@ impl Notes for MysqlNotes {
         let found = self
             .0
             .read("notes by id", |conn| {
-                boxed(async move { many::select_by_keys(conn, sql, &[], ids, note).await })
+                boxed(async move { multi_row::select_by_keys(conn, sql, &[], ids, note).await })
             })
             .await?;
         let found: HashMap<NoteId, Note> = found.into_iter().map(|note| (note.id, note)).collect();
@@ -93,7 +93,7 @@ async fn insert(
     let note = conn.last_insert_id().unwrap_or_default();
     let pictures: Vec<[Value; 2]> =
         text.pictures().into_iter().map(|name| [name.into(), note.into()]).collect();
-    many::insert(conn, "INSERT INTO note_pictures (name, note_id)", "(?, ?)", &pictures).await?;
+    multi_row::insert(conn, "INSERT INTO note_pictures (name, note_id)", "(?, ?)", &pictures).await?;
     Ok(NoteId::new(note))
 }
 

@@ -5,23 +5,19 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use mallbox_storage::{
-    Cents, DeadReason, LoggedClaim, Order, OrderCounts, OrderFilter, OrderId, Orders, Page, PersistOutcome,
+    DeadReason, LoggedClaim, Order, OrderCounts, OrderFilter, OrderId, Orders, Page, PersistOutcome,
     StoreError, Timestamp, Transition, TransitionOutcome, UserId, VoucherId,
 };
 use mysql_async::{Conn, Value, params};
 
 use super::columns::{Columns, all, first};
 use super::database::Database;
+use super::errors::MysqlError;
 use super::job::boxed;
-use super::trouble::MysqlError;
-use super::{burial, counts, holders, persist, purchases, steps};
+use super::order_rows::{SELECT, by_id, order};
+use super::{counts, dead_letter_rows, holders, persist, purchases, steps};
 
 pub(super) struct MysqlOrders(pub(super) Database);
-
-/// Start of every query for orders; read by [`order`].
-pub(super) const SELECT: &str =
-    "SELECT id, voucher_id, user_id, status, pay_value, pay_type, created_ms, deadline_ms, paid_ms,
-    used_ms, refunded_ms, payment_mode FROM orders";
 
 #[async_trait]
 impl Orders for MysqlOrders {
@@ -50,7 +46,7 @@ impl Orders for MysqlOrders {
         self.0
             .write("bury", |conn| {
                 boxed(async move {
-                    match burial::dead_letter(conn, claim, reason, detail, now).await {
+                    match dead_letter_rows::dead_letter(conn, claim, reason, detail, now).await {
                         // An unknown sale has no row to lock: a concurrent call was quicker.
                         Err(fault) if fault.is_duplicate_key() => Ok(()),
                         done => done,
@@ -101,7 +97,7 @@ impl Orders for MysqlOrders {
                     let key = (user.get(), voucher.get());
                     match first(conn, sql, key, Columns::next::<u64>).await? {
                         Some(live) => Ok(Some(OrderId::new(live))),
-                        None => burial::holding(conn, voucher, user).await,
+                        None => dead_letter_rows::holding(conn, voucher, user).await,
                     }
                 })
             })
@@ -184,10 +180,6 @@ impl Orders for MysqlOrders {
     }
 }
 
-pub(super) async fn by_id(conn: &mut Conn, which: OrderId) -> Result<Option<Order>, MysqlError> {
-    first(conn, format!("{SELECT} WHERE id = ?"), (which.get(),), order).await
-}
-
 async fn find(conn: &mut Conn, filter: &OrderFilter, page: Page) -> Result<(Vec<Order>, u64), MysqlError> {
     let (mut wheres, mut values) = (vec!["TRUE"], Vec::<Value>::new());
     if let Some(user) = filter.user {
@@ -215,21 +207,4 @@ async fn find(conn: &mut Conn, filter: &OrderFilter, page: Page) -> Result<(Vec<
     values.extend([page.size().into(), page.skipped().into()]);
     let sql = format!("{SELECT} WHERE {wheres} ORDER BY id DESC LIMIT ? OFFSET ?");
     Ok((all(conn, sql, values, order).await?, total.unwrap_or_default()))
-}
-
-pub(super) fn order(row: &mut Columns) -> Result<Order, MysqlError> {
-    Ok(Order {
-        id: OrderId::new(row.next()?),
-        voucher: VoucherId::new(row.next()?),
-        user: UserId::new(row.next()?),
-        status: row.status()?,
-        pay_value: Cents::new(row.next()?),
-        pay_type: row.next()?,
-        created: row.time()?,
-        deadline: row.time()?,
-        paid: row.time_if_any()?,
-        used: row.time_if_any()?,
-        refunded: row.time_if_any()?,
-        payment: row.known()?,
-    })
 }

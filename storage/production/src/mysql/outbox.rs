@@ -6,9 +6,9 @@ use mysql_async::Conn;
 
 use super::columns::{Columns, all, execute};
 use super::database::Database;
+use super::errors::MysqlError;
 use super::job::boxed;
-use super::many;
-use super::trouble::MysqlError;
+use super::multi_row;
 
 pub(super) struct MysqlOutbox(pub(super) Database);
 
@@ -29,7 +29,7 @@ impl Outbox for MysqlOutbox {
             .write("errands done", |conn| {
                 boxed(async move {
                     let sql = "DELETE FROM outbox_releases WHERE order_id IN ({keys})";
-                    many::change_by_keys(conn, sql, &[], orders).await.map(drop)
+                    multi_row::change_by_keys(conn, sql, &[], orders).await.map(drop)
                 })
             })
             .await
@@ -57,7 +57,7 @@ pub(super) async fn leave_releases(conn: &mut Conn, orders: &[u64]) -> Result<()
                SELECT orders.id, orders.voucher_id, orders.user_id FROM orders
                JOIN sales ON sales.voucher_id = orders.voucher_id WHERE orders.id IN ({keys})
                ON DUPLICATE KEY UPDATE order_id = order_id";
-    many::change_by_keys(conn, sql, &[], orders).await.map(drop)
+    multi_row::change_by_keys(conn, sql, &[], orders).await.map(drop)
 }
 
 fn release(row: &mut Columns) -> Result<OutboxEntry, MysqlError> {

@@ -8,7 +8,7 @@
 //!
 //! Reasons and figures: `storage/decisions/0022-mysql-transactions.md`.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 use mallbox_storage::backend::Numbered as _;
 use mallbox_storage::{
@@ -17,13 +17,14 @@ use mallbox_storage::{
 };
 use mysql_async::{Conn, Value};
 
-use super::columns::{Columns, execute, first};
+use super::columns::{Columns, execute};
 use super::database::Database;
+use super::errors::MysqlError;
 use super::job::boxed;
+use super::order_rows::{owner, owners};
 use super::sale_rows::{self, Lock, SaleRow, UnitsTaken};
-use super::trouble::MysqlError;
 use super::verdict::{self, ExistingRows};
-use super::{burial, many};
+use super::{dead_letter_rows, multi_row};
 
 /// Attempts at a batch claim by claim, when concurrent writers take keys in between.
 const ATTEMPTS_MAX: usize = 3;
@@ -81,27 +82,7 @@ pub(super) async fn revive(
     Ok(Err((reason, reason.detail(owner(conn, claim.order).await?))))
 }
 
-/// Returns the user and the voucher of an order.
-pub(super) async fn owner(
-    conn: &mut Conn,
-    order: OrderId,
-) -> Result<Option<(UserId, VoucherId)>, MysqlError> {
-    let sql = "SELECT id, user_id, voucher_id FROM orders WHERE id = ?";
-    Ok(first(conn, sql, (order.get(),), owned).await?.map(|(_, owner)| owner))
-}
-
-/// Returns the users and vouchers of the existing orders among the ids.
-pub(super) async fn owners(
-    conn: &mut Conn,
-    orders: &[OrderId],
-) -> Result<HashMap<OrderId, (UserId, VoucherId)>, MysqlError> {
-    let ids: Vec<u64> = orders.iter().map(|order| order.get()).collect();
-    let sql = "SELECT id, user_id, voucher_id FROM orders WHERE id IN ({keys})";
-    Ok(many::select_by_keys(conn, sql, &[], &ids, owned).await?.into_iter().collect())
-}
-
-/// Writes all claims on the assumption that each is new and that stock suffices; [`MysqlError::Overtaken`] if
-/// not.
+/// Writes all claims on the assumption that each is new and that stock suffices; [`MysqlError::Overtaken`] if not.
 async fn write_optimistically(
     conn: &mut Conn,
     claims: &[LoggedClaim],
@@ -127,7 +108,7 @@ async fn write_optimistically(
         }
     }
     // The sales are locked now, so no further claim can be dead-lettered.
-    if burial::any_among(conn, claims).await? { Err(MysqlError::Overtaken) } else { Ok(answers) }
+    if dead_letter_rows::any_among(conn, claims).await? { Err(MysqlError::Overtaken) } else { Ok(answers) }
 }
 
 async fn write_each(
@@ -139,7 +120,7 @@ async fn write_each(
     let known = known(conn, claims).await?;
     let verdict = verdict::decide(claims, &sales, known, now);
     insert(conn, &verdict.orders, &sales).await.map_err(as_conflict)?;
-    burial::insert(conn, &verdict.burials, now).await?;
+    dead_letter_rows::insert(conn, &verdict.burials, now).await?;
     for (voucher, taking) in verdict.takings {
         if !sale_rows::take(conn, voucher, taking).await? {
             return Err(MysqlError::refused(format!("cannot decrement the stock of sale {voucher}")));
@@ -157,10 +138,11 @@ async fn known(conn: &mut Conn, claims: &[LoggedClaim]) -> Result<ExistingRows, 
     let mut live = HashSet::new();
     for (voucher, users) in users {
         let sql = "SELECT user_id FROM orders WHERE voucher_id = ? AND is_live = 1 AND user_id IN ({keys})";
-        let found = many::select_by_keys(conn, sql, &[voucher.get()], &users, Columns::next::<u64>).await?;
+        let found =
+            multi_row::select_by_keys(conn, sql, &[voucher.get()], &users, Columns::next::<u64>).await?;
         live.extend(found.into_iter().map(|user| (UserId::new(user), voucher)));
     }
-    let dead = burial::among(conn, &ids).await?;
+    let dead = dead_letter_rows::among(conn, &ids).await?;
     Ok(ExistingRows { owners: owners(conn, &ids).await?, live, dead })
 }
 
@@ -188,15 +170,10 @@ async fn insert(
             ]
         })
         .collect();
-    many::insert(conn, head, "(?, ?, ?, ?, ?, ?, ?, ?, 1, 1)", &rows).await
+    multi_row::insert(conn, head, "(?, ?, ?, ?, ?, ?, ?, ?, 1, 1)", &rows).await
 }
 
 /// A taken key means a concurrent writer since the batch was examined.
 fn as_conflict(fault: MysqlError) -> MysqlError {
     if fault.is_duplicate_key() || fault.is_rolled_back() { MysqlError::Overtaken } else { fault }
-}
-
-fn owned(row: &mut Columns) -> Result<(OrderId, (UserId, VoucherId)), MysqlError> {
-    let (order, user, voucher) = (row.next()?, row.next()?, row.next()?);
-    Ok((OrderId::new(order), (UserId::new(user), VoucherId::new(voucher))))
 }

@@ -10,9 +10,9 @@ use mysql_async::Conn;
 
 use super::columns::{Columns, all, execute, first};
 use super::database::Database;
+use super::errors::MysqlError;
 use super::job::boxed;
-use super::many;
-use super::trouble::MysqlError;
+use super::multi_row;
 
 /// Whether any row shows picture `p`. Indexed references are checked first; the check of shops scans all
 /// rows.
@@ -97,8 +97,13 @@ impl Pictures for MysqlPictures {
                     if is_shown {
                         return Ok(RemoveOutcome::Shown);
                     }
-                    many::change_by_keys(conn, "DELETE FROM pictures WHERE id IN ({keys})", &[], &[picture])
-                        .await?;
+                    multi_row::change_by_keys(
+                        conn,
+                        "DELETE FROM pictures WHERE id IN ({keys})",
+                        &[],
+                        &[picture],
+                    )
+                    .await?;
                     delete_contents(conn, &[picture]).await?;
                     Ok(RemoveOutcome::Removed)
                 })
@@ -132,10 +137,10 @@ impl Pictures for MysqlPictures {
                     let [shown, idle] =
                         [shown, idle].map(|of| of.into_iter().map(|(id, _)| id).collect::<Vec<_>>());
                     let sql = "UPDATE pictures SET touched_ms = ? WHERE id IN ({keys})";
-                    many::change_by_keys(conn, sql, &[now.as_millis()], &shown).await?;
+                    multi_row::change_by_keys(conn, sql, &[now.as_millis()], &shown).await?;
                     // A picture touched since the query above stays.
                     let sql = "DELETE FROM pictures WHERE touched_ms <= ? AND id IN ({keys})";
-                    let removed = many::change_by_keys(conn, sql, &[since], &idle).await?;
+                    let removed = multi_row::change_by_keys(conn, sql, &[since], &idle).await?;
                     delete_contents(conn, &idle).await?;
                     Ok(PictureSweep { removed, has_more })
                 })
@@ -172,5 +177,5 @@ async fn insert(conn: &mut Conn, picture: &NewPicture, now: Timestamp) -> Result
 async fn delete_contents(conn: &mut Conn, pictures: &[u64]) -> Result<(), MysqlError> {
     let sql = "DELETE FROM picture_contents WHERE picture_id IN ({keys})
                AND NOT EXISTS (SELECT 1 FROM pictures WHERE id = picture_id)";
-    many::change_by_keys(conn, sql, &[], pictures).await.map(drop)
+    multi_row::change_by_keys(conn, sql, &[], pictures).await.map(drop)
 }

@@ -5,8 +5,8 @@ use mallbox_storage::{Order, OrderId, Timestamp, UserId, VoucherId};
 use mysql_async::{Conn, params};
 
 use super::columns::{Columns, execute, first};
-use super::persist;
-use super::trouble::MysqlError;
+use super::errors::MysqlError;
+use super::order_rows;
 
 /// Writes an order in the caller's transaction, unless the request was made before. Returns the id of the
 /// order for the request.
@@ -62,7 +62,7 @@ async fn require_ordinary(conn: &mut Conn, voucher: VoucherId) -> Result<(), Mys
 /// Accepts a repeated write of the same order, after a lost response. Refuses an id that belongs to another
 /// order.
 async fn require_repeat(conn: &mut Conn, order: &Order) -> Result<(), MysqlError> {
-    match persist::owner(conn, order.id).await? {
+    match order_rows::owner(conn, order.id).await? {
         Some(owner) if owner == (order.user, order.voucher) => Ok(()),
         _ => Err(MysqlError::refused("another order has this id")),
     }

@@ -11,9 +11,9 @@ use mysql_async::Conn;
 
 use super::columns::{Columns, all, execute, first};
 use super::database::Database;
+use super::errors::MysqlError;
 use super::job::boxed;
-use super::many;
-use super::trouble::MysqlError;
+use super::multi_row;
 
 pub(super) struct MysqlReports(pub(super) Database);
 
@@ -99,7 +99,7 @@ async fn reasons(conn: &mut Conn, of: &[OpenReports]) -> Result<HashMap<Post, Ve
     );
     let mut reasons: HashMap<Post, Vec<String>> = HashMap::new();
     let read = |row: &mut Columns| Ok((target(row)?, row.next()?));
-    for (target, reason) in many::select_by_keys(conn, &sql, &[], &ids, read).await? {
+    for (target, reason) in multi_row::select_by_keys(conn, &sql, &[], &ids, read).await? {
         reasons.entry(target).or_default().push(reason);
     }
     Ok(reasons)

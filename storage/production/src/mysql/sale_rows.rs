@@ -7,8 +7,8 @@ use mallbox_storage::{LoggedClaim, Order, OrderId, PaymentMode, UserId, VoucherI
 use mysql_async::Conn;
 
 use super::columns::{execute, first};
+use super::errors::MysqlError;
 use super::outbox;
-use super::trouble::MysqlError;
 
 /// Terms of a sale for its orders, and the stock.
 #[derive(Clone, Copy)]

@@ -16,8 +16,8 @@ use tokio::time::{Instant, timeout};
 
 use super::columns::{Columns, execute, first};
 use super::database::{CALL_TIMEOUT, Database};
+use super::errors::MysqlError;
 use super::job::boxed;
-use super::trouble::MysqlError;
 
 /// Size of the first block; each further block is twice the last.
 const FIRST_BLOCK: u64 = 4_096;

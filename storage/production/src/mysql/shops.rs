@@ -13,9 +13,9 @@ use mysql_async::{Conn, Params, params};
 
 use super::columns::{Columns, all, execute, first};
 use super::database::Database;
+use super::errors::MysqlError;
 use super::job::boxed;
-use super::many::select_by_keys;
-use super::trouble::MysqlError;
+use super::multi_row::select_by_keys;
 
 pub(super) struct MysqlShops(pub(super) Database);
 

@@ -8,8 +8,8 @@ use mysql_async::Conn;
 
 use super::columns::{Columns, all, execute, first};
 use super::database::Database;
+use super::errors::MysqlError;
 use super::job::boxed;
-use super::trouble::MysqlError;
 use crate::{BITMAP_USERS_MAX, SignRows};
 
 pub(super) struct MysqlSignIns(pub(super) Database);

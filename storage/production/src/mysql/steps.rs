@@ -3,13 +3,14 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
+use mallbox_storage::backend::{PaymentChange, TransitionPlan};
 use mallbox_storage::{Order, OrderId, OrderStatus, PaymentId, Timestamp, Transition, TransitionOutcome};
 use mysql_async::Conn;
 
 use super::columns::execute;
-use super::orders::{SELECT, order};
-use super::trouble::MysqlError;
-use super::{columns, many, payments, sale_rows};
+use super::errors::MysqlError;
+use super::order_rows::{SELECT, order};
+use super::{columns, multi_row, payments, sale_rows};
 
 /// Takes the step in the caller's transaction. Locks the order, then its payment, then its sale.
 pub(super) async fn step(
@@ -19,30 +20,21 @@ pub(super) async fn step(
     now: Timestamp,
 ) -> Result<TransitionOutcome, MysqlError> {
     let sql = format!("{SELECT} WHERE id = ? FOR UPDATE");
-    let Some(mut order) = columns::first(conn, sql, (which.get(),), order).await? else {
+    let Some(order) = columns::first(conn, sql, (which.get(),), order).await? else {
         return Ok(TransitionOutcome::Unknown);
     };
-    let (from, to) = step.change(order.payment);
-    if order.status != from {
-        return Ok(TransitionOutcome::Stands(order));
-    }
-    order.status = to;
-    match step {
-        Transition::Pay(payment) => {
-            capture(conn, which, payment, now).await?;
-            order.paid = Some(now);
-        }
-        // Without a payment, nothing is refunded.
-        Transition::StartRefund if to == OrderStatus::Refunded => order.refunded = Some(now),
-        Transition::Cancel | Transition::StartRefund => payments::mark_for_refund(conn, which).await?,
-        Transition::Use => order.used = Some(now),
-        Transition::FinishRefund => {
-            payments::refund(conn, which, now).await?;
-            order.refunded = Some(now);
-        }
+    let TransitionPlan { order, payment, returns_unit } = match step.plan(order, now) {
+        Ok(plan) => plan,
+        Err(order) => return Ok(TransitionOutcome::Stands(order)),
+    };
+    match payment {
+        PaymentChange::None => {}
+        PaymentChange::Capture(payment) => capture(conn, which, payment, now).await?,
+        PaymentChange::MarkForReturn => payments::mark_for_refund(conn, which).await?,
+        PaymentChange::Refund => payments::refund(conn, which, now).await?,
     }
     write(conn, &order).await?;
-    if !to.is_live() {
+    if returns_unit {
         sale_rows::give_back(conn, order.voucher, order.user, order.id).await?;
     }
     Ok(TransitionOutcome::Done(order))
@@ -54,15 +46,15 @@ pub(super) async fn cancel(conn: &mut Conn, which: &[OrderId]) -> Result<Vec<Tra
     let ids: BTreeSet<u64> = which.iter().map(|order| order.get()).collect();
     let ids: Vec<u64> = ids.into_iter().collect();
     let sql = format!("{SELECT} WHERE id IN ({{keys}}) ORDER BY id FOR UPDATE");
-    let found = many::select_by_keys(conn, &sql, &[], &ids, order).await?;
+    let found = multi_row::select_by_keys(conn, &sql, &[], &ids, order).await?;
     let mut found: BTreeMap<OrderId, Order> = found.into_iter().map(|order| (order.id, order)).collect();
     let closed: Vec<Order> =
         found.values().filter(|order| order.status == OrderStatus::Unpaid).cloned().collect();
     let closed_ids: Vec<u64> = closed.iter().map(|order| order.id.get()).collect();
     let stray = "UPDATE payments SET needs_look = 1 WHERE state = 1 AND order_id IN ({keys})";
-    many::change_by_keys(conn, stray, &[], &closed_ids).await?;
+    multi_row::change_by_keys(conn, stray, &[], &closed_ids).await?;
     let cancelled = OrderStatus::Cancelled as u8;
-    many::change_by_keys(
+    multi_row::change_by_keys(
         conn,
         "UPDATE orders SET status = ? WHERE id IN ({keys})",
         &[cancelled.into()],

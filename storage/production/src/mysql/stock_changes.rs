@@ -1,12 +1,13 @@
 //! Operators' changes of a sale's stock.
 
+use mallbox_storage::backend::StockPlan;
 use mallbox_storage::{StockChange, StockChangeOutcome, Timestamp, VoucherId};
 use mysql_async::Conn;
 
 use super::columns::{execute, first};
+use super::errors::MysqlError;
+use super::sale_records::sale_by_id;
 use super::sale_rows::Lock;
-use super::trouble::MysqlError;
-use super::vouchers::sale_by_id;
 
 /// Changes a sale's units in the caller's transaction.
 pub(super) async fn change(
@@ -19,16 +20,14 @@ pub(super) async fn change(
     let Some(sale) = sale_by_id(conn, voucher, Lock::Yes).await? else {
         return Ok(StockChangeOutcome::Unknown);
     };
-    if sale.stock.is_none() {
-        return Ok(StockChangeOutcome::Unlimited);
-    }
-    if let Some(request) = &change.request
-        && let Some(before) = find(conn, voucher, request).await?
-    {
-        return Ok(StockChangeOutcome::Before(before, sale));
-    }
-    let Some((by, changed)) = change.of(&sale) else {
-        return Err(MysqlError::refused(format!("the units of sale {voucher} would overflow")));
+    let before = match &change.request {
+        Some(request) => find(conn, voucher, request).await?,
+        None => None,
+    };
+    let (by, changed) = match change.plan(sale, before) {
+        StockPlan::Stands(outcome) => return Ok(outcome),
+        StockPlan::Apply { by, sale } => (by, sale),
+        StockPlan::Refuse(rule) => return Err(MysqlError::refused(rule)),
     };
     let sql = "UPDATE sales SET added = ?, stock = ? WHERE voucher_id = ?";
     execute(conn, sql, (changed.added, changed.stock, voucher.get())).await?;

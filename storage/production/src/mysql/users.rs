@@ -12,9 +12,9 @@ use mysql_async::{Conn, Value, params};
 
 use super::columns::{Columns, all, execute, first};
 use super::database::Database;
+use super::errors::MysqlError;
 use super::job::boxed;
-use super::many;
-use super::trouble::MysqlError;
+use super::multi_row;
 
 pub(super) struct MysqlUsers(pub(super) Database);
 
@@ -160,7 +160,7 @@ impl Users for MysqlUsers {
         let found = self
             .0
             .read("users by id", |conn| {
-                boxed(async move { many::select_by_keys(conn, sql, &[], ids, user).await })
+                boxed(async move { multi_row::select_by_keys(conn, sql, &[], ids, user).await })
             })
             .await?;
         let found: HashMap<UserId, User> = found.into_iter().map(|user| (user.id, user)).collect();

@@ -6,7 +6,7 @@ use mallbox_storage::{
     Claim, DeadReason, LoggedClaim, OrderId, PersistOutcome, Timestamp, UserId, VoucherId,
 };
 
-use super::burial::NewDeadLetter;
+use super::dead_letter_rows::NewDeadLetter;
 use super::sale_rows::{SaleRow, UnitsTaken};
 
 /// The rows in the database for a batch's claims. The sales are locked: no row changes meanwhile.

@@ -3,22 +3,21 @@
 use async_trait::async_trait;
 use mallbox_storage::backend::{Numbered as _, span};
 use mallbox_storage::{
-    Cents, NewSale, Page, SaleRecord, ShopId, StockChange, StockChangeOutcome, StoreError, Terms, Timestamp,
+    Cents, NewSale, Page, SaleRecord, ShopId, StockChange, StockChangeOutcome, StoreError, Timestamp,
     Voucher, VoucherEdit, VoucherFilter, VoucherId, VoucherStatus, VoucherText, Vouchers,
 };
 use mysql_async::{Conn, params};
 
 use super::columns::{Columns, all, execute, first};
 use super::database::Database;
+use super::errors::MysqlError;
 use super::job::boxed;
+use super::sale_records::{SALE, sale, sale_by_id};
 use super::sale_rows::Lock;
 use super::stock_changes;
-use super::trouble::MysqlError;
 
 pub(super) struct MysqlVouchers(pub(super) Database);
 
-/// Columns of a sale; [`sale`] reads them, from the second on.
-const SALE: &str = "voucher_id, begin_ms, end_ms, paused, initial, added, stock, pay_within_ms, min_level";
 /// Start of every query for vouchers; read by [`voucher`].
 const SELECT: &str =
     "SELECT id, shop_id, title, sub_title, rules, pay_value, actual_value, status, v.created_ms,
@@ -267,17 +266,6 @@ async fn insert_sale(
     execute(conn, sql, params).await.map(drop)
 }
 
-/// Returns the sale of a voucher, by the voucher's id.
-pub(super) async fn sale_by_id(
-    conn: &mut Conn,
-    voucher: VoucherId,
-    lock: Lock,
-) -> Result<Option<SaleRecord>, MysqlError> {
-    let for_update = if lock == Lock::Yes { "FOR UPDATE" } else { "" };
-    let sql = format!("SELECT {SALE} FROM sales WHERE voucher_id = ? {for_update}");
-    first(conn, sql, (voucher.get(),), |row| sale(VoucherId::new(row.next()?), row)).await
-}
-
 fn voucher(row: &mut Columns) -> Result<Voucher, MysqlError> {
     let id = VoucherId::new(row.next()?);
     let text = VoucherText {
@@ -293,16 +281,4 @@ fn voucher(row: &mut Columns) -> Result<Voucher, MysqlError> {
     let of_sale = row.next::<Option<u64>>()?;
     let sale = of_sale.map(|id| sale(VoucherId::new(id), row)).transpose()?;
     Ok(Voucher { id, text, sale, created, updated })
-}
-
-fn sale(voucher: VoucherId, row: &mut Columns) -> Result<SaleRecord, MysqlError> {
-    let (begin, end, paused) = (row.time()?, row.time()?, row.next()?);
-    let (initial, added): (Option<u64>, i64) = (row.next()?, row.next()?);
-    let units = match initial {
-        None => None,
-        Some(initial) => Some(initial.checked_add_signed(added).ok_or_else(|| row.unreadable_last(added))?),
-    };
-    let terms = Terms { voucher, begin, end, paused, units };
-    let (stock, pay_within, min_level) = (row.next()?, row.span()?, row.next()?);
-    Ok(SaleRecord { terms, initial, added, stock, pay_within, min_level })
 }

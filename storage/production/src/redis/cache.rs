@@ -7,7 +7,7 @@
 //!
 //! Reasons and figures: `storage/decisions/0020-cache-leases.md`.
 
-mod untold;
+mod pending_invalidations;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,12 +18,12 @@ use mallbox_storage::{Cache, CacheEntry, CacheKey, CacheLease, LeasedLookup, Sto
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
-use self::untold::PendingInvalidations;
+use self::pending_invalidations::PendingInvalidations;
 use super::keys::Keys;
 use super::link::{Idempotence, Link};
 use super::listener::{Listener, Subscriber};
 use super::script::{Call, FORGET, KEEP};
-use super::{EXPIRY_GRACE, millis};
+use crate::spans::{EXPIRY_GRACE, millis};
 
 /// Capacity of the local cache, in bytes.
 const LOCAL_CACHE_BYTES: u64 = 32 << 20;

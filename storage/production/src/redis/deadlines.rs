@@ -13,8 +13,8 @@ use mallbox_storage::{Deadlines, OrderId, Orders, StoreError, Timestamp};
 
 use super::epochs::{RequiredEpoch, ServerEpochs};
 use super::keys::Keys;
-use super::known_server::{RestoredServer, parse_reply};
 use super::link::Idempotence;
+use super::restored_server::{RestoredServer, parse_reply};
 use super::script::{DUE, NEXT_DEADLINE, SET_DEADLINES};
 use crate::EpochScope;
 

@@ -23,12 +23,11 @@ use redis::{FromRedisValue, Value};
 use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
-use super::in_hand::InHand;
 use super::keys::Keys;
 use super::link::{Idempotence, Link, to_store_error};
-use super::resync;
 use super::script::Call;
 use super::sentinels::Sentinels;
+use super::taken_claims::TakenClaims;
 use super::wake_ups::ReadySet;
 use crate::{EpochRows, EpochScope, ServerEpoch};
 
@@ -41,7 +40,7 @@ const POLL_FAST: Duration = Duration::from_millis(50);
 /// Time after which a read with a lower generation is believed: the database was set back.
 const ROLLBACK_ACCEPTED_AFTER: Duration = Duration::from_secs(2);
 /// Time for which a call waits for a resync before the call fails.
-const RESYNC_WAIT: Duration = Duration::from_millis(700);
+pub(super) const RESYNC_WAIT: Duration = Duration::from_millis(700);
 
 /// The epoch to run a script in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -86,7 +85,7 @@ pub(super) struct ServerEpochs {
     pub(super) link: Link,
     pub(super) keys: Keys,
     pub(super) rows: Arc<dyn EpochRows>,
-    pub(super) in_hand: Arc<InHand>,
+    pub(super) in_hand: Arc<TakenClaims>,
     pub(super) sentinels: Option<Sentinels>,
     /// Time without a heartbeat after which an instance counts as dead.
     pub(super) silence: Duration,
@@ -110,8 +109,8 @@ impl std::fmt::Debug for ServerEpochs {
 }
 
 impl ServerEpochs {
-    /// Reads the epochs, begins the first epochs if there are none, and starts the background tasks.
-    pub(super) async fn start(
+    /// Creates the epochs, not read yet.
+    pub(super) fn new(
         link: &Link,
         keys: &Keys,
         rows: Arc<dyn EpochRows>,
@@ -119,7 +118,7 @@ impl ServerEpochs {
         silence: Duration,
     ) -> Arc<Self> {
         let none = CachedEpochs { epochs: Vec::new(), generation: 0, read_at: Instant::now(), is_away: true };
-        let epochs = Arc::new(Self {
+        Arc::new(Self {
             link: link.clone(),
             keys: keys.clone(),
             rows,
@@ -127,19 +126,14 @@ impl ServerEpochs {
             sentinels: Sentinels::of(link.address()),
             silence,
             wake_ups,
-            instance: format!("{:016x}", super::random()),
+            instance: format!("{:016x}", crate::random::random()),
             known: watch::Sender::new(Arc::new(none)),
             rounds: watch::Sender::new(0),
             wanted: Arc::default(),
             was_refused: AtomicBool::new(false),
             is_enrolled: AtomicBool::new(false),
             enrolling: tokio::sync::Mutex::default(),
-        });
-        let _ = epochs.read().await;
-        let _ = timeout(RESYNC_WAIT, resync::round(&epochs)).await;
-        link.runtime().spawn(poll(Arc::downgrade(&epochs)));
-        link.runtime().spawn(check_server_periodically(Arc::downgrade(&epochs)));
-        epochs
+        })
     }
 
     /// Returns the cached epochs.
@@ -286,9 +280,14 @@ impl ServerEpochs {
         self.was_refused.store(true, Ordering::Release);
     }
 
+    /// Counts a finished round, and wakes the callers that wait for it.
+    pub(super) fn end_round(&self) {
+        self.rounds.send_modify(|rounds| *rounds += 1);
+    }
+
     /// Waits until the next round is due, or sooner if a caller waits for the round. Does not keep the epochs
     /// alive.
-    fn pause(&self) -> impl Future<Output = ()> + use<> {
+    pub(super) fn pause(&self) -> impl Future<Output = ()> + use<> {
         let (wanted, is_wanted) = (Arc::clone(&self.wanted), self.was_refused.load(Ordering::Acquire));
         async move {
             let began = Instant::now();
@@ -324,22 +323,11 @@ impl ServerEpochs {
 }
 
 /// Reads the epochs periodically, and reports settled generations.
-async fn poll(epochs: Weak<ServerEpochs>) {
+pub(super) async fn poll(epochs: Weak<ServerEpochs>) {
     let mut last = (0, None);
     while let Some(epochs) = epochs.upgrade() {
         let _ = epochs.read().await;
         epochs.report(&mut last).await;
-        let pause = epochs.pause();
-        drop(epochs);
-        pause.await;
-    }
-}
-
-/// Checks the connected server periodically, and drives resyncs.
-async fn check_server_periodically(epochs: Weak<ServerEpochs>) {
-    while let Some(epochs) = epochs.upgrade() {
-        resync::round(&epochs).await;
-        epochs.rounds.send_modify(|rounds| *rounds += 1);
         let pause = epochs.pause();
         drop(epochs);
         pause.await;

@@ -26,8 +26,8 @@ use tokio::task::AbortHandle;
 use tokio::time::timeout;
 
 use super::keys::Keys;
-use super::known_server::{Reply, RestoredServer};
 use super::link::{Idempotence, Link};
+use super::restored_server::{Reply, RestoredServer};
 use super::script::{ADD_SHOPS, COUNT_SHOPS, Call, MOVE_SHOP, SHOPS_NEAR};
 
 /// Ratio of Redis' earth radius to the mall's.

@@ -14,7 +14,8 @@ use mallbox_storage::{NoteId, PARTITIONS, StoreError, Timestamp, UserId};
 use super::keys::Keys;
 use super::link::{Idempotence, Link};
 use super::script::{BEGIN_INBOX, FILL_INBOX, PUSH_TO_INBOXES, READ_INBOX};
-use super::{EXPIRY_GRACE, millis, random};
+use crate::random::random;
+use crate::spans::{EXPIRY_GRACE, millis};
 
 /// Time limit of filling an inbox. A later fill is void.
 const FILLS_FOR: Duration = Duration::from_secs(10);

@@ -19,13 +19,34 @@ use super::epochs::ServerEpochs;
 use super::keys::{Keys, SaleKeys, partition_of};
 use super::link::Idempotence;
 use super::log_entries::claims_in;
-use super::sales::{LOADER_TIMEOUT_MS, as_args, read_units};
 use super::script::{LOAD, SWITCH_ON};
 use crate::{Holder, Holders, ServerEpoch};
 
 const OP: &str = "sales.put";
 /// Holders recorded per script: some milliseconds of Redis' time.
 const NOTED_AT_ONCE: usize = 500;
+
+/// Time without progress after which another loader replaces a sale's loader.
+pub(super) const LOADER_TIMEOUT_MS: u64 = 10_000;
+
+/// Returns the terms as script arguments: begin, end, paused, units.
+pub(super) fn as_args(terms: &Terms) -> [String; 4] {
+    [
+        terms.begin.as_millis().to_string(),
+        terms.end.as_millis().to_string(),
+        u8::from(terms.paused).to_string(),
+        terms.units.map(|units| units.to_string()).unwrap_or_default(),
+    ]
+}
+
+/// Parses stored units. An empty string means a sale without a limit.
+pub(super) fn read_units(op: &'static str, units: &str, taken: &str) -> Result<SaleUnits, StoreError> {
+    let number = |text: &str| {
+        text.parse().map_err(|_| StoreError::Corrupt { op, key: format!("units {units:?}, taken {taken:?}") })
+    };
+    let units = if units.is_empty() { None } else { Some(number(units)?) };
+    Ok(SaleUnits { units, taken: number(taken)? })
+}
 
 /// One load of a sale.
 pub(super) struct SaleLoad {

@@ -12,8 +12,8 @@ use mallbox_storage::{FencingToken, LockEntry, LockOutcome, LockOwner, Locks, St
 use super::keys::Keys;
 use super::link::{Idempotence, Link};
 use super::listener::{Listener, Subscriber};
-use super::millis;
 use super::script::{LOCK, RENEW_LOCK, UNLOCK};
+use crate::spans::millis;
 
 /// Locks in Redis.
 pub(super) struct RedisLocks {

@@ -6,6 +6,13 @@ use redis::Value;
 use super::keys::LogKeys;
 use super::link::{Idempotence, Link};
 
+/// Consumer group of all workers.
+pub(super) const GROUP: &str = "workers";
+/// Consumer of returned claims, standing for no worker: its pending entries are free to be taken.
+pub(super) const RETURNED_CLAIMS: &str = "nobody";
+/// Claims per script call: about 1 ms of Redis' time.
+pub(super) const CLAIMS_AT_ONCE: usize = 250;
+
 /// Entries per read: some 100 KB.
 const READ_AT_ONCE: usize = 1_000;
 

@@ -13,16 +13,12 @@
 
 mod address;
 mod cache;
-mod caretaker;
 mod deadlines;
 mod epochs;
-mod figures;
 mod geo_index;
 mod health;
-mod in_hand;
 mod inboxes;
 mod keys;
-mod known_server;
 mod link;
 mod listener;
 mod loading;
@@ -32,16 +28,19 @@ mod nodes;
 mod order_log;
 mod rate_limits;
 mod removal;
+mod restored_server;
 mod resync;
 mod sales;
 mod script;
 mod sentinels;
 mod sessions;
 mod sign_ins;
+mod stats;
+mod taken_claims;
 mod visitors;
 mod wake_ups;
+mod worker_reaper;
 
-use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -52,16 +51,12 @@ use mallbox_storage::{
     Sessions, Shops, SignIns, StoreError, Visitors,
 };
 
-pub use self::figures::RedisStats;
 pub use self::health::{RedisDurability, RedisHealth};
 use self::keys::Keys;
 use self::link::Link;
 pub use self::sign_ins::SIGNS_KEPT;
+pub use self::stats::RedisStats;
 use super::{EpochRows, Holders, SignRows};
-
-/// Extra time for which Redis keeps an expired entry. Clocks differ, and the mall's clock decides about
-/// expiry.
-const EXPIRY_GRACE: Duration = Duration::from_secs(60);
 
 /// Address and settings of Redis.
 #[derive(Clone)]
@@ -164,7 +159,7 @@ impl RedisUpkeep {
     /// # Errors
     /// [`StoreError`]: a master is unreachable.
     pub async fn figures(&self) -> Result<RedisStats, StoreError> {
-        figures::figures(&self.link).await
+        stats::read(&self.link).await
     }
 
     /// Connects to a Redis without changing anything there.
@@ -201,10 +196,11 @@ pub async fn connect(options: &RedisOptions, record: DatabaseForRedis) -> Result
     health::advise_on_replicas(&link).await;
     let wake_ups = Arc::new(wake_ups::ReadySet::default());
     let silence = options.worker_silence;
-    let epochs = epochs::ServerEpochs::start(&link, &keys, epochs, Arc::clone(&wake_ups), silence).await;
+    let epochs = epochs::ServerEpochs::new(&link, &keys, epochs, Arc::clone(&wake_ups), silence);
+    resync::start(&epochs).await;
     let order_log = order_log::RedisOrderLog::new(Arc::clone(&epochs), &keys, Arc::clone(&wake_ups));
     let consumers = order_log.consumers();
-    caretaker::WorkerReaper::start(&epochs, &keys, &consumers, Arc::clone(&wake_ups), silence);
+    worker_reaper::WorkerReaper::start(&epochs, &keys, &consumers, Arc::clone(&wake_ups), silence);
     let geo_index = geo_index::RedisGeoIndex::new(link.clone(), &keys, shops);
     // Startup does not wait for the index.
     drop(geo_index.begin_to_fill());
@@ -231,22 +227,4 @@ pub async fn connect(options: &RedisOptions, record: DatabaseForRedis) -> Result
         sign_ins: Arc::new(sign_ins::RedisSignIns::new(link.clone(), keys, sign_rows)),
         upkeep: RedisUpkeep { link, epochs: Some(epochs) },
     })
-}
-
-/// Returns a random number that is practically unique, from the system's entropy through the standard
-/// library.
-pub(super) fn random() -> u64 {
-    RandomState::new().hash_one("redis")
-}
-
-/// Returns a random number between 0 and 1, to keep instances from acting in step.
-pub(super) fn share() -> f64 {
-    f64::from(u32::try_from(random() >> 32).unwrap_or(0)) / f64::from(u32::MAX)
-}
-
-/// Returns a span in milliseconds for Redis, capped at 100 years.
-pub(super) fn millis(span: Duration) -> u64 {
-    /// 100 years: Redis can add this span to its clock safely, and no caller needs more.
-    const SPAN_MAX_MS: u64 = 100 * 365 * 24 * 60 * 60 * 1000;
-    u64::try_from(span.as_millis()).unwrap_or(SPAN_MAX_MS).min(SPAN_MAX_MS)
 }

@@ -27,20 +27,17 @@ use redis::{FromRedisValue, Value};
 use tokio::time::Instant;
 
 use super::epochs::{CachedEpochs, RequiredEpoch, ServerEpochs};
-use super::in_hand::{InHand, TakeGuard};
 use super::keys::{Keys, LogKeys, partition_of, partition_of_order};
 use super::link::Idempotence;
-use super::log_entries::{by_user, claims_in, from_by_order, from_by_user, handed_out, place_text};
+use super::log_entries::{
+    CLAIMS_AT_ONCE, GROUP, RETURNED_CLAIMS, by_user, claims_in, from_by_order, from_by_user, handed_out,
+    place_text,
+};
 use super::script::{Call, DONE, FIND_PENDING, LOG_STATE, PENDING_OF_USER, PUT_BACK, RECLAIM, TAKE};
+use super::taken_claims::{TakeGuard, TakenClaims};
 use super::wake_ups::{ALL, ReadySet};
 use crate::{EpochScope, ServerEpoch};
 
-/// Consumer group of all workers.
-pub(super) const GROUP: &str = "workers";
-/// Consumer of returned claims, standing for no worker: its pending entries are free to be taken.
-pub(super) const RETURNED_CLAIMS: &str = "nobody";
-/// Claims per script call: about 1 ms of Redis' time.
-pub(super) const CLAIMS_AT_ONCE: usize = 250;
 /// Claims handed out per script call: Lua accepts at most some 8,000 values at once, and no count beyond its
 /// number range.
 const HANDED_AT_ONCE: usize = 4_000;
@@ -74,7 +71,7 @@ pub(super) struct Consumers {
 
 impl Consumers {
     fn new() -> Self {
-        Self { instance: format!("{:016x}", super::random()), lives: Mutex::default() }
+        Self { instance: format!("{:016x}", crate::random::random()), lives: Mutex::default() }
     }
 
     fn named(&self, worker: &str, life: u64) -> String {
@@ -309,7 +306,7 @@ impl RedisOrderLog {
         self.in_hand().let_go(worker, own);
     }
 
-    fn in_hand(&self) -> &Arc<InHand> {
+    fn in_hand(&self) -> &Arc<TakenClaims> {
         &self.epochs.in_hand
     }
 }
@@ -337,7 +334,7 @@ impl OrderLog for RedisOrderLog {
             if !taken.is_empty() || Instant::now() >= until {
                 return Ok(taken);
             }
-            let look = POLL_INTERVAL.mul_f64(1.0 + super::share() / 2.0);
+            let look = POLL_INTERVAL.mul_f64(1.0 + crate::random::share() / 2.0);
             // After a wake-up or a timeout, the log is read again.
             let _ = tokio::time::timeout_at(until.min(Instant::now() + look), self.wake_ups.filled()).await;
             from = self.wake_ups.drain();

@@ -6,7 +6,7 @@ use mallbox_storage::{Limit, RateLimitOutcome, RateLimits, StoreError, Timestamp
 use super::keys::Keys;
 use super::link::{Idempotence, Link};
 use super::script::PASS;
-use super::{EXPIRY_GRACE, millis};
+use crate::spans::{EXPIRY_GRACE, millis};
 
 /// Longest burst with an exact value in Lua's numbers: 2^53 ns, 104 days. Longer bursts are capped.
 const BURST_MAX_NS: u64 = 1 << 53;

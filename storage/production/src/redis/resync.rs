@@ -16,20 +16,40 @@
 //! Reasons and figures: `storage/decisions/0017-redis-epochs.md`.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use mallbox_storage::{PARTITIONS, StoreError, VoucherId};
+use tokio::time::timeout;
 
-use super::epochs::{CachedEpochs, ServerEpochs};
+use super::epochs::{CachedEpochs, RESYNC_WAIT, ServerEpochs, poll};
 use super::link::Idempotence;
-use super::order_log::{CLAIMS_AT_ONCE, GROUP, RETURNED_CLAIMS};
+use super::log_entries::{CLAIMS_AT_ONCE, GROUP, RETURNED_CLAIMS};
 use super::script::{FORGET_SALE, RESCUE, SERVER_ID};
 use crate::{EpochScope, ServerEpoch};
 
 const OP: &str = "redis.resync";
 
+/// Reads the epochs, begins the first epochs if there are none, and starts the background tasks.
+pub(super) async fn start(epochs: &Arc<ServerEpochs>) {
+    let _ = epochs.read().await;
+    let _ = timeout(RESYNC_WAIT, round(epochs)).await;
+    epochs.link.runtime().spawn(poll(Arc::downgrade(epochs)));
+    epochs.link.runtime().spawn(check_server_periodically(Arc::downgrade(epochs)));
+}
+
+/// Checks the connected server periodically, and drives resyncs.
+async fn check_server_periodically(epochs: Weak<ServerEpochs>) {
+    while let Some(epochs) = epochs.upgrade() {
+        round(&epochs).await;
+        epochs.end_round();
+        let pause = epochs.pause();
+        drop(epochs);
+        pause.await;
+    }
+}
+
 /// Checks the server once, and takes the next steps of a resync if needed.
-pub(super) async fn round(epochs: &ServerEpochs) {
+async fn round(epochs: &ServerEpochs) {
     let may_begin = follows_sentinels(epochs).await;
     let (known, was_refused) = (epochs.known(), epochs.take_refusal());
     let is_open = |scope| known.of(scope).is_some_and(|epoch| epoch.is_open);

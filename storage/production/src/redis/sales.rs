@@ -15,14 +15,12 @@ use mallbox_storage::{
 use super::epochs::{RequiredEpoch, ServerEpochs};
 use super::keys::{Keys, SaleKeys, partition_of};
 use super::link::Idempotence;
-use super::loading::SaleLoad;
+use super::loading::{LOADER_TIMEOUT_MS, SaleLoad, as_args, read_units};
 use super::script::{CLAIM, FORGET_SALE, PUT, RELEASE, RESERVE, UNITS};
 use super::wake_ups::ReadySet;
 use crate::{EpochScope, Holders};
 
 const PUT_OP: &str = "sales.put";
-/// Time without progress after which another loader replaces a sale's loader.
-pub(super) const LOADER_TIMEOUT_MS: u64 = 10_000;
 /// Interval at which waiting callers check whether another instance has loaded the sale.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// Maximum number of checks per call.
@@ -46,25 +44,6 @@ enum ClaimMode {
     Unit,
     /// Look up the order behind the user's unit.
     Held,
-}
-
-/// Returns the terms as script arguments: begin, end, paused, units.
-pub(super) fn as_args(terms: &Terms) -> [String; 4] {
-    [
-        terms.begin.as_millis().to_string(),
-        terms.end.as_millis().to_string(),
-        u8::from(terms.paused).to_string(),
-        terms.units.map(|units| units.to_string()).unwrap_or_default(),
-    ]
-}
-
-/// Parses stored units. An empty string means a sale without a limit.
-pub(super) fn read_units(op: &'static str, units: &str, taken: &str) -> Result<SaleUnits, StoreError> {
-    let number = |text: &str| {
-        text.parse().map_err(|_| StoreError::Corrupt { op, key: format!("units {units:?}, taken {taken:?}") })
-    };
-    let units = if units.is_empty() { None } else { Some(number(units)?) };
-    Ok(SaleUnits { units, taken: number(taken)? })
 }
 
 fn read_answer(answer: &str) -> Result<ClaimOutcome, StoreError> {
@@ -174,7 +153,7 @@ impl Sales for RedisSales {
 
     async fn put(&self, terms: Terms) -> Result<SaleUnits, StoreError> {
         let keys = self.keys.sale(terms.voucher);
-        let loader = format!("{:x}", super::random());
+        let loader = format!("{:x}", crate::random::random());
         for _ in 0..LOAD_CHECKS_MAX {
             if let Some(units) = self.try_put(&keys, terms, &loader).await? {
                 return Ok(units);

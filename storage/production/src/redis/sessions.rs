@@ -27,7 +27,7 @@ use super::link::{Idempotence, Link};
 use super::script::{
     BEGIN_SESSION, CHECK_CODE, Call, END_SESSION, EXTEND_SESSION, FIND_SESSION, INDEX_SESSION, ISSUE_CODE,
 };
-use super::{EXPIRY_GRACE, millis};
+use crate::spans::{EXPIRY_GRACE, millis};
 
 /// Window of the daily limit of codes per phone.
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);

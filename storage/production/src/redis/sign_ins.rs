@@ -11,9 +11,9 @@
 //! - A day is loaded from the database on demand, and merged with the bits noted so far. Bits are never
 //!   cleared, so the order of loading and noting makes no difference.
 //! - A loaded day carries the replication id of its server, to detect a server that may have lost writes, as
-//!   in [`known_server`](super::known_server). A load counts for only an hour. That bounds how long a sign-in
-//!   is missed if its process died before the note. It also bounds the memory in Redis, because days without
-//!   queries expire.
+//!   in [`restored_server`](super::restored_server). A load counts for only an hour. That bounds how long a
+//!   sign-in is missed if its process died before the note. It also bounds the memory in Redis, because days
+//!   without queries expire.
 //!
 //! Reasons and figures: `storage/decisions/0009-sign-ins-as-bits.md`.
 
@@ -29,7 +29,7 @@ use tokio::time::{sleep, timeout};
 use super::keys::Keys;
 use super::link::{Idempotence, Link};
 use super::script::{COUNT_SIGNS, LOAD_SIGNS, NOTE_SIGN, SIGNED_ALL};
-use super::{EXPIRY_GRACE, millis};
+use crate::spans::{EXPIRY_GRACE, millis};
 use crate::{BITMAP_USERS_MAX, SignRows};
 
 /// How long a day loaded from the database counts as loaded.

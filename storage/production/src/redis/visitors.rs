@@ -14,7 +14,7 @@ use mallbox_storage::{
 use super::keys::Keys;
 use super::link::{Idempotence, Link};
 use super::script::{COUNT_VISITS, Call, DAY_SALT, NOTE_VISITS};
-use super::{EXPIRY_GRACE, millis};
+use crate::spans::{EXPIRY_GRACE, millis};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// Visitors per script call: Lua's `unpack` accepts some thousands of arguments.

@@ -42,7 +42,7 @@ impl Keepsake {
     }
 
     pub async fn take(&self, side: &mut Side) -> String {
-        let (audit, upkeep) = (&side.storage.audit, &side.storage.upkeep);
+        let (audit, upkeep) = (&side.storage.operator.audit, &side.storage.base.upkeep);
         match self {
             Self::Append { at, actor, action, subject, detail } => {
                 said(audit.append(*at, *actor, action, subject, detail).await)

@@ -36,7 +36,7 @@ impl LetterStep {
     }
 
     pub async fn take(&self, side: &mut Side) -> String {
-        let letters = side.storage.dead_letters.clone();
+        let letters = side.storage.selling.dead_letters.clone();
         match self {
             Self::Page(state, page) => {
                 let found = letters.page(*state, *page).await;
@@ -57,14 +57,14 @@ impl LetterStep {
 }
 
 async fn find(side: &Side, which: Which) -> Option<DeadLetter> {
-    let (letters, _) = side.storage.dead_letters.page(None, Page::new(which? + 1, 1)).await.unwrap();
+    let (letters, _) = side.storage.selling.dead_letters.page(None, Page::new(which? + 1, 1)).await.unwrap();
     letters.into_iter().next()
 }
 
 async fn replay(side: &mut Side, letter: &DeadLetter, now: Timestamp) -> String {
     let mut answers = vec![run_errands(side, u32::MAX, true).await];
     answers.push(take_in_loose_units(side, letter.voucher, letter.user, letter.order).await);
-    let sales = &side.storage.sales;
+    let sales = &side.storage.selling.sales;
     let is_to_reserve = letter.state == DeadState::Open && !letter.holds_unit;
     let mut reserved = ReserveOutcome::Held;
     if is_to_reserve {
@@ -72,7 +72,7 @@ async fn replay(side: &mut Side, letter: &DeadLetter, now: Timestamp) -> String 
         answers.push(format!("{reserved:?}"));
     }
     if reserved != ReserveOutcome::SoldOut {
-        let replayed = side.storage.dead_letters.replay(letter.id, now).await;
+        let replayed = side.storage.selling.dead_letters.replay(letter.id, now).await;
         let is_order = matches!(replayed, Ok(ReplayOutcome::Order(_)));
         answers.push(said(replayed));
         if reserved == ReserveOutcome::Taken && !is_order {
@@ -86,10 +86,10 @@ async fn replay(side: &mut Side, letter: &DeadLetter, now: Timestamp) -> String 
 async fn void(side: &mut Side, letter: &DeadLetter, now: Timestamp) -> String {
     let mut answers = vec![run_errands(side, u32::MAX, true).await];
     answers.push(take_in_loose_units(side, letter.voucher, letter.user, letter.order).await);
-    let voided = side.storage.dead_letters.void(letter.id, now).await;
+    let voided = side.storage.selling.dead_letters.void(letter.id, now).await;
     answers.push(said(voided.map(normal::voided)));
     if letter.state == DeadState::Open {
-        let sales = &side.storage.sales;
+        let sales = &side.storage.selling.sales;
         answers.push(said(sales.release(letter.voucher, letter.user, letter.order).await));
         answers.push(said(sales.units(letter.voucher).await));
     }

@@ -64,7 +64,7 @@ impl LogStep {
     }
 
     pub async fn take(&self, side: &mut Side) -> String {
-        let log = side.storage.order_log.clone();
+        let log = side.storage.selling.order_log.clone();
         match self {
             Self::Take(worker, max) => match log.take(worker, *max, Duration::ZERO).await {
                 Ok(taken) => {
@@ -76,13 +76,13 @@ impl LogStep {
             },
             Self::Persist { worker, share, is_settled, now } => {
                 let some = in_hand(side, worker, *share);
-                let persisted = side.storage.orders.persist(&some, *now).await;
+                let persisted = side.storage.selling.orders.persist(&some, *now).await;
                 if !is_settled || persisted.is_err() {
                     return said(persisted);
                 }
                 let deadlines: Vec<_> = some.iter().zip(persisted.iter().flatten()).collect();
                 let deadlines: Vec<_> = deadlines.into_iter().filter_map(deadline).collect();
-                let set = said(side.storage.deadlines.set(&deadlines).await);
+                let set = said(side.storage.selling.deadlines.set(&deadlines).await);
                 let done = done(&*log, worker, &some).await;
                 let_go(side, worker, &some);
                 format!("{}, {set}, {done}", said(persisted))
@@ -102,7 +102,7 @@ impl LogStep {
             Self::Bury { worker, reason, now } => {
                 let mut answers = Vec::new();
                 for one in in_hand(side, worker, 1) {
-                    answers.push(said(side.storage.orders.bury(&one, *reason, "面", *now).await));
+                    answers.push(said(side.storage.selling.orders.bury(&one, *reason, "面", *now).await));
                     answers.push(done(&*log, worker, &[one]).await);
                     let_go(side, worker, &[one]);
                 }

@@ -1,7 +1,7 @@
 //! Steps on [`GeoIndex`](mallbox_storage::GeoIndex), and on its reconciliation with the database.
 
 use mallbox_storage::geo_index::{place, restore};
-use mallbox_storage::{LatLng, NearbyQuery, PlacedShop, ShopId, Storage};
+use mallbox_storage::{CataloguePorts, LatLng, NearbyQuery, PlacedShop, ShopId, Storage};
 
 use crate::dice::Dice;
 use crate::normal::said;
@@ -56,7 +56,7 @@ impl NearbyStep {
     }
 
     pub async fn take(&self, side: &mut Side) -> String {
-        let Storage { geo_index: index, shops, .. } = &side.storage;
+        let CataloguePorts { geo_index: index, shops, .. } = &side.storage.catalogue;
         match self {
             Self::Put(shop) => said(index.put(*shop).await),
             Self::Add(shops) => said(index.add(shops).await),
@@ -80,11 +80,11 @@ fn shop(dice: &mut Dice, scene: &Scene) -> PlacedShop {
 
 /// Lists the whole index, as seen from each place.
 pub async fn everywhere(storage: &Storage) -> Vec<String> {
-    let mut lines = vec![format!("shops by place: {}", said(storage.geo_index.count().await))];
+    let mut lines = vec![format!("shops by place: {}", said(storage.catalogue.geo_index.count().await))];
     for (lng, lat) in PLACES {
         let centre = LatLng::new(lng, lat).unwrap();
         let around = NearbyQuery { centre, radius_m: f64::INFINITY, kind: None, skip: 0, max: usize::MAX };
-        lines.push(format!("near {centre:?}: {}", said(storage.geo_index.near(&around).await)));
+        lines.push(format!("near {centre:?}: {}", said(storage.catalogue.geo_index.near(&around).await)));
     }
     lines
 }

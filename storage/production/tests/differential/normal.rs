@@ -29,11 +29,11 @@ pub async fn claim_answer(storage: &Storage, claim: &Claim, answer: ClaimOutcome
         other => return format!("{other:?}"),
     };
     let mut held: BTreeSet<OrderId> =
-        storage.orders.holdings(claim.voucher, claim.user).await.unwrap().into_iter().collect();
-    let pending = storage.order_log.of_user(claim.user).await.unwrap().into_iter();
+        storage.selling.orders.holdings(claim.voucher, claim.user).await.unwrap().into_iter().collect();
+    let pending = storage.selling.order_log.of_user(claim.user).await.unwrap().into_iter();
     held.extend(pending.filter(|it| it.voucher == claim.voucher).map(|it| it.order));
     let (letters, _) =
-        storage.dead_letters.page(Some(DeadState::Open), Page::new(1, 1_000_000)).await.unwrap();
+        storage.selling.dead_letters.page(Some(DeadState::Open), Page::new(1, 1_000_000)).await.unwrap();
     let letters = letters.iter().filter(|it| (it.voucher, it.user) == (claim.voucher, claim.user));
     held.extend(letters.map(|it| it.order));
     if held.len() > 1 && held.contains(&named) {

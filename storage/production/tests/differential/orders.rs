@@ -80,7 +80,7 @@ impl OrderStep {
     }
 
     pub async fn take(&self, side: &mut Side) -> String {
-        let orders = side.storage.orders.clone();
+        let orders = side.storage.selling.orders.clone();
         match self {
             Self::Persist(claims, now) => {
                 let logged: Vec<_> = claims.iter().copied().map(logged).collect();
@@ -114,7 +114,7 @@ impl OrderStep {
                     user: UserId::new(u64::MAX),
                     order: *order,
                 };
-                said(side.storage.outbox.done(&[errand]).await)
+                said(side.storage.selling.outbox.done(&[errand]).await)
             }
         }
     }
@@ -122,17 +122,17 @@ impl OrderStep {
 
 /// As the chore of the mall does.
 pub async fn run_errands(side: &mut Side, max: u32, are_done: bool) -> String {
-    let errands = match side.storage.outbox.open(max).await {
+    let errands = match side.storage.selling.outbox.open(max).await {
         Ok(errands) => errands,
         error => return said(error),
     };
     let mut answers = vec![format!("{errands:?}")];
     for OutboxEntry::Release { voucher, user, order } in &errands {
         answers.push(take_in_loose_units(side, *voucher, *user, *order).await);
-        answers.push(said(side.storage.sales.release(*voucher, *user, *order).await));
+        answers.push(said(side.storage.selling.sales.release(*voucher, *user, *order).await));
     }
     if are_done {
-        answers.push(said(side.storage.outbox.done(&errands).await));
+        answers.push(said(side.storage.selling.outbox.done(&errands).await));
     }
     answers.join(", ")
 }
@@ -154,7 +154,7 @@ pub async fn take_in_loose_units(
 }
 
 async fn cancel_and_claim(side: &mut Side, claim: &Claim) -> String {
-    let orders = side.storage.orders.clone();
+    let orders = side.storage.selling.orders.clone();
     let mut answers = Vec::new();
     if let Ok(Some(held)) = orders.holding(claim.voucher, claim.user).await {
         answers.push(said(orders.step(held, Move::Cancel, claim.at).await));

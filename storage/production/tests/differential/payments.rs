@@ -49,7 +49,7 @@ impl PaymentStep {
     }
 
     pub async fn take(&self, side: &mut Side) -> String {
-        let (rows, orders) = (&side.storage.payments, &side.storage.orders);
+        let (rows, orders) = (&side.storage.selling.payments, &side.storage.selling.orders);
         match self {
             Self::Start(order, amount, now) => said(rows.start(*order, *amount, *now).await.map(payment)),
             Self::Settle(which, state, now) => said(rows.settle(id(side, *which).await, *state, *now).await),
@@ -83,6 +83,6 @@ fn listed(found: Result<Vec<Payment>, StoreError>) -> String {
 }
 
 async fn id(side: &Side, (order, place): Which) -> PaymentId {
-    let all = side.storage.payments.of_order(order).await.unwrap();
+    let all = side.storage.selling.payments.of_order(order).await.unwrap();
     all.get(place).map_or(PaymentId::new(u64::MAX), |payment| payment.id)
 }

@@ -47,7 +47,7 @@ impl PeopleStep {
     }
 
     pub async fn take(&self, side: &mut Side) -> String {
-        let users = &side.storage.users;
+        let users = &side.storage.people.users;
         match self {
             Self::FindOrCreate(phone, name, now) => said(users.find_or_create(phone, name, *now).await),
             Self::Get(user) => said(users.get(*user).await),

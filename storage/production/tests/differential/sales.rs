@@ -48,7 +48,7 @@ impl SaleStep {
     }
 
     pub async fn take(&self, side: &mut Side) -> String {
-        let (sales, log) = (&side.storage.sales, &side.storage.order_log);
+        let (sales, log) = (&side.storage.selling.sales, &side.storage.selling.order_log);
         match self {
             Self::Claim(claim) => {
                 let answer = answer(side, claim).await;
@@ -94,16 +94,16 @@ impl SaleStep {
 }
 
 async fn answer(side: &Side, claim: &Claim) -> String {
-    match side.storage.sales.claim(*claim).await {
+    match side.storage.selling.sales.claim(*claim).await {
         Ok(answer) => claim_answer(&side.storage, claim, answer).await,
         error => said(error),
     }
 }
 
 async fn put_recorded(side: &Side, voucher: VoucherId) -> String {
-    match side.storage.vouchers.get(voucher).await {
+    match side.storage.catalogue.vouchers.get(voucher).await {
         Ok(found) => match found.and_then(|voucher| voucher.sale) {
-            Some(sale) => said(side.storage.sales.put(sale.terms).await),
+            Some(sale) => said(side.storage.selling.sales.put(sale.terms).await),
             None => "no sale".into(),
         },
         Err(error) => said::<()>(Err(error)),

@@ -103,7 +103,8 @@ impl Scene {
 
     /// Reads which claims have become orders: most random claims are refused.
     pub async fn look_around(&mut self, storage: &Storage) {
-        let (orders, _) = storage.orders.find(OrderFilter::default(), Page::new(1, 40)).await.unwrap();
+        let (orders, _) =
+            storage.selling.orders.find(OrderFilter::default(), Page::new(1, 40)).await.unwrap();
         self.recorded = orders.into_iter().map(|order| order.id).collect();
     }
 
@@ -226,7 +227,7 @@ impl Scene {
                 true
             }
             SaleStep::Release(Claim { voucher, user, order, .. }) => {
-                let is_pending = storage.order_log.find(*order).await.unwrap().is_some();
+                let is_pending = storage.selling.order_log.find(*order).await.unwrap().is_some();
                 let is_closed = is_closed(storage, *order).await;
                 (is_closed || !is_pending) && !has_loose_unit(storage, *voucher, *user, *order).await
             }
@@ -249,17 +250,17 @@ async fn may_claim(storage: &Storage, claim: &Claim) -> bool {
 }
 
 async fn is_closed(storage: &Storage, order: OrderId) -> bool {
-    let letters = storage.dead_letters.of_order(order).await.unwrap();
-    storage.orders.get(order).await.unwrap().is_some_and(|it| !it.status.is_live())
+    let letters = storage.selling.dead_letters.of_order(order).await.unwrap();
+    storage.selling.orders.get(order).await.unwrap().is_some_and(|it| !it.status.is_live())
         || letters.iter().any(|it| it.closed.is_some())
 }
 
 async fn is_without_unit(storage: &Storage, order: OrderId) -> bool {
-    storage.dead_letters.of_order(order).await.unwrap().iter().any(|letter| !letter.holds_unit)
+    storage.selling.dead_letters.of_order(order).await.unwrap().iter().any(|letter| !letter.holds_unit)
 }
 
 async fn is_to_be_released(storage: &Storage, voucher: VoucherId, user: UserId, but: OrderId) -> bool {
-    let errands = storage.outbox.open(u32::MAX).await.unwrap();
+    let errands = storage.selling.outbox.open(u32::MAX).await.unwrap();
     errands.iter().any(|OutboxEntry::Release { voucher: of, user: whose, order }| {
         (*of, *whose) == (voucher, user) && *order != but
     })
@@ -270,7 +271,7 @@ async fn is_to_be_released(storage: &Storage, voucher: VoucherId, user: UserId, 
 /// identify units by order, or count them.
 pub async fn has_loose_unit(storage: &Storage, voucher: VoucherId, user: UserId, but: OrderId) -> bool {
     let (letters, _) =
-        storage.dead_letters.page(Some(DeadState::Open), Page::new(1, u32::MAX)).await.unwrap();
+        storage.selling.dead_letters.page(Some(DeadState::Open), Page::new(1, u32::MAX)).await.unwrap();
     let is_loose = |letter: &DeadLetter| {
         (letter.voucher, letter.user) == (voucher, user) && letter.order != but && !letter.holds_unit
     };

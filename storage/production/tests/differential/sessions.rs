@@ -52,7 +52,7 @@ impl SessionStep {
     }
 
     pub async fn take(&self, side: &mut Side) -> String {
-        let sessions = &side.storage.sessions;
+        let sessions = &side.storage.people.sessions;
         match self {
             Self::IssueCode(phone, code, rules, now) => {
                 said(sessions.issue_code(phone, code, rules, *now).await)
@@ -77,7 +77,7 @@ impl SessionStep {
 pub async fn live(storage: &Storage, now: Timestamp) -> Vec<Option<UserId>> {
     let mut users = Vec::new();
     for number in 0..TOKENS {
-        users.push(storage.sessions.find(named(number), Duration::ZERO, now).await.unwrap());
+        users.push(storage.people.sessions.find(named(number), Duration::ZERO, now).await.unwrap());
     }
     users
 }

@@ -51,13 +51,13 @@ impl SharedStep {
     }
 
     pub async fn take(&self, side: &mut Side) -> String {
-        let (deadlines, locks) = (&side.storage.deadlines, &side.storage.locks);
+        let (deadlines, locks) = (&side.storage.selling.deadlines, &side.storage.base.locks);
         match self {
             Self::SetDeadlines(some) => said(deadlines.set(some).await),
             Self::ClearDeadline(order) => said(deadlines.clear(&[*order]).await),
             Self::Due(now, max) => said(deadlines.due(*now, *max).await),
             Self::Next => format!("{}, {}", said(deadlines.next().await), said(deadlines.count().await)),
-            Self::Pass(key, limit, now) => said(side.storage.rate_limits.pass(key, *limit, *now).await),
+            Self::Pass(key, limit, now) => said(side.storage.base.rate_limits.pass(key, *limit, *now).await),
             Self::Enter(name, entry, lease) => {
                 let greatest = side.tokens.entry(name).or_default();
                 said(locks.enter(name, *entry, *lease).await.map(|it| normal::lock_answer(it, greatest)))
@@ -65,8 +65,8 @@ impl SharedStep {
             Self::Renew(name, owner, lease) => said(locks.renew(name, *owner, *lease).await),
             Self::Leave(name, entry) => said(locks.leave(name, *entry).await),
             Self::Number(name, day) => {
-                let given = side.storage.sequences.next(name, *day).await;
-                let highest = side.storage.sequences.high_water(name, *day).await;
+                let given = side.storage.base.sequences.next(name, *day).await;
+                let highest = side.storage.base.sequences.high_water(name, *day).await;
                 let water = highest.map(|it| normal::high_water(it, given.as_ref().ok().copied()));
                 format!("{}, {}", said(water), said(given))
             }

@@ -60,7 +60,7 @@ impl ShopStep {
     }
 
     pub async fn take(&self, side: &mut Side) -> String {
-        let shops = &side.storage.shops;
+        let shops = &side.storage.catalogue.shops;
         match self {
             Self::Types => said(shops.types().await),
             Self::PutType(kind, now) => said(shops.put_type(kind, *now).await),

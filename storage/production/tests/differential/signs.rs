@@ -38,7 +38,7 @@ impl SignStep {
     }
 
     pub async fn take(&self, side: &mut Side) -> String {
-        let signs = &side.storage.sign_ins;
+        let signs = &side.storage.people.sign_ins;
         match self {
             Self::Sign(user, day) => said(signs.sign(*user, *day).await),
             Self::MakeUp(user, day, most) => said(signs.make_up(*user, *day, *most).await),

@@ -78,7 +78,7 @@ impl VoucherStep {
     }
 
     pub async fn take(&self, side: &mut Side) -> String {
-        let vouchers = &side.storage.vouchers;
+        let vouchers = &side.storage.catalogue.vouchers;
         match self {
             Self::Insert(text, sale, now) => said(vouchers.insert(text, sale.as_ref(), *now).await),
             Self::Get(voucher) => said(vouchers.get(*voucher).await),

@@ -19,7 +19,7 @@ const LONGEST: Duration = Duration::from_millis(1500);
 /// Waits until the instance no longer returns the key.
 async fn forgets(storage: &Storage, within: Duration) -> Duration {
     let began = Instant::now();
-    while storage.cache.get(&shop(1), NOON).await.unwrap().is_some() {
+    while storage.base.cache.get(&shop(1), NOON).await.unwrap().is_some() {
         assert!(patience::is_within(began.elapsed(), within), "it is still there");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
@@ -35,7 +35,7 @@ async fn two_instances(w: &World) -> Storage {
         keep(&w.storage, &shop(1), "tea").await;
         assert_eq!(found(&other, &shop(1), NOON).await.as_deref(), Some("tea"));
         tokio::time::sleep(Duration::from_millis(200)).await;
-        let kept = other.cache.get(&shop(1), NOON).await.unwrap();
+        let kept = other.base.cache.get(&shop(1), NOON).await.unwrap();
         if kept.is_some_and(|kept| kept.is_near) {
             return other;
         }
@@ -48,12 +48,12 @@ async fn two_instances(w: &World) -> Storage {
 async fn a_key_that_one_instance_forgets_is_forgotten_by_the_others() {
     for w in [world::single().await, world::cluster().await] {
         let other = two_instances(&w).await;
-        w.storage.cache.forget(&[shop(1)]).await.unwrap();
+        w.storage.base.cache.forget(&[shop(1)]).await.unwrap();
         let took = forgets(&other, BOUND - Duration::from_secs(1)).await;
         println!("heard after {took:?}");
         keep(&other, &shop(1), "rice").await;
         assert_eq!(found(&w.storage, &shop(1), NOON).await.as_deref(), Some("rice"));
-        w.storage.cache.clear().await.unwrap();
+        w.storage.base.cache.clear().await.unwrap();
         forgets(&other, BOUND - Duration::from_secs(1)).await;
     }
 }
@@ -63,10 +63,10 @@ async fn a_key_that_one_instance_forgets_is_forgotten_by_the_others() {
 async fn a_reader_on_another_instance_does_not_keep_what_was_before_a_change() {
     for w in [world::single().await, world::cluster().await] {
         let other = two_instances(&w).await;
-        let reader = other.cache.look(&shop(1), NOON).await.unwrap();
-        w.storage.cache.forget(&[shop(1)]).await.unwrap();
+        let reader = other.base.cache.look(&shop(1), NOON).await.unwrap();
+        w.storage.base.cache.forget(&[shop(1)]).await.unwrap();
         let until = NOON + Duration::from_secs(30);
-        assert!(!other.cache.put(&shop(1), reader.ticket, (*b"old").into(), until, NOON).await.unwrap());
+        assert!(!other.base.cache.put(&shop(1), reader.ticket, (*b"old").into(), until, NOON).await.unwrap());
         assert_eq!(found(&w.storage, &shop(1), NOON).await, None);
     }
 }
@@ -80,12 +80,12 @@ async fn near_copies_are_emptied_with_the_connection_and_old_soon_without_a_mess
     let key = format!("{}:cache:shop:1", w.production().redis.prefix);
     // As if the message were lost.
     tell(&server.url(), &["DEL", &key]);
-    assert!(other.cache.get(&shop(1), NOON).await.unwrap().is_some());
+    assert!(other.base.cache.get(&shop(1), NOON).await.unwrap().is_some());
     let took = forgets(&other, BOUND + Duration::from_millis(500)).await;
     println!("gone after {took:?} without a message");
 
     keep(&w.storage, &shop(1), "tea").await;
-    assert!(other.cache.get(&shop(1), NOON).await.unwrap().is_some());
+    assert!(other.base.cache.get(&shop(1), NOON).await.unwrap().is_some());
     tell(&server.url(), &["DEL", &key]);
     tell(&server.url(), &["CLIENT", "KILL", "TYPE", "pubsub"]);
     forgets(&other, Duration::from_secs(2)).await;
@@ -100,19 +100,19 @@ async fn a_change_while_redis_is_away_is_told_when_it_is_back() {
     keep(&w.storage, &shop(1), "old").await;
     keep(&w.storage, &shop(2), "near").await;
     tokio::task::block_in_place(|| server.kill());
-    let near = w.storage.cache.get(&shop(2), NOON).await.unwrap();
+    let near = w.storage.base.cache.get(&shop(2), NOON).await.unwrap();
     assert!(near.is_some_and(|kept| kept.is_near), "near copies serve on");
 
     let began = Instant::now();
-    let forgotten = w.storage.cache.forget(&[shop(1)]).await;
+    let forgotten = w.storage.base.cache.forget(&[shop(1)]).await;
     assert!(matches!(forgotten, Err(StoreError::Unavailable { .. })), "{forgotten:?}");
     assert!(patience::is_within(began.elapsed(), LONGEST), "{:?}", began.elapsed());
-    let asked = w.storage.cache.get(&shop(1), NOON).await;
+    let asked = w.storage.base.cache.get(&shop(1), NOON).await;
     assert!(matches!(asked, Err(StoreError::Unavailable { .. })), "{asked:?}");
     // Values read meanwhile are cached locally.
     let began = Instant::now();
     keep(&w.storage, &shop(1), "new").await;
-    let kept = w.storage.cache.get(&shop(1), NOON).await.unwrap().unwrap();
+    let kept = w.storage.base.cache.get(&shop(1), NOON).await.unwrap().unwrap();
     assert_eq!((&*kept.bytes, kept.is_near), (&b"new"[..], true));
     assert!(patience::is_within(began.elapsed(), LONGEST), "{:?}", began.elapsed());
 
@@ -122,12 +122,12 @@ async fn a_change_while_redis_is_away_is_told_when_it_is_back() {
     loop {
         // The instance with the new value never reads the old value from its local cache or from Redis.
         for kept in [
-            w.storage.cache.get(&shop(1), NOON).await,
-            Ok(w.storage.cache.look(&shop(1), NOON).await.unwrap().kept),
+            w.storage.base.cache.get(&shop(1), NOON).await,
+            Ok(w.storage.base.cache.look(&shop(1), NOON).await.unwrap().kept),
         ] {
             assert!(!matches!(kept, Ok(Some(kept)) if &*kept.bytes == b"old"));
         }
-        if matches!(other.cache.get(&shop(1), NOON).await, Ok(None)) {
+        if matches!(other.base.cache.get(&shop(1), NOON).await, Ok(None)) {
             break;
         }
         assert!(
@@ -147,12 +147,12 @@ async fn a_copy_from_before_a_change_came_back_with_another_server_and_stayed() 
     let key = format!("{}:cache:shop:1", w.production().redis.prefix);
     keep(&w.storage, &shop(1), "old").await;
     tell(&server.url(), &["COPY", &key, "of-the-replica"]);
-    w.storage.cache.forget(&[shop(1)]).await.unwrap();
+    w.storage.base.cache.forget(&[shop(1)]).await.unwrap();
     assert_eq!(found(&w.storage, &shop(1), NOON).await, None);
     tell(&server.url(), &["COPY", "of-the-replica", &key, "REPLACE"]);
     tell(&server.url(), &["CLIENT", "KILL", "TYPE", "normal"]);
     let began = Instant::now();
-    while !matches!(w.storage.cache.get(&shop(1), NOON).await, Ok(None)) {
+    while !matches!(w.storage.base.cache.get(&shop(1), NOON).await, Ok(None)) {
         assert!(patience::is_within(began.elapsed(), Duration::from_secs(10)), "it is still there");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }

@@ -31,14 +31,19 @@ async fn a_feed_outlives_the_loss_of_its_inbox_and_redis_itself() {
     assert_eq!(feed(&w.storage, BOB).await, [second, first], "from the record alone");
     assert!(patience::is_within(asked.elapsed(), Duration::from_millis(1_500)), "{:?}", asked.elapsed());
     // The note is in the database, and reaches inboxes once Redis is back.
-    let third =
-        w.storage.notes.insert(ANNE, &mallbox_storage_contract::notes::text("面"), minute(3)).await.unwrap();
+    let third = w
+        .storage
+        .writing
+        .notes
+        .insert(ANNE, &mallbox_storage_contract::notes::text("面"), minute(3))
+        .await
+        .unwrap();
     let entry = mallbox_storage::FeedEntry { note: third, written: minute(3) };
-    assert!(w.storage.feeds.pass_on(entry, ANNE, NOON).await.is_err());
+    assert!(w.storage.writing.feeds.pass_on(entry, ANNE, NOON).await.is_err());
     assert_eq!(feed(&w.storage, BOB).await, [entry, second, first]);
     tokio::task::block_in_place(|| server.restart().unwrap());
     let until = Deadline::after(Duration::from_secs(20));
-    while w.storage.feeds.pass_on_the_rest(Timestamp::MAX, 10, NOON).await.is_err() {
+    while w.storage.writing.feeds.pass_on_the_rest(Timestamp::MAX, 10, NOON).await.is_err() {
         assert!(!until.is_over());
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
@@ -76,5 +81,5 @@ async fn what_one_instance_passes_on_another_one_reads() {
     assert_eq!(feed(&other, BOB).await, [first]);
     unfollow(&w.storage, BOB, ANNE).await;
     assert_eq!(feed(&other, BOB).await, []);
-    other.upkeep.close().await.unwrap();
+    other.base.upkeep.close().await.unwrap();
 }

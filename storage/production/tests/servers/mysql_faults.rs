@@ -212,7 +212,7 @@ async fn calls_that_are_given_up_leave_no_connection_behind() {
 #[cfg_attr(not(feature = "production-tests"), ignore = "needs mariadbd")]
 async fn connections_outlive_the_runtime_that_asked_for_them() {
     let w = world::plain().await;
-    let users = Arc::clone(&w.storage.users);
+    let users = Arc::clone(&w.storage.people.users);
     let other = Arc::clone(&users);
     let ask = move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -247,7 +247,7 @@ async fn a_call_that_loses_a_deadlock_is_tried_again() {
         .exec_drop("SELECT stock FROM sales WHERE voucher_id = ? FOR UPDATE", (voucher.get(),))
         .await
         .unwrap();
-    let orders = Arc::clone(&w.storage.orders);
+    let orders = Arc::clone(&w.storage.selling.orders);
     // The step locks the order, and waits for the sale.
     let step = tokio::spawn(async move { orders.step(order.order, Transition::Cancel, NOON).await });
     let waiting = "SELECT COUNT(*) FROM information_schema.innodb_lock_waits";
@@ -273,7 +273,7 @@ async fn a_lock_that_others_keep_is_not_waited_for_for_long() {
     let voucher = w.sale(Some(9)).await;
     let mut rival = rival(&w).await;
     rival.exec_drop("SELECT 1 FROM sales WHERE voucher_id = ? FOR UPDATE", (voucher.get(),)).await.unwrap();
-    let window = || w.storage.vouchers.put_window(voucher, NOON, NOON + HOUR, true, NOON);
+    let window = || w.storage.catalogue.vouchers.put_window(voucher, NOON, NOON + HOUR, true, NOON);
     fails_soon(window()).await;
     rival.query_drop("ROLLBACK").await.unwrap();
     assert!(recovers(window).await.unwrap().terms.paused);
@@ -288,16 +288,19 @@ async fn what_a_trigger_refuses_is_found_by_halving_and_nothing_of_it_stays() {
                    IF NEW.user_id = 7 THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'not for seven'; END IF";
     w.database().conn().await.query_drop(trigger).await.unwrap();
     let claims: Vec<_> = (1..=8).map(|user| logged(claim(voucher, user, user))).collect();
-    let answer = w.storage.orders.persist(&claims, NOON).await;
+    let answer = w.storage.selling.orders.persist(&claims, NOON).await;
     assert!(
         matches!(&answer, Err(StoreError::Refused { source, .. }) if source.to_string().contains("not for seven")),
         "{answer:?}"
     );
     assert_eq!(stock(&w, voucher).await, Some(100));
-    assert_eq!(w.storage.orders.persist(&claims[..4], NOON).await.unwrap().len(), 4);
-    assert!(matches!(w.storage.orders.persist(&claims[6..7], NOON).await, Err(StoreError::Refused { .. })));
-    w.storage.orders.bury(&claims[6], DeadReason::Refused, "not for seven", NOON).await.unwrap();
-    let counts = w.storage.orders.count(voucher).await.unwrap();
+    assert_eq!(w.storage.selling.orders.persist(&claims[..4], NOON).await.unwrap().len(), 4);
+    assert!(matches!(
+        w.storage.selling.orders.persist(&claims[6..7], NOON).await,
+        Err(StoreError::Refused { .. })
+    ));
+    w.storage.selling.orders.bury(&claims[6], DeadReason::Refused, "not for seven", NOON).await.unwrap();
+    let counts = w.storage.selling.orders.count(voucher).await.unwrap();
     assert_eq!((counts.unpaid, counts.dead_letters), (4, 1));
 }
 
@@ -343,7 +346,7 @@ async fn a_value_that_nothing_writes_is_named() {
     let voucher = w.sale(Some(9)).await;
     let order = claim(voucher, 1, 1);
     persist(&w, &[order]).await;
-    let user = w.storage.users.find_or_create(&phone(1), "a", NOON).await.unwrap();
+    let user = w.storage.people.users.find_or_create(&phone(1), "a", NOON).await.unwrap();
     let mut conn = w.database().conn().await;
     for sql in [
         "UPDATE orders SET status = 9",
@@ -353,9 +356,9 @@ async fn a_value_that_nothing_writes_is_named() {
         conn.query_drop(sql).await.unwrap();
     }
     for (answer, place) in [
-        (w.storage.orders.get(order.order).await.map(drop), "orders.status (9)"),
-        (w.storage.users.get(user.id).await.map(drop), "users.phone"),
-        (w.storage.vouchers.get(voucher).await.map(drop), "sales.pay_within_ms (-1)"),
+        (w.storage.selling.orders.get(order.order).await.map(drop), "orders.status (9)"),
+        (w.storage.people.users.get(user.id).await.map(drop), "users.phone"),
+        (w.storage.catalogue.vouchers.get(voucher).await.map(drop), "sales.pay_within_ms (-1)"),
     ] {
         assert!(matches!(&answer, Err(StoreError::Corrupt { key, .. }) if key.contains(place)), "{answer:?}");
     }
@@ -363,19 +366,19 @@ async fn a_value_that_nothing_writes_is_named() {
     conn.exec_drop("UPDATE orders SET status = ?, paid_ms = ?", (paid, Timestamp::MAX.as_millis()))
         .await
         .unwrap();
-    assert_eq!(w.storage.orders.get(order.order).await.unwrap().unwrap().paid, Some(Timestamp::MAX));
+    assert_eq!(w.storage.selling.orders.get(order.order).await.unwrap().unwrap().paid, Some(Timestamp::MAX));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 #[cfg_attr(not(feature = "production-tests"), ignore = "needs mariadbd")]
 async fn calls_after_the_end_fail() {
     let w = world::plain().await;
-    let upkeep = &w.storage.upkeep;
+    let upkeep = &w.storage.base.upkeep;
     for _ in 0..2 {
         upkeep.close().await.unwrap();
     }
     fails_soon(upkeep.setting("a")).await;
-    fails_soon(w.storage.users.find_or_create(&phone(1), "a", NOON)).await;
+    fails_soon(w.storage.people.users.find_or_create(&phone(1), "a", NOON)).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

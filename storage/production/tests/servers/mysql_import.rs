@@ -15,14 +15,14 @@ use mallbox_storage_contract::import::user;
 const QUARTER: Duration = Duration::from_secs(900);
 
 async fn users(storage: &Storage) -> Vec<User> {
-    storage.users.list(&UserFilter::default(), Page::new(1, 10)).await.unwrap()
+    storage.people.users.list(&UserFilter::default(), Page::new(1, 10)).await.unwrap()
 }
 
 /// Begins as soon as whatever was given up has been undone.
 async fn begin(storage: &Storage) -> Box<dyn Importing> {
     let until = Deadline::after(Duration::from_secs(20));
     loop {
-        match storage.import.begin().await {
+        match storage.operator.import.begin().await {
             Ok(into) => return into.expect("an empty mall"),
             Err(error) => assert!(error.is_transient() && !until.is_over(), "{error}"),
         }
@@ -41,14 +41,14 @@ async fn while_somebody_moves_in_everybody_reads_and_nobody_writes() {
         let begun = Instant::now();
         assert_eq!(users(storage).await, []);
         assert!(patience::is_within(begun.elapsed(), Duration::from_millis(500)), "{:?}", begun.elapsed());
-        let made = storage.users.find_or_create(&phone, "a", NOON).await;
+        let made = storage.people.users.find_or_create(&phone, "a", NOON).await;
         assert!(matches!(made, Err(StoreError::Unavailable { .. })), "{made:?}");
         assert!(patience::is_within(begun.elapsed(), Duration::from_millis(2000)), "{:?}", begun.elapsed());
-        assert!(storage.import.begin().await.is_err(), "two at once");
+        assert!(storage.operator.import.begin().await.is_err(), "two at once");
     }
     assert_eq!(into.finish(FinishOptions::new(QUARTER, NOON)).await.unwrap(), []);
-    assert!(other.import.begin().await.unwrap().is_none());
-    assert!(other.users.find_or_create(&phone, "a", NOON).await.unwrap().id > UserId::new(600));
+    assert!(other.operator.import.begin().await.unwrap().is_none());
+    assert!(other.people.users.find_or_create(&phone, "a", NOON).await.unwrap().id > UserId::new(600));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -57,7 +57,7 @@ async fn of_those_who_begin_at_once_one_moves_in_unless_somebody_is_there() {
     let w = world::plain().await;
     let mut begins = JoinSet::new();
     for _ in 0..4 {
-        let import = w.other_instance().await.import;
+        let import = w.other_instance().await.operator.import;
         begins.spawn(async move { import.begin().await });
     }
     let begun: Vec<_> = begins.join_all().await;
@@ -71,9 +71,9 @@ async fn of_those_who_begin_at_once_one_moves_in_unless_somebody_is_there() {
     rival.query_drop("SET innodb_lock_wait_timeout = 20").await.unwrap();
     rival.query_drop("START TRANSACTION").await.unwrap();
     rival.query_drop("INSERT INTO shop_types VALUES (1, 'food', '', 1, 0)").await.unwrap();
-    assert!(w.storage.import.begin().await.is_err());
+    assert!(w.storage.operator.import.begin().await.is_err());
     rival.query_drop("COMMIT").await.unwrap();
-    assert!(w.storage.import.begin().await.unwrap().is_none());
+    assert!(w.storage.operator.import.begin().await.unwrap().is_none());
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -22,7 +22,7 @@ async fn persist_patiently(storage: Storage, batches: Vec<Vec<LoggedClaim>>) -> 
     let mut answers = Vec::new();
     for batch in batches {
         loop {
-            match storage.orders.persist(&batch, NOON).await {
+            match storage.selling.orders.persist(&batch, NOON).await {
                 Ok(settled) => break answers.extend(settled),
                 Err(error) => assert!(error.is_transient(), "{error}"),
             }
@@ -62,9 +62,9 @@ async fn the_same_claims_from_everywhere_are_written_once() {
     assert_eq!(count(&|answer| *answer == PersistOutcome::DeadLetter(DeadReason::Double)), 500);
     assert_eq!(count(&|answer| *answer == PersistOutcome::Repeat), 5 * claims.len());
     assert_eq!((stock(&w, sales[0]).await, stock(&w, sales[1]).await), (Some(0), Some(9500)));
-    let counts = w.storage.orders.count(sales[0]).await.unwrap();
+    let counts = w.storage.selling.orders.count(sales[0]).await.unwrap();
     assert_eq!(counts, OrderCounts { unpaid: UNITS, ..OrderCounts::default() });
-    let counts = w.storage.orders.count(sales[1]).await.unwrap();
+    let counts = w.storage.selling.orders.count(sales[1]).await.unwrap();
     assert_eq!(counts, OrderCounts { unpaid: 500, ..OrderCounts::default() });
 }
 
@@ -80,12 +80,12 @@ async fn a_claim_is_an_order_or_dead_but_not_both() {
     let buried = claims.clone();
     let burials = tokio::spawn(async move {
         for claim in buried {
-            while there.orders.bury(&logged(claim), DeadReason::Refused, "", NOON).await.is_err() {}
+            while there.selling.orders.bury(&logged(claim), DeadReason::Refused, "", NOON).await.is_err() {}
         }
     });
     writes.await.unwrap();
     burials.await.unwrap();
-    let counts = w.storage.orders.count(voucher).await.unwrap();
+    let counts = w.storage.selling.orders.count(voucher).await.unwrap();
     assert_eq!(counts.unpaid + counts.dead_letters, 200);
     assert_eq!(stock(&w, voucher).await, Some(800));
     println!("{} orders, {} dead letters", counts.unpaid, counts.dead_letters);
@@ -99,14 +99,17 @@ async fn sixty_four_log_ins_with_one_phone_are_one_user() {
     let phone = Phone::parse("13900000001").unwrap();
     let mut log_ins = JoinSet::new();
     for number in 0..64 {
-        let users = if number % 2 == 0 { w.storage.users.clone() } else { other.users.clone() };
+        let users = if number % 2 == 0 { w.storage.people.users.clone() } else { other.people.users.clone() };
         let phone = phone.clone();
         // Everybody else's turn may take longer than a call waits.
         log_ins.spawn(async move { recovers(|| users.find_or_create(&phone, "a", NOON)).await });
     }
     let users = log_ins.join_all().await;
     assert!(users.windows(2).all(|pair| pair[0] == pair[1]));
-    assert_eq!(w.storage.users.list(&UserFilter::default(), Page::new(1, 9)).await.unwrap(), users[..1]);
+    assert_eq!(
+        w.storage.people.users.list(&UserFilter::default(), Page::new(1, 9)).await.unwrap(),
+        users[..1]
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -115,7 +118,7 @@ async fn processes_draw_different_numbers() {
     let w = world::single().await;
     let mut draws = JoinSet::new();
     for _ in 0..4 {
-        let sequences = w.other_instance().await.sequences;
+        let sequences = w.other_instance().await.base.sequences;
         draws.spawn(async move {
             let mut drawn = Vec::new();
             for _ in 0..20_000 {
@@ -127,7 +130,7 @@ async fn processes_draw_different_numbers() {
     }
     let drawn: Vec<u64> = draws.join_all().await.into_iter().flatten().collect();
     assert_eq!(drawn.iter().collect::<HashSet<_>>().len(), 80_000);
-    let high_water = w.storage.sequences.high_water("order", 1).await.unwrap();
+    let high_water = w.storage.base.sequences.high_water("order", 1).await.unwrap();
     assert!(high_water >= drawn.iter().max().copied());
 }
 
@@ -141,15 +144,15 @@ async fn money_taken_while_its_order_is_cancelled_is_found() {
     for number in 1..=60 {
         let order = claim(voucher, number, number);
         persist(&w, &[order]).await;
-        let payment = w.storage.payments.start(order.order, Cents::new(100), NOON).await.unwrap();
+        let payment = w.storage.selling.payments.start(order.order, Cents::new(100), NOON).await.unwrap();
         let (cancelled, settled) = tokio::join!(
-            w.storage.orders.step(order.order, Transition::Cancel, NOON),
-            other.payments.settle(payment.id, PaymentState::Captured, NOON),
+            w.storage.selling.orders.step(order.order, Transition::Cancel, NOON),
+            other.selling.payments.settle(payment.id, PaymentState::Captured, NOON),
         );
         assert!(matches!(cancelled.unwrap(), TransitionOutcome::Done(_)) && settled.unwrap());
     }
-    assert_eq!(w.storage.payments.unsettled(NOON, 1000).await.unwrap().len(), 60);
-    assert_eq!(w.storage.payments.faults().await.unwrap().captured_on_cancelled, 60);
+    assert_eq!(w.storage.selling.payments.unsettled(NOON, 1000).await.unwrap().len(), 60);
+    assert_eq!(w.storage.selling.payments.faults().await.unwrap().captured_on_cancelled, 60);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -167,12 +170,12 @@ async fn the_holders_of_a_sale_are_read_page_by_page() {
     // A second unit of a user, an id that another order has, and a claim beyond the stock.
     let (second, clash) = (claim(voucher, 1, ORDERS + 1), claim(voucher, ORDERS + 9, 7));
     let beyond = claim(voucher, ORDERS + 8, ORDERS + 8);
-    w.storage.orders.bury(&logged(second), DeadReason::Refused, "", NOON).await.unwrap();
+    w.storage.selling.orders.bury(&logged(second), DeadReason::Refused, "", NOON).await.unwrap();
     persist(&w, &[clash]).await;
     persist(&w, &[beyond]).await;
     let closed = claims[3];
     assert!(matches!(
-        w.storage.orders.step(closed.order, Transition::Cancel, NOON).await.unwrap(),
+        w.storage.selling.orders.step(closed.order, Transition::Cancel, NOON).await.unwrap(),
         TransitionOutcome::Done(_)
     ));
 

@@ -24,7 +24,7 @@ async fn all_fail_fast(w: &World, voucher: VoucherId) {
         let storage = w.storage.clone();
         calls.spawn(async move {
             let began = Instant::now();
-            let answer = storage.sales.claim(claim(voucher, number, number)).await;
+            let answer = storage.selling.sales.claim(claim(voucher, number, number)).await;
             (answer, began.elapsed())
         });
     }
@@ -33,8 +33,8 @@ async fn all_fail_fast(w: &World, voucher: VoucherId) {
         assert!(patience::is_within(took, LONGEST), "{took:?}");
     }
     let began = Instant::now();
-    assert!(w.storage.order_log.state().await.trouble.is_some());
-    assert!(w.storage.order_log.take(WORKER, 10, Duration::ZERO).await.is_err());
+    assert!(w.storage.selling.order_log.state().await.trouble.is_some());
+    assert!(w.storage.selling.order_log.take(WORKER, 10, Duration::ZERO).await.is_err());
     assert!(patience::is_within(began.elapsed(), 2 * LONGEST), "{:?}", began.elapsed());
 }
 
@@ -52,7 +52,7 @@ async fn a_server_that_is_killed_is_found_again_with_all_it_answered() {
     assert_eq!(recovers(&w.storage, claim(voucher, 1, 1)).await, ClaimOutcome::Accepted, "a repeat");
     assert_eq!(recovers(&w.storage, claim(voucher, 2, 2)).await, ClaimOutcome::Accepted);
     assert_eq!(w.persist_all().await.len(), 2);
-    assert_eq!(w.storage.sales.units(voucher).await.unwrap().unwrap().taken, 2);
+    assert_eq!(w.storage.selling.sales.units(voucher).await.unwrap().unwrap().taken, 2);
 }
 
 /// Possible effects of `appendfsync everysec`, or of a failover, on a mall.
@@ -72,8 +72,8 @@ async fn a_server_that_lost_the_end_of_what_it_answered_sells_nothing_twice() {
         assert_eq!(recovers(&w.storage, claim(voucher, user, user)).await, ClaimOutcome::Accepted);
     }
     assert_eq!(w.persist_all().await.len(), 3);
-    let due: Vec<_> = w.storage.orders.unpaid(OrderId::new(0), 9).await.unwrap();
-    w.storage.deadlines.set(&due).await.unwrap();
+    let due: Vec<_> = w.storage.selling.orders.unpaid(OrderId::new(0), 9).await.unwrap();
+    w.storage.selling.deadlines.set(&due).await.unwrap();
 
     tokio::task::block_in_place(|| {
         server.kill();
@@ -85,11 +85,11 @@ async fn a_server_that_lost_the_end_of_what_it_answered_sells_nothing_twice() {
     assert_eq!(again, ClaimOutcome::AlreadyBought(claim(voucher, 3, 3).order));
     assert!(accepted(&other, claim(voucher, 5, 5)).await);
     assert_eq!(recovers(&w.storage, claim(voucher, 6, 6)).await, ClaimOutcome::SoldOut);
-    assert_eq!(w.storage.sales.units(voucher).await.unwrap().unwrap().taken, 5);
+    assert_eq!(w.storage.selling.sales.units(voucher).await.unwrap().unwrap().taken, 5);
     w.persist_all().await;
-    assert_eq!(w.storage.orders.count(voucher).await.unwrap().dead_letters, 0);
-    assert_eq!(w.storage.deadlines.next().await.unwrap(), Some(due[0].1));
-    assert_eq!(w.storage.deadlines.count().await.unwrap(), 5, "of those too that were not set");
+    assert_eq!(w.storage.selling.orders.count(voucher).await.unwrap().dead_letters, 0);
+    assert_eq!(w.storage.selling.deadlines.next().await.unwrap(), Some(due[0].1));
+    assert_eq!(w.storage.selling.deadlines.count().await.unwrap(), 5, "of those too that were not set");
 }
 
 /// A master that was demoted and comes back still has all scripts, and lacks the sales made meanwhile.
@@ -115,10 +115,10 @@ async fn a_master_that_was_demoted_and_promoted_again_is_not_believed() {
     for user in 3..=4 {
         assert!(accepted(&there, claim(voucher, user, user)).await);
     }
-    let taken = there.order_log.take(WORKER, 1000, Duration::from_secs(5)).await.unwrap();
-    let answers = there.orders.persist(&taken, NOON).await.unwrap();
+    let taken = there.selling.order_log.take(WORKER, 1000, Duration::from_secs(5)).await.unwrap();
+    let answers = there.selling.orders.persist(&taken, NOON).await.unwrap();
     assert_eq!(answers.len(), 3, "{taken:?} {answers:?}");
-    there.order_log.done(WORKER, &taken).await.unwrap();
+    there.selling.order_log.done(WORKER, &taken).await.unwrap();
 
     tell(&first.url(), &["REPLICAOF", "NO", "ONE"]);
     let again = recovers(&w.storage, claim(voucher, 3, 33)).await;
@@ -126,7 +126,7 @@ async fn a_master_that_was_demoted_and_promoted_again_is_not_believed() {
     assert!(accepted(&w.storage, claim(voucher, 5, 5)).await);
     assert_eq!(recovers(&w.storage, claim(voucher, 6, 6)).await, ClaimOutcome::SoldOut);
     w.persist_all().await;
-    assert_eq!(w.storage.orders.count(voucher).await.unwrap().dead_letters, 0);
+    assert_eq!(w.storage.selling.orders.count(voucher).await.unwrap().dead_letters, 0);
 }
 
 /// Makes a server a replica of another, and waits for complete replication.
@@ -171,7 +171,8 @@ async fn a_cluster_that_lost_a_node_is_whole_again_with_it() {
     let mut failed = 0;
     for voucher in &vouchers {
         let asked = Instant::now();
-        failed += u32::from(w.storage.sales.claim(claim(*voucher, 2, 100 + voucher.get())).await.is_err());
+        failed +=
+            u32::from(w.storage.selling.sales.claim(claim(*voucher, 2, 100 + voucher.get())).await.is_err());
         assert!(patience::is_within(asked.elapsed(), LONGEST), "{:?}", asked.elapsed());
     }
     assert!(failed > 0, "some are on that node ({:?})", began.elapsed());
@@ -237,14 +238,15 @@ async fn one_silent_master_of_three_took_the_time_of_calls_to_it_and_nothing_fro
         sales.push(voucher);
     }
     let circuits = async || {
-        let parts = w.storage.upkeep.health().await.parts;
+        let parts = w.storage.base.upkeep.health().await.parts;
         parts.into_iter().find(|part| part.name == "Redis").unwrap().circuits
     };
     let open = async || circuits().await.into_iter().filter(|circuit| circuit.state == CircuitState::Open);
     // Claims a unit of each sale concurrently. Returns the number of accepted claims.
     let round = async |number: u64| {
-        let claims =
-            sales.iter().map(|sale| w.storage.sales.claim(claim(*sale, number, 1_000 * number + sale.get())));
+        let claims = sales
+            .iter()
+            .map(|sale| w.storage.selling.sales.claim(claim(*sale, number, 1_000 * number + sale.get())));
         let answers = futures_util::future::join_all(claims).await;
         answers.iter().filter(|answer| matches!(answer, Ok(ClaimOutcome::Accepted))).count()
     };

@@ -26,8 +26,8 @@ async fn shops(w: &World, count: u32) -> Vec<ShopId> {
     for number in 0..count {
         let mut shop = text("one");
         shop.y += f64::from(number) * 0.000_1;
-        let id = w.storage.shops.insert(&shop, NOON).await.unwrap();
-        place(&*w.storage.geo_index, &*w.storage.shops, id).await.unwrap();
+        let id = w.storage.catalogue.shops.insert(&shop, NOON).await.unwrap();
+        place(&*w.storage.catalogue.geo_index, &*w.storage.catalogue.shops, id).await.unwrap();
         ids.push(id);
     }
     ids
@@ -38,7 +38,7 @@ async fn near_again(storage: &Storage) -> Vec<ShopId> {
     let until = Deadline::after(Duration::from_secs(20));
     loop {
         let asked = Instant::now();
-        let answer = storage.geo_index.near(&around()).await;
+        let answer = storage.catalogue.geo_index.near(&around()).await;
         assert!(patience::is_within(asked.elapsed(), LONGEST), "{:?}", asked.elapsed());
         match answer {
             Ok(found) => return ids(&found),
@@ -77,12 +77,12 @@ async fn a_redis_that_lost_its_keys_is_told_again_where_the_shops_are() {
         urls.iter().for_each(|url| tell(url, &["FLUSHALL"]));
         let at = LatLng::new(0.0, 0.0).unwrap();
         let moved = PlacedShop { shop: shops[0], kind: ShopTypeId::new(1), at };
-        w.storage.geo_index.put(moved).await.unwrap();
+        w.storage.catalogue.geo_index.put(moved).await.unwrap();
         let mut far = text("one");
         (far.x, far.y) = (0.0, 0.0);
-        assert!(w.storage.shops.update(shops[0], &far, NOON).await.unwrap());
+        assert!(w.storage.catalogue.shops.update(shops[0], &far, NOON).await.unwrap());
         assert_eq!(near_again(&w.storage).await, shops[1..]);
-        assert_eq!(w.storage.geo_index.count().await.unwrap(), 3);
+        assert_eq!(w.storage.catalogue.geo_index.count().await.unwrap(), 3);
     }
 }
 
@@ -96,12 +96,12 @@ async fn a_redis_that_comes_back_with_an_older_state_is_put_right() {
     // As if the last writes had not reached the disk: the database is ahead of Redis.
     let mut shop = text("one");
     shop.y += 0.001;
-    w.storage.shops.update(shops[0], &shop, NOON).await.unwrap();
-    let lost = w.storage.shops.insert(&text("new"), NOON).await.unwrap();
+    w.storage.catalogue.shops.update(shops[0], &shop, NOON).await.unwrap();
+    let lost = w.storage.catalogue.shops.insert(&text("new"), NOON).await.unwrap();
     assert_eq!(near_again(&w.storage).await, shops);
     tokio::task::block_in_place(|| server.kill());
-    assert!(w.storage.geo_index.near(&around()).await.is_err());
-    assert!(w.storage.geo_index.count().await.is_err());
+    assert!(w.storage.catalogue.geo_index.near(&around()).await.is_err());
+    assert!(w.storage.catalogue.geo_index.count().await.is_err());
     tokio::task::block_in_place(|| server.restart().unwrap());
     assert_eq!(near_again(&w.storage).await, [lost, shops[1], shops[2], shops[0]]);
 }
@@ -113,11 +113,11 @@ async fn a_new_instance_finds_what_another_has_put() {
     let shops = shops(&w, 3).await;
     let other = w.other_instance().await;
     assert_eq!(near_again(&other).await, shops);
-    other.geo_index.remove(shops[1]).await.unwrap();
+    other.catalogue.geo_index.remove(shops[1]).await.unwrap();
     assert_eq!(near_again(&w.storage).await, [shops[0], shops[2]]);
     // Concurrent moves of one shop: the shop ends at one of the places, and only in the lists of that place.
     let moving = (0..16_u32).map(|number| {
-        let index = if number % 2 == 0 { &w.storage.geo_index } else { &other.geo_index };
+        let index = if number % 2 == 0 { &w.storage.catalogue.geo_index } else { &other.catalogue.geo_index };
         let kind = ShopTypeId::new(u64::from(number % 4));
         let at = LatLng::new(f64::from(number), 0.0).unwrap();
         let (index, shop) = (index.clone(), shops[0]);
@@ -133,7 +133,7 @@ async fn a_new_instance_finds_what_another_has_put() {
         let centre = LatLng::new(f64::from(number), 0.0).unwrap();
         for kind in (0..4).map(ShopTypeId::new) {
             let asked = NearbyQuery { centre, kind: Some(kind), ..around() };
-            found += other.geo_index.near(&asked).await.unwrap().len();
+            found += other.catalogue.geo_index.near(&asked).await.unwrap().len();
         }
     }
     assert_eq!(found, 1);

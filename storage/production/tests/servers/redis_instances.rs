@@ -4,7 +4,9 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use mallbox_storage::{Claim, ClaimOutcome, LoggedClaim, ReleaseOutcome, Storage, StoreError, Transition};
+use mallbox_storage::{
+    Claim, ClaimOutcome, LoggedClaim, ReleaseOutcome, SellingPorts, Storage, StoreError, Transition,
+};
 use mallbox_storage_production::redis::{RedisOptions, RedisPorts};
 use mallbox_test_patience::{self as patience, Deadline};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -13,13 +15,13 @@ use tokio::net::{TcpListener, TcpStream};
 use crate::redis_world::{accepted, connect_beside};
 use crate::world;
 use crate::world::{NOON, WORKER, claim};
-use mallbox_storage_contract::dead_letters::letters;
 use mallbox_storage_contract::orders::persist;
+use mallbox_storage_contract::world::letters;
 
 const SILENCE: Duration = Duration::from_millis(800);
 
 async fn take(storage: &Storage, wait: Duration) -> Vec<LoggedClaim> {
-    storage.order_log.take(WORKER, 1000, wait).await.unwrap()
+    storage.selling.order_log.take(WORKER, 1000, wait).await.unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -50,15 +52,15 @@ async fn instances_that_share_a_sale_sell_exactly_its_units() {
         let won: Vec<Claim> = tasks.join_all().await.into_iter().flatten().collect();
         let users: std::collections::HashSet<_> = won.iter().map(|claim| claim.user).collect();
         assert_eq!((won.len() as u64, users.len() as u64), (UNITS, UNITS));
-        assert_eq!(w.storage.sales.units(voucher).await.unwrap().unwrap().left(), Some(0));
-        assert_eq!(w.storage.order_log.count(voucher).await.unwrap().durable, UNITS);
+        assert_eq!(w.storage.selling.sales.units(voucher).await.unwrap().unwrap().left(), Some(0));
+        assert_eq!(w.storage.selling.order_log.count(voucher).await.unwrap().durable, UNITS);
         // The instances' workers share the work, and no claim is handed out twice.
         let (left, right) = (w.other_instance().await, w.other_instance().await);
         let mut handed = Vec::new();
         for _ in 0..40 {
             for storage in [&left, &right] {
-                let taken = storage.order_log.take(WORKER, 30, Duration::ZERO).await.unwrap();
-                storage.order_log.done(WORKER, &taken).await.unwrap();
+                let taken = storage.selling.order_log.take(WORKER, 30, Duration::ZERO).await.unwrap();
+                storage.selling.order_log.done(WORKER, &taken).await.unwrap();
                 handed.extend(taken.iter().map(|logged| logged.claim.order));
             }
         }
@@ -66,7 +68,7 @@ async fn instances_that_share_a_sale_sell_exactly_its_units() {
         handed.sort_unstable();
         handed.dedup();
         assert_eq!(handed.len() as u64, UNITS);
-        assert_eq!(w.storage.order_log.state().await.pending, 0);
+        assert_eq!(w.storage.selling.order_log.state().await.pending, 0);
     }
 }
 
@@ -94,15 +96,17 @@ async fn a_sale_loaded_by_many_at_once_while_units_come_back_is_right() {
             let (storage, attempts) = (instances[0].clone(), attempts.clone());
             tokio::spawn(async move {
                 for attempt in attempts.iter().take(100) {
-                    let _ = storage.orders.step(attempt.order, Transition::Cancel, NOON).await.unwrap();
-                    let _ = storage.sales.release(voucher, attempt.user, attempt.order).await.unwrap();
+                    let _ =
+                        storage.selling.orders.step(attempt.order, Transition::Cancel, NOON).await.unwrap();
+                    let _ =
+                        storage.selling.sales.release(voucher, attempt.user, attempt.order).await.unwrap();
                 }
             })
         };
         let mut new = 0;
         while !closing.is_finished() {
-            w.storage.sales.forget(voucher).await.unwrap();
-            let puts = instances.iter().map(|storage| storage.sales.put(terms));
+            w.storage.selling.sales.forget(voucher).await.unwrap();
+            let puts = instances.iter().map(|storage| storage.selling.sales.put(terms));
             for put in futures_util::future::join_all(puts).await {
                 put.unwrap();
             }
@@ -110,13 +114,13 @@ async fn a_sale_loaded_by_many_at_once_while_units_come_back_is_right() {
             assert!(accepted(&w.storage, claim(voucher, 2000 + new, 2000 + new)).await);
         }
         closing.await.unwrap();
-        let units = w.storage.sales.units(voucher).await.unwrap().unwrap();
+        let units = w.storage.selling.sales.units(voucher).await.unwrap().unwrap();
         assert_eq!(units.taken, ORDERS - 100 + 20 + new);
         for attempt in &attempts[..100] {
             let again = Claim { order: claim(voucher, 1, 5000 + attempt.user.get()).order, ..*attempt };
             assert!(accepted(&w.storage, again).await, "whoever gave back may buy again");
         }
-        let held = w.storage.sales.claim(claim(voucher, 200, 9000)).await.unwrap();
+        let held = w.storage.selling.sales.claim(claim(voucher, 200, 9000)).await.unwrap();
         assert_eq!(held, ClaimOutcome::AlreadyBought(attempts[199].order));
     }
 }
@@ -129,14 +133,15 @@ async fn what_a_dead_instance_had_in_hand_goes_to_another_and_a_slow_one_keeps_i
         let fresh = async || {
             let ports = connect_beside(&options, &w.production().mysql).await.unwrap();
             let RedisPorts { sales, order_log, .. } = ports;
-            Storage { sales, order_log, ..w.storage.clone() }
+            let selling = SellingPorts { sales, order_log, ..w.storage.selling.clone() };
+            Storage { selling, ..w.storage.clone() }
         };
         let voucher = w.sale(None).await;
         let (dead, slow) = (fresh().await, fresh().await);
         for number in 1..=5 {
             assert!(accepted(&w.storage, claim(voucher, number, number)).await);
         }
-        let in_dead_hands = dead.order_log.take(WORKER, 2, Duration::ZERO).await.unwrap();
+        let in_dead_hands = dead.selling.order_log.take(WORKER, 2, Duration::ZERO).await.unwrap();
         let in_slow_hands = take(&slow, Duration::ZERO).await;
         assert_eq!((in_dead_hands.len(), in_slow_hands.len()), (2, 3));
         let live = fresh().await;
@@ -151,9 +156,9 @@ async fn what_a_dead_instance_had_in_hand_goes_to_another_and_a_slow_one_keeps_i
         assert!(took >= SILENCE / 2 && patience::is_within(took, SILENCE * 5), "{took:?}");
         // The slow worker has long been silent by now, but its process still sends heartbeats.
         assert!(take(&live, SILENCE * 4).await.is_empty());
-        slow.order_log.done(WORKER, &in_slow_hands).await.unwrap();
-        live.order_log.done(WORKER, &rescued).await.unwrap();
-        assert_eq!(live.order_log.state().await.pending, 0);
+        slow.selling.order_log.done(WORKER, &in_slow_hands).await.unwrap();
+        live.selling.order_log.done(WORKER, &rescued).await.unwrap();
+        assert_eq!(live.selling.order_log.state().await.pending, 0);
     }
 }
 
@@ -180,10 +185,10 @@ async fn a_release_that_is_repeated_gives_back_once() {
     assert!(accepted(&w.storage, mine).await);
     let mut releases = Vec::new();
     for _ in 0..3 {
-        releases.push(w.storage.sales.release(voucher, mine.user, mine.order).await.unwrap());
+        releases.push(w.storage.selling.sales.release(voucher, mine.user, mine.order).await.unwrap());
     }
     assert_eq!(releases, [ReleaseOutcome::Released, ReleaseOutcome::NotHeld, ReleaseOutcome::NotHeld]);
-    assert_eq!(w.storage.sales.units(voucher).await.unwrap().unwrap().taken, 0);
+    assert_eq!(w.storage.selling.sales.units(voucher).await.unwrap().unwrap().taken, 0);
 }
 
 /// Starts a proxy that delays traffic to a server, and returns the proxy's address.
@@ -233,14 +238,15 @@ async fn pass_a_unit_on_to_an_order_that_is_closed() -> Result<(), StoreError> {
     let mut options = w.production().clone();
     options.redis.url = slow_way_to(&options.redis.url).await;
     let slow = mallbox_storage_production::open(&options).await.unwrap();
-    let _ = slow.dead_letters.void(letter.id, NOON).await.unwrap();
-    let late = tokio::spawn(async move { slow.sales.release(voucher, second.user, second.order).await });
+    let _ = slow.selling.dead_letters.void(letter.id, NOON).await.unwrap();
+    let late =
+        tokio::spawn(async move { slow.selling.sales.release(voucher, second.user, second.order).await });
     // By now the release has read the order from the database. The order is cancelled before the release
     // reaches Redis.
     tokio::time::sleep(Duration::from_millis(100)).await;
-    let _ = w.storage.orders.step(first.order, Transition::Cancel, NOON).await.unwrap();
-    let _ = w.storage.sales.release(voucher, first.user, first.order).await.unwrap();
+    let _ = w.storage.selling.orders.step(first.order, Transition::Cancel, NOON).await.unwrap();
+    let _ = w.storage.selling.sales.release(voucher, first.user, first.order).await.unwrap();
     let _ = late.await.unwrap()?;
-    assert_eq!(w.storage.sales.units(voucher).await.unwrap().unwrap().taken, 0);
+    assert_eq!(w.storage.selling.sales.units(voucher).await.unwrap().unwrap().taken, 0);
     Ok(())
 }

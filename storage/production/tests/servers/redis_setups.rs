@@ -78,9 +78,9 @@ async fn the_master_that_sentinels_name_is_followed() {
     tell(&replica.url(), &["WAIT", "1", "5000"]);
     drop(replica);
     assert_eq!(recovers(&w.storage, claim(voucher, 3, 3)).await, ClaimOutcome::Accepted, "by its death");
-    assert_eq!(w.storage.sales.units(voucher).await.unwrap().unwrap().taken, 3);
+    assert_eq!(w.storage.selling.sales.units(voucher).await.unwrap().unwrap().taken, 3);
     master.kill();
-    assert!(w.storage.sales.units(voucher).await.is_err());
+    assert!(w.storage.selling.sales.units(voucher).await.is_err());
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -53,14 +53,15 @@ pub async fn accepted(storage: &Storage, claim: Claim) -> bool {
 
 /// Claims as the mall does: puts a sale that memory does not know, if the database has the sale.
 pub async fn attempt(storage: &Storage, claim: Claim) -> Result<ClaimOutcome, StoreError> {
-    match storage.sales.claim(claim).await? {
+    match storage.selling.sales.claim(claim).await? {
         ClaimOutcome::Unknown => {}
         answer => return Ok(answer),
     }
-    if let Some(sale) = storage.vouchers.get(claim.voucher).await?.and_then(|voucher| voucher.sale) {
-        storage.sales.put(sale.terms).await?;
+    if let Some(sale) = storage.catalogue.vouchers.get(claim.voucher).await?.and_then(|voucher| voucher.sale)
+    {
+        storage.selling.sales.put(sale.terms).await?;
     }
-    storage.sales.claim(claim).await
+    storage.selling.sales.claim(claim).await
 }
 
 /// Repeats a claim until the mall responds to claims again.

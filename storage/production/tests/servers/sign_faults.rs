@@ -21,14 +21,14 @@ fn days() -> DaySpan {
 async fn signed(w: &World, to: u64) {
     for day in days().days() {
         for user in 1..=to {
-            w.storage.sign_ins.sign(UserId::new(user), day).await.unwrap();
+            w.storage.people.sign_ins.sign(UserId::new(user), day).await.unwrap();
         }
     }
-    w.storage.sign_ins.sign(UserId::new(9), days().first()).await.unwrap();
+    w.storage.people.sign_ins.sign(UserId::new(9), days().first()).await.unwrap();
 }
 
 async fn assert_all_there(w: &World, to: u64) {
-    let signs = &w.storage.sign_ins;
+    let signs = &w.storage.people.sign_ins;
     assert_eq!(signs.counts(days()).await.unwrap(), [to + 1, to]);
     let all: Vec<_> = (1..=to).map(UserId::new).collect();
     assert_eq!(signs.signed_all(days(), Page::new(1, 99)).await.unwrap(), (all, to));
@@ -52,7 +52,7 @@ async fn days_that_redis_lost_are_read_from_the_record() {
         server.restart().unwrap();
     });
     let until = Deadline::after(Duration::from_secs(20));
-    while w.storage.sign_ins.counts(days()).await.is_err() {
+    while w.storage.people.sign_ins.counts(days()).await.is_err() {
         assert!(!until.is_over());
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
@@ -73,7 +73,7 @@ async fn a_server_that_missed_the_last_sign_ins_is_not_believed() {
         tell(&server.url(), &["SETBIT", &key, user, "0"]);
     }
     assert_eq!(
-        w.storage.sign_ins.counts(days()).await.unwrap(),
+        w.storage.people.sign_ins.counts(days()).await.unwrap(),
         [6, 2],
         "believed as long as it is the same"
     );
@@ -89,7 +89,7 @@ async fn nothing_is_kept_or_believed_for_longer_than_it_is_said() {
     let server = start(ServerOptions::default()).await;
     let w = world::fresh(server.url()).await;
     signed(&w, 2).await;
-    w.storage.sign_ins.counts(DaySpan::new(days().first(), days().first()).unwrap()).await.unwrap();
+    w.storage.people.sign_ins.counts(DaySpan::new(days().first(), days().first()).unwrap()).await.unwrap();
     let mut connection = ::redis::Client::open(server.url()).unwrap().get_connection().unwrap();
     let key = format!("{{{}:signs}}:", w.production().redis.prefix);
     let mut left = |name: &str| {
@@ -109,7 +109,7 @@ async fn without_redis_people_are_told_of_their_days_and_others_in_time_that_the
     let w = world::fresh(server.url()).await;
     signed(&w, 1).await;
     tokio::task::block_in_place(|| server.kill());
-    let signs = &w.storage.sign_ins;
+    let signs = &w.storage.people.sign_ins;
     assert_eq!(signs.streak(UserId::new(1), days().last()).await.unwrap(), 2);
     assert_eq!(signs.days(UserId::new(1), days()).await.unwrap().len(), 2);
     for answer in [
@@ -142,7 +142,7 @@ async fn figures_stayed_too_low_after_a_database_that_answered_too_late() {
     let proxy = Proxy::before(server.rsplit_once(':').unwrap().1.parse().unwrap()).unwrap();
     let mysql = url.replace(&server, &format!("127.0.0.1:{}", proxy.port()));
     let options = ProductionOptions { mysql, ..w.production().clone() };
-    let signs = open(&options).await.unwrap().sign_ins;
+    let signs = open(&options).await.unwrap().people.sign_ins;
     let day = DaySpan::new(days().last(), days().last()).unwrap();
     signs.sign(UserId::new(1), day.last()).await.unwrap();
     assert_eq!(signs.counts(day).await.unwrap(), [1]);

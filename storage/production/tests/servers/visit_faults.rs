@@ -17,11 +17,11 @@ fn today() -> Day {
 
 async fn note(storage: &Storage, visitors: &[u64]) -> Result<(), StoreError> {
     let visit = |bits: &u64| Visit { of: VisitTarget::Mall, day: today(), visitor: Visitor(*bits), views: 1 };
-    storage.visitors.note(&visitors.iter().map(visit).collect::<Vec<_>>(), today()).await
+    storage.people.visitors.note(&visitors.iter().map(visit).collect::<Vec<_>>(), today()).await
 }
 
 async fn count(storage: &Storage) -> Result<VisitCounts, StoreError> {
-    storage.visitors.count(VisitTarget::Mall, DaySpan::new(today(), today()).unwrap(), today()).await
+    storage.people.visitors.count(VisitTarget::Mall, DaySpan::new(today(), today()).unwrap(), today()).await
 }
 
 async fn counted(storage: &Storage) -> (u64, u64) {
@@ -37,8 +37,8 @@ async fn instances_count_together_and_share_the_days_salt() {
         note(&w.storage, &[1, 2, 3]).await.unwrap();
         note(&other, &[3, 4]).await.unwrap();
         assert_eq!((counted(&w.storage).await, counted(&other).await), ((4, 5), (4, 5)));
-        assert_eq!(w.storage.visitors.salt(today(), [1; 16]).await.unwrap(), [1; 16]);
-        assert_eq!(other.visitors.salt(today(), [2; 16]).await.unwrap(), [1; 16]);
+        assert_eq!(w.storage.people.visitors.salt(today(), [1; 16]).await.unwrap(), [1; 16]);
+        assert_eq!(other.people.visitors.salt(today(), [2; 16]).await.unwrap(), [1; 16]);
     }
 }
 
@@ -48,7 +48,7 @@ async fn redis_keeps_a_day_as_long_as_it_counts_and_a_salt_no_longer_than_it_is_
     let server = start(ServerOptions::default()).await;
     let w = world::fresh(server.url()).await;
     note(&w.storage, &[1]).await.unwrap();
-    w.storage.visitors.salt(today(), [1; 16]).await.unwrap();
+    w.storage.people.visitors.salt(today(), [1; 16]).await.unwrap();
     let mut connection = ::redis::Client::open(server.url()).unwrap().get_connection().unwrap();
     let prefix = &w.production().redis.prefix;
     let mut left = |key: String| {
@@ -76,7 +76,7 @@ async fn while_redis_is_away_each_call_says_so_in_time_and_later_ones_count_agai
     for answer in [
         note(&w.storage, &(0..5_000).collect::<Vec<_>>()).await,
         count(&w.storage).await.map(drop),
-        w.storage.visitors.salt(today(), [1; 16]).await.map(drop),
+        w.storage.people.visitors.salt(today(), [1; 16]).await.map(drop),
     ] {
         assert!(matches!(answer, Err(StoreError::Unavailable { .. })), "{answer:?}");
     }

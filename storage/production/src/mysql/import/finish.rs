@@ -11,10 +11,10 @@ use mysql_async::Conn;
 
 use super::references::{self, EXAMPLES_MAX};
 use super::{SaleIds, next_ids};
-use crate::mysql::burial::{self, NewDeadLetter};
 use crate::mysql::columns::{Columns, all, execute, first};
-use crate::mysql::trouble::MysqlError;
-use crate::mysql::{counts, many};
+use crate::mysql::dead_letter_rows::{self, NewDeadLetter};
+use crate::mysql::errors::MysqlError;
+use crate::mysql::{counts, multi_row};
 
 /// Name of the counter of order ids.
 const ORDER_NUMBERS: &str = "order";
@@ -54,7 +54,7 @@ async fn move_orphaned_replies(conn: &mut Conn) -> Result<(), MysqlError> {
                WHERE answers.parent_id <> 0 AND above.id IS NULL";
     let answers: Vec<u64> = all(conn, sql, (), Columns::next).await?;
     let sql = "UPDATE note_comments SET parent_id = 0, answer_id = 0 WHERE id IN ({keys})";
-    many::change_by_keys(conn, sql, &[], &answers).await.map(drop)
+    multi_row::change_by_keys(conn, sql, &[], &answers).await.map(drop)
 }
 
 /// Raises the comment count of each note to at least the number of imported comments.
@@ -105,9 +105,9 @@ async fn dead_letter_doubles(conn: &mut Conn, now: Timestamp) -> Result<Option<I
     if burials.is_empty() {
         return Ok(None);
     }
-    burial::insert(conn, &burials, now).await?;
+    dead_letter_rows::insert(conn, &burials, now).await?;
     let orders: Vec<u64> = burials.iter().map(|burial| burial.logged.claim.order.get()).collect();
-    many::change_by_keys(conn, "DELETE FROM orders WHERE id IN ({keys})", &[], &orders).await?;
+    multi_row::change_by_keys(conn, "DELETE FROM orders WHERE id IN ({keys})", &[], &orders).await?;
     let (kind, finding, count) = (ImportRowKind::Order, ImportFinding::SecondLive, orders.len() as u64);
     let examples = orders.into_iter().take(EXAMPLES_MAX).collect();
     Ok(Some(ImportFindings { kind, finding, count, examples }))

@@ -5,8 +5,8 @@ use mysql_async::{Conn, Value};
 
 use super::tables::{self, Table};
 use crate::mysql::columns::execute;
-use crate::mysql::many::INSERT_SIZES;
-use crate::mysql::trouble::MysqlError;
+use crate::mysql::errors::MysqlError;
+use crate::mysql::multi_row::INSERT_SIZES;
 
 /// Rows of one table, in order of arrival, and their positions among all rows.
 pub(super) struct Group {

@@ -18,12 +18,12 @@ use mysql_async::Conn;
 use mysql_async::prelude::Queryable as _;
 use roaring::RoaringTreemap;
 
-use super::apart::DedicatedConnection;
 use super::columns::{Columns, first};
 use super::database::{CALL_TIMEOUT, Database};
+use super::dedicated_connection::DedicatedConnection;
+use super::errors::MysqlError;
 use super::job::boxed;
 use super::sale_rows::Lock;
-use super::trouble::MysqlError;
 
 const OP: &str = "import";
 /// Time limit of a batch of rows, on a busy server.

@@ -6,7 +6,7 @@ use mallbox_storage::ImportSequence;
 use mysql_async::Conn;
 
 use crate::mysql::columns::execute;
-use crate::mysql::trouble::MysqlError;
+use crate::mysql::errors::MysqlError;
 
 /// Raises the `AUTO_INCREMENT` counters: generated ids then start at `next_ids`.
 ///

@@ -7,8 +7,8 @@ use mysql_async::{Conn, Value};
 
 use super::SaleIds;
 use crate::mysql::columns::{Columns, all, execute, first};
-use crate::mysql::many;
-use crate::mysql::trouble::MysqlError;
+use crate::mysql::errors::MysqlError;
+use crate::mysql::multi_row;
 
 /// Maximum number of example ids in a finding.
 pub(super) const EXAMPLES_MAX: usize = 5;
@@ -76,7 +76,7 @@ async fn add_terms(conn: &mut Conn, sales: &SaleIds) -> Result<Option<ImportFind
     let sales: Vec<u64> = sales.iter().collect();
     let sql = "SELECT voucher_id FROM sales WHERE voucher_id IN ({keys})";
     let with: HashSet<u64> =
-        many::select_by_keys(conn, sql, &[], &sales, Columns::next).await?.into_iter().collect();
+        multi_row::select_by_keys(conn, sql, &[], &sales, Columns::next).await?.into_iter().collect();
     let mut without: Vec<u64> = sales.into_iter().filter(|sale| !with.contains(sale)).collect();
     if without.is_empty() {
         return Ok(None);
@@ -84,7 +84,7 @@ async fn add_terms(conn: &mut Conn, sales: &SaleIds) -> Result<Option<ImportFind
     let head = "INSERT INTO sales
       (voucher_id, initial, added, stock, begin_ms, end_ms, paused, pay_within_ms, min_level, created_ms)";
     let rows: Vec<[Value; 1]> = without.iter().map(|sale| [(*sale).into()]).collect();
-    many::insert(conn, head, "(?, 0, 0, 0, 0, 0, 0, 0, 0, 0)", &rows).await?;
+    multi_row::insert(conn, head, "(?, 0, 0, 0, 0, 0, 0, 0, 0, 0)", &rows).await?;
     let count = without.len() as u64;
     without.truncate(EXAMPLES_MAX);
     let (kind, finding) = (ImportRowKind::Voucher, ImportFinding::NoTerms);

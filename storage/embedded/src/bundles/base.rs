@@ -1,0 +1,27 @@
+//! The ports below every area: memory, and for sequences the database.
+
+use std::sync::Arc;
+
+use mallbox_storage::{BasePorts, Sequences};
+
+use crate::cache::EmbeddedCache;
+use crate::locks::EmbeddedLocks;
+use crate::rate_limits::EmbeddedRateLimits;
+use crate::sqlite::{Database, EmbeddedSequences};
+use crate::upkeep::EmbeddedUpkeep;
+
+/// Creates the ports. `rate_limits` are those that `upkeep` sweeps.
+pub(crate) fn ports(
+    database: &Database,
+    rate_limits: Arc<EmbeddedRateLimits>,
+    upkeep: EmbeddedUpkeep,
+) -> BasePorts {
+    let sequences: Arc<dyn Sequences> = Arc::new(EmbeddedSequences::new(database.clone()));
+    BasePorts {
+        cache: Arc::new(EmbeddedCache::default()),
+        locks: Arc::new(EmbeddedLocks::new(Arc::clone(&sequences))),
+        rate_limits,
+        sequences,
+        upkeep: Arc::new(upkeep),
+    }
+}

@@ -1,0 +1,23 @@
+//! The ports of people: the database, and sessions in the journal.
+
+use std::sync::Arc;
+
+use mallbox_storage::PeoplePorts;
+
+use crate::sessions::EmbeddedSessions;
+use crate::sqlite::{Database, EmbeddedFollows, EmbeddedSignIns, EmbeddedUsers, EmbeddedVisitors};
+
+/// Creates the ports over sessions and sign-ins that are loaded.
+pub(crate) fn ports(
+    database: &Database,
+    sessions: Arc<EmbeddedSessions>,
+    sign_ins: EmbeddedSignIns,
+) -> PeoplePorts {
+    PeoplePorts {
+        users: Arc::new(EmbeddedUsers::new(database.clone())),
+        sessions,
+        follows: Arc::new(EmbeddedFollows::new(database.clone())),
+        sign_ins: Arc::new(sign_ins),
+        visitors: Arc::new(EmbeddedVisitors::new(database.clone())),
+    }
+}

@@ -1,0 +1,46 @@
+//! The ports of selling: stock and order log in memory and in the journal, the rest in the database.
+
+use std::sync::Arc;
+
+use mallbox_storage::{Orders, SellingPorts};
+
+use crate::deadlines::EmbeddedDeadlines;
+use crate::journal::Journal;
+use crate::order_log::EmbeddedOrderLog;
+use crate::pending::Pending;
+use crate::queue::Queue;
+use crate::sales::EmbeddedSales;
+use crate::settled::Settled;
+use crate::sqlite::{
+    Database, EmbeddedDeadLetters, EmbeddedOrders, EmbeddedOutbox, EmbeddedPayments, Holders,
+};
+
+/// Creates the ports over the claims recovered from the log.
+pub(crate) fn ports(
+    database: &Database,
+    journal: &Arc<Journal>,
+    pending: &Arc<Pending>,
+    queue: Arc<Queue>,
+    settled: Arc<Settled>,
+) -> SellingPorts {
+    let orders: Arc<dyn Orders> = Arc::new(EmbeddedOrders::new(database.clone(), Arc::clone(&settled)));
+    SellingPorts {
+        sales: Arc::new(EmbeddedSales::new(
+            Arc::clone(journal),
+            Arc::clone(pending),
+            Arc::clone(&orders),
+            Holders::new(database.clone()),
+        )),
+        order_log: Arc::new(EmbeddedOrderLog {
+            journal: Arc::clone(journal),
+            pending: Arc::clone(pending),
+            queue,
+            settled,
+        }),
+        deadlines: Arc::new(EmbeddedDeadlines::default()),
+        orders,
+        outbox: Arc::new(EmbeddedOutbox::new(database.clone())),
+        dead_letters: Arc::new(EmbeddedDeadLetters::new(database.clone())),
+        payments: Arc::new(EmbeddedPayments::new(database.clone())),
+    }
+}

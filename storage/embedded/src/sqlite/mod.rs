@@ -1,0 +1,78 @@
+//! The database: users, shops, vouchers, orders and payments, authoritative, in a single SQLite file.
+//!
+//! [`Database`] is the file with its threads: a writer with group commit, two readers, a checkpointer.
+//! Every port is a few statements run on the threads. No other part of the crate names SQLite.
+//!
+//! Start: [`Database::open`]; then `log_marks` and `setting_blocking`, with the expected contents of the
+//! order log; then the ports; then [`Holders`] for each sale. Stop: [`Database::close`].
+
+mod audit;
+#[cfg(test)]
+mod audit_tests;
+mod checkpoint;
+mod columns;
+mod comments;
+mod counts;
+mod database;
+#[cfg(test)]
+mod database_tests;
+mod dead_letter_rows;
+mod dead_letters;
+mod errors;
+mod feed_rows;
+mod follows;
+mod holders;
+mod import;
+mod ledger;
+mod likes;
+mod migrations;
+mod notes;
+mod opening;
+mod order_rows;
+mod orders;
+#[cfg(test)]
+mod orders_tests;
+mod outbox;
+mod payments;
+mod persist;
+mod pictures;
+mod purchases;
+mod readers;
+mod reports;
+mod sale_rows;
+mod sequences;
+mod settings;
+mod shops;
+mod sign_blocks;
+mod sign_ins;
+mod steps;
+mod stock_changes;
+mod task;
+mod users;
+mod visitors;
+mod vouchers;
+mod writer;
+
+pub(crate) use audit::EmbeddedAudit;
+pub(crate) use comments::EmbeddedComments;
+pub(crate) use database::Database;
+pub(crate) use dead_letters::EmbeddedDeadLetters;
+pub(crate) use feed_rows::EmbeddedFeedRows;
+pub(crate) use follows::EmbeddedFollows;
+pub(crate) use holders::Holders;
+pub(crate) use import::EmbeddedImport;
+pub(crate) use ledger::EmbeddedLedgerRows;
+pub(crate) use likes::EmbeddedLikes;
+pub(crate) use notes::EmbeddedNotes;
+pub(crate) use orders::EmbeddedOrders;
+pub(crate) use outbox::EmbeddedOutbox;
+pub(crate) use payments::EmbeddedPayments;
+pub(crate) use pictures::EmbeddedPictures;
+pub(crate) use reports::EmbeddedReports;
+pub(crate) use sequences::EmbeddedSequences;
+pub use settings::payment_mode_in;
+pub(crate) use shops::{EmbeddedShops, places};
+pub(crate) use sign_ins::EmbeddedSignIns;
+pub(crate) use users::EmbeddedUsers;
+pub(crate) use visitors::EmbeddedVisitors;
+pub(crate) use vouchers::EmbeddedVouchers;

@@ -1,0 +1,285 @@
+//! Opening of a database file: identification, checks, migration, or an error for the operator.
+
+use std::ffi::CStr;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use mallbox_storage::{Durability, OpenError};
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, Error, ErrorCode, OpenFlags, ffi};
+
+use super::migrations;
+use super::{checkpoint, settings};
+use crate::disk::Disk;
+
+/// `mall`: distinguishes a mall's database from other SQLite files.
+const APPLICATION_ID: i64 = 0x6D61_6C6C;
+/// Size limit of the full check in bytes. The check reads every page; a larger file would delay the start
+/// by more than about a second.
+const CHECK_BELOW_BYTES: u64 = 256 << 20;
+const WRITER_CACHE_KIB: i64 = 64 << 10;
+const OTHER_CACHE_KIB: i64 = 16 << 10;
+/// The mall has a single writer, so waits occur only for the end of a checkpoint and for other processes (a
+/// backup, a shell).
+const BUSY_TIMEOUT: Duration = Duration::from_secs(1);
+const STATEMENTS: usize = 128;
+
+/// Purpose of a connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Purpose {
+    Write,
+    Read,
+    Checkpoint,
+}
+
+/// Location of the WAL index.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Sharing {
+    /// In a file beside the WAL, shared with other processes.
+    File,
+    /// In memory, for this process alone: used when the disk has no room for the file.
+    Memory,
+}
+
+impl Sharing {
+    /// Returns the name of SQLite's VFS.
+    fn vfs(self) -> &'static CStr {
+        match self {
+            Self::File => c"unix",
+            Self::Memory => c"unix-excl",
+        }
+    }
+}
+
+/// A database opened for writing.
+pub(super) struct Opened {
+    pub(super) writer: Connection,
+    pub(super) sharing: Sharing,
+    /// Whether the database is marked as running. False if the disk had no room for the mark.
+    pub(super) is_marked: bool,
+}
+
+/// Opens or creates the database, migrates the schema, and marks the database as running.
+///
+/// On a disk with too little free space only indispensable writes happen, so that a database can be read on
+/// a full disk. The first write then sets the mark.
+pub(super) fn open(path: &Path, durability: Durability, disk: &Disk) -> Result<Opened, OpenError> {
+    open_as_is(path, durability, disk).map_err(|error| match (error, disk.shortage()) {
+        // SQLite reports missing space for a file as a failure to open or to write.
+        (OpenError::Io { path, what, .. }, Some(shortage)) => {
+            OpenError::Io { path, what, source: io::Error::new(io::ErrorKind::StorageFull, shortage) }
+        }
+        (error, _) => error,
+    })
+}
+
+fn open_as_is(path: &Path, durability: Durability, disk: &Disk) -> Result<Opened, OpenError> {
+    let sharing = if disk.shortage().is_some() { Sharing::Memory } else { Sharing::File };
+    let wal = sibling(path, "-wal");
+    if !exists(path)? {
+        if exists(&wal)? {
+            return Err(damaged(path, "the file is missing, but its -wal file exists"));
+        }
+        create(path, durability)?;
+    }
+    let had_wal = exists(&wal)? && fs::metadata(&wal).map_err(|error| unreadable(&wal, error))?.len() > 0;
+    let writer = bare(path, sharing).map_err(|error| explain(path, error))?;
+    identify(&writer, path)?;
+    configure(&writer, Purpose::Write, durability).map_err(|error| explain(path, error))?;
+    let clean = settings::is_stopped_cleanly(&writer).map_err(|error| explain(path, error))?;
+    if !clean && !had_wal {
+        return Err(damaged(path, "its -wal file with the latest writes is missing"));
+    }
+    if !clean {
+        tracing::warn!(path = %path.display(), "the database was not closed cleanly; checking the file");
+        check(&writer, path)?;
+    }
+    migrations::apply(&writer).map_err(|error| explain(path, error))?;
+    let is_marked = sharing == Sharing::File;
+    if is_marked {
+        mark(&writer).map_err(|error| explain(path, error))?;
+    }
+    Ok(Opened { writer, sharing, is_marked })
+}
+
+/// Opens a connection configured for `purpose`.
+pub(super) fn connect(
+    path: &Path,
+    purpose: Purpose,
+    durability: Durability,
+    sharing: Sharing,
+) -> rusqlite::Result<Connection> {
+    let conn = bare(path, sharing)?;
+    configure(&conn, purpose, durability)?;
+    Ok(conn)
+}
+
+/// Opens a connection without writing to the file, which may belong to another program.
+fn bare(path: &Path, sharing: Sharing) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let conn = Connection::open_with_flags_and_vfs(path, flags, sharing.vfs())?;
+    conn.busy_timeout(BUSY_TIMEOUT)?;
+    conn.set_prepared_statement_cache_capacity(STATEMENTS);
+    Ok(conn)
+}
+
+fn configure(conn: &Connection, purpose: Purpose, durability: Durability) -> rusqlite::Result<()> {
+    // By default the last connection would copy and remove the WAL of an unclean database: then a removed
+    // WAL could not be distinguished from a lost one.
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    // First, because changing the journal mode is a write too.
+    conn.pragma_update(None, "synchronous", synchronous(durability))?;
+    let mode: String = conn.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
+    if mode != "wal" {
+        return Err(super::errors::refuse(format!(
+            "its journal is in mode {mode} and cannot be put into WAL mode"
+        )));
+    }
+    let cache_kib = if purpose == Purpose::Write { WRITER_CACHE_KIB } else { OTHER_CACHE_KIB };
+    conn.pragma_update(None, "cache_size", -cache_kib)?;
+    conn.pragma_update(None, "temp_store", "MEMORY")?;
+    conn.query_row("PRAGMA wal_autocheckpoint = 0", [], |_| Ok(()))?;
+    conn.pragma_update(None, "query_only", purpose == Purpose::Read)
+}
+
+fn synchronous(durability: Durability) -> &'static str {
+    match durability {
+        Durability::Power => "FULL",
+        Durability::Process | Durability::Relaxed => "NORMAL",
+        Durability::Memory => "OFF",
+    }
+}
+
+/// Marks the stop as clean, copies the WAL into the file, and removes the WAL on closing.
+pub(super) fn stop_cleanly(conn: &Connection) -> rusqlite::Result<()> {
+    settings::mark_stopped(conn)?;
+    if !checkpoint::truncate(conn)? {
+        tracing::warn!("another process is reading the database; keeping the -wal file");
+    }
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false).map(drop)
+}
+
+/// Creates a database under a temporary name and renames the complete file, so that a partial database is
+/// never found: an empty file at `path` counts as damaged.
+fn create(path: &Path, durability: Durability) -> Result<(), OpenError> {
+    let new = sibling(path, ".new");
+    remove(&new)?;
+    let made = Connection::open(&new).and_then(|conn| {
+        // Completed or discarded: before the rename, nothing in the file needs to survive a crash.
+        conn.pragma_update(None, "synchronous", "OFF")?;
+        conn.pragma_update(None, "application_id", APPLICATION_ID)?;
+        migrations::apply(&conn)?;
+        settings::mark_stopped(&conn)
+    });
+    made.map_err(|error| explain(&new, error))?;
+    place(&new, path, durability).map_err(|source| OpenError::Io {
+        path: path.to_owned(),
+        what: "cannot create the database",
+        source,
+    })
+}
+
+fn place(new: &Path, path: &Path, durability: Durability) -> io::Result<()> {
+    if durability == Durability::Memory {
+        return fs::rename(new, path);
+    }
+    File::open(new)?.sync_all()?;
+    fs::rename(new, path)?;
+    File::open(parent(path))?.sync_all()
+}
+
+fn identify(conn: &Connection, path: &Path) -> Result<(), OpenError> {
+    let number = |pragma| conn.pragma_query_value(None, pragma, |row| row.get::<_, i64>(0));
+    let found = number("application_id").and_then(|id| Ok((id, number("user_version")?)));
+    let not_ours = |detail| Err(OpenError::NotOurs { path: path.to_owned(), detail });
+    match found.map_err(|error| explain(path, error))? {
+        (APPLICATION_ID, version) if version > migrations::NEWEST => not_ours(format!(
+            "the database was written by a newer mallbox (schema {version}; this version supports up to \
+             {}); use that version",
+            migrations::NEWEST
+        )),
+        (APPLICATION_ID, 1..) => Ok(()),
+        (0, 0) if fs::metadata(path).is_ok_and(|file| file.len() == 0) => {
+            Err(damaged(path, "the file is empty"))
+        }
+        _ => not_ours("an SQLite file of another program; use another directory".into()),
+    }
+}
+
+fn check(conn: &Connection, path: &Path) -> Result<(), OpenError> {
+    if fs::metadata(path).is_ok_and(|file| file.len() >= CHECK_BELOW_BYTES) {
+        return Ok(());
+    }
+    let found: String = conn
+        .query_row("PRAGMA quick_check(1)", [], |row| row.get(0))
+        .map_err(|error| explain(path, error))?;
+    match unread_page(&found) {
+        _ if found == "ok" => Ok(()),
+        Some(code) => Err(explain(path, Error::SqliteFailure(ffi::Error::new(code), Some(found)))),
+        None => Err(damaged(path, found)),
+    }
+}
+
+/// Parses the error code from a finding of `quick_check` about an unreadable page, as opposed to invalid
+/// contents.
+fn unread_page(found: &str) -> Option<i32> {
+    let (_, code) = found.split_once("error code")?;
+    let code: i32 = code.trim_start_matches(['=', ' ']).split_whitespace().next()?.parse().ok()?;
+    matches!(ffi::Error::new(code).code, ErrorCode::SystemIoFailure | ErrorCode::OutOfMemory).then_some(code)
+}
+
+/// Marks the database as running, in the database file itself: a mark in the WAL alone would be lost with
+/// the WAL.
+fn mark(conn: &Connection) -> rusqlite::Result<()> {
+    settings::mark_running(conn)?;
+    checkpoint::passive(conn).map(drop)
+}
+
+fn explain(path: &Path, error: Error) -> OpenError {
+    match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => damaged(path, error.to_string()),
+        Some(ErrorCode::DiskFull) => OpenError::Io {
+            path: path.to_owned(),
+            what: "cannot open the database",
+            source: io::Error::new(io::ErrorKind::StorageFull, error),
+        },
+        _ => OpenError::Io {
+            path: path.to_owned(),
+            what: "cannot open the database",
+            source: io::Error::other(error),
+        },
+    }
+}
+
+fn damaged(path: &Path, detail: impl Into<String>) -> OpenError {
+    OpenError::DamagedRecord { path: path.to_owned(), detail: detail.into() }
+}
+
+fn exists(path: &Path) -> Result<bool, OpenError> {
+    path.try_exists().map_err(|error| unreadable(path, error))
+}
+
+fn unreadable(path: &Path, source: io::Error) -> OpenError {
+    OpenError::Io { path: path.to_owned(), what: "cannot check for the database", source }
+}
+
+fn remove(path: &Path) -> Result<(), OpenError> {
+    match fs::remove_file(path) {
+        Err(source) if source.kind() != io::ErrorKind::NotFound => {
+            Err(OpenError::Io { path: path.to_owned(), what: "cannot remove an incomplete database", source })
+        }
+        _ => Ok(()),
+    }
+}
+
+fn sibling(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    name.into()
+}
+
+fn parent(path: &Path) -> &Path {
+    path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}

@@ -1,0 +1,71 @@
+//! Rows of sales: columns, terms and stock.
+
+use mallbox_storage::{OrderId, SaleRecord, Terms, UserId, VoucherId};
+use rusqlite::{Connection, OptionalExtension as _, Row};
+
+use super::columns::{get_count, get_id, get_span, get_time, id};
+use super::errors::unreadable;
+use super::outbox;
+
+/// Columns of a sale; [`sale`] reads the columns, from column 0 on.
+pub(super) const SALE: &str =
+    "voucher_id, begin_ms, end_ms, paused, initial, added, stock, pay_within_ms, min_level";
+
+/// Returns a sale by its voucher's id.
+pub(super) fn sale_by_id(conn: &Connection, voucher: VoucherId) -> rusqlite::Result<Option<SaleRecord>> {
+    conn.prepare_cached(&format!("SELECT {SALE} FROM sales WHERE voucher_id = ?1"))?
+        .query_row([id(voucher.get())], sale)
+        .optional()
+}
+
+/// Takes `units` from a sale's stock for orders between `first` and `last`. Returns false if the stock is
+/// too small.
+pub(super) fn take(
+    conn: &Connection,
+    voucher: VoucherId,
+    units: u64,
+    (first, last): (OrderId, OrderId),
+) -> rusqlite::Result<bool> {
+    conn.prepare_cached(
+        "UPDATE sales SET stock = stock - ?2,
+           first_order = MIN(COALESCE(first_order, ?3), ?3), last_order = MAX(COALESCE(last_order, ?4), ?4)
+         WHERE voucher_id = ?1 AND (stock IS NULL OR stock >= ?2)",
+    )?
+    .execute([id(voucher.get()), id(units), id(first.get()), id(last.get())])
+    .map(|changed| changed > 0)
+}
+
+/// Returns a unit to the sale's stock, and adds a release to the outbox. No effect for an ordinary voucher.
+pub(super) fn return_unit(
+    conn: &Connection,
+    voucher: VoucherId,
+    user: UserId,
+    order: OrderId,
+) -> rusqlite::Result<()> {
+    let sales = conn
+        .prepare_cached("UPDATE sales SET stock = stock + 1 WHERE voucher_id = ?1")?
+        .execute([id(voucher.get())])?;
+    if sales > 0 { outbox::add_release(conn, voucher, user, order) } else { Ok(()) }
+}
+
+/// Reads the columns of [`SALE`], from column 0 on.
+pub(super) fn sale(row: &Row<'_>) -> rusqlite::Result<SaleRecord> {
+    let count = |column| match row.get::<_, Option<i64>>(column)? {
+        None => Ok(None),
+        Some(_) => get_count(row, column).map(Some),
+    };
+    let (initial, added) = (count(4)?, row.get(5)?);
+    let units = match initial {
+        None => None,
+        Some(initial) => Some(initial.checked_add_signed(added).ok_or_else(|| unreadable(5, added))?),
+    };
+    let terms = Terms {
+        voucher: VoucherId::new(get_id(row, 0)?),
+        begin: get_time(row, 1)?,
+        end: get_time(row, 2)?,
+        paused: row.get(3)?,
+        units,
+    };
+    let (stock, pay_within, min_level) = (count(6)?, get_span(row, 7)?, row.get(8)?);
+    Ok(SaleRecord { terms, initial, added, stock, pay_within, min_level })
+}

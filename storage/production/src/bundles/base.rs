@@ -1,0 +1,20 @@
+//! The ports below every area: Redis, and for sequences MySQL.
+
+use std::sync::Arc;
+
+use mallbox_storage::BasePorts;
+
+use crate::mysql::MysqlPorts;
+use crate::redis::RedisPorts;
+use crate::upkeep::ProductionUpkeep;
+
+/// Bundles the ports of both servers. Consumes the servers' handles: upkeep closes the servers.
+pub(crate) fn ports(mysql: MysqlPorts, redis: RedisPorts) -> BasePorts {
+    BasePorts {
+        cache: redis.cache,
+        locks: redis.locks,
+        rate_limits: redis.rate_limits,
+        sequences: mysql.sequences,
+        upkeep: Arc::new(ProductionUpkeep { redis: redis.upkeep, mysql: mysql.upkeep }),
+    }
+}

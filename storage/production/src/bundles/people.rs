@@ -1,0 +1,19 @@
+//! The ports of people: accounts and follows in MySQL, sessions, sign-ins and visits in Redis.
+
+use std::sync::Arc;
+
+use mallbox_storage::PeoplePorts;
+
+use crate::mysql::MysqlPorts;
+use crate::redis::RedisPorts;
+
+/// Bundles the ports of both servers.
+pub(crate) fn ports(mysql: &MysqlPorts, redis: &RedisPorts) -> PeoplePorts {
+    PeoplePorts {
+        users: Arc::clone(&mysql.users),
+        sessions: Arc::clone(&redis.sessions),
+        follows: Arc::clone(&mysql.follows),
+        sign_ins: Arc::clone(&redis.sign_ins),
+        visitors: Arc::clone(&redis.visitors),
+    }
+}
