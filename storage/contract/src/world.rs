@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use mallbox_storage::{Claim, LoggedClaim, NewSale, OrderId, Storage, Terms, Timestamp, UserId, VoucherId};
+use mallbox_storage::{
+    Claim, DeadLetter, LoggedClaim, NewSale, OrderId, Page, Storage, Terms, Timestamp, UserId, VoucherId,
+};
 
 use crate::samples;
 
