@@ -197,6 +197,7 @@ impl RunningMall {
             uploads,
             web: config.web.clone(),
             profile: config.profile(),
+            proxies: config.proxies(),
         };
         let most_connections = config.connections.min(max_connections());
         let options = ServerOptions { most_connections, ..ServerOptions::default() };

@@ -26,17 +26,18 @@ use axum::response::{IntoResponse, Response};
 use http_body_util::{BodyExt, Limited};
 use tokio_util::sync::CancellationToken;
 use tower::Service as _;
+use tracing::field::DisplayValue;
 
 use super::address_gate::AddressRateLimit;
 use super::allowance::CallLimits;
 use super::arrival::{Arrival, Arrives};
 use super::caller::{Caller, Profile};
+use super::client_address::{ClientAddress, TrustedProxies};
 use super::error::{ApiError, InternalCause, internal_response};
 use super::language;
 use super::log_budget::LogRateLimit;
 use super::metrics::{Class, Metrics, Tally};
 use super::request_id::RequestIds;
-use super::visits::Peer;
 use crate::language::Language;
 
 /// Maximum bytes of a too large body to read before the refusal: a client still sending would not read the
@@ -63,6 +64,8 @@ pub struct FrontOptions {
     pub pages: Router,
     /// Time limit of a call of the API.
     pub deadline: Option<Duration>,
+    /// The proxies that report the addresses of their clients.
+    pub proxies: TrustedProxies,
     /// The limit on calls from one address.
     pub address_gate: Option<AddressRateLimit>,
     /// Receives the counts of requests.
@@ -86,6 +89,7 @@ impl FrontOptions {
             prefix: String::new(),
             pages: Router::new(),
             deadline: None,
+            proxies: TrustedProxies::default(),
             address_gate: None,
             metrics: Arc::default(),
             stop: CancellationToken::new(),
@@ -110,6 +114,7 @@ pub struct Gateway {
 struct SharedState {
     prefix: String,
     deadline: Option<Duration>,
+    proxies: TrustedProxies,
     address_gate: Option<AddressRateLimit>,
     metrics: Arc<Metrics>,
     ids: RequestIds,
@@ -130,6 +135,7 @@ impl Gateway {
             prefix,
             pages,
             deadline,
+            proxies,
             address_gate,
             metrics,
             stop,
@@ -143,6 +149,7 @@ impl Gateway {
         let mall = SharedState {
             prefix,
             deadline,
+            proxies,
             address_gate,
             metrics,
             ids,
@@ -174,6 +181,11 @@ impl Gateway {
         &self.mall.metrics
     }
 
+    /// Returns the proxies that report the addresses of their clients.
+    pub(super) fn proxies(&self) -> &TrustedProxies {
+        &self.mall.proxies
+    }
+
     /// Returns the token that the server cancels to stop.
     pub(super) fn stop(&self) -> &CancellationToken {
         &self.mall.stop
@@ -185,6 +197,7 @@ impl Gateway {
         let (mut parts, body) = request.into_parts();
         let language = Language::of(&parts.headers, self.mall.language);
         let caller = Caller::of(&parts.headers, self.mall.profile);
+        let client = self.peer.map(|peer| self.mall.proxies.client(peer, &parts.headers));
         let id = self.mall.ids.of(&parts.headers, &self.tally);
         let is_api = self.mall.set_path(&mut parts);
         let path = parts.uri.path();
@@ -196,7 +209,7 @@ impl Gateway {
         // Most calls have no body, and need no tracking of its arrival.
         let arrival = (!body.is_end_stream()).then(Arrival::default);
         let allowance = CallLimits::of(&method, path);
-        let work = self.work(parts, body, arrival.as_ref(), allowance, is_api);
+        let work = self.work(parts, body, arrival.as_ref(), allowance, (is_api, client));
         let deadline =
             self.mall.deadline.filter(|_| is_api).map(|span| span + allowance.arrival + allowance.work);
         let (outcome, mut code) = run_guarded(work, (language, caller), deadline).await;
@@ -211,7 +224,7 @@ impl Gateway {
         };
         let elapsed = started.elapsed();
         self.tally.count(class, response.status(), code, elapsed);
-        self.finish(response, &LoggedRequest { id, method, uri, code, language, elapsed })
+        self.finish(response, &LoggedRequest { id, client, method, uri, code, language, elapsed })
     }
 
     async fn work<B: Arrives>(
@@ -220,11 +233,11 @@ impl Gateway {
         body: B,
         arrival: Option<&Arrival>,
         allowance: CallLimits,
-        is_api: bool,
+        (is_api, client): (bool, Option<IpAddr>),
     ) -> Response {
         if let Some(gate) = self.mall.address_gate.as_ref().filter(|_| is_api)
-            && let Some(peer) = self.peer
-            && let Err(error) = gate.pass(peer).await
+            && let Some(client) = client
+            && let Err(error) = gate.pass(client).await
         {
             return error.into_response();
         }
@@ -236,8 +249,8 @@ impl Gateway {
             },
         };
         // A claim is not counted as a visit, to save time.
-        if let Some(peer) = self.peer.filter(|_| is_api && parts.method == Method::GET) {
-            parts.extensions.insert(Peer(peer));
+        if let Some(client) = client.filter(|_| is_api && parts.method == Method::GET) {
+            parts.extensions.insert(ClientAddress(client));
         }
         let handlers = if is_api { &self.mall.api } else { &self.mall.pages };
         let answer = handlers.clone().call(Request::from_parts(parts, body)).await;
@@ -254,8 +267,8 @@ impl Gateway {
             response = self.mall.report(response, asked);
         }
         tracing::debug!(
-            request_id = asked.id(), method = %asked.method, path = asked.uri.path(), status = status.as_u16(),
-            code = asked.code, elapsed_ms = asked.elapsed_ms(), "responded"
+            request_id = asked.id(), client = asked.client(), method = %asked.method, path = asked.uri.path(),
+            status = status.as_u16(), code = asked.code, elapsed_ms = asked.elapsed_ms(), "responded"
         );
         let headers = response.headers_mut();
         headers.insert(REQUEST_ID, asked.id.clone());
@@ -268,6 +281,7 @@ impl Gateway {
 /// Fields of a request's log line. The query is never logged, because queries contain phone numbers.
 struct LoggedRequest {
     id: HeaderValue,
+    client: Option<IpAddr>,
     method: Method,
     uri: Uri,
     code: &'static str,
@@ -278,6 +292,11 @@ struct LoggedRequest {
 impl LoggedRequest {
     fn id(&self) -> &str {
         self.id.to_str().unwrap_or_default()
+    }
+
+    /// Returns the client's address for the log; `None` for a call from within the process.
+    fn client(&self) -> Option<DisplayValue<IpAddr>> {
+        self.client.map(tracing::field::display)
     }
 
     fn elapsed_ms(&self) -> u64 {
@@ -310,7 +329,7 @@ impl SharedState {
         if status == StatusCode::INTERNAL_SERVER_ERROR {
             let cause =
                 trouble.map_or_else(|| "a handler responded with 500".to_owned(), |trouble| trouble.0);
-            tracing::error!(request_id = id, method = %asked.method, path, elapsed_ms, cause, "a request failed with an internal error");
+            tracing::error!(request_id = id, client = asked.client(), method = %asked.method, path, elapsed_ms, cause, "a request failed with an internal error");
             return asked.language.while_spoken(|| internal_response(id));
         }
         // With the store unavailable, thousands of requests a second fail; the first few lines are enough.
@@ -318,9 +337,9 @@ impl SharedState {
             && let Some(unsaid) = self.log.acquire()
         {
             let status = status.as_u16();
-            tracing::warn!(request_id = id, method = %asked.method, path, status, elapsed_ms, cause, unsaid, "a request failed");
+            tracing::warn!(request_id = id, client = asked.client(), method = %asked.method, path, status, elapsed_ms, cause, unsaid, "a request failed");
         } else if asked.elapsed > SLOW_REQUEST_MIN && self.log.acquire().is_some() {
-            tracing::info!(request_id = id, method = %asked.method, path, status = status.as_u16(), elapsed_ms, "slow request");
+            tracing::info!(request_id = id, client = asked.client(), method = %asked.method, path, status = status.as_u16(), elapsed_ms, "slow request");
         }
         response
     }

@@ -18,8 +18,8 @@ use super::health::Health;
 use super::metrics::Metrics;
 use super::ops::live::Live;
 use super::{
-    ApiError, App, Profile, blog, blog_comments, feed, follow, like, ops, receipt, report, sale, shop,
-    shop_types, sign, upload, user, visits, voucher, voucher_order,
+    ApiError, App, Profile, TrustedProxies, blog, blog_comments, feed, follow, like, ops, receipt, report,
+    sale, shop, shop_types, sign, upload, user, visits, voucher, voucher_order,
 };
 
 /// Options of the mall's site.
@@ -33,6 +33,8 @@ pub struct SiteOptions {
     pub web: Option<PathBuf>,
     /// The profile of clients other than mallbox's own pages.
     pub profile: Profile,
+    /// The proxies that report the addresses of their clients.
+    pub proxies: TrustedProxies,
 }
 
 /// Returns the API's routes without the prefix, each with its description.
@@ -113,6 +115,7 @@ pub fn site(app: &App, options: &SiteOptions) -> Gateway {
         metrics,
         stop,
         profile: options.profile,
+        proxies: options.proxies.clone(),
         ..FrontOptions::bare(api)
     })
 }

@@ -1,7 +1,6 @@
 //! Visits: recorded by the calls that show content, and reported to operators by `/stats/visits`.
 
 use std::convert::Infallible;
-use std::net::IpAddr;
 
 use axum::extract::{FromRequestParts, State};
 use axum::http::Method;
@@ -12,6 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::App;
+use super::client_address::ClientAddress;
 use super::describe::{Calls, Input};
 use super::envelope::{Answer, Reply};
 use super::extract::{Now, Operator, Query, token};
@@ -32,10 +32,6 @@ pub fn routes() -> Calls {
         ))
 }
 
-/// The client address of a request.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Peer(pub(super) IpAddr);
-
 /// The visitor of a request, counted once content is returned. `None` for `HEAD`, which shows nothing.
 pub(super) struct Visitor(Option<Caller>);
 
@@ -53,7 +49,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Visitor {
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
         let caller = (parts.method == Method::GET).then(|| {
-            let address = parts.extensions.get::<Peer>().map(|peer| peer.0);
+            let address = parts.extensions.get::<ClientAddress>().map(|client| client.0);
             let browser = parts.headers.get(USER_AGENT).map_or(&b""[..], |browser| browser.as_bytes());
             Caller::new(token(&parts.headers), address, browser)
         });
