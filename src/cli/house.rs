@@ -200,7 +200,8 @@ impl RunningMall {
             proxies: config.proxies(),
         };
         let most_connections = config.connections.min(max_connections());
-        let options = ServerOptions { most_connections, ..ServerOptions::default() };
+        let connections_per_address = config.connections_per_address;
+        let options = ServerOptions { most_connections, connections_per_address, ..ServerOptions::default() };
         let control = self.open_control();
         let mut stopped = signal(SignalKind::terminate())?;
         let mut interrupted = signal(SignalKind::interrupt())?;

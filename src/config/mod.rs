@@ -13,7 +13,7 @@ use jiff::tz::TimeZone;
 use mallbox_storage::{Durability, PaymentMode};
 use mallbox_storage_embedded::EmbeddedOptions;
 
-use crate::http::{Profile, ProxyHeader, TrustedProxies};
+use crate::http::{CONNECTIONS_PER_ADDRESS, Profile, ProxyHeader, TrustedProxies};
 use crate::mall::Settings;
 use crate::place::Place;
 
@@ -88,9 +88,13 @@ pub struct SiteConfig {
     /// The header in which trusted proxies report client addresses.
     #[arg(long, env = "MALLBOX_PROXY_HEADER", default_value = "x-forwarded-for")]
     pub proxy_header: ProxyHeaderChoice,
-    /// Maximum number of open connections.
+    /// Maximum number of open connections; at the limit, the connection idle the longest is closed.
     #[arg(long, env = "MALLBOX_CONNECTIONS", default_value_t = 20_000, value_name = "NUMBER", value_parser = at_least_one())]
     pub connections: u64,
+    /// Maximum number of open connections per client address, except for loopback and trusted proxies; 0 = no
+    /// limit.
+    #[arg(long, env = "MALLBOX_CONNECTIONS_PER_ADDRESS", default_value_t = CONNECTIONS_PER_ADDRESS, value_name = "NUMBER")]
+    pub connections_per_address: u64,
     /// The format of the log on standard error.
     #[arg(long, env = "MALLBOX_LOG_FORMAT", default_value = "text")]
     pub log_format: LogFormat,

@@ -57,6 +57,7 @@ mod log_budget;
 pub(crate) mod manual;
 mod metrics;
 mod note_html;
+mod open_connections;
 mod own_pages;
 mod page_query;
 mod picture_form;
@@ -79,7 +80,7 @@ pub use health::Health;
 pub use metrics::Metrics;
 
 pub use router::{Site, SiteOptions, site};
-pub use server::{Bound, Server, ServerError, ServerOptions};
+pub use server::{Bound, CONNECTIONS_PER_ADDRESS, Server, ServerError, ServerOptions};
 pub use wrong::{BadRequest, Expected};
 
 /// The state passed to every handler.
