@@ -317,7 +317,7 @@ fn certify(dir: &Path) {
 #[test]
 #[cfg_attr(not(feature = "proxy-tests"), ignore = "needs nginx and openssl, which tests/run installs")]
 fn nginx_as_the_manual_configures_it_serves_the_mall_and_tells_clients_apart() {
-    let mall = Mall::start(&[]);
+    let mall = Mall::start(&["--host", "mall.example.com"]);
     let nginx = Nginx::start(mall.address);
     let token = mall.operator();
 

@@ -17,7 +17,7 @@ use super::copied;
 use super::words::{CommandFailure, UsageError};
 use crate::config::{PlaceConfig, SiteConfig};
 use crate::http::control::{Control, request_here, request_running};
-use crate::http::{App, Bound, Profile, ServerOptions, SiteOptions, site};
+use crate::http::{App, Bound, HostNames, Profile, ServerOptions, SiteOptions, site};
 use crate::language::{Bilingual, Language, both, padded};
 use crate::mall::payments::Sandbox;
 use crate::mall::sms::{Inbox, SmsSender};
@@ -186,7 +186,7 @@ impl RunningMall {
         self,
         bound: Bound,
         uploads: Option<PathBuf>,
-        config: &SiteConfig,
+        (config, hosts): (&SiteConfig, HostNames),
         l: Language,
         more: &str,
     ) -> anyhow::Result<()> {
@@ -198,6 +198,7 @@ impl RunningMall {
             web: config.web.clone(),
             profile: config.profile(),
             proxies: config.proxies(),
+            hosts,
         };
         let most_connections = config.connections.min(max_connections());
         let connections_per_address = config.connections_per_address;

@@ -6,7 +6,7 @@ use super::house::{self, BootOptions};
 use super::log;
 use super::words::UsageError;
 use crate::config::{self, ServeConfig};
-use crate::http::Bound;
+use crate::http::{Bound, HostNames};
 use crate::language::Language;
 use crate::mall::sms::{Console, SmsSender, Webhook};
 
@@ -40,6 +40,10 @@ pub(super) fn run(config: ServeConfig, l: Language) -> anyhow::Result<()> {
     let plan = BootOptions { place, create_if_missing: true, zone, settings, sms, inbox: None };
     house::block_on(async {
         let house = house::open(plan).await?;
-        house.serve(bound, uploads, &config.site, l, "").await
+        let hosts = match config.site.host.as_slice() {
+            [] => HostNames::Any,
+            names => HostNames::known(names),
+        };
+        house.serve(bound, uploads, (&config.site, hosts), l, "").await
     })
 }

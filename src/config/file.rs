@@ -272,7 +272,12 @@ mod tests {
         let all: String = example
             .lines()
             .filter_map(|line| line.strip_prefix('#').filter(|line| !line.starts_with(' ')))
-            .map(|line| line.replace("NAME", "Asia/Shanghai").replace("CIDR", "10.0.0.0/8") + "\n")
+            .map(|line| {
+                line.replace("NAME", "Asia/Shanghai")
+                    .replace("CIDR", "10.0.0.0/8")
+                    .replace("DOMAIN", "mall.test")
+                    + "\n"
+            })
             .collect();
         assert_eq!(all.lines().count(), settings(&serve()).count(), "{example}");
         let config = read(&all).unwrap();

@@ -88,6 +88,10 @@ pub struct SiteConfig {
     /// The header in which trusted proxies report client addresses.
     #[arg(long, env = "MALLBOX_PROXY_HEADER", default_value = "x-forwarded-for")]
     pub proxy_header: ProxyHeaderChoice,
+    /// Names by which clients may call the mall, separated by commas, besides IP addresses and localhost.
+    /// Default: any name for `serve`, no other name for `demo`.
+    #[arg(long, env = "MALLBOX_HOST", value_name = "DOMAIN", num_args = 1.., value_delimiter = ',', value_parser = host)]
+    pub host: Vec<String>,
     /// Maximum number of open connections; at the limit, the connection idle the longest is closed.
     #[arg(long, env = "MALLBOX_CONNECTIONS", default_value_t = 20_000, value_name = "NUMBER", value_parser = at_least_one())]
     pub connections: u64,
@@ -260,6 +264,18 @@ pub(crate) fn zone(name: &str) -> Result<TimeZone, String> {
     TimeZone::get(name).map_err(|_| format!("there is no time zone {name}; one is Asia/Shanghai"))
 }
 
+/// Parses the name of a host, without scheme, port and path.
+pub(crate) fn host(text: &str) -> Result<String, String> {
+    let is_part = |part: &str| {
+        !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
+    };
+    if text.trim_end_matches('.').split('.').all(is_part) {
+        Ok(text.to_ascii_lowercase())
+    } else {
+        Err("it has to be a name like mall.example.com".to_owned())
+    }
+}
+
 /// Parses an address or a network in CIDR notation. A network of all addresses is refused: every client could
 /// then choose its own address.
 fn network(text: &str) -> Result<IpNet, String> {
@@ -305,6 +321,15 @@ mod tests {
         assert_eq!(named("::1").as_deref(), Ok("::1/128"));
         for bad in ["0.0.0.0/0", "::/0", "10.0.0.0/33", "nginx", ""] {
             assert!(named(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_host_is_a_bare_name() {
+        assert_eq!(host("Mall.Example.com").as_deref(), Ok("mall.example.com"));
+        assert!(host("localhost").is_ok() && host("my_host-1").is_ok());
+        for bad in ["", "https://mall.example.com", "mall.example.com:80", "a/b", "a..b", "*.example.com"] {
+            assert!(host(bad).is_err(), "{bad}");
         }
     }
 

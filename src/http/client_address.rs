@@ -1,9 +1,9 @@
 //! The address of a client, computed once per request: the peer of the connection or, behind trusted proxies,
 //! the address that they report.
 //!
-//! Each proxy appends the address of its own peer to a header. The entries are read from the right: entries of
-//! trusted proxies are skipped, and the first other address is the client. Everything to its left was written
-//! by the client and is never read. Of a peer that is no trusted proxy, no header is read.
+//! Each proxy appends the address of its own peer to a header. The entries are read from the right: entries
+//! of trusted proxies are skipped, and the first other address is the client. Everything to its left was
+//! written by the client and is never read. Of a peer that is no trusted proxy, no header is read.
 //!
 //! Reasons and figures: `src/decisions/0034-client-addresses.md`.
 
@@ -51,8 +51,8 @@ impl TrustedProxies {
         self.networks.iter().any(|network| network.contains(&address))
     }
 
-    /// Returns the client's address for a request from `peer`: the right-most reported address that belongs to
-    /// no trusted proxy. A malformed or obfuscated entry ends the walk at the last address read before.
+    /// Returns the client's address for a request from `peer`: the right-most reported address that belongs
+    /// to no trusted proxy. A malformed or obfuscated entry ends the walk at the last address read before.
     pub(super) fn client(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
         let mut client = peer.to_canonical();
         if !self.contains(client) {

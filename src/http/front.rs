@@ -34,6 +34,7 @@ use super::arrival::{Arrival, Arrives};
 use super::caller::{Caller, Profile};
 use super::client_address::{ClientAddress, TrustedProxies};
 use super::error::{ApiError, InternalCause, internal_response};
+use super::host_names::HostNames;
 use super::language;
 use super::log_budget::LogRateLimit;
 use super::metrics::{Class, Metrics, Tally};
@@ -66,6 +67,8 @@ pub struct FrontOptions {
     pub deadline: Option<Duration>,
     /// The proxies that report the addresses of their clients.
     pub proxies: TrustedProxies,
+    /// The names by which clients may call the mall.
+    pub hosts: HostNames,
     /// The limit on calls from one address.
     pub address_gate: Option<AddressRateLimit>,
     /// Receives the counts of requests.
@@ -90,6 +93,7 @@ impl FrontOptions {
             pages: Router::new(),
             deadline: None,
             proxies: TrustedProxies::default(),
+            hosts: HostNames::Any,
             address_gate: None,
             metrics: Arc::default(),
             stop: CancellationToken::new(),
@@ -115,6 +119,7 @@ struct SharedState {
     prefix: String,
     deadline: Option<Duration>,
     proxies: TrustedProxies,
+    hosts: HostNames,
     address_gate: Option<AddressRateLimit>,
     metrics: Arc<Metrics>,
     ids: RequestIds,
@@ -136,6 +141,7 @@ impl Gateway {
             pages,
             deadline,
             proxies,
+            hosts,
             address_gate,
             metrics,
             stop,
@@ -150,6 +156,7 @@ impl Gateway {
             prefix,
             deadline,
             proxies,
+            hosts,
             address_gate,
             metrics,
             ids,
@@ -235,6 +242,12 @@ impl Gateway {
         allowance: CallLimits,
         (is_api, client): (bool, Option<IpAddr>),
     ) -> Response {
+        // Only calls over a network can come from a browser.
+        if self.peer.is_some()
+            && let Err(error) = self.mall.hosts.check(&parts)
+        {
+            return error.into_response();
+        }
         if let Some(gate) = self.mall.address_gate.as_ref().filter(|_| is_api)
             && let Some(client) = client
             && let Err(error) = gate.pass(client).await

@@ -52,6 +52,7 @@ mod front;
 pub mod fuzzing;
 mod headers;
 mod health;
+mod host_names;
 mod json;
 mod log_budget;
 pub(crate) mod manual;
@@ -77,6 +78,7 @@ pub use error::ApiError;
 pub use files::Files;
 pub use front::{CALL_TIMEOUT, FrontOptions, Gateway};
 pub use health::Health;
+pub use host_names::HostNames;
 pub use metrics::Metrics;
 
 pub use router::{Site, SiteOptions, site};

@@ -18,8 +18,8 @@ use super::health::Health;
 use super::metrics::Metrics;
 use super::ops::live::Live;
 use super::{
-    ApiError, App, Profile, TrustedProxies, blog, blog_comments, feed, follow, like, ops, receipt, report,
-    sale, shop, shop_types, sign, upload, user, visits, voucher, voucher_order,
+    ApiError, App, HostNames, Profile, TrustedProxies, blog, blog_comments, feed, follow, like, ops, receipt,
+    report, sale, shop, shop_types, sign, upload, user, visits, voucher, voucher_order,
 };
 
 /// Options of the mall's site.
@@ -35,6 +35,8 @@ pub struct SiteOptions {
     pub profile: Profile,
     /// The proxies that report the addresses of their clients.
     pub proxies: TrustedProxies,
+    /// The names by which clients may call the mall.
+    pub hosts: HostNames,
 }
 
 /// Returns the API's routes without the prefix, each with its description.
@@ -116,6 +118,7 @@ pub fn site(app: &App, options: &SiteOptions) -> Gateway {
         stop,
         profile: options.profile,
         proxies: options.proxies.clone(),
+        hosts: options.hosts.clone(),
         ..FrontOptions::bare(api)
     })
 }

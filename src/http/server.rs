@@ -31,8 +31,8 @@ pub const CONNECTIONS_PER_ADDRESS: u64 = 256;
 pub struct ServerOptions {
     /// Threads that serve connections.
     pub workers: usize,
-    /// Maximum number of open connections. At the limit, the connection idle the longest is closed; if none is
-    /// idle, further clients get a 503 and are disconnected.
+    /// Maximum number of open connections. At the limit, the connection idle the longest is closed; if none
+    /// is idle, further clients get a 503 and are disconnected.
     pub most_connections: u64,
     /// Maximum number of open connections per client address, except for trusted proxies; 0 = no limit.
     pub connections_per_address: u64,
