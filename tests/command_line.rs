@@ -35,10 +35,15 @@ struct Running {
 
 impl Running {
     fn start(arguments: &[&str]) -> Self {
+        Self::start_until(arguments, "\nlimits")
+    }
+
+    /// Starts a mall and reads the banner up to the line with `last`.
+    fn start_until(arguments: &[&str], last: &str) -> Self {
         let mut child = mallbox(arguments).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let mut banner = String::new();
-        while !banner.contains("\nlimits") {
+        while !banner.contains(last) {
             banner += &(lines.next().expect("a banner").unwrap() + "\n");
         }
         // Continues to read, so that the mall never writes to a closed pipe.
@@ -54,8 +59,9 @@ impl Running {
     fn ask(&self, method: &str, path: &str) -> String {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         stream.set_read_timeout(Some(patience::scaled(Duration::from_secs(10)))).unwrap();
-        let request =
-            format!("{method} {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: 0\r\n\r\n");
+        let request = format!(
+            "{method} {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
+        );
         stream.write_all(request.as_bytes()).unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
@@ -107,6 +113,39 @@ fn wrong_use_is_one_sentence_and_exit_code_2() {
         assert_eq!(said(&arguments).0, 2, "{arguments:?}");
     }
     assert!(!nothing.exists(), "nobody made a directory on the way");
+}
+
+#[test]
+fn a_demo_goes_by_known_names_and_warns_when_others_can_reach_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path().join("demo");
+    let ask = |mall: &Running, host: &str| {
+        let port = mall.address.rsplit(':').next().unwrap();
+        let mut stream = TcpStream::connect(format!("127.0.0.1:{port}")).unwrap();
+        stream.set_read_timeout(Some(patience::scaled(Duration::from_secs(10)))).unwrap();
+        let request = format!("GET /readyz HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n");
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer.split(' ').nth(1).unwrap().to_owned()
+    };
+    let flags = ["--data", text(&data), "--lang", "en", "--host", "mall.test", "--listen"];
+    for (listen, warns) in [("127.0.0.1:0", false), ("0.0.0.0:0", true)] {
+        let mall = Running::start_until(&[&["demo"][..], &flags, &[listen]].concat(), "\ndemo ");
+        assert_eq!(mall.banner.contains("\nwarning     0.0.0.0:"), warns, "{}", mall.banner);
+        let statuses =
+            ["localhost", "127.0.0.1:80", "MALL.test", "evil.example"].map(|host| ask(&mall, host));
+        assert_eq!(statuses, ["200", "200", "200", "421"]);
+        assert_eq!(mall.stop(), 0);
+    }
+    // A mall in earnest takes any name, unless told its own.
+    let data = dir.path().join("mall");
+    let flags = ["serve", "--data", text(&data), "--listen", "127.0.0.1:0"];
+    for (more, want) in [(&[][..], "200"), (&["--host", "mall.test"], "421")] {
+        let mall = Running::start(&[&flags[..], more].concat());
+        assert_eq!([ask(&mall, "mall.test"), ask(&mall, "evil.example")], ["200", want]);
+        assert_eq!(mall.stop(), 0);
+    }
 }
 
 #[test]

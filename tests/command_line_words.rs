@@ -258,6 +258,8 @@ fn the_printed_example_is_a_file_that_serves() {
         "code-gap",
         "codes-per-day",
         "max-backlog",
+        "trusted-proxy",
+        "proxy-header",
         "zone",
     ] {
         assert!(example.contains(&format!("\n#{name} = ")), "{name}: {example}");
@@ -274,6 +276,7 @@ fn the_printed_example_is_a_file_that_serves() {
         file += &match line {
             "#data = \"DIR\"" => format!("data = '{}'\n", text(&data)),
             "#web = \"DIR\"" => format!("web = '{}'\n", text(&web)),
+            "#trusted-proxy = \"CIDR\"" => "trusted-proxy = ['10.0.0.0/8', '::1']\n".to_owned(),
             "#zone = \"NAME\"" => "zone = 'Asia/Tokyo'\n".to_owned(),
             "#listen = \"127.0.0.1:8080\"" => "listen = '127.0.0.1:0'\n".to_owned(),
             other => other[1..].to_owned() + "\n",

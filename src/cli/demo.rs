@@ -14,7 +14,7 @@ use super::running_mall;
 use super::running_mall::BootOptions;
 use crate::config::SiteConfig;
 use crate::demo::seed::{self, Seeded};
-use crate::http::Bound;
+use crate::http::{Bound, HostNames};
 use crate::language::{Language, sentence};
 use crate::mall::Settings;
 use crate::mall::people::sms::Inbox;
@@ -63,7 +63,8 @@ pub(super) fn run(demo: Demo, l: Language) -> anyhow::Result<()> {
         let house = running_mall::open(plan).await?;
         let seeded = seed::seed(&house.app, SALE_OPENS_AFTER).await?;
         let more = what_to_try(&seeded, bound.address(), &demo.site, l);
-        house.serve(bound, Some(running_mall::uploads(&dir)), &demo.site, l, &more).await
+        let hosts = HostNames::known(&demo.site.host);
+        house.serve(bound, Some(running_mall::uploads(&dir)), (&demo.site, hosts), l, &more).await
     })
 }
 
@@ -80,6 +81,15 @@ fn what_to_try(seeded: &Seeded, address: SocketAddr, site: &SiteConfig, l: Langu
     // With another front end at `/`, the own pages move to `/mall/`.
     let own = if site.web.is_some() { "mall/" } else { "" };
     let (site, api) = (format!("http://{address}"), format!("http://{address}{}", site.api_prefix));
+    let warning = if address.ip().is_loopback() {
+        String::new()
+    } else {
+        sentence!(
+            l,
+            "警告        {address}在本机之外也能访问：任何人都能读到验证码，并以管理员身份登录\n",
+            "warning     {address} can be reached from other machines: anybody can read codes and log in as operator\n",
+        )
+    };
     let Seeded { customer, operator, running, opening, shops, .. } = seeded;
     let seconds = SALE_OPENS_AFTER.as_secs();
     let intro = sentence!(
@@ -97,7 +107,7 @@ fn what_to_try(seeded: &Seeded, address: SocketAddr, site: &SiteConfig, l: Langu
          Open {site}/{own} in a browser, or try in another terminal:",
     );
     format!(
-        r#"{intro}
+        r#"{warning}{intro}
 
 curl -s '{api}/shop/of/type?typeId=1&current=1'
 curl -s -X POST '{api}/user/code?phone={customer}' && token=$(curl -s {api}/user/login -d "{{\"phone\":\"{customer}\",\"code\":$(curl -s '{api}/demo/inbox?phone={customer}' | grep -oE '"[0-9]{{6}}"')}}" | grep -oE '[0-9a-f]{{48}}')

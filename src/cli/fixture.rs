@@ -2,6 +2,7 @@
 
 use std::io::Read as _;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
@@ -13,16 +14,16 @@ use super::log;
 use super::messages::{CommandFailure, UsageError};
 use super::output::print;
 use super::running_mall;
-use crate::config::{LogFormat, zone};
-use crate::fixture::{Data, FixtureError, Mall};
+use crate::config::{LogFormat, host, zone};
+use crate::fixture::{Data, FixtureError, MALLS_MAX, Mall};
 use crate::language::Language;
 
 /// The flags of `fixture`.
 #[derive(Args)]
 pub(super) struct Fixture {
-    /// Seed of all tokens, codes and names.
-    #[arg(long, default_value_t = 0, value_name = "NUMBER")]
-    seed: u64,
+    /// Seed of all tokens, codes and names. Default: 0, with a random token of the operator.
+    #[arg(long, value_name = "NUMBER")]
+    seed: Option<u64>,
     /// Initial data: `demo`, `empty`, or a dump of an hm-dianping database.
     #[arg(long, default_value = "demo", value_name = "demo|empty|FILE.sql")]
     data: String,
@@ -41,6 +42,15 @@ pub(super) struct Fixture {
     /// The address to listen on; port 0 takes any free port.
     #[arg(long, default_value = "127.0.0.1:0", value_name = "ADDRESS")]
     listen: SocketAddr,
+    /// Names by which clients may call the mall, separated by commas, besides IP addresses and localhost.
+    #[arg(long, value_name = "DOMAIN", num_args = 1.., value_delimiter = ',', value_parser = host)]
+    host: Vec<String>,
+    /// The directory of dumps from which `POST /malls` may start malls; default: none.
+    #[arg(long, value_name = "DIR")]
+    dumps: Option<PathBuf>,
+    /// Maximum number of malls that `POST /malls` starts.
+    #[arg(long, default_value_t = MALLS_MAX, value_name = "NUMBER")]
+    malls: usize,
     /// The format of the log on standard error.
     #[arg(long, default_value = "text")]
     log_format: LogFormat,
@@ -54,7 +64,17 @@ pub(super) fn run(fixture: Fixture, l: Language) -> anyhow::Result<()> {
     // Read the parent first: its end during the start is noticed too.
     let parent = getppid();
     log::start(fixture.log_format);
-    let mut builder = Mall::builder().seed(fixture.seed).data(Data::named(&fixture.data)).language(l);
+    let mut builder = Mall::builder().malls(fixture.malls).data(Data::named(&fixture.data)).language(l);
+    if let Some(seed) = fixture.seed {
+        builder = builder.seed(seed);
+    }
+    if let Some(dir) = fixture.dumps {
+        running_mall::check_is_dir("--dumps", Some(&dir))?;
+        builder = builder.dumps(dir);
+    }
+    for name in fixture.host {
+        builder = builder.host(name);
+    }
     if let Some(start) = fixture.start {
         builder = builder.start_at(start);
     }
@@ -71,6 +91,9 @@ pub(super) fn run(fixture: Fixture, l: Language) -> anyhow::Result<()> {
         FixtureError::Asked(receiver) => UsageError::InvalidFixture(receiver).into(),
         other => CommandFailure::NoFixture.with_cause(other),
     })?;
+    if let Some(address) = mall.address().filter(|address| !address.ip().is_loopback()) {
+        tracing::warn!(%address, "the fixture can be reached from other machines: anybody can log in");
+    }
     print(&(mall.line_text() + "\n"));
     running_mall::block_on(async {
         let mut stopped = signal(SignalKind::terminate())?;

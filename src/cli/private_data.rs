@@ -1,6 +1,6 @@
 //! Access to a mall's data directory: for the owner only, since codes, tokens and phone numbers are inside.
 //!
-//! Reasons and figures: `src/decisions/0034-private-data.md`.
+//! Reasons and figures: `src/decisions/0037-private-data.md`.
 
 use std::fs::{self, Metadata, Permissions};
 use std::io;

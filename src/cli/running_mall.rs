@@ -19,7 +19,7 @@ use super::private_data;
 use super::read_only_copy;
 use crate::config::{PlaceConfig, SiteConfig};
 use crate::http::control::{Control, request_here, request_running};
-use crate::http::{App, Bound, Profile, ServerOptions, SiteOptions, site};
+use crate::http::{App, Bound, HostNames, Profile, ServerOptions, SiteOptions, site};
 use crate::language::{Bilingual, Language, both, padded};
 use crate::mall::base::wall_time;
 use crate::mall::people::accounts::CodeKey;
@@ -197,7 +197,7 @@ impl RunningMall {
         self,
         bound: Bound,
         uploads: Option<PathBuf>,
-        config: &SiteConfig,
+        (config, hosts): (&SiteConfig, HostNames),
         l: Language,
         more: &str,
     ) -> anyhow::Result<()> {
@@ -211,9 +211,12 @@ impl RunningMall {
             uploads,
             web: config.web.clone(),
             profile: config.profile(),
+            proxies: config.proxies(),
+            hosts,
         };
         let most_connections = config.connections.min(max_connections());
-        let options = ServerOptions { most_connections, ..ServerOptions::default() };
+        let connections_per_address = config.connections_per_address;
+        let options = ServerOptions { most_connections, connections_per_address, ..ServerOptions::default() };
         let control = self.open_control();
         let mut stopped = signal(SignalKind::terminate())?;
         let mut interrupted = signal(SignalKind::interrupt())?;

@@ -8,7 +8,7 @@ use super::output::print;
 use super::running_mall;
 use super::running_mall::BootOptions;
 use crate::config::{self, ServeConfig};
-use crate::http::Bound;
+use crate::http::{Bound, HostNames};
 use crate::language::Language;
 use crate::mall::people::sms::{Console, SmsSender, Webhook};
 
@@ -48,7 +48,11 @@ pub(super) fn run(config: ServeConfig, l: Language) -> anyhow::Result<()> {
     let plan = BootOptions { place, create_if_missing: true, zone, settings, sms, inbox: None };
     running_mall::block_on(async {
         let house = running_mall::open(plan).await?;
-        house.serve(bound, uploads, &config.site, l, "").await
+        let hosts = match config.site.host.as_slice() {
+            [] => HostNames::Any,
+            names => HostNames::known(names),
+        };
+        house.serve(bound, uploads, (&config.site, hosts), l, "").await
     })
 }
 

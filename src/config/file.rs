@@ -143,6 +143,12 @@ fn flag(name: &str, setting: &Arg, value: &DeValue<'_>) -> Result<Option<OsStrin
         (kind, DeValue::Boolean(thrown)) if kind.is_switch(setting) => {
             Ok(thrown.then(|| format!("--{name}").into()))
         }
+        (Kind::Text, DeValue::Array(items)) if matches!(setting.get_action(), ArgAction::Append) => {
+            let texts: Option<Vec<_>> = items.iter().map(|item| item.get_ref().as_str()).collect();
+            let texts = texts.ok_or(ConfigFileErrorKind::WrongType(name.to_owned(), kind, "array"))?;
+            // An empty list is no flag.
+            Ok((!texts.is_empty()).then(|| format!("--{name}={}", texts.join(",")).into()))
+        }
         (Kind::Text, DeValue::String(text)) => Ok(Some(format!("--{name}={text}").into())),
         (Kind::Whole, DeValue::Integer(number)) => Ok(Some(format!("--{name}={number}").into())),
         (kind, other) => Err(ConfigFileErrorKind::WrongType(name.to_owned(), kind, other.type_str())),
@@ -214,9 +220,14 @@ mod tests {
     fn a_file_sets_what_flags_set() {
         let config = read(
             "# a shop\ndata = '/srv/mall'\nlisten = \"0.0.0.0:80\"\nconnections = 1_000\ndemo-data = true\n\
-             accept-lost-log = false\nzone = 'Asia/Shanghai'\nclaims-per-minute = 0\n",
+             accept-lost-log = false\nzone = 'Asia/Shanghai'\nclaims-per-minute = 0\n\
+             trusted-proxy = ['10.0.0.0/8', '::1']\nproxy-header = 'forwarded'\n",
         )
         .unwrap();
+        let proxies: Vec<_> = config.site.trusted_proxy.iter().map(ToString::to_string).collect();
+        assert_eq!(proxies, ["10.0.0.0/8", "::1/128"]);
+        assert_eq!(read("trusted-proxy = '10.0.0.1,10.0.0.2'").unwrap().site.trusted_proxy.len(), 2);
+        assert!(read("trusted-proxy = []").unwrap().site.trusted_proxy.is_empty());
         assert_eq!(config.mall.data.as_deref(), Some(std::path::Path::new("/srv/mall")));
         assert_eq!((config.site.listen.port(), config.site.connections), (80, 1_000));
         assert!(config.demo_data && config.accept_lost_log.is_none());
@@ -232,6 +243,8 @@ mod tests {
             ("\nlisten = 8080", "2: listen: expected a quoted string, not integer", "引号中的文本"),
             ("connections = '9'", "1: connections: expected a whole number, not string", "整数"),
             ("demo-data = 'yes'", "1: demo-data: expected true or false, not string", "true或false"),
+            ("trusted-proxy = [1]", "1: trusted-proxy: expected a quoted string, not array", "引号中的文本"),
+            ("trusted-proxy = ['0.0.0.0/0']", "1: trusted-proxy: would trust every client", "would trust"),
             ("data = 'a'\nprot = 80", "2: unknown setting prot; available settings: data, ", "未知设置prot"),
             ("[site]\nlisten = ''", "1: unknown setting site;", "未知设置site"),
             ("config = 'a'", "1: unknown setting config;", "未知设置config"),
@@ -255,7 +268,12 @@ mod tests {
         let all: String = example
             .lines()
             .filter_map(|line| line.strip_prefix('#').filter(|line| !line.starts_with(' ')))
-            .map(|line| line.replace("NAME", "Asia/Shanghai") + "\n")
+            .map(|line| {
+                line.replace("NAME", "Asia/Shanghai")
+                    .replace("CIDR", "10.0.0.0/8")
+                    .replace("DOMAIN", "mall.test")
+                    + "\n"
+            })
             .collect();
         assert_eq!(all.lines().count(), settings(&serve()).count(), "{example}");
         let config = read(&all).unwrap();

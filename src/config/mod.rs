@@ -6,15 +6,16 @@ mod place;
 mod values;
 
 use std::fmt;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use ipnet::IpNet;
 use jiff::tz::TimeZone;
 use mallbox_storage::{Durability, PaymentMode};
 use mallbox_storage_embedded::EmbeddedOptions;
 
-use crate::http::Profile;
+use crate::http::{CONNECTIONS_PER_ADDRESS, Profile, ProxyHeader, TrustedProxies};
 use crate::mall::Settings;
 use crate::place::Place;
 
@@ -112,9 +113,23 @@ pub struct SiteConfig {
     /// --web, otherwise `sandbox`.
     #[arg(long, env = "MALLBOX_PAYMENT", value_name = "none|sandbox")]
     pub payment: Option<PaymentChoice>,
-    /// Maximum number of open connections.
+    /// Proxies whose reports of client addresses are believed: addresses or networks, separated by commas.
+    #[arg(long, env = "MALLBOX_TRUSTED_PROXY", value_name = "CIDR", num_args = 1.., value_delimiter = ',', value_parser = network)]
+    pub trusted_proxy: Vec<IpNet>,
+    /// The header in which trusted proxies report client addresses.
+    #[arg(long, env = "MALLBOX_PROXY_HEADER", default_value = "x-forwarded-for")]
+    pub proxy_header: ProxyHeaderChoice,
+    /// Names by which clients may call the mall, separated by commas, besides IP addresses and localhost.
+    /// Default: any name for `serve`, no other name for `demo`.
+    #[arg(long, env = "MALLBOX_HOST", value_name = "DOMAIN", num_args = 1.., value_delimiter = ',', value_parser = host)]
+    pub host: Vec<String>,
+    /// Maximum number of open connections; at the limit, the connection idle the longest is closed.
     #[arg(long, env = "MALLBOX_CONNECTIONS", default_value_t = 20_000, value_name = "NUMBER", value_parser = at_least_one())]
     pub connections: u64,
+    /// Maximum number of open connections per client address, except for loopback and trusted proxies; 0 = no
+    /// limit.
+    #[arg(long, env = "MALLBOX_CONNECTIONS_PER_ADDRESS", default_value_t = CONNECTIONS_PER_ADDRESS, value_name = "NUMBER")]
+    pub connections_per_address: u64,
     /// The format of the log on standard error.
     #[arg(long, env = "MALLBOX_LOG_FORMAT", default_value = "text")]
     pub log_format: LogFormat,
@@ -177,6 +192,24 @@ impl From<PaymentChoice> for PaymentMode {
     }
 }
 
+/// Header in which proxies report client addresses.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum ProxyHeaderChoice {
+    /// A list of addresses.
+    XForwardedFor,
+    /// The header of RFC 7239.
+    Forwarded,
+}
+
+impl From<ProxyHeaderChoice> for ProxyHeader {
+    fn from(choice: ProxyHeaderChoice) -> Self {
+        match choice {
+            ProxyHeaderChoice::XForwardedFor => Self::XForwardedFor,
+            ProxyHeaderChoice::Forwarded => Self::Forwarded,
+        }
+    }
+}
+
 /// Format of log lines.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum LogFormat {
@@ -191,6 +224,12 @@ impl SiteConfig {
     #[must_use]
     pub fn first_payment_mode(&self) -> PaymentMode {
         if self.web.is_some() { PaymentMode::None } else { PaymentMode::Sandbox }
+    }
+
+    /// Returns the proxies that report the addresses of their clients.
+    #[must_use]
+    pub fn proxies(&self) -> TrustedProxies {
+        TrustedProxies::new(&self.trusted_proxy, self.proxy_header.into())
     }
 
     /// Returns the profile of clients other than mallbox's own pages.
@@ -242,6 +281,30 @@ pub(crate) fn zone(name: &str) -> Result<TimeZone, String> {
     TimeZone::get(name).map_err(|_| format!("unknown time zone {name}; a known one is Asia/Shanghai"))
 }
 
+/// Parses the name of a host, without scheme, port and path.
+pub(crate) fn host(text: &str) -> Result<String, String> {
+    let is_part = |part: &str| {
+        !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
+    };
+    if text.trim_end_matches('.').split('.').all(is_part) {
+        Ok(text.to_ascii_lowercase())
+    } else {
+        Err("expected a name such as mall.example.com".to_owned())
+    }
+}
+
+/// Parses an address or a network in CIDR notation. A network of all addresses is refused: every client could
+/// then choose its own address.
+fn network(text: &str) -> Result<IpNet, String> {
+    let single = || text.parse::<IpAddr>().ok().map(IpNet::from);
+    let network = text.parse::<IpNet>().ok().or_else(single);
+    match network {
+        Some(network) if network.prefix_len() == 0 => Err("would trust every client".to_owned()),
+        Some(network) => Ok(network.trunc()),
+        None => Err("expected an address or a network such as 10.0.0.0/8".to_owned()),
+    }
+}
+
 fn prefix(text: &str) -> Result<String, String> {
     let prefix = text.trim_end_matches('/');
     let is_path = prefix.starts_with('/') && !prefix.contains("//") && !prefix.contains(['?', '#', '%', ' ']);
@@ -264,6 +327,26 @@ mod tests {
         assert_eq!(prefix("/").as_deref(), Ok(""));
         for bad in ["api", "//api", "/a?b", "/a b"] {
             assert!(prefix(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_trusted_proxy_is_an_address_or_a_network_but_not_everybody() {
+        let named = |text| network(text).map(|network| network.to_string());
+        assert_eq!(named("10.0.0.7/8").as_deref(), Ok("10.0.0.0/8"));
+        assert_eq!(named("192.0.2.1").as_deref(), Ok("192.0.2.1/32"));
+        assert_eq!(named("::1").as_deref(), Ok("::1/128"));
+        for bad in ["0.0.0.0/0", "::/0", "10.0.0.0/33", "nginx", ""] {
+            assert!(named(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_host_is_a_bare_name() {
+        assert_eq!(host("Mall.Example.com").as_deref(), Ok("mall.example.com"));
+        assert!(host("localhost").is_ok() && host("my_host-1").is_ok());
+        for bad in ["", "https://mall.example.com", "mall.example.com:80", "a/b", "a..b", "*.example.com"] {
+            assert!(host(bad).is_err(), "{bad}");
         }
     }
 

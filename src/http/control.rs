@@ -11,6 +11,7 @@ use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
@@ -145,12 +146,11 @@ async fn accept(listener: UnixListener, front: Gateway, stop: CancellationToken,
         };
         match accepted {
             Ok((stream, _)) => {
-                tasks.spawn(connection::serve(
-                    stream,
-                    front.clone(),
-                    ConnectionTimeouts::default(),
-                    stop.clone(),
-                ));
+                let (front, stop) = (front.clone(), stop.clone());
+                tasks.spawn(async move {
+                    let state = Arc::default();
+                    connection::serve(stream, front, ConnectionTimeouts::default(), stop, &state).await;
+                });
             }
             Err(error) => {
                 tracing::warn!(%error, "could not accept a connection on the control socket; retrying");

@@ -24,6 +24,7 @@ mod server;
 mod web_files;
 
 pub use pages::files::Files;
+pub use request::client_address::{ProxyHeader, TrustedProxies};
 pub use response::bad_request::{BadRequest, Expected};
 pub use response::caller::{CLIENT, Profile};
 pub use response::envelope::{Answer, Reply};
@@ -35,7 +36,8 @@ pub use server::call_limits::CALL_TIMEOUT;
 pub use server::connection::ConnectionTimeouts;
 pub use server::front::{FrontOptions, Gateway};
 pub use server::health::Health;
-pub use server::listener::{Bound, Server, ServerError, ServerOptions};
+pub use server::host_names::HostNames;
+pub use server::listener::{Bound, CONNECTIONS_PER_ADDRESS, Server, ServerError, ServerOptions};
 pub use server::metrics::Metrics;
 
 /// The state passed to every handler.

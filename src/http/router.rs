@@ -19,12 +19,14 @@ use super::api::selling::{orders, receipts, sales};
 use super::api::writing::{comments, feeds, likes, notes, pictures, reports};
 use super::describe::Calls;
 use super::pages::files::Files;
+use super::request::client_address::TrustedProxies;
 use super::response::caller::Profile;
 use super::response::error::ApiError;
 use super::server::address_rate_limit::AddressRateLimit;
 use super::server::call_limits::CALL_TIMEOUT;
 use super::server::front::{FrontOptions, Gateway};
 use super::server::health::Health;
+use super::server::host_names::HostNames;
 use super::server::metrics::Metrics;
 
 /// Options of the mall's site.
@@ -38,6 +40,10 @@ pub struct SiteOptions {
     pub web: Option<PathBuf>,
     /// The profile of clients other than mallbox's own pages.
     pub profile: Profile,
+    /// The proxies that report the addresses of their clients.
+    pub proxies: TrustedProxies,
+    /// The names by which clients may call the mall.
+    pub hosts: HostNames,
 }
 
 /// Returns the API's routes without the prefix, each with its description.
@@ -122,6 +128,8 @@ pub fn site(app: &App, options: &SiteOptions) -> Gateway {
         metrics,
         stop,
         profile: options.profile,
+        proxies: options.proxies.clone(),
+        hosts: options.hosts.clone(),
         ..FrontOptions::bare(api)
     })
 }

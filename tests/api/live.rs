@@ -36,7 +36,8 @@ impl Stream {
     }
 
     fn over(mut stream: TcpStream, token: &str) -> Self {
-        let request = format!("GET /api/ops/live HTTP/1.1\r\nhost: x\r\nauthorization: {token}\r\n\r\n");
+        let request =
+            format!("GET /api/ops/live HTTP/1.1\r\nhost: localhost\r\nauthorization: {token}\r\n\r\n");
         stream.write_all(request.as_bytes()).unwrap();
         let mut lines = BufReader::new(stream);
         let mut head = String::new();

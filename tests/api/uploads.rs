@@ -69,7 +69,8 @@ pub struct PictureResponse {
 }
 
 fn ask_for(mut stream: TcpStream, method: &str, path: &str, headers: &str) -> PictureResponse {
-    let request = format!("{method} {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n{headers}\r\n");
+    let request =
+        format!("{method} {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n{headers}\r\n");
     stream.write_all(request.as_bytes()).unwrap();
     let mut answer = Vec::new();
     stream.read_to_end(&mut answer).unwrap();
@@ -236,7 +237,7 @@ fn five_mebibytes_are_taken_and_more_are_not() {
 /// Sends the complete file, like a client that reads no early response. Returns the final response.
 fn upload_completely(w: &World, token: &str, bytes: usize) -> String {
     let head = format!(
-        "POST /api/upload/blog HTTP/1.1\r\nhost: x\r\nconnection: close\r\nauthorization: {token}\r\n{FORM}content-length: {bytes}\r\n\r\n"
+        "POST /api/upload/blog HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\nauthorization: {token}\r\n{FORM}content-length: {bytes}\r\n\r\n"
     );
     let mut stream = w.connect();
     stream.write_all(&[head.as_bytes(), &vec![b' '; bytes]].concat()).unwrap();
@@ -371,7 +372,7 @@ fn more_uploads_than_there_is_room_for_are_asked_to_come_again_and_slow_ones_are
     let w = world();
     let body = form(&[field("file", Some("a.png"), &file(ImageFormat::Png))]);
     let head = format!(
-        "POST /api/upload/blog HTTP/1.1\r\nhost: x\r\nconnection: close\r\nauthorization: {}\r\n{FORM}content-length: {}\r\n\r\n",
+        "POST /api/upload/blog HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\nauthorization: {}\r\n{FORM}content-length: {}\r\n\r\n",
         w.customer,
         body.len()
     );

@@ -178,7 +178,7 @@ impl World {
         let mut stream = self.connect();
         let length = body.len();
         let head = format!(
-            "{method} {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n{headers}content-length: {length}\r\n\r\n"
+            "{method} {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n{headers}content-length: {length}\r\n\r\n"
         );
         // A server may refuse and close before everything is written.
         let _ = stream.write_all(&[head.as_bytes(), body].concat());

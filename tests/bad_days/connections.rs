@@ -20,7 +20,7 @@ const SIZE: Size = Size { people: 4_000, sales: 1, units: 3_000 };
 const IDLE: usize = 10_000;
 const BUYING: usize = 32;
 const RATE: f64 = 500.0;
-const ASK: &[u8] = b"GET /api/shop/1 HTTP/1.1\r\nhost: x\r\n\r\n";
+const ASK: &[u8] = b"GET /api/shop/1 HTTP/1.1\r\nhost: localhost\r\n\r\n";
 
 /// Reads one response from a connection that stays open.
 fn one_answer(stream: &mut TcpStream) -> anyhow::Result<Reply> {
@@ -122,10 +122,10 @@ const ODD: &[(&str, &[u8], u16)] = &[
     ("HTTP/2 at once", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 0),
     (
         "two lengths",
-        b"POST /api/user/login HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n{}",
+        b"POST /api/user/login HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n{}",
         400,
     ),
-    ("a body cut short", b"POST /api/user/login HTTP/1.1\r\nhost: x\r\ncontent-length: 99\r\n\r\n{", 400),
+    ("a body cut short", b"POST /api/user/login HTTP/1.1\r\nhost: localhost\r\ncontent-length: 99\r\n\r\n{", 400),
     ("a half-open socket", ASK, 200),
     ("half a head", b"GET /api/shop/1 HTTP/1.1\r\nhost:", 0),
     ("nothing", b"", 0),
@@ -139,13 +139,17 @@ fn odd_clients(address: SocketAddr) -> anyhow::Result<usize> {
         ensure!(got == *status, "{what}: {}", String::from_utf8_lossy(&said));
     }
     let huge = |path: &str, header: &str| {
-        format!("GET /api/shop/1?{path} HTTP/1.1\r\nhost: x\r\nx: {header}\r\n\r\n")
+        format!("GET /api/shop/1?{path} HTTP/1.1\r\nhost: localhost\r\nx: {header}\r\n\r\n")
     };
     for (what, request, status) in [
         ("a huge header", huge("", &"a".repeat(100_000)), 431),
         ("a huge URL", huge(&"a".repeat(100_000), ""), 431),
         ("a URL longer than any", huge(&"a".repeat(14_000), ""), 200),
-        ("a thousand headers", format!("GET / HTTP/1.1\r\nhost: x\r\n{}\r\n", "x: y\r\n".repeat(1_000)), 431),
+        (
+            "a thousand headers",
+            format!("GET / HTTP/1.1\r\nhost: localhost\r\n{}\r\n", "x: y\r\n".repeat(1_000)),
+            431,
+        ),
     ] {
         let said = say(address, request.as_bytes())?;
         let got = http::read(&said).map_or(0, |reply| reply.status);
@@ -170,8 +174,9 @@ fn say(address: SocketAddr, bytes: &[u8]) -> anyhow::Result<Vec<u8>> {
 fn pipelined(address: SocketAddr) -> anyhow::Result<()> {
     const REQUESTS: usize = 1_000;
     let mut stream = connect(address)?;
-    let requests: String =
-        (0..REQUESTS).map(|number| format!("GET /api/shop/x{number} HTTP/1.1\r\nhost: x\r\n\r\n")).collect();
+    let requests: String = (0..REQUESTS)
+        .map(|number| format!("GET /api/shop/x{number} HTTP/1.1\r\nhost: localhost\r\n\r\n"))
+        .collect();
     let mut writing = stream.try_clone()?;
     let writer = std::thread::spawn(move || writing.write_all(requests.as_bytes()));
     let (mut said, mut bytes) = (String::new(), [0; 16_384]);
@@ -200,7 +205,8 @@ fn slow_clients(address: SocketAddr) -> anyhow::Result<usize> {
         stream.write_all(b"GET /api/shop/1 HTTP/1.1\r\n")?;
     }
     for stream in &mut bodies {
-        stream.write_all(b"POST /api/user/login HTTP/1.1\r\nhost: x\r\ncontent-length: 50\r\n\r\n{")?;
+        stream
+            .write_all(b"POST /api/user/login HTTP/1.1\r\nhost: localhost\r\ncontent-length: 50\r\n\r\n{")?;
     }
     for stream in &mut bodies {
         let mut said = Vec::new();

@@ -42,7 +42,7 @@ pub fn send(address: SocketAddr, method: &str, path: &str, token: &str, body: &s
     let token = if token.is_empty() { String::new() } else { format!("authorization: {token}\r\n") };
     let length = body.len();
     let request = format!(
-        "{method} {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n{token}content-length: {length}\r\n\r\n{body}"
+        "{method} {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n{token}content-length: {length}\r\n\r\n{body}"
     );
     stream.write_all(request.as_bytes())?;
     let mut answer = Vec::new();

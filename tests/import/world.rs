@@ -159,7 +159,7 @@ impl Served {
         let length = body.len();
         write!(
             stream,
-            "{method} {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\nauthorization: {token}\r\ncontent-length: {length}\r\n\r\n{body}"
+            "{method} {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\nauthorization: {token}\r\ncontent-length: {length}\r\n\r\n{body}"
         )
         .unwrap();
         let mut answer = Vec::new();

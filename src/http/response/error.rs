@@ -31,6 +31,9 @@ enum Problem {
     UnknownPath,
     WrongMethod,
     TooLarge(usize),
+    BadHost,
+    UnknownHost(String),
+    CrossSite,
     BodyTooSlow,
     TooSlow,
     Busy(BilingualText),
@@ -76,6 +79,24 @@ impl ApiError {
         Self(Problem::TooLarge(most))
     }
 
+    /// Creates a 400: the request lacks a host, or has several.
+    #[must_use]
+    pub(in crate::http) fn bad_host() -> Self {
+        Self(Problem::BadHost)
+    }
+
+    /// Creates a 421: the mall has another name.
+    #[must_use]
+    pub(in crate::http) fn unknown_host(name: String) -> Self {
+        Self(Problem::UnknownHost(name))
+    }
+
+    /// Creates a 403: a page of another site made the request.
+    #[must_use]
+    pub(in crate::http) fn cross_site() -> Self {
+        Self(Problem::CrossSite)
+    }
+
     /// Creates a 408: the body did not arrive within the time limit of a call.
     #[must_use]
     pub fn body_too_slow() -> Self {
@@ -97,7 +118,9 @@ impl ApiError {
     fn status(&self) -> StatusCode {
         match &self.0 {
             Problem::Refused(refusal) => status_of(refusal),
-            Problem::BadRequest(_) => StatusCode::BAD_REQUEST,
+            Problem::BadRequest(_) | Problem::BadHost => StatusCode::BAD_REQUEST,
+            Problem::UnknownHost(_) => StatusCode::MISDIRECTED_REQUEST,
+            Problem::CrossSite => StatusCode::FORBIDDEN,
             Problem::Store(StoreError::Unavailable { .. } | StoreError::Full { .. })
             | Problem::TooSlow
             | Problem::Busy(_) => StatusCode::SERVICE_UNAVAILABLE,
@@ -122,6 +145,9 @@ impl ApiError {
             | Problem::Bug(_)
             | Problem::UnknownPath
             | Problem::WrongMethod
+            | Problem::BadHost
+            | Problem::UnknownHost(_)
+            | Problem::CrossSite
             | Problem::BodyTooSlow
             | Problem::TooSlow => self.status(),
         }
@@ -182,6 +208,9 @@ impl ApiError {
                     format!("The request is too large; the limit is {mib} MiB."),
                 )
             }
+            Problem::BadHost => messages::bad_host(l),
+            Problem::UnknownHost(name) => messages::unknown_host(name, l),
+            Problem::CrossSite => messages::cross_site(l),
             Problem::BodyTooSlow => {
                 fixed!(
                     l,
@@ -407,6 +436,9 @@ mod tests {
             (ApiError::wrong_method(), 405, "METHOD_NOT_ALLOWED"),
             (ApiError::too_large(1 << 20), 413, "TOO_LARGE"),
             (ApiError::body_too_slow(), 408, "REQUEST_TIMEOUT"),
+            (ApiError::bad_host(), 400, "BAD_HOST"),
+            (ApiError::unknown_host("evil.example".to_owned()), 421, "UNKNOWN_HOST"),
+            (ApiError::cross_site(), 403, "CROSS_SITE"),
             (ApiError::too_slow(), 503, "BUSY"),
         ]
     }

@@ -52,6 +52,9 @@ pub(in crate::http) const CODES: &[&str] = &[
     "METHOD_NOT_ALLOWED",
     "TOO_LARGE",
     "REQUEST_TIMEOUT",
+    "BAD_HOST",
+    "UNKNOWN_HOST",
+    "CROSS_SITE",
     "RATE_LIMITED",
     "NOT_YET",
     "BUSY",
@@ -129,6 +132,31 @@ pub(in crate::http) fn made(language: Language, code: &'static str, zh: String, 
         Language::En => en,
     };
     RefusalBody::Made { code, sentence, order: None }
+}
+
+/// Returns the message for a request without exactly one host.
+pub(in crate::http) fn bad_host(l: Language) -> RefusalBody {
+    fixed!(
+        l,
+        "BAD_HOST",
+        "请求应有且只有一个有效的Host请求头",
+        "A request needs exactly one valid Host header."
+    )
+}
+
+/// Returns the message for a host that is no name of the mall.
+pub(in crate::http) fn unknown_host(name: &str, l: Language) -> RefusalBody {
+    made(
+        l,
+        "UNKNOWN_HOST",
+        format!("这座商城不叫{name}；如需使用这个名字，请在启动时加--host {name}"),
+        format!("This mall is not called {name}; start it with --host {name} to allow that name."),
+    )
+}
+
+/// Returns the message for a change by a page of another site.
+pub(in crate::http) fn cross_site(l: Language) -> RefusalBody {
+    fixed!(l, "CROSS_SITE", "其他网站的页面不能替用户操作", "A page of another site may not do that.")
 }
 
 /// Returns the message of a refusal.

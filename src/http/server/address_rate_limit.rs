@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use mallbox_storage::{Limit, RateLimitOutcome, RateLimits};
 
+use crate::http::request::client_address::limit_key;
 use crate::http::response::error::ApiError;
 use crate::mall::{Clock, Refusal};
 
@@ -23,9 +24,9 @@ impl AddressRateLimit {
         Self { limit, rate_limits, clock }
     }
 
-    /// Counts a call from `peer`, or refuses it when the limit is reached.
-    pub(in crate::http) async fn pass(&self, peer: IpAddr) -> Result<(), ApiError> {
-        let key = format!("address:{peer}");
+    /// Counts a call from `client`, or refuses it when the limit is reached.
+    pub(in crate::http) async fn pass(&self, client: IpAddr) -> Result<(), ApiError> {
+        let key = format!("address:{}", limit_key(client));
         match self.rate_limits.pass(&key, self.limit, self.clock.now()).await? {
             RateLimitOutcome::Allowed => Ok(()),
             RateLimitOutcome::Refused { retry_after } => Err(Refusal::RateLimited { retry_after }.into()),

@@ -26,14 +26,16 @@ use axum::response::{IntoResponse, Response};
 use http_body_util::{BodyExt, Limited};
 use tokio_util::sync::CancellationToken;
 use tower::Service as _;
+use tracing::field::DisplayValue;
 
 use super::address_rate_limit::AddressRateLimit;
 use super::arrival::{Arrival, Arrives};
 use super::call_limits::CallLimits;
+use super::host_names::HostNames;
 use super::log_budget::LogRateLimit;
 use super::metrics::{Class, Metrics, Tally};
 use super::request_id::RequestIds;
-use crate::http::request::peer::Peer;
+use crate::http::request::client_address::{ClientAddress, TrustedProxies};
 use crate::http::response::caller::{Caller, Profile};
 use crate::http::response::error::{ApiError, InternalCause, internal_response};
 use crate::http::response::language;
@@ -61,6 +63,10 @@ pub struct FrontOptions {
     pub pages: Router,
     /// Time limit of a call of the API.
     pub deadline: Option<Duration>,
+    /// The proxies that report the addresses of their clients.
+    pub proxies: TrustedProxies,
+    /// The names by which clients may call the mall.
+    pub hosts: HostNames,
     /// The limit on calls from one address.
     pub address_gate: Option<AddressRateLimit>,
     /// Receives the counts of requests.
@@ -84,6 +90,8 @@ impl FrontOptions {
             prefix: String::new(),
             pages: Router::new(),
             deadline: None,
+            proxies: TrustedProxies::default(),
+            hosts: HostNames::Any,
             address_gate: None,
             metrics: Arc::default(),
             stop: CancellationToken::new(),
@@ -108,6 +116,8 @@ pub struct Gateway {
 struct SharedState {
     prefix: String,
     deadline: Option<Duration>,
+    proxies: TrustedProxies,
+    hosts: HostNames,
     address_gate: Option<AddressRateLimit>,
     metrics: Arc<Metrics>,
     ids: RequestIds,
@@ -128,6 +138,8 @@ impl Gateway {
             prefix,
             pages,
             deadline,
+            proxies,
+            hosts,
             address_gate,
             metrics,
             stop,
@@ -141,6 +153,8 @@ impl Gateway {
         let mall = SharedState {
             prefix,
             deadline,
+            proxies,
+            hosts,
             address_gate,
             metrics,
             ids,
@@ -172,6 +186,11 @@ impl Gateway {
         &self.mall.metrics
     }
 
+    /// Returns the proxies that report the addresses of their clients.
+    pub(super) fn proxies(&self) -> &TrustedProxies {
+        &self.mall.proxies
+    }
+
     /// Returns the token that the server cancels to stop.
     pub(in crate::http) fn stop(&self) -> &CancellationToken {
         &self.mall.stop
@@ -183,6 +202,7 @@ impl Gateway {
         let (mut parts, body) = request.into_parts();
         let language = Language::of(&parts.headers, self.mall.language);
         let caller = Caller::of(&parts.headers, self.mall.profile);
+        let client = self.peer.map(|peer| self.mall.proxies.client(peer, &parts.headers));
         let id = self.mall.ids.of(&parts.headers, &self.tally);
         let is_api = self.mall.set_path(&mut parts);
         let path = parts.uri.path();
@@ -194,7 +214,7 @@ impl Gateway {
         // Most calls have no body, and need no tracking of its arrival.
         let arrival = (!body.is_end_stream()).then(Arrival::default);
         let allowance = CallLimits::of(&method, path);
-        let work = self.work(parts, body, arrival.as_ref(), allowance, is_api);
+        let work = self.work(parts, body, arrival.as_ref(), allowance, (is_api, client));
         let deadline =
             self.mall.deadline.filter(|_| is_api).map(|span| span + allowance.arrival + allowance.work);
         let (outcome, mut code) = run_guarded(work, (language, caller), deadline).await;
@@ -209,7 +229,7 @@ impl Gateway {
         };
         let elapsed = started.elapsed();
         self.tally.count(class, response.status(), code, elapsed);
-        self.finish(response, &LoggedRequest { id, method, uri, code, language, elapsed })
+        self.finish(response, &LoggedRequest { id, client, method, uri, code, language, elapsed })
     }
 
     async fn work<B: Arrives>(
@@ -218,11 +238,17 @@ impl Gateway {
         body: B,
         arrival: Option<&Arrival>,
         allowance: CallLimits,
-        is_api: bool,
+        (is_api, client): (bool, Option<IpAddr>),
     ) -> Response {
+        // Only calls over a network can come from a browser.
+        if self.peer.is_some()
+            && let Err(error) = self.mall.hosts.check(&parts)
+        {
+            return error.into_response();
+        }
         if let Some(gate) = self.mall.address_gate.as_ref().filter(|_| is_api)
-            && let Some(peer) = self.peer
-            && let Err(error) = gate.pass(peer).await
+            && let Some(client) = client
+            && let Err(error) = gate.pass(client).await
         {
             return error.into_response();
         }
@@ -234,8 +260,8 @@ impl Gateway {
             },
         };
         // A claim is not counted as a visit, to save time.
-        if let Some(peer) = self.peer.filter(|_| is_api && parts.method == Method::GET) {
-            parts.extensions.insert(Peer(peer));
+        if let Some(client) = client.filter(|_| is_api && parts.method == Method::GET) {
+            parts.extensions.insert(ClientAddress(client));
         }
         let handlers = if is_api { &self.mall.api } else { &self.mall.pages };
         let answer = handlers.clone().call(Request::from_parts(parts, body)).await;
@@ -252,7 +278,7 @@ impl Gateway {
             response = self.mall.report(response, logged);
         }
         tracing::debug!(
-            request_id = logged.id(), method = %logged.method, path = logged.uri.path(), status = status.as_u16(),
+            request_id = logged.id(), client = logged.client(), method = %logged.method, path = logged.uri.path(), status = status.as_u16(),
             code = logged.code, elapsed_ms = logged.elapsed_ms(), "responded"
         );
         let headers = response.headers_mut();
@@ -266,6 +292,7 @@ impl Gateway {
 /// Fields of a request's log line. The query is never logged, because queries contain phone numbers.
 struct LoggedRequest {
     id: HeaderValue,
+    client: Option<IpAddr>,
     method: Method,
     uri: Uri,
     code: &'static str,
@@ -276,6 +303,11 @@ struct LoggedRequest {
 impl LoggedRequest {
     fn id(&self) -> &str {
         self.id.to_str().unwrap_or_default()
+    }
+
+    /// Returns the client's address for the log; `None` for a call from within the process.
+    fn client(&self) -> Option<DisplayValue<IpAddr>> {
+        self.client.map(tracing::field::display)
     }
 
     fn elapsed_ms(&self) -> u64 {
@@ -309,7 +341,7 @@ impl SharedState {
             let cause =
                 trouble.map_or_else(|| "a handler responded with 500".to_owned(), |trouble| trouble.0);
             tracing::error!(
-                request_id = id, method = %logged.method, path, elapsed_ms, cause,
+                request_id = id, client = logged.client(), method = %logged.method, path, elapsed_ms, cause,
                 "a request failed with an internal error"
             );
             return logged.language.while_spoken(|| internal_response(id));
@@ -320,12 +352,12 @@ impl SharedState {
         {
             let status = status.as_u16();
             tracing::warn!(
-                request_id = id, method = %logged.method, path, status, elapsed_ms, cause, suppressed,
+                request_id = id, client = logged.client(), method = %logged.method, path, status, elapsed_ms, cause, suppressed,
                 "a request failed"
             );
         } else if logged.elapsed > SLOW_REQUEST_MIN && self.log.acquire().is_some() {
             tracing::info!(
-                request_id = id, method = %logged.method, path, status = status.as_u16(), elapsed_ms,
+                request_id = id, client = logged.client(), method = %logged.method, path, status = status.as_u16(), elapsed_ms,
                 "slow request"
             );
         }

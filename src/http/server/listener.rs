@@ -3,7 +3,7 @@
 //! Each worker thread runs a single-threaded runtime of its own, and keeps its connections: 10 to 30 % more
 //! throughput than one multi-threaded runtime, which moves tasks between cores.
 //!
-//! Reasons and figures: `src/decisions/0001-thread-per-core.md`.
+//! Reasons and figures: `src/decisions/0001-thread-per-core.md`, `src/decisions/0035-greedy-connections.md`.
 
 use std::io;
 use std::net::SocketAddr;
@@ -19,15 +19,25 @@ use tokio_util::task::TaskTracker;
 
 use super::connection::{self, ConnectionTimeouts};
 use super::front::Gateway;
+use super::log_budget::LogRateLimit;
 use super::metrics::Metrics;
+use super::open_connections::{OpenConnection, OpenConnections};
+
+/// Default limit of connections per client address: 40 browsers with six connections each.
+pub const CONNECTIONS_PER_ADDRESS: u64 = 256;
 
 /// Options of a server.
 #[derive(Clone, Copy, Debug)]
 pub struct ServerOptions {
     /// Threads that serve connections.
     pub workers: usize,
-    /// Maximum number of open connections; further clients get a 503 and are disconnected.
+    /// Maximum number of open connections. At the limit, the connection idle the longest is closed; if none
+    /// is idle, further clients get a 503 and are disconnected.
     pub most_connections: u64,
+    /// Maximum number of open connections per client address, except for trusted proxies; 0 = no limit.
+    pub connections_per_address: u64,
+    /// Exempts loopback addresses from the limit per address.
+    pub exempts_loopback: bool,
     /// Time limit for requests in flight after a stop.
     pub drain: Duration,
     /// Timeouts of a connection.
@@ -40,6 +50,8 @@ impl Default for ServerOptions {
         Self {
             workers,
             most_connections: 20_000,
+            connections_per_address: CONNECTIONS_PER_ADDRESS,
+            exempts_loopback: true,
             drain: Duration::from_secs(10),
             patience: ConnectionTimeouts::default(),
         }
@@ -110,8 +122,9 @@ impl Bound {
         let acceptor = Acceptor {
             listener: self.listener,
             queues,
+            connections: OpenConnections::new(options, front.proxies().clone(), Arc::clone(front.metrics())),
             metrics: Arc::clone(front.metrics()),
-            most: options.most_connections,
+            log: LogRateLimit::default(),
             stop: server.stop.clone(),
         };
         server.run("http-accept".to_owned(), acceptor.run())?;
@@ -175,23 +188,6 @@ impl Drop for Server {
     }
 }
 
-/// Counts a connection while open.
-struct OpenConnection(Arc<Metrics>);
-
-impl OpenConnection {
-    fn new(metrics: &Arc<Metrics>) -> Self {
-        metrics.connections.fetch_add(1, Relaxed);
-        metrics.connections_taken.fetch_add(1, Relaxed);
-        Self(metrics.clone())
-    }
-}
-
-impl Drop for OpenConnection {
-    fn drop(&mut self) {
-        self.0.connections.fetch_sub(1, Relaxed);
-    }
-}
-
 /// A connection on its way from the acceptor to a worker.
 struct Accepted {
     stream: std::net::TcpStream,
@@ -202,8 +198,9 @@ struct Accepted {
 struct Acceptor {
     listener: std::net::TcpListener,
     queues: Vec<UnboundedSender<Accepted>>,
+    connections: Arc<OpenConnections>,
     metrics: Arc<Metrics>,
-    most: u64,
+    log: LogRateLimit,
     stop: CancellationToken,
 }
 
@@ -234,14 +231,21 @@ impl Acceptor {
                     continue;
                 }
             };
-            if self.metrics.connections.load(Relaxed) >= self.most {
-                self.metrics.connections_refused.fetch_add(1, Relaxed);
-                reject(&stream);
-                continue;
-            }
-            let open = OpenConnection::new(&self.metrics);
+            let open = match self.connections.admit(peer.ip()) {
+                Ok(open) => open,
+                Err(limit) => {
+                    self.metrics.connections_refused.fetch_add(1, Relaxed);
+                    reject(&stream);
+                    if let Some(unsaid) = self.log.acquire() {
+                        let client = peer.ip();
+                        tracing::warn!(%client, ?limit, unsaid, "refused a connection: too many are open");
+                    }
+                    continue;
+                }
+            };
             // Responses are small and written at once: Nagle's algorithm would only delay them.
             let _ = stream.set_nodelay(true);
+            limit_unsent_bytes(&stream);
             let at = usize::try_from(next.fetch_add(1, Relaxed)).unwrap_or(0) % self.queues.len();
             if let Ok(stream) = stream.into_std() {
                 // A worker ends only when all workers are about to end.
@@ -249,6 +253,15 @@ impl Acceptor {
             }
         }
     }
+}
+
+/// Lets the system accept few bytes ahead of the network. The progress of a slow reader is then visible as it
+/// happens, instead of once per buffer of megabytes; a fast reader is served as before.
+fn limit_unsent_bytes(stream: &TcpStream) {
+    #[cfg(target_os = "linux")]
+    let _ = socket2::SockRef::from(stream).set_tcp_notsent_lowat(connection::WRITE_MAX_BYTES);
+    #[cfg(not(target_os = "linux"))]
+    let _ = stream;
 }
 
 fn is_of_one_client(error: &io::Error) -> bool {
@@ -285,9 +298,9 @@ impl Worker {
                 }
             };
             let front = self.front.for_peer(Some(peer.ip()));
-            let served = connection::serve(stream, front, self.options.patience, self.stop.clone());
+            let (patience, stop) = (self.options.patience, self.stop.clone());
             tasks.spawn(async move {
-                served.await;
+                connection::serve(stream, front, patience, stop, &open.state).await;
                 drop(open);
             });
         }

@@ -12,9 +12,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::http::App;
 use crate::http::describe::{Calls, Input};
+use crate::http::request::client_address::ClientAddress;
 use crate::http::request::extract::{Now, Operator, Query, token};
 use crate::http::request::page_query::DaysQuery;
-use crate::http::request::peer::Peer;
 use crate::http::response::envelope::{Answer, Reply};
 use crate::language::both;
 use crate::mall::people::visits::Caller;
@@ -50,7 +50,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Visitor {
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
         let caller = (parts.method == Method::GET).then(|| {
-            let address = parts.extensions.get::<Peer>().map(|peer| peer.0);
+            let address = parts.extensions.get::<ClientAddress>().map(|client| client.0);
             let browser = parts.headers.get(USER_AGENT).map_or(&b""[..], |browser| browser.as_bytes());
             Caller::new(token(&parts.headers), address, browser)
         });

@@ -1,6 +1,6 @@
 //! Keyed hashes of login codes: a back end stores the hash, and nobody who reads the storage can log in.
 //!
-//! Reasons and figures: `src/decisions/0034-private-data.md`.
+//! Reasons and figures: `src/decisions/0037-private-data.md`.
 
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use mallbox_storage::{Phone, StoreError, hex};

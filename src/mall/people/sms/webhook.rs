@@ -1,6 +1,6 @@
 //! Login codes through a gateway that accepts them over HTTPS, or over HTTP on this machine.
 //!
-//! Reasons and figures: `src/decisions/0036-names-gateways-and-builds.md`.
+//! Reasons and figures: `src/decisions/0039-names-gateways-and-builds.md`.
 
 use std::fmt;
 use std::net::IpAddr;

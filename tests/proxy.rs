@@ -1,0 +1,366 @@
+//! A mall behind a reverse proxy: whose calls are counted as whose, with headers written by the test and with
+//! the real nginx, configured as the manual says.
+
+#![expect(clippy::unwrap_used, reason = "helpers of a test binary may fail loudly")]
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+use mallbox_test_patience::{self as patience, Deadline};
+use serde_json::Value;
+use tempfile::TempDir;
+
+const MALLBOX: &str = env!("CARGO_BIN_EXE_mallbox");
+const OPERATOR: &str = "13900000001";
+/// Time limit of a response, and of anything awaited.
+const TIMEOUT: Duration = Duration::from_secs(30);
+const LIST: &str = "/api/shop-type/list";
+
+/// A mall with a limit of one call per second and address, which trusts 127.0.0.1.
+struct Mall {
+    child: Child,
+    address: SocketAddr,
+    lines: Receiver<String>,
+    dir: TempDir,
+    /// The last byte of the next unused client address.
+    next: AtomicU32,
+}
+
+impl Mall {
+    fn start(flags: &[&str]) -> Self {
+        let dir = TempDir::new().unwrap();
+        let mut command = Command::new(MALLBOX);
+        for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("MALLBOX_")) {
+            command.env_remove(name);
+        }
+        command.args(["serve", "--listen", "127.0.0.1:0", "--calls-per-second", "1", "--data"]);
+        command.arg(dir.path().join("mall")).args(["--trusted-proxy", "127.0.0.1"]).args(flags);
+        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut output = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+        let banner = output.next().expect("a banner");
+        let address = banner.split("http://").nth(1).unwrap().trim_end_matches('/').parse().unwrap();
+        let (sender, lines) = channel();
+        std::thread::spawn(move || output.for_each(|line| drop(sender.send(line))));
+        Self { child, address, lines, dir, next: AtomicU32::new(1) }
+    }
+
+    /// Returns an address that no call came from yet.
+    fn stranger(&self) -> String {
+        let number = self.next.fetch_add(1, Relaxed);
+        format!("198.51.{}.{}", number / 250, number % 250 + 1)
+    }
+
+    /// Sends a request as the proxy does, for a client at `address`.
+    fn call(&self, method: &str, path: &str, address: &str, token: &str, body: &str) -> (u16, Value) {
+        let headers = format!("x-forwarded-for: {address}\r\nauthorization: {token}\r\n");
+        let answer = ask(TcpStream::connect(self.address).unwrap(), &request(method, path, &headers, body));
+        (statuses(&answer)[0], body_of(&answer))
+    }
+
+    /// Logs an operator in, each call from an address of its own. Returns the token.
+    fn operator(&self) -> String {
+        let (status, said) =
+            self.call("POST", &format!("/api/user/code?phone={OPERATOR}"), &self.stranger(), "", "");
+        assert_eq!(status, 200, "{said}");
+        let wanted = format!("SMS {OPERATOR} code ");
+        let code = loop {
+            let line = self.lines.recv_timeout(patience::scaled(TIMEOUT)).unwrap();
+            if let Some(code) = line.strip_prefix(&wanted) {
+                break code.to_owned();
+            }
+        };
+        let form = serde_json::json!({"phone": OPERATOR, "code": code}).to_string();
+        let (_, said) = self.call("POST", "/api/user/login", &self.stranger(), "", &form);
+        let granted = Command::new(MALLBOX)
+            .args(["user", "grant", OPERATOR, "--data"])
+            .arg(self.dir.path().join("mall"))
+            .output()
+            .unwrap();
+        assert!(granted.status.success(), "{granted:?}");
+        said["data"].as_str().unwrap_or_else(|| panic!("{said}")).to_owned()
+    }
+}
+
+impl Drop for Mall {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn request(method: &str, path: &str, headers: &str, body: &str) -> String {
+    let length = body.len();
+    format!(
+        "{method} {path} HTTP/1.1\r\nhost: mall.example.com\r\nconnection: close\r\n{headers}\
+         content-length: {length}\r\n\r\n{body}"
+    )
+}
+
+/// Sends a request and reads until the server closes the connection.
+fn ask(mut stream: TcpStream, request: &str) -> String {
+    stream.set_read_timeout(Some(patience::scaled(TIMEOUT))).unwrap();
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).unwrap();
+    String::from_utf8_lossy(&answer).into_owned()
+}
+
+/// Connects from a chosen address of this machine.
+fn connect_from(address: [u8; 4], to: SocketAddr) -> TcpStream {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().unwrap();
+    let connected = runtime.block_on(async {
+        let socket = tokio::net::TcpSocket::new_v4().unwrap();
+        socket.bind(SocketAddr::from((address, 0))).unwrap();
+        socket.connect(to).await.unwrap().into_std().unwrap()
+    });
+    connected.set_nonblocking(false).unwrap();
+    connected
+}
+
+/// Returns the status of each response.
+fn statuses(answer: &str) -> Vec<u16> {
+    answer.split("HTTP/1.1 ").skip(1).map(|answer| answer[..3].parse().unwrap()).collect()
+}
+
+fn body_of(answer: &str) -> Value {
+    let (_, body) = answer.split_once("\r\n\r\n").unwrap_or_default();
+    serde_json::from_str(body).unwrap_or_default()
+}
+
+/// Repeats an attempt until it returns true.
+fn until(what: &str, mut attempt: impl FnMut() -> bool) {
+    let deadline = Deadline::after(TIMEOUT);
+    while !attempt() {
+        assert!(!deadline.is_over(), "never so: {what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn clients_behind_a_trusted_proxy_are_limited_one_by_one() {
+    let mall = Mall::start(&[]);
+    // Counted as one address, most of these would be refused.
+    for _ in 0..60 {
+        assert_eq!(mall.call("GET", LIST, &mall.stranger(), "", "").0, 200);
+    }
+    let busy = mall.stranger();
+    until("one client is refused", || mall.call("GET", LIST, &busy, "", "").0 == 429);
+    // Whatever a client writes is to the left of the proxy's entry.
+    let spoofed = || format!("{}, {busy}", mall.stranger());
+    until("and refused under other names", || mall.call("GET", LIST, &spoofed(), "", "").0 == 429);
+    assert_eq!(mall.call("GET", LIST, &mall.stranger(), "", "").0, 200, "the others are not");
+    // The other header is not read: one address again.
+    let other = || format!("forwarded: for={}\r\n", mall.stranger());
+    until("the other header is ignored", || {
+        let stream = TcpStream::connect(mall.address).unwrap();
+        statuses(&ask(stream, &request("GET", LIST, &other(), "")))[0] == 429
+    });
+}
+
+#[test]
+fn headers_of_a_peer_that_is_no_trusted_proxy_are_not_read() {
+    let mall = Mall::start(&["--proxy-header", "forwarded"]);
+    for peer in [[127, 0, 0, 2], [127, 0, 0, 3]] {
+        until("a client that names another address each time is refused", || {
+            let headers = format!("forwarded: for={}\r\n", mall.stranger());
+            let stream = connect_from(peer, mall.address);
+            statuses(&ask(stream, &request("GET", LIST, &headers, "")))[0] == 429
+        });
+    }
+    for _ in 0..20 {
+        let headers = format!("forwarded: for=\"{}:4711\";proto=https\r\n", mall.stranger());
+        let stream = TcpStream::connect(mall.address).unwrap();
+        assert_eq!(statuses(&ask(stream, &request("GET", LIST, &headers, "")))[0], 200);
+    }
+}
+
+#[test]
+fn visitors_behind_a_trusted_proxy_are_counted_apart() {
+    let mall = Mall::start(&[]);
+    let token = mall.operator();
+    let visitors = [mall.stranger(), mall.stranger(), mall.stranger()];
+    for visitor in &visitors {
+        assert_eq!(mall.call("GET", LIST, visitor, "", "").0, 200);
+    }
+    until("three visitors are counted", || {
+        let (status, said) = mall.call("GET", "/api/stats/visits", &mall.stranger(), &token, "");
+        assert_eq!(status, 200, "{said}");
+        said["data"]["pv"] == 3 && said["data"]["uv"] == 3
+    });
+}
+
+/// nginx with the configuration of the manual.
+struct Nginx {
+    child: Child,
+    plain: u16,
+    tls: u16,
+    dir: TempDir,
+}
+
+impl Nginx {
+    fn start(mall: SocketAddr) -> Self {
+        let (dir, plain, tls) = (TempDir::new().unwrap(), free_port(), free_port());
+        let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+        certify(dir.path());
+        let mut site = manual_configuration();
+        for (manual, here) in [
+            ("server 127.0.0.1:8080;", format!("server {mall};")),
+            ("listen 80;", format!("listen {plain};")),
+            ("listen 443 ssl", format!("listen {tls} ssl")),
+            ("/etc/ssl/mall.example.com.pem", path("cert.pem")),
+            ("/etc/ssl/mall.example.com.key", path("key.pem")),
+        ] {
+            assert_eq!(site.matches(manual).count(), 1, "{manual}: {site}");
+            site = site.replace(manual, &here);
+        }
+        // The machine may be without IPv6.
+        let site: String = site
+            .lines()
+            .filter(|line| !line.contains("[::]"))
+            .fold(String::new(), |all, line| all + line + "\n");
+        let temporary: String = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+            .map(|name| format!("{name}_temp_path {};\n", path(name)))
+            .concat();
+        let configuration = format!(
+            "daemon off;\nmaster_process off;\npid {};\nerror_log stderr;\nevents {{}}\n\
+             http {{\naccess_log off;\n{temporary}{site}}}\n",
+            path("nginx.pid")
+        );
+        std::fs::write(path("nginx.conf"), configuration).unwrap();
+        let child = Command::new("nginx")
+            .args(["-p", &path(""), "-e", "stderr", "-c", &path("nginx.conf")])
+            .stdin(Stdio::null())
+            .env("PATH", format!("{}:/usr/sbin:/sbin", std::env::var("PATH").unwrap_or_default()))
+            .spawn()
+            .expect("nginx is installed");
+        let mut nginx = Self { child, plain, tls, dir };
+        until("nginx listens", || {
+            assert!(nginx.child.try_wait().unwrap().is_none(), "nginx refused the manual's configuration");
+            TcpStream::connect((Ipv4Addr::LOCALHOST, tls)).is_ok()
+        });
+        nginx
+    }
+
+    /// Returns a TLS client that connects from an address of this machine.
+    fn client(&self, from: &str, arguments: &[&str]) -> Command {
+        let mut command = Command::new("openssl");
+        command.args(["s_client", "-connect", &format!("127.0.0.1:{}", self.tls)]);
+        command.args(["-servername", "mall.example.com", "-bind", &format!("{from}:0")]).args(arguments);
+        command.args(["-CAfile"]).arg(self.dir.path().join("cert.pem"));
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        command
+    }
+
+    /// Sends bytes over TLS and reads until nginx closes the connection.
+    fn ask(&self, from: &str, request: &str) -> String {
+        let mut client = self.client(from, &["-quiet"]).spawn().unwrap();
+        let mut input = client.stdin.take().unwrap();
+        input.write_all(request.as_bytes()).unwrap();
+        let mut answer = Vec::new();
+        client.stdout.take().unwrap().read_to_end(&mut answer).unwrap();
+        drop(input);
+        client.wait().unwrap();
+        String::from_utf8_lossy(&answer).into_owned()
+    }
+}
+
+impl Drop for Nginx {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Returns the nginx configuration of the manual, which is the same in both languages but for comments.
+fn manual_configuration() -> String {
+    let [en, zh] = ["proxy.md", "proxy.zh.md"].map(|page| {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("web/manual").join(page);
+        let page = std::fs::read_to_string(path).unwrap();
+        let block = page.split("```nginx\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+        let bare = block.lines().map(|line| line.split('#').next().unwrap_or_default().trim_end());
+        bare.collect::<Vec<_>>().join("\n")
+    });
+    assert_eq!(en, zh);
+    en
+}
+
+fn free_port() -> u16 {
+    TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port()
+}
+
+/// Makes a self-signed certificate.
+fn certify(dir: &Path) {
+    let made = Command::new("openssl")
+        .args([
+            "req",
+            "-x509",
+            "-newkey",
+            "rsa:2048",
+            "-nodes",
+            "-days",
+            "1",
+            "-subj",
+            "/CN=mall.example.com",
+        ])
+        .args(["-keyout", "key.pem", "-out", "cert.pem"])
+        .current_dir(dir)
+        .output()
+        .expect("openssl is installed");
+    assert!(made.status.success(), "{made:?}");
+}
+
+#[test]
+#[cfg_attr(not(feature = "proxy-tests"), ignore = "needs nginx and openssl, which tests/run installs")]
+fn nginx_as_the_manual_configures_it_serves_the_mall_and_tells_clients_apart() {
+    let mall = Mall::start(&["--host", "mall.example.com"]);
+    let nginx = Nginx::start(mall.address);
+    let token = mall.operator();
+
+    // Plain HTTP leads to HTTPS, which speaks HTTP/2.
+    let plain = TcpStream::connect((Ipv4Addr::LOCALHOST, nginx.plain)).unwrap();
+    let moved = ask(plain, &request("GET", "/mall/", "", ""));
+    assert!(moved.contains("Location: https://mall.example.com/mall/"), "{moved}");
+    let offered = nginx.client("127.0.0.1", &["-alpn", "h2"]).stdin(Stdio::null()).output().unwrap();
+    let offered = String::from_utf8_lossy(&offered.stdout).into_owned();
+    assert!(offered.contains("ALPN protocol: h2"), "{offered}");
+
+    // Each client has a limit of its own, and no header of a client changes that.
+    for last in 10..18 {
+        let answer = nginx.ask(&format!("127.0.0.{last}"), &request("GET", LIST, "", ""));
+        assert_eq!(statuses(&answer), [200], "{answer}");
+    }
+    until("a client is refused, whatever addresses its headers name", || {
+        let kept = |_| {
+            let headers = format!("x-forwarded-for: {}\r\n", mall.stranger());
+            request("GET", LIST, &headers, "").replace("connection: close\r\n", "")
+        };
+        let many: String = (0..8).map(kept).collect();
+        let answer = nginx.ask("127.0.0.20", &(many + &request("GET", LIST, "", "")));
+        statuses(&answer).contains(&429)
+    });
+
+    // A body beyond nginx's own default reaches the mall, which refuses its content.
+    let form = format!(
+        "--b\r\ncontent-disposition: form-data; name=\"file\"; filename=\"a.png\"\r\n\r\n{}\r\n--b--\r\n",
+        "x".repeat(3 << 20)
+    );
+    let headers = format!("authorization: {token}\r\ncontent-type: multipart/form-data; boundary=b\r\n");
+    let answer = nginx.ask("127.0.0.30", &request("POST", "/api/upload/blog", &headers, &form));
+    assert_eq!(body_of(&answer)["code"], "PICTURE_INVALID", "{answer}");
+
+    // Events arrive one by one.
+    let mut client = nginx.client("127.0.0.31", &["-quiet"]).spawn().unwrap();
+    let mut input = client.stdin.take().unwrap();
+    let watch = request("GET", "/api/ops/live", &format!("authorization: {token}\r\n"), "");
+    input.write_all(watch.as_bytes()).unwrap();
+    let lines = BufReader::new(client.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let events = lines.filter(|line| line.starts_with("data:")).take(2).count();
+    client.kill().unwrap();
+    client.wait().unwrap();
+    assert_eq!(events, 2);
+}
