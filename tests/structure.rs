@@ -208,8 +208,7 @@ impl Modules {
         let Some(name) = rest.first() else { return (module.to_vec(), None) };
         let here = (module.to_vec(), Some(name.clone()));
         let Some(file) = self.files.get(module).filter(|_| depth < 9) else { return here };
-        let import = file.imports.iter().find(|import| import.alias == *name);
-        if let Some(import) = import {
+        if let Some(import) = file.imports.iter().find(|import| import.alias == *name) {
             let to = self.absolute(module, &import.path).filter(|to| to != path);
             return to.map_or(here, |to| self.definition(&[&to, &rest[1..]].concat(), depth + 1));
         }

@@ -50,6 +50,7 @@ enum Spoken {
 }
 
 #[derive(Subcommand)]
+#[expect(clippy::large_enum_variant, reason = "one value, read once at the start")]
 enum Command {
     /// Runs a mall with shops, people and a sale that opens in 30 s.
     Demo(demo::Demo),

@@ -1,7 +1,7 @@
 //! Business rules in six areas. No file depends on sled, SQL or axum.
 //!
 //! Areas depend in one direction: `base`, `people`, `selling`, `catalogue`, `writing`, `operator`. Each may
-//! use the areas before it, and only [`running`] knows them all.
+//! use the areas before it, and only `running` knows them all.
 
 pub mod base;
 pub mod catalogue;

@@ -1,8 +1,8 @@
 //! What handlers read from a request.
 
-pub mod body_text;
+pub(in crate::http) mod body_text;
 pub mod client_address;
-pub mod coerced;
+pub(in crate::http) mod coerced;
 pub mod extract;
-pub mod page_query;
-pub mod query_text;
+pub(in crate::http) mod page_query;
+pub(in crate::http) mod query_text;

@@ -1,14 +1,14 @@
 //! What handlers return: envelopes, errors, messages and headers.
 
-pub mod bad_request;
-pub mod caller;
-pub mod encodings;
+pub(in crate::http) mod bad_request;
+pub(in crate::http) mod caller;
+pub(in crate::http) mod encodings;
 pub mod envelope;
 pub mod error;
-pub mod headers;
-pub mod json;
-pub mod language;
-pub mod messages;
-pub mod note_html;
-pub mod picture_list;
-pub mod qr;
+pub(in crate::http) mod headers;
+pub(in crate::http) mod json;
+pub(in crate::http) mod language;
+pub(in crate::http) mod messages;
+pub(in crate::http) mod note_html;
+pub(in crate::http) mod picture_list;
+pub(in crate::http) mod qr;

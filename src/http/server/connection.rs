@@ -128,7 +128,7 @@ pub(in crate::http) async fn serve<S>(
 }
 
 /// State of a connection. Times are milliseconds since the connection was accepted; 0 = none.
-pub(super) struct ConnectionState {
+pub(in crate::http) struct ConnectionState {
     made: Instant,
     /// Time of the last byte in either direction.
     moved: AtomicU32,

@@ -78,7 +78,8 @@ impl ReportAdmin {
     /// Decides about a note or comment, reported or not. A repeat succeeds.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`], also for a deleted target; [`Failure::Store`] if the store fails.
+    /// [`Refusal::NotFound`](crate::mall::Refusal::NotFound), also for a deleted target; [`Failure::Store`]
+    /// if the store fails.
     pub async fn decide(&self, by: By, target: Post, decision: Decision) -> Result<(), Failure> {
         decide(&self.context, &self.audit, by, target, decision).await
     }

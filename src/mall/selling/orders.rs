@@ -59,8 +59,8 @@ impl Orders {
     }
 
     /// Buys an ordinary voucher. Creates an unpaid order with a deadline, or a final order in
-    /// [`PaymentMode::None`]. A repeat with the same request name (1 to 64 characters) returns the earlier
-    /// order.
+    /// [`PaymentMode::None`](mallbox_storage::PaymentMode::None). A repeat with the same request name (1 to
+    /// 64 characters) returns the earlier order.
     ///
     /// # Errors
     /// [`Refusal::NotFound`] for a voucher not on the shelf, [`Refusal::SoldInSale`] for a flash-sale

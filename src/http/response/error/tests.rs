@@ -1,0 +1,139 @@
+//! Statuses, codes and texts of every failure.
+
+use mallbox_storage::{DeadReason, DeadState};
+
+use super::*;
+
+/// Returns status, `Retry-After` and body as received by a client in this language.
+fn rendered(error: ApiError, l: Language) -> (u16, Option<String>, serde_json::Value) {
+    let response = l.while_spoken(|| error.into_response());
+    let wait = response.headers().get(RETRY_AFTER).map(|wait| wait.to_str().unwrap().to_owned());
+    let status = response.status().as_u16();
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let body = runtime.block_on(axum::body::to_bytes(response.into_body(), 10_000)).unwrap();
+    (status, wait, serde_json::from_slice(&body).unwrap())
+}
+
+fn store(error: fn(&'static str) -> StoreError) -> ApiError {
+    ApiError::from(error("x"))
+}
+
+/// Returns every kind of failure.
+fn all() -> Vec<(ApiError, u16, &'static str)> {
+    let limited = Refusal::RateLimited { retry_after: Duration::from_millis(1_001) };
+    vec![
+        (Refusal::SoldOut.into(), 200, "SOLD_OUT"),
+        (Refusal::AlreadyBought(OrderId::new(662_319_245_210_910_723)).into(), 200, "ALREADY_BOUGHT"),
+        (Refusal::NotOpen.into(), 200, "NOT_OPEN"),
+        (Refusal::Ended.into(), 200, "ENDED"),
+        (Refusal::Paused.into(), 200, "PAUSED"),
+        (Refusal::UnknownSale.into(), 200, "UNKNOWN_SALE"),
+        (Refusal::LevelTooLow.into(), 200, "LEVEL_TOO_LOW"),
+        (Refusal::NotFound("shop").into(), 200, "NOT_FOUND"),
+        (Refusal::NotLoggedIn.into(), 401, "NOT_LOGGED_IN"),
+        (Refusal::Forbidden.into(), 403, "FORBIDDEN"),
+        (Refusal::SoldInSale.into(), 400, "BAD_REQUEST"),
+        (Refusal::SaleIsOn.into(), 200, "SALE_IS_ON"),
+        (ApiError::bad_request(BadRequest::Told("\"quoted\"\n".to_owned())), 400, "BAD_REQUEST"),
+        (Refusal::Blocked.into(), 200, "BLOCKED"),
+        (Refusal::LastOperator.into(), 200, "LAST_OPERATOR"),
+        (Refusal::BadValue("add").into(), 400, "BAD_REQUEST"),
+        (Refusal::Unlimited.into(), 200, "UNLIMITED"),
+        (Refusal::StillDead(DeadReason::Double, String::new()).into(), 200, "STILL_DEAD"),
+        (Refusal::StillDead(DeadReason::Oversold, String::new()).into(), 200, "STILL_DEAD"),
+        (Refusal::StillDead(DeadReason::IdClash, String::new()).into(), 200, "STILL_DEAD"),
+        (Refusal::StillDead(DeadReason::Refused, "words".to_owned()).into(), 200, "STILL_DEAD"),
+        (Refusal::DeadLetterStands(DeadState::Replayed).into(), 200, "DEAD_LETTER_STANDS"),
+        (Refusal::DeadLetterStands(DeadState::Voided).into(), 200, "DEAD_LETTER_STANDS"),
+        (limited.into(), 429, "RATE_LIMITED"),
+        (Refusal::NotYet.into(), 503, "NOT_YET"),
+        (Refusal::OrderStands(4).into(), 200, "ORDER_STANDS"),
+        (Refusal::ReceiptMistyped.into(), 200, "RECEIPT_MISTYPED"),
+        (Refusal::OrderStands(99).into(), 200, "ORDER_STANDS"),
+        (Refusal::SignedAlready.into(), 200, "SIGNED_ALREADY"),
+        (Refusal::MakeUpsUsed(3).into(), 200, "MAKE_UPS_USED"),
+        (Refusal::PicturesFull(9).into(), 200, "PICTURES_FULL"),
+        (Refusal::PictureBytesFull(1 << 20).into(), 200, "PICTURES_FULL"),
+        (Refusal::PaymentDeclined.into(), 200, "PAYMENT_DECLINED"),
+        (Refusal::Busy.into(), 503, "BUSY"),
+        (InputError::Phone.into(), 200, "PHONE_INVALID"),
+        (InputError::Code.into(), 200, "CODE_WRONG"),
+        (InputError::NoCode.into(), 200, "NO_CODE"),
+        (InputError::Password.into(), 200, "PASSWORD_WRONG"),
+        (InputError::OldPassword.into(), 200, "PASSWORD_WRONG"),
+        (InputError::PasswordLength.into(), 200, "PASSWORD_LENGTH"),
+        (InputError::CodeTooSoon(7).into(), 200, "CODE_TOO_SOON"),
+        (InputError::Missing("title").into(), 200, "MISSING"),
+        (InputError::OutOfRange("stock").into(), 200, "OUT_OF_RANGE"),
+        (InputError::NoPicture.into(), 200, "PICTURE_INVALID"),
+        (InputError::TooManyPixels(32).into(), 200, "PICTURE_TOO_LARGE"),
+        (InputError::Oneself.into(), 200, "ONESELF"),
+        (store(|op| StoreError::Unavailable { op, source: "secret".into() }), 503, "UNAVAILABLE"),
+        (store(|op| StoreError::Full { op, detail: "secret".into() }), 503, "DISK_FULL"),
+        (store(|op| StoreError::Refused { op, source: "secret".into() }), 500, "INTERNAL"),
+        (store(|op| StoreError::Corrupt { op, key: "secret".into() }), 500, "INTERNAL"),
+        (ApiError::bug("secret"), 500, "INTERNAL"),
+        (ApiError::unknown_path(), 404, "NOT_FOUND"),
+        (ApiError::wrong_method(), 405, "METHOD_NOT_ALLOWED"),
+        (ApiError::too_large(1 << 20), 413, "TOO_LARGE"),
+        (ApiError::body_too_slow(), 408, "REQUEST_TIMEOUT"),
+        (ApiError::bad_host(), 400, "BAD_HOST"),
+        (ApiError::unknown_host("evil.example".to_owned()), 421, "UNKNOWN_HOST"),
+        (ApiError::cross_site(), 403, "CROSS_SITE"),
+        (ApiError::too_slow(), 503, "BUSY"),
+    ]
+}
+
+#[test]
+fn every_failure_has_its_status_its_code_and_words_in_both_languages() {
+    for (error, want_status, code) in all() {
+        let (status, wait, body) = rendered(error, Language::Zh);
+        assert_eq!((status, &body["code"]), (want_status, &code.into()), "{body}");
+        assert!(messages::is_code(code), "{code} is not in CODES");
+        assert_eq!(body["success"], false);
+        assert!(!body["errorMsg"].as_str().unwrap().is_ascii(), "{body}");
+        assert_eq!(wait.is_some(), status == 503 || status == 429, "{body}");
+        assert!(!body.to_string().contains("secret"), "{body}");
+    }
+    for (error, want_status, code) in all() {
+        let (status, _, body) = rendered(error, Language::En);
+        assert_eq!((status, &body["code"]), (want_status, &code.into()), "{body}");
+        assert!(body["errorMsg"].as_str().unwrap().is_ascii(), "{body}");
+    }
+}
+
+#[test]
+fn every_code_is_a_failures() {
+    for code in messages::CODES {
+        assert!(all().iter().any(|(_, _, of)| of == code), "nothing answers {code}");
+    }
+}
+
+#[test]
+fn already_bought_names_the_order_held() {
+    let error = Refusal::AlreadyBought(OrderId::new(662_319_245_210_910_723));
+    let (_, _, body) = rendered(error.into(), Language::Zh);
+    assert_eq!(body["data"], 662_319_245_210_910_723_u64);
+    assert_eq!(body["dataText"], "662319245210910723");
+}
+
+#[test]
+fn retry_after_is_rounded_up() {
+    let limited = Refusal::RateLimited { retry_after: Duration::from_millis(1_001) };
+    assert_eq!(rendered(limited.into(), Language::Zh).1.as_deref(), Some("2"));
+    let limited = Refusal::RateLimited { retry_after: Duration::ZERO };
+    assert_eq!(rendered(limited.into(), Language::Zh).1.as_deref(), Some("1"));
+}
+
+#[test]
+fn trouble_is_kept_for_the_log_and_not_for_the_client() {
+    let response = ApiError::bug("what happened").into_response();
+    assert_eq!(response.extensions().get::<InternalCause>().unwrap().0, "what happened");
+    assert!(ApiError::from(Refusal::SoldOut).into_response().extensions().get::<InternalCause>().is_none());
+}
+
+#[test]
+fn a_quoted_value_is_cut_to_a_sentence() {
+    let (_, _, body) = rendered(ApiError::bad_request(BadRequest::Told("长".repeat(10_000))), Language::Zh);
+    assert!(body["errorMsg"].as_str().unwrap().chars().count() < 220);
+}
