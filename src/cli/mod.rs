@@ -47,6 +47,7 @@ enum Spoken {
 }
 
 #[derive(Subcommand)]
+#[expect(clippy::large_enum_variant, reason = "there is one value, read once at the start")]
 enum Command {
     /// Runs a mall with shops, people and a sale that opens in 30 s.
     Demo(demo::Demo),
