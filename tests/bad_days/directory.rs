@@ -69,7 +69,7 @@ fn a_directory_that_may_not_be_written_is_refused_in_a_sentence() -> anyhow::Res
         (&[][..], disk.path().join("mall"), "Read-only file system"),
         (&[], disk.path().join("new"), "Read-only file system"),
         (&nobody, theirs.join("new"), "ermission denied"),
-        (&nobody, copy.path().to_owned(), "ermission denied"),
+        (&nobody, copy.path().to_owned(), "Operation not permitted"),
     ] {
         let (code, complaint) = serve(under, &data)?;
         let is_told = complaint.matches(words).count() == 1 && complaint.contains(&*data.to_string_lossy());

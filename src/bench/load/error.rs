@@ -13,13 +13,13 @@ pub enum Fault {
     #[error("cannot connect: {0}")]
     Connect(io::ErrorKind),
     /// No response within [`Load::request_timeout`](super::Load::request_timeout).
-    #[error("no answer in time")]
+    #[error("no response in time")]
     Timeout,
     /// The connection broke before the response was complete.
     #[error("connection broke: {0}")]
     Broken(io::ErrorKind),
     /// Bytes that cannot be read as a response.
-    #[error("unreadable answer: {0}")]
+    #[error("unreadable response: {0}")]
     Unreadable(ResponseError),
 }
 
@@ -32,7 +32,7 @@ pub enum LoadError {
     Setting(&'static str),
     /// Nothing but failures: one connection failed eight times in a row without a response on any other, or
     /// the time was over before a connection was opened.
-    #[error("no answer from {address} in {tries} tries; the last: {fault}")]
+    #[error("no response from {address} in {tries} tries; the last error: {fault}")]
     NoResponse {
         /// The server dialled.
         address: SocketAddr,
@@ -42,6 +42,6 @@ pub enum LoadError {
         fault: Fault,
     },
     /// The machine gave no thread, runtime or histogram.
-    #[error("load: cannot start its thread")]
+    #[error("load: cannot start a thread")]
     Start(#[source] io::Error),
 }

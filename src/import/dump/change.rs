@@ -46,9 +46,9 @@ impl Change {
             let (zh, en) = (change.at.line, change.at.line);
             let verb = change.verb;
             let what = bilingual_text!(
-                "第{zh}行的{verb}是否适用于这一行，须由MySQL判断；请先把文件导入MySQL，再转储",
-                "whether the {verb} on line {en} changes this row is for MySQL to work out; load the file into MySQL and \
-                 dump that"
+                "第{zh}行的{verb}是否适用于这一行，只有MySQL才能判断；请先把文件导入MySQL，再转储",
+                "only MySQL can tell whether the {verb} on line {en} changes this row; load the file into \
+                 MySQL and dump that database"
             );
             DumpError::at(row.at, what)
         };

@@ -111,7 +111,7 @@ impl Caches {
         }
     }
 
-    /// Returns the metrics of these caches, except shops: [`Shops`](super::shops::Shops) reports
+    /// Returns the metrics of these caches, except shops: `Shops` reports
     /// them.
     #[must_use]
     pub(in crate::mall) fn figures(&self) -> [Arc<CacheMetrics>; 3] {

@@ -142,7 +142,7 @@ impl OrderQueries {
     async fn pending_order(&self, claim: &Claim) -> Result<Order, Failure> {
         let found = self.context.storage.catalogue.vouchers.get(claim.voucher).await?;
         let voucher = found.ok_or_else(|| {
-            Failure::Bug(format!("the claim {} is for voucher {}, which is gone", claim.order, claim.voucher))
+            Failure::Bug(format!("claim {} is for the missing voucher {}", claim.order, claim.voucher))
         })?;
         let pay_within = voucher.sale.map_or(self.context.settings.pay_within, |sale| sale.pay_within);
         let standing = (OrderStatus::Pending, self.context.payment_mode().await?);

@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 
 use super::id_filter::CacheId;
 
-/// A value in the database that is cached.
+/// A cached value of the database.
 #[async_trait]
 pub trait Cached: Clone + Serialize + DeserializeOwned + Send + Sync + 'static {
     /// The first part of the cache key: letters and `-`.
@@ -28,23 +28,22 @@ pub trait Cached: Clone + Serialize + DeserializeOwned + Send + Sync + 'static {
 /// `slow`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Policy {
-    /// TTL of a fresh entry, served without any revalidation. A change made directly in the database shows up
-    /// only after this time.
+    /// TTL of a fresh entry, served without any revalidation. A change made directly in the database is
+    /// visible after this time.
     pub fresh: Duration,
     /// Stale-while-revalidate window after `fresh`. Zero disables stale reads.
     pub stale: Duration,
     /// TTL of a negative cache entry. Zero disables negative caching.
     pub absent: Duration,
-    /// Whether a distributed lock lets only one instance at a time load a missing value.
+    /// Whether a distributed lock restricts the load of a missing value to one instance at a time.
     pub turns: bool,
-    /// Maximum number of callers that wait for one key.
+    /// Maximum number of waiting callers per key.
     pub waiters: usize,
     /// Maximum number of concurrent database reads.
     pub loads: usize,
     /// Longest wait of a caller before load shedding, in real time.
     pub patience: Duration,
-    /// Threshold at which a database read counts as slow, in real time. While reads are slow, only one runs
-    /// at a time.
+    /// Threshold at which a database read counts as slow, in real time. Slow reads run one at a time.
     pub slow: Duration,
 }
 

@@ -38,7 +38,7 @@ pub(super) struct Inner<V: Cached> {
 }
 
 impl<V: Cached> Inner<V> {
-    /// Returns the cached entry, and whether the local cache had it. An unreachable cache counts as a miss.
+    /// Returns the cached entry, and whether the local cache was hit. An unreachable cache counts as a miss.
     pub(super) async fn kept(&self, id: V::Id, now: Timestamp) -> Option<(Entry<V>, bool)> {
         let kept = self.storage.base.cache.get(&key::<V>(id), now).await.ok()??;
         Some((Entry::read(&kept.bytes, now)?, kept.is_near))

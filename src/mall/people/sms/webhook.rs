@@ -66,7 +66,7 @@ impl Webhook {
         let is_secure = match uri.scheme_str() {
             Some("https") => true,
             Some("http") => false,
-            _ => return Err(wrong("the URL must begin with https:// or http://")),
+            _ => return Err(wrong("URLs must begin with https:// or http://")),
         };
         let authority = uri.authority().ok_or_else(|| wrong("the URL has no host"))?;
         if authority.as_str().contains('@') {
@@ -84,7 +84,7 @@ impl Webhook {
             return Err(wrong("the URL has no host, or no port after the colon"));
         }
         if !is_secure && !is_this_machine(host) {
-            return Err(wrong("beyond this machine the URL must begin with https://"));
+            return Err(wrong("beyond this machine, URLs must begin with https://"));
         }
         #[cfg(not(feature = "https"))]
         if is_secure {
