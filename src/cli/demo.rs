@@ -9,6 +9,7 @@ use clap::Args;
 use mallbox_storage_embedded::EmbeddedOptions;
 
 use super::log;
+use super::mall_directory;
 use super::messages::UsageError;
 use super::running_mall;
 use super::running_mall::BootOptions;
@@ -42,7 +43,7 @@ pub(super) fn run(demo: Demo, l: Language) -> anyhow::Result<()> {
         Some(dir) => dir,
         None => own_dir().ok_or(UsageError::NoHome)?,
     };
-    if running_mall::is_mall(&dir) && !running_mall::is_demo(&dir) {
+    if mall_directory::is_mall(&dir) && !mall_directory::is_demo(&dir) {
         return Err(UsageError::NotADemo(dir).into());
     }
     running_mall::check_dir(&dir)?;

@@ -9,6 +9,7 @@ use clap::Args;
 use mallbox_storage_embedded::payment_mode_in;
 use rustix::process::{Resource, getrlimit};
 
+use super::mall_directory;
 use super::messages::of_system;
 use super::output::print;
 use super::private_data;
@@ -80,10 +81,10 @@ fn directory(dir: &Path, l: Language) -> Result<String, String> {
     })?;
     drop(probe);
     let shown = dir.display();
-    if running_mall::is_demo(dir) {
+    if mall_directory::is_demo(dir) {
         return Ok(sentence!(l, "{shown}里是演示商城", "{shown} holds a demo"));
     }
-    if running_mall::is_mall(dir) {
+    if mall_directory::is_mall(dir) {
         return Ok(sentence!(l, "{shown}里是商城", "{shown} holds a mall"));
     }
     running_mall::check_dir(dir).map_err(|misuse| misuse.words(l))?;

@@ -13,7 +13,7 @@ use mallbox_storage_embedded::EmbeddedOptions;
 
 use super::messages::{CommandFailure, UsageError};
 use super::output::print;
-use super::{log, private_data, running_mall};
+use super::{log, mall_directory, private_data, running_mall};
 use crate::config::{self, LocationError, LogFormat, PlaceConfig};
 use crate::import::{self, Fetched, ImportError, Report, Survey};
 use crate::language::{Language, both, sentence};
@@ -195,7 +195,7 @@ impl Target {
         if import.uploads.is_some() {
             return Err(UsageError::Where(LocationError::OnlyOnServers("--uploads")));
         }
-        if running_mall::is_demo(dir) {
+        if mall_directory::is_demo(dir) {
             return Err(UsageError::ImportIntoDemo(dir.to_owned()));
         }
         running_mall::check_dir(dir)?;
@@ -223,7 +223,7 @@ async fn into_mall(
     dump: (File, Survey),
     mut progress: Progress,
 ) -> anyhow::Result<Report> {
-    let new_dir = target.place.dir().filter(|dir| !running_mall::is_mall(dir));
+    let new_dir = target.place.dir().filter(|dir| !mall_directory::is_mall(dir));
     let had_pictures = target.uploads.as_ref().is_some_and(|uploads| uploads.exists());
     match target.place.dir() {
         Some(dir) => private_data::report(dir, private_data::restrict(dir)?),

@@ -9,6 +9,7 @@ mod fixture;
 mod import;
 mod licenses;
 mod log;
+mod mall_directory;
 mod manual;
 mod messages;
 mod output;

@@ -11,8 +11,8 @@ use std::sync::OnceLock;
 use rustix::fs::Mode;
 use rustix::process::umask;
 
+use super::mall_directory;
 use super::messages::CommandFailure;
-use super::running_mall;
 use crate::language::{Language, sentence};
 
 /// Permission bits of the group and of other accounts.
@@ -130,7 +130,7 @@ fn note(path: &Path, meta: &Metadata, open: &mut Vec<PathBuf>) {
 /// Describes the access to a mall's directory for `doctor`; `Err` if other accounts have access, `None`
 /// without a mall.
 pub(super) fn finding(dir: &Path, l: Language) -> Option<Result<String, String>> {
-    if !running_mall::is_mall(dir) {
+    if !mall_directory::is_mall(dir) {
         return None;
     }
     let shown = dir.display();

@@ -13,6 +13,7 @@ use mallbox_storage_embedded::EmbeddedOptions;
 use rustix::process::{Resource, Rlimit, Signal, getrlimit, setrlimit};
 use tokio::signal::unix::{SignalKind, signal};
 
+use super::mall_directory;
 use super::messages::{CommandFailure, UsageError};
 use super::output::print;
 use super::private_data;
@@ -46,8 +47,6 @@ pub(super) struct RunningMall {
     dir: Option<PathBuf>,
 }
 
-/// The file that marks a demo's directory.
-const DEMO_MARK: &str = "DEMO";
 /// Signals closer together than this count as one request to stop, not as a request to exit immediately.
 const STOP_SIGNALS_MERGE: Duration = Duration::from_millis(500);
 /// How long a command waits for a free connection of the database.
@@ -67,23 +66,13 @@ pub(super) fn block_on<T>(task: impl Future<Output = anyhow::Result<T>>) -> anyh
     runtime.block_on(task)
 }
 
-/// Returns whether the directory holds a mall.
-pub(super) fn is_mall(dir: &Path) -> bool {
-    dir.join("mall.sqlite").exists()
-}
-
-/// Returns whether the mall in this directory is a demo.
-pub(super) fn is_demo(dir: &Path) -> bool {
-    dir.join(DEMO_MARK).exists()
-}
-
 /// Refuses a directory with foreign files. A new mall writes `lock`, replaces `control.sock` and moves an
 /// unknown `log/` aside: in `/var`, `log/` would be the machine's logs.
 pub(super) fn check_dir(dir: &Path) -> Result<(), UsageError> {
     /// Files of a mall before it has a database, `lost+found` of a file system, and a folder where pictures
     /// may already be.
-    const OWN: [&str; 5] = [DEMO_MARK, "lock", "control", "uploads", "lost+found"];
-    if is_mall(dir) {
+    const OWN: [&str; 5] = [mall_directory::DEMO_MARK, "lock", "control", "uploads", "lost+found"];
+    if mall_directory::is_mall(dir) {
         return Ok(());
     }
     if dir.exists() && !dir.is_dir() {
@@ -118,7 +107,7 @@ pub(super) fn uploads(dir: &Path) -> PathBuf {
 pub(super) fn mark_as_demo(dir: &Path) -> anyhow::Result<()> {
     let text = "This mall was created by `mallbox demo`: its users and shops are fictitious.\n";
     make_dir(dir)?;
-    std::fs::write(dir.join(DEMO_MARK), text)
+    std::fs::write(dir.join(mall_directory::DEMO_MARK), text)
         .map_err(|error| CommandFailure::CannotWrite(dir.to_owned()).with_cause(error))
 }
 
@@ -426,7 +415,7 @@ fn check_is_mall(dir: &Path) -> anyhow::Result<()> {
     {
         return Err(CommandFailure::ForeignMall(dir.to_owned()).with_cause(error));
     }
-    if is_mall(dir) { Ok(()) } else { Err(UsageError::NoMall(dir.to_owned()).into()) }
+    if mall_directory::is_mall(dir) { Ok(()) } else { Err(UsageError::NoMall(dir.to_owned()).into()) }
 }
 
 /// Limits the wait for a free database connection, for commands run at a terminal.

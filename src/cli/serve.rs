@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::log;
+use super::mall_directory;
 use super::messages::UsageError;
 use super::output::print;
 use super::running_mall;
@@ -23,7 +24,7 @@ pub(super) fn run(config: ServeConfig, l: Language) -> anyhow::Result<()> {
     }
     let place = config.place().map_err(UsageError::Where)?;
     if let Some(dir) = place.dir() {
-        if running_mall::is_demo(dir) && !config.demo_data {
+        if mall_directory::is_demo(dir) && !config.demo_data {
             return Err(UsageError::IsADemo(dir.to_owned()).into());
         }
         running_mall::check_dir(dir)?;

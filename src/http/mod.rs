@@ -37,8 +37,9 @@ pub use server::connection::ConnectionTimeouts;
 pub use server::front::{FrontOptions, Gateway};
 pub use server::health::Health;
 pub use server::host_names::HostNames;
-pub use server::listener::{Bound, CONNECTIONS_PER_ADDRESS, Server, ServerError, ServerOptions};
+pub use server::listener::{Bound, Server, ServerError};
 pub use server::metrics::Metrics;
+pub use server::options::{CONNECTIONS_PER_ADDRESS, ServerOptions};
 
 /// The state passed to every handler.
 pub type App = Arc<Mall>;

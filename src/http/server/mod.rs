@@ -11,4 +11,5 @@ pub mod listener;
 pub mod log_budget;
 pub mod metrics;
 pub mod open_connections;
+pub mod options;
 pub mod request_id;

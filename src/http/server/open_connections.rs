@@ -16,8 +16,8 @@ use std::time::Instant;
 use parking_lot::Mutex;
 
 use super::connection::ConnectionState;
-use super::listener::ServerOptions;
 use super::metrics::Metrics;
+use super::options::ServerOptions;
 use crate::http::request::client_address::{TrustedProxies, limit_key};
 
 /// Connections found by one search for idle connections. During a flood, most newcomers need no search.

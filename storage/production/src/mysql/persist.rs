@@ -82,7 +82,7 @@ pub(super) async fn revive(
     Ok(Err((reason, reason.detail(owner(conn, claim.order).await?))))
 }
 
-/// Writes all claims on the assumption that each is new and that stock suffices; [`MysqlError::Overtaken`] if not.
+/// Writes all claims, assuming new claims and sufficient stock; [`MysqlError::Overtaken`] if not.
 async fn write_optimistically(
     conn: &mut Conn,
     claims: &[LoggedClaim],

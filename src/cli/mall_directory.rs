@@ -1,0 +1,16 @@
+//! What a directory holds: a mall, a demo, or neither.
+
+use std::path::Path;
+
+/// The file that marks a demo's directory.
+pub(super) const DEMO_MARK: &str = "DEMO";
+
+/// Returns whether the directory holds a mall.
+pub(super) fn is_mall(dir: &Path) -> bool {
+    dir.join("mall.sqlite").exists()
+}
+
+/// Returns whether the mall in this directory is a demo.
+pub(super) fn is_demo(dir: &Path) -> bool {
+    dir.join(DEMO_MARK).exists()
+}
