@@ -2,8 +2,8 @@
 //! materials.
 //!
 //! Reads `cargo metadata` and `Cargo.lock` without a network, for Linux on x86-64. Not covered: crates of
-//! other platforms, advisories published since `.cargo/deny.toml` was written (`cargo deny check advisories` knows
-//! them), and the tools that tests install (schemathesis, pytest, axe-core, tsc).
+//! other platforms, advisories published since `.cargo/deny.toml` was written (`cargo deny check advisories`
+//! knows them), and the tools that tests install (schemathesis, pytest, axe-core, tsc).
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 #![expect(clippy::unwrap_used, reason = "helpers of a test binary may fail loudly")]
 
