@@ -94,6 +94,17 @@ fn a_comment_is_liked_and_liked_no_more() {
     w.ok("PUT", &format!("/blog-comments/like/{id}"), &w.other);
     assert_eq!(liked(), (json!(0), json!(false)));
     assert_eq!(w.call("PUT", "/blog-comments/like/999", &w.other, "").body["code"], "NOT_FOUND");
+    // With a state, a repeat changes nothing.
+    for (like, count) in [(true, 1), (true, 1), (false, 0), (false, 0)] {
+        w.ok("PUT", &format!("/blog-comments/like/{id}?like={like}"), &w.other);
+        assert_eq!(liked(), (json!(count), json!(like)));
+        w.ok("PUT", &format!("/blog/like/{note}?like={like}"), &w.other);
+        let stored = w.ok("GET", &format!("/blog/{note}"), &w.other);
+        assert_eq!((&stored["data"]["liked"], &stored["data"]["isLike"]), (&json!(count), &json!(like)));
+    }
+    let response = w.call("PUT", &format!("/blog/like/{note}?like=maybe"), &w.other, "");
+    assert_eq!((response.status, &response.body["code"]), (400, &json!("BAD_REQUEST")), "{response:?}");
+    w.assert_balanced();
 }
 
 #[test]

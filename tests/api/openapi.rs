@@ -207,6 +207,7 @@ fn likes_and_feed(check: &mut Checker<'_>) {
     for token in ["", &other, &other] {
         for id in [&*note.to_string(), "99", "x"] {
             check.ask("PUT /blog/like/{id}", &format!("/blog/like/{id}"), token, none);
+            check.ask("PUT /blog/like/{id}", &format!("/blog/like/{id}?like=true"), token, none);
             check.ask("GET /blog/likes/{id}", &format!("/blog/likes/{id}"), token, none);
         }
         for id in [&*comment.to_string(), "99", "x"] {

@@ -22,36 +22,44 @@ impl Likes {
         Self { context }
     }
 
-    /// Toggles the user's like of a note.
+    /// Changes the user's like of a note.
     ///
     /// # Errors
     /// [`Refusal::NotFound`] for an unknown or invisible note.
-    pub async fn toggle_note(
+    pub async fn change_note(
         &self,
         user: UserId,
         note: NoteId,
+        change: LikeChange,
         now: Timestamp,
     ) -> Result<LikeOutcome, Failure> {
-        let liked = self.toggle(user, Post::Note(note), now).await?;
+        let liked = self.change(user, Post::Note(note), change, now).await?;
         Ok(liked.ok_or(Refusal::NotFound("note"))?)
     }
 
-    /// Toggles the user's like of a comment.
+    /// Changes the user's like of a comment.
     ///
     /// # Errors
     /// [`Refusal::NotFound`] for an unknown or invisible comment.
-    pub async fn toggle_comment(
+    pub async fn change_comment(
         &self,
         user: UserId,
         comment: CommentId,
+        change: LikeChange,
         now: Timestamp,
     ) -> Result<LikeOutcome, Failure> {
-        let liked = self.toggle(user, Post::Comment(comment), now).await?;
+        let liked = self.change(user, Post::Comment(comment), change, now).await?;
         Ok(liked.ok_or(Refusal::NotFound("comment"))?)
     }
 
-    async fn toggle(&self, user: UserId, what: Post, now: Timestamp) -> Result<Option<LikeOutcome>, Failure> {
-        let liked = self.context.storage.writing.likes.change(user, what, LikeChange::Toggle, now).await;
+    async fn change(
+        &self,
+        user: UserId,
+        what: Post,
+        change: LikeChange,
+        now: Timestamp,
+    ) -> Result<Option<LikeOutcome>, Failure> {
+        let liked = self.context.storage.writing.likes.change(user, what, change, now).await;
         // Invalidate after an error too: the write may have happened although the reply was lost.
         self.context.copies.changed(what).await;
         Ok(liked?)

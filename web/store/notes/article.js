@@ -1,6 +1,6 @@
 // The body of a note: pictures, text, author, shop and likes.
 
-import { call, get } from "../../core/api.js";
+import { callWithRetries, get } from "../../core/api.js";
 import { staleWhileRevalidate } from "../../core/cache.js";
 import { fill, h } from "../../core/dom.js";
 import { t } from "../../core/language.js";
@@ -30,8 +30,8 @@ export function article(note, signal) {
   const likers = h("div", { class: "likers" });
   const like = likeButton({
     what: t("这篇笔记", "this note"), likes: withLocalLike(note),
-    toggle: async () => {
-      await call("PUT", `/blog/like/${note.id}`);
+    save: async (isLike) => {
+      await callWithRetries("PUT", `/blog/like/${note.id}`, { query: { like: String(isLike) } });
       showLikers();
     },
     look: () => get(`/blog/${note.id}`),

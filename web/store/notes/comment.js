@@ -1,6 +1,6 @@
 // A single comment.
 
-import { call } from "../../core/api.js";
+import { callWithRetries } from "../../core/api.js";
 import { h } from "../../core/dom.js";
 import { isKiosk } from "../../core/local-storage.js";
 import { t } from "../../core/language.js";
@@ -39,7 +39,7 @@ export function comment(data, { note, answer: onReply, remove: onRemove }) {
 function commentLikes(data) {
   return likeButton({
     what: t(`${data.name}的评论`, `${data.name}’s comment`), likes: data,
-    toggle: () => call("PUT", `/blog-comments/like/${data.id}`),
+    save: (isLike) => callWithRetries("PUT", `/blog-comments/like/${data.id}`, { query: { like: String(isLike) } }),
     // The API has no call for a single comment.
     look: async () => undefined,
     changed: (isLike) => {

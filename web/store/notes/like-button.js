@@ -14,12 +14,12 @@ import { goToLogin, redirectIfUnauthorized } from "../login-guard.js";
  * @param {object} options
  * @param {string} options.what name of the liked object, for screen readers
  * @param {Likes} options.likes
- * @param {() => Promise<unknown>} options.toggle toggles the stored state
+ * @param {(isLike: boolean) => Promise<unknown>} options.save sets the stored state; idempotent
  * @param {() => Promise<Likes | undefined>} options.look reads the stored state, for requests in doubt
  * @param {(isLike: boolean) => void} [options.changed]
  * @returns {{root: HTMLButtonElement, set: (likes: Likes) => void}}
  */
-export function likeButton({ what: target, likes, toggle, look: readLikes, changed: onChange }) {
+export function likeButton({ what: target, likes, save, look: readLikes, changed: onChange }) {
   const heart = h("span", { class: "like-heart" });
   const count = h("span", { class: "number" });
   const root = h("button", { type: "button", class: "button bare like", "aria-label": t(`赞${target}`, `Like ${target}`), onclick: onPress }, heart, count);
@@ -51,13 +51,14 @@ export function likeButton({ what: target, likes, toggle, look: readLikes, chang
     onChange?.(likes.isLike);
   }
 
-  /** Sends toggles until the stored state equals the shown one: the user may press again meanwhile. */
+  /** Saves until the stored state equals the shown one: the user may press again meanwhile. */
   async function syncLikes() {
     isPending = true;
     try {
       while (storedState !== likes.isLike) {
-        await toggle();
-        storedState = !storedState;
+        const { isLike } = likes;
+        await save(isLike);
+        storedState = isLike;
       }
     } catch (error) {
       if (storedState !== likes.isLike) toggleShown();
