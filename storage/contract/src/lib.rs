@@ -24,11 +24,10 @@
 pub mod audit;
 pub mod cache;
 pub mod cancellations;
+mod case;
 pub mod comments;
 pub mod dead_letters;
 pub mod deadlines;
-#[path = "../../../tests/common/dice.rs"]
-#[expect(dead_code, reason = "other tests roll more kinds of dice")]
 mod dice;
 pub mod feeds;
 pub mod feeds_model;
@@ -64,28 +63,13 @@ pub mod visitors;
 pub mod vouchers;
 pub mod world;
 
-use std::pin::Pin;
 use std::process::ExitCode;
 
 use libtest_mimic::{Arguments, Trial};
 
+use case::Case;
+pub(crate) use case::cases;
 pub use world::{BackEnd, World};
-
-/// A case: a name and an expectation of a back end.
-pub struct Case {
-    name: &'static str,
-    run: fn(&World) -> Pin<Box<dyn Future<Output = ()> + '_>>,
-}
-
-/// Lists the cases of a module. A case left off the list is dead code, refused by `-D warnings`.
-macro_rules! cases {
-    ($($case:ident),+ $(,)?) => {
-        /// The cases of this module.
-        pub(crate) const CASES: &[$crate::Case] =
-            &[$($crate::Case { name: stringify!($case), run: |w| Box::pin($case(w)) }),+];
-    };
-}
-pub(crate) use cases;
 
 /// The cases of every port, by module.
 const PORTS: &[(&str, &[Case])] = &[

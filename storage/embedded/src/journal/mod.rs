@@ -5,7 +5,7 @@
 //!   sole owner.
 //! - [`recovery`]: the contents at start. [`files`]: the store's files without sled. [`loss`]: a damaged
 //!   log.
-//! - [`thread`]: the writer loop.
+//! - [`shared`]: the state between callers and the thread. [`thread`]: the writer loop.
 //!
 //! The claims of a commit become one sled record (in parts below 4 KiB), since one sled insert costs as
 //! much CPU time as an entire HTTP request. After a failed write or sync nothing is rolled back: the commit
@@ -20,130 +20,27 @@ mod loss;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod properties;
 pub(crate) mod recovery;
+mod shared;
 mod store;
 #[cfg(test)]
 mod tests;
 mod thread;
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, mpsc};
 
 use mallbox_storage::{Claim, Durability, StoreError, VoucherId};
 use parking_lot::{Condvar, Mutex, MutexGuard, RwLock};
 
 use self::commit::{Commit, CommitState, Durable};
 use self::recovery::Recovered;
+use self::shared::{OpenGroup, Shared};
+pub(crate) use self::shared::{RECOVERED_GROUP, StartHold, WriteBlock};
 pub(crate) use self::store::Change;
 pub(crate) use self::thread::logged;
 use crate::disk::Disk;
-use crate::disk_faults::Watcher;
 use crate::queue::Queue;
 use crate::settled::Settled;
-
-/// Group of the claims found in the log at start.
-pub(crate) const RECOVERED_GROUP: u64 = 0;
-
-/// Why writes are refused at present.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum WriteBlock {
-    /// Too little free space on the disk.
-    Full(String),
-    /// A write or a sync failed.
-    Failed(String),
-    /// The mall is stopping.
-    Closed,
-}
-
-impl WriteBlock {
-    pub(crate) fn text(&self) -> String {
-        match self {
-            Self::Full(detail) => format!("disk full: {detail}"),
-            Self::Failed(detail) => format!("cannot write the order log: {detail}"),
-            Self::Closed => "the mall is stopping".to_owned(),
-        }
-    }
-
-    fn error(&self, op: &'static str) -> StoreError {
-        match self {
-            Self::Full(detail) => StoreError::Full { op, detail: detail.clone() },
-            Self::Failed(_) | Self::Closed => StoreError::Unavailable { op, source: self.text().into() },
-        }
-    }
-}
-
-/// Claims and changes collected for the next group commit.
-#[derive(Debug)]
-struct OpenGroup {
-    /// Group number, from 1 on without gaps. A failed group keeps its number when its claims are written
-    /// again.
-    group: u64,
-    commit: Arc<Commit>,
-    /// The preceding group commit: being written, or finished.
-    previous: Arc<Commit>,
-    claims: Vec<Claim>,
-    changes: Vec<Change>,
-    /// Number of waiters.
-    waiting: usize,
-    /// Number of waiters at which to wake the journal's sleeping thread.
-    wake_at: Option<usize>,
-    /// Pending requests for a check of the disk. The senders are dropped after the check.
-    looks: Vec<mpsc::Sender<()>>,
-    closing: bool,
-}
-
-impl OpenGroup {
-    fn new(group: u64, previous: Arc<Commit>) -> Self {
-        Self {
-            group,
-            commit: Commit::new(),
-            previous,
-            claims: Vec::new(),
-            changes: Vec::new(),
-            waiting: 0,
-            wake_at: None,
-            looks: Vec::new(),
-            closing: false,
-        }
-    }
-}
-
-/// State shared by the journal's thread and its callers.
-#[derive(Debug)]
-struct Shared {
-    gathering: Mutex<OpenGroup>,
-    gathered: Condvar,
-    trouble: RwLock<Option<WriteBlock>>,
-    /// Commits up to this number are settled and may be removed.
-    applied: AtomicU64,
-    /// The last durable commit.
-    last_commit: AtomicU64,
-    /// Every claim of every group commit up to this number is durable.
-    durable_group: AtomicU64,
-    /// Claims in doubt: group and sale of each claim whose group commit failed and is not yet written
-    /// again.
-    in_doubt: Mutex<Vec<(u64, VoucherId)>>,
-    disk: Disk,
-}
-
-impl Watcher for Shared {
-    fn check(&self) -> mpsc::Receiver<()> {
-        let (looked, has_looked) = mpsc::channel();
-        let mut gathering = self.gathering.lock();
-        if !gathering.closing {
-            gathering.looks.push(looked);
-            gathering.wake_at = None;
-            self.gathered.notify_one();
-        }
-        has_looked
-    }
-}
-
-/// Keeps a new journal from writing until an obstacle is gone.
-pub(crate) struct StartHold {
-    pub(crate) trouble: WriteBlock,
-    /// Preparation for the first write, repeated until it succeeds.
-    pub(crate) before_writing: Box<dyn Fn() -> Result<(), StoreError> + Send>,
-}
 
 /// Handle to the journal's thread.
 #[derive(Debug)]

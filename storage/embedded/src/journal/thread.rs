@@ -13,11 +13,12 @@ use std::time::{Duration, Instant};
 
 use mallbox_storage::{Claim, Durability, LogPosition, LoggedClaim, StoreError};
 
+use super::codec;
 use super::commit::{Commit, CommitState};
 use super::contents::Content;
 use super::recovery::{self, Recovered};
+use super::shared::{OpenGroup, RECOVERED_GROUP, Shared, StartHold, WriteBlock};
 use super::store::{Change, Store, StoreFault};
-use super::{OpenGroup, RECOVERED_GROUP, Shared, StartHold, WriteBlock, codec};
 use crate::queue::Queue;
 use crate::settled::Settled;
 

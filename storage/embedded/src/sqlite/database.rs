@@ -13,9 +13,9 @@ use tokio::sync::oneshot;
 
 use super::checkpoint::{CheckpointState, Checkpointer};
 use super::errors::{self, ErrorMapper};
+use super::meta;
 use super::opening::{self, Opened, Purpose, Sharing};
 use super::readers::{READERS, Reader};
-use super::settings;
 use super::task::{self, Task};
 use super::writer::Writer;
 use crate::disk_faults::Watcher;
@@ -253,7 +253,7 @@ impl Watcher for Inner {
     /// Rewrites a value that is already stored: the outcome shows the state of the database.
     fn check(&self) -> mpsc::Receiver<()> {
         let (looked, has_looked) = mpsc::channel();
-        self.send(Queue::Interactive, task::new("look", settings::mark_running, move |_| drop(looked)));
+        self.send(Queue::Interactive, task::new("look", meta::mark_running, move |_| drop(looked)));
         has_looked
     }
 }

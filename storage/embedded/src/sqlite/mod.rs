@@ -25,6 +25,7 @@ mod holders;
 mod import;
 mod ledger;
 mod likes;
+mod meta;
 mod migrations;
 mod notes;
 mod opening;

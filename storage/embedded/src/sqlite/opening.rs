@@ -11,7 +11,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, Error, ErrorCode, OpenFlags, ffi};
 
 use super::migrations;
-use super::{checkpoint, settings};
+use super::{checkpoint, meta};
 use crate::disk::Disk;
 
 /// `mall`: distinguishes a mall's database from other SQLite files.
@@ -88,7 +88,7 @@ fn open_as_is(path: &Path, durability: Durability, disk: &Disk) -> Result<Opened
     let writer = bare(path, sharing).map_err(|error| explain(path, error))?;
     identify(&writer, path)?;
     configure(&writer, Purpose::Write, durability).map_err(|error| explain(path, error))?;
-    let clean = settings::is_stopped_cleanly(&writer).map_err(|error| explain(path, error))?;
+    let clean = meta::is_stopped_cleanly(&writer).map_err(|error| explain(path, error))?;
     if !clean && !had_wal {
         return Err(damaged(path, "its -wal file with the latest writes is missing"));
     }
@@ -154,7 +154,7 @@ fn synchronous(durability: Durability) -> &'static str {
 
 /// Marks the stop as clean, copies the WAL into the file, and removes the WAL on closing.
 pub(super) fn stop_cleanly(conn: &Connection) -> rusqlite::Result<()> {
-    settings::mark_stopped(conn)?;
+    meta::mark_stopped(conn)?;
     if !checkpoint::truncate(conn)? {
         tracing::warn!("another process is reading the database; keeping the -wal file");
     }
@@ -171,7 +171,7 @@ fn create(path: &Path, durability: Durability) -> Result<(), OpenError> {
         conn.pragma_update(None, "synchronous", "OFF")?;
         conn.pragma_update(None, "application_id", APPLICATION_ID)?;
         migrations::apply(&conn)?;
-        settings::mark_stopped(&conn)
+        meta::mark_stopped(&conn)
     });
     made.map_err(|error| explain(&new, error))?;
     place(&new, path, durability).map_err(|source| OpenError::Io {
@@ -233,7 +233,7 @@ fn unread_page(found: &str) -> Option<i32> {
 /// Marks the database as running, in the database file itself: a mark in the WAL alone would be lost with
 /// the WAL.
 fn mark(conn: &Connection) -> rusqlite::Result<()> {
-    settings::mark_running(conn)?;
+    meta::mark_running(conn)?;
     checkpoint::passive(conn).map(drop)
 }
 

@@ -17,9 +17,9 @@ use mallbox_storage::{
 use rusqlite::{Connection, OptionalExtension as _, ToSql, params};
 
 use super::columns::{after, get_count, get_id, get_time, id};
+use super::meta::LogMarks;
 use super::order_rows::{self, SELECT, by_id, holdings, order};
-use super::settings::LogMarks;
-use super::{Database, counts, dead_letter_rows, holders, persist, purchases, settings, steps};
+use super::{Database, counts, dead_letter_rows, holders, meta, persist, purchases, steps};
 use crate::settled::Settled;
 
 pub(crate) struct EmbeddedOrders {
@@ -51,7 +51,7 @@ impl Orders for EmbeddedOrders {
         let job = move |conn: &Connection| {
             let answers = persist::persist(conn, &claims, now)?;
             let marks = marks(&settled, &claims);
-            settings::raise_log_marks(conn, marks)?;
+            meta::raise_log_marks(conn, marks)?;
             Ok((answers, marks.applied))
         };
         let (answers, mark) = self.database.write_bulk("persist", job).await?;
@@ -75,7 +75,7 @@ impl Orders for EmbeddedOrders {
                 dead_letter_rows::dead_letter(conn, &logged, reason, &detail, now)?;
             }
             let marks = marks(&settled, &[logged]);
-            settings::raise_log_marks(conn, marks)?;
+            meta::raise_log_marks(conn, marks)?;
             Ok(marks.applied)
         };
         let mark = self.database.write("bury", job).await?;

@@ -11,7 +11,7 @@ use mallbox_storage_contract::samples;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-use super::settings::LogMarks;
+use super::meta::LogMarks;
 use super::{Database, EmbeddedOrders, EmbeddedVouchers, Holders};
 use crate::settled::Settled;
 

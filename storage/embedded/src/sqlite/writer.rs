@@ -10,7 +10,7 @@ use rusqlite::Connection;
 
 use super::checkpoint::{CheckpointState, passive};
 use super::errors::{ErrorMapper, disk_full};
-use super::settings;
+use super::meta;
 use super::task::{JobOutcome, Task};
 
 /// Upper bound on jobs per commit. An fsync takes a millisecond or more, a job some 20 µs: beyond this
@@ -110,7 +110,7 @@ impl Writer {
             return Err(disk_full());
         }
         self.execute("BEGIN IMMEDIATE")?;
-        if self.is_marked { Ok(()) } else { settings::mark_running(&self.conn) }
+        if self.is_marked { Ok(()) } else { meta::mark_running(&self.conn) }
     }
 
     /// Runs a single job without a savepoint. A savepoint copies every page touched, and a batch of orders

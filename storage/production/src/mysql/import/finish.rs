@@ -9,8 +9,9 @@ use mallbox_storage::{
 };
 use mysql_async::Conn;
 
+use super::next_ids;
 use super::references::{self, EXAMPLES_MAX};
-use super::{SaleIds, next_ids};
+use super::sale_ids::SaleIds;
 use crate::mysql::columns::{Columns, all, execute, first};
 use crate::mysql::dead_letter_rows::{self, NewDeadLetter};
 use crate::mysql::errors::MysqlError;

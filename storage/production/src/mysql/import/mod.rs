@@ -8,6 +8,7 @@ mod finish;
 mod insert;
 mod next_ids;
 mod references;
+mod sale_ids;
 mod tables;
 
 use std::time::Duration;
@@ -16,8 +17,8 @@ use async_trait::async_trait;
 use mallbox_storage::{FinishOptions, Import, ImportFindings, ImportRow, Importing, StoreError};
 use mysql_async::Conn;
 use mysql_async::prelude::Queryable as _;
-use roaring::RoaringTreemap;
 
+use self::sale_ids::SaleIds;
 use super::columns::{Columns, first};
 use super::database::{CALL_TIMEOUT, Database};
 use super::dedicated_connection::DedicatedConnection;
@@ -57,9 +58,6 @@ const USAGE_TABLES: [&str; 10] = [
     "sign_ins",
     "sequences",
 ];
-
-/// Ids of vouchers marked as sales.
-type SaleIds = RoaringTreemap;
 
 pub(super) struct MysqlImport(pub(super) Database);
 

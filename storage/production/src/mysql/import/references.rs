@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use mallbox_storage::{ImportFinding, ImportFindings, ImportRowKind};
 use mysql_async::{Conn, Value};
 
-use super::SaleIds;
+use super::sale_ids::SaleIds;
 use crate::mysql::columns::{Columns, all, execute, first};
 use crate::mysql::errors::MysqlError;
 use crate::mysql::multi_row;

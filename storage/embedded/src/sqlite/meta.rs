@@ -1,0 +1,73 @@
+//! The table of named values: marks of the order log, whether the last stop was clean, settings.
+
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+const STOP: &str = "stop";
+const CLEAN: &str = "clean";
+const LOG_APPLIED: &str = "log_applied";
+const LOG_ACKED: &str = "log_acked";
+
+/// Progress of the database through the order log.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct LogMarks {
+    /// Every claim of the commits up to this number is an order or a dead letter.
+    pub(crate) applied: u64,
+    /// The highest commit with a claim in the database: the log once contained the commit, so its next
+    /// commit must be above.
+    pub(crate) acked: u64,
+}
+
+/// Returns the marks of the order log.
+pub(super) fn log_marks(conn: &Connection) -> rusqlite::Result<LogMarks> {
+    Ok(LogMarks { applied: mark(conn, LOG_APPLIED)?, acked: mark(conn, LOG_ACKED)? })
+}
+
+/// Raises the marks of the order log. A mark is never lowered.
+pub(super) fn raise_log_marks(conn: &Connection, marks: LogMarks) -> rusqlite::Result<()> {
+    let mut raise = conn.prepare_cached(
+        "INSERT INTO meta (name, value) VALUES (?1, ?2)
+         ON CONFLICT (name) DO UPDATE SET value = excluded.value
+         WHERE CAST(excluded.value AS INTEGER) > CAST(meta.value AS INTEGER)",
+    )?;
+    raise.execute(params![LOG_APPLIED, marks.applied.to_string()])?;
+    raise.execute(params![LOG_ACKED, marks.acked.to_string()])?;
+    Ok(())
+}
+
+/// Returns whether the database was closed cleanly.
+pub(super) fn is_stopped_cleanly(conn: &Connection) -> rusqlite::Result<bool> {
+    Ok(get(conn, STOP)?.as_deref() == Some(CLEAN))
+}
+
+/// Marks the database as running: the next opening finds an unclean stop.
+pub(super) fn mark_running(conn: &Connection) -> rusqlite::Result<()> {
+    put(conn, STOP, "running")
+}
+
+/// Marks the stop as clean.
+pub(super) fn mark_stopped(conn: &Connection) -> rusqlite::Result<()> {
+    put(conn, STOP, CLEAN)
+}
+
+/// Returns a named value.
+pub(super) fn get(conn: &Connection, name: &str) -> rusqlite::Result<Option<String>> {
+    conn.prepare_cached("SELECT value FROM meta WHERE name = ?1")?
+        .query_row([name], |row| row.get(0))
+        .optional()
+}
+
+/// Stores a named value, replacing the old one.
+pub(super) fn put(conn: &Connection, name: &str, value: &str) -> rusqlite::Result<()> {
+    conn.prepare_cached(
+        "INSERT INTO meta (name, value) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+    )?
+    .execute([name, value])
+    .map(drop)
+}
+
+fn mark(conn: &Connection, name: &str) -> rusqlite::Result<u64> {
+    match get(conn, name)? {
+        None => Ok(0),
+        Some(text) => text.parse().map_err(|_| super::errors::unreadable(0, text)),
+    }
+}
