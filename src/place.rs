@@ -1,4 +1,4 @@
-//! Where a mall keeps its data: the one module that knows which back ends exist.
+//! Where a mall keeps its data: opens the chosen back end.
 
 use std::path::Path;
 

@@ -42,8 +42,8 @@ const REPEATS_PER_CLAIM: u32 = 6;
 
 /// The flash-sale service: accepts claims. Cheap to clone; clones share one state.
 ///
-/// A claim passes these checks in order: known sale, already bought, window, pause, level, rate limit per
-/// user and sale, length of the order log. Then [`Sales`](mallbox_storage::Sales) decides. A claim makes a
+/// A claim passes these checks in order: known sale, window, pause, level, rate limit per user and sale,
+/// length of the order log. Then [`Sales`](mallbox_storage::Sales) decides. A claim makes a
 /// single call to `Sales`, which also finds a unit already held by the user:
 /// [`held`](mallbox_storage::Sales::held) after a refusal, `claim` otherwise. All earlier checks use a copy
 /// of the sale's terms. The copy is at most a second old by the mall's clock; while the database cannot be

@@ -1,8 +1,6 @@
 //! Conversion of claims into orders or dead letters: the second check of every sale, by unique keys and
 //! stock.
 //!
-//! The transaction also writes the settled position of the log.
-//!
 //! Reasons and figures: `storage/decisions/0001-sled-and-sqlite.md`.
 
 use std::collections::HashMap;
