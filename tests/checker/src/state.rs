@@ -81,8 +81,9 @@ impl State {
     /// The mall did not respond, or refused a request it must grant. A lost session is not an error: the
     /// verdict reports it.
     pub fn read(address: SocketAddr, history: &History, operator: &str) -> anyhow::Result<Self> {
-        let mut connection = Connection::open(address)?;
         let mut state = Self { clients: read_clients(address, history)?, ..Self::default() };
+        // Opened when it is used: the mall closes a connection without a request after 10 s.
+        let mut connection = Connection::open(address)?;
         for sale in history.sales.keys() {
             state.sales.insert(*sale, read_sale(&mut connection, *sale)?);
             read_orders(&mut connection, *sale, operator, &mut state.orders)?;
