@@ -121,8 +121,9 @@ async fn loading_many_sales_keeps_nobody_from_changing_one() {
         sales.push(w.sale(5).await);
     }
     let (context, faults) = w.faulty();
-    // Loading a sale into memory begins with reading its buyers, which takes a while.
-    faults.add(Fault::at_port("sales.put").delay(Duration::from_millis(150))).unwrap();
+    // Loading a sale takes a while, and longer on a slow machine, where a change takes longer too.
+    let delay = mallbox_test_patience::scaled(Duration::from_millis(150));
+    faults.add(Fault::at_port("sales.put").delay(delay)).unwrap();
     let (counter, now) = (FlashSales::new(context), w.now());
     let loading = tokio::spawn(async move { counter.load(now).await });
     for voucher in [sales[0], sales[14]] {
