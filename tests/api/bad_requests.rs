@@ -173,7 +173,7 @@ const ROWS: &[Row] = &[
 fn every_bad_request_is_told_what_was_wrong() {
     let w = world();
     for &(who, method, path, body, status, code, says) in
-        ROWS.iter().chain(super::bad_note_requests::ROWS).chain(super::bad_ops_requests::ROWS)
+        ROWS.iter().chain(super::writing::bad_requests::ROWS).chain(super::operator::bad_requests::ROWS)
     {
         let token = match who {
             Nobody => String::new(),

@@ -11,8 +11,8 @@ use image::ImageFormat;
 use serde_json::{Value, json};
 
 use self::operators::{ask_as_each, live_figures, receipts, running_sales, users_and_audit_log};
-use super::uploads::{file, upload};
 use super::world::{CUSTOMER, OTHER, Response, World, sale, shop, voucher, with_database_access, world};
+use super::writing::uploads::{file, upload};
 
 const METHODS: [&str; 4] = ["get", "post", "put", "delete"];
 

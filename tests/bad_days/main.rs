@@ -3,7 +3,7 @@
 //! completely or not at all, and the mall has continued without a restart.
 //!
 //! Each drill prints its measurements (`cargo test --test bad_days -- --nocapture`). Clock jumps are tested
-//! in `tests/api/clock.rs`, where the clock can be set.
+//! in `tests/api/selling/clock.rs`, where the clock can be set.
 
 #[path = "../common/mod.rs"]
 mod common;

@@ -123,7 +123,7 @@ async fn names_of_the_staff_are_for_operators_and_stay_where_they_were() {
     assert_eq!((brief.nick_name.as_str(), brief.icon.as_str()), ("客服", "https://p.example/a.png"));
 }
 
-/// Over HTTP, uploads are in `tests/api/uploads.rs`.
+/// Over HTTP, uploads are in `tests/api/writing/uploads.rs`.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_picture_that_somebody_else_uploaded_is_nobodys_portrait() {
     let w = world().await;

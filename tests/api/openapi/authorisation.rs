@@ -10,9 +10,9 @@ use std::collections::BTreeSet;
 use image::ImageFormat;
 use serde_json::{Value, json};
 
-use super::super::live::Stream;
-use super::super::uploads::{file, taken, upload};
+use super::super::operator::live::Stream;
 use super::super::world::{Response, World, sale, shop, voucher, world};
+use super::super::writing::uploads::{file, taken, upload};
 use super::{described, document};
 
 /// Call, path and query, body, outcomes. An empty path is the path of the call.

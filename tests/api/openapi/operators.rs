@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::super::live::Stream;
+use super::super::operator::live::Stream;
 use super::super::world::Response;
 use super::Checker;
 /// Sends a request without a token, with a customer's, and with an operator's. Returns the operator's

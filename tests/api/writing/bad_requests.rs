@@ -1,7 +1,7 @@
 //! Invalid requests about notes and comments, and the response to each.
 
-use super::bad_requests::Who::{Customer, Nobody, Operator};
-use super::bad_requests::{OBJECT, PAGE, Row, WHOLE};
+use super::super::bad_requests::Who::{Customer, Nobody, Operator};
+use super::super::bad_requests::{OBJECT, PAGE, Row, WHOLE};
 
 #[rustfmt::skip]
 pub const ROWS: &[Row] = &[

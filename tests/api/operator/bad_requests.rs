@@ -1,7 +1,7 @@
 //! Invalid requests of operators, and the response to each.
 
-use super::bad_requests::Who::Operator;
-use super::bad_requests::{OBJECT, PAGE, Row, WHOLE};
+use super::super::bad_requests::Who::Operator;
+use super::super::bad_requests::{OBJECT, PAGE, Row, WHOLE};
 
 pub const ROWS: &[Row] = &[
     (Operator, "GET", "/ops", b"", 404, "NOT_FOUND", ""),

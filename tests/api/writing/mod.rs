@@ -1,0 +1,9 @@
+//! The API of writing: notes, comments, likes, feeds and pictures.
+
+pub mod bad_requests;
+mod comments;
+mod feeds;
+mod notes;
+pub mod uploads;
+
+use super::world;
