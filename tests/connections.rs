@@ -126,9 +126,9 @@ fn read_to(stream: &mut TcpStream, text: &str) -> String {
     let mut read = Vec::new();
     let mut byte = [0];
     while !read.ends_with(text.as_bytes()) {
-        let received = || String::from_utf8_lossy(&read).into_owned();
-        let count = stream.read(&mut byte).unwrap_or_else(|error| panic!("{error} after: {}", received()));
-        assert_eq!(count, 1, "closed after: {}", received());
+        let said = || String::from_utf8_lossy(&read).into_owned();
+        let count = stream.read(&mut byte).unwrap_or_else(|error| panic!("{error} after: {}", said()));
+        assert_eq!(count, 1, "closed after: {}", said());
         read.push(byte[0]);
     }
     String::from_utf8(read).unwrap()
@@ -263,7 +263,7 @@ fn silent_connections_shut_nobody_out() {
 }
 
 #[test]
-fn a_response_in_progress_makes_no_room_and_the_newcomer_is_refused() {
+fn a_response_in_progress_makes_no_room_and_the_newcomer_is_told_so() {
     let world = World::new(ServerOptions { most_connections: 2, ..options() });
     let mut busy = [world.connect(), world.connect()];
     for stream in &mut busy {

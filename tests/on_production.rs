@@ -2,8 +2,10 @@
 
 #[path = "api/main.rs"]
 mod api;
-#[path = "mall/main.rs"]
-mod mall;
+#[path = "people/main.rs"]
+mod people;
+#[path = "sale/main.rs"]
+mod sale;
 
 #[test]
 fn this_target_is_on_servers() {

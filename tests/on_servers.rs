@@ -5,8 +5,6 @@
 mod common;
 #[path = "on_servers/drills.rs"]
 mod drills;
-#[path = "on_servers/order_ids.rs"]
-mod order_ids;
 
 use std::io::Read as _;
 use std::net::{SocketAddr, TcpStream};
@@ -71,7 +69,7 @@ impl Site {
 
     /// Runs a command. Returns exit code, standard output and standard error.
     fn mallbox(&self, arguments: &[&str]) -> (i32, String, String) {
-        output_of(arguments, &self.redis(), &self.mysql())
+        said(arguments, &self.redis(), &self.mysql())
     }
 
     /// Runs a command that must succeed. Returns its output.
@@ -82,7 +80,7 @@ impl Site {
     }
 }
 
-fn output_of(arguments: &[&str], redis: &str, mysql: &str) -> (i32, String, String) {
+fn said(arguments: &[&str], redis: &str, mysql: &str) -> (i32, String, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_mallbox"));
     command.args(arguments).env("LC_ALL", "C").env("MALLBOX_REDIS", redis).env("MALLBOX_MYSQL", mysql);
     let output = command.output().unwrap();
@@ -237,7 +235,7 @@ fn a_payment_mode_that_a_later_process_sets_is_seen_by_one_that_runs() {
 
 #[test]
 #[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server and mariadbd")]
-fn servers_that_go_away_are_named_and_used_again_when_they_are_back() {
+fn servers_that_go_away_are_told_of_and_used_again_when_they_are_back() {
     let mut site = Site::new();
     site.done(&["import", DUMP]);
     let server = site.serve("log");
@@ -271,7 +269,7 @@ fn servers_that_go_away_are_named_and_used_again_when_they_are_back() {
 
 #[test]
 #[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server and mariadbd")]
-fn faults_of_a_server_are_reported_without_its_password() {
+fn what_is_wrong_with_a_server_is_told_without_its_password() {
     let site = Site::new();
     let (redis, mysql) = (site.redis(), site.mysql());
     let evicting =
@@ -287,7 +285,7 @@ fn faults_of_a_server_are_reported_without_its_password() {
         (&redis, "mysql://root:secret@127.0.0.1", "the URL has no database"),
     ] {
         for command in [&["serve", "--listen", "127.0.0.1:0"][..], &["verify"]] {
-            let (code, _, error) = output_of(command, redis, mysql);
+            let (code, _, error) = said(command, redis, mysql);
             assert!(code == 1 && error.contains(words) && error.lines().count() == 1, "{words}: {error}");
             assert!(!error.contains("secret"), "{error}");
         }

@@ -4,7 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of a test binary may fail loudly")]
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -12,7 +12,6 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 use mallbox_test_patience::{self as patience, Deadline};
-use mallbox_test_servers::free_port;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -51,7 +50,7 @@ impl Mall {
     }
 
     /// Returns an address that no call came from yet.
-    fn unused_address(&self) -> String {
+    fn stranger(&self) -> String {
         let number = self.next.fetch_add(1, Relaxed);
         format!("198.51.{}.{}", number / 250, number % 250 + 1)
     }
@@ -65,14 +64,9 @@ impl Mall {
 
     /// Logs an operator in, each call from an address of its own. Returns the token.
     fn operator(&self) -> String {
-        let (status, body) = self.call(
-            "POST",
-            &format!("/api/user/code?phone={OPERATOR}&ticket=true"),
-            &self.unused_address(),
-            "",
-            "",
-        );
-        assert_eq!(status, 200, "{body}");
+        let (status, said) =
+            self.call("POST", &format!("/api/user/code?phone={OPERATOR}"), &self.stranger(), "", "");
+        assert_eq!(status, 200, "{said}");
         let wanted = format!("SMS {OPERATOR} code ");
         let code = loop {
             let line = self.lines.recv_timeout(patience::scaled(TIMEOUT)).unwrap();
@@ -80,15 +74,15 @@ impl Mall {
                 break code.to_owned();
             }
         };
-        let form = serde_json::json!({"phone": OPERATOR, "code": code, "ticket": body["data"]}).to_string();
-        let (_, body) = self.call("POST", "/api/user/login", &self.unused_address(), "", &form);
+        let form = serde_json::json!({"phone": OPERATOR, "code": code}).to_string();
+        let (_, said) = self.call("POST", "/api/user/login", &self.stranger(), "", &form);
         let granted = Command::new(MALLBOX)
             .args(["user", "grant", OPERATOR, "--data"])
             .arg(self.dir.path().join("mall"))
             .output()
             .unwrap();
         assert!(granted.status.success(), "{granted:?}");
-        body["data"].as_str().unwrap_or_else(|| panic!("{body}")).to_owned()
+        said["data"].as_str().unwrap_or_else(|| panic!("{said}")).to_owned()
     }
 }
 
@@ -152,16 +146,16 @@ fn clients_behind_a_trusted_proxy_are_limited_one_by_one() {
     let mall = Mall::start(&[]);
     // Counted as one address, most of these would be refused.
     for _ in 0..60 {
-        assert_eq!(mall.call("GET", LIST, &mall.unused_address(), "", "").0, 200);
+        assert_eq!(mall.call("GET", LIST, &mall.stranger(), "", "").0, 200);
     }
-    let busy = mall.unused_address();
+    let busy = mall.stranger();
     until("one client is refused", || mall.call("GET", LIST, &busy, "", "").0 == 429);
     // Whatever a client writes is to the left of the proxy's entry.
-    let spoofed = || format!("{}, {busy}", mall.unused_address());
+    let spoofed = || format!("{}, {busy}", mall.stranger());
     until("and refused under other names", || mall.call("GET", LIST, &spoofed(), "", "").0 == 429);
-    assert_eq!(mall.call("GET", LIST, &mall.unused_address(), "", "").0, 200, "the others are not");
+    assert_eq!(mall.call("GET", LIST, &mall.stranger(), "", "").0, 200, "the others are not");
     // The other header is not read: one address again.
-    let other = || format!("forwarded: for={}\r\n", mall.unused_address());
+    let other = || format!("forwarded: for={}\r\n", mall.stranger());
     until("the other header is ignored", || {
         let stream = TcpStream::connect(mall.address).unwrap();
         statuses(&ask(stream, &request("GET", LIST, &other(), "")))[0] == 429
@@ -173,13 +167,13 @@ fn headers_of_a_peer_that_is_no_trusted_proxy_are_not_read() {
     let mall = Mall::start(&["--proxy-header", "forwarded"]);
     for peer in [[127, 0, 0, 2], [127, 0, 0, 3]] {
         until("a client that names another address each time is refused", || {
-            let headers = format!("forwarded: for={}\r\n", mall.unused_address());
+            let headers = format!("forwarded: for={}\r\n", mall.stranger());
             let stream = connect_from(peer, mall.address);
             statuses(&ask(stream, &request("GET", LIST, &headers, "")))[0] == 429
         });
     }
     for _ in 0..20 {
-        let headers = format!("forwarded: for=\"{}:4711\";proto=https\r\n", mall.unused_address());
+        let headers = format!("forwarded: for=\"{}:4711\";proto=https\r\n", mall.stranger());
         let stream = TcpStream::connect(mall.address).unwrap();
         assert_eq!(statuses(&ask(stream, &request("GET", LIST, &headers, "")))[0], 200);
     }
@@ -189,14 +183,14 @@ fn headers_of_a_peer_that_is_no_trusted_proxy_are_not_read() {
 fn visitors_behind_a_trusted_proxy_are_counted_apart() {
     let mall = Mall::start(&[]);
     let token = mall.operator();
-    let visitors = [mall.unused_address(), mall.unused_address(), mall.unused_address()];
+    let visitors = [mall.stranger(), mall.stranger(), mall.stranger()];
     for visitor in &visitors {
         assert_eq!(mall.call("GET", LIST, visitor, "", "").0, 200);
     }
     until("three visitors are counted", || {
-        let (status, body) = mall.call("GET", "/api/stats/visits", &mall.unused_address(), &token, "");
-        assert_eq!(status, 200, "{body}");
-        body["data"]["pv"] == 3 && body["data"]["uv"] == 3
+        let (status, said) = mall.call("GET", "/api/stats/visits", &mall.stranger(), &token, "");
+        assert_eq!(status, 200, "{said}");
+        said["data"]["pv"] == 3 && said["data"]["uv"] == 3
     });
 }
 
@@ -210,7 +204,7 @@ struct Nginx {
 
 impl Nginx {
     fn start(mall: SocketAddr) -> Self {
-        let (dir, plain, tls) = (TempDir::new().unwrap(), free_port().unwrap(), free_port().unwrap());
+        let (dir, plain, tls) = (TempDir::new().unwrap(), free_port(), free_port());
         let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
         certify(dir.path());
         let mut site = manual_configuration();
@@ -295,6 +289,10 @@ fn manual_configuration() -> String {
     en
 }
 
+fn free_port() -> u16 {
+    TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port()
+}
+
 /// Makes a self-signed certificate.
 fn certify(dir: &Path) {
     let made = Command::new("openssl")
@@ -338,7 +336,7 @@ fn nginx_as_the_manual_configures_it_serves_the_mall_and_tells_clients_apart() {
     }
     until("a client is refused, whatever addresses its headers name", || {
         let kept = |_| {
-            let headers = format!("x-forwarded-for: {}\r\n", mall.unused_address());
+            let headers = format!("x-forwarded-for: {}\r\n", mall.stranger());
             request("GET", LIST, &headers, "").replace("connection: close\r\n", "")
         };
         let many: String = (0..8).map(kept).collect();

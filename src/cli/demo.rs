@@ -6,10 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use mallbox_storage::PaymentMode;
 use mallbox_storage_embedded::EmbeddedOptions;
 
-use super::listeners::Listeners;
 use super::log;
 use super::mall_directory;
 use super::messages::UsageError;
@@ -63,13 +61,11 @@ pub(super) fn run(demo: Demo, l: Language) -> anyhow::Result<()> {
         inbox: Some(inbox),
     };
     running_mall::block_on(async {
-        let mall = running_mall::open(plan).await?;
-        mall.choose_payment(&demo.site, PaymentMode::Sandbox).await?;
-        let seeded = seed::seed(&mall.app, SALE_OPENS_AFTER).await?;
+        let house = running_mall::open(plan).await?;
+        let seeded = seed::seed(&house.app, SALE_OPENS_AFTER).await?;
         let more = what_to_try(&seeded, bound.address(), &demo.site, l);
         let hosts = HostNames::known(&demo.site.host);
-        let listeners = Listeners { main: bound, operators: None };
-        mall.serve(listeners, Some(running_mall::uploads(&dir)), (&demo.site, hosts), l, &more).await
+        house.serve(bound, Some(running_mall::uploads(&dir)), (&demo.site, hosts), l, &more).await
     })
 }
 

@@ -8,7 +8,6 @@ mod causes;
 use std::error::Error;
 use std::fmt;
 use std::io;
-use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use mallbox_storage::OpenError;
@@ -45,8 +44,6 @@ pub(super) enum UsageError {
     BadGateway(String),
     /// Not a phone number.
     NoPhone(String),
-    /// The two passwords typed at a terminal differ.
-    PasswordsDiffer,
     /// An import into a demo.
     ImportIntoDemo(PathBuf),
     /// An import into a directory that holds a used mall.
@@ -69,8 +66,6 @@ pub(super) enum UsageError {
     NoMallOnServers,
     /// A fixture with an invalid option.
     InvalidFixture(BilingualText),
-    /// One address for everybody and for operators alone.
-    OneAddressTwice(SocketAddr),
     /// Unknown page of the manual; the names of all pages.
     NoTopic(String, Vec<String>),
 }
@@ -104,10 +99,6 @@ pub(super) enum CommandFailure {
     NotClosed,
     /// The mall runs and does not respond.
     NoAnswer,
-    /// The mall in this directory does not run.
-    NotRunning(PathBuf),
-    /// Standard input cannot be read.
-    NoInput,
     /// The response lacks the result of the ledger check.
     NoLedgerResult,
     /// The response lacks the result of the audit log's verification.
@@ -178,13 +169,6 @@ impl UsageError {
             Self::NoPhone(text) => {
                 sentence!(l, "{text}不是有效的手机号", "{text} is not a valid phone number")
             }
-            Self::PasswordsDiffer => {
-                sentence!(
-                    l,
-                    "两次输入的密码不一致，请重新运行",
-                    "the two passwords differ; run the command again"
-                )
-            }
             Self::ImportIntoDemo(dir) => {
                 let dir = dir.display();
                 sentence!(
@@ -241,11 +225,6 @@ impl UsageError {
                 "there is no mall in this MySQL database; check --mysql"
             ),
             Self::InvalidFixture(text) => text.spoken(l).to_owned(),
-            Self::OneAddressTwice(address) => sentence!(
-                l,
-                "--listen和--admin-listen都是{address}；请给管理员换一个地址",
-                "--listen and --admin-listen are both {address}; choose another address for operators"
-            ),
             Self::NoTopic(topic, topics) => {
                 let (zh, en) = (topics.join("、"), topics.join(", "));
                 sentence!(
@@ -323,18 +302,6 @@ impl CommandFailure {
                 "商城正在运行，但其控制接口没有响应",
                 "the mall is running, but its control socket does not respond"
             ),
-            Self::NotRunning(dir) => {
-                let dir = dir.display();
-                sentence!(
-                    l,
-                    "{dir}里的商城没有运行，验证码只在运行期间有效：请先启动商城，或改用mallbox user set-password",
-                    "the mall in {dir} is not running, and a code ends with the process: start the mall first, \
-                     or run mallbox user set-password"
-                )
-            }
-            Self::NoInput => {
-                sentence!(l, "无法从标准输入读取密码", "the password could not be read from standard input")
-            }
             Self::NoLedgerResult => {
                 sentence!(l, "响应里没有账目核对的结果", "the response lacks the result of the ledger check")
             }

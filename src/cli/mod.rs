@@ -3,19 +3,16 @@
 mod audit;
 #[cfg(feature = "production")]
 mod bench;
-mod control_calls;
 mod demo;
 mod doctor;
 mod fixture;
 mod import;
 mod licenses;
-mod listeners;
 mod log;
 mod mall_directory;
 mod manual;
 mod messages;
 mod output;
-mod password_input;
 mod private_data;
 mod read_only_copy;
 mod running_mall;

@@ -8,18 +8,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::tz::TimeZone;
-use mallbox_storage::{Durability, OrderFilter, OrderStatus, Page, PaymentMode, Storage, StoreError};
+use mallbox_storage::{Durability, OpenError, PaymentMode, Storage};
+use mallbox_storage_embedded::EmbeddedOptions;
 use rustix::process::{Resource, Rlimit, Signal, getrlimit, setrlimit};
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::listeners::{Listeners, Servers};
 use super::mall_directory;
 use super::messages::{CommandFailure, UsageError};
 use super::output::print;
 use super::private_data;
-use crate::config::SiteConfig;
-use crate::http::control::Control;
-use crate::http::{App, Audience, Gateway, HostNames, Profile, ServerOptions, SiteOptions};
+use super::read_only_copy;
+use crate::config::{PlaceConfig, SiteConfig};
+use crate::http::control::{Control, request_here, request_running};
+use crate::http::{App, Bound, HostNames, Profile, ServerOptions, SiteOptions, site};
 use crate::language::{Bilingual, Language, both, padded};
 use crate::mall::base::wall_time;
 use crate::mall::people::accounts::CodeKey;
@@ -183,12 +184,13 @@ impl RunningMall {
     /// Serves until a signal arrives, then drains and closes.
     pub(super) async fn serve(
         self,
-        listeners: Listeners,
+        bound: Bound,
         uploads: Option<PathBuf>,
         (config, hosts): (&SiteConfig, HostNames),
         l: Language,
         more: &str,
     ) -> anyhow::Result<()> {
+        self.choose_payment(config).await?;
         if rustix::process::geteuid().is_root() {
             tracing::warn!("running as root: a mall needs no privileges; run it under an account of its own");
         }
@@ -200,25 +202,23 @@ impl RunningMall {
             profile: config.profile(),
             proxies: config.proxies(),
             hosts,
-            audience: Audience::Everybody,
         };
         let most_connections = config.connections.min(max_connections());
         let connections_per_address = config.connections_per_address;
         let options = ServerOptions { most_connections, connections_per_address, ..ServerOptions::default() };
-        let sites = listeners.sites(&self.app, &site_options);
-        let control = self.open_control(&sites.main);
+        let control = self.open_control();
         let mut stopped = signal(SignalKind::terminate())?;
         let mut interrupted = signal(SignalKind::interrupt())?;
         // With SIGXFSZ handled, a write beyond the file size limit fails with an error, which is reported;
         // unhandled, the signal would end the process.
         let _heard = signal(SignalKind::from_raw(Signal::XFSZ.as_raw()))?;
-        let servers = listeners.serve(&sites, options)?;
-        print(&(self.banner(&servers, config.profile(), l).await + more));
+        let server = bound.serve(&site(&self.app, &site_options), options)?;
+        print(&(self.banner(&server.address().to_string(), config.profile(), l).await + more));
 
         tokio::select! { _ = stopped.recv() => {} _ = interrupted.recv() => {} }
         tracing::info!("stopping: draining requests in flight");
         tokio::spawn(exit_on_second_signal());
-        servers.drain().await;
+        server.drain().await;
         tracing::debug!("drained all requests");
         if let Some(control) = control {
             control.close().await;
@@ -231,8 +231,8 @@ impl RunningMall {
     }
 
     /// Stores the payment mode of new orders: the flag, else the stored mode, else the default for these
-    /// flags, which is `usual` without --web.
-    pub(super) async fn choose_payment(&self, config: &SiteConfig, usual: PaymentMode) -> anyhow::Result<()> {
+    /// flags.
+    async fn choose_payment(&self, config: &SiteConfig) -> anyhow::Result<()> {
         let context = &self.app.context;
         let upkeep = &context.storage.base.upkeep;
         let (requested, stored) =
@@ -250,37 +250,11 @@ impl RunningMall {
             (None, Some(_)) => {}
             // A full disk refuses the write; a later start tries again.
             (None, None) => {
-                let first = config.first_payment_mode(usual);
-                match context.keep_payment_mode(first).await {
-                    Ok(()) => self.report_first_payment_mode(first).await?,
-                    Err(error) => {
-                        tracing::warn!(payment = first.name(), %error, "could not store the payment mode");
-                    }
+                let usual = config.first_payment_mode();
+                if let Err(error) = context.keep_payment_mode(usual).await {
+                    tracing::warn!(payment = usual.name(), %error, "could not store the payment mode");
                 }
             }
-        }
-        if usual != PaymentMode::Sandbox && context.payment_mode().await.ok() == Some(PaymentMode::Sandbox) {
-            tracing::warn!(
-                payment = PaymentMode::Sandbox.name(),
-                "payments are simulated: buyers mark their own orders as paid; with --payment counter \
-                 operators record payments"
-            );
-        }
-        Ok(())
-    }
-
-    /// Names the mode of new orders at the first start that chooses one, and the orders that keep theirs.
-    async fn report_first_payment_mode(&self, first: PaymentMode) -> Result<(), StoreError> {
-        let orders = &self.app.context.storage.selling.orders;
-        let unpaid = OrderFilter { status: Some(OrderStatus::Unpaid), ..OrderFilter::default() };
-        let (_, unpaid_orders) = orders.find(unpaid, Page::new(1, 1)).await?;
-        if unpaid_orders > 0 {
-            tracing::warn!(
-                payment = first.name(),
-                unpaid_orders,
-                "stored the payment mode of new orders; unpaid orders keep their own mode and deadline; \
-                 --payment chooses another mode"
-            );
         }
         Ok(())
     }
@@ -299,8 +273,8 @@ impl RunningMall {
 
     /// Opens the control socket for the command line. A mall on servers needs none: the command line opens
     /// the same storage directly.
-    fn open_control(&self, front: &Gateway) -> Option<Control> {
-        let opened = Control::open(self.dir.as_deref()?, Arc::clone(&self.app), front);
+    fn open_control(&self) -> Option<Control> {
+        let opened = Control::open(self.dir.as_deref()?, Arc::clone(&self.app));
         opened
             .inspect_err(|error| {
                 tracing::warn!(%error, "could not open the control socket: `mallbox user` and `verify` have no access");
@@ -308,19 +282,14 @@ impl RunningMall {
             .ok()
     }
 
-    async fn banner(&self, servers: &Servers, profile: Profile, l: Language) -> String {
+    async fn banner(&self, address: &str, profile: Profile, l: Language) -> String {
         let context = &self.app.context;
         let health = context.storage.base.upkeep.health().await;
         let limits = match context.settings.claim_limit {
             Some(_) => both("开", "on"),
             None => both("关：仅用于压测和演示", "off: for benches and demos"),
         };
-        let mut facts = vec![(both("mallbox", "mallbox"), format!("http://{}/", servers.main.address()))];
-        facts.extend(
-            servers.operators.as_ref().map(|operators| {
-                (both("管理", "operators"), format!("http://{}/console", operators.address()))
-            }),
-        );
+        let mut facts = vec![(both("mallbox", "mallbox"), format!("http://{address}/"))];
         if let Some(dir) = &self.dir {
             let dir = std::path::absolute(dir).unwrap_or(dir.clone());
             facts.push((both("目录", "data"), dir.display().to_string()));
@@ -351,14 +320,9 @@ impl RunningMall {
 pub(super) fn payment_words(mode: PaymentMode) -> Bilingual {
     match mode {
         PaymentMode::None => both("下单即生效，无需支付", "no payment: orders are final"),
-        PaymentMode::Sandbox => both(
-            "模拟支付：买家自己点一下即已支付；逾期未付即取消",
-            "imaginary money: buyers mark their own orders as paid; unpaid orders are cancelled at their deadline",
-        ),
-        PaymentMode::Counter => both(
-            "柜台付款，由管理员登记；秒杀结束24小时后仍未付即取消",
-            "paid at the counter and recorded by an operator; unpaid orders are cancelled 24 h after their sale",
-        ),
+        PaymentMode::Sandbox => {
+            both("模拟支付，逾期未付即取消", "imaginary money; unpaid orders are cancelled at their deadline")
+        }
     }
 }
 
@@ -408,6 +372,52 @@ fn max_connections() -> u64 {
     files.map_or(u64::MAX, |files| files.saturating_sub(RESERVED_FILES).max(16))
 }
 
+/// Sends a request of the control API to a mall, running or not. A mall running in a directory responds over
+/// the control socket; a mall on servers is opened beside the running processes. A directory without write
+/// access is read through a temporary copy and stays unchanged.
+pub(super) fn request(
+    mall: &PlaceConfig,
+    method: &str,
+    path: &str,
+    l: Language,
+) -> anyhow::Result<serde_json::Value> {
+    let place = mall.place().map_err(UsageError::Where)?;
+    if let Some(dir) = place.dir() {
+        check_is_mall(dir)?;
+        if let Some(answer) = request_running(dir, method, path, l)? {
+            return Ok(answer);
+        }
+    }
+    let copied = match place.dir() {
+        Some(dir) if method == "GET" && read_only_copy::is_read_only(dir) => Some(read_only_copy::copy(dir)?),
+        _ => None,
+    };
+    let place = match &copied {
+        Some(copy) => Place::Embedded(EmbeddedOptions::new(copy.path())),
+        None => place,
+    };
+    block_on(async {
+        let house =
+            open_beside(at_a_terminal(place)).await.map_err(|error| match error.downcast::<OpenError>() {
+                Ok(in_use @ OpenError::InUse { .. }) => CommandFailure::NoAnswer.with_cause(in_use),
+                Ok(other) => other.into(),
+                Err(other) => other,
+            })?;
+        let answer = request_here(Arc::clone(&house.app), method, path, l).await;
+        house.close().await?;
+        answer
+    })
+}
+
+fn check_is_mall(dir: &Path) -> anyhow::Result<()> {
+    if let Err(error) = dir.join("mall.sqlite").try_exists()
+        && error.kind() == std::io::ErrorKind::PermissionDenied
+    {
+        return Err(CommandFailure::ForeignMall(dir.to_owned()).with_cause(error));
+    }
+    if mall_directory::is_mall(dir) { Ok(()) } else { Err(UsageError::NoMall(dir.to_owned()).into()) }
+}
+
 /// Limits the wait for a free database connection, for commands run at a terminal.
 pub(super) fn at_a_terminal(place: Place) -> Place {
     match place {
@@ -418,4 +428,11 @@ pub(super) fn at_a_terminal(place: Place) -> Place {
             Place::Production(options)
         }
     }
+}
+
+async fn open_beside(place: Place) -> anyhow::Result<RunningMall> {
+    // For a directory, the caller has already checked that a mall exists.
+    let may_found = place.dir().is_some();
+    let (settings, sms) = (Settings::default(), Arc::new(Inbox::default()));
+    open(BootOptions { place, create_if_missing: may_found, zone: None, settings, sms, inbox: None }).await
 }

@@ -2,9 +2,6 @@
 
 use std::sync::Arc;
 
-use mallbox_storage::PaymentMode;
-
-use super::listeners::Listeners;
 use super::log;
 use super::mall_directory;
 use super::messages::UsageError;
@@ -47,26 +44,16 @@ pub(super) fn run(config: ServeConfig, l: Language) -> anyhow::Result<()> {
     };
     log::start(config.site.log_format);
     // Bind before opening anything: a port in use is reported immediately, and the directory stays unchanged.
-    if let Some(same) =
-        config.admin_listen.filter(|address| *address == config.site.listen && address.port() > 0)
-    {
-        return Err(UsageError::OneAddressTwice(same).into());
-    }
-    let listeners = Listeners {
-        main: Bound::to(config.site.listen)?,
-        operators: config.admin_listen.map(Bound::to).transpose()?,
-    };
+    let bound = Bound::to(config.site.listen)?;
     let (zone, settings) = (config.site.zone.clone(), config.settings());
     let plan = BootOptions { place, create_if_missing: true, zone, settings, sms, inbox: None };
     running_mall::block_on(async {
-        let mall = running_mall::open(plan).await?;
-        let usual = if config.demo_data { PaymentMode::Sandbox } else { PaymentMode::Counter };
-        mall.choose_payment(&config.site, usual).await?;
+        let house = running_mall::open(plan).await?;
         let hosts = match config.site.host.as_slice() {
             [] => HostNames::Any,
             names => HostNames::known(names),
         };
-        mall.serve(listeners, uploads, (&config.site, hosts), l, "").await
+        house.serve(bound, uploads, (&config.site, hosts), l, "").await
     })
 }
 

@@ -256,9 +256,9 @@ mod tests {
             ("data = \n", "1: invalid TOML: ", "不是合法的TOML"),
         ] {
             let mistake = read(text).unwrap_err();
-            let (message_en, message_zh) = (mistake.words(Language::En), mistake.words(Language::Zh));
-            assert!(message_en.starts_with(en), "{text}: {message_en}");
-            assert!(message_zh.contains(zh), "{text}: {message_zh}");
+            let (said_en, said_zh) = (mistake.words(Language::En), mistake.words(Language::Zh));
+            assert!(said_en.starts_with(en), "{text}: {said_en}");
+            assert!(said_zh.contains(zh), "{text}: {said_zh}");
         }
     }
 
@@ -272,7 +272,6 @@ mod tests {
                 line.replace("NAME", "Asia/Shanghai")
                     .replace("CIDR", "10.0.0.0/8")
                     .replace("DOMAIN", "mall.test")
-                    .replace("ADDRESS", "127.0.0.1:0")
                     + "\n"
             })
             .collect();

@@ -21,15 +21,6 @@ pub struct LimitsConfig {
     /// Notes, comments and reports per user and minute; 0 = no limit.
     #[arg(long, env = "MALLBOX_WRITINGS_PER_MINUTE", default_value_t = 10, value_name = "NUMBER")]
     pub writings_per_minute: u32,
-    /// Orders of ordinary vouchers per user and minute; 0 = no limit.
-    #[arg(long, env = "MALLBOX_ORDERS_PER_MINUTE", default_value_t = 10, value_name = "NUMBER")]
-    pub orders_per_minute: u32,
-    /// Unpaid orders per user at once, beyond which ordinary vouchers are refused; 0 = no limit.
-    #[arg(long, env = "MALLBOX_UNPAID_ORDERS", default_value_t = 20, value_name = "NUMBER")]
-    pub unpaid_orders: u32,
-    /// Likes, follows and profile edits per user and minute, counted together; 0 = no limit.
-    #[arg(long, env = "MALLBOX_ACTIONS_PER_MINUTE", default_value_t = 120, value_name = "NUMBER")]
-    pub actions_per_minute: u32,
     /// Pictures uploaded per user and minute; 0 = no limit.
     #[arg(long, env = "MALLBOX_UPLOADS_PER_MINUTE", default_value_t = 30, value_name = "NUMBER")]
     pub uploads_per_minute: u32,
@@ -42,21 +33,12 @@ pub struct LimitsConfig {
     /// Calls per address and second; 0 = no limit, since a company may share an address.
     #[arg(long, env = "MALLBOX_CALLS_PER_SECOND", default_value_t = 0, value_name = "NUMBER")]
     pub calls_per_second: u32,
-    /// Seconds between two login codes to the same phone for the same address.
+    /// Seconds between two login codes to the same phone.
     #[arg(long, env = "MALLBOX_CODE_GAP", default_value_t = 55, value_name = "SECONDS")]
     pub code_gap: u32,
-    /// Login codes per phone, address and day; 0 = no limit.
+    /// Login codes per phone and day; 0 = no limit.
     #[arg(long, env = "MALLBOX_CODES_PER_DAY", default_value_t = 10, value_name = "NUMBER")]
     pub codes_per_day: u32,
-    /// Login codes per phone and day for all addresses that the phone never logged in from; 0 = no limit.
-    #[arg(long, env = "MALLBOX_CODES_PER_DAY_OF_PHONE", default_value_t = 50, value_name = "NUMBER")]
-    pub codes_per_day_of_phone: u32,
-    /// Login codes of the mall per day, the last fifth for operators and known addresses; 0 = no limit.
-    #[arg(long, env = "MALLBOX_CODES_PER_DAY_OF_MALL", default_value_t = 10_000, value_name = "NUMBER")]
-    pub codes_per_day_of_mall: u32,
-    /// Login codes per address and hour, to phones that never logged in from there; 0 = no limit.
-    #[arg(long, env = "MALLBOX_CODES_PER_HOUR_OF_ADDRESS", default_value_t = 30, value_name = "NUMBER")]
-    pub codes_per_hour_of_address: u32,
     /// Lifetime of a login code, in seconds.
     #[arg(long, env = "MALLBOX_CODE_LIVES", default_value_t = 120, value_name = "SECONDS", value_parser = positive())]
     pub code_lives: u32,
@@ -66,12 +48,6 @@ pub struct LimitsConfig {
     /// Minutes without a call before a session expires.
     #[arg(long, env = "MALLBOX_SESSION_MINUTES", default_value_t = 30, value_name = "MINUTES", value_parser = positive())]
     pub session_minutes: u32,
-    /// Days after which a session ends, however much it is used; 0 = no limit.
-    #[arg(long, env = "MALLBOX_SESSION_MAX_DAYS", default_value_t = 30, value_name = "DAYS")]
-    pub session_max_days: u32,
-    /// Hours after which an operator's session ends, however much it is used; 0 = no limit.
-    #[arg(long, env = "MALLBOX_OPERATOR_SESSION_MAX_HOURS", default_value_t = 12, value_name = "HOURS")]
-    pub operator_session_max_hours: u32,
     /// Minutes to pay an order, for sales without a time of their own.
     #[arg(long, env = "MALLBOX_PAY_MINUTES", default_value_t = 15, value_name = "MINUTES", value_parser = positive())]
     pub pay_minutes: u32,
@@ -92,30 +68,18 @@ impl LimitsConfig {
     pub fn settings(&self) -> Settings {
         let seconds = |count: u32| Duration::from_secs(count.into());
         let minutes = |count: u32| seconds(60) * count;
-        let hours = |count: u32| minutes(60) * count;
-        let span = |count: u32, unit: Duration| (count > 0).then(|| unit * count);
         let limit = |count: u32, per: Duration| (count > 0).then_some(Limit { count, per });
         let unless_none = |most: u32| if most > 0 { most.into() } else { u64::MAX };
-        let usual = Settings::default();
         let settings = Settings {
             codes: CodeRules {
                 lives: seconds(self.code_lives),
                 gap: seconds(self.code_gap),
                 per_day: self.codes_per_day,
-                per_day_of_phone: self.codes_per_day_of_phone,
-                per_day_of_mall: self.codes_per_day_of_mall,
                 tries: self.code_tries,
-                ..usual.codes
             },
-            code_limit_of_address: limit(self.codes_per_hour_of_address, minutes(60)),
             session_ttl: minutes(self.session_minutes),
-            session_max: span(self.session_max_days, hours(24)),
-            operator_session_max: span(self.operator_session_max_hours, hours(1)),
             claim_limit: limit(self.claims_per_minute, minutes(1)),
             writing_limit: limit(self.writings_per_minute, minutes(1)),
-            order_limit: limit(self.orders_per_minute, minutes(1)),
-            unpaid_orders_max: Some(self.unpaid_orders).filter(|max| *max > 0),
-            action_limit: limit(self.actions_per_minute, minutes(1)),
             upload_limit: limit(self.uploads_per_minute, minutes(1)),
             picture_room: PictureUsage {
                 pictures: unless_none(self.pictures_per_user),
@@ -126,7 +90,7 @@ impl LimitsConfig {
             press_again: seconds(self.press_again),
             max_backlog: self.max_backlog,
             make_ups_a_month: self.make_ups_per_month,
-            ..usual
+            ..Settings::default()
         };
         match self.limits {
             Switch::On => settings,
@@ -153,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_flag_limits_are_those_of_the_mall() {
+    fn unless_told_otherwise_it_is_as_the_mall_has_it() {
         assert_eq!(format!("{:?}", settings(&[])), format!("{:?}", Settings::default()));
         let off = Settings::default().without_limits();
         assert_eq!(format!("{:?}", settings(&["--limits", "off"])), format!("{off:?}"));
@@ -164,23 +128,15 @@ mod tests {
         let custom = settings(&[
             "--claims-per-minute=7",
             "--writings-per-minute=8",
-            "--orders-per-minute=14",
-            "--unpaid-orders=15",
-            "--actions-per-minute=16",
             "--uploads-per-minute=11",
             "--pictures-per-user=12",
             "--picture-mib-per-user=13",
             "--calls-per-second=9",
             "--code-gap=1",
             "--codes-per-day=2",
-            "--codes-per-day-of-phone=14",
-            "--codes-per-day-of-mall=15",
-            "--codes-per-hour-of-address=16",
             "--code-lives=3",
             "--code-tries=4",
             "--session-minutes=5",
-            "--session-max-days=3",
-            "--operator-session-max-hours=2",
             "--pay-minutes=6",
             "--press-again=7",
             "--max-backlog=8",
@@ -189,42 +145,27 @@ mod tests {
         let limit = |count, seconds| Some(Limit { count, per: Duration::from_secs(seconds) });
         assert_eq!((custom.claim_limit, custom.address_limit), (limit(7, 60), limit(9, 1)));
         assert_eq!(custom.writing_limit, limit(8, 60));
-        assert_eq!((custom.order_limit, custom.unpaid_orders_max), (limit(14, 60), Some(15)));
-        assert_eq!(custom.action_limit, limit(16, 60));
         assert_eq!(custom.upload_limit, limit(11, 60));
         assert_eq!(custom.picture_room, PictureUsage { pictures: 12, bytes: 13 << 20 });
-        let CodeRules { lives, gap, per_day, per_day_of_phone, per_day_of_mall, tries, .. } = custom.codes;
+        let CodeRules { lives, gap, per_day, tries } = custom.codes;
         assert_eq!((lives.as_secs(), gap.as_secs(), per_day, tries), (3, 1, 2, 4));
-        assert_eq!((per_day_of_phone, per_day_of_mall), (14, 15));
-        assert_eq!(custom.code_limit_of_address, limit(16, 3_600));
         assert_eq!(
             (custom.session_ttl.as_secs(), custom.pay_within.as_secs(), custom.max_backlog),
             (300, 360, 8)
         );
-        let spans = [custom.session_max, custom.operator_session_max];
-        assert_eq!(spans, [259_200, 7_200].map(|seconds| Some(Duration::from_secs(seconds))));
         assert_eq!((custom.press_again.as_secs(), custom.make_ups_a_month), (7, 0));
         let zeros = [
             "claims-per-minute",
             "calls-per-second",
             "writings-per-minute",
-            "orders-per-minute",
-            "unpaid-orders",
-            "actions-per-minute",
             "uploads-per-minute",
             "pictures-per-user",
             "picture-mib-per-user",
-            "session-max-days",
-            "operator-session-max-hours",
-            "codes-per-hour-of-address",
         ];
         let zeros = zeros.map(|name| format!("--{name}=0"));
         let none = settings(&zeros.each_ref().map(String::as_str));
         assert_eq!((none.claim_limit, none.address_limit, none.upload_limit), (None, None, None));
         assert_eq!(none.picture_room, PictureUsage { pictures: u64::MAX, bytes: u64::MAX });
-        assert_eq!((none.writing_limit, none.order_limit, none.action_limit), (None, None, None));
-        assert_eq!(none.unpaid_orders_max, None);
-        assert_eq!(none.code_limit_of_address, None);
-        assert_eq!((none.session_max, none.operator_session_max), (None, None));
+        assert_eq!(none.writing_limit, None);
     }
 }

@@ -37,7 +37,6 @@ use super::response::error::ApiError;
 use super::server::connection;
 use super::server::connection::ConnectionTimeouts;
 use super::server::front::{FrontOptions, Gateway, Outcome, run_guarded};
-use super::server::metrics::Metrics;
 use crate::language::Language;
 use crate::mall::base::By;
 use crate::mall::operator::ledger::Document;
@@ -93,20 +92,16 @@ pub struct Control {
 const SOCKET_PATH_LIMIT: usize = 100;
 
 impl Control {
-    /// Opens the socket in a data directory locked by this process, on the current runtime. Roles and blocks
-    /// changed over the socket are security events of `site`.
+    /// Opens the socket in a data directory locked by this process, on the current runtime.
     ///
     /// # Errors
     /// The socket cannot be created.
-    pub fn open(dir: &Path, app: App, site: &Gateway) -> io::Result<Self> {
+    pub fn open(dir: &Path, app: App) -> io::Result<Self> {
         let path = socket_path(dir)?;
         let listener = bind_private(&path)?;
         let control = Self { path, stop: CancellationToken::new(), tasks: TaskTracker::new() };
-        let front = Gateway::new(FrontOptions {
-            metrics: Arc::new(Metrics::with_security(Arc::clone(site.security()))),
-            stop: control.stop.clone(),
-            ..FrontOptions::bare(routes(app))
-        });
+        let front =
+            Gateway::new(FrontOptions { stop: control.stop.clone(), ..FrontOptions::bare(routes(app)) });
         control.tasks.spawn(accept(listener, front, control.stop.clone(), control.tasks.clone()));
         Ok(control)
     }
@@ -182,32 +177,20 @@ fn socket_path(dir: &Path) -> io::Result<PathBuf> {
     Ok(path)
 }
 
-/// A call of the control API.
-#[derive(Clone, Copy)]
-pub struct ControlCall<'a> {
-    /// The HTTP method.
-    pub method: &'static str,
-    /// The path, with a query if any. Must hold no secret.
-    pub path: &'a str,
-    /// The JSON body, or nothing.
-    pub body: &'a str,
-}
-
 /// Sends a request to the mall running on `dir`. Blocks. Returns `None` if no mall can be reached there.
 ///
 /// # Errors
 /// The mall's refusal, in the mall's own sentence; or a response not from a mallbox.
-pub fn request_running(dir: &Path, call: ControlCall<'_>, l: Language) -> anyhow::Result<Option<Value>> {
+pub fn request_running(dir: &Path, method: &str, path: &str, l: Language) -> anyhow::Result<Option<Value>> {
     /// Verification of a large mall takes minutes.
     const CLOSE_TIMEOUT: Duration = Duration::from_secs(600);
     let pointed = std::fs::read_to_string(dir.join("control")).ok();
     let socket = pointed.map_or_else(|| dir.join("control.sock"), PathBuf::from);
     let Ok(mut stream) = UnixStream::connect(socket) else { return Ok(None) };
     stream.set_read_timeout(Some(CLOSE_TIMEOUT))?;
-    let (ControlCall { method, path, body }, language) = (call, l.tag());
-    let (length, host) = (body.len(), "host: mall\r\nconnection: close");
+    let language = l.tag();
     let request = format!(
-        "{method} {path} HTTP/1.1\r\n{host}\r\naccept-language: {language}\r\ncontent-length: {length}\r\n\r\n{body}"
+        "{method} {path} HTTP/1.1\r\nhost: mall\r\naccept-language: {language}\r\nconnection: close\r\n\r\n"
     );
     stream.write_all(request.as_bytes()).context("the running mall closed the connection")?;
     let mut answer = Vec::new();
@@ -223,11 +206,10 @@ pub fn request_running(dir: &Path, call: ControlCall<'_>, l: Language) -> anyhow
 ///
 /// # Errors
 /// The mall's refusal, in the mall's own sentence.
-pub async fn request_here(app: App, call: ControlCall<'_>, l: Language) -> anyhow::Result<Value> {
-    let ControlCall { method, path, body } = call;
-    let request = Request::builder().method(method).uri(path).body(Body::from(body.to_owned()))?;
+pub async fn request_here(app: App, method: &str, path: &str, l: Language) -> anyhow::Result<Value> {
+    let request = Request::builder().method(method).uri(path).body(Body::empty())?;
     let work = async { routes(app).oneshot(request).await.unwrap_or_else(|never| match never {}) };
-    let (Outcome::Answered(answer), ..) = run_guarded(work, (l, Caller::OwnPage), None).await else {
+    let (Outcome::Answered(answer), _) = run_guarded(work, (l, Caller::OwnPage), None).await else {
         bail!("this is a bug in mallbox; the log has the cause")
     };
     if let Some(super::response::error::InternalCause(cause)) = answer.extensions().get() {

@@ -14,7 +14,7 @@ use super::App;
 use super::api::catalogue::{shop_types, shops, vouchers};
 use super::api::operator;
 use super::api::operator::live::Live;
-use super::api::people::{accounts, follows, own_sessions, personal_data, sign_ins, visits};
+use super::api::people::{accounts, follows, sign_ins, visits};
 use super::api::selling::{orders, receipts, sales};
 use super::api::writing::{comments, feeds, likes, notes, pictures, reports};
 use super::describe::Calls;
@@ -23,7 +23,6 @@ use super::request::client_address::TrustedProxies;
 use super::response::caller::Profile;
 use super::response::error::ApiError;
 use super::server::address_rate_limit::AddressRateLimit;
-use super::server::audience::Audience;
 use super::server::call_limits::CALL_TIMEOUT;
 use super::server::front::{FrontOptions, Gateway};
 use super::server::health::Health;
@@ -45,15 +44,11 @@ pub struct SiteOptions {
     pub proxies: TrustedProxies,
     /// The names by which clients may call the mall.
     pub hosts: HostNames,
-    /// The callers for whom the site is.
-    pub audience: Audience,
 }
 
 /// Returns the API's routes without the prefix, each with its description.
-fn calls() -> Calls {
+fn calls(live: Live) -> Calls {
     accounts::routes()
-        .merge(own_sessions::routes())
-        .merge(personal_data::routes())
         .merge(follows::routes())
         .merge(likes::routes())
         .merge(feeds::routes())
@@ -69,6 +64,7 @@ fn calls() -> Calls {
         .merge(orders::routes())
         .merge(receipts::routes())
         .merge(sales::routes())
+        .merge(operator::routes(live))
 }
 
 /// Returns the handlers of pages and pictures: every path outside the API.
@@ -96,19 +92,12 @@ impl Site {
     pub fn new(app: &App, options: &SiteOptions, metrics: &Arc<Metrics>, stop: CancellationToken) -> Self {
         let context = &app.context;
         let health = Health::new(app, Arc::clone(metrics), &options.prefix);
-        let files = Files::new(options.uploads.as_deref(), options.web.as_deref(), Some(health.clone()))
+        let live = Live::new(health.clone(), Arc::clone(metrics), context.settings.live_places, stop);
+        let files = Files::new(options.uploads.as_deref(), options.web.as_deref(), Some(health))
             .with_pictures(app.pictures.clone());
-        let pages = pages(files.with_placeholders(app.is_imported).only_for(options.audience));
-        let calls = match options.audience {
-            Audience::Customers => calls(),
-            Audience::Everybody => {
-                let places = context.settings.live_places;
-                let live = Live::new(health, Arc::clone(metrics), places, stop);
-                calls().merge(operator::routes(live, Arc::clone(metrics.security())))
-            }
-        };
+        let pages = pages(files.with_placeholders(app.is_imported));
+        let calls = calls(live);
         let listed = calls.list();
-        metrics.security().set_routes(listed.iter().map(|(_, path)| *path).collect());
         let api = calls.with_document(&options.prefix).fallback(|| async { ApiError::unknown_path() });
         let api = api.with_state(Arc::clone(app));
         // At the root, paths unknown to the API are pages.
@@ -120,35 +109,7 @@ impl Site {
 /// Builds the whole mall, ready to be served.
 #[must_use]
 pub fn site(app: &App, options: &SiteOptions) -> Gateway {
-    site_beside(app, options, metrics_of(app), CancellationToken::new())
-}
-
-/// Builds two sites of one mall: one for customers and one for everybody. Both count into the same metrics,
-/// and a stop of either server ends the endless responses of both.
-#[must_use]
-pub fn separate_sites(app: &App, options: &SiteOptions) -> SeparateSites {
-    let (metrics, stop) = (metrics_of(app), CancellationToken::new());
-    let site = |audience| {
-        let options = SiteOptions { audience, ..options.clone() };
-        site_beside(app, &options, Arc::clone(&metrics), stop.clone())
-    };
-    // The last one names the routes of the security log: all of them.
-    SeparateSites { customers: site(Audience::Customers), operators: site(Audience::Everybody) }
-}
-
-fn metrics_of(app: &App) -> Arc<Metrics> {
-    Arc::new(Metrics::new(Arc::clone(&app.context.clock)))
-}
-
-/// The two sites of a mall whose operators have a listener of their own.
-pub struct SeparateSites {
-    /// For the customers' listener.
-    pub customers: Gateway,
-    /// For the operators' listener.
-    pub operators: Gateway,
-}
-
-fn site_beside(app: &App, options: &SiteOptions, metrics: Arc<Metrics>, stop: CancellationToken) -> Gateway {
+    let (metrics, stop) = (Arc::<Metrics>::default(), CancellationToken::new());
     let Site { api, pages, .. } = Site::new(app, options, &metrics, stop.clone());
     let context = &app.context;
     let address_gate = context.settings.address_limit.map(|limit| {

@@ -66,8 +66,6 @@ pub struct PaymentFacts {
     pub amount: Cents,
     /// Stored state number, possibly invalid.
     pub state: i64,
-    /// Gateway of the payment; `None` if the stored number is invalid.
-    pub gateway: Option<PaymentMode>,
     /// Time of the last state change.
     pub updated: Timestamp,
     /// Whether the background job that finishes payments selects this row.
@@ -178,18 +176,18 @@ pub trait LedgerRows: Send + Sync {
 }
 
 impl OrderId {
-    /// Returns day and count of an id in [`OrderId::compose`]'s form, for an order created at `created`. The
-    /// count is returned as written, an [offset](OrderId::with_offset) included. `None` if the id's seconds
-    /// are more than a day away from `created`: such an id was imported, and its bits carry no meaning.
+    /// Returns day and sequence number of an id in [`OrderId::compose`]'s form, for an order created at
+    /// `created`. `None` if the id's seconds are more than a day away from `created`: such an id was
+    /// imported, and its bits carry no meaning.
     #[must_use]
     pub fn day_and_count(self, created: Timestamp) -> Option<(u64, u64)> {
-        let seconds = self.second();
+        let seconds = self.get() >> 32;
         let own = created.as_millis().saturating_sub(Self::EPOCH.as_millis()) / 1000;
         let is_near = seconds.cast_signed().abs_diff(own) <= 86_400;
         is_near.then_some((seconds / 86_400, self.get() >> 4 & Self::MAX_COUNT))
     }
 
-    /// Returns whether [`OrderId::compose`] produces this id at `created` for `voucher`, whatever the count.
+    /// Returns whether [`OrderId::compose`] produces this id at `created` for `voucher`.
     #[must_use]
     pub fn is_of(self, created: Timestamp, voucher: VoucherId) -> bool {
         Self::compose(created, self.get() >> 4 & Self::MAX_COUNT, voucher) == Some(self)
@@ -209,8 +207,7 @@ pub fn select_orders(slot_fits: &str) -> String {
 }
 
 /// Selects [`PaymentFacts`] between two order ids.
-pub const SELECT_PAYMENTS: &str =
-    "SELECT id, order_id, amount, state, gateway, updated_ms, needs_look FROM payments
+pub const SELECT_PAYMENTS: &str = "SELECT id, order_id, amount, state, updated_ms, needs_look FROM payments
     WHERE order_id >= ? AND order_id <= ? ORDER BY order_id, id";
 
 /// Selects [`LetterFacts`] above an id.

@@ -12,7 +12,7 @@
 //! - `selling`: [`Sales`], [`OrderLog`], [`Deadlines`], [`Orders`], [`Outbox`], [`DeadLetters`],
 //!   [`PaymentRows`]
 //! - `catalogue`: [`Shops`], [`GeoIndex`], [`Vouchers`]
-//! - `people`: [`Users`], [`Codes`], [`Sessions`], [`Follows`], [`SignIns`], [`Visitors`], [`PersonalData`]
+//! - `people`: [`Users`], [`Sessions`], [`Follows`], [`SignIns`], [`Visitors`]
 //! - `writing`: [`Notes`], [`Comments`], [`Likes`], [`Feeds`], [`Reports`], [`Pictures`]
 //! - `operator`: [`Audit`], [`LedgerRows`], [`Import`]
 //! - `base`: [`Cache`], [`Locks`], [`RateLimits`], [`Sequences`], [`Upkeep`]
@@ -42,7 +42,6 @@ mod time;
 
 mod audit;
 mod cache;
-pub mod codes;
 mod comments;
 mod dead_letters;
 mod dead_reason;
@@ -60,7 +59,6 @@ mod order_status;
 mod orders;
 mod outbox;
 mod payments;
-mod personal_data;
 mod pictures;
 mod places;
 mod plans;
@@ -83,9 +81,6 @@ mod stored;
 
 pub use audit::{Actor, Audit, AuditCheck, AuditEntry, AuditFault, AuditFaultKind};
 pub use cache::{Cache, CacheEntry, CacheKey, CacheLease, LeasedLookup};
-pub use codes::{
-    CheckOutcome, CodeAttempt, CodeHash, CodeRequest, CodeRules, Codes, IssueOutcome, Requester, TicketHash,
-};
 pub use comments::{Comment, CommentOutcome, Comments, Thread};
 pub use day::{Day, DaySpan};
 pub use dead_letters::{DeadLetter, DeadLetters, DeadState, ReplayOutcome, VoidOutcome};
@@ -114,13 +109,11 @@ pub use notes::{Note, NoteText, Notes, Visibility, picture_name};
 pub use order_log::{LogPosition, LogState, LoggedClaim, OrderLog, PendingClaims};
 pub use order_status::OrderStatus;
 pub use orders::{
-    NO_DEADLINE, Order, OrderCounts, OrderFilter, Orders, PersistOutcome, PurchaseOutcome, Transition,
-    TransitionOutcome,
+    NO_DEADLINE, Order, OrderCounts, OrderFilter, Orders, PersistOutcome, Transition, TransitionOutcome,
 };
 pub use outbox::{Outbox, OutboxEntry};
 pub use page::Page;
 pub use payments::{Payment, PaymentContradictions, PaymentMode, PaymentRows, PaymentState};
-pub use personal_data::{DeleteOutcome, GivenLike, PaidOrders, PersonalData};
 pub use pictures::{
     NewPicture, Picture, PictureKind, PictureSweep, PictureUsage, Pictures, PutOutcome, RemoveOutcome,
 };
@@ -129,8 +122,8 @@ pub use posts::Post;
 pub use rate_limits::{Limit, RateLimitOutcome, RateLimits};
 pub use reports::{OpenReports, ReportOutcome, Reports};
 pub use sales::{Claim, ClaimOutcome, ClosedReason, ReleaseOutcome, ReserveOutcome, SaleUnits, Sales, Terms};
-pub use sequences::{CLOSED_COUNTER, Sequences};
-pub use sessions::{LiveSession, NewSession, SessionOrigin, SessionRecord, Sessions, TokenHash};
+pub use sequences::Sequences;
+pub use sessions::{CheckOutcome, CodeRules, IssueOutcome, Sessions, TokenHash};
 pub use shops::{Shop, ShopArea, ShopOrder, ShopText, ShopType, ShopTypeEdit, Shops};
 pub use sign_ins::{MakeUpOutcome, SignIns, SignedDay};
 pub use storage::{
@@ -138,9 +131,7 @@ pub use storage::{
 };
 pub use time::Timestamp;
 pub use upkeep::{CircuitHealth, CircuitState, Durability, Health, PartHealth, Upkeep};
-pub use users::{
-    Block, LastOperator, PhoneOutcome, Profile, RightsChange, RightsOutcome, Role, User, UserFilter, Users,
-};
+pub use users::{Block, LastOperator, Profile, RightsChange, RightsOutcome, Role, User, UserFilter, Users};
 pub use visitors::{
     Salt, VISITS_RETENTION_DAYS, Visit, VisitCounts, VisitTarget, Visitor, Visitors, VisitsOfDay,
 };

@@ -62,9 +62,7 @@ pub enum Transition {
     Cancel,
     /// Paid → used.
     Use,
-    /// Paid → refunding. Paid → refunded at once in [`PaymentMode::None`], where no money is returned, and in
-    /// [`PaymentMode::Counter`], where the till has the money at hand: there the captured payment row becomes
-    /// refunded in the same transaction.
+    /// Paid → refunding. In [`PaymentMode::None`], where no money is returned, paid → refunded at once.
     StartRefund,
     /// Refunding → refunded, and the captured payment row → refunded, in one transaction.
     FinishRefund,
@@ -74,9 +72,7 @@ impl Transition {
     /// Returns the status required before the transition and the status after.
     pub fn change(self, payment: PaymentMode) -> (OrderStatus, OrderStatus) {
         match self {
-            Self::StartRefund if matches!(payment, PaymentMode::None | PaymentMode::Counter) => {
-                (OrderStatus::Paid, OrderStatus::Refunded)
-            }
+            Self::StartRefund if payment == PaymentMode::None => (OrderStatus::Paid, OrderStatus::Refunded),
             Self::Pay(_) => (OrderStatus::Unpaid, OrderStatus::Paid),
             Self::Cancel => (OrderStatus::Unpaid, OrderStatus::Cancelled),
             Self::Use => (OrderStatus::Paid, OrderStatus::Used),
@@ -96,18 +92,6 @@ pub enum TransitionOutcome {
     Stands(Order),
     /// The order does not exist.
     Unknown,
-}
-
-/// Outcome of the purchase of an ordinary voucher.
-#[must_use]
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum PurchaseOutcome {
-    /// The order is stored: the new order, or the earlier order of the request.
-    Bought(OrderId),
-    /// The buyer's account is deleted. Nothing was written.
-    BuyerDeleted,
-    /// The buyer already has the maximum number of unpaid orders. Nothing was written.
-    TooManyUnpaid,
 }
 
 /// Row-by-row order counts of one sale, for the ledger check.
@@ -163,12 +147,6 @@ impl OrderFilter {
 /// Deadline of an unpaid order that never times out. Below 2^53, the limit for exact integers in JSON.
 pub const NO_DEADLINE: Timestamp = Timestamp::from_millis(253_402_300_799_000);
 
-/// Time to pay at the counter after a sale has ended, or after the order was written if that is later.
-const AT_THE_COUNTER_AFTER_SALE: Duration = Duration::from_secs(24 * 3600);
-
-/// Time to pay at the counter for an order of an ordinary voucher, which holds no unit.
-const AT_THE_COUNTER_WITHOUT_SALE: Duration = Duration::from_secs(7 * 24 * 3600);
-
 /// Minimum time to pay that a late order leaves its buyer, or the sale's whole time to pay if shorter.
 const LATE_ORDER_MIN_TO_PAY: Duration = Duration::from_secs(5 * 60);
 
@@ -181,32 +159,11 @@ pub fn deadline(claimed: Timestamp, pay_within: Duration, now: Timestamp) -> Tim
 }
 
 impl PaymentMode {
-    /// Returns the payment deadline of a claim in a sale until `end` with `pay_within` to pay, if the order
-    /// is written `now`. `None` if the mode requires no payment.
-    ///
-    /// At the counter the deadline is 24 hours after the sale's end, or later: 24 hours after a late order,
-    /// or at the end of a longer `pay_within`.
-    pub fn deadline(
-        self,
-        claimed: Timestamp,
-        pay_within: Duration,
-        end: Timestamp,
-        now: Timestamp,
-    ) -> Option<Timestamp> {
+    /// Returns the payment deadline of a claim; `None` if the mode requires no payment.
+    pub fn deadline(self, claimed: Timestamp, pay_within: Duration, now: Timestamp) -> Option<Timestamp> {
         match self {
             Self::None => None,
             Self::Sandbox => Some(deadline(claimed, pay_within, now)),
-            Self::Counter => Some((claimed + pay_within).max(end.max(now) + AT_THE_COUNTER_AFTER_SALE)),
-        }
-    }
-
-    /// Returns the time to pay for an order of an ordinary voucher: `usual`, but at the counter seven days or
-    /// more.
-    #[must_use]
-    pub fn time_to_pay(self, usual: Duration) -> Duration {
-        match self {
-            Self::None | Self::Sandbox => usual,
-            Self::Counter => usual.max(AT_THE_COUNTER_WITHOUT_SALE),
         }
     }
 }
@@ -228,7 +185,7 @@ pub trait Orders: Send + Sync {
     /// Orders take the mall's [`PaymentMode`], read in the same transaction. A claim's deadline, if the mode
     /// has deadlines, is its time + the sale's time to pay. A claim that arrives late, after more than half
     /// of that period, leaves its buyer at least the whole period from `now`, or 5 minutes if the period is
-    /// longer. [`PaymentMode::deadline`] has the longer times at the counter.
+    /// longer.
     ///
     /// # Errors
     /// - Transient: nothing was written, or the response was lost; call again.
@@ -258,26 +215,16 @@ pub trait Orders: Send + Sync {
     ) -> Result<(), StoreError>;
 
     /// Inserts the order of an ordinary voucher as given: unpaid, or paid in [`PaymentMode::None`]. Such
-    /// orders are not limited to one per user. Idempotent by order id.
-    ///
-    /// `unpaid_max` limits the unpaid orders that the buyer has at once, orders of flash sales included. The
-    /// limit holds under concurrent purchases of a buyer, too; but in MySQL only for existing users, whose
-    /// row serves as the lock. A repeat, and an order that is not unpaid, are never refused by the limit.
-    /// Cost of the limit: reads all orders of the buyer.
+    /// orders are not limited to one per user. Returns the id of the stored order. Idempotent by order id.
     ///
     /// `request` is an idempotency key per user and voucher. If the user already used the key for the
     /// voucher, nothing is written, and the id of the earlier order is returned, whatever its status. The key
-    /// is stored in the order's transaction: of two concurrent calls, one inserts. A refusal uses up no key.
+    /// is stored in the order's transaction: of two concurrent calls, one inserts.
     ///
     /// # Errors
     /// - [`StoreError::Refused`]: the voucher is unknown or a flash sale, or another order has the same id.
     /// - Any other [`StoreError`]: nothing was written, or the response was lost; call again.
-    async fn insert(
-        &self,
-        order: &Order,
-        request: Option<&str>,
-        unpaid_max: Option<u32>,
-    ) -> Result<PurchaseOutcome, StoreError>;
+    async fn insert(&self, order: &Order, request: Option<&str>) -> Result<OrderId, StoreError>;
 
     /// Returns the order that a user bought of an ordinary voucher under an idempotency key; `None` if the
     /// key was never used.
@@ -374,8 +321,7 @@ pub trait Orders: Send + Sync {
     async fn count_all(&self) -> Result<BTreeMap<VoucherId, OrderCounts>, StoreError>;
 
     /// Returns, for the ledger check, the highest sequence number in the ids of each [`OrderId::day`] with
-    /// orders or dead letters, by day. Numbers are returned as written: where the mall has
-    /// [added an offset](OrderId::with_offset), the highest number says nothing of the day's count.
+    /// orders or dead letters, by day.
     ///
     /// Scans every row, but skips rows imported with ids of another form. An id counts as made by
     /// [`OrderId::compose`] if its seconds are within a day of the order's time.

@@ -2,8 +2,8 @@
 //! for the plan, and writes the plan in the same transaction.
 
 use crate::{
-    Claim, DeadLetter, DeadState, Order, OrderStatus, PaymentId, PaymentMode, ReplayOutcome, SaleRecord,
-    StockChange, StockChangeOutcome, Timestamp, Transition, VoidOutcome,
+    Claim, DeadLetter, DeadState, Order, OrderStatus, PaymentId, ReplayOutcome, SaleRecord, StockChange,
+    StockChangeOutcome, Timestamp, Transition, VoidOutcome,
 };
 
 /// Change of an order's payment rows by a [`Transition`].
@@ -46,13 +46,10 @@ impl Transition {
                 order.paid = Some(now);
                 PaymentChange::Capture(payment)
             }
-            // Without a payment there is no money to return. At the counter the till returns the money.
+            // Without a payment there is no money to return.
             Self::StartRefund if to == OrderStatus::Refunded => {
                 order.refunded = Some(now);
-                match order.payment {
-                    PaymentMode::None => PaymentChange::None,
-                    PaymentMode::Sandbox | PaymentMode::Counter => PaymentChange::Refund,
-                }
+                PaymentChange::None
             }
             Self::Cancel | Self::StartRefund => PaymentChange::MarkForReturn,
             Self::Use => {
@@ -144,7 +141,10 @@ impl StockChange {
         }
         match self.of(&sale) {
             Some((by, sale)) => StockPlan::Apply { by, sale },
-            None => StockPlan::Refuse(format!("the units of sale {} would overflow", sale.terms.voucher)),
+            None => StockPlan::Refuse(format!(
+                "sale {} would have more units than can be counted",
+                sale.terms.voucher
+            )),
         }
     }
 }
@@ -154,7 +154,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::{Cents, DeadLetterId, OrderId, Terms, UserId, VoucherId};
+    use crate::{Cents, DeadLetterId, OrderId, PaymentMode, Terms, UserId, VoucherId};
 
     const NOW: Timestamp = Timestamp::from_millis(9_000);
     const PAYMENT: PaymentId = PaymentId::new(7);
@@ -179,14 +179,13 @@ mod tests {
     #[test]
     fn a_transition_changes_status_times_and_payment_together() {
         use OrderStatus::{Cancelled, Paid, Refunded, Refunding, Unpaid, Used};
-        use PaymentMode::{Counter, None as Free, Sandbox};
+        use PaymentMode::{None as Free, Sandbox};
         for (step, mode, from, to, payment, returns_unit) in [
             (Transition::Pay(PAYMENT), Sandbox, Unpaid, Paid, PaymentChange::Capture(PAYMENT), false),
             (Transition::Cancel, Sandbox, Unpaid, Cancelled, PaymentChange::MarkForReturn, true),
             (Transition::Use, Sandbox, Paid, Used, PaymentChange::None, false),
             (Transition::StartRefund, Sandbox, Paid, Refunding, PaymentChange::MarkForReturn, false),
             (Transition::StartRefund, Free, Paid, Refunded, PaymentChange::None, true),
-            (Transition::StartRefund, Counter, Paid, Refunded, PaymentChange::Refund, true),
             (Transition::FinishRefund, Sandbox, Refunding, Refunded, PaymentChange::Refund, true),
         ] {
             let plan = step.plan(order(from, mode), NOW).unwrap();
@@ -270,7 +269,7 @@ mod tests {
         let after =
             SaleRecord { terms: Terms { units: Some(2), ..terms }, added: -3, stock: Some(0), ..sale };
         assert_eq!(change(-9).plan(sale, None), StockPlan::Apply { by: -3, sale: after });
-        let refused = "the units of sale 2 would overflow".to_owned();
+        let refused = "sale 2 would have more units than can be counted".to_owned();
         assert_eq!(change(i64::MAX).plan(sale, None), StockPlan::Refuse(refused));
     }
 }

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use crate::{
-    Audit, Cache, Codes, Comments, DeadLetters, Deadlines, Feeds, Follows, GeoIndex, Import, LedgerRows,
-    Likes, Locks, Notes, OrderLog, Orders, Outbox, PaymentRows, PersonalData, Pictures, RateLimits, Reports,
-    Sales, Sequences, Sessions, Shops, SignIns, Upkeep, Users, Visitors, Vouchers,
+    Audit, Cache, Comments, DeadLetters, Deadlines, Feeds, Follows, GeoIndex, Import, LedgerRows, Likes,
+    Locks, Notes, OrderLog, Orders, Outbox, PaymentRows, Pictures, RateLimits, Reports, Sales, Sequences,
+    Sessions, Shops, SignIns, Upkeep, Users, Visitors, Vouchers,
 };
 
 /// Storage of a mall: one handle per port, in a bundle per area. Cheap to clone.
@@ -60,9 +60,7 @@ pub struct CataloguePorts {
 pub struct PeoplePorts {
     /// User accounts and profiles.
     pub users: Arc<dyn Users>,
-    /// Login codes, and the requesters known to each phone.
-    pub codes: Arc<dyn Codes>,
-    /// Sessions.
+    /// Login codes and sessions.
     pub sessions: Arc<dyn Sessions>,
     /// Follow relations between users.
     pub follows: Arc<dyn Follows>,
@@ -70,8 +68,6 @@ pub struct PeoplePorts {
     pub sign_ins: Arc<dyn SignIns>,
     /// Visit statistics (UV and PV).
     pub visitors: Arc<dyn Visitors>,
-    /// Personal data of one user, and deletion of the account.
-    pub personal_data: Arc<dyn PersonalData>,
 }
 
 /// Ports of writing: content written by users.

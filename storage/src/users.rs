@@ -71,18 +71,6 @@ pub enum RightsOutcome {
     LastOperator,
 }
 
-/// Outcome of a change of a user's phone.
-#[must_use]
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum PhoneOutcome {
-    /// The user has the new phone.
-    Changed,
-    /// Nothing changed: another user has the new phone.
-    Taken,
-    /// Nothing changed: the user does not exist, or has another phone than expected.
-    NotFound,
-}
-
 /// Filter of a user list; matches all users by default.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct UserFilter {
@@ -113,19 +101,12 @@ pub struct User {
     pub blocked: Option<Block>,
     /// Time of registration.
     pub created: Timestamp,
-    /// Time of the account's deletion. A deleted user has no phone, name, avatar, block or role.
-    pub deleted: Option<Timestamp>,
 }
 
 impl User {
     /// Returns whether the user is an active operator: not blocked.
     pub fn acts(&self) -> bool {
         self.role == Role::Operator && self.blocked.is_none()
-    }
-
-    /// Returns whether the user may hold sessions: neither blocked nor deleted.
-    pub fn may_log_in(&self) -> bool {
-        self.blocked.is_none() && self.deleted.is_none()
     }
 }
 
@@ -151,9 +132,6 @@ pub struct Profile {
 /// - Ids are assigned in order from 1, never reused, and nearly without gaps: each of several concurrent
 ///   calls for one phone may skip an id. A phone belongs to one user.
 /// - Every call is a transaction of its own, durable when the call returns.
-/// - A [deleted](crate::PersonalData::delete) user is returned by [`get`](Users::get),
-///   [`those`](Users::those), [`card`](Users::card) and [`list`](Users::list); every change treats the user
-///   as unknown.
 #[async_trait]
 pub trait Users: Send + Sync {
     /// Returns the user with this phone, creating an account with `nick_name` if there is none. Concurrent
@@ -237,19 +215,6 @@ pub trait Users: Send + Sync {
         last: LastOperator,
         now: Timestamp,
     ) -> Result<RightsOutcome, StoreError>;
-
-    /// Replaces the phone `from` of a user by `to` (compare-and-set). The phone `from` is free afterwards. Of
-    /// concurrent calls and registrations for one phone, one gets it.
-    ///
-    /// # Errors
-    /// Any [`StoreError`]: nothing changed, or the response was lost; call again.
-    async fn put_phone(
-        &self,
-        user: UserId,
-        from: &Phone,
-        to: &Phone,
-        now: Timestamp,
-    ) -> Result<PhoneOutcome, StoreError>;
 
     /// Returns the users with these ids, in the order of `users`; unknown ids are left out.
     ///

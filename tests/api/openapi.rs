@@ -10,9 +10,7 @@ use std::time::Duration;
 use image::ImageFormat;
 use serde_json::{Value, json};
 
-use self::operators::{
-    ask_as_each, live_figures, money_at_the_counter, receipts, running_sales, users_and_audit_log,
-};
+use self::operators::{ask_as_each, live_figures, receipts, running_sales, users_and_audit_log};
 use super::world::{CUSTOMER, OTHER, Response, World, sale, shop, voucher, with_database_access, world};
 use super::writing::uploads::{file, upload};
 
@@ -126,8 +124,7 @@ impl<'a> Checker<'a> {
         } else {
             self.hold(call, schema, &reply.body);
         }
-        let is_document = !reply.body["openapi"].is_null() || !reply.body["account"].is_null();
-        if reply.body["success"] == true || is_document {
+        if reply.body["success"] == true || !reply.body["openapi"].is_null() {
             self.good.insert(call.to_owned());
         }
         *self.seen.entry(call.to_owned()).or_default() += 1;
@@ -155,33 +152,12 @@ fn people(check: &mut Checker<'_>) {
     let (customer, none) = (check.w.customer.clone(), &Value::Null);
     check.ask("POST /user/code", &format!("/user/code?phone={OTHER}"), "", none);
     check.ask("POST /user/code", "/user/code?phone=1", "", none);
-    check.ask("POST /user/code", "/user/code?phone=13900000088&ticket=true", "", none);
     let inbox = check.ask("GET /demo/inbox", &format!("/demo/inbox?phone={OTHER}"), "", none);
     let code = json!({ "phone": OTHER, "code": inbox.body["data"]["code"] });
     let token = check.ask("POST /user/login", "/user/login", "", &code).body["data"].clone();
     check.ask("POST /user/login", "/user/login", "", &json!({ "phone": OTHER, "code": "000000" }));
     check.ask("POST /user/login", "/user/login", "", &json!({ "phone": 1 }));
     check.ask("POST /user/logout", "/user/logout", token.as_str().unwrap(), none);
-    let own = check.w.log_in("13900000008");
-    for token in ["", own.as_str()] {
-        let sessions = check.ask("GET /user/sessions", "/user/sessions", token, none);
-        check.ask("DELETE /user/sessions", "/user/sessions", token, none);
-        check.ask("DELETE /user/sessions/{id}", "/user/sessions/x", token, none);
-        let id = sessions.body["data"][0]["id"].as_str().unwrap_or("x").to_owned();
-        check.ask("DELETE /user/sessions/{id}", &format!("/user/sessions/{id}"), token, none);
-    }
-    let own = check.w.log_in("13900000008");
-    let mut phone = json!({ "phone": "13900000018", "oldCode": "000000", "code": "000000" });
-    for token in ["", own.as_str()] {
-        check.ask("PUT /user/phone", "/user/phone", token, &phone);
-    }
-    for (name, number) in [("oldCode", "13900000008"), ("code", "13900000018")] {
-        check.w.ok("POST", &format!("/user/code?phone={number}"), "");
-        let inbox = check.w.ok("GET", &format!("/demo/inbox?phone={number}"), "");
-        phone[name] = inbox["data"]["code"].clone();
-    }
-    check.ask("PUT /user/phone", "/user/phone", &own, &phone);
-    check.ask("POST /user/logout", "/user/logout?all=true", &own, none);
     for token in ["", customer.as_str()] {
         check.ask("GET /user/me", "/user/me", token, none);
         check.ask("GET /user/role", "/user/role", token, none);
@@ -191,31 +167,12 @@ fn people(check: &mut Checker<'_>) {
         check.ask("PUT /user/info", "/user/info", token, &card);
         check.ask("PUT /user/password", "/user/password", token, &json!({ "password": "correct horse" }));
     }
-    let found = check.ask("GET /user/info/{id}", "/user/info/2", &customer, none);
+    let found = check.ask("GET /user/info/{id}", "/user/info/2", "", none);
     assert_eq!(found.body["data"]["birthday"], "2000-01-31", "with everything that may be absent");
     check.ask("PUT /user/password", "/user/password", &customer, &json!({ "password": "correct horse" }));
     check.ask("GET /user/{id}", "/user/99", "", none);
     check.ask("GET /user/{id}", "/user/x", "", none);
     check.ask("GET /user/info/{id}", "/user/info/99", "", none);
-}
-
-fn own_data(check: &mut Checker<'_>) {
-    let (customer, none) = (check.w.customer.clone(), &Value::Null);
-    for token in ["", &customer] {
-        check.ask("GET /user/export", "/user/export", token, none);
-    }
-    let leaving = check.w.log_in("13900000066");
-    let password = json!({ "password": "correct horse" });
-    assert_eq!(check.w.call("PUT", "/user/password", &leaving, &password.to_string()).status, 200);
-    for (token, path, body) in [
-        ("", "/user/me", &password),
-        (&*leaving, "/user/me", &json!({})),
-        (&*leaving, "/user/me", &json!({ "password": 1 })),
-        (&*leaving, "/user/me?forfeit=x", &password),
-        (&*leaving, "/user/me?forfeit=true", &password),
-    ] {
-        check.ask("DELETE /user/me", path, token, body);
-    }
 }
 
 fn follows(check: &mut Checker<'_>) {
@@ -307,12 +264,6 @@ fn pictures(check: &mut Checker<'_>) {
             let reply = upload(check.w, token, &file);
             check.check(call, &reply);
             if let Some(name) = reply.body["data"].as_str() {
-                let erased = format!("/ops/pictures/{}", name.rsplit('/').next().unwrap());
-                let again = upload(check.w, token, &file).body["data"].as_str().unwrap().to_owned();
-                let (call, operator) = ("DELETE /ops/pictures/{name}", check.w.operator.clone());
-                ask_as_each(check, call, &erased, &Value::Null);
-                check.ask(call, &erased, &operator, &Value::Null);
-                let name = again;
                 let removed = format!("/upload/blog/delete?name={name}");
                 assert_eq!(check.ask(remove, &removed, token, &Value::Null).body["success"], true);
             }
@@ -435,10 +386,8 @@ fn every_call_answers_what_is_described() {
     shops_and_vouchers(&mut check);
     sales_and_orders(&mut check);
     receipts(&mut check);
-    money_at_the_counter(&mut check);
     running_sales(&mut check);
     users_and_audit_log(&mut check);
-    own_data(&mut check);
     live_figures(&mut check);
     sign_ins(&mut check);
     let described = described(&check.document);

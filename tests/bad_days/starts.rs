@@ -13,7 +13,7 @@ use crate::common::pending::{Left, Pending};
 use crate::common::server::{self, Server};
 
 const PEOPLE: usize = 40;
-const TIMEOUT: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Returns a command prefix under which these system calls fail on the server's log.
 fn failing(calls: &str, error: &str, data: &Path) -> Vec<String> {
@@ -40,7 +40,7 @@ fn sells(pending: &Pending, server: &Server) -> anyhow::Result<()> {
         if reply.body["success"] == true {
             return pending.are_shown(server);
         }
-        ensure!(patience::is_within(began.elapsed(), TIMEOUT), "{} {}", reply.status, reply.text);
+        ensure!(patience::is_within(began.elapsed(), PATIENCE), "{} {}", reply.status, reply.text);
         std::thread::sleep(Duration::from_millis(20));
     }
 }
@@ -56,10 +56,10 @@ fn a_disk_that_could_not_be_read_was_called_a_damaged_log() -> anyhow::Result<()
     let data = site.path().join("mall");
     let pending = Pending::make(&data, PEOPLE, Left::Killed)?;
     let (code, complaint) = refused(&failing("read,pread64", "EIO", &data), &data, &[])?;
-    let is_refused = complaint.contains("Input/output error")
+    let is_told = complaint.contains("Input/output error")
         && complaint.contains("log")
         && !complaint.contains("damaged");
-    ensure!(code == Some(1) && is_refused, "{code:?}: {complaint}");
+    ensure!(code == Some(1) && is_told, "{code:?}: {complaint}");
     println!("{}", complaint.trim());
     let server = Server::start(&data, &site.path().join("mallbox.log"), "power")?;
     pending.are_shown(&server)?;
@@ -98,9 +98,9 @@ fn a_loss_was_accepted_before_anybody_had_said_how_large_it_was() -> anyhow::Res
     let lost = pending.orders.len();
     for more in [&[][..], &["--accept-lost-log"], &["--accept-lost-log", "1"]] {
         let (code, complaint) = refused(&[], &data, more)?;
-        let is_refused =
+        let is_told =
             complaint.contains(&format!("pass --accept-lost-log {lost} ")) && complaint.lines().count() == 1;
-        ensure!(code == Some(1) && is_refused, "{more:?}: {code:?}: {complaint}");
+        ensure!(code == Some(1) && is_told, "{more:?}: {code:?}: {complaint}");
         ensure!(!data.join("log").exists(), "{more:?} changed something");
     }
     let (_, complaint) = refused(&[], &data, &["--accept-lost-log", "--lang", "zh"])?;

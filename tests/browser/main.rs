@@ -8,7 +8,6 @@
 mod common;
 
 mod console;
-mod counter;
 mod customer;
 mod dialogs;
 mod harness;
@@ -17,12 +16,9 @@ mod manual;
 mod notes;
 mod operator;
 mod own;
-mod own_sessions;
 mod people;
-mod privacy;
 mod rivals;
 mod sales;
 mod screens;
-mod security;
 mod town;
 mod words;

@@ -67,13 +67,9 @@ fn pictures(page: &Page) -> Vec<(u64, u64, bool)> {
 
 /// Returns a note as the API shows it to a user.
 fn note(mall: &Mall, address: &str, phone: &str) -> Value {
-    note_as(mall, address, &mall.log_in(phone).unwrap().token)
-}
-
-/// Returns the note as the user of a session sees it: for polls, since a user's 51st session ends the first.
-fn note_as(mall: &Mall, address: &str, token: &str) -> Value {
     let id = address.rsplit('/').next().unwrap();
-    mall.call("GET", &format!("/api/blog/{id}"), token, &Value::Null).unwrap().data().clone()
+    let token = mall.log_in(phone).unwrap().token;
+    mall.call("GET", &format!("/api/blog/{id}"), &token, &Value::Null).unwrap().data().clone()
 }
 
 #[test]
@@ -153,14 +149,14 @@ fn note_with_pictures_comes_to_who_follows() {
     reader.field("说点什么").fill("下次一起去");
     reader.button("发送").click();
     reader.sees("下次一起去");
-    let shown = note(&mall, &address, ANNE);
-    assert_eq!(shown["comments"], 1, "{shown}");
+    let told = note(&mall, &address, ANNE);
+    assert_eq!(told["comments"], 1, "{told}");
 
     page.button("已关注").click();
     page.button("关注").first().is_there();
-    let token = mall.log_in(BEN).unwrap().token;
-    let path = format!("/api/follow/or/not/{}", mall.log_in(ANNE).unwrap().id);
     until("Ben follows nobody any more", || {
+        let token = mall.log_in(BEN).unwrap().token;
+        let path = format!("/api/follow/or/not/{}", mall.log_in(ANNE).unwrap().id);
         let follows = mall.call("GET", &path, &token, &Value::Null).unwrap();
         if *follows.data() == Value::Bool(false) { Ok(()) } else { Err(follows.text) }
     });
@@ -171,13 +167,12 @@ fn note_with_pictures_comes_to_who_follows() {
 fn like_that_the_mall_does_not_take_is_taken_back() {
     let mall = evening().start().unwrap();
     let address = "/#/note/1";
-    let token = mall.log_in(BEN).unwrap().token;
-    let before = note_as(&mall, address, &token)["liked"].as_u64().unwrap();
+    let before = note(&mall, address, BEN)["liked"].as_u64().unwrap();
     let page = browser_of(&mall, BEN).open(address);
     let heart = |likes: u64| page.button(&format!("赞这篇笔记，已有 {likes} 个赞")).is_there();
     let likes = || {
-        let shown = note_as(&mall, address, &token);
-        (shown["liked"].as_u64().unwrap() - before, shown["isLike"].as_bool().unwrap())
+        let told = note(&mall, address, BEN);
+        (told["liked"].as_u64().unwrap() - before, told["isLike"].as_bool().unwrap())
     };
     heart(before);
     // The first request and two retries.
@@ -249,8 +244,8 @@ fn note_that_a_mall_in_trouble_took_is_published_once() {
 fn talk_under_a_note_stays_as_somebody_left_it() {
     let mall = evening().start().unwrap();
     let token = mall.log_in(BEN).unwrap().token;
-    let comment = json!({ "blogId": 1, "content": "下雨天也值得来" });
-    assert!(mall.call("POST", "/api/blog-comments", &token, &comment).unwrap().is_success());
+    let said = json!({ "blogId": 1, "content": "下雨天也值得来" });
+    assert!(mall.call("POST", "/api/blog-comments", &token, &said).unwrap().is_success());
     let page = browser_of(&mall, ANNE).open("/#/note/1");
     let says = |text: &str| {
         page.field("说点什么").fill(text);
@@ -279,8 +274,8 @@ fn talk_under_a_note_stays_as_somebody_left_it() {
 fn comment_whose_answer_is_lost_is_said_once() {
     let mall = evening().start().unwrap();
     let comments = || {
-        let shown = mall.call("GET", "/api/blog-comments/of/blog/1?current=1", "", &Value::Null).unwrap();
-        shown.data().as_array().unwrap().iter().filter(|one| one["content"] == "面真香").count()
+        let told = mall.call("GET", "/api/blog-comments/of/blog/1?current=1", "", &Value::Null).unwrap();
+        told.data().as_array().unwrap().iter().filter(|one| one["content"] == "面真香").count()
     };
     let page = browser_of(&mall, ANNE).open("/#/note/1");
     page.rests();

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use mallbox::fixture::{Builder, Mall};
-use mallbox_storage::PaymentMode;
 use mallbox_test_patience as patience;
 use serde_json::{Value, json};
 
@@ -62,12 +61,6 @@ pub fn buy(mall: &Mall, phone: &str, sale: u64) -> String {
     order
 }
 
-/// Sets the payment mode of orders written from now on.
-pub fn set_payment_mode(mall: &Mall, mode: PaymentMode) {
-    let context = mall.app().unwrap().context.clone();
-    mall.wait_for(async move { context.set_payment_mode(mode).await.unwrap() }).unwrap();
-}
-
 /// Pays an order through the API.
 pub fn pay(mall: &Mall, phone: &str, order: &str) {
     let token = mall.log_in(phone).unwrap().token;
@@ -77,8 +70,8 @@ pub fn pay(mall: &Mall, phone: &str, order: &str) {
 
 /// Returns the units left in a sale.
 pub fn left(mall: &Mall, sale: u64) -> i64 {
-    let shown = mall.call("GET", &format!("/api/sale/{sale}"), "", &Value::Null).unwrap();
-    shown.data()["stock"].as_i64().unwrap()
+    let told = mall.call("GET", &format!("/api/sale/{sale}"), "", &Value::Null).unwrap();
+    told.data()["stock"].as_i64().unwrap()
 }
 
 /// Sets the units left in a sale.

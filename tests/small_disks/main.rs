@@ -26,7 +26,7 @@ const LARGEST_KIB: u64 = 1_024;
 /// Number of sizes by default.
 const SIZES: u64 = 5;
 const PEOPLE: usize = 40;
-const TIMEOUT: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(30);
 const BLOCK: u64 = 4_096;
 
 #[test]
@@ -113,8 +113,8 @@ impl Start<'_> {
                 server
             }
             Err(error) => {
-                let message = format!("{error:#}");
-                ensure!(!message.contains("damaged") && names_the_disk(&message), "{message}");
+                let said = format!("{error:#}");
+                ensure!(!said.contains("damaged") && names_the_disk(&said), "{said}");
                 drop(ballast);
                 Server::start(data.path(), self.log, "power")?
             }
@@ -131,8 +131,8 @@ impl Start<'_> {
         self.pending.are_shown(server)?;
         let code = http::ask(server.address, "POST", "/api/user/code?phone=13900000002", "")?;
         for reply in [self.pending.claim(server)?, code] {
-            let refusal = (reply.status, reply.code(), reply.retry_after());
-            ensure!(refusal == (503, "DISK_FULL", Some(30)), "{reply:?}");
+            let told = (reply.status, reply.code(), reply.retry_after());
+            ensure!(told == (503, "DISK_FULL", Some(30)), "{reply:?}");
         }
         let ready = http::ask(server.address, "GET", "/readyz", "")?;
         ensure!(ready.status == 503 && ready.text.contains("disk full: "), "{ready:?}");
@@ -147,7 +147,7 @@ impl Start<'_> {
                 return self.pending.are_shown(server);
             }
             ensure!(
-                patience::is_within(began.elapsed(), TIMEOUT),
+                patience::is_within(began.elapsed(), PATIENCE),
                 "with room again: {} {}",
                 reply.status,
                 reply.text
@@ -157,8 +157,8 @@ impl Start<'_> {
     }
 }
 
-fn names_the_disk(message: &str) -> bool {
-    message.contains("No space left on device") || message.contains("MiB are needed")
+fn names_the_disk(said: &str) -> bool {
+    said.contains("No space left on device") || said.contains("MiB are needed")
 }
 
 /// A file that leaves a given space free, until dropped.
@@ -186,7 +186,10 @@ impl Ballast {
                 length = length.saturating_sub((wanted - free).next_multiple_of(BLOCK));
                 file.set_len(length)?;
             }
-            ensure!(patience::is_within(began.elapsed(), TIMEOUT), "{free} bytes are free, and not {wanted}");
+            ensure!(
+                patience::is_within(began.elapsed(), PATIENCE),
+                "{free} bytes are free, and not {wanted}"
+            );
         }
     }
 }

@@ -36,7 +36,6 @@ const SCREENS = {
   "/shop/:id": () => import("./screens/shop.js"),
   "/shop-types": () => import("./screens/shop-types.js"),
   "/users": () => import("./screens/users.js"),
-  "/security": () => import("./screens/security.js"),
   "/audit": () => import("./screens/audit.js"),
   "*": () => import("./screens/not-found.js"),
 };

@@ -3,7 +3,7 @@
 import { Refusal, call, get, readiness } from "../core/api.js";
 import { getCached, setCached } from "../core/cache.js";
 import { repeatWhileVisible, fill, h } from "../core/dom.js";
-import { isKiosk, loadLocal, saveLocal } from "../core/local-storage.js";
+import { isKiosk } from "../core/local-storage.js";
 import { t } from "../core/language.js";
 import { msUntil } from "../core/server-time.js";
 import { logIn } from "../core/session.js";
@@ -16,11 +16,9 @@ import { showToast } from "./toast.js";
 /** Minimum time between two codes to the same phone. */
 const RESEND_AFTER_MS = 55_000;
 /** The server's rule for phone numbers. */
-export const PHONE = /^1[3-9]\d{9}$/;
-/** Digits of a code that the operator makes with `mallbox user code`; codes by text message have six. */
-const CODE_MAX_DIGITS = 16;
+const PHONE = /^1[3-9]\d{9}$/;
 /** The field that each refusal concerns. */
-const FIELD_OF_REFUSAL = { PHONE_INVALID: "phone", CODE_TOO_SOON: "secret", CODES_SPENT: "secret", CODE_WRONG: "secret", NO_CODE: "secret", PASSWORD_WRONG: "secret" };
+const FIELD_OF_REFUSAL = { PHONE_INVALID: "phone", CODE_TOO_SOON: "secret", CODE_WRONG: "secret", NO_CODE: "secret", PASSWORD_WRONG: "secret" };
 
 /** @typedef {"code" | "password"} LoginMethod */
 
@@ -38,16 +36,6 @@ function loadDraft() {
  * @type {Map<string, import("../core/server-time.js").Moment>} earliest time of the next code, by phone number
  */
 const resendAt = new Map();
-
-/**
- * Returns the ticket of the last code requested by this browser. Stored, because a phone may discard the page
- * while its user reads the message.
- * @param {string} phone
- */
-export function ticketFor(phone) {
-  const [owner, ticket] = loadLocal("ticket")?.split(" ") ?? [];
-  return owner === phone ? ticket : undefined;
-}
 
 /**
  * @typedef {object} LoginFormOptions
@@ -107,12 +95,11 @@ export function logInForm({ done: onLogin, signal, phone: initialPhone = "" }) {
       secretField.wrong(value ? "" : secretField.missing);
       if (!value) return;
       try {
-        await logIn({ phone: number, [draft.way]: value, ticket: draft.way === "code" ? ticketFor(number) : undefined });
+        await logIn({ phone: number, [draft.way]: value });
       } catch (error) {
         if (!showBesideField(error)) throw error;
         return;
       }
-      saveLocal("ticket", null);
       draft.phone = "";
       if (!signal.aborted) onLogin();
     });
@@ -129,7 +116,7 @@ export function logInForm({ done: onLogin, signal, phone: initialPhone = "" }) {
 /** @typedef {import("./field.js").Field<HTMLInputElement> & {missing: string, more?: Node}} SecretField */
 
 /** @returns {SecretField} */
-export function passwordField() {
+function passwordField() {
   const base = field(t("密码", "Password"), "input", { type: "password", autocomplete: "current-password", required: true });
   return { ...base, missing: t("请输入密码", "Enter your password") };
 }
@@ -140,8 +127,8 @@ export function passwordField() {
  * @param {AbortSignal} signal
  * @returns {SecretField}
  */
-export function codeField(phone, validPhone, signal) {
-  const base = field(t("验证码", "Code"), "input", { type: "text", inputmode: isKiosk ? "none" : "numeric", autocomplete: "one-time-code", maxlength: CODE_MAX_DIGITS, required: true });
+function codeField(phone, validPhone, signal) {
+  const base = field(t("验证码", "Code"), "input", { type: "text", inputmode: isKiosk ? "none" : "numeric", autocomplete: "one-time-code", maxlength: 6, required: true });
   const sendCodeButton = h("button", { type: "button", class: "button", onclick: () => whileBusy(sendCodeButton, sendCode) });
   const inputRow = h("div", { class: "row" });
   base.input.replaceWith(inputRow);
@@ -163,8 +150,7 @@ export function codeField(phone, validPhone, signal) {
     const number = validPhone();
     if (!number) return;
     try {
-      const sent = await call("POST", "/user/code", { query: { phone: number, ticket: "true" }, signal });
-      saveLocal("ticket", `${number} ${sent.data}`);
+      await call("POST", "/user/code", { query: { phone: number }, signal });
     } catch (error) {
       if (!(error instanceof Refusal) || error.isTrouble) throw error;
       base.wrong(error.message);

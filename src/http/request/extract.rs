@@ -9,12 +9,11 @@ use axum::http::request::Parts;
 use mallbox_storage::{Role, Timestamp, UserId};
 use serde::de::DeserializeOwned;
 
-use super::{attempt, body_text, query_text};
+use super::{body_text, query_text};
 use crate::http::App;
 use crate::http::response::bad_request::{BadRequest, Expected};
 use crate::http::response::error::ApiError;
 use crate::mall::Refusal;
-use crate::mall::people::accounts::CurrentSession;
 
 /// Maximum bytes of a body, uploads excepted: no form of the API comes near.
 pub(in crate::http) const FORM_MAX_BYTES: usize = 1 << 20;
@@ -22,10 +21,6 @@ pub(in crate::http) const FORM_MAX_BYTES: usize = 1 << 20;
 /// The user of the request's valid token; 401 without a valid token.
 #[derive(Clone, Copy, Debug)]
 pub struct Login(pub UserId);
-
-/// The session of the request's valid token; 401 without a valid token.
-#[derive(Clone, Copy, Debug)]
-pub struct LoginSession(pub CurrentSession);
 
 /// The user of the request's valid token, if any. An expired token counts as none.
 #[derive(Clone, Copy, Debug)]
@@ -81,25 +76,18 @@ pub(in crate::http) fn token(headers: &HeaderMap) -> Option<&str> {
     (!token.is_empty()).then_some(token)
 }
 
-async fn session(parts: &Parts, app: &App) -> Result<Option<CurrentSession>, ApiError> {
-    let session = match token(&parts.headers) {
-        Some(token) => app.accounts.session(token, app.context.now()).await?,
-        None => None,
-    };
-    Ok(noted(session))
+async fn who(parts: &Parts, app: &App) -> Result<Option<UserId>, ApiError> {
+    match token(&parts.headers) {
+        Some(token) => Ok(app.accounts.who(token, app.context.now()).await?),
+        None => Ok(None),
+    }
 }
 
-/// Notes the user of a request for the security log.
-fn noted(session: Option<CurrentSession>) -> Option<CurrentSession> {
-    session.inspect(|session| attempt::note_user(session.user()))
-}
-
-async fn operator(session: Option<CurrentSession>, app: &App) -> Result<UserId, ApiError> {
-    let session = session.ok_or(Refusal::NotLoggedIn)?;
-    match app.accounts.role_in(&session, app.context.now()).await? {
-        Some(Role::Operator) => Ok(session.user()),
-        Some(Role::Customer) => Err(Refusal::Forbidden.into()),
-        None => Err(Refusal::NotLoggedIn.into()),
+async fn operator(user: Option<UserId>, app: &App) -> Result<UserId, ApiError> {
+    let user = user.ok_or(Refusal::NotLoggedIn)?;
+    match app.accounts.role(user).await? {
+        Role::Operator => Ok(user),
+        Role::Customer => Err(Refusal::Forbidden.into()),
     }
 }
 
@@ -107,7 +95,7 @@ impl FromRequestParts<App> for MaybeLogin {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
-        Ok(Self(session(parts, app).await?.map(|session| session.user())))
+        Ok(Self(who(parts, app).await?))
     }
 }
 
@@ -115,15 +103,7 @@ impl FromRequestParts<App> for Login {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
-        LoginSession::from_request_parts(parts, app).await.map(|LoginSession(session)| Self(session.user()))
-    }
-}
-
-impl FromRequestParts<App> for LoginSession {
-    type Rejection = ApiError;
-
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
-        Ok(Self(session(parts, app).await?.ok_or(Refusal::NotLoggedIn)?))
+        Ok(Self(who(parts, app).await?.ok_or(Refusal::NotLoggedIn)?))
     }
 }
 
@@ -131,13 +111,7 @@ impl FromRequestParts<App> for AuthorOrOperator {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
-        let LoginSession(session) = LoginSession::from_request_parts(parts, app).await?;
-        // Only an old session costs a look-up of the role here; the service checks the permission.
-        let now = app.context.now();
-        if app.accounts.is_too_old_for_operators(&session, now) {
-            app.accounts.role_in(&session, now).await?.ok_or(Refusal::NotLoggedIn)?;
-        }
-        Ok(Self(session.user()))
+        Login::from_request_parts(parts, app).await.map(|Login(user)| Self(user))
     }
 }
 
@@ -145,7 +119,7 @@ impl FromRequestParts<App> for Operator {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
-        operator(session(parts, app).await?, app).await.map(Self)
+        operator(who(parts, app).await?, app).await.map(Self)
     }
 }
 
@@ -153,11 +127,11 @@ impl FromRequestParts<App> for PollingOperator {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
-        let session = match token(&parts.headers) {
-            Some(token) => app.accounts.unextended_session(token, app.context.now()).await?,
+        let user = match token(&parts.headers) {
+            Some(token) => app.accounts.who_is_still_there(token, app.context.now()).await?,
             None => None,
         };
-        operator(noted(session), app).await.map(Self)
+        operator(user, app).await.map(Self)
     }
 }
 
@@ -234,10 +208,8 @@ fn of_path(rejection: PathRejection) -> ApiError {
         ErrorKind::ParseErrorAtIndex { value: found, expected_type, .. }
         | ErrorKind::ParseError { value: found, expected_type } => value(&found, expected_type),
         ErrorKind::InvalidUtf8InPathParam { key } => BadRequest::NotUtf8(key),
-        ErrorKind::DeserializeError { key, message, .. } => {
-            BadRequest::Untranslated(format!("{key}: {message}"))
-        }
-        ErrorKind::Message(text) => BadRequest::Untranslated(text),
+        ErrorKind::DeserializeError { key, message, .. } => BadRequest::Told(format!("{key}: {message}")),
+        ErrorKind::Message(text) => BadRequest::Told(text),
         // The other kinds are mistakes in a handler: a wrong number of values, or a type unsupported in
         // paths.
         kind => return ApiError::bug(kind.to_string()),

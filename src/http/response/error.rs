@@ -155,9 +155,7 @@ impl ApiError {
 
     fn retry_after(&self) -> Option<Duration> {
         match &self.0 {
-            Problem::Refused(
-                Refusal::RateLimited { retry_after } | Refusal::TooManyTries { retry_after },
-            ) => Some(*retry_after),
+            Problem::Refused(Refusal::RateLimited { retry_after }) => Some(*retry_after),
             Problem::Store(StoreError::Full { .. }) => Some(DISK_FULL_RETRY_AFTER),
             Problem::Refused(Refusal::Busy | Refusal::NotYet)
             | Problem::Store(StoreError::Unavailable { .. })
@@ -246,13 +244,9 @@ fn status_of(refusal: &Refusal) -> StatusCode {
         | Refusal::UnknownSale
         | Refusal::LevelTooLow
         | Refusal::Blocked
-        | Refusal::CodeLoginNeeded
-        | Refusal::PhoneTaken
         | Refusal::LastOperator
         | Refusal::NotFound(_)
         | Refusal::Mistyped(_)
-        | Refusal::TooManyUnpaid(_)
-        | Refusal::PaidOrders(_)
         | Refusal::OrderStands(_)
         | Refusal::ReceiptMistyped
         | Refusal::Unlimited
@@ -263,15 +257,11 @@ fn status_of(refusal: &Refusal) -> StatusCode {
         | Refusal::MakeUpsUsed(_)
         | Refusal::PicturesFull(_)
         | Refusal::PictureBytesFull(_)
-        | Refusal::PaymentDeclined
-        | Refusal::PayAtCounter
-        | Refusal::RefundAtCounter
-        | Refusal::NotAtCounter
-        | Refusal::AmountDiffers(_) => StatusCode::OK,
+        | Refusal::PaymentDeclined => StatusCode::OK,
         Refusal::SoldInSale | Refusal::BadValue(_) => StatusCode::BAD_REQUEST,
         Refusal::NotLoggedIn => StatusCode::UNAUTHORIZED,
         Refusal::Forbidden => StatusCode::FORBIDDEN,
-        Refusal::RateLimited { .. } | Refusal::TooManyTries { .. } => StatusCode::TOO_MANY_REQUESTS,
+        Refusal::RateLimited { .. } => StatusCode::TOO_MANY_REQUESTS,
         Refusal::NotYet | Refusal::Busy => StatusCode::SERVICE_UNAVAILABLE,
     }
 }

@@ -3,12 +3,12 @@
 //! One `match` per kind: the compiler rejects a refusal without a message.
 
 mod names;
-mod parts;
 
-use mallbox_storage::{AuditFault, AuditFaultKind, Cents, DeadReason, DeadState, OrderId};
+use std::borrow::Cow;
+
+use mallbox_storage::{AuditFault, AuditFaultKind, DeadReason, DeadState, OrderId};
 
 use self::names::{allowed, field, thing};
-use self::parts::{shortened, waiting};
 use super::bad_request::BadRequest;
 use crate::language::{BilingualText, Language, sentence};
 use crate::mall::{InputError, Refusal};
@@ -22,17 +22,10 @@ pub(in crate::http) const CODES: &[&str] = &[
     "PAUSED",
     "UNKNOWN_SALE",
     "LEVEL_TOO_LOW",
-    "TOO_MANY_UNPAID",
-    "PAID_ORDERS",
     "ORDER_STANDS",
     "RECEIPT_MISTYPED",
     "PAYMENT_DECLINED",
-    "PAY_AT_COUNTER",
-    "REFUND_AT_COUNTER",
-    "NOT_AT_COUNTER",
-    "AMOUNT_DIFFERS",
     "BLOCKED",
-    "CODE_LOGIN_NEEDED",
     "LAST_OPERATOR",
     "UNLIMITED",
     "SALE_IS_ON",
@@ -42,13 +35,10 @@ pub(in crate::http) const CODES: &[&str] = &[
     "MAKE_UPS_USED",
     "PICTURES_FULL",
     "PHONE_INVALID",
-    "PHONE_TAKEN",
     "CODE_WRONG",
     "NO_CODE",
     "CODE_TOO_SOON",
-    "CODES_SPENT",
     "PASSWORD_WRONG",
-    "PASSWORD_GUESSABLE",
     "PASSWORD_LENGTH",
     "MISSING",
     "OUT_OF_RANGE",
@@ -197,25 +187,11 @@ pub(in crate::http) fn of_refusal(refusal: &Refusal, l: Language) -> RefusalBody
         Refusal::Blocked => {
             fixed!(l, "BLOCKED", "账号已被停用，请联系商城", "This account is blocked; contact the mall.")
         }
-        Refusal::PhoneTaken => {
-            fixed!(
-                l,
-                "PHONE_TAKEN",
-                "这个手机号已属于另一个账号",
-                "This phone number belongs to another account."
-            )
-        }
-        Refusal::CodeLoginNeeded => fixed!(
-            l,
-            "CODE_LOGIN_NEEDED",
-            "请退出后用短信验证码重新登录，再在10分钟内设置密码",
-            "Log out, log in with a code by text message, then set the password within 10 minutes."
-        ),
         Refusal::LastOperator => fixed!(
             l,
             "LAST_OPERATOR",
-            "这是最后一位管理员，不能降级、停用或注销；请先任命另一位",
-            "This is the last operator and cannot be demoted, blocked or deleted; appoint another one first."
+            "这是最后一位管理员，不能降级或停用；请先任命另一位",
+            "This is the last operator and cannot be demoted or blocked; appoint another one first."
         ),
         Refusal::Mistyped(mistake) => of_mistake(*mistake, l),
         Refusal::SoldInSale => fixed!(
@@ -232,32 +208,6 @@ pub(in crate::http) fn of_refusal(refusal: &Refusal, l: Language) -> RefusalBody
         ),
         Refusal::RateLimited { .. } => {
             fixed!(l, "RATE_LIMITED", "操作太频繁，请稍后再试", "Too many requests; try again later.")
-        }
-        Refusal::TooManyUnpaid(max) => made(
-            l,
-            "TOO_MANY_UNPAID",
-            format!("您有{max}笔订单尚未支付，请先支付或取消"),
-            format!("You have {max} unpaid orders; pay or cancel some first."),
-        ),
-        Refusal::PaidOrders(count) => made(
-            l,
-            "PAID_ORDERS",
-            format!("您有{count}张已支付、未使用的券，请先使用或退款；如放弃这些券，请在注销时确认"),
-            format!(
-                "You have {count} paid vouchers left; use or refund them first, or give them up (forfeit)."
-            ),
-        ),
-        Refusal::TooManyTries { retry_after } => {
-            let seconds = retry_after.as_secs() + u64::from(retry_after.subsec_nanos() > 0);
-            made(
-                l,
-                "RATE_LIMITED",
-                format!("尝试次数过多，请{}后再试；急需登录请联系商城管理员", waiting(seconds, l)),
-                format!(
-                    "Too many attempts; try again in {}, or ask the mall's operator.",
-                    waiting(seconds, l)
-                ),
-            )
         }
         Refusal::NotYet => fixed!(
             l,
@@ -308,22 +258,6 @@ pub(in crate::http) fn of_refusal(refusal: &Refusal, l: Language) -> RefusalBody
             format!("Your pictures can take at most {} MiB; delete some first.", most >> 20),
         ),
         Refusal::PaymentDeclined => fixed!(l, "PAYMENT_DECLINED", "支付未成功", "The payment was declined."),
-        Refusal::PayAtCounter => fixed!(
-            l,
-            "PAY_AT_COUNTER",
-            "请到柜台付款，并出示订单号",
-            "Pay at the counter; show this order's number there."
-        ),
-        Refusal::RefundAtCounter => fixed!(
-            l,
-            "REFUND_AT_COUNTER",
-            "这张订单在柜台付款，请到柜台退款，并出示订单号",
-            "This order was paid at the counter; get the refund there and show the order's number."
-        ),
-        Refusal::NotAtCounter => {
-            fixed!(l, "NOT_AT_COUNTER", "这张订单不在柜台收款", "This order is not paid at the counter.")
-        }
-        Refusal::AmountDiffers(price) => amount_differs(*price, l),
         Refusal::Busy => {
             fixed!(l, "BUSY", "系统繁忙，请稍后再试", "The mall is busy; try again in a moment.")
         }
@@ -368,15 +302,6 @@ fn order_stands(status: u8, l: Language) -> RefusalBody {
         _ => ("订单状态不允许此操作", "The order's status does not allow this."),
     };
     made(l, "ORDER_STANDS", zh.to_owned(), en.to_owned())
-}
-
-fn amount_differs(price: Cents, l: Language) -> RefusalBody {
-    let price = format!("{}.{:02}", price.get() / 100, price.get() % 100);
-    let (zh, en) = (
-        format!("金额不符：订单金额是{price}元"),
-        format!("The amount must be the order's price, {price} yuan."),
-    );
-    made(l, "AMOUNT_DIFFERS", zh, en)
 }
 
 fn still_dead(reason: DeadReason, words: &str, l: Language) -> RefusalBody {
@@ -442,33 +367,13 @@ fn of_mistake(mistake: InputError, l: Language) -> RefusalBody {
             fixed!(l, "PASSWORD_WRONG", "原密码错误", "The current password is wrong.")
         }
         InputError::PasswordLength => {
-            fixed!(
-                l,
-                "PASSWORD_LENGTH",
-                "密码长度须为8到72个字符",
-                "The password must have 8 to 72 characters."
-            )
+            fixed!(l, "PASSWORD_LENGTH", "密码长度须为8到72个字节", "The password must have 8 to 72 bytes.")
         }
-        InputError::PasswordGuessable => fixed!(
-            l,
-            "PASSWORD_GUESSABLE",
-            "这个密码太容易被猜到，请换一个，例如几个不相关的词",
-            "This password is easily guessed; choose another, such as a few unrelated words."
-        ),
         InputError::CodeTooSoon(seconds) => made(
             l,
             "CODE_TOO_SOON",
             format!("验证码发送太频繁，请 {seconds} 秒后再试"),
             format!("A code was sent recently; try again in {seconds} s."),
-        ),
-        InputError::CodesSpent(seconds) => made(
-            l,
-            "CODES_SPENT",
-            format!("验证码发送已达上限，请{}后再试，或用密码登录，或联系商城管理员", waiting(seconds, l)),
-            format!(
-                "No more codes can be sent; try again in {}, log in by password, or ask the mall's operator.",
-                waiting(seconds, l)
-            ),
         ),
         InputError::Missing(name) => made(
             l,
@@ -495,5 +400,14 @@ fn of_mistake(mistake: InputError, l: Language) -> RefusalBody {
             format!("The picture has more than {most} million pixels; scale it down first."),
         ),
         InputError::Oneself => fixed!(l, "ONESELF", "不能关注自己", "You cannot follow yourself."),
+    }
+}
+
+/// Truncates a detail, because a detail may quote the client's input.
+fn shortened(detail: &str) -> Cow<'_, str> {
+    const DETAIL_MAX_CHARS: usize = 200;
+    match detail.char_indices().nth(DETAIL_MAX_CHARS) {
+        Some((end, _)) => format!("{}…", &detail[..end]).into(),
+        None => detail.into(),
     }
 }

@@ -126,13 +126,11 @@ impl Health {
     /// Responds 200 if the mall can sell; 503 with the reasons if not.
     pub(in crate::http) async fn ready(&self) -> Response {
         let readiness = self.readiness().await;
-        readiness_response(readiness.ready, &readiness)
-    }
-
-    /// Responds as [`ready`](Self::ready) does, without reasons: for strangers.
-    pub(in crate::http) async fn ready_or_not(&self) -> Response {
-        let ready = self.readiness().await.ready;
-        readiness_response(ready, &serde_json::json!({ "ready": ready }))
+        let status = if readiness.ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+        let body = serde_json::to_vec(&readiness).unwrap_or_default();
+        let mut response = json_response(status, Bytes::from(body));
+        response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        response
     }
 
     /// Returns whether the mall can sell, and the reasons if not.
@@ -268,14 +266,6 @@ impl Health {
             counter(out, name, help, figure.load(Relaxed));
         }
     }
-}
-
-fn readiness_response(ready: bool, body: &impl Serialize) -> Response {
-    let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
-    let body = serde_json::to_vec(body).unwrap_or_default();
-    let mut response = json_response(status, Bytes::from(body));
-    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    response
 }
 
 /// Returns the circuit breakers, each named by its server, with the address if the server has several.

@@ -19,19 +19,19 @@ use tokio_util::task::TaskTracker;
 
 use super::connection;
 use super::front::Gateway;
+use super::log_budget::LogRateLimit;
 use super::metrics::Metrics;
-use super::open_connections::{OpenConnection, OpenConnections, TooMany};
+use super::open_connections::{OpenConnection, OpenConnections};
 use super::options::ServerOptions;
-use super::security::SecurityEvent;
 
 /// The server could not start.
 #[derive(Debug, thiserror::Error)]
 pub enum ServerError {
     /// Another process uses the port.
-    #[error("{0} is in use by another program; stop it, or choose another address")]
+    #[error("{0} is in use by another program; stop it, or choose another address with --listen")]
     InUse(SocketAddr),
     /// The port requires privileges.
-    #[error("this user may not listen on {0}; choose a port above 1023")]
+    #[error("this user may not listen on {0}; choose a port above 1023 with --listen")]
     NotAllowed(SocketAddr),
     /// Any other error of the socket.
     #[error("cannot listen on {0}: {1}")]
@@ -90,6 +90,7 @@ impl Bound {
             queues,
             connections: OpenConnections::new(options, front.proxies().clone(), Arc::clone(front.metrics())),
             metrics: Arc::clone(front.metrics()),
+            log: LogRateLimit::default(),
             stop: server.stop.clone(),
         };
         server.run("http-accept".to_owned(), acceptor.run())?;
@@ -165,13 +166,12 @@ struct Acceptor {
     queues: Vec<UnboundedSender<Accepted>>,
     connections: Arc<OpenConnections>,
     metrics: Arc<Metrics>,
+    log: LogRateLimit,
     stop: CancellationToken,
 }
 
 /// Pause of the acceptor when the system has no file or memory for a connection.
 const REST: Duration = Duration::from_millis(100);
-/// Interval between reports of left out log lines.
-const REPORT_INTERVAL: Duration = Duration::from_secs(10);
 
 impl Acceptor {
     async fn run(self) {
@@ -182,15 +182,9 @@ impl Acceptor {
             }
         };
         let next = AtomicU64::new(0);
-        let security = self.metrics.security();
-        let mut report = tokio::time::interval(REPORT_INTERVAL);
         loop {
             let accepted = tokio::select! {
-                () = self.stop.cancelled() => return security.report_suppressed(),
-                _ = report.tick() => {
-                    security.report_suppressed();
-                    continue;
-                }
+                () = self.stop.cancelled() => return,
                 accepted = listener.accept() => accepted,
             };
             let (stream, peer) = match accepted {
@@ -208,11 +202,10 @@ impl Acceptor {
                 Err(limit) => {
                     self.metrics.connections_refused.fetch_add(1, Relaxed);
                     reject(&stream);
-                    let event = match limit {
-                        TooMany::InTotal => SecurityEvent::ConnectionRefusedInTotal,
-                        TooMany::OfAddress => SecurityEvent::ConnectionRefused,
-                    };
-                    security.record_refused_connection(event, peer.ip());
+                    if let Some(unsaid) = self.log.acquire() {
+                        let client = peer.ip();
+                        tracing::warn!(%client, ?limit, unsaid, "refused a connection: too many are open");
+                    }
                     continue;
                 }
             };

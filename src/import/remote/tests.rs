@@ -19,7 +19,6 @@ use tokio_rustls::rustls::{RootCertStore, ServerConfig, crypto};
 use super::client::{Client, Network};
 use super::fetch::fetch_by;
 use super::*;
-use crate::mall::base::tls::TlsClient;
 
 /// Host names with addresses, and the addresses permitted in a test.
 #[derive(Default)]
@@ -45,10 +44,6 @@ fn picture() -> Vec<u8> {
     DynamicImage::new_rgb8(8, 6).write_to(&mut Cursor::new(&mut file), ImageFormat::Png).unwrap();
     file.extend_from_slice(b"<script>what a stranger hides behind a picture</script>");
     file
-}
-
-fn trusting(roots: RootCertStore) -> TlsClient {
-    TlsClient::trusting(roots).unwrap()
 }
 
 /// Starts a server that responds according to the path.
@@ -97,7 +92,7 @@ fn kept(uploads: &Path, path: &str) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn pictures_are_fetched_and_drawn_anew_and_failures_are_listed_by_reason() {
+async fn pictures_are_fetched_and_drawn_anew_and_failures_are_told_by_reason() {
     let (address, uploads) = (serve(), TempDir::new().unwrap());
     let inside = SocketAddr::from(([127, 0, 0, 1], address.port()));
     let closed = TcpListener::bind("127.0.0.2:0").unwrap().local_addr().unwrap();
@@ -106,7 +101,7 @@ async fn pictures_are_fetched_and_drawn_anew_and_failures_are_listed_by_reason()
     // The server under another name: a redirect target is checked like any address.
     let other = SocketAddr::from(([127, 0, 0, 3], inside.port()));
     here.names.insert("inside.example", other);
-    let client = Client::new(Arc::new(here), trusting(RootCertStore::empty()));
+    let client = Client::new(Arc::new(here), RootCertStore::empty()).unwrap();
     let addresses = [
         "/a.png?w=1",
         "/a.png?w=2",
@@ -159,7 +154,7 @@ async fn pictures_are_fetched_and_drawn_anew_and_failures_are_listed_by_reason()
 async fn a_picture_that_does_not_come_in_time_is_too_slow() {
     let (address, uploads) = (serve(), TempDir::new().unwrap());
     let here = Here { names: [("p.example", address)].into(), allowed: vec![address] };
-    let client = Client::new(Arc::new(here), trusting(RootCertStore::empty()));
+    let client = Client::new(Arc::new(here), RootCertStore::empty()).unwrap();
     let client = client.within(Duration::from_millis(400));
     let silent = "http://p.example/silent".to_owned();
     let fetched = fetch_by(client, [silent.clone()].into(), uploads.path(), |_, _| {}).await.unwrap();
@@ -177,9 +172,9 @@ async fn the_internet_has_nothing_of_this_machine_or_its_network() {
     let addresses = addresses.map(|host| format!("http://{host}:{port}/b.png")).into_iter().collect();
     let fetched = fetch(addresses, uploads.path(), |_, _| {}).await.unwrap();
     assert!(fetched.paths.is_empty(), "{fetched:?}");
-    let reasons: Vec<_> = fetched.failed.keys().collect();
+    let told: Vec<_> = fetched.failed.keys().collect();
     assert!(
-        reasons.iter().all(|why| [FetchError::Private, FetchError::Unresolved].contains(why)),
+        told.iter().all(|why| [FetchError::Private, FetchError::Unresolved].contains(why)),
         "{fetched:?}"
     );
     assert!(fetched.failed[&FetchError::Private].len() >= 2, "{fetched:?}");
@@ -218,11 +213,11 @@ async fn a_picture_behind_tls_is_fetched_if_its_server_can_prove_its_name() {
             .into_iter()
             .collect()
     };
-    let trusting_nobody = Client::new(Arc::new(here()), trusting(roots.clone()));
+    let trusting_nobody = Client::new(Arc::new(here()), roots.clone()).unwrap();
     let fetched = fetch_by(trusting_nobody, addresses(), uploads.path(), |_, _| {}).await.unwrap();
     assert_eq!(fetched.failed[&FetchError::Unreachable].len(), 2, "{fetched:?}");
     roots.add(pem("ca.crt")).unwrap();
-    let client = Client::new(Arc::new(here()), trusting(roots));
+    let client = Client::new(Arc::new(here()), roots).unwrap();
     let fetched = fetch_by(client, addresses(), uploads.path(), |_, _| {}).await.unwrap();
     // The certificate is valid for the IP address only.
     assert_eq!(

@@ -37,8 +37,8 @@ pub struct AuditedAction {
 
 /// Validates an operator's reason: 1 to 200 characters, else [`Refusal::BadValue`].
 pub(in crate::mall) fn validate_reason(reason: String) -> Result<String, Refusal> {
-    const REASON_MAX_CHARS: usize = 200;
-    let is_fit = (1..=REASON_MAX_CHARS).contains(&reason.chars().count());
+    const LONGEST: usize = 200;
+    let is_fit = (1..=LONGEST).contains(&reason.chars().count());
     if is_fit { Ok(reason) } else { Err(Refusal::BadValue("reason")) }
 }
 
@@ -49,9 +49,9 @@ pub(in crate::mall) fn validate_reason(reason: String) -> Result<String, Refusal
 pub async fn run_audited<T: Send + 'static>(
     audit: &AuditLog,
     by: By,
-    action: AuditedAction,
+    deed: AuditedAction,
     work: impl Future<Output = Result<T, Failure>> + Send + 'static,
 ) -> Result<T, Failure> {
-    let doing = audit.begin(by.actor, action.action, action.subject, action.detail, by.at).await?;
+    let doing = audit.begin(by.actor, deed.action, deed.subject, deed.detail, by.at).await?;
     detached(async move { doing.finish(work.await).await }).await
 }

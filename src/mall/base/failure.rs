@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mallbox_storage::{Cents, ClosedReason, DeadReason, DeadState, OrderId, StoreError};
+use mallbox_storage::{ClosedReason, DeadReason, DeadState, OrderId, StoreError};
 
 /// A business refusal: the mall works and declines the call. HTTP chooses the user's message.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -29,10 +29,6 @@ pub enum Refusal {
     Forbidden,
     /// The user is blocked.
     Blocked,
-    /// The phone number belongs to another user.
-    PhoneTaken,
-    /// The step requires a session begun by a login code a short while ago.
-    CodeLoginNeeded,
     /// The mall would be left without an operator able to log in.
     LastOperator,
     /// The price of a sale is fixed while claims are accepted.
@@ -45,15 +41,6 @@ pub enum Refusal {
     BadValue(&'static str),
     /// The caller has exceeded a rate limit.
     RateLimited {
-        /// Time to wait before the next attempt.
-        retry_after: Duration,
-    },
-    /// The user has this number of unpaid orders, the maximum.
-    TooManyUnpaid(u32),
-    /// The user has this number of paid, unused orders, which a deletion of the account would give up.
-    PaidOrders(u64),
-    /// Too many wrong codes or passwords.
-    TooManyTries {
         /// Time to wait before the next attempt.
         retry_after: Duration,
     },
@@ -75,14 +62,6 @@ pub enum Refusal {
     MakeUpsUsed(u32),
     /// The gateway declined the payment.
     PaymentDeclined,
-    /// The order is paid at the counter, where an operator records the payment.
-    PayAtCounter,
-    /// The order was paid at the counter, where an operator records the refund.
-    RefundAtCounter,
-    /// The order is not paid at the counter: payment and refund go through its own payment mode.
-    NotAtCounter,
-    /// The amount at the counter is not the order's price, given here.
-    AmountDiffers(Cents),
     /// The user's quota of pictures, given as a number, is used up.
     PicturesFull(u64),
     /// The user's quota of picture storage, given in bytes, is used up.
@@ -106,12 +85,8 @@ pub enum InputError {
     OldPassword,
     /// The new password is too short or too long.
     PasswordLength,
-    /// The new password would be guessed soon.
-    PasswordGuessable,
     /// Codes were requested too soon or too often: seconds to wait.
     CodeTooSoon(u64),
-    /// No more codes can be sent to this phone, or by this mall: seconds to wait.
-    CodesSpent(u64),
     /// The named text is required.
     Missing(&'static str),
     /// The named value is out of range or too long.

@@ -14,32 +14,12 @@ pub const IMPORTED: &str = "imported";
 pub struct Settings {
     /// Rules for issuing and checking login codes.
     pub codes: CodeRules,
-    /// Rate limit of login codes per client network, for phones that did not log in from there before; `None`
-    /// = no limit.
-    pub code_limit_of_address: Option<Limit>,
-    /// Rate limit of log-ins by password per client network, for phones as above; `None` = no limit.
-    pub password_limit_of_address: Option<Limit>,
-    /// Rate limit of log-ins by password per phone, over all networks that the phone did not log in from
-    /// before; `None` = no limit.
-    pub password_limit_of_phone: Option<Limit>,
     /// Idle lifetime of a session, counted from the last use.
     pub session_ttl: Duration,
-    /// Lifetime of a customer's session, counted from the log-in; `None` = no limit.
-    pub session_max: Option<Duration>,
-    /// Lifetime of an operator's session, counted from the log-in, and the age up to which a session may make
-    /// operators' calls; `None` = no limit.
-    pub operator_session_max: Option<Duration>,
     /// Rate limit of claims per user and sale; `None` = no limit.
     pub claim_limit: Option<Limit>,
     /// Rate limit of notes, comments and reports per user, counted together; `None` = no limit.
     pub writing_limit: Option<Limit>,
-    /// Rate limit of purchases of ordinary vouchers per user; `None` = no limit.
-    pub order_limit: Option<Limit>,
-    /// Maximum number of unpaid orders of a user at once, for purchases of ordinary vouchers; `None` = no
-    /// limit. Claims count towards the maximum, but are never refused by it.
-    pub unpaid_orders_max: Option<u32>,
-    /// Rate limit of likes, follows and profile edits per user, counted together; `None` = no limit.
-    pub action_limit: Option<Limit>,
     /// Rate limit of uploads per user; `None` = no limit.
     pub upload_limit: Option<Limit>,
     /// Quota of stored pictures per user.
@@ -71,26 +51,11 @@ impl Default for Settings {
                 lives: Duration::from_secs(120),
                 gap: Duration::from_secs(55),
                 per_day: 10,
-                per_day_of_phone: 50,
-                // At about 0.05 yuan each, a day of an attack costs 500 yuan at most.
-                per_day_of_mall: 10_000,
                 tries: 5,
-                tries_per_hour: 50,
             },
-            code_limit_of_address: Some(Limit { count: 30, per: Duration::from_secs(3_600) }),
-            // Half a second of hashing.
-            password_limit_of_address: Some(Limit { count: 30, per: Duration::from_secs(600) }),
-            password_limit_of_phone: Some(Limit { count: 50, per: Duration::from_secs(3_600) }),
             session_ttl: Duration::from_secs(30 * 60),
-            session_max: Some(Duration::from_secs(30 * 24 * 60 * 60)),
-            // A working day.
-            operator_session_max: Some(Duration::from_secs(12 * 60 * 60)),
             claim_limit: Some(Limit { count: 5, per: Duration::from_secs(60) }),
             writing_limit: Some(Limit { count: 10, per: Duration::from_secs(60) }),
-            order_limit: Some(Limit { count: 10, per: Duration::from_secs(60) }),
-            unpaid_orders_max: Some(20),
-            // Two a second for as long as a person taps.
-            action_limit: Some(Limit { count: 120, per: Duration::from_secs(60) }),
             // A note shows up to nine.
             upload_limit: Some(Limit { count: 30, per: Duration::from_secs(60) }),
             picture_room: PictureUsage { pictures: 1_000, bytes: 256 << 20 },
@@ -114,17 +79,8 @@ impl Settings {
     pub fn without_limits(mut self) -> Self {
         self.codes.gap = Duration::ZERO;
         self.codes.per_day = 0;
-        self.codes.per_day_of_phone = 0;
-        self.codes.per_day_of_mall = 0;
-        self.codes.tries_per_hour = 0;
-        self.code_limit_of_address = None;
-        self.password_limit_of_address = None;
-        self.password_limit_of_phone = None;
         self.claim_limit = None;
         self.writing_limit = None;
-        self.order_limit = None;
-        self.unpaid_orders_max = None;
-        self.action_limit = None;
         self.upload_limit = None;
         self.address_limit = None;
         self

@@ -19,13 +19,12 @@ use std::time::Duration;
 use mallbox_storage::{LogState, OrderCounts, OrderId, RowCheck, SaleRecord, StoreError, UserId, VoucherId};
 
 use crate::mall::base::{Context, IMPORTED, wall_time};
-use crate::mall::selling::order_numbers::CountForm;
+use crate::mall::selling::order_numbers::SEQUENCE;
 use crate::mall::selling::sales::FlashSales;
 
 pub use code::Code;
 pub use object::{Kind, Object};
 use orders::CheckTimes;
-use pass::HighestCount;
 use report::Warning;
 pub use report::{Document, Finding, PaymentTotals, Report, SaleTerms, Totals};
 use sale::SaleSnapshot;
@@ -144,7 +143,7 @@ impl LedgerCheck {
         }
         let mut last: Option<SaleSnapshot> = None;
         let mut agreeing = 0;
-        let (mut lease, mut hold) = (None, None);
+        let (mut turn, mut hold) = (None, None);
         for reading_no in 0..READS_MAX {
             let Some(reading) = self.read(voucher, CountMethod::Everywhere).await? else { return Ok(()) };
             let findings = reading.findings();
@@ -154,9 +153,9 @@ impl LedgerCheck {
                 true => agreeing + 1,
                 false => 1,
             };
-            if !findings.is_empty() && agreeing >= EQUAL_READS_MIN && lease.is_none() {
+            if !findings.is_empty() && agreeing >= EQUAL_READS_MIN && turn.is_none() {
                 // Another instance may be between database and sales store: rule out by taking the lease.
-                lease = Some(self.sales.lease_terms().await?);
+                turn = Some(self.sales.turn().await?);
                 agreeing = 0;
             }
             if findings.is_empty() || agreeing >= EQUAL_READS_MIN {
@@ -281,17 +280,10 @@ impl LedgerCheck {
 
     /// Checks the sequences. `highest` was read before: a number is allocated before an order carries the
     /// number.
-    async fn verify_ids(
-        &self,
-        highest: BTreeMap<u64, HighestCount>,
-        report: &mut Report,
-    ) -> Result<(), StoreError> {
+    async fn verify_ids(&self, highest: BTreeMap<u64, u64>, report: &mut Report) -> Result<(), StoreError> {
+        let storage = &self.context.storage;
         for (day, highest) in highest {
-            let (form, high_water) = CountForm::of_day(&self.context.storage, day).await?;
-            let highest = match form {
-                CountForm::Plain => highest.as_written,
-                CountForm::Hidden => highest.without_offset,
-            };
+            let high_water = storage.base.sequences.high_water(SEQUENCE, day).await?;
             if high_water.is_none_or(|high_water| high_water < highest) {
                 let found = high_water.map_or_else(|| "none".to_owned(), |mark| mark.to_string());
                 let expected = format!("at least {highest} on day {day}");

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use mallbox_storage::{
-    Cents, Order, OrderFilter, OrderId, OrderStatus, Page, Phone, Storage, StoreError, UserId, VoucherId,
+    Order, OrderFilter, OrderId, OrderStatus, Page, Phone, Storage, StoreError, UserId, VoucherId,
 };
 use serde_json::{Value, json};
 
@@ -46,57 +46,11 @@ pub struct RedeemOutcome {
     pub was_used: bool,
 }
 
-/// How money changes hands at the counter.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum CounterMethod {
-    /// Notes and coins.
-    Cash,
-    /// The shop's own card or code terminal.
-    Terminal,
-}
-
-impl CounterMethod {
-    /// All methods.
-    pub const ALL: [Self; 2] = [Self::Cash, Self::Terminal];
-
-    /// Returns the name in requests and in the audit log.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Cash => "cash",
-            Self::Terminal => "terminal",
-        }
-    }
-
-    fn named(name: &str) -> Result<Self, Refusal> {
-        Self::ALL.into_iter().find(|method| method.name() == name).ok_or(Refusal::BadValue("method"))
-    }
-}
-
-/// Money that changes hands at the counter, as typed by an operator.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct CounterMoney {
-    /// Amount in cents: the order's price.
-    pub amount: Cents,
-    /// Name of a [`CounterMethod`].
-    pub method: String,
-}
-
-/// Result of recording a payment or a refund at the counter.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct CounterOutcome {
-    /// The order after the call.
-    pub found: FoundOrder,
-    /// Whether the payment or the refund had been recorded before, so that nothing changed: the money of this
-    /// call is not the order's.
-    pub was_recorded: bool,
-}
-
 /// The operators' service for orders. Cheap to clone.
 #[derive(Clone)]
 pub struct OrderAdmin {
     context: Context,
-    orders: Orders,
+    desk: Orders,
     audit: AuditLog,
 }
 
@@ -104,10 +58,10 @@ impl OrderAdmin {
     /// Orders per page.
     pub const PAGE: u32 = 20;
 
-    /// Creates the service for `orders`.
+    /// Creates the service for the orders of `desk`.
     #[must_use]
-    pub fn new(context: Context, orders: Orders, audit: AuditLog) -> Self {
-        Self { context, orders, audit }
+    pub fn new(context: Context, desk: Orders, audit: AuditLog) -> Self {
+        Self { context, desk, audit }
     }
 
     /// Returns a page of the orders matching a query, newest first, counted from 1, and the number of
@@ -121,7 +75,7 @@ impl OrderAdmin {
         let (orders, total) = match query.id {
             None => self.context.storage.selling.orders.find(filter, page).await?,
             Some(id) => {
-                let found = self.orders.queries().look_up(id).await?.filter(|order| filter.admits(order));
+                let found = self.desk.queries().look_up(id).await?.filter(|order| filter.admits(order));
                 let total = u64::from(found.is_some());
                 (found.into_iter().filter(|_| page.skipped() == 0).collect(), total)
             }
@@ -134,8 +88,8 @@ impl OrderAdmin {
     /// # Errors
     /// [`Refusal::NotFound`]; [`Failure::Store`] if the store fails.
     pub async fn one(&self, order: OrderId) -> Result<FoundOrder, Failure> {
-        let order = self.orders.queries().look_up(order).await?.ok_or(Refusal::NotFound("order"))?;
-        let view = self.orders.queries().view(order).await?;
+        let order = self.desk.queries().look_up(order).await?.ok_or(Refusal::NotFound("order"))?;
+        let view = self.desk.queries().view(order).await?;
         self.with_phone(view).await
     }
 
@@ -145,69 +99,12 @@ impl OrderAdmin {
     /// [`Refusal::OrderStands`] for any other status; [`Refusal::NotFound`], [`Refusal::NotYet`]. After
     /// [`Failure::Store`] a repeat resumes the step.
     pub async fn redeem(&self, by: By, order: OrderId) -> Result<RedeemOutcome, Failure> {
-        let action =
+        let deed =
             AuditedAction { action: "order.use", subject: format!("order {order}"), detail: Value::Null };
-        let orders = self.orders.clone();
-        let work = async move { orders.redeem(order, by.at).await };
-        let (view, before) = run_audited(&self.audit, by, action, work).await?;
+        let desk = self.desk.clone();
+        let work = async move { desk.redeem(order, by.at).await };
+        let (view, before) = run_audited(&self.audit, by, deed, work).await?;
         Ok(RedeemOutcome { found: self.with_phone(view).await?, was_used: before })
-    }
-
-    /// Records that the buyer paid for an order at the counter.
-    ///
-    /// # Errors
-    /// [`Refusal::BadValue`] for an unknown method; [`Refusal::AmountDiffers`]; [`Refusal::NotAtCounter`] for
-    /// an order of another payment mode; [`Refusal::OrderStands`] for an order that cannot be paid any more:
-    /// the money goes back to the buyer; [`Refusal::NotFound`], [`Refusal::NotYet`]. After
-    /// [`Failure::Store`] a repeat resumes the step.
-    pub async fn pay_at_counter(
-        &self,
-        by: By,
-        order: OrderId,
-        money: &CounterMoney,
-    ) -> Result<CounterOutcome, Failure> {
-        let (orders, amount) = (self.orders.clone(), money.amount);
-        let detail = json!({ "amount": amount, "method": CounterMethod::named(&money.method)?.name() });
-        let work = async move { orders.pay_at_counter(order, amount, by.at).await };
-        self.at_counter(by, "order.pay", order, detail, work).await
-    }
-
-    /// Records that an operator handed the money of a paid order back at the counter. Releases the unit, and
-    /// the buyer may buy again.
-    ///
-    /// # Errors
-    /// As [`pay_at_counter`](Self::pay_at_counter); [`Refusal::BadValue`] for a reason outside 1 to 200
-    /// characters; [`Refusal::OrderStands`] for an order that is not paid, or used.
-    pub async fn refund_at_counter(
-        &self,
-        by: By,
-        order: OrderId,
-        money: &CounterMoney,
-        reason: &str,
-    ) -> Result<CounterOutcome, Failure> {
-        let reason = validate_reason(clean_text::line(reason))?;
-        let (orders, amount) = (self.orders.clone(), money.amount);
-        let method = CounterMethod::named(&money.method)?.name();
-        let detail = json!({ "amount": amount, "method": method, "reason": reason });
-        let work = async move { orders.refund_at_counter(order, amount, by.at).await };
-        self.at_counter(by, "order.refund", order, detail, work).await
-    }
-
-    /// Runs an audited step at the counter. An unknown order leaves no entry.
-    async fn at_counter(
-        &self,
-        by: By,
-        action: &'static str,
-        order: OrderId,
-        detail: Value,
-        work: impl Future<Output = Result<(OrderView, bool), Failure>> + Send + 'static,
-    ) -> Result<CounterOutcome, Failure> {
-        if self.orders.queries().look_up(order).await?.is_none() {
-            return Err(Refusal::NotFound("order").into());
-        }
-        let audited = AuditedAction { action, subject: format!("order {order}"), detail };
-        let (view, before) = run_audited(&self.audit, by, audited, work).await?;
-        Ok(CounterOutcome { found: self.with_phone(view).await?, was_recorded: before })
     }
 
     /// Voids an order: cancels an unpaid order, refunds a paid order. Releases the unit, and the buyer may
@@ -218,9 +115,8 @@ impl OrderAdmin {
     ///
     /// # Errors
     /// [`Refusal::BadValue`] for a reason outside 1 to 200 characters or an invalid status;
-    /// [`Refusal::OrderStands`] for a used order, or an order paid since `seen`;
-    /// [`Refusal::RefundAtCounter`] for an order paid there; [`Refusal::NotFound`], [`Refusal::NotYet`].
-    /// After [`Failure::Store`] a repeat resumes the step.
+    /// [`Refusal::OrderStands`] for a used order, or an order paid since `seen`; [`Refusal::NotFound`],
+    /// [`Refusal::NotYet`]. After [`Failure::Store`] a repeat resumes the step.
     pub async fn void(
         &self,
         by: By,
@@ -233,16 +129,20 @@ impl OrderAdmin {
             Some(OrderStatus::Unpaid) => CancelMode::Cancel,
             _ => CancelMode::CancelOrRefund,
         };
-        if self.orders.queries().look_up(order).await?.is_none() {
+        if self.desk.queries().look_up(order).await?.is_none() {
             return Err(Refusal::NotFound("order").into());
         }
         let subject = format!("order {order}");
-        let action = AuditedAction { action: "order.void", subject, detail: json!({ "reason": reason }) };
-        let orders = self.orders.clone();
-        let voided = run_audited(&self.audit, by, action, async move {
-            orders.cancel_or_refund(order, way_out, by.at).await
-        })
-        .await?;
+        let deed = AuditedAction { action: "order.void", subject, detail: json!({ "reason": reason }) };
+        let desk = self.desk.clone();
+        let voided =
+            run_audited(
+                &self.audit,
+                by,
+                deed,
+                async move { desk.cancel_or_refund(order, way_out, by.at).await },
+            )
+            .await?;
         self.with_phone(voided).await
     }
 
@@ -275,7 +175,7 @@ impl OrderAdmin {
     async fn with_phones(&self, orders: Vec<Order>) -> Result<Vec<FoundOrder>, Failure> {
         let users: Vec<UserId> = orders.iter().map(|order| order.user).collect();
         let phones = phones(&self.context.storage, &users).await?;
-        let views = self.orders.queries().views(orders).await?;
+        let views = self.desk.queries().views(orders).await?;
         let found = |view: OrderView| FoundOrder { phone: phones.get(&view.order.user).cloned(), view };
         Ok(views.into_iter().map(found).collect())
     }
@@ -287,7 +187,7 @@ fn recorded_status(number: u8) -> Result<OrderStatus, Refusal> {
     recorded.ok_or(Refusal::BadValue("order status"))
 }
 
-/// Returns the phones of known users; deleted users have none.
+/// Returns the phones of known users.
 pub(super) async fn phones(
     storage: &Storage,
     users: &[UserId],
@@ -295,7 +195,7 @@ pub(super) async fn phones(
     let mut phones = HashMap::new();
     for id in users {
         if !phones.contains_key(id)
-            && let Some(user) = storage.people.users.get(*id).await?.filter(|user| user.deleted.is_none())
+            && let Some(user) = storage.people.users.get(*id).await?
         {
             phones.insert(*id, user.phone);
         }

@@ -1,4 +1,4 @@
-//! Users from the operator's side: roles, blocks and lost phone numbers.
+//! Users from the operator's side: roles and blocks.
 //!
 //! A block is written before the user's sessions end. A log-in begins the session before checking for a
 //! block. In either order one of the two sees the other.
@@ -8,8 +8,7 @@
 use std::sync::Arc;
 
 use mallbox_storage::{
-    Actor, LastOperator, Page, Phone, PhoneOutcome, RightsChange, RightsOutcome, Role, Storage, User,
-    UserFilter, UserId,
+    Actor, LastOperator, Page, Phone, RightsChange, RightsOutcome, Role, Storage, User, UserFilter, UserId,
 };
 use serde_json::json;
 
@@ -19,8 +18,8 @@ use crate::mall::base::{Context, Failure, InputError, Random, Refusal};
 
 /// Finds users and changes their rights.
 pub struct UserAdmin {
-    pub(super) context: Context,
-    pub(super) audit: AuditLog,
+    context: Context,
+    audit: AuditLog,
     random: Arc<Random>,
 }
 
@@ -77,9 +76,9 @@ impl UserAdmin {
             Role::Customer => "customer",
             Role::Operator => "operator",
         };
-        let action = audited("user.role", user, json!({ "role": name }));
+        let deed = deed("user.role", user, json!({ "role": name }));
         let change = put_rights(self.context.storage.clone(), user, RightsChange::Role(role), by);
-        run_audited(&self.audit, by, action, change).await
+        run_audited(&self.audit, by, deed, change).await
     }
 
     /// Blocks a user. On return no session of the user is live, and the user cannot log in. Returns the user
@@ -91,7 +90,7 @@ impl UserAdmin {
     /// reason. After [`Failure::Store`] the user may be blocked with live sessions: call again.
     pub async fn block(&self, user: UserId, reason: &str, by: By) -> Result<(User, u64), Failure> {
         let reason = validate_reason(reason.trim().to_owned())?;
-        let action = audited("user.block", user, json!({ "reason": reason }));
+        let deed = deed("user.block", user, json!({ "reason": reason }));
         let storage = self.context.storage.clone();
         let change = RightsChange::Block { reason };
         let work = async move {
@@ -99,41 +98,7 @@ impl UserAdmin {
             let blocked = put_rights(storage.clone(), user, change, by).await?;
             Ok((blocked, storage.people.sessions.end_all(user).await?))
         };
-        run_audited(&self.audit, by, action, work).await
-    }
-
-    /// Gives a user another phone number, for a number that the user has lost. On return no session of the
-    /// user is live. Returns the user and the number of sessions ended. A repeat ends sessions left by an
-    /// earlier attempt.
-    ///
-    /// # Errors
-    /// [`InputError::Phone`]; [`Refusal::NotFound`]; [`Refusal::PhoneTaken`]; [`Refusal::BadValue`] for an
-    /// empty or too long reason. After [`Failure::Store`] the number may be changed with live sessions: call
-    /// again.
-    pub async fn set_phone(
-        &self,
-        user: UserId,
-        phone: &str,
-        reason: &str,
-        by: By,
-    ) -> Result<(User, u64), Failure> {
-        let phone = Phone::parse(phone).ok_or(InputError::Phone)?;
-        let reason = validate_reason(reason.trim().to_owned())?;
-        let action = audited("user.phone", user, json!({ "reason": reason }));
-        let people = self.context.storage.people.clone();
-        let work = async move {
-            let is = people.users.get(user).await?.ok_or(Refusal::NotFound("user"))?;
-            match people.users.put_phone(user, &is.phone, &phone, by.at).await? {
-                PhoneOutcome::Changed => {}
-                PhoneOutcome::Taken => return Err(Refusal::PhoneTaken.into()),
-                // Changed by somebody else at the same moment.
-                PhoneOutcome::NotFound => return Err(Refusal::Busy.into()),
-            }
-            // After the change: a concurrent login checks the phone after creating its session.
-            let ended = people.sessions.end_all(user).await?;
-            Ok((User { phone, ..is }, ended))
-        };
-        run_audited(&self.audit, by, action, work).await
+        run_audited(&self.audit, by, deed, work).await
     }
 
     /// Unblocks a user. Succeeds for a user who is not blocked.
@@ -142,11 +107,11 @@ impl UserAdmin {
     /// [`Refusal::NotFound`]; [`Failure::Store`] if the store fails.
     pub async fn unblock(&self, user: UserId, by: By) -> Result<User, Failure> {
         let change = put_rights(self.context.storage.clone(), user, RightsChange::Unblock, by);
-        run_audited(&self.audit, by, audited("user.unblock", user, json!({})), change).await
+        run_audited(&self.audit, by, deed("user.unblock", user, json!({})), change).await
     }
 }
 
-pub(super) fn audited(action: &'static str, user: UserId, detail: serde_json::Value) -> AuditedAction {
+fn deed(action: &'static str, user: UserId, detail: serde_json::Value) -> AuditedAction {
     AuditedAction { action, subject: format!("user {user}"), detail }
 }
 

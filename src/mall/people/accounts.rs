@@ -1,53 +1,32 @@
 //! Accounts: login codes, passwords, sessions, public profiles and roles.
 
-mod attempts;
-mod client;
 mod code_hash;
-mod codes;
-mod confirmation;
 mod names;
-mod operator_log_in;
-mod password_change;
-mod phone_change;
 mod profiles;
-mod requesters;
-mod session_tokens;
-mod sessions;
-mod warnings;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use mallbox_storage::{Phone, Requester, Role, SessionOrigin, Timestamp, User, UserId};
+use mallbox_storage::{
+    CheckOutcome, IssueOutcome, Limit, Phone, RateLimitOutcome, Role, Timestamp, TokenHash, User, UserId,
+};
+use sha2::{Digest, Sha256};
 
-use super::passwords::{Passwords, Priority};
+use super::passwords::Passwords;
 use super::sms::{Inbox, SmsSender};
 use crate::mall::base::caches::PublicProfile;
-use crate::mall::base::{Context, Failure, InputError, Random};
+use crate::mall::base::{Context, Failure, InputError, Random, Refusal};
 
 use self::code_hash::CodeHasher;
-use self::requesters::RequesterHasher;
-use self::warnings::LimitWarnings;
 
-pub use self::client::Client;
-pub use self::code_hash::{CodeKey, PhoneTrace};
-pub use self::operator_log_in::LoggedIn;
-pub use self::password_change::PASSWORD_AFTER_CODE;
+pub use self::code_hash::CodeKey;
 pub use self::profiles::{FullProfile, ProfileEdit};
-pub use self::session_tokens::{CurrentSession, OwnSession};
 
 /// The credential of a login.
 #[derive(Clone, Copy)]
 pub enum Credential<'a> {
-    /// The one-time code sent by SMS, used from the network that requested the code.
+    /// The one-time code sent by SMS.
     Code(&'a str),
-    /// The one-time code sent by SMS, and the ticket of the request, from any network.
-    CodeOfTicket {
-        /// The code.
-        code: &'a str,
-        /// The ticket.
-        ticket: &'a str,
-    },
     /// The password that the user has set.
     Password(&'a str),
 }
@@ -61,14 +40,11 @@ pub struct PublicUser {
     pub nick_name: String,
     /// Path of the profile picture, `""` if none.
     pub icon: String,
-    /// Whether the account is deleted; name and picture are then empty.
-    pub is_deleted: bool,
 }
 
 impl From<User> for PublicUser {
     fn from(user: User) -> Self {
-        let is_deleted = user.deleted.is_some();
-        Self { id: user.id, nick_name: user.nick_name, icon: user.icon, is_deleted }
+        Self { id: user.id, nick_name: user.nick_name, icon: user.icon }
     }
 }
 
@@ -85,12 +61,16 @@ pub struct Accounts {
     context: Context,
     random: Arc<Random>,
     codes: CodeHasher,
-    requesters: RequesterHasher,
-    warnings: LimitWarnings,
     passwords: Passwords,
     sms: Arc<dyn SmsSender>,
     inbox: Option<Arc<Inbox>>,
 }
+
+/// Password attempts per phone: a burst of five, then one more every two minutes.
+///
+/// Correct passwords count too. A limit on wrong passwords alone would be checked before the hash and counted
+/// after it, and a burst of concurrent attempts would slip through.
+const PASSWORD_ATTEMPTS: Limit = Limit { count: 5, per: Duration::from_secs(600) };
 
 impl Accounts {
     /// Creates the service. `inbox` is the source of `GET /demo/inbox`; if given, `sms` must send to `inbox`
@@ -102,16 +82,8 @@ impl Accounts {
         sms: Arc<dyn SmsSender>,
         inbox: Option<Arc<Inbox>>,
     ) -> Self {
-        Self {
-            codes: CodeHasher::new(context.clone(), CodeKey::default()),
-            requesters: RequesterHasher::new(context.clone()),
-            warnings: LimitWarnings::default(),
-            passwords: Passwords::new(random.clone()),
-            context,
-            random,
-            sms,
-            inbox,
-        }
+        let codes = CodeHasher::new(context.clone(), CodeKey::default());
+        Self { context, passwords: Passwords::new(random.clone()), random, codes, sms, inbox }
     }
 
     /// Chooses where the key of login codes is kept; default: in the database.
@@ -120,70 +92,60 @@ impl Accounts {
         Self { codes: CodeHasher::new(self.context.clone(), place), ..self }
     }
 
+    /// Sends a login code to a phone.
+    ///
+    /// A keyed hash of the code is stored before the code is sent. If sending fails, the code still counts
+    /// towards the limits, because the gateway may have accepted the message. The next code is available
+    /// after the usual gap.
+    ///
+    /// # Errors
+    /// [`InputError::Phone`]; [`InputError::CodeTooSoon`] with the seconds to wait; [`Refusal::Busy`] if
+    /// sending failed.
+    pub async fn send_code(&self, phone: &str, now: Timestamp) -> Result<(), Failure> {
+        let phone = Phone::parse(phone).ok_or(InputError::Phone)?;
+        let code = self.random.code();
+        let rules = &self.context.settings.codes;
+        let hash = self.codes.hash(&phone, &code).await?;
+        match self.context.storage.people.sessions.issue_code(&phone, &hash, rules, now).await? {
+            IssueOutcome::Issued => {}
+            IssueOutcome::TooSoon { retry_after } | IssueOutcome::TooMany { retry_after } => {
+                return Err(InputError::CodeTooSoon(whole_seconds(retry_after)).into());
+            }
+        }
+        self.sms.send(&phone, &code).await.map_err(|error| {
+            tracing::error!(%error, "could not send a login code");
+            Refusal::Busy.into()
+        })
+    }
+
     /// Begins a session and returns its token.
     ///
     /// With a correct code, an unknown phone becomes a new user. A correct code is consumed, whatever happens
     /// afterwards. A phone without a user or without a password is refused like a wrong password, after the
-    /// same time. `client` is kept with the session, for the user's list of sessions.
+    /// same time.
     ///
     /// # Errors
     /// [`InputError::Phone`], [`InputError::Code`], [`InputError::NoCode`], [`InputError::Password`];
-    /// [`Refusal::TooManyTries`](crate::mall::Refusal::TooManyTries) after too many attempts;
-    /// [`Refusal::Blocked`](crate::mall::Refusal::Blocked).
+    /// [`Refusal::RateLimited`] after too many password attempts; [`Refusal::Blocked`].
     pub async fn log_in(
         &self,
         phone: &str,
         proof: Credential<'_>,
-        client: Client,
         now: Timestamp,
     ) -> Result<String, Failure> {
         let phone = Phone::parse(phone).ok_or(InputError::Phone)?;
-        let requester = self.requesters.of(client.address).await?;
-        let from = (requester, client);
-        let token = match proof {
-            Credential::Code(code) => self.begin_by_code(&phone, (code, None), from, now).await?,
-            Credential::CodeOfTicket { code, ticket } => {
-                self.begin_by_code(&phone, (code, Some(ticket)), from, now).await?
-            }
-            Credential::Password(password) => self.begin_by_password(&phone, password, from, now).await?,
+        let user = match proof {
+            Credential::Code(code) => self.user_by_code(&phone, code, now).await?,
+            Credential::Password(password) => self.user_by_password(&phone, password, now).await?,
         };
-        self.remember(&phone, requester, now).await;
-        Ok(token)
+        self.begin(user, self.context.settings.session_ttl, now).await
     }
 
-    async fn begin_by_code(
-        &self,
-        phone: &Phone,
-        code: (&str, Option<&str>),
-        (requester, client): (Requester, Client),
-        now: Timestamp,
-    ) -> Result<String, Failure> {
-        let user = self.user_by_code(phone, code, requester, now).await?;
-        let ttl = self.context.settings.session_ttl;
-        self.begin((user, phone), ttl, (SessionOrigin::Code, client), now).await
-    }
-
-    async fn begin_by_password(
-        &self,
-        phone: &Phone,
-        password: &str,
-        (requester, client): (Requester, Client),
-        now: Timestamp,
-    ) -> Result<String, Failure> {
-        let priority = self.count_password_attempt(phone, requester, client.address, now).await?;
-        let before = self.stored_password(phone).await?;
-        let user = self.user_by_password(phone, password, priority, now).await?;
-        let ttl = self.context.settings.session_ttl;
-        let token = self.begin((user, phone), ttl, (SessionOrigin::Password, client), now).await?;
-        self.end_if_password_changed((user, &token), (password, priority), before).await?;
-        Ok(token)
-    }
-
-    /// Begins a session without a credential, for the users of a fixture: in place of a log-in by code. An
-    /// unknown phone becomes a new user.
+    /// Begins a session without a credential, for the operator of a fixture. An unknown phone becomes a new
+    /// user.
     ///
     /// # Errors
-    /// [`InputError::Phone`]; [`Refusal::Blocked`](crate::mall::Refusal::Blocked).
+    /// [`InputError::Phone`]; [`Refusal::Blocked`].
     pub async fn let_in(
         &self,
         phone: &str,
@@ -192,29 +154,103 @@ impl Accounts {
     ) -> Result<(UserId, String), Failure> {
         let phone = Phone::parse(phone).ok_or(InputError::Phone)?;
         let user = self.user_of(&phone, now).await?;
-        let begun = (SessionOrigin::Code, Client::default());
-        Ok((user, self.begin((user, &phone), ttl, begun, now).await?))
+        Ok((user, self.begin(user, ttl, now).await?))
+    }
+
+    async fn begin(&self, user: UserId, ttl: Duration, now: Timestamp) -> Result<String, Failure> {
+        let token = self.random.token();
+        let storage = &self.context.storage;
+        storage.people.sessions.begin(hash_of(&token), user, ttl, now).await?;
+        // Check only after the session exists: a block that this check misses is set later and ends the
+        // session. Nobody has the token yet.
+        if storage.people.users.get(user).await?.is_some_and(|user| user.blocked.is_some()) {
+            storage.people.sessions.end(hash_of(&token)).await?;
+            return Err(Refusal::Blocked.into());
+        }
+        Ok(token)
+    }
+
+    async fn user_by_code(&self, phone: &Phone, code: &str, now: Timestamp) -> Result<UserId, Failure> {
+        let storage = &self.context.storage;
+        let hash = self.codes.hash(phone, code).await?;
+        match storage.people.sessions.check_code(phone, &hash, &self.context.settings.codes, now).await? {
+            CheckOutcome::Right => {}
+            CheckOutcome::Wrong => return Err(InputError::Code.into()),
+            CheckOutcome::NoCode => return Err(InputError::NoCode.into()),
+        }
+        self.user_of(phone, now).await
     }
 
     async fn user_by_password(
         &self,
         phone: &Phone,
         password: &str,
-        priority: Priority,
         now: Timestamp,
     ) -> Result<UserId, Failure> {
+        self.count_password_try(phone, now).await?;
         let user = self.context.storage.people.users.by_phone(phone).await?.map(|user| user.id);
         // Ids start at 1, so id 0 has no password. The look-up takes the same time for unknown phones as for
         // users.
         let stored = self.context.storage.people.users.password(user.unwrap_or(UserId::new(0))).await?;
-        let right = self.passwords.matches(password, stored.clone(), priority).await?;
+        let right = self.passwords.matches(password, stored.clone()).await?;
         let user = user.filter(|_| right).ok_or(InputError::Password)?;
         if let Some(old) = stored.filter(|stored| Passwords::is_outdated(stored)) {
-            let new = self.passwords.hash(password, priority).await?;
+            let new = self.passwords.hash(password).await?;
             // Compare-and-set: a password changed a moment ago is newer and stays.
             self.context.storage.people.users.replace_password(user, &old, &new, now).await?;
         }
         Ok(user)
+    }
+
+    async fn count_password_try(&self, phone: &Phone, now: Timestamp) -> Result<(), Failure> {
+        let key = format!("password:{}", phone.as_str());
+        match self.context.storage.base.rate_limits.pass(&key, PASSWORD_ATTEMPTS, now).await? {
+            RateLimitOutcome::Allowed => Ok(()),
+            RateLimitOutcome::Refused { retry_after } => Err(Refusal::RateLimited { retry_after }.into()),
+        }
+    }
+
+    /// Ends a session. An unknown session is no error.
+    ///
+    /// # Errors
+    /// [`Failure::Store`] if the store fails: the session may then still be live.
+    pub async fn log_out(&self, token: &str) -> Result<(), Failure> {
+        if is_token(token) {
+            self.context.storage.people.sessions.end(hash_of(token)).await?;
+        }
+        Ok(())
+    }
+
+    /// Returns the user of a live session, and extends the session. Returns `None` for a dead, unknown or
+    /// malformed token.
+    ///
+    /// Every request with a token makes this call: one SHA-256 and one look-up, in memory or in Redis.
+    ///
+    /// # Errors
+    /// [`Failure::Store`] if the store fails.
+    pub async fn who(&self, token: &str, now: Timestamp) -> Result<Option<UserId>, Failure> {
+        let Some(session) = Self::session_of(token) else { return Ok(None) };
+        // Expiry is judged by elapsed time; the extension follows the clock.
+        let doubted = self.context.doubted();
+        let ttl = self.context.settings.session_ttl + doubted;
+        Ok(self.context.storage.people.sessions.find(session, ttl, now - doubted).await?)
+    }
+
+    /// Returns the user of a live session without extending the session: for pages that poll on their own.
+    ///
+    /// # Errors
+    /// [`Failure::Store`] if the store fails.
+    pub async fn who_is_still_there(&self, token: &str, now: Timestamp) -> Result<Option<UserId>, Failure> {
+        let Some(session) = Self::session_of(token) else { return Ok(None) };
+        let now = self.context.expiry_now(now);
+        Ok(self.context.storage.people.sessions.find(session, Duration::ZERO, now).await?)
+    }
+
+    /// Returns the storage key of a token's session, whether or not the session exists; `None` if the text is
+    /// not formed like a token.
+    #[must_use]
+    pub fn session_of(token: &str) -> Option<TokenHash> {
+        is_token(token).then(|| hash_of(token))
     }
 
     /// Returns a user's current role from the database. Unknown and blocked users get [`Role::Customer`].
@@ -229,14 +265,10 @@ impl Accounts {
     /// Returns the public part of a user, from the cache; `None` for an unknown user.
     ///
     /// # Errors
-    /// [`Refusal::Busy`](crate::mall::Refusal::Busy) if the read is rejected by load shedding;
-    /// [`Failure::Store`] if the store fails.
+    /// [`Refusal::Busy`] if the read is rejected by load shedding; [`Failure::Store`] if the store fails.
     pub async fn brief(&self, user: UserId, now: Timestamp) -> Result<Option<PublicUser>, Failure> {
         let person = self.context.copies.people.get(user, now).await?;
-        Ok(person.map(|person| {
-            let PublicProfile { nick_name, icon, is_deleted, .. } = person;
-            PublicUser { id: user, nick_name, icon, is_deleted }
-        }))
+        Ok(person.map(|PublicProfile { nick_name, icon, .. }| PublicUser { id: user, nick_name, icon }))
     }
 
     /// Returns the user with this phone, and creates the user if there is none.
@@ -250,6 +282,38 @@ impl Accounts {
         Ok(user.id)
     }
 
+    /// Sets a password. A user who already has a password must supply the old one; attempts count towards the
+    /// limit of password logins.
+    ///
+    /// # Errors
+    /// [`InputError::PasswordLength`]. If an old password exists: [`InputError::Missing`] if `old` is absent,
+    /// [`InputError::OldPassword`] if `old` is wrong, [`Refusal::RateLimited`] after too many attempts.
+    /// [`Refusal::NotFound`] for an unknown user.
+    pub async fn set_password(
+        &self,
+        user: UserId,
+        old: Option<&str>,
+        new: &str,
+        now: Timestamp,
+    ) -> Result<(), Failure> {
+        Passwords::check_length(new)?;
+        let users = &self.context.storage.people.users;
+        let is = users.get(user).await?.ok_or(Refusal::NotFound("user"))?;
+        let stored = users.password(user).await?.filter(|stored| Passwords::is_hash(stored));
+        if stored.is_some() {
+            let old = old.filter(|old| !old.is_empty()).ok_or(InputError::Missing("oldPassword"))?;
+            self.count_password_try(&is.phone, now).await?;
+            if !self.passwords.matches(old, stored).await? {
+                return Err(InputError::OldPassword.into());
+            }
+        }
+        let hash = self.passwords.hash(new).await?;
+        if !users.put_password(user, &hash, now).await? {
+            return Err(Refusal::NotFound("user").into());
+        }
+        Ok(())
+    }
+
     /// Returns the last code sent to a phone; `None` if there is none, or if this mall has no inbox.
     ///
     /// # Errors
@@ -260,6 +324,15 @@ impl Accounts {
     }
 }
 
+/// Returns whether `text` is formed like a token: 48 lower-case hexadecimal digits.
+fn is_token(text: &str) -> bool {
+    text.len() == 48 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+fn hash_of(token: &str) -> TokenHash {
+    TokenHash(Sha256::digest(token.as_bytes()).into())
+}
+
 /// Rounds up to whole seconds, so that a client that waits for the result waits long enough.
 fn whole_seconds(span: Duration) -> u64 {
     span.as_secs() + u64::from(span.subsec_nanos() > 0)
@@ -268,6 +341,22 @@ fn whole_seconds(span: Duration) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn tokens_have_one_form() {
+        let token = Random::seeded(3).token();
+        assert!(is_token(&token));
+        for bad in [
+            "",
+            "x",
+            &token[1..],
+            &format!("{token}0"),
+            &token.replace(char::is_alphanumeric, "A"),
+            &"é".repeat(24),
+        ] {
+            assert!(!is_token(bad), "{bad}");
+        }
+    }
 
     #[test]
     fn seconds_to_wait_are_rounded_up() {

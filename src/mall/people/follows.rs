@@ -25,15 +25,13 @@ impl Follows {
     /// Makes `user` follow `followee`. A repeated call changes nothing.
     ///
     /// # Errors
-    /// [`InputError::Oneself`]; [`Refusal::NotFound`] for an unknown followee; [`Refusal::RateLimited`].
+    /// [`InputError::Oneself`]; [`Refusal::NotFound`] for an unknown followee.
     pub async fn follow(&self, user: UserId, followee: UserId, now: Timestamp) -> Result<(), Failure> {
         if user == followee {
             return Err(InputError::Oneself.into());
         }
-        self.context.count_action(user, now).await?;
         let storage = &self.context.storage;
-        let found = storage.people.users.get(followee).await?;
-        found.filter(|user| user.deleted.is_none()).ok_or(Refusal::NotFound("user"))?;
+        storage.people.users.get(followee).await?.ok_or(Refusal::NotFound("user"))?;
         let _ = storage.people.follows.follow(user, followee, now).await?;
         // After a repeated call too: an earlier attempt may have failed at exactly this point.
         Ok(storage.writing.feeds.refresh(user).await?)
@@ -42,9 +40,8 @@ impl Follows {
     /// Makes `user` no longer follow `followee`. A repeated call changes nothing.
     ///
     /// # Errors
-    /// [`Refusal::RateLimited`]; [`Failure::Store`] if the store fails.
-    pub async fn unfollow(&self, user: UserId, followee: UserId, now: Timestamp) -> Result<(), Failure> {
-        self.context.count_action(user, now).await?;
+    /// [`Failure::Store`] if the store fails.
+    pub async fn unfollow(&self, user: UserId, followee: UserId) -> Result<(), Failure> {
         let storage = &self.context.storage;
         let _ = storage.people.follows.unfollow(user, followee).await?;
         Ok(storage.writing.feeds.refresh(user).await?)

@@ -4,8 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mallbox_storage::{
-    Cents, Order, OrderId, OrderStatus, PaymentMode, PurchaseOutcome, Timestamp, Transition,
-    TransitionOutcome, UserId, VoucherId, VoucherStatus,
+    Order, OrderId, OrderStatus, Timestamp, Transition, TransitionOutcome, UserId, VoucherId, VoucherStatus,
 };
 
 use super::cashier::{Cashier, release_closed};
@@ -13,12 +12,12 @@ use super::order_numbers::OrderNumbers;
 use super::order_queries::{Found, OrderQueries, OrderView, new_order};
 use crate::mall::base::detached::detached;
 use crate::mall::base::idempotency_key::check_idempotency_key;
-use crate::mall::base::{Context, Failure, Random, Refusal};
+use crate::mall::base::{Context, Failure, Refusal};
 
 /// Longest wait of a step, in real time, for an order still missing in the database.
 const PENDING_ORDER_TIMEOUT: Duration = Duration::from_secs(1);
 /// Interval of polling during the wait.
-const POLL_INTERVAL: Duration = Duration::from_millis(20);
+const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// Ways of calling off an order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -42,22 +41,14 @@ pub struct Orders {
 }
 
 impl Orders {
-    /// Creates the service on top of a cashier. The operating system provides the secret behind order ids, if
-    /// the mall has none yet.
+    /// Creates the service on top of a cashier.
     #[must_use]
     pub fn new(context: Context, cashier: Cashier) -> Self {
-        Self::with_random(context, cashier, Arc::new(Random::system()))
-    }
-
-    /// Creates the service on top of a cashier. `random` provides the secret behind order ids, if the mall
-    /// has none yet.
-    #[must_use]
-    pub fn with_random(context: Context, cashier: Cashier, random: Arc<Random>) -> Self {
         Self {
             queries: OrderQueries::new(context.clone()),
             context,
             cashier,
-            numbers: Arc::new(OrderNumbers::new(random)),
+            numbers: Arc::new(OrderNumbers::new()),
         }
     }
 
@@ -68,14 +59,13 @@ impl Orders {
     }
 
     /// Buys an ordinary voucher. Creates an unpaid order with a deadline, or a final order in
-    /// [`PaymentMode::None`]. A repeat with the same request name (1 to
+    /// [`PaymentMode::None`](mallbox_storage::PaymentMode::None). A repeat with the same request name (1 to
     /// 64 characters) returns the earlier order.
     ///
     /// # Errors
     /// [`Refusal::NotFound`] for a voucher not on the shelf, [`Refusal::SoldInSale`] for a flash-sale
-    /// voucher, [`Refusal::BadValue`] for an invalid request name, [`Refusal::RateLimited`],
-    /// [`Refusal::TooManyUnpaid`]. After [`Failure::Store`] the purchase is in doubt: a repeat with the same
-    /// request name resolves the doubt.
+    /// voucher, [`Refusal::BadValue`] for an invalid request name, [`Refusal::RateLimited`]. After
+    /// [`Failure::Store`] the purchase is in doubt: a repeat with the same request name resolves the doubt.
     pub async fn buy(
         &self,
         user: UserId,
@@ -84,7 +74,7 @@ impl Orders {
         now: Timestamp,
     ) -> Result<OrderId, Failure> {
         let storage = &self.context.storage;
-        self.context.within(self.context.settings.order_limit, "buy", user, now).await?;
+        self.context.within(self.context.settings.claim_limit, "buy", user, now).await?;
         let request = request.map(check_idempotency_key).transpose()?;
         // Checked first: an earlier purchase stands, even if the voucher has changed since.
         if let Some(request) = &request
@@ -102,22 +92,14 @@ impl Orders {
         let (id, _) = self.numbers.next(storage, voucher, now).await?;
         let payment = self.context.payment_mode().await?;
         let order = Order {
-            deadline: now + payment.time_to_pay(self.context.settings.pay_within),
+            deadline: now + self.context.settings.pay_within,
             ..new_order(id, &found, user, now, (payment.first_status(), payment))
         };
         let context = self.context.clone();
         detached(async move {
-            let Context { storage, settings, .. } = &context;
-            let max = settings.unpaid_orders_max;
-            let bought = match storage.selling.orders.insert(&order, request.as_deref(), max).await? {
-                PurchaseOutcome::Bought(bought) => bought,
-                PurchaseOutcome::BuyerDeleted => return Err(Refusal::NotLoggedIn.into()),
-                PurchaseOutcome::TooManyUnpaid => {
-                    return Err(Refusal::TooManyUnpaid(max.unwrap_or_default()).into());
-                }
-            };
+            let bought = context.storage.selling.orders.insert(&order, request.as_deref()).await?;
             if bought == order.id && order.status == OrderStatus::Unpaid {
-                storage.selling.deadlines.set(&[(order.id, order.deadline)]).await?;
+                context.storage.selling.deadlines.set(&[(order.id, order.deadline)]).await?;
             }
             Ok(bought)
         })
@@ -127,18 +109,15 @@ impl Orders {
     /// Pays for the user's order. A repeat on a paid order succeeds.
     ///
     /// # Errors
-    /// [`Refusal::PayAtCounter`] for an unpaid order to be paid there. [`Refusal::OrderStands`] if the order
-    /// was cancelled first; money already taken is refunded automatically. [`Refusal::PaymentDeclined`];
-    /// [`Refusal::Busy`] if the gateway is unreachable; [`Refusal::NotFound`]; [`Refusal::NotYet`].
+    /// [`Refusal::OrderStands`] if the order was cancelled first; money already taken is refunded
+    /// automatically. [`Refusal::PaymentDeclined`]; [`Refusal::Busy`] if the gateway is unreachable;
+    /// [`Refusal::NotFound`]; [`Refusal::NotYet`].
     pub async fn pay(&self, user: UserId, order: OrderId, now: Timestamp) -> Result<OrderView, Failure> {
         let order = self.recorded(Some(user), order).await?;
         let cashier = self.cashier.clone();
         let paid = match order.status {
             OrderStatus::Paid => order,
-            OrderStatus::Unpaid if order.payment == PaymentMode::Counter => {
-                return Err(Refusal::PayAtCounter.into());
-            }
-            OrderStatus::Unpaid => detached(async move { cashier.pay(&order, now).await }).await?.order,
+            OrderStatus::Unpaid => detached(async move { cashier.pay(&order, now).await }).await?,
             status => return Err(Refusal::OrderStands(status as u8).into()),
         };
         self.queries.view(paid).await
@@ -160,14 +139,10 @@ impl Orders {
     /// unreachable. An order without a payment is refunded without moving money.
     ///
     /// # Errors
-    /// [`Refusal::RefundAtCounter`] for an order paid there; [`Refusal::OrderStands`], [`Refusal::NotFound`],
-    /// [`Refusal::NotYet`]. After [`Failure::Store`] a repeat resumes the step.
+    /// [`Refusal::OrderStands`], [`Refusal::NotFound`], [`Refusal::NotYet`]. After [`Failure::Store`] a
+    /// repeat resumes the step.
     pub async fn refund(&self, user: UserId, order: OrderId, now: Timestamp) -> Result<OrderView, Failure> {
         let order = self.recorded(Some(user), order).await?;
-        // Decided by the mode alone: an order seen unpaid may be paid at the counter in this moment.
-        if order.payment == PaymentMode::Counter && order.status != OrderStatus::Refunded {
-            return Err(refusal_without_till(order.status as u8).into());
-        }
         let (context, cashier) = (self.context.clone(), self.cashier.clone());
         let refunded = detached(async move { refund(&context, &cashier, order.id, now).await });
         self.queries.view(refunded.await?).await
@@ -178,8 +153,7 @@ impl Orders {
     ///
     /// # Errors
     /// [`Refusal::OrderStands`] for a used order, and for a paid order without permission to refund;
-    /// [`Refusal::RefundAtCounter`] for an order paid there; [`Refusal::NotYet`], [`Refusal::NotFound`].
-    /// After [`Failure::Store`] a repeat resumes the step.
+    /// [`Refusal::NotYet`], [`Refusal::NotFound`]. After [`Failure::Store`] a repeat resumes the step.
     pub async fn cancel_or_refund(
         &self,
         order: OrderId,
@@ -190,85 +164,13 @@ impl Orders {
         let (context, cashier) = (self.context.clone(), self.cashier.clone());
         let closed = detached(async move {
             match cancel(&context, order.id, now).await {
-                Err(Failure::Refused(Refusal::OrderStands(status)))
-                    if way_out == CancelMode::CancelOrRefund =>
-                {
-                    if order.payment == PaymentMode::Counter && status != OrderStatus::Refunded as u8 {
-                        return Err(refusal_without_till(status).into());
-                    }
+                Err(Failure::Refused(Refusal::OrderStands(_))) if way_out == CancelMode::CancelOrRefund => {
                     refund(&context, &cashier, order.id, now).await
                 }
                 ended => ended,
             }
         });
         self.queries.view(closed.await?).await
-    }
-
-    /// Records that an order of any user was paid at the counter, for an operator. `amount` must be the
-    /// order's price. Returns the order, and whether the order had been paid before; of concurrent calls,
-    /// exactly one pays.
-    ///
-    /// # Errors
-    /// [`Refusal::NotAtCounter`] for an order of another payment mode; [`Refusal::AmountDiffers`];
-    /// [`Refusal::OrderStands`] for an order neither unpaid nor paid: the money stays with the buyer;
-    /// [`Refusal::NotYet`], [`Refusal::NotFound`]. After [`Failure::Store`] a repeat resumes the step.
-    pub async fn pay_at_counter(
-        &self,
-        order: OrderId,
-        amount: Cents,
-        now: Timestamp,
-    ) -> Result<(OrderView, bool), Failure> {
-        let order = self.recorded(None, order).await?;
-        check_at_counter(&order, amount)?;
-        let cashier = self.cashier.clone();
-        let (paid, before) = match order.status {
-            OrderStatus::Paid => (order, true),
-            OrderStatus::Unpaid => {
-                let paid = detached(async move { cashier.pay(&order, now).await }).await?;
-                (paid.order, !paid.is_new)
-            }
-            status => return Err(Refusal::OrderStands(status as u8).into()),
-        };
-        Ok((self.queries.view(paid).await?, before))
-    }
-
-    /// Records that the money of a paid order of any user was handed back at the counter, for an operator.
-    /// `amount` must be the order's price. Returns the unit to the sale. Returns the order, and whether the
-    /// order had been refunded before; of concurrent calls, exactly one refunds.
-    ///
-    /// # Errors
-    /// As [`pay_at_counter`](Self::pay_at_counter), with [`Refusal::OrderStands`] for an order neither paid
-    /// nor refunded.
-    pub async fn refund_at_counter(
-        &self,
-        order: OrderId,
-        amount: Cents,
-        now: Timestamp,
-    ) -> Result<(OrderView, bool), Failure> {
-        let order = self.recorded(None, order).await?;
-        check_at_counter(&order, amount)?;
-        let context = self.context.clone();
-        // An imported order may have been refunding already.
-        let step = match order.status {
-            OrderStatus::Refunding => Transition::FinishRefund,
-            _ => Transition::StartRefund,
-        };
-        let (refunded, before) = detached(async move {
-            match context.storage.selling.orders.step(order.id, step, now).await? {
-                TransitionOutcome::Done(order) => {
-                    release_closed(&context, &order).await?;
-                    Ok((order, false))
-                }
-                TransitionOutcome::Stands(order) if order.status == OrderStatus::Refunded => {
-                    release_closed(&context, &order).await?;
-                    Ok((order, true))
-                }
-                TransitionOutcome::Stands(order) => Err(Refusal::OrderStands(order.status as u8).into()),
-                TransitionOutcome::Unknown => Err(Refusal::NotFound("order").into()),
-            }
-        })
-        .await?;
-        Ok((self.queries.view(refunded).await?, before))
     }
 
     /// Redeems a paid order of any user, for an operator. Returns the order, and whether the order had been
@@ -307,27 +209,10 @@ impl Orders {
             match recorded {
                 Some(order) => return Ok(order),
                 None if tokio::time::Instant::now() >= until => return Err(Refusal::NotYet.into()),
-                None => tokio::time::sleep(POLL_INTERVAL).await,
+                None => tokio::time::sleep(LOOK_EVERY).await,
             }
         }
     }
-}
-
-/// Refuses an amount other than the order's price, and an order that is not paid at the counter.
-fn check_at_counter(order: &Order, amount: Cents) -> Result<(), Refusal> {
-    if order.payment != PaymentMode::Counter {
-        return Err(Refusal::NotAtCounter);
-    }
-    if order.pay_value != amount {
-        return Err(Refusal::AmountDiffers(order.pay_value));
-    }
-    Ok(())
-}
-
-/// Returns why an order of the counter, with this status, is not refunded without the till.
-fn refusal_without_till(status: u8) -> Refusal {
-    let has_money = [OrderStatus::Paid, OrderStatus::Refunding].map(|status| status as u8).contains(&status);
-    if has_money { Refusal::RefundAtCounter } else { Refusal::OrderStands(status) }
 }
 
 /// Cancels an unpaid order and releases the unit. Succeeds for a cancelled order too.

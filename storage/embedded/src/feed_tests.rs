@@ -86,7 +86,7 @@ impl FeedRows for Held {
 }
 
 struct World {
-    feeds: FanOutFeeds<MemoryInboxes>,
+    desk: FanOutFeeds<MemoryInboxes>,
     rows: Arc<Held>,
     notes: EmbeddedNotes,
     follows: EmbeddedFollows,
@@ -97,14 +97,14 @@ impl World {
     /// Makes a world in which the reader follows Anne.
     async fn new() -> Arc<Self> {
         let dir = TempDir::new().unwrap();
-        let database = Database::open(&dir.path().join("mall.sqlite"), Durability::Memory, None).unwrap();
-        let rows = EmbeddedFeedRows::load(database.clone()).unwrap();
+        let record = Database::open(&dir.path().join("mall.sqlite"), Durability::Memory, None).unwrap();
+        let rows = EmbeddedFeedRows::load(record.clone()).unwrap();
         let rows = Arc::new(Held { rows, fans: Mutex::default(), followed: Mutex::default() });
         let w = Self {
-            feeds: FanOutFeeds::new(MemoryInboxes::default(), Arc::clone(&rows) as _),
+            desk: FanOutFeeds::new(MemoryInboxes::default(), Arc::clone(&rows) as _),
             rows,
-            notes: EmbeddedNotes::new(database.clone()),
-            follows: EmbeddedFollows::new(database),
+            notes: EmbeddedNotes::new(record.clone()),
+            follows: EmbeddedFollows::new(record),
             _dir: dir,
         };
         w.follows.follow(READER, ANNE, NOON).await.unwrap();
@@ -119,24 +119,24 @@ impl World {
             content: "好吃".to_owned(),
         };
         let entry = FeedEntry { note: self.notes.insert(ANNE, &text, NOON).await.unwrap(), written: NOON };
-        self.feeds.pass_on(entry, ANNE, NOON).await.unwrap();
+        self.desk.pass_on(entry, ANNE, NOON).await.unwrap();
         entry
     }
 
     async fn feed(&self) -> Vec<FeedEntry> {
-        self.feeds.page(READER, Timestamp::MAX, 10, NOON).await.unwrap()
+        self.desk.page(READER, Timestamp::MAX, 10, NOON).await.unwrap()
     }
 }
 
 /// Holds back the next result. The receiver fires when the result is ready; the sender releases the result.
 fn hold_next(place: &Mutex<Option<Gate>>) -> (oneshot::Receiver<()>, oneshot::Sender<()>) {
-    let ((there, arrived), (go, waits)) = (oneshot::channel(), oneshot::channel());
+    let ((there, hears), (go, waits)) = (oneshot::channel(), oneshot::channel());
     *place.lock() = Some((there, waits));
-    (arrived, go)
+    (hears, go)
 }
 
 #[tokio::test]
-async fn a_reader_who_unfollows_during_the_fan_out_does_not_get_the_note() {
+async fn whoever_leaves_while_a_note_is_on_its_way_does_not_get_it() {
     let w = World::new().await;
     assert_eq!(w.feed().await, []);
     let (there, go) = hold_next(&w.rows.fans);
@@ -144,7 +144,7 @@ async fn a_reader_who_unfollows_during_the_fan_out_does_not_get_the_note() {
     let writes = tokio::spawn(async move { writer.publish().await });
     there.await.unwrap();
     w.follows.unfollow(READER, ANNE).await.unwrap();
-    w.feeds.refresh(READER).await.unwrap();
+    w.desk.refresh(READER).await.unwrap();
     assert_eq!(w.feed().await, []);
     go.send(()).unwrap();
     writes.await.unwrap();
@@ -174,7 +174,7 @@ async fn what_was_read_before_a_follow_fills_no_inbox_after_it() {
     let reads = tokio::spawn(async move { reader.feed().await });
     there.await.unwrap();
     w.follows.follow(READER, ANNE, NOON).await.unwrap();
-    w.feeds.refresh(READER).await.unwrap();
+    w.desk.refresh(READER).await.unwrap();
     go.send(()).unwrap();
     assert_eq!(reads.await.unwrap(), []);
     assert_eq!(w.feed().await, [entry]);

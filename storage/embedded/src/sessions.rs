@@ -6,38 +6,41 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use mallbox_storage::backend::SESSIONS_PER_USER_MAX;
+use mallbox_storage::backend::latest_expiry;
 use mallbox_storage::{
-    LiveSession, NewSession, SessionRecord, Sessions, StoreError, Timestamp, TokenHash, UserId,
+    CheckOutcome, CodeRules, IssueOutcome, Phone, Sessions, StoreError, Timestamp, TokenHash, UserId,
 };
 use parking_lot::Mutex;
 
 use super::journal::{Change, Journal, durable};
-use super::session_codec;
-use super::session_index::SessionIndex;
-use super::session_state::Session;
+use super::session_codec::{self, Entry};
+use super::session_state::{Code, LiveCode, Session};
 
 const SHARDS: usize = 64;
+/// Period of the limit on codes per phone.
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Sessions.
+/// Sessions and login codes.
 pub(crate) struct EmbeddedSessions {
     journal: Arc<Journal>,
     sessions: Box<[Mutex<HashMap<TokenHash, Session, RandomState>>]>,
-    index: SessionIndex,
+    /// One lock: codes are requested far less often than sessions are checked.
+    codes: Mutex<HashMap<Phone, Code>>,
 }
 
 impl EmbeddedSessions {
-    /// Loads all sessions from the journal's entries.
+    /// Loads all sessions and codes from the journal's entries.
     pub(crate) fn load(journal: Arc<Journal>, entries: &[(Vec<u8>, Vec<u8>)]) -> Result<Self, String> {
         let sessions = Self {
             journal,
             sessions: (0..SHARDS).map(|_| Mutex::default()).collect(),
-            index: SessionIndex::new(),
+            codes: Mutex::default(),
         };
         for (key, value) in entries {
-            let (token, session) = session_codec::decode(key, value)?;
-            sessions.index.lock(session.user).entry(session.user).or_default().push(token);
-            sessions.shard(token).lock().insert(token, session);
+            match session_codec::decode(key, value)? {
+                Entry::Session(token, session) => drop(sessions.shard(token).lock().insert(token, session)),
+                Entry::Code(phone, code) => drop(sessions.codes.lock().insert(phone, code)),
+            }
         }
         Ok(sessions)
     }
@@ -47,99 +50,117 @@ impl EmbeddedSessions {
         &self.sessions[usize::from(token.0[0]) % SHARDS]
     }
 
-    fn is_of(&self, token: TokenHash, user: UserId) -> bool {
-        self.shard(token).lock().get(&token).is_some_and(|session| session.user == user)
-    }
-
-    /// Ends a session if the token still belongs to this user. Returns whether the session was ended. The
-    /// journal's next commit makes the end durable.
-    fn remove(&self, token: TokenHash, user: UserId) -> bool {
-        let mut shard = self.shard(token).lock();
-        let is_of_user = shard.get(&token).is_some_and(|session| session.user == user);
-        if is_of_user {
-            shard.remove(&token);
-            self.journal.change_lazily(removal(token));
-        }
-        is_of_user
-    }
-
-    /// Ends the oldest of a user's sessions until there is room for one more. Drops tokens without a session.
-    fn make_room(&self, tokens: &mut Vec<TokenHash>, user: UserId) {
-        tokens.retain(|token| self.is_of(*token, user));
-        while tokens.len() >= SESSIONS_PER_USER_MAX {
-            let created = |token: &TokenHash| {
-                let shard = self.shard(*token).lock();
-                shard.get(token).and_then(|session| session.live().created)
-            };
-            let oldest = (0..tokens.len()).min_by_key(|at| created(&tokens[*at])).unwrap_or(0);
-            self.remove(tokens.remove(oldest), user);
-        }
-    }
-
-    async fn end_sessions(
-        &self,
-        op: &'static str,
-        user: UserId,
-        kept: Option<TokenHash>,
-    ) -> Result<u64, StoreError> {
-        self.journal.ready(op)?;
-        let mut ended = 0;
-        {
-            let mut users = self.index.lock(user);
-            if let Some(tokens) = users.get_mut(&user) {
-                tokens.retain(|token| {
-                    let stays = kept == Some(*token);
-                    ended += u64::from(!stays && self.remove(*token, user));
-                    stays
-                });
-                if tokens.is_empty() {
-                    users.remove(&user);
-                }
-            }
-        }
-        durable(op, self.journal.barrier()).await?;
-        Ok(ended)
-    }
-
-    /// Removes expired sessions from memory and disk, and shortens sessions prolonged by a wrong
+    /// Removes expired sessions and codes from memory and disk, and shortens sessions prolonged by a wrong
     /// clock.
     pub(crate) fn sweep(&self, now: Timestamp) {
-        let mut expired = Vec::new();
         for shard in &self.sessions {
             shard.lock().retain(|token, session| {
                 let live = now < session.expires;
                 if !live {
-                    self.journal.change_lazily(removal(*token));
-                    expired.push((session.user, *token));
+                    self.journal
+                        .change_lazily(Change { key: session_codec::session_key(*token), value: None });
                 } else if session.cut(now) {
-                    session.set_written();
+                    session.written = session.expires;
                     self.journal.change_lazily(session_codec::session_change(*token, session));
                 }
                 live
             });
         }
-        for (user, token) in expired {
-            self.index.remove_unless(user, token, || self.is_of(token, user));
-        }
+        self.codes.lock().retain(|phone, code| {
+            let counts =
+                now.since(code.day_began) < DAY || code.live.as_ref().is_some_and(|live| now < live.expires);
+            if !counts {
+                self.journal.change_lazily(Change { key: session_codec::code_key(phone), value: None });
+            }
+            counts
+        });
     }
 }
 
 #[async_trait]
 impl Sessions for EmbeddedSessions {
-    async fn begin(&self, token: TokenHash, session: &NewSession, now: Timestamp) -> Result<(), StoreError> {
-        const OP: &str = "sessions.begin";
+    async fn issue_code(
+        &self,
+        phone: &Phone,
+        code: &str,
+        rules: &CodeRules,
+        now: Timestamp,
+    ) -> Result<IssueOutcome, StoreError> {
+        const OP: &str = "sessions.issue_code";
         self.journal.ready(OP)?;
         let written = {
-            let mut users = self.index.lock(session.user);
-            let tokens = users.entry(session.user).or_default();
-            tokens.retain(|other| *other != token);
-            self.make_room(tokens, session.user);
-            tokens.push(token);
-            let session = Session::new(session, now);
-            let change = session_codec::session_change(token, &session);
+            let mut codes = self.codes.lock();
+            let before = codes.get_mut(phone).map(|before| {
+                before.set_back(now);
+                &*before
+            });
+            if let Some(refusal) = before.and_then(|before| too_soon(before, rules, now)) {
+                return Ok(refusal);
+            }
+            let same_day = before.filter(|before| now.since(before.day_began) < DAY);
+            let fresh = Code {
+                live: Some(LiveCode { code: code.to_owned(), expires: now + rules.lives, wrong_tries: 0 }),
+                issued: now,
+                day_began: same_day.map_or(now, |before| before.day_began),
+                issued_that_day: same_day.map_or(0, |before| before.issued_that_day) + 1,
+            };
+            let written = self.journal.change([session_codec::code_change(phone, &fresh)]);
+            codes.insert(phone.clone(), fresh);
+            written
+        };
+        durable(OP, written).await?;
+        Ok(IssueOutcome::Issued)
+    }
+
+    async fn check_code(
+        &self,
+        phone: &Phone,
+        code: &str,
+        rules: &CodeRules,
+        now: Timestamp,
+    ) -> Result<CheckOutcome, StoreError> {
+        const OP: &str = "sessions.check_code";
+        self.journal.ready(OP)?;
+        let (check, written) = {
+            let mut codes = self.codes.lock();
+            let Some(known) = codes.get_mut(phone) else { return Ok(CheckOutcome::NoCode) };
+            let Some(live) = known
+                .live
+                .as_mut()
+                .filter(|live| now < live.expires && live.expires <= latest_expiry(rules.lives, now))
+            else {
+                return Ok(CheckOutcome::NoCode);
+            };
+            let check = if same(live.code.as_bytes(), code.as_bytes()) {
+                known.live = None;
+                CheckOutcome::Right
+            } else {
+                live.wrong_tries += 1;
+                if live.wrong_tries >= rules.tries {
+                    known.live = None;
+                }
+                CheckOutcome::Wrong
+            };
+            (check, self.journal.change([session_codec::code_change(phone, known)]))
+        };
+        durable(OP, written).await?;
+        Ok(check)
+    }
+
+    async fn begin(
+        &self,
+        token: TokenHash,
+        user: UserId,
+        ttl: Duration,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        const OP: &str = "sessions.begin";
+        self.journal.ready(OP)?;
+        let session = Session::new(user, ttl, now);
+        let written = {
             let mut shard = self.shard(token).lock();
             shard.insert(token, session);
-            self.journal.change([change])
+            self.journal.change([session_codec::session_change(token, &session)])
         };
         durable(OP, written).await
     }
@@ -149,7 +170,7 @@ impl Sessions for EmbeddedSessions {
         token: TokenHash,
         ttl: Duration,
         now: Timestamp,
-    ) -> Result<Option<LiveSession>, StoreError> {
+    ) -> Result<Option<UserId>, StoreError> {
         let mut shard = self.shard(token).lock();
         let Some(session) = shard.get_mut(&token).filter(|session| now < session.expires) else {
             return Ok(None);
@@ -158,46 +179,58 @@ impl Sessions for EmbeddedSessions {
             session.slide(ttl, now);
         }
         if session.is_unwritten() {
-            session.set_written();
+            session.written = session.expires;
             self.journal.change_lazily(session_codec::session_change(token, session));
         }
-        Ok(Some(session.live()))
-    }
-
-    async fn list(&self, user: UserId, now: Timestamp) -> Result<Vec<SessionRecord>, StoreError> {
-        let record = |token: TokenHash| {
-            let shard = self.shard(token).lock();
-            let session =
-                shard.get(&token).filter(|session| session.user == user && now < session.expires)?;
-            Some(session.record(token))
-        };
-        let mut records: Vec<SessionRecord> =
-            self.index.tokens(user).into_iter().filter_map(record).collect();
-        SessionRecord::sort(&mut records);
-        Ok(records)
+        Ok(Some(session.user))
     }
 
     async fn end(&self, token: TokenHash) -> Result<(), StoreError> {
         const OP: &str = "sessions.end";
         self.journal.ready(OP)?;
-        let (user, written) = {
+        let written = {
             let mut shard = self.shard(token).lock();
-            let Some(session) = shard.remove(&token) else { return Ok(()) };
-            (session.user, self.journal.change([removal(token)]))
+            if shard.remove(&token).is_none() {
+                return Ok(());
+            }
+            self.journal.change([Change { key: session_codec::session_key(token), value: None }])
         };
-        self.index.remove_unless(user, token, || self.is_of(token, user));
         durable(OP, written).await
     }
 
     async fn end_all(&self, user: UserId) -> Result<u64, StoreError> {
-        self.end_sessions("sessions.end_all", user, None).await
-    }
-
-    async fn end_others(&self, user: UserId, kept: TokenHash) -> Result<u64, StoreError> {
-        self.end_sessions("sessions.end_others", user, Some(kept)).await
+        const OP: &str = "sessions.end_all";
+        self.journal.ready(OP)?;
+        let mut ended = 0;
+        for shard in &self.sessions {
+            shard.lock().retain(|token, session| {
+                let stays = session.user != user;
+                if !stays {
+                    ended += 1;
+                    self.journal
+                        .change_lazily(Change { key: session_codec::session_key(*token), value: None });
+                }
+                stays
+            });
+        }
+        durable(OP, self.journal.barrier()).await?;
+        Ok(ended)
     }
 }
 
-fn removal(token: TokenHash) -> Change {
-    Change { key: session_codec::session_key(token), value: None }
+fn too_soon(before: &Code, rules: &CodeRules, now: Timestamp) -> Option<IssueOutcome> {
+    let gap = rules.gap.saturating_sub(now.since(before.issued));
+    if !gap.is_zero() {
+        return Some(IssueOutcome::TooSoon { retry_after: gap });
+    }
+    let day = now.since(before.day_began);
+    if rules.per_day > 0 && day < DAY && before.issued_that_day >= rules.per_day {
+        return Some(IssueOutcome::TooMany { retry_after: DAY - day });
+    }
+    None
+}
+
+/// Compares in constant time, for equal lengths.
+fn same(left: &[u8], right: &[u8]) -> bool {
+    left.len() == right.len() && left.iter().zip(right).fold(0, |unlike, (l, r)| unlike | (l ^ r)) == 0
 }

@@ -7,15 +7,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 static NEXT: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
-    static SHARD: Cell<Option<usize>> = const { Cell::new(None) };
+    static LANE: Cell<Option<usize>> = const { Cell::new(None) };
 }
 
 /// Returns this thread's number: constant within a thread, distinct between threads.
 pub(crate) fn thread_shard() -> usize {
-    SHARD.with(|shard| {
-        shard.get().unwrap_or_else(|| {
+    LANE.with(|lane| {
+        lane.get().unwrap_or_else(|| {
             let number = NEXT.fetch_add(1, Ordering::Relaxed);
-            shard.set(Some(number));
+            lane.set(Some(number));
             number
         })
     })

@@ -166,22 +166,13 @@ async fn fill(storage: &Storage) {
     let people = (1..=AUTHORS + READERS).map(|id| {
         let phone = Phone::parse(&format!("139{id:08}")).unwrap();
         let (nick_name, icon, role) = (format!("user {id}"), String::new(), Role::Customer);
-        let user = User {
-            id: UserId::new(id),
-            phone,
-            nick_name,
-            icon,
-            role,
-            blocked: None,
-            created: NOON,
-            deleted: None,
-        };
+        let user = User { id: UserId::new(id), phone, nick_name, icon, role, blocked: None, created: NOON };
         ImportRow::User(user, None)
     });
     let notes = (0..AUTHORS * NOTES_EACH).map(|number| {
         let at = NOON - Duration::from_secs(60 * number);
         ImportRow::Note(ImportedNote {
-            id: NoteId::new(number + 1),
+            id: number + 1,
             shop: ShopId::new(1),
             user: UserId::new(number % AUTHORS + 1),
             title: "一碗面".into(),

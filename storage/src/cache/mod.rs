@@ -68,7 +68,7 @@ pub struct LeasedLookup {
     /// The cached entry, if any.
     pub kept: Option<CacheEntry>,
     /// Lease for storing a new value.
-    pub lease: CacheLease,
+    pub ticket: CacheLease,
 }
 
 /// Cache with a TTL: byte strings by key. Every entry is a copy of other data and may vanish at any moment.
@@ -109,7 +109,7 @@ pub trait Cache: Send + Sync {
     async fn put(
         &self,
         key: &CacheKey,
-        lease: CacheLease,
+        ticket: CacheLease,
         bytes: Arc<[u8]>,
         expires_at: Timestamp,
         now: Timestamp,

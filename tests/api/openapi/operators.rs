@@ -1,10 +1,8 @@
 //! Operations of operators.
 
-use mallbox_storage::PaymentMode;
 use serde_json::{Value, json};
 
 use super::super::operator::live::Stream;
-use super::super::selling::counter_payments::set_payment_mode;
 use super::super::world::Response;
 use super::Checker;
 /// Sends a request without a token, with a customer's, and with an operator's. Returns the operator's
@@ -56,22 +54,6 @@ pub(super) fn receipts(check: &mut Checker<'_>) {
     check.ask(call, &path, &customer, none);
 }
 
-/// Pays and refunds an order at the counter, twice each.
-pub(super) fn money_at_the_counter(check: &mut Checker<'_>) {
-    set_payment_mode(check.w, PaymentMode::Counter);
-    let customer = check.w.customer.clone();
-    let order = check.w.ok("POST", "/voucher-order/1", &customer)["dataText"].as_str().unwrap().to_owned();
-    let pay = format!("/voucher-order/{order}/pay");
-    let refused = check.ask("POST /voucher-order/{id}/pay", &pay, &customer, &Value::Null);
-    assert_eq!(refused.body["code"], "PAY_AT_COUNTER", "{refused:?}");
-    for (step, amount) in [("pay", 1), ("pay", 4_750), ("pay", 4_750), ("refund", 4_750), ("refund", 4_750)] {
-        let (call, path) = (format!("POST /ops/orders/{{id}}/{step}"), format!("/ops/orders/{order}/{step}"));
-        let body = json!({ "amount": amount, "method": "terminal", "reason": "买错了" });
-        ask_as_each(check, &call, &path, &body);
-    }
-    set_payment_mode(check.w, PaymentMode::Sandbox);
-}
-
 pub(super) fn running_sales(check: &mut Checker<'_>) {
     let none = &Value::Null;
     for stock in [json!({ "add": 10, "requestId": "truck 7" }), json!({ "add": 0 })] {
@@ -113,8 +95,6 @@ pub(super) fn users_and_audit_log(check: &mut Checker<'_>) {
         ask_as_each(check, "GET /ops/users/{id}", &path, none);
         ask_as_each(check, "GET /ops/users", "/ops/users?blocked=true&phone=139&role=customer", none);
         ask_as_each(check, "POST /ops/users/{id}/unblock", &format!("{path}/unblock"), none);
-        let phone = json!({ "phone": "13900000003", "reason": "lost" });
-        ask_as_each(check, "PUT /ops/users/{id}/phone", &format!("{path}/phone"), &phone);
         for role in ["operator", "customer", "king"] {
             let role = json!({ "role": role });
             ask_as_each(check, "PUT /ops/users/{id}/role", &format!("{path}/role"), &role);
@@ -125,11 +105,6 @@ pub(super) fn users_and_audit_log(check: &mut Checker<'_>) {
     ask_as_each(check, "GET /ops/overview", "/ops/overview", none);
     ask_as_each(check, "GET /ops/audit", "/ops/audit?max=5&before=9", none);
     ask_as_each(check, "GET /ops/audit/verify", "/ops/audit/verify", none);
-    for query in
-        ["", "?event=forbidden&client=127.0.0.1&current=1", "?event=&client=", "?event=x", "?client=x"]
-    {
-        ask_as_each(check, "GET /ops/security", &format!("/ops/security{query}"), none);
-    }
 }
 
 pub(super) fn live_figures(check: &mut Checker<'_>) {

@@ -3,7 +3,6 @@
 pub mod bad_requests;
 pub mod live;
 mod ops;
-mod security_events;
 mod users;
 
 use super::world;

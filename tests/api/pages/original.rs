@@ -53,7 +53,7 @@ fn a_limit_is_a_sentence_there_and_a_status_for_own_pages() {
 }
 
 #[test]
-fn the_holder_of_an_order_is_refused_as_such_before_any_limit() {
+fn who_holds_an_order_hears_so_before_any_limit() {
     for profile in [Profile::Original, Profile::Strict] {
         let w = World::with("/api", |mall| limited(mall).profile(profile));
         let claim = || w.call("POST", "/voucher-order/seckill/2", &w.customer, "");
@@ -73,7 +73,7 @@ fn the_holder_of_an_order_is_refused_as_such_before_any_limit() {
 }
 
 #[test]
-fn the_holder_of_an_order_is_refused_as_such_when_the_sale_is_over_or_paused() {
+fn who_holds_an_order_hears_so_when_the_sale_is_over_or_held() {
     let w = original();
     let claim = |token: &str| w.call("POST", "/voucher-order/seckill/2", token, "").body;
     let order = claim(&w.customer)["dataText"].clone();
@@ -100,7 +100,7 @@ fn refusals_are_answers_and_a_missing_log_in_stays_401() {
         ("POST", "/voucher-order/2", "customer", b"", (200, "BAD_REQUEST")),
         ("GET", "/ops/sales", "customer", b"", (200, "FORBIDDEN")),
         ("GET", "/nothing", "", b"", (404, "NOT_FOUND")),
-        ("PUT", "/user/me", "", b"", (405, "METHOD_NOT_ALLOWED")),
+        ("DELETE", "/user/me", "", b"", (405, "METHOD_NOT_ALLOWED")),
     ];
     for (method, path, who, body, want) in rows {
         let token = if who.is_empty() { String::new() } else { format!("authorization: {}\r\n", w.customer) };

@@ -197,8 +197,8 @@ impl RedisCluster {
         let until = Deadline::after(CLUSTER_TIMEOUT);
         while !self.is_whole()? {
             if until.is_over() {
-                let output = "the nodes do not become a cluster".to_owned();
-                return Err(ServerError::Failed { program: PROGRAM, output });
+                let said = "the nodes do not become a cluster".to_owned();
+                return Err(ServerError::Failed { program: PROGRAM, said });
             }
             std::thread::sleep(Duration::from_millis(20));
         }
@@ -243,8 +243,7 @@ pub(crate) fn inline_command(port: u16, command: &str) -> Result<String, ServerE
     let mut reader = BufReader::new(stream);
     let mut line = String::new();
     reader.read_line(&mut line)?;
-    let failed =
-        |output: &str| ServerError::Failed { program: PROGRAM, output: format!("{command}: {output}") };
+    let failed = |said: &str| ServerError::Failed { program: PROGRAM, said: format!("{command}: {said}") };
     match line.as_bytes().first() {
         Some(b'+' | b':') => Ok(line),
         Some(b'$') => {

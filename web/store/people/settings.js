@@ -1,4 +1,4 @@
-// Settings: language, colour scheme, place, password, sessions, and the user's own data.
+// Settings: language, colour scheme, place and password.
 
 import { get, hasToken } from "../../core/api.js";
 import { staleWhileRevalidate } from "../../core/cache.js";
@@ -9,7 +9,6 @@ import { setColorScheme, colorScheme } from "../../core/color-scheme.js";
 import { choice } from "../../parts/choice.js";
 import { icon } from "../../parts/icons.js";
 import { place } from "../place.js";
-import { ownData } from "./own-data.js";
 
 /** @param {AbortSignal} signal */
 export function settings(signal) {
@@ -17,10 +16,7 @@ export function settings(signal) {
   const consoleLink = link("/console", t("控制台", "Console"), "");
   consoleLink.hidden = true;
   // The link is shown to operators; errors keep it hidden.
-  const show = async (/** @type {string} */ role) => {
-    consoleLink.hidden = role !== "operator" || !(await isConsoleHere(signal));
-  };
-  if (hasToken() && !isKiosk) staleWhileRevalidate("role", () => get("/user/role", { signal }), (role) => show(role).catch(() => {})).catch(() => {});
+  if (hasToken() && !isKiosk) staleWhileRevalidate("role", () => get("/user/role", { signal }), (role) => (consoleLink.hidden = role !== "operator")).catch(() => {});
   return h("section", { class: "card settings", "aria-label": t("设置", "Settings") },
     h("h2", { class: "unseen" }, t("设置", "Settings")),
     h("div", { class: "setting" }, h("span", null, t("语言", "Language")), choice(t("语言", "Language"),
@@ -30,17 +26,7 @@ export function settings(signal) {
       colorScheme(), (chosen) => setColorScheme(/** @type {import("../../core/color-scheme.js").ColorScheme} */ (chosen)))),
     link("#/place", t("位置", "Place"), current ? current.name || t("我的位置", "My location") : t("未选择", "Not set")),
     hasToken() && !isKiosk && link("#/me/password", t("密码", "Password"), ""),
-    hasToken() && !isKiosk && link("#/me/sessions", t("登录设备", "Logged-in devices"), ""),
-    hasToken() && !isKiosk && ownData(signal),
     consoleLink);
-}
-
-/**
- * Returns whether the console is at this address: operators may have an address of their own.
- * @param {AbortSignal} signal
- */
-async function isConsoleHere(signal) {
-  return (await fetch("/console", { method: "HEAD", signal })).ok;
 }
 
 /**

@@ -1,9 +1,6 @@
 //! The operator's side of the mall: `/ops/…`. Every call requires the operator role.
 
-use std::sync::Arc;
-
 use crate::http::describe::Calls;
-use crate::http::server::security::SecurityEvents;
 use live::Live;
 
 pub mod audit;
@@ -14,12 +11,11 @@ mod overview;
 mod receipts;
 mod reports;
 mod sales;
-mod security;
 pub mod users;
 mod vouchers;
 
 /// Returns the routes of operators.
-pub fn routes(live: Live, events: Arc<SecurityEvents>) -> Calls {
+pub fn routes(live: Live) -> Calls {
     overview::routes()
         .merge(sales::routes())
         .merge(vouchers::routes())
@@ -29,6 +25,5 @@ pub fn routes(live: Live, events: Arc<SecurityEvents>) -> Calls {
         .merge(reports::routes())
         .merge(users::routes())
         .merge(audit::routes())
-        .merge(security::routes(events))
         .merge(live::routes(live))
 }

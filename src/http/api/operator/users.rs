@@ -7,14 +7,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::http::App;
-use crate::http::api::people::accounts::{DELETED_USER, RoleName};
+use crate::http::api::people::accounts::RoleName;
 use crate::http::describe::Calls;
-use crate::http::request::attempt;
-use crate::http::request::attempt::Act;
 use crate::http::request::extract::{Json, Now, Operator, Path, Query};
 use crate::http::response::envelope::{Answer, Reply};
 use crate::http::response::picture_list::PictureList;
-use crate::language::{Language, both};
+use crate::language::both;
 use crate::mall::base::{By, wall_time};
 
 /// Returns the routes of users for operators.
@@ -33,13 +31,6 @@ pub fn routes() -> Calls {
              (`LAST_OPERATOR`).",
         ))
         .post("/ops/users/{id}/unblock", unblock, both("恢复账号", "Unblock a user"))
-        .put("/ops/users/{id}/phone", set_phone, both("更换用户的手机号", "Change the phone number of a user"))
-        .explained(both(
-            "用于原号码已丢失的用户，请先核实身份。立即结束此人的全部会话，并写入审计日志。\
-                号码属于别人时为`PHONE_TAKEN`。",
-            "For a user who has lost the old number; verify the identity first. All sessions of the user end \
-             immediately, and the audit log records the action. `PHONE_TAKEN` if another user has the number.",
-        ))
         .put("/ops/users/{id}/role", set_role, both("设置角色", "Set the role of a user"))
         .explained(both(
             "不能撤掉最后一名管理员（`LAST_OPERATOR`）。",
@@ -63,10 +54,6 @@ pub(crate) struct UserAnswer {
     create_time: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     blocked: Option<BlockAnswer>,
-    /// Time at which the user deleted the account.
-    #[schemars(example = &"2026-11-21T10:09:17")]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    delete_time: Option<String>,
 }
 
 /// Time and reason of a block.
@@ -79,23 +66,11 @@ struct BlockAnswer {
 
 impl UserAnswer {
     pub(crate) fn new(user: User, zone: &TimeZone) -> Self {
-        let User { id, phone, nick_name, icon, role, blocked, created, deleted } = user;
+        let User { id, phone, nick_name, icon, role, blocked, created } = user;
         let blocked = blocked
             .map(|block| BlockAnswer { since: wall_time::text(block.since, zone), reason: block.reason });
         let (phone, create_time) = (phone.as_str().to_owned(), wall_time::text(created, zone));
-        let nick_name =
-            if deleted.is_some() { DELETED_USER.spoken(Language::current()).to_owned() } else { nick_name };
-        let delete_time = deleted.map(|at| wall_time::text(at, zone));
-        Self {
-            id: id.get(),
-            phone,
-            nick_name,
-            icon: icon.into(),
-            role: role.into(),
-            create_time,
-            blocked,
-            delete_time,
-        }
+        Self { id: id.get(), phone, nick_name, icon: icon.into(), role: role.into(), create_time, blocked }
     }
 }
 
@@ -130,7 +105,7 @@ impl Search {
     }
 }
 
-/// A user, and the number of ended sessions.
+/// A blocked user, and the number of ended sessions.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct BlockedAnswer {
@@ -168,34 +143,8 @@ async fn block(
     Json(body): Json<BlockBody>,
 ) -> Reply<BlockedAnswer> {
     let by = By::operator(operator, now);
-    note(Act::Block, id);
     let blocked = app.people.block(UserId::new(id), &body.reason, by).await?;
     Ok(Answer::ok(BlockedAnswer::new(blocked, &app.context.zone)).no_store())
-}
-
-#[derive(Deserialize, JsonSchema)]
-struct NewPhoneBody {
-    /// The new number.
-    #[schemars(example = &"13900000003")]
-    #[serde(default)]
-    phone: String,
-    /// The reason, 1 to 200 characters, for the audit log.
-    #[serde(default)]
-    reason: String,
-}
-
-async fn set_phone(
-    State(app): State<App>,
-    Operator(operator): Operator,
-    Now(now): Now,
-    Path(id): Path<u64>,
-    Json(body): Json<NewPhoneBody>,
-) -> Reply<BlockedAnswer> {
-    attempt::note_act(Act::ChangePhone);
-    attempt::note_subject(UserId::new(id));
-    let by = By::operator(operator, now);
-    let changed = app.people.set_phone(UserId::new(id), &body.phone, &body.reason, by).await?;
-    Ok(Answer::ok(BlockedAnswer::new(changed, &app.context.zone)).no_store())
 }
 
 async fn unblock(
@@ -204,7 +153,6 @@ async fn unblock(
     Now(now): Now,
     Path(id): Path<u64>,
 ) -> Reply<UserAnswer> {
-    note(Act::Unblock, id);
     user_reply(&app, app.people.unblock(UserId::new(id), By::operator(operator, now)).await?)
 }
 
@@ -221,13 +169,7 @@ async fn set_role(
     Json(body): Json<RoleBody>,
 ) -> Reply<UserAnswer> {
     let by = By::operator(operator, now);
-    note(Act::of_role(body.role.into()), id);
     user_reply(&app, app.people.set_role(UserId::new(id), body.role.into(), by).await?)
-}
-
-fn note(act: Act, subject: u64) {
-    attempt::note_act(act);
-    attempt::note_subject(UserId::new(subject));
 }
 
 /// Returns a user. Never cached, because the response contains a phone number.

@@ -10,19 +10,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::http::App;
 use crate::http::describe::{Calls, Input, Operation, Schemas};
-use crate::http::request::attempt;
-use crate::http::request::attempt::Act;
-use crate::http::request::client::FromClient;
-use crate::http::request::extract::{Json, Login, LoginSession, MaybeLogin, Now, Path, Query, Token};
+use crate::http::request::extract::{Json, Login, Now, Path, Query, Token};
 use crate::http::response::envelope::{Answer, Optional, Reply};
 use crate::http::response::error::ApiError;
 use crate::http::response::picture_list::PictureList;
-use crate::language::{Bilingual, Language, both};
-use crate::mall::people::accounts::{Credential, FullProfile, LoggedIn, ProfileEdit, PublicUser};
+use crate::language::both;
+use crate::mall::people::accounts::{Credential, FullProfile, ProfileEdit, PublicUser};
 use crate::mall::{InputError, Refusal};
-
-/// Name of every deleted user.
-pub(crate) const DELETED_USER: Bilingual = both("已注销用户", "Deleted user");
 
 /// Returns the routes of users, and of the demo's inbox.
 pub fn routes() -> Calls {
@@ -35,36 +29,17 @@ pub fn routes() -> Calls {
         .post("/user/code", send_code, both("发送登录验证码", "Send a login code"))
         .post("/user/login", log_in, both("登录，返回令牌", "Log in by code or password; returns a token"))
         .post("/user/logout", log_out, both("退出登录", "Log out"))
-        .explained(both("`all=true`：退出我的全部登录。", "With `all=true`: ends all sessions of the caller."))
         .get("/user/me", me, both("当前用户", "The caller"))
         .get("/user/role", role, both("我的角色", "The role of the caller"))
         .explained(both("`operator`（管理员）或`customer`（顾客）。", "`operator` or `customer`."))
         .get("/user/{id}", brief, both("一位用户", "A user in brief"))
         .get("/user/info/{id}", card, both("一位用户的资料", "The profile of a user"))
-        .explained(both(
-            "未登录时没有城市、性别和生日。",
-            "Without a log-in, city, gender and birthday are left out.",
-        ))
         .put("/user/info", put_card, both("修改自己的资料", "Edit the caller's profile"))
         .put(
             "/user/password",
             set_password,
             both("设置或修改密码", "Set or change the password of the caller"),
         )
-        .explained(both(
-            "需要原密码，或者是10分钟内用验证码登录的（否则`CODE_LOGIN_NEEDED`；有密码而未填时`MISSING`）。\
-                此后其他登录全部退出。",
-            "Needs the old password, or a log-in by code at most 10 minutes ago (else `CODE_LOGIN_NEEDED`, or \
-             `MISSING` if there is a password). Ends all other sessions of the caller.",
-        ))
-        .put("/user/phone", change_phone, both("更换手机号", "Change the phone number of the caller"))
-        .explained(both(
-            "先从同一个地址用`POST /user/code`向原号码和新号码各发一个验证码，不带`ticket`。\
-                之后用新号码登录，其他登录全部退出。新号码属于别人时为`PHONE_TAKEN`。",
-            "First send a code to the old and to the new number with `POST /user/code`, from the same address \
-             and without `ticket`. Log-ins need the new number from then on, and all other sessions of the \
-             caller end. `PHONE_TAKEN` if the new number belongs to another user.",
-        ))
         .merge(demo)
 }
 
@@ -76,33 +51,9 @@ struct ForPhone {
     phone: String,
 }
 
-#[derive(Deserialize, JsonSchema)]
-struct CodeQuery {
-    /// A mainland mobile number.
-    #[schemars(example = &"13900000002")]
-    #[serde(default)]
-    phone: String,
-    /// Whether to bind the code to a ticket, returned in `data`: the log-in then needs the ticket, and may
-    /// come from another address. Without a ticket, the log-in must come from the address of this request.
-    #[serde(default)]
-    ticket: bool,
-}
-
-async fn send_code(
-    State(app): State<App>,
-    Now(now): Now,
-    FromClient(client): FromClient,
-    Query(query): Query<CodeQuery>,
-) -> Reply<Optional<String>> {
-    attempt::note_act(Act::RequestCode);
-    attempt::note_phone(app.accounts.phone_trace(&query.phone).await);
-    let ticket = if query.ticket {
-        Some(app.accounts.send_code_for_ticket(&query.phone, &client, now).await?)
-    } else {
-        app.accounts.send_code(&query.phone, &client, now).await?;
-        None
-    };
-    Ok(Answer::perhaps(ticket))
+async fn send_code(State(app): State<App>, Now(now): Now, Query(query): Query<ForPhone>) -> Reply {
+    app.accounts.send_code(&query.phone, now).await?;
+    Ok(Answer::done())
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -114,64 +65,23 @@ struct LoginBody {
     /// The login code; alternatively a password.
     #[schemars(example = &"123456")]
     code: Option<String>,
-    /// The ticket of the login code, if the code was requested with a ticket.
-    #[schemars(example = &"")]
-    ticket: Option<String>,
     password: Option<String>,
 }
 
-/// Returns the credential in a body's code, ticket and password. A page may send all of them, with empty
-/// values in some.
-pub(super) fn credential(fields: [&Option<String>; 3]) -> Result<Credential<'_>, InputError> {
-    let [code, ticket, password] = fields.map(|text| text.as_deref().filter(|text| !text.is_empty()));
-    match (code, ticket, password) {
-        (Some(code), Some(ticket), _) => Ok(Credential::CodeOfTicket { code, ticket }),
-        (Some(code), None, _) => Ok(Credential::Code(code)),
-        (None, _, Some(password)) => Ok(Credential::Password(password)),
-        (None, _, None) => Err(InputError::Missing("code")),
-    }
+async fn log_in(State(app): State<App>, Now(now): Now, Json(body): Json<LoginBody>) -> Reply<String> {
+    // A page may send both fields, with an empty value in either.
+    let given = |text: &&str| !text.is_empty();
+    let proof = match (body.code.as_deref().filter(given), body.password.as_deref().filter(given)) {
+        (Some(code), _) => Credential::Code(code),
+        (None, Some(password)) => Credential::Password(password),
+        (None, None) => return Err(InputError::Missing("code").into()),
+    };
+    Ok(Answer::ok(app.accounts.log_in(&body.phone, proof, now).await?))
 }
 
-async fn log_in(
-    State(app): State<App>,
-    Now(now): Now,
-    FromClient(client): FromClient,
-    Json(body): Json<LoginBody>,
-) -> Reply<String> {
-    let proof = credential([&body.code, &body.ticket, &body.password])?;
-    attempt::note_act(match proof {
-        Credential::Code(_) | Credential::CodeOfTicket { .. } => Act::LogInByCode,
-        Credential::Password(_) => Act::LogInByPassword,
-    });
-    attempt::note_phone(app.accounts.phone_trace(&body.phone).await);
-    let LoggedIn { token, user, is_operator } =
-        app.accounts.log_in_from(client, &body.phone, proof, now).await?;
-    attempt::note_log_in(user, is_operator);
-    Ok(Answer::ok(token))
-}
-
-#[derive(Deserialize, JsonSchema)]
-struct LogOutQuery {
-    /// `true`: all sessions of the caller, instead of this one.
-    #[serde(default)]
-    all: bool,
-}
-
-/// Ends the session, or all sessions. Without a valid session nothing happens, without an error.
-async fn log_out(
-    State(app): State<App>,
-    Token(token): Token,
-    Now(now): Now,
-    Query(query): Query<LogOutQuery>,
-) -> Reply {
-    let Some(token) = token else { return Ok(Answer::done()) };
-    if let Some(session) = app.accounts.unextended_session(&token, now).await? {
-        attempt::note_act(Act::LogOut);
-        attempt::note_user(session.user());
-    }
-    if query.all {
-        app.accounts.log_out_everywhere(&token, now).await?;
-    } else {
+/// Ends the session. Without a valid session nothing happens, without an error.
+async fn log_out(State(app): State<App>, Token(token): Token) -> Reply {
+    if let Some(token) = token {
         app.accounts.log_out(&token).await?;
     }
     Ok(Answer::done())
@@ -191,18 +101,12 @@ pub(in crate::http) struct BriefAnswer {
 
 impl From<PublicUser> for BriefAnswer {
     fn from(brief: PublicUser) -> Self {
-        Self { id: brief.id.get(), nick_name: shown_name(&brief), icon: brief.icon.into() }
+        Self { id: brief.id.get(), nick_name: brief.nick_name, icon: brief.icon.into() }
     }
 }
 
-/// Returns the name under which other users see a user, in the language of the request.
-pub(in crate::http) fn shown_name(user: &PublicUser) -> String {
-    if user.is_deleted { DELETED_USER.spoken(Language::current()).to_owned() } else { user.nick_name.clone() }
-}
-
 async fn me(State(app): State<App>, Login(user): Login, Now(now): Now) -> Reply<BriefAnswer> {
-    let brief = app.accounts.brief(user, now).await?.filter(|brief| !brief.is_deleted);
-    let brief = brief.ok_or(Refusal::NotLoggedIn)?;
+    let brief = app.accounts.brief(user, now).await?.ok_or(Refusal::NotLoggedIn)?;
     Ok(Answer::ok(BriefAnswer::from(brief)))
 }
 
@@ -249,14 +153,12 @@ async fn brief(State(app): State<App>, Now(now): Now, Path(id): Path<u64>) -> Re
 struct CardAnswer {
     user_id: u64,
     #[schemars(example = &"杭州")]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    city: Option<String>,
+    city: String,
     introduce: String,
     fans: u64,
     followee: u64,
     /// `false` male, `true` female.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    gender: Option<bool>,
+    gender: bool,
     #[schemars(example = &"2000-01-31")]
     #[serde(skip_serializing_if = "Option::is_none")]
     birthday: Option<String>,
@@ -264,34 +166,26 @@ struct CardAnswer {
     level: u8,
 }
 
-impl CardAnswer {
-    /// Creates the response for `reader`. Ids are consecutive: city, gender and birthday of all users would
-    /// be open to anybody who counts.
-    fn new(full: FullProfile, reader: Option<UserId>) -> Self {
+impl From<FullProfile> for CardAnswer {
+    fn from(full: FullProfile) -> Self {
         let FullProfile { user, card, fans, followee } = full;
-        let is_known = reader.is_some();
         Self {
             user_id: user.get(),
-            city: is_known.then_some(card.city),
+            city: card.city,
             introduce: card.introduce,
             fans,
             followee,
-            gender: is_known.then_some(card.gender),
-            birthday: card.birthday.filter(|_| is_known),
+            gender: card.gender,
+            birthday: card.birthday,
             credits: card.credits,
             level: card.level,
         }
     }
 }
 
-async fn card(
-    State(app): State<App>,
-    MaybeLogin(reader): MaybeLogin,
-    Now(now): Now,
-    Path(id): Path<u64>,
-) -> Reply<Optional<CardAnswer>> {
+async fn card(State(app): State<App>, Now(now): Now, Path(id): Path<u64>) -> Reply<Optional<CardAnswer>> {
     let card = app.accounts.card(UserId::new(id), now).await?;
-    Ok(Answer::perhaps(card.map(|card| CardAnswer::new(card, reader))))
+    Ok(Answer::perhaps(card.map(CardAnswer::from)))
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -325,10 +219,10 @@ async fn put_card(
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct PasswordBody {
-    /// The current password; absent shortly after a log-in by code.
+    /// The current password, if the user has a password.
     #[schemars(example = &"correct horse")]
     old_password: Option<String>,
-    /// The new password, 8 to 72 characters; the commonest passwords are refused.
+    /// The new password, 8 to 72 bytes.
     #[schemars(example = &"battery staple")]
     #[serde(default)]
     password: String,
@@ -336,42 +230,11 @@ struct PasswordBody {
 
 async fn set_password(
     State(app): State<App>,
-    LoginSession(session): LoginSession,
+    Login(user): Login,
     Now(now): Now,
     Json(body): Json<PasswordBody>,
 ) -> Reply {
-    attempt::note_act(Act::SetPassword);
-    app.accounts.set_password(&session, body.old_password.as_deref(), &body.password, now).await?;
-    Ok(Answer::done())
-}
-
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-struct PhoneBody {
-    /// The code sent to the old number.
-    #[schemars(example = &"123456")]
-    #[serde(default)]
-    old_code: String,
-    /// The new number.
-    #[schemars(example = &"13900000003")]
-    #[serde(default)]
-    phone: String,
-    /// The code sent to the new number.
-    #[schemars(example = &"123456")]
-    #[serde(default)]
-    code: String,
-}
-
-async fn change_phone(
-    State(app): State<App>,
-    LoginSession(session): LoginSession,
-    Now(now): Now,
-    FromClient(client): FromClient,
-    Json(body): Json<PhoneBody>,
-) -> Reply {
-    attempt::note_act(Act::ChangePhone);
-    let to = (body.phone.as_str(), body.code.as_str());
-    app.accounts.change_phone(&session, &body.old_code, to, &client, now).await?;
+    app.accounts.set_password(user, body.old_password.as_deref(), &body.password, now).await?;
     Ok(Answer::done())
 }
 

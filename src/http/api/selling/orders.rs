@@ -24,19 +24,12 @@ pub fn routes() -> Calls {
         // `{id}` is the voucher's id for `POST`, and the order's id for `GET`.
         .post("/voucher-order/{id}", buy, both("买普通券", "Buy an ordinary voucher"))
         .explained(both(
-            "`id`是券的编号。用同一个`requestId`重发，返回同一张订单。\
-                每分钟最多十单（`--orders-per-minute`），同时最多二十笔未支付（`--unpaid-orders`）。",
+            "`id`是券的编号。用同一个`requestId`重发，返回同一张订单。",
             "`id` is the id of the voucher. A repeat with the same `requestId` returns the first \
-                order. At most ten orders a minute (`--orders-per-minute`), and twenty unpaid orders \
-                at once (`--unpaid-orders`).",
+                order.",
         ))
         .get("/voucher-order/{id}", one, both("我的一张订单", "An order of the caller"))
         .post("/voucher-order/{id}/pay", pay, both("支付", "Pay"))
-        .explained(both(
-            "仅用于模拟支付；`payment`为`counter`的订单返回`PAY_AT_COUNTER`，须在柜台付款。",
-            "With imaginary money only: an order whose `payment` is `counter` is refused with \
-                `PAY_AT_COUNTER`.",
-        ))
         .post("/voucher-order/{id}/cancel", cancel, both("取消未支付的订单", "Cancel an unpaid order"))
         .post("/voucher-order/{id}/refund", refund, both("退款", "Refund a paid order"))
 }
@@ -57,7 +50,7 @@ pub(in crate::http) struct OrderAnswer {
     #[schemars(example = 4_750)]
     pay_value: i64,
     pay_type: u8,
-    /// Payment mode: `none`, final without a payment; `sandbox`, imaginary money; or `counter`, paid there.
+    /// Payment mode: `none`, final without a payment; or `sandbox`, imaginary money.
     #[schemars(example = &"sandbox")]
     payment: &'static str,
     /// 0 not yet written to the database, 1 unpaid, 2 paid, 3 used, 4 cancelled, 5 refunding, 6 refunded.
@@ -197,7 +190,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_time_left_to_pay_is_shown_while_an_order_is_unpaid_and_never_negative() {
+    fn what_is_left_to_pay_an_order_is_told_while_it_waits_and_never_negative() {
         let at = Timestamp::from_millis;
         let left = |status, now| {
             let order = Order {

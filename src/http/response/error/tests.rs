@@ -1,6 +1,6 @@
 //! Statuses, codes and texts of every failure.
 
-use mallbox_storage::{Cents, DeadReason, DeadState};
+use mallbox_storage::{DeadReason, DeadState};
 
 use super::*;
 
@@ -34,10 +34,8 @@ fn all() -> Vec<(ApiError, u16, &'static str)> {
         (Refusal::Forbidden.into(), 403, "FORBIDDEN"),
         (Refusal::SoldInSale.into(), 400, "BAD_REQUEST"),
         (Refusal::SaleIsOn.into(), 200, "SALE_IS_ON"),
-        (ApiError::bad_request(BadRequest::Untranslated("\"quoted\"\n".to_owned())), 400, "BAD_REQUEST"),
+        (ApiError::bad_request(BadRequest::Told("\"quoted\"\n".to_owned())), 400, "BAD_REQUEST"),
         (Refusal::Blocked.into(), 200, "BLOCKED"),
-        (Refusal::PhoneTaken.into(), 200, "PHONE_TAKEN"),
-        (Refusal::CodeLoginNeeded.into(), 200, "CODE_LOGIN_NEEDED"),
         (Refusal::LastOperator.into(), 200, "LAST_OPERATOR"),
         (Refusal::BadValue("add").into(), 400, "BAD_REQUEST"),
         (Refusal::Unlimited.into(), 200, "UNLIMITED"),
@@ -49,8 +47,6 @@ fn all() -> Vec<(ApiError, u16, &'static str)> {
         (Refusal::DeadLetterStands(DeadState::Voided).into(), 200, "DEAD_LETTER_STANDS"),
         (limited.into(), 429, "RATE_LIMITED"),
         (Refusal::NotYet.into(), 503, "NOT_YET"),
-        (Refusal::TooManyUnpaid(20).into(), 200, "TOO_MANY_UNPAID"),
-        (Refusal::PaidOrders(2).into(), 200, "PAID_ORDERS"),
         (Refusal::OrderStands(4).into(), 200, "ORDER_STANDS"),
         (Refusal::ReceiptMistyped.into(), 200, "RECEIPT_MISTYPED"),
         (Refusal::OrderStands(99).into(), 200, "ORDER_STANDS"),
@@ -59,10 +55,6 @@ fn all() -> Vec<(ApiError, u16, &'static str)> {
         (Refusal::PicturesFull(9).into(), 200, "PICTURES_FULL"),
         (Refusal::PictureBytesFull(1 << 20).into(), 200, "PICTURES_FULL"),
         (Refusal::PaymentDeclined.into(), 200, "PAYMENT_DECLINED"),
-        (Refusal::PayAtCounter.into(), 200, "PAY_AT_COUNTER"),
-        (Refusal::RefundAtCounter.into(), 200, "REFUND_AT_COUNTER"),
-        (Refusal::NotAtCounter.into(), 200, "NOT_AT_COUNTER"),
-        (Refusal::AmountDiffers(Cents::new(4_705)).into(), 200, "AMOUNT_DIFFERS"),
         (Refusal::Busy.into(), 503, "BUSY"),
         (InputError::Phone.into(), 200, "PHONE_INVALID"),
         (InputError::Code.into(), 200, "CODE_WRONG"),
@@ -70,10 +62,7 @@ fn all() -> Vec<(ApiError, u16, &'static str)> {
         (InputError::Password.into(), 200, "PASSWORD_WRONG"),
         (InputError::OldPassword.into(), 200, "PASSWORD_WRONG"),
         (InputError::PasswordLength.into(), 200, "PASSWORD_LENGTH"),
-        (InputError::PasswordGuessable.into(), 200, "PASSWORD_GUESSABLE"),
         (InputError::CodeTooSoon(7).into(), 200, "CODE_TOO_SOON"),
-        (InputError::CodesSpent(7_201).into(), 200, "CODES_SPENT"),
-        (Refusal::TooManyTries { retry_after: Duration::from_secs(120) }.into(), 429, "RATE_LIMITED"),
         (InputError::Missing("title").into(), 200, "MISSING"),
         (InputError::OutOfRange("stock").into(), 200, "OUT_OF_RANGE"),
         (InputError::NoPicture.into(), 200, "PICTURE_INVALID"),
@@ -137,27 +126,6 @@ fn retry_after_is_rounded_up() {
 }
 
 #[test]
-fn a_time_to_wait_is_worded_in_a_fitting_unit() {
-    for (seconds, zh, en) in [
-        (1, "请1秒后", "in 1 s,"),
-        (119, "请119秒后", "in 119 s,"),
-        (120, "请2分钟后", "in 2 min,"),
-        (121, "请3分钟后", "in 3 min,"),
-        (7_199, "请120分钟后", "in 120 min,"),
-        (7_201, "请3小时后", "in 3 h,"),
-    ] {
-        for (language, part) in [(Language::Zh, zh), (Language::En, en)] {
-            let (_, _, body) = rendered(InputError::CodesSpent(seconds).into(), language);
-            assert!(body["errorMsg"].as_str().unwrap().contains(part), "{body}");
-            let tries = Refusal::TooManyTries { retry_after: Duration::from_secs(seconds) };
-            let (_, retry_after, body) = rendered(tries.into(), language);
-            assert_eq!(retry_after, Some(seconds.to_string()));
-            assert!(body["errorMsg"].as_str().unwrap().contains(part), "{body}");
-        }
-    }
-}
-
-#[test]
 fn trouble_is_kept_for_the_log_and_not_for_the_client() {
     let response = ApiError::bug("what happened").into_response();
     assert_eq!(response.extensions().get::<InternalCause>().unwrap().0, "what happened");
@@ -166,7 +134,6 @@ fn trouble_is_kept_for_the_log_and_not_for_the_client() {
 
 #[test]
 fn a_quoted_value_is_cut_to_a_sentence() {
-    let (_, _, body) =
-        rendered(ApiError::bad_request(BadRequest::Untranslated("长".repeat(10_000))), Language::Zh);
+    let (_, _, body) = rendered(ApiError::bad_request(BadRequest::Told("长".repeat(10_000))), Language::Zh);
     assert!(body["errorMsg"].as_str().unwrap().chars().count() < 220);
 }

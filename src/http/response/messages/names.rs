@@ -17,7 +17,6 @@ pub(super) fn thing(name: &'static str, l: Language) -> &'static str {
         (Language::Zh, "note") => "笔记",
         (Language::Zh, "comment") => "评论",
         (Language::Zh, "picture") => "图片",
-        (Language::Zh, "session") => "登录设备",
         _ => name,
     }
 }
@@ -52,9 +51,6 @@ pub(super) fn field(name: &'static str, l: Language) -> &'static str {
         (Language::Zh, "code") => "验证码",
         (Language::Zh, "password") => "密码",
         (Language::Zh, "oldPassword") => "原密码",
-        (Language::Zh, "new phone") => "新手机号",
-        (Language::Zh, "oldCode") => "原手机号的验证码",
-        (Language::Zh, "forfeit") => "是否放弃已支付的券",
 
         (Language::Zh, "shopId") => "店铺编号",
         (Language::Zh, "typeId") => "店铺类型编号",
@@ -75,14 +71,11 @@ pub(super) fn field(name: &'static str, l: Language) -> &'static str {
         (Language::Zh, "add") => "库存变更数量",
         (Language::Zh, "requestId") => "请求编号",
         (Language::Zh, "reason") => "原因",
-        (Language::Zh, "amount") => "金额",
-        (Language::Zh, "method") => "收款方式",
         (Language::Zh, "order status") => "订单状态",
         (Language::Zh, "user") => "用户编号",
         (Language::Zh, "date" | "from") => "日期",
         (Language::Zh, "to") => "截止日期",
         (Language::Zh, "month") => "月份",
-        (Language::Zh, "client") => "客户端地址",
         _ => name,
     }
 }
@@ -108,7 +101,6 @@ pub(super) fn allowed(name: &'static str, l: Language) -> &'static str {
         "report reason" => ("最多255个字", "at most 255 characters"),
         "icon" | "type icon" => ("须是本站以/开头的图片路径", "a picture path beginning with /"),
         "sort" => ("须为整数，且不能过大", "a whole number, not too large"),
-        "new phone" => ("须与现在的手机号不同", "a number other than the present one"),
         "birthday" => ("格式为2000-01-31，且不晚于今天", "a day like 2000-01-31, not after today"),
         "stock" => ("须为1以上的整数，-1表示不限量", "1 or more, or -1 for unlimited"),
         "beginTime" => {
@@ -133,7 +125,6 @@ pub(super) fn allowed(name: &'static str, l: Language) -> &'static str {
         "add" => ("须为不等于0的整数，负数为减，且不能过大", "a whole number other than 0, not too large"),
         "requestId" => ("1到64个字，每次请求各不相同", "1 to 64 characters, unique per request"),
         "reason" => ("须为1到200个字", "1 to 200 characters"),
-        "method" => ("须为cash（现金）或terminal（收款终端）", "cash or terminal"),
         "order status" => ("须为1到6", "1 to 6"),
         "user" => (
             "多个用户有这个编号的死信，请指明用户",
@@ -149,7 +140,6 @@ pub(super) fn allowed(name: &'static str, l: Language) -> &'static str {
         ),
         "to" => ("格式为2026-11-21", "a day like 2026-11-21"),
         "month" => ("格式为2026-11", "a month like 2026-11"),
-        "client" => ("须为IP地址", "an IP address"),
         "phone" => ("须为11位手机号", "a mainland mobile number of 11 digits"),
         _ => ("请检查后重填", "another value"),
     };

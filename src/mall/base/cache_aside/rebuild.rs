@@ -31,7 +31,7 @@ pub(super) struct Inner<V: Cached> {
     pub(super) policy: Policy,
     pub(super) figures: Arc<CacheMetrics>,
     pub(super) gate: LoadLimiter,
-    pub(super) loads: SingleFlight<V::Id, Result<Option<Arc<V>>, LoadError>>,
+    pub(super) flights: SingleFlight<V::Id, Result<Option<Arc<V>>, LoadError>>,
     pub(super) turns: Locker,
     /// Owner of this instance's distributed locks.
     pub(super) owner: LockOwner,
@@ -69,7 +69,7 @@ impl<V: Cached> Inner<V> {
     async fn keep(&self, key: &CacheKey, lookup: LeasedLookup, id: V::Id, found: Option<V>, now: Timestamp) {
         let (entry, expires_at) = Entry::<V>::new(id, found, &self.policy, now);
         let Some(bytes) = entry.bytes().filter(|_| now < expires_at) else { return };
-        if let Err(error) = self.storage.base.cache.put(key, lookup.lease, bytes, expires_at, now).await {
+        if let Err(error) = self.storage.base.cache.put(key, lookup.ticket, bytes, expires_at, now).await {
             tracing::debug!(key = %key, %error, "could not store a cache entry");
         }
     }

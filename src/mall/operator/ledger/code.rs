@@ -86,8 +86,6 @@ codes! {
     PaymentTwice = "PAYMENT_TWICE", "订单未关闭的付款", "open payments of an order";
     /// A payment's amount is its order's price.
     PaymentAmount = "PAYMENT_AMOUNT", "付款金额", "payment's amount";
-    /// A payment goes through the gateway of its order's mode.
-    PaymentGateway = "PAYMENT_GATEWAY", "付款的渠道", "payment's gateway";
     /// An unpaid order has no captured payment.
     PaymentOnUnpaid = "PAYMENT_ON_UNPAID", "未支付订单的到账付款", "captured payment of an unpaid order";
     /// Money of a cancelled order goes back.
@@ -124,8 +122,6 @@ codes! {
     RowsGone = "ROWS_GONE", "缺失的行", "rows that are gone";
     /// A user's role and block.
     UserRights = "USER_RIGHTS", "用户的角色和封禁", "user's role and block";
-    /// A deleted user has no personal data left.
-    DeletedUser = "DELETED_USER", "已注销用户的资料", "deleted user's data";
     /// A card has a user.
     CardUser = "CARD_USER", "资料的用户", "card's user";
     /// A shop has a type.

@@ -2,12 +2,11 @@
 //!
 //! Reasons and figures: `src/decisions/0037-private-data.md`.
 
-use std::fmt;
-
-use mallbox_storage::{CodeHash, Phone, StoreError};
+use hmac::{Hmac, KeyInit as _, Mac as _};
+use mallbox_storage::{Phone, StoreError, hex};
+use sha2::Sha256;
 use tokio::sync::OnceCell;
 
-use crate::mall::base::hmac::hmac_sha256;
 use crate::mall::{Context, Random};
 
 /// Name of the setting that holds the key of a mall whose codes are checked by several processes.
@@ -24,19 +23,6 @@ pub enum CodeKey {
     Database,
 }
 
-/// A keyed short hash of a phone, for logs: equal for equal phones as long as the key of login codes stays.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct PhoneTrace(u64);
-
-/// Bits of a [`PhoneTrace`]: two of a million phones share a trace with a probability of 0.2 %.
-const TRACE_BITS: u32 = 48;
-
-impl fmt::Display for PhoneTrace {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:012x}", self.0)
-    }
-}
-
 /// Hashes login codes.
 pub(super) struct CodeHasher {
     context: Context,
@@ -49,20 +35,12 @@ impl CodeHasher {
         Self { context, place, key: OnceCell::new() }
     }
 
-    /// Returns the HMAC-SHA-256 of phone and code.
+    /// Returns the HMAC-SHA-256 of phone and code, as 64 hexadecimal digits.
     ///
     /// # Errors
     /// Any [`StoreError`]: the key cannot be read; call again.
-    pub(super) async fn hash(&self, phone: &Phone, code: &str) -> Result<CodeHash, StoreError> {
+    pub(super) async fn hash(&self, phone: &Phone, code: &str) -> Result<String, StoreError> {
         Ok(keyed_hash(self.key().await?, phone, code))
-    }
-
-    /// Returns the trace of a phone.
-    ///
-    /// # Errors
-    /// Any [`StoreError`]: the key cannot be read; call again.
-    pub(super) async fn trace(&self, phone: &Phone) -> Result<PhoneTrace, StoreError> {
-        Ok(phone_trace(self.key().await?, phone))
     }
 
     async fn key(&self) -> Result<&str, StoreError> {
@@ -82,16 +60,12 @@ impl CodeHasher {
     }
 }
 
-fn keyed_hash(key: &str, phone: &Phone, code: &str) -> CodeHash {
+fn keyed_hash(key: &str, phone: &Phone, code: &str) -> String {
+    let mut mac = Hmac::<Sha256>::new_from_slice(key.as_bytes()).expect("any length will do for a key");
     // A phone has a fixed form, so the border between phone and code is unambiguous.
-    CodeHash(hmac_sha256(key.as_bytes(), &[phone.as_str().as_bytes(), code.as_bytes()]))
-}
-
-fn phone_trace(key: &str, phone: &Phone) -> PhoneTrace {
-    // Phones begin with a digit, so no hash of a code is a trace.
-    let hash = hmac_sha256(key.as_bytes(), &[b"trace", phone.as_str().as_bytes()]);
-    let bits = hash.iter().take(8).fold(0_u64, |bits, byte| bits << 8 | u64::from(*byte));
-    PhoneTrace(bits >> (u64::BITS - TRACE_BITS))
+    mac.update(phone.as_str().as_bytes());
+    mac.update(code.as_bytes());
+    hex(&mac.finalize().into_bytes())
 }
 
 #[cfg(test)]
@@ -102,7 +76,7 @@ mod tests {
     fn a_hash_depends_on_key_phone_and_code() {
         let [anne, bob] = ["13900000002", "13900000003"].map(|phone| Phone::parse(phone).unwrap());
         let hash = keyed_hash("key", &anne, "012345");
-        assert!(!hash.0.windows(6).any(|part| part == b"012345"), "{hash:?}");
+        assert!(hash.len() == 64 && !hash.contains("012345"), "{hash}");
         assert_eq!(keyed_hash("key", &anne, "012345"), hash);
         for other in [
             keyed_hash("another key", &anne, "012345"),
@@ -111,16 +85,5 @@ mod tests {
         ] {
             assert_ne!(other, hash);
         }
-    }
-
-    #[test]
-    fn a_trace_depends_on_key_and_phone_and_is_short() {
-        let [anne, bob] = ["13900000002", "13900000003"].map(|phone| Phone::parse(phone).unwrap());
-        let trace = phone_trace("key", &anne);
-        assert_eq!(phone_trace("key", &anne), trace);
-        assert_ne!(phone_trace("key", &bob), trace);
-        assert_ne!(phone_trace("another key", &anne), trace);
-        assert_eq!(trace.to_string().len(), 12);
-        assert_eq!(PhoneTrace(7).to_string(), "000000000007");
     }
 }

@@ -71,8 +71,8 @@ async fn users(context: &Context, seen: &[PageView]) -> Result<HashMap<TokenHash
     for (session, at) in sessions {
         let sessions = Arc::clone(&context.storage.people.sessions);
         looks.spawn(async move {
-            let found = sessions.find(session, Duration::ZERO, at).await?;
-            Ok(found.map(|found| (session, found.user)))
+            let user = sessions.find(session, Duration::ZERO, at).await?;
+            Ok(user.map(|user| (session, user)))
         });
     }
     looks.join_all().await.into_iter().filter_map(Result::transpose).collect()
@@ -84,7 +84,7 @@ fn of_user(user: UserId) -> Visitor {
 }
 
 fn of_anonymous(caller: Caller, salt: Salt) -> Visitor {
-    bits(&[b"stranger", &salt, &caller.anonymous.to_le_bytes()])
+    bits(&[b"stranger", &salt, &caller.stranger.to_le_bytes()])
 }
 
 fn bits(parts: &[&[u8]]) -> Visitor {

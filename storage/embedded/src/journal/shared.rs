@@ -58,7 +58,7 @@ pub(super) struct OpenGroup {
     /// Number of waiters at which to wake the journal's sleeping thread.
     pub(super) wake_at: Option<usize>,
     /// Pending requests for a check of the disk. The senders are dropped after the check.
-    pub(super) maintenance: Vec<mpsc::Sender<()>>,
+    pub(super) looks: Vec<mpsc::Sender<()>>,
     pub(super) closing: bool,
 }
 
@@ -72,7 +72,7 @@ impl OpenGroup {
             changes: Vec::new(),
             waiting: 0,
             wake_at: None,
-            maintenance: Vec::new(),
+            looks: Vec::new(),
             closing: false,
         }
     }
@@ -98,14 +98,14 @@ pub(super) struct Shared {
 
 impl Watcher for Shared {
     fn check(&self) -> mpsc::Receiver<()> {
-        let (maintained, is_maintained) = mpsc::channel();
+        let (looked, has_looked) = mpsc::channel();
         let mut gathering = self.gathering.lock();
         if !gathering.closing {
-            gathering.maintenance.push(maintained);
+            gathering.looks.push(looked);
             gathering.wake_at = None;
             self.gathered.notify_one();
         }
-        is_maintained
+        has_looked
     }
 }
 

@@ -63,9 +63,9 @@ pub(super) struct Writer {
     /// end of the log.
     written: VecDeque<Written>,
     /// Claims in doubt: their commit failed, so they may be on the disk. All are in memory.
-    in_doubt: Vec<Claim>,
+    limbo: Vec<Claim>,
     /// Changes of failed commits, already applied in memory.
-    in_doubt_changes: Vec<Change>,
+    limbo_changes: Vec<Change>,
     /// Number of the last generation begun. Numbers are never reused: `CURRENT` may name a generation whose
     /// creation failed late.
     generation: u64,
@@ -79,9 +79,9 @@ pub(super) struct Writer {
     group: u64,
     /// Number of waiters of the last commit, and of the one before.
     waited: [usize; 2],
-    maintained_at: Instant,
+    looked: Instant,
     /// The next commit number at the last maintenance. An unchanged number means an idle journal.
-    maintained_commit: u64,
+    looked_at: u64,
     /// Size of the store when new, in bytes.
     new_bytes: u64,
     synced: Instant,
@@ -117,14 +117,14 @@ impl Writer {
             durability,
             settled,
             queue,
-            in_doubt: Vec::new(),
-            in_doubt_changes: Vec::new(),
+            limbo: Vec::new(),
+            limbo_changes: Vec::new(),
             group: RECOVERED_GROUP,
             store_failed: shortage.is_some(),
             before_writing: held.map(|held| held.before_writing),
             waited: [0; 2],
-            maintained_at: Instant::now(),
-            maintained_commit: 0,
+            looked: Instant::now(),
+            looked_at: 0,
             new_bytes: 0,
             synced: Instant::now(),
         }
@@ -135,14 +135,14 @@ impl Writer {
         loop {
             let mut gathered = self.gather();
             let closing = gathered.closing;
-            let maintenance = std::mem::take(&mut gathered.maintenance);
+            let looks = std::mem::take(&mut gathered.looks);
             if gathered.waiting > 0 || !gathered.changes.is_empty() {
                 self.commit(gathered);
             }
-            if !maintenance.is_empty() || self.maintained_at.elapsed() >= MAINTENANCE_INTERVAL {
+            if !looks.is_empty() || self.looked.elapsed() >= MAINTENANCE_INTERVAL {
                 self.maintain();
             }
-            drop(maintenance);
+            drop(looks);
             if closing {
                 return self.end();
             }
@@ -153,7 +153,7 @@ impl Writer {
     /// group.
     fn gather(&mut self) -> OpenGroup {
         let mut gathering = self.shared.gathering.lock();
-        if gathering.waiting == 0 && gathering.maintenance.is_empty() && !gathering.closing {
+        if gathering.waiting == 0 && gathering.looks.is_empty() && !gathering.closing {
             gathering.wake_at = Some(1);
             self.shared.gathered.wait_for(&mut gathering, MAINTENANCE_INTERVAL);
         }
@@ -183,8 +183,8 @@ impl Writer {
         }
         let in_doubt = claims.iter().map(|claim| (self.group, claim.voucher));
         self.shared.in_doubt.lock().extend(in_doubt);
-        self.in_doubt.extend(claims);
-        self.in_doubt_changes.extend(changes);
+        self.limbo.extend(claims);
+        self.limbo_changes.extend(changes);
         commit.finish(CommitState::Failed);
     }
 
@@ -260,7 +260,7 @@ impl Writer {
 
     /// Runs the maintenance of every second.
     fn maintain(&mut self) {
-        self.maintained_at = Instant::now();
+        self.looked = Instant::now();
         let full = self.shared.disk.shortage().map(WriteBlock::Full);
         if full.is_some() {
             *self.shared.trouble.write() = full;
@@ -269,7 +269,7 @@ impl Writer {
         } else if let Err(fault) = self.put(None, &[], usize::MAX).and_then(|()| self.compact_if_large()) {
             self.fail(&fault.to_string());
         }
-        self.maintained_commit = self.next;
+        self.looked_at = self.next;
     }
 
     /// Accepts claims again after all unsettled claims are durable.
@@ -279,18 +279,17 @@ impl Writer {
         }
         self.before_writing = None;
         let recovered = if self.store_failed { self.replace_failed_store() } else { Ok(()) };
-        let (in_doubt, changes) =
-            (std::mem::take(&mut self.in_doubt), std::mem::take(&mut self.in_doubt_changes));
-        match recovered.and_then(|()| self.write(&in_doubt, &changes)) {
+        let (limbo, changes) = (std::mem::take(&mut self.limbo), std::mem::take(&mut self.limbo_changes));
+        match recovered.and_then(|()| self.write(&limbo, &changes)) {
             Ok(()) => {
-                self.accept(in_doubt, &Commit::new());
+                self.accept(limbo, &Commit::new());
                 self.shared.in_doubt.lock().clear();
                 self.store_failed = false;
                 *self.shared.trouble.write() = None;
                 tracing::info!("recovered the order log; accepting claims again");
             }
             Err(fault) => {
-                (self.in_doubt, self.in_doubt_changes) = (in_doubt, changes);
+                (self.limbo, self.limbo_changes) = (limbo, changes);
                 self.store_failed = true;
                 self.fail_to_recover(&fault.to_string());
             }
@@ -309,7 +308,7 @@ impl Writer {
     /// Compacts the log: gives back the space that sled does not reuse.
     fn compact_if_large(&mut self) -> Result<(), StoreFault> {
         let bytes = self.store.bytes();
-        let is_idle = self.maintained_commit == self.next;
+        let is_idle = self.looked_at == self.next;
         let is_large = bytes > COMPACT_MIN_BYTES && bytes > COMPACT_MIN_GROWTH * self.new_bytes;
         if is_large && (is_idle || bytes > COMPACT_UNDER_LOAD_BYTES) {
             let mut entries = Vec::new();
@@ -351,7 +350,7 @@ impl Writer {
         // Callers that joined after the last round must not wait for ever.
         let late = {
             let mut gathering = self.shared.gathering.lock();
-            gathering.maintenance.clear();
+            gathering.looks.clear();
             // Later waiters of this group find it finished.
             Arc::clone(&gathering.commit)
         };

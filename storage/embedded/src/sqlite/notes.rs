@@ -123,8 +123,7 @@ fn put_visibility(
     Ok(was)
 }
 
-/// Returns the notes selected by the rest of a query, after the columns and the table.
-pub(super) fn list(conn: &Connection, rest: &str, which: impl Params) -> rusqlite::Result<Vec<Note>> {
+fn list(conn: &Connection, rest: &str, which: impl Params) -> rusqlite::Result<Vec<Note>> {
     conn.prepare_cached(&format!("{SELECT} {rest}"))?.query_map(which, note)?.collect()
 }
 

@@ -3,8 +3,8 @@
 use async_trait::async_trait;
 use mallbox_storage::backend::{Numbered as _, holding};
 use mallbox_storage::{
-    Block, LastOperator, Page, Phone, PhoneOutcome, Profile, RightsChange, RightsOutcome, Role, StoreError,
-    Timestamp, User, UserFilter, UserId, Users,
+    Block, LastOperator, Page, Phone, Profile, RightsChange, RightsOutcome, Role, StoreError, Timestamp,
+    User, UserFilter, UserId, Users,
 };
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension as _, Row, named_params, params, params_from_iter};
@@ -23,7 +23,7 @@ impl EmbeddedUsers {
 
 /// Head of every query for users; [`user`] reads the columns.
 const SELECT: &str =
-    "SELECT id, phone, nick_name, icon, role, created_ms, blocked_ms, block_reason, deleted_ms FROM users";
+    "SELECT id, phone, nick_name, icon, role, created_ms, blocked_ms, block_reason FROM users";
 
 #[async_trait]
 impl Users for EmbeddedUsers {
@@ -49,7 +49,7 @@ impl Users for EmbeddedUsers {
             .execute(params![phone.as_str(), nick_name, now.as_millis()])?;
             let id = UserId::new(conn.last_insert_rowid().cast_unsigned());
             let (icon, role) = (String::new(), Role::Customer);
-            Ok(User { id, phone, nick_name, icon, role, blocked: None, created: now, deleted: None })
+            Ok(User { id, phone, nick_name, icon, role, blocked: None, created: now })
         };
         self.0.write("find or create user", job).await
     }
@@ -86,10 +86,7 @@ impl Users for EmbeddedUsers {
         let (nick_name, icon, card) = (nick_name.to_owned(), icon.to_owned(), card.clone());
         let job = move |conn: &Connection| {
             let changed = conn
-                .prepare_cached(
-                    "UPDATE users SET nick_name = ?2, icon = ?3, updated_ms = ?4
-                     WHERE id = ?1 AND deleted_ms IS NULL",
-                )?
+                .prepare_cached("UPDATE users SET nick_name = ?2, icon = ?3, updated_ms = ?4 WHERE id = ?1")?
                 .execute(params![id(user.get()), nick_name, icon, now.as_millis()])?;
             if changed == 0 {
                 return Ok(false);
@@ -113,11 +110,9 @@ impl Users for EmbeddedUsers {
     async fn put_password(&self, user: UserId, hash: &str, now: Timestamp) -> Result<bool, StoreError> {
         let hash = hash.to_owned();
         let job = move |conn: &Connection| {
-            conn.prepare_cached(
-                "UPDATE users SET password = ?2, updated_ms = ?3 WHERE id = ?1 AND deleted_ms IS NULL",
-            )?
-            .execute(params![id(user.get()), hash, now.as_millis()])
-            .map(|changed| changed > 0)
+            conn.prepare_cached("UPDATE users SET password = ?2, updated_ms = ?3 WHERE id = ?1")?
+                .execute(params![id(user.get()), hash, now.as_millis()])
+                .map(|changed| changed > 0)
         };
         self.0.write("put password", job).await
     }
@@ -149,28 +144,6 @@ impl Users for EmbeddedUsers {
     ) -> Result<RightsOutcome, StoreError> {
         let change = change.clone();
         self.0.write("put rights", move |conn| put_rights(conn, user, &change, last, now)).await
-    }
-
-    async fn put_phone(
-        &self,
-        user: UserId,
-        from: &Phone,
-        to: &Phone,
-        now: Timestamp,
-    ) -> Result<PhoneOutcome, StoreError> {
-        let (from, to) = (from.clone(), to.clone());
-        let job = move |conn: &Connection| {
-            if by_id(conn, user)?.is_none_or(|user| user.phone != from) {
-                return Ok(PhoneOutcome::NotFound);
-            }
-            if by_phone(conn, &to)?.is_some_and(|other| other.id != user) {
-                return Ok(PhoneOutcome::Taken);
-            }
-            conn.prepare_cached("UPDATE users SET phone = ?2, updated_ms = ?3 WHERE id = ?1")?
-                .execute(params![id(user.get()), to.as_str(), now.as_millis()])?;
-            Ok(PhoneOutcome::Changed)
-        };
-        self.0.write("put phone", job).await
     }
 
     async fn those(&self, users: &[UserId]) -> Result<Vec<User>, StoreError> {
@@ -221,8 +194,7 @@ fn put_rights(
     last: LastOperator,
     now: Timestamp,
 ) -> rusqlite::Result<RightsOutcome> {
-    let was = by_id(conn, who)?.filter(|user| user.deleted.is_none());
-    let Some(was) = was else { return Ok(RightsOutcome::NoSuchUser) };
+    let Some(was) = by_id(conn, who)? else { return Ok(RightsOutcome::NoSuchUser) };
     let is = change.of(&was, now);
     let leaves = was.acts() && !is.acts();
     if leaves && last == LastOperator::Stays && !has_other_operator(conn, who)? {
@@ -236,8 +208,7 @@ fn put_rights(
     Ok(RightsOutcome::Done(is))
 }
 
-/// Returns whether the mall has an active operator other than this user.
-pub(super) fn has_other_operator(conn: &Connection, than: UserId) -> rusqlite::Result<bool> {
+fn has_other_operator(conn: &Connection, than: UserId) -> rusqlite::Result<bool> {
     conn.prepare_cached("SELECT 1 FROM users WHERE role = 1 AND blocked_ms IS NULL AND id <> ?1 LIMIT 1")?
         .exists([id(than.get())])
 }
@@ -280,13 +251,10 @@ pub(super) fn put_card_row(
 }
 
 fn user(row: &Row<'_>) -> rusqlite::Result<User> {
-    let (phone, deleted) = (row.get::<_, String>(1)?, get_time_if_any(row, 8)?);
+    let phone: String = row.get(1)?;
     Ok(User {
         id: UserId::new(get_id(row, 0)?),
-        phone: match deleted {
-            Some(_) => Phone::of_deleted_user(),
-            None => Phone::parse(&phone).ok_or_else(|| unreadable(1, "a phone"))?,
-        },
+        phone: Phone::parse(&phone).ok_or_else(|| unreadable(1, "a phone"))?,
         nick_name: row.get(2)?,
         icon: row.get(3)?,
         role: get_known(row, 4)?,
@@ -295,7 +263,6 @@ fn user(row: &Row<'_>) -> rusqlite::Result<User> {
             Some(since) => Some(Block { since, reason: row.get::<_, Option<_>>(7)?.unwrap_or_default() }),
             None => None,
         },
-        deleted,
     })
 }
 

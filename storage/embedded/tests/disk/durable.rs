@@ -15,7 +15,7 @@ use tokio::task::JoinHandle;
 use crate::world::{Closed, NOON, WORKER, World, claim_as, order};
 
 /// Long enough for a machine busy with other work.
-const TIMEOUT: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(10);
 /// Longer than the sum of all waits in a case, but bounded: a mall closes only after its pending commits.
 const SLOW: Duration = Duration::from_secs(30);
 
@@ -162,7 +162,7 @@ async fn crash(image: Closed, shown: Shown) {
 }
 
 async fn in_time<T>(work: impl Future<Output = T>) -> T {
-    tokio::time::timeout(patience::scaled(TIMEOUT), work).await.expect("it waits for ever")
+    tokio::time::timeout(patience::scaled(PATIENCE), work).await.expect("it waits for ever")
 }
 
 /// A sale with the last unit in a claim delayed by a slow disk.
@@ -210,7 +210,7 @@ async fn sold_out_was_said_of_a_unit_that_a_crash_gave_back() {
 
 /// A failed commit is in doubt: its orders are neither shown nor denied, and statistics omit them.
 #[tokio::test]
-async fn after_a_failed_commit_readers_are_refused_at_once_and_statistics_go_on() {
+async fn after_a_failed_commit_readers_are_told_at_once_and_figures_go_on() {
     let mut stage = held_up().await;
     let asked = [Call::Claim { user: 7, number: 2 }, Call::Claim { user: 8, number: 3 }, Call::OfUser(7)];
     for call in asked {

@@ -6,14 +6,14 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use mallbox_storage::sessions::TokenHash;
-use mallbox_storage::{ClaimOutcome, Durability, NewSession, StoreError, UserId};
+use mallbox_storage::{ClaimOutcome, Durability, StoreError, UserId};
 
 use mallbox_test_patience as patience;
 
 use crate::world::{HOUR, NOON, World, claim};
 
 /// Long enough for a machine busy with other work.
-const TIMEOUT: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(10);
 /// Longer than the sum of all waits in a case, but bounded: a mall closes only after its pending commits.
 const SLOW: Duration = Duration::from_secs(60);
 
@@ -45,7 +45,7 @@ async fn until(mut is_so: impl FnMut() -> bool) {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
     };
-    tokio::time::timeout(patience::scaled(TIMEOUT), waiting).await.unwrap();
+    tokio::time::timeout(patience::scaled(PATIENCE), waiting).await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -104,7 +104,7 @@ async fn rush(world: &World) -> Arc<Answers> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_full_disk_is_reported_at_once_and_forgotten_at_once() {
+async fn a_full_disk_is_told_at_once_and_forgotten_at_once() {
     let world = World::open(Durability::Memory).await;
     let session = TokenHash([1; 32]);
     assert_eq!(world.claim(1).await.unwrap(), ClaimOutcome::Accepted);
@@ -116,21 +116,13 @@ async fn a_full_disk_is_reported_at_once_and_forgotten_at_once() {
     };
     let refusal = full(world.claim(2).await.unwrap_err());
     assert!(refusal.starts_with("sales.claim: disk full: 0 MiB free at "), "{refusal}");
-    full(
-        world
-            .storage
-            .people
-            .sessions
-            .begin(session, &NewSession::of(UserId::new(1), HOUR), NOON)
-            .await
-            .unwrap_err(),
-    );
+    full(world.storage.people.sessions.begin(session, UserId::new(1), HOUR, NOON).await.unwrap_err());
     let refusal = full(world.storage.base.upkeep.put_setting("zone", "UTC").await.unwrap_err());
     assert!(refusal.contains(": disk full: 0 KiB left in "), "{refusal}");
     let troubles = world.troubles().await;
     assert!(troubles.len() == 2 && troubles[0].starts_with("disk full: 0 MiB free at "), "{troubles:?}");
-    let reported = world.storage.selling.order_log.state().await.trouble.unwrap();
-    assert_eq!(reported, troubles[0]);
+    let told = world.storage.selling.order_log.state().await.trouble.unwrap();
+    assert_eq!(told, troubles[0]);
     assert_eq!(world.storage.base.upkeep.setting("zone").await.unwrap(), None, "reading goes on");
     assert_eq!(world.claim(1).await.ok(), None, "as on a disk that is really full");
 
@@ -138,7 +130,7 @@ async fn a_full_disk_is_reported_at_once_and_forgotten_at_once() {
     assert_eq!(world.troubles().await, [""; 0]);
     assert_eq!(world.storage.selling.order_log.state().await.trouble, None);
     assert_eq!(world.claim(2).await.unwrap(), ClaimOutcome::Accepted);
-    world.storage.people.sessions.begin(session, &NewSession::of(UserId::new(1), HOUR), NOON).await.unwrap();
+    world.storage.people.sessions.begin(session, UserId::new(1), HOUR, NOON).await.unwrap();
     world.storage.base.upkeep.put_setting("zone", "UTC").await.unwrap();
     assert_eq!(world.faults.refusals(), 5, "four calls, and the look of the record itself");
 }
@@ -158,7 +150,7 @@ async fn a_slow_disk_holds_up_each_commit_until_it_is_fast_again() {
 
     world.faults.set_slow(None);
     let answers = async { (claiming.await.unwrap().unwrap(), setting.await.unwrap().unwrap()) };
-    let (claimed, ()) = tokio::time::timeout(patience::scaled(TIMEOUT), answers).await.unwrap();
+    let (claimed, ()) = tokio::time::timeout(patience::scaled(PATIENCE), answers).await.unwrap();
     assert_eq!(claimed, ClaimOutcome::Accepted);
     assert_eq!(world.claim(2).await.unwrap(), ClaimOutcome::Accepted);
     assert_eq!(world.faults.delays(), 2);

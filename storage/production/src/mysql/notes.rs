@@ -18,7 +18,7 @@ use super::{multi_row, reports};
 pub(super) struct MysqlNotes(pub(super) Database);
 
 /// Start of every query for notes; read by [`note`].
-pub(super) const SELECT: &str =
+const SELECT: &str =
     "SELECT id, user_id, shop_id, title, images, content, liked, imported_comments, comments,
     status, created_ms, updated_ms FROM notes";
 
@@ -121,8 +121,7 @@ async fn put_visibility(
     Ok(was)
 }
 
-/// Reads a note.
-pub(super) fn note(row: &mut Columns) -> Result<Note, MysqlError> {
+fn note(row: &mut Columns) -> Result<Note, MysqlError> {
     Ok(Note {
         id: NoteId::new(row.next()?),
         author: UserId::new(row.next()?),

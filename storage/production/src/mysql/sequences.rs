@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use mallbox_storage::{CLOSED_COUNTER, Sequences, StoreError};
+use mallbox_storage::{Sequences, StoreError};
 use mysql_async::Conn;
 use parking_lot::{Mutex, RwLock};
 use tokio::time::{Instant, timeout};
@@ -23,7 +23,7 @@ use super::job::boxed;
 const FIRST_BLOCK: u64 = 4_096;
 /// At 10,000 orders a second, enough for half a minute to a minute without MySQL; a day's 2^28 numbers make a
 /// thousand such blocks.
-const BLOCK_MAX: u64 = 1 << 19;
+const LARGEST_BLOCK: u64 = 1 << 19;
 const OP: &str = "next number";
 
 pub(super) struct MysqlSequences {
@@ -94,10 +94,6 @@ impl Sequences for MysqlSequences {
             .await?;
         Ok(reserved.and_then(|reserved| reserved.checked_sub(1)))
     }
-
-    async fn close(&self, name: &'static str, day: u64) -> Result<bool, StoreError> {
-        self.database.write("close counter", |conn| boxed(async move { close(conn, name, day).await })).await
-    }
 }
 
 impl Numbers {
@@ -117,7 +113,7 @@ impl Numbers {
         self.left += size;
         self.low = size / 2;
         self.ranges.push_back(range);
-        self.block = (self.block * 2).min(BLOCK_MAX);
+        self.block = (self.block * 2).min(LARGEST_BLOCK);
     }
 }
 
@@ -176,15 +172,4 @@ async fn reserve(conn: &mut Conn, name: &str, day: u64, block: u64) -> Result<Ra
     let end = first(conn, sql, (name, day), Columns::next::<u64>).await?.unwrap_or_default();
     let start = end.checked_sub(block).ok_or_else(|| MysqlError::Corrupt("sequences.reserved".into()))?;
     Ok(start..end)
-}
-
-/// Closes the counter unless its row exists.
-async fn close(conn: &mut Conn, name: &str, day: u64) -> Result<bool, MysqlError> {
-    let sql = "INSERT INTO sequences (name, day, reserved) VALUES (?, ?, ?)
-               ON DUPLICATE KEY UPDATE reserved = reserved";
-    execute(conn, sql, (name, day, CLOSED_COUNTER)).await?;
-    // The transaction holds the row's lock until its end.
-    let sql = "SELECT reserved FROM sequences WHERE name = ? AND day = ?";
-    let reserved = first(conn, sql, (name, day), Columns::next::<u64>).await?;
-    Ok(reserved.is_some_and(|reserved| reserved >= CLOSED_COUNTER))
 }

@@ -38,7 +38,7 @@ const LEASE_TTL: Duration = Duration::from_secs(30);
 /// Interval at which pending invalidations are retried.
 const RETRY_INTERVAL: Duration = Duration::from_millis(300);
 /// Keys scanned per command, and keys invalidated concurrently.
-const BATCH_MAX: usize = 1_000;
+const AT_ONCE: usize = 1_000;
 /// Message on the invalidation channel that clears all local caches.
 const ALL: &str = "*";
 
@@ -47,7 +47,7 @@ pub(super) struct RedisCache {
     link: Link,
     keys: Keys,
     near: Arc<LocalTier>,
-    pending: PendingInvalidations,
+    untold: PendingInvalidations,
     /// End of the pause after a failure, during which Redis is not called.
     rests: Mutex<Option<Instant>>,
 }
@@ -56,7 +56,7 @@ pub(super) struct RedisCache {
 struct LocalTier(LocalCache);
 
 impl Subscriber for LocalTier {
-    fn received(&self, key: &str) {
+    fn said(&self, key: &str) {
         match key {
             ALL => self.0.clear(),
             key => self.0.forget(&CacheKey::written(key)),
@@ -83,7 +83,7 @@ impl RedisCache {
             link,
             keys,
             near,
-            pending: PendingInvalidations::default(),
+            untold: PendingInvalidations::default(),
             rests: Mutex::default(),
         });
         let again = Arc::downgrade(&cache);
@@ -95,9 +95,9 @@ impl RedisCache {
                 let Some(cache) = again.upgrade() else { return };
                 let met = cache.link.servers_met();
                 if std::mem::replace(&mut servers_met, met) != met {
-                    cache.pending.doubt();
+                    cache.untold.doubt();
                 }
-                cache.send_again().await;
+                cache.tell_again().await;
             }
         });
         cache
@@ -105,14 +105,14 @@ impl RedisCache {
 
     /// Reads an entry from Redis, within the time limit. Refuses keys with a pending invalidation.
     async fn ask(&self, op: &'static str, key: &CacheKey) -> Result<Found, StoreError> {
-        if self.pending.has(key) {
+        if self.untold.has(key) {
             return Err(unavailable(op, "a pending invalidation has not reached Redis yet"));
         }
         let mut command = redis::cmd("HMGET");
         command.arg(self.keys.cached(key)).arg("bytes").arg("expires").arg("forgotten");
         let found: Found = self.soon(op, self.link.query(op, Idempotence::Safe, &command)).await?;
         // The key may have been invalidated during the read.
-        if self.pending.has(key) { Err(unavailable(op, "the entry is being invalidated")) } else { Ok(found) }
+        if self.untold.has(key) { Err(unavailable(op, "the entry is being invalidated")) } else { Ok(found) }
     }
 
     async fn soon<T>(
@@ -137,29 +137,29 @@ impl RedisCache {
     }
 
     /// Invalidates keys in Redis and, through the channel, in all local caches.
-    async fn send(&self, keys: Vec<(CacheKey, u64)>) -> Result<(), StoreError> {
+    async fn tell(&self, keys: Vec<(CacheKey, u64)>) -> Result<(), StoreError> {
         const OP: &str = "cache.forget";
-        let mut sent = Ok(());
-        for some in keys.chunks(BATCH_MAX) {
+        let mut told = Ok(());
+        for some in keys.chunks(AT_ONCE) {
             let calls = some.iter().map(|(key, _)| self.forgetting(key));
             let answers = self.link.run_all::<u64>(OP, Idempotence::Safe, calls).await;
             for ((key, number), answer) in some.iter().zip(answers) {
                 match answer {
-                    Ok(_) => self.pending.sent(key, *number),
-                    Err(error) => sent = Err(error),
+                    Ok(_) => self.untold.told(key, *number),
+                    Err(error) => told = Err(error),
                 }
             }
-            if sent.is_err() {
+            if told.is_err() {
                 break;
             }
         }
-        sent
+        told
     }
 
-    async fn send_again(&self) {
-        let keys = self.pending.all();
+    async fn tell_again(&self) {
+        let keys = self.untold.all();
         if !keys.is_empty()
-            && let Err(error) = self.send(keys).await
+            && let Err(error) = self.tell(keys).await
         {
             tracing::debug!(%error, "could not send pending invalidations to Redis");
         }
@@ -196,11 +196,11 @@ impl Cache for RedisCache {
         let asked = Instant::now();
         match self.ask("cache.look", key).await {
             Ok(found) => {
-                let lease = CacheLease { near, shared: Some((found.2.unwrap_or(0), asked)) };
-                Ok(LeasedLookup { kept: live(found, now), lease })
+                let ticket = CacheLease { near, shared: Some((found.2.unwrap_or(0), asked)) };
+                Ok(LeasedLookup { kept: live(found, now), ticket })
             }
             Err(StoreError::Unavailable { .. }) => {
-                Ok(LeasedLookup { kept: None, lease: CacheLease { near, shared: None } })
+                Ok(LeasedLookup { kept: None, ticket: CacheLease { near, shared: None } })
             }
             Err(error) => Err(error),
         }
@@ -209,7 +209,7 @@ impl Cache for RedisCache {
     async fn put(
         &self,
         key: &CacheKey,
-        lease: CacheLease,
+        ticket: CacheLease,
         bytes: Arc<[u8]>,
         expires_at: Timestamp,
         now: Timestamp,
@@ -218,10 +218,10 @@ impl Cache for RedisCache {
         if bytes.len() > CacheLease::MAX_BYTES {
             return Ok(false);
         }
-        let Some((forgotten, asked)) = lease.shared else {
-            return Ok(self.near.0.put(key, lease.near, &bytes, expires_at));
+        let Some((forgotten, asked)) = ticket.shared else {
+            return Ok(self.near.0.put(key, ticket.near, &bytes, expires_at));
         };
-        if asked.elapsed() >= LEASE_TTL || self.pending.has(key) {
+        if asked.elapsed() >= LEASE_TTL || self.untold.has(key) {
             return Ok(false);
         }
         let call = KEEP.on([self.keys.cached(key)]).arg(forgotten).arg(&*bytes);
@@ -230,18 +230,18 @@ impl Cache for RedisCache {
         let is_kept = self.soon(OP, self.link.run::<bool>(OP, Idempotence::Safe, call)).await?;
         if is_kept {
             // The local cache may reject the lease for other reasons.
-            self.near.0.put(key, lease.near, &bytes, expires_at);
+            self.near.0.put(key, ticket.near, &bytes, expires_at);
         }
         Ok(is_kept)
     }
 
     async fn forget(&self, keys: &[CacheKey]) -> Result<(), StoreError> {
         // From here on, this process does not read the keys from Redis until Redis has the invalidations.
-        let numbered = self.pending.add(keys);
-        let sent = self.send(numbered).await;
+        let numbered = self.untold.add(keys);
+        let told = self.tell(numbered).await;
         // Last, because stale entries may have been copied from Redis to the local cache until now.
         keys.iter().for_each(|key| self.near.0.forget(key));
-        sent
+        told
     }
 
     async fn clear(&self) -> Result<(), StoreError> {
@@ -251,7 +251,7 @@ impl Cache for RedisCache {
             let mut cursor = "0".to_owned();
             loop {
                 let mut scan = redis::cmd("SCAN");
-                scan.arg(&cursor).arg("MATCH").arg(format!("{all}*")).arg("COUNT").arg(BATCH_MAX);
+                scan.arg(&cursor).arg("MATCH").arg(format!("{all}*")).arg("COUNT").arg(AT_ONCE);
                 let (next, found): (String, Vec<String>) = self.link.query_at(OP, &master, &scan).await?;
                 let keys = found.iter().filter_map(|key| key.strip_prefix(&all)).map(CacheKey::written);
                 self.forget(&keys.collect::<Vec<_>>()).await?;

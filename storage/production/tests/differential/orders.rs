@@ -29,16 +29,13 @@ pub enum OrderStep {
     Unpaid(OrderId, u32),
     Counts(VoucherId),
     /// Processes the outbox entries of closed orders.
-    ProcessOutbox {
+    RunErrands {
         max: u32,
         are_done: bool,
     },
     /// Removes an outbox entry as if processed.
-    ForgetUnknownEntry(OrderId),
+    ForgetUnknownErrand(OrderId),
 }
-
-/// Small enough to refuse a part of the purchases.
-const UNPAID_MAX: u32 = 3;
 
 pub const REASONS: [DeadReason; 4] =
     [DeadReason::Double, DeadReason::Oversold, DeadReason::IdClash, DeadReason::Refused];
@@ -75,11 +72,10 @@ impl OrderStep {
             },
             70..74 => Self::Unpaid(scene.order(dice), dice.pick(&[0, 1, 3, u32::MAX])),
             74..79 => Self::Counts(scene.voucher(dice)),
-            79..98 => Self::ProcessOutbox {
-                max: dice.pick(&[0, 1, 2, 100, 100, u32::MAX]),
-                are_done: dice.chance(80),
-            },
-            _ => Self::ForgetUnknownEntry(OrderId::new(u64::MAX)),
+            79..98 => {
+                Self::RunErrands { max: dice.pick(&[0, 1, 2, 100, 100, u32::MAX]), are_done: dice.chance(80) }
+            }
+            _ => Self::ForgetUnknownErrand(OrderId::new(u64::MAX)),
         }
     }
 
@@ -95,7 +91,7 @@ impl OrderStep {
                 let buried = said(orders.bury(&logged(*claim), *reason, detail, *now).await);
                 format!("{buried}, {}", reload(side, &[*claim]).await)
             }
-            Self::Insert(order) => said(orders.insert(order, None, Some(UNPAID_MAX)).await),
+            Self::Insert(order) => said(orders.insert(order, None).await),
             Self::Move(order, step, now) => said(orders.step(*order, *step, *now).await),
             Self::CancelAndClaim(claim) => cancel_and_claim(side, claim).await,
             Self::Get(order) => said(orders.get(*order).await),
@@ -111,32 +107,32 @@ impl OrderStep {
                 let (count, tally) = (orders.count(*voucher).await, orders.tally(*voucher).await);
                 format!("{}, {}", said(count), said(tally))
             }
-            Self::ProcessOutbox { max, are_done } => process_outbox(side, *max, *are_done).await,
-            Self::ForgetUnknownEntry(order) => {
-                let entry = OutboxEntry::Release {
+            Self::RunErrands { max, are_done } => run_errands(side, *max, *are_done).await,
+            Self::ForgetUnknownErrand(order) => {
+                let errand = OutboxEntry::Release {
                     voucher: VoucherId::new(u64::MAX),
                     user: UserId::new(u64::MAX),
                     order: *order,
                 };
-                said(side.storage.selling.outbox.done(&[entry]).await)
+                said(side.storage.selling.outbox.done(&[errand]).await)
             }
         }
     }
 }
 
 /// As the chore of the mall does.
-pub async fn process_outbox(side: &mut Side, max: u32, are_done: bool) -> String {
-    let entries = match side.storage.selling.outbox.open(max).await {
-        Ok(entries) => entries,
+pub async fn run_errands(side: &mut Side, max: u32, are_done: bool) -> String {
+    let errands = match side.storage.selling.outbox.open(max).await {
+        Ok(errands) => errands,
         error => return said(error),
     };
-    let mut answers = vec![format!("{entries:?}")];
-    for OutboxEntry::Release { voucher, user, order } in &entries {
+    let mut answers = vec![format!("{errands:?}")];
+    for OutboxEntry::Release { voucher, user, order } in &errands {
         answers.push(take_in_loose_units(side, *voucher, *user, *order).await);
         answers.push(said(side.storage.selling.sales.release(*voucher, *user, *order).await));
     }
     if are_done {
-        answers.push(said(side.storage.selling.outbox.done(&entries).await));
+        answers.push(said(side.storage.selling.outbox.done(&errands).await));
     }
     answers.join(", ")
 }
@@ -163,7 +159,7 @@ async fn cancel_and_claim(side: &mut Side, claim: &Claim) -> String {
     if let Ok(Some(held)) = orders.holding(claim.voucher, claim.user).await {
         answers.push(said(orders.step(held, Move::Cancel, claim.at).await));
     }
-    answers.push(process_outbox(side, u32::MAX, true).await);
+    answers.push(run_errands(side, u32::MAX, true).await);
     answers.push(SaleStep::Claim(*claim).take(side).await);
     answers.join(", ")
 }
@@ -203,7 +199,7 @@ fn order(dice: &mut Dice, scene: &mut Scene) -> Order {
             id
         }
     };
-    let payment = dice.pick(&PaymentMode::ALL);
+    let payment = dice.pick(&[PaymentMode::None, PaymentMode::Sandbox]);
     Order {
         id,
         voucher,

@@ -2,9 +2,6 @@
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;
-use std::time::Duration;
-
-use mallbox_test_patience::Deadline;
 
 use crate::backs::{self, Back};
 use crate::dice::{Dice, number_from};
@@ -18,9 +15,7 @@ const STEPS: u64 = 2_500;
 /// Number of steps between comparisons of the complete state.
 const WHOLE_EVERY: u64 = 300;
 /// Number of steps between the scene's reads of the database.
-const READ_EVERY: u64 = 8;
-/// Time limit of reading the complete state.
-const WHOLE_TIMEOUT: Duration = Duration::from_secs(20);
+const LOOK_EVERY: u64 = 8;
 /// Number of recent steps to print when results differ.
 const REMEMBERED: usize = 20;
 
@@ -68,7 +63,7 @@ impl Play {
         }
         for number in 0..steps {
             self.scene.clock_goes_on(&mut self.dice);
-            if number % READ_EVERY == 0 {
+            if number % LOOK_EVERY == 0 {
                 self.scene.look_around(&self.embedded.storage).await;
             }
             let step = Step::roll(&mut self.dice, &mut self.scene);
@@ -96,23 +91,10 @@ impl Play {
     async fn look_at_everything(&self, when: &str) {
         let now = self.scene.now;
         let (embedded, production) =
-            tokio::join!(whole::of(&self.embedded.storage, now), self.whole_production());
+            tokio::join!(whole::of(&self.embedded.storage, now), whole::of(&self.production.storage, now));
         for (embedded, production) in embedded.iter().zip(&production) {
             if embedded != production {
                 self.differ(when, embedded, production);
-            }
-        }
-    }
-
-    /// Returns the complete state of the servers. On a busy machine some of these reads, of whole tables and
-    /// years, exceed the limit of a call; nothing changes meanwhile, so they are repeated.
-    async fn whole_production(&self) -> Vec<String> {
-        let deadline = Deadline::after(WHOLE_TIMEOUT);
-        loop {
-            let lines = whole::of(&self.production.storage, self.scene.now).await;
-            let is_complete = !lines.iter().any(|line| line.ends_with("unavailable"));
-            if is_complete || deadline.is_over() {
-                return lines;
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mallbox_storage::{NewSession, Role, SessionOrigin, Storage, Timestamp, TokenHash, UserId};
+use mallbox_storage::{CodeRules, Phone, Storage, Timestamp, TokenHash, UserId};
 
 use crate::dice::Dice;
 use crate::normal::{self, said};
@@ -13,12 +13,12 @@ const TOKENS: u8 = 5;
 
 #[derive(Clone, Debug)]
 pub enum SessionStep {
-    Begin(TokenHash, NewSession, Timestamp),
+    IssueCode(Phone, String, CodeRules, Timestamp),
+    CheckCode(Phone, String, CodeRules, Timestamp),
+    Begin(TokenHash, UserId, Duration, Timestamp),
     Find(TokenHash, Duration, Timestamp),
     End(TokenHash),
-    List(UserId, Timestamp),
     EndAll(UserId, Timestamp),
-    EndOthers(UserId, TokenHash, Timestamp),
 }
 
 impl SessionStep {
@@ -27,15 +27,18 @@ impl SessionStep {
         let minute = Timestamp::from_millis(scene.now.as_millis() / 60_000 * 60_000);
         let minute = minute + minutes(dice.pick(&[0, 0, 1, 2]));
         let ttl = minutes(dice.pick(&[0, 1, 1, 2, 2, 10, 60, 60 * 24 * 30]));
-        let user = scene.user(dice);
+        let (user, phone) = (scene.user(dice), scene.phone(dice));
+        let code = dice.pick(&["000000", "000001", "", "一二三"]).to_owned();
         match dice.below(100) {
-            0..36 => {
+            0..22 => Self::IssueCode(phone, code, rules(dice), scene.now),
+            22..45 => Self::CheckCode(phone, code, rules(dice), scene.now),
+            45..65 => {
                 let token = token(dice);
                 note(&mut scene.sessions, (token, minute + ttl));
-                Self::Begin(token, new_session(dice, user, ttl), minute)
+                Self::Begin(token, user, ttl, minute)
             }
-            36..64 => Self::Find(token(dice), ttl, minute),
-            64..82 => {
+            65..80 => Self::Find(token(dice), ttl, minute),
+            80..90 => {
                 // Around expiry: in the last minute or the first minute after. Sessions long expired may have
                 // been swept, and sessions used a day ahead of a sweep have been cut by the sweeping side.
                 let near = scene.now - minutes(25)..scene.now + minutes(60 * 12);
@@ -43,9 +46,7 @@ impl SessionStep {
                 let (token, end) = noted.unwrap_or((token(dice), minute));
                 Self::Find(token, ttl, end - minutes(dice.below(2)))
             }
-            82..85 => Self::End(token(dice)),
-            85..90 => Self::List(user, minute),
-            90..95 => Self::EndOthers(user, token(dice), minute),
+            90..95 => Self::End(token(dice)),
             _ => Self::EndAll(user, minute),
         }
     }
@@ -53,20 +54,20 @@ impl SessionStep {
     pub async fn take(&self, side: &mut Side) -> String {
         let sessions = &side.storage.people.sessions;
         match self {
-            Self::Begin(token, session, now) => said(sessions.begin(*token, session, *now).await),
+            Self::IssueCode(phone, code, rules, now) => {
+                said(sessions.issue_code(phone, code, rules, *now).await)
+            }
+            Self::CheckCode(phone, code, rules, now) => {
+                said(sessions.check_code(phone, code, rules, *now).await)
+            }
+            Self::Begin(token, user, ttl, now) => said(sessions.begin(*token, *user, *ttl, *now).await),
             Self::Find(token, ttl, now) => said(sessions.find(*token, *ttl, *now).await),
-            Self::List(user, now) => said(sessions.list(*user, *now).await),
             Self::End(token) => said(sessions.end(*token).await),
             Self::EndAll(user, now) => {
-                let live = sessions.list(*user, *now).await.map(|live| live.len() as u64).unwrap_or(0);
+                let live =
+                    live(&side.storage, *now).await.into_iter().filter(|whose| *whose == Some(*user)).count();
                 let ended = sessions.end_all(*user).await;
-                said(ended.map(|ended| normal::ended(ended, live)))
-            }
-            Self::EndOthers(user, kept, now) => {
-                let mut live = sessions.list(*user, *now).await.unwrap_or_default();
-                live.retain(|session| session.token != *kept);
-                let ended = sessions.end_others(*user, *kept).await;
-                said(ended.map(|ended| normal::ended(ended, live.len() as u64)))
+                said(ended.map(|ended| normal::ended(ended, live as u64)))
             }
         }
     }
@@ -76,22 +77,9 @@ impl SessionStep {
 pub async fn live(storage: &Storage, now: Timestamp) -> Vec<Option<UserId>> {
     let mut users = Vec::new();
     for number in 0..TOKENS {
-        let found = storage.people.sessions.find(named(number), Duration::ZERO, now).await.unwrap();
-        users.push(found.map(|session| session.user));
+        users.push(storage.people.sessions.find(named(number), Duration::ZERO, now).await.unwrap());
     }
     users
-}
-
-fn new_session(dice: &mut Dice, user: UserId, ttl: Duration) -> NewSession {
-    NewSession {
-        role: dice.pick(&[Role::Customer, Role::Operator]),
-        origin: dice.pick(&[SessionOrigin::Code, SessionOrigin::Password, SessionOrigin::Other]),
-        address: dice
-            .pick(&[None, Some("203.0.113.7"), Some("2001:db8::7")])
-            .map(|text| text.parse().unwrap()),
-        browser: dice.pick(&["", "Chrome · Windows", "微信 · Android"]).to_owned(),
-        ..NewSession::of(user, ttl)
-    }
 }
 
 fn token(dice: &mut Dice) -> TokenHash {
@@ -100,4 +88,13 @@ fn token(dice: &mut Dice) -> TokenHash {
 
 fn named(number: u8) -> TokenHash {
     TokenHash([number * 25; 32])
+}
+
+fn rules(dice: &mut Dice) -> CodeRules {
+    CodeRules {
+        lives: dice.pick(&[Duration::ZERO, minutes(2), minutes(10), minutes(60 * 48)]),
+        gap: dice.pick(&[Duration::ZERO, Duration::ZERO, Duration::from_secs(5), minutes(1)]),
+        per_day: dice.pick(&[0, 1, 3, 10]),
+        tries: dice.pick(&[0, 1, 2, 5]),
+    }
 }

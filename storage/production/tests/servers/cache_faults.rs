@@ -9,12 +9,12 @@ use mallbox_test_servers::RedisOptions as ServerOptions;
 use crate::redis_world::{start, tell};
 use crate::world;
 use crate::world::{NOON, World};
-use mallbox_storage_contract::base::cache::{found, keep, shop};
+use mallbox_storage_contract::cache::{found, keep, shop};
 
 /// How old a near copy may be.
 const BOUND: Duration = Duration::from_secs(3);
 /// Upper limit for the duration of any call.
-const CALL_MAX: Duration = Duration::from_millis(1500);
+const LONGEST: Duration = Duration::from_millis(1500);
 
 /// Waits until the instance no longer returns the key.
 async fn forgets(storage: &Storage, within: Duration) -> Duration {
@@ -66,7 +66,7 @@ async fn a_reader_on_another_instance_does_not_keep_what_was_before_a_change() {
         let reader = other.base.cache.look(&shop(1), NOON).await.unwrap();
         w.storage.base.cache.forget(&[shop(1)]).await.unwrap();
         let until = NOON + Duration::from_secs(30);
-        assert!(!other.base.cache.put(&shop(1), reader.lease, (*b"old").into(), until, NOON).await.unwrap());
+        assert!(!other.base.cache.put(&shop(1), reader.ticket, (*b"old").into(), until, NOON).await.unwrap());
         assert_eq!(found(&w.storage, &shop(1), NOON).await, None);
     }
 }
@@ -93,7 +93,7 @@ async fn near_copies_are_emptied_with_the_connection_and_old_soon_without_a_mess
 
 #[tokio::test(flavor = "multi_thread")]
 #[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server and mariadbd")]
-async fn a_change_while_redis_is_away_is_sent_when_redis_is_back() {
+async fn a_change_while_redis_is_away_is_told_when_it_is_back() {
     let options = ServerOptions::default().with("appendonly", "yes").with("appendfsync", "always");
     let mut server = start(options).await;
     let w = world::fresh(server.url()).await;
@@ -106,7 +106,7 @@ async fn a_change_while_redis_is_away_is_sent_when_redis_is_back() {
     let began = Instant::now();
     let forgotten = w.storage.base.cache.forget(&[shop(1)]).await;
     assert!(matches!(forgotten, Err(StoreError::Unavailable { .. })), "{forgotten:?}");
-    assert!(patience::is_within(began.elapsed(), CALL_MAX), "{:?}", began.elapsed());
+    assert!(patience::is_within(began.elapsed(), LONGEST), "{:?}", began.elapsed());
     let asked = w.storage.base.cache.get(&shop(1), NOON).await;
     assert!(matches!(asked, Err(StoreError::Unavailable { .. })), "{asked:?}");
     // Values read meanwhile are cached locally.
@@ -114,7 +114,7 @@ async fn a_change_while_redis_is_away_is_sent_when_redis_is_back() {
     keep(&w.storage, &shop(1), "new").await;
     let kept = w.storage.base.cache.get(&shop(1), NOON).await.unwrap().unwrap();
     assert_eq!((&*kept.bytes, kept.is_near), (&b"new"[..], true));
-    assert!(patience::is_within(began.elapsed(), CALL_MAX), "{:?}", began.elapsed());
+    assert!(patience::is_within(began.elapsed(), LONGEST), "{:?}", began.elapsed());
 
     tokio::task::block_in_place(|| server.restart().unwrap());
     let other = w.other_instance().await;

@@ -10,10 +10,10 @@ use mallbox_test_servers::{Redis, RedisCluster, RedisOptions as ServerOptions};
 use crate::redis_world::{start, tell};
 use crate::world;
 use crate::world::{NOON, World};
-use mallbox_storage_contract::catalogue::shops::text;
+use mallbox_storage_contract::shops::text;
 
 /// Upper limit for the duration of any call, regardless of Redis.
-const CALL_MAX: Duration = Duration::from_millis(1500);
+const LONGEST: Duration = Duration::from_millis(1500);
 
 fn around() -> NearbyQuery {
     let centre = LatLng::new(120.149_993, 30.334_229).unwrap();
@@ -39,7 +39,7 @@ async fn near_again(storage: &Storage) -> Vec<ShopId> {
     loop {
         let asked = Instant::now();
         let answer = storage.catalogue.geo_index.near(&around()).await;
-        assert!(patience::is_within(asked.elapsed(), CALL_MAX), "{:?}", asked.elapsed());
+        assert!(patience::is_within(asked.elapsed(), LONGEST), "{:?}", asked.elapsed());
         match answer {
             Ok(found) => return ids(&found),
             Err(StoreError::Unavailable { .. }) => assert!(!until.is_over()),
@@ -62,7 +62,7 @@ async fn own_server() -> (Redis, World) {
 
 #[tokio::test(flavor = "multi_thread")]
 #[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server")]
-async fn a_redis_that_lost_its_keys_receives_the_places_of_shops_again() {
+async fn a_redis_that_lost_its_keys_is_told_again_where_the_shops_are() {
     let single = start(ServerOptions::default()).await;
     let cluster = tokio::task::spawn_blocking(|| RedisCluster::start(3).unwrap()).await.unwrap();
     for urls in [vec![single.url()], cluster.urls()] {

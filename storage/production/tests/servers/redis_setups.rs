@@ -5,7 +5,7 @@ use std::time::Duration;
 use mallbox_storage::{ClaimOutcome, OpenError};
 use mallbox_storage_production::redis::{RedisDurability, RedisOptions};
 use mallbox_test_patience::Deadline;
-use mallbox_test_servers::{RedisOptions as ServerOptions, RedisSentinel, free_port};
+use mallbox_test_servers::{RedisOptions as ServerOptions, RedisSentinel};
 
 use crate::redis_world::{accepted, connect, recovers, start, tell, try_says};
 use crate::world;
@@ -23,7 +23,7 @@ async fn until(is_so: impl Fn() -> bool) {
 /// Whether a server's `INFO replication` contains `line`.
 fn heard_of(url: &str, line: &str) -> bool {
     // A server closes its connections when its role changes.
-    try_says(url, "replication").is_ok_and(|reply| reply.contains(line))
+    try_says(url, "replication").is_ok_and(|said| said.contains(line))
 }
 
 fn sentinel_knows_a_replica(port: u16) -> bool {
@@ -89,7 +89,7 @@ async fn tls_and_a_password_are_used() {
     let dir = tempfile::tempdir().unwrap();
     certificates(dir.path());
     let file = |name: &str| dir.path().join(name).display().to_string();
-    let port = free_port().unwrap();
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let options = ServerOptions::default()
         .with("port", "0")
         .with("tls-port", &port.to_string())

@@ -2,8 +2,8 @@
 
 use mallbox_storage::backend::Numbered as _;
 use mallbox_storage::{
-    CommentId, ImportRow, ImportedComment, ImportedNote, ImportedOrder, ImportedSale, ImportedVoucher,
-    Profile, Shop, ShopType, Timestamp, User, UserId,
+    ImportRow, ImportedComment, ImportedNote, ImportedOrder, ImportedSale, ImportedVoucher, Profile, Shop,
+    ShopType, Timestamp, User, UserId,
 };
 use mysql_async::Value;
 
@@ -182,7 +182,7 @@ fn order_values(order: &ImportedOrder) -> Vec<Value> {
 
 fn note_values(note: ImportedNote) -> Vec<Value> {
     vec![
-        note.id.get().into(),
+        note.id.into(),
         note.shop.get().into(),
         note.user.get().into(),
         note.title.into(),
@@ -196,13 +196,12 @@ fn note_values(note: ImportedNote) -> Vec<Value> {
 }
 
 fn comment_values(comment: ImportedComment) -> Vec<Value> {
-    let id_or_zero = |comment: Option<CommentId>| Value::from(comment.map_or(0, CommentId::get));
     vec![
-        comment.id.get().into(),
-        comment.note.get().into(),
+        comment.id.into(),
+        comment.note.into(),
         comment.user.get().into(),
-        id_or_zero(comment.parent),
-        id_or_zero(comment.answers),
+        comment.parent.into(),
+        comment.answer.into(),
         comment.content.into(),
         comment.liked.into(),
         comment.status.into(),

@@ -1,0 +1,119 @@
+//! `Orders`: an order takes the mall's payment mode at its insertion, and keeps the mode.
+
+use mallbox_storage::{
+    Claim, Order, OrderId, OrderStatus, PaymentContradictions, PaymentMode, PersistOutcome, ReplayOutcome,
+    Transition, TransitionOutcome, VoucherId,
+};
+
+use crate::dead_letters::{bury, replay};
+use crate::orders::{persist, stock};
+use crate::world::{HOUR, NOON, World, claim};
+
+crate::cases! {
+    without_a_payment_an_order_is_final_when_it_is_written,
+    without_a_payment_a_refund_takes_one_step_and_gives_the_unit_back,
+    a_changed_mode_touches_no_existing_order,
+    a_replayed_letter_takes_the_mode_of_its_replay,
+    a_mode_that_is_not_known_writes_no_order,
+}
+
+async fn set_mode(w: &World, mode: &str) {
+    w.storage.base.upkeep.put_setting(PaymentMode::SETTING, mode).await.unwrap();
+}
+
+async fn written(w: &World, claim: Claim) -> Order {
+    assert!(matches!(persist(w, &[claim]).await[..], [PersistOutcome::Written { .. }]));
+    order(w, claim.order).await
+}
+
+async fn order(w: &World, order: OrderId) -> Order {
+    w.storage.selling.orders.get(order).await.unwrap().unwrap()
+}
+
+async fn step(w: &World, order: OrderId, step: Transition) -> TransitionOutcome {
+    w.storage.selling.orders.step(order, step, NOON + HOUR).await.unwrap()
+}
+
+/// Checks that no deadline is loaded at a start, and that no money is missing.
+async fn assert_final(w: &World) {
+    assert_eq!(w.storage.selling.orders.unpaid(OrderId::new(0), 9).await.unwrap(), []);
+    assert_eq!(w.storage.selling.payments.faults().await.unwrap(), PaymentContradictions::default());
+}
+
+async fn sale_without_payment(w: &World) -> VoucherId {
+    set_mode(w, "none").await;
+    w.sale(Some(5)).await
+}
+
+async fn without_a_payment_an_order_is_final_when_it_is_written(w: &World) {
+    let voucher = sale_without_payment(w).await;
+    let claims = [claim(voucher, 7, 1), claim(voucher, 8, 2)];
+    assert_eq!(persist(w, &claims).await, [const { PersistOutcome::Written { deadline: None } }; 2]);
+    let bought = order(w, claims[0].order).await;
+    assert_eq!((bought.status, bought.payment, bought.paid), (OrderStatus::Paid, PaymentMode::None, None));
+    assert_final(w).await;
+    assert_eq!(step(w, bought.id, Transition::Cancel).await, TransitionOutcome::Stands(bought.clone()));
+    assert!(
+        matches!(step(w, bought.id, Transition::Use).await, TransitionOutcome::Done(used) if used.used.is_some())
+    );
+    assert_final(w).await;
+    assert_eq!(w.storage.selling.payments.of_order(bought.id).await.unwrap(), []);
+    // Claim by claim, since the batch has a second order of the same user.
+    let second = [claim(voucher, 9, 3), claim(voucher, 9, 4)];
+    let answers = persist(w, &second).await;
+    assert_eq!(answers[0], PersistOutcome::Written { deadline: None });
+    assert_eq!(order(w, second[0].order).await.payment, PaymentMode::None);
+}
+
+async fn without_a_payment_a_refund_takes_one_step_and_gives_the_unit_back(w: &World) {
+    let voucher = sale_without_payment(w).await;
+    let bought = written(w, claim(voucher, 7, 1)).await;
+    assert_eq!(stock(w, voucher).await, Some(4));
+    let TransitionOutcome::Done(refunded) = step(w, bought.id, Transition::StartRefund).await else {
+        panic!()
+    };
+    assert_eq!((refunded.status, refunded.refunded), (OrderStatus::Refunded, Some(NOON + HOUR)));
+    assert_eq!(refunded, order(w, bought.id).await);
+    assert_eq!(
+        (stock(w, voucher).await, w.storage.selling.outbox.open(9).await.unwrap().len()),
+        (Some(5), 1)
+    );
+    assert_eq!(step(w, bought.id, Transition::StartRefund).await, TransitionOutcome::Stands(refunded));
+    assert_final(w).await;
+    written(w, claim(voucher, 7, 2)).await;
+}
+
+async fn a_changed_mode_touches_no_existing_order(w: &World) {
+    let voucher = w.sale(Some(5)).await;
+    let before = written(w, claim(voucher, 7, 1)).await;
+    assert_eq!((before.status, before.payment), (OrderStatus::Unpaid, PaymentMode::Sandbox));
+    set_mode(w, "none").await;
+    let without = written(w, claim(voucher, 8, 2)).await;
+    assert_eq!(order(w, before.id).await, before);
+    set_mode(w, "sandbox").await;
+    let after = written(w, claim(voucher, 9, 3)).await;
+    assert_eq!((after.status, after.payment), (OrderStatus::Unpaid, PaymentMode::Sandbox));
+    assert_eq!(order(w, without.id).await, without);
+    let unpaid = w.storage.selling.orders.unpaid(OrderId::new(0), 9).await.unwrap();
+    assert_eq!(unpaid, [(before.id, before.deadline), (after.id, after.deadline)]);
+    assert!(matches!(step(w, before.id, Transition::Cancel).await, TransitionOutcome::Done(_)));
+    assert!(matches!(step(w, without.id, Transition::Cancel).await, TransitionOutcome::Stands(_)));
+}
+
+async fn a_replayed_letter_takes_the_mode_of_its_replay(w: &World) {
+    let voucher = w.sale(Some(5)).await;
+    let letter = bury(w, voucher, 7, 4).await;
+    set_mode(w, "none").await;
+    let ReplayOutcome::Order(revived) = replay(w, &letter).await else { panic!() };
+    assert_eq!((revived.status, revived.payment), (OrderStatus::Paid, PaymentMode::None));
+    assert_final(w).await;
+}
+
+async fn a_mode_that_is_not_known_writes_no_order(w: &World) {
+    let voucher = w.sale(Some(5)).await;
+    set_mode(w, "of a later version").await;
+    let claims = [crate::orders::logged(claim(voucher, 7, 1))];
+    assert!(w.storage.selling.orders.persist(&claims, NOON).await.is_err());
+    set_mode(w, "sandbox").await;
+    assert!(w.storage.selling.orders.persist(&claims, NOON).await.is_ok());
+}

@@ -1,6 +1,0 @@
-//! Shops and vouchers.
-
-mod shops;
-mod vouchers;
-
-use super::people::world;
