@@ -21,47 +21,16 @@
 //! of a single port.
 #![expect(clippy::unwrap_used, reason = "cases of a test suite: a failure is a failed test")]
 
-pub mod audit;
-pub mod cache;
-pub mod cancellations;
+pub mod base;
 mod case;
-pub mod comments;
-pub mod dead_letters;
-pub mod deadlines;
+pub mod catalogue;
 mod dice;
-pub mod feeds;
-pub mod feeds_model;
-pub mod follows;
-pub mod geo_index;
-pub mod geo_index_model;
-pub mod import;
-pub mod likes;
-pub mod locks;
-pub mod notes;
-pub mod order_counts;
-pub mod order_lists;
-pub mod order_log;
-pub mod orders;
-pub mod orders_model;
-pub mod outbox;
-pub mod payment_modes;
-pub mod payments;
-pub mod pictures;
-pub mod purchases;
-pub mod rate_limits;
-pub mod reports;
-pub mod sales;
+pub mod operator;
+pub mod people;
 pub mod samples;
-pub mod sequences;
-pub mod sessions;
-pub mod settings;
-pub mod shops;
-pub mod sign_ins;
-pub mod stock;
-pub mod users;
-pub mod visitors;
-pub mod vouchers;
+pub mod selling;
 pub mod world;
+pub mod writing;
 
 use std::process::ExitCode;
 
@@ -71,46 +40,9 @@ use case::Case;
 pub(crate) use case::cases;
 pub use world::{BackEnd, World};
 
-/// The cases of every port, by module.
-const PORTS: &[(&str, &[Case])] = &[
-    ("audit", audit::CASES),
-    ("cache", cache::CASES),
-    ("cancellations", cancellations::CASES),
-    ("comments", comments::CASES),
-    ("dead_letters", dead_letters::CASES),
-    ("deadlines", deadlines::CASES),
-    ("feeds", feeds::CASES),
-    ("feeds_model", feeds_model::CASES),
-    ("follows", follows::CASES),
-    ("geo_index", geo_index::CASES),
-    ("geo_index_model", geo_index_model::CASES),
-    ("import", import::CASES),
-    ("likes", likes::CASES),
-    ("locks", locks::CASES),
-    ("notes", notes::CASES),
-    ("order_counts", order_counts::CASES),
-    ("order_lists", order_lists::CASES),
-    ("order_log", order_log::CASES),
-    ("orders", orders::CASES),
-    ("orders_model", orders_model::CASES),
-    ("outbox", outbox::CASES),
-    ("payment_modes", payment_modes::CASES),
-    ("payments", payments::CASES),
-    ("pictures", pictures::CASES),
-    ("purchases", purchases::CASES),
-    ("rate_limits", rate_limits::CASES),
-    ("reports", reports::CASES),
-    ("sales", sales::CASES),
-    ("sequences", sequences::CASES),
-    ("sessions", sessions::CASES),
-    ("settings", settings::CASES),
-    ("shops", shops::CASES),
-    ("sign_ins", sign_ins::CASES),
-    ("stock", stock::CASES),
-    ("users", users::CASES),
-    ("visitors", visitors::CASES),
-    ("vouchers", vouchers::CASES),
-];
+/// The cases of every area, by module.
+const AREAS: [&[(&str, &[Case])]; 6] =
+    [base::CASES, people::CASES, selling::CASES, catalogue::CASES, writing::CASES, operator::CASES];
 
 /// A set-up of a back end.
 #[derive(Clone, Copy)]
@@ -128,7 +60,7 @@ pub struct SetUp {
 pub fn run(set_ups: &[SetUp]) -> ExitCode {
     let arguments = Arguments::from_args();
     let mut trials = Vec::new();
-    for (port, cases) in PORTS {
+    for (port, cases) in AREAS.into_iter().flatten() {
         for set_up in set_ups.iter().copied() {
             for case in *cases {
                 let run = case.run;

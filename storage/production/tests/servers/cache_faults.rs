@@ -9,7 +9,7 @@ use mallbox_test_servers::RedisOptions as ServerOptions;
 use crate::redis_world::{start, tell};
 use crate::world;
 use crate::world::{NOON, World};
-use mallbox_storage_contract::cache::{found, keep, shop};
+use mallbox_storage_contract::base::cache::{found, keep, shop};
 
 /// How old a near copy may be.
 const BOUND: Duration = Duration::from_secs(3);

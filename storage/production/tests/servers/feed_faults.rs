@@ -10,7 +10,7 @@ use mallbox_test_servers::RedisOptions as ServerOptions;
 use crate::redis_world::{start, tell};
 use crate::world;
 use crate::world::NOON;
-use mallbox_storage_contract::feeds::{ANNE, BOB, feed, follow, minute, publish, unfollow};
+use mallbox_storage_contract::writing::feeds::{ANNE, BOB, feed, follow, minute, publish, unfollow};
 
 #[tokio::test(flavor = "multi_thread")]
 #[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server and mariadbd")]
@@ -35,7 +35,7 @@ async fn a_feed_outlives_the_loss_of_its_inbox_and_redis_itself() {
         .storage
         .writing
         .notes
-        .insert(ANNE, &mallbox_storage_contract::notes::text("面"), minute(3))
+        .insert(ANNE, &mallbox_storage_contract::writing::notes::text("面"), minute(3))
         .await
         .unwrap();
     let entry = mallbox_storage::FeedEntry { note: third, written: minute(3) };

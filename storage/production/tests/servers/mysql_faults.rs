@@ -19,7 +19,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 use crate::world::{self, record};
 use crate::world::{HOUR, NOON, claim};
-use mallbox_storage_contract::orders::{logged, persist, stock};
+use mallbox_storage_contract::selling::orders::{logged, persist, stock};
 
 /// A call's own timeout, plus the delay of a busy machine.
 const SOON: Duration = Duration::from_millis(1500);

@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 
 use crate::world;
 use crate::world::{NOON, World};
-use mallbox_storage_contract::import::user;
+use mallbox_storage_contract::operator::import::user;
 
 const QUARTER: Duration = Duration::from_secs(900);
 

@@ -15,7 +15,7 @@ use tokio::task::JoinSet;
 use crate::mysql_faults::recovers;
 use crate::world::{self, record};
 use crate::world::{NOON, claim};
-use mallbox_storage_contract::orders::{logged, persist, stock};
+use mallbox_storage_contract::selling::orders::{logged, persist, stock};
 
 /// Persists batches, each repeated until the database has accepted the batch.
 async fn persist_patiently(storage: Storage, batches: Vec<Vec<LoggedClaim>>) -> Vec<PersistOutcome> {

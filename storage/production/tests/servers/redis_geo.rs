@@ -10,7 +10,7 @@ use mallbox_test_servers::{Redis, RedisCluster, RedisOptions as ServerOptions};
 use crate::redis_world::{start, tell};
 use crate::world;
 use crate::world::{NOON, World};
-use mallbox_storage_contract::shops::text;
+use mallbox_storage_contract::catalogue::shops::text;
 
 /// Upper limit for the duration of any call, regardless of Redis.
 const LONGEST: Duration = Duration::from_millis(1500);

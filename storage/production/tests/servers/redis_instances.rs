@@ -15,7 +15,7 @@ use tokio::net::{TcpListener, TcpStream};
 use crate::redis_world::{accepted, connect_beside};
 use crate::world;
 use crate::world::{NOON, WORKER, claim};
-use mallbox_storage_contract::orders::persist;
+use mallbox_storage_contract::selling::orders::persist;
 use mallbox_storage_contract::world::letters;
 
 const SILENCE: Duration = Duration::from_millis(800);

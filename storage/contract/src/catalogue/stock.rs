@@ -2,7 +2,7 @@
 
 use mallbox_storage::{StockChange, StockChangeOutcome, StoreError, VoucherId};
 
-use crate::orders::{persist, stock};
+use crate::selling::orders::{persist, stock};
 use crate::world::{HOUR, NOON, World, claim};
 
 crate::cases! {

@@ -10,7 +10,7 @@ use mallbox_storage::{
 };
 
 use crate::dice::Dice;
-use crate::import::user;
+use crate::operator::import::user;
 use crate::world::{HOUR, NOON, World};
 
 crate::cases! {

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use mallbox_storage::{FeedEntry, Timestamp, UserId, Visibility};
 
 use crate::dice::Dice;
-use crate::feeds::{follow, minute, publish, unfollow, user};
 use crate::world::{NOON, World};
+use crate::writing::feeds::{follow, minute, publish, unfollow, user};
 
 crate::cases! {
     random_steps_agree_with_plain_collections,
@@ -90,7 +90,7 @@ async fn random_steps_agree_with_plain_collections(w: &World) {
         }
     }
     for reader in (1..=PEOPLE).map(user) {
-        assert_eq!(crate::feeds::feed(storage, reader).await, model.feed(reader));
+        assert_eq!(crate::writing::feeds::feed(storage, reader).await, model.feed(reader));
     }
 }
 
@@ -125,9 +125,9 @@ async fn after_a_rush_every_feed_is_what_the_record_says(w: &World) {
         done.unwrap();
     }
     for reader in (11..=16).map(user) {
-        let pushed = crate::feeds::feed(&w.storage, reader).await;
+        let pushed = crate::writing::feeds::feed(&w.storage, reader).await;
         w.storage.writing.feeds.refresh(reader).await.unwrap();
-        assert_eq!(pushed, crate::feeds::feed(&w.storage, reader).await, "{reader}");
+        assert_eq!(pushed, crate::writing::feeds::feed(&w.storage, reader).await, "{reader}");
         let mut all = 0;
         for author in (1..=3).map(user) {
             if w.storage.people.follows.is_following(reader, author).await.unwrap() {

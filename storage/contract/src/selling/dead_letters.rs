@@ -8,7 +8,7 @@ use mallbox_storage::{
     ReserveOutcome, SaleUnits, StockChange, StockChangeOutcome, Transition, UserId, VoidOutcome, VoucherId,
 };
 
-use crate::orders::{logged, persist, stock};
+use crate::selling::orders::{logged, persist, stock};
 use crate::world::{HOUR, NOON, World, claim, letters};
 
 crate::cases! {

@@ -11,7 +11,7 @@ use mallbox_storage::{
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-use crate::orders::{logged, stock};
+use crate::selling::orders::{logged, stock};
 use crate::world::{NOON, World, claim, letters};
 
 crate::cases! { random_steps_agree_with_plain_maps }

@@ -5,8 +5,8 @@ use mallbox_storage::{
     Transition, TransitionOutcome, VoucherId,
 };
 
-use crate::dead_letters::{bury, replay};
-use crate::orders::{persist, stock};
+use crate::selling::dead_letters::{bury, replay};
+use crate::selling::orders::{persist, stock};
 use crate::world::{HOUR, NOON, World, claim};
 
 crate::cases! {
@@ -112,7 +112,7 @@ async fn a_replayed_letter_takes_the_mode_of_its_replay(w: &World) {
 async fn a_mode_that_is_not_known_writes_no_order(w: &World) {
     let voucher = w.sale(Some(5)).await;
     set_mode(w, "of a later version").await;
-    let claims = [crate::orders::logged(claim(voucher, 7, 1))];
+    let claims = [crate::selling::orders::logged(claim(voucher, 7, 1))];
     assert!(w.storage.selling.orders.persist(&claims, NOON).await.is_err());
     set_mode(w, "sandbox").await;
     assert!(w.storage.selling.orders.persist(&claims, NOON).await.is_ok());

@@ -8,7 +8,7 @@ use mallbox_storage::{
 };
 use tokio::runtime::Handle;
 
-use crate::orders::persist;
+use crate::selling::orders::persist;
 use crate::world::{HOUR, NOON, World, claim};
 
 crate::cases! {

@@ -4,7 +4,7 @@ use mallbox_storage::{
     Claim, ClaimOutcome, OrderId, OrderStatus, Transition, TransitionOutcome, UserId, VoucherId,
 };
 
-use crate::orders::{persist, stock};
+use crate::selling::orders::{persist, stock};
 use crate::world::{NOON, World, claim};
 
 crate::cases! {

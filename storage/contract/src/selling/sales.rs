@@ -9,7 +9,7 @@ use mallbox_storage::{
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-use crate::orders::persist;
+use crate::selling::orders::persist;
 use crate::world::{HOUR, NOON, World, claim};
 
 crate::cases! {

@@ -8,7 +8,7 @@ use mallbox_storage::{
 };
 use tokio::task::JoinSet;
 
-use crate::orders::is_done;
+use crate::selling::orders::is_done;
 use crate::world::{HOUR, NOON, World};
 
 crate::cases! {

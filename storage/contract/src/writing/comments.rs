@@ -9,9 +9,9 @@ use mallbox_storage::{
 };
 
 use crate::dice::Dice;
-use crate::import::user;
-use crate::notes::text;
+use crate::operator::import::user;
 use crate::world::{HOUR, NOON, World};
+use crate::writing::notes::text;
 
 crate::cases! {
     a_comment_is_read_as_it_was_written,

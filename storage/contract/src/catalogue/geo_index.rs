@@ -3,7 +3,7 @@
 use mallbox_storage::geo_index::{place, restore};
 use mallbox_storage::{LatLng, NearbyQuery, NearbyShop, PlacedShop, ShopId, ShopTypeId};
 
-use crate::shops::text;
+use crate::catalogue::shops::text;
 use crate::world::{NOON, World};
 
 crate::cases! {

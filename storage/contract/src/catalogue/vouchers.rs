@@ -6,7 +6,7 @@ use mallbox_storage::{
     Cents, NewSale, Page, ShopId, Terms, VoucherEdit, VoucherFilter, VoucherId, VoucherStatus, VoucherText,
 };
 
-use crate::orders::persist;
+use crate::selling::orders::persist;
 use crate::world::{HOUR, NOON, World, claim};
 
 crate::cases! {

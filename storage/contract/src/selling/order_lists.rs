@@ -2,7 +2,7 @@
 
 use mallbox_storage::{OrderFilter, OrderId, OrderStatus, Page, Transition, UserId, VoucherId};
 
-use crate::orders::persist;
+use crate::selling::orders::persist;
 use crate::world::{NOON, World, claim};
 
 crate::cases! {

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use mallbox_storage::{GeoIndex, LatLng, NearbyQuery, NearbyShop, PlacedShop, ShopId, ShopTypeId};
 
+use crate::catalogue::geo_index::at;
 use crate::dice::Dice;
-use crate::geo_index::at;
 use crate::world::World;
 
 crate::cases! {

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use mallbox_storage::{LikeChange, LikeOutcome, NoteId, Page, Post, UserId, Visibility};
 
 use crate::dice::Dice;
-use crate::notes::text;
 use crate::world::{HOUR, NOON, World};
+use crate::writing::notes::text;
 
 crate::cases! {
     what_is_not_there_cannot_be_liked,

@@ -6,9 +6,9 @@ use mallbox_storage::{
     FeedEntry, FinishOptions, ImportRow, ImportedNote, NoteId, ShopId, Storage, Timestamp, UserId, Visibility,
 };
 
-use crate::import::user as member;
-use crate::notes::text;
+use crate::operator::import::user as member;
 use crate::world::{HOUR, NOON, World};
+use crate::writing::notes::text;
 
 crate::cases! {
     nobody_has_a_feed_at_first,

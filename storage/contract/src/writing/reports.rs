@@ -4,8 +4,8 @@ use mallbox_storage::{
     CommentId, CommentOutcome, NoteId, OpenReports, Page, Post, ReportOutcome, UserId, Visibility,
 };
 
-use crate::notes::text;
 use crate::world::{HOUR, NOON, World};
+use crate::writing::notes::text;
 
 crate::cases! {
     nothing_is_reported_at_first,

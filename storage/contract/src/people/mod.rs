@@ -1,0 +1,18 @@
+//! Ports of people.
+
+pub mod follows;
+pub mod sessions;
+pub mod sign_ins;
+pub mod users;
+pub mod visitors;
+
+use crate::case::Case;
+
+/// The cases of the area, by module.
+pub(crate) const CASES: &[(&str, &[Case])] = &[
+    ("follows", follows::CASES),
+    ("sessions", sessions::CASES),
+    ("sign_ins", sign_ins::CASES),
+    ("users", users::CASES),
+    ("visitors", visitors::CASES),
+];

@@ -1,0 +1,34 @@
+//! Ports of selling.
+
+pub mod cancellations;
+pub mod dead_letters;
+pub mod deadlines;
+pub mod order_counts;
+pub mod order_lists;
+pub mod order_log;
+pub mod orders;
+pub mod orders_model;
+pub mod outbox;
+pub mod payment_modes;
+pub mod payments;
+pub mod purchases;
+pub mod sales;
+
+use crate::case::Case;
+
+/// The cases of the area, by module.
+pub(crate) const CASES: &[(&str, &[Case])] = &[
+    ("cancellations", cancellations::CASES),
+    ("dead_letters", dead_letters::CASES),
+    ("deadlines", deadlines::CASES),
+    ("order_counts", order_counts::CASES),
+    ("order_lists", order_lists::CASES),
+    ("order_log", order_log::CASES),
+    ("orders", orders::CASES),
+    ("orders_model", orders_model::CASES),
+    ("outbox", outbox::CASES),
+    ("payment_modes", payment_modes::CASES),
+    ("payments", payments::CASES),
+    ("purchases", purchases::CASES),
+    ("sales", sales::CASES),
+];

@@ -1,0 +1,22 @@
+//! Ports of writing.
+
+pub mod comments;
+pub mod feeds;
+pub mod feeds_model;
+pub mod likes;
+pub mod notes;
+pub mod pictures;
+pub mod reports;
+
+use crate::case::Case;
+
+/// The cases of the area, by module.
+pub(crate) const CASES: &[(&str, &[Case])] = &[
+    ("comments", comments::CASES),
+    ("feeds", feeds::CASES),
+    ("feeds_model", feeds_model::CASES),
+    ("likes", likes::CASES),
+    ("notes", notes::CASES),
+    ("pictures", pictures::CASES),
+    ("reports", reports::CASES),
+];
