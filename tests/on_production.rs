@@ -2,10 +2,8 @@
 
 #[path = "api/main.rs"]
 mod api;
-#[path = "people/main.rs"]
-mod people;
-#[path = "sale/main.rs"]
-mod sale;
+#[path = "mall/main.rs"]
+mod mall;
 
 #[test]
 fn this_target_is_on_servers() {

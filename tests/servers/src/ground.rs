@@ -35,8 +35,8 @@ pub(crate) enum Kind {
 }
 
 impl MallLocation {
-    /// Returns a location for a test target: servers if the name ends with `on_production`, as in
-    /// `people_on_production`; else a directory.
+    /// Returns a location for a test target: servers if the name ends with `on_production`; else a
+    /// directory.
     ///
     /// `target` is the target's `env!("CARGO_CRATE_NAME")`.
     #[must_use]

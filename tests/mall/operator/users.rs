@@ -18,7 +18,7 @@ use mallbox_test_patience::Deadline;
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
 
-use super::world::{ANNE, BOB, World, refusal, world};
+use super::super::people::world::{ANNE, BOB, World, refusal, world};
 
 /// Returns action, subject and detail of the newest entries, oldest first.
 async fn written(w: &World, count: u32) -> Vec<(String, String, Value)> {

@@ -1,0 +1,6 @@
+//! Shops and vouchers.
+
+mod shops;
+mod vouchers;
+
+use super::people::world;

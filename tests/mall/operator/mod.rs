@@ -1,0 +1,11 @@
+//! The operators' services and the ledger check.
+
+mod dead_letters;
+mod ledger;
+mod orders;
+mod sales;
+mod stock;
+mod tampering;
+mod users;
+
+use super::selling::{watched, world};

@@ -1,0 +1,11 @@
+//! Sales, orders, payments, workers and background jobs.
+
+mod claims;
+mod clock;
+mod forgetful;
+mod order_workers;
+mod orders;
+mod payments;
+mod several;
+pub mod watched;
+pub mod world;
