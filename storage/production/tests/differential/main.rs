@@ -5,25 +5,25 @@
 #![expect(clippy::unwrap_used, reason = "helpers of a test binary: a failure is a failed test")]
 
 mod backs;
+mod dead_letters;
 #[path = "../../../../tests/common/dice.rs"]
 #[expect(dead_code, reason = "the mall's own tests roll more kinds of dice")]
 mod dice;
+mod geo_index;
 mod keepsakes;
-mod letters;
-mod log;
-mod nearby;
 mod normal;
+mod order_log;
 mod orders;
 mod payments;
-mod people;
 mod play;
 mod sales;
 mod scene;
 mod sessions;
 mod shared;
 mod shops;
-mod signs;
+mod sign_ins;
 mod step;
+mod users;
 mod vouchers;
 mod whole;
 

@@ -10,7 +10,7 @@ use mallbox_storage::{
 };
 
 use crate::dice::Dice;
-use crate::nearby::NearbyStep;
+use crate::geo_index::GeoIndexStep;
 use crate::sales::SaleStep;
 use crate::shared::SharedStep;
 use crate::step::Step;
@@ -90,7 +90,7 @@ impl Scene {
     /// Returns the steps that create the sales, in the database and in memory. Deadlines and shops are read
     /// first, as at every start: on the first read a back end may load everything from the database.
     pub fn opening(&mut self, dice: &mut Dice) -> Vec<Step> {
-        let mut steps = vec![Step::Shared(SharedStep::Next), Step::Nearby(NearbyStep::Count)];
+        let mut steps = vec![Step::Shared(SharedStep::Next), Step::GeoIndex(GeoIndexStep::Count)];
         for voucher in (1..=VOUCHERS).map(VoucherId::new) {
             let is_sale = self.sales.contains(&voucher);
             steps.push(Step::Voucher(VoucherStep::insert(dice, self, is_sale)));

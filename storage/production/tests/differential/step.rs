@@ -4,20 +4,20 @@ use std::collections::HashMap;
 
 use mallbox_storage::{LoggedClaim, Storage};
 
+use crate::dead_letters::DeadLetterStep;
 use crate::dice::Dice;
+use crate::geo_index::GeoIndexStep;
 use crate::keepsakes::Keepsake;
-use crate::letters::LetterStep;
-use crate::log::LogStep;
-use crate::nearby::NearbyStep;
+use crate::order_log::OrderLogStep;
 use crate::orders::OrderStep;
 use crate::payments::PaymentStep;
-use crate::people::PeopleStep;
 use crate::sales::SaleStep;
 use crate::scene::Scene;
 use crate::sessions::SessionStep;
 use crate::shared::SharedStep;
 use crate::shops::ShopStep;
-use crate::signs::SignStep;
+use crate::sign_ins::SignInStep;
+use crate::users::UserStep;
 use crate::vouchers::VoucherStep;
 
 /// A back end under comparison, with the state that its callers would keep.
@@ -40,17 +40,17 @@ impl Side {
 #[derive(Clone, Debug)]
 pub enum Step {
     Sale(SaleStep),
-    Log(LogStep),
+    OrderLog(OrderLogStep),
     Order(OrderStep),
-    Letter(LetterStep),
+    DeadLetter(DeadLetterStep),
     Payment(PaymentStep),
     Voucher(VoucherStep),
     Session(SessionStep),
     Shared(SharedStep),
-    People(PeopleStep),
+    User(UserStep),
     Shop(ShopStep),
-    Sign(SignStep),
-    Nearby(NearbyStep),
+    SignIn(SignInStep),
+    GeoIndex(GeoIndexStep),
     Keepsake(Keepsake),
 }
 
@@ -58,17 +58,17 @@ impl Step {
     pub fn roll(dice: &mut Dice, scene: &mut Scene) -> Self {
         match dice.below(100) {
             0..27 => Self::Sale(SaleStep::roll(dice, scene)),
-            27..30 => Self::Sign(SignStep::roll(dice, scene)),
-            30..41 => Self::Log(LogStep::roll(dice, scene)),
+            27..30 => Self::SignIn(SignInStep::roll(dice, scene)),
+            30..41 => Self::OrderLog(OrderLogStep::roll(dice, scene)),
             41..53 => Self::Order(OrderStep::roll(dice, scene)),
-            53..58 => Self::Letter(LetterStep::roll(dice, scene)),
+            53..58 => Self::DeadLetter(DeadLetterStep::roll(dice, scene)),
             58..67 => Self::Payment(PaymentStep::roll(dice, scene)),
             67..73 => Self::Voucher(VoucherStep::roll(dice, scene)),
             73..81 => Self::Session(SessionStep::roll(dice, scene)),
             81..90 => Self::Shared(SharedStep::roll(dice, scene)),
-            90..94 => Self::People(PeopleStep::roll(dice, scene)),
+            90..94 => Self::User(UserStep::roll(dice, scene)),
             94..96 => Self::Shop(ShopStep::roll(dice, scene)),
-            96..98 => Self::Nearby(NearbyStep::roll(dice, scene)),
+            96..98 => Self::GeoIndex(GeoIndexStep::roll(dice, scene)),
             _ => Self::Keepsake(Keepsake::roll(dice, scene)),
         }
     }
@@ -77,17 +77,17 @@ impl Step {
     pub async fn take(&self, side: &mut Side) -> String {
         match self {
             Self::Sale(step) => step.take(side).await,
-            Self::Log(step) => step.take(side).await,
+            Self::OrderLog(step) => step.take(side).await,
             Self::Order(step) => step.take(side).await,
-            Self::Letter(step) => step.take(side).await,
+            Self::DeadLetter(step) => step.take(side).await,
             Self::Payment(step) => step.take(side).await,
             Self::Voucher(step) => step.take(side).await,
             Self::Session(step) => step.take(side).await,
             Self::Shared(step) => step.take(side).await,
-            Self::People(step) => step.take(side).await,
+            Self::User(step) => step.take(side).await,
             Self::Shop(step) => step.take(side).await,
-            Self::Sign(step) => step.take(side).await,
-            Self::Nearby(step) => step.take(side).await,
+            Self::SignIn(step) => step.take(side).await,
+            Self::GeoIndex(step) => step.take(side).await,
             Self::Keepsake(step) => step.take(side).await,
         }
     }

@@ -4,11 +4,11 @@ use mallbox_storage::{
     OrderFilter, OrderId, Page, ShopOrder, Storage, Timestamp, UserFilter, UserId, VoucherId,
 };
 
-use crate::nearby;
+use crate::geo_index;
 use crate::normal::{self, said};
 use crate::scene::USERS;
 use crate::sessions::live;
-use crate::signs;
+use crate::sign_ins;
 
 /// As far as lists go.
 fn all() -> Page {
@@ -78,12 +78,12 @@ async fn rest(storage: &Storage, now: Timestamp) -> Vec<String> {
     let shops = storage.catalogue.shops.of_type(None, ShopOrder::Id, all()).await.unwrap();
     lines.extend(shops.iter().map(|shop| format!("{shop:?}")));
     for user in (1..=USERS).map(UserId::new) {
-        let days = storage.people.sign_ins.days(user, signs::year()).await;
+        let days = storage.people.sign_ins.days(user, sign_ins::year()).await;
         let longest = storage.people.sign_ins.longest_streak(user).await;
         lines.push(format!("days of {user}: {}, {}", said(days), said(longest)));
     }
-    lines.push(format!("signs: {}", said(storage.people.sign_ins.counts(signs::year()).await)));
-    lines.extend(nearby::everywhere(storage).await);
+    lines.push(format!("signs: {}", said(storage.people.sign_ins.counts(sign_ins::year()).await)));
+    lines.extend(geo_index::everywhere(storage).await);
     lines.push(format!("audit: {}", said(storage.operator.audit.page(None, u32::MAX).await)));
     lines.push(format!("chain: {}", said(storage.operator.audit.verify().await)));
     let deadlines = (storage.selling.deadlines.next().await, storage.selling.deadlines.count().await);

@@ -24,7 +24,7 @@ const PLACES: [(f64, f64); 10] = [
 ];
 
 #[derive(Clone, Debug)]
-pub enum NearbyStep {
+pub enum GeoIndexStep {
     Put(PlacedShop),
     Add(Vec<PlacedShop>),
     Remove(ShopId),
@@ -36,7 +36,7 @@ pub enum NearbyStep {
     Restore,
 }
 
-impl NearbyStep {
+impl GeoIndexStep {
     pub fn roll(dice: &mut Dice, scene: &Scene) -> Self {
         match dice.below(100) {
             0..25 => Self::Put(shop(dice, scene)),

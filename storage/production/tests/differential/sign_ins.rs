@@ -12,7 +12,7 @@ const FIRST: &str = "2028-02-22";
 const DAYS: u64 = 14;
 
 #[derive(Clone, Debug)]
-pub enum SignStep {
+pub enum SignInStep {
     Sign(UserId, Day),
     MakeUp(UserId, Day, u32),
     Days(UserId, DaySpan),
@@ -22,7 +22,7 @@ pub enum SignStep {
     SignedAll(DaySpan, Page),
 }
 
-impl SignStep {
+impl SignInStep {
     pub fn roll(dice: &mut Dice, scene: &Scene) -> Self {
         let (user, day) = (scene.user(dice), day(dice));
         match dice.below(100) {

@@ -14,7 +14,7 @@ use crate::step::Side;
 type Which = Option<u32>;
 
 #[derive(Clone, Debug)]
-pub enum LetterStep {
+pub enum DeadLetterStep {
     Page(Option<DeadState>, Page),
     OfOrder(OrderId),
     Replay(Which, Timestamp),
@@ -22,7 +22,7 @@ pub enum LetterStep {
     ReplayUnknown(Timestamp),
 }
 
-impl LetterStep {
+impl DeadLetterStep {
     pub fn roll(dice: &mut Dice, scene: &Scene) -> Self {
         let states = [None, Some(DeadState::Open), Some(DeadState::Replayed), Some(DeadState::Voided)];
         let which = dice.chance(95).then(|| u32::try_from(dice.below(20)).unwrap_or(0));

@@ -18,7 +18,7 @@ const WORKERS: [&str; 3] = ["worker-1", "worker-2", "面"];
 type Share = usize;
 
 #[derive(Clone, Debug)]
-pub enum LogStep {
+pub enum OrderLogStep {
     Take(&'static str, usize),
     /// Writes claims to the database and settles them in the log, unless the worker dies in between.
     Persist {
@@ -46,7 +46,7 @@ pub enum LogStep {
     State,
 }
 
-impl LogStep {
+impl OrderLogStep {
     pub fn roll(dice: &mut Dice, scene: &Scene) -> Self {
         let (worker, share) = (dice.pick(&WORKERS), dice.pick(&[1, 2, 5, usize::MAX]));
         match dice.below(100) {

@@ -10,7 +10,7 @@ use crate::scene::Scene;
 use crate::step::Side;
 
 #[derive(Clone, Debug)]
-pub enum PeopleStep {
+pub enum UserStep {
     FindOrCreate(Phone, String, Timestamp),
     Get(UserId),
     ByPhone(Phone),
@@ -23,7 +23,7 @@ pub enum PeopleStep {
     List(UserFilter, Page),
 }
 
-impl PeopleStep {
+impl UserStep {
     pub fn roll(dice: &mut Dice, scene: &Scene) -> Self {
         let (user, now) = (scene.user(dice), scene.now);
         match dice.below(100) {
