@@ -3,9 +3,9 @@
 
 use jiff::tz::TimeZone;
 use mallbox_storage::{
-    Cents, ImportRow, ImportedComment, ImportedNote, ImportedOrder, ImportedSale, ImportedVoucher, OrderId,
-    OrderStatus, Phone, Profile, Role, Shop, ShopId, ShopText, ShopType, ShopTypeId, Timestamp, User, UserId,
-    VoucherId, VoucherStatus, VoucherText,
+    Cents, CommentId, ImportRow, ImportedComment, ImportedNote, ImportedOrder, ImportedSale, ImportedVoucher,
+    NoteId, OrderId, OrderStatus, Phone, Profile, Role, Shop, ShopId, ShopText, ShopType, ShopTypeId,
+    Timestamp, User, UserId, VoucherId, VoucherStatus, VoucherText,
 };
 
 use super::dump::{Position, Row};
@@ -123,7 +123,7 @@ impl RowConverter<'_> {
 
     fn note(&mut self, row: &Fields<'_>) -> Result<ImportRow, RowError> {
         Ok(ImportRow::Note(ImportedNote {
-            id: row.id("id")?,
+            id: NoteId::new(row.id("id")?),
             shop: ShopId::new(row.id_if_any("shop_id")?),
             user: UserId::new(row.id("user_id")?),
             title: clean_text::line(&row.text("title")?),
@@ -246,11 +246,11 @@ fn order(row: &Fields<'_>) -> Result<ImportRow, RowError> {
 fn comment(row: &Fields<'_>) -> Result<ImportRow, RowError> {
     let status = row.count("status")?;
     Ok(ImportRow::Comment(ImportedComment {
-        id: row.id("id")?,
-        note: row.id("blog_id")?,
+        id: CommentId::new(row.id("id")?),
+        note: NoteId::new(row.id("blog_id")?),
         user: UserId::new(row.id("user_id")?),
-        parent: row.id_if_any("parent_id")?,
-        answer: row.id_if_any("answer_id")?,
+        parent: comment_if_any(row, "parent_id")?,
+        answers: comment_if_any(row, "answer_id")?,
         content: clean_text::lines(&row.text("content")?),
         liked: row.count("liked")?.min(JS_SAFE_INTEGER_MAX),
         status: u8::try_from(status)
@@ -259,6 +259,11 @@ fn comment(row: &Fields<'_>) -> Result<ImportRow, RowError> {
             .ok_or(RowError::Row(both("状态不在0到2之间", "status is not 0 to 2")))?,
         created: row.instant_or_now("create_time")?,
     }))
+}
+
+fn comment_if_any(row: &Fields<'_>, name: &str) -> Result<Option<CommentId>, RowError> {
+    let id = row.id_if_any(name)?;
+    Ok((id > 0).then_some(CommentId::new(id)))
 }
 
 fn follow(row: &Fields<'_>) -> Result<ImportRow, RowError> {

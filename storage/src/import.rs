@@ -6,8 +6,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 use crate::{
-    NO_DEADLINE, OrderId, OrderStatus, PaymentMode, Profile, Shop, ShopId, ShopType, StoreError, Timestamp,
-    User, UserId, VoucherId, VoucherText,
+    CommentId, NO_DEADLINE, NoteId, OrderId, OrderStatus, PaymentMode, Profile, Shop, ShopId, ShopType,
+    StoreError, Timestamp, User, UserId, VoucherId, VoucherText,
 };
 
 /// One imported row.
@@ -111,7 +111,7 @@ pub struct ImportedOrder {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ImportedNote {
     /// Id of the note.
-    pub id: u64,
+    pub id: NoteId,
     /// The shop described.
     pub shop: ShopId,
     /// Author of the note.
@@ -136,15 +136,15 @@ pub struct ImportedNote {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ImportedComment {
     /// Id of the comment.
-    pub id: u64,
+    pub id: CommentId,
     /// Id of the note commented on.
-    pub note: u64,
+    pub note: NoteId,
     /// Author of the comment.
     pub user: UserId,
-    /// The comment above a reply; 0 for none.
-    pub parent: u64,
-    /// The comment replied to; 0 for none.
-    pub answer: u64,
+    /// The comment above a reply.
+    pub parent: Option<CommentId>,
+    /// The comment replied to.
+    pub answers: Option<CommentId>,
     /// Text of the comment.
     pub content: String,
     /// Imported number of likes.

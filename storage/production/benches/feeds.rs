@@ -172,7 +172,7 @@ async fn fill(storage: &Storage) {
     let notes = (0..AUTHORS * NOTES_EACH).map(|number| {
         let at = NOON - Duration::from_secs(60 * number);
         ImportRow::Note(ImportedNote {
-            id: number + 1,
+            id: NoteId::new(number + 1),
             shop: ShopId::new(1),
             user: UserId::new(number % AUTHORS + 1),
             title: "一碗面".into(),

@@ -5,9 +5,9 @@ use std::time::Duration;
 use crate::samples;
 use mallbox_storage::{
     Cents, Day, FinishOptions, ImportFinding, ImportFindings, ImportRow, ImportRowKind, ImportSequence,
-    ImportedNote, ImportedOrder, ImportedSale, ImportedVoucher, Importing, NO_DEADLINE, OrderFilter, OrderId,
-    OrderStatus, Page, Phone, Role, SaleUnits, ShopId, SignedDay, Timestamp, UnpaidOrders, User, UserFilter,
-    UserId, VoucherId, deadlines,
+    ImportedNote, ImportedOrder, ImportedSale, ImportedVoucher, Importing, NO_DEADLINE, NoteId, OrderFilter,
+    OrderId, OrderStatus, Page, Phone, Role, SaleUnits, ShopId, SignedDay, Timestamp, UnpaidOrders, User,
+    UserFilter, UserId, VoucherId, deadlines,
 };
 
 use crate::world::{HOUR, NOON, World};
@@ -57,7 +57,7 @@ fn voucher(id: VoucherId, is_sale: bool) -> ImportRow {
 }
 
 fn note(id: u64, content: String) -> ImportRow {
-    let (shop, user) = (ShopId::new(1), UserId::new(1));
+    let (id, shop, user) = (NoteId::new(id), ShopId::new(1), UserId::new(1));
     let (title, images) = ("A note".to_owned(), String::new());
     let (liked, comments, created, updated) = (3, 1, NOON, NOON);
     let note = ImportedNote { id, shop, user, title, images, content, liked, comments, created, updated };
@@ -149,7 +149,7 @@ async fn ids_go_on_where_the_tables_they_come_from_would_have_gone_on(w: &World)
     // Rows that only raised the counters are not stored.
     let users = w.storage.people.users.list(&UserFilter::default(), Page::new(1, 10)).await.unwrap();
     assert_eq!(users.iter().map(|user| user.id.get()).collect::<Vec<_>>(), [7, 900, 901]);
-    assert_eq!(w.storage.writing.notes.get(mallbox_storage::NoteId::new(22)).await.unwrap(), None);
+    assert_eq!(w.storage.writing.notes.get(NoteId::new(22)).await.unwrap(), None);
 }
 
 async fn of_two_rows_with_one_key_the_first_stays_unless_the_second_replaces_it(w: &World) {

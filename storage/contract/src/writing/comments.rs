@@ -207,16 +207,25 @@ async fn a_notes_count_is_of_what_is_seen(w: &World) {
 async fn move_in(w: &World, comments: &[(u64, u64, u64, u8)]) {
     let mut rows = vec![(user(1), false)];
     for (id, comments) in [(1, 5), (2, 0)] {
-        let (shop, user, title) = (ShopId::new(1), ANNE, "a note".to_owned());
+        let (id, shop, user, title) = (NoteId::new(id), ShopId::new(1), ANNE, "a note".to_owned());
         let (images, content, liked) = (String::new(), String::new(), 0);
         let (created, updated) = (NOON, NOON);
         let note = ImportedNote { id, shop, user, title, images, content, liked, comments, created, updated };
         rows.push((ImportRow::Note(note), false));
     }
     for (id, note, parent, status) in comments.iter().copied() {
-        let (user, answer, content, liked) = (ANNE, parent, format!("comment {id}"), 3);
-        let (status, created) = (status, NOON + HOUR * u32::try_from(id).unwrap());
-        let comment = ImportedComment { id, note, user, parent, answer, content, liked, status, created };
+        let parent = (parent > 0).then_some(CommentId::new(parent));
+        let comment = ImportedComment {
+            id: CommentId::new(id),
+            note: NoteId::new(note),
+            user: ANNE,
+            parent,
+            answers: parent,
+            content: format!("comment {id}"),
+            liked: 3,
+            status,
+            created: NOON + HOUR * u32::try_from(id).unwrap(),
+        };
         rows.push((ImportRow::Comment(comment), false));
     }
     let mut into = w.storage.operator.import.begin().await.unwrap().expect("an empty mall");

@@ -170,7 +170,7 @@ async fn moved_in(w: &World, people: u64, follows: Vec<(UserId, UserId)>, notes:
     }));
     rows.extend((0..notes).map(|number| {
         ImportRow::Note(ImportedNote {
-            id: u64::from(number) + 1,
+            id: NoteId::new(u64::from(number) + 1),
             shop: ShopId::new(1),
             user: ANNE,
             title: "面".to_owned(),

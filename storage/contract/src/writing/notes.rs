@@ -103,7 +103,7 @@ async fn move_in(w: &World, notes: &[(u64, u64, Timestamp)]) {
     let mut rows = vec![(user(1), false)];
     for (id, liked, created) in notes.iter().copied() {
         let NoteText { shop, title, images, content } = text("from elsewhere");
-        let (user, comments, updated) = (ANNE, 4, created);
+        let (id, user, comments, updated) = (NoteId::new(id), ANNE, 4, created);
         let note = ImportedNote { id, shop, user, title, images, content, liked, comments, created, updated };
         rows.push((ImportRow::Note(note), false));
     }

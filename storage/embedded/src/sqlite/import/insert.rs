@@ -2,11 +2,11 @@
 
 use mallbox_storage::backend::Numbered as _;
 use mallbox_storage::{
-    ImportRow, ImportedComment, ImportedNote, ImportedOrder, ImportedSale, ImportedVoucher, Shop, Timestamp,
-    User,
+    CommentId, ImportRow, ImportedComment, ImportedNote, ImportedOrder, ImportedSale, ImportedVoucher, Shop,
+    Timestamp, User,
 };
 use roaring::RoaringTreemap;
-use rusqlite::{Connection, ToSql, params};
+use rusqlite::{Connection, params};
 
 use super::super::columns::id;
 use super::super::users::put_card_row;
@@ -188,7 +188,7 @@ impl Tables<'_> {
             "notes (id, shop_id, user_id, title, images, content, imported_likes, imported_comments, created_ms,
                updated_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
             params![
-                id(note.id),
+                id(note.id.get()),
                 id(note.shop.get()),
                 id(note.user.get()),
                 note.title,
@@ -203,17 +203,16 @@ impl Tables<'_> {
     }
 
     fn comment(&self, comment: &ImportedComment) -> rusqlite::Result<bool> {
-        let numbers = [comment.id, comment.note, comment.user.get(), comment.parent, comment.answer].map(id);
-        let [which, note, user, parent, answer] = numbers.each_ref().map(|number| number as &dyn ToSql);
+        let id_or_zero = |comment: Option<CommentId>| id(comment.map_or(0, CommentId::get));
         self.write(
             "note_comments (id, note_id, user_id, parent_id, answer_id, content, imported_likes, status, imported,
                created_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8 < 2, ?9)",
             params![
-                which,
-                note,
-                user,
-                parent,
-                answer,
+                id(comment.id.get()),
+                id(comment.note.get()),
+                id(comment.user.get()),
+                id_or_zero(comment.parent),
+                id_or_zero(comment.answers),
                 comment.content,
                 id(comment.liked),
                 comment.status,

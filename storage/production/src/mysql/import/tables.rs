@@ -2,8 +2,8 @@
 
 use mallbox_storage::backend::Numbered as _;
 use mallbox_storage::{
-    ImportRow, ImportedComment, ImportedNote, ImportedOrder, ImportedSale, ImportedVoucher, Profile, Shop,
-    ShopType, Timestamp, User, UserId,
+    CommentId, ImportRow, ImportedComment, ImportedNote, ImportedOrder, ImportedSale, ImportedVoucher,
+    Profile, Shop, ShopType, Timestamp, User, UserId,
 };
 use mysql_async::Value;
 
@@ -182,7 +182,7 @@ fn order_values(order: &ImportedOrder) -> Vec<Value> {
 
 fn note_values(note: ImportedNote) -> Vec<Value> {
     vec![
-        note.id.into(),
+        note.id.get().into(),
         note.shop.get().into(),
         note.user.get().into(),
         note.title.into(),
@@ -196,12 +196,13 @@ fn note_values(note: ImportedNote) -> Vec<Value> {
 }
 
 fn comment_values(comment: ImportedComment) -> Vec<Value> {
+    let id_or_zero = |comment: Option<CommentId>| Value::from(comment.map_or(0, CommentId::get));
     vec![
-        comment.id.into(),
-        comment.note.into(),
+        comment.id.get().into(),
+        comment.note.get().into(),
         comment.user.get().into(),
-        comment.parent.into(),
-        comment.answer.into(),
+        id_or_zero(comment.parent),
+        id_or_zero(comment.answers),
         comment.content.into(),
         comment.liked.into(),
         comment.status.into(),
