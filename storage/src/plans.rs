@@ -141,10 +141,7 @@ impl StockChange {
         }
         match self.of(&sale) {
             Some((by, sale)) => StockPlan::Apply { by, sale },
-            None => StockPlan::Refuse(format!(
-                "sale {} would have more units than can be counted",
-                sale.terms.voucher
-            )),
+            None => StockPlan::Refuse(format!("the units of sale {} would overflow", sale.terms.voucher)),
         }
     }
 }
@@ -269,7 +266,7 @@ mod tests {
         let after =
             SaleRecord { terms: Terms { units: Some(2), ..terms }, added: -3, stock: Some(0), ..sale };
         assert_eq!(change(-9).plan(sale, None), StockPlan::Apply { by: -3, sale: after });
-        let refused = "sale 2 would have more units than can be counted".to_owned();
+        let refused = "the units of sale 2 would overflow".to_owned();
         assert_eq!(change(i64::MAX).plan(sale, None), StockPlan::Refuse(refused));
     }
 }
