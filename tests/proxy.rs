@@ -4,7 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of a test binary may fail loudly")]
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -12,6 +12,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 use mallbox_test_patience::{self as patience, Deadline};
+use mallbox_test_servers::free_port;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -204,7 +205,7 @@ struct Nginx {
 
 impl Nginx {
     fn start(mall: SocketAddr) -> Self {
-        let (dir, plain, tls) = (TempDir::new().unwrap(), free_port(), free_port());
+        let (dir, plain, tls) = (TempDir::new().unwrap(), free_port().unwrap(), free_port().unwrap());
         let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
         certify(dir.path());
         let mut site = manual_configuration();
@@ -287,10 +288,6 @@ fn manual_configuration() -> String {
     });
     assert_eq!(en, zh);
     en
-}
-
-fn free_port() -> u16 {
-    TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port()
 }
 
 /// Makes a self-signed certificate.

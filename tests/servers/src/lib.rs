@@ -23,7 +23,7 @@ pub use database::Database;
 pub use ground::MallLocation;
 pub use mariadb::MariaDb;
 pub use outside::{Sql, WriteLock};
-pub use process::ServerError;
+pub use process::{ServerError, free_port};
 pub use proxy::{Behaviour, Proxy};
 pub use redis::{Redis, RedisCluster, RedisOptions};
 pub use sentinel::RedisSentinel;

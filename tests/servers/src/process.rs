@@ -138,7 +138,10 @@ impl Drop for Process {
 
 /// Returns a currently free port. Another process may take the port first; the server then fails and is
 /// started on another port.
-pub(crate) fn free_port() -> io::Result<u16> {
+///
+/// # Errors
+/// The system gives no port, for instance for lack of file descriptors.
+pub fn free_port() -> io::Result<u16> {
     Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port())
 }
 

@@ -6,7 +6,7 @@ use mallbox_storage::{Durability, OpenError, Phone};
 use mallbox_storage_production::ProductionOptions;
 use mallbox_storage_production::mysql::{self, MysqlPorts};
 use mallbox_test_patience as patience;
-use mallbox_test_servers::{Database, MariaDb, certificates};
+use mallbox_test_servers::{Database, MariaDb, certificates, free_port};
 use mysql_async::prelude::Queryable as _;
 use tokio::task::JoinSet;
 
@@ -92,7 +92,7 @@ async fn a_newer_record_and_another_programs_database_are_refused_and_left_alone
 #[tokio::test(flavor = "multi_thread")]
 #[cfg_attr(not(feature = "production-tests"), ignore = "needs mariadbd")]
 async fn a_server_that_is_not_there_is_named_without_the_password() {
-    let nowhere = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let nowhere = free_port().unwrap();
     let begun = Instant::now();
     let refused = refusal(&format!("mysql://mall:hush@127.0.0.1:{nowhere}/mall")).await;
     assert!(patience::is_within(begun.elapsed(), Duration::from_secs(6)));

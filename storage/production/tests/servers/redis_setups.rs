@@ -5,7 +5,7 @@ use std::time::Duration;
 use mallbox_storage::{ClaimOutcome, OpenError};
 use mallbox_storage_production::redis::{RedisDurability, RedisOptions};
 use mallbox_test_patience::Deadline;
-use mallbox_test_servers::{RedisOptions as ServerOptions, RedisSentinel};
+use mallbox_test_servers::{RedisOptions as ServerOptions, RedisSentinel, free_port};
 
 use crate::redis_world::{accepted, connect, recovers, start, tell, try_says};
 use crate::world;
@@ -89,7 +89,7 @@ async fn tls_and_a_password_are_used() {
     let dir = tempfile::tempdir().unwrap();
     certificates(dir.path());
     let file = |name: &str| dir.path().join(name).display().to_string();
-    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let port = free_port().unwrap();
     let options = ServerOptions::default()
         .with("port", "0")
         .with("tls-port", &port.to_string())
