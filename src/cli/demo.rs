@@ -61,11 +61,11 @@ pub(super) fn run(demo: Demo, l: Language) -> anyhow::Result<()> {
         inbox: Some(inbox),
     };
     running_mall::block_on(async {
-        let house = running_mall::open(plan).await?;
-        let seeded = seed::seed(&house.app, SALE_OPENS_AFTER).await?;
+        let mall = running_mall::open(plan).await?;
+        let seeded = seed::seed(&mall.app, SALE_OPENS_AFTER).await?;
         let more = what_to_try(&seeded, bound.address(), &demo.site, l);
         let hosts = HostNames::known(&demo.site.host);
-        house.serve(bound, Some(running_mall::uploads(&dir)), (&demo.site, hosts), l, &more).await
+        mall.serve(bound, Some(running_mall::uploads(&dir)), (&demo.site, hosts), l, &more).await
     })
 }
 

@@ -397,14 +397,14 @@ pub(super) fn request(
         None => place,
     };
     block_on(async {
-        let house =
+        let mall =
             open_beside(at_a_terminal(place)).await.map_err(|error| match error.downcast::<OpenError>() {
                 Ok(in_use @ OpenError::InUse { .. }) => CommandFailure::NoAnswer.with_cause(in_use),
                 Ok(other) => other.into(),
                 Err(other) => other,
             })?;
-        let answer = request_here(Arc::clone(&house.app), method, path, l).await;
-        house.close().await?;
+        let answer = request_here(Arc::clone(&mall.app), method, path, l).await;
+        mall.close().await?;
         answer
     })
 }

@@ -48,12 +48,12 @@ pub(super) fn run(config: ServeConfig, l: Language) -> anyhow::Result<()> {
     let (zone, settings) = (config.site.zone.clone(), config.settings());
     let plan = BootOptions { place, create_if_missing: true, zone, settings, sms, inbox: None };
     running_mall::block_on(async {
-        let house = running_mall::open(plan).await?;
+        let mall = running_mall::open(plan).await?;
         let hosts = match config.site.host.as_slice() {
             [] => HostNames::Any,
             names => HostNames::known(names),
         };
-        house.serve(bound, uploads, (&config.site, hosts), l, "").await
+        mall.serve(bound, uploads, (&config.site, hosts), l, "").await
     })
 }
 

@@ -49,9 +49,9 @@ pub(in crate::mall) fn validate_reason(reason: String) -> Result<String, Refusal
 pub async fn run_audited<T: Send + 'static>(
     audit: &AuditLog,
     by: By,
-    deed: AuditedAction,
+    action: AuditedAction,
     work: impl Future<Output = Result<T, Failure>> + Send + 'static,
 ) -> Result<T, Failure> {
-    let doing = audit.begin(by.actor, deed.action, deed.subject, deed.detail, by.at).await?;
+    let doing = audit.begin(by.actor, action.action, action.subject, action.detail, by.at).await?;
     detached(async move { doing.finish(work.await).await }).await
 }

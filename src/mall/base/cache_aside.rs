@@ -46,7 +46,7 @@ impl<V: Cached> CacheAside<V> {
             policy,
             figures: Arc::new(CacheMetrics::new(V::KIND)),
             gate: LoadLimiter::new(policy.loads, policy.slow),
-            flights: SingleFlight::default(),
+            loads: SingleFlight::default(),
             turns: Locker::new(Arc::clone(&storage.base.locks)),
             owner: LockOwner::random(),
             storage: storage.clone(),
@@ -110,7 +110,7 @@ impl<V: Cached> CacheAside<V> {
             tracing::warn!(kind = V::KIND, %error, "could not invalidate cached entries on all instances");
         }
         for id in ids {
-            self.inner.flights.part(id);
+            self.inner.loads.part(id);
         }
     }
 
@@ -119,7 +119,7 @@ impl<V: Cached> CacheAside<V> {
     fn rebuild_behind(&self, id: V::Id, now: Timestamp) {
         if self.inner.gate.is_shut() {
             self.inner.figures.count(CacheEvent::Shed);
-        } else if self.inner.flights.waiting(&id) == 0 {
+        } else if self.inner.loads.waiting(&id) == 0 {
             drop(self.spawned(id, now));
         }
     }
@@ -127,7 +127,7 @@ impl<V: Cached> CacheAside<V> {
     /// Waits for the database read shared by all callers of this key.
     async fn rebuilt(&self, id: V::Id, now: Timestamp) -> Result<Option<V>, Failure> {
         let Policy { waiters, patience, .. } = self.inner.policy;
-        if self.inner.flights.waiting(&id) >= waiters {
+        if self.inner.loads.waiting(&id) >= waiters {
             return Err(self.shed());
         }
         match tokio::time::timeout(patience, self.spawned(id, now)).await {
@@ -150,6 +150,6 @@ impl<V: Cached> CacheAside<V> {
         now: Timestamp,
     ) -> tokio::task::JoinHandle<Result<Option<Arc<V>>, LoadError>> {
         let inner = Arc::clone(&self.inner);
-        tokio::spawn(async move { inner.flights.share(id, || inner.rebuild(id, now)).await })
+        tokio::spawn(async move { inner.loads.share(id, || inner.rebuild(id, now)).await })
     }
 }

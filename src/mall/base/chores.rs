@@ -214,8 +214,8 @@ mod tests {
     #[tokio::test]
     async fn driven_chores_follow_the_clock_outlive_a_panic_and_stop_when_told() {
         let clock = Arc::new(ManualClock::new(NOON));
-        let bell = RecordingChore::every(10);
-        let chores = Arc::new(Chores::new(clock.clone(), vec![bell.clone()]));
+        let chore = RecordingChore::every(10);
+        let chores = Arc::new(Chores::new(clock.clone(), vec![chore.clone()]));
         let stop = CancellationToken::new();
         let running = tokio::spawn({
             let (chores, stop) = (Arc::clone(&chores), stop.clone());
@@ -224,12 +224,12 @@ mod tests {
         for (step, seconds) in [0, 20, 30].into_iter().enumerate() {
             clock.set(NOON + Duration::from_secs(seconds));
             for _ in 0..1_000 {
-                if bell.rang.lock().len() > step {
+                if chore.rang.lock().len() > step {
                     break;
                 }
                 tokio::time::sleep(Duration::from_millis(2)).await;
             }
-            assert_eq!(bell.rang.lock().len(), step + 1, "at {seconds} s");
+            assert_eq!(chore.rang.lock().len(), step + 1, "at {seconds} s");
         }
         stop.cancel();
         tokio::time::timeout(Duration::from_secs(5), running).await.unwrap().unwrap();

@@ -27,7 +27,7 @@ impl<K: Hash + Eq + Copy, V: Clone> SingleFlight<K, V> {
     /// Returns the result of the call in progress for `key`, or of `work` if there is none.
     pub(in crate::mall) async fn share<F: Future<Output = V>>(&self, key: K, work: impl FnOnce() -> F) -> V {
         let cell = Arc::clone(self.under_way.lock().entry(key).or_default());
-        let seat = FlightWaiter { flights: self, key, cell };
+        let seat = FlightWaiter { single_flight: self, key, cell };
         let answer = seat.cell.get_or_init(work).await.clone();
         drop(seat);
         answer
@@ -54,7 +54,7 @@ pub(in crate::mall) fn shared(op: &'static str, error: &Arc<StoreError>) -> Stor
 /// One caller of a shared call. The first caller to leave after completion, or the last to give up before,
 /// removes the map entry.
 struct FlightWaiter<'a, K: Hash + Eq + Copy, V> {
-    flights: &'a SingleFlight<K, V>,
+    single_flight: &'a SingleFlight<K, V>,
     key: K,
     cell: Arc<OnceCell<V>>,
 }
@@ -63,7 +63,7 @@ impl<K: Hash + Eq + Copy, V> Drop for FlightWaiter<'_, K, V> {
     fn drop(&mut self) {
         /// References held by the map and by this caller.
         const NOBODY_ELSE: usize = 2;
-        let mut under_way = self.flights.under_way.lock();
+        let mut under_way = self.single_flight.under_way.lock();
         let is_mine = under_way.get(&self.key).is_some_and(|cell| Arc::ptr_eq(cell, &self.cell));
         if is_mine && (self.cell.initialized() || Arc::strong_count(&self.cell) <= NOBODY_ELSE) {
             under_way.remove(&self.key);
@@ -80,13 +80,13 @@ mod tests {
 
     #[tokio::test]
     async fn many_who_ask_at_once_share_one_call_and_the_next_one_makes_its_own() {
-        let flights = Arc::new(SingleFlight::<u8, u32>::default());
+        let single_flight = Arc::new(SingleFlight::<u8, u32>::default());
         let calls = Arc::new(AtomicU32::new(0));
         let mut tasks = tokio::task::JoinSet::new();
         for _ in 0..100 {
-            let (flights, calls) = (Arc::clone(&flights), Arc::clone(&calls));
+            let (single_flight, calls) = (Arc::clone(&single_flight), Arc::clone(&calls));
             tasks.spawn(async move {
-                flights
+                single_flight
                     .share(1, || async {
                         tokio::time::sleep(Duration::from_millis(20)).await;
                         calls.fetch_add(1, Ordering::SeqCst)
@@ -95,25 +95,25 @@ mod tests {
             });
         }
         assert!(tasks.join_all().await.iter().all(|answer| *answer == 0));
-        assert_eq!(flights.share(1, || async { calls.fetch_add(1, Ordering::SeqCst) }).await, 1);
-        assert!(flights.under_way.lock().is_empty());
+        assert_eq!(single_flight.share(1, || async { calls.fetch_add(1, Ordering::SeqCst) }).await, 1);
+        assert!(single_flight.under_way.lock().is_empty());
     }
 
     #[tokio::test]
     async fn a_caller_who_gives_up_leaves_nothing_behind_and_strands_nobody() {
-        let flights = Arc::new(SingleFlight::<u8, u32>::default());
-        let never = flights.share(1, std::future::pending);
+        let single_flight = Arc::new(SingleFlight::<u8, u32>::default());
+        let never = single_flight.share(1, std::future::pending);
         let gave_up = tokio::time::timeout(Duration::from_millis(5), never).await;
         assert!(gave_up.is_err());
-        assert!(flights.under_way.lock().is_empty());
+        assert!(single_flight.under_way.lock().is_empty());
         let first = {
-            let flights = Arc::clone(&flights);
-            tokio::spawn(async move { flights.share(1, std::future::pending).await })
+            let single_flight = Arc::clone(&single_flight);
+            tokio::spawn(async move { single_flight.share(1, std::future::pending).await })
         };
         tokio::time::sleep(Duration::from_millis(5)).await;
         let second = {
-            let flights = Arc::clone(&flights);
-            tokio::spawn(async move { flights.share(1, || async { 7 }).await })
+            let single_flight = Arc::clone(&single_flight);
+            tokio::spawn(async move { single_flight.share(1, || async { 7 }).await })
         };
         tokio::time::sleep(Duration::from_millis(5)).await;
         first.abort();

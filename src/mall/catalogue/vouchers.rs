@@ -65,7 +65,7 @@ pub struct SaleForm {
 /// The voucher service for readers and operators.
 pub struct Vouchers {
     context: Context,
-    counter: FlashSales,
+    sales: FlashSales,
 }
 
 /// Largest integer that JavaScript represents exactly.
@@ -74,10 +74,10 @@ pub(in crate::mall) const JS_INTEGER_MAX: i64 = (1 << 53) - 1;
 const PAY_WITHIN: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::from_secs(30 * 86_400);
 
 impl Vouchers {
-    /// Creates the service. `counter` opens new sales.
+    /// Creates the service. `sales` opens new sales.
     #[must_use]
-    pub fn new(context: Context, counter: FlashSales) -> Self {
-        Self { context, counter }
+    pub fn new(context: Context, sales: FlashSales) -> Self {
+        Self { context, sales }
     }
 
     /// Returns the vouchers on a shop's shelf, ended sales included. An unknown shop has none.
@@ -88,7 +88,7 @@ impl Vouchers {
     /// # Errors
     /// [`Refusal::Busy`] while the database is slow; [`Failure::Store`] if the store fails.
     pub async fn of_shop(&self, shop: ShopId, now: Timestamp) -> Result<Vec<ListedVoucher>, Failure> {
-        let vouchers = self.counter.on_shelf(shop, now).await?;
+        let vouchers = self.sales.on_shelf(shop, now).await?;
         let mut offers = Vec::with_capacity(vouchers.len());
         for voucher in vouchers {
             let left = match &voucher.sale {
@@ -116,7 +116,7 @@ impl Vouchers {
         self.check_shop(text.shop).await?;
         let added = self.context.storage.catalogue.vouchers.insert(&text, None, now).await;
         // After an error too: the write is in doubt.
-        self.counter.shelf_changed(text.shop).await;
+        self.sales.shelf_changed(text.shop).await;
         Ok(added?)
     }
 
@@ -135,11 +135,11 @@ impl Vouchers {
         let sale = sale.checked(self.context.settings.pay_within, now)?;
         self.check_shop(text.shop).await?;
         let added = self.context.storage.catalogue.vouchers.insert(&text, Some(&sale), now).await;
-        self.counter.shelf_changed(text.shop).await;
+        self.sales.shelf_changed(text.shop).await;
         let voucher = added?;
         // Not just `Sales::put`: a lookup that began before the insert could still report the sale as unknown
         // to a claim.
-        self.counter.opened(voucher).await?;
+        self.sales.opened(voucher).await?;
         Ok(voucher)
     }
 

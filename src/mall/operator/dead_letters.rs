@@ -41,8 +41,8 @@ pub struct DeadLetterKey {
 #[derive(Clone)]
 pub struct DeadLetterAdmin {
     context: Context,
-    counter: FlashSales,
-    desk: Orders,
+    sales: FlashSales,
+    orders: Orders,
     audit: AuditLog,
 }
 
@@ -50,10 +50,10 @@ impl DeadLetterAdmin {
     /// Dead letters per page.
     pub const PAGE: u32 = 20;
 
-    /// Creates the service for claims of `counter`, replayed as orders of `desk`.
+    /// Creates the service for claims of `sales`, replayed as `orders`.
     #[must_use]
-    pub fn new(context: Context, counter: FlashSales, desk: Orders, audit: AuditLog) -> Self {
-        Self { context, counter, desk, audit }
+    pub fn new(context: Context, sales: FlashSales, orders: Orders, audit: AuditLog) -> Self {
+        Self { context, sales, orders, audit }
     }
 
     /// Returns a page of the dead letters in a state, or of all, latest death first, and their number.
@@ -84,12 +84,12 @@ impl DeadLetterAdmin {
     /// replay.
     pub async fn replay(&self, by: By, which: DeadLetterKey) -> Result<FoundOrder, Failure> {
         let letter = self.one(which).await?;
-        let (office, user) = (self.clone(), letter.user);
-        let replayed = run_audited(&self.audit, by, deed("dead-letter.replay", &letter), async move {
-            let turn = office.counter.turn().await?;
-            office.make_order(&turn, &letter, by.at).await
+        let (admin, user) = (self.clone(), letter.user);
+        let replayed = run_audited(&self.audit, by, audited("dead-letter.replay", &letter), async move {
+            let lease = admin.sales.lease_terms().await?;
+            admin.make_order(&lease, &letter, by.at).await
         });
-        let view = self.desk.queries().view(replayed.await?).await?;
+        let view = self.orders.queries().view(replayed.await?).await?;
         Ok(FoundOrder { view, phone: phones(&self.context.storage, &[user]).await?.remove(&user) })
     }
 
@@ -101,10 +101,10 @@ impl DeadLetterAdmin {
     /// [`Failure::Store`] a repeat resumes the step.
     pub async fn void(&self, by: By, which: DeadLetterKey) -> Result<LetterView, Failure> {
         let letter = self.one(which).await?;
-        let office = self.clone();
-        let voided = run_audited(&self.audit, by, deed("dead-letter.void", &letter), async move {
-            let turn = office.counter.turn().await?;
-            office.void_letter(&turn, &letter, by.at).await
+        let admin = self.clone();
+        let voided = run_audited(&self.audit, by, audited("dead-letter.void", &letter), async move {
+            let lease = admin.sales.lease_terms().await?;
+            admin.void_letter(&lease, &letter, by.at).await
         });
         self.view(voided.await?).await
     }
@@ -120,12 +120,12 @@ impl DeadLetterAdmin {
     /// loaded between the two steps.
     async fn make_order(
         &self,
-        turn: &HeldTermsLease,
+        lease: &HeldTermsLease,
         letter: &DeadLetter,
         now: Timestamp,
     ) -> Result<Order, Failure> {
         let storage = &self.context.storage;
-        let reserved = self.reserve(turn, letter, now).await?;
+        let reserved = self.reserve(lease, letter, now).await?;
         let replayed = storage.selling.dead_letters.replay(letter.id, now).await;
         if reserved == ReserveOutcome::Taken && !matches!(replayed, Ok(ReplayOutcome::Order(_))) {
             let _ = storage.selling.sales.release(letter.voucher, letter.user, letter.order).await?;
@@ -147,7 +147,7 @@ impl DeadLetterAdmin {
     /// Reserves a unit in the sales store for a letter without a unit in the database.
     async fn reserve(
         &self,
-        turn: &HeldTermsLease,
+        lease: &HeldTermsLease,
         letter: &DeadLetter,
         now: Timestamp,
     ) -> Result<ReserveOutcome, Failure> {
@@ -155,7 +155,7 @@ impl DeadLetterAdmin {
             return Ok(ReserveOutcome::Held);
         }
         // Loads the sale first, if claims could load it later.
-        self.counter.sync_to_store(turn, letter.voucher, now).await?;
+        self.sales.sync_to_store(lease, letter.voucher, now).await?;
         let sales = &self.context.storage.selling.sales;
         match sales.reserve(letter.voucher, letter.user, letter.order).await? {
             ReserveOutcome::SoldOut => {
@@ -167,7 +167,7 @@ impl DeadLetterAdmin {
 
     async fn void_letter(
         &self,
-        turn: &HeldTermsLease,
+        lease: &HeldTermsLease,
         letter: &DeadLetter,
         now: Timestamp,
     ) -> Result<DeadLetter, Failure> {
@@ -176,7 +176,7 @@ impl DeadLetterAdmin {
             VoidOutcome::Void(letter) => {
                 let _ = storage.selling.sales.release(letter.voucher, letter.user, letter.order).await?;
                 // An oversold letter had a unit in the sales store but none in the database.
-                self.counter.sync_to_store(turn, letter.voucher, now).await?;
+                self.sales.sync_to_store(lease, letter.voucher, now).await?;
                 Ok(letter)
             }
             VoidOutcome::Replayed(_) => Err(Refusal::DeadLetterStands(DeadState::Replayed).into()),
@@ -192,7 +192,7 @@ impl DeadLetterAdmin {
     }
 }
 
-fn deed(action: &'static str, letter: &DeadLetter) -> AuditedAction {
+fn audited(action: &'static str, letter: &DeadLetter) -> AuditedAction {
     let DeadLetter { order, user, voucher, reason, holds_unit, .. } = letter;
     let detail = json!({
         "user": user.get(), "voucher": voucher.get(), "reason": reason, "holdsUnit": holds_unit,

@@ -143,7 +143,7 @@ impl LedgerCheck {
         }
         let mut last: Option<SaleSnapshot> = None;
         let mut agreeing = 0;
-        let (mut turn, mut hold) = (None, None);
+        let (mut lease, mut hold) = (None, None);
         for reading_no in 0..READS_MAX {
             let Some(reading) = self.read(voucher, CountMethod::Everywhere).await? else { return Ok(()) };
             let findings = reading.findings();
@@ -153,9 +153,9 @@ impl LedgerCheck {
                 true => agreeing + 1,
                 false => 1,
             };
-            if !findings.is_empty() && agreeing >= EQUAL_READS_MIN && turn.is_none() {
+            if !findings.is_empty() && agreeing >= EQUAL_READS_MIN && lease.is_none() {
                 // Another instance may be between database and sales store: rule out by taking the lease.
-                turn = Some(self.sales.turn().await?);
+                lease = Some(self.sales.lease_terms().await?);
                 agreeing = 0;
             }
             if findings.is_empty() || agreeing >= EQUAL_READS_MIN {

@@ -50,7 +50,7 @@ pub struct RedeemOutcome {
 #[derive(Clone)]
 pub struct OrderAdmin {
     context: Context,
-    desk: Orders,
+    orders: Orders,
     audit: AuditLog,
 }
 
@@ -58,10 +58,10 @@ impl OrderAdmin {
     /// Orders per page.
     pub const PAGE: u32 = 20;
 
-    /// Creates the service for the orders of `desk`.
+    /// Creates the service for `orders`.
     #[must_use]
-    pub fn new(context: Context, desk: Orders, audit: AuditLog) -> Self {
-        Self { context, desk, audit }
+    pub fn new(context: Context, orders: Orders, audit: AuditLog) -> Self {
+        Self { context, orders, audit }
     }
 
     /// Returns a page of the orders matching a query, newest first, counted from 1, and the number of
@@ -75,7 +75,7 @@ impl OrderAdmin {
         let (orders, total) = match query.id {
             None => self.context.storage.selling.orders.find(filter, page).await?,
             Some(id) => {
-                let found = self.desk.queries().look_up(id).await?.filter(|order| filter.admits(order));
+                let found = self.orders.queries().look_up(id).await?.filter(|order| filter.admits(order));
                 let total = u64::from(found.is_some());
                 (found.into_iter().filter(|_| page.skipped() == 0).collect(), total)
             }
@@ -88,8 +88,8 @@ impl OrderAdmin {
     /// # Errors
     /// [`Refusal::NotFound`]; [`Failure::Store`] if the store fails.
     pub async fn one(&self, order: OrderId) -> Result<FoundOrder, Failure> {
-        let order = self.desk.queries().look_up(order).await?.ok_or(Refusal::NotFound("order"))?;
-        let view = self.desk.queries().view(order).await?;
+        let order = self.orders.queries().look_up(order).await?.ok_or(Refusal::NotFound("order"))?;
+        let view = self.orders.queries().view(order).await?;
         self.with_phone(view).await
     }
 
@@ -99,11 +99,11 @@ impl OrderAdmin {
     /// [`Refusal::OrderStands`] for any other status; [`Refusal::NotFound`], [`Refusal::NotYet`]. After
     /// [`Failure::Store`] a repeat resumes the step.
     pub async fn redeem(&self, by: By, order: OrderId) -> Result<RedeemOutcome, Failure> {
-        let deed =
+        let action =
             AuditedAction { action: "order.use", subject: format!("order {order}"), detail: Value::Null };
-        let desk = self.desk.clone();
-        let work = async move { desk.redeem(order, by.at).await };
-        let (view, before) = run_audited(&self.audit, by, deed, work).await?;
+        let orders = self.orders.clone();
+        let work = async move { orders.redeem(order, by.at).await };
+        let (view, before) = run_audited(&self.audit, by, action, work).await?;
         Ok(RedeemOutcome { found: self.with_phone(view).await?, was_used: before })
     }
 
@@ -129,20 +129,16 @@ impl OrderAdmin {
             Some(OrderStatus::Unpaid) => CancelMode::Cancel,
             _ => CancelMode::CancelOrRefund,
         };
-        if self.desk.queries().look_up(order).await?.is_none() {
+        if self.orders.queries().look_up(order).await?.is_none() {
             return Err(Refusal::NotFound("order").into());
         }
         let subject = format!("order {order}");
-        let deed = AuditedAction { action: "order.void", subject, detail: json!({ "reason": reason }) };
-        let desk = self.desk.clone();
-        let voided =
-            run_audited(
-                &self.audit,
-                by,
-                deed,
-                async move { desk.cancel_or_refund(order, way_out, by.at).await },
-            )
-            .await?;
+        let action = AuditedAction { action: "order.void", subject, detail: json!({ "reason": reason }) };
+        let orders = self.orders.clone();
+        let voided = run_audited(&self.audit, by, action, async move {
+            orders.cancel_or_refund(order, way_out, by.at).await
+        })
+        .await?;
         self.with_phone(voided).await
     }
 
@@ -175,7 +171,7 @@ impl OrderAdmin {
     async fn with_phones(&self, orders: Vec<Order>) -> Result<Vec<FoundOrder>, Failure> {
         let users: Vec<UserId> = orders.iter().map(|order| order.user).collect();
         let phones = phones(&self.context.storage, &users).await?;
-        let views = self.desk.queries().views(orders).await?;
+        let views = self.orders.queries().views(orders).await?;
         let found = |view: OrderView| FoundOrder { phone: phones.get(&view.order.user).cloned(), view };
         Ok(views.into_iter().map(found).collect())
     }

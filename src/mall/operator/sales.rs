@@ -85,7 +85,7 @@ pub struct RestockOutcome {
 #[derive(Clone)]
 pub struct SaleAdmin {
     context: Context,
-    counter: FlashSales,
+    sales: FlashSales,
     shops: Arc<Shops>,
     books: LedgerCheck,
     audit: AuditLog,
@@ -95,16 +95,16 @@ impl SaleAdmin {
     /// Sales per page.
     pub const PAGE: u32 = 10;
 
-    /// Creates the service. `counter` applies changed terms to claims.
+    /// Creates the service. `sales` applies changed terms to claims.
     #[must_use]
     pub fn new(
         context: Context,
-        counter: FlashSales,
+        sales: FlashSales,
         shops: Arc<Shops>,
         books: LedgerCheck,
         audit: AuditLog,
     ) -> Self {
-        Self { context, counter, shops, books, audit }
+        Self { context, sales, shops, books, audit }
     }
 
     /// Returns a page of all sales, newest first, ended and hidden sales included, and their number.
@@ -188,9 +188,9 @@ impl SaleAdmin {
     /// [`Refusal::NotFound`]. After [`Failure::Store`] a repeat resumes the reload.
     pub async fn reload(&self, by: By, voucher: VoucherId) -> Result<(), Failure> {
         self.terms(voucher).await?;
-        let deed = AuditedAction { action: "sale.reload", subject: subject(voucher), detail: Value::Null };
-        let counter = self.counter.clone();
-        run_audited(&self.audit, by, deed, async move { Ok(counter.reload(voucher, by.at).await?) }).await
+        let action = AuditedAction { action: "sale.reload", subject: subject(voucher), detail: Value::Null };
+        let sales = self.sales.clone();
+        run_audited(&self.audit, by, action, async move { Ok(sales.reload(voucher, by.at).await?) }).await
     }
 
     /// Adds units to a sale, or removes units, at most the units left.
@@ -208,11 +208,11 @@ impl SaleAdmin {
         let (asked, request) = form.checked()?;
         self.terms(voucher).await?;
         let detail = json!({ "add": asked, "requestId": request });
-        let deed = AuditedAction { action: "sale.stock", subject: subject(voucher), detail };
-        let office = self.clone();
-        let applied = run_audited(&self.audit, by, deed, async move {
-            let turn = office.counter.turn().await?;
-            office.change_stock(&turn, voucher, asked, request, by.at).await
+        let action = AuditedAction { action: "sale.stock", subject: subject(voucher), detail };
+        let admin = self.clone();
+        let applied = run_audited(&self.audit, by, action, async move {
+            let lease = admin.sales.lease_terms().await?;
+            admin.change_stock(&lease, voucher, asked, request, by.at).await
         })
         .await?;
         Ok(RestockOutcome { by: applied, view: self.one(voucher, by.at).await? })
@@ -221,7 +221,7 @@ impl SaleAdmin {
     /// Changes a sale's units. The caller holds the sale-terms lease. Returns the units actually added.
     async fn change_stock(
         &self,
-        turn: &HeldTermsLease,
+        lease: &HeldTermsLease,
         voucher: VoucherId,
         asked: i64,
         request: Option<String>,
@@ -242,13 +242,13 @@ impl SaleAdmin {
         }
         let sales = &self.context.storage.selling.sales;
         let is_passing = now >= terms.end && sales.units(voucher).await?.is_none();
-        self.counter.mark_unsynced(voucher);
+        self.sales.mark_unsynced(voucher);
         let by = if asked < 0 { self.lower(terms, units, asked.unsigned_abs()).await? } else { asked };
         let change = StockChange { asked, by, request };
-        turn.check()?;
+        lease.check()?;
         let changed = vouchers.change_stock(voucher, &change, now).await?;
         // After a removal too: the database's total is authoritative.
-        self.counter.sync_to_store(turn, voucher, now).await?;
+        self.sales.sync_to_store(lease, voucher, now).await?;
         if is_passing {
             // The sale has ended and was in memory only for counting.
             sales.forget(voucher).await?;
@@ -281,14 +281,14 @@ impl SaleAdmin {
         change: impl FnOnce(Terms) -> Result<Terms, Refusal> + Send + 'static,
     ) -> Result<SaleView, Failure> {
         self.terms(voucher).await?;
-        let deed = AuditedAction { action, subject: subject(voucher), detail };
-        let office = self.clone();
-        run_audited(&self.audit, by, deed, async move {
-            let turn = office.counter.turn().await?;
-            let Terms { begin, end, paused, .. } = change(office.terms(voucher).await?)?;
-            office.counter.mark_unsynced(voucher);
-            office.context.storage.catalogue.vouchers.put_window(voucher, begin, end, paused, by.at).await?;
-            office.counter.sync_to_store(&turn, voucher, by.at).await?;
+        let action = AuditedAction { action, subject: subject(voucher), detail };
+        let admin = self.clone();
+        run_audited(&self.audit, by, action, async move {
+            let lease = admin.sales.lease_terms().await?;
+            let Terms { begin, end, paused, .. } = change(admin.terms(voucher).await?)?;
+            admin.sales.mark_unsynced(voucher);
+            admin.context.storage.catalogue.vouchers.put_window(voucher, begin, end, paused, by.at).await?;
+            admin.sales.sync_to_store(&lease, voucher, by.at).await?;
             Ok(())
         })
         .await?;

@@ -76,9 +76,9 @@ impl UserAdmin {
             Role::Customer => "customer",
             Role::Operator => "operator",
         };
-        let deed = deed("user.role", user, json!({ "role": name }));
+        let action = audited("user.role", user, json!({ "role": name }));
         let change = put_rights(self.context.storage.clone(), user, RightsChange::Role(role), by);
-        run_audited(&self.audit, by, deed, change).await
+        run_audited(&self.audit, by, action, change).await
     }
 
     /// Blocks a user. On return no session of the user is live, and the user cannot log in. Returns the user
@@ -90,7 +90,7 @@ impl UserAdmin {
     /// reason. After [`Failure::Store`] the user may be blocked with live sessions: call again.
     pub async fn block(&self, user: UserId, reason: &str, by: By) -> Result<(User, u64), Failure> {
         let reason = validate_reason(reason.trim().to_owned())?;
-        let deed = deed("user.block", user, json!({ "reason": reason }));
+        let action = audited("user.block", user, json!({ "reason": reason }));
         let storage = self.context.storage.clone();
         let change = RightsChange::Block { reason };
         let work = async move {
@@ -98,7 +98,7 @@ impl UserAdmin {
             let blocked = put_rights(storage.clone(), user, change, by).await?;
             Ok((blocked, storage.people.sessions.end_all(user).await?))
         };
-        run_audited(&self.audit, by, deed, work).await
+        run_audited(&self.audit, by, action, work).await
     }
 
     /// Unblocks a user. Succeeds for a user who is not blocked.
@@ -107,11 +107,11 @@ impl UserAdmin {
     /// [`Refusal::NotFound`]; [`Failure::Store`] if the store fails.
     pub async fn unblock(&self, user: UserId, by: By) -> Result<User, Failure> {
         let change = put_rights(self.context.storage.clone(), user, RightsChange::Unblock, by);
-        run_audited(&self.audit, by, deed("user.unblock", user, json!({})), change).await
+        run_audited(&self.audit, by, audited("user.unblock", user, json!({})), change).await
     }
 }
 
-fn deed(action: &'static str, user: UserId, detail: serde_json::Value) -> AuditedAction {
+fn audited(action: &'static str, user: UserId, detail: serde_json::Value) -> AuditedAction {
     AuditedAction { action, subject: format!("user {user}"), detail }
 }
 

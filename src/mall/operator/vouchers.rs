@@ -38,8 +38,8 @@ pub struct VoucherView {
 #[derive(Clone)]
 pub struct VoucherAdmin {
     context: Context,
-    counter: FlashSales,
-    sales: SaleAdmin,
+    sales: FlashSales,
+    sale_admin: SaleAdmin,
     audit: AuditLog,
 }
 
@@ -53,10 +53,10 @@ impl VoucherAdmin {
     /// Vouchers per page.
     pub const PAGE: u32 = 20;
 
-    /// Creates the service. `counter` applies changed vouchers to claims.
+    /// Creates the service. `sales` applies changed vouchers to claims.
     #[must_use]
-    pub fn new(context: Context, counter: FlashSales, sales: SaleAdmin, audit: AuditLog) -> Self {
-        Self { context, counter, sales, audit }
+    pub fn new(context: Context, sales: FlashSales, sale_admin: SaleAdmin, audit: AuditLog) -> Self {
+        Self { context, sales, sale_admin, audit }
     }
 
     /// Returns a page of the vouchers of a shop, or of all shops, newest first, and their number.
@@ -98,16 +98,16 @@ impl VoucherAdmin {
     pub async fn edit(&self, by: By, voucher: VoucherId, form: &VoucherForm) -> Result<VoucherView, Failure> {
         let edit = form.edit()?;
         self.get(voucher).await?;
-        let deed = AuditedAction {
+        let action = AuditedAction {
             action: "voucher.edit",
             subject: format!("voucher {voucher}"),
             detail: audit_detail(&edit),
         };
-        let office = self.clone();
-        let edited = run_audited(&self.audit, by, deed, async move {
+        let admin = self.clone();
+        let edited = run_audited(&self.audit, by, action, async move {
             let until = Instant::now() + PENDING_CLAIMS_TIMEOUT;
             loop {
-                match office.write(voucher, &edit, by.at).await {
+                match admin.write(voucher, &edit, by.at).await {
                     Err(Failure::Refused(Refusal::NotYet)) if Instant::now() < until => {
                         tokio::time::sleep(POLL_INTERVAL).await;
                     }
@@ -127,21 +127,21 @@ impl VoucherAdmin {
         edit: &VoucherEdit,
         now: Timestamp,
     ) -> Result<Voucher, Failure> {
-        let turn = self.counter.turn().await?;
+        let lease = self.sales.lease_terms().await?;
         let before = self.get(voucher).await?;
         let is_repriced = edit.pay_value.is_some_and(|price| price != before.text.pay_value);
         if let Some(sale) = before.sale.filter(|_| is_repriced) {
             if SaleState::of(&sale.terms, None, now) == SaleState::Open {
                 return Err(Refusal::SaleIsOn.into());
             }
-            if self.sales.pending(voucher).await? != PendingClaims::default() {
+            if self.sale_admin.pending(voucher).await? != PendingClaims::default() {
                 return Err(Refusal::NotYet.into());
             }
         }
-        turn.check()?;
+        lease.check()?;
         let updated = self.context.storage.catalogue.vouchers.update(voucher, edit, now).await;
         // After an error too: the write is in doubt.
-        self.counter.voucher_changed(voucher, before.text.shop).await;
+        self.sales.voucher_changed(voucher, before.text.shop).await;
         Ok(updated?.ok_or(Refusal::NotFound("voucher"))?)
     }
 
@@ -150,8 +150,8 @@ impl VoucherAdmin {
     }
 
     async fn view(&self, voucher: Voucher, now: Timestamp) -> Result<VoucherView, Failure> {
-        let shop_name = self.sales.shop_name(voucher.text.shop, now).await?;
-        let sale = self.sales.view(voucher.clone(), now).await?;
+        let shop_name = self.sale_admin.shop_name(voucher.text.shop, now).await?;
+        let sale = self.sale_admin.view(voucher.clone(), now).await?;
         Ok(VoucherView { voucher, sale, shop_name })
     }
 }

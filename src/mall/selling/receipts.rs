@@ -32,16 +32,16 @@ pub struct Receipt {
 #[derive(Clone)]
 pub struct Receipts {
     context: Context,
-    desk: Orders,
+    orders: Orders,
     random: Arc<Random>,
     secret: Arc<OnceCell<String>>,
 }
 
 impl Receipts {
-    /// Creates the service for the orders of `desk`. The mall's secret is created on first use.
+    /// Creates the service for `orders`. The mall's secret is created on first use.
     #[must_use]
-    pub fn new(context: Context, desk: Orders, random: Arc<Random>) -> Self {
-        Self { context, desk, random, secret: Arc::default() }
+    pub fn new(context: Context, orders: Orders, random: Arc<Random>) -> Self {
+        Self { context, orders, random, secret: Arc::default() }
     }
 
     /// Returns the receipt of the user's order.
@@ -50,7 +50,7 @@ impl Receipts {
     /// [`Refusal::OrderStands`] for an unpaid or refunded order; [`Refusal::NotFound`]; [`Failure::Store`] if
     /// the store fails.
     pub async fn of(&self, user: UserId, order: OrderId, now: Timestamp) -> Result<Receipt, Failure> {
-        let order = self.desk.queries().look_up(order).await?.filter(|order| order.user == user);
+        let order = self.orders.queries().look_up(order).await?.filter(|order| order.user == user);
         let order = order.ok_or(Refusal::NotFound("order"))?;
         if !matches!(order.status, OrderStatus::Paid | OrderStatus::Used) {
             return Err(Refusal::OrderStands(order.status as u8).into());

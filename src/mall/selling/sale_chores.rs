@@ -43,17 +43,17 @@ impl ProcessOutbox {
     /// Processes a batch. Returns whether more entries may be open.
     async fn some(&self) -> Result<bool, StoreError> {
         let storage = &self.context.storage;
-        let errands = storage.selling.outbox.open(Self::AT_ONCE).await?;
-        if !errands.is_empty() {
+        let entries = storage.selling.outbox.open(Self::AT_ONCE).await?;
+        if !entries.is_empty() {
             // Most units have already been released, when the order was closed.
-            let units: Vec<_> = errands
+            let units: Vec<_> = entries
                 .iter()
                 .map(|&OutboxEntry::Release { voucher, user, order }| (voucher, user, order))
                 .collect();
             storage.selling.sales.release_all(&units).await?;
-            storage.selling.outbox.done(&errands).await?;
+            storage.selling.outbox.done(&entries).await?;
         }
-        Ok(errands.len() as u64 == u64::from(Self::AT_ONCE))
+        Ok(entries.len() as u64 == u64::from(Self::AT_ONCE))
     }
 }
 

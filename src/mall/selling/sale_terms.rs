@@ -65,7 +65,7 @@ pub(in crate::mall) struct SaleTerms {
     figures: Arc<CacheMetrics>,
     known: RwLock<HashMap<VoucherId, Arc<CachedSale>>>,
     absent: Mutex<Recent<VoucherId, Timestamp>>,
-    flights: SingleFlight<VoucherId, Found>,
+    loads: SingleFlight<VoucherId, Found>,
     /// Number of invalidations. A read that started before an invalidation is not kept.
     changes: AtomicU64,
 }
@@ -78,7 +78,7 @@ impl SaleTerms {
             figures: Arc::new(CacheMetrics::new("sale-terms")),
             known: RwLock::default(),
             absent: Mutex::new(Recent::new(NEGATIVE_ENTRIES_MAX)),
-            flights: SingleFlight::default(),
+            loads: SingleFlight::default(),
             changes: AtomicU64::new(0),
         }
     }
@@ -107,7 +107,7 @@ impl SaleTerms {
         }
         let found = match self.last_copy(voucher) {
             Some(last) => self.reread(voucher, last, now).await,
-            None => self.flights.share(voucher, || self.find(voucher, now)).await,
+            None => self.loads.share(voucher, || self.find(voucher, now)).await,
         };
         found
             .inspect(|known| known.iter().for_each(|known| known.touch(now)))
@@ -141,7 +141,7 @@ impl SaleTerms {
     /// Invalidates the copy and the negative cache entry of a changed voucher.
     pub(in crate::mall) fn forget(&self, voucher: VoucherId) {
         self.changes.fetch_add(1, Ordering::SeqCst);
-        self.flights.part(&voucher);
+        self.loads.part(&voucher);
         self.known.write().remove(&voucher);
         self.absent.lock().remove(&voucher);
     }
@@ -179,7 +179,7 @@ impl SaleTerms {
     async fn reread(self: &Arc<Self>, voucher: VoucherId, last: Arc<CachedSale>, now: Timestamp) -> Found {
         let terms = Arc::clone(self);
         let reading =
-            tokio::spawn(async move { terms.flights.share(voucher, || terms.find(voucher, now)).await });
+            tokio::spawn(async move { terms.loads.share(voucher, || terms.find(voucher, now)).await });
         if let Ok(Ok(found)) = tokio::time::timeout(READ_WAIT_MAX, reading).await {
             return found;
         }

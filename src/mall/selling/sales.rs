@@ -61,7 +61,7 @@ struct Inner {
     backlog: Backlog,
     holds: Holds,
     puts: SingleFlight<VoucherId, Result<bool, Arc<StoreError>>>,
-    turns: TermsLease,
+    terms_lease: TermsLease,
     /// Sales whose terms in the sales store may differ from the database.
     out_of_step: Mutex<HashSet<VoucherId>>,
     /// Sales that ended at or before this instant have been dropped from memory.
@@ -79,7 +79,7 @@ impl FlashSales {
             backlog: Backlog::new(),
             holds: Holds::default(),
             puts: SingleFlight::default(),
-            turns: TermsLease::new(Arc::clone(&context.storage.base.locks)),
+            terms_lease: TermsLease::new(Arc::clone(&context.storage.base.locks)),
             out_of_step: Mutex::default(),
             forgotten_ms: AtomicI64::new(0),
             context,
@@ -97,7 +97,7 @@ impl FlashSales {
     /// # Errors
     /// [`StoreError`]: some sales may not be loaded yet; the first claim loads a missing sale.
     pub async fn load(&self, now: Timestamp) -> Result<u64, StoreError> {
-        let mut turn = self.turn().await?;
+        let mut lease = self.lease_terms().await?;
         let mut loaded = 0;
         let mut after = VoucherId::new(0);
         loop {
@@ -112,8 +112,8 @@ impl FlashSales {
             let Some(last) = sales.last() else { return Ok(loaded) };
             after = last.terms.voucher;
             for sale in sales {
-                turn = self.inner.turns.renew_if_long(turn).await?;
-                self.put_as_recorded(&turn, sale.terms.voucher, now).await?;
+                lease = self.inner.terms_lease.renew_if_long(lease).await?;
+                self.put_as_recorded(&lease, sale.terms.voucher, now).await?;
                 loaded += 1;
             }
         }
@@ -189,8 +189,8 @@ impl FlashSales {
     ///
     /// # Errors
     /// [`StoreError`] if another instance holds the lease for too long, or the lock cannot be reached.
-    pub(in crate::mall) async fn turn(&self) -> Result<HeldTermsLease, StoreError> {
-        self.inner.turns.next().await
+    pub(in crate::mall) async fn lease_terms(&self) -> Result<HeldTermsLease, StoreError> {
+        self.inner.terms_lease.next().await
     }
 
     /// Marks a sale whose terms are about to change in the database or the sales store. The caller holds the
@@ -210,13 +210,13 @@ impl FlashSales {
     /// database has no such sale.
     pub(in crate::mall) async fn sync_to_store(
         &self,
-        turn: &HeldTermsLease,
+        lease: &HeldTermsLease,
         voucher: VoucherId,
         now: Timestamp,
     ) -> Result<Option<SaleRecord>, StoreError> {
         // Invalidated before the read, because the read below keeps a new copy.
         self.inner.terms.forget(voucher);
-        let recorded = self.put_as_recorded(turn, voucher, now).await?;
+        let recorded = self.put_as_recorded(lease, voucher, now).await?;
         if let Some(Voucher { text, .. }) = &recorded {
             self.shelf_changed(text.shop).await;
         }
@@ -246,7 +246,7 @@ impl FlashSales {
 
     async fn put_as_recorded(
         &self,
-        turn: &HeldTermsLease,
+        lease: &HeldTermsLease,
         voucher: VoucherId,
         now: Timestamp,
     ) -> Result<Option<Voucher>, StoreError> {
@@ -259,7 +259,7 @@ impl FlashSales {
         if let Some(sale) = found.as_ref().and_then(|found| found.sale)
             && (now < sale.terms.end || storage.selling.sales.units(voucher).await?.is_some())
         {
-            turn.check()?;
+            lease.check()?;
             storage.selling.sales.put(sale.terms).await?;
         }
         Ok(found)
@@ -271,9 +271,9 @@ impl FlashSales {
     /// # Errors
     /// [`StoreError`]: the sale may be unloaded; the next claim loads it.
     pub(in crate::mall) async fn reload(&self, voucher: VoucherId, now: Timestamp) -> Result<(), StoreError> {
-        let turn = self.turn().await?;
+        let lease = self.lease_terms().await?;
         self.inner.context.storage.selling.sales.forget(voucher).await?;
-        self.sync_to_store(&turn, voucher, now).await?;
+        self.sync_to_store(&lease, voucher, now).await?;
         Ok(())
     }
 
@@ -303,8 +303,8 @@ impl FlashSales {
     pub async fn refresh(&self, now: Timestamp) -> Result<(), StoreError> {
         let out_of_step: Vec<VoucherId> = self.inner.out_of_step.lock().iter().copied().collect();
         for voucher in out_of_step {
-            let turn = self.turn().await?;
-            self.sync_to_store(&turn, voucher, now).await?;
+            let lease = self.lease_terms().await?;
+            self.sync_to_store(&lease, voucher, now).await?;
         }
         self.inner.terms.refresh(now).await
     }
@@ -323,12 +323,12 @@ impl FlashSales {
         let mut after = VoucherId::new(0);
         loop {
             // Keeps others from opening a listed sale again in the meantime.
-            let turn = self.turn().await?;
+            let lease = self.lease_terms().await?;
             let sales = storage.catalogue.vouchers.sales(Some(since), after, PAGE).await?;
             let Some(last) = sales.last() else { break };
             after = last.terms.voucher;
             for sale in sales.iter().filter(|sale| sale.terms.end <= over) {
-                turn.check()?;
+                lease.check()?;
                 storage.selling.sales.forget(sale.terms.voucher).await?;
                 forgotten += 1;
             }
@@ -454,14 +454,14 @@ impl Inner {
     async fn put(&self, voucher: VoucherId) -> Result<bool, StoreError> {
         let storage = &self.context.storage;
         let put = self.puts.share(voucher, || async {
-            let turn = self.turns.next().await.map_err(Arc::new)?;
+            let lease = self.terms_lease.next().await.map_err(Arc::new)?;
             let changes = self.terms.changes();
             let found = storage.catalogue.vouchers.get(voucher).await.map_err(Arc::new)?;
             let Some((found, sale)) = found.and_then(|found| found.sale.map(|sale| (found, sale))) else {
                 return Ok(false);
             };
             self.terms.keep(&found, changes, self.context.now());
-            turn.check().map_err(Arc::new)?;
+            lease.check().map_err(Arc::new)?;
             storage.selling.sales.put(sale.terms).await.map_err(Arc::new)?;
             Ok(true)
         });

@@ -58,15 +58,15 @@ impl TermsLease {
         }
     }
 
-    /// Returns the same lease, or a newly acquired lease if `turn` has been held for [`HOLD_MAX`].
+    /// Returns the same lease, or a newly acquired lease if `lease` has been held for [`HOLD_MAX`].
     pub(in crate::mall) async fn renew_if_long(
         &self,
-        turn: HeldTermsLease,
+        lease: HeldTermsLease,
     ) -> Result<HeldTermsLease, StoreError> {
-        if turn.since.elapsed() < HOLD_MAX {
-            return Ok(turn);
+        if lease.since.elapsed() < HOLD_MAX {
+            return Ok(lease);
         }
-        drop(turn);
+        drop(lease);
         self.next().await
     }
 }
@@ -115,15 +115,15 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let storage = mallbox_storage_embedded::open(EmbeddedOptions::new(dir.path())).await.unwrap();
         let instance = || {
-            let turns = TermsLease::new(Arc::clone(&storage.base.locks));
-            Arc::new(TermsLease { head_start: LOCAL_REACQUIRE_DELAY, ..turns })
+            let terms_lease = TermsLease::new(Arc::clone(&storage.base.locks));
+            Arc::new(TermsLease { head_start: LOCAL_REACQUIRE_DELAY, ..terms_lease })
         };
         let (busy, other) = (instance(), instance());
         for _ in 0..4 {
             let busy = Arc::clone(&busy);
             tokio::spawn(async move {
                 loop {
-                    let _turn = busy.next().await.unwrap();
+                    let _lease = busy.next().await.unwrap();
                     tokio::time::sleep(Duration::from_millis(5)).await;
                 }
             });

@@ -30,9 +30,9 @@ pub(in crate::mall) async fn decide(
         Decision::Show => Visibility::Shown,
         Decision::Delete => Visibility::Deleted,
     };
-    let deed = AuditedAction { action, subject, detail: Value::Null };
+    let action = AuditedAction { action, subject, detail: Value::Null };
     let context = context.clone();
-    run_audited(audit, by, deed, async move {
+    run_audited(audit, by, action, async move {
         match put(&context, target, visibility, by.at).await? {
             None => Err(missing.into()),
             Some(Visibility::Deleted) if decision != Decision::Delete => Err(missing.into()),

@@ -67,11 +67,11 @@ async fn a_sale_is_open_for_claims_as_soon_as_it_is_added() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_claim_that_came_too_early_does_not_hide_the_sale() {
     let (w, shop) = with_shop().await;
-    let early = w.counter.claim(UserId::new(1), VoucherId::new(1), w.now()).await;
+    let early = w.sales.claim(UserId::new(1), VoucherId::new(1), w.now()).await;
     assert_eq!(refusal(early), Refusal::UnknownSale);
     let voucher = w.vouchers.add_sale(&form(shop), &sale(&w, 1), w.now()).await.unwrap();
     assert_eq!(voucher, VoucherId::new(1));
-    w.counter.claim(UserId::new(1), voucher, w.now()).await.unwrap();
+    w.sales.claim(UserId::new(1), voucher, w.now()).await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]

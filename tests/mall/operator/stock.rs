@@ -129,12 +129,12 @@ async fn a_sale_that_is_over_can_be_stocked_up_and_opened_again() {
 }
 
 /// Returns a stock office built from `context`.
-fn office_of(context: Context) -> (Arc<SaleAdmin>, FlashSales) {
-    let counter = FlashSales::new(context.clone());
-    let books = LedgerCheck::new(context.clone(), counter.clone());
+fn admin_of(context: Context) -> (Arc<SaleAdmin>, FlashSales) {
+    let sales = FlashSales::new(context.clone());
+    let ledger = LedgerCheck::new(context.clone(), sales.clone());
     let shops = Arc::new(Shops::new(context.clone()));
-    let office = SaleAdmin::new(context.clone(), counter.clone(), shops, books, AuditLog::new(context));
-    (Arc::new(office), counter)
+    let admin = SaleAdmin::new(context.clone(), sales.clone(), shops, ledger, AuditLog::new(context));
+    (Arc::new(admin), sales)
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -142,10 +142,10 @@ async fn what_fails_half_way_is_put_right_and_a_repeat_finds_out() {
     let w = world().await;
     let voucher = w.sale(10).await;
     let (context, faults) = w.faulty();
-    let (office, counter) = office_of(context);
+    let (admin, sales) = admin_of(context);
     let add = async |add: i64, request: &str| {
         let form = StockForm { add: Some(add), request: Some(request.to_owned()) };
-        office.restock(w.by(), voucher, form).await
+        admin.restock(w.by(), voucher, form).await
     };
     let mut expected = 10_i64;
     let changing = || Fault::at_port("vouchers.change_stock");
@@ -156,8 +156,8 @@ async fn what_fails_half_way_is_put_right_and_a_repeat_finds_out() {
         faults.add(fault.clone()).unwrap();
         let name = number.to_string();
         add(by, &name).await.unwrap_err();
-        assert!(counter.has_to_refresh());
-        counter.refresh(w.now()).await.unwrap();
+        assert!(sales.has_to_refresh());
+        sales.refresh(w.now()).await.unwrap();
         w.assert_balanced().await;
         assert_eq!(change_summary(&add(by, &name).await.unwrap()).0, by, "{by}, {fault:?}");
         expected += by;
@@ -174,20 +174,20 @@ async fn changes_at_once_take_turns() {
     let voucher = w.sale(100).await;
     let (vouchers, mut context) = (CountingVouchers::over(&w.storage.catalogue.vouchers), w.context.clone());
     context.storage.catalogue.vouchers = vouchers.clone();
-    let (office, counter) = office_of(context);
+    let (admin, sales) = admin_of(context);
     let add = |add| {
-        let (office, by) = (Arc::clone(&office), w.by());
+        let (admin, by) = (Arc::clone(&admin), w.by());
         let form = StockForm { add: Some(add), request: None };
-        tokio::spawn(async move { drop(office.restock(by, voucher, form).await.unwrap()) })
+        tokio::spawn(async move { drop(admin.restock(by, voucher, form).await.unwrap()) })
     };
     let pause = || {
-        let (office, by) = (Arc::clone(&office), w.by());
-        tokio::spawn(async move { drop(office.pause(by, voucher).await.unwrap()) })
+        let (admin, by) = (Arc::clone(&admin), w.by());
+        tokio::spawn(async move { drop(admin.pause(by, voucher).await.unwrap()) })
     };
     // A claim that loads a sale into memory does the same.
     let open = || {
-        let counter = counter.clone();
-        tokio::spawn(async move { counter.opened(voucher).await.unwrap() })
+        let sales = sales.clone();
+        tokio::spawn(async move { sales.opened(voucher).await.unwrap() })
     };
     let others: [&dyn Fn() -> tokio::task::JoinHandle<()>; 3] = [&|| add(-30), &pause, &open];
     for (round, other) in others.into_iter().enumerate() {

@@ -25,7 +25,7 @@ pub struct World {
     pub audit: AuditLog,
     pub shops: Shops,
     pub vouchers: Vouchers,
-    pub counter: FlashSales,
+    pub sales: FlashSales,
     pub storage: Storage,
     pub clock: Arc<ManualClock>,
     inbox: Arc<Inbox>,
@@ -58,7 +58,7 @@ pub async fn with_sms(sms: Arc<dyn SmsSender>, inbox: Arc<Inbox>) -> World {
         };
         storage.catalogue.shops.put_type(&kind, NOON).await.unwrap();
     }
-    let counter = FlashSales::new(context.clone());
+    let sales = FlashSales::new(context.clone());
     let audit = AuditLog::new(context.clone());
     let random = Arc::new(Random::seeded(7));
     World {
@@ -66,8 +66,8 @@ pub async fn with_sms(sms: Arc<dyn SmsSender>, inbox: Arc<Inbox>) -> World {
         audit,
         accounts: Accounts::new(context.clone(), random, sms, Some(inbox.clone())),
         shops: Shops::new(context.clone()),
-        vouchers: Vouchers::new(context, counter.clone()),
-        counter,
+        vouchers: Vouchers::new(context, sales.clone()),
+        sales,
         storage,
         clock,
         inbox,

@@ -124,8 +124,8 @@ async fn loading_many_sales_keeps_nobody_from_changing_one() {
     // Loading a sale takes a while, and longer on a slow machine, where a change takes longer too.
     let delay = mallbox_test_patience::scaled(Duration::from_millis(150));
     faults.add(Fault::at_port("sales.put").delay(delay)).unwrap();
-    let (counter, now) = (FlashSales::new(context), w.now());
-    let loading = tokio::spawn(async move { counter.load(now).await });
+    let (flash_sales, now) = (FlashSales::new(context), w.now());
+    let loading = tokio::spawn(async move { flash_sales.load(now).await });
     for voucher in [sales[0], sales[14]] {
         tokio::time::sleep(Duration::from_millis(100)).await;
         // On a busy machine a change may time out before it gets the lease; the caller retries.

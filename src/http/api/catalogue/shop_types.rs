@@ -78,10 +78,10 @@ async fn add(
     Json(body): Json<TypeBody>,
 ) -> Reply<u64> {
     let edit = ShopTypeForm::from(body).edit()?;
-    let deed = deed("shop-type.add", "shop types".to_owned(), &edit);
+    let action = audited("shop-type.add", "shop types".to_owned(), &edit);
     let mall = Arc::clone(&app);
     let work = async move { mall.shops.add_type(edit, now).await };
-    Ok(Answer::ok(run_audited(&app.audit, By::operator(user, now), deed, work).await?.get()))
+    Ok(Answer::ok(run_audited(&app.audit, By::operator(user, now), action, work).await?.get()))
 }
 
 async fn edit(
@@ -92,14 +92,14 @@ async fn edit(
     Json(body): Json<TypeBody>,
 ) -> Reply<TypeAnswer> {
     let edit = ShopTypeForm::from(body).edit()?;
-    let deed = deed("shop-type.edit", format!("shop type {id}"), &edit);
+    let action = audited("shop-type.edit", format!("shop type {id}"), &edit);
     let mall = Arc::clone(&app);
     let work = async move { mall.shops.update_type(ShopTypeId::new(id), &edit, now).await };
-    let kind = run_audited(&app.audit, By::operator(user, now), deed, work).await?;
+    let kind = run_audited(&app.audit, By::operator(user, now), action, work).await?;
     Ok(Answer::ok(TypeAnswer::from(kind)))
 }
 
-fn deed(action: &'static str, subject: String, edit: &ShopTypeEdit) -> AuditedAction {
+fn audited(action: &'static str, subject: String, edit: &ShopTypeEdit) -> AuditedAction {
     let ShopTypeEdit { name, icon, sort } = edit;
     AuditedAction { action, subject, detail: json!({ "name": name, "icon": icon, "sort": sort }) }
 }

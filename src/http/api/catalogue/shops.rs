@@ -241,10 +241,10 @@ async fn add(
     Now(now): Now,
     Json(body): Json<ShopBody>,
 ) -> Reply<u64> {
-    let deed = AuditedAction { action: "shop.add", subject: "shops".to_owned(), detail: Value::Null };
+    let action = AuditedAction { action: "shop.add", subject: "shops".to_owned(), detail: Value::Null };
     let mall = Arc::clone(&app);
     let work = async move { mall.shops.add(&body.into(), now).await };
-    Ok(Answer::ok(run_audited(&app.audit, By::operator(user, now), deed, work).await?.get()))
+    Ok(Answer::ok(run_audited(&app.audit, By::operator(user, now), action, work).await?.get()))
 }
 
 async fn update(
@@ -254,10 +254,10 @@ async fn update(
     Json(body): Json<ShopBody>,
 ) -> Reply {
     let shop = body.id.ok_or(InputError::Missing("id"))?;
-    let deed = AuditedAction { action: "shop.edit", subject: format!("shop {shop}"), detail: Value::Null };
+    let action = AuditedAction { action: "shop.edit", subject: format!("shop {shop}"), detail: Value::Null };
     let mall = Arc::clone(&app);
     let work = async move { mall.shops.update(ShopId::new(shop), &body.into(), now).await };
-    run_audited(&app.audit, By::operator(user, now), deed, work).await?;
+    run_audited(&app.audit, By::operator(user, now), action, work).await?;
     Ok(Answer::done())
 }
 

@@ -199,10 +199,10 @@ async fn add(
     Json(body): Json<VoucherBody>,
 ) -> Reply<u64> {
     let form = body.form()?;
-    let deed = deed("voucher.add", &form, json!({ "payValue": form.pay_value }));
+    let action = audited("voucher.add", &form, json!({ "payValue": form.pay_value }));
     let mall = Arc::clone(&app);
     let work = async move { mall.vouchers.add(&form, now).await };
-    Ok(Answer::ok(run_audited(&app.audit, By::operator(user, now), deed, work).await?.get()))
+    Ok(Answer::ok(run_audited(&app.audit, By::operator(user, now), action, work).await?.get()))
 }
 
 async fn add_sale(
@@ -226,14 +226,14 @@ async fn add_sale(
         "payValue": form.pay_value, "stock": sale.stock, "beginMs": begin, "endMs": end,
         "payWithinSeconds": pay_within_seconds, "minLevel": sale.min_level,
     });
-    let deed = deed("sale.add", &form, detail);
+    let action = audited("sale.add", &form, detail);
     let mall = Arc::clone(&app);
     let work = async move { mall.vouchers.add_sale(&form, &sale, now).await };
-    Ok(Answer::ok(run_audited(&app.audit, By::operator(user, now), deed, work).await?.get()))
+    Ok(Answer::ok(run_audited(&app.audit, By::operator(user, now), action, work).await?.get()))
 }
 
 /// Builds the audited action, without texts: before validation a text may have any length.
-fn deed(action: &'static str, form: &VoucherForm, detail: Value) -> AuditedAction {
+fn audited(action: &'static str, form: &VoucherForm, detail: Value) -> AuditedAction {
     let subject = form.shop.map_or_else(|| "no shop".to_owned(), |shop| format!("shop {shop}"));
     AuditedAction { action, subject, detail }
 }

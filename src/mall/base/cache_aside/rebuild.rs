@@ -31,7 +31,7 @@ pub(super) struct Inner<V: Cached> {
     pub(super) policy: Policy,
     pub(super) figures: Arc<CacheMetrics>,
     pub(super) gate: LoadLimiter,
-    pub(super) flights: SingleFlight<V::Id, Result<Option<Arc<V>>, LoadError>>,
+    pub(super) loads: SingleFlight<V::Id, Result<Option<Arc<V>>, LoadError>>,
     pub(super) turns: Locker,
     /// Owner of this instance's distributed locks.
     pub(super) owner: LockOwner,
