@@ -111,18 +111,18 @@ pub trait GeoIndex: Send + Sync {
 /// # Errors
 /// Any [`StoreError`]: the index may lag behind the database; call again.
 pub async fn place(index: &dyn GeoIndex, shops: &dyn Shops, shop: ShopId) -> Result<(), StoreError> {
-    let mut told = whereabouts(shops, shop).await?;
+    let mut written = whereabouts(shops, shop).await?;
     loop {
-        match told {
+        match written {
             Some(placed) => index.put(placed).await?,
             None => index.remove(shop).await?,
         }
         // A concurrent write may have changed the position meanwhile and updated the index first.
         let now = whereabouts(shops, shop).await?;
-        if now == told {
+        if now == written {
             return Ok(());
         }
-        told = now;
+        written = now;
     }
 }
 

@@ -42,5 +42,5 @@ pub trait Outbox: Send + Sync {
     ///
     /// # Errors
     /// Any [`StoreError`]: some entries may remain and be executed again.
-    async fn done(&self, errands: &[OutboxEntry]) -> Result<(), StoreError>;
+    async fn done(&self, entries: &[OutboxEntry]) -> Result<(), StoreError>;
 }

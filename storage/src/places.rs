@@ -106,9 +106,9 @@ mod tests {
             (at(0.0, 0.0), at(180.0, 0.0), half),
             (at(0.0, 85.05), at(180.0, 85.05), 9.9 * degree),
         ] {
-            let told = one.metres_to(other);
-            assert!((told - metres).abs() < 1e-6, "{one:?} {other:?}: {told}");
-            assert_eq!(told, other.metres_to(one));
+            let computed = one.metres_to(other);
+            assert!((computed - metres).abs() < 1e-6, "{one:?} {other:?}: {computed}");
+            assert_eq!(computed, other.metres_to(one));
         }
     }
 }

@@ -25,19 +25,19 @@ impl Cache for EmbeddedCache {
     }
 
     async fn look(&self, key: &CacheKey, now: Timestamp) -> Result<LeasedLookup, StoreError> {
-        let ticket = CacheLease { near: self.0.count(key), shared: None };
-        Ok(LeasedLookup { kept: self.0.get(key, now), ticket })
+        let lease = CacheLease { near: self.0.count(key), shared: None };
+        Ok(LeasedLookup { kept: self.0.get(key, now), lease })
     }
 
     async fn put(
         &self,
         key: &CacheKey,
-        ticket: CacheLease,
+        lease: CacheLease,
         bytes: Arc<[u8]>,
         expires_at: Timestamp,
         _now: Timestamp,
     ) -> Result<bool, StoreError> {
-        Ok(self.0.put(key, ticket.near, &bytes, expires_at))
+        Ok(self.0.put(key, lease.near, &bytes, expires_at))
     }
 
     async fn forget(&self, keys: &[CacheKey]) -> Result<(), StoreError> {

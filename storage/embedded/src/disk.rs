@@ -90,7 +90,7 @@ impl Disk {
     }
 
     /// Registers a watcher, to be run whenever a fault begins or ends. Only a weak reference is kept.
-    pub(crate) fn tell<W: Watcher + 'static>(&self, watcher: &Arc<W>) {
+    pub(crate) fn subscribe<W: Watcher + 'static>(&self, watcher: &Arc<W>) {
         if let Some(faults) = &self.faults {
             let watcher: Weak<W> = Arc::downgrade(watcher);
             faults.register(watcher);

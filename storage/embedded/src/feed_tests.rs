@@ -86,7 +86,7 @@ impl FeedRows for Held {
 }
 
 struct World {
-    desk: FanOutFeeds<MemoryInboxes>,
+    feeds: FanOutFeeds<MemoryInboxes>,
     rows: Arc<Held>,
     notes: EmbeddedNotes,
     follows: EmbeddedFollows,
@@ -97,14 +97,14 @@ impl World {
     /// Makes a world in which the reader follows Anne.
     async fn new() -> Arc<Self> {
         let dir = TempDir::new().unwrap();
-        let record = Database::open(&dir.path().join("mall.sqlite"), Durability::Memory, None).unwrap();
-        let rows = EmbeddedFeedRows::load(record.clone()).unwrap();
+        let database = Database::open(&dir.path().join("mall.sqlite"), Durability::Memory, None).unwrap();
+        let rows = EmbeddedFeedRows::load(database.clone()).unwrap();
         let rows = Arc::new(Held { rows, fans: Mutex::default(), followed: Mutex::default() });
         let w = Self {
-            desk: FanOutFeeds::new(MemoryInboxes::default(), Arc::clone(&rows) as _),
+            feeds: FanOutFeeds::new(MemoryInboxes::default(), Arc::clone(&rows) as _),
             rows,
-            notes: EmbeddedNotes::new(record.clone()),
-            follows: EmbeddedFollows::new(record),
+            notes: EmbeddedNotes::new(database.clone()),
+            follows: EmbeddedFollows::new(database),
             _dir: dir,
         };
         w.follows.follow(READER, ANNE, NOON).await.unwrap();
@@ -119,20 +119,20 @@ impl World {
             content: "好吃".to_owned(),
         };
         let entry = FeedEntry { note: self.notes.insert(ANNE, &text, NOON).await.unwrap(), written: NOON };
-        self.desk.pass_on(entry, ANNE, NOON).await.unwrap();
+        self.feeds.pass_on(entry, ANNE, NOON).await.unwrap();
         entry
     }
 
     async fn feed(&self) -> Vec<FeedEntry> {
-        self.desk.page(READER, Timestamp::MAX, 10, NOON).await.unwrap()
+        self.feeds.page(READER, Timestamp::MAX, 10, NOON).await.unwrap()
     }
 }
 
 /// Holds back the next result. The receiver fires when the result is ready; the sender releases the result.
 fn hold_next(place: &Mutex<Option<Gate>>) -> (oneshot::Receiver<()>, oneshot::Sender<()>) {
-    let ((there, hears), (go, waits)) = (oneshot::channel(), oneshot::channel());
+    let ((there, arrived), (go, waits)) = (oneshot::channel(), oneshot::channel());
     *place.lock() = Some((there, waits));
-    (hears, go)
+    (arrived, go)
 }
 
 #[tokio::test]
@@ -144,7 +144,7 @@ async fn whoever_leaves_while_a_note_is_on_its_way_does_not_get_it() {
     let writes = tokio::spawn(async move { writer.publish().await });
     there.await.unwrap();
     w.follows.unfollow(READER, ANNE).await.unwrap();
-    w.desk.refresh(READER).await.unwrap();
+    w.feeds.refresh(READER).await.unwrap();
     assert_eq!(w.feed().await, []);
     go.send(()).unwrap();
     writes.await.unwrap();
@@ -174,7 +174,7 @@ async fn what_was_read_before_a_follow_fills_no_inbox_after_it() {
     let reads = tokio::spawn(async move { reader.feed().await });
     there.await.unwrap();
     w.follows.follow(READER, ANNE, NOON).await.unwrap();
-    w.desk.refresh(READER).await.unwrap();
+    w.feeds.refresh(READER).await.unwrap();
     go.send(()).unwrap();
     assert_eq!(reads.await.unwrap(), []);
     assert_eq!(w.feed().await, [entry]);

@@ -97,7 +97,7 @@ impl Locks for EmbeddedLocks {
             is_free
         };
         if is_free {
-            self.waiters.tell_one(name);
+            self.waiters.wake_one(name);
         }
         Ok(true)
     }

@@ -61,20 +61,20 @@ impl<C: Cell> Stock<C> {
         }
     }
 
-    /// Takes one unit, from `lane`'s cell first. Returns false if none was left.
-    pub(crate) fn take(&self, lane: usize) -> bool {
-        self.take_up_to(1, lane) == 1
+    /// Takes one unit, from `shard`'s cell first. Returns false if none was left.
+    pub(crate) fn take(&self, shard: usize) -> bool {
+        self.take_up_to(1, shard) == 1
     }
 
     /// Takes up to `units` units and returns the number taken. Fewer than `units` means that at some
     /// instant of the call none was left.
-    pub(crate) fn take_up_to(&self, units: u64, lane: usize) -> u64 {
+    pub(crate) fn take_up_to(&self, units: u64, shard: usize) -> u64 {
         let mut taken = 0;
         loop {
             // Read before the scan: every return counted here was in its cell before the scan began.
             let given = self.given.load();
             for step in 0..self.cells.len() {
-                taken += self.take_from((lane + step) % self.cells.len(), units - taken);
+                taken += self.take_from((shard + step) % self.cells.len(), units - taken);
                 if taken == units {
                     return taken;
                 }
@@ -115,9 +115,9 @@ impl<C: Cell> Stock<C> {
     }
 
     /// Returns units to the stock, or adds new ones.
-    pub(crate) fn give(&self, units: u64, lane: usize) {
+    pub(crate) fn give(&self, units: u64, shard: usize) {
         self.giving.add(1);
-        self.cells[lane % self.cells.len()].add(units);
+        self.cells[shard % self.cells.len()].add(units);
         self.given.add(1);
     }
 
@@ -202,16 +202,16 @@ mod tests {
         let stock = Arc::new(Stock::<AtomicU64>::new(UNITS, 4));
         let start = Arc::new(Barrier::new(8));
         let threads: Vec<_> = (0..8)
-            .map(|lane| {
+            .map(|shard| {
                 let (stock, start) = (Arc::clone(&stock), Arc::clone(&start));
                 std::thread::spawn(move || {
                     start.wait();
                     let mut kept = 0_u64;
                     for call in 0..CALLS {
-                        if stock.take(lane) {
+                        if stock.take(shard) {
                             kept += 1;
                             if call % 5 == 0 {
-                                stock.give(1, lane + 1);
+                                stock.give(1, shard + 1);
                                 kept -= 1;
                             }
                         }

@@ -7,15 +7,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 static NEXT: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
-    static LANE: Cell<Option<usize>> = const { Cell::new(None) };
+    static SHARD: Cell<Option<usize>> = const { Cell::new(None) };
 }
 
 /// Returns this thread's number: constant within a thread, distinct between threads.
 pub(crate) fn thread_shard() -> usize {
-    LANE.with(|lane| {
-        lane.get().unwrap_or_else(|| {
+    SHARD.with(|shard| {
+        shard.get().unwrap_or_else(|| {
             let number = NEXT.fetch_add(1, Ordering::Relaxed);
-            lane.set(Some(number));
+            shard.set(Some(number));
             number
         })
     })

@@ -68,7 +68,7 @@ pub struct LeasedLookup {
     /// The cached entry, if any.
     pub kept: Option<CacheEntry>,
     /// Lease for storing a new value.
-    pub ticket: CacheLease,
+    pub lease: CacheLease,
 }
 
 /// Cache with a TTL: byte strings by key. Every entry is a copy of other data and may vanish at any moment.
@@ -109,7 +109,7 @@ pub trait Cache: Send + Sync {
     async fn put(
         &self,
         key: &CacheKey,
-        ticket: CacheLease,
+        lease: CacheLease,
         bytes: Arc<[u8]>,
         expires_at: Timestamp,
         now: Timestamp,

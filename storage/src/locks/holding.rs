@@ -60,7 +60,7 @@ impl Locker {
                         return Ok(None);
                     }
                     match &waiter {
-                        Some(waiter) => waiter.told((until - now).min(left).min(POLL_INTERVAL)).await,
+                        Some(waiter) => waiter.wait((until - now).min(left).min(POLL_INTERVAL)).await,
                         // Tries again after registering, since the lock may have become free in between.
                         None => waiter = Some(self.locks.waiters().register(name)),
                     }

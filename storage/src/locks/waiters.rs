@@ -18,7 +18,7 @@ pub struct Waiters {
 pub struct Waiter {
     waiters: Waiters,
     name: String,
-    told: Arc<Notify>,
+    notify: Arc<Notify>,
 }
 
 impl Waiters {
@@ -26,28 +26,28 @@ impl Waiters {
     /// registers first and then finds the lock busy misses no release.
     #[must_use]
     pub fn register(&self, name: &str) -> Waiter {
-        let told = Arc::clone(self.by_name.lock().entry(name.to_owned()).or_default());
-        Waiter { waiters: self.clone(), name: name.to_owned(), told }
+        let notify = Arc::clone(self.by_name.lock().entry(name.to_owned()).or_default());
+        Waiter { waiters: self.clone(), name: name.to_owned(), notify }
     }
 
     /// Wakes a single waiter of the lock.
-    pub fn tell_one(&self, name: &str) {
-        if let Some(told) = self.by_name.lock().get(name) {
-            told.notify_one();
+    pub fn wake_one(&self, name: &str) {
+        if let Some(notify) = self.by_name.lock().get(name) {
+            notify.notify_one();
         }
     }
 
     /// Wakes one waiter of every lock, after messages may have been missed.
-    pub fn tell_all(&self) {
-        self.by_name.lock().values().for_each(|told| told.notify_one());
+    pub fn wake_all(&self) {
+        self.by_name.lock().values().for_each(|notify| notify.notify_one());
     }
 }
 
 impl Waiter {
     /// Waits for a wake-up, at most for `at_most`.
-    pub async fn told(&self, at_most: Duration) {
+    pub async fn wait(&self, at_most: Duration) {
         // In both cases the caller tries to acquire the lock next.
-        let _ = tokio::time::timeout(at_most, self.told.notified()).await;
+        let _ = tokio::time::timeout(at_most, self.notify.notified()).await;
     }
 }
 
@@ -55,7 +55,7 @@ impl Drop for Waiter {
     fn drop(&mut self) {
         let mut by_name = self.waiters.by_name.lock();
         // The last two references: the registry's and the waiter's own.
-        if Arc::strong_count(&self.told) == 2 {
+        if Arc::strong_count(&self.notify) == 2 {
             by_name.remove(&self.name);
         }
     }

@@ -69,7 +69,7 @@ impl<V: Cached> Inner<V> {
     async fn keep(&self, key: &CacheKey, lookup: LeasedLookup, id: V::Id, found: Option<V>, now: Timestamp) {
         let (entry, expires_at) = Entry::<V>::new(id, found, &self.policy, now);
         let Some(bytes) = entry.bytes().filter(|_| now < expires_at) else { return };
-        if let Err(error) = self.storage.base.cache.put(key, lookup.ticket, bytes, expires_at, now).await {
+        if let Err(error) = self.storage.base.cache.put(key, lookup.lease, bytes, expires_at, now).await {
             tracing::debug!(key = %key, %error, "could not store a cache entry");
         }
     }

@@ -11,7 +11,7 @@ use crate::world::{NOON, World};
 crate::cases! {
     what_is_put_is_found_until_the_instant_it_expires,
     what_was_read_before_a_change_is_not_kept,
-    a_change_ends_no_ticket_that_is_taken_after_it,
+    a_change_ends_no_lease_that_is_taken_after_it,
     kinds_and_ids_do_not_share,
     of_two_who_read_after_the_last_change_each_may_keep,
     what_is_too_large_is_not_kept,
@@ -30,11 +30,11 @@ pub fn shop(id: u64) -> CacheKey {
 /// Acquires a ticket for `key` and stores `text` with the ticket.
 pub async fn keep(storage: &Storage, key: &CacheKey, text: &str) {
     let lookup = storage.base.cache.look(key, NOON).await.unwrap();
-    assert!(put(&*storage.base.cache, key, lookup.ticket, text).await);
+    assert!(put(&*storage.base.cache, key, lookup.lease, text).await);
 }
 
-async fn put(cache: &dyn Cache, key: &CacheKey, ticket: CacheLease, text: &str) -> bool {
-    cache.put(key, ticket, text.as_bytes().into(), NOON + TTL, NOON).await.unwrap()
+async fn put(cache: &dyn Cache, key: &CacheKey, lease: CacheLease, text: &str) -> bool {
+    cache.put(key, lease, text.as_bytes().into(), NOON + TTL, NOON).await.unwrap()
 }
 
 /// Returns the live value, after checking that local and shared reads agree.
@@ -58,7 +58,7 @@ async fn what_is_put_is_found_until_the_instant_it_expires(w: &World) {
     let late = w.storage.base.cache.look(&shop(1), NOON + TTL).await.unwrap();
     let until = NOON + 3 * TTL;
     assert!(
-        w.storage.base.cache.put(&shop(1), late.ticket, (*b"rice").into(), until, NOON + TTL).await.unwrap()
+        w.storage.base.cache.put(&shop(1), late.lease, (*b"rice").into(), until, NOON + TTL).await.unwrap()
     );
     let again = w.storage.base.cache.get(&shop(1), NOON + 2 * TTL).await.unwrap().unwrap();
     assert_eq!((&*again.bytes, again.expires_at), (&b"rice"[..], until));
@@ -70,20 +70,20 @@ async fn what_was_read_before_a_change_is_not_kept(w: &World) {
     let of_a_miss = cache.look(&shop(1), NOON).await.unwrap();
     assert_eq!(of_a_miss.kept, None);
     cache.forget(&[shop(1)]).await.unwrap();
-    assert!(!put(&**cache, &shop(1), of_a_miss.ticket, "old").await);
+    assert!(!put(&**cache, &shop(1), of_a_miss.lease, "old").await);
     assert_eq!(found(&w.storage, &shop(1), NOON).await, None);
     // Likewise for a caller that rebuilds an existing entry.
     keep(&w.storage, &shop(1), "tea").await;
     let of_a_hit = cache.look(&shop(1), NOON).await.unwrap();
     cache.forget(&[shop(2), shop(1)]).await.unwrap();
     assert_eq!(found(&w.storage, &shop(1), NOON).await, None);
-    assert!(!put(&**cache, &shop(1), of_a_hit.ticket, "old").await);
+    assert!(!put(&**cache, &shop(1), of_a_hit.lease, "old").await);
     keep(&w.storage, &shop(1), "new").await;
-    assert!(!put(&**cache, &shop(1), of_a_hit.ticket, "old").await, "nor over what is newer");
+    assert!(!put(&**cache, &shop(1), of_a_hit.lease, "old").await, "nor over what is newer");
     assert_eq!(found(&w.storage, &shop(1), NOON).await.as_deref(), Some("new"));
 }
 
-async fn a_change_ends_no_ticket_that_is_taken_after_it(w: &World) {
+async fn a_change_ends_no_lease_that_is_taken_after_it(w: &World) {
     for round in 0..3 {
         w.storage.base.cache.forget(&[shop(1)]).await.unwrap();
         keep(&w.storage, &shop(1), &round.to_string()).await;
@@ -109,8 +109,8 @@ async fn of_two_who_read_after_the_last_change_each_may_keep(w: &World) {
     let cache = &w.storage.base.cache;
     let one = cache.look(&shop(1), NOON).await.unwrap();
     let other = cache.look(&shop(1), NOON).await.unwrap();
-    assert!(put(&**cache, &shop(1), one.ticket, "one").await);
-    assert!(put(&**cache, &shop(1), other.ticket, "other").await);
+    assert!(put(&**cache, &shop(1), one.lease, "one").await);
+    assert!(put(&**cache, &shop(1), other.lease, "other").await);
     assert_eq!(found(&w.storage, &shop(1), NOON).await.as_deref(), Some("other"));
 }
 
@@ -118,9 +118,9 @@ async fn what_is_too_large_is_not_kept(w: &World) {
     let cache = &w.storage.base.cache;
     for (length, is_kept) in [(CacheLease::MAX_BYTES, true), (CacheLease::MAX_BYTES + 1, false)] {
         let key = shop(length as u64);
-        let ticket = cache.look(&key, NOON).await.unwrap().ticket;
+        let lease = cache.look(&key, NOON).await.unwrap().lease;
         let bytes: Arc<[u8]> = vec![7; length].into();
-        assert_eq!(cache.put(&key, ticket, bytes, NOON + TTL, NOON).await.unwrap(), is_kept);
+        assert_eq!(cache.put(&key, lease, bytes, NOON + TTL, NOON).await.unwrap(), is_kept);
         assert_eq!(cache.get(&key, NOON).await.unwrap().is_some(), is_kept);
     }
 }
@@ -175,11 +175,11 @@ async fn version(storage: &Storage, record: &AtomicU64, pause_ms: u64) -> (u64, 
     if let Ok(Some(kept)) = storage.base.cache.get(&shop(1), NOON).await {
         return (u64::from_le_bytes((&*kept.bytes).try_into().unwrap()), true);
     }
-    let ticket = storage.base.cache.look(&shop(1), NOON).await.unwrap().ticket;
+    let lease = storage.base.cache.look(&shop(1), NOON).await.unwrap().lease;
     let version = record.load(SeqCst);
     tokio::time::sleep(Duration::from_millis(pause_ms)).await;
     let bytes: Arc<[u8]> = version.to_le_bytes().into();
     // A briefly slow store is no reason to fail.
-    let _ = storage.base.cache.put(&shop(1), ticket, bytes, NOON + TTL, NOON).await;
+    let _ = storage.base.cache.put(&shop(1), lease, bytes, NOON + TTL, NOON).await;
     (version, false)
 }

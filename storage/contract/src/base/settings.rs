@@ -26,12 +26,12 @@ async fn settings_are_told_apart_by_every_letter_and_replaced(w: &World) {
 }
 
 async fn of_many_who_keep_a_setting_at_once_the_first_decides_for_all(w: &World) {
-    let mut keepers = JoinSet::new();
-    for keeper in 0..16 {
+    let mut writers = JoinSet::new();
+    for writer in 0..16 {
         let upkeep = Arc::clone(&w.storage.base.upkeep);
-        keepers.spawn(async move { upkeep.keep_setting("secret", &format!("of {keeper}")).await.unwrap() });
+        writers.spawn(async move { upkeep.keep_setting("secret", &format!("of {writer}")).await.unwrap() });
     }
-    let kept: BTreeSet<String> = keepers.join_all().await.into_iter().collect();
+    let kept: BTreeSet<String> = writers.join_all().await.into_iter().collect();
     assert_eq!(kept.len(), 1, "{kept:?}");
     let upkeep = &w.storage.base.upkeep;
     assert_eq!(upkeep.setting("secret").await.unwrap().as_ref(), kept.first());

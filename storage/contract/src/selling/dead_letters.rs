@@ -246,8 +246,8 @@ async fn a_double_held_a_unit_beside_the_order_of_its_user(w: &World) {
     let units = w.storage.selling.sales.put(w.terms(voucher).await).await.unwrap();
     assert_eq!((units.taken, stock(w, voucher).await), (1, Some(8)));
     assert_eq!(w.storage.selling.orders.holdings(voucher, order.user).await.unwrap(), [order.order]);
-    let errand = OutboxEntry::Release { voucher, user: double.user, order: double.order };
-    assert_eq!(w.storage.selling.outbox.open(9).await.unwrap(), [errand]);
+    let entry = OutboxEntry::Release { voucher, user: double.user, order: double.order };
+    assert_eq!(w.storage.selling.outbox.open(9).await.unwrap(), [entry]);
 }
 
 async fn a_letter_is_voided_and_the_order_beside_it_stays(w: &World) {

@@ -89,12 +89,12 @@ async fn an_ordinary_voucher_has_nothing_to_release(w: &World) {
 
 async fn what_is_done_is_gone_and_the_rest_stays_in_order(w: &World) {
     let voucher = w.sale(Some(9)).await;
-    let mut errands = Vec::new();
+    let mut entries = Vec::new();
     for user in 1..=4 {
-        errands.push(closed(w, user, voucher).await);
+        entries.push(closed(w, user, voucher).await);
     }
-    assert_eq!(w.storage.selling.outbox.open(2).await.unwrap(), errands[..2]);
-    w.storage.selling.outbox.done(&[errands[1], errands[2]]).await.unwrap();
-    w.storage.selling.outbox.done(&[errands[1]]).await.unwrap();
-    assert_eq!(w.storage.selling.outbox.open(9).await.unwrap(), [errands[0], errands[3]]);
+    assert_eq!(w.storage.selling.outbox.open(2).await.unwrap(), entries[..2]);
+    w.storage.selling.outbox.done(&[entries[1], entries[2]]).await.unwrap();
+    w.storage.selling.outbox.done(&[entries[1]]).await.unwrap();
+    assert_eq!(w.storage.selling.outbox.open(9).await.unwrap(), [entries[0], entries[3]]);
 }

@@ -16,7 +16,7 @@ crate::cases! {
     unknown_sale_is_unknown,
     window_and_pause_are_decided_at_the_instant_of_the_claim,
     one_unit_a_user_and_the_order_is_named,
-    who_holds_a_unit_hears_so_before_any_other_refusal,
+    already_bought_comes_before_any_other_refusal,
     a_repeat_with_the_same_order_is_accepted_and_takes_nothing,
     a_refused_claim_changes_nothing,
     units_go_up_and_down_but_never_below_what_is_taken,
@@ -71,7 +71,7 @@ async fn window_and_pause_are_decided_at_the_instant_of_the_claim(w: &World) {
     assert_eq!(w.storage.selling.sales.claim(at(terms.end, 6)).await.unwrap(), ClaimOutcome::Accepted);
 }
 
-async fn who_holds_a_unit_hears_so_before_any_other_refusal(w: &World) {
+async fn already_bought_comes_before_any_other_refusal(w: &World) {
     let voucher = w.sale(Some(9)).await;
     let (terms, sales) = (w.terms(voucher).await, &w.storage.selling.sales);
     let [holder, nobody] = [7, 8].map(UserId::new);

@@ -39,7 +39,7 @@ pub(crate) struct Commit {
 
 #[derive(Debug)]
 struct Waiters {
-    lane: usize,
+    shard: usize,
     wakers: Vec<Option<Waker>>,
 }
 
@@ -70,12 +70,12 @@ impl Commit {
     }
 
     /// Wakes the other waiters of a thread after the first waiter has seen the final state.
-    fn relay(&self, lane: usize) {
+    fn relay(&self, shard: usize) {
         let neighbours = {
             let mut threads = self.threads.lock();
             threads
                 .iter_mut()
-                .find(|waiters| waiters.lane == lane)
+                .find(|waiters| waiters.shard == shard)
                 .map(|waiters| std::mem::take(&mut waiters.wakers))
         };
         neighbours.into_iter().flatten().flatten().for_each(Waker::wake);
@@ -111,17 +111,17 @@ impl Future for Durable {
                 return Poll::Pending;
             }
         }
-        if let Some((lane, _)) = self.place.take() {
-            self.commit.relay(lane);
+        if let Some((shard, _)) = self.place.take() {
+            self.commit.relay(shard);
         }
         Poll::Ready(self.commit.state())
     }
 }
 
 fn register(threads: &mut Vec<Waiters>, place: Option<(usize, usize)>, waker: &Waker) -> (usize, usize) {
-    let lane = place.map_or_else(thread_shard, |(lane, _)| lane);
-    let index = threads.iter().position(|waiters| waiters.lane == lane).unwrap_or_else(|| {
-        threads.push(Waiters { lane, wakers: Vec::new() });
+    let shard = place.map_or_else(thread_shard, |(shard, _)| shard);
+    let index = threads.iter().position(|waiters| waiters.shard == shard).unwrap_or_else(|| {
+        threads.push(Waiters { shard, wakers: Vec::new() });
         threads.len() - 1
     });
     let wakers = &mut threads[index].wakers;
@@ -130,23 +130,23 @@ fn register(threads: &mut Vec<Waiters>, place: Option<(usize, usize)>, waker: &W
         wakers.push(None);
     }
     wakers[slot] = Some(waker.clone());
-    (lane, slot)
+    (shard, slot)
 }
 
 impl Drop for Durable {
     fn drop(&mut self) {
-        let Some((lane, slot)) = self.place else { return };
+        let Some((shard, slot)) = self.place else { return };
         {
             let mut threads = self.commit.threads.lock();
             if self.commit.state() == CommitState::Open {
-                if let Some(waiters) = threads.iter_mut().find(|waiters| waiters.lane == lane) {
+                if let Some(waiters) = threads.iter_mut().find(|waiters| waiters.shard == shard) {
                     waiters.wakers[slot] = None;
                 }
                 return;
             }
         }
         // The only wake-up of the thread may have gone to the dropped waiter, so relay.
-        self.commit.relay(lane);
+        self.commit.relay(shard);
     }
 }
 

@@ -59,7 +59,7 @@ pub(crate) type Entries = Vec<(Vec<u8>, Vec<u8>)>;
 /// Why a log was not opened: a fault of the store, or an error to return unchanged.
 pub(super) enum OpenFault {
     Store(StoreFault),
-    Told(OpenError),
+    Final(OpenError),
 }
 
 impl<E: Into<StoreFault>> From<E> for OpenFault {

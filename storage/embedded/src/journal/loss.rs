@@ -47,7 +47,7 @@ pub(super) fn accept(
 ) -> Result<(), OpenFault> {
     let Salvage { mut content, loss } = salvage(log_dir, witness)?;
     let Some(known) = loss.filter(|loss| accepted == Some(loss.number())) else {
-        return Err(OpenFault::Told(refusal(log_dir, faults, loss)));
+        return Err(OpenFault::Final(refusal(log_dir, faults, loss)));
     };
     tracing::warn!(
         commits = known.commits,

@@ -70,7 +70,7 @@ impl Journal {
             in_doubt: Mutex::default(),
             disk,
         });
-        shared.disk.tell(&shared);
+        shared.disk.subscribe(&shared);
         let writer = thread::Writer::new(Arc::clone(&shared), recovered, durability, settled, queue, held);
         let thread = std::thread::Builder::new().name("journal".to_owned()).spawn(move || writer.run())?;
         Ok(Self { shared, thread: Mutex::new(Some(thread)) })

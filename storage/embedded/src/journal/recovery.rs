@@ -53,22 +53,22 @@ pub(crate) fn recover(
     new_id: u64,
 ) -> Result<Recovered, OpenError> {
     let log_dir = disk.dir();
-    let told = |fault: StoreFault| explained(log_dir, &fault);
-    loss::finish_replacement(log_dir).map_err(|error| told(error.into()))?;
+    let explain = |fault: StoreFault| explained(log_dir, &fault);
+    loss::finish_replacement(log_dir).map_err(|error| explain(error.into()))?;
     let id = witness.log_id.unwrap_or(new_id);
     if disk.shortage().is_none() {
         match in_place(log_dir, witness, durability, accepted, id) {
             Err(OpenFault::Store(fault)) if fault.is_full() => {
                 tracing::warn!(%fault, "the disk became full while opening the order log");
             }
-            Err(OpenFault::Store(fault)) => return Err(told(fault)),
-            Err(OpenFault::Told(error)) => return Err(error),
+            Err(OpenFault::Store(fault)) => return Err(explain(fault)),
+            Err(OpenFault::Final(error)) => return Err(error),
             Ok(recovered) => return Ok(recovered),
         }
     }
     from_copy(disk, witness, accepted, id).map_err(|fault| match fault {
-        OpenFault::Store(fault) => told(fault),
-        OpenFault::Told(error) => error,
+        OpenFault::Store(fault) => explain(fault),
+        OpenFault::Final(error) => error,
     })
 }
 
@@ -118,7 +118,7 @@ fn from_copy(
         return Err(OpenFault::Store(io::Error::new(io::ErrorKind::StorageFull, shortage).into()));
     }
     if !faults.is_empty() {
-        return Err(OpenFault::Told(loss::refused(log_dir, witness, &faults)?));
+        return Err(OpenFault::Final(loss::refused(log_dir, witness, &faults)?));
     }
     let store = match store {
         Some(store) => {

@@ -63,9 +63,9 @@ pub(super) struct Writer {
     /// end of the log.
     written: VecDeque<Written>,
     /// Claims in doubt: their commit failed, so they may be on the disk. All are in memory.
-    limbo: Vec<Claim>,
+    in_doubt: Vec<Claim>,
     /// Changes of failed commits, already applied in memory.
-    limbo_changes: Vec<Change>,
+    in_doubt_changes: Vec<Change>,
     /// Number of the last generation begun. Numbers are never reused: `CURRENT` may name a generation whose
     /// creation failed late.
     generation: u64,
@@ -117,8 +117,8 @@ impl Writer {
             durability,
             settled,
             queue,
-            limbo: Vec::new(),
-            limbo_changes: Vec::new(),
+            in_doubt: Vec::new(),
+            in_doubt_changes: Vec::new(),
             group: RECOVERED_GROUP,
             store_failed: shortage.is_some(),
             before_writing: held.map(|held| held.before_writing),
@@ -183,8 +183,8 @@ impl Writer {
         }
         let in_doubt = claims.iter().map(|claim| (self.group, claim.voucher));
         self.shared.in_doubt.lock().extend(in_doubt);
-        self.limbo.extend(claims);
-        self.limbo_changes.extend(changes);
+        self.in_doubt.extend(claims);
+        self.in_doubt_changes.extend(changes);
         commit.finish(CommitState::Failed);
     }
 
@@ -279,17 +279,18 @@ impl Writer {
         }
         self.before_writing = None;
         let recovered = if self.store_failed { self.replace_failed_store() } else { Ok(()) };
-        let (limbo, changes) = (std::mem::take(&mut self.limbo), std::mem::take(&mut self.limbo_changes));
-        match recovered.and_then(|()| self.write(&limbo, &changes)) {
+        let (in_doubt, changes) =
+            (std::mem::take(&mut self.in_doubt), std::mem::take(&mut self.in_doubt_changes));
+        match recovered.and_then(|()| self.write(&in_doubt, &changes)) {
             Ok(()) => {
-                self.accept(limbo, &Commit::new());
+                self.accept(in_doubt, &Commit::new());
                 self.shared.in_doubt.lock().clear();
                 self.store_failed = false;
                 *self.shared.trouble.write() = None;
                 tracing::info!("recovered the order log; accepting claims again");
             }
             Err(fault) => {
-                (self.limbo, self.limbo_changes) = (limbo, changes);
+                (self.in_doubt, self.in_doubt_changes) = (in_doubt, changes);
                 self.store_failed = true;
                 self.fail_to_recover(&fault.to_string());
             }

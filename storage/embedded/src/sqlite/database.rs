@@ -89,7 +89,7 @@ impl Database {
             queues: RwLock::new(Some(queues)),
             threads: Mutex::new(threads),
         });
-        inner.interpreter.disk().tell(&inner);
+        inner.interpreter.disk().subscribe(&inner);
         Ok(Self { inner })
     }
 
@@ -173,13 +173,13 @@ impl Database {
     /// Finishes waiting jobs, truncates the WAL, marks the stop as clean if `clean`, and closes the file.
     /// Later calls fail. A second call has no effect.
     pub(crate) async fn close(&self, clean: bool) -> Result<(), StoreError> {
-        let (tell, told) = oneshot::channel();
+        let (sender, receiver) = oneshot::channel();
         let inner = Arc::clone(&self.inner);
         thread::Builder::new()
             .name("record-close".into())
-            .spawn(move || drop(tell.send(inner.close(clean))))
+            .spawn(move || drop(sender.send(inner.close(clean))))
             .map_err(|error| StoreError::Unavailable { op: "close", source: error.into() })?;
-        told.await.unwrap_or_else(|_| Err(errors::closed("close")))
+        receiver.await.unwrap_or_else(|_| Err(errors::closed("close")))
     }
 
     async fn ask<T: Send + 'static>(
@@ -188,9 +188,9 @@ impl Database {
         op: &'static str,
         job: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, StoreError> {
-        let (tell, told) = oneshot::channel();
-        self.inner.send(queue, task::new(op, job, move |answer| drop(tell.send(answer))));
-        told.await.unwrap_or_else(|_| Err(errors::closed(op)))
+        let (sender, receiver) = oneshot::channel();
+        self.inner.send(queue, task::new(op, job, move |answer| drop(sender.send(answer))));
+        receiver.await.unwrap_or_else(|_| Err(errors::closed(op)))
     }
 
     fn ask_blocking<T: Send + 'static>(
@@ -199,9 +199,9 @@ impl Database {
         op: &'static str,
         job: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, StoreError> {
-        let (tell, told) = bounded(1);
-        self.inner.send(queue, task::new(op, job, move |answer| drop(tell.send(answer))));
-        told.recv().unwrap_or_else(|_| Err(errors::closed(op)))
+        let (sender, receiver) = bounded(1);
+        self.inner.send(queue, task::new(op, job, move |answer| drop(sender.send(answer))));
+        receiver.recv().unwrap_or_else(|_| Err(errors::closed(op)))
     }
 }
 

@@ -52,17 +52,17 @@ async fn nobody_is_answered_before_the_commit_that_all_share() {
     let answered = Arc::new(AtomicBool::new(false));
     let first = Arc::clone(&answered);
     database.write_then("first", |conn| add(conn, 1), move |_| first.store(true, Ordering::SeqCst));
-    let (tell, told) = mpsc::channel();
+    let (sender, receiver) = mpsc::channel();
     let look = move |conn: &Connection| {
         let outside = Connection::open(&path)?;
-        let _ = tell.send((rows(conn)?, rows(&outside)?, answered.load(Ordering::SeqCst)));
+        let _ = sender.send((rows(conn)?, rows(&outside)?, answered.load(Ordering::SeqCst)));
         Ok(())
     };
     let (done, is_done) = mpsc::channel();
     database.write_then("second", look, move |_| done.send(()).unwrap());
     drop(release);
     is_done.recv().unwrap();
-    assert_eq!(told.recv().unwrap(), (vec![1], vec![], false));
+    assert_eq!(receiver.recv().unwrap(), (vec![1], vec![], false));
     assert_eq!(database.read("rows", rows).await.unwrap(), [1]);
 }
 
@@ -162,9 +162,9 @@ async fn full_disk_is_said_to_all_who_share_the_commit_and_passes() {
         conn.query_row(&format!("PRAGMA max_page_count = {max}"), [], |_| Ok(()))
     };
     let release = hold(&database);
-    let (tell, told) = mpsc::channel();
+    let (sender, receiver) = mpsc::channel();
     for n in 0..3_i64 {
-        let tell = tell.clone();
+        let sender = sender.clone();
         let job = move |conn: &Connection| {
             if n == 1 {
                 pages(conn, 1)?;
@@ -173,12 +173,12 @@ async fn full_disk_is_said_to_all_who_share_the_commit_and_passes() {
             }
             add(conn, n)
         };
-        database.write_then("add", job, move |answer| drop(tell.send((n, answer))));
+        database.write_then("add", job, move |answer| drop(sender.send((n, answer))));
     }
     drop(release);
     let mut full = 0;
     for _ in 0..3 {
-        match told.recv().unwrap() {
+        match receiver.recv().unwrap() {
             (1, answer) => {
                 assert!(matches!(answer, Err(StoreError::Full { .. })), "{answer:?}");
                 full += 1;

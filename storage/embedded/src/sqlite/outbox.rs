@@ -28,11 +28,11 @@ impl Outbox for EmbeddedOutbox {
         self.0.read("errands", job).await
     }
 
-    async fn done(&self, errands: &[OutboxEntry]) -> Result<(), StoreError> {
-        let errands = errands.to_vec();
+    async fn done(&self, entries: &[OutboxEntry]) -> Result<(), StoreError> {
+        let entries = entries.to_vec();
         let job = move |conn: &Connection| {
             let mut delete = conn.prepare_cached("DELETE FROM outbox_releases WHERE order_id = ?1")?;
-            for OutboxEntry::Release { order, .. } in &errands {
+            for OutboxEntry::Release { order, .. } in &entries {
                 delete.execute([id(order.get())])?;
             }
             Ok(())

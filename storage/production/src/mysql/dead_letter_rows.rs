@@ -48,23 +48,23 @@ pub(super) async fn dead_letter(
 /// Writes dead letters, and the outbox entries that release the units taken in Redis by doubles.
 pub(super) async fn insert(
     conn: &mut Conn,
-    burials: &[NewDeadLetter],
+    letters: &[NewDeadLetter],
     now: Timestamp,
 ) -> Result<(), MysqlError> {
     let head = "INSERT INTO dead_letters
       (order_id, user_id, voucher_id, claimed_ms, reason, detail, holds_unit, buried_ms, attempts)";
-    let rows: Vec<[Value; 9]> = burials.iter().map(|burial| row(burial, now)).collect();
+    let rows: Vec<[Value; 9]> = letters.iter().map(|letter| row(letter, now)).collect();
     multi_row::insert(conn, head, "(?, ?, ?, ?, ?, ?, ?, ?, ?)", &rows).await?;
     for NewDeadLetter { logged: LoggedClaim { claim, .. }, .. } in
-        burials.iter().filter(|dead| dead.reason == DeadReason::Double)
+        letters.iter().filter(|dead| dead.reason == DeadReason::Double)
     {
         outbox::insert_release(conn, claim.voucher, claim.user, claim.order).await?;
     }
     Ok(())
 }
 
-fn row(burial: &NewDeadLetter, now: Timestamp) -> [Value; 9] {
-    let NewDeadLetter { logged: LoggedClaim { claim, attempts, .. }, reason, detail, holds_unit } = burial;
+fn row(letter: &NewDeadLetter, now: Timestamp) -> [Value; 9] {
+    let NewDeadLetter { logged: LoggedClaim { claim, attempts, .. }, reason, detail, holds_unit } = letter;
     [
         claim.order.get().into(),
         claim.user.get().into(),

@@ -19,9 +19,9 @@ impl Outbox for MysqlOutbox {
         self.0.read("errands", |conn| boxed(async move { all(conn, sql, (max,), release).await })).await
     }
 
-    async fn done(&self, errands: &[OutboxEntry]) -> Result<(), StoreError> {
+    async fn done(&self, entries: &[OutboxEntry]) -> Result<(), StoreError> {
         let mut orders: Vec<u64> =
-            errands.iter().map(|OutboxEntry::Release { order, .. }| order.get()).collect();
+            entries.iter().map(|OutboxEntry::Release { order, .. }| order.get()).collect();
         // Sorted, so that two instances with the same entries do not deadlock.
         orders.sort_unstable();
         let orders = &*orders;

@@ -47,7 +47,7 @@ pub(super) struct RedisCache {
     link: Link,
     keys: Keys,
     near: Arc<LocalTier>,
-    untold: PendingInvalidations,
+    pending: PendingInvalidations,
     /// End of the pause after a failure, during which Redis is not called.
     rests: Mutex<Option<Instant>>,
 }
@@ -56,7 +56,7 @@ pub(super) struct RedisCache {
 struct LocalTier(LocalCache);
 
 impl Subscriber for LocalTier {
-    fn said(&self, key: &str) {
+    fn received(&self, key: &str) {
         match key {
             ALL => self.0.clear(),
             key => self.0.forget(&CacheKey::written(key)),
@@ -83,7 +83,7 @@ impl RedisCache {
             link,
             keys,
             near,
-            untold: PendingInvalidations::default(),
+            pending: PendingInvalidations::default(),
             rests: Mutex::default(),
         });
         let again = Arc::downgrade(&cache);
@@ -95,9 +95,9 @@ impl RedisCache {
                 let Some(cache) = again.upgrade() else { return };
                 let met = cache.link.servers_met();
                 if std::mem::replace(&mut servers_met, met) != met {
-                    cache.untold.doubt();
+                    cache.pending.doubt();
                 }
-                cache.tell_again().await;
+                cache.send_again().await;
             }
         });
         cache
@@ -105,14 +105,14 @@ impl RedisCache {
 
     /// Reads an entry from Redis, within the time limit. Refuses keys with a pending invalidation.
     async fn ask(&self, op: &'static str, key: &CacheKey) -> Result<Found, StoreError> {
-        if self.untold.has(key) {
+        if self.pending.has(key) {
             return Err(unavailable(op, "a pending invalidation has not reached Redis yet"));
         }
         let mut command = redis::cmd("HMGET");
         command.arg(self.keys.cached(key)).arg("bytes").arg("expires").arg("forgotten");
         let found: Found = self.soon(op, self.link.query(op, Idempotence::Safe, &command)).await?;
         // The key may have been invalidated during the read.
-        if self.untold.has(key) { Err(unavailable(op, "the entry is being invalidated")) } else { Ok(found) }
+        if self.pending.has(key) { Err(unavailable(op, "the entry is being invalidated")) } else { Ok(found) }
     }
 
     async fn soon<T>(
@@ -137,29 +137,29 @@ impl RedisCache {
     }
 
     /// Invalidates keys in Redis and, through the channel, in all local caches.
-    async fn tell(&self, keys: Vec<(CacheKey, u64)>) -> Result<(), StoreError> {
+    async fn send(&self, keys: Vec<(CacheKey, u64)>) -> Result<(), StoreError> {
         const OP: &str = "cache.forget";
-        let mut told = Ok(());
+        let mut sent = Ok(());
         for some in keys.chunks(AT_ONCE) {
             let calls = some.iter().map(|(key, _)| self.forgetting(key));
             let answers = self.link.run_all::<u64>(OP, Idempotence::Safe, calls).await;
             for ((key, number), answer) in some.iter().zip(answers) {
                 match answer {
-                    Ok(_) => self.untold.told(key, *number),
-                    Err(error) => told = Err(error),
+                    Ok(_) => self.pending.sent(key, *number),
+                    Err(error) => sent = Err(error),
                 }
             }
-            if told.is_err() {
+            if sent.is_err() {
                 break;
             }
         }
-        told
+        sent
     }
 
-    async fn tell_again(&self) {
-        let keys = self.untold.all();
+    async fn send_again(&self) {
+        let keys = self.pending.all();
         if !keys.is_empty()
-            && let Err(error) = self.tell(keys).await
+            && let Err(error) = self.send(keys).await
         {
             tracing::debug!(%error, "could not send pending invalidations to Redis");
         }
@@ -196,11 +196,11 @@ impl Cache for RedisCache {
         let asked = Instant::now();
         match self.ask("cache.look", key).await {
             Ok(found) => {
-                let ticket = CacheLease { near, shared: Some((found.2.unwrap_or(0), asked)) };
-                Ok(LeasedLookup { kept: live(found, now), ticket })
+                let lease = CacheLease { near, shared: Some((found.2.unwrap_or(0), asked)) };
+                Ok(LeasedLookup { kept: live(found, now), lease })
             }
             Err(StoreError::Unavailable { .. }) => {
-                Ok(LeasedLookup { kept: None, ticket: CacheLease { near, shared: None } })
+                Ok(LeasedLookup { kept: None, lease: CacheLease { near, shared: None } })
             }
             Err(error) => Err(error),
         }
@@ -209,7 +209,7 @@ impl Cache for RedisCache {
     async fn put(
         &self,
         key: &CacheKey,
-        ticket: CacheLease,
+        lease: CacheLease,
         bytes: Arc<[u8]>,
         expires_at: Timestamp,
         now: Timestamp,
@@ -218,10 +218,10 @@ impl Cache for RedisCache {
         if bytes.len() > CacheLease::MAX_BYTES {
             return Ok(false);
         }
-        let Some((forgotten, asked)) = ticket.shared else {
-            return Ok(self.near.0.put(key, ticket.near, &bytes, expires_at));
+        let Some((forgotten, asked)) = lease.shared else {
+            return Ok(self.near.0.put(key, lease.near, &bytes, expires_at));
         };
-        if asked.elapsed() >= LEASE_TTL || self.untold.has(key) {
+        if asked.elapsed() >= LEASE_TTL || self.pending.has(key) {
             return Ok(false);
         }
         let call = KEEP.on([self.keys.cached(key)]).arg(forgotten).arg(&*bytes);
@@ -230,18 +230,18 @@ impl Cache for RedisCache {
         let is_kept = self.soon(OP, self.link.run::<bool>(OP, Idempotence::Safe, call)).await?;
         if is_kept {
             // The local cache may reject the lease for other reasons.
-            self.near.0.put(key, ticket.near, &bytes, expires_at);
+            self.near.0.put(key, lease.near, &bytes, expires_at);
         }
         Ok(is_kept)
     }
 
     async fn forget(&self, keys: &[CacheKey]) -> Result<(), StoreError> {
         // From here on, this process does not read the keys from Redis until Redis has the invalidations.
-        let numbered = self.untold.add(keys);
-        let told = self.tell(numbered).await;
+        let numbered = self.pending.add(keys);
+        let sent = self.send(numbered).await;
         // Last, because stale entries may have been copied from Redis to the local cache until now.
         keys.iter().for_each(|key| self.near.0.forget(key));
-        told
+        sent
     }
 
     async fn clear(&self) -> Result<(), StoreError> {

@@ -164,11 +164,11 @@ impl RedisGeoIndex {
         let call = self.server.on(&SHOPS_NEAR, [&*among, &*places]);
         let call = call.arg(around.centre.lng()).arg(around.centre.lat()).arg(radius_m);
         let max = i64::try_from(max).unwrap_or(i64::MAX);
-        let told: Vec<String> = self.ask(OP, call.arg(max)).await?;
-        let are_all = told.len() / 3 < usize::try_from(max).unwrap_or(usize::MAX);
+        let found: Vec<String> = self.ask(OP, call.arg(max)).await?;
+        let are_all = found.len() / 3 < usize::try_from(max).unwrap_or(usize::MAX);
         let mut proposed = Vec::new();
-        for told in told.chunks_exact(3) {
-            let [shop, redis_metres, place] = told else { continue };
+        for found in found.chunks_exact(3) {
+            let [shop, redis_metres, place] = found else { continue };
             // Without an entry in the hash, the shop was half lost by Redis.
             if !place.is_empty() {
                 proposed.push(Candidate::read(OP, around.centre, shop, redis_metres, place)?);

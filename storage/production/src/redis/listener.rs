@@ -13,7 +13,7 @@ const REST: Duration = Duration::from_millis(250);
 /// A subscriber of a channel.
 pub(super) trait Subscriber: Send + Sync + 'static {
     /// Handles a message.
-    fn said(&self, words: &str);
+    fn received(&self, words: &str);
 
     /// Handles possibly lost messages. Called after each subscription; later messages are received.
     fn missed(&self);
@@ -25,17 +25,17 @@ pub(super) trait Subscriber: Send + Sync + 'static {
 pub(super) struct Listener<H> {
     link: Link,
     channel: String,
-    told: Weak<H>,
+    subscriber: Weak<H>,
 }
 
 impl<H: Subscriber> Listener<H> {
-    pub(super) fn start(link: &Link, channel: String, told: &Arc<H>) {
-        let listener = Self { link: link.clone(), channel, told: Arc::downgrade(told) };
+    pub(super) fn start(link: &Link, channel: String, subscriber: &Arc<H>) {
+        let listener = Self { link: link.clone(), channel, subscriber: Arc::downgrade(subscriber) };
         link.runtime().spawn(listener.run());
     }
 
     async fn run(self) {
-        while self.told.strong_count() > 0 {
+        while self.subscriber.strong_count() > 0 {
             if let Err(error) = self.listen().await {
                 tracing::debug!(channel = self.channel, %error, "lost the subscription, or could not subscribe");
             }
@@ -48,13 +48,13 @@ impl<H: Subscriber> Listener<H> {
         const LOOK_EVERY: Duration = Duration::from_secs(1);
         let mut connection = self.link.address().listener().await?;
         connection.subscribe(&self.channel).await?;
-        let mut said = connection.on_message();
-        if let Some(told) = self.told.upgrade() {
-            told.missed();
+        let mut received = connection.on_message();
+        if let Some(subscriber) = self.subscriber.upgrade() {
+            subscriber.missed();
         }
-        while let Some(told) = self.told.upgrade() {
-            match tokio::time::timeout(LOOK_EVERY, said.next()).await {
-                Ok(Some(message)) => told.said(&message.get_payload::<String>()?),
+        while let Some(subscriber) = self.subscriber.upgrade() {
+            match tokio::time::timeout(LOOK_EVERY, received.next()).await {
+                Ok(Some(message)) => subscriber.received(&message.get_payload::<String>()?),
                 Ok(None) => return Ok(()),
                 Err(_) => {}
             }

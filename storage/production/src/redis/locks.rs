@@ -33,12 +33,12 @@ impl RedisLocks {
 
 /// Wakes waiters on a message. Without messages, waiters poll.
 impl Subscriber for Waiters {
-    fn said(&self, lock: &str) {
-        self.tell_one(lock);
+    fn received(&self, lock: &str) {
+        self.wake_one(lock);
     }
 
     fn missed(&self) {
-        self.tell_all();
+        self.wake_all();
     }
 }
 

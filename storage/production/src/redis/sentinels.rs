@@ -45,11 +45,11 @@ impl Sentinels {
 
     async fn ask(&self, index: usize) -> Option<MasterView> {
         let asked = tokio::time::timeout(ANSWER_WITHIN, self.try_ask(index)).await;
-        let said = asked.unwrap_or_else(|_| Err((redis::ErrorKind::Io, "no answer").into()));
-        if said.is_err() {
+        let reply = asked.unwrap_or_else(|_| Err((redis::ErrorKind::Io, "no answer").into()));
+        if reply.is_err() {
             self.connections.lock().remove(&index);
         }
-        read(&said.ok()?)
+        read(&reply.ok()?)
     }
 
     async fn try_ask(&self, index: usize) -> RedisResult<HashMap<String, String>> {
@@ -65,42 +65,42 @@ impl Sentinels {
                 made
             }
         };
-        let said = connection.req_packed_command(&command).await?.extract_error()?;
-        Ok(HashMap::from_redis_value(said)?)
+        let reply = connection.req_packed_command(&command).await?.extract_error()?;
+        Ok(HashMap::from_redis_value(reply)?)
     }
 }
 
-fn read(said: &HashMap<String, String>) -> Option<MasterView> {
-    let master = format!("{}:{}", said.get("ip")?, said.get("port")?);
-    let flags: Vec<&str> = said.get("flags")?.split(',').collect();
+fn read(reply: &HashMap<String, String>) -> Option<MasterView> {
+    let master = format!("{}:{}", reply.get("ip")?, reply.get("port")?);
+    let flags: Vec<&str> = reply.get("flags")?.split(',').collect();
     let is_settled =
         !["o_down", "failover_in_progress", "disconnected"].iter().any(|flag| flags.contains(flag));
     Some(MasterView { master, is_settled })
 }
 
-fn majority(said: &[MasterView]) -> Option<MasterView> {
+fn majority(views: &[MasterView]) -> Option<MasterView> {
     let mut by_master: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
-    for word in said {
-        let (named, settled) = by_master.entry(&word.master).or_default();
-        (*named, *settled) = (*named + 1, *settled + usize::from(word.is_settled));
+    for view in views {
+        let (named, settled) = by_master.entry(&view.master).or_default();
+        (*named, *settled) = (*named + 1, *settled + usize::from(view.is_settled));
     }
-    let (master, (_, settled)) = by_master.into_iter().find(|(_, (named, _))| named * 2 > said.len())?;
-    Some(MasterView { master: master.to_owned(), is_settled: settled * 2 > said.len() })
+    let (master, (_, settled)) = by_master.into_iter().find(|(_, (named, _))| named * 2 > views.len())?;
+    Some(MasterView { master: master.to_owned(), is_settled: settled * 2 > views.len() })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn word(master: &str, is_settled: bool) -> MasterView {
+    fn view(master: &str, is_settled: bool) -> MasterView {
         MasterView { master: master.to_owned(), is_settled }
     }
 
     #[test]
     fn the_master_is_the_one_that_most_sentinels_name() {
-        let (a, b) = (word("a:1", true), word("b:1", true));
-        let in_failover = word("a:1", false);
-        for (said, expected) in [
+        let (a, b) = (view("a:1", true), view("b:1", true));
+        let in_failover = view("a:1", false);
+        for (views, expected) in [
             (vec![], None),
             (vec![a.clone()], Some(a.clone())),
             (vec![a.clone(), b.clone()], None),
@@ -108,7 +108,7 @@ mod tests {
             (vec![a.clone(), in_failover.clone(), in_failover.clone()], Some(in_failover.clone())),
             (vec![a.clone(), a.clone(), in_failover], Some(a)),
         ] {
-            assert_eq!(majority(&said), expected, "{said:?}");
+            assert_eq!(majority(&views), expected, "{views:?}");
         }
     }
 
@@ -120,9 +120,9 @@ mod tests {
             ("s_down,o_down,master", false),
             ("master,failover_in_progress", false),
         ] {
-            let said = [("ip", "10.0.0.1"), ("port", "6379"), ("flags", flags)];
-            let said = said.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
-            assert_eq!(read(&said), Some(word("10.0.0.1:6379", is_settled)), "{flags}");
+            let reply = [("ip", "10.0.0.1"), ("port", "6379"), ("flags", flags)];
+            let reply = reply.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+            assert_eq!(read(&reply), Some(view("10.0.0.1:6379", is_settled)), "{flags}");
         }
     }
 }

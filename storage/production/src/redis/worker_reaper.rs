@@ -46,8 +46,8 @@ impl WorkerReaper {
     ) {
         let logs = (0..PARTITIONS).map(|partition| keys.log(partition)).collect();
         let consumers = Arc::downgrade(consumers);
-        let caretaker = Self { epochs: Arc::downgrade(epochs), logs, consumers, wake_ups, silence };
-        epochs.link.runtime().spawn(caretaker.run());
+        let reaper = Self { epochs: Arc::downgrade(epochs), logs, consumers, wake_ups, silence };
+        epochs.link.runtime().spawn(reaper.run());
     }
 
     async fn run(self) {

@@ -6,7 +6,7 @@ use mallbox_storage::{
 
 use crate::dice::Dice;
 use crate::normal::{self, said};
-use crate::orders::{run_errands, take_in_loose_units};
+use crate::orders::{process_outbox, take_in_loose_units};
 use crate::scene::Scene;
 use crate::step::Side;
 
@@ -62,7 +62,7 @@ async fn find(side: &Side, which: Which) -> Option<DeadLetter> {
 }
 
 async fn replay(side: &mut Side, letter: &DeadLetter, now: Timestamp) -> String {
-    let mut answers = vec![run_errands(side, u32::MAX, true).await];
+    let mut answers = vec![process_outbox(side, u32::MAX, true).await];
     answers.push(take_in_loose_units(side, letter.voucher, letter.user, letter.order).await);
     let sales = &side.storage.selling.sales;
     let is_to_reserve = letter.state == DeadState::Open && !letter.holds_unit;
@@ -84,7 +84,7 @@ async fn replay(side: &mut Side, letter: &DeadLetter, now: Timestamp) -> String 
 }
 
 async fn void(side: &mut Side, letter: &DeadLetter, now: Timestamp) -> String {
-    let mut answers = vec![run_errands(side, u32::MAX, true).await];
+    let mut answers = vec![process_outbox(side, u32::MAX, true).await];
     answers.push(take_in_loose_units(side, letter.voucher, letter.user, letter.order).await);
     let voided = side.storage.selling.dead_letters.void(letter.id, now).await;
     answers.push(said(voided.map(normal::voided)));

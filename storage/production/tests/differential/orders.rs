@@ -29,12 +29,12 @@ pub enum OrderStep {
     Unpaid(OrderId, u32),
     Counts(VoucherId),
     /// Processes the outbox entries of closed orders.
-    RunErrands {
+    ProcessOutbox {
         max: u32,
         are_done: bool,
     },
     /// Removes an outbox entry as if processed.
-    ForgetUnknownErrand(OrderId),
+    ForgetUnknownEntry(OrderId),
 }
 
 pub const REASONS: [DeadReason; 4] =
@@ -72,10 +72,11 @@ impl OrderStep {
             },
             70..74 => Self::Unpaid(scene.order(dice), dice.pick(&[0, 1, 3, u32::MAX])),
             74..79 => Self::Counts(scene.voucher(dice)),
-            79..98 => {
-                Self::RunErrands { max: dice.pick(&[0, 1, 2, 100, 100, u32::MAX]), are_done: dice.chance(80) }
-            }
-            _ => Self::ForgetUnknownErrand(OrderId::new(u64::MAX)),
+            79..98 => Self::ProcessOutbox {
+                max: dice.pick(&[0, 1, 2, 100, 100, u32::MAX]),
+                are_done: dice.chance(80),
+            },
+            _ => Self::ForgetUnknownEntry(OrderId::new(u64::MAX)),
         }
     }
 
@@ -107,32 +108,32 @@ impl OrderStep {
                 let (count, tally) = (orders.count(*voucher).await, orders.tally(*voucher).await);
                 format!("{}, {}", said(count), said(tally))
             }
-            Self::RunErrands { max, are_done } => run_errands(side, *max, *are_done).await,
-            Self::ForgetUnknownErrand(order) => {
-                let errand = OutboxEntry::Release {
+            Self::ProcessOutbox { max, are_done } => process_outbox(side, *max, *are_done).await,
+            Self::ForgetUnknownEntry(order) => {
+                let entry = OutboxEntry::Release {
                     voucher: VoucherId::new(u64::MAX),
                     user: UserId::new(u64::MAX),
                     order: *order,
                 };
-                said(side.storage.selling.outbox.done(&[errand]).await)
+                said(side.storage.selling.outbox.done(&[entry]).await)
             }
         }
     }
 }
 
 /// As the chore of the mall does.
-pub async fn run_errands(side: &mut Side, max: u32, are_done: bool) -> String {
-    let errands = match side.storage.selling.outbox.open(max).await {
-        Ok(errands) => errands,
+pub async fn process_outbox(side: &mut Side, max: u32, are_done: bool) -> String {
+    let entries = match side.storage.selling.outbox.open(max).await {
+        Ok(entries) => entries,
         error => return said(error),
     };
-    let mut answers = vec![format!("{errands:?}")];
-    for OutboxEntry::Release { voucher, user, order } in &errands {
+    let mut answers = vec![format!("{entries:?}")];
+    for OutboxEntry::Release { voucher, user, order } in &entries {
         answers.push(take_in_loose_units(side, *voucher, *user, *order).await);
         answers.push(said(side.storage.selling.sales.release(*voucher, *user, *order).await));
     }
     if are_done {
-        answers.push(said(side.storage.selling.outbox.done(&errands).await));
+        answers.push(said(side.storage.selling.outbox.done(&entries).await));
     }
     answers.join(", ")
 }
@@ -159,7 +160,7 @@ async fn cancel_and_claim(side: &mut Side, claim: &Claim) -> String {
     if let Ok(Some(held)) = orders.holding(claim.voucher, claim.user).await {
         answers.push(said(orders.step(held, Move::Cancel, claim.at).await));
     }
-    answers.push(run_errands(side, u32::MAX, true).await);
+    answers.push(process_outbox(side, u32::MAX, true).await);
     answers.push(SaleStep::Claim(*claim).take(side).await);
     answers.join(", ")
 }

@@ -260,8 +260,8 @@ async fn is_without_unit(storage: &Storage, order: OrderId) -> bool {
 }
 
 async fn is_to_be_released(storage: &Storage, voucher: VoucherId, user: UserId, but: OrderId) -> bool {
-    let errands = storage.selling.outbox.open(u32::MAX).await.unwrap();
-    errands.iter().any(|OutboxEntry::Release { voucher: of, user: whose, order }| {
+    let entries = storage.selling.outbox.open(u32::MAX).await.unwrap();
+    entries.iter().any(|OutboxEntry::Release { voucher: of, user: whose, order }| {
         (*of, *whose) == (voucher, user) && *order != but
     })
 }

@@ -66,7 +66,7 @@ async fn a_reader_on_another_instance_does_not_keep_what_was_before_a_change() {
         let reader = other.base.cache.look(&shop(1), NOON).await.unwrap();
         w.storage.base.cache.forget(&[shop(1)]).await.unwrap();
         let until = NOON + Duration::from_secs(30);
-        assert!(!other.base.cache.put(&shop(1), reader.ticket, (*b"old").into(), until, NOON).await.unwrap());
+        assert!(!other.base.cache.put(&shop(1), reader.lease, (*b"old").into(), until, NOON).await.unwrap());
         assert_eq!(found(&w.storage, &shop(1), NOON).await, None);
     }
 }

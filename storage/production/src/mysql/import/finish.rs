@@ -88,7 +88,7 @@ async fn cancel_unpaid(conn: &mut Conn) -> Result<(), MysqlError> {
 /// Dead-letters surplus live orders: a user may have one live order per sale. A dead letter keeps its unit,
 /// for review by the operator.
 async fn dead_letter_doubles(conn: &mut Conn, now: Timestamp) -> Result<Option<ImportFindings>, MysqlError> {
-    let mut burials = Vec::new();
+    let mut letters = Vec::new();
     let mut stays = None;
     for (claim, status) in doubled(conn).await? {
         let pair = Some((claim.user, claim.voucher));
@@ -101,13 +101,13 @@ async fn dead_letter_doubles(conn: &mut Conn, now: Timestamp) -> Result<Option<I
         let logged = LoggedClaim { position: LogPosition { major: 0, minor: 0 }, claim, attempts: 0 };
         let (reason, holds_unit) = (DeadReason::Double, true);
         let detail = format!("imported with status {status}, beside another live order");
-        burials.push(NewDeadLetter { logged, reason, detail, holds_unit });
+        letters.push(NewDeadLetter { logged, reason, detail, holds_unit });
     }
-    if burials.is_empty() {
+    if letters.is_empty() {
         return Ok(None);
     }
-    dead_letter_rows::insert(conn, &burials, now).await?;
-    let orders: Vec<u64> = burials.iter().map(|burial| burial.logged.claim.order.get()).collect();
+    dead_letter_rows::insert(conn, &letters, now).await?;
+    let orders: Vec<u64> = letters.iter().map(|letter| letter.logged.claim.order.get()).collect();
     multi_row::change_by_keys(conn, "DELETE FROM orders WHERE id IN ({keys})", &[], &orders).await?;
     let (kind, finding, count) = (ImportRowKind::Order, ImportFinding::SecondLive, orders.len() as u64);
     let examples = orders.into_iter().take(EXAMPLES_MAX).collect();

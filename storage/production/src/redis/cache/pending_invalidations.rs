@@ -11,7 +11,7 @@ use tokio::time::Instant;
 /// Maximum replication lag of a promoted replica. Copies are hardly fresh for longer.
 const LAG_MAX: Duration = Duration::from_secs(30);
 /// Maximum number of sent invalidations to remember: 1 MB at most.
-const TOLD_MAX: usize = 8_192;
+const SENT_MAX: usize = 8_192;
 
 /// Keys with possibly stale copies in Redis. Few keys are written to the database while Redis is away,
 /// because the authentication of writers needs Redis.
@@ -28,7 +28,7 @@ struct Keys {
     numbers: HashMap<CacheKey, u64>,
     last: u64,
     /// Sent invalidations, oldest first.
-    told: VecDeque<(Instant, CacheKey)>,
+    sent: VecDeque<(Instant, CacheKey)>,
 }
 
 impl PendingInvalidations {
@@ -47,14 +47,14 @@ impl PendingInvalidations {
     }
 
     /// Marks the invalidation as sent, unless a later invalidation of the key is pending.
-    pub(super) fn told(&self, key: &CacheKey, number: u64) {
+    pub(super) fn sent(&self, key: &CacheKey, number: u64) {
         let mut all = self.keys.lock();
         if all.numbers.get(key) == Some(&number) {
             all.numbers.remove(key);
-            all.told.push_back((Instant::now(), key.clone()));
-            while all.told.len() > TOLD_MAX || all.told.front().is_some_and(|(at, _)| at.elapsed() >= LAG_MAX)
+            all.sent.push_back((Instant::now(), key.clone()));
+            while all.sent.len() > SENT_MAX || all.sent.front().is_some_and(|(at, _)| at.elapsed() >= LAG_MAX)
             {
-                all.told.pop_front();
+                all.sent.pop_front();
             }
         }
         self.count.store(all.numbers.len(), Ordering::SeqCst);
@@ -62,8 +62,8 @@ impl PendingInvalidations {
 
     /// Makes recently sent invalidations pending again, because another server may have taken over.
     pub(super) fn doubt(&self) {
-        let told = std::mem::take(&mut self.keys.lock().told);
-        let live = told.into_iter().filter(|(at, _)| at.elapsed() < LAG_MAX);
+        let sent = std::mem::take(&mut self.keys.lock().sent);
+        let live = sent.into_iter().filter(|(at, _)| at.elapsed() < LAG_MAX);
         let keys: Vec<CacheKey> = live.map(|(_, key)| key).collect();
         if !keys.is_empty() {
             self.add(&keys);
@@ -83,15 +83,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_that_changed_again_meanwhile_is_still_to_be_told() {
-        let (untold, key) = (PendingInvalidations::default(), CacheKey::new("shop", 1));
-        let first = untold.add(std::slice::from_ref(&key));
-        let second = untold.add(std::slice::from_ref(&key));
-        untold.told(&key, first[0].1);
-        assert!(untold.has(&key));
-        untold.told(&key, second[0].1);
-        assert!(!untold.has(&key) && untold.all().is_empty());
-        untold.doubt();
-        assert!(untold.has(&key), "told to another server");
+    fn a_key_that_changed_again_meanwhile_is_still_to_be_sent() {
+        let (pending, key) = (PendingInvalidations::default(), CacheKey::new("shop", 1));
+        let first = pending.add(std::slice::from_ref(&key));
+        let second = pending.add(std::slice::from_ref(&key));
+        pending.sent(&key, first[0].1);
+        assert!(pending.has(&key));
+        pending.sent(&key, second[0].1);
+        assert!(!pending.has(&key) && pending.all().is_empty());
+        pending.doubt();
+        assert!(pending.has(&key), "told to another server");
     }
 }
