@@ -168,8 +168,8 @@ fn mallbox(arguments: &[String]) -> (i32, String) {
     for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("MALLBOX_")) {
         command.env_remove(name);
     }
-    let said = tempfile::NamedTempFile::new().unwrap();
-    let output = fs::File::create(said.path()).unwrap();
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let output = fs::File::create(file.path()).unwrap();
     command.args(arguments).env("TZ", "Asia/Shanghai").env("LC_ALL", "C");
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(output).spawn().unwrap();
     let deadline = Deadline::after(REFUSAL_TIMEOUT);
@@ -183,8 +183,8 @@ fn mallbox(arguments: &[String]) -> (i32, String) {
         }
         std::thread::sleep(Duration::from_millis(5));
     };
-    let said = fs::read_to_string(said.path()).unwrap();
-    (status.code().unwrap_or_else(|| panic!("{arguments:?} died of a signal: {said}")), said)
+    let output = fs::read_to_string(file.path()).unwrap();
+    (status.code().unwrap_or_else(|| panic!("{arguments:?} died of a signal: {output}")), output)
 }
 
 /// Makes a mall and stops it gracefully.
@@ -218,16 +218,17 @@ fn every_bad_command_line_is_told_what_was_wrong() {
     for (line, code, words) in LINES {
         let line = &line.replace("{servers}", SERVERS);
         let arguments: Vec<String> = line.split_whitespace().map(filled_in).collect();
-        let (got, said) = mallbox(&arguments);
-        let sentences = said.lines().filter(|line| line.starts_with("mallbox: ")).count();
-        let is_told = said.contains(&filled_in(words)) && (sentences == 0 || said.lines().count() == 1);
+        let (got, output) = mallbox(&arguments);
+        let sentences = output.lines().filter(|line| line.starts_with("mallbox: ")).count();
+        let is_refused =
+            output.contains(&filled_in(words)) && (sentences == 0 || output.lines().count() == 1);
         if got != *code
-            || !is_told
-            || said.contains("panicked")
-            || said.contains("Os {")
-            || said.contains("secret")
+            || !is_refused
+            || output.contains("panicked")
+            || output.contains("Os {")
+            || output.contains("secret")
         {
-            faults.push(format!("mallbox {line}: {got}, and not {code} with \"{words}\": {said}"));
+            faults.push(format!("mallbox {line}: {got}, and not {code} with \"{words}\": {output}"));
         }
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
@@ -255,13 +256,14 @@ fn every_damaged_file_is_named_and_left_as_it_is() {
             if command == "serve" {
                 arguments.extend(["--listen".to_owned(), "127.0.0.1:0".to_owned()]);
             }
-            let (got, said) = mallbox(&arguments);
-            let told = said.lines().filter(|line| line.starts_with("mallbox: ")).count();
+            let (got, output) = mallbox(&arguments);
+            let sentences = output.lines().filter(|line| line.starts_with("mallbox: ")).count();
             // sled truncates the unreadable part of its own file.
             let is_changed = content(&path) != before && !file.ends_with("/db");
-            let is_told = told == 1 && said.contains(words) && !said.contains("panicked at src");
-            if got != *code || !is_told || is_changed {
-                faults.push(format!("{command}, row {number}, {file}: {got}, changed: {is_changed}: {said}"));
+            let is_refused = sentences == 1 && output.contains(words) && !output.contains("panicked at src");
+            if got != *code || !is_refused || is_changed {
+                faults
+                    .push(format!("{command}, row {number}, {file}: {got}, changed: {is_changed}: {output}"));
             }
         }
         fs::remove_dir_all(data).unwrap();

@@ -20,7 +20,7 @@ fn mallbox(arguments: &[&str]) -> Command {
 }
 
 /// Runs a command. Returns exit code, standard output and standard error.
-fn said(arguments: &[&str]) -> (i32, String, String) {
+fn output_of(arguments: &[&str]) -> (i32, String, String) {
     let Output { status, stdout, stderr } = mallbox(arguments).output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     (status.code().unwrap(), text(stdout), text(stderr))
@@ -99,7 +99,7 @@ fn wrong_use_is_one_sentence_and_exit_code_2() {
         (vec!["demo", "--data", text(&nothing), "--web", text(&nothing)], "no such directory"),
         (vec!["serve", "--data", text(&nothing), "--sms", "http://x"], "must begin with https://"),
     ] {
-        let (code, _, error) = said(&arguments);
+        let (code, _, error) = output_of(&arguments);
         assert_eq!(code, 2, "{arguments:?}: {error}");
         assert!(error.contains(want) && error.lines().count() == 1, "{arguments:?}: {error}");
     }
@@ -110,7 +110,7 @@ fn wrong_use_is_one_sentence_and_exit_code_2() {
         vec!["serve", "--max-backlog", "0"],
         vec!["sell"],
     ] {
-        assert_eq!(said(&arguments).0, 2, "{arguments:?}");
+        assert_eq!(output_of(&arguments).0, 2, "{arguments:?}");
     }
     assert!(!nothing.exists(), "nobody made a directory on the way");
 }
@@ -157,12 +157,12 @@ fn a_directory_that_is_somebody_elses_is_left_as_it_is() {
     std::fs::write(&file, "theirs").unwrap();
     for command in ["serve", "demo"] {
         for (path, want) in [(&data, "holds no mall, but other files (log)"), (&file, "is a file")] {
-            let (code, _, error) = said(&[command, "--data", text(path), "--listen", "127.0.0.1:0"]);
+            let (code, _, error) = output_of(&[command, "--data", text(path), "--listen", "127.0.0.1:0"]);
             assert!(code == 2 && error.contains(want) && error.lines().count() == 1, "{command}: {error}");
         }
     }
     for path in [&data, &file] {
-        let (code, out, _) = said(&["doctor", "--data", text(path)]);
+        let (code, out, _) = output_of(&["doctor", "--data", text(path)]);
         assert!(code == 1 && out.contains("BAD  directory"), "{out}");
     }
     assert_eq!(std::fs::read_to_string(data.join("log/messages")).unwrap(), "theirs");
@@ -190,27 +190,28 @@ fn a_mall_is_served_checked_and_stopped() {
     assert!(mall.get("/metrics").contains("\nmallbox_order_log_pending 0\n"));
     assert!(mall.get("/api/demo/inbox?phone=13900000002").starts_with("HTTP/1.1 404"));
 
-    let port_taken = said(&["serve", "--data", text(&dir.path().join("two")), "--listen", &mall.address]);
+    let port_taken =
+        output_of(&["serve", "--data", text(&dir.path().join("two")), "--listen", &mall.address]);
     assert_eq!(port_taken.0, 1);
     assert!(port_taken.2.contains("is in use by another program"), "{}", port_taken.2);
     assert!(!dir.path().join("two").exists());
-    let (code, _, error) = said(&serve);
+    let (code, _, error) = output_of(&serve);
     assert_eq!(code, 1);
     assert!(error.contains("in use by another mallbox") && error.contains("process"), "{error}");
 
     assert!(data.join("control.sock").exists());
-    let (code, out, error) = said(&["verify", "--data", text(&data)]);
+    let (code, out, error) = output_of(&["verify", "--data", text(&data)]);
     assert!(code == 0 && out.contains("the ledger balances"), "{out}{error}");
     assert_eq!(mall.stop(), 0);
     assert!(!data.join("control.sock").exists());
-    let (code, out, error) = said(&["verify", "--data", text(&data), "--json"]);
+    let (code, out, error) = output_of(&["verify", "--data", text(&data), "--json"]);
     assert_eq!(code, 0, "{error}");
     let report: serde_json::Value = serde_json::from_str(&out).unwrap();
     assert_eq!(report["findings"], serde_json::json!([]));
     assert_eq!((&report["version"], &report["balances"]), (&1.into(), &true.into()), "{out}");
     assert_eq!(report["totals"]["orders"], 0, "{out}");
 
-    let (code, _, error) = said(&[&serve[..], &["--zone", "Europe/Berlin"]].concat());
+    let (code, _, error) = output_of(&[&serve[..], &["--zone", "Europe/Berlin"]].concat());
     assert_eq!(code, 1);
     assert!(error.contains("Asia/Shanghai and cannot be changed"), "{error}");
 }
@@ -277,8 +278,8 @@ fn operators_are_named_on_a_mall_that_runs_and_on_one_that_does_not() {
     let dir = tempfile::tempdir().unwrap();
     // Deep enough that the socket's path exceeds an address, and the socket is placed elsewhere.
     let data = dir.path().join("d".repeat(60)).join("e".repeat(60));
-    let user = |step: &str, phone: &str| said(&["user", step, "--data", text(&data), phone]);
-    let operators = || said(&["user", "list", "--operators", "--data", text(&data)]).1;
+    let user = |step: &str, phone: &str| output_of(&["user", step, "--data", text(&data), phone]);
+    let operators = || output_of(&["user", "list", "--operators", "--data", text(&data)]).1;
     let mall = Running::start(&["serve", "--data", text(&data), "--listen", "127.0.0.1:0"]);
     assert!(data.join("control").exists() && !data.join("control.sock").exists());
     assert_eq!(user("grant", "13900000007").0, 0);
@@ -291,15 +292,16 @@ fn operators_are_named_on_a_mall_that_runs_and_on_one_that_does_not() {
     assert!(operators().contains("13900000007"));
     assert_eq!(user("revoke", "13900000007").0, 0);
     assert_eq!(operators(), "");
-    assert!(said(&["user", "list", "--data", text(&data)]).1.contains("customer"));
+    assert!(output_of(&["user", "list", "--data", text(&data)]).1.contains("customer"));
 }
 
 #[test]
 fn whom_the_command_line_blocks_is_in_the_audit_log_whether_the_mall_runs_or_not() {
     let dir = tempfile::tempdir().unwrap();
     let data = dir.path().join("mall");
-    let user = |step: &[&str]| said(&[&["user"], step, &["--data", text(&data), "13900000007"]].concat());
-    let audit = |step: &[&str]| said(&[&["audit"], step, &["--data", text(&data)]].concat());
+    let user =
+        |step: &[&str]| output_of(&[&["user"], step, &["--data", text(&data), "13900000007"]].concat());
+    let audit = |step: &[&str]| output_of(&[&["audit"], step, &["--data", text(&data)]].concat());
     let mall = Running::start(&["serve", "--data", text(&data), "--listen", "127.0.0.1:0"]);
     assert_eq!(user(&["grant"]).0, 0);
     let (code, out, error) = user(&["block", "--reason", "卖 & 买 100%"]);
@@ -308,8 +310,8 @@ fn whom_the_command_line_blocks_is_in_the_audit_log_whether_the_mall_runs_or_not
 
     let (code, out, error) = user(&["show"]);
     assert!(code == 0 && out.contains("operator ") && out.contains("(blocked since 20"), "{out}{error}");
-    assert_eq!(said(&["user", "list", "--blocked", "--phone", "1390", "--data", text(&data)]).1, out);
-    assert_eq!(said(&["user", "list", "--name", "%", "--data", text(&data)]).1, "");
+    assert_eq!(output_of(&["user", "list", "--blocked", "--phone", "1390", "--data", text(&data)]).1, out);
+    assert_eq!(output_of(&["user", "list", "--name", "%", "--data", text(&data)]).1, "");
     assert_eq!(user(&["unblock"]).0, 0);
     assert_eq!(user(&["block"]).0, 2, "a block has a reason");
     let (code, _, error) = user(&["block", "--reason", " "]);
@@ -334,10 +336,10 @@ fn whom_the_command_line_blocks_is_in_the_audit_log_whether_the_mall_runs_or_not
 fn an_audit_log_that_was_changed_is_found_out_and_the_entry_named() {
     let dir = tempfile::tempdir().unwrap();
     let data = dir.path().join("mall");
-    let audit = |more: &[&str]| said(&[&["audit", "verify", "--data", text(&data)], more].concat());
+    let audit = |more: &[&str]| output_of(&[&["audit", "verify", "--data", text(&data)], more].concat());
     let mall = Running::start(&["serve", "--data", text(&data), "--listen", "127.0.0.1:0"]);
     for phone in ["13900000001", "13900000002", "13900000003"] {
-        assert_eq!(said(&["user", "grant", "--data", text(&data), phone]).0, 0);
+        assert_eq!(output_of(&["user", "grant", "--data", text(&data), phone]).0, 0);
     }
     let (code, whole, error) = audit(&[]);
     assert!(code == 0 && whole.contains("the audit log is intact: 3 entries"), "{whole}{error}");
@@ -358,7 +360,7 @@ fn an_audit_log_that_was_changed_is_found_out_and_the_entry_named() {
     drop(record);
     let (code, out, error) = audit(&[]);
     assert!(code == 1 && out.contains("BROKEN: entry 2 does not match its hash"), "{out}{error}");
-    let (code, out, error) = said(&["verify", "--data", text(&data)]);
+    let (code, out, error) = output_of(&["verify", "--data", text(&data)]);
     assert!(
         code == 1 && out.contains("audit log: expected an unbroken hash chain, found entry 2"),
         "{out}{error}"
@@ -378,20 +380,20 @@ fn a_demo_fills_its_mall_once_and_is_not_served_by_mistake() {
     let inbox = mall.get("/api/demo/inbox?phone=13900000002");
     assert!(inbox.contains(r#""phone":"13900000002","code":""#), "{inbox}");
     assert!(mall.get("/imgs//shops/1-1.svg").trim_end().ends_with("</svg>"));
-    assert!(said(&["user", "list", "--operators", "--data", text(&data)]).1.contains("13900000001"));
+    assert!(output_of(&["user", "list", "--operators", "--data", text(&data)]).1.contains("13900000001"));
     assert_eq!(mall.stop(), 0);
 
-    let (code, _, error) = said(&["serve", "--data", text(&data), "--listen", "127.0.0.1:0"]);
+    let (code, _, error) = output_of(&["serve", "--data", text(&data), "--listen", "127.0.0.1:0"]);
     assert!(code == 2 && error.contains("--demo-data"), "{error}");
     let again = Running::start(&demo);
     assert!(again.get("/api/shop/85").contains("NOT_FOUND"), "the shops are there once");
-    let sales = said(&["verify", "--data", text(&data)]).1;
+    let sales = output_of(&["verify", "--data", text(&data)]).1;
     assert!(sales.contains("2 sales"), "one runs, and the one that nobody bought in opens again: {sales}");
     assert_eq!(again.stop(), 0);
 
     let real = dir.path().join("real");
     assert_eq!(Running::start(&["serve", "--data", text(&real), "--listen", "127.0.0.1:0"]).stop(), 0);
-    let (code, _, error) = said(&["demo", "--data", text(&real), "--listen", "127.0.0.1:0"]);
+    let (code, _, error) = output_of(&["demo", "--data", text(&real), "--listen", "127.0.0.1:0"]);
     assert!(code == 2 && error.contains("a mall that is not a demo"), "{error}");
 }
 
@@ -416,7 +418,7 @@ fn the_payment_mode_is_stored_with_the_mall_and_named_where_it_starts() {
         let ready = mall.get("/readyz");
         assert!(ready.contains(&format!(r#""payment":"{payment}""#)), "{more:?}: {ready}");
         // Also for a running mall.
-        let (_, out, error) = said(&["doctor", "--data", text(&data)]);
+        let (_, out, error) = output_of(&["doctor", "--data", text(&data)]);
         assert!(out.contains(&format!("payment     {payment} (")), "{out}{error}");
         let status = if profile == "original" { "HTTP/1.1 200" } else { "HTTP/1.1 400" };
         assert!(mall.get("/api/shop/x").starts_with(status), "{more:?}");
@@ -431,7 +433,7 @@ fn the_payment_mode_is_stored_with_the_mall_and_named_where_it_starts() {
 #[test]
 fn doctor_prints_a_table() {
     let dir = tempfile::tempdir().unwrap();
-    let (_, out, error) = said(&["doctor", "--data", text(dir.path())]);
+    let (_, out, error) = output_of(&["doctor", "--data", text(dir.path())]);
     for what in ["mallbox", "SQLite", "sled", "directory", "free space", "open files", "clock", "disk sync"] {
         assert!(out.contains(what), "{what}: {out}{error}");
     }

@@ -15,14 +15,14 @@ fn mallbox(arguments: &[&str], environment: &[(&str, &str)]) -> Command {
 }
 
 /// Runs a command. Returns exit code, standard output and standard error.
-fn said_with(arguments: &[&str], environment: &[(&str, &str)]) -> (i32, String, String) {
+fn output_with(arguments: &[&str], environment: &[(&str, &str)]) -> (i32, String, String) {
     let Output { status, stdout, stderr } = mallbox(arguments, environment).output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     (status.code().unwrap(), text(stdout), text(stderr))
 }
 
-fn said(arguments: &[&str]) -> (i32, String, String) {
-    said_with(arguments, &[])
+fn output_of(arguments: &[&str]) -> (i32, String, String) {
+    output_with(arguments, &[])
 }
 
 /// Returns the banner of a mall, which is then killed.
@@ -53,11 +53,11 @@ fn the_language_is_the_one_asked_for_or_the_locales() {
         (&["serve", "--lang", "zh"], &[("MALLBOX_LANG", "en")], zh),
         (&["--lang", "zh", "serve"], &[], zh),
     ] {
-        let (code, _, error) = said_with(arguments, environment);
+        let (code, _, error) = output_with(arguments, environment);
         assert!(code == 2 && error.contains(want), "{arguments:?} {environment:?}: {error}");
         assert_eq!(error.lines().count(), 1, "{error}");
     }
-    assert_eq!(said(&["serve", "--lang", "fr"]).0, 2);
+    assert_eq!(output_of(&["serve", "--lang", "fr"]).0, 2);
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn usage_errors_are_said_in_chinese_and_without_english() {
             "没有导入任何内容：第1行第1列：MySQL转储里没有以`theirs`",
         ),
     ] {
-        let (code, _, error) = said_with(&arguments, &[("MALLBOX_LANG", "zh")]);
+        let (code, _, error) = output_with(&arguments, &[("MALLBOX_LANG", "zh")]);
         assert!(code == want_code && error.contains(want), "{arguments:?}: {error}");
         for english in [" is ", " the ", "cannot", "no such", " there "] {
             assert!(!error.contains(english), "{arguments:?}: {error}");
@@ -108,7 +108,7 @@ fn usage_errors_are_said_in_chinese_and_without_english() {
 }
 
 #[test]
-fn banner_books_and_table_are_said_in_chinese() {
+fn banner_report_and_table_are_in_chinese() {
     let dir = tempfile::tempdir().unwrap();
     let data = dir.path().join("mall");
     let zh = &[("LANG", "zh_CN.UTF-8")];
@@ -121,14 +121,14 @@ fn banner_books_and_table_are_said_in_chinese() {
     ] {
         assert!(banner.contains(line), "{banner}");
     }
-    let (code, books, error) = said_with(&["verify", "--data", text(&data)], zh);
-    assert!(code == 0 && books.contains("账目平衡：0场秒杀"), "{books}{error}");
-    let (_, table, _) = said_with(&["doctor", "--data", text(&data)], zh);
+    let (code, report, error) = output_with(&["verify", "--data", text(&data)], zh);
+    assert!(code == 0 && report.contains("账目平衡：0场秒杀"), "{report}{error}");
+    let (_, table, _) = output_with(&["doctor", "--data", text(&data)], zh);
     for line in ["正常 目录        ", "里是商城\n", "正常 时钟        20", "磁盘同步    p50"]
     {
         assert!(table.contains(line), "{table}");
     }
-    let (code, _, error) = said_with(&["user", "revoke", "--data", text(&data), "13900000008"], zh);
+    let (code, _, error) = output_with(&["user", "revoke", "--data", text(&data), "13900000008"], zh);
     assert!(code == 1 && error.contains("用户不存在"), "{error}");
 }
 
@@ -146,17 +146,17 @@ fn people_and_the_audit_log_are_told_of_in_chinese() {
         (&["audit", "list"], "  命令行        user.block"),
         (&["audit", "verify"], "审计日志完好：共2条，最后一条是2:"),
     ] {
-        let (code, out, error) = said_with(&[arguments, &["--data", text(&data)]].concat(), zh);
+        let (code, out, error) = output_with(&[arguments, &["--data", text(&data)]].concat(), zh);
         assert!(code == 0 && out.contains(want), "{arguments:?}: {out}{error}");
     }
     let noted = format!("1:{}", "0".repeat(64));
-    let (code, out, _) = said_with(&["audit", "verify", "--data", text(&data), "--noted", &noted], zh);
+    let (code, out, _) = output_with(&["audit", "verify", "--data", text(&data), "--noted", &noted], zh);
     assert!(code == 1 && out.contains("异常：第1条与当初记下的哈希不符"), "{out}");
     let record = rusqlite::Connection::open(data.join("mall.sqlite")).unwrap();
     let change = "UPDATE audit SET subject = 'user 9' WHERE number = 2";
     record.execute_batch(&format!("DROP TRIGGER audit_is_not_changed; {change}")).unwrap();
     drop(record);
-    let (code, out, _) = said_with(&["audit", "verify", "--data", text(&data)], zh);
+    let (code, out, _) = output_with(&["audit", "verify", "--data", text(&data)], zh);
     assert!(code == 1 && out.contains("异常：第2条校验不符：该条或前一条被改过；此前的1条完好"), "{out}");
 }
 
@@ -166,7 +166,7 @@ fn an_import_reports_in_chinese() {
     let data = dir.path().join("mall");
     let dump = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/import/dumps/mysqldump.sql");
     let arguments = ["import", text(&dump), "--data", text(&data), "--zone", "Asia/Shanghai", "--lang", "zh"];
-    let (code, report, error) = said(&arguments);
+    let (code, report, error) = output_of(&arguments);
     assert_eq!(code, 0, "{error}");
     for line in [
         "表                          行数        导入        略去\n",
@@ -181,7 +181,7 @@ fn an_import_reports_in_chinese() {
     for english in ["omitted", "imported", " its ", " the "] {
         assert!(!report.contains(english), "{english}: {report}");
     }
-    let (code, _, error) = said(&arguments);
+    let (code, _, error) = output_of(&arguments);
     assert!(code == 2 && error.contains("里的商城已有数据；导入需要空的商城"), "{error}");
 }
 
@@ -235,21 +235,21 @@ fn a_wrong_file_is_a_usage_error_that_names_file_and_line() {
         std::fs::write(&file, written).unwrap();
         let serve = ["serve", "--config", text(&file)];
         for (language, want) in [("en", en), ("zh", zh)] {
-            let (code, _, error) = said_with(&serve, &[("MALLBOX_LANG", language)]);
+            let (code, _, error) = output_with(&serve, &[("MALLBOX_LANG", language)]);
             assert!(code == 2 && error.contains(want) && error.lines().count() == 1, "{written}: {error}");
         }
     }
-    let (code, _, error) = said(&["serve", "--config", "/nowhere.toml"]);
+    let (code, _, error) = output_of(&["serve", "--config", "/nowhere.toml"]);
     assert!(code == 2 && error.contains("cannot read /nowhere.toml: No such file"), "{error}");
     std::fs::write(&file, b"\xff").unwrap();
-    let (code, _, error) = said(&["serve", "--config", text(&file)]);
+    let (code, _, error) = output_of(&["serve", "--config", text(&file)]);
     assert!(code == 2 && error.contains("valid UTF-8"), "{error}");
 }
 
 #[test]
 fn the_printed_example_is_a_file_that_serves() {
     let dir = tempfile::tempdir().unwrap();
-    let (code, example, error) = said(&["serve", "--print-config"]);
+    let (code, example, error) = output_of(&["serve", "--print-config"]);
     assert_eq!(code, 0, "{error}");
     for name in [
         "listen",
@@ -307,15 +307,15 @@ fn the_manual_is_printed_in_both_languages_and_an_unknown_topic_names_the_known_
             "手册里没有“tests”这个主题；可选的主题：",
         ),
     ] {
-        let (code, list, error) = said(&["manual", "--lang", language]);
+        let (code, list, error) = output_of(&["manual", "--lang", language]);
         assert!(code == 0 && error.is_empty(), "{code} {error}");
         assert!(list.contains(about) && list.contains("`mallbox manual commands`"), "{list}");
-        let (code, page, error) = said(&["manual", "sale", "--lang", language]);
+        let (code, page, error) = output_of(&["manual", "sale", "--lang", language]);
         assert!(code == 0 && error.is_empty() && page.starts_with(title), "{code} {error} {page}");
-        let (code, page, _) = said(&["manual", "api", "--lang", language]);
+        let (code, page, _) = output_of(&["manual", "api", "--lang", language]);
         assert!(code == 0 && page.contains("`GET /ops/overview`") && !page.contains("<!--"), "{page}");
         for unknown in ["tests", "../../README", "index.zh"] {
-            let (code, page, error) = said(&["manual", unknown, "--lang", language]);
+            let (code, page, error) = output_of(&["manual", unknown, "--lang", language]);
             assert!(code == 2 && page.is_empty() && error.lines().count() == 1, "{code} {page} {error}");
             assert!(error.contains("commands") && error.contains("redis-mysql"), "{error}");
             assert!(unknown != "tests" || error.contains(wrong), "{error}");
@@ -334,10 +334,10 @@ fn a_demo_says_where_the_manual_is() {
         let mut child = demo.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
         // The example requests come last.
-        let said: Vec<_> = lines.take_while(|line| !line.starts_with("curl ")).collect();
+        let printed: Vec<_> = lines.take_while(|line| !line.starts_with("curl ")).collect();
         child.kill().unwrap();
         child.wait().unwrap();
-        let line = said.iter().find(|line| line.starts_with(wanted));
-        assert!(line.is_some_and(|line| line.contains("/mall/manual/")), "{said:#?}");
+        let line = printed.iter().find(|line| line.starts_with(wanted));
+        assert!(line.is_some_and(|line| line.contains("/mall/manual/")), "{printed:#?}");
     }
 }

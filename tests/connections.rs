@@ -126,9 +126,9 @@ fn read_to(stream: &mut TcpStream, text: &str) -> String {
     let mut read = Vec::new();
     let mut byte = [0];
     while !read.ends_with(text.as_bytes()) {
-        let said = || String::from_utf8_lossy(&read).into_owned();
-        let count = stream.read(&mut byte).unwrap_or_else(|error| panic!("{error} after: {}", said()));
-        assert_eq!(count, 1, "closed after: {}", said());
+        let received = || String::from_utf8_lossy(&read).into_owned();
+        let count = stream.read(&mut byte).unwrap_or_else(|error| panic!("{error} after: {}", received()));
+        assert_eq!(count, 1, "closed after: {}", received());
         read.push(byte[0]);
     }
     String::from_utf8(read).unwrap()

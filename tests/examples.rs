@@ -23,26 +23,26 @@ const TESTS: u32 = 10;
 fn python_example_passes() {
     let dir = copied("python");
     let pytest = env::var_os("PYTEST").expect("PYTEST names the program");
-    let said = said(dir.path(), pytest, &["-n", "4"]);
-    assert!(number_before(&said, " passed in ") >= TESTS, "{said}");
+    let output = output_of(dir.path(), pytest, &["-n", "4"]);
+    assert!(number_before(&output, " passed in ") >= TESTS, "{output}");
 }
 
 #[test]
 #[cfg_attr(not(feature = "java-tests"), ignore = "needs a JDK, 17 or later")]
 fn java_example_passes() {
     let dir = copied("java");
-    said(dir.path(), "javac", &["-d", "classes", "Json.java", "Mall.java", "MallTest.java"]);
-    let said = said(dir.path(), "java", &["-cp", "classes", "MallTest"]);
-    assert!(number_before(&said, " tests passed, 0 failed") >= TESTS, "{said}");
+    output_of(dir.path(), "javac", &["-d", "classes", "Json.java", "Mall.java", "MallTest.java"]);
+    let output = output_of(dir.path(), "java", &["-cp", "classes", "MallTest"]);
+    assert!(number_before(&output, " tests passed, 0 failed") >= TESTS, "{output}");
 }
 
 #[test]
 #[cfg_attr(not(feature = "node-tests"), ignore = "needs Node, 18 or later")]
 fn node_example_passes() {
     let dir = copied("node");
-    let said = said(dir.path(), "node", &["--test", "--test-reporter=tap"]);
-    let passed = said.lines().find_map(|line| line.strip_prefix("# pass ")?.parse().ok());
-    assert!(passed >= Some(TESTS), "{said}");
+    let output = output_of(dir.path(), "node", &["--test", "--test-reporter=tap"]);
+    let passed = output.lines().find_map(|line| line.strip_prefix("# pass ")?.parse().ok());
+    assert!(passed >= Some(TESTS), "{output}");
 }
 
 /// Copies an example, since tools leave caches and classes beside their input.
@@ -59,7 +59,7 @@ fn copied(example: &str) -> TempDir {
 }
 
 /// Runs a tool that must succeed. Returns its output.
-fn said(dir: &Path, tool: impl Into<OsString>, arguments: &[&str]) -> String {
+fn output_of(dir: &Path, tool: impl Into<OsString>, arguments: &[&str]) -> String {
     let tool = tool.into();
     let output = Command::new(&tool)
         .args(arguments)
@@ -68,14 +68,14 @@ fn said(dir: &Path, tool: impl Into<OsString>, arguments: &[&str]) -> String {
         .stdin(Stdio::null())
         .output()
         .unwrap_or_else(|error| panic!("{}: {error}", tool.display()));
-    let mut said = String::from_utf8_lossy(&output.stdout).into_owned();
-    said += &String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{} {arguments:?}: {}\n{said}", tool.display(), output.status);
-    said
+    let mut text = String::from_utf8_lossy(&output.stdout).into_owned();
+    text += &String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{} {arguments:?}: {}\n{text}", tool.display(), output.status);
+    text
 }
 
 /// Returns the number directly before a text.
-fn number_before(said: &str, words: &str) -> u32 {
-    let (before, _) = said.split_once(words).unwrap_or_default();
+fn number_before(output: &str, words: &str) -> u32 {
+    let (before, _) = output.split_once(words).unwrap_or_default();
     before.split_whitespace().last().and_then(|number| number.parse().ok()).unwrap_or_default()
 }

@@ -309,7 +309,7 @@ fn a_failover_with_the_old_master_back_sold_to_some_twice_and_left_units_unsold(
     let mut failed = Vec::new();
     for number in 1..=rounds {
         match round(number, &mut dice) {
-            Ok(said) => println!("{said}"),
+            Ok(line) => println!("{line}"),
             Err(error) => {
                 println!("FAILED {error:#}");
                 failed.push(format!("{error:#}"));

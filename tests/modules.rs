@@ -15,6 +15,6 @@ fn tsc_finds_nothing() {
         .args(["--pretty", "false", "-p", concat!(env!("CARGO_MANIFEST_DIR"), "/web/jsconfig.json")])
         .output()
         .unwrap();
-    let [said, wrong] = [stdout, stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-    assert!(status.success(), "{said}{wrong}");
+    let [output, wrong] = [stdout, stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    assert!(status.success(), "{output}{wrong}");
 }

@@ -69,7 +69,7 @@ impl Site {
 
     /// Runs a command. Returns exit code, standard output and standard error.
     fn mallbox(&self, arguments: &[&str]) -> (i32, String, String) {
-        said(arguments, &self.redis(), &self.mysql())
+        output_of(arguments, &self.redis(), &self.mysql())
     }
 
     /// Runs a command that must succeed. Returns its output.
@@ -80,7 +80,7 @@ impl Site {
     }
 }
 
-fn said(arguments: &[&str], redis: &str, mysql: &str) -> (i32, String, String) {
+fn output_of(arguments: &[&str], redis: &str, mysql: &str) -> (i32, String, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_mallbox"));
     command.args(arguments).env("LC_ALL", "C").env("MALLBOX_REDIS", redis).env("MALLBOX_MYSQL", mysql);
     let output = command.output().unwrap();
@@ -285,7 +285,7 @@ fn what_is_wrong_with_a_server_is_told_without_its_password() {
         (&redis, "mysql://root:secret@127.0.0.1", "the URL has no database"),
     ] {
         for command in [&["serve", "--listen", "127.0.0.1:0"][..], &["verify"]] {
-            let (code, _, error) = said(command, redis, mysql);
+            let (code, _, error) = output_of(command, redis, mysql);
             assert!(code == 1 && error.contains(words) && error.lines().count() == 1, "{words}: {error}");
             assert!(!error.contains("secret"), "{error}");
         }

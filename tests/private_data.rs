@@ -136,8 +136,8 @@ fn a_mall_that_was_open_to_all_is_closed_and_says_so() {
     fs::create_dir(&data).unwrap();
     Running::start(&data).stop();
     open_up(&data);
-    let told = doctor(&data);
-    assert!(told.starts_with("BAD") && told.contains("chmod -R go-rwx"), "{told}");
+    let report = doctor(&data);
+    assert!(report.starts_with("BAD") && report.contains("chmod -R go-rwx"), "{report}");
     let mall = Running::start(&data);
     for path in everything(&data) {
         assert_eq!(mode(&path) & 0o077, 0, "{} is {:o}", path.display(), mode(&path));
@@ -167,9 +167,12 @@ fn a_directory_that_cannot_be_closed_is_refused_with_the_command_to_type() {
     fs::set_permissions(&data, Permissions::from_mode(0o777)).unwrap();
     let arguments = ["serve", "--data", data.to_str().unwrap(), "--listen", "127.0.0.1:0"];
     let Output { status, stderr, .. } = mallbox(&SECOND_ACCOUNT, &arguments).output().unwrap();
-    let said = String::from_utf8(stderr).unwrap();
+    let complaint = String::from_utf8(stderr).unwrap();
     let command = format!("sudo chmod -R go-rwx '{}'", data.display());
-    assert!(status.code() == Some(1) && said.contains(&command) && said.lines().count() == 1, "{said}");
+    assert!(
+        status.code() == Some(1) && complaint.contains(&command) && complaint.lines().count() == 1,
+        "{complaint}"
+    );
     assert_eq!(fs::read_dir(&data).unwrap().count(), 0, "nothing was made there");
 }
 

@@ -65,9 +65,9 @@ impl Mall {
 
     /// Logs an operator in, each call from an address of its own. Returns the token.
     fn operator(&self) -> String {
-        let (status, said) =
+        let (status, body) =
             self.call("POST", &format!("/api/user/code?phone={OPERATOR}"), &self.stranger(), "", "");
-        assert_eq!(status, 200, "{said}");
+        assert_eq!(status, 200, "{body}");
         let wanted = format!("SMS {OPERATOR} code ");
         let code = loop {
             let line = self.lines.recv_timeout(patience::scaled(TIMEOUT)).unwrap();
@@ -76,14 +76,14 @@ impl Mall {
             }
         };
         let form = serde_json::json!({"phone": OPERATOR, "code": code}).to_string();
-        let (_, said) = self.call("POST", "/api/user/login", &self.stranger(), "", &form);
+        let (_, body) = self.call("POST", "/api/user/login", &self.stranger(), "", &form);
         let granted = Command::new(MALLBOX)
             .args(["user", "grant", OPERATOR, "--data"])
             .arg(self.dir.path().join("mall"))
             .output()
             .unwrap();
         assert!(granted.status.success(), "{granted:?}");
-        said["data"].as_str().unwrap_or_else(|| panic!("{said}")).to_owned()
+        body["data"].as_str().unwrap_or_else(|| panic!("{body}")).to_owned()
     }
 }
 
@@ -189,9 +189,9 @@ fn visitors_behind_a_trusted_proxy_are_counted_apart() {
         assert_eq!(mall.call("GET", LIST, visitor, "", "").0, 200);
     }
     until("three visitors are counted", || {
-        let (status, said) = mall.call("GET", "/api/stats/visits", &mall.stranger(), &token, "");
-        assert_eq!(status, 200, "{said}");
-        said["data"]["pv"] == 3 && said["data"]["uv"] == 3
+        let (status, body) = mall.call("GET", "/api/stats/visits", &mall.stranger(), &token, "");
+        assert_eq!(status, 200, "{body}");
+        body["data"]["pv"] == 3 && body["data"]["uv"] == 3
     });
 }
 

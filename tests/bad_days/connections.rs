@@ -135,9 +135,9 @@ const ODD: &[(&str, &[u8], u16)] = &[
 /// Sends each and then shuts down the write side. Returns the number of clients.
 fn odd_clients(address: SocketAddr) -> anyhow::Result<usize> {
     for (what, bytes, status) in ODD {
-        let said = say(address, bytes)?;
-        let got = http::read(&said).map_or(0, |reply| reply.status);
-        ensure!(got == *status, "{what}: {}", String::from_utf8_lossy(&said));
+        let received = say(address, bytes)?;
+        let got = http::read(&received).map_or(0, |reply| reply.status);
+        ensure!(got == *status, "{what}: {}", String::from_utf8_lossy(&received));
     }
     let huge = |path: &str, header: &str| {
         format!("GET /api/shop/1?{path} HTTP/1.1\r\nhost: localhost\r\nx: {header}\r\n\r\n")
@@ -152,9 +152,9 @@ fn odd_clients(address: SocketAddr) -> anyhow::Result<usize> {
             431,
         ),
     ] {
-        let said = say(address, request.as_bytes())?;
-        let got = http::read(&said).map_or(0, |reply| reply.status);
-        ensure!(got == status, "{what}: {}", String::from_utf8_lossy(&said));
+        let received = say(address, request.as_bytes())?;
+        let got = http::read(&received).map_or(0, |reply| reply.status);
+        ensure!(got == status, "{what}: {}", String::from_utf8_lossy(&received));
     }
     pipelined(address)?;
     let slow = slow_clients(address)?;
@@ -166,9 +166,9 @@ fn say(address: SocketAddr, bytes: &[u8]) -> anyhow::Result<Vec<u8>> {
     // A server may refuse and close before everything is written.
     let _ = stream.write_all(bytes);
     let _ = stream.shutdown(Shutdown::Write);
-    let mut said = Vec::new();
-    let _ = stream.read_to_end(&mut said);
-    Ok(said)
+    let mut received = Vec::new();
+    let _ = stream.read_to_end(&mut received);
+    Ok(received)
 }
 
 /// Checks that a thousand pipelined requests get responses in order.
@@ -180,13 +180,13 @@ fn pipelined(address: SocketAddr) -> anyhow::Result<()> {
         .collect();
     let mut writing = stream.try_clone()?;
     let writer = std::thread::spawn(move || writing.write_all(requests.as_bytes()));
-    let (mut said, mut bytes) = (String::new(), [0; 16_384]);
-    while said.matches("HTTP/1.1 400").count() < REQUESTS || !said.ends_with('}') {
+    let (mut received, mut bytes) = (String::new(), [0; 16_384]);
+    while received.matches("HTTP/1.1 400").count() < REQUESTS || !received.ends_with('}') {
         let length = stream.read(&mut bytes)?;
-        ensure!(length > 0, "closed after {} answers", said.matches("HTTP/1.1").count());
-        said.push_str(&String::from_utf8_lossy(&bytes[..length]));
+        ensure!(length > 0, "closed after {} answers", received.matches("HTTP/1.1").count());
+        received.push_str(&String::from_utf8_lossy(&bytes[..length]));
     }
-    let order: Vec<usize> = said
+    let order: Vec<usize> = received
         .split("\"errorMsg\":\"")
         .skip(1)
         .filter_map(|rest| rest.split_once('x')?.1.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok())
@@ -210,18 +210,18 @@ fn slow_clients(address: SocketAddr) -> anyhow::Result<usize> {
             .write_all(b"POST /api/user/login HTTP/1.1\r\nhost: localhost\r\ncontent-length: 50\r\n\r\n{")?;
     }
     for stream in &mut bodies {
-        let mut said = Vec::new();
-        let _ = stream.read_to_end(&mut said);
-        let reply = http::read(&said)?;
+        let mut received = Vec::new();
+        let _ = stream.read_to_end(&mut received);
+        let reply = http::read(&received)?;
         ensure!((reply.status, reply.code()) == (408, "REQUEST_TIMEOUT"), "{reply:?}");
     }
     let began = Instant::now();
     for stream in &mut heads {
         let _ = stream.write_all(b"x");
-        let mut said = Vec::new();
-        let _ = stream.read_to_end(&mut said);
+        let mut received = Vec::new();
+        let _ = stream.read_to_end(&mut received);
         ensure!(
-            said.is_empty() && patience::is_within(began.elapsed(), Duration::from_secs(25)),
+            received.is_empty() && patience::is_within(began.elapsed(), Duration::from_secs(25)),
             "a slow head was waited for"
         );
     }

@@ -72,9 +72,10 @@ fn a_directory_that_may_not_be_written_is_refused_in_a_sentence() -> anyhow::Res
         (&nobody, copy.path().to_owned(), "Operation not permitted"),
     ] {
         let (code, complaint) = serve(under, &data)?;
-        let is_told = complaint.matches(words).count() == 1 && complaint.contains(&*data.to_string_lossy());
+        let is_refused =
+            complaint.matches(words).count() == 1 && complaint.contains(&*data.to_string_lossy());
         ensure!(
-            code == Some(1) && is_told && complaint.lines().count() == 1,
+            code == Some(1) && is_refused && complaint.lines().count() == 1,
             "{}: {code:?}: {complaint}",
             data.display()
         );

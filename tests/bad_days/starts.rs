@@ -56,10 +56,10 @@ fn a_disk_that_could_not_be_read_was_called_a_damaged_log() -> anyhow::Result<()
     let data = site.path().join("mall");
     let pending = Pending::make(&data, PEOPLE, Left::Killed)?;
     let (code, complaint) = refused(&failing("read,pread64", "EIO", &data), &data, &[])?;
-    let is_told = complaint.contains("Input/output error")
+    let is_refused = complaint.contains("Input/output error")
         && complaint.contains("log")
         && !complaint.contains("damaged");
-    ensure!(code == Some(1) && is_told, "{code:?}: {complaint}");
+    ensure!(code == Some(1) && is_refused, "{code:?}: {complaint}");
     println!("{}", complaint.trim());
     let server = Server::start(&data, &site.path().join("mallbox.log"), "power")?;
     pending.are_shown(&server)?;
@@ -98,9 +98,9 @@ fn a_loss_was_accepted_before_anybody_had_said_how_large_it_was() -> anyhow::Res
     let lost = pending.orders.len();
     for more in [&[][..], &["--accept-lost-log"], &["--accept-lost-log", "1"]] {
         let (code, complaint) = refused(&[], &data, more)?;
-        let is_told =
+        let is_refused =
             complaint.contains(&format!("pass --accept-lost-log {lost} ")) && complaint.lines().count() == 1;
-        ensure!(code == Some(1) && is_told, "{more:?}: {code:?}: {complaint}");
+        ensure!(code == Some(1) && is_refused, "{more:?}: {code:?}: {complaint}");
         ensure!(!data.join("log").exists(), "{more:?} changed something");
     }
     let (_, complaint) = refused(&[], &data, &["--accept-lost-log", "--lang", "zh"])?;

@@ -13,7 +13,7 @@ fn at_the_console(mall: &Mall, path: &str) -> Page {
 }
 
 /// Returns the data of an operator's request.
-fn told(mall: &Mall, path: &str) -> Value {
+fn get(mall: &Mall, path: &str) -> Value {
     mall.call("GET", &format!("/api{path}"), &mall.operator(), &Value::Null).unwrap().data().clone()
 }
 
@@ -90,7 +90,7 @@ fn what_was_created_without_an_answer_is_not_created_again() {
     assert_eq!(page.field("Title").value(), "夜宵券");
     page.button("中文").click();
     let made = || {
-        let vouchers = told(&mall, "/ops/vouchers?shopId=1");
+        let vouchers = get(&mall, "/ops/vouchers?shopId=1");
         vouchers.as_array().unwrap().iter().filter(|voucher| voucher["title"] == "夜宵券").count()
     };
     mall.faults().add(Fault::at_endpoint("POST /voucher/seckill").error(503).times(1)).unwrap();
@@ -107,7 +107,7 @@ fn what_was_created_without_an_answer_is_not_created_again() {
     page.heading("夜宵券").is_there();
     assert_eq!(made(), 1);
     page.sees("5 分钟");
-    let sale = told(
+    let sale = get(
         &mall,
         &format!("/ops{}", page.address().rsplit_once('#').unwrap().1.replace("/sale/", "/sales/")),
     );
@@ -140,7 +140,7 @@ fn sale_that_is_put_on_hold_before_it_opens_says_so_and_goes_on() {
     page.button("恢复").click();
     page.button("暂停").is_there();
     page.sees_no("已暂停");
-    assert_eq!(told(&mall, &format!("/ops/sales/{OPENING}"))["paused"], false);
+    assert_eq!(get(&mall, &format!("/ops/sales/{OPENING}"))["paused"], false);
 }
 
 #[test]
@@ -205,7 +205,7 @@ fn dialog_is_closed_by_its_ground_alone_and_gives_the_focus_back() {
 #[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
 fn stock_that_was_added_without_an_answer_is_not_added_twice() {
     let mall = evening().start().unwrap();
-    let added = || told(&mall, &format!("/ops/sales/{RUNNING}"))["added"].as_u64().unwrap();
+    let added = || get(&mall, &format!("/ops/sales/{RUNNING}"))["added"].as_u64().unwrap();
     let page = at_the_console(&mall, &format!("/sale/{RUNNING}"));
     page.lose_answer("/stock");
     page.button("增减库存").click();

@@ -108,7 +108,7 @@ fn message_covers_no_button_and_goes_with_its_page() {
 
 #[test]
 #[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
-fn first_tab_stop_on_a_desk_leads_past_the_navigation() {
+fn first_tab_stop_on_a_desktop_leads_past_the_navigation() {
     let mall = evening().start().unwrap();
     for (phone, path) in [(BEN, "/#/me"), (OPERATOR, "/console#/sales")] {
         let page = browser_of(&mall, phone).on(Screen::Desktop).open(path);

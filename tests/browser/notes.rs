@@ -149,8 +149,8 @@ fn note_with_pictures_comes_to_who_follows() {
     reader.field("说点什么").fill("下次一起去");
     reader.button("发送").click();
     reader.sees("下次一起去");
-    let told = note(&mall, &address, ANNE);
-    assert_eq!(told["comments"], 1, "{told}");
+    let shown = note(&mall, &address, ANNE);
+    assert_eq!(shown["comments"], 1, "{shown}");
 
     page.button("已关注").click();
     page.button("关注").first().is_there();
@@ -171,8 +171,8 @@ fn like_that_the_mall_does_not_take_is_taken_back() {
     let page = browser_of(&mall, BEN).open(address);
     let heart = |likes: u64| page.button(&format!("赞这篇笔记，已有 {likes} 个赞")).is_there();
     let likes = || {
-        let told = note(&mall, address, BEN);
-        (told["liked"].as_u64().unwrap() - before, told["isLike"].as_bool().unwrap())
+        let shown = note(&mall, address, BEN);
+        (shown["liked"].as_u64().unwrap() - before, shown["isLike"].as_bool().unwrap())
     };
     heart(before);
     // The first request and two retries.
@@ -274,8 +274,8 @@ fn talk_under_a_note_stays_as_somebody_left_it() {
 fn comment_whose_answer_is_lost_is_said_once() {
     let mall = evening().start().unwrap();
     let comments = || {
-        let told = mall.call("GET", "/api/blog-comments/of/blog/1?current=1", "", &Value::Null).unwrap();
-        told.data().as_array().unwrap().iter().filter(|one| one["content"] == "面真香").count()
+        let shown = mall.call("GET", "/api/blog-comments/of/blog/1?current=1", "", &Value::Null).unwrap();
+        shown.data().as_array().unwrap().iter().filter(|one| one["content"] == "面真香").count()
     };
     let page = browser_of(&mall, ANNE).open("/#/note/1");
     page.rests();

@@ -174,8 +174,8 @@ fn operators_day(ground: &MallLocation) {
     keeps_carl_out_and_lets_him_in(&mall, &page);
     ends_it(&page, sale);
     reads_what_was_done(&page);
-    let books = mall.books().unwrap();
-    assert!(books.balances(), "{}", books.text(mallbox::language::Language::En));
+    let report = mall.books().unwrap();
+    assert!(report.balances(), "{}", report.text(mallbox::language::Language::En));
 }
 
 #[test]

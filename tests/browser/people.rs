@@ -70,8 +70,8 @@ pub fn pay(mall: &Mall, phone: &str, order: &str) {
 
 /// Returns the units left in a sale.
 pub fn left(mall: &Mall, sale: u64) -> i64 {
-    let told = mall.call("GET", &format!("/api/sale/{sale}"), "", &Value::Null).unwrap();
-    told.data()["stock"].as_i64().unwrap()
+    let shown = mall.call("GET", &format!("/api/sale/{sale}"), "", &Value::Null).unwrap();
+    shown.data()["stock"].as_i64().unwrap()
 }
 
 /// Sets the units left in a sale.

@@ -171,7 +171,7 @@ fn screens_on_a_tablet() {
 
 #[test]
 #[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
-fn screens_on_a_desk() {
+fn screens_on_a_desktop() {
     look("desktop", |browser| browser.on(Screen::Desktop));
 }
 

@@ -37,9 +37,9 @@ pub fn settle_and_sell_out<const N: usize>(
     sale: VoucherId,
     dice: &mut Dice,
 ) -> anyhow::Result<()> {
-    for (errand, address) in [(Behaviour::Settle, addresses[0]), (Behaviour::SellOut, addresses[N - 1])] {
-        let shoppers = ShopperScript::new(history, sale, errand, CONNECTIONS, dice.split());
-        run_to_the_end(address, CONNECTIONS, shoppers).with_context(|| format!("{errand:?}"))?;
+    for (behaviour, address) in [(Behaviour::Settle, addresses[0]), (Behaviour::SellOut, addresses[N - 1])] {
+        let shoppers = ShopperScript::new(history, sale, behaviour, CONNECTIONS, dice.split());
+        run_to_the_end(address, CONNECTIONS, shoppers).with_context(|| format!("{behaviour:?}"))?;
     }
     let history = history.lock();
     let (mut held, mut open) = (0, 0);

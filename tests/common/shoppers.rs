@@ -42,7 +42,7 @@ pub fn history(mall: &Mall, sales: &[VoucherId]) -> Arc<Mutex<History>> {
 pub struct ShopperScript {
     history: Arc<Mutex<History>>,
     sale: u64,
-    errand: Behaviour,
+    behaviour: Behaviour,
     dice: Dice,
     /// Clients that may send a request, and the request if already decided.
     todo: VecDeque<(usize, Option<Request>)>,
@@ -55,12 +55,12 @@ impl ShopperScript {
     pub fn new(
         history: &Arc<Mutex<History>>,
         sale: VoucherId,
-        errand: Behaviour,
+        behaviour: Behaviour,
         connections: usize,
         dice: Dice,
     ) -> Self {
         let all = (0..history.lock().clients.len()).collect();
-        Self::among(all, history, sale, errand, connections, dice)
+        Self::among(all, history, sale, behaviour, connections, dice)
     }
 
     /// Creates a script for some clients of the history, given by index.
@@ -68,7 +68,7 @@ impl ShopperScript {
         mut clients: Vec<usize>,
         history: &Arc<Mutex<History>>,
         sale: VoucherId,
-        errand: Behaviour,
+        behaviour: Behaviour,
         connections: usize,
         mut dice: Dice,
     ) -> Self {
@@ -79,7 +79,7 @@ impl ShopperScript {
         Self {
             history: Arc::clone(history),
             sale: sale.get(),
-            errand,
+            behaviour,
             dice,
             todo: clients.into_iter().map(|client| (client, None)).collect(),
             in_flight: vec![None; connections],
@@ -90,10 +90,10 @@ impl ShopperScript {
     /// Returns a client's next request, if any.
     fn next(&mut self, history: &History, client: usize) -> Option<Request> {
         let claim = Request::Claim { sale: self.sale };
-        if self.errand == Behaviour::Press {
+        if self.behaviour == Behaviour::Press {
             return Some(self.press());
         }
-        match (self.errand, history.standing(client, self.sale)) {
+        match (self.behaviour, history.standing(client, self.sale)) {
             (Behaviour::Live, _) if self.dice.chance(12) => self.look_around(history, client),
             (_, Standing::ClaimUnknown) => Some(claim),
             (_, Standing::StepUnknown(step)) => Some(step),
@@ -161,7 +161,7 @@ impl ShopperScript {
 
     /// Returns whether a client continues after the response.
     fn goes_on(&self, history: &History, client: usize, response: &Response) -> bool {
-        match (self.errand, response) {
+        match (self.behaviour, response) {
             (Behaviour::Live, response) => *response != Response::Unknown,
             (Behaviour::Press, _) => true,
             (Behaviour::SellOut, response) => *response == Response::Unknown,
@@ -198,7 +198,7 @@ impl Script for ShopperScript {
         if self.goes_on(&history, client, &response) {
             // Half continue at once, so that payments and cancellations run among the first claims; the
             // others later.
-            if self.errand != Behaviour::Press && self.dice.chance(50) {
+            if self.behaviour != Behaviour::Press && self.dice.chance(50) {
                 self.todo.push_front((client, None));
             } else {
                 self.todo.push_back((client, None));
@@ -209,7 +209,7 @@ impl Script for ShopperScript {
     fn lost(&mut self, connection: usize, _fault: Fault) {
         if let Some((client, call)) = self.in_flight[connection].take() {
             self.history.lock().record_loss(call);
-            if self.errand == Behaviour::Press {
+            if self.behaviour == Behaviour::Press {
                 self.todo.push_back((client, None));
             }
         }

@@ -14,8 +14,8 @@ fn a_file_that_breaks_off_changes_nothing() {
     for share in [30, 50, 70, 90, 99] {
         let place = Place::new();
         let file = place.write("dump.sql", &whole[..whole.len() * share / 100]);
-        let said = place.import(&file, &[]);
-        assert!(said.code == 1 && said.err.contains("line "), "{share} %: {}", said.err);
+        let import = place.import(&file, &[]);
+        assert!(import.code == 1 && import.err.contains("line "), "{share} %: {}", import.err);
         assert!(!place.mall().exists(), "{share} %");
         place.imported(&dump("mysqldump.sql"), &[]);
         place.verify();

@@ -38,7 +38,7 @@ fn what_is_no_dump_is_refused_with_its_place() {
             "line 2, column 28: a row of tb_user has fewer values than the table's 3 columns",
         ),
     ];
-    for (text, said) in rows {
+    for (text, complaint) in rows {
         let place = Place::new();
         let text = match text.split_first() {
             Some((b'@', rest)) => [user.as_bytes(), rest].concat(),
@@ -48,8 +48,8 @@ fn what_is_no_dump_is_refused_with_its_place() {
         let CommandOutput { code, out, err } = place.import(&file, &[]);
         assert_eq!((code, out.as_str()), (1, ""), "{err}");
         assert!(err.starts_with("mallbox: ") && err.contains("dump.sql: nothing was imported: "), "{err}");
-        assert!(err.contains(said) && err.trim_end().lines().count() == 1, "{said}\n{err}");
-        assert!(!place.mall().exists(), "{said}: a directory is left behind");
+        assert!(err.contains(complaint) && err.trim_end().lines().count() == 1, "{complaint}\n{err}");
+        assert!(!place.mall().exists(), "{complaint}: a directory is left behind");
     }
 }
 
@@ -70,7 +70,7 @@ fn an_import_wants_an_empty_mall() {
     let demo = Place::new();
     demo.write("mall/DEMO", "");
     let pictures = Place::new();
-    for (place, more, said) in [
+    for (place, more, complaint) in [
         (&used, &[][..], "already has data; import needs an empty mall: pass --data with a new directory"),
         (&foreign, &[], "holds no mall, but other files (letter.txt)"),
         (&demo, &[], "holds a demo; import needs an empty mall"),
@@ -78,7 +78,7 @@ fn an_import_wants_an_empty_mall() {
         (&pictures, &["--zone", "Asia/Atlantis"], "unknown time zone Asia/Atlantis"),
     ] {
         let CommandOutput { code, err, .. } = place.import(&dump("mysqldump.sql"), more);
-        assert!(code == 2 && err.contains(said), "{code} {err}");
+        assert!(code == 2 && err.contains(complaint), "{code} {err}");
     }
     used.verify();
     assert_eq!(used.rows("SELECT COUNT(*) FROM users"), ["3"]);

@@ -23,18 +23,18 @@ const ADMIN: &str = "-- phpMyAdmin SQL Dump\nSET SQL_MODE = \"NO_AUTO_VALUE_ON_Z
 enum ImportOutcome {
     /// Refused, with a message containing these words.
     Refused(&'static str),
-    /// Accepted: `counts` lists tables with other counts than the mall's, `said` texts in the report, `short`
+    /// Accepted: `counts` lists tables with other counts than the mall's, `texts` in the report, `short`
     /// the shortfalls it names.
     Taken {
         counts: &'static [(&'static str, u64)],
-        said: &'static [&'static str],
+        texts: &'static [&'static str],
         short: &'static [&'static str],
     },
 }
 
 use ImportOutcome::{Refused, Taken};
 
-const WHOLE: ImportOutcome = Taken { counts: &[], said: &[], short: &[] };
+const WHOLE: ImportOutcome = Taken { counts: &[], texts: &[], short: &[] };
 const FINE: &[&str] = &["--cut-off-is-fine"];
 
 /// Nothing after the users is imported.
@@ -99,7 +99,7 @@ fn shapes() -> Vec<Shape> {
             "an old Navicat, on request",
             format!("{NAVICAT}{all}"),
             FINE,
-            Taken { counts: &[], said: &["\"isWholeFile\": false"], short: &["the dump may be incomplete"] },
+            Taken { counts: &[], texts: &["\"isWholeFile\": false"], short: &["the dump may be incomplete"] },
         ),
         shape(
             "phpMyAdmin",
@@ -147,7 +147,7 @@ fn shapes() -> Vec<Shape> {
             "rows without a frame, on request",
             all.clone(),
             FINE,
-            Taken { counts: &[], said: &[], short: &["the dump may be incomplete"] },
+            Taken { counts: &[], texts: &[], short: &["the dump may be incomplete"] },
         ),
         shape(
             "cut between two statements",
@@ -161,7 +161,7 @@ fn shapes() -> Vec<Shape> {
             FINE,
             Taken {
                 counts: USERS_LAST,
-                said: &[],
+                texts: &[],
                 short: &["the dump may be incomplete", "tables missing: 8"],
             },
         ),
@@ -178,7 +178,7 @@ fn shapes() -> Vec<Shape> {
             "cut within a statement, on request",
             cut(&dump, ",\n(5,'139"),
             FINE,
-            Taken { counts: FOUR_USERS_LAST, said: &[], short: &["tables missing: 8"] },
+            Taken { counts: FOUR_USERS_LAST, texts: &[], short: &["tables missing: 8"] },
         ),
         shape(
             "cut within a text",
@@ -192,7 +192,7 @@ fn shapes() -> Vec<Shape> {
             FINE,
             Taken {
                 counts: &[("tb_blog", 0), ("tb_blog_comments", 0), ("tb_follow", 0), ("tb_sign", 0)],
-                said: &[],
+                texts: &[],
                 short: &["tables missing: 3"],
             },
         ),
@@ -214,13 +214,13 @@ fn shapes() -> Vec<Shape> {
             "a missing table",
             whole(&without("tb_sign")),
             &[],
-            Taken { counts: &[("tb_sign", 0)], said: &[], short: &["tables missing: 1"] },
+            Taken { counts: &[("tb_sign", 0)], texts: &[], short: &["tables missing: 1"] },
         ),
         shape(
             "an empty table",
             whole(&with("tb_sign", |table| table.rows.clear())),
             &[],
-            Taken { counts: &[("tb_sign", 0)], said: &[], short: &[] },
+            Taken { counts: &[("tb_sign", 0)], texts: &[], short: &[] },
         ),
         shape(
             "no users",
@@ -236,7 +236,7 @@ fn shapes() -> Vec<Shape> {
                     ("tb_follow", 0),
                     ("tb_sign", 0),
                 ],
-                said: &["user not in the mall"],
+                texts: &["user not in the mall"],
                 short: &["tables missing: 1", "rows omitted: 15"],
             },
         ),
@@ -244,13 +244,13 @@ fn shapes() -> Vec<Shape> {
             "users and orders in two parts",
             whole(&sharded(2, 1)),
             &[],
-            Taken { counts: &[], said: &["\"tb_user_0\"", "\"tb_voucher_order_1\""], short: &[] },
+            Taken { counts: &[], texts: &["\"tb_user_0\"", "\"tb_voucher_order_1\""], short: &[] },
         ),
         shape(
             "users and orders in four parts",
             whole(&sharded(4, 2)),
             &[],
-            Taken { counts: &[], said: &["\"tb_user_03\""], short: &[] },
+            Taken { counts: &[], texts: &["\"tb_user_03\""], short: &[] },
         ),
         shape(
             "parts with the same ids",
@@ -270,13 +270,13 @@ fn shapes() -> Vec<Shape> {
                 &[mall(), vec![Table { name: "tb_user_20220314".to_owned(), ..mall()[2].clone() }]].concat(),
             ),
             &[],
-            Taken { counts: &[], said: &["tb_user_20220314"], short: &["tables skipped: 1"] },
+            Taken { counts: &[], texts: &["tb_user_20220314"], short: &["tables skipped: 1"] },
         ),
         shape(
             "tables without the prefix",
             whole(&mall()).replace("`tb_", "`"),
             &[],
-            Taken { counts: &[], said: &["\"voucher_order\""], short: &[] },
+            Taken { counts: &[], texts: &["\"voucher_order\""], short: &[] },
         ),
         shape(
             "a table of somebody else's of nearly the same name",
@@ -284,13 +284,13 @@ fn shapes() -> Vec<Shape> {
                 "{DUMP_HEAD}CREATE TABLE user (host text, user text);\nINSERT INTO user VALUES ('%','root');\n{all}{DUMP_END}"
             ),
             &[],
-            Taken { counts: &[], said: &[], short: &["tables skipped: 1"] },
+            Taken { counts: &[], texts: &[], short: &["tables skipped: 1"] },
         ),
         shape(
             "an UPDATE by key behind the rows",
             behind("UPDATE tb_seckill_voucher SET stock = stock - 1 WHERE voucher_id = 2;"),
             &[],
-            Taken { counts: &[], said: &["\"statement\": \"UPDATE\""], short: &[] },
+            Taken { counts: &[], texts: &["\"statement\": \"UPDATE\""], short: &[] },
         ),
         shape(
             "a DELETE and a TRUNCATE behind the rows",
@@ -300,7 +300,7 @@ fn shapes() -> Vec<Shape> {
             &[],
             Taken {
                 counts: &[("tb_voucher_order", 1), ("tb_follow", 0)],
-                said: &["\"rows\": 3", "\"statement\": \"TRUNCATE\""],
+                texts: &["\"rows\": 3", "\"statement\": \"TRUNCATE\""],
                 short: &[],
             },
         ),
@@ -314,7 +314,7 @@ fn shapes() -> Vec<Shape> {
             "rows that replace others",
             behind("REPLACE INTO tb_user VALUES (1,'13900000001','another name');"),
             &[],
-            Taken { counts: &[("tb_user", 11)], said: &[], short: &[] },
+            Taken { counts: &[("tb_user", 11)], texts: &[], short: &[] },
         ),
         shape(
             "a table that would go on higher",
@@ -326,7 +326,7 @@ fn shapes() -> Vec<Shape> {
             "unpaid orders, to be cancelled",
             dump.clone(),
             &["--unpaid", "cancel"],
-            Taken { counts: &[], said: &["its unit returned to stock"], short: &[] },
+            Taken { counts: &[], texts: &["its unit returned to stock"], short: &[] },
         ),
         shape(
             "unpaid orders, to be paid in a day",
@@ -345,16 +345,16 @@ fn shapes() -> Vec<Shape> {
 
 /// Compares a report with the expectations.
 fn check(shape: &Shape, report: &str) {
-    let Taken { counts, said, short } = shape.comes else { panic!("{}: it was taken", shape.name) };
+    let Taken { counts, texts, short } = shape.comes else { panic!("{}: it was taken", shape.name) };
     let json: serde_json::Value = serde_json::from_str(report).unwrap();
     for table in mall() {
         let expected = counts.iter().find(|(name, _)| *name == table.name);
         let expected = expected.map_or(table.rows.len() as u64, |(_, count)| *count);
-        let told =
-            json["tables"].as_array().unwrap().iter().find(|told| told["table"] == table.name.as_str());
-        assert_eq!(told.unwrap()["imported"], expected, "{}: {}\n{report}", shape.name, table.name);
+        let entry =
+            json["tables"].as_array().unwrap().iter().find(|entry| entry["table"] == table.name.as_str());
+        assert_eq!(entry.unwrap()["imported"], expected, "{}: {}\n{report}", shape.name, table.name);
     }
-    for words in said.iter().chain(short) {
+    for words in texts.iter().chain(short) {
         assert!(report.contains(words), "{}: {words}\n{report}", shape.name);
     }
     assert_eq!(json["isComplete"], short.is_empty(), "{}\n{report}", shape.name);
@@ -411,7 +411,7 @@ fn dumps_of_every_shape_mean_the_same_on_servers() {
         let (database, prefix) = (mysql.url(&format!("mall{number}")), format!("mall{number}"));
         let mut command = crate::world::mallbox(&["import"]);
         command.arg(&file).args(["--redis", &url, "--mysql", &database, "--redis-prefix", &prefix, "--json"]);
-        let CommandOutput { code, out, err } = crate::world::said(command.args(shape.flags));
+        let CommandOutput { code, out, err } = crate::world::output_of(command.args(shape.flags));
         match shape.comes {
             Refused(why) => assert!(code == 1 && err.contains(why), "{}: {code} {err}", shape.name),
             Taken { .. } => {
@@ -435,17 +435,17 @@ fn a_time_to_pay_is_refused_where_nobody_pays() {
 fn a_dry_run_reports_and_makes_nothing() {
     let place = Place::new();
     let file = place.write("dump.sql", whole(&without("tb_sign")));
-    let said = place.imported(&file, &["--dry-run"]);
-    assert!(said.contains("tb_sign                  missing\n"), "{said}");
-    assert!(said.contains("missing     not in the file: tb_sign\n"), "{said}");
-    assert!(said.contains("unpaid      1 × tb_voucher_order: an unpaid order "), "{said}");
-    assert!(said.ends_with("This was a dry run: nothing was imported.\n"), "{said}");
+    let report = place.imported(&file, &["--dry-run"]);
+    assert!(report.contains("tb_sign                  missing\n"), "{report}");
+    assert!(report.contains("missing     not in the file: tb_sign\n"), "{report}");
+    assert!(report.contains("unpaid      1 × tb_voucher_order: an unpaid order "), "{report}");
+    assert!(report.ends_with("This was a dry run: nothing was imported.\n"), "{report}");
     assert!(!place.mall().exists());
-    let said = place.imported(&file, &[]);
-    assert!(said.contains("\nImported with omissions: tables missing: 1. Next: mallbox serve"), "{said}");
+    let report = place.imported(&file, &[]);
+    assert!(report.contains("\nImported with omissions: tables missing: 1. Next: mallbox serve"), "{report}");
     let whole = Place::new();
-    let said = whole.imported(&whole.write("dump.sql", self::whole(&mall())), &[]);
-    assert!(said.contains("\nImport complete. Next: mallbox serve"), "{said}");
+    let report = whole.imported(&whole.write("dump.sql", self::whole(&mall())), &[]);
+    assert!(report.contains("\nImport complete. Next: mallbox serve"), "{report}");
 }
 
 #[test]
@@ -458,7 +458,7 @@ fn a_dump_through_a_pipe_is_read_like_a_file() {
         let pipe = pipe.clone();
         move || std::fs::write(pipe, text).unwrap()
     });
-    let said = place.imported(&pipe, &[]);
+    let report = place.imported(&pipe, &[]);
     writer.join().unwrap();
-    assert!(said.contains("Import complete."), "{said}");
+    assert!(report.contains("Import complete."), "{report}");
 }

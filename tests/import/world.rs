@@ -54,7 +54,7 @@ impl Place {
 
     /// Runs `mallbox import FILE --data mall …`
     pub fn import(&self, file: &Path, more: &[&str]) -> CommandOutput {
-        said(self.import_command(file).args(more))
+        output_of(self.import_command(file).args(more))
     }
 
     pub fn import_command(&self, file: &Path) -> Command {
@@ -72,7 +72,7 @@ impl Place {
 
     /// Runs any command on the mall.
     pub fn on_mall(&self, arguments: &[&str]) -> CommandOutput {
-        said(mallbox(arguments).arg("--data").arg(self.mall()))
+        output_of(mallbox(arguments).arg("--data").arg(self.mall()))
     }
 
     /// Runs the ledger check of a mall without recorded clients.
@@ -118,7 +118,7 @@ pub fn mallbox(arguments: &[&str]) -> Command {
     command
 }
 
-pub fn said(command: &mut Command) -> CommandOutput {
+pub fn output_of(command: &mut Command) -> CommandOutput {
     let Output { status, stdout, stderr } = command.output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     CommandOutput { code: status.code().unwrap(), out: text(stdout), err: text(stderr) }
@@ -214,6 +214,6 @@ impl Drop for Served {
     }
 }
 
-pub fn token(said: &Value) -> String {
-    said["data"].as_str().unwrap_or_else(|| panic!("{said}")).to_owned()
+pub fn token(body: &Value) -> String {
+    body["data"].as_str().unwrap_or_else(|| panic!("{body}")).to_owned()
 }

@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use super::common::http::{self, Reply};
 use super::common::inspection;
 use super::common::server::{self, Server};
-use super::{DUMP, OPERATOR, RECOVERY_TIMEOUT, REQUEST_TIMEOUT, log_in, readyz, said};
+use super::{DUMP, OPERATOR, RECOVERY_TIMEOUT, REQUEST_TIMEOUT, log_in, output_of, readyz};
 
 const UNITS: u64 = 100;
 /// Index of the customer among the clients; the buyers follow.
@@ -97,7 +97,7 @@ impl Drill {
             (Redis::start().unwrap(), MariaDb::start().unwrap(), TempDir::new().unwrap());
         let (import_redis, import_mysql) = (redis.url(), mysql.url("mall"));
         for arguments in [&["import", DUMP, "--payment", "sandbox"][..], &["user", "grant", OPERATOR]] {
-            let (code, out, error) = said(arguments, &import_redis, &import_mysql);
+            let (code, out, error) = output_of(arguments, &import_redis, &import_mysql);
             assert_eq!(code, 0, "{arguments:?}: {out}{error}");
         }
         let before_redis = Proxy::before(redis.port()).unwrap();
@@ -177,7 +177,7 @@ impl Drill {
     }
 
     /// Checks every response, including responses during an outage.
-    fn is_as_told(&self) {
+    fn is_consistent(&self) {
         self.is_well();
         let (redis, mysql, _) = &self.servers;
         let verify = server::verify_json_on(&redis.url(), &mysql.url("mall")).unwrap();
@@ -293,12 +293,12 @@ fn without_mysql_the_sale_and_the_copies_go_on_and_no_call_waits_for_it() {
         drill.is_sold_to(buyer, &format!("MySQL {line:?}"));
         drill.until("MySQL", CircuitState::Open);
         let asked = drill.mysql.sent();
-        drill.is_as_the_table_says(|told| told.0, &format!("MySQL {line:?}"));
+        drill.is_as_the_table_says(|row| row.0, &format!("MySQL {line:?}"));
         drill.every_call_ends(&format!("MySQL {line:?}"));
         let asked = drill.mysql.sent() - asked;
         assert!(asked < 60, "{line:?}: an open breaker sent {asked} pieces");
         drill.mysql.set(Behaviour::Good);
-        drill.is_as_told();
+        drill.is_consistent();
     }
     assert!(drill.metric("mallbox_circuit_opened_total", "MySQL") >= 3);
     assert!(drill.metric("mallbox_circuit_refused_total", "MySQL") > 60);
@@ -314,14 +314,14 @@ fn without_redis_pages_and_shops_are_shown_and_no_call_waits_for_it() {
         drill.redis.set(line);
         drill.until("Redis", CircuitState::Open);
         let asked = drill.redis.sent();
-        drill.is_as_the_table_says(|told| told.1, &format!("Redis {line:?}"));
+        drill.is_as_the_table_says(|row| row.1, &format!("Redis {line:?}"));
         drill.every_call_ends(&format!("Redis {line:?}"));
         let asked = drill.redis.sent() - asked;
         assert!(asked < 60, "{line:?}: an open breaker sent {asked} pieces");
         drill.redis.set(Behaviour::Good);
         drill.is_well();
         claimed(&drill.server, &drill.sale, &mut drill.history.lock(), buyer);
-        drill.is_as_told();
+        drill.is_consistent();
     }
     assert_eq!(drill.metric("mallbox_circuit_opened_total", "MySQL"), 0);
 }
@@ -348,5 +348,5 @@ fn servers_that_stand_still_come_back_and_go_again_are_used_whenever_they_answer
     }
     drill.is_well();
     claimed(&drill.server, &drill.sale, &mut drill.history.lock(), buyers.next().unwrap());
-    drill.is_as_told();
+    drill.is_consistent();
 }

@@ -131,8 +131,8 @@ impl Start<'_> {
         self.pending.are_shown(server)?;
         let code = http::ask(server.address, "POST", "/api/user/code?phone=13900000002", "")?;
         for reply in [self.pending.claim(server)?, code] {
-            let told = (reply.status, reply.code(), reply.retry_after());
-            ensure!(told == (503, "DISK_FULL", Some(30)), "{reply:?}");
+            let refusal = (reply.status, reply.code(), reply.retry_after());
+            ensure!(refusal == (503, "DISK_FULL", Some(30)), "{reply:?}");
         }
         let ready = http::ask(server.address, "GET", "/readyz", "")?;
         ensure!(ready.status == 503 && ready.text.contains("disk full: "), "{ready:?}");

@@ -50,11 +50,11 @@ fn read() -> Graph {
         ["metadata", "--format-version=1", "--offline", "--locked", "--filter-platform", PLATFORM];
     let output = Command::new(cargo).args(arguments).current_dir(root()).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let said: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
     let sums = checksums();
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let mut packages = BTreeMap::new();
-    for package in said["packages"].as_array().unwrap() {
+    for package in metadata["packages"].as_array().unwrap() {
         let (name, version) = (text(&package["name"]), text(&package["version"]));
         let kinds = package["targets"].as_array().unwrap().iter().flat_map(|t| t["kind"].as_array().unwrap());
         let checksum = sums.get(&(name.clone(), version.clone())).cloned();
@@ -72,7 +72,7 @@ fn read() -> Graph {
         packages.insert(text(&package["id"]), found);
     }
     let mut edges = BTreeMap::new();
-    for node in said["resolve"]["nodes"].as_array().unwrap() {
+    for node in metadata["resolve"]["nodes"].as_array().unwrap() {
         let is_normal =
             |edge: &&Value| edge["dep_kinds"].as_array().unwrap().iter().any(|k| k["kind"].is_null());
         let normal = node["deps"].as_array().unwrap().iter().filter(is_normal);

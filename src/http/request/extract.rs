@@ -208,8 +208,10 @@ fn of_path(rejection: PathRejection) -> ApiError {
         ErrorKind::ParseErrorAtIndex { value: found, expected_type, .. }
         | ErrorKind::ParseError { value: found, expected_type } => value(&found, expected_type),
         ErrorKind::InvalidUtf8InPathParam { key } => BadRequest::NotUtf8(key),
-        ErrorKind::DeserializeError { key, message, .. } => BadRequest::Told(format!("{key}: {message}")),
-        ErrorKind::Message(text) => BadRequest::Told(text),
+        ErrorKind::DeserializeError { key, message, .. } => {
+            BadRequest::Untranslated(format!("{key}: {message}"))
+        }
+        ErrorKind::Message(text) => BadRequest::Untranslated(text),
         // The other kinds are mistakes in a handler: a wrong number of values, or a type unsupported in
         // paths.
         kind => return ApiError::bug(kind.to_string()),

@@ -37,7 +37,7 @@ pub enum BadRequest {
     /// Any other mistake, as a formatted message.
     Formatted(BilingualText),
     /// A library's message, in its only language.
-    Told(String),
+    Untranslated(String),
 }
 
 /// The expected kind of a value.
@@ -56,7 +56,7 @@ pub enum Expected {
     /// A word from this list, in serde's format.
     OneOf(String),
     /// Any other expectation, in serde's words.
-    Told(String),
+    Untranslated(String),
 }
 
 impl Expected {
@@ -73,7 +73,7 @@ impl Expected {
             "bool" | "a boolean" => Self::TrueOrFalse,
             "a string" | "str" => Self::Text,
             other if other.contains('`') => Self::OneOf(other.trim_start_matches("one of ").to_owned()),
-            other => Self::Told(other.to_owned()),
+            other => Self::Untranslated(other.to_owned()),
         }
     }
 
@@ -85,7 +85,7 @@ impl Expected {
             Self::TrueOrFalse => sentence!(l, "true或false", "true or false"),
             Self::Text => sentence!(l, "文本", "text"),
             Self::OneOf(words) => sentence!(l, "{words}之一", "one of {words}"),
-            Self::Told(text) => text.clone(),
+            Self::Untranslated(text) => text.clone(),
         }
     }
 }
@@ -100,7 +100,7 @@ impl BadRequest {
     pub(in crate::http) fn of(self, name: &str) -> Self {
         match self {
             Self::Value { expected, got, .. } => Self::Value { name: name.to_owned(), expected, got },
-            Self::Told(text) => Self::Told(format!("{name}: {text}")),
+            Self::Untranslated(text) => Self::Untranslated(format!("{name}: {text}")),
             other => other,
         }
     }
@@ -108,7 +108,7 @@ impl BadRequest {
     /// Parses serde_json's message on a field: `invalid type: string "x", expected u64`.
     pub(in crate::http) fn in_field(name: &str, error: &str) -> Self {
         let Some((got, expected)) = error.rsplit_once(", expected ") else {
-            return Self::Told(format!("{name}: {error}"));
+            return Self::Untranslated(format!("{name}: {error}"));
         };
         let got = got.split_once(": ").map_or(got, |(_, got)| got);
         Self::Value { name: name.to_owned(), expected: Expected::of(expected), got: Some(got.to_owned()) }
@@ -148,8 +148,8 @@ impl BadRequest {
                 }
             }
             Self::Constant(both) => both.spoken(l).to_owned(),
-            Self::Formatted(told) => told.spoken(l).to_owned(),
-            Self::Told(text) => text.clone(),
+            Self::Formatted(text) => text.spoken(l).to_owned(),
+            Self::Untranslated(text) => text.clone(),
         }
     }
 }
@@ -184,7 +184,7 @@ impl std::error::Error for BadRequest {}
 
 impl de::Error for BadRequest {
     fn custom<T: fmt::Display>(text: T) -> Self {
-        Self::Told(text.to_string())
+        Self::Untranslated(text.to_string())
     }
 
     fn duplicate_field(name: &'static str) -> Self {

@@ -172,9 +172,9 @@ async fn the_internet_has_nothing_of_this_machine_or_its_network() {
     let addresses = addresses.map(|host| format!("http://{host}:{port}/b.png")).into_iter().collect();
     let fetched = fetch(addresses, uploads.path(), |_, _| {}).await.unwrap();
     assert!(fetched.paths.is_empty(), "{fetched:?}");
-    let told: Vec<_> = fetched.failed.keys().collect();
+    let reasons: Vec<_> = fetched.failed.keys().collect();
     assert!(
-        told.iter().all(|why| [FetchError::Private, FetchError::Unresolved].contains(why)),
+        reasons.iter().all(|why| [FetchError::Private, FetchError::Unresolved].contains(why)),
         "{fetched:?}"
     );
     assert!(fetched.failed[&FetchError::Private].len() >= 2, "{fetched:?}");

@@ -133,8 +133,8 @@ fn tokens(w: &World) -> [String; 7] {
     let (blocked, former) = (w.log_in("13900000004"), w.log_in("13900000005"));
     let id = |token: &str| w.ok("GET", "/user/me", token)["data"]["id"].as_u64().unwrap();
     let operate = |method: &str, path: String, body: Value| {
-        let said = w.call(method, &path, &w.operator, &body.to_string());
-        assert_eq!(said.body["success"], true, "{path}: {said:?}");
+        let response = w.call(method, &path, &w.operator, &body.to_string());
+        assert_eq!(response.body["success"], true, "{path}: {response:?}");
     };
     operate("POST", format!("/ops/users/{}/block", id(&blocked)), json!({ "reason": "buys for resale" }));
     let role = format!("/ops/users/{}/role", id(&former));
@@ -184,8 +184,8 @@ impl Maker<'_> {
         let (w, owner, phone) = (self.w, &self.w.customer, self.next_phone.to_string());
         let sale = sale("2026-11-21T19:00:00", "2026-11-21T23:00:00", 2);
         let post = |path: &str, body: &Value| {
-            let said = w.call("POST", path, owner, &body.to_string());
-            said.body["data"].as_u64().unwrap_or_else(|| panic!("{path}: {said:?}"))
+            let response = w.call("POST", path, owner, &body.to_string());
+            response.body["data"].as_u64().unwrap_or_else(|| panic!("{path}: {response:?}"))
         };
         match name {
             "phone" => phone,
@@ -227,9 +227,9 @@ impl Maker<'_> {
 }
 
 /// Returns the outcome's letter, or the status if the table has no letter for the outcome.
-fn outcome(said: &Response) -> String {
-    let body = &said.body;
-    let letter = match said.status {
+fn outcome(response: &Response) -> String {
+    let body = &response.body;
+    let letter = match response.status {
         200 if body["success"] == true || body["openapi"].is_string() => "+",
         200 if body["code"] == "NOT_FOUND" => "n",
         200 if body["success"] == false => "-",

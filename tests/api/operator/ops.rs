@@ -41,7 +41,7 @@ fn with(mut value: Value, fields: &Value) -> Value {
 }
 
 #[test]
-fn sales_are_listed_and_shown_with_their_books() {
+fn sales_are_listed_and_shown_with_their_ledger() {
     let w = world();
     let mut unlimited = with(
         sale(),

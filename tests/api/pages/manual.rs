@@ -79,7 +79,8 @@ fn file(name: &str) -> PathBuf {
 fn table(document: &Value, edition: &Edition) -> String {
     let mut text = String::from("\n");
     for area in document["tags"].as_array().unwrap() {
-        write!(text, "### {}\n\n{}\n| --- | --- | --- |\n", said(area, edition.area), edition.head).unwrap();
+        write!(text, "### {}\n\n{}\n| --- | --- | --- |\n", text_of(area, edition.area), edition.head)
+            .unwrap();
         for (path, item) in document["paths"].as_object().unwrap() {
             for (method, operation) in item.as_object().unwrap() {
                 if operation["tags"][0] == area["name"] {
@@ -93,7 +94,7 @@ fn table(document: &Value, edition: &Edition) -> String {
 }
 
 fn row(document: &Value, (method, path): (&str, &str), operation: &Value, edition: &Edition) -> String {
-    let mut effect = said(operation, edition.summary).to_owned();
+    let mut effect = text_of(operation, edition.summary).to_owned();
     if let Some(more) = operation[edition.description].as_str() {
         effect = effect + edition.stop + more;
     }
@@ -114,7 +115,7 @@ fn query(operation: &Value) -> String {
     let parameters = operation["parameters"].as_array().into_iter().flatten();
     let names: Vec<_> = parameters
         .filter(|parameter| parameter["in"] == "query")
-        .map(|parameter| format!("{}=", said(parameter, "name")))
+        .map(|parameter| format!("{}=", text_of(parameter, "name")))
         .collect();
     if names.is_empty() { String::new() } else { format!("?{}", names.join("&")) }
 }
@@ -134,6 +135,6 @@ fn body(document: &Value, operation: &Value) -> Option<String> {
     Some(format!("{{{}}}", names.collect::<Vec<_>>().join(", ")))
 }
 
-fn said<'a>(value: &'a Value, name: &str) -> &'a str {
+fn text_of<'a>(value: &'a Value, name: &str) -> &'a str {
     value[name].as_str().unwrap_or_else(|| panic!("{value} has no {name}"))
 }

@@ -58,11 +58,11 @@ fn an_order_is_shown_field_by_field_through_its_life() {
     want["status"] = json!(3);
     want["useTime"] = json!("2026-11-21T20:02:00");
     for used_before in [false, true] {
-        let mut at_the_counter = want.clone();
-        at_the_counter["userId"] = json!(2);
-        at_the_counter["phone"] = json!(CUSTOMER);
-        at_the_counter["usedBefore"] = json!(used_before);
-        assert_eq!(step(&w, &id, "use", &w.operator).body, json!({"success": true, "data": at_the_counter}));
+        let mut redeemed = want.clone();
+        redeemed["userId"] = json!(2);
+        redeemed["phone"] = json!(CUSTOMER);
+        redeemed["usedBefore"] = json!(used_before);
+        assert_eq!(step(&w, &id, "use", &w.operator).body, json!({"success": true, "data": redeemed}));
     }
     shown(&want);
 
@@ -208,7 +208,7 @@ fn somebody_elses_order_is_no_order() {
 }
 
 #[test]
-fn steps_at_once_leave_one_winner_and_the_books_balance() {
+fn steps_at_once_leave_one_winner_and_the_ledger_balances() {
     let w = world();
     for names in [["pay", "cancel", "refund"], ["pay", "refund", "use"]] {
         let id = bought(&w, "/voucher-order/seckill/2", &w.customer);

@@ -23,7 +23,7 @@ fn code(w: &World, order: &str, token: &str) -> String {
 }
 
 /// Returns the response to an operator's request about a code: the data, or the refusal's code.
-fn at_the_counter(w: &World, method: &str, code: &str, step: &str) -> Value {
+fn by_the_operator(w: &World, method: &str, code: &str, step: &str) -> Value {
     let response = w.call(method, &format!("/ops/receipts/{code}{step}"), &w.operator, "");
     assert_eq!(response.status, 200, "{response:?}");
     if response.body["success"] != true {
@@ -60,22 +60,22 @@ fn a_receipt_is_shown_redeemed_and_redeemed_no_more() {
         order
     };
     for typed in [code.to_owned(), code.to_lowercase(), code.replace('-', ""), code.replace('-', "%20-%20")] {
-        assert_eq!(at_the_counter(&w, "GET", &typed, ""), with(&shown, "usable", true), "{typed}");
+        assert_eq!(by_the_operator(&w, "GET", &typed, ""), with(&shown, "usable", true), "{typed}");
     }
     w.advance(Duration::from_secs(60));
     shown["status"] = json!(3);
     shown["useTime"] = json!("2026-11-21T20:01:00");
-    assert_eq!(at_the_counter(&w, "POST", code, "/use"), with(&shown, "usedBefore", false));
+    assert_eq!(by_the_operator(&w, "POST", code, "/use"), with(&shown, "usedBefore", false));
     w.advance(Duration::from_secs(60));
-    assert_eq!(at_the_counter(&w, "POST", code, "/use"), with(&shown, "usedBefore", true));
-    assert_eq!(at_the_counter(&w, "GET", code, ""), with(&shown, "usable", false));
+    assert_eq!(by_the_operator(&w, "POST", code, "/use"), with(&shown, "usedBefore", true));
+    assert_eq!(by_the_operator(&w, "GET", code, ""), with(&shown, "usable", false));
     want["status"] = json!(3);
     want["useTime"] = json!("2026-11-21T20:01:00");
     assert_eq!(receipt(&w, &order, &w.customer).body["data"], want);
 
     let audit = w.ok("GET", "/ops/audit?max=2", &w.operator);
-    let deeds: Vec<_> = audit["data"].as_array().unwrap().iter().map(|deed| &deed["action"]).collect();
-    assert_eq!(deeds, ["order.use", "order.use"], "{audit}");
+    let actions: Vec<_> = audit["data"].as_array().unwrap().iter().map(|entry| &entry["action"]).collect();
+    assert_eq!(actions, ["order.use", "order.use"], "{audit}");
     assert!(!audit.to_string().contains(code), "a code is for its buyer and the counter");
 }
 
@@ -99,7 +99,7 @@ fn only_ones_own_paid_order_has_a_receipt() {
     let code = code(&w, &order, &w.customer);
     w.ok("POST", &format!("/voucher-order/{order}/refund"), &w.customer);
     assert_eq!(receipt(&w, &order, &w.customer).body["code"], "ORDER_STANDS");
-    assert_eq!(at_the_counter(&w, "GET", &code, "")["usable"], false);
+    assert_eq!(by_the_operator(&w, "GET", &code, "")["usable"], false);
     let response = w.call("POST", &format!("/ops/receipts/{code}/use"), &w.operator, "");
     assert_eq!(
         (&response.body["code"], &response.body["errorMsg"]),
@@ -120,14 +120,14 @@ fn a_code_that_is_mistyped_is_told_from_one_that_nobody_made() {
     for step in ["", "/use"] {
         let method = if step.is_empty() { "GET" } else { "POST" };
         for typed in [&*wrong, &here[..22], &format!("{here}0"), "1234", "%E8%8C%B6"] {
-            assert_eq!(at_the_counter(&w, method, typed, step), "RECEIPT_MISTYPED", "{typed}");
+            assert_eq!(by_the_operator(&w, method, typed, step), "RECEIPT_MISTYPED", "{typed}");
         }
-        assert_eq!(at_the_counter(&w, method, &there, step), "NOT_FOUND");
+        assert_eq!(by_the_operator(&w, method, &there, step), "NOT_FOUND");
         let path = format!("/ops/receipts/{here}{step}");
         assert_eq!(w.call(method, &path, "", "").status, 401);
         assert_eq!(w.call(method, &path, &w.customer, "").status, 403);
     }
-    assert_eq!(at_the_counter(&w, "GET", &here, "")["usable"], true);
+    assert_eq!(by_the_operator(&w, "GET", &here, "")["usable"], true);
 }
 
 #[test]

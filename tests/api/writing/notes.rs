@@ -173,9 +173,9 @@ fn readers_report_and_the_operator_hides_and_shows_again() {
     assert_eq!(seen(&w, &format!("/blog/{note}"), "")["comments"], 0);
     assert_eq!(seen(&w, "/ops/reports", &w.operator), json!([]));
     let log = seen(&w, "/ops/audit?max=3", &w.operator);
-    let deeds: Vec<_> =
+    let actions: Vec<_> =
         log.as_array().unwrap().iter().map(|entry| entry["action"].as_str().unwrap()).collect();
-    assert_eq!(deeds, ["comment.hide", "note.show", "note.show"]);
+    assert_eq!(actions, ["comment.hide", "note.show", "note.show"]);
 }
 
 #[test]

@@ -43,7 +43,7 @@ const FLAGS: [&str; 14] = [
 pub trait Listener: Send + Sync {
     /// Handles an event. Called by the reading thread: may call [`say`](Chromium::say), but not
     /// [`ask`](Chromium::ask).
-    fn hear(&self, browser: &Chromium, event: &str, told: &Value);
+    fn hear(&self, browser: &Chromium, event: &str, params: &Value);
 }
 
 /// A running browser.
@@ -80,16 +80,17 @@ impl Chromium {
 
     /// Sends a command to a page, or to the browser if `session` is empty, and waits for the response.
     pub fn command(&self, session: &str, method: &str, params: &Value) -> Result<Value, String> {
-        let (tell, told) = sync_channel(1);
+        let (sender, receiver) = sync_channel(1);
         let id = {
             let mut heard = self.heard.lock().unwrap();
             heard.last_id += 1;
             let id = heard.last_id;
-            heard.waiting.insert(id, tell);
+            heard.waiting.insert(id, sender);
             id
         };
         self.write(id, session, method, params);
-        told.recv_timeout(patience::scaled(COMMAND_TIMEOUT))
+        receiver
+            .recv_timeout(patience::scaled(COMMAND_TIMEOUT))
             .map_err(|_| format!("{method}: the browser does not answer"))?
     }
 

@@ -216,8 +216,8 @@ impl<'p> Element<'p> {
     #[track_caller]
     pub fn sees(&self, text: &str) {
         until(&format!("{self} says “{text}”"), || {
-            let said = self.text_of(self.node()?)?;
-            if said.contains(text) { Ok(()) } else { Err(format!("it says: {said}")) }
+            let shown = self.text_of(self.node()?)?;
+            if shown.contains(text) { Ok(()) } else { Err(format!("it says: {shown}")) }
         });
     }
 
@@ -332,11 +332,11 @@ impl<'p> Element<'p> {
         let is_meant = |node: &&Value| {
             node["ignored"] != true && self.roles.iter().any(|role| node["role"]["value"] == **role)
         };
-        let told = |node: &Value| {
+        let text_of_node = |node: &Value| {
             let name = one_line(node["name"]["value"].as_str().unwrap_or_default());
             Some((node["backendDOMNodeId"].as_u64()?, name))
         };
-        Ok(nodes.filter(is_meant).filter_map(told).collect())
+        Ok(nodes.filter(is_meant).filter_map(text_of_node).collect())
     }
 
     fn others(&self) -> Vec<String> {

@@ -69,15 +69,15 @@ impl Events {
     }
 
     /// Intercepts a request, or lets it continue.
-    fn paused(&self, browser: &Chromium, told: &Value) {
-        let address = told["request"]["url"].as_str().unwrap_or_default();
-        let was_heard = !told["responseStatusCode"].is_null() || !told["responseErrorReason"].is_null();
+    fn paused(&self, browser: &Chromium, params: &Value) {
+        let address = params["request"]["url"].as_str().unwrap_or_default();
+        let was_heard = !params["responseStatusCode"].is_null() || !params["responseErrorReason"].is_null();
         let cut = {
             let cuts = &mut self.state.lock().unwrap().cuts;
             let at = cuts.iter().position(|cut| cut.was_heard == was_heard && address.contains(&cut.address));
             at.map(|at| cuts.remove(at))
         };
-        let id = &told["requestId"];
+        let id = &params["requestId"];
         match cut {
             Some(_) => {
                 let params = json!({ "requestId": id, "errorReason": "ConnectionClosed" });
@@ -89,48 +89,48 @@ impl Events {
 }
 
 impl Listener for Events {
-    fn hear(&self, browser: &Chromium, event: &str, told: &Value) {
-        let request = || told["requestId"].as_str().unwrap_or_default().to_owned();
+    fn hear(&self, browser: &Chromium, event: &str, params: &Value) {
+        let request = || params["requestId"].as_str().unwrap_or_default().to_owned();
         match event {
-            "Runtime.consoleAPICalled" if matches!(told["type"].as_str(), Some("error" | "assert")) => {
-                let said: Vec<String> =
-                    told["args"].as_array().into_iter().flatten().map(described).collect();
-                self.complain(format!("console: {}", said.join(" ")));
+            "Runtime.consoleAPICalled" if matches!(params["type"].as_str(), Some("error" | "assert")) => {
+                let words: Vec<String> =
+                    params["args"].as_array().into_iter().flatten().map(described).collect();
+                self.complain(format!("console: {}", words.join(" ")));
             }
             "Runtime.exceptionThrown" => {
-                let details = &told["exceptionDetails"];
+                let details = &params["exceptionDetails"];
                 let thrown = described(&details["exception"]);
                 self.complain(format!("uncaught: {} {thrown}", details["text"].as_str().unwrap_or_default()));
             }
-            "Log.entryAdded" if told["entry"]["level"] == "error" => {
-                let entry = &told["entry"];
+            "Log.entryAdded" if params["entry"]["level"] == "error" => {
+                let entry = &params["entry"];
                 let part = |name: &str| entry[name].as_str().unwrap_or_default().to_owned();
                 self.complain(format!("{}: {} {}", part("source"), part("text"), part("url")));
             }
-            "Network.requestWillBeSent" if told["type"] != "EventSource" => {
-                let loader = told["loaderId"].as_str().unwrap_or_default().to_owned();
+            "Network.requestWillBeSent" if params["type"] != "EventSource" => {
+                let loader = params["loaderId"].as_str().unwrap_or_default().to_owned();
                 self.state.lock().unwrap().under_way.insert(request(), loader);
             }
             // Chromium reports no end of a request whose document was left before the response.
-            "Page.frameNavigated" if told["frame"]["parentId"].is_null() => {
-                let current = told["frame"]["loaderId"].as_str().unwrap_or_default();
+            "Page.frameNavigated" if params["frame"]["parentId"].is_null() => {
+                let current = params["frame"]["loaderId"].as_str().unwrap_or_default();
                 self.state.lock().unwrap().under_way.retain(|_, loader| loader == current);
             }
             // A stream read by a script is recognized by the content type of the response.
-            "Network.responseReceived" if told["response"]["mimeType"] == "text/event-stream" => {
+            "Network.responseReceived" if params["response"]["mimeType"] == "text/event-stream" => {
                 self.state.lock().unwrap().under_way.remove(&request());
             }
             "Network.loadingFinished" | "Network.loadingFailed" => {
                 self.state.lock().unwrap().under_way.remove(&request());
             }
-            "Fetch.requestPaused" => self.paused(browser, told),
+            "Fetch.requestPaused" => self.paused(browser, params),
             // Every "are you sure?" is confirmed.
             "Page.javascriptDialogOpening" => {
                 browser.send(&self.session, "Page.handleJavaScriptDialog", &json!({ "accept": true }));
             }
             "Page.fileChooserOpened" => {
                 let files = std::mem::take(&mut self.state.lock().unwrap().files);
-                let params = json!({ "files": files, "backendNodeId": told["backendNodeId"] });
+                let params = json!({ "files": files, "backendNodeId": params["backendNodeId"] });
                 browser.send(&self.session, "DOM.setFileInputFiles", &params);
             }
             _ => {}

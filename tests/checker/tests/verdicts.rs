@@ -36,17 +36,17 @@ impl Case {
         self.history.invoke(client, request).0
     }
 
-    fn told(&mut self, call: CallId, body: &Value) {
+    fn respond(&mut self, call: CallId, body: &Value) {
         self.history.respond(call, 200, body.to_string().as_bytes());
     }
 
-    fn asked(&mut self, client: usize, request: Request, body: &Value) {
+    fn ask_and_respond(&mut self, client: usize, request: Request, body: &Value) {
         let call = self.ask(client, request);
-        self.told(call, body);
+        self.respond(call, body);
     }
 
     fn claim(&mut self, client: usize, body: &Value) {
-        self.asked(client, Request::Claim { sale: SALE }, body);
+        self.ask_and_respond(client, Request::Claim { sale: SALE }, body);
     }
 
     fn client(&mut self, client: usize) -> &mut ClientState {
@@ -134,28 +134,28 @@ fn clean() -> Case {
         case.client(client).is_logged_in = true;
     }
     let pressed_twice = [0, 0].map(|client| case.ask(client, Request::Claim { sale: SALE }));
-    case.told(pressed_twice[1], &already_bought(100));
-    case.told(pressed_twice[0], &accepted(100));
-    case.asked(3, Request::ShowStock { sale: SALE }, &stock(1));
+    case.respond(pressed_twice[1], &already_bought(100));
+    case.respond(pressed_twice[0], &accepted(100));
+    case.ask_and_respond(3, Request::ShowStock { sale: SALE }, &stock(1));
     case.claim(1, &accepted(101));
-    case.asked(0, Request::ListOrders, &listed(&[view(100, 0)]));
+    case.ask_and_respond(0, Request::ListOrders, &listed(&[view(100, 0)]));
     case.claim(3, &refused("SOLD_OUT"));
-    case.asked(0, Request::Pay { order: 100 }, &shown(view(100, PAID)));
-    case.asked(1, Request::Cancel { order: 101 }, &shown(view(101, CANCELLED)));
-    case.asked(1, Request::Pay { order: 101 }, &refused("ORDER_STANDS"));
+    case.ask_and_respond(0, Request::Pay { order: 100 }, &shown(view(100, PAID)));
+    case.ask_and_respond(1, Request::Cancel { order: 101 }, &shown(view(101, CANCELLED)));
+    case.ask_and_respond(1, Request::Pay { order: 101 }, &refused("ORDER_STANDS"));
     case.claim(2, &accepted(102));
     let lost = case.ask(4, Request::Claim { sale: SALE });
     case.history.record_loss(lost);
-    case.asked(
+    case.ask_and_respond(
         1,
         Request::PublishNote { title: "noodles".to_owned() },
         &json!({"success": true, "data": NOTE}),
     );
-    case.asked(2, Request::Like { note: NOTE }, &done);
-    case.asked(2, Request::SignIn, &done);
-    case.asked(2, Request::Follow { user: 1 }, &done);
+    case.ask_and_respond(2, Request::Like { note: NOTE }, &done);
+    case.ask_and_respond(2, Request::SignIn, &done);
+    case.ask_and_respond(2, Request::Follow { user: 1 }, &done);
     let log_in = Request::LogIn { phone: PHONE.to_owned(), code: "123456".to_owned() };
-    case.asked(0, log_in, &json!({ "success": true, "data": "fresh" }));
+    case.ask_and_respond(0, log_in, &json!({ "success": true, "data": "fresh" }));
 
     case.put(0, view(100, PAID));
     case.put(1, view(101, CANCELLED));
@@ -177,7 +177,7 @@ fn a_clean_history_passes_with_a_claim_without_an_answer_there_or_not() {
     judge(&case.history, &case.state, Some(&case.report)).passed().unwrap();
 
     let mut it_was_taken = clean();
-    it_was_taken.asked(2, Request::Cancel { order: 102 }, &shown(view(102, CANCELLED)));
+    it_was_taken.ask_and_respond(2, Request::Cancel { order: 102 }, &shown(view(102, CANCELLED)));
     it_was_taken.put(2, view(102, CANCELLED));
     it_was_taken.put(4, view(103, UNPAID));
     judge(&it_was_taken.history, &it_was_taken.state, Some(&it_was_taken.report)).passed().unwrap();
@@ -199,13 +199,13 @@ fn each_violation_is_named() {
             case.claim(4, &already_bought(555));
         }),
         ("a list showed an order that never was", Promise::OrdersExist, |case| {
-            case.asked(4, Request::ListOrders, &listed(&[view(555, 0)]));
+            case.ask_and_respond(4, Request::ListOrders, &listed(&[view(555, 0)]));
         }),
         ("an order was shown by its id that never was", Promise::OrdersExist, |case| {
-            case.asked(4, Request::ShowOrder { order: 555 }, &shown(view(555, 0)));
+            case.ask_and_respond(4, Request::ShowOrder { order: 555 }, &shown(view(555, 0)));
         }),
         ("an acknowledged order was denied for a while", Promise::OrdersExist, |case| {
-            case.asked(2, Request::ShowOrder { order: 102 }, &refused("NOT_FOUND"));
+            case.ask_and_respond(2, Request::ShowOrder { order: 102 }, &refused("NOT_FOUND"));
         }),
         ("a client holds two units", Promise::OneUnitPerClient, |case| {
             case.put(4, view(103, UNPAID));
@@ -220,10 +220,10 @@ fn each_violation_is_named() {
             case.put(1, view(101, UNPAID));
         }),
         ("an order that was shown as paid is unpaid", Promise::StatusesAdvance, |case| {
-            case.asked(2, Request::ShowOrder { order: 102 }, &shown(view(102, PAID)));
+            case.ask_and_respond(2, Request::ShowOrder { order: 102 }, &shown(view(102, PAID)));
         }),
         ("a payment was taken back for a while", Promise::StatusesAdvance, |case| {
-            case.asked(0, Request::ShowOrder { order: 100 }, &shown(view(100, UNPAID)));
+            case.ask_and_respond(0, Request::ShowOrder { order: 100 }, &shown(view(100, UNPAID)));
         }),
         ("an order is paid that nobody paid", Promise::NothingIsInvented, |case| {
             case.put(2, view(102, PAID))
@@ -254,20 +254,20 @@ fn each_violation_is_named() {
             case.state.orders.push((4, view(103, UNPAID)));
         }),
         ("sold out was said with a unit left", Promise::SoldOutIsTrue, |case| {
-            case.asked(2, Request::Cancel { order: 102 }, &shown(view(102, CANCELLED)));
+            case.ask_and_respond(2, Request::Cancel { order: 102 }, &shown(view(102, CANCELLED)));
             case.put(2, view(102, CANCELLED));
             case.claim(3, &refused("SOLD_OUT"));
         }),
         ("a stock was shown of which a claim was never taken", Promise::StockIsTrue, |case| {
-            case.asked(2, Request::Cancel { order: 102 }, &shown(view(102, CANCELLED)));
+            case.ask_and_respond(2, Request::Cancel { order: 102 }, &shown(view(102, CANCELLED)));
             case.put(2, view(102, CANCELLED));
-            case.asked(3, Request::ShowStock { sale: SALE }, &stock(0));
+            case.ask_and_respond(3, Request::ShowStock { sale: SALE }, &stock(0));
         }),
         ("a stock was shown that was gone", Promise::StockIsTrue, |case| {
-            case.asked(3, Request::ShowStock { sale: SALE }, &stock(2));
+            case.ask_and_respond(3, Request::ShowStock { sale: SALE }, &stock(2));
         }),
         ("units are left, and the sale says sold out", Promise::StockBalances, |case| {
-            case.asked(2, Request::Cancel { order: 102 }, &shown(view(102, CANCELLED)));
+            case.ask_and_respond(2, Request::Cancel { order: 102 }, &shown(view(102, CANCELLED)));
             case.put(2, view(102, CANCELLED));
             case.state.sales.insert(SALE, SaleState { left: Some(0), is_sold_out: true });
         }),
@@ -276,14 +276,14 @@ fn each_violation_is_named() {
         }),
         ("a session is gone", Promise::SessionsLast, |case| case.client(2).is_logged_in = false),
         ("a session was gone for a while", Promise::SessionsLast, |case| {
-            case.asked(2, Request::ListOrders, &refused("NOT_LOGGED_IN"));
+            case.ask_and_respond(2, Request::ListOrders, &refused("NOT_LOGGED_IN"));
         }),
         ("a log-in is gone", Promise::SessionsLast, |case| {
             case.state.sessions.insert("fresh".to_owned(), None);
         }),
         ("a phone number became two users", Promise::SessionsLast, |case| {
             let log_in = Request::LogIn { phone: PHONE.to_owned(), code: "654321".to_owned() };
-            case.asked(0, log_in, &json!({ "success": true, "data": "other" }));
+            case.ask_and_respond(0, log_in, &json!({ "success": true, "data": "other" }));
             case.state.sessions.insert("other".to_owned(), Some(78));
         }),
         ("a note is gone", Promise::NotesLast, |case| {
@@ -303,7 +303,7 @@ fn each_violation_is_named() {
             case.report.sales.insert(SALE, SaleLedger { open: 2, ..SaleLedger::default() });
         }),
         ("a response makes no sense", Promise::ResponsesMakeSense, |case| {
-            case.asked(2, Request::Cancel { order: 102 }, &refused("ORDER_STANDS"));
+            case.ask_and_respond(2, Request::Cancel { order: 102 }, &refused("ORDER_STANDS"));
         }),
     ];
     for (name, promise, break_it) in rows {
@@ -333,16 +333,16 @@ fn a_failover_that_promises_an_order_that_is_none_is_named_three_times() {
 /// has 103.
 fn killed_after(order_was_named: bool) -> (Case, RangeInclusive<u64>) {
     let mut case = clean();
-    case.asked(2, Request::Cancel { order: 102 }, &shown(view(102, CANCELLED)));
+    case.ask_and_respond(2, Request::Cancel { order: 102 }, &shown(view(102, CANCELLED)));
     let lost = case.ask(4, Request::Claim { sale: SALE });
     if order_was_named {
-        case.told(lost, &accepted(103));
+        case.respond(lost, &accepted(103));
     }
     let later = case.ask(2, Request::Claim { sale: SALE });
     if !order_was_named {
-        case.told(lost, &accepted(103));
+        case.respond(lost, &accepted(103));
     }
-    case.told(later, &accepted(104));
+    case.respond(later, &accepted(104));
     let kill = case.history.now()..=case.history.now();
     case.put(2, view(102, CANCELLED));
     case.put(2, view(104, UNPAID));
@@ -380,7 +380,7 @@ fn a_client_knows_where_it_stands_also_with_two_claims_under_way() {
     let cancel = Request::Cancel { order: 102 };
     case.ask(2, cancel.clone());
     assert_eq!(stands(&case, 2), Standing::StepUnknown(cancel.clone()));
-    case.asked(2, cancel, &shown(view(102, CANCELLED)));
+    case.ask_and_respond(2, cancel, &shown(view(102, CANCELLED)));
     assert_eq!(stands(&case, 2), Standing::Free);
 
     let slow = case.ask(3, Request::Claim { sale: SALE });
@@ -389,5 +389,5 @@ fn a_client_knows_where_it_stands_also_with_two_claims_under_way() {
     assert_eq!(stands(&case, 3), Standing::ClaimUnknown, "the other claim may have been faster");
     case.claim(3, &refused("SOLD_OUT"));
     assert_eq!(stands(&case, 3), Standing::Free);
-    case.told(slow, &accepted(105));
+    case.respond(slow, &accepted(105));
 }

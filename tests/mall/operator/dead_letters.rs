@@ -89,7 +89,7 @@ async fn doubles() -> (World, VoucherId, Vec<OrderId>, Vec<OrderId>) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn voiding_a_double_leaves_the_live_order_and_books_that_balance() {
+async fn voiding_a_double_leaves_the_live_order_and_a_ledger_that_balances() {
     let (w, voucher, first, second) = doubles().await;
     // The stock memory did not know the first ten orders, and gave their units to the second claims.
     assert_eq!(w.left(voucher).await, 90);

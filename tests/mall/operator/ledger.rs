@@ -125,13 +125,13 @@ async fn a_mall_in_full_swing_is_not_found_fault_with() {
     let limited = w.sale(3_000).await;
     let stop = Arc::new(AtomicBool::new(false));
     let mut crowd = tokio::task::JoinSet::new();
-    for lane in 0..16_u64 {
+    for buyer in 0..16_u64 {
         let (w, stop) = (Arc::clone(&w), Arc::clone(&stop));
         crowd.spawn(async move {
             let mut number = 0;
             while !stop.load(Ordering::SeqCst) {
                 number += 1;
-                let user = lane * 1_000_000 + number;
+                let user = buyer * 1_000_000 + number;
                 let which = if number % 2 == 0 { voucher } else { limited };
                 let Ok(order) = w.claim(user, which).await else { continue };
                 match number % 3 {

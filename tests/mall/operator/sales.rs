@@ -118,7 +118,7 @@ async fn a_window_must_have_an_end_that_is_still_to_come() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_sale_is_shown_with_its_books() {
+async fn a_sale_is_shown_with_its_ledger() {
     let mut w = world().await;
     let (limited, unlimited) = (w.sale(9).await, w.sale(None).await);
     w.order(1, limited).await;

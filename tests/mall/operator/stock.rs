@@ -208,7 +208,7 @@ async fn changes_at_once_take_turns() {
 
 /// 24 concurrent buyers, who also cancel, and four operators who raise, lower, pause, resume, end and reopen.
 #[tokio::test(flavor = "multi_thread", worker_threads = 8)]
-async fn claims_that_race_with_every_change_of_the_sale_leave_books_that_balance() {
+async fn claims_that_race_with_every_change_of_the_sale_leave_a_ledger_that_balances() {
     const BUYERS: u64 = 24;
     /// Minimum number of claims, however slow the machine is.
     const RACED: u64 = 200;
@@ -217,13 +217,13 @@ async fn claims_that_race_with_every_change_of_the_sale_leave_books_that_balance
     let stop = Arc::new(AtomicBool::new(false));
     let (bought, added) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicI64::new(0)));
     let mut crowd = tokio::task::JoinSet::new();
-    for lane in 0..BUYERS {
+    for buyer in 0..BUYERS {
         let (w, stop, bought) = (Arc::clone(&w), Arc::clone(&stop), Arc::clone(&bought));
         crowd.spawn(async move {
             let mut number = 0;
             while !stop.load(Ordering::SeqCst) {
                 number += 1;
-                let user = lane * 100_000 + number;
+                let user = buyer * 100_000 + number;
                 match w.claim(user, voucher).await {
                     Ok(order) => {
                         bought.fetch_add(1, Ordering::SeqCst);

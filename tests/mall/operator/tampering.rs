@@ -127,7 +127,7 @@ impl Whole {
     /// Returns the codes reported by the check. Asserts that the checker reports each code as well, reading
     /// `mallbox verify --json`.
     async fn found(&self) -> BTreeSet<String> {
-        let report = self.w.books.verify().await.unwrap();
+        let report = self.w.ledger.verify().await.unwrap();
         assert_eq!(report.balances(), report.totals.findings.is_empty(), "{report}");
         let codes: BTreeSet<String> = report.totals.findings.keys().map(|code| (*code).to_owned()).collect();
         let document = serde_json::to_value(report.into_document()).unwrap();
@@ -164,7 +164,7 @@ impl Whole {
 #[tokio::test(flavor = "multi_thread")]
 async fn tampering_of_every_kind_is_named_and_a_whole_mall_is_not_found_fault_with() {
     let whole = whole().await;
-    let report = whole.w.books.verify().await.unwrap();
+    let report = whole.w.ledger.verify().await.unwrap();
     assert!(report.balances() && report.unsettled.is_empty(), "{report}");
     let mut missed = Vec::new();
     let kinds = orders::KINDS.len() + others::KINDS.len() + others::OF_EACH.len();

@@ -48,14 +48,14 @@ async fn a_unit_that_could_not_be_given_back_is_given_back_soon_after() {
     let (context, faults) = w.faulty();
     let cashier = Cashier::new(context.clone(), w.gateway.clone());
     let chores = Chores::new(w.clock.clone(), sale_chores::chores(&context, &w.sales, &cashier));
-    let desk = Orders::new(context, cashier);
+    let orders = Orders::new(context, cashier);
     let voucher = w.sale(2).await;
     let (refunded, cancelled) = (w.order(1, voucher).await, w.order(2, voucher).await);
-    desk.pay(ANNE, refunded, w.now()).await.unwrap();
+    orders.pay(ANNE, refunded, w.now()).await.unwrap();
     faults.add(Fault::at_port("sales.release").error().times(2)).unwrap();
     faults.add(Fault::at_port("sales.release_all").error().times(1)).unwrap();
-    desk.refund(ANNE, refunded, w.now()).await.unwrap_err();
-    desk.cancel(BOB, cancelled, w.now()).await.unwrap_err();
+    orders.refund(ANNE, refunded, w.now()).await.unwrap_err();
+    orders.cancel(BOB, cancelled, w.now()).await.unwrap_err();
     assert_eq!(w.left(voucher).await, 0);
     // The first attempt fails once more.
     for left in [0, 2] {
@@ -134,8 +134,8 @@ async fn of_payment_and_expiry_exactly_one_wins() {
     let now = w.now();
     let mut payers = tokio::task::JoinSet::new();
     for (user, order) in orders {
-        let desk = w.orders.clone();
-        payers.spawn(async move { (order, desk.pay(user, order, now).await) });
+        let orders = w.orders.clone();
+        payers.spawn(async move { (order, orders.pay(user, order, now).await) });
     }
     w.advance(Duration::ZERO).await;
     let mut paid = 0;
@@ -167,8 +167,8 @@ async fn a_pending_order_is_known_at_once_and_a_step_on_it_waits_for_the_record(
     assert_eq!(w.orders.queries().of_user(ANNE, 1).await.unwrap(), [view]);
     assert_eq!(refusal(w.orders.pay(ANNE, order, w.now()).await), Refusal::NotYet);
     assert_eq!(refusal(w.orders.pay(BOB, order, w.now()).await), Refusal::NotFound("order"));
-    let (desk, now) = (w.orders.clone(), w.now());
-    let waiting = tokio::spawn(async move { desk.pay(ANNE, order, now).await });
+    let (orders, now) = (w.orders.clone(), w.now());
+    let waiting = tokio::spawn(async move { orders.pay(ANNE, order, now).await });
     tokio::time::sleep(Duration::from_millis(100)).await;
     w.start_workers();
     assert_eq!(waiting.await.unwrap().unwrap().order.status, OrderStatus::Paid);
@@ -179,11 +179,11 @@ async fn an_order_on_its_way_to_the_database_is_listed_once() {
     let mut w = idle().await;
     let (context, faults) = w.faulty();
     let cashier = Cashier::new(context.clone(), w.gateway.clone());
-    let desk = Orders::new(context, cashier);
+    let orders = Orders::new(context, cashier);
     let (order, now) = (w.claim(1, w.sale(1).await).await.unwrap(), w.now());
     // A list reads the database twice while claims are pending: 200 ms and 400 ms from here.
     faults.add(Fault::at_port("orders.of_user").delay(Duration::from_millis(200))).unwrap();
-    let listing = tokio::spawn(async move { desk.queries().of_user(ANNE, 1).await });
+    let listing = tokio::spawn(async move { orders.queries().of_user(ANNE, 1).await });
     tokio::time::sleep(Duration::from_millis(250)).await;
     w.start_workers();
     let listed: Vec<_> = listing.await.unwrap().unwrap().iter().map(|view| view.order.id).collect();

@@ -43,7 +43,7 @@ pub struct World {
     pub clock: Arc<ManualClock>,
     pub sales: FlashSales,
     pub orders: Orders,
-    pub books: LedgerCheck,
+    pub ledger: LedgerCheck,
     pub audit: AuditLog,
     pub sale_office: SaleAdmin,
     pub order_office: OrderAdmin,
@@ -87,13 +87,13 @@ async fn open(ground: MallLocation, settings: Settings, now: Timestamp, gateway:
     let chores = sale_chores::chores(&context, &sales, &cashier);
     let workers = Arc::new(OrderWorkers::new(context.clone()));
     let (audit, orders) = (AuditLog::new(context.clone()), Orders::new(context.clone(), cashier));
-    let books = LedgerCheck::new(context.clone(), sales.clone());
+    let ledger = LedgerCheck::new(context.clone(), sales.clone());
     World {
         sale_office: SaleAdmin::new(
             context.clone(),
             sales.clone(),
             Arc::new(Shops::new(context.clone())),
-            books.clone(),
+            ledger.clone(),
             audit.clone(),
         ),
         order_office: OrderAdmin::new(context.clone(), orders.clone(), audit.clone()),
@@ -105,7 +105,7 @@ async fn open(ground: MallLocation, settings: Settings, now: Timestamp, gateway:
         ),
         audit,
         orders,
-        books,
+        ledger,
         chores: Arc::new(Chores::new(clock.clone(), chores)),
         figures: workers.figures(),
         workers,
@@ -312,7 +312,7 @@ impl World {
     /// here.
     pub async fn verify(&self) -> Report {
         const MISSING: [Code; 4] = [Code::OrderUser, Code::LetterUser, Code::VoucherShop, Code::AuditUser];
-        let mut report = self.books.verify().await.unwrap();
+        let mut report = self.ledger.verify().await.unwrap();
         report.findings.retain(|finding| !MISSING.contains(&finding.code));
         report.totals.findings.retain(|code, _| MISSING.iter().all(|missing| missing.name() != *code));
         report

@@ -24,8 +24,8 @@ pub fn certificates(dir: &Path) -> Result<(), ServerError> {
         let done = Command::new(PROGRAM).args(command.split(' ')).current_dir(dir).output();
         let done = done.map_err(|source: io::Error| ServerError::Missing { program: PROGRAM, source })?;
         if !done.status.success() {
-            let said = String::from_utf8_lossy(&done.stderr).into_owned();
-            return Err(ServerError::Failed { program: PROGRAM, said });
+            let output = String::from_utf8_lossy(&done.stderr).into_owned();
+            return Err(ServerError::Failed { program: PROGRAM, output });
         }
     }
     Ok(())

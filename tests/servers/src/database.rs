@@ -86,7 +86,7 @@ impl Drop for Database {
     fn drop(&mut self) {
         const NO_SUCH_DATABASE: u16 = 1049;
         match self.run(&[&format!("DROP DATABASE {}", self.name)]) {
-            Err(mysql_async::Error::Server(said)) if said.code == NO_SUCH_DATABASE => {}
+            Err(mysql_async::Error::Server(error)) if error.code == NO_SUCH_DATABASE => {}
             dropped => assert!(dropped.is_ok() || std::thread::panicking(), "{dropped:?}"),
         }
     }

@@ -118,8 +118,8 @@ fn install(dir: &Path) -> Result<(), ServerError> {
     if done.status.success() {
         return Ok(());
     }
-    let said = String::from_utf8_lossy(&done.stderr).into_owned();
-    Err(ServerError::Failed { program: INSTALLER, said })
+    let output = String::from_utf8_lossy(&done.stderr).into_owned();
+    Err(ServerError::Failed { program: INSTALLER, output })
 }
 
 fn launch(port: u16, config: &[String], dir: &Path) -> Result<Process, ServerError> {

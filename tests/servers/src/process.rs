@@ -20,12 +20,12 @@ pub enum ServerError {
         source: io::Error,
     },
     /// The server did not start.
-    #[error("{program} did not start: {said}")]
+    #[error("{program} did not start: {output}")]
     Failed {
         /// Name of the program.
         program: &'static str,
         /// The end of the server's log.
-        said: String,
+        output: String,
     },
     /// The directory could not be created.
     #[error(transparent)]
@@ -96,8 +96,8 @@ impl Process {
     fn failed(&self) -> ServerError {
         let text = std::fs::read_to_string(&self.log).unwrap_or_default();
         let lines: Vec<&str> = text.lines().rev().take(8).collect();
-        let said = lines.into_iter().rev().collect::<Vec<_>>().join("\n");
-        ServerError::Failed { program: self.program, said }
+        let output = lines.into_iter().rev().collect::<Vec<_>>().join("\n");
+        ServerError::Failed { program: self.program, output }
     }
 
     /// Suspends the process (SIGSTOP): connections stay open without responses, until [resumed](Self::resume)
@@ -114,9 +114,9 @@ impl Process {
     fn signal(&self, name: &str) -> Result<(), ServerError> {
         let id = std::fs::read_to_string(self.log.with_file_name("server.pid"))?;
         let sent = Command::new("kill").args(["-s", name, id.trim()]).status()?;
-        let said =
-            || ServerError::Failed { program: self.program, said: format!("SIG{name} cannot be sent") };
-        if sent.success() { Ok(()) } else { Err(said()) }
+        let failed =
+            || ServerError::Failed { program: self.program, output: format!("SIG{name} cannot be sent") };
+        if sent.success() { Ok(()) } else { Err(failed()) }
     }
 
     /// Kills the process immediately, as a power cut would. The directory stays.

@@ -197,8 +197,8 @@ impl RedisCluster {
         let until = Deadline::after(CLUSTER_TIMEOUT);
         while !self.is_whole()? {
             if until.is_over() {
-                let said = "the nodes do not become a cluster".to_owned();
-                return Err(ServerError::Failed { program: PROGRAM, said });
+                let output = "the nodes do not become a cluster".to_owned();
+                return Err(ServerError::Failed { program: PROGRAM, output });
             }
             std::thread::sleep(Duration::from_millis(20));
         }
@@ -243,7 +243,8 @@ pub(crate) fn inline_command(port: u16, command: &str) -> Result<String, ServerE
     let mut reader = BufReader::new(stream);
     let mut line = String::new();
     reader.read_line(&mut line)?;
-    let failed = |said: &str| ServerError::Failed { program: PROGRAM, said: format!("{command}: {said}") };
+    let failed =
+        |output: &str| ServerError::Failed { program: PROGRAM, output: format!("{command}: {output}") };
     match line.as_bytes().first() {
         Some(b'+' | b':') => Ok(line),
         Some(b'$') => {

@@ -34,7 +34,7 @@ impl SentinelRedis {
         let watched = Self { first, second, sentinel };
         until("the sentinel finds no replica", || {
             inline_command(watched.sentinel.port(), "INFO sentinel")
-                .is_ok_and(|said| said.contains("slaves=1"))
+                .is_ok_and(|output| output.contains("slaves=1"))
         })?;
         Ok(watched)
     }
@@ -62,9 +62,9 @@ impl SentinelRedis {
 
     /// Returns the port of the master that all servers agree on.
     fn master(&self) -> Option<u16> {
-        let said = inline_command(self.sentinel.port(), "INFO sentinel").ok()?;
+        let output = inline_command(self.sentinel.port(), "INFO sentinel").ok()?;
         let named =
-            |server: &Redis| said.contains(&format!("status=ok,address=127.0.0.1:{},", server.port()));
+            |server: &Redis| output.contains(&format!("status=ok,address=127.0.0.1:{},", server.port()));
         [(&self.first, &self.second), (&self.second, &self.first)]
             .into_iter()
             .find(|(master, other)| named(master) && follows(other, master))
@@ -75,14 +75,14 @@ impl SentinelRedis {
 fn follows(replica: &Redis, master: &Redis) -> bool {
     let of_master = format!("master_port:{}\r", master.port());
     inline_command(replica.port(), "INFO replication")
-        .is_ok_and(|said| said.contains(&of_master) && said.contains("master_link_status:up"))
+        .is_ok_and(|output| output.contains(&of_master) && output.contains("master_link_status:up"))
 }
 
 fn until(what: &str, is_so: impl Fn() -> bool) -> Result<(), ServerError> {
     let until = Deadline::after(AGREEMENT_TIMEOUT);
     while !is_so() {
         if until.is_over() {
-            return Err(ServerError::Failed { program: PROGRAM, said: what.to_owned() });
+            return Err(ServerError::Failed { program: PROGRAM, output: what.to_owned() });
         }
         std::thread::sleep(Duration::from_millis(20));
     }

@@ -67,10 +67,10 @@ fn a_server_goes_with_the_process_that_started_it_and_leaves_no_file() {
     }
     let name = "a_server_goes_with_the_process_that_started_it_and_leaves_no_file";
     let mut child = Command::new(std::env::current_exe().unwrap());
-    let said = child.args(["--exact", name, "--nocapture"]).env(CHILD, "1").output().unwrap();
-    let said = String::from_utf8(said.stdout).unwrap();
+    let output = child.args(["--exact", name, "--nocapture"]).env(CHILD, "1").output().unwrap();
+    let output = String::from_utf8(output.stdout).unwrap();
     let words =
-        said.lines().find_map(|line| line.strip_prefix("server ")).unwrap_or_else(|| panic!("{said}"));
+        output.lines().find_map(|line| line.strip_prefix("server ")).unwrap_or_else(|| panic!("{output}"));
     let (port, dir) = words.split_once(' ').unwrap();
     let port = port.parse().unwrap();
     let until = Deadline::after(Duration::from_secs(20));

@@ -9,8 +9,8 @@ use super::server::{Action, Server};
 use super::{Counted, OK, REQUEST_TIMEOUT, drive, load};
 
 /// Drives a connection over six requests; the third fails.
-fn third_goes_wrong(deed: fn() -> Action) -> (Counted, Report) {
-    let server = Server::start(move |number| if number == 3 { deed() } else { Action::send(OK) });
+fn third_goes_wrong(action: fn() -> Action) -> (Counted, Report) {
+    let server = Server::start(move |number| if number == 3 { action() } else { Action::send(OK) });
     let (script, report) = drive(&server, 1, 6);
     assert_eq!(report.answered, 5);
     assert_eq!(server.requests(), 6);
@@ -55,8 +55,8 @@ fn half_an_answer_is_a_timeout_too() {
 #[test]
 fn a_connection_that_breaks_is_counted_and_dialled_anew() {
     let broken = Fault::Broken(std::io::ErrorKind::UnexpectedEof);
-    for deed in [|| Action::send(b"").then_close(), || Action::send(&OK[..30]).then_close()] {
-        let (script, report) = third_goes_wrong(deed);
+    for action in [|| Action::send(b"").then_close(), || Action::send(&OK[..30]).then_close()] {
+        let (script, report) = third_goes_wrong(action);
         assert_eq!(script.lost, [broken]);
         assert_eq!(report.errors, errors(broken));
     }

@@ -34,7 +34,7 @@ fn all() -> Vec<(ApiError, u16, &'static str)> {
         (Refusal::Forbidden.into(), 403, "FORBIDDEN"),
         (Refusal::SoldInSale.into(), 400, "BAD_REQUEST"),
         (Refusal::SaleIsOn.into(), 200, "SALE_IS_ON"),
-        (ApiError::bad_request(BadRequest::Told("\"quoted\"\n".to_owned())), 400, "BAD_REQUEST"),
+        (ApiError::bad_request(BadRequest::Untranslated("\"quoted\"\n".to_owned())), 400, "BAD_REQUEST"),
         (Refusal::Blocked.into(), 200, "BLOCKED"),
         (Refusal::LastOperator.into(), 200, "LAST_OPERATOR"),
         (Refusal::BadValue("add").into(), 400, "BAD_REQUEST"),
@@ -134,6 +134,7 @@ fn trouble_is_kept_for_the_log_and_not_for_the_client() {
 
 #[test]
 fn a_quoted_value_is_cut_to_a_sentence() {
-    let (_, _, body) = rendered(ApiError::bad_request(BadRequest::Told("长".repeat(10_000))), Language::Zh);
+    let (_, _, body) =
+        rendered(ApiError::bad_request(BadRequest::Untranslated("长".repeat(10_000))), Language::Zh);
     assert!(body["errorMsg"].as_str().unwrap().chars().count() < 220);
 }

@@ -82,7 +82,7 @@ impl Shops {
         let page = Page::new(page, OF_TYPE);
         let Some(order) = order else { return self.nearest(vicinity, page).await };
         let found = self.context.storage.catalogue.geo_index.near(&vicinity.around(0, RESULTS_MAX)).await?;
-        Ok(self.told(&found, order, page).await?)
+        Ok(self.with_shops(&found, order, page).await?)
     }
 
     /// Returns a page of the nearest shops. Index entries without a shop in the database are removed, and the
@@ -95,7 +95,7 @@ impl Shops {
         let around = vicinity.around(skip, page.size() as usize);
         for tries_left in (0..READS_MAX).rev() {
             let found = index.near(&around).await?;
-            let mut shops = self.told(&found, ShopOrder::Id, Page::new(1, page.size())).await?;
+            let mut shops = self.with_shops(&found, ShopOrder::Id, Page::new(1, page.size())).await?;
             let places: HashMap<ShopId, usize> =
                 found.iter().enumerate().map(|(place, near)| (near.shop, place)).collect();
             shops.sort_unstable_by_key(|near| places.get(&near.shop.id).copied());
@@ -112,7 +112,7 @@ impl Shops {
     }
 
     /// Returns a page of the shops found, with their data from the database.
-    async fn told(
+    async fn with_shops(
         &self,
         found: &[NearbyShop],
         order: ShopOrder,

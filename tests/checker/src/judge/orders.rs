@@ -85,11 +85,11 @@ impl Case<'_> {
         if there.len() != self.found.orders.len() {
             self.broken(Promise::OrdersAreConsistent, "an order is in the list twice");
         }
-        let told = self.told();
-        for (order, told) in told.iter().filter(|(order, _)| !self.history.is_lost(**order)) {
+        let statements = self.statements();
+        for (order, statements) in statements.iter().filter(|(order, _)| !self.history.is_lost(**order)) {
             match there.get(order) {
-                None => self.missing(*order, told),
-                Some(view) => self.advanced(view, told),
+                None => self.missing(*order, statements),
+                Some(view) => self.advanced(view, statements),
             }
             if self.found.by_id.get(order).copied().flatten().map(|view| Stage::of(view.status))
                 != there.get(order).map(|view| Stage::of(view.status))
@@ -104,7 +104,7 @@ impl Case<'_> {
             self.was_asked(view);
         }
         for sale in self.history.sales.keys() {
-            self.is_explained(*sale, &there, &told);
+            self.is_explained(*sale, &there, &statements);
         }
     }
 
@@ -113,7 +113,7 @@ impl Case<'_> {
         self.verdict.add(promise, format!("user {user}: {detail}"));
     }
 
-    fn told(&self) -> BTreeMap<u64, Statements> {
+    fn statements(&self) -> BTreeMap<u64, Statements> {
         let mut orders = BTreeMap::<u64, Statements>::new();
         for call in self.history.calls_of(self.client) {
             let Call { request, response, invoked, responded, .. } = call;
@@ -138,8 +138,8 @@ impl Case<'_> {
         orders
     }
 
-    fn missing(&mut self, order: u64, told: &Statements) {
-        let (of, as_what) = match told.stages.last() {
+    fn missing(&mut self, order: u64, statements: &Statements) {
+        let (of, as_what) = match statements.stages.last() {
             Some((_, _, status)) => ("shown with status", status.to_string()),
             None => ("named by a claim", String::new()),
         };
@@ -147,10 +147,10 @@ impl Case<'_> {
     }
 
     /// Checks the order of all stages shown, including the final stage.
-    fn advanced(&mut self, view: &OrderView, told: &Statements) {
+    fn advanced(&mut self, view: &OrderView, statements: &Statements) {
         let last = (u64::MAX, u64::MAX, view.status);
-        let later: Vec<_> = told.stages.iter().chain([&last]).collect();
-        for (_, responded, earlier) in &told.stages {
+        let later: Vec<_> = statements.stages.iter().chain([&last]).collect();
+        for (_, responded, earlier) in &statements.stages {
             let wrong = later.iter().find(|(invoked, _, status)| {
                 invoked > responded && !Stage::of(*earlier).leads_to(Stage::of(*status))
             });
@@ -184,7 +184,7 @@ impl Case<'_> {
         &mut self,
         sale: u64,
         there: &BTreeMap<u64, OrderView>,
-        told: &BTreeMap<u64, Statements>,
+        statements: &BTreeMap<u64, Statements>,
     ) {
         let of_sale: Vec<_> = there.values().filter(|view| view.sale == sale).collect();
         let live: Vec<_> = of_sale.iter().filter(|view| is_live(view.status)).map(|view| view.id).collect();
@@ -208,7 +208,7 @@ impl Case<'_> {
         if unexplained.len() > unknown {
             let by_claim: Vec<_> = unexplained
                 .iter()
-                .filter(|order| told.get(order).is_some_and(|told| told.by_claim))
+                .filter(|order| statements.get(order).is_some_and(|statements| statements.by_claim))
                 .collect();
             let detail = format!(
                 "orders {unexplained:?} of sale {sale} (of which claims named {by_claim:?}) come from {unknown} claims without an answer"

@@ -89,16 +89,16 @@ fn refused(
 
 /// Checks that a client with an order of a sale gets another order only after a request to cancel the first.
 fn one_success_at_a_time(history: &History, client: usize, steps: &Steps, verdict: &mut Verdict) {
-    let mut told = BTreeMap::<u64, Vec<(u64, u64)>>::new();
+    let mut successes = BTreeMap::<u64, Vec<(u64, u64)>>::new();
     for call in history.calls_of(client) {
         if let (Request::Claim { sale }, Response::Accepted(order) | Response::AlreadyBought(order)) =
             (&call.request, &call.response)
             && !history.is_lost(*order)
         {
-            told.entry(*sale).or_default().push((call.responded, *order));
+            successes.entry(*sale).or_default().push((call.responded, *order));
         }
     }
-    for (sale, mut successes) in told {
+    for (sale, mut successes) in successes {
         successes.sort_unstable();
         let mut seen = BTreeSet::<u64>::new();
         for (at, order) in successes {
