@@ -200,7 +200,7 @@ fn make_mall(dir: &Path) {
 }
 
 #[test]
-fn every_bad_command_line_is_told_what_was_wrong() {
+fn every_bad_command_line_is_refused_with_the_reason() {
     let dir = tempfile::tempdir().unwrap();
     let place = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
     make_mall(&dir.path().join("mall"));

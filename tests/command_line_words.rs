@@ -61,7 +61,7 @@ fn the_language_is_the_one_asked_for_or_the_locales() {
 }
 
 #[test]
-fn usage_errors_are_said_in_chinese_and_without_english() {
+fn usage_errors_are_reported_in_chinese_and_without_english() {
     let dir = tempfile::tempdir().unwrap();
     let (file, other) = (dir.path().join("file"), dir.path().join("other"));
     std::fs::write(&file, "theirs").unwrap();
@@ -133,7 +133,7 @@ fn banner_report_and_table_are_in_chinese() {
 }
 
 #[test]
-fn people_and_the_audit_log_are_told_of_in_chinese() {
+fn people_and_the_audit_log_are_listed_in_chinese() {
     let dir = tempfile::tempdir().unwrap();
     let data = dir.path().join("mall");
     let zh = &[("LANG", "zh_CN.UTF-8")];

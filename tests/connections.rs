@@ -263,7 +263,7 @@ fn silent_connections_shut_nobody_out() {
 }
 
 #[test]
-fn a_response_in_progress_makes_no_room_and_the_newcomer_is_told_so() {
+fn a_response_in_progress_makes_no_room_and_the_newcomer_is_refused() {
     let world = World::new(ServerOptions { most_connections: 2, ..options() });
     let mut busy = [world.connect(), world.connect()];
     for stream in &mut busy {

@@ -235,7 +235,7 @@ fn a_payment_mode_that_a_later_process_sets_is_seen_by_one_that_runs() {
 
 #[test]
 #[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server and mariadbd")]
-fn servers_that_go_away_are_told_of_and_used_again_when_they_are_back() {
+fn servers_that_go_away_are_named_and_used_again_when_they_are_back() {
     let mut site = Site::new();
     site.done(&["import", DUMP]);
     let server = site.serve("log");
@@ -269,7 +269,7 @@ fn servers_that_go_away_are_told_of_and_used_again_when_they_are_back() {
 
 #[test]
 #[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server and mariadbd")]
-fn what_is_wrong_with_a_server_is_told_without_its_password() {
+fn faults_of_a_server_are_reported_without_its_password() {
     let site = Site::new();
     let (redis, mysql) = (site.redis(), site.mysql());
     let evicting =

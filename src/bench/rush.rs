@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_are_told_apart() {
+    fn responses_are_distinguished() {
         let mut rush = ClaimScript::new(Arc::default(), &[VoucherId::new(1)], false);
         for (status, body) in [
             (200, r#"{"success":true,"data":1,"dataText":"1"}"#),

@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn unless_told_otherwise_it_is_as_the_mall_has_it() {
+    fn without_a_flag_limits_are_those_of_the_mall() {
         assert_eq!(format!("{:?}", settings(&[])), format!("{:?}", Settings::default()));
         let off = Settings::default().without_limits();
         assert_eq!(format!("{:?}", settings(&["--limits", "off"])), format!("{off:?}"));

@@ -170,7 +170,7 @@ const ROWS: &[Row] = &[
 ];
 
 #[test]
-fn every_bad_request_is_told_what_was_wrong() {
+fn every_bad_request_is_refused_with_the_reason() {
     let w = world();
     for &(who, method, path, body, status, code, says) in
         ROWS.iter().chain(super::writing::bad_requests::ROWS).chain(super::operator::bad_requests::ROWS)

@@ -81,7 +81,7 @@ fn sales_and_orders_go_on_where_they_were() {
 }
 
 #[test]
-fn a_mall_that_moved_in_asks_for_no_payment_unless_told() {
+fn an_imported_mall_asks_for_no_payment_by_default() {
     for (more, mode, status) in [(&[][..], "none", 2), (&["--payment", "sandbox"][..], "sandbox", 1)] {
         let place = Place::new();
         place.imported(&dump("mysqldump.sql"), &[&SHANGHAI[..], more].concat());

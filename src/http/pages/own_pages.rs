@@ -397,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn imports_are_told_from_what_looks_like_them() {
+    fn imports_are_distinguished_from_text_that_looks_like_imports() {
         let source = "import { h } from \"../core/dom.js\";\nimport {\n  a,\n} from \"./a.js\";\nconst x = \"./b.js\";\n";
         assert_eq!(imports(source).collect::<Vec<_>>(), ["../core/dom.js", "./a.js"]);
         assert_eq!(joined("store/main.js", "../core/dom.js").as_deref(), Some("core/dom.js"));

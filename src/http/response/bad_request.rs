@@ -207,7 +207,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whatever_is_wrong_is_said_in_both_languages() {
+    fn every_fault_is_reported_in_both_languages() {
         let not_json = serde_json::from_str::<u8>("{").unwrap_err();
         for wrong in [
             BadRequest::EmptyBody,

@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_rest_of_a_flood_is_counted_and_told_later() {
+    fn the_rest_of_a_flood_is_counted_and_reported_later() {
         let budget = LogRateLimit::default();
         let acquired = (0..LINES_PER_SECOND_MAX + 7).filter(|_| budget.acquire().is_some()).count() as u64;
         // A second may end in between.

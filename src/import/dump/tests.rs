@@ -141,7 +141,7 @@ fn what_is_not_wanted_is_named_once() {
 }
 
 #[test]
-fn instants_are_told_the_zone_that_mysqldump_writes_them_in() {
+fn instants_take_the_zone_that_mysqldump_writes_them_in() {
     let offset = |before: &str, insert: &str| {
         let (rows, _) = read(&format!("{before}{insert}")).unwrap();
         rows[0].cells[3].offset_s
@@ -161,7 +161,7 @@ fn instants_are_told_the_zone_that_mysqldump_writes_them_in() {
 }
 
 #[test]
-fn what_is_wrong_is_told_with_its_place() {
+fn faults_are_reported_with_their_place() {
     for (text, said) in [
         ("", "not an SQL dump, but an empty file"),
         ("\u{1f}\u{8b}", "not the beginning of a statement"),

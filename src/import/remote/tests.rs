@@ -92,7 +92,7 @@ fn kept(uploads: &Path, path: &str) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn pictures_are_fetched_and_drawn_anew_and_failures_are_told_by_reason() {
+async fn pictures_are_fetched_and_drawn_anew_and_failures_are_listed_by_reason() {
     let (address, uploads) = (serve(), TempDir::new().unwrap());
     let inside = SocketAddr::from(([127, 0, 0, 1], address.port()));
     let closed = TcpListener::bind("127.0.0.2:0").unwrap().local_addr().unwrap();

@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn driven_chores_follow_the_clock_outlive_a_panic_and_stop_when_told() {
+    async fn driven_chores_follow_the_clock_outlive_a_panic_and_stop_on_request() {
         let clock = Arc::new(ManualClock::new(NOON));
         let chore = RecordingChore::every(10);
         let chores = Arc::new(Chores::new(clock.clone(), vec![chore.clone()]));

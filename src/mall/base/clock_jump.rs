@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_jump_is_told_once_and_in_doubt_for_an_hour_of_passing_time() {
+    fn a_jump_is_reported_once_and_in_doubt_for_an_hour_of_passing_time() {
         let detector = JumpDetector::default();
         assert_eq!(detector.observe(NOON, seconds(5)), None);
         let seen = detector.observe(NOON + HOUR + seconds(1), seconds(6));

@@ -29,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_trouble_that_stays_is_told_less_and_less_often_and_a_new_one_at_once() {
+    fn a_lasting_trouble_is_logged_less_and_less_often_and_a_new_one_at_once() {
         let log = SparseLog::default();
         let logged: Vec<u64> = (0..100).filter_map(|_| log.again()).collect();
         assert_eq!(logged, [1, 2, 4, 8, 16, 32, 64]);

@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_that_is_met_is_told() {
+    fn the_limit_reached_is_named() {
         let room = |pictures, bytes| PictureUsage { pictures, bytes };
         assert_eq!(full(room(5, 10), room(5, 100)), Refusal::PicturesFull(5));
         assert_eq!(full(room(4, 99), room(5, 100)), Refusal::PictureBytesFull(100));

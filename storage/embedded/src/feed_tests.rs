@@ -136,7 +136,7 @@ fn hold_next(place: &Mutex<Option<Gate>>) -> (oneshot::Receiver<()>, oneshot::Se
 }
 
 #[tokio::test]
-async fn whoever_leaves_while_a_note_is_on_its_way_does_not_get_it() {
+async fn a_reader_who_unfollows_during_the_fan_out_does_not_get_the_note() {
     let w = World::new().await;
     assert_eq!(w.feed().await, []);
     let (there, go) = hold_next(&w.rows.fans);

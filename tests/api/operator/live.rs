@@ -109,7 +109,7 @@ fn sale_two(stock: u64, taken: u64, state: &str) -> Value {
 }
 
 #[test]
-fn figures_are_told_as_they_change_and_for_longer_than_a_call_may_take() {
+fn metrics_are_sent_as_they_change_and_for_longer_than_a_call_may_take() {
     let w = world();
     let mut stream = Stream::open(&w, &w.operator);
     assert_eq!(stream.status(), "200");
@@ -181,7 +181,7 @@ fn parts(figures: &Value) -> Vec<(&str, bool)> {
 }
 
 #[test]
-fn each_part_is_told_by_name_and_whose_trouble_it_is() {
+fn each_part_is_named_with_the_owner_of_its_trouble() {
     let w = world();
     let mut stream = Stream::open(&w, &w.operator);
     let well = stream.figures();
@@ -203,7 +203,7 @@ fn each_part_is_told_by_name_and_whose_trouble_it_is() {
 }
 
 #[test]
-fn only_operators_are_told_and_only_by_the_header() {
+fn only_operators_may_watch_and_only_by_the_header() {
     let w = world();
     assert_eq!(Stream::open(&w, &w.customer).status(), "403");
     assert_eq!(Stream::open(&w, "x").status(), "401");

@@ -50,7 +50,7 @@ fn operators_find_people() {
 }
 
 #[test]
-fn whoever_is_blocked_is_out_at_once_and_is_told_so() {
+fn a_blocked_user_is_logged_out_at_once_and_refused_with_the_reason() {
     let w = world();
     assert_eq!(ask(&w, "GET", "/user/me", &w.customer, "").status, 200);
     let blocked = ask(&w, "POST", "/ops/users/2/block", &w.operator, BLOCK);
@@ -103,7 +103,7 @@ fn a_role_works_at_the_very_next_request() {
 }
 
 #[test]
-fn nobody_but_an_operator_gets_anywhere_and_bad_requests_are_told() {
+fn nobody_but_an_operator_gets_anywhere_and_bad_requests_are_refused() {
     let w = world();
     for (method, path) in [
         ("GET", "/ops/users"),

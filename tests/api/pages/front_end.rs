@@ -252,7 +252,7 @@ fn walk(w: &World) {
 }
 
 #[test]
-fn pages_are_told_when_there_is_nothing_to_tell() {
+fn stray_requests_get_the_responses_that_the_pages_expect() {
     let malls = [furnished(world()), furnished(original())];
     for (w, (method, path, status, expected)) in
         malls.iter().flat_map(|w| STRAYS.iter().map(move |stray| (w, stray)))

@@ -53,7 +53,7 @@ fn a_limit_is_a_sentence_there_and_a_status_for_own_pages() {
 }
 
 #[test]
-fn who_holds_an_order_hears_so_before_any_limit() {
+fn the_holder_of_an_order_is_refused_as_such_before_any_limit() {
     for profile in [Profile::Original, Profile::Strict] {
         let w = World::with("/api", |mall| limited(mall).profile(profile));
         let claim = || w.call("POST", "/voucher-order/seckill/2", &w.customer, "");
@@ -73,7 +73,7 @@ fn who_holds_an_order_hears_so_before_any_limit() {
 }
 
 #[test]
-fn who_holds_an_order_hears_so_when_the_sale_is_over_or_held() {
+fn the_holder_of_an_order_is_refused_as_such_when_the_sale_is_over_or_paused() {
     let w = original();
     let claim = |token: &str| w.call("POST", "/voucher-order/seckill/2", token, "").body;
     let order = claim(&w.customer)["dataText"].clone();

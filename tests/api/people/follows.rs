@@ -39,7 +39,7 @@ fn a_follow_is_seen_by_the_next_read_and_taken_back() {
 }
 
 #[test]
-fn common_follows_are_told_with_name_and_picture() {
+fn common_follows_are_listed_with_name_and_picture() {
     let w = world();
     let edit = json!({"nickName": "掌柜", "icon": "/imgs/icons/1.svg"}).to_string();
     assert_eq!(w.call("PUT", "/user/info", &w.operator, &edit).status, 200);

@@ -108,7 +108,7 @@ fn only_ones_own_paid_order_has_a_receipt() {
 }
 
 #[test]
-fn a_code_that_is_mistyped_is_told_from_one_that_nobody_made() {
+fn a_mistyped_code_is_distinguished_from_an_unknown_code() {
     let w = world();
     let here = code(&w, &paid(&w, &w.customer), &w.customer);
     // Another mall's receipt of an equal order differs only in the proof.

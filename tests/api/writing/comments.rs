@@ -23,7 +23,7 @@ fn count(w: &World, note: u64) -> u64 {
 }
 
 #[test]
-fn a_comment_is_told_with_its_first_answers() {
+fn a_comment_is_shown_with_its_first_replies() {
     let w = world();
     for (token, name) in [(&w.customer, "小鱼"), (&w.other, "阿杰")] {
         call_ok(&w, "PUT", "/user/info", token, &json!({"nickName": name}));

@@ -59,7 +59,7 @@ fn a_like_is_seen_by_the_next_read_and_taken_back_by_the_same_call() {
 }
 
 #[test]
-fn the_first_five_who_liked_are_told_in_that_order() {
+fn the_first_five_who_liked_are_listed_in_that_order() {
     let w = world();
     let note = write(&w, &w.operator, "面");
     let path = format!("/blog/likes/{note}");
@@ -185,7 +185,7 @@ fn a_follow_brings_notes_and_an_unfollow_takes_them() {
 }
 
 #[test]
-fn a_place_in_the_feed_that_is_none_is_told() {
+fn an_invalid_place_in_the_feed_is_refused() {
     let w = world();
     for query in
         ["", "offset=0", "lastId=x", "lastId=1&offset=-1", "lastId=1&offset=x", "lastId=99999999999999999999"]

@@ -48,7 +48,7 @@ pub fn ids(list: &Value) -> Vec<u64> {
 }
 
 #[test]
-fn a_note_is_told_as_the_pages_expect_it() {
+fn a_note_is_shown_as_the_pages_expect_it() {
     let w = world();
     let edit = json!({"nickName": "小鱼", "icon": "/imgs/icons/2.svg"});
     call_ok(&w, "PUT", "/user/info", &w.customer, &edit);
@@ -179,7 +179,7 @@ fn readers_report_and_the_operator_hides_and_shows_again() {
 }
 
 #[test]
-fn whoever_writes_too_much_waits() {
+fn a_user_who_writes_too_much_waits() {
     let w = World::with("/api", Builder::with_limits);
     let note = write(&w, &w.customer, "第一篇");
     for _ in 1..10 {

@@ -315,7 +315,7 @@ fn what_is_about_to_be_shown_is_kept_and_what_is_not_ones_own_is_named() {
 }
 
 #[test]
-fn who_has_as_much_as_they_may_is_told_which_limit_it_is() {
+fn a_user_at_a_limit_is_refused_with_the_name_of_the_limit() {
     let with = |room| {
         World::with("/api", |mall| {
             mall.settings(Settings { picture_room: room, ..Settings::default().without_limits() })

@@ -17,7 +17,7 @@ async fn in_memory(w: &World, voucher: VoucherId) -> bool {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_paused_sale_takes_no_claim_and_goes_on_when_it_is_told() {
+async fn a_paused_sale_takes_no_claim_until_it_is_resumed() {
     let w = world().await;
     let voucher = w.sale(9).await;
     w.order(1, voucher).await;

@@ -207,7 +207,7 @@ async fn what_is_no_token_is_nobodys() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_gateway_that_is_away_is_said_and_counts_for_the_gap() {
+async fn a_gateway_that_is_away_is_reported_and_counts_for_the_gap() {
     // Bound, but not listening: no other process gets the port meanwhile.
     let held = tokio::net::TcpSocket::new_v4().unwrap();
     held.bind("127.0.0.1:0".parse().unwrap()).unwrap();

@@ -18,7 +18,7 @@ fn all() -> ProfileEdit {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_has_told_nothing_has_an_empty_card() {
+async fn a_user_without_a_profile_has_an_empty_profile() {
     let w = world().await;
     let user = w.user(ANNE).await;
     let card = w.accounts.card(user, w.now()).await.unwrap().unwrap();

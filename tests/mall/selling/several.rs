@@ -21,7 +21,7 @@ async fn terms(w: &World, voucher: VoucherId) -> Terms {
 /// An instance was killed between the writes to the store and to the database, or in the opposite
 /// order.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_killed_instance_told_one_of_the_two_the_others_put_right() {
+async fn a_half_written_change_of_a_killed_instance_is_repaired_by_the_others() {
     let w = world().await;
     let (lowered, moved) = (w.sale(10).await, w.sale(10).await);
     w.advance(MINUTE).await;

@@ -25,7 +25,7 @@ fn errors(last: Fault) -> Errors {
 
 #[test]
 #[should_panic(expected = "without appending a request")]
-fn a_script_that_sends_nothing_is_told_so() {
+fn a_script_that_sends_nothing_is_reported() {
     struct Silent;
     impl Script for Silent {
         fn request(&mut self, _connection: usize, _buffer: &mut Vec<u8>) -> bool {

@@ -31,7 +31,7 @@ fn a_stall_counts_against_every_request_that_was_due_in_it() {
 }
 
 #[test]
-fn requests_that_no_connection_was_free_for_are_told() {
+fn requests_without_a_free_connection_are_reported() {
     let server = Server::start(|_| Action::send(OK).after(Duration::from_millis(40)));
     let load = Load {
         stop_at: Some(Instant::now() + Duration::from_millis(400)),

@@ -190,7 +190,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_left_to_pay_an_order_is_told_while_it_waits_and_never_negative() {
+    fn the_time_left_to_pay_is_shown_while_an_order_is_unpaid_and_never_negative() {
         let at = Timestamp::from_millis;
         let left = |status, now| {
             let order = Order {

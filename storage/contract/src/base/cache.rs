@@ -16,7 +16,7 @@ crate::cases! {
     of_two_who_read_after_the_last_change_each_may_keep,
     what_is_too_large_is_not_kept,
     everything_is_forgotten_at_once,
-    whoever_asks_after_a_change_never_gets_what_was_before,
+    a_read_after_a_change_never_returns_an_older_value,
 }
 
 const TTL: Duration = Duration::from_secs(30);
@@ -145,7 +145,7 @@ struct Versions {
     forgotten: AtomicU64,
 }
 
-async fn whoever_asks_after_a_change_never_gets_what_was_before(w: &World) {
+async fn a_read_after_a_change_never_returns_an_older_value(w: &World) {
     let versions = Arc::new(Versions::default());
     let mut tasks = tokio::task::JoinSet::new();
     for task in 0..8_u64 {

@@ -17,7 +17,7 @@ crate::cases! {
     a_stranger_cannot_leave_or_renew,
     a_dead_holders_lock_is_free_when_its_lease_ends,
     a_holder_stopped_past_its_lease_is_refused_by_its_token,
-    one_who_waits_is_told_and_does_not_wait_past_its_patience,
+    a_waiter_is_woken_and_does_not_wait_past_its_limit,
     a_hundred_waiters_hold_it_one_by_one,
     a_lease_is_renewed_while_it_is_held_and_free_when_its_guard_is_dropped,
     an_inner_guard_does_not_shorten_the_outer_lease,
@@ -132,7 +132,7 @@ async fn a_holder_stopped_past_its_lease_is_refused_by_its_token(w: &World) {
     assert!(guarded.write(next.token(), "again"));
 }
 
-async fn one_who_waits_is_told_and_does_not_wait_past_its_patience(w: &World) {
+async fn a_waiter_is_woken_and_does_not_wait_past_its_limit(w: &World) {
     let (holder, waiter) = (locker(w), locker(w));
     let held = holder.hold(NAME, LockOwner::new(1), LONG, Duration::ZERO).await.unwrap().unwrap();
     let began = Instant::now();

@@ -8,11 +8,11 @@ use tokio::task::JoinSet;
 use crate::world::World;
 
 crate::cases! {
-    settings_are_told_apart_by_every_letter_and_replaced,
+    settings_are_distinguished_by_every_letter_and_replaced,
     of_many_who_keep_a_setting_at_once_the_first_decides_for_all,
 }
 
-async fn settings_are_told_apart_by_every_letter_and_replaced(w: &World) {
+async fn settings_are_distinguished_by_every_letter_and_replaced(w: &World) {
     let upkeep = &w.storage.base.upkeep;
     let names = ["zone", "Zone", "zone ", "", "区"];
     for name in names {

@@ -16,8 +16,8 @@ crate::cases! {
     lists_are_ordered_and_stable,
     names_are_found_by_any_part_of_them,
     shops_among_many_are_ordered_and_paged,
-    places_are_told_page_by_page,
-    ids_are_told_page_by_page,
+    places_are_listed_page_by_page,
+    ids_are_listed_page_by_page,
     areas_are_where_their_shops_are_the_fullest_first,
     shops_outlive_a_restart,
 }
@@ -193,7 +193,7 @@ async fn shops_among_many_are_ordered_and_paged(w: &World) {
     assert_eq!(whole.into_iter().next(), shops.get(some[0]).await.unwrap());
 }
 
-async fn ids_are_told_page_by_page(w: &World) {
+async fn ids_are_listed_page_by_page(w: &World) {
     let shops = &w.storage.catalogue.shops;
     assert_eq!(shops.ids(ShopId::new(0), 9).await.unwrap(), []);
     let mut all = Vec::new();
@@ -207,7 +207,7 @@ async fn ids_are_told_page_by_page(w: &World) {
     assert_eq!(shops.ids(ShopId::new(u64::MAX), 2).await.unwrap(), []);
 }
 
-async fn places_are_told_page_by_page(w: &World) {
+async fn places_are_listed_page_by_page(w: &World) {
     let shops = &w.storage.catalogue.shops;
     let places = [(0.0, 0.0), (180.0, 85.05), (0.0, 90.0), (181.0, 0.0), (-180.0, -85.05), (0.1 + 0.2, 1e-9)];
     for ((x, y), kind) in places.into_iter().zip(1..) {

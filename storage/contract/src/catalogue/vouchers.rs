@@ -15,7 +15,7 @@ crate::cases! {
     a_sale_is_read_as_it_was_written,
     a_refused_sale_leaves_no_voucher_behind,
     only_what_is_on_the_shelf_is_listed,
-    ids_are_told_page_by_page,
+    ids_are_listed_page_by_page,
     sales_are_listed_by_id_and_end,
     pages_are_newest_first_and_tell_how_many_there_are,
     what_an_edit_leaves_out_stays,
@@ -98,7 +98,7 @@ async fn only_what_is_on_the_shelf_is_listed(w: &World) {
     assert_eq!(stock.collect::<Vec<_>>(), [(1, None), (4, Some(7))]);
 }
 
-async fn ids_are_told_page_by_page(w: &World) {
+async fn ids_are_listed_page_by_page(w: &World) {
     let vouchers = &w.storage.catalogue.vouchers;
     assert_eq!(vouchers.ids(VoucherId::new(0), 9).await.unwrap(), []);
     let mut all = Vec::new();

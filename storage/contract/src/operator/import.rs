@@ -18,15 +18,15 @@ crate::cases! {
     ids_go_on_above_those_that_moved_in,
     ids_go_on_where_the_tables_they_come_from_would_have_gone_on,
     of_two_rows_with_one_key_the_first_stays_unless_the_second_replaces_it,
-    of_many_rows_those_whose_keys_are_taken_are_told_and_the_others_are_there,
+    of_many_rows_those_whose_keys_are_taken_are_reported_and_the_others_written,
     units_are_those_that_remain_and_those_that_are_held,
     closed_orders_on_either_side_of_the_live_ones_are_found_by_sale,
     of_several_live_orders_the_one_that_is_furthest_stays,
-    unpaid_orders_stay_as_they_were_unless_told_otherwise_and_paid_ones_get_a_payment,
-    unpaid_orders_get_a_fresh_deadline_if_told_so,
-    unpaid_orders_are_cancelled_if_told_so_and_their_units_come_back,
+    unpaid_orders_stay_as_they_were_by_default_and_paid_orders_get_a_payment,
+    unpaid_orders_get_a_fresh_deadline_on_request,
+    unpaid_orders_are_cancelled_on_request_and_their_units_come_back,
     numbers_that_could_come_again_are_passed_over,
-    what_refers_to_nobody_is_left_out_and_told,
+    rows_that_refer_to_nobody_are_left_out_and_reported,
     days_signed_elsewhere_are_days_signed_here,
 }
 
@@ -173,7 +173,7 @@ async fn of_two_rows_with_one_key_the_first_stays_unless_the_second_replaces_it(
     assert_eq!(users.iter().map(|user| user.nick_name.as_str()).collect::<Vec<_>>(), ["third", "user 3"]);
 }
 
-async fn of_many_rows_those_whose_keys_are_taken_are_told_and_the_others_are_there(w: &World) {
+async fn of_many_rows_those_whose_keys_are_taken_are_reported_and_the_others_written(w: &World) {
     let mut into = begin(w).await;
     put(&mut into, vec![user(900)]).await;
     // Among 700 users, two earlier ones are repeated, one of them as a replacement, and one existed before.
@@ -245,7 +245,7 @@ async fn of_several_live_orders_the_one_that_is_furthest_stays(w: &World) {
     assert_eq!(w.storage.selling.sales.put(record.terms).await.unwrap().taken, 3);
 }
 
-async fn unpaid_orders_stay_as_they_were_unless_told_otherwise_and_paid_ones_get_a_payment(w: &World) {
+async fn unpaid_orders_stay_as_they_were_by_default_and_paid_orders_get_a_payment(w: &World) {
     let orders = vec![order(101, 1, OrderStatus::Unpaid), order(i64::MAX as u64, 2, OrderStatus::Paid)];
     moved_in(w, orders).await;
     let unpaid = w.storage.selling.orders.unpaid(OrderId::new(0), 10).await.unwrap();
@@ -257,7 +257,7 @@ async fn unpaid_orders_stay_as_they_were_unless_told_otherwise_and_paid_ones_get
     assert_eq!(payments.iter().map(|payment| payment.amount).collect::<Vec<_>>(), [Cents::new(100)]);
 }
 
-async fn unpaid_orders_get_a_fresh_deadline_if_told_so(w: &World) {
+async fn unpaid_orders_get_a_fresh_deadline_on_request(w: &World) {
     let orders = vec![order(101, 1, OrderStatus::Unpaid)];
     let found = moved_in_with(w, orders, UnpaidOrders::PayWithin(HOUR)).await;
     let (kind, finding) = (ImportRowKind::Order, ImportFinding::UnpaidTimed);
@@ -266,7 +266,7 @@ async fn unpaid_orders_get_a_fresh_deadline_if_told_so(w: &World) {
     assert_eq!(unpaid, [(OrderId::new(101), NOON + HOUR)]);
 }
 
-async fn unpaid_orders_are_cancelled_if_told_so_and_their_units_come_back(w: &World) {
+async fn unpaid_orders_are_cancelled_on_request_and_their_units_come_back(w: &World) {
     use OrderStatus::{Paid, Unpaid};
     // Two of user 1's three orders are unpaid: once cancelled, they are no duplicates.
     let orders = [(101, 1, Unpaid), (102, 1, Paid), (103, 1, Unpaid), (104, 2, Unpaid)];
@@ -300,7 +300,7 @@ async fn numbers_that_could_come_again_are_passed_over(w: &World) {
     assert_eq!(w.storage.base.sequences.next("order", day + 1).await.unwrap(), 0);
 }
 
-async fn what_refers_to_nobody_is_left_out_and_told(w: &World) {
+async fn rows_that_refer_to_nobody_are_left_out_and_reported(w: &World) {
     let lone = match order(102, 1, OrderStatus::Paid) {
         ImportRow::Order(order) => ImportRow::Order(ImportedOrder { voucher: VoucherId::new(99), ..order }),
         other => other,

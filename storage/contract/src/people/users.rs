@@ -14,7 +14,7 @@ crate::cases! {
     a_phone_is_one_user_and_ids_are_dense,
     a_card_is_empty_until_it_is_told,
     what_is_told_of_nobody_changes_nothing,
-    a_password_is_replaced_only_by_whoever_knows_the_last_one,
+    a_password_is_replaced_only_with_knowledge_of_the_last_one,
     passwords_are_kept,
     a_role_is_changed_and_a_block_kept_apart_from_it,
     the_last_operator_stays_unless_they_may_go,
@@ -176,7 +176,7 @@ async fn of_operators_who_demote_each_other_one_stays(w: &World) {
     }
 }
 
-async fn a_password_is_replaced_only_by_whoever_knows_the_last_one(w: &World) {
+async fn a_password_is_replaced_only_with_knowledge_of_the_last_one(w: &World) {
     let users = &w.storage.people.users;
     let id = users.find_or_create(&phone(1), "a", NOON).await.unwrap().id;
     assert!(!users.replace_password(id, "", "new", NOON).await.unwrap());

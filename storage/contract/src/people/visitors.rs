@@ -12,7 +12,7 @@ use crate::world::World;
 
 crate::cases! {
     a_repeat_is_one_visitor_and_two_views,
-    shops_the_mall_and_days_are_told_apart,
+    shops_the_mall_and_days_are_counted_separately,
     who_comes_on_several_days_is_one_visitor_of_them_together,
     visitors_are_counted_as_well_as_is_promised,
     any_bits_are_a_visitor,
@@ -80,7 +80,7 @@ async fn a_repeat_is_one_visitor_and_two_views(w: &World) {
     assert_eq!(on(w, VisitTarget::Mall, today()).await, (2, 10));
 }
 
-async fn shops_the_mall_and_days_are_told_apart(w: &World) {
+async fn shops_the_mall_and_days_are_counted_separately(w: &World) {
     let yesterday = back(1);
     note(w, &[visit(shop(1), today(), 7), visit(shop(1), today(), 8), visit(shop(2), today(), 7)]).await;
     note(w, &[visit(VisitTarget::Mall, today(), 9), visit(shop(1), yesterday, 7)]).await;

@@ -13,7 +13,7 @@ crate::cases! {
     a_like_is_given_once_and_taken_back_once,
     a_toggle_turns_and_turns_back,
     the_first_to_like_come_first,
-    of_many_those_that_somebody_likes_are_told_in_one_look,
+    of_many_notes_those_liked_by_a_user_are_found_in_one_read,
     what_is_hidden_keeps_its_likes_and_takes_no_others,
     a_rush_on_one_note_is_counted_exactly,
     one_person_at_many_screens_likes_once,
@@ -94,7 +94,7 @@ async fn the_first_to_like_come_first(w: &World) {
     assert_eq!(likes.likers(what, ALL).await.unwrap(), [2, 4, 5, 7, 9].map(user));
 }
 
-async fn of_many_those_that_somebody_likes_are_told_in_one_look(w: &World) {
+async fn of_many_notes_those_liked_by_a_user_are_found_in_one_read(w: &World) {
     let mut all = Vec::new();
     for number in 0..30 {
         let (_, what) = note(w).await;

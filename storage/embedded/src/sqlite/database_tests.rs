@@ -156,7 +156,7 @@ async fn dropped_future_undoes_nothing() {
 }
 
 #[tokio::test]
-async fn full_disk_is_said_to_all_who_share_the_commit_and_passes() {
+async fn a_full_disk_is_reported_to_all_waiters_of_the_commit_and_passes() {
     let (_dir, _path, database) = fresh();
     let pages = |conn: &Connection, max: i64| -> rusqlite::Result<()> {
         conn.query_row(&format!("PRAGMA max_page_count = {max}"), [], |_| Ok(()))

@@ -124,7 +124,7 @@ async fn marks_rise_with_what_is_settled_and_never_fall() {
 }
 
 #[tokio::test]
-async fn whoever_holds_a_unit_is_found_for_each_unit() {
+async fn the_holder_of_each_unit_is_found() {
     let w = world(4).await;
     let second = LoggedClaim {
         claim: Claim { user: UserId::new(1), ..logged(w.sale, 1, 9).claim },

@@ -210,7 +210,7 @@ async fn sold_out_was_said_of_a_unit_that_a_crash_gave_back() {
 
 /// A failed commit is in doubt: its orders are neither shown nor denied, and statistics omit them.
 #[tokio::test]
-async fn after_a_failed_commit_readers_are_told_at_once_and_figures_go_on() {
+async fn after_a_failed_commit_readers_are_refused_at_once_and_statistics_go_on() {
     let mut stage = held_up().await;
     let asked = [Call::Claim { user: 7, number: 2 }, Call::Claim { user: 8, number: 3 }, Call::OfUser(7)];
     for call in asked {

@@ -104,7 +104,7 @@ async fn rush(world: &World) -> Arc<Answers> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_full_disk_is_told_at_once_and_forgotten_at_once() {
+async fn a_full_disk_is_reported_at_once_and_forgotten_at_once() {
     let world = World::open(Durability::Memory).await;
     let session = TokenHash([1; 32]);
     assert_eq!(world.claim(1).await.unwrap(), ClaimOutcome::Accepted);

@@ -93,7 +93,7 @@ async fn near_copies_are_emptied_with_the_connection_and_old_soon_without_a_mess
 
 #[tokio::test(flavor = "multi_thread")]
 #[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server and mariadbd")]
-async fn a_change_while_redis_is_away_is_told_when_it_is_back() {
+async fn a_change_while_redis_is_away_is_sent_when_redis_is_back() {
     let options = ServerOptions::default().with("appendonly", "yes").with("appendfsync", "always");
     let mut server = start(options).await;
     let w = world::fresh(server.url()).await;

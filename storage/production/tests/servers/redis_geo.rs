@@ -62,7 +62,7 @@ async fn own_server() -> (Redis, World) {
 
 #[tokio::test(flavor = "multi_thread")]
 #[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server")]
-async fn a_redis_that_lost_its_keys_is_told_again_where_the_shops_are() {
+async fn a_redis_that_lost_its_keys_receives_the_places_of_shops_again() {
     let single = start(ServerOptions::default()).await;
     let cluster = tokio::task::spawn_blocking(|| RedisCluster::start(3).unwrap()).await.unwrap();
     for urls in [vec![single.url()], cluster.urls()] {

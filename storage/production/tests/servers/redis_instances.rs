@@ -164,7 +164,7 @@ async fn what_a_dead_instance_had_in_hand_goes_to_another_and_a_slow_one_keeps_i
 
 #[tokio::test(flavor = "multi_thread")]
 #[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server")]
-async fn a_claim_made_elsewhere_is_found_without_being_told_of() {
+async fn a_claim_made_elsewhere_is_found_without_a_message() {
     let w = world::single().await;
     let voucher = w.sale(None).await;
     let other = w.other_instance().await;

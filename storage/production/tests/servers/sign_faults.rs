@@ -104,7 +104,7 @@ async fn nothing_is_kept_or_believed_for_longer_than_it_is_said() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server and mariadbd")]
-async fn without_redis_people_are_told_of_their_days_and_others_in_time_that_they_cannot_be() {
+async fn without_redis_days_are_read_from_the_database_and_refused_in_time_otherwise() {
     let mut server = start(ServerOptions::default()).await;
     let w = world::fresh(server.url()).await;
     signed(&w, 1).await;
@@ -135,7 +135,7 @@ async fn without_redis_people_are_told_of_their_days_and_others_in_time_that_the
 
 #[tokio::test(flavor = "multi_thread")]
 #[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server and mariadbd")]
-async fn figures_stayed_too_low_after_a_database_that_answered_too_late() {
+async fn statistics_stayed_too_low_after_a_late_response_of_the_database() {
     let w = world::plain().await;
     let url = w.production().mysql.clone();
     let server = url.split(['@', '/']).nth(3).unwrap().to_owned();
