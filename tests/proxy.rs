@@ -51,7 +51,7 @@ impl Mall {
     }
 
     /// Returns an address that no call came from yet.
-    fn stranger(&self) -> String {
+    fn unused_address(&self) -> String {
         let number = self.next.fetch_add(1, Relaxed);
         format!("198.51.{}.{}", number / 250, number % 250 + 1)
     }
@@ -66,7 +66,7 @@ impl Mall {
     /// Logs an operator in, each call from an address of its own. Returns the token.
     fn operator(&self) -> String {
         let (status, body) =
-            self.call("POST", &format!("/api/user/code?phone={OPERATOR}"), &self.stranger(), "", "");
+            self.call("POST", &format!("/api/user/code?phone={OPERATOR}"), &self.unused_address(), "", "");
         assert_eq!(status, 200, "{body}");
         let wanted = format!("SMS {OPERATOR} code ");
         let code = loop {
@@ -76,7 +76,7 @@ impl Mall {
             }
         };
         let form = serde_json::json!({"phone": OPERATOR, "code": code}).to_string();
-        let (_, body) = self.call("POST", "/api/user/login", &self.stranger(), "", &form);
+        let (_, body) = self.call("POST", "/api/user/login", &self.unused_address(), "", &form);
         let granted = Command::new(MALLBOX)
             .args(["user", "grant", OPERATOR, "--data"])
             .arg(self.dir.path().join("mall"))
@@ -147,16 +147,16 @@ fn clients_behind_a_trusted_proxy_are_limited_one_by_one() {
     let mall = Mall::start(&[]);
     // Counted as one address, most of these would be refused.
     for _ in 0..60 {
-        assert_eq!(mall.call("GET", LIST, &mall.stranger(), "", "").0, 200);
+        assert_eq!(mall.call("GET", LIST, &mall.unused_address(), "", "").0, 200);
     }
-    let busy = mall.stranger();
+    let busy = mall.unused_address();
     until("one client is refused", || mall.call("GET", LIST, &busy, "", "").0 == 429);
     // Whatever a client writes is to the left of the proxy's entry.
-    let spoofed = || format!("{}, {busy}", mall.stranger());
+    let spoofed = || format!("{}, {busy}", mall.unused_address());
     until("and refused under other names", || mall.call("GET", LIST, &spoofed(), "", "").0 == 429);
-    assert_eq!(mall.call("GET", LIST, &mall.stranger(), "", "").0, 200, "the others are not");
+    assert_eq!(mall.call("GET", LIST, &mall.unused_address(), "", "").0, 200, "the others are not");
     // The other header is not read: one address again.
-    let other = || format!("forwarded: for={}\r\n", mall.stranger());
+    let other = || format!("forwarded: for={}\r\n", mall.unused_address());
     until("the other header is ignored", || {
         let stream = TcpStream::connect(mall.address).unwrap();
         statuses(&ask(stream, &request("GET", LIST, &other(), "")))[0] == 429
@@ -168,13 +168,13 @@ fn headers_of_a_peer_that_is_no_trusted_proxy_are_not_read() {
     let mall = Mall::start(&["--proxy-header", "forwarded"]);
     for peer in [[127, 0, 0, 2], [127, 0, 0, 3]] {
         until("a client that names another address each time is refused", || {
-            let headers = format!("forwarded: for={}\r\n", mall.stranger());
+            let headers = format!("forwarded: for={}\r\n", mall.unused_address());
             let stream = connect_from(peer, mall.address);
             statuses(&ask(stream, &request("GET", LIST, &headers, "")))[0] == 429
         });
     }
     for _ in 0..20 {
-        let headers = format!("forwarded: for=\"{}:4711\";proto=https\r\n", mall.stranger());
+        let headers = format!("forwarded: for=\"{}:4711\";proto=https\r\n", mall.unused_address());
         let stream = TcpStream::connect(mall.address).unwrap();
         assert_eq!(statuses(&ask(stream, &request("GET", LIST, &headers, "")))[0], 200);
     }
@@ -184,12 +184,12 @@ fn headers_of_a_peer_that_is_no_trusted_proxy_are_not_read() {
 fn visitors_behind_a_trusted_proxy_are_counted_apart() {
     let mall = Mall::start(&[]);
     let token = mall.operator();
-    let visitors = [mall.stranger(), mall.stranger(), mall.stranger()];
+    let visitors = [mall.unused_address(), mall.unused_address(), mall.unused_address()];
     for visitor in &visitors {
         assert_eq!(mall.call("GET", LIST, visitor, "", "").0, 200);
     }
     until("three visitors are counted", || {
-        let (status, body) = mall.call("GET", "/api/stats/visits", &mall.stranger(), &token, "");
+        let (status, body) = mall.call("GET", "/api/stats/visits", &mall.unused_address(), &token, "");
         assert_eq!(status, 200, "{body}");
         body["data"]["pv"] == 3 && body["data"]["uv"] == 3
     });
@@ -333,7 +333,7 @@ fn nginx_as_the_manual_configures_it_serves_the_mall_and_tells_clients_apart() {
     }
     until("a client is refused, whatever addresses its headers name", || {
         let kept = |_| {
-            let headers = format!("x-forwarded-for: {}\r\n", mall.stranger());
+            let headers = format!("x-forwarded-for: {}\r\n", mall.unused_address());
             request("GET", LIST, &headers, "").replace("connection: close\r\n", "")
         };
         let many: String = (0..8).map(kept).collect();

@@ -256,9 +256,9 @@ mod tests {
             ("data = \n", "1: invalid TOML: ", "不是合法的TOML"),
         ] {
             let mistake = read(text).unwrap_err();
-            let (said_en, said_zh) = (mistake.words(Language::En), mistake.words(Language::Zh));
-            assert!(said_en.starts_with(en), "{text}: {said_en}");
-            assert!(said_zh.contains(zh), "{text}: {said_zh}");
+            let (message_en, message_zh) = (mistake.words(Language::En), mistake.words(Language::Zh));
+            assert!(message_en.starts_with(en), "{text}: {message_en}");
+            assert!(message_zh.contains(zh), "{text}: {message_zh}");
         }
     }
 

@@ -244,8 +244,8 @@ fn note_that_a_mall_in_trouble_took_is_published_once() {
 fn talk_under_a_note_stays_as_somebody_left_it() {
     let mall = evening().start().unwrap();
     let token = mall.log_in(BEN).unwrap().token;
-    let said = json!({ "blogId": 1, "content": "下雨天也值得来" });
-    assert!(mall.call("POST", "/api/blog-comments", &token, &said).unwrap().is_success());
+    let comment = json!({ "blogId": 1, "content": "下雨天也值得来" });
+    assert!(mall.call("POST", "/api/blog-comments", &token, &comment).unwrap().is_success());
     let page = browser_of(&mall, ANNE).open("/#/note/1");
     let says = |text: &str| {
         page.field("说点什么").fill(text);

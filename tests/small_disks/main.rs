@@ -113,8 +113,8 @@ impl Start<'_> {
                 server
             }
             Err(error) => {
-                let said = format!("{error:#}");
-                ensure!(!said.contains("damaged") && names_the_disk(&said), "{said}");
+                let message = format!("{error:#}");
+                ensure!(!message.contains("damaged") && names_the_disk(&message), "{message}");
                 drop(ballast);
                 Server::start(data.path(), self.log, "power")?
             }
@@ -157,8 +157,8 @@ impl Start<'_> {
     }
 }
 
-fn names_the_disk(said: &str) -> bool {
-    said.contains("No space left on device") || said.contains("MiB are needed")
+fn names_the_disk(message: &str) -> bool {
+    message.contains("No space left on device") || message.contains("MiB are needed")
 }
 
 /// A file that leaves a given space free, until dropped.

@@ -220,7 +220,7 @@ impl Gateway {
         let (outcome, mut code) = run_guarded(work, (language, caller), deadline).await;
         let response = match outcome {
             Outcome::Answered(response) => response,
-            Outcome::Panicked(said) => broken(StatusCode::INTERNAL_SERVER_ERROR, said),
+            Outcome::Panicked(message) => broken(StatusCode::INTERNAL_SERVER_ERROR, message),
             Outcome::TooSlow if arrival.is_some_and(|arrival| arrival.is_awaited()) => {
                 code = "REQUEST_TIMEOUT";
                 language.while_spoken(|| ApiError::body_too_slow().into_response())

@@ -162,7 +162,7 @@ fn instants_take_the_zone_that_mysqldump_writes_them_in() {
 
 #[test]
 fn faults_are_reported_with_their_place() {
-    for (text, said) in [
+    for (text, message) in [
         ("", "not an SQL dump, but an empty file"),
         ("\u{1f}\u{8b}", "not the beginning of a statement"),
         ("%PDF-1.7", "line 1, column 1: not the beginning of a statement in a MySQL dump"),
@@ -211,7 +211,7 @@ fn faults_are_reported_with_their_place() {
         ),
     ] {
         let error = error(text);
-        assert!(error.contains(said), "{text:?}: {error}");
+        assert!(error.contains(message), "{text:?}: {error}");
     }
     assert!(
         error(&format!("{MADE}{MADE}")).contains("tb_shop is created a second time, after line 1, column 1")
@@ -335,14 +335,14 @@ fn a_wanted_table_may_be_in_parts_or_without_its_prefix() {
 
 #[test]
 fn files_of_other_kinds_are_known_by_their_first_bytes() {
-    for (bytes, said) in [
+    for (bytes, message) in [
         (&[0x1f, 0x8b, 8, 0][..], "gzip"),
         (b"PK\x03\x04", "zip"),
         (b"\xff\xfeS\0", "UTF-16"),
         (b"BZh9", "compressed"),
     ] {
         let error = Dump::new(bytes, SHOPS).next_row().unwrap_err().to_string();
-        assert!(error.contains(said), "{error}");
+        assert!(error.contains(message), "{error}");
     }
 }
 

@@ -25,7 +25,7 @@ impl Context {
     ///
     /// # Errors
     /// [`Refusal::BadValue`] for an invalid day or a range that is too long.
-    pub(in crate::mall) fn days_looked_at(
+    pub(in crate::mall) fn span_of_days(
         &self,
         from: &str,
         to: &str,

@@ -131,7 +131,7 @@ impl SignIns {
         page: u32,
         now: Timestamp,
     ) -> Result<Attendance, Failure> {
-        let span = self.context.days_looked_at(from, to, now)?;
+        let span = self.context.span_of_days(from, to, now)?;
         let sign_ins = &self.context.storage.people.sign_ins;
         let counts = sign_ins.counts(span).await?;
         let (users, all_count) = sign_ins.signed_all(span, Page::new(page, PAGE)).await?;

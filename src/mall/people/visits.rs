@@ -133,7 +133,7 @@ impl Visits {
         shop: Option<ShopId>,
         now: Timestamp,
     ) -> Result<VisitCounts, Failure> {
-        let span = self.inner.context.days_looked_at(from, to, now)?;
+        let span = self.inner.context.span_of_days(from, to, now)?;
         self.take_down(now).await;
         self.count(shop, span, now).await
     }

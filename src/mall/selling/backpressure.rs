@@ -33,15 +33,15 @@ impl Backlog {
     /// Returns whether more than `most` claims are in the log.
     pub(in crate::mall) async fn exceeds(&self, most: u64, log: &dyn OrderLog) -> bool {
         let now_ms = u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX - 1) + 1;
-        let looked_ms = self.checked_ms.load(Ordering::Relaxed);
+        let checked_ms = self.checked_ms.load(Ordering::Relaxed);
         let room = most.saturating_sub(self.pending.load(Ordering::Relaxed));
-        let is_due = looked_ms == 0 || now_ms >= looked_ms + rest_ms(room);
+        let is_due = checked_ms == 0 || now_ms >= checked_ms + rest_ms(room);
         // The first caller to find the read due does the read. If cancelled midway, another caller reads
         // soon.
         if is_due
             && self
                 .checked_ms
-                .compare_exchange(looked_ms, now_ms, Ordering::Relaxed, Ordering::Relaxed)
+                .compare_exchange(checked_ms, now_ms, Ordering::Relaxed, Ordering::Relaxed)
                 .is_ok()
         {
             self.pending.store(log.state().await.pending, Ordering::Relaxed);

@@ -267,9 +267,9 @@ impl SalesInMemory {
         let pending_claims = || -> Vec<Claim> {
             self.pending.holdings(voucher, user).into_iter().map(|in_flight| in_flight.claim).collect()
         };
-        let look = |buyer: &Buyer<'_>| (buyer.units(), buyer.removals(), pending_claims());
+        let snapshot = |buyer: &Buyer<'_>| (buyer.units(), buyer.removals(), pending_claims());
         loop {
-            let before = look(&sale.buyers.lock(user));
+            let before = snapshot(&sale.buyers.lock(user));
             // Read first: a claim settled after this read is found in the database by the next.
             let pending = self.holders.unsettled(before.2.clone()).await?;
             let recorded = self.orders.holdings(voucher, user).await?;
@@ -278,7 +278,7 @@ impl SalesInMemory {
             // Equal units and no removal imply no purchase meanwhile, so the database was read between two
             // equal states. Every further round requires a release in the shard or a settled claim, so the
             // loop ends.
-            if look(&buyer) == before {
+            if snapshot(&buyer) == before {
                 let recorded = HashSet::from_iter(recorded);
                 return Ok(act(&standing, &mut buyer, HoldingOrders { pending, recorded }));
             }
@@ -435,16 +435,16 @@ impl Sales for EmbeddedSales {
 
     async fn release_all(&self, closed: &[(VoucherId, UserId, OrderId)]) -> Result<(), StoreError> {
         let memory = &self.memory;
-        let looked: Vec<_> = closed.iter().filter_map(|unit| memory.snapshot_buyer(*unit)).collect();
-        let buyers = looked.iter().map(|look| (look.voucher, look.user)).collect();
+        let snapshots: Vec<_> = closed.iter().filter_map(|unit| memory.snapshot_buyer(*unit)).collect();
+        let buyers = snapshots.iter().map(|snapshot| (snapshot.voucher, snapshot.user)).collect();
         let holdings = memory.holders.holdings(buyers).await?;
         let mut removals = HashMap::new();
         let mut others = Vec::new();
-        for (look, recorded) in looked.iter().zip(holdings) {
-            let own = removals.entry((look.voucher, Buyers::shard_of(look.user))).or_insert(0);
-            match look.release(&memory.pending, &recorded, *own) {
+        for (snapshot, recorded) in snapshots.iter().zip(holdings) {
+            let own = removals.entry((snapshot.voucher, Buyers::shard_of(snapshot.user))).or_insert(0);
+            match snapshot.release(&memory.pending, &recorded, *own) {
                 Some(was_released) => *own += u64::from(was_released),
-                None => others.push((look.voucher, look.user, look.order)),
+                None => others.push((snapshot.voucher, snapshot.user, snapshot.order)),
             }
         }
         for (voucher, user, order) in others {

@@ -37,12 +37,12 @@ impl LedgerReport {
     /// The output has no report: the mall could not be read.
     pub fn of(output: &Output) -> anyhow::Result<Self> {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        let (said, complaint) = (text(&output.stdout), text(&output.stderr));
+        let (report, complaint) = (text(&output.stdout), text(&output.stderr));
         let status = output.status;
-        ensure!(matches!(status.code(), Some(0 | 1)), "verify ended with {status}: {said}{complaint}");
-        let json: Value = serde_json::from_str(&said)
-            .with_context(|| format!("verify ended with {status} and no report: {said}{complaint}"))?;
-        Self::read(&json, status.success()).with_context(|| format!("no report of verify: {said}"))
+        ensure!(matches!(status.code(), Some(0 | 1)), "verify ended with {status}: {report}{complaint}");
+        let json: Value = serde_json::from_str(&report)
+            .with_context(|| format!("verify ended with {status} and no report: {report}{complaint}"))?;
+        Self::read(&json, status.success()).with_context(|| format!("no report of verify: {report}"))
     }
 
     /// Parses the JSON document, including its `balances` field.

@@ -84,7 +84,7 @@ fn of_user(user: UserId) -> Visitor {
 }
 
 fn of_anonymous(caller: Caller, salt: Salt) -> Visitor {
-    bits(&[b"stranger", &salt, &caller.stranger.to_le_bytes()])
+    bits(&[b"stranger", &salt, &caller.anonymous.to_le_bytes()])
 }
 
 fn bits(parts: &[&[u8]]) -> Visitor {

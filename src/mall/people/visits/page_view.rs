@@ -12,7 +12,7 @@ use crate::mall::people::Accounts;
 pub struct Caller {
     pub(super) session: Option<TokenHash>,
     /// Fingerprint of an anonymous visitor. Never stored.
-    pub(super) stranger: u64,
+    pub(super) anonymous: u64,
 }
 
 impl Caller {
@@ -22,7 +22,7 @@ impl Caller {
         // `DefaultHasher::new` has fixed keys: the hash is the same in every process of a mall.
         let mut hasher = DefaultHasher::new();
         (address, browser).hash(&mut hasher);
-        Self { session: token.and_then(Accounts::session_of), stranger: hasher.finish() }
+        Self { session: token.and_then(Accounts::session_of), anonymous: hasher.finish() }
     }
 }
 

@@ -14,7 +14,7 @@ crate::cases! {
     a_lock_has_one_owner_until_it_leaves,
     an_owner_enters_again_and_leaves_as_often,
     entering_and_leaving_twice_is_as_once,
-    a_stranger_cannot_leave_or_renew,
+    only_the_owner_can_leave_or_renew,
     a_dead_holders_lock_is_free_when_its_lease_ends,
     a_holder_stopped_past_its_lease_is_refused_by_its_token,
     a_waiter_is_woken_and_does_not_wait_past_its_limit,
@@ -80,7 +80,7 @@ async fn entering_and_leaving_twice_is_as_once(w: &World) {
     assert_eq!(enter_for_long(w, entry(1, 1)).await, None);
 }
 
-async fn a_stranger_cannot_leave_or_renew(w: &World) {
+async fn only_the_owner_can_leave_or_renew(w: &World) {
     let locks = &w.storage.base.locks;
     assert!(enter_for_long(w, entry(1, 0)).await.is_some());
     assert!(!locks.leave(NAME, entry(2, 0)).await.unwrap());

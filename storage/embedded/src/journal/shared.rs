@@ -58,7 +58,7 @@ pub(super) struct OpenGroup {
     /// Number of waiters at which to wake the journal's sleeping thread.
     pub(super) wake_at: Option<usize>,
     /// Pending requests for a check of the disk. The senders are dropped after the check.
-    pub(super) looks: Vec<mpsc::Sender<()>>,
+    pub(super) maintenance: Vec<mpsc::Sender<()>>,
     pub(super) closing: bool,
 }
 
@@ -72,7 +72,7 @@ impl OpenGroup {
             changes: Vec::new(),
             waiting: 0,
             wake_at: None,
-            looks: Vec::new(),
+            maintenance: Vec::new(),
             closing: false,
         }
     }
@@ -98,14 +98,14 @@ pub(super) struct Shared {
 
 impl Watcher for Shared {
     fn check(&self) -> mpsc::Receiver<()> {
-        let (looked, has_looked) = mpsc::channel();
+        let (maintained, is_maintained) = mpsc::channel();
         let mut gathering = self.gathering.lock();
         if !gathering.closing {
-            gathering.looks.push(looked);
+            gathering.maintenance.push(maintained);
             gathering.wake_at = None;
             self.gathered.notify_one();
         }
-        has_looked
+        is_maintained
     }
 }
 

@@ -79,9 +79,9 @@ pub(super) struct Writer {
     group: u64,
     /// Number of waiters of the last commit, and of the one before.
     waited: [usize; 2],
-    looked: Instant,
+    maintained_at: Instant,
     /// The next commit number at the last maintenance. An unchanged number means an idle journal.
-    looked_at: u64,
+    maintained_commit: u64,
     /// Size of the store when new, in bytes.
     new_bytes: u64,
     synced: Instant,
@@ -123,8 +123,8 @@ impl Writer {
             store_failed: shortage.is_some(),
             before_writing: held.map(|held| held.before_writing),
             waited: [0; 2],
-            looked: Instant::now(),
-            looked_at: 0,
+            maintained_at: Instant::now(),
+            maintained_commit: 0,
             new_bytes: 0,
             synced: Instant::now(),
         }
@@ -135,14 +135,14 @@ impl Writer {
         loop {
             let mut gathered = self.gather();
             let closing = gathered.closing;
-            let looks = std::mem::take(&mut gathered.looks);
+            let maintenance = std::mem::take(&mut gathered.maintenance);
             if gathered.waiting > 0 || !gathered.changes.is_empty() {
                 self.commit(gathered);
             }
-            if !looks.is_empty() || self.looked.elapsed() >= MAINTENANCE_INTERVAL {
+            if !maintenance.is_empty() || self.maintained_at.elapsed() >= MAINTENANCE_INTERVAL {
                 self.maintain();
             }
-            drop(looks);
+            drop(maintenance);
             if closing {
                 return self.end();
             }
@@ -153,7 +153,7 @@ impl Writer {
     /// group.
     fn gather(&mut self) -> OpenGroup {
         let mut gathering = self.shared.gathering.lock();
-        if gathering.waiting == 0 && gathering.looks.is_empty() && !gathering.closing {
+        if gathering.waiting == 0 && gathering.maintenance.is_empty() && !gathering.closing {
             gathering.wake_at = Some(1);
             self.shared.gathered.wait_for(&mut gathering, MAINTENANCE_INTERVAL);
         }
@@ -260,7 +260,7 @@ impl Writer {
 
     /// Runs the maintenance of every second.
     fn maintain(&mut self) {
-        self.looked = Instant::now();
+        self.maintained_at = Instant::now();
         let full = self.shared.disk.shortage().map(WriteBlock::Full);
         if full.is_some() {
             *self.shared.trouble.write() = full;
@@ -269,7 +269,7 @@ impl Writer {
         } else if let Err(fault) = self.put(None, &[], usize::MAX).and_then(|()| self.compact_if_large()) {
             self.fail(&fault.to_string());
         }
-        self.looked_at = self.next;
+        self.maintained_commit = self.next;
     }
 
     /// Accepts claims again after all unsettled claims are durable.
@@ -309,7 +309,7 @@ impl Writer {
     /// Compacts the log: gives back the space that sled does not reuse.
     fn compact_if_large(&mut self) -> Result<(), StoreFault> {
         let bytes = self.store.bytes();
-        let is_idle = self.looked_at == self.next;
+        let is_idle = self.maintained_commit == self.next;
         let is_large = bytes > COMPACT_MIN_BYTES && bytes > COMPACT_MIN_GROWTH * self.new_bytes;
         if is_large && (is_idle || bytes > COMPACT_UNDER_LOAD_BYTES) {
             let mut entries = Vec::new();
@@ -351,7 +351,7 @@ impl Writer {
         // Callers that joined after the last round must not wait for ever.
         let late = {
             let mut gathering = self.shared.gathering.lock();
-            gathering.looks.clear();
+            gathering.maintenance.clear();
             // Later waiters of this group find it finished.
             Arc::clone(&gathering.commit)
         };

@@ -252,9 +252,9 @@ impl Inner {
 impl Watcher for Inner {
     /// Rewrites a value that is already stored: the outcome shows the state of the database.
     fn check(&self) -> mpsc::Receiver<()> {
-        let (looked, has_looked) = mpsc::channel();
-        self.send(Queue::Interactive, task::new("look", meta::mark_running, move |_| drop(looked)));
-        has_looked
+        let (marked, is_marked) = mpsc::channel();
+        self.send(Queue::Interactive, task::new("look", meta::mark_running, move |_| drop(marked)));
+        is_marked
     }
 }
 

@@ -121,8 +121,8 @@ async fn a_full_disk_is_reported_at_once_and_forgotten_at_once() {
     assert!(refusal.contains(": disk full: 0 KiB left in "), "{refusal}");
     let troubles = world.troubles().await;
     assert!(troubles.len() == 2 && troubles[0].starts_with("disk full: 0 MiB free at "), "{troubles:?}");
-    let told = world.storage.selling.order_log.state().await.trouble.unwrap();
-    assert_eq!(told, troubles[0]);
+    let reported = world.storage.selling.order_log.state().await.trouble.unwrap();
+    assert_eq!(reported, troubles[0]);
     assert_eq!(world.storage.base.upkeep.setting("zone").await.unwrap(), None, "reading goes on");
     assert_eq!(world.claim(1).await.ok(), None, "as on a disk that is really full");
 

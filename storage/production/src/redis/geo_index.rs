@@ -107,7 +107,7 @@ impl RedisGeoIndex {
         for _ in 0..2 {
             match self.server.ask(&self.link, (op, Idempotence::Safe), call.clone()).await? {
                 Reply::Known(answer) => return Ok(answer),
-                Reply::Stranger(_) => {
+                Reply::UnknownEpoch(_) => {
                     if !timeout(RESTORE_WAIT, self.begin_to_fill()).await.unwrap_or(false) {
                         break;
                     }

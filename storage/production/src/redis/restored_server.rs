@@ -28,7 +28,7 @@ pub(super) enum Reply<T> {
     /// The script's result.
     Known(T),
     /// The id of a server that was not restored yet.
-    Stranger(String),
+    UnknownEpoch(String),
 }
 
 /// The last restored server, for a set of keys.
@@ -70,7 +70,7 @@ impl RestoredServer {
             // Another task may have restored the data while this task waited for the lock.
             let id = match ask().await? {
                 Reply::Known(answer) => return Ok(answer),
-                Reply::Stranger(id) => id,
+                Reply::UnknownEpoch(id) => id,
             };
             put_right().await?;
             // No effect if yet another server has taken over, which lacks the restored data.
@@ -96,7 +96,7 @@ pub(super) fn parse_reply<T: FromRedisValue>(
     answer: Value,
 ) -> Result<Reply<T>, StoreError> {
     match unknown_server_id(&answer) {
-        Some(id) => Ok(Reply::Stranger(id)),
+        Some(id) => Ok(Reply::UnknownEpoch(id)),
         None => {
             T::from_redis_value(answer).map(Reply::Known).map_err(|error| to_store_error(op, error.into()))
         }

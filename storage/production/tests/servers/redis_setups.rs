@@ -23,7 +23,7 @@ async fn until(is_so: impl Fn() -> bool) {
 /// Whether a server's `INFO replication` contains `line`.
 fn heard_of(url: &str, line: &str) -> bool {
     // A server closes its connections when its role changes.
-    try_says(url, "replication").is_ok_and(|said| said.contains(line))
+    try_says(url, "replication").is_ok_and(|reply| reply.contains(line))
 }
 
 fn sentinel_knows_a_replica(port: u16) -> bool {

@@ -25,7 +25,7 @@ pub(super) fn judge(history: &History, state: &State, verdict: &mut Verdict) {
             }
         }
         let held = Held::of(holdings.remove(sale).unwrap_or_default());
-        what_was_said(history, *sale, units, &held, verdict);
+        statements(history, *sale, units, &held, verdict);
     }
 }
 
@@ -149,7 +149,7 @@ impl Held {
     }
 }
 
-fn what_was_said(history: &History, sale: u64, units: u64, held: &Held, verdict: &mut Verdict) {
+fn statements(history: &History, sale: u64, units: u64, held: &Held, verdict: &mut Verdict) {
     for call in history.calls() {
         let (from, to) = (call.invoked, call.responded);
         match (&call.request, &call.response) {
