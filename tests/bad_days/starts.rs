@@ -13,7 +13,7 @@ use crate::common::pending::{Left, Pending};
 use crate::common::server::{self, Server};
 
 const PEOPLE: usize = 40;
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Returns a command prefix under which these system calls fail on the server's log.
 fn failing(calls: &str, error: &str, data: &Path) -> Vec<String> {
@@ -40,7 +40,7 @@ fn sells(pending: &Pending, server: &Server) -> anyhow::Result<()> {
         if reply.body["success"] == true {
             return pending.are_shown(server);
         }
-        ensure!(patience::is_within(began.elapsed(), PATIENCE), "{} {}", reply.status, reply.text);
+        ensure!(patience::is_within(began.elapsed(), TIMEOUT), "{} {}", reply.status, reply.text);
         std::thread::sleep(Duration::from_millis(20));
     }
 }

@@ -26,7 +26,7 @@ const LARGEST_KIB: u64 = 1_024;
 /// Number of sizes by default.
 const SIZES: u64 = 5;
 const PEOPLE: usize = 40;
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 const BLOCK: u64 = 4_096;
 
 #[test]
@@ -147,7 +147,7 @@ impl Start<'_> {
                 return self.pending.are_shown(server);
             }
             ensure!(
-                patience::is_within(began.elapsed(), PATIENCE),
+                patience::is_within(began.elapsed(), TIMEOUT),
                 "with room again: {} {}",
                 reply.status,
                 reply.text
@@ -186,10 +186,7 @@ impl Ballast {
                 length = length.saturating_sub((wanted - free).next_multiple_of(BLOCK));
                 file.set_len(length)?;
             }
-            ensure!(
-                patience::is_within(began.elapsed(), PATIENCE),
-                "{free} bytes are free, and not {wanted}"
-            );
+            ensure!(patience::is_within(began.elapsed(), TIMEOUT), "{free} bytes are free, and not {wanted}");
         }
     }
 }

@@ -17,11 +17,11 @@ use super::outcome::{FetchError, Fetched};
 use crate::mall::writing::pictures::{ending, reencode_picture};
 
 /// Concurrent downloads; a load that a server does not notice.
-const AT_ONCE: usize = 8;
+const DOWNLOADS_MAX: usize = 8;
 /// Concurrent re-encodings: each keeps a core busy, and takes up to 160 MB.
-const DRAWN_AT_ONCE: usize = 2;
+const DRAWINGS_MAX: usize = 2;
 /// Time limit for all pictures together.
-const LONGEST: Duration = Duration::from_secs(30 * 60);
+const TIMEOUT: Duration = Duration::from_secs(30 * 60);
 /// Upload subdirectory for fetched pictures, separate from pictures copied along with the dump.
 const FOLDER: &str = "fetched";
 
@@ -45,14 +45,14 @@ pub(super) async fn fetch_by(
     uploads: &Path,
     mut progress: impl FnMut(usize, usize),
 ) -> io::Result<Fetched> {
-    let (until, turns) = (Instant::now() + LONGEST, Arc::new(Semaphore::new(DRAWN_AT_ONCE)));
+    let (until, turns) = (Instant::now() + TIMEOUT, Arc::new(Semaphore::new(DRAWINGS_MAX)));
     let count = addresses.len();
     let mut to_do = addresses.into_iter();
     let mut fetched = Fetched::default();
     let mut under_way = JoinSet::new();
     let mut done = 0;
     loop {
-        while under_way.len() < AT_ONCE
+        while under_way.len() < DOWNLOADS_MAX
             && let Some(address) = to_do.next()
         {
             let (client, turns) = (client.clone(), Arc::clone(&turns));

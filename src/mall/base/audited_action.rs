@@ -37,8 +37,8 @@ pub struct AuditedAction {
 
 /// Validates an operator's reason: 1 to 200 characters, else [`Refusal::BadValue`].
 pub(in crate::mall) fn validate_reason(reason: String) -> Result<String, Refusal> {
-    const LONGEST: usize = 200;
-    let is_fit = (1..=LONGEST).contains(&reason.chars().count());
+    const REASON_MAX_CHARS: usize = 200;
+    let is_fit = (1..=REASON_MAX_CHARS).contains(&reason.chars().count());
     if is_fit { Ok(reason) } else { Err(Refusal::BadValue("reason")) }
 }
 

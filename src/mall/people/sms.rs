@@ -43,7 +43,7 @@ pub struct Console {
 
 impl Console {
     /// Write timeout; afterwards the call fails.
-    const PATIENCE: Duration = Duration::from_secs(1);
+    const WRITE_TIMEOUT: Duration = Duration::from_secs(1);
 }
 
 impl Default for Console {
@@ -69,7 +69,7 @@ impl SmsSender for Console {
             });
             written.await.unwrap_or_else(|ended| Err(std::io::Error::other(ended)))
         };
-        match tokio::time::timeout(Self::PATIENCE, writing).await {
+        match tokio::time::timeout(Self::WRITE_TIMEOUT, writing).await {
             Ok(written) => written
                 .map_err(|error| SmsError(format!("cannot write the code to standard output: {error}"))),
             Err(_) => Err(SmsError("could not write the code to standard output within a second".to_owned())),

@@ -104,7 +104,7 @@ impl OrderWorkers {
 /// Called before the clock is moved: every earlier claim is then an order with its own deadline.
 pub async fn drained(storage: &Storage, longest: Duration) -> bool {
     /// Interval of polling the log.
-    const LOOK_EVERY: Duration = Duration::from_millis(1);
+    const POLL_INTERVAL: Duration = Duration::from_millis(1);
     let until = Instant::now() + longest;
     loop {
         let state = storage.selling.order_log.state().await;
@@ -114,7 +114,7 @@ pub async fn drained(storage: &Storage, longest: Duration) -> bool {
         if state.trouble.is_some() || Instant::now() >= until {
             return false;
         }
-        tokio::time::sleep(LOOK_EVERY).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
     }
 }
 

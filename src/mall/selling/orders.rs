@@ -17,7 +17,7 @@ use crate::mall::base::{Context, Failure, Refusal};
 /// Longest wait of a step, in real time, for an order still missing in the database.
 const PENDING_ORDER_TIMEOUT: Duration = Duration::from_secs(1);
 /// Interval of polling during the wait.
-const LOOK_EVERY: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Ways of calling off an order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -209,7 +209,7 @@ impl Orders {
             match recorded {
                 Some(order) => return Ok(order),
                 None if tokio::time::Instant::now() >= until => return Err(Refusal::NotYet.into()),
-                None => tokio::time::sleep(LOOK_EVERY).await,
+                None => tokio::time::sleep(POLL_INTERVAL).await,
             }
         }
     }

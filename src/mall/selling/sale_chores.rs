@@ -38,12 +38,12 @@ struct ProcessOutbox {
 
 impl ProcessOutbox {
     /// Outbox entries processed per batch.
-    const AT_ONCE: u32 = 1_000;
+    const BATCH_MAX: u32 = 1_000;
 
     /// Processes a batch. Returns whether more entries may be open.
     async fn some(&self) -> Result<bool, StoreError> {
         let storage = &self.context.storage;
-        let entries = storage.selling.outbox.open(Self::AT_ONCE).await?;
+        let entries = storage.selling.outbox.open(Self::BATCH_MAX).await?;
         if !entries.is_empty() {
             // Most units have already been released, when the order was closed.
             let units: Vec<_> = entries
@@ -53,7 +53,7 @@ impl ProcessOutbox {
             storage.selling.sales.release_all(&units).await?;
             storage.selling.outbox.done(&entries).await?;
         }
-        Ok(entries.len() as u64 == u64::from(Self::AT_ONCE))
+        Ok(entries.len() as u64 == u64::from(Self::BATCH_MAX))
     }
 }
 

@@ -132,7 +132,7 @@ struct CompleteFanOuts {
 impl CompleteFanOuts {
     /// A request either finishes the fan-out within this time, or never.
     const AFTER: Duration = Duration::from_secs(5);
-    const AT_ONCE: u32 = 100;
+    const BATCH_MAX: u32 = 100;
 }
 
 #[async_trait]
@@ -148,7 +148,7 @@ impl Chore for CompleteFanOuts {
     async fn run(&self, now: Timestamp) {
         self.every.ran(now);
         let feeds = &self.context.storage.writing.feeds;
-        if let Err(error) = feeds.pass_on_the_rest(now - Self::AFTER, Self::AT_ONCE, now).await
+        if let Err(error) = feeds.pass_on_the_rest(now - Self::AFTER, Self::BATCH_MAX, now).await
             && let Some(times) = self.log.again()
         {
             tracing::warn!(%error, times, "could not complete the fan-out of notes");

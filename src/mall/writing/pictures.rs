@@ -202,7 +202,7 @@ struct SweepPictures {
 
 impl SweepPictures {
     /// Pictures checked per transaction: few enough that no other writer notices the delay.
-    const AT_ONCE: u32 = 16;
+    const BATCH_MAX: u32 = 16;
     /// Transactions per run. At this rate, the sweep checks a million and a half pictures a day.
     const ROUNDS: usize = 64;
 }
@@ -225,7 +225,7 @@ impl Chore for SweepPictures {
                 .storage
                 .writing
                 .pictures
-                .sweep(now - UNREFERENCED_KEPT, Self::AT_ONCE, now)
+                .sweep(now - UNREFERENCED_KEPT, Self::BATCH_MAX, now)
                 .await
             {
                 Ok(swept) if swept.has_more => {}

@@ -31,7 +31,7 @@ struct Kept {
 
 impl Inbox {
     /// Maximum number of phones, more than a benchmark logs in; about 15 MB.
-    const MOST: usize = 65_536;
+    const PHONES_MAX: usize = 65_536;
 
     /// Returns the last code sent to a phone, used or not.
     #[must_use]
@@ -55,7 +55,7 @@ impl Kept {
             self.order.remove(&earlier);
         }
         self.order.insert(self.received, phone.clone());
-        if self.order.len() > Inbox::MOST
+        if self.order.len() > Inbox::PHONES_MAX
             && let Some((_, oldest)) = self.order.pop_first()
         {
             self.codes.remove(&oldest);
@@ -83,19 +83,19 @@ mod tests {
     async fn inbox_drops_the_oldest_when_it_is_full() {
         let inbox = Inbox::default();
         let nth = |n: usize| phone(&format!("139{n:08}"));
-        for n in 0..Inbox::MOST {
+        for n in 0..Inbox::PHONES_MAX {
             inbox.send(&nth(n), "111111").await.unwrap();
         }
         inbox.send(&nth(0), "222222").await.unwrap();
-        inbox.send(&nth(Inbox::MOST), "333333").await.unwrap();
+        inbox.send(&nth(Inbox::PHONES_MAX), "333333").await.unwrap();
         assert_eq!(inbox.last(&nth(0)).as_deref(), Some("222222"));
         assert_eq!(inbox.last(&nth(1)), None, "the one that had waited longest");
         let newest = inbox.newest();
-        assert_eq!(newest[0], (nth(Inbox::MOST), "333333".to_owned()));
+        assert_eq!(newest[0], (nth(Inbox::PHONES_MAX), "333333".to_owned()));
         assert_eq!(newest[1], (nth(0), "222222".to_owned()));
-        assert_eq!(newest.len(), Inbox::MOST);
+        assert_eq!(newest.len(), Inbox::PHONES_MAX);
         assert_eq!(inbox.clone().newest(), newest);
-        assert_eq!(inbox.kept.lock().codes.len(), Inbox::MOST);
-        assert_eq!(inbox.kept.lock().order.len(), Inbox::MOST);
+        assert_eq!(inbox.kept.lock().codes.len(), Inbox::PHONES_MAX);
+        assert_eq!(inbox.kept.lock().order.len(), Inbox::PHONES_MAX);
     }
 }

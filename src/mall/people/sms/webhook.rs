@@ -50,7 +50,7 @@ impl fmt::Debug for Webhook {
 
 impl Webhook {
     /// Timeout for connecting, posting and receiving the response head together, in real time.
-    const PATIENCE: Duration = Duration::from_secs(1);
+    const TIMEOUT: Duration = Duration::from_secs(1);
 
     /// Creates a webhook for an `https://` URL, or an `http://` URL of this machine.
     ///
@@ -227,7 +227,7 @@ mod tls {
 impl SmsSender for Webhook {
     async fn send(&self, phone: &Phone, code: &str) -> Result<(), SmsError> {
         let body = serde_json::json!({ "phone": phone.as_str(), "code": code }).to_string().into_bytes();
-        let status = tokio::time::timeout(Self::PATIENCE, self.post(body))
+        let status = tokio::time::timeout(Self::TIMEOUT, self.post(body))
             .await
             .map_err(|_| SmsError("SMS webhook: no response within a second".to_owned()))??;
         if status.is_success() {

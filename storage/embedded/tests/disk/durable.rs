@@ -15,7 +15,7 @@ use tokio::task::JoinHandle;
 use crate::world::{Closed, NOON, WORKER, World, claim_as, order};
 
 /// Long enough for a machine busy with other work.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 /// Longer than the sum of all waits in a case, but bounded: a mall closes only after its pending commits.
 const SLOW: Duration = Duration::from_secs(30);
 
@@ -162,7 +162,7 @@ async fn crash(image: Closed, shown: Shown) {
 }
 
 async fn in_time<T>(work: impl Future<Output = T>) -> T {
-    tokio::time::timeout(patience::scaled(PATIENCE), work).await.expect("it waits for ever")
+    tokio::time::timeout(patience::scaled(TIMEOUT), work).await.expect("it waits for ever")
 }
 
 /// A sale with the last unit in a claim delayed by a slow disk.

@@ -13,7 +13,7 @@ use mallbox_test_patience as patience;
 use crate::world::{HOUR, NOON, World, claim};
 
 /// Long enough for a machine busy with other work.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 /// Longer than the sum of all waits in a case, but bounded: a mall closes only after its pending commits.
 const SLOW: Duration = Duration::from_secs(60);
 
@@ -45,7 +45,7 @@ async fn until(mut is_so: impl FnMut() -> bool) {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
     };
-    tokio::time::timeout(patience::scaled(PATIENCE), waiting).await.unwrap();
+    tokio::time::timeout(patience::scaled(TIMEOUT), waiting).await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -150,7 +150,7 @@ async fn a_slow_disk_holds_up_each_commit_until_it_is_fast_again() {
 
     world.faults.set_slow(None);
     let answers = async { (claiming.await.unwrap().unwrap(), setting.await.unwrap().unwrap()) };
-    let (claimed, ()) = tokio::time::timeout(patience::scaled(PATIENCE), answers).await.unwrap();
+    let (claimed, ()) = tokio::time::timeout(patience::scaled(TIMEOUT), answers).await.unwrap();
     assert_eq!(claimed, ClaimOutcome::Accepted);
     assert_eq!(world.claim(2).await.unwrap(), ClaimOutcome::Accepted);
     assert_eq!(world.faults.delays(), 2);

@@ -23,7 +23,7 @@ use super::job::boxed;
 const FIRST_BLOCK: u64 = 4_096;
 /// At 10,000 orders a second, enough for half a minute to a minute without MySQL; a day's 2^28 numbers make a
 /// thousand such blocks.
-const LARGEST_BLOCK: u64 = 1 << 19;
+const BLOCK_MAX: u64 = 1 << 19;
 const OP: &str = "next number";
 
 pub(super) struct MysqlSequences {
@@ -113,7 +113,7 @@ impl Numbers {
         self.left += size;
         self.low = size / 2;
         self.ranges.push_back(range);
-        self.block = (self.block * 2).min(LARGEST_BLOCK);
+        self.block = (self.block * 2).min(BLOCK_MAX);
     }
 }
 

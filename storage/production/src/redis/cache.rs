@@ -38,7 +38,7 @@ const LEASE_TTL: Duration = Duration::from_secs(30);
 /// Interval at which pending invalidations are retried.
 const RETRY_INTERVAL: Duration = Duration::from_millis(300);
 /// Keys scanned per command, and keys invalidated concurrently.
-const AT_ONCE: usize = 1_000;
+const BATCH_MAX: usize = 1_000;
 /// Message on the invalidation channel that clears all local caches.
 const ALL: &str = "*";
 
@@ -140,7 +140,7 @@ impl RedisCache {
     async fn send(&self, keys: Vec<(CacheKey, u64)>) -> Result<(), StoreError> {
         const OP: &str = "cache.forget";
         let mut sent = Ok(());
-        for some in keys.chunks(AT_ONCE) {
+        for some in keys.chunks(BATCH_MAX) {
             let calls = some.iter().map(|(key, _)| self.forgetting(key));
             let answers = self.link.run_all::<u64>(OP, Idempotence::Safe, calls).await;
             for ((key, number), answer) in some.iter().zip(answers) {
@@ -251,7 +251,7 @@ impl Cache for RedisCache {
             let mut cursor = "0".to_owned();
             loop {
                 let mut scan = redis::cmd("SCAN");
-                scan.arg(&cursor).arg("MATCH").arg(format!("{all}*")).arg("COUNT").arg(AT_ONCE);
+                scan.arg(&cursor).arg("MATCH").arg(format!("{all}*")).arg("COUNT").arg(BATCH_MAX);
                 let (next, found): (String, Vec<String>) = self.link.query_at(OP, &master, &scan).await?;
                 let keys = found.iter().filter_map(|key| key.strip_prefix(&all)).map(CacheKey::written);
                 self.forget(&keys.collect::<Vec<_>>()).await?;

@@ -45,7 +45,7 @@ impl<H: Subscriber> Listener<H> {
 
     async fn listen(&self) -> Result<(), redis::RedisError> {
         /// Interval at which the listener checks whether the subscriber is still alive.
-        const LOOK_EVERY: Duration = Duration::from_secs(1);
+        const CHECK_INTERVAL: Duration = Duration::from_secs(1);
         let mut connection = self.link.address().listener().await?;
         connection.subscribe(&self.channel).await?;
         let mut received = connection.on_message();
@@ -53,7 +53,7 @@ impl<H: Subscriber> Listener<H> {
             subscriber.missed();
         }
         while let Some(subscriber) = self.subscriber.upgrade() {
-            match tokio::time::timeout(LOOK_EVERY, received.next()).await {
+            match tokio::time::timeout(CHECK_INTERVAL, received.next()).await {
                 Ok(Some(message)) => subscriber.received(&message.get_payload::<String>()?),
                 Ok(None) => return Ok(()),
                 Err(_) => {}

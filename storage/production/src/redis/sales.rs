@@ -22,7 +22,7 @@ use crate::{EpochScope, Holders};
 
 const PUT_OP: &str = "sales.put";
 /// Interval at which waiting callers check whether another instance has loaded the sale.
-const LOOK_EVERY: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// Maximum number of checks per call.
 const LOAD_CHECKS_MAX: u32 = 60;
 /// Units released concurrently: each release first reads the database, to which a process has 16 connections.
@@ -158,7 +158,7 @@ impl Sales for RedisSales {
             if let Some(units) = self.try_put(&keys, terms, &loader).await? {
                 return Ok(units);
             }
-            tokio::time::sleep(LOOK_EVERY).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
         Err(StoreError::Unavailable {
             op: PUT_OP,
@@ -232,9 +232,9 @@ impl Sales for RedisSales {
 
     async fn without_unit(&self, voucher: VoucherId, users: &[UserId]) -> Result<Vec<UserId>, StoreError> {
         /// Buyers per command, which blocks other clients for about 0.1 ms.
-        const AT_ONCE: usize = 256;
+        const BATCH_MAX: usize = 256;
         let mut lacking = Vec::new();
-        for users in users.chunks(AT_ONCE) {
+        for users in users.chunks(BATCH_MAX) {
             let mut command = redis::cmd("HMGET");
             command.arg(self.keys.sale(voucher).buyers);
             for user in users {

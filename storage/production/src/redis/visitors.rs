@@ -18,7 +18,7 @@ use crate::spans::{EXPIRY_GRACE, millis};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// Visitors per script call: Lua's `unpack` accepts some thousands of arguments.
-const AT_ONCE: usize = 1_000;
+const BATCH_MAX: usize = 1_000;
 
 /// Visits, stored only in Redis.
 pub(super) struct RedisVisitors {
@@ -38,7 +38,7 @@ impl RedisVisitors {
                 call.arg(&bits.to_le_bytes()[..])
             })
         };
-        new.chunks(AT_ONCE).map(call).collect()
+        new.chunks(BATCH_MAX).map(call).collect()
     }
 }
 

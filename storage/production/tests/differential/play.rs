@@ -15,7 +15,7 @@ const STEPS: u64 = 2_500;
 /// Number of steps between comparisons of the complete state.
 const WHOLE_EVERY: u64 = 300;
 /// Number of steps between the scene's reads of the database.
-const LOOK_EVERY: u64 = 8;
+const READ_EVERY: u64 = 8;
 /// Number of recent steps to print when results differ.
 const REMEMBERED: usize = 20;
 
@@ -63,7 +63,7 @@ impl Play {
         }
         for number in 0..steps {
             self.scene.clock_goes_on(&mut self.dice);
-            if number % LOOK_EVERY == 0 {
+            if number % READ_EVERY == 0 {
                 self.scene.look_around(&self.embedded.storage).await;
             }
             let step = Step::roll(&mut self.dice, &mut self.scene);

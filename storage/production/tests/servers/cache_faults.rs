@@ -14,7 +14,7 @@ use mallbox_storage_contract::base::cache::{found, keep, shop};
 /// How old a near copy may be.
 const BOUND: Duration = Duration::from_secs(3);
 /// Upper limit for the duration of any call.
-const LONGEST: Duration = Duration::from_millis(1500);
+const CALL_MAX: Duration = Duration::from_millis(1500);
 
 /// Waits until the instance no longer returns the key.
 async fn forgets(storage: &Storage, within: Duration) -> Duration {
@@ -106,7 +106,7 @@ async fn a_change_while_redis_is_away_is_sent_when_redis_is_back() {
     let began = Instant::now();
     let forgotten = w.storage.base.cache.forget(&[shop(1)]).await;
     assert!(matches!(forgotten, Err(StoreError::Unavailable { .. })), "{forgotten:?}");
-    assert!(patience::is_within(began.elapsed(), LONGEST), "{:?}", began.elapsed());
+    assert!(patience::is_within(began.elapsed(), CALL_MAX), "{:?}", began.elapsed());
     let asked = w.storage.base.cache.get(&shop(1), NOON).await;
     assert!(matches!(asked, Err(StoreError::Unavailable { .. })), "{asked:?}");
     // Values read meanwhile are cached locally.
@@ -114,7 +114,7 @@ async fn a_change_while_redis_is_away_is_sent_when_redis_is_back() {
     keep(&w.storage, &shop(1), "new").await;
     let kept = w.storage.base.cache.get(&shop(1), NOON).await.unwrap().unwrap();
     assert_eq!((&*kept.bytes, kept.is_near), (&b"new"[..], true));
-    assert!(patience::is_within(began.elapsed(), LONGEST), "{:?}", began.elapsed());
+    assert!(patience::is_within(began.elapsed(), CALL_MAX), "{:?}", began.elapsed());
 
     tokio::task::block_in_place(|| server.restart().unwrap());
     let other = w.other_instance().await;

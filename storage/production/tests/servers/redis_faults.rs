@@ -15,7 +15,7 @@ use crate::world;
 use crate::world::{NOON, WORKER, World, claim};
 
 /// Upper limit for the duration of any call, regardless of Redis.
-const LONGEST: Duration = Duration::from_millis(1500);
+const CALL_MAX: Duration = Duration::from_millis(1500);
 
 /// Makes many calls against an unreachable server: each fails, and in time.
 async fn all_fail_fast(w: &World, voucher: VoucherId) {
@@ -30,12 +30,12 @@ async fn all_fail_fast(w: &World, voucher: VoucherId) {
     }
     for (answer, took) in calls.join_all().await {
         assert!(matches!(answer, Err(StoreError::Unavailable { .. })), "{answer:?}");
-        assert!(patience::is_within(took, LONGEST), "{took:?}");
+        assert!(patience::is_within(took, CALL_MAX), "{took:?}");
     }
     let began = Instant::now();
     assert!(w.storage.selling.order_log.state().await.trouble.is_some());
     assert!(w.storage.selling.order_log.take(WORKER, 10, Duration::ZERO).await.is_err());
-    assert!(patience::is_within(began.elapsed(), 2 * LONGEST), "{:?}", began.elapsed());
+    assert!(patience::is_within(began.elapsed(), 2 * CALL_MAX), "{:?}", began.elapsed());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -173,7 +173,7 @@ async fn a_cluster_that_lost_a_node_is_whole_again_with_it() {
         let asked = Instant::now();
         failed +=
             u32::from(w.storage.selling.sales.claim(claim(*voucher, 2, 100 + voucher.get())).await.is_err());
-        assert!(patience::is_within(asked.elapsed(), LONGEST), "{:?}", asked.elapsed());
+        assert!(patience::is_within(asked.elapsed(), CALL_MAX), "{:?}", asked.elapsed());
     }
     assert!(failed > 0, "some are on that node ({:?})", began.elapsed());
     tokio::task::block_in_place(|| cluster.node_mut(1).unwrap().restart().unwrap());

@@ -13,7 +13,7 @@ use crate::world::{NOON, World};
 use mallbox_storage_contract::catalogue::shops::text;
 
 /// Upper limit for the duration of any call, regardless of Redis.
-const LONGEST: Duration = Duration::from_millis(1500);
+const CALL_MAX: Duration = Duration::from_millis(1500);
 
 fn around() -> NearbyQuery {
     let centre = LatLng::new(120.149_993, 30.334_229).unwrap();
@@ -39,7 +39,7 @@ async fn near_again(storage: &Storage) -> Vec<ShopId> {
     loop {
         let asked = Instant::now();
         let answer = storage.catalogue.geo_index.near(&around()).await;
-        assert!(patience::is_within(asked.elapsed(), LONGEST), "{:?}", asked.elapsed());
+        assert!(patience::is_within(asked.elapsed(), CALL_MAX), "{:?}", asked.elapsed());
         match answer {
             Ok(found) => return ids(&found),
             Err(StoreError::Unavailable { .. }) => assert!(!until.is_over()),
