@@ -144,9 +144,9 @@ impl Mall {
         }
         let audit = AuditLog::new(context.clone());
         let orders = Orders::new(context.clone(), cashier);
-        let ledger = LedgerCheck::new(context.clone(), sales.clone());
+        let books = LedgerCheck::new(context.clone(), sales.clone());
         let sale_office =
-            SaleAdmin::new(context.clone(), sales.clone(), Arc::clone(&shops), ledger.clone(), audit.clone());
+            SaleAdmin::new(context.clone(), sales.clone(), Arc::clone(&shops), books.clone(), audit.clone());
         let mall = Self {
             feeds: Feeds::new(context.clone()),
             likes: Likes::new(context.clone()),
@@ -179,7 +179,7 @@ impl Mall {
             ),
             orders,
             audit,
-            ledger,
+            ledger: books,
             workers: OrderWorkers::new(context.clone()),
             sales,
             chores: Chores::new(clock, chores),

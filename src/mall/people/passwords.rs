@@ -14,9 +14,9 @@ use crate::mall::base::{Failure, InputError, Random, Refusal};
 
 /// Hashes and verifies passwords.
 ///
-/// One hash takes about 15 ms and 19 MiB of reused memory. At most [`HASHES_MAX`](Self::HASHES_MAX) hashes run
-/// at a time, off the request threads. Callers that wait longer than [`WAIT_MAX`](Self::WAIT_MAX) are rejected
-/// by load shedding.
+/// One hash takes about 15 ms and 19 MiB of reused memory. At most [`AT_ONCE`](Self::AT_ONCE) hashes run at a
+/// time, off the request threads. Callers that wait longer than [`PATIENCE`](Self::PATIENCE) are rejected by
+/// load shedding.
 pub struct Passwords {
     turns: Arc<Semaphore>,
     argon: Arc<Argon>,
@@ -30,16 +30,16 @@ const DUMMY_HASH: &str =
 
 impl Passwords {
     /// Maximum number of concurrent hashes: the cores of a small machine, and 38 MiB.
-    pub const HASHES_MAX: usize = 2;
+    pub const AT_ONCE: usize = 2;
     /// Longest wait for a free slot. A request must get its response within 1.5 s.
-    pub const WAIT_MAX: Duration = Duration::from_secs(1);
+    pub const PATIENCE: Duration = Duration::from_secs(1);
     /// Allowed length of a password, in characters.
     pub const LENGTHS: std::ops::RangeInclusive<usize> = 8..=72;
 
     /// Creates a hasher. `random` supplies the salts.
     #[must_use]
     pub fn new(random: Arc<Random>) -> Self {
-        Self { turns: Arc::new(Semaphore::new(Self::HASHES_MAX)), argon: Arc::default(), random }
+        Self { turns: Arc::new(Semaphore::new(Self::AT_ONCE)), argon: Arc::default(), random }
     }
 
     /// Checks the length of a new password.
@@ -121,7 +121,7 @@ impl Passwords {
     }
 
     async fn turn(&self) -> Result<OwnedSemaphorePermit, Failure> {
-        match tokio::time::timeout(Self::WAIT_MAX, self.turns.clone().acquire_owned()).await {
+        match tokio::time::timeout(Self::PATIENCE, self.turns.clone().acquire_owned()).await {
             Ok(Ok(turn)) => Ok(turn),
             // The semaphore is never closed, so only the timeout can end the wait.
             Ok(Err(_)) | Err(_) => Err(Refusal::Busy.into()),

@@ -202,7 +202,7 @@ struct SweepPictures {
 
 impl SweepPictures {
     /// Pictures checked per transaction: few enough that no other writer notices the delay.
-    const BATCH_MAX: u32 = 16;
+    const AT_ONCE: u32 = 16;
     /// Transactions per run. At this rate, the sweep checks a million and a half pictures a day.
     const ROUNDS: usize = 64;
 }
@@ -225,7 +225,7 @@ impl Chore for SweepPictures {
                 .storage
                 .writing
                 .pictures
-                .sweep(now - UNREFERENCED_KEPT, Self::BATCH_MAX, now)
+                .sweep(now - UNREFERENCED_KEPT, Self::AT_ONCE, now)
                 .await
             {
                 Ok(swept) if swept.has_more => {}
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_reached_is_named() {
+    fn the_limit_that_is_met_is_told() {
         let room = |pictures, bytes| PictureUsage { pictures, bytes };
         assert_eq!(full(room(5, 10), room(5, 100)), Refusal::PicturesFull(5));
         assert_eq!(full(room(4, 99), room(5, 100)), Refusal::PictureBytesFull(100));
