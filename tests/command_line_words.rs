@@ -268,7 +268,9 @@ fn the_printed_example_is_a_file_that_serves() {
     let (data, web) = (dir.path().join("mall"), dir.path().join("web"));
     std::fs::create_dir(&web).unwrap();
     let mut file = String::new();
-    let elsewhere = ["redis", "mysql", "redis-prefix", "uploads"].map(|name| format!("#{name} = "));
+    // A second address would be another line of the banner; `tests/admin_listen.rs` has it.
+    let elsewhere =
+        ["redis", "mysql", "redis-prefix", "uploads", "admin-listen"].map(|name| format!("#{name} = "));
     for line in example.lines().filter(|line| line.starts_with('#') && !line.starts_with("# ")) {
         if elsewhere.iter().any(|name| line.starts_with(name)) {
             continue;

@@ -8,6 +8,7 @@ use std::time::Duration;
 use clap::Args;
 use mallbox_storage_embedded::EmbeddedOptions;
 
+use super::listeners::Listeners;
 use super::log;
 use super::mall_directory;
 use super::messages::UsageError;
@@ -65,7 +66,8 @@ pub(super) fn run(demo: Demo, l: Language) -> anyhow::Result<()> {
         let seeded = seed::seed(&mall.app, SALE_OPENS_AFTER).await?;
         let more = what_to_try(&seeded, bound.address(), &demo.site, l);
         let hosts = HostNames::known(&demo.site.host);
-        mall.serve(bound, Some(running_mall::uploads(&dir)), (&demo.site, hosts), l, &more).await
+        let listeners = Listeners { main: bound, operators: None };
+        mall.serve(listeners, Some(running_mall::uploads(&dir)), (&demo.site, hosts), l, &more).await
     })
 }
 

@@ -8,6 +8,7 @@ mod causes;
 use std::error::Error;
 use std::fmt;
 use std::io;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use mallbox_storage::OpenError;
@@ -66,6 +67,8 @@ pub(super) enum UsageError {
     NoMallOnServers,
     /// A fixture with an invalid option.
     InvalidFixture(BilingualText),
+    /// One address for everybody and for operators alone.
+    OneAddressTwice(SocketAddr),
     /// Unknown page of the manual; the names of all pages.
     NoTopic(String, Vec<String>),
 }
@@ -225,6 +228,11 @@ impl UsageError {
                 "there is no mall in this MySQL database; check --mysql"
             ),
             Self::InvalidFixture(text) => text.spoken(l).to_owned(),
+            Self::OneAddressTwice(address) => sentence!(
+                l,
+                "--listen和--admin-listen都是{address}；请给管理员换一个地址",
+                "--listen and --admin-listen are both {address}; choose another address for operators"
+            ),
             Self::NoTopic(topic, topics) => {
                 let (zh, en) = (topics.join("、"), topics.join(", "));
                 sentence!(

@@ -8,6 +8,7 @@ mod doctor;
 mod fixture;
 mod import;
 mod licenses;
+mod listeners;
 mod log;
 mod mall_directory;
 mod manual;

@@ -13,6 +13,7 @@ use mallbox_storage_embedded::EmbeddedOptions;
 use rustix::process::{Resource, Rlimit, Signal, getrlimit, setrlimit};
 use tokio::signal::unix::{SignalKind, signal};
 
+use super::listeners::{Listeners, Servers};
 use super::mall_directory;
 use super::messages::{CommandFailure, UsageError};
 use super::output::print;
@@ -20,7 +21,7 @@ use super::private_data;
 use super::read_only_copy;
 use crate::config::{PlaceConfig, SiteConfig};
 use crate::http::control::{Control, request_here, request_running};
-use crate::http::{App, Bound, HostNames, Profile, ServerOptions, SiteOptions, site};
+use crate::http::{App, Audience, HostNames, Profile, ServerOptions, SiteOptions};
 use crate::language::{Bilingual, Language, both, padded};
 use crate::mall::base::wall_time;
 use crate::mall::people::accounts::CodeKey;
@@ -184,7 +185,7 @@ impl RunningMall {
     /// Serves until a signal arrives, then drains and closes.
     pub(super) async fn serve(
         self,
-        bound: Bound,
+        listeners: Listeners,
         uploads: Option<PathBuf>,
         (config, hosts): (&SiteConfig, HostNames),
         l: Language,
@@ -202,6 +203,7 @@ impl RunningMall {
             profile: config.profile(),
             proxies: config.proxies(),
             hosts,
+            audience: Audience::Everybody,
         };
         let most_connections = config.connections.min(max_connections());
         let connections_per_address = config.connections_per_address;
@@ -212,13 +214,13 @@ impl RunningMall {
         // With SIGXFSZ handled, a write beyond the file size limit fails with an error, which is reported;
         // unhandled, the signal would end the process.
         let _heard = signal(SignalKind::from_raw(Signal::XFSZ.as_raw()))?;
-        let server = bound.serve(&site(&self.app, &site_options), options)?;
-        print(&(self.banner(&server.address().to_string(), config.profile(), l).await + more));
+        let servers = listeners.serve(&self.app, &site_options, options)?;
+        print(&(self.banner(&servers, config.profile(), l).await + more));
 
         tokio::select! { _ = stopped.recv() => {} _ = interrupted.recv() => {} }
         tracing::info!("stopping: draining requests in flight");
         tokio::spawn(exit_on_second_signal());
-        server.drain().await;
+        servers.drain().await;
         tracing::debug!("drained all requests");
         if let Some(control) = control {
             control.close().await;
@@ -282,14 +284,19 @@ impl RunningMall {
             .ok()
     }
 
-    async fn banner(&self, address: &str, profile: Profile, l: Language) -> String {
+    async fn banner(&self, servers: &Servers, profile: Profile, l: Language) -> String {
         let context = &self.app.context;
         let health = context.storage.base.upkeep.health().await;
         let limits = match context.settings.claim_limit {
             Some(_) => both("开", "on"),
             None => both("关：仅用于压测和演示", "off: for benches and demos"),
         };
-        let mut facts = vec![(both("mallbox", "mallbox"), format!("http://{address}/"))];
+        let mut facts = vec![(both("mallbox", "mallbox"), format!("http://{}/", servers.main.address()))];
+        facts.extend(
+            servers.operators.as_ref().map(|operators| {
+                (both("管理", "operators"), format!("http://{}/console", operators.address()))
+            }),
+        );
         if let Some(dir) = &self.dir {
             let dir = std::path::absolute(dir).unwrap_or(dir.clone());
             facts.push((both("目录", "data"), dir.display().to_string()));

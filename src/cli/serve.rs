@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::listeners::Listeners;
 use super::log;
 use super::mall_directory;
 use super::messages::UsageError;
@@ -44,7 +45,15 @@ pub(super) fn run(config: ServeConfig, l: Language) -> anyhow::Result<()> {
     };
     log::start(config.site.log_format);
     // Bind before opening anything: a port in use is reported immediately, and the directory stays unchanged.
-    let bound = Bound::to(config.site.listen)?;
+    if let Some(same) =
+        config.admin_listen.filter(|address| *address == config.site.listen && address.port() > 0)
+    {
+        return Err(UsageError::OneAddressTwice(same).into());
+    }
+    let listeners = Listeners {
+        main: Bound::to(config.site.listen)?,
+        operators: config.admin_listen.map(Bound::to).transpose()?,
+    };
     let (zone, settings) = (config.site.zone.clone(), config.settings());
     let plan = BootOptions { place, create_if_missing: true, zone, settings, sms, inbox: None };
     running_mall::block_on(async {
@@ -53,7 +62,7 @@ pub(super) fn run(config: ServeConfig, l: Language) -> anyhow::Result<()> {
             [] => HostNames::Any,
             names => HostNames::known(names),
         };
-        mall.serve(bound, uploads, (&config.site, hosts), l, "").await
+        mall.serve(listeners, uploads, (&config.site, hosts), l, "").await
     })
 }
 

@@ -63,6 +63,10 @@ pub struct ServeConfig {
     /// The folder of pictures of a mall in Redis and MySQL; a mall in a directory keeps pictures inside.
     #[arg(long, env = "MALLBOX_UPLOADS", value_name = "DIR")]
     pub uploads: Option<PathBuf>,
+    /// A second address, for operators alone: the console, the calls of operators, metrics and the details of
+    /// readiness are then missing from --listen.
+    #[arg(long, env = "MALLBOX_ADMIN_LISTEN", value_name = "ADDRESS")]
+    pub admin_listen: Option<SocketAddr>,
     /// Delivery of login codes: `console`, or the URL of a gateway to post them to: https://, or http:// on
     /// this machine. Better put a URL with a key into the environment variable than on the command line.
     #[arg(

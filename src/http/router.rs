@@ -23,6 +23,7 @@ use super::request::client_address::TrustedProxies;
 use super::response::caller::Profile;
 use super::response::error::ApiError;
 use super::server::address_rate_limit::AddressRateLimit;
+use super::server::audience::Audience;
 use super::server::call_limits::CALL_TIMEOUT;
 use super::server::front::{FrontOptions, Gateway};
 use super::server::health::Health;
@@ -44,10 +45,12 @@ pub struct SiteOptions {
     pub proxies: TrustedProxies,
     /// The names by which clients may call the mall.
     pub hosts: HostNames,
+    /// The callers for whom the site is.
+    pub audience: Audience,
 }
 
 /// Returns the API's routes without the prefix, each with its description.
-fn calls(live: Live) -> Calls {
+fn calls() -> Calls {
     accounts::routes()
         .merge(follows::routes())
         .merge(likes::routes())
@@ -64,7 +67,6 @@ fn calls(live: Live) -> Calls {
         .merge(orders::routes())
         .merge(receipts::routes())
         .merge(sales::routes())
-        .merge(operator::routes(live))
 }
 
 /// Returns the handlers of pages and pictures: every path outside the API.
@@ -92,11 +94,16 @@ impl Site {
     pub fn new(app: &App, options: &SiteOptions, metrics: &Arc<Metrics>, stop: CancellationToken) -> Self {
         let context = &app.context;
         let health = Health::new(app, Arc::clone(metrics), &options.prefix);
-        let live = Live::new(health.clone(), Arc::clone(metrics), context.settings.live_places, stop);
-        let files = Files::new(options.uploads.as_deref(), options.web.as_deref(), Some(health))
+        let files = Files::new(options.uploads.as_deref(), options.web.as_deref(), Some(health.clone()))
             .with_pictures(app.pictures.clone());
-        let pages = pages(files.with_placeholders(app.is_imported));
-        let calls = calls(live);
+        let pages = pages(files.with_placeholders(app.is_imported).only_for(options.audience));
+        let calls = match options.audience {
+            Audience::Customers => calls(),
+            Audience::Everybody => {
+                let places = context.settings.live_places;
+                calls().merge(operator::routes(Live::new(health, Arc::clone(metrics), places, stop)))
+            }
+        };
         let listed = calls.list();
         let api = calls.with_document(&options.prefix).fallback(|| async { ApiError::unknown_path() });
         let api = api.with_state(Arc::clone(app));
@@ -109,7 +116,30 @@ impl Site {
 /// Builds the whole mall, ready to be served.
 #[must_use]
 pub fn site(app: &App, options: &SiteOptions) -> Gateway {
+    site_beside(app, options, Arc::default(), CancellationToken::new())
+}
+
+/// Builds two sites of one mall: one for customers and one for everybody. Both count into the same metrics,
+/// and a stop of either server ends the endless responses of both.
+#[must_use]
+pub fn separate_sites(app: &App, options: &SiteOptions) -> SeparateSites {
     let (metrics, stop) = (Arc::<Metrics>::default(), CancellationToken::new());
+    let site = |audience| {
+        let options = SiteOptions { audience, ..options.clone() };
+        site_beside(app, &options, Arc::clone(&metrics), stop.clone())
+    };
+    SeparateSites { customers: site(Audience::Customers), operators: site(Audience::Everybody) }
+}
+
+/// The two sites of a mall whose operators have a listener of their own.
+pub struct SeparateSites {
+    /// For the customers' listener.
+    pub customers: Gateway,
+    /// For the operators' listener.
+    pub operators: Gateway,
+}
+
+fn site_beside(app: &App, options: &SiteOptions, metrics: Arc<Metrics>, stop: CancellationToken) -> Gateway {
     let Site { api, pages, .. } = Site::new(app, options, &metrics, stop.clone());
     let context = &app.context;
     let address_gate = context.settings.address_limit.map(|limit| {

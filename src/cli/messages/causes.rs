@@ -57,13 +57,13 @@ pub(super) fn of_server(error: &ServerError, l: Language) -> String {
     match error {
         ServerError::InUse(address) => sentence!(
             l,
-            "{address}已被其他程序占用；请停止那个程序，或用--listen换一个地址",
-            "{address} is in use by another program; stop it, or choose another address with --listen"
+            "{address}已被其他程序占用；请停止那个程序，或换一个地址",
+            "{address} is in use by another program; stop it, or choose another address"
         ),
         ServerError::NotAllowed(address) => sentence!(
             l,
-            "当前用户不能监听{address}；请用--listen选择1023以上的端口",
-            "this user may not listen on {address}; choose a port above 1023 with --listen"
+            "当前用户不能监听{address}；请选择1023以上的端口",
+            "this user may not listen on {address}; choose a port above 1023"
         ),
         ServerError::Other(address, error) => {
             let why = of_system(error, l);

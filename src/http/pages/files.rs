@@ -20,6 +20,7 @@ use crate::http::request::query_text::path_text;
 use crate::http::response::encodings::gzipped;
 use crate::http::response::error::ApiError;
 use crate::http::response::headers::{IMMUTABLE, PICTURE_POLICY, REVALIDATE, is_known, quoted};
+use crate::http::server::audience::Audience;
 use crate::http::server::health::Health;
 use crate::mall::Pictures;
 
@@ -37,6 +38,7 @@ pub struct Files {
     /// Whether a placeholder is drawn for a missing picture.
     placeholders: bool,
     health: Option<Health>,
+    audience: Audience,
     own: OwnPages,
 }
 
@@ -57,6 +59,7 @@ impl Files {
             placeholders: false,
             own: OwnPages::new(health.as_ref().map_or("", Health::prefix)),
             health,
+            audience: Audience::Everybody,
         }
     }
 
@@ -72,6 +75,12 @@ impl Files {
         Self { placeholders, ..self }
     }
 
+    /// Leaves out what is not for this audience.
+    #[must_use]
+    pub fn only_for(self, audience: Audience) -> Self {
+        Self { audience, ..self }
+    }
+
     /// Responds to a request for a page, a picture, or the mall's health.
     pub async fn answer(&self, request: Request<Body>) -> Response {
         let (parts, _) = request.into_parts();
@@ -84,8 +93,11 @@ impl Files {
         if !is_plain(&path) {
             return not_found();
         }
+        let is_for_customers = self.audience == Audience::Customers;
         match (path.as_str(), &self.health) {
+            ("/metrics" | "/console" | "/mall/console", _) if is_for_customers => not_found(),
             ("/healthz", Some(_)) => Health::alive(),
+            ("/readyz", Some(health)) if is_for_customers => health.ready_or_not().await,
             ("/readyz", Some(health)) => health.ready().await,
             ("/metrics", Some(health)) => health.metrics().await,
             ("/mall", _) => (StatusCode::PERMANENT_REDIRECT, [(LOCATION, "/mall/")]).into_response(),

@@ -39,6 +39,7 @@ pub(in crate::http) const CODES: &[&str] = &[
     "NO_CODE",
     "CODE_TOO_SOON",
     "PASSWORD_WRONG",
+    "PASSWORD_GUESSABLE",
     "PASSWORD_LENGTH",
     "MISSING",
     "OUT_OF_RANGE",
@@ -367,8 +368,19 @@ fn of_mistake(mistake: InputError, l: Language) -> RefusalBody {
             fixed!(l, "PASSWORD_WRONG", "原密码错误", "The current password is wrong.")
         }
         InputError::PasswordLength => {
-            fixed!(l, "PASSWORD_LENGTH", "密码长度须为8到72个字节", "The password must have 8 to 72 bytes.")
+            fixed!(
+                l,
+                "PASSWORD_LENGTH",
+                "密码长度须为8到72个字符",
+                "The password must have 8 to 72 characters."
+            )
         }
+        InputError::PasswordGuessable => fixed!(
+            l,
+            "PASSWORD_GUESSABLE",
+            "这个密码太容易被猜到，请换一个，例如几个不相关的词",
+            "This password is easily guessed; choose another, such as a few unrelated words."
+        ),
         InputError::CodeTooSoon(seconds) => made(
             l,
             "CODE_TOO_SOON",

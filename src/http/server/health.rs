@@ -126,11 +126,13 @@ impl Health {
     /// Responds 200 if the mall can sell; 503 with the reasons if not.
     pub(in crate::http) async fn ready(&self) -> Response {
         let readiness = self.readiness().await;
-        let status = if readiness.ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
-        let body = serde_json::to_vec(&readiness).unwrap_or_default();
-        let mut response = json_response(status, Bytes::from(body));
-        response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-        response
+        readiness_response(readiness.ready, &readiness)
+    }
+
+    /// Responds as [`ready`](Self::ready) does, without reasons: for strangers.
+    pub(in crate::http) async fn ready_or_not(&self) -> Response {
+        let ready = self.readiness().await.ready;
+        readiness_response(ready, &serde_json::json!({ "ready": ready }))
     }
 
     /// Returns whether the mall can sell, and the reasons if not.
@@ -266,6 +268,14 @@ impl Health {
             counter(out, name, help, figure.load(Relaxed));
         }
     }
+}
+
+fn readiness_response(ready: bool, body: &impl Serialize) -> Response {
+    let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    let body = serde_json::to_vec(body).unwrap_or_default();
+    let mut response = json_response(status, Bytes::from(body));
+    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
 }
 
 /// Returns the circuit breakers, each named by its server, with the address if the server has several.

@@ -28,10 +28,10 @@ use super::options::ServerOptions;
 #[derive(Debug, thiserror::Error)]
 pub enum ServerError {
     /// Another process uses the port.
-    #[error("{0} is in use by another program; stop it, or choose another address with --listen")]
+    #[error("{0} is in use by another program; stop it, or choose another address")]
     InUse(SocketAddr),
     /// The port requires privileges.
-    #[error("this user may not listen on {0}; choose a port above 1023 with --listen")]
+    #[error("this user may not listen on {0}; choose a port above 1023")]
     NotAllowed(SocketAddr),
     /// Any other error of the socket.
     #[error("cannot listen on {0}: {1}")]

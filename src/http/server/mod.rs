@@ -2,6 +2,7 @@
 
 pub mod address_rate_limit;
 pub mod arrival;
+pub mod audience;
 pub mod call_limits;
 pub mod connection;
 pub mod front;

@@ -85,6 +85,8 @@ pub enum InputError {
     OldPassword,
     /// The new password is too short or too long.
     PasswordLength,
+    /// The new password would be guessed soon.
+    PasswordGuessable,
     /// Codes were requested too soon or too often: seconds to wait.
     CodeTooSoon(u64),
     /// The named text is required.

@@ -286,7 +286,7 @@ impl Accounts {
     /// limit of password logins.
     ///
     /// # Errors
-    /// [`InputError::PasswordLength`]. If an old password exists: [`InputError::Missing`] if `old` is absent,
+    /// [`InputError::PasswordLength`], [`InputError::PasswordGuessable`]. If an old password exists: [`InputError::Missing`] if `old` is absent,
     /// [`InputError::OldPassword`] if `old` is wrong, [`Refusal::RateLimited`] after too many attempts.
     /// [`Refusal::NotFound`] for an unknown user.
     pub async fn set_password(
@@ -296,9 +296,9 @@ impl Accounts {
         new: &str,
         now: Timestamp,
     ) -> Result<(), Failure> {
-        Passwords::check_length(new)?;
         let users = &self.context.storage.people.users;
         let is = users.get(user).await?.ok_or(Refusal::NotFound("user"))?;
+        Passwords::check_new(new, &[is.phone.as_str(), &is.nick_name]).await?;
         let stored = users.password(user).await?.filter(|stored| Passwords::is_hash(stored));
         if stored.is_some() {
             let old = old.filter(|old| !old.is_empty()).ok_or(InputError::Missing("oldPassword"))?;

@@ -1,6 +1,7 @@
 //! Password hashing with Argon2id on blocking threads, at most two at a time.
 
 mod argon;
+mod guessable;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -42,16 +43,23 @@ impl Passwords {
         Self { turns: Arc::new(Semaphore::new(Self::AT_ONCE)), argon: Arc::default(), random }
     }
 
-    /// Checks the length of a new password.
+    /// Checks a new password. `own` are texts that belong to the user and make poor passwords: phone number
+    /// and name.
     ///
     /// # Errors
-    /// [`InputError::PasswordLength`].
-    pub fn check_length(password: &str) -> Result<(), InputError> {
-        if Self::LENGTHS.contains(&password.chars().count()) {
-            Ok(())
-        } else {
-            Err(InputError::PasswordLength)
+    /// [`InputError::PasswordLength`]; [`InputError::PasswordGuessable`].
+    pub async fn check_new(password: &str, own: &[&str]) -> Result<(), Failure> {
+        if !Self::LENGTHS.contains(&password.chars().count()) {
+            return Err(InputError::PasswordLength.into());
         }
+        let (password, own) =
+            (password.to_owned(), own.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>());
+        // Off the request threads: long passwords take milliseconds.
+        let checked = tokio::task::spawn_blocking(move || {
+            guessable::check(&password, &own.iter().map(String::as_str).collect::<Vec<_>>())
+        });
+        let outcome = checked.await;
+        Ok(outcome.map_err(|error| Failure::Bug(format!("the check of a password panicked: {error}")))??)
     }
 
     /// Returns whether [`matches`](Self::matches) can verify a stored text.
@@ -177,13 +185,18 @@ mod tests {
         assert!(matches!(refused, Failure::Refused(Refusal::Busy)), "{refused}");
     }
 
-    #[test]
-    fn lengths_are_counted_in_characters() {
-        for good in ["12345678", "八个汉字也是密码", &"x".repeat(72)] {
-            assert_eq!(Passwords::check_length(good), Ok(()), "{good}");
+    #[tokio::test]
+    async fn lengths_are_counted_in_characters() {
+        let outcome = async |password: &str| match Passwords::check_new(password, &[]).await {
+            Ok(()) => None,
+            Err(Failure::Refused(Refusal::Mistyped(error))) => Some(error),
+            Err(other) => panic!("{other}"),
+        };
+        for good in ["k7#Vq2!m", "八个汉字也是密码", &"八个汉字也是密码".repeat(9)] {
+            assert_eq!(outcome(good).await, None, "{good}");
         }
-        for bad in ["", "1234567", "七个汉字不够长", &"x".repeat(73)] {
-            assert_eq!(Passwords::check_length(bad), Err(InputError::PasswordLength), "{bad}");
+        for bad in ["", "k7#Vq2!", "七个汉字不够长", &"x".repeat(73)] {
+            assert_eq!(outcome(bad).await, Some(InputError::PasswordLength), "{bad}");
         }
     }
 }

@@ -16,7 +16,10 @@ export function settings(signal) {
   const consoleLink = link("/console", t("控制台", "Console"), "");
   consoleLink.hidden = true;
   // The link is shown to operators; errors keep it hidden.
-  if (hasToken() && !isKiosk) staleWhileRevalidate("role", () => get("/user/role", { signal }), (role) => (consoleLink.hidden = role !== "operator")).catch(() => {});
+  const show = async (/** @type {string} */ role) => {
+    consoleLink.hidden = role !== "operator" || !(await isConsoleHere(signal));
+  };
+  if (hasToken() && !isKiosk) staleWhileRevalidate("role", () => get("/user/role", { signal }), (role) => show(role).catch(() => {})).catch(() => {});
   return h("section", { class: "card settings", "aria-label": t("设置", "Settings") },
     h("h2", { class: "unseen" }, t("设置", "Settings")),
     h("div", { class: "setting" }, h("span", null, t("语言", "Language")), choice(t("语言", "Language"),
@@ -27,6 +30,14 @@ export function settings(signal) {
     link("#/place", t("位置", "Place"), current ? current.name || t("我的位置", "My location") : t("未选择", "Not set")),
     hasToken() && !isKiosk && link("#/me/password", t("密码", "Password"), ""),
     consoleLink);
+}
+
+/**
+ * Returns whether the console is at this address: operators may have an address of their own.
+ * @param {AbortSignal} signal
+ */
+async function isConsoleHere(signal) {
+  return (await fetch("/console", { method: "HEAD", signal })).ok;
 }
 
 /**

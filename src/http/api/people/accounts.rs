@@ -222,7 +222,7 @@ struct PasswordBody {
     /// The current password, if the user has a password.
     #[schemars(example = &"correct horse")]
     old_password: Option<String>,
-    /// The new password, 8 to 72 bytes.
+    /// The new password, 8 to 72 characters; the commonest passwords are refused.
     #[schemars(example = &"battery staple")]
     #[serde(default)]
     password: String,

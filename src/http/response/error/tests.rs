@@ -62,6 +62,7 @@ fn all() -> Vec<(ApiError, u16, &'static str)> {
         (InputError::Password.into(), 200, "PASSWORD_WRONG"),
         (InputError::OldPassword.into(), 200, "PASSWORD_WRONG"),
         (InputError::PasswordLength.into(), 200, "PASSWORD_LENGTH"),
+        (InputError::PasswordGuessable.into(), 200, "PASSWORD_GUESSABLE"),
         (InputError::CodeTooSoon(7).into(), 200, "CODE_TOO_SOON"),
         (InputError::Missing("title").into(), 200, "MISSING"),
         (InputError::OutOfRange("stock").into(), 200, "OUT_OF_RANGE"),

@@ -2,6 +2,9 @@
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;
+use std::time::Duration;
+
+use mallbox_test_patience::Deadline;
 
 use crate::backs::{self, Back};
 use crate::dice::{Dice, number_from};
@@ -16,6 +19,8 @@ const STEPS: u64 = 2_500;
 const WHOLE_EVERY: u64 = 300;
 /// Number of steps between the scene's reads of the database.
 const READ_EVERY: u64 = 8;
+/// Time limit of reading the complete state.
+const WHOLE_TIMEOUT: Duration = Duration::from_secs(20);
 /// Number of recent steps to print when results differ.
 const REMEMBERED: usize = 20;
 
@@ -91,10 +96,23 @@ impl Play {
     async fn look_at_everything(&self, when: &str) {
         let now = self.scene.now;
         let (embedded, production) =
-            tokio::join!(whole::of(&self.embedded.storage, now), whole::of(&self.production.storage, now));
+            tokio::join!(whole::of(&self.embedded.storage, now), self.whole_production());
         for (embedded, production) in embedded.iter().zip(&production) {
             if embedded != production {
                 self.differ(when, embedded, production);
+            }
+        }
+    }
+
+    /// Returns the complete state of the servers. On a busy machine some of these reads, of whole tables and
+    /// years, exceed the limit of a call; nothing changes meanwhile, so they are repeated.
+    async fn whole_production(&self) -> Vec<String> {
+        let deadline = Deadline::after(WHOLE_TIMEOUT);
+        loop {
+            let lines = whole::of(&self.production.storage, self.scene.now).await;
+            let is_complete = !lines.iter().any(|line| line.ends_with("unavailable"));
+            if is_complete || deadline.is_over() {
+                return lines;
             }
         }
     }
