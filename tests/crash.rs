@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
 use mallbox_storage::{Claim, ClaimOutcome, OrderId, VoucherId};
-use mallbox_test_checker::{History, Summary};
+use mallbox_test_checker::{Connection, History, Summary};
 use parking_lot::Mutex;
 use tempfile::TempDir;
 
@@ -305,4 +305,49 @@ fn a_claim_that_is_settled_and_still_in_the_log_counts_once() -> anyhow::Result<
         assert_eq!(storage.selling.orders.count(sale).await?.held(), 3);
         Ok(storage.base.upkeep.close().await?)
     })
+}
+
+/// A user of three devices ends one session; then the mall is killed.
+#[test]
+fn sessions_keep_their_records_and_their_ends_after_a_kill() -> anyhow::Result<()> {
+    let site = tempfile::TempDir::new_in(env!("CARGO_TARGET_TMPDIR"))?;
+    let (data, log) = (site.path().join("mall"), site.path().join("mallbox.log"));
+    let mut server = Server::start(&data, &log, DURABILITY)?;
+    let lines = server.take_lines();
+    let mut connection = Connection::open(server.address)?;
+    let mut tokens = Vec::new();
+    for _ in 0..3 {
+        let (_, sent) = connection.ask("POST", "/user/code?phone=13900000002", "")?;
+        ensure!(sent["success"] == true, "{sent}");
+        let code =
+            lines.iter().find_map(|line| line.strip_prefix("SMS 13900000002 code ").map(str::to_owned));
+        let form = format!(r#"{{"phone":"13900000002","code":"{}"}}"#, code.context("no code")?);
+        let head = "POST /api/user/login HTTP/1.1\r\nhost: mall\r\nuser-agent: Firefox/140.0\r\n";
+        let reply =
+            connection.send(format!("{head}content-length: {}\r\n\r\n{form}", form.len()).as_bytes())?;
+        let body: serde_json::Value = serde_json::from_slice(&reply.body)?;
+        tokens.push(body["data"].as_str().context("no token")?.to_owned());
+    }
+    let (_, own) = connection.ask("GET", "/user/sessions", &tokens[2])?;
+    let current =
+        own["data"].as_array().and_then(|own| own.iter().find(|session| session["current"] == true));
+    let id = current.and_then(|session| session["id"].as_str()).context("no id")?;
+    let (_, ended) = connection.ask("DELETE", &format!("/user/sessions/{id}"), &tokens[0])?;
+    ensure!(ended["success"] == true, "{ended}");
+    let (_, before) = connection.ask("GET", "/user/sessions", &tokens[0])?;
+    server.kill()?;
+
+    let server = Server::start(&data, &log, DURABILITY)?;
+    let mut connection = Connection::open(server.address)?;
+    let (status, _) = connection.ask("GET", "/user/me", &tokens[2])?;
+    ensure!(status == 401, "the ended session responds with {status}");
+    let (_, after) = connection.ask("GET", "/user/sessions", &tokens[1])?;
+    let facts = |list: &serde_json::Value| -> Vec<serde_json::Value> {
+        let facts = ["id", "origin", "createTime", "address", "browser"];
+        let of = |session: &serde_json::Value| facts.iter().map(|name| session[*name].clone()).collect();
+        list["data"].as_array().into_iter().flatten().map(of).collect()
+    };
+    ensure!(facts(&before).len() == 2 && facts(&before) == facts(&after), "{before} became {after}");
+    ensure!(after["data"][0]["browser"] == "Firefox 140", "{after}");
+    server.kill()
 }

@@ -6,8 +6,8 @@ use std::time::Duration;
 use anyhow::{Context as _, bail};
 use indicatif::ProgressBar;
 use mallbox_storage::{
-    Cents, Health, NewSale, Phone, ShopId, ShopText, ShopType, ShopTypeId, Storage, StoreError, Timestamp,
-    TokenHash, VoucherId, VoucherStatus, VoucherText,
+    Cents, Health, NewSale, NewSession, Phone, ShopId, ShopText, ShopType, ShopTypeId, Storage, StoreError,
+    Timestamp, TokenHash, VoucherId, VoucherStatus, VoucherText,
 };
 use sha2::{Digest as _, Sha256};
 use tokio::task::JoinSet;
@@ -91,7 +91,7 @@ async fn log_in(storage: Storage, number: usize, token: String, now: Timestamp) 
     for tries_left in (0..LOGIN_ATTEMPTS_MAX).rev() {
         let begun = async {
             let user = storage.people.users.find_or_create(&phone, &name, now).await?;
-            storage.people.sessions.begin(hash, user.id, DAY, now).await
+            storage.people.sessions.begin(hash, &NewSession::of(user.id, DAY), now).await
         };
         match begun.await {
             Err(StoreError::Unavailable { .. }) if tries_left > 0 => {}

@@ -48,6 +48,12 @@ pub struct LimitsConfig {
     /// Minutes without a call before a session expires.
     #[arg(long, env = "MALLBOX_SESSION_MINUTES", default_value_t = 30, value_name = "MINUTES", value_parser = positive())]
     pub session_minutes: u32,
+    /// Days after which a session ends, however much it is used; 0 = no limit.
+    #[arg(long, env = "MALLBOX_SESSION_MAX_DAYS", default_value_t = 30, value_name = "DAYS")]
+    pub session_max_days: u32,
+    /// Hours after which an operator's session ends, however much it is used; 0 = no limit.
+    #[arg(long, env = "MALLBOX_OPERATOR_SESSION_MAX_HOURS", default_value_t = 12, value_name = "HOURS")]
+    pub operator_session_max_hours: u32,
     /// Minutes to pay an order, for sales without a time of their own.
     #[arg(long, env = "MALLBOX_PAY_MINUTES", default_value_t = 15, value_name = "MINUTES", value_parser = positive())]
     pub pay_minutes: u32,
@@ -68,6 +74,8 @@ impl LimitsConfig {
     pub fn settings(&self) -> Settings {
         let seconds = |count: u32| Duration::from_secs(count.into());
         let minutes = |count: u32| seconds(60) * count;
+        let hours = |count: u32| minutes(60) * count;
+        let span = |count: u32, unit: Duration| (count > 0).then(|| unit * count);
         let limit = |count: u32, per: Duration| (count > 0).then_some(Limit { count, per });
         let unless_none = |most: u32| if most > 0 { most.into() } else { u64::MAX };
         let settings = Settings {
@@ -78,6 +86,8 @@ impl LimitsConfig {
                 tries: self.code_tries,
             },
             session_ttl: minutes(self.session_minutes),
+            session_max: span(self.session_max_days, hours(24)),
+            operator_session_max: span(self.operator_session_max_hours, hours(1)),
             claim_limit: limit(self.claims_per_minute, minutes(1)),
             writing_limit: limit(self.writings_per_minute, minutes(1)),
             upload_limit: limit(self.uploads_per_minute, minutes(1)),
@@ -137,6 +147,8 @@ mod tests {
             "--code-lives=3",
             "--code-tries=4",
             "--session-minutes=5",
+            "--session-max-days=3",
+            "--operator-session-max-hours=2",
             "--pay-minutes=6",
             "--press-again=7",
             "--max-backlog=8",
@@ -153,6 +165,8 @@ mod tests {
             (custom.session_ttl.as_secs(), custom.pay_within.as_secs(), custom.max_backlog),
             (300, 360, 8)
         );
+        let spans = [custom.session_max, custom.operator_session_max];
+        assert_eq!(spans, [259_200, 7_200].map(|seconds| Some(Duration::from_secs(seconds))));
         assert_eq!((custom.press_again.as_secs(), custom.make_ups_a_month), (7, 0));
         let zeros = [
             "claims-per-minute",
@@ -161,11 +175,14 @@ mod tests {
             "uploads-per-minute",
             "pictures-per-user",
             "picture-mib-per-user",
+            "session-max-days",
+            "operator-session-max-hours",
         ];
         let zeros = zeros.map(|name| format!("--{name}=0"));
         let none = settings(&zeros.each_ref().map(String::as_str));
         assert_eq!((none.claim_limit, none.address_limit, none.upload_limit), (None, None, None));
         assert_eq!(none.picture_room, PictureUsage { pictures: u64::MAX, bytes: u64::MAX });
         assert_eq!(none.writing_limit, None);
+        assert_eq!((none.session_max, none.operator_session_max), (None, None));
     }
 }

@@ -123,7 +123,10 @@ pub use rate_limits::{Limit, RateLimitOutcome, RateLimits};
 pub use reports::{OpenReports, ReportOutcome, Reports};
 pub use sales::{Claim, ClaimOutcome, ClosedReason, ReleaseOutcome, ReserveOutcome, SaleUnits, Sales, Terms};
 pub use sequences::Sequences;
-pub use sessions::{CheckOutcome, CodeRules, IssueOutcome, Sessions, TokenHash};
+pub use sessions::{
+    CheckOutcome, CodeRules, IssueOutcome, LiveSession, NewSession, SessionOrigin, SessionRecord, Sessions,
+    TokenHash,
+};
 pub use shops::{Shop, ShopArea, ShopOrder, ShopText, ShopType, ShopTypeEdit, Shops};
 pub use sign_ins::{MakeUpOutcome, SignIns, SignedDay};
 pub use storage::{
@@ -131,7 +134,9 @@ pub use storage::{
 };
 pub use time::Timestamp;
 pub use upkeep::{CircuitHealth, CircuitState, Durability, Health, PartHealth, Upkeep};
-pub use users::{Block, LastOperator, Profile, RightsChange, RightsOutcome, Role, User, UserFilter, Users};
+pub use users::{
+    Block, LastOperator, PhoneOutcome, Profile, RightsChange, RightsOutcome, Role, User, UserFilter, Users,
+};
 pub use visitors::{
     Salt, VISITS_RETENTION_DAYS, Visit, VisitCounts, VisitTarget, Visitor, Visitors, VisitsOfDay,
 };

@@ -71,6 +71,18 @@ pub enum RightsOutcome {
     LastOperator,
 }
 
+/// Outcome of a change of a user's phone.
+#[must_use]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PhoneOutcome {
+    /// The user has the new phone.
+    Changed,
+    /// Nothing changed: another user has the new phone.
+    Taken,
+    /// Nothing changed: the user does not exist, or has another phone than expected.
+    NotFound,
+}
+
 /// Filter of a user list; matches all users by default.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct UserFilter {
@@ -215,6 +227,19 @@ pub trait Users: Send + Sync {
         last: LastOperator,
         now: Timestamp,
     ) -> Result<RightsOutcome, StoreError>;
+
+    /// Replaces the phone `from` of a user by `to` (compare-and-set). The phone `from` is free afterwards. Of
+    /// concurrent calls and registrations for one phone, one gets it.
+    ///
+    /// # Errors
+    /// Any [`StoreError`]: nothing changed, or the response was lost; call again.
+    async fn put_phone(
+        &self,
+        user: UserId,
+        from: &Phone,
+        to: &Phone,
+        now: Timestamp,
+    ) -> Result<PhoneOutcome, StoreError>;
 
     /// Returns the users with these ids, in the order of `users`; unknown ids are left out.
     ///

@@ -158,6 +158,25 @@ fn people(check: &mut Checker<'_>) {
     check.ask("POST /user/login", "/user/login", "", &json!({ "phone": OTHER, "code": "000000" }));
     check.ask("POST /user/login", "/user/login", "", &json!({ "phone": 1 }));
     check.ask("POST /user/logout", "/user/logout", token.as_str().unwrap(), none);
+    let own = check.w.log_in("13900000008");
+    for token in ["", own.as_str()] {
+        let sessions = check.ask("GET /user/sessions", "/user/sessions", token, none);
+        check.ask("DELETE /user/sessions", "/user/sessions", token, none);
+        check.ask("DELETE /user/sessions/{id}", "/user/sessions/x", token, none);
+        let id = sessions.body["data"][0]["id"].as_str().unwrap_or("x").to_owned();
+        check.ask("DELETE /user/sessions/{id}", &format!("/user/sessions/{id}"), token, none);
+    }
+    let mut phone = json!({ "phone": "13900000018", "oldCode": "000000", "code": "000000" });
+    for token in ["", own.as_str()] {
+        check.ask("PUT /user/phone", "/user/phone", token, &phone);
+    }
+    for (name, number) in [("oldCode", "13900000008"), ("code", "13900000018")] {
+        check.w.ok("POST", &format!("/user/code?phone={number}"), "");
+        let inbox = check.w.ok("GET", &format!("/demo/inbox?phone={number}"), "");
+        phone[name] = inbox["data"]["code"].clone();
+    }
+    check.ask("PUT /user/phone", "/user/phone", &own, &phone);
+    check.ask("POST /user/logout", "/user/logout?all=true", &own, none);
     for token in ["", customer.as_str()] {
         check.ask("GET /user/me", "/user/me", token, none);
         check.ask("GET /user/role", "/user/role", token, none);

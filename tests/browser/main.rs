@@ -16,6 +16,7 @@ mod manual;
 mod notes;
 mod operator;
 mod own;
+mod own_sessions;
 mod people;
 mod rivals;
 mod sales;

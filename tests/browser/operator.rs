@@ -129,6 +129,14 @@ fn keeps_carl_out_and_lets_him_in(mall: &Mall, page: &Page) {
     page.row(CARL).button("恢复").click();
     page.sees("账号已恢复");
     mall.log_in(CARL).unwrap();
+    page.row(CARL).button("换手机号").click();
+    page.field("新手机号").fill("13800000014");
+    page.field("原因").fill("手机丢了");
+    page.part("更换").button("更换").click();
+    page.sees("已更换，结束了 1 个登录");
+    page.field("手机号开头").fill("13800000014");
+    page.button("查找").click();
+    page.row("13800000014").button("换手机号").is_there();
 }
 
 fn ends_it(page: &Page, sale: u64) {

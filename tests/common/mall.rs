@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, ensure};
 use mallbox::mall::{Clock as _, Random, SystemClock};
 use mallbox_storage::{
-    LastOperator, NewSale, Phone, RightsChange, RightsOutcome, Role, Storage, StoreError, Timestamp,
-    TokenHash, UserId, VoucherId, VoucherText,
+    LastOperator, NewSale, NewSession, Phone, RightsChange, RightsOutcome, Role, Storage, StoreError,
+    Timestamp, TokenHash, UserId, VoucherId, VoucherText,
 };
 use mallbox_storage_contract::samples;
 use mallbox_storage_embedded::EmbeddedOptions;
@@ -118,7 +118,8 @@ async fn log_in(
     let user = patiently(|| storage.people.users.find_or_create(&phone, &name, now)).await?;
     let token = random.token();
     let hash = TokenHash(Sha256::digest(token.as_bytes()).into());
-    patiently(|| storage.people.sessions.begin(hash, user.id, DAY, now)).await?;
+    let session = NewSession::of(user.id, DAY);
+    patiently(|| storage.people.sessions.begin(hash, &session, now)).await?;
     Ok(Person { id: user.id, token })
 }
 

@@ -8,8 +8,10 @@ use serde_json::{Value, json};
 
 use super::operation::Operation;
 use super::schemas::{Schemas, strip_null};
+use crate::http::request::client::Client;
 use crate::http::request::extract::{
-    AuthorOrOperator, Json, JsonIfAny, Login, MaybeLogin, Now, Operator, Path, PollingOperator, Query, Token,
+    AuthorOrOperator, Json, JsonIfAny, Login, LoginSession, MaybeLogin, Now, Operator, Path, PollingOperator,
+    Query, Token,
 };
 use crate::http::response::error::ApiError;
 
@@ -21,6 +23,7 @@ pub trait Input {
 
 impl<S> Input for State<S> {}
 impl Input for Now {}
+impl Input for Client {}
 impl<T> Input for Extension<T> {}
 
 impl Input for Token {
@@ -36,6 +39,12 @@ impl Input for MaybeLogin {
 }
 
 impl Input for Login {
+    fn describe(operation: &mut Operation, _: &mut Schemas) {
+        operation.wants_token(true);
+    }
+}
+
+impl Input for LoginSession {
     fn describe(operation: &mut Operation, _: &mut Schemas) {
         operation.wants_token(true);
     }

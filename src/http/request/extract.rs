@@ -14,6 +14,7 @@ use crate::http::App;
 use crate::http::response::bad_request::{BadRequest, Expected};
 use crate::http::response::error::ApiError;
 use crate::mall::Refusal;
+use crate::mall::people::accounts::CurrentSession;
 
 /// Maximum bytes of a body, uploads excepted: no form of the API comes near.
 pub(in crate::http) const FORM_MAX_BYTES: usize = 1 << 20;
@@ -21,6 +22,10 @@ pub(in crate::http) const FORM_MAX_BYTES: usize = 1 << 20;
 /// The user of the request's valid token; 401 without a valid token.
 #[derive(Clone, Copy, Debug)]
 pub struct Login(pub UserId);
+
+/// The session of the request's valid token; 401 without a valid token.
+#[derive(Clone, Copy, Debug)]
+pub struct LoginSession(pub CurrentSession);
 
 /// The user of the request's valid token, if any. An expired token counts as none.
 #[derive(Clone, Copy, Debug)]
@@ -76,18 +81,19 @@ pub(in crate::http) fn token(headers: &HeaderMap) -> Option<&str> {
     (!token.is_empty()).then_some(token)
 }
 
-async fn who(parts: &Parts, app: &App) -> Result<Option<UserId>, ApiError> {
+async fn session(parts: &Parts, app: &App) -> Result<Option<CurrentSession>, ApiError> {
     match token(&parts.headers) {
-        Some(token) => Ok(app.accounts.who(token, app.context.now()).await?),
+        Some(token) => Ok(app.accounts.session(token, app.context.now()).await?),
         None => Ok(None),
     }
 }
 
-async fn operator(user: Option<UserId>, app: &App) -> Result<UserId, ApiError> {
-    let user = user.ok_or(Refusal::NotLoggedIn)?;
-    match app.accounts.role(user).await? {
-        Role::Operator => Ok(user),
-        Role::Customer => Err(Refusal::Forbidden.into()),
+async fn operator(session: Option<CurrentSession>, app: &App) -> Result<UserId, ApiError> {
+    let session = session.ok_or(Refusal::NotLoggedIn)?;
+    match app.accounts.role_in(&session, app.context.now()).await? {
+        Some(Role::Operator) => Ok(session.user()),
+        Some(Role::Customer) => Err(Refusal::Forbidden.into()),
+        None => Err(Refusal::NotLoggedIn.into()),
     }
 }
 
@@ -95,7 +101,7 @@ impl FromRequestParts<App> for MaybeLogin {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
-        Ok(Self(who(parts, app).await?))
+        Ok(Self(session(parts, app).await?.map(|session| session.user())))
     }
 }
 
@@ -103,7 +109,15 @@ impl FromRequestParts<App> for Login {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
-        Ok(Self(who(parts, app).await?.ok_or(Refusal::NotLoggedIn)?))
+        LoginSession::from_request_parts(parts, app).await.map(|LoginSession(session)| Self(session.user()))
+    }
+}
+
+impl FromRequestParts<App> for LoginSession {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+        Ok(Self(session(parts, app).await?.ok_or(Refusal::NotLoggedIn)?))
     }
 }
 
@@ -111,7 +125,13 @@ impl FromRequestParts<App> for AuthorOrOperator {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
-        Login::from_request_parts(parts, app).await.map(|Login(user)| Self(user))
+        let LoginSession(session) = LoginSession::from_request_parts(parts, app).await?;
+        // Only an old session costs a look-up of the role here; the service checks the permission.
+        let now = app.context.now();
+        if app.accounts.is_too_old_for_operators(&session, now) {
+            app.accounts.role_in(&session, now).await?.ok_or(Refusal::NotLoggedIn)?;
+        }
+        Ok(Self(session.user()))
     }
 }
 
@@ -119,7 +139,7 @@ impl FromRequestParts<App> for Operator {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
-        operator(who(parts, app).await?, app).await.map(Self)
+        operator(session(parts, app).await?, app).await.map(Self)
     }
 }
 
@@ -127,11 +147,11 @@ impl FromRequestParts<App> for PollingOperator {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
-        let user = match token(&parts.headers) {
-            Some(token) => app.accounts.who_is_still_there(token, app.context.now()).await?,
+        let session = match token(&parts.headers) {
+            Some(token) => app.accounts.unextended_session(token, app.context.now()).await?,
             None => None,
         };
-        operator(user, app).await.map(Self)
+        operator(session, app).await.map(Self)
     }
 }
 

@@ -1,6 +1,7 @@
 //! What handlers read from a request.
 
 pub(in crate::http) mod body_text;
+pub(in crate::http) mod client;
 pub mod client_address;
 pub(in crate::http) mod coerced;
 pub mod extract;

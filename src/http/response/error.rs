@@ -244,6 +244,8 @@ fn status_of(refusal: &Refusal) -> StatusCode {
         | Refusal::UnknownSale
         | Refusal::LevelTooLow
         | Refusal::Blocked
+        | Refusal::CodeLoginNeeded
+        | Refusal::PhoneTaken
         | Refusal::LastOperator
         | Refusal::NotFound(_)
         | Refusal::Mistyped(_)

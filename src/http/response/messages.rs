@@ -26,6 +26,7 @@ pub(in crate::http) const CODES: &[&str] = &[
     "RECEIPT_MISTYPED",
     "PAYMENT_DECLINED",
     "BLOCKED",
+    "CODE_LOGIN_NEEDED",
     "LAST_OPERATOR",
     "UNLIMITED",
     "SALE_IS_ON",
@@ -35,6 +36,7 @@ pub(in crate::http) const CODES: &[&str] = &[
     "MAKE_UPS_USED",
     "PICTURES_FULL",
     "PHONE_INVALID",
+    "PHONE_TAKEN",
     "CODE_WRONG",
     "NO_CODE",
     "CODE_TOO_SOON",
@@ -188,6 +190,20 @@ pub(in crate::http) fn of_refusal(refusal: &Refusal, l: Language) -> RefusalBody
         Refusal::Blocked => {
             fixed!(l, "BLOCKED", "账号已被停用，请联系商城", "This account is blocked; contact the mall.")
         }
+        Refusal::PhoneTaken => {
+            fixed!(
+                l,
+                "PHONE_TAKEN",
+                "这个手机号已属于另一个账号",
+                "This phone number belongs to another account."
+            )
+        }
+        Refusal::CodeLoginNeeded => fixed!(
+            l,
+            "CODE_LOGIN_NEEDED",
+            "请退出后用短信验证码重新登录，再在10分钟内设置密码",
+            "Log out, log in with a code by text message, then set the password within 10 minutes."
+        ),
         Refusal::LastOperator => fixed!(
             l,
             "LAST_OPERATOR",

@@ -29,6 +29,10 @@ pub enum Refusal {
     Forbidden,
     /// The user is blocked.
     Blocked,
+    /// The phone number belongs to another user.
+    PhoneTaken,
+    /// The step requires a session begun by a login code a short while ago.
+    CodeLoginNeeded,
     /// The mall would be left without an operator able to log in.
     LastOperator,
     /// The price of a sale is fixed while claims are accepted.

@@ -16,6 +16,11 @@ pub struct Settings {
     pub codes: CodeRules,
     /// Idle lifetime of a session, counted from the last use.
     pub session_ttl: Duration,
+    /// Lifetime of a customer's session, counted from the log-in; `None` = no limit.
+    pub session_max: Option<Duration>,
+    /// Lifetime of an operator's session, counted from the log-in, and the age up to which a session may make
+    /// operators' calls; `None` = no limit.
+    pub operator_session_max: Option<Duration>,
     /// Rate limit of claims per user and sale; `None` = no limit.
     pub claim_limit: Option<Limit>,
     /// Rate limit of notes, comments and reports per user, counted together; `None` = no limit.
@@ -54,6 +59,9 @@ impl Default for Settings {
                 tries: 5,
             },
             session_ttl: Duration::from_secs(30 * 60),
+            session_max: Some(Duration::from_secs(30 * 24 * 60 * 60)),
+            // A working day.
+            operator_session_max: Some(Duration::from_secs(12 * 60 * 60)),
             claim_limit: Some(Limit { count: 5, per: Duration::from_secs(60) }),
             writing_limit: Some(Limit { count: 10, per: Duration::from_secs(60) }),
             // A note shows up to nine.

@@ -1,4 +1,4 @@
-//! Users from the operator's side: roles and blocks.
+//! Users from the operator's side: roles, blocks and lost phone numbers.
 //!
 //! A block is written before the user's sessions end. A log-in begins the session before checking for a
 //! block. In either order one of the two sees the other.
@@ -8,7 +8,8 @@
 use std::sync::Arc;
 
 use mallbox_storage::{
-    Actor, LastOperator, Page, Phone, RightsChange, RightsOutcome, Role, Storage, User, UserFilter, UserId,
+    Actor, LastOperator, Page, Phone, PhoneOutcome, RightsChange, RightsOutcome, Role, Storage, User,
+    UserFilter, UserId,
 };
 use serde_json::json;
 
@@ -99,6 +100,40 @@ impl UserAdmin {
             Ok((blocked, storage.people.sessions.end_all(user).await?))
         };
         run_audited(&self.audit, by, action, work).await
+    }
+
+    /// Gives a user another phone number, for a number that the user has lost. On return no session of the
+    /// user is live. Returns the user and the number of sessions ended. A repeat ends sessions left by an
+    /// earlier attempt.
+    ///
+    /// # Errors
+    /// [`InputError::Phone`]; [`Refusal::NotFound`]; [`Refusal::PhoneTaken`]; [`Refusal::BadValue`] for an
+    /// empty or too long reason. After [`Failure::Store`] the number may be changed with live sessions: call
+    /// again.
+    pub async fn set_phone(
+        &self,
+        user: UserId,
+        phone: &str,
+        reason: &str,
+        by: By,
+    ) -> Result<(User, u64), Failure> {
+        let phone = Phone::parse(phone).ok_or(InputError::Phone)?;
+        let reason = validate_reason(reason.trim().to_owned())?;
+        let deed = deed("user.phone", user, json!({ "reason": reason }));
+        let people = self.context.storage.people.clone();
+        let work = async move {
+            let is = people.users.get(user).await?.ok_or(Refusal::NotFound("user"))?;
+            match people.users.put_phone(user, &is.phone, &phone, by.at).await? {
+                PhoneOutcome::Changed => {}
+                PhoneOutcome::Taken => return Err(Refusal::PhoneTaken.into()),
+                // Changed by somebody else at the same moment.
+                PhoneOutcome::NotFound => return Err(Refusal::Busy.into()),
+            }
+            // After the change: a concurrent login checks the phone after creating its session.
+            let ended = people.sessions.end_all(user).await?;
+            Ok((User { phone, ..is }, ended))
+        };
+        run_audited(&self.audit, by, deed, work).await
     }
 
     /// Unblocks a user. Succeeds for a user who is not blocked.

@@ -2,15 +2,18 @@
 
 mod code_hash;
 mod names;
+mod password_change;
+mod phone_change;
 mod profiles;
+mod session_tokens;
+mod sessions;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use mallbox_storage::{
-    CheckOutcome, IssueOutcome, Limit, Phone, RateLimitOutcome, Role, Timestamp, TokenHash, User, UserId,
+    CheckOutcome, IssueOutcome, Limit, Phone, RateLimitOutcome, Role, SessionOrigin, Timestamp, User, UserId,
 };
-use sha2::{Digest, Sha256};
 
 use super::passwords::Passwords;
 use super::sms::{Inbox, SmsSender};
@@ -20,7 +23,9 @@ use crate::mall::base::{Context, Failure, InputError, Random, Refusal};
 use self::code_hash::CodeHasher;
 
 pub use self::code_hash::CodeKey;
+pub use self::password_change::PASSWORD_AFTER_CODE;
 pub use self::profiles::{FullProfile, ProfileEdit};
+pub use self::session_tokens::{CurrentSession, OwnSession, SessionClient};
 
 /// The credential of a login.
 #[derive(Clone, Copy)]
@@ -122,7 +127,7 @@ impl Accounts {
     ///
     /// With a correct code, an unknown phone becomes a new user. A correct code is consumed, whatever happens
     /// afterwards. A phone without a user or without a password is refused like a wrong password, after the
-    /// same time.
+    /// same time. `client` is kept with the session, for the user's list of sessions.
     ///
     /// # Errors
     /// [`InputError::Phone`], [`InputError::Code`], [`InputError::NoCode`], [`InputError::Password`];
@@ -131,18 +136,29 @@ impl Accounts {
         &self,
         phone: &str,
         proof: Credential<'_>,
+        client: SessionClient,
         now: Timestamp,
     ) -> Result<String, Failure> {
         let phone = Phone::parse(phone).ok_or(InputError::Phone)?;
-        let user = match proof {
-            Credential::Code(code) => self.user_by_code(&phone, code, now).await?,
-            Credential::Password(password) => self.user_by_password(&phone, password, now).await?,
-        };
-        self.begin(user, self.context.settings.session_ttl, now).await
+        let ttl = self.context.settings.session_ttl;
+        match proof {
+            Credential::Code(code) => {
+                let user = self.user_by_code(&phone, code, now).await?;
+                self.begin((user, &phone), ttl, (SessionOrigin::Code, client), now).await
+            }
+            Credential::Password(password) => {
+                let before = self.stored_password(&phone).await?;
+                let user = self.user_by_password(&phone, password, now).await?;
+                let begun = (SessionOrigin::Password, client);
+                let token = self.begin((user, &phone), ttl, begun, now).await?;
+                self.end_if_password_changed((user, &token), password, before).await?;
+                Ok(token)
+            }
+        }
     }
 
-    /// Begins a session without a credential, for the operator of a fixture. An unknown phone becomes a new
-    /// user.
+    /// Begins a session without a credential, for the users of a fixture: in place of a log-in by code. An
+    /// unknown phone becomes a new user.
     ///
     /// # Errors
     /// [`InputError::Phone`]; [`Refusal::Blocked`].
@@ -154,20 +170,8 @@ impl Accounts {
     ) -> Result<(UserId, String), Failure> {
         let phone = Phone::parse(phone).ok_or(InputError::Phone)?;
         let user = self.user_of(&phone, now).await?;
-        Ok((user, self.begin(user, ttl, now).await?))
-    }
-
-    async fn begin(&self, user: UserId, ttl: Duration, now: Timestamp) -> Result<String, Failure> {
-        let token = self.random.token();
-        let storage = &self.context.storage;
-        storage.people.sessions.begin(hash_of(&token), user, ttl, now).await?;
-        // Check only after the session exists: a block that this check misses is set later and ends the
-        // session. Nobody has the token yet.
-        if storage.people.users.get(user).await?.is_some_and(|user| user.blocked.is_some()) {
-            storage.people.sessions.end(hash_of(&token)).await?;
-            return Err(Refusal::Blocked.into());
-        }
-        Ok(token)
+        let begun = (SessionOrigin::Code, SessionClient::default());
+        Ok((user, self.begin((user, &phone), ttl, begun, now).await?))
     }
 
     async fn user_by_code(&self, phone: &Phone, code: &str, now: Timestamp) -> Result<UserId, Failure> {
@@ -210,49 +214,6 @@ impl Accounts {
         }
     }
 
-    /// Ends a session. An unknown session is no error.
-    ///
-    /// # Errors
-    /// [`Failure::Store`] if the store fails: the session may then still be live.
-    pub async fn log_out(&self, token: &str) -> Result<(), Failure> {
-        if is_token(token) {
-            self.context.storage.people.sessions.end(hash_of(token)).await?;
-        }
-        Ok(())
-    }
-
-    /// Returns the user of a live session, and extends the session. Returns `None` for a dead, unknown or
-    /// malformed token.
-    ///
-    /// Every request with a token makes this call: one SHA-256 and one look-up, in memory or in Redis.
-    ///
-    /// # Errors
-    /// [`Failure::Store`] if the store fails.
-    pub async fn who(&self, token: &str, now: Timestamp) -> Result<Option<UserId>, Failure> {
-        let Some(session) = Self::session_of(token) else { return Ok(None) };
-        // Expiry is judged by elapsed time; the extension follows the clock.
-        let doubted = self.context.doubted();
-        let ttl = self.context.settings.session_ttl + doubted;
-        Ok(self.context.storage.people.sessions.find(session, ttl, now - doubted).await?)
-    }
-
-    /// Returns the user of a live session without extending the session: for pages that poll on their own.
-    ///
-    /// # Errors
-    /// [`Failure::Store`] if the store fails.
-    pub async fn who_is_still_there(&self, token: &str, now: Timestamp) -> Result<Option<UserId>, Failure> {
-        let Some(session) = Self::session_of(token) else { return Ok(None) };
-        let now = self.context.expiry_now(now);
-        Ok(self.context.storage.people.sessions.find(session, Duration::ZERO, now).await?)
-    }
-
-    /// Returns the storage key of a token's session, whether or not the session exists; `None` if the text is
-    /// not formed like a token.
-    #[must_use]
-    pub fn session_of(token: &str) -> Option<TokenHash> {
-        is_token(token).then(|| hash_of(token))
-    }
-
     /// Returns a user's current role from the database. Unknown and blocked users get [`Role::Customer`].
     ///
     /// # Errors
@@ -282,38 +243,6 @@ impl Accounts {
         Ok(user.id)
     }
 
-    /// Sets a password. A user who already has a password must supply the old one; attempts count towards the
-    /// limit of password logins.
-    ///
-    /// # Errors
-    /// [`InputError::PasswordLength`], [`InputError::PasswordGuessable`]. If an old password exists: [`InputError::Missing`] if `old` is absent,
-    /// [`InputError::OldPassword`] if `old` is wrong, [`Refusal::RateLimited`] after too many attempts.
-    /// [`Refusal::NotFound`] for an unknown user.
-    pub async fn set_password(
-        &self,
-        user: UserId,
-        old: Option<&str>,
-        new: &str,
-        now: Timestamp,
-    ) -> Result<(), Failure> {
-        let users = &self.context.storage.people.users;
-        let is = users.get(user).await?.ok_or(Refusal::NotFound("user"))?;
-        Passwords::check_new(new, &[is.phone.as_str(), &is.nick_name]).await?;
-        let stored = users.password(user).await?.filter(|stored| Passwords::is_hash(stored));
-        if stored.is_some() {
-            let old = old.filter(|old| !old.is_empty()).ok_or(InputError::Missing("oldPassword"))?;
-            self.count_password_try(&is.phone, now).await?;
-            if !self.passwords.matches(old, stored).await? {
-                return Err(InputError::OldPassword.into());
-            }
-        }
-        let hash = self.passwords.hash(new).await?;
-        if !users.put_password(user, &hash, now).await? {
-            return Err(Refusal::NotFound("user").into());
-        }
-        Ok(())
-    }
-
     /// Returns the last code sent to a phone; `None` if there is none, or if this mall has no inbox.
     ///
     /// # Errors
@@ -324,15 +253,6 @@ impl Accounts {
     }
 }
 
-/// Returns whether `text` is formed like a token: 48 lower-case hexadecimal digits.
-fn is_token(text: &str) -> bool {
-    text.len() == 48 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
-}
-
-fn hash_of(token: &str) -> TokenHash {
-    TokenHash(Sha256::digest(token.as_bytes()).into())
-}
-
 /// Rounds up to whole seconds, so that a client that waits for the result waits long enough.
 fn whole_seconds(span: Duration) -> u64 {
     span.as_secs() + u64::from(span.subsec_nanos() > 0)
@@ -341,22 +261,6 @@ fn whole_seconds(span: Duration) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn tokens_have_one_form() {
-        let token = Random::seeded(3).token();
-        assert!(is_token(&token));
-        for bad in [
-            "",
-            "x",
-            &token[1..],
-            &format!("{token}0"),
-            &token.replace(char::is_alphanumeric, "A"),
-            &"é".repeat(24),
-        ] {
-            assert!(!is_token(bad), "{bad}");
-        }
-    }
 
     #[test]
     fn seconds_to_wait_are_rounded_up() {

@@ -29,6 +29,7 @@ mod queue;
 mod rate_limits;
 mod sales;
 mod session_codec;
+mod session_index;
 mod session_state;
 mod sessions;
 mod settled;

@@ -1,16 +1,19 @@
 //! A session and the login codes of a phone, in memory.
 
+use std::net::IpAddr;
 use std::time::Duration;
 
 use mallbox_storage::backend::EXTENSION_STEP;
-use mallbox_storage::{Timestamp, UserId};
+use mallbox_storage::{
+    LiveSession, NewSession, Role, SessionOrigin, SessionRecord, Timestamp, TokenHash, UserId,
+};
 
 /// Tolerance for a clock that ran ahead, of a day. Unused sessions set by such a clock stay in memory longer
 /// by at most this much.
 const AHEAD_MAX: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// A session in memory.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Session {
     pub(super) user: UserId,
     pub(super) expires: Timestamp,
@@ -18,11 +21,48 @@ pub(super) struct Session {
     pub(super) ttl: Option<Duration>,
     /// The expiry on the disk, or on its way there.
     pub(super) written: Timestamp,
+    /// `None` if an older version stored the session, until its first use.
+    pub(super) times: Option<SessionTimes>,
+    /// The role at the begin.
+    pub(super) role: Role,
+    pub(super) origin: SessionOrigin,
+    pub(super) address: Option<IpAddr>,
+    pub(super) browser: Box<str>,
+}
+
+/// Begin and last use of a session.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct SessionTimes {
+    pub(super) created: Timestamp,
+    pub(super) seen: Timestamp,
+    /// The time of use on the disk, or on its way there; `None` for a session of an older version.
+    pub(super) seen_written: Option<Timestamp>,
+}
+
+impl SessionTimes {
+    /// A session that is written with both times at `created` and `seen`.
+    pub(super) fn new(created: Timestamp, seen: Timestamp) -> Self {
+        Self { created, seen, seen_written: Some(seen) }
+    }
+
+    fn is_unwritten(&self) -> bool {
+        self.seen_written.is_none_or(|written| distance(self.seen, written) >= EXTENSION_STEP)
+    }
 }
 
 impl Session {
-    pub(super) fn new(user: UserId, ttl: Duration, now: Timestamp) -> Self {
-        Self { user, expires: now + ttl, ttl: Some(ttl), written: now + ttl }
+    pub(super) fn new(new: &NewSession, now: Timestamp) -> Self {
+        Self {
+            user: new.user,
+            expires: now + new.ttl,
+            ttl: Some(new.ttl),
+            written: now + new.ttl,
+            times: Some(SessionTimes::new(now, now)),
+            role: new.role,
+            origin: new.origin,
+            address: new.address,
+            browser: new.short_browser().into(),
+        }
     }
 
     /// Lets the session end `ttl` after `now`.
@@ -30,13 +70,22 @@ impl Session {
         (self.expires, self.ttl) = (now + ttl, Some(ttl));
     }
 
-    /// Extends the session to `now + ttl`. A session set by a wrong clock is counted from `now` instead.
+    /// Extends the session to `now + ttl`, and notes its use. A session set by a wrong clock is counted from
+    /// `now` instead.
     pub(super) fn slide(&mut self, ttl: Duration, now: Timestamp) {
-        let own = self.ttl.unwrap_or(ttl);
+        let own = *self.ttl.get_or_insert(ttl);
         if self.expires - own > now + EXTENSION_STEP {
             self.count_from(now, own.max(ttl));
         } else if self.expires < now + ttl {
             self.count_from(now, ttl);
+        }
+        let times = self.times.get_or_insert(SessionTimes { created: now, seen: now, seen_written: None });
+        let soon = now + EXTENSION_STEP;
+        if times.created > soon {
+            times.created = now;
+        }
+        if times.seen < now || times.seen > soon {
+            times.seen = now;
         }
     }
 
@@ -48,10 +97,39 @@ impl Session {
         true
     }
 
-    /// Returns whether the expiry on the disk is off by [`EXTENSION_STEP`] or more and must be rewritten.
+    /// Returns whether expiry or time of use on the disk are off by [`EXTENSION_STEP`] or more and must be
+    /// rewritten.
     pub(super) fn is_unwritten(&self) -> bool {
-        self.expires.since(self.written).max(self.written.since(self.expires)) >= EXTENSION_STEP
+        distance(self.expires, self.written) >= EXTENSION_STEP
+            || self.times.is_some_and(|times| times.is_unwritten())
     }
+
+    /// Notes that the session is on its way to the disk.
+    pub(super) fn set_written(&mut self) {
+        self.written = self.expires;
+        if let Some(times) = &mut self.times {
+            times.seen_written = Some(times.seen);
+        }
+    }
+
+    pub(super) fn live(&self) -> LiveSession {
+        let created = self.times.map(|times| times.created);
+        LiveSession { user: self.user, role: self.role, created, origin: self.origin }
+    }
+
+    pub(super) fn record(&self, token: TokenHash) -> SessionRecord {
+        SessionRecord {
+            token,
+            session: self.live(),
+            seen: self.times.map(|times| times.seen),
+            address: self.address,
+            browser: self.browser.to_string(),
+        }
+    }
+}
+
+fn distance(one: Timestamp, other: Timestamp) -> Duration {
+    one.since(other).max(other.since(one))
 }
 
 /// The codes of one phone.
@@ -89,17 +167,46 @@ mod tests {
     const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
     const TTL: Duration = Duration::from_secs(1_800);
 
+    fn session(begun: Timestamp) -> Session {
+        Session::new(&NewSession::of(UserId::new(7), TTL), begun)
+    }
+
     #[test]
     fn a_session_that_an_older_version_stored_without_a_ttl_takes_that_of_the_first_look() {
         for begun in [NOON - TTL + EXTENSION_STEP, NOON, NOON + 1_000 * DAY] {
-            let mut session = Session { ttl: None, ..Session::new(UserId::new(7), TTL, begun) };
+            let mut session = Session { ttl: None, ..session(begun) };
             assert!(!session.cut(NOON), "nobody knows how long it was to last");
             session.slide(TTL, NOON);
-            assert_eq!(
-                (session.expires, session.ttl.unwrap_or(TTL)),
-                (NOON + TTL, TTL),
-                "begun at {begun:?}"
-            );
+            assert_eq!((session.expires, session.ttl), (NOON + TTL, Some(TTL)), "begun at {begun:?}");
         }
+    }
+
+    #[test]
+    fn a_session_that_an_older_version_stored_without_times_begins_with_its_first_use() {
+        let mut session = Session { times: None, ..session(NOON) };
+        assert!(!session.is_unwritten(), "a look that changes nothing writes nothing");
+        assert_eq!(session.live().created, None);
+        session.slide(TTL, NOON + TTL / 2);
+        assert_eq!(session.live().created, Some(NOON + TTL / 2));
+        assert!(session.is_unwritten());
+        session.set_written();
+        session.slide(TTL, NOON + TTL / 2 + EXTENSION_STEP / 2);
+        assert!(!session.is_unwritten(), "one write a minute");
+        assert_eq!(session.live().created, Some(NOON + TTL / 2), "and one begin");
+    }
+
+    #[test]
+    fn use_of_a_session_for_good_is_written_once_a_minute() {
+        let mut session = Session::new(&NewSession::of(UserId::new(7), Duration::MAX), NOON);
+        let mut writes = 0;
+        for second in 0..600 {
+            session.slide(TTL, NOON + Duration::from_secs(second));
+            if session.is_unwritten() {
+                session.set_written();
+                writes += 1;
+            }
+        }
+        assert_eq!(writes, 9);
+        assert_eq!(session.expires, Timestamp::MAX);
     }
 }

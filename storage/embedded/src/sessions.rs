@@ -6,14 +6,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use mallbox_storage::backend::latest_expiry;
+use mallbox_storage::backend::{SESSIONS_PER_USER_MAX, latest_expiry};
 use mallbox_storage::{
-    CheckOutcome, CodeRules, IssueOutcome, Phone, Sessions, StoreError, Timestamp, TokenHash, UserId,
+    CheckOutcome, CodeRules, IssueOutcome, LiveSession, NewSession, Phone, SessionRecord, Sessions,
+    StoreError, Timestamp, TokenHash, UserId,
 };
 use parking_lot::Mutex;
 
 use super::journal::{Change, Journal, durable};
 use super::session_codec::{self, Entry};
+use super::session_index::SessionIndex;
 use super::session_state::{Code, LiveCode, Session};
 
 const SHARDS: usize = 64;
@@ -24,6 +26,7 @@ const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 pub(crate) struct EmbeddedSessions {
     journal: Arc<Journal>,
     sessions: Box<[Mutex<HashMap<TokenHash, Session, RandomState>>]>,
+    index: SessionIndex,
     /// One lock: codes are requested far less often than sessions are checked.
     codes: Mutex<HashMap<Phone, Code>>,
 }
@@ -34,11 +37,15 @@ impl EmbeddedSessions {
         let sessions = Self {
             journal,
             sessions: (0..SHARDS).map(|_| Mutex::default()).collect(),
+            index: SessionIndex::new(),
             codes: Mutex::default(),
         };
         for (key, value) in entries {
             match session_codec::decode(key, value)? {
-                Entry::Session(token, session) => drop(sessions.shard(token).lock().insert(token, session)),
+                Entry::Session(token, session) => {
+                    sessions.index.lock(session.user).entry(session.user).or_default().push(token);
+                    sessions.shard(token).lock().insert(token, session);
+                }
                 Entry::Code(phone, code) => drop(sessions.codes.lock().insert(phone, code)),
             }
         }
@@ -50,21 +57,79 @@ impl EmbeddedSessions {
         &self.sessions[usize::from(token.0[0]) % SHARDS]
     }
 
+    fn is_of(&self, token: TokenHash, user: UserId) -> bool {
+        self.shard(token).lock().get(&token).is_some_and(|session| session.user == user)
+    }
+
+    /// Ends a session if the token still belongs to this user. Returns whether the session was ended. The
+    /// journal's next commit makes the end durable.
+    fn remove(&self, token: TokenHash, user: UserId) -> bool {
+        let mut shard = self.shard(token).lock();
+        let is_of_user = shard.get(&token).is_some_and(|session| session.user == user);
+        if is_of_user {
+            shard.remove(&token);
+            self.journal.change_lazily(removal(token));
+        }
+        is_of_user
+    }
+
+    /// Ends the oldest of a user's sessions until there is room for one more. Drops tokens without a session.
+    fn make_room(&self, tokens: &mut Vec<TokenHash>, user: UserId) {
+        tokens.retain(|token| self.is_of(*token, user));
+        while tokens.len() >= SESSIONS_PER_USER_MAX {
+            let created = |token: &TokenHash| {
+                let shard = self.shard(*token).lock();
+                shard.get(token).and_then(|session| session.live().created)
+            };
+            let oldest = (0..tokens.len()).min_by_key(|at| created(&tokens[*at])).unwrap_or(0);
+            self.remove(tokens.remove(oldest), user);
+        }
+    }
+
+    async fn end_sessions(
+        &self,
+        op: &'static str,
+        user: UserId,
+        kept: Option<TokenHash>,
+    ) -> Result<u64, StoreError> {
+        self.journal.ready(op)?;
+        let mut ended = 0;
+        {
+            let mut users = self.index.lock(user);
+            if let Some(tokens) = users.get_mut(&user) {
+                tokens.retain(|token| {
+                    let stays = kept == Some(*token);
+                    ended += u64::from(!stays && self.remove(*token, user));
+                    stays
+                });
+                if tokens.is_empty() {
+                    users.remove(&user);
+                }
+            }
+        }
+        durable(op, self.journal.barrier()).await?;
+        Ok(ended)
+    }
+
     /// Removes expired sessions and codes from memory and disk, and shortens sessions prolonged by a wrong
     /// clock.
     pub(crate) fn sweep(&self, now: Timestamp) {
+        let mut expired = Vec::new();
         for shard in &self.sessions {
             shard.lock().retain(|token, session| {
                 let live = now < session.expires;
                 if !live {
-                    self.journal
-                        .change_lazily(Change { key: session_codec::session_key(*token), value: None });
+                    self.journal.change_lazily(removal(*token));
+                    expired.push((session.user, *token));
                 } else if session.cut(now) {
-                    session.written = session.expires;
+                    session.set_written();
                     self.journal.change_lazily(session_codec::session_change(*token, session));
                 }
                 live
             });
+        }
+        for (user, token) in expired {
+            self.index.remove_unless(user, token, || self.is_of(token, user));
         }
         self.codes.lock().retain(|phone, code| {
             let counts =
@@ -147,20 +212,20 @@ impl Sessions for EmbeddedSessions {
         Ok(check)
     }
 
-    async fn begin(
-        &self,
-        token: TokenHash,
-        user: UserId,
-        ttl: Duration,
-        now: Timestamp,
-    ) -> Result<(), StoreError> {
+    async fn begin(&self, token: TokenHash, session: &NewSession, now: Timestamp) -> Result<(), StoreError> {
         const OP: &str = "sessions.begin";
         self.journal.ready(OP)?;
-        let session = Session::new(user, ttl, now);
         let written = {
+            let mut users = self.index.lock(session.user);
+            let tokens = users.entry(session.user).or_default();
+            tokens.retain(|other| *other != token);
+            self.make_room(tokens, session.user);
+            tokens.push(token);
+            let session = Session::new(session, now);
+            let change = session_codec::session_change(token, &session);
             let mut shard = self.shard(token).lock();
             shard.insert(token, session);
-            self.journal.change([session_codec::session_change(token, &session)])
+            self.journal.change([change])
         };
         durable(OP, written).await
     }
@@ -170,7 +235,7 @@ impl Sessions for EmbeddedSessions {
         token: TokenHash,
         ttl: Duration,
         now: Timestamp,
-    ) -> Result<Option<UserId>, StoreError> {
+    ) -> Result<Option<LiveSession>, StoreError> {
         let mut shard = self.shard(token).lock();
         let Some(session) = shard.get_mut(&token).filter(|session| now < session.expires) else {
             return Ok(None);
@@ -179,43 +244,48 @@ impl Sessions for EmbeddedSessions {
             session.slide(ttl, now);
         }
         if session.is_unwritten() {
-            session.written = session.expires;
+            session.set_written();
             self.journal.change_lazily(session_codec::session_change(token, session));
         }
-        Ok(Some(session.user))
+        Ok(Some(session.live()))
+    }
+
+    async fn list(&self, user: UserId, now: Timestamp) -> Result<Vec<SessionRecord>, StoreError> {
+        let record = |token: TokenHash| {
+            let shard = self.shard(token).lock();
+            let session =
+                shard.get(&token).filter(|session| session.user == user && now < session.expires)?;
+            Some(session.record(token))
+        };
+        let mut records: Vec<SessionRecord> =
+            self.index.tokens(user).into_iter().filter_map(record).collect();
+        SessionRecord::sort(&mut records);
+        Ok(records)
     }
 
     async fn end(&self, token: TokenHash) -> Result<(), StoreError> {
         const OP: &str = "sessions.end";
         self.journal.ready(OP)?;
-        let written = {
+        let (user, written) = {
             let mut shard = self.shard(token).lock();
-            if shard.remove(&token).is_none() {
-                return Ok(());
-            }
-            self.journal.change([Change { key: session_codec::session_key(token), value: None }])
+            let Some(session) = shard.remove(&token) else { return Ok(()) };
+            (session.user, self.journal.change([removal(token)]))
         };
+        self.index.remove_unless(user, token, || self.is_of(token, user));
         durable(OP, written).await
     }
 
     async fn end_all(&self, user: UserId) -> Result<u64, StoreError> {
-        const OP: &str = "sessions.end_all";
-        self.journal.ready(OP)?;
-        let mut ended = 0;
-        for shard in &self.sessions {
-            shard.lock().retain(|token, session| {
-                let stays = session.user != user;
-                if !stays {
-                    ended += 1;
-                    self.journal
-                        .change_lazily(Change { key: session_codec::session_key(*token), value: None });
-                }
-                stays
-            });
-        }
-        durable(OP, self.journal.barrier()).await?;
-        Ok(ended)
+        self.end_sessions("sessions.end_all", user, None).await
     }
+
+    async fn end_others(&self, user: UserId, kept: TokenHash) -> Result<u64, StoreError> {
+        self.end_sessions("sessions.end_others", user, Some(kept)).await
+    }
+}
+
+fn removal(token: TokenHash) -> Change {
+    Change { key: session_codec::session_key(token), value: None }
 }
 
 fn too_soon(before: &Code, rules: &CodeRules, now: Timestamp) -> Option<IssueOutcome> {

@@ -11,7 +11,7 @@ use image::ImageFormat;
 use serde_json::{Value, json};
 
 use super::super::operator::live::Stream;
-use super::super::world::{Response, World, sale, shop, voucher, world};
+use super::super::world::{CUSTOMER, Response, World, sale, shop, voucher, world};
 use super::super::writing::uploads::{file, taken, upload};
 use super::{described, document};
 
@@ -27,7 +27,7 @@ const LOGGED_IN: &str = "11++1++";
 /// The operator role is needed.
 const OPERATORS: &str = "113313+";
 
-/// `POST /user/logout` is last: the callers' sessions end.
+/// `POST /user/logout` is last, after the call that ends other sessions: the callers' sessions end.
 const ROWS: &[Row] = &[
     ("GET /openapi.json", "", "", PUBLIC),
     ("POST /user/code", "/user/code?phone={phone}", "", PUBLIC),
@@ -39,6 +39,9 @@ const ROWS: &[Row] = &[
     ("GET /user/info/{id}", "/user/info/2", "", PUBLIC),
     ("PUT /user/info", "", r#"{"city":"杭州"}"#, LOGGED_IN),
     ("PUT /user/password", "", r#"{"password":"correct horse"}"#, LOGGED_IN),
+    ("PUT /user/phone", "", r#"{"phone":"{phone}","oldCode":"000000","code":"000000"}"#, "11--1--"),
+    ("GET /user/sessions", "", "", LOGGED_IN),
+    ("DELETE /user/sessions/{id}", "/user/sessions/{session}", "", "11n+1nn"),
     ("POST /user/sign", "", "", LOGGED_IN),
     ("POST /user/sign/make-up", "/user/sign/make-up?date=2026-11-20", "", "11--1--"),
     ("GET /user/sign/count", "", "", LOGGED_IN),
@@ -124,7 +127,14 @@ const ROWS: &[Row] = &[
     ("GET /ops/users/{id}", "/ops/users/{person}", "", OPERATORS),
     ("POST /ops/users/{id}/block", "/ops/users/{person}/block", r#"{"reason":"buys for resale"}"#, OPERATORS),
     ("POST /ops/users/{id}/unblock", "/ops/users/{person}/unblock", "", OPERATORS),
+    (
+        "PUT /ops/users/{id}/phone",
+        "/ops/users/{person}/phone",
+        r#"{"phone":"{phone}","reason":"lost"}"#,
+        OPERATORS,
+    ),
     ("PUT /ops/users/{id}/role", "/ops/users/{person}/role", r#"{"role":"operator"}"#, OPERATORS),
+    ("DELETE /user/sessions", "", "", LOGGED_IN),
     ("POST /user/logout", "", "", PUBLIC),
 ];
 
@@ -161,6 +171,7 @@ impl Maker<'_> {
             "mailed",
             "phone",
             "person",
+            "session",
             "note",
             "comment",
             "upload",
@@ -199,6 +210,12 @@ impl Maker<'_> {
                 phone
             }
             "person" => w.ok("GET", "/user/me", &w.log_in(&phone))["data"]["id"].to_string(),
+            "session" => {
+                let sessions = w.ok("GET", "/user/sessions", &w.log_in(CUSTOMER));
+                let mut sessions = sessions["data"].as_array().unwrap().iter();
+                let new = sessions.find(|session| session["current"] == true).unwrap();
+                new["id"].as_str().unwrap().to_owned()
+            }
             "note" => {
                 post("/blog", &json!({ "shopId": 1, "title": "一碗面", "content": "好吃" })).to_string()
             }

@@ -95,6 +95,8 @@ pub(super) fn users_and_audit_log(check: &mut Checker<'_>) {
         ask_as_each(check, "GET /ops/users/{id}", &path, none);
         ask_as_each(check, "GET /ops/users", "/ops/users?blocked=true&phone=139&role=customer", none);
         ask_as_each(check, "POST /ops/users/{id}/unblock", &format!("{path}/unblock"), none);
+        let phone = json!({ "phone": "13900000003", "reason": "lost" });
+        ask_as_each(check, "PUT /ops/users/{id}/phone", &format!("{path}/phone"), &phone);
         for role in ["operator", "customer", "king"] {
             let role = json!({ "role": role });
             ask_as_each(check, "PUT /ops/users/{id}/role", &format!("{path}/role"), &role);

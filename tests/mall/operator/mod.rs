@@ -6,6 +6,6 @@ mod orders;
 mod sales;
 mod stock;
 mod tampering;
-mod users;
+pub mod users;
 
 use super::selling::{watched, world};

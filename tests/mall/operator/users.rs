@@ -1,17 +1,19 @@
 //! An operator's actions on users, roles and blocks, and their audit entries.
 
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use mallbox::mall::base::By;
-use mallbox::mall::people::accounts::{CodeKey, Credential};
+use mallbox::mall::people::accounts::{CodeKey, Credential, SessionClient};
 use mallbox::mall::people::sms::Inbox;
 use mallbox::mall::selling::payments::Sandbox;
 use mallbox::mall::{Accounts, Context, Dependencies, Failure, Mall, Random, Refusal, Settings, UserAdmin};
 use mallbox_storage::{
-    Actor, CheckOutcome, CodeRules, IssueOutcome, LastOperator, LockOwner, Locker, Page, Phone, RightsChange,
-    RightsOutcome, Role, Sessions, StoreError, Timestamp, TokenHash, UserFilter, UserId,
+    Actor, CheckOutcome, CodeRules, IssueOutcome, LastOperator, LiveSession, LockOwner, Locker, NewSession,
+    Page, Phone, RightsChange, RightsOutcome, Role, SessionRecord, Sessions, StoreError, Timestamp,
+    TokenHash, UserFilter, UserId,
 };
 use mallbox_storage_contract::samples;
 use mallbox_test_patience::Deadline;
@@ -91,8 +93,9 @@ async fn a_block_ends_every_session_and_keeps_its_user_out() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_blocked_user_with_a_password_is_kept_out_too() {
     let w = world().await;
-    let anne = w.user(ANNE).await;
-    w.accounts.set_password(anne, None, "correct horse", w.now()).await.unwrap();
+    let session = w.session(&w.log_in(ANNE).await).await;
+    let anne = session.user();
+    w.accounts.set_password(&session, None, "correct horse", w.now()).await.unwrap();
     w.people.block(anne, "x", w.by()).await.unwrap();
     assert_eq!(refusal(w.try_password(ANNE, "correct horse").await), Refusal::Blocked);
     let wrong = refusal(w.try_password(ANNE, "wrong horse").await);
@@ -130,25 +133,27 @@ async fn nobody_and_no_reason_are_refused() {
 }
 
 /// A decorator of the sessions that runs another action before the next session begins, once.
-struct Meanwhile {
+pub struct Meanwhile {
     sessions: Arc<dyn Sessions>,
-    then: Mutex<Option<(UserAdmin, UserId)>>,
+    then: Mutex<Option<Action>>,
+}
+
+type Action = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+impl Meanwhile {
+    pub fn new(sessions: Arc<dyn Sessions>, then: impl Future<Output = ()> + Send + 'static) -> Self {
+        Self { sessions, then: Mutex::new(Some(Box::pin(then))) }
+    }
 }
 
 #[async_trait]
 impl Sessions for Meanwhile {
-    async fn begin(
-        &self,
-        token: TokenHash,
-        user: UserId,
-        ttl: Duration,
-        now: Timestamp,
-    ) -> Result<(), StoreError> {
-        if let Some((people, user)) = self.then.lock().await.take() {
-            let by = By { actor: Actor::CommandLine, at: now };
-            people.block(user, "meanwhile", by).await.unwrap();
+    async fn begin(&self, token: TokenHash, session: &NewSession, now: Timestamp) -> Result<(), StoreError> {
+        let then = self.then.lock().await.take();
+        if let Some(then) = then {
+            then.await;
         }
-        self.sessions.begin(token, user, ttl, now).await
+        self.sessions.begin(token, session, now).await
     }
 
     async fn issue_code(
@@ -176,8 +181,12 @@ impl Sessions for Meanwhile {
         token: TokenHash,
         ttl: Duration,
         now: Timestamp,
-    ) -> Result<Option<UserId>, StoreError> {
+    ) -> Result<Option<LiveSession>, StoreError> {
         self.sessions.find(token, ttl, now).await
+    }
+
+    async fn list(&self, user: UserId, now: Timestamp) -> Result<Vec<SessionRecord>, StoreError> {
+        self.sessions.list(user, now).await
     }
 
     async fn end(&self, token: TokenHash) -> Result<(), StoreError> {
@@ -186,6 +195,10 @@ impl Sessions for Meanwhile {
 
     async fn end_all(&self, user: UserId) -> Result<u64, StoreError> {
         self.sessions.end_all(user).await
+    }
+
+    async fn end_others(&self, user: UserId, kept: TokenHash) -> Result<u64, StoreError> {
+        self.sessions.end_others(user, kept).await
     }
 }
 
@@ -199,17 +212,20 @@ async fn a_session_that_begins_while_its_user_is_blocked_does_not_survive() {
     let context = Context::new(w.storage.clone(), w.clock.clone(), jiff::tz::TimeZone::UTC, Arc::default());
     let random = Arc::new(Random::seeded(9));
     let people = UserAdmin::new(context.clone(), w.audit.clone(), random.clone());
-    let sessions: Arc<dyn Sessions> = Arc::new(Meanwhile {
-        sessions: w.storage.people.sessions.clone(),
-        then: Mutex::new(Some((people, anne))),
-    });
+    let by = w.by();
+    let block = async move {
+        people.block(anne, "meanwhile", by).await.unwrap();
+    };
+    let sessions: Arc<dyn Sessions> = Arc::new(Meanwhile::new(w.storage.people.sessions.clone(), block));
     let mut context = context;
     context.storage.people.sessions = sessions;
     let inbox = Arc::new(Inbox::default());
     let accounts = Accounts::new(context, random, inbox.clone(), Some(inbox));
     accounts.send_code(ANNE, w.now()).await.unwrap();
     let code = accounts.inbox(ANNE).unwrap().unwrap();
-    let answer: Result<String, Failure> = accounts.log_in(ANNE, Credential::Code(&code), w.now()).await;
+    let client = SessionClient::default();
+    let answer: Result<String, Failure> =
+        accounts.log_in(ANNE, Credential::Code(&code), client, w.now()).await;
     assert_eq!(refusal(answer), Refusal::Blocked);
     assert_eq!(w.storage.people.sessions.end_all(anne).await.unwrap(), 0, "no session is left");
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use mallbox::mall::people::accounts::{Accounts, CodeKey, Credential};
+use mallbox::mall::people::accounts::{Accounts, CodeKey, Credential, SessionClient};
 use mallbox::mall::people::sms::{Inbox, SmsError, SmsSender, Webhook};
 use mallbox::mall::{Clock, Context, InputError, Random, Refusal, Settings};
 use mallbox_storage::{CheckOutcome, Phone, UserId};
@@ -72,11 +72,12 @@ async fn a_key_in_memory_ends_with_its_process_and_a_key_in_the_database_is_ever
         let (one, other) = (process(), process());
         one.send_code(ANNE, w.clock.now()).await.unwrap();
         let code = one.inbox(ANNE).unwrap().unwrap();
-        let by_other = other.log_in(ANNE, Credential::Code(&code), w.clock.now()).await;
+        let by_other =
+            other.log_in(ANNE, Credential::Code(&code), SessionClient::default(), w.clock.now()).await;
         assert_eq!(by_other.is_ok(), is_shared, "{place:?}");
         if !is_shared {
             assert_eq!(mistake(by_other), InputError::Code);
-            one.log_in(ANNE, Credential::Code(&code), w.clock.now()).await.unwrap();
+            one.log_in(ANNE, Credential::Code(&code), SessionClient::default(), w.clock.now()).await.unwrap();
         }
         let stored = w.storage.base.upkeep.setting("login code key").await.unwrap();
         assert_eq!(stored.is_some(), is_shared, "{place:?}");
@@ -240,6 +241,6 @@ async fn a_code_is_good_from_the_moment_it_goes_out() {
     });
     let (phone, code) = sent.recv().await.unwrap();
     assert_eq!(phone, ANNE);
-    w.accounts.log_in(ANNE, Credential::Code(&code), w.now()).await.unwrap();
+    w.accounts.log_in(ANNE, Credential::Code(&code), SessionClient::default(), w.now()).await.unwrap();
     asking.abort();
 }

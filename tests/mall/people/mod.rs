@@ -3,4 +3,5 @@
 mod accounts;
 mod passwords;
 mod profiles;
+mod sessions;
 pub mod world;

@@ -2,29 +2,32 @@
 
 use std::time::{Duration, Instant};
 
+use mallbox::mall::people::accounts::{CurrentSession, PASSWORD_AFTER_CODE};
 use mallbox::mall::{InputError, Refusal};
-use mallbox_storage::UserId;
 
 use super::world::{ANNE, BOB, World, mistake, refusal, world};
 
 const GOOD: &str = "correct horse";
 const OTHER: &str = "battery staple";
 
-/// Returns a mall in which Anne has a password.
-async fn anne() -> (World, UserId) {
+/// Returns a mall in which Anne has a password, and her session, begun by code too long ago for another
+/// password.
+async fn anne() -> (World, CurrentSession) {
     let w = world().await;
-    let user = w.user(ANNE).await;
-    w.accounts.set_password(user, None, GOOD, w.now()).await.unwrap();
-    (w, user)
+    let token = w.log_in(ANNE).await;
+    let session = w.session(&token).await;
+    w.accounts.set_password(&session, None, GOOD, w.now()).await.unwrap();
+    w.clock.advance(PASSWORD_AFTER_CODE);
+    (w, session)
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_password_that_was_set_opens_a_session() {
-    let (w, user) = anne().await;
+    let (w, session) = anne().await;
     let token = w.try_password(ANNE, GOOD).await.unwrap();
-    assert_eq!(w.who(&token).await, Some(user));
+    assert_eq!(w.who(&token).await, Some(session.user()));
     assert_eq!(mistake(w.try_password(ANNE, OTHER).await), InputError::Password);
-    let stored = w.storage.people.users.password(user).await.unwrap().unwrap();
+    let stored = w.storage.people.users.password(session.user()).await.unwrap().unwrap();
     assert!(stored.starts_with("$argon2id$") && !stored.contains(GOOD));
 }
 
@@ -75,41 +78,41 @@ async fn after_five_tries_even_the_right_password_has_to_wait() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_new_password_needs_the_old_one() {
-    let (w, user) = anne().await;
+    let (w, session) = anne().await;
     for (old, want) in [
         (None, InputError::Missing("oldPassword")),
         (Some(""), InputError::Missing("oldPassword")),
         (Some(OTHER), InputError::OldPassword),
     ] {
-        assert_eq!(mistake(w.accounts.set_password(user, old, OTHER, w.now()).await), want, "{old:?}");
+        assert_eq!(mistake(w.accounts.set_password(&session, old, OTHER, w.now()).await), want, "{old:?}");
     }
-    w.accounts.set_password(user, Some(GOOD), OTHER, w.now()).await.unwrap();
+    w.accounts.set_password(&session, Some(GOOD), OTHER, w.now()).await.unwrap();
     assert_eq!(mistake(w.try_password(ANNE, GOOD).await), InputError::Password);
     w.try_password(ANNE, OTHER).await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn old_passwords_are_not_to_be_guessed_with_a_found_token() {
-    let (w, user) = anne().await;
+    let (w, session) = anne().await;
     for _ in 0..5 {
         assert_eq!(
-            mistake(w.accounts.set_password(user, Some(OTHER), OTHER, w.now()).await),
+            mistake(w.accounts.set_password(&session, Some(OTHER), OTHER, w.now()).await),
             InputError::OldPassword
         );
     }
-    let answer = w.accounts.set_password(user, Some(GOOD), OTHER, w.now()).await;
+    let answer = w.accounts.set_password(&session, Some(GOOD), OTHER, w.now()).await;
     assert!(matches!(refusal(answer), Refusal::RateLimited { .. }));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_password_has_8_to_72_characters() {
-    let (w, user) = anne().await;
+    let (w, session) = anne().await;
     for bad in ["", "1234567", &"x".repeat(73)] {
-        let answer = w.accounts.set_password(user, Some(GOOD), bad, w.now()).await;
+        let answer = w.accounts.set_password(&session, Some(GOOD), bad, w.now()).await;
         assert_eq!(mistake(answer), InputError::PasswordLength);
     }
     let longest = "八个汉字也是密码".repeat(9);
-    w.accounts.set_password(user, Some(GOOD), &longest, w.now()).await.unwrap();
+    w.accounts.set_password(&session, Some(GOOD), &longest, w.now()).await.unwrap();
     w.try_password(ANNE, &longest).await.unwrap();
     assert_eq!(mistake(w.try_password(ANNE, &"x".repeat(1_000_000)).await), InputError::Password);
 }
@@ -118,12 +121,12 @@ async fn a_password_has_8_to_72_characters() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_password_that_moved_in_is_stored_anew_when_it_is_used() {
     const MOVED_IN: &str = "salt@b305cadbb3bce54f3aa59c64fec00dea";
-    let (w, user) = anne().await;
-    w.storage.people.users.put_password(user, MOVED_IN, w.now()).await.unwrap();
+    let (w, session) = anne().await;
+    w.storage.people.users.put_password(session.user(), MOVED_IN, w.now()).await.unwrap();
     assert_eq!(mistake(w.try_password(ANNE, OTHER).await), InputError::Password);
-    let answer = w.accounts.set_password(user, None, OTHER, w.now()).await;
+    let answer = w.accounts.set_password(&session, None, OTHER, w.now()).await;
     assert_eq!(mistake(answer), InputError::Missing("oldPassword"));
-    let stored = || async { w.storage.people.users.password(user).await.unwrap().unwrap() };
+    let stored = || async { w.storage.people.users.password(session.user()).await.unwrap().unwrap() };
     assert_eq!(stored().await, MOVED_IN);
     w.try_password(ANNE, "password").await.unwrap();
     assert!(stored().await.starts_with("$argon2id$"));
@@ -133,9 +136,12 @@ async fn a_password_that_moved_in_is_stored_anew_when_it_is_used() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stored_text_from_elsewhere_counts_as_no_password() {
-    let (w, user) = anne().await;
-    w.storage.people.users.put_password(user, "password", w.now()).await.unwrap();
+    let (w, session) = anne().await;
+    w.storage.people.users.put_password(session.user(), "password", w.now()).await.unwrap();
     assert_eq!(mistake(w.try_password(ANNE, "password").await), InputError::Password);
-    w.accounts.set_password(user, None, OTHER, w.now()).await.unwrap();
+    let answer = w.accounts.set_password(&session, None, OTHER, w.now()).await;
+    assert_eq!(refusal(answer), Refusal::CodeLoginNeeded);
+    let session = w.session(&w.log_in(ANNE).await).await;
+    w.accounts.set_password(&session, None, OTHER, w.now()).await.unwrap();
     w.try_password(ANNE, OTHER).await.unwrap();
 }

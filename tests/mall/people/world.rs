@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use jiff::tz::TimeZone;
 use mallbox::mall::base::By;
-use mallbox::mall::people::accounts::Credential;
+use mallbox::mall::people::accounts::{Credential, CurrentSession, SessionClient};
 use mallbox::mall::people::sms::{Inbox, SmsSender};
 use mallbox::mall::{
     Accounts, AuditLog, Clock, Context, Failure, FlashSales, InputError, ManualClock, Random, Refusal,
@@ -91,17 +91,23 @@ impl World {
     }
 
     pub async fn try_code(&self, phone: &str, code: &str) -> Result<String, Failure> {
-        self.accounts.log_in(phone, Credential::Code(code), self.now()).await
+        self.accounts.log_in(phone, Credential::Code(code), SessionClient::default(), self.now()).await
     }
 
     pub async fn try_password(&self, phone: &str, password: &str) -> Result<String, Failure> {
-        self.accounts.log_in(phone, Credential::Password(password), self.now()).await
+        let client = SessionClient::default();
+        self.accounts.log_in(phone, Credential::Password(password), client, self.now()).await
     }
 
     /// Returns a valid token of the phone number's user.
     pub async fn log_in(&self, phone: &str) -> String {
         let code = self.code(phone).await;
         self.try_code(phone, &code).await.unwrap()
+    }
+
+    /// Returns the live session of a token.
+    pub async fn session(&self, token: &str) -> CurrentSession {
+        self.accounts.session(token, self.now()).await.unwrap().unwrap()
     }
 
     pub async fn who(&self, token: &str) -> Option<UserId> {

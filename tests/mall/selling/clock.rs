@@ -8,7 +8,7 @@ use mallbox::mall::base::chores::Chores;
 use mallbox::mall::base::clock_jump::ClockJump;
 use mallbox::mall::selling::sale_chores;
 use mallbox::mall::{Cashier, Clock, Context, FlashSales, ManualClock};
-use mallbox_storage::{OrderStatus, Timestamp, TokenHash, UserId};
+use mallbox_storage::{NewSession, OrderStatus, Timestamp, TokenHash, UserId};
 use parking_lot::Mutex;
 
 use super::world::{MINUTE, PAY_WITHIN, World, world};
@@ -51,13 +51,19 @@ async fn clock_that_jumps_an_hour_ahead_ends_no_order_and_no_session_before_its_
     world.drain().await;
     let clock = Arc::new(SetForward { clock: world.clock.clone(), by: Mutex::default() });
     let (token, ttl) = (TokenHash([7; 32]), 30 * MINUTE);
-    world.storage.people.sessions.begin(token, UserId::new(1), ttl, world.now()).await.unwrap();
+    world
+        .storage
+        .people
+        .sessions
+        .begin(token, &NewSession::of(UserId::new(1), ttl), world.now())
+        .await
+        .unwrap();
     world.clock.advance(60 * MINUTE);
     *clock.by.lock() = Some(60 * MINUTE);
     run_chores(&world, &clock).await;
     let expired = world.now() - 60 * MINUTE;
     let found = world.storage.people.sessions.find(token, ttl + 60 * MINUTE, expired).await.unwrap();
-    assert_eq!(found, Some(UserId::new(1)), "and nobody is logged out");
+    assert_eq!(found.map(|session| session.user), Some(UserId::new(1)), "and nobody is logged out");
     assert_eq!(world.status(order).await, OrderStatus::Unpaid, "a quarter of an hour has not passed");
 
     world.clock.advance(PAY_WITHIN - Duration::from_millis(1));

@@ -1,4 +1,4 @@
-// Users: search, blocking and roles.
+// Users: search, blocking, roles and lost phone numbers.
 
 import { call, get } from "../../core/api.js";
 import { h } from "../../core/dom.js";
@@ -8,9 +8,11 @@ import { avatar } from "../../parts/avatar.js";
 import { button } from "../../parts/button.js";
 import { chip } from "../../parts/chip.js";
 import { emptyState } from "../../parts/empty-state.js";
+import { field } from "../../parts/field.js";
 import { confirmAction } from "../../parts/sheet.js";
 import { showToast } from "../../parts/toast.js";
 import { roleText } from "../labels.js";
+import { formSheet } from "../pieces/form.js";
 import { askReason } from "../pieces/reason-dialog.js";
 import { timestamp } from "../pieces/timestamp.js";
 import { filters } from "../pieces/filters.js";
@@ -96,6 +98,7 @@ function actionButtons({ id, nickName, role, blocked }, onChange) {
   return [
     h("a", { class: "button", href: `#/orders?user=${id}` }, t("订单", "Orders")),
     button(other === "operator" ? t("设为管理员", "Make operator") : t("收回管理", "Make customer"), changeRole),
+    button(t("换手机号", "Change phone"), changePhone),
     blocked ? button(t("恢复", "Unblock"), unblock) : !isMe && button(t("停用", "Block"), block, { look: ["danger"] }),
   ];
 
@@ -108,6 +111,17 @@ function actionButtons({ id, nickName, role, blocked }, onChange) {
     await call("PUT", `/ops/users/${id}/role`, { body: { role: other } });
     showToast(t("角色已修改", "Role changed"));
     await onChange();
+  }
+
+  function changePhone() {
+    const phone = field(t("新手机号", "New phone number"), "input", { inputmode: "tel", maxlength: 11, required: true });
+    const reason = field(t("原因（写进审计日志）", "Reason, for the audit log"), "input", { maxlength: 200, required: true });
+    const fields = [{ field: phone, names: ["手机号", "phone", "mobile number"] }, { field: reason, names: ["原因", "reason"] }];
+    return formSheet(t(`更换 ${nickName} 的手机号？`, `Change the phone number of ${nickName}?`), fields, t("更换", "Change"), async () => {
+      const { data } = await call("PUT", `/ops/users/${id}/phone`, { body: { phone: phone.input.value.trim(), reason: reason.input.value } });
+      showToast(t(`已更换，结束了 ${data.sessionsEnded} 个登录`, `Changed; sessions ended: ${data.sessionsEnded}`));
+      await onChange();
+    }, { before: [h("p", null, t("请先核实身份。所有登录立即失效，以后用新号码登录。", "Verify the identity first. All sessions end immediately, and log-ins need the new number."))], danger: true });
   }
 
   function block() {

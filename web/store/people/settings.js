@@ -1,4 +1,4 @@
-// Settings: language, colour scheme, place and password.
+// Settings: language, colour scheme, place, password and sessions.
 
 import { get, hasToken } from "../../core/api.js";
 import { staleWhileRevalidate } from "../../core/cache.js";
@@ -29,6 +29,7 @@ export function settings(signal) {
       colorScheme(), (chosen) => setColorScheme(/** @type {import("../../core/color-scheme.js").ColorScheme} */ (chosen)))),
     link("#/place", t("位置", "Place"), current ? current.name || t("我的位置", "My location") : t("未选择", "Not set")),
     hasToken() && !isKiosk && link("#/me/password", t("密码", "Password"), ""),
+    hasToken() && !isKiosk && link("#/me/sessions", t("登录设备", "Logged-in devices"), ""),
     consoleLink);
 }
 

@@ -195,11 +195,14 @@ impl Listener {
     async fn is_ended(&self) -> Option<EndReason> {
         let accounts = &self.app.accounts;
         let standing: Result<_, Failure> = async {
-            let user = accounts.who_is_still_there(&self.token, self.app.context.now()).await?;
-            Ok(match user {
+            let now = self.app.context.now();
+            let Some(session) = accounts.unextended_session(&self.token, now).await? else {
+                return Ok(Some(EndReason::NotLoggedIn));
+            };
+            Ok(match accounts.role_in(&session, now).await? {
                 None => Some(EndReason::NotLoggedIn),
-                Some(user) if accounts.role(user).await? == Role::Operator => None,
-                Some(_) => Some(EndReason::Forbidden),
+                Some(Role::Operator) => None,
+                Some(Role::Customer) => Some(EndReason::Forbidden),
             })
         }
         .await;

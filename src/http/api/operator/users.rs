@@ -31,6 +31,13 @@ pub fn routes() -> Calls {
              (`LAST_OPERATOR`).",
         ))
         .post("/ops/users/{id}/unblock", unblock, both("恢复账号", "Unblock a user"))
+        .put("/ops/users/{id}/phone", set_phone, both("更换用户的手机号", "Change the phone number of a user"))
+        .explained(both(
+            "用于原号码已丢失的用户，请先核实身份。立即结束此人的全部会话，并写入审计日志。\
+                号码属于别人时为`PHONE_TAKEN`。",
+            "For a user who has lost the old number; verify the identity first. All sessions of the user end \
+             immediately, and the audit log records the action. `PHONE_TAKEN` if another user has the number.",
+        ))
         .put("/ops/users/{id}/role", set_role, both("设置角色", "Set the role of a user"))
         .explained(both(
             "不能撤掉最后一名管理员（`LAST_OPERATOR`）。",
@@ -105,7 +112,7 @@ impl Search {
     }
 }
 
-/// A blocked user, and the number of ended sessions.
+/// A user, and the number of ended sessions.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct BlockedAnswer {
@@ -145,6 +152,29 @@ async fn block(
     let by = By::operator(operator, now);
     let blocked = app.people.block(UserId::new(id), &body.reason, by).await?;
     Ok(Answer::ok(BlockedAnswer::new(blocked, &app.context.zone)).no_store())
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct NewPhoneBody {
+    /// The new number.
+    #[schemars(example = &"13900000003")]
+    #[serde(default)]
+    phone: String,
+    /// The reason, 1 to 200 characters, for the audit log.
+    #[serde(default)]
+    reason: String,
+}
+
+async fn set_phone(
+    State(app): State<App>,
+    Operator(operator): Operator,
+    Now(now): Now,
+    Path(id): Path<u64>,
+    Json(body): Json<NewPhoneBody>,
+) -> Reply<BlockedAnswer> {
+    let by = By::operator(operator, now);
+    let changed = app.people.set_phone(UserId::new(id), &body.phone, &body.reason, by).await?;
+    Ok(Answer::ok(BlockedAnswer::new(changed, &app.context.zone)).no_store())
 }
 
 async fn unblock(

@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::http::App;
 use crate::http::describe::{Calls, Input, Operation, Schemas};
-use crate::http::request::extract::{Json, Login, Now, Path, Query, Token};
+use crate::http::request::client::Client;
+use crate::http::request::extract::{Json, Login, LoginSession, Now, Path, Query, Token};
 use crate::http::response::envelope::{Answer, Optional, Reply};
 use crate::http::response::error::ApiError;
 use crate::http::response::picture_list::PictureList;
@@ -29,6 +30,7 @@ pub fn routes() -> Calls {
         .post("/user/code", send_code, both("发送登录验证码", "Send a login code"))
         .post("/user/login", log_in, both("登录，返回令牌", "Log in by code or password; returns a token"))
         .post("/user/logout", log_out, both("退出登录", "Log out"))
+        .explained(both("`all=true`：退出我的全部登录。", "With `all=true`: ends all sessions of the caller."))
         .get("/user/me", me, both("当前用户", "The caller"))
         .get("/user/role", role, both("我的角色", "The role of the caller"))
         .explained(both("`operator`（管理员）或`customer`（顾客）。", "`operator` or `customer`."))
@@ -40,6 +42,20 @@ pub fn routes() -> Calls {
             set_password,
             both("设置或修改密码", "Set or change the password of the caller"),
         )
+        .explained(both(
+            "需要原密码，或者是10分钟内用验证码登录的（否则`CODE_LOGIN_NEEDED`；有密码而未填时`MISSING`）。\
+                此后其他登录全部退出。",
+            "Needs the old password, or a log-in by code at most 10 minutes ago (else `CODE_LOGIN_NEEDED`, or \
+             `MISSING` if there is a password). Ends all other sessions of the caller.",
+        ))
+        .put("/user/phone", change_phone, both("更换手机号", "Change the phone number of the caller"))
+        .explained(both(
+            "先用`POST /user/code`向原号码和新号码各发一个验证码。之后用新号码登录，其他登录全部退出。\
+                新号码属于别人时为`PHONE_TAKEN`。",
+            "First send a code to the old and to the new number with `POST /user/code`. Log-ins need the new \
+             number from then on, and all other sessions of the caller end. `PHONE_TAKEN` if the new number \
+             belongs to another user.",
+        ))
         .merge(demo)
 }
 
@@ -68,7 +84,12 @@ struct LoginBody {
     password: Option<String>,
 }
 
-async fn log_in(State(app): State<App>, Now(now): Now, Json(body): Json<LoginBody>) -> Reply<String> {
+async fn log_in(
+    State(app): State<App>,
+    Now(now): Now,
+    Client(client): Client,
+    Json(body): Json<LoginBody>,
+) -> Reply<String> {
     // A page may send both fields, with an empty value in either.
     let given = |text: &&str| !text.is_empty();
     let proof = match (body.code.as_deref().filter(given), body.password.as_deref().filter(given)) {
@@ -76,13 +97,27 @@ async fn log_in(State(app): State<App>, Now(now): Now, Json(body): Json<LoginBod
         (None, Some(password)) => Credential::Password(password),
         (None, None) => return Err(InputError::Missing("code").into()),
     };
-    Ok(Answer::ok(app.accounts.log_in(&body.phone, proof, now).await?))
+    Ok(Answer::ok(app.accounts.log_in(&body.phone, proof, client, now).await?))
 }
 
-/// Ends the session. Without a valid session nothing happens, without an error.
-async fn log_out(State(app): State<App>, Token(token): Token) -> Reply {
-    if let Some(token) = token {
-        app.accounts.log_out(&token).await?;
+#[derive(Deserialize, JsonSchema)]
+struct LogOutQuery {
+    /// `true`: all sessions of the caller, instead of this one.
+    #[serde(default)]
+    all: bool,
+}
+
+/// Ends the session, or all sessions. Without a valid session nothing happens, without an error.
+async fn log_out(
+    State(app): State<App>,
+    Token(token): Token,
+    Now(now): Now,
+    Query(query): Query<LogOutQuery>,
+) -> Reply {
+    match token {
+        Some(token) if query.all => app.accounts.log_out_everywhere(&token, now).await?,
+        Some(token) => app.accounts.log_out(&token).await?,
+        None => {}
     }
     Ok(Answer::done())
 }
@@ -219,7 +254,7 @@ async fn put_card(
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct PasswordBody {
-    /// The current password, if the user has a password.
+    /// The current password; absent shortly after a log-in by code.
     #[schemars(example = &"correct horse")]
     old_password: Option<String>,
     /// The new password, 8 to 72 characters; the commonest passwords are refused.
@@ -230,11 +265,38 @@ struct PasswordBody {
 
 async fn set_password(
     State(app): State<App>,
-    Login(user): Login,
+    LoginSession(session): LoginSession,
     Now(now): Now,
     Json(body): Json<PasswordBody>,
 ) -> Reply {
-    app.accounts.set_password(user, body.old_password.as_deref(), &body.password, now).await?;
+    app.accounts.set_password(&session, body.old_password.as_deref(), &body.password, now).await?;
+    Ok(Answer::done())
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct PhoneBody {
+    /// The code sent to the old number.
+    #[schemars(example = &"123456")]
+    #[serde(default)]
+    old_code: String,
+    /// The new number.
+    #[schemars(example = &"13900000003")]
+    #[serde(default)]
+    phone: String,
+    /// The code sent to the new number.
+    #[schemars(example = &"123456")]
+    #[serde(default)]
+    code: String,
+}
+
+async fn change_phone(
+    State(app): State<App>,
+    LoginSession(session): LoginSession,
+    Now(now): Now,
+    Json(body): Json<PhoneBody>,
+) -> Reply {
+    app.accounts.change_phone(&session, &body.old_code, (&body.phone, &body.code), now).await?;
     Ok(Answer::done())
 }
 

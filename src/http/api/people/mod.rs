@@ -1,6 +1,7 @@
-//! Handlers of users: accounts, follows, sign-ins and visits.
+//! Handlers of users: accounts, their sessions, follows, sign-ins and visits.
 
 pub mod accounts;
 pub mod follows;
+pub mod own_sessions;
 pub mod sign_ins;
 pub mod visits;

@@ -36,6 +36,8 @@ fn all() -> Vec<(ApiError, u16, &'static str)> {
         (Refusal::SaleIsOn.into(), 200, "SALE_IS_ON"),
         (ApiError::bad_request(BadRequest::Untranslated("\"quoted\"\n".to_owned())), 400, "BAD_REQUEST"),
         (Refusal::Blocked.into(), 200, "BLOCKED"),
+        (Refusal::PhoneTaken.into(), 200, "PHONE_TAKEN"),
+        (Refusal::CodeLoginNeeded.into(), 200, "CODE_LOGIN_NEEDED"),
         (Refusal::LastOperator.into(), 200, "LAST_OPERATOR"),
         (Refusal::BadValue("add").into(), 400, "BAD_REQUEST"),
         (Refusal::Unlimited.into(), 200, "UNLIMITED"),

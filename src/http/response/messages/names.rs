@@ -17,6 +17,7 @@ pub(super) fn thing(name: &'static str, l: Language) -> &'static str {
         (Language::Zh, "note") => "笔记",
         (Language::Zh, "comment") => "评论",
         (Language::Zh, "picture") => "图片",
+        (Language::Zh, "session") => "登录设备",
         _ => name,
     }
 }
@@ -51,6 +52,8 @@ pub(super) fn field(name: &'static str, l: Language) -> &'static str {
         (Language::Zh, "code") => "验证码",
         (Language::Zh, "password") => "密码",
         (Language::Zh, "oldPassword") => "原密码",
+        (Language::Zh, "new phone") => "新手机号",
+        (Language::Zh, "oldCode") => "原手机号的验证码",
 
         (Language::Zh, "shopId") => "店铺编号",
         (Language::Zh, "typeId") => "店铺类型编号",
@@ -101,6 +104,7 @@ pub(super) fn allowed(name: &'static str, l: Language) -> &'static str {
         "report reason" => ("最多255个字", "at most 255 characters"),
         "icon" | "type icon" => ("须是本站以/开头的图片路径", "a picture path beginning with /"),
         "sort" => ("须为整数，且不能过大", "a whole number, not too large"),
+        "new phone" => ("须与现在的手机号不同", "a number other than the present one"),
         "birthday" => ("格式为2000-01-31，且不晚于今天", "a day like 2000-01-31, not after today"),
         "stock" => ("须为1以上的整数，-1表示不限量", "1 or more, or -1 for unlimited"),
         "beginTime" => {

@@ -71,8 +71,8 @@ async fn users(context: &Context, seen: &[PageView]) -> Result<HashMap<TokenHash
     for (session, at) in sessions {
         let sessions = Arc::clone(&context.storage.people.sessions);
         looks.spawn(async move {
-            let user = sessions.find(session, Duration::ZERO, at).await?;
-            Ok(user.map(|user| (session, user)))
+            let found = sessions.find(session, Duration::ZERO, at).await?;
+            Ok(found.map(|found| (session, found.user)))
         });
     }
     looks.join_all().await.into_iter().filter_map(Result::transpose).collect()

@@ -1,6 +1,8 @@
 //! Ports of people.
 
 pub mod follows;
+pub mod phones;
+pub mod session_records;
 pub mod sessions;
 pub mod sign_ins;
 pub mod users;
@@ -11,6 +13,8 @@ use crate::case::Case;
 /// The cases of the area, by module.
 pub(crate) const CASES: &[(&str, &[Case])] = &[
     ("follows", follows::CASES),
+    ("phones", phones::CASES),
+    ("session_records", session_records::CASES),
     ("sessions", sessions::CASES),
     ("sign_ins", sign_ins::CASES),
     ("users", users::CASES),

@@ -3,8 +3,8 @@
 use async_trait::async_trait;
 use mallbox_storage::backend::{Numbered as _, holding};
 use mallbox_storage::{
-    Block, LastOperator, Page, Phone, Profile, RightsChange, RightsOutcome, Role, StoreError, Timestamp,
-    User, UserFilter, UserId, Users,
+    Block, LastOperator, Page, Phone, PhoneOutcome, Profile, RightsChange, RightsOutcome, Role, StoreError,
+    Timestamp, User, UserFilter, UserId, Users,
 };
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension as _, Row, named_params, params, params_from_iter};
@@ -144,6 +144,28 @@ impl Users for EmbeddedUsers {
     ) -> Result<RightsOutcome, StoreError> {
         let change = change.clone();
         self.0.write("put rights", move |conn| put_rights(conn, user, &change, last, now)).await
+    }
+
+    async fn put_phone(
+        &self,
+        user: UserId,
+        from: &Phone,
+        to: &Phone,
+        now: Timestamp,
+    ) -> Result<PhoneOutcome, StoreError> {
+        let (from, to) = (from.clone(), to.clone());
+        let job = move |conn: &Connection| {
+            if by_id(conn, user)?.is_none_or(|user| user.phone != from) {
+                return Ok(PhoneOutcome::NotFound);
+            }
+            if by_phone(conn, &to)?.is_some_and(|other| other.id != user) {
+                return Ok(PhoneOutcome::Taken);
+            }
+            conn.prepare_cached("UPDATE users SET phone = ?2, updated_ms = ?3 WHERE id = ?1")?
+                .execute(params![id(user.get()), to.as_str(), now.as_millis()])?;
+            Ok(PhoneOutcome::Changed)
+        };
+        self.0.write("put phone", job).await
     }
 
     async fn those(&self, users: &[UserId]) -> Result<Vec<User>, StoreError> {

@@ -1,7 +1,7 @@
 //! A mall in memory, discarded on close.
 
 use mallbox_storage::sessions::TokenHash;
-use mallbox_storage::{ClaimOutcome, Durability, Page, UserId};
+use mallbox_storage::{ClaimOutcome, Durability, NewSession, Page, UserId};
 
 use crate::world::{HOUR, NOON, WORKER, World};
 
@@ -17,7 +17,7 @@ async fn a_copy_made_after_the_close_is_the_whole_mall() {
     let taken = world.take(20).await;
     world.storage.selling.orders.persist(&taken, NOON).await.unwrap();
     world.storage.selling.order_log.done(WORKER, &taken).await.unwrap();
-    world.storage.people.sessions.begin(TOKEN, UserId::new(9), HOUR, NOON).await.unwrap();
+    world.storage.people.sessions.begin(TOKEN, &NewSession::of(UserId::new(9), HOUR), NOON).await.unwrap();
     world.storage.base.upkeep.put_setting("zone", "UTC").await.unwrap();
 
     let copy = world.copied().await;
@@ -28,7 +28,8 @@ async fn a_copy_made_after_the_close_is_the_whole_mall() {
     waiting.sort_unstable();
     assert_eq!(waiting, (1..=50).collect::<Vec<_>>());
     assert_eq!(copy.taken().await, 50);
-    assert_eq!(copy.storage.people.sessions.find(TOKEN, HOUR, NOON).await.unwrap(), Some(UserId::new(9)));
+    let found = copy.storage.people.sessions.find(TOKEN, HOUR, NOON).await.unwrap();
+    assert_eq!(found.map(|session| session.user), Some(UserId::new(9)));
     assert_eq!(copy.storage.base.upkeep.setting("zone").await.unwrap().as_deref(), Some("UTC"));
     assert_eq!(copy.claim(51).await.unwrap(), ClaimOutcome::Accepted);
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use mallbox_storage::sessions::TokenHash;
-use mallbox_storage::{ClaimOutcome, Durability, LogLoss, OpenError, StoreError, UserId};
+use mallbox_storage::{ClaimOutcome, Durability, LogLoss, NewSession, OpenError, StoreError, UserId};
 
 use crate::world::{Closed, HOUR, NOON, World};
 
@@ -14,7 +14,7 @@ const CLAIMS: u64 = 300;
 /// A cleanly stopped mall with a logged-in user and accepted claims, none of them an order yet.
 async fn left() -> Closed {
     let world = World::open(Durability::Process).await;
-    world.storage.people.sessions.begin(TOKEN, UserId::new(1), HOUR, NOON).await.unwrap();
+    world.storage.people.sessions.begin(TOKEN, &NewSession::of(UserId::new(1), HOUR), NOON).await.unwrap();
     for user in 1..=CLAIMS {
         assert_eq!(world.claim(user).await.unwrap(), ClaimOutcome::Accepted);
     }
@@ -31,7 +31,8 @@ fn store(closed: &Closed) -> PathBuf {
 async fn has_everything(world: &World) {
     assert_eq!(world.taken().await, CLAIMS);
     assert_eq!(world.storage.selling.order_log.state().await.pending, CLAIMS);
-    assert_eq!(world.storage.people.sessions.find(TOKEN, HOUR, NOON).await.unwrap(), Some(UserId::new(1)));
+    let found = world.storage.people.sessions.find(TOKEN, HOUR, NOON).await.unwrap();
+    assert_eq!(found.map(|session| session.user), Some(UserId::new(1)));
 }
 
 /// sled takes the unfinished snapshot for the newest one. A full disk or a power cut leaves such a snapshot
@@ -72,7 +73,8 @@ async fn a_start_without_room_did_not_know_the_pending_claims() {
     assert_eq!(world.claim(CLAIMS + 1).await.unwrap(), ClaimOutcome::Accepted);
     let world = world.reopen().await;
     assert_eq!(world.taken().await, CLAIMS + 1);
-    assert_eq!(world.storage.people.sessions.find(TOKEN, HOUR, NOON).await.unwrap(), Some(UserId::new(1)));
+    let found = world.storage.people.sessions.find(TOKEN, HOUR, NOON).await.unwrap();
+    assert_eq!(found.map(|session| session.user), Some(UserId::new(1)));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use mallbox_storage::sessions::TokenHash;
-use mallbox_storage::{ClaimOutcome, Durability, StoreError, UserId};
+use mallbox_storage::{ClaimOutcome, Durability, NewSession, StoreError, UserId};
 
 use mallbox_test_patience as patience;
 
@@ -116,7 +116,15 @@ async fn a_full_disk_is_reported_at_once_and_forgotten_at_once() {
     };
     let refusal = full(world.claim(2).await.unwrap_err());
     assert!(refusal.starts_with("sales.claim: disk full: 0 MiB free at "), "{refusal}");
-    full(world.storage.people.sessions.begin(session, UserId::new(1), HOUR, NOON).await.unwrap_err());
+    full(
+        world
+            .storage
+            .people
+            .sessions
+            .begin(session, &NewSession::of(UserId::new(1), HOUR), NOON)
+            .await
+            .unwrap_err(),
+    );
     let refusal = full(world.storage.base.upkeep.put_setting("zone", "UTC").await.unwrap_err());
     assert!(refusal.contains(": disk full: 0 KiB left in "), "{refusal}");
     let troubles = world.troubles().await;
@@ -130,7 +138,7 @@ async fn a_full_disk_is_reported_at_once_and_forgotten_at_once() {
     assert_eq!(world.troubles().await, [""; 0]);
     assert_eq!(world.storage.selling.order_log.state().await.trouble, None);
     assert_eq!(world.claim(2).await.unwrap(), ClaimOutcome::Accepted);
-    world.storage.people.sessions.begin(session, UserId::new(1), HOUR, NOON).await.unwrap();
+    world.storage.people.sessions.begin(session, &NewSession::of(UserId::new(1), HOUR), NOON).await.unwrap();
     world.storage.base.upkeep.put_setting("zone", "UTC").await.unwrap();
     assert_eq!(world.faults.refusals(), 5, "four calls, and the look of the record itself");
 }

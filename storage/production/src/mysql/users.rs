@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use async_trait::async_trait;
 use mallbox_storage::backend::{Numbered as _, holding};
 use mallbox_storage::{
-    Block, LastOperator, Page, Phone, Profile, RightsChange, RightsOutcome, Role, StoreError, Timestamp,
-    User, UserFilter, UserId, Users,
+    Block, LastOperator, Page, Phone, PhoneOutcome, Profile, RightsChange, RightsOutcome, Role, StoreError,
+    Timestamp, User, UserFilter, UserId, Users,
 };
 use mysql_async::{Conn, Value, params};
 
@@ -154,6 +154,20 @@ impl Users for MysqlUsers {
             .await
     }
 
+    async fn put_phone(
+        &self,
+        user: UserId,
+        from: &Phone,
+        to: &Phone,
+        now: Timestamp,
+    ) -> Result<PhoneOutcome, StoreError> {
+        self.0
+            .write_at_once("put phone", |conn| {
+                boxed(async move { put_phone(conn, user, (from, to), now).await })
+            })
+            .await
+    }
+
     async fn those(&self, users: &[UserId]) -> Result<Vec<User>, StoreError> {
         let ids: &[u64] = &users.iter().copied().map(UserId::get).collect::<Vec<_>>();
         let sql: &str = &format!("{SELECT} WHERE id IN ({{keys}})");
@@ -231,6 +245,22 @@ async fn create(conn: &mut Conn, phone: &Phone, nick_name: &str, now: Timestamp)
     let id = UserId::new(conn.last_insert_id().unwrap_or_default());
     let (phone, nick_name, icon) = (phone.clone(), nick_name.to_owned(), String::new());
     Ok(User { id, phone, nick_name, icon, role, blocked: None, created: now })
+}
+
+/// Replaces a phone with one statement: the unique key refuses a phone that another user has.
+async fn put_phone(
+    conn: &mut Conn,
+    user: UserId,
+    (from, to): (&Phone, &Phone),
+    now: Timestamp,
+) -> Result<PhoneOutcome, MysqlError> {
+    let sql = "UPDATE users SET phone = ?, updated_ms = ? WHERE id = ? AND phone = ?";
+    match execute(conn, sql, (to.as_str(), now.as_millis(), user.get(), from.as_str())).await {
+        Err(fault) if fault.is_duplicate_key() => Ok(PhoneOutcome::Taken),
+        Err(fault) => Err(fault),
+        Ok(0) => Ok(PhoneOutcome::NotFound),
+        Ok(_) => Ok(PhoneOutcome::Changed),
+    }
 }
 
 async fn by_phone(conn: &mut Conn, phone: &Phone) -> Result<Option<User>, MysqlError> {

@@ -33,6 +33,7 @@ mod resync;
 mod sales;
 mod script;
 mod sentinels;
+mod session_fields;
 mod sessions;
 mod sign_ins;
 mod stats;

@@ -17,9 +17,10 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use mallbox_storage::backend::{EXTENSION_STEP, latest_expiry};
+use mallbox_storage::backend::{EXTENSION_STEP, SESSIONS_PER_USER_MAX, latest_expiry};
 use mallbox_storage::{
-    CheckOutcome, CodeRules, IssueOutcome, Phone, Sessions, StoreError, Timestamp, TokenHash, UserId, hex,
+    CheckOutcome, CodeRules, IssueOutcome, LiveSession, NewSession, Phone, SessionRecord, Sessions,
+    StoreError, Timestamp, TokenHash, UserId, hex,
 };
 
 use super::keys::Keys;
@@ -27,14 +28,16 @@ use super::link::{Idempotence, Link};
 use super::script::{
     BEGIN_SESSION, CHECK_CODE, Call, END_SESSION, EXTEND_SESSION, FIND_SESSION, INDEX_SESSION, ISSUE_CODE,
 };
+use super::session_fields::{self, FoundSession, RECORD_FIELDS};
 use crate::spans::{EXPIRY_GRACE, millis};
 
 /// Window of the daily limit of codes per phone.
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-/// Number of index entries beyond which the beginning of a session prunes the oldest entries.
+/// Number of index entries beyond which the beginning of a session prunes the oldest entries, and counts the
+/// user's sessions.
 const TOKENS_UNPRUNED_MAX: u64 = 16;
-/// Sessions ended concurrently by [`Sessions::end_all`].
-const ENDED_AT_ONCE: usize = 128;
+/// Sessions ended or read concurrently.
+const CALLS_AT_ONCE: usize = 128;
 
 /// Sessions and login codes in Redis.
 pub(super) struct RedisSessions {
@@ -79,6 +82,64 @@ impl RedisSessions {
         let are_live: Vec<bool> = self.link.query_all(OP, &commands).await?;
         let over = oldest.iter().zip(are_live).filter(|(_, is_live)| !is_live);
         self.forget_tokens(OP, &key, over.map(|((token, _), _)| token)).await
+    }
+
+    /// Returns the tokens in the user's index, oldest first.
+    async fn indexed(&self, op: &'static str, user: UserId) -> Result<Vec<String>, StoreError> {
+        let mut all = redis::cmd("ZRANGE");
+        all.arg(self.keys.tokens(user)).arg(0).arg(-1);
+        self.link.query(op, Idempotence::Safe, &all).await
+    }
+
+    /// Returns the user's live sessions, newest first.
+    async fn records(
+        &self,
+        op: &'static str,
+        user: UserId,
+        now: Timestamp,
+    ) -> Result<Vec<SessionRecord>, StoreError> {
+        let mut records = Vec::new();
+        for tokens in self.indexed(op, user).await?.chunks(CALLS_AT_ONCE) {
+            let read = |token: &String| {
+                let mut command = redis::cmd("HMGET");
+                command.arg(self.keys.session(token)).arg(&RECORD_FIELDS);
+                command
+            };
+            let commands: Vec<redis::Cmd> = tokens.iter().map(read).collect();
+            let rows: Vec<[Option<String>; 8]> = self.link.query_all(op, &commands).await?;
+            for (token, row) in tokens.iter().zip(rows) {
+                records.extend(session_fields::record(op, token, row, (user, now))?);
+            }
+        }
+        SessionRecord::sort(&mut records);
+        Ok(records)
+    }
+
+    /// Ends the user's oldest sessions beyond the limit, never the session of `newest`.
+    async fn end_oldest(&self, user: UserId, newest: TokenHash, now: Timestamp) -> Result<(), StoreError> {
+        const OP: &str = "sessions.begin";
+        let mut others = self.records(OP, user, now).await?;
+        others.retain(|record| record.token != newest);
+        let beyond = others.into_iter().skip(SESSIONS_PER_USER_MAX - 1);
+        let beyond: Vec<String> = beyond.map(|record| hex(&record.token.0)).collect();
+        self.end_tokens(OP, user, &beyond).await?;
+        Ok(())
+    }
+
+    /// Ends the sessions of these tokens that belong to the user. Returns their number.
+    async fn end_tokens(&self, op: &'static str, user: UserId, tokens: &[String]) -> Result<u64, StoreError> {
+        let key = self.keys.tokens(user);
+        let mut ended = 0;
+        for some in tokens.chunks(CALLS_AT_ONCE) {
+            let calls: Vec<Call> =
+                some.iter().map(|token| END_SESSION.on([self.keys.session(token)]).arg(user.get())).collect();
+            let were_live = self.link.run_all::<bool>(op, Idempotence::Safe, calls).await;
+            let were_live = were_live.into_iter().collect::<Result<Vec<_>, _>>()?;
+            ended += were_live.iter().filter(|was_live| **was_live).count() as u64;
+            let over = some.iter().zip(were_live).filter(|(_, was_live)| *was_live);
+            self.forget_tokens(op, &key, over.map(|(token, _)| token)).await?;
+        }
+        Ok(ended)
     }
 
     async fn forget_tokens<'a>(
@@ -145,23 +206,28 @@ impl Sessions for RedisSessions {
         }
     }
 
-    async fn begin(
-        &self,
-        token: TokenHash,
-        user: UserId,
-        ttl: Duration,
-        now: Timestamp,
-    ) -> Result<(), StoreError> {
+    async fn begin(&self, token: TokenHash, session: &NewSession, now: Timestamp) -> Result<(), StoreError> {
         const OP: &str = "sessions.begin";
-        let token = hex(&token.0);
-        let tokens = self.note(OP, &token, user, ttl, now).await?;
+        let (name, user) = (hex(&token.0), session.user);
+        let tokens = self.note(OP, &name, user, session.ttl, now).await?;
         if tokens > TOKENS_UNPRUNED_MAX {
             self.forget_old_tokens(user, now).await?;
         }
-        let ttl_ms = millis(ttl);
-        let call = BEGIN_SESSION.on([self.keys.session(&token)]).arg(user.get());
-        let call = call.arg(expiry_ms(now, ttl_ms)).arg(ttl_ms).arg(millis(ttl.saturating_add(EXPIRY_GRACE)));
-        self.link.run(OP, Idempotence::Safe, call).await
+        let ttl_ms = millis(session.ttl);
+        let call = BEGIN_SESSION.on([self.keys.session(&name)]).arg(user.get());
+        let call = call.arg(expiry_ms(now, ttl_ms)).arg(ttl_ms);
+        let call = call.arg(millis(session.ttl.saturating_add(EXPIRY_GRACE))).arg(now.as_millis());
+        let call = call.arg(session_fields::role_name(session.role));
+        let call = call.arg(session_fields::origin_name(session.origin));
+        let address = session.address.map(|address| address.to_string()).unwrap_or_default();
+        let _: u64 =
+            self.link.run(OP, Idempotence::Safe, call.arg(address).arg(session.short_browser())).await?;
+        // After the session was written, so that of some concurrent calls the last one counts all. The limit is
+        // far above this number of tokens, and so are the sessions that others may be about to write.
+        if tokens > TOKENS_UNPRUNED_MAX {
+            self.end_oldest(user, token, now).await?;
+        }
+        Ok(())
     }
 
     async fn find(
@@ -169,23 +235,30 @@ impl Sessions for RedisSessions {
         token: TokenHash,
         ttl: Duration,
         now: Timestamp,
-    ) -> Result<Option<UserId>, StoreError> {
+    ) -> Result<Option<LiveSession>, StoreError> {
         const OP: &str = "sessions.find";
         let token = hex(&token.0);
         let (key, step) = (self.keys.session(&token), millis(EXTENSION_STEP));
         let call = FIND_SESSION.on([&key]).arg(now.as_millis()).arg(millis(ttl)).arg(step);
-        let found: Option<(u64, u64)> = self.link.run(OP, Idempotence::Safe, call).await?;
-        let Some((user, new_ttl_ms)) = found else { return Ok(None) };
-        let user = UserId::new(user);
-        if new_ttl_ms > 0 {
+        let found: Option<FoundSession> = self.link.run(OP, Idempotence::Safe, call).await?;
+        let Some(found) = found else { return Ok(None) };
+        let session = session_fields::live(OP, &found)?;
+        let (.., new_ttl_ms, is_use_new) = found;
+        if new_ttl_ms > 0 || is_use_new > 0 {
             let ttl = Duration::from_millis(new_ttl_ms);
-            self.note(OP, &token, user, ttl, now).await?;
-            let call = EXTEND_SESSION.on([&key]).arg(user.get()).arg(now.as_millis());
+            if new_ttl_ms > 0 {
+                self.note(OP, &token, session.user, ttl, now).await?;
+            }
+            let call = EXTEND_SESSION.on([&key]).arg(session.user.get()).arg(now.as_millis());
             let call = call.arg(expiry_ms(now, new_ttl_ms)).arg(new_ttl_ms).arg(step);
             let call = call.arg(millis(ttl.saturating_add(EXPIRY_GRACE)));
             let _: u64 = self.link.run(OP, Idempotence::Safe, call).await?;
         }
-        Ok(Some(user))
+        Ok(Some(session))
+    }
+
+    async fn list(&self, user: UserId, now: Timestamp) -> Result<Vec<SessionRecord>, StoreError> {
+        self.records("sessions.list", user, now).await
     }
 
     async fn end(&self, token: TokenHash) -> Result<(), StoreError> {
@@ -196,21 +269,15 @@ impl Sessions for RedisSessions {
 
     async fn end_all(&self, user: UserId) -> Result<u64, StoreError> {
         const OP: &str = "sessions.end_all";
-        let key = self.keys.tokens(user);
-        let mut all = redis::cmd("ZRANGE");
-        all.arg(&key).arg(0).arg(-1);
-        let tokens: Vec<String> = self.link.query(OP, Idempotence::Safe, &all).await?;
-        let mut ended = 0;
-        for some in tokens.chunks(ENDED_AT_ONCE) {
-            let calls: Vec<Call> =
-                some.iter().map(|token| END_SESSION.on([self.keys.session(token)]).arg(user.get())).collect();
-            let were_live = self.link.run_all::<bool>(OP, Idempotence::Safe, calls).await;
-            let were_live = were_live.into_iter().collect::<Result<Vec<_>, _>>()?;
-            ended += were_live.iter().filter(|was_live| **was_live).count() as u64;
-            let over = some.iter().zip(were_live).filter(|(_, was_live)| *was_live);
-            self.forget_tokens(OP, &key, over.map(|(token, _)| token)).await?;
-        }
-        Ok(ended)
+        let tokens = self.indexed(OP, user).await?;
+        self.end_tokens(OP, user, &tokens).await
+    }
+
+    async fn end_others(&self, user: UserId, kept: TokenHash) -> Result<u64, StoreError> {
+        const OP: &str = "sessions.end_others";
+        let (mut tokens, kept) = (self.indexed(OP, user).await?, hex(&kept.0));
+        tokens.retain(|token| *token != kept);
+        self.end_tokens(OP, user, &tokens).await
     }
 }
 

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use mallbox_storage::{CodeRules, Phone, Storage, Timestamp, TokenHash, UserId};
+use mallbox_storage::{
+    CodeRules, NewSession, Phone, Role, SessionOrigin, Storage, Timestamp, TokenHash, UserId,
+};
 
 use crate::dice::Dice;
 use crate::normal::{self, said};
@@ -15,10 +17,12 @@ const TOKENS: u8 = 5;
 pub enum SessionStep {
     IssueCode(Phone, String, CodeRules, Timestamp),
     CheckCode(Phone, String, CodeRules, Timestamp),
-    Begin(TokenHash, UserId, Duration, Timestamp),
+    Begin(TokenHash, NewSession, Timestamp),
     Find(TokenHash, Duration, Timestamp),
     End(TokenHash),
+    List(UserId, Timestamp),
     EndAll(UserId, Timestamp),
+    EndOthers(UserId, TokenHash, Timestamp),
 }
 
 impl SessionStep {
@@ -35,7 +39,7 @@ impl SessionStep {
             45..65 => {
                 let token = token(dice);
                 note(&mut scene.sessions, (token, minute + ttl));
-                Self::Begin(token, user, ttl, minute)
+                Self::Begin(token, new_session(dice, user, ttl), minute)
             }
             65..80 => Self::Find(token(dice), ttl, minute),
             80..90 => {
@@ -46,7 +50,9 @@ impl SessionStep {
                 let (token, end) = noted.unwrap_or((token(dice), minute));
                 Self::Find(token, ttl, end - minutes(dice.below(2)))
             }
-            90..95 => Self::End(token(dice)),
+            90..92 => Self::End(token(dice)),
+            92..95 => Self::List(user, minute),
+            95..98 => Self::EndOthers(user, token(dice), minute),
             _ => Self::EndAll(user, minute),
         }
     }
@@ -60,14 +66,20 @@ impl SessionStep {
             Self::CheckCode(phone, code, rules, now) => {
                 said(sessions.check_code(phone, code, rules, *now).await)
             }
-            Self::Begin(token, user, ttl, now) => said(sessions.begin(*token, *user, *ttl, *now).await),
+            Self::Begin(token, session, now) => said(sessions.begin(*token, session, *now).await),
             Self::Find(token, ttl, now) => said(sessions.find(*token, *ttl, *now).await),
+            Self::List(user, now) => said(sessions.list(*user, *now).await),
             Self::End(token) => said(sessions.end(*token).await),
             Self::EndAll(user, now) => {
-                let live =
-                    live(&side.storage, *now).await.into_iter().filter(|whose| *whose == Some(*user)).count();
+                let live = sessions.list(*user, *now).await.map(|live| live.len() as u64).unwrap_or(0);
                 let ended = sessions.end_all(*user).await;
-                said(ended.map(|ended| normal::ended(ended, live as u64)))
+                said(ended.map(|ended| normal::ended(ended, live)))
+            }
+            Self::EndOthers(user, kept, now) => {
+                let mut live = sessions.list(*user, *now).await.unwrap_or_default();
+                live.retain(|session| session.token != *kept);
+                let ended = sessions.end_others(*user, *kept).await;
+                said(ended.map(|ended| normal::ended(ended, live.len() as u64)))
             }
         }
     }
@@ -77,9 +89,22 @@ impl SessionStep {
 pub async fn live(storage: &Storage, now: Timestamp) -> Vec<Option<UserId>> {
     let mut users = Vec::new();
     for number in 0..TOKENS {
-        users.push(storage.people.sessions.find(named(number), Duration::ZERO, now).await.unwrap());
+        let found = storage.people.sessions.find(named(number), Duration::ZERO, now).await.unwrap();
+        users.push(found.map(|session| session.user));
     }
     users
+}
+
+fn new_session(dice: &mut Dice, user: UserId, ttl: Duration) -> NewSession {
+    NewSession {
+        role: dice.pick(&[Role::Customer, Role::Operator]),
+        origin: dice.pick(&[SessionOrigin::Code, SessionOrigin::Password, SessionOrigin::Other]),
+        address: dice
+            .pick(&[None, Some("203.0.113.7"), Some("2001:db8::7")])
+            .map(|text| text.parse().unwrap()),
+        browser: dice.pick(&["", "Chrome · Windows", "微信 · Android"]).to_owned(),
+        ..NewSession::of(user, ttl)
+    }
 }
 
 fn token(dice: &mut Dice) -> TokenHash {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mallbox_storage::{Timestamp, TokenHash, UserId};
+use mallbox_storage::{NewSession, Timestamp, TokenHash, UserId};
 use mallbox_test_servers::RedisOptions as ServerOptions;
 
 use crate::redis_world::{start, tell};
@@ -16,7 +16,7 @@ fn token(number: u8) -> TokenHash {
 }
 
 async fn find(w: &World, number: u8, now: Timestamp) -> Option<u64> {
-    w.storage.people.sessions.find(token(number), TTL, now).await.unwrap().map(UserId::get)
+    w.storage.people.sessions.find(token(number), TTL, now).await.unwrap().map(|session| session.user.get())
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -25,7 +25,7 @@ async fn a_session_that_an_older_version_stored_without_a_ttl_takes_that_of_the_
     let server = start(ServerOptions::default()).await;
     let w = world::fresh(server.url()).await;
     for (begun, first_look) in [(NOON, NOON + TTL - MS), (NOON + 10 * 365 * 24 * HOUR, NOON)] {
-        w.storage.people.sessions.begin(token(1), UserId::new(7), TTL, begun).await.unwrap();
+        w.storage.people.sessions.begin(token(1), &NewSession::of(UserId::new(7), TTL), begun).await.unwrap();
         let key = format!("{}:session:{}", w.production().redis.prefix, "01".repeat(32));
         tell(&server.url(), &["HDEL", &key, "ttl"]);
         assert_eq!(find(&w, 1, first_look).await, Some(7));

@@ -1,0 +1,87 @@
+//! Sessions as the mall passes them on: tokens, their hashes, and public ids.
+
+use std::net::IpAddr;
+
+use mallbox_storage::{LiveSession, SessionRecord, TokenHash, UserId, hex};
+use sha2::{Digest, Sha256};
+
+/// The client that begins a session, as shown to the user later.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct SessionClient {
+    /// The address, if known.
+    pub address: Option<IpAddr>,
+    /// Short name of the browser, such as `Chrome 138 · Windows`; `""` if unknown.
+    pub browser: String,
+}
+
+/// The session of a request.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CurrentSession {
+    pub(super) token: TokenHash,
+    pub(super) live: LiveSession,
+}
+
+impl CurrentSession {
+    /// Returns the user.
+    #[must_use]
+    pub fn user(&self) -> UserId {
+        self.live.user
+    }
+}
+
+/// A session in the user's own list.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct OwnSession {
+    /// Public id: 32 hexadecimal digits, from which nobody can compute the token.
+    pub id: String,
+    /// Whether the session made this request.
+    pub is_current: bool,
+    /// Times, origin and client.
+    pub record: SessionRecord,
+}
+
+/// Returns the public id of a session: a hash of the token's hash, so that sessions need no stored id.
+pub(super) fn public_id(token: TokenHash) -> String {
+    let digest = Sha256::new().chain_update(b"public id of a session").chain_update(token.0).finalize();
+    hex(&digest[..16])
+}
+
+/// Returns whether `text` is formed like a token: 48 lower-case hexadecimal digits.
+pub(super) fn is_token(text: &str) -> bool {
+    text.len() == 48 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+pub(super) fn hash_of(token: &str) -> TokenHash {
+    TokenHash(Sha256::digest(token.as_bytes()).into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mall::base::Random;
+
+    #[test]
+    fn tokens_have_one_form() {
+        let token = Random::seeded(3).token();
+        assert!(is_token(&token));
+        for bad in [
+            "",
+            "x",
+            &token[1..],
+            &format!("{token}0"),
+            &token.replace(char::is_alphanumeric, "A"),
+            &"é".repeat(24),
+        ] {
+            assert!(!is_token(bad), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_public_id_differs_per_session_and_has_nothing_of_the_hash() {
+        let token = hash_of("a");
+        let id = public_id(token);
+        assert_eq!(id.len(), 32);
+        assert_ne!(id, public_id(hash_of("b")));
+        assert!(!hex(&token.0).contains(&id[..8]));
+    }
+}

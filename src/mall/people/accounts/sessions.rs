@@ -1,0 +1,214 @@
+//! Sessions: begin, look-up, lifetime, and the user's own list.
+//!
+//! A session ends by disuse, which storage decides, and by age, which is decided here: by the role at the
+//! begin, so that customers' calls need no look-up of the role. A user who became an operator later is
+//! checked by age at each operator's call.
+//!
+//! Reasons and figures: `src/decisions/0041-sessions.md`.
+
+use std::time::Duration;
+
+use mallbox_storage::{
+    LiveSession, NewSession, Phone, Role, SessionOrigin, SessionRecord, Timestamp, TokenHash, UserId,
+};
+
+use super::Accounts;
+use super::session_tokens::{CurrentSession, OwnSession, SessionClient, hash_of, is_token, public_id};
+use crate::mall::base::{Failure, InputError, Refusal};
+
+impl Accounts {
+    /// Begins a session of the user of a phone and returns its token.
+    pub(super) async fn begin(
+        &self,
+        (user, phone): (UserId, &Phone),
+        ttl: Duration,
+        (origin, client): (SessionOrigin, SessionClient),
+        now: Timestamp,
+    ) -> Result<String, Failure> {
+        let token = self.random.token();
+        let people = &self.context.storage.people;
+        let role = people.users.get(user).await?.map_or(Role::Customer, |user| user.role);
+        let SessionClient { address, browser } = client;
+        let session = NewSession { user, role, ttl, origin, address, browser };
+        people.sessions.begin(hash_of(&token), &session, now).await?;
+        // Check only after the session exists: a block or a change of the phone that this check misses comes
+        // later and ends the session. Nobody has the token yet.
+        let refusal = match people.users.get(user).await? {
+            Some(user) if user.blocked.is_some() => Failure::from(Refusal::Blocked),
+            Some(user) if user.phone != *phone => InputError::NoCode.into(),
+            _ => return Ok(token),
+        };
+        people.sessions.end(hash_of(&token)).await?;
+        Err(refusal)
+    }
+
+    /// Returns the live session of a token, and extends the session. Returns `None` for a dead, unknown or
+    /// malformed token.
+    ///
+    /// Every request with a token makes this call: one SHA-256 and one look-up, in memory or in Redis.
+    ///
+    /// # Errors
+    /// [`Failure::Store`] if the store fails.
+    pub async fn session(&self, token: &str, now: Timestamp) -> Result<Option<CurrentSession>, Failure> {
+        // Expiry is judged by elapsed time; the extension follows the clock.
+        let ttl = self.context.settings.session_ttl + self.context.doubted();
+        self.find(token, ttl, now).await
+    }
+
+    /// Returns the live session of a token without extending the session: for pages that poll on their own.
+    ///
+    /// # Errors
+    /// [`Failure::Store`] if the store fails.
+    pub async fn unextended_session(
+        &self,
+        token: &str,
+        now: Timestamp,
+    ) -> Result<Option<CurrentSession>, Failure> {
+        self.find(token, Duration::ZERO, now).await
+    }
+
+    async fn find(
+        &self,
+        token: &str,
+        ttl: Duration,
+        now: Timestamp,
+    ) -> Result<Option<CurrentSession>, Failure> {
+        let Some(token) = Self::session_of(token) else { return Ok(None) };
+        let elapsed = self.context.expiry_now(now);
+        let Some(live) = self.context.storage.people.sessions.find(token, ttl, elapsed).await? else {
+            return Ok(None);
+        };
+        let session = CurrentSession { token, live };
+        if self.is_too_old(&live, live.role, now) {
+            self.end_too_old(&session).await;
+            return Ok(None);
+        }
+        Ok(Some(session))
+    }
+
+    /// Returns the user of a live session, and extends the session, as [`session`](Self::session) does.
+    ///
+    /// # Errors
+    /// [`Failure::Store`] if the store fails.
+    pub async fn who(&self, token: &str, now: Timestamp) -> Result<Option<UserId>, Failure> {
+        Ok(self.session(token, now).await?.map(|session| session.user()))
+    }
+
+    /// Returns the current role of a session's user, from the database; `None` if the user is an operator and
+    /// the session too old for one. Such a session is ended. Unknown and blocked users get
+    /// [`Role::Customer`].
+    ///
+    /// # Errors
+    /// [`Failure::Store`] if the store fails.
+    pub async fn role_in(&self, session: &CurrentSession, now: Timestamp) -> Result<Option<Role>, Failure> {
+        let role = self.role(session.user()).await?;
+        if self.is_too_old(&session.live, role, now) {
+            self.end_too_old(session).await;
+            return Ok(None);
+        }
+        Ok(Some(role))
+    }
+
+    /// Returns whether an operator's permission in this session would need the session to be younger.
+    #[must_use]
+    pub fn is_too_old_for_operators(&self, session: &CurrentSession, now: Timestamp) -> bool {
+        self.is_too_old(&session.live, Role::Operator, now)
+    }
+
+    fn is_too_old(&self, session: &LiveSession, role: Role, now: Timestamp) -> bool {
+        let settings = &self.context.settings;
+        let longest = match role {
+            Role::Customer => settings.session_max,
+            Role::Operator => settings.operator_session_max,
+        };
+        longest.is_some_and(|longest| self.age(session, now) >= longest)
+    }
+
+    /// Returns the time since the begin; zero for a session of unknown begin, which begins with its next
+    /// extension.
+    pub(super) fn age(&self, session: &LiveSession, now: Timestamp) -> Duration {
+        let now = self.context.expiry_now(now);
+        session.created.map_or(Duration::ZERO, |created| now.since(created))
+    }
+
+    /// Ends a session that is too old. The session is refused in any case: a store that fails delays only the
+    /// removal.
+    async fn end_too_old(&self, session: &CurrentSession) {
+        if let Err(error) = self.context.storage.people.sessions.end(session.token).await {
+            tracing::warn!(%error, "could not end a session that is too old");
+        }
+    }
+
+    /// Returns the caller's live sessions, newest first.
+    ///
+    /// # Errors
+    /// [`Failure::Store`] if the store fails.
+    pub async fn own_sessions(
+        &self,
+        session: &CurrentSession,
+        now: Timestamp,
+    ) -> Result<Vec<OwnSession>, Failure> {
+        let elapsed = self.context.expiry_now(now);
+        let mut records = self.context.storage.people.sessions.list(session.user(), elapsed).await?;
+        records.retain(|record| !self.is_too_old(&record.session, record.session.role, now));
+        let own = |record: SessionRecord| OwnSession {
+            id: public_id(record.token),
+            is_current: record.token == session.token,
+            record,
+        };
+        Ok(records.into_iter().map(own).collect())
+    }
+
+    /// Ends one of the caller's sessions, named by its public id.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`] if the caller has no such session; [`Failure::Store`] if the store fails: the
+    /// session may then still be live.
+    pub async fn end_own_session(
+        &self,
+        session: &CurrentSession,
+        id: &str,
+        now: Timestamp,
+    ) -> Result<(), Failure> {
+        let own = self.own_sessions(session, now).await?;
+        let named = own.into_iter().find(|own| own.id == id).ok_or(Refusal::NotFound("session"))?;
+        Ok(self.context.storage.people.sessions.end(named.record.token).await?)
+    }
+
+    /// Ends all sessions of the caller except this one. Returns their number.
+    ///
+    /// # Errors
+    /// [`Failure::Store`] if the store fails: some of the sessions may then still be live.
+    pub async fn end_other_sessions(&self, session: &CurrentSession) -> Result<u64, Failure> {
+        Ok(self.context.storage.people.sessions.end_others(session.user(), session.token).await?)
+    }
+
+    /// Ends a session. An unknown session is no error.
+    ///
+    /// # Errors
+    /// [`Failure::Store`] if the store fails: the session may then still be live.
+    pub async fn log_out(&self, token: &str) -> Result<(), Failure> {
+        if let Some(token) = Self::session_of(token) {
+            self.context.storage.people.sessions.end(token).await?;
+        }
+        Ok(())
+    }
+
+    /// Ends all sessions of the user of this token. A token without a live session changes nothing.
+    ///
+    /// # Errors
+    /// [`Failure::Store`] if the store fails: some of the sessions may then still be live.
+    pub async fn log_out_everywhere(&self, token: &str, now: Timestamp) -> Result<(), Failure> {
+        if let Some(session) = self.session(token, now).await? {
+            self.context.storage.people.sessions.end_all(session.user()).await?;
+        }
+        Ok(())
+    }
+
+    /// Returns the storage key of a token's session, whether or not the session exists; `None` if the text is
+    /// not formed like a token.
+    #[must_use]
+    pub fn session_of(token: &str) -> Option<TokenHash> {
+        is_token(token).then(|| hash_of(token))
+    }
+}

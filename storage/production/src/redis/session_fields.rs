@@ -1,0 +1,111 @@
+//! The fields of a session in Redis.
+
+use std::net::IpAddr;
+
+use mallbox_storage::{
+    LiveSession, Role, SessionOrigin, SessionRecord, StoreError, Timestamp, TokenHash, UserId,
+};
+
+/// Result of `find_session.lua`: user, role, origin, time of begin, TTL to extend by, whether the use is worth
+/// writing.
+pub(super) type FoundSession = (u64, String, String, String, u64, u64);
+
+/// Fields of a session, in the order of [`record`].
+pub(super) const RECORD_FIELDS: [&str; 8] =
+    ["user", "role", "origin", "created", "expires", "seen", "address", "browser"];
+
+pub(super) fn role_name(role: Role) -> &'static str {
+    match role {
+        Role::Customer => "customer",
+        Role::Operator => "operator",
+    }
+}
+
+pub(super) fn origin_name(origin: SessionOrigin) -> &'static str {
+    match origin {
+        SessionOrigin::Code => "code",
+        SessionOrigin::Password => "password",
+        SessionOrigin::Other => "other",
+    }
+}
+
+/// Reads the result of `find_session.lua`.
+///
+/// # Errors
+/// [`StoreError::Corrupt`] for a time that is no number.
+pub(super) fn live(op: &'static str, found: &FoundSession) -> Result<LiveSession, StoreError> {
+    let (user, role, origin, created, ..) = found;
+    session(op, UserId::new(*user), [role, origin, created])
+}
+
+/// Reads the session of a token; `None` if the session is over, or belongs to another user.
+///
+/// # Errors
+/// [`StoreError::Corrupt`] for a time that is no number.
+pub(super) fn record(
+    op: &'static str,
+    token: &str,
+    fields: [Option<String>; 8],
+    (user, now): (UserId, Timestamp),
+) -> Result<Option<SessionRecord>, StoreError> {
+    let [owner, role, origin, created, expires, seen, address, browser] =
+        fields.map(Option::unwrap_or_default);
+    let is_live = instant(op, &expires)?.is_some_and(|expires| now < expires);
+    let Some(token) = token_hash(token).filter(|_| is_live && owner == user.to_string()) else {
+        return Ok(None);
+    };
+    let session = session(op, user, [&role, &origin, &created])?;
+    let (seen, address) = (instant(op, &seen)?, address.parse::<IpAddr>().ok());
+    Ok(Some(SessionRecord { token, session, seen, address, browser }))
+}
+
+fn session(
+    op: &'static str,
+    user: UserId,
+    [role, origin, created]: [&String; 3],
+) -> Result<LiveSession, StoreError> {
+    let role = if role == role_name(Role::Operator) { Role::Operator } else { Role::Customer };
+    Ok(LiveSession { user, role, created: instant(op, created)?, origin: origin_of(origin) })
+}
+
+fn origin_of(name: &str) -> SessionOrigin {
+    let known = [SessionOrigin::Code, SessionOrigin::Password];
+    known.into_iter().find(|origin| origin_name(*origin) == name).unwrap_or(SessionOrigin::Other)
+}
+
+fn instant(op: &'static str, text: &str) -> Result<Option<Timestamp>, StoreError> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let ms = text.parse().map_err(|_| StoreError::Corrupt { op, key: text.to_owned() })?;
+    Ok(Some(Timestamp::from_millis(ms)))
+}
+
+/// Reads 64 hexadecimal digits.
+fn token_hash(text: &str) -> Option<TokenHash> {
+    let mut hash = [0; 32];
+    if text.len() != 2 * hash.len() {
+        return None;
+    }
+    for (at, byte) in hash.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(text.get(2 * at..2 * at + 2)?, 16).ok()?;
+    }
+    Some(TokenHash(hash))
+}
+
+#[cfg(test)]
+mod tests {
+    use mallbox_storage::hex;
+
+    use super::*;
+
+    #[test]
+    fn a_hash_is_read_back() {
+        let mut hash = [7; 32];
+        hash[0] = 0xa9;
+        assert_eq!(token_hash(&hex(&hash)), Some(TokenHash(hash)));
+        for wrong in [String::new(), hex(&hash[1..]), "é".repeat(32), "x".repeat(64)] {
+            assert_eq!(token_hash(&wrong), None, "{wrong}");
+        }
+    }
+}
