@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of a test binary may fail loudly")]
 
+use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
@@ -38,9 +39,18 @@ impl Running {
         Self::start_until(arguments, "\nlimits")
     }
 
+    /// Starts a mall that writes its log to a file.
+    fn start_logging(arguments: &[&str], log: File) -> Self {
+        Self::start_with(arguments, "\nlimits", log.into())
+    }
+
     /// Starts a mall and reads the banner up to the line with `last`.
     fn start_until(arguments: &[&str], last: &str) -> Self {
-        let mut child = mallbox(arguments).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        Self::start_with(arguments, last, Stdio::null())
+    }
+
+    fn start_with(arguments: &[&str], last: &str, log: Stdio) -> Self {
+        let mut child = mallbox(arguments).stdout(Stdio::piped()).stderr(log).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let mut banner = String::new();
         while !banner.contains(last) {
@@ -426,8 +436,59 @@ fn the_payment_mode_is_stored_with_the_mall_and_named_where_it_starts() {
     }
     let new = dir.path().join("new");
     let mall = Running::start(&["serve", "--data", text(&new), "--listen", "127.0.0.1:0"]);
-    assert!(mall.banner.contains("payment     sandbox ("), "{}", mall.banner);
+    assert!(mall.banner.contains("payment     counter ("), "{}", mall.banner);
     assert_eq!(mall.stop(), 0);
+    let (_, out, error) = said(&["doctor", "--data", text(&new)]);
+    assert!(out.contains("payment     counter ("), "{out}{error}");
+}
+
+/// An unpaid order of a version without payment modes keeps imaginary money, and the start names the mode of
+/// new orders.
+#[test]
+fn a_start_after_an_upgrade_names_the_new_default_and_touches_no_order() {
+    let dir = tempfile::tempdir().unwrap();
+    let (data, log) = (dir.path().join("mall"), dir.path().join("log"));
+    let serve = ["serve", "--data", text(&data), "--listen", "127.0.0.1:0"];
+    assert_eq!(Running::start(&serve).stop(), 0);
+    let database = rusqlite::Connection::open(data.join("mall.sqlite")).unwrap();
+    database
+        .execute_batch(
+            "DELETE FROM meta WHERE name = 'setting.payment';
+             INSERT INTO orders (id, user_id, voucher_id, slot, status, pay_value, pay_type, created_ms, deadline_ms)
+             VALUES (7, 1, 1, 7, 1, 100, 1, 1795262400000, 4000000000000)",
+        )
+        .unwrap();
+    drop(database);
+    let start = || {
+        let log = File::create(&log).unwrap();
+        let mall = Running::start_logging(&serve, log);
+        assert!(mall.banner.contains("payment     counter ("), "{}", mall.banner);
+        assert_eq!(mall.stop(), 0);
+        std::fs::read_to_string(dir.path().join("log")).unwrap()
+    };
+    let first = start();
+    assert!(first.contains("unpaid orders keep their own mode and deadline"), "{first}");
+    assert!(first.contains("unpaid_orders=1") && first.contains("counter"), "{first}");
+    assert!(!start().contains("unpaid_orders"));
+    let database = rusqlite::Connection::open(data.join("mall.sqlite")).unwrap();
+    let kept: (i64, i64, i64) = database
+        .query_row("SELECT status, payment_mode, deadline_ms FROM orders WHERE id = 7", [], |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+        })
+        .unwrap();
+    assert_eq!(kept, (1, 2, 4_000_000_000_000));
+}
+
+#[test]
+fn imaginary_money_is_named_in_banner_and_log() {
+    let dir = tempfile::tempdir().unwrap();
+    let (data, log) = (dir.path().join("mall"), dir.path().join("log"));
+    let serve = ["serve", "--data", text(&data), "--listen", "127.0.0.1:0", "--payment", "sandbox"];
+    let mall = Running::start_logging(&serve, File::create(&log).unwrap());
+    assert!(mall.banner.contains("(imaginary money: buyers mark their own orders"), "{}", mall.banner);
+    assert_eq!(mall.stop(), 0);
+    let log = std::fs::read_to_string(&log).unwrap();
+    assert!(log.contains("payments are simulated"), "{log}");
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
+use mallbox_storage::PaymentMode;
 use mallbox_storage_embedded::EmbeddedOptions;
 
 use super::listeners::Listeners;
@@ -63,6 +64,7 @@ pub(super) fn run(demo: Demo, l: Language) -> anyhow::Result<()> {
     };
     running_mall::block_on(async {
         let mall = running_mall::open(plan).await?;
+        mall.choose_payment(&demo.site, PaymentMode::Sandbox).await?;
         let seeded = seed::seed(&mall.app, SALE_OPENS_AFTER).await?;
         let more = what_to_try(&seeded, bound.address(), &demo.site, l);
         let hosts = HostNames::known(&demo.site.host);

@@ -43,7 +43,7 @@ pub(super) struct Import {
     #[arg(long, value_name = "keep|cancel|SPAN", default_value = "keep", value_parser = unpaid)]
     unpaid: UnpaidOrders,
     /// How orders are paid for from now on; stored in the mall. `none`: an order is final, as in hm-dianping.
-    #[arg(long, env = "MALLBOX_PAYMENT", default_value = "none", value_name = "none|sandbox")]
+    #[arg(long, env = "MALLBOX_PAYMENT", default_value = "none", value_name = "none|sandbox|counter")]
     payment: config::PaymentChoice,
     /// Imports a dump that is cut off or lacks a mark of its end: only the rows in the file.
     #[arg(long)]

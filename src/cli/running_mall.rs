@@ -8,7 +8,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::tz::TimeZone;
-use mallbox_storage::{Durability, OpenError, PaymentMode, Storage};
+use mallbox_storage::{
+    Durability, OpenError, OrderFilter, OrderStatus, Page, PaymentMode, Storage, StoreError,
+};
 use mallbox_storage_embedded::EmbeddedOptions;
 use rustix::process::{Resource, Rlimit, Signal, getrlimit, setrlimit};
 use tokio::signal::unix::{SignalKind, signal};
@@ -191,7 +193,6 @@ impl RunningMall {
         l: Language,
         more: &str,
     ) -> anyhow::Result<()> {
-        self.choose_payment(config).await?;
         if rustix::process::geteuid().is_root() {
             tracing::warn!("running as root: a mall needs no privileges; run it under an account of its own");
         }
@@ -233,8 +234,8 @@ impl RunningMall {
     }
 
     /// Stores the payment mode of new orders: the flag, else the stored mode, else the default for these
-    /// flags.
-    async fn choose_payment(&self, config: &SiteConfig) -> anyhow::Result<()> {
+    /// flags, which is `usual` without --web.
+    pub(super) async fn choose_payment(&self, config: &SiteConfig, usual: PaymentMode) -> anyhow::Result<()> {
         let context = &self.app.context;
         let upkeep = &context.storage.base.upkeep;
         let (requested, stored) =
@@ -252,11 +253,37 @@ impl RunningMall {
             (None, Some(_)) => {}
             // A full disk refuses the write; a later start tries again.
             (None, None) => {
-                let usual = config.first_payment_mode();
-                if let Err(error) = context.keep_payment_mode(usual).await {
-                    tracing::warn!(payment = usual.name(), %error, "could not store the payment mode");
+                let first = config.first_payment_mode(usual);
+                match context.keep_payment_mode(first).await {
+                    Ok(()) => self.report_first_payment_mode(first).await?,
+                    Err(error) => {
+                        tracing::warn!(payment = first.name(), %error, "could not store the payment mode");
+                    }
                 }
             }
+        }
+        if usual != PaymentMode::Sandbox && context.payment_mode().await.ok() == Some(PaymentMode::Sandbox) {
+            tracing::warn!(
+                payment = PaymentMode::Sandbox.name(),
+                "payments are simulated: buyers mark their own orders as paid; with --payment counter \
+                 operators record payments"
+            );
+        }
+        Ok(())
+    }
+
+    /// Names the mode of new orders at the first start that chooses one, and the orders that keep theirs.
+    async fn report_first_payment_mode(&self, first: PaymentMode) -> Result<(), StoreError> {
+        let orders = &self.app.context.storage.selling.orders;
+        let unpaid = OrderFilter { status: Some(OrderStatus::Unpaid), ..OrderFilter::default() };
+        let (_, unpaid_orders) = orders.find(unpaid, Page::new(1, 1)).await?;
+        if unpaid_orders > 0 {
+            tracing::warn!(
+                payment = first.name(),
+                unpaid_orders,
+                "stored the payment mode of new orders; unpaid orders keep their own mode and deadline; \
+                 --payment chooses another mode"
+            );
         }
         Ok(())
     }
@@ -327,9 +354,14 @@ impl RunningMall {
 pub(super) fn payment_words(mode: PaymentMode) -> Bilingual {
     match mode {
         PaymentMode::None => both("下单即生效，无需支付", "no payment: orders are final"),
-        PaymentMode::Sandbox => {
-            both("模拟支付，逾期未付即取消", "imaginary money; unpaid orders are cancelled at their deadline")
-        }
+        PaymentMode::Sandbox => both(
+            "模拟支付：买家自己点一下即已支付；逾期未付即取消",
+            "imaginary money: buyers mark their own orders as paid; unpaid orders are cancelled at their deadline",
+        ),
+        PaymentMode::Counter => both(
+            "柜台付款，由管理员登记；秒杀结束24小时后仍未付即取消",
+            "paid at the counter and recorded by an operator; unpaid orders are cancelled 24 h after their sale",
+        ),
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use mallbox_storage::PaymentMode;
+
 use super::listeners::Listeners;
 use super::log;
 use super::mall_directory;
@@ -58,6 +60,8 @@ pub(super) fn run(config: ServeConfig, l: Language) -> anyhow::Result<()> {
     let plan = BootOptions { place, create_if_missing: true, zone, settings, sms, inbox: None };
     running_mall::block_on(async {
         let mall = running_mall::open(plan).await?;
+        let usual = if config.demo_data { PaymentMode::Sandbox } else { PaymentMode::Counter };
+        mall.choose_payment(&config.site, usual).await?;
         let hosts = match config.site.host.as_slice() {
             [] => HostNames::Any,
             names => HostNames::known(names),

@@ -114,8 +114,8 @@ pub struct SiteConfig {
     #[arg(long, env = "MALLBOX_PROFILE", value_name = "original|strict")]
     pub profile: Option<ProfileChoice>,
     /// Payment mode of new orders, stored in the mall. Default: the stored mode; in a new mall `none` with
-    /// --web, otherwise `sandbox`.
-    #[arg(long, env = "MALLBOX_PAYMENT", value_name = "none|sandbox")]
+    /// --web, otherwise `counter` for `serve` and `sandbox` for `demo`.
+    #[arg(long, env = "MALLBOX_PAYMENT", value_name = "none|sandbox|counter")]
     pub payment: Option<PaymentChoice>,
     /// Proxies whose reports of client addresses are believed: addresses or networks, separated by commas.
     #[arg(long, env = "MALLBOX_TRUSTED_PROXY", value_name = "CIDR", num_args = 1.., value_delimiter = ',', value_parser = network)]
@@ -183,8 +183,10 @@ impl From<ProfileChoice> for Profile {
 pub enum PaymentChoice {
     /// No payment: an order is final, as in hm-dianping.
     None,
-    /// Imaginary money: an unpaid order is cancelled at its deadline.
+    /// Imaginary money: buyers mark their orders as paid; an unpaid order is cancelled at its deadline.
     Sandbox,
+    /// Operators record the payment at the counter; an unpaid order is cancelled a day after its sale.
+    Counter,
 }
 
 impl From<PaymentChoice> for PaymentMode {
@@ -192,6 +194,7 @@ impl From<PaymentChoice> for PaymentMode {
         match choice {
             PaymentChoice::None => Self::None,
             PaymentChoice::Sandbox => Self::Sandbox,
+            PaymentChoice::Counter => Self::Counter,
         }
     }
 }
@@ -224,10 +227,11 @@ pub enum LogFormat {
 }
 
 impl SiteConfig {
-    /// Returns the payment mode of a mall without a stored mode: pages of hm-dianping have no button to pay.
+    /// Returns the payment mode of a mall without a stored mode: `usual`, but none for pages of hm-dianping,
+    /// which have no button to pay.
     #[must_use]
-    pub fn first_payment_mode(&self) -> PaymentMode {
-        if self.web.is_some() { PaymentMode::None } else { PaymentMode::Sandbox }
+    pub fn first_payment_mode(&self, usual: PaymentMode) -> PaymentMode {
+        if self.web.is_some() { PaymentMode::None } else { usual }
     }
 
     /// Returns the proxies that report the addresses of their clients.

@@ -66,6 +66,8 @@ pub struct PaymentFacts {
     pub amount: Cents,
     /// Stored state number, possibly invalid.
     pub state: i64,
+    /// Gateway of the payment; `None` if the stored number is invalid.
+    pub gateway: Option<PaymentMode>,
     /// Time of the last state change.
     pub updated: Timestamp,
     /// Whether the background job that finishes payments selects this row.
@@ -207,7 +209,8 @@ pub fn select_orders(slot_fits: &str) -> String {
 }
 
 /// Selects [`PaymentFacts`] between two order ids.
-pub const SELECT_PAYMENTS: &str = "SELECT id, order_id, amount, state, updated_ms, needs_look FROM payments
+pub const SELECT_PAYMENTS: &str =
+    "SELECT id, order_id, amount, state, gateway, updated_ms, needs_look FROM payments
     WHERE order_id >= ? AND order_id <= ? ORDER BY order_id, id";
 
 /// Selects [`LetterFacts`] above an id.

@@ -62,7 +62,9 @@ pub enum Transition {
     Cancel,
     /// Paid → used.
     Use,
-    /// Paid → refunding. In [`PaymentMode::None`], where no money is returned, paid → refunded at once.
+    /// Paid → refunding. Paid → refunded at once in [`PaymentMode::None`], where no money is returned, and in
+    /// [`PaymentMode::Counter`], where the till has the money at hand: there the captured payment row becomes
+    /// refunded in the same transaction.
     StartRefund,
     /// Refunding → refunded, and the captured payment row → refunded, in one transaction.
     FinishRefund,
@@ -72,7 +74,9 @@ impl Transition {
     /// Returns the status required before the transition and the status after.
     pub fn change(self, payment: PaymentMode) -> (OrderStatus, OrderStatus) {
         match self {
-            Self::StartRefund if payment == PaymentMode::None => (OrderStatus::Paid, OrderStatus::Refunded),
+            Self::StartRefund if matches!(payment, PaymentMode::None | PaymentMode::Counter) => {
+                (OrderStatus::Paid, OrderStatus::Refunded)
+            }
             Self::Pay(_) => (OrderStatus::Unpaid, OrderStatus::Paid),
             Self::Cancel => (OrderStatus::Unpaid, OrderStatus::Cancelled),
             Self::Use => (OrderStatus::Paid, OrderStatus::Used),
@@ -147,6 +151,12 @@ impl OrderFilter {
 /// Deadline of an unpaid order that never times out. Below 2^53, the limit for exact integers in JSON.
 pub const NO_DEADLINE: Timestamp = Timestamp::from_millis(253_402_300_799_000);
 
+/// Time to pay at the counter after a sale has ended, or after the order was written if that is later.
+const AT_THE_COUNTER_AFTER_SALE: Duration = Duration::from_secs(24 * 3600);
+
+/// Time to pay at the counter for an order of an ordinary voucher, which holds no unit.
+const AT_THE_COUNTER_WITHOUT_SALE: Duration = Duration::from_secs(7 * 24 * 3600);
+
 /// Minimum time to pay that a late order leaves its buyer, or the sale's whole time to pay if shorter.
 const LATE_ORDER_MIN_TO_PAY: Duration = Duration::from_secs(5 * 60);
 
@@ -159,11 +169,32 @@ pub fn deadline(claimed: Timestamp, pay_within: Duration, now: Timestamp) -> Tim
 }
 
 impl PaymentMode {
-    /// Returns the payment deadline of a claim; `None` if the mode requires no payment.
-    pub fn deadline(self, claimed: Timestamp, pay_within: Duration, now: Timestamp) -> Option<Timestamp> {
+    /// Returns the payment deadline of a claim in a sale until `end` with `pay_within` to pay, if the order is
+    /// written `now`. `None` if the mode requires no payment.
+    ///
+    /// At the counter the deadline is 24 hours after the sale's end, or later: 24 hours after a late order,
+    /// or at the end of a longer `pay_within`.
+    pub fn deadline(
+        self,
+        claimed: Timestamp,
+        pay_within: Duration,
+        end: Timestamp,
+        now: Timestamp,
+    ) -> Option<Timestamp> {
         match self {
             Self::None => None,
             Self::Sandbox => Some(deadline(claimed, pay_within, now)),
+            Self::Counter => Some((claimed + pay_within).max(end.max(now) + AT_THE_COUNTER_AFTER_SALE)),
+        }
+    }
+
+    /// Returns the time to pay for an order of an ordinary voucher: `usual`, but at the counter seven days or
+    /// more.
+    #[must_use]
+    pub fn time_to_pay(self, usual: Duration) -> Duration {
+        match self {
+            Self::None | Self::Sandbox => usual,
+            Self::Counter => usual.max(AT_THE_COUNTER_WITHOUT_SALE),
         }
     }
 }
@@ -185,7 +216,7 @@ pub trait Orders: Send + Sync {
     /// Orders take the mall's [`PaymentMode`], read in the same transaction. A claim's deadline, if the mode
     /// has deadlines, is its time + the sale's time to pay. A claim that arrives late, after more than half
     /// of that period, leaves its buyer at least the whole period from `now`, or 5 minutes if the period is
-    /// longer.
+    /// longer. [`PaymentMode::deadline`] has the longer times at the counter.
     ///
     /// # Errors
     /// - Transient: nothing was written, or the response was lost; call again.

@@ -17,6 +17,9 @@ pub enum PaymentMode {
     /// mode of malls created before modes were stored.
     #[default]
     Sandbox,
+    /// Money taken and returned at the counter, as recorded by an operator. An order is unpaid until then, or
+    /// until its deadline, which is after the end of its sale.
+    Counter,
 }
 
 impl PaymentMode {
@@ -24,12 +27,16 @@ impl PaymentMode {
     /// [`PaymentMode::Sandbox`].
     pub const SETTING: &str = "payment";
 
+    /// All modes.
+    pub const ALL: [Self; 3] = [Self::None, Self::Sandbox, Self::Counter];
+
     /// Returns the stored value of the setting.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::None => "none",
             Self::Sandbox => "sandbox",
+            Self::Counter => "counter",
         }
     }
 
@@ -38,7 +45,7 @@ impl PaymentMode {
     pub fn from_setting(value: Option<&str>) -> Option<Self> {
         match value {
             None => Some(Self::default()),
-            Some(name) => [Self::None, Self::Sandbox].into_iter().find(|mode| mode.name() == name),
+            Some(name) => Self::ALL.into_iter().find(|mode| mode.name() == name),
         }
     }
 
@@ -47,7 +54,7 @@ impl PaymentMode {
     pub fn first_status(self) -> OrderStatus {
         match self {
             Self::None => OrderStatus::Paid,
-            Self::Sandbox => OrderStatus::Unpaid,
+            Self::Sandbox | Self::Counter => OrderStatus::Unpaid,
         }
     }
 }
@@ -78,6 +85,8 @@ pub struct Payment {
     pub state: PaymentState,
     /// Time at which the payment was started.
     pub started: Timestamp,
+    /// Gateway of the payment: the mode of its order. A refund goes through the same gateway.
+    pub gateway: PaymentMode,
 }
 
 /// Contradictions between orders and payments found by [`PaymentRows::faults`].
@@ -93,12 +102,14 @@ pub struct PaymentContradictions {
 /// Payment rows. A row exists durably before the gateway is called.
 ///
 /// - An order has at most one started or captured payment; starting again returns the existing payment.
-/// - [`Transition::Pay`](crate::Transition::Pay) and
-///   [`Transition::FinishRefund`](crate::Transition::FinishRefund) change the row together with the order;
+/// - [`Transition::Pay`](crate::Transition::Pay),
+///   [`Transition::FinishRefund`](crate::Transition::FinishRefund), and in [`PaymentMode::Counter`]
+///   [`Transition::StartRefund`](crate::Transition::StartRefund), change the row together with the order;
 ///   [`settle`](PaymentRows::settle) changes the row alone.
 #[async_trait]
 pub trait PaymentRows: Send + Sync {
-    /// Returns the order's open payment, inserting a started one if there is none.
+    /// Returns the order's open payment, inserting a started one, through the gateway of the order's mode, if
+    /// there is none.
     ///
     /// # Errors
     /// - [`StoreError::Refused`]: the order is not in the database.

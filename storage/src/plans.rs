@@ -2,8 +2,8 @@
 //! for the plan, and writes the plan in the same transaction.
 
 use crate::{
-    Claim, DeadLetter, DeadState, Order, OrderStatus, PaymentId, ReplayOutcome, SaleRecord, StockChange,
-    StockChangeOutcome, Timestamp, Transition, VoidOutcome,
+    Claim, DeadLetter, DeadState, Order, OrderStatus, PaymentId, PaymentMode, ReplayOutcome, SaleRecord,
+    StockChange, StockChangeOutcome, Timestamp, Transition, VoidOutcome,
 };
 
 /// Change of an order's payment rows by a [`Transition`].
@@ -46,10 +46,13 @@ impl Transition {
                 order.paid = Some(now);
                 PaymentChange::Capture(payment)
             }
-            // Without a payment there is no money to return.
+            // Without a payment there is no money to return. At the counter the till returns the money.
             Self::StartRefund if to == OrderStatus::Refunded => {
                 order.refunded = Some(now);
-                PaymentChange::None
+                match order.payment {
+                    PaymentMode::None => PaymentChange::None,
+                    PaymentMode::Sandbox | PaymentMode::Counter => PaymentChange::Refund,
+                }
             }
             Self::Cancel | Self::StartRefund => PaymentChange::MarkForReturn,
             Self::Use => {
@@ -151,7 +154,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::{Cents, DeadLetterId, OrderId, PaymentMode, Terms, UserId, VoucherId};
+    use crate::{Cents, DeadLetterId, OrderId, Terms, UserId, VoucherId};
 
     const NOW: Timestamp = Timestamp::from_millis(9_000);
     const PAYMENT: PaymentId = PaymentId::new(7);
@@ -176,13 +179,14 @@ mod tests {
     #[test]
     fn a_transition_changes_status_times_and_payment_together() {
         use OrderStatus::{Cancelled, Paid, Refunded, Refunding, Unpaid, Used};
-        use PaymentMode::{None as Free, Sandbox};
+        use PaymentMode::{Counter, None as Free, Sandbox};
         for (step, mode, from, to, payment, returns_unit) in [
             (Transition::Pay(PAYMENT), Sandbox, Unpaid, Paid, PaymentChange::Capture(PAYMENT), false),
             (Transition::Cancel, Sandbox, Unpaid, Cancelled, PaymentChange::MarkForReturn, true),
             (Transition::Use, Sandbox, Paid, Used, PaymentChange::None, false),
             (Transition::StartRefund, Sandbox, Paid, Refunding, PaymentChange::MarkForReturn, false),
             (Transition::StartRefund, Free, Paid, Refunded, PaymentChange::None, true),
+            (Transition::StartRefund, Counter, Paid, Refunded, PaymentChange::Refund, true),
             (Transition::FinishRefund, Sandbox, Refunding, Refunded, PaymentChange::Refund, true),
         ] {
             let plan = step.plan(order(from, mode), NOW).unwrap();

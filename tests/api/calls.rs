@@ -186,7 +186,7 @@ fn vouchers_and_sales_are_as_the_pages_know_them() {
 
     let page = json!({"success": true, "data": {
         "voucherId": 2, "title": "100元秒杀券", "subTitle": "", "rules": "", "payValue": 100, "actualValue": 10000,
-        "beginTime": seven, "endTime": eleven, "payWithinSeconds": 900, "minLevel": 0,
+        "beginTime": seven, "endTime": eleven, "payWithinSeconds": 900, "payment": "sandbox", "minLevel": 0,
         "shop": {
             "id": 1, "name": "103茶餐厅", "images": "/imgs/a.jpg,/imgs/b.jpg", "area": "大关", "address": "金华路29号",
             "openHours": "10:00-22:00",

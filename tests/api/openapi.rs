@@ -10,7 +10,9 @@ use std::time::Duration;
 use image::ImageFormat;
 use serde_json::{Value, json};
 
-use self::operators::{ask_as_each, live_figures, receipts, running_sales, users_and_audit_log};
+use self::operators::{
+    ask_as_each, live_figures, money_at_the_counter, receipts, running_sales, users_and_audit_log,
+};
 use super::world::{CUSTOMER, OTHER, Response, World, sale, shop, voucher, with_database_access, world};
 use super::writing::uploads::{file, upload};
 
@@ -405,6 +407,7 @@ fn every_call_answers_what_is_described() {
     shops_and_vouchers(&mut check);
     sales_and_orders(&mut check);
     receipts(&mut check);
+    money_at_the_counter(&mut check);
     running_sales(&mut check);
     users_and_audit_log(&mut check);
     live_figures(&mut check);

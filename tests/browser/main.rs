@@ -8,6 +8,7 @@
 mod common;
 
 mod console;
+mod counter;
 mod customer;
 mod dialogs;
 mod harness;

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use mallbox::fixture::{Builder, Mall};
+use mallbox_storage::PaymentMode;
 use mallbox_test_patience as patience;
 use serde_json::{Value, json};
 
@@ -59,6 +60,12 @@ pub fn buy(mall: &Mall, phone: &str, sale: u64) -> String {
     let order = bought.body["dataText"].as_str().unwrap_or_else(|| panic!("{}", bought.text)).to_owned();
     mall.idle(patience::scaled(Duration::from_secs(10))).unwrap();
     order
+}
+
+/// Sets the payment mode of orders written from now on.
+pub fn set_payment_mode(mall: &Mall, mode: PaymentMode) {
+    let context = mall.app().unwrap().context.clone();
+    mall.wait_for(async move { context.set_payment_mode(mode).await.unwrap() }).unwrap();
 }
 
 /// Pays an order through the API.

@@ -11,9 +11,12 @@ use std::path::Path;
 use std::time::Duration;
 
 use mallbox::fixture::Mall;
+use mallbox_storage::PaymentMode;
 
 use crate::harness::{Browser, Page, Place as _, Screen};
-use crate::people::{ANNE, BEN, NOBODY, OPENING, OPERATOR, RUNNING, browser_of, buy, evening, pay};
+use crate::people::{
+    ANNE, BEN, CARL, NOBODY, OPENING, OPERATOR, RUNNING, browser_of, buy, evening, pay, set_payment_mode,
+};
 use crate::words;
 
 /// A screen: name, phone number of the user, path, and a text shown in Chinese and in English.
@@ -35,6 +38,7 @@ const SCREENS: &[Entry] = &[
     ("orders-none", BEN, "/#/orders", ["还没有订单", "No orders yet"]),
     ("order-unpaid", ANNE, "/#/order/{unpaid}", ["内付款", "Pay within"]),
     ("order-paid", ANNE, "/#/order/{paid}", ["到店出示券码即可使用", "Show the code in the shop"]),
+    ("order-counter", CARL, "/#/order/{counter}", ["内到柜台付款", "at the counter"]),
     ("notes", NOBODY, "/#/notes", ["热门", "Popular"]),
     ("note", ANNE, "/#/note/1", ["评论", "omment"]),
     ("write", ANNE, "/#/write", ["发布", "Publish"]),
@@ -62,6 +66,7 @@ const SCREENS: &[Entry] = &[
     ("console-orders", OPERATOR, "/console#/orders", ["未支付", "Unpaid"]),
     ("console-order", OPERATOR, "/console#/order/{paid}", ["去核销", "Redeem"]),
     ("console-redeem", OPERATOR, "/console#/redeem", ["输入凭证码", "Enter or scan the code"]),
+    ("console-till", OPERATOR, "/console#/redeem?code={counter}", ["柜台收款", "Record a payment"]),
     ("console-letters", OPERATOR, "/console#/letters", ["没有待处理的死信", "Nothing pending"]),
     ("console-reports", OPERATOR, "/console#/reports", ["举报", "Reports"]),
     ("console-shops", OPERATOR, "/console#/shops", ["新增店铺", "New shop"]),
@@ -78,6 +83,7 @@ struct Town {
     mall: Mall,
     unpaid: String,
     paid: String,
+    counter: String,
 }
 
 impl Town {
@@ -87,11 +93,15 @@ impl Town {
         let paid = buy(&mall, ANNE, OPENING);
         pay(&mall, ANNE, &paid);
         let unpaid = buy(&mall, ANNE, RUNNING);
-        Self { mall, unpaid, paid }
+        set_payment_mode(&mall, PaymentMode::Counter);
+        let counter = buy(&mall, CARL, RUNNING);
+        set_payment_mode(&mall, PaymentMode::Sandbox);
+        Self { mall, unpaid, paid, counter }
     }
 
     fn address(&self, path: &str) -> String {
-        path.replace("{unpaid}", &self.unpaid).replace("{paid}", &self.paid)
+        let path = path.replace("{unpaid}", &self.unpaid).replace("{paid}", &self.paid);
+        path.replace("{counter}", &self.counter)
     }
 }
 

@@ -253,10 +253,10 @@ fn spawn_serve(under: &[&str], data: &Path, log: &Path, durability: &str) -> any
     spawned(serve(under, log)?.args(["--durability", durability, "--data"]).arg(data))
 }
 
-/// Returns `mallbox serve` without the location of the mall.
+/// Returns `mallbox serve` without the location of the mall, with payments that buyers make alone.
 fn serve(under: &[&str], log: &Path) -> anyhow::Result<Command> {
     let mut command = mallbox(under, log)?;
-    command.args(["serve", "--listen", "127.0.0.1:0", "--limits", "off"]);
+    command.args(["serve", "--listen", "127.0.0.1:0", "--limits", "off"]).env("MALLBOX_PAYMENT", "sandbox");
     Ok(command)
 }
 

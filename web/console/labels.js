@@ -70,7 +70,8 @@ export function refusalText(code) {
 export function paymentText(payment) {
   switch (payment) {
     case "none": return t("无需支付", "none");
-    case "sandbox": return t("模拟支付", "sandbox");
+    case "sandbox": return t("模拟支付（不收真钱）", "sandbox (no real money)");
+    case "counter": return t("柜台收款", "at the counter");
     default: return payment;
   }
 }

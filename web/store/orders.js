@@ -12,7 +12,7 @@ import { momentAfter } from "../core/server-time.js";
  * @property {string} title
  * @property {number} payValue cents
  * @property {number} status one of `STATUS`
- * @property {string} payment method; `none` needs no payment
+ * @property {string} payment method; `none` needs no payment, `counter` is paid there
  * @property {string} createTime
  * @property {string} [payTime]
  * @property {string} [useTime]
@@ -22,6 +22,11 @@ import { momentAfter } from "../core/server-time.js";
  */
 
 export const STATUS = { coming: 0, unpaid: 1, paid: 2, used: 3, cancelled: 4, refunding: 5, refunded: 6 };
+/** @param {Order} order */
+export function isPaidAtCounter({ payment }) {
+  return payment === "counter";
+}
+
 /** Orders per page of the list. */
 export const ORDERS_PER_PAGE = 10;
 

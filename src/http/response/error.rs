@@ -259,7 +259,11 @@ fn status_of(refusal: &Refusal) -> StatusCode {
         | Refusal::MakeUpsUsed(_)
         | Refusal::PicturesFull(_)
         | Refusal::PictureBytesFull(_)
-        | Refusal::PaymentDeclined => StatusCode::OK,
+        | Refusal::PaymentDeclined
+        | Refusal::PayAtCounter
+        | Refusal::RefundAtCounter
+        | Refusal::NotAtCounter
+        | Refusal::AmountDiffers(_) => StatusCode::OK,
         Refusal::SoldInSale | Refusal::BadValue(_) => StatusCode::BAD_REQUEST,
         Refusal::NotLoggedIn => StatusCode::UNAUTHORIZED,
         Refusal::Forbidden => StatusCode::FORBIDDEN,

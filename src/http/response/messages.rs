@@ -6,7 +6,7 @@ mod names;
 
 use std::borrow::Cow;
 
-use mallbox_storage::{AuditFault, AuditFaultKind, DeadReason, DeadState, OrderId};
+use mallbox_storage::{AuditFault, AuditFaultKind, Cents, DeadReason, DeadState, OrderId};
 
 use self::names::{allowed, field, thing};
 use super::bad_request::BadRequest;
@@ -25,6 +25,10 @@ pub(in crate::http) const CODES: &[&str] = &[
     "ORDER_STANDS",
     "RECEIPT_MISTYPED",
     "PAYMENT_DECLINED",
+    "PAY_AT_COUNTER",
+    "REFUND_AT_COUNTER",
+    "NOT_AT_COUNTER",
+    "AMOUNT_DIFFERS",
     "BLOCKED",
     "CODE_LOGIN_NEEDED",
     "LAST_OPERATOR",
@@ -275,6 +279,22 @@ pub(in crate::http) fn of_refusal(refusal: &Refusal, l: Language) -> RefusalBody
             format!("Your pictures can take at most {} MiB; delete some first.", most >> 20),
         ),
         Refusal::PaymentDeclined => fixed!(l, "PAYMENT_DECLINED", "支付未成功", "The payment was declined."),
+        Refusal::PayAtCounter => fixed!(
+            l,
+            "PAY_AT_COUNTER",
+            "请到柜台付款，并出示订单号",
+            "Pay at the counter; show this order's number there."
+        ),
+        Refusal::RefundAtCounter => fixed!(
+            l,
+            "REFUND_AT_COUNTER",
+            "这张订单在柜台付款，请到柜台退款，并出示订单号",
+            "This order was paid at the counter; get the refund there and show the order's number."
+        ),
+        Refusal::NotAtCounter => {
+            fixed!(l, "NOT_AT_COUNTER", "这张订单不在柜台收款", "This order is not paid at the counter.")
+        }
+        Refusal::AmountDiffers(price) => amount_differs(*price, l),
         Refusal::Busy => {
             fixed!(l, "BUSY", "系统繁忙，请稍后再试", "The mall is busy; try again in a moment.")
         }
@@ -319,6 +339,15 @@ fn order_stands(status: u8, l: Language) -> RefusalBody {
         _ => ("订单状态不允许此操作", "The order's status does not allow this."),
     };
     made(l, "ORDER_STANDS", zh.to_owned(), en.to_owned())
+}
+
+fn amount_differs(price: Cents, l: Language) -> RefusalBody {
+    let price = format!("{}.{:02}", price.get() / 100, price.get() % 100);
+    let (zh, en) = (
+        format!("金额不符：订单金额是{price}元"),
+        format!("The amount must be the order's price, {price} yuan."),
+    );
+    made(l, "AMOUNT_DIFFERS", zh, en)
 }
 
 fn still_dead(reason: DeadReason, words: &str, l: Language) -> RefusalBody {

@@ -2,7 +2,7 @@
 //! checked address.
 
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,12 +14,10 @@ use hyper::{Request, Response, StatusCode, body::Incoming};
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
-use tokio_rustls::TlsConnector;
-use tokio_rustls::rustls::pki_types::ServerName;
-use tokio_rustls::rustls::{ClientConfig, RootCertStore, crypto};
 
 use super::address::{Address, is_public};
 use super::outcome::FetchError;
+use crate::mall::base::tls::{TlsClient, server_name};
 use crate::mall::writing::pictures::UPLOAD_MAX_BYTES;
 
 /// Time limit of a connection attempt.
@@ -61,7 +59,7 @@ impl Network for Internet {
 #[derive(Clone)]
 pub(super) struct Client {
     network: Arc<dyn Network>,
-    tls: TlsConnector,
+    tls: TlsClient,
     whole: Duration,
 }
 
@@ -74,19 +72,12 @@ enum Answer {
 impl Client {
     /// Creates a client for the public internet, trusting the certificate authorities of browsers.
     pub(super) fn of_internet() -> Option<Self> {
-        let mut roots = RootCertStore::empty();
-        roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
-        Self::new(Arc::new(Internet), roots)
+        Some(Self::new(Arc::new(Internet), TlsClient::of_internet()?))
     }
 
-    /// Creates a client for `network`; `None` if cannot set up TLS.
-    pub(super) fn new(network: Arc<dyn Network>, roots: RootCertStore) -> Option<Self> {
-        let config = ClientConfig::builder_with_provider(Arc::new(crypto::ring::default_provider()))
-            .with_safe_default_protocol_versions()
-            .ok()?
-            .with_root_certificates(roots)
-            .with_no_client_auth();
-        Some(Self { network, tls: TlsConnector::from(Arc::new(config)), whole: TOTAL_TIMEOUT })
+    /// Creates a client for `network`.
+    pub(super) fn new(network: Arc<dyn Network>, tls: TlsClient) -> Self {
+        Self { network, tls, whole: TOTAL_TIMEOUT }
     }
 
     /// Changes the timeout for a picture.
@@ -120,10 +111,7 @@ impl Client {
         if !address.is_secure {
             return exchange(stream, address).await;
         }
-        let name = match address.host.parse::<IpAddr>() {
-            Ok(ip) => ServerName::IpAddress(ip.into()),
-            Err(_) => ServerName::try_from(address.host.clone()).map_err(|_| FetchError::NoAddress)?,
-        };
+        let name = server_name(&address.host).ok_or(FetchError::NoAddress)?;
         let stream = self.tls.connect(name, stream).await.map_err(|_| FetchError::Unreachable)?;
         exchange(stream, address).await
     }

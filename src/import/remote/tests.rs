@@ -19,6 +19,7 @@ use tokio_rustls::rustls::{RootCertStore, ServerConfig, crypto};
 use super::client::{Client, Network};
 use super::fetch::fetch_by;
 use super::*;
+use crate::mall::base::tls::TlsClient;
 
 /// Host names with addresses, and the addresses permitted in a test.
 #[derive(Default)]
@@ -44,6 +45,10 @@ fn picture() -> Vec<u8> {
     DynamicImage::new_rgb8(8, 6).write_to(&mut Cursor::new(&mut file), ImageFormat::Png).unwrap();
     file.extend_from_slice(b"<script>what a stranger hides behind a picture</script>");
     file
+}
+
+fn trusting(roots: RootCertStore) -> TlsClient {
+    TlsClient::trusting(roots).unwrap()
 }
 
 /// Starts a server that responds according to the path.
@@ -101,7 +106,7 @@ async fn pictures_are_fetched_and_drawn_anew_and_failures_are_listed_by_reason()
     // The server under another name: a redirect target is checked like any address.
     let other = SocketAddr::from(([127, 0, 0, 3], inside.port()));
     here.names.insert("inside.example", other);
-    let client = Client::new(Arc::new(here), RootCertStore::empty()).unwrap();
+    let client = Client::new(Arc::new(here), trusting(RootCertStore::empty()));
     let addresses = [
         "/a.png?w=1",
         "/a.png?w=2",
@@ -154,7 +159,7 @@ async fn pictures_are_fetched_and_drawn_anew_and_failures_are_listed_by_reason()
 async fn a_picture_that_does_not_come_in_time_is_too_slow() {
     let (address, uploads) = (serve(), TempDir::new().unwrap());
     let here = Here { names: [("p.example", address)].into(), allowed: vec![address] };
-    let client = Client::new(Arc::new(here), RootCertStore::empty()).unwrap();
+    let client = Client::new(Arc::new(here), trusting(RootCertStore::empty()));
     let client = client.within(Duration::from_millis(400));
     let silent = "http://p.example/silent".to_owned();
     let fetched = fetch_by(client, [silent.clone()].into(), uploads.path(), |_, _| {}).await.unwrap();
@@ -213,11 +218,11 @@ async fn a_picture_behind_tls_is_fetched_if_its_server_can_prove_its_name() {
             .into_iter()
             .collect()
     };
-    let trusting_nobody = Client::new(Arc::new(here()), roots.clone()).unwrap();
+    let trusting_nobody = Client::new(Arc::new(here()), trusting(roots.clone()));
     let fetched = fetch_by(trusting_nobody, addresses(), uploads.path(), |_, _| {}).await.unwrap();
     assert_eq!(fetched.failed[&FetchError::Unreachable].len(), 2, "{fetched:?}");
     roots.add(pem("ca.crt")).unwrap();
-    let client = Client::new(Arc::new(here()), roots).unwrap();
+    let client = Client::new(Arc::new(here()), trusting(roots));
     let fetched = fetch_by(client, addresses(), uploads.path(), |_, _| {}).await.unwrap();
     // The certificate is valid for the IP address only.
     assert_eq!(

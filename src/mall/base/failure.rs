@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mallbox_storage::{ClosedReason, DeadReason, DeadState, OrderId, StoreError};
+use mallbox_storage::{Cents, ClosedReason, DeadReason, DeadState, OrderId, StoreError};
 
 /// A business refusal: the mall works and declines the call. HTTP chooses the user's message.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -66,6 +66,14 @@ pub enum Refusal {
     MakeUpsUsed(u32),
     /// The gateway declined the payment.
     PaymentDeclined,
+    /// The order is paid at the counter, where an operator records the payment.
+    PayAtCounter,
+    /// The order was paid at the counter, where an operator records the refund.
+    RefundAtCounter,
+    /// The order is not paid at the counter: payment and refund go through its own payment mode.
+    NotAtCounter,
+    /// The amount at the counter is not the order's price, given here.
+    AmountDiffers(Cents),
     /// The user's quota of pictures, given as a number, is used up.
     PicturesFull(u64),
     /// The user's quota of picture storage, given in bytes, is used up.

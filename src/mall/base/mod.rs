@@ -14,6 +14,7 @@ mod context;
 mod days;
 pub(in crate::mall) mod detached;
 mod failure;
+pub(in crate::mall) mod hmac;
 pub(in crate::mall) mod idempotency_key;
 pub(in crate::mall) mod last_run;
 pub mod picture_path;
@@ -22,6 +23,8 @@ pub(in crate::mall) mod recent;
 mod settings;
 pub(in crate::mall) mod single_flight;
 pub(in crate::mall) mod sparse_log;
+#[cfg(feature = "https")]
+pub(crate) mod tls;
 pub mod wall_time;
 
 pub use audit::{AuditLog, PendingAction};

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use mallbox_storage::{
-    Order, OrderFilter, OrderId, OrderStatus, Page, Phone, Storage, StoreError, UserId, VoucherId,
+    Cents, Order, OrderFilter, OrderId, OrderStatus, Page, Phone, Storage, StoreError, UserId, VoucherId,
 };
 use serde_json::{Value, json};
 
@@ -44,6 +44,52 @@ pub struct RedeemOutcome {
     pub found: FoundOrder,
     /// Whether the order had been used before, so that nothing changed.
     pub was_used: bool,
+}
+
+/// How money changes hands at the counter.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CounterMethod {
+    /// Notes and coins.
+    Cash,
+    /// The shop's own card or code terminal.
+    Terminal,
+}
+
+impl CounterMethod {
+    /// All methods.
+    pub const ALL: [Self; 2] = [Self::Cash, Self::Terminal];
+
+    /// Returns the name in requests and in the audit log.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Cash => "cash",
+            Self::Terminal => "terminal",
+        }
+    }
+
+    fn named(name: &str) -> Result<Self, Refusal> {
+        Self::ALL.into_iter().find(|method| method.name() == name).ok_or(Refusal::BadValue("method"))
+    }
+}
+
+/// Money that changes hands at the counter, as typed by an operator.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CounterMoney {
+    /// Amount in cents: the order's price.
+    pub amount: Cents,
+    /// Name of a [`CounterMethod`].
+    pub method: String,
+}
+
+/// Result of recording a payment or a refund at the counter.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CounterOutcome {
+    /// The order after the call.
+    pub found: FoundOrder,
+    /// Whether the payment or the refund had been recorded before, so that nothing changed: the money of this
+    /// call is not the order's.
+    pub was_recorded: bool,
 }
 
 /// The operators' service for orders. Cheap to clone.
@@ -107,6 +153,63 @@ impl OrderAdmin {
         Ok(RedeemOutcome { found: self.with_phone(view).await?, was_used: before })
     }
 
+    /// Records that the buyer paid for an order at the counter.
+    ///
+    /// # Errors
+    /// [`Refusal::BadValue`] for an unknown method; [`Refusal::AmountDiffers`]; [`Refusal::NotAtCounter`] for
+    /// an order of another payment mode; [`Refusal::OrderStands`] for an order that cannot be paid any more:
+    /// the money goes back to the buyer; [`Refusal::NotFound`], [`Refusal::NotYet`]. After
+    /// [`Failure::Store`] a repeat resumes the step.
+    pub async fn pay_at_counter(
+        &self,
+        by: By,
+        order: OrderId,
+        money: &CounterMoney,
+    ) -> Result<CounterOutcome, Failure> {
+        let (desk, amount) = (self.desk.clone(), money.amount);
+        let detail = json!({ "amount": amount, "method": CounterMethod::named(&money.method)?.name() });
+        let work = async move { desk.pay_at_counter(order, amount, by.at).await };
+        self.at_counter(by, "order.pay", order, detail, work).await
+    }
+
+    /// Records that an operator handed the money of a paid order back at the counter. Releases the unit, and
+    /// the buyer may buy again.
+    ///
+    /// # Errors
+    /// As [`pay_at_counter`](Self::pay_at_counter); [`Refusal::BadValue`] for a reason outside 1 to 200
+    /// characters; [`Refusal::OrderStands`] for an order that is not paid, or used.
+    pub async fn refund_at_counter(
+        &self,
+        by: By,
+        order: OrderId,
+        money: &CounterMoney,
+        reason: &str,
+    ) -> Result<CounterOutcome, Failure> {
+        let reason = validate_reason(clean_text::line(reason))?;
+        let (desk, amount) = (self.desk.clone(), money.amount);
+        let method = CounterMethod::named(&money.method)?.name();
+        let detail = json!({ "amount": amount, "method": method, "reason": reason });
+        let work = async move { desk.refund_at_counter(order, amount, by.at).await };
+        self.at_counter(by, "order.refund", order, detail, work).await
+    }
+
+    /// Runs an audited step at the counter. An unknown order leaves no entry.
+    async fn at_counter(
+        &self,
+        by: By,
+        action: &'static str,
+        order: OrderId,
+        detail: Value,
+        work: impl Future<Output = Result<(OrderView, bool), Failure>> + Send + 'static,
+    ) -> Result<CounterOutcome, Failure> {
+        if self.desk.queries().look_up(order).await?.is_none() {
+            return Err(Refusal::NotFound("order").into());
+        }
+        let deed = AuditedAction { action, subject: format!("order {order}"), detail };
+        let (view, before) = run_audited(&self.audit, by, deed, work).await?;
+        Ok(CounterOutcome { found: self.with_phone(view).await?, was_recorded: before })
+    }
+
     /// Voids an order: cancels an unpaid order, refunds a paid order. Releases the unit, and the buyer may
     /// buy again. Returns the order in its new state, which is refunding while the gateway is unreachable. A
     /// repeat succeeds.
@@ -115,8 +218,9 @@ impl OrderAdmin {
     ///
     /// # Errors
     /// [`Refusal::BadValue`] for a reason outside 1 to 200 characters or an invalid status;
-    /// [`Refusal::OrderStands`] for a used order, or an order paid since `seen`; [`Refusal::NotFound`],
-    /// [`Refusal::NotYet`]. After [`Failure::Store`] a repeat resumes the step.
+    /// [`Refusal::OrderStands`] for a used order, or an order paid since `seen`;
+    /// [`Refusal::RefundAtCounter`] for an order paid there; [`Refusal::NotFound`], [`Refusal::NotYet`].
+    /// After [`Failure::Store`] a repeat resumes the step.
     pub async fn void(
         &self,
         by: By,

@@ -15,6 +15,7 @@ use mallbox_storage::{
 };
 use parking_lot::Mutex;
 
+use super::counter_till::CounterTill;
 use super::payments::{GatewayError, GatewayState, Payments};
 use crate::mall::base::sparse_log::SparseLog;
 use crate::mall::base::{Context, Failure, Refusal};
@@ -26,6 +27,13 @@ const SETTLE_AFTER: Duration = Duration::from_secs(30);
 /// Payments resolved per batch, concurrently.
 const SETTLE_BATCH: u32 = 32;
 
+/// A paid order.
+pub(in crate::mall) struct PaidOrder {
+    pub(in crate::mall) order: Order,
+    /// Whether this call paid for the order; of concurrent calls, exactly one does.
+    pub(in crate::mall) is_new: bool,
+}
+
 /// Executes payments and refunds. Cheap to clone; clones share one state.
 #[derive(Clone)]
 pub struct Cashier {
@@ -36,15 +44,15 @@ pub struct Cashier {
 }
 
 impl Cashier {
-    /// Creates the cashier for a gateway.
+    /// Creates the cashier for the gateway of all payments but those at the counter.
     #[must_use]
     pub fn new(context: Context, gateway: Arc<dyn Payments>) -> Self {
         let gateway = Arc::new(TimedGateway { gateway, silence: SparseLog::default() });
         Self { context, gateway, in_hand: Arc::default(), stuck: Arc::default() }
     }
 
-    /// Pays for an unpaid order. Returns the paid order.
-    pub(in crate::mall) async fn pay(&self, order: &Order, now: Timestamp) -> Result<Order, Failure> {
+    /// Pays for an unpaid order, through the gateway of its mode.
+    pub(in crate::mall) async fn pay(&self, order: &Order, now: Timestamp) -> Result<PaidOrder, Failure> {
         let rows = &self.context.storage.selling.payments;
         let payment = rows.start(order.id, order.pay_value, now).await?;
         let _mine = self.in_hand.hold(payment.id);
@@ -142,17 +150,17 @@ impl Cashier {
     }
 
     /// Marks the order as paid after a capture. Refunds the money if the order cannot be paid any more.
-    async fn captured(&self, payment: &Payment, now: Timestamp) -> Result<Order, Failure> {
+    async fn captured(&self, payment: &Payment, now: Timestamp) -> Result<PaidOrder, Failure> {
         let storage = &self.context.storage;
         match storage.selling.orders.step(payment.order, Transition::Pay(payment.id), now).await? {
             TransitionOutcome::Done(order) => {
                 storage.selling.deadlines.clear(&[order.id]).await?;
-                Ok(order)
+                Ok(PaidOrder { order, is_new: true })
             }
             TransitionOutcome::Stands(order) => {
                 self.captured_elsewhere(payment, now).await?;
                 if order.status == OrderStatus::Paid {
-                    return Ok(order);
+                    return Ok(PaidOrder { order, is_new: false });
                 }
                 Err(Refusal::OrderStands(order.status as u8).into())
             }
@@ -175,8 +183,12 @@ impl Cashier {
     }
 
     /// Refunds money that paid for nothing. If the gateway is unreachable, the row stays unchanged for the
-    /// background job.
+    /// background job. At the counter the call fails, and the buyer keeps the money.
     async fn return_money(&self, payment: &Payment, now: Timestamp) -> Result<(), StoreError> {
+        if payment.gateway == PaymentMode::Counter {
+            let rows = &self.context.storage.selling.payments;
+            return rows.settle(payment.id, PaymentState::Failed, now).await.map(drop);
+        }
         if self.gateway.refund(payment).await.is_ok() {
             let (order, id) = (payment.order.get(), payment.id.get());
             tracing::info!(order, payment = id, "refunded a late payment");
@@ -214,32 +226,39 @@ impl Cashier {
     }
 
     /// Returns the order if another call has paid it, or else the refusal for its status.
-    async fn paid_or_refusal(&self, order: &Order) -> Result<Order, Failure> {
+    async fn paid_or_refusal(&self, order: &Order) -> Result<PaidOrder, Failure> {
         match self.context.storage.selling.orders.get(order.id).await? {
-            Some(order) if order.status == OrderStatus::Paid => Ok(order),
+            Some(order) if order.status == OrderStatus::Paid => Ok(PaidOrder { order, is_new: false }),
             Some(order) => Err(Refusal::OrderStands(order.status as u8).into()),
             None => Err(Refusal::NotFound("order").into()),
         }
     }
 }
 
-/// Gateway with a timeout on every call.
+/// Gateways with a timeout on every call. Each payment goes through its own gateway.
 struct TimedGateway {
     gateway: Arc<dyn Payments>,
     silence: SparseLog,
 }
 
 impl TimedGateway {
+    fn of(&self, payment: &Payment) -> &dyn Payments {
+        match payment.gateway {
+            PaymentMode::Counter => &CounterTill,
+            PaymentMode::None | PaymentMode::Sandbox => &*self.gateway,
+        }
+    }
+
     async fn charge(&self, payment: &Payment) -> Result<GatewayState, GatewayError> {
-        self.wait(payment, self.gateway.charge(payment.id, payment.amount)).await
+        self.wait(payment, self.of(payment).charge(payment.id, payment.amount)).await
     }
 
     async fn refund(&self, payment: &Payment) -> Result<(), GatewayError> {
-        self.wait(payment, self.gateway.refund(payment.id, payment.amount)).await
+        self.wait(payment, self.of(payment).refund(payment.id, payment.amount)).await
     }
 
     async fn close(&self, payment: &Payment) -> Result<GatewayState, GatewayError> {
-        self.wait(payment, self.gateway.close(payment.id)).await
+        self.wait(payment, self.of(payment).close(payment.id)).await
     }
 
     async fn wait<T>(

@@ -3,6 +3,7 @@
 mod backpressure;
 mod batch_size;
 pub mod cashier;
+mod counter_till;
 pub mod order_numbers;
 pub mod order_queries;
 pub mod order_workers;

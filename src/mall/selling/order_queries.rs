@@ -144,10 +144,13 @@ impl OrderQueries {
         let voucher = found.ok_or_else(|| {
             Failure::Bug(format!("claim {} is for the missing voucher {}", claim.order, claim.voucher))
         })?;
-        let pay_within = voucher.sale.map_or(self.context.settings.pay_within, |sale| sale.pay_within);
-        let standing = (OrderStatus::Pending, self.context.payment_mode().await?);
-        let order = new_order(claim.order, &voucher, claim.user, claim.at, standing);
-        Ok(Order { deadline: claim.at + pay_within, ..order })
+        let payment = self.context.payment_mode().await?;
+        let order = new_order(claim.order, &voucher, claim.user, claim.at, (OrderStatus::Pending, payment));
+        let deadline = match voucher.sale {
+            Some(sale) => payment.deadline(claim.at, sale.pay_within, sale.terms.end, claim.at),
+            None => Some(claim.at + payment.time_to_pay(self.context.settings.pay_within)),
+        };
+        Ok(Order { deadline: deadline.unwrap_or(claim.at), ..order })
     }
 
     pub(in crate::mall) async fn view(&self, order: Order) -> Result<OrderView, Failure> {

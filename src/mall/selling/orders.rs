@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mallbox_storage::{
-    Order, OrderId, OrderStatus, Timestamp, Transition, TransitionOutcome, UserId, VoucherId, VoucherStatus,
+    Cents, Order, OrderId, OrderStatus, PaymentMode, Timestamp, Transition, TransitionOutcome, UserId,
+    VoucherId, VoucherStatus,
 };
 
 use super::cashier::{Cashier, release_closed};
@@ -59,7 +60,7 @@ impl Orders {
     }
 
     /// Buys an ordinary voucher. Creates an unpaid order with a deadline, or a final order in
-    /// [`PaymentMode::None`](mallbox_storage::PaymentMode::None). A repeat with the same request name (1 to
+    /// [`PaymentMode::None`]. A repeat with the same request name (1 to
     /// 64 characters) returns the earlier order.
     ///
     /// # Errors
@@ -92,7 +93,7 @@ impl Orders {
         let (id, _) = self.numbers.next(storage, voucher, now).await?;
         let payment = self.context.payment_mode().await?;
         let order = Order {
-            deadline: now + self.context.settings.pay_within,
+            deadline: now + payment.time_to_pay(self.context.settings.pay_within),
             ..new_order(id, &found, user, now, (payment.first_status(), payment))
         };
         let context = self.context.clone();
@@ -109,15 +110,18 @@ impl Orders {
     /// Pays for the user's order. A repeat on a paid order succeeds.
     ///
     /// # Errors
-    /// [`Refusal::OrderStands`] if the order was cancelled first; money already taken is refunded
-    /// automatically. [`Refusal::PaymentDeclined`]; [`Refusal::Busy`] if the gateway is unreachable;
-    /// [`Refusal::NotFound`]; [`Refusal::NotYet`].
+    /// [`Refusal::PayAtCounter`] for an unpaid order to be paid there. [`Refusal::OrderStands`] if the order
+    /// was cancelled first; money already taken is refunded automatically. [`Refusal::PaymentDeclined`];
+    /// [`Refusal::Busy`] if the gateway is unreachable; [`Refusal::NotFound`]; [`Refusal::NotYet`].
     pub async fn pay(&self, user: UserId, order: OrderId, now: Timestamp) -> Result<OrderView, Failure> {
         let order = self.recorded(Some(user), order).await?;
         let cashier = self.cashier.clone();
         let paid = match order.status {
             OrderStatus::Paid => order,
-            OrderStatus::Unpaid => detached(async move { cashier.pay(&order, now).await }).await?,
+            OrderStatus::Unpaid if order.payment == PaymentMode::Counter => {
+                return Err(Refusal::PayAtCounter.into());
+            }
+            OrderStatus::Unpaid => detached(async move { cashier.pay(&order, now).await }).await?.order,
             status => return Err(Refusal::OrderStands(status as u8).into()),
         };
         self.queries.view(paid).await
@@ -139,10 +143,14 @@ impl Orders {
     /// unreachable. An order without a payment is refunded without moving money.
     ///
     /// # Errors
-    /// [`Refusal::OrderStands`], [`Refusal::NotFound`], [`Refusal::NotYet`]. After [`Failure::Store`] a
-    /// repeat resumes the step.
+    /// [`Refusal::RefundAtCounter`] for an order paid there; [`Refusal::OrderStands`], [`Refusal::NotFound`],
+    /// [`Refusal::NotYet`]. After [`Failure::Store`] a repeat resumes the step.
     pub async fn refund(&self, user: UserId, order: OrderId, now: Timestamp) -> Result<OrderView, Failure> {
         let order = self.recorded(Some(user), order).await?;
+        // Decided by the mode alone: an order seen unpaid may be paid at the counter in this moment.
+        if order.payment == PaymentMode::Counter && order.status != OrderStatus::Refunded {
+            return Err(refusal_without_till(order.status as u8).into());
+        }
         let (context, cashier) = (self.context.clone(), self.cashier.clone());
         let refunded = detached(async move { refund(&context, &cashier, order.id, now).await });
         self.queries.view(refunded.await?).await
@@ -153,7 +161,8 @@ impl Orders {
     ///
     /// # Errors
     /// [`Refusal::OrderStands`] for a used order, and for a paid order without permission to refund;
-    /// [`Refusal::NotYet`], [`Refusal::NotFound`]. After [`Failure::Store`] a repeat resumes the step.
+    /// [`Refusal::RefundAtCounter`] for an order paid there; [`Refusal::NotYet`], [`Refusal::NotFound`].
+    /// After [`Failure::Store`] a repeat resumes the step.
     pub async fn cancel_or_refund(
         &self,
         order: OrderId,
@@ -164,13 +173,85 @@ impl Orders {
         let (context, cashier) = (self.context.clone(), self.cashier.clone());
         let closed = detached(async move {
             match cancel(&context, order.id, now).await {
-                Err(Failure::Refused(Refusal::OrderStands(_))) if way_out == CancelMode::CancelOrRefund => {
+                Err(Failure::Refused(Refusal::OrderStands(status)))
+                    if way_out == CancelMode::CancelOrRefund =>
+                {
+                    if order.payment == PaymentMode::Counter && status != OrderStatus::Refunded as u8 {
+                        return Err(refusal_without_till(status).into());
+                    }
                     refund(&context, &cashier, order.id, now).await
                 }
                 ended => ended,
             }
         });
         self.queries.view(closed.await?).await
+    }
+
+    /// Records that an order of any user was paid at the counter, for an operator. `amount` must be the
+    /// order's price. Returns the order, and whether the order had been paid before; of concurrent calls,
+    /// exactly one pays.
+    ///
+    /// # Errors
+    /// [`Refusal::NotAtCounter`] for an order of another payment mode; [`Refusal::AmountDiffers`];
+    /// [`Refusal::OrderStands`] for an order neither unpaid nor paid: the money stays with the buyer;
+    /// [`Refusal::NotYet`], [`Refusal::NotFound`]. After [`Failure::Store`] a repeat resumes the step.
+    pub async fn pay_at_counter(
+        &self,
+        order: OrderId,
+        amount: Cents,
+        now: Timestamp,
+    ) -> Result<(OrderView, bool), Failure> {
+        let order = self.recorded(None, order).await?;
+        check_at_counter(&order, amount)?;
+        let cashier = self.cashier.clone();
+        let (paid, before) = match order.status {
+            OrderStatus::Paid => (order, true),
+            OrderStatus::Unpaid => {
+                let paid = detached(async move { cashier.pay(&order, now).await }).await?;
+                (paid.order, !paid.is_new)
+            }
+            status => return Err(Refusal::OrderStands(status as u8).into()),
+        };
+        Ok((self.queries.view(paid).await?, before))
+    }
+
+    /// Records that the money of a paid order of any user was handed back at the counter, for an operator.
+    /// `amount` must be the order's price. Returns the unit to the sale. Returns the order, and whether the
+    /// order had been refunded before; of concurrent calls, exactly one refunds.
+    ///
+    /// # Errors
+    /// As [`pay_at_counter`](Self::pay_at_counter), with [`Refusal::OrderStands`] for an order neither paid
+    /// nor refunded.
+    pub async fn refund_at_counter(
+        &self,
+        order: OrderId,
+        amount: Cents,
+        now: Timestamp,
+    ) -> Result<(OrderView, bool), Failure> {
+        let order = self.recorded(None, order).await?;
+        check_at_counter(&order, amount)?;
+        let context = self.context.clone();
+        // An imported order may have been refunding already.
+        let step = match order.status {
+            OrderStatus::Refunding => Transition::FinishRefund,
+            _ => Transition::StartRefund,
+        };
+        let (refunded, before) = detached(async move {
+            match context.storage.selling.orders.step(order.id, step, now).await? {
+                TransitionOutcome::Done(order) => {
+                    release_closed(&context, &order).await?;
+                    Ok((order, false))
+                }
+                TransitionOutcome::Stands(order) if order.status == OrderStatus::Refunded => {
+                    release_closed(&context, &order).await?;
+                    Ok((order, true))
+                }
+                TransitionOutcome::Stands(order) => Err(Refusal::OrderStands(order.status as u8).into()),
+                TransitionOutcome::Unknown => Err(Refusal::NotFound("order").into()),
+            }
+        })
+        .await?;
+        Ok((self.queries.view(refunded).await?, before))
     }
 
     /// Redeems a paid order of any user, for an operator. Returns the order, and whether the order had been
@@ -213,6 +294,23 @@ impl Orders {
             }
         }
     }
+}
+
+/// Refuses an amount other than the order's price, and an order that is not paid at the counter.
+fn check_at_counter(order: &Order, amount: Cents) -> Result<(), Refusal> {
+    if order.payment != PaymentMode::Counter {
+        return Err(Refusal::NotAtCounter);
+    }
+    if order.pay_value != amount {
+        return Err(Refusal::AmountDiffers(order.pay_value));
+    }
+    Ok(())
+}
+
+/// Returns why an order of the counter, with this status, is not refunded without the till.
+fn refusal_without_till(status: u8) -> Refusal {
+    let has_money = [OrderStatus::Paid, OrderStatus::Refunding].map(|status| status as u8).contains(&status);
+    if has_money { Refusal::RefundAtCounter } else { Refusal::OrderStands(status) }
 }
 
 /// Cancels an unpaid order and releases the unit. Succeeds for a cancelled order too.

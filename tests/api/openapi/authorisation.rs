@@ -116,6 +116,14 @@ const ROWS: &[Row] = &[
     ("POST /ops/sales/{id}/end", "/ops/sales/{sale}/end", "", OPERATORS),
     ("GET /ops/vouchers/{id}", "/ops/vouchers/1", "", OPERATORS),
     ("POST /ops/orders/{id}/void", "/ops/orders/{order}/void", r#"{"reason":"买错了"}"#, OPERATORS),
+    // The order's payment mode is the sandbox, so an operator is refused by that rule.
+    ("POST /ops/orders/{id}/pay", "/ops/orders/{order}/pay", r#"{"amount":4750,"method":"cash"}"#, "113313-"),
+    (
+        "POST /ops/orders/{id}/refund",
+        "/ops/orders/{paid}/refund",
+        r#"{"amount":4750,"method":"cash","reason":"买错了"}"#,
+        "113313-",
+    ),
     ("GET /ops/receipts/{code}", "/ops/receipts/{receipt}", "", OPERATORS),
     ("POST /ops/receipts/{code}/use", "/ops/receipts/{receipt}/use", "", OPERATORS),
     ("POST /ops/reports/note/{id}/hide", "/ops/reports/note/{note}/hide", "", OPERATORS),

@@ -1,8 +1,10 @@
 //! Operations of operators.
 
+use mallbox_storage::PaymentMode;
 use serde_json::{Value, json};
 
 use super::super::operator::live::Stream;
+use super::super::selling::counter_payments::set_payment_mode;
 use super::super::world::Response;
 use super::Checker;
 /// Sends a request without a token, with a customer's, and with an operator's. Returns the operator's
@@ -52,6 +54,22 @@ pub(super) fn receipts(check: &mut Checker<'_>) {
         ask_as_each(check, "POST /ops/receipts/{code}/use", &format!("/ops/receipts/{code}/use"), none);
     }
     check.ask(call, &path, &customer, none);
+}
+
+/// Pays and refunds an order at the counter, twice each.
+pub(super) fn money_at_the_counter(check: &mut Checker<'_>) {
+    set_payment_mode(check.w, PaymentMode::Counter);
+    let customer = check.w.customer.clone();
+    let order = check.w.ok("POST", "/voucher-order/1", &customer)["dataText"].as_str().unwrap().to_owned();
+    let pay = format!("/voucher-order/{order}/pay");
+    let refused = check.ask("POST /voucher-order/{id}/pay", &pay, &customer, &Value::Null);
+    assert_eq!(refused.body["code"], "PAY_AT_COUNTER", "{refused:?}");
+    for (step, amount) in [("pay", 1), ("pay", 4_750), ("pay", 4_750), ("refund", 4_750), ("refund", 4_750)] {
+        let (call, path) = (format!("POST /ops/orders/{{id}}/{step}"), format!("/ops/orders/{order}/{step}"));
+        let body = json!({ "amount": amount, "method": "terminal", "reason": "买错了" });
+        ask_as_each(check, &call, &path, &body);
+    }
+    set_payment_mode(check.w, PaymentMode::Sandbox);
 }
 
 pub(super) fn running_sales(check: &mut Checker<'_>) {

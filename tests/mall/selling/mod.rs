@@ -2,6 +2,7 @@
 
 mod claims;
 mod clock;
+mod counter;
 mod forgetful;
 mod order_workers;
 mod orders;

@@ -47,7 +47,7 @@ export function isUsed({ status }) {
 }
 
 /** @param {Order} order */
-function toReceipt(order) {
+export function toReceipt(order) {
   const { status, useTime } = order;
   const why = status === USED ? usedText(useTime)
     : t(`这张订单${orderStatusText(status)}，不能核销。`, `This order cannot be redeemed: ${orderStatusText(status).toLowerCase()}.`);

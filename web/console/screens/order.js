@@ -14,6 +14,7 @@ import { orderStatusChip, orderStatusText } from "../labels.js";
 import { askReason } from "../pieces/reason-dialog.js";
 import { staleNotice } from "../pieces/stale-notice.js";
 import { orderFacts } from "../pieces/order-columns.js";
+import { askPayment, askRefund, isPayableAtCounter, isRefundableAtCounter } from "../pieces/till.js";
 
 /** @typedef {import("../pieces/order-columns.js").Order} Order */
 
@@ -54,9 +55,10 @@ export function open({ root, params, signal, title, restoreScroll }) {
       h("div", { class: "row wrap" }, h("h2", { class: "mono grow" }, order.id), orderStatusChip(order.status)),
       orderFacts(order, [[t("券", "Voucher"), order.title], [t("金额", "Price"), formatYuan(order.payValue)]]),
       h("div", { class: "row wrap" },
+        isPayableAtCounter(order) && button(t("柜台收款", "Record a payment"), () => askPayment(order, onChange), { icon: "check", look: ["main"] }),
         order.status === PAID && linkButton(t("去核销", "Redeem"), `#/redeem?code=${order.id}`, { icon: "scan", look: ["main"] }),
         order.shopId && linkButton(t("店铺和券", "Shop and vouchers"), `#/shop/${order.shopId}`, { icon: "shop" }),
-        [UNPAID, PAID, REFUNDING].includes(order.status) && button(voidText(order), () => confirmVoid(order), { icon: "trash", look: ["danger"] })));
+        [UNPAID, PAID, REFUNDING].includes(order.status) && button(voidText(order), () => (isRefundableAtCounter(order) ? askRefund(order, onChange) : confirmVoid(order)), { icon: "trash", look: ["danger"] })));
   }
 
   /** @param {Order} order */
@@ -90,6 +92,7 @@ export function open({ root, params, signal, title, restoreScroll }) {
 }
 
 /** @param {Order} order */
-function voidText({ status }) {
-  return status === UNPAID ? t("取消订单", "Cancel the order") : t("退款", "Refund");
+function voidText(order) {
+  if (isRefundableAtCounter(order)) return t("柜台退款", "Refund at the counter");
+  return order.status === UNPAID ? t("取消订单", "Cancel the order") : t("退款", "Refund");
 }

@@ -10,8 +10,9 @@ import { orderStatusChip } from "../labels.js";
 import { timestamp } from "../pieces/timestamp.js";
 import { heading } from "../pieces/heading.js";
 import { orderFacts } from "../pieces/order-columns.js";
-import { isRedemptionInDoubt, isUsed, findReceipt, redeem, usedText } from "../pieces/redemption.js";
+import { isRedemptionInDoubt, isUsed, findReceipt, redeem, toReceipt, usedText } from "../pieces/redemption.js";
 import { CameraError, scanner, cameraUnavailableText } from "../pieces/scanner.js";
+import { askPayment, isPayableAtCounter } from "../pieces/till.js";
 import { onUnfocusedTyping } from "../pieces/unfocused-typing.js";
 
 /** @typedef {import("../pieces/order-columns.js").Order} Order */
@@ -94,13 +95,15 @@ export function open({ root, params, signal, title }) {
     const notice = h("div", { class: "redeem-unsure" });
     const redeem = button(t("核销", "Redeem"), redeemAction(code, order, notice), { icon: "check", look: ["main"] });
     redeem.classList.add("redeem-now");
+    const pay = isPayableAtCounter(order) && button(t("柜台收款", "Record a payment"), () => askPayment(order, (paid) => show(paid.id, toReceipt(paid))), { icon: "check", look: ["main"] });
     fill(result, h("section", { class: "card pad stack redeem-card" },
       h("div", { class: "row wrap" }, h("h2", { class: "grow" }, order.title), orderStatusChip(order.status)),
       h("p", { class: "redeem-price" }, formatYuan(order.payValue)),
       orderFacts(order), notice,
       usable ? h("div", { class: "buttons row" }, redeem, button(t("不核销", "Do not redeem"), nextCustomer))
-        : h("p", { class: "notice bad" }, icon("warn"), why)));
+        : h("p", { class: "notice bad" }, icon("warn"), why), pay));
     if (usable) redeem.focus();
+    else if (pay) pay.focus();
     else input.select();
   }
 

@@ -7,7 +7,7 @@ import { countdown } from "../../parts/countdown.js";
 import { icon } from "../../parts/icons.js";
 import { price } from "../../parts/price.js";
 import { dateTime } from "../../parts/date-time.js";
-import { STATUS } from "../orders.js";
+import { STATUS, isPaidAtCounter } from "../orders.js";
 
 /** @typedef {import("../orders.js").Order} Order */
 
@@ -23,7 +23,7 @@ export function orderCard(order, signal, onExpired) {
       h("span", { class: "row apart" }, h("strong", { class: "cut" }, order.title || t("已下架的券", "Voucher no longer available")), statusChip(order.status)),
       h("span", { class: "row apart small" },
         order.due === undefined ? h("span", { class: "quiet" }, dateTime(order.createTime))
-          : h("span", { class: "order-due" }, t("请在 ", "Pay within "), countdown(order.due, signal, onExpired), t(" 内付款", "")),
+          : h("span", { class: "order-due" }, t("请在 ", "Pay within "), countdown(order.due, signal, onExpired), isPaidAtCounter(order) ? t(" 内到柜台付款", " at the counter") : t(" 内付款", "")),
         price(order.payValue))));
 }
 

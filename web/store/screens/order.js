@@ -16,7 +16,7 @@ import { showToast, showError } from "../../parts/toast.js";
 import { formatDateTime } from "../../parts/date-time.js";
 import { statusChip } from "../cards/order.js";
 import { requireLoginThroughout } from "../login-guard.js";
-import { STATUS, readOrder, changeOrder } from "../orders.js";
+import { STATUS, readOrder, changeOrder, isPaidAtCounter } from "../orders.js";
 import { readReceipt, receiptCard } from "../receipt.js";
 
 /** @typedef {import("../orders.js").Order} Order */
@@ -86,7 +86,7 @@ export async function open({ root, params, signal, title, restoreScroll }) {
   function statusText(order, renderSignal) {
     switch (order.status) {
       case STATUS.coming: return h("p", null, t("正在写入订单，马上就好…", "Processing your order…"));
-      case STATUS.unpaid: return order.due !== undefined && h("p", null, t("请在 ", "Pay within "), h("strong", { class: "order-due" }, countdown(order.due, renderSignal, refresh)), t(" 内付款", ""));
+      case STATUS.unpaid: return order.due !== undefined && h("p", null, t("请在 ", "Pay within "), h("strong", { class: "order-due" }, countdown(order.due, renderSignal, refresh)), isPaidAtCounter(order) ? t(" 内到柜台付款，并出示订单号", " at the counter; show the order number there") : t(" 内付款", ""));
       case STATUS.paid: return h("p", null, t("到店出示券码即可使用", "Show the code in the shop"));
       case STATUS.used: return h("p", null, t("谢谢惠顾", "Thank you"));
       case STATUS.refunding: return h("p", null, t("钱款正在退回…", "Your refund is being processed…"));
@@ -99,9 +99,14 @@ export async function open({ root, params, signal, title, restoreScroll }) {
   function actionButtons(order) {
     const shop = order.shopId !== undefined && linkButton(t("去店铺看看", "View shop"), `#/shop/${order.shopId}`, { look: ["wide"], icon: "shop" });
     if (order.status === STATUS.unpaid) {
+      if (isPaidAtCounter(order)) {
+        return [h("p", { class: "receipt-text" }, h("span", { class: "unseen" }, t("订单号 ", "Order number ")), order.id), shop,
+          button(t("取消订单", "Cancel the order"), cancel, { look: ["bare", "danger"] })];
+      }
       return [button(t(`支付 ${formatYuan(order.payValue)}`, `Pay ${formatYuan(order.payValue)}`), () => runStep("pay", t("已付款", "Paid")), { look: ["main", "wide"] }),
         button(t("取消订单", "Cancel the order"), cancel, { look: ["bare", "danger"] })];
     }
+    if (order.status === STATUS.paid && isPaidAtCounter(order)) return [shop, h("p", { class: "small quiet" }, t("如需退款，请到柜台办理。", "For a refund, come to the counter."))];
     if (order.status === STATUS.paid) return [shop, button(refundText(order), () => refund(order), { look: ["bare", "danger"] })];
     return [shop];
   }

@@ -30,6 +30,7 @@ import { effectiveState, pollSale } from "../sale/poll-sale.js";
  * @property {string} beginTime
  * @property {string} endTime
  * @property {number} payWithinSeconds
+ * @property {string} [payment] payment method of new orders
  * @property {number} minLevel
  * @property {{id: number, name: string, images: string, area: string, address: string, openHours: string}} [shop]
  */
@@ -108,12 +109,17 @@ function discount({ payValue, actualValue }) {
 
 /** @param {SalePage} page */
 function terms(page) {
-  const minutes = Math.round(page.payWithinSeconds / 60);
   return h("section", { class: "card pad stack" }, h("h2", null, t("购买须知", "Purchase information")),
     h("ul", { class: "rules" }, ruleLines(page.rules).map((rule) => h("li", null, rule))),
-    h("p", { class: "small quiet" }, `${formatDateTime(page.beginTime)} – ${formatDateTime(page.endTime)}`, " · ",
-      t(`抢到后${minutes}分钟内付款`, `pay within ${minutes} min`),
+    h("p", { class: "small quiet" }, `${formatDateTime(page.beginTime)} – ${formatDateTime(page.endTime)}`, paymentTerms(page),
       page.minLevel > 0 && t(` · 需要会员${page.minLevel}级`, ` · members of level ${page.minLevel} or higher`)));
+}
+
+/** @param {SalePage} page */
+function paymentTerms({ payment, payWithinSeconds }) {
+  const minutes = Math.round(payWithinSeconds / 60);
+  if (payment === "none") return "";
+  return payment === "counter" ? t(" · 抢到后到柜台付款", " · pay at the counter") : t(` · 抢到后${minutes}分钟内付款`, ` · pay within ${minutes} min`);
 }
 
 /** @param {NonNullable<SalePage["shop"]>} shop */

@@ -1,8 +1,8 @@
-//! `/ops/orders`: finds and voids orders of any user.
+//! `/ops/orders`: finds and voids orders of any user, and records money taken and returned at the counter.
 
 use axum::extract::State;
 use jiff::tz::TimeZone;
-use mallbox_storage::{OrderId, Timestamp, UserId, VoucherId};
+use mallbox_storage::{Cents, OrderId, Timestamp, UserId, VoucherId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ use crate::http::request::extract::{Json, Now, Operator, Path, Query};
 use crate::http::response::envelope::{Answer, Paged, Reply};
 use crate::language::both;
 use crate::mall::base::By;
-use crate::mall::operator::orders::{FoundOrder, OrderQuery};
+use crate::mall::operator::orders::{CounterMoney, CounterOutcome, FoundOrder, OrderQuery};
 
 /// Returns the routes of orders of any user.
 pub(super) fn routes() -> Calls {
@@ -28,6 +28,19 @@ pub(super) fn routes() -> Calls {
             "需要原因`reason`。带上看到的`status`时，看到时未支付、之后已支付的订单不会退款。",
             "Takes a `reason`. With the `status` last seen, an order seen unpaid and paid since \
                 is not refunded.",
+        ))
+        .post("/ops/orders/{id}/pay", pay, both("柜台收款", "Record a payment at the counter"))
+        .explained(both(
+            "金额`amount`（分）须等于订单金额；`method`为`cash`（现金）或`terminal`（自有收款终端）。可重复调用：\
+                重复时返回`recordedBefore`，不会重复收款。",
+            "The `amount` in cents must be the order's price; `method` is `cash` or `terminal` (a terminal of \
+                the shop). A repeat changes nothing and returns `recordedBefore`.",
+        ))
+        .post("/ops/orders/{id}/refund", refund, both("柜台退款", "Record a refund at the counter"))
+        .explained(both(
+            "用于在柜台付款的订单，需要原因`reason`。可重复调用：重复时返回`recordedBefore`，不要再付钱。",
+            "For an order paid at the counter; takes a `reason`. A repeat changes nothing and returns \
+                `recordedBefore`: hand out no more money.",
         ))
 }
 
@@ -107,4 +120,68 @@ async fn void(
     let by = By::operator(user, now);
     let voided = app.order_office.void(by, OrderId::new(order), &body.reason, body.status).await?;
     Ok(Answer::ok(FoundAnswer::new(voided, now, &app.context.zone)).no_store())
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct PayBody {
+    /// The money taken, in cents: the order's price.
+    #[schemars(example = 4_750)]
+    amount: i64,
+    /// `cash`, or `terminal`: a terminal of the shop.
+    #[schemars(example = &"cash")]
+    method: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct RefundBody {
+    /// The money handed back, in cents: the order's price.
+    #[schemars(example = 4_750)]
+    amount: i64,
+    /// `cash`, or `terminal`: a terminal of the shop.
+    #[schemars(example = &"cash")]
+    method: String,
+    /// The reason, 1 to 200 characters, for the audit log.
+    #[serde(default)]
+    reason: String,
+}
+
+/// An order paid or refunded at the counter.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct RecordedAnswer {
+    #[serde(flatten)]
+    order: FoundAnswer,
+    /// Whether the payment or the refund was recorded before, at `payTime` or `refundTime`; the call then
+    /// changed nothing.
+    recorded_before: bool,
+}
+
+async fn pay(
+    State(app): State<App>,
+    Operator(user): Operator,
+    Now(now): Now,
+    Path(order): Path<u64>,
+    Json(body): Json<PayBody>,
+) -> Reply<RecordedAnswer> {
+    let money = CounterMoney { amount: Cents::new(body.amount), method: body.method };
+    let by = By::operator(user, now);
+    recorded(&app, app.order_office.pay_at_counter(by, OrderId::new(order), &money).await?, now)
+}
+
+async fn refund(
+    State(app): State<App>,
+    Operator(user): Operator,
+    Now(now): Now,
+    Path(order): Path<u64>,
+    Json(body): Json<RefundBody>,
+) -> Reply<RecordedAnswer> {
+    let money = CounterMoney { amount: Cents::new(body.amount), method: body.method };
+    let by = By::operator(user, now);
+    let refunded = app.order_office.refund_at_counter(by, OrderId::new(order), &money, &body.reason).await?;
+    recorded(&app, refunded, now)
+}
+
+fn recorded(app: &App, outcome: CounterOutcome, now: Timestamp) -> Reply<RecordedAnswer> {
+    let order = FoundAnswer::new(outcome.found, now, &app.context.zone);
+    Ok(Answer::ok(RecordedAnswer { order, recorded_before: outcome.was_recorded }).no_store())
 }

@@ -30,6 +30,11 @@ pub fn routes() -> Calls {
         ))
         .get("/voucher-order/{id}", one, both("我的一张订单", "An order of the caller"))
         .post("/voucher-order/{id}/pay", pay, both("支付", "Pay"))
+        .explained(both(
+            "仅用于模拟支付；`payment`为`counter`的订单返回`PAY_AT_COUNTER`，须在柜台付款。",
+            "With imaginary money only: an order whose `payment` is `counter` is refused with \
+                `PAY_AT_COUNTER`.",
+        ))
         .post("/voucher-order/{id}/cancel", cancel, both("取消未支付的订单", "Cancel an unpaid order"))
         .post("/voucher-order/{id}/refund", refund, both("退款", "Refund a paid order"))
 }
@@ -50,7 +55,7 @@ pub(in crate::http) struct OrderAnswer {
     #[schemars(example = 4_750)]
     pay_value: i64,
     pay_type: u8,
-    /// Payment mode: `none`, final without a payment; or `sandbox`, imaginary money.
+    /// Payment mode: `none`, final without a payment; `sandbox`, imaginary money; or `counter`, paid there.
     #[schemars(example = &"sandbox")]
     payment: &'static str,
     /// 0 not yet written to the database, 1 unpaid, 2 paid, 3 used, 4 cancelled, 5 refunding, 6 refunded.

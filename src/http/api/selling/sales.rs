@@ -7,7 +7,7 @@ use axum::http::header::{CACHE_CONTROL, ETAG, IF_NONE_MATCH, VARY};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use jiff::tz::TimeZone;
-use mallbox_storage::{Shop, Timestamp, VoucherId, hex};
+use mallbox_storage::{PaymentMode, Shop, Timestamp, VoucherId, hex};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
@@ -167,6 +167,11 @@ struct PageAnswer {
     #[schemars(example = &"2026-11-21T10:09:17")]
     end_time: String,
     pay_within_seconds: u64,
+    /// Payment mode of new orders: `none`, `sandbox` or `counter`, where there is more time to pay; absent
+    /// while the database is away.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(example = &"counter")]
+    payment: Option<&'static str>,
     min_level: u8,
     #[serde(skip_serializing_if = "Option::is_none")]
     shop: Option<SellerAnswer>,
@@ -201,7 +206,7 @@ impl SellerAnswer {
 }
 
 impl PageAnswer {
-    fn new(page: SalePage, zone: &TimeZone) -> Self {
+    fn new(page: SalePage, payment: Option<PaymentMode>, zone: &TimeZone) -> Self {
         let SalePage { voucher, sale, shop } = page;
         let text = voucher.text;
         Self {
@@ -214,6 +219,7 @@ impl PageAnswer {
             begin_time: wall_time::text(sale.terms.begin, zone),
             end_time: wall_time::text(sale.terms.end, zone),
             pay_within_seconds: sale.pay_within.as_secs(),
+            payment: payment.map(PaymentMode::name),
             min_level: sale.min_level,
             shop: shop.map(SellerAnswer::new),
         }
@@ -229,7 +235,8 @@ async fn page(
 ) -> Reply<PageAnswer> {
     let page = app.sales.page(VoucherId::new(voucher), now).await?;
     visiting.saw(&app, Some(page.voucher.text.shop), now);
-    let answer = Answer::ok(PageAnswer::new(page, &app.context.zone));
+    let payment = app.context.payment_mode().await.ok();
+    let answer = Answer::ok(PageAnswer::new(page, payment, &app.context.zone));
     let etag = etag(answer.bytes())?;
     let answer = if kept.is(&etag) { Answer::not_modified(etag) } else { answer.with_header(ETAG, etag) };
     // Picture URLs differ for own pages.

@@ -1,6 +1,6 @@
 //! Statuses, codes and texts of every failure.
 
-use mallbox_storage::{DeadReason, DeadState};
+use mallbox_storage::{Cents, DeadReason, DeadState};
 
 use super::*;
 
@@ -57,6 +57,10 @@ fn all() -> Vec<(ApiError, u16, &'static str)> {
         (Refusal::PicturesFull(9).into(), 200, "PICTURES_FULL"),
         (Refusal::PictureBytesFull(1 << 20).into(), 200, "PICTURES_FULL"),
         (Refusal::PaymentDeclined.into(), 200, "PAYMENT_DECLINED"),
+        (Refusal::PayAtCounter.into(), 200, "PAY_AT_COUNTER"),
+        (Refusal::RefundAtCounter.into(), 200, "REFUND_AT_COUNTER"),
+        (Refusal::NotAtCounter.into(), 200, "NOT_AT_COUNTER"),
+        (Refusal::AmountDiffers(Cents::new(4_705)).into(), 200, "AMOUNT_DIFFERS"),
         (Refusal::Busy.into(), 503, "BUSY"),
         (InputError::Phone.into(), 200, "PHONE_INVALID"),
         (InputError::Code.into(), 200, "CODE_WRONG"),

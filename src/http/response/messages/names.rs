@@ -74,6 +74,8 @@ pub(super) fn field(name: &'static str, l: Language) -> &'static str {
         (Language::Zh, "add") => "库存变更数量",
         (Language::Zh, "requestId") => "请求编号",
         (Language::Zh, "reason") => "原因",
+        (Language::Zh, "amount") => "金额",
+        (Language::Zh, "method") => "收款方式",
         (Language::Zh, "order status") => "订单状态",
         (Language::Zh, "user") => "用户编号",
         (Language::Zh, "date" | "from") => "日期",
@@ -129,6 +131,7 @@ pub(super) fn allowed(name: &'static str, l: Language) -> &'static str {
         "add" => ("须为不等于0的整数，负数为减，且不能过大", "a whole number other than 0, not too large"),
         "requestId" => ("1到64个字，每次请求各不相同", "1 to 64 characters, unique per request"),
         "reason" => ("须为1到200个字", "1 to 200 characters"),
+        "method" => ("须为cash（现金）或terminal（收款终端）", "cash or terminal"),
         "order status" => ("须为1到6", "1 to 6"),
         "user" => (
             "多个用户有这个编号的死信，请指明用户",

@@ -86,6 +86,8 @@ codes! {
     PaymentTwice = "PAYMENT_TWICE", "订单未关闭的付款", "open payments of an order";
     /// A payment's amount is its order's price.
     PaymentAmount = "PAYMENT_AMOUNT", "付款金额", "payment's amount";
+    /// A payment goes through the gateway of its order's mode.
+    PaymentGateway = "PAYMENT_GATEWAY", "付款的渠道", "payment's gateway";
     /// An unpaid order has no captured payment.
     PaymentOnUnpaid = "PAYMENT_ON_UNPAID", "未支付订单的到账付款", "captured payment of an unpaid order";
     /// Money of a cancelled order goes back.

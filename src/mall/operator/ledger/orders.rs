@@ -171,6 +171,12 @@ impl Check<'_> {
             payments.iter().find(|payment| state_of(payment).is_none()).map(|payment| payment.state);
         let unwatched = payments.iter().any(|payment| payment.needs_look != needs_look(payment, status));
 
+        let foreign = payments.iter().find(|payment| payment.gateway != Some(mode));
+
+        if let Some(foreign) = foreign {
+            let found = foreign.gateway.map_or("another number", PaymentMode::name);
+            self.find(Code::PaymentGateway, mode.name(), found);
+        }
         self.require(unknown.is_none(), Code::PaymentState, "0 to 3", unknown.unwrap_or_default());
         self.require(open <= 1, Code::PaymentTwice, "at most one open payment", open);
         if let Some(amount) = wrong_amount {
@@ -222,6 +228,8 @@ fn captured_or_more(payment: &PaymentFacts) -> bool {
 fn needs_look(payment: &PaymentFacts, status: OrderStatus) -> bool {
     match state_of(payment) {
         Some(PaymentState::Started) => true,
+        // The money of an imported refund at the counter waits for an operator, not for the job.
+        Some(PaymentState::Captured) if payment.gateway == Some(PaymentMode::Counter) => false,
         Some(PaymentState::Captured) => matches!(status, OrderStatus::Cancelled | OrderStatus::Refunding),
         Some(PaymentState::Refunded | PaymentState::Failed) => false,
         None => payment.needs_look,

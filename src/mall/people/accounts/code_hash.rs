@@ -2,11 +2,10 @@
 //!
 //! Reasons and figures: `src/decisions/0037-private-data.md`.
 
-use hmac::{Hmac, KeyInit as _, Mac as _};
 use mallbox_storage::{Phone, StoreError, hex};
-use sha2::Sha256;
 use tokio::sync::OnceCell;
 
+use crate::mall::base::hmac::hmac_sha256;
 use crate::mall::{Context, Random};
 
 /// Name of the setting that holds the key of a mall whose codes are checked by several processes.
@@ -61,11 +60,8 @@ impl CodeHasher {
 }
 
 fn keyed_hash(key: &str, phone: &Phone, code: &str) -> String {
-    let mut mac = Hmac::<Sha256>::new_from_slice(key.as_bytes()).expect("any length will do for a key");
     // A phone has a fixed form, so the border between phone and code is unambiguous.
-    mac.update(phone.as_str().as_bytes());
-    mac.update(code.as_bytes());
-    hex(&mac.finalize().into_bytes())
+    hex(&hmac_sha256(key.as_bytes(), &[phone.as_str().as_bytes(), code.as_bytes()]))
 }
 
 #[cfg(test)]

@@ -8,18 +8,21 @@ use std::pin::pin;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use hmac::{Hmac, KeyInit as _, Mac as _};
 use http_body_util::Full;
 use hyper::body::Bytes;
 use hyper::client::conn::http1;
 use hyper::{Method, Request, Response, StatusCode, Uri, header};
 use hyper_util::rt::TokioIo;
 use mallbox_storage::{Phone, Timestamp, hex};
-use sha2::Sha256;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
+#[cfg(feature = "https")]
+use tokio_rustls::rustls::pki_types::ServerName;
 
 use super::{SmsError, SmsSender};
+use crate::mall::base::hmac::hmac_sha256;
+#[cfg(feature = "https")]
+use crate::mall::base::tls::{TlsClient, server_name};
 use crate::mall::{Clock as _, SystemClock};
 
 /// Header with the machine's time of a signed request, in seconds since 1970.
@@ -39,7 +42,7 @@ pub struct Webhook {
     /// Key of the signature; unsigned without.
     secret: Option<String>,
     #[cfg(feature = "https")]
-    tls: Option<tls::Connector>,
+    tls: Option<(TlsClient, ServerName<'static>)>,
 }
 
 impl fmt::Debug for Webhook {
@@ -99,7 +102,8 @@ impl Webhook {
             #[cfg(feature = "https")]
             tls: match is_secure {
                 true => {
-                    Some(tls::of_internet(host).ok_or_else(|| wrong("TLS cannot be set up for this host"))?)
+                    let tls = TlsClient::of_internet().zip(server_name(host));
+                    Some(tls.ok_or_else(|| wrong("TLS cannot be set up for this host"))?)
                 }
                 false => None,
             },
@@ -131,9 +135,11 @@ impl Webhook {
         let stream =
             TcpStream::connect(&self.address).await.map_err(|error| trouble("cannot connect", &error))?;
         #[cfg(feature = "https")]
-        if let Some(tls) = &self.tls {
-            let stream =
-                tls.connect(stream).await.map_err(|error| trouble("cannot open a TLS connection", &error))?;
+        if let Some((tls, name)) = &self.tls {
+            let stream = tls
+                .connect(name.clone(), stream)
+                .await
+                .map_err(|error| trouble("cannot open a TLS connection", &error))?;
             return exchange(stream, request).await.map_err(|error| trouble("no response", &error));
         }
         exchange(stream, request).await.map_err(|error| trouble("no response", &error))
@@ -167,60 +173,8 @@ fn is_this_machine(host: &str) -> bool {
 /// Returns the values of [`TIMESTAMP`] and [`SIGNATURE`] for a body sent `now`.
 fn signed(secret: &str, body: &[u8], now: Timestamp) -> (String, String) {
     let time = now.as_millis().div_euclid(1_000).to_string();
-    let mut mac = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).expect("any length will do for a secret");
-    mac.update(time.as_bytes());
-    mac.update(b".");
-    mac.update(body);
-    (time, format!("sha256={}", hex(&mac.finalize().into_bytes())))
-}
-
-/// TLS towards a gateway.
-#[cfg(feature = "https")]
-mod tls {
-    use std::io;
-    use std::net::IpAddr;
-    use std::sync::Arc;
-
-    use tokio::net::TcpStream;
-    use tokio_rustls::TlsConnector;
-    use tokio_rustls::client::TlsStream;
-    use tokio_rustls::rustls::pki_types::ServerName;
-    use tokio_rustls::rustls::{ClientConfig, RootCertStore, crypto};
-
-    /// Connects to one server by its name.
-    #[derive(Clone)]
-    pub(super) struct Connector {
-        tls: TlsConnector,
-        name: ServerName<'static>,
-    }
-
-    /// Creates a connector that trusts the certificate authorities of browsers.
-    pub(super) fn of_internet(host: &str) -> Option<Connector> {
-        let mut roots = RootCertStore::empty();
-        roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
-        trusting(host, roots)
-    }
-
-    /// Creates a connector; `None` if the host is neither a name nor an address.
-    pub(super) fn trusting(host: &str, roots: RootCertStore) -> Option<Connector> {
-        let config = ClientConfig::builder_with_provider(Arc::new(crypto::ring::default_provider()))
-            .with_safe_default_protocol_versions()
-            .ok()?
-            .with_root_certificates(roots)
-            .with_no_client_auth();
-        let address = host.trim_start_matches('[').trim_end_matches(']');
-        let name = match address.parse::<IpAddr>() {
-            Ok(ip) => ServerName::IpAddress(ip.into()),
-            Err(_) => ServerName::try_from(host.to_owned()).ok()?,
-        };
-        Some(Connector { tls: TlsConnector::from(Arc::new(config)), name })
-    }
-
-    impl Connector {
-        pub(super) async fn connect(&self, stream: TcpStream) -> io::Result<TlsStream<TcpStream>> {
-            self.tls.connect(self.name.clone(), stream).await
-        }
-    }
+    let signature = hex(&hmac_sha256(secret.as_bytes(), &[time.as_bytes(), b".", body]));
+    (time, format!("sha256={signature}"))
 }
 
 #[async_trait]
@@ -382,7 +336,8 @@ mod tests {
         assert!(error.to_string().contains("cannot open a TLS connection"), "{error}");
         let mut roots = RootCertStore::empty();
         roots.add(pem("ca.crt")).unwrap();
-        let proven = Webhook { tls: tls::trusting("127.0.0.1", roots), ..unproven };
+        let trusting = TlsClient::trusting(roots).zip(server_name("127.0.0.1"));
+        let proven = Webhook { tls: Some(trusting.unwrap()), ..unproven };
         proven.send(&phone("13900000002"), "012345").await.unwrap();
     }
 

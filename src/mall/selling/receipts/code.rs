@@ -4,9 +4,9 @@
 
 use std::fmt;
 
-use hmac::{Hmac, KeyInit as _, Mac as _};
 use mallbox_storage::OrderId;
-use sha2::Sha256;
+
+use crate::mall::base::hmac::hmac_sha256;
 
 /// Crockford's Base32 digits: without I, L, O and U. Readers take O as 0, and I and L as 1.
 const DIGITS: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
@@ -89,10 +89,7 @@ fn value(c: char) -> Option<u8> {
 }
 
 fn proof(order: OrderId, secret: &str) -> u64 {
-    let mut mac = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).expect("any length will do for a secret");
-    mac.update(b"receipt ");
-    mac.update(&order.get().to_be_bytes());
-    let tag = mac.finalize().into_bytes();
+    let tag = hmac_sha256(secret.as_bytes(), &[b"receipt ", &order.get().to_be_bytes()]);
     tag.iter().take(8).fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 

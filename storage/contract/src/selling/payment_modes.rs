@@ -1,8 +1,10 @@
 //! `Orders`: an order takes the mall's payment mode at its insertion, and keeps the mode.
 
+use std::time::Duration;
+
 use mallbox_storage::{
-    Claim, Order, OrderId, OrderStatus, PaymentContradictions, PaymentMode, PersistOutcome, ReplayOutcome,
-    Transition, TransitionOutcome, VoucherId,
+    Cents, Claim, Order, OrderId, OrderStatus, PaymentContradictions, PaymentMode, PaymentState,
+    PersistOutcome, ReplayOutcome, Transition, TransitionOutcome, VoucherId,
 };
 
 use crate::selling::dead_letters::{bury, replay};
@@ -15,6 +17,9 @@ crate::cases! {
     a_changed_mode_touches_no_existing_order,
     a_replayed_letter_takes_the_mode_of_its_replay,
     a_mode_that_is_not_known_writes_no_order,
+    at_the_counter_an_order_waits_for_a_day_after_its_sale,
+    at_the_counter_a_refund_takes_one_step_with_its_payment,
+    a_payment_keeps_the_gateway_of_its_order,
 }
 
 async fn set_mode(w: &World, mode: &str) {
@@ -116,4 +121,62 @@ async fn a_mode_that_is_not_known_writes_no_order(w: &World) {
     assert!(w.storage.selling.orders.persist(&claims, NOON).await.is_err());
     set_mode(w, "sandbox").await;
     assert!(w.storage.selling.orders.persist(&claims, NOON).await.is_ok());
+}
+
+async fn at_the_counter_an_order_waits_for_a_day_after_its_sale(w: &World) {
+    const DAY: Duration = Duration::from_secs(24 * 3600);
+    set_mode(w, "counter").await;
+    let voucher = w.sale(Some(5)).await;
+    let end = w.terms(voucher).await.end;
+    let bought = written(w, claim(voucher, 7, 1)).await;
+    assert_eq!((bought.status, bought.payment), (OrderStatus::Unpaid, PaymentMode::Counter));
+    assert_eq!(bought.deadline, end + DAY);
+    // Persisted after the sale, and in a sale with a longer time to pay.
+    let late = claim(voucher, 8, 2);
+    w.storage.selling.orders.persist(&[crate::orders::logged(late)], end + HOUR).await.unwrap();
+    assert_eq!(order(w, late.order).await.deadline, end + HOUR + DAY);
+    let long = w.sale_to_pay_within(DAY * 30).await;
+    let patient = claim(long, 9, 3);
+    assert_eq!(written(w, patient).await.deadline, patient.at + DAY * 30);
+    let unpaid = w.storage.selling.orders.unpaid(OrderId::new(0), 9).await.unwrap();
+    assert_eq!(unpaid.len(), 3, "deadlines that a start loads: {unpaid:?}");
+}
+
+async fn at_the_counter_a_refund_takes_one_step_with_its_payment(w: &World) {
+    set_mode(w, "counter").await;
+    let voucher = w.sale(Some(5)).await;
+    let bought = written(w, claim(voucher, 7, 1)).await;
+    let payments = &w.storage.selling.payments;
+    let payment = payments.start(bought.id, bought.pay_value, NOON).await.unwrap();
+    assert!(matches!(step(w, bought.id, Transition::Pay(payment.id)).await, TransitionOutcome::Done(_)));
+    assert_eq!(w.storage.selling.payments.faults().await.unwrap(), PaymentContradictions::default());
+    let TransitionOutcome::Done(refunded) = step(w, bought.id, Transition::StartRefund).await else {
+        panic!()
+    };
+    assert_eq!((refunded.status, refunded.refunded), (OrderStatus::Refunded, Some(NOON + HOUR)));
+    let rows = payments.of_order(bought.id).await.unwrap();
+    assert_eq!(rows.iter().map(|row| row.state).collect::<Vec<_>>(), [PaymentState::Refunded]);
+    assert_eq!(payments.unsettled(NOON + HOUR * 2, 9).await.unwrap(), []);
+    let outbox = w.storage.selling.outbox.open(9).await.unwrap();
+    assert_eq!((stock(w, voucher).await, outbox.len()), (Some(5), 1));
+    assert_eq!(step(w, bought.id, Transition::StartRefund).await, TransitionOutcome::Stands(refunded));
+    assert_eq!(w.storage.selling.payments.faults().await.unwrap(), PaymentContradictions::default());
+}
+
+async fn a_payment_keeps_the_gateway_of_its_order(w: &World) {
+    let voucher = w.sale(Some(5)).await;
+    let mut bought = Vec::new();
+    for (number, mode) in [(1, PaymentMode::Sandbox), (2, PaymentMode::Counter)] {
+        set_mode(w, mode.name()).await;
+        bought.push((written(w, claim(voucher, number, number)).await.id, mode));
+    }
+    set_mode(w, "none").await;
+    let payments = &w.storage.selling.payments;
+    for (order, mode) in bought {
+        let started = payments.start(order, Cents::new(100), NOON).await.unwrap();
+        assert_eq!(started.gateway, mode);
+        assert_eq!(payments.start(order, Cents::new(100), NOON).await.unwrap(), started);
+        assert_eq!(payments.of_order(order).await.unwrap(), [started]);
+        assert!(payments.unsettled(NOON + HOUR, 9).await.unwrap().contains(&started));
+    }
 }

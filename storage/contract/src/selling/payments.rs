@@ -3,8 +3,8 @@
 use std::sync::{Arc, Barrier};
 
 use mallbox_storage::{
-    Cents, OrderId, Payment, PaymentContradictions, PaymentId, PaymentState, StoreError, Transition,
-    TransitionOutcome, VoucherId,
+    Cents, OrderId, Payment, PaymentContradictions, PaymentId, PaymentMode, PaymentState, StoreError,
+    Transition, TransitionOutcome, VoucherId,
 };
 use tokio::runtime::Handle;
 
@@ -62,8 +62,14 @@ async fn starting_again_answers_the_open_payment(w: &World) {
     let payments = &w.storage.selling.payments;
     let order = order(w, w.sale(Some(9)).await, 1).await;
     let first = payments.start(order, PRICE, NOON).await.unwrap();
-    let expected =
-        Payment { id: first.id, order, amount: PRICE, state: PaymentState::Started, started: NOON };
+    let expected = Payment {
+        id: first.id,
+        order,
+        amount: PRICE,
+        state: PaymentState::Started,
+        started: NOON,
+        gateway: PaymentMode::Sandbox,
+    };
     assert_eq!(first, expected);
     assert_eq!(payments.start(order, Cents::new(7), NOON + HOUR).await.unwrap(), first);
     step(w, order, Transition::Pay(first.id)).await;

@@ -117,8 +117,9 @@ fn payment(row: &Row<'_>) -> rusqlite::Result<PaymentFacts> {
         order: OrderId::new(get_id(row, 1)?),
         amount: Cents::new(row.get(2)?),
         state: row.get(3)?,
-        updated: get_time(row, 4)?,
-        needs_look: row.get(5)?,
+        gateway: PaymentMode::numbered(row.get(4)?),
+        updated: get_time(row, 5)?,
+        needs_look: row.get(6)?,
     })
 }
 

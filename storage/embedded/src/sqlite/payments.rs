@@ -25,7 +25,7 @@ impl EmbeddedPayments {
 }
 
 /// Head of every query for payments; [`payment`] reads the columns.
-const SELECT: &str = "SELECT id, order_id, amount, state, started_ms FROM payments";
+const SELECT: &str = "SELECT id, order_id, amount, state, started_ms, gateway FROM payments";
 
 #[async_trait]
 impl PaymentRows for EmbeddedPayments {
@@ -121,16 +121,16 @@ fn start(conn: &Connection, order: OrderId, amount: Cents, now: Timestamp) -> ru
     if let Some(open) = open {
         return Ok(open);
     }
-    if order_rows::owner(conn, order)?.is_none() {
+    let Some(gateway) = order_rows::by_id(conn, order)?.map(|order| order.payment) else {
         return Err(refuse("no such order"));
-    }
+    };
     conn.prepare_cached(
-        "INSERT INTO payments (order_id, amount, state, started_ms, updated_ms, needs_look)
-         VALUES (?1, ?2, 0, ?3, ?3, 1)",
+        "INSERT INTO payments (order_id, amount, state, started_ms, updated_ms, needs_look, gateway)
+         VALUES (?1, ?2, 0, ?3, ?3, 1, ?4)",
     )?
-    .execute([id(order.get()), amount.get(), now.as_millis()])?;
+    .execute([id(order.get()), amount.get(), now.as_millis(), gateway.number()])?;
     let id = PaymentId::new(conn.last_insert_rowid().cast_unsigned());
-    Ok(Payment { id, order, amount, state: PaymentState::Started, started: now })
+    Ok(Payment { id, order, amount, state: PaymentState::Started, started: now, gateway })
 }
 
 fn settle(
@@ -159,5 +159,6 @@ fn payment(row: &Row<'_>) -> rusqlite::Result<Payment> {
         amount: Cents::new(row.get(2)?),
         state: get_known(row, 3)?,
         started: get_time(row, 4)?,
+        gateway: get_known(row, 5)?,
     })
 }

@@ -13,7 +13,7 @@ use mallbox_storage::{
 };
 use rusqlite::{Connection, OptionalExtension as _};
 
-use super::columns::{get_count, get_span, id, payment_setting};
+use super::columns::{get_count, get_span, get_time, id, payment_setting};
 use super::dead_letter_rows;
 use super::errors::{is_refusal, refuse};
 use super::order_rows::owner;
@@ -24,7 +24,15 @@ use super::sale_rows::take;
 struct Offer {
     pay_value: i64,
     pay_within: Duration,
+    end: Timestamp,
     payment: PaymentMode,
+}
+
+impl Offer {
+    /// Returns the payment deadline of a claim whose order is written `now`.
+    fn deadline(&self, claimed: Timestamp, now: Timestamp) -> Option<Timestamp> {
+        self.payment.deadline(claimed, self.pay_within, self.end, now)
+    }
 }
 
 /// Writes the claims in the caller's transaction. Returns one outcome per claim, in order.
@@ -64,7 +72,7 @@ pub(super) fn replay(
     let Some(offer) = offer(conn, claim.voucher)? else {
         return Ok(Err((DeadReason::Refused, format!("voucher {} is not a flash sale", claim.voucher))));
     };
-    let deadline = offer.payment.deadline(now, offer.pay_within, now);
+    let deadline = offer.deadline(now, now);
     match insert(conn, claim, &offer, deadline) {
         Ok(true) if holds_unit || take(conn, claim.voucher, 1, (claim.order, claim.order))? => Ok(Ok(())),
         Ok(true) => {
@@ -92,12 +100,16 @@ fn offers(conn: &Connection, claims: &[LoggedClaim]) -> rusqlite::Result<HashMap
 
 fn offer(conn: &Connection, voucher: VoucherId) -> rusqlite::Result<Option<Offer>> {
     conn.prepare_cached(
-        "SELECT pay_value, pay_within_ms, (SELECT value FROM meta WHERE name = 'setting.payment')
+        "SELECT pay_value, pay_within_ms, end_ms, (SELECT value FROM meta WHERE name = 'setting.payment')
          FROM vouchers JOIN sales ON voucher_id = id WHERE id = ?1",
     )?
     .query_row([id(voucher.get())], |row| {
-        let (pay_value, pay_within) = (row.get(0)?, get_span(row, 1)?);
-        Ok(Offer { pay_value, pay_within, payment: payment_setting(row, 2)? })
+        Ok(Offer {
+            pay_value: row.get(0)?,
+            pay_within: get_span(row, 1)?,
+            end: get_time(row, 2)?,
+            payment: payment_setting(row, 3)?,
+        })
     })
     .optional()
 }
@@ -148,7 +160,7 @@ fn write(
             continue;
         }
         let Some(offer) = offers.get(&claim.voucher) else { continue };
-        let deadline = offer.payment.deadline(claim.at, offer.pay_within, now);
+        let deadline = offer.deadline(claim.at, now);
         answers[index] = if insert(conn, claim, offer, deadline)? {
             PersistOutcome::Written { deadline }
         } else {

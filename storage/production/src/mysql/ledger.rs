@@ -93,6 +93,7 @@ fn payment(row: &mut Columns) -> Result<PaymentFacts, MysqlError> {
         order: OrderId::new(row.next()?),
         amount: Cents::new(row.next()?),
         state: row.next()?,
+        gateway: PaymentMode::numbered(row.next()?),
         updated: row.time()?,
         needs_look: flag(row)?,
     })

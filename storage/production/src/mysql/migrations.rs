@@ -62,6 +62,7 @@ const STEPS: &[(&str, &str)] = steps![
     "0038_payment_modes",
     "0039_server_epochs",
     "0040_order_instances",
+    "0041_payment_gateways",
 ];
 
 /// The newest step known to this program.

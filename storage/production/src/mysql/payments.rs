@@ -6,8 +6,8 @@
 use async_trait::async_trait;
 use mallbox_storage::backend::Numbered as _;
 use mallbox_storage::{
-    Cents, OrderId, OrderStatus, Payment, PaymentContradictions, PaymentId, PaymentRows, PaymentState,
-    StoreError, Timestamp,
+    Cents, OrderId, OrderStatus, Payment, PaymentContradictions, PaymentId, PaymentMode, PaymentRows,
+    PaymentState, StoreError, Timestamp,
 };
 use mysql_async::Conn;
 
@@ -19,7 +19,7 @@ use super::job::boxed;
 pub(super) struct MysqlPayments(pub(super) Database);
 
 /// Start of every query for payments; read by [`payment`].
-const SELECT: &str = "SELECT id, order_id, amount, state, started_ms FROM payments";
+const SELECT: &str = "SELECT id, order_id, amount, state, started_ms, gateway FROM payments";
 
 #[async_trait]
 impl PaymentRows for MysqlPayments {
@@ -131,16 +131,16 @@ async fn start(
     now: Timestamp,
 ) -> Result<Payment, MysqlError> {
     // Committed orders stay, so an order found here still exists when the payment is inserted.
-    let known =
-        first(conn, "SELECT 1 FROM orders WHERE id = ?", (order.get(),), Columns::next::<i64>).await?;
-    if known.is_none() {
+    let sql = "SELECT payment_mode FROM orders WHERE id = ?";
+    let Some(gateway) = first(conn, sql, (order.get(),), Columns::known::<PaymentMode>).await? else {
         return Err(MysqlError::refused("no such order"));
-    }
-    let sql = "INSERT INTO payments (order_id, amount, state, started_ms, updated_ms, needs_look)
-               VALUES (?, ?, 0, ?, ?, 1)";
-    execute(conn, sql, (order.get(), amount.get(), now.as_millis(), now.as_millis())).await?;
+    };
+    let sql = "INSERT INTO payments (order_id, amount, state, started_ms, updated_ms, needs_look, gateway)
+               VALUES (?, ?, 0, ?, ?, 1, ?)";
+    let params = (order.get(), amount.get(), now.as_millis(), now.as_millis(), gateway.number());
+    execute(conn, sql, params).await?;
     let id = PaymentId::new(conn.last_insert_id().unwrap_or_default());
-    Ok(Payment { id, order, amount, state: PaymentState::Started, started: now })
+    Ok(Payment { id, order, amount, state: PaymentState::Started, started: now, gateway })
 }
 
 async fn settle(
@@ -188,5 +188,6 @@ fn payment(row: &mut Columns) -> Result<Payment, MysqlError> {
         amount: Cents::new(row.next()?),
         state: row.known()?,
         started: row.time()?,
+        gateway: row.known()?,
     })
 }

@@ -61,7 +61,7 @@ pub(super) async fn revive(
     let Some(sale) = sale_rows::get(conn, claim.voucher, Lock::Yes).await? else {
         return Ok(Err((DeadReason::Refused, format!("voucher {} is not a flash sale", claim.voucher))));
     };
-    let row = (*claim, sale.payment.deadline(now, sale.pay_within, now));
+    let row = (*claim, sale.deadline(now, now));
     let reason = match insert(conn, &[row], &BTreeMap::from([(claim.voucher, sale)])).await {
         Ok(())
             if holds_unit || sale_rows::take(conn, claim.voucher, UnitsTaken::one(claim.order)).await? =>
@@ -93,7 +93,7 @@ async fn write_optimistically(
     let mut takings: BTreeMap<VoucherId, UnitsTaken> = BTreeMap::new();
     for LoggedClaim { claim, .. } in claims {
         let Some(sale) = sales.get(&claim.voucher) else { continue };
-        orders.push((*claim, sale.payment.deadline(claim.at, sale.pay_within, now)));
+        orders.push((*claim, sale.deadline(claim.at, now)));
         takings.entry(claim.voucher).or_default().add(claim.order);
     }
     let answers =

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use mallbox_storage::{LoggedClaim, Order, OrderId, PaymentMode, UserId, VoucherId};
+use mallbox_storage::{LoggedClaim, Order, OrderId, PaymentMode, Timestamp, UserId, VoucherId};
 use mysql_async::Conn;
 
 use super::columns::{execute, first};
@@ -15,9 +15,17 @@ use super::outbox;
 pub(super) struct SaleRow {
     pub(super) pay_value: i64,
     pub(super) pay_within: Duration,
+    pub(super) end: Timestamp,
     pub(super) payment: PaymentMode,
     /// `None` = unlimited.
     pub(super) stock: Option<u64>,
+}
+
+impl SaleRow {
+    /// Returns the payment deadline of a claim whose order is written `now`.
+    pub(super) fn deadline(&self, claimed: Timestamp, now: Timestamp) -> Option<Timestamp> {
+        self.payment.deadline(claimed, self.pay_within, self.end, now)
+    }
 }
 
 /// Units that orders or dead letters take from a sale, and the range of their ids.
@@ -85,17 +93,22 @@ pub(super) async fn get(
     // `FOR UPDATE` does not lock the row of the setting, since a nested query reads without a lock.
     let sql = match lock {
         Lock::No => {
-            "SELECT pay_value, pay_within_ms, (SELECT value FROM settings WHERE name = 'payment'), stock
+            "SELECT pay_value, pay_within_ms, end_ms, (SELECT value FROM settings WHERE name = 'payment'), stock
              FROM sales JOIN vouchers ON id = voucher_id WHERE voucher_id = ?"
         }
         Lock::Yes => {
-            "SELECT pay_value, pay_within_ms, (SELECT value FROM settings WHERE name = 'payment'), stock
+            "SELECT pay_value, pay_within_ms, end_ms, (SELECT value FROM settings WHERE name = 'payment'), stock
              FROM sales JOIN vouchers ON id = voucher_id WHERE voucher_id = ? FOR UPDATE"
         }
     };
     first(conn, sql, (voucher.get(),), |row| {
-        let (pay_value, pay_within) = (row.next()?, row.span()?);
-        Ok(SaleRow { pay_value, pay_within, payment: row.payment_setting()?, stock: row.next()? })
+        Ok(SaleRow {
+            pay_value: row.next()?,
+            pay_within: row.span()?,
+            end: row.time()?,
+            payment: row.payment_setting()?,
+            stock: row.next()?,
+        })
     })
     .await
 }

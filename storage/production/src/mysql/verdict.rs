@@ -98,7 +98,7 @@ fn by_keys(
             None => {
                 known.owners.insert(order, (user, voucher));
                 known.live.insert((user, voucher));
-                PersistOutcome::Written { deadline: sale.payment.deadline(at, sale.pay_within, now) }
+                PersistOutcome::Written { deadline: sale.deadline(at, now) }
             }
         };
     }

@@ -200,7 +200,7 @@ fn order(dice: &mut Dice, scene: &mut Scene) -> Order {
             id
         }
     };
-    let payment = dice.pick(&[PaymentMode::None, PaymentMode::Sandbox]);
+    let payment = dice.pick(&PaymentMode::ALL);
     Order {
         id,
         voucher,

@@ -101,6 +101,11 @@ pub const KINDS: &[Kind] = &[
         "ORDER_STATUS",
     ),
     kind(
+        "UPDATE orders SET payment_mode = 1 WHERE user_id = {2}",
+        "UPDATE orders SET payment_mode = 2 WHERE user_id = {2}",
+        "PAYMENT_GATEWAY",
+    ),
+    kind(
         "UPDATE orders SET payment_mode = 0 WHERE user_id = {2}",
         "UPDATE orders SET payment_mode = 2 WHERE user_id = {2}",
         "PAYMENT_UNASKED",

@@ -20,6 +20,16 @@ pub const KINDS: &[Kind] = &[
         "PAYMENT_MISSING",
     ),
     kind(
+        "UPDATE payments SET gateway = 1 WHERE id = 1",
+        "UPDATE payments SET gateway = 2 WHERE id = 1",
+        "PAYMENT_GATEWAY",
+    ),
+    kind(
+        "UPDATE payments SET gateway = 9 WHERE id = 1",
+        "UPDATE payments SET gateway = 2 WHERE id = 1",
+        "PAYMENT_GATEWAY",
+    ),
+    kind(
         "UPDATE payments SET amount = amount - 1 WHERE id = 1",
         "UPDATE payments SET amount = amount + 1 WHERE id = 1",
         "PAYMENT_AMOUNT",

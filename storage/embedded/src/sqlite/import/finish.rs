@@ -302,12 +302,12 @@ fn count_units(conn: &Connection) -> rusqlite::Result<()> {
 }
 
 /// Writes a payment for each order paid before the import. A refund in progress continues: its payment is
-/// marked for the payment job.
+/// marked for the payment job, unless the counter has to return the money.
 fn write_payments(conn: &Connection) -> rusqlite::Result<()> {
     conn.execute(
-        "INSERT INTO payments (order_id, amount, state, started_ms, updated_ms, needs_look)
+        "INSERT INTO payments (order_id, amount, state, started_ms, updated_ms, needs_look, gateway)
          SELECT id, pay_value, CASE status WHEN 6 THEN 2 ELSE 1 END, COALESCE(paid_ms, created_ms),
-           COALESCE(refunded_ms, paid_ms, created_ms), status = 5
+           COALESCE(refunded_ms, paid_ms, created_ms), status = 5 AND payment_mode <> 1, payment_mode
          FROM orders WHERE status IN (2, 3, 5, 6) AND payment_mode <> 0 ORDER BY id",
         [],
     )

@@ -179,11 +179,12 @@ async fn count_units(conn: &mut Conn) -> Result<(), MysqlError> {
     Ok(())
 }
 
-/// Inserts a payment for each order paid in the old system. Refunds in progress continue in this mall.
+/// Inserts a payment for each order paid in the old system. Refunds in progress continue in this mall:
+/// payments are marked for the payment job, unless the counter has to return the money.
 async fn write_payments(conn: &mut Conn) -> Result<(), MysqlError> {
-    let sql = "INSERT INTO payments (order_id, amount, state, started_ms, updated_ms, needs_look)
+    let sql = "INSERT INTO payments (order_id, amount, state, started_ms, updated_ms, needs_look, gateway)
        SELECT id, pay_value, CASE status WHEN 6 THEN 2 ELSE 1 END, COALESCE(paid_ms, created_ms),
-         COALESCE(refunded_ms, paid_ms, created_ms), status = 5
+         COALESCE(refunded_ms, paid_ms, created_ms), status = 5 AND payment_mode <> 1, payment_mode
        FROM orders WHERE status IN (2, 3, 5, 6) AND payment_mode <> 0 ORDER BY id";
     execute(conn, sql, ()).await.map(drop)
 }
