@@ -1,6 +1,8 @@
 //! The addresses at which a mall is served.
 
-use crate::http::{App, Bound, Server, ServerError, ServerOptions, SiteOptions, separate_sites, site};
+use crate::http::{
+    App, Bound, Gateway, SeparateSites, Server, ServerError, ServerOptions, SiteOptions, separate_sites, site,
+};
 
 /// The bound addresses of a mall.
 pub(super) struct Listeners {
@@ -11,27 +13,35 @@ pub(super) struct Listeners {
 }
 
 impl Listeners {
+    /// Builds the sites for these addresses.
+    pub(super) fn sites(&self, app: &App, options: &SiteOptions) -> Sites {
+        if self.operators.is_none() {
+            return Sites { main: site(app, options), operators: None };
+        }
+        let SeparateSites { customers, operators } = separate_sites(app, options);
+        Sites { main: customers, operators: Some(operators) }
+    }
+
     /// Starts serving at all addresses.
     ///
     /// # Errors
     /// [`ServerError::Thread`]: a thread cannot be started.
-    pub(super) fn serve(
-        self,
-        app: &App,
-        site_options: &SiteOptions,
-        options: ServerOptions,
-    ) -> Result<Servers, ServerError> {
-        let Some(operators) = self.operators else {
-            return Ok(Servers {
-                main: self.main.serve(&site(app, site_options), options)?,
-                operators: None,
-            });
-        };
-        let sites = separate_sites(app, site_options);
-        // Each server counts its own connections: customers cannot take the operators' places.
-        let operators = operators.serve(&sites.operators, options)?;
-        Ok(Servers { main: self.main.serve(&sites.customers, options)?, operators: Some(operators) })
+    pub(super) fn serve(self, sites: &Sites, options: ServerOptions) -> Result<Servers, ServerError> {
+        let mut operators = None;
+        if let (Some(bound), Some(site)) = (self.operators, &sites.operators) {
+            // Each server counts its own connections: customers cannot take the operators' places.
+            operators = Some(bound.serve(site, options)?);
+        }
+        Ok(Servers { main: self.main.serve(&sites.main, options)?, operators })
     }
+}
+
+/// The sites of a mall, each for one address.
+pub(super) struct Sites {
+    /// The site of [`Listeners::main`].
+    pub(super) main: Gateway,
+    /// The site of [`Listeners::operators`].
+    operators: Option<Gateway>,
 }
 
 /// The running servers of a mall.

@@ -23,7 +23,7 @@ use super::private_data;
 use super::read_only_copy;
 use crate::config::{PlaceConfig, SiteConfig};
 use crate::http::control::{Control, request_here, request_running};
-use crate::http::{App, Audience, HostNames, Profile, ServerOptions, SiteOptions};
+use crate::http::{App, Audience, Gateway, HostNames, Profile, ServerOptions, SiteOptions};
 use crate::language::{Bilingual, Language, both, padded};
 use crate::mall::base::wall_time;
 use crate::mall::people::accounts::CodeKey;
@@ -209,13 +209,14 @@ impl RunningMall {
         let most_connections = config.connections.min(max_connections());
         let connections_per_address = config.connections_per_address;
         let options = ServerOptions { most_connections, connections_per_address, ..ServerOptions::default() };
-        let control = self.open_control();
+        let sites = listeners.sites(&self.app, &site_options);
+        let control = self.open_control(&sites.main);
         let mut stopped = signal(SignalKind::terminate())?;
         let mut interrupted = signal(SignalKind::interrupt())?;
         // With SIGXFSZ handled, a write beyond the file size limit fails with an error, which is reported;
         // unhandled, the signal would end the process.
         let _heard = signal(SignalKind::from_raw(Signal::XFSZ.as_raw()))?;
-        let servers = listeners.serve(&self.app, &site_options, options)?;
+        let servers = listeners.serve(&sites, options)?;
         print(&(self.banner(&servers, config.profile(), l).await + more));
 
         tokio::select! { _ = stopped.recv() => {} _ = interrupted.recv() => {} }
@@ -302,8 +303,8 @@ impl RunningMall {
 
     /// Opens the control socket for the command line. A mall on servers needs none: the command line opens
     /// the same storage directly.
-    fn open_control(&self) -> Option<Control> {
-        let opened = Control::open(self.dir.as_deref()?, Arc::clone(&self.app));
+    fn open_control(&self, front: &Gateway) -> Option<Control> {
+        let opened = Control::open(self.dir.as_deref()?, Arc::clone(&self.app), front.security());
         opened
             .inspect_err(|error| {
                 tracing::warn!(%error, "could not open the control socket: `mallbox user` and `verify` have no access");

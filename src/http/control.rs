@@ -37,6 +37,8 @@ use super::response::error::ApiError;
 use super::server::connection;
 use super::server::connection::ConnectionTimeouts;
 use super::server::front::{FrontOptions, Gateway, Outcome, run_guarded};
+use super::server::metrics::Metrics;
+use super::server::security::SecurityEvents;
 use crate::language::Language;
 use crate::mall::base::By;
 use crate::mall::operator::ledger::Document;
@@ -92,16 +94,20 @@ pub struct Control {
 const SOCKET_PATH_LIMIT: usize = 100;
 
 impl Control {
-    /// Opens the socket in a data directory locked by this process, on the current runtime.
+    /// Opens the socket in a data directory locked by this process, on the current runtime. Roles and blocks
+    /// changed over the socket are recorded in `security`.
     ///
     /// # Errors
     /// The socket cannot be created.
-    pub fn open(dir: &Path, app: App) -> io::Result<Self> {
+    pub(crate) fn open(dir: &Path, app: App, security: &Arc<SecurityEvents>) -> io::Result<Self> {
         let path = socket_path(dir)?;
         let listener = bind_private(&path)?;
         let control = Self { path, stop: CancellationToken::new(), tasks: TaskTracker::new() };
-        let front =
-            Gateway::new(FrontOptions { stop: control.stop.clone(), ..FrontOptions::bare(routes(app)) });
+        let front = Gateway::new(FrontOptions {
+            metrics: Arc::new(Metrics::with_security(Arc::clone(security))),
+            stop: control.stop.clone(),
+            ..FrontOptions::bare(routes(app))
+        });
         control.tasks.spawn(accept(listener, front, control.stop.clone(), control.tasks.clone()));
         Ok(control)
     }
@@ -209,7 +215,7 @@ pub fn request_running(dir: &Path, method: &str, path: &str, l: Language) -> any
 pub async fn request_here(app: App, method: &str, path: &str, l: Language) -> anyhow::Result<Value> {
     let request = Request::builder().method(method).uri(path).body(Body::empty())?;
     let work = async { routes(app).oneshot(request).await.unwrap_or_else(|never| match never {}) };
-    let (Outcome::Answered(answer), _) = run_guarded(work, (l, Caller::OwnPage), None).await else {
+    let (Outcome::Answered(answer), ..) = run_guarded(work, (l, Caller::OwnPage), None).await else {
         bail!("this is a bug in mallbox; the log has the cause")
     };
     if let Some(super::response::error::InternalCause(cause)) = answer.extensions().get() {

@@ -15,7 +15,7 @@ use super::request::{body_text, query_text};
 use super::response::bad_request::BadRequest;
 use super::response::messages::RefusalBody;
 use super::response::{messages, note_html};
-use super::server::front::strip_prefix;
+use super::server::api_path::strip_prefix;
 use super::server::request_id;
 use crate::language::Language;
 use crate::mall::base::{clean_text, wall_time};

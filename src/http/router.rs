@@ -102,10 +102,12 @@ impl Site {
             Audience::Customers => calls(),
             Audience::Everybody => {
                 let places = context.settings.live_places;
-                calls().merge(operator::routes(Live::new(health, Arc::clone(metrics), places, stop)))
+                let live = Live::new(health, Arc::clone(metrics), places, stop);
+                calls().merge(operator::routes(live, Arc::clone(metrics.security())))
             }
         };
         let listed = calls.list();
+        metrics.security().set_routes(listed.iter().map(|(_, path)| *path).collect());
         let api = calls.with_document(&options.prefix).fallback(|| async { ApiError::unknown_path() });
         let api = api.with_state(Arc::clone(app));
         // At the root, paths unknown to the API are pages.
@@ -117,19 +119,24 @@ impl Site {
 /// Builds the whole mall, ready to be served.
 #[must_use]
 pub fn site(app: &App, options: &SiteOptions) -> Gateway {
-    site_beside(app, options, Arc::default(), CancellationToken::new())
+    site_beside(app, options, metrics_of(app), CancellationToken::new())
 }
 
 /// Builds two sites of one mall: one for customers and one for everybody. Both count into the same metrics,
 /// and a stop of either server ends the endless responses of both.
 #[must_use]
 pub fn separate_sites(app: &App, options: &SiteOptions) -> SeparateSites {
-    let (metrics, stop) = (Arc::<Metrics>::default(), CancellationToken::new());
+    let (metrics, stop) = (metrics_of(app), CancellationToken::new());
     let site = |audience| {
         let options = SiteOptions { audience, ..options.clone() };
         site_beside(app, &options, Arc::clone(&metrics), stop.clone())
     };
+    // The last one names the routes of the security log: all of them.
     SeparateSites { customers: site(Audience::Customers), operators: site(Audience::Everybody) }
+}
+
+fn metrics_of(app: &App) -> Arc<Metrics> {
+    Arc::new(Metrics::new(Arc::clone(&app.context.clock)))
 }
 
 /// The two sites of a mall whose operators have a listener of their own.

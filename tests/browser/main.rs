@@ -22,5 +22,6 @@ mod people;
 mod rivals;
 mod sales;
 mod screens;
+mod security;
 mod town;
 mod words;

@@ -74,6 +74,7 @@ const SCREENS: &[Entry] = &[
     ("console-shop", OPERATOR, "/console#/shop/1", ["看店铺页", "View in the storefront"]),
     ("console-shop-types", OPERATOR, "/console#/shop-types", ["新增类型", "New category"]),
     ("console-users", OPERATOR, "/console#/users", ["停用", "Block"]),
+    ("console-security", OPERATOR, "/console#/security", ["登录失败", "Failed log-ins"]),
     ("console-audit", OPERATOR, "/console#/audit", ["核对整条链", "Verify the chain"]),
     ("console-nowhere", OPERATOR, "/console#/no-such-page", ["没有这个页面", "This page does not exist"]),
 ];

@@ -28,6 +28,7 @@ const AREAS = [
   { to: "/reports", begins: "/reports", icon: "flag", zh: "举报", en: "Reports", waits: "reports" },
   { to: "/shops", begins: "/shop", icon: "shop", zh: "店铺", en: "Shops" },
   { to: "/users", begins: "/users", icon: "people", zh: "用户", en: "Users" },
+  { to: "/security", begins: "/security", icon: "shield", zh: "安全", en: "Security" },
   { to: "/audit", begins: "/audit", icon: "lock", zh: "审计", en: "Audit log" },
 ];
 /** Number of areas in the tab bar of a phone; the others are behind "More". */

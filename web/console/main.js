@@ -36,6 +36,7 @@ const SCREENS = {
   "/shop/:id": () => import("./screens/shop.js"),
   "/shop-types": () => import("./screens/shop-types.js"),
   "/users": () => import("./screens/users.js"),
+  "/security": () => import("./screens/security.js"),
   "/audit": () => import("./screens/audit.js"),
   "*": () => import("./screens/not-found.js"),
 };

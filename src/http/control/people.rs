@@ -10,8 +10,11 @@ use crate::http::App;
 use crate::http::api::operator::audit;
 use crate::http::api::operator::audit::{CheckAnswer, EntryAnswer, Which};
 use crate::http::api::operator::users::{BlockedAnswer, Search, UserAnswer};
+use crate::http::request::attempt;
+use crate::http::request::attempt::Act;
 use crate::http::request::extract::{Now, Path, Query};
 use crate::http::response::envelope::{Answer, Reply};
+use crate::http::response::error::ApiError;
 use crate::mall::base::By;
 
 /// Returns the routes of users and of the audit log.
@@ -34,6 +37,14 @@ fn by(now: Timestamp) -> By {
     By { actor: Actor::CommandLine, at: now }
 }
 
+/// Returns the user with this phone, and notes the act for the security log.
+async fn subject(app: &App, phone: &str, act: Act) -> Result<User, ApiError> {
+    attempt::note_act(act);
+    let user = app.people.by_phone(phone).await?;
+    attempt::note_subject(user.id);
+    Ok(user)
+}
+
 fn user_response(app: &App, user: User) -> Reply<UserAnswer> {
     Ok(Answer::ok(UserAnswer::new(user, &app.context.zone)))
 }
@@ -47,11 +58,14 @@ async fn user(State(app): State<App>, Path(phone): Path<String>) -> Reply<UserAn
 }
 
 async fn grant(State(app): State<App>, Now(now): Now, Path(phone): Path<String>) -> Reply<UserAnswer> {
-    user_response(&app, app.people.grant(&phone, by(now)).await?)
+    attempt::note_act(Act::GrantRole);
+    let user = app.people.grant(&phone, by(now)).await?;
+    attempt::note_subject(user.id);
+    user_response(&app, user)
 }
 
 async fn revoke(State(app): State<App>, Now(now): Now, Path(phone): Path<String>) -> Reply<UserAnswer> {
-    let user = app.people.by_phone(&phone).await?;
+    let user = subject(&app, &phone, Act::RevokeRole).await?;
     user_response(&app, app.people.set_role(user.id, Role::Customer, by(now)).await?)
 }
 
@@ -67,13 +81,13 @@ async fn block(
     Path(phone): Path<String>,
     Query(why): Query<Why>,
 ) -> Reply<BlockedAnswer> {
-    let user = app.people.by_phone(&phone).await?;
+    let user = subject(&app, &phone, Act::Block).await?;
     let blocked = app.people.block(user.id, &why.reason, by(now)).await?;
     Ok(Answer::ok(BlockedAnswer::new(blocked, &app.context.zone)))
 }
 
 async fn unblock(State(app): State<App>, Now(now): Now, Path(phone): Path<String>) -> Reply<UserAnswer> {
-    let user = app.people.by_phone(&phone).await?;
+    let user = subject(&app, &phone, Act::Unblock).await?;
     user_response(&app, app.people.unblock(user.id, by(now)).await?)
 }
 

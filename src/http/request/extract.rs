@@ -9,7 +9,7 @@ use axum::http::request::Parts;
 use mallbox_storage::{Role, Timestamp, UserId};
 use serde::de::DeserializeOwned;
 
-use super::{body_text, query_text};
+use super::{attempt, body_text, query_text};
 use crate::http::App;
 use crate::http::response::bad_request::{BadRequest, Expected};
 use crate::http::response::error::ApiError;
@@ -82,10 +82,16 @@ pub(in crate::http) fn token(headers: &HeaderMap) -> Option<&str> {
 }
 
 async fn session(parts: &Parts, app: &App) -> Result<Option<CurrentSession>, ApiError> {
-    match token(&parts.headers) {
-        Some(token) => Ok(app.accounts.session(token, app.context.now()).await?),
-        None => Ok(None),
-    }
+    let session = match token(&parts.headers) {
+        Some(token) => app.accounts.session(token, app.context.now()).await?,
+        None => None,
+    };
+    Ok(noted(session))
+}
+
+/// Notes the user of a request for the security log.
+fn noted(session: Option<CurrentSession>) -> Option<CurrentSession> {
+    session.inspect(|session| attempt::note_user(session.user()))
 }
 
 async fn operator(session: Option<CurrentSession>, app: &App) -> Result<UserId, ApiError> {
@@ -151,7 +157,7 @@ impl FromRequestParts<App> for PollingOperator {
             Some(token) => app.accounts.unextended_session(token, app.context.now()).await?,
             None => None,
         };
-        operator(session, app).await.map(Self)
+        operator(noted(session), app).await.map(Self)
     }
 }
 

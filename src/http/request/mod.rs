@@ -1,5 +1,6 @@
 //! What handlers read from a request.
 
+pub(in crate::http) mod attempt;
 pub(in crate::http) mod body_text;
 pub(in crate::http) mod client;
 pub mod client_address;

@@ -9,7 +9,6 @@
 //! Reasons and figures: `src/decisions/0002-front-as-one-function.md`.
 
 use std::any::Any;
-use std::borrow::Cow;
 use std::convert::Infallible;
 use std::net::IpAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -29,12 +28,15 @@ use tower::Service as _;
 use tracing::field::DisplayValue;
 
 use super::address_rate_limit::AddressRateLimit;
+use super::api_path::strip_prefix;
 use super::arrival::{Arrival, Arrives};
 use super::call_limits::CallLimits;
 use super::host_names::HostNames;
 use super::log_budget::LogRateLimit;
 use super::metrics::{Class, Metrics, Tally};
 use super::request_id::RequestIds;
+use super::security::{Cause, SecurityEvents};
+use crate::http::request::attempt::Attempt;
 use crate::http::request::client_address::{ClientAddress, TrustedProxies};
 use crate::http::response::caller::{Caller, Profile};
 use crate::http::response::error::{ApiError, InternalCause, internal_response};
@@ -186,6 +188,11 @@ impl Gateway {
         &self.mall.metrics
     }
 
+    /// Returns the record of security events.
+    pub(crate) fn security(&self) -> &Arc<SecurityEvents> {
+        self.mall.metrics.security()
+    }
+
     /// Returns the proxies that report the addresses of their clients.
     pub(super) fn proxies(&self) -> &TrustedProxies {
         &self.mall.proxies
@@ -217,7 +224,7 @@ impl Gateway {
         let work = self.work(parts, body, arrival.as_ref(), allowance, (is_api, client));
         let deadline =
             self.mall.deadline.filter(|_| is_api).map(|span| span + allowance.arrival + allowance.work);
-        let (outcome, mut code) = run_guarded(work, (language, caller), deadline).await;
+        let (outcome, mut code, attempt) = run_guarded(work, (language, caller), deadline).await;
         let response = match outcome {
             Outcome::Answered(response) => response,
             Outcome::Panicked(message) => broken(StatusCode::INTERNAL_SERVER_ERROR, message),
@@ -229,7 +236,9 @@ impl Gateway {
         };
         let elapsed = started.elapsed();
         self.tally.count(class, response.status(), code, elapsed);
-        self.finish(response, &LoggedRequest { id, client, method, uri, code, language, elapsed })
+        let logged = LoggedRequest { id, client, method, uri, code, language, elapsed };
+        self.mall.metrics.security().record_request(&logged.cause(attempt, is_api));
+        self.finish(response, &logged)
     }
 
     async fn work<B: Arrives>(
@@ -260,7 +269,8 @@ impl Gateway {
             },
         };
         // A claim is not counted as a visit, to save time.
-        if let Some(client) = client.filter(|_| is_api && parts.method == Method::GET) {
+        let is_wanted = parts.method == Method::GET || parts.uri.path().starts_with("/user/");
+        if let Some(client) = client.filter(|_| is_api && is_wanted) {
             parts.extensions.insert(ClientAddress(client));
         }
         let handlers = if is_api { &self.mall.api } else { &self.mall.pages };
@@ -303,6 +313,18 @@ struct LoggedRequest {
 impl LoggedRequest {
     fn id(&self) -> &str {
         self.id.to_str().unwrap_or_default()
+    }
+
+    /// Returns the request as the cause of a security event.
+    fn cause(&self, attempt: Attempt, is_api: bool) -> Cause<'_> {
+        Cause {
+            client: self.client,
+            attempt,
+            request_id: self.id(),
+            method: &self.method,
+            path: is_api.then(|| self.uri.path()),
+            code: self.code,
+        }
     }
 
     /// Returns the client's address for the log; `None` for a call from within the process.
@@ -372,13 +394,14 @@ pub(in crate::http) enum Outcome {
 }
 
 /// Polls a handler with its language and caller set, catches its panic, and cancels the work at the deadline.
-/// Returns the outcome with the code of the refusal, or `""`.
+/// Returns the outcome, the code of the refusal or `""`, and the notes for the security log.
 pub(in crate::http) async fn run_guarded(
     work: impl Future<Output = Response>,
     (language, caller): (Language, Caller),
     deadline: Option<Duration>,
-) -> (Outcome, &'static str) {
+) -> (Outcome, &'static str, Attempt) {
     let mut work = pin!(work);
+    let mut attempt = Attempt::default();
     // Most calls complete on the first poll and never need a timer.
     let mut timer = pin!(None::<tokio::time::Sleep>);
     std::future::poll_fn(|cx| {
@@ -386,21 +409,25 @@ pub(in crate::http) async fn run_guarded(
             language.while_spoken(|| {
                 caller.with_current(|| {
                     language::take_code();
+                    attempt.resume();
                     let polled = work.as_mut().poll(cx);
                     (polled, language::take_code())
                 })
             })
         }));
+        attempt = Attempt::suspend();
         match polled {
-            Ok((Poll::Ready(response), code)) => Poll::Ready((Outcome::Answered(response), code)),
-            Err(panic) => Poll::Ready((Outcome::Panicked(panic_message(panic.as_ref())), "INTERNAL")),
+            Ok((Poll::Ready(response), code)) => Poll::Ready((Outcome::Answered(response), code, attempt)),
+            Err(panic) => {
+                Poll::Ready((Outcome::Panicked(panic_message(panic.as_ref())), "INTERNAL", attempt))
+            }
             Ok((Poll::Pending, _)) => {
                 let Some(span) = deadline else { return Poll::Pending };
                 if timer.is_none() {
                     timer.set(Some(tokio::time::sleep(span)));
                 }
                 let rung = timer.as_mut().as_pin_mut().is_some_and(|timer| timer.poll(cx).is_ready());
-                if rung { Poll::Ready((Outcome::TooSlow, "BUSY")) } else { Poll::Pending }
+                if rung { Poll::Ready((Outcome::TooSlow, "BUSY", attempt)) } else { Poll::Pending }
             }
         }
     })
@@ -450,40 +477,9 @@ fn with_envelope(bare: Response) -> Response {
     response
 }
 
-/// Merges the slashes of a path and strips the prefix. Returns the path, and whether the prefix was present.
-pub(in crate::http) fn strip_prefix<'a>(path: &'a str, prefix: &str) -> (Cow<'a, str>, bool) {
-    let merged = if path.contains("//") { Cow::Owned(without_doubles(path)) } else { Cow::Borrowed(path) };
-    let is_below = merged.strip_prefix(prefix).is_some_and(|rest| rest.starts_with('/'));
-    if !is_below || prefix.is_empty() {
-        return (merged, is_below);
-    }
-    let rest = match merged {
-        Cow::Borrowed(path) => Cow::Borrowed(&path[prefix.len()..]),
-        Cow::Owned(path) => Cow::Owned(path[prefix.len()..].to_owned()),
-    };
-    (rest, true)
-}
-
-/// Merges slashes: `/imgs//types/ms.png` → `/imgs/types/ms.png`.
-fn without_doubles(path: &str) -> String {
-    let mut merged = String::with_capacity(path.len());
-    for c in path.chars() {
-        if c != '/' || !merged.ends_with('/') {
-            merged.push(c);
-        }
-    }
-    merged
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn slashes_are_merged() {
-        assert_eq!(without_doubles("/imgs//types///ms.png"), "/imgs/types/ms.png");
-        assert_eq!(without_doubles("//"), "/");
-    }
 
     #[test]
     fn a_panic_says_its_text() {

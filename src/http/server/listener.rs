@@ -19,10 +19,10 @@ use tokio_util::task::TaskTracker;
 
 use super::connection;
 use super::front::Gateway;
-use super::log_budget::LogRateLimit;
 use super::metrics::Metrics;
-use super::open_connections::{OpenConnection, OpenConnections};
+use super::open_connections::{OpenConnection, OpenConnections, TooMany};
 use super::options::ServerOptions;
+use super::security::SecurityEvent;
 
 /// The server could not start.
 #[derive(Debug, thiserror::Error)]
@@ -90,7 +90,6 @@ impl Bound {
             queues,
             connections: OpenConnections::new(options, front.proxies().clone(), Arc::clone(front.metrics())),
             metrics: Arc::clone(front.metrics()),
-            log: LogRateLimit::default(),
             stop: server.stop.clone(),
         };
         server.run("http-accept".to_owned(), acceptor.run())?;
@@ -166,12 +165,13 @@ struct Acceptor {
     queues: Vec<UnboundedSender<Accepted>>,
     connections: Arc<OpenConnections>,
     metrics: Arc<Metrics>,
-    log: LogRateLimit,
     stop: CancellationToken,
 }
 
 /// Pause of the acceptor when the system has no file or memory for a connection.
 const REST: Duration = Duration::from_millis(100);
+/// Interval between reports of left out log lines.
+const REPORT_INTERVAL: Duration = Duration::from_secs(10);
 
 impl Acceptor {
     async fn run(self) {
@@ -182,9 +182,15 @@ impl Acceptor {
             }
         };
         let next = AtomicU64::new(0);
+        let security = self.metrics.security();
+        let mut report = tokio::time::interval(REPORT_INTERVAL);
         loop {
             let accepted = tokio::select! {
-                () = self.stop.cancelled() => return,
+                () = self.stop.cancelled() => return security.report_suppressed(),
+                _ = report.tick() => {
+                    security.report_suppressed();
+                    continue;
+                }
                 accepted = listener.accept() => accepted,
             };
             let (stream, peer) = match accepted {
@@ -202,10 +208,11 @@ impl Acceptor {
                 Err(limit) => {
                     self.metrics.connections_refused.fetch_add(1, Relaxed);
                     reject(&stream);
-                    if let Some(unsaid) = self.log.acquire() {
-                        let client = peer.ip();
-                        tracing::warn!(%client, ?limit, unsaid, "refused a connection: too many are open");
-                    }
+                    let event = match limit {
+                        TooMany::InTotal => SecurityEvent::ConnectionRefusedInTotal,
+                        TooMany::OfAddress => SecurityEvent::ConnectionRefused,
+                    };
+                    security.record_refused_connection(event, peer.ip());
                     continue;
                 }
             };

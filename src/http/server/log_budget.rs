@@ -37,6 +37,11 @@ impl LogRateLimit {
         }
         Some(self.unsaid.swap(0, Relaxed))
     }
+
+    /// Returns the number of lines suppressed and not reported yet; the caller reports them.
+    pub(in crate::http) fn take_suppressed(&self) -> u64 {
+        self.unsaid.swap(0, Relaxed)
+    }
 }
 
 #[cfg(test)]

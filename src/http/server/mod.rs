@@ -1,6 +1,7 @@
 //! The server: listener, connections, and the layer before every handler.
 
 pub mod address_rate_limit;
+pub mod api_path;
 pub mod arrival;
 pub mod audience;
 pub mod call_limits;
@@ -14,3 +15,4 @@ pub mod metrics;
 pub mod open_connections;
 pub mod options;
 pub mod request_id;
+pub mod security;

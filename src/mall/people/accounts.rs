@@ -2,6 +2,7 @@
 
 mod code_hash;
 mod names;
+mod operator_log_in;
 mod password_change;
 mod phone_change;
 mod profiles;
@@ -22,7 +23,8 @@ use crate::mall::base::{Context, Failure, InputError, Random, Refusal};
 
 use self::code_hash::CodeHasher;
 
-pub use self::code_hash::CodeKey;
+pub use self::code_hash::{CodeKey, PhoneTrace};
+pub use self::operator_log_in::LoggedIn;
 pub use self::password_change::PASSWORD_AFTER_CODE;
 pub use self::profiles::{FullProfile, ProfileEdit};
 pub use self::session_tokens::{CurrentSession, OwnSession, SessionClient};

@@ -101,6 +101,7 @@ const ROWS: &[Row] = &[
     ("GET /ops/overview", "", "", OPERATORS),
     ("GET /ops/live", "", "", OPERATORS),
     ("GET /ops/audit", "", "", OPERATORS),
+    ("GET /ops/security", "", "", OPERATORS),
     ("GET /ops/audit/verify", "", "", OPERATORS),
     ("GET /ops/sales", "", "", OPERATORS),
     ("GET /ops/vouchers", "", "", OPERATORS),

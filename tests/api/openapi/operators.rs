@@ -125,6 +125,11 @@ pub(super) fn users_and_audit_log(check: &mut Checker<'_>) {
     ask_as_each(check, "GET /ops/overview", "/ops/overview", none);
     ask_as_each(check, "GET /ops/audit", "/ops/audit?max=5&before=9", none);
     ask_as_each(check, "GET /ops/audit/verify", "/ops/audit/verify", none);
+    for query in
+        ["", "?event=forbidden&client=127.0.0.1&current=1", "?event=&client=", "?event=x", "?client=x"]
+    {
+        ask_as_each(check, "GET /ops/security", &format!("/ops/security{query}"), none);
+    }
 }
 
 pub(super) fn live_figures(check: &mut Checker<'_>) {

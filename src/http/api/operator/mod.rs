@@ -1,6 +1,9 @@
 //! The operator's side of the mall: `/ops/…`. Every call requires the operator role.
 
+use std::sync::Arc;
+
 use crate::http::describe::Calls;
+use crate::http::server::security::SecurityEvents;
 use live::Live;
 
 pub mod audit;
@@ -11,11 +14,12 @@ mod overview;
 mod receipts;
 mod reports;
 mod sales;
+mod security;
 pub mod users;
 mod vouchers;
 
 /// Returns the routes of operators.
-pub fn routes(live: Live) -> Calls {
+pub fn routes(live: Live, events: Arc<SecurityEvents>) -> Calls {
     overview::routes()
         .merge(sales::routes())
         .merge(vouchers::routes())
@@ -25,5 +29,6 @@ pub fn routes(live: Live) -> Calls {
         .merge(reports::routes())
         .merge(users::routes())
         .merge(audit::routes())
+        .merge(security::routes(events))
         .merge(live::routes(live))
 }

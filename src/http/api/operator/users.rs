@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 use crate::http::App;
 use crate::http::api::people::accounts::RoleName;
 use crate::http::describe::Calls;
+use crate::http::request::attempt;
+use crate::http::request::attempt::Act;
 use crate::http::request::extract::{Json, Now, Operator, Path, Query};
 use crate::http::response::envelope::{Answer, Reply};
 use crate::http::response::picture_list::PictureList;
@@ -150,6 +152,7 @@ async fn block(
     Json(body): Json<BlockBody>,
 ) -> Reply<BlockedAnswer> {
     let by = By::operator(operator, now);
+    note(Act::Block, id);
     let blocked = app.people.block(UserId::new(id), &body.reason, by).await?;
     Ok(Answer::ok(BlockedAnswer::new(blocked, &app.context.zone)).no_store())
 }
@@ -183,6 +186,7 @@ async fn unblock(
     Now(now): Now,
     Path(id): Path<u64>,
 ) -> Reply<UserAnswer> {
+    note(Act::Unblock, id);
     user_reply(&app, app.people.unblock(UserId::new(id), By::operator(operator, now)).await?)
 }
 
@@ -199,7 +203,13 @@ async fn set_role(
     Json(body): Json<RoleBody>,
 ) -> Reply<UserAnswer> {
     let by = By::operator(operator, now);
+    note(Act::of_role(body.role.into()), id);
     user_reply(&app, app.people.set_role(UserId::new(id), body.role.into(), by).await?)
+}
+
+fn note(act: Act, subject: u64) {
+    attempt::note_act(act);
+    attempt::note_subject(UserId::new(subject));
 }
 
 /// Returns a user. Never cached, because the response contains a phone number.

@@ -10,13 +10,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::http::App;
 use crate::http::describe::{Calls, Input, Operation, Schemas};
+use crate::http::request::attempt;
+use crate::http::request::attempt::Act;
 use crate::http::request::client::Client;
 use crate::http::request::extract::{Json, Login, LoginSession, Now, Path, Query, Token};
 use crate::http::response::envelope::{Answer, Optional, Reply};
 use crate::http::response::error::ApiError;
 use crate::http::response::picture_list::PictureList;
 use crate::language::both;
-use crate::mall::people::accounts::{Credential, FullProfile, ProfileEdit, PublicUser};
+use crate::mall::people::accounts::{Credential, FullProfile, LoggedIn, ProfileEdit, PublicUser};
 use crate::mall::{InputError, Refusal};
 
 /// Returns the routes of users, and of the demo's inbox.
@@ -68,6 +70,8 @@ struct ForPhone {
 }
 
 async fn send_code(State(app): State<App>, Now(now): Now, Query(query): Query<ForPhone>) -> Reply {
+    attempt::note_act(Act::RequestCode);
+    attempt::note_phone(app.accounts.phone_trace(&query.phone).await);
     app.accounts.send_code(&query.phone, now).await?;
     Ok(Answer::done())
 }
@@ -97,7 +101,15 @@ async fn log_in(
         (None, Some(password)) => Credential::Password(password),
         (None, None) => return Err(InputError::Missing("code").into()),
     };
-    Ok(Answer::ok(app.accounts.log_in(&body.phone, proof, client, now).await?))
+    attempt::note_act(match proof {
+        Credential::Code(_) => Act::LogInByCode,
+        Credential::Password(_) => Act::LogInByPassword,
+    });
+    attempt::note_phone(app.accounts.phone_trace(&body.phone).await);
+    let LoggedIn { token, user, is_operator } =
+        app.accounts.log_in_from(client, &body.phone, proof, now).await?;
+    attempt::note_log_in(user, is_operator);
+    Ok(Answer::ok(token))
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -114,10 +126,15 @@ async fn log_out(
     Now(now): Now,
     Query(query): Query<LogOutQuery>,
 ) -> Reply {
-    match token {
-        Some(token) if query.all => app.accounts.log_out_everywhere(&token, now).await?,
-        Some(token) => app.accounts.log_out(&token).await?,
-        None => {}
+    let Some(token) = token else { return Ok(Answer::done()) };
+    if let Some(session) = app.accounts.unextended_session(&token, now).await? {
+        attempt::note_act(Act::LogOut);
+        attempt::note_user(session.user());
+    }
+    if query.all {
+        app.accounts.log_out_everywhere(&token, now).await?;
+    } else {
+        app.accounts.log_out(&token).await?;
     }
     Ok(Answer::done())
 }
@@ -269,6 +286,7 @@ async fn set_password(
     Now(now): Now,
     Json(body): Json<PasswordBody>,
 ) -> Reply {
+    attempt::note_act(Act::SetPassword);
     app.accounts.set_password(&session, body.old_password.as_deref(), &body.password, now).await?;
     Ok(Answer::done())
 }

@@ -81,6 +81,7 @@ pub(super) fn field(name: &'static str, l: Language) -> &'static str {
         (Language::Zh, "date" | "from") => "日期",
         (Language::Zh, "to") => "截止日期",
         (Language::Zh, "month") => "月份",
+        (Language::Zh, "client") => "客户端地址",
         _ => name,
     }
 }
@@ -147,6 +148,7 @@ pub(super) fn allowed(name: &'static str, l: Language) -> &'static str {
         ),
         "to" => ("格式为2026-11-21", "a day like 2026-11-21"),
         "month" => ("格式为2026-11", "a month like 2026-11"),
+        "client" => ("须为IP地址", "an IP address"),
         "phone" => ("须为11位手机号", "a mainland mobile number of 11 digits"),
         _ => ("请检查后重填", "another value"),
     };

@@ -1,0 +1,182 @@
+//! The kinds of security events.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::http::request::attempt::Act;
+
+/// Kind of a security event, named alike in the log, in the metrics and in the API.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(in crate::http) enum SecurityEvent {
+    LoginCodeSucceeded,
+    LoginCodeFailed,
+    LoginPasswordSucceeded,
+    LoginPasswordFailed,
+    OperatorLogin,
+    CodeRequested,
+    CodeRefused,
+    PasswordChanged,
+    PasswordChangeFailed,
+    SessionEnded,
+    RoleGranted,
+    RoleRevoked,
+    UserBlocked,
+    UserUnblocked,
+    Unauthenticated,
+    Forbidden,
+    RateLimited,
+    WrongHost,
+    CrossSite,
+    ConnectionRefused,
+    ConnectionRefusedInTotal,
+}
+
+/// All kinds in the order of the enum, with name, and text of the log line.
+pub(super) const EVENTS: [(SecurityEvent, &str, &str); 21] = [
+    (SecurityEvent::LoginCodeSucceeded, "login_code_succeeded", "logged in by code"),
+    (SecurityEvent::LoginCodeFailed, "login_code_failed", "log-in by code failed"),
+    (SecurityEvent::LoginPasswordSucceeded, "login_password_succeeded", "logged in by password"),
+    (SecurityEvent::LoginPasswordFailed, "login_password_failed", "log-in by password failed"),
+    (SecurityEvent::OperatorLogin, "operator_login", "an operator logged in"),
+    (SecurityEvent::CodeRequested, "code_requested", "sent a login code"),
+    (SecurityEvent::CodeRefused, "code_refused", "refused to send a login code"),
+    (SecurityEvent::PasswordChanged, "password_changed", "a user set a password"),
+    (SecurityEvent::PasswordChangeFailed, "password_change_failed", "wrong current password"),
+    (SecurityEvent::SessionEnded, "session_ended", "a user logged out"),
+    (SecurityEvent::RoleGranted, "role_granted", "granted the operator role"),
+    (SecurityEvent::RoleRevoked, "role_revoked", "revoked the operator role"),
+    (SecurityEvent::UserBlocked, "user_blocked", "blocked a user"),
+    (SecurityEvent::UserUnblocked, "user_unblocked", "unblocked a user"),
+    (SecurityEvent::Unauthenticated, "unauthenticated", "refused a call without a valid session"),
+    (SecurityEvent::Forbidden, "forbidden", "refused a call without the required role"),
+    (SecurityEvent::RateLimited, "rate_limited", "refused a call above a rate limit"),
+    (SecurityEvent::WrongHost, "wrong_host", "refused a call for another host"),
+    (SecurityEvent::CrossSite, "cross_site", "refused a call of another site"),
+    (SecurityEvent::ConnectionRefused, "connection_refused", "refused a connection: too many of the address"),
+    (
+        SecurityEvent::ConnectionRefusedInTotal,
+        "connection_refused_in_total",
+        "refused a connection: too many are open",
+    ),
+];
+
+impl SecurityEvent {
+    /// Returns the event of a completed request with this act and code; `""` is the code of a success.
+    pub(super) fn of(act: Option<Act>, code: &str) -> Option<Self> {
+        let event = match code {
+            "" => return act.map(Self::of_success),
+            "CODE_WRONG" | "NO_CODE" => Self::LoginCodeFailed,
+            "PASSWORD_WRONG" if act == Some(Act::SetPassword) => Self::PasswordChangeFailed,
+            "PASSWORD_WRONG" => Self::LoginPasswordFailed,
+            "BLOCKED" if act == Some(Act::LogInByPassword) => Self::LoginPasswordFailed,
+            "BLOCKED" => Self::LoginCodeFailed,
+            "CODE_TOO_SOON" => Self::CodeRefused,
+            "NOT_LOGGED_IN" => Self::Unauthenticated,
+            "FORBIDDEN" => Self::Forbidden,
+            "RATE_LIMITED" => Self::RateLimited,
+            "BAD_HOST" | "UNKNOWN_HOST" => Self::WrongHost,
+            "CROSS_SITE" => Self::CrossSite,
+            _ => return None,
+        };
+        Some(event)
+    }
+
+    fn of_success(act: Act) -> Self {
+        match act {
+            Act::RequestCode => Self::CodeRequested,
+            Act::LogInByCode => Self::LoginCodeSucceeded,
+            Act::LogInByPassword => Self::LoginPasswordSucceeded,
+            Act::SetPassword => Self::PasswordChanged,
+            Act::LogOut => Self::SessionEnded,
+            Act::GrantRole => Self::RoleGranted,
+            Act::RevokeRole => Self::RoleRevoked,
+            Act::Block => Self::UserBlocked,
+            Act::Unblock => Self::UserUnblocked,
+        }
+    }
+
+    /// Returns the name in the log, in the metrics and in the API.
+    pub(in crate::http) fn name(self) -> &'static str {
+        EVENTS[self as usize].1
+    }
+
+    /// Returns the text of the log line.
+    pub(super) fn text(self) -> &'static str {
+        EVENTS[self as usize].2
+    }
+
+    /// Returns whether something was refused; such lines have the level `WARN`.
+    pub(super) fn is_refusal(self) -> bool {
+        match self {
+            Self::LoginCodeFailed
+            | Self::LoginPasswordFailed
+            | Self::CodeRefused
+            | Self::PasswordChangeFailed
+            | Self::Unauthenticated
+            | Self::Forbidden
+            | Self::RateLimited
+            | Self::WrongHost
+            | Self::CrossSite
+            | Self::ConnectionRefused
+            | Self::ConnectionRefusedInTotal => true,
+            Self::LoginCodeSucceeded
+            | Self::LoginPasswordSucceeded
+            | Self::OperatorLogin
+            | Self::CodeRequested
+            | Self::PasswordChanged
+            | Self::SessionEnded
+            | Self::RoleGranted
+            | Self::RoleRevoked
+            | Self::UserBlocked
+            | Self::UserUnblocked => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::http::response::messages::is_code;
+
+    #[test]
+    fn kinds_stand_where_their_number_says_and_have_one_name_everywhere() {
+        for (at, (event, name, _)) in EVENTS.iter().enumerate() {
+            assert_eq!(*event as usize, at);
+            assert_eq!(json!(event), json!(name));
+        }
+    }
+
+    #[test]
+    fn a_refusal_is_an_event_by_its_code_and_a_success_by_its_act() {
+        use SecurityEvent as E;
+        for (act, code, want) in [
+            (None, "", None),
+            (None, "SOLD_OUT", None),
+            (None, "NOT_LOGGED_IN", Some(E::Unauthenticated)),
+            (None, "FORBIDDEN", Some(E::Forbidden)),
+            (None, "UNKNOWN_HOST", Some(E::WrongHost)),
+            (None, "BAD_HOST", Some(E::WrongHost)),
+            (None, "CROSS_SITE", Some(E::CrossSite)),
+            (Some(Act::RequestCode), "", Some(E::CodeRequested)),
+            (Some(Act::RequestCode), "CODE_TOO_SOON", Some(E::CodeRefused)),
+            (Some(Act::RequestCode), "UNAVAILABLE", None),
+            (Some(Act::LogInByCode), "", Some(E::LoginCodeSucceeded)),
+            (Some(Act::LogInByCode), "CODE_WRONG", Some(E::LoginCodeFailed)),
+            (Some(Act::LogInByCode), "NO_CODE", Some(E::LoginCodeFailed)),
+            (Some(Act::LogInByCode), "BLOCKED", Some(E::LoginCodeFailed)),
+            (Some(Act::LogInByPassword), "", Some(E::LoginPasswordSucceeded)),
+            (Some(Act::LogInByPassword), "PASSWORD_WRONG", Some(E::LoginPasswordFailed)),
+            (Some(Act::LogInByPassword), "BLOCKED", Some(E::LoginPasswordFailed)),
+            (Some(Act::LogInByPassword), "RATE_LIMITED", Some(E::RateLimited)),
+            (Some(Act::SetPassword), "", Some(E::PasswordChanged)),
+            (Some(Act::SetPassword), "PASSWORD_WRONG", Some(E::PasswordChangeFailed)),
+            (Some(Act::GrantRole), "NOT_FOUND", None),
+        ] {
+            assert!(code.is_empty() || is_code(code), "{code} is no code of the API");
+            assert_eq!(SecurityEvent::of(act, code), want, "{act:?} {code}");
+        }
+    }
+}

@@ -1,0 +1,55 @@
+// Kinds of security events, with their labels.
+
+import { t } from "../core/language.js";
+
+/** Every kind, as named by the API. */
+export const SECURITY_EVENTS = /** @type {const} */ ([
+  "login_code_succeeded", "login_code_failed", "login_password_succeeded", "login_password_failed", "operator_login",
+  "code_requested", "code_refused", "password_changed", "password_change_failed", "session_ended",
+  "role_granted", "role_revoked", "user_blocked", "user_unblocked",
+  "unauthenticated", "forbidden", "rate_limited", "wrong_host", "cross_site", "connection_refused", "connection_refused_in_total",
+]);
+
+/** @typedef {typeof SECURITY_EVENTS[number]} EventName */
+
+/** @param {EventName} event */
+export function securityEventText(event) {
+  switch (event) {
+    case "login_code_succeeded": return t("验证码登录", "Log-in by code");
+    case "login_code_failed": return t("验证码登录失败", "Failed log-in by code");
+    case "login_password_succeeded": return t("密码登录", "Log-in by password");
+    case "login_password_failed": return t("密码登录失败", "Failed log-in by password");
+    case "operator_login": return t("管理员登录", "Operator's log-in");
+    case "code_requested": return t("发送验证码", "Login code sent");
+    case "code_refused": return t("未发送验证码", "Login code refused");
+    case "password_changed": return t("设置密码", "Password set");
+    case "password_change_failed": return t("原密码错误", "Wrong current password");
+    case "session_ended": return t("退出登录", "Log-out");
+    case "role_granted": return t("任命管理员", "Operator appointed");
+    case "role_revoked": return t("撤销管理员", "Operator dismissed");
+    case "user_blocked": return t("停用账号", "User blocked");
+    case "user_unblocked": return t("恢复账号", "User unblocked");
+    case "unauthenticated": return t("未登录", "Not logged in");
+    case "forbidden": return t("没有权限", "No permission");
+    case "rate_limited": return t("太频繁", "Rate limited");
+    case "wrong_host": return t("主机名不符", "Wrong host");
+    case "cross_site": return t("跨站请求", "Cross-site request");
+    case "connection_refused": return t("单个地址连接太多", "Too many connections of an address");
+    case "connection_refused_in_total": return t("连接总数太多", "Too many connections in total");
+    default: return event;
+  }
+}
+
+/** @type {ReadonlySet<EventName>} */
+const REFUSED = new Set(/** @type {EventName[]} */ ([
+  "login_code_failed", "login_password_failed", "code_refused", "password_change_failed", "unauthenticated", "forbidden",
+  "rate_limited", "wrong_host", "cross_site", "connection_refused", "connection_refused_in_total",
+]));
+
+/**
+ * Whether something was refused.
+ * @param {EventName} event
+ */
+export function isRefusedEvent(event) {
+  return REFUSED.has(event);
+}
