@@ -5,6 +5,7 @@
 
 mod common;
 
+use std::collections::HashSet;
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::path::PathBuf;
@@ -12,18 +13,19 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
-use mallbox_storage::{Claim, ClaimOutcome, OrderId, VoucherId};
+use jiff::tz::TimeZone;
+use mallbox_storage::{Claim, ClaimOutcome, OrderId, Storage, Timestamp, VoucherId};
 use mallbox_test_checker::{Connection, History, Summary};
 use parking_lot::Mutex;
 use tempfile::TempDir;
 
-use mallbox::mall::{Clock as _, SystemClock};
+use mallbox::mall::{Clock as _, Context, FlashSales, ManualClock, Settings, SystemClock};
 
 use common::aftermath;
 use common::dice::{Dice, number_from};
 use common::inspection::{inspect_in, settle_and_sell_out};
 use common::log_ins;
-use common::mall::{self, Mall, Size};
+use common::mall::{self, Mall, Person, Size};
 use common::moment::Moment;
 use common::rush::Rush;
 use common::server::{self, Server};
@@ -350,4 +352,43 @@ fn sessions_keep_their_records_and_their_ends_after_a_kill() -> anyhow::Result<(
     ensure!(facts(&before).len() == 2 && facts(&before) == facts(&after), "{before} became {after}");
     ensure!(after["data"][0]["browser"] == "Firefox 140", "{after}");
     server.kill()
+}
+
+/// Numbers are reserved before they are used: the start after a kill continues above them.
+#[test]
+fn a_kill_in_the_middle_of_a_second_draws_no_order_id_twice() -> anyhow::Result<()> {
+    let site = tempfile::TempDir::new_in(env!("CARGO_TARGET_TMPDIR"))?;
+    let data = site.path().join("mall");
+    let mall = mall::make(&data, Size { people: 8, sales: 1, units: 10 })?;
+    let (sale, now) = (mall.sales[0], SystemClock.now());
+    mall::runtime()?.block_on(async {
+        let killed = mall::open(&data).await?;
+        let mut ids = claimed_at(&killed, sale, &mall.people[..4], now).await?;
+        // The files as the kill leaves them.
+        let copy = aftermath::copy(&data, site.path())?;
+        let storage = mall::open(copy.path()).await?;
+        ids.extend(claimed_at(&storage, sale, &mall.people[4..], now).await?);
+        let distinct: HashSet<_> = ids.iter().collect();
+        ensure!(distinct.len() == 8, "an id came twice: {ids:?}");
+        // One second and one secret: the counts rise, around the end of their 28 bits.
+        let count = |id: &OrderId| id.get() >> 4 & OrderId::MAX_COUNT;
+        let steps = ids.windows(2).map(|pair| count(&pair[1]).wrapping_sub(count(&pair[0])));
+        ensure!(steps.map(|step| step & OrderId::MAX_COUNT).all(|step| step < 100_000), "{ids:?}");
+        Ok(storage.base.upkeep.close().await?)
+    })
+}
+
+async fn claimed_at(
+    storage: &Storage,
+    sale: VoucherId,
+    people: &[Person],
+    now: Timestamp,
+) -> anyhow::Result<Vec<OrderId>> {
+    let (clock, settings) = (Arc::new(ManualClock::new(now)), Arc::new(Settings::default().without_limits()));
+    let sales = FlashSales::new(Context::new(storage.clone(), clock, TimeZone::UTC, settings));
+    let mut ids = Vec::new();
+    for person in people {
+        ids.push(sales.claim(person.id, sale, now).await.context("the claim was refused")?);
+    }
+    Ok(ids)
 }

@@ -5,6 +5,8 @@
 mod common;
 #[path = "on_servers/drills.rs"]
 mod drills;
+#[path = "on_servers/order_ids.rs"]
+mod order_ids;
 
 use std::io::Read as _;
 use std::net::{SocketAddr, TcpStream};

@@ -130,7 +130,7 @@ impl Mall {
         let Dependencies { storage, clock, zone, settings, sms, inbox, payments, random, code_key } = means;
         let is_imported = storage.base.upkeep.setting(IMPORTED).await?.is_some();
         let context = Context::new(storage, Arc::clone(&clock), zone, Arc::new(settings));
-        let sales = FlashSales::new(context.clone());
+        let sales = FlashSales::with_random(context.clone(), Arc::clone(&random));
         let cashier = Cashier::new(context.clone(), payments);
         let shops = Arc::new(Shops::new(context.clone()));
         let pictures = Pictures::new(context.clone(), Arc::clone(&random));
@@ -143,7 +143,7 @@ impl Mall {
             chores.push(Arc::new(StoreLastRun::new(&context)));
         }
         let audit = AuditLog::new(context.clone());
-        let orders = Orders::new(context.clone(), cashier);
+        let orders = Orders::with_random(context.clone(), cashier, Arc::clone(&random));
         let books = LedgerCheck::new(context.clone(), sales.clone());
         let sale_office =
             SaleAdmin::new(context.clone(), sales.clone(), Arc::clone(&shops), books.clone(), audit.clone());

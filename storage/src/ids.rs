@@ -86,7 +86,8 @@ impl OrderId {
     pub const MAX_COUNT: u64 = (1 << 28) - 1;
 
     /// Composes an id: sign bit 0, 31 bits of seconds since 2022-01-01T00:00:00Z, 28 bits of `count`, 4 bits
-    /// of the voucher's partition. `count` must be unique among the ids of one [`OrderId::day`].
+    /// of the voucher's partition. `count` must be unique among the ids of one [`OrderId::day`]. To hide the
+    /// count from buyers, the mall adds an [offset](Self::with_offset).
     ///
     /// `None` before 2022, after the 31 bits end (2090), or if `count` exceeds [`OrderId::MAX_COUNT`].
     #[must_use]
@@ -96,6 +97,26 @@ impl OrderId {
             return None;
         }
         Some(Self((seconds << 32) | (count << 4) | (voucher.get() % PARTITIONS)))
+    }
+
+    /// Returns the second in the id, since 2022-01-01T00:00:00Z.
+    #[must_use]
+    pub fn second(self) -> u64 {
+        self.0 >> 32
+    }
+
+    /// Adds `offset` to the count in the id, modulo 2^28. Second and partition stay: ids of one second that
+    /// differ still differ under one offset.
+    #[must_use]
+    pub fn with_offset(self, offset: u64) -> Self {
+        let count = (self.0 >> 4).wrapping_add(offset) & Self::MAX_COUNT;
+        Self(self.0 & !(Self::MAX_COUNT << 4) | (count << 4))
+    }
+
+    /// Subtracts `offset` from the count in the id: the inverse of [`with_offset`](Self::with_offset).
+    #[must_use]
+    pub fn without_offset(self, offset: u64) -> Self {
+        self.with_offset(offset.wrapping_neg())
     }
 
     /// Returns the smallest possible id of an order made at `at`: ids are ordered by their seconds.
@@ -153,6 +174,21 @@ mod tests {
         assert_eq!(id >> 4 & OrderId::MAX_COUNT, 5);
         assert_eq!(id & 15, 3);
         assert!(OrderId::floor(NOON).get() <= id);
+    }
+
+    #[test]
+    fn an_offset_moves_the_count_around_its_bits_and_nothing_else() {
+        let voucher = VoucherId::new(35);
+        for count in [0, 5, OrderId::MAX_COUNT] {
+            let id = OrderId::compose(NOON, count, voucher).unwrap();
+            for offset in [0, 1, 77_777_777, OrderId::MAX_COUNT, u64::MAX] {
+                let moved = id.with_offset(offset);
+                assert_eq!((moved.second(), moved.get() & 15), (id.second(), 3), "{count} {offset}");
+                let expected = (count + (offset & OrderId::MAX_COUNT)) & OrderId::MAX_COUNT;
+                assert_eq!(moved.get() >> 4 & OrderId::MAX_COUNT, expected, "{count} {offset}");
+                assert_eq!(moved.without_offset(offset), id, "{count} {offset}");
+            }
+        }
     }
 
     #[test]

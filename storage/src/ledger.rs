@@ -178,18 +178,18 @@ pub trait LedgerRows: Send + Sync {
 }
 
 impl OrderId {
-    /// Returns day and sequence number of an id in [`OrderId::compose`]'s form, for an order created at
-    /// `created`. `None` if the id's seconds are more than a day away from `created`: such an id was
-    /// imported, and its bits carry no meaning.
+    /// Returns day and count of an id in [`OrderId::compose`]'s form, for an order created at `created`. The
+    /// count is returned as written, an [offset](OrderId::with_offset) included. `None` if the id's seconds
+    /// are more than a day away from `created`: such an id was imported, and its bits carry no meaning.
     #[must_use]
     pub fn day_and_count(self, created: Timestamp) -> Option<(u64, u64)> {
-        let seconds = self.get() >> 32;
+        let seconds = self.second();
         let own = created.as_millis().saturating_sub(Self::EPOCH.as_millis()) / 1000;
         let is_near = seconds.cast_signed().abs_diff(own) <= 86_400;
         is_near.then_some((seconds / 86_400, self.get() >> 4 & Self::MAX_COUNT))
     }
 
-    /// Returns whether [`OrderId::compose`] produces this id at `created` for `voucher`.
+    /// Returns whether [`OrderId::compose`] produces this id at `created` for `voucher`, whatever the count.
     #[must_use]
     pub fn is_of(self, created: Timestamp, voucher: VoucherId) -> bool {
         Self::compose(created, self.get() >> 4 & Self::MAX_COUNT, voucher) == Some(self)

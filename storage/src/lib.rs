@@ -122,7 +122,7 @@ pub use posts::Post;
 pub use rate_limits::{Limit, RateLimitOutcome, RateLimits};
 pub use reports::{OpenReports, ReportOutcome, Reports};
 pub use sales::{Claim, ClaimOutcome, ClosedReason, ReleaseOutcome, ReserveOutcome, SaleUnits, Sales, Terms};
-pub use sequences::Sequences;
+pub use sequences::{CLOSED_COUNTER, Sequences};
 pub use sessions::{
     CheckOutcome, CodeRules, IssueOutcome, LiveSession, NewSession, SessionOrigin, SessionRecord, Sessions,
     TokenHash,

@@ -352,7 +352,8 @@ pub trait Orders: Send + Sync {
     async fn count_all(&self) -> Result<BTreeMap<VoucherId, OrderCounts>, StoreError>;
 
     /// Returns, for the ledger check, the highest sequence number in the ids of each [`OrderId::day`] with
-    /// orders or dead letters, by day.
+    /// orders or dead letters, by day. Numbers are returned as written: where the mall has
+    /// [added an offset](OrderId::with_offset), the highest number says nothing of the day's count.
     ///
     /// Scans every row, but skips rows imported with ids of another form. An id counts as made by
     /// [`OrderId::compose`] if its seconds are within a day of the order's time.

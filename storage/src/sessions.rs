@@ -204,8 +204,8 @@ pub trait Sessions: Send + Sync {
     ) -> Result<CheckOutcome, StoreError>;
 
     /// Begins a session with expiry `now + ttl`. Replaces a session of the same token. Ends the user's oldest
-    /// sessions beyond [`SESSIONS_PER_USER_MAX`], never the new session. Dozens of concurrent calls for one user
-    /// may exceed the number until the next call.
+    /// sessions beyond [`SESSIONS_PER_USER_MAX`], never the new session. Dozens of concurrent calls for one
+    /// user may exceed the number until the next call.
     ///
     /// # Errors
     /// Any [`StoreError`]: the token must not be handed out.

@@ -168,6 +168,7 @@ fn people(check: &mut Checker<'_>) {
         let id = sessions.body["data"][0]["id"].as_str().unwrap_or("x").to_owned();
         check.ask("DELETE /user/sessions/{id}", &format!("/user/sessions/{id}"), token, none);
     }
+    let own = check.w.log_in("13900000008");
     let mut phone = json!({ "phone": "13900000018", "oldCode": "000000", "code": "000000" });
     for token in ["", own.as_str()] {
         check.ask("PUT /user/phone", "/user/phone", token, &phone);

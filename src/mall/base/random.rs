@@ -1,14 +1,18 @@
 //! The mall's only source of randomness. Owned by the mall instead of the process, so that a test can seed
 //! it.
 
+use hmac::{Hmac, KeyInit as _, Mac as _};
 use parking_lot::Mutex;
 use rand::rngs::StdRng;
 use rand::{Rng, RngExt, SeedableRng};
+use sha2::{Digest as _, Sha256};
 
 /// Generates unguessable values: login codes, tokens, salts; also the nick names of new users.
 pub struct Random {
     // ChaCha with 12 rounds: cryptographically secure. The lock is held for less than a microsecond.
     source: Mutex<StdRng>,
+    /// Root of [`lasting_secret`](Self::lasting_secret).
+    root: Mutex<[u8; 32]>,
 }
 
 impl Random {
@@ -18,18 +22,21 @@ impl Random {
     /// If the operating system provides no randomness: a mall must not start without.
     #[must_use]
     pub fn system() -> Self {
-        Self { source: Mutex::new(rand::make_rng()) }
+        let mut root = [0; 32];
+        rand::make_rng::<StdRng>().fill_bytes(&mut root);
+        Self { source: Mutex::new(rand::make_rng()), root: Mutex::new(root) }
     }
 
     /// Creates a deterministic generator, for tests. Anyone who knows the seed knows every token.
     #[must_use]
     pub fn seeded(seed: u64) -> Self {
-        Self { source: Mutex::new(StdRng::seed_from_u64(seed)) }
+        Self { source: Mutex::new(StdRng::seed_from_u64(seed)), root: Mutex::new(root_of(seed)) }
     }
 
     /// Restarts the generator from a seed.
     pub fn reseed(&self, seed: u64) {
         *self.source.lock() = StdRng::seed_from_u64(seed);
+        *self.root.lock() = root_of(seed);
     }
 
     /// Returns a seed for another generator; deterministic in this generator's seed and position.
@@ -75,6 +82,14 @@ impl Random {
         mallbox_storage::hex(&self.bytes::<32>())
     }
 
+    /// Returns the secret for `purpose`: 32 bytes as 64 hexadecimal digits, equal at every call. Depends on the
+    /// seed and not on the values drawn before, so a test that knows the seed finds the later tokens unmoved.
+    #[must_use]
+    pub fn lasting_secret(&self, purpose: &str) -> String {
+        let mac = Hmac::<Sha256>::new_from_slice(&*self.root.lock()).expect("any length will do for a key");
+        mallbox_storage::hex(&mac.chain_update(purpose).finalize().into_bytes())
+    }
+
     /// Returns a salt for a password.
     #[must_use]
     pub fn salt(&self) -> [u8; 16] {
@@ -86,6 +101,10 @@ impl Random {
         self.source.lock().fill_bytes(&mut bytes);
         bytes
     }
+}
+
+fn root_of(seed: u64) -> [u8; 32] {
+    Sha256::new().chain_update(b"root ").chain_update(seed.to_le_bytes()).finalize().into()
 }
 
 #[cfg(test)]
@@ -105,6 +124,21 @@ mod tests {
         one.reseed(7);
         other.reseed(7);
         assert_eq!((one.seed(), one.token()), (other.seed(), other.token()));
+    }
+
+    #[test]
+    fn a_lasting_secret_depends_on_seed_and_purpose_and_moves_no_token() {
+        let (one, other) = (Random::seeded(7), Random::seeded(7));
+        let secret = one.lasting_secret("ids");
+        assert!(secret.len() == 64 && secret.bytes().all(|b| b.is_ascii_hexdigit()), "{secret}");
+        assert_eq!(one.token(), other.token());
+        assert_eq!(one.lasting_secret("ids"), secret);
+        assert_eq!(other.lasting_secret("ids"), secret);
+        assert_ne!(one.lasting_secret("other"), secret);
+        assert_ne!(Random::seeded(8).lasting_secret("ids"), secret);
+        other.reseed(8);
+        assert_eq!(other.lasting_secret("ids"), Random::seeded(8).lasting_secret("ids"));
+        assert_ne!(Random::system().lasting_secret("ids"), Random::system().lasting_secret("ids"));
     }
 
     #[test]

@@ -46,9 +46,12 @@ impl<K: Hash + Eq + Copy, V: Clone> SingleFlight<K, V> {
     }
 }
 
-/// Converts the error of a shared call into an error for one of its callers.
+/// Converts the error of a shared call into an error for one of its callers. A full disk stays a full disk.
 pub(in crate::mall) fn shared(op: &'static str, error: &Arc<StoreError>) -> StoreError {
-    StoreError::Unavailable { op, source: error.to_string().into() }
+    match &**error {
+        StoreError::Full { detail, .. } => StoreError::Full { op, detail: detail.clone() },
+        error => StoreError::Unavailable { op, source: error.to_string().into() },
+    }
 }
 
 /// One caller of a shared call. The first caller to leave after completion, or the last to give up before,

@@ -19,12 +19,13 @@ use std::time::Duration;
 use mallbox_storage::{LogState, OrderCounts, OrderId, RowCheck, SaleRecord, StoreError, UserId, VoucherId};
 
 use crate::mall::base::{Context, IMPORTED, wall_time};
-use crate::mall::selling::order_numbers::SEQUENCE;
+use crate::mall::selling::order_numbers::CountForm;
 use crate::mall::selling::sales::FlashSales;
 
 pub use code::Code;
 pub use object::{Kind, Object};
 use orders::CheckTimes;
+use pass::HighestCount;
 use report::Warning;
 pub use report::{Document, Finding, PaymentTotals, Report, SaleTerms, Totals};
 use sale::SaleSnapshot;
@@ -280,10 +281,17 @@ impl LedgerCheck {
 
     /// Checks the sequences. `highest` was read before: a number is allocated before an order carries the
     /// number.
-    async fn verify_ids(&self, highest: BTreeMap<u64, u64>, report: &mut Report) -> Result<(), StoreError> {
-        let storage = &self.context.storage;
+    async fn verify_ids(
+        &self,
+        highest: BTreeMap<u64, HighestCount>,
+        report: &mut Report,
+    ) -> Result<(), StoreError> {
         for (day, highest) in highest {
-            let high_water = storage.base.sequences.high_water(SEQUENCE, day).await?;
+            let (form, high_water) = CountForm::of_day(&self.context.storage, day).await?;
+            let highest = match form {
+                CountForm::Plain => highest.as_written,
+                CountForm::Hidden => highest.without_offset,
+            };
             if high_water.is_none_or(|high_water| high_water < highest) {
                 let found = high_water.map_or_else(|| "none".to_owned(), |mark| mark.to_string());
                 let expected = format!("at least {highest} on day {day}");

@@ -13,7 +13,7 @@ use super::order_numbers::OrderNumbers;
 use super::order_queries::{Found, OrderQueries, OrderView, new_order};
 use crate::mall::base::detached::detached;
 use crate::mall::base::idempotency_key::check_idempotency_key;
-use crate::mall::base::{Context, Failure, Refusal};
+use crate::mall::base::{Context, Failure, Random, Refusal};
 
 /// Longest wait of a step, in real time, for an order still missing in the database.
 const PENDING_ORDER_TIMEOUT: Duration = Duration::from_secs(1);
@@ -42,14 +42,22 @@ pub struct Orders {
 }
 
 impl Orders {
-    /// Creates the service on top of a cashier.
+    /// Creates the service on top of a cashier. The operating system provides the secret behind order ids, if
+    /// the mall has none yet.
     #[must_use]
     pub fn new(context: Context, cashier: Cashier) -> Self {
+        Self::with_random(context, cashier, Arc::new(Random::system()))
+    }
+
+    /// Creates the service on top of a cashier. `random` provides the secret behind order ids, if the mall
+    /// has none yet.
+    #[must_use]
+    pub fn with_random(context: Context, cashier: Cashier, random: Arc<Random>) -> Self {
         Self {
             queries: OrderQueries::new(context.clone()),
             context,
             cashier,
-            numbers: Arc::new(OrderNumbers::new()),
+            numbers: Arc::new(OrderNumbers::new(random)),
         }
     }
 

@@ -26,7 +26,7 @@ use super::terms_lease::{HeldTermsLease, TermsLease};
 use super::voucher_cache::VoucherCache;
 use crate::mall::base::cache_aside::CacheMetrics;
 use crate::mall::base::single_flight::{SingleFlight, shared};
-use crate::mall::base::{Context, Failure, Refusal};
+use crate::mall::base::{Context, Failure, Random, Refusal};
 
 pub use self::live::ListedSale;
 pub use self::views::{LiveSale, RunningSale, SalePage, SaleState};
@@ -69,13 +69,21 @@ struct Inner {
 }
 
 impl FlashSales {
-    /// Creates the service with empty caches.
+    /// Creates the service with empty caches. The operating system provides the secret behind order ids, if
+    /// the mall has none yet.
     #[must_use]
     pub fn new(context: Context) -> Self {
+        Self::with_random(context, Arc::new(Random::system()))
+    }
+
+    /// Creates the service with empty caches. `random` provides the secret behind order ids, if the mall has
+    /// none yet.
+    #[must_use]
+    pub fn with_random(context: Context, random: Arc<Random>) -> Self {
         let inner = Inner {
             terms: Arc::new(SaleTerms::new(context.storage.clone())),
             shelf: VoucherCache::of(&context.storage),
-            numbers: OrderNumbers::new(),
+            numbers: OrderNumbers::new(random),
             backlog: Backlog::new(),
             holds: Holds::default(),
             puts: SingleFlight::default(),

@@ -77,11 +77,11 @@ fn a_proxy_that_is_not_trusted_reports_no_address() {
     w.ok("POST", "/user/code?phone=13900000009", "");
     let code = w.ok("GET", "/demo/inbox?phone=13900000009", "")["data"]["code"].clone();
     let form = json!({ "phone": "13900000009", "code": code }).to_string();
-    let headers = "x-forwarded-for: 203.0.113.7\r\nuser-agent: a\tb<script>\u{7}\r\n";
+    let headers = "x-forwarded-for: 203.0.113.7\r\nuser-agent: <a>\tb<script>\r\n";
     let token = w.request("POST", "/api/user/login", headers, form.as_bytes()).body["data"].clone();
     let session = &list(&w, token.as_str().unwrap())[0];
     assert_eq!(session["address"], "127.0.0.1");
-    assert!(!session["browser"].as_str().unwrap().contains(['<', '\u{7}', '\t']), "{session}");
+    assert_eq!(session["browser"], "a", "cleaned");
 }
 
 #[test]
@@ -145,7 +145,8 @@ fn a_first_password_needs_a_log_in_by_code_a_moment_ago() {
     assert_eq!(set_password(&w, &again, &json!({ "password": "correct horse" })).body["success"], true);
     assert!(!is_live(&w, &token), "other sessions end");
     let by_password = log_in(&w, "13900000009", CHROME, Some("correct horse"));
-    assert_eq!(list(&w, &by_password)[0]["origin"], "password");
+    let current = list(&w, &by_password).into_iter().find(|session| session["current"] == true).unwrap();
+    assert_eq!(current["origin"], "password");
     let refused = set_password(&w, &by_password, &json!({ "password": "battery staple" }));
     assert_eq!(refused.body["code"], "MISSING", "{refused:?}");
 }

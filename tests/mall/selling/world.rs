@@ -14,8 +14,8 @@ use mallbox::mall::selling::order_workers::{OrderWorkers, WorkerMetrics, drained
 use mallbox::mall::selling::payments::Sandbox;
 use mallbox::mall::selling::sale_chores;
 use mallbox::mall::{
-    AuditLog, Cashier, Clock, Context, Failure, FlashSales, LedgerCheck, ManualClock, Orders, Refusal,
-    Settings, Shops,
+    AuditLog, Cashier, Clock, Context, Failure, FlashSales, LedgerCheck, ManualClock, Orders, Random,
+    Refusal, Settings, Shops,
 };
 use mallbox_storage::{
     Actor, Cents, NewSale, OrderId, OrderStatus, Phone, Storage, Timestamp, UserId, VoucherId, VoucherText,
@@ -83,10 +83,13 @@ async fn open(ground: MallLocation, settings: Settings, now: Timestamp, gateway:
         Arc::new(settings.clone()),
     );
     let cashier = Cashier::new(context.clone(), gateway.clone());
-    let sales = FlashSales::new(context.clone());
+    // From a seed: every run has the same order ids.
+    let random = Arc::new(Random::seeded(7));
+    let sales = FlashSales::with_random(context.clone(), Arc::clone(&random));
     let chores = sale_chores::chores(&context, &sales, &cashier);
     let workers = Arc::new(OrderWorkers::new(context.clone()));
-    let (audit, orders) = (AuditLog::new(context.clone()), Orders::new(context.clone(), cashier));
+    let (audit, orders) =
+        (AuditLog::new(context.clone()), Orders::with_random(context.clone(), cashier, random));
     let ledger = LedgerCheck::new(context.clone(), sales.clone());
     World {
         sale_office: SaleAdmin::new(

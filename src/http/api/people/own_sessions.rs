@@ -19,7 +19,8 @@ pub fn routes() -> Calls {
     Calls::of(both("登录设备", "Sessions"))
         .get("/user/sessions", list, both("我的登录，新的在前", "The caller's sessions, newest first"))
         .explained(both(
-            "最多50个；再登录时最早的一个退出。`seenTime`误差不到一分钟。升级前开始的登录，首次使用之前没有时间。",
+            "最多50个；再登录时最早的一个退出。`seenTime`误差不到一分钟。\
+                升级前开始的登录，首次使用之前没有时间。",
             "At most 50: one more log-in ends the oldest. `seenTime` is less than a minute too early. A session \
              of an older version has no times before its first use.",
         ))

@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use mallbox_storage::{
     DeadLetterId, LetterFacts, OrderCounts, OrderFacts, OrderId, OrderStatus, PaymentFacts, PaymentState,
-    Storage, StoreError, UserId, VoucherId,
+    Storage, StoreError, Timestamp, UserId, VoucherId,
 };
 
 use super::orders::{self, CheckTimes};
 use super::report::Report;
 use super::{dead_letters, report};
+use crate::mall::selling::order_numbers::Offsets;
 
 /// Orders per page: some 10 ms of one database reader.
 const PAGE: u32 = 4_096;
@@ -19,11 +20,22 @@ const PAGE: u32 = 4_096;
 pub(super) struct Counted {
     /// Orders and dead letters by voucher.
     pub(super) by_voucher: BTreeMap<VoucherId, OrderCounts>,
-    /// Highest sequence number in the ids of each day.
-    pub(super) highest: BTreeMap<u64, u64>,
+    /// Highest count in the ids of each day.
+    pub(super) highest: BTreeMap<u64, HighestCount>,
     /// Live orders whose users currently hold no unit in the sales store: at most [`SUSPECTS`].
     pub(super) suspects: Vec<(VoucherId, UserId, OrderId)>,
     buyers: HashMap<VoucherId, Buyers>,
+    /// Offsets of the ids, once known.
+    offsets: Option<Offsets>,
+}
+
+/// Highest count in the ids of a day, by both readings: the ids of a day have one form.
+#[derive(Clone, Copy, Default)]
+pub(super) struct HighestCount {
+    /// The highest count of plain ids.
+    pub(super) as_written: u64,
+    /// The highest count behind the offsets of hidden ids; as written if the mall has no secret.
+    pub(super) without_offset: u64,
 }
 
 /// Maximum number of orders to re-check. A larger number is a single fault, visible in the sale's counts.
@@ -46,6 +58,7 @@ pub(super) async fn over(
     let mut after = None;
     loop {
         let page = storage.operator.ledger.orders(after, PAGE).await?;
+        counted.read_offsets(storage).await?;
         counted.suspect(storage, &page.orders).await?;
         for order in &page.orders {
             counted.add(order);
@@ -66,6 +79,7 @@ pub(super) async fn over(
         let page = storage.operator.ledger.letters(after, PAGE).await?;
         let Some(last) = page.last() else { break };
         after = last.id;
+        counted.read_offsets(storage).await?;
         for letter in &page {
             counted.add_letter(letter);
             dead_letters::check(letter).into_iter().for_each(|finding| report.find(finding));
@@ -76,6 +90,14 @@ pub(super) async fn over(
 }
 
 impl Counted {
+    /// Reads the mall's secret, after the rows: a secret is stored before the first id that needs it.
+    async fn read_offsets(&mut self, storage: &Storage) -> Result<(), StoreError> {
+        if self.offsets.is_none() {
+            self.offsets = Offsets::stored(storage).await?;
+        }
+        Ok(())
+    }
+
     /// Compares the users of live orders with the buyers in the sales store.
     async fn suspect(&mut self, storage: &Storage, orders: &[OrderFacts]) -> Result<(), StoreError> {
         let mut holders: BTreeMap<VoucherId, HashMap<UserId, OrderId>> = BTreeMap::new();
@@ -94,7 +116,7 @@ impl Counted {
     }
 
     fn add(&mut self, order: &OrderFacts) {
-        self.number(order.id.day_and_count(order.created));
+        self.number(order.id, order.created);
         let status = u8::try_from(order.status).ok().and_then(OrderStatus::numbered);
         let counts = self.by_voucher.entry(order.voucher).or_default();
         let Some(count) = status.and_then(|status| counts.of_status(status)) else { return };
@@ -108,14 +130,18 @@ impl Counted {
     }
 
     fn add_letter(&mut self, letter: &LetterFacts) {
-        self.number(letter.order.day_and_count(letter.claimed));
+        self.number(letter.order, letter.claimed);
         self.by_voucher.entry(letter.voucher).or_default().dead_letters += u64::from(letter.holds_unit);
     }
 
-    fn number(&mut self, number: Option<(u64, u64)>) {
-        let Some((day, count)) = number else { return };
+    fn number(&mut self, id: OrderId, created: Timestamp) {
+        let Some((day, as_written)) = id.day_and_count(created) else { return };
+        let offsets = self.offsets.as_ref();
+        let revealed = offsets.and_then(|offsets| offsets.reveal(id).day_and_count(created));
+        let without_offset = revealed.map_or(as_written, |(_, count)| count);
         let highest = self.highest.entry(day).or_default();
-        *highest = count.max(*highest);
+        highest.as_written = highest.as_written.max(as_written);
+        highest.without_offset = highest.without_offset.max(without_offset);
     }
 
     fn close(&mut self) {

@@ -42,7 +42,7 @@ impl Accounts {
             match people.users.put_phone(user, &from, &to, now).await? {
                 PhoneOutcome::Changed => {}
                 PhoneOutcome::Taken => return Err(Refusal::PhoneTaken.into()),
-                // Changed by somebody else a moment ago: the code proves a number that is no longer the user's.
+                // Changed elsewhere a moment ago: the code proves a number that is no longer the user's.
                 PhoneOutcome::NotFound => return Err(InputError::NoCode.into()),
             }
             people.sessions.end_others(user, token).await?;

@@ -20,7 +20,8 @@ const GROUP: usize = 4;
 /// A receipt code such as `1AQX-0X5R-…`.
 ///
 /// Holds the order id and a message authentication code of 30 bits under the mall's secret. Only operators
-/// can try codes. Order ids are sequential, but the code of an order says nothing about the next.
+/// can try codes. Order ids of one second are sequential, but the code of an order says nothing about the
+/// next.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct ReceiptCode([u8; LENGTH]);
 

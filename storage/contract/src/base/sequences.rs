@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Barrier};
 
+use mallbox_storage::CLOSED_COUNTER;
 use tokio::runtime::Handle;
 
 use crate::world::World;
@@ -13,6 +14,9 @@ crate::cases! {
     the_high_water_mark_is_never_below_a_number_given,
     a_rush_gives_each_number_once,
     no_number_comes_again_after_a_restart,
+    a_closed_counter_has_no_small_number_again,
+    a_counter_with_numbers_stays_open,
+    a_counter_is_either_closed_or_used_whoever_comes_first,
 }
 
 async fn numbers_rise_from_zero(w: &World) {
@@ -79,5 +83,66 @@ async fn no_number_comes_again_after_a_restart(w: &World) {
         }
         w = w.reopen().await;
         assert!(w.storage.base.sequences.high_water("order", 1).await.unwrap() >= last);
+    }
+}
+
+async fn a_closed_counter_has_no_small_number_again(w: &World) {
+    let w = w.another().await;
+    let sequences = &w.storage.base.sequences;
+    assert!(sequences.close("order", 1).await.unwrap());
+    assert!(sequences.close("order", 1).await.unwrap(), "a repeat says the same");
+    assert!(sequences.high_water("order", 1).await.unwrap() >= Some(CLOSED_COUNTER - 1));
+    let first = sequences.next("order", 1).await.unwrap();
+    assert!(first >= CLOSED_COUNTER, "{first}");
+    assert!(sequences.next("order", 1).await.unwrap() > first);
+    assert!(sequences.close("order", 1).await.unwrap(), "large numbers do not open a counter");
+    // Other days and names are not closed.
+    for (name, day) in [("order", 0), ("order", 2), ("other", 1)] {
+        assert_eq!(sequences.next(name, day).await.unwrap(), 0, "{name} {day}");
+    }
+    let w = w.reopen().await;
+    let sequences = &w.storage.base.sequences;
+    assert!(sequences.next("order", 1).await.unwrap() > first);
+    assert!(sequences.close("order", 1).await.unwrap());
+}
+
+async fn a_counter_with_numbers_stays_open(w: &World) {
+    let w = w.another().await;
+    assert_eq!(w.storage.base.sequences.next("order", 1).await.unwrap(), 0);
+    assert!(!w.storage.base.sequences.close("order", 1).await.unwrap());
+    assert_eq!(w.storage.base.sequences.next("order", 1).await.unwrap(), 1);
+    let w = w.reopen().await;
+    assert!(!w.storage.base.sequences.close("order", 1).await.unwrap());
+    let next = w.storage.base.sequences.next("order", 1).await.unwrap();
+    assert!((2..CLOSED_COUNTER).contains(&next), "{next}");
+}
+
+async fn a_counter_is_either_closed_or_used_whoever_comes_first(w: &World) {
+    const DAYS: u64 = 40;
+    const THREADS: usize = 8;
+    let barrier = Arc::new(Barrier::new(THREADS));
+    let rush: Vec<_> = (0..THREADS)
+        .map(|thread| {
+            let (sequences, barrier) = (Arc::clone(&w.storage.base.sequences), Arc::clone(&barrier));
+            let runtime = Handle::current();
+            tokio::task::spawn_blocking(move || {
+                let draw = |day| {
+                    barrier.wait();
+                    if thread % 2 == 0 {
+                        runtime.block_on(sequences.close("order", day)).unwrap()
+                    } else {
+                        runtime.block_on(sequences.next("order", day)).unwrap() >= CLOSED_COUNTER
+                    }
+                };
+                (0..DAYS).map(draw).collect::<Vec<_>>()
+            })
+        })
+        .collect();
+    let mut seen = Vec::new();
+    for thread in rush {
+        seen.push(thread.await.unwrap());
+    }
+    for of_thread in &seen[1..] {
+        assert_eq!(of_thread, &seen[0], "a counter was closed for some and open for others");
     }
 }

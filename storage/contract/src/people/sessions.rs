@@ -296,8 +296,8 @@ async fn all_sessions_of_a_user_end_together(w: &World) {
     );
 }
 
-/// Log-ins go on while all sessions are ended, again and again; other people's are left alone. Four users: the
-/// log-ins of one user alone would exceed the limit of live sessions, and end sessions as well.
+/// Log-ins go on while all sessions are ended, again and again; other people's are left alone. Four users:
+/// the log-ins of one user alone would exceed the limit of live sessions, and end sessions as well.
 async fn in_a_rush_what_had_begun_is_ended(w: &World) {
     let users: Vec<UserId> = (7..11).map(UserId::new).collect();
     w.storage.people.sessions.begin(token(255), &NewSession::of(UserId::new(6), TTL), NOON).await.unwrap();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
-use mallbox_storage::{Sequences, StoreError};
+use mallbox_storage::{CLOSED_COUNTER, Sequences, StoreError};
 use parking_lot::{Mutex, RwLock};
 use rusqlite::{Connection, OptionalExtension as _, params};
 use tokio::sync::oneshot;
@@ -109,6 +109,10 @@ impl Sequences for EmbeddedSequences {
         let reserved = self.database.read("high water", move |conn| reserved(conn, name, day)).await?;
         Ok(reserved.checked_sub(1))
     }
+
+    async fn close(&self, name: &'static str, day: u64) -> Result<bool, StoreError> {
+        self.database.write("close counter", move |conn| close(conn, name, day)).await
+    }
 }
 
 impl Counter {
@@ -187,6 +191,16 @@ pub(super) fn reserve_through(conn: &Connection, name: &str, day: u64, highest: 
     conn.prepare_cached("INSERT INTO sequences (name, day, reserved) VALUES (?1, ?2, ?3)")?
         .execute(params![name, id(day), id(highest + 1)])
         .map(drop)
+}
+
+/// Closes the counter unless its row exists. The writer runs one job at a time, so no block is reserved in
+/// between.
+fn close(conn: &Connection, name: &str, day: u64) -> rusqlite::Result<bool> {
+    conn.prepare_cached(
+        "INSERT INTO sequences (name, day, reserved) VALUES (?1, ?2, ?3) ON CONFLICT (name, day) DO NOTHING",
+    )?
+    .execute(params![name, id(day), id(CLOSED_COUNTER)])?;
+    Ok(reserved(conn, name, day)? >= CLOSED_COUNTER)
 }
 
 fn reserved(conn: &Connection, name: &str, day: u64) -> rusqlite::Result<u64> {

@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use mallbox_storage::{Sequences, StoreError};
+use mallbox_storage::{CLOSED_COUNTER, Sequences, StoreError};
 use mysql_async::Conn;
 use parking_lot::{Mutex, RwLock};
 use tokio::time::{Instant, timeout};
@@ -94,6 +94,10 @@ impl Sequences for MysqlSequences {
             .await?;
         Ok(reserved.and_then(|reserved| reserved.checked_sub(1)))
     }
+
+    async fn close(&self, name: &'static str, day: u64) -> Result<bool, StoreError> {
+        self.database.write("close counter", |conn| boxed(async move { close(conn, name, day).await })).await
+    }
 }
 
 impl Numbers {
@@ -172,4 +176,15 @@ async fn reserve(conn: &mut Conn, name: &str, day: u64, block: u64) -> Result<Ra
     let end = first(conn, sql, (name, day), Columns::next::<u64>).await?.unwrap_or_default();
     let start = end.checked_sub(block).ok_or_else(|| MysqlError::Corrupt("sequences.reserved".into()))?;
     Ok(start..end)
+}
+
+/// Closes the counter unless its row exists.
+async fn close(conn: &mut Conn, name: &str, day: u64) -> Result<bool, MysqlError> {
+    let sql = "INSERT INTO sequences (name, day, reserved) VALUES (?, ?, ?)
+               ON DUPLICATE KEY UPDATE reserved = reserved";
+    execute(conn, sql, (name, day, CLOSED_COUNTER)).await?;
+    // The transaction holds the row's lock until its end.
+    let sql = "SELECT reserved FROM sequences WHERE name = ? AND day = ?";
+    let reserved = first(conn, sql, (name, day), Columns::next::<u64>).await?;
+    Ok(reserved.is_some_and(|reserved| reserved >= CLOSED_COUNTER))
 }

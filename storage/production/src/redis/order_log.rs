@@ -454,7 +454,7 @@ impl OrderLog for RedisOrderLog {
         let found: Vec<Vec<String>> = try_join_all(calls).await?;
         let claims = found.iter().flatten().map(|entry| from_by_user(OP, entry));
         let mut claims = claims.collect::<Result<Vec<_>, _>>()?;
-        // Order ids rise with time.
+        // Order ids rise with their seconds.
         claims.sort_by_key(|claim| std::cmp::Reverse(claim.order));
         Ok(claims)
     }

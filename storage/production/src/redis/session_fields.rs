@@ -6,8 +6,8 @@ use mallbox_storage::{
     LiveSession, Role, SessionOrigin, SessionRecord, StoreError, Timestamp, TokenHash, UserId,
 };
 
-/// Result of `find_session.lua`: user, role, origin, time of begin, TTL to extend by, whether the use is worth
-/// writing.
+/// Result of `find_session.lua`: user, role, origin, time of begin, TTL to extend by, and whether the use is
+/// worth writing.
 pub(super) type FoundSession = (u64, String, String, String, u64, u64);
 
 /// Fields of a session, in the order of [`record`].

@@ -222,8 +222,8 @@ impl Sessions for RedisSessions {
         let address = session.address.map(|address| address.to_string()).unwrap_or_default();
         let _: u64 =
             self.link.run(OP, Idempotence::Safe, call.arg(address).arg(session.short_browser())).await?;
-        // After the session was written, so that of some concurrent calls the last one counts all. The limit is
-        // far above this number of tokens, and so are the sessions that others may be about to write.
+        // After the session was written, so that of some concurrent calls the last one counts all. The limit
+        // is far above this number of tokens: some concurrent calls may be about to write a session.
         if tokens > TOKENS_UNPRUNED_MAX {
             self.end_oldest(user, token, now).await?;
         }

@@ -11,6 +11,7 @@ use crate::step::Side;
 
 const LOCKS: [&str; 4] = ["", "shop:1", "shop:2", "锁 {a}"];
 const SEQUENCES: [&str; 2] = ["order", "guest"];
+const DAYS: [u64; 5] = [0, 1, 2, 1_785, u64::MAX];
 const KEYS: [&str; 5] = ["", "claim:1", "claim:2", "claim:1 ", "面{}*\r\n"];
 
 #[derive(Clone, Debug)]
@@ -24,6 +25,7 @@ pub enum SharedStep {
     Renew(&'static str, LockOwner, Duration),
     Leave(&'static str, LockEntry),
     Number(&'static str, u64),
+    CloseCounter(&'static str, u64),
 }
 
 impl SharedStep {
@@ -46,7 +48,8 @@ impl SharedStep {
             60..75 => Self::Enter(dice.pick(&LOCKS), entry, lease),
             75..80 => Self::Renew(dice.pick(&LOCKS), entry.owner, lease),
             80..92 => Self::Leave(dice.pick(&LOCKS), entry),
-            _ => Self::Number(dice.pick(&SEQUENCES), dice.pick(&[0, 1, 1_785, u64::MAX])),
+            92..98 => Self::Number(dice.pick(&SEQUENCES), dice.pick(&DAYS)),
+            _ => Self::CloseCounter(dice.pick(&SEQUENCES), dice.pick(&DAYS)),
         }
     }
 
@@ -70,6 +73,7 @@ impl SharedStep {
                 let water = highest.map(|it| normal::high_water(it, given.as_ref().ok().copied()));
                 format!("{}, {}", said(water), said(given))
             }
+            Self::CloseCounter(name, day) => said(side.storage.base.sequences.close(name, *day).await),
         }
     }
 }

@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use mallbox_storage::{
-    Cents, Claim, DeadReason, LoggedClaim, OrderCounts, OrderId, Page, PaymentState, PersistOutcome, Phone,
-    Storage, Transition, TransitionOutcome, UserFilter, UserId,
+    CLOSED_COUNTER, Cents, Claim, DeadReason, LoggedClaim, OrderCounts, OrderId, Page, PaymentState,
+    PersistOutcome, Phone, Storage, Transition, TransitionOutcome, UserFilter, UserId,
 };
 use mallbox_storage_production::Holder;
 use rand::SeedableRng as _;
@@ -132,6 +132,29 @@ async fn processes_draw_different_numbers() {
     assert_eq!(drawn.iter().collect::<HashSet<_>>().len(), 80_000);
     let high_water = w.storage.base.sequences.high_water("order", 1).await.unwrap();
     assert!(high_water >= drawn.iter().max().copied());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[cfg_attr(not(feature = "production-tests"), ignore = "needs mariadbd")]
+async fn processes_agree_on_the_counters_that_are_closed() {
+    const DAYS: u64 = 60;
+    let w = world::single().await;
+    let mut draws = JoinSet::new();
+    for process in 0..4 {
+        let sequences = w.other_instance().await.base.sequences;
+        draws.spawn(async move {
+            let mut is_closed = Vec::new();
+            for day in 0..DAYS {
+                is_closed.push(match process % 2 {
+                    0 => recovers(|| sequences.close("order", day)).await,
+                    _ => recovers(|| sequences.next("order", day)).await >= CLOSED_COUNTER,
+                });
+            }
+            is_closed
+        });
+    }
+    let seen = draws.join_all().await;
+    assert!(seen.iter().all(|of_process| *of_process == seen[0]), "{seen:?}");
 }
 
 /// The gateway reports a payment just as the order is cancelled: the payment must not be lost.

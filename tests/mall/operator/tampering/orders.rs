@@ -75,6 +75,12 @@ pub const KINDS: &[Kind] = &[
         "UPDATE orders SET id = id - 3200000 WHERE user_id = {1}",
         "ORDER_NUMBERS",
     ),
+    // The day's ids read as plain counts.
+    kind(
+        "UPDATE sequences SET reserved = 4096 WHERE name = 'order'",
+        "UPDATE sequences SET reserved = 1099511627776 WHERE name = 'order'",
+        "ORDER_NUMBERS",
+    ),
     kind(
         "UPDATE orders SET created_ms = created_ms - 5000 WHERE user_id = {1}",
         "UPDATE orders SET created_ms = created_ms + 5000 WHERE user_id = {1}",

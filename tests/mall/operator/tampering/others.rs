@@ -250,11 +250,23 @@ pub const OF_EACH: &[(Sql<'static>, Sql<'static>, &str)] = &[
         // A running embedded mall holds the counter in memory, and overwrites the row.
         Sql {
             sqlite: "UPDATE orders SET id = id + 4800000 WHERE user_id = {1}",
-            mysql: &["UPDATE sequences SET reserved = 0"],
+            mysql: &["UPDATE sequences SET reserved = 0 WHERE name = 'hidden order'"],
         },
         Sql {
             sqlite: "UPDATE orders SET id = id - 4800000 WHERE user_id = {1}",
-            mysql: &["UPDATE sequences SET reserved = 4096"],
+            mysql: &["UPDATE sequences SET reserved = 4096 WHERE name = 'hidden order'"],
+        },
+        "ORDER_NUMBERS",
+    ),
+    (
+        // Another secret makes other counts of the ids.
+        Sql {
+            sqlite: "UPDATE settings SET value = 'x' || value WHERE name = 'order id secret'",
+            mysql: &["UPDATE settings SET value = CONCAT('x', value) WHERE name = 'order id secret'"],
+        },
+        Sql {
+            sqlite: "UPDATE settings SET value = SUBSTR(value, 2) WHERE name = 'order id secret'",
+            mysql: &["UPDATE settings SET value = SUBSTR(value, 2) WHERE name = 'order id secret'"],
         },
         "ORDER_NUMBERS",
     ),

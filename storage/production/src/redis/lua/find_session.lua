@@ -1,8 +1,8 @@
 -- Finds a session, and whether the session is worth extending.
 -- KEYS: 1 session
 -- ARGV: 1 now, 2 the caller's TTL, 0 for no extension, 3 least extension worth writing; all in ms
--- Returns {user, role, origin, created, TTL to extend by from now, 0 for none, 1 if the use is worth writing},
--- or nothing for an expired session. Role, origin and created are '' if unknown.
+-- Returns {user, role, origin, created, TTL to extend by from now, 0 for none, 1 if the use is worth
+-- writing}, or nothing for an expired session. Role, origin and created are '' if unknown.
 local session = redis.call('HMGET', KEYS[1], 'user', 'expires', 'ttl', 'role', 'origin', 'created', 'seen')
 local now, ttl, step = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 if not session[1] or now >= tonumber(session[2]) then return false end
