@@ -20,7 +20,7 @@ const CRATES: [(&str, &str); 5] = [
 /// Areas below a module, each of which uses only areas before itself.
 const ORDERS: [(&[&str], &[&str]); 4] = [
     (&[], &["language", "place", "mall", "demo", "import", "http", "bench", "config", "fixture", "cli"]),
-    (&["mall"], &["base", "people", "selling", "catalogue", "writing", "operator", "running"]),
+    (&["mall"], &["base", "people", "selling", "catalogue", "writing", "privacy", "operator", "running"]),
     (
         &["http"],
         &[

@@ -21,6 +21,15 @@ pub struct LimitsConfig {
     /// Notes, comments and reports per user and minute; 0 = no limit.
     #[arg(long, env = "MALLBOX_WRITINGS_PER_MINUTE", default_value_t = 10, value_name = "NUMBER")]
     pub writings_per_minute: u32,
+    /// Orders of ordinary vouchers per user and minute; 0 = no limit.
+    #[arg(long, env = "MALLBOX_ORDERS_PER_MINUTE", default_value_t = 10, value_name = "NUMBER")]
+    pub orders_per_minute: u32,
+    /// Unpaid orders per user at once, beyond which ordinary vouchers are refused; 0 = no limit.
+    #[arg(long, env = "MALLBOX_UNPAID_ORDERS", default_value_t = 20, value_name = "NUMBER")]
+    pub unpaid_orders: u32,
+    /// Likes, follows and profile edits per user and minute, counted together; 0 = no limit.
+    #[arg(long, env = "MALLBOX_ACTIONS_PER_MINUTE", default_value_t = 120, value_name = "NUMBER")]
+    pub actions_per_minute: u32,
     /// Pictures uploaded per user and minute; 0 = no limit.
     #[arg(long, env = "MALLBOX_UPLOADS_PER_MINUTE", default_value_t = 30, value_name = "NUMBER")]
     pub uploads_per_minute: u32,
@@ -90,6 +99,9 @@ impl LimitsConfig {
             operator_session_max: span(self.operator_session_max_hours, hours(1)),
             claim_limit: limit(self.claims_per_minute, minutes(1)),
             writing_limit: limit(self.writings_per_minute, minutes(1)),
+            order_limit: limit(self.orders_per_minute, minutes(1)),
+            unpaid_orders_max: Some(self.unpaid_orders).filter(|max| *max > 0),
+            action_limit: limit(self.actions_per_minute, minutes(1)),
             upload_limit: limit(self.uploads_per_minute, minutes(1)),
             picture_room: PictureUsage {
                 pictures: unless_none(self.pictures_per_user),
@@ -138,6 +150,9 @@ mod tests {
         let custom = settings(&[
             "--claims-per-minute=7",
             "--writings-per-minute=8",
+            "--orders-per-minute=14",
+            "--unpaid-orders=15",
+            "--actions-per-minute=16",
             "--uploads-per-minute=11",
             "--pictures-per-user=12",
             "--picture-mib-per-user=13",
@@ -157,6 +172,8 @@ mod tests {
         let limit = |count, seconds| Some(Limit { count, per: Duration::from_secs(seconds) });
         assert_eq!((custom.claim_limit, custom.address_limit), (limit(7, 60), limit(9, 1)));
         assert_eq!(custom.writing_limit, limit(8, 60));
+        assert_eq!((custom.order_limit, custom.unpaid_orders_max), (limit(14, 60), Some(15)));
+        assert_eq!(custom.action_limit, limit(16, 60));
         assert_eq!(custom.upload_limit, limit(11, 60));
         assert_eq!(custom.picture_room, PictureUsage { pictures: 12, bytes: 13 << 20 });
         let CodeRules { lives, gap, per_day, tries } = custom.codes;
@@ -172,6 +189,9 @@ mod tests {
             "claims-per-minute",
             "calls-per-second",
             "writings-per-minute",
+            "orders-per-minute",
+            "unpaid-orders",
+            "actions-per-minute",
             "uploads-per-minute",
             "pictures-per-user",
             "picture-mib-per-user",
@@ -182,7 +202,8 @@ mod tests {
         let none = settings(&zeros.each_ref().map(String::as_str));
         assert_eq!((none.claim_limit, none.address_limit, none.upload_limit), (None, None, None));
         assert_eq!(none.picture_room, PictureUsage { pictures: u64::MAX, bytes: u64::MAX });
-        assert_eq!(none.writing_limit, None);
+        assert_eq!((none.writing_limit, none.order_limit, none.action_limit), (None, None, None));
+        assert_eq!(none.unpaid_orders_max, None);
         assert_eq!((none.session_max, none.operator_session_max), (None, None));
     }
 }

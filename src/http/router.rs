@@ -14,7 +14,7 @@ use super::App;
 use super::api::catalogue::{shop_types, shops, vouchers};
 use super::api::operator;
 use super::api::operator::live::Live;
-use super::api::people::{accounts, follows, own_sessions, sign_ins, visits};
+use super::api::people::{accounts, follows, own_sessions, personal_data, sign_ins, visits};
 use super::api::selling::{orders, receipts, sales};
 use super::api::writing::{comments, feeds, likes, notes, pictures, reports};
 use super::describe::Calls;
@@ -53,6 +53,7 @@ pub struct SiteOptions {
 fn calls() -> Calls {
     accounts::routes()
         .merge(own_sessions::routes())
+        .merge(personal_data::routes())
         .merge(follows::routes())
         .merge(likes::routes())
         .merge(feeds::routes())

@@ -116,6 +116,7 @@ impl RowConverter<'_> {
             icon: self.pictures.one(&row.text("icon")?)?,
             role: Role::Customer,
             blocked: None,
+            deleted: None,
             created: row.instant_or_now("create_time")?,
         };
         Ok(ImportRow::User(user, stored))

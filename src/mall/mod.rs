@@ -1,12 +1,13 @@
-//! Business rules in six areas. No file depends on sled, SQL or axum.
+//! Business rules in seven areas. No file depends on sled, SQL or axum.
 //!
-//! Areas depend in one direction: `base`, `people`, `selling`, `catalogue`, `writing`, `operator`. Each may
-//! use the areas before it, and only `running` knows them all.
+//! Areas depend in one direction: `base`, `people`, `selling`, `catalogue`, `writing`, `privacy`, `operator`.
+//! Each may use the areas before it, and only `running` knows them all.
 
 pub mod base;
 pub mod catalogue;
 pub mod operator;
 pub mod people;
+pub mod privacy;
 mod running;
 pub mod selling;
 pub mod writing;
@@ -18,6 +19,7 @@ pub use base::{
 pub use catalogue::{Shops, Vouchers};
 pub use operator::{LedgerCheck, UserAdmin};
 pub use people::{Accounts, Follows, Passwords, SignIns, Visits};
+pub use privacy::{AccountDeletion, DataExport};
 pub use running::{Background, Dependencies, Mall};
 pub use selling::{Cashier, FlashSales, Orders, Receipts};
 pub use writing::{Comments, Feeds, Likes, Notes, Pictures};

@@ -19,10 +19,11 @@ use super::operator::{DeadLetterAdmin, OrderAdmin, ReportAdmin, SaleAdmin, Vouch
 use super::people::accounts::CodeKey;
 use super::people::sms::{Inbox, SmsSender};
 use super::people::{Accounts, Follows, SignIns, Visits};
+use super::privacy::{AccountDeletion, DataExport};
 use super::selling::cashier::Cashier;
 use super::selling::order_workers::{OrderWorkers, WorkerMetrics};
 use super::selling::payments::{Payments, Sandbox};
-use super::selling::reconciliation::{end_blocked_sessions, load_sales};
+use super::selling::reconciliation::{end_blocked_sessions, end_deleted_sessions, load_sales};
 use super::selling::{FlashSales, Orders, Receipts, sale_chores};
 use super::writing::{Comments, Feeds, Likes, Notes, Pictures};
 
@@ -99,6 +100,10 @@ pub struct Mall {
     pub orders: Orders,
     /// Receipt codes for the counter.
     pub receipts: Receipts,
+    /// Downloads of a user's own data.
+    pub export: DataExport,
+    /// Deletion of accounts by their users.
+    pub deletion: AccountDeletion,
     /// Users from the operator's side.
     pub people: UserAdmin,
     /// Audit log of operators' actions.
@@ -144,6 +149,7 @@ impl Mall {
         }
         let audit = AuditLog::new(context.clone());
         let orders = Orders::with_random(context.clone(), cashier, Arc::clone(&random));
+        let receipts = Receipts::new(context.clone(), orders.clone(), Arc::clone(&random));
         let books = LedgerCheck::new(context.clone(), sales.clone());
         let sale_office =
             SaleAdmin::new(context.clone(), sales.clone(), Arc::clone(&shops), books.clone(), audit.clone());
@@ -158,8 +164,10 @@ impl Mall {
             visits,
             vouchers: Vouchers::new(context.clone(), sales.clone()),
             is_imported,
+            deletion: AccountDeletion::new(context.clone(), orders.clone(), pictures.clone()),
+            export: DataExport::new(context.clone(), orders.clone(), receipts.clone()),
             pictures,
-            receipts: Receipts::new(context.clone(), orders.clone(), Arc::clone(&random)),
+            receipts,
             people: UserAdmin::new(context.clone(), audit.clone(), Arc::clone(&random)),
             accounts: Accounts::new(context.clone(), random, sms, inbox).with_code_key(code_key),
             voucher_office: VoucherAdmin::new(
@@ -191,6 +199,9 @@ impl Mall {
         // Not a reason to fail the start: on a full disk, for example, nothing can be bought either.
         if let Err(error) = end_blocked_sessions(storage).await {
             tracing::error!(%error, "could not end the sessions of blocked users");
+        }
+        if let Err(error) = end_deleted_sessions(&mall.context, mall.context.now()).await {
+            tracing::error!(%error, "could not end the sessions of deleted users");
         }
         Ok(Arc::new(mall))
     }

@@ -154,7 +154,13 @@ impl Phone {
         well_formed.then(|| Self(text.to_owned()))
     }
 
-    /// Returns the eleven digits.
+    /// Returns the number of a deleted user: none, an empty text.
+    #[must_use]
+    pub const fn of_deleted_user() -> Self {
+        Self(String::new())
+    }
+
+    /// Returns the eleven digits; an empty text for a deleted user.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

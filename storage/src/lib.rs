@@ -12,7 +12,7 @@
 //! - `selling`: [`Sales`], [`OrderLog`], [`Deadlines`], [`Orders`], [`Outbox`], [`DeadLetters`],
 //!   [`PaymentRows`]
 //! - `catalogue`: [`Shops`], [`GeoIndex`], [`Vouchers`]
-//! - `people`: [`Users`], [`Sessions`], [`Follows`], [`SignIns`], [`Visitors`]
+//! - `people`: [`Users`], [`Sessions`], [`Follows`], [`SignIns`], [`Visitors`], [`PersonalData`]
 //! - `writing`: [`Notes`], [`Comments`], [`Likes`], [`Feeds`], [`Reports`], [`Pictures`]
 //! - `operator`: [`Audit`], [`LedgerRows`], [`Import`]
 //! - `base`: [`Cache`], [`Locks`], [`RateLimits`], [`Sequences`], [`Upkeep`]
@@ -59,6 +59,7 @@ mod order_status;
 mod orders;
 mod outbox;
 mod payments;
+mod personal_data;
 mod pictures;
 mod places;
 mod plans;
@@ -109,11 +110,13 @@ pub use notes::{Note, NoteText, Notes, Visibility, picture_name};
 pub use order_log::{LogPosition, LogState, LoggedClaim, OrderLog, PendingClaims};
 pub use order_status::OrderStatus;
 pub use orders::{
-    NO_DEADLINE, Order, OrderCounts, OrderFilter, Orders, PersistOutcome, Transition, TransitionOutcome,
+    NO_DEADLINE, Order, OrderCounts, OrderFilter, Orders, PersistOutcome, PurchaseOutcome, Transition,
+    TransitionOutcome,
 };
 pub use outbox::{Outbox, OutboxEntry};
 pub use page::Page;
 pub use payments::{Payment, PaymentContradictions, PaymentMode, PaymentRows, PaymentState};
+pub use personal_data::{DeleteOutcome, GivenLike, PaidOrders, PersonalData};
 pub use pictures::{
     NewPicture, Picture, PictureKind, PictureSweep, PictureUsage, Pictures, PutOutcome, RemoveOutcome,
 };

@@ -98,6 +98,18 @@ pub enum TransitionOutcome {
     Unknown,
 }
 
+/// Outcome of the purchase of an ordinary voucher.
+#[must_use]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PurchaseOutcome {
+    /// The order is stored: the new order, or the earlier order of the request.
+    Bought(OrderId),
+    /// The buyer's account is deleted. Nothing was written.
+    BuyerDeleted,
+    /// The buyer already has the maximum number of unpaid orders. Nothing was written.
+    TooManyUnpaid,
+}
+
 /// Row-by-row order counts of one sale, for the ledger check.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct OrderCounts {
@@ -246,16 +258,26 @@ pub trait Orders: Send + Sync {
     ) -> Result<(), StoreError>;
 
     /// Inserts the order of an ordinary voucher as given: unpaid, or paid in [`PaymentMode::None`]. Such
-    /// orders are not limited to one per user. Returns the id of the stored order. Idempotent by order id.
+    /// orders are not limited to one per user. Idempotent by order id.
+    ///
+    /// `unpaid_max` limits the unpaid orders that the buyer has at once, orders of flash sales included. The
+    /// limit holds under concurrent purchases of a buyer, too; but in MySQL only for existing users, whose row
+    /// serves as the lock. A repeat, and an order that is not unpaid, are never refused by the limit.
+    /// Cost of the limit: reads all orders of the buyer.
     ///
     /// `request` is an idempotency key per user and voucher. If the user already used the key for the
     /// voucher, nothing is written, and the id of the earlier order is returned, whatever its status. The key
-    /// is stored in the order's transaction: of two concurrent calls, one inserts.
+    /// is stored in the order's transaction: of two concurrent calls, one inserts. A refusal uses up no key.
     ///
     /// # Errors
     /// - [`StoreError::Refused`]: the voucher is unknown or a flash sale, or another order has the same id.
     /// - Any other [`StoreError`]: nothing was written, or the response was lost; call again.
-    async fn insert(&self, order: &Order, request: Option<&str>) -> Result<OrderId, StoreError>;
+    async fn insert(
+        &self,
+        order: &Order,
+        request: Option<&str>,
+        unpaid_max: Option<u32>,
+    ) -> Result<PurchaseOutcome, StoreError>;
 
     /// Returns the order that a user bought of an ordinary voucher under an idempotency key; `None` if the
     /// key was never used.

@@ -104,6 +104,9 @@ pub struct PictureSweep {
 ///   the prefix `/imgs`, as the icon of a user or shop type or in a shop's picture list. An unused picture
 ///   remains for as long as it is *touched*: by [`put`](Self::put), by [`keep`](Self::keep), and by a sweep
 ///   that found it shown.
+/// - A picture is *withheld* while hidden notes show it, and no visible note, user, shop type or shop does.
+///   [`get`](Self::get) does not return a withheld picture; nothing else differs. The change of a note's
+///   visibility withholds or returns its pictures in the same transaction.
 /// - `put` enforces the quota under concurrent uploads of one owner, too. The existence of the owner is not
 ///   checked; but in MySQL the guarantee holds only for existing users, whose row serves as the lock.
 #[async_trait]
@@ -120,7 +123,9 @@ pub trait Pictures: Send + Sync {
         now: Timestamp,
     ) -> Result<PutOutcome, StoreError>;
 
-    /// Returns the picture with this name.
+    /// Returns the picture with this name; `None` while the picture is withheld.
+    ///
+    /// Cost: next to the look-up of the name, one look-up of the notes that show the picture.
     ///
     /// # Errors
     /// Any [`StoreError`]: call again.
@@ -138,6 +143,13 @@ pub trait Pictures: Send + Sync {
     /// # Errors
     /// Any [`StoreError`]: the picture remains, or the response was lost; call again.
     async fn remove(&self, owner: UserId, name: &str) -> Result<RemoveOutcome, StoreError>;
+
+    /// Removes a picture of any owner, even while shown. Returns whether the picture existed. References to
+    /// the picture stay.
+    ///
+    /// # Errors
+    /// Any [`StoreError`]: the picture remains, or the response was lost; call again.
+    async fn erase(&self, name: &str) -> Result<bool, StoreError>;
 
     /// Returns the owner's usage.
     ///

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::{
     Audit, Cache, Comments, DeadLetters, Deadlines, Feeds, Follows, GeoIndex, Import, LedgerRows, Likes,
-    Locks, Notes, OrderLog, Orders, Outbox, PaymentRows, Pictures, RateLimits, Reports, Sales, Sequences,
-    Sessions, Shops, SignIns, Upkeep, Users, Visitors, Vouchers,
+    Locks, Notes, OrderLog, Orders, Outbox, PaymentRows, PersonalData, Pictures, RateLimits, Reports, Sales,
+    Sequences, Sessions, Shops, SignIns, Upkeep, Users, Visitors, Vouchers,
 };
 
 /// Storage of a mall: one handle per port, in a bundle per area. Cheap to clone.
@@ -68,6 +68,8 @@ pub struct PeoplePorts {
     pub sign_ins: Arc<dyn SignIns>,
     /// Visit statistics (UV and PV).
     pub visitors: Arc<dyn Visitors>,
+    /// Personal data of one user, and deletion of the account.
+    pub personal_data: Arc<dyn PersonalData>,
 }
 
 /// Ports of writing: content written by users.

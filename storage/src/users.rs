@@ -113,12 +113,19 @@ pub struct User {
     pub blocked: Option<Block>,
     /// Time of registration.
     pub created: Timestamp,
+    /// Time of the account's deletion. A deleted user has no phone, name, avatar, block or role.
+    pub deleted: Option<Timestamp>,
 }
 
 impl User {
     /// Returns whether the user is an active operator: not blocked.
     pub fn acts(&self) -> bool {
         self.role == Role::Operator && self.blocked.is_none()
+    }
+
+    /// Returns whether the user may hold sessions: neither blocked nor deleted.
+    pub fn may_log_in(&self) -> bool {
+        self.blocked.is_none() && self.deleted.is_none()
     }
 }
 
@@ -144,6 +151,8 @@ pub struct Profile {
 /// - Ids are assigned in order from 1, never reused, and nearly without gaps: each of several concurrent
 ///   calls for one phone may skip an id. A phone belongs to one user.
 /// - Every call is a transaction of its own, durable when the call returns.
+/// - A [deleted](crate::PersonalData::delete) user is returned by [`get`](Users::get), [`those`](Users::those),
+///   [`card`](Users::card) and [`list`](Users::list); every change treats the user as unknown.
 #[async_trait]
 pub trait Users: Send + Sync {
     /// Returns the user with this phone, creating an account with `nick_name` if there is none. Concurrent

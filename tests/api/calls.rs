@@ -34,7 +34,7 @@ fn people_are_as_the_pages_know_them() {
         "userId": 2, "city": "杭州", "introduce": "爱吃", "fans": 0, "followee": 0, "gender": true,
         "birthday": "2000-01-31", "credits": 0, "level": 0,
     }});
-    assert_says(&w, "GET", "/user/info/2", "", none, &full);
+    assert_says(&w, "GET", "/user/info/2", &w.customer, none, &full);
     assert_says(&w, "GET", "/user/info/99", "", none, &done);
     // A withdrawn birthday is omitted; `false` and `""` are sent.
     let edit = json!({"birthday": "", "gender": false, "city": "", "introduce": null});
@@ -42,7 +42,7 @@ fn people_are_as_the_pages_know_them() {
     let data = full["data"].as_object_mut().unwrap();
     data.remove("birthday");
     data.extend([("gender".to_owned(), json!(false)), ("city".to_owned(), json!(""))]);
-    assert_says(&w, "GET", "/user/info/2", "", none, &full);
+    assert_says(&w, "GET", "/user/info/2", &w.customer, none, &full);
 
     let first = json!({"password": "correct horse", "oldPassword": null});
     assert_says(&w, "PUT", "/user/password", &w.customer, &first, &done);

@@ -186,7 +186,7 @@ impl World {
         let _ = stream.read_to_end(&mut answer);
         let took = began.elapsed();
         assert!(patience::is_within(took, REQUEST_TIMEOUT * 2), "{method} {path} took {took:?}");
-        let answer = String::from_utf8_lossy(&answer).into_owned();
+        let answer = String::from_utf8_lossy(&without_chunks(answer)).into_owned();
         let (head, text) =
             answer.split_once("\r\n\r\n").unwrap_or_else(|| panic!("{method} {path}: no answer"));
         Response {
@@ -223,6 +223,22 @@ impl World {
         let report = until_ok(SETTLE_TIMEOUT, || self.mall.books()).unwrap();
         assert!(report.balances(), "{report}");
     }
+}
+
+/// Joins the chunks of a response that is written while it is sent.
+fn without_chunks(answer: Vec<u8>) -> Vec<u8> {
+    let line_end = |from: &[u8]| from.windows(2).position(|bytes| bytes == b"\r\n");
+    let head = answer.windows(4).position(|bytes| bytes == b"\r\n\r\n").map_or(answer.len(), |end| end + 4);
+    if !String::from_utf8_lossy(&answer[..head]).contains("transfer-encoding: chunked") {
+        return answer;
+    }
+    let (mut whole, mut rest) = (answer[..head].to_vec(), &answer[head..]);
+    while let Some(end) = line_end(rest) {
+        let size = usize::from_str_radix(std::str::from_utf8(&rest[..end]).unwrap(), 16).unwrap();
+        whole.extend_from_slice(&rest[end + 2..end + 2 + size]);
+        rest = &rest[end + 2 + size + 2..];
+    }
+    whole
 }
 
 fn authorization(token: &str) -> String {

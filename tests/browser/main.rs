@@ -19,6 +19,7 @@ mod operator;
 mod own;
 mod own_sessions;
 mod people;
+mod privacy;
 mod rivals;
 mod sales;
 mod screens;

@@ -26,7 +26,9 @@ fn its_shops_and_vouchers_are_shown_as_they_were() {
     let vouchers = served.get("/voucher/list/2")["data"].clone();
     let sale = vouchers.as_array().unwrap().iter().find(|voucher| voucher["id"] == 3).unwrap();
     assert_eq!((&sale["stock"], &sale["beginTime"]), (&json!(7), &json!("2022-01-25T10:00:00")));
-    assert_eq!(served.get("/user/info/1")["data"]["birthday"], "2000-01-31");
+    let reader = token(&served.log_in_by_password("13900000011", "123456"));
+    let card = served.call("GET", "/user/info/1", &reader, &Value::Null);
+    assert_eq!(card["data"]["birthday"], "2000-01-31");
 }
 
 #[test]

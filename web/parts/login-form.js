@@ -16,7 +16,7 @@ import { showToast } from "./toast.js";
 /** Minimum time between two codes to the same phone. */
 const RESEND_AFTER_MS = 55_000;
 /** The server's rule for phone numbers. */
-const PHONE = /^1[3-9]\d{9}$/;
+export const PHONE = /^1[3-9]\d{9}$/;
 /** The field that each refusal concerns. */
 const FIELD_OF_REFUSAL = { PHONE_INVALID: "phone", CODE_TOO_SOON: "secret", CODE_WRONG: "secret", NO_CODE: "secret", PASSWORD_WRONG: "secret" };
 
@@ -116,7 +116,7 @@ export function logInForm({ done: onLogin, signal, phone: initialPhone = "" }) {
 /** @typedef {import("./field.js").Field<HTMLInputElement> & {missing: string, more?: Node}} SecretField */
 
 /** @returns {SecretField} */
-function passwordField() {
+export function passwordField() {
   const base = field(t("密码", "Password"), "input", { type: "password", autocomplete: "current-password", required: true });
   return { ...base, missing: t("请输入密码", "Enter your password") };
 }
@@ -127,7 +127,7 @@ function passwordField() {
  * @param {AbortSignal} signal
  * @returns {SecretField}
  */
-function codeField(phone, validPhone, signal) {
+export function codeField(phone, validPhone, signal) {
   const base = field(t("验证码", "Code"), "input", { type: "text", inputmode: isKiosk ? "none" : "numeric", autocomplete: "one-time-code", maxlength: 6, required: true });
   const sendCodeButton = h("button", { type: "button", class: "button", onclick: () => whileBusy(sendCodeButton, sendCode) });
   const inputRow = h("div", { class: "row" });

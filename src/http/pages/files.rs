@@ -19,7 +19,7 @@ use crate::demo::pictures::{picture, placeholder};
 use crate::http::request::query_text::path_text;
 use crate::http::response::encodings::gzipped;
 use crate::http::response::error::ApiError;
-use crate::http::response::headers::{IMMUTABLE, PICTURE_POLICY, REVALIDATE, is_known, quoted};
+use crate::http::response::headers::{IMMUTABLE, NO_STORE, PICTURE_POLICY, REVALIDATE, is_known, quoted};
 use crate::http::server::audience::Audience;
 use crate::http::server::health::Health;
 use crate::mall::Pictures;
@@ -150,7 +150,8 @@ impl Files {
             // The picture may exist despite the error: a 404 could be cached.
             None if let Err(trouble) = uploaded => return ApiError::from(trouble).into_response(),
             None if self.placeholders => (placeholder(), REVALIDATE),
-            None => return not_found(),
+            // The picture of a hidden note may come back.
+            None => return ([(CACHE_CONTROL, NO_STORE)], not_found()).into_response(),
         };
         let headers = [
             (CONTENT_TYPE, HeaderValue::from_static("image/svg+xml")),

@@ -11,6 +11,7 @@ use mallbox_storage::OrderId;
 use serde::Serialize;
 
 use super::error::ApiError;
+use super::headers::NO_STORE;
 use super::json::json_response;
 
 /// The result of an API handler. `T` is the type of `data`, from which the call's description is generated.
@@ -107,7 +108,7 @@ impl<T> Answer<T> {
     /// Forbids caching: the content is valid only at this moment.
     #[must_use]
     pub fn no_store(self) -> Self {
-        self.with_header(CACHE_CONTROL, HeaderValue::from_static("no-store"))
+        self.with_header(CACHE_CONTROL, NO_STORE)
     }
 
     /// Returns the response body, to compute an `ETag`.

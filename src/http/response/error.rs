@@ -249,6 +249,8 @@ fn status_of(refusal: &Refusal) -> StatusCode {
         | Refusal::LastOperator
         | Refusal::NotFound(_)
         | Refusal::Mistyped(_)
+        | Refusal::TooManyUnpaid(_)
+        | Refusal::PaidOrders(_)
         | Refusal::OrderStands(_)
         | Refusal::ReceiptMistyped
         | Refusal::Unlimited

@@ -1,6 +1,6 @@
-//! Headers common to pages and pictures: caching, `ETag`, and the content security policy of pictures.
+//! Headers common to all responses, and to pages and pictures: caching, `ETag`, content security policy.
 
-use axum::http::header::IF_NONE_MATCH;
+use axum::http::header::{CACHE_CONTROL, IF_NONE_MATCH, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS};
 use axum::http::{HeaderMap, HeaderValue};
 
 /// A picture opened as a page runs no script and loads nothing.
@@ -11,6 +11,23 @@ pub(in crate::http) const REVALIDATE: HeaderValue = HeaderValue::from_static("no
 /// Content under a versioned or random name never changes.
 pub(in crate::http) const IMMUTABLE: HeaderValue =
     HeaderValue::from_static("public, max-age=31536000, immutable");
+
+/// Nothing keeps a copy: neither the browser nor a proxy.
+pub(in crate::http) const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
+const NOSNIFF: HeaderValue = HeaderValue::from_static("nosniff");
+const SAME_ORIGIN: HeaderValue = HeaderValue::from_static("same-origin");
+
+/// Adds the headers that every response has.
+///
+/// A call of the API that says nothing else about caching must not be stored: the response may depend on the
+/// token. Without `ETag` or `Last-Modified`, no cache would gain from a copy.
+pub(in crate::http) fn add_common(headers: &mut HeaderMap, is_api: bool) {
+    headers.insert(X_CONTENT_TYPE_OPTIONS, NOSNIFF);
+    headers.insert(REFERRER_POLICY, SAME_ORIGIN);
+    if is_api {
+        headers.entry(CACHE_CONTROL).or_insert(NO_STORE);
+    }
+}
 
 /// Returns a quoted `ETag` value.
 pub(in crate::http) fn quoted(tag: &str) -> HeaderValue {

@@ -22,6 +22,8 @@ pub(in crate::http) const CODES: &[&str] = &[
     "PAUSED",
     "UNKNOWN_SALE",
     "LEVEL_TOO_LOW",
+    "TOO_MANY_UNPAID",
+    "PAID_ORDERS",
     "ORDER_STANDS",
     "RECEIPT_MISTYPED",
     "PAYMENT_DECLINED",
@@ -211,8 +213,8 @@ pub(in crate::http) fn of_refusal(refusal: &Refusal, l: Language) -> RefusalBody
         Refusal::LastOperator => fixed!(
             l,
             "LAST_OPERATOR",
-            "这是最后一位管理员，不能降级或停用；请先任命另一位",
-            "This is the last operator and cannot be demoted or blocked; appoint another one first."
+            "这是最后一位管理员，不能降级、停用或注销；请先任命另一位",
+            "This is the last operator and cannot be demoted, blocked or deleted; appoint another one first."
         ),
         Refusal::Mistyped(mistake) => of_mistake(*mistake, l),
         Refusal::SoldInSale => fixed!(
@@ -230,6 +232,20 @@ pub(in crate::http) fn of_refusal(refusal: &Refusal, l: Language) -> RefusalBody
         Refusal::RateLimited { .. } => {
             fixed!(l, "RATE_LIMITED", "操作太频繁，请稍后再试", "Too many requests; try again later.")
         }
+        Refusal::TooManyUnpaid(max) => made(
+            l,
+            "TOO_MANY_UNPAID",
+            format!("您有{max}笔订单尚未支付，请先支付或取消"),
+            format!("You have {max} unpaid orders; pay or cancel some first."),
+        ),
+        Refusal::PaidOrders(count) => made(
+            l,
+            "PAID_ORDERS",
+            format!("您有{count}张已支付、未使用的券，请先使用或退款；如放弃这些券，请在注销时确认"),
+            format!(
+                "You have {count} paid vouchers left; use or refund them first, or give them up (forfeit)."
+            ),
+        ),
         Refusal::NotYet => fixed!(
             l,
             "NOT_YET",

@@ -40,6 +40,7 @@ use crate::http::request::attempt::Attempt;
 use crate::http::request::client_address::{ClientAddress, TrustedProxies};
 use crate::http::response::caller::{Caller, Profile};
 use crate::http::response::error::{ApiError, InternalCause, internal_response};
+use crate::http::response::headers;
 use crate::http::response::language;
 use crate::language::Language;
 
@@ -52,8 +53,6 @@ const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
 const SLOW_REQUEST_MIN: Duration = Duration::from_millis(500);
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
-const NOSNIFF: HeaderValue = HeaderValue::from_static("nosniff");
-const SAME_ORIGIN: HeaderValue = HeaderValue::from_static("same-origin");
 
 /// Handlers and options of a [`Gateway`].
 pub struct FrontOptions {
@@ -236,7 +235,7 @@ impl Gateway {
         };
         let elapsed = started.elapsed();
         self.tally.count(class, response.status(), code, elapsed);
-        let logged = LoggedRequest { id, client, method, uri, code, language, elapsed };
+        let logged = LoggedRequest { id, client, is_api, method, uri, code, language, elapsed };
         self.mall.metrics.security().record_request(&logged.cause(attempt, is_api));
         self.finish(response, &logged)
     }
@@ -291,10 +290,8 @@ impl Gateway {
             request_id = logged.id(), client = logged.client(), method = %logged.method, path = logged.uri.path(), status = status.as_u16(),
             code = logged.code, elapsed_ms = logged.elapsed_ms(), "responded"
         );
-        let headers = response.headers_mut();
-        headers.insert(REQUEST_ID, logged.id.clone());
-        headers.insert(header::X_CONTENT_TYPE_OPTIONS, NOSNIFF);
-        headers.insert(header::REFERRER_POLICY, SAME_ORIGIN);
+        response.headers_mut().insert(REQUEST_ID, logged.id.clone());
+        headers::add_common(response.headers_mut(), logged.is_api);
         response
     }
 }
@@ -303,6 +300,7 @@ impl Gateway {
 struct LoggedRequest {
     id: HeaderValue,
     client: Option<IpAddr>,
+    is_api: bool,
     method: Method,
     uri: Uri,
     code: &'static str,

@@ -47,6 +47,9 @@ pub(in crate::mall) struct PublicProfile {
     pub(in crate::mall) icon: String,
     /// The user's own description.
     pub(in crate::mall) card: Profile,
+    /// Whether the account is deleted. Absent in copies written by older instances.
+    #[serde(default)]
+    pub(in crate::mall) is_deleted: bool,
 }
 
 #[async_trait]
@@ -80,7 +83,8 @@ impl Cached for PublicProfile {
         else {
             return Ok(None);
         };
-        Ok(Some(Self { nick_name: is.nick_name, icon: is.icon, card }))
+        let is_deleted = is.deleted.is_some();
+        Ok(Some(Self { nick_name: is.nick_name, icon: is.icon, card, is_deleted }))
     }
 }
 

@@ -84,6 +84,14 @@ impl Context {
         Ok(())
     }
 
+    /// Counts a like, follow or profile edit against the user's limit of small writes.
+    ///
+    /// # Errors
+    /// [`Refusal::RateLimited`] above the limit; [`Failure::Store`] if the store fails.
+    pub async fn count_action(&self, user: UserId, now: Timestamp) -> Result<(), Failure> {
+        self.within(self.settings.action_limit, "act", user, now).await
+    }
+
     /// Counts an action of a user against a rate limit, if there is a limit. `what` names the action.
     ///
     /// # Errors

@@ -48,6 +48,10 @@ pub enum Refusal {
         /// Time to wait before the next attempt.
         retry_after: Duration,
     },
+    /// The user has this number of unpaid orders, the maximum.
+    TooManyUnpaid(u32),
+    /// The user has this number of paid, unused orders, which a deletion of the account would give up.
+    PaidOrders(u64),
     /// The claim is pending: its order is not in the database yet.
     NotYet,
     /// The order's status, given as a number, excludes this step.

@@ -25,6 +25,13 @@ pub struct Settings {
     pub claim_limit: Option<Limit>,
     /// Rate limit of notes, comments and reports per user, counted together; `None` = no limit.
     pub writing_limit: Option<Limit>,
+    /// Rate limit of purchases of ordinary vouchers per user; `None` = no limit.
+    pub order_limit: Option<Limit>,
+    /// Maximum number of unpaid orders of a user at once, for purchases of ordinary vouchers; `None` = no
+    /// limit. Claims count towards the maximum, but are never refused by it.
+    pub unpaid_orders_max: Option<u32>,
+    /// Rate limit of likes, follows and profile edits per user, counted together; `None` = no limit.
+    pub action_limit: Option<Limit>,
     /// Rate limit of uploads per user; `None` = no limit.
     pub upload_limit: Option<Limit>,
     /// Quota of stored pictures per user.
@@ -64,6 +71,10 @@ impl Default for Settings {
             operator_session_max: Some(Duration::from_secs(12 * 60 * 60)),
             claim_limit: Some(Limit { count: 5, per: Duration::from_secs(60) }),
             writing_limit: Some(Limit { count: 10, per: Duration::from_secs(60) }),
+            order_limit: Some(Limit { count: 10, per: Duration::from_secs(60) }),
+            unpaid_orders_max: Some(20),
+            // Two a second for as long as a person taps.
+            action_limit: Some(Limit { count: 120, per: Duration::from_secs(60) }),
             // A note shows up to nine.
             upload_limit: Some(Limit { count: 30, per: Duration::from_secs(60) }),
             picture_room: PictureUsage { pictures: 1_000, bytes: 256 << 20 },
@@ -89,6 +100,9 @@ impl Settings {
         self.codes.per_day = 0;
         self.claim_limit = None;
         self.writing_limit = None;
+        self.order_limit = None;
+        self.unpaid_orders_max = None;
+        self.action_limit = None;
         self.upload_limit = None;
         self.address_limit = None;
         self

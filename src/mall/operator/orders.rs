@@ -287,7 +287,7 @@ fn recorded_status(number: u8) -> Result<OrderStatus, Refusal> {
     recorded.ok_or(Refusal::BadValue("order status"))
 }
 
-/// Returns the phones of known users.
+/// Returns the phones of known users; deleted users have none.
 pub(super) async fn phones(
     storage: &Storage,
     users: &[UserId],
@@ -295,7 +295,7 @@ pub(super) async fn phones(
     let mut phones = HashMap::new();
     for id in users {
         if !phones.contains_key(id)
-            && let Some(user) = storage.people.users.get(*id).await?
+            && let Some(user) = storage.people.users.get(*id).await?.filter(|user| user.deleted.is_none())
         {
             phones.insert(*id, user.phone);
         }

@@ -1,9 +1,11 @@
 //! Readers' reports, and the operators' decisions about reported notes and comments.
 
 use mallbox_storage::{NoteId, OpenReports, Page, Post, UserId};
+use serde_json::Value;
 
-use crate::mall::base::{AuditLog, By, Context, Failure};
+use crate::mall::base::{AuditLog, AuditedAction, By, Context, Failure, Refusal, run_audited};
 use crate::mall::writing::decisions::{Decision, decide};
+use crate::mall::writing::pictures::full_name;
 
 /// A reported note or comment with its open reports.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -78,9 +80,24 @@ impl ReportAdmin {
     /// Decides about a note or comment, reported or not. A repeat succeeds.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`](crate::mall::Refusal::NotFound), also for a deleted target; [`Failure::Store`]
-    /// if the store fails.
+    /// [`Refusal::NotFound`], also for a deleted target; [`Failure::Store`] if the store fails.
     pub async fn decide(&self, by: By, target: Post, decision: Decision) -> Result<(), Failure> {
         decide(&self.context, &self.audit, by, target, decision).await
+    }
+
+    /// Removes an uploaded picture for good, whatever shows it. `name` is the picture's path, or its file name
+    /// alone.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`] if no upload has this name; [`Failure::Store`] if the store fails.
+    pub async fn erase_picture(&self, by: By, name: &str) -> Result<(), Failure> {
+        let name = full_name(name).ok_or(Refusal::NotFound("picture"))?;
+        let subject = format!("picture {name}");
+        let deed = AuditedAction { action: "picture.erase", subject, detail: Value::Null };
+        let pictures = self.context.storage.writing.pictures.clone();
+        run_audited(&self.audit, by, deed, async move {
+            if pictures.erase(&name).await? { Ok(()) } else { Err(Refusal::NotFound("picture").into()) }
+        })
+        .await
     }
 }

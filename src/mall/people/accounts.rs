@@ -1,6 +1,7 @@
 //! Accounts: login codes, passwords, sessions, public profiles and roles.
 
 mod code_hash;
+mod confirmation;
 mod names;
 mod operator_log_in;
 mod password_change;
@@ -47,11 +48,14 @@ pub struct PublicUser {
     pub nick_name: String,
     /// Path of the profile picture, `""` if none.
     pub icon: String,
+    /// Whether the account is deleted; name and picture are then empty.
+    pub is_deleted: bool,
 }
 
 impl From<User> for PublicUser {
     fn from(user: User) -> Self {
-        Self { id: user.id, nick_name: user.nick_name, icon: user.icon }
+        let is_deleted = user.deleted.is_some();
+        Self { id: user.id, nick_name: user.nick_name, icon: user.icon, is_deleted }
     }
 }
 
@@ -231,7 +235,10 @@ impl Accounts {
     /// [`Refusal::Busy`] if the read is rejected by load shedding; [`Failure::Store`] if the store fails.
     pub async fn brief(&self, user: UserId, now: Timestamp) -> Result<Option<PublicUser>, Failure> {
         let person = self.context.copies.people.get(user, now).await?;
-        Ok(person.map(|PublicProfile { nick_name, icon, .. }| PublicUser { id: user, nick_name, icon }))
+        Ok(person.map(|person| {
+            let PublicProfile { nick_name, icon, is_deleted, .. } = person;
+            PublicUser { id: user, nick_name, icon, is_deleted }
+        }))
     }
 
     /// Returns the user with this phone, and creates the user if there is none.

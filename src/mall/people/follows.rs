@@ -25,13 +25,15 @@ impl Follows {
     /// Makes `user` follow `followee`. A repeated call changes nothing.
     ///
     /// # Errors
-    /// [`InputError::Oneself`]; [`Refusal::NotFound`] for an unknown followee.
+    /// [`InputError::Oneself`]; [`Refusal::NotFound`] for an unknown followee; [`Refusal::RateLimited`].
     pub async fn follow(&self, user: UserId, followee: UserId, now: Timestamp) -> Result<(), Failure> {
         if user == followee {
             return Err(InputError::Oneself.into());
         }
+        self.context.count_action(user, now).await?;
         let storage = &self.context.storage;
-        storage.people.users.get(followee).await?.ok_or(Refusal::NotFound("user"))?;
+        let found = storage.people.users.get(followee).await?;
+        found.filter(|user| user.deleted.is_none()).ok_or(Refusal::NotFound("user"))?;
         let _ = storage.people.follows.follow(user, followee, now).await?;
         // After a repeated call too: an earlier attempt may have failed at exactly this point.
         Ok(storage.writing.feeds.refresh(user).await?)
@@ -40,8 +42,9 @@ impl Follows {
     /// Makes `user` no longer follow `followee`. A repeated call changes nothing.
     ///
     /// # Errors
-    /// [`Failure::Store`] if the store fails.
-    pub async fn unfollow(&self, user: UserId, followee: UserId) -> Result<(), Failure> {
+    /// [`Refusal::RateLimited`]; [`Failure::Store`] if the store fails.
+    pub async fn unfollow(&self, user: UserId, followee: UserId, now: Timestamp) -> Result<(), Failure> {
+        self.context.count_action(user, now).await?;
         let storage = &self.context.storage;
         let _ = storage.people.follows.unfollow(user, followee).await?;
         Ok(storage.writing.feeds.refresh(user).await?)

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mallbox_storage::{
-    Cents, Order, OrderId, OrderStatus, PaymentMode, Timestamp, Transition, TransitionOutcome, UserId,
-    VoucherId, VoucherStatus,
+    Cents, Order, OrderId, OrderStatus, PaymentMode, PurchaseOutcome, Timestamp, Transition,
+    TransitionOutcome, UserId, VoucherId, VoucherStatus,
 };
 
 use super::cashier::{Cashier, release_closed};
@@ -73,8 +73,8 @@ impl Orders {
     ///
     /// # Errors
     /// [`Refusal::NotFound`] for a voucher not on the shelf, [`Refusal::SoldInSale`] for a flash-sale
-    /// voucher, [`Refusal::BadValue`] for an invalid request name, [`Refusal::RateLimited`]. After
-    /// [`Failure::Store`] the purchase is in doubt: a repeat with the same request name resolves the doubt.
+    /// voucher, [`Refusal::BadValue`] for an invalid request name, [`Refusal::RateLimited`],
+    /// [`Refusal::TooManyUnpaid`]. After [`Failure::Store`] the purchase is in doubt: a repeat with the same request name resolves the doubt.
     pub async fn buy(
         &self,
         user: UserId,
@@ -83,7 +83,7 @@ impl Orders {
         now: Timestamp,
     ) -> Result<OrderId, Failure> {
         let storage = &self.context.storage;
-        self.context.within(self.context.settings.claim_limit, "buy", user, now).await?;
+        self.context.within(self.context.settings.order_limit, "buy", user, now).await?;
         let request = request.map(check_idempotency_key).transpose()?;
         // Checked first: an earlier purchase stands, even if the voucher has changed since.
         if let Some(request) = &request
@@ -106,9 +106,17 @@ impl Orders {
         };
         let context = self.context.clone();
         detached(async move {
-            let bought = context.storage.selling.orders.insert(&order, request.as_deref()).await?;
+            let Context { storage, settings, .. } = &context;
+            let max = settings.unpaid_orders_max;
+            let bought = match storage.selling.orders.insert(&order, request.as_deref(), max).await? {
+                PurchaseOutcome::Bought(bought) => bought,
+                PurchaseOutcome::BuyerDeleted => return Err(Refusal::NotLoggedIn.into()),
+                PurchaseOutcome::TooManyUnpaid => {
+                    return Err(Refusal::TooManyUnpaid(max.unwrap_or_default()).into());
+                }
+            };
             if bought == order.id && order.status == OrderStatus::Unpaid {
-                context.storage.selling.deadlines.set(&[(order.id, order.deadline)]).await?;
+                storage.selling.deadlines.set(&[(order.id, order.deadline)]).await?;
             }
             Ok(bought)
         })

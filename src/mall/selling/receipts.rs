@@ -58,8 +58,16 @@ impl Receipts {
         let voucher = self.context.storage.catalogue.vouchers.get(order.voucher).await?;
         let voucher = voucher.ok_or(Refusal::NotFound("voucher"))?;
         let shop = self.context.copies.shops.get(voucher.text.shop, now).await?;
-        let code = ReceiptCode::of(order.id, self.secret().await?);
+        let code = self.code_of(order.id).await?;
         Ok(Receipt { order, voucher, shop, code })
+    }
+
+    /// Returns the code of a paid or used order, without reading the order.
+    ///
+    /// # Errors
+    /// [`Failure::Store`] if the store fails.
+    pub(in crate::mall) async fn code_of(&self, order: OrderId) -> Result<ReceiptCode, Failure> {
+        Ok(ReceiptCode::of(order, self.secret().await?))
     }
 
     /// Verifies a typed or scanned code and returns its order id.

@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use mallbox_storage::{
-    LockEntry, LockOutcome, LockOwner, Page, Storage, StoreError, Timestamp, UserFilter, deadlines, geo_index,
+    LockEntry, LockOutcome, LockOwner, Page, Storage, StoreError, Timestamp, UserFilter, UserId, deadlines,
+    geo_index,
 };
 use tokio::time::Instant;
 
@@ -36,6 +37,29 @@ pub async fn end_blocked_sessions(storage: &Storage) -> Result<(), StoreError> {
         }
     }
     Ok(())
+}
+
+/// Ends the sessions of recently deleted users: a process may have stopped between deleting a user and ending
+/// the user's sessions. A session that outlived its user for longer has expired, since this runs every minute.
+///
+/// # Errors
+/// [`StoreError`] if the store fails: the remaining sessions may still be live.
+pub async fn end_deleted_sessions(context: &Context, now: Timestamp) -> Result<(), StoreError> {
+    /// Users read per page.
+    const PAGE: u32 = 500;
+    /// Beyond the lifetime of a session: runs may be late, and clocks of processes differ.
+    const SLACK: Duration = Duration::from_secs(60 * 60);
+    let storage = &context.storage;
+    let since = now - context.settings.session_ttl - SLACK;
+    let mut after = UserId::new(0);
+    loop {
+        let deleted = storage.people.personal_data.deleted(since, after, PAGE).await?;
+        let Some(last) = deleted.last() else { return Ok(()) };
+        after = *last;
+        for user in deleted {
+            storage.people.sessions.end_all(user).await?;
+        }
+    }
 }
 
 /// Loads the sales at start. Retries transient errors for 30 s: another process may be changing a sale, or
@@ -157,6 +181,9 @@ impl Chore for Reconciliation {
         }
         if let Err(error) = end_blocked_sessions(&self.context.storage).await {
             tracing::warn!(%error, "could not end the sessions of blocked users");
+        }
+        if let Err(error) = end_deleted_sessions(&self.context, now).await {
+            tracing::warn!(%error, "could not end the sessions of deleted users");
         }
         if self.all_every.next(now) <= now {
             self.look_at_all(now).await;

@@ -25,7 +25,7 @@ impl Likes {
     /// Changes the user's like of a note.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`] for an unknown or invisible note.
+    /// [`Refusal::NotFound`] for an unknown or invisible note; [`Refusal::RateLimited`].
     pub async fn change_note(
         &self,
         user: UserId,
@@ -40,7 +40,7 @@ impl Likes {
     /// Changes the user's like of a comment.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`] for an unknown or invisible comment.
+    /// [`Refusal::NotFound`] for an unknown or invisible comment; [`Refusal::RateLimited`].
     pub async fn change_comment(
         &self,
         user: UserId,
@@ -59,6 +59,7 @@ impl Likes {
         change: LikeChange,
         now: Timestamp,
     ) -> Result<Option<LikeOutcome>, Failure> {
+        self.context.count_action(user, now).await?;
         let liked = self.context.storage.writing.likes.change(user, what, change, now).await;
         // Invalidate after an error too: the write may have happened although the reply was lost.
         self.context.copies.changed(what).await;

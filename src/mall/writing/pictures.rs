@@ -5,7 +5,9 @@
 #[cfg(any(test, fuzzing))]
 #[doc(hidden)]
 pub mod fuzzing;
+mod places;
 mod redraw;
+mod turns;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,18 +16,23 @@ use async_trait::async_trait;
 use mallbox_storage::{
     NewPicture, Picture, PictureKind, PictureUsage, PutOutcome, RemoveOutcome, StoreError, Timestamp, UserId,
 };
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use self::places::UploadPlaces;
 use self::redraw::{Encoded, reencode};
+use self::turns::FairTurns;
 use crate::mall::base::chores::{Chore, Every};
 use crate::mall::base::picture_path::upload_name;
 use crate::mall::base::{Context, Failure, InputError, Random, Refusal};
 
+pub use self::places::UploadPermit;
+
 /// Maximum size of an upload in bytes (5 MiB): a photograph from a phone's camera.
 pub const UPLOAD_MAX_BYTES: usize = 5 << 20;
-/// Maximum number of concurrent uploads, each with its file in memory: 160 MB together. With the default rate
-/// limit, one user alone can never occupy all slots.
+/// Maximum number of concurrent uploads, each with its file in memory: 160 MB together.
 const UPLOADS_MAX: usize = 32;
+/// Maximum number of concurrent uploads of a user: a note has nine pictures, and one user must never occupy
+/// all places.
+const UPLOADS_PER_USER_MAX: usize = 16;
 /// Maximum number of concurrent re-encodings: each keeps a core busy and takes up to 160 MB.
 const ENCODINGS_MAX: usize = 2;
 /// Longest wait of an upload for re-encoding. A photograph of 12 megapixels then takes 0.4 s, and pages time
@@ -42,31 +49,26 @@ const UNREFERENCED_KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 pub struct Pictures {
     context: Context,
     random: Arc<Random>,
-    places: Arc<Semaphore>,
-    turns: Arc<Semaphore>,
+    places: Arc<UploadPlaces>,
+    turns: Arc<FairTurns>,
 }
-
-/// A permit for one upload; covers the memory of its file.
-#[must_use]
-pub struct UploadPermit(
-    #[expect(dead_code, reason = "it is given back when this is dropped")] OwnedSemaphorePermit,
-);
 
 impl Pictures {
     /// Creates the service.
     #[must_use]
     pub fn new(context: Context, random: Arc<Random>) -> Self {
-        let [places, turns] = [UPLOADS_MAX, ENCODINGS_MAX].map(|many| Arc::new(Semaphore::new(many)));
-        Self { context, random, places, turns }
+        let places = UploadPlaces::new(UPLOADS_MAX, UPLOADS_PER_USER_MAX);
+        Self { context, random, places, turns: FairTurns::new(ENCODINGS_MAX) }
     }
 
     /// Admits an upload by a user. Call before the file is read.
     ///
     /// # Errors
-    /// [`Refusal::RateLimited`]; [`Refusal::Busy`] if too many uploads are in progress.
+    /// [`Refusal::RateLimited`]; [`Refusal::Busy`] if too many uploads, of the user or in total, are in
+    /// progress.
     pub async fn admit(&self, user: UserId, now: Timestamp) -> Result<UploadPermit, Failure> {
         self.context.within(self.context.settings.upload_limit, "upload", user, now).await?;
-        Ok(UploadPermit(Arc::clone(&self.places).try_acquire_owned().map_err(|_| Refusal::Busy)?))
+        Ok(self.places.take(user).ok_or(Refusal::Busy)?)
     }
 
     /// Re-encodes and stores the picture in `file`, whatever type the file claims to be. Returns the
@@ -82,9 +84,9 @@ impl Pictures {
         file: Vec<u8>,
         now: Timestamp,
     ) -> Result<String, Failure> {
-        let turn = tokio::time::timeout(ENCODING_WAIT_MAX, Arc::clone(&self.turns).acquire_owned()).await;
-        let Ok(Ok(turn)) = turn else { return Err(Refusal::Busy.into()) };
-        // The permit moves into the work, which cannot be cancelled, and is released only after storing. So
+        let turn = tokio::time::timeout(ENCODING_WAIT_MAX, self.turns.acquire(user)).await;
+        let turn = turn.map_err(|_| Refusal::Busy)?;
+        // The turn moves into the work, which cannot be cancelled, and is released only after storing. So
         // few pictures share a commit.
         let drawn = tokio::task::spawn_blocking(move || (reencode(&file), turn)).await;
         let (drawn, _turn) = drawn.map_err(|broken| {
@@ -109,7 +111,7 @@ impl Pictures {
         Err(Failure::Bug("every name for a picture is taken".to_owned()))
     }
 
-    /// Returns the upload at a path, with or without a leading `/imgs`.
+    /// Returns the upload at a path, with or without a leading `/imgs`; `None` while only hidden notes show it.
     ///
     /// # Errors
     /// [`StoreError`] if the store fails.
@@ -169,6 +171,18 @@ impl Pictures {
 #[cfg(feature = "https")]
 pub(crate) fn reencode_picture(file: &[u8]) -> Option<(PictureKind, Vec<u8>)> {
     redraw::reencode(file).ok().map(|Encoded { kind, content }| (kind, content))
+}
+
+/// Returns the name of the upload given by its path, or by its file name alone.
+pub(in crate::mall) fn full_name(text: &str) -> Option<String> {
+    if text.contains('/') {
+        return upload_name(text);
+    }
+    let folders: Vec<u32> = text.chars().take(2).filter_map(|digit| digit.to_digit(16)).collect();
+    match *folders {
+        [one, two] => upload_name(&format!("/blogs/{one}/{two}/{text}")),
+        _ => None,
+    }
 }
 
 /// Returns the file extension of a picture.
@@ -255,6 +269,18 @@ mod tests {
             ["", "/", "/imgs", "/types/ms.png", "/blogs/a b", "/blogs/茶", "/imgs/imgs/blogs/a", &long]
         {
             assert_eq!(upload_name(path), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_file_name_alone_names_an_upload() {
+        let made = name(&Random::seeded(7).uuid(), PictureKind::Jpeg);
+        let file = made.rsplit('/').next().unwrap();
+        for text in [file.to_owned(), made.clone(), format!("/imgs{made}")] {
+            assert_eq!(full_name(&text).as_ref(), Some(&made), "{text}");
+        }
+        for text in ["", "a", "xy.jpg", "茶茶.jpg", "/types/ms.png"] {
+            assert_eq!(full_name(text), None, "{text}");
         }
     }
 

@@ -166,7 +166,16 @@ async fn fill(storage: &Storage) {
     let people = (1..=AUTHORS + READERS).map(|id| {
         let phone = Phone::parse(&format!("139{id:08}")).unwrap();
         let (nick_name, icon, role) = (format!("user {id}"), String::new(), Role::Customer);
-        let user = User { id: UserId::new(id), phone, nick_name, icon, role, blocked: None, created: NOON };
+        let user = User {
+            id: UserId::new(id),
+            phone,
+            nick_name,
+            icon,
+            role,
+            blocked: None,
+            created: NOON,
+            deleted: None,
+        };
         ImportRow::User(user, None)
     });
     let notes = (0..AUTHORS * NOTES_EACH).map(|number| {

@@ -24,6 +24,11 @@ macro_rules! checks {
 checks! {
     /// Role and block of a user are valid.
     UserRights = "SELECT id FROM users WHERE role NOT IN (0, 1) OR (blocked_ms IS NULL) <> (block_reason IS NULL)";
+    /// A deleted user has no phone, name, avatar, password, role, block or profile left.
+    DeletedUser = "SELECT id FROM users WHERE deleted_ms IS NOT NULL AND (phone <> CONCAT('deleted ', id)
+          OR nick_name <> '' OR icon <> '' OR password IS NOT NULL OR role <> 0 OR blocked_ms IS NOT NULL
+          OR EXISTS (SELECT 1 FROM user_info WHERE user_info.user_id = users.id
+            AND (city <> '' OR introduce <> '' OR gender <> 0 OR birthday IS NOT NULL)))";
     /// The user of a card exists.
     CardUser = "SELECT user_id AS id FROM user_info WHERE NOT EXISTS (SELECT 1 FROM users WHERE users.id = user_id)";
     /// The type of a shop exists. Not guaranteed in an imported mall.

@@ -37,6 +37,8 @@ const ROWS: &[Row] = &[
     ("GET /user/role", "", "", LOGGED_IN),
     ("GET /user/{id}", "/user/2", "", PUBLIC),
     ("GET /user/info/{id}", "/user/info/2", "", PUBLIC),
+    ("GET /user/export", "", "", LOGGED_IN),
+    ("DELETE /user/me", "", r#"{"password":"wrong horse"}"#, "11--1--"),
     ("PUT /user/info", "", r#"{"city":"杭州"}"#, LOGGED_IN),
     ("PUT /user/password", "", r#"{"password":"correct horse"}"#, LOGGED_IN),
     ("PUT /user/phone", "", r#"{"phone":"{phone}","oldCode":"000000","code":"000000"}"#, "11--1--"),
@@ -131,6 +133,7 @@ const ROWS: &[Row] = &[
     ("POST /ops/reports/note/{id}/show", "/ops/reports/note/{note}/show", "", OPERATORS),
     ("POST /ops/reports/comment/{id}/hide", "/ops/reports/comment/{comment}/hide", "", OPERATORS),
     ("POST /ops/reports/comment/{id}/show", "/ops/reports/comment/{comment}/show", "", OPERATORS),
+    ("DELETE /ops/pictures/{name}", "/ops/pictures/{file}", "", OPERATORS),
     ("POST /ops/dead-letters/{order}/replay", "/ops/dead-letters/1/replay", "", "113313n"),
     ("POST /ops/dead-letters/{order}/void", "/ops/dead-letters/1/void", "", "113313n"),
     ("GET /ops/users/{id}", "/ops/users/{person}", "", OPERATORS),
@@ -184,6 +187,7 @@ impl Maker<'_> {
             "note",
             "comment",
             "upload",
+            "file",
             "order",
             "paid",
             "receipt",
@@ -233,6 +237,7 @@ impl Maker<'_> {
                 post("/blog-comments", &json!({ "blogId": note, "content": "同感" })).to_string()
             }
             "upload" => taken(w, owner),
+            "file" => taken(w, owner).rsplit('/').next().unwrap().to_owned(),
             "order" => w.ok("POST", "/voucher-order/1", owner)["dataText"].as_str().unwrap().to_owned(),
             "paid" => {
                 let order = self.make("order");
@@ -256,7 +261,7 @@ impl Maker<'_> {
 fn outcome(response: &Response) -> String {
     let body = &response.body;
     let letter = match response.status {
-        200 if body["success"] == true || body["openapi"].is_string() => "+",
+        200 if body["success"] == true || body["openapi"].is_string() || body["account"].is_object() => "+",
         200 if body["code"] == "NOT_FOUND" => "n",
         200 if body["success"] == false => "-",
         401 => "1",

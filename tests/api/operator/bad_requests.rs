@@ -5,6 +5,8 @@ use super::super::bad_requests::{OBJECT, PAGE, Row, WHOLE};
 
 pub const ROWS: &[Row] = &[
     (Operator, "GET", "/ops", b"", 404, "NOT_FOUND", ""),
+    (Operator, "DELETE", "/ops/pictures/nobodys.jpg", b"", 200, "NOT_FOUND", "This picture does not exist"),
+    (Operator, "DELETE", "/ops/pictures/%2Fblogs%2F1%2F2%2Fa.jpg", b"", 200, "NOT_FOUND", "picture"),
     (Operator, "GET", "/ops/sales?current=-1", b"", 400, "BAD_REQUEST", PAGE),
     (Operator, "GET", "/ops/sales/x", b"", 400, "BAD_REQUEST", WHOLE),
     (Operator, "GET", "/ops/sales/404", b"", 200, "NOT_FOUND", "This sale does not exist"),

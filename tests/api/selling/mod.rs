@@ -6,5 +6,6 @@ mod home;
 mod orders;
 mod payment_modes;
 mod receipts;
+mod write_budget;
 
 use super::world;

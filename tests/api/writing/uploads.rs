@@ -369,25 +369,31 @@ fn a_store_in_trouble_is_not_taken_for_a_missing_picture() {
 #[test]
 fn more_uploads_than_there_is_room_for_are_asked_to_come_again_and_slow_ones_are_waited_for() {
     const PLACES: usize = 32;
+    const PER_USER: usize = 16;
     let w = world();
     let body = form(&[field("file", Some("a.png"), &file(ImageFormat::Png))]);
-    let head = format!(
-        "POST /api/upload/blog HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\nauthorization: {}\r\n{FORM}content-length: {}\r\n\r\n",
-        w.customer,
-        body.len()
-    );
     let (now, later) = body.split_at(body.len() / 2);
-    let slow: Vec<TcpStream> = (0..PLACES)
-        .map(|_| {
-            let mut stream = w.connect();
-            stream.write_all(&[head.as_bytes(), now].concat()).unwrap();
-            stream
-        })
-        .collect();
+    let begin = |token: &str| {
+        let head = format!(
+            "POST /api/upload/blog HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\nauthorization: {token}\r\n{FORM}content-length: {}\r\n\r\n",
+            body.len()
+        );
+        let mut stream = w.connect();
+        stream.write_all(&[head.as_bytes(), now].concat()).unwrap();
+        stream
+    };
+    let busy = |token: &str| {
+        let response = upload_once(&w, token);
+        assert_eq!((response.status, &response.body["code"]), (503, &json!("BUSY")), "{response:?}");
+    };
+    let mut slow: Vec<TcpStream> = (0..PER_USER).map(|_| begin(&w.customer)).collect();
     // Longer than the time limit of any other request.
     std::thread::sleep(Duration::from_millis(1_700));
-    let response = upload_once(&w, &w.other);
-    assert_eq!((response.status, &response.body["code"]), (503, &json!("BUSY")), "{response:?}");
+    busy(&w.customer);
+    taken(&w, &w.other);
+    slow.extend((PER_USER..PLACES).map(|_| begin(&w.operator)));
+    std::thread::sleep(Duration::from_millis(1_700));
+    busy(&w.other);
     for mut stream in slow {
         stream.write_all(later).unwrap();
         let mut answer = String::new();

@@ -7,7 +7,7 @@ use mallbox::fixture::Fault;
 use mallbox::mall::FlashSales;
 use mallbox::mall::selling::order_workers::OrderWorkers;
 use mallbox_storage::{
-    Claim, ClaimOutcome, NewSale, Order, OrderId, OrderStatus, PaymentMode, Terms, VoucherId,
+    Claim, ClaimOutcome, NewSale, Order, OrderId, OrderStatus, PaymentMode, PurchaseOutcome, Terms, VoucherId,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -58,7 +58,8 @@ async fn an_unpaid_order_whose_deadline_nobody_knows_ends_all_the_same() {
         used: None,
         refunded: None,
     };
-    w.storage.selling.orders.insert(&order, None).await.unwrap();
+    let bought = w.storage.selling.orders.insert(&order, None, None).await.unwrap();
+    assert_eq!(bought, PurchaseOutcome::Bought(order.id));
     w.advance(PAY_WITHIN - MINUTE).await;
     assert_eq!(w.status(order.id).await, OrderStatus::Unpaid);
     w.advance(MINUTE * 12).await;

@@ -3,10 +3,12 @@
 import { call, read } from "../../core/api.js";
 import { fill, h } from "../../core/dom.js";
 import { t } from "../../core/language.js";
-import { button } from "../../parts/button.js";
+import { button, iconButton } from "../../parts/button.js";
 import { chip } from "../../parts/chip.js";
 import { emptyState } from "../../parts/empty-state.js";
 import { pictureList, picture } from "../../parts/picture.js";
+import { confirmAction } from "../../parts/sheet.js";
+import { showToast } from "../../parts/toast.js";
 import { refreshPendingCounts } from "../pending-counts.js";
 import { timestamp } from "../pieces/timestamp.js";
 import { heading } from "../pieces/heading.js";
@@ -59,7 +61,7 @@ function reportCard(report, onDecided) {
       chip(t(`${count} 人举报`, `reported by ${count}`), "bad"), h("span", { class: "quiet" }, timestamp(latestTime))),
     title && h("h2", null, title),
     contentLines(content).map((line) => h("p", null, line)),
-    images && h("div", { class: "thumbs" }, pictureList(images).map((image) => h("span", { class: "thumb" }, picture(image, t("笔记的图片", "A picture of the note"))))),
+    images && h("div", { class: "thumbs" }, pictureList(images).map(reportedPicture)),
     h("ul", { class: "reasons" }, reasons.map((reason) => h("li", { class: "small" }, reason))),
     h("div", { class: "row wrap" },
       decisionButtons(report, onDecided),
@@ -89,6 +91,28 @@ function decisionButtons({ kind, id }, onDecided) {
     redraw(() => fill(place,
       isHidden ? chip(t("已隐藏，没有人看得到", "Hidden from everybody"), "bad") : chip(t("保留，大家都看得到；举报已处理", "Visible to everybody; the reports are dismissed"), "good"),
       button(isHidden ? t("恢复显示", "Show again") : t("改为隐藏", "Hide instead"), () => decide(isHidden ? "show" : "hide"), { icon: "back" })));
+  }
+}
+
+/**
+ * A picture of a reported note. An upload can be removed for good.
+ * @param {string} image
+ */
+function reportedPicture(image) {
+  const place = h("span", { class: "thumb" }, picture(image, t("笔记的图片", "A picture of the note")));
+  const name = /^(?:\/imgs)?\/blogs\/\d+\/\d+\/([\w.-]+)$/.exec(image)?.[1];
+  if (name) place.append(h("span", { class: "thumb-acts" }, iconButton("trash", t("永久删除这张图片", "Remove this picture for good"), () => erase(name))));
+  return place;
+
+  /** @param {string} file */
+  async function erase(file) {
+    const isConfirmed = await confirmAction(t("永久删除这张图片？", "Remove this picture for good?"),
+      t("图片立即从商城删除，无法恢复。看过的浏览器和CDN可能还留有副本。", "The mall deletes the picture at once and for good. Browsers and CDNs that showed it may keep a copy."),
+      t("删除图片", "Remove picture"), { danger: true });
+    if (!isConfirmed) return;
+    await call("DELETE", `/ops/pictures/${file}`);
+    fill(place, picture(undefined));
+    showToast(t("图片已删除", "Picture removed"));
   }
 }
 

@@ -10,11 +10,11 @@ import { chip } from "../../parts/chip.js";
 /**
  * @typedef {object} Profile
  * @property {number} userId
- * @property {string} city
+ * @property {string} [city] absent without a log-in, like gender and birthday
  * @property {string} introduce
  * @property {number} fans
  * @property {number} followee number of followed users
- * @property {boolean} gender `false`: male, `true`: female
+ * @property {boolean} [gender] `false`: male, `true`: female
  * @property {string} [birthday] `2000-01-31`
  * @property {number} credits
  * @property {number} level

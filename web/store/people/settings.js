@@ -1,4 +1,4 @@
-// Settings: language, colour scheme, place, password and sessions.
+// Settings: language, colour scheme, place, password, sessions, and the user's own data.
 
 import { get, hasToken } from "../../core/api.js";
 import { staleWhileRevalidate } from "../../core/cache.js";
@@ -9,6 +9,7 @@ import { setColorScheme, colorScheme } from "../../core/color-scheme.js";
 import { choice } from "../../parts/choice.js";
 import { icon } from "../../parts/icons.js";
 import { place } from "../place.js";
+import { ownData } from "./own-data.js";
 
 /** @param {AbortSignal} signal */
 export function settings(signal) {
@@ -30,6 +31,7 @@ export function settings(signal) {
     link("#/place", t("位置", "Place"), current ? current.name || t("我的位置", "My location") : t("未选择", "Not set")),
     hasToken() && !isKiosk && link("#/me/password", t("密码", "Password"), ""),
     hasToken() && !isKiosk && link("#/me/sessions", t("登录设备", "Logged-in devices"), ""),
+    hasToken() && !isKiosk && ownData(signal),
     consoleLink);
 }
 

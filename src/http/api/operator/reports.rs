@@ -1,4 +1,4 @@
-//! `/ops/reports`: hides reported notes and comments, or shows them again.
+//! `/ops/reports`: hides reported notes and comments, or shows them again; `/ops/pictures`: removes pictures.
 
 use axum::extract::State;
 use jiff::tz::TimeZone;
@@ -43,6 +43,12 @@ pub(super) fn routes() -> Calls {
         .explained(both(
             "所有人又能看到；到此为止的举报视为已处理。",
             "To all users; all reports so far are decided.",
+        ))
+        .delete("/ops/pictures/{name}", erase_picture, both("永久删除图片", "Remove a picture for good"))
+        .explained(both(
+            "`name`是上传图片的文件名。无论笔记、店铺或头像是否在用，立即删除；浏览器和CDN已有的副本最多保留一年，CDN须另行清除。",
+            "`name` is the file name of an upload. Removed at once, whatever shows the picture. Copies in browsers \
+             and CDNs last for up to a year; purge the CDN.",
         ))
 }
 
@@ -143,4 +149,14 @@ async fn show_comment(
     Path(id): Path<u64>,
 ) -> Reply {
     decide(&app, by, now, Post::Comment(CommentId::new(id)), Decision::Show).await
+}
+
+async fn erase_picture(
+    State(app): State<App>,
+    Operator(by): Operator,
+    Now(now): Now,
+    Path(name): Path<String>,
+) -> Reply {
+    app.report_office.erase_picture(By::operator(by, now), &name).await?;
+    Ok(Answer::done())
 }

@@ -7,14 +7,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::http::App;
-use crate::http::api::people::accounts::RoleName;
+use crate::http::api::people::accounts::{DELETED_USER, RoleName};
 use crate::http::describe::Calls;
 use crate::http::request::attempt;
 use crate::http::request::attempt::Act;
 use crate::http::request::extract::{Json, Now, Operator, Path, Query};
 use crate::http::response::envelope::{Answer, Reply};
 use crate::http::response::picture_list::PictureList;
-use crate::language::both;
+use crate::language::{Language, both};
 use crate::mall::base::{By, wall_time};
 
 /// Returns the routes of users for operators.
@@ -63,6 +63,10 @@ pub(crate) struct UserAnswer {
     create_time: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     blocked: Option<BlockAnswer>,
+    /// Time at which the user deleted the account.
+    #[schemars(example = &"2026-11-21T10:09:17")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    delete_time: Option<String>,
 }
 
 /// Time and reason of a block.
@@ -75,11 +79,23 @@ struct BlockAnswer {
 
 impl UserAnswer {
     pub(crate) fn new(user: User, zone: &TimeZone) -> Self {
-        let User { id, phone, nick_name, icon, role, blocked, created } = user;
+        let User { id, phone, nick_name, icon, role, blocked, created, deleted } = user;
         let blocked = blocked
             .map(|block| BlockAnswer { since: wall_time::text(block.since, zone), reason: block.reason });
         let (phone, create_time) = (phone.as_str().to_owned(), wall_time::text(created, zone));
-        Self { id: id.get(), phone, nick_name, icon: icon.into(), role: role.into(), create_time, blocked }
+        let nick_name =
+            if deleted.is_some() { DELETED_USER.spoken(Language::current()).to_owned() } else { nick_name };
+        let delete_time = deleted.map(|at| wall_time::text(at, zone));
+        Self {
+            id: id.get(),
+            phone,
+            nick_name,
+            icon: icon.into(),
+            role: role.into(),
+            create_time,
+            blocked,
+            delete_time,
+        }
     }
 }
 

@@ -13,13 +13,16 @@ use crate::http::describe::{Calls, Input, Operation, Schemas};
 use crate::http::request::attempt;
 use crate::http::request::attempt::Act;
 use crate::http::request::client::Client;
-use crate::http::request::extract::{Json, Login, LoginSession, Now, Path, Query, Token};
+use crate::http::request::extract::{Json, Login, LoginSession, MaybeLogin, Now, Path, Query, Token};
 use crate::http::response::envelope::{Answer, Optional, Reply};
 use crate::http::response::error::ApiError;
 use crate::http::response::picture_list::PictureList;
-use crate::language::both;
+use crate::language::{Bilingual, Language, both};
 use crate::mall::people::accounts::{Credential, FullProfile, LoggedIn, ProfileEdit, PublicUser};
 use crate::mall::{InputError, Refusal};
+
+/// Name of every deleted user.
+pub(crate) const DELETED_USER: Bilingual = both("已注销用户", "Deleted user");
 
 /// Returns the routes of users, and of the demo's inbox.
 pub fn routes() -> Calls {
@@ -38,6 +41,10 @@ pub fn routes() -> Calls {
         .explained(both("`operator`（管理员）或`customer`（顾客）。", "`operator` or `customer`."))
         .get("/user/{id}", brief, both("一位用户", "A user in brief"))
         .get("/user/info/{id}", card, both("一位用户的资料", "The profile of a user"))
+        .explained(both(
+            "未登录时没有城市、性别和生日。",
+            "Without a log-in, city, gender and birthday are left out.",
+        ))
         .put("/user/info", put_card, both("修改自己的资料", "Edit the caller's profile"))
         .put(
             "/user/password",
@@ -153,12 +160,18 @@ pub(in crate::http) struct BriefAnswer {
 
 impl From<PublicUser> for BriefAnswer {
     fn from(brief: PublicUser) -> Self {
-        Self { id: brief.id.get(), nick_name: brief.nick_name, icon: brief.icon.into() }
+        Self { id: brief.id.get(), nick_name: shown_name(&brief), icon: brief.icon.into() }
     }
 }
 
+/// Returns the name under which other users see a user, in the language of the request.
+pub(in crate::http) fn shown_name(user: &PublicUser) -> String {
+    if user.is_deleted { DELETED_USER.spoken(Language::current()).to_owned() } else { user.nick_name.clone() }
+}
+
 async fn me(State(app): State<App>, Login(user): Login, Now(now): Now) -> Reply<BriefAnswer> {
-    let brief = app.accounts.brief(user, now).await?.ok_or(Refusal::NotLoggedIn)?;
+    let brief = app.accounts.brief(user, now).await?.filter(|brief| !brief.is_deleted);
+    let brief = brief.ok_or(Refusal::NotLoggedIn)?;
     Ok(Answer::ok(BriefAnswer::from(brief)))
 }
 
@@ -205,12 +218,14 @@ async fn brief(State(app): State<App>, Now(now): Now, Path(id): Path<u64>) -> Re
 struct CardAnswer {
     user_id: u64,
     #[schemars(example = &"杭州")]
-    city: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    city: Option<String>,
     introduce: String,
     fans: u64,
     followee: u64,
     /// `false` male, `true` female.
-    gender: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    gender: Option<bool>,
     #[schemars(example = &"2000-01-31")]
     #[serde(skip_serializing_if = "Option::is_none")]
     birthday: Option<String>,
@@ -218,26 +233,34 @@ struct CardAnswer {
     level: u8,
 }
 
-impl From<FullProfile> for CardAnswer {
-    fn from(full: FullProfile) -> Self {
+impl CardAnswer {
+    /// Creates the response for `reader`. Ids are consecutive: city, gender and birthday of all users would be
+    /// open to anybody who counts.
+    fn new(full: FullProfile, reader: Option<UserId>) -> Self {
         let FullProfile { user, card, fans, followee } = full;
+        let is_known = reader.is_some();
         Self {
             user_id: user.get(),
-            city: card.city,
+            city: is_known.then_some(card.city),
             introduce: card.introduce,
             fans,
             followee,
-            gender: card.gender,
-            birthday: card.birthday,
+            gender: is_known.then_some(card.gender),
+            birthday: card.birthday.filter(|_| is_known),
             credits: card.credits,
             level: card.level,
         }
     }
 }
 
-async fn card(State(app): State<App>, Now(now): Now, Path(id): Path<u64>) -> Reply<Optional<CardAnswer>> {
+async fn card(
+    State(app): State<App>,
+    MaybeLogin(reader): MaybeLogin,
+    Now(now): Now,
+    Path(id): Path<u64>,
+) -> Reply<Optional<CardAnswer>> {
     let card = app.accounts.card(UserId::new(id), now).await?;
-    Ok(Answer::perhaps(card.map(CardAnswer::from)))
+    Ok(Answer::perhaps(card.map(|card| CardAnswer::new(card, reader))))
 }
 
 #[derive(Deserialize, JsonSchema)]

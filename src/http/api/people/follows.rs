@@ -70,7 +70,7 @@ async fn follow(
     if follow {
         app.follows.follow(user, UserId::new(id), now).await?;
     } else {
-        app.follows.unfollow(user, UserId::new(id)).await?;
+        app.follows.unfollow(user, UserId::new(id), now).await?;
     }
     Ok(Answer::done())
 }

@@ -24,9 +24,11 @@ pub fn routes() -> Calls {
         // `{id}` is the voucher's id for `POST`, and the order's id for `GET`.
         .post("/voucher-order/{id}", buy, both("买普通券", "Buy an ordinary voucher"))
         .explained(both(
-            "`id`是券的编号。用同一个`requestId`重发，返回同一张订单。",
+            "`id`是券的编号。用同一个`requestId`重发，返回同一张订单。\
+                每分钟最多十单（`--orders-per-minute`），同时最多二十笔未支付（`--unpaid-orders`）。",
             "`id` is the id of the voucher. A repeat with the same `requestId` returns the first \
-                order.",
+                order. At most ten orders a minute (`--orders-per-minute`), and twenty unpaid orders \
+                at once (`--unpaid-orders`).",
         ))
         .get("/voucher-order/{id}", one, both("我的一张订单", "An order of the caller"))
         .post("/voucher-order/{id}/pay", pay, both("支付", "Pay"))

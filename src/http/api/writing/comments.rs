@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::http::App;
+use crate::http::api::people::accounts::shown_name;
 use crate::http::describe::Calls;
 use crate::http::request::extract::{AuthorOrOperator, Json, Login, MaybeLogin, Now, Path, Query};
 use crate::http::request::page_query::PageQuery;
@@ -88,7 +89,7 @@ impl CommentAnswer {
             id: comment.id.get(),
             blog_id: comment.note.get(),
             user_id: author.id.get(),
-            name: author.nick_name,
+            name: shown_name(&author),
             icon: author.icon.into(),
             content: comment.content,
             liked: comment.liked,
@@ -96,7 +97,7 @@ impl CommentAnswer {
             is_removed: !comment.visibility.is_seen(),
             parent_id: comment.parent.map(CommentId::get),
             answer_id: comment.answers.map(CommentId::get),
-            answer_name: answered.map(|brief| brief.nick_name),
+            answer_name: answered.as_ref().map(shown_name),
             create_time: wall_time::text(comment.created, zone),
         }
     }

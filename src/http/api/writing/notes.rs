@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::http::App;
+use crate::http::api::people::accounts::shown_name;
 use crate::http::api::people::visits::Visitor;
 use crate::http::describe::Calls;
 use crate::http::request::extract::{AuthorOrOperator, Json, Login, MaybeLogin, Now, Path, Query};
@@ -90,8 +91,8 @@ impl BlogAnswer {
             id: note.id.get(),
             shop_id: note.text.shop.get(),
             user_id: note.author.get(),
+            name: shown_name(&author),
             icon: author.icon.into(),
-            name: author.nick_name,
             title: note.text.title,
             images: note.text.images.into(),
             content: note_html::for_caller(note.text.content),

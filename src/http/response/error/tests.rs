@@ -49,6 +49,8 @@ fn all() -> Vec<(ApiError, u16, &'static str)> {
         (Refusal::DeadLetterStands(DeadState::Voided).into(), 200, "DEAD_LETTER_STANDS"),
         (limited.into(), 429, "RATE_LIMITED"),
         (Refusal::NotYet.into(), 503, "NOT_YET"),
+        (Refusal::TooManyUnpaid(20).into(), 200, "TOO_MANY_UNPAID"),
+        (Refusal::PaidOrders(2).into(), 200, "PAID_ORDERS"),
         (Refusal::OrderStands(4).into(), 200, "ORDER_STANDS"),
         (Refusal::ReceiptMistyped.into(), 200, "RECEIPT_MISTYPED"),
         (Refusal::OrderStands(99).into(), 200, "ORDER_STANDS"),

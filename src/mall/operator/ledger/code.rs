@@ -124,6 +124,8 @@ codes! {
     RowsGone = "ROWS_GONE", "缺失的行", "rows that are gone";
     /// A user's role and block.
     UserRights = "USER_RIGHTS", "用户的角色和封禁", "user's role and block";
+    /// A deleted user has no personal data left.
+    DeletedUser = "DELETED_USER", "已注销用户的资料", "deleted user's data";
     /// A card has a user.
     CardUser = "CARD_USER", "资料的用户", "card's user";
     /// A shop has a type.

@@ -10,6 +10,7 @@ pub(super) fn describe(check: RowCheck) -> (Code, Kind, &'static str) {
     use RowCheck as R;
     match check {
         R::UserRights => (Code::UserRights, Kind::User, "a known role, and a reason for each block"),
+        R::DeletedUser => (Code::DeletedUser, Kind::User, "an account without personal data"),
         R::CardUser => (Code::CardUser, Kind::User, "an existing user"),
         R::ShopType => (Code::ShopType, Kind::Shop, "an existing type"),
         R::VoucherShop => (Code::VoucherShop, Kind::Voucher, "an existing shop"),

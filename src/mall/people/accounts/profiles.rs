@@ -55,9 +55,10 @@ impl Accounts {
     ///
     /// # Errors
     /// [`InputError::Missing`] for an empty name, [`InputError::OutOfRange`] with the field's name,
-    /// [`Refusal::NotFound`] for an unknown user, or a picture that somebody else uploaded. Nothing has
-    /// changed then.
+    /// [`Refusal::NotFound`] for an unknown user, or a picture that somebody else uploaded;
+    /// [`Refusal::RateLimited`]. Nothing has changed then.
     pub async fn put_card(&self, user: UserId, edit: &ProfileEdit, now: Timestamp) -> Result<(), Failure> {
+        self.context.count_action(user, now).await?;
         let users = &self.context.storage.people.users;
         let (Some(mut is), Some(mut card)) = (users.get(user).await?, users.card(user).await?) else {
             return Err(Refusal::NotFound("user").into());

@@ -23,7 +23,8 @@ impl Authors {
 
     /// Returns the author with this id; an unknown user gets an empty name.
     pub fn brief(&self, user: UserId) -> PublicUser {
-        let nameless = || PublicUser { id: user, nick_name: String::new(), icon: String::new() };
+        let nameless =
+            || PublicUser { id: user, nick_name: String::new(), icon: String::new(), is_deleted: false };
         self.0.get(&user).cloned().unwrap_or_else(nameless)
     }
 }

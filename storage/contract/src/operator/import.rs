@@ -46,7 +46,16 @@ pub fn user(id: u64) -> ImportRow {
     let phone = Phone::parse(&format!("139{id:08}")).unwrap();
     let (nick_name, icon, role) = (format!("user {id}"), String::new(), Role::Customer);
     ImportRow::User(
-        User { id: UserId::new(id), phone, nick_name, icon, role, blocked: None, created: NOON },
+        User {
+            id: UserId::new(id),
+            phone,
+            nick_name,
+            icon,
+            role,
+            blocked: None,
+            created: NOON,
+            deleted: None,
+        },
         None,
     )
 }

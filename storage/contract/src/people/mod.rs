@@ -1,6 +1,7 @@
 //! Ports of people.
 
 pub mod follows;
+pub mod personal_data;
 pub mod phones;
 pub mod session_records;
 pub mod sessions;
@@ -13,6 +14,7 @@ use crate::case::Case;
 /// The cases of the area, by module.
 pub(crate) const CASES: &[(&str, &[Case])] = &[
     ("follows", follows::CASES),
+    ("personal_data", personal_data::CASES),
     ("phones", phones::CASES),
     ("session_records", session_records::CASES),
     ("sessions", sessions::CASES),

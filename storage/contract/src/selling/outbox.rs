@@ -1,6 +1,8 @@
 //! `Outbox`: the entries of a closed order remain until they are done.
 
-use mallbox_storage::{OrderId, OrderStatus, OutboxEntry, Transition, TransitionOutcome, UserId};
+use mallbox_storage::{
+    OrderId, OrderStatus, OutboxEntry, PurchaseOutcome, Transition, TransitionOutcome, UserId,
+};
 
 use crate::world::{NOON, World, claim};
 
@@ -81,7 +83,8 @@ async fn an_ordinary_voucher_has_nothing_to_release(w: &World) {
         used: None,
         refunded: None,
     };
-    w.storage.selling.orders.insert(&order, None).await.unwrap();
+    let bought = w.storage.selling.orders.insert(&order, None, None).await.unwrap();
+    assert_eq!(bought, PurchaseOutcome::Bought(order.id));
     let stepped = w.storage.selling.orders.step(order.id, Transition::Cancel, NOON).await.unwrap();
     assert!(matches!(stepped, TransitionOutcome::Done(_)), "{stepped:?}");
     assert_eq!(w.storage.selling.outbox.open(9).await.unwrap(), []);

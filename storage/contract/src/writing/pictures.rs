@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use crate::samples;
 use mallbox_storage::{
-    NewPicture, Phone, Picture, PictureKind, PictureSweep, PictureUsage, Profile, PutOutcome, RemoveOutcome,
-    ShopText, ShopType, ShopTypeId, Timestamp, UserId,
+    NewPicture, NoteId, NoteText, Phone, Picture, PictureKind, PictureSweep, PictureUsage, Profile,
+    PutOutcome, RemoveOutcome, ShopId, ShopText, ShopType, ShopTypeId, Timestamp, UserId, Visibility,
 };
 
 use crate::world::{HOUR, NOON, World};
@@ -19,6 +19,9 @@ crate::cases! {
     a_sweep_takes_what_nobody_touched_and_nothing_shows,
     a_sweep_goes_on_where_the_last_one_stopped,
     pictures_outlive_a_restart,
+    pictures_of_hidden_notes_are_withheld_until_shown_again,
+    pictures_shown_elsewhere_are_not_withheld,
+    an_erased_picture_is_gone_even_while_shown,
 }
 
 const PLENTY: PictureUsage = PictureUsage { pictures: 1_000, bytes: 100 << 20 };
@@ -212,4 +215,80 @@ async fn pictures_outlive_a_restart(w: &World) {
     let found = another.storage.writing.pictures.get(&name(1)).await.unwrap();
     assert!(found == Some(Picture { kind: PictureKind::Jpeg, content: picture(1, OTHER, 100).content }));
     assert_eq!(another.storage.writing.pictures.usage(OTHER).await.unwrap(), room(1, 100));
+}
+
+/// Writes a note of the owner with the given pictures.
+async fn note(w: &World, owner: UserId, numbers: &[u32]) -> NoteId {
+    let images: Vec<String> = numbers.iter().map(|number| format!("/imgs{}", name(*number))).collect();
+    let text = NoteText {
+        shop: ShopId::new(0),
+        title: "noodles".to_owned(),
+        images: images.join(","),
+        content: String::new(),
+    };
+    w.storage.writing.notes.insert(owner, &text, NOON).await.unwrap()
+}
+
+async fn put_visibility(w: &World, note: NoteId, visibility: Visibility) {
+    w.storage.writing.notes.put_visibility(note, visibility, NOON).await.unwrap().expect("a note");
+}
+
+async fn pictures_of_hidden_notes_are_withheld_until_shown_again(w: &World) {
+    let owner = owner(w).await;
+    for number in 1..=3 {
+        put(w, number, owner, NOON).await;
+    }
+    let hidden = note(w, owner, &[1, 2]).await;
+    put_visibility(w, hidden, Visibility::Reported).await;
+    assert!(is_there(w, 1).await, "a report alone hides nothing");
+    put_visibility(w, hidden, Visibility::Hidden).await;
+    assert!(!is_there(w, 1).await && !is_there(w, 2).await);
+    assert!(is_there(w, 3).await, "another picture of the author");
+    assert_eq!(w.storage.writing.pictures.usage(owner).await.unwrap(), room(3, 300));
+    let swept = w.storage.writing.pictures.sweep(NOON, 10, NOON + HOUR).await.unwrap();
+    assert_eq!(swept, PictureSweep { removed: 1, has_more: false }, "the note may be shown again");
+    put_visibility(w, hidden, Visibility::Shown).await;
+    assert!(is_there(w, 1).await && is_there(w, 2).await && !is_there(w, 3).await);
+}
+
+async fn pictures_shown_elsewhere_are_not_withheld(w: &World) {
+    let owner = owner(w).await;
+    for number in 1..=6 {
+        put(w, number, owner, NOON).await;
+    }
+    let hidden = [note(w, owner, &[1, 2, 3]).await, note(w, owner, &[1, 4, 5, 6]).await];
+    let visible = note(w, owner, &[2]).await;
+    set_icon(w, owner, &format!("/imgs{}", name(3))).await;
+    let kind = ShopType { id: ShopTypeId::new(1), name: "Tea".to_owned(), icon: name(4), sort: 1 };
+    w.storage.catalogue.shops.put_type(&kind, NOON).await.unwrap();
+    w.storage.catalogue.shops.insert(&shop(format!("/imgs/a.jpg,/imgs{}", name(5))), NOON).await.unwrap();
+    for note in hidden {
+        put_visibility(w, note, Visibility::Hidden).await;
+    }
+    for number in 1..=6 {
+        assert_eq!(is_there(w, number).await, (2..=5).contains(&number), "{number}");
+    }
+    put_visibility(w, visible, Visibility::Hidden).await;
+    assert!(!is_there(w, 2).await);
+    put_visibility(w, hidden[1], Visibility::Shown).await;
+    assert!(is_there(w, 1).await, "one of its two notes is visible");
+}
+
+async fn an_erased_picture_is_gone_even_while_shown(w: &World) {
+    let pictures = &w.storage.writing.pictures;
+    let owner = owner(w).await;
+    for number in 1..=3 {
+        put(w, number, owner, NOON).await;
+    }
+    let visible = note(w, owner, &[1]).await;
+    let hidden = note(w, owner, &[2]).await;
+    put_visibility(w, hidden, Visibility::Hidden).await;
+    for (number, existed) in [(1, true), (2, true), (1, false), (9, false)] {
+        assert_eq!(pictures.erase(&name(number)).await.unwrap(), existed, "{number}");
+    }
+    put_visibility(w, hidden, Visibility::Shown).await;
+    assert!(!is_there(w, 1).await && !is_there(w, 2).await && is_there(w, 3).await);
+    assert_eq!(pictures.usage(owner).await.unwrap(), room(1, 100));
+    let text = w.storage.writing.notes.get(visible).await.unwrap().unwrap().text;
+    assert_eq!(text.images, format!("/imgs{}", name(1)), "references stay");
 }

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use mallbox_storage::PeoplePorts;
 
 use crate::sessions::EmbeddedSessions;
-use crate::sqlite::{Database, EmbeddedFollows, EmbeddedSignIns, EmbeddedUsers, EmbeddedVisitors};
+use crate::sqlite::{
+    Database, EmbeddedFollows, EmbeddedPersonalData, EmbeddedSignIns, EmbeddedUsers, EmbeddedVisitors,
+};
 
 /// Creates the ports over sessions and sign-ins that are loaded.
 pub(crate) fn ports(
@@ -19,5 +21,6 @@ pub(crate) fn ports(
         follows: Arc::new(EmbeddedFollows::new(database.clone())),
         sign_ins: Arc::new(sign_ins),
         visitors: Arc::new(EmbeddedVisitors::new(database.clone())),
+        personal_data: Arc::new(EmbeddedPersonalData::new(database.clone())),
     }
 }

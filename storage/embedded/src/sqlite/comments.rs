@@ -204,7 +204,8 @@ fn put_visibility(
     Ok(Some(was))
 }
 
-fn list(conn: &Connection, rest: &str, which: impl Params) -> rusqlite::Result<Vec<Comment>> {
+/// Returns the comments selected by the rest of a query, after the columns and the table.
+pub(super) fn list(conn: &Connection, rest: &str, which: impl Params) -> rusqlite::Result<Vec<Comment>> {
     let sql = format!("SELECT {COLUMNS} FROM note_comments {rest}");
     conn.prepare_cached(&sql)?.query_map(which, comment)?.collect()
 }

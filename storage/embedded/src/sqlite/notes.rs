@@ -123,7 +123,8 @@ fn put_visibility(
     Ok(was)
 }
 
-fn list(conn: &Connection, rest: &str, which: impl Params) -> rusqlite::Result<Vec<Note>> {
+/// Returns the notes selected by the rest of a query, after the columns and the table.
+pub(super) fn list(conn: &Connection, rest: &str, which: impl Params) -> rusqlite::Result<Vec<Note>> {
     conn.prepare_cached(&format!("{SELECT} {rest}"))?.query_map(which, note)?.collect()
 }
 

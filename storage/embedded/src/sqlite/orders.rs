@@ -12,7 +12,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use mallbox_storage::{
     DeadReason, LoggedClaim, Order, OrderCounts, OrderFilter, OrderId, OrderStatus, Orders, Page,
-    PersistOutcome, StoreError, Timestamp, Transition, TransitionOutcome, UserId, VoucherId,
+    PersistOutcome, PurchaseOutcome, StoreError, Timestamp, Transition, TransitionOutcome, UserId, VoucherId,
 };
 use rusqlite::{Connection, OptionalExtension as _, ToSql, params};
 
@@ -83,9 +83,14 @@ impl Orders for EmbeddedOrders {
         Ok(())
     }
 
-    async fn insert(&self, order: &Order, request: Option<&str>) -> Result<OrderId, StoreError> {
+    async fn insert(
+        &self,
+        order: &Order,
+        request: Option<&str>,
+        unpaid_max: Option<u32>,
+    ) -> Result<PurchaseOutcome, StoreError> {
         let (order, request) = (order.clone(), request.map(str::to_owned));
-        let job = move |conn: &Connection| purchases::insert(conn, &order, request.as_deref());
+        let job = move |conn: &Connection| purchases::insert(conn, &order, request.as_deref(), unpaid_max);
         self.database.write("insert order", job).await
     }
 

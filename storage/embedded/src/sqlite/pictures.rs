@@ -21,6 +21,23 @@ macro_rules! is_shown {
     };
 }
 
+/// SQL condition: picture `p` is withheld. The indexed look-up of hidden notes comes first and decides for
+/// almost every picture; the scan of shops is left to the few that a hidden note shows.
+macro_rules! is_withheld {
+    () => {
+        "CASE
+           WHEN NOT EXISTS (SELECT 1 FROM note_pictures AS s JOIN notes ON notes.id = s.note_id
+                            WHERE s.name = p.name AND notes.status = 2) THEN 0
+           WHEN EXISTS (SELECT 1 FROM note_pictures AS s JOIN notes ON notes.id = s.note_id
+                        WHERE s.name = p.name AND notes.status < 2)
+             OR EXISTS (SELECT 1 FROM users WHERE icon <> '' AND icon IN (p.name, '/imgs' || p.name))
+             OR EXISTS (SELECT 1 FROM shop_types WHERE icon IN (p.name, '/imgs' || p.name))
+             OR EXISTS (SELECT 1 FROM shops WHERE instr(images, p.name) > 0) THEN 0
+           ELSE 1
+         END"
+    };
+}
+
 pub(crate) struct EmbeddedPictures(Database);
 
 impl EmbeddedPictures {
@@ -56,9 +73,12 @@ impl Pictures for EmbeddedPictures {
     async fn get(&self, name: &str) -> Result<Option<Picture>, StoreError> {
         let name = name.to_owned();
         let job = move |conn: &Connection| {
-            conn.prepare_cached(
-                "SELECT kind, content FROM pictures JOIN picture_contents ON picture_id = id WHERE name = ?1",
-            )?
+            conn.prepare_cached(concat!(
+                "SELECT p.kind, content FROM pictures AS p JOIN picture_contents ON picture_id = p.id
+                 WHERE p.name = ?1 AND ",
+                is_withheld!(),
+                " = 0"
+            ))?
             .query_row([name], |row| Ok(Picture { kind: get_known(row, 0)?, content: row.get(1)? }))
             .optional()
         };
@@ -99,6 +119,21 @@ impl Pictures for EmbeddedPictures {
             }
         };
         self.0.write("remove picture", job).await
+    }
+
+    async fn erase(&self, name: &str) -> Result<bool, StoreError> {
+        let name = name.to_owned();
+        let job = move |conn: &Connection| {
+            let found = conn
+                .prepare_cached("SELECT id FROM pictures WHERE name = ?1")?
+                .query_row([name], |row| row.get(0))
+                .optional()?;
+            match found {
+                None => Ok(false),
+                Some(picture) => delete(conn, picture).map(|()| true),
+            }
+        };
+        self.0.write("erase picture", job).await
     }
 
     async fn usage(&self, owner: UserId) -> Result<PictureUsage, StoreError> {

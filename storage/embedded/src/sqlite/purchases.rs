@@ -1,20 +1,37 @@
 //! Orders of ordinary vouchers, and the idempotency keys of their requests.
 
 use mallbox_storage::backend::Numbered as _;
-use mallbox_storage::{Order, OrderId, Timestamp, UserId, VoucherId};
+use mallbox_storage::{Order, OrderId, OrderStatus, PurchaseOutcome, Timestamp, UserId, VoucherId};
 use rusqlite::{Connection, OptionalExtension as _, named_params, params};
 
-use super::columns::{get_id, id};
+use super::columns::{get_count, get_id, id};
 use super::errors::refuse;
 use super::order_rows;
 
-/// Inserts an order in the caller's transaction, unless the request was made before. Returns the id of the
-/// new or the existing order.
-pub(super) fn insert(conn: &Connection, order: &Order, request: Option<&str>) -> rusqlite::Result<OrderId> {
+/// Inserts an order in the caller's transaction, unless the request was made before or the buyer has
+/// `unpaid_max` unpaid orders.
+pub(super) fn insert(
+    conn: &Connection,
+    order: &Order,
+    request: Option<&str>,
+    unpaid_max: Option<u32>,
+) -> rusqlite::Result<PurchaseOutcome> {
+    if let Some(request) = request
+        && let Some(before) = find(conn, order.user, order.voucher, request)?
+    {
+        return Ok(PurchaseOutcome::Bought(before));
+    }
+    if is_deleted(conn, order.user)? {
+        return Ok(PurchaseOutcome::BuyerDeleted);
+    }
+    if let Some(max) = unpaid_max
+        && order.status == OrderStatus::Unpaid
+        && order_rows::owner(conn, order.id)?.is_none()
+        && unpaid(conn, order.user)? >= u64::from(max)
+    {
+        return Ok(PurchaseOutcome::TooManyUnpaid);
+    }
     if let Some(request) = request {
-        if let Some(before) = find(conn, order.user, order.voucher, request)? {
-            return Ok(before);
-        }
         conn.prepare_cached(
             "INSERT INTO purchases (user_id, voucher_id, request, order_id) VALUES (?1, ?2, ?3, ?4)",
         )?
@@ -26,7 +43,18 @@ pub(super) fn insert(conn: &Connection, order: &Order, request: Option<&str>) ->
         ])?;
     }
     write(conn, order)?;
-    Ok(order.id)
+    Ok(PurchaseOutcome::Bought(order.id))
+}
+
+fn is_deleted(conn: &Connection, user: UserId) -> rusqlite::Result<bool> {
+    conn.prepare_cached("SELECT 1 FROM users WHERE id = ?1 AND deleted_ms IS NOT NULL")?
+        .exists([id(user.get())])
+}
+
+/// Counts the unpaid orders of a user.
+fn unpaid(conn: &Connection, user: UserId) -> rusqlite::Result<u64> {
+    conn.prepare_cached("SELECT COUNT(*) FROM orders WHERE user_id = ?1 AND status = ?2")?
+        .query_row(params![id(user.get()), OrderStatus::Unpaid as u8], |row| get_count(row, 0))
 }
 
 /// Returns the order bought by a request with the given idempotency key.

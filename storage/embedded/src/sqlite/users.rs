@@ -23,7 +23,7 @@ impl EmbeddedUsers {
 
 /// Head of every query for users; [`user`] reads the columns.
 const SELECT: &str =
-    "SELECT id, phone, nick_name, icon, role, created_ms, blocked_ms, block_reason FROM users";
+    "SELECT id, phone, nick_name, icon, role, created_ms, blocked_ms, block_reason, deleted_ms FROM users";
 
 #[async_trait]
 impl Users for EmbeddedUsers {
@@ -49,7 +49,7 @@ impl Users for EmbeddedUsers {
             .execute(params![phone.as_str(), nick_name, now.as_millis()])?;
             let id = UserId::new(conn.last_insert_rowid().cast_unsigned());
             let (icon, role) = (String::new(), Role::Customer);
-            Ok(User { id, phone, nick_name, icon, role, blocked: None, created: now })
+            Ok(User { id, phone, nick_name, icon, role, blocked: None, created: now, deleted: None })
         };
         self.0.write("find or create user", job).await
     }
@@ -86,7 +86,10 @@ impl Users for EmbeddedUsers {
         let (nick_name, icon, card) = (nick_name.to_owned(), icon.to_owned(), card.clone());
         let job = move |conn: &Connection| {
             let changed = conn
-                .prepare_cached("UPDATE users SET nick_name = ?2, icon = ?3, updated_ms = ?4 WHERE id = ?1")?
+                .prepare_cached(
+                    "UPDATE users SET nick_name = ?2, icon = ?3, updated_ms = ?4
+                     WHERE id = ?1 AND deleted_ms IS NULL",
+                )?
                 .execute(params![id(user.get()), nick_name, icon, now.as_millis()])?;
             if changed == 0 {
                 return Ok(false);
@@ -110,9 +113,11 @@ impl Users for EmbeddedUsers {
     async fn put_password(&self, user: UserId, hash: &str, now: Timestamp) -> Result<bool, StoreError> {
         let hash = hash.to_owned();
         let job = move |conn: &Connection| {
-            conn.prepare_cached("UPDATE users SET password = ?2, updated_ms = ?3 WHERE id = ?1")?
-                .execute(params![id(user.get()), hash, now.as_millis()])
-                .map(|changed| changed > 0)
+            conn.prepare_cached(
+                "UPDATE users SET password = ?2, updated_ms = ?3 WHERE id = ?1 AND deleted_ms IS NULL",
+            )?
+            .execute(params![id(user.get()), hash, now.as_millis()])
+            .map(|changed| changed > 0)
         };
         self.0.write("put password", job).await
     }
@@ -216,7 +221,8 @@ fn put_rights(
     last: LastOperator,
     now: Timestamp,
 ) -> rusqlite::Result<RightsOutcome> {
-    let Some(was) = by_id(conn, who)? else { return Ok(RightsOutcome::NoSuchUser) };
+    let was = by_id(conn, who)?.filter(|user| user.deleted.is_none());
+    let Some(was) = was else { return Ok(RightsOutcome::NoSuchUser) };
     let is = change.of(&was, now);
     let leaves = was.acts() && !is.acts();
     if leaves && last == LastOperator::Stays && !has_other_operator(conn, who)? {
@@ -230,7 +236,8 @@ fn put_rights(
     Ok(RightsOutcome::Done(is))
 }
 
-fn has_other_operator(conn: &Connection, than: UserId) -> rusqlite::Result<bool> {
+/// Returns whether the mall has an active operator other than this user.
+pub(super) fn has_other_operator(conn: &Connection, than: UserId) -> rusqlite::Result<bool> {
     conn.prepare_cached("SELECT 1 FROM users WHERE role = 1 AND blocked_ms IS NULL AND id <> ?1 LIMIT 1")?
         .exists([id(than.get())])
 }
@@ -273,10 +280,13 @@ pub(super) fn put_card_row(
 }
 
 fn user(row: &Row<'_>) -> rusqlite::Result<User> {
-    let phone: String = row.get(1)?;
+    let (phone, deleted) = (row.get::<_, String>(1)?, get_time_if_any(row, 8)?);
     Ok(User {
         id: UserId::new(get_id(row, 0)?),
-        phone: Phone::parse(&phone).ok_or_else(|| unreadable(1, "a phone"))?,
+        phone: match deleted {
+            Some(_) => Phone::of_deleted_user(),
+            None => Phone::parse(&phone).ok_or_else(|| unreadable(1, "a phone"))?,
+        },
         nick_name: row.get(2)?,
         icon: row.get(3)?,
         role: get_known(row, 4)?,
@@ -285,6 +295,7 @@ fn user(row: &Row<'_>) -> rusqlite::Result<User> {
             Some(since) => Some(Block { since, reason: row.get::<_, Option<_>>(7)?.unwrap_or_default() }),
             None => None,
         },
+        deleted,
     })
 }
 

@@ -15,5 +15,6 @@ pub(crate) fn ports(mysql: &MysqlPorts, redis: &RedisPorts) -> PeoplePorts {
         follows: Arc::clone(&mysql.follows),
         sign_ins: Arc::clone(&redis.sign_ins),
         visitors: Arc::clone(&redis.visitors),
+        personal_data: Arc::clone(&mysql.personal_data),
     }
 }

@@ -23,7 +23,7 @@ use super::{multi_row, reports};
 pub(super) struct MysqlComments(pub(super) Database);
 
 /// Columns of a comment; [`comment`] reads them, from the first on.
-const COLUMNS: &str =
+pub(super) const COLUMNS: &str =
     "id, note_id, user_id, parent_id, answer_id, content, imported_likes + likes, status, created_ms";
 
 #[async_trait]
@@ -216,7 +216,8 @@ async fn count(conn: &mut Conn, filter: &str, key: u64) -> Result<u64, MysqlErro
     Ok(first(conn, sql, (key,), Columns::count).await?.unwrap_or_default())
 }
 
-fn comment(row: &mut Columns) -> Result<Comment, MysqlError> {
+/// Reads a comment.
+pub(super) fn comment(row: &mut Columns) -> Result<Comment, MysqlError> {
     let one_or_none = |id: u64| (id != 0).then(|| CommentId::new(id));
     Ok(Comment {
         id: CommentId::new(row.next()?),

@@ -63,6 +63,9 @@ const STEPS: &[(&str, &str)] = steps![
     "0039_server_epochs",
     "0040_order_instances",
     "0041_payment_gateways",
+    "0042_users_deleted",
+    "0043_note_comments_by_user",
+    "0044_likes_by_user",
 ];
 
 /// The newest step known to this program.

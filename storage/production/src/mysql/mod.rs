@@ -52,6 +52,7 @@ mod orders;
 mod outbox;
 mod payments;
 mod persist;
+mod personal_data;
 mod pictures;
 mod purchases;
 mod reports;
@@ -74,7 +75,7 @@ use std::time::Duration;
 use mallbox_storage::backend::FeedRows;
 use mallbox_storage::{
     Audit, Comments, DeadLetters, Durability, Follows, Import, LedgerRows, Likes, Notes, OpenError, Orders,
-    Outbox, PaymentRows, Pictures, Reports, Sequences, Shops, StoreError, Users, Vouchers,
+    Outbox, PaymentRows, PersonalData, Pictures, Reports, Sequences, Shops, StoreError, Users, Vouchers,
 };
 use mysql_async::prelude::Queryable as _;
 use mysql_async::{Conn, Error, Opts};
@@ -126,6 +127,8 @@ pub struct MysqlPorts {
     pub dead_letters: Arc<dyn DeadLetters>,
     /// Payments of orders.
     pub payments: Arc<dyn PaymentRows>,
+    /// Personal data of one user, and deletion of the account.
+    pub personal_data: Arc<dyn PersonalData>,
     /// Pictures uploaded by users.
     pub pictures: Arc<dyn Pictures>,
     /// The audit log of operators' actions.
@@ -206,6 +209,7 @@ pub async fn connect_within(url: &str, wait: Option<Duration>) -> Result<MysqlPo
         outbox: Arc::new(outbox::MysqlOutbox(database.clone())),
         dead_letters: Arc::new(dead_letters::MysqlDeadLetters(database.clone())),
         payments: Arc::new(payments::MysqlPayments(database.clone())),
+        personal_data: Arc::new(personal_data::MysqlPersonalData(database.clone())),
         pictures: Arc::new(pictures::MysqlPictures(database.clone())),
         audit: Arc::new(audit::MysqlAudit(database.clone())),
         import: Arc::new(import::MysqlImport(database.clone())),

@@ -18,7 +18,7 @@ use super::{multi_row, reports};
 pub(super) struct MysqlNotes(pub(super) Database);
 
 /// Start of every query for notes; read by [`note`].
-const SELECT: &str =
+pub(super) const SELECT: &str =
     "SELECT id, user_id, shop_id, title, images, content, liked, imported_comments, comments,
     status, created_ms, updated_ms FROM notes";
 
@@ -121,7 +121,8 @@ async fn put_visibility(
     Ok(was)
 }
 
-fn note(row: &mut Columns) -> Result<Note, MysqlError> {
+/// Reads a note.
+pub(super) fn note(row: &mut Columns) -> Result<Note, MysqlError> {
     Ok(Note {
         id: NoteId::new(row.next()?),
         author: UserId::new(row.next()?),

@@ -6,7 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use mallbox_storage::{
     DeadReason, LoggedClaim, Order, OrderCounts, OrderFilter, OrderId, Orders, Page, PersistOutcome,
-    StoreError, Timestamp, Transition, TransitionOutcome, UserId, VoucherId,
+    PurchaseOutcome, StoreError, Timestamp, Transition, TransitionOutcome, UserId, VoucherId,
 };
 use mysql_async::{Conn, Value, params};
 
@@ -56,9 +56,16 @@ impl Orders for MysqlOrders {
             .await
     }
 
-    async fn insert(&self, order: &Order, request: Option<&str>) -> Result<OrderId, StoreError> {
+    async fn insert(
+        &self,
+        order: &Order,
+        request: Option<&str>,
+        unpaid_max: Option<u32>,
+    ) -> Result<PurchaseOutcome, StoreError> {
         self.0
-            .write("insert order", |conn| boxed(async move { purchases::insert(conn, order, request).await }))
+            .write("insert order", |conn| {
+                boxed(async move { purchases::insert(conn, order, request, unpaid_max).await })
+            })
             .await
     }
 

@@ -25,6 +25,23 @@ macro_rules! is_shown {
     };
 }
 
+/// Whether picture `p` is withheld. The indexed look-up of hidden notes comes first and decides for almost
+/// every picture; the scan of shops is left to the few that a hidden note shows.
+macro_rules! is_withheld {
+    () => {
+        "CASE
+           WHEN NOT EXISTS (SELECT 1 FROM note_pictures AS s JOIN notes ON notes.id = s.note_id
+                            WHERE s.name = p.name AND notes.status = 2) THEN 0
+           WHEN EXISTS (SELECT 1 FROM note_pictures AS s JOIN notes ON notes.id = s.note_id
+                        WHERE s.name = p.name AND notes.status < 2)
+             OR EXISTS (SELECT 1 FROM users WHERE icon IN (p.name, CONCAT('/imgs', p.name)))
+             OR EXISTS (SELECT 1 FROM shop_types WHERE icon IN (p.name, CONCAT('/imgs', p.name)))
+             OR EXISTS (SELECT 1 FROM shops WHERE LOCATE(p.name, images) > 0) THEN 0
+           ELSE 1
+         END"
+    };
+}
+
 pub(super) struct MysqlPictures(pub(super) Database);
 
 #[async_trait]
@@ -58,8 +75,12 @@ impl Pictures for MysqlPictures {
     }
 
     async fn get(&self, name: &str) -> Result<Option<Picture>, StoreError> {
-        let sql =
-            "SELECT kind, content FROM pictures JOIN picture_contents ON picture_id = id WHERE name = ?";
+        let sql = concat!(
+            "SELECT p.kind, content FROM pictures AS p JOIN picture_contents ON picture_id = p.id
+             WHERE p.name = ? AND ",
+            is_withheld!(),
+            " = 0"
+        );
         self.0
             .read("picture", |conn| {
                 boxed(async move {
@@ -106,6 +127,20 @@ impl Pictures for MysqlPictures {
                     .await?;
                     delete_contents(conn, &[picture]).await?;
                     Ok(RemoveOutcome::Removed)
+                })
+            })
+            .await
+    }
+
+    async fn erase(&self, name: &str) -> Result<bool, StoreError> {
+        self.0
+            .write("erase picture", |conn| {
+                boxed(async move {
+                    let sql = "SELECT id FROM pictures WHERE name = ? FOR UPDATE";
+                    let Some(picture) = first(conn, sql, (name,), id).await? else { return Ok(false) };
+                    execute(conn, "DELETE FROM pictures WHERE id = ?", (picture,)).await?;
+                    delete_contents(conn, &[picture]).await?;
+                    Ok(true)
                 })
             })
             .await

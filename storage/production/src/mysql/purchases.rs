@@ -1,20 +1,37 @@
 //! Orders of ordinary vouchers, and the request names that make a purchase idempotent.
 
 use mallbox_storage::backend::Numbered as _;
-use mallbox_storage::{Order, OrderId, Timestamp, UserId, VoucherId};
+use mallbox_storage::{Order, OrderId, OrderStatus, PurchaseOutcome, Timestamp, UserId, VoucherId};
 use mysql_async::{Conn, params};
 
 use super::columns::{Columns, execute, first};
 use super::errors::MysqlError;
 use super::order_rows;
 
-/// Writes an order in the caller's transaction, unless the request was made before. Returns the id of the
-/// order for the request.
+/// Writes an order in the caller's transaction, unless the request was made before or the buyer has
+/// `unpaid_max` unpaid orders.
 pub(super) async fn insert(
     conn: &mut Conn,
     order: &Order,
     request: Option<&str>,
-) -> Result<OrderId, MysqlError> {
+    unpaid_max: Option<u32>,
+) -> Result<PurchaseOutcome, MysqlError> {
+    // Of two purchases by one user, the second waits here until the first is counted; a deletion of the user
+    // waits as well.
+    if is_locked_deleted(conn, order.user).await? {
+        return Ok(PurchaseOutcome::BuyerDeleted);
+    }
+    if let Some(max) = unpaid_max.filter(|_| order.status == OrderStatus::Unpaid) {
+        if let Some(request) = request
+            && let Some(before) = find(conn, order.user, order.voucher, request).await?
+        {
+            return Ok(PurchaseOutcome::Bought(before));
+        }
+        let is_repeat = order_rows::owner(conn, order.id).await?.is_some();
+        if !is_repeat && unpaid(conn, order.user).await? >= u64::from(max) {
+            return Ok(PurchaseOutcome::TooManyUnpaid);
+        }
+    }
     require_ordinary(conn, order.voucher).await?;
     if let Some(request) = request {
         // Of two concurrent requests with one name, the second waits here for the first.
@@ -24,6 +41,7 @@ pub(super) async fn insert(
             Err(fault) if fault.is_duplicate_key() => {
                 let before = find(conn, order.user, order.voucher, request).await?;
                 return before
+                    .map(PurchaseOutcome::Bought)
                     .ok_or_else(|| MysqlError::refused("a request of this name exists and is unreadable"));
             }
             done => done?,
@@ -33,7 +51,21 @@ pub(super) async fn insert(
         Err(fault) if fault.is_duplicate_key() => require_repeat(conn, order).await?,
         done => done?,
     }
-    Ok(order.id)
+    Ok(PurchaseOutcome::Bought(order.id))
+}
+
+/// Locks the buyer's row. Returns whether the account is deleted.
+async fn is_locked_deleted(conn: &mut Conn, buyer: UserId) -> Result<bool, MysqlError> {
+    let sql = "SELECT deleted_ms FROM users WHERE id = ? FOR UPDATE";
+    let deleted = first(conn, sql, (buyer.get(),), Columns::next::<Option<i64>>).await?;
+    Ok(deleted.flatten().is_some())
+}
+
+/// Counts the unpaid orders of a user.
+async fn unpaid(conn: &mut Conn, user: UserId) -> Result<u64, MysqlError> {
+    let sql = "SELECT COUNT(*) FROM orders WHERE user_id = ? AND status = ?";
+    let counted = first(conn, sql, (user.get(), OrderStatus::Unpaid as u8), Columns::count).await?;
+    Ok(counted.unwrap_or_default())
 }
 
 /// Returns the order of an earlier request with this name.

@@ -24,7 +24,7 @@ const CREATE_TRIES: u32 = 3;
 
 /// Start of every query for users; read by [`user`].
 const SELECT: &str =
-    "SELECT id, phone, nick_name, icon, role, created_ms, blocked_ms, block_reason FROM users";
+    "SELECT id, phone, nick_name, icon, role, created_ms, blocked_ms, block_reason, deleted_ms FROM users";
 
 #[async_trait]
 impl Users for MysqlUsers {
@@ -90,7 +90,8 @@ impl Users for MysqlUsers {
         self.0
             .write("put card", |conn| {
                 boxed(async move {
-                    let sql = "UPDATE users SET nick_name = ?, icon = ?, updated_ms = ? WHERE id = ?";
+                    let sql = "UPDATE users SET nick_name = ?, icon = ?, updated_ms = ?
+                               WHERE id = ? AND deleted_ms IS NULL";
                     let found = execute(conn, sql, (nick_name, icon, now.as_millis(), user.get())).await?;
                     if found > 0 {
                         put_card(conn, user, card, now).await?;
@@ -113,7 +114,7 @@ impl Users for MysqlUsers {
     }
 
     async fn put_password(&self, user: UserId, hash: &str, now: Timestamp) -> Result<bool, StoreError> {
-        let sql = "UPDATE users SET password = ?, updated_ms = ? WHERE id = ?";
+        let sql = "UPDATE users SET password = ?, updated_ms = ? WHERE id = ? AND deleted_ms IS NULL";
         Ok(self
             .0
             .write_at_once("put password", |conn| {
@@ -219,11 +220,10 @@ async fn put_rights(
     last: LastOperator,
     now: Timestamp,
 ) -> Result<RightsOutcome, MysqlError> {
-    // Locks all operators, always by id and before other users: two operators who demote each other run one
-    // after the other.
-    let operators = all(conn, format!("{SELECT} WHERE role = 1 ORDER BY id FOR UPDATE"), (), user).await?;
+    let operators = lock_operators(conn).await?;
     let sql = format!("{SELECT} WHERE id = ? FOR UPDATE");
-    let Some(was) = first(conn, sql, (who.get(),), user).await? else { return Ok(RightsOutcome::NoSuchUser) };
+    let was = first(conn, sql, (who.get(),), user).await?.filter(|user| user.deleted.is_none());
+    let Some(was) = was else { return Ok(RightsOutcome::NoSuchUser) };
     let is = change.of(&was, now);
     let leaves = was.acts() && !is.acts();
     let others = || operators.iter().filter(|user| user.id != who && user.acts()).count();
@@ -236,6 +236,12 @@ async fn put_rights(
     Ok(RightsOutcome::Done(is))
 }
 
+/// Locks all operators, always by id and before other users: two operators who demote each other run one after
+/// the other.
+pub(super) async fn lock_operators(conn: &mut Conn) -> Result<Vec<User>, MysqlError> {
+    all(conn, format!("{SELECT} WHERE role = 1 ORDER BY id FOR UPDATE"), (), user).await
+}
+
 /// Inserts a user. An id drawn for a phone number that is already taken is skipped.
 async fn create(conn: &mut Conn, phone: &Phone, nick_name: &str, now: Timestamp) -> Result<User, MysqlError> {
     let sql =
@@ -244,7 +250,7 @@ async fn create(conn: &mut Conn, phone: &Phone, nick_name: &str, now: Timestamp)
     execute(conn, sql, (phone.as_str(), nick_name, role.number(), created, created)).await?;
     let id = UserId::new(conn.last_insert_id().unwrap_or_default());
     let (phone, nick_name, icon) = (phone.clone(), nick_name.to_owned(), String::new());
-    Ok(User { id, phone, nick_name, icon, role, blocked: None, created: now })
+    Ok(User { id, phone, nick_name, icon, role, blocked: None, created: now, deleted: None })
 }
 
 /// Replaces a phone with one statement: the unique key refuses a phone that another user has.
@@ -286,18 +292,16 @@ async fn put_card(conn: &mut Conn, user: UserId, card: &Profile, now: Timestamp)
 }
 
 fn user(row: &mut Columns) -> Result<User, MysqlError> {
-    Ok(User {
-        id: UserId::new(row.next()?),
-        phone: Phone::parse(&row.next::<String>()?).ok_or_else(|| row.unreadable_last("no phone"))?,
-        nick_name: row.next()?,
-        icon: row.next()?,
-        role: row.known()?,
-        created: row.time()?,
-        blocked: match row.time_if_any()? {
-            Some(since) => Some(Block { since, reason: row.next::<Option<String>>()?.unwrap_or_default() }),
-            None => None,
-        },
-    })
+    let (id, phone) = (UserId::new(row.next()?), row.next::<String>()?);
+    let (nick_name, icon, role, created) = (row.next()?, row.next()?, row.known()?, row.time()?);
+    let (since, reason) = (row.time_if_any()?, row.next::<Option<String>>()?);
+    let blocked = since.map(|since| Block { since, reason: reason.unwrap_or_default() });
+    let deleted = row.time_if_any()?;
+    let phone = match deleted {
+        Some(_) => Phone::of_deleted_user(),
+        None => Phone::parse(&phone).ok_or_else(|| row.unreadable_last("no phone"))?,
+    };
+    Ok(User { id, phone, nick_name, icon, role, blocked, created, deleted })
 }
 
 /// Reads a card. All columns are NULL for a user without a card.

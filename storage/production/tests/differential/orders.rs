@@ -37,6 +37,9 @@ pub enum OrderStep {
     ForgetUnknownEntry(OrderId),
 }
 
+/// Small enough to refuse a part of the purchases.
+const UNPAID_MAX: u32 = 3;
+
 pub const REASONS: [DeadReason; 4] =
     [DeadReason::Double, DeadReason::Oversold, DeadReason::IdClash, DeadReason::Refused];
 const STATUSES: [OrderStatus; 7] = [
@@ -92,7 +95,7 @@ impl OrderStep {
                 let buried = said(orders.bury(&logged(*claim), *reason, detail, *now).await);
                 format!("{buried}, {}", reload(side, &[*claim]).await)
             }
-            Self::Insert(order) => said(orders.insert(order, None).await),
+            Self::Insert(order) => said(orders.insert(order, None, Some(UNPAID_MAX)).await),
             Self::Move(order, step, now) => said(orders.step(*order, *step, *now).await),
             Self::CancelAndClaim(claim) => cancel_and_claim(side, claim).await,
             Self::Get(order) => said(orders.get(*order).await),

@@ -131,6 +131,11 @@ pub const KINDS: &[Kind] = &[
         "UPDATE users SET block_reason = NULL WHERE id = {12}",
         "USER_RIGHTS",
     ),
+    kind(
+        "UPDATE users SET deleted_ms = 5 WHERE id = {12}",
+        "UPDATE users SET deleted_ms = NULL WHERE id = {12}",
+        "DELETED_USER",
+    ),
     kind("UPDATE user_info SET user_id = 900", "UPDATE user_info SET user_id = {1}", "CARD_USER"),
     kind("UPDATE notes SET user_id = 900", "UPDATE notes SET user_id = {1}", "NOTE_USER"),
     kind("UPDATE notes SET status = 8", "UPDATE notes SET status = 1", "NOTE_STATUS"),

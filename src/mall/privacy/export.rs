@@ -1,0 +1,124 @@
+//! The export of a user's own data, page by page.
+
+use std::time::Duration;
+
+use mallbox_storage::{
+    Comment, CommentId, DaySpan, GivenLike, Limit, Note, NoteId, OrderStatus, Page, Post, Profile, SignedDay,
+    Timestamp, User, UserId,
+};
+
+use crate::mall::base::{Context, Failure, Refusal};
+use crate::mall::people::accounts::PublicUser;
+use crate::mall::selling::order_queries::OrderView;
+use crate::mall::selling::receipts::ReceiptCode;
+use crate::mall::selling::{Orders, Receipts};
+
+/// Exports per user: a large one reads all rows of the user.
+const EXPORTS: Limit = Limit { count: 5, per: Duration::from_secs(60 * 60) };
+/// Rows per page: bounds the memory of an export.
+const PAGE: u32 = 200;
+
+/// An order with its receipt code.
+pub struct ExportedOrder {
+    /// The order, as its buyer sees it.
+    pub view: OrderView,
+    /// The code for the counter, of a paid or used order.
+    pub receipt: Option<ReceiptCode>,
+}
+
+/// The service for exports. Cheap to clone.
+#[derive(Clone)]
+pub struct DataExport {
+    context: Context,
+    orders: Orders,
+    receipts: Receipts,
+}
+
+impl DataExport {
+    /// Creates the service.
+    #[must_use]
+    pub fn new(context: Context, orders: Orders, receipts: Receipts) -> Self {
+        Self { context, orders, receipts }
+    }
+
+    /// Begins an export: counts it against the user's limit, and returns account and profile.
+    ///
+    /// # Errors
+    /// [`Refusal::RateLimited`]; [`Refusal::NotLoggedIn`] for an unknown or deleted user; [`Failure::Store`]
+    /// if the store fails.
+    pub async fn begin(&self, user: UserId, now: Timestamp) -> Result<(User, Profile), Failure> {
+        self.context.within(Some(EXPORTS), "export", user, now).await?;
+        let users = &self.context.storage.people.users;
+        let (Some(is), Some(card)) = (users.get(user).await?, users.card(user).await?) else {
+            return Err(Refusal::NotLoggedIn.into());
+        };
+        if is.deleted.is_some() {
+            return Err(Refusal::NotLoggedIn.into());
+        }
+        Ok((is, card))
+    }
+
+    /// Returns a page of the orders, newest first, counted from 1; empty behind the last page. Claims that are
+    /// not yet orders are left out.
+    ///
+    /// # Errors
+    /// [`Failure::Store`] if the store fails.
+    pub async fn orders(&self, user: UserId, page: u32) -> Result<Vec<ExportedOrder>, Failure> {
+        let rows = self.context.storage.selling.orders.of_user(user, Page::new(page, PAGE)).await?;
+        let mut orders = Vec::with_capacity(rows.len());
+        for view in self.orders.queries().views(rows).await? {
+            let receipt = match view.order.status {
+                OrderStatus::Paid | OrderStatus::Used => Some(self.receipts.code_of(view.order.id).await?),
+                _ => None,
+            };
+            orders.push(ExportedOrder { view, receipt });
+        }
+        Ok(orders)
+    }
+
+    /// Returns the notes with an id above `after`, by id; empty behind the last.
+    ///
+    /// # Errors
+    /// [`Failure::Store`] if the store fails.
+    pub async fn notes(&self, user: UserId, after: NoteId) -> Result<Vec<Note>, Failure> {
+        Ok(self.context.storage.people.personal_data.notes(user, after, PAGE).await?)
+    }
+
+    /// Returns the comments with an id above `after`, by id; empty behind the last.
+    ///
+    /// # Errors
+    /// [`Failure::Store`] if the store fails.
+    pub async fn comments(&self, user: UserId, after: CommentId) -> Result<Vec<Comment>, Failure> {
+        Ok(self.context.storage.people.personal_data.comments(user, after, PAGE).await?)
+    }
+
+    /// Returns the likes behind `after`; empty behind the last.
+    ///
+    /// # Errors
+    /// [`Failure::Store`] if the store fails.
+    pub async fn likes(&self, user: UserId, after: Option<Post>) -> Result<Vec<GivenLike>, Failure> {
+        Ok(self.context.storage.people.personal_data.likes(user, after, PAGE).await?)
+    }
+
+    /// Returns a page of the followed users, newest first, counted from 1; empty behind the last page.
+    ///
+    /// # Errors
+    /// [`Failure::Store`] if the store fails.
+    pub async fn followees(&self, user: UserId, page: u32) -> Result<Vec<PublicUser>, Failure> {
+        let followees = self.context.storage.people.follows.followees(user, Page::new(page, PAGE)).await?;
+        PublicUser::of(&self.context, &followees).await
+    }
+
+    /// Returns the days signed since the registration.
+    ///
+    /// # Errors
+    /// [`Failure::Store`] if the store fails.
+    pub async fn sign_ins(&self, user: &User, now: Timestamp) -> Result<Vec<SignedDay>, Failure> {
+        let first = self.context.day_of(user.created);
+        let span = first.zip(self.context.day_of(now)).and_then(|(first, last)| DaySpan::new(first, last));
+        match span {
+            Some(span) => Ok(self.context.storage.people.sign_ins.days(user.id, span).await?),
+            None => Ok(Vec::new()),
+        }
+    }
+}
