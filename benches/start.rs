@@ -93,7 +93,16 @@ fn user(id: u64) -> ImportRow {
     let phone = Phone::parse(&format!("1{:010}", 3_000_000_000 + id)).unwrap();
     let (nick_name, icon, role) = (format!("user {id}"), String::new(), Role::Customer);
     ImportRow::User(
-        User { id: UserId::new(id), phone, nick_name, icon, role, blocked: None, created: NOON },
+        User {
+            id: UserId::new(id),
+            phone,
+            nick_name,
+            icon,
+            role,
+            blocked: None,
+            deleted: None,
+            created: NOON,
+        },
         None,
     )
 }

@@ -108,7 +108,10 @@ fn user(id: u64) -> ImportRow {
     let phone = Phone::parse(&format!("1{:010}", 3_000_000_000 + id)).unwrap();
     let (nick_name, icon, role) = (format!("user {id}"), String::new(), Role::Customer);
     let id = UserId::new(id);
-    ImportRow::User(User { id, phone, nick_name, icon, role, blocked: None, created: NOON }, None)
+    ImportRow::User(
+        User { id, phone, nick_name, icon, role, blocked: None, deleted: None, created: NOON },
+        None,
+    )
 }
 
 fn order(number: u64) -> ImportRow {

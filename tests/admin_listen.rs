@@ -84,7 +84,7 @@ fn customers_find_nothing_of_operators_at_their_address() {
         let operators_calls: Vec<_> = calls.iter().filter(|path| path.contains("/ops/")).collect();
         assert!(operators_calls.len() > 10, "{calls:?}");
         for path in operators_calls {
-            let path = path.replace("{id}", "1").replace("{name}", "x");
+            let path = format!("{api}{path}").replace("{id}", "1").replace("{name}", "x");
             let (at_customers, at_operators) = (get(mall.customers, &path).0, get(mall.operators, &path).0);
             assert_eq!(at_customers, 404, "{path}");
             // 405: the path has no GET. The role is asked for before anything else.

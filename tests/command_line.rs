@@ -427,7 +427,6 @@ fn the_payment_mode_is_stored_with_the_mall_and_named_where_it_starts() {
         assert!(lines.iter().all(|line| mall.banner.contains(line)), "{more:?}: {}", mall.banner);
         let ready = mall.get("/readyz");
         assert!(ready.contains(&format!(r#""payment":"{payment}""#)), "{more:?}: {ready}");
-        // Also for a running mall.
         let (_, out, error) = output_of(&["doctor", "--data", text(&data)]);
         assert!(out.contains(&format!("payment     {payment} (")), "{out}{error}");
         let status = if profile == "original" { "HTTP/1.1 200" } else { "HTTP/1.1 400" };
@@ -438,12 +437,11 @@ fn the_payment_mode_is_stored_with_the_mall_and_named_where_it_starts() {
     let mall = Running::start(&["serve", "--data", text(&new), "--listen", "127.0.0.1:0"]);
     assert!(mall.banner.contains("payment     counter ("), "{}", mall.banner);
     assert_eq!(mall.stop(), 0);
-    let (_, out, error) = said(&["doctor", "--data", text(&new)]);
+    let (_, out, error) = output_of(&["doctor", "--data", text(&new)]);
     assert!(out.contains("payment     counter ("), "{out}{error}");
 }
 
-/// An unpaid order of a version without payment modes keeps imaginary money, and the start names the mode of
-/// new orders.
+/// An unpaid order of a version without payment modes keeps imaginary money.
 #[test]
 fn a_start_after_an_upgrade_names_the_new_default_and_touches_no_order() {
     let dir = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
-//! `kill -9` in the middle of the deletion of an account: the account is whole or deleted, never in between, and
-//! a repeat deletes it.
+//! `kill -9` in the middle of the deletion of an account: the account is whole or deleted, never in between,
+//! and a repeat deletes it.
 //!
 //! `MALLBOX_CRASH_CYCLES` sets the number of kills, `MALLBOX_SEED` repeats a plan.
 
@@ -16,7 +16,8 @@ use common::dice::{Dice, number_from};
 use common::server::{self, Server};
 use common::{http, mall};
 
-const DELETED: &str = "已注销用户";
+/// In the language of the machine.
+const DELETED: [&str; 2] = ["已注销用户", "Deleted user"];
 /// Unpaid orders of each user: every cancellation is a step of the deletion.
 const ORDERS: usize = 4;
 /// Longest time from the request to the kill, in milliseconds; a deletion takes some ten.
@@ -136,7 +137,7 @@ impl Client {
         let card = reader.call("GET", &format!("/api/user/info/{}", self.id), &Value::Null)?;
         let facts = (name.as_str(), card["city"].as_str(), card["followee"].as_u64());
         match facts {
-            (Some(DELETED), Some(""), Some(0)) => {
+            (Some(name), Some(""), Some(0)) if DELETED.contains(&name) => {
                 let session = http::ask(self.address, "GET", "/api/user/me", &self.token)?;
                 ensure!(session.status == 401, "a session outlived the account: {}", session.body);
                 Ok(true)

@@ -1,5 +1,5 @@
-//! The log of security events as written by the binary: what the fail2ban filter of the manual finds in it, and
-//! that no request can forge a line.
+//! The log of security events as written by the binary: what the manual's fail2ban filter finds, and that no
+//! request can forge a line.
 
 #![expect(clippy::unwrap_used, reason = "helpers of a test binary may fail loudly")]
 

@@ -272,6 +272,7 @@ mod tests {
                 line.replace("NAME", "Asia/Shanghai")
                     .replace("CIDR", "10.0.0.0/8")
                     .replace("DOMAIN", "mall.test")
+                    .replace("ADDRESS", "127.0.0.1:0")
                     + "\n"
             })
             .collect();

@@ -261,8 +261,8 @@ pub trait Orders: Send + Sync {
     /// orders are not limited to one per user. Idempotent by order id.
     ///
     /// `unpaid_max` limits the unpaid orders that the buyer has at once, orders of flash sales included. The
-    /// limit holds under concurrent purchases of a buyer, too; but in MySQL only for existing users, whose row
-    /// serves as the lock. A repeat, and an order that is not unpaid, are never refused by the limit.
+    /// limit holds under concurrent purchases of a buyer, too; but in MySQL only for existing users, whose
+    /// row serves as the lock. A repeat, and an order that is not unpaid, are never refused by the limit.
     /// Cost of the limit: reads all orders of the buyer.
     ///
     /// `request` is an idempotency key per user and voucher. If the user already used the key for the

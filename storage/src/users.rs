@@ -151,8 +151,9 @@ pub struct Profile {
 /// - Ids are assigned in order from 1, never reused, and nearly without gaps: each of several concurrent
 ///   calls for one phone may skip an id. A phone belongs to one user.
 /// - Every call is a transaction of its own, durable when the call returns.
-/// - A [deleted](crate::PersonalData::delete) user is returned by [`get`](Users::get), [`those`](Users::those),
-///   [`card`](Users::card) and [`list`](Users::list); every change treats the user as unknown.
+/// - A [deleted](crate::PersonalData::delete) user is returned by [`get`](Users::get),
+///   [`those`](Users::those), [`card`](Users::card) and [`list`](Users::list); every change treats the user
+///   as unknown.
 #[async_trait]
 pub trait Users: Send + Sync {
     /// Returns the user with this phone, creating an account with `nick_name` if there is none. Concurrent

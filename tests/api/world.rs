@@ -235,8 +235,9 @@ fn without_chunks(answer: Vec<u8>) -> Vec<u8> {
     let (mut whole, mut rest) = (answer[..head].to_vec(), &answer[head..]);
     while let Some(end) = line_end(rest) {
         let size = usize::from_str_radix(std::str::from_utf8(&rest[..end]).unwrap(), 16).unwrap();
-        whole.extend_from_slice(&rest[end + 2..end + 2 + size]);
-        rest = &rest[end + 2 + size + 2..];
+        let Some(chunk) = rest.get(end + 2..end + 2 + size) else { break };
+        whole.extend_from_slice(chunk);
+        rest = rest.get(end + 2 + size + 2..).unwrap_or_default();
     }
     whole
 }

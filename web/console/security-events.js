@@ -5,7 +5,8 @@ import { t } from "../core/language.js";
 /** Every kind, as named by the API. */
 export const SECURITY_EVENTS = /** @type {const} */ ([
   "login_code_succeeded", "login_code_failed", "login_password_succeeded", "login_password_failed", "operator_login",
-  "code_requested", "code_refused", "password_changed", "password_change_failed", "session_ended",
+  "code_requested", "code_refused", "password_changed", "password_change_failed",
+  "phone_changed", "account_deleted", "session_ended",
   "role_granted", "role_revoked", "user_blocked", "user_unblocked",
   "unauthenticated", "forbidden", "rate_limited", "wrong_host", "cross_site", "connection_refused", "connection_refused_in_total",
 ]);
@@ -24,6 +25,8 @@ export function securityEventText(event) {
     case "code_refused": return t("未发送验证码", "Login code refused");
     case "password_changed": return t("设置密码", "Password set");
     case "password_change_failed": return t("原密码错误", "Wrong current password");
+    case "phone_changed": return t("更换了手机号", "Phone number changed");
+    case "account_deleted": return t("注销了账号", "Account deleted");
     case "session_ended": return t("退出登录", "Log-out");
     case "role_granted": return t("任命管理员", "Operator appointed");
     case "role_revoked": return t("撤销管理员", "Operator dismissed");

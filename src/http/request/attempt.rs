@@ -21,7 +21,11 @@ pub(in crate::http) enum Act {
     LogInByPassword,
     /// A password is set or changed.
     SetPassword,
-    /// A session is ended by its user.
+    /// A user's phone number is changed.
+    ChangePhone,
+    /// An account is deleted by its user.
+    DeleteAccount,
+    /// Sessions are ended by their user.
     LogOut,
     /// The operator role is granted.
     GrantRole,

@@ -82,8 +82,8 @@ impl Random {
         mallbox_storage::hex(&self.bytes::<32>())
     }
 
-    /// Returns the secret for `purpose`: 32 bytes as 64 hexadecimal digits, equal at every call. Depends on the
-    /// seed and not on the values drawn before, so a test that knows the seed finds the later tokens unmoved.
+    /// Returns the secret for `purpose`: 32 bytes as 64 hexadecimal digits, equal at every call. Depends on
+    /// the seed and not on the values drawn before, so a test that knows the seed finds later tokens unmoved.
     #[must_use]
     pub fn lasting_secret(&self, purpose: &str) -> String {
         let mac = Hmac::<Sha256>::new_from_slice(&*self.root.lock()).expect("any length will do for a key");

@@ -166,9 +166,9 @@ impl OrderAdmin {
         order: OrderId,
         money: &CounterMoney,
     ) -> Result<CounterOutcome, Failure> {
-        let (desk, amount) = (self.desk.clone(), money.amount);
+        let (orders, amount) = (self.orders.clone(), money.amount);
         let detail = json!({ "amount": amount, "method": CounterMethod::named(&money.method)?.name() });
-        let work = async move { desk.pay_at_counter(order, amount, by.at).await };
+        let work = async move { orders.pay_at_counter(order, amount, by.at).await };
         self.at_counter(by, "order.pay", order, detail, work).await
     }
 
@@ -186,10 +186,10 @@ impl OrderAdmin {
         reason: &str,
     ) -> Result<CounterOutcome, Failure> {
         let reason = validate_reason(clean_text::line(reason))?;
-        let (desk, amount) = (self.desk.clone(), money.amount);
+        let (orders, amount) = (self.orders.clone(), money.amount);
         let method = CounterMethod::named(&money.method)?.name();
         let detail = json!({ "amount": amount, "method": method, "reason": reason });
-        let work = async move { desk.refund_at_counter(order, amount, by.at).await };
+        let work = async move { orders.refund_at_counter(order, amount, by.at).await };
         self.at_counter(by, "order.refund", order, detail, work).await
     }
 
@@ -202,11 +202,11 @@ impl OrderAdmin {
         detail: Value,
         work: impl Future<Output = Result<(OrderView, bool), Failure>> + Send + 'static,
     ) -> Result<CounterOutcome, Failure> {
-        if self.desk.queries().look_up(order).await?.is_none() {
+        if self.orders.queries().look_up(order).await?.is_none() {
             return Err(Refusal::NotFound("order").into());
         }
-        let deed = AuditedAction { action, subject: format!("order {order}"), detail };
-        let (view, before) = run_audited(&self.audit, by, deed, work).await?;
+        let audited = AuditedAction { action, subject: format!("order {order}"), detail };
+        let (view, before) = run_audited(&self.audit, by, audited, work).await?;
         Ok(CounterOutcome { found: self.with_phone(view).await?, was_recorded: before })
     }
 

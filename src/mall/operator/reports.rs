@@ -85,8 +85,8 @@ impl ReportAdmin {
         decide(&self.context, &self.audit, by, target, decision).await
     }
 
-    /// Removes an uploaded picture for good, whatever shows it. `name` is the picture's path, or its file name
-    /// alone.
+    /// Removes an uploaded picture for good, whatever shows it. `name` is the picture's path, or its file
+    /// name alone.
     ///
     /// # Errors
     /// [`Refusal::NotFound`] if no upload has this name; [`Failure::Store`] if the store fails.

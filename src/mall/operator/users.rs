@@ -119,7 +119,7 @@ impl UserAdmin {
     ) -> Result<(User, u64), Failure> {
         let phone = Phone::parse(phone).ok_or(InputError::Phone)?;
         let reason = validate_reason(reason.trim().to_owned())?;
-        let deed = deed("user.phone", user, json!({ "reason": reason }));
+        let action = audited("user.phone", user, json!({ "reason": reason }));
         let people = self.context.storage.people.clone();
         let work = async move {
             let is = people.users.get(user).await?.ok_or(Refusal::NotFound("user"))?;
@@ -133,7 +133,7 @@ impl UserAdmin {
             let ended = people.sessions.end_all(user).await?;
             Ok((User { phone, ..is }, ended))
         };
-        run_audited(&self.audit, by, deed, work).await
+        run_audited(&self.audit, by, action, work).await
     }
 
     /// Unblocks a user. Succeeds for a user who is not blocked.

@@ -38,7 +38,8 @@ impl AccountDeletion {
         Self { context, orders, pictures }
     }
 
-    /// Finishes a deletion that was interrupted after its transaction. Returns whether the account is deleted.
+    /// Finishes a deletion that was interrupted after its transaction. Returns whether the account is
+    /// deleted.
     ///
     /// # Errors
     /// [`Failure::Store`] if the store fails: call again.
@@ -72,9 +73,9 @@ impl AccountDeletion {
     /// return no session of the user is live.
     ///
     /// The account is deleted in one transaction, after the cancellations. The sessions end after the
-    /// transaction: a login that is under way checks for a deletion after creating its session. If the process
-    /// dies in between, a repeat or [`end_deleted_sessions`](crate::mall::selling::reconciliation::end_deleted_sessions)
-    /// ends them.
+    /// transaction: a login that is under way checks for a deletion after creating its session. If the
+    /// process dies in between, a repeat or
+    /// [`end_deleted_sessions`](crate::mall::selling::reconciliation::end_deleted_sessions) ends them.
     ///
     /// # Errors
     /// As [`check`](Self::check); [`Refusal::NotYet`] while claims are pending. After [`Failure::Store`] the

@@ -58,8 +58,8 @@ impl DataExport {
         Ok((is, card))
     }
 
-    /// Returns a page of the orders, newest first, counted from 1; empty behind the last page. Claims that are
-    /// not yet orders are left out.
+    /// Returns a page of the orders, newest first, counted from 1; empty behind the last page. Claims that
+    /// are not yet orders are left out.
     ///
     /// # Errors
     /// [`Failure::Store`] if the store fails.

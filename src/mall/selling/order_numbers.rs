@@ -56,7 +56,7 @@ pub(in crate::mall) enum CountForm {
 
 /// The forms of the latest two days in use, and the decision of further days.
 struct DayForms {
-    /// By the parity of the day, because claims of two days alternate around midnight: `day << 1 | is_hidden`.
+    /// `day << 1 | is_hidden`, by the parity of the day: claims of two days alternate around midnight.
     known: [AtomicU64; 2],
     deciding: SingleFlight<u64, Result<CountForm, Arc<StoreError>>>,
 }

@@ -74,7 +74,8 @@ impl Orders {
     /// # Errors
     /// [`Refusal::NotFound`] for a voucher not on the shelf, [`Refusal::SoldInSale`] for a flash-sale
     /// voucher, [`Refusal::BadValue`] for an invalid request name, [`Refusal::RateLimited`],
-    /// [`Refusal::TooManyUnpaid`]. After [`Failure::Store`] the purchase is in doubt: a repeat with the same request name resolves the doubt.
+    /// [`Refusal::TooManyUnpaid`]. After [`Failure::Store`] the purchase is in doubt: a repeat with the same
+    /// request name resolves the doubt.
     pub async fn buy(
         &self,
         user: UserId,

@@ -40,7 +40,8 @@ pub async fn end_blocked_sessions(storage: &Storage) -> Result<(), StoreError> {
 }
 
 /// Ends the sessions of recently deleted users: a process may have stopped between deleting a user and ending
-/// the user's sessions. A session that outlived its user for longer has expired, since this runs every minute.
+/// the user's sessions. A session that outlived its user for longer has expired, since this runs every
+/// minute.
 ///
 /// # Errors
 /// [`StoreError`] if the store fails: the remaining sessions may still be live.

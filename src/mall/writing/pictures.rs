@@ -111,7 +111,8 @@ impl Pictures {
         Err(Failure::Bug("every name for a picture is taken".to_owned()))
     }
 
-    /// Returns the upload at a path, with or without a leading `/imgs`; `None` while only hidden notes show it.
+    /// Returns the upload at a path, with or without a leading `/imgs`; `None` while only hidden notes show
+    /// it.
     ///
     /// # Errors
     /// [`StoreError`] if the store fails.

@@ -94,7 +94,7 @@ mod tests {
     use mysql_async::prelude::Queryable as _;
 
     use super::*;
-    use mallbox_storage::{Timestamp, TokenHash, UserId};
+    use mallbox_storage::{NewSession, Timestamp, TokenHash, UserId};
 
     const NOW: Timestamp = Timestamp::from_millis(1_795_262_400_000);
 
@@ -112,12 +112,8 @@ mod tests {
         let storage = crate::open(options).await.unwrap();
         for number in 0..50 {
             let token = TokenHash([number; 32]);
-            storage
-                .people
-                .sessions
-                .begin(token, UserId::new(number.into()), Duration::from_secs(60), NOW)
-                .await
-                .unwrap();
+            let session = NewSession::of(UserId::new(number.into()), Duration::from_secs(60));
+            storage.people.sessions.begin(token, &session, NOW).await.unwrap();
         }
         storage.base.upkeep.put_setting("zone", "UTC").await.unwrap();
         storage.base.upkeep.close().await.unwrap();

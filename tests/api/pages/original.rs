@@ -100,7 +100,7 @@ fn refusals_are_answers_and_a_missing_log_in_stays_401() {
         ("POST", "/voucher-order/2", "customer", b"", (200, "BAD_REQUEST")),
         ("GET", "/ops/sales", "customer", b"", (200, "FORBIDDEN")),
         ("GET", "/nothing", "", b"", (404, "NOT_FOUND")),
-        ("DELETE", "/user/me", "", b"", (405, "METHOD_NOT_ALLOWED")),
+        ("PUT", "/user/me", "", b"", (405, "METHOD_NOT_ALLOWED")),
     ];
     for (method, path, who, body, want) in rows {
         let token = if who.is_empty() { String::new() } else { format!("authorization: {}\r\n", w.customer) };

@@ -111,10 +111,10 @@ fn only_ones_own_paid_order_has_a_receipt() {
 fn a_mistyped_code_is_distinguished_from_an_unknown_code() {
     let w = world();
     let here = code(&w, &paid(&w, &w.customer), &w.customer);
-    // Another mall's receipt of an equal order differs only in the proof.
+    // Another mall's receipt is formed alike.
     let elsewhere = World::with("/api", |mall| mall.seed(8));
     let there = code(&elsewhere, &paid(&elsewhere, &elsewhere.customer), &elsewhere.customer);
-    assert_eq!((&here[..15], here.len()), (&there[..15], 24));
+    assert_eq!((&here[..5], here.len()), (&there[..5], 24));
     assert_ne!(here, there);
     let wrong = here.replacen(&here[..1], if here.starts_with('0') { "9" } else { "0" }, 1);
     for step in ["", "/use"] {

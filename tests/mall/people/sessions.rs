@@ -8,8 +8,8 @@ use mallbox::mall::people::sms::Inbox;
 use mallbox::mall::{Context, InputError, Random, Refusal, UserAdmin};
 use mallbox_storage::{Role, SessionOrigin, UserId};
 
+use super::super::operator::users::Meanwhile;
 use super::world::{ANNE, BOB, World, mistake, refusal, world};
-use crate::operator::users::Meanwhile;
 
 const MS: Duration = Duration::from_millis(1);
 const MINUTE: Duration = Duration::from_secs(60);

@@ -55,7 +55,7 @@ export function open(context) {
   repeatWhileVisible(REFRESH_MS, signal, () => refresh().catch(() => {}));
 
   /**
-   * @param {Record<string, unknown>} query
+   * @param {Record<string, string | number | undefined>} query
    * @returns {Promise<Answer>}
    */
   function read(query) {

@@ -76,7 +76,7 @@ struct SecurityAnswer {
     /// Every kind of event.
     counts: Vec<CountAnswer>,
     /// Number of selected events on all pages.
-    total: usize,
+    total: u64,
     /// The selected events, newest first.
     events: Vec<EventAnswer>,
 }
@@ -174,7 +174,7 @@ async fn list(
     let answer = SecurityAnswer {
         since: wall_time::text(events.since(), zone),
         counts: events.counts().into_iter().map(CountAnswer::from).collect(),
-        total,
+        total: total as u64,
         events: records.into_iter().map(|record| EventAnswer::new(record, zone)).collect(),
     };
     Ok(Answer::ok(answer).no_store())

@@ -191,6 +191,8 @@ async fn set_phone(
     Path(id): Path<u64>,
     Json(body): Json<NewPhoneBody>,
 ) -> Reply<BlockedAnswer> {
+    attempt::note_act(Act::ChangePhone);
+    attempt::note_subject(UserId::new(id));
     let by = By::operator(operator, now);
     let changed = app.people.set_phone(UserId::new(id), &body.phone, &body.reason, by).await?;
     Ok(Answer::ok(BlockedAnswer::new(changed, &app.context.zone)).no_store())

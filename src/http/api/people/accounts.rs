@@ -234,8 +234,8 @@ struct CardAnswer {
 }
 
 impl CardAnswer {
-    /// Creates the response for `reader`. Ids are consecutive: city, gender and birthday of all users would be
-    /// open to anybody who counts.
+    /// Creates the response for `reader`. Ids are consecutive: city, gender and birthday of all users would
+    /// be open to anybody who counts.
     fn new(full: FullProfile, reader: Option<UserId>) -> Self {
         let FullProfile { user, card, fans, followee } = full;
         let is_known = reader.is_some();
@@ -337,6 +337,7 @@ async fn change_phone(
     Now(now): Now,
     Json(body): Json<PhoneBody>,
 ) -> Reply {
+    attempt::note_act(Act::ChangePhone);
     app.accounts.change_phone(&session, &body.old_code, (&body.phone, &body.code), now).await?;
     Ok(Answer::done())
 }

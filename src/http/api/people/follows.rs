@@ -25,6 +25,10 @@ pub fn routes() -> Calls {
             follow,
             both("关注（true）或取消关注（false）", "Follow (true) or unfollow (false) a user"),
         )
+        .explained(both(
+            "点赞、关注和资料修改合计每分钟120次（`--actions-per-minute`）。",
+            "Likes, follows and profile edits share a limit of 120 a minute (`--actions-per-minute`).",
+        ))
         .get(
             "/follow/or/not/{id}",
             is_following,

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use crate::http::App;
 use crate::http::describe::Calls;
+use crate::http::request::attempt::{self, Act};
 use crate::http::request::extract::{LoginSession, Now, Path};
 use crate::http::response::envelope::{Answer, Reply};
 use crate::language::both;
@@ -105,6 +106,7 @@ async fn list(
 }
 
 async fn end_others(State(app): State<App>, LoginSession(session): LoginSession) -> Reply<u64> {
+    attempt::note_act(Act::LogOut);
     Ok(Answer::ok(app.accounts.end_other_sessions(&session).await?))
 }
 
@@ -114,6 +116,7 @@ async fn end(
     Now(now): Now,
     Path(id): Path<String>,
 ) -> Reply {
+    attempt::note_act(Act::LogOut);
     app.accounts.end_own_session(&session, &id, now).await?;
     Ok(Answer::done())
 }

@@ -19,6 +19,7 @@ use serde_json::json;
 use super::accounts::BriefAnswer;
 use crate::http::App;
 use crate::http::describe::{Calls, Operation, Output, Schemas};
+use crate::http::request::attempt::{self, Act};
 use crate::http::request::extract::{Json, Login, Now, Query};
 use crate::http::response::envelope::{Answer, Reply};
 use crate::http::response::error::ApiError;
@@ -69,6 +70,7 @@ async fn delete(
     Query(query): Query<DeleteQuery>,
     Json(body): Json<DeleteBody>,
 ) -> Reply {
+    attempt::note_act(Act::DeleteAccount);
     let given = |text: &&str| !text.is_empty();
     let proof = match (body.code.as_deref().filter(given), body.password.as_deref().filter(given)) {
         (Some(code), _) => Credential::Code(code),

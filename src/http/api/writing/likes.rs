@@ -23,10 +23,6 @@ pub fn routes() -> Calls {
                 "Like a note; a repeat removes the like. With `like`, sets the given state and may be repeated.",
             ),
         )
-        .explained(both(
-            "点赞、关注和资料修改合计每分钟120次（`--actions-per-minute`）。",
-            "Likes, follows and profile edits share a limit of 120 a minute (`--actions-per-minute`).",
-        ))
         .get(
             "/blog/likes/{id}",
             first_likers,

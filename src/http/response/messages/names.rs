@@ -54,6 +54,7 @@ pub(super) fn field(name: &'static str, l: Language) -> &'static str {
         (Language::Zh, "oldPassword") => "原密码",
         (Language::Zh, "new phone") => "新手机号",
         (Language::Zh, "oldCode") => "原手机号的验证码",
+        (Language::Zh, "forfeit") => "是否放弃已支付的券",
 
         (Language::Zh, "shopId") => "店铺编号",
         (Language::Zh, "typeId") => "店铺类型编号",

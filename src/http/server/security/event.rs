@@ -18,6 +18,8 @@ pub(in crate::http) enum SecurityEvent {
     CodeRefused,
     PasswordChanged,
     PasswordChangeFailed,
+    PhoneChanged,
+    AccountDeleted,
     SessionEnded,
     RoleGranted,
     RoleRevoked,
@@ -33,7 +35,7 @@ pub(in crate::http) enum SecurityEvent {
 }
 
 /// All kinds in the order of the enum, with name, and text of the log line.
-pub(super) const EVENTS: [(SecurityEvent, &str, &str); 21] = [
+pub(super) const EVENTS: [(SecurityEvent, &str, &str); 23] = [
     (SecurityEvent::LoginCodeSucceeded, "login_code_succeeded", "logged in by code"),
     (SecurityEvent::LoginCodeFailed, "login_code_failed", "log-in by code failed"),
     (SecurityEvent::LoginPasswordSucceeded, "login_password_succeeded", "logged in by password"),
@@ -43,6 +45,8 @@ pub(super) const EVENTS: [(SecurityEvent, &str, &str); 21] = [
     (SecurityEvent::CodeRefused, "code_refused", "refused to send a login code"),
     (SecurityEvent::PasswordChanged, "password_changed", "a user set a password"),
     (SecurityEvent::PasswordChangeFailed, "password_change_failed", "wrong current password"),
+    (SecurityEvent::PhoneChanged, "phone_changed", "changed a phone number"),
+    (SecurityEvent::AccountDeleted, "account_deleted", "a user deleted the account"),
     (SecurityEvent::SessionEnded, "session_ended", "a user logged out"),
     (SecurityEvent::RoleGranted, "role_granted", "granted the operator role"),
     (SecurityEvent::RoleRevoked, "role_revoked", "revoked the operator role"),
@@ -67,7 +71,9 @@ impl SecurityEvent {
         let event = match code {
             "" => return act.map(Self::of_success),
             "CODE_WRONG" | "NO_CODE" => Self::LoginCodeFailed,
-            "PASSWORD_WRONG" if act == Some(Act::SetPassword) => Self::PasswordChangeFailed,
+            "PASSWORD_WRONG" | "CODE_LOGIN_NEEDED" if act == Some(Act::SetPassword) => {
+                Self::PasswordChangeFailed
+            }
             "PASSWORD_WRONG" => Self::LoginPasswordFailed,
             "BLOCKED" if act == Some(Act::LogInByPassword) => Self::LoginPasswordFailed,
             "BLOCKED" => Self::LoginCodeFailed,
@@ -88,6 +94,8 @@ impl SecurityEvent {
             Act::LogInByCode => Self::LoginCodeSucceeded,
             Act::LogInByPassword => Self::LoginPasswordSucceeded,
             Act::SetPassword => Self::PasswordChanged,
+            Act::ChangePhone => Self::PhoneChanged,
+            Act::DeleteAccount => Self::AccountDeleted,
             Act::LogOut => Self::SessionEnded,
             Act::GrantRole => Self::RoleGranted,
             Act::RevokeRole => Self::RoleRevoked,
@@ -125,6 +133,8 @@ impl SecurityEvent {
             | Self::OperatorLogin
             | Self::CodeRequested
             | Self::PasswordChanged
+            | Self::PhoneChanged
+            | Self::AccountDeleted
             | Self::SessionEnded
             | Self::RoleGranted
             | Self::RoleRevoked
@@ -173,6 +183,11 @@ mod tests {
             (Some(Act::LogInByPassword), "RATE_LIMITED", Some(E::RateLimited)),
             (Some(Act::SetPassword), "", Some(E::PasswordChanged)),
             (Some(Act::SetPassword), "PASSWORD_WRONG", Some(E::PasswordChangeFailed)),
+            (Some(Act::SetPassword), "CODE_LOGIN_NEEDED", Some(E::PasswordChangeFailed)),
+            (Some(Act::ChangePhone), "", Some(E::PhoneChanged)),
+            (Some(Act::ChangePhone), "CODE_WRONG", Some(E::LoginCodeFailed)),
+            (Some(Act::ChangePhone), "PHONE_TAKEN", None),
+            (Some(Act::DeleteAccount), "", Some(E::AccountDeleted)),
             (Some(Act::GrantRole), "NOT_FOUND", None),
         ] {
             assert!(code.is_empty() || is_code(code), "{code} is no code of the API");

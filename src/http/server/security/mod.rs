@@ -227,12 +227,14 @@ mod tests {
     use crate::http::request::attempt::Act;
     use crate::mall::SystemClock;
 
+    static POST: Method = Method::POST;
+
     fn cause(code: &'static str, act: Option<Act>) -> Cause<'static> {
         Cause {
             client: Some([203, 0, 113, 7].into()),
             attempt: Attempt { act, ..Attempt::default() },
             request_id: "r-1",
-            method: &Method::POST,
+            method: &POST,
             path: Some("/user/7"),
             code,
         }

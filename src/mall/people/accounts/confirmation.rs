@@ -6,8 +6,8 @@ use super::{Accounts, Credential};
 use crate::mall::base::{Failure, Refusal};
 
 impl Accounts {
-    /// Verifies a credential of a user who is logged in already: a fresh code sent to the user's phone, or the
-    /// user's password. Attempts count as those of a login; a correct code is consumed.
+    /// Verifies a credential of a user who is logged in already: a fresh code sent to the user's phone, or
+    /// the user's password. Attempts count as those of a login; a correct code is consumed.
     ///
     /// # Errors
     /// [`InputError::Code`](crate::mall::InputError::Code),

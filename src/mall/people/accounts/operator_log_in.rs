@@ -24,8 +24,8 @@ impl Accounts {
     /// client's address and the kind of the credential.
     ///
     /// # Errors
-    /// Those of [`log_in`](Self::log_in). [`Failure::Store`] also if the audit log cannot be written: then the
-    /// session is ended, and nobody has its token.
+    /// Those of [`log_in`](Self::log_in). [`Failure::Store`] also if the audit log cannot be written: then
+    /// the session is ended, and nobody has its token.
     pub async fn log_in_from(
         &self,
         client: SessionClient,

@@ -31,8 +31,8 @@ impl Accounts {
         let SessionClient { address, browser } = client;
         let session = NewSession { user, role, ttl, origin, address, browser };
         people.sessions.begin(hash_of(&token), &session, now).await?;
-        // Check only after the session exists: a block, a deletion or a change of the phone that this check misses comes
-        // later and ends the session. Nobody has the token yet.
+        // Check only after the session exists: a block, a deletion or a change of the phone that this check
+        // misses comes later and ends the session. Nobody has the token yet.
         let refusal = match people.users.get(user).await? {
             Some(user) if !user.may_log_in() => Failure::from(Refusal::Blocked),
             Some(user) if user.phone != *phone => InputError::NoCode.into(),

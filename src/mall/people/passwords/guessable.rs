@@ -5,7 +5,19 @@ use zxcvbn::{Score, zxcvbn};
 use crate::mall::base::InputError;
 
 /// Words that everybody who attacks this mall tries first, besides what belongs to the user.
-const LOCAL_WORDS: [&str; 6] = ["mallbox", "dianping", "heimadianping", "operator", "kiosk", "miaosha"];
+const LOCAL_WORDS: [&str; 10] = [
+    "mallbox",
+    "dianping",
+    "heimadianping",
+    "operator",
+    "kiosk",
+    "miaosha",
+    // Words and numbers of love: among the commonest passwords in Chinese, and missing from lists in English.
+    "woaini",
+    "5201314",
+    "1314520",
+    "1314521",
+];
 
 /// Refuses a new password that falls within a million guesses: the commonest passwords and their usual
 /// changes, rows of keys, dates, repetitions, and words from `own` (phone number, name) or the mall's name.

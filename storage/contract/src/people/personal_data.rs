@@ -1,5 +1,5 @@
-//! `PersonalData`: all of one user's rows and of nobody else's; a deletion is whole, final, and never beside an
-//! open order.
+//! `PersonalData`: all of one user's rows and of nobody else's; a deletion is whole, final, and never beside
+//! an open order.
 
 use std::sync::Arc;
 

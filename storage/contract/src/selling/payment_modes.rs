@@ -133,7 +133,7 @@ async fn at_the_counter_an_order_waits_for_a_day_after_its_sale(w: &World) {
     assert_eq!(bought.deadline, end + DAY);
     // Persisted after the sale, and in a sale with a longer time to pay.
     let late = claim(voucher, 8, 2);
-    w.storage.selling.orders.persist(&[crate::orders::logged(late)], end + HOUR).await.unwrap();
+    w.storage.selling.orders.persist(&[super::orders::logged(late)], end + HOUR).await.unwrap();
     assert_eq!(order(w, late.order).await.deadline, end + HOUR + DAY);
     let long = w.sale_to_pay_within(DAY * 30).await;
     let patient = claim(long, 9, 3);

@@ -236,8 +236,8 @@ async fn put_rights(
     Ok(RightsOutcome::Done(is))
 }
 
-/// Locks all operators, always by id and before other users: two operators who demote each other run one after
-/// the other.
+/// Locks all operators, always by id and before other users: two operators who demote each other run one
+/// after the other.
 pub(super) async fn lock_operators(conn: &mut Conn) -> Result<Vec<User>, MysqlError> {
     all(conn, format!("{SELECT} WHERE role = 1 ORDER BY id FOR UPDATE"), (), user).await
 }

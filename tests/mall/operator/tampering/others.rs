@@ -266,11 +266,11 @@ pub const OF_EACH: &[(Sql<'static>, Sql<'static>, &str)] = &[
     (
         // Another secret makes other counts of the ids.
         Sql {
-            sqlite: "UPDATE settings SET value = 'x' || value WHERE name = 'order id secret'",
+            sqlite: "UPDATE meta SET value = 'x' || value WHERE name = 'setting.order id secret'",
             mysql: &["UPDATE settings SET value = CONCAT('x', value) WHERE name = 'order id secret'"],
         },
         Sql {
-            sqlite: "UPDATE settings SET value = SUBSTR(value, 2) WHERE name = 'order id secret'",
+            sqlite: "UPDATE meta SET value = SUBSTR(value, 2) WHERE name = 'setting.order id secret'",
             mysql: &["UPDATE settings SET value = SUBSTR(value, 2) WHERE name = 'order id secret'"],
         },
         "ORDER_NUMBERS",
