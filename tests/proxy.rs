@@ -65,8 +65,13 @@ impl Mall {
 
     /// Logs an operator in, each call from an address of its own. Returns the token.
     fn operator(&self) -> String {
-        let (status, body) =
-            self.call("POST", &format!("/api/user/code?phone={OPERATOR}"), &self.unused_address(), "", "");
+        let (status, body) = self.call(
+            "POST",
+            &format!("/api/user/code?phone={OPERATOR}&ticket=true"),
+            &self.unused_address(),
+            "",
+            "",
+        );
         assert_eq!(status, 200, "{body}");
         let wanted = format!("SMS {OPERATOR} code ");
         let code = loop {
@@ -75,7 +80,7 @@ impl Mall {
                 break code.to_owned();
             }
         };
-        let form = serde_json::json!({"phone": OPERATOR, "code": code}).to_string();
+        let form = serde_json::json!({"phone": OPERATOR, "code": code, "ticket": body["data"]}).to_string();
         let (_, body) = self.call("POST", "/api/user/login", &self.unused_address(), "", &form);
         let granted = Command::new(MALLBOX)
             .args(["user", "grant", OPERATOR, "--data"])

@@ -25,8 +25,15 @@ use super::{call_counts, logins};
 
 /// Time limit for the workers to persist the claims still pending after the sale.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(600);
-/// Per-user limit in claims a minute: checked on every claim, never reached.
-const CLAIM_LIMIT_UNREACHED: &str = "1000000000";
+/// Limits that are checked on every claim and log-in, and never reached: all log-ins have one address here.
+const LIMITS_UNREACHED: [&str; 6] = [
+    "--claims-per-minute",
+    "1000000000",
+    "--codes-per-hour-of-address",
+    "1000000000",
+    "--codes-per-day-of-mall",
+    "1000000000",
+];
 
 /// A mall under load.
 struct Round<'a> {
@@ -181,9 +188,8 @@ fn make_mall(
 fn arguments(bench: &SaleBench, site: &BenchLocation) -> anyhow::Result<Vec<String>> {
     let mut arguments = site.serve()?;
     arguments.extend(["--listen", "127.0.0.1:0"].map(str::to_owned));
-    let limits =
-        if bench.limits { ["--claims-per-minute", CLAIM_LIMIT_UNREACHED] } else { ["--limits", "off"] };
-    arguments.extend(limits.map(str::to_owned));
+    let limits: &[&str] = if bench.limits { &LIMITS_UNREACHED } else { &["--limits", "off"] };
+    arguments.extend(limits.iter().map(|word| (*word).to_owned()));
     Ok(arguments)
 }
 

@@ -45,6 +45,8 @@ pub(super) enum UsageError {
     BadGateway(String),
     /// Not a phone number.
     NoPhone(String),
+    /// The two passwords typed at a terminal differ.
+    PasswordsDiffer,
     /// An import into a demo.
     ImportIntoDemo(PathBuf),
     /// An import into a directory that holds a used mall.
@@ -102,6 +104,10 @@ pub(super) enum CommandFailure {
     NotClosed,
     /// The mall runs and does not respond.
     NoAnswer,
+    /// The mall in this directory does not run.
+    NotRunning(PathBuf),
+    /// Standard input cannot be read.
+    NoInput,
     /// The response lacks the result of the ledger check.
     NoLedgerResult,
     /// The response lacks the result of the audit log's verification.
@@ -171,6 +177,13 @@ impl UsageError {
             Self::BadGateway(why) => sentence!(l, "--sms不合要求：{why}", "{why}"),
             Self::NoPhone(text) => {
                 sentence!(l, "{text}不是有效的手机号", "{text} is not a valid phone number")
+            }
+            Self::PasswordsDiffer => {
+                sentence!(
+                    l,
+                    "两次输入的密码不一致，请重新运行",
+                    "the two passwords differ; run the command again"
+                )
             }
             Self::ImportIntoDemo(dir) => {
                 let dir = dir.display();
@@ -310,6 +323,18 @@ impl CommandFailure {
                 "商城正在运行，但其控制接口没有响应",
                 "the mall is running, but its control socket does not respond"
             ),
+            Self::NotRunning(dir) => {
+                let dir = dir.display();
+                sentence!(
+                    l,
+                    "{dir}里的商城没有运行，验证码只在运行期间有效：请先启动商城，或改用mallbox user set-password",
+                    "the mall in {dir} is not running, and a code ends with the process: start the mall first, or \
+                     use mallbox user set-password"
+                )
+            }
+            Self::NoInput => {
+                sentence!(l, "无法从标准输入读取密码", "the password could not be read from standard input")
+            }
             Self::NoLedgerResult => {
                 sentence!(l, "响应里没有账目核对的结果", "the response lacks the result of the ledger check")
             }

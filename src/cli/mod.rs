@@ -14,6 +14,7 @@ mod mall_directory;
 mod manual;
 mod messages;
 mod output;
+mod password_input;
 mod private_data;
 mod read_only_copy;
 mod running_mall;

@@ -22,7 +22,7 @@ use super::output::print;
 use super::private_data;
 use super::read_only_copy;
 use crate::config::{PlaceConfig, SiteConfig};
-use crate::http::control::{Control, request_here, request_running};
+use crate::http::control::{Control, ControlCall, request_here, request_running};
 use crate::http::{App, Audience, Gateway, HostNames, Profile, ServerOptions, SiteOptions};
 use crate::language::{Bilingual, Language, both, padded};
 use crate::mall::base::wall_time;
@@ -417,19 +417,43 @@ fn max_connections() -> u64 {
 /// access is read through a temporary copy and stays unchanged.
 pub(super) fn request(
     mall: &PlaceConfig,
-    method: &str,
+    method: &'static str,
     path: &str,
+    l: Language,
+) -> anyhow::Result<serde_json::Value> {
+    request_with_body(mall, ControlCall { method, path, body: "" }, l)
+}
+
+/// Sends a request of the control API to a mall on servers, or to the mall that runs on a directory. For
+/// effects that end with the process.
+pub(super) fn request_to_running(
+    mall: &PlaceConfig,
+    call: ControlCall<'_>,
+    l: Language,
+) -> anyhow::Result<serde_json::Value> {
+    let place = mall.place().map_err(UsageError::Where)?;
+    let Some(dir) = place.dir() else { return request_with_body(mall, call, l) };
+    check_is_mall(dir)?;
+    request_running(dir, call, l)?.ok_or_else(|| CommandFailure::NotRunning(dir.to_owned()).into())
+}
+
+/// Sends a request with a body, as [`request`] does.
+pub(super) fn request_with_body(
+    mall: &PlaceConfig,
+    call: ControlCall<'_>,
     l: Language,
 ) -> anyhow::Result<serde_json::Value> {
     let place = mall.place().map_err(UsageError::Where)?;
     if let Some(dir) = place.dir() {
         check_is_mall(dir)?;
-        if let Some(answer) = request_running(dir, method, path, l)? {
+        if let Some(answer) = request_running(dir, call, l)? {
             return Ok(answer);
         }
     }
     let copied = match place.dir() {
-        Some(dir) if method == "GET" && read_only_copy::is_read_only(dir) => Some(read_only_copy::copy(dir)?),
+        Some(dir) if call.method == "GET" && read_only_copy::is_read_only(dir) => {
+            Some(read_only_copy::copy(dir)?)
+        }
         _ => None,
     };
     let place = match &copied {
@@ -443,7 +467,7 @@ pub(super) fn request(
                 Ok(other) => other.into(),
                 Err(other) => other,
             })?;
-        let answer = request_here(Arc::clone(&mall.app), method, path, l).await;
+        let answer = request_here(Arc::clone(&mall.app), call, l).await;
         mall.close().await?;
         answer
     })

@@ -1,4 +1,4 @@
-//! `mallbox user`: lists users, grants the operator role, and blocks users.
+//! `mallbox user`: lists users, grants the operator role, blocks users, and helps users who cannot log in.
 
 use std::fmt::Write as _;
 
@@ -7,9 +7,10 @@ use serde_json::Value;
 
 use super::messages::UsageError;
 use super::output::print;
+use super::password_input;
 use super::running_mall;
 use crate::config::PlaceConfig;
-use crate::http::control::USERS_PER_PAGE;
+use crate::http::control::{ControlCall, USERS_PER_PAGE};
 use crate::language::{Language, sentence};
 
 /// Subcommands of `user`.
@@ -34,6 +35,12 @@ pub(super) enum User {
     },
     /// Lets a blocked user log in again.
     Unblock(One),
+    /// Prints a login code for the user with this phone: works from everywhere, whatever the limits.
+    Code(One),
+    /// Sets the password of the user with this phone, read from standard input.
+    SetPassword(One),
+    /// Ends every session of the user with this phone.
+    EndSessions(One),
 }
 
 /// Flags of `user list`.
@@ -76,6 +83,9 @@ pub(super) fn run(user: User, l: Language) -> anyhow::Result<()> {
         User::Revoke(one) => call(&one, "POST", "/revoke", l),
         User::Block { one, reason } => call(&one, "POST", &format!("/block?reason={}", escaped(&reason)), l),
         User::Unblock(one) => call(&one, "POST", "/unblock", l),
+        User::Code(one) => code(&one, l),
+        User::SetPassword(one) => set_password(&one, l),
+        User::EndSessions(one) => call(&one, "POST", "/end-sessions", l),
     }
 }
 
@@ -95,11 +105,38 @@ fn list(which: &List, l: Language) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn call(one: &One, method: &str, step: &str, l: Language) -> anyhow::Result<()> {
+fn call(one: &One, method: &'static str, step: &str, l: Language) -> anyhow::Result<()> {
+    let user = running_mall::request(&one.mall, method, &path(one, step)?, l)?;
+    print(&line(&user, l));
+    Ok(())
+}
+
+fn path(one: &One, step: &str) -> Result<String, UsageError> {
     if !one.phone.bytes().all(|byte| byte.is_ascii_digit()) || one.phone.is_empty() {
-        return Err(UsageError::NoPhone(one.phone.clone()).into());
+        return Err(UsageError::NoPhone(one.phone.clone()));
     }
-    let user = running_mall::request(&one.mall, method, &format!("/control/users/{}{step}", one.phone), l)?;
+    Ok(format!("/control/users/{}{step}", one.phone))
+}
+
+fn code(one: &One, l: Language) -> anyhow::Result<()> {
+    let path = path(one, "/code")?;
+    let call = ControlCall { method: "POST", path: &path, body: "" };
+    let made = running_mall::request_to_running(&one.mall, call, l)?;
+    let code = made["code"].as_str().unwrap_or_default();
+    let minutes = made["validMinutes"].as_u64().unwrap_or_default();
+    print(&sentence!(
+        l,
+        "{code}\n在登录页输入手机号和这个验证码即可登录，不限地址，{minutes}分钟内有效，只能用一次\n",
+        "{code}\nEnter phone number and code on the login page; from any address, within {minutes} minutes, once\n"
+    ));
+    Ok(())
+}
+
+fn set_password(one: &One, l: Language) -> anyhow::Result<()> {
+    let path = path(one, "/password")?;
+    let body = serde_json::json!({ "password": password_input::read(l)? }).to_string();
+    let call = ControlCall { method: "POST", path: &path, body: &body };
+    let user = running_mall::request_with_body(&one.mall, call, l)?;
     print(&line(&user, l));
     Ok(())
 }

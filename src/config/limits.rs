@@ -42,12 +42,21 @@ pub struct LimitsConfig {
     /// Calls per address and second; 0 = no limit, since a company may share an address.
     #[arg(long, env = "MALLBOX_CALLS_PER_SECOND", default_value_t = 0, value_name = "NUMBER")]
     pub calls_per_second: u32,
-    /// Seconds between two login codes to the same phone.
+    /// Seconds between two login codes to the same phone for the same address.
     #[arg(long, env = "MALLBOX_CODE_GAP", default_value_t = 55, value_name = "SECONDS")]
     pub code_gap: u32,
-    /// Login codes per phone and day; 0 = no limit.
+    /// Login codes per phone, address and day; 0 = no limit.
     #[arg(long, env = "MALLBOX_CODES_PER_DAY", default_value_t = 10, value_name = "NUMBER")]
     pub codes_per_day: u32,
+    /// Login codes per phone and day for all addresses that the phone never logged in from; 0 = no limit.
+    #[arg(long, env = "MALLBOX_CODES_PER_DAY_OF_PHONE", default_value_t = 50, value_name = "NUMBER")]
+    pub codes_per_day_of_phone: u32,
+    /// Login codes of the mall per day, the last fifth for operators and known addresses; 0 = no limit.
+    #[arg(long, env = "MALLBOX_CODES_PER_DAY_OF_MALL", default_value_t = 10_000, value_name = "NUMBER")]
+    pub codes_per_day_of_mall: u32,
+    /// Login codes per address and hour, to phones that never logged in from there; 0 = no limit.
+    #[arg(long, env = "MALLBOX_CODES_PER_HOUR_OF_ADDRESS", default_value_t = 30, value_name = "NUMBER")]
+    pub codes_per_hour_of_address: u32,
     /// Lifetime of a login code, in seconds.
     #[arg(long, env = "MALLBOX_CODE_LIVES", default_value_t = 120, value_name = "SECONDS", value_parser = positive())]
     pub code_lives: u32,
@@ -87,13 +96,18 @@ impl LimitsConfig {
         let span = |count: u32, unit: Duration| (count > 0).then(|| unit * count);
         let limit = |count: u32, per: Duration| (count > 0).then_some(Limit { count, per });
         let unless_none = |most: u32| if most > 0 { most.into() } else { u64::MAX };
+        let usual = Settings::default();
         let settings = Settings {
             codes: CodeRules {
                 lives: seconds(self.code_lives),
                 gap: seconds(self.code_gap),
                 per_day: self.codes_per_day,
+                per_day_of_phone: self.codes_per_day_of_phone,
+                per_day_of_mall: self.codes_per_day_of_mall,
                 tries: self.code_tries,
+                ..usual.codes
             },
+            code_limit_of_address: limit(self.codes_per_hour_of_address, minutes(60)),
             session_ttl: minutes(self.session_minutes),
             session_max: span(self.session_max_days, hours(24)),
             operator_session_max: span(self.operator_session_max_hours, hours(1)),
@@ -112,7 +126,7 @@ impl LimitsConfig {
             press_again: seconds(self.press_again),
             max_backlog: self.max_backlog,
             make_ups_a_month: self.make_ups_per_month,
-            ..Settings::default()
+            ..usual
         };
         match self.limits {
             Switch::On => settings,
@@ -159,6 +173,9 @@ mod tests {
             "--calls-per-second=9",
             "--code-gap=1",
             "--codes-per-day=2",
+            "--codes-per-day-of-phone=14",
+            "--codes-per-day-of-mall=15",
+            "--codes-per-hour-of-address=16",
             "--code-lives=3",
             "--code-tries=4",
             "--session-minutes=5",
@@ -176,8 +193,10 @@ mod tests {
         assert_eq!(custom.action_limit, limit(16, 60));
         assert_eq!(custom.upload_limit, limit(11, 60));
         assert_eq!(custom.picture_room, PictureUsage { pictures: 12, bytes: 13 << 20 });
-        let CodeRules { lives, gap, per_day, tries } = custom.codes;
+        let CodeRules { lives, gap, per_day, per_day_of_phone, per_day_of_mall, tries, .. } = custom.codes;
         assert_eq!((lives.as_secs(), gap.as_secs(), per_day, tries), (3, 1, 2, 4));
+        assert_eq!((per_day_of_phone, per_day_of_mall), (14, 15));
+        assert_eq!(custom.code_limit_of_address, limit(16, 3_600));
         assert_eq!(
             (custom.session_ttl.as_secs(), custom.pay_within.as_secs(), custom.max_backlog),
             (300, 360, 8)
@@ -197,6 +216,7 @@ mod tests {
             "picture-mib-per-user",
             "session-max-days",
             "operator-session-max-hours",
+            "codes-per-hour-of-address",
         ];
         let zeros = zeros.map(|name| format!("--{name}=0"));
         let none = settings(&zeros.each_ref().map(String::as_str));
@@ -204,6 +224,7 @@ mod tests {
         assert_eq!(none.picture_room, PictureUsage { pictures: u64::MAX, bytes: u64::MAX });
         assert_eq!((none.writing_limit, none.order_limit, none.action_limit), (None, None, None));
         assert_eq!(none.unpaid_orders_max, None);
+        assert_eq!(none.code_limit_of_address, None);
         assert_eq!((none.session_max, none.operator_session_max), (None, None));
     }
 }

@@ -183,20 +183,32 @@ fn socket_path(dir: &Path) -> io::Result<PathBuf> {
     Ok(path)
 }
 
+/// A call of the control API.
+#[derive(Clone, Copy)]
+pub struct ControlCall<'a> {
+    /// The HTTP method.
+    pub method: &'static str,
+    /// The path, with a query if any. Must hold no secret.
+    pub path: &'a str,
+    /// The JSON body, or nothing.
+    pub body: &'a str,
+}
+
 /// Sends a request to the mall running on `dir`. Blocks. Returns `None` if no mall can be reached there.
 ///
 /// # Errors
 /// The mall's refusal, in the mall's own sentence; or a response not from a mallbox.
-pub fn request_running(dir: &Path, method: &str, path: &str, l: Language) -> anyhow::Result<Option<Value>> {
+pub fn request_running(dir: &Path, call: ControlCall<'_>, l: Language) -> anyhow::Result<Option<Value>> {
     /// Verification of a large mall takes minutes.
     const CLOSE_TIMEOUT: Duration = Duration::from_secs(600);
     let pointed = std::fs::read_to_string(dir.join("control")).ok();
     let socket = pointed.map_or_else(|| dir.join("control.sock"), PathBuf::from);
     let Ok(mut stream) = UnixStream::connect(socket) else { return Ok(None) };
     stream.set_read_timeout(Some(CLOSE_TIMEOUT))?;
-    let language = l.tag();
+    let (ControlCall { method, path, body }, language) = (call, l.tag());
+    let (length, host) = (body.len(), "host: mall\r\nconnection: close");
     let request = format!(
-        "{method} {path} HTTP/1.1\r\nhost: mall\r\naccept-language: {language}\r\nconnection: close\r\n\r\n"
+        "{method} {path} HTTP/1.1\r\n{host}\r\naccept-language: {language}\r\ncontent-length: {length}\r\n\r\n{body}"
     );
     stream.write_all(request.as_bytes()).context("the running mall closed the connection")?;
     let mut answer = Vec::new();
@@ -212,8 +224,9 @@ pub fn request_running(dir: &Path, method: &str, path: &str, l: Language) -> any
 ///
 /// # Errors
 /// The mall's refusal, in the mall's own sentence.
-pub async fn request_here(app: App, method: &str, path: &str, l: Language) -> anyhow::Result<Value> {
-    let request = Request::builder().method(method).uri(path).body(Body::empty())?;
+pub async fn request_here(app: App, call: ControlCall<'_>, l: Language) -> anyhow::Result<Value> {
+    let ControlCall { method, path, body } = call;
+    let request = Request::builder().method(method).uri(path).body(Body::from(body.to_owned()))?;
     let work = async { routes(app).oneshot(request).await.unwrap_or_else(|never| match never {}) };
     let (Outcome::Answered(answer), ..) = run_guarded(work, (l, Caller::OwnPage), None).await else {
         bail!("this is a bug in mallbox; the log has the cause")

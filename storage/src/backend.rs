@@ -2,6 +2,9 @@
 
 pub use crate::audit::ChainVerifier;
 pub use crate::cache::LocalCache;
+pub use crate::codes::{
+    CODE_DAY, KNOWN_FOR, KNOWN_REQUESTERS_MAX, MACHINE_CODE_TTL, REMEMBER_STEP, TRIES_HOUR, latest_expiry,
+};
 pub use crate::comments::change_of_count;
 pub use crate::feeds::fan_out::FanOutFeeds;
 pub use crate::feeds::{FeedRows, INBOX_MAX_ENTRIES, INBOX_TTL, Inbox, Inboxes};
@@ -9,7 +12,7 @@ pub use crate::follows::FOLLOW_BACKFILL;
 pub use crate::ledger::{SELECT_LETTERS, SELECT_PAYMENTS, select_orders};
 pub use crate::locks::Waiters;
 pub use crate::plans::{PaymentChange, ReplayPlan, StockPlan, TransitionPlan, VoidPlan};
-pub use crate::sessions::{BROWSER_MAX_BYTES, EXTENSION_STEP, SESSIONS_PER_USER_MAX, latest_expiry};
+pub use crate::sessions::{BROWSER_MAX_BYTES, EXTENSION_STEP, SESSIONS_PER_USER_MAX};
 pub use crate::sign_ins::{StreakUpTo, longest_run};
 pub use crate::stored::{MISCOUNTED_LIKES, Numbered, holding, span};
 pub use crate::visitors::is_kept;

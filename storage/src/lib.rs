@@ -12,7 +12,7 @@
 //! - `selling`: [`Sales`], [`OrderLog`], [`Deadlines`], [`Orders`], [`Outbox`], [`DeadLetters`],
 //!   [`PaymentRows`]
 //! - `catalogue`: [`Shops`], [`GeoIndex`], [`Vouchers`]
-//! - `people`: [`Users`], [`Sessions`], [`Follows`], [`SignIns`], [`Visitors`], [`PersonalData`]
+//! - `people`: [`Users`], [`Codes`], [`Sessions`], [`Follows`], [`SignIns`], [`Visitors`], [`PersonalData`]
 //! - `writing`: [`Notes`], [`Comments`], [`Likes`], [`Feeds`], [`Reports`], [`Pictures`]
 //! - `operator`: [`Audit`], [`LedgerRows`], [`Import`]
 //! - `base`: [`Cache`], [`Locks`], [`RateLimits`], [`Sequences`], [`Upkeep`]
@@ -42,6 +42,7 @@ mod time;
 
 mod audit;
 mod cache;
+pub mod codes;
 mod comments;
 mod dead_letters;
 mod dead_reason;
@@ -82,6 +83,9 @@ mod stored;
 
 pub use audit::{Actor, Audit, AuditCheck, AuditEntry, AuditFault, AuditFaultKind};
 pub use cache::{Cache, CacheEntry, CacheKey, CacheLease, LeasedLookup};
+pub use codes::{
+    CheckOutcome, CodeAttempt, CodeHash, CodeRequest, CodeRules, Codes, IssueOutcome, Requester, TicketHash,
+};
 pub use comments::{Comment, CommentOutcome, Comments, Thread};
 pub use day::{Day, DaySpan};
 pub use dead_letters::{DeadLetter, DeadLetters, DeadState, ReplayOutcome, VoidOutcome};
@@ -126,10 +130,7 @@ pub use rate_limits::{Limit, RateLimitOutcome, RateLimits};
 pub use reports::{OpenReports, ReportOutcome, Reports};
 pub use sales::{Claim, ClaimOutcome, ClosedReason, ReleaseOutcome, ReserveOutcome, SaleUnits, Sales, Terms};
 pub use sequences::{CLOSED_COUNTER, Sequences};
-pub use sessions::{
-    CheckOutcome, CodeRules, IssueOutcome, LiveSession, NewSession, SessionOrigin, SessionRecord, Sessions,
-    TokenHash,
-};
+pub use sessions::{LiveSession, NewSession, SessionOrigin, SessionRecord, Sessions, TokenHash};
 pub use shops::{Shop, ShopArea, ShopOrder, ShopText, ShopType, ShopTypeEdit, Shops};
 pub use sign_ins::{MakeUpOutcome, SignIns, SignedDay};
 pub use storage::{

@@ -33,6 +33,7 @@ pub enum RateLimitOutcome {
 ///
 /// - A refused call costs nothing. A clock set back never allows more than a full burst.
 /// - State is kept in memory only and may be lost: after a restart every key is fresh.
+/// - Memory is bounded: under a flood of keys, keys that come closest to fresh ones may become fresh.
 #[async_trait]
 pub trait RateLimits: Send + Sync {
     /// Counts a call for `key` if the limit allows. `key` names both the limited operation and its subject.

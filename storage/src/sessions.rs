@@ -1,11 +1,11 @@
-//! Login codes and sessions.
+//! Sessions.
 
 use std::net::IpAddr;
 use std::time::Duration;
 
 use async_trait::async_trait;
 
-use crate::{Phone, Role, StoreError, Timestamp, UserId};
+use crate::{Role, StoreError, Timestamp, UserId};
 
 /// SHA-256 hash of a session token. The token itself is never stored.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -96,74 +96,19 @@ pub const BROWSER_MAX_BYTES: usize = 48;
 /// devices.
 pub const SESSIONS_PER_USER_MAX: usize = 50;
 
-/// Rules for issuing and checking login codes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct CodeRules {
-    /// TTL of a code.
-    pub lives: Duration,
-    /// Minimum time between two codes for one phone; zero = no limit.
-    pub gap: Duration,
-    /// Maximum codes for one phone within a day (24 h from the first); 0 = no limit.
-    pub per_day: u32,
-    /// Number of wrong attempts that invalidates a code.
-    pub tries: u32,
-}
-
-/// Outcome of issuing a code.
-#[must_use]
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum IssueOutcome {
-    /// The code is stored durably and may be sent.
-    Issued,
-    /// Too soon after the previous code.
-    TooSoon {
-        /// Time to wait.
-        retry_after: Duration,
-    },
-    /// The daily limit is reached.
-    TooMany {
-        /// Time to wait.
-        retry_after: Duration,
-    },
-}
-
-/// Outcome of checking a code.
-#[must_use]
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum CheckOutcome {
-    /// The code is correct and now used up.
-    Right,
-    /// The code is wrong; the attempt was counted.
-    Wrong,
-    /// No live code exists for the phone: none was sent, or the code has expired, was used, or had too many
-    /// wrong attempts.
-    NoCode,
-}
-
-/// Returns the latest plausible expiry of a code with the given `ttl`. The factor of 2 tolerates callers
-/// whose clock is behind by up to one `ttl`.
-#[must_use]
-pub fn latest_expiry(ttl: Duration, now: Timestamp) -> Timestamp {
-    now + ttl.saturating_mul(2)
-}
-
 /// Minimum extension of a session worth writing: shorter ones would cost a write per call. Clocks of
 /// different callers must differ by less.
 pub const EXTENSION_STEP: Duration = Duration::from_secs(60);
 
-/// Login codes, and sessions with sliding expiry.
+/// Sessions with sliding expiry.
 ///
-/// - A code or session is live while `now < expires_at`.
-/// - Of any number of concurrent checks of the right code, exactly one returns `Right`.
-/// - A clock set back locks no phone out: gap and day are then counted from the first call that noticed the
-///   jump.
-/// - A clock that ran ahead leaves no immortal entries. A code is dead if its expiry is further ahead than
-///   twice the TTL of the call's rules. A session stores the TTL of its last extension, so `expires_at - ttl`
-///   is the time of the extension; if that time is more than
+/// - A session is live while `now < expires_at`.
+/// - A clock that ran ahead leaves no immortal entries. A session stores the TTL of its last extension, so
+///   `expires_at - ttl` is the time of the extension; if that time is more than
 ///   [`EXTENSION_STEP`](crate::sessions::EXTENSION_STEP) after `now`, the clock was wrong, and the session
 ///   counts from `now`.
-/// - Codes, counters, attempts, and begun and ended sessions are durable when the call returns. Only the
-///   sliding extension of a session is written at most once a minute, without waiting for durability.
+/// - Begun and ended sessions are durable when the call returns. Only the sliding extension of a session is
+///   written at most once a minute, without waiting for durability.
 /// - [`find`](Sessions::find) extends a live session to `now + ttl`. After a clock error as above, the
 ///   session ends at `now` plus the longer of its own TTL and the call's. No other session is ever shortened,
 ///   however short the call's TTL; a TTL of zero changes nothing. An extension by less than
@@ -178,31 +123,6 @@ pub const EXTENSION_STEP: Duration = Duration::from_secs(60);
 /// - A user has at most [`SESSIONS_PER_USER_MAX`] live sessions: one more ends the user's oldest session.
 #[async_trait]
 pub trait Sessions: Send + Sync {
-    /// Stores a new code for a phone, replacing the previous one, if `rules` allow. `code` is any text up to
-    /// 64 bytes; the mall passes a keyed hash instead of the code that it sends.
-    ///
-    /// # Errors
-    /// Any [`StoreError`]: the code must not be sent.
-    async fn issue_code(
-        &self,
-        phone: &Phone,
-        code: &str,
-        rules: &CodeRules,
-        now: Timestamp,
-    ) -> Result<IssueOutcome, StoreError>;
-
-    /// Checks a code (one attempt).
-    ///
-    /// # Errors
-    /// Any [`StoreError`]: the attempt may have been counted.
-    async fn check_code(
-        &self,
-        phone: &Phone,
-        code: &str,
-        rules: &CodeRules,
-        now: Timestamp,
-    ) -> Result<CheckOutcome, StoreError>;
-
     /// Begins a session with expiry `now + ttl`. Replaces a session of the same token. Ends the user's oldest
     /// sessions beyond [`SESSIONS_PER_USER_MAX`], never the new session. Dozens of concurrent calls for one
     /// user may exceed the number until the next call.

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use crate::{
-    Audit, Cache, Comments, DeadLetters, Deadlines, Feeds, Follows, GeoIndex, Import, LedgerRows, Likes,
-    Locks, Notes, OrderLog, Orders, Outbox, PaymentRows, PersonalData, Pictures, RateLimits, Reports, Sales,
-    Sequences, Sessions, Shops, SignIns, Upkeep, Users, Visitors, Vouchers,
+    Audit, Cache, Codes, Comments, DeadLetters, Deadlines, Feeds, Follows, GeoIndex, Import, LedgerRows,
+    Likes, Locks, Notes, OrderLog, Orders, Outbox, PaymentRows, PersonalData, Pictures, RateLimits, Reports,
+    Sales, Sequences, Sessions, Shops, SignIns, Upkeep, Users, Visitors, Vouchers,
 };
 
 /// Storage of a mall: one handle per port, in a bundle per area. Cheap to clone.
@@ -60,7 +60,9 @@ pub struct CataloguePorts {
 pub struct PeoplePorts {
     /// User accounts and profiles.
     pub users: Arc<dyn Users>,
-    /// Login codes and sessions.
+    /// Login codes, and the requesters known to each phone.
+    pub codes: Arc<dyn Codes>,
+    /// Sessions.
     pub sessions: Arc<dyn Sessions>,
     /// Follow relations between users.
     pub follows: Arc<dyn Follows>,

@@ -155,6 +155,7 @@ fn people(check: &mut Checker<'_>) {
     let (customer, none) = (check.w.customer.clone(), &Value::Null);
     check.ask("POST /user/code", &format!("/user/code?phone={OTHER}"), "", none);
     check.ask("POST /user/code", "/user/code?phone=1", "", none);
+    check.ask("POST /user/code", "/user/code?phone=13900000088&ticket=true", "", none);
     let inbox = check.ask("GET /demo/inbox", &format!("/demo/inbox?phone={OTHER}"), "", none);
     let code = json!({ "phone": OTHER, "code": inbox.body["data"]["code"] });
     let token = check.ask("POST /user/login", "/user/login", "", &code).body["data"].clone();

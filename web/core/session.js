@@ -45,7 +45,7 @@ export function reloadMe() {
 }
 
 /**
- * @param {{phone: string, code?: string, password?: string}} form
+ * @param {{phone: string, code?: string, ticket?: string, password?: string}} form
  * @returns {Promise<void>}
  */
 export async function logIn(form) {

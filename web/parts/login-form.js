@@ -3,7 +3,7 @@
 import { Refusal, call, get, readiness } from "../core/api.js";
 import { getCached, setCached } from "../core/cache.js";
 import { repeatWhileVisible, fill, h } from "../core/dom.js";
-import { isKiosk } from "../core/local-storage.js";
+import { isKiosk, loadLocal, saveLocal } from "../core/local-storage.js";
 import { t } from "../core/language.js";
 import { msUntil } from "../core/server-time.js";
 import { logIn } from "../core/session.js";
@@ -17,8 +17,10 @@ import { showToast } from "./toast.js";
 const RESEND_AFTER_MS = 55_000;
 /** The server's rule for phone numbers. */
 export const PHONE = /^1[3-9]\d{9}$/;
+/** Digits of a code that the operator makes with `mallbox user code`; codes by text message have six. */
+const CODE_MAX_DIGITS = 16;
 /** The field that each refusal concerns. */
-const FIELD_OF_REFUSAL = { PHONE_INVALID: "phone", CODE_TOO_SOON: "secret", CODE_WRONG: "secret", NO_CODE: "secret", PASSWORD_WRONG: "secret" };
+const FIELD_OF_REFUSAL = { PHONE_INVALID: "phone", CODE_TOO_SOON: "secret", CODES_SPENT: "secret", CODE_WRONG: "secret", NO_CODE: "secret", PASSWORD_WRONG: "secret" };
 
 /** @typedef {"code" | "password"} LoginMethod */
 
@@ -36,6 +38,16 @@ function loadDraft() {
  * @type {Map<string, import("../core/server-time.js").Moment>} earliest time of the next code, by phone number
  */
 const resendAt = new Map();
+
+/**
+ * Returns the ticket of the last code requested by this browser. Stored, because a phone may discard the page
+ * while its user reads the message.
+ * @param {string} phone
+ */
+export function ticketFor(phone) {
+  const [owner, ticket] = loadLocal("ticket")?.split(" ") ?? [];
+  return owner === phone ? ticket : undefined;
+}
 
 /**
  * @typedef {object} LoginFormOptions
@@ -95,11 +107,12 @@ export function logInForm({ done: onLogin, signal, phone: initialPhone = "" }) {
       secretField.wrong(value ? "" : secretField.missing);
       if (!value) return;
       try {
-        await logIn({ phone: number, [draft.way]: value });
+        await logIn({ phone: number, [draft.way]: value, ticket: draft.way === "code" ? ticketFor(number) : undefined });
       } catch (error) {
         if (!showBesideField(error)) throw error;
         return;
       }
+      saveLocal("ticket", null);
       draft.phone = "";
       if (!signal.aborted) onLogin();
     });
@@ -128,7 +141,7 @@ export function passwordField() {
  * @returns {SecretField}
  */
 export function codeField(phone, validPhone, signal) {
-  const base = field(t("验证码", "Code"), "input", { type: "text", inputmode: isKiosk ? "none" : "numeric", autocomplete: "one-time-code", maxlength: 6, required: true });
+  const base = field(t("验证码", "Code"), "input", { type: "text", inputmode: isKiosk ? "none" : "numeric", autocomplete: "one-time-code", maxlength: CODE_MAX_DIGITS, required: true });
   const sendCodeButton = h("button", { type: "button", class: "button", onclick: () => whileBusy(sendCodeButton, sendCode) });
   const inputRow = h("div", { class: "row" });
   base.input.replaceWith(inputRow);
@@ -150,7 +163,8 @@ export function codeField(phone, validPhone, signal) {
     const number = validPhone();
     if (!number) return;
     try {
-      await call("POST", "/user/code", { query: { phone: number }, signal });
+      const sent = await call("POST", "/user/code", { query: { phone: number, ticket: "true" }, signal });
+      saveLocal("ticket", `${number} ${sent.data}`);
     } catch (error) {
       if (!(error instanceof Refusal) || error.isTrouble) throw error;
       base.wrong(error.message);

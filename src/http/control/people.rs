@@ -3,8 +3,9 @@
 use axum::Router;
 use axum::extract::State;
 use axum::routing::{get, post};
+use mallbox_storage::codes::MACHINE_CODE_TTL;
 use mallbox_storage::{Actor, Role, Timestamp, User};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::http::App;
 use crate::http::api::operator::audit;
@@ -12,7 +13,7 @@ use crate::http::api::operator::audit::{CheckAnswer, EntryAnswer, Which};
 use crate::http::api::operator::users::{BlockedAnswer, Search, UserAnswer};
 use crate::http::request::attempt;
 use crate::http::request::attempt::Act;
-use crate::http::request::extract::{Now, Path, Query};
+use crate::http::request::extract::{Json, Now, Path, Query};
 use crate::http::response::envelope::{Answer, Reply};
 use crate::http::response::error::ApiError;
 use crate::mall::base::By;
@@ -26,6 +27,9 @@ pub(super) fn routes() -> Router<App> {
         .route("/control/users/{phone}/revoke", post(revoke))
         .route("/control/users/{phone}/block", post(block))
         .route("/control/users/{phone}/unblock", post(unblock))
+        .route("/control/users/{phone}/code", post(code))
+        .route("/control/users/{phone}/password", post(set_password))
+        .route("/control/users/{phone}/end-sessions", post(end_sessions))
         .route("/control/audit", get(audit_log))
         .route("/control/audit/verify", get(verify_audit_log))
 }
@@ -89,6 +93,49 @@ async fn block(
 async fn unblock(State(app): State<App>, Now(now): Now, Path(phone): Path<String>) -> Reply<UserAnswer> {
     let user = subject(&app, &phone, Act::Unblock).await?;
     user_response(&app, app.people.unblock(user.id, by(now)).await?)
+}
+
+/// A login code made on the machine.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct CodeAnswer {
+    code: String,
+    valid_minutes: u64,
+}
+
+async fn code(State(app): State<App>, Now(now): Now, Path(phone): Path<String>) -> Reply<CodeAnswer> {
+    let user = app.people.by_phone(&phone).await?;
+    let (code, request) = app.accounts.code_of_machine(&user.phone).await?;
+    app.people.put_code(user.id, request, by(now)).await?;
+    Ok(Answer::ok(CodeAnswer { code, valid_minutes: MACHINE_CODE_TTL.as_secs() / 60 }))
+}
+
+#[derive(Deserialize)]
+struct NewPassword {
+    #[serde(default)]
+    password: String,
+}
+
+async fn set_password(
+    State(app): State<App>,
+    Now(now): Now,
+    Path(phone): Path<String>,
+    Json(new): Json<NewPassword>,
+) -> Reply<UserAnswer> {
+    let user = app.people.by_phone(&phone).await?;
+    let hash = app.accounts.hash_password(&new.password, &user).await?;
+    app.people.put_password(user.id, hash, by(now)).await?;
+    user_response(&app, user)
+}
+
+async fn end_sessions(
+    State(app): State<App>,
+    Now(now): Now,
+    Path(phone): Path<String>,
+) -> Reply<BlockedAnswer> {
+    let user = app.people.by_phone(&phone).await?;
+    let ended = app.people.end_sessions(user.id, by(now)).await?;
+    Ok(Answer::ok(BlockedAnswer::new((user, ended), &app.context.zone)))
 }
 
 async fn audit_log(State(app): State<App>, Query(which): Query<Which>) -> Reply<Vec<EntryAnswer>> {

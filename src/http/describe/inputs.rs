@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::operation::Operation;
 use super::schemas::{Schemas, strip_null};
-use crate::http::request::client::Client;
+use crate::http::request::client::FromClient;
 use crate::http::request::extract::{
     AuthorOrOperator, Json, JsonIfAny, Login, LoginSession, MaybeLogin, Now, Operator, Path, PollingOperator,
     Query, Token,
@@ -23,7 +23,7 @@ pub trait Input {
 
 impl<S> Input for State<S> {}
 impl Input for Now {}
-impl Input for Client {}
+impl Input for FromClient {}
 impl<T> Input for Extension<T> {}
 
 impl Input for Token {

@@ -1,7 +1,7 @@
 //! The client of a log-in: its address, and a short name of its browser.
 //!
-//! The name is for people, who look for their own devices in a list. It says nothing that a client could not
-//! invent, and decides nothing.
+//! The address limits log-ins. The name is for people, who look for their own devices in a list. It says
+//! nothing that a client could not invent, and decides nothing.
 
 use std::convert::Infallible;
 
@@ -10,19 +10,19 @@ use axum::http::header::USER_AGENT;
 use axum::http::request::Parts;
 
 use super::client_address::ClientAddress;
-use crate::mall::people::accounts::SessionClient;
+use crate::mall::people::accounts::Client;
 
-/// The client of a request, as kept with a session.
+/// The client of a request, by whom log-ins are limited, and as kept with a session.
 #[derive(Clone, Debug)]
-pub(in crate::http) struct Client(pub(in crate::http) SessionClient);
+pub(in crate::http) struct FromClient(pub(in crate::http) Client);
 
-impl<S: Send + Sync> FromRequestParts<S> for Client {
+impl<S: Send + Sync> FromRequestParts<S> for FromClient {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
         let address = parts.extensions.get::<ClientAddress>().map(|client| client.0);
         let agent = parts.headers.get(USER_AGENT).and_then(|agent| agent.to_str().ok());
-        Ok(Self(SessionClient { address, browser: agent.map(browser_name).unwrap_or_default() }))
+        Ok(Self(Client { address, browser: agent.map(browser_name).unwrap_or_default() }))
     }
 }
 

@@ -155,7 +155,9 @@ impl ApiError {
 
     fn retry_after(&self) -> Option<Duration> {
         match &self.0 {
-            Problem::Refused(Refusal::RateLimited { retry_after }) => Some(*retry_after),
+            Problem::Refused(
+                Refusal::RateLimited { retry_after } | Refusal::TooManyTries { retry_after },
+            ) => Some(*retry_after),
             Problem::Store(StoreError::Full { .. }) => Some(DISK_FULL_RETRY_AFTER),
             Problem::Refused(Refusal::Busy | Refusal::NotYet)
             | Problem::Store(StoreError::Unavailable { .. })
@@ -269,7 +271,7 @@ fn status_of(refusal: &Refusal) -> StatusCode {
         Refusal::SoldInSale | Refusal::BadValue(_) => StatusCode::BAD_REQUEST,
         Refusal::NotLoggedIn => StatusCode::UNAUTHORIZED,
         Refusal::Forbidden => StatusCode::FORBIDDEN,
-        Refusal::RateLimited { .. } => StatusCode::TOO_MANY_REQUESTS,
+        Refusal::RateLimited { .. } | Refusal::TooManyTries { .. } => StatusCode::TOO_MANY_REQUESTS,
         Refusal::NotYet | Refusal::Busy => StatusCode::SERVICE_UNAVAILABLE,
     }
 }

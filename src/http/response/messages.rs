@@ -46,6 +46,7 @@ pub(in crate::http) const CODES: &[&str] = &[
     "CODE_WRONG",
     "NO_CODE",
     "CODE_TOO_SOON",
+    "CODES_SPENT",
     "PASSWORD_WRONG",
     "PASSWORD_GUESSABLE",
     "PASSWORD_LENGTH",
@@ -246,6 +247,18 @@ pub(in crate::http) fn of_refusal(refusal: &Refusal, l: Language) -> RefusalBody
                 "You have {count} paid vouchers left; use or refund them first, or give them up (forfeit)."
             ),
         ),
+        Refusal::TooManyTries { retry_after } => {
+            let seconds = retry_after.as_secs() + u64::from(retry_after.subsec_nanos() > 0);
+            made(
+                l,
+                "RATE_LIMITED",
+                format!("尝试次数过多，请{}后再试；急需登录请联系商城管理员", waiting(seconds, l)),
+                format!(
+                    "Too many attempts; try again in {}, or ask the mall's operator.",
+                    waiting(seconds, l)
+                ),
+            )
+        }
         Refusal::NotYet => fixed!(
             l,
             "NOT_YET",
@@ -448,6 +461,15 @@ fn of_mistake(mistake: InputError, l: Language) -> RefusalBody {
             format!("验证码发送太频繁，请 {seconds} 秒后再试"),
             format!("A code was sent recently; try again in {seconds} s."),
         ),
+        InputError::CodesSpent(seconds) => made(
+            l,
+            "CODES_SPENT",
+            format!("验证码发送已达上限，请{}后再试，或用密码登录，或联系商城管理员", waiting(seconds, l)),
+            format!(
+                "No more codes can be sent; try again in {}, log in by password, or ask the mall's operator.",
+                waiting(seconds, l)
+            ),
+        ),
         InputError::Missing(name) => made(
             l,
             "MISSING",
@@ -473,6 +495,19 @@ fn of_mistake(mistake: InputError, l: Language) -> RefusalBody {
             format!("The picture has more than {most} million pixels; scale it down first."),
         ),
         InputError::Oneself => fixed!(l, "ONESELF", "不能关注自己", "You cannot follow yourself."),
+    }
+}
+
+/// Words a time to wait, rounded up to whole minutes or hours where seconds say nothing.
+fn waiting(seconds: u64, l: Language) -> String {
+    let (number, zh, en) = match seconds {
+        0..120 => (seconds, "秒", "s"),
+        120..7_200 => (seconds.div_ceil(60), "分钟", "min"),
+        _ => (seconds.div_ceil(3_600), "小时", "h"),
+    };
+    match l {
+        Language::Zh => format!("{number}{zh}"),
+        Language::En => format!("{number} {en}"),
     }
 }
 

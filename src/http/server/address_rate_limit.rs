@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use mallbox_storage::{Limit, RateLimitOutcome, RateLimits};
 
-use crate::http::request::client_address::limit_key;
 use crate::http::response::error::ApiError;
+use crate::mall::base::client_network;
 use crate::mall::{Clock, Refusal};
 
 /// Counts the calls of each client address. Off by default, because a company may share an address.
@@ -26,7 +26,7 @@ impl AddressRateLimit {
 
     /// Counts a call from `client`, or refuses it when the limit is reached.
     pub(in crate::http) async fn pass(&self, client: IpAddr) -> Result<(), ApiError> {
-        let key = format!("address:{}", limit_key(client));
+        let key = format!("address:{}", client_network(client));
         match self.rate_limits.pass(&key, self.limit, self.clock.now()).await? {
             RateLimitOutcome::Allowed => Ok(()),
             RateLimitOutcome::Refused { retry_after } => Err(Refusal::RateLimited { retry_after }.into()),

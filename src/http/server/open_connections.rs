@@ -18,7 +18,8 @@ use parking_lot::Mutex;
 use super::connection::ConnectionState;
 use super::metrics::Metrics;
 use super::options::ServerOptions;
-use crate::http::request::client_address::{TrustedProxies, limit_key};
+use crate::http::request::client_address::TrustedProxies;
+use crate::mall::base::client_network;
 
 /// Connections found by one search for idle connections. During a flood, most newcomers need no search.
 const CANDIDATES_MAX: usize = 64;
@@ -103,7 +104,7 @@ impl OpenConnections {
     fn limited(&self, peer: IpAddr) -> Option<IpAddr> {
         let is_local = self.options.exempts_loopback && peer.to_canonical().is_loopback();
         let is_exempt = self.options.connections_per_address == 0 || is_local || self.proxies.contains(peer);
-        (!is_exempt).then(|| limit_key(peer))
+        (!is_exempt).then(|| client_network(peer))
     }
 }
 

@@ -52,6 +52,11 @@ pub enum Refusal {
     TooManyUnpaid(u32),
     /// The user has this number of paid, unused orders, which a deletion of the account would give up.
     PaidOrders(u64),
+    /// Too many wrong codes or passwords.
+    TooManyTries {
+        /// Time to wait before the next attempt.
+        retry_after: Duration,
+    },
     /// The claim is pending: its order is not in the database yet.
     NotYet,
     /// The order's status, given as a number, excludes this step.
@@ -105,6 +110,8 @@ pub enum InputError {
     PasswordGuessable,
     /// Codes were requested too soon or too often: seconds to wait.
     CodeTooSoon(u64),
+    /// No more codes can be sent to this phone, or by this mall: seconds to wait.
+    CodesSpent(u64),
     /// The named text is required.
     Missing(&'static str),
     /// The named value is out of range or too long.

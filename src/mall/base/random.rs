@@ -51,6 +51,12 @@ impl Random {
         format!("{:06}", self.source.lock().random_range(0..1_000_000_u32))
     }
 
+    /// Returns a login code that no number of attempts finds in its lifetime: 16 digits.
+    #[must_use]
+    pub fn long_code(&self) -> String {
+        format!("{:016}", self.source.lock().random_range(0..10_000_000_000_000_000_u64))
+    }
+
     /// Returns a nick name for a user without a chosen name: `user_` and ten characters of a-z and 0-9.
     #[must_use]
     pub fn nick_name(&self) -> String {
@@ -150,6 +156,8 @@ mod tests {
             let code = random.code();
             assert!(code.len() == 6 && code.bytes().all(|b| b.is_ascii_digit()), "{code}");
             first_digits.insert(code.as_bytes()[0]);
+            let long = random.long_code();
+            assert!(long.len() == 16 && long.bytes().all(|b| b.is_ascii_digit()), "{long}");
             let nick = random.nick_name();
             let tail = nick.strip_prefix("user_").unwrap();
             assert!(

@@ -14,6 +14,14 @@ pub const IMPORTED: &str = "imported";
 pub struct Settings {
     /// Rules for issuing and checking login codes.
     pub codes: CodeRules,
+    /// Rate limit of login codes per client network, for phones that did not log in from there before; `None`
+    /// = no limit.
+    pub code_limit_of_address: Option<Limit>,
+    /// Rate limit of log-ins by password per client network, for phones as above; `None` = no limit.
+    pub password_limit_of_address: Option<Limit>,
+    /// Rate limit of log-ins by password per phone, over all networks that the phone did not log in from
+    /// before; `None` = no limit.
+    pub password_limit_of_phone: Option<Limit>,
     /// Idle lifetime of a session, counted from the last use.
     pub session_ttl: Duration,
     /// Lifetime of a customer's session, counted from the log-in; `None` = no limit.
@@ -63,8 +71,16 @@ impl Default for Settings {
                 lives: Duration::from_secs(120),
                 gap: Duration::from_secs(55),
                 per_day: 10,
+                per_day_of_phone: 50,
+                // At about 0.05 yuan each, a day of an attack costs 500 yuan at most.
+                per_day_of_mall: 10_000,
                 tries: 5,
+                tries_per_hour: 50,
             },
+            code_limit_of_address: Some(Limit { count: 30, per: Duration::from_secs(3_600) }),
+            // Half a second of hashing.
+            password_limit_of_address: Some(Limit { count: 30, per: Duration::from_secs(600) }),
+            password_limit_of_phone: Some(Limit { count: 50, per: Duration::from_secs(3_600) }),
             session_ttl: Duration::from_secs(30 * 60),
             session_max: Some(Duration::from_secs(30 * 24 * 60 * 60)),
             // A working day.
@@ -98,6 +114,12 @@ impl Settings {
     pub fn without_limits(mut self) -> Self {
         self.codes.gap = Duration::ZERO;
         self.codes.per_day = 0;
+        self.codes.per_day_of_phone = 0;
+        self.codes.per_day_of_mall = 0;
+        self.codes.tries_per_hour = 0;
+        self.code_limit_of_address = None;
+        self.password_limit_of_address = None;
+        self.password_limit_of_phone = None;
         self.claim_limit = None;
         self.writing_limit = None;
         self.order_limit = None;

@@ -1,5 +1,6 @@
 //! The operators' services, and the ledger check. Every action is written to the audit log before execution.
 
+mod break_glass;
 pub mod dead_letters;
 pub mod ledger;
 pub mod orders;

@@ -19,8 +19,8 @@ use crate::mall::base::{Context, Failure, InputError, Random, Refusal};
 
 /// Finds users and changes their rights.
 pub struct UserAdmin {
-    context: Context,
-    audit: AuditLog,
+    pub(super) context: Context,
+    pub(super) audit: AuditLog,
     random: Arc<Random>,
 }
 
@@ -146,7 +146,7 @@ impl UserAdmin {
     }
 }
 
-fn audited(action: &'static str, user: UserId, detail: serde_json::Value) -> AuditedAction {
+pub(super) fn audited(action: &'static str, user: UserId, detail: serde_json::Value) -> AuditedAction {
     AuditedAction { action, subject: format!("user {user}"), detail }
 }
 

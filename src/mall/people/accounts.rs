@@ -1,40 +1,53 @@
 //! Accounts: login codes, passwords, sessions, public profiles and roles.
 
+mod attempts;
+mod client;
 mod code_hash;
+mod codes;
 mod confirmation;
 mod names;
 mod operator_log_in;
 mod password_change;
 mod phone_change;
 mod profiles;
+mod requesters;
 mod session_tokens;
 mod sessions;
+mod warnings;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use mallbox_storage::{
-    CheckOutcome, IssueOutcome, Limit, Phone, RateLimitOutcome, Role, SessionOrigin, Timestamp, User, UserId,
-};
+use mallbox_storage::{Phone, Requester, Role, SessionOrigin, Timestamp, User, UserId};
 
-use super::passwords::Passwords;
+use super::passwords::{Passwords, Priority};
 use super::sms::{Inbox, SmsSender};
 use crate::mall::base::caches::PublicProfile;
 use crate::mall::base::{Context, Failure, InputError, Random, Refusal};
 
 use self::code_hash::CodeHasher;
+use self::requesters::RequesterHasher;
+use self::warnings::LimitWarnings;
 
+pub use self::client::Client;
 pub use self::code_hash::{CodeKey, PhoneTrace};
 pub use self::operator_log_in::LoggedIn;
 pub use self::password_change::PASSWORD_AFTER_CODE;
 pub use self::profiles::{FullProfile, ProfileEdit};
-pub use self::session_tokens::{CurrentSession, OwnSession, SessionClient};
+pub use self::session_tokens::{CurrentSession, OwnSession};
 
 /// The credential of a login.
 #[derive(Clone, Copy)]
 pub enum Credential<'a> {
-    /// The one-time code sent by SMS.
+    /// The one-time code sent by SMS, used from the network that requested the code.
     Code(&'a str),
+    /// The one-time code sent by SMS, and the ticket of the request, from any network.
+    CodeOfTicket {
+        /// The code.
+        code: &'a str,
+        /// The ticket.
+        ticket: &'a str,
+    },
     /// The password that the user has set.
     Password(&'a str),
 }
@@ -72,16 +85,12 @@ pub struct Accounts {
     context: Context,
     random: Arc<Random>,
     codes: CodeHasher,
+    requesters: RequesterHasher,
+    warnings: LimitWarnings,
     passwords: Passwords,
     sms: Arc<dyn SmsSender>,
     inbox: Option<Arc<Inbox>>,
 }
-
-/// Password attempts per phone: a burst of five, then one more every two minutes.
-///
-/// Correct passwords count too. A limit on wrong passwords alone would be checked before the hash and counted
-/// after it, and a burst of concurrent attempts would slip through.
-const PASSWORD_ATTEMPTS: Limit = Limit { count: 5, per: Duration::from_secs(600) };
 
 impl Accounts {
     /// Creates the service. `inbox` is the source of `GET /demo/inbox`; if given, `sms` must send to `inbox`
@@ -93,40 +102,22 @@ impl Accounts {
         sms: Arc<dyn SmsSender>,
         inbox: Option<Arc<Inbox>>,
     ) -> Self {
-        let codes = CodeHasher::new(context.clone(), CodeKey::default());
-        Self { context, passwords: Passwords::new(random.clone()), random, codes, sms, inbox }
+        Self {
+            codes: CodeHasher::new(context.clone(), CodeKey::default()),
+            requesters: RequesterHasher::new(context.clone()),
+            warnings: LimitWarnings::default(),
+            passwords: Passwords::new(random.clone()),
+            context,
+            random,
+            sms,
+            inbox,
+        }
     }
 
     /// Chooses where the key of login codes is kept; default: in the database.
     #[must_use]
     pub fn with_code_key(self, place: CodeKey) -> Self {
         Self { codes: CodeHasher::new(self.context.clone(), place), ..self }
-    }
-
-    /// Sends a login code to a phone.
-    ///
-    /// A keyed hash of the code is stored before the code is sent. If sending fails, the code still counts
-    /// towards the limits, because the gateway may have accepted the message. The next code is available
-    /// after the usual gap.
-    ///
-    /// # Errors
-    /// [`InputError::Phone`]; [`InputError::CodeTooSoon`] with the seconds to wait; [`Refusal::Busy`] if
-    /// sending failed.
-    pub async fn send_code(&self, phone: &str, now: Timestamp) -> Result<(), Failure> {
-        let phone = Phone::parse(phone).ok_or(InputError::Phone)?;
-        let code = self.random.code();
-        let rules = &self.context.settings.codes;
-        let hash = self.codes.hash(&phone, &code).await?;
-        match self.context.storage.people.sessions.issue_code(&phone, &hash, rules, now).await? {
-            IssueOutcome::Issued => {}
-            IssueOutcome::TooSoon { retry_after } | IssueOutcome::TooMany { retry_after } => {
-                return Err(InputError::CodeTooSoon(whole_seconds(retry_after)).into());
-            }
-        }
-        self.sms.send(&phone, &code).await.map_err(|error| {
-            tracing::error!(%error, "could not send a login code");
-            Refusal::Busy.into()
-        })
     }
 
     /// Begins a session and returns its token.
@@ -137,30 +128,54 @@ impl Accounts {
     ///
     /// # Errors
     /// [`InputError::Phone`], [`InputError::Code`], [`InputError::NoCode`], [`InputError::Password`];
-    /// [`Refusal::RateLimited`] after too many password attempts; [`Refusal::Blocked`].
+    /// [`Refusal::TooManyTries`] after too many attempts; [`Refusal::Blocked`].
     pub async fn log_in(
         &self,
         phone: &str,
         proof: Credential<'_>,
-        client: SessionClient,
+        client: Client,
         now: Timestamp,
     ) -> Result<String, Failure> {
         let phone = Phone::parse(phone).ok_or(InputError::Phone)?;
+        let requester = self.requesters.of(client.address).await?;
+        let from = (requester, client);
+        let token = match proof {
+            Credential::Code(code) => self.begin_by_code(&phone, (code, None), from, now).await?,
+            Credential::CodeOfTicket { code, ticket } => {
+                self.begin_by_code(&phone, (code, Some(ticket)), from, now).await?
+            }
+            Credential::Password(password) => self.begin_by_password(&phone, password, from, now).await?,
+        };
+        self.remember(&phone, requester, now).await;
+        Ok(token)
+    }
+
+    async fn begin_by_code(
+        &self,
+        phone: &Phone,
+        code: (&str, Option<&str>),
+        (requester, client): (Requester, Client),
+        now: Timestamp,
+    ) -> Result<String, Failure> {
+        let user = self.user_by_code(phone, code, requester, now).await?;
         let ttl = self.context.settings.session_ttl;
-        match proof {
-            Credential::Code(code) => {
-                let user = self.user_by_code(&phone, code, now).await?;
-                self.begin((user, &phone), ttl, (SessionOrigin::Code, client), now).await
-            }
-            Credential::Password(password) => {
-                let before = self.stored_password(&phone).await?;
-                let user = self.user_by_password(&phone, password, now).await?;
-                let begun = (SessionOrigin::Password, client);
-                let token = self.begin((user, &phone), ttl, begun, now).await?;
-                self.end_if_password_changed((user, &token), password, before).await?;
-                Ok(token)
-            }
-        }
+        self.begin((user, phone), ttl, (SessionOrigin::Code, client), now).await
+    }
+
+    async fn begin_by_password(
+        &self,
+        phone: &Phone,
+        password: &str,
+        (requester, client): (Requester, Client),
+        now: Timestamp,
+    ) -> Result<String, Failure> {
+        let priority = self.count_password_attempt(phone, requester, client.address, now).await?;
+        let before = self.stored_password(phone).await?;
+        let user = self.user_by_password(phone, password, priority, now).await?;
+        let ttl = self.context.settings.session_ttl;
+        let token = self.begin((user, phone), ttl, (SessionOrigin::Password, client), now).await?;
+        self.end_if_password_changed((user, &token), (password, priority), before).await?;
+        Ok(token)
     }
 
     /// Begins a session without a credential, for the users of a fixture: in place of a log-in by code. An
@@ -176,48 +191,29 @@ impl Accounts {
     ) -> Result<(UserId, String), Failure> {
         let phone = Phone::parse(phone).ok_or(InputError::Phone)?;
         let user = self.user_of(&phone, now).await?;
-        let begun = (SessionOrigin::Code, SessionClient::default());
+        let begun = (SessionOrigin::Code, Client::default());
         Ok((user, self.begin((user, &phone), ttl, begun, now).await?))
-    }
-
-    async fn user_by_code(&self, phone: &Phone, code: &str, now: Timestamp) -> Result<UserId, Failure> {
-        let storage = &self.context.storage;
-        let hash = self.codes.hash(phone, code).await?;
-        match storage.people.sessions.check_code(phone, &hash, &self.context.settings.codes, now).await? {
-            CheckOutcome::Right => {}
-            CheckOutcome::Wrong => return Err(InputError::Code.into()),
-            CheckOutcome::NoCode => return Err(InputError::NoCode.into()),
-        }
-        self.user_of(phone, now).await
     }
 
     async fn user_by_password(
         &self,
         phone: &Phone,
         password: &str,
+        priority: Priority,
         now: Timestamp,
     ) -> Result<UserId, Failure> {
-        self.count_password_try(phone, now).await?;
         let user = self.context.storage.people.users.by_phone(phone).await?.map(|user| user.id);
         // Ids start at 1, so id 0 has no password. The look-up takes the same time for unknown phones as for
         // users.
         let stored = self.context.storage.people.users.password(user.unwrap_or(UserId::new(0))).await?;
-        let right = self.passwords.matches(password, stored.clone()).await?;
+        let right = self.passwords.matches(password, stored.clone(), priority).await?;
         let user = user.filter(|_| right).ok_or(InputError::Password)?;
         if let Some(old) = stored.filter(|stored| Passwords::is_outdated(stored)) {
-            let new = self.passwords.hash(password).await?;
+            let new = self.passwords.hash(password, priority).await?;
             // Compare-and-set: a password changed a moment ago is newer and stays.
             self.context.storage.people.users.replace_password(user, &old, &new, now).await?;
         }
         Ok(user)
-    }
-
-    async fn count_password_try(&self, phone: &Phone, now: Timestamp) -> Result<(), Failure> {
-        let key = format!("password:{}", phone.as_str());
-        match self.context.storage.base.rate_limits.pass(&key, PASSWORD_ATTEMPTS, now).await? {
-            RateLimitOutcome::Allowed => Ok(()),
-            RateLimitOutcome::Refused { retry_after } => Err(Refusal::RateLimited { retry_after }.into()),
-        }
     }
 
     /// Returns a user's current role from the database. Unknown and blocked users get [`Role::Customer`].

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use argon2::password_hash::phc::PasswordHash;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
 
 use self::argon::Argon;
 use super::salted_md5;
@@ -18,10 +18,24 @@ use crate::mall::base::{Failure, InputError, Random, Refusal};
 /// One hash takes about 15 ms and 19 MiB of reused memory. At most [`AT_ONCE`](Self::AT_ONCE) hashes run at a
 /// time, off the request threads. Callers that wait longer than [`PATIENCE`](Self::PATIENCE) are rejected by
 /// load shedding.
+///
+/// Half of the slots are for [known](Priority::Known) callers: a flood of log-ins from elsewhere, from any
+/// number of addresses, leaves them a slot.
 pub struct Passwords {
     turns: Arc<Semaphore>,
+    /// Taken before a turn, by strangers only.
+    stranger_turns: Arc<Semaphore>,
     argon: Arc<Argon>,
     random: Arc<Random>,
+}
+
+/// Whose password is hashed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Priority {
+    /// A user with a session, or on a network that the user logged in from before.
+    Known,
+    /// Anybody else.
+    Stranger,
 }
 
 /// Dummy hash, compared with when no password is stored, so that the call takes the same time. No password
@@ -40,7 +54,9 @@ impl Passwords {
     /// Creates a hasher. `random` supplies the salts.
     #[must_use]
     pub fn new(random: Arc<Random>) -> Self {
-        Self { turns: Arc::new(Semaphore::new(Self::AT_ONCE)), argon: Arc::default(), random }
+        let turns = Arc::new(Semaphore::new(Self::AT_ONCE));
+        let stranger_turns = Arc::new(Semaphore::new(Self::AT_ONCE / 2));
+        Self { turns, stranger_turns, argon: Arc::default(), random }
     }
 
     /// Checks a new password. `own` are texts that belong to the user and make poor passwords: phone number
@@ -79,11 +95,11 @@ impl Passwords {
     ///
     /// # Errors
     /// [`Refusal::Busy`] if no slot becomes free in time.
-    pub async fn hash(&self, password: &str) -> Result<String, Failure> {
+    pub async fn hash(&self, password: &str, priority: Priority) -> Result<String, Failure> {
         let (password, salt) = (password.to_owned(), self.random.salt());
         let argon = Arc::clone(&self.argon);
-        let hashed =
-            self.in_turn(move || argon.hash(password.as_bytes(), &salt).map(|hash| hash.to_string()));
+        let work = move || argon.hash(password.as_bytes(), &salt).map(|hash| hash.to_string());
+        let hashed = self.in_turn(priority, work);
         hashed.await?.map_err(|error| Failure::Bug(format!("could not hash a password: {error}")))
     }
 
@@ -91,13 +107,18 @@ impl Passwords {
     ///
     /// # Errors
     /// [`Refusal::Busy`] if no slot becomes free in time.
-    pub async fn matches(&self, password: &str, stored: Option<String>) -> Result<bool, Failure> {
+    pub async fn matches(
+        &self,
+        password: &str,
+        stored: Option<String>,
+        priority: Priority,
+    ) -> Result<bool, Failure> {
         if password.chars().count() > *Self::LENGTHS.end() {
             // Longer than any password; the time that hashing takes would reveal nothing about a user.
             return Ok(false);
         }
         let (password, argon) = (password.to_owned(), Arc::clone(&self.argon));
-        self.in_turn(move || {
+        self.in_turn(priority, move || {
             // A correct outdated password is hashed anew right afterwards, which makes up for the time saved
             // here.
             if stored.as_deref().is_some_and(|text| salted_md5::matches(text, &password)) {
@@ -114,9 +135,10 @@ impl Passwords {
 
     async fn in_turn<T: Send + 'static>(
         &self,
+        priority: Priority,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Failure> {
-        let turn = self.turn().await?;
+        let turn = self.turn(priority).await?;
         // The permit moves into the thread. A disconnected client does not stop its hash, so the slot is not
         // free yet.
         tokio::task::spawn_blocking(move || {
@@ -128,13 +150,29 @@ impl Passwords {
         .map_err(|error| Failure::Bug(format!("the hashing of a password panicked: {error}")))
     }
 
-    async fn turn(&self) -> Result<OwnedSemaphorePermit, Failure> {
-        match tokio::time::timeout(Self::PATIENCE, self.turns.clone().acquire_owned()).await {
+    /// Waits for a slot. Returns the permits that hold it.
+    async fn turn(&self, priority: Priority) -> Result<Turn, Failure> {
+        let waiting = async {
+            // A stranger waits for a turn only while holding the strangers' permit, so at most one of them
+            // stands in front of a known caller.
+            let _of_strangers = match priority {
+                Priority::Known => None,
+                Priority::Stranger => Some(self.stranger_turns.clone().acquire_owned().await?),
+            };
+            Ok::<_, AcquireError>(Turn { _of_strangers, _turn: self.turns.clone().acquire_owned().await? })
+        };
+        match tokio::time::timeout(Self::PATIENCE, waiting).await {
             Ok(Ok(turn)) => Ok(turn),
-            // The semaphore is never closed, so only the timeout can end the wait.
+            // The semaphores are never closed, so only the timeout can end the wait.
             Ok(Err(_)) | Err(_) => Err(Refusal::Busy.into()),
         }
     }
+}
+
+/// A slot, held until dropped.
+struct Turn {
+    _turn: OwnedSemaphorePermit,
+    _of_strangers: Option<OwnedSemaphorePermit>,
 }
 
 #[cfg(test)]
@@ -148,12 +186,12 @@ mod tests {
     #[tokio::test]
     async fn a_password_matches_its_hash_and_no_other() {
         let passwords = passwords();
-        let stored = passwords.hash("correct horse").await.unwrap();
+        let stored = passwords.hash("correct horse", Priority::Stranger).await.unwrap();
         assert!(stored.starts_with("$argon2id$"), "{stored}");
-        assert!(passwords.matches("correct horse", Some(stored.clone())).await.unwrap());
-        assert!(!passwords.matches("correct horsf", Some(stored.clone())).await.unwrap());
+        assert!(passwords.matches("correct horse", Some(stored.clone()), Priority::Stranger).await.unwrap());
+        assert!(!passwords.matches("correct horsf", Some(stored.clone()), Priority::Stranger).await.unwrap());
         assert_ne!(
-            passwords.hash("correct horse").await.unwrap(),
+            passwords.hash("correct horse", Priority::Stranger).await.unwrap(),
             stored,
             "every hash has a salt of its own"
         );
@@ -162,14 +200,19 @@ mod tests {
     #[tokio::test]
     async fn without_a_stored_password_nothing_matches() {
         let passwords = passwords();
-        assert!(!passwords.matches("correct horse", None).await.unwrap());
-        assert!(!passwords.matches("", Some("plain text from elsewhere".to_owned())).await.unwrap());
-        assert!(!passwords.matches(&"x".repeat(100_000), None).await.unwrap());
+        assert!(!passwords.matches("correct horse", None, Priority::Stranger).await.unwrap());
+        assert!(
+            !passwords
+                .matches("", Some("plain text from elsewhere".to_owned()), Priority::Stranger)
+                .await
+                .unwrap()
+        );
+        assert!(!passwords.matches(&"x".repeat(100_000), None, Priority::Stranger).await.unwrap());
     }
 
     #[tokio::test]
     async fn nobodys_hash_costs_what_a_real_one_costs() {
-        let real = passwords().hash("correct horse").await.unwrap();
+        let real = passwords().hash("correct horse", Priority::Stranger).await.unwrap();
         let cost = |text: &str| {
             let hash = PasswordHash::new(text).unwrap();
             (hash.algorithm, hash.version, hash.params.to_string(), hash.hash.map(|output| output.len()))
@@ -181,8 +224,27 @@ mod tests {
     async fn who_waits_too_long_for_a_turn_is_sent_away() {
         let passwords = passwords();
         let _all = passwords.turns.clone().acquire_many_owned(2).await.unwrap();
-        let refused = passwords.hash("correct horse").await.unwrap_err();
+        let refused = passwords.hash("correct horse", Priority::Stranger).await.unwrap_err();
         assert!(matches!(refused, Failure::Refused(Refusal::Busy)), "{refused}");
+    }
+
+    #[tokio::test]
+    async fn strangers_leave_a_turn_to_known_callers() {
+        let passwords = Arc::new(passwords());
+        let held = passwords.turn(Priority::Stranger).await.unwrap();
+        let mut crowd = tokio::task::JoinSet::new();
+        for _ in 0..600 {
+            let passwords = Arc::clone(&passwords);
+            crowd.spawn(async move { passwords.hash("battery staple", Priority::Stranger).await.is_ok() });
+        }
+        // The crowd waits first.
+        tokio::task::yield_now().await;
+        for _ in 0..3 {
+            passwords.hash("correct horse", Priority::Known).await.unwrap();
+        }
+        assert_eq!(crowd.join_all().await, [false; 600], "the strangers' turn was taken all the time");
+        drop(held);
+        passwords.hash("correct horse", Priority::Stranger).await.unwrap();
     }
 
     #[tokio::test]

@@ -1,7 +1,8 @@
 //! Properties that hold for arbitrary bytes in the store's files. The fuzzer searches for a counterexample.
 
+use super::code_codec::{self, Entry};
 use super::journal::properties;
-use super::session_codec::{self, Entry};
+use super::session_codec;
 
 /// Checks the properties of the log's claims and entries.
 ///
@@ -21,9 +22,29 @@ pub fn log_codec(bytes: &[u8]) {
 fn an_entry_is_refused_or_is_what_would_be_written(bytes: &[u8]) {
     let Some((length, bytes)) = bytes.split_first() else { return };
     let (key, value) = bytes.split_at(usize::from(*length).min(bytes.len()));
-    let written = match session_codec::decode(key, value) {
-        Ok(Entry::Session(token, session)) => session_codec::session_change(token, &session),
-        Ok(Entry::Code(phone, code)) => session_codec::code_change(&phone, &code),
+    let decoded = if code_codec::owns(key) {
+        code_codec::decode(key, value).map(|entry| match entry {
+            Entry::Slot(phone, requester, slot) => {
+                Some(code_codec::slot_change(&phone, requester, Some(&slot)))
+            }
+            Entry::Ticket(phone, ticket, live) => {
+                Some(code_codec::ticket_change(&phone, ticket, Some(&live)))
+            }
+            Entry::Strangers(phone, strangers) => {
+                Some(code_codec::strangers_change(&phone, Some(&strangers)))
+            }
+            // An empty list is never written.
+            Entry::Known(phone, list) => Some(code_codec::known_change(&phone, Some(&list))),
+            Entry::Mall(codes) => Some(code_codec::mall_change(codes)),
+            Entry::Outdated => None,
+        })
+    } else {
+        let decoded = session_codec::decode(key, value);
+        decoded.map(|(token, session)| Some(session_codec::session_change(token, &session)))
+    };
+    let written = match decoded {
+        Ok(Some(written)) => written,
+        Ok(None) => return,
         Err(words) => return assert!(!words.is_empty()),
     };
     assert_eq!((written.key.as_slice(), written.value.as_deref()), (key, Some(value)));

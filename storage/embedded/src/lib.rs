@@ -10,6 +10,10 @@
 mod bundles;
 mod buyers;
 mod cache;
+mod code_codec;
+mod code_decisions;
+mod code_state;
+mod codes;
 mod deadlines;
 mod disk;
 mod disk_faults;
@@ -92,14 +96,17 @@ fn open_here(options: &EmbeddedOptions) -> Result<Storage, OpenError> {
                 what: "cannot start the order log's thread",
                 source,
             })?;
-    let sessions = sessions::EmbeddedSessions::load(Arc::clone(&journal), &entries)
-        .map_err(|detail| OpenError::NotOurs { path: log_dir, detail })?;
-    let sessions = Arc::new(sessions);
+    let not_ours = |detail| OpenError::NotOurs { path: log_dir.clone(), detail };
+    let (of_codes, of_sessions): (Vec<_>, Vec<_>) =
+        entries.into_iter().partition(|(key, _)| codes::owns(key));
+    let codes = codes::EmbeddedCodes::load(Arc::clone(&journal), &of_codes).map_err(not_ours)?;
+    let sessions = sessions::EmbeddedSessions::load(Arc::clone(&journal), &of_sessions).map_err(not_ours)?;
+    let (codes, sessions) = (Arc::new(codes), Arc::new(sessions));
     let sign_ins = sqlite::EmbeddedSignIns::load(database.clone()).map_err(broken)?;
     let rate_limits = Arc::new(rate_limits::EmbeddedRateLimits::default());
     Ok(Storage {
         operator: bundles::operator::ports(&database, sign_ins.signed()),
-        people: bundles::people::ports(&database, Arc::clone(&sessions), sign_ins),
+        people: bundles::people::ports(&database, Arc::clone(&codes), Arc::clone(&sessions), sign_ins),
         catalogue: bundles::catalogue::ports(&database).map_err(broken)?,
         writing: bundles::writing::ports(&database).map_err(broken)?,
         selling: bundles::selling::ports(&database, &journal, &pending, queue, settled),
@@ -109,6 +116,7 @@ fn open_here(options: &EmbeddedOptions) -> Result<Storage, OpenError> {
             upkeep::EmbeddedUpkeep {
                 journal,
                 pending,
+                codes,
                 sessions,
                 rate_limits,
                 database: database.clone(),

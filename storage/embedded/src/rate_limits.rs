@@ -1,4 +1,4 @@
-//! The [`RateLimits`] port: GCRA in memory.
+//! The [`RateLimits`] port: GCRA in memory, for a bounded number of keys.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -9,6 +9,9 @@ use mallbox_storage::{Limit, RateLimitOutcome, RateLimits, StoreError, Timestamp
 use parking_lot::Mutex;
 
 const SHARDS: usize = 16;
+/// Number of keys in a shard beyond which the least used keys are forgotten: 262,144 keys in all, which take
+/// about 32 MiB.
+const KEYS_PER_SHARD_MAX: usize = 16_384;
 
 /// Theoretical arrival time per key, in nanoseconds: afterwards the key equals an unused key. Keys come
 /// from clients, so the hash is seeded with a secret.
@@ -38,6 +41,27 @@ impl EmbeddedRateLimits {
     }
 }
 
+/// Makes room for another key: removes keys that equal an unused key, then the half that comes closest. A
+/// flood of keys used once thus removes its own keys, not the counters of keys used up.
+fn make_room(keys: &mut HashMap<String, i128>, now: i128) {
+    if keys.len() < KEYS_PER_SHARD_MAX {
+        return;
+    }
+    keys.retain(|_, fresh_at| *fresh_at > now);
+    if keys.len() < KEYS_PER_SHARD_MAX / 2 {
+        return;
+    }
+    let mut all: Vec<i128> = keys.values().copied().collect();
+    let middle = all.len() / 2;
+    let (_, median, _) = all.select_nth_unstable(middle);
+    let mut removable = middle;
+    keys.retain(|_, fresh_at| {
+        let goes = *fresh_at <= *median && removable > 0;
+        removable -= usize::from(goes);
+        !goes
+    });
+}
+
 fn nanos(at: Timestamp) -> i128 {
     i128::from(at.as_millis()) * 1_000_000
 }
@@ -59,8 +83,45 @@ impl RateLimits for EmbeddedRateLimits {
         }
         match keys.get_mut(key) {
             Some(slot) => *slot = fresh_at + step,
-            None => drop(keys.insert(key.to_owned(), fresh_at + step)),
+            None => {
+                make_room(&mut keys, now);
+                keys.insert(key.to_owned(), fresh_at + step);
+            }
         }
         Ok(RateLimitOutcome::Allowed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
+    const HOUR: Duration = Duration::from_secs(3_600);
+    const LIMIT: Limit = Limit { count: 30, per: HOUR };
+
+    fn count(limits: &EmbeddedRateLimits) -> usize {
+        limits.shards.iter().map(|shard| shard.lock().len()).sum()
+    }
+
+    #[tokio::test]
+    async fn a_flood_of_keys_takes_no_more_memory_than_the_cap_and_frees_nobody() {
+        let limits = EmbeddedRateLimits::default();
+        while limits.pass("greedy", LIMIT, NOON).await.unwrap() == RateLimitOutcome::Allowed {}
+        for number in 0..3 * SHARDS * KEYS_PER_SHARD_MAX {
+            let _ = limits.pass(&format!("flood:{number}"), LIMIT, NOON).await.unwrap();
+        }
+        assert!(count(&limits) <= SHARDS * KEYS_PER_SHARD_MAX, "{}", count(&limits));
+        let outcome = limits.pass("greedy", LIMIT, NOON).await.unwrap();
+        assert!(
+            matches!(outcome, RateLimitOutcome::Refused { .. }),
+            "the flood freed a key that was used up"
+        );
+        for number in 0..SHARDS * KEYS_PER_SHARD_MAX {
+            let _ = limits.pass(&format!("later:{number}"), LIMIT, NOON + HOUR).await.unwrap();
+        }
+        assert!(count(&limits) <= SHARDS * KEYS_PER_SHARD_MAX);
+        limits.sweep(NOON + 2 * HOUR);
+        assert_eq!(count(&limits), 0);
     }
 }

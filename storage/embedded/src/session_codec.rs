@@ -1,17 +1,17 @@
-//! Encoding of sessions and login codes in the journal's entries.
+//! Encoding of sessions in the journal's entries.
 //!
-//! Keys: `s` + the token's hash, `c` + the phone. Values begin with a version byte; numbers are
-//! little-endian. Sessions of version 1 have no TTL, sessions of version 2 only user, expiry and TTL; codes
-//! have version 1. A session is written in the oldest version that holds all of its data.
+//! Key: `s` + the token's hash. Values begin with a version byte; numbers are little-endian. Sessions of
+//! version 1 have no TTL, sessions of version 2 only user, expiry and TTL. A session is written in the oldest
+//! version that holds all of its data.
 
 use std::net::IpAddr;
 use std::time::Duration;
 
 use mallbox_storage::backend::BROWSER_MAX_BYTES;
-use mallbox_storage::{Phone, Role, SessionOrigin, Timestamp, TokenHash, UserId};
+use mallbox_storage::{Role, SessionOrigin, Timestamp, TokenHash, UserId};
 
 use super::journal::Change;
-use super::session_state::{Code, LiveCode, Session, SessionTimes};
+use super::session_state::{Session, SessionTimes};
 
 const VERSION: u8 = 1;
 /// Version of a session with a TTL.
@@ -19,19 +19,8 @@ const WITH_TTL: u8 = 2;
 /// Version of a session with times, role, origin, address and browser.
 const WITH_TIMES: u8 = 3;
 
-/// A decoded entry.
-#[derive(Debug)]
-pub(super) enum Entry {
-    Session(TokenHash, Session),
-    Code(Phone, Code),
-}
-
 pub(super) fn session_key(token: TokenHash) -> Vec<u8> {
     [b"s".as_slice(), &token.0].concat()
-}
-
-pub(super) fn code_key(phone: &Phone) -> Vec<u8> {
-    [b"c", phone.as_str().as_bytes()].concat()
 }
 
 pub(super) fn session_change(token: TokenHash, session: &Session) -> Change {
@@ -78,33 +67,19 @@ fn write_details(value: &mut Vec<u8>, session: &Session, times: SessionTimes) {
     value.extend(session.browser.as_bytes());
 }
 
-pub(super) fn code_change(phone: &Phone, code: &Code) -> Change {
-    let mut value = vec![VERSION];
-    value.extend(code.issued.as_millis().to_le_bytes());
-    value.extend(code.day_began.as_millis().to_le_bytes());
-    value.extend(code.issued_that_day.to_le_bytes());
-    if let Some(live) = &code.live {
-        value.extend(live.expires.as_millis().to_le_bytes());
-        value.extend(live.wrong_tries.to_le_bytes());
-        value.extend(live.code.as_bytes());
-    }
-    Change { key: code_key(phone), value: Some(value) }
-}
-
 /// Decodes an entry.
 ///
 /// # Errors
 /// Describes an unreadable entry by the lengths of key and value.
-pub(super) fn decode(key: &[u8], value: &[u8]) -> Result<Entry, String> {
+pub(super) fn decode(key: &[u8], value: &[u8]) -> Result<(TokenHash, Session), String> {
     let entry = match key.split_first() {
         Some((b's', token)) => session(token, value),
-        Some((b'c', phone)) => code(phone, value),
         _ => None,
     };
     entry.ok_or_else(|| format!("unreadable entry of {} and {} bytes", key.len(), value.len()))
 }
 
-fn session(token: &[u8], value: &[u8]) -> Option<Entry> {
+fn session(token: &[u8], value: &[u8]) -> Option<(TokenHash, Session)> {
     let (version, mut rest) = value.split_first()?;
     let user = UserId::new(u64::from_le_bytes(*take(&mut rest)?));
     let expires = instant(&mut rest)?;
@@ -128,7 +103,7 @@ fn session(token: &[u8], value: &[u8]) -> Option<Entry> {
         read_details(&mut rest, &mut session)?;
     }
     let token = TokenHash(token.try_into().ok()?);
-    rest.is_empty().then_some(Entry::Session(token, session))
+    rest.is_empty().then_some((token, session))
 }
 
 fn read_details(rest: &mut &[u8], session: &mut Session) -> Option<()> {
@@ -153,26 +128,6 @@ fn read_details(rest: &mut &[u8], session: &mut Session) -> Option<()> {
     let browser = std::str::from_utf8(std::mem::take(rest)).ok()?;
     session.browser = (browser.len() <= BROWSER_MAX_BYTES).then(|| browser.into())?;
     Some(())
-}
-
-fn code(phone: &[u8], value: &[u8]) -> Option<Entry> {
-    let phone = Phone::parse(std::str::from_utf8(phone).ok()?)?;
-    let mut rest = versioned(value)?;
-    let issued = instant(&mut rest)?;
-    let day_began = instant(&mut rest)?;
-    let issued_that_day = u32::from_le_bytes(*take(&mut rest)?);
-    let live = if rest.is_empty() {
-        None
-    } else {
-        let expires = instant(&mut rest)?;
-        let wrong_tries = u32::from_le_bytes(*take(&mut rest)?);
-        Some(LiveCode { code: String::from_utf8(rest.to_vec()).ok()?, expires, wrong_tries })
-    };
-    Some(Entry::Code(phone, Code { live, issued, day_began, issued_that_day }))
-}
-
-fn versioned(value: &[u8]) -> Option<&[u8]> {
-    value.split_first().filter(|(version, _)| **version == VERSION).map(|(_, rest)| rest)
 }
 
 fn take<'a, const N: usize>(rest: &mut &'a [u8]) -> Option<&'a [u8; N]> {
@@ -205,7 +160,7 @@ mod tests {
         }
     }
 
-    fn read_back(change: &Change) -> Result<Entry, String> {
+    fn read_back(change: &Change) -> Result<(TokenHash, Session), String> {
         decode(&change.key, change.value.as_ref().unwrap())
     }
 
@@ -225,17 +180,7 @@ mod tests {
         }
         for session in sessions {
             let change = session_change(TokenHash([9; 32]), &session);
-            assert!(
-                matches!(read_back(&change), Ok(Entry::Session(TokenHash(t), s)) if t == [9; 32] && s == session)
-            );
-        }
-
-        let phone = Phone::parse("13900000001").unwrap();
-        let live = LiveCode { code: "123456".to_owned(), expires: AT, wrong_tries: 4 };
-        for live in [None, Some(live)] {
-            let code = Code { live, issued: AT, day_began: AT, issued_that_day: 3 };
-            let change = code_change(&phone, &code);
-            assert!(matches!(read_back(&change), Ok(Entry::Code(p, c)) if p == phone && c == code));
+            assert!(matches!(read_back(&change), Ok((TokenHash(t), s)) if t == [9; 32] && s == session));
         }
     }
 
@@ -243,7 +188,7 @@ mod tests {
     fn a_session_of_a_version_without_a_ttl_is_read() {
         let value = [&[1][..], &7_u64.to_le_bytes(), &AT.as_millis().to_le_bytes()].concat();
         let read = decode(&session_key(TokenHash([9; 32])), &value);
-        assert!(matches!(read, Ok(Entry::Session(_, read)) if read == stored(None, None)));
+        assert!(matches!(read, Ok((_, read)) if read == stored(None, None)));
     }
 
     #[test]
@@ -252,7 +197,7 @@ mod tests {
         let value =
             [&[2][..], &7_u64.to_le_bytes(), &AT.as_millis().to_le_bytes(), &1_800_000_u64.to_le_bytes()];
         let read = decode(&session_key(TokenHash([9; 32])), &value.concat());
-        assert!(matches!(read, Ok(Entry::Session(_, read)) if read == stored(Some(ttl), None)));
+        assert!(matches!(read, Ok((_, read)) if read == stored(Some(ttl), None)));
     }
 
     #[test]
@@ -283,8 +228,7 @@ mod tests {
             (&change.key, &[1; 25]),
             (&change.key, &[3; 25]),
             (&change.key, &[4; 25]),
-            (b"c13900000001", &[1, 2]),
-            (b"cnobody", &value),
+            (b"c13900000001", &value),
         ] {
             assert!(decode(key, value).is_err(), "{key:?} {value:?}");
         }

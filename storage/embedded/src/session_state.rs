@@ -1,4 +1,4 @@
-//! A session and the login codes of a phone, in memory.
+//! A session in memory.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -130,33 +130,6 @@ impl Session {
 
 fn distance(one: Timestamp, other: Timestamp) -> Duration {
     one.since(other).max(other.since(one))
-}
-
-/// The codes of one phone.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Code {
-    /// `None` after use, or after too many wrong tries.
-    pub(super) live: Option<LiveCode>,
-    pub(super) issued: Timestamp,
-    /// Begin of the day over which codes are counted.
-    pub(super) day_began: Timestamp,
-    pub(super) issued_that_day: u32,
-}
-
-impl Code {
-    /// Moves the counters back to `now`: a clock set back must not lock out a phone for longer than the
-    /// rules say.
-    pub(super) fn set_back(&mut self, now: Timestamp) {
-        self.issued = self.issued.min(now);
-        self.day_began = self.day_began.min(now);
-    }
-}
-
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct LiveCode {
-    pub(super) code: String,
-    pub(super) expires: Timestamp,
-    pub(super) wrong_tries: u32,
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use async_trait::async_trait;
 use mallbox_storage::{Durability, Health, PartHealth, StoreError, Timestamp, Upkeep};
 
+use super::codes::EmbeddedCodes;
 use super::journal::{Journal, WriteBlock};
 use super::lock::DirLock;
 use super::pending::Pending;
@@ -13,13 +14,14 @@ use super::rate_limits::EmbeddedRateLimits;
 use super::sessions::EmbeddedSessions;
 use super::sqlite::Database;
 
-/// Interval of the sweep for expired sessions and rate limits, in milliseconds: a sweep visits every
+/// Interval of the sweep for expired sessions, codes and rate limits, in milliseconds: a sweep visits every
 /// session.
 const SWEEP_EVERY_MS: i64 = 60_000;
 
 pub(crate) struct EmbeddedUpkeep {
     pub(crate) journal: Arc<Journal>,
     pub(crate) pending: Arc<Pending>,
+    pub(crate) codes: Arc<EmbeddedCodes>,
     pub(crate) sessions: Arc<EmbeddedSessions>,
     pub(crate) rate_limits: Arc<EmbeddedRateLimits>,
     pub(crate) database: Database,
@@ -59,6 +61,7 @@ impl Upkeep for EmbeddedUpkeep {
         let last = self.swept_ms.load(Ordering::Relaxed);
         if (now.as_millis() - last).abs() >= SWEEP_EVERY_MS {
             self.swept_ms.store(now.as_millis(), Ordering::Relaxed);
+            self.codes.sweep(now);
             self.sessions.sweep(now);
             self.rate_limits.sweep(now);
         }

@@ -6,14 +6,13 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use mallbox::mall::base::By;
-use mallbox::mall::people::accounts::{CodeKey, Credential, SessionClient};
+use mallbox::mall::people::accounts::{Client, CodeKey, Credential};
 use mallbox::mall::people::sms::Inbox;
 use mallbox::mall::selling::payments::Sandbox;
 use mallbox::mall::{Accounts, Context, Dependencies, Failure, Mall, Random, Refusal, Settings, UserAdmin};
 use mallbox_storage::{
-    Actor, CheckOutcome, CodeRules, IssueOutcome, LastOperator, LiveSession, LockOwner, Locker, NewSession,
-    Page, Phone, RightsChange, RightsOutcome, Role, SessionRecord, Sessions, StoreError, Timestamp,
-    TokenHash, UserFilter, UserId,
+    Actor, LastOperator, LiveSession, LockOwner, Locker, NewSession, Page, RightsChange, RightsOutcome, Role,
+    SessionRecord, Sessions, StoreError, Timestamp, TokenHash, UserFilter, UserId,
 };
 use mallbox_storage_contract::samples;
 use mallbox_test_patience::Deadline;
@@ -156,26 +155,6 @@ impl Sessions for Meanwhile {
         self.sessions.begin(token, session, now).await
     }
 
-    async fn issue_code(
-        &self,
-        phone: &Phone,
-        code: &str,
-        rules: &CodeRules,
-        now: Timestamp,
-    ) -> Result<IssueOutcome, StoreError> {
-        self.sessions.issue_code(phone, code, rules, now).await
-    }
-
-    async fn check_code(
-        &self,
-        phone: &Phone,
-        code: &str,
-        rules: &CodeRules,
-        now: Timestamp,
-    ) -> Result<CheckOutcome, StoreError> {
-        self.sessions.check_code(phone, code, rules, now).await
-    }
-
     async fn find(
         &self,
         token: TokenHash,
@@ -221,11 +200,10 @@ async fn a_session_that_begins_while_its_user_is_blocked_does_not_survive() {
     context.storage.people.sessions = sessions;
     let inbox = Arc::new(Inbox::default());
     let accounts = Accounts::new(context, random, inbox.clone(), Some(inbox));
-    accounts.send_code(ANNE, w.now()).await.unwrap();
+    accounts.send_code(ANNE, &Client::default(), w.now()).await.unwrap();
     let code = accounts.inbox(ANNE).unwrap().unwrap();
-    let client = SessionClient::default();
     let answer: Result<String, Failure> =
-        accounts.log_in(ANNE, Credential::Code(&code), client, w.now()).await;
+        accounts.log_in(ANNE, Credential::Code(&code), Client::default(), w.now()).await;
     assert_eq!(refusal(answer), Refusal::Blocked);
     assert_eq!(w.storage.people.sessions.end_all(anne).await.unwrap(), 0, "no session is left");
 }

@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use mallbox::mall::people::accounts::{Accounts, CodeKey, Credential, SessionClient};
+use mallbox::mall::people::accounts::{Accounts, Client, CodeKey, Credential};
 use mallbox::mall::people::sms::{Inbox, SmsError, SmsSender, Webhook};
 use mallbox::mall::{Clock, Context, InputError, Random, Refusal, Settings};
-use mallbox_storage::{CheckOutcome, Phone, UserId};
+use mallbox_storage::{CheckOutcome, CodeAttempt, CodeHash, Phone, Requester, TicketHash, UserId};
+use sha2::{Digest as _, Sha256};
 
 use super::world::{ANNE, BOB, mistake, other_than, refusal, with_sms, world};
 
@@ -50,11 +51,22 @@ async fn a_code_is_good_for_one_log_in_and_one_phone() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_the_back_end_stores_of_a_code_is_not_the_code() {
-    let w = world().await;
-    let (code, phone, rules) = (w.code(ANNE).await, Phone::parse(ANNE).unwrap(), Settings::default().codes);
-    let stored = w.storage.people.sessions.check_code(&phone, &code, &rules, w.now()).await.unwrap();
+    let (w, client) = (world().await, Client::default());
+    let ticket = w.accounts.send_code_for_ticket(ANNE, &client, w.now()).await.unwrap();
+    let phone = Phone::parse(ANNE).unwrap();
+    let code = w.inbox.last(&phone).unwrap();
+    let plain_hash = Sha256::digest([ANNE, code.as_str()].concat()).into();
+    let attempt = CodeAttempt {
+        phone,
+        requester: Requester([1; 16]),
+        code: CodeHash(plain_hash),
+        ticket: Some(TicketHash(Sha256::digest(&ticket).into())),
+    };
+    let rules = Settings::default().codes;
+    let stored = w.storage.people.codes.check(&attempt, &rules, w.now()).await.unwrap();
     assert_eq!(stored, CheckOutcome::Wrong);
-    w.try_code(ANNE, &code).await.unwrap();
+    let proof = Credential::CodeOfTicket { code: &code, ticket: &ticket };
+    w.accounts.log_in(ANNE, proof, client, w.now()).await.unwrap();
 }
 
 /// Two processes on one storage.
@@ -70,14 +82,13 @@ async fn a_key_in_memory_ends_with_its_process_and_a_key_in_the_database_is_ever
             Accounts::new(context, random, inbox.clone(), Some(inbox.clone())).with_code_key(place)
         };
         let (one, other) = (process(), process());
-        one.send_code(ANNE, w.clock.now()).await.unwrap();
+        one.send_code(ANNE, &Client::default(), w.clock.now()).await.unwrap();
         let code = one.inbox(ANNE).unwrap().unwrap();
-        let by_other =
-            other.log_in(ANNE, Credential::Code(&code), SessionClient::default(), w.clock.now()).await;
+        let by_other = other.log_in(ANNE, Credential::Code(&code), Client::default(), w.clock.now()).await;
         assert_eq!(by_other.is_ok(), is_shared, "{place:?}");
         if !is_shared {
             assert_eq!(mistake(by_other), InputError::Code);
-            one.log_in(ANNE, Credential::Code(&code), SessionClient::default(), w.clock.now()).await.unwrap();
+            one.log_in(ANNE, Credential::Code(&code), Client::default(), w.clock.now()).await.unwrap();
         }
         let stored = w.storage.base.upkeep.setting("login code key").await.unwrap();
         assert_eq!(stored.is_some(), is_shared, "{place:?}");
@@ -121,10 +132,16 @@ async fn five_wrong_tries_kill_a_code() {
 async fn codes_keep_their_distance() {
     let w = world().await;
     let first = w.code(ANNE).await;
-    assert_eq!(mistake(w.accounts.send_code(ANNE, w.now()).await), InputError::CodeTooSoon(55));
+    assert_eq!(
+        mistake(w.accounts.send_code(ANNE, &Client::default(), w.now()).await),
+        InputError::CodeTooSoon(55)
+    );
     let _others_do_not_count = w.code(BOB).await;
     w.advance_ms(54_999);
-    assert_eq!(mistake(w.accounts.send_code(ANNE, w.now()).await), InputError::CodeTooSoon(1));
+    assert_eq!(
+        mistake(w.accounts.send_code(ANNE, &Client::default(), w.now()).await),
+        InputError::CodeTooSoon(1)
+    );
     w.advance_ms(1);
     let second = w.code(ANNE).await;
     assert_ne!(first, second, "the seed makes two codes");
@@ -145,9 +162,15 @@ async fn ten_codes_a_day_and_no_more() {
         w.advance_ms(55_000);
     }
     let until = (first + Duration::from_millis(DAY_MS)).since(w.now());
-    assert_eq!(mistake(w.accounts.send_code(ANNE, w.now()).await), InputError::CodeTooSoon(until.as_secs()));
+    assert_eq!(
+        mistake(w.accounts.send_code(ANNE, &Client::default(), w.now()).await),
+        InputError::CodeTooSoon(until.as_secs())
+    );
     w.clock.set(first + Duration::from_millis(DAY_MS - 1));
-    assert_eq!(mistake(w.accounts.send_code(ANNE, w.now()).await), InputError::CodeTooSoon(1));
+    assert_eq!(
+        mistake(w.accounts.send_code(ANNE, &Client::default(), w.now()).await),
+        InputError::CodeTooSoon(1)
+    );
     w.advance_ms(1);
     w.log_in(ANNE).await;
 }
@@ -156,7 +179,11 @@ async fn ten_codes_a_day_and_no_more() {
 async fn a_phone_that_is_none_is_refused_everywhere() {
     let w = world().await;
     for bad in ["", "1390000000", "12900000001", "1390000000x", " 13900000002"] {
-        assert_eq!(mistake(w.accounts.send_code(bad, w.now()).await), InputError::Phone, "{bad}");
+        assert_eq!(
+            mistake(w.accounts.send_code(bad, &Client::default(), w.now()).await),
+            InputError::Phone,
+            "{bad}"
+        );
         assert_eq!(mistake(w.try_code(bad, "123456").await), InputError::Phone, "{bad}");
         assert_eq!(mistake(w.try_password(bad, "correct horse").await), InputError::Phone, "{bad}");
         assert_eq!(mistake(w.accounts.inbox(bad)), InputError::Phone, "{bad}");
@@ -214,8 +241,11 @@ async fn a_gateway_that_is_away_is_reported_and_counts_for_the_gap() {
     held.bind("127.0.0.1:0".parse().unwrap()).unwrap();
     let sms = Arc::new(Webhook::new(&format!("http://{}/sms", held.local_addr().unwrap())).unwrap());
     let w = with_sms(sms, Arc::new(Inbox::default())).await;
-    assert_eq!(refusal(w.accounts.send_code(ANNE, w.now()).await), Refusal::Busy);
-    assert_eq!(mistake(w.accounts.send_code(ANNE, w.now()).await), InputError::CodeTooSoon(55));
+    assert_eq!(refusal(w.accounts.send_code(ANNE, &Client::default(), w.now()).await), Refusal::Busy);
+    assert_eq!(
+        mistake(w.accounts.send_code(ANNE, &Client::default(), w.now()).await),
+        InputError::CodeTooSoon(55)
+    );
 }
 
 /// Inspects the stored data at the time a code is sent.
@@ -237,10 +267,10 @@ async fn a_code_is_good_from_the_moment_it_goes_out() {
     let w = Arc::new(with_sms(Arc::new(Early { seen }), Arc::new(Inbox::default())).await);
     let asking = tokio::spawn({
         let w = w.clone();
-        async move { w.accounts.send_code(ANNE, w.now()).await }
+        async move { w.accounts.send_code(ANNE, &Client::default(), w.now()).await }
     });
     let (phone, code) = sent.recv().await.unwrap();
     assert_eq!(phone, ANNE);
-    w.accounts.log_in(ANNE, Credential::Code(&code), SessionClient::default(), w.now()).await.unwrap();
+    w.accounts.log_in(ANNE, Credential::Code(&code), Client::default(), w.now()).await.unwrap();
     asking.abort();
 }

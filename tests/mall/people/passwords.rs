@@ -64,13 +64,13 @@ async fn after_five_tries_even_the_right_password_has_to_wait() {
     for _ in 0..5 {
         assert_eq!(mistake(w.try_password(ANNE, OTHER).await), InputError::Password);
     }
-    let Refusal::RateLimited { retry_after } = refusal(w.try_password(ANNE, GOOD).await) else {
+    let Refusal::TooManyTries { retry_after } = refusal(w.try_password(ANNE, GOOD).await) else {
         panic!("not limited")
     };
     assert_eq!(retry_after, Duration::from_secs(120));
     assert_eq!(mistake(w.try_password(BOB, OTHER).await), InputError::Password, "others are not limited");
     w.advance_ms(119_999);
-    assert!(matches!(refusal(w.try_password(ANNE, GOOD).await), Refusal::RateLimited { .. }));
+    assert!(matches!(refusal(w.try_password(ANNE, GOOD).await), Refusal::TooManyTries { .. }));
     w.advance_ms(1);
     w.try_password(ANNE, GOOD).await.unwrap();
     w.log_in(ANNE).await;
@@ -101,7 +101,7 @@ async fn old_passwords_are_not_to_be_guessed_with_a_found_token() {
         );
     }
     let answer = w.accounts.set_password(&session, Some(GOOD), OTHER, w.now()).await;
-    assert!(matches!(refusal(answer), Refusal::RateLimited { .. }));
+    assert!(matches!(refusal(answer), Refusal::TooManyTries { .. }));
 }
 
 #[tokio::test(flavor = "multi_thread")]

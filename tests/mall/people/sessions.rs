@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mallbox::mall::people::accounts::{Accounts, Credential, PASSWORD_AFTER_CODE, SessionClient};
+use mallbox::mall::people::accounts::{Accounts, Client, Credential, PASSWORD_AFTER_CODE};
 use mallbox::mall::people::sms::Inbox;
 use mallbox::mall::{Context, InputError, Random, Refusal, UserAdmin};
 use mallbox_storage::{Role, SessionOrigin, UserId};
@@ -150,7 +150,7 @@ async fn a_log_in_by_the_old_password_does_not_outlive_the_change() {
         async move { w.accounts.set_password(&session, Some(GOOD), OTHER, w.now()).await.unwrap() }
     };
     let accounts = meanwhile(&w, change);
-    let log_in = accounts.log_in(ANNE, Credential::Password(GOOD), SessionClient::default(), w.now()).await;
+    let log_in = accounts.log_in(ANNE, Credential::Password(GOOD), Client::default(), w.now()).await;
     assert_eq!(mistake(log_in), InputError::Password);
     assert_eq!(w.accounts.end_other_sessions(&session).await.unwrap(), 0, "no session is left");
 }
@@ -167,9 +167,9 @@ async fn a_log_in_with_the_old_phone_does_not_outlive_the_change() {
         people.set_phone(user, "13900000077", "lost", by).await.unwrap();
     };
     let accounts = meanwhile(&w, change);
-    accounts.send_code(ANNE, w.now()).await.unwrap();
+    accounts.send_code(ANNE, &Client::default(), w.now()).await.unwrap();
     let code = accounts.inbox(ANNE).unwrap().unwrap();
-    let log_in = accounts.log_in(ANNE, Credential::Code(&code), SessionClient::default(), w.now()).await;
+    let log_in = accounts.log_in(ANNE, Credential::Code(&code), Client::default(), w.now()).await;
     assert_eq!(mistake(log_in), InputError::NoCode);
     assert_eq!(w.storage.people.sessions.end_all(user).await.unwrap(), 0, "no session is left");
 }

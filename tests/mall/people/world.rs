@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use jiff::tz::TimeZone;
 use mallbox::mall::base::By;
-use mallbox::mall::people::accounts::{Credential, CurrentSession, SessionClient};
+use mallbox::mall::people::accounts::{Client, Credential, CurrentSession};
 use mallbox::mall::people::sms::{Inbox, SmsSender};
 use mallbox::mall::{
     Accounts, AuditLog, Clock, Context, Failure, FlashSales, InputError, ManualClock, Random, Refusal,
@@ -86,17 +86,16 @@ impl World {
 
     /// Requests a code and reads it in the inbox.
     pub async fn code(&self, phone: &str) -> String {
-        self.accounts.send_code(phone, self.now()).await.unwrap();
+        self.accounts.send_code(phone, &Client::default(), self.now()).await.unwrap();
         self.inbox.last(&Phone::parse(phone).unwrap()).unwrap()
     }
 
     pub async fn try_code(&self, phone: &str, code: &str) -> Result<String, Failure> {
-        self.accounts.log_in(phone, Credential::Code(code), SessionClient::default(), self.now()).await
+        self.accounts.log_in(phone, Credential::Code(code), Client::default(), self.now()).await
     }
 
     pub async fn try_password(&self, phone: &str, password: &str) -> Result<String, Failure> {
-        let client = SessionClient::default();
-        self.accounts.log_in(phone, Credential::Password(password), client, self.now()).await
+        self.accounts.log_in(phone, Credential::Password(password), Client::default(), self.now()).await
     }
 
     /// Returns a valid token of the phone number's user.

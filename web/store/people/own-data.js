@@ -9,7 +9,7 @@ import { button, whileBusy } from "../../parts/button.js";
 import { choice } from "../../parts/choice.js";
 import { field } from "../../parts/field.js";
 import { icon } from "../../parts/icons.js";
-import { PHONE, codeField, passwordField } from "../../parts/login-form.js";
+import { PHONE, codeField, passwordField, ticketFor } from "../../parts/login-form.js";
 import { openSheet } from "../../parts/sheet.js";
 import { showToast } from "../../parts/toast.js";
 import { redirectIfUnauthorized } from "../login-guard.js";
@@ -124,7 +124,7 @@ function deletionForm(signal, close, onDeleted) {
       secret.wrong(value ? "" : secret.missing);
       if (!value) return;
       try {
-        await call("DELETE", "/user/me", { query: { forfeit: forfeit.checked ? "true" : undefined }, body: { [way]: value }, timeoutMs: 15_000 });
+        await call("DELETE", "/user/me", { query: { forfeit: forfeit.checked ? "true" : undefined }, body: { [way]: value, ticket: way === "code" ? ticketFor(number()) : undefined }, timeoutMs: 15_000 });
       } catch (error) {
         if (!showRefusal(error)) throw error;
         return;

@@ -12,7 +12,7 @@ use crate::http::App;
 use crate::http::describe::{Calls, Input, Operation, Schemas};
 use crate::http::request::attempt;
 use crate::http::request::attempt::Act;
-use crate::http::request::client::Client;
+use crate::http::request::client::FromClient;
 use crate::http::request::extract::{Json, Login, LoginSession, MaybeLogin, Now, Path, Query, Token};
 use crate::http::response::envelope::{Answer, Optional, Reply};
 use crate::http::response::error::ApiError;
@@ -59,11 +59,11 @@ pub fn routes() -> Calls {
         ))
         .put("/user/phone", change_phone, both("更换手机号", "Change the phone number of the caller"))
         .explained(both(
-            "先用`POST /user/code`向原号码和新号码各发一个验证码。之后用新号码登录，其他登录全部退出。\
-                新号码属于别人时为`PHONE_TAKEN`。",
-            "First send a code to the old and to the new number with `POST /user/code`. Log-ins need the new \
-             number from then on, and all other sessions of the caller end. `PHONE_TAKEN` if the new number \
-             belongs to another user.",
+            "先从同一个地址用`POST /user/code`向原号码和新号码各发一个验证码，不带`ticket`。\
+                之后用新号码登录，其他登录全部退出。新号码属于别人时为`PHONE_TAKEN`。",
+            "First send a code to the old and to the new number with `POST /user/code`, from the same address \
+             and without `ticket`. Log-ins need the new number from then on, and all other sessions of the \
+             caller end. `PHONE_TAKEN` if the new number belongs to another user.",
         ))
         .merge(demo)
 }
@@ -76,11 +76,33 @@ struct ForPhone {
     phone: String,
 }
 
-async fn send_code(State(app): State<App>, Now(now): Now, Query(query): Query<ForPhone>) -> Reply {
+#[derive(Deserialize, JsonSchema)]
+struct CodeQuery {
+    /// A mainland mobile number.
+    #[schemars(example = &"13900000002")]
+    #[serde(default)]
+    phone: String,
+    /// Whether to bind the code to a ticket, returned in `data`: the log-in then needs the ticket, and may
+    /// come from another address. Without a ticket, the log-in must come from the address of this request.
+    #[serde(default)]
+    ticket: bool,
+}
+
+async fn send_code(
+    State(app): State<App>,
+    Now(now): Now,
+    FromClient(client): FromClient,
+    Query(query): Query<CodeQuery>,
+) -> Reply<Optional<String>> {
     attempt::note_act(Act::RequestCode);
     attempt::note_phone(app.accounts.phone_trace(&query.phone).await);
-    app.accounts.send_code(&query.phone, now).await?;
-    Ok(Answer::done())
+    let ticket = if query.ticket {
+        Some(app.accounts.send_code_for_ticket(&query.phone, &client, now).await?)
+    } else {
+        app.accounts.send_code(&query.phone, &client, now).await?;
+        None
+    };
+    Ok(Answer::perhaps(ticket))
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -92,24 +114,33 @@ struct LoginBody {
     /// The login code; alternatively a password.
     #[schemars(example = &"123456")]
     code: Option<String>,
+    /// The ticket of the login code, if the code was requested with a ticket.
+    #[schemars(example = &"")]
+    ticket: Option<String>,
     password: Option<String>,
+}
+
+/// Returns the credential in a body's code, ticket and password. A page may send all of them, with empty
+/// values in some.
+pub(super) fn credential(fields: [&Option<String>; 3]) -> Result<Credential<'_>, InputError> {
+    let [code, ticket, password] = fields.map(|text| text.as_deref().filter(|text| !text.is_empty()));
+    match (code, ticket, password) {
+        (Some(code), Some(ticket), _) => Ok(Credential::CodeOfTicket { code, ticket }),
+        (Some(code), None, _) => Ok(Credential::Code(code)),
+        (None, _, Some(password)) => Ok(Credential::Password(password)),
+        (None, _, None) => Err(InputError::Missing("code")),
+    }
 }
 
 async fn log_in(
     State(app): State<App>,
     Now(now): Now,
-    Client(client): Client,
+    FromClient(client): FromClient,
     Json(body): Json<LoginBody>,
 ) -> Reply<String> {
-    // A page may send both fields, with an empty value in either.
-    let given = |text: &&str| !text.is_empty();
-    let proof = match (body.code.as_deref().filter(given), body.password.as_deref().filter(given)) {
-        (Some(code), _) => Credential::Code(code),
-        (None, Some(password)) => Credential::Password(password),
-        (None, None) => return Err(InputError::Missing("code").into()),
-    };
+    let proof = credential([&body.code, &body.ticket, &body.password])?;
     attempt::note_act(match proof {
-        Credential::Code(_) => Act::LogInByCode,
+        Credential::Code(_) | Credential::CodeOfTicket { .. } => Act::LogInByCode,
         Credential::Password(_) => Act::LogInByPassword,
     });
     attempt::note_phone(app.accounts.phone_trace(&body.phone).await);
@@ -335,10 +366,12 @@ async fn change_phone(
     State(app): State<App>,
     LoginSession(session): LoginSession,
     Now(now): Now,
+    FromClient(client): FromClient,
     Json(body): Json<PhoneBody>,
 ) -> Reply {
     attempt::note_act(Act::ChangePhone);
-    app.accounts.change_phone(&session, &body.old_code, (&body.phone, &body.code), now).await?;
+    let to = (body.phone.as_str(), body.code.as_str());
+    app.accounts.change_phone(&session, &body.old_code, to, &client, now).await?;
     Ok(Answer::done())
 }
 

@@ -16,18 +16,18 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::accounts::BriefAnswer;
+use super::accounts::{BriefAnswer, credential};
 use crate::http::App;
 use crate::http::describe::{Calls, Operation, Output, Schemas};
 use crate::http::request::attempt::{self, Act};
+use crate::http::request::client::FromClient;
 use crate::http::request::extract::{Json, Login, Now, Query};
 use crate::http::response::envelope::{Answer, Reply};
 use crate::http::response::error::ApiError;
 use crate::language::both;
+use crate::mall::Failure;
 use crate::mall::base::wall_time;
-use crate::mall::people::accounts::Credential;
 use crate::mall::privacy::ExportedOrder;
-use crate::mall::{Failure, InputError};
 
 /// Returns the routes of a user's own data.
 pub fn routes() -> Calls {
@@ -60,6 +60,9 @@ struct DeleteBody {
     /// A login code just sent to the caller's phone; alternatively a password.
     #[schemars(example = &"123456")]
     code: Option<String>,
+    /// The ticket of the login code, if the code was requested with a ticket.
+    #[schemars(example = &"")]
+    ticket: Option<String>,
     password: Option<String>,
 }
 
@@ -67,16 +70,12 @@ async fn delete(
     State(app): State<App>,
     Login(user): Login,
     Now(now): Now,
+    FromClient(client): FromClient,
     Query(query): Query<DeleteQuery>,
     Json(body): Json<DeleteBody>,
 ) -> Reply {
     attempt::note_act(Act::DeleteAccount);
-    let given = |text: &&str| !text.is_empty();
-    let proof = match (body.code.as_deref().filter(given), body.password.as_deref().filter(given)) {
-        (Some(code), _) => Credential::Code(code),
-        (None, Some(password)) => Credential::Password(password),
-        (None, None) => return Err(InputError::Missing("code").into()),
-    };
+    let proof = credential([&body.code, &body.ticket, &body.password])?;
     let paid = match query.forfeit {
         Some(true) => PaidOrders::Forfeit,
         _ => PaidOrders::Keep,
@@ -86,7 +85,7 @@ async fn delete(
         return Ok(Answer::done());
     }
     app.deletion.check(user, paid).await?;
-    app.accounts.confirm(user, proof, now).await?;
+    app.accounts.confirm(user, proof, &client, now).await?;
     app.deletion.delete(user, paid, now).await?;
     Ok(Answer::done())
 }

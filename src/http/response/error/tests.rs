@@ -72,6 +72,8 @@ fn all() -> Vec<(ApiError, u16, &'static str)> {
         (InputError::PasswordLength.into(), 200, "PASSWORD_LENGTH"),
         (InputError::PasswordGuessable.into(), 200, "PASSWORD_GUESSABLE"),
         (InputError::CodeTooSoon(7).into(), 200, "CODE_TOO_SOON"),
+        (InputError::CodesSpent(7_201).into(), 200, "CODES_SPENT"),
+        (Refusal::TooManyTries { retry_after: Duration::from_secs(120) }.into(), 429, "RATE_LIMITED"),
         (InputError::Missing("title").into(), 200, "MISSING"),
         (InputError::OutOfRange("stock").into(), 200, "OUT_OF_RANGE"),
         (InputError::NoPicture.into(), 200, "PICTURE_INVALID"),
@@ -132,6 +134,27 @@ fn retry_after_is_rounded_up() {
     assert_eq!(rendered(limited.into(), Language::Zh).1.as_deref(), Some("2"));
     let limited = Refusal::RateLimited { retry_after: Duration::ZERO };
     assert_eq!(rendered(limited.into(), Language::Zh).1.as_deref(), Some("1"));
+}
+
+#[test]
+fn a_time_to_wait_is_worded_in_a_fitting_unit() {
+    for (seconds, zh, en) in [
+        (1, "请1秒后", "in 1 s,"),
+        (119, "请119秒后", "in 119 s,"),
+        (120, "请2分钟后", "in 2 min,"),
+        (121, "请3分钟后", "in 3 min,"),
+        (7_199, "请120分钟后", "in 120 min,"),
+        (7_201, "请3小时后", "in 3 h,"),
+    ] {
+        for (language, part) in [(Language::Zh, zh), (Language::En, en)] {
+            let (_, _, body) = rendered(InputError::CodesSpent(seconds).into(), language);
+            assert!(body["errorMsg"].as_str().unwrap().contains(part), "{body}");
+            let tries = Refusal::TooManyTries { retry_after: Duration::from_secs(seconds) };
+            let (_, retry_after, body) = rendered(tries.into(), language);
+            assert_eq!(retry_after, Some(seconds.to_string()));
+            assert!(body["errorMsg"].as_str().unwrap().contains(part), "{body}");
+        }
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-use mallbox_storage::{Phone, StoreError, hex};
+use mallbox_storage::{CodeHash, Phone, StoreError};
 use tokio::sync::OnceCell;
 
 use crate::mall::base::hmac::hmac_sha256;
@@ -49,11 +49,11 @@ impl CodeHasher {
         Self { context, place, key: OnceCell::new() }
     }
 
-    /// Returns the HMAC-SHA-256 of phone and code, as 64 hexadecimal digits.
+    /// Returns the HMAC-SHA-256 of phone and code.
     ///
     /// # Errors
     /// Any [`StoreError`]: the key cannot be read; call again.
-    pub(super) async fn hash(&self, phone: &Phone, code: &str) -> Result<String, StoreError> {
+    pub(super) async fn hash(&self, phone: &Phone, code: &str) -> Result<CodeHash, StoreError> {
         Ok(keyed_hash(self.key().await?, phone, code))
     }
 
@@ -82,9 +82,9 @@ impl CodeHasher {
     }
 }
 
-fn keyed_hash(key: &str, phone: &Phone, code: &str) -> String {
+fn keyed_hash(key: &str, phone: &Phone, code: &str) -> CodeHash {
     // A phone has a fixed form, so the border between phone and code is unambiguous.
-    hex(&hmac_sha256(key.as_bytes(), &[phone.as_str().as_bytes(), code.as_bytes()]))
+    CodeHash(hmac_sha256(key.as_bytes(), &[phone.as_str().as_bytes(), code.as_bytes()]))
 }
 
 fn phone_trace(key: &str, phone: &Phone) -> PhoneTrace {
@@ -102,7 +102,7 @@ mod tests {
     fn a_hash_depends_on_key_phone_and_code() {
         let [anne, bob] = ["13900000002", "13900000003"].map(|phone| Phone::parse(phone).unwrap());
         let hash = keyed_hash("key", &anne, "012345");
-        assert!(hash.len() == 64 && !hash.contains("012345"), "{hash}");
+        assert!(!hash.0.windows(6).any(|part| part == b"012345"), "{hash:?}");
         assert_eq!(keyed_hash("key", &anne, "012345"), hash);
         for other in [
             keyed_hash("another key", &anne, "012345"),

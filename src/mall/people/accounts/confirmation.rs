@@ -2,7 +2,7 @@
 
 use mallbox_storage::{Timestamp, UserId};
 
-use super::{Accounts, Credential};
+use super::{Accounts, Client, Credential};
 use crate::mall::base::{Failure, Refusal};
 
 impl Accounts {
@@ -12,14 +12,27 @@ impl Accounts {
     /// # Errors
     /// [`InputError::Code`](crate::mall::InputError::Code),
     /// [`InputError::NoCode`](crate::mall::InputError::NoCode),
-    /// [`InputError::Password`](crate::mall::InputError::Password); [`Refusal::RateLimited`] after too many
-    /// passwords; [`Refusal::NotLoggedIn`] for a deleted user.
-    pub async fn confirm(&self, user: UserId, proof: Credential<'_>, now: Timestamp) -> Result<(), Failure> {
+    /// [`InputError::Password`](crate::mall::InputError::Password); [`Refusal::TooManyTries`] after too many
+    /// attempts; [`Refusal::NotLoggedIn`] for a deleted user.
+    pub async fn confirm(
+        &self,
+        user: UserId,
+        proof: Credential<'_>,
+        client: &Client,
+        now: Timestamp,
+    ) -> Result<(), Failure> {
         let is = self.context.storage.people.users.get(user).await?;
         let is = is.filter(|user| user.deleted.is_none()).ok_or(Refusal::NotLoggedIn)?;
+        let requester = self.requesters.of(client.address).await?;
         let proven = match proof {
-            Credential::Code(code) => self.user_by_code(&is.phone, code, now).await?,
-            Credential::Password(password) => self.user_by_password(&is.phone, password, now).await?,
+            Credential::Code(code) => self.user_by_code(&is.phone, (code, None), requester, now).await?,
+            Credential::CodeOfTicket { code, ticket } => {
+                self.user_by_code(&is.phone, (code, Some(ticket)), requester, now).await?
+            }
+            Credential::Password(password) => {
+                let priority = self.count_password_attempt(&is.phone, requester, client.address, now).await?;
+                self.user_by_password(&is.phone, password, priority, now).await?
+            }
         };
         // The account was deleted meanwhile, and the phone belongs to a new user.
         if proven == user { Ok(()) } else { Err(Refusal::NotLoggedIn.into()) }

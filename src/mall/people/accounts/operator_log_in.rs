@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use mallbox_storage::{Actor, Phone, Role, Timestamp, UserId};
 use serde_json::json;
 
-use super::{Accounts, Credential, PhoneTrace, SessionClient};
+use super::{Accounts, Client, Credential, PhoneTrace};
 use crate::mall::base::{AuditLog, Failure, Refusal};
 
 /// A completed log-in.
@@ -28,7 +28,7 @@ impl Accounts {
     /// the session is ended, and nobody has its token.
     pub async fn log_in_from(
         &self,
-        client: SessionClient,
+        client: Client,
         phone: &str,
         proof: Credential<'_>,
         now: Timestamp,
@@ -53,7 +53,7 @@ impl Accounts {
         now: Timestamp,
     ) -> Result<(), Failure> {
         let by = match proof {
-            Credential::Code(_) => "code",
+            Credential::Code(_) | Credential::CodeOfTicket { .. } => "code",
             Credential::Password(_) => "password",
         };
         let detail = json!({ "address": address.map(|address| address.to_string()), "by": by });

@@ -7,26 +7,27 @@
 
 use std::time::Duration;
 
-use mallbox_storage::{Phone, SessionOrigin, Timestamp, UserId};
+use mallbox_storage::{Phone, SessionOrigin, Timestamp, User, UserId};
 
 use super::session_tokens::hash_of;
 use super::{Accounts, CurrentSession};
 use crate::mall::base::detached::detached;
 use crate::mall::base::{Failure, InputError, Refusal};
-use crate::mall::people::passwords::Passwords;
+use crate::mall::people::passwords::{Passwords, Priority};
 
 /// Time after a log-in by code in which the session may set a password without the old one.
 pub const PASSWORD_AFTER_CODE: Duration = Duration::from_secs(10 * 60);
 
 impl Accounts {
     /// Sets a password, and ends all other sessions of the user. Requires the old password, or a session
-    /// begun by a login code less than [`PASSWORD_AFTER_CODE`] ago. Attempts with an old password count
-    /// towards the limit of password logins.
+    /// begun by a login code less than [`PASSWORD_AFTER_CODE`] ago. Attempts with an old password are
+    /// limited per user, apart from the limits of log-ins.
     ///
     /// # Errors
-    /// [`InputError::PasswordLength`], [`InputError::PasswordGuessable`]. With `old`: [`InputError::OldPassword`] if `old` is wrong,
-    /// [`Refusal::RateLimited`] after too many attempts. Without `old`, in another session than one begun by
-    /// code: [`InputError::Missing`] if a password exists, otherwise [`Refusal::CodeLoginNeeded`].
+    /// [`InputError::PasswordLength`], [`InputError::PasswordGuessable`]. With `old`:
+    /// [`InputError::OldPassword`] if `old` is wrong, [`Refusal::TooManyTries`] after too many attempts. Without
+    /// `old`, in another session than one begun by code: [`InputError::Missing`] if a password exists, otherwise
+    /// [`Refusal::CodeLoginNeeded`].
     /// [`Refusal::NotFound`] for an unknown user. After [`Failure::Store`] the password may be set with other
     /// sessions still live.
     pub async fn set_password(
@@ -43,8 +44,8 @@ impl Accounts {
         let stored = users.password(user).await?.filter(|stored| Passwords::is_hash(stored));
         match (stored, old.filter(|old| !old.is_empty())) {
             (Some(stored), Some(old)) => {
-                self.count_password_try(&is.phone, now).await?;
-                if !self.passwords.matches(old, Some(stored)).await? {
+                self.count_password_change(user, now).await?;
+                if !self.passwords.matches(old, Some(stored), Priority::Known).await? {
                     return Err(InputError::OldPassword.into());
                 }
             }
@@ -52,7 +53,7 @@ impl Accounts {
             (Some(_), None) => return Err(InputError::Missing("oldPassword").into()),
             (None, _) => return Err(Refusal::CodeLoginNeeded.into()),
         }
-        let hash = self.passwords.hash(new).await?;
+        let hash = self.passwords.hash(new, Priority::Known).await?;
         let people = self.context.storage.people.clone();
         detached(async move {
             if !people.users.put_password(user, &hash, now).await? {
@@ -63,6 +64,16 @@ impl Accounts {
             Ok(())
         })
         .await
+    }
+
+    /// Checks and hashes a new password of `user`, for the command line.
+    ///
+    /// # Errors
+    /// [`InputError::PasswordLength`], [`InputError::PasswordGuessable`]; [`Refusal::Busy`] if no slot becomes
+    /// free in time.
+    pub async fn hash_password(&self, new: &str, user: &User) -> Result<String, Failure> {
+        Passwords::check_new(new, &[user.phone.as_str(), &user.nick_name]).await?;
+        self.passwords.hash(new, Priority::Known).await
     }
 
     fn is_just_begun_by_code(&self, session: &CurrentSession, now: Timestamp) -> bool {
@@ -82,13 +93,13 @@ impl Accounts {
     pub(super) async fn end_if_password_changed(
         &self,
         (user, token): (UserId, &str),
-        password: &str,
+        (password, priority): (&str, Priority),
         before: Option<String>,
     ) -> Result<(), Failure> {
         let people = &self.context.storage.people;
         let after = people.users.password(user).await?;
         // A log-in replaces an outdated hash of the same password.
-        if after == before || self.passwords.matches(password, after).await? {
+        if after == before || self.passwords.matches(password, after, priority).await? {
             return Ok(());
         }
         people.sessions.end(hash_of(token)).await?;

@@ -2,26 +2,28 @@
 //!
 //! Reasons and figures: `src/decisions/0041-sessions.md`.
 
-use mallbox_storage::{CheckOutcome, Phone, PhoneOutcome, Timestamp};
+use mallbox_storage::{Phone, PhoneOutcome, Timestamp};
 
-use super::{Accounts, CurrentSession};
+use super::{Accounts, Client, CurrentSession};
 use crate::mall::base::detached::detached;
 use crate::mall::base::{Failure, InputError, Refusal};
 
 impl Accounts {
     /// Changes the caller's phone number, and ends all other sessions of the user. `old_code` is a login code
-    /// sent to the present number, `code` one sent to `phone`. Right codes are consumed, whatever happens
-    /// afterwards; without a right code for `phone` the call does not reveal whether a user has the number.
+    /// sent to the present number, `code` one sent to `phone`, both requested from the network of `client`
+    /// without a ticket. Right codes are consumed, whatever happens afterwards; without a right code for
+    /// `phone` the call does not reveal whether a user has the number.
     ///
     /// # Errors
     /// [`InputError::Phone`]; [`InputError::Missing`]; [`InputError::OutOfRange`] for the present number;
-    /// [`InputError::Code`] or [`InputError::NoCode`] of either code; [`Refusal::PhoneTaken`]. After
-    /// [`Failure::Store`] the number may be changed with other sessions still live.
+    /// [`InputError::Code`], [`InputError::NoCode`] or [`Refusal::TooManyTries`] of either code;
+    /// [`Refusal::PhoneTaken`]. After [`Failure::Store`] the number may be changed with other sessions still live.
     pub async fn change_phone(
         &self,
         session: &CurrentSession,
         old_code: &str,
         (phone, code): (&str, &str),
+        client: &Client,
         now: Timestamp,
     ) -> Result<(), Failure> {
         let to = Phone::parse(phone).ok_or(InputError::Phone)?;
@@ -36,8 +38,9 @@ impl Accounts {
         if from == to {
             return Err(InputError::OutOfRange("new phone").into());
         }
-        self.use_code(&from, old_code, now).await?;
-        self.use_code(&to, code, now).await?;
+        let requester = self.requesters.of(client.address).await?;
+        self.use_code(&from, (old_code, None), requester, now).await?;
+        self.use_code(&to, (code, None), requester, now).await?;
         detached(async move {
             match people.users.put_phone(user, &from, &to, now).await? {
                 PhoneOutcome::Changed => {}
@@ -49,15 +52,5 @@ impl Accounts {
             Ok(())
         })
         .await
-    }
-
-    async fn use_code(&self, phone: &Phone, code: &str, now: Timestamp) -> Result<(), Failure> {
-        let hash = self.codes.hash(phone, code).await?;
-        let sessions = &self.context.storage.people.sessions;
-        match sessions.check_code(phone, &hash, &self.context.settings.codes, now).await? {
-            CheckOutcome::Right => Ok(()),
-            CheckOutcome::Wrong => Err(InputError::Code.into()),
-            CheckOutcome::NoCode => Err(InputError::NoCode.into()),
-        }
     }
 }

@@ -1,18 +1,7 @@
 //! Sessions as the mall passes them on: tokens, their hashes, and public ids.
 
-use std::net::IpAddr;
-
 use mallbox_storage::{LiveSession, SessionRecord, TokenHash, UserId, hex};
 use sha2::{Digest, Sha256};
-
-/// The client that begins a session, as shown to the user later.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct SessionClient {
-    /// The address, if known.
-    pub address: Option<IpAddr>,
-    /// Short name of the browser, such as `Chrome 138 · Windows`; `""` if unknown.
-    pub browser: String,
-}
 
 /// The session of a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

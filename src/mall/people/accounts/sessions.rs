@@ -12,8 +12,8 @@ use mallbox_storage::{
     LiveSession, NewSession, Phone, Role, SessionOrigin, SessionRecord, Timestamp, TokenHash, UserId,
 };
 
-use super::Accounts;
-use super::session_tokens::{CurrentSession, OwnSession, SessionClient, hash_of, is_token, public_id};
+use super::session_tokens::{CurrentSession, OwnSession, hash_of, is_token, public_id};
+use super::{Accounts, Client};
 use crate::mall::base::{Failure, InputError, Refusal};
 
 impl Accounts {
@@ -22,13 +22,13 @@ impl Accounts {
         &self,
         (user, phone): (UserId, &Phone),
         ttl: Duration,
-        (origin, client): (SessionOrigin, SessionClient),
+        (origin, client): (SessionOrigin, Client),
         now: Timestamp,
     ) -> Result<String, Failure> {
         let token = self.random.token();
         let people = &self.context.storage.people;
         let role = people.users.get(user).await?.map_or(Role::Customer, |user| user.role);
-        let SessionClient { address, browser } = client;
+        let Client { address, browser } = client;
         let session = NewSession { user, role, ttl, origin, address, browser };
         people.sessions.begin(hash_of(&token), &session, now).await?;
         // Check only after the session exists: a block, a deletion or a change of the phone that this check

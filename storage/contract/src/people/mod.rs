@@ -1,5 +1,6 @@
 //! Ports of people.
 
+pub mod codes;
 pub mod follows;
 pub mod personal_data;
 pub mod phones;
@@ -13,6 +14,7 @@ use crate::case::Case;
 
 /// The cases of the area, by module.
 pub(crate) const CASES: &[(&str, &[Case])] = &[
+    ("codes", codes::CASES),
     ("follows", follows::CASES),
     ("personal_data", personal_data::CASES),
     ("phones", phones::CASES),

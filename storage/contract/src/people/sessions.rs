@@ -1,24 +1,18 @@
-//! `Sessions`: codes work once, tokens slide.
+//! `Sessions`: tokens slide.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use mallbox_storage::{CheckOutcome, CodeRules, IssueOutcome, NewSession, Phone, TokenHash, UserId};
+use mallbox_storage::{NewSession, TokenHash, UserId};
 
 use crate::world::{HOUR, NOON, World};
 
 crate::cases! {
-    a_code_works_once_and_only_while_it_lives,
-    wrong_tries_kill_a_code,
-    codes_keep_their_distance_and_their_number_a_day,
-    a_clock_set_back_locks_no_phone_out,
     a_session_begun_by_a_clock_years_ahead_ends_as_any_other,
     a_session_begun_by_a_clock_some_minutes_ahead_ends_as_any_other,
     a_session_keeps_its_own_time_to_live,
     a_session_for_good_outlives_a_clock_set_back,
     a_session_that_nobody_uses_is_cut_after_a_restart,
-    a_code_issued_by_a_clock_years_ahead_is_dead,
-    one_of_many_who_try_a_code_is_right,
     a_session_slides_and_ends_at_the_instant,
     a_session_is_extended_to_within_a_minute,
     a_session_that_ended_is_not_revived_by_a_look,
@@ -31,84 +25,13 @@ crate::cases! {
 
 const MS: Duration = Duration::from_millis(1);
 const TTL: Duration = Duration::from_secs(1800);
-const RULES: CodeRules =
-    CodeRules { lives: Duration::from_secs(120), gap: Duration::from_secs(55), per_day: 3, tries: 5 };
-
-fn phone() -> Phone {
-    Phone::parse("13900000001").unwrap()
-}
 
 fn token(number: u8) -> TokenHash {
     TokenHash([number; 32])
 }
 
-async fn issue(w: &World, now: mallbox_storage::Timestamp) -> IssueOutcome {
-    w.storage.people.sessions.issue_code(&phone(), "123456", &RULES, now).await.unwrap()
-}
-
-async fn check(w: &World, code: &str, now: mallbox_storage::Timestamp) -> CheckOutcome {
-    w.storage.people.sessions.check_code(&phone(), code, &RULES, now).await.unwrap()
-}
-
 async fn find(w: &World, number: u8, now: mallbox_storage::Timestamp) -> Option<u64> {
     w.storage.people.sessions.find(token(number), TTL, now).await.unwrap().map(|session| session.user.get())
-}
-
-async fn a_code_works_once_and_only_while_it_lives(w: &World) {
-    assert_eq!(check(w, "123456", NOON).await, CheckOutcome::NoCode);
-    assert_eq!(issue(w, NOON).await, IssueOutcome::Issued);
-    assert_eq!(check(w, "123456", NOON + RULES.lives).await, CheckOutcome::NoCode, "dead at the instant");
-    assert_eq!(check(w, "123456", NOON + RULES.lives - MS).await, CheckOutcome::Right);
-    assert_eq!(check(w, "123456", NOON).await, CheckOutcome::NoCode, "used");
-    assert_eq!(issue(w, NOON + RULES.lives).await, IssueOutcome::Issued, "and there is another one after it");
-    assert_eq!(check(w, "123456", NOON + RULES.lives).await, CheckOutcome::Right);
-}
-
-async fn wrong_tries_kill_a_code(w: &World) {
-    assert_eq!(issue(w, NOON).await, IssueOutcome::Issued);
-    for wrong in ["000000", "", "1234567", "12345６", "654321"] {
-        assert_eq!(check(w, wrong, NOON).await, CheckOutcome::Wrong);
-    }
-    assert_eq!(check(w, "123456", NOON).await, CheckOutcome::NoCode);
-}
-
-async fn codes_keep_their_distance_and_their_number_a_day(w: &World) {
-    assert_eq!(issue(w, NOON).await, IssueOutcome::Issued);
-    let refused = IssueOutcome::TooSoon { retry_after: MS };
-    assert_eq!(issue(w, NOON + RULES.gap - MS).await, refused);
-    assert_eq!(issue(w, NOON + RULES.gap).await, IssueOutcome::Issued);
-    assert_eq!(issue(w, NOON + HOUR).await, IssueOutcome::Issued);
-    let refused = IssueOutcome::TooMany { retry_after: 22 * HOUR };
-    assert_eq!(issue(w, NOON + 2 * HOUR).await, refused);
-    assert_eq!(issue(w, NOON + 24 * HOUR).await, IssueOutcome::Issued);
-    let free = CodeRules { gap: Duration::ZERO, per_day: 0, ..RULES };
-    for _ in 0..5 {
-        let issued =
-            w.storage.people.sessions.issue_code(&phone(), "1", &free, NOON + 24 * HOUR).await.unwrap();
-        assert_eq!(issued, IssueOutcome::Issued);
-    }
-}
-
-async fn a_clock_set_back_locks_no_phone_out(w: &World) {
-    for _ in 0..RULES.per_day {
-        let now = NOON + RULES.gap;
-        assert_eq!(
-            w.storage
-                .people
-                .sessions
-                .issue_code(&phone(), "1", &CodeRules { gap: Duration::ZERO, ..RULES }, now)
-                .await
-                .unwrap(),
-            IssueOutcome::Issued
-        );
-    }
-    // A year ahead, until somebody noticed.
-    let back = NOON - 365 * 24 * HOUR;
-    let refused = issue(w, back).await;
-    assert_eq!(refused, IssueOutcome::TooSoon { retry_after: RULES.gap }, "the gap counts from now on");
-    let refused = issue(w, back + RULES.gap).await;
-    assert_eq!(refused, IssueOutcome::TooMany { retry_after: 24 * HOUR - RULES.gap }, "and so does the day");
-    assert_eq!(issue(w, back + 24 * HOUR).await, IssueOutcome::Issued);
 }
 
 async fn a_session_begun_by_a_clock_years_ahead_ends_as_any_other(w: &World) {
@@ -169,29 +92,6 @@ async fn a_session_that_nobody_uses_is_cut_after_a_restart(w: &World) {
     let w = w.reopen().await;
     w.storage.base.upkeep.sweep(NOON).await.unwrap();
     assert_eq!(find(&w, 1, NOON + TTL).await, None);
-}
-
-async fn a_code_issued_by_a_clock_years_ahead_is_dead(w: &World) {
-    assert_eq!(issue(w, NOON + 10 * 365 * 24 * HOUR).await, IssueOutcome::Issued);
-    assert_eq!(check(w, "123456", NOON).await, CheckOutcome::NoCode);
-    assert_eq!(issue(w, NOON + RULES.gap).await, IssueOutcome::TooSoon { retry_after: RULES.gap });
-    assert_eq!(issue(w, NOON + 2 * RULES.gap).await, IssueOutcome::Issued, "and the phone is not locked out");
-    assert_eq!(check(w, "123456", NOON + 2 * RULES.gap).await, CheckOutcome::Right);
-}
-
-async fn one_of_many_who_try_a_code_is_right(w: &World) {
-    assert_eq!(issue(w, NOON).await, IssueOutcome::Issued);
-    let tries: Vec<_> = (0..32)
-        .map(|_| {
-            let sessions = Arc::clone(&w.storage.people.sessions);
-            tokio::spawn(async move { sessions.check_code(&phone(), "123456", &RULES, NOON).await.unwrap() })
-        })
-        .collect();
-    let mut right = 0;
-    for answer in tries {
-        right += u32::from(answer.await.unwrap() == CheckOutcome::Right);
-    }
-    assert_eq!(right, 1);
 }
 
 async fn a_session_slides_and_ends_at_the_instant(w: &World) {
@@ -340,8 +240,6 @@ async fn in_a_rush_what_had_begun_is_ended(w: &World) {
 
 async fn what_was_answered_is_there_after_a_stop(w: &World) {
     let w = w.another().await;
-    assert_eq!(issue(&w, NOON).await, IssueOutcome::Issued);
-    assert_eq!(check(&w, "000000", NOON).await, CheckOutcome::Wrong);
     for number in [1, 2] {
         w.storage
             .people
@@ -353,9 +251,4 @@ async fn what_was_answered_is_there_after_a_stop(w: &World) {
     w.storage.people.sessions.end(token(2)).await.unwrap();
     let w = w.reopen().await;
     assert_eq!((find(&w, 1, NOON).await, find(&w, 2, NOON).await), (Some(7), None));
-    for _ in 0..4 {
-        assert_eq!(check(&w, "000000", NOON).await, CheckOutcome::Wrong);
-    }
-    assert_eq!(check(&w, "123456", NOON).await, CheckOutcome::NoCode, "tries before the stop count");
-    assert!(matches!(issue(&w, NOON).await, IssueOutcome::TooSoon { .. }));
 }

@@ -1,22 +1,25 @@
-//! The ports of people: the database, and sessions in the journal.
+//! The ports of people: the database, and codes and sessions in the journal.
 
 use std::sync::Arc;
 
 use mallbox_storage::PeoplePorts;
 
+use crate::codes::EmbeddedCodes;
 use crate::sessions::EmbeddedSessions;
 use crate::sqlite::{
     Database, EmbeddedFollows, EmbeddedPersonalData, EmbeddedSignIns, EmbeddedUsers, EmbeddedVisitors,
 };
 
-/// Creates the ports over sessions and sign-ins that are loaded.
+/// Creates the ports over codes, sessions and sign-ins that are loaded.
 pub(crate) fn ports(
     database: &Database,
+    codes: Arc<EmbeddedCodes>,
     sessions: Arc<EmbeddedSessions>,
     sign_ins: EmbeddedSignIns,
 ) -> PeoplePorts {
     PeoplePorts {
         users: Arc::new(EmbeddedUsers::new(database.clone())),
+        codes,
         sessions,
         follows: Arc::new(EmbeddedFollows::new(database.clone())),
         sign_ins: Arc::new(sign_ins),

@@ -1,4 +1,4 @@
-//! The ports of people: accounts and follows in MySQL, sessions, sign-ins and visits in Redis.
+//! The ports of people: accounts and follows in MySQL, codes, sessions, sign-ins and visits in Redis.
 
 use std::sync::Arc;
 
@@ -11,6 +11,7 @@ use crate::redis::RedisPorts;
 pub(crate) fn ports(mysql: &MysqlPorts, redis: &RedisPorts) -> PeoplePorts {
     PeoplePorts {
         users: Arc::clone(&mysql.users),
+        codes: Arc::clone(&redis.codes),
         sessions: Arc::clone(&redis.sessions),
         follows: Arc::clone(&mysql.follows),
         sign_ins: Arc::clone(&redis.sign_ins),

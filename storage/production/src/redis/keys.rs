@@ -32,7 +32,11 @@
 //! | `mallbox:session:HASH` | hash | a session |
 //! | `mallbox:tokens:USER` | sorted set | a user's session tokens |
 //! | `mallbox:cache:KIND:ID` | hash | cached copy, expiry, and number of invalidations |
-//! | `mallbox:code:PHONE` | hash | a phone's login code |
+//! | `{mallbox:codes}:of:PHONE:REQUESTER` | hash | login codes for one requester: code and counter |
+//! | `{mallbox:codes}:ticket:PHONE:HASH` | hash | a login code bound to a ticket |
+//! | `{mallbox:codes}:known:PHONE` | hash | known requesters, each with its wrong attempts |
+//! | `{mallbox:codes}:phone:PHONE` | hash | counters of a phone's unknown requesters |
+//! | `{mallbox:codes}:mall` | hash | the mall's codes of the day |
 //! | `mallbox:limit:KEY` | string | a rate limit |
 //!
 //! NN is the partition: a sale's by voucher id, a reader's by user id, a lock's by name. Redis Cluster
@@ -41,7 +45,8 @@
 use std::sync::Arc;
 
 use mallbox_storage::{
-    CacheKey, Day, OpenError, OrderId, PARTITIONS, Phone, ShopTypeId, UserId, VisitTarget, VoucherId,
+    CacheKey, Day, OpenError, OrderId, PARTITIONS, Phone, Requester, ShopTypeId, TicketHash, UserId,
+    VisitTarget, VoucherId, hex,
 };
 
 /// The key names of one mall.
@@ -218,8 +223,33 @@ impl Keys {
         format!("{}:tokens:{user}", self.prefix)
     }
 
-    pub(super) fn code(&self, phone: &Phone) -> String {
-        format!("{}:code:{}", self.prefix, phone.as_str())
+    /// Returns the key of a phone's codes for one requester. All keys of codes share a slot.
+    pub(super) fn codes_of(&self, phone: &Phone, requester: Requester) -> String {
+        self.codes(&format!("of:{}:{}", phone.as_str(), hex(&requester.0)))
+    }
+
+    /// Returns the key of a code bound to a ticket.
+    pub(super) fn code_of_ticket(&self, phone: &Phone, ticket: TicketHash) -> String {
+        self.codes(&format!("ticket:{}:{}", phone.as_str(), hex(&ticket.0)))
+    }
+
+    /// Returns the key of a phone's known requesters.
+    pub(super) fn known_requesters(&self, phone: &Phone) -> String {
+        self.codes(&format!("known:{}", phone.as_str()))
+    }
+
+    /// Returns the key of a phone's counters.
+    pub(super) fn code_counters(&self, phone: &Phone) -> String {
+        self.codes(&format!("phone:{}", phone.as_str()))
+    }
+
+    /// Returns the key of the mall's codes of the day.
+    pub(super) fn codes_of_mall(&self) -> String {
+        self.codes("mall")
+    }
+
+    fn codes(&self, name: &str) -> String {
+        format!("{{{}:codes}}:{name}", self.prefix)
     }
 
     /// Returns the key of a cached copy.

@@ -1,6 +1,6 @@
 //! The part of the production back end that lives in Redis: sales and the order log, deadlines, sessions,
-//! rate limits, locks, cached copies of database rows, sign-in bitmaps, visitor counts, feed inboxes and the
-//! geo index of shops.
+//! login codes, rate limits, locks, cached copies of database rows, sign-in bitmaps, visitor counts, feed
+//! inboxes and the geo index of shops.
 //!
 //! Redis is one server, a master watched by sentinels, or a cluster. The URLs are `redis://` (also any node
 //! of a cluster, which is detected), `redis+sentinel://host,host/master` and `redis-cluster://host,host`.
@@ -13,6 +13,7 @@
 
 mod address;
 mod cache;
+mod codes;
 mod deadlines;
 mod epochs;
 mod geo_index;
@@ -48,8 +49,8 @@ use std::time::Duration;
 use mallbox_storage::backend::FanOutFeeds;
 use mallbox_storage::backend::FeedRows;
 use mallbox_storage::{
-    Cache, CircuitHealth, Deadlines, Feeds, GeoIndex, Locks, OpenError, OrderLog, Orders, RateLimits, Sales,
-    Sessions, Shops, SignIns, StoreError, Visitors,
+    Cache, CircuitHealth, Codes, Deadlines, Feeds, GeoIndex, Locks, OpenError, OrderLog, Orders, RateLimits,
+    Sales, Sessions, Shops, SignIns, StoreError, Visitors,
 };
 
 pub use self::health::{RedisDurability, RedisHealth};
@@ -94,7 +95,9 @@ pub struct RedisPorts {
     pub order_log: Arc<dyn OrderLog>,
     /// Deadlines of unpaid orders.
     pub deadlines: Arc<dyn Deadlines>,
-    /// Login codes and login sessions.
+    /// Login codes, and the requesters known to each phone.
+    pub codes: Arc<dyn Codes>,
+    /// Login sessions.
     pub sessions: Arc<dyn Sessions>,
     /// Rate limits by key.
     pub rate_limits: Arc<dyn RateLimits>,
@@ -220,6 +223,7 @@ pub async fn connect(options: &RedisOptions, record: DatabaseForRedis) -> Result
             wake_ups,
         }),
         order_log: Arc::new(order_log),
+        codes: Arc::new(codes::RedisCodes { link: link.clone(), keys: keys.clone() }),
         sessions: Arc::new(sessions::RedisSessions { link: link.clone(), keys: keys.clone() }),
         rate_limits: Arc::new(rate_limits::RedisRateLimits { link: link.clone(), keys: keys.clone() }),
         cache: cache::RedisCache::start(&link, &keys),

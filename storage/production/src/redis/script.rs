@@ -41,6 +41,7 @@ scripts! {
     PUT_RIGHT = "put_right.lua";
     ISSUE_CODE = "issue_code.lua";
     CHECK_CODE = "check_code.lua";
+    REMEMBER_REQUESTER = "remember_requester.lua";
     INDEX_SESSION = "index_session.lua";
     FIND_SESSION = "find_session.lua";
     EXTEND_SESSION = "extend_session.lua";

@@ -1,5 +1,4 @@
-//! The [`Sessions`] port: each login code operation is one script; sessions are stored by token, with an
-//! index of each user's tokens.
+//! The [`Sessions`] port: sessions are stored by token, with an index of each user's tokens.
 //!
 //! A session and its user's index are in different slots, so no script covers both. The order of the steps
 //! keeps both consistent:
@@ -17,29 +16,24 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use mallbox_storage::backend::{EXTENSION_STEP, SESSIONS_PER_USER_MAX, latest_expiry};
+use mallbox_storage::backend::{EXTENSION_STEP, SESSIONS_PER_USER_MAX};
 use mallbox_storage::{
-    CheckOutcome, CodeRules, IssueOutcome, LiveSession, NewSession, Phone, SessionRecord, Sessions,
-    StoreError, Timestamp, TokenHash, UserId, hex,
+    LiveSession, NewSession, SessionRecord, Sessions, StoreError, Timestamp, TokenHash, UserId, hex,
 };
 
 use super::keys::Keys;
 use super::link::{Idempotence, Link};
-use super::script::{
-    BEGIN_SESSION, CHECK_CODE, Call, END_SESSION, EXTEND_SESSION, FIND_SESSION, INDEX_SESSION, ISSUE_CODE,
-};
+use super::script::{BEGIN_SESSION, Call, END_SESSION, EXTEND_SESSION, FIND_SESSION, INDEX_SESSION};
 use super::session_fields::{self, FoundSession, RECORD_FIELDS};
 use crate::spans::{EXPIRY_GRACE, millis};
 
-/// Window of the daily limit of codes per phone.
-const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// Number of index entries beyond which the beginning of a session prunes the oldest entries, and counts the
 /// user's sessions.
 const TOKENS_UNPRUNED_MAX: u64 = 16;
 /// Sessions ended or read concurrently.
 const CALLS_AT_ONCE: usize = 128;
 
-/// Sessions and login codes in Redis.
+/// Sessions in Redis.
 pub(super) struct RedisSessions {
     pub(super) link: Link,
     pub(super) keys: Keys,
@@ -160,52 +154,6 @@ impl RedisSessions {
 
 #[async_trait]
 impl Sessions for RedisSessions {
-    async fn issue_code(
-        &self,
-        phone: &Phone,
-        code: &str,
-        rules: &CodeRules,
-        now: Timestamp,
-    ) -> Result<IssueOutcome, StoreError> {
-        const OP: &str = "sessions.issue_code";
-        let call = ISSUE_CODE
-            .on([self.keys.code(phone)])
-            .arg(code)
-            .arg(now.as_millis())
-            .arg((now + rules.lives).as_millis())
-            .arg(millis(rules.gap))
-            .arg(rules.per_day)
-            .arg(millis(DAY))
-            .arg(millis(rules.lives.max(DAY).max(rules.gap).saturating_add(EXPIRY_GRACE)));
-        let (word, wait): (String, u64) = self.link.run(OP, Idempotence::Never, call).await?;
-        let retry_after = Duration::from_millis(wait);
-        match word.as_str() {
-            "issued" => Ok(IssueOutcome::Issued),
-            "too soon" => Ok(IssueOutcome::TooSoon { retry_after }),
-            "too many" => Ok(IssueOutcome::TooMany { retry_after }),
-            _ => Err(StoreError::Corrupt { op: OP, key: word }),
-        }
-    }
-
-    async fn check_code(
-        &self,
-        phone: &Phone,
-        code: &str,
-        rules: &CodeRules,
-        now: Timestamp,
-    ) -> Result<CheckOutcome, StoreError> {
-        const OP: &str = "sessions.check_code";
-        let call = CHECK_CODE.on([self.keys.code(phone)]).arg(code).arg(now.as_millis()).arg(rules.tries);
-        let call = call.arg(latest_expiry(rules.lives, now).as_millis());
-        let word: String = self.link.run(OP, Idempotence::Never, call).await?;
-        match word.as_str() {
-            "right" => Ok(CheckOutcome::Right),
-            "wrong" => Ok(CheckOutcome::Wrong),
-            "none" => Ok(CheckOutcome::NoCode),
-            _ => Err(StoreError::Corrupt { op: OP, key: word }),
-        }
-    }
-
     async fn begin(&self, token: TokenHash, session: &NewSession, now: Timestamp) -> Result<(), StoreError> {
         const OP: &str = "sessions.begin";
         let (name, user) = (hex(&token.0), session.user);

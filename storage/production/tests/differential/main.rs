@@ -5,6 +5,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of a test binary: a failure is a failed test")]
 
 mod backs;
+mod codes;
 mod dead_letters;
 #[path = "../../../../tests/common/dice.rs"]
 #[expect(dead_code, reason = "the mall's own tests roll more kinds of dice")]

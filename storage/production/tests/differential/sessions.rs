@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use mallbox_storage::{
-    CodeRules, NewSession, Phone, Role, SessionOrigin, Storage, Timestamp, TokenHash, UserId,
-};
+use mallbox_storage::{NewSession, Role, SessionOrigin, Storage, Timestamp, TokenHash, UserId};
 
 use crate::dice::Dice;
 use crate::normal::{self, said};
@@ -15,8 +13,6 @@ const TOKENS: u8 = 5;
 
 #[derive(Clone, Debug)]
 pub enum SessionStep {
-    IssueCode(Phone, String, CodeRules, Timestamp),
-    CheckCode(Phone, String, CodeRules, Timestamp),
     Begin(TokenHash, NewSession, Timestamp),
     Find(TokenHash, Duration, Timestamp),
     End(TokenHash),
@@ -31,18 +27,15 @@ impl SessionStep {
         let minute = Timestamp::from_millis(scene.now.as_millis() / 60_000 * 60_000);
         let minute = minute + minutes(dice.pick(&[0, 0, 1, 2]));
         let ttl = minutes(dice.pick(&[0, 1, 1, 2, 2, 10, 60, 60 * 24 * 30]));
-        let (user, phone) = (scene.user(dice), scene.phone(dice));
-        let code = dice.pick(&["000000", "000001", "", "一二三"]).to_owned();
+        let user = scene.user(dice);
         match dice.below(100) {
-            0..22 => Self::IssueCode(phone, code, rules(dice), scene.now),
-            22..45 => Self::CheckCode(phone, code, rules(dice), scene.now),
-            45..65 => {
+            0..36 => {
                 let token = token(dice);
                 note(&mut scene.sessions, (token, minute + ttl));
                 Self::Begin(token, new_session(dice, user, ttl), minute)
             }
-            65..80 => Self::Find(token(dice), ttl, minute),
-            80..90 => {
+            36..64 => Self::Find(token(dice), ttl, minute),
+            64..82 => {
                 // Around expiry: in the last minute or the first minute after. Sessions long expired may have
                 // been swept, and sessions used a day ahead of a sweep have been cut by the sweeping side.
                 let near = scene.now - minutes(25)..scene.now + minutes(60 * 12);
@@ -50,9 +43,9 @@ impl SessionStep {
                 let (token, end) = noted.unwrap_or((token(dice), minute));
                 Self::Find(token, ttl, end - minutes(dice.below(2)))
             }
-            90..92 => Self::End(token(dice)),
-            92..95 => Self::List(user, minute),
-            95..98 => Self::EndOthers(user, token(dice), minute),
+            82..85 => Self::End(token(dice)),
+            85..90 => Self::List(user, minute),
+            90..95 => Self::EndOthers(user, token(dice), minute),
             _ => Self::EndAll(user, minute),
         }
     }
@@ -60,12 +53,6 @@ impl SessionStep {
     pub async fn take(&self, side: &mut Side) -> String {
         let sessions = &side.storage.people.sessions;
         match self {
-            Self::IssueCode(phone, code, rules, now) => {
-                said(sessions.issue_code(phone, code, rules, *now).await)
-            }
-            Self::CheckCode(phone, code, rules, now) => {
-                said(sessions.check_code(phone, code, rules, *now).await)
-            }
             Self::Begin(token, session, now) => said(sessions.begin(*token, session, *now).await),
             Self::Find(token, ttl, now) => said(sessions.find(*token, *ttl, *now).await),
             Self::List(user, now) => said(sessions.list(*user, *now).await),
@@ -113,13 +100,4 @@ fn token(dice: &mut Dice) -> TokenHash {
 
 fn named(number: u8) -> TokenHash {
     TokenHash([number * 25; 32])
-}
-
-fn rules(dice: &mut Dice) -> CodeRules {
-    CodeRules {
-        lives: dice.pick(&[Duration::ZERO, minutes(2), minutes(10), minutes(60 * 48)]),
-        gap: dice.pick(&[Duration::ZERO, Duration::ZERO, Duration::from_secs(5), minutes(1)]),
-        per_day: dice.pick(&[0, 1, 3, 10]),
-        tries: dice.pick(&[0, 1, 2, 5]),
-    }
 }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use mallbox_storage::{LoggedClaim, Storage};
 
+use crate::codes::CodeStep;
 use crate::dead_letters::DeadLetterStep;
 use crate::dice::Dice;
 use crate::geo_index::GeoIndexStep;
@@ -45,6 +46,7 @@ pub enum Step {
     DeadLetter(DeadLetterStep),
     Payment(PaymentStep),
     Voucher(VoucherStep),
+    Code(CodeStep),
     Session(SessionStep),
     Shared(SharedStep),
     User(UserStep),
@@ -64,7 +66,8 @@ impl Step {
             53..58 => Self::DeadLetter(DeadLetterStep::roll(dice, scene)),
             58..67 => Self::Payment(PaymentStep::roll(dice, scene)),
             67..73 => Self::Voucher(VoucherStep::roll(dice, scene)),
-            73..81 => Self::Session(SessionStep::roll(dice, scene)),
+            73..77 => Self::Code(CodeStep::roll(dice, scene)),
+            77..81 => Self::Session(SessionStep::roll(dice, scene)),
             81..90 => Self::Shared(SharedStep::roll(dice, scene)),
             90..94 => Self::User(UserStep::roll(dice, scene)),
             94..96 => Self::Shop(ShopStep::roll(dice, scene)),
@@ -82,6 +85,7 @@ impl Step {
             Self::DeadLetter(step) => step.take(side).await,
             Self::Payment(step) => step.take(side).await,
             Self::Voucher(step) => step.take(side).await,
+            Self::Code(step) => step.take(side).await,
             Self::Session(step) => step.take(side).await,
             Self::Shared(step) => step.take(side).await,
             Self::User(step) => step.take(side).await,

@@ -1,0 +1,51 @@
+//! What the command line does for a user who cannot log in: code, password, sessions.
+//!
+//! No limit on log-ins applies here. Every action is audited.
+//!
+//! Reasons and figures: `src/decisions/0040-limits-of-log-ins.md`.
+
+use mallbox_storage::{CodeRequest, UserId};
+use serde_json::json;
+
+use super::users::{UserAdmin, audited};
+use crate::mall::base::audited_action::{By, run_audited};
+use crate::mall::base::{Failure, Refusal};
+
+impl UserAdmin {
+    /// Stores a login code that was made on the machine, for the phone of `user`.
+    ///
+    /// # Errors
+    /// [`Failure::Store`] if the store fails: the code must not be shown.
+    pub async fn put_code(&self, user: UserId, request: CodeRequest, by: By) -> Result<(), Failure> {
+        let (codes, rules) = (self.context.storage.people.codes.clone(), self.context.settings.codes);
+        let work = async move {
+            // The machine obeys no limit: any outcome but an error is a stored code.
+            let _ = codes.issue(&request, &rules, by.at).await?;
+            Ok(())
+        };
+        run_audited(&self.audit, by, audited("user.code", user, json!({})), work).await
+    }
+
+    /// Sets a user's password, as a hash, without the old password. Sessions stay.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`]; [`Failure::Store`] if the store fails.
+    pub async fn put_password(&self, user: UserId, hash: String, by: By) -> Result<(), Failure> {
+        let users = self.context.storage.people.users.clone();
+        let work = async move {
+            let is_set = users.put_password(user, &hash, by.at).await?;
+            if is_set { Ok(()) } else { Err(Refusal::NotFound("user").into()) }
+        };
+        run_audited(&self.audit, by, audited("user.password", user, json!({})), work).await
+    }
+
+    /// Ends all sessions of a user. Returns their number.
+    ///
+    /// # Errors
+    /// [`Failure::Store`] if the store fails: some sessions may still be live.
+    pub async fn end_sessions(&self, user: UserId, by: By) -> Result<u64, Failure> {
+        let sessions = self.context.storage.people.sessions.clone();
+        let work = async move { Ok(sessions.end_all(user).await?) };
+        run_audited(&self.audit, by, audited("user.end-sessions", user, json!({})), work).await
+    }
+}

@@ -1,0 +1,177 @@
+//! A user who cannot log in, and an operator at the machine: codes, passwords and sessions by command.
+//! Also the warning about the budget of codes, which only the log of a real process shows.
+
+#![expect(clippy::unwrap_used, reason = "helpers of a test binary may fail loudly")]
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use mallbox_test_patience as patience;
+
+const PHONE: &str = "13900000001";
+
+fn mallbox(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mallbox"));
+    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("MALLBOX_")) {
+        command.env_remove(name);
+    }
+    command.args(arguments).env("LC_ALL", "C");
+    command
+}
+
+/// Runs a command with a standard input. Returns exit code, standard output and standard error.
+fn run(arguments: &[&str], input: &str) -> (i32, String, String) {
+    let mut command = mallbox(arguments);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    // A command that reads nothing may have ended.
+    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+    let output = child.wait_with_output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+}
+
+struct Running {
+    child: Child,
+    address: String,
+}
+
+impl Running {
+    fn start(data: &Path, more: &[&str]) -> Self {
+        let arguments = ["serve", "--data", data.to_str().unwrap(), "--listen", "127.0.0.1:0"];
+        let mut command = mallbox(&[&arguments[..], more].concat());
+        let mut child =
+            command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut out = BufReader::new(child.stdout.take().unwrap());
+        let mut first = String::new();
+        out.read_line(&mut first).unwrap();
+        let address = first.split("http://").nth(1).unwrap().trim().trim_end_matches('/').to_owned();
+        // Codes go to standard output: nobody reads them here, and the pipe must not close.
+        std::thread::spawn(move || std::io::copy(&mut out, &mut std::io::sink()));
+        Self { child, address }
+    }
+
+    fn call(&self, method: &str, path: &str, token: &str, body: &str) -> String {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        stream.set_read_timeout(Some(patience::scaled(Duration::from_secs(10)))).unwrap();
+        let length = body.len();
+        let head =
+            format!("{method} {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\nauthorization: {token}");
+        stream.write_all(format!("{head}\r\ncontent-length: {length}\r\n\r\n{body}").as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    }
+
+    fn log_in(&self, name: &str, value: &str) -> String {
+        self.call("POST", "/api/user/login", "", &format!(r#"{{"phone":"{PHONE}","{name}":"{value}"}}"#))
+    }
+
+    /// Returns the token of a response to a log-in.
+    fn token(answer: &str) -> String {
+        let (_, rest) = answer.split_once(r#""data":""#).unwrap_or_else(|| panic!("{answer}"));
+        rest.split('"').next().unwrap().to_owned()
+    }
+
+    /// Stops the mall. Returns the log.
+    fn stop(mut self) -> String {
+        let id = self.child.id().to_string();
+        assert!(Command::new("kill").args(["-s", "TERM", &id]).status().unwrap().success());
+        let mut log = String::new();
+        self.child.stderr.take().unwrap().read_to_string(&mut log).unwrap();
+        assert_eq!(self.child.wait().unwrap().code(), Some(0));
+        log
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn an_operator_at_the_machine_helps_a_user_who_cannot_log_in() {
+    let dir = tempfile::tempdir().unwrap();
+    let (data, place) = (dir.path().join("mall"), dir.path().join("mall").to_str().unwrap().to_owned());
+    let user = |step: &str, input: &str| run(&["user", step, "--data", &place, PHONE], input);
+    let mall = Running::start(&data, &["--codes-per-day", "1", "--code-gap", "0"]);
+    assert_eq!(user("code", "").0, 1, "nobody has this phone yet");
+    assert_eq!(user("grant", "").0, 0);
+
+    // The limit is reached; the machine's code has none.
+    for is_sent in [true, false] {
+        let answer = mall.call("POST", &format!("/api/user/code?phone={PHONE}"), "", "");
+        assert_eq!(answer.contains(r#""success":true"#), is_sent, "{answer}");
+    }
+    let (status, told, _) = user("code", "");
+    let code = told.lines().next().unwrap();
+    assert!(status == 0 && code.len() == 16 && told.contains("within 10 minutes"), "{told}");
+    for _ in 0..10 {
+        assert!(mall.log_in("code", "0000000000000000").contains(r#""success":false"#));
+    }
+    let token = Running::token(&mall.log_in("code", code));
+    assert!(mall.log_in("code", code).contains(r#""success":false"#), "it works once");
+
+    for (input, is_set) in [("short\n", false), ("correct horse\n", true)] {
+        let (status, _, error) = user("set-password", input);
+        assert_eq!(status == 0, is_set, "{error}");
+    }
+    assert!(mall.log_in("password", "correct horse").contains(r#""success":true"#));
+
+    let (status, told, _) = user("end-sessions", "");
+    assert!(status == 0 && told.contains("2 sessions ended"), "{told}");
+    assert!(mall.call("GET", "/api/user/me", &token, "").contains("NOT_LOGGED_IN"));
+
+    let (_, audit, _) = run(&["audit", "list", "--data", &place], "");
+    for action in ["user.code", "user.password", "user.end-sessions"] {
+        assert!(audit.contains(action), "{audit}");
+    }
+    assert!(!audit.contains(code) && !audit.contains("horse") && !audit.contains(PHONE), "{audit}");
+    let log = mall.stop();
+    assert!(!log.contains(code) && !log.contains("horse"), "{log}");
+
+    // A code ends with the process, so a mall that is down makes none; a password lasts.
+    let (status, _, error) = user("code", "");
+    assert!(status == 1 && error.contains("is not running"), "{error}");
+    assert_eq!(user("set-password", "battery staple").0, 0);
+    let mall = Running::start(&data, &[]);
+    assert!(mall.log_in("password", "battery staple").contains(r#""success":true"#));
+}
+
+#[test]
+fn the_log_warns_of_the_budget_at_80_percent_and_says_what_to_do_at_its_end() {
+    let dir = tempfile::tempdir().unwrap();
+    let mall = Running::start(&dir.path().join("mall"), &["--codes-per-day-of-mall", "10"]);
+    for number in 0..9 {
+        let answer = mall.call("POST", &format!("/api/user/code?phone=1500000000{number}"), "", "");
+        assert_eq!(answer.contains(r#""success":true"#), number < 8, "{answer}");
+        assert!(number < 8 || answer.contains("CODES_SPENT"), "{answer}");
+    }
+    let log = mall.stop();
+    assert_eq!(log.matches("80 % of the day's login codes").count(), 1, "{log}");
+    assert!(log.contains("mallbox user code PHONE") && !log.contains("15000000"), "{log}");
+}
+
+#[test]
+fn limits_and_known_addresses_outlive_a_restart() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path().join("mall");
+    let sent = |mall: &Running, phone: &str| {
+        mall.call("POST", &format!("/api/user/code?phone={phone}"), "", "").contains(r#""success":true"#)
+    };
+    let limits = ["--codes-per-day-of-mall", "2", "--codes-per-hour-of-address", "0"];
+    let mall = Running::start(&data, &limits);
+    assert!(sent(&mall, "15000000000"));
+    mall.stop();
+    let mall = Running::start(&data, &limits);
+    assert!(!sent(&mall, "15000000000"), "the gap counts on");
+    assert!(sent(&mall, "15000000001"));
+    mall.stop();
+    let mall = Running::start(&data, &limits);
+    assert!(!sent(&mall, "15000000002"), "and so does the budget");
+}
