@@ -3,9 +3,9 @@
 use clap::{Args, Subcommand};
 use serde_json::Value;
 
+use super::control_calls;
 use super::messages::CommandFailure;
 use super::output::print;
-use super::running_mall;
 use crate::config::PlaceConfig;
 use crate::language::{Language, padded, sentence};
 
@@ -89,7 +89,7 @@ fn list(which: &List, l: Language) -> anyhow::Result<()> {
 fn page(mall: &PlaceConfig, before: Option<u64>, max: u64, l: Language) -> anyhow::Result<Vec<Value>> {
     let max = max.min(u64::from(u32::MAX));
     let before = before.map_or_else(String::new, |before| format!("&before={before}"));
-    let answer = running_mall::request(mall, "GET", &format!("/control/audit?max={max}{before}"), l)?;
+    let answer = control_calls::request(mall, "GET", &format!("/control/audit?max={max}{before}"), l)?;
     Ok(answer.as_array().cloned().unwrap_or_default())
 }
 
@@ -106,7 +106,7 @@ fn line(entry: &Value, l: Language) -> String {
 }
 
 fn verify(verify: &Verify, l: Language) -> anyhow::Result<bool> {
-    let check = running_mall::request(&verify.mall, "GET", "/control/audit/verify", l)?;
+    let check = control_calls::request(&verify.mall, "GET", "/control/audit/verify", l)?;
     let (Some(entries), Some(head)) = (check["entries"].as_u64(), check["head"].as_str()) else {
         return Err(CommandFailure::NoVerdictOnAudit.into());
     };

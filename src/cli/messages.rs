@@ -328,8 +328,8 @@ impl CommandFailure {
                 sentence!(
                     l,
                     "{dir}里的商城没有运行，验证码只在运行期间有效：请先启动商城，或改用mallbox user set-password",
-                    "the mall in {dir} is not running, and a code ends with the process: start the mall first, or \
-                     use mallbox user set-password"
+                    "the mall in {dir} is not running, and a code ends with the process: start the mall first, \
+                     or run mallbox user set-password"
                 )
             }
             Self::NoInput => {

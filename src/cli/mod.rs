@@ -3,6 +3,7 @@
 mod audit;
 #[cfg(feature = "production")]
 mod bench;
+mod control_calls;
 mod demo;
 mod doctor;
 mod fixture;

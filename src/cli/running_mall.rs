@@ -8,10 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::tz::TimeZone;
-use mallbox_storage::{
-    Durability, OpenError, OrderFilter, OrderStatus, Page, PaymentMode, Storage, StoreError,
-};
-use mallbox_storage_embedded::EmbeddedOptions;
+use mallbox_storage::{Durability, OrderFilter, OrderStatus, Page, PaymentMode, Storage, StoreError};
 use rustix::process::{Resource, Rlimit, Signal, getrlimit, setrlimit};
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -20,9 +17,8 @@ use super::mall_directory;
 use super::messages::{CommandFailure, UsageError};
 use super::output::print;
 use super::private_data;
-use super::read_only_copy;
-use crate::config::{PlaceConfig, SiteConfig};
-use crate::http::control::{Control, ControlCall, request_here, request_running};
+use crate::config::SiteConfig;
+use crate::http::control::Control;
 use crate::http::{App, Audience, Gateway, HostNames, Profile, ServerOptions, SiteOptions};
 use crate::language::{Bilingual, Language, both, padded};
 use crate::mall::base::wall_time;
@@ -412,76 +408,6 @@ fn max_connections() -> u64 {
     files.map_or(u64::MAX, |files| files.saturating_sub(RESERVED_FILES).max(16))
 }
 
-/// Sends a request of the control API to a mall, running or not. A mall running in a directory responds over
-/// the control socket; a mall on servers is opened beside the running processes. A directory without write
-/// access is read through a temporary copy and stays unchanged.
-pub(super) fn request(
-    mall: &PlaceConfig,
-    method: &'static str,
-    path: &str,
-    l: Language,
-) -> anyhow::Result<serde_json::Value> {
-    request_with_body(mall, ControlCall { method, path, body: "" }, l)
-}
-
-/// Sends a request of the control API to a mall on servers, or to the mall that runs on a directory. For
-/// effects that end with the process.
-pub(super) fn request_to_running(
-    mall: &PlaceConfig,
-    call: ControlCall<'_>,
-    l: Language,
-) -> anyhow::Result<serde_json::Value> {
-    let place = mall.place().map_err(UsageError::Where)?;
-    let Some(dir) = place.dir() else { return request_with_body(mall, call, l) };
-    check_is_mall(dir)?;
-    request_running(dir, call, l)?.ok_or_else(|| CommandFailure::NotRunning(dir.to_owned()).into())
-}
-
-/// Sends a request with a body, as [`request`] does.
-pub(super) fn request_with_body(
-    mall: &PlaceConfig,
-    call: ControlCall<'_>,
-    l: Language,
-) -> anyhow::Result<serde_json::Value> {
-    let place = mall.place().map_err(UsageError::Where)?;
-    if let Some(dir) = place.dir() {
-        check_is_mall(dir)?;
-        if let Some(answer) = request_running(dir, call, l)? {
-            return Ok(answer);
-        }
-    }
-    let copied = match place.dir() {
-        Some(dir) if call.method == "GET" && read_only_copy::is_read_only(dir) => {
-            Some(read_only_copy::copy(dir)?)
-        }
-        _ => None,
-    };
-    let place = match &copied {
-        Some(copy) => Place::Embedded(EmbeddedOptions::new(copy.path())),
-        None => place,
-    };
-    block_on(async {
-        let mall =
-            open_beside(at_a_terminal(place)).await.map_err(|error| match error.downcast::<OpenError>() {
-                Ok(in_use @ OpenError::InUse { .. }) => CommandFailure::NoAnswer.with_cause(in_use),
-                Ok(other) => other.into(),
-                Err(other) => other,
-            })?;
-        let answer = request_here(Arc::clone(&mall.app), call, l).await;
-        mall.close().await?;
-        answer
-    })
-}
-
-fn check_is_mall(dir: &Path) -> anyhow::Result<()> {
-    if let Err(error) = dir.join("mall.sqlite").try_exists()
-        && error.kind() == std::io::ErrorKind::PermissionDenied
-    {
-        return Err(CommandFailure::ForeignMall(dir.to_owned()).with_cause(error));
-    }
-    if mall_directory::is_mall(dir) { Ok(()) } else { Err(UsageError::NoMall(dir.to_owned()).into()) }
-}
-
 /// Limits the wait for a free database connection, for commands run at a terminal.
 pub(super) fn at_a_terminal(place: Place) -> Place {
     match place {
@@ -492,11 +418,4 @@ pub(super) fn at_a_terminal(place: Place) -> Place {
             Place::Production(options)
         }
     }
-}
-
-async fn open_beside(place: Place) -> anyhow::Result<RunningMall> {
-    // For a directory, the caller has already checked that a mall exists.
-    let may_found = place.dir().is_some();
-    let (settings, sms) = (Settings::default(), Arc::new(Inbox::default()));
-    open(BootOptions { place, create_if_missing: may_found, zone: None, settings, sms, inbox: None }).await
 }

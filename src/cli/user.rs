@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 use clap::{Args, Subcommand};
 use serde_json::Value;
 
+use super::control_calls;
 use super::messages::UsageError;
 use super::output::print;
 use super::password_input;
-use super::running_mall;
 use crate::config::PlaceConfig;
 use crate::http::control::{ControlCall, USERS_PER_PAGE};
 use crate::language::{Language, sentence};
@@ -95,7 +95,7 @@ fn list(which: &List, l: Language) -> anyhow::Result<()> {
     let (phone, name) = (escaped(phone), escaped(name));
     for page in 1_u32.. {
         let path = format!("/control/users?current={page}&blocked={blocked}&phone={phone}&name={name}{role}");
-        let users = running_mall::request(mall, "GET", &path, l)?;
+        let users = control_calls::request(mall, "GET", &path, l)?;
         let users = users.as_array().map(Vec::as_slice).unwrap_or_default();
         print(&users.iter().map(|user| line(user, l)).collect::<String>());
         if users.len() < USERS_PER_PAGE as usize {
@@ -106,7 +106,7 @@ fn list(which: &List, l: Language) -> anyhow::Result<()> {
 }
 
 fn call(one: &One, method: &'static str, step: &str, l: Language) -> anyhow::Result<()> {
-    let user = running_mall::request(&one.mall, method, &path(one, step)?, l)?;
+    let user = control_calls::request(&one.mall, method, &path(one, step)?, l)?;
     print(&line(&user, l));
     Ok(())
 }
@@ -121,7 +121,7 @@ fn path(one: &One, step: &str) -> Result<String, UsageError> {
 fn code(one: &One, l: Language) -> anyhow::Result<()> {
     let path = path(one, "/code")?;
     let call = ControlCall { method: "POST", path: &path, body: "" };
-    let made = running_mall::request_to_running(&one.mall, call, l)?;
+    let made = control_calls::request_to_running(&one.mall, call, l)?;
     let code = made["code"].as_str().unwrap_or_default();
     let minutes = made["validMinutes"].as_u64().unwrap_or_default();
     print(&sentence!(
@@ -136,7 +136,7 @@ fn set_password(one: &One, l: Language) -> anyhow::Result<()> {
     let path = path(one, "/password")?;
     let body = serde_json::json!({ "password": password_input::read(l)? }).to_string();
     let call = ControlCall { method: "POST", path: &path, body: &body };
-    let user = running_mall::request_with_body(&one.mall, call, l)?;
+    let user = control_calls::request_with_body(&one.mall, call, l)?;
     print(&line(&user, l));
     Ok(())
 }

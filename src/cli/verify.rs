@@ -2,9 +2,9 @@
 
 use clap::Args;
 
+use super::control_calls;
 use super::messages::{CommandFailure, UsageError};
 use super::output::print;
-use super::running_mall;
 use crate::config::{LocationError, PlaceConfig};
 use crate::language::Language;
 
@@ -33,7 +33,7 @@ pub(super) fn run(verify: &Verify, l: Language) -> anyhow::Result<bool> {
         return Err(UsageError::Where(LocationError::OnlyOnServers("--reload")).into());
     }
     let (method, path) = if verify.reload { ("POST", "/control/reload") } else { ("GET", "/control/verify") };
-    let answer = running_mall::request(&verify.mall, method, path, l)?;
+    let answer = control_calls::request(&verify.mall, method, path, l)?;
     let balances = answer["balances"].as_bool().ok_or(CommandFailure::NoLedgerResult)?;
     if verify.json {
         print(&format!("{:#}\n", answer["report"]));

@@ -181,8 +181,8 @@ pub fn deadline(claimed: Timestamp, pay_within: Duration, now: Timestamp) -> Tim
 }
 
 impl PaymentMode {
-    /// Returns the payment deadline of a claim in a sale until `end` with `pay_within` to pay, if the order is
-    /// written `now`. `None` if the mode requires no payment.
+    /// Returns the payment deadline of a claim in a sale until `end` with `pay_within` to pay, if the order
+    /// is written `now`. `None` if the mode requires no payment.
     ///
     /// At the counter the deadline is 24 hours after the sale's end, or later: 24 hours after a late order,
     /// or at the end of a longer `pay_within`.

@@ -3,12 +3,12 @@
 //! One `match` per kind: the compiler rejects a refusal without a message.
 
 mod names;
-
-use std::borrow::Cow;
+mod parts;
 
 use mallbox_storage::{AuditFault, AuditFaultKind, Cents, DeadReason, DeadState, OrderId};
 
 use self::names::{allowed, field, thing};
+use self::parts::{shortened, waiting};
 use super::bad_request::BadRequest;
 use crate::language::{BilingualText, Language, sentence};
 use crate::mall::{InputError, Refusal};
@@ -495,27 +495,5 @@ fn of_mistake(mistake: InputError, l: Language) -> RefusalBody {
             format!("The picture has more than {most} million pixels; scale it down first."),
         ),
         InputError::Oneself => fixed!(l, "ONESELF", "不能关注自己", "You cannot follow yourself."),
-    }
-}
-
-/// Words a time to wait, rounded up to whole minutes or hours where seconds say nothing.
-fn waiting(seconds: u64, l: Language) -> String {
-    let (number, zh, en) = match seconds {
-        0..120 => (seconds, "秒", "s"),
-        120..7_200 => (seconds.div_ceil(60), "分钟", "min"),
-        _ => (seconds.div_ceil(3_600), "小时", "h"),
-    };
-    match l {
-        Language::Zh => format!("{number}{zh}"),
-        Language::En => format!("{number} {en}"),
-    }
-}
-
-/// Truncates a detail, because a detail may quote the client's input.
-fn shortened(detail: &str) -> Cow<'_, str> {
-    const DETAIL_MAX_CHARS: usize = 200;
-    match detail.char_indices().nth(DETAIL_MAX_CHARS) {
-        Some((end, _)) => format!("{}…", &detail[..end]).into(),
-        None => detail.into(),
     }
 }

@@ -23,7 +23,7 @@ use mallbox_storage::{Phone, Requester, Role, SessionOrigin, Timestamp, User, Us
 use super::passwords::{Passwords, Priority};
 use super::sms::{Inbox, SmsSender};
 use crate::mall::base::caches::PublicProfile;
-use crate::mall::base::{Context, Failure, InputError, Random, Refusal};
+use crate::mall::base::{Context, Failure, InputError, Random};
 
 use self::code_hash::CodeHasher;
 use self::requesters::RequesterHasher;
@@ -128,7 +128,8 @@ impl Accounts {
     ///
     /// # Errors
     /// [`InputError::Phone`], [`InputError::Code`], [`InputError::NoCode`], [`InputError::Password`];
-    /// [`Refusal::TooManyTries`] after too many attempts; [`Refusal::Blocked`].
+    /// [`Refusal::TooManyTries`](crate::mall::Refusal::TooManyTries) after too many attempts;
+    /// [`Refusal::Blocked`](crate::mall::Refusal::Blocked).
     pub async fn log_in(
         &self,
         phone: &str,
@@ -182,7 +183,7 @@ impl Accounts {
     /// unknown phone becomes a new user.
     ///
     /// # Errors
-    /// [`InputError::Phone`]; [`Refusal::Blocked`].
+    /// [`InputError::Phone`]; [`Refusal::Blocked`](crate::mall::Refusal::Blocked).
     pub async fn let_in(
         &self,
         phone: &str,
@@ -228,7 +229,8 @@ impl Accounts {
     /// Returns the public part of a user, from the cache; `None` for an unknown user.
     ///
     /// # Errors
-    /// [`Refusal::Busy`] if the read is rejected by load shedding; [`Failure::Store`] if the store fails.
+    /// [`Refusal::Busy`](crate::mall::Refusal::Busy) if the read is rejected by load shedding;
+    /// [`Failure::Store`] if the store fails.
     pub async fn brief(&self, user: UserId, now: Timestamp) -> Result<Option<PublicUser>, Failure> {
         let person = self.context.copies.people.get(user, now).await?;
         Ok(person.map(|person| {

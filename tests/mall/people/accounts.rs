@@ -54,7 +54,7 @@ async fn what_the_back_end_stores_of_a_code_is_not_the_code() {
     let (w, client) = (world().await, Client::default());
     let ticket = w.accounts.send_code_for_ticket(ANNE, &client, w.now()).await.unwrap();
     let phone = Phone::parse(ANNE).unwrap();
-    let code = w.inbox.last(&phone).unwrap();
+    let code = w.accounts.inbox(ANNE).unwrap().unwrap();
     let plain_hash = Sha256::digest([ANNE, code.as_str()].concat()).into();
     let attempt = CodeAttempt {
         phone,

@@ -28,7 +28,7 @@ pub struct World {
     pub sales: FlashSales,
     pub storage: Storage,
     pub clock: Arc<ManualClock>,
-    inbox: Arc<Inbox>,
+    pub inbox: Arc<Inbox>,
     _ground: MallLocation,
 }
 

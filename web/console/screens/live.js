@@ -43,7 +43,7 @@ export function open({ root, signal, title, restoreScroll }) {
     fill(state, isOld && chip(t("数据已停在", "Stale since"), "bad"), h("time", { datetime: now.time }, now.time.replace("T", " ")),
       chip(now.backend === "embedded" ? t("内置存储", "embedded") : t("生产存储", "production")),
       chip(t(`持久性：${durabilityText(now.durability)}`, `durability: ${durabilityText(now.durability)}`)),
-      now.payment && chip(t(`支付：${paymentText(now.payment)}`, `payment: ${paymentText(now.payment)}`), now.payment === "sandbox" ? "sale" : ""));
+      now.payment && chip(t(`支付：${paymentText(now.payment)}`, `payment: ${paymentText(now.payment)}`), now.payment === "sandbox" ? "long sale" : "long"));
     root.classList.toggle("old", isOld);
     showTroubles(troubles, now.troubles);
     for (const tile of tiles) tile.show(now);

@@ -25,9 +25,9 @@ impl Accounts {
     ///
     /// # Errors
     /// [`InputError::PasswordLength`], [`InputError::PasswordGuessable`]. With `old`:
-    /// [`InputError::OldPassword`] if `old` is wrong, [`Refusal::TooManyTries`] after too many attempts. Without
-    /// `old`, in another session than one begun by code: [`InputError::Missing`] if a password exists, otherwise
-    /// [`Refusal::CodeLoginNeeded`].
+    /// [`InputError::OldPassword`] if `old` is wrong, [`Refusal::TooManyTries`] after too many attempts.
+    /// Without `old`, in another session than one begun by code: [`InputError::Missing`] if a password exists,
+    /// otherwise [`Refusal::CodeLoginNeeded`].
     /// [`Refusal::NotFound`] for an unknown user. After [`Failure::Store`] the password may be set with other
     /// sessions still live.
     pub async fn set_password(
@@ -69,8 +69,8 @@ impl Accounts {
     /// Checks and hashes a new password of `user`, for the command line.
     ///
     /// # Errors
-    /// [`InputError::PasswordLength`], [`InputError::PasswordGuessable`]; [`Refusal::Busy`] if no slot becomes
-    /// free in time.
+    /// [`InputError::PasswordLength`], [`InputError::PasswordGuessable`]; [`Refusal::Busy`] if no slot
+    /// becomes free in time.
     pub async fn hash_password(&self, new: &str, user: &User) -> Result<String, Failure> {
         Passwords::check_new(new, &[user.phone.as_str(), &user.nick_name]).await?;
         self.passwords.hash(new, Priority::Known).await

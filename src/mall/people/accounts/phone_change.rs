@@ -17,7 +17,8 @@ impl Accounts {
     /// # Errors
     /// [`InputError::Phone`]; [`InputError::Missing`]; [`InputError::OutOfRange`] for the present number;
     /// [`InputError::Code`], [`InputError::NoCode`] or [`Refusal::TooManyTries`] of either code;
-    /// [`Refusal::PhoneTaken`]. After [`Failure::Store`] the number may be changed with other sessions still live.
+    /// [`Refusal::PhoneTaken`]. After [`Failure::Store`] the number may be changed with other sessions still
+    /// live.
     pub async fn change_phone(
         &self,
         session: &CurrentSession,

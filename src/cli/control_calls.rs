@@ -1,0 +1,95 @@
+//! Calls of the control API, for commands on a mall that may be running.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use mallbox_storage::OpenError;
+use mallbox_storage_embedded::EmbeddedOptions;
+
+use super::mall_directory;
+use super::messages::{CommandFailure, UsageError};
+use super::read_only_copy;
+use super::running_mall::{BootOptions, RunningMall, at_a_terminal, block_on, open};
+use crate::config::PlaceConfig;
+use crate::http::control::{ControlCall, request_here, request_running};
+use crate::language::Language;
+use crate::mall::Settings;
+use crate::mall::people::sms::Inbox;
+use crate::place::Place;
+
+/// Sends a request of the control API to a mall, running or not. A mall running in a directory responds over
+/// the control socket; a mall on servers is opened beside the running processes. A directory without write
+/// access is read through a temporary copy and stays unchanged.
+pub(super) fn request(
+    mall: &PlaceConfig,
+    method: &'static str,
+    path: &str,
+    l: Language,
+) -> anyhow::Result<serde_json::Value> {
+    request_with_body(mall, ControlCall { method, path, body: "" }, l)
+}
+
+/// Sends a request of the control API to a mall on servers, or to the mall that runs on a directory. For
+/// effects that end with the process.
+pub(super) fn request_to_running(
+    mall: &PlaceConfig,
+    call: ControlCall<'_>,
+    l: Language,
+) -> anyhow::Result<serde_json::Value> {
+    let place = mall.place().map_err(UsageError::Where)?;
+    let Some(dir) = place.dir() else { return request_with_body(mall, call, l) };
+    check_is_mall(dir)?;
+    request_running(dir, call, l)?.ok_or_else(|| CommandFailure::NotRunning(dir.to_owned()).into())
+}
+
+/// Sends a request with a body, as [`request`] does.
+pub(super) fn request_with_body(
+    mall: &PlaceConfig,
+    call: ControlCall<'_>,
+    l: Language,
+) -> anyhow::Result<serde_json::Value> {
+    let place = mall.place().map_err(UsageError::Where)?;
+    if let Some(dir) = place.dir() {
+        check_is_mall(dir)?;
+        if let Some(answer) = request_running(dir, call, l)? {
+            return Ok(answer);
+        }
+    }
+    let copied = match place.dir() {
+        Some(dir) if call.method == "GET" && read_only_copy::is_read_only(dir) => {
+            Some(read_only_copy::copy(dir)?)
+        }
+        _ => None,
+    };
+    let place = match &copied {
+        Some(copy) => Place::Embedded(EmbeddedOptions::new(copy.path())),
+        None => place,
+    };
+    block_on(async {
+        let mall =
+            open_beside(at_a_terminal(place)).await.map_err(|error| match error.downcast::<OpenError>() {
+                Ok(in_use @ OpenError::InUse { .. }) => CommandFailure::NoAnswer.with_cause(in_use),
+                Ok(other) => other.into(),
+                Err(other) => other,
+            })?;
+        let answer = request_here(Arc::clone(&mall.app), call, l).await;
+        mall.close().await?;
+        answer
+    })
+}
+
+fn check_is_mall(dir: &Path) -> anyhow::Result<()> {
+    if let Err(error) = dir.join("mall.sqlite").try_exists()
+        && error.kind() == std::io::ErrorKind::PermissionDenied
+    {
+        return Err(CommandFailure::ForeignMall(dir.to_owned()).with_cause(error));
+    }
+    if mall_directory::is_mall(dir) { Ok(()) } else { Err(UsageError::NoMall(dir.to_owned()).into()) }
+}
+
+async fn open_beside(place: Place) -> anyhow::Result<RunningMall> {
+    // For a directory, the caller has already checked that a mall exists.
+    let may_found = place.dir().is_some();
+    let (settings, sms) = (Settings::default(), Arc::new(Inbox::default()));
+    open(BootOptions { place, create_if_missing: may_found, zone: None, settings, sms, inbox: None }).await
+}
