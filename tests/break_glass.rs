@@ -121,11 +121,14 @@ fn an_operator_at_the_machine_helps_a_user_who_cannot_log_in() {
         let (status, _, error) = user("set-password", input);
         assert_eq!(status == 0, is_set, "{error}");
     }
-    assert!(mall.log_in("password", "correct horse").contains(r#""success":true"#));
+    let is_live = |token: &str| !mall.call("GET", "/api/user/me", token, "").contains("NOT_LOGGED_IN");
+    assert!(!is_live(&token), "a new password ends all sessions");
+    let tokens = [(); 2].map(|()| Running::token(&mall.log_in("password", "correct horse")));
+    assert!(tokens.iter().all(|token| is_live(token)));
 
     let (status, told, _) = user("end-sessions", "");
     assert!(status == 0 && told.contains("2 sessions ended"), "{told}");
-    assert!(mall.call("GET", "/api/user/me", &token, "").contains("NOT_LOGGED_IN"));
+    assert!(!tokens.iter().any(|token| is_live(token)));
 
     let (_, audit, _) = run(&["audit", "list", "--data", &place], "");
     for action in ["user.code", "user.password", "user.end-sessions"] {

@@ -159,7 +159,7 @@ fn no_request_forges_a_line_of_the_log() {
             // Paths, headers and methods.
             for path in [
                 format!("/api/ops/users/1%0d%0a%20WARN%20security:%20client={FORGED}"),
-                format!("/api/ops/users/1?a=\"client={FORGED}"),
+                format!("/api/ops/users/1?a=%22client={FORGED}"),
                 format!("/api/ops/audit?client={FORGED}%0a"),
             ] {
                 send(address, format!("GET {path} HTTP/1.1\r\nhost: localhost\r\n").as_bytes(), "");

@@ -300,7 +300,7 @@ impl RunningMall {
     /// Opens the control socket for the command line. A mall on servers needs none: the command line opens
     /// the same storage directly.
     fn open_control(&self, front: &Gateway) -> Option<Control> {
-        let opened = Control::open(self.dir.as_deref()?, Arc::clone(&self.app), front.security());
+        let opened = Control::open(self.dir.as_deref()?, Arc::clone(&self.app), front);
         opened
             .inspect_err(|error| {
                 tracing::warn!(%error, "could not open the control socket: `mallbox user` and `verify` have no access");

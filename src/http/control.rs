@@ -38,7 +38,6 @@ use super::server::connection;
 use super::server::connection::ConnectionTimeouts;
 use super::server::front::{FrontOptions, Gateway, Outcome, run_guarded};
 use super::server::metrics::Metrics;
-use super::server::security::SecurityEvents;
 use crate::language::Language;
 use crate::mall::base::By;
 use crate::mall::operator::ledger::Document;
@@ -95,16 +94,16 @@ const SOCKET_PATH_LIMIT: usize = 100;
 
 impl Control {
     /// Opens the socket in a data directory locked by this process, on the current runtime. Roles and blocks
-    /// changed over the socket are recorded in `security`.
+    /// changed over the socket are security events of `site`.
     ///
     /// # Errors
     /// The socket cannot be created.
-    pub(crate) fn open(dir: &Path, app: App, security: &Arc<SecurityEvents>) -> io::Result<Self> {
+    pub fn open(dir: &Path, app: App, site: &Gateway) -> io::Result<Self> {
         let path = socket_path(dir)?;
         let listener = bind_private(&path)?;
         let control = Self { path, stop: CancellationToken::new(), tasks: TaskTracker::new() };
         let front = Gateway::new(FrontOptions {
-            metrics: Arc::new(Metrics::with_security(Arc::clone(security))),
+            metrics: Arc::new(Metrics::with_security(Arc::clone(site.security()))),
             stop: control.stop.clone(),
             ..FrontOptions::bare(routes(app))
         });

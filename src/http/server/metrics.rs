@@ -259,6 +259,7 @@ impl Metrics {
 
 /// Writes the responses of the API by class and code. The responses without a code are all others of their
 /// class, so that they need no counter of their own.
+#[expect(clippy::type_complexity, reason = "a type with a name could not borrow from a closure")]
 fn write_codes(out: &mut String, sum: &dyn Fn(&dyn Fn(&Tally) -> &AtomicU64) -> u64) {
     let help = "Responses of the API by class and code; none: without a code, such as a success.";
     let is_api = |class: &Class| !matches!(class, Class::Page | Class::Probe);

@@ -26,15 +26,19 @@ impl UserAdmin {
         run_audited(&self.audit, by, audited("user.code", user, json!({})), work).await
     }
 
-    /// Sets a user's password, as a hash, without the old password. Sessions stay.
+    /// Sets a user's password, as a hash, without the old password, and ends all sessions of the user.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`]; [`Failure::Store`] if the store fails.
+    /// [`Refusal::NotFound`]; [`Failure::Store`] if the store fails: the password may be set with sessions
+    /// still live.
     pub async fn put_password(&self, user: UserId, hash: String, by: By) -> Result<(), Failure> {
-        let users = self.context.storage.people.users.clone();
+        let people = self.context.storage.people.clone();
         let work = async move {
-            let is_set = users.put_password(user, &hash, by.at).await?;
-            if is_set { Ok(()) } else { Err(Refusal::NotFound("user").into()) }
+            if !people.users.put_password(user, &hash, by.at).await? {
+                return Err(Refusal::NotFound("user").into());
+            }
+            people.sessions.end_all(user).await?;
+            Ok(())
         };
         run_audited(&self.audit, by, audited("user.password", user, json!({})), work).await
     }

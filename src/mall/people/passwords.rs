@@ -19,8 +19,8 @@ use crate::mall::base::{Failure, InputError, Random, Refusal};
 /// time, off the request threads. Callers that wait longer than [`PATIENCE`](Self::PATIENCE) are rejected by
 /// load shedding.
 ///
-/// Half of the slots are for [known](Priority::Known) callers: a flood of log-ins from elsewhere, from any
-/// number of addresses, leaves them a slot.
+/// Half of the slots are for known callers: a flood of log-ins from elsewhere, from any number of addresses,
+/// leaves them a slot.
 pub struct Passwords {
     turns: Arc<Semaphore>,
     /// Taken before a turn, by strangers only.

@@ -26,8 +26,8 @@ impl Accounts {
     /// # Errors
     /// [`InputError::PasswordLength`], [`InputError::PasswordGuessable`]. With `old`:
     /// [`InputError::OldPassword`] if `old` is wrong, [`Refusal::TooManyTries`] after too many attempts.
-    /// Without `old`, in another session than one begun by code: [`InputError::Missing`] if a password exists,
-    /// otherwise [`Refusal::CodeLoginNeeded`].
+    /// Without `old`, in another session than one begun by code: [`InputError::Missing`] if a password
+    /// exists, otherwise [`Refusal::CodeLoginNeeded`].
     /// [`Refusal::NotFound`] for an unknown user. After [`Failure::Store`] the password may be set with other
     /// sessions still live.
     pub async fn set_password(

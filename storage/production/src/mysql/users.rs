@@ -293,13 +293,15 @@ async fn put_card(conn: &mut Conn, user: UserId, card: &Profile, now: Timestamp)
 
 fn user(row: &mut Columns) -> Result<User, MysqlError> {
     let (id, phone) = (UserId::new(row.next()?), row.next::<String>()?);
+    // A deleted user has none.
+    let phone = Phone::parse(&phone).ok_or_else(|| row.unreadable_last("no phone"));
     let (nick_name, icon, role, created) = (row.next()?, row.next()?, row.known()?, row.time()?);
     let (since, reason) = (row.time_if_any()?, row.next::<Option<String>>()?);
     let blocked = since.map(|since| Block { since, reason: reason.unwrap_or_default() });
     let deleted = row.time_if_any()?;
     let phone = match deleted {
         Some(_) => Phone::of_deleted_user(),
-        None => Phone::parse(&phone).ok_or_else(|| row.unreadable_last("no phone"))?,
+        None => phone?,
     };
     Ok(User { id, phone, nick_name, icon, role, blocked, created, deleted })
 }
