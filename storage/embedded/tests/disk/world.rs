@@ -1,6 +1,7 @@
 //! A mall with one sale, in a directory on a disk with injectable faults.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,11 +12,14 @@ use mallbox_storage::{
 };
 use mallbox_storage_contract::samples;
 use mallbox_storage_embedded::{DiskFaults, EmbeddedOptions};
+use mallbox_test_patience::Deadline;
 use tempfile::TempDir;
 
 /// Noon of 2026-11-21, UTC.
 pub const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
 pub const HOUR: Duration = Duration::from_secs(3600);
+/// Time limit for sled to release its lock.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
 /// The name of the only order worker.
 pub const WORKER: &str = "worker-1";
 
@@ -118,10 +122,22 @@ pub struct Closed {
 impl Closed {
     /// The mall again.
     pub async fn open(self) -> World {
-        let storage = self.try_open().await.unwrap();
+        let storage = self.opened().await;
         put(&storage, self.voucher).await;
         let Self { faults, voucher, options, home } = self;
         World { storage, voucher, faults, options, _home: home }
+    }
+
+    /// Opens the storage. After a refused start, sled releases its lock on a thread of its own.
+    async fn opened(&self) -> Storage {
+        let deadline = Deadline::after(LOCK_TIMEOUT);
+        loop {
+            match self.try_open().await {
+                Err(OpenError::Io { source, .. })
+                    if source.kind() == ErrorKind::WouldBlock && !deadline.is_over() => {}
+                outcome => return outcome.unwrap(),
+            }
+        }
     }
 
     /// Path of the directory.
