@@ -16,7 +16,6 @@ mod manual;
 mod messages;
 mod output;
 mod password_input;
-mod payment_gateway;
 mod private_data;
 mod read_only_copy;
 mod running_mall;

@@ -11,7 +11,6 @@ mod console;
 mod counter;
 mod customer;
 mod dialogs;
-mod gateway;
 mod harness;
 mod kiosk;
 mod manual;

@@ -1,6 +1,5 @@
-//! Handlers of sales, claims, orders, payments and receipts.
+//! Handlers of sales, claims, orders and receipts.
 
 pub mod orders;
-pub mod payment_callbacks;
 pub mod receipts;
 pub mod sales;
