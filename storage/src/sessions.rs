@@ -37,10 +37,6 @@ pub struct NewSession {
     pub address: Option<IpAddr>,
     /// Short name of the browser, at most [`BROWSER_MAX_BYTES`] long; `""` if unknown. A longer name is cut.
     pub browser: String,
-    /// Whether the user gave a second factor.
-    pub has_second_factor: bool,
-    /// Time of the begin if the session continues an earlier one; `None` for the time of the call.
-    pub begun: Option<Timestamp>,
 }
 
 impl NewSession {
@@ -48,16 +44,7 @@ impl NewSession {
     #[must_use]
     pub fn of(user: UserId, ttl: Duration) -> Self {
         let (role, origin) = (Role::Customer, SessionOrigin::Other);
-        Self {
-            user,
-            role,
-            ttl,
-            origin,
-            address: None,
-            browser: String::new(),
-            has_second_factor: false,
-            begun: None,
-        }
+        Self { user, role, ttl, origin, address: None, browser: String::new() }
     }
 
     /// Returns the browser's name, cut at the last character that fits in [`BROWSER_MAX_BYTES`].
@@ -78,8 +65,6 @@ pub struct LiveSession {
     pub created: Option<Timestamp>,
     /// The proof of identity.
     pub origin: SessionOrigin,
-    /// Whether the user gave a second factor.
-    pub has_second_factor: bool,
 }
 
 /// A live session in the list of a user's sessions.

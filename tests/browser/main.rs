@@ -23,7 +23,6 @@ mod privacy;
 mod rivals;
 mod sales;
 mod screens;
-mod second_factor;
 mod security;
 mod town;
 mod words;

@@ -16,7 +16,7 @@ use super::language;
 use super::messages;
 use super::messages::{RefusalBody, fixed};
 use crate::language::{BilingualText, Language};
-use crate::mall::{FactorRefusal, Failure, InputError, Refusal};
+use crate::mall::{Failure, InputError, Refusal};
 
 /// A failed call. Converted with `?` from the errors of services.
 #[derive(Debug)]
@@ -247,7 +247,6 @@ fn status_of(refusal: &Refusal) -> StatusCode {
         | Refusal::LevelTooLow
         | Refusal::Blocked
         | Refusal::CodeLoginNeeded
-        | Refusal::SecondFactor(FactorRefusal::Stays | FactorRefusal::FreshLogInNeeded)
         | Refusal::PhoneTaken
         | Refusal::LastOperator
         | Refusal::NotFound(_)
@@ -271,10 +270,7 @@ fn status_of(refusal: &Refusal) -> StatusCode {
         | Refusal::AmountDiffers(_) => StatusCode::OK,
         Refusal::SoldInSale | Refusal::BadValue(_) => StatusCode::BAD_REQUEST,
         Refusal::NotLoggedIn => StatusCode::UNAUTHORIZED,
-        Refusal::Forbidden
-        | Refusal::SecondFactor(FactorRefusal::Required | FactorRefusal::EnrolmentRequired) => {
-            StatusCode::FORBIDDEN
-        }
+        Refusal::Forbidden => StatusCode::FORBIDDEN,
         Refusal::RateLimited { .. } | Refusal::TooManyTries { .. } => StatusCode::TOO_MANY_REQUESTS,
         Refusal::NotYet | Refusal::Busy => StatusCode::SERVICE_UNAVAILABLE,
     }

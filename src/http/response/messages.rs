@@ -2,17 +2,13 @@
 //!
 //! One `match` per kind: the compiler rejects a refusal without a message.
 
-mod dead_letters;
 mod names;
 mod parts;
-mod second_factor;
 
-use mallbox_storage::{AuditFault, AuditFaultKind, Cents, OrderId};
+use mallbox_storage::{AuditFault, AuditFaultKind, Cents, DeadReason, DeadState, OrderId};
 
-use self::dead_letters::{dead_letter_stands, still_dead};
 use self::names::{allowed, field, thing};
 use self::parts::{shortened, waiting};
-use self::second_factor::CodeAndText;
 use super::bad_request::BadRequest;
 use crate::language::{BilingualText, Language, sentence};
 use crate::mall::{InputError, Refusal};
@@ -37,12 +33,6 @@ pub(in crate::http) const CODES: &[&str] = &[
     "AMOUNT_DIFFERS",
     "BLOCKED",
     "CODE_LOGIN_NEEDED",
-    "SECOND_FACTOR_REQUIRED",
-    "SECOND_FACTOR_ENROLMENT_REQUIRED",
-    "SECOND_FACTOR_STAYS",
-    "SECOND_FACTOR_WRONG",
-    "SECOND_FACTOR_USED",
-    "FRESH_LOGIN_NEEDED",
     "LAST_OPERATOR",
     "UNLIMITED",
     "SALE_IS_ON",
@@ -221,7 +211,6 @@ pub(in crate::http) fn of_refusal(refusal: &Refusal, l: Language) -> RefusalBody
             "请退出后用短信验证码重新登录，再在10分钟内设置密码",
             "Log out, log in with a code by text message, then set the password within 10 minutes."
         ),
-        Refusal::SecondFactor(refusal) => of_second_factor(second_factor::of_refusal(*refusal), l),
         Refusal::LastOperator => fixed!(
             l,
             "LAST_OPERATOR",
@@ -295,14 +284,8 @@ pub(in crate::http) fn of_refusal(refusal: &Refusal, l: Language) -> RefusalBody
             "秒杀进行中不能改价，请先暂停秒杀",
             "The price of a running sale cannot be changed; pause the sale first."
         ),
-        Refusal::StillDead(reason, words) => {
-            let (zh, en) = still_dead(*reason, words);
-            made(l, "STILL_DEAD", zh, en)
-        }
-        Refusal::DeadLetterStands(state) => {
-            let (zh, en) = dead_letter_stands(*state);
-            made(l, "DEAD_LETTER_STANDS", zh, en)
-        }
+        Refusal::StillDead(reason, words) => still_dead(*reason, words, l),
+        Refusal::DeadLetterStands(state) => dead_letter_stands(*state, l),
         Refusal::SignedAlready => {
             fixed!(l, "SIGNED_ALREADY", "这一天已签到，无需补签", "You have already signed in on that day.")
         }
@@ -396,8 +379,33 @@ fn amount_differs(price: Cents, l: Language) -> RefusalBody {
     made(l, "AMOUNT_DIFFERS", zh, en)
 }
 
-fn of_second_factor((code, text): CodeAndText, l: Language) -> RefusalBody {
-    RefusalBody::Made { code, sentence: text.spoken(l).to_owned(), order: None }
+fn still_dead(reason: DeadReason, words: &str, l: Language) -> RefusalBody {
+    let (zh, en) = match reason {
+        DeadReason::Double => (
+            "该用户在这场秒杀中已有有效订单".to_owned(),
+            "The user already has a live order in this sale.".to_owned(),
+        ),
+        DeadReason::Oversold => {
+            ("没有剩余库存，请先加库存".to_owned(), "No units left; add stock first.".to_owned())
+        }
+        DeadReason::IdClash => {
+            ("另一个订单已使用这个编号".to_owned(), "Another order already has this id.".to_owned())
+        }
+        DeadReason::Refused => {
+            let words = shortened(words);
+            (format!("数据库仍拒绝：{words}"), format!("The database still refuses it: {words}"))
+        }
+    };
+    made(l, "STILL_DEAD", zh, en)
+}
+
+fn dead_letter_stands(state: DeadState, l: Language) -> RefusalBody {
+    let (zh, en) = match state {
+        DeadState::Open => ("死信尚待处理", "The dead letter is waiting for a decision."),
+        DeadState::Replayed => ("死信已转为订单", "The dead letter has already become an order."),
+        DeadState::Voided => ("死信已作废", "The dead letter has already been voided."),
+    };
+    made(l, "DEAD_LETTER_STANDS", zh.to_owned(), en.to_owned())
 }
 
 /// Describes a fault of the audit log.
@@ -427,8 +435,6 @@ fn of_mistake(mistake: InputError, l: Language) -> RefusalBody {
                 "The code is no longer valid; request a new one."
             )
         }
-        InputError::FactorCode => of_second_factor(second_factor::WRONG, l),
-        InputError::FactorCodeUsed => of_second_factor(second_factor::USED, l),
         InputError::Password => {
             fixed!(l, "PASSWORD_WRONG", "手机号或密码错误", "Wrong phone number or password.")
         }

@@ -6,7 +6,6 @@ mod login_limits;
 mod own_sessions;
 mod phone_change;
 mod privacy;
-pub mod second_factor;
 mod sign_ins;
 mod visits;
 

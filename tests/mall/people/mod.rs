@@ -3,6 +3,5 @@
 mod accounts;
 mod passwords;
 mod profiles;
-mod second_factor;
 mod sessions;
 pub mod world;

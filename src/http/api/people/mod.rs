@@ -4,6 +4,5 @@ pub mod accounts;
 pub mod follows;
 pub mod own_sessions;
 pub mod personal_data;
-pub mod second_factor;
 pub mod sign_ins;
 pub mod visits;

@@ -4,7 +4,6 @@ pub mod codes;
 pub mod follows;
 pub mod personal_data;
 pub mod phones;
-pub mod second_factors;
 pub mod session_records;
 pub mod sessions;
 pub mod sign_ins;
@@ -19,7 +18,6 @@ pub(crate) const CASES: &[(&str, &[Case])] = &[
     ("follows", follows::CASES),
     ("personal_data", personal_data::CASES),
     ("phones", phones::CASES),
-    ("second_factors", second_factors::CASES),
     ("session_records", session_records::CASES),
     ("sessions", sessions::CASES),
     ("sign_ins", sign_ins::CASES),

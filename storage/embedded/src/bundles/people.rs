@@ -7,8 +7,7 @@ use mallbox_storage::PeoplePorts;
 use crate::codes::EmbeddedCodes;
 use crate::sessions::EmbeddedSessions;
 use crate::sqlite::{
-    Database, EmbeddedFollows, EmbeddedPersonalData, EmbeddedSecondFactors, EmbeddedSignIns, EmbeddedUsers,
-    EmbeddedVisitors,
+    Database, EmbeddedFollows, EmbeddedPersonalData, EmbeddedSignIns, EmbeddedUsers, EmbeddedVisitors,
 };
 
 /// Creates the ports over codes, sessions and sign-ins that are loaded.
@@ -22,7 +21,6 @@ pub(crate) fn ports(
         users: Arc::new(EmbeddedUsers::new(database.clone())),
         codes,
         sessions,
-        second_factors: Arc::new(EmbeddedSecondFactors::new(database.clone())),
         follows: Arc::new(EmbeddedFollows::new(database.clone())),
         sign_ins: Arc::new(sign_ins),
         visitors: Arc::new(EmbeddedVisitors::new(database.clone())),

@@ -22,7 +22,6 @@ const VERSIONS: &[&str] = &[
     include_str!("migrations/0015_payment_modes.sql"),
     include_str!("migrations/0016_payment_gateways.sql"),
     include_str!("migrations/0017_deleted_users.sql"),
-    include_str!("migrations/0019_second_factors.sql"),
 ];
 
 /// The newest schema version known to this program, as SQLite's `user_version`.

@@ -66,8 +66,6 @@ const STEPS: &[(&str, &str)] = steps![
     "0042_users_deleted",
     "0043_note_comments_by_user",
     "0044_likes_by_user",
-    "0048_second_factors",
-    "0049_recovery_codes",
 ];
 
 /// The newest step known to this program.
