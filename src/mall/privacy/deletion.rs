@@ -119,7 +119,11 @@ impl AccountDeletion {
             Ok(()) | Err(Failure::Refused(_)) => {}
             Err(error) => return Err(error),
         }
-        self.cancel_unpaid(user, now).await
+        match self.cancel_unpaid(user, now).await {
+            // The account is deleted all the same. The deadline cancels what becomes of the claims.
+            Err(Failure::Refused(Refusal::NotYet)) => Ok(()),
+            done => done,
+        }
     }
 
     /// Waits for pending claims, then cancels every unpaid order.
