@@ -41,13 +41,8 @@ struct Running {
 
 impl Running {
     fn start(data: &Path, more: &[&str]) -> Self {
-        Self::start_logging("info", data, more)
-    }
-
-    fn start_logging(filter: &str, data: &Path, more: &[&str]) -> Self {
         let arguments = ["serve", "--data", data.to_str().unwrap(), "--listen", "127.0.0.1:0"];
         let mut command = mallbox(&[&arguments[..], more].concat());
-        command.env("MALLBOX_LOG", filter);
         let mut child =
             command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut out = BufReader::new(child.stdout.take().unwrap());
@@ -149,20 +144,6 @@ fn an_operator_at_the_machine_helps_a_user_who_cannot_log_in() {
     assert_eq!(user("set-password", "battery staple").0, 0);
     let mall = Running::start(&data, &[]);
     assert!(mall.log_in("password", "battery staple").contains(r#""success":true"#));
-}
-
-#[test]
-fn no_line_of_the_log_names_the_phone_of_a_command() {
-    let dir = tempfile::tempdir().unwrap();
-    let (data, place) = (dir.path().join("mall"), dir.path().join("mall").to_str().unwrap().to_owned());
-    let mall = Running::start_logging("info,mallbox=debug", &data, &[]);
-    for (step, input) in [("grant", ""), ("code", ""), ("set-password", "correct horse\n"), ("show", "")] {
-        assert_eq!(run(&["user", step, "--data", &place, PHONE], input).0, 0, "{step}");
-    }
-    assert_eq!(run(&["user", "show", "--data", &place, "13900000099"], "").0, 1);
-    let log = mall.stop();
-    assert!(log.contains("/control/users/") && log.contains("/password"), "{log}");
-    assert!(!log.contains(PHONE) && !log.contains("13900000099"), "{log}");
 }
 
 #[test]

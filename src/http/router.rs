@@ -132,9 +132,8 @@ pub fn separate_sites(app: &App, options: &SiteOptions) -> SeparateSites {
         let options = SiteOptions { audience, ..options.clone() };
         site_beside(app, &options, Arc::clone(&metrics), stop.clone())
     };
-    // The first one names the routes of the security log: all of them.
-    let operators = site(Audience::Everybody);
-    SeparateSites { customers: site(Audience::Customers), operators }
+    // The last one names the routes of the security log: all of them.
+    SeparateSites { customers: site(Audience::Customers), operators: site(Audience::Everybody) }
 }
 
 fn metrics_of(app: &App) -> Arc<Metrics> {

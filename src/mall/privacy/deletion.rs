@@ -119,11 +119,7 @@ impl AccountDeletion {
             Ok(()) | Err(Failure::Refused(_)) => {}
             Err(error) => return Err(error),
         }
-        match self.cancel_unpaid(user, now).await {
-            // The account is deleted all the same. The deadline cancels what becomes of the claims.
-            Err(Failure::Refused(Refusal::NotYet)) => Ok(()),
-            done => done,
-        }
+        self.cancel_unpaid(user, now).await
     }
 
     /// Waits for pending claims, then cancels every unpaid order.
