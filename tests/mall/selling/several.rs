@@ -115,19 +115,18 @@ async fn an_order_whose_claim_the_log_lost_holds_a_unit() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn loading_many_sales_keeps_nobody_from_changing_one() {
-    const SALES: u64 = 15;
+    // Enough for a loading that a busy machine cannot finish before both changes.
+    const SALES: u64 = 150;
     let w = idle().await;
     let mut sales = Vec::new();
     for _ in 0..SALES {
         sales.push(w.sale(5).await);
     }
     let (context, faults) = w.faulty();
-    // Loading a sale takes a while, and longer on a slow machine, where a change takes longer too.
-    let delay = mallbox_test_patience::scaled(Duration::from_millis(150));
-    faults.add(Fault::at_port("sales.put").delay(delay)).unwrap();
+    faults.add(Fault::at_port("sales.put").delay(Duration::from_millis(150))).unwrap();
     let (flash_sales, now) = (FlashSales::new(context), w.now());
     let loading = tokio::spawn(async move { flash_sales.load(now).await });
-    for voucher in [sales[0], sales[14]] {
+    for voucher in [sales[0], sales[149]] {
         tokio::time::sleep(Duration::from_millis(100)).await;
         // On a busy machine a change may time out before it gets the lease; the caller retries.
         while let Err(error) = w.sale_office.pause(w.by(), voucher).await {
@@ -135,5 +134,6 @@ async fn loading_many_sales_keeps_nobody_from_changing_one() {
         }
         assert!(!loading.is_finished());
     }
+    faults.cancel_all();
     assert_eq!(loading.await.unwrap().unwrap(), SALES);
 }
