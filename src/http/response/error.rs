@@ -16,6 +16,7 @@ use super::language;
 use super::messages;
 use super::messages::{RefusalBody, fixed};
 use crate::language::{BilingualText, Language};
+use crate::mall::base::whole_seconds;
 use crate::mall::{Failure, InputError, Refusal};
 
 /// A failed call. Converted with `?` from the errors of services.
@@ -320,17 +321,12 @@ fn bytes(words: RefusalBody) -> Bytes {
     }
 }
 
-/// Rounds up to whole seconds, at least 1: a client that waits this long has waited long enough.
-fn whole_seconds(span: Duration) -> u64 {
-    (span.as_secs() + u64::from(span.subsec_nanos() > 0)).max(1)
-}
-
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let status = if Caller::is_original() { self.status_in_original() } else { self.status() };
         let mut response = json_response(status, bytes(self.words(Language::current())));
         if let Some(wait) = self.retry_after() {
-            response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(whole_seconds(wait)));
+            response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(whole_seconds(wait).max(1)));
         }
         if let Some(trouble) = self.trouble() {
             response.extensions_mut().insert(trouble);

@@ -11,6 +11,7 @@ use self::names::{allowed, field, thing};
 use self::parts::{shortened, waiting};
 use super::bad_request::BadRequest;
 use crate::language::{BilingualText, Language, sentence};
+use crate::mall::base::whole_seconds;
 use crate::mall::{InputError, Refusal};
 
 /// All codes. [`fixed`] rejects any other code at compile time.
@@ -248,7 +249,7 @@ pub(in crate::http) fn of_refusal(refusal: &Refusal, l: Language) -> RefusalBody
             ),
         ),
         Refusal::TooManyTries { retry_after } => {
-            let seconds = retry_after.as_secs() + u64::from(retry_after.subsec_nanos() > 0);
+            let seconds = whole_seconds(*retry_after);
             made(
                 l,
                 "RATE_LIMITED",

@@ -17,6 +17,7 @@ pub(in crate::mall) mod detached;
 mod failure;
 pub(in crate::mall) mod hmac;
 pub(in crate::mall) mod idempotency_key;
+pub(in crate::mall) mod kept_secret;
 pub(in crate::mall) mod last_run;
 pub mod picture_path;
 mod random;
@@ -27,6 +28,7 @@ pub(in crate::mall) mod sparse_log;
 #[cfg(feature = "https")]
 pub(crate) mod tls;
 pub mod wall_time;
+mod whole_seconds;
 
 pub use audit::{AuditLog, PendingAction};
 pub use audited_action::{AuditedAction, By, run_audited};
@@ -37,3 +39,4 @@ pub use context::Context;
 pub use failure::{Failure, InputError, Refusal};
 pub use random::Random;
 pub use settings::{IMPORTED, Settings, ZONE};
+pub(crate) use whole_seconds::whole_seconds;

@@ -8,6 +8,7 @@ use mallbox_storage::{Order, OrderId, OrderStatus, Shop, Timestamp, UserId, Vouc
 use tokio::sync::OnceCell;
 
 use super::Orders;
+use crate::mall::base::kept_secret::kept_secret;
 use crate::mall::base::{Context, Failure, Random, Refusal};
 
 pub use code::ReceiptCode;
@@ -86,13 +87,8 @@ impl Receipts {
     }
 
     async fn secret(&self) -> Result<&str, Failure> {
-        let upkeep = &self.context.storage.base.upkeep;
-        let kept = self.secret.get_or_try_init(|| async {
-            match upkeep.setting(SECRET).await? {
-                Some(kept) => Ok(kept),
-                None => upkeep.keep_setting(SECRET, &self.random.secret()).await,
-            }
-        });
+        let upkeep = &*self.context.storage.base.upkeep;
+        let kept = self.secret.get_or_try_init(|| kept_secret(upkeep, SECRET, || self.random.secret()));
         Ok(kept.await.map_err(Failure::Store)?)
     }
 }

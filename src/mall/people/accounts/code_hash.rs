@@ -8,6 +8,7 @@ use mallbox_storage::{CodeHash, Phone, StoreError};
 use tokio::sync::OnceCell;
 
 use crate::mall::base::hmac::hmac_sha256;
+use crate::mall::base::kept_secret::kept_secret;
 use crate::mall::{Context, Random};
 
 /// Name of the setting that holds the key of a mall whose codes are checked by several processes.
@@ -72,10 +73,7 @@ impl CodeHasher {
         let kept = self.key.get_or_try_init(|| async {
             match self.place {
                 CodeKey::Process => Ok(made()),
-                CodeKey::Database => match upkeep.setting(KEY).await? {
-                    Some(kept) => Ok(kept),
-                    None => upkeep.keep_setting(KEY, &made()).await,
-                },
+                CodeKey::Database => kept_secret(&**upkeep, KEY, made).await,
             }
         });
         Ok(kept.await?.as_str())

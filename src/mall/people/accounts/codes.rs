@@ -12,8 +12,8 @@ use mallbox_storage::{
 use sha2::{Digest as _, Sha256};
 
 use super::session_tokens::is_token;
-use super::{Accounts, Client, whole_seconds};
-use crate::mall::base::{Failure, InputError, Refusal};
+use super::{Accounts, Client};
+use crate::mall::base::{Failure, InputError, Refusal, whole_seconds};
 
 impl Accounts {
     /// Sends a login code to a phone. Only the client's network can use the code.

@@ -7,6 +7,7 @@ use tokio::sync::OnceCell;
 
 use crate::mall::base::client_network;
 use crate::mall::base::hmac::hmac_sha256;
+use crate::mall::base::kept_secret::kept_secret;
 use crate::mall::{Context, Random};
 
 /// Name of the setting that holds the key. In the database, unlike a directory's key of login codes: known
@@ -30,15 +31,10 @@ impl RequesterHasher {
     /// # Errors
     /// Any [`StoreError`]: the key cannot be read; call again.
     pub(super) async fn of(&self, address: Option<IpAddr>) -> Result<Requester, StoreError> {
-        let upkeep = &self.context.storage.base.upkeep;
-        let kept = self.key.get_or_try_init(|| async {
-            match upkeep.setting(KEY).await? {
-                Some(kept) => Ok(kept),
-                // Not from the mall's generator: a test that knows the seed expects the tokens in order.
-                None => upkeep.keep_setting(KEY, &Random::system().secret()).await,
-            }
-        });
-        Ok(keyed_hash(kept.await?, address))
+        let upkeep = &*self.context.storage.base.upkeep;
+        // Not from the mall's generator: a test that knows the seed expects the tokens in order.
+        let key = self.key.get_or_try_init(|| kept_secret(upkeep, KEY, || Random::system().secret()));
+        Ok(keyed_hash(key.await?, address))
     }
 }
 

@@ -7,6 +7,7 @@ use mallbox_storage::{OrderId, Storage, StoreError};
 use sha2::Sha256;
 
 use crate::mall::base::Random;
+use crate::mall::base::kept_secret::kept_secret;
 
 /// Name of the setting that holds the secret behind all offsets. The secret is never disclosed: with the
 /// secret, an id tells the day's count.
@@ -37,12 +38,8 @@ impl Offsets {
     /// # Errors
     /// Any [`StoreError`]: call again.
     pub(super) async fn kept(storage: &Storage, random: &Random) -> Result<Self, StoreError> {
-        let upkeep = &storage.base.upkeep;
-        let secret = match upkeep.setting(SECRET).await? {
-            Some(secret) => secret,
-            None => upkeep.keep_setting(SECRET, &random.lasting_secret(SECRET)).await?,
-        };
-        Ok(Self::new(&secret))
+        let made = || random.lasting_secret(SECRET);
+        Ok(Self::new(&kept_secret(&*storage.base.upkeep, SECRET, made).await?))
     }
 
     /// Returns the offsets by the mall's secret; `None` before the first order of a mall.
