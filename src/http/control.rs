@@ -76,7 +76,7 @@ async fn reload(state: State<App>, Now(now): Now) -> Reply<Verified> {
     let app = &state.0;
     let by = By { actor: Actor::CommandLine, at: now };
     for voucher in app.ledger.verify().await?.faulty_sales() {
-        app.sale_office.reload(by, voucher).await?;
+        app.sale_admin.reload(by, voucher).await?;
     }
     verify(state).await
 }

@@ -109,15 +109,15 @@ pub struct Mall {
     /// Audit log of operators' actions.
     pub audit: AuditLog,
     /// Sales from the operator's side.
-    pub sale_office: SaleAdmin,
+    pub sale_admin: SaleAdmin,
     /// Vouchers from the operator's side.
-    pub voucher_office: VoucherAdmin,
+    pub voucher_admin: VoucherAdmin,
     /// Orders from the operator's side.
-    pub order_office: OrderAdmin,
+    pub order_admin: OrderAdmin,
     /// Dead letters: claims that did not become orders.
-    pub dead_letter_office: DeadLetterAdmin,
+    pub dead_letter_admin: DeadLetterAdmin,
     /// Reported notes and comments.
-    pub report_office: ReportAdmin,
+    pub report_admin: ReportAdmin,
     /// The ledger check.
     pub ledger: LedgerCheck,
     /// Whether the mall was imported. Pictures named by imported data may be missing then.
@@ -151,7 +151,7 @@ impl Mall {
         let orders = Orders::with_random(context.clone(), cashier, Arc::clone(&random));
         let receipts = Receipts::new(context.clone(), orders.clone(), Arc::clone(&random));
         let books = LedgerCheck::new(context.clone(), sales.clone());
-        let sale_office =
+        let sale_admin =
             SaleAdmin::new(context.clone(), sales.clone(), Arc::clone(&shops), books.clone(), audit.clone());
         let mall = Self {
             feeds: Feeds::new(context.clone()),
@@ -159,7 +159,7 @@ impl Mall {
             follows: Follows::new(context.clone()),
             notes: Notes::new(context.clone(), audit.clone(), pictures.clone()),
             comments: Comments::new(context.clone(), audit.clone()),
-            report_office: ReportAdmin::new(context.clone(), audit.clone()),
+            report_admin: ReportAdmin::new(context.clone(), audit.clone()),
             sign_ins: SignIns::new(context.clone()),
             visits,
             vouchers: Vouchers::new(context.clone(), sales.clone()),
@@ -170,16 +170,16 @@ impl Mall {
             receipts,
             people: UserAdmin::new(context.clone(), audit.clone(), Arc::clone(&random)),
             accounts: Accounts::new(context.clone(), random, sms, inbox).with_code_key(code_key),
-            voucher_office: VoucherAdmin::new(
+            voucher_admin: VoucherAdmin::new(
                 context.clone(),
                 sales.clone(),
-                sale_office.clone(),
+                sale_admin.clone(),
                 audit.clone(),
             ),
-            sale_office,
+            sale_admin,
             shops,
-            order_office: OrderAdmin::new(context.clone(), orders.clone(), audit.clone()),
-            dead_letter_office: DeadLetterAdmin::new(
+            order_admin: OrderAdmin::new(context.clone(), orders.clone(), audit.clone()),
+            dead_letter_admin: DeadLetterAdmin::new(
                 context.clone(),
                 sales.clone(),
                 orders.clone(),

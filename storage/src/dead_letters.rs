@@ -37,7 +37,7 @@ pub struct DeadLetter {
     /// Whether the dead letter holds a unit of the sale.
     pub holds_unit: bool,
     /// Time at which the claim became a dead letter.
-    pub buried: Timestamp,
+    pub created: Timestamp,
     /// Current state of the dead letter.
     pub state: DeadState,
     /// Time of the replay or void; `None` while open.
@@ -71,7 +71,7 @@ pub enum VoidOutcome {
 }
 
 /// Dead letters in the database. [`Orders::persist`](crate::Orders::persist) and
-/// [`Orders::bury`](crate::Orders::bury) insert them; nothing removes them.
+/// [`Orders::insert_dead_letter`](crate::Orders::insert_dead_letter) insert them; nothing removes them.
 ///
 /// - An open dead letter that holds a unit reduces the database's stock and counts as its user's purchase
 ///   ([`Orders::holding`](crate::Orders::holding)). A closed dead letter holds nothing.

@@ -249,7 +249,7 @@ pub trait Orders: Send + Sync {
     ///
     /// # Errors
     /// Any [`StoreError`]: nothing was written, or the response was lost; call again.
-    async fn bury(
+    async fn insert_dead_letter(
         &self,
         claim: &LoggedClaim,
         reason: DeadReason,

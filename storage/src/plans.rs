@@ -212,7 +212,7 @@ mod tests {
             detail: String::new(),
             attempts: 5,
             holds_unit,
-            buried: Timestamp::from_millis(2),
+            created: Timestamp::from_millis(2),
             state,
             closed: None,
         }

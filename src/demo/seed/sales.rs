@@ -34,13 +34,13 @@ pub(super) async fn opening(mall: &Mall, now: Timestamp, begin: Timestamp) -> an
     for (voucher, terms) in earlier_openings(mall, now).await? {
         if opening.is_none() && is_untouched(mall, voucher).await? {
             let window = WindowForm { begin: Some(begin), end: Some(begin + DAY) };
-            mall.sale_office.put_window(by, voucher, window).await?;
+            mall.sale_admin.put_window(by, voucher, window).await?;
             if terms.paused {
-                mall.sale_office.resume(by, voucher).await?;
+                mall.sale_admin.resume(by, voucher).await?;
             }
             opening = Some(voucher);
         } else {
-            mall.sale_office.end(by, voucher).await?;
+            mall.sale_admin.end(by, voucher).await?;
         }
     }
     match opening {

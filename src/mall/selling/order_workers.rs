@@ -377,9 +377,12 @@ impl Worker {
         if logged.attempts + 1 < ATTEMPTS_MAX {
             return self.rest(logged, BACKOFF_MIN * (2 << logged.attempts.min(ATTEMPTS_MAX)), true);
         }
-        let buried =
-            storage.selling.orders.bury(&logged, DeadReason::Refused, detail, self.context.now()).await;
-        let settled = match buried {
+        let inserted = storage
+            .selling
+            .orders
+            .insert_dead_letter(&logged, DeadReason::Refused, detail, self.context.now())
+            .await;
+        let settled = match inserted {
             Ok(()) => storage.selling.order_log.done(&self.name, &[logged]).await.map(drop),
             Err(error) => Err(error),
         };

@@ -25,11 +25,11 @@ async fn refused(w: &World) -> (VoucherId, OrderId) {
 async fn a_refused_claim_is_replayed_once_the_record_takes_it() {
     let w = world().await;
     let (voucher, order) = refused(&w).await;
-    let (letters, total) = w.dead_letter_office.page(Some(DeadState::Open), 1).await.unwrap();
+    let (letters, total) = w.dead_letter_admin.page(Some(DeadState::Open), 1).await.unwrap();
     let view = &letters[0];
     assert_eq!((total, view.letter.order, view.letter.attempts, view.letter.holds_unit), (1, order, 5, true));
     assert_eq!((view.title.as_str(), &view.phone), ("一百元代金券", &None));
-    match refusal(w.dead_letter_office.replay(w.by(), which(order)).await) {
+    match refusal(w.dead_letter_admin.replay(w.by(), which(order)).await) {
         Refusal::StillDead(DeadReason::Refused, words) => assert!(words.contains("poison"), "{words}"),
         other => panic!("{other:?}"),
     }
@@ -37,14 +37,14 @@ async fn a_refused_claim_is_replayed_once_the_record_takes_it() {
     w.ground().accept_rows("orders");
     w.clock.advance(MINUTE * 60);
     for _ in 0..2 {
-        let replayed = w.dead_letter_office.replay(w.by(), which(order)).await.unwrap().view.order;
+        let replayed = w.dead_letter_admin.replay(w.by(), which(order)).await.unwrap().view.order;
         assert_eq!((replayed.id, replayed.status), (order, OrderStatus::Unpaid));
         assert_eq!((replayed.created, replayed.deadline), (NOON, w.now() + PAY_WITHIN));
     }
     assert_eq!(w.left(voucher).await, 9);
     assert_eq!(refusal(w.claim(13, voucher).await), Refusal::AlreadyBought(order));
     let stands = Refusal::DeadLetterStands(DeadState::Replayed);
-    assert_eq!(refusal(w.dead_letter_office.void(w.by(), which(order)).await), stands);
+    assert_eq!(refusal(w.dead_letter_admin.void(w.by(), which(order)).await), stands);
     w.assert_balanced().await;
     // Expires like any other order.
     w.advance(PAY_WITHIN).await;
@@ -63,20 +63,20 @@ async fn a_voided_letter_gives_its_unit_and_the_right_to_buy_back() {
     w.ground().accept_rows("orders");
     assert_eq!(refusal(w.claim(13, voucher).await), Refusal::AlreadyBought(order));
     for _ in 0..2 {
-        let view = w.dead_letter_office.void(w.by(), which(order)).await.unwrap();
+        let view = w.dead_letter_admin.void(w.by(), which(order)).await.unwrap();
         assert_eq!((view.letter.state, view.letter.holds_unit), (DeadState::Voided, false));
         assert_eq!(w.left(voucher).await, 10);
     }
     let stands = Refusal::DeadLetterStands(DeadState::Voided);
-    assert_eq!(refusal(w.dead_letter_office.replay(w.by(), which(order)).await), stands);
+    assert_eq!(refusal(w.dead_letter_admin.replay(w.by(), which(order)).await), stands);
     w.assert_balanced().await;
     w.order(13, voucher).await;
     w.assert_balanced().await;
-    assert_eq!(w.dead_letter_office.page(Some(DeadState::Open), 1).await.unwrap().1, 0);
+    assert_eq!(w.dead_letter_admin.page(Some(DeadState::Open), 1).await.unwrap().1, 0);
     let nobody = which(OrderId::new(404));
     let unknown = Refusal::NotFound("dead letter");
-    assert_eq!(refusal(w.dead_letter_office.void(w.by(), nobody).await), unknown);
-    assert_eq!(refusal(w.dead_letter_office.replay(w.by(), nobody).await), unknown);
+    assert_eq!(refusal(w.dead_letter_admin.void(w.by(), nobody).await), unknown);
+    assert_eq!(refusal(w.dead_letter_admin.replay(w.by(), nobody).await), unknown);
 }
 
 /// Makes ten users buy again after the stock memory lost their first orders: their second claims are dead
@@ -95,7 +95,7 @@ async fn voiding_a_double_leaves_the_live_order_and_a_ledger_that_balances() {
     assert_eq!(w.left(voucher).await, 90);
     w.assert_balanced().await;
     for order in &second {
-        w.dead_letter_office.void(w.by(), which(*order)).await.unwrap();
+        w.dead_letter_admin.void(w.by(), which(*order)).await.unwrap();
     }
     assert_eq!(w.left(voucher).await, 90, "that one is the live order's");
     w.assert_balanced().await;
@@ -117,13 +117,13 @@ async fn a_double_kept_a_unit_beside_the_order_of_its_user() {
     for ((user, live), double) in (1..).zip(&first).zip(&second) {
         let still =
             Refusal::StillDead(DeadReason::Double, "the user already has a live order in this sale".into());
-        assert_eq!(refusal(w.dead_letter_office.replay(w.by(), which(*double)).await), still);
+        assert_eq!(refusal(w.dead_letter_admin.replay(w.by(), which(*double)).await), still);
         w.orders.cancel(UserId::new(user), *live, w.now()).await.unwrap();
         w.assert_balanced().await;
         if user % 2 == 0 {
-            w.dead_letter_office.void(w.by(), which(*double)).await.unwrap();
+            w.dead_letter_admin.void(w.by(), which(*double)).await.unwrap();
         } else {
-            w.dead_letter_office.replay(w.by(), which(*double)).await.unwrap();
+            w.dead_letter_admin.replay(w.by(), which(*double)).await.unwrap();
             w.orders.cancel(UserId::new(user), *double, w.now()).await.unwrap();
         }
         w.assert_balanced().await;
@@ -141,14 +141,14 @@ async fn oversold() -> (World, VoucherId, Vec<OrderId>) {
     w.ground().sql("UPDATE sales SET stock = 7, initial = 7");
     w.start_workers();
     w.drain().await;
-    let (letters, total) = w.dead_letter_office.page(None, 1).await.unwrap();
+    let (letters, total) = w.dead_letter_admin.page(None, 1).await.unwrap();
     assert_eq!(total, 3);
     (w, voucher, letters.into_iter().map(|view| view.letter.order).collect())
 }
 
 async fn add(w: &World, voucher: VoucherId, add: i64) {
     let form = StockForm { add: Some(add), request: None };
-    w.sale_office.restock(w.by(), voucher, form).await.unwrap();
+    w.sale_admin.restock(w.by(), voucher, form).await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -158,11 +158,11 @@ async fn oversold_claims_become_orders_once_there_is_stock_for_them() {
         if restarts {
             w = w.restart().await;
         }
-        let replayed = w.dead_letter_office.replay(w.by(), which(dead[0])).await;
+        let replayed = w.dead_letter_admin.replay(w.by(), which(dead[0])).await;
         assert!(matches!(refusal(replayed), Refusal::StillDead(DeadReason::Oversold, _)));
         add(&w, voucher, 3).await;
         for order in &dead {
-            w.dead_letter_office.replay(w.by(), which(*order)).await.unwrap();
+            w.dead_letter_admin.replay(w.by(), which(*order)).await.unwrap();
         }
         assert_eq!(
             (w.left(voucher).await, w.storage.selling.orders.count(voucher).await.unwrap().unpaid),
@@ -181,7 +181,7 @@ async fn oversold_claims_that_are_voided_leave_nothing_to_sell() {
             w = w.restart().await;
         }
         for order in &dead {
-            w.dead_letter_office.void(w.by(), which(*order)).await.unwrap();
+            w.dead_letter_admin.void(w.by(), which(*order)).await.unwrap();
         }
         assert_eq!(refusal(w.claim(11, voucher).await), Refusal::SoldOut);
         w.assert_balanced().await;
@@ -200,14 +200,14 @@ async fn of_two_letters_with_one_id_the_user_says_which() {
              VALUES ({order}, {user}, {voucher}, 0, 'ID_CLASH', '', 0, 0, 1)"
         ));
     }
-    assert_eq!(refusal(w.dead_letter_office.void(w.by(), which(order)).await), Refusal::BadValue("user"));
+    assert_eq!(refusal(w.dead_letter_admin.void(w.by(), which(order)).await), Refusal::BadValue("user"));
     let clash = DeadLetterKey { order, user: Some(UserId::new(3)) };
-    let replayed = refusal(w.dead_letter_office.replay(w.by(), clash).await);
+    let replayed = refusal(w.dead_letter_admin.replay(w.by(), clash).await);
     assert!(matches!(replayed, Refusal::StillDead(DeadReason::IdClash, _)), "{replayed:?}");
-    let voided = w.dead_letter_office.void(w.by(), clash).await.unwrap();
+    let voided = w.dead_letter_admin.void(w.by(), clash).await.unwrap();
     assert_eq!((voided.letter.user, voided.letter.state), (UserId::new(3), DeadState::Voided));
     let other = DeadLetterKey { order, user: Some(UserId::new(9)) };
-    assert_eq!(refusal(w.dead_letter_office.void(w.by(), other).await), Refusal::NotFound("dead letter"));
+    assert_eq!(refusal(w.dead_letter_admin.void(w.by(), other).await), Refusal::NotFound("dead letter"));
     assert_eq!(w.status(order).await, OrderStatus::Unpaid);
     w.assert_balanced().await;
 }

@@ -8,7 +8,7 @@ use mallbox_storage::{OrderId, OrderStatus, Page, UserId};
 use super::world::{World, refusal, world};
 
 async fn found(w: &World, query: &OrderQuery) -> (Vec<OrderId>, u64) {
-    let (orders, total) = w.order_office.find(query, 1).await.unwrap();
+    let (orders, total) = w.order_admin.find(query, 1).await.unwrap();
     (orders.into_iter().map(|found| found.view.order.id).collect(), total)
 }
 
@@ -45,16 +45,16 @@ async fn orders_are_found_by_what_is_known_of_them_pending_ones_too() {
     ] {
         assert_eq!(found(&w, &query).await, (expected.to_vec(), expected.len() as u64), "{query:?}");
     }
-    let shown = w.order_office.find(&id(pending), 1).await.unwrap().0.remove(0);
+    let shown = w.order_admin.find(&id(pending), 1).await.unwrap().0.remove(0);
     assert_eq!((shown.view.order.status, shown.view.title.as_str()), (OrderStatus::Pending, "一百元代金券"));
     assert_eq!(shown.phone.unwrap().as_str(), "13900000002");
-    assert_eq!(w.order_office.find(&id(pending), 2).await.unwrap(), (vec![], 1));
+    assert_eq!(w.order_admin.find(&id(pending), 2).await.unwrap(), (vec![], 1));
     for (query, wrong) in [
         (OrderQuery { status: Some(0), ..all.clone() }, "order status"),
         (OrderQuery { status: Some(7), ..all.clone() }, "order status"),
         (OrderQuery { phone: Some("x".to_owned()), ..all }, "phone"),
     ] {
-        assert_eq!(refusal(w.order_office.find(&query, 1).await), Refusal::BadValue(wrong));
+        assert_eq!(refusal(w.order_admin.find(&query, 1).await), Refusal::BadValue(wrong));
     }
 }
 
@@ -72,11 +72,11 @@ async fn a_voided_order_gives_back_money_unit_and_right_and_a_used_one_never() {
         [(orders[0], OrderStatus::Cancelled, 2), (orders[1], OrderStatus::Refunded, 3)]
     {
         for _ in 0..2 {
-            let voided = w.order_office.void(w.by(), order, "a complaint", None).await.unwrap();
+            let voided = w.order_admin.void(w.by(), order, "a complaint", None).await.unwrap();
             assert_eq!((voided.view.order.status, w.left(voucher).await), (status, left));
         }
     }
-    let used = w.order_office.void(w.by(), orders[2], "a complaint", None).await;
+    let used = w.order_admin.void(w.by(), orders[2], "a complaint", None).await;
     assert_eq!(refusal(used), Refusal::OrderStands(3));
     w.order(1, voucher).await;
     for (order, reason, expected) in [
@@ -85,7 +85,7 @@ async fn a_voided_order_gives_back_money_unit_and_right_and_a_used_one_never() {
         (orders[0], &"x".repeat(201), Refusal::BadValue("reason")),
         (OrderId::new(404), "a complaint", Refusal::NotFound("order")),
     ] {
-        assert_eq!(refusal(w.order_office.void(w.by(), order, reason, None).await), expected);
+        assert_eq!(refusal(w.order_admin.void(w.by(), order, reason, None).await), expected);
     }
     assert_eq!(w.storage.selling.payments.faults().await.unwrap(), Default::default());
     w.assert_balanced().await;
@@ -98,7 +98,7 @@ async fn an_order_whose_gateway_is_away_is_refunding_and_is_refunded_by_itself()
     let order = w.order(1, voucher).await;
     w.orders.pay(UserId::new(1), order, w.now()).await.unwrap();
     w.gateway.behave(Mood::Unreachable);
-    let voided = w.order_office.void(w.by(), order, "a complaint", None).await.unwrap();
+    let voided = w.order_admin.void(w.by(), order, "a complaint", None).await.unwrap();
     assert_eq!((voided.view.order.status, w.left(voucher).await), (OrderStatus::Refunding, 0));
     w.gateway.behave(Mood::Accepts);
     w.advance(std::time::Duration::from_secs(60)).await;
@@ -116,7 +116,7 @@ async fn an_order_that_is_voided_while_it_is_paid_ends_in_one_way() {
         let (payer, operator) = (std::sync::Arc::clone(&w), std::sync::Arc::clone(&w));
         races.spawn(async move { drop(payer.orders.pay(UserId::new(user), order, payer.now()).await) });
         races.spawn(async move {
-            operator.order_office.void(operator.by(), order, "too late", None).await.unwrap();
+            operator.order_admin.void(operator.by(), order, "too late", None).await.unwrap();
         });
     }
     races.join_all().await;

@@ -20,7 +20,7 @@ async fn add(
     request: Option<&str>,
 ) -> Result<RestockOutcome, Failure> {
     let form = StockForm { add: Some(add), request: request.map(str::to_owned) };
-    w.sale_office.restock(w.by(), voucher, form).await
+    w.sale_admin.restock(w.by(), voucher, form).await
 }
 
 /// Returns the units added by the change, the units left, and the total added.
@@ -95,7 +95,7 @@ async fn what_cannot_be_changed_is_refused() {
         (StockForm { add: Some(1), request: Some(long) }, "requestId"),
         (StockForm { add: Some(1), request: Some("a\nb".to_owned()) }, "requestId"),
     ] {
-        let refused = refusal(w.sale_office.restock(w.by(), voucher, form.clone()).await);
+        let refused = refusal(w.sale_admin.restock(w.by(), voucher, form.clone()).await);
         assert_eq!(refused, Refusal::BadValue(wrong), "{form:?}");
     }
     for by in [1, -1] {
@@ -114,7 +114,7 @@ async fn a_sale_that_is_over_can_be_stocked_up_and_opened_again() {
     let voucher = w.sale(2).await;
     w.order(1, voucher).await;
     w.advance(MINUTE).await;
-    w.sale_office.end(w.by(), voucher).await.unwrap();
+    w.sale_admin.end(w.by(), voucher).await.unwrap();
     w.advance(MINUTE * 62).await;
     assert_eq!(w.storage.selling.sales.units(voucher).await.unwrap(), None);
     for (by, left) in [(3, 5), (-1, 4), (-9, 0), (2, 2)] {
@@ -123,7 +123,7 @@ async fn a_sale_that_is_over_can_be_stocked_up_and_opened_again() {
         w.assert_balanced().await;
     }
     let again = WindowForm { begin: None, end: Some(w.now() + MINUTE) };
-    w.sale_office.put_window(w.by(), voucher, again).await.unwrap();
+    w.sale_admin.put_window(w.by(), voucher, again).await.unwrap();
     assert_eq!(w.left(voucher).await, 2);
     w.assert_balanced().await;
 }
@@ -246,13 +246,13 @@ async fn claims_that_race_with_every_change_of_the_sale_leave_a_ledger_that_bala
                 let by = [7, -5, 40, -30][(round + operator) % 4];
                 added.fetch_add(add(&w, voucher, by, None).await.unwrap().by, Ordering::SeqCst);
                 if operator == 0 && round % 6 == 0 {
-                    w.sale_office.pause(w.by(), voucher).await.unwrap();
-                    w.sale_office.resume(w.by(), voucher).await.unwrap();
+                    w.sale_admin.pause(w.by(), voucher).await.unwrap();
+                    w.sale_admin.resume(w.by(), voucher).await.unwrap();
                 }
                 if operator == 1 && round % 20 == 0 {
-                    w.sale_office.end(w.by(), voucher).await.unwrap();
+                    w.sale_admin.end(w.by(), voucher).await.unwrap();
                     let again = WindowForm { begin: None, end: Some(NOON + MINUTE * 60) };
-                    w.sale_office.put_window(w.by(), voucher, again).await.unwrap();
+                    w.sale_admin.put_window(w.by(), voucher, again).await.unwrap();
                 }
                 if operator == 2 && round % 10 == 0 {
                     let report = w.verify().await;

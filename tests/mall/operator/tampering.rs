@@ -38,7 +38,7 @@ async fn whole() -> Whole {
     let ordinary = w.record(None).await;
     people(&w, &users).await;
     let by = By { actor: Actor::User(users[0]), at: w.now() };
-    w.sale_office.restock(by, sale, StockForm { add: Some(2), request: Some("truck".into()) }).await.unwrap();
+    w.sale_admin.restock(by, sale, StockForm { add: Some(2), request: Some("truck".into()) }).await.unwrap();
     // From here on vouchers are older than orders, and every later row has a later timestamp.
     w.advance(MINUTE).await;
     let mut orders = Vec::new();

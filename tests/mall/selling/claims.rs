@@ -93,7 +93,7 @@ async fn a_pause_that_only_the_record_knows_holds_claims_after_a_second() {
     assert_eq!(refusal(w.claim(3, voucher).await), Refusal::Paused, "the copy is no longer young");
     assert_eq!(w.sales.live(voucher, w.now()).await.unwrap().state, SaleState::Paused);
     // A change through the office takes effect without delay.
-    w.sale_office.resume(w.by(), voucher).await.unwrap();
+    w.sale_admin.resume(w.by(), voucher).await.unwrap();
     w.claim(3, voucher).await.unwrap();
 }
 

@@ -36,11 +36,11 @@ fn cash(amount: Cents) -> CounterMoney {
 }
 
 async fn pay(w: &World, order: OrderId) -> Result<CounterOutcome, Failure> {
-    w.order_office.pay_at_counter(w.by(), order, &cash(PRICE)).await
+    w.order_admin.pay_at_counter(w.by(), order, &cash(PRICE)).await
 }
 
 async fn refund(w: &World, order: OrderId) -> Result<CounterOutcome, Failure> {
-    w.order_office.refund_at_counter(w.by(), order, &cash(PRICE), "changed her mind").await
+    w.order_admin.refund_at_counter(w.by(), order, &cash(PRICE), "changed her mind").await
 }
 
 async fn states(w: &World, order: OrderId) -> Vec<PaymentState> {
@@ -53,11 +53,11 @@ async fn only_an_operator_pays_and_only_the_price() {
     let order = w.order(1, w.sale(2).await).await;
     assert_eq!(refusal(w.orders.pay(ANNE, order, w.now()).await), Refusal::PayAtCounter);
     for wrong in [0, PRICE.get() - 1, PRICE.get() + 1, -PRICE.get(), i64::MIN, i64::MAX] {
-        let refused = w.order_office.pay_at_counter(w.by(), order, &cash(Cents::new(wrong))).await;
+        let refused = w.order_admin.pay_at_counter(w.by(), order, &cash(Cents::new(wrong))).await;
         assert_eq!(refusal(refused), Refusal::AmountDiffers(PRICE), "{wrong}");
     }
     let coins = CounterMoney { amount: PRICE, method: "coins".to_owned() };
-    let refused = w.order_office.pay_at_counter(w.by(), order, &coins).await;
+    let refused = w.order_admin.pay_at_counter(w.by(), order, &coins).await;
     assert_eq!(refusal(refused), Refusal::BadValue("method"));
     assert_eq!(refusal(pay(&w, OrderId::new(7)).await), Refusal::NotFound("order"));
     assert_eq!((w.status(order).await, states(&w, order).await), (OrderStatus::Unpaid, vec![]));
@@ -108,13 +108,13 @@ async fn money_goes_back_at_the_till_and_nowhere_else() {
     assert_eq!(refusal(w.orders.refund(ANNE, order, w.now()).await), Refusal::OrderStands(1));
     pay(&w, order).await.unwrap();
     assert_eq!(refusal(w.orders.refund(ANNE, order, w.now()).await), Refusal::RefundAtCounter);
-    let voided = w.order_office.void(w.by(), order, "a mistake", None).await;
+    let voided = w.order_admin.void(w.by(), order, "a mistake", None).await;
     assert_eq!(refusal(voided), Refusal::RefundAtCounter);
-    let seen_unpaid = w.order_office.void(w.by(), order, "a mistake", Some(1)).await;
+    let seen_unpaid = w.order_admin.void(w.by(), order, "a mistake", Some(1)).await;
     assert_eq!(refusal(seen_unpaid), Refusal::OrderStands(2));
-    let less = w.order_office.refund_at_counter(w.by(), order, &cash(Cents::new(1)), "a mistake").await;
+    let less = w.order_admin.refund_at_counter(w.by(), order, &cash(Cents::new(1)), "a mistake").await;
     assert_eq!(refusal(less), Refusal::AmountDiffers(PRICE));
-    let unexplained = w.order_office.refund_at_counter(w.by(), order, &cash(PRICE), " ").await;
+    let unexplained = w.order_admin.refund_at_counter(w.by(), order, &cash(PRICE), " ").await;
     assert_eq!(refusal(unexplained), Refusal::BadValue("reason"));
     assert_eq!(w.status(order).await, OrderStatus::Paid);
     refund(&w, order).await.unwrap();
@@ -123,7 +123,7 @@ async fn money_goes_back_at_the_till_and_nowhere_else() {
     assert_eq!((action.as_str(), detail), ("order.refund", wanted));
     assert_eq!(w.orders.refund(ANNE, order, w.now()).await.unwrap().order.status, OrderStatus::Refunded);
     assert_eq!(
-        w.order_office.void(w.by(), order, "again", None).await.unwrap().view.order.status,
+        w.order_admin.void(w.by(), order, "again", None).await.unwrap().view.order.status,
         OrderStatus::Refunded
     );
     assert_eq!(refusal(pay(&w, order).await), Refusal::OrderStands(6));

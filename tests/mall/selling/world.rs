@@ -45,9 +45,9 @@ pub struct World {
     pub orders: Orders,
     pub ledger: LedgerCheck,
     pub audit: AuditLog,
-    pub sale_office: SaleAdmin,
-    pub order_office: OrderAdmin,
-    pub dead_letter_office: DeadLetterAdmin,
+    pub sale_admin: SaleAdmin,
+    pub order_admin: OrderAdmin,
+    pub dead_letter_admin: DeadLetterAdmin,
     pub gateway: Arc<Sandbox>,
     pub figures: Arc<WorkerMetrics>,
     chores: Arc<Chores>,
@@ -92,15 +92,15 @@ async fn open(ground: MallLocation, settings: Settings, now: Timestamp, gateway:
         (AuditLog::new(context.clone()), Orders::with_random(context.clone(), cashier, random));
     let ledger = LedgerCheck::new(context.clone(), sales.clone());
     World {
-        sale_office: SaleAdmin::new(
+        sale_admin: SaleAdmin::new(
             context.clone(),
             sales.clone(),
             Arc::new(Shops::new(context.clone())),
             ledger.clone(),
             audit.clone(),
         ),
-        order_office: OrderAdmin::new(context.clone(), orders.clone(), audit.clone()),
-        dead_letter_office: DeadLetterAdmin::new(
+        order_admin: OrderAdmin::new(context.clone(), orders.clone(), audit.clone()),
+        dead_letter_admin: DeadLetterAdmin::new(
             context.clone(),
             sales.clone(),
             orders.clone(),

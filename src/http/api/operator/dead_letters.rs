@@ -80,7 +80,7 @@ impl LetterAnswer {
                 DeadState::Voided => "VOIDED",
             },
             claim_time: text(letter.claimed),
-            dead_time: text(letter.buried),
+            dead_time: text(letter.created),
             close_time: letter.closed.map(text),
         }
     }
@@ -115,7 +115,7 @@ async fn page(
         Some(StateWord::Voided) => Some(DeadState::Voided),
         Some(StateWord::All) => None,
     };
-    let (views, total) = app.dead_letter_office.page(state, query.current.unwrap_or(1)).await?;
+    let (views, total) = app.dead_letter_admin.page(state, query.current.unwrap_or(1)).await?;
     let zone = &app.context.zone;
     let list: Vec<_> = views.into_iter().map(|view| LetterAnswer::new(view, zone)).collect();
     Ok(Answer::page(&list, total).no_store())
@@ -141,7 +141,7 @@ async fn replay(
     Path(order): Path<u64>,
     Query(query): Query<UserQuery>,
 ) -> Reply<FoundAnswer> {
-    let order = app.dead_letter_office.replay(By::operator(user, now), query.which(order)).await?;
+    let order = app.dead_letter_admin.replay(By::operator(user, now), query.which(order)).await?;
     Ok(Answer::ok(FoundAnswer::new(order, now, &app.context.zone)).no_store())
 }
 
@@ -152,6 +152,6 @@ async fn void(
     Path(order): Path<u64>,
     Query(query): Query<UserQuery>,
 ) -> Reply<LetterAnswer> {
-    let view = app.dead_letter_office.void(By::operator(user, now), query.which(order)).await?;
+    let view = app.dead_letter_admin.void(By::operator(user, now), query.which(order)).await?;
     Ok(Answer::ok(LetterAnswer::new(view, &app.context.zone)).no_store())
 }

@@ -94,7 +94,7 @@ async fn find(
         voucher: query.voucher.map(VoucherId::new),
         status: query.status,
     };
-    let (orders, total) = app.order_office.find(&wanted, query.current.unwrap_or(1)).await?;
+    let (orders, total) = app.order_admin.find(&wanted, query.current.unwrap_or(1)).await?;
     let zone = &app.context.zone;
     let list: Vec<_> = orders.into_iter().map(|found| FoundAnswer::new(found, now, zone)).collect();
     Ok(Answer::page(&list, total).no_store())
@@ -118,7 +118,7 @@ async fn void(
     Json(body): Json<VoidBody>,
 ) -> Reply<FoundAnswer> {
     let by = By::operator(user, now);
-    let voided = app.order_office.void(by, OrderId::new(order), &body.reason, body.status).await?;
+    let voided = app.order_admin.void(by, OrderId::new(order), &body.reason, body.status).await?;
     Ok(Answer::ok(FoundAnswer::new(voided, now, &app.context.zone)).no_store())
 }
 
@@ -165,7 +165,7 @@ async fn pay(
 ) -> Reply<RecordedAnswer> {
     let money = CounterMoney { amount: Cents::new(body.amount), method: body.method };
     let by = By::operator(user, now);
-    recorded(&app, app.order_office.pay_at_counter(by, OrderId::new(order), &money).await?, now)
+    recorded(&app, app.order_admin.pay_at_counter(by, OrderId::new(order), &money).await?, now)
 }
 
 async fn refund(
@@ -177,7 +177,7 @@ async fn refund(
 ) -> Reply<RecordedAnswer> {
     let money = CounterMoney { amount: Cents::new(body.amount), method: body.method };
     let by = By::operator(user, now);
-    let refunded = app.order_office.refund_at_counter(by, OrderId::new(order), &money, &body.reason).await?;
+    let refunded = app.order_admin.refund_at_counter(by, OrderId::new(order), &money, &body.reason).await?;
     recorded(&app, refunded, now)
 }
 

@@ -61,7 +61,7 @@ async fn look(
     Now(now): Now,
     Path(code): Path<String>,
 ) -> Reply<LookedAtAnswer> {
-    let found = app.order_office.one(app.receipts.read(&code).await?).await?;
+    let found = app.order_admin.one(app.receipts.read(&code).await?).await?;
     let usable = found.view.order.status == OrderStatus::Paid;
     let order = FoundAnswer::new(found, now, &app.context.zone);
     Ok(Answer::ok(LookedAtAnswer { order, usable }).no_store())
@@ -88,7 +88,7 @@ async fn redeem_order(
 
 async fn redeemed(app: &App, by: By, order: OrderId) -> Reply<RedeemedAnswer> {
     let now = by.at;
-    let RedeemOutcome { found, was_used: before } = app.order_office.redeem(by, order).await?;
+    let RedeemOutcome { found, was_used: before } = app.order_admin.redeem(by, order).await?;
     let order = FoundAnswer::new(found, now, &app.context.zone);
     Ok(Answer::ok(RedeemedAnswer { order, used_before: before }).no_store())
 }

@@ -104,14 +104,14 @@ async fn page(
     _: Operator,
     Query(query): Query<PageQuery>,
 ) -> Reply<Paged<ReportAnswer>> {
-    let (views, total) = app.report_office.page(query.number()).await?;
+    let (views, total) = app.report_admin.page(query.number()).await?;
     let zone = &app.context.zone;
     let list: Vec<_> = views.into_iter().map(|view| ReportAnswer::new(view, zone)).collect();
     Ok(Answer::page(&list, total).no_store())
 }
 
 async fn decide(app: &App, by: UserId, now: Timestamp, target: Post, decision: Decision) -> Reply {
-    app.report_office.decide(By::operator(by, now), target, decision).await?;
+    app.report_admin.decide(By::operator(by, now), target, decision).await?;
     Ok(Answer::done())
 }
 
@@ -157,6 +157,6 @@ async fn erase_picture(
     Now(now): Now,
     Path(name): Path<String>,
 ) -> Reply {
-    app.report_office.erase_picture(By::operator(by, now), &name).await?;
+    app.report_admin.erase_picture(By::operator(by, now), &name).await?;
     Ok(Answer::done())
 }

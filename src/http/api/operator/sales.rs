@@ -123,7 +123,7 @@ async fn page(
     Now(now): Now,
     Query(query): Query<PageQuery>,
 ) -> Reply<Paged<SaleAnswer>> {
-    let (views, total) = app.sale_office.page(query.number(), now).await?;
+    let (views, total) = app.sale_admin.page(query.number(), now).await?;
     let zone = &app.context.zone;
     let list: Vec<_> = views.into_iter().map(|view| SaleAnswer::new(view, zone)).collect();
     Ok(Answer::page(&list, total).no_store())
@@ -168,7 +168,7 @@ async fn one(
     Now(now): Now,
     Path(voucher): Path<u64>,
 ) -> Reply<AccountAnswer> {
-    let SaleAccount { view, books, findings } = app.sale_office.account(VoucherId::new(voucher), now).await?;
+    let SaleAccount { view, books, findings } = app.sale_admin.account(VoucherId::new(voucher), now).await?;
     let answer = AccountAnswer {
         sale: SaleAnswer::new(view, &app.context.zone),
         books,
@@ -199,7 +199,7 @@ async fn put_window(
         begin: optional_time(body.begin_time, zone, Refusal::BadValue("beginTime"))?,
         end: optional_time(body.end_time, zone, Refusal::BadValue("endTime"))?,
     };
-    let view = app.sale_office.put_window(By::operator(user, now), VoucherId::new(voucher), form).await?;
+    let view = app.sale_admin.put_window(By::operator(user, now), VoucherId::new(voucher), form).await?;
     answer(&app, view)
 }
 
@@ -232,7 +232,7 @@ async fn restock(
 ) -> Reply<RestockedAnswer> {
     let form = StockForm { add: body.add, request: body.request_id };
     let RestockOutcome { by, view } =
-        app.sale_office.restock(By::operator(user, now), VoucherId::new(voucher), form).await?;
+        app.sale_admin.restock(By::operator(user, now), VoucherId::new(voucher), form).await?;
     let sale = SaleAnswer::new(view, &app.context.zone);
     Ok(Answer::ok(RestockedAnswer { by, sale }).no_store())
 }
@@ -243,7 +243,7 @@ async fn pause(
     Now(now): Now,
     Path(voucher): Path<u64>,
 ) -> Reply<SaleAnswer> {
-    let view = app.sale_office.pause(By::operator(user, now), VoucherId::new(voucher)).await?;
+    let view = app.sale_admin.pause(By::operator(user, now), VoucherId::new(voucher)).await?;
     answer(&app, view)
 }
 
@@ -253,7 +253,7 @@ async fn resume(
     Now(now): Now,
     Path(voucher): Path<u64>,
 ) -> Reply<SaleAnswer> {
-    let view = app.sale_office.resume(By::operator(user, now), VoucherId::new(voucher)).await?;
+    let view = app.sale_admin.resume(By::operator(user, now), VoucherId::new(voucher)).await?;
     answer(&app, view)
 }
 
@@ -263,6 +263,6 @@ async fn end(
     Now(now): Now,
     Path(voucher): Path<u64>,
 ) -> Reply<SaleAnswer> {
-    let view = app.sale_office.end(By::operator(user, now), VoucherId::new(voucher)).await?;
+    let view = app.sale_admin.end(By::operator(user, now), VoucherId::new(voucher)).await?;
     answer(&app, view)
 }

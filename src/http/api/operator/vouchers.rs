@@ -92,7 +92,7 @@ async fn page(
     Query(query): Query<PageQuery>,
 ) -> Reply<Paged<VoucherAnswer>> {
     let shop = query.shop_id.map(ShopId::new);
-    let (views, total) = app.voucher_office.page(shop, query.current.unwrap_or(1), now).await?;
+    let (views, total) = app.voucher_admin.page(shop, query.current.unwrap_or(1), now).await?;
     let zone = &app.context.zone;
     let list: Vec<_> = views.into_iter().map(|view| VoucherAnswer::new(view, zone)).collect();
     Ok(Answer::page(&list, total).no_store())
@@ -104,7 +104,7 @@ async fn one(
     Now(now): Now,
     Path(voucher): Path<u64>,
 ) -> Reply<VoucherAnswer> {
-    answer(&app, app.voucher_office.one(VoucherId::new(voucher), now).await?)
+    answer(&app, app.voucher_admin.one(VoucherId::new(voucher), now).await?)
 }
 
 /// Changes of a voucher. A sale's window and units are changed below `/ops/sales`.
@@ -146,5 +146,5 @@ async fn edit(
         status: shelf_status(body.status)?,
     };
     let by = By::operator(user, now);
-    answer(&app, app.voucher_office.edit(by, VoucherId::new(voucher), &form).await?)
+    answer(&app, app.voucher_admin.edit(by, VoucherId::new(voucher), &form).await?)
 }

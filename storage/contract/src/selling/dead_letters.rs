@@ -24,9 +24,14 @@ crate::cases! {
 }
 
 /// Dead-letters a fresh claim of `user` after this number of attempts.
-pub async fn bury(w: &World, voucher: VoucherId, user: u64, attempts: u32) -> DeadLetter {
+pub async fn insert_dead_letter(w: &World, voucher: VoucherId, user: u64, attempts: u32) -> DeadLetter {
     let claim = LoggedClaim { attempts, ..logged(claim(voucher, user, user)) };
-    w.storage.selling.orders.bury(&claim, DeadReason::Refused, "the record's words", NOON).await.unwrap();
+    w.storage
+        .selling
+        .orders
+        .insert_dead_letter(&claim, DeadReason::Refused, "the record's words", NOON)
+        .await
+        .unwrap();
     letters(w).await.pop().unwrap()
 }
 
@@ -47,7 +52,7 @@ async fn dead_letters_are_listed_last_first_and_by_state(w: &World) {
     let port = &w.storage.selling.dead_letters;
     let voucher = w.sale(Some(9)).await;
     for user in 1..=4 {
-        bury(w, voucher, user, 4).await;
+        insert_dead_letter(w, voucher, user, 4).await;
     }
     let all = letters(w).await;
     let first = &all[0];
@@ -61,7 +66,7 @@ async fn dead_letters_are_listed_last_first_and_by_state(w: &World) {
         detail: "the record's words".to_owned(),
         attempts: 5,
         holds_unit: true,
-        buried: NOON,
+        created: NOON,
         state: DeadState::Open,
         closed: None,
     };
@@ -91,7 +96,7 @@ async fn dead_letters_are_listed_last_first_and_by_state(w: &World) {
 
 async fn a_replayed_letter_is_an_order_with_a_fresh_deadline(w: &World) {
     let voucher = w.sale(Some(1)).await;
-    let letter = bury(w, voucher, 7, 4).await;
+    let letter = insert_dead_letter(w, voucher, 7, 4).await;
     let order = Order {
         id: letter.order,
         voucher,
@@ -135,7 +140,7 @@ async fn what_the_record_still_refuses_stays_open_and_counts(w: &World) {
     let dying = [claim(voucher, 1, 3), claim(voucher, 5, 1), claim(full, 6, 6)];
     let reasons = [DeadReason::Double, DeadReason::IdClash, DeadReason::Oversold];
     assert_eq!(persist(w, &dying).await, reasons.map(PersistOutcome::DeadLetter));
-    bury(w, VoucherId::new(404), 8, 0).await;
+    insert_dead_letter(w, VoucherId::new(404), 8, 0).await;
     let before = letters(w).await;
     for (letter, reason) in before.iter().zip(reasons.into_iter().chain([DeadReason::Refused])) {
         for attempts in [2, 3] {
@@ -192,7 +197,7 @@ async fn a_voided_letter_gives_its_unit_back_once(w: &World) {
     let attempt = claim(voucher, 7, 7);
     assert_eq!(w.storage.selling.sales.claim(attempt).await.unwrap(), ClaimOutcome::Accepted);
     let taken = w.storage.selling.order_log.take("worker", 1, Duration::ZERO).await.unwrap();
-    w.storage.selling.orders.bury(&taken[0], DeadReason::Refused, "", NOON).await.unwrap();
+    w.storage.selling.orders.insert_dead_letter(&taken[0], DeadReason::Refused, "", NOON).await.unwrap();
     w.storage.selling.order_log.done("worker", &taken).await.unwrap();
     let letter = letters(w).await.remove(0);
     let release = async || w.storage.selling.sales.release(voucher, letter.user, letter.order).await.unwrap();
@@ -219,7 +224,7 @@ async fn a_voided_letter_gives_its_unit_back_once(w: &World) {
 async fn a_settled_claim_stays_settled_whatever_became_of_its_letter(w: &World) {
     let voucher = w.sale(Some(9)).await;
     for user in 1..=2 {
-        bury(w, voucher, user, 0).await;
+        insert_dead_letter(w, voucher, user, 0).await;
     }
     let all = letters(w).await;
     assert!(matches!(replay(w, &all[0]).await, ReplayOutcome::Order(_)));
@@ -229,7 +234,12 @@ async fn a_settled_claim_stays_settled_whatever_became_of_its_letter(w: &World) 
     let again = [claim(voucher, 1, 1), claim(voucher, 2, 2)];
     assert_eq!(persist(w, &again).await, [PersistOutcome::Repeat, PersistOutcome::Repeat]);
     for claim in again {
-        w.storage.selling.orders.bury(&logged(claim), DeadReason::Refused, "", NOON).await.unwrap();
+        w.storage
+            .selling
+            .orders
+            .insert_dead_letter(&logged(claim), DeadReason::Refused, "", NOON)
+            .await
+            .unwrap();
     }
     assert_eq!(letters(w).await.len(), 2);
     assert_eq!(
@@ -255,7 +265,7 @@ async fn a_letter_is_voided_and_the_order_beside_it_stays(w: &World) {
     persist(w, &[claim(voucher, 1, 1)]).await;
     for number in 2..=3 {
         let dying = logged(claim(voucher, 1, number));
-        w.storage.selling.orders.bury(&dying, DeadReason::Refused, "", NOON).await.unwrap();
+        w.storage.selling.orders.insert_dead_letter(&dying, DeadReason::Refused, "", NOON).await.unwrap();
     }
     w.storage.selling.sales.forget(voucher).await.unwrap();
     let units = w.storage.selling.sales.put(w.terms(voucher).await).await.unwrap();

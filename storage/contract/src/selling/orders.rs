@@ -24,7 +24,7 @@ crate::cases! {
     an_id_that_is_taken_dies_and_nothing_is_lost,
     a_batch_with_an_unknown_sale_is_refused_whole,
     an_unlimited_sale_has_stock_for_all,
-    a_buried_claim_keeps_its_unit_and_stays_buried,
+    a_dead_letter_keeps_its_unit_and_stays,
     each_step_leads_from_one_status_alone,
     a_closed_order_gives_unit_and_right_back,
     a_step_with_a_foreign_payment_changes_nothing,
@@ -236,32 +236,37 @@ async fn an_unlimited_sale_has_stock_for_all(w: &World) {
     assert_eq!(counts, OrderCounts { unpaid: 299, cancelled: 1, ..OrderCounts::default() });
 }
 
-async fn a_buried_claim_keeps_its_unit_and_stays_buried(w: &World) {
+async fn a_dead_letter_keeps_its_unit_and_stays(w: &World) {
     let voucher = w.sale(Some(1)).await;
     let orders = &w.storage.selling.orders;
     let refused = DeadReason::Refused;
     for user in [1, 2, 1] {
         orders
-            .bury(&logged(claim(voucher, user, user)), refused, "the record's words", NOON + HOUR)
+            .insert_dead_letter(
+                &logged(claim(voucher, user, user)),
+                refused,
+                "the record's words",
+                NOON + HOUR,
+            )
             .await
             .unwrap();
     }
     // Of an unknown sale too: the log must get rid of the claim.
-    orders.bury(&logged(claim(VoucherId::new(404), 3, 3)), refused, "", NOON).await.unwrap();
+    orders.insert_dead_letter(&logged(claim(VoucherId::new(404), 3, 3)), refused, "", NOON).await.unwrap();
     let expected = [(1, "REFUSED".into(), true), (2, "REFUSED".into(), false), (3, "REFUSED".into(), false)];
     assert_eq!(reasons(w).await, expected);
     assert_eq!(stock(w, voucher).await, Some(0));
     assert_eq!(persist(w, &[claim(voucher, 1, 1)]).await, [PersistOutcome::Repeat]);
     let letter = letters(w).await.remove(0);
     assert_eq!((letter.order, letter.voucher), (claim(voucher, 1, 1).order, voucher));
-    assert_eq!((letter.claimed, letter.buried), (NOON, NOON + HOUR));
+    assert_eq!((letter.claimed, letter.created), (NOON, NOON + HOUR));
     assert_eq!(letter.detail, "the record's words");
     assert_eq!(orders.holding(voucher, UserId::new(1)).await.unwrap(), Some(letter.order));
 
     // A claim with an order is settled and does not become a dead letter as well.
     let sale = w.sale(Some(1)).await;
     assert_eq!(persist(w, &[claim(sale, 4, 4)]).await, [WRITTEN]);
-    orders.bury(&logged(claim(sale, 4, 4)), refused, "", NOON).await.unwrap();
+    orders.insert_dead_letter(&logged(claim(sale, 4, 4)), refused, "", NOON).await.unwrap();
     assert_eq!(reasons(w).await, expected);
 }
 
@@ -441,7 +446,7 @@ async fn the_highest_number_of_each_day_counts_dead_letters_too(w: &World) {
     persist(w, &[numbered(1, 0, 7), numbered(2, 0, 5), numbered(3, 1, 0)]).await;
     assert_eq!(orders.highest_counts().await.unwrap(), [(first, 7), (first + 1, 0)]);
     let dead = logged(numbered(4, 1, OrderId::MAX_COUNT));
-    orders.bury(&dead, DeadReason::Refused, "", NOON).await.unwrap();
+    orders.insert_dead_letter(&dead, DeadReason::Refused, "", NOON).await.unwrap();
     assert_eq!(orders.highest_counts().await.unwrap(), [(first, 7), (first + 1, OrderId::MAX_COUNT)]);
 }
 

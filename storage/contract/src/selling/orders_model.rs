@@ -58,7 +58,7 @@ impl Model {
         self.live(voucher, user).or_else(dead)
     }
 
-    fn bury(&mut self, claim: Claim, reason: DeadReason) {
+    fn insert_dead_letter(&mut self, claim: Claim, reason: DeadReason) {
         let key = (claim.order, claim.user, claim.voucher);
         let is_order =
             self.orders.get(&claim.order).is_some_and(|order| (order.0, order.1) == (key.1, key.2));
@@ -78,7 +78,7 @@ impl Model {
             answers.push(match deadly {
                 Some(DeadReason::Oversold) => {
                     self.orders.remove(&claim.order);
-                    self.bury(*claim, DeadReason::Oversold);
+                    self.insert_dead_letter(*claim, DeadReason::Oversold);
                     Some(DeadReason::Oversold)
                 }
                 other => other,
@@ -86,7 +86,7 @@ impl Model {
         }
         for (claim, answer) in claims.iter().zip(&answers) {
             if let Some(reason @ (DeadReason::Double | DeadReason::IdClash)) = *answer {
-                self.bury(*claim, reason);
+                self.insert_dead_letter(*claim, reason);
             }
         }
         answers
@@ -168,8 +168,13 @@ async fn random_steps_agree_with_plain_maps(w: &World) {
         match random.random_range(0..10) {
             0..4 => persist(w, &mut model, &batch).await,
             4 => {
-                w.storage.selling.orders.bury(&logged(one), DeadReason::Refused, "", NOON).await.unwrap();
-                model.bury(one, DeadReason::Refused);
+                w.storage
+                    .selling
+                    .orders
+                    .insert_dead_letter(&logged(one), DeadReason::Refused, "", NOON)
+                    .await
+                    .unwrap();
+                model.insert_dead_letter(one, DeadReason::Refused);
             }
             5 => step(w, &mut model, one.order, None).await,
             6 => step(w, &mut model, one.order, Some(Transition::Cancel)).await,

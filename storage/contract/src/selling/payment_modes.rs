@@ -7,7 +7,7 @@ use mallbox_storage::{
     PersistOutcome, ReplayOutcome, Transition, TransitionOutcome, VoucherId,
 };
 
-use crate::selling::dead_letters::{bury, replay};
+use crate::selling::dead_letters::{insert_dead_letter, replay};
 use crate::selling::orders::{persist, stock};
 use crate::world::{HOUR, NOON, World, claim};
 
@@ -107,7 +107,7 @@ async fn a_changed_mode_touches_no_existing_order(w: &World) {
 
 async fn a_replayed_letter_takes_the_mode_of_its_replay(w: &World) {
     let voucher = w.sale(Some(5)).await;
-    let letter = bury(w, voucher, 7, 4).await;
+    let letter = insert_dead_letter(w, voucher, 7, 4).await;
     set_mode(w, "none").await;
     let ReplayOutcome::Order(revived) = replay(w, &letter).await else { panic!() };
     assert_eq!((revived.status, revived.payment), (OrderStatus::Paid, PaymentMode::None));

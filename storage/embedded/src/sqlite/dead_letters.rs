@@ -120,7 +120,7 @@ fn dead_letter(row: &Row<'_>) -> rusqlite::Result<DeadLetter> {
         detail: row.get(6)?,
         attempts: row.get(7)?,
         holds_unit: row.get(8)?,
-        buried: get_time(row, 9)?,
+        created: get_time(row, 9)?,
         state: get_known(row, 10)?,
         closed: get_time_if_any(row, 11)?,
     })

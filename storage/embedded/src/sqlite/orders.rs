@@ -59,7 +59,7 @@ impl Orders for EmbeddedOrders {
         Ok(answers)
     }
 
-    async fn bury(
+    async fn insert_dead_letter(
         &self,
         claim: &LoggedClaim,
         reason: DeadReason,
@@ -78,7 +78,7 @@ impl Orders for EmbeddedOrders {
             meta::raise_log_marks(conn, marks)?;
             Ok(marks.applied)
         };
-        let mark = self.database.write("bury", job).await?;
+        let mark = self.database.write("insert dead letter", job).await?;
         self.settled.recorded(mark);
         Ok(())
     }

@@ -85,7 +85,7 @@ async fn what_a_trigger_refuses_is_found_by_halving_and_nothing_of_it_stays() {
     // dead letter.
     assert_eq!(held(&w, &[]), [1, 2, 3, 4, 5, 6, 8]);
     assert_eq!(held(&w, &[claims[6].claim]), [1, 2, 3, 4, 5, 6, 7, 8]);
-    w.orders.bury(&claims[6], DeadReason::Refused, "not for seven", NOON).await.unwrap();
+    w.orders.insert_dead_letter(&claims[6], DeadReason::Refused, "not for seven", NOON).await.unwrap();
     assert_eq!(held(&w, &[claims[6].claim]), [1, 2, 3, 4, 5, 6, 7, 8]);
     assert_eq!(w.orders.count(w.sale).await.unwrap().held(), 8);
 }
@@ -105,7 +105,7 @@ async fn marks_rise_with_what_is_settled_and_never_fall() {
     w.orders.persist(&[a, a], NOON).await.unwrap();
     assert_eq!(marks(), LogMarks { applied: 0, acked: 2 });
     w.settled.settle(&[a]);
-    w.orders.bury(&b, DeadReason::Refused, "", NOON).await.unwrap();
+    w.orders.insert_dead_letter(&b, DeadReason::Refused, "", NOON).await.unwrap();
     assert_eq!(marks(), LogMarks { applied: 2, acked: 2 });
     w.settled.settle(&[b]);
 
@@ -133,7 +133,7 @@ async fn the_holder_of_each_unit_is_found() {
     let claims: Vec<_> = (1..=3).map(|user| logged(w.sale, 1, user)).chain([second]).collect();
     assert!(held(&w, &[]).is_empty());
     w.orders.persist(&claims[..3], NOON).await.unwrap();
-    w.orders.bury(&second, DeadReason::Refused, "", NOON).await.unwrap();
+    w.orders.insert_dead_letter(&second, DeadReason::Refused, "", NOON).await.unwrap();
     assert_eq!(held(&w, &[]), [1, 1, 2, 3]);
     // Sold out: the claim becomes a dead letter without a unit.
     let beyond = logged(w.sale, 1, 8);

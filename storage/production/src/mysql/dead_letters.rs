@@ -124,7 +124,7 @@ fn dead_letter(row: &mut Columns) -> Result<DeadLetter, MysqlError> {
         detail: row.next()?,
         attempts: row.next()?,
         holds_unit: row.next()?,
-        buried: row.time()?,
+        created: row.time()?,
         state: row.known()?,
         closed: row.time_if_any()?,
     })

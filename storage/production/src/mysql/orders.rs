@@ -36,7 +36,7 @@ impl Orders for MysqlOrders {
         persist::persist(&self.0, claims, now).await
     }
 
-    async fn bury(
+    async fn insert_dead_letter(
         &self,
         claim: &LoggedClaim,
         reason: DeadReason,
@@ -44,7 +44,7 @@ impl Orders for MysqlOrders {
         now: Timestamp,
     ) -> Result<(), StoreError> {
         self.0
-            .write("bury", |conn| {
+            .write("insert dead letter", |conn| {
                 boxed(async move {
                     match dead_letter_rows::dead_letter(conn, claim, reason, detail, now).await {
                         // An unknown sale has no row to lock: a concurrent call was quicker.

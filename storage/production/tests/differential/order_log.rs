@@ -102,7 +102,9 @@ impl OrderLogStep {
             Self::Bury { worker, reason, now } => {
                 let mut answers = Vec::new();
                 for one in in_hand(side, worker, 1) {
-                    answers.push(said(side.storage.selling.orders.bury(&one, *reason, "面", *now).await));
+                    answers.push(said(
+                        side.storage.selling.orders.insert_dead_letter(&one, *reason, "面", *now).await,
+                    ));
                     answers.push(done(&*log, worker, &[one]).await);
                     let_go(side, worker, &[one]);
                 }

@@ -92,8 +92,8 @@ impl OrderStep {
                 format!("{persisted}, {}", reload(side, claims).await)
             }
             Self::Bury(claim, reason, detail, now) => {
-                let buried = said(orders.bury(&logged(*claim), *reason, detail, *now).await);
-                format!("{buried}, {}", reload(side, &[*claim]).await)
+                let inserted = said(orders.insert_dead_letter(&logged(*claim), *reason, detail, *now).await);
+                format!("{inserted}, {}", reload(side, &[*claim]).await)
             }
             Self::Insert(order) => said(orders.insert(order, None, Some(UNPAID_MAX)).await),
             Self::Move(order, step, now) => said(orders.step(*order, *step, *now).await),

@@ -299,7 +299,12 @@ async fn what_a_trigger_refuses_is_found_by_halving_and_nothing_of_it_stays() {
         w.storage.selling.orders.persist(&claims[6..7], NOON).await,
         Err(StoreError::Refused { .. })
     ));
-    w.storage.selling.orders.bury(&claims[6], DeadReason::Refused, "not for seven", NOON).await.unwrap();
+    w.storage
+        .selling
+        .orders
+        .insert_dead_letter(&claims[6], DeadReason::Refused, "not for seven", NOON)
+        .await
+        .unwrap();
     let counts = w.storage.selling.orders.count(voucher).await.unwrap();
     assert_eq!((counts.unpaid, counts.dead_letters), (4, 1));
 }

@@ -77,10 +77,16 @@ async fn a_claim_is_an_order_or_dead_but_not_both() {
     let (here, there) = (w.storage.clone(), w.other_instance().await);
     let batches = claims.chunks(4).map(|batch| batch.iter().copied().map(logged).collect()).collect();
     let writes = tokio::spawn(persist_patiently(here, batches));
-    let buried = claims.clone();
+    let dead = claims.clone();
     let burials = tokio::spawn(async move {
-        for claim in buried {
-            while there.selling.orders.bury(&logged(claim), DeadReason::Refused, "", NOON).await.is_err() {}
+        for claim in dead {
+            while there
+                .selling
+                .orders
+                .insert_dead_letter(&logged(claim), DeadReason::Refused, "", NOON)
+                .await
+                .is_err()
+            {}
         }
     });
     writes.await.unwrap();
@@ -193,7 +199,12 @@ async fn the_holders_of_a_sale_are_read_page_by_page() {
     // A second unit of a user, an id that another order has, and a claim beyond the stock.
     let (second, clash) = (claim(voucher, 1, ORDERS + 1), claim(voucher, ORDERS + 9, 7));
     let beyond = claim(voucher, ORDERS + 8, ORDERS + 8);
-    w.storage.selling.orders.bury(&logged(second), DeadReason::Refused, "", NOON).await.unwrap();
+    w.storage
+        .selling
+        .orders
+        .insert_dead_letter(&logged(second), DeadReason::Refused, "", NOON)
+        .await
+        .unwrap();
     persist(&w, &[clash]).await;
     persist(&w, &[beyond]).await;
     let closed = claims[3];

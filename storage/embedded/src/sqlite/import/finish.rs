@@ -227,7 +227,7 @@ fn dead_letter_doubles(conn: &Connection, now: Timestamp) -> rusqlite::Result<Op
         "SELECT id FROM orders WHERE user_id = ?1 AND voucher_id = ?2 AND status NOT IN (4, 6)
          ORDER BY {FURTHEST_FIRST} LIMIT -1 OFFSET 1"
     ))?;
-    let mut bury = conn.prepare(
+    let mut insert = conn.prepare(
         "INSERT INTO dead_letters (order_id, user_id, voucher_id, claimed_ms, reason, detail, holds_unit, buried_ms)
          SELECT id, user_id, voucher_id, created_ms, ?2, 'moved in with status ' || status || ' beside another live order', 1, ?3
          FROM orders WHERE id = ?1",
@@ -237,7 +237,7 @@ fn dead_letter_doubles(conn: &Connection, now: Timestamp) -> rusqlite::Result<Op
     for pair in pairs {
         let orders: Vec<i64> = beyond.query_map(pair, |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
         for order in orders {
-            bury.execute(params![order, DeadReason::Double.code(), now.as_millis()])?;
+            insert.execute(params![order, DeadReason::Double.code(), now.as_millis()])?;
             delete.execute([order])?;
             count += 1;
             if examples.len() < EXAMPLES {
