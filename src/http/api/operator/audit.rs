@@ -109,13 +109,13 @@ impl Which {
         let entries = app.audit.page(self.before, self.max.unwrap_or(PAGE)).await?;
         let zone = &app.context.zone;
         let entries: Vec<_> = entries.into_iter().map(|entry| EntryAnswer::new(entry, zone)).collect();
-        Ok(Answer::ok(entries).no_store())
+        Ok(Answer::ok(entries))
     }
 }
 
 /// Verifies the whole hash chain.
 pub(crate) async fn check(app: &App) -> Reply<CheckAnswer> {
-    Ok(Answer::ok(CheckAnswer::from(app.audit.verify().await?)).no_store())
+    Ok(Answer::ok(CheckAnswer::from(app.audit.verify().await?)))
 }
 
 async fn list(State(app): State<App>, _: Operator, Query(which): Query<Which>) -> Reply<Vec<EntryAnswer>> {

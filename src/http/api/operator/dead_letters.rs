@@ -118,7 +118,7 @@ async fn page(
     let (views, total) = app.dead_letter_admin.page(state, query.current.unwrap_or(1)).await?;
     let zone = &app.context.zone;
     let list: Vec<_> = views.into_iter().map(|view| LetterAnswer::new(view, zone)).collect();
-    Ok(Answer::page(&list, total).no_store())
+    Ok(Answer::page(&list, total))
 }
 
 /// Needed only if the claims of several users have the same id.
@@ -142,7 +142,7 @@ async fn replay(
     Query(query): Query<UserQuery>,
 ) -> Reply<FoundAnswer> {
     let order = app.dead_letter_admin.replay(By::operator(user, now), query.which(order)).await?;
-    Ok(Answer::ok(FoundAnswer::new(order, now, &app.context.zone)).no_store())
+    Ok(Answer::ok(FoundAnswer::new(order, now, &app.context.zone)))
 }
 
 async fn void(
@@ -153,5 +153,5 @@ async fn void(
     Query(query): Query<UserQuery>,
 ) -> Reply<LetterAnswer> {
     let view = app.dead_letter_admin.void(By::operator(user, now), query.which(order)).await?;
-    Ok(Answer::ok(LetterAnswer::new(view, &app.context.zone)).no_store())
+    Ok(Answer::ok(LetterAnswer::new(view, &app.context.zone)))
 }

@@ -97,7 +97,7 @@ async fn find(
     let (orders, total) = app.order_admin.find(&wanted, query.current.unwrap_or(1)).await?;
     let zone = &app.context.zone;
     let list: Vec<_> = orders.into_iter().map(|found| FoundAnswer::new(found, now, zone)).collect();
-    Ok(Answer::page(&list, total).no_store())
+    Ok(Answer::page(&list, total))
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -119,7 +119,7 @@ async fn void(
 ) -> Reply<FoundAnswer> {
     let by = By::operator(user, now);
     let voided = app.order_admin.void(by, OrderId::new(order), &body.reason, body.status).await?;
-    Ok(Answer::ok(FoundAnswer::new(voided, now, &app.context.zone)).no_store())
+    Ok(Answer::ok(FoundAnswer::new(voided, now, &app.context.zone)))
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -183,5 +183,5 @@ async fn refund(
 
 fn recorded(app: &App, outcome: CounterOutcome, now: Timestamp) -> Reply<RecordedAnswer> {
     let order = FoundAnswer::new(outcome.found, now, &app.context.zone);
-    Ok(Answer::ok(RecordedAnswer { order, recorded_before: outcome.was_recorded }).no_store())
+    Ok(Answer::ok(RecordedAnswer { order, recorded_before: outcome.was_recorded }))
 }

@@ -44,5 +44,5 @@ async fn count(State(app): State<App>, _: PollingOperator) -> Reply<OverviewAnsw
     let Overview { backlog, unpaid_orders, dead_letters, reports, vouchers, sales } =
         overview(&app.context).await?;
     let answer = OverviewAnswer { backlog, unpaid_orders, dead_letters, reports, vouchers, sales };
-    Ok(Answer::ok(answer).no_store())
+    Ok(Answer::ok(answer))
 }

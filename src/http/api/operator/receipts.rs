@@ -64,7 +64,7 @@ async fn look(
     let found = app.order_admin.one(app.receipts.read(&code).await?).await?;
     let usable = found.view.order.status == OrderStatus::Paid;
     let order = FoundAnswer::new(found, now, &app.context.zone);
-    Ok(Answer::ok(LookedAtAnswer { order, usable }).no_store())
+    Ok(Answer::ok(LookedAtAnswer { order, usable }))
 }
 
 async fn redeem(
@@ -90,5 +90,5 @@ async fn redeemed(app: &App, by: By, order: OrderId) -> Reply<RedeemedAnswer> {
     let now = by.at;
     let RedeemOutcome { found, was_used: before } = app.order_admin.redeem(by, order).await?;
     let order = FoundAnswer::new(found, now, &app.context.zone);
-    Ok(Answer::ok(RedeemedAnswer { order, used_before: before }).no_store())
+    Ok(Answer::ok(RedeemedAnswer { order, used_before: before }))
 }

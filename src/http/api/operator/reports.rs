@@ -107,7 +107,7 @@ async fn page(
     let (views, total) = app.report_admin.page(query.number()).await?;
     let zone = &app.context.zone;
     let list: Vec<_> = views.into_iter().map(|view| ReportAnswer::new(view, zone)).collect();
-    Ok(Answer::page(&list, total).no_store())
+    Ok(Answer::page(&list, total))
 }
 
 async fn decide(app: &App, by: UserId, now: Timestamp, target: Post, decision: Decision) -> Reply {

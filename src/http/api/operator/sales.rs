@@ -114,7 +114,7 @@ impl TermsAnswer {
 }
 
 fn answer(app: &App, view: SaleView) -> Reply<SaleAnswer> {
-    Ok(Answer::ok(SaleAnswer::new(view, &app.context.zone)).no_store())
+    Ok(Answer::ok(SaleAnswer::new(view, &app.context.zone)))
 }
 
 async fn page(
@@ -126,7 +126,7 @@ async fn page(
     let (views, total) = app.sale_admin.page(query.number(), now).await?;
     let zone = &app.context.zone;
     let list: Vec<_> = views.into_iter().map(|view| SaleAnswer::new(view, zone)).collect();
-    Ok(Answer::page(&list, total).no_store())
+    Ok(Answer::page(&list, total))
 }
 
 /// A sale with its ledger. Without `balances` the sale changed during every attempt to read a consistent
@@ -175,7 +175,7 @@ async fn one(
         balances: findings.as_ref().map(Vec::is_empty),
         findings: findings.unwrap_or_default().into_iter().map(FindingAnswer::from).collect(),
     };
-    Ok(Answer::ok(answer).no_store())
+    Ok(Answer::ok(answer))
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -234,7 +234,7 @@ async fn restock(
     let RestockOutcome { by, view } =
         app.sale_admin.restock(By::operator(user, now), VoucherId::new(voucher), form).await?;
     let sale = SaleAnswer::new(view, &app.context.zone);
-    Ok(Answer::ok(RestockedAnswer { by, sale }).no_store())
+    Ok(Answer::ok(RestockedAnswer { by, sale }))
 }
 
 async fn pause(

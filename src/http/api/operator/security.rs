@@ -177,5 +177,5 @@ async fn list(
         total: total as u64,
         events: records.into_iter().map(|record| EventAnswer::new(record, zone)).collect(),
     };
-    Ok(Answer::ok(answer).no_store())
+    Ok(Answer::ok(answer))
 }

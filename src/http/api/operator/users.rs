@@ -126,7 +126,7 @@ impl Search {
         let users = app.people.list(&filter, Page::new(current.unwrap_or(1), size)).await?;
         let zone = &app.context.zone;
         let users: Vec<_> = users.into_iter().map(|user| UserAnswer::new(user, zone)).collect();
-        Ok(Answer::ok(users).no_store())
+        Ok(Answer::ok(users))
     }
 }
 
@@ -170,7 +170,7 @@ async fn block(
     let by = By::operator(operator, now);
     note(Act::Block, id);
     let blocked = app.people.block(UserId::new(id), &body.reason, by).await?;
-    Ok(Answer::ok(BlockedAnswer::new(blocked, &app.context.zone)).no_store())
+    Ok(Answer::ok(BlockedAnswer::new(blocked, &app.context.zone)))
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -195,7 +195,7 @@ async fn set_phone(
     attempt::note_subject(UserId::new(id));
     let by = By::operator(operator, now);
     let changed = app.people.set_phone(UserId::new(id), &body.phone, &body.reason, by).await?;
-    Ok(Answer::ok(BlockedAnswer::new(changed, &app.context.zone)).no_store())
+    Ok(Answer::ok(BlockedAnswer::new(changed, &app.context.zone)))
 }
 
 async fn unblock(
@@ -232,5 +232,5 @@ fn note(act: Act, subject: u64) {
 
 /// Returns a user. Never cached, because the response contains a phone number.
 fn user_reply(app: &App, user: User) -> Reply<UserAnswer> {
-    Ok(Answer::ok(UserAnswer::new(user, &app.context.zone)).no_store())
+    Ok(Answer::ok(UserAnswer::new(user, &app.context.zone)))
 }

@@ -71,7 +71,7 @@ impl VoucherAnswer {
 }
 
 fn answer(app: &App, view: VoucherView) -> Reply<VoucherAnswer> {
-    Ok(Answer::ok(VoucherAnswer::new(view, &app.context.zone)).no_store())
+    Ok(Answer::ok(VoucherAnswer::new(view, &app.context.zone)))
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -95,7 +95,7 @@ async fn page(
     let (views, total) = app.voucher_admin.page(shop, query.current.unwrap_or(1), now).await?;
     let zone = &app.context.zone;
     let list: Vec<_> = views.into_iter().map(|view| VoucherAnswer::new(view, zone)).collect();
-    Ok(Answer::page(&list, total).no_store())
+    Ok(Answer::page(&list, total))
 }
 
 async fn one(

@@ -235,7 +235,7 @@ impl From<Role> for RoleName {
 }
 
 async fn role(State(app): State<App>, Login(user): Login) -> Reply<RoleName> {
-    Ok(Answer::ok(RoleName::from(app.accounts.role(user).await?)).no_store())
+    Ok(Answer::ok(RoleName::from(app.accounts.role(user).await?)))
 }
 
 async fn brief(State(app): State<App>, Now(now): Now, Path(id): Path<u64>) -> Reply<Optional<BriefAnswer>> {
@@ -403,5 +403,5 @@ impl Input for InDemo {
 
 async fn inbox(State(app): State<App>, _: InDemo, Query(query): Query<ForPhone>) -> Reply<InboxAnswer> {
     let code = app.accounts.inbox(&query.phone)?.ok_or(Refusal::NotFound("code"))?;
-    Ok(Answer::ok(InboxAnswer { phone: query.phone, code }).no_store())
+    Ok(Answer::ok(InboxAnswer { phone: query.phone, code }))
 }

@@ -80,7 +80,7 @@ async fn follow(
 }
 
 async fn is_following(State(app): State<App>, Login(user): Login, Path(id): Path<u64>) -> Reply<bool> {
-    Ok(Answer::ok(app.follows.is_following(user, UserId::new(id)).await?).no_store())
+    Ok(Answer::ok(app.follows.is_following(user, UserId::new(id)).await?))
 }
 
 async fn common(State(app): State<App>, Login(user): Login, Path(id): Path<u64>) -> Reply<Vec<BriefAnswer>> {

@@ -102,7 +102,7 @@ async fn list(
     let own = app.accounts.own_sessions(&session, now).await?;
     let zone = &app.context.zone;
     let answers: Vec<_> = own.into_iter().map(|own| SessionAnswer::new(own, zone)).collect();
-    Ok(Answer::ok(answers).no_store())
+    Ok(Answer::ok(answers))
 }
 
 async fn end_others(State(app): State<App>, LoginSession(session): LoginSession) -> Reply<u64> {

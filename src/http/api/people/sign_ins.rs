@@ -128,7 +128,7 @@ async fn calendar(
     Query(query): Query<OfMonth>,
 ) -> Reply<CalendarAnswer> {
     let calendar = app.sign_ins.calendar(user, &query.month, now).await?;
-    Ok(Answer::ok(CalendarAnswer::from(calendar)).no_store())
+    Ok(Answer::ok(CalendarAnswer::from(calendar)))
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -197,5 +197,5 @@ async fn attendance(
     Query(page): Query<UsersQuery>,
 ) -> Reply<AttendanceAnswer> {
     let attendance = app.sign_ins.attendance(days.ends(), page.current, now).await?;
-    Ok(Answer::ok(AttendanceAnswer::from(attendance)).no_store())
+    Ok(Answer::ok(AttendanceAnswer::from(attendance)))
 }

@@ -107,5 +107,5 @@ async fn visits(
 ) -> Reply<VisitsAnswer> {
     let shop = query.shop_id.filter(|shop| *shop > 0).map(ShopId::new);
     let counts = app.visits.visits(days.ends(), shop, now).await?;
-    Ok(Answer::ok(VisitsAnswer::from(counts)).no_store())
+    Ok(Answer::ok(VisitsAnswer::from(counts)))
 }

@@ -111,5 +111,5 @@ async fn receipt(
     Path(order): Path<u64>,
 ) -> Reply<ReceiptAnswer> {
     let receipt = app.receipts.of(user, OrderId::new(order), now).await?;
-    Ok(Answer::ok(ReceiptAnswer::new(receipt, &app.context.zone)?).no_store())
+    Ok(Answer::ok(ReceiptAnswer::new(receipt, &app.context.zone)?))
 }

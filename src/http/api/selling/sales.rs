@@ -139,12 +139,12 @@ impl OnAnswer {
 async fn on(State(app): State<App>, Now(now): Now, Query(query): Query<PageQuery>) -> Reply<Paged<OnAnswer>> {
     let (sales, total) = app.sales.on(query.number(), now).await?;
     let list: Vec<_> = sales.into_iter().map(|sale| OnAnswer::new(sale, &app.context)).collect();
-    Ok(Answer::page(&list, total).no_store())
+    Ok(Answer::page(&list, total))
 }
 
 async fn live(State(app): State<App>, Now(now): Now, Path(voucher): Path<u64>) -> Reply<LiveAnswer> {
     let sale = app.sales.live(VoucherId::new(voucher), now).await?;
-    Ok(Answer::ok(LiveAnswer::new(&sale, &app.context)).no_store())
+    Ok(Answer::ok(LiveAnswer::new(&sale, &app.context)))
 }
 
 /// The content of a sale page, equal for all callers.

@@ -67,10 +67,10 @@ async fn page(
     let from =
         FeedCursor { at: Timestamp::from_millis(query.last_id), read: query.offset.unwrap_or_default() };
     let Some(FeedPage { notes, next }) = app.feeds.page(user, from, now).await? else {
-        return Ok(Answer::perhaps(None).no_store());
+        return Ok(Answer::perhaps(None));
     };
     let (views, zone) = (app.notes.views(notes, Some(user)).await?, &app.context.zone);
     let list = views.into_iter().map(|view| BlogAnswer::new(view, zone)).collect();
     let page = FeedAnswer { list, min_time: next.at.as_millis(), offset: next.read };
-    Ok(Answer::perhaps(Some(page)).no_store())
+    Ok(Answer::perhaps(Some(page)))
 }

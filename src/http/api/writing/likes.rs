@@ -68,7 +68,7 @@ async fn change_note(
 
 async fn first_likers(State(app): State<App>, Path(id): Path<u64>) -> Reply<Vec<BriefAnswer>> {
     let first = app.likes.first_likers(NoteId::new(id)).await?;
-    Ok(Answer::ok(first.into_iter().map(BriefAnswer::from).collect()).no_store())
+    Ok(Answer::ok(first.into_iter().map(BriefAnswer::from).collect()))
 }
 
 async fn change_comment(
