@@ -6,7 +6,6 @@
 #![expect(clippy::unwrap_used, reason = "a bench that cannot run has nothing to say")]
 
 #[path = "../tests/common/http.rs"]
-#[expect(dead_code, reason = "tests ask for more")]
 mod http;
 #[path = "../tests/common/server.rs"]
 #[expect(dead_code, reason = "tests do more with a server")]

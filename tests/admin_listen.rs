@@ -2,31 +2,23 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of a test binary may fail loudly")]
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::{SocketAddr, TcpStream};
-use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+#[path = "common/http.rs"]
+mod http;
+#[path = "common/process.rs"]
+mod process;
 
-use mallbox_test_patience as patience;
-use serde_json::{Value, json};
+use std::net::SocketAddr;
+use std::process::Stdio;
+
+use serde_json::json;
 use tempfile::TempDir;
 
-const MALLBOX: &str = env!("CARGO_BIN_EXE_mallbox");
-/// Time limit of a response.
-const TIMEOUT: Duration = Duration::from_secs(20);
-
-fn mallbox(arguments: &[&str]) -> Command {
-    let mut command = Command::new(MALLBOX);
-    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("MALLBOX_")) {
-        command.env_remove(name);
-    }
-    command.args(["--lang", "en"]).args(arguments).stdin(Stdio::null());
-    command
-}
+use http::Reply;
+use process::{Process, address_in, mallbox};
 
 /// A mall with two addresses.
 struct Mall {
-    child: Child,
+    _process: Process,
     customers: SocketAddr,
     operators: SocketAddr,
     dir: TempDir,
@@ -37,42 +29,25 @@ impl Mall {
         let dir = TempDir::new().unwrap();
         let data = dir.path().join("mall");
         let mut command = mallbox(&["serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0"]);
-        command.args(flags).arg("--data").arg(data);
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
-        let mut address = |name: &str| -> SocketAddr {
-            let line = lines.next().expect("a line of the banner");
+        command.args(flags).arg("--data").arg(data).stderr(Stdio::null());
+        let process = Process::start(&mut command);
+        let address = |name: &str| {
+            let line = process.line();
             assert!(line.starts_with(name), "{line}");
-            line.split("http://").nth(1).unwrap().split('/').next().unwrap().parse().unwrap()
+            address_in(&line)
         };
         let (customers, operators) = (address("mallbox "), address("operators "));
-        std::thread::spawn(move || lines.for_each(drop));
-        Self { child, customers, operators, dir }
+        Self { _process: process, customers, operators, dir }
     }
 }
 
-impl Drop for Mall {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-/// Returns status and body of the response.
-fn get(address: SocketAddr, path: &str) -> (u16, String) {
-    let mut stream = TcpStream::connect(address).unwrap();
-    stream.set_read_timeout(Some(patience::scaled(TIMEOUT))).unwrap();
-    let request = format!("GET {path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\r\n");
-    stream.write_all(request.as_bytes()).unwrap();
-    let mut response = String::new();
-    stream.read_to_string(&mut response).unwrap();
-    let (head, body) = response.split_once("\r\n\r\n").unwrap();
-    (head.split(' ').nth(1).unwrap().parse().unwrap(), body.to_owned())
+fn get(address: SocketAddr, path: &str) -> Reply {
+    http::ask(address, "GET", path, "").unwrap()
 }
 
 /// Returns the paths of the API document.
 fn paths(address: SocketAddr, api: &str) -> Vec<String> {
-    let document: Value = serde_json::from_str(&get(address, &format!("{api}/openapi.json")).1).unwrap();
+    let document = get(address, &format!("{api}/openapi.json")).body;
     document["paths"].as_object().unwrap().keys().cloned().collect()
 }
 
@@ -85,15 +60,16 @@ fn customers_find_nothing_of_operators_at_their_address() {
         assert!(operators_calls.len() > 10, "{calls:?}");
         for path in operators_calls {
             let path = format!("{api}{path}").replace("{id}", "1").replace("{name}", "x");
-            let (at_customers, at_operators) = (get(mall.customers, &path).0, get(mall.operators, &path).0);
+            let [at_customers, at_operators] =
+                [mall.customers, mall.operators].map(|address| get(address, &path).status);
             assert_eq!(at_customers, 404, "{path}");
             // 405: the path has no GET. The role is asked for before anything else.
             assert!(matches!(at_operators, 401 | 405), "{path}: {at_operators}");
         }
         assert!(!paths(mall.customers, api).iter().any(|path| path.contains("/ops/")));
         for path in ["/metrics", "/console", "/mall/console", "//metrics", "/%6detrics"] {
-            assert_eq!(get(mall.customers, path).0, 404, "{path}");
-            assert_eq!(get(mall.operators, path).0, 200, "{path}");
+            assert_eq!(get(mall.customers, path).status, 404, "{path}");
+            assert_eq!(get(mall.operators, path).status, 200, "{path}");
         }
     }
 }
@@ -101,12 +77,10 @@ fn customers_find_nothing_of_operators_at_their_address() {
 #[test]
 fn strangers_learn_whether_the_mall_is_ready_and_no_more() {
     let mall = Mall::start(&[]);
-    let (status, body) = get(mall.customers, "/readyz");
-    let said: Value = serde_json::from_str(&body).unwrap();
-    assert_eq!((status, said), (200, json!({ "ready": true })));
-    let (status, body) = get(mall.operators, "/readyz");
-    let said: Value = serde_json::from_str(&body).unwrap();
-    assert_eq!((status, &said["ready"], &said["backend"]), (200, &json!(true), &json!("embedded")), "{said}");
+    let Reply { status, body, .. } = get(mall.customers, "/readyz");
+    assert_eq!((status, body), (200, json!({ "ready": true })));
+    let Reply { status, body, .. } = get(mall.operators, "/readyz");
+    assert_eq!((status, &body["ready"], &body["backend"]), (200, &json!(true), &json!("embedded")), "{body}");
 }
 
 #[test]
@@ -114,7 +88,7 @@ fn customers_pages_and_calls_are_at_both_addresses() {
     let mall = Mall::start(&[]);
     for address in [mall.customers, mall.operators] {
         for path in ["/", "/healthz", "/api/shop-type/list", "/mall/manual/"] {
-            assert_eq!(get(address, path).0, 200, "{path} at {address}");
+            assert_eq!(get(address, path).status, 200, "{path} at {address}");
         }
     }
 }

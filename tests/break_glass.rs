@@ -3,24 +3,19 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of a test binary may fail loudly")]
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::TcpStream;
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+#[path = "common/http.rs"]
+mod http;
+#[path = "common/process.rs"]
+mod process;
 
-use mallbox_test_patience as patience;
+use std::io::{Read as _, Write as _};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::Stdio;
+
+use process::{Process, address_in, mallbox};
 
 const PHONE: &str = "13900000001";
-
-fn mallbox(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_mallbox"));
-    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("MALLBOX_")) {
-        command.env_remove(name);
-    }
-    command.args(arguments).env("LC_ALL", "C");
-    command
-}
 
 /// Runs a command with a standard input. Returns exit code, standard output and standard error.
 fn run(arguments: &[&str], input: &str) -> (i32, String, String) {
@@ -35,35 +30,20 @@ fn run(arguments: &[&str], input: &str) -> (i32, String, String) {
 }
 
 struct Running {
-    child: Child,
-    address: String,
+    process: Process,
+    address: SocketAddr,
 }
 
 impl Running {
     fn start(data: &Path, more: &[&str]) -> Self {
         let arguments = ["serve", "--data", data.to_str().unwrap(), "--listen", "127.0.0.1:0"];
         let mut command = mallbox(&[&arguments[..], more].concat());
-        let mut child =
-            command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let mut out = BufReader::new(child.stdout.take().unwrap());
-        let mut first = String::new();
-        out.read_line(&mut first).unwrap();
-        let address = first.split("http://").nth(1).unwrap().trim().trim_end_matches('/').to_owned();
-        // Codes go to standard output: nobody reads them here, and the pipe must not close.
-        std::thread::spawn(move || std::io::copy(&mut out, &mut std::io::sink()));
-        Self { child, address }
+        let process = Process::start(command.stderr(Stdio::piped()));
+        Self { address: address_in(&process.line()), process }
     }
 
     fn call(&self, method: &str, path: &str, token: &str, body: &str) -> String {
-        let mut stream = TcpStream::connect(&self.address).unwrap();
-        stream.set_read_timeout(Some(patience::scaled(Duration::from_secs(10)))).unwrap();
-        let length = body.len();
-        let head =
-            format!("{method} {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\nauthorization: {token}");
-        stream.write_all(format!("{head}\r\ncontent-length: {length}\r\n\r\n{body}").as_bytes()).unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        answer
+        http::send(self.address, method, path, token, body).unwrap().text
     }
 
     fn log_in(&self, name: &str, value: &str) -> String {
@@ -78,19 +58,11 @@ impl Running {
 
     /// Stops the mall. Returns the log.
     fn stop(mut self) -> String {
-        let id = self.child.id().to_string();
-        assert!(Command::new("kill").args(["-s", "TERM", &id]).status().unwrap().success());
+        self.process.terminate();
         let mut log = String::new();
-        self.child.stderr.take().unwrap().read_to_string(&mut log).unwrap();
-        assert_eq!(self.child.wait().unwrap().code(), Some(0));
+        self.process.child.stderr.take().unwrap().read_to_string(&mut log).unwrap();
+        assert_eq!(self.process.child.wait().unwrap().code(), Some(0));
         log
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 

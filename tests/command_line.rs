@@ -2,21 +2,22 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of a test binary may fail loudly")]
 
-use std::fs::File;
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::TcpStream;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
-use std::time::Duration;
+#[path = "common/http.rs"]
+mod http;
+#[path = "common/process.rs"]
+mod process;
 
-use mallbox_test_patience as patience;
+use std::fs::File;
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use http::Reply;
+use process::{Process, address_in};
 
 fn mallbox(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_mallbox"));
-    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("MALLBOX_")) {
-        command.env_remove(name);
-    }
-    command.args(arguments).stdin(Stdio::null()).env("TZ", "Asia/Shanghai").env("LC_ALL", "C");
+    let mut command = process::mallbox(arguments);
+    command.env("TZ", "Asia/Shanghai");
     command
 }
 
@@ -29,8 +30,8 @@ fn output_of(arguments: &[&str]) -> (i32, String, String) {
 
 /// A mall that runs until dropped.
 struct Running {
-    child: Child,
-    address: String,
+    process: Process,
+    address: SocketAddr,
     banner: String,
 }
 
@@ -50,46 +51,25 @@ impl Running {
     }
 
     fn start_with(arguments: &[&str], last: &str, log: Stdio) -> Self {
-        let mut child = mallbox(arguments).stdout(Stdio::piped()).stderr(log).spawn().unwrap();
-        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let process = Process::start(mallbox(arguments).stderr(log));
         let mut banner = String::new();
         while !banner.contains(last) {
-            banner += &(lines.next().expect("a banner").unwrap() + "\n");
+            banner += &(process.line() + "\n");
         }
-        // Continues to read, so that the mall never writes to a closed pipe.
-        std::thread::spawn(move || lines.for_each(drop));
-        let address = banner.lines().next().unwrap().split("http://").nth(1).unwrap();
-        Self { child, address: address.trim_end_matches('/').to_owned(), banner }
+        Self { process, address: address_in(&banner), banner }
     }
 
-    fn get(&self, path: &str) -> String {
+    fn get(&self, path: &str) -> Reply {
         self.ask("GET", path)
     }
 
-    fn ask(&self, method: &str, path: &str) -> String {
-        let mut stream = TcpStream::connect(&self.address).unwrap();
-        stream.set_read_timeout(Some(patience::scaled(Duration::from_secs(10)))).unwrap();
-        let request = format!(
-            "{method} {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
-        );
-        stream.write_all(request.as_bytes()).unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        answer
+    fn ask(&self, method: &str, path: &str) -> Reply {
+        http::ask(self.address, method, path, "").unwrap()
     }
 
     /// Sends SIGTERM. Returns the exit code.
-    fn stop(mut self) -> i32 {
-        let id = self.child.id().to_string();
-        assert!(Command::new("kill").args(["-s", "TERM", &id]).status().unwrap().success());
-        self.child.wait().unwrap().code().unwrap()
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+    fn stop(self) -> i32 {
+        self.process.stop()
     }
 }
 
@@ -130,14 +110,10 @@ fn a_demo_goes_by_known_names_and_warns_when_others_can_reach_it() {
     let dir = tempfile::tempdir().unwrap();
     let data = dir.path().join("demo");
     let ask = |mall: &Running, host: &str| {
-        let port = mall.address.rsplit(':').next().unwrap();
-        let mut stream = TcpStream::connect(format!("127.0.0.1:{port}")).unwrap();
-        stream.set_read_timeout(Some(patience::scaled(Duration::from_secs(10)))).unwrap();
+        let stream = TcpStream::connect((Ipv4Addr::LOCALHOST, mall.address.port())).unwrap();
         let request = format!("GET /readyz HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n");
-        stream.write_all(request.as_bytes()).unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        answer.split(' ').nth(1).unwrap().to_owned()
+        let answer = http::exchange(stream, request.as_bytes()).unwrap();
+        http::read(&answer).unwrap().status
     };
     let flags = ["--data", text(&data), "--lang", "en", "--host", "mall.test", "--listen"];
     for (listen, warns) in [("127.0.0.1:0", false), ("0.0.0.0:0", true)] {
@@ -145,15 +121,15 @@ fn a_demo_goes_by_known_names_and_warns_when_others_can_reach_it() {
         assert_eq!(mall.banner.contains("\nwarning     0.0.0.0:"), warns, "{}", mall.banner);
         let statuses =
             ["localhost", "127.0.0.1:80", "MALL.test", "evil.example"].map(|host| ask(&mall, host));
-        assert_eq!(statuses, ["200", "200", "200", "421"]);
+        assert_eq!(statuses, [200, 200, 200, 421]);
         assert_eq!(mall.stop(), 0);
     }
     // A mall in earnest takes any name, unless told its own.
     let data = dir.path().join("mall");
     let flags = ["serve", "--data", text(&data), "--listen", "127.0.0.1:0"];
-    for (more, want) in [(&[][..], "200"), (&["--host", "mall.test"], "421")] {
+    for (more, want) in [(&[][..], 200), (&["--host", "mall.test"], 421)] {
         let mall = Running::start(&[&flags[..], more].concat());
-        assert_eq!([ask(&mall, "mall.test"), ask(&mall, "evil.example")], ["200", want]);
+        assert_eq!([ask(&mall, "mall.test"), ask(&mall, "evil.example")], [200, want]);
         assert_eq!(mall.stop(), 0);
     }
 }
@@ -195,13 +171,13 @@ fn a_mall_is_served_checked_and_stopped() {
     for line in ["durability  power", "zone        Asia/Shanghai", "limits      on", "backend     embedded"] {
         assert!(mall.banner.contains(line), "{}", mall.banner);
     }
-    assert!(mall.get("/healthz").starts_with("HTTP/1.1 200"));
-    assert!(mall.get("/readyz").contains(r#""ready":true,"backend":"embedded","durability":"power""#));
-    assert!(mall.get("/metrics").contains("\nmallbox_order_log_pending 0\n"));
-    assert!(mall.get("/api/demo/inbox?phone=13900000002").starts_with("HTTP/1.1 404"));
+    assert_eq!(mall.get("/healthz").status, 200);
+    assert!(mall.get("/readyz").text.contains(r#""ready":true,"backend":"embedded","durability":"power""#));
+    assert!(mall.get("/metrics").text.contains("\nmallbox_order_log_pending 0\n"));
+    assert_eq!(mall.get("/api/demo/inbox?phone=13900000002").status, 404);
 
     let port_taken =
-        output_of(&["serve", "--data", text(&dir.path().join("two")), "--listen", &mall.address]);
+        output_of(&["serve", "--data", text(&dir.path().join("two")), "--listen", &mall.address.to_string()]);
     assert_eq!(port_taken.0, 1);
     assert!(port_taken.2.contains("is in use by another program"), "{}", port_taken.2);
     assert!(!dir.path().join("two").exists());
@@ -252,8 +228,8 @@ fn a_mall_that_may_not_be_written_to_is_verified_and_stays_as_it_is_to_the_last_
     let data = dir.path().join("mall");
     let mut mall = Running::start(&["demo", "--data", text(&data), "--listen", "127.0.0.1:0"]);
     // Killed: the last writes are in files that a start has to read.
-    mall.child.kill().unwrap();
-    mall.child.wait().unwrap();
+    mall.process.child.kill().unwrap();
+    mall.process.child.wait().unwrap();
     let chmod = |mode: &str| {
         assert!(Command::new("chmod").args(["-R", mode, text(&data)]).status().unwrap().success());
     };
@@ -275,12 +251,12 @@ fn a_mall_that_may_not_be_written_to_is_verified_and_stays_as_it_is_to_the_last_
 fn a_stop_that_is_signalled_twice_within_a_moment_is_a_clean_one() {
     let dir = tempfile::tempdir().unwrap();
     let mut mall = Running::start(&["serve", "--data", text(dir.path()), "--listen", "127.0.0.1:0"]);
-    let id = mall.child.id().to_string();
+    let id = mall.process.child.id().to_string();
     // Like `timeout`: signals the program, then its group. The pause prevents two pending signals from
     // merging into one.
     let twice = format!("kill -s TERM {id}; sleep 0.01; kill -s TERM {id}");
     assert!(Command::new("sh").args(["-c", &twice]).status().unwrap().success());
-    assert_eq!(mall.child.wait().unwrap().code(), Some(0));
+    assert_eq!(mall.process.child.wait().unwrap().code(), Some(0));
 }
 
 #[test]
@@ -384,19 +360,19 @@ fn a_demo_fills_its_mall_once_and_is_not_served_by_mistake() {
     let demo = ["demo", "--data", text(&data), "--listen", "127.0.0.1:0"];
     let mall = Running::start(&demo);
     assert!(mall.banner.contains("limits      off"), "{}", mall.banner);
-    let shop = mall.get("/api/shop/84");
+    let shop = mall.get("/api/shop/84").text;
     assert!(shop.contains(r#""success":true"#), "{shop}");
-    assert!(mall.ask("POST", "/api/user/code?phone=13900000002").contains(r#""success":true"#));
-    let inbox = mall.get("/api/demo/inbox?phone=13900000002");
+    assert!(mall.ask("POST", "/api/user/code?phone=13900000002").text.contains(r#""success":true"#));
+    let inbox = mall.get("/api/demo/inbox?phone=13900000002").text;
     assert!(inbox.contains(r#""phone":"13900000002","code":""#), "{inbox}");
-    assert!(mall.get("/imgs//shops/1-1.svg").trim_end().ends_with("</svg>"));
+    assert!(mall.get("/imgs//shops/1-1.svg").text.trim_end().ends_with("</svg>"));
     assert!(output_of(&["user", "list", "--operators", "--data", text(&data)]).1.contains("13900000001"));
     assert_eq!(mall.stop(), 0);
 
     let (code, _, error) = output_of(&["serve", "--data", text(&data), "--listen", "127.0.0.1:0"]);
     assert!(code == 2 && error.contains("--demo-data"), "{error}");
     let again = Running::start(&demo);
-    assert!(again.get("/api/shop/85").contains("NOT_FOUND"), "the shops are there once");
+    assert!(again.get("/api/shop/85").text.contains("NOT_FOUND"), "the shops are there once");
     let sales = output_of(&["verify", "--data", text(&data)]).1;
     assert!(sales.contains("2 sales"), "one runs, and the one that nobody bought in opens again: {sales}");
     assert_eq!(again.stop(), 0);
@@ -425,12 +401,12 @@ fn the_payment_mode_is_stored_with_the_mall_and_named_where_it_starts() {
         let mall = Running::start(&[&serve[..], more].concat());
         let lines = [format!("payment     {payment} ("), format!("profile     {profile} (")];
         assert!(lines.iter().all(|line| mall.banner.contains(line)), "{more:?}: {}", mall.banner);
-        let ready = mall.get("/readyz");
+        let ready = mall.get("/readyz").text;
         assert!(ready.contains(&format!(r#""payment":"{payment}""#)), "{more:?}: {ready}");
         let (_, out, error) = output_of(&["doctor", "--data", text(&data)]);
         assert!(out.contains(&format!("payment     {payment} (")), "{out}{error}");
-        let status = if profile == "original" { "HTTP/1.1 200" } else { "HTTP/1.1 400" };
-        assert!(mall.get("/api/shop/x").starts_with(status), "{more:?}");
+        let status = if profile == "original" { 200 } else { 400 };
+        assert_eq!(mall.get("/api/shop/x").status, status, "{more:?}");
         assert_eq!(mall.stop(), 0);
     }
     let new = dir.path().join("new");

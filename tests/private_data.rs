@@ -4,84 +4,53 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of a test binary may fail loudly")]
 
+#[path = "common/http.rs"]
+mod http;
+#[path = "common/process.rs"]
+mod process;
+
 use std::fs::{self, Permissions};
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::TcpStream;
+use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdout, Command, Output, Stdio};
-use std::time::Duration;
+use std::process::{Command, Output, Stdio};
 
-use mallbox_test_patience as patience;
+use process::{Process, address_in, mallbox, mallbox_under};
 
 /// The account `nobody`.
 const SECOND_ACCOUNT: [&str; 6] = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"];
 
-fn mallbox(under: &[&str], arguments: &[&str]) -> Command {
-    let words = [under, &[env!("CARGO_BIN_EXE_mallbox")], arguments].concat();
-    let mut command = Command::new(words[0]);
-    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("MALLBOX_")) {
-        command.env_remove(name);
-    }
-    command.args(&words[1..]).stdin(Stdio::null()).env("LC_ALL", "C");
-    command
-}
-
 /// A mall that runs until stopped or dropped.
 struct Running {
-    child: Child,
-    address: String,
-    lines: std::io::Lines<BufReader<ChildStdout>>,
+    process: Process,
+    address: SocketAddr,
 }
 
 impl Running {
     fn start(data: &Path) -> Self {
         let data = data.to_str().unwrap();
         let arguments = ["serve", "--data", data, "--listen", "127.0.0.1:0", "--limits", "off"];
-        let mut command = mallbox(&[], &arguments);
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let first = lines.next().expect("a banner").unwrap();
-        let address = first.split("http://").nth(1).unwrap().trim_end_matches('/').to_owned();
-        Self { child, address, lines }
+        let process = Process::start(mallbox(&arguments).stderr(Stdio::null()));
+        Self { address: address_in(&process.line()), process }
     }
 
     fn post(&self, path: &str, body: &str) -> String {
-        let mut stream = TcpStream::connect(&self.address).unwrap();
-        stream.set_read_timeout(Some(patience::scaled(Duration::from_secs(10)))).unwrap();
-        let length = body.len();
-        let head =
-            format!("POST {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: {length}");
-        stream.write_all(format!("{head}\r\n\r\n{body}").as_bytes()).unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        answer
+        http::send(self.address, "POST", path, "", body).unwrap().text
     }
 
     /// Requests a login code and reads it from standard output.
-    fn code(&mut self, phone: &str) -> String {
+    fn code(&self, phone: &str) -> String {
         let answer = self.post(&format!("/api/user/code?phone={phone}"), "");
         assert!(answer.contains(r#""success":true"#), "{answer}");
-        let begin = format!("SMS {phone} code ");
-        let mut lines = self.lines.by_ref().map(Result::unwrap);
-        lines.find_map(|line| line.strip_prefix(&begin).map(str::to_owned)).unwrap()
+        self.process.code(phone)
     }
 
     fn log_in(&self, phone: &str, code: &str) -> String {
         self.post("/api/user/login", &format!(r#"{{"phone":"{phone}","code":"{code}"}}"#))
     }
 
-    fn stop(mut self) {
-        let id = self.child.id().to_string();
-        assert!(Command::new("kill").args(["-s", "TERM", &id]).status().unwrap().success());
-        assert_eq!(self.child.wait().unwrap().code(), Some(0));
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+    fn stop(self) {
+        assert_eq!(self.process.stop(), 0);
     }
 }
 
@@ -124,7 +93,7 @@ fn is_root() -> bool {
 }
 
 fn doctor(data: &Path) -> String {
-    let Output { stdout, .. } = mallbox(&[], &["doctor", "--data", data.to_str().unwrap()]).output().unwrap();
+    let Output { stdout, .. } = mallbox(&["doctor", "--data", data.to_str().unwrap()]).output().unwrap();
     let text = String::from_utf8(stdout).unwrap();
     text.lines().find(|line| line.contains("access")).unwrap_or_default().to_owned()
 }
@@ -166,7 +135,7 @@ fn a_directory_that_cannot_be_closed_is_refused_with_the_command_to_type() {
     fs::create_dir(&data).unwrap();
     fs::set_permissions(&data, Permissions::from_mode(0o777)).unwrap();
     let arguments = ["serve", "--data", data.to_str().unwrap(), "--listen", "127.0.0.1:0"];
-    let Output { status, stderr, .. } = mallbox(&SECOND_ACCOUNT, &arguments).output().unwrap();
+    let Output { status, stderr, .. } = mallbox_under(&SECOND_ACCOUNT, &arguments).output().unwrap();
     let complaint = String::from_utf8(stderr).unwrap();
     let command = format!("sudo chmod -R go-rwx '{}'", data.display());
     assert!(
@@ -180,7 +149,7 @@ fn a_directory_that_cannot_be_closed_is_refused_with_the_command_to_type() {
 fn login_codes_are_not_on_the_disk_and_end_with_the_process() {
     let site = site();
     let data = site.path().join("mall");
-    let mut mall = Running::start(&data);
+    let mall = Running::start(&data);
     let phones: Vec<String> = (0..5).map(|n| format!("1390000100{n}")).collect();
     let codes: Vec<String> = phones.iter().map(|phone| mall.code(phone)).collect();
     let used = mall.log_in(&phones[0], &codes[0]);
@@ -207,12 +176,9 @@ fn new_files_of_every_command_are_for_their_owner_only() {
     let site = site();
     let data = site.path().join("mall");
     let arguments = ["demo", "--data", data.to_str().unwrap(), "--listen", "127.0.0.1:0"];
-    let mut child = mallbox(&[], &arguments).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-    let banner = BufReader::new(child.stdout.take().unwrap()).lines().next();
-    assert!(banner.is_some_and(|line| line.unwrap().contains("http://")));
+    let mall = Process::start(mallbox(&arguments).stderr(Stdio::null()));
+    assert!(mall.line().contains("http://"));
     for path in everything(&data) {
         assert_eq!(mode(&path) & 0o077, 0, "{} is {:o}", path.display(), mode(&path));
     }
-    child.kill().unwrap();
-    child.wait().unwrap();
 }

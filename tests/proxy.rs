@@ -3,30 +3,34 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of a test binary may fail loudly")]
 
+#[path = "common/http.rs"]
+mod http;
+#[path = "common/process.rs"]
+mod process;
+
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
-use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-use mallbox_test_patience::{self as patience, Deadline};
+use mallbox_test_patience::Deadline;
 use mallbox_test_servers::free_port;
 use serde_json::Value;
 use tempfile::TempDir;
 
-const MALLBOX: &str = env!("CARGO_BIN_EXE_mallbox");
+use process::{Process, address_in, mallbox};
+
 const OPERATOR: &str = "13900000001";
-/// Time limit of a response, and of anything awaited.
+/// Time limit of anything awaited.
 const TIMEOUT: Duration = Duration::from_secs(30);
 const LIST: &str = "/api/shop-type/list";
 
 /// A mall with a limit of one call per second and address, which trusts 127.0.0.1.
 struct Mall {
-    child: Child,
+    process: Process,
     address: SocketAddr,
-    lines: Receiver<String>,
     dir: TempDir,
     /// The last byte of the next unused client address.
     next: AtomicU32,
@@ -35,19 +39,10 @@ struct Mall {
 impl Mall {
     fn start(flags: &[&str]) -> Self {
         let dir = TempDir::new().unwrap();
-        let mut command = Command::new(MALLBOX);
-        for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("MALLBOX_")) {
-            command.env_remove(name);
-        }
-        command.args(["serve", "--listen", "127.0.0.1:0", "--calls-per-second", "1", "--data"]);
+        let mut command = mallbox(&["serve", "--listen", "127.0.0.1:0", "--calls-per-second", "1", "--data"]);
         command.arg(dir.path().join("mall")).args(["--trusted-proxy", "127.0.0.1"]).args(flags);
-        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
-        let mut output = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
-        let banner = output.next().expect("a banner");
-        let address = banner.split("http://").nth(1).unwrap().trim_end_matches('/').parse().unwrap();
-        let (sender, lines) = channel();
-        std::thread::spawn(move || output.for_each(|line| drop(sender.send(line))));
-        Self { child, address, lines, dir, next: AtomicU32::new(1) }
+        let process = Process::start(&mut command);
+        Self { address: address_in(&process.line()), process, dir, next: AtomicU32::new(1) }
     }
 
     /// Returns an address that no call came from yet.
@@ -73,29 +68,13 @@ impl Mall {
             "",
         );
         assert_eq!(status, 200, "{body}");
-        let wanted = format!("SMS {OPERATOR} code ");
-        let code = loop {
-            let line = self.lines.recv_timeout(patience::scaled(TIMEOUT)).unwrap();
-            if let Some(code) = line.strip_prefix(&wanted) {
-                break code.to_owned();
-            }
-        };
+        let code = self.process.code(OPERATOR);
         let form = serde_json::json!({"phone": OPERATOR, "code": code, "ticket": body["data"]}).to_string();
         let (_, body) = self.call("POST", "/api/user/login", &self.unused_address(), "", &form);
-        let granted = Command::new(MALLBOX)
-            .args(["user", "grant", OPERATOR, "--data"])
-            .arg(self.dir.path().join("mall"))
-            .output()
-            .unwrap();
+        let mut grant = mallbox(&["user", "grant", OPERATOR, "--data"]);
+        let granted = grant.arg(self.dir.path().join("mall")).output().unwrap();
         assert!(granted.status.success(), "{granted:?}");
         body["data"].as_str().unwrap_or_else(|| panic!("{body}")).to_owned()
-    }
-}
-
-impl Drop for Mall {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 
@@ -108,12 +87,8 @@ fn request(method: &str, path: &str, headers: &str, body: &str) -> String {
 }
 
 /// Sends a request and reads until the server closes the connection.
-fn ask(mut stream: TcpStream, request: &str) -> String {
-    stream.set_read_timeout(Some(patience::scaled(TIMEOUT))).unwrap();
-    stream.write_all(request.as_bytes()).unwrap();
-    let mut answer = Vec::new();
-    stream.read_to_end(&mut answer).unwrap();
-    String::from_utf8_lossy(&answer).into_owned()
+fn ask(stream: TcpStream, request: &str) -> String {
+    String::from_utf8_lossy(&http::exchange(stream, request.as_bytes()).unwrap()).into_owned()
 }
 
 /// Connects from a chosen address of this machine.

@@ -5,14 +5,12 @@
 
 mod common;
 
-use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
-use std::time::Duration;
 
-use mallbox_test_patience as patience;
 use regex::Regex;
 use serde_json::Value;
 
+use common::http;
 use common::server::Server;
 
 /// The client as reported by the trusted proxy.
@@ -30,15 +28,12 @@ enum Format {
 
 /// Sends a request through the trusted proxy. `head` is the request line with further headers.
 fn send(address: SocketAddr, head: &[u8], body: &str) {
-    let mut stream = TcpStream::connect(address).unwrap();
-    stream.set_read_timeout(Some(patience::scaled(Duration::from_secs(20)))).unwrap();
     let rest = format!(
         "x-forwarded-for: {FORGED}, {CLIENT}\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{body}",
         body.len()
     );
-    stream.write_all(&[head, rest.as_bytes()].concat()).unwrap();
-    let mut response = Vec::new();
-    stream.read_to_end(&mut response).unwrap();
+    let stream = TcpStream::connect(address).unwrap();
+    let response = http::exchange(stream, &[head, rest.as_bytes()].concat()).unwrap();
     assert!(response.starts_with(b"HTTP/1.1 "), "{head:?}");
 }
 

@@ -1,5 +1,7 @@
 //! Single HTTP requests on new connections, independent of the mall's code.
 
+#![allow(dead_code, reason = "each test binary uses the part it needs")]
+
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
@@ -37,17 +39,23 @@ pub fn ask(address: SocketAddr, method: &str, path: &str, token: &str) -> anyhow
 
 /// Sends one request and reads the complete response.
 pub fn send(address: SocketAddr, method: &str, path: &str, token: &str, body: &str) -> anyhow::Result<Reply> {
-    let mut stream = TcpStream::connect(address)?;
-    stream.set_read_timeout(Some(patience::scaled(Duration::from_secs(20))))?;
     let token = if token.is_empty() { String::new() } else { format!("authorization: {token}\r\n") };
     let length = body.len();
     let request = format!(
         "{method} {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n{token}content-length: {length}\r\n\r\n{body}"
     );
-    stream.write_all(request.as_bytes())?;
-    let mut answer = Vec::new();
-    stream.read_to_end(&mut answer).with_context(|| format!("{method} {path} was not answered"))?;
+    let answer = exchange(TcpStream::connect(address)?, request.as_bytes());
+    let answer = answer.with_context(|| format!("{method} {path} was not answered"))?;
     read(&answer).with_context(|| format!("{method} {path}"))
+}
+
+/// Sends bytes on a connection and reads until the server closes the connection.
+pub fn exchange(mut stream: TcpStream, request: &[u8]) -> anyhow::Result<Vec<u8>> {
+    stream.set_read_timeout(Some(patience::scaled(Duration::from_secs(20))))?;
+    stream.write_all(request)?;
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer)?;
+    Ok(answer)
 }
 
 /// Parses a response.
