@@ -1,6 +1,20 @@
 //! The ledger check reports every kind of change made to the database behind the mall's back, and nothing
 //! else.
 
+/// A [`Kind`] that changes rows of a table: all, or those that meet a condition.
+macro_rules! update {
+    ($table:literal, $spoil:literal, $undo:literal, $code:literal) => {
+        kind(concat!("UPDATE ", $table, " SET ", $spoil), concat!("UPDATE ", $table, " SET ", $undo), $code)
+    };
+    ($table:literal, $rows:literal, $spoil:literal, $undo:literal, $code:literal) => {
+        kind(
+            concat!("UPDATE ", $table, " SET ", $spoil, " WHERE ", $rows),
+            concat!("UPDATE ", $table, " SET ", $undo, " WHERE ", $rows),
+            $code,
+        )
+    };
+}
+
 mod orders;
 mod others;
 

@@ -6,49 +6,35 @@ use super::{Kind, kind};
 /// reversible.
 pub const KINDS: &[Kind] = &[
     // Sales and vouchers.
-    kind("UPDATE sales SET initial = initial + 1", "UPDATE sales SET initial = initial - 1", "SALE_STOCK"),
-    kind("UPDATE sales SET initial = initial - 1", "UPDATE sales SET initial = initial + 1", "SALE_EQUATION"),
-    kind("UPDATE sales SET added = added + 3", "UPDATE sales SET added = added - 3", "SALE_UNITS_IN_MEMORY"),
-    kind(
-        "UPDATE sales SET initial = initial + 5, stock = stock + 5",
-        "UPDATE sales SET initial = initial - 5, stock = stock - 5",
-        "SALE_UNITS_IN_MEMORY",
+    update!("sales", "initial = initial + 1", "initial = initial - 1", "SALE_STOCK"),
+    update!("sales", "initial = initial - 1", "initial = initial + 1", "SALE_EQUATION"),
+    update!("sales", "added = added + 3", "added = added - 3", "SALE_UNITS_IN_MEMORY"),
+    update!(
+        "sales",
+        "initial = initial + 5, stock = stock + 5",
+        "initial = initial - 5, stock = stock - 5",
+        "SALE_UNITS_IN_MEMORY"
     ),
-    kind("UPDATE sales SET stock = stock - 1", "UPDATE sales SET stock = stock + 1", "SALE_STOCK"),
-    kind("UPDATE sales SET initial = NULL", "UPDATE sales SET initial = 20", "SALE_LIMIT"),
-    kind("UPDATE sales SET stock = NULL, added = 7", "UPDATE sales SET stock = 16, added = 2", "SALE_LIMIT"),
-    kind(
-        "UPDATE sales SET voucher_id = voucher_id + 900",
-        "UPDATE sales SET voucher_id = voucher_id - 900",
-        "ORDER_SALE",
+    update!("sales", "stock = stock - 1", "stock = stock + 1", "SALE_STOCK"),
+    update!("sales", "initial = NULL", "initial = 20", "SALE_LIMIT"),
+    update!("sales", "stock = NULL, added = 7", "stock = 16, added = 2", "SALE_LIMIT"),
+    update!("sales", "voucher_id = voucher_id + 900", "voucher_id = voucher_id - 900", "ORDER_SALE"),
+    update!("sales", "voucher_id = voucher_id + 900", "voucher_id = voucher_id - 900", "SALE_VOUCHER"),
+    update!("sales", "voucher_id = voucher_id + 900", "voucher_id = voucher_id - 900", "LETTER_SALE"),
+    update!("sales", "voucher_id = voucher_id + 900", "voucher_id = voucher_id - 900", "STOCK_CHANGE"),
+    update!(
+        "sales",
+        "last_order = first_order",
+        "last_order = (SELECT MAX(id) FROM orders WHERE voucher_id = {sale}) + 999999999",
+        "ORDER_RANGE"
     ),
-    kind(
-        "UPDATE sales SET voucher_id = voucher_id + 900",
-        "UPDATE sales SET voucher_id = voucher_id - 900",
-        "SALE_VOUCHER",
-    ),
-    kind(
-        "UPDATE sales SET voucher_id = voucher_id + 900",
-        "UPDATE sales SET voucher_id = voucher_id - 900",
-        "LETTER_SALE",
-    ),
-    kind(
-        "UPDATE sales SET voucher_id = voucher_id + 900",
-        "UPDATE sales SET voucher_id = voucher_id - 900",
-        "STOCK_CHANGE",
-    ),
-    kind(
-        "UPDATE sales SET last_order = first_order",
-        "UPDATE sales SET last_order = (SELECT MAX(id) FROM orders WHERE voucher_id = {sale}) + 999999999",
-        "ORDER_RANGE",
-    ),
-    kind("UPDATE vouchers SET id = id + 900", "UPDATE vouchers SET id = id - 900", "ORDER_VOUCHER"),
-    kind("UPDATE vouchers SET shop_id = 77", "UPDATE vouchers SET shop_id = 1", "VOUCHER_SHOP"),
-    kind("UPDATE vouchers SET status = 9", "UPDATE vouchers SET status = 1", "VOUCHER_VALUES"),
-    kind("UPDATE vouchers SET pay_value = -1", "UPDATE vouchers SET pay_value = 4750", "VOUCHER_VALUES"),
-    kind("UPDATE vouchers SET pay_value = 1", "UPDATE vouchers SET pay_value = 4750", "ORDER_PRICE"),
-    kind("UPDATE shops SET type_id = 77", "UPDATE shops SET type_id = 1", "SHOP_TYPE"),
-    kind("UPDATE stock_changes SET applied = 9", "UPDATE stock_changes SET applied = 2", "STOCK_CHANGE"),
+    update!("vouchers", "id = id + 900", "id = id - 900", "ORDER_VOUCHER"),
+    update!("vouchers", "shop_id = 77", "shop_id = 1", "VOUCHER_SHOP"),
+    update!("vouchers", "status = 9", "status = 1", "VOUCHER_VALUES"),
+    update!("vouchers", "pay_value = -1", "pay_value = 4750", "VOUCHER_VALUES"),
+    update!("vouchers", "pay_value = 1", "pay_value = 4750", "ORDER_PRICE"),
+    update!("shops", "type_id = 77", "type_id = 1", "SHOP_TYPE"),
+    update!("stock_changes", "applied = 9", "applied = 2", "STOCK_CHANGE"),
     // Orders: user, voucher, price, time.
     kind(
         "UPDATE users SET id = 900 WHERE id = {1}",
@@ -60,101 +46,49 @@ pub const KINDS: &[Kind] = &[
         "UPDATE orders SET user_id = {1} WHERE user_id = 900",
         "ORDER_USER",
     ),
-    kind(
-        "UPDATE orders SET voucher_id = 900 WHERE user_id = {1}",
-        "UPDATE orders SET voucher_id = {sale} WHERE user_id = {1}",
-        "ORDER_VOUCHER",
-    ),
-    kind(
-        "UPDATE orders SET voucher_id = 900 WHERE user_id = {1}",
-        "UPDATE orders SET voucher_id = {sale} WHERE user_id = {1}",
-        "ORDER_ID",
-    ),
-    kind(
-        "UPDATE orders SET id = id + 3200000 WHERE user_id = {1}",
-        "UPDATE orders SET id = id - 3200000 WHERE user_id = {1}",
-        "ORDER_NUMBERS",
-    ),
+    update!("orders", "user_id = {1}", "voucher_id = 900", "voucher_id = {sale}", "ORDER_VOUCHER"),
+    update!("orders", "user_id = {1}", "voucher_id = 900", "voucher_id = {sale}", "ORDER_ID"),
+    update!("orders", "user_id = {1}", "id = id + 3200000", "id = id - 3200000", "ORDER_NUMBERS"),
     // The day's ids read as plain counts.
-    kind(
-        "UPDATE sequences SET reserved = 4096 WHERE name = 'order'",
-        "UPDATE sequences SET reserved = 1099511627776 WHERE name = 'order'",
-        "ORDER_NUMBERS",
+    update!("sequences", "name = 'order'", "reserved = 4096", "reserved = 1099511627776", "ORDER_NUMBERS"),
+    update!(
+        "orders",
+        "user_id = {1}",
+        "created_ms = created_ms - 5000",
+        "created_ms = created_ms + 5000",
+        "ORDER_ID"
     ),
-    kind(
-        "UPDATE orders SET created_ms = created_ms - 5000 WHERE user_id = {1}",
-        "UPDATE orders SET created_ms = created_ms + 5000 WHERE user_id = {1}",
-        "ORDER_ID",
+    update!("orders", "user_id = {1}", "pay_value = 1", "pay_value = 4750", "ORDER_PRICE"),
+    update!("orders", "user_id = {2}", "pay_value = 1", "pay_value = 4750", "PAYMENT_AMOUNT"),
+    update!(
+        "orders",
+        "user_id = {1}",
+        "deadline_ms = 0",
+        "deadline_ms = created_ms + 900000",
+        "ORDER_DEADLINE"
     ),
-    kind(
-        "UPDATE orders SET pay_value = 1 WHERE user_id = {1}",
-        "UPDATE orders SET pay_value = 4750 WHERE user_id = {1}",
-        "ORDER_PRICE",
+    update!("orders", "user_id = {2}", "payment_mode = 9", "payment_mode = 2", "ORDER_STATUS"),
+    update!("orders", "user_id = {2}", "payment_mode = 1", "payment_mode = 2", "PAYMENT_GATEWAY"),
+    update!("orders", "user_id = {2}", "payment_mode = 0", "payment_mode = 2", "PAYMENT_UNASKED"),
+    update!("orders", "user_id = {1}", "status = 9", "status = 1", "ORDER_STATUS"),
+    update!("orders", "user_id = {1}", "status = 0", "status = 1", "ORDER_STATUS"),
+    update!("orders", "user_id = {2}", "paid_ms = NULL", "paid_ms = created_ms + 60000", "ORDER_INSTANTS"),
+    update!(
+        "orders",
+        "user_id = {2}",
+        "paid_ms = created_ms - 1",
+        "paid_ms = created_ms + 60000",
+        "PAYMENT_INSTANT"
     ),
-    kind(
-        "UPDATE orders SET pay_value = 1 WHERE user_id = {2}",
-        "UPDATE orders SET pay_value = 4750 WHERE user_id = {2}",
-        "PAYMENT_AMOUNT",
-    ),
-    kind(
-        "UPDATE orders SET deadline_ms = 0 WHERE user_id = {1}",
-        "UPDATE orders SET deadline_ms = created_ms + 900000 WHERE user_id = {1}",
-        "ORDER_DEADLINE",
-    ),
-    kind(
-        "UPDATE orders SET payment_mode = 9 WHERE user_id = {2}",
-        "UPDATE orders SET payment_mode = 2 WHERE user_id = {2}",
-        "ORDER_STATUS",
-    ),
-    kind(
-        "UPDATE orders SET payment_mode = 1 WHERE user_id = {2}",
-        "UPDATE orders SET payment_mode = 2 WHERE user_id = {2}",
-        "PAYMENT_GATEWAY",
-    ),
-    kind(
-        "UPDATE orders SET payment_mode = 0 WHERE user_id = {2}",
-        "UPDATE orders SET payment_mode = 2 WHERE user_id = {2}",
-        "PAYMENT_UNASKED",
-    ),
-    kind(
-        "UPDATE orders SET status = 9 WHERE user_id = {1}",
-        "UPDATE orders SET status = 1 WHERE user_id = {1}",
-        "ORDER_STATUS",
-    ),
-    kind(
-        "UPDATE orders SET status = 0 WHERE user_id = {1}",
-        "UPDATE orders SET status = 1 WHERE user_id = {1}",
-        "ORDER_STATUS",
-    ),
-    kind(
-        "UPDATE orders SET paid_ms = NULL WHERE user_id = {2}",
-        "UPDATE orders SET paid_ms = created_ms + 60000 WHERE user_id = {2}",
-        "ORDER_INSTANTS",
-    ),
-    kind(
-        "UPDATE orders SET paid_ms = created_ms - 1 WHERE user_id = {2}",
-        "UPDATE orders SET paid_ms = created_ms + 60000 WHERE user_id = {2}",
-        "PAYMENT_INSTANT",
-    ),
-    kind(
-        "UPDATE orders SET used_ms = NULL WHERE user_id = {3}",
-        "UPDATE orders SET used_ms = created_ms + 120000 WHERE user_id = {3}",
-        "ORDER_INSTANTS",
-    ),
-    kind(
-        "UPDATE orders SET used_ms = 5 WHERE user_id = {3}",
-        "UPDATE orders SET used_ms = created_ms + 120000 WHERE user_id = {3}",
-        "ORDER_INSTANTS",
-    ),
-    kind(
-        "UPDATE orders SET used_ms = created_ms WHERE user_id = {1}",
-        "UPDATE orders SET used_ms = NULL WHERE user_id = {1}",
-        "ORDER_INSTANTS",
-    ),
-    kind(
-        "UPDATE orders SET refunded_ms = NULL WHERE user_id = {6}",
-        "UPDATE orders SET refunded_ms = created_ms + 120000 WHERE user_id = {6}",
-        "ORDER_INSTANTS",
+    update!("orders", "user_id = {3}", "used_ms = NULL", "used_ms = created_ms + 120000", "ORDER_INSTANTS"),
+    update!("orders", "user_id = {3}", "used_ms = 5", "used_ms = created_ms + 120000", "ORDER_INSTANTS"),
+    update!("orders", "user_id = {1}", "used_ms = created_ms", "used_ms = NULL", "ORDER_INSTANTS"),
+    update!(
+        "orders",
+        "user_id = {6}",
+        "refunded_ms = NULL",
+        "refunded_ms = created_ms + 120000",
+        "ORDER_INSTANTS"
     ),
     kind(
         "UPDATE orders SET user_id = {11} WHERE user_id = {1}",
@@ -162,74 +96,18 @@ pub const KINDS: &[Kind] = &[
         "ORDER_BUYER",
     ),
     // Orders' states against payments' states.
-    kind(
-        "UPDATE orders SET status = 1 WHERE user_id = {2}",
-        "UPDATE orders SET status = 2 WHERE user_id = {2}",
-        "PAYMENT_ON_UNPAID",
-    ),
-    kind(
-        "UPDATE orders SET status = 2 WHERE user_id = {1}",
-        "UPDATE orders SET status = 1 WHERE user_id = {1}",
-        "PAYMENT_MISSING",
-    ),
-    kind(
-        "UPDATE orders SET status = 3 WHERE user_id = {1}",
-        "UPDATE orders SET status = 1 WHERE user_id = {1}",
-        "PAYMENT_MISSING",
-    ),
-    kind(
-        "UPDATE orders SET status = 3 WHERE user_id = {2}",
-        "UPDATE orders SET status = 2 WHERE user_id = {2}",
-        "ORDER_INSTANTS",
-    ),
-    kind(
-        "UPDATE orders SET status = 2 WHERE user_id = {3}",
-        "UPDATE orders SET status = 3 WHERE user_id = {3}",
-        "ORDER_INSTANTS",
-    ),
-    kind(
-        "UPDATE orders SET status = 5 WHERE user_id = {2}",
-        "UPDATE orders SET status = 2 WHERE user_id = {2}",
-        "PAYMENT_UNWATCHED",
-    ),
-    kind(
-        "UPDATE orders SET status = 2 WHERE user_id = {4}",
-        "UPDATE orders SET status = 5 WHERE user_id = {4}",
-        "PAYMENT_UNWATCHED",
-    ),
-    kind(
-        "UPDATE orders SET status = 6 WHERE user_id = {4}",
-        "UPDATE orders SET status = 5 WHERE user_id = {4}",
-        "PAYMENT_ON_REFUNDED",
-    ),
-    kind(
-        "UPDATE orders SET status = 4 WHERE user_id = {4}",
-        "UPDATE orders SET status = 5 WHERE user_id = {4}",
-        "PAYMENT_ON_CANCELLED",
-    ),
-    kind(
-        "UPDATE orders SET status = 6 WHERE user_id = {5}",
-        "UPDATE orders SET status = 4 WHERE user_id = {5}",
-        "REFUND_MISSING",
-    ),
-    kind(
-        "UPDATE orders SET status = 2 WHERE user_id = {6}",
-        "UPDATE orders SET status = 6 WHERE user_id = {6}",
-        "PAYMENT_MISSING",
-    ),
-    kind(
-        "UPDATE orders SET status = 4 WHERE user_id = {6}",
-        "UPDATE orders SET status = 6 WHERE user_id = {6}",
-        "ORDER_INSTANTS",
-    ),
-    kind(
-        "UPDATE orders SET status = 4 WHERE user_id = {1}",
-        "UPDATE orders SET status = 1 WHERE user_id = {1}",
-        "SALE_STOCK",
-    ),
-    kind(
-        "UPDATE orders SET status = 1 WHERE user_id = {5}",
-        "UPDATE orders SET status = 4 WHERE user_id = {5}",
-        "SALE_TAKEN_IN_MEMORY",
-    ),
+    update!("orders", "user_id = {2}", "status = 1", "status = 2", "PAYMENT_ON_UNPAID"),
+    update!("orders", "user_id = {1}", "status = 2", "status = 1", "PAYMENT_MISSING"),
+    update!("orders", "user_id = {1}", "status = 3", "status = 1", "PAYMENT_MISSING"),
+    update!("orders", "user_id = {2}", "status = 3", "status = 2", "ORDER_INSTANTS"),
+    update!("orders", "user_id = {3}", "status = 2", "status = 3", "ORDER_INSTANTS"),
+    update!("orders", "user_id = {2}", "status = 5", "status = 2", "PAYMENT_UNWATCHED"),
+    update!("orders", "user_id = {4}", "status = 2", "status = 5", "PAYMENT_UNWATCHED"),
+    update!("orders", "user_id = {4}", "status = 6", "status = 5", "PAYMENT_ON_REFUNDED"),
+    update!("orders", "user_id = {4}", "status = 4", "status = 5", "PAYMENT_ON_CANCELLED"),
+    update!("orders", "user_id = {5}", "status = 6", "status = 4", "REFUND_MISSING"),
+    update!("orders", "user_id = {6}", "status = 2", "status = 6", "PAYMENT_MISSING"),
+    update!("orders", "user_id = {6}", "status = 4", "status = 6", "ORDER_INSTANTS"),
+    update!("orders", "user_id = {1}", "status = 4", "status = 1", "SALE_STOCK"),
+    update!("orders", "user_id = {5}", "status = 1", "status = 4", "SALE_TAKEN_IN_MEMORY"),
 ];

@@ -9,106 +9,49 @@ use super::{Kind, kind};
 /// reversible.
 pub const KINDS: &[Kind] = &[
     // Payments.
-    kind(
-        "UPDATE payments SET order_id = order_id + 7 WHERE id = 1",
-        "UPDATE payments SET order_id = order_id - 7 WHERE id = 1",
-        "PAYMENT_ORDER",
-    ),
-    kind(
-        "UPDATE payments SET order_id = order_id + 7 WHERE id = 1",
-        "UPDATE payments SET order_id = order_id - 7 WHERE id = 1",
-        "PAYMENT_MISSING",
-    ),
-    kind(
-        "UPDATE payments SET gateway = 1 WHERE id = 1",
-        "UPDATE payments SET gateway = 2 WHERE id = 1",
-        "PAYMENT_GATEWAY",
-    ),
-    kind(
-        "UPDATE payments SET gateway = 9 WHERE id = 1",
-        "UPDATE payments SET gateway = 2 WHERE id = 1",
-        "PAYMENT_GATEWAY",
-    ),
-    kind(
-        "UPDATE payments SET amount = amount - 1 WHERE id = 1",
-        "UPDATE payments SET amount = amount + 1 WHERE id = 1",
-        "PAYMENT_AMOUNT",
-    ),
-    kind(
-        "UPDATE payments SET state = 0 WHERE id = 1",
-        "UPDATE payments SET state = 1 WHERE id = 1",
-        "PAYMENT_MISSING",
-    ),
-    kind(
-        "UPDATE payments SET state = 0 WHERE id = 1",
-        "UPDATE payments SET state = 1 WHERE id = 1",
-        "PAYMENT_UNWATCHED",
-    ),
-    kind(
-        "UPDATE payments SET state = 2 WHERE id = 1",
-        "UPDATE payments SET state = 1 WHERE id = 1",
-        "PAYMENT_MISSING",
-    ),
-    kind(
-        "UPDATE payments SET state = 3 WHERE id = 1",
-        "UPDATE payments SET state = 1 WHERE id = 1",
-        "PAYMENT_MISSING",
-    ),
-    kind(
-        "UPDATE payments SET state = 8 WHERE id = 1",
-        "UPDATE payments SET state = 1 WHERE id = 1",
-        "PAYMENT_STATE",
-    ),
-    kind(
-        "UPDATE payments SET updated_ms = 9 WHERE id = 1",
-        "UPDATE payments SET updated_ms = (SELECT paid_ms FROM orders WHERE user_id = {2}) WHERE id = 1",
-        "PAYMENT_INSTANT",
+    update!("payments", "id = 1", "order_id = order_id + 7", "order_id = order_id - 7", "PAYMENT_ORDER"),
+    update!("payments", "id = 1", "order_id = order_id + 7", "order_id = order_id - 7", "PAYMENT_MISSING"),
+    update!("payments", "id = 1", "gateway = 1", "gateway = 2", "PAYMENT_GATEWAY"),
+    update!("payments", "id = 1", "gateway = 9", "gateway = 2", "PAYMENT_GATEWAY"),
+    update!("payments", "id = 1", "amount = amount - 1", "amount = amount + 1", "PAYMENT_AMOUNT"),
+    update!("payments", "id = 1", "state = 0", "state = 1", "PAYMENT_MISSING"),
+    update!("payments", "id = 1", "state = 0", "state = 1", "PAYMENT_UNWATCHED"),
+    update!("payments", "id = 1", "state = 2", "state = 1", "PAYMENT_MISSING"),
+    update!("payments", "id = 1", "state = 3", "state = 1", "PAYMENT_MISSING"),
+    update!("payments", "id = 1", "state = 8", "state = 1", "PAYMENT_STATE"),
+    update!(
+        "payments",
+        "id = 1",
+        "updated_ms = 9",
+        "updated_ms = (SELECT paid_ms FROM orders WHERE user_id = {2})",
+        "PAYMENT_INSTANT"
     ),
     kind(
         "UPDATE payments SET state = 1 WHERE state = 2",
         "UPDATE payments SET state = 2 WHERE order_id = (SELECT id FROM orders WHERE user_id = {6})",
         "PAYMENT_ON_REFUNDED",
     ),
-    kind(
-        "UPDATE payments SET needs_look = 1 WHERE id = 1",
-        "UPDATE payments SET needs_look = 0 WHERE id = 1",
-        "PAYMENT_UNWATCHED",
-    ),
+    update!("payments", "id = 1", "needs_look = 1", "needs_look = 0", "PAYMENT_UNWATCHED"),
     // Dead letters, purchases, units being returned, sequences.
-    kind("UPDATE dead_letters SET user_id = 900", "UPDATE dead_letters SET user_id = {8}", "LETTER_USER"),
-    kind(
-        "UPDATE dead_letters SET voucher_id = 900",
-        "UPDATE dead_letters SET voucher_id = {sale}",
-        "LETTER_SALE",
-    ),
-    kind("UPDATE dead_letters SET holds_unit = 0", "UPDATE dead_letters SET holds_unit = 1", "SALE_STOCK"),
-    kind("UPDATE dead_letters SET state = 7", "UPDATE dead_letters SET state = 0", "LETTER_STATE"),
-    kind("UPDATE dead_letters SET state = 1", "UPDATE dead_letters SET state = 0", "LETTER_ORDER"),
-    kind("UPDATE dead_letters SET state = 2", "UPDATE dead_letters SET state = 0", "LETTER_UNIT"),
-    kind(
-        "UPDATE dead_letters SET closed_ms = 5",
-        "UPDATE dead_letters SET closed_ms = NULL",
-        "LETTER_INSTANTS",
-    ),
-    kind(
-        "UPDATE dead_letters SET reason = 'OVERSOLD'",
-        "UPDATE dead_letters SET reason = 'REFUSED'",
-        "LETTER_UNIT",
-    ),
-    kind(
-        "UPDATE dead_letters SET reason = 'BECAUSE'",
-        "UPDATE dead_letters SET reason = 'REFUSED'",
-        "LETTER_STATE",
-    ),
+    update!("dead_letters", "user_id = 900", "user_id = {8}", "LETTER_USER"),
+    update!("dead_letters", "voucher_id = 900", "voucher_id = {sale}", "LETTER_SALE"),
+    update!("dead_letters", "holds_unit = 0", "holds_unit = 1", "SALE_STOCK"),
+    update!("dead_letters", "state = 7", "state = 0", "LETTER_STATE"),
+    update!("dead_letters", "state = 1", "state = 0", "LETTER_ORDER"),
+    update!("dead_letters", "state = 2", "state = 0", "LETTER_UNIT"),
+    update!("dead_letters", "closed_ms = 5", "closed_ms = NULL", "LETTER_INSTANTS"),
+    update!("dead_letters", "reason = 'OVERSOLD'", "reason = 'REFUSED'", "LETTER_UNIT"),
+    update!("dead_letters", "reason = 'BECAUSE'", "reason = 'REFUSED'", "LETTER_STATE"),
     kind(
         "UPDATE orders SET user_id = {11} WHERE user_id = {10}",
         "UPDATE orders SET user_id = {10} WHERE user_id = {11}",
         "PURCHASE_ORDER",
     ),
-    kind(
-        "UPDATE purchases SET order_id = 5",
-        "UPDATE purchases SET order_id = (SELECT id FROM orders WHERE user_id = {10})",
-        "PURCHASE_ORDER",
+    update!(
+        "purchases",
+        "order_id = 5",
+        "order_id = (SELECT id FROM orders WHERE user_id = {10})",
+        "PURCHASE_ORDER"
     ),
     kind(
         "INSERT INTO outbox_releases (order_id, voucher_id, user_id) SELECT id, voucher_id, user_id FROM orders WHERE user_id = {1}",
@@ -121,16 +64,8 @@ pub const KINDS: &[Kind] = &[
         "OUTBOX_ORDER",
     ),
     // Users and their writings.
-    kind(
-        "UPDATE users SET role = 7 WHERE id = {12}",
-        "UPDATE users SET role = 0 WHERE id = {12}",
-        "USER_RIGHTS",
-    ),
-    kind(
-        "UPDATE users SET block_reason = 'x' WHERE id = {12}",
-        "UPDATE users SET block_reason = NULL WHERE id = {12}",
-        "USER_RIGHTS",
-    ),
+    update!("users", "id = {12}", "role = 7", "role = 0", "USER_RIGHTS"),
+    update!("users", "id = {12}", "block_reason = 'x'", "block_reason = NULL", "USER_RIGHTS"),
     kind(
         "UPDATE users SET deleted_ms = 5 WHERE id = {12}",
         "UPDATE users SET deleted_ms = NULL WHERE id = {12}",
@@ -138,61 +73,33 @@ pub const KINDS: &[Kind] = &[
     ),
     kind("UPDATE user_info SET user_id = 900", "UPDATE user_info SET user_id = {1}", "CARD_USER"),
     kind("UPDATE notes SET user_id = 900", "UPDATE notes SET user_id = {1}", "NOTE_USER"),
-    kind("UPDATE notes SET status = 8", "UPDATE notes SET status = 1", "NOTE_STATUS"),
-    kind("UPDATE notes SET comments = 5", "UPDATE notes SET comments = 2", "NOTE_COMMENTS"),
-    kind("UPDATE notes SET likes = 5", "UPDATE notes SET likes = 1", "LIKES"),
-    kind("UPDATE notes SET id = 900", "UPDATE notes SET id = 1", "COMMENT_NOTE"),
+    update!("notes", "status = 8", "status = 1", "NOTE_STATUS"),
+    update!("notes", "comments = 5", "comments = 2", "NOTE_COMMENTS"),
+    update!("notes", "likes = 5", "likes = 1", "LIKES"),
+    update!("notes", "id = 900", "id = 1", "COMMENT_NOTE"),
     kind(
         "INSERT INTO note_pictures (name, note_id) VALUES ('/blogs/x.jpg', 900)",
         "DELETE FROM note_pictures",
         "NOTE_PICTURE",
     ),
-    kind(
-        "UPDATE note_comments SET status = 2 WHERE id = 1",
-        "UPDATE note_comments SET status = 1 WHERE id = 1",
-        "NOTE_COMMENTS",
-    ),
-    kind("UPDATE note_comments SET user_id = 900", "UPDATE note_comments SET user_id = {2}", "COMMENT_USER"),
-    kind(
-        "UPDATE note_comments SET parent_id = 900 WHERE id = 2",
-        "UPDATE note_comments SET parent_id = 1 WHERE id = 2",
-        "COMMENT_PARENT",
-    ),
-    kind(
-        "UPDATE note_comments SET status = 8 WHERE id = 2",
-        "UPDATE note_comments SET status = 0 WHERE id = 2",
-        "COMMENT_STATUS",
-    ),
-    kind(
-        "UPDATE note_comments SET likes = 4 WHERE id = 1",
-        "UPDATE note_comments SET likes = 1 WHERE id = 1",
-        "LIKES",
-    ),
-    kind("UPDATE likes SET user_id = 900", "UPDATE likes SET user_id = {3}", "LIKE_TARGET"),
-    kind(
-        "UPDATE likes SET target_id = 900 WHERE kind = 1",
-        "UPDATE likes SET target_id = 1 WHERE kind = 1",
-        "LIKE_TARGET",
-    ),
-    kind("UPDATE follows SET followee_id = 900", "UPDATE follows SET followee_id = {2}", "FOLLOW_USER"),
+    update!("note_comments", "id = 1", "status = 2", "status = 1", "NOTE_COMMENTS"),
+    update!("note_comments", "user_id = 900", "user_id = {2}", "COMMENT_USER"),
+    update!("note_comments", "id = 2", "parent_id = 900", "parent_id = 1", "COMMENT_PARENT"),
+    update!("note_comments", "id = 2", "status = 8", "status = 0", "COMMENT_STATUS"),
+    update!("note_comments", "id = 1", "likes = 4", "likes = 1", "LIKES"),
+    update!("likes", "user_id = 900", "user_id = {3}", "LIKE_TARGET"),
+    update!("likes", "kind = 1", "target_id = 900", "target_id = 1", "LIKE_TARGET"),
+    update!("follows", "followee_id = 900", "followee_id = {2}", "FOLLOW_USER"),
     kind(
         "INSERT INTO authors_with_many_fans (user_id) VALUES (900)",
         "DELETE FROM authors_with_many_fans",
         "FOLLOW_USER",
     ),
-    kind("UPDATE reports SET user_id = 900", "UPDATE reports SET user_id = {4}", "REPORT_TARGET"),
-    kind(
-        "UPDATE reports SET target_id = 900 WHERE kind = 0",
-        "UPDATE reports SET target_id = 1 WHERE kind = 0",
-        "REPORT_TARGET",
-    ),
-    kind("UPDATE pictures SET owner_id = 900", "UPDATE pictures SET owner_id = {1}", "PICTURE"),
-    kind("UPDATE pictures SET bytes = 99", "UPDATE pictures SET bytes = 100", "PICTURE"),
-    kind(
-        "UPDATE picture_contents SET picture_id = 900",
-        "UPDATE picture_contents SET picture_id = 1",
-        "PICTURE",
-    ),
+    update!("reports", "user_id = 900", "user_id = {4}", "REPORT_TARGET"),
+    update!("reports", "kind = 0", "target_id = 900", "target_id = 1", "REPORT_TARGET"),
+    update!("pictures", "owner_id = 900", "owner_id = {1}", "PICTURE"),
+    update!("pictures", "bytes = 99", "bytes = 100", "PICTURE"),
+    update!("picture_contents", "picture_id = 900", "picture_id = 1", "PICTURE"),
     kind(
         "UPDATE users SET id = 900 WHERE id = {0}",
         "UPDATE users SET id = {0} WHERE id = 900",
@@ -203,12 +110,30 @@ pub const KINDS: &[Kind] = &[
         "UPDATE users SET id = {1} WHERE id = 900",
         "SIGN_IN_USER",
     ),
-    kind(
-        "UPDATE audit_head SET number = number + 1",
-        "UPDATE audit_head SET number = number - 1",
-        "AUDIT_CHAIN",
-    ),
+    update!("audit_head", "number = number + 1", "number = number - 1", "AUDIT_CHAIN"),
 ];
+
+/// Inserts payment 900, of the order of a user.
+macro_rules! insert_payment {
+    ($updated_ms:literal, $needs_look:literal, $user:literal) => {
+        concat!(
+            "INSERT INTO payments (id, order_id, amount, state, started_ms, updated_ms, needs_look)
+                SELECT 900, id, 4750, 1, 0, ",
+            $updated_ms,
+            ", ",
+            $needs_look,
+            " FROM orders WHERE user_id = ",
+            $user
+        )
+    };
+}
+
+/// Deletes payment 900.
+const DELETE_PAYMENT: Sql<'static> = Sql {
+    sqlite: "DELETE FROM payments WHERE id = 900;
+        UPDATE sqlite_sequence SET seq = (SELECT MAX(id) FROM payments) WHERE name = 'payments'",
+    mysql: &["DELETE FROM payments WHERE id = 900"],
+};
 
 /// Tampering possible on a single engine, or with different SQL per engine.
 pub const OF_EACH: &[(Sql<'static>, Sql<'static>, &str)] = &[
@@ -224,31 +149,13 @@ pub const OF_EACH: &[(Sql<'static>, Sql<'static>, &str)] = &[
         "ORDER_SLOT",
     ),
     (
-        Sql {
-            sqlite: "INSERT INTO payments (id, order_id, amount, state, started_ms, updated_ms, needs_look)
-                SELECT 900, id, 4750, 1, 0, 0, 0 FROM orders WHERE user_id = {1}",
-            mysql: &["INSERT INTO payments (id, order_id, amount, state, started_ms, updated_ms, needs_look)
-                SELECT 900, id, 4750, 1, 0, 0, 0 FROM orders WHERE user_id = {1}"],
-        },
-        Sql {
-            sqlite: "DELETE FROM payments WHERE id = 900;
-                UPDATE sqlite_sequence SET seq = (SELECT MAX(id) FROM payments) WHERE name = 'payments'",
-            mysql: &["DELETE FROM payments WHERE id = 900"],
-        },
+        Sql { sqlite: insert_payment!("0", "0", "{1}"), mysql: &[insert_payment!("0", "0", "{1}")] },
+        DELETE_PAYMENT,
         "PAYMENT_ON_UNPAID",
     ),
     (
-        Sql {
-            sqlite: "INSERT INTO payments (id, order_id, amount, state, started_ms, updated_ms, needs_look)
-                SELECT 900, id, 4750, 1, 0, 0, 1 FROM orders WHERE user_id = {5}",
-            mysql: &["INSERT INTO payments (id, order_id, amount, state, started_ms, updated_ms, needs_look)
-                SELECT 900, id, 4750, 1, 0, 0, 1 FROM orders WHERE user_id = {5}"],
-        },
-        Sql {
-            sqlite: "DELETE FROM payments WHERE id = 900;
-                UPDATE sqlite_sequence SET seq = (SELECT MAX(id) FROM payments) WHERE name = 'payments'",
-            mysql: &["DELETE FROM payments WHERE id = 900"],
-        },
+        Sql { sqlite: insert_payment!("0", "1", "{5}"), mysql: &[insert_payment!("0", "1", "{5}")] },
+        DELETE_PAYMENT,
         "PAYMENT_ON_CANCELLED",
     ),
     (
@@ -277,20 +184,13 @@ pub const OF_EACH: &[(Sql<'static>, Sql<'static>, &str)] = &[
     ),
     (
         Sql {
-            sqlite: "DROP INDEX payments_open;
-                INSERT INTO payments (id, order_id, amount, state, started_ms, updated_ms, needs_look)
-                SELECT 900, id, 4750, 1, 0, paid_ms, 0 FROM orders WHERE user_id = {2}",
+            sqlite: concat!("DROP INDEX payments_open; ", insert_payment!("paid_ms", "0", "{2}")),
             mysql: &[
                 "ALTER TABLE payments DROP KEY payments_by_order",
-                "INSERT INTO payments (id, order_id, amount, state, started_ms, updated_ms, needs_look)
-                SELECT 900, id, 4750, 1, 0, paid_ms, 0 FROM orders WHERE user_id = {2}",
+                insert_payment!("paid_ms", "0", "{2}"),
             ],
         },
-        Sql {
-            sqlite: "DELETE FROM payments WHERE id = 900;
-                UPDATE sqlite_sequence SET seq = (SELECT MAX(id) FROM payments) WHERE name = 'payments'",
-            mysql: &["DELETE FROM payments WHERE id = 900"],
-        },
+        DELETE_PAYMENT,
         "PAYMENT_TWICE",
     ),
     (
@@ -318,10 +218,11 @@ pub const OF_SQLITE: &[Kind] = &[
         "INSERT INTO vouchers SELECT * FROM kept; DROP TABLE kept",
         "ROWS_GONE",
     ),
-    kind("UPDATE sign_blocks SET made_up = X'80'", "UPDATE sign_blocks SET made_up = X''", "SIGN_IN_USER"),
-    kind(
-        "UPDATE sign_blocks SET signed = CAST(signed || X'FF' AS BLOB)",
-        "UPDATE sign_blocks SET signed = substr(signed, 1, length(signed) - 1)",
-        "SIGN_IN_USER",
+    update!("sign_blocks", "made_up = X'80'", "made_up = X''", "SIGN_IN_USER"),
+    update!(
+        "sign_blocks",
+        "signed = CAST(signed || X'FF' AS BLOB)",
+        "signed = substr(signed, 1, length(signed) - 1)",
+        "SIGN_IN_USER"
     ),
 ];
