@@ -379,7 +379,7 @@ impl<R: Read> Dump<R> {
 }
 
 /// Creates the error for an unsupported statement.
-pub(super) fn not_understood(at: Position, verb: &'static str, name: &str) -> DumpError {
+fn not_understood(at: Position, verb: &'static str, name: &str) -> DumpError {
     DumpError::at(
         at,
         bilingual_text!(

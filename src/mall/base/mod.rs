@@ -9,7 +9,7 @@ pub mod chores;
 pub mod clean_text;
 mod client_network;
 mod clock;
-pub mod clock_gap;
+mod clock_gap;
 pub mod clock_jump;
 mod context;
 mod days;
