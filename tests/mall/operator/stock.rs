@@ -128,7 +128,7 @@ async fn a_sale_that_is_over_can_be_stocked_up_and_opened_again() {
     w.assert_balanced().await;
 }
 
-/// Returns a stock office built from `context`.
+/// Returns the service of sales built from `context`.
 fn admin_of(context: Context) -> (Arc<SaleAdmin>, FlashSales) {
     let sales = FlashSales::new(context.clone());
     let ledger = LedgerCheck::new(context.clone(), sales.clone());

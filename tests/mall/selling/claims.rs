@@ -92,7 +92,7 @@ async fn a_pause_that_only_the_record_knows_holds_claims_after_a_second() {
     w.clock.advance(Duration::from_secs(1));
     assert_eq!(refusal(w.claim(3, voucher).await), Refusal::Paused, "the copy is no longer young");
     assert_eq!(w.sales.live(voucher, w.now()).await.unwrap().state, SaleState::Paused);
-    // A change through the office takes effect without delay.
+    // A change by an operator takes effect without delay.
     w.sale_admin.resume(w.by(), voucher).await.unwrap();
     w.claim(3, voucher).await.unwrap();
 }

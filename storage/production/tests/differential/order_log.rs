@@ -34,7 +34,7 @@ pub enum OrderLogStep {
         is_refused: bool,
     },
     /// Dead-letters claims after repeated refusal by the database.
-    Bury {
+    DeadLetter {
         worker: &'static str,
         reason: DeadReason,
         now: Timestamp,
@@ -54,7 +54,7 @@ impl OrderLogStep {
             30..55 => Self::Persist { worker, share, is_settled: dice.chance(85), now: scene.now },
             55..58 => Self::Done(worker, dice.pick(&WORKERS)),
             58..67 => Self::PutBack { worker, share, is_refused: dice.chance(50) },
-            67..70 => Self::Bury { worker, reason: dice.pick(&REASONS), now: scene.now },
+            67..70 => Self::DeadLetter { worker, reason: dice.pick(&REASONS), now: scene.now },
             70..80 => Self::Reclaim(worker),
             80..85 => Self::Find(scene.order(dice)),
             85..90 => Self::OfUser(scene.user(dice)),
@@ -99,7 +99,7 @@ impl OrderLogStep {
                 let_go(side, worker, &some);
                 back
             }
-            Self::Bury { worker, reason, now } => {
+            Self::DeadLetter { worker, reason, now } => {
                 let mut answers = Vec::new();
                 for one in in_hand(side, worker, 1) {
                     answers.push(said(

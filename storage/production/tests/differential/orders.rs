@@ -16,7 +16,7 @@ pub enum OrderStep {
     /// Claims that bypass the log, as after the loss of a log. The sales are reloaded, since they do not know
     /// the claims.
     Persist(Vec<Claim>, Timestamp),
-    Bury(Claim, DeadReason, String, Timestamp),
+    DeadLetter(Claim, DeadReason, String, Timestamp),
     /// An order of an ordinary voucher, or an order that pretends to be.
     Insert(Order),
     Move(OrderId, Move, Timestamp),
@@ -59,7 +59,9 @@ impl OrderStep {
                 let count = 1 + dice.below(6);
                 Self::Persist((0..count).map(|_| by_hand(dice, scene)).collect(), scene.now)
             }
-            10..20 => Self::Bury(by_hand(dice, scene), dice.pick(&REASONS), scene.text(dice), scene.now),
+            10..20 => {
+                Self::DeadLetter(by_hand(dice, scene), dice.pick(&REASONS), scene.text(dice), scene.now)
+            }
             20..24 => Self::Insert(order(dice, scene)),
             24..32 => Self::CancelAndClaim(scene.claim(dice)),
             32..50 => {
@@ -91,7 +93,7 @@ impl OrderStep {
                 let persisted = said(orders.persist(&logged, *now).await);
                 format!("{persisted}, {}", reload(side, claims).await)
             }
-            Self::Bury(claim, reason, detail, now) => {
+            Self::DeadLetter(claim, reason, detail, now) => {
                 let inserted = said(orders.insert_dead_letter(&logged(*claim), *reason, detail, *now).await);
                 format!("{inserted}, {}", reload(side, &[*claim]).await)
             }
