@@ -58,7 +58,11 @@ pub(super) fn run(demo: Demo, l: Language) -> anyhow::Result<()> {
         place: Place::Embedded(EmbeddedOptions::new(&dir)),
         create_if_missing: true,
         zone: demo.site.zone.clone(),
-        settings: Settings { inbox: true, ..Settings::default().without_limits() },
+        settings: Settings {
+            inbox: true,
+            picture_files: Some(running_mall::uploads(&dir)),
+            ..Settings::default().without_limits()
+        },
         sms: Arc::clone(&inbox) as _,
         inbox: Some(inbox),
     };

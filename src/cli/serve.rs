@@ -14,6 +14,7 @@ use super::running_mall::BootOptions;
 use crate::config::{self, ServeConfig};
 use crate::http::{Bound, HostNames};
 use crate::language::Language;
+use crate::mall::Settings;
 use crate::mall::people::sms::{Console, SmsSender, Webhook};
 
 /// Serves until stopped.
@@ -56,7 +57,8 @@ pub(super) fn run(config: ServeConfig, l: Language) -> anyhow::Result<()> {
         main: Bound::to(config.site.listen)?,
         operators: config.admin_listen.map(Bound::to).transpose()?,
     };
-    let (zone, settings) = (config.site.zone.clone(), config.settings());
+    let zone = config.site.zone.clone();
+    let settings = Settings { picture_files: uploads.clone(), ..config.settings() };
     let plan = BootOptions { place, create_if_missing: true, zone, settings, sms, inbox: None };
     running_mall::block_on(async {
         let mall = running_mall::open(plan).await?;

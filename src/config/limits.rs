@@ -3,10 +3,12 @@
 use std::time::Duration;
 
 use clap::Args;
+use ipnet::IpNet;
 use mallbox_storage::{CodeRules, Limit, PictureUsage};
 
-use super::values::{Switch, at_least_one};
+use super::values::{Switch, at_least_one, network};
 use crate::mall::Settings;
+use crate::mall::base::SharedNetworks;
 
 /// The limiting flags of `serve`.
 #[derive(Args, Clone, Debug)]
@@ -57,6 +59,27 @@ pub struct LimitsConfig {
     /// Login codes per address and hour, to phones that never logged in from there; 0 = no limit.
     #[arg(long, env = "MALLBOX_CODES_PER_HOUR_OF_ADDRESS", default_value_t = 30, value_name = "NUMBER")]
     pub codes_per_hour_of_address: u32,
+    /// Wrong login codes per phone and hour: of each address that the phone logged in from, and of all others
+    /// together; 0 = no limit.
+    #[arg(long, env = "MALLBOX_WRONG_CODES_PER_HOUR_OF_PHONE", default_value_t = 50, value_name = "NUMBER")]
+    pub wrong_codes_per_hour_of_phone: u32,
+    /// Log-ins by password per phone and hour, of all addresses that the phone never logged in from; 0 = no
+    /// limit.
+    #[arg(long, env = "MALLBOX_PASSWORDS_PER_HOUR_OF_PHONE", default_value_t = 50, value_name = "NUMBER")]
+    pub passwords_per_hour_of_phone: u32,
+    /// Log-ins by password per address and 10 minutes, to phones that never logged in from there; 0 = no
+    /// limit.
+    #[arg(
+        long,
+        env = "MALLBOX_PASSWORDS_PER_10_MINUTES_OF_ADDRESS",
+        default_value_t = 30,
+        value_name = "NUMBER"
+    )]
+    pub passwords_per_10_minutes_of_address: u32,
+    /// Networks whose addresses many people share, such as a school's: ten times the limits per address of
+    /// codes, passwords and calls; addresses or networks, separated by commas.
+    #[arg(long, env = "MALLBOX_SHARED_NETWORK", value_name = "CIDR", num_args = 1.., value_delimiter = ',', value_parser = network)]
+    pub shared_network: Vec<IpNet>,
     /// Lifetime of a login code, in seconds.
     #[arg(long, env = "MALLBOX_CODE_LIVES", default_value_t = 120, value_name = "SECONDS", value_parser = positive())]
     pub code_lives: u32,
@@ -105,9 +128,12 @@ impl LimitsConfig {
                 per_day_of_phone: self.codes_per_day_of_phone,
                 per_day_of_mall: self.codes_per_day_of_mall,
                 tries: self.code_tries,
-                ..usual.codes
+                tries_per_hour: self.wrong_codes_per_hour_of_phone,
             },
             code_limit_of_address: limit(self.codes_per_hour_of_address, minutes(60)),
+            password_limit_of_address: limit(self.passwords_per_10_minutes_of_address, minutes(10)),
+            password_limit_of_phone: limit(self.passwords_per_hour_of_phone, minutes(60)),
+            shared_networks: SharedNetworks::new(&self.shared_network),
             session_ttl: minutes(self.session_minutes),
             session_max: span(self.session_max_days, hours(24)),
             operator_session_max: span(self.operator_session_max_hours, hours(1)),
@@ -176,6 +202,10 @@ mod tests {
             "--codes-per-day-of-phone=14",
             "--codes-per-day-of-mall=15",
             "--codes-per-hour-of-address=16",
+            "--wrong-codes-per-hour-of-phone=17",
+            "--passwords-per-hour-of-phone=18",
+            "--passwords-per-10-minutes-of-address=19",
+            "--shared-network=203.0.113.0/24,2001:db8::1",
             "--code-lives=3",
             "--code-tries=4",
             "--session-minutes=5",
@@ -193,10 +223,18 @@ mod tests {
         assert_eq!(custom.action_limit, limit(16, 60));
         assert_eq!(custom.upload_limit, limit(11, 60));
         assert_eq!(custom.picture_room, PictureUsage { pictures: 12, bytes: 13 << 20 });
-        let CodeRules { lives, gap, per_day, per_day_of_phone, per_day_of_mall, tries, .. } = custom.codes;
+        let CodeRules { lives, gap, per_day, per_day_of_phone, per_day_of_mall, tries, tries_per_hour } =
+            custom.codes;
         assert_eq!((lives.as_secs(), gap.as_secs(), per_day, tries), (3, 1, 2, 4));
-        assert_eq!((per_day_of_phone, per_day_of_mall), (14, 15));
+        assert_eq!((per_day_of_phone, per_day_of_mall, tries_per_hour), (14, 15, 17));
         assert_eq!(custom.code_limit_of_address, limit(16, 3_600));
+        assert_eq!(custom.password_limit_of_phone, limit(18, 3_600));
+        let of_address = custom.password_limit_of_address.unwrap();
+        assert_eq!(Some(of_address), limit(19, 600));
+        for (address, count) in [("203.0.113.7", 190), ("2001:db8::1", 190), ("203.0.114.7", 19)] {
+            let address = Some(address.parse().unwrap());
+            assert_eq!(custom.shared_networks.limit_of(of_address, address).count, count, "{address:?}");
+        }
         assert_eq!(
             (custom.session_ttl.as_secs(), custom.pay_within.as_secs(), custom.max_backlog),
             (300, 360, 8)
@@ -217,6 +255,9 @@ mod tests {
             "session-max-days",
             "operator-session-max-hours",
             "codes-per-hour-of-address",
+            "wrong-codes-per-hour-of-phone",
+            "passwords-per-hour-of-phone",
+            "passwords-per-10-minutes-of-address",
         ];
         let zeros = zeros.map(|name| format!("--{name}=0"));
         let none = settings(&zeros.each_ref().map(String::as_str));
@@ -225,6 +266,8 @@ mod tests {
         assert_eq!((none.writing_limit, none.order_limit, none.action_limit), (None, None, None));
         assert_eq!(none.unpaid_orders_max, None);
         assert_eq!(none.code_limit_of_address, None);
+        assert_eq!((none.password_limit_of_phone, none.password_limit_of_address), (None, None));
+        assert_eq!(none.codes.tries_per_hour, 0);
         assert_eq!((none.session_max, none.operator_session_max), (None, None));
     }
 }

@@ -1,6 +1,9 @@
 //! Values of flags that several commands share.
 
+use std::net::IpAddr;
+
 use clap::ValueEnum;
+use ipnet::IpNet;
 
 /// On or off.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -14,4 +17,32 @@ pub enum Switch {
 /// Parses a number of at least 1: with 0 connections, for example, no client could connect.
 pub(crate) fn at_least_one() -> clap::builder::RangedU64ValueParser {
     clap::value_parser!(u64).range(1..)
+}
+
+/// Parses an address or a network in CIDR notation. A network of all addresses is refused: every client could
+/// then choose its own address, or have the limits of a shared network.
+pub(super) fn network(text: &str) -> Result<IpNet, String> {
+    let single = || text.parse::<IpAddr>().ok().map(IpNet::from);
+    let network = text.parse::<IpNet>().ok().or_else(single);
+    match network {
+        Some(network) if network.prefix_len() == 0 => Err("would trust every client".to_owned()),
+        Some(network) => Ok(network.trunc()),
+        None => Err("expected an address or a network such as 10.0.0.0/8".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_network_is_an_address_or_more_but_not_everybody() {
+        let named = |text| network(text).map(|network| network.to_string());
+        assert_eq!(named("10.0.0.7/8").as_deref(), Ok("10.0.0.0/8"));
+        assert_eq!(named("192.0.2.1").as_deref(), Ok("192.0.2.1/32"));
+        assert_eq!(named("::1").as_deref(), Ok("::1/128"));
+        for bad in ["0.0.0.0/0", "::/0", "10.0.0.0/33", "nginx", ""] {
+            assert!(named(bad).is_err(), "{bad}");
+        }
+    }
 }

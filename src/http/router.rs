@@ -154,6 +154,7 @@ fn site_beside(app: &App, options: &SiteOptions, metrics: Arc<Metrics>, stop: Ca
     let address_gate = context.settings.address_limit.map(|limit| {
         AddressRateLimit::new(
             limit,
+            context.settings.shared_networks.clone(),
             Arc::clone(&context.storage.base.rate_limits),
             Arc::clone(&context.clock),
         )

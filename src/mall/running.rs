@@ -23,7 +23,7 @@ use super::privacy::{AccountDeletion, DataExport};
 use super::selling::cashier::Cashier;
 use super::selling::order_workers::{OrderWorkers, WorkerMetrics};
 use super::selling::payments::{Payments, Sandbox};
-use super::selling::reconciliation::{end_blocked_sessions, end_deleted_sessions, load_sales};
+use super::selling::reconciliation::{end_blocked_sessions, load_sales, settle_deleted_users};
 use super::selling::{FlashSales, Orders, Receipts, sale_chores};
 use super::writing::{Comments, Feeds, Likes, Notes, Pictures};
 
@@ -142,7 +142,8 @@ impl Mall {
         let mut chores = sale_chores::chores(&context, &sales, &cashier);
         chores.push(Arc::new(RefreshCaches::new(&shops, &sales)));
         let visits = Visits::new(context.clone());
-        chores.extend([pictures.sweeper(), Feeds::passer(&context), visits.gatherer()]);
+        chores.extend(pictures.sweepers());
+        chores.extend([Feeds::passer(&context), visits.gatherer()]);
         if context.clock.is_machines() {
             compare_with_last_run(&context).await?;
             chores.push(Arc::new(StoreLastRun::new(&context)));
@@ -164,7 +165,7 @@ impl Mall {
             visits,
             vouchers: Vouchers::new(context.clone(), sales.clone()),
             is_imported,
-            deletion: AccountDeletion::new(context.clone(), orders.clone(), pictures.clone()),
+            deletion: AccountDeletion::new(context.clone(), pictures.clone()),
             export: DataExport::new(context.clone(), orders.clone(), receipts.clone()),
             pictures,
             receipts,
@@ -200,8 +201,8 @@ impl Mall {
         if let Err(error) = end_blocked_sessions(storage).await {
             tracing::error!(%error, "could not end the sessions of blocked users");
         }
-        if let Err(error) = end_deleted_sessions(&mall.context, mall.context.now()).await {
-            tracing::error!(%error, "could not end the sessions of deleted users");
+        if let Err(error) = settle_deleted_users(&mall.context, mall.context.now()).await {
+            tracing::error!(%error, "could not settle sessions and orders of deleted users");
         }
         Ok(Arc::new(mall))
     }

@@ -110,7 +110,7 @@ pub use ledger::{
 pub use likes::{LikeChange, LikeOutcome, Likes};
 pub use locks::{FencingToken, HeldLock, LockEntry, LockOutcome, LockOwner, Locker, Locks};
 pub use money::Cents;
-pub use notes::{Note, NoteText, Notes, Visibility, picture_name};
+pub use notes::{Note, NoteText, Notes, Visibility, picture_name, picture_names};
 pub use order_log::{LogPosition, LogState, LoggedClaim, OrderLog, PendingClaims};
 pub use order_status::OrderStatus;
 pub use orders::{
@@ -122,7 +122,8 @@ pub use page::Page;
 pub use payments::{Payment, PaymentContradictions, PaymentMode, PaymentRows, PaymentState};
 pub use personal_data::{DeleteOutcome, GivenLike, PaidOrders, PersonalData};
 pub use pictures::{
-    NewPicture, Picture, PictureKind, PictureSweep, PictureUsage, Pictures, PutOutcome, RemoveOutcome,
+    NewPicture, PICTURE_NAME_MAX_BYTES, Picture, PictureKind, PictureSweep, PictureUsage, Pictures,
+    PutOutcome, RemoveOutcome, is_picture_file,
 };
 pub use places::{LatLng, PlacedShop};
 pub use posts::Post;

@@ -24,8 +24,14 @@ impl NoteText {
     /// Returns the names of the pictures shown, without duplicates.
     #[must_use]
     pub fn pictures(&self) -> BTreeSet<String> {
-        self.images.split(',').map(picture_name).filter(|name| !name.is_empty()).collect()
+        picture_names(&self.images)
     }
+}
+
+/// Returns the names in a comma-separated list of picture paths, without duplicates.
+#[must_use]
+pub fn picture_names(images: &str) -> BTreeSet<String> {
+    images.split(',').map(picture_name).filter(|name| !name.is_empty()).collect()
 }
 
 /// Returns the canonical name of a picture path: `/blogs/1/2/a.jpg` for `/imgs//blogs/1/2/a.jpg`.

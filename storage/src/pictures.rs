@@ -4,7 +4,7 @@
 
 use async_trait::async_trait;
 
-use crate::{StoreError, Timestamp, UserId};
+use crate::{Page, StoreError, Timestamp, UserId};
 
 /// Format of a picture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -94,6 +94,16 @@ pub struct PictureSweep {
     pub has_more: bool,
 }
 
+/// Maximum length of a picture's name, in bytes.
+pub const PICTURE_NAME_MAX_BYTES: usize = 255;
+
+/// Returns whether an import registers a picture of this canonical name as a file: a path, not an external
+/// address, that fits the column.
+#[must_use]
+pub fn is_picture_file(name: &str) -> bool {
+    name.starts_with('/') && name.len() > 1 && name.len() <= PICTURE_NAME_MAX_BYTES
+}
+
 /// Uploaded pictures by name, in the database. The contents are stored there too, so that a picture exists
 /// completely or not at all, and every process of a mall can serve it.
 ///
@@ -107,6 +117,11 @@ pub struct PictureSweep {
 /// - A picture is *withheld* while hidden notes show it, and no visible note, user, shop type or shop does.
 ///   [`get`](Self::get) does not return a withheld picture; nothing else differs. The change of a note's
 ///   visibility withholds or returns its pictures in the same transaction.
+/// - A *picture file* is a picture of an imported note or user. The file is beside the database, which knows
+///   the canonical name alone. The same rules withhold a picture file; besides, a file is withheld when its
+///   note or user no longer shows it (the note or user was deleted, or the user has another icon), and
+///   nothing else does. Other files, of a front end for example, are unknown here and never withheld, unless
+///   erased.
 /// - `put` enforces the quota under concurrent uploads of one owner, too. The existence of the owner is not
 ///   checked; but in MySQL the guarantee holds only for existing users, whose row serves as the lock.
 #[async_trait]
@@ -144,12 +159,35 @@ pub trait Pictures: Send + Sync {
     /// Any [`StoreError`]: the picture remains, or the response was lost; call again.
     async fn remove(&self, owner: UserId, name: &str) -> Result<RemoveOutcome, StoreError>;
 
-    /// Removes a picture of any owner, even while shown. Returns whether the picture existed. References to
-    /// the picture stay.
+    /// Removes a picture of any owner, even while shown. References to the picture stay. A file with this
+    /// name is withheld from then on. Returns whether the picture existed: an upload, a picture file, or any
+    /// name that a row shows, and not erased before.
     ///
     /// # Errors
     /// Any [`StoreError`]: the picture remains, or the response was lost; call again.
-    async fn erase(&self, name: &str) -> Result<bool, StoreError>;
+    async fn erase(&self, name: &str, now: Timestamp) -> Result<bool, StoreError>;
+
+    /// Returns whether the file with this canonical name is withheld. False for a name that is neither a
+    /// picture file nor erased.
+    ///
+    /// Cost: a look-up by key; for a picture file, one more of the notes that show it.
+    ///
+    /// # Errors
+    /// Any [`StoreError`]: call again.
+    async fn is_file_withheld(&self, name: &str) -> Result<bool, StoreError>;
+
+    /// Returns a page of the picture files that may be removed from disks: erased, or given up by note or
+    /// user, after `since` and at `until` or before, oldest first. Files that anything still shows are left
+    /// out.
+    ///
+    /// # Errors
+    /// Any [`StoreError`]: call again.
+    async fn gone_files(
+        &self,
+        since: Timestamp,
+        until: Timestamp,
+        page: Page,
+    ) -> Result<Vec<String>, StoreError>;
 
     /// Returns the owner's usage.
     ///

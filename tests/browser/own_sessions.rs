@@ -5,7 +5,7 @@ use std::time::Duration;
 use mallbox::fixture::Mall;
 use serde_json::Value;
 
-use crate::harness::{Browser, Place as _};
+use crate::harness::{Browser, Page, Place as _, Screen};
 use crate::people::{ANNE, BEN, browser_of, evening, log_in_by_code};
 
 const MINUTE: Duration = Duration::from_secs(60);
@@ -54,6 +54,50 @@ fn browser_and_address_of_a_log_in_are_shown() {
     page.sees("Chrome");
     page.sees("127.0.0.1");
     page.sees("验证码登录");
+}
+
+/// Requests a code in a part of the page, and takes it from the demo's inbox.
+fn fill_code(page: &Page, part: &str, phone: &str) {
+    page.part(part).field("手机号").fill(phone);
+    page.part(part).button("获取验证码").click();
+    page.part(part).button("秒后重发").is_disabled();
+    page.part(part).button("演示：填入收到的验证码").click();
+}
+
+#[test]
+#[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
+fn phone_number_is_changed_with_a_code_to_each() {
+    const PRESENT: &str = "现在的手机号";
+    const NEW: &str = "新的手机号";
+    const FREE: &str = "13900000088";
+    for screen in [Screen::Phone, Screen::Desktop] {
+        let mall = evening().start().unwrap();
+        mall.log_in(ANNE).unwrap();
+        let other = mall.log_in(BEN).unwrap();
+        let page = browser_of(&mall, BEN).on(screen).open("/#/me");
+        page.link("手机号").click();
+        page.button("更换").click();
+        page.part(PRESENT).sees("请输入11位手机号");
+        page.part(NEW).sees("请输入验证码");
+        fill_code(&page, PRESENT, BEN);
+        // A number of somebody else.
+        fill_code(&page, NEW, ANNE);
+        page.button("更换").click();
+        page.part(NEW).sees("这个手机号已属于另一个账号");
+        page.sees("现在手机号的验证码已经用掉");
+        // The wait between two codes to one number.
+        page.run("const now = performance.now.bind(performance); performance.now = () => now() + 60_000; 0");
+        fill_code(&page, NEW, FREE);
+        page.part(PRESENT).field("验证码").fill("000000");
+        page.button("更换").click();
+        page.part(PRESENT).sees("原手机号的验证码已失效");
+        fill_code(&page, PRESENT, BEN);
+        page.button("更换").click();
+        page.sees("手机号已更换");
+        page.is_at("/#/me");
+        assert!(!is_live(&mall, &other.token), "other devices are logged out");
+        assert_eq!(mall.log_in(FREE).unwrap().id, other.id);
+    }
 }
 
 #[test]

@@ -46,6 +46,7 @@ const SCREENS: &[Entry] = &[
     ("me", ANNE, "/#/me", ["退出登录", "Log out"]),
     ("me-edit", ANNE, "/#/me/edit", ["保存", "Save"]),
     ("me-password", ANNE, "/#/me/password", ["密码", "assword"]),
+    ("me-phone", ANNE, "/#/me/phone", ["新的手机号", "New number"]),
     ("me-sessions", ANNE, "/#/me/sessions", ["这台设备", "This device"]),
     ("sign-in", ANNE, "/#/sign-in", ["签到", "heck"]),
     ("api", NOBODY, "/api.html", ["登录", "Log in"]),

@@ -171,6 +171,46 @@ fn pictures_are_the_ones_that_came_along_or_a_drawn_one() {
 }
 
 #[test]
+fn pictures_that_came_along_go_with_their_note_and_their_user() {
+    const PNG: &[u8] = b"\x89PNG\r\n\x1a\n a picture";
+    let place = Place::new();
+    for name in ["blogs/1/bowl.png", "icons/cat.png", "shops/1.png"] {
+        place.write(&format!("html/imgs/{name}"), PNG);
+    }
+    let html = place.path("html");
+    place.imported(
+        &dump("mysqldump.sql"),
+        &[&SHANGHAI[..], &["--payment", "sandbox", "--imgs", html.to_str().unwrap()]].concat(),
+    );
+    assert_eq!(place.on_mall(&["user", "grant", "13900000099"]).code, 0);
+    let served = Served::start(&place);
+    let operator = served.log_in("13900000099");
+    let are_shown = || {
+        ["blogs/1/bowl.png", "icons/cat.png", "shops/1.png"]
+            .map(|name| served.ask("GET", &format!("/imgs/{name}"), "", "").1 == PNG)
+    };
+    assert_eq!(are_shown(), [true; 3]);
+    let done = |method: &str, path: &str, token: &str, body: &Value| {
+        let response = served.call(method, path, token, body);
+        assert_eq!(response["success"], true, "{path}: {response}");
+    };
+    done("POST", "/ops/reports/note/1/hide", &operator, &Value::Null);
+    assert_eq!(are_shown(), [false, true, true]);
+    done("POST", "/ops/reports/note/1/show", &operator, &Value::Null);
+    assert_eq!(are_shown(), [true; 3]);
+    let author = token(&served.log_in_by_password("13900000011", "123456"));
+    done("DELETE", "/blog/1", &author, &Value::Null);
+    assert_eq!(are_shown(), [false, true, true]);
+    done("DELETE", "/user/me?forfeit=true", &author, &json!({"password": "123456"}));
+    assert_eq!(are_shown(), [false, false, true]);
+    done("DELETE", "/ops/pictures/%2Fimgs%2Fshops%2F1.png", &operator, &Value::Null);
+    assert_eq!(are_shown(), [false; 3]);
+    assert!(!place.mall().join("uploads/shops/1.png").exists());
+    assert_eq!(served.stop(), 0);
+    place.verify();
+}
+
+#[test]
 fn its_notes_and_comments_are_read_as_they_were_and_go_on() {
     let (_place, served) = served();
     let note = json!({

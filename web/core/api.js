@@ -10,6 +10,7 @@ import { delay } from "./server-time.js";
  * @property {any} data absent fields are left out; order ids are strings at any depth of an object
  * @property {string} [dataText] `data` without loss of precision, if `data` is an order number
  * @property {number} [total] of a list: number of items on all pages
+ * @property {string} [field] of a refusal that may concern two fields: the field of the body concerned
  * @property {number} sentAt time of the request, on the scale of `performance.now()`
  * @property {number} receivedAt time of the response, on the same scale
  */
@@ -94,8 +95,8 @@ export function parseResponse(status, body, { sentToken, ...times }) {
     throw new Unreachable(String(status));
   }
   setReachable(true);
-  const { success, data, dataText, total, errorMsg, code } = envelope;
-  const answer = { data, dataText, total, ...times };
+  const { success, data, dataText, total, errorMsg, code, field } = envelope;
+  const answer = { data, dataText, total, field, ...times };
   if (success) return answer;
   if (status === 401) dropToken(sentToken);
   throw new Refusal(errorMsg ?? String(status), code ?? "INTERNAL", status, answer);

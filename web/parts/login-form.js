@@ -39,14 +39,35 @@ function loadDraft() {
  */
 const resendAt = new Map();
 
+/** Tickets kept: a changed phone number has a code to each of two numbers. */
+const TICKETS_MAX = 2;
+
 /**
- * Returns the ticket of the last code requested by this browser. Stored, because a phone may discard the page
- * while its user reads the message.
+ * Returns the ticket of the last code that this browser requested for a number. Stored, because a phone may
+ * discard the page while its user reads the message.
  * @param {string} phone
  */
 export function ticketFor(phone) {
-  const [owner, ticket] = loadLocal("ticket")?.split(" ") ?? [];
-  return owner === phone ? ticket : undefined;
+  return loadTickets().find(([owner]) => owner === phone)?.[1];
+}
+
+/** Deletes the tickets, once they are used. */
+export function forgetTickets() {
+  saveLocal("ticket", null);
+}
+
+/** Returns pairs of phone number and ticket, the newest last. */
+function loadTickets() {
+  return (loadLocal("ticket") ?? "").split(",").filter(Boolean).map((pair) => pair.split(" "));
+}
+
+/**
+ * @param {string} phone
+ * @param {string} ticket
+ */
+function keepTicket(phone, ticket) {
+  const kept = [...loadTickets().filter(([owner]) => owner !== phone), [phone, ticket]].slice(-TICKETS_MAX);
+  saveLocal("ticket", kept.map((pair) => pair.join(" ")).join(","));
 }
 
 /**
@@ -112,7 +133,7 @@ export function logInForm({ done: onLogin, signal, phone: initialPhone = "" }) {
         if (!showBesideField(error)) throw error;
         return;
       }
-      saveLocal("ticket", null);
+      forgetTickets();
       draft.phone = "";
       if (!signal.aborted) onLogin();
     });
@@ -164,7 +185,7 @@ export function codeField(phone, validPhone, signal) {
     if (!number) return;
     try {
       const sent = await call("POST", "/user/code", { query: { phone: number, ticket: "true" }, signal });
-      saveLocal("ticket", `${number} ${sent.data}`);
+      keepTicket(number, sent.data);
     } catch (error) {
       if (!(error instanceof Refusal) || error.isTrouble) throw error;
       base.wrong(error.message);

@@ -49,6 +49,7 @@ const ROUTES = [
   { path: "/me", load: () => import("./screens/me.js") },
   { path: "/me/edit", load: () => import("./screens/me-edit.js") },
   { path: "/me/password", load: () => import("./screens/me-password.js") },
+  { path: "/me/phone", load: () => import("./screens/me-phone.js") },
   { path: "/me/sessions", load: () => import("./screens/me-sessions.js") },
   { path: "/sign-in", load: () => import("./screens/sign-in.js") },
   { path: "*", load: () => import("./screens/not-found.js") },

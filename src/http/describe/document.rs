@@ -156,6 +156,10 @@ fn refusal() -> Value {
                 "description": "With ALREADY_BOUGHT: the existing order",
             },
             "dataText": { "type": "string", "pattern": "^[0-9]{1,20}$", "description": "The exact id" },
+            "field": {
+                "const": "oldCode",
+                "description": "The field concerned, if the call has two codes by text message",
+            },
         },
         "required": ["success", "errorMsg", "code"],
         "additionalProperties": false,

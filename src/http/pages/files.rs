@@ -11,7 +11,7 @@ use axum::http::header::{
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method, Request, StatusCode};
 use axum::response::{IntoResponse, Response};
-use mallbox_storage::{Picture, PictureKind};
+use mallbox_storage::{Picture, PictureKind, StoreError};
 use tower_http::services::ServeDir;
 
 use super::own_pages::OwnPages;
@@ -123,6 +123,28 @@ impl Files {
         }
     }
 
+    /// Returns a picture that is a file: of an import, or of the other front end.
+    async fn picture_file(&self, parts: &Parts) -> Option<Response> {
+        let path = parts.uri.path().strip_prefix("/imgs").unwrap_or_default();
+        if let Some(uploads) = &self.uploads
+            && let Some(mut found) = uploads.get(path, parts).await
+        {
+            found.headers_mut().insert(CONTENT_SECURITY_POLICY, PICTURE_POLICY);
+            return Some(found);
+        }
+        match &self.web_pictures {
+            Some(web) => web.get(path, parts).await,
+            None => None,
+        }
+    }
+
+    async fn is_withheld(&self, name: &str) -> Result<bool, StoreError> {
+        match &self.pictures {
+            Some(pictures) => pictures.is_file_withheld(name).await,
+            None => Ok(false),
+        }
+    }
+
     /// Returns a picture from the first source that has it: users' uploads, imported pictures, the other
     /// front end, the demo's drawings, the placeholder.
     async fn picture(&self, name: &str, parts: &Parts) -> Response {
@@ -133,17 +155,12 @@ impl Files {
         if let Ok(Some(picture)) = uploaded {
             return upload(name, picture, &parts.headers);
         }
-        let rest = parts.uri.path().strip_prefix("/imgs").unwrap_or_default();
-        if let Some(uploads) = &self.uploads
-            && let Some(mut found) = uploads.get(rest, parts).await
-        {
-            found.headers_mut().insert(CONTENT_SECURITY_POLICY, PICTURE_POLICY);
-            return found;
-        }
-        if let Some(web) = &self.web_pictures
-            && let Some(found) = web.get(rest, parts).await
-        {
-            return found;
+        if let Some(found) = self.picture_file(parts).await {
+            match self.is_withheld(name).await {
+                Ok(false) => return found,
+                Ok(true) => {}
+                Err(trouble) => return ApiError::from(trouble).into_response(),
+            }
         }
         let (svg, how_long) = match picture(name) {
             Some(svg) => (svg, CACHE_ONE_HOUR),

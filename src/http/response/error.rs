@@ -306,16 +306,18 @@ fn bytes(words: RefusalBody) -> Bytes {
         data: Option<u64>,
         #[serde(skip_serializing_if = "Option::is_none")]
         data_text: Option<String>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        field: Option<&'static str>,
     }
     match words {
         RefusalBody::Fixed { code, body } => {
             language::note_code(code);
             Bytes::from_static(body.as_bytes())
         }
-        RefusalBody::Made { code, sentence, order } => {
+        RefusalBody::Made { code, sentence, order, field } => {
             language::note_code(code);
             let (data, data_text) = (order.map(OrderId::get), order.map(|order| order.to_string()));
-            let body = Refused { success: false, error_msg: sentence, code, data, data_text };
+            let body = Refused { success: false, error_msg: sentence, code, data, data_text, field };
             Bytes::from(serde_json::to_vec(&body).expect("texts and numbers can always be written as JSON"))
         }
     }

@@ -2,17 +2,22 @@
 //!
 //! One `match` per kind: the compiler rejects a refusal without a message.
 
+mod audit_fault;
 mod names;
 mod parts;
+mod states;
 
-use mallbox_storage::{AuditFault, AuditFaultKind, Cents, DeadReason, DeadState, OrderId};
+use mallbox_storage::OrderId;
 
 use self::names::{allowed, field, thing};
 use self::parts::{shortened, waiting};
+use self::states::{amount_differs, dead_letter_stands, order_stands, still_dead};
 use super::bad_request::BadRequest;
 use crate::language::{BilingualText, Language, sentence};
 use crate::mall::base::whole_seconds;
 use crate::mall::{InputError, Refusal};
+
+pub(in crate::http) use self::audit_fault::of_audit_fault;
 
 /// All codes. [`fixed`] rejects any other code at compile time.
 pub(in crate::http) const CODES: &[&str] = &[
@@ -112,6 +117,8 @@ pub(in crate::http) enum RefusalBody {
         sentence: String,
         /// The order concerned, if any.
         order: Option<OrderId>,
+        /// The field of the body that the code concerns, if the code alone leaves a doubt.
+        field: Option<&'static str>,
     },
 }
 
@@ -142,7 +149,7 @@ pub(in crate::http) fn made(language: Language, code: &'static str, zh: String, 
         Language::Zh => zh,
         Language::En => en,
     };
-    RefusalBody::Made { code, sentence, order: None }
+    RefusalBody::Made { code, sentence, order: None, field: None }
 }
 
 /// Returns the message for a request without exactly one host.
@@ -266,7 +273,7 @@ pub(in crate::http) fn of_refusal(refusal: &Refusal, l: Language) -> RefusalBody
             "订单正在处理，请稍后再试",
             "The order is still being processed; try again in a moment."
         ),
-        Refusal::OrderStands(status) => order_stands(*status, l),
+        Refusal::OrderStands(status) => stands(l, "ORDER_STANDS", order_stands(*status)),
         Refusal::ReceiptMistyped => fixed!(
             l,
             "RECEIPT_MISTYPED",
@@ -285,8 +292,8 @@ pub(in crate::http) fn of_refusal(refusal: &Refusal, l: Language) -> RefusalBody
             "秒杀进行中不能改价，请先暂停秒杀",
             "The price of a running sale cannot be changed; pause the sale first."
         ),
-        Refusal::StillDead(reason, words) => still_dead(*reason, words, l),
-        Refusal::DeadLetterStands(state) => dead_letter_stands(*state, l),
+        Refusal::StillDead(reason, words) => stands(l, "STILL_DEAD", still_dead(*reason, words)),
+        Refusal::DeadLetterStands(state) => stands(l, "DEAD_LETTER_STANDS", dead_letter_stands(*state)),
         Refusal::SignedAlready => {
             fixed!(l, "SIGNED_ALREADY", "这一天已签到，无需补签", "You have already signed in on that day.")
         }
@@ -324,7 +331,7 @@ pub(in crate::http) fn of_refusal(refusal: &Refusal, l: Language) -> RefusalBody
         Refusal::NotAtCounter => {
             fixed!(l, "NOT_AT_COUNTER", "这张订单不在柜台收款", "This order is not paid at the counter.")
         }
-        Refusal::AmountDiffers(price) => amount_differs(*price, l),
+        Refusal::AmountDiffers(price) => stands(l, "AMOUNT_DIFFERS", amount_differs(*price)),
         Refusal::Busy => {
             fixed!(l, "BUSY", "系统繁忙，请稍后再试", "The mall is busy; try again in a moment.")
         }
@@ -339,12 +346,13 @@ pub(in crate::http) fn of_wrong(wrong: &BadRequest, l: Language) -> RefusalBody 
         code: "BAD_REQUEST",
         sentence: sentence!(l, "请求有误：{detail}", "Bad request: {detail}"),
         order: None,
+        field: None,
     }
 }
 
 /// Returns the message of a temporary obstacle.
 pub(in crate::http) fn busy_with(what: &BilingualText, l: Language) -> RefusalBody {
-    RefusalBody::Made { code: "BUSY", sentence: what.spoken(l).to_owned(), order: None }
+    RefusalBody::Made { code: "BUSY", sentence: what.spoken(l).to_owned(), order: None, field: None }
 }
 
 /// Returns the message with the existing order, so that a client that lost the first response still finds the
@@ -354,72 +362,26 @@ fn already_bought(order: OrderId, l: Language) -> RefusalBody {
         Language::Zh => "不能重复下单",
         Language::En => "You have already bought this.",
     };
-    RefusalBody::Made { code: "ALREADY_BOUGHT", sentence: sentence.to_owned(), order: Some(order) }
+    RefusalBody::Made {
+        code: "ALREADY_BOUGHT",
+        sentence: sentence.to_owned(),
+        order: Some(order),
+        field: None,
+    }
 }
 
-fn order_stands(status: u8, l: Language) -> RefusalBody {
-    let (zh, en) = match status {
-        0 => ("订单正在处理", "The order is still being processed."),
-        1 => ("订单尚未支付", "The order is not paid yet."),
-        2 => ("订单已支付", "The order is already paid."),
-        3 => ("订单已核销", "The order is already used."),
-        4 => ("订单已取消", "The order has been cancelled."),
-        5 => ("订单退款中", "The order is being refunded."),
-        6 => ("订单已退款", "The order has been refunded."),
-        _ => ("订单状态不允许此操作", "The order's status does not allow this."),
+fn stands(l: Language, code: &'static str, (zh, en): (String, String)) -> RefusalBody {
+    made(l, code, zh, en)
+}
+
+/// Returns the message about the code of the present number: the page has another field for the code of the
+/// new number, with the same codes of refusals.
+fn of_old_code(l: Language, code: &'static str, zh: &str, en: &str) -> RefusalBody {
+    let sentence = match l {
+        Language::Zh => zh,
+        Language::En => en,
     };
-    made(l, "ORDER_STANDS", zh.to_owned(), en.to_owned())
-}
-
-fn amount_differs(price: Cents, l: Language) -> RefusalBody {
-    let price = format!("{}.{:02}", price.get() / 100, price.get() % 100);
-    let (zh, en) = (
-        format!("金额不符：订单金额是{price}元"),
-        format!("The amount must be the order's price, {price} yuan."),
-    );
-    made(l, "AMOUNT_DIFFERS", zh, en)
-}
-
-fn still_dead(reason: DeadReason, words: &str, l: Language) -> RefusalBody {
-    let (zh, en) = match reason {
-        DeadReason::Double => (
-            "该用户在这场秒杀中已有有效订单".to_owned(),
-            "The user already has a live order in this sale.".to_owned(),
-        ),
-        DeadReason::Oversold => {
-            ("没有剩余库存，请先加库存".to_owned(), "No units left; add stock first.".to_owned())
-        }
-        DeadReason::IdClash => {
-            ("另一个订单已使用这个编号".to_owned(), "Another order already has this id.".to_owned())
-        }
-        DeadReason::Refused => {
-            let words = shortened(words);
-            (format!("数据库仍拒绝：{words}"), format!("The database still refuses it: {words}"))
-        }
-    };
-    made(l, "STILL_DEAD", zh, en)
-}
-
-fn dead_letter_stands(state: DeadState, l: Language) -> RefusalBody {
-    let (zh, en) = match state {
-        DeadState::Open => ("死信尚待处理", "The dead letter is waiting for a decision."),
-        DeadState::Replayed => ("死信已转为订单", "The dead letter has already become an order."),
-        DeadState::Voided => ("死信已作废", "The dead letter has already been voided."),
-    };
-    made(l, "DEAD_LETTER_STANDS", zh.to_owned(), en.to_owned())
-}
-
-/// Describes a fault of the audit log.
-pub(in crate::http) fn of_audit_fault(fault: AuditFault, l: Language) -> String {
-    let AuditFault { number, what } = fault;
-    let zh = match (l, what) {
-        (Language::En, _) => return fault.to_string(),
-        (Language::Zh, AuditFaultKind::Changed) => "校验不符：该条或前一条被改过",
-        (Language::Zh, AuditFaultKind::Missing) => "缺失",
-        (Language::Zh, AuditFaultKind::CutOff) => "缺失：日志末尾被截断",
-        (Language::Zh, AuditFaultKind::NotTheHead) => "不是最后一条：日志末尾被改过",
-    };
-    format!("第{number}条{zh}")
+    RefusalBody::Made { code, sentence: sentence.to_owned(), order: None, field: Some("oldCode") }
 }
 
 fn of_mistake(mistake: InputError, l: Language) -> RefusalBody {
@@ -436,6 +398,15 @@ fn of_mistake(mistake: InputError, l: Language) -> RefusalBody {
                 "The code is no longer valid; request a new one."
             )
         }
+        InputError::OldCode => {
+            of_old_code(l, "CODE_WRONG", "原手机号的验证码错误", "The code of the present number is wrong.")
+        }
+        InputError::NoOldCode => of_old_code(
+            l,
+            "NO_CODE",
+            "原手机号的验证码已失效，请重新获取",
+            "The code of the present number is no longer valid; request a new one.",
+        ),
         InputError::Password => {
             fixed!(l, "PASSWORD_WRONG", "手机号或密码错误", "Wrong phone number or password.")
         }

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
 /// Enough lines to diagnose a failure, and too few to slow the mall down.
-const LINES_PER_SECOND_MAX: u64 = 20;
+pub(in crate::http) const LINES_PER_SECOND_MAX: u64 = 20;
 
 /// Lets the first lines of each second through and counts the rest.
 #[derive(Debug)]
@@ -36,11 +36,6 @@ impl LogRateLimit {
             return None;
         }
         Some(self.unsaid.swap(0, Relaxed))
-    }
-
-    /// Returns the number of lines suppressed and not reported yet; the caller reports them.
-    pub(in crate::http) fn take_suppressed(&self) -> u64 {
-        self.unsaid.swap(0, Relaxed)
     }
 }
 

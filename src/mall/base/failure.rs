@@ -100,6 +100,10 @@ pub enum InputError {
     Code,
     /// No login code is valid: request a new code.
     NoCode,
+    /// The login code sent to the present number is wrong.
+    OldCode,
+    /// No login code of the present number is valid: request a new code.
+    NoOldCode,
     /// The phone number or the password is wrong.
     Password,
     /// The current password is wrong.

@@ -23,6 +23,7 @@ pub mod picture_path;
 mod random;
 pub(in crate::mall) mod recent;
 mod settings;
+mod shared_networks;
 pub(in crate::mall) mod single_flight;
 pub(in crate::mall) mod sparse_log;
 #[cfg(feature = "https")]
@@ -39,4 +40,5 @@ pub use context::Context;
 pub use failure::{Failure, InputError, Refusal};
 pub use random::Random;
 pub use settings::{IMPORTED, Settings, ZONE};
+pub use shared_networks::SharedNetworks;
 pub(crate) use whole_seconds::whole_seconds;

@@ -1,8 +1,11 @@
 //! Settings of a mall, filled from the command line, the environment and the configuration file.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use mallbox_storage::{CodeRules, Limit, PictureUsage};
+
+use super::shared_networks::SharedNetworks;
 
 /// Stored setting with the mall's time zone.
 pub const ZONE: &str = "zone";
@@ -44,8 +47,12 @@ pub struct Settings {
     pub upload_limit: Option<Limit>,
     /// Quota of stored pictures per user.
     pub picture_room: PictureUsage,
+    /// Folder with the pictures of an import, if any: removed files are deleted there.
+    pub picture_files: Option<PathBuf>,
     /// Rate limit of calls per client address; `None` = no limit, because a company may share one address.
     pub address_limit: Option<Limit>,
+    /// Networks with higher limits per address: of codes, of log-ins by password, and of calls.
+    pub shared_networks: SharedNetworks,
     /// Default payment deadline of an order, for sales without a deadline of their own.
     pub pay_within: Duration,
     /// How long a page disables its claim button after an attempt.
@@ -94,7 +101,9 @@ impl Default for Settings {
             // A note shows up to nine.
             upload_limit: Some(Limit { count: 30, per: Duration::from_secs(60) }),
             picture_room: PictureUsage { pictures: 1_000, bytes: 256 << 20 },
+            picture_files: None,
             address_limit: None,
+            shared_networks: SharedNetworks::default(),
             pay_within: Duration::from_secs(15 * 60),
             press_again: Duration::from_secs(10),
             // About 100 bytes each in memory and 50 on disk. Beyond half a gigabyte, a machine with 2 GB must

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::mall::base::{AuditLog, AuditedAction, By, Context, Failure, Refusal, run_audited};
 use crate::mall::writing::decisions::{Decision, decide};
-use crate::mall::writing::pictures::full_name;
+use crate::mall::writing::pictures::{file_name, full_name, remove_file};
 
 /// A reported note or comment with its open reports.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -85,18 +85,28 @@ impl ReportAdmin {
         decide(&self.context, &self.audit, by, target, decision).await
     }
 
-    /// Removes an uploaded picture for good, whatever shows it. `name` is the picture's path, or its file
-    /// name alone.
+    /// Removes a picture for good, whatever shows it: an upload, or a file of an import. `name` is the
+    /// picture's path, or the file name of an upload alone.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`] if no upload has this name; [`Failure::Store`] if the store fails.
+    /// [`Refusal::NotFound`] if no picture has this name; [`Failure::Store`] if the store fails.
     pub async fn erase_picture(&self, by: By, name: &str) -> Result<(), Failure> {
-        let name = full_name(name).ok_or(Refusal::NotFound("picture"))?;
+        let file = || file_name(name).filter(|_| name.contains('/'));
+        let name = full_name(name).or_else(file).ok_or(Refusal::NotFound("picture"))?;
         let subject = format!("picture {name}");
         let deed = AuditedAction { action: "picture.erase", subject, detail: Value::Null };
-        let pictures = self.context.storage.writing.pictures.clone();
+        let context = self.context.clone();
         run_audited(&self.audit, by, deed, async move {
-            if pictures.erase(&name).await? { Ok(()) } else { Err(Refusal::NotFound("picture").into()) }
+            if !context.storage.writing.pictures.erase(&name, by.at).await? {
+                return Err(Refusal::NotFound("picture").into());
+            }
+            // Nobody is shown the file any more; if it stays now, a background job removes it.
+            if let Some(folder) = &context.settings.picture_files
+                && let Err(error) = remove_file(folder, &name).await
+            {
+                tracing::warn!(name, %error, "could not remove a picture file");
+            }
+            Ok(())
         })
         .await
     }

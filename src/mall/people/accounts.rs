@@ -27,12 +27,14 @@ use crate::mall::base::{Context, Failure, InputError, Random};
 
 use self::code_hash::CodeHasher;
 use self::requesters::RequesterHasher;
+use self::session_tokens::BegunSession;
 use self::warnings::LimitWarnings;
 
 pub use self::client::Client;
 pub use self::code_hash::{CodeKey, PhoneTrace};
 pub use self::operator_log_in::LoggedIn;
 pub use self::password_change::PASSWORD_AFTER_CODE;
+pub use self::phone_change::SentCode;
 pub use self::profiles::{FullProfile, ProfileEdit};
 pub use self::session_tokens::{CurrentSession, OwnSession};
 
@@ -137,10 +139,21 @@ impl Accounts {
         client: Client,
         now: Timestamp,
     ) -> Result<String, Failure> {
+        Ok(self.begin_log_in(phone, proof, client, now).await?.token)
+    }
+
+    /// Does the work of [`log_in`](Self::log_in). Returns the user as read after the session had begun.
+    async fn begin_log_in(
+        &self,
+        phone: &str,
+        proof: Credential<'_>,
+        client: Client,
+        now: Timestamp,
+    ) -> Result<BegunSession, Failure> {
         let phone = Phone::parse(phone).ok_or(InputError::Phone)?;
         let requester = self.requesters.of(client.address).await?;
         let from = (requester, client);
-        let token = match proof {
+        let begun = match proof {
             Credential::Code(code) => self.begin_by_code(&phone, (code, None), from, now).await?,
             Credential::CodeOfTicket { code, ticket } => {
                 self.begin_by_code(&phone, (code, Some(ticket)), from, now).await?
@@ -148,7 +161,7 @@ impl Accounts {
             Credential::Password(password) => self.begin_by_password(&phone, password, from, now).await?,
         };
         self.remember(&phone, requester, now).await;
-        Ok(token)
+        Ok(begun)
     }
 
     async fn begin_by_code(
@@ -157,7 +170,7 @@ impl Accounts {
         code: (&str, Option<&str>),
         (requester, client): (Requester, Client),
         now: Timestamp,
-    ) -> Result<String, Failure> {
+    ) -> Result<BegunSession, Failure> {
         let user = self.user_by_code(phone, code, requester, now).await?;
         let ttl = self.context.settings.session_ttl;
         self.begin((user, phone), ttl, (SessionOrigin::Code, client), now).await
@@ -169,14 +182,14 @@ impl Accounts {
         password: &str,
         (requester, client): (Requester, Client),
         now: Timestamp,
-    ) -> Result<String, Failure> {
+    ) -> Result<BegunSession, Failure> {
         let priority = self.count_password_attempt(phone, requester, client.address, now).await?;
         let before = self.stored_password(phone).await?;
         let user = self.user_by_password(phone, password, priority, now).await?;
         let ttl = self.context.settings.session_ttl;
-        let token = self.begin((user, phone), ttl, (SessionOrigin::Password, client), now).await?;
-        self.end_if_password_changed((user, &token), (password, priority), before).await?;
-        Ok(token)
+        let begun = self.begin((user, phone), ttl, (SessionOrigin::Password, client), now).await?;
+        self.end_if_password_changed((user, &begun.token), (password, priority), before).await?;
+        Ok(begun)
     }
 
     /// Begins a session without a credential, for the users of a fixture: in place of a log-in by code. An
@@ -192,8 +205,8 @@ impl Accounts {
     ) -> Result<(UserId, String), Failure> {
         let phone = Phone::parse(phone).ok_or(InputError::Phone)?;
         let user = self.user_of(&phone, now).await?;
-        let begun = (SessionOrigin::Code, Client::default());
-        Ok((user, self.begin((user, &phone), ttl, begun, now).await?))
+        let origin = (SessionOrigin::Code, Client::default());
+        Ok((user, self.begin((user, &phone), ttl, origin, now).await?.token))
     }
 
     async fn user_by_password(

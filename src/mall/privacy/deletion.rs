@@ -11,15 +11,13 @@ use mallbox_storage::{
 
 use crate::mall::base::detached::detached;
 use crate::mall::base::{Context, Failure, Refusal};
-use crate::mall::selling::Orders;
+use crate::mall::selling::orders::cancel_unpaid_of;
 use crate::mall::writing::Pictures;
 
 /// Longest wait, in real time, for the user's pending claims to become orders.
 const PENDING_CLAIMS_TIMEOUT: Duration = Duration::from_millis(700);
 /// Interval of polling during the wait.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
-/// Orders cancelled per query.
-const CANCEL_BATCH: u32 = 100;
 /// Attempts to find the user without unpaid orders, while the user goes on buying.
 const ATTEMPTS_MAX: usize = 5;
 
@@ -27,15 +25,14 @@ const ATTEMPTS_MAX: usize = 5;
 #[derive(Clone)]
 pub struct AccountDeletion {
     context: Context,
-    orders: Orders,
     pictures: Pictures,
 }
 
 impl AccountDeletion {
     /// Creates the service.
     #[must_use]
-    pub fn new(context: Context, orders: Orders, pictures: Pictures) -> Self {
-        Self { context, orders, pictures }
+    pub fn new(context: Context, pictures: Pictures) -> Self {
+        Self { context, pictures }
     }
 
     /// Finishes a deletion that was interrupted after its transaction. Returns whether the account is
@@ -75,7 +72,8 @@ impl AccountDeletion {
     /// The account is deleted in one transaction, after the cancellations. The sessions end after the
     /// transaction: a login that is under way checks for a deletion after creating its session. If the
     /// process dies in between, a repeat or
-    /// [`end_deleted_sessions`](crate::mall::selling::reconciliation::end_deleted_sessions) ends them.
+    /// [`settle_deleted_users`](crate::mall::selling::reconciliation::settle_deleted_users) ends them. The
+    /// latter also cancels the order of a claim that was under way and appears in the database later.
     ///
     /// # Errors
     /// As [`check`](Self::check); [`Refusal::NotYet`] while claims are pending. After [`Failure::Store`] the
@@ -119,7 +117,11 @@ impl AccountDeletion {
             Ok(()) | Err(Failure::Refused(_)) => {}
             Err(error) => return Err(error),
         }
-        self.cancel_unpaid(user, now).await
+        match self.cancel_unpaid(user, now).await {
+            // The account is deleted all the same. A background job cancels the orders to come.
+            Err(Failure::Refused(Refusal::NotYet)) => Ok(()),
+            settled => settled,
+        }
     }
 
     /// Waits for pending claims, then cancels every unpaid order.
@@ -132,20 +134,8 @@ impl AccountDeletion {
             }
             tokio::time::sleep(POLL_INTERVAL).await;
         }
-        loop {
-            let unpaid = of_status(user, OrderStatus::Unpaid);
-            let (orders, _) = storage.selling.orders.find(unpaid, Page::new(1, CANCEL_BATCH)).await?;
-            if orders.is_empty() {
-                return Ok(());
-            }
-            for order in orders {
-                match self.orders.cancel(user, order.id, now).await {
-                    // Paid or cancelled meanwhile.
-                    Ok(_) | Err(Failure::Refused(Refusal::OrderStands(_))) => {}
-                    Err(error) => return Err(error),
-                }
-            }
-        }
+        cancel_unpaid_of(&self.context, user, now).await?;
+        Ok(())
     }
 
     async fn user(&self, user: UserId) -> Result<User, Failure> {

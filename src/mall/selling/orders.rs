@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mallbox_storage::{
-    Cents, Order, OrderId, OrderStatus, PaymentMode, PurchaseOutcome, Timestamp, Transition,
-    TransitionOutcome, UserId, VoucherId, VoucherStatus,
+    Cents, Order, OrderFilter, OrderId, OrderStatus, Page, PaymentMode, PurchaseOutcome, Timestamp,
+    Transition, TransitionOutcome, UserId, VoucherId, VoucherStatus,
 };
 
 use super::cashier::{Cashier, release_closed};
@@ -328,6 +328,36 @@ fn check_at_counter(order: &Order, amount: Cents) -> Result<(), Refusal> {
 fn refusal_without_till(status: u8) -> Refusal {
     let has_money = [OrderStatus::Paid, OrderStatus::Refunding].map(|status| status as u8).contains(&status);
     if has_money { Refusal::RefundAtCounter } else { Refusal::OrderStands(status) }
+}
+
+/// Cancels all unpaid orders of a user, each in a transaction of its own. Returns their number.
+///
+/// # Errors
+/// [`Failure::Store`] if the store fails: call again.
+pub(in crate::mall) async fn cancel_unpaid_of(
+    context: &Context,
+    user: UserId,
+    now: Timestamp,
+) -> Result<u64, Failure> {
+    /// Orders read per query.
+    const BATCH: u32 = 100;
+    let unpaid =
+        OrderFilter { user: Some(user), status: Some(OrderStatus::Unpaid), ..OrderFilter::default() };
+    let mut cancelled = 0;
+    loop {
+        let (orders, _) = context.storage.selling.orders.find(unpaid, Page::new(1, BATCH)).await?;
+        if orders.is_empty() {
+            return Ok(cancelled);
+        }
+        for order in orders {
+            match cancel(context, order.id, now).await {
+                Ok(_) => cancelled += 1,
+                // Paid meanwhile.
+                Err(Failure::Refused(Refusal::OrderStands(_))) => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
 }
 
 /// Cancels an unpaid order and releases the unit. Succeeds for a cancelled order too.

@@ -15,8 +15,9 @@ use mallbox_storage::{
 use tokio::time::Instant;
 
 use super::FlashSales;
-use crate::mall::base::Context;
+use super::orders::cancel_unpaid_of;
 use crate::mall::base::chores::{Chore, Every};
+use crate::mall::base::{Context, Failure};
 
 /// Ends all sessions of blocked users: a process may have stopped between blocking a user and ending the
 /// user's sessions.
@@ -39,13 +40,15 @@ pub async fn end_blocked_sessions(storage: &Storage) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Ends the sessions of recently deleted users: a process may have stopped between deleting a user and ending
-/// the user's sessions. A session that outlived its user for longer has expired, since this runs every
-/// minute.
+/// Ends the sessions of recently deleted users, and cancels their unpaid orders. This runs every minute.
+///
+/// A process may have stopped between deleting a user and ending the user's sessions; a session that outlived
+/// its user for longer than the period below has expired. A claim of the user may have been under way during
+/// the deletion, and its order appears in the database once a worker has written the claim.
 ///
 /// # Errors
-/// [`StoreError`] if the store fails: the remaining sessions may still be live.
-pub async fn end_deleted_sessions(context: &Context, now: Timestamp) -> Result<(), StoreError> {
+/// [`Failure`] if the store fails: the remaining sessions may still be live, and orders unpaid.
+pub async fn settle_deleted_users(context: &Context, now: Timestamp) -> Result<(), Failure> {
     /// Users read per page.
     const PAGE: u32 = 500;
     /// Beyond the lifetime of a session: runs may be late, and clocks of processes differ.
@@ -59,6 +62,10 @@ pub async fn end_deleted_sessions(context: &Context, now: Timestamp) -> Result<(
         after = *last;
         for user in deleted {
             storage.people.sessions.end_all(user).await?;
+            let cancelled = cancel_unpaid_of(context, user, now).await?;
+            if cancelled > 0 {
+                tracing::info!(user = user.get(), orders = cancelled, "cancelled orders of a deleted user");
+            }
         }
     }
 }
@@ -183,8 +190,8 @@ impl Chore for Reconciliation {
         if let Err(error) = end_blocked_sessions(&self.context.storage).await {
             tracing::warn!(%error, "could not end the sessions of blocked users");
         }
-        if let Err(error) = end_deleted_sessions(&self.context, now).await {
-            tracing::warn!(%error, "could not end the sessions of deleted users");
+        if let Err(error) = settle_deleted_users(&self.context, now).await {
+            tracing::warn!(%error, "could not settle sessions and orders of deleted users");
         }
         if self.all_every.next(now) <= now {
             self.look_at_all(now).await;

@@ -2,6 +2,7 @@
 //!
 //! Reasons and figures: `src/decisions/0016-pictures-are-redrawn.md`.
 
+mod files;
 #[cfg(any(test, fuzzing))]
 #[doc(hidden)]
 pub mod fuzzing;
@@ -17,6 +18,7 @@ use mallbox_storage::{
     NewPicture, Picture, PictureKind, PictureUsage, PutOutcome, RemoveOutcome, StoreError, Timestamp, UserId,
 };
 
+use self::files::RemoveFiles;
 use self::places::UploadPlaces;
 use self::redraw::{Encoded, reencode};
 use self::turns::FairTurns;
@@ -24,6 +26,7 @@ use crate::mall::base::chores::{Chore, Every};
 use crate::mall::base::picture_path::upload_name;
 use crate::mall::base::{Context, Failure, InputError, Random, Refusal};
 
+pub(in crate::mall) use self::files::{file_name, remove_file};
 pub use self::places::UploadPermit;
 
 /// Maximum size of an upload in bytes (5 MiB): a photograph from a phone's camera.
@@ -123,6 +126,18 @@ impl Pictures {
         }
     }
 
+    /// Returns whether the file at a path, with or without a leading `/imgs`, must not be shown: only hidden
+    /// notes show it, its note or user is gone, or an operator erased it.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the store fails.
+    pub async fn is_file_withheld(&self, path: &str) -> Result<bool, StoreError> {
+        match file_name(path) {
+            Some(name) => self.context.storage.writing.pictures.is_file_withheld(&name).await,
+            None => Ok(false),
+        }
+    }
+
     /// Protects pictures that a user is about to refer to from the sweep, as if newly uploaded. Returns the
     /// paths that are not uploads of this user. Paths may have a leading `/imgs`.
     ///
@@ -159,9 +174,14 @@ impl Pictures {
         }
     }
 
-    /// Returns the background job that removes unreferenced pictures.
-    pub(in crate::mall) fn sweeper(&self) -> Arc<dyn Chore> {
-        Arc::new(SweepPictures { every: Every::new(Duration::from_secs(60)), context: self.context.clone() })
+    /// Returns the background jobs that remove unreferenced pictures, and files of an import.
+    pub(in crate::mall) fn sweepers(&self) -> Vec<Arc<dyn Chore>> {
+        let (every, context) = (Every::new(Duration::from_secs(60)), self.context.clone());
+        let mut sweepers: Vec<Arc<dyn Chore>> = vec![Arc::new(SweepPictures { every, context })];
+        if let Some(folder) = &self.context.settings.picture_files {
+            sweepers.push(Arc::new(RemoveFiles::new(self.context.clone(), folder.clone())));
+        }
+        sweepers
     }
 }
 

@@ -93,6 +93,9 @@ fn an_export_has_all_of_ones_own_data_and_nobody_elses() {
         "createTime": "2026-11-21T20:00:00", "exportTime": "2026-11-21T20:00:00",
     });
     assert_eq!(export["account"], account);
+    let sessions =
+        json!([{"createTime": "2026-11-21T20:00:00", "seenTime": "2026-11-21T20:00:00", "browser": ""}]);
+    assert_eq!(export["sessions"], sessions, "the fixture's log-in, without an address");
     let orders: Vec<_> = export["orders"].as_array().unwrap().iter().collect();
     assert_eq!(orders.len(), 2, "{export}");
     assert!(orders.iter().any(|order| order["id"] == *unpaid && order["receipt"].is_null()), "{export}");
@@ -106,6 +109,29 @@ fn an_export_has_all_of_ones_own_data_and_nobody_elses() {
         assert_eq!(export[list].as_array().unwrap().len(), 1, "{list}: {export}");
     }
     assert!(!response.text.contains("password"), "{export}");
+}
+
+#[test]
+fn an_export_lists_where_the_account_is_logged_in_and_has_no_token() {
+    const AGENT: &str = "user-agent: curl/8.14.1\r\n";
+    let w = world();
+    set_password(&w, &w.customer);
+    w.advance(MINUTE);
+    let form = json!({"phone": CUSTOMER, "password": PASSWORD}).to_string();
+    let second = w.request("POST", "/api/user/login", AGENT, form.as_bytes()).body["data"].clone();
+    let second = second.as_str().unwrap();
+    w.advance(MINUTE);
+    let response = w.call("GET", "/user/export", second, "");
+    let session = |created: &str, seen: &str| json!({"createTime": created, "seenTime": seen, "browser": ""});
+    let mut own = session("2026-11-21T20:01:00", "2026-11-21T20:02:00");
+    own["browser"] = json!("curl/8.14.1");
+    own["address"] = json!("127.0.0.1");
+    let first = session("2026-11-21T20:00:00", "2026-11-21T20:00:00");
+    assert_eq!(response.body["sessions"], json!([own, first]), "newest first");
+    let own = w.ok("GET", "/user/sessions", second)["data"].clone();
+    for secret in [second, &w.customer, own[0]["id"].as_str().unwrap(), own[1]["id"].as_str().unwrap()] {
+        assert!(!response.text.contains(secret), "{}", response.text);
+    }
 }
 
 #[test]
@@ -368,8 +394,86 @@ fn a_deletion_beside_purchases_and_claims_leaves_no_open_order() {
     });
     w.settle_log();
     assert_eq!(w.call("GET", "/user/me", &w.customer, "").status, 401);
-    // A claim that was under way may become an order after the deletion: its deadline cancels the order.
-    w.advance(MINUTE * 16);
+    // A claim that was under way may become an order after the deletion.
+    w.advance(MINUTE * 2);
     assert!(!statuses(&w, 2).contains(&OrderStatus::Unpaid));
+    assert_eq!(units_left(&w), 2);
+    w.assert_balanced();
+}
+
+/// Returns the units left in the open sale.
+fn units_left(w: &World) -> Value {
+    w.ok("GET", "/sale/2", "")["data"]["stock"].clone()
+}
+
+/// Deletes the account with fresh codes, until it is deleted.
+fn delete_by_code(w: &World, phone: &str, token: &str) {
+    until_ok(SETTLE_TIMEOUT, || {
+        w.ok("POST", &format!("/user/code?phone={phone}"), "");
+        let code = w.ok("GET", &format!("/demo/inbox?phone={phone}"), "")["data"]["code"].clone();
+        match w.call_once("DELETE", "/user/me", token, &json!({ "code": code }).to_string()) {
+            // 401: an attempt whose response was lost to the time limit has succeeded.
+            response if response.body["success"] == true || response.status == 401 => Ok(()),
+            response => Err(format!("{response:?}")),
+        }
+    })
+    .unwrap();
+}
+
+/// A claim admitted before the deletion, and accepted behind it, returns its unit within a minute, long
+/// before the deadline of its order.
+#[test]
+fn a_claim_that_is_accepted_behind_the_deletion_does_not_linger() {
+    let w = world();
+    let slow = Fault::at_port("sales.claim").delay(Duration::from_millis(1_200)).times(1);
+    w.mall.faults().add(slow).unwrap();
+    std::thread::scope(|scope| {
+        // The response may be lost to the time limit, but the claim goes on.
+        scope.spawn(|| w.call_once("POST", "/voucher-order/seckill/2", &w.customer, ""));
+        // A fault that has happened as often as it should is no longer listed.
+        until_ok(SETTLE_TIMEOUT, || match w.mall.faults().list().len() {
+            0 => Ok(()),
+            _ => Err("the claim is not under way yet".to_owned()),
+        })
+        .unwrap();
+        delete_by_code(&w, CUSTOMER, &w.customer);
+    });
+    w.settle_log();
+    assert_eq!(w.call("GET", "/user/me", &w.customer, "").status, 401);
+    w.advance(MINUTE * 2);
+    assert!(!statuses(&w, 2).contains(&OrderStatus::Unpaid));
+    assert_eq!(units_left(&w), 2, "the unit is for sale again");
+    w.assert_balanced();
+}
+
+#[test]
+fn accounts_deleted_in_the_middle_of_a_rush_give_every_unit_back() {
+    const USERS: u64 = 8;
+    let w = world();
+    let phones: Vec<String> = (0..USERS).map(|number| format!("1500000000{number}")).collect();
+    let people: Vec<(&String, String)> = phones.iter().map(|phone| (phone, w.log_in(phone))).collect();
+    let ids: Vec<u64> = people.iter().map(|(_, token)| id(&w, token)).collect();
+    let start = std::sync::Barrier::new(2 * people.len());
+    std::thread::scope(|scope| {
+        for (phone, token) in &people {
+            let (w, start) = (&w, &start);
+            scope.spawn(move || {
+                start.wait();
+                for _ in 0..4 {
+                    w.call("POST", "/voucher-order/seckill/2", token, "");
+                }
+            });
+            scope.spawn(move || {
+                start.wait();
+                delete_by_code(w, phone, token);
+            });
+        }
+    });
+    w.settle_log();
+    w.advance(MINUTE * 2);
+    for user in ids {
+        assert!(!statuses(&w, user).contains(&OrderStatus::Unpaid), "user {user}");
+    }
+    assert_eq!(units_left(&w), 2);
     w.assert_balanced();
 }

@@ -4,6 +4,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 use mallbox::mall::Settings;
+use mallbox::mall::base::SharedNetworks;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
@@ -143,6 +144,27 @@ fn one_address_gets_thirty_codes_an_hour_for_a_thousand_phones() {
 }
 
 #[test]
+fn an_address_of_a_shared_network_gets_ten_times_as_much_as_others() {
+    let w = limited(|settings| {
+        settings.shared_networks = SharedNetworks::new(&["127.77.0.0/24".parse().unwrap()]);
+        settings.code_limit_of_address.as_mut().unwrap().count = 3;
+        settings.password_limit_of_address.as_mut().unwrap().count = 1;
+    });
+    for (from, codes, passwords) in [(100, 30, 10), (101, 30, 10), (0x100, 3, 1)] {
+        let phone = |number: u32| format!("15{:01}{number:08}", from % 10);
+        let sent = (0..40).filter(|number| ask_for_code(&w, from, &phone(*number)) == "ok").count();
+        let hashed = (0..12).filter(|number| {
+            let form = json!({ "phone": phone(*number), "password": WRONG_PASSWORD });
+            word(&log_in(&w, from, &form)) == "PASSWORD_WRONG"
+        });
+        assert_eq!((sent, hashed.count()), (codes, passwords), "{from}");
+    }
+    // The limits per phone are those of everybody.
+    let codes: Vec<String> = (0..2).map(|_| ask_for_code(&w, 102, "15900000000")).collect();
+    assert_eq!(codes, ["ok", "CODE_TOO_SOON"]);
+}
+
+#[test]
 fn one_address_gets_thirty_passwords_hashed_and_then_waits() {
     let w = limited(|_| {});
     let attempt = |from: u16, number: u32| {
@@ -174,6 +196,28 @@ fn the_rest_of_the_malls_budget_is_for_operators_and_known_addresses() {
     assert_eq!(ask_for_code(&w, 202, OPERATOR), "CODES_SPENT", "the whole is the whole");
     w.advance(24 * HOUR);
     assert_eq!(ask_for_code(&w, 200, "15000000009"), "ok");
+}
+
+#[test]
+fn a_phone_number_is_changed_on_the_way_with_a_ticket_for_each_code() {
+    const NEW: &str = "13900000088";
+    let w = limited(|_| {});
+    let session = log_in_by_code(&w, HOME, CUSTOMER);
+    w.advance(HOUR / 60);
+    let with_ticket = |from: u16, phone: &str| {
+        let path = format!("/user/code?phone={phone}&ticket=true");
+        let ticket = ask(&w, from, "POST", &path, "", &Value::Null)["data"].clone();
+        (sent_code(&w, phone), ticket)
+    };
+    let ((old, old_ticket), (code, ticket)) = (with_ticket(HOME, CUSTOMER), with_ticket(100, NEW));
+    let put = |form: &Value| word(&ask(&w, 200, "PUT", "/user/phone", &session, form));
+    let plain = json!({ "phone": NEW, "oldCode": old, "code": code });
+    assert_eq!(put(&plain), "NO_CODE", "a third network without the tickets");
+    let form =
+        json!({ "phone": NEW, "oldCode": old, "oldTicket": old_ticket, "code": code, "ticket": ticket });
+    assert_eq!(put(&form), "ok");
+    assert_eq!(ask_for_code(&w, HOME, NEW), "ok");
+    assert_eq!(word(&log_in(&w, HOME, &json!({ "phone": NEW, "code": sent_code(&w, NEW) }))), "ok");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use mallbox::fixture::Fault;
 use mallbox::mall::Settings;
 use serde_json::{Value, json};
 
@@ -68,6 +69,16 @@ fn a_user_sees_the_own_sessions_with_time_address_and_browser() {
     assert!(whole.head.contains("cache-control: no-store"), "{}", whole.head);
     for token in [&phone, &other] {
         assert!(!whole.text.contains(token.as_str()), "no token");
+    }
+}
+
+/// The log-in knows its user from the check behind the begin of the session.
+#[test]
+fn a_log_in_by_code_looks_up_no_phone() {
+    let w = world();
+    w.mall.faults().add(Fault::at_port("users.by_phone").error()).unwrap();
+    for phone in [CUSTOMER, OPERATOR, "13900000009"] {
+        assert!(is_live(&w, &log_in(&w, phone, CHROME, None)), "{phone}");
     }
 }
 

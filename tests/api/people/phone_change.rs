@@ -64,6 +64,52 @@ fn either_code_alone_changes_nothing() {
 }
 
 #[test]
+fn a_refusal_says_which_of_the_two_codes_is_meant() {
+    let w = world();
+    let (old, new) = (code(&w, CUSTOMER), code(&w, NEW));
+    let refused = |old: &Value, new: &Value| {
+        let body = change(&w, &w.customer, &json!({ "phone": NEW, "oldCode": old, "code": new })).body;
+        (body["code"].as_str().unwrap().to_owned(), body["field"].as_str().unwrap_or_default().to_owned())
+    };
+    let pair = |code: &str, field: &str| (code.to_owned(), field.to_owned());
+    assert_eq!(refused(&json!(wrong(&old)), &new), pair("CODE_WRONG", "oldCode"));
+    assert_eq!(refused(&old, &json!(wrong(&new))), pair("CODE_WRONG", ""));
+    assert_eq!(refused(&old, &new), pair("NO_CODE", "oldCode"), "the code was right, and is used up");
+}
+
+#[test]
+fn each_code_may_have_a_ticket_and_then_needs_it() {
+    let w = world();
+    let user = id(&w, &w.customer);
+    let with_ticket = |phone: &str| {
+        let ticket = w.ok("POST", &format!("/user/code?phone={phone}&ticket=true"), "")["data"].clone();
+        (w.ok("GET", &format!("/demo/inbox?phone={phone}"), "")["data"]["code"].clone(), ticket)
+    };
+    let ((old, old_ticket), (new, ticket)) = (with_ticket(CUSTOMER), with_ticket(NEW));
+    for (old_ticket, ticket, field) in [
+        (&json!(""), &ticket, "oldCode"),
+        (&json!(null), &ticket, "oldCode"),
+        (&json!("x"), &ticket, "oldCode"),
+        (&ticket, &old_ticket, "oldCode"),
+    ] {
+        let form =
+            json!({ "phone": NEW, "oldCode": old, "oldTicket": old_ticket, "code": new, "ticket": ticket });
+        let refused = change(&w, &w.customer, &form).body;
+        assert_eq!((&refused["code"], &refused["field"]), (&json!("NO_CODE"), &json!(field)), "{form}");
+    }
+    let form =
+        json!({ "phone": NEW, "oldCode": old, "oldTicket": old_ticket, "code": new, "ticket": ticket });
+    assert_eq!(change(&w, &w.customer, &form).body, json!({ "success": true }));
+    assert_eq!(w.ok("GET", &format!("/ops/users/{user}"), &w.operator)["data"]["phone"], NEW);
+
+    // One with a ticket, the other from the same address.
+    let (old, old_ticket) = with_ticket(NEW);
+    let form =
+        json!({ "phone": CUSTOMER, "oldCode": old, "oldTicket": old_ticket, "code": code(&w, CUSTOMER) });
+    assert_eq!(change(&w, &w.customer, &form).body, json!({ "success": true }));
+}
+
+#[test]
 fn whose_a_number_is_learns_only_who_has_it_in_hand() {
     let w = world();
     let refusal = |phone: &str, new: &Value| {

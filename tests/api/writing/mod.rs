@@ -4,6 +4,7 @@ pub mod bad_requests;
 mod comments;
 mod feeds;
 mod notes;
+mod picture_files;
 pub mod uploads;
 
 use super::world;

@@ -95,22 +95,21 @@ function decisionButtons({ kind, id }, onDecided) {
 }
 
 /**
- * A picture of a reported note. An upload can be removed for good.
+ * A picture of a reported note. An upload, or a file of an import, can be removed for good; a drawing cannot.
  * @param {string} image
  */
 function reportedPicture(image) {
   const place = h("span", { class: "thumb" }, picture(image, t("笔记的图片", "A picture of the note")));
-  const name = /^(?:\/imgs)?\/blogs\/\d+\/\d+\/([\w.-]+)$/.exec(image)?.[1];
-  if (name) place.append(h("span", { class: "thumb-acts" }, iconButton("trash", t("永久删除这张图片", "Remove this picture for good"), () => erase(name))));
+  const isRemovable = image.startsWith("/imgs/") && !image.endsWith(".svg");
+  if (isRemovable) place.append(h("span", { class: "thumb-acts" }, iconButton("trash", t("永久删除这张图片", "Remove this picture for good"), erase)));
   return place;
 
-  /** @param {string} file */
-  async function erase(file) {
+  async function erase() {
     const isConfirmed = await confirmAction(t("永久删除这张图片？", "Remove this picture for good?"),
       t("图片立即从商城删除，无法恢复。看过的浏览器和CDN可能还留有副本。", "The mall deletes the picture at once and for good. Browsers and CDNs that showed it may keep a copy."),
       t("删除图片", "Remove picture"), { danger: true });
     if (!isConfirmed) return;
-    await call("DELETE", `/ops/pictures/${file}`);
+    await call("DELETE", `/ops/pictures/${encodeURIComponent(image)}`);
     fill(place, picture(undefined));
     showToast(t("图片已删除", "Picture removed"));
   }

@@ -1,4 +1,4 @@
-// Settings: language, colour scheme, place, password, sessions, and the user's own data.
+// Settings: language, colour scheme, place, password, phone number, sessions, and the user's own data.
 
 import { get, hasToken } from "../../core/api.js";
 import { staleWhileRevalidate } from "../../core/cache.js";
@@ -30,6 +30,7 @@ export function settings(signal) {
       colorScheme(), (chosen) => setColorScheme(/** @type {import("../../core/color-scheme.js").ColorScheme} */ (chosen)))),
     link("#/place", t("位置", "Place"), current ? current.name || t("我的位置", "My location") : t("未选择", "Not set")),
     hasToken() && !isKiosk && link("#/me/password", t("密码", "Password"), ""),
+    hasToken() && !isKiosk && link("#/me/phone", t("手机号", "Phone number"), ""),
     hasToken() && !isKiosk && link("#/me/sessions", t("登录设备", "Logged-in devices"), ""),
     hasToken() && !isKiosk && ownData(signal),
     consoleLink);

@@ -46,9 +46,11 @@ pub(super) fn routes() -> Calls {
         ))
         .delete("/ops/pictures/{name}", erase_picture, both("永久删除图片", "Remove a picture for good"))
         .explained(both(
-            "`name`是上传图片的文件名。无论笔记、店铺或头像是否在用，立即删除；浏览器和CDN已有的副本最多保留一年，CDN须另行清除。",
-            "`name` is the file name of an upload. Removed at once, whatever shows the picture. Copies in browsers \
-             and CDNs last for up to a year; purge the CDN.",
+            "`name`是上传图片的文件名，或者任何图片的路径（`/`写成`%2F`），包括迁入的图片。无论笔记、店铺或头像是否在用，\
+                立即删除；浏览器和CDN已有的副本最多保留一年，CDN须另行清除。",
+            "`name` is the file name of an upload, or the path of any picture (`/` as `%2F`), those of an import \
+             included. Removed at once, whatever shows the picture. Copies in browsers and CDNs last for up to a \
+             year; purge the CDN.",
         ))
 }
 

@@ -18,7 +18,7 @@ use crate::http::response::envelope::{Answer, Optional, Reply};
 use crate::http::response::error::ApiError;
 use crate::http::response::picture_list::PictureList;
 use crate::language::{Bilingual, Language, both};
-use crate::mall::people::accounts::{Credential, FullProfile, LoggedIn, ProfileEdit, PublicUser};
+use crate::mall::people::accounts::{Credential, FullProfile, LoggedIn, ProfileEdit, PublicUser, SentCode};
 use crate::mall::{InputError, Refusal};
 
 /// Name of every deleted user.
@@ -59,11 +59,14 @@ pub fn routes() -> Calls {
         ))
         .put("/user/phone", change_phone, both("更换手机号", "Change the phone number of the caller"))
         .explained(both(
-            "先从同一个地址用`POST /user/code`向原号码和新号码各发一个验证码，不带`ticket`。\
+            "先用`POST /user/code`向原号码和新号码各发一个验证码，凭据放在`oldTicket`和`ticket`中；\
+                不带凭据时须从同一个地址请求。拒绝原号码的验证码时，`field`为`oldCode`。\
                 之后用新号码登录，其他登录全部退出。新号码属于别人时为`PHONE_TAKEN`。",
-            "First send a code to the old and to the new number with `POST /user/code`, from the same address \
-             and without `ticket`. Log-ins need the new number from then on, and all other sessions of the \
-             caller end. `PHONE_TAKEN` if the new number belongs to another user.",
+            "First send a code to the old and to the new number with `POST /user/code`; their tickets go into \
+             `oldTicket` and `ticket`, and codes without a ticket have to be requested from the same address. \
+             A refusal of the old number's code has `oldCode` as its `field`. Log-ins need the new number from \
+             then on, and all other sessions of the caller end. `PHONE_TAKEN` if the new number belongs to \
+             another user.",
         ))
         .merge(demo)
 }
@@ -352,6 +355,9 @@ struct PhoneBody {
     #[schemars(example = &"123456")]
     #[serde(default)]
     old_code: String,
+    /// The ticket of `oldCode`, if that code was requested with a ticket.
+    #[schemars(example = &"")]
+    old_ticket: Option<String>,
     /// The new number.
     #[schemars(example = &"13900000003")]
     #[serde(default)]
@@ -360,6 +366,14 @@ struct PhoneBody {
     #[schemars(example = &"123456")]
     #[serde(default)]
     code: String,
+    /// The ticket of `code`, if that code was requested with a ticket.
+    #[schemars(example = &"")]
+    ticket: Option<String>,
+}
+
+/// Returns a body's code with the ticket; a page may send an empty ticket.
+fn sent_code<'a>(code: &'a str, ticket: &'a Option<String>) -> SentCode<'a> {
+    SentCode { code, ticket: ticket.as_deref().filter(|ticket| !ticket.is_empty()) }
 }
 
 async fn change_phone(
@@ -370,8 +384,9 @@ async fn change_phone(
     Json(body): Json<PhoneBody>,
 ) -> Reply {
     attempt::note_act(Act::ChangePhone);
-    let to = (body.phone.as_str(), body.code.as_str());
-    app.accounts.change_phone(&session, &body.old_code, to, &client, now).await?;
+    let old = sent_code(&body.old_code, &body.old_ticket);
+    let to = (body.phone.as_str(), sent_code(&body.code, &body.ticket));
+    app.accounts.change_phone(&session, old, to, &client, now).await?;
     Ok(Answer::done())
 }
 

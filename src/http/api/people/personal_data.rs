@@ -10,7 +10,8 @@ use axum::response::{IntoResponse, Response};
 use http_body_util::channel::{Channel, Sender};
 use jiff::tz::TimeZone;
 use mallbox_storage::{
-    Comment, CommentId, GivenLike, Note, NoteId, PaidOrders, Post, Profile, SignedDay, Timestamp, User,
+    Comment, CommentId, GivenLike, Note, NoteId, PaidOrders, Post, Profile, SessionRecord, SignedDay,
+    Timestamp, User,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -21,12 +22,13 @@ use crate::http::App;
 use crate::http::describe::{Calls, Operation, Output, Schemas};
 use crate::http::request::attempt::{self, Act};
 use crate::http::request::client::FromClient;
-use crate::http::request::extract::{Json, Login, Now, Query};
+use crate::http::request::extract::{Json, Login, LoginSession, Now, Query};
 use crate::http::response::envelope::{Answer, Reply};
 use crate::http::response::error::ApiError;
 use crate::language::both;
 use crate::mall::Failure;
 use crate::mall::base::wall_time;
+use crate::mall::people::accounts::OwnSession;
 use crate::mall::privacy::ExportedOrder;
 
 /// Returns the routes of a user's own data.
@@ -34,9 +36,9 @@ pub fn routes() -> Calls {
     Calls::of(both("用户", "People"))
         .get("/user/export", export, both("下载自己的全部数据", "Download all data of the caller"))
         .explained(both(
-            "一个JSON文件：账号和资料、订单和券码、笔记、评论、点赞、关注、签到。每小时最多五次。",
-            "One JSON file: account and profile, orders with receipt codes, notes, comments, likes, follows and \
-             sign-ins. At most five an hour.",
+            "一个JSON文件：账号和资料、登录设备、订单和券码、笔记、评论、点赞、关注、签到。每小时最多五次。",
+            "One JSON file: account and profile, sessions, orders with receipt codes, notes, comments, likes, \
+             follows and sign-ins. At most five an hour.",
         ))
         .delete("/user/me", delete, both("注销账号", "Delete the account of the caller"))
         .explained(both(
@@ -120,6 +122,7 @@ impl Output for Result<Download, ApiError> {
 #[expect(dead_code, reason = "the schema of what the writer writes in parts")]
 struct Export {
     account: AccountPart,
+    sessions: Vec<SessionPart>,
     orders: Vec<OrderPart>,
     notes: Vec<NotePart>,
     comments: Vec<CommentPart>,
@@ -150,6 +153,38 @@ struct AccountPart {
     create_time: String,
     #[schemars(example = &"2026-11-21T10:09:17")]
     export_time: String,
+}
+
+/// A live session, without anything that would name the session to the mall.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct SessionPart {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(example = &"2026-11-21T10:09:17")]
+    create_time: Option<String>,
+    /// Last use.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(example = &"2026-11-21T10:09:17")]
+    seen_time: Option<String>,
+    /// Address of the client at the log-in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(example = &"203.0.113.7")]
+    address: Option<String>,
+    /// Browser and system at the log-in, or empty.
+    #[schemars(example = &"Chrome 138 · Windows")]
+    browser: String,
+}
+
+impl SessionPart {
+    fn new(own: OwnSession, zone: &TimeZone) -> Self {
+        let SessionRecord { session, seen, address, browser, .. } = own.record;
+        Self {
+            create_time: session.created.map(|created| wall_time::text(created, zone)),
+            seen_time: seen.map(|seen| wall_time::text(seen, zone)),
+            address: address.map(|address| address.to_string()),
+            browser,
+        }
+    }
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -279,13 +314,20 @@ impl From<SignedDay> for SignInPart {
     }
 }
 
-async fn export(State(app): State<App>, Login(user): Login, Now(now): Now) -> Result<Download, ApiError> {
+async fn export(
+    State(app): State<App>,
+    LoginSession(session): LoginSession,
+    Now(now): Now,
+) -> Result<Download, ApiError> {
+    let user = session.user();
     let (account, card) = app.export.begin(user, now).await?;
+    // At most fifty.
+    let sessions = app.accounts.own_sessions(&session, now).await?;
     let name = format!("attachment; filename=\"mallbox-user-{user}.json\"");
     let name = HeaderValue::from_str(&name).map_err(|error| ApiError::bug(error.to_string()))?;
     // One page waits while the client reads another: memory stays bounded.
     let (sender, body) = Channel::<Bytes, io::Error>::new(1);
-    tokio::spawn(Writer { app, account, now, sender }.run(card));
+    tokio::spawn(Writer { app, account, now, sender }.run(card, sessions));
     Ok(Download { name, body: Body::new(body) })
 }
 
@@ -312,8 +354,8 @@ struct Writer {
 }
 
 impl Writer {
-    async fn run(mut self, card: Profile) {
-        match self.write(card).await {
+    async fn run(mut self, card: Profile, sessions: Vec<OwnSession>) {
+        match self.write(card, sessions).await {
             Ok(()) | Err(EndReason::Away) => {}
             Err(EndReason::Failed(cause)) => {
                 tracing::warn!(user = self.account.id.get(), cause, "an export of personal data was cut off");
@@ -323,11 +365,15 @@ impl Writer {
         }
     }
 
-    async fn write(&mut self, card: Profile) -> Result<(), EndReason> {
+    async fn write(&mut self, card: Profile, sessions: Vec<OwnSession>) -> Result<(), EndReason> {
         let (app, user) = (self.app.clone(), self.account.id);
         let zone = &app.context.zone;
         let account = self.account_part(card);
         self.send(format!("{{\"account\":{}", text(&account)?)).await?;
+
+        let mut list = List::begin("sessions");
+        let parts = sessions.into_iter().map(|own| SessionPart::new(own, zone));
+        self.send(list.with(parts)? + &list.end()).await?;
 
         let mut list = List::begin("orders");
         for page in 1.. {

@@ -67,6 +67,8 @@ fn all() -> Vec<(ApiError, u16, &'static str)> {
         (InputError::Phone.into(), 200, "PHONE_INVALID"),
         (InputError::Code.into(), 200, "CODE_WRONG"),
         (InputError::NoCode.into(), 200, "NO_CODE"),
+        (InputError::OldCode.into(), 200, "CODE_WRONG"),
+        (InputError::NoOldCode.into(), 200, "NO_CODE"),
         (InputError::Password.into(), 200, "PASSWORD_WRONG"),
         (InputError::OldPassword.into(), 200, "PASSWORD_WRONG"),
         (InputError::PasswordLength.into(), 200, "PASSWORD_LENGTH"),
@@ -126,6 +128,14 @@ fn already_bought_names_the_order_held() {
     let (_, _, body) = rendered(error.into(), Language::Zh);
     assert_eq!(body["data"], 662_319_245_210_910_723_u64);
     assert_eq!(body["dataText"], "662319245210910723");
+}
+
+#[test]
+fn a_refusal_names_the_field_if_two_have_the_same_code() {
+    for (mistake, field) in [(InputError::Code, None), (InputError::OldCode, Some("oldCode"))] {
+        let (_, _, body) = rendered(mistake.into(), Language::En);
+        assert_eq!((&body["code"], body["field"].as_str()), (&"CODE_WRONG".into(), field), "{body}");
+    }
 }
 
 #[test]

@@ -1,13 +1,15 @@
 //! Security events: counts, log lines and a list of recent events.
 //!
 //! Every event is counted. A line in the log, with the target `security`, and an entry of the list have one
-//! budget per kind of event: during a flood both are left out, and the next line says how many. Values from
-//! requests appear in neither, except for a request id of letters and digits: nobody can forge a line.
+//! budget per kind of event, and each client has a share of the budget: during a flood both are left out, and
+//! the next line says how many. Values from requests appear in neither, except for a request id of letters
+//! and digits: nobody can forge a line.
 //!
 //! Reasons and figures: `src/decisions/0043-traces-of-attacks.md`.
 
 mod event;
 mod history;
+mod line_budget;
 
 use std::fmt;
 use std::net::IpAddr;
@@ -17,12 +19,12 @@ use axum::http::Method;
 use mallbox_storage::Timestamp;
 use parking_lot::Mutex;
 
-use super::log_budget::LogRateLimit;
 use crate::http::request::attempt::Attempt;
 use crate::mall::Clock;
 
 use self::event::EVENTS;
 use self::history::History;
+use self::line_budget::LineBudget;
 
 pub(in crate::http) use self::event::SecurityEvent;
 pub(in crate::http) use self::history::{Count, EventRecord, Filter};
@@ -33,7 +35,7 @@ pub struct SecurityEvents {
     since: Timestamp,
     /// Paths of the API, for the route of an event.
     routes: OnceLock<Vec<&'static str>>,
-    budgets: [LogRateLimit; EVENTS.len()],
+    budgets: [LineBudget; EVENTS.len()],
     history: Mutex<History>,
 }
 
@@ -65,7 +67,7 @@ impl SecurityEvents {
     #[must_use]
     pub fn new(clock: Arc<dyn Clock>) -> Self {
         let since = clock.now();
-        let budgets = std::array::from_fn(|_| LogRateLimit::default());
+        let budgets = std::array::from_fn(|_| LineBudget::default());
         Self { clock, since, routes: OnceLock::new(), budgets, history: Mutex::default() }
     }
 
@@ -108,7 +110,7 @@ impl SecurityEvents {
 
     fn record(&self, event: SecurityEvent, cause: &Cause<'_>) {
         let at = self.clock.now();
-        let Some(suppressed) = self.budgets[event as usize].acquire() else {
+        let Some(suppressed) = self.budgets[event as usize].acquire(cause.client) else {
             self.history.lock().count(event, at);
             return;
         };

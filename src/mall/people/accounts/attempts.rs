@@ -39,7 +39,9 @@ impl Accounts {
             return Ok(Priority::Known);
         }
         let of_network = format!("passwords:{network}");
-        let counted = self.count_attempt(&of_network, settings.password_limit_of_address, now).await;
+        let limit = settings.password_limit_of_address;
+        let limit = limit.map(|limit| settings.shared_networks.limit_of(limit, address));
+        let counted = self.count_attempt(&of_network, limit, now).await;
         counted.inspect_err(|_| self.warnings.of_address(address))?;
         self.count_attempt(&own, Some(PASSWORD_ATTEMPTS), now).await?;
         let of_phone = format!("password:{phone_number}");

@@ -73,11 +73,13 @@ impl Accounts {
         now: Timestamp,
     ) -> Result<(), Failure> {
         let storage = &self.context.storage;
-        let Some(limit) = self.context.settings.code_limit_of_address else { return Ok(()) };
+        let settings = &self.context.settings;
+        let Some(limit) = settings.code_limit_of_address else { return Ok(()) };
         if storage.people.codes.is_known(phone, requester, now).await? {
             return Ok(());
         }
         let key = format!("codes:{}", hex(&requester.0));
+        let limit = settings.shared_networks.limit_of(limit, address);
         match storage.base.rate_limits.pass(&key, limit, now).await? {
             RateLimitOutcome::Allowed => Ok(()),
             RateLimitOutcome::Refused { retry_after } => {

@@ -5,8 +5,9 @@ use std::net::IpAddr;
 use mallbox_storage::{Actor, Phone, Role, Timestamp, UserId};
 use serde_json::json;
 
+use super::session_tokens::BegunSession;
 use super::{Accounts, Client, Credential, PhoneTrace};
-use crate::mall::base::{AuditLog, Failure, Refusal};
+use crate::mall::base::{AuditLog, Failure};
 
 /// A completed log-in.
 #[derive(Clone, Debug)]
@@ -34,9 +35,7 @@ impl Accounts {
         now: Timestamp,
     ) -> Result<LoggedIn, Failure> {
         let address = client.address;
-        let token = self.log_in(phone, proof, client, now).await?;
-        let named = Phone::parse(phone).ok_or(Refusal::NotLoggedIn)?;
-        let user = self.context.storage.people.users.by_phone(&named).await?.ok_or(Refusal::NotLoggedIn)?;
+        let BegunSession { token, user } = self.begin_log_in(phone, proof, client, now).await?;
         let is_operator = user.role == Role::Operator;
         if is_operator && let Err(failure) = self.audit_log_in(user.id, address, proof, now).await {
             self.log_out(&token).await?;

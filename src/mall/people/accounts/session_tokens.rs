@@ -1,7 +1,15 @@
 //! Sessions as the mall passes them on: tokens, their hashes, and public ids.
 
-use mallbox_storage::{LiveSession, SessionRecord, TokenHash, UserId, hex};
+use mallbox_storage::{LiveSession, SessionRecord, TokenHash, User, UserId, hex};
 use sha2::{Digest, Sha256};
+
+/// A session just begun.
+pub(super) struct BegunSession {
+    /// The token, which nobody has yet.
+    pub(super) token: String,
+    /// The user as read after the begin.
+    pub(super) user: User,
+}
 
 /// The session of a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -12,19 +12,19 @@ use mallbox_storage::{
     LiveSession, NewSession, Phone, Role, SessionOrigin, SessionRecord, Timestamp, TokenHash, UserId,
 };
 
-use super::session_tokens::{CurrentSession, OwnSession, hash_of, is_token, public_id};
+use super::session_tokens::{BegunSession, CurrentSession, OwnSession, hash_of, is_token, public_id};
 use super::{Accounts, Client};
 use crate::mall::base::{Failure, InputError, Refusal};
 
 impl Accounts {
-    /// Begins a session of the user of a phone and returns its token.
+    /// Begins a session of the user of a phone.
     pub(super) async fn begin(
         &self,
         (user, phone): (UserId, &Phone),
         ttl: Duration,
         (origin, client): (SessionOrigin, Client),
         now: Timestamp,
-    ) -> Result<String, Failure> {
+    ) -> Result<BegunSession, Failure> {
         let token = self.random.token();
         let people = &self.context.storage.people;
         let role = people.users.get(user).await?.map_or(Role::Customer, |user| user.role);
@@ -36,7 +36,8 @@ impl Accounts {
         let refusal = match people.users.get(user).await? {
             Some(user) if !user.may_log_in() => Failure::from(Refusal::Blocked),
             Some(user) if user.phone != *phone => InputError::NoCode.into(),
-            _ => return Ok(token),
+            Some(user) => return Ok(BegunSession { token, user }),
+            None => Refusal::NotLoggedIn.into(),
         };
         people.sessions.end(hash_of(&token)).await?;
         Err(refusal)

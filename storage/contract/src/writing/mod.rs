@@ -5,6 +5,7 @@ pub mod feeds;
 pub mod feeds_model;
 pub mod likes;
 pub mod notes;
+pub mod picture_files;
 pub mod pictures;
 pub mod reports;
 
@@ -17,6 +18,7 @@ pub(crate) const CASES: &[(&str, &[Case])] = &[
     ("feeds_model", feeds_model::CASES),
     ("likes", likes::CASES),
     ("notes", notes::CASES),
+    ("picture_files", picture_files::CASES),
     ("pictures", pictures::CASES),
     ("reports", reports::CASES),
 ];

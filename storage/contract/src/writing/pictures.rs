@@ -284,7 +284,7 @@ async fn an_erased_picture_is_gone_even_while_shown(w: &World) {
     let hidden = note(w, owner, &[2]).await;
     put_visibility(w, hidden, Visibility::Hidden).await;
     for (number, existed) in [(1, true), (2, true), (1, false), (9, false)] {
-        assert_eq!(pictures.erase(&name(number)).await.unwrap(), existed, "{number}");
+        assert_eq!(pictures.erase(&name(number), NOON).await.unwrap(), existed, "{number}");
     }
     put_visibility(w, hidden, Visibility::Shown).await;
     assert!(!is_there(w, 1).await && !is_there(w, 2).await && is_there(w, 3).await);

@@ -10,7 +10,7 @@ use mallbox_storage::{
 use rusqlite::{Connection, OptionalExtension as _, Params, Row, params};
 
 use super::columns::{get_count, get_id, get_known, get_time, id};
-use super::{Database, reports};
+use super::{Database, picture_files, reports};
 
 pub(crate) struct EmbeddedNotes(Database);
 
@@ -113,6 +113,7 @@ fn put_visibility(
         now.as_millis(),
     ])?;
     if visibility == Visibility::Deleted {
+        picture_files::give_up_of_note(conn, key, now)?;
         conn.prepare_cached("UPDATE notes SET title = '', images = '', content = '' WHERE id = ?1")?
             .execute([key])?;
         conn.prepare_cached("DELETE FROM note_pictures WHERE note_id = ?1")?.execute([key])?;

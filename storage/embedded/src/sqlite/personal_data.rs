@@ -10,7 +10,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use super::Database;
 use super::columns::{get_count, get_id, get_known, get_time, get_time_if_any, id};
 use super::errors::unreadable;
-use super::{comments, notes, users};
+use super::{comments, notes, picture_files, users};
 
 pub(crate) struct EmbeddedPersonalData(Database);
 
@@ -109,6 +109,7 @@ fn orders(conn: &Connection, user: UserId, status: OrderStatus) -> rusqlite::Res
 }
 
 fn erase(conn: &Connection, user: i64, now: Timestamp) -> rusqlite::Result<()> {
+    picture_files::give_up_icon(conn, user, "", now)?;
     conn.prepare_cached(
         "UPDATE users SET phone = 'deleted ' || id, nick_name = '', icon = '', password = NULL, role = 0,
            blocked_ms = NULL, block_reason = NULL, deleted_ms = ?2, updated_ms = ?2 WHERE id = ?1",

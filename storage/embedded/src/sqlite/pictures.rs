@@ -3,38 +3,20 @@
 use async_trait::async_trait;
 use mallbox_storage::backend::Numbered as _;
 use mallbox_storage::{
-    NewPicture, Picture, PictureSweep, PictureUsage, Pictures, PutOutcome, RemoveOutcome, StoreError,
+    NewPicture, Page, Picture, PictureSweep, PictureUsage, Pictures, PutOutcome, RemoveOutcome, StoreError,
     Timestamp, UserId,
 };
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::Database;
 use super::columns::{get_count, get_known, id};
-
-/// SQL condition: picture `p` is referenced. Indexed look-ups come first; shops are scanned.
-macro_rules! is_shown {
-    () => {
-        "(EXISTS (SELECT 1 FROM note_pictures WHERE name = p.name)
-          OR EXISTS (SELECT 1 FROM users WHERE icon <> '' AND icon IN (p.name, '/imgs' || p.name))
-          OR EXISTS (SELECT 1 FROM shop_types WHERE icon IN (p.name, '/imgs' || p.name))
-          OR EXISTS (SELECT 1 FROM shops WHERE instr(images, p.name) > 0))"
-    };
-}
+use super::picture_files::{self, is_in_hidden_note, is_shown, is_visible};
 
 /// SQL condition: picture `p` is withheld. The indexed look-up of hidden notes comes first and decides for
 /// almost every picture; the scan of shops is left to the few that a hidden note shows.
 macro_rules! is_withheld {
     () => {
-        "CASE
-           WHEN NOT EXISTS (SELECT 1 FROM note_pictures AS s JOIN notes ON notes.id = s.note_id
-                            WHERE s.name = p.name AND notes.status = 2) THEN 0
-           WHEN EXISTS (SELECT 1 FROM note_pictures AS s JOIN notes ON notes.id = s.note_id
-                        WHERE s.name = p.name AND notes.status < 2)
-             OR EXISTS (SELECT 1 FROM users WHERE icon <> '' AND icon IN (p.name, '/imgs' || p.name))
-             OR EXISTS (SELECT 1 FROM shop_types WHERE icon IN (p.name, '/imgs' || p.name))
-             OR EXISTS (SELECT 1 FROM shops WHERE instr(images, p.name) > 0) THEN 0
-           ELSE 1
-         END"
+        concat!("CASE WHEN NOT ", is_in_hidden_note!(), " THEN 0 WHEN ", is_visible!(), " THEN 0 ELSE 1 END")
     };
 }
 
@@ -121,19 +103,33 @@ impl Pictures for EmbeddedPictures {
         self.0.write("remove picture", job).await
     }
 
-    async fn erase(&self, name: &str) -> Result<bool, StoreError> {
+    async fn erase(&self, name: &str, now: Timestamp) -> Result<bool, StoreError> {
         let name = name.to_owned();
         let job = move |conn: &Connection| {
             let found = conn
                 .prepare_cached("SELECT id FROM pictures WHERE name = ?1")?
-                .query_row([name], |row| row.get(0))
+                .query_row([&name], |row| row.get(0))
                 .optional()?;
-            match found {
-                None => Ok(false),
-                Some(picture) => delete(conn, picture).map(|()| true),
-            }
+            let Some(picture) = found else { return picture_files::erase(conn, &name, now) };
+            delete(conn, picture)?;
+            picture_files::mark_erased(conn, &name, now)?;
+            Ok(true)
         };
         self.0.write("erase picture", job).await
+    }
+
+    async fn is_file_withheld(&self, name: &str) -> Result<bool, StoreError> {
+        let name = name.to_owned();
+        self.0.read("picture file", move |conn| picture_files::is_withheld(conn, &name)).await
+    }
+
+    async fn gone_files(
+        &self,
+        since: Timestamp,
+        until: Timestamp,
+        page: Page,
+    ) -> Result<Vec<String>, StoreError> {
+        self.0.read("gone picture files", move |conn| picture_files::gone(conn, since, until, page)).await
     }
 
     async fn usage(&self, owner: UserId) -> Result<PictureUsage, StoreError> {

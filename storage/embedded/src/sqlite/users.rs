@@ -9,9 +9,9 @@ use mallbox_storage::{
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension as _, Row, named_params, params, params_from_iter};
 
-use super::Database;
 use super::columns::{get_count, get_id, get_known, get_time, get_time_if_any, id};
 use super::errors::unreadable;
+use super::{Database, picture_files};
 
 pub(crate) struct EmbeddedUsers(Database);
 
@@ -85,6 +85,7 @@ impl Users for EmbeddedUsers {
     ) -> Result<bool, StoreError> {
         let (nick_name, icon, card) = (nick_name.to_owned(), icon.to_owned(), card.clone());
         let job = move |conn: &Connection| {
+            picture_files::give_up_icon(conn, id(user.get()), &icon, now)?;
             let changed = conn
                 .prepare_cached(
                     "UPDATE users SET nick_name = ?2, icon = ?3, updated_ms = ?4

@@ -66,6 +66,9 @@ const STEPS: &[(&str, &str)] = steps![
     "0042_users_deleted",
     "0043_note_comments_by_user",
     "0044_likes_by_user",
+    "0051_picture_files",
+    "0052_pictures_of_imported_notes",
+    "0053_picture_files_of_imports",
 ];
 
 /// The newest step known to this program.

@@ -53,6 +53,7 @@ mod outbox;
 mod payments;
 mod persist;
 mod personal_data;
+mod picture_files;
 mod pictures;
 mod purchases;
 mod reports;

@@ -13,7 +13,7 @@ use super::columns::{Columns, all, execute, first};
 use super::database::Database;
 use super::errors::MysqlError;
 use super::job::boxed;
-use super::{multi_row, reports};
+use super::{multi_row, picture_files, reports};
 
 pub(super) struct MysqlNotes(pub(super) Database);
 
@@ -111,6 +111,7 @@ async fn put_visibility(
     let sql = "UPDATE notes SET status = ?, updated_ms = ? WHERE id = ?";
     execute(conn, sql, (visibility.number(), now.as_millis(), note.get())).await?;
     if visibility == Visibility::Deleted {
+        picture_files::give_up_of_note(conn, note.get(), now).await?;
         let sql = "UPDATE notes SET title = '', images = '', content = '' WHERE id = ?";
         execute(conn, sql, (note.get(),)).await?;
         execute(conn, "DELETE FROM note_pictures WHERE note_id = ?", (note.get(),)).await?;

@@ -11,7 +11,7 @@ use super::columns::{Columns, all, execute, first};
 use super::database::Database;
 use super::errors::MysqlError;
 use super::job::boxed;
-use super::{comments, notes, users};
+use super::{comments, notes, picture_files, users};
 
 pub(super) struct MysqlPersonalData(pub(super) Database);
 
@@ -113,6 +113,7 @@ async fn orders(conn: &mut Conn, user: UserId, status: OrderStatus) -> Result<u6
 }
 
 async fn erase(conn: &mut Conn, user: UserId, now: Timestamp) -> Result<(), MysqlError> {
+    picture_files::give_up_icon(conn, user.get(), "", now).await?;
     let (user, now) = (user.get(), now.as_millis());
     let sql = "UPDATE users SET phone = CONCAT('deleted ', id), nick_name = '', icon = '', password = NULL,
                  role = 0, blocked_ms = NULL, block_reason = NULL, deleted_ms = ?, updated_ms = ? WHERE id = ?";

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use mallbox_storage::backend::Numbered as _;
 use mallbox_storage::{
-    NewPicture, Picture, PictureSweep, PictureUsage, Pictures, PutOutcome, RemoveOutcome, StoreError,
+    NewPicture, Page, Picture, PictureSweep, PictureUsage, Pictures, PutOutcome, RemoveOutcome, StoreError,
     Timestamp, UserId,
 };
 use mysql_async::Conn;
@@ -13,32 +13,13 @@ use super::database::Database;
 use super::errors::MysqlError;
 use super::job::boxed;
 use super::multi_row;
-
-/// Whether any row shows picture `p`. Indexed references are checked first; the check of shops scans all
-/// rows.
-macro_rules! is_shown {
-    () => {
-        "(EXISTS (SELECT 1 FROM note_pictures WHERE note_pictures.name = p.name)
-          OR EXISTS (SELECT 1 FROM users WHERE icon IN (p.name, CONCAT('/imgs', p.name)))
-          OR EXISTS (SELECT 1 FROM shop_types WHERE icon IN (p.name, CONCAT('/imgs', p.name)))
-          OR EXISTS (SELECT 1 FROM shops WHERE LOCATE(p.name, images) > 0))"
-    };
-}
+use super::picture_files::{self, is_in_hidden_note, is_shown, is_visible};
 
 /// Whether picture `p` is withheld. The indexed look-up of hidden notes comes first and decides for almost
 /// every picture; the scan of shops is left to the few that a hidden note shows.
 macro_rules! is_withheld {
     () => {
-        "CASE
-           WHEN NOT EXISTS (SELECT 1 FROM note_pictures AS s JOIN notes ON notes.id = s.note_id
-                            WHERE s.name = p.name AND notes.status = 2) THEN 0
-           WHEN EXISTS (SELECT 1 FROM note_pictures AS s JOIN notes ON notes.id = s.note_id
-                        WHERE s.name = p.name AND notes.status < 2)
-             OR EXISTS (SELECT 1 FROM users WHERE icon IN (p.name, CONCAT('/imgs', p.name)))
-             OR EXISTS (SELECT 1 FROM shop_types WHERE icon IN (p.name, CONCAT('/imgs', p.name)))
-             OR EXISTS (SELECT 1 FROM shops WHERE LOCATE(p.name, images) > 0) THEN 0
-           ELSE 1
-         END"
+        concat!("CASE WHEN NOT ", is_in_hidden_note!(), " THEN 0 WHEN ", is_visible!(), " THEN 0 ELSE 1 END")
     };
 }
 
@@ -132,18 +113,34 @@ impl Pictures for MysqlPictures {
             .await
     }
 
-    async fn erase(&self, name: &str) -> Result<bool, StoreError> {
+    async fn erase(&self, name: &str, now: Timestamp) -> Result<bool, StoreError> {
         self.0
             .write("erase picture", |conn| {
                 boxed(async move {
                     let sql = "SELECT id FROM pictures WHERE name = ? FOR UPDATE";
-                    let Some(picture) = first(conn, sql, (name,), id).await? else { return Ok(false) };
+                    let Some(picture) = first(conn, sql, (name,), id).await? else {
+                        return picture_files::erase(conn, name, now).await;
+                    };
                     execute(conn, "DELETE FROM pictures WHERE id = ?", (picture,)).await?;
                     delete_contents(conn, &[picture]).await?;
+                    picture_files::mark_erased(conn, name, now).await?;
                     Ok(true)
                 })
             })
             .await
+    }
+
+    async fn is_file_withheld(&self, name: &str) -> Result<bool, StoreError> {
+        self.0.read("picture file", |conn| boxed(picture_files::is_withheld(conn, name))).await
+    }
+
+    async fn gone_files(
+        &self,
+        since: Timestamp,
+        until: Timestamp,
+        page: Page,
+    ) -> Result<Vec<String>, StoreError> {
+        self.0.read("gone picture files", |conn| boxed(picture_files::gone(conn, since, until, page))).await
     }
 
     async fn usage(&self, owner: UserId) -> Result<PictureUsage, StoreError> {

@@ -14,7 +14,7 @@ use super::columns::{Columns, all, execute, first};
 use super::database::Database;
 use super::errors::MysqlError;
 use super::job::boxed;
-use super::multi_row;
+use super::{multi_row, picture_files};
 
 pub(super) struct MysqlUsers(pub(super) Database);
 
@@ -90,6 +90,7 @@ impl Users for MysqlUsers {
         self.0
             .write("put card", |conn| {
                 boxed(async move {
+                    picture_files::give_up_icon(conn, user.get(), icon, now).await?;
                     let sql = "UPDATE users SET nick_name = ?, icon = ?, updated_ms = ?
                                WHERE id = ? AND deleted_ms IS NULL";
                     let found = execute(conn, sql, (nick_name, icon, now.as_millis(), user.get())).await?;

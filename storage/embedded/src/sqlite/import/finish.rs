@@ -13,7 +13,7 @@ use rusqlite::{Connection, params};
 use super::super::columns::{get_id, id};
 use super::super::orders::highest_counts;
 use super::super::sequences::reserve_through;
-use super::super::settings;
+use super::super::{picture_files, settings};
 use super::insert::SaleIds;
 
 /// Maximum number of example ids per finding.
@@ -35,6 +35,7 @@ pub(super) fn finish(
     findings.add_terms(sales)?;
     raise_replies(conn)?;
     count_comments(conn)?;
+    picture_files::register_imported(conn)?;
     let mut findings = findings.findings;
     conn.execute("UPDATE sales SET pay_within_ms = ?1", [span(end.pay_within)])?;
     if end.unpaid == UnpaidOrders::Cancel {

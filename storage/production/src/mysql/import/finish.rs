@@ -15,7 +15,7 @@ use super::sale_ids::SaleIds;
 use crate::mysql::columns::{Columns, all, execute, first};
 use crate::mysql::dead_letter_rows::{self, NewDeadLetter};
 use crate::mysql::errors::MysqlError;
-use crate::mysql::{counts, multi_row};
+use crate::mysql::{counts, multi_row, picture_files};
 
 /// Name of the counter of order ids.
 const ORDER_NUMBERS: &str = "order";
@@ -28,6 +28,7 @@ pub(super) async fn finish(
     let mut findings = references::check(conn, sales).await?;
     move_orphaned_replies(conn).await?;
     count_comments(conn).await?;
+    picture_files::register_imported(conn).await?;
     execute(conn, "UPDATE sales SET pay_within_ms = ?", (span(end.pay_within),)).await?;
     if end.unpaid == UnpaidOrders::Cancel {
         findings.extend(unpaid(conn, ImportFinding::UnpaidCancelled).await?);
