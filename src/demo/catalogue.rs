@@ -111,8 +111,6 @@ pub struct DemoPerson {
     pub gender: bool,
     /// Date as `YYYY-MM-DD`.
     pub birthday: &'static str,
-    /// Level, 0 to 9.
-    pub level: u8,
     /// Points for the profile.
     pub credits: i64,
 }

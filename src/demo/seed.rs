@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail, ensure};
 use mallbox_storage::{
-    Actor, CommentOutcome, LikeChange, NoteId, NoteText, Page, Phone, Post, Profile, Role, ShopId, ShopText,
-    ShopType, ShopTypeId, Timestamp, UserId, VoucherId, geo_index,
+    Actor, CommentOutcome, Day, LikeChange, NoteId, NoteText, Page, Phone, Post, Profile, Role, ShopId,
+    ShopText, ShopType, ShopTypeId, Timestamp, UserId, VoucherId, geo_index,
 };
 
 use self::values::{DAY, HOUR, voucher_text};
@@ -19,7 +19,7 @@ use super::catalogue::{
     shop_images,
 };
 use crate::mall::Mall;
-use crate::mall::base::By;
+use crate::mall::base::{By, wall_time};
 
 /// Entry points of a seeded demo.
 #[derive(Clone, Debug)]
@@ -114,15 +114,29 @@ async fn add_person(mall: &Mall, person: &DemoPerson, now: Timestamp) -> anyhow:
         introduce: person.introduce.to_owned(),
         gender: person.gender,
         birthday: Some(person.birthday.to_owned()),
-        credits: u64::try_from(person.credits).unwrap_or_default(),
-        level: person.level,
+        ..Profile::default()
     };
     users.put_card(user.id, person.nick_name, person.icon, &card, now).await?;
+    let credits = u32::try_from(person.credits).unwrap_or_default();
+    mall.context.storage.people.credits.bring_along(user.id, credits, now - 40 * DAY).await?;
     if person.phone == PEOPLE[0].phone {
         let by = By { actor: Actor::CommandLine, at: now };
         mall.people.set_role(user.id, Role::Operator, by).await?;
     }
+    if person.phone == PEOPLE[1].phone {
+        sign_in(mall, user.id, now).await?;
+    }
     Ok(user.id)
+}
+
+/// Signs the customer in on some days of the past week, for a ledger of credits with several lines.
+async fn sign_in(mall: &Mall, user: UserId, now: Timestamp) -> anyhow::Result<()> {
+    for days_ago in [5, 4, 2] {
+        let at = now - DAY * days_ago;
+        let day = Day::parse(&wall_time::day(at, &mall.context.zone)).context("a day of the past week")?;
+        mall.context.storage.people.sign_ins.sign(user, day, at).await?;
+    }
+    Ok(())
 }
 
 /// Ids of the catalogue's users, in catalogue order.

@@ -14,7 +14,7 @@ use super::App;
 use super::api::catalogue::{shop_types, shops, vouchers};
 use super::api::operator;
 use super::api::operator::live::Live;
-use super::api::people::{accounts, follows, own_sessions, personal_data, sign_ins, visits};
+use super::api::people::{accounts, follows, levels, own_sessions, personal_data, sign_ins, visits};
 use super::api::selling::{orders, receipts, sales};
 use super::api::writing::{comments, feeds, likes, notes, pictures, reports};
 use super::describe::Calls;
@@ -58,6 +58,7 @@ fn calls() -> Calls {
         .merge(likes::routes())
         .merge(feeds::routes())
         .merge(sign_ins::routes())
+        .merge(levels::routes())
         .merge(visits::routes())
         .merge(pictures::routes())
         .merge(shops::routes())

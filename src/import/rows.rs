@@ -152,6 +152,7 @@ fn card(row: &mut Fields<'_>) -> Result<ImportRow, RowError> {
         birthday,
         credits: row.count("credits")?.min(JS_SAFE_INTEGER_MAX),
         level: level.ok_or(RowError::Row(both("会员等级不在0到9之间", "level is not 0 to 9")))?,
+        set_level: None,
     };
     Ok(ImportRow::Card(UserId::new(row.id("user_id")?), card))
 }

@@ -17,8 +17,8 @@ pub use base::{
     SystemClock, WatchedClock, ZONE,
 };
 pub use catalogue::{Shops, Vouchers};
-pub use operator::{LedgerCheck, UserAdmin};
-pub use people::{Accounts, Follows, Passwords, SignIns, Visits};
+pub use operator::{LedgerCheck, LevelAdmin, UserAdmin};
+pub use people::{Accounts, Follows, Levels, Passwords, SignIns, Visits};
 pub use privacy::{AccountDeletion, DataExport};
 pub use running::{Background, Dependencies, Mall};
 pub use selling::{Cashier, FlashSales, Orders, Receipts};

@@ -15,10 +15,10 @@ use super::catalogue::refresh_caches::RefreshCaches;
 use super::catalogue::{Shops, Vouchers};
 use super::operator::UserAdmin;
 use super::operator::ledger::LedgerCheck;
-use super::operator::{DeadLetterAdmin, OrderAdmin, ReportAdmin, SaleAdmin, VoucherAdmin};
+use super::operator::{DeadLetterAdmin, LevelAdmin, OrderAdmin, ReportAdmin, SaleAdmin, VoucherAdmin};
 use super::people::accounts::CodeKey;
 use super::people::sms::{Inbox, SmsSender};
-use super::people::{Accounts, Follows, SignIns, Visits};
+use super::people::{Accounts, Follows, Levels, SignIns, Visits};
 use super::privacy::{AccountDeletion, DataExport};
 use super::selling::cashier::Cashier;
 use super::selling::order_workers::{OrderWorkers, WorkerMetrics};
@@ -90,6 +90,8 @@ pub struct Mall {
     pub pictures: Pictures,
     /// Daily sign-ins of users.
     pub sign_ins: SignIns,
+    /// Levels and credits of users.
+    pub levels: Levels,
     /// Counts of visits and visitors.
     pub visits: Visits,
     /// Vouchers of shops.
@@ -106,6 +108,8 @@ pub struct Mall {
     pub deletion: AccountDeletion,
     /// Users from the operator's side.
     pub people: UserAdmin,
+    /// Levels from the operator's side.
+    pub level_office: LevelAdmin,
     /// Audit log of operators' actions.
     pub audit: AuditLog,
     /// Sales from the operator's side.
@@ -162,6 +166,8 @@ impl Mall {
             comments: Comments::new(context.clone(), audit.clone()),
             report_admin: ReportAdmin::new(context.clone(), audit.clone()),
             sign_ins: SignIns::new(context.clone()),
+            levels: Levels::new(context.clone()),
+            level_office: LevelAdmin::new(context.clone(), audit.clone()),
             visits,
             vouchers: Vouchers::new(context.clone(), sales.clone()),
             is_imported,

@@ -11,7 +11,7 @@ pub use crate::feeds::{FeedRows, INBOX_MAX_ENTRIES, INBOX_TTL, Inbox, Inboxes};
 pub use crate::follows::FOLLOW_BACKFILL;
 pub use crate::ledger::{SELECT_LETTERS, SELECT_PAYMENTS, select_orders};
 pub use crate::locks::Waiters;
-pub use crate::plans::{PaymentChange, ReplayPlan, StockPlan, TransitionPlan, VoidPlan};
+pub use crate::plans::{CreditChange, PaymentChange, ReplayPlan, StockPlan, TransitionPlan, VoidPlan};
 pub use crate::sessions::{BROWSER_MAX_BYTES, EXTENSION_STEP, SESSIONS_PER_USER_MAX};
 pub use crate::sign_ins::{StreakUpTo, longest_run};
 pub use crate::stored::{MISCOUNTED_LIKES, Numbered, holding, span};

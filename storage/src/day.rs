@@ -55,6 +55,19 @@ impl Day {
         Self::of(number(0, 4)?, usize::try_from(number(5, 7)?).ok()?, number(8, 10)?)
     }
 
+    /// Returns the date's digits as a number: 20261121 for `2026-11-21`.
+    pub(crate) fn digits(self) -> u64 {
+        let (year, month, day) = self.civil();
+        u64::from(year.unsigned_abs()) * 10_000 + month as u64 * 100 + u64::from(day.unsigned_abs())
+    }
+
+    /// Returns the day of a date's [`digits`](Self::digits); `None` for other numbers.
+    pub(crate) fn from_digits(digits: u64) -> Option<Self> {
+        let year = i32::try_from(digits / 10_000).ok()?;
+        let (month, day) = (usize::try_from(digits / 100 % 100).ok()?, i32::try_from(digits % 100).ok()?);
+        Self::of(year, month, day)
+    }
+
     /// Returns the previous day; `None` for the first supported day.
     #[must_use]
     pub fn before(self) -> Option<Self> {

@@ -12,7 +12,8 @@
 //! - `selling`: [`Sales`], [`OrderLog`], [`Deadlines`], [`Orders`], [`Outbox`], [`DeadLetters`],
 //!   [`PaymentRows`]
 //! - `catalogue`: [`Shops`], [`GeoIndex`], [`Vouchers`]
-//! - `people`: [`Users`], [`Codes`], [`Sessions`], [`Follows`], [`SignIns`], [`Visitors`], [`PersonalData`]
+//! - `people`: [`Users`], [`Credits`], [`Codes`], [`Sessions`], [`Follows`], [`SignIns`], [`Visitors`],
+//!   [`PersonalData`]
 //! - `writing`: [`Notes`], [`Comments`], [`Likes`], [`Feeds`], [`Reports`], [`Pictures`]
 //! - `operator`: [`Audit`], [`LedgerRows`], [`Import`]
 //! - `base`: [`Cache`], [`Locks`], [`RateLimits`], [`Sequences`], [`Upkeep`]
@@ -44,6 +45,7 @@ mod audit;
 mod cache;
 pub mod codes;
 mod comments;
+mod credits;
 mod dead_letters;
 mod dead_reason;
 pub mod deadlines;
@@ -87,6 +89,7 @@ pub use codes::{
     CheckOutcome, CodeAttempt, CodeHash, CodeRequest, CodeRules, Codes, IssueOutcome, Requester, TicketHash,
 };
 pub use comments::{Comment, CommentOutcome, Comments, Thread};
+pub use credits::{CreditCause, CreditLine, Credits, SIGN_IN_CREDITS, SetLevelOutcome, credits_of_order};
 pub use day::{Day, DaySpan};
 pub use dead_letters::{DeadLetter, DeadLetters, DeadState, ReplayOutcome, VoidOutcome};
 pub use dead_reason::DeadReason;

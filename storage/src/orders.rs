@@ -219,6 +219,7 @@ impl PaymentMode {
 ///   letter at once.
 /// - Closing an order (cancelled, refunded) returns its unit to the database's stock in the same transaction,
 ///   and writes an [`Outbox`](crate::Outbox) entry that releases the unit in [`Sales`](crate::Sales).
+/// - A [`step`](Orders::step) also writes the buyer's [`Credits`](crate::Credits), in the same transaction.
 /// - Every call is durable when it returns.
 #[async_trait]
 pub trait Orders: Send + Sync {

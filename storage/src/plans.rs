@@ -3,7 +3,7 @@
 
 use crate::{
     Claim, DeadLetter, DeadState, Order, OrderStatus, PaymentId, PaymentMode, ReplayOutcome, SaleRecord,
-    StockChange, StockChangeOutcome, Timestamp, Transition, VoidOutcome,
+    StockChange, StockChangeOutcome, Timestamp, Transition, VoidOutcome, credits_of_order,
 };
 
 /// Change of an order's payment rows by a [`Transition`].
@@ -19,6 +19,31 @@ pub enum PaymentChange {
     Refund,
 }
 
+/// Change of the buyer's credits by a [`Transition`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CreditChange {
+    /// Credits stay.
+    None,
+    /// The order earns this many credits, unless it has earned its credits before.
+    Earn(i64),
+    /// Credits that the order has earned, if any, are taken back.
+    TakeBack,
+}
+
+impl CreditChange {
+    /// Returns the change when `order` reaches its status. A claim in [`PaymentMode::None`] is paid as soon
+    /// as it is written: it earns when used, so that batches of claims write no credits.
+    fn of(order: &Order) -> Self {
+        match order.status {
+            OrderStatus::Paid | OrderStatus::Used => Self::Earn(credits_of_order(order.pay_value)),
+            OrderStatus::Refunded => Self::TakeBack,
+            OrderStatus::Pending | OrderStatus::Unpaid | OrderStatus::Cancelled | OrderStatus::Refunding => {
+                Self::None
+            }
+        }
+    }
+}
+
 /// Changes by which a [`Transition`] takes place.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TransitionPlan {
@@ -26,6 +51,8 @@ pub struct TransitionPlan {
     pub order: Order,
     /// Change of the payment rows.
     pub payment: PaymentChange,
+    /// Change of the buyer's credits.
+    pub credits: CreditChange,
     /// Whether the order's unit returns to the stock, with an outbox entry.
     pub returns_unit: bool,
 }
@@ -64,7 +91,8 @@ impl Transition {
                 PaymentChange::Refund
             }
         };
-        Ok(TransitionPlan { order, payment, returns_unit: !to.is_live() })
+        let credits = CreditChange::of(&order);
+        Ok(TransitionPlan { order, payment, credits, returns_unit: !to.is_live() })
     }
 }
 
@@ -192,7 +220,13 @@ mod tests {
             let plan = step.plan(order(from, mode), NOW).unwrap();
             let at = |is: OrderStatus| (to == is).then_some(NOW);
             let after = Order { paid: at(Paid), used: at(Used), refunded: at(Refunded), ..order(to, mode) };
-            assert_eq!(plan, TransitionPlan { order: after, payment, returns_unit }, "{step:?} {mode:?}");
+            let credits = match to {
+                Paid | Used => CreditChange::Earn(1),
+                Refunded => CreditChange::TakeBack,
+                _ => CreditChange::None,
+            };
+            let planned = TransitionPlan { order: after, payment, credits, returns_unit };
+            assert_eq!(plan, planned, "{step:?} {mode:?}");
             for other in [Unpaid, Paid, Used, Cancelled, Refunding, Refunded] {
                 if other != from {
                     assert_eq!(step.plan(order(other, mode), NOW), Err(order(other, mode)));

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 
-use crate::{Day, DaySpan, Page, StoreError, UserId};
+use crate::{Day, DaySpan, Page, StoreError, Timestamp, UserId};
 
 /// A day on which a user signed in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,6 +31,8 @@ pub enum MakeUpOutcome {
 ///   day is today, which users exist and which days may be signed.
 /// - Sign-ins are durable when the call returns, and visible to every later call; for the exception see
 ///   below.
+/// - A new sign-in earns [`SIGN_IN_CREDITS`](crate::SIGN_IN_CREDITS) in the same transaction; a day that is
+///   made up earns none.
 /// - A streak is a number of consecutive days, across months and years. Made-up days count fully.
 /// - Lists are ordered by day, or by user.
 /// - [`counts`](Self::counts) and [`signed_all`](Self::signed_all) scan all users, and are for operators. If
@@ -41,11 +43,11 @@ pub enum MakeUpOutcome {
 ///   database, and queries about all users call Redis.
 #[async_trait]
 pub trait SignIns: Send + Sync {
-    /// Signs a user in on a day. Returns whether the sign-in is new.
+    /// Signs a user in on a day, and adds the day's credits. Returns whether the sign-in is new.
     ///
     /// # Errors
     /// Any [`StoreError`]: the outcome is in doubt; call again.
-    async fn sign(&self, user: UserId, day: Day) -> Result<bool, StoreError>;
+    async fn sign(&self, user: UserId, day: Day, now: Timestamp) -> Result<bool, StoreError>;
 
     /// Makes up for a day that a user missed, unless `most` days of its month are made up already. The limit
     /// holds under concurrent calls for a user in the database.

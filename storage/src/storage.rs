@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use crate::{
-    Audit, Cache, Codes, Comments, DeadLetters, Deadlines, Feeds, Follows, GeoIndex, Import, LedgerRows,
-    Likes, Locks, Notes, OrderLog, Orders, Outbox, PaymentRows, PersonalData, Pictures, RateLimits, Reports,
-    Sales, Sequences, Sessions, Shops, SignIns, Upkeep, Users, Visitors, Vouchers,
+    Audit, Cache, Codes, Comments, Credits, DeadLetters, Deadlines, Feeds, Follows, GeoIndex, Import,
+    LedgerRows, Likes, Locks, Notes, OrderLog, Orders, Outbox, PaymentRows, PersonalData, Pictures,
+    RateLimits, Reports, Sales, Sequences, Sessions, Shops, SignIns, Upkeep, Users, Visitors, Vouchers,
 };
 
 /// Storage of a mall: one handle per port, in a bundle per area. Cheap to clone.
@@ -60,6 +60,8 @@ pub struct CataloguePorts {
 pub struct PeoplePorts {
     /// User accounts and profiles.
     pub users: Arc<dyn Users>,
+    /// Credits of users, and levels set by operators.
+    pub credits: Arc<dyn Credits>,
     /// Login codes, and the requesters known to each phone.
     pub codes: Arc<dyn Codes>,
     /// Sessions.

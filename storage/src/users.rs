@@ -140,10 +140,21 @@ pub struct Profile {
     pub gender: bool,
     /// Birthday as `2000-01-31`, if given.
     pub birthday: Option<String>,
-    /// Number of credit points.
+    /// Number of credit points: the sum of the user's ledger of [`Credits`](crate::Credits).
     pub credits: u64,
-    /// Member level, 0 to 9.
+    /// Member level of an import, 0 to 9; 0 without one.
     pub level: u8,
+    /// Member level set by an operator, 0 to 9, in place of the imported one.
+    #[serde(default)]
+    pub set_level: Option<u8>,
+}
+
+impl Profile {
+    /// Returns the level that the user has whatever the credits: set by an operator, or else imported.
+    #[must_use]
+    pub fn granted_level(&self) -> u8 {
+        self.set_level.unwrap_or(self.level)
+    }
 }
 
 /// Users in the database.
@@ -187,7 +198,8 @@ pub trait Users: Send + Sync {
     /// Any [`StoreError`]: call again.
     async fn card(&self, user: UserId) -> Result<Option<Profile>, StoreError>;
 
-    /// Replaces nick name, avatar and profile of a user. Returns `false` for an unknown user.
+    /// Replaces nick name, avatar and profile of a user, except credits and levels: those of `card` are
+    /// ignored. Returns `false` for an unknown user.
     ///
     /// # Errors
     /// Any [`StoreError`]: nothing changed, or the response was lost; call again.

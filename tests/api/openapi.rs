@@ -410,6 +410,10 @@ fn sign_ins(check: &mut Checker<'_>) {
     check.w.advance(Duration::from_secs(24 * 3_600));
     for token in [String::new(), check.w.log_in(CUSTOMER)] {
         check.ask("POST /user/sign", "/user/sign", &token, none);
+        check.ask("GET /user/level", "/user/level", &token, none);
+        for query in ["", "?before=1", "?before=x"] {
+            check.ask("GET /user/credits", &format!("/user/credits{query}"), &token, none);
+        }
         check.ask("GET /user/sign/count", "/user/sign/count", &token, none);
         check.ask("GET /user/signCount", "/user/signCount", &token, none);
         for query in ["", "?month=2026-11", "?month=13"] {

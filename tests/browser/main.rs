@@ -13,6 +13,7 @@ mod customer;
 mod dialogs;
 mod harness;
 mod kiosk;
+mod levels;
 mod manual;
 mod notes;
 mod operator;

@@ -14,6 +14,7 @@ use mallbox::fixture::Mall;
 use mallbox_storage::PaymentMode;
 
 use crate::harness::{Browser, Page, Place as _, Screen};
+use crate::levels::members_sale;
 use crate::people::{
     ANNE, BEN, CARL, NOBODY, OPENING, OPERATOR, RUNNING, browser_of, buy, evening, pay, set_payment_mode,
 };
@@ -34,6 +35,7 @@ const SCREENS: &[Entry] = &[
     ("sale-on", BEN, "/#/sale/51", ["立即抢购", "Buy now"]),
     ("sale-bought", ANNE, "/#/sale/51", ["你已经买到了", "You already have this voucher"]),
     ("sale-strange", NOBODY, "/#/sale/51", ["登录后抢购", "Log in to buy"]),
+    ("sale-members", ANNE, "/#/sale/{members}", ["需要 9 级会员", "Members of level 9"]),
     ("orders", ANNE, "/#/orders", ["待付款", "Awaiting payment"]),
     ("orders-none", BEN, "/#/orders", ["还没有订单", "No orders yet"]),
     ("order-unpaid", ANNE, "/#/order/{unpaid}", ["内付款", "Pay within"]),
@@ -48,6 +50,7 @@ const SCREENS: &[Entry] = &[
     ("me-password", ANNE, "/#/me/password", ["密码", "assword"]),
     ("me-phone", ANNE, "/#/me/phone", ["新的手机号", "New number"]),
     ("me-sessions", ANNE, "/#/me/sessions", ["这台设备", "This device"]),
+    ("me-level", ANNE, "/#/me/level", ["积分记录", "Credits"]),
     ("sign-in", ANNE, "/#/sign-in", ["签到", "heck"]),
     ("api", NOBODY, "/api.html", ["登录", "Log in"]),
     ("manual", NOBODY, "/mall/manual/", ["每页独立成篇", "Each page stands alone"]),
@@ -75,6 +78,7 @@ const SCREENS: &[Entry] = &[
     ("console-shop", OPERATOR, "/console#/shop/1", ["看店铺页", "View in the storefront"]),
     ("console-shop-types", OPERATOR, "/console#/shop-types", ["新增类型", "New category"]),
     ("console-users", OPERATOR, "/console#/users", ["停用", "Block"]),
+    ("console-levels", OPERATOR, "/console#/levels", ["1 级所需积分", "Credits for level 1"]),
     ("console-security", OPERATOR, "/console#/security", ["登录失败", "Failed log-ins"]),
     ("console-audit", OPERATOR, "/console#/audit", ["核对整条链", "Verify the chain"]),
     ("console-nowhere", OPERATOR, "/console#/no-such-page", ["没有这个页面", "This page does not exist"]),
@@ -86,6 +90,7 @@ struct Town {
     unpaid: String,
     paid: String,
     counter: String,
+    members: u64,
 }
 
 impl Town {
@@ -98,12 +103,13 @@ impl Town {
         set_payment_mode(&mall, PaymentMode::Counter);
         let counter = buy(&mall, CARL, RUNNING);
         set_payment_mode(&mall, PaymentMode::Sandbox);
-        Self { mall, unpaid, paid, counter }
+        let members = members_sale(&mall, 9);
+        Self { mall, unpaid, paid, counter, members }
     }
 
     fn address(&self, path: &str) -> String {
         let path = path.replace("{unpaid}", &self.unpaid).replace("{paid}", &self.paid);
-        path.replace("{counter}", &self.counter)
+        path.replace("{counter}", &self.counter).replace("{members}", &self.members.to_string())
     }
 }
 

@@ -35,6 +35,7 @@ const SCREENS = {
   "/shops/new": () => import("./screens/new-shop.js"),
   "/shop/:id": () => import("./screens/shop.js"),
   "/shop-types": () => import("./screens/shop-types.js"),
+  "/levels": () => import("./screens/levels.js"),
   "/users": () => import("./screens/users.js"),
   "/security": () => import("./screens/security.js"),
   "/audit": () => import("./screens/audit.js"),

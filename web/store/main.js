@@ -50,6 +50,7 @@ const ROUTES = [
   { path: "/me/edit", load: () => import("./screens/me-edit.js") },
   { path: "/me/password", load: () => import("./screens/me-password.js") },
   { path: "/me/phone", load: () => import("./screens/me-phone.js") },
+  { path: "/me/level", load: () => import("./screens/me-level.js") },
   { path: "/me/sessions", load: () => import("./screens/me-sessions.js") },
   { path: "/sign-in", load: () => import("./screens/sign-in.js") },
   { path: "*", load: () => import("./screens/not-found.js") },

@@ -1,4 +1,5 @@
-//! Caches shared by several services: shops, notes, public profiles and the payment mode.
+//! Caches shared by several services: shops, notes, public profiles, the payment mode and the table of
+//! levels.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,6 +11,7 @@ use mallbox_storage::{
 use serde::{Deserialize, Serialize};
 
 use super::cache_aside::{CacheAside, CacheMetrics, Cached, Policy};
+use super::levels::LevelTable;
 
 /// The shared caches. Cheap to clone; clones share their state. After changing a cached value in the
 /// database, invalidate the entry here.
@@ -23,6 +25,8 @@ pub struct Caches {
     pub(in crate::mall) people: CacheAside<PublicProfile>,
     /// Payment mode for new orders.
     pub(in crate::mall) payment: CacheAside<PaymentSetting>,
+    /// Table of member levels.
+    pub(in crate::mall) levels: CacheAside<LevelSetting>,
 }
 
 /// The payment mode as stored: perhaps a newer version's mode, unknown to this version.
@@ -36,6 +40,20 @@ impl Cached for PaymentSetting {
 
     async fn load(storage: &Storage, (): (), _: Timestamp) -> Result<Option<Self>, StoreError> {
         Ok(Some(Self(storage.base.upkeep.setting(PaymentMode::SETTING).await?)))
+    }
+}
+
+/// The table of levels as stored.
+#[derive(Clone, Serialize, Deserialize)]
+pub(in crate::mall) struct LevelSetting(pub(in crate::mall) Option<String>);
+
+#[async_trait]
+impl Cached for LevelSetting {
+    const KIND: &'static str = "level-table";
+    type Id = ();
+
+    async fn load(storage: &Storage, (): (), _: Timestamp) -> Result<Option<Self>, StoreError> {
+        Ok(Some(Self(storage.base.upkeep.setting(LevelTable::SETTING).await?)))
     }
 }
 
@@ -98,13 +116,15 @@ impl Caches {
         let notes = Policy { fresh, stale, ..Policy::default() };
         // No single user is read often enough to need a distributed lock between instances.
         let people = Policy { turns: false, ..Policy::default() };
-        // Bounds how long buyers can use a mode changed by another instance, even if the message is lost.
+        // Bounds how long buyers can use a mode or a table changed by another instance, even if the message
+        // is lost.
         let payment = Policy { fresh, stale: Duration::ZERO, turns: false, ..Policy::default() };
         Self {
             shops: CacheAside::new(storage, Policy::default()),
             notes: CacheAside::new(storage, notes),
             people: CacheAside::new(storage, people),
             payment: CacheAside::new(storage, payment),
+            levels: CacheAside::new(storage, payment),
         }
     }
 
@@ -118,7 +138,7 @@ impl Caches {
     /// Returns the metrics of these caches, except shops: `Shops` reports
     /// them.
     #[must_use]
-    pub(in crate::mall) fn figures(&self) -> [Arc<CacheMetrics>; 3] {
-        [self.notes.figures(), self.people.figures(), self.payment.figures()]
+    pub(in crate::mall) fn figures(&self) -> [Arc<CacheMetrics>; 4] {
+        [self.notes.figures(), self.people.figures(), self.payment.figures(), self.levels.figures()]
     }
 }

@@ -7,6 +7,7 @@ use jiff::tz::TimeZone;
 use mallbox_storage::{Limit, PaymentMode, RateLimitOutcome, Storage, StoreError, Timestamp, UserId};
 
 use super::clock_jump::ClockJump;
+use super::levels::LevelTable;
 use super::{Caches, Clock, Failure, Refusal, Settings};
 
 /// Dependencies passed to every service; cheap to clone. Nothing here is process-wide, so two malls can live
@@ -82,6 +83,33 @@ impl Context {
         self.storage.base.upkeep.keep_setting(PaymentMode::SETTING, mode.name()).await?;
         self.copies.payment.changed(&[()]).await;
         Ok(())
+    }
+
+    /// Returns the table of member levels, from the cache. A table set by another instance is seen as a
+    /// [payment mode](Self::payment_mode) is.
+    ///
+    /// # Errors
+    /// [`Refusal::Busy`] or [`Failure::Store`] if no table is cached and the database cannot be read in time;
+    /// [`Failure::Bug`] if the stored table is unknown to this version.
+    pub async fn level_table(&self, now: Timestamp) -> Result<LevelTable, Failure> {
+        let stored = self.copies.levels.get((), now).await?.and_then(|setting| setting.0);
+        LevelTable::from_setting(stored.as_deref())
+            .ok_or_else(|| Failure::Bug(format!("the table of levels {stored:?} is unknown to this version")))
+    }
+
+    /// Stores the table of member levels and invalidates the caches of all instances.
+    ///
+    /// # Errors
+    /// [`StoreError`]: the table may or may not be stored.
+    pub async fn set_level_table(&self, table: &LevelTable) -> Result<(), StoreError> {
+        let stored = self.storage.base.upkeep.put_setting(LevelTable::SETTING, &table.to_setting()).await;
+        self.copies.levels.changed(&[()]).await;
+        stored
+    }
+
+    /// Invalidates the cached profile of a user whose credits have changed.
+    pub(in crate::mall) async fn credits_changed(&self, user: UserId) {
+        self.copies.people.changed(&[user]).await;
     }
 
     /// Counts a like, follow or profile edit against the user's limit of small writes.

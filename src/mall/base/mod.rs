@@ -19,6 +19,7 @@ pub(in crate::mall) mod hmac;
 pub(in crate::mall) mod idempotency_key;
 pub(in crate::mall) mod kept_secret;
 pub(in crate::mall) mod last_run;
+pub mod levels;
 pub mod picture_path;
 mod random;
 pub(in crate::mall) mod recent;

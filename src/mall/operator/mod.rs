@@ -3,6 +3,7 @@
 mod break_glass;
 pub mod dead_letters;
 pub mod ledger;
+pub mod levels;
 pub mod orders;
 mod overview;
 pub mod reports;
@@ -13,6 +14,7 @@ pub mod vouchers;
 
 pub use dead_letters::DeadLetterAdmin;
 pub use ledger::LedgerCheck;
+pub use levels::LevelAdmin;
 pub use orders::OrderAdmin;
 pub use overview::{Overview, overview};
 pub use reports::ReportAdmin;

@@ -1,7 +1,8 @@
-//! Users: accounts, login codes, passwords, follows, sign-ins and visits.
+//! Users: accounts, login codes, passwords, follows, sign-ins, levels and visits.
 
 pub mod accounts;
 pub mod follows;
+pub mod levels;
 mod passwords;
 mod salted_md5;
 pub mod sign_ins;
@@ -10,6 +11,7 @@ pub mod visits;
 
 pub use accounts::Accounts;
 pub use follows::Follows;
+pub use levels::Levels;
 pub use passwords::Passwords;
 pub use sign_ins::SignIns;
 pub use visits::Visits;

@@ -53,12 +53,15 @@ impl SignIns {
         Self { context }
     }
 
-    /// Signs a user in for today. A repeated call on the same day is no error.
+    /// Signs a user in for today, which earns credits. A repeated call on the same day is no error.
     ///
     /// # Errors
     /// [`Failure::Store`] if the store fails.
     pub async fn sign(&self, user: UserId, now: Timestamp) -> Result<(), Failure> {
-        self.context.storage.people.sign_ins.sign(user, self.context.today(now)?).await?;
+        let today = self.context.today(now)?;
+        if self.context.storage.people.sign_ins.sign(user, today, now).await? {
+            self.context.credits_changed(user).await;
+        }
         Ok(())
     }
 

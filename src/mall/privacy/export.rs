@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use mallbox_storage::{
-    Comment, CommentId, DaySpan, GivenLike, Limit, Note, NoteId, OrderStatus, Page, Post, Profile, SignedDay,
-    Timestamp, User, UserId,
+    Comment, CommentId, CreditLine, DaySpan, GivenLike, Limit, Note, NoteId, OrderStatus, Page, Post,
+    Profile, SignedDay, Timestamp, User, UserId,
 };
 
 use crate::mall::base::{Context, Failure, Refusal};
@@ -98,6 +98,14 @@ impl DataExport {
     /// [`Failure::Store`] if the store fails.
     pub async fn likes(&self, user: UserId, after: Option<Post>) -> Result<Vec<GivenLike>, Failure> {
         Ok(self.context.storage.people.personal_data.likes(user, after, PAGE).await?)
+    }
+
+    /// Returns the credit lines with a number below `before`, newest first; empty behind the oldest.
+    ///
+    /// # Errors
+    /// [`Failure::Store`] if the store fails.
+    pub async fn credits(&self, user: UserId, before: Option<u64>) -> Result<Vec<CreditLine>, Failure> {
+        Ok(self.context.storage.people.credits.lines(user, before, PAGE).await?)
     }
 
     /// Returns a page of the followed users, newest first, counted from 1; empty behind the last page.

@@ -154,11 +154,14 @@ impl Cashier {
         let storage = &self.context.storage;
         match storage.selling.orders.step(payment.order, Transition::Pay(payment.id), now).await? {
             TransitionOutcome::Done(order) => {
+                self.context.credits_changed(order.user).await;
                 storage.selling.deadlines.clear(&[order.id]).await?;
                 Ok(PaidOrder { order, is_new: true })
             }
             TransitionOutcome::Stands(order) => {
                 self.captured_elsewhere(payment, now).await?;
+                // The step may have been done by a call whose response was lost.
+                self.context.credits_changed(order.user).await;
                 if order.status == OrderStatus::Paid {
                     return Ok(PaidOrder { order, is_new: false });
                 }
@@ -280,11 +283,14 @@ impl TimedGateway {
 }
 
 /// Releases the unit of an order after the database has closed the order, and clears the deadline. The buyer
-/// may buy again.
+/// may buy again. A refund has taken credits back: the buyer's cached profile is invalidated.
 ///
 /// Idempotent. After a failure midway the outbox still releases the unit, and the deadline falls due.
 pub(in crate::mall) async fn release_closed(context: &Context, order: &Order) -> Result<(), StoreError> {
     let storage = &context.storage;
+    if order.status == OrderStatus::Refunded {
+        context.credits_changed(order.user).await;
+    }
     // `NotHeld` means an order of an ordinary voucher, or a repeat.
     let _ = storage.selling.sales.release(order.voucher, order.user, order.id).await?;
     storage.selling.deadlines.clear(&[order.id]).await

@@ -288,6 +288,8 @@ impl Orders {
                 }
                 TransitionOutcome::Unknown => return Err(Refusal::NotFound("order").into()),
             };
+        // An order without a payment earns its credits here.
+        self.context.credits_changed(used.user).await;
         Ok((self.queries.view(used).await?, before))
     }
 

@@ -420,17 +420,17 @@ impl Inner {
         Ok(context.storage.selling.sales.held(voucher, user).await?)
     }
 
-    /// Reads the cached user; every change of a level invalidates the cache.
+    /// Reads the cached user; every change of a level or of credits invalidates the cache. Reads the table of
+    /// levels only if credits have to make the level.
     async fn check_level(&self, user: UserId, min_level: u8, now: Timestamp) -> Result<(), Failure> {
         if min_level == 0 {
             return Ok(());
         }
         let person = self.context.copies.people.get(user, now).await?;
-        if person.is_some_and(|person| person.card.level >= min_level) {
-            Ok(())
-        } else {
-            Err(Refusal::LevelTooLow.into())
-        }
+        let card = person.ok_or(Refusal::LevelTooLow)?.card;
+        let is_enough = card.granted_level() >= min_level
+            || self.context.level_table(now).await?.earned(card.credits) >= min_level;
+        if is_enough { Ok(()) } else { Err(Refusal::LevelTooLow.into()) }
     }
 
     async fn take(&self, user: UserId, voucher: VoucherId, now: Timestamp) -> Result<OrderId, Failure> {

@@ -10,7 +10,7 @@ use std::hint::black_box;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use mallbox_storage::{Day, DaySpan, Page, SignIns, Storage, UserId};
+use mallbox_storage::{Day, DaySpan, Page, SignIns, Storage, Timestamp, UserId};
 use mallbox_storage_embedded::{EmbeddedOptions, open as open_embedded};
 use mallbox_test_servers::MallLocation;
 use mysql_async::prelude::Queryable as _;
@@ -18,6 +18,7 @@ use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
 
 const LAST: &str = "2026-11-21";
+const NOW: Timestamp = Timestamp::from_millis(1_795_262_400_000);
 
 fn main() {
     let mut given = std::env::args().filter_map(|arg| arg.parse::<u64>().ok());
@@ -126,7 +127,7 @@ async fn sign(storage: &Storage, users: u64) {
             let signs = storage.people.sign_ins.clone();
             tokio::spawn(async move {
                 for number in (task..SIGNED).step_by(256) {
-                    assert!(signs.sign(UserId::new(number * 7_919 % users), tomorrow).await.unwrap());
+                    assert!(signs.sign(UserId::new(number * 7_919 % users), tomorrow, NOW).await.unwrap());
                 }
             })
         })

@@ -1,7 +1,7 @@
 //! Queries of the database about sign-ins. Redis has a bitmap of each day.
 
 use async_trait::async_trait;
-use mallbox_storage::{Day, DaySpan, MakeUpOutcome, SignedDay, StoreError, UserId};
+use mallbox_storage::{Day, DaySpan, MakeUpOutcome, SignedDay, StoreError, Timestamp, UserId};
 
 /// First user id that the bitmaps leave out: sign-ins of such users are only in the database. A bitmap takes
 /// a bit for every id below, so 2 MiB a day at most. Ids are dense, so a mall grows to 16 million users
@@ -11,11 +11,11 @@ pub const BITMAP_USERS_MAX: u64 = 1 << 24;
 /// Sign-ins in the database. Calls that [`SignIns`](mallbox_storage::SignIns) also has are specified there.
 #[async_trait]
 pub trait SignRows: Send + Sync {
-    /// Signs a user in on a day. Returns whether the sign-in is new.
+    /// Signs a user in on a day, and adds the day's credits. Returns whether the sign-in is new.
     ///
     /// # Errors
     /// [`StoreError`]: the sign-in may or may not be stored; call again.
-    async fn sign(&self, user: UserId, day: Day) -> Result<bool, StoreError>;
+    async fn sign(&self, user: UserId, day: Day, now: Timestamp) -> Result<bool, StoreError>;
 
     /// Makes up for a missed day, unless `most` days of the month are made up already.
     ///

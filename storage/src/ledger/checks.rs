@@ -117,6 +117,30 @@ checks! {
     /// only.
     SignInUser = "SELECT CONCAT(day, ' ', user_id) AS id FROM sign_ins WHERE NOT EXISTS
         (SELECT 1 FROM users WHERE users.id = user_id) OR made_up NOT IN (0, 1)";
+    /// The user of a credit line has a card, which holds the sum.
+    CreditUser = "SELECT CONCAT(user_id, ' ', number) AS id FROM credit_lines WHERE NOT EXISTS
+        (SELECT 1 FROM user_info WHERE user_info.user_id = credit_lines.user_id)";
+    /// A user's credits are the sum of the user's lines.
+    CreditSum = "SELECT user_info.user_id AS id FROM user_info LEFT JOIN
+        (SELECT user_id, SUM(amount) AS total FROM credit_lines GROUP BY user_id) AS counted
+          ON counted.user_id = user_info.user_id
+        WHERE credits <> COALESCE(counted.total, 0)";
+    /// A user's lines are numbered without gaps, and each continues the sum of the line before. Only refunds
+    /// take credits back.
+    CreditLine = "SELECT CONCAT(l.user_id, ' ', l.number) AS id FROM credit_lines AS l
+          LEFT JOIN credit_lines AS p ON p.user_id = l.user_id AND p.number = l.number - 1
+        WHERE l.number < 1 OR l.number > 1 AND p.number IS NULL
+          OR l.sum_after <> l.amount + COALESCE(p.sum_after, 0)
+          OR l.kind NOT IN (0, 1, 2, 3) OR (l.kind = 3) <> (l.amount < 0)";
+    /// Credits of an order belong to a paid, used or refunding order of the user; or to a refunded order, and
+    /// then the same amount was taken back.
+    CreditOrder = "SELECT CONCAT(l.user_id, ' ', l.number) AS id FROM credit_lines AS l
+          LEFT JOIN orders AS o ON o.id = l.reference AND o.user_id = l.user_id
+          LEFT JOIN credit_lines AS r
+            ON r.user_id = l.user_id AND r.reference = l.reference AND r.kind = 5 - l.kind
+        WHERE l.kind IN (2, 3) AND (o.id IS NULL OR o.status NOT IN (2, 3, 5, 6)
+          OR (o.status = 6) <> (r.number IS NOT NULL)
+          OR l.kind = 3 AND (r.number IS NULL OR r.amount <> -l.amount))";
 }
 
 impl RowCheck {

@@ -115,10 +115,21 @@ pub(super) fn users_and_audit_log(check: &mut Checker<'_>) {
         ask_as_each(check, "POST /ops/users/{id}/unblock", &format!("{path}/unblock"), none);
         let phone = json!({ "phone": "13900000003", "reason": "lost" });
         ask_as_each(check, "PUT /ops/users/{id}/phone", &format!("{path}/phone"), &phone);
+        let level = format!("{path}/level");
+        for body in
+            [json!({ "level": 3 }), json!({ "level": 10 }), json!({ "level": null }), json!({ "level": "x" })]
+        {
+            ask_as_each(check, "PUT /ops/users/{id}/level", &level, &body);
+        }
+        ask_as_each(check, "GET /ops/users/{id}/level", &level, none);
         for role in ["operator", "customer", "king"] {
             let role = json!({ "role": role });
             ask_as_each(check, "PUT /ops/users/{id}/role", &format!("{path}/role"), &role);
         }
+    }
+    for credits in [json!([0, 10, 1_000]), json!([1]), json!("x")] {
+        ask_as_each(check, "PUT /ops/levels", "/ops/levels", &json!({ "credits": credits }));
+        ask_as_each(check, "GET /ops/levels", "/ops/levels", none);
     }
     let last = ask_as_each(check, "POST /ops/users/{id}/block", "/ops/users/1/block", &reason);
     assert_eq!(last.body["code"], "LAST_OPERATOR", "{last:?}");

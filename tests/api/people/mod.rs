@@ -1,7 +1,8 @@
-//! The API of people: log-ins, sessions, follows, sign-ins and visits.
+//! The API of people: log-ins, sessions, follows, levels, sign-ins and visits.
 
 mod account_deletion;
 mod follows;
+mod levels;
 mod login_limits;
 mod own_sessions;
 mod phone_change;

@@ -102,15 +102,14 @@ async fn people(w: &World, users: &[UserId]) {
         introduce: String::new(),
         gender: false,
         birthday: None,
-        credits: 0,
-        level: 0,
+        ..Profile::default()
     };
     assert!(storage.people.users.put_card(users[1], "anna", "", &card, now).await.unwrap());
     let (name, content) = ("/blogs/1/2/a.jpg".to_owned(), vec![1; 100]);
     let picture = NewPicture { name, owner: users[1], kind: PictureKind::Jpeg, content };
     let room = PictureUsage { pictures: 9, bytes: 9_999 };
     let _ = storage.writing.pictures.put(picture, room, now).await.unwrap();
-    assert!(storage.people.sign_ins.sign(users[1], Day::parse("2026-11-21").unwrap()).await.unwrap());
+    assert!(storage.people.sign_ins.sign(users[1], Day::parse("2026-11-21").unwrap(), now).await.unwrap());
 }
 
 /// One kind of tampering: the change, its reversal, and the code reported. `{n}` is the n-th user, `{sale}`

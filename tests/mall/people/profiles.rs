@@ -36,8 +36,9 @@ async fn a_user_without_a_profile_has_an_empty_profile() {
 async fn an_edit_changes_what_it_brings_and_nothing_else() {
     let w = world().await;
     let user = w.user(ANNE).await;
-    let earned = Profile { credits: 120, level: 3, ..Profile::default() };
-    w.storage.people.users.put_card(user, "before", "", &earned, w.now()).await.unwrap();
+    let earned = Profile { credits: 120, set_level: Some(3), ..Profile::default() };
+    assert!(w.storage.people.credits.bring_along(user, 120, w.now()).await.unwrap());
+    let _ = w.storage.people.credits.set_level(user, Some(3), w.now()).await.unwrap();
 
     w.accounts.put_card(user, &all(), w.now()).await.unwrap();
     let profile = Profile {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use mallbox::mall::selling::sales::SaleState;
 use mallbox::mall::{Refusal, Settings};
-use mallbox_storage::{Limit, NewSale, OrderId, OrderStatus, Profile, ShopId, UserId, VoucherId};
+use mallbox_storage::{Limit, NewSale, OrderId, OrderStatus, ShopId, UserId, VoucherId};
 use mallbox_storage_contract::samples;
 
 use super::watched::CountingVouchers;
@@ -127,8 +127,8 @@ async fn a_sale_for_members_asks_for_the_level() {
     let voucher = w.sale_like(NewSale { min_level: 3, ..opens_in(0, 5) }).await;
     assert_eq!(refusal(w.sales.claim(w.user(1).await, voucher, w.now()).await), Refusal::LevelTooLow);
     for (number, level, may) in [(2, 2, false), (3, 3, true)] {
-        let (user, card) = (w.user(number).await, Profile { level, ..Profile::default() });
-        assert!(w.storage.people.users.put_card(user, "user", "", &card, w.now()).await.unwrap());
+        let user = w.user(number).await;
+        let _ = w.storage.people.credits.set_level(user, Some(level), w.now()).await.unwrap();
         assert_eq!(w.sales.claim(user, voucher, w.now()).await.is_ok(), may, "level {level}");
     }
     assert_eq!(refusal(w.claim(999, voucher).await), Refusal::LevelTooLow, "an unknown user has no level");

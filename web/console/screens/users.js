@@ -5,7 +5,7 @@ import { h } from "../../core/dom.js";
 import { t } from "../../core/language.js";
 import { cachedMe } from "../../core/session.js";
 import { avatar } from "../../parts/avatar.js";
-import { button } from "../../parts/button.js";
+import { button, linkButton } from "../../parts/button.js";
 import { chip } from "../../parts/chip.js";
 import { emptyState } from "../../parts/empty-state.js";
 import { field } from "../../parts/field.js";
@@ -13,6 +13,7 @@ import { confirmAction } from "../../parts/sheet.js";
 import { showToast } from "../../parts/toast.js";
 import { roleText } from "../labels.js";
 import { formSheet } from "../pieces/form.js";
+import { editLevel } from "../pieces/level-form.js";
 import { askReason } from "../pieces/reason-dialog.js";
 import { timestamp } from "../pieces/timestamp.js";
 import { filters } from "../pieces/filters.js";
@@ -48,7 +49,7 @@ export function open(context) {
     draw: (rows, reload) => table(t("用户", "Users"), columns(reload), rows),
     none: () => emptyState("people", t("没有符合条件的用户。", "No users found.")),
   });
-  root.append(heading(t("用户", "Users")), filters(params, [
+  root.append(heading(t("用户", "Users"), linkButton(t("会员等级", "Levels"), "#/levels", { icon: "star" })), filters(params, [
     { name: "phone", label: t("手机号开头", "Phone begins with"), attributes: { inputmode: "numeric" } },
     { name: "name", label: t("昵称里有", "Name contains") },
     { name: "role", label: t("角色", "Role"), options: [
@@ -98,6 +99,7 @@ function actionButtons({ id, nickName, role, blocked }, onChange) {
   return [
     h("a", { class: "button", href: `#/orders?user=${id}` }, t("订单", "Orders")),
     button(other === "operator" ? t("设为管理员", "Make operator") : t("收回管理", "Make customer"), changeRole),
+    button(t("等级", "Level"), () => editLevel({ id, nickName })),
     button(t("换手机号", "Change phone"), changePhone),
     blocked ? button(t("恢复", "Unblock"), unblock) : !isMe && button(t("停用", "Block"), block, { look: ["danger"] }),
   ];

@@ -1,16 +1,18 @@
 // The buy button of a flash sale, and the outcome of a claim. The button is enabled at the opening, disabled
 // while a claim runs, and then for the server's retry interval.
 
-import { Refusal, hasToken, onToken } from "../../core/api.js";
+import { Refusal, get, hasToken, onToken } from "../../core/api.js";
 import { invalidate } from "../../core/cache.js";
 import { repeatWhileVisible, fill, h, signalSequence } from "../../core/dom.js";
 import { t } from "../../core/language.js";
+import { go } from "../../core/router.js";
 import { msUntil } from "../../core/server-time.js";
 import { linkButton } from "../../parts/button.js";
 import { icon } from "../../parts/icons.js";
 import { countdownRing } from "../../parts/countdown-ring.js";
 import { errorMessage, showToast } from "../../parts/toast.js";
 import { goToLogin, redirectIfUnauthorized } from "../login-guard.js";
+import { shortfallText } from "../people/level-card.js";
 import { claim, runningClaim, findOrder } from "./claim.js";
 import { effectiveState } from "./poll-sale.js";
 
@@ -27,7 +29,9 @@ onToken(() => enabledAt.clear());
  * @param {string} id
  * @param {AbortSignal} signal
  * @param {() => void} refreshSale refreshes the sale after a change
- * @returns {{root: HTMLElement, show: (live: import("./poll-sale.js").LiveSale) => void}}
+ * @returns {{root: HTMLElement, show: (live: import("./poll-sale.js").LiveSale) => void, limit: (minLevel: number) => void}}
+ * `limit`: sets the lowest level allowed to buy; a user below sees both levels on the button, which leads to
+ * the screen of the level
  */
 export function buyButton(id, signal, refreshSale) {
   /** @type {import("./poll-sale.js").LiveSale | undefined} */
@@ -35,11 +39,15 @@ export function buyButton(id, signal, refreshSale) {
   let isPending = false;
   let wasPressed = false;
   let currentState = "";
+  /** The user's level, too low for the sale. @type {{needed: number, has: number} | undefined} */
+  let shortfall;
+  let isLimited = false;
   const text = h("span", null);
   const purchaseButton = h("button", { type: "button", class: "button sale wide sale-press", disabled: true, onclick: buy }, text);
   const messages = h("div", { class: "sale-said", role: "status" });
   // Between the outcome and the button: reserved for a captcha and the position in the queue.
-  const root = h("div", { class: "sale-counter stack" }, messages, purchaseButton);
+  const limitText = h("p", { class: "small quiet sale-limit", hidden: true });
+  const root = h("div", { class: "sale-counter stack" }, messages, purchaseButton, limitText);
   const toOpening = signalSequence(signal);
   repeatWhileVisible(250, signal, draw);
   // Keeps the session alive for waiting users, and reports a lost session before the opening.
@@ -54,17 +62,21 @@ export function buyButton(id, signal, refreshSale) {
     const rest = msUntil(enabledAt.get(id) ?? 0);
     const state = effectiveState(live);
     const isOpen = state === "OPEN";
+    const isShort = isTooLow(state);
+    // The button has the level then.
+    limitText.hidden = !isLimited || isShort || purchaseButton.hidden;
     // Before the opening there is time to log in.
-    const isEnabled = !isPending && (hasToken() ? isOpen && rest <= 0 : isOpen || state === "NOT_OPEN");
+    const isEnabled = !isPending && (isShort || (hasToken() ? isOpen && rest <= 0 : isOpen || state === "NOT_OPEN"));
     if (purchaseButton.disabled === isEnabled) purchaseButton.disabled = !isEnabled;
     // A disabled button loses the focus; keyboard users get the focus back.
     if (isEnabled && wasPressed && document.activeElement === document.body) purchaseButton.focus({ preventScroll: true });
     if (isEnabled) wasPressed = false;
-    const nextState = isPending ? "asking" : rest > 0 && isOpen ? `rest ${Math.ceil(rest / 1000)}` : `${state} ${hasToken()}`;
+    const nextState = isPending ? "asking" : isShort ? `short ${shortfall?.needed} ${shortfall?.has}` : rest > 0 && isOpen ? `rest ${Math.ceil(rest / 1000)}` : `${state} ${hasToken()}`;
     if (nextState === currentState) return;
     const wasCoolingDown = currentState.startsWith("rest");
     currentState = nextState;
     if (isPending) text.textContent = t("正在提交…", "Submitting…");
+    else if (isShort && shortfall) text.textContent = shortfallText(shortfall);
     else if (rest > 0 && isOpen) {
       text.textContent = t(`${Math.ceil(rest / 1000)} 秒后可再试`, `Retry in ${Math.ceil(rest / 1000)} s`);
       if (!wasCoolingDown) purchaseButton.prepend(countdownRing(rest));
@@ -84,9 +96,34 @@ export function buyButton(id, signal, refreshSale) {
     toOpening().addEventListener("abort", () => clearTimeout(timer));
   }
 
+  /**
+   * Whether the user's level is too low for a sale that would otherwise be of interest.
+   * @param {import("./poll-sale.js").State} state
+   */
+  function isTooLow(state) {
+    return shortfall !== undefined && hasToken() && ["NOT_OPEN", "OPEN", "PAUSED"].includes(state);
+  }
+
+  /** @param {number} minLevel */
+  async function limit(minLevel) {
+    isLimited = minLevel > 0;
+    limitText.textContent = t(`仅限 ${minLevel} 级以上会员`, `Members of level ${minLevel} or higher`);
+    draw();
+    if (!isLimited || !hasToken()) return;
+    // Without a response the button stays, and the mall decides.
+    const own = await get("/user/level", { signal }).catch(() => undefined);
+    if (signal.aborted || own === undefined) return;
+    shortfall = own.level < minLevel ? { needed: minLevel, has: own.level } : undefined;
+    draw();
+  }
+
   function buy() {
     if (!hasToken()) {
       goToLogin();
+      return;
+    }
+    if (live && isTooLow(effectiveState(live))) {
+      go("/me/level");
       return;
     }
     wasPressed = true;
@@ -133,6 +170,7 @@ export function buyButton(id, signal, refreshSale) {
     refreshSale();
     const more = refusal.code === "SOLD_OUT" ? t("有人没付款的话，还会放出来，可以留在这里等。", "Units of unpaid orders come back on sale, so you can wait here.") : "";
     showNotice("warn", refusal.message, more);
+    if (refusal.code === "LEVEL_TOO_LOW") messages.append(linkButton(t("查看会员等级", "View my level"), "#/me/level", { look: ["wide"] }));
   }
 
   /**
@@ -163,7 +201,7 @@ export function buyButton(id, signal, refreshSale) {
     fill(messages, h("div", { class: "notice bad" }, icon(name), h("div", { class: "grow" }, h("p", null, message), more && h("p", { class: "small" }, more))));
   }
 
-  return { root, show };
+  return { root, show, limit };
 }
 
 /** @param {import("./poll-sale.js").State} state */

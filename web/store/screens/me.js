@@ -13,6 +13,7 @@ import { icon } from "../../parts/icons.js";
 import { confirmAction } from "../../parts/sheet.js";
 import { skeletons } from "../../parts/skeleton.js";
 import { goToLogin, redirectIfUnauthorized } from "../login-guard.js";
+import { levelCard } from "../people/level-card.js";
 import { profileCard } from "../people/profile-card.js";
 import { settings } from "../people/settings.js";
 
@@ -24,16 +25,27 @@ export async function open({ root, signal, title, restoreScroll }) {
   title(t("我的", "Me"));
   const top = h("div", null);
   const isLoggedIn = hasToken();
+  const levelPlace = isLoggedIn && !isKiosk ? h("div", null, skeletons(1, "6.5rem")) : null;
   const tiles = h("ul", { class: "tiles" }, ownLinks(cachedMe()));
   root.append(h("div", { class: "me" },
-    h("div", { class: "stack" }, top, isLoggedIn && h("nav", { "aria-label": t("我的", "My account") }, tiles)),
+    h("div", { class: "stack" }, top, levelPlace, isLoggedIn && h("nav", { "aria-label": t("我的", "My account") }, tiles)),
     h("div", { class: "stack" }, settings(signal), isLoggedIn && logOutButton())));
   if (!isLoggedIn) {
     fill(top, loginInvitation());
     return;
   }
   fill(top, skeletons(1, "var(--person-card)"));
-  await refresh();
+  await Promise.all([refresh(), refreshLevel()]);
+
+  async function refreshLevel() {
+    if (!levelPlace) return;
+    try {
+      await staleWhileRevalidate("level", () => get("/user/level", { signal }), (own) => fill(levelPlace, levelCard(own, { isLink: true })));
+    } catch (error) {
+      // The profile reports a lost session.
+      if (!signal.aborted && !redirectIfUnauthorized(error)) fill(levelPlace, errorState(error, refreshLevel));
+    }
+  }
 
   async function refresh() {
     try {

@@ -56,6 +56,7 @@ export async function open({ root, params, signal, title, restoreScroll }) {
     fill(what, h("h2", { class: "large-title" }, page.title), page.subTitle && h("p", { class: "quiet" }, page.subTitle),
       h("div", { class: "row wrap sale-price" }, priceWithDiscount(page.payValue, page.actualValue), discount(page)));
     fill(more, terms(page), page.shop && shopLink(page.shop));
+    button.limit(page.minLevel);
     restoreScroll();
   });
 }
@@ -112,7 +113,7 @@ function terms(page) {
   return h("section", { class: "card pad stack" }, h("h2", null, t("购买须知", "Purchase information")),
     h("ul", { class: "rules" }, ruleLines(page.rules).map((rule) => h("li", null, rule))),
     h("p", { class: "small quiet" }, `${formatDateTime(page.beginTime)} – ${formatDateTime(page.endTime)}`, paymentTerms(page),
-      page.minLevel > 0 && t(` · 需要会员${page.minLevel}级`, ` · members of level ${page.minLevel} or higher`)));
+      page.minLevel > 0 && t(` · 仅限 ${page.minLevel} 级以上会员`, ` · members of level ${page.minLevel} or higher`)));
 }
 
 /** @param {SalePage} page */

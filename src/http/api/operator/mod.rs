@@ -8,6 +8,7 @@ use live::Live;
 
 pub mod audit;
 mod dead_letters;
+mod levels;
 pub mod live;
 mod orders;
 mod overview;
@@ -28,6 +29,7 @@ pub fn routes(live: Live, events: Arc<SecurityEvents>) -> Calls {
         .merge(dead_letters::routes())
         .merge(reports::routes())
         .merge(users::routes())
+        .merge(levels::routes())
         .merge(audit::routes())
         .merge(security::routes(events))
         .merge(live::routes(live))

@@ -264,6 +264,7 @@ struct CardAnswer {
     #[serde(skip_serializing_if = "Option::is_none")]
     birthday: Option<String>,
     credits: u64,
+    /// The level in force: the higher of the level earned and the level set or imported.
     level: u8,
 }
 
@@ -271,7 +272,7 @@ impl CardAnswer {
     /// Creates the response for `reader`. Ids are consecutive: city, gender and birthday of all users would
     /// be open to anybody who counts.
     fn new(full: FullProfile, reader: Option<UserId>) -> Self {
-        let FullProfile { user, card, fans, followee } = full;
+        let FullProfile { user, card, level, fans, followee } = full;
         let is_known = reader.is_some();
         Self {
             user_id: user.get(),
@@ -282,7 +283,7 @@ impl CardAnswer {
             gender: is_known.then_some(card.gender),
             birthday: card.birthday.filter(|_| is_known),
             credits: card.credits,
-            level: card.level,
+            level,
         }
     }
 }

@@ -1,7 +1,8 @@
-//! Handlers of users: accounts, their sessions, follows, sign-ins and visits.
+//! Handlers of users: accounts, their sessions, follows, levels, sign-ins and visits.
 
 pub mod accounts;
 pub mod follows;
+pub mod levels;
 pub mod own_sessions;
 pub mod personal_data;
 pub mod sign_ins;

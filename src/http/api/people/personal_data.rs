@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::accounts::{BriefAnswer, credential};
+use super::levels::CreditAnswer;
 use crate::http::App;
 use crate::http::describe::{Calls, Operation, Output, Schemas};
 use crate::http::request::attempt::{self, Act};
@@ -36,9 +37,9 @@ pub fn routes() -> Calls {
     Calls::of(both("用户", "People"))
         .get("/user/export", export, both("下载自己的全部数据", "Download all data of the caller"))
         .explained(both(
-            "一个JSON文件：账号和资料、登录设备、订单和券码、笔记、评论、点赞、关注、签到。每小时最多五次。",
+            "一个JSON文件：账号和资料、登录设备、订单和券码、笔记、评论、点赞、关注、签到、积分。每小时最多五次。",
             "One JSON file: account and profile, sessions, orders with receipt codes, notes, comments, likes, \
-             follows and sign-ins. At most five an hour.",
+             follows, sign-ins and credits. At most five an hour.",
         ))
         .delete("/user/me", delete, both("注销账号", "Delete the account of the caller"))
         .explained(both(
@@ -129,6 +130,7 @@ struct Export {
     likes: Vec<LikePart>,
     following: Vec<BriefAnswer>,
     sign_ins: Vec<SignInPart>,
+    credits: Vec<CreditAnswer>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -368,7 +370,8 @@ impl Writer {
     async fn write(&mut self, card: Profile, sessions: Vec<OwnSession>) -> Result<(), EndReason> {
         let (app, user) = (self.app.clone(), self.account.id);
         let zone = &app.context.zone;
-        let account = self.account_part(card);
+        let level = app.context.level_table(self.now).await?.level_of(&card);
+        let account = self.account_part(card, level);
         self.send(format!("{{\"account\":{}", text(&account)?)).await?;
 
         let mut list = List::begin("sessions");
@@ -427,10 +430,19 @@ impl Writer {
         let mut list = List::begin("signIns");
         let days = app.export.sign_ins(&self.account, self.now).await?;
         self.send(list.with(days.into_iter().map(SignInPart::from))?).await?;
+        self.send(list.end()).await?;
+
+        let (mut list, mut before) = (List::begin("credits"), None);
+        loop {
+            let lines = app.export.credits(user, before).await?;
+            let Some(last) = lines.last() else { break };
+            before = Some(last.number);
+            self.send(list.with(lines.into_iter().map(|line| CreditAnswer::new(line, zone)))?).await?;
+        }
         self.send(list.end() + "}").await
     }
 
-    fn account_part(&self, card: Profile) -> AccountPart {
+    fn account_part(&self, card: Profile, level: u8) -> AccountPart {
         let (account, zone) = (&self.account, &self.app.context.zone);
         AccountPart {
             id: account.id.get(),
@@ -442,7 +454,7 @@ impl Writer {
             gender: card.gender,
             birthday: card.birthday,
             credits: card.credits,
-            level: card.level,
+            level,
             create_time: wall_time::text(account.created, zone),
             export_time: wall_time::text(self.now, zone),
         }

@@ -71,7 +71,8 @@ pub(super) fn field(name: &'static str, l: Language) -> &'static str {
         (Language::Zh, "score") => "评分",
         (Language::Zh, "status") => "状态",
         (Language::Zh, "payWithinSeconds") => "支付时限",
-        (Language::Zh, "minLevel") => "会员等级",
+        (Language::Zh, "minLevel" | "level") => "会员等级",
+        (Language::Zh, "credits") => "各级所需的积分",
         (Language::Zh, "add") => "库存变更数量",
         (Language::Zh, "requestId") => "请求编号",
         (Language::Zh, "reason") => "原因",
@@ -129,7 +130,11 @@ pub(super) fn allowed(name: &'static str, l: Language) -> &'static str {
             ("须为1（上架）、2（下架）或3（过期）", "1 (on the shelf), 2 (off the shelf) or 3 (expired)")
         }
         "payWithinSeconds" => ("须为1到2592000秒（30天）", "1 to 2592000 seconds (30 days)"),
-        "minLevel" => ("须为0到9", "0 to 9"),
+        "minLevel" | "level" => ("须为0到9", "0 to 9"),
+        "credits" => (
+            "须从0开始逐级增大，最多10级，不超过1000000000",
+            "numbers from 0 that ascend, at most 10 and none above 1000000000",
+        ),
         "add" => ("须为不等于0的整数，负数为减，且不能过大", "a whole number other than 0, not too large"),
         "requestId" => ("1到64个字，每次请求各不相同", "1 to 64 characters, unique per request"),
         "reason" => ("须为1到200个字", "1 to 200 characters"),

@@ -158,6 +158,14 @@ codes! {
     Picture = "PICTURE", "图片的所有者和内容", "picture's owner and bytes";
     /// Sign-ins belong to existing users.
     SignInUser = "SIGN_IN_USER", "签到的用户", "users of sign-ins";
+    /// A line of the credits ledger has a user.
+    CreditUser = "CREDIT_USER", "积分记录的用户", "user of a credit line";
+    /// A user's credits are the sum of the user's lines.
+    CreditSum = "CREDIT_SUM", "积分总数", "sum of credits";
+    /// A user's lines follow one another without gaps.
+    CreditLine = "CREDIT_LINE", "积分记录的序号和余额", "credit line's number and sum";
+    /// Credits of an order belong to a paid or used order; a refund takes them back.
+    CreditOrder = "CREDIT_ORDER", "积分记录的订单", "credit line's order";
     /// An operator's action is by a user.
     AuditUser = "AUDIT_USER", "审计记录的用户", "user of an audit entry";
     /// The audit log's chain of hashes.

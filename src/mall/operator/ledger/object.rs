@@ -42,6 +42,7 @@ kinds! {
     Report = "举报", "report";
     Picture = "图片", "picture";
     SignIn = "签到", "sign-in";
+    CreditLine = "积分记录", "credit line";
     AuditEntry = "审计记录", "audit entry";
     Table = "数据表", "table";
 }

@@ -41,6 +41,14 @@ pub(super) fn describe(check: RowCheck) -> (Code, Kind, &'static str) {
         R::Picture => (Code::Picture, Kind::Picture, "an owner, and as many bytes as it says"),
         R::PictureContent => (Code::Picture, Kind::Picture, "an existing picture"),
         R::AuditUser => (Code::AuditUser, Kind::AuditEntry, "an existing user"),
+        R::CreditUser => (Code::CreditUser, Kind::CreditLine, "a user with a card"),
+        R::CreditSum => (Code::CreditSum, Kind::User, "the sum of its credit lines"),
+        R::CreditLine => (Code::CreditLine, Kind::CreditLine, "the line before it, and the sum after it"),
+        R::CreditOrder => (
+            Code::CreditOrder,
+            Kind::CreditLine,
+            "a paid or used order of the user, or a refunded order whose credits went back",
+        ),
         R::SignInUser => (Code::SignInUser, Kind::SignIn, "existing users, and days made up that are signed"),
     }
 }

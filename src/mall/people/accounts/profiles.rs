@@ -15,6 +15,8 @@ pub struct FullProfile {
     pub user: UserId,
     /// Profile fields: city, introduction, gender, birthday, credits and level.
     pub card: Profile,
+    /// Level in force: the higher of the granted and the earned level.
+    pub level: u8,
     /// Number of followers.
     pub fans: u64,
     /// Number of users followed.
@@ -48,7 +50,8 @@ impl Accounts {
         let Context { storage, copies, .. } = &self.context;
         let Some(person) = copies.people.get(user, now).await? else { return Ok(None) };
         let FollowCounts { fans, followees } = storage.people.follows.counts(user).await?;
-        Ok(Some(FullProfile { user, card: person.card, fans, followee: followees }))
+        let level = self.context.level_table(now).await?.level_of(&person.card);
+        Ok(Some(FullProfile { user, card: person.card, level, fans, followee: followees }))
     }
 
     /// Updates a user's name, picture and profile.

@@ -369,7 +369,7 @@ async fn days_signed_elsewhere_are_days_signed_here(w: &World) {
     assert_eq!(days.unwrap(), [signed(eve, true), signed(new_year, false)]);
     assert_eq!(signs.streak(UserId::new(2), new_year).await.unwrap(), 2);
     assert_eq!(signs.counts(new_year.month()).await.unwrap()[..2], [2, 0]);
-    assert!(!signs.sign(UserId::new(9_000), new_year).await.unwrap());
-    assert!(signs.sign(UserId::new(404), new_year).await.unwrap(), "who did not move in");
+    assert!(!signs.sign(UserId::new(9_000), new_year, NOON).await.unwrap());
+    assert!(signs.sign(UserId::new(404), new_year, NOON).await.unwrap(), "who did not move in");
     assert_eq!(signs.counts(new_year.month()).await.unwrap()[0], 3);
 }

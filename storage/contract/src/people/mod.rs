@@ -1,6 +1,7 @@
 //! Ports of people.
 
 pub mod codes;
+pub mod credits;
 pub mod follows;
 pub mod personal_data;
 pub mod phones;
@@ -15,6 +16,7 @@ use crate::case::Case;
 /// The cases of the area, by module.
 pub(crate) const CASES: &[(&str, &[Case])] = &[
     ("codes", codes::CASES),
+    ("credits", credits::CASES),
     ("follows", follows::CASES),
     ("personal_data", personal_data::CASES),
     ("phones", phones::CASES),

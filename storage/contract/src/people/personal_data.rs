@@ -151,9 +151,10 @@ async fn a_deleted_user_keeps_the_id_and_nothing_personal(w: &World) {
         introduce: "eats".to_owned(),
         gender: true,
         birthday: Some("2000-01-31".to_owned()),
-        credits: 7,
-        level: 2,
+        ..Profile::default()
     };
+    assert!(people.credits.bring_along(anne, 7, NOON).await.unwrap());
+    let _ = people.credits.set_level(anne, Some(2), NOON).await.unwrap();
     assert!(people.users.put_card(anne, "Anne", "/imgs/icons/1.svg", &card, NOON).await.unwrap());
     assert!(people.users.put_password(anne, "hash", NOON).await.unwrap());
     assert!(people.follows.follow(anne, ben, NOON).await.unwrap());
@@ -172,7 +173,7 @@ async fn a_deleted_user_keeps_the_id_and_nothing_personal(w: &World) {
     assert_eq!((is.phone.as_str(), &*is.nick_name, &*is.icon), ("", "", ""));
     assert_eq!((is.role, is.blocked.is_some(), is.may_log_in()), (Role::Customer, false, false));
     assert_eq!(people.users.those(&[anne]).await.unwrap(), std::slice::from_ref(&is));
-    let kept = Profile { credits: 7, level: 2, ..Profile::default() };
+    let kept = Profile { credits: 7, set_level: Some(2), ..Profile::default() };
     assert_eq!(people.users.card(anne).await.unwrap(), Some(kept));
     assert_eq!(people.users.password(anne).await.unwrap(), None);
     for user in [anne, ben] {

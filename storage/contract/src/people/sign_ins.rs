@@ -35,7 +35,7 @@ fn user(id: u64) -> UserId {
 
 async fn sign_all(w: &World, who: UserId, span: DaySpan) {
     for day in span.days() {
-        assert!(w.storage.people.sign_ins.sign(who, day).await.unwrap());
+        assert!(w.storage.people.sign_ins.sign(who, day, NOON).await.unwrap());
     }
 }
 
@@ -43,10 +43,10 @@ async fn a_day_is_signed_once(w: &World) {
     let signs = &w.storage.people.sign_ins;
     let week = span("2026-11-16", "2026-11-22");
     assert_eq!(signs.days(user(7), week).await.unwrap(), []);
-    assert!(signs.sign(user(7), day("2026-11-21")).await.unwrap());
-    assert!(!signs.sign(user(7), day("2026-11-21")).await.unwrap());
-    assert!(signs.sign(user(8), day("2026-11-21")).await.unwrap());
-    assert!(signs.sign(user(7), day("2026-11-16")).await.unwrap());
+    assert!(signs.sign(user(7), day("2026-11-21"), NOON).await.unwrap());
+    assert!(!signs.sign(user(7), day("2026-11-21"), NOON).await.unwrap());
+    assert!(signs.sign(user(8), day("2026-11-21"), NOON).await.unwrap());
+    assert!(signs.sign(user(7), day("2026-11-16"), NOON).await.unwrap());
     let signed = ["2026-11-16", "2026-11-21"].map(|text| SignedDay { day: day(text), is_made_up: false });
     assert_eq!(signs.days(user(7), week).await.unwrap(), signed);
     assert_eq!(signs.days(user(7), span("2026-11-17", "2026-11-20")).await.unwrap(), []);
@@ -94,15 +94,15 @@ async fn a_streak_of_years_is_counted_to_its_end(w: &World) {
     for up_to in year.days().skip(127).take(2) {
         assert_eq!(signs.streak(user(5), up_to).await.unwrap(), 128);
     }
-    assert!(signs.sign(user(5), day("2023-12-31")).await.unwrap());
-    assert!(signs.sign(user(5), day("2023-12-29")).await.unwrap());
+    assert!(signs.sign(user(5), day("2023-12-31"), NOON).await.unwrap());
+    assert!(signs.sign(user(5), day("2023-12-29"), NOON).await.unwrap());
     assert_eq!(signs.streak(user(5), last).await.unwrap(), 129);
     assert_eq!(signs.streak(user(5), last.before().unwrap()).await.unwrap(), 128);
 }
 
 async fn a_day_is_made_up_for_once_and_so_many_a_month(w: &World) {
     let signs = &w.storage.people.sign_ins;
-    assert!(signs.sign(user(3), day("2026-11-05")).await.unwrap());
+    assert!(signs.sign(user(3), day("2026-11-05"), NOON).await.unwrap());
     for (text, most, want) in [
         ("2026-11-01", 0, MakeUpOutcome::TooMany),
         ("2026-11-05", 0, MakeUpOutcome::SignedAlready),
@@ -118,7 +118,7 @@ async fn a_day_is_made_up_for_once_and_so_many_a_month(w: &World) {
         assert_eq!(signs.make_up(user(3), day(text), most).await.unwrap(), want, "{text}");
     }
     assert_eq!(signs.make_up(user(4), day("2026-11-02"), 1).await.unwrap(), MakeUpOutcome::Done, "another's");
-    assert!(!signs.sign(user(3), day("2026-11-30")).await.unwrap(), "made up is signed");
+    assert!(!signs.sign(user(3), day("2026-11-30"), NOON).await.unwrap(), "made up is signed");
     let days = signs.days(user(3), day("2026-11-05").month()).await.unwrap();
     let days: Vec<_> = days.iter().map(|it| (it.day.of_month(), it.is_made_up)).collect();
     assert_eq!(days, [(1, true), (2, true), (5, false), (30, true)]);
@@ -144,7 +144,7 @@ async fn of_many_signing_at_once_each_is_new_once(w: &World) {
     let mut calls = tokio::task::JoinSet::new();
     for number in 0..120 {
         let signs = w.storage.people.sign_ins.clone();
-        calls.spawn(async move { signs.sign(user(number % 40), day("2026-11-21")).await });
+        calls.spawn(async move { signs.sign(user(number % 40), day("2026-11-21"), NOON).await });
     }
     let new = calls.join_all().await.into_iter().filter(|answer| *answer.as_ref().unwrap()).count();
     assert_eq!(new, 40);
@@ -160,14 +160,14 @@ async fn everybody_is_counted_by_day_whatever_their_number(w: &World) {
     let days = span("2026-11-20", "2026-11-23");
     assert_eq!(signs.counts(days).await.unwrap(), [0, 0, 0, 0]);
     for number in NUMBERS {
-        assert!(signs.sign(user(number), day("2026-11-21")).await.unwrap());
+        assert!(signs.sign(user(number), day("2026-11-21"), NOON).await.unwrap());
     }
     // Before the first read of the day, and after.
-    assert!(signs.sign(user(65), day("2026-11-19")).await.unwrap());
-    assert!(signs.sign(user(1), day("2026-11-22")).await.unwrap());
+    assert!(signs.sign(user(65), day("2026-11-19"), NOON).await.unwrap());
+    assert!(signs.sign(user(1), day("2026-11-22"), NOON).await.unwrap());
     assert_eq!(signs.counts(days).await.unwrap(), [0, NUMBERS.len() as u64, 1, 0]);
     assert_eq!(signs.make_up(user(2), day("2026-11-22"), 1).await.unwrap(), MakeUpOutcome::Done);
-    assert!(signs.sign(user(64), day("2026-11-19")).await.unwrap());
+    assert!(signs.sign(user(64), day("2026-11-19"), NOON).await.unwrap());
     let all = span("2026-11-19", "2026-11-23");
     assert_eq!(signs.counts(all).await.unwrap(), [2, 0, NUMBERS.len() as u64, 2, 0]);
 }
@@ -179,7 +179,7 @@ async fn who_signed_on_every_day_is_listed_by_pages(w: &World) {
         for day in days.days() {
             // Every third one missed the second day.
             if place % 3 != 1 || day.of_month() != 31 {
-                let _ = signs.sign(user(number), day).await.unwrap();
+                let _ = signs.sign(user(number), day, NOON).await.unwrap();
             }
         }
     }
@@ -253,7 +253,7 @@ async fn random_days_across_years_are_as_in_a_plain_set(w: &World) {
         let signs = &w.storage.people.sign_ins;
         if dice.next_u32() % 3 > 0 {
             let is_new = days.insert(day, days.get(&day).copied().unwrap_or(false)).is_none();
-            assert_eq!(signs.sign(user(number), day).await.unwrap(), is_new, "step {step}");
+            assert_eq!(signs.sign(user(number), day, NOON).await.unwrap(), is_new, "step {step}");
         } else {
             let made_up = days.iter().filter(|(on, made_up)| day.month().contains(**on) && **made_up).count();
             let want = match days.get(&day) {
@@ -284,7 +284,7 @@ async fn what_was_signed_outlives_a_restart(w: &World) {
             (1 << 33, "2024-03-01", "2024-03-01"),
         ] {
             for day in span(first, last).days().skip(round).step_by(3) {
-                assert!(w.storage.people.sign_ins.sign(user(number), day).await.unwrap());
+                assert!(w.storage.people.sign_ins.sign(user(number), day, NOON).await.unwrap());
                 model.entry(number).or_default().insert(day, false);
             }
         }

@@ -7,7 +7,8 @@ use mallbox_storage::PeoplePorts;
 use crate::codes::EmbeddedCodes;
 use crate::sessions::EmbeddedSessions;
 use crate::sqlite::{
-    Database, EmbeddedFollows, EmbeddedPersonalData, EmbeddedSignIns, EmbeddedUsers, EmbeddedVisitors,
+    Database, EmbeddedCredits, EmbeddedFollows, EmbeddedPersonalData, EmbeddedSignIns, EmbeddedUsers,
+    EmbeddedVisitors,
 };
 
 /// Creates the ports over codes, sessions and sign-ins that are loaded.
@@ -19,6 +20,7 @@ pub(crate) fn ports(
 ) -> PeoplePorts {
     PeoplePorts {
         users: Arc::new(EmbeddedUsers::new(database.clone())),
+        credits: Arc::new(EmbeddedCredits::new(database.clone())),
         codes,
         sessions,
         follows: Arc::new(EmbeddedFollows::new(database.clone())),

@@ -23,6 +23,7 @@ const VERSIONS: &[&str] = &[
     include_str!("migrations/0016_payment_gateways.sql"),
     include_str!("migrations/0017_deleted_users.sql"),
     include_str!("migrations/0020_picture_files.sql"),
+    include_str!("migrations/0021_credits.sql"),
 ];
 
 /// The newest schema version known to this program, as SQLite's `user_version`.

@@ -13,6 +13,7 @@ mod checkpoint;
 mod columns;
 mod comments;
 mod counts;
+mod credits;
 mod database;
 #[cfg(test)]
 mod database_tests;
@@ -58,6 +59,7 @@ mod writer;
 
 pub(crate) use audit::EmbeddedAudit;
 pub(crate) use comments::EmbeddedComments;
+pub(crate) use credits::EmbeddedCredits;
 pub(crate) use database::Database;
 pub(crate) use dead_letters::EmbeddedDeadLetters;
 pub(crate) use feed_rows::EmbeddedFeedRows;

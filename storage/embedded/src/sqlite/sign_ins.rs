@@ -3,11 +3,15 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use mallbox_storage::{Day, DaySpan, MakeUpOutcome, Page, SignIns, SignedDay, StoreError, UserId};
+use mallbox_storage::{
+    CreditCause, Day, DaySpan, MakeUpOutcome, Page, SIGN_IN_CREDITS, SignIns, SignedDay, StoreError,
+    Timestamp, UserId,
+};
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
 use super::Database;
+use super::credits;
 use super::errors::closed;
 use super::sign_blocks::{self, Put};
 use crate::sign_in_index::SignInIndex;
@@ -57,11 +61,17 @@ impl EmbeddedSignIns {
 
 #[async_trait]
 impl SignIns for EmbeddedSignIns {
-    async fn sign(&self, user: UserId, day: Day) -> Result<bool, StoreError> {
+    async fn sign(&self, user: UserId, day: Day, now: Timestamp) -> Result<bool, StoreError> {
         if self.signed.has(user, day) {
             return Ok(false);
         }
-        let job = move |conn: &Connection| sign_blocks::sign(conn, user, day);
+        let job = move |conn: &Connection| {
+            let put = sign_blocks::sign(conn, user, day)?;
+            if put.is_new {
+                credits::add(conn, user, CreditCause::SignIn(day), SIGN_IN_CREDITS, now)?;
+            }
+            Ok(put)
+        };
         let learn = move |signed: &SignInIndex, put: &Put| signed.insert(user, day, put.is_made_up);
         Ok(self.write("sign in", job, learn).await?.is_new)
     }

@@ -8,8 +8,8 @@ use rusqlite::{Connection, params};
 use super::columns::id;
 use super::errors::refuse;
 use super::order_rows::by_id;
-use super::payments;
 use super::sale_rows::return_unit;
+use super::{credits, payments};
 
 /// Takes the step in the caller's transaction.
 pub(super) fn step(
@@ -19,7 +19,8 @@ pub(super) fn step(
     now: Timestamp,
 ) -> rusqlite::Result<TransitionOutcome> {
     let Some(order) = by_id(conn, which)? else { return Ok(TransitionOutcome::Unknown) };
-    let TransitionPlan { order, payment, returns_unit } = match step.plan(order, now) {
+    let TransitionPlan { order, payment, credits: credit_change, returns_unit } = match step.plan(order, now)
+    {
         Ok(plan) => plan,
         Err(order) => return Ok(TransitionOutcome::Stands(order)),
     };
@@ -30,6 +31,7 @@ pub(super) fn step(
         PaymentChange::Refund => payments::refund(conn, which, now)?,
     }
     write(conn, &order)?;
+    credits::change(conn, &order, credit_change, now)?;
     if returns_unit {
         return_unit(conn, order.voucher, order.user, order.id)?;
     }

@@ -66,7 +66,7 @@ impl Users for EmbeddedUsers {
     async fn card(&self, user: UserId) -> Result<Option<Profile>, StoreError> {
         let job = move |conn: &Connection| {
             conn.prepare_cached(
-                "SELECT city, introduce, gender, birthday, credits, level
+                "SELECT city, introduce, gender, birthday, credits, level, set_level
                  FROM users LEFT JOIN user_info ON user_id = id WHERE id = ?1",
             )?
             .query_row([id(user.get())], card)
@@ -95,7 +95,20 @@ impl Users for EmbeddedUsers {
             if changed == 0 {
                 return Ok(false);
             }
-            put_card_row(conn, user, &card, now)?;
+            conn.prepare_cached(
+                "INSERT INTO user_info (user_id, city, introduce, gender, birthday, credits, level, updated_ms)
+                 VALUES (?1, ?2, ?3, ?4, ?5, 0, 0, ?6)
+                 ON CONFLICT (user_id) DO UPDATE SET city = excluded.city, introduce = excluded.introduce,
+                   gender = excluded.gender, birthday = excluded.birthday, updated_ms = excluded.updated_ms",
+            )?
+            .execute(params![
+                id(user.get()),
+                card.city,
+                card.introduce,
+                card.gender,
+                card.birthday,
+                now.as_millis()
+            ])?;
             Ok(true)
         };
         self.0.write("put card", job).await
@@ -251,7 +264,7 @@ fn by_phone(conn: &Connection, phone: &Phone) -> rusqlite::Result<Option<User>> 
     conn.prepare_cached(&format!("{SELECT} WHERE phone = ?1"))?.query_row([phone.as_str()], user).optional()
 }
 
-/// Inserts or replaces a card.
+/// Inserts or replaces an imported card, credits and level included.
 pub(super) fn put_card_row(
     conn: &Connection,
     user: UserId,
@@ -310,5 +323,6 @@ fn card(row: &Row<'_>) -> rusqlite::Result<Profile> {
         birthday: row.get(3)?,
         credits: get_count(row, 4)?,
         level: row.get(5)?,
+        set_level: row.get(6)?,
     })
 }

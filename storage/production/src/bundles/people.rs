@@ -11,6 +11,7 @@ use crate::redis::RedisPorts;
 pub(crate) fn ports(mysql: &MysqlPorts, redis: &RedisPorts) -> PeoplePorts {
     PeoplePorts {
         users: Arc::clone(&mysql.users),
+        credits: Arc::clone(&mysql.credits),
         codes: Arc::clone(&redis.codes),
         sessions: Arc::clone(&redis.sessions),
         follows: Arc::clone(&mysql.follows),

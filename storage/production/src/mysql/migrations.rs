@@ -69,6 +69,9 @@ const STEPS: &[(&str, &str)] = steps![
     "0051_picture_files",
     "0052_pictures_of_imported_notes",
     "0053_picture_files_of_imports",
+    "0055_credit_lines",
+    "0056_set_level",
+    "0057_credits_before",
 ];
 
 /// The newest step known to this program.

@@ -30,6 +30,7 @@ mod audit;
 mod columns;
 mod comments;
 mod counts;
+mod credits;
 mod database;
 mod dead_letter_rows;
 mod dead_letters;
@@ -75,8 +76,9 @@ use std::time::Duration;
 
 use mallbox_storage::backend::FeedRows;
 use mallbox_storage::{
-    Audit, Comments, DeadLetters, Durability, Follows, Import, LedgerRows, Likes, Notes, OpenError, Orders,
-    Outbox, PaymentRows, PersonalData, Pictures, Reports, Sequences, Shops, StoreError, Users, Vouchers,
+    Audit, Comments, Credits, DeadLetters, Durability, Follows, Import, LedgerRows, Likes, Notes, OpenError,
+    Orders, Outbox, PaymentRows, PersonalData, Pictures, Reports, Sequences, Shops, StoreError, Users,
+    Vouchers,
 };
 use mysql_async::prelude::Queryable as _;
 use mysql_async::{Conn, Error, Opts};
@@ -102,6 +104,8 @@ const NO_SUCH_DATABASE: u16 = 1049;
 pub struct MysqlPorts {
     /// Users, their cards and their rights.
     pub users: Arc<dyn Users>,
+    /// Credits of users, and levels set by operators.
+    pub credits: Arc<dyn Credits>,
     /// Followers and followees of users.
     pub follows: Arc<dyn Follows>,
     /// Follows and notes, from which feeds are built. Redis caches the newest entries.
@@ -197,6 +201,7 @@ pub async fn connect_within(url: &str, wait: Option<Duration>) -> Result<MysqlPo
     }
     Ok(MysqlPorts {
         users: Arc::new(users::MysqlUsers(database.clone())),
+        credits: Arc::new(credits::MysqlCredits(database.clone())),
         follows: Arc::new(follows::MysqlFollows(database.clone())),
         feed_rows: Arc::new(feed_rows::MysqlFeedRows(database.clone())),
         likes: Arc::new(likes::MysqlLikes::new(database.clone())),

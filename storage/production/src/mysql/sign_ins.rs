@@ -3,10 +3,13 @@
 
 use async_trait::async_trait;
 use mallbox_storage::backend::{StreakUpTo, longest_run};
-use mallbox_storage::{Day, DaySpan, MakeUpOutcome, SignedDay, StoreError, UserId};
+use mallbox_storage::{
+    CreditCause, Day, DaySpan, MakeUpOutcome, SIGN_IN_CREDITS, SignedDay, StoreError, Timestamp, UserId,
+};
 use mysql_async::Conn;
 
 use super::columns::{Columns, all, execute, first};
+use super::credits;
 use super::database::Database;
 use super::errors::MysqlError;
 use super::job::boxed;
@@ -19,10 +22,8 @@ const STREAK_PAGE: u32 = 64;
 
 #[async_trait]
 impl SignRows for MysqlSignIns {
-    async fn sign(&self, user: UserId, day: Day) -> Result<bool, StoreError> {
-        self.0
-            .write_at_once("sign in", |conn| boxed(async move { insert(conn, user, day, false).await }))
-            .await
+    async fn sign(&self, user: UserId, day: Day, now: Timestamp) -> Result<bool, StoreError> {
+        self.0.write("sign in", |conn| boxed(async move { sign(conn, user, day, now).await })).await
     }
 
     async fn make_up(&self, user: UserId, day: Day, most: u32) -> Result<MakeUpOutcome, StoreError> {
@@ -89,6 +90,14 @@ impl SignRows for MysqlSignIns {
             .read("users from afar", |conn| boxed(async move { all(conn, sql, days.clone(), read).await }))
             .await
     }
+}
+
+async fn sign(conn: &mut Conn, user: UserId, day: Day, now: Timestamp) -> Result<bool, MysqlError> {
+    let is_new = insert(conn, user, day, false).await?;
+    if is_new {
+        credits::add(conn, user, CreditCause::SignIn(day), SIGN_IN_CREDITS, now).await?;
+    }
+    Ok(is_new)
 }
 
 async fn insert(conn: &mut Conn, user: UserId, day: Day, is_made_up: bool) -> Result<bool, MysqlError> {

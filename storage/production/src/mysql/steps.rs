@@ -10,9 +10,10 @@ use mysql_async::Conn;
 use super::columns::execute;
 use super::errors::MysqlError;
 use super::order_rows::{SELECT, order};
-use super::{columns, multi_row, payments, sale_rows};
+use super::{columns, credits, multi_row, payments, sale_rows};
 
-/// Takes the step in the caller's transaction. Locks the order, then its payment, then its sale.
+/// Takes the step in the caller's transaction. Locks the order, then its payment, then its sale, then
+/// the buyer's card.
 pub(super) async fn step(
     conn: &mut Conn,
     which: OrderId,
@@ -23,7 +24,8 @@ pub(super) async fn step(
     let Some(order) = columns::first(conn, sql, (which.get(),), order).await? else {
         return Ok(TransitionOutcome::Unknown);
     };
-    let TransitionPlan { order, payment, returns_unit } = match step.plan(order, now) {
+    let TransitionPlan { order, payment, credits: credit_change, returns_unit } = match step.plan(order, now)
+    {
         Ok(plan) => plan,
         Err(order) => return Ok(TransitionOutcome::Stands(order)),
     };
@@ -37,6 +39,7 @@ pub(super) async fn step(
     if returns_unit {
         sale_rows::give_back(conn, order.voucher, order.user, order.id).await?;
     }
+    credits::change(conn, &order, credit_change, now).await?;
     Ok(TransitionOutcome::Done(order))
 }
 

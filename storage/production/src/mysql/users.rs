@@ -74,7 +74,7 @@ impl Users for MysqlUsers {
     }
 
     async fn card(&self, which: UserId) -> Result<Option<Profile>, StoreError> {
-        let sql = "SELECT city, introduce, gender, birthday, credits, level
+        let sql = "SELECT city, introduce, gender, birthday, credits, level, set_level
                    FROM users LEFT JOIN user_info ON user_id = id WHERE id = ?";
         self.0.read("card", |conn| boxed(async move { first(conn, sql, (which.get(),), card).await })).await
     }
@@ -276,17 +276,15 @@ async fn by_phone(conn: &mut Conn, phone: &Phone) -> Result<Option<User>, MysqlE
 
 async fn put_card(conn: &mut Conn, user: UserId, card: &Profile, now: Timestamp) -> Result<(), MysqlError> {
     let sql = "INSERT INTO user_info (user_id, city, introduce, gender, birthday, credits, level, updated_ms)
-               VALUES (:user, :city, :introduce, :gender, :birthday, :credits, :level, :now)
+               VALUES (:user, :city, :introduce, :gender, :birthday, 0, 0, :now)
                ON DUPLICATE KEY UPDATE city = :city, introduce = :introduce, gender = :gender, birthday = :birthday,
-                 credits = :credits, level = :level, updated_ms = :now";
+                 updated_ms = :now";
     let params = params! {
         "user" => user.get(),
         "city" => &card.city,
         "introduce" => &card.introduce,
         "gender" => card.gender,
         "birthday" => &card.birthday,
-        "credits" => card.credits,
-        "level" => card.level,
         "now" => now.as_millis(),
     };
     execute(conn, sql, params).await.map(drop)
@@ -317,5 +315,6 @@ fn card(row: &mut Columns) -> Result<Profile, MysqlError> {
         birthday: row.next()?,
         credits: row.count()?,
         level: row.next()?,
+        set_level: row.next()?,
     })
 }

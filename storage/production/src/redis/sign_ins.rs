@@ -22,7 +22,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use mallbox_storage::{Day, DaySpan, MakeUpOutcome, Page, SignIns, SignedDay, StoreError, UserId};
+use mallbox_storage::{Day, DaySpan, MakeUpOutcome, Page, SignIns, SignedDay, StoreError, Timestamp, UserId};
 use tokio::sync::Mutex;
 use tokio::time::{sleep, timeout};
 
@@ -70,7 +70,14 @@ struct InDoubt {
 struct InDoubtSignIn {
     user: UserId,
     day: Day,
-    is_made_up: bool,
+    kind: SignInKind,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum SignInKind {
+    /// On the day itself, at this time.
+    OnTime(Timestamp),
+    MadeUp,
 }
 
 impl RedisSignIns {
@@ -120,18 +127,18 @@ impl DayBitmaps {
 
     async fn resolve(&self, sign_in: InDoubtSignIn) -> Result<(), StoreError> {
         const OP: &str = "sign-in in doubt";
-        let InDoubtSignIn { user, day, is_made_up } = sign_in;
+        let InDoubtSignIn { user, day, kind } = sign_in;
         // A repeated sign-in waits for the first attempt's transaction, if that is still open. Making up a
         // day is limited per month, so the attempt is not repeated.
-        let is_signed = if is_made_up {
-            let only = DaySpan::new(day, day).map(|span| self.rows.days(user, span));
-            match only {
+        let is_signed = match kind {
+            SignInKind::OnTime(at) => {
+                self.rows.sign(user, day, at).await?;
+                true
+            }
+            SignInKind::MadeUp => match DaySpan::new(day, day).map(|span| self.rows.days(user, span)) {
                 Some(days) => !days.await?.is_empty(),
                 None => false,
-            }
-        } else {
-            self.rows.sign(user, day).await?;
-            true
+            },
         };
         if is_signed { self.note(OP, user, day).await } else { Ok(()) }
     }
@@ -244,17 +251,17 @@ fn users(bits: &[u8]) -> impl Iterator<Item = UserId> {
 
 #[async_trait]
 impl SignIns for RedisSignIns {
-    async fn sign(&self, user: UserId, day: Day) -> Result<bool, StoreError> {
-        let sign_in = InDoubtSignIn { user, day, is_made_up: false };
+    async fn sign(&self, user: UserId, day: Day, now: Timestamp) -> Result<bool, StoreError> {
+        let sign_in = InDoubtSignIn { user, day, kind: SignInKind::OnTime(now) };
         let doubt = Doubt { everybody: &self.everybody, sign_in: Some(sign_in) };
-        let is_new = self.rows.sign(user, day).await?;
+        let is_new = self.rows.sign(user, day, now).await?;
         self.everybody.note("sign in", user, day).await?;
         doubt.settled();
         Ok(is_new)
     }
 
     async fn make_up(&self, user: UserId, day: Day, most: u32) -> Result<MakeUpOutcome, StoreError> {
-        let sign_in = InDoubtSignIn { user, day, is_made_up: true };
+        let sign_in = InDoubtSignIn { user, day, kind: SignInKind::MadeUp };
         let doubt = Doubt { everybody: &self.everybody, sign_in: Some(sign_in) };
         let done = self.rows.make_up(user, day, most).await?;
         if done != MakeUpOutcome::TooMany {

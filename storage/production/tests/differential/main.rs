@@ -6,6 +6,7 @@
 
 mod backs;
 mod codes;
+mod credits;
 mod dead_letters;
 #[path = "../../../../tests/common/dice.rs"]
 #[expect(dead_code, reason = "the mall's own tests roll more kinds of dice")]

@@ -1,6 +1,6 @@
 //! Steps on [`SignIns`](mallbox_storage::SignIns).
 
-use mallbox_storage::{Day, DaySpan, Page, UserId};
+use mallbox_storage::{Day, DaySpan, Page, Timestamp, UserId};
 
 use crate::dice::Dice;
 use crate::normal::said;
@@ -13,7 +13,7 @@ const DAYS: u64 = 14;
 
 #[derive(Clone, Debug)]
 pub enum SignInStep {
-    Sign(UserId, Day),
+    Sign(UserId, Day, Timestamp),
     MakeUp(UserId, Day, u32),
     Days(UserId, DaySpan),
     Streak(UserId, Day),
@@ -27,7 +27,7 @@ impl SignInStep {
         let (user, day) = (scene.user(dice), day(dice));
         match dice.below(100) {
             // Stored ids are below 2^63.
-            0..35 => Self::Sign(UserId::new(user.get() >> 1), day),
+            0..35 => Self::Sign(UserId::new(user.get() >> 1), day, scene.now),
             35..50 => Self::MakeUp(UserId::new(user.get() >> 1), day, dice.pick(&[0, 1, 3, u32::MAX])),
             50..60 => Self::Days(user, span(dice)),
             60..70 => Self::Streak(user, day),
@@ -40,7 +40,7 @@ impl SignInStep {
     pub async fn take(&self, side: &mut Side) -> String {
         let signs = &side.storage.people.sign_ins;
         match self {
-            Self::Sign(user, day) => said(signs.sign(*user, *day).await),
+            Self::Sign(user, day, now) => said(signs.sign(*user, *day, *now).await),
             Self::MakeUp(user, day, most) => said(signs.make_up(*user, *day, *most).await),
             Self::Days(user, span) => said(signs.days(*user, *span).await),
             Self::Streak(user, day) => said(signs.streak(*user, *day).await),

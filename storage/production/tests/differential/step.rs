@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use mallbox_storage::{LoggedClaim, Storage};
 
 use crate::codes::CodeStep;
+use crate::credits::CreditStep;
 use crate::dead_letters::DeadLetterStep;
 use crate::dice::Dice;
 use crate::geo_index::GeoIndexStep;
@@ -50,6 +51,7 @@ pub enum Step {
     Session(SessionStep),
     Shared(SharedStep),
     User(UserStep),
+    Credit(CreditStep),
     Shop(ShopStep),
     SignIn(SignInStep),
     GeoIndex(GeoIndexStep),
@@ -69,7 +71,8 @@ impl Step {
             73..77 => Self::Code(CodeStep::roll(dice, scene)),
             77..81 => Self::Session(SessionStep::roll(dice, scene)),
             81..90 => Self::Shared(SharedStep::roll(dice, scene)),
-            90..94 => Self::User(UserStep::roll(dice, scene)),
+            90..93 => Self::User(UserStep::roll(dice, scene)),
+            93 => Self::Credit(CreditStep::roll(dice, scene)),
             94..96 => Self::Shop(ShopStep::roll(dice, scene)),
             96..98 => Self::GeoIndex(GeoIndexStep::roll(dice, scene)),
             _ => Self::Keepsake(Keepsake::roll(dice, scene)),
@@ -89,6 +92,7 @@ impl Step {
             Self::Session(step) => step.take(side).await,
             Self::Shared(step) => step.take(side).await,
             Self::User(step) => step.take(side).await,
+            Self::Credit(step) => step.take(side).await,
             Self::Shop(step) => step.take(side).await,
             Self::SignIn(step) => step.take(side).await,
             Self::GeoIndex(step) => step.take(side).await,

@@ -77,6 +77,7 @@ fn card(dice: &mut Dice, scene: &Scene) -> Profile {
         birthday: dice.chance(50).then(|| dice.pick(&["2000-01-31", "1970-12-01"]).to_owned()),
         credits: dice.pick(&[0, 1, 1_000, i64::MAX as u64, u64::MAX]),
         level: dice.pick(&[0, 1, 9]),
+        set_level: dice.pick(&[None, Some(3)]),
     }
 }
 

@@ -73,6 +73,8 @@ async fn rest(storage: &Storage, now: Timestamp) -> Vec<String> {
     let mut lines: Vec<String> = users.iter().map(|user| format!("{user:?}")).collect();
     for user in users {
         lines.push(format!("card of {}: {}", user.id, said(storage.people.users.card(user.id).await)));
+        let credits = storage.people.credits.lines(user.id, None, u32::MAX).await;
+        lines.push(format!("credits of {}: {}", user.id, said(credits)));
     }
     lines.push(format!("types: {}", said(storage.catalogue.shops.types().await)));
     let shops = storage.catalogue.shops.of_type(None, ShopOrder::Id, all()).await.unwrap();

@@ -10,7 +10,7 @@ use mallbox_test_servers::{Behaviour, Proxy, RedisOptions as ServerOptions};
 
 use crate::redis_world::{start, tell};
 use crate::world;
-use crate::world::World;
+use crate::world::{NOON, World};
 
 fn days() -> DaySpan {
     let day = |text| Day::parse(text).unwrap();
@@ -21,10 +21,10 @@ fn days() -> DaySpan {
 async fn signed(w: &World, to: u64) {
     for day in days().days() {
         for user in 1..=to {
-            w.storage.people.sign_ins.sign(UserId::new(user), day).await.unwrap();
+            w.storage.people.sign_ins.sign(UserId::new(user), day, NOON).await.unwrap();
         }
     }
-    w.storage.people.sign_ins.sign(UserId::new(9), days().first()).await.unwrap();
+    w.storage.people.sign_ins.sign(UserId::new(9), days().first(), NOON).await.unwrap();
 }
 
 async fn assert_all_there(w: &World, to: u64) {
@@ -113,7 +113,7 @@ async fn without_redis_days_are_read_from_the_database_and_refused_in_time_other
     assert_eq!(signs.streak(UserId::new(1), days().last()).await.unwrap(), 2);
     assert_eq!(signs.days(UserId::new(1), days()).await.unwrap().len(), 2);
     for answer in [
-        signs.sign(UserId::new(2), days().last()).await.map(drop),
+        signs.sign(UserId::new(2), days().last(), NOON).await.map(drop),
         signs.counts(days()).await.map(drop),
         signs.signed_all(days(), Page::new(1, 1)).await.map(drop),
     ] {
@@ -126,7 +126,7 @@ async fn without_redis_days_are_read_from_the_database_and_refused_in_time_other
     assert!(patience::is_within(began.elapsed(), Duration::from_millis(1_500)), "{:?}", began.elapsed());
     tokio::task::block_in_place(|| server.restart().unwrap());
     let until = Deadline::after(Duration::from_secs(20));
-    while signs.sign(UserId::new(2), days().last()).await.is_err() {
+    while signs.sign(UserId::new(2), days().last(), NOON).await.is_err() {
         assert!(!until.is_over());
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
@@ -144,10 +144,10 @@ async fn statistics_stayed_too_low_after_a_late_response_of_the_database() {
     let options = ProductionOptions { mysql, ..w.production().clone() };
     let signs = open(&options).await.unwrap().people.sign_ins;
     let day = DaySpan::new(days().last(), days().last()).unwrap();
-    signs.sign(UserId::new(1), day.last()).await.unwrap();
+    signs.sign(UserId::new(1), day.last(), NOON).await.unwrap();
     assert_eq!(signs.counts(day).await.unwrap(), [1]);
     proxy.set(Behaviour::Slow(Duration::from_millis(900)));
-    let late = signs.sign(UserId::new(2), day.last()).await;
+    let late = signs.sign(UserId::new(2), day.last(), NOON).await;
     assert!(matches!(late, Err(StoreError::Unavailable { .. })), "{late:?}");
     proxy.set(Behaviour::Good);
     let until = Deadline::after(Duration::from_secs(20));

@@ -71,7 +71,57 @@ pub const KINDS: &[Kind] = &[
         "UPDATE users SET deleted_ms = NULL WHERE id = {12}",
         "DELETED_USER",
     ),
-    kind("UPDATE user_info SET user_id = 900", "UPDATE user_info SET user_id = {1}", "CARD_USER"),
+    kind(
+        "UPDATE user_info SET user_id = 900 WHERE user_id = {1}",
+        "UPDATE user_info SET user_id = {1} WHERE user_id = 900",
+        "CARD_USER",
+    ),
+    // Credits: user 2 has paid, user 6 was refunded.
+    kind(
+        "UPDATE user_info SET user_id = 900 WHERE user_id = {1}",
+        "UPDATE user_info SET user_id = {1} WHERE user_id = 900",
+        "CREDIT_USER",
+    ),
+    kind(
+        "UPDATE user_info SET credits = credits + 1 WHERE user_id = {2}",
+        "UPDATE user_info SET credits = credits - 1 WHERE user_id = {2}",
+        "CREDIT_SUM",
+    ),
+    kind(
+        "UPDATE credit_lines SET amount = amount + 1 WHERE user_id = {2}",
+        "UPDATE credit_lines SET amount = amount - 1 WHERE user_id = {2}",
+        "CREDIT_SUM",
+    ),
+    kind(
+        "UPDATE credit_lines SET sum_after = sum_after + 1 WHERE user_id = {2}",
+        "UPDATE credit_lines SET sum_after = sum_after - 1 WHERE user_id = {2}",
+        "CREDIT_LINE",
+    ),
+    kind(
+        "UPDATE credit_lines SET number = 2 WHERE user_id = {2}",
+        "UPDATE credit_lines SET number = 1 WHERE user_id = {2}",
+        "CREDIT_LINE",
+    ),
+    kind(
+        "UPDATE credit_lines SET kind = 9 WHERE user_id = {2}",
+        "UPDATE credit_lines SET kind = 2 WHERE user_id = {2}",
+        "CREDIT_LINE",
+    ),
+    kind(
+        "UPDATE credit_lines SET reference = 5 WHERE user_id = {2}",
+        "UPDATE credit_lines SET reference = (SELECT id FROM orders WHERE user_id = {2}) WHERE user_id = {2}",
+        "CREDIT_ORDER",
+    ),
+    kind(
+        "UPDATE credit_lines SET user_id = 900 WHERE user_id = {6} AND kind = 3",
+        "UPDATE credit_lines SET user_id = {6} WHERE user_id = 900",
+        "CREDIT_ORDER",
+    ),
+    kind(
+        "UPDATE credit_lines SET user_id = 900 WHERE user_id = {6} AND kind = 2",
+        "UPDATE credit_lines SET user_id = {6} WHERE user_id = 900",
+        "CREDIT_ORDER",
+    ),
     kind("UPDATE notes SET user_id = 900", "UPDATE notes SET user_id = {1}", "NOTE_USER"),
     update!("notes", "status = 8", "status = 1", "NOTE_STATUS"),
     update!("notes", "comments = 5", "comments = 2", "NOTE_COMMENTS"),

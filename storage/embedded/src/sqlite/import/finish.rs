@@ -11,6 +11,7 @@ use mallbox_storage::{
 use rusqlite::{Connection, params};
 
 use super::super::columns::{get_id, id};
+use super::super::credits;
 use super::super::orders::highest_counts;
 use super::super::sequences::reserve_through;
 use super::super::{picture_files, settings};
@@ -49,6 +50,7 @@ pub(super) fn finish(
     complete_orders(conn, deadline, payment)?;
     count_units(conn)?;
     write_payments(conn)?;
+    credits::add_imported(conn, end.now)?;
     for (day, highest) in highest_counts(conn)? {
         reserve_through(conn, ORDER_NUMBERS, day, highest)?;
     }
