@@ -10,6 +10,7 @@ mod http;
 mod process;
 
 use std::fs::{self, Permissions};
+use std::io::Read as _;
 use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -146,21 +147,24 @@ fn a_directory_that_cannot_be_closed_is_refused_with_the_command_to_type() {
 }
 
 #[test]
-fn login_codes_are_not_on_the_disk_and_end_with_the_process() {
+fn login_codes_and_tokens_are_not_on_the_disk_and_codes_end_with_the_process() {
     let site = site();
     let data = site.path().join("mall");
     let mall = Running::start(&data);
     let phones: Vec<String> = (0..5).map(|n| format!("1390000100{n}")).collect();
     let codes: Vec<String> = phones.iter().map(|phone| mall.code(phone)).collect();
     let used = mall.log_in(&phones[0], &codes[0]);
-    assert!(used.contains(r#""success":true"#), "{used}");
+    let (_, token) = used.split_once(r#""data":""#).unwrap_or_else(|| panic!("{used}"));
+    let token = token.split('"').next().unwrap();
+    assert_eq!(token.len(), 48, "{used}");
+    let secrets = codes.iter().map(String::as_str).chain([token]);
     let mut bytes = 0;
     for path in everything(&data).iter().filter(|path| path.is_file()) {
         let content = fs::read(path).unwrap();
         bytes += content.len();
-        for code in &codes {
-            let is_there = content.windows(code.len()).any(|window| window == code.as_bytes());
-            assert!(!is_there, "{code} is in {}", path.display());
+        for secret in secrets.clone() {
+            let is_there = content.windows(secret.len()).any(|window| window == secret.as_bytes());
+            assert!(!is_there, "{secret} is in {}", path.display());
         }
     }
     assert!(bytes > 10_000, "only {bytes} bytes were looked at");
@@ -169,6 +173,31 @@ fn login_codes_are_not_on_the_disk_and_end_with_the_process() {
     let late = mall.log_in(&phones[1], &codes[1]);
     assert!(late.contains("CODE_WRONG"), "{late}");
     mall.stop();
+}
+
+/// Serves a mall, stops it at once, and returns its log.
+fn log_of(under: &[&str], data: &Path) -> String {
+    let arguments = ["serve", "--data", data.to_str().unwrap(), "--listen", "127.0.0.1:0"];
+    let mut mall = Process::start(mallbox_under(under, &arguments).stderr(Stdio::piped()));
+    assert!(mall.line().contains("http://"));
+    mall.terminate();
+    let mut log = String::new();
+    mall.child.stderr.take().unwrap().read_to_string(&mut log).unwrap();
+    assert_eq!(mall.child.wait().unwrap().code(), Some(0), "{log}");
+    log
+}
+
+#[test]
+fn a_mall_that_runs_as_root_says_so_and_under_another_account_does_not() {
+    const WARNING: &str = "running as root";
+    let site = site();
+    let log = log_of(&[], &site.path().join("own"));
+    assert_eq!(log.contains(WARNING), is_root(), "{log}");
+    if is_root() {
+        fs::set_permissions(site.path(), Permissions::from_mode(0o777)).unwrap();
+        let log = log_of(&SECOND_ACCOUNT, &site.path().join("other"));
+        assert!(!log.contains(WARNING), "{log}");
+    }
 }
 
 #[test]

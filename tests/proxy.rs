@@ -195,6 +195,7 @@ impl Nginx {
             ("listen 443 ssl", format!("listen {tls} ssl")),
             ("/etc/ssl/mall.example.com.pem", path("cert.pem")),
             ("/etc/ssl/mall.example.com.key", path("key.pem")),
+            ("/var/log/nginx/mall.log", path("access.log")),
         ] {
             assert_eq!(site.matches(manual).count(), 1, "{manual}: {site}");
             site = site.replace(manual, &here);
@@ -329,6 +330,17 @@ fn nginx_as_the_manual_configures_it_serves_the_mall_and_tells_clients_apart() {
     let headers = format!("authorization: {token}\r\ncontent-type: multipart/form-data; boundary=b\r\n");
     let answer = nginx.ask("127.0.0.30", &request("POST", "/api/upload/blog", &headers, &form));
     assert_eq!(body_of(&answer)["code"], "PICTURE_INVALID", "{answer}");
+
+    // The log of accesses has the path, and nothing of the query.
+    let phone = "13900000077";
+    let answer = nginx.ask("127.0.0.40", &request("POST", &format!("/api/user/code?phone={phone}"), "", ""));
+    assert_eq!(statuses(&answer), [200], "{answer}");
+    let log = nginx.dir.path().join("access.log");
+    until("the access is logged", || {
+        let log = std::fs::read_to_string(&log).unwrap();
+        assert!(!log.contains(phone), "{log}");
+        log.contains(r#""POST /api/user/code" 200"#)
+    });
 
     // Events arrive one by one.
     let mut client = nginx.client("127.0.0.31", &["-quiet"]).spawn().unwrap();

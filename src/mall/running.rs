@@ -109,7 +109,7 @@ pub struct Mall {
     /// Users from the operator's side.
     pub people: UserAdmin,
     /// Levels from the operator's side.
-    pub level_office: LevelAdmin,
+    pub level_admin: LevelAdmin,
     /// Audit log of operators' actions.
     pub audit: AuditLog,
     /// Sales from the operator's side.
@@ -167,7 +167,7 @@ impl Mall {
             report_admin: ReportAdmin::new(context.clone(), audit.clone()),
             sign_ins: SignIns::new(context.clone()),
             levels: Levels::new(context.clone()),
-            level_office: LevelAdmin::new(context.clone(), audit.clone()),
+            level_admin: LevelAdmin::new(context.clone(), audit.clone()),
             visits,
             vouchers: Vouchers::new(context.clone(), sales.clone()),
             is_imported,

@@ -34,6 +34,7 @@ const ROWS: &[Row] = &[
     (Nobody, "POST", "/user/code?phone=%EF%BC%91", b"", 200, "PHONE_INVALID", ""),
     (Nobody, "POST", "/user/code?phone=1&phone=2", b"", 400, "BAD_REQUEST", "phone"),
     (Nobody, "GET", "/user/code?phone=13900000002", b"", 405, "METHOD_NOT_ALLOWED", ""),
+    (Nobody, "TRACE", "/user/me", b"", 405, "METHOD_NOT_ALLOWED", ""),
     (Nobody, "POST", "/user/login", b"", 400, "BAD_REQUEST", "the body is empty: expected a JSON object"),
     (Nobody, "POST", "/user/login", b"{", 400, "BAD_REQUEST", "invalid JSON"),
     (Nobody, "POST", "/user/login", b"null", 400, "BAD_REQUEST", OBJECT),

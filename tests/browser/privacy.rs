@@ -1,4 +1,4 @@
-//! A user's own data in the storefront, and the removal of pictures in the console.
+//! A user's own data in the storefront, what the browser keeps, and the removal of pictures in the console.
 
 use std::io::Cursor;
 
@@ -6,8 +6,8 @@ use image::{DynamicImage, ImageFormat, RgbImage};
 use mallbox::fixture::Mall;
 use serde_json::{Value, json};
 
-use crate::harness::{Page, Place as _, Screen, until};
-use crate::people::{ANNE, BEN, OPENING, OPERATOR, browser_of, buy, evening, pay};
+use crate::harness::{Browser, Page, Place as _, Screen, until};
+use crate::people::{ANNE, BEN, OPENING, OPERATOR, browser_of, buy, evening, log_in_by_code, pay};
 
 const SHEET: &str = "注销账号";
 
@@ -132,4 +132,52 @@ fn reported_picture_is_removed_for_good_after_a_confirmation() {
     page.part("永久删除这张图片？").button("删除图片").click();
     page.sees("图片已删除");
     assert_eq!(status(), 404);
+}
+
+/// Returns the names of what the browser keeps for the mall, and the whole as text.
+fn kept(page: &Page) -> (Vec<String>, String) {
+    let text =
+        page.run("JSON.stringify({ ...localStorage, ...sessionStorage })").as_str().unwrap().to_owned();
+    let entries: Value = serde_json::from_str(&text).unwrap();
+    let mut names: Vec<String> = entries.as_object().unwrap().keys().cloned().collect();
+    names.sort_unstable();
+    (names, text)
+}
+
+#[test]
+#[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
+fn browser_keeps_the_token_and_nothing_of_a_user_who_logged_out() {
+    let mall = evening().start().unwrap();
+    let page = Browser::at(&mall.url()).on(Screen::Phone).open("/#/me");
+    page.button("登录").first().click();
+    log_in_by_code(&page, ANNE);
+    page.button("退出登录").is_there();
+    let (names, text) = kept(&page);
+    assert_eq!(names, ["mallbox-me", "mallbox-token"], "{text}");
+    assert!(!text.contains(ANNE), "{text}");
+    page.button("退出登录").click();
+    page.part("退出登录？").button("退出").click();
+    page.is_at("/#/");
+    let (names, text) = kept(&page);
+    assert!(names.is_empty(), "{text}");
+    assert_eq!(page.run("document.cookie"), "");
+}
+
+#[test]
+#[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
+fn password_is_hidden_while_typed_and_filled_in_by_password_managers() {
+    let mall = evening().start().unwrap();
+    let page = Browser::at(&mall.url()).on(Screen::Desktop).open("/#/me");
+    page.button("登录").first().click();
+    page.button("密码").click();
+    page.field("手机号").fill(ANNE);
+    page.field("密码").fill("correct horse");
+    let field = "document.querySelector('[autocomplete=current-password]')";
+    assert_eq!(page.run(&format!("{field}.type")), "password");
+    assert_eq!(page.run("document.querySelector('[autocomplete=username]').value"), ANNE);
+    // A page that forbids pasting cancels the event.
+    let pasted =
+        format!("{field}.dispatchEvent(new ClipboardEvent('paste', {{ bubbles: true, cancelable: true }}))");
+    assert_eq!(page.run(&pasted), true);
+    assert_eq!(page.run(&format!("{field}.maxLength")), -1, "no limit cuts off a long password");
 }

@@ -7,6 +7,7 @@ pub mod envelope;
 pub mod error;
 pub(in crate::http) mod headers;
 pub(in crate::http) mod json;
+pub(in crate::http) mod json_list;
 pub(in crate::http) mod language;
 pub(in crate::http) mod messages;
 pub(in crate::http) mod note_html;

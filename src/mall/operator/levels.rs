@@ -1,6 +1,6 @@
 //! Member levels from the operator's side: the table of levels, and the level of a user.
 //!
-//! Reasons: `src/decisions/0051-levels-are-earned.md`.
+//! Reasons: `src/decisions/0049-levels-are-earned.md`.
 
 use mallbox_storage::{Profile, SetLevelOutcome, Timestamp, UserId};
 use serde_json::json;

@@ -1,6 +1,6 @@
 //! The level and the credits of a user, for the user.
 //!
-//! Reasons: `src/decisions/0051-levels-are-earned.md`.
+//! Reasons: `src/decisions/0049-levels-are-earned.md`.
 
 use mallbox_storage::{CreditLine, Profile, Timestamp, UserId};
 

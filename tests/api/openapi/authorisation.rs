@@ -27,11 +27,11 @@ const LOGGED_IN: &str = "11++1++";
 /// The operator role is needed.
 const OPERATORS: &str = "113313+";
 
-/// `POST /user/logout` is last, after the call that ends other sessions: the callers' sessions end.
+/// `POST /user/login` and `POST /user/logout` are last, after the call that ends other sessions: both end the
+/// callers' sessions.
 const ROWS: &[Row] = &[
     ("GET /openapi.json", "", "", PUBLIC),
     ("POST /user/code", "/user/code?phone={phone}", "", PUBLIC),
-    ("POST /user/login", "", r#"{"phone":"{phone}","code":"{code}"}"#, PUBLIC),
     ("GET /demo/inbox", "/demo/inbox?phone={mailed}", "", PUBLIC),
     ("GET /user/me", "", "", LOGGED_IN),
     ("GET /user/role", "", "", LOGGED_IN),
@@ -153,6 +153,7 @@ const ROWS: &[Row] = &[
     ("PUT /ops/levels", "", r#"{"credits":[0,100]}"#, OPERATORS),
     ("PUT /ops/users/{id}/role", "/ops/users/{person}/role", r#"{"role":"operator"}"#, OPERATORS),
     ("DELETE /user/sessions", "", "", LOGGED_IN),
+    ("POST /user/login", "", r#"{"phone":"{phone}","code":"{code}"}"#, PUBLIC),
     ("POST /user/logout", "", "", PUBLIC),
 ];
 

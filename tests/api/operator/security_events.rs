@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use mallbox::fixture::Fault;
 use serde_json::{Value, json};
 
 use super::world::{CUSTOMER, OPERATOR, OTHER, Response, World, world};
@@ -208,6 +209,24 @@ fn an_operators_log_in_is_in_the_audit_log_and_a_customers_is_not() {
         events.ends_with(
             &["login_code_succeeded", "operator_login"].map(|name| (name.to_owned(), String::new()))
         )
+    );
+}
+
+#[test]
+fn an_operator_whom_the_audit_log_cannot_record_is_not_logged_in() {
+    let w = world();
+    let sessions = || w.ok("GET", "/user/sessions", &w.operator)["data"].as_array().unwrap().len();
+    let before = sessions();
+    let form = json!({ "phone": OPERATOR, "code": code(&w, OPERATOR) }).to_string();
+    w.mall.faults().add(Fault::at_port("audit.append").error()).unwrap();
+    let refused = w.call_once("POST", "/user/login", "", &form);
+    assert_eq!((refused.status, &refused.body["success"]), (503, &json!(false)), "{refused:?}");
+    w.mall.faults().cancel_all();
+    assert_eq!(sessions(), before, "the session begun has ended");
+    let events = names(&shown(&w, ""));
+    assert!(
+        !events.iter().any(|(event, _)| event.ends_with("succeeded") || event == "operator_login"),
+        "{events:?}"
     );
 }
 

@@ -12,6 +12,7 @@ fn furnish(dir: &Path) {
         ("web/shop-detail.html", "their shop"),
         ("web/imgs/types/ms.png", "their picture"),
         ("web/.git/config", "their secret"),
+        ("web/drafts/next.html", "their draft"),
         ("secret.txt", "our secret"),
     ] {
         let path = dir.join(path);
@@ -53,6 +54,10 @@ fn their_pages_and_pictures_are_found_and_nothing_else_is() {
             "/index.html%00",
             "/%ff",
             "/nothing.html",
+            // Folders without a page of their own: nobody lists their files.
+            "/drafts/",
+            "/imgs/",
+            "/imgs/types/",
             "/index.html/",
             &long_name,
             &long_picture,
@@ -66,6 +71,8 @@ fn their_pages_and_pictures_are_found_and_nothing_else_is() {
                 response.text
             );
         }
+        let traced = w.request("TRACE", "/", "x-secret: 7\r\n", b"");
+        assert!(traced.status == 405 && !traced.text.contains("x-secret"), "{traced:?}");
         assert_eq!(w.call("GET", "/shop-type/list", "", "").status, 200);
         assert_eq!(w.call("GET", "/user/me", &w.customer, "").status, 200);
     }

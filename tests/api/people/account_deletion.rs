@@ -89,10 +89,10 @@ fn an_export_has_all_of_ones_own_data_and_nobody_elses() {
     let export = &response.body;
     let account = json!({
         "id": 2, "phone": CUSTOMER, "nickName": "小鱼", "icon": "", "city": "杭州", "introduce": "爱吃",
-        "gender": false, "birthday": "2000-01-31", "credits": 0, "level": 0,
+        "gender": false, "birthday": "2000-01-31", "credits": 52, "level": 0,
         "createTime": "2026-11-21T20:00:00", "exportTime": "2026-11-21T20:00:00",
     });
-    assert_eq!(export["account"], account);
+    assert_eq!(export["account"], account, "5 credits for the sign-in, 47 for the paid order");
     let sessions =
         json!([{"createTime": "2026-11-21T20:00:00", "seenTime": "2026-11-21T20:00:00", "browser": ""}]);
     assert_eq!(export["sessions"], sessions, "the fixture's log-in, without an address");

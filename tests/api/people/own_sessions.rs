@@ -119,6 +119,24 @@ fn a_user_ends_one_session_and_nobody_elses() {
 }
 
 #[test]
+fn a_log_in_ends_the_session_that_asked_for_it_and_no_other() {
+    let w = world();
+    let kept = w.log_in(CUSTOMER);
+    let try_with = |is_right: bool| {
+        w.ok("POST", &format!("/user/code?phone={CUSTOMER}"), "");
+        let inbox = w.ok("GET", &format!("/demo/inbox?phone={CUSTOMER}"), "");
+        let code = if is_right { inbox["data"]["code"].clone() } else { json!("wrong") };
+        let form = json!({ "phone": CUSTOMER, "code": code });
+        w.call("POST", "/user/login", &w.customer, &form.to_string()).body["data"].clone()
+    };
+    assert_eq!(try_with(false), Value::Null);
+    assert!(is_live(&w, &w.customer), "a failed log-in ends nothing");
+    let new = try_with(true);
+    assert!(is_live(&w, new.as_str().unwrap()) && is_live(&w, &kept));
+    assert!(!is_live(&w, &w.customer));
+}
+
+#[test]
 fn a_user_logs_out_everywhere_or_everywhere_else() {
     let w = world();
     let (one, two) = (w.log_in(CUSTOMER), w.log_in(CUSTOMER));

@@ -117,6 +117,19 @@ async fn a_password_has_8_to_72_characters() {
     assert_eq!(mistake(w.try_password(ANNE, &"x".repeat(1_000_000)).await), InputError::Password);
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_password_is_compared_as_typed_and_does_not_age() {
+    const TYPED: &str = " Ünusual Horse  8 ";
+    let (w, session) = anne().await;
+    w.accounts.set_password(&session, Some(GOOD), TYPED, w.now()).await.unwrap();
+    w.clock.advance(Duration::from_secs(10 * 365 * 24 * 3_600));
+    for other in [TYPED.trim(), &TYPED.to_lowercase(), &TYPED[..TYPED.len() - 1], " U\u{308}nusual Horse  8 "]
+    {
+        assert_eq!(mistake(w.try_password(ANNE, other).await), InputError::Password, "{other:?}");
+    }
+    w.try_password(ANNE, TYPED).await.unwrap();
+}
+
 /// In hm-dianping's format: the salt, and MD5 of password and salt.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_password_that_moved_in_is_stored_anew_when_it_is_used() {

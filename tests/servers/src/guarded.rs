@@ -61,11 +61,14 @@ impl SecuredServers {
         format!("mysql://{database}:{IN_URL}@127.0.0.1:{port}/{database}?require_ssl=true&ca={ca}")
     }
 
-    /// Returns the statements that create the user of [`mysql_url`](Self::mysql_url).
+    /// Returns the statements that create the user of [`mysql_url`](Self::mysql_url), with the rights that
+    /// the manual's page about Redis and MySQL names.
     pub(crate) fn user_of(database: &str) -> [String; 2] {
         [
             format!("CREATE USER {database} IDENTIFIED BY '{PASSWORD}' REQUIRE SSL"),
-            format!("GRANT ALL ON {database}.* TO {database}"),
+            format!(
+                "GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER, INDEX, TRIGGER ON {database}.* TO {database}"
+            ),
         ]
     }
 

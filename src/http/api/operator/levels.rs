@@ -34,7 +34,7 @@ pub fn routes() -> Calls {
 }
 
 async fn table(State(app): State<App>, _: Operator, Now(now): Now) -> Reply<Vec<LevelStepAnswer>> {
-    Ok(Answer::ok(steps(&app.level_office.table(now).await?)).no_store())
+    Ok(Answer::ok(steps(&app.level_admin.table(now).await?)))
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -51,8 +51,8 @@ async fn put_table(
     Now(now): Now,
     Json(body): Json<LevelTableBody>,
 ) -> Reply<Vec<LevelStepAnswer>> {
-    let table = app.level_office.put_table(body.credits, By::operator(operator, now)).await?;
-    Ok(Answer::ok(steps(&table)).no_store())
+    let table = app.level_admin.put_table(body.credits, By::operator(operator, now)).await?;
+    Ok(Answer::ok(steps(&table)))
 }
 
 /// The level of a user.
@@ -88,7 +88,7 @@ async fn of_user(
     Now(now): Now,
     Path(id): Path<u64>,
 ) -> Reply<UserLevelAnswer> {
-    Ok(Answer::ok(UserLevelAnswer::from(app.level_office.of(UserId::new(id), now).await?)).no_store())
+    Ok(Answer::ok(UserLevelAnswer::from(app.level_admin.of(UserId::new(id), now).await?)))
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -106,6 +106,6 @@ async fn set(
     Json(body): Json<LevelBody>,
 ) -> Reply<UserLevelAnswer> {
     let by = By::operator(operator, now);
-    let set = app.level_office.set(UserId::new(id), body.level, by).await?;
-    Ok(Answer::ok(UserLevelAnswer::from(set)).no_store())
+    let set = app.level_admin.set(UserId::new(id), body.level, by).await?;
+    Ok(Answer::ok(UserLevelAnswer::from(set)))
 }

@@ -34,6 +34,10 @@ pub fn routes() -> Calls {
     Calls::of(both("用户", "People"))
         .post("/user/code", send_code, both("发送登录验证码", "Send a login code"))
         .post("/user/login", log_in, both("登录，返回令牌", "Log in by code or password; returns a token"))
+        .explained(both(
+            "请求若带有令牌，原来的登录随之结束。",
+            "Ends the session of the request's token, if there is one.",
+        ))
         .post("/user/logout", log_out, both("退出登录", "Log out"))
         .explained(both("`all=true`：退出我的全部登录。", "With `all=true`: ends all sessions of the caller."))
         .get("/user/me", me, both("当前用户", "The caller"))
@@ -137,6 +141,7 @@ pub(super) fn credential(fields: [&Option<String>; 3]) -> Result<Credential<'_>,
 
 async fn log_in(
     State(app): State<App>,
+    Token(former): Token,
     Now(now): Now,
     FromClient(client): FromClient,
     Json(body): Json<LoginBody>,
@@ -150,6 +155,9 @@ async fn log_in(
     let LoggedIn { token, user, is_operator } =
         app.accounts.log_in_from(client, &body.phone, proof, now).await?;
     attempt::note_log_in(user, is_operator);
+    if let Some(former) = former {
+        app.accounts.end_replaced(&former).await;
+    }
     Ok(Answer::ok(token))
 }
 

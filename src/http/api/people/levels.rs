@@ -135,7 +135,7 @@ impl CreditAnswer {
 }
 
 async fn level(State(app): State<App>, Login(user): Login, Now(now): Now) -> Reply<LevelAnswer> {
-    Ok(Answer::ok(LevelAnswer::from(app.levels.of(user, now).await?)).no_store())
+    Ok(Answer::ok(LevelAnswer::from(app.levels.of(user, now).await?)))
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -152,5 +152,5 @@ async fn credits(
     let lines = app.levels.credits(user, query.before).await?;
     let zone = &app.context.zone;
     let lines: Vec<_> = lines.into_iter().map(|line| CreditAnswer::new(line, zone)).collect();
-    Ok(Answer::ok(lines).no_store())
+    Ok(Answer::ok(lines))
 }

@@ -26,6 +26,7 @@ use crate::http::request::client::FromClient;
 use crate::http::request::extract::{Json, Login, LoginSession, Now, Query};
 use crate::http::response::envelope::{Answer, Reply};
 use crate::http::response::error::ApiError;
+use crate::http::response::json_list::JsonList;
 use crate::language::both;
 use crate::mall::Failure;
 use crate::mall::base::wall_time;
@@ -341,6 +342,12 @@ enum EndReason {
     Failed(String),
 }
 
+impl From<serde_json::Error> for EndReason {
+    fn from(error: serde_json::Error) -> Self {
+        Self::Failed(error.to_string())
+    }
+}
+
 impl From<Failure> for EndReason {
     fn from(failure: Failure) -> Self {
         Self::Failed(failure.to_string())
@@ -372,13 +379,13 @@ impl Writer {
         let zone = &app.context.zone;
         let level = app.context.level_table(self.now).await?.level_of(&card);
         let account = self.account_part(card, level);
-        self.send(format!("{{\"account\":{}", text(&account)?)).await?;
+        self.send(format!("{{\"account\":{}", serde_json::to_string(&account)?)).await?;
 
-        let mut list = List::begin("sessions");
+        let mut list = JsonList::begin("sessions");
         let parts = sessions.into_iter().map(|own| SessionPart::new(own, zone));
         self.send(list.with(parts)? + &list.end()).await?;
 
-        let mut list = List::begin("orders");
+        let mut list = JsonList::begin("orders");
         for page in 1.. {
             let orders = app.export.orders(user, page).await?;
             if orders.is_empty() {
@@ -389,7 +396,7 @@ impl Writer {
         }
         self.send(list.end()).await?;
 
-        let (mut list, mut after) = (List::begin("notes"), NoteId::new(0));
+        let (mut list, mut after) = (JsonList::begin("notes"), NoteId::new(0));
         loop {
             let notes = app.export.notes(user, after).await?;
             let Some(last) = notes.last() else { break };
@@ -398,7 +405,7 @@ impl Writer {
         }
         self.send(list.end()).await?;
 
-        let (mut list, mut after) = (List::begin("comments"), CommentId::new(0));
+        let (mut list, mut after) = (JsonList::begin("comments"), CommentId::new(0));
         loop {
             let comments = app.export.comments(user, after).await?;
             let Some(last) = comments.last() else { break };
@@ -408,7 +415,7 @@ impl Writer {
         }
         self.send(list.end()).await?;
 
-        let (mut list, mut after) = (List::begin("likes"), None);
+        let (mut list, mut after) = (JsonList::begin("likes"), None);
         loop {
             let likes = app.export.likes(user, after).await?;
             let Some(last) = likes.last() else { break };
@@ -417,7 +424,7 @@ impl Writer {
         }
         self.send(list.end()).await?;
 
-        let mut list = List::begin("following");
+        let mut list = JsonList::begin("following");
         for page in 1.. {
             let followees = app.export.followees(user, page).await?;
             if followees.is_empty() {
@@ -427,12 +434,12 @@ impl Writer {
         }
         self.send(list.end()).await?;
 
-        let mut list = List::begin("signIns");
+        let mut list = JsonList::begin("signIns");
         let days = app.export.sign_ins(&self.account, self.now).await?;
         self.send(list.with(days.into_iter().map(SignInPart::from))?).await?;
         self.send(list.end()).await?;
 
-        let (mut list, mut before) = (List::begin("credits"), None);
+        let (mut list, mut before) = (JsonList::begin("credits"), None);
         loop {
             let lines = app.export.credits(user, before).await?;
             let Some(last) = lines.last() else { break };
@@ -466,39 +473,4 @@ impl Writer {
         }
         self.sender.send_data(Bytes::from(text)).await.map_err(|_| EndReason::Away)
     }
-}
-
-/// A list of a JSON object, written in parts.
-struct List {
-    name: &'static str,
-    is_empty: bool,
-}
-
-impl List {
-    fn begin(name: &'static str) -> Self {
-        Self { name, is_empty: true }
-    }
-
-    /// Returns the text of further items.
-    fn with<T: Serialize>(&mut self, items: impl Iterator<Item = T>) -> Result<String, EndReason> {
-        let mut out = String::new();
-        for item in items {
-            out += &if self.is_empty { self.head() } else { ",".to_owned() };
-            self.is_empty = false;
-            out += &text(&item)?;
-        }
-        Ok(out)
-    }
-
-    fn end(&self) -> String {
-        if self.is_empty { self.head() + "]" } else { "]".to_owned() }
-    }
-
-    fn head(&self) -> String {
-        format!(",\n\"{}\":[", self.name)
-    }
-}
-
-fn text(part: &impl Serialize) -> Result<String, EndReason> {
-    serde_json::to_string(part).map_err(|error| EndReason::Failed(error.to_string()))
 }

@@ -195,6 +195,14 @@ impl Accounts {
         Ok(())
     }
 
+    /// Ends the session whose token a log-in carried: the new session takes its place. The log-in counts all
+    /// the same if the store fails, and the user's list shows the former session.
+    pub async fn end_replaced(&self, token: &str) {
+        if let Err(error) = self.log_out(token).await {
+            tracing::warn!(%error, "could not end the session that a log-in replaces");
+        }
+    }
+
     /// Ends all sessions of the user of this token. A token without a live session changes nothing.
     ///
     /// # Errors

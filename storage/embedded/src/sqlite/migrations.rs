@@ -22,8 +22,8 @@ const VERSIONS: &[&str] = &[
     include_str!("migrations/0015_payment_modes.sql"),
     include_str!("migrations/0016_payment_gateways.sql"),
     include_str!("migrations/0017_deleted_users.sql"),
-    include_str!("migrations/0020_picture_files.sql"),
-    include_str!("migrations/0021_credits.sql"),
+    include_str!("migrations/0018_picture_files.sql"),
+    include_str!("migrations/0019_credits.sql"),
 ];
 
 /// The newest schema version known to this program, as SQLite's `user_version`.

@@ -66,12 +66,12 @@ const STEPS: &[(&str, &str)] = steps![
     "0042_users_deleted",
     "0043_note_comments_by_user",
     "0044_likes_by_user",
-    "0051_picture_files",
-    "0052_pictures_of_imported_notes",
-    "0053_picture_files_of_imports",
-    "0055_credit_lines",
-    "0056_set_level",
-    "0057_credits_before",
+    "0045_picture_files",
+    "0046_pictures_of_imported_notes",
+    "0047_picture_files_of_imports",
+    "0048_credit_lines",
+    "0049_set_level",
+    "0050_credits_before",
 ];
 
 /// The newest step known to this program.

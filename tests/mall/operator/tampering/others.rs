@@ -66,11 +66,7 @@ pub const KINDS: &[Kind] = &[
     // Users and their writings.
     update!("users", "id = {12}", "role = 7", "role = 0", "USER_RIGHTS"),
     update!("users", "id = {12}", "block_reason = 'x'", "block_reason = NULL", "USER_RIGHTS"),
-    kind(
-        "UPDATE users SET deleted_ms = 5 WHERE id = {12}",
-        "UPDATE users SET deleted_ms = NULL WHERE id = {12}",
-        "DELETED_USER",
-    ),
+    update!("users", "id = {12}", "deleted_ms = 5", "deleted_ms = NULL", "DELETED_USER"),
     kind(
         "UPDATE user_info SET user_id = 900 WHERE user_id = {1}",
         "UPDATE user_info SET user_id = {1} WHERE user_id = 900",
@@ -82,35 +78,23 @@ pub const KINDS: &[Kind] = &[
         "UPDATE user_info SET user_id = {1} WHERE user_id = 900",
         "CREDIT_USER",
     ),
-    kind(
-        "UPDATE user_info SET credits = credits + 1 WHERE user_id = {2}",
-        "UPDATE user_info SET credits = credits - 1 WHERE user_id = {2}",
-        "CREDIT_SUM",
+    update!("user_info", "user_id = {2}", "credits = credits + 1", "credits = credits - 1", "CREDIT_SUM"),
+    update!("credit_lines", "user_id = {2}", "amount = amount + 1", "amount = amount - 1", "CREDIT_SUM"),
+    update!(
+        "credit_lines",
+        "user_id = {2}",
+        "sum_after = sum_after + 1",
+        "sum_after = sum_after - 1",
+        "CREDIT_LINE"
     ),
-    kind(
-        "UPDATE credit_lines SET amount = amount + 1 WHERE user_id = {2}",
-        "UPDATE credit_lines SET amount = amount - 1 WHERE user_id = {2}",
-        "CREDIT_SUM",
-    ),
-    kind(
-        "UPDATE credit_lines SET sum_after = sum_after + 1 WHERE user_id = {2}",
-        "UPDATE credit_lines SET sum_after = sum_after - 1 WHERE user_id = {2}",
-        "CREDIT_LINE",
-    ),
-    kind(
-        "UPDATE credit_lines SET number = 2 WHERE user_id = {2}",
-        "UPDATE credit_lines SET number = 1 WHERE user_id = {2}",
-        "CREDIT_LINE",
-    ),
-    kind(
-        "UPDATE credit_lines SET kind = 9 WHERE user_id = {2}",
-        "UPDATE credit_lines SET kind = 2 WHERE user_id = {2}",
-        "CREDIT_LINE",
-    ),
-    kind(
-        "UPDATE credit_lines SET reference = 5 WHERE user_id = {2}",
-        "UPDATE credit_lines SET reference = (SELECT id FROM orders WHERE user_id = {2}) WHERE user_id = {2}",
-        "CREDIT_ORDER",
+    update!("credit_lines", "user_id = {2}", "number = 2", "number = 1", "CREDIT_LINE"),
+    update!("credit_lines", "user_id = {2}", "kind = 9", "kind = 2", "CREDIT_LINE"),
+    update!(
+        "credit_lines",
+        "user_id = {2}",
+        "reference = 5",
+        "reference = (SELECT id FROM orders WHERE user_id = {2})",
+        "CREDIT_ORDER"
     ),
     kind(
         "UPDATE credit_lines SET user_id = 900 WHERE user_id = {6} AND kind = 3",
@@ -122,7 +106,7 @@ pub const KINDS: &[Kind] = &[
         "UPDATE credit_lines SET user_id = {6} WHERE user_id = 900",
         "CREDIT_ORDER",
     ),
-    kind("UPDATE notes SET user_id = 900", "UPDATE notes SET user_id = {1}", "NOTE_USER"),
+    update!("notes", "user_id = 900", "user_id = {1}", "NOTE_USER"),
     update!("notes", "status = 8", "status = 1", "NOTE_STATUS"),
     update!("notes", "comments = 5", "comments = 2", "NOTE_COMMENTS"),
     update!("notes", "likes = 5", "likes = 1", "LIKES"),

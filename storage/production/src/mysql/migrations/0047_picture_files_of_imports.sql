@@ -5,4 +5,4 @@ SELECT name, 0, 0 FROM (
     SELECT CASE WHEN LEFT(icon, 6) = '/imgs/' THEN SUBSTRING(icon, 6) ELSE icon END FROM users WHERE icon <> ''
 ) AS shown
 WHERE LEFT(name, 7) = '/blogs/' AND LENGTH(name) <= 255
-  AND NOT EXISTS (SELECT 1 FROM pictures WHERE pictures.name = shown.name)
+  AND NOT EXISTS (SELECT 1 FROM pictures WHERE pictures.name = shown.name);

@@ -13,4 +13,4 @@ FROM (SELECT id, REPLACE(REPLACE(REPLACE(path, '//', '/'), '//', '/'), '//', '/'
               ON place <= 1 + LENGTH(images) - LENGTH(REPLACE(images, ',', ''))
             WHERE images <> '') AS listed
       WHERE LEFT(path, 1) = '/' AND LEFT(path, 2) <> '//') AS named
-WHERE LENGTH(path) <= 255 AND (LEFT(path, 7) = '/blogs/' OR LEFT(path, 12) = '/imgs/blogs/')
+WHERE LENGTH(path) <= 255 AND (LEFT(path, 7) = '/blogs/' OR LEFT(path, 12) = '/imgs/blogs/');
