@@ -34,24 +34,34 @@ pub use self::client::Client;
 pub use self::code_hash::{CodeKey, PhoneTrace};
 pub use self::operator_log_in::LoggedIn;
 pub use self::password_change::PASSWORD_AFTER_CODE;
-pub use self::phone_change::SentCode;
 pub use self::profiles::{FullProfile, ProfileEdit};
 pub use self::session_tokens::{CurrentSession, OwnSession};
 
 /// The credential of a login.
 #[derive(Clone, Copy)]
 pub enum Credential<'a> {
-    /// The one-time code sent by SMS, used from the network that requested the code.
-    Code(&'a str),
-    /// The one-time code sent by SMS, and the ticket of the request, from any network.
-    CodeOfTicket {
-        /// The code.
-        code: &'a str,
-        /// The ticket.
-        ticket: &'a str,
-    },
+    /// The one-time code sent by SMS.
+    Code(SentCode<'a>),
     /// The password that the user has set.
     Password(&'a str),
+}
+
+/// A one-time code sent by SMS to a phone.
+#[derive(Clone, Copy)]
+pub struct SentCode<'a> {
+    /// The code.
+    pub code: &'a str,
+    /// The ticket of the request, with which the code is used from any network; `None` for a code used from
+    /// the network that requested the code.
+    pub ticket: Option<&'a str>,
+}
+
+impl<'a> SentCode<'a> {
+    /// Returns a code used from the network that requested the code.
+    #[must_use]
+    pub fn without_ticket(code: &'a str) -> Self {
+        Self { code, ticket: None }
+    }
 }
 
 /// The public part of a user: id, name and picture.
@@ -154,10 +164,7 @@ impl Accounts {
         let requester = self.requesters.of(client.address).await?;
         let from = (requester, client);
         let begun = match proof {
-            Credential::Code(code) => self.begin_by_code(&phone, (code, None), from, now).await?,
-            Credential::CodeOfTicket { code, ticket } => {
-                self.begin_by_code(&phone, (code, Some(ticket)), from, now).await?
-            }
+            Credential::Code(sent) => self.begin_by_code(&phone, sent, from, now).await?,
             Credential::Password(password) => self.begin_by_password(&phone, password, from, now).await?,
         };
         self.remember(&phone, requester, now).await;
@@ -167,11 +174,11 @@ impl Accounts {
     async fn begin_by_code(
         &self,
         phone: &Phone,
-        code: (&str, Option<&str>),
+        sent: SentCode<'_>,
         (requester, client): (Requester, Client),
         now: Timestamp,
     ) -> Result<BegunSession, Failure> {
-        let user = self.user_by_code(phone, code, requester, now).await?;
+        let user = self.user_by_code(phone, sent, requester, now).await?;
         let ttl = self.context.settings.session_ttl;
         self.begin((user, phone), ttl, (SessionOrigin::Code, client), now).await
     }

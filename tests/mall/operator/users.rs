@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use mallbox::mall::base::By;
-use mallbox::mall::people::accounts::{Client, CodeKey, Credential};
+use mallbox::mall::people::accounts::{Client, CodeKey, Credential, SentCode};
 use mallbox::mall::people::sms::Inbox;
 use mallbox::mall::selling::payments::Sandbox;
 use mallbox::mall::{Accounts, Context, Dependencies, Failure, Mall, Random, Refusal, Settings, UserAdmin};
@@ -202,8 +202,9 @@ async fn a_session_that_begins_while_its_user_is_blocked_does_not_survive() {
     let accounts = Accounts::new(context, random, inbox.clone(), Some(inbox));
     accounts.send_code(ANNE, &Client::default(), w.now()).await.unwrap();
     let code = accounts.inbox(ANNE).unwrap().unwrap();
-    let answer: Result<String, Failure> =
-        accounts.log_in(ANNE, Credential::Code(&code), Client::default(), w.now()).await;
+    let answer: Result<String, Failure> = accounts
+        .log_in(ANNE, Credential::Code(SentCode::without_ticket(&code)), Client::default(), w.now())
+        .await;
     assert_eq!(refusal(answer), Refusal::Blocked);
     assert_eq!(w.storage.people.sessions.end_all(anne).await.unwrap(), 0, "no session is left");
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use mallbox::mall::people::accounts::{Accounts, Client, CodeKey, Credential};
+use mallbox::mall::people::accounts::{Accounts, Client, CodeKey, Credential, SentCode};
 use mallbox::mall::people::sms::{Inbox, SmsError, SmsSender, Webhook};
 use mallbox::mall::{Clock, Context, InputError, Random, Refusal, Settings};
 use mallbox_storage::{CheckOutcome, CodeAttempt, CodeHash, Phone, Requester, TicketHash, UserId};
@@ -65,7 +65,7 @@ async fn what_the_back_end_stores_of_a_code_is_not_the_code() {
     let rules = Settings::default().codes;
     let stored = w.storage.people.codes.check(&attempt, &rules, w.now()).await.unwrap();
     assert_eq!(stored, CheckOutcome::Wrong);
-    let proof = Credential::CodeOfTicket { code: &code, ticket: &ticket };
+    let proof = Credential::Code(SentCode { code: &code, ticket: Some(&ticket) });
     w.accounts.log_in(ANNE, proof, client, w.now()).await.unwrap();
 }
 
@@ -84,11 +84,20 @@ async fn a_key_in_memory_ends_with_its_process_and_a_key_in_the_database_is_ever
         let (one, other) = (process(), process());
         one.send_code(ANNE, &Client::default(), w.clock.now()).await.unwrap();
         let code = one.inbox(ANNE).unwrap().unwrap();
-        let by_other = other.log_in(ANNE, Credential::Code(&code), Client::default(), w.clock.now()).await;
+        let by_other = other
+            .log_in(ANNE, Credential::Code(SentCode::without_ticket(&code)), Client::default(), w.clock.now())
+            .await;
         assert_eq!(by_other.is_ok(), is_shared, "{place:?}");
         if !is_shared {
             assert_eq!(mistake(by_other), InputError::Code);
-            one.log_in(ANNE, Credential::Code(&code), Client::default(), w.clock.now()).await.unwrap();
+            one.log_in(
+                ANNE,
+                Credential::Code(SentCode::without_ticket(&code)),
+                Client::default(),
+                w.clock.now(),
+            )
+            .await
+            .unwrap();
         }
         let stored = w.storage.base.upkeep.setting("login code key").await.unwrap();
         assert_eq!(stored.is_some(), is_shared, "{place:?}");
@@ -271,6 +280,9 @@ async fn a_code_is_good_from_the_moment_it_goes_out() {
     });
     let (phone, code) = sent.recv().await.unwrap();
     assert_eq!(phone, ANNE);
-    w.accounts.log_in(ANNE, Credential::Code(&code), Client::default(), w.now()).await.unwrap();
+    w.accounts
+        .log_in(ANNE, Credential::Code(SentCode::without_ticket(&code)), Client::default(), w.now())
+        .await
+        .unwrap();
     asking.abort();
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mallbox::mall::people::accounts::{Accounts, Client, Credential, PASSWORD_AFTER_CODE};
+use mallbox::mall::people::accounts::{Accounts, Client, Credential, PASSWORD_AFTER_CODE, SentCode};
 use mallbox::mall::people::sms::Inbox;
 use mallbox::mall::{Context, InputError, Random, Refusal, UserAdmin};
 use mallbox_storage::{Role, SessionOrigin, UserId};
@@ -169,7 +169,9 @@ async fn a_log_in_with_the_old_phone_does_not_outlive_the_change() {
     let accounts = meanwhile(&w, change);
     accounts.send_code(ANNE, &Client::default(), w.now()).await.unwrap();
     let code = accounts.inbox(ANNE).unwrap().unwrap();
-    let log_in = accounts.log_in(ANNE, Credential::Code(&code), Client::default(), w.now()).await;
+    let log_in = accounts
+        .log_in(ANNE, Credential::Code(SentCode::without_ticket(&code)), Client::default(), w.now())
+        .await;
     assert_eq!(mistake(log_in), InputError::NoCode);
     assert_eq!(w.storage.people.sessions.end_all(user).await.unwrap(), 0, "no session is left");
 }

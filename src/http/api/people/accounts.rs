@@ -130,13 +130,17 @@ struct LoginBody {
 /// Returns the credential in a body's code, ticket and password. A page may send all of them, with empty
 /// values in some.
 pub(super) fn credential(fields: [&Option<String>; 3]) -> Result<Credential<'_>, InputError> {
-    let [code, ticket, password] = fields.map(|text| text.as_deref().filter(|text| !text.is_empty()));
-    match (code, ticket, password) {
-        (Some(code), Some(ticket), _) => Ok(Credential::CodeOfTicket { code, ticket }),
-        (Some(code), None, _) => Ok(Credential::Code(code)),
-        (None, _, Some(password)) => Ok(Credential::Password(password)),
-        (None, _, None) => Err(InputError::Missing("code")),
+    let [code, ticket, password] = fields.map(given);
+    match (code, password) {
+        (Some(code), _) => Ok(Credential::Code(SentCode { code, ticket })),
+        (None, Some(password)) => Ok(Credential::Password(password)),
+        (None, None) => Err(InputError::Missing("code")),
     }
+}
+
+/// Returns a text of a body unless empty.
+fn given(text: &Option<String>) -> Option<&str> {
+    text.as_deref().filter(|text| !text.is_empty())
 }
 
 async fn log_in(
@@ -148,7 +152,7 @@ async fn log_in(
 ) -> Reply<String> {
     let proof = credential([&body.code, &body.ticket, &body.password])?;
     attempt::note_act(match proof {
-        Credential::Code(_) | Credential::CodeOfTicket { .. } => Act::LogInByCode,
+        Credential::Code(_) => Act::LogInByCode,
         Credential::Password(_) => Act::LogInByPassword,
     });
     attempt::note_phone(app.accounts.phone_trace(&body.phone).await);
@@ -380,11 +384,6 @@ struct PhoneBody {
     ticket: Option<String>,
 }
 
-/// Returns a body's code with the ticket; a page may send an empty ticket.
-fn sent_code<'a>(code: &'a str, ticket: &'a Option<String>) -> SentCode<'a> {
-    SentCode { code, ticket: ticket.as_deref().filter(|ticket| !ticket.is_empty()) }
-}
-
 async fn change_phone(
     State(app): State<App>,
     LoginSession(session): LoginSession,
@@ -393,9 +392,9 @@ async fn change_phone(
     Json(body): Json<PhoneBody>,
 ) -> Reply {
     attempt::note_act(Act::ChangePhone);
-    let old = sent_code(&body.old_code, &body.old_ticket);
-    let to = (body.phone.as_str(), sent_code(&body.code, &body.ticket));
-    app.accounts.change_phone(&session, old, to, &client, now).await?;
+    let old = SentCode { code: &body.old_code, ticket: given(&body.old_ticket) };
+    let new = SentCode { code: &body.code, ticket: given(&body.ticket) };
+    app.accounts.change_phone(&session, old, (&body.phone, new), &client, now).await?;
     Ok(Answer::done())
 }
 

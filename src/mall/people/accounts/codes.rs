@@ -12,7 +12,7 @@ use mallbox_storage::{
 use sha2::{Digest as _, Sha256};
 
 use super::session_tokens::is_token;
-use super::{Accounts, Client};
+use super::{Accounts, Client, SentCode};
 use crate::mall::base::{Failure, InputError, Refusal, whole_seconds};
 
 impl Accounts {
@@ -138,11 +138,11 @@ impl Accounts {
     pub(super) async fn user_by_code(
         &self,
         phone: &Phone,
-        (code, ticket): (&str, Option<&str>),
+        sent: SentCode<'_>,
         requester: Requester,
         now: Timestamp,
     ) -> Result<UserId, Failure> {
-        self.use_code(phone, (code, ticket), requester, now).await?;
+        self.use_code(phone, sent, requester, now).await?;
         self.user_of(phone, now).await
     }
 
@@ -150,7 +150,7 @@ impl Accounts {
     pub(super) async fn use_code(
         &self,
         phone: &Phone,
-        (code, ticket): (&str, Option<&str>),
+        SentCode { code, ticket }: SentCode<'_>,
         requester: Requester,
         now: Timestamp,
     ) -> Result<(), Failure> {

@@ -25,10 +25,7 @@ impl Accounts {
         let is = is.filter(|user| user.deleted.is_none()).ok_or(Refusal::NotLoggedIn)?;
         let requester = self.requesters.of(client.address).await?;
         let proven = match proof {
-            Credential::Code(code) => self.user_by_code(&is.phone, (code, None), requester, now).await?,
-            Credential::CodeOfTicket { code, ticket } => {
-                self.user_by_code(&is.phone, (code, Some(ticket)), requester, now).await?
-            }
+            Credential::Code(sent) => self.user_by_code(&is.phone, sent, requester, now).await?,
             Credential::Password(password) => {
                 let priority = self.count_password_attempt(&is.phone, requester, client.address, now).await?;
                 self.user_by_password(&is.phone, password, priority, now).await?

@@ -52,7 +52,7 @@ impl Accounts {
         now: Timestamp,
     ) -> Result<(), Failure> {
         let by = match proof {
-            Credential::Code(_) | Credential::CodeOfTicket { .. } => "code",
+            Credential::Code(_) => "code",
             Credential::Password(_) => "password",
         };
         let detail = json!({ "address": address.map(|address| address.to_string()), "by": by });

@@ -4,18 +4,9 @@
 
 use mallbox_storage::{Phone, PhoneOutcome, Requester, Timestamp};
 
-use super::{Accounts, Client, CurrentSession};
+use super::{Accounts, Client, CurrentSession, SentCode};
 use crate::mall::base::detached::detached;
 use crate::mall::base::{Failure, InputError, Refusal};
-
-/// A login code sent to a number.
-#[derive(Clone, Copy)]
-pub struct SentCode<'a> {
-    /// The code.
-    pub code: &'a str,
-    /// The ticket of the request; `None` for a code used from the network that requested the code.
-    pub ticket: Option<&'a str>,
-}
 
 impl Accounts {
     /// Changes the caller's phone number, and ends all other sessions of the user. `old` is a login code sent
@@ -50,7 +41,7 @@ impl Accounts {
         }
         let requester = self.requesters.of(client.address).await?;
         self.use_old_code(&from, old, requester, now).await?;
-        self.use_code(&to, (new.code, new.ticket), requester, now).await?;
+        self.use_code(&to, new, requester, now).await?;
         detached(async move {
             match people.users.put_phone(user, &from, &to, now).await? {
                 PhoneOutcome::Changed => {}
@@ -72,7 +63,7 @@ impl Accounts {
         requester: Requester,
         now: Timestamp,
     ) -> Result<(), Failure> {
-        match self.use_code(from, (old.code, old.ticket), requester, now).await {
+        match self.use_code(from, old, requester, now).await {
             Err(Failure::Refused(Refusal::Mistyped(InputError::Code))) => Err(InputError::OldCode.into()),
             Err(Failure::Refused(Refusal::Mistyped(InputError::NoCode))) => Err(InputError::NoOldCode.into()),
             checked => checked,
