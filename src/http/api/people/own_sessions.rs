@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use jiff::tz::TimeZone;
-use mallbox_storage::SessionOrigin;
+use mallbox_storage::{SessionOrigin, SessionRecord};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -63,20 +63,40 @@ struct SessionAnswer {
     current: bool,
     /// Log-in by `code` or `password`; `other` if unknown.
     origin: OriginName,
-    #[schemars(example = &"2026-11-21T10:09:17")]
+    #[serde(flatten)]
+    part: SessionPart,
+}
+
+/// A live session, without anything that would name the session to the mall.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct SessionPart {
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(example = &"2026-11-21T10:09:17")]
     create_time: Option<String>,
     /// Last use.
-    #[schemars(example = &"2026-11-21T10:09:17")]
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(example = &"2026-11-21T10:09:17")]
     seen_time: Option<String>,
     /// Address of the client at the log-in.
-    #[schemars(example = &"203.0.113.7")]
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(example = &"203.0.113.7")]
     address: Option<String>,
     /// Browser and system at the log-in, or empty.
     #[schemars(example = &"Chrome 138 · Windows")]
     browser: String,
+}
+
+impl SessionPart {
+    pub(super) fn new(record: SessionRecord, zone: &TimeZone) -> Self {
+        let SessionRecord { session, seen, address, browser, .. } = record;
+        Self {
+            create_time: session.created.map(|created| wall_time::text(created, zone)),
+            seen_time: seen.map(|seen| wall_time::text(seen, zone)),
+            address: address.map(|address| address.to_string()),
+            browser,
+        }
+    }
 }
 
 impl SessionAnswer {
@@ -86,10 +106,7 @@ impl SessionAnswer {
             id,
             current: is_current,
             origin: record.session.origin.into(),
-            create_time: record.session.created.map(|created| wall_time::text(created, zone)),
-            seen_time: record.seen.map(|seen| wall_time::text(seen, zone)),
-            address: record.address.map(|address| address.to_string()),
-            browser: record.browser,
+            part: SessionPart::new(record, zone),
         }
     }
 }

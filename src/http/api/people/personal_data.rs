@@ -10,8 +10,7 @@ use axum::response::{IntoResponse, Response};
 use http_body_util::channel::{Channel, Sender};
 use jiff::tz::TimeZone;
 use mallbox_storage::{
-    Comment, CommentId, GivenLike, Note, NoteId, PaidOrders, Post, Profile, SessionRecord, SignedDay,
-    Timestamp, User,
+    Comment, CommentId, GivenLike, Note, NoteId, PaidOrders, Post, Profile, SignedDay, Timestamp, User,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,6 +18,7 @@ use serde_json::json;
 
 use super::accounts::{BriefAnswer, credential};
 use super::levels::CreditAnswer;
+use super::own_sessions::SessionPart;
 use crate::http::App;
 use crate::http::describe::{Calls, Operation, Output, Schemas};
 use crate::http::request::attempt::{self, Act};
@@ -156,38 +156,6 @@ struct AccountPart {
     create_time: String,
     #[schemars(example = &"2026-11-21T10:09:17")]
     export_time: String,
-}
-
-/// A live session, without anything that would name the session to the mall.
-#[derive(Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-struct SessionPart {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(example = &"2026-11-21T10:09:17")]
-    create_time: Option<String>,
-    /// Last use.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(example = &"2026-11-21T10:09:17")]
-    seen_time: Option<String>,
-    /// Address of the client at the log-in.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(example = &"203.0.113.7")]
-    address: Option<String>,
-    /// Browser and system at the log-in, or empty.
-    #[schemars(example = &"Chrome 138 · Windows")]
-    browser: String,
-}
-
-impl SessionPart {
-    fn new(own: OwnSession, zone: &TimeZone) -> Self {
-        let SessionRecord { session, seen, address, browser, .. } = own.record;
-        Self {
-            create_time: session.created.map(|created| wall_time::text(created, zone)),
-            seen_time: seen.map(|seen| wall_time::text(seen, zone)),
-            address: address.map(|address| address.to_string()),
-            browser,
-        }
-    }
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -382,7 +350,7 @@ impl Writer {
         self.send(format!("{{\"account\":{}", serde_json::to_string(&account)?)).await?;
 
         let mut list = JsonList::begin("sessions");
-        let parts = sessions.into_iter().map(|own| SessionPart::new(own, zone));
+        let parts = sessions.into_iter().map(|own| SessionPart::new(own.record, zone));
         self.send(list.with(parts)? + &list.end()).await?;
 
         let mut list = JsonList::begin("orders");
