@@ -125,8 +125,8 @@ pub use page::Page;
 pub use payments::{Payment, PaymentContradictions, PaymentMode, PaymentRows, PaymentState};
 pub use personal_data::{DeleteOutcome, GivenLike, PaidOrders, PersonalData};
 pub use pictures::{
-    NewPicture, PICTURE_NAME_MAX_BYTES, Picture, PictureKind, PictureSweep, PictureUsage, Pictures,
-    PutOutcome, RemoveOutcome, is_picture_file,
+    NewPicture, Picture, PictureKind, PictureSweep, PictureUsage, Pictures, PutOutcome, RemoveOutcome,
+    is_picture_file,
 };
 pub use places::{LatLng, PlacedShop};
 pub use posts::Post;

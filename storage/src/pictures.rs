@@ -95,7 +95,7 @@ pub struct PictureSweep {
 }
 
 /// Maximum length of a picture's name, in bytes.
-pub const PICTURE_NAME_MAX_BYTES: usize = 255;
+const PICTURE_NAME_MAX_BYTES: usize = 255;
 
 /// Returns whether an import registers a picture of this canonical name as a file: a path, not an external
 /// address, that fits the column.

@@ -5,13 +5,24 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::columns::id;
 
+/// SQL condition: a user, shop type or shop refers to picture `p`. The scan of shops comes last.
+macro_rules! is_shown_beside_notes {
+    () => {
+        "EXISTS (SELECT 1 FROM users WHERE icon <> '' AND icon IN (p.name, '/imgs' || p.name))
+         OR EXISTS (SELECT 1 FROM shop_types WHERE icon IN (p.name, '/imgs' || p.name))
+         OR EXISTS (SELECT 1 FROM shops WHERE instr(images, p.name) > 0)"
+    };
+}
+pub(super) use is_shown_beside_notes;
+
 /// SQL condition: any row refers to picture `p`. Indexed look-ups come first; shops are scanned.
 macro_rules! is_shown {
     () => {
-        "(EXISTS (SELECT 1 FROM note_pictures WHERE note_pictures.name = p.name)
-          OR EXISTS (SELECT 1 FROM users WHERE icon <> '' AND icon IN (p.name, '/imgs' || p.name))
-          OR EXISTS (SELECT 1 FROM shop_types WHERE icon IN (p.name, '/imgs' || p.name))
-          OR EXISTS (SELECT 1 FROM shops WHERE instr(images, p.name) > 0))"
+        concat!(
+            "(EXISTS (SELECT 1 FROM note_pictures WHERE note_pictures.name = p.name) OR ",
+            is_shown_beside_notes!(),
+            ")"
+        )
     };
 }
 pub(super) use is_shown;
@@ -28,11 +39,12 @@ pub(super) use is_in_hidden_note;
 /// SQL condition: a row that everybody sees refers to picture `p`. Shops are scanned last.
 macro_rules! is_visible {
     () => {
-        "(EXISTS (SELECT 1 FROM note_pictures AS s JOIN notes ON notes.id = s.note_id
-                  WHERE s.name = p.name AND notes.status < 2)
-          OR EXISTS (SELECT 1 FROM users WHERE icon <> '' AND icon IN (p.name, '/imgs' || p.name))
-          OR EXISTS (SELECT 1 FROM shop_types WHERE icon IN (p.name, '/imgs' || p.name))
-          OR EXISTS (SELECT 1 FROM shops WHERE instr(images, p.name) > 0))"
+        concat!(
+            "(EXISTS (SELECT 1 FROM note_pictures AS s JOIN notes ON notes.id = s.note_id
+                      WHERE s.name = p.name AND notes.status < 2) OR ",
+            is_shown_beside_notes!(),
+            ")"
+        )
     };
 }
 pub(super) use is_visible;
@@ -121,10 +133,8 @@ pub(super) fn give_up_icon(conn: &Connection, user: i64, next: &str, now: Timest
         .prepare_cached("SELECT icon FROM users WHERE id = ?1")?
         .query_row([user], |row| row.get(0))
         .optional()?;
-    let Some(name) = icon.filter(|icon| !icon.is_empty()).map(|icon| picture_name(&icon)) else {
-        return Ok(());
-    };
-    if name == picture_name(next) {
+    let name = picture_name(&icon.unwrap_or_default());
+    if name.is_empty() || name == picture_name(next) {
         return Ok(());
     }
     conn.prepare_cached("UPDATE picture_files SET state = 1, changed_ms = ?2 WHERE state < 2 AND name = ?1")?

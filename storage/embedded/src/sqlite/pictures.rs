@@ -10,7 +10,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::Database;
 use super::columns::{get_count, get_known, id};
-use super::picture_files::{self, is_in_hidden_note, is_shown, is_visible};
+use super::picture_files::{self, is_in_hidden_note, is_shown, is_shown_beside_notes, is_visible};
 
 /// SQL condition: picture `p` is withheld. The indexed look-up of hidden notes comes first and decides for
 /// almost every picture; the scan of shops is left to the few that a hidden note shows.

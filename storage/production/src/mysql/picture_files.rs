@@ -9,14 +9,25 @@ use super::columns::{Columns, all, execute, first};
 use super::errors::MysqlError;
 use super::multi_row;
 
+/// Whether a user, shop type or shop refers to picture `p`. The scan of shops comes last.
+macro_rules! is_shown_beside_notes {
+    () => {
+        "EXISTS (SELECT 1 FROM users WHERE icon IN (p.name, CONCAT('/imgs', p.name)))
+         OR EXISTS (SELECT 1 FROM shop_types WHERE icon IN (p.name, CONCAT('/imgs', p.name)))
+         OR EXISTS (SELECT 1 FROM shops WHERE LOCATE(p.name, images) > 0)"
+    };
+}
+pub(super) use is_shown_beside_notes;
+
 /// Whether any row refers to picture `p`. Indexed references are checked first; the check of shops scans all
 /// rows.
 macro_rules! is_shown {
     () => {
-        "(EXISTS (SELECT 1 FROM note_pictures WHERE note_pictures.name = p.name)
-          OR EXISTS (SELECT 1 FROM users WHERE icon IN (p.name, CONCAT('/imgs', p.name)))
-          OR EXISTS (SELECT 1 FROM shop_types WHERE icon IN (p.name, CONCAT('/imgs', p.name)))
-          OR EXISTS (SELECT 1 FROM shops WHERE LOCATE(p.name, images) > 0))"
+        concat!(
+            "(EXISTS (SELECT 1 FROM note_pictures WHERE note_pictures.name = p.name) OR ",
+            is_shown_beside_notes!(),
+            ")"
+        )
     };
 }
 pub(super) use is_shown;
@@ -33,11 +44,12 @@ pub(super) use is_in_hidden_note;
 /// Whether a row that everybody sees refers to picture `p`. Shops are scanned last.
 macro_rules! is_visible {
     () => {
-        "(EXISTS (SELECT 1 FROM note_pictures AS s JOIN notes ON notes.id = s.note_id
-                  WHERE s.name = p.name AND notes.status < 2)
-          OR EXISTS (SELECT 1 FROM users WHERE icon IN (p.name, CONCAT('/imgs', p.name)))
-          OR EXISTS (SELECT 1 FROM shop_types WHERE icon IN (p.name, CONCAT('/imgs', p.name)))
-          OR EXISTS (SELECT 1 FROM shops WHERE LOCATE(p.name, images) > 0))"
+        concat!(
+            "(EXISTS (SELECT 1 FROM note_pictures AS s JOIN notes ON notes.id = s.note_id
+                      WHERE s.name = p.name AND notes.status < 2) OR ",
+            is_shown_beside_notes!(),
+            ")"
+        )
     };
 }
 pub(super) use is_visible;

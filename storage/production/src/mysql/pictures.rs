@@ -13,7 +13,7 @@ use super::database::Database;
 use super::errors::MysqlError;
 use super::job::boxed;
 use super::multi_row;
-use super::picture_files::{self, is_in_hidden_note, is_shown, is_visible};
+use super::picture_files::{self, is_in_hidden_note, is_shown, is_shown_beside_notes, is_visible};
 
 /// Whether picture `p` is withheld. The indexed look-up of hidden notes comes first and decides for almost
 /// every picture; the scan of shops is left to the few that a hidden note shows.
