@@ -11,12 +11,11 @@ import { whileBusy, button } from "./button.js";
 import { choice } from "./choice.js";
 import { field } from "./field.js";
 import { keypad } from "./keypad.js";
+import { phoneField } from "./phone-field.js";
 import { showToast } from "./toast.js";
 
 /** Minimum time between two codes to the same phone. */
 const RESEND_AFTER_MS = 55_000;
-/** The server's rule for phone numbers. */
-export const PHONE = /^1[3-9]\d{9}$/;
 /** Digits of a code that the operator makes with `mallbox user code`; codes by text message have six. */
 const CODE_MAX_DIGITS = 16;
 /** The field that each refusal concerns. */
@@ -84,10 +83,7 @@ function keepTicket(phone, ticket) {
 export function logInForm({ done: onLogin, signal, phone: initialPhone = "" }) {
   const draft = loadDraft();
   draft.phone ||= initialPhone;
-  const phone = field(t("手机号", "Phone number"), "input", {
-    type: "tel", inputmode: isKiosk ? "none" : "numeric", autocomplete: "username", maxlength: 11, required: true, value: draft.phone,
-    oninput: () => (draft.phone = phone.input.value.trim()),
-  });
+  const phone = phoneField({ inputmode: isKiosk ? "none" : "numeric", value: draft.phone, oninput: () => (draft.phone = phone.number()) });
   const submit = h("button", { type: "submit", class: "button main wide" }, t("登录", "Log in"));
   const secretPlace = h("div", { class: "stack" });
   /** @type {SecretField} */
@@ -106,22 +102,15 @@ export function logInForm({ done: onLogin, signal, phone: initialPhone = "" }) {
   /** @param {LoginMethod} way */
   function showMethod(way) {
     draft.way = way;
-    secretField = way === "code" ? codeField(() => draft.phone, validPhone, signal) : passwordField();
+    secretField = way === "code" ? codeField(phone, signal) : passwordField();
     fill(secretPlace, secretField.root, secretField.more);
-  }
-
-  /** Returns the phone number if valid; shows an error otherwise. */
-  function validPhone() {
-    const isRight = PHONE.test(draft.phone);
-    phone.wrong(isRight ? "" : t("请输入11位手机号", "Enter an 11-digit mobile number"));
-    return isRight ? draft.phone : null;
   }
 
   /** @param {SubmitEvent} event */
   function submitForm(event) {
     event.preventDefault();
     whileBusy(submit, async () => {
-      const number = validPhone();
+      const number = phone.validNumber();
       if (!number) return;
       // Passwords may have spaces at either end.
       const value = draft.way === "code" ? secretField.input.value.trim() : secretField.input.value;
@@ -156,12 +145,11 @@ export function passwordField() {
 }
 
 /**
- * @param {() => string} phone returns the phone number typed so far
- * @param {() => string | null} validPhone
+ * @param {import("./phone-field.js").PhoneField} phone
  * @param {AbortSignal} signal
  * @returns {SecretField}
  */
-export function codeField(phone, validPhone, signal) {
+export function codeField(phone, signal) {
   const base = field(t("验证码", "Code"), "input", { type: "text", inputmode: isKiosk ? "none" : "numeric", autocomplete: "one-time-code", maxlength: CODE_MAX_DIGITS, required: true });
   const sendCodeButton = h("button", { type: "button", class: "button", onclick: () => whileBusy(sendCodeButton, sendCode) });
   const inputRow = h("div", { class: "row" });
@@ -173,7 +161,7 @@ export function codeField(phone, validPhone, signal) {
   repeatWhileVisible(500, signal, updateButton);
 
   function updateButton() {
-    const left = msUntil(resendAt.get(phone()) ?? 0);
+    const left = msUntil(resendAt.get(phone.number()) ?? 0);
     sendCodeButton.disabled = left > 0;
     sendCodeButton.textContent = left > 0
       ? t(`${Math.ceil(left / 1000)} 秒后重发`, `Resend in ${Math.ceil(left / 1000)} s`)
@@ -181,7 +169,7 @@ export function codeField(phone, validPhone, signal) {
   }
 
   async function sendCode() {
-    const number = validPhone();
+    const number = phone.validNumber();
     if (!number) return;
     try {
       const sent = await call("POST", "/user/code", { query: { phone: number, ticket: "true" }, signal });
@@ -199,7 +187,7 @@ export function codeField(phone, validPhone, signal) {
   }
 
   async function fillFromInbox() {
-    const number = validPhone();
+    const number = phone.validNumber();
     if (!number) return;
     base.input.value = (await get("/demo/inbox", { query: { phone: number }, signal })).code;
     base.wrong("");

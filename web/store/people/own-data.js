@@ -7,9 +7,9 @@ import { go } from "../../core/router.js";
 import { logOut } from "../../core/session.js";
 import { button, whileBusy } from "../../parts/button.js";
 import { choice } from "../../parts/choice.js";
-import { field } from "../../parts/field.js";
 import { icon } from "../../parts/icons.js";
-import { PHONE, codeField, passwordField, ticketFor } from "../../parts/login-form.js";
+import { codeField, passwordField, ticketFor } from "../../parts/login-form.js";
+import { phoneField } from "../../parts/phone-field.js";
 import { openSheet } from "../../parts/sheet.js";
 import { showToast } from "../../parts/toast.js";
 import { redirectIfUnauthorized } from "../login-guard.js";
@@ -84,8 +84,7 @@ async function deleteAccount() {
  * @param {() => void} onDeleted
  */
 function deletionForm(signal, close, onDeleted) {
-  const phone = field(t("手机号", "Phone number"), "input", { type: "tel", inputmode: "numeric", autocomplete: "username", maxlength: 11, required: true });
-  const number = () => phone.input.value.trim();
+  const phone = phoneField();
   const forfeit = h("input", { type: "checkbox" });
   const forfeitRow = h("label", { class: "row", hidden: true }, forfeit, h("span", null, t("放弃已支付、未使用的券", "Give up my paid vouchers")));
   const message = h("p", { class: "wrong", role: "alert" });
@@ -105,14 +104,8 @@ function deletionForm(signal, close, onDeleted) {
   /** @param {LoginMethod} chosen */
   function showWay(chosen) {
     way = chosen;
-    secret = way === "code" ? codeField(number, validPhone, signal) : passwordField();
+    secret = way === "code" ? codeField(phone, signal) : passwordField();
     fill(place, way === "code" && phone.root, secret.root, secret.more);
-  }
-
-  function validPhone() {
-    const isRight = PHONE.test(number());
-    phone.wrong(isRight ? "" : t("请输入11位手机号", "Enter an 11-digit mobile number"));
-    return isRight ? number() : null;
   }
 
   /** @param {SubmitEvent} event */
@@ -124,7 +117,7 @@ function deletionForm(signal, close, onDeleted) {
       secret.wrong(value ? "" : secret.missing);
       if (!value) return;
       try {
-        await call("DELETE", "/user/me", { query: { forfeit: forfeit.checked ? "true" : undefined }, body: { [way]: value, ticket: way === "code" ? ticketFor(number()) : undefined }, timeoutMs: 15_000 });
+        await call("DELETE", "/user/me", { query: { forfeit: forfeit.checked ? "true" : undefined }, body: { [way]: value, ticket: way === "code" ? ticketFor(phone.number()) : undefined }, timeoutMs: 15_000 });
       } catch (error) {
         if (!showRefusal(error)) throw error;
         return;

@@ -6,8 +6,8 @@ import { h } from "../../core/dom.js";
 import { t } from "../../core/language.js";
 import { back } from "../../core/router.js";
 import { whileBusy } from "../../parts/button.js";
-import { field } from "../../parts/field.js";
-import { PHONE, codeField, forgetTickets, ticketFor } from "../../parts/login-form.js";
+import { codeField, forgetTickets, ticketFor } from "../../parts/login-form.js";
+import { phoneField } from "../../parts/phone-field.js";
 import { screenHeader } from "../../parts/screen-header.js";
 import { showToast } from "../../parts/toast.js";
 import { requireLogin, redirectIfUnauthorized } from "../login-guard.js";
@@ -96,35 +96,22 @@ function loadDraft() {
  * @param {(typed: string) => void} onInput
  */
 function numberWithCode(name, signal, typed, onInput) {
-  const phone = field(t("手机号", "Phone number"), "input", {
-    type: "tel", inputmode: "numeric", autocomplete: "tel-national", maxlength: 11, required: true, value: typed,
-    oninput: () => onInput(number()),
-  });
-  const code = codeField(number, validNumber, signal);
+  const phone = phoneField({ autocomplete: "tel-national", value: typed, oninput: () => onInput(phone.number()) });
+  const code = codeField(phone, signal);
   const root = h("div", { class: "card pad stack", role: "group", "aria-label": name }, h("h2", null, name), phone.root, code.root, code.more);
   return {
-    root, number, isFilled,
+    root, isFilled,
+    number: phone.number,
     code: () => code.input.value.trim(),
     clearCode: () => (code.input.value = ""),
     wrongNumber: phone.wrong,
     wrongCode: code.wrong,
   };
 
-  function number() {
-    return phone.input.value.trim();
-  }
-
-  /** Returns the number if valid; shows an error otherwise. */
-  function validNumber() {
-    const isRight = PHONE.test(number());
-    phone.wrong(isRight ? "" : t("请输入11位手机号", "Enter an 11-digit mobile number"));
-    return isRight ? number() : null;
-  }
-
   /** Whether number and code are there; shows an error otherwise. */
   function isFilled() {
     const hasCode = code.input.value.trim() !== "";
     code.wrong(hasCode ? "" : code.missing);
-    return validNumber() !== null && hasCode;
+    return phone.validNumber() !== null && hasCode;
   }
 }
