@@ -17,8 +17,8 @@ import { formSheet } from "./form.js";
  * @property {number} [set] by an operator
  */
 
-/** Levels that can be set. */
-const LEVELS = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
+/** All levels that a user can have. */
+export const LEVELS = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
 
 /** @param {{id: number, nickName: string}} user */
 export async function editLevel({ id, nickName }) {

@@ -10,10 +10,8 @@ import { confirmAction } from "../../parts/sheet.js";
 import { skeletons } from "../../parts/skeleton.js";
 import { showToast } from "../../parts/toast.js";
 import { form } from "../pieces/form.js";
+import { LEVELS } from "../pieces/level-form.js";
 import { numberValue } from "../pieces/number-value.js";
-
-/** Levels, 0 included. */
-const LEVELS_MAX = 10;
 
 /** @param {import("../../core/router.js").ScreenContext} context */
 export async function open({ root, signal, title }) {
@@ -34,7 +32,7 @@ export async function open({ root, signal, title }) {
     const values = () => [0, ...inputs.map(({ input }) => numberValue(input))];
     const addButton = button(t("增加一级", "Add a level"), () => render([...values(), undefined]), { icon: "plus" });
     const dropButton = button(t("去掉最高一级", "Remove the highest level"), () => render(values().slice(0, -1)));
-    addButton.disabled = credits.length >= LEVELS_MAX;
+    addButton.disabled = credits.length >= LEVELS.length;
     dropButton.disabled = credits.length <= 1;
     fill(place, form(inputs.map((input, index) => ({ field: input, names: index === 0 ? ["各级所需的积分", "credits"] : [] })), t("保存", "Save"), async () => {
       const isConfirmed = await confirmAction(t("保存等级表？", "Save the levels?"),
