@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail, ensure};
 use mallbox_storage::{
-    Actor, CommentOutcome, Day, LikeChange, NoteId, NoteText, Page, Phone, Post, Profile, Role, ShopId,
-    ShopText, ShopType, ShopTypeId, Timestamp, UserId, VoucherId, geo_index,
+    Actor, CommentOutcome, LikeChange, NoteId, NoteText, Page, Phone, Post, Profile, Role, ShopId, ShopText,
+    ShopType, ShopTypeId, Timestamp, UserId, VoucherId, geo_index,
 };
 
 use self::values::{DAY, HOUR, voucher_text};
@@ -19,7 +19,7 @@ use super::catalogue::{
     shop_images,
 };
 use crate::mall::Mall;
-use crate::mall::base::{By, wall_time};
+use crate::mall::base::By;
 
 /// Entry points of a seeded demo.
 #[derive(Clone, Debug)]
@@ -132,9 +132,7 @@ async fn add_person(mall: &Mall, person: &DemoPerson, now: Timestamp) -> anyhow:
 /// Signs the customer in on some days of the past week, for a ledger of credits with several lines.
 async fn sign_in(mall: &Mall, user: UserId, now: Timestamp) -> anyhow::Result<()> {
     for days_ago in [5, 4, 2] {
-        let at = now - DAY * days_ago;
-        let day = Day::parse(&wall_time::day(at, &mall.context.zone)).context("a day of the past week")?;
-        mall.context.storage.people.sign_ins.sign(user, day, at).await?;
+        mall.sign_ins.sign(user, now - DAY * days_ago).await?;
     }
     Ok(())
 }

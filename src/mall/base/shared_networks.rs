@@ -9,8 +9,8 @@ use mallbox_storage::Limit;
 /// Factor of the limits per address within a shared network.
 const SHARED_FACTOR: u32 = 10;
 
-/// Networks named by the operator, in which an address has ten times the usual limits per
-/// address. Empty by default. Limits per phone and per user stay the same.
+/// Networks named by the operator, in which an address has ten times the usual limits per address. Empty by
+/// default. Limits per phone and per user stay the same.
 #[derive(Clone, Debug, Default)]
 pub struct SharedNetworks(Arc<[IpNet]>);
 

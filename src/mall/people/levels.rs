@@ -10,8 +10,7 @@ use crate::mall::base::{Context, Failure, Refusal};
 /// Lines per page of the ledger.
 const PAGE: u32 = 20;
 
-/// The service for levels. Cheap to clone.
-#[derive(Clone)]
+/// The service for levels.
 pub struct Levels {
     context: Context,
 }
