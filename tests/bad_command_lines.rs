@@ -3,9 +3,12 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of a test binary may fail loudly")]
 
+#[path = "common/process.rs"]
+mod process;
+
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::Duration;
 
 use mallbox_storage::{Phone, Timestamp};
@@ -168,14 +171,12 @@ const FILES: &[(&str, Damage, [i32; 2], [&str; 2])] = &[
 ];
 
 fn mallbox(arguments: &[String]) -> (i32, String) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_mallbox"));
-    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("MALLBOX_")) {
-        command.env_remove(name);
-    }
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let mut command = process::mallbox(&arguments);
     let file = tempfile::NamedTempFile::new().unwrap();
     let output = fs::File::create(file.path()).unwrap();
-    command.args(arguments).env("TZ", "Asia/Shanghai").env("LC_ALL", "C");
-    let mut child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(output).spawn().unwrap();
+    command.env("TZ", "Asia/Shanghai");
+    let mut child = command.stdout(Stdio::null()).stderr(output).spawn().unwrap();
     let deadline = Deadline::after(REFUSAL_TIMEOUT);
     let status = loop {
         if let Some(status) = child.try_wait().unwrap() {

@@ -78,7 +78,7 @@ async fn a_claim_is_an_order_or_dead_but_not_both() {
     let batches = claims.chunks(4).map(|batch| batch.iter().copied().map(logged).collect()).collect();
     let writes = tokio::spawn(persist_patiently(here, batches));
     let dead = claims.clone();
-    let burials = tokio::spawn(async move {
+    let dead_letters = tokio::spawn(async move {
         for claim in dead {
             while there
                 .selling
@@ -90,7 +90,7 @@ async fn a_claim_is_an_order_or_dead_but_not_both() {
         }
     });
     writes.await.unwrap();
-    burials.await.unwrap();
+    dead_letters.await.unwrap();
     let counts = w.storage.selling.orders.count(voucher).await.unwrap();
     assert_eq!(counts.unpaid + counts.dead_letters, 200);
     assert_eq!(stock(&w, voucher).await, Some(800));
