@@ -77,6 +77,12 @@ const LINES: &[(&str, i32, &str)] = &[
     ("serve --data {new} --sms http://a:99999/", 2, "no port after the colon"),
     ("serve --data {new} --sms http://me@a/", 2, "user names in the URL"),
     ("serve --data {new} --sms letter", 2, "URLs must begin with https:// or http://"),
+    (
+        "serve --data {new} --payment-url http://pay.example --payment-secret 0123456789abcdef",
+        2,
+        "beyond this machine, URLs must begin with https://",
+    ),
+    ("serve --data {new} --public-url mall.example.com", 2, "--public-url: expected an address such as"),
     ("serve --data {new} --accept-lost-log yes", 2, "'yes'"),
     ("demo --data {mall}", 2, "a mall that is not a demo"),
     ("demo --data {file}", 2, "{file} is a file"),

@@ -91,5 +91,15 @@ async fn open_beside(place: Place) -> anyhow::Result<RunningMall> {
     // For a directory, the caller has already checked that a mall exists.
     let may_found = place.dir().is_some();
     let (settings, sms) = (Settings::default(), Arc::new(Inbox::default()));
-    open(BootOptions { place, create_if_missing: may_found, zone: None, settings, sms, inbox: None }).await
+    open(BootOptions {
+        place,
+        create_if_missing: may_found,
+        zone: None,
+        settings,
+        sms,
+        inbox: None,
+        // Nobody pays while a command runs.
+        http_gateway: None,
+    })
+    .await
 }

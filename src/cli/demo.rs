@@ -13,6 +13,7 @@ use super::listeners::Listeners;
 use super::log;
 use super::mall_directory;
 use super::messages::UsageError;
+use super::payment_gateway;
 use super::running_mall;
 use super::running_mall::BootOptions;
 use crate::config::SiteConfig;
@@ -50,6 +51,7 @@ pub(super) fn run(demo: Demo, l: Language) -> anyhow::Result<()> {
     }
     running_mall::check_dir(&dir)?;
     running_mall::check_is_dir("--web", demo.site.web.as_deref())?;
+    let http_gateway = payment_gateway::of(&demo.site)?;
     log::start(demo.site.log_format);
     let bound = Bound::to(demo.site.listen)?;
     running_mall::mark_as_demo(&dir)?;
@@ -65,6 +67,7 @@ pub(super) fn run(demo: Demo, l: Language) -> anyhow::Result<()> {
         },
         sms: Arc::clone(&inbox) as _,
         inbox: Some(inbox),
+        http_gateway,
     };
     running_mall::block_on(async {
         let mall = running_mall::open(plan).await?;

@@ -87,6 +87,9 @@ pub(super) fn run(import: &Import, l: Language) -> anyhow::Result<()> {
     {
         return Err(UsageError::NoPaymentsToWaitFor.into());
     }
+    if import.payment == config::PaymentChoice::Webhook {
+        return Err(UsageError::ImportThroughGateway.into());
+    }
     running_mall::check_is_dir("--imgs", import.imgs.as_deref())?;
     let cannot_read = |error| CommandFailure::CannotRead(import.file.clone()).with_cause(error);
     let mut dump = seekable(File::open(&import.file).map_err(cannot_read)?).map_err(cannot_read)?;

@@ -43,6 +43,16 @@ pub(super) enum UsageError {
     InFile(PathBuf, ConfigFileError),
     /// `--sms` is neither `console` nor a gateway's URL; the cause.
     BadGateway(String),
+    /// Payment mode `webhook` without --payment-url.
+    NoPaymentUrl,
+    /// --payment-url without --payment-secret.
+    NoPaymentSecret,
+    /// --payment-url or --payment-secret cannot be used; the cause.
+    BadPaymentGateway(String),
+    /// --public-url is no address of a site; the value.
+    BadPublicUrl(String),
+    /// An import whose orders would be paid through a gateway that does not know them.
+    ImportThroughGateway,
     /// Not a phone number.
     NoPhone(String),
     /// The two passwords typed at a terminal differ.
@@ -174,6 +184,31 @@ impl UsageError {
                 sentence!(l, "无法读取{path}：{why}", "cannot read {path}: {why}")
             }
             Self::InFile(path, mistake) => format!("{}:{}", path.display(), mistake.words(l)),
+            Self::NoPaymentUrl => sentence!(
+                l,
+                "支付方式webhook需要支付网关：请用--payment-url和--payment-secret指定，或用--payment改选其他支付方式",
+                "payment mode webhook needs a gateway: pass --payment-url and --payment-secret, or choose another \
+                 mode with --payment"
+            ),
+            Self::NoPaymentSecret => sentence!(
+                l,
+                "--payment-url还需要--payment-secret（或环境变量MALLBOX_PAYMENT_SECRET）",
+                "--payment-url needs --payment-secret (or the environment variable MALLBOX_PAYMENT_SECRET)"
+            ),
+            Self::BadPaymentGateway(why) => {
+                sentence!(l, "--payment-url或--payment-secret不合要求：{why}", "--payment-url: {why}")
+            }
+            Self::BadPublicUrl(url) => sentence!(
+                l,
+                "--public-url应为https://mall.example.com这样的地址，而不是{url}",
+                "--public-url: expected an address such as https://mall.example.com, not {url}"
+            ),
+            Self::ImportThroughGateway => sentence!(
+                l,
+                "迁入的订单无法使用--payment webhook：支付网关没有它们的付款。请先选其他方式，再用serve --payment webhook启动",
+                "an import cannot take --payment webhook: the gateway knows no payment of imported orders; choose \
+                 another mode, and start serve with --payment webhook afterwards"
+            ),
             Self::BadGateway(why) => sentence!(l, "--sms不合要求：{why}", "{why}"),
             Self::NoPhone(text) => {
                 sentence!(l, "{text}不是有效的手机号", "{text} is not a valid phone number")

@@ -16,6 +16,7 @@ mod manual;
 mod messages;
 mod output;
 mod password_input;
+mod payment_gateway;
 mod private_data;
 mod read_only_copy;
 mod running_mall;

@@ -8,7 +8,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::tz::TimeZone;
-use mallbox_storage::{Durability, OrderFilter, OrderStatus, Page, PaymentMode, Storage, StoreError};
+use mallbox_storage::{
+    Durability, OrderFilter, OrderStatus, Page, PaymentId, PaymentMode, Storage, StoreError,
+};
 use rustix::process::{Resource, Rlimit, Signal, getrlimit, setrlimit};
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -24,6 +26,7 @@ use crate::language::{Bilingual, Language, both, padded};
 use crate::mall::base::wall_time;
 use crate::mall::people::accounts::CodeKey;
 use crate::mall::people::sms::{Inbox, SmsSender};
+use crate::mall::selling::http_gateway::HttpGateway;
 use crate::mall::selling::payments::Sandbox;
 use crate::mall::{Dependencies, Mall, Random, Settings, WatchedClock, ZONE};
 use crate::place::Place;
@@ -37,6 +40,7 @@ pub(super) struct BootOptions {
     pub(super) settings: Settings,
     pub(super) sms: Arc<dyn SmsSender>,
     pub(super) inbox: Option<Arc<Inbox>>,
+    pub(super) http_gateway: Option<HttpGateway>,
 }
 
 /// An open mall.
@@ -153,6 +157,7 @@ async fn assemble(storage: Storage, zone: TimeZone, plan: BootOptions) -> anyhow
         sms: plan.sms,
         inbox: plan.inbox,
         payments: Arc::new(Sandbox::default()),
+        http_gateway: plan.http_gateway,
         random: Arc::new(Random::system()),
         code_key: if plan.place.dir().is_some() { CodeKey::Process } else { CodeKey::Database },
     };
@@ -236,7 +241,14 @@ impl RunningMall {
         let context = &self.app.context;
         let upkeep = &context.storage.base.upkeep;
         let (requested, stored) =
-            (config.payment.map(PaymentMode::from), upkeep.setting(PaymentMode::SETTING).await?);
+            (config.payments.payment.map(PaymentMode::from), upkeep.setting(PaymentMode::SETTING).await?);
+        let is_webhook = requested
+            .map_or(stored.as_deref() == Some(PaymentMode::Webhook.name()), |requested| {
+                requested == PaymentMode::Webhook
+            });
+        if is_webhook && !self.app.cashier.has_http_gateway() {
+            return Err(UsageError::NoPaymentUrl.into());
+        }
         match (requested, stored) {
             (Some(requested), stored) if stored.as_deref() == Some(requested.name()) => {}
             (Some(requested), _) => context.set_payment_mode(requested).await?,
@@ -264,6 +276,22 @@ impl RunningMall {
                 payment = PaymentMode::Sandbox.name(),
                 "payments are simulated: buyers mark their own orders as paid; with --payment counter \
                  operators record payments"
+            );
+        }
+        self.report_missing_gateway().await?;
+        Ok(())
+    }
+
+    /// Warns of payments at a gateway over HTTP that this start does not name: nobody settles them.
+    async fn report_missing_gateway(&self) -> Result<(), StoreError> {
+        if self.app.cashier.has_http_gateway() {
+            return Ok(());
+        }
+        let payments = &self.app.context.storage.selling.payments;
+        let some = payments.started(PaymentMode::Webhook, PaymentId::new(0), 1).await?;
+        if !some.is_empty() {
+            tracing::warn!(
+                "payments at a gateway are unsettled: start with --payment-url until they are settled"
             );
         }
         Ok(())
@@ -358,6 +386,10 @@ pub(super) fn payment_words(mode: PaymentMode) -> Bilingual {
         PaymentMode::Counter => both(
             "柜台付款，由管理员登记；秒杀结束24小时后仍未付即取消",
             "paid at the counter and recorded by an operator; unpaid orders are cancelled 24 h after their sale",
+        ),
+        PaymentMode::Webhook => both(
+            "通过支付网关收款；逾期未付即取消",
+            "paid through the payment gateway; unpaid orders are cancelled at their deadline",
         ),
     }
 }

@@ -9,6 +9,7 @@ use super::log;
 use super::mall_directory;
 use super::messages::UsageError;
 use super::output::print;
+use super::payment_gateway;
 use super::running_mall;
 use super::running_mall::BootOptions;
 use crate::config::{self, ServeConfig};
@@ -46,6 +47,7 @@ pub(super) fn run(config: ServeConfig, l: Language) -> anyhow::Result<()> {
             }
         }
     };
+    let http_gateway = payment_gateway::of(&config.site)?;
     log::start(config.site.log_format);
     // Bind before opening anything: a port in use is reported immediately, and the directory stays unchanged.
     if let Some(same) =
@@ -59,7 +61,7 @@ pub(super) fn run(config: ServeConfig, l: Language) -> anyhow::Result<()> {
     };
     let zone = config.site.zone.clone();
     let settings = Settings { picture_files: uploads.clone(), ..config.settings() };
-    let plan = BootOptions { place, create_if_missing: true, zone, settings, sms, inbox: None };
+    let plan = BootOptions { place, create_if_missing: true, zone, settings, sms, inbox: None, http_gateway };
     running_mall::block_on(async {
         let mall = running_mall::open(plan).await?;
         let usual = if config.demo_data { PaymentMode::Sandbox } else { PaymentMode::Counter };

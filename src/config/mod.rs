@@ -2,11 +2,11 @@
 
 mod file;
 mod limits;
+mod payment;
 mod place;
 mod values;
 
-use std::fmt;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
@@ -23,25 +23,10 @@ use self::values::network;
 
 pub use file::{ConfigFileError, example, flags};
 pub use limits::LimitsConfig;
+pub use payment::{PaymentChoice, PaymentConfig};
 pub use place::{LocationError, PlaceConfig, ServerUrl};
-pub use values::Switch;
 pub(crate) use values::at_least_one;
-
-/// A text that may contain a secret, so `Debug` hides it.
-#[derive(Clone)]
-pub struct HiddenText(pub String);
-
-impl From<&str> for HiddenText {
-    fn from(text: &str) -> Self {
-        Self(text.to_owned())
-    }
-}
-
-impl fmt::Debug for HiddenText {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("HiddenText(..)")
-    }
-}
+pub use values::{HiddenText, Switch};
 
 /// The flags of `serve`. A configuration file sets them by the same names.
 #[derive(Args, Clone, Debug)]
@@ -115,10 +100,9 @@ pub struct SiteConfig {
     /// otherwise `strict`.
     #[arg(long, env = "MALLBOX_PROFILE", value_name = "original|strict")]
     pub profile: Option<ProfileChoice>,
-    /// Payment mode of new orders, stored in the mall. Default: the stored mode; in a new mall `none` with
-    /// --web, otherwise `counter` for `serve` and `sandbox` for `demo`.
-    #[arg(long, env = "MALLBOX_PAYMENT", value_name = "none|sandbox|counter")]
-    pub payment: Option<PaymentChoice>,
+    /// Payments.
+    #[command(flatten)]
+    pub payments: PaymentConfig,
     /// Proxies whose reports of client addresses are believed: addresses or networks, separated by commas.
     #[arg(long, env = "MALLBOX_TRUSTED_PROXY", value_name = "CIDR", num_args = 1.., value_delimiter = ',', value_parser = network)]
     pub trusted_proxy: Vec<IpNet>,
@@ -176,27 +160,6 @@ impl From<ProfileChoice> for Profile {
         match choice {
             ProfileChoice::Original => Self::Original,
             ProfileChoice::Strict => Self::Strict,
-        }
-    }
-}
-
-/// Payment mode of new orders.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub enum PaymentChoice {
-    /// No payment: an order is final, as in hm-dianping.
-    None,
-    /// Imaginary money: buyers mark their orders as paid; an unpaid order is cancelled at its deadline.
-    Sandbox,
-    /// Operators record the payment at the counter; an unpaid order is cancelled a day after its sale.
-    Counter,
-}
-
-impl From<PaymentChoice> for PaymentMode {
-    fn from(choice: PaymentChoice) -> Self {
-        match choice {
-            PaymentChoice::None => Self::None,
-            PaymentChoice::Sandbox => Self::Sandbox,
-            PaymentChoice::Counter => Self::Counter,
         }
     }
 }

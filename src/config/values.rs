@@ -1,9 +1,26 @@
 //! Values of flags that several commands share.
 
+use std::fmt;
 use std::net::IpAddr;
 
 use clap::ValueEnum;
 use ipnet::IpNet;
+
+/// A text that may contain a secret, so `Debug` hides it.
+#[derive(Clone)]
+pub struct HiddenText(pub String);
+
+impl From<&str> for HiddenText {
+    fn from(text: &str) -> Self {
+        Self(text.to_owned())
+    }
+}
+
+impl fmt::Debug for HiddenText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("HiddenText(..)")
+    }
+}
 
 /// On or off.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]

@@ -15,7 +15,7 @@ use super::api::catalogue::{shop_types, shops, vouchers};
 use super::api::operator;
 use super::api::operator::live::Live;
 use super::api::people::{accounts, follows, levels, own_sessions, personal_data, sign_ins, visits};
-use super::api::selling::{orders, receipts, sales};
+use super::api::selling::{orders, payment_callbacks, receipts, sales};
 use super::api::writing::{comments, feeds, likes, notes, pictures, reports};
 use super::describe::Calls;
 use super::pages::files::Files;
@@ -69,6 +69,7 @@ fn calls() -> Calls {
         .merge(vouchers::routes())
         .merge(orders::routes())
         .merge(receipts::routes())
+        .merge(payment_callbacks::routes())
         .merge(sales::routes())
 }
 

@@ -21,6 +21,7 @@ use super::people::sms::{Inbox, SmsSender};
 use super::people::{Accounts, Follows, Levels, SignIns, Visits};
 use super::privacy::{AccountDeletion, DataExport};
 use super::selling::cashier::Cashier;
+use super::selling::http_gateway::HttpGateway;
 use super::selling::order_workers::{OrderWorkers, WorkerMetrics};
 use super::selling::payments::{Payments, Sandbox};
 use super::selling::reconciliation::{end_blocked_sessions, load_sales, settle_deleted_users};
@@ -41,8 +42,11 @@ pub struct Dependencies {
     pub sms: Arc<dyn SmsSender>,
     /// Source of `GET /demo/inbox` in a demo; `sms` must deliver to the same inbox.
     pub inbox: Option<Arc<Inbox>>,
-    /// The payment gateway.
+    /// The gateway of imaginary money.
     pub payments: Arc<dyn Payments>,
+    /// The payment gateway over HTTP, for orders in
+    /// [`PaymentMode::Webhook`](mallbox_storage::PaymentMode::Webhook).
+    pub http_gateway: Option<HttpGateway>,
     /// Source of codes and tokens.
     pub random: Arc<Random>,
     /// Where the key of login codes is kept.
@@ -62,6 +66,7 @@ impl Dependencies {
             sms: Arc::new(Inbox::default()),
             inbox: None,
             payments: Arc::new(Sandbox::default()),
+            http_gateway: None,
             random: Arc::new(Random::seeded(0)),
             code_key: CodeKey::Database,
         }
@@ -100,6 +105,8 @@ pub struct Mall {
     pub sales: FlashSales,
     /// Orders and their steps.
     pub orders: Orders,
+    /// Payments and refunds, and callbacks of the payment gateway.
+    pub cashier: Cashier,
     /// Receipt codes for the counter.
     pub receipts: Receipts,
     /// Downloads of a user's own data.
@@ -136,11 +143,22 @@ impl Mall {
     /// # Errors
     /// [`StoreError`] if the store cannot be read.
     pub async fn open(means: Dependencies) -> Result<Arc<Self>, StoreError> {
-        let Dependencies { storage, clock, zone, settings, sms, inbox, payments, random, code_key } = means;
+        let Dependencies {
+            storage,
+            clock,
+            zone,
+            settings,
+            sms,
+            inbox,
+            payments,
+            http_gateway,
+            random,
+            code_key,
+        } = means;
         let is_imported = storage.base.upkeep.setting(IMPORTED).await?.is_some();
         let context = Context::new(storage, Arc::clone(&clock), zone, Arc::new(settings));
         let sales = FlashSales::with_random(context.clone(), Arc::clone(&random));
-        let cashier = Cashier::new(context.clone(), payments);
+        let cashier = Cashier::with_http_gateway(context.clone(), payments, http_gateway);
         let shops = Arc::new(Shops::new(context.clone()));
         let pictures = Pictures::new(context.clone(), Arc::clone(&random));
         let mut chores = sale_chores::chores(&context, &sales, &cashier);
@@ -153,7 +171,7 @@ impl Mall {
             chores.push(Arc::new(StoreLastRun::new(&context)));
         }
         let audit = AuditLog::new(context.clone());
-        let orders = Orders::with_random(context.clone(), cashier, Arc::clone(&random));
+        let orders = Orders::with_random(context.clone(), cashier.clone(), Arc::clone(&random));
         let receipts = Receipts::new(context.clone(), orders.clone(), Arc::clone(&random));
         let books = LedgerCheck::new(context.clone(), sales.clone());
         let sale_admin =
@@ -171,7 +189,7 @@ impl Mall {
             visits,
             vouchers: Vouchers::new(context.clone(), sales.clone()),
             is_imported,
-            deletion: AccountDeletion::new(context.clone(), pictures.clone()),
+            deletion: AccountDeletion::new(context.clone(), cashier.clone(), pictures.clone()),
             export: DataExport::new(context.clone(), orders.clone(), receipts.clone()),
             pictures,
             receipts,
@@ -193,6 +211,7 @@ impl Mall {
                 audit.clone(),
             ),
             orders,
+            cashier,
             audit,
             ledger: books,
             workers: OrderWorkers::new(context.clone()),
@@ -207,7 +226,7 @@ impl Mall {
         if let Err(error) = end_blocked_sessions(storage).await {
             tracing::error!(%error, "could not end the sessions of blocked users");
         }
-        if let Err(error) = settle_deleted_users(&mall.context, mall.context.now()).await {
+        if let Err(error) = settle_deleted_users(&mall.context, &mall.cashier, mall.context.now()).await {
             tracing::error!(%error, "could not settle sessions and orders of deleted users");
         }
         Ok(Arc::new(mall))

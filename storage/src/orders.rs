@@ -195,7 +195,7 @@ impl PaymentMode {
     ) -> Option<Timestamp> {
         match self {
             Self::None => None,
-            Self::Sandbox => Some(deadline(claimed, pay_within, now)),
+            Self::Sandbox | Self::Webhook => Some(deadline(claimed, pay_within, now)),
             Self::Counter => Some((claimed + pay_within).max(end.max(now) + AT_THE_COUNTER_AFTER_SALE)),
         }
     }
@@ -205,7 +205,7 @@ impl PaymentMode {
     #[must_use]
     pub fn time_to_pay(self, usual: Duration) -> Duration {
         match self {
-            Self::None | Self::Sandbox => usual,
+            Self::None | Self::Sandbox | Self::Webhook => usual,
             Self::Counter => usual.max(AT_THE_COUNTER_WITHOUT_SALE),
         }
     }

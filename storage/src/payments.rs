@@ -20,6 +20,9 @@ pub enum PaymentMode {
     /// Money taken and returned at the counter, as recorded by an operator. An order is unpaid until then, or
     /// until its deadline, which is after the end of its sale.
     Counter,
+    /// Money of a payment gateway over HTTP. The buyer may pay on a page of the gateway, so a payment stays
+    /// started for minutes. An order is unpaid until a payment is captured or its deadline cancels the order.
+    Webhook,
 }
 
 impl PaymentMode {
@@ -28,7 +31,7 @@ impl PaymentMode {
     pub const SETTING: &str = "payment";
 
     /// All modes.
-    pub const ALL: [Self; 3] = [Self::None, Self::Sandbox, Self::Counter];
+    pub const ALL: [Self; 4] = [Self::None, Self::Sandbox, Self::Counter, Self::Webhook];
 
     /// Returns the stored value of the setting.
     #[must_use]
@@ -37,6 +40,7 @@ impl PaymentMode {
             Self::None => "none",
             Self::Sandbox => "sandbox",
             Self::Counter => "counter",
+            Self::Webhook => "webhook",
         }
     }
 
@@ -54,7 +58,7 @@ impl PaymentMode {
     pub fn first_status(self) -> OrderStatus {
         match self {
             Self::None => OrderStatus::Paid,
-            Self::Sandbox | Self::Counter => OrderStatus::Unpaid,
+            Self::Sandbox | Self::Counter | Self::Webhook => OrderStatus::Unpaid,
         }
     }
 }
@@ -70,6 +74,9 @@ pub enum PaymentState {
     Refunded,
     /// The gateway did not take the money.
     Failed,
+    /// The gateway returned the money against the mall's will (a chargeback), after the order was used. The
+    /// order stays used.
+    Reversed,
 }
 
 /// One attempt to pay for an order.
@@ -93,7 +100,7 @@ pub struct Payment {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PaymentContradictions {
     /// Number of paid, used or refunding orders without a captured payment, except orders in
-    /// [`PaymentMode::None`].
+    /// [`PaymentMode::None`]. A reversed payment counts as captured for a used order.
     pub paid_without_payment: u64,
     /// Number of cancelled orders whose payment is captured and not refunded.
     pub captured_on_cancelled: u64,
@@ -102,6 +109,8 @@ pub struct PaymentContradictions {
 /// Payment rows. A row exists durably before the gateway is called.
 ///
 /// - An order has at most one started or captured payment; starting again returns the existing payment.
+/// - A payment in [`PaymentMode::Webhook`] may rightly stay started until its order's deadline, and is listed
+///   by [`started`](PaymentRows::started) instead of [`unsettled`](PaymentRows::unsettled).
 /// - [`Transition::Pay`](crate::Transition::Pay),
 ///   [`Transition::FinishRefund`](crate::Transition::FinishRefund), and in [`PaymentMode::Counter`]
 ///   [`Transition::StartRefund`](crate::Transition::StartRefund), change the row together with the order;
@@ -118,7 +127,8 @@ pub trait PaymentRows: Send + Sync {
 
     /// Changes the state of a payment row. Returns `false` if the row does not exist, or if the change would
     /// undo a capture: a captured payment never becomes failed, and becomes refunded here only if its order
-    /// is not paid, used or refunding.
+    /// is not paid, used or refunding. A captured payment becomes reversed only if its order is used. A
+    /// reversed payment becomes neither failed nor refunded.
     ///
     /// # Errors
     /// - [`StoreError::Refused`]: the order has another open payment.
@@ -137,11 +147,24 @@ pub trait PaymentRows: Send + Sync {
     async fn of_order(&self, order: OrderId) -> Result<Vec<Payment>, StoreError>;
 
     /// Returns up to `max` payments that need reconciliation, oldest first: payments started before
-    /// `started_before` and still in that state, and captured payments of a cancelled or refunding order.
+    /// `started_before` and still in that state, except in [`PaymentMode::Webhook`], and captured payments of
+    /// a cancelled or refunding order.
     ///
     /// # Errors
     /// Any [`StoreError`]: call again.
     async fn unsettled(&self, started_before: Timestamp, max: u32) -> Result<Vec<Payment>, StoreError>;
+
+    /// Returns up to `max` payments through `gateway` that are still started, with an id above `after`, by
+    /// id.
+    ///
+    /// # Errors
+    /// Any [`StoreError`]: call again.
+    async fn started(
+        &self,
+        gateway: PaymentMode,
+        after: PaymentId,
+        max: u32,
+    ) -> Result<Vec<Payment>, StoreError>;
 
     /// Counts contradictions between orders and payments, row by row.
     ///

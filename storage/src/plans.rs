@@ -78,7 +78,9 @@ impl Transition {
                 order.refunded = Some(now);
                 match order.payment {
                     PaymentMode::None => PaymentChange::None,
-                    PaymentMode::Sandbox | PaymentMode::Counter => PaymentChange::Refund,
+                    PaymentMode::Sandbox | PaymentMode::Counter | PaymentMode::Webhook => {
+                        PaymentChange::Refund
+                    }
                 }
             }
             Self::Cancel | Self::StartRefund => PaymentChange::MarkForReturn,
@@ -207,7 +209,7 @@ mod tests {
     #[test]
     fn a_transition_changes_status_times_and_payment_together() {
         use OrderStatus::{Cancelled, Paid, Refunded, Refunding, Unpaid, Used};
-        use PaymentMode::{Counter, None as Free, Sandbox};
+        use PaymentMode::{Counter, None as Free, Sandbox, Webhook};
         for (step, mode, from, to, payment, returns_unit) in [
             (Transition::Pay(PAYMENT), Sandbox, Unpaid, Paid, PaymentChange::Capture(PAYMENT), false),
             (Transition::Cancel, Sandbox, Unpaid, Cancelled, PaymentChange::MarkForReturn, true),
@@ -216,6 +218,8 @@ mod tests {
             (Transition::StartRefund, Free, Paid, Refunded, PaymentChange::None, true),
             (Transition::StartRefund, Counter, Paid, Refunded, PaymentChange::Refund, true),
             (Transition::FinishRefund, Sandbox, Refunding, Refunded, PaymentChange::Refund, true),
+            (Transition::StartRefund, Webhook, Paid, Refunding, PaymentChange::MarkForReturn, false),
+            (Transition::FinishRefund, Webhook, Refunding, Refunded, PaymentChange::Refund, true),
         ] {
             let plan = step.plan(order(from, mode), NOW).unwrap();
             let at = |is: OrderStatus| (to == is).then_some(NOW);

@@ -39,9 +39,8 @@ numbered! {
     DeadState { 0 = Open, 1 = Replayed, 2 = Voided }
     Visibility { 0 = Shown, 1 = Reported, 2 = Hidden, 3 = Deleted }
     PictureKind { 1 = Jpeg, 2 = Webp }
-    // 3 is reserved for payment by webhook.
-    PaymentMode { 0 = None, 1 = Counter, 2 = Sandbox }
-    PaymentState { 0 = Started, 1 = Captured, 2 = Refunded, 3 = Failed }
+    PaymentMode { 0 = None, 1 = Counter, 2 = Sandbox, 3 = Webhook }
+    PaymentState { 0 = Started, 1 = Captured, 2 = Refunded, 3 = Failed, 4 = Reversed }
 }
 
 impl OrderStatus {

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use self::operators::{
     ask_as_each, live_figures, money_at_the_counter, receipts, running_sales, users_and_audit_log,
 };
+use super::selling::payment_callbacks;
 use super::world::{CUSTOMER, OTHER, Response, World, sale, shop, voucher, with_database_access, world};
 use super::writing::uploads::{file, upload};
 
@@ -397,6 +398,13 @@ fn sales_and_orders(check: &mut Checker<'_>) {
     }
 }
 
+/// Checks responses of a mall with a payment gateway.
+fn money_of_a_gateway(check: &mut Checker<'_>) {
+    for (call, reply) in payment_callbacks::exchange() {
+        check.check(call, &reply);
+    }
+}
+
 /// Drives the sign-ins. Must be last: sessions end before the next day, which is needed to make up a missed
 /// sign-in.
 fn sign_ins(check: &mut Checker<'_>) {
@@ -440,6 +448,7 @@ fn every_call_answers_what_is_described() {
     sales_and_orders(&mut check);
     receipts(&mut check);
     money_at_the_counter(&mut check);
+    money_of_a_gateway(&mut check);
     running_sales(&mut check);
     users_and_audit_log(&mut check);
     own_data(&mut check);

@@ -11,6 +11,7 @@ mod console;
 mod counter;
 mod customer;
 mod dialogs;
+mod gateway;
 mod harness;
 mod kiosk;
 mod levels;

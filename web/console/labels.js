@@ -72,7 +72,18 @@ export function paymentText(payment) {
     case "none": return t("无需支付", "none");
     case "sandbox": return t("模拟支付（不收真钱）", "sandbox (no real money)");
     case "counter": return t("柜台收款", "at the counter");
+    case "webhook": return t("支付网关", "payment gateway");
     default: return payment;
+  }
+}
+
+/** @param {string} state of a payment at the gateway */
+export function paymentStateText(state) {
+  switch (state) {
+    case "pending": return t("等待买家付款", "waiting for the buyer");
+    case "declined": return t("支付未成功", "declined");
+    case "reversed": return t("核销后被撤回（拒付）", "reversed after use (chargeback)");
+    default: return state;
   }
 }
 

@@ -9,6 +9,7 @@ export const SECURITY_EVENTS = /** @type {const} */ ([
   "phone_changed", "account_deleted", "session_ended",
   "role_granted", "role_revoked", "user_blocked", "user_unblocked",
   "unauthenticated", "forbidden", "rate_limited", "wrong_host", "cross_site", "connection_refused", "connection_refused_in_total",
+  "callback_forged", "callback_contradicted", "payment_reversed",
 ]);
 
 /** @typedef {typeof SECURITY_EVENTS[number]} EventName */
@@ -39,6 +40,9 @@ export function securityEventText(event) {
     case "cross_site": return t("跨站请求", "Cross-site request");
     case "connection_refused": return t("单个地址连接太多", "Too many connections of an address");
     case "connection_refused_in_total": return t("连接总数太多", "Too many connections in total");
+    case "callback_forged": return t("支付回调签名无效", "Payment callback without a valid signature");
+    case "callback_contradicted": return t("支付回调金额不符", "Payment callback with another amount");
+    case "payment_reversed": return t("付款被撤回（拒付）", "Payment reversed (chargeback)");
     default: return event;
   }
 }
@@ -47,6 +51,7 @@ export function securityEventText(event) {
 const REFUSED = new Set(/** @type {EventName[]} */ ([
   "login_code_failed", "login_password_failed", "code_refused", "password_change_failed", "unauthenticated", "forbidden",
   "rate_limited", "wrong_host", "cross_site", "connection_refused", "connection_refused_in_total",
+  "callback_forged", "callback_contradicted", "payment_reversed",
 ]));
 
 /**

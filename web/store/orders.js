@@ -12,7 +12,10 @@ import { momentAfter } from "../core/server-time.js";
  * @property {string} title
  * @property {number} payValue cents
  * @property {number} status one of `STATUS`
- * @property {string} payment method; `none` needs no payment, `counter` is paid there
+ * @property {string} payment method; `none` needs no payment, `counter` is paid there, `webhook` through a gateway
+ * @property {string} [paymentState] at the gateway, of an order read alone: `pending`, `declined` or `reversed`
+ * @property {string} [payUrl] where to pay at the gateway, in the response to the step `pay`
+ * @property {import("../parts/qr-code.js").Qr} [payQr] the same as a QR code
  * @property {string} createTime
  * @property {string} [payTime]
  * @property {string} [useTime]

@@ -1,11 +1,12 @@
 // The receipt of a voucher: code, QR code and facts, also for printing.
 
 import { get } from "../core/api.js";
-import { h, svg } from "../core/dom.js";
+import { h } from "../core/dom.js";
 import { isKiosk } from "../core/local-storage.js";
 import { t } from "../core/language.js";
 import { button } from "../parts/button.js";
 import { formatYuan } from "../parts/price.js";
+import { qrCode } from "../parts/qr-code.js";
 import { formatDateTime } from "../parts/date-time.js";
 import { ruleLines } from "./cards/voucher.js";
 import { STATUS } from "./orders.js";
@@ -22,8 +23,7 @@ import { STATUS } from "./orders.js";
  * @property {string} [payTime]
  * @property {string} [useTime]
  * @property {{id: number, name: string, address: string, openHours: string}} [shop]
- * @property {{size: number, quietZone: number, path: string}} qr `size`: modules per side; `quietZone`: light
- * modules around; `path`: the dark modules
+ * @property {import("../parts/qr-code.js").Qr} qr
  */
 
 /**
@@ -42,7 +42,7 @@ export function receiptCard(receipt) {
   return h("section", { class: isUsed ? "receipt used" : "receipt", "aria-label": t("券码", "Receipt") },
     h("p", { class: "receipt-shop" }, receipt.shop?.name),
     h("h2", null, receipt.title),
-    h("div", { class: "receipt-code" }, qrCode(receipt.qr, isUsed), isUsed && h("p", { class: "receipt-used" }, t("已使用", "Used")),
+    h("div", { class: "receipt-code" }, qrCode(receipt.qr, isUsed ? t("已使用的二维码", "QR code, used") : t("供店员扫描的二维码", "QR code for the shop to scan")), isUsed && h("p", { class: "receipt-used" }, t("已使用", "Used")),
       h("p", { class: "receipt-text" }, h("span", { class: "unseen" }, t("券码 ", "Code ")), receipt.code)),
     !isUsed && h("p", { class: "small quiet" }, t("到店出示，由店员扫码或输入。", "Show this code in the shop to be scanned or entered.")),
     h("dl", { class: "facts small" },
@@ -52,17 +52,6 @@ export function receiptCard(receipt) {
       receipt.shop?.openHours && fact(t("营业", "Open"), receipt.shop.openHours)),
     h("ul", { class: "rules small" }, ruleLines(receipt.rules).map((rule) => h("li", null, rule))),
     button(t("打印", "Print"), () => print(), { icon: "print", look: isKiosk ? ["main", "wide"] : ["wide"] }));
-}
-
-/**
- * @param {Receipt["qr"]} qr
- * @param {boolean} isUsed
- */
-function qrCode({ size, quietZone, path }, isUsed) {
-  // Dark on white in every colour scheme, as scanners expect.
-  const side = size + 2 * quietZone;
-  return svg("svg", { class: "qr", viewBox: `${-quietZone} ${-quietZone} ${side} ${side}`, role: "img", "aria-label": isUsed ? t("已使用的二维码", "QR code, used") : t("供店员扫描的二维码", "QR code for the shop to scan") },
-    svg("rect", { x: -quietZone, y: -quietZone, width: side, height: side, fill: "#fff" }), svg("path", { d: path, fill: "#000" }));
 }
 
 /**

@@ -13,7 +13,9 @@ use crate::http::request::extract::{
     AuthorOrOperator, Json, JsonIfAny, Login, LoginSession, MaybeLogin, Now, Operator, Path, PollingOperator,
     Query, Token,
 };
+use crate::http::request::signed_body::SignedBody;
 use crate::http::response::error::ApiError;
+use crate::mall::base::request_signature::{SIGNATURE, TIMESTAMP};
 
 /// An argument of a handler.
 pub trait Input {
@@ -110,6 +112,19 @@ impl<T: JsonSchema> Input for Json<T> {
         operation.refuses(StatusCode::BAD_REQUEST);
         operation.refuses(StatusCode::PAYLOAD_TOO_LARGE);
         operation.refuses(StatusCode::REQUEST_TIMEOUT);
+    }
+}
+
+impl<T: JsonSchema> Input for SignedBody<T> {
+    fn describe(operation: &mut Operation, schemas: &mut Schemas) {
+        let time = json!({ "type": "string", "description": "Seconds since 1970", "example": "1795262400" });
+        operation.takes("header", TIMESTAMP, true, time);
+        let code = "`sha256=` and the HMAC-SHA-256, in hexadecimal, of timestamp, method, path and body";
+        operation.takes("header", SIGNATURE, true, json!({ "type": "string", "description": code }));
+        Json::<T>::describe(operation, schemas);
+        operation.refuses(StatusCode::UNAUTHORIZED);
+        operation.refuses(StatusCode::NOT_FOUND);
+        operation.refuses(StatusCode::CONFLICT);
     }
 }
 

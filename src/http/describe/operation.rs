@@ -19,7 +19,7 @@ pub struct Operation {
 }
 
 /// Refusals common to many calls: status, name, and reason.
-pub(super) const REFUSALS: [(StatusCode, &str, Bilingual); 9] = [
+pub(super) const REFUSALS: [(StatusCode, &str, Bilingual); 10] = [
     (StatusCode::BAD_REQUEST, "BadRequest", both("请求有误", "Malformed request, or an invalid value")),
     (StatusCode::UNAUTHORIZED, "NotLoggedIn", both("未登录", "Not logged in")),
     (StatusCode::FORBIDDEN, "Forbidden", both("没有权限", "Operators only")),
@@ -29,6 +29,7 @@ pub(super) const REFUSALS: [(StatusCode, &str, Bilingual); 9] = [
         "BodyTooSlow",
         both("请求内容未能及时送达", "The body did not arrive in time"),
     ),
+    (StatusCode::CONFLICT, "Contradiction", both("与记录不符", "Contradicts the mall's records")),
     (StatusCode::PAYLOAD_TOO_LARGE, "TooLarge", both("请求内容太大", "The body is too large")),
     (StatusCode::TOO_MANY_REQUESTS, "RateLimited", both("操作太频繁", "Rate limit reached; see Retry-After")),
     (

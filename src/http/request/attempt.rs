@@ -35,6 +35,8 @@ pub(in crate::http) enum Act {
     Block,
     /// A user is unblocked.
     Unblock,
+    /// The payment gateway takes money back.
+    ReversePayment,
 }
 
 impl Act {

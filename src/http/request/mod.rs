@@ -8,3 +8,4 @@ pub(in crate::http) mod coerced;
 pub mod extract;
 pub(in crate::http) mod page_query;
 pub(in crate::http) mod query_text;
+pub mod signed_body;

@@ -17,7 +17,7 @@ use super::messages;
 use super::messages::{RefusalBody, fixed};
 use crate::language::{BilingualText, Language};
 use crate::mall::base::whole_seconds;
-use crate::mall::{Failure, InputError, Refusal};
+use crate::mall::{CallbackError, Failure, InputError, Refusal};
 
 /// A failed call. Converted with `?` from the errors of services.
 #[derive(Debug)]
@@ -139,6 +139,8 @@ impl ApiError {
     fn status_in_original(&self) -> StatusCode {
         match &self.0 {
             Problem::Refused(Refusal::NotLoggedIn) => StatusCode::UNAUTHORIZED,
+            // A gateway reads nothing but the status.
+            Problem::Refused(Refusal::Callback(_)) => self.status(),
             Problem::Refused(_) | Problem::BadRequest(_) | Problem::TooLarge(_) | Problem::Busy(_) => {
                 StatusCode::OK
             }
@@ -160,7 +162,9 @@ impl ApiError {
                 Refusal::RateLimited { retry_after } | Refusal::TooManyTries { retry_after },
             ) => Some(*retry_after),
             Problem::Store(StoreError::Full { .. }) => Some(DISK_FULL_RETRY_AFTER),
-            Problem::Refused(Refusal::Busy | Refusal::NotYet)
+            Problem::Refused(
+                Refusal::Busy | Refusal::NotYet | Refusal::Callback(CallbackError::NotDurable),
+            )
             | Problem::Store(StoreError::Unavailable { .. })
             | Problem::TooSlow
             | Problem::Busy(_) => Some(UNAVAILABLE_RETRY_AFTER),
@@ -273,7 +277,13 @@ fn status_of(refusal: &Refusal) -> StatusCode {
         Refusal::NotLoggedIn => StatusCode::UNAUTHORIZED,
         Refusal::Forbidden => StatusCode::FORBIDDEN,
         Refusal::RateLimited { .. } | Refusal::TooManyTries { .. } => StatusCode::TOO_MANY_REQUESTS,
-        Refusal::NotYet | Refusal::Busy => StatusCode::SERVICE_UNAVAILABLE,
+        Refusal::Callback(CallbackError::Signature) => StatusCode::UNAUTHORIZED,
+        Refusal::Callback(CallbackError::Malformed) => StatusCode::BAD_REQUEST,
+        Refusal::Callback(CallbackError::Unknown) => StatusCode::NOT_FOUND,
+        Refusal::Callback(CallbackError::Differs) => StatusCode::CONFLICT,
+        Refusal::NotYet | Refusal::Busy | Refusal::Callback(CallbackError::NotDurable) => {
+            StatusCode::SERVICE_UNAVAILABLE
+        }
     }
 }
 

@@ -3,101 +3,22 @@
 //! One `match` per kind: the compiler rejects a refusal without a message.
 
 mod audit_fault;
+mod codes;
 mod names;
 mod parts;
 mod states;
 
 use mallbox_storage::OrderId;
 
+pub(in crate::http) use self::audit_fault::of_audit_fault;
+pub(in crate::http) use self::codes::{CODES, is_code};
 use self::names::{allowed, field, thing};
 use self::parts::{shortened, waiting};
 use self::states::{amount_differs, dead_letter_stands, order_stands, still_dead};
 use super::bad_request::BadRequest;
 use crate::language::{BilingualText, Language, sentence};
 use crate::mall::base::whole_seconds;
-use crate::mall::{InputError, Refusal};
-
-pub(in crate::http) use self::audit_fault::of_audit_fault;
-
-/// All codes. [`fixed`] rejects any other code at compile time.
-pub(in crate::http) const CODES: &[&str] = &[
-    "SOLD_OUT",
-    "ALREADY_BOUGHT",
-    "NOT_OPEN",
-    "ENDED",
-    "PAUSED",
-    "UNKNOWN_SALE",
-    "LEVEL_TOO_LOW",
-    "TOO_MANY_UNPAID",
-    "PAID_ORDERS",
-    "ORDER_STANDS",
-    "RECEIPT_MISTYPED",
-    "PAYMENT_DECLINED",
-    "PAY_AT_COUNTER",
-    "REFUND_AT_COUNTER",
-    "NOT_AT_COUNTER",
-    "AMOUNT_DIFFERS",
-    "BLOCKED",
-    "CODE_LOGIN_NEEDED",
-    "LAST_OPERATOR",
-    "UNLIMITED",
-    "SALE_IS_ON",
-    "STILL_DEAD",
-    "DEAD_LETTER_STANDS",
-    "SIGNED_ALREADY",
-    "MAKE_UPS_USED",
-    "PICTURES_FULL",
-    "PHONE_INVALID",
-    "PHONE_TAKEN",
-    "CODE_WRONG",
-    "NO_CODE",
-    "CODE_TOO_SOON",
-    "CODES_SPENT",
-    "PASSWORD_WRONG",
-    "PASSWORD_GUESSABLE",
-    "PASSWORD_LENGTH",
-    "MISSING",
-    "OUT_OF_RANGE",
-    "ONESELF",
-    "PICTURE_INVALID",
-    "PICTURE_TOO_LARGE",
-    "NOT_FOUND",
-    "BAD_REQUEST",
-    "NOT_LOGGED_IN",
-    "FORBIDDEN",
-    "METHOD_NOT_ALLOWED",
-    "TOO_LARGE",
-    "REQUEST_TIMEOUT",
-    "BAD_HOST",
-    "UNKNOWN_HOST",
-    "CROSS_SITE",
-    "RATE_LIMITED",
-    "NOT_YET",
-    "BUSY",
-    "UNAVAILABLE",
-    "DISK_FULL",
-    "INTERNAL",
-];
-
-/// Returns whether the code is in [`CODES`]; evaluated at compile time.
-pub(in crate::http) const fn is_code(code: &str) -> bool {
-    let mut at = 0;
-    while at < CODES.len() {
-        if is_same(CODES[at].as_bytes(), code.as_bytes()) {
-            return true;
-        }
-        at += 1;
-    }
-    false
-}
-
-const fn is_same(one: &[u8], other: &[u8]) -> bool {
-    let mut at = 0;
-    while at < one.len() && at < other.len() && one[at] == other[at] {
-        at += 1;
-    }
-    at == one.len() && at == other.len()
-}
+use crate::mall::{CallbackError, InputError, Refusal};
 
 /// The body of a refusal.
 #[derive(Debug)]
@@ -332,8 +253,36 @@ pub(in crate::http) fn of_refusal(refusal: &Refusal, l: Language) -> RefusalBody
             fixed!(l, "NOT_AT_COUNTER", "这张订单不在柜台收款", "This order is not paid at the counter.")
         }
         Refusal::AmountDiffers(price) => stands(l, "AMOUNT_DIFFERS", amount_differs(*price)),
+        Refusal::Callback(error) => of_callback(*error, l),
         Refusal::Busy => {
             fixed!(l, "BUSY", "系统繁忙，请稍后再试", "The mall is busy; try again in a moment.")
+        }
+    }
+}
+
+/// Returns the message of a callback that is not taken.
+fn of_callback(error: CallbackError, l: Language) -> RefusalBody {
+    match error {
+        CallbackError::Signature => fixed!(
+            l,
+            "BAD_SIGNATURE",
+            "签名缺失、有误或已过期",
+            "The signature is missing, wrong or too old."
+        ),
+        CallbackError::Malformed => {
+            fixed!(l, "BAD_REQUEST", "回调内容不符合协议", "The callback is not as the protocol demands.")
+        }
+        CallbackError::Unknown => {
+            fixed!(l, "NOT_FOUND", "没有这笔付款", "This mall has no such payment.")
+        }
+        CallbackError::Differs => fixed!(
+            l,
+            "PAYMENT_DIFFERS",
+            "金额或币种与付款不符",
+            "Amount or currency differ from the payment."
+        ),
+        CallbackError::NotDurable => {
+            fixed!(l, "BUSY", "尚未处理完成，请重发", "The callback is not recorded yet; send it again.")
         }
     }
 }

@@ -83,6 +83,8 @@ pub enum Refusal {
     NotAtCounter,
     /// The amount at the counter is not the order's price, given here.
     AmountDiffers(Cents),
+    /// A callback of the payment gateway is not taken.
+    Callback(CallbackError),
     /// The user's quota of pictures, given as a number, is used up.
     PicturesFull(u64),
     /// The user's quota of picture storage, given in bytes, is used up.
@@ -126,6 +128,21 @@ pub enum InputError {
     TooManyPixels(u32),
     /// Users cannot follow themselves.
     Oneself,
+}
+
+/// Why a callback of the payment gateway is not taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CallbackError {
+    /// The signature is missing, wrong or too old.
+    Signature,
+    /// The body is not as the protocol demands.
+    Malformed,
+    /// The mall has no such payment, or no gateway.
+    Unknown,
+    /// Amount or currency are not those of the payment.
+    Differs,
+    /// The effect is not durable yet: the gateway has to repeat the call.
+    NotDurable,
 }
 
 /// Failure of a service call.

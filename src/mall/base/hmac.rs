@@ -8,11 +8,20 @@ use sha2::Sha256;
 /// The borders between the parts are no part of the message: callers give the parts a fixed length or a
 /// separator.
 pub(in crate::mall) fn hmac_sha256(key: &[u8], parts: &[&[u8]]) -> [u8; 32] {
+    mac(key, parts).finalize().into_bytes().into()
+}
+
+/// Returns whether `code` is the HMAC-SHA-256 of `parts`, compared in constant time.
+pub(in crate::mall) fn is_hmac_sha256(code: &[u8], key: &[u8], parts: &[&[u8]]) -> bool {
+    mac(key, parts).verify_slice(code).is_ok()
+}
+
+fn mac(key: &[u8], parts: &[&[u8]]) -> Hmac<Sha256> {
     let mut mac = Hmac::<Sha256>::new_from_slice(key).expect("HMAC takes keys of any length");
     for part in parts {
         mac.update(part);
     }
-    mac.finalize().into_bytes().into()
+    mac
 }
 
 #[cfg(test)]

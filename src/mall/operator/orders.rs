@@ -126,7 +126,13 @@ impl OrderAdmin {
                 (found.into_iter().filter(|_| page.skipped() == 0).collect(), total)
             }
         };
-        Ok((self.with_phones(orders).await?, total))
+        let mut found = self.with_phones(orders).await?;
+        if query.id.is_some() {
+            for one in &mut found {
+                one.view = self.orders.queries().with_gateway(one.view.clone()).await?;
+            }
+        }
+        Ok((found, total))
     }
 
     /// Returns an order of any user.

@@ -11,6 +11,7 @@ use mallbox_storage::{
 
 use crate::mall::base::detached::detached;
 use crate::mall::base::{Context, Failure, Refusal};
+use crate::mall::selling::Cashier;
 use crate::mall::selling::orders::cancel_unpaid_of;
 use crate::mall::writing::Pictures;
 
@@ -25,14 +26,15 @@ const ATTEMPTS_MAX: usize = 5;
 #[derive(Clone)]
 pub struct AccountDeletion {
     context: Context,
+    cashier: Cashier,
     pictures: Pictures,
 }
 
 impl AccountDeletion {
     /// Creates the service.
     #[must_use]
-    pub fn new(context: Context, pictures: Pictures) -> Self {
-        Self { context, pictures }
+    pub fn new(context: Context, cashier: Cashier, pictures: Pictures) -> Self {
+        Self { context, cashier, pictures }
     }
 
     /// Finishes a deletion that was interrupted after its transaction. Returns whether the account is
@@ -134,7 +136,7 @@ impl AccountDeletion {
             }
             tokio::time::sleep(POLL_INTERVAL).await;
         }
-        cancel_unpaid_of(&self.context, user, now).await?;
+        cancel_unpaid_of(&self.context, &self.cashier, user, now).await?;
         Ok(())
     }
 

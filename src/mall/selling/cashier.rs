@@ -5,7 +5,9 @@
 //! compare-and-set moves the order's status together with the row, so exactly one of payment and expiry wins.
 //! Money captured for an order that lost is refunded.
 
-use std::collections::HashMap;
+mod pending;
+mod reports;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,15 +15,16 @@ use mallbox_storage::{
     Order, OrderStatus, OutboxEntry, Payment, PaymentId, PaymentMode, PaymentState, StoreError, Timestamp,
     Transition, TransitionOutcome,
 };
-use parking_lot::Mutex;
 
-use super::counter_till::CounterTill;
+pub use self::reports::CallbackOutcome;
+use super::http_gateway::{Bill, HttpGateway};
 use super::payments::{GatewayError, GatewayState, Payments};
+use super::payments_in_progress::PaymentsInProgress;
+use super::poll_times::PollTimes;
+use super::timed_gateway::TimedGateway;
 use crate::mall::base::sparse_log::SparseLog;
 use crate::mall::base::{Context, Failure, Refusal};
 
-/// Timeout of a gateway call: a request to the mall must get its response within 1.5 s.
-const GATEWAY_TIMEOUT: Duration = Duration::from_millis(800);
 /// Age of a started payment before the background job resolves it. By then the initial caller has given up.
 const SETTLE_AFTER: Duration = Duration::from_secs(30);
 /// Payments resolved per batch, concurrently.
@@ -34,6 +37,14 @@ pub(in crate::mall) struct PaidOrder {
     pub(in crate::mall) is_new: bool,
 }
 
+/// Outcome of a call to pay.
+pub(in crate::mall) enum PayOutcome {
+    /// The order is paid.
+    Paid(PaidOrder),
+    /// The order is unpaid until the buyer has paid at the gateway, at this URL if there is one.
+    Pending(Option<String>),
+}
+
 /// Executes payments and refunds. Cheap to clone; clones share one state.
 #[derive(Clone)]
 pub struct Cashier {
@@ -41,34 +52,69 @@ pub struct Cashier {
     gateway: Arc<TimedGateway>,
     in_hand: Arc<PaymentsInProgress>,
     stuck: Arc<SparseLog>,
+    polls: Arc<PollTimes>,
 }
 
 impl Cashier {
-    /// Creates the cashier for the gateway of all payments but those at the counter.
+    /// Creates the cashier for the gateway of imaginary money. Payments at the counter need no gateway.
     #[must_use]
     pub fn new(context: Context, gateway: Arc<dyn Payments>) -> Self {
-        let gateway = Arc::new(TimedGateway { gateway, silence: SparseLog::default() });
-        Self { context, gateway, in_hand: Arc::default(), stuck: Arc::default() }
+        Self::with_http_gateway(context, gateway, None)
     }
 
-    /// Pays for an unpaid order, through the gateway of its mode.
-    pub(in crate::mall) async fn pay(&self, order: &Order, now: Timestamp) -> Result<PaidOrder, Failure> {
+    /// Creates the cashier with a gateway for orders in [`PaymentMode::Webhook`]. Without the gateway their
+    /// payments and refunds stay in doubt.
+    #[must_use]
+    pub fn with_http_gateway(
+        context: Context,
+        gateway: Arc<dyn Payments>,
+        http_gateway: Option<HttpGateway>,
+    ) -> Self {
+        let gateway = Arc::new(TimedGateway::new(gateway, http_gateway));
+        let (in_hand, stuck, polls) = (Arc::default(), Arc::default(), Arc::default());
+        Self { context, gateway, in_hand, stuck, polls }
+    }
+
+    /// Returns whether there is a gateway over HTTP.
+    #[must_use]
+    pub fn has_http_gateway(&self) -> bool {
+        self.gateway.hosted().is_some()
+    }
+
+    /// Pays for an unpaid order, through the gateway of its mode. A repeat while the buyer is at the gateway
+    /// returns the same payment.
+    pub(in crate::mall) async fn pay(&self, order: &Order, now: Timestamp) -> Result<PayOutcome, Failure> {
         let rows = &self.context.storage.selling.payments;
+        let bill = self.bill(order).await?;
         let payment = rows.start(order.id, order.pay_value, now).await?;
         let _mine = self.in_hand.hold(payment.id);
-        match self.gateway.charge(&payment).await {
-            Ok(GatewayState::Captured) => self.captured(&payment, now).await,
-            Ok(GatewayState::Refunded) => {
+        let charged = self.gateway.charge(&payment, &bill).await;
+        match charged.map(|charged| (charged.state, charged.pay_url)) {
+            Ok((GatewayState::Pending, pay_url)) => Ok(PayOutcome::Pending(pay_url)),
+            Ok((GatewayState::Captured, _)) => self.captured(&payment, now).await.map(PayOutcome::Paid),
+            Ok((GatewayState::Refunded, _)) => {
                 rows.settle(payment.id, PaymentState::Refunded, now).await?;
-                self.paid_or_refusal(order).await
+                self.paid_or_refusal(order).await.map(PayOutcome::Paid)
             }
-            Ok(GatewayState::Declined) => {
+            Ok((GatewayState::Declined, _)) => {
                 rows.settle(payment.id, PaymentState::Failed, now).await?;
                 Err(Refusal::PaymentDeclined.into())
             }
             // The row stays in state started: a repeated call or the background job resolves the doubt.
             Err(_) => Err(Refusal::Busy.into()),
         }
+    }
+
+    /// Returns the purpose of an order's payment. Only gateways over HTTP show the title.
+    async fn bill(&self, order: &Order) -> Result<Bill, Failure> {
+        let title = match order.payment {
+            PaymentMode::Webhook => {
+                let voucher = self.context.storage.catalogue.vouchers.get(order.voucher).await?;
+                voucher.map(|voucher| voucher.text.title).unwrap_or_default()
+            }
+            PaymentMode::None | PaymentMode::Sandbox | PaymentMode::Counter => String::new(),
+        };
+        Ok(Bill::of(order, title))
     }
 
     /// Refunds the payment of a refunding order. Returns the order as refunded, or still refunding if the
@@ -179,7 +225,7 @@ impl Cashier {
     async fn captured_elsewhere(&self, payment: &Payment, now: Timestamp) -> Result<(), StoreError> {
         let rows = self.context.storage.selling.payments.of_order(payment.order).await?;
         let state = rows.iter().find(|row| row.id == payment.id).map(|row| row.state);
-        if matches!(state, Some(PaymentState::Captured | PaymentState::Refunded)) {
+        if matches!(state, Some(PaymentState::Captured | PaymentState::Refunded | PaymentState::Reversed)) {
             return Ok(());
         }
         self.return_money(payment, now).await
@@ -212,8 +258,24 @@ impl Cashier {
                 _ => Ok(self.return_money(row, now).await?),
             };
         }
-        // Closed, not queried: a charge may still be in flight, and its money would belong to no order.
-        let state = match self.gateway.close(row).await {
+        // Closed, not queried: a charge may still be in flight, and its money would belong to no order. Not
+        // so while a buyer is expected to pay at the gateway.
+        let response = match self.awaits_buyer(row, now).await? {
+            true => self.gateway.query(row).await,
+            false => self.gateway.close(row).await,
+        };
+        self.take_result(row, response, now).await
+    }
+
+    /// Records what the gateway says of a started payment. Without a result the row stays unchanged.
+    async fn take_result(
+        &self,
+        row: &Payment,
+        response: Result<GatewayState, GatewayError>,
+        now: Timestamp,
+    ) -> Result<(), Failure> {
+        let state = match response {
+            Ok(GatewayState::Pending) => return Ok(()),
             Ok(GatewayState::Captured) => {
                 return match self.captured(row, now).await {
                     Ok(_) | Err(Failure::Refused(_)) => Ok(()),
@@ -224,7 +286,7 @@ impl Cashier {
             Ok(GatewayState::Declined) => PaymentState::Failed,
             Err(_) => return Ok(()),
         };
-        storage.selling.payments.settle(row.id, state, now).await?;
+        self.context.storage.selling.payments.settle(row.id, state, now).await?;
         Ok(())
     }
 
@@ -235,50 +297,6 @@ impl Cashier {
             Some(order) => Err(Refusal::OrderStands(order.status as u8).into()),
             None => Err(Refusal::NotFound("order").into()),
         }
-    }
-}
-
-/// Gateways with a timeout on every call. Each payment goes through its own gateway.
-struct TimedGateway {
-    gateway: Arc<dyn Payments>,
-    silence: SparseLog,
-}
-
-impl TimedGateway {
-    fn of(&self, payment: &Payment) -> &dyn Payments {
-        match payment.gateway {
-            PaymentMode::Counter => &CounterTill,
-            PaymentMode::None | PaymentMode::Sandbox => &*self.gateway,
-        }
-    }
-
-    async fn charge(&self, payment: &Payment) -> Result<GatewayState, GatewayError> {
-        self.wait(payment, self.of(payment).charge(payment.id, payment.amount)).await
-    }
-
-    async fn refund(&self, payment: &Payment) -> Result<(), GatewayError> {
-        self.wait(payment, self.of(payment).refund(payment.id, payment.amount)).await
-    }
-
-    async fn close(&self, payment: &Payment) -> Result<GatewayState, GatewayError> {
-        self.wait(payment, self.of(payment).close(payment.id)).await
-    }
-
-    async fn wait<T>(
-        &self,
-        payment: &Payment,
-        call: impl Future<Output = Result<T, GatewayError>>,
-    ) -> Result<T, GatewayError> {
-        let in_time = tokio::time::timeout(GATEWAY_TIMEOUT, call).await;
-        let too_late = || Err(GatewayError(format!("no response within {} ms", GATEWAY_TIMEOUT.as_millis())));
-        let answer = in_time.unwrap_or_else(|_| too_late());
-        if let Err(error) = &answer
-            && let Some(times) = self.silence.again()
-        {
-            let (order, payment) = (payment.order.get(), payment.id.get());
-            tracing::warn!(order, payment, %error, times, "the payment gateway did not respond; retrying");
-        }
-        answer
     }
 }
 
@@ -305,39 +323,4 @@ pub(in crate::mall) async fn closed_all(context: &Context, orders: &[Order]) -> 
     let entries: Vec<_> =
         units.iter().map(|&(voucher, user, order)| OutboxEntry::Release { voucher, user, order }).collect();
     storage.selling.outbox.done(&entries).await
-}
-
-/// Payments being processed by a call in this process. The background job skips them, however far the clock
-/// was moved.
-#[derive(Debug, Default)]
-struct PaymentsInProgress {
-    calls: Mutex<HashMap<PaymentId, usize>>,
-}
-
-impl PaymentsInProgress {
-    fn hold(self: &Arc<Self>, payment: PaymentId) -> Holding {
-        *self.calls.lock().entry(payment).or_default() += 1;
-        Holding { in_hand: Arc::clone(self), payment }
-    }
-
-    fn has(&self, payment: PaymentId) -> bool {
-        self.calls.lock().contains_key(&payment)
-    }
-}
-
-struct Holding {
-    in_hand: Arc<PaymentsInProgress>,
-    payment: PaymentId,
-}
-
-impl Drop for Holding {
-    fn drop(&mut self) {
-        let mut calls = self.in_hand.calls.lock();
-        if let Some(count) = calls.get_mut(&self.payment) {
-            *count -= 1;
-            if *count == 0 {
-                calls.remove(&self.payment);
-            }
-        }
-    }
 }

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use mallbox_storage::{
-    Claim, NO_DEADLINE, Order, OrderId, OrderStatus, Page, PaymentMode, ShopId, Timestamp, UserId, Voucher,
-    VoucherId,
+    Claim, NO_DEADLINE, Order, OrderId, OrderStatus, Page, PaymentMode, PaymentState, ShopId, Timestamp,
+    UserId, Voucher, VoucherId,
 };
 
 use crate::mall::base::{Context, Failure, Refusal};
@@ -25,6 +25,19 @@ pub struct OrderView {
     pub title: String,
     /// Shop of the voucher, `None` if the voucher is deleted.
     pub shop: Option<ShopId>,
+    /// Payment at the gateway over HTTP. `None` in lists, and for other payment modes.
+    pub at_gateway: Option<AtGateway>,
+}
+
+/// State of an order's last payment at the gateway over HTTP, where the order's status does not tell.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum AtGateway {
+    /// The buyer has yet to pay; with the URL for that, in the response to a call to pay.
+    Pending(Option<String>),
+    /// The gateway declined: the order can be paid by another attempt.
+    Declined,
+    /// The order was used, and the gateway took the money back.
+    Reversed,
 }
 
 impl OrderView {
@@ -40,6 +53,7 @@ impl OrderView {
         Self {
             title: voucher.map(|voucher| voucher.text.title.clone()).unwrap_or_default(),
             shop: voucher.map(|voucher| voucher.text.shop),
+            at_gateway: None,
             order,
         }
     }
@@ -98,7 +112,29 @@ impl OrderQueries {
     pub async fn get(&self, user: UserId, order: OrderId) -> Result<OrderView, Failure> {
         let found = self.look_up(order).await?;
         let order = found.filter(|order| order.user == user).ok_or(Refusal::NotFound("order"))?;
-        self.view(order).await
+        self.with_gateway(self.view(order).await?).await
+    }
+
+    /// Adds the state of the payment at the gateway over HTTP.
+    pub(in crate::mall) async fn with_gateway(&self, view: OrderView) -> Result<OrderView, Failure> {
+        let OrderView { order, .. } = &view;
+        let may_tell = matches!(order.status, OrderStatus::Unpaid | OrderStatus::Used);
+        if order.payment != PaymentMode::Webhook || !may_tell {
+            return Ok(view);
+        }
+        let rows = self.context.storage.selling.payments.of_order(order.id).await?;
+        let at_gateway = match (order.status, rows.last().map(|row| row.state)) {
+            (OrderStatus::Unpaid, Some(PaymentState::Started)) => Some(AtGateway::Pending(None)),
+            (OrderStatus::Unpaid, Some(PaymentState::Failed | PaymentState::Refunded)) => {
+                Some(AtGateway::Declined)
+            }
+            (OrderStatus::Used, _) => {
+                let is_reversed = rows.iter().any(|row| row.state == PaymentState::Reversed);
+                is_reversed.then_some(AtGateway::Reversed)
+            }
+            _ => None,
+        };
+        Ok(OrderView { at_gateway, ..view })
     }
 
     /// Returns an order of any user; status 0 while the claim is pending.

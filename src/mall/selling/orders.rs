@@ -8,9 +8,9 @@ use mallbox_storage::{
     Transition, TransitionOutcome, UserId, VoucherId, VoucherStatus,
 };
 
-use super::cashier::{Cashier, release_closed};
+use super::cashier::{Cashier, PayOutcome, release_closed};
 use super::order_numbers::OrderNumbers;
-use super::order_queries::{Found, OrderQueries, OrderView, new_order};
+use super::order_queries::{AtGateway, Found, OrderQueries, OrderView, new_order};
 use crate::mall::base::detached::detached;
 use crate::mall::base::idempotency_key::check_idempotency_key;
 use crate::mall::base::{Context, Failure, Random, Refusal};
@@ -124,7 +124,8 @@ impl Orders {
         .await
     }
 
-    /// Pays for the user's order. A repeat on a paid order succeeds.
+    /// Pays for the user's order. A repeat on a paid order succeeds. An order that its buyer has to pay on a
+    /// page of the gateway is returned unpaid, with the URL of the page.
     ///
     /// # Errors
     /// [`Refusal::PayAtCounter`] for an unpaid order to be paid there. [`Refusal::OrderStands`] if the order
@@ -138,7 +139,16 @@ impl Orders {
             OrderStatus::Unpaid if order.payment == PaymentMode::Counter => {
                 return Err(Refusal::PayAtCounter.into());
             }
-            OrderStatus::Unpaid => detached(async move { cashier.pay(&order, now).await }).await?.order,
+            OrderStatus::Unpaid => {
+                let unpaid = order.clone();
+                match detached(async move { cashier.pay(&order, now).await }).await? {
+                    PayOutcome::Paid(paid) => paid.order,
+                    PayOutcome::Pending(url) => {
+                        let view = self.queries.view(unpaid).await?;
+                        return Ok(OrderView { at_gateway: Some(AtGateway::Pending(url)), ..view });
+                    }
+                }
+            }
             status => return Err(Refusal::OrderStands(status as u8).into()),
         };
         self.queries.view(paid).await
@@ -151,8 +161,12 @@ impl Orders {
     /// repeat resumes the step.
     pub async fn cancel(&self, user: UserId, order: OrderId, now: Timestamp) -> Result<OrderView, Failure> {
         let order = self.recorded(Some(user), order).await?;
-        let context = self.context.clone();
-        let cancelled = detached(async move { cancel(&context, order.id, now).await }).await?;
+        let (context, cashier) = (self.context.clone(), self.cashier.clone());
+        let cancelled = detached(async move {
+            close_payment(&cashier, &order, now).await?;
+            cancel(&context, order.id, now).await
+        })
+        .await?;
         self.queries.view(cancelled).await
     }
 
@@ -189,6 +203,7 @@ impl Orders {
         let order = self.recorded(None, order).await?;
         let (context, cashier) = (self.context.clone(), self.cashier.clone());
         let closed = detached(async move {
+            close_payment(&cashier, &order, now).await?;
             match cancel(&context, order.id, now).await {
                 Err(Failure::Refused(Refusal::OrderStands(status)))
                     if way_out == CancelMode::CancelOrRefund =>
@@ -223,10 +238,12 @@ impl Orders {
         let cashier = self.cashier.clone();
         let (paid, before) = match order.status {
             OrderStatus::Paid => (order, true),
-            OrderStatus::Unpaid => {
-                let paid = detached(async move { cashier.pay(&order, now).await }).await?;
-                (paid.order, !paid.is_new)
-            }
+            OrderStatus::Unpaid => match detached(async move { cashier.pay(&order, now).await }).await? {
+                PayOutcome::Paid(paid) => (paid.order, !paid.is_new),
+                PayOutcome::Pending(_) => {
+                    return Err(Failure::Bug("a payment at the counter waits for its buyer".to_owned()));
+                }
+            },
             status => return Err(Refusal::OrderStands(status as u8).into()),
         };
         Ok((self.queries.view(paid).await?, before))
@@ -332,12 +349,14 @@ fn refusal_without_till(status: u8) -> Refusal {
     if has_money { Refusal::RefundAtCounter } else { Refusal::OrderStands(status) }
 }
 
-/// Cancels all unpaid orders of a user, each in a transaction of its own. Returns their number.
+/// Cancels all unpaid orders of a user, each in a transaction of its own, after closing its payment at the
+/// gateway. Returns their number.
 ///
 /// # Errors
 /// [`Failure::Store`] if the store fails: call again.
 pub(in crate::mall) async fn cancel_unpaid_of(
     context: &Context,
+    cashier: &Cashier,
     user: UserId,
     now: Timestamp,
 ) -> Result<u64, Failure> {
@@ -352,6 +371,7 @@ pub(in crate::mall) async fn cancel_unpaid_of(
             return Ok(cancelled);
         }
         for order in orders {
+            close_payment(cashier, &order, now).await?;
             match cancel(context, order.id, now).await {
                 Ok(_) => cancelled += 1,
                 // Paid meanwhile.
@@ -360,6 +380,15 @@ pub(in crate::mall) async fn cancel_unpaid_of(
             }
         }
     }
+}
+
+/// Closes the payment of an unpaid order at a gateway over HTTP, so that its buyer cannot pay for the
+/// cancelled order. The order is paid afterwards if the buyer was quicker.
+async fn close_payment(cashier: &Cashier, order: &Order, now: Timestamp) -> Result<(), Failure> {
+    if order.payment == PaymentMode::Webhook && order.status == OrderStatus::Unpaid {
+        cashier.close_for_cancel(order.id, now).await?;
+    }
+    Ok(())
 }
 
 /// Cancels an unpaid order and releases the unit. Succeeds for a cancelled order too.

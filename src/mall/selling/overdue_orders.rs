@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use mallbox_storage::{StoreError, Timestamp, TransitionOutcome};
 use tokio_util::sync::CancellationToken;
 
-use super::cashier::closed_all;
+use super::cashier::{Cashier, closed_all};
 use crate::mall::base::Context;
 use crate::mall::base::chores::Chore;
 
@@ -22,11 +22,12 @@ const PAUSE_FACTOR: u32 = 9;
 /// database.
 pub(in crate::mall) struct CancelOverdue {
     context: Context,
+    cashier: Cashier,
 }
 
 impl CancelOverdue {
-    pub(in crate::mall) fn new(context: &Context) -> Self {
-        Self { context: context.clone() }
+    pub(in crate::mall) fn new(context: &Context, cashier: &Cashier) -> Self {
+        Self { context: context.clone(), cashier: cashier.clone() }
     }
 
     /// Cancels a batch of due orders. Returns whether more orders may be due.
@@ -35,6 +36,12 @@ impl CancelOverdue {
         let due = storage.selling.deadlines.due(self.context.expiry_now(now), BATCH).await?;
         if due.is_empty() {
             return Ok(false);
+        }
+        let is_full = due.len() == BATCH;
+        // Orders that wait for the gateway are due again when their lease ends.
+        let due = self.cashier.close_overdue(due, now).await?;
+        if due.is_empty() {
+            return Ok(is_full);
         }
         let stepped = storage.selling.orders.cancel(&due, now).await?;
         let mut closed = Vec::with_capacity(due.len());
@@ -50,7 +57,7 @@ impl CancelOverdue {
         }
         closed_all(&self.context, &closed).await?;
         storage.selling.deadlines.clear(&due).await?;
-        Ok(due.len() == BATCH)
+        Ok(is_full)
     }
 
     /// Returns whether claims are pending: buyers have priority then.

@@ -19,6 +19,8 @@ pub struct GatewayError(pub String);
 /// State of a payment at the gateway.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum GatewayState {
+    /// The buyer has yet to pay, on a page of the gateway.
+    Pending,
     /// Money was taken from the buyer.
     Captured,
     /// Money was taken and refunded, or would have to be. The payment id can never be charged again.
@@ -27,7 +29,7 @@ pub enum GatewayState {
     Declined,
 }
 
-/// A payment gateway.
+/// A payment gateway that captures or declines in the call itself.
 ///
 /// - The payment's id is the idempotency key of every call: a repeat changes nothing and returns the first
 ///   result.
@@ -36,7 +38,8 @@ pub enum GatewayState {
 /// - A declined, closed or refunded payment is never charged again, however late a call arrives.
 #[async_trait]
 pub trait Payments: Send + Sync {
-    /// Charges the amount. Returns `Captured` or `Declined`, or `Refunded` for a payment already refunded.
+    /// Charges the amount. Returns `Captured` or `Declined`, or `Refunded` for a payment already refunded;
+    /// never `Pending`.
     ///
     /// # Errors
     /// [`GatewayError`]: the charge is in doubt and may still happen.
@@ -48,7 +51,8 @@ pub trait Payments: Send + Sync {
     /// [`GatewayError`]: the refund is in doubt; call again.
     async fn refund(&self, payment: PaymentId, amount: Cents) -> Result<(), GatewayError>;
 
-    /// Closes a payment in doubt: money not yet taken can never be taken afterwards. Returns the final state.
+    /// Closes a payment in doubt: money not yet taken can never be taken afterwards. Returns the final
+    /// state, never `Pending`.
     ///
     /// # Errors
     /// [`GatewayError`]: call again.

@@ -15,6 +15,7 @@ use mallbox_storage::{
 use tokio::time::Instant;
 
 use super::FlashSales;
+use super::cashier::Cashier;
 use super::orders::cancel_unpaid_of;
 use crate::mall::base::chores::{Chore, Every};
 use crate::mall::base::{Context, Failure};
@@ -48,7 +49,11 @@ pub async fn end_blocked_sessions(storage: &Storage) -> Result<(), StoreError> {
 ///
 /// # Errors
 /// [`Failure`] if the store fails: the remaining sessions may still be live, and orders unpaid.
-pub async fn settle_deleted_users(context: &Context, now: Timestamp) -> Result<(), Failure> {
+pub async fn settle_deleted_users(
+    context: &Context,
+    cashier: &Cashier,
+    now: Timestamp,
+) -> Result<(), Failure> {
     /// Users read per page.
     const PAGE: u32 = 500;
     /// Beyond the lifetime of a session: runs may be late, and clocks of processes differ.
@@ -62,7 +67,7 @@ pub async fn settle_deleted_users(context: &Context, now: Timestamp) -> Result<(
         after = *last;
         for user in deleted {
             storage.people.sessions.end_all(user).await?;
-            let cancelled = cancel_unpaid_of(context, user, now).await?;
+            let cancelled = cancel_unpaid_of(context, cashier, user, now).await?;
             if cancelled > 0 {
                 tracing::info!(user = user.get(), orders = cancelled, "cancelled orders of a deleted user");
             }
@@ -94,6 +99,7 @@ pub(in crate::mall) struct Reconciliation {
     every: Every,
     all_every: Every,
     context: Context,
+    cashier: Cashier,
     sales: FlashSales,
     /// Lock owner id of this process.
     owner: LockOwner,
@@ -109,11 +115,12 @@ impl Reconciliation {
     /// An unpaid order this late is not merely waiting to be cancelled: its deadline has been lost.
     const LATE: Duration = Duration::from_secs(60);
 
-    pub(in crate::mall) fn new(context: &Context, sales: &FlashSales) -> Self {
+    pub(in crate::mall) fn new(context: &Context, sales: &FlashSales, cashier: &Cashier) -> Self {
         Self {
             every: Every::new(Self::SPAN),
             all_every: Every::new(Self::ALL_SPAN),
             context: context.clone(),
+            cashier: cashier.clone(),
             sales: sales.clone(),
             owner: LockOwner::random(),
         }
@@ -190,7 +197,7 @@ impl Chore for Reconciliation {
         if let Err(error) = end_blocked_sessions(&self.context.storage).await {
             tracing::warn!(%error, "could not end the sessions of blocked users");
         }
-        if let Err(error) = settle_deleted_users(&self.context, now).await {
+        if let Err(error) = settle_deleted_users(&self.context, &self.cashier, now).await {
             tracing::warn!(%error, "could not settle sessions and orders of deleted users");
         }
         if self.all_every.next(now) <= now {

@@ -19,11 +19,12 @@ use crate::mall::base::sparse_log::SparseLog;
 pub fn chores(context: &Context, sales: &FlashSales, cashier: &Cashier) -> Vec<Arc<dyn Chore>> {
     let every = |ms| Every::new(Duration::from_millis(ms));
     vec![
-        Arc::new(CancelOverdue::new(context)),
+        Arc::new(CancelOverdue::new(context, cashier)),
         Arc::new(ProcessOutbox { every: every(1_000), context: context.clone() }),
         Arc::new(SettlePayments { every: every(5_000), cashier: cashier.clone() }),
+        Arc::new(PollPayments { every: every(5_000), cashier: cashier.clone() }),
         Arc::new(RefreshTerms { every: every(500), sales: sales.clone() }),
-        Arc::new(Reconciliation::new(context, sales)),
+        Arc::new(Reconciliation::new(context, sales, cashier)),
         Arc::new(CompareClocks { every: every(60_000), context: context.clone(), log: SparseLog::default() }),
         Arc::new(Sweep { every: every(1_000), context: context.clone() }),
     ]
@@ -101,6 +102,30 @@ impl Chore for SettlePayments {
     async fn run(&self, now: Timestamp) {
         self.every.ran(now);
         if let Err(error) = self.cashier.settle(now).await {
+            tracing::warn!(%error, "could not read unfinished payments");
+        }
+    }
+}
+
+/// Queries payments that wait for a buyer at the gateway over HTTP: the callback may be lost.
+struct PollPayments {
+    every: Every,
+    cashier: Cashier,
+}
+
+#[async_trait]
+impl Chore for PollPayments {
+    fn name(&self) -> &'static str {
+        "poll payments"
+    }
+
+    async fn next_due(&self, now: Timestamp) -> Option<Timestamp> {
+        self.cashier.has_http_gateway().then(|| self.every.next(now))
+    }
+
+    async fn run(&self, now: Timestamp) {
+        self.every.ran(now);
+        if let Err(error) = self.cashier.poll(now).await {
             tracing::warn!(%error, "could not read unfinished payments");
         }
     }

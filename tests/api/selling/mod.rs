@@ -2,8 +2,11 @@
 
 mod clock;
 pub mod counter_payments;
+mod gateway_world;
 mod home;
 mod orders;
+pub mod payment_callbacks;
+mod payment_gateway;
 mod payment_modes;
 mod receipts;
 mod write_budget;

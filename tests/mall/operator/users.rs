@@ -268,6 +268,7 @@ fn means(w: &World) -> Dependencies {
         sms: inbox.clone(),
         inbox: Some(inbox),
         payments: Arc::new(Sandbox::default()),
+        http_gateway: None,
         random: Arc::new(Random::seeded(8)),
         code_key: CodeKey::Database,
     }

@@ -3,7 +3,7 @@
 import { h } from "../../core/dom.js";
 import { t } from "../../core/language.js";
 import { formatYuan } from "../../parts/price.js";
-import { orderStatusChip, paymentText } from "../labels.js";
+import { orderStatusChip, paymentStateText, paymentText } from "../labels.js";
 import { timestamp } from "./timestamp.js";
 
 /**
@@ -14,7 +14,8 @@ import { timestamp } from "./timestamp.js";
  * @property {string} title
  * @property {number} payValue cents
  * @property {number} status
- * @property {string} payment method; `none` needs no payment, `counter` is recorded by an operator
+ * @property {string} payment method; `none` needs no payment, `counter` is recorded by an operator, `webhook` goes through a gateway
+ * @property {string} [paymentState] at the gateway, of an order read alone: `pending`, `declined` or `reversed`
  * @property {string} createTime
  * @property {string} [payTime]
  * @property {string} [useTime]
@@ -35,6 +36,7 @@ export function orderColumns() {
     { title: t("金额", "Price"), look: "number", cell: ({ payValue }) => formatYuan(payValue) },
     { title: t("下单", "Ordered"), cell: ({ createTime }) => timestamp(createTime) },
     { title: t("支付", "Paid"), cell: ({ payTime }) => timestamp(payTime) },
+    { title: t("支付方式", "Payment"), cell: ({ payment }) => paymentText(payment) },
   ];
 }
 
@@ -50,6 +52,7 @@ export function buyer({ userId, phone }) {
 export function orderFacts(order, first = []) {
   const facts = [...first, [t("买家", "Buyer"), buyer(order)], [t("下单", "Ordered"), timestamp(order.createTime)]];
   facts.push([t("支付方式", "Payment"), paymentText(order.payment)]);
+  if (order.paymentState) facts.push([t("支付网关", "Gateway"), paymentStateText(order.paymentState)]);
   if (order.deadline) facts.push([t("支付期限", "To be paid by"), timestamp(order.deadline)]);
   if (order.payTime) facts.push([t("支付", "Paid"), timestamp(order.payTime)]);
   if (order.useTime) facts.push([t("核销", "Used"), timestamp(order.useTime)]);

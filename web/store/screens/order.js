@@ -4,12 +4,14 @@ import { Unreachable } from "../../core/api.js";
 import { staleWhileRevalidate } from "../../core/cache.js";
 import { fill, h, signalSequence, onVisible } from "../../core/dom.js";
 import { t } from "../../core/language.js";
+import { isKiosk } from "../../core/local-storage.js";
 import { isSameMoment } from "../../core/server-time.js";
 import { screenHeader } from "../../parts/screen-header.js";
 import { button, linkButton } from "../../parts/button.js";
 import { countdown } from "../../parts/countdown.js";
 import { errorState } from "../../parts/empty-state.js";
 import { price, formatYuan } from "../../parts/price.js";
+import { qrCode } from "../../parts/qr-code.js";
 import { confirmAction } from "../../parts/sheet.js";
 import { skeletons } from "../../parts/skeleton.js";
 import { showToast, showError } from "../../parts/toast.js";
@@ -31,6 +33,8 @@ const EXPECTED_STATUS = { pay: [STATUS.paid, STATUS.used], cancel: [STATUS.cance
 const RETRY_AFTER_ERROR_MS = 2_000;
 /** Poll interval by status: an order also changes on its own, in the shop, or on another device. */
 const POLL_EVERY_MS = { [STATUS.coming]: 500, [STATUS.unpaid]: 5_000, [STATUS.paid]: 5_000, [STATUS.refunding]: 2_000 };
+/** Poll interval while the buyer pays at the gateway. */
+const POLL_PAYMENT_MS = 2_000;
 
 /** @param {import("../../core/router.js").ScreenContext} context */
 export async function open({ root, params, signal, title, restoreScroll }) {
@@ -49,6 +53,11 @@ export async function open({ root, params, signal, title, restoreScroll }) {
    * @type {{step: Step, before: number, done: string} | null}
    */
   let inDoubt = null;
+  /**
+   * Where to pay at the gateway, once the gateway has said so; orders read later do not have the address.
+   * @type {Pick<Order, "payUrl" | "payQr"> | null}
+   */
+  let payPage = null;
   /** Number of requests; responses overtaken by a later request are discarded. */
   let requestCount = 0;
   /** @type {ReturnType<typeof setTimeout>} */
@@ -62,9 +71,12 @@ export async function open({ root, params, signal, title, restoreScroll }) {
   function render(order) {
     clearTimeout(timer);
     status = order.status;
-    const ms = POLL_EVERY_MS[order.status];
+    const isPending = order.paymentState === "pending";
+    if (order.payUrl) payPage = order;
+    else if (!isPending) payPage = null;
+    const ms = isPending ? POLL_PAYMENT_MS : POLL_EVERY_MS[order.status];
     if (ms && !signal.aborted) timer = setTimeout(refresh, ms);
-    const nextState = `${order.status} ${order.deadline}`;
+    const nextState = `${order.status} ${order.deadline} ${order.paymentState} ${payPage?.payUrl}`;
     if (nextState === renderedState && isSameMoment(due, order.due)) return;
     [renderedState, due] = [nextState, order.due];
     title(order.title);
@@ -72,6 +84,7 @@ export async function open({ root, params, signal, title, restoreScroll }) {
     const hadFocus = facts.contains(document.activeElement);
     fill(facts, h("div", { class: "row apart" }, h("h2", { class: "cut" }, order.title), statusChip(order.status)),
       h("div", { class: "row apart" }, statusText(order, renderSignal), price(order.payValue)),
+      paymentNotice(order),
       h("dl", { class: "facts small" }, times(order).map(([name, value]) => h("div", null, h("dt", null, name), h("dd", null, value)))),
       h("div", { class: "stack order-acts" }, actionButtons(order)));
     if (hadFocus) facts.focus({ preventScroll: true });
@@ -95,6 +108,20 @@ export async function open({ root, params, signal, title, restoreScroll }) {
     }
   }
 
+  /**
+   * Describes the payment at the gateway.
+   * @param {Order} order
+   */
+  function paymentNotice(order) {
+    if (order.status !== STATUS.unpaid) return false;
+    if (order.paymentState === "declined") return h("p", { class: "notice bad" }, t("支付未成功，没有扣款。可以再试一次。", "The payment did not go through, and nothing was charged. You can try again."));
+    if (order.paymentState !== "pending") return false;
+    return h("div", { class: "stack" },
+      payPage?.payQr && h("div", { class: "receipt-code" }, qrCode(payPage.payQr, t("付款二维码", "QR code for the payment"))),
+      payPage?.payQr && h("p", { class: "small quiet" }, t("用手机扫码付款", "Scan with your phone to pay")),
+      h("p", { role: "status" }, t("等待付款结果…", "Waiting for the payment…")));
+  }
+
   /** @param {Order} order */
   function actionButtons(order) {
     const shop = order.shopId !== undefined && linkButton(t("去店铺看看", "View shop"), `#/shop/${order.shopId}`, { look: ["wide"], icon: "shop" });
@@ -103,7 +130,9 @@ export async function open({ root, params, signal, title, restoreScroll }) {
         return [h("p", { class: "receipt-text" }, h("span", { class: "unseen" }, t("订单号 ", "Order number ")), order.id), shop,
           button(t("取消订单", "Cancel the order"), cancel, { look: ["bare", "danger"] })];
       }
-      return [button(t(`支付 ${formatYuan(order.payValue)}`, `Pay ${formatYuan(order.payValue)}`), () => runStep("pay", t("已付款", "Paid")), { look: ["main", "wide"] }),
+      const isPending = order.paymentState === "pending";
+      const pay = isPending ? t("继续付款", "Continue to pay") : t(`支付 ${formatYuan(order.payValue)}`, `Pay ${formatYuan(order.payValue)}`);
+      return [button(pay, () => runStep("pay", t("已付款", "Paid")), { look: ["main", "wide"] }),
         button(t("取消订单", "Cancel the order"), cancel, { look: ["bare", "danger"] })];
     }
     if (order.status === STATUS.paid && isPaidAtCounter(order)) return [shop, h("p", { class: "small quiet" }, t("如需退款，请到柜台办理。", "For a refund, come to the counter."))];
@@ -136,7 +165,8 @@ export async function open({ root, params, signal, title, restoreScroll }) {
       // Discards responses to earlier requests.
       requestCount += 1;
       render(order);
-      showToast(done);
+      if (step === "pay" && order.status === STATUS.unpaid) openPayPage(order);
+      else showToast(done);
     } catch (error) {
       // In doubt; repeating a completed step changes nothing.
       if (error instanceof Unreachable) {
@@ -153,7 +183,8 @@ export async function open({ root, params, signal, title, restoreScroll }) {
     try {
       const order = await readOrder(params.id, signal);
       if (requestNumber !== requestCount) return;
-      if (inDoubt) reportOutcome(inDoubt, order.status);
+      // A payment that waits for its buyer has arrived; the screen shows how to go on.
+      if (inDoubt && order.paymentState !== "pending") reportOutcome(inDoubt, order.status);
       inDoubt = null;
       render(order);
     } catch {
@@ -186,6 +217,15 @@ export async function open({ root, params, signal, title, restoreScroll }) {
       if (!signal.aborted) fill(beside, errorState(error, () => showReceipt(order)));
     }
   }
+}
+
+/**
+ * Leaves for the gateway's page, which leads back to the order. A kiosk stays and shows the QR code, and so does
+ * every browser for the address of a wallet.
+ * @param {Order} order
+ */
+function openPayPage({ payUrl }) {
+  if (payUrl && !isKiosk && /^https?:\/\//.test(payUrl)) location.assign(payUrl);
 }
 
 /** @param {Order} order */

@@ -1,5 +1,6 @@
-//! Handlers of sales, claims, orders and receipts.
+//! Handlers of sales, claims, orders, payments and receipts.
 
 pub mod orders;
+pub mod payment_callbacks;
 pub mod receipts;
 pub mod sales;

@@ -11,9 +11,13 @@ use crate::http::describe::Calls;
 use crate::http::request::extract::{JsonIfAny, Login, Now, Path, Query};
 use crate::http::request::page_query::PageQuery;
 use crate::http::response::envelope::{Answer, OrderNumber, Reply};
+use crate::http::response::qr::QrAnswer;
 use crate::language::both;
 use crate::mall::base::wall_time;
-use crate::mall::selling::order_queries::OrderView;
+use crate::mall::selling::order_queries::{AtGateway, OrderView};
+
+/// Longest URL shown as a QR code: a phone reads larger codes badly from a screen.
+const PAY_QR_MAX_BYTES: usize = 512;
 
 /// Returns the routes of claims and orders.
 pub fn routes() -> Calls {
@@ -33,8 +37,10 @@ pub fn routes() -> Calls {
         .get("/voucher-order/{id}", one, both("我的一张订单", "An order of the caller"))
         .post("/voucher-order/{id}/pay", pay, both("支付", "Pay"))
         .explained(both(
-            "仅用于模拟支付；`payment`为`counter`的订单返回`PAY_AT_COUNTER`，须在柜台付款。",
-            "With imaginary money only: an order whose `payment` is `counter` is refused with \
+            "`payment`为`webhook`的订单可能仍未支付，并带有`payUrl`：买家在该地址付款；重复调用返回同一笔付款。\
+                为`counter`的订单返回`PAY_AT_COUNTER`，须在柜台付款。",
+            "An order whose `payment` is `webhook` may come back unpaid with a `payUrl`, where the buyer pays; a \
+                repeat returns the same payment. An order whose `payment` is `counter` is refused with \
                 `PAY_AT_COUNTER`.",
         ))
         .post("/voucher-order/{id}/cancel", cancel, both("取消未支付的订单", "Cancel an unpaid order"))
@@ -57,7 +63,8 @@ pub(in crate::http) struct OrderAnswer {
     #[schemars(example = 4_750)]
     pay_value: i64,
     pay_type: u8,
-    /// Payment mode: `none`, final without a payment; `sandbox`, imaginary money; or `counter`, paid there.
+    /// Payment mode: `none`, final without a payment; `sandbox`, imaginary money; `counter`, paid there; or
+    /// `webhook`, paid through a gateway.
     #[schemars(example = &"sandbox")]
     payment: &'static str,
     /// 0 not yet written to the database, 1 unpaid, 2 paid, 3 used, 4 cancelled, 5 refunding, 6 refunded.
@@ -81,13 +88,35 @@ pub(in crate::http) struct OrderAnswer {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(example = 899_000)]
     deadline_in_ms: Option<i64>,
+    /// The payment at the gateway of an order seen alone: `pending`, to be paid by the buyer; `declined`, to
+    /// be tried again; or `reversed`, taken back from the mall after the order was used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(example = &"pending")]
+    payment_state: Option<&'static str>,
+    /// Where the buyer pays, in the response to the call to pay: a page, or an address of a wallet to be
+    /// shown as a QR code.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(example = &"https://pay.example/p/662319245210910723-17")]
+    pay_url: Option<String>,
+    /// The same as a QR code, unless it is too long for one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pay_qr: Option<QrAnswer>,
 }
 
 impl OrderAnswer {
     pub(in crate::http) fn new(view: OrderView, now: Timestamp, zone: &TimeZone) -> Self {
         let text = |at| wall_time::text(at, zone);
         let deadline = view.deadline();
-        let OrderView { order, title, shop } = view;
+        let OrderView { order, title, shop, at_gateway } = view;
+        let payment_state = at_gateway.as_ref().map(|state| match state {
+            AtGateway::Pending(_) => "pending",
+            AtGateway::Declined => "declined",
+            AtGateway::Reversed => "reversed",
+        });
+        let pay_url = match at_gateway {
+            Some(AtGateway::Pending(url)) => url,
+            _ => None,
+        };
         Self {
             id: order.id.to_string(),
             voucher_id: order.voucher.get(),
@@ -103,8 +132,16 @@ impl OrderAnswer {
             refund_time: order.refunded.map(text),
             deadline: deadline.map(text),
             deadline_in_ms: deadline.map(|at| at.as_millis().saturating_sub(now.as_millis()).max(0)),
+            payment_state,
+            pay_qr: pay_url.as_deref().filter(|url| url.len() <= PAY_QR_MAX_BYTES).and_then(qr),
+            pay_url,
         }
     }
+}
+
+/// Returns the QR code of a URL.
+fn qr(url: &str) -> Option<QrAnswer> {
+    QrAnswer::of(url).ok()
 }
 
 fn answer(app: &App, view: OrderView, now: Timestamp) -> Reply<OrderAnswer> {
@@ -214,7 +251,7 @@ mod tests {
                 used: None,
                 refunded: None,
             };
-            let view = OrderView { order, title: String::new(), shop: None };
+            let view = OrderView { order, title: String::new(), shop: None, at_gateway: None };
             OrderAnswer::new(view, at(now), &TimeZone::UTC).deadline_in_ms
         };
         assert_eq!(

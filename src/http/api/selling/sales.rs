@@ -167,8 +167,8 @@ struct PageAnswer {
     #[schemars(example = &"2026-11-21T10:09:17")]
     end_time: String,
     pay_within_seconds: u64,
-    /// Payment mode of new orders: `none`, `sandbox` or `counter`, where there is more time to pay; absent
-    /// while the database is away.
+    /// Payment mode of new orders: `none`, `sandbox`, `webhook`, or `counter`, where there is more time to
+    /// pay; absent while the database is away.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"counter")]
     payment: Option<&'static str>,

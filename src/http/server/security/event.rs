@@ -32,10 +32,13 @@ pub(in crate::http) enum SecurityEvent {
     CrossSite,
     ConnectionRefused,
     ConnectionRefusedInTotal,
+    CallbackForged,
+    CallbackContradicted,
+    PaymentReversed,
 }
 
 /// All kinds in the order of the enum, with name, and text of the log line.
-pub(super) const EVENTS: [(SecurityEvent, &str, &str); 23] = [
+pub(super) const EVENTS: [(SecurityEvent, &str, &str); 26] = [
     (SecurityEvent::LoginCodeSucceeded, "login_code_succeeded", "logged in by code"),
     (SecurityEvent::LoginCodeFailed, "login_code_failed", "log-in by code failed"),
     (SecurityEvent::LoginPasswordSucceeded, "login_password_succeeded", "logged in by password"),
@@ -63,6 +66,17 @@ pub(super) const EVENTS: [(SecurityEvent, &str, &str); 23] = [
         "connection_refused_in_total",
         "refused a connection: too many are open",
     ),
+    (
+        SecurityEvent::CallbackForged,
+        "callback_forged",
+        "refused a payment callback without a valid signature",
+    ),
+    (
+        SecurityEvent::CallbackContradicted,
+        "callback_contradicted",
+        "refused a payment callback with another amount",
+    ),
+    (SecurityEvent::PaymentReversed, "payment_reversed", "the payment gateway took money back"),
 ];
 
 impl SecurityEvent {
@@ -83,6 +97,8 @@ impl SecurityEvent {
             "RATE_LIMITED" => Self::RateLimited,
             "BAD_HOST" | "UNKNOWN_HOST" => Self::WrongHost,
             "CROSS_SITE" => Self::CrossSite,
+            "BAD_SIGNATURE" => Self::CallbackForged,
+            "PAYMENT_DIFFERS" => Self::CallbackContradicted,
             _ => return None,
         };
         Some(event)
@@ -101,6 +117,7 @@ impl SecurityEvent {
             Act::RevokeRole => Self::RoleRevoked,
             Act::Block => Self::UserBlocked,
             Act::Unblock => Self::UserUnblocked,
+            Act::ReversePayment => Self::PaymentReversed,
         }
     }
 
@@ -114,7 +131,7 @@ impl SecurityEvent {
         EVENTS[self as usize].2
     }
 
-    /// Returns whether something was refused; such lines have the level `WARN`.
+    /// Returns whether something was refused or lost; such lines have the level `WARN`.
     pub(super) fn is_refusal(self) -> bool {
         match self {
             Self::LoginCodeFailed
@@ -127,7 +144,10 @@ impl SecurityEvent {
             | Self::WrongHost
             | Self::CrossSite
             | Self::ConnectionRefused
-            | Self::ConnectionRefusedInTotal => true,
+            | Self::ConnectionRefusedInTotal
+            | Self::CallbackForged
+            | Self::CallbackContradicted
+            | Self::PaymentReversed => true,
             Self::LoginCodeSucceeded
             | Self::LoginPasswordSucceeded
             | Self::OperatorLogin
@@ -170,6 +190,9 @@ mod tests {
             (None, "UNKNOWN_HOST", Some(E::WrongHost)),
             (None, "BAD_HOST", Some(E::WrongHost)),
             (None, "CROSS_SITE", Some(E::CrossSite)),
+            (None, "BAD_SIGNATURE", Some(E::CallbackForged)),
+            (None, "PAYMENT_DIFFERS", Some(E::CallbackContradicted)),
+            (Some(Act::ReversePayment), "", Some(E::PaymentReversed)),
             (Some(Act::RequestCode), "", Some(E::CodeRequested)),
             (Some(Act::RequestCode), "CODE_TOO_SOON", Some(E::CodeRefused)),
             (Some(Act::RequestCode), "CODES_SPENT", Some(E::CodeRefused)),

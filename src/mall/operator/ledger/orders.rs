@@ -177,7 +177,7 @@ impl Check<'_> {
             let found = foreign.gateway.map_or("another number", PaymentMode::name);
             self.find(Code::PaymentGateway, mode.name(), found);
         }
-        self.require(unknown.is_none(), Code::PaymentState, "0 to 3", unknown.unwrap_or_default());
+        self.require(unknown.is_none(), Code::PaymentState, "0 to 4", unknown.unwrap_or_default());
         self.require(open <= 1, Code::PaymentTwice, "at most one open payment", open);
         if let Some(amount) = wrong_amount {
             self.find(Code::PaymentAmount, self.order.pay_value.get(), amount.get());
@@ -189,7 +189,9 @@ impl Check<'_> {
                 self.require(captured == 0, Code::PaymentOnCancelled, "no captured payment", captured)
             }
             Paid | Used | Refunding => {
-                self.require(captured > 0, Code::PaymentMissing, "a captured payment", "none");
+                // Money taken back by a chargeback was captured before; the order was used and stays so.
+                let is_reversed = status == Used && of(PaymentState::Reversed).count() > 0;
+                self.require(captured > 0 || is_reversed, Code::PaymentMissing, "a captured payment", "none");
                 self.check_payment_instant(PaymentState::Captured, self.order.paid);
             }
             Refunded => {
@@ -231,7 +233,7 @@ fn needs_look(payment: &PaymentFacts, status: OrderStatus) -> bool {
         // The money of an imported refund at the counter waits for an operator, not for the job.
         Some(PaymentState::Captured) if payment.gateway == Some(PaymentMode::Counter) => false,
         Some(PaymentState::Captured) => matches!(status, OrderStatus::Cancelled | OrderStatus::Refunding),
-        Some(PaymentState::Refunded | PaymentState::Failed) => false,
+        Some(PaymentState::Refunded | PaymentState::Failed | PaymentState::Reversed) => false,
         None => payment.needs_look,
     }
 }

@@ -62,7 +62,10 @@ pub(super) async fn over(
         counted.suspect(storage, &page.orders).await?;
         for order in &page.orders {
             counted.add(order);
-            order.payments.iter().for_each(|payment| report.totals.payments.add(payment));
+            for payment in &order.payments {
+                report.totals.payments.add(payment);
+                report.note_reversal(order, payment);
+            }
             orders::check(order, era).into_iter().for_each(|finding| report.find(finding));
         }
         for payment in &page.strays {
@@ -170,6 +173,10 @@ impl report::PaymentTotals {
                 self.refunded_cents = self.refunded_cents.saturating_add(amount.get());
             }
             Some(PaymentState::Failed) => self.failed += 1,
+            Some(PaymentState::Reversed) => {
+                self.reversed += 1;
+                self.reversed_cents = self.reversed_cents.saturating_add(amount.get());
+            }
             None => {}
         }
     }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use mallbox_storage::{OrderCounts, VoucherId};
+use mallbox_storage::{OrderCounts, OrderFacts, PaymentFacts, PaymentState, VoucherId};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -175,6 +175,10 @@ pub struct PaymentTotals {
     pub captured_cents: i64,
     /// Sum of the refunded payments.
     pub refunded_cents: i64,
+    /// Payments of used orders that the gateway returned against the mall's will.
+    pub reversed: u64,
+    /// Sum of the reversed payments.
+    pub reversed_cents: i64,
 }
 
 impl Totals {
@@ -206,6 +210,8 @@ pub struct Report {
     pub unsettled: Vec<u64>,
     /// Accepted claims in the order log.
     pub pending: u64,
+    /// Used orders whose payment was reversed: the first [`Report::EXAMPLES`], as texts. No imbalance.
+    pub reversed: Vec<String>,
     /// Totals of the whole mall.
     pub totals: Totals,
 }
@@ -230,6 +236,14 @@ impl Report {
         *found += 1;
         if *found <= Self::EXAMPLES {
             self.findings.push(finding);
+        }
+    }
+
+    /// Lists an order whose money was taken back after its use.
+    pub(super) fn note_reversal(&mut self, order: &OrderFacts, payment: &PaymentFacts) {
+        let is_reversed = PaymentState::in_row(payment.state) == Some(PaymentState::Reversed);
+        if is_reversed && (self.reversed.len() as u64) < Self::EXAMPLES {
+            self.reversed.push(order.id.to_string());
         }
     }
 
@@ -278,6 +292,13 @@ impl Report {
         lines.extend(self.warnings.iter().map(|warning| {
             let (term, message) = (warning.term().spoken(l), &warning.message);
             sentence!(l, "注意：{term}：{message}", "WARNING: {term}: {message}")
+        }));
+        lines.extend(self.reversed.iter().map(|order| {
+            sentence!(
+                l,
+                "注意：订单{order}已核销，其付款被撤回（拒付）",
+                "WARNING: order {order} was used, and its payment was reversed (a chargeback)"
+            )
         }));
         lines.extend(self.findings.iter().map(|finding| {
             let finding = finding.text(l);

@@ -2,53 +2,25 @@
 //!
 //! Reasons and figures: `src/decisions/0039-names-gateways-and-builds.md`.
 
-use std::fmt;
-use std::net::IpAddr;
-use std::pin::pin;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use http_body_util::Full;
-use hyper::body::Bytes;
-use hyper::client::conn::http1;
-use hyper::{Method, Request, Response, StatusCode, Uri, header};
-use hyper_util::rt::TokioIo;
-use mallbox_storage::{Phone, Timestamp, hex};
-use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpStream;
-#[cfg(feature = "https")]
-use tokio_rustls::rustls::pki_types::ServerName;
+use hyper::header::{HeaderMap, HeaderValue};
+use hyper::{Method, StatusCode};
+use mallbox_storage::{Phone, Timestamp};
 
 use super::{SmsError, SmsSender};
-use crate::mall::base::hmac::hmac_sha256;
-#[cfg(feature = "https")]
-use crate::mall::base::tls::{TlsClient, server_name};
+use crate::mall::base::outbound::{Endpoint, OutboundRequest};
+use crate::mall::base::request_signature::{SIGNATURE, SharedSecret, TIMESTAMP, timestamp};
 use crate::mall::{Clock as _, SystemClock};
-
-/// Header with the machine's time of a signed request, in seconds since 1970.
-pub const TIMESTAMP: &str = "x-mallbox-timestamp";
-/// Header with the signature: `sha256=` and the HMAC-SHA-256 of timestamp, `.` and body, in hexadecimal.
-pub const SIGNATURE: &str = "x-mallbox-signature";
 
 /// Posts `{"phone":…,"code":…}` to a gateway. Any status of 200 to 299 counts as sent; redirects are not
 /// followed. `Debug` hides the URL, which often contains a key.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Webhook {
-    /// Host and port for the connection.
-    address: String,
-    /// Value of the `Host` header.
-    host: String,
-    path: String,
+    endpoint: Endpoint,
     /// Key of the signature; unsigned without.
-    secret: Option<String>,
-    #[cfg(feature = "https")]
-    tls: Option<(TlsClient, ServerName<'static>)>,
-}
-
-impl fmt::Debug for Webhook {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Webhook(..)")
-    }
+    secret: Option<SharedSecret>,
 }
 
 impl Webhook {
@@ -60,121 +32,40 @@ impl Webhook {
     /// # Errors
     /// [`SmsError`] with a message for the operator, if the URL cannot be used.
     pub fn new(url: &str) -> Result<Self, SmsError> {
-        let wrong = |why: &str| {
+        let endpoint = Endpoint::new(url).map_err(|why| {
             SmsError(format!(
                 "expected --sms console or a URL like https://sms.example/send or http://127.0.0.1:9000/sms: {why}"
             ))
-        };
-        let uri: Uri = url.parse().map_err(|_| wrong("not a URL"))?;
-        let is_secure = match uri.scheme_str() {
-            Some("https") => true,
-            Some("http") => false,
-            _ => return Err(wrong("URLs must begin with https:// or http://")),
-        };
-        let authority = uri.authority().ok_or_else(|| wrong("the URL has no host"))?;
-        if authority.as_str().contains('@') {
-            return Err(wrong("user names in the URL are not supported"));
-        }
-        let host = authority.host();
-        // Any text after the host must be a port: `:` alone and `:99999` are valid in an authority too.
-        let port = match authority.port_u16() {
-            Some(port) => port,
-            None if authority.as_str() == host && is_secure => 443,
-            None if authority.as_str() == host => 80,
-            None => 0,
-        };
-        if host.is_empty() || port == 0 {
-            return Err(wrong("the URL has no host, or no port after the colon"));
-        }
-        if !is_secure && !is_this_machine(host) {
-            return Err(wrong("beyond this machine, URLs must begin with https://"));
-        }
-        #[cfg(not(feature = "https"))]
-        if is_secure {
-            return Err(wrong("this program is built without https"));
-        }
-        let address = format!("{host}:{port}");
-        let path = uri.path_and_query().map_or("/", |path| path.as_str()).to_owned();
-        Ok(Self {
-            address,
-            path,
-            secret: None,
-            #[cfg(feature = "https")]
-            tls: match is_secure {
-                true => {
-                    let tls = TlsClient::of_internet().zip(server_name(host));
-                    Some(tls.ok_or_else(|| wrong("TLS cannot be set up for this host"))?)
-                }
-                false => None,
-            },
-            host: authority.as_str().to_owned(),
-        })
+        })?;
+        Ok(Self { endpoint, secret: None })
     }
 
     /// Signs every request with `secret`.
     #[must_use]
     pub fn signed_with(self, secret: impl Into<String>) -> Self {
-        Self { secret: Some(secret.into()), ..self }
+        Self { secret: Some(SharedSecret::new(secret)), ..self }
     }
 
     async fn post(&self, body: Vec<u8>) -> Result<StatusCode, SmsError> {
-        let trouble =
-            |what: &str, error: &dyn std::error::Error| SmsError(format!("SMS webhook: {what}: {error}"));
-        let mut request = Request::builder()
-            .method(Method::POST)
-            .uri(&self.path)
-            .header(header::HOST, &self.host)
-            .header(header::CONTENT_TYPE, "application/json");
+        let mut headers = HeaderMap::new();
         if let Some(secret) = &self.secret {
             let (time, signature) = signed(secret, &body, SystemClock.now());
-            request = request.header(TIMESTAMP, time).header(SIGNATURE, signature);
+            for (name, value) in [(TIMESTAMP, time), (SIGNATURE, signature)] {
+                let value = HeaderValue::try_from(value).expect("digits and letters are a header's value");
+                headers.insert(name, value);
+            }
         }
-        let request = request
-            .body(Full::new(Bytes::from(body)))
-            .map_err(|error| trouble("cannot build the request", &error))?;
-        let stream =
-            TcpStream::connect(&self.address).await.map_err(|error| trouble("cannot connect", &error))?;
-        #[cfg(feature = "https")]
-        if let Some((tls, name)) = &self.tls {
-            let stream = tls
-                .connect(name.clone(), stream)
-                .await
-                .map_err(|error| trouble("cannot open a TLS connection", &error))?;
-            return exchange(stream, request).await.map_err(|error| trouble("no response", &error));
-        }
-        exchange(stream, request).await.map_err(|error| trouble("no response", &error))
+        let request = OutboundRequest { method: Method::POST, path: self.endpoint.path(), headers, body };
+        let response = self.endpoint.send(request, 0).await;
+        response.map(|response| response.status).map_err(|error| SmsError(format!("SMS webhook: {error}")))
     }
 }
 
-/// Sends a request over a new connection. Returns the response's status.
-async fn exchange<S>(stream: S, request: Request<Full<Bytes>>) -> hyper::Result<StatusCode>
-where
-    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-{
-    let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
-    // Polled here instead of in a separate task: dropping this future leaves nothing behind.
-    let mut answer = pin!(sender.send_request(request));
-    let mut connection = pin!(connection);
-    let answer: hyper::Result<Response<_>> = tokio::select! {
-        biased;
-        answer = &mut answer => answer,
-        // A short response may arrive in full before the first poll: poll again.
-        _ended = &mut connection => answer.await,
-    };
-    answer.map(|response| response.status())
-}
-
-/// Returns whether the host of a URL is this machine, without a look-up: names may point anywhere.
-fn is_this_machine(host: &str) -> bool {
-    let address = host.trim_start_matches('[').trim_end_matches(']');
-    host.eq_ignore_ascii_case("localhost") || address.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
-}
-
 /// Returns the values of [`TIMESTAMP`] and [`SIGNATURE`] for a body sent `now`.
-fn signed(secret: &str, body: &[u8], now: Timestamp) -> (String, String) {
-    let time = now.as_millis().div_euclid(1_000).to_string();
-    let signature = hex(&hmac_sha256(secret.as_bytes(), &[time.as_bytes(), b".", body]));
-    (time, format!("sha256={signature}"))
+fn signed(secret: &SharedSecret, body: &[u8], now: Timestamp) -> (String, String) {
+    let time = timestamp(now);
+    let signature = secret.signature(&[time.as_bytes(), b".", body]);
+    (time, signature)
 }
 
 #[async_trait]
@@ -288,7 +179,11 @@ mod tests {
             line.unwrap_or_else(|| panic!("{head}")).to_owned()
         };
         let seconds: i64 = header(TIMESTAMP).parse().unwrap();
-        let (_, want) = signed("s3cr3t", body.as_bytes(), Timestamp::from_millis(seconds * 1_000 + 999));
+        let (_, want) = signed(
+            &SharedSecret::new("s3cr3t"),
+            body.as_bytes(),
+            Timestamp::from_millis(seconds * 1_000 + 999),
+        );
         assert_eq!(header(SIGNATURE), want);
         assert!(!head.contains("s3cr3t"), "{head}");
     }
@@ -296,7 +191,8 @@ mod tests {
     #[test]
     fn a_signature_has_the_form_that_the_manual_describes() {
         // printf '1795262400.{"a":1}' | openssl dgst -sha256 -hmac s3cr3t
-        let (time, signature) = signed("s3cr3t", br#"{"a":1}"#, Timestamp::from_millis(1_795_262_400_123));
+        let (time, signature) =
+            signed(&SharedSecret::new("s3cr3t"), br#"{"a":1}"#, Timestamp::from_millis(1_795_262_400_123));
         assert_eq!(time, "1795262400");
         assert_eq!(signature, "sha256=b43206863821364532d53b0862c6d9e4af49ef0654d90f05e32738d4d12b0353");
     }
@@ -308,6 +204,8 @@ mod tests {
         use tokio_rustls::rustls::pki_types::pem::PemObject as _;
         use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
         use tokio_rustls::rustls::{RootCertStore, ServerConfig, crypto};
+
+        use crate::mall::base::tls::{TlsClient, server_name};
 
         let dir = tempfile::TempDir::new().unwrap();
         mallbox_test_servers::certificates(dir.path()).unwrap();
@@ -337,7 +235,7 @@ mod tests {
         let mut roots = RootCertStore::empty();
         roots.add(pem("ca.crt")).unwrap();
         let trusting = TlsClient::trusting(roots).zip(server_name("127.0.0.1"));
-        let proven = Webhook { tls: Some(trusting.unwrap()), ..unproven };
+        let proven = Webhook { endpoint: unproven.endpoint.trusting(trusting.unwrap()), ..unproven };
         proven.send(&phone("13900000002"), "012345").await.unwrap();
     }
 
@@ -366,7 +264,6 @@ mod tests {
         ] {
             assert!(Webhook::new(bad).is_err(), "{bad}");
         }
-        assert_eq!(Webhook::new("http://[::1]/").unwrap().address, "[::1]:80");
         let shown =
             format!("{:?}", Webhook::new("http://localhost/?key=k3p9").unwrap().signed_with("s3cr3t"));
         assert!(!shown.contains("k3p9") && !shown.contains("s3cr3t"), "{shown}");

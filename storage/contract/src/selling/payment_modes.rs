@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use mallbox_storage::{
-    Cents, Claim, Order, OrderId, OrderStatus, PaymentContradictions, PaymentMode, PaymentState,
+    Cents, Claim, Order, OrderId, OrderStatus, PaymentContradictions, PaymentId, PaymentMode, PaymentState,
     PersistOutcome, ReplayOutcome, Transition, TransitionOutcome, VoucherId,
 };
 
@@ -20,6 +20,8 @@ crate::cases! {
     at_the_counter_an_order_waits_for_a_day_after_its_sale,
     at_the_counter_a_refund_takes_one_step_with_its_payment,
     a_payment_keeps_the_gateway_of_its_order,
+    a_payment_that_waits_for_its_buyer_is_listed_apart,
+    a_payment_is_reversed_only_for_a_used_order,
 }
 
 async fn set_mode(w: &World, mode: &str) {
@@ -166,7 +168,7 @@ async fn at_the_counter_a_refund_takes_one_step_with_its_payment(w: &World) {
 async fn a_payment_keeps_the_gateway_of_its_order(w: &World) {
     let voucher = w.sale(Some(5)).await;
     let mut bought = Vec::new();
-    for (number, mode) in [(1, PaymentMode::Sandbox), (2, PaymentMode::Counter)] {
+    for (number, mode) in [(1, PaymentMode::Sandbox), (2, PaymentMode::Counter), (3, PaymentMode::Webhook)] {
         set_mode(w, mode.name()).await;
         bought.push((written(w, claim(voucher, number, number)).await.id, mode));
     }
@@ -177,6 +179,63 @@ async fn a_payment_keeps_the_gateway_of_its_order(w: &World) {
         assert_eq!(started.gateway, mode);
         assert_eq!(payments.start(order, Cents::new(100), NOON).await.unwrap(), started);
         assert_eq!(payments.of_order(order).await.unwrap(), [started]);
-        assert!(payments.unsettled(NOON + HOUR, 9).await.unwrap().contains(&started));
+        let unsettled = payments.unsettled(NOON + HOUR, 9).await.unwrap();
+        assert_eq!(unsettled.contains(&started), mode != PaymentMode::Webhook);
+        let listed = payments.started(mode, PaymentId::new(0), 9).await.unwrap();
+        assert_eq!(listed, [started]);
     }
+}
+
+async fn a_payment_that_waits_for_its_buyer_is_listed_apart(w: &World) {
+    const PAY_WITHIN: Duration = Duration::from_secs(900);
+    set_mode(w, "webhook").await;
+    let voucher = w.sale_to_pay_within(PAY_WITHIN).await;
+    let payments = &w.storage.selling.payments;
+    let mut waiting = Vec::new();
+    for number in 1..=4 {
+        let bought = written(w, claim(voucher, number, number)).await;
+        assert_eq!((bought.status, bought.payment), (OrderStatus::Unpaid, PaymentMode::Webhook));
+        assert_eq!(bought.deadline, bought.created + PAY_WITHIN);
+        waiting.push(payments.start(bought.id, bought.pay_value, NOON + HOUR).await.unwrap());
+    }
+    let listed = |after: u64, max| async move {
+        payments.started(PaymentMode::Webhook, PaymentId::new(after), max).await.unwrap()
+    };
+    assert_eq!(listed(0, 9).await, waiting);
+    assert_eq!(listed(0, 2).await, waiting[..2]);
+    assert_eq!(listed(waiting[1].id.get(), 9).await, waiting[2..]);
+    assert_eq!(listed(u64::MAX, 9).await, []);
+    assert_eq!(payments.started(PaymentMode::Sandbox, PaymentId::new(0), 9).await.unwrap(), []);
+    assert_eq!(payments.unsettled(NOON + HOUR * 9, 9).await.unwrap(), []);
+    // Captured, failed, and captured for a cancelled order.
+    let _ = step(w, waiting[0].order, Transition::Pay(waiting[0].id)).await;
+    assert!(payments.settle(waiting[1].id, PaymentState::Failed, NOON).await.unwrap());
+    let _ = step(w, waiting[2].order, Transition::Cancel).await;
+    assert_eq!(listed(0, 9).await, waiting[2..], "a cancelled order has a payment to close");
+    assert!(payments.settle(waiting[2].id, PaymentState::Captured, NOON).await.unwrap());
+    assert_eq!(listed(0, 9).await, waiting[3..]);
+    let unsettled: Vec<_> = payments.unsettled(NOON, 9).await.unwrap().iter().map(|row| row.id).collect();
+    assert_eq!(unsettled, [waiting[2].id], "the money has to go back");
+}
+
+async fn a_payment_is_reversed_only_for_a_used_order(w: &World) {
+    set_mode(w, "webhook").await;
+    let voucher = w.sale(Some(9)).await;
+    let payments = &w.storage.selling.payments;
+    let bought = written(w, claim(voucher, 7, 1)).await;
+    let payment = payments.start(bought.id, bought.pay_value, NOON).await.unwrap();
+    let settle = |state| async move { payments.settle(payment.id, state, NOON).await.unwrap() };
+    assert!(!settle(PaymentState::Reversed).await, "no money was taken");
+    let _ = step(w, bought.id, Transition::Pay(payment.id)).await;
+    assert!(!settle(PaymentState::Reversed).await, "the order can be refunded");
+    let _ = step(w, bought.id, Transition::Use).await;
+    assert!(settle(PaymentState::Reversed).await);
+    assert!(settle(PaymentState::Reversed).await, "a repeat");
+    for late in [PaymentState::Failed, PaymentState::Refunded] {
+        assert!(!settle(late).await, "{late:?}");
+    }
+    let rows = payments.of_order(bought.id).await.unwrap();
+    assert_eq!(rows.iter().map(|row| row.state).collect::<Vec<_>>(), [PaymentState::Reversed]);
+    assert_eq!(payments.unsettled(NOON + HOUR, 9).await.unwrap(), []);
+    assert_final(w).await;
 }

@@ -7,12 +7,12 @@
 use async_trait::async_trait;
 use mallbox_storage::backend::Numbered as _;
 use mallbox_storage::{
-    Cents, OrderId, Payment, PaymentContradictions, PaymentId, PaymentRows, PaymentState, StoreError,
-    Timestamp,
+    Cents, OrderId, Payment, PaymentContradictions, PaymentId, PaymentMode, PaymentRows, PaymentState,
+    StoreError, Timestamp,
 };
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use super::columns::{get_count, get_id, get_known, get_time, id};
+use super::columns::{after as page_after, get_count, get_id, get_known, get_time, id};
 use super::errors::refuse;
 use super::{Database, order_rows};
 
@@ -54,12 +54,29 @@ impl PaymentRows for EmbeddedPayments {
     async fn unsettled(&self, started_before: Timestamp, max: u32) -> Result<Vec<Payment>, StoreError> {
         let job = move |conn: &Connection| {
             conn.prepare_cached(&format!(
-                "{SELECT} WHERE needs_look = 1 AND (started_ms < ?1 OR state = 1) ORDER BY started_ms, id LIMIT ?2"
+                "{SELECT} WHERE needs_look = 1 AND (started_ms < ?1 AND gateway <> ?3 OR state = 1)
+                 ORDER BY started_ms, id LIMIT ?2"
             ))?
-            .query_map(params![started_before.as_millis(), max], payment)?
+            .query_map(params![started_before.as_millis(), max, PaymentMode::Webhook.number()], payment)?
             .collect()
         };
         self.0.read("unsettled payments", job).await
+    }
+
+    async fn started(
+        &self,
+        gateway: PaymentMode,
+        after: PaymentId,
+        max: u32,
+    ) -> Result<Vec<Payment>, StoreError> {
+        let job = move |conn: &Connection| {
+            conn.prepare_cached(&format!(
+                "{SELECT} WHERE needs_look = 1 AND state = 0 AND gateway = ?1 AND id > ?2 ORDER BY id LIMIT ?3"
+            ))?
+            .query_map(params![gateway.number(), page_after(after.get()), max], payment)?
+            .collect()
+        };
+        self.0.read("started payments", job).await
     }
 
     async fn faults(&self) -> Result<PaymentContradictions, StoreError> {
@@ -68,7 +85,8 @@ impl PaymentRows for EmbeddedPayments {
             Ok(PaymentContradictions {
                 paid_without_payment: count(
                     "SELECT COUNT(*) FROM orders WHERE status IN (2, 3, 5) AND payment_mode <> 0
-                       AND NOT EXISTS (SELECT 1 FROM payments WHERE order_id = orders.id AND state = 1)",
+                       AND NOT EXISTS (SELECT 1 FROM payments
+                         WHERE order_id = orders.id AND (state = 1 OR state = 4 AND orders.status = 3))",
                 )?,
                 captured_on_cancelled: count(
                     "SELECT COUNT(*) FROM payments JOIN orders ON orders.id = order_id
@@ -145,8 +163,10 @@ fn settle(
          WHERE id = ?1
            -- Who asked the gateway a moment ago must not undo what was captured since.
            AND (?2 <> 3 OR state IN (0, 3))
-           AND (?2 <> 2 OR state <> 1 OR NOT EXISTS
-             (SELECT 1 FROM orders WHERE orders.id = order_id AND status IN (2, 3, 5)))",
+           AND (?2 <> 2 OR state NOT IN (1, 4) OR NOT EXISTS
+             (SELECT 1 FROM orders WHERE orders.id = order_id AND status IN (2, 3, 5)))
+           AND (?2 <> 4 OR state IN (1, 4) AND EXISTS
+             (SELECT 1 FROM orders WHERE orders.id = order_id AND status = 3))",
     )?
     .execute([id(payment.get()), state.number(), now.as_millis()])
     .map(|changed| changed > 0)

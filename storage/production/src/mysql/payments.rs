@@ -66,11 +66,27 @@ impl PaymentRows for MysqlPayments {
 
     async fn unsettled(&self, started_before: Timestamp, max: u32) -> Result<Vec<Payment>, StoreError> {
         let sql: &str = &format!(
-            "{SELECT} WHERE needs_look = 1 AND (started_ms < ? OR state = 1) ORDER BY started_ms, id LIMIT ?"
+            "{SELECT} WHERE needs_look = 1 AND (started_ms < ? AND gateway <> ? OR state = 1)
+             ORDER BY started_ms, id LIMIT ?"
         );
-        let params = (started_before.as_millis(), max);
+        let params = (started_before.as_millis(), PaymentMode::Webhook.number(), max);
         self.0
             .read("unsettled payments", |conn| boxed(async move { all(conn, sql, params, payment).await }))
+            .await
+    }
+
+    async fn started(
+        &self,
+        gateway: PaymentMode,
+        after: PaymentId,
+        max: u32,
+    ) -> Result<Vec<Payment>, StoreError> {
+        let sql: &str = &format!(
+            "{SELECT} WHERE needs_look = 1 AND state = 0 AND gateway = ? AND id > ? ORDER BY id LIMIT ?"
+        );
+        let params = (gateway.number(), after.get(), max);
+        self.0
+            .read("started payments", |conn| boxed(async move { all(conn, sql, params, payment).await }))
             .await
     }
 
@@ -80,7 +96,8 @@ impl PaymentRows for MysqlPayments {
                 boxed(async move {
                     let paid_without_payment =
                         "SELECT COUNT(*) FROM orders WHERE status IN (2, 3, 5) AND payment_mode <> 0
-                 AND NOT EXISTS (SELECT 1 FROM payments WHERE order_id = orders.id AND state = 1)";
+                 AND NOT EXISTS (SELECT 1 FROM payments
+                   WHERE order_id = orders.id AND (state = 1 OR state = 4 AND orders.status = 3))";
                     let captured_on_cancelled =
                         "SELECT COUNT(*) FROM payments JOIN orders ON orders.id = order_id
                  WHERE state = 1 AND status = 4";
@@ -157,7 +174,7 @@ async fn settle(
     let status = first(conn, sql, (order,), Columns::status).await?;
     let sql: &str = &format!("{SELECT} WHERE id = ? FOR UPDATE");
     let Some(before) = first(conn, sql, (which.get(),), payment).await? else { return Ok(false) };
-    if would_undo_capture(before.state, state, status) {
+    if contradicts(before.state, state, status) {
         return Ok(false);
     }
     let is_stray = matches!(status, Some(OrderStatus::Cancelled | OrderStatus::Refunding));
@@ -167,12 +184,19 @@ async fn settle(
     Ok(execute(conn, sql, params).await? > 0)
 }
 
-/// Whether a result from the gateway is stale: it must not undo a later capture.
-fn would_undo_capture(from: PaymentState, to: PaymentState, order: Option<OrderStatus>) -> bool {
+/// Returns whether a result from the gateway is stale, since a result must not undo a later capture, or
+/// reverses a payment that paid for no used order.
+fn contradicts(from: PaymentState, to: PaymentState, order: Option<OrderStatus>) -> bool {
     let is_paid_for = matches!(order, Some(OrderStatus::Paid | OrderStatus::Used | OrderStatus::Refunding));
     match to {
         PaymentState::Failed => !matches!(from, PaymentState::Started | PaymentState::Failed),
-        PaymentState::Refunded => from == PaymentState::Captured && is_paid_for,
+        PaymentState::Refunded => {
+            matches!(from, PaymentState::Captured | PaymentState::Reversed) && is_paid_for
+        }
+        PaymentState::Reversed => {
+            let was_captured = matches!(from, PaymentState::Captured | PaymentState::Reversed);
+            !was_captured || order != Some(OrderStatus::Used)
+        }
         PaymentState::Started | PaymentState::Captured => false,
     }
 }

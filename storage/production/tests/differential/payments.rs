@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use mallbox_storage::{
-    Cents, OrderId, Payment, PaymentId, PaymentState, StoreError, Timestamp, Transition as Move,
+    Cents, OrderId, Payment, PaymentId, PaymentMode, PaymentState, StoreError, Timestamp, Transition as Move,
 };
 
 use crate::dice::Dice;
@@ -25,12 +25,19 @@ pub enum PaymentStep {
     Unsettled(Timestamp, u32),
     /// Before, at, and after the start of the order's last payment.
     UnsettledAround(OrderId),
+    /// Started payments through a gateway, after the payment named.
+    Started(PaymentMode, Which, u32),
     Faults,
 }
 
 const MS: Duration = Duration::from_millis(1);
-const STATES: [PaymentState; 4] =
-    [PaymentState::Started, PaymentState::Captured, PaymentState::Refunded, PaymentState::Failed];
+const STATES: [PaymentState; 5] = [
+    PaymentState::Started,
+    PaymentState::Captured,
+    PaymentState::Refunded,
+    PaymentState::Failed,
+    PaymentState::Reversed,
+];
 
 impl PaymentStep {
     pub fn roll(dice: &mut Dice, scene: &Scene) -> Self {
@@ -43,7 +50,8 @@ impl PaymentStep {
             45..70 => Self::StartAndPay(order, scene.now),
             70..77 => Self::OfOrder(order),
             77..87 => Self::UnsettledAround(order),
-            87..95 => Self::Unsettled(scene.instant(dice), dice.pick(&[0, 1, 3, u32::MAX])),
+            87..92 => Self::Unsettled(scene.instant(dice), dice.pick(&[0, 1, 3, u32::MAX])),
+            92..96 => Self::Started(dice.pick(&PaymentMode::ALL), which, dice.pick(&[0, 1, 3, u32::MAX])),
             _ => Self::Faults,
         }
     }
@@ -72,6 +80,9 @@ impl PaymentStep {
                     answers.push(listed(rows.unsettled(before, u32::MAX).await));
                 }
                 answers.join(", ")
+            }
+            Self::Started(gateway, which, max) => {
+                listed(rows.started(*gateway, id(side, *which).await, *max).await)
             }
             Self::Faults => said(rows.faults().await),
         }
