@@ -100,6 +100,7 @@ fn user(id: u64) -> ImportRow {
             role,
             blocked: None,
             deleted: None,
+            second_factor: None,
             created: NOON,
         },
         None,

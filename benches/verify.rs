@@ -109,7 +109,17 @@ fn user(id: u64) -> ImportRow {
     let (nick_name, icon, role) = (format!("user {id}"), String::new(), Role::Customer);
     let id = UserId::new(id);
     ImportRow::User(
-        User { id, phone, nick_name, icon, role, blocked: None, deleted: None, created: NOON },
+        User {
+            id,
+            phone,
+            nick_name,
+            icon,
+            role,
+            blocked: None,
+            deleted: None,
+            second_factor: None,
+            created: NOON,
+        },
         None,
     )
 }

@@ -121,6 +121,8 @@ const LINES: &[(&str, i32, &str)] = &[
     ("user code --data {new} 13900000001", 2, "there is no mall in {new}"),
     ("user set-password --data {mall} x", 2, "x is not a valid phone number"),
     ("user end-sessions --data {mall} 13900000009", 1, "This user does not exist"),
+    ("user remove-second-factor --data {mall} 13900000009", 1, "This user does not exist"),
+    ("user remove-second-factor --data {mall} x", 2, "x is not a valid phone number"),
     ("user revoke --data {mall} 13900000009", 1, "This user does not exist"),
     ("user revoke --data {mall} x&y", 2, "x&y is not a valid phone number"),
     ("user grant --data {mall} 13900000001 13900000002", 2, "'13900000002'"),

@@ -1,4 +1,5 @@
-//! A user who cannot log in, and an operator at the machine: codes, passwords and sessions by command.
+//! A user who cannot log in, and an operator at the machine: codes, passwords, sessions and second factors by
+//! command.
 //! Also the warning about the budget of codes, which only the log of a real process shows.
 
 #![expect(clippy::unwrap_used, reason = "helpers of a test binary may fail loudly")]
@@ -7,13 +8,19 @@
 mod http;
 #[path = "common/process.rs"]
 mod process;
+#[path = "common/totp.rs"]
+mod totp;
 
 use std::io::{Read as _, Write as _};
 use std::net::SocketAddr;
 use std::path::Path;
 use std::process::Stdio;
+use std::time::SystemTime;
 
+use mallbox_storage::Timestamp;
 use process::{Process, address_in, mallbox};
+use serde_json::Value;
+use totp::code_at;
 
 const PHONE: &str = "13900000001";
 
@@ -48,6 +55,27 @@ impl Running {
 
     fn log_in(&self, name: &str, value: &str) -> String {
         self.call("POST", "/api/user/login", "", &format!(r#"{{"phone":"{PHONE}","{name}":"{value}"}}"#))
+    }
+
+    /// Logs in by the password of the test.
+    fn log_in_again(&self) -> String {
+        Self::token(&self.log_in("password", "correct horse"))
+    }
+
+    /// Calls the second factor's part of the API. Returns the body.
+    fn factor(&self, method: &str, path: &str, token: &str, code: &str) -> Value {
+        let body = format!(r#"{{"code":"{code}"}}"#);
+        http::send(self.address, method, &format!("/api/user/second-factor{path}"), token, &body).unwrap().body
+    }
+
+    fn may_operate(&self, token: &str) -> bool {
+        self.call("GET", "/api/ops/users", token, "").contains(r#""success":true"#)
+    }
+
+    /// Kills the mall, as a crash does.
+    fn kill(mut self) {
+        self.process.child.kill().unwrap();
+        self.process.child.wait().unwrap();
     }
 
     /// Returns the token of a response to a log-in.
@@ -116,6 +144,62 @@ fn an_operator_at_the_machine_helps_a_user_who_cannot_log_in() {
     assert_eq!(user("set-password", "battery staple").0, 0);
     let mall = Running::start(&data, &[]);
     assert!(mall.log_in("password", "battery staple").contains(r#""success":true"#));
+}
+
+#[test]
+fn a_second_factor_outlives_a_crash_and_is_removed_at_the_machine() {
+    let dir = tempfile::tempdir().unwrap();
+    let (data, place) = (dir.path().join("mall"), dir.path().join("mall").to_str().unwrap().to_owned());
+    let user = |step: &str, input: &str| run(&["user", step, "--data", &place, PHONE], input);
+    let mall = Running::start(&data, &["--operator-second-factor"]);
+    assert_eq!(user("grant", "").0, 0);
+    assert_eq!(user("set-password", "correct horse\n").0, 0);
+    let (status, _, error) = user("remove-second-factor", "");
+    assert!(status == 1 && error.contains("second factor does not exist"), "{error}");
+
+    let token = mall.log_in_again();
+    assert!(mall.call("GET", "/api/ops/users", &token, "").contains("SECOND_FACTOR_ENROLMENT_REQUIRED"));
+    let secret = mall.factor("POST", "/enrolment", &token, "")["data"]["secret"].as_str().unwrap().to_owned();
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_millis();
+    let code = code_at(&secret, Timestamp::from_millis(i64::try_from(now).unwrap()));
+    let confirmed = mall.factor("PUT", "", &token, &code)["data"].clone();
+    let raised = confirmed["token"].as_str().unwrap();
+    let recovery = |at: usize| confirmed["recoveryCodes"][at].as_str().unwrap().to_owned();
+    assert!(mall.may_operate(raised), "{confirmed}");
+    let other = mall.log_in_again();
+    let by_recovery = mall.factor("POST", "", &other, &recovery(0));
+    assert_eq!(by_recovery["success"], true, "{by_recovery}");
+
+    mall.kill();
+    let mall = Running::start(&data, &[]);
+    assert!(mall.may_operate(raised), "the session and its factor outlive a crash");
+    let token = mall.log_in_again();
+    assert!(!mall.may_operate(&token), "with or without the flag");
+    for (used, refused) in [(&*code, "SECOND_FACTOR_USED"), (&recovery(0), "SECOND_FACTOR_WRONG")] {
+        let answer = mall.factor("POST", "", &token, used);
+        assert!([refused, "SECOND_FACTOR_WRONG"].contains(&answer["code"].as_str().unwrap()), "{answer}");
+    }
+    let given = mall.factor("POST", "", &token, &recovery(1));
+    assert!(mall.may_operate(given["data"]["token"].as_str().unwrap()), "{given}");
+
+    let (status, told, _) = user("show", "");
+    assert!(status == 0 && told.contains("second factor since"), "{told}");
+    let (status, told, _) = user("remove-second-factor", "");
+    assert!(status == 0 && told.contains("sessions ended") && !told.contains("second factor"), "{told}");
+    assert!(!mall.may_operate(raised), "all sessions end");
+    assert!(mall.may_operate(&mall.log_in_again()));
+    let (_, audit, _) = run(&["audit", "list", "--data", &place], "");
+    for action in ["user.enrol-second-factor", "user.second-factor", "user.remove-second-factor"] {
+        assert!(audit.contains(action), "{audit}");
+    }
+    let log = mall.stop();
+    for text in [&log, &audit] {
+        assert!(
+            ![&secret, &code, &recovery(0), &recovery(1)].into_iter().any(|part| text.contains(part)),
+            "{text}"
+        );
+    }
+    assert!(log.contains("second_factor_removed") && log.contains("recovery_code_used"), "{log}");
 }
 
 #[test]

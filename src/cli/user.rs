@@ -41,6 +41,8 @@ pub(super) enum User {
     SetPassword(One),
     /// Ends every session of the user with this phone.
     EndSessions(One),
+    /// Removes the second factor of the user with this phone, and ends every session.
+    RemoveSecondFactor(One),
 }
 
 /// Flags of `user list`.
@@ -86,6 +88,7 @@ pub(super) fn run(user: User, l: Language) -> anyhow::Result<()> {
         User::Code(one) => code(&one, l),
         User::SetPassword(one) => set_password(&one, l),
         User::EndSessions(one) => call(&one, "POST", "/end-sessions", l),
+        User::RemoveSecondFactor(one) => call(&one, "POST", "/remove-second-factor", l),
     }
 }
 
@@ -149,6 +152,9 @@ fn line(user: &Value, l: Language) -> String {
     if let Some(block) = user.get("blocked") {
         let (since, reason) = (text(&block["since"]), text(&block["reason"]));
         line += &sentence!(l, "  （{since}起停用：{reason}）", "  (blocked since {since}: {reason})");
+    }
+    if let Some(since) = user["secondFactorTime"].as_str() {
+        line += &sentence!(l, "  （{since}起有两步验证）", "  (second factor since {since})");
     }
     if let Some(ended) = user["sessionsEnded"].as_u64() {
         line += &sentence!(l, "  已结束{ended}个会话", "  {ended} sessions ended");

@@ -54,6 +54,10 @@ pub struct ServeConfig {
     /// readiness are then missing from --listen.
     #[arg(long, env = "MALLBOX_ADMIN_LISTEN", value_name = "ADDRESS")]
     pub admin_listen: Option<SocketAddr>,
+    /// Requires a second factor of operators: codes of an authenticator app (TOTP). An operator without one
+    /// can only set it up.
+    #[arg(long, env = "MALLBOX_OPERATOR_SECOND_FACTOR")]
+    pub operator_second_factor: bool,
     /// Delivery of login codes: `console`, or the URL of a gateway to post them to: https://, or http:// on
     /// this machine. Better put a URL with a key into the environment variable than on the command line.
     #[arg(
@@ -245,7 +249,7 @@ impl ServeConfig {
     /// Returns the settings of the mall.
     #[must_use]
     pub fn settings(&self) -> Settings {
-        self.limits.settings()
+        Settings { operator_second_factor: self.operator_second_factor, ..self.limits.settings() }
     }
 }
 

@@ -14,7 +14,9 @@ use super::App;
 use super::api::catalogue::{shop_types, shops, vouchers};
 use super::api::operator;
 use super::api::operator::live::Live;
-use super::api::people::{accounts, follows, levels, own_sessions, personal_data, sign_ins, visits};
+use super::api::people::{
+    accounts, follows, levels, own_sessions, personal_data, second_factor, sign_ins, visits,
+};
 use super::api::selling::{orders, payment_callbacks, receipts, sales};
 use super::api::writing::{comments, feeds, likes, notes, pictures, reports};
 use super::describe::Calls;
@@ -106,7 +108,9 @@ impl Site {
             Audience::Everybody => {
                 let places = context.settings.live_places;
                 let live = Live::new(health, Arc::clone(metrics), places, stop);
-                calls().merge(operator::routes(live, Arc::clone(metrics.security())))
+                calls()
+                    .merge(second_factor::routes())
+                    .merge(operator::routes(live, Arc::clone(metrics.security())))
             }
         };
         let listed = calls.list();

@@ -117,6 +117,7 @@ impl RowConverter<'_> {
             role: Role::Customer,
             blocked: None,
             deleted: None,
+            second_factor: None,
             created: row.instant_or_now("create_time")?,
         };
         Ok(ImportRow::User(user, stored))

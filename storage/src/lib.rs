@@ -12,8 +12,8 @@
 //! - `selling`: [`Sales`], [`OrderLog`], [`Deadlines`], [`Orders`], [`Outbox`], [`DeadLetters`],
 //!   [`PaymentRows`]
 //! - `catalogue`: [`Shops`], [`GeoIndex`], [`Vouchers`]
-//! - `people`: [`Users`], [`Credits`], [`Codes`], [`Sessions`], [`Follows`], [`SignIns`], [`Visitors`],
-//!   [`PersonalData`]
+//! - `people`: [`Users`], [`Credits`], [`Codes`], [`Sessions`], [`SecondFactors`], [`Follows`],
+//!   [`SignIns`], [`Visitors`], [`PersonalData`]
 //! - `writing`: [`Notes`], [`Comments`], [`Likes`], [`Feeds`], [`Reports`], [`Pictures`]
 //! - `operator`: [`Audit`], [`LedgerRows`], [`Import`]
 //! - `base`: [`Cache`], [`Locks`], [`RateLimits`], [`Sequences`], [`Upkeep`]
@@ -70,6 +70,7 @@ mod posts;
 mod rate_limits;
 mod reports;
 mod sales;
+mod second_factors;
 mod sequences;
 pub mod sessions;
 mod shops;
@@ -133,6 +134,9 @@ pub use posts::Post;
 pub use rate_limits::{Limit, RateLimitOutcome, RateLimits};
 pub use reports::{OpenReports, ReportOutcome, Reports};
 pub use sales::{Claim, ClaimOutcome, ClosedReason, ReleaseOutcome, ReserveOutcome, SaleUnits, Sales, Terms};
+pub use second_factors::{
+    ActiveFactor, FactorSeed, PendingFactor, RecoveryHash, SecondFactor, SecondFactors,
+};
 pub use sequences::{CLOSED_COUNTER, Sequences};
 pub use sessions::{LiveSession, NewSession, SessionOrigin, SessionRecord, Sessions, TokenHash};
 pub use shops::{Shop, ShopArea, ShopOrder, ShopText, ShopType, ShopTypeEdit, Shops};

@@ -37,6 +37,10 @@ pub struct NewSession {
     pub address: Option<IpAddr>,
     /// Short name of the browser, at most [`BROWSER_MAX_BYTES`] long; `""` if unknown. A longer name is cut.
     pub browser: String,
+    /// Whether the user gave a second factor.
+    pub has_second_factor: bool,
+    /// Time of the begin if the session continues an earlier one; `None` for the time of the call.
+    pub begun: Option<Timestamp>,
 }
 
 impl NewSession {
@@ -44,7 +48,16 @@ impl NewSession {
     #[must_use]
     pub fn of(user: UserId, ttl: Duration) -> Self {
         let (role, origin) = (Role::Customer, SessionOrigin::Other);
-        Self { user, role, ttl, origin, address: None, browser: String::new() }
+        Self {
+            user,
+            role,
+            ttl,
+            origin,
+            address: None,
+            browser: String::new(),
+            has_second_factor: false,
+            begun: None,
+        }
     }
 
     /// Returns the browser's name, cut at the last character that fits in [`BROWSER_MAX_BYTES`].
@@ -65,6 +78,8 @@ pub struct LiveSession {
     pub created: Option<Timestamp>,
     /// The proof of identity.
     pub origin: SessionOrigin,
+    /// Whether the user gave a second factor.
+    pub has_second_factor: bool,
 }
 
 /// A live session in the list of a user's sessions.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::{
     Audit, Cache, Codes, Comments, Credits, DeadLetters, Deadlines, Feeds, Follows, GeoIndex, Import,
     LedgerRows, Likes, Locks, Notes, OrderLog, Orders, Outbox, PaymentRows, PersonalData, Pictures,
-    RateLimits, Reports, Sales, Sequences, Sessions, Shops, SignIns, Upkeep, Users, Visitors, Vouchers,
+    RateLimits, Reports, Sales, SecondFactors, Sequences, Sessions, Shops, SignIns, Upkeep, Users, Visitors, Vouchers,
 };
 
 /// Storage of a mall: one handle per port, in a bundle per area. Cheap to clone.
@@ -66,6 +66,8 @@ pub struct PeoplePorts {
     pub codes: Arc<dyn Codes>,
     /// Sessions.
     pub sessions: Arc<dyn Sessions>,
+    /// Second factors of operators.
+    pub second_factors: Arc<dyn SecondFactors>,
     /// Follow relations between users.
     pub follows: Arc<dyn Follows>,
     /// Daily sign-ins of users.

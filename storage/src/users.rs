@@ -115,6 +115,8 @@ pub struct User {
     pub created: Timestamp,
     /// Time of the account's deletion. A deleted user has no phone, name, avatar, block or role.
     pub deleted: Option<Timestamp>,
+    /// Time since which the user has a [second factor](crate::SecondFactors) in force.
+    pub second_factor: Option<Timestamp>,
 }
 
 impl User {

@@ -58,7 +58,19 @@ impl World {
         Self::start(ground.database().is_some().then_some(ground), prefix, choose)
     }
 
+    /// Starts a mall with nothing but the three users, for settings that keep the operator from furnishing.
+    pub fn unfurnished(prefix: &str, choose: impl FnOnce(Builder) -> Builder) -> Self {
+        let ground = MallLocation::of_target(env!("CARGO_CRATE_NAME"));
+        Self::open(ground.database().is_some().then_some(ground), prefix, choose)
+    }
+
     fn start(ground: Option<MallLocation>, prefix: &str, choose: impl FnOnce(Builder) -> Builder) -> Self {
+        let world = Self::open(ground, prefix, choose);
+        world.furnish();
+        world
+    }
+
+    fn open(ground: Option<MallLocation>, prefix: &str, choose: impl FnOnce(Builder) -> Builder) -> Self {
         let mut mall = Mall::builder()
             .data(Data::Empty)
             .seed(7)
@@ -74,9 +86,7 @@ impl World {
         let mall = until_ok(SETTLE_TIMEOUT, || mall.clone().start()).unwrap();
         let log_in = |phone| until_ok(SETTLE_TIMEOUT, || mall.log_in(phone)).unwrap().token;
         let [operator, customer, other] = [OPERATOR, CUSTOMER, OTHER].map(log_in);
-        let world = Self { mall, prefix: prefix.to_owned(), operator, customer, other, ground };
-        world.furnish();
-        world
+        Self { mall, prefix: prefix.to_owned(), operator, customer, other, ground }
     }
 
     fn furnish(&self) {

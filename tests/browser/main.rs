@@ -25,6 +25,7 @@ mod privacy;
 mod rivals;
 mod sales;
 mod screens;
+mod second_factor;
 mod security;
 mod town;
 mod words;

@@ -1,5 +1,8 @@
 //! Malls and users for the browser tests.
 
+#[path = "../common/totp.rs"]
+pub mod totp;
+
 use std::time::Duration;
 
 use mallbox::fixture::{Builder, Mall};
@@ -7,6 +10,7 @@ use mallbox_storage::PaymentMode;
 use mallbox_test_patience as patience;
 use serde_json::{Value, json};
 
+use self::totp::code_at;
 use crate::harness::{Browser, Page, Place as _};
 
 pub const NOBODY: &str = "";
@@ -15,6 +19,8 @@ pub const ANNE: &str = "13800000001";
 pub const BEN: &str = "13800000002";
 pub const CARL: &str = "13800000003";
 pub const DORA: &str = "13800000004";
+/// Phone number of an operator with a second factor, once [appointed](appoint_cautious).
+pub const CAUTIOUS: &str = "13800000009";
 /// Statuses of an order.
 pub const UNPAID: u64 = 1;
 pub const PAID: u64 = 2;
@@ -43,6 +49,29 @@ pub fn log_in_by_code(page: &Page, phone: &str) {
     page.sees("验证码已发送");
     page.button("演示：填入收到的验证码").click();
     page.button("登录").click();
+}
+
+/// Sets up an operator's factor over the API. Returns secret and recovery codes.
+pub fn enrol(mall: &Mall, phone: &str) -> (String, Vec<String>) {
+    let token = mall.log_in(phone).unwrap().token;
+    let call = |method: &str, path: &str, body: &Value| {
+        let path = format!("/api/user/second-factor{path}");
+        mall.call(method, &path, &token, body).unwrap().data().clone()
+    };
+    let secret = call("POST", "/enrolment", &json!({}))["secret"].as_str().unwrap().to_owned();
+    let confirmed = call("PUT", "", &json!({ "code": code_at(&secret, mall.now()) }));
+    let codes = confirmed["recoveryCodes"].as_array().unwrap();
+    (secret, codes.iter().map(|code| code.as_str().unwrap().to_owned()).collect())
+}
+
+/// Appoints an operator, who sets up a second factor.
+pub fn appoint_cautious(mall: &Mall) {
+    let token = mall.log_in(CAUTIOUS).unwrap().token;
+    let me = mall.call("GET", "/api/user/me", &token, &Value::Null).unwrap();
+    let path = format!("/api/ops/users/{}/role", me.data()["id"]);
+    let appointed = mall.call("PUT", &path, &mall.operator(), &json!({ "role": "operator" })).unwrap();
+    assert!(appointed.is_success(), "{}", appointed.text);
+    enrol(mall, CAUTIOUS);
 }
 
 /// Returns the statuses of a user's orders, newest first.

@@ -16,7 +16,8 @@ use mallbox_storage::PaymentMode;
 use crate::harness::{Browser, Page, Place as _, Screen};
 use crate::levels::members_sale;
 use crate::people::{
-    ANNE, BEN, CARL, NOBODY, OPENING, OPERATOR, RUNNING, browser_of, buy, evening, pay, set_payment_mode,
+    ANNE, BEN, CARL, CAUTIOUS, NOBODY, OPENING, OPERATOR, RUNNING, appoint_cautious, browser_of, buy,
+    evening, pay, set_payment_mode,
 };
 use crate::words;
 
@@ -80,6 +81,8 @@ const SCREENS: &[Entry] = &[
     ("console-users", OPERATOR, "/console#/users", ["停用", "Block"]),
     ("console-levels", OPERATOR, "/console#/levels", ["1 级所需积分", "Credits for level 1"]),
     ("console-security", OPERATOR, "/console#/security", ["登录失败", "Failed log-ins"]),
+    ("console-account", OPERATOR, "/console#/account", ["启用两步验证", "Turn on"]),
+    ("console-code", CAUTIOUS, "/console#/live", ["手机不在身边", "Use a recovery code"]),
     ("console-audit", OPERATOR, "/console#/audit", ["核对整条链", "Verify the chain"]),
     ("console-nowhere", OPERATOR, "/console#/no-such-page", ["没有这个页面", "This page does not exist"]),
 ];
@@ -103,6 +106,7 @@ impl Town {
         set_payment_mode(&mall, PaymentMode::Counter);
         let counter = buy(&mall, CARL, RUNNING);
         set_payment_mode(&mall, PaymentMode::Sandbox);
+        appoint_cautious(&mall);
         let members = members_sale(&mall, 9);
         Self { mall, unpaid, paid, counter, members }
     }

@@ -4,7 +4,19 @@ import { Refusal, get, hasToken, onToken } from "../core/api.js";
 import { me } from "../core/session.js";
 import { refreshPendingCounts } from "./pending-counts.js";
 
-/** @typedef {"nobody" | "customer" | "operator"} Access */
+/**
+ * `code`: an operator who has to give the second factor; `enrol`: an operator who has to set one up
+ * @typedef {"nobody" | "customer" | "code" | "enrol" | "operator"} Access
+ */
+/**
+ * Response of `GET /user/second-factor`.
+ * @typedef {object} Factor
+ * @property {"none" | "pending" | "active"} state
+ * @property {string} [since]
+ * @property {number} recoveryCodes unused ones
+ * @property {boolean} required whether the mall requires a factor of this user
+ * @property {boolean} given whether this session has given the factor
+ */
 
 /** @type {Access | null} */
 let cachedValue = null;
@@ -33,8 +45,11 @@ export function cachedAccess() {
 async function fetchAccess() {
   if (!hasToken()) return "nobody";
   try {
-    const [role] = await Promise.all([get("/user/role"), me()]);
+    /** @type {[string, Factor, unknown]} */
+    const [role, factor] = await Promise.all([get("/user/role"), get("/user/second-factor"), me()]);
     if (role !== "operator") return "customer";
+    if (factor.state === "active" && !factor.given) return "code";
+    if (factor.state !== "active" && factor.required) return "enrol";
     await refreshPendingCounts();
     return "operator";
   } catch (error) {

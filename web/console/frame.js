@@ -54,7 +54,7 @@ export function renderFrame(rail, path) {
     h("div", { class: "rail-foot" },
       h("p", { class: "pulse small", role: "status" }),
       isOperator && userName(),
-      h("div", { class: "row wrap" }, manualLink(), languageSwitch(), isOperator && logOutButton())));
+      h("div", { class: "row wrap" }, isOperator && accountLink(), manualLink(), languageSwitch(), isOperator && logOutButton())));
   updateHealth(rail);
   updateBadges(rail);
   if (focused >= 0) focusable()[focused]?.focus();
@@ -125,13 +125,18 @@ function showMore() {
     const areas = h("ul", { class: "more-areas" }, AREAS.slice(PHONE_TABS).map((area) => h("li", null,
       h("a", { class: "button wide", href: `#${area.to}`, onclick: close }, icon(area.icon), t(area.zh, area.en), area.waits && badge(area.waits)))));
     updateBadges(areas);
-    return [areas, h("div", { class: "row wrap apart" }, manualLink(), languageSwitch(close), logOutButton(close))];
+    return [areas, h("div", { class: "row wrap apart" }, accountLink(close), manualLink(), languageSwitch(close), logOutButton(close))];
   });
 }
 
 function userName() {
   const person = cachedMe();
   return person && h("p", { class: "small quiet cut rail-me" }, person.nickName);
+}
+
+/** @param {() => void} [before] called before the screen opens */
+function accountLink(before) {
+  return h("a", { class: "link small", href: "#/account", onclick: before }, t("账号安全", "My account"));
 }
 
 function manualLink() {

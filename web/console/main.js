@@ -39,6 +39,7 @@ const SCREENS = {
   "/users": () => import("./screens/users.js"),
   "/security": () => import("./screens/security.js"),
   "/audit": () => import("./screens/audit.js"),
+  "/account": () => import("./screens/account.js"),
   "*": () => import("./screens/not-found.js"),
 };
 
@@ -56,6 +57,8 @@ async function requireOperator(load) {
   switch (access) {
     case "nobody": return import("./screens/login.js");
     case "customer": return import("./screens/operators-only.js");
+    case "code": return import("./screens/second-factor.js");
+    case "enrol": return import("./screens/enrol.js");
     default:
       connectMetrics();
       return screenModule;

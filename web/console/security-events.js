@@ -6,6 +6,8 @@ import { t } from "../core/language.js";
 export const SECURITY_EVENTS = /** @type {const} */ ([
   "login_code_succeeded", "login_code_failed", "login_password_succeeded", "login_password_failed", "operator_login",
   "code_requested", "code_refused", "password_changed", "password_change_failed",
+  "second_factor_succeeded", "second_factor_failed", "second_factor_enrolled", "second_factor_removed",
+  "recovery_code_used", "recovery_codes_renewed",
   "phone_changed", "account_deleted", "session_ended",
   "role_granted", "role_revoked", "user_blocked", "user_unblocked",
   "unauthenticated", "forbidden", "rate_limited", "wrong_host", "cross_site", "connection_refused", "connection_refused_in_total",
@@ -26,6 +28,12 @@ export function securityEventText(event) {
     case "code_refused": return t("未发送验证码", "Login code refused");
     case "password_changed": return t("设置密码", "Password set");
     case "password_change_failed": return t("原密码错误", "Wrong current password");
+    case "second_factor_succeeded": return t("两步验证通过", "Second factor given");
+    case "second_factor_failed": return t("两步验证失败", "Wrong second factor");
+    case "second_factor_enrolled": return t("启用两步验证", "Second factor set up");
+    case "second_factor_removed": return t("关闭两步验证", "Second factor removed");
+    case "recovery_code_used": return t("使用恢复码", "Recovery code used");
+    case "recovery_codes_renewed": return t("更换恢复码", "Recovery codes renewed");
     case "phone_changed": return t("更换了手机号", "Phone number changed");
     case "account_deleted": return t("注销了账号", "Account deleted");
     case "session_ended": return t("退出登录", "Log-out");
@@ -49,7 +57,8 @@ export function securityEventText(event) {
 
 /** @type {ReadonlySet<EventName>} */
 const REFUSED = new Set(/** @type {EventName[]} */ ([
-  "login_code_failed", "login_password_failed", "code_refused", "password_change_failed", "unauthenticated", "forbidden",
+  "login_code_failed", "login_password_failed", "code_refused", "password_change_failed", "second_factor_failed",
+  "unauthenticated", "forbidden",
   "rate_limited", "wrong_host", "cross_site", "connection_refused", "connection_refused_in_total",
   "callback_forged", "callback_contradicted", "payment_reversed",
 ]));

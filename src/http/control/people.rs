@@ -30,6 +30,7 @@ pub(super) fn routes() -> Router<App> {
         .route("/control/users/{phone}/code", post(code))
         .route("/control/users/{phone}/password", post(set_password))
         .route("/control/users/{phone}/end-sessions", post(end_sessions))
+        .route("/control/users/{phone}/remove-second-factor", post(remove_second_factor))
         .route("/control/audit", get(audit_log))
         .route("/control/audit/verify", get(verify_audit_log))
 }
@@ -135,6 +136,17 @@ async fn end_sessions(
 ) -> Reply<BlockedAnswer> {
     let user = app.people.by_phone(&phone).await?;
     let ended = app.people.end_sessions(user.id, by(now)).await?;
+    Ok(Answer::ok(BlockedAnswer::new((user, ended), &app.context.zone)))
+}
+
+async fn remove_second_factor(
+    State(app): State<App>,
+    Now(now): Now,
+    Path(phone): Path<String>,
+) -> Reply<BlockedAnswer> {
+    let user = subject(&app, &phone, Act::RemoveSecondFactor).await?;
+    let ended = app.people.remove_second_factor(user.id, by(now)).await?;
+    let user = app.people.get(user.id).await?;
     Ok(Answer::ok(BlockedAnswer::new((user, ended), &app.context.zone)))
 }
 

@@ -21,6 +21,16 @@ pub(in crate::http) enum Act {
     LogInByPassword,
     /// A password is set or changed.
     SetPassword,
+    /// A second factor is put in force.
+    EnrolSecondFactor,
+    /// A second factor is given by a code of the app.
+    GiveSecondFactor,
+    /// A second factor is given by a recovery code.
+    UseRecoveryCode,
+    /// A second factor is removed.
+    RemoveSecondFactor,
+    /// Recovery codes are replaced.
+    RenewRecoveryCodes,
     /// A user's phone number is changed.
     ChangePhone,
     /// An account is deleted by its user.

@@ -6,7 +6,7 @@ use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
-use mallbox_storage::{Role, Timestamp, UserId};
+use mallbox_storage::{Timestamp, UserId};
 use serde::de::DeserializeOwned;
 
 use super::{attempt, body_text, query_text};
@@ -15,6 +15,7 @@ use crate::http::response::bad_request::{BadRequest, Expected};
 use crate::http::response::error::ApiError;
 use crate::mall::Refusal;
 use crate::mall::people::accounts::CurrentSession;
+use crate::mall::writing::notes::Remover;
 
 /// Maximum bytes of a body, uploads excepted: no form of the API comes near.
 pub(in crate::http) const FORM_MAX_BYTES: usize = 1 << 20;
@@ -33,10 +34,11 @@ pub struct MaybeLogin(pub Option<UserId>);
 
 /// The user of the request's valid token, for a deletion allowed to the author and to operators; 401 without
 /// a valid token. The service checks the permission and responds with 403.
-#[derive(Clone, Copy, Debug)]
-pub struct AuthorOrOperator(pub UserId);
+#[derive(Clone, Debug)]
+pub struct AuthorOrOperator(pub Remover);
 
-/// The operator of the request's valid token; 401 without a valid token, 403 for other users.
+/// The operator of the request's valid token; 401 without a valid token, 403 for other users, and for
+/// operators who have not given their second factor.
 ///
 /// The role is read from the database on each request, so that a revocation takes effect immediately.
 #[derive(Clone, Copy, Debug)]
@@ -96,10 +98,9 @@ fn noted(session: Option<CurrentSession>) -> Option<CurrentSession> {
 
 async fn operator(session: Option<CurrentSession>, app: &App) -> Result<UserId, ApiError> {
     let session = session.ok_or(Refusal::NotLoggedIn)?;
-    match app.accounts.role_in(&session, app.context.now()).await? {
-        Some(Role::Operator) => Ok(session.user()),
-        Some(Role::Customer) => Err(Refusal::Forbidden.into()),
-        None => Err(Refusal::NotLoggedIn.into()),
+    match app.accounts.operator_refusal(&session, app.context.now()).await? {
+        None => Ok(session.user()),
+        Some(refusal) => Err(refusal.into()),
     }
 }
 
@@ -132,12 +133,10 @@ impl FromRequestParts<App> for AuthorOrOperator {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
         let LoginSession(session) = LoginSession::from_request_parts(parts, app).await?;
-        // Only an old session costs a look-up of the role here; the service checks the permission.
-        let now = app.context.now();
-        if app.accounts.is_too_old_for_operators(&session, now) {
-            app.accounts.role_in(&session, now).await?.ok_or(Refusal::NotLoggedIn)?;
+        match app.accounts.operator_refusal(&session, app.context.now()).await? {
+            Some(Refusal::NotLoggedIn) => Err(Refusal::NotLoggedIn.into()),
+            no_operator => Ok(Self(Remover { user: session.user(), no_operator })),
         }
-        Ok(Self(session.user()))
     }
 }
 

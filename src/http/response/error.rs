@@ -17,7 +17,7 @@ use super::messages;
 use super::messages::{RefusalBody, fixed};
 use crate::language::{BilingualText, Language};
 use crate::mall::base::whole_seconds;
-use crate::mall::{CallbackError, Failure, InputError, Refusal};
+use crate::mall::{CallbackError, FactorRefusal, Failure, InputError, Refusal};
 
 /// A failed call. Converted with `?` from the errors of services.
 #[derive(Debug)]
@@ -252,6 +252,7 @@ fn status_of(refusal: &Refusal) -> StatusCode {
         | Refusal::LevelTooLow
         | Refusal::Blocked
         | Refusal::CodeLoginNeeded
+        | Refusal::SecondFactor(FactorRefusal::Stays | FactorRefusal::FreshLogInNeeded)
         | Refusal::PhoneTaken
         | Refusal::LastOperator
         | Refusal::NotFound(_)
@@ -275,7 +276,10 @@ fn status_of(refusal: &Refusal) -> StatusCode {
         | Refusal::AmountDiffers(_) => StatusCode::OK,
         Refusal::SoldInSale | Refusal::BadValue(_) => StatusCode::BAD_REQUEST,
         Refusal::NotLoggedIn => StatusCode::UNAUTHORIZED,
-        Refusal::Forbidden => StatusCode::FORBIDDEN,
+        Refusal::Forbidden
+        | Refusal::SecondFactor(FactorRefusal::Required | FactorRefusal::EnrolmentRequired) => {
+            StatusCode::FORBIDDEN
+        }
         Refusal::RateLimited { .. } | Refusal::TooManyTries { .. } => StatusCode::TOO_MANY_REQUESTS,
         Refusal::Callback(CallbackError::Signature) => StatusCode::UNAUTHORIZED,
         Refusal::Callback(CallbackError::Malformed) => StatusCode::BAD_REQUEST,

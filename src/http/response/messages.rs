@@ -6,6 +6,7 @@ mod audit_fault;
 mod codes;
 mod names;
 mod parts;
+mod second_factor;
 mod states;
 
 use mallbox_storage::OrderId;
@@ -14,6 +15,7 @@ pub(in crate::http) use self::audit_fault::of_audit_fault;
 pub(in crate::http) use self::codes::{CODES, is_code};
 use self::names::{allowed, field, thing};
 use self::parts::{shortened, waiting};
+use self::second_factor::CodeAndText;
 use self::states::{amount_differs, dead_letter_stands, order_stands, still_dead};
 use super::bad_request::BadRequest;
 use crate::language::{BilingualText, Language, sentence};
@@ -140,6 +142,7 @@ pub(in crate::http) fn of_refusal(refusal: &Refusal, l: Language) -> RefusalBody
             "请退出后用短信验证码重新登录，再在10分钟内设置密码",
             "Log out, log in with a code by text message, then set the password within 10 minutes."
         ),
+        Refusal::SecondFactor(refusal) => of_second_factor(second_factor::of_refusal(*refusal), l),
         Refusal::LastOperator => fixed!(
             l,
             "LAST_OPERATOR",
@@ -323,6 +326,10 @@ fn stands(l: Language, code: &'static str, (zh, en): (String, String)) -> Refusa
     made(l, code, zh, en)
 }
 
+fn of_second_factor((code, text): CodeAndText, l: Language) -> RefusalBody {
+    RefusalBody::Made { code, sentence: text.spoken(l).to_owned(), order: None, field: None }
+}
+
 /// Returns the message about the code of the present number: the page has another field for the code of the
 /// new number, with the same codes of refusals.
 fn of_old_code(l: Language, code: &'static str, zh: &str, en: &str) -> RefusalBody {
@@ -347,6 +354,8 @@ fn of_mistake(mistake: InputError, l: Language) -> RefusalBody {
                 "The code is no longer valid; request a new one."
             )
         }
+        InputError::FactorCode => of_second_factor(second_factor::WRONG, l),
+        InputError::FactorCodeUsed => of_second_factor(second_factor::USED, l),
         InputError::OldCode => {
             of_old_code(l, "CODE_WRONG", "原手机号的验证码错误", "The code of the present number is wrong.")
         }

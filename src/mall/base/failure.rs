@@ -27,6 +27,8 @@ pub enum Refusal {
     NotLoggedIn,
     /// The call requires an operator.
     Forbidden,
+    /// The step needs a second factor, or the second factor excludes the step.
+    SecondFactor(FactorRefusal),
     /// The user is blocked.
     Blocked,
     /// The phone number belongs to another user.
@@ -93,6 +95,19 @@ pub enum Refusal {
     Busy,
 }
 
+/// A refusal about a second factor.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FactorRefusal {
+    /// The session must give the user's second factor first.
+    Required,
+    /// The mall requires a second factor of operators, and the user has none.
+    EnrolmentRequired,
+    /// The mall requires a second factor of operators: it can be replaced, not removed.
+    Stays,
+    /// The step requires a log-in a short while ago, or the password.
+    FreshLogInNeeded,
+}
+
 /// A person's input error.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum InputError {
@@ -106,6 +121,10 @@ pub enum InputError {
     OldCode,
     /// No login code of the present number is valid: request a new code.
     NoOldCode,
+    /// The code of the second factor is wrong.
+    FactorCode,
+    /// The code of the second factor was used before.
+    FactorCodeUsed,
     /// The phone number or the password is wrong.
     Password,
     /// The current password is wrong.

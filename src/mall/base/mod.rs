@@ -40,7 +40,7 @@ pub use caches::Caches;
 pub use client_network::client_network;
 pub use clock::{Clock, ManualClock, SystemClock, WatchedClock};
 pub use context::Context;
-pub use failure::{CallbackError, Failure, InputError, Refusal};
+pub use failure::{CallbackError, FactorRefusal, Failure, InputError, Refusal};
 pub use random::Random;
 pub use settings::{IMPORTED, Settings, ZONE};
 pub use shared_networks::SharedNetworks;

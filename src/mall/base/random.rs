@@ -82,6 +82,20 @@ impl Random {
         [&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]].join("-")
     }
 
+    /// Returns `length` random characters of Crockford's Base32, 5 bits each: without I, L, O and U.
+    #[must_use]
+    pub fn base32(&self, length: usize) -> String {
+        const DIGITS: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+        let mut source = self.source.lock();
+        (0..length).map(|_| char::from(DIGITS[source.random_range(0..DIGITS.len())])).collect()
+    }
+
+    /// Returns the seed of a second factor.
+    #[must_use]
+    pub fn factor_seed(&self) -> [u8; 16] {
+        self.bytes()
+    }
+
     /// Returns a secret for the mall itself: 32 bytes as 64 hexadecimal digits.
     #[must_use]
     pub fn secret(&self) -> String {

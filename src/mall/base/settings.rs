@@ -32,6 +32,10 @@ pub struct Settings {
     /// Lifetime of an operator's session, counted from the log-in, and the age up to which a session may make
     /// operators' calls; `None` = no limit.
     pub operator_session_max: Option<Duration>,
+    /// Whether operators' calls need a second factor. An operator who has one needs it in any case.
+    pub operator_second_factor: bool,
+    /// Rate limit of codes of a second factor per user; `None` = no limit. Recovery codes do not count.
+    pub second_factor_limit: Option<Limit>,
     /// Rate limit of claims per user and sale; `None` = no limit.
     pub claim_limit: Option<Limit>,
     /// Rate limit of notes, comments and reports per user, counted together; `None` = no limit.
@@ -92,6 +96,9 @@ impl Default for Settings {
             session_max: Some(Duration::from_secs(30 * 24 * 60 * 60)),
             // A working day.
             operator_session_max: Some(Duration::from_secs(12 * 60 * 60)),
+            operator_second_factor: false,
+            // Three codes of a million are right at any time: a day of guessing succeeds once in 1,400 times.
+            second_factor_limit: Some(Limit { count: 10, per: Duration::from_secs(3_600) }),
             claim_limit: Some(Limit { count: 5, per: Duration::from_secs(60) }),
             writing_limit: Some(Limit { count: 10, per: Duration::from_secs(60) }),
             order_limit: Some(Limit { count: 10, per: Duration::from_secs(60) }),
@@ -129,6 +136,7 @@ impl Settings {
         self.code_limit_of_address = None;
         self.password_limit_of_address = None;
         self.password_limit_of_phone = None;
+        self.second_factor_limit = None;
         self.claim_limit = None;
         self.writing_limit = None;
         self.order_limit = None;

@@ -1,4 +1,4 @@
-//! What the command line does for a user who cannot log in: code, password, sessions.
+//! What the command line does for a user who cannot log in: code, password, sessions, second factor.
 //!
 //! No limit on log-ins applies here. Every action is audited.
 //!
@@ -41,6 +41,24 @@ impl UserAdmin {
             Ok(())
         };
         run_audited(&self.audit, by, audited("user.password", user, json!({})), work).await
+    }
+
+    /// Removes a user's second factor, with its recovery codes, and ends all sessions of the user. Returns
+    /// the number of sessions.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`] without a second factor; [`Failure::Store`] if the store fails: the factor may
+    /// be removed with sessions still live.
+    pub async fn remove_second_factor(&self, user: UserId, by: By) -> Result<u64, Failure> {
+        let people = self.context.storage.people.clone();
+        let work = async move {
+            if !people.second_factors.remove(user).await? {
+                return Err(Refusal::NotFound("second factor").into());
+            }
+            // After the removal: a code given meanwhile looks for the factor after its session has begun.
+            Ok(people.sessions.end_all(user).await?)
+        };
+        run_audited(&self.audit, by, audited("user.remove-second-factor", user, json!({})), work).await
     }
 
     /// Ends all sessions of a user. Returns their number.

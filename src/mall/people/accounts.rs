@@ -11,8 +11,10 @@ mod password_change;
 mod phone_change;
 mod profiles;
 mod requesters;
+mod second_factor;
 mod session_tokens;
 mod sessions;
+mod totp;
 mod warnings;
 
 use std::sync::Arc;
@@ -28,6 +30,7 @@ use crate::mall::base::{Context, Failure, InputError, Random};
 use self::code_hash::CodeHasher;
 use self::requesters::RequesterHasher;
 use self::session_tokens::BegunSession;
+use self::totp::FactorSecrets;
 use self::warnings::LimitWarnings;
 
 pub use self::client::Client;
@@ -35,6 +38,7 @@ pub use self::code_hash::{CodeKey, PhoneTrace};
 pub use self::operator_log_in::LoggedIn;
 pub use self::password_change::PASSWORD_AFTER_CODE;
 pub use self::profiles::{FullProfile, ProfileEdit};
+pub use self::second_factor::{Confirmed, Enrolment, FactorOverview, FactorProof, FactorState, Raised};
 pub use self::session_tokens::{CurrentSession, OwnSession};
 
 /// The credential of a login.
@@ -98,6 +102,7 @@ pub struct Accounts {
     random: Arc<Random>,
     codes: CodeHasher,
     requesters: RequesterHasher,
+    factors: FactorSecrets,
     warnings: LimitWarnings,
     passwords: Passwords,
     sms: Arc<dyn SmsSender>,
@@ -117,6 +122,7 @@ impl Accounts {
         Self {
             codes: CodeHasher::new(context.clone(), CodeKey::default()),
             requesters: RequesterHasher::new(context.clone()),
+            factors: FactorSecrets::new(context.clone()),
             warnings: LimitWarnings::default(),
             passwords: Passwords::new(random.clone()),
             context,

@@ -16,6 +16,7 @@ use crate::mall::base::{AuditLog, Context, Failure, InputError, Refusal, clean_t
 use crate::mall::people::accounts::PublicUser;
 
 pub use comments::{CommentView, Comments, ThreadView};
+pub use removal::Remover;
 
 /// Notes per page.
 const PAGE: u32 = 10;
@@ -140,8 +141,9 @@ impl Notes {
     /// audit log. A repeated call is no error.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`]; [`Refusal::Forbidden`] for any other user.
-    pub async fn remove(&self, note: NoteId, by: UserId, now: Timestamp) -> Result<(), Failure> {
+    /// [`Refusal::NotFound`]; [`Refusal::Forbidden`] for any other user; [`Refusal::SecondFactor`] for an
+    /// operator who has not given the second factor.
+    pub async fn remove(&self, note: NoteId, by: Remover, now: Timestamp) -> Result<(), Failure> {
         let found = self.context.storage.writing.notes.get(note).await?.ok_or(Refusal::NotFound("note"))?;
         let removal =
             Removal { target: Post::Note(note), author: found.author, visibility: found.visibility };

@@ -18,6 +18,8 @@ const VERSION: u8 = 1;
 const WITH_TTL: u8 = 2;
 /// Version of a session with times, role, origin, address and browser.
 const WITH_TIMES: u8 = 3;
+/// Version of such a session whose user gave a second factor.
+const WITH_SECOND_FACTOR: u8 = 4;
 
 pub(super) fn session_key(token: TokenHash) -> Vec<u8> {
     [b"s".as_slice(), &token.0].concat()
@@ -27,6 +29,7 @@ pub(super) fn session_change(token: TokenHash, session: &Session) -> Change {
     let version = match (session.ttl, session.times) {
         (None, _) => VERSION,
         (Some(_), None) => WITH_TTL,
+        (Some(_), Some(_)) if session.has_second_factor => WITH_SECOND_FACTOR,
         (Some(_), Some(_)) => WITH_TIMES,
     };
     let mut value = vec![version];
@@ -85,7 +88,9 @@ fn session(token: &[u8], value: &[u8]) -> Option<(TokenHash, Session)> {
     let expires = instant(&mut rest)?;
     let ttl = match *version {
         VERSION => None,
-        WITH_TTL | WITH_TIMES => Some(Duration::from_millis(u64::from_le_bytes(*take(&mut rest)?))),
+        WITH_TTL | WITH_TIMES | WITH_SECOND_FACTOR => {
+            Some(Duration::from_millis(u64::from_le_bytes(*take(&mut rest)?)))
+        }
         _ => return None,
     };
     let mut session = Session {
@@ -98,8 +103,9 @@ fn session(token: &[u8], value: &[u8]) -> Option<(TokenHash, Session)> {
         origin: SessionOrigin::Other,
         address: None,
         browser: Box::default(),
+        has_second_factor: *version == WITH_SECOND_FACTOR,
     };
-    if *version == WITH_TIMES {
+    if *version >= WITH_TIMES {
         read_details(&mut rest, &mut session)?;
     }
     let token = TokenHash(token.try_into().ok()?);
@@ -157,6 +163,7 @@ mod tests {
             origin: SessionOrigin::Other,
             address: None,
             browser: Box::default(),
+            has_second_factor: false,
         }
     }
 
@@ -176,7 +183,11 @@ mod tests {
             (Role::Customer, SessionOrigin::Password, Some("2001:db8::7"), "微信"),
         ] {
             let address = address.map(|text| text.parse().unwrap());
-            sessions.push(Session { role, origin, address, browser: browser.into(), ..stored(ttl, times) });
+            for has_second_factor in [false, true] {
+                let browser = browser.into();
+                let session = stored(ttl, times);
+                sessions.push(Session { role, origin, address, browser, has_second_factor, ..session });
+            }
         }
         for session in sessions {
             let change = session_change(TokenHash([9; 32]), &session);
@@ -228,6 +239,7 @@ mod tests {
             (&change.key, &[1; 25]),
             (&change.key, &[3; 25]),
             (&change.key, &[4; 25]),
+            (&change.key, &with(0, 5)),
             (b"c13900000001", &value),
         ] {
             assert!(decode(key, value).is_err(), "{key:?} {value:?}");

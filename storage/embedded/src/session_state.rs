@@ -28,6 +28,7 @@ pub(super) struct Session {
     pub(super) origin: SessionOrigin,
     pub(super) address: Option<IpAddr>,
     pub(super) browser: Box<str>,
+    pub(super) has_second_factor: bool,
 }
 
 /// Begin and last use of a session.
@@ -57,11 +58,12 @@ impl Session {
             expires: now + new.ttl,
             ttl: Some(new.ttl),
             written: now + new.ttl,
-            times: Some(SessionTimes::new(now, now)),
+            times: Some(SessionTimes::new(new.begun.unwrap_or(now), now)),
             role: new.role,
             origin: new.origin,
             address: new.address,
             browser: new.short_browser().into(),
+            has_second_factor: new.has_second_factor,
         }
     }
 
@@ -114,7 +116,8 @@ impl Session {
 
     pub(super) fn live(&self) -> LiveSession {
         let created = self.times.map(|times| times.created);
-        LiveSession { user: self.user, role: self.role, created, origin: self.origin }
+        let &Self { user, role, origin, has_second_factor, .. } = self;
+        LiveSession { user, role, created, origin, has_second_factor }
     }
 
     pub(super) fn record(&self, token: TokenHash) -> SessionRecord {

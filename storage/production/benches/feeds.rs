@@ -175,6 +175,7 @@ async fn fill(storage: &Storage) {
             blocked: None,
             created: NOON,
             deleted: None,
+            second_factor: None,
         };
         ImportRow::User(user, None)
     });

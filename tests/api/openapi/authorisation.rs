@@ -1,9 +1,9 @@
 //! The authorisation matrix: every described call by every kind of caller, and the outcome of each.
 //!
 //! Callers, in the order of the columns: anonymous, with a forged token, another user, the owner, a blocked
-//! user, a former operator, an operator. Outcomes: `+` success, `n` refused as not found, `-` refused by
-//! another rule, `1` 401, `3` 403. The things in braces are made anew for each cell, by the owner or the
-//! operator.
+//! user, a former operator, an operator, an operator who has not given the second factor. Outcomes: `+`
+//! success, `n` refused as not found, `-` refused by another rule, `1` 401, `3` 403, `f` 403 for lack of the
+//! second factor. The things in braces are made anew for each cell, by the owner or the operator.
 
 use std::collections::BTreeSet;
 
@@ -11,6 +11,7 @@ use image::ImageFormat;
 use serde_json::{Value, json};
 
 use super::super::operator::live::Stream;
+use super::super::people::second_factor::enrol;
 use super::super::world::{CUSTOMER, Response, World, sale, shop, voucher, world};
 use super::super::writing::uploads::{file, taken, upload};
 use super::{described, document};
@@ -18,14 +19,22 @@ use super::{described, document};
 /// Call, path and query, body, outcomes. An empty path is the path of the call.
 type Row = (&'static str, &'static str, &'static str, &'static str);
 
-const CALLERS: [&str; 7] =
-    ["anonymous", "forged", "another user", "the owner", "blocked", "former operator", "operator"];
+const CALLERS: [&str; 8] = [
+    "anonymous",
+    "forged",
+    "another user",
+    "the owner",
+    "blocked",
+    "former operator",
+    "operator",
+    "operator without factor",
+];
 /// Everybody may.
-const PUBLIC: &str = "+++++++";
+const PUBLIC: &str = "++++++++";
 /// A live session is needed, and concerns the caller only.
-const LOGGED_IN: &str = "11++1++";
+const LOGGED_IN: &str = "11++1+++";
 /// The operator role is needed.
-const OPERATORS: &str = "113313+";
+const OPERATORS: &str = "113313+f";
 
 /// `POST /user/login` and `POST /user/logout` are last, after the call that ends other sessions: both end the
 /// callers' sessions.
@@ -38,14 +47,21 @@ const ROWS: &[Row] = &[
     ("GET /user/{id}", "/user/2", "", PUBLIC),
     ("GET /user/info/{id}", "/user/info/2", "", PUBLIC),
     ("GET /user/export", "", "", LOGGED_IN),
-    ("DELETE /user/me", "", r#"{"password":"wrong horse"}"#, "11--1--"),
+    ("DELETE /user/me", "", r#"{"password":"wrong horse"}"#, "11--1---"),
     ("PUT /user/info", "", r#"{"city":"杭州"}"#, LOGGED_IN),
     ("PUT /user/password", "", r#"{"password":"correct horse"}"#, LOGGED_IN),
-    ("PUT /user/phone", "", r#"{"phone":"{phone}","oldCode":"000000","code":"000000"}"#, "11--1--"),
+    ("PUT /user/phone", "", r#"{"phone":"{phone}","oldCode":"000000","code":"000000"}"#, "11--1---"),
     ("GET /user/sessions", "", "", LOGGED_IN),
-    ("DELETE /user/sessions/{id}", "/user/sessions/{session}", "", "11n+1nn"),
+    ("DELETE /user/sessions/{id}", "/user/sessions/{session}", "", "11n+1nnn"),
+    ("GET /user/second-factor", "", "", LOGGED_IN),
+    // The factor in force asks for a code.
+    ("POST /user/second-factor/enrolment", "", "", "113313+-"),
+    ("PUT /user/second-factor", "", r#"{"code":"000000"}"#, "11nn1n-n"),
+    ("POST /user/second-factor", "", r#"{"code":"000000"}"#, "11nn1nn-"),
+    ("POST /user/second-factor/recovery-codes", "", r#"{"code":"000000"}"#, "11nn1nn-"),
+    ("DELETE /user/second-factor", "", r#"{"code":"000000"}"#, "11nn1nn-"),
     ("POST /user/sign", "", "", LOGGED_IN),
-    ("POST /user/sign/make-up", "/user/sign/make-up?date=2026-11-20", "", "11--1--"),
+    ("POST /user/sign/make-up", "/user/sign/make-up?date=2026-11-20", "", "11--1---"),
     ("GET /user/sign/count", "", "", LOGGED_IN),
     ("GET /user/signCount", "", "", LOGGED_IN),
     ("GET /user/sign/month", "", "", LOGGED_IN),
@@ -65,15 +81,15 @@ const ROWS: &[Row] = &[
     ("GET /blog/of/follow", "/blog/of/follow?lastId=9999999999999&offset=0", "", LOGGED_IN),
     ("GET /blog/likes/{id}", "/blog/likes/{note}", "", PUBLIC),
     ("PUT /blog/like/{id}", "/blog/like/{note}", "", LOGGED_IN),
-    ("DELETE /blog/{id}", "/blog/{note}", "", "113+13+"),
+    ("DELETE /blog/{id}", "/blog/{note}", "", "113+13+f"),
     ("POST /blog-comments", "", r#"{"blogId":{note},"content":"同感"}"#, LOGGED_IN),
     ("GET /blog-comments/of/blog/{id}", "/blog-comments/of/blog/{note}", "", PUBLIC),
     ("GET /blog-comments/answers/{id}", "/blog-comments/answers/{comment}", "", PUBLIC),
     ("PUT /blog-comments/like/{id}", "/blog-comments/like/{comment}", "", LOGGED_IN),
-    ("DELETE /blog-comments/{id}", "/blog-comments/{comment}", "", "113+13+"),
+    ("DELETE /blog-comments/{id}", "/blog-comments/{comment}", "", "113+13+f"),
     ("POST /report", "", r#"{"kind":"note","id":{note},"reason":"广告"}"#, LOGGED_IN),
     ("POST /upload/blog", "", "", LOGGED_IN),
-    ("GET /upload/blog/delete", "/upload/blog/delete?name={upload}", "", "11n+1nn"),
+    ("GET /upload/blog/delete", "/upload/blog/delete?name={upload}", "", "11n+1nnn"),
     ("GET /shop/{id}", "/shop/1", "", PUBLIC),
     ("GET /shop/areas", "", "", PUBLIC),
     ("GET /shop/of/type", "/shop/of/type?typeId=2", "", PUBLIC),
@@ -94,14 +110,14 @@ const ROWS: &[Row] = &[
     ("POST /voucher-order/seckill/{voucherId}", "/voucher-order/seckill/{sale}", "", LOGGED_IN),
     ("POST /voucher-order/{id}", "/voucher-order/1", "", LOGGED_IN),
     ("GET /voucher-order/of/me", "", "", LOGGED_IN),
-    ("GET /voucher-order/{id}", "/voucher-order/{order}", "", "11n+1nn"),
-    ("POST /voucher-order/{id}/pay", "/voucher-order/{order}/pay", "", "11n+1nn"),
-    ("POST /voucher-order/{id}/cancel", "/voucher-order/{order}/cancel", "", "11n+1nn"),
-    ("POST /voucher-order/{id}/refund", "/voucher-order/{paid}/refund", "", "11n+1nn"),
-    ("POST /voucher-order/{id}/use", "/voucher-order/{paid}/use", "", "113313+"),
-    ("GET /voucher-order/{id}/receipt", "/voucher-order/{paid}/receipt", "", "11n+1nn"),
+    ("GET /voucher-order/{id}", "/voucher-order/{order}", "", "11n+1nnn"),
+    ("POST /voucher-order/{id}/pay", "/voucher-order/{order}/pay", "", "11n+1nnn"),
+    ("POST /voucher-order/{id}/cancel", "/voucher-order/{order}/cancel", "", "11n+1nnn"),
+    ("POST /voucher-order/{id}/refund", "/voucher-order/{paid}/refund", "", "11n+1nnn"),
+    ("POST /voucher-order/{id}/use", "/voucher-order/{paid}/use", "", "113313+f"),
+    ("GET /voucher-order/{id}/receipt", "/voucher-order/{paid}/receipt", "", "11n+1nnn"),
     // This mall has no gateway; with one, the signature decides, and no token.
-    ("POST /payment/callback", "", "{}", "nnnnnnn"),
+    ("POST /payment/callback", "", "{}", "nnnnnnnn"),
     ("GET /stats/signs", "", "", OPERATORS),
     ("GET /stats/visits", "", "", OPERATORS),
     ("GET /ops/overview", "", "", OPERATORS),
@@ -124,12 +140,17 @@ const ROWS: &[Row] = &[
     ("GET /ops/vouchers/{id}", "/ops/vouchers/1", "", OPERATORS),
     ("POST /ops/orders/{id}/void", "/ops/orders/{order}/void", r#"{"reason":"买错了"}"#, OPERATORS),
     // The order's payment mode is the sandbox, so an operator is refused by that rule.
-    ("POST /ops/orders/{id}/pay", "/ops/orders/{order}/pay", r#"{"amount":4750,"method":"cash"}"#, "113313-"),
+    (
+        "POST /ops/orders/{id}/pay",
+        "/ops/orders/{order}/pay",
+        r#"{"amount":4750,"method":"cash"}"#,
+        "113313-f",
+    ),
     (
         "POST /ops/orders/{id}/refund",
         "/ops/orders/{paid}/refund",
         r#"{"amount":4750,"method":"cash","reason":"买错了"}"#,
-        "113313-",
+        "113313-f",
     ),
     ("GET /ops/receipts/{code}", "/ops/receipts/{receipt}", "", OPERATORS),
     ("POST /ops/receipts/{code}/use", "/ops/receipts/{receipt}/use", "", OPERATORS),
@@ -138,8 +159,8 @@ const ROWS: &[Row] = &[
     ("POST /ops/reports/comment/{id}/hide", "/ops/reports/comment/{comment}/hide", "", OPERATORS),
     ("POST /ops/reports/comment/{id}/show", "/ops/reports/comment/{comment}/show", "", OPERATORS),
     ("DELETE /ops/pictures/{name}", "/ops/pictures/{file}", "", OPERATORS),
-    ("POST /ops/dead-letters/{order}/replay", "/ops/dead-letters/1/replay", "", "113313n"),
-    ("POST /ops/dead-letters/{order}/void", "/ops/dead-letters/1/void", "", "113313n"),
+    ("POST /ops/dead-letters/{order}/replay", "/ops/dead-letters/1/replay", "", "113313nf"),
+    ("POST /ops/dead-letters/{order}/void", "/ops/dead-letters/1/void", "", "113313nf"),
     ("GET /ops/users/{id}", "/ops/users/{person}", "", OPERATORS),
     ("POST /ops/users/{id}/block", "/ops/users/{person}/block", r#"{"reason":"buys for resale"}"#, OPERATORS),
     ("POST /ops/users/{id}/unblock", "/ops/users/{person}/unblock", "", OPERATORS),
@@ -160,7 +181,7 @@ const ROWS: &[Row] = &[
 ];
 
 /// The callers' tokens, in the order of the columns.
-fn tokens(w: &World) -> [String; 7] {
+fn tokens(w: &World) -> [String; 8] {
     let (blocked, former) = (w.log_in("13900000004"), w.log_in("13900000005"));
     let id = |token: &str| w.ok("GET", "/user/me", token)["data"]["id"].as_u64().unwrap();
     let operate = |method: &str, path: String, body: Value| {
@@ -172,8 +193,12 @@ fn tokens(w: &World) -> [String; 7] {
     operate("PUT", role.clone(), json!({ "role": "operator" }));
     w.ok("GET", "/ops/overview", &former);
     operate("PUT", role, json!({ "role": "customer" }));
+    let cautious = w.log_in("13900000006");
+    operate("PUT", format!("/ops/users/{}/role", id(&cautious)), json!({ "role": "operator" }));
+    enrol(w, &cautious, &json!({}));
+    let cautious = w.log_in("13900000006");
     let [other, owner, operator] = [&w.other, &w.customer, &w.operator].map(Clone::clone);
-    [String::new(), "0123456789abcdef".repeat(3), other, owner, blocked, former, operator]
+    [String::new(), "0123456789abcdef".repeat(3), other, owner, blocked, former, operator, cautious]
 }
 
 /// Makes what rows name in braces. Phone numbers are consecutive.
@@ -274,6 +299,7 @@ fn outcome(response: &Response) -> String {
         200 | 404 if body["code"] == "NOT_FOUND" => "n",
         200 if body["success"] == false => "-",
         401 => "1",
+        403 if body["code"] == "SECOND_FACTOR_REQUIRED" => "f",
         403 => "3",
         other => return format!("({other})"),
     };
@@ -285,9 +311,7 @@ fn ask(w: &World, call: &str, path: &str, token: &str, body: &str) -> String {
         // The response is endless: its head decides.
         "GET /ops/live" => match Stream::open(w, token).status() {
             "200" => "+".to_owned(),
-            "401" => "1".to_owned(),
-            "403" => "3".to_owned(),
-            other => format!("({other})"),
+            _ => outcome(&w.call("GET", path, token, body)),
         },
         "POST /upload/blog" => outcome(&upload(w, token, &file(ImageFormat::Png))),
         _ => outcome(&w.call(call.split_once(' ').unwrap().0, path, token, body)),

@@ -7,6 +7,7 @@ mod login_limits;
 mod own_sessions;
 mod phone_change;
 mod privacy;
+pub mod second_factor;
 mod sign_ins;
 mod visits;
 

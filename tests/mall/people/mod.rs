@@ -3,5 +3,6 @@
 mod accounts;
 mod passwords;
 mod profiles;
+mod second_factor;
 mod sessions;
 pub mod world;

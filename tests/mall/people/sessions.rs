@@ -62,8 +62,7 @@ async fn who_becomes_an_operator_keeps_no_old_session_for_operators_calls() {
     let session = w.session(&young).await;
     assert_eq!(w.accounts.role_in(&session, w.now()).await.unwrap(), Some(Role::Operator));
     let session = w.session(&old).await;
-    assert!(w.accounts.is_too_old_for_operators(&session, w.now()));
-    assert_eq!(w.accounts.role_in(&session, w.now()).await.unwrap(), None);
+    assert_eq!(w.accounts.operator_refusal(&session, w.now()).await.unwrap(), Some(Refusal::NotLoggedIn));
     assert_eq!(w.who(&old).await, None, "such a call ends the session");
     assert_eq!(w.who(&bob).await, None, "half an hour without use still ends any session");
 }
@@ -132,7 +131,7 @@ async fn a_new_password_ends_all_other_sessions() {
 
 /// Returns the service with an action that runs after the next log-in has checked its proof, and before its
 /// session begins.
-fn meanwhile(w: &World, action: impl Future<Output = ()> + Send + 'static) -> Accounts {
+pub fn meanwhile(w: &World, action: impl Future<Output = ()> + Send + 'static) -> Accounts {
     let zone = jiff::tz::TimeZone::UTC;
     let mut context = Context::new(w.storage.clone(), w.clock.clone(), zone, Arc::default());
     context.storage.people.sessions = Arc::new(Meanwhile::new(w.storage.people.sessions.clone(), action));

@@ -91,6 +91,7 @@ function countTiles() {
     countTile(t("登录失败", "Failed log-ins"), [
       { name: t("验证码", "by code"), look: "accent", events: ["login_code_failed"] },
       { name: t("密码", "by password"), look: "sale", events: ["login_password_failed", "password_change_failed"] },
+      { name: t("两步验证", "second factor"), look: "good", events: ["second_factor_failed"] },
     ]),
     countTile(t("拒绝的请求", "Refused calls"), [
       { name: t("未登录", "not logged in"), look: "accent", events: ["unauthenticated"] },
@@ -103,7 +104,7 @@ function countTiles() {
     countTile(t("登录与权限", "Log-ins and rights"), [
       { name: t("登录", "log-ins"), look: "good", events: ["login_code_succeeded", "login_password_succeeded"] },
       { name: t("管理员登录", "of operators"), look: "accent", events: ["operator_login"] },
-      { name: t("权限变更", "changes"), look: "sale", events: ["role_granted", "role_revoked", "user_blocked", "user_unblocked"] },
+      { name: t("权限变更", "changes"), look: "sale", events: ["role_granted", "role_revoked", "user_blocked", "user_unblocked", "second_factor_enrolled", "second_factor_removed"] },
     ]),
   ];
 }

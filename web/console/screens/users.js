@@ -31,6 +31,7 @@ import { table } from "../pieces/table.js";
  * @property {"customer" | "operator"} role
  * @property {string} createTime
  * @property {{since: string, reason: string}} [blocked]
+ * @property {string} [secondFactorTime]
  */
 
 const FILTERS = ["phone", "name", "role", "blocked"];
@@ -81,7 +82,8 @@ function columns(onChange) {
     { title: t("用户", "User"), look: "wide", cell: (user) => h("span", { class: "row" }, avatar(user), h("span", null, user.nickName)) },
     { title: t("编号", "Id"), look: "number", cell: ({ id }) => id },
     { title: t("手机号", "Phone"), cell: ({ phone }) => h("span", { class: "number" }, phone) },
-    { title: t("角色", "Role"), cell: ({ role }) => (role === "operator" ? chip(roleText(role), "accent") : roleText(role)) },
+    { title: t("角色", "Role"), cell: ({ role, secondFactorTime }) => [
+      role === "operator" ? chip(roleText(role), "accent") : roleText(role), secondFactorTime && chip(t("两步验证", "Second factor"), "good")] },
     { title: t("账号", "Account"), look: "wide", cell: ({ blocked }) => (blocked
       ? [chip(t("已停用", "Blocked"), "bad"), h("span", { class: "small quiet detail" }, blocked.reason, " · ", timestamp(blocked.since))] : t("正常", "Active")) },
     { title: t("加入", "Joined"), cell: ({ createTime }) => timestamp(createTime) },

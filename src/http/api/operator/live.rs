@@ -18,7 +18,7 @@ use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName};
 use axum::response::{IntoResponse, Response};
 use http_body_util::channel::{Channel, Sender};
 use hyper::body::Frame;
-use mallbox_storage::{Role, VisitsOfDay};
+use mallbox_storage::VisitsOfDay;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
@@ -199,10 +199,10 @@ impl Listener {
             let Some(session) = accounts.unextended_session(&self.token, now).await? else {
                 return Ok(Some(EndReason::NotLoggedIn));
             };
-            Ok(match accounts.role_in(&session, now).await? {
-                None => Some(EndReason::NotLoggedIn),
-                Some(Role::Operator) => None,
-                Some(Role::Customer) => Some(EndReason::Forbidden),
+            Ok(match accounts.operator_refusal(&session, now).await? {
+                None => None,
+                Some(Refusal::NotLoggedIn) => Some(EndReason::NotLoggedIn),
+                Some(_) => Some(EndReason::Forbidden),
             })
         }
         .await;

@@ -67,6 +67,10 @@ pub(crate) struct UserAnswer {
     #[schemars(example = &"2026-11-21T10:09:17")]
     #[serde(skip_serializing_if = "Option::is_none")]
     delete_time: Option<String>,
+    /// Time since which the user has a second factor.
+    #[schemars(example = &"2026-11-21T10:09:17")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    second_factor_time: Option<String>,
 }
 
 /// Time and reason of a block.
@@ -79,7 +83,7 @@ struct BlockAnswer {
 
 impl UserAnswer {
     pub(crate) fn new(user: User, zone: &TimeZone) -> Self {
-        let User { id, phone, nick_name, icon, role, blocked, created, deleted } = user;
+        let User { id, phone, nick_name, icon, role, blocked, created, deleted, second_factor } = user;
         let blocked = blocked
             .map(|block| BlockAnswer { since: wall_time::text(block.since, zone), reason: block.reason });
         let (phone, create_time) = (phone.as_str().to_owned(), wall_time::text(created, zone));
@@ -95,6 +99,7 @@ impl UserAnswer {
             create_time,
             blocked,
             delete_time,
+            second_factor_time: second_factor.map(|since| wall_time::text(since, zone)),
         }
     }
 }

@@ -5,5 +5,6 @@ pub mod follows;
 pub mod levels;
 pub mod own_sessions;
 pub mod personal_data;
+pub mod second_factor;
 pub mod sign_ins;
 pub mod visits;

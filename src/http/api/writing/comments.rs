@@ -175,10 +175,10 @@ async fn replies(
 
 async fn remove(
     State(app): State<App>,
-    AuthorOrOperator(user): AuthorOrOperator,
+    AuthorOrOperator(remover): AuthorOrOperator,
     Now(now): Now,
     Path(id): Path<u64>,
 ) -> Reply {
-    app.comments.remove(CommentId::new(id), user, now).await?;
+    app.comments.remove(CommentId::new(id), remover, now).await?;
     Ok(Answer::done())
 }

@@ -159,11 +159,11 @@ async fn one(
 
 async fn remove(
     State(app): State<App>,
-    AuthorOrOperator(user): AuthorOrOperator,
+    AuthorOrOperator(remover): AuthorOrOperator,
     Now(now): Now,
     Path(id): Path<u64>,
 ) -> Reply {
-    app.notes.remove(NoteId::new(id), user, now).await?;
+    app.notes.remove(NoteId::new(id), remover, now).await?;
     Ok(Answer::done())
 }
 

@@ -18,6 +18,8 @@ pub(super) fn thing(name: &'static str, l: Language) -> &'static str {
         (Language::Zh, "comment") => "评论",
         (Language::Zh, "picture") => "图片",
         (Language::Zh, "session") => "登录设备",
+        (Language::Zh, "enrolment") => "待确认的两步验证设置",
+        (Language::Zh, "second factor") => "两步验证",
         _ => name,
     }
 }

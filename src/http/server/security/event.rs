@@ -18,6 +18,12 @@ pub(in crate::http) enum SecurityEvent {
     CodeRefused,
     PasswordChanged,
     PasswordChangeFailed,
+    SecondFactorSucceeded,
+    SecondFactorFailed,
+    SecondFactorEnrolled,
+    SecondFactorRemoved,
+    RecoveryCodeUsed,
+    RecoveryCodesRenewed,
     PhoneChanged,
     AccountDeleted,
     SessionEnded,
@@ -38,7 +44,7 @@ pub(in crate::http) enum SecurityEvent {
 }
 
 /// All kinds in the order of the enum, with name, and text of the log line.
-pub(super) const EVENTS: [(SecurityEvent, &str, &str); 26] = [
+pub(super) const EVENTS: [(SecurityEvent, &str, &str); 32] = [
     (SecurityEvent::LoginCodeSucceeded, "login_code_succeeded", "logged in by code"),
     (SecurityEvent::LoginCodeFailed, "login_code_failed", "log-in by code failed"),
     (SecurityEvent::LoginPasswordSucceeded, "login_password_succeeded", "logged in by password"),
@@ -48,6 +54,12 @@ pub(super) const EVENTS: [(SecurityEvent, &str, &str); 26] = [
     (SecurityEvent::CodeRefused, "code_refused", "refused to send a login code"),
     (SecurityEvent::PasswordChanged, "password_changed", "a user set a password"),
     (SecurityEvent::PasswordChangeFailed, "password_change_failed", "wrong current password"),
+    (SecurityEvent::SecondFactorSucceeded, "second_factor_succeeded", "gave the second factor"),
+    (SecurityEvent::SecondFactorFailed, "second_factor_failed", "wrong code of the second factor"),
+    (SecurityEvent::SecondFactorEnrolled, "second_factor_enrolled", "a user set up a second factor"),
+    (SecurityEvent::SecondFactorRemoved, "second_factor_removed", "removed a second factor"),
+    (SecurityEvent::RecoveryCodeUsed, "recovery_code_used", "gave a recovery code as the second factor"),
+    (SecurityEvent::RecoveryCodesRenewed, "recovery_codes_renewed", "a user renewed the recovery codes"),
     (SecurityEvent::PhoneChanged, "phone_changed", "changed a phone number"),
     (SecurityEvent::AccountDeleted, "account_deleted", "a user deleted the account"),
     (SecurityEvent::SessionEnded, "session_ended", "a user logged out"),
@@ -85,7 +97,9 @@ impl SecurityEvent {
         let event = match code {
             "" => return act.map(Self::of_success),
             "CODE_WRONG" | "NO_CODE" => Self::LoginCodeFailed,
-            "PASSWORD_WRONG" | "CODE_LOGIN_NEEDED" if act == Some(Act::SetPassword) => {
+            "PASSWORD_WRONG" | "CODE_LOGIN_NEEDED" | "FRESH_LOGIN_NEEDED"
+                if matches!(act, Some(Act::SetPassword | Act::EnrolSecondFactor)) =>
+            {
                 Self::PasswordChangeFailed
             }
             "PASSWORD_WRONG" => Self::LoginPasswordFailed,
@@ -93,7 +107,8 @@ impl SecurityEvent {
             "BLOCKED" => Self::LoginCodeFailed,
             "CODE_TOO_SOON" | "CODES_SPENT" => Self::CodeRefused,
             "NOT_LOGGED_IN" => Self::Unauthenticated,
-            "FORBIDDEN" => Self::Forbidden,
+            "SECOND_FACTOR_WRONG" | "SECOND_FACTOR_USED" => Self::SecondFactorFailed,
+            "FORBIDDEN" | "SECOND_FACTOR_REQUIRED" | "SECOND_FACTOR_ENROLMENT_REQUIRED" => Self::Forbidden,
             "RATE_LIMITED" => Self::RateLimited,
             "BAD_HOST" | "UNKNOWN_HOST" => Self::WrongHost,
             "CROSS_SITE" => Self::CrossSite,
@@ -110,6 +125,11 @@ impl SecurityEvent {
             Act::LogInByCode => Self::LoginCodeSucceeded,
             Act::LogInByPassword => Self::LoginPasswordSucceeded,
             Act::SetPassword => Self::PasswordChanged,
+            Act::EnrolSecondFactor => Self::SecondFactorEnrolled,
+            Act::GiveSecondFactor => Self::SecondFactorSucceeded,
+            Act::UseRecoveryCode => Self::RecoveryCodeUsed,
+            Act::RemoveSecondFactor => Self::SecondFactorRemoved,
+            Act::RenewRecoveryCodes => Self::RecoveryCodesRenewed,
             Act::ChangePhone => Self::PhoneChanged,
             Act::DeleteAccount => Self::AccountDeleted,
             Act::LogOut => Self::SessionEnded,
@@ -138,6 +158,7 @@ impl SecurityEvent {
             | Self::LoginPasswordFailed
             | Self::CodeRefused
             | Self::PasswordChangeFailed
+            | Self::SecondFactorFailed
             | Self::Unauthenticated
             | Self::Forbidden
             | Self::RateLimited
@@ -153,6 +174,11 @@ impl SecurityEvent {
             | Self::OperatorLogin
             | Self::CodeRequested
             | Self::PasswordChanged
+            | Self::SecondFactorSucceeded
+            | Self::SecondFactorEnrolled
+            | Self::SecondFactorRemoved
+            | Self::RecoveryCodeUsed
+            | Self::RecoveryCodesRenewed
             | Self::PhoneChanged
             | Self::AccountDeleted
             | Self::SessionEnded
@@ -208,6 +234,18 @@ mod tests {
             (Some(Act::SetPassword), "", Some(E::PasswordChanged)),
             (Some(Act::SetPassword), "PASSWORD_WRONG", Some(E::PasswordChangeFailed)),
             (Some(Act::SetPassword), "CODE_LOGIN_NEEDED", Some(E::PasswordChangeFailed)),
+            (Some(Act::EnrolSecondFactor), "", Some(E::SecondFactorEnrolled)),
+            (Some(Act::EnrolSecondFactor), "PASSWORD_WRONG", Some(E::PasswordChangeFailed)),
+            (Some(Act::GiveSecondFactor), "", Some(E::SecondFactorSucceeded)),
+            (Some(Act::GiveSecondFactor), "SECOND_FACTOR_WRONG", Some(E::SecondFactorFailed)),
+            (Some(Act::GiveSecondFactor), "SECOND_FACTOR_USED", Some(E::SecondFactorFailed)),
+            (Some(Act::GiveSecondFactor), "NOT_LOGGED_IN", Some(E::Unauthenticated)),
+            (Some(Act::UseRecoveryCode), "", Some(E::RecoveryCodeUsed)),
+            (Some(Act::RemoveSecondFactor), "", Some(E::SecondFactorRemoved)),
+            (Some(Act::RemoveSecondFactor), "SECOND_FACTOR_STAYS", None),
+            (Some(Act::RenewRecoveryCodes), "", Some(E::RecoveryCodesRenewed)),
+            (None, "SECOND_FACTOR_REQUIRED", Some(E::Forbidden)),
+            (None, "SECOND_FACTOR_ENROLMENT_REQUIRED", Some(E::Forbidden)),
             (Some(Act::ChangePhone), "", Some(E::PhoneChanged)),
             (Some(Act::ChangePhone), "CODE_WRONG", Some(E::LoginCodeFailed)),
             (Some(Act::ChangePhone), "PHONE_TAKEN", None),

@@ -9,12 +9,12 @@
 use std::time::Duration;
 
 use mallbox_storage::{
-    LiveSession, NewSession, Phone, Role, SessionOrigin, SessionRecord, Timestamp, TokenHash, UserId,
+    LiveSession, NewSession, Phone, Role, SessionOrigin, SessionRecord, Timestamp, TokenHash, User, UserId,
 };
 
 use super::session_tokens::{BegunSession, CurrentSession, OwnSession, hash_of, is_token, public_id};
 use super::{Accounts, Client};
-use crate::mall::base::{Failure, InputError, Refusal};
+use crate::mall::base::{FactorRefusal, Failure, InputError, Refusal};
 
 impl Accounts {
     /// Begins a session of the user of a phone.
@@ -29,7 +29,7 @@ impl Accounts {
         let people = &self.context.storage.people;
         let role = people.users.get(user).await?.map_or(Role::Customer, |user| user.role);
         let Client { address, browser } = client;
-        let session = NewSession { user, role, ttl, origin, address, browser };
+        let session = NewSession { role, origin, address, browser, ..NewSession::of(user, ttl) };
         people.sessions.begin(hash_of(&token), &session, now).await?;
         // Check only after the session exists: a block, a deletion or a change of the phone that this check
         // misses comes later and ends the session. Nobody has the token yet.
@@ -110,10 +110,31 @@ impl Accounts {
         Ok(Some(role))
     }
 
-    /// Returns whether an operator's permission in this session would need the session to be younger.
-    #[must_use]
-    pub fn is_too_old_for_operators(&self, session: &CurrentSession, now: Timestamp) -> bool {
-        self.is_too_old(&session.live, Role::Operator, now)
+    /// Returns why a session may not make operators' calls; `None` if it may. The role and the second factor
+    /// are read from the database. A session that is too old for an operator is ended, and refused as
+    /// [`Refusal::NotLoggedIn`].
+    ///
+    /// # Errors
+    /// [`Failure::Store`] if the store fails.
+    pub async fn operator_refusal(
+        &self,
+        session: &CurrentSession,
+        now: Timestamp,
+    ) -> Result<Option<Refusal>, Failure> {
+        let user = self.context.storage.people.users.get(session.user()).await?;
+        let Some(user) = user.filter(User::acts) else { return Ok(Some(Refusal::Forbidden)) };
+        if self.is_too_old(&session.live, Role::Operator, now) {
+            self.end_too_old(session).await;
+            return Ok(Some(Refusal::NotLoggedIn));
+        }
+        Ok(match (user.second_factor, session.live.has_second_factor) {
+            (Some(_), true) => None,
+            (Some(_), false) => Some(Refusal::SecondFactor(FactorRefusal::Required)),
+            (None, _) if self.context.settings.operator_second_factor => {
+                Some(Refusal::SecondFactor(FactorRefusal::EnrolmentRequired))
+            }
+            (None, _) => None,
+        })
     }
 
     fn is_too_old(&self, session: &LiveSession, role: Role, now: Timestamp) -> bool {

@@ -11,6 +11,7 @@ pub(super) struct LimitWarnings {
     address: SparseLog,
     phone: SparseLog,
     mall: SparseLog,
+    second_factor: SparseLog,
 }
 
 impl LimitWarnings {
@@ -35,6 +36,17 @@ impl LimitWarnings {
             times,
             "a phone has no login codes or tries left for this address; for its user, `mallbox user code PHONE` \
              on this machine makes a code that works from everywhere"
+        );
+    }
+
+    /// Warns that a user has no tries for the second factor left: somebody with the first factor is guessing,
+    /// or the user's clock is wrong.
+    pub(super) fn of_second_factor(&self) {
+        let Some(times) = self.second_factor.again() else { return };
+        tracing::warn!(
+            times,
+            "an operator has no tries for the second factor left; recovery codes work all the same, and `mallbox user \
+             remove-second-factor PHONE` on this machine removes the factor"
         );
     }
 

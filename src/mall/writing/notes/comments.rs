@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use mallbox_storage::{Comment, CommentId, CommentOutcome, NoteId, Page, Post, Thread, Timestamp, UserId};
 
 use super::authors::Authors;
-use super::removal::{Removal, remove};
+use super::removal::{Removal, Remover, remove};
 use super::within_limit;
 use crate::mall::base::{AuditLog, Context, Failure, InputError, Refusal, clean_text};
 use crate::mall::people::accounts::PublicUser;
@@ -127,8 +127,9 @@ impl Comments {
     /// the audit log. A repeated call is no error.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`]; [`Refusal::Forbidden`] for any other user.
-    pub async fn remove(&self, comment: CommentId, by: UserId, now: Timestamp) -> Result<(), Failure> {
+    /// [`Refusal::NotFound`]; [`Refusal::Forbidden`] for any other user; [`Refusal::SecondFactor`] for an
+    /// operator who has not given the second factor.
+    pub async fn remove(&self, comment: CommentId, by: Remover, now: Timestamp) -> Result<(), Failure> {
         let found = self.context.storage.writing.comments.those(&[comment]).await?.pop();
         let found = found.ok_or(Refusal::NotFound("comment"))?;
         let removal =

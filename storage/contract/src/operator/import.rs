@@ -55,6 +55,7 @@ pub fn user(id: u64) -> ImportRow {
             blocked: None,
             created: NOON,
             deleted: None,
+            second_factor: None,
         },
         None,
     )

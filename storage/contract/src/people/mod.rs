@@ -5,6 +5,7 @@ pub mod credits;
 pub mod follows;
 pub mod personal_data;
 pub mod phones;
+pub mod second_factors;
 pub mod session_records;
 pub mod sessions;
 pub mod sign_ins;
@@ -20,6 +21,7 @@ pub(crate) const CASES: &[(&str, &[Case])] = &[
     ("follows", follows::CASES),
     ("personal_data", personal_data::CASES),
     ("phones", phones::CASES),
+    ("second_factors", second_factors::CASES),
     ("session_records", session_records::CASES),
     ("sessions", sessions::CASES),
     ("sign_ins", sign_ins::CASES),

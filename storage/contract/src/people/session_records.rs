@@ -21,6 +21,7 @@ crate::cases! {
     one_session_too_many_ends_the_oldest,
     of_too_many_sessions_at_once_the_limit_stays,
     a_session_begun_while_others_are_ended_is_listed_or_ended,
+    a_session_with_a_second_factor_continues_an_earlier_one,
     records_and_ends_outlast_a_stop,
 }
 
@@ -70,7 +71,7 @@ async fn a_record_has_what_the_session_began_with(w: &World) {
     for (number, session) in [(1, by_code()), (2, by_password), (3, NewSession::of(USER, TTL))] {
         w.storage.people.sessions.begin(token(number), &session, NOON).await.unwrap();
         let NewSession { user, role, origin, address, browser, .. } = session;
-        let live = LiveSession { user, role, created: Some(NOON), origin };
+        let live = LiveSession { user, role, created: Some(NOON), origin, has_second_factor: false };
         assert_eq!(find(w, number, NOON).await, Some(live));
         let record =
             SessionRecord { token: token(number), session: live, seen: Some(NOON), address, browser };
@@ -229,6 +230,29 @@ async fn a_session_begun_while_others_are_ended_is_listed_or_ended(w: &World) {
         assert_eq!(find(w, round, NOON).await, None, "round {round}");
     }
     assert_eq!(listed(w, USER, NOON).await, [token(1)]);
+}
+
+async fn a_session_with_a_second_factor_continues_an_earlier_one(w: &World) {
+    let w = w.another().await;
+    begin(&w, 1, USER, NOON).await;
+    assert!(!find(&w, 1, NOON).await.unwrap().has_second_factor);
+    let raised = NewSession { has_second_factor: true, begun: Some(NOON - HOUR), ..by_code() };
+    w.storage.people.sessions.begin(token(2), &raised, NOON).await.unwrap();
+    for now in [NOON, NOON + EXTENSION_STEP, NOON + 2 * EXTENSION_STEP] {
+        let found = find(&w, 2, now).await.unwrap();
+        assert!(found.has_second_factor, "an extension keeps it");
+        assert_eq!(found.created, Some(NOON - HOUR), "the session began with the log-in");
+    }
+    let w = w.reopen().await;
+    let records = list(&w, USER, NOON + 2 * EXTENSION_STEP).await;
+    let raised: Vec<_> =
+        records.iter().map(|record| (record.token, record.session.has_second_factor)).collect();
+    assert_eq!(raised, [(token(1), false), (token(2), true)], "sorted by the log-in");
+    assert_eq!(find(&w, 2, NOON + TTL + EXTENSION_STEP - MS).await.unwrap().created, Some(NOON - HOUR));
+    // A token begun again has nothing of its former session.
+    begin(&w, 2, USER, NOON).await;
+    let found = find(&w, 2, NOON).await.unwrap();
+    assert_eq!((found.has_second_factor, found.created), (false, Some(NOON)));
 }
 
 async fn records_and_ends_outlast_a_stop(w: &World) {

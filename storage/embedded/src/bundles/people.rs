@@ -7,7 +7,8 @@ use mallbox_storage::PeoplePorts;
 use crate::codes::EmbeddedCodes;
 use crate::sessions::EmbeddedSessions;
 use crate::sqlite::{
-    Database, EmbeddedCredits, EmbeddedFollows, EmbeddedPersonalData, EmbeddedSignIns, EmbeddedUsers,
+    Database, EmbeddedCredits, EmbeddedFollows, EmbeddedPersonalData, EmbeddedSecondFactors,
+    EmbeddedSignIns, EmbeddedUsers,
     EmbeddedVisitors,
 };
 
@@ -23,6 +24,7 @@ pub(crate) fn ports(
         credits: Arc::new(EmbeddedCredits::new(database.clone())),
         codes,
         sessions,
+        second_factors: Arc::new(EmbeddedSecondFactors::new(database.clone())),
         follows: Arc::new(EmbeddedFollows::new(database.clone())),
         sign_ins: Arc::new(sign_ins),
         visitors: Arc::new(EmbeddedVisitors::new(database.clone())),

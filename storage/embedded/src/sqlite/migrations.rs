@@ -24,6 +24,7 @@ const VERSIONS: &[&str] = &[
     include_str!("migrations/0017_deleted_users.sql"),
     include_str!("migrations/0018_picture_files.sql"),
     include_str!("migrations/0019_credits.sql"),
+    include_str!("migrations/0020_second_factors.sql"),
 ];
 
 /// The newest schema version known to this program, as SQLite's `user_version`.

@@ -10,7 +10,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use super::Database;
 use super::columns::{get_count, get_id, get_known, get_time, get_time_if_any, id};
 use super::errors::unreadable;
-use super::{comments, notes, picture_files, users};
+use super::{comments, notes, picture_files, second_factors, users};
 
 pub(crate) struct EmbeddedPersonalData(Database);
 
@@ -127,5 +127,5 @@ fn erase(conn: &Connection, user: i64, now: Timestamp) -> rusqlite::Result<()> {
     ] {
         conn.prepare_cached(sql)?.execute([user])?;
     }
-    Ok(())
+    second_factors::erase(conn, user)
 }

@@ -23,7 +23,8 @@ impl EmbeddedUsers {
 
 /// Head of every query for users; [`user`] reads the columns.
 const SELECT: &str =
-    "SELECT id, phone, nick_name, icon, role, created_ms, blocked_ms, block_reason, deleted_ms FROM users";
+    "SELECT id, phone, nick_name, icon, role, created_ms, blocked_ms, block_reason, deleted_ms,
+   (SELECT since_ms FROM second_factors WHERE user_id = users.id) FROM users";
 
 #[async_trait]
 impl Users for EmbeddedUsers {
@@ -49,7 +50,17 @@ impl Users for EmbeddedUsers {
             .execute(params![phone.as_str(), nick_name, now.as_millis()])?;
             let id = UserId::new(conn.last_insert_rowid().cast_unsigned());
             let (icon, role) = (String::new(), Role::Customer);
-            Ok(User { id, phone, nick_name, icon, role, blocked: None, created: now, deleted: None })
+            Ok(User {
+                id,
+                phone,
+                nick_name,
+                icon,
+                role,
+                blocked: None,
+                created: now,
+                deleted: None,
+                second_factor: None,
+            })
         };
         self.0.write("find or create user", job).await
     }
@@ -310,6 +321,7 @@ fn user(row: &Row<'_>) -> rusqlite::Result<User> {
             None => None,
         },
         deleted,
+        second_factor: get_time_if_any(row, 9)?,
     })
 }
 

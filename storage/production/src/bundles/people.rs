@@ -14,6 +14,7 @@ pub(crate) fn ports(mysql: &MysqlPorts, redis: &RedisPorts) -> PeoplePorts {
         credits: Arc::clone(&mysql.credits),
         codes: Arc::clone(&redis.codes),
         sessions: Arc::clone(&redis.sessions),
+        second_factors: Arc::clone(&mysql.second_factors),
         follows: Arc::clone(&mysql.follows),
         sign_ins: Arc::clone(&redis.sign_ins),
         visitors: Arc::clone(&redis.visitors),

@@ -72,6 +72,8 @@ const STEPS: &[(&str, &str)] = steps![
     "0048_credit_lines",
     "0049_set_level",
     "0050_credits_before",
+    "0051_second_factors",
+    "0052_recovery_codes",
 ];
 
 /// The newest step known to this program.

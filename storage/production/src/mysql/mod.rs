@@ -60,6 +60,7 @@ mod purchases;
 mod reports;
 mod sale_records;
 mod sale_rows;
+mod second_factors;
 mod sequences;
 mod shops;
 mod sign_ins;
@@ -77,7 +78,8 @@ use std::time::Duration;
 use mallbox_storage::backend::FeedRows;
 use mallbox_storage::{
     Audit, Comments, Credits, DeadLetters, Durability, Follows, Import, LedgerRows, Likes, Notes, OpenError,
-    Orders, Outbox, PaymentRows, PersonalData, Pictures, Reports, Sequences, Shops, StoreError, Users,
+    Orders, Outbox, PaymentRows, PersonalData, Pictures, Reports, SecondFactors, Sequences, Shops,
+    StoreError, Users,
     Vouchers,
 };
 use mysql_async::prelude::Queryable as _;
@@ -132,6 +134,8 @@ pub struct MysqlPorts {
     pub dead_letters: Arc<dyn DeadLetters>,
     /// Payments of orders.
     pub payments: Arc<dyn PaymentRows>,
+    /// Second factors of operators.
+    pub second_factors: Arc<dyn SecondFactors>,
     /// Personal data of one user, and deletion of the account.
     pub personal_data: Arc<dyn PersonalData>,
     /// Pictures uploaded by users.
@@ -215,6 +219,7 @@ pub async fn connect_within(url: &str, wait: Option<Duration>) -> Result<MysqlPo
         outbox: Arc::new(outbox::MysqlOutbox(database.clone())),
         dead_letters: Arc::new(dead_letters::MysqlDeadLetters(database.clone())),
         payments: Arc::new(payments::MysqlPayments(database.clone())),
+        second_factors: Arc::new(second_factors::MysqlSecondFactors(database.clone())),
         personal_data: Arc::new(personal_data::MysqlPersonalData(database.clone())),
         pictures: Arc::new(pictures::MysqlPictures(database.clone())),
         audit: Arc::new(audit::MysqlAudit(database.clone())),

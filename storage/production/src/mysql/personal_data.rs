@@ -11,7 +11,7 @@ use super::columns::{Columns, all, execute, first};
 use super::database::Database;
 use super::errors::MysqlError;
 use super::job::boxed;
-use super::{comments, notes, picture_files, users};
+use super::{comments, notes, picture_files, second_factors, users};
 
 pub(super) struct MysqlPersonalData(pub(super) Database);
 
@@ -128,5 +128,5 @@ async fn erase(conn: &mut Conn, user: UserId, now: Timestamp) -> Result<(), Mysq
     ] {
         execute(conn, sql, (user,)).await?;
     }
-    Ok(())
+    second_factors::erase(conn, user).await
 }

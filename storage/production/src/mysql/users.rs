@@ -24,7 +24,8 @@ const CREATE_TRIES: u32 = 3;
 
 /// Start of every query for users; read by [`user`].
 const SELECT: &str =
-    "SELECT id, phone, nick_name, icon, role, created_ms, blocked_ms, block_reason, deleted_ms FROM users";
+    "SELECT id, phone, nick_name, icon, role, created_ms, blocked_ms, block_reason, deleted_ms,
+   (SELECT since_ms FROM second_factors WHERE user_id = users.id) FROM users";
 
 #[async_trait]
 impl Users for MysqlUsers {
@@ -251,7 +252,17 @@ async fn create(conn: &mut Conn, phone: &Phone, nick_name: &str, now: Timestamp)
     execute(conn, sql, (phone.as_str(), nick_name, role.number(), created, created)).await?;
     let id = UserId::new(conn.last_insert_id().unwrap_or_default());
     let (phone, nick_name, icon) = (phone.clone(), nick_name.to_owned(), String::new());
-    Ok(User { id, phone, nick_name, icon, role, blocked: None, created: now, deleted: None })
+    Ok(User {
+        id,
+        phone,
+        nick_name,
+        icon,
+        role,
+        blocked: None,
+        created: now,
+        deleted: None,
+        second_factor: None,
+    })
 }
 
 /// Replaces a phone with one statement: the unique key refuses a phone that another user has.
@@ -297,12 +308,12 @@ fn user(row: &mut Columns) -> Result<User, MysqlError> {
     let (nick_name, icon, role, created) = (row.next()?, row.next()?, row.known()?, row.time()?);
     let (since, reason) = (row.time_if_any()?, row.next::<Option<String>>()?);
     let blocked = since.map(|since| Block { since, reason: reason.unwrap_or_default() });
-    let deleted = row.time_if_any()?;
+    let (deleted, second_factor) = (row.time_if_any()?, row.time_if_any()?);
     let phone = match deleted {
         Some(_) => Phone::of_deleted_user(),
         None => phone?,
     };
-    Ok(User { id, phone, nick_name, icon, role, blocked, created, deleted })
+    Ok(User { id, phone, nick_name, icon, role, blocked, created, deleted, second_factor })
 }
 
 /// Reads a card. All columns are NULL for a user without a card.

@@ -6,13 +6,21 @@ use mallbox_storage::{
     LiveSession, Role, SessionOrigin, SessionRecord, StoreError, Timestamp, TokenHash, UserId,
 };
 
-/// Result of `find_session.lua`: user, role, origin, time of begin, TTL to extend by, and whether the use is
-/// worth writing.
-pub(super) type FoundSession = (u64, String, String, String, u64, u64);
+/// Result of `find_session.lua`: user, role, origin, time of begin, TTL to extend by, whether the use is
+/// worth writing, and [`WITH_SECOND_FACTOR`] or nothing.
+pub(super) type FoundSession = (u64, String, String, String, u64, u64, String);
 
 /// Fields of a session, in the order of [`record`].
-pub(super) const RECORD_FIELDS: [&str; 8] =
-    ["user", "role", "origin", "created", "expires", "seen", "address", "browser"];
+pub(super) const RECORD_FIELDS: [&str; 9] =
+    ["user", "role", "origin", "created", "expires", "seen", "address", "browser", "factor"];
+
+/// Value of the field `factor` in a session whose user gave a second factor. The field is empty, or missing
+/// in a session of an older version, otherwise.
+const WITH_SECOND_FACTOR: &str = "1";
+
+pub(super) fn factor_name(has_second_factor: bool) -> &'static str {
+    if has_second_factor { WITH_SECOND_FACTOR } else { "" }
+}
 
 pub(super) fn role_name(role: Role) -> &'static str {
     match role {
@@ -34,8 +42,8 @@ pub(super) fn origin_name(origin: SessionOrigin) -> &'static str {
 /// # Errors
 /// [`StoreError::Corrupt`] for a time that is no number.
 pub(super) fn live(op: &'static str, found: &FoundSession) -> Result<LiveSession, StoreError> {
-    let (user, role, origin, created, ..) = found;
-    session(op, UserId::new(*user), [role, origin, created])
+    let (user, role, origin, created, _, _, factor) = found;
+    session(op, UserId::new(*user), [role, origin, created, factor])
 }
 
 /// Reads the session of a token; `None` if the session is over, or belongs to another user.
@@ -45,16 +53,16 @@ pub(super) fn live(op: &'static str, found: &FoundSession) -> Result<LiveSession
 pub(super) fn record(
     op: &'static str,
     token: &str,
-    fields: [Option<String>; 8],
+    fields: [Option<String>; 9],
     (user, now): (UserId, Timestamp),
 ) -> Result<Option<SessionRecord>, StoreError> {
-    let [owner, role, origin, created, expires, seen, address, browser] =
+    let [owner, role, origin, created, expires, seen, address, browser, factor] =
         fields.map(Option::unwrap_or_default);
     let is_live = instant(op, &expires)?.is_some_and(|expires| now < expires);
     let Some(token) = token_hash(token).filter(|_| is_live && owner == user.to_string()) else {
         return Ok(None);
     };
-    let session = session(op, user, [&role, &origin, &created])?;
+    let session = session(op, user, [&role, &origin, &created, &factor])?;
     let (seen, address) = (instant(op, &seen)?, address.parse::<IpAddr>().ok());
     Ok(Some(SessionRecord { token, session, seen, address, browser }))
 }
@@ -62,10 +70,11 @@ pub(super) fn record(
 fn session(
     op: &'static str,
     user: UserId,
-    [role, origin, created]: [&String; 3],
+    [role, origin, created, factor]: [&String; 4],
 ) -> Result<LiveSession, StoreError> {
     let role = if role == role_name(Role::Operator) { Role::Operator } else { Role::Customer };
-    Ok(LiveSession { user, role, created: instant(op, created)?, origin: origin_of(origin) })
+    let (created, origin) = (instant(op, created)?, origin_of(origin));
+    Ok(LiveSession { user, role, created, origin, has_second_factor: factor == WITH_SECOND_FACTOR })
 }
 
 fn origin_of(name: &str) -> SessionOrigin {

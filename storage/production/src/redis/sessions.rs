@@ -100,7 +100,7 @@ impl RedisSessions {
                 command
             };
             let commands: Vec<redis::Cmd> = tokens.iter().map(read).collect();
-            let rows: Vec<[Option<String>; 8]> = self.link.query_all(op, &commands).await?;
+            let rows: Vec<[Option<String>; 9]> = self.link.query_all(op, &commands).await?;
             for (token, row) in tokens.iter().zip(rows) {
                 records.extend(session_fields::record(op, token, row, (user, now))?);
             }
@@ -168,8 +168,10 @@ impl Sessions for RedisSessions {
         let call = call.arg(session_fields::role_name(session.role));
         let call = call.arg(session_fields::origin_name(session.origin));
         let address = session.address.map(|address| address.to_string()).unwrap_or_default();
-        let _: u64 =
-            self.link.run(OP, Idempotence::Safe, call.arg(address).arg(session.short_browser())).await?;
+        let call = call.arg(address).arg(session.short_browser());
+        let call = call.arg(session.begun.unwrap_or(now).as_millis());
+        let call = call.arg(session_fields::factor_name(session.has_second_factor));
+        let _: u64 = self.link.run(OP, Idempotence::Safe, call).await?;
         // After the session was written, so that of some concurrent calls the last one counts all. The limit
         // is far above this number of tokens: some concurrent calls may be about to write a session.
         if tokens > TOKENS_UNPRUNED_MAX {
@@ -191,7 +193,7 @@ impl Sessions for RedisSessions {
         let found: Option<FoundSession> = self.link.run(OP, Idempotence::Safe, call).await?;
         let Some(found) = found else { return Ok(None) };
         let session = session_fields::live(OP, &found)?;
-        let (.., new_ttl_ms, is_use_new) = found;
+        let (.., new_ttl_ms, is_use_new, _) = found;
         if new_ttl_ms > 0 || is_use_new > 0 {
             let ttl = Duration::from_millis(new_ttl_ms);
             if new_ttl_ms > 0 {

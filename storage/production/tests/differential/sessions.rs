@@ -90,6 +90,7 @@ fn new_session(dice: &mut Dice, user: UserId, ttl: Duration) -> NewSession {
             .pick(&[None, Some("203.0.113.7"), Some("2001:db8::7")])
             .map(|text| text.parse().unwrap()),
         browser: dice.pick(&["", "Chrome · Windows", "微信 · Android"]).to_owned(),
+        has_second_factor: dice.pick(&[false, true]),
         ..NewSession::of(user, ttl)
     }
 }
