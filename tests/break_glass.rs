@@ -65,7 +65,9 @@ impl Running {
     /// Calls the second factor's part of the API. Returns the body.
     fn factor(&self, method: &str, path: &str, token: &str, code: &str) -> Value {
         let body = format!(r#"{{"code":"{code}"}}"#);
-        http::send(self.address, method, &format!("/api/user/second-factor{path}"), token, &body).unwrap().body
+        http::send(self.address, method, &format!("/api/user/second-factor{path}"), token, &body)
+            .unwrap()
+            .body
     }
 
     fn may_operate(&self, token: &str) -> bool {

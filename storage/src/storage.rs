@@ -5,7 +5,8 @@ use std::sync::Arc;
 use crate::{
     Audit, Cache, Codes, Comments, Credits, DeadLetters, Deadlines, Feeds, Follows, GeoIndex, Import,
     LedgerRows, Likes, Locks, Notes, OrderLog, Orders, Outbox, PaymentRows, PersonalData, Pictures,
-    RateLimits, Reports, Sales, SecondFactors, Sequences, Sessions, Shops, SignIns, Upkeep, Users, Visitors, Vouchers,
+    RateLimits, Reports, Sales, SecondFactors, Sequences, Sessions, Shops, SignIns, Upkeep, Users, Visitors,
+    Vouchers,
 };
 
 /// Storage of a mall: one handle per port, in a bundle per area. Cheap to clone.

@@ -1,10 +1,11 @@
 // Setting up a second factor: the secret for an authenticator app, and the recovery codes.
 
 import { Refusal, call, setToken } from "../../core/api.js";
-import { fill, h, svg } from "../../core/dom.js";
+import { fill, h } from "../../core/dom.js";
 import { t } from "../../core/language.js";
 import { button } from "../../parts/button.js";
 import { field } from "../../parts/field.js";
+import { qrCode } from "../../parts/qr-code.js";
 import { openSheet } from "../../parts/sheet.js";
 import { showToast } from "../../parts/toast.js";
 import { form, formSheet } from "./form.js";
@@ -14,7 +15,7 @@ import { form, formSheet } from "./form.js";
  * @typedef {object} Enrolment
  * @property {string} secret
  * @property {string} uri
- * @property {{size: number, quietZone: number, path: string}} qr
+ * @property {import("../../parts/qr-code.js").Qr} qr
  */
 
 /** Names of the code in refusals. */
@@ -89,7 +90,7 @@ function enrolmentSteps({ secret, uri, qr }, code) {
   const groups = secret.match(new RegExp(`.{1,${GROUP}}`, "g")) ?? [];
   return h("div", { class: "stack" },
     h("p", null, t("1. 用身份验证器应用扫描二维码，或输入下面的密钥。", "1. Scan the QR code with an authenticator app, or type in the secret below.")),
-    h("div", { class: "factor-secret" }, qrCode(qr),
+    h("div", { class: "factor-secret" }, qrCode(qr, t("供身份验证器应用扫描的二维码", "QR code for the authenticator app")),
       h("p", { class: "mono" }, h("span", { class: "unseen" }, t("密钥 ", "Secret ")), groups.join(" ")),
       h("a", { class: "link small", href: uri }, t("在这台设备的应用中打开", "Open in an app on this device"))),
     h("p", null, t("2. 输入应用显示的动态码。", "2. Enter the code that the app shows.")),
@@ -99,14 +100,6 @@ function enrolmentSteps({ secret, uri, qr }, code) {
       setToken(data.token);
       showRecoveryCodes(data.recoveryCodes);
     }));
-}
-
-/** @param {Enrolment["qr"]} qr */
-function qrCode({ size, quietZone, path }) {
-  // Dark on white in every colour scheme, as cameras expect.
-  const side = size + 2 * quietZone;
-  return svg("svg", { class: "factor-qr", viewBox: `${-quietZone} ${-quietZone} ${side} ${side}`, role: "img", "aria-label": t("供身份验证器应用扫描的二维码", "QR code for the authenticator app") },
-    svg("rect", { x: -quietZone, y: -quietZone, width: side, height: side, fill: "#fff" }), svg("path", { d: path, fill: "#000" }));
 }
 
 /**

@@ -130,7 +130,7 @@ async fn overview(
         required: overview.is_required,
         given: overview.is_given,
     };
-    Ok(Answer::ok(answer).no_store())
+    Ok(Answer::ok(answer))
 }
 
 #[derive(Default, Deserialize, JsonSchema)]
@@ -185,7 +185,7 @@ async fn enrol(
     let begun = app.accounts.begin_enrolment(&session, proofs, now).await;
     let Enrolment { secret, uri } = begun.inspect_err(|_| attempt::note_act(Act::EnrolSecondFactor))?;
     let qr = QrAnswer::of(&uri)?;
-    Ok(Answer::ok(EnrolmentAnswer { secret, uri, qr }).no_store())
+    Ok(Answer::ok(EnrolmentAnswer { secret, uri, qr }))
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -216,7 +216,7 @@ async fn confirm(
     attempt::note_act(Act::EnrolSecondFactor);
     let confirmed = app.accounts.confirm_enrolment(&session, &body.code, client, now).await?;
     let Confirmed { token, recovery_codes } = confirmed;
-    Ok(Answer::ok(ConfirmedAnswer { token, recovery_codes }).no_store())
+    Ok(Answer::ok(ConfirmedAnswer { token, recovery_codes }))
 }
 
 /// A new token.
@@ -243,7 +243,7 @@ async fn give(
     if proof == FactorProof::RecoveryCode {
         attempt::note_act(Act::UseRecoveryCode);
     }
-    Ok(Answer::ok(GivenAnswer { token, recovery_codes }).no_store())
+    Ok(Answer::ok(GivenAnswer { token, recovery_codes }))
 }
 
 async fn remove(
@@ -265,5 +265,5 @@ async fn renew(
 ) -> Reply<Vec<String>> {
     attempt::note_act(Act::RenewRecoveryCodes);
     let codes = app.accounts.renew_recovery_codes(&session, &body.code, now).await?;
-    Ok(Answer::ok(codes).no_store())
+    Ok(Answer::ok(codes))
 }

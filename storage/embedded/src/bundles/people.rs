@@ -7,9 +7,8 @@ use mallbox_storage::PeoplePorts;
 use crate::codes::EmbeddedCodes;
 use crate::sessions::EmbeddedSessions;
 use crate::sqlite::{
-    Database, EmbeddedCredits, EmbeddedFollows, EmbeddedPersonalData, EmbeddedSecondFactors,
-    EmbeddedSignIns, EmbeddedUsers,
-    EmbeddedVisitors,
+    Database, EmbeddedCredits, EmbeddedFollows, EmbeddedPersonalData, EmbeddedSecondFactors, EmbeddedSignIns,
+    EmbeddedUsers, EmbeddedVisitors,
 };
 
 /// Creates the ports over codes, sessions and sign-ins that are loaded.

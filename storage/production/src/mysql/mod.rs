@@ -79,8 +79,7 @@ use mallbox_storage::backend::FeedRows;
 use mallbox_storage::{
     Audit, Comments, Credits, DeadLetters, Durability, Follows, Import, LedgerRows, Likes, Notes, OpenError,
     Orders, Outbox, PaymentRows, PersonalData, Pictures, Reports, SecondFactors, Sequences, Shops,
-    StoreError, Users,
-    Vouchers,
+    StoreError, Users, Vouchers,
 };
 use mysql_async::prelude::Queryable as _;
 use mysql_async::{Conn, Error, Opts};
