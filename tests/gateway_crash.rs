@@ -4,10 +4,11 @@
 //! `MALLBOX_CRASH_CYCLES` sets the number of kills, `MALLBOX_SEED` repeats a plan.
 
 mod common;
+#[path = "common/process.rs"]
+mod process;
 
 use std::net::SocketAddr;
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context as _, ensure};
@@ -18,6 +19,7 @@ use serde_json::{Value, json};
 use common::dice::{Dice, number_from};
 use common::http;
 use common::server::{self, Server};
+use process::mallbox;
 
 const SECRET: &str = "a secret of both sides";
 /// Longest time from the request to the kill, in milliseconds; a payment takes some ten.
@@ -139,8 +141,8 @@ fn a_mall_names_its_gateway_nowhere_and_does_not_start_without() -> anyhow::Resu
     for text in [&ready, &banner.join("\n"), &written] {
         ensure!(!text.contains("k3p9") && !text.contains(SECRET), "{text}");
     }
-    let mut help = Command::new(env!("CARGO_BIN_EXE_mallbox"));
-    help.args(["serve", "--help"]).env("MALLBOX_PAYMENT_URL", url).env("MALLBOX_PAYMENT_SECRET", SECRET);
+    let mut help = mallbox(&["serve", "--help"]);
+    help.env("MALLBOX_PAYMENT_URL", url).env("MALLBOX_PAYMENT_SECRET", SECRET);
     let help = String::from_utf8(help.output()?.stdout)?;
     ensure!(help.contains("MALLBOX_PAYMENT_SECRET") && help.contains("--payment-url"), "{help}");
     ensure!(!help.contains("k3p9") && !help.contains(SECRET), "{help}");
@@ -162,12 +164,8 @@ fn a_mall_names_its_gateway_nowhere_and_does_not_start_without() -> anyhow::Resu
 
 /// Returns what a refused start writes.
 fn refusal_of(data: &Path, flags: &[&str]) -> anyhow::Result<String> {
-    let mut serve = Command::new(env!("CARGO_BIN_EXE_mallbox"));
-    serve.args(["--lang", "en", "serve", "--listen", "127.0.0.1:0", "--data"]).arg(data).args(flags);
-    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("MALLBOX_")) {
-        serve.env_remove(name);
-    }
-    let refused = serve.env("MALLBOX_LOG", "off").stdin(Stdio::null()).output()?;
+    let mut serve = mallbox(&["serve", "--listen", "127.0.0.1:0", "--data"]);
+    let refused = serve.arg(data).args(flags).env("MALLBOX_LOG", "off").output()?;
     ensure!(refused.status.code() == Some(2), "{flags:?}: {}", refused.status);
     Ok(String::from_utf8_lossy(&refused.stderr).into_owned())
 }
