@@ -33,7 +33,17 @@ fn user(id: UserId, icon: &str) -> ImportRow {
     let phone = Phone::parse(&format!("139{:08}", id.get())).unwrap();
     let (nick_name, icon, role) = (format!("user {id}"), icon.to_owned(), Role::Customer);
     ImportRow::User(
-        User { id, phone, nick_name, icon, role, blocked: None, created: NOON, deleted: None },
+        User {
+            id,
+            phone,
+            nick_name,
+            icon,
+            role,
+            blocked: None,
+            created: NOON,
+            deleted: None,
+            second_factor: None,
+        },
         None,
     )
 }
