@@ -3,6 +3,8 @@
 //!
 //! `MALLBOX_CRASH_CYCLES` sets the number of kills, `MALLBOX_SEED` repeats a plan.
 
+#![expect(clippy::unwrap_used, reason = "helpers of a test binary may fail loudly")]
+
 mod common;
 #[path = "common/process.rs"]
 mod process;
