@@ -15,9 +15,8 @@ use std::io::{Read as _, Write as _};
 use std::net::SocketAddr;
 use std::path::Path;
 use std::process::Stdio;
-use std::time::SystemTime;
 
-use mallbox_storage::Timestamp;
+use mallbox::mall::{Clock as _, SystemClock};
 use process::{Process, address_in, mallbox};
 use serde_json::Value;
 use totp::code_at;
@@ -162,8 +161,7 @@ fn a_second_factor_outlives_a_crash_and_is_removed_at_the_machine() {
     let token = mall.log_in_again();
     assert!(mall.call("GET", "/api/ops/users", &token, "").contains("SECOND_FACTOR_ENROLMENT_REQUIRED"));
     let secret = mall.factor("POST", "/enrolment", &token, "")["data"]["secret"].as_str().unwrap().to_owned();
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_millis();
-    let code = code_at(&secret, Timestamp::from_millis(i64::try_from(now).unwrap()));
+    let code = code_at(&secret, SystemClock.now());
     let confirmed = mall.factor("PUT", "", &token, &code)["data"].clone();
     let raised = confirmed["token"].as_str().unwrap();
     let recovery = |at: usize| confirmed["recoveryCodes"][at].as_str().unwrap().to_owned();
