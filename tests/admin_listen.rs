@@ -7,14 +7,19 @@ mod http;
 #[path = "common/process.rs"]
 mod process;
 
+use std::fs::File;
 use std::net::SocketAddr;
-use std::process::Stdio;
+use std::time::Duration;
 
+use mallbox_test_patience as patience;
 use serde_json::json;
 use tempfile::TempDir;
 
 use http::Reply;
 use process::{Process, address_in, mallbox};
+
+/// Longest time until a line is in the log.
+const LOG_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A mall with two addresses.
 struct Mall {
@@ -29,7 +34,8 @@ impl Mall {
         let dir = TempDir::new().unwrap();
         let data = dir.path().join("mall");
         let mut command = mallbox(&["serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0"]);
-        command.args(flags).arg("--data").arg(data).stderr(Stdio::null());
+        let log = File::create(dir.path().join("log")).unwrap();
+        command.args(flags).arg("--data").arg(data).stderr(log);
         let process = Process::start(&mut command);
         let address = |name: &str| {
             let line = process.line();
@@ -38,6 +44,10 @@ impl Mall {
         };
         let (customers, operators) = (address("mallbox "), address("operators "));
         Self { _process: process, customers, operators, dir }
+    }
+
+    fn log(&self) -> String {
+        std::fs::read_to_string(self.dir.path().join("log")).unwrap()
     }
 }
 
@@ -71,6 +81,18 @@ fn customers_find_nothing_of_operators_at_their_address() {
             assert_eq!(get(mall.customers, path).status, 404, "{path}");
             assert_eq!(get(mall.operators, path).status, 200, "{path}");
         }
+    }
+}
+
+#[test]
+fn refused_calls_of_operators_are_logged_with_their_route() {
+    let mall = Mall::start(&[]);
+    assert_eq!(get(mall.operators, "/api/ops/users").status, 401);
+    assert_eq!(get(mall.customers, "/api/user/me").status, 401);
+    for route in ["/ops/users", "/user/me"] {
+        let logged =
+            || if mall.log().contains(&format!("route=\"{route}\"")) { Ok(()) } else { Err(mall.log()) };
+        patience::until_ok(LOG_TIMEOUT, logged).unwrap();
     }
 }
 

@@ -42,9 +42,13 @@ struct Running {
 
 impl Running {
     fn start(data: &Path, more: &[&str]) -> Self {
+        Self::start_logging("info", data, more)
+    }
+
+    fn start_logging(filter: &str, data: &Path, more: &[&str]) -> Self {
         let arguments = ["serve", "--data", data.to_str().unwrap(), "--listen", "127.0.0.1:0"];
         let mut command = mallbox(&[&arguments[..], more].concat());
-        let process = Process::start(command.stderr(Stdio::piped()));
+        let process = Process::start(command.env("MALLBOX_LOG", filter).stderr(Stdio::piped()));
         Self { address: address_in(&process.line()), process }
     }
 
@@ -200,6 +204,20 @@ fn a_second_factor_outlives_a_crash_and_is_removed_at_the_machine() {
         );
     }
     assert!(log.contains("second_factor_removed") && log.contains("recovery_code_used"), "{log}");
+}
+
+#[test]
+fn no_line_of_the_log_names_the_phone_of_a_command() {
+    let dir = tempfile::tempdir().unwrap();
+    let (data, place) = (dir.path().join("mall"), dir.path().join("mall").to_str().unwrap().to_owned());
+    let mall = Running::start_logging("info,mallbox=debug", &data, &[]);
+    for (step, input) in [("grant", ""), ("code", ""), ("set-password", "correct horse\n"), ("show", "")] {
+        assert_eq!(run(&["user", step, "--data", &place, PHONE], input).0, 0, "{step}");
+    }
+    assert_eq!(run(&["user", "show", "--data", &place, "13900000099"], "").0, 1);
+    let log = mall.stop();
+    assert!(log.contains("/control/users/") && log.contains("/password"), "{log}");
+    assert!(!log.contains(PHONE) && !log.contains("13900000099"), "{log}");
 }
 
 #[test]

@@ -138,8 +138,9 @@ pub fn separate_sites(app: &App, options: &SiteOptions) -> SeparateSites {
         let options = SiteOptions { audience, ..options.clone() };
         site_beside(app, &options, Arc::clone(&metrics), stop.clone())
     };
-    // The last one names the routes of the security log: all of them.
-    SeparateSites { customers: site(Audience::Customers), operators: site(Audience::Everybody) }
+    // The first one names the routes of the security log: all of them.
+    let operators = site(Audience::Everybody);
+    SeparateSites { customers: site(Audience::Customers), operators }
 }
 
 fn metrics_of(app: &App) -> Arc<Metrics> {

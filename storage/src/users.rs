@@ -253,7 +253,7 @@ pub trait Users: Send + Sync {
     ) -> Result<RightsOutcome, StoreError>;
 
     /// Replaces the phone `from` of a user by `to` (compare-and-set). The phone `from` is free afterwards. Of
-    /// concurrent calls and registrations for one phone, one gets it.
+    /// concurrent calls and registrations for one phone, one gets it. A deleted user gets none.
     ///
     /// # Errors
     /// Any [`StoreError`]: nothing changed, or the response was lost; call again.

@@ -9,6 +9,7 @@
 //! Reasons and figures: `src/decisions/0002-front-as-one-function.md`.
 
 use std::any::Any;
+use std::borrow::Cow;
 use std::convert::Infallible;
 use std::net::IpAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -28,7 +29,7 @@ use tower::Service as _;
 use tracing::field::DisplayValue;
 
 use super::address_rate_limit::AddressRateLimit;
-use super::api_path::strip_prefix;
+use super::api_path::{strip_prefix, without_phones};
 use super::arrival::{Arrival, Arrives};
 use super::call_limits::CallLimits;
 use super::host_names::HostNames;
@@ -287,7 +288,7 @@ impl Gateway {
             response = self.mall.report(response, logged);
         }
         tracing::debug!(
-            request_id = logged.id(), client = logged.client(), method = %logged.method, path = logged.uri.path(), status = status.as_u16(),
+            request_id = logged.id(), client = logged.client(), method = %logged.method, path = &*logged.path(), status = status.as_u16(),
             code = logged.code, elapsed_ms = logged.elapsed_ms(), "responded"
         );
         response.headers_mut().insert(REQUEST_ID, logged.id.clone());
@@ -325,6 +326,10 @@ impl LoggedRequest {
         }
     }
 
+    fn path(&self) -> Cow<'_, str> {
+        without_phones(self.uri.path())
+    }
+
     /// Returns the client's address for the log; `None` for a call from within the process.
     fn client(&self) -> Option<DisplayValue<IpAddr>> {
         self.client.map(tracing::field::display)
@@ -356,7 +361,7 @@ impl SharedState {
     fn report(&self, mut response: Response, logged: &LoggedRequest) -> Response {
         let status = response.status();
         let trouble = response.extensions_mut().remove::<InternalCause>();
-        let (id, path, elapsed_ms) = (logged.id(), logged.uri.path(), logged.elapsed_ms());
+        let (id, path, elapsed_ms) = (logged.id(), &*logged.path(), logged.elapsed_ms());
         if status == StatusCode::INTERNAL_SERVER_ERROR {
             let cause =
                 trouble.map_or_else(|| "a handler responded with 500".to_owned(), |trouble| trouble.0);

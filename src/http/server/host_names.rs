@@ -44,7 +44,7 @@ impl HostNames {
         let host = self.host(parts)?;
         let is_read = matches!(parts.method, Method::GET | Method::HEAD | Method::OPTIONS);
         // Another site's page cannot send a token: browsers ask first, and the mall permits no other site.
-        if is_read || token(&parts.headers).is_some() || self.is_from_own_page(&parts.headers, host) {
+        if is_read || has_token(&parts.headers) || self.is_from_own_page(&parts.headers, host) {
             return Ok(());
         }
         Err(ApiError::cross_site())
@@ -86,6 +86,12 @@ impl HostNames {
         origin.eq_ignore_ascii_case(host)
             || host_name(origin).is_some_and(|name| !is_literal(&name) && names.contains(&name))
     }
+}
+
+/// Returns whether the request has a token, which only a page of the mall can send. Credentials with a scheme,
+/// such as `Basic`, are for a proxy: browsers add them to calls of any page.
+fn has_token(headers: &HeaderMap) -> bool {
+    token(headers).is_some_and(|token| !token.contains(' '))
 }
 
 /// Returns the name in `name:port`, in lower case. `None` for anything else, such as an empty text.
@@ -185,6 +191,9 @@ mod tests {
             for method in ["POST", "PUT", "DELETE", "PATCH"] {
                 assert_eq!(call(method, "cross-site", ""), 403, "{method}");
                 assert_eq!(call(method, "cross-site", "secret"), 200, "{method}");
+                assert_eq!(call(method, "cross-site", "Bearer secret"), 200, "{method}");
+                // The browser adds the password for a proxy to calls of any page.
+                assert_eq!(call(method, "cross-site", "Basic dXNlcjpwYXNz"), 403, "{method}");
                 assert_eq!(call(method, "same-origin", ""), 200, "{method}");
                 assert_eq!(call(method, "none", ""), 200, "{method}");
             }

@@ -122,7 +122,8 @@ impl UserAdmin {
         let action = audited("user.phone", user, json!({ "reason": reason }));
         let people = self.context.storage.people.clone();
         let work = async move {
-            let is = people.users.get(user).await?.ok_or(Refusal::NotFound("user"))?;
+            let is = people.users.get(user).await?.filter(|user| user.deleted.is_none());
+            let is = is.ok_or(Refusal::NotFound("user"))?;
             match people.users.put_phone(user, &is.phone, &phone, by.at).await? {
                 PhoneOutcome::Changed => {}
                 PhoneOutcome::Taken => return Err(Refusal::PhoneTaken.into()),

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use mallbox_storage::{
-    Comment, CommentId, CreditLine, DaySpan, GivenLike, Limit, Note, NoteId, OrderStatus, Page, Post,
+    Comment, CommentId, CreditLine, Day, DaySpan, GivenLike, Limit, Note, NoteId, OrderStatus, Page, Post,
     Profile, SignedDay, Timestamp, User, UserId,
 };
 
@@ -122,11 +122,21 @@ impl DataExport {
     /// # Errors
     /// [`Failure::Store`] if the store fails.
     pub async fn sign_ins(&self, user: &User, now: Timestamp) -> Result<Vec<SignedDay>, Failure> {
-        let first = self.context.day_of(user.created);
-        let span = first.zip(self.context.day_of(now)).and_then(|(first, last)| DaySpan::new(first, last));
-        match span {
-            Some(span) => Ok(self.context.storage.people.sign_ins.days(user.id, span).await?),
-            None => Ok(Vec::new()),
+        let (mut next, today) = (self.context.day_of(user.created), self.context.day_of(now));
+        let mut days = Vec::new();
+        while let (Some(first), Some(today)) = (next, today)
+            && let Some(span) = span_from(first, today)
+        {
+            days.extend(self.context.storage.people.sign_ins.days(user.id, span).await?);
+            next = Day::from_number(span.last().number() + 1);
         }
+        Ok(days)
     }
+}
+
+/// Returns the longest span from `first`, up to `last`; `None` if `last` is before `first`.
+fn span_from(first: Day, last: Day) -> Option<DaySpan> {
+    let days = i32::try_from(DaySpan::MAX_DAYS).ok()?;
+    let end = Day::from_number(first.number().checked_add(days - 1)?).filter(|end| *end < last);
+    DaySpan::new(first, end.unwrap_or(last))
 }

@@ -12,8 +12,8 @@ use super::code_codec;
 use super::code_state::{Count, Known, LiveCode, Slot, Strangers};
 use super::journal::Change;
 
-/// Requesters with counters, and live tickets, per phone. Beyond, the oldest is forgotten: with the usual
-/// limits a phone has at most 109 requesters, from two days.
+/// Requesters with counters, and live tickets, per phone. Beyond, the oldest is forgotten, except for the
+/// machine: with the usual limits a phone has at most 109 requesters, from two days.
 const SLOTS_PER_PHONE_MAX: usize = 128;
 
 /// The codes of a phone.
@@ -62,7 +62,8 @@ impl PhoneCodes {
         let mut changes = Vec::new();
         if self.slots.len() >= SLOTS_PER_PHONE_MAX
             && !self.slots.contains_key(&requester)
-            && let Some(oldest) = self.slots.iter().min_by_key(|(_, slot)| slot.issued).map(|(key, _)| *key)
+            && let others = self.slots.iter().filter(|(key, _)| **key != Requester::MACHINE)
+            && let Some(oldest) = others.min_by_key(|(_, slot)| slot.issued).map(|(key, _)| *key)
         {
             self.slots.remove(&oldest);
             changes.push(code_codec::slot_change(phone, oldest, None));
@@ -339,6 +340,19 @@ mod tests {
         assert!(slots == SLOTS_PER_PHONE_MAX && tickets + 1 == SLOTS_PER_PHONE_MAX, "{slots} {tickets}");
         // The disk has the same entries, and the counters of phone and mall.
         assert_eq!(written.len(), slots + tickets + 2);
+    }
+
+    #[test]
+    fn a_flood_of_requests_evicts_no_code_of_the_machine() {
+        let mut state = CodeState::default();
+        let machine = CodeRequest { requester: Requester::MACHINE, ..request(7_777, false) };
+        let _ = state.issue(&machine, &FREE, NOON);
+        for number in 0..1_000 {
+            let _ = state.issue(&request(number, false), &FREE, NOON + Duration::from_secs(1));
+        }
+        let CodeRequest { phone, code, .. } = machine;
+        let attempt = CodeAttempt { phone, requester: Requester([9; 16]), code, ticket: None };
+        assert_eq!(state.check(&attempt, &FREE, NOON).0, CheckOutcome::Right);
     }
 
     #[test]

@@ -63,16 +63,17 @@ impl EmbeddedSessions {
         is_of_user
     }
 
-    /// Ends the oldest of a user's sessions until there is room for one more. Drops tokens without a session.
-    fn make_room(&self, tokens: &mut Vec<TokenHash>, user: UserId) {
+    /// Ends sessions of a user until there is room for one more: expired sessions that no sweep has met yet,
+    /// then the oldest. Drops tokens without a session.
+    fn make_room(&self, tokens: &mut Vec<TokenHash>, user: UserId, now: Timestamp) {
         tokens.retain(|token| self.is_of(*token, user));
         while tokens.len() >= SESSIONS_PER_USER_MAX {
-            let created = |token: &TokenHash| {
+            let rank = |token: &TokenHash| {
                 let shard = self.shard(*token).lock();
-                shard.get(token).and_then(|session| session.live().created)
+                shard.get(token).map(|session| (now < session.expires, session.live().created))
             };
-            let oldest = (0..tokens.len()).min_by_key(|at| created(&tokens[*at])).unwrap_or(0);
-            self.remove(tokens.remove(oldest), user);
+            let first = (0..tokens.len()).min_by_key(|at| rank(&tokens[*at])).unwrap_or(0);
+            self.remove(tokens.remove(first), user);
         }
     }
 
@@ -133,7 +134,7 @@ impl Sessions for EmbeddedSessions {
             let mut users = self.index.lock(session.user);
             let tokens = users.entry(session.user).or_default();
             tokens.retain(|other| *other != token);
-            self.make_room(tokens, session.user);
+            self.make_room(tokens, session.user, now);
             tokens.push(token);
             let session = Session::new(session, now);
             let change = session_codec::session_change(token, &session);

@@ -150,6 +150,24 @@ fn an_export_of_many_rows_comes_in_pages_and_whole() {
 }
 
 #[test]
+fn an_export_has_the_sign_ins_of_many_years() {
+    const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+    let mut w = world();
+    let mut days = Vec::new();
+    for day in ["2026-11-21", "2027-11-22", "2027-11-23", "2029-11-21"] {
+        w.ok("POST", "/user/sign", &w.customer);
+        days.push(json!({ "day": day, "isMadeUp": false }));
+        w.advance(match day {
+            "2026-11-21" => 366 * DAY,
+            "2027-11-22" => DAY,
+            _ => 729 * DAY,
+        });
+        w.customer = w.log_in(CUSTOMER);
+    }
+    assert_eq!(w.call("GET", "/user/export", &w.customer, "").body["signIns"], json!(days));
+}
+
+#[test]
 fn an_export_is_limited_and_ones_own() {
     let w = world();
     for _ in 0..5 {

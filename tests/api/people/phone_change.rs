@@ -148,6 +148,10 @@ fn an_operator_replaces_a_lost_phone() {
     let entries = w.ok("GET", "/ops/audit", &w.operator).to_string();
     assert!(entries.contains("user.phone") && entries.contains("lost the phone"), "{entries}");
     assert!(!entries.contains(NEW) && !entries.contains(OTHER), "no number in the log");
+    w.call("PUT", "/user/password", token.as_str().unwrap(), r#"{"password":"correct horse"}"#);
+    let deleted = w.call("DELETE", "/user/me", token.as_str().unwrap(), r#"{"password":"correct horse"}"#);
+    assert_eq!(deleted.body, json!({ "success": true }));
+    assert_eq!(set(NEW, "lost").body["code"], "NOT_FOUND", "the account is deleted");
     let unknown =
         w.call("PUT", "/ops/users/99/phone", &w.operator, r#"{"phone":"13900000077","reason":"x"}"#);
     assert_eq!(unknown.body["code"], "NOT_FOUND");

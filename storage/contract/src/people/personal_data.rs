@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use mallbox_storage::{
     Cents, CommentId, CommentOutcome, DeleteOutcome, LastOperator, LikeChange, NoteId, NoteText, Order,
-    OrderId, OrderStatus, PaidOrders, PaymentMode, Phone, Post, Profile, PurchaseOutcome, RightsChange,
-    RightsOutcome, Role, ShopId, Transition, TransitionOutcome, UserFilter, UserId, Visibility, VoucherId,
+    OrderId, OrderStatus, PaidOrders, PaymentMode, Phone, PhoneOutcome, Post, Profile, PurchaseOutcome,
+    RightsChange, RightsOutcome, Role, ShopId, Transition, TransitionOutcome, UserFilter, UserId, Visibility,
+    VoucherId,
 };
 use tokio::task::JoinSet;
 
@@ -227,6 +228,11 @@ async fn nothing_changes_a_deleted_user(w: &World) {
         let outcome = users.put_rights(anne, &change, LastOperator::MayGo, NOON).await.unwrap();
         assert_eq!(outcome, RightsOutcome::NoSuchUser, "{change:?}");
     }
+    let free = Phone::parse("13900000009").unwrap();
+    for from in [Phone::of_deleted_user(), Phone::parse("13900000001").unwrap()] {
+        assert_eq!(users.put_phone(anne, &from, &free, NOON).await.unwrap(), PhoneOutcome::NotFound);
+    }
+    assert_eq!(users.by_phone(&free).await.unwrap(), None);
     assert_eq!(users.get(anne).await.unwrap(), before);
     assert_eq!(users.card(anne).await.unwrap(), Some(Profile::default()));
     assert_eq!(users.password(anne).await.unwrap(), None);

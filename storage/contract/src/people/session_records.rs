@@ -19,6 +19,7 @@ crate::cases! {
     a_long_name_of_a_browser_is_cut,
     the_other_sessions_of_a_user_end_together,
     one_session_too_many_ends_the_oldest,
+    a_session_that_expired_takes_no_place_of_a_live_one,
     of_too_many_sessions_at_once_the_limit_stays,
     a_session_begun_while_others_are_ended_is_listed_or_ended,
     a_session_with_a_second_factor_continues_an_earlier_one,
@@ -187,6 +188,19 @@ async fn one_session_too_many_ends_the_oldest(w: &World) {
     begin(w, 103, USER, NOON - HOUR / 4).await;
     assert!(find(w, 103, NOON).await.is_some());
     assert_eq!(list(w, UserId::new(8), now).await.len(), SESSIONS_PER_USER_MAX, "other users keep theirs");
+}
+
+async fn a_session_that_expired_takes_no_place_of_a_live_one(w: &World) {
+    begin(w, 0, USER, NOON).await;
+    for number in 1..SESSIONS_PER_USER_MAX {
+        begin(w, number, USER, NOON + MS).await;
+    }
+    assert!(find(w, 0, NOON + TTL / 2).await.is_some());
+    let now = NOON + TTL + MS;
+    assert_eq!(listed(w, USER, now).await, [token(0)], "in use, and the oldest");
+    begin(w, 100, USER, now).await;
+    assert_eq!(listed(w, USER, now).await, [token(100), token(0)]);
+    assert!(find(w, 0, now).await.is_some());
 }
 
 async fn of_too_many_sessions_at_once_the_limit_stays(w: &World) {

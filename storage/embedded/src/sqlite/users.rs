@@ -185,7 +185,7 @@ impl Users for EmbeddedUsers {
     ) -> Result<PhoneOutcome, StoreError> {
         let (from, to) = (from.clone(), to.clone());
         let job = move |conn: &Connection| {
-            if by_id(conn, user)?.is_none_or(|user| user.phone != from) {
+            if by_id(conn, user)?.is_none_or(|user| user.deleted.is_some() || user.phone != from) {
                 return Ok(PhoneOutcome::NotFound);
             }
             if by_phone(conn, &to)?.is_some_and(|other| other.id != user) {

@@ -272,7 +272,7 @@ async fn put_phone(
     (from, to): (&Phone, &Phone),
     now: Timestamp,
 ) -> Result<PhoneOutcome, MysqlError> {
-    let sql = "UPDATE users SET phone = ?, updated_ms = ? WHERE id = ? AND phone = ?";
+    let sql = "UPDATE users SET phone = ?, updated_ms = ? WHERE id = ? AND phone = ? AND deleted_ms IS NULL";
     match execute(conn, sql, (to.as_str(), now.as_millis(), user.get(), from.as_str())).await {
         Err(fault) if fault.is_duplicate_key() => Ok(PhoneOutcome::Taken),
         Err(fault) => Err(fault),
