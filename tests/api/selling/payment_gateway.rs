@@ -244,14 +244,14 @@ fn a_buyer_who_cancels_cannot_pay_afterwards_and_one_who_paid_cannot_cancel() {
 }
 
 #[test]
-fn without_a_gateway_payments_are_in_doubt_and_callbacks_unknown() {
+fn without_a_gateway_payments_are_in_doubt_and_callbacks_refused() {
     let w = World::with("/api", |mall| mall);
     set_payment_mode(&w, PaymentMode::Webhook);
     let order = w.ok("POST", "/voucher-order/1", &w.customer)["dataText"].as_str().unwrap().to_owned();
     let pay = w.call_once("POST", &format!("/voucher-order/{order}/pay"), &w.customer, "");
     assert_eq!((pay.status, &pay.body["code"]), (503, &json!("BUSY")));
     let callback = w.call_once("POST", "/payment/callback", "", &notice("1-1", 1, "captured"));
-    assert_eq!((callback.status, &callback.body["code"]), (404, &json!("NOT_FOUND")));
+    assert_eq!((callback.status, &callback.body["code"]), (401, &json!("BAD_SIGNATURE")));
     w.advance(PAY_WITHIN);
     let customer = w.log_in(CUSTOMER);
     assert_eq!(w.ok("GET", &format!("/voucher-order/{order}"), &customer)["data"]["status"], 4);
