@@ -9,6 +9,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 use mallbox_test_patience as patience;
+use mallbox_test_servers::without_settings;
 
 /// Time limit of a line of output.
 const LINE_TIMEOUT: Duration = Duration::from_secs(60);
@@ -22,9 +23,7 @@ pub fn mallbox(arguments: &[&str]) -> Command {
 pub fn mallbox_under(under: &[&str], arguments: &[&str]) -> Command {
     let words = [under, &[env!("CARGO_BIN_EXE_mallbox")], arguments].concat();
     let mut command = Command::new(words[0]);
-    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("MALLBOX_")) {
-        command.env_remove(name);
-    }
+    without_settings(&mut command);
     command.args(&words[1..]).stdin(Stdio::null()).env("LC_ALL", "C");
     command
 }

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail, ensure};
 use mallbox_test_patience::Deadline;
+use mallbox_test_servers::without_settings;
 
 const MALLBOX: &str = env!("CARGO_BIN_EXE_mallbox");
 /// Time limit for a server to print its address, on a busy machine.
@@ -61,6 +62,14 @@ impl Server {
     pub fn start_demo(data: &Path, log: &Path, listen: SocketAddr) -> anyhow::Result<Self> {
         let mut command = mallbox(&[], log)?;
         Self::of(spawned(command.args(["demo", "--listen", &listen.to_string(), "--data"]).arg(data))?, log)
+    }
+
+    /// Starts a mallbox of any version with exactly these arguments, whatever the environment says of malls.
+    pub fn start_program(program: &str, arguments: &[&str], log: &Path) -> anyhow::Result<Self> {
+        let mut command = piped(bound_to_this_process(&[], program), log)?;
+        without_settings(&mut command);
+        let child = command.args(arguments).spawn().with_context(|| format!("cannot start {program}"))?;
+        Self::of(child, log)
     }
 
     fn of(mut child: Child, log: &Path) -> anyhow::Result<Self> {
@@ -262,8 +271,11 @@ fn serve(under: &[&str], log: &Path) -> anyhow::Result<Command> {
 
 /// Returns `mallbox` without a subcommand.
 fn mallbox(under: &[&str], log: &Path) -> anyhow::Result<Command> {
+    piped(bound_to_this_process(under, MALLBOX), log)
+}
+
+fn piped(mut command: Command, log: &Path) -> anyhow::Result<Command> {
     let log = File::options().create(true).append(true).open(log)?;
-    let mut command = bound_to_this_process(under);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log);
     Ok(command)
 }
@@ -273,12 +285,13 @@ fn spawned(command: &mut Command) -> anyhow::Result<Child> {
 }
 
 /// Returns the command, killed by the kernel when the starting thread ends.
-fn bound_to_this_process(under: &[&str]) -> Command {
+fn bound_to_this_process(under: &[&str], program: &str) -> Command {
     let bound = ["setpriv", "--pdeathsig", "KILL"];
     let works = Command::new(bound[0]).args(&bound[1..]).arg("true").stderr(Stdio::null()).status();
     let works = works.is_ok_and(|status| status.success());
-    let mut words = bound.iter().filter(|_| works).chain(under).chain(&[MALLBOX]);
-    let mut command = Command::new(words.next().unwrap_or(&MALLBOX));
+    let program = [program];
+    let mut words = bound.iter().filter(|_| works).chain(under).chain(&program);
+    let mut command = Command::new(words.next().unwrap_or(&program[0]));
     command.args(words);
     command
 }

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use mallbox_test_checker::{History, LedgerReport, State, judge};
 use mallbox_test_patience as patience;
+use mallbox_test_servers::without_settings;
 use rusqlite::Connection;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -111,9 +112,7 @@ impl Place {
 
 pub fn mallbox(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_mallbox"));
-    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("MALLBOX_")) {
-        command.env_remove(name);
-    }
+    without_settings(&mut command);
     command.args(arguments).stdin(Stdio::null()).env("TZ", "Asia/Shanghai");
     command
 }

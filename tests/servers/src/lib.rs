@@ -8,6 +8,7 @@
 
 mod certificates;
 mod database;
+mod environment;
 mod ground;
 mod guarded;
 mod mariadb;
@@ -20,6 +21,7 @@ mod watched;
 
 pub use certificates::certificates;
 pub use database::Database;
+pub use environment::without_settings;
 pub use ground::MallLocation;
 pub use mariadb::MariaDb;
 pub use outside::{Sql, WriteLock};
