@@ -128,7 +128,7 @@ impl Control {
 fn bind_private(path: &Path) -> io::Result<UnixListener> {
     // Together not longer than `control.sock`, so a path that fits the final socket fits this one.
     let private = path.with_file_name(format!(".{:08x}", rand::random::<u32>()));
-    std::fs::DirBuilder::new().mode(0o700).create(&private)?;
+    create_private_dir(&private)?;
     let made = private.join("s");
     let bound = UnixListener::bind(&made).and_then(|listener| {
         std::fs::set_permissions(&made, std::fs::Permissions::from_mode(0o600))?;
@@ -140,6 +140,11 @@ fn bind_private(path: &Path) -> io::Result<UnixListener> {
     }
     let _ = std::fs::remove_dir(&private);
     bound
+}
+
+/// Creates a directory that no other account may enter.
+fn create_private_dir(path: &Path) -> io::Result<()> {
+    std::fs::DirBuilder::new().mode(0o700).create(path)
 }
 
 async fn accept(listener: UnixListener, front: Gateway, stop: CancellationToken, tasks: TaskTracker) {
@@ -176,7 +181,7 @@ fn socket_path(dir: &Path) -> io::Result<PathBuf> {
     }
     let base = std::env::var_os("XDG_RUNTIME_DIR").map_or_else(std::env::temp_dir, PathBuf::from);
     let own = base.join(format!("mallbox-{:016x}", rand::random::<u64>()));
-    std::fs::DirBuilder::new().mode(0o700).create(&own)?;
+    create_private_dir(&own)?;
     let path = own.join("control.sock");
     std::fs::write(&pointer, path.as_os_str().as_encoded_bytes())?;
     Ok(path)
@@ -262,6 +267,15 @@ mod tests {
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1, "the private directory is gone");
         let (client, accepted) = tokio::join!(tokio::net::UnixStream::connect(&path), listener.accept());
         assert!(client.is_ok() && accepted.is_ok());
+    }
+
+    #[test]
+    fn a_directory_for_a_socket_is_closed_to_others() {
+        let dir = tempfile::tempdir().unwrap();
+        let private = dir.path().join("private");
+        create_private_dir(&private).unwrap();
+        assert_eq!(std::fs::metadata(&private).unwrap().permissions().mode() & 0o777, 0o700);
+        assert!(create_private_dir(&private).is_err(), "another's directory is not used");
     }
 
     #[tokio::test]

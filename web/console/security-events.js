@@ -10,7 +10,7 @@ export const SECURITY_EVENTS = /** @type {const} */ ([
   "recovery_code_used", "recovery_codes_renewed",
   "phone_changed", "account_deleted", "session_ended",
   "role_granted", "role_revoked", "user_blocked", "user_unblocked",
-  "unauthenticated", "forbidden", "rate_limited", "wrong_host", "cross_site", "connection_refused", "connection_refused_in_total",
+  "unauthenticated", "forbidden", "rate_limited", "wrong_host", "cross_site", "malformed_request", "connection_refused", "connection_refused_in_total",
   "callback_forged", "callback_contradicted", "payment_reversed",
 ]);
 
@@ -46,6 +46,7 @@ export function securityEventText(event) {
     case "rate_limited": return t("太频繁", "Rate limited");
     case "wrong_host": return t("主机名不符", "Wrong host");
     case "cross_site": return t("跨站请求", "Cross-site request");
+    case "malformed_request": return t("格式不符的请求", "Malformed request");
     case "connection_refused": return t("单个地址连接太多", "Too many connections of an address");
     case "connection_refused_in_total": return t("连接总数太多", "Too many connections in total");
     case "callback_forged": return t("支付回调签名无效", "Payment callback without a valid signature");
@@ -59,7 +60,7 @@ export function securityEventText(event) {
 const REFUSED = new Set(/** @type {EventName[]} */ ([
   "login_code_failed", "login_password_failed", "code_refused", "password_change_failed", "second_factor_failed",
   "unauthenticated", "forbidden",
-  "rate_limited", "wrong_host", "cross_site", "connection_refused", "connection_refused_in_total",
+  "rate_limited", "wrong_host", "cross_site", "malformed_request", "connection_refused", "connection_refused_in_total",
   "callback_forged", "callback_contradicted", "payment_reversed",
 ]));
 

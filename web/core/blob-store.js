@@ -32,6 +32,12 @@ export async function deleteBlob(name) {
   await transact("readwrite", (store) => store.delete(name));
 }
 
+/** Deletes everything. */
+export async function clearBlobs() {
+  memory.clear();
+  await transact("readwrite", (store) => store.clear());
+}
+
 /**
  * @param {IDBTransactionMode} mode
  * @param {(store: IDBObjectStore) => IDBRequest} blob

@@ -1,6 +1,8 @@
 // Persistent settings in the browser's storage, with a fallback to memory if storage is full or disabled.
 
 const PREFIX = "mallbox-";
+/** Entries of the device, whoever uses the device. */
+export const DEVICE_SETTINGS = ["language", "scheme"];
 /** Values that could not be stored; lost when the page closes. @type {Map<string, string>} */
 const fallback = new Map();
 
@@ -30,11 +32,15 @@ export function saveLocal(name, value) {
   }
 }
 
-/** Deletes all entries of the mall. */
-export function clearLocal() {
-  fallback.clear();
+/**
+ * Deletes the entries of the mall.
+ * @param {string[]} [kept] names of entries that stay
+ */
+export function clearLocal(kept = []) {
+  for (const name of fallback.keys()) if (!kept.includes(name)) fallback.delete(name);
   try {
-    for (const name of Object.keys(webStorage())) if (name.startsWith(PREFIX)) webStorage().removeItem(name);
+    const names = Object.keys(webStorage()).filter((key) => key.startsWith(PREFIX)).map((key) => key.slice(PREFIX.length));
+    for (const name of names) if (!kept.includes(name)) webStorage().removeItem(PREFIX + name);
   } catch {
     // Storage is disabled.
   }

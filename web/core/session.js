@@ -1,7 +1,8 @@
 // The session: login, logout and the current user.
 
 import { call, get, hasToken, onToken, setToken, currentToken } from "./api.js";
-import { saveLocal, loadLocal } from "./local-storage.js";
+import { clearBlobs } from "./blob-store.js";
+import { DEVICE_SETTINGS, clearLocal, saveLocal, loadLocal } from "./local-storage.js";
 import { invalidate } from "./cache.js";
 
 /** @typedef {{id: number, nickName: string, icon: string}} Person summary of a user */
@@ -54,11 +55,15 @@ export async function logIn(form) {
   await me().catch(() => {});
 }
 
-/** Logs out locally at once, whether or not the server is reachable. */
+/**
+ * Logs out locally at once, whether or not the server is reachable. Deletes what the user left in the browser:
+ * drafts with pictures, searches, the chosen place.
+ */
 export async function logOut() {
   const loggedOut = hasToken() ? call("POST", "/user/logout").catch(() => {}) : Promise.resolve();
   setToken(null);
-  await loggedOut;
+  clearLocal(DEVICE_SETTINGS);
+  await Promise.all([loggedOut, clearBlobs()]);
 }
 
 /** @returns {typeof cached} */

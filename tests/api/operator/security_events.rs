@@ -62,6 +62,7 @@ fn every_attack_and_every_change_of_rights_leaves_its_event() {
     }
     w.call("GET", "/ops/users/3", &token, "");
     w.call("GET", "/ops/users/3", "", "");
+    w.call("POST", "/user/login", "", "[");
     w.request("POST", "/api/user/logout", "sec-fetch-site: cross-site\r\n", b"");
     w.ask_once("GET", "/api/user/me", "host: localhost\r\n", b"");
     for role in ["operator", "customer"] {
@@ -88,6 +89,7 @@ fn every_attack_and_every_change_of_rights_leaves_its_event() {
         ("rate_limited", "RATE_LIMITED"),
         ("forbidden", "FORBIDDEN"),
         ("unauthenticated", "NOT_LOGGED_IN"),
+        ("malformed_request", "BAD_REQUEST"),
         ("cross_site", "CROSS_SITE"),
         ("wrong_host", "BAD_HOST"),
         ("role_granted", ""),

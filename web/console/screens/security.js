@@ -96,6 +96,7 @@ function countTiles() {
     countTile(t("拒绝的请求", "Refused calls"), [
       { name: t("未登录", "not logged in"), look: "accent", events: ["unauthenticated"] },
       { name: t("没有权限", "no permission"), look: "sale", events: ["forbidden", "cross_site", "wrong_host"] },
+      { name: t("格式不符", "malformed"), look: "good", events: ["malformed_request"] },
     ]),
     countTile(t("超过限制", "Above a limit"), [
       { name: t("请求", "calls"), look: "accent", events: ["rate_limited", "code_refused"] },

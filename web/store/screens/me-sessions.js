@@ -16,6 +16,7 @@ import { confirmAction } from "../../parts/sheet.js";
 import { skeletons } from "../../parts/skeleton.js";
 import { showToast } from "../../parts/toast.js";
 import { requireLogin, redirectIfUnauthorized } from "../login-guard.js";
+import { logOutText } from "../people/log-out.js";
 
 /**
  * @typedef {object} Session
@@ -73,7 +74,7 @@ export async function open({ root, signal, title, restoreScroll }) {
   /** @param {Session} session */
   async function end(session) {
     const text = session.current
-      ? t("这台设备上的登录会结束。", "You will be logged out on this device.")
+      ? logOutText()
       : t("那台设备上的登录会立即结束。", "That device will be logged out at once.");
     if (!(await confirmAction(t("退出这个登录？", "End this session?"), text, t("退出", "Log out")))) return;
     if (session.current) {

@@ -14,6 +14,7 @@ import { confirmAction } from "../../parts/sheet.js";
 import { skeletons } from "../../parts/skeleton.js";
 import { goToLogin, redirectIfUnauthorized } from "../login-guard.js";
 import { levelCard } from "../people/level-card.js";
+import { logOutText } from "../people/log-out.js";
 import { profileCard } from "../people/profile-card.js";
 import { settings } from "../people/settings.js";
 
@@ -92,7 +93,7 @@ function loginInvitation() {
 
 function logOutButton() {
   return button(t("退出登录", "Log out"), async () => {
-    const isConfirmed = await confirmAction(t("退出登录？", "Log out?"), t("这台设备上的登录会结束。", "You will be logged out on this device."), t("退出", "Log out"));
+    const isConfirmed = await confirmAction(t("退出登录？", "Log out?"), logOutText(), t("退出", "Log out"));
     if (!isConfirmed) return;
     // Local state is cleared at once, before the server responds.
     logOut();

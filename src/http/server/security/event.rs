@@ -36,6 +36,7 @@ pub(in crate::http) enum SecurityEvent {
     RateLimited,
     WrongHost,
     CrossSite,
+    MalformedRequest,
     ConnectionRefused,
     ConnectionRefusedInTotal,
     CallbackForged,
@@ -44,7 +45,7 @@ pub(in crate::http) enum SecurityEvent {
 }
 
 /// All kinds in the order of the enum, with name, and text of the log line.
-pub(super) const EVENTS: [(SecurityEvent, &str, &str); 32] = [
+pub(super) const EVENTS: [(SecurityEvent, &str, &str); 33] = [
     (SecurityEvent::LoginCodeSucceeded, "login_code_succeeded", "logged in by code"),
     (SecurityEvent::LoginCodeFailed, "login_code_failed", "log-in by code failed"),
     (SecurityEvent::LoginPasswordSucceeded, "login_password_succeeded", "logged in by password"),
@@ -72,6 +73,7 @@ pub(super) const EVENTS: [(SecurityEvent, &str, &str); 32] = [
     (SecurityEvent::RateLimited, "rate_limited", "refused a call above a rate limit"),
     (SecurityEvent::WrongHost, "wrong_host", "refused a call for another host"),
     (SecurityEvent::CrossSite, "cross_site", "refused a call of another site"),
+    (SecurityEvent::MalformedRequest, "malformed_request", "refused a malformed call"),
     (SecurityEvent::ConnectionRefused, "connection_refused", "refused a connection: too many of the address"),
     (
         SecurityEvent::ConnectionRefusedInTotal,
@@ -112,6 +114,7 @@ impl SecurityEvent {
             "RATE_LIMITED" => Self::RateLimited,
             "BAD_HOST" | "UNKNOWN_HOST" => Self::WrongHost,
             "CROSS_SITE" => Self::CrossSite,
+            "BAD_REQUEST" | "TOO_LARGE" => Self::MalformedRequest,
             "BAD_SIGNATURE" => Self::CallbackForged,
             "PAYMENT_DIFFERS" => Self::CallbackContradicted,
             _ => return None,
@@ -164,6 +167,7 @@ impl SecurityEvent {
             | Self::RateLimited
             | Self::WrongHost
             | Self::CrossSite
+            | Self::MalformedRequest
             | Self::ConnectionRefused
             | Self::ConnectionRefusedInTotal
             | Self::CallbackForged
@@ -216,6 +220,9 @@ mod tests {
             (None, "UNKNOWN_HOST", Some(E::WrongHost)),
             (None, "BAD_HOST", Some(E::WrongHost)),
             (None, "CROSS_SITE", Some(E::CrossSite)),
+            (None, "BAD_REQUEST", Some(E::MalformedRequest)),
+            (None, "TOO_LARGE", Some(E::MalformedRequest)),
+            (None, "OUT_OF_RANGE", None),
             (None, "BAD_SIGNATURE", Some(E::CallbackForged)),
             (None, "PAYMENT_DIFFERS", Some(E::CallbackContradicted)),
             (Some(Act::ReversePayment), "", Some(E::PaymentReversed)),
