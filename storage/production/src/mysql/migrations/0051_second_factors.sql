@@ -1,7 +1,7 @@
 CREATE TABLE IF NOT EXISTS second_factors (
     -- A TOTP secret is computed from its seed and a key of the mall.
     user_id      BIGINT UNSIGNED NOT NULL PRIMARY KEY,
-    -- Of the factor in force; NULL without one.
+    -- Of the factor in force. NULL without one.
     seed         VARBINARY(16),
     since_ms     BIGINT,
     -- The latest step of 30 s whose code was accepted.
