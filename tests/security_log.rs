@@ -148,6 +148,8 @@ fn no_request_forges_a_line_of_the_log() {
                 post_login(address, "", &format!(r#"{{"phone":"{PHONE}","code":"{evil}"}}"#));
                 post_login(address, "", &format!(r#"{{"phone":"{PHONE}","password":"{evil}"}}"#));
             }
+            // A body that is no JSON.
+            post_login(address, "", &format!("{{\"phone\": {PHONE}\" client={FORGED} "));
             // An id of the client's own is kept, as far as its letters are harmless.
             post_login(address, &format!("x-request-id: client:{FORGED}\r\n"), &password(PHONE));
             post_login(address, &format!("x-request-id: a\" client={FORGED} \r\n"), &password(PHONE));
@@ -172,7 +174,12 @@ fn no_request_forges_a_line_of_the_log() {
         let count = |name: &str| events.iter().filter(|(event, _)| event == name).count();
         assert_eq!(count("login_code_failed"), 3, "{log}");
         assert_eq!(count("login_password_failed") + count("rate_limited"), 5, "{log}");
-        assert_eq!((count("unauthenticated"), count("wrong_host"), events.len()), (4, 2, 14), "{log}");
+        assert_eq!(
+            (count("unauthenticated"), count("wrong_host"), count("malformed_request")),
+            (4, 2, 1),
+            "{log}"
+        );
+        assert_eq!(events.len(), 15, "{log}");
         for (event, client) in &events {
             assert_eq!(client, CLIENT, "{event}: {log}");
         }

@@ -60,7 +60,7 @@ export async function open({ root, params, signal, title: name }) {
   const clear = iconButton("trash", t("清空草稿", "Clear the draft"), clearDraft);
   root.append(h("div", { class: "write-page" }, screenHeader(t("写笔记", "Write a note"), { home: "/notes", actions: [clear] }),
     h("form", { class: "stack", novalidate: true, onsubmit: submitForm }, h("div", { class: "card pad" }, inside), notice, submit,
-      h("p", { class: "quiet small" }, t("草稿会自动保存在这台设备上。", "The draft is saved on this device as you write.")))));
+      h("p", { class: "quiet small" }, t("草稿会自动保存在这台设备上，退出登录时删除。", "The draft is saved on this device as you write, until you log out.")))));
   title.input.addEventListener("input", () => {
     draft.title = title.input.value;
     keep();

@@ -284,7 +284,7 @@ mod tests {
     #[test]
     fn what_is_neither_refused_nor_an_act_is_no_event() {
         let events = SecurityEvents::new(Arc::new(SystemClock));
-        for code in ["", "SOLD_OUT", "ALREADY_BOUGHT", "BAD_REQUEST", "UNAVAILABLE"] {
+        for code in ["", "SOLD_OUT", "ALREADY_BOUGHT", "NOT_FOUND", "UNAVAILABLE"] {
             events.record_request(&cause(code, None));
         }
         assert_eq!(events.recent(Filter::default(), 0, 10).0, 0);

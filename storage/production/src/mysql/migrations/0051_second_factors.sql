@@ -6,7 +6,7 @@ CREATE TABLE IF NOT EXISTS second_factors (
     since_ms     BIGINT,
     -- The latest step of 30 s whose code was accepted.
     last_step    BIGINT          NOT NULL,
-    -- Of the enrolment that waits for its first code; NULL without one.
+    -- Of the enrolment that waits for its first code. NULL without one.
     pending_seed VARBINARY(16),
     pending_ms   BIGINT
 ) ENGINE = InnoDB DEFAULT CHARACTER SET = utf8mb4 COLLATE = utf8mb4_bin;
