@@ -88,8 +88,8 @@ impl HostNames {
     }
 }
 
-/// Returns whether the request has a token, which only a page of the mall can send. Credentials with a scheme,
-/// such as `Basic`, are for a proxy: browsers add them to calls of any page.
+/// Returns whether the request has a token, which only a page of the mall can send. Credentials with a
+/// scheme, such as `Basic`, are for a proxy: browsers add them to calls of any page.
 fn has_token(headers: &HeaderMap) -> bool {
     token(headers).is_some_and(|token| !token.contains(' '))
 }
