@@ -19,8 +19,8 @@ pub struct PaymentConfig {
     /// characters. Better put the secret into the environment variable than on the command line.
     #[arg(long, env = "MALLBOX_PAYMENT_SECRET", hide_env_values = true, value_name = "SECRET")]
     pub payment_secret: Option<HiddenText>,
-    /// The URL at which the payment gateway and browsers reach the mall, such as https://mall.example.com:
-    /// for callbacks, and for the way back from the gateway's page.
+    /// The URL at which the payment gateway and browsers reach the mall, such as
+    /// `https://mall.example.com`: for callbacks, and for the way back from the gateway's page.
     #[arg(long, env = "MALLBOX_PUBLIC_URL", value_name = "URL")]
     pub public_url: Option<String>,
 }

@@ -71,7 +71,7 @@ impl NoticeState {
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::mall::selling) struct Notice {
-    /// The payment's [`reference`].
+    /// The payment's [`reference()`].
     id: String,
     /// Amount in cents.
     pub(super) amount: i64,
@@ -86,7 +86,7 @@ impl Notice {
         serde_json::from_slice(body).ok()
     }
 
-    /// Returns the order and the payment named; `None` for a text that is no [`reference`].
+    /// Returns the order and the payment named; `None` for a text that is no [`reference()`].
     pub(in crate::mall::selling) fn names(&self) -> Option<(OrderId, PaymentId)> {
         let (order, payment) = self.id.split_once('-')?;
         let (order, payment) = (OrderId::new(order.parse().ok()?), PaymentId::new(payment.parse().ok()?));
