@@ -16,8 +16,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use mallbox_storage::{
-    FinishOptions, ImportRow, Phone, Role, Shop, ShopId, ShopText, ShopType, ShopTypeId, Timestamp, User,
-    UserId,
+    FinishOptions, ImportRow, Phone, Shop, ShopId, ShopText, ShopType, ShopTypeId, Timestamp, User, UserId,
 };
 use mallbox_storage_embedded::EmbeddedOptions;
 use server::Server;
@@ -90,21 +89,7 @@ async fn fill(data: &Path, count: u64) {
 
 fn user(id: u64) -> ImportRow {
     let phone = Phone::parse(&format!("1{:010}", 3_000_000_000 + id)).unwrap();
-    let (nick_name, icon, role) = (format!("user {id}"), String::new(), Role::Customer);
-    ImportRow::User(
-        User {
-            id: UserId::new(id),
-            phone,
-            nick_name,
-            icon,
-            role,
-            blocked: None,
-            deleted: None,
-            second_factor: None,
-            created: NOON,
-        },
-        None,
-    )
+    ImportRow::User(User::new(UserId::new(id), phone, format!("user {id}"), NOON), None)
 }
 
 /// Returns a shop row. Shops spread over a hundred kilometres around Hangzhou, so that some are near each

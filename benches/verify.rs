@@ -13,7 +13,7 @@ use jiff::tz::TimeZone;
 use mallbox::mall::{Context, FlashSales, LedgerCheck, ManualClock, Settings};
 use mallbox_storage::{
     FinishOptions, ImportRow, ImportedOrder, ImportedSale, ImportedVoucher, OrderId, OrderStatus, Phone,
-    Role, Storage, Timestamp, User, UserId, VoucherId,
+    Storage, Timestamp, User, UserId, VoucherId,
 };
 use mallbox_storage_contract::samples;
 use mallbox_storage_embedded::EmbeddedOptions;
@@ -106,22 +106,7 @@ fn sale(id: u64) -> ImportRow {
 
 fn user(id: u64) -> ImportRow {
     let phone = Phone::parse(&format!("1{:010}", 3_000_000_000 + id)).unwrap();
-    let (nick_name, icon, role) = (format!("user {id}"), String::new(), Role::Customer);
-    let id = UserId::new(id);
-    ImportRow::User(
-        User {
-            id,
-            phone,
-            nick_name,
-            icon,
-            role,
-            blocked: None,
-            deleted: None,
-            second_factor: None,
-            created: NOON,
-        },
-        None,
-    )
+    ImportRow::User(User::new(UserId::new(id), phone, format!("user {id}"), NOON), None)
 }
 
 fn order(number: u64) -> ImportRow {

@@ -4,8 +4,8 @@
 use jiff::tz::TimeZone;
 use mallbox_storage::{
     Cents, CommentId, ImportRow, ImportedComment, ImportedNote, ImportedOrder, ImportedSale, ImportedVoucher,
-    NoteId, OrderId, OrderStatus, Phone, Profile, Role, Shop, ShopId, ShopText, ShopType, ShopTypeId,
-    Timestamp, User, UserId, VoucherId, VoucherStatus, VoucherText,
+    NoteId, OrderId, OrderStatus, Phone, Profile, Shop, ShopId, ShopText, ShopType, ShopTypeId, Timestamp,
+    User, UserId, VoucherId, VoucherStatus, VoucherText,
 };
 
 use super::dump::{Position, Row};
@@ -109,18 +109,11 @@ impl RowConverter<'_> {
                 "password of unknown format omitted: the user logs in by code",
             ));
         }
-        let user = User {
-            id: UserId::new(row.id("id")?),
-            phone,
-            nick_name: clean_text::line(&row.text("nick_name")?),
-            icon: self.pictures.one(&row.text("icon")?)?,
-            role: Role::Customer,
-            blocked: None,
-            deleted: None,
-            second_factor: None,
-            created: row.instant_or_now("create_time")?,
-        };
-        Ok(ImportRow::User(user, stored))
+        let id = UserId::new(row.id("id")?);
+        let nick_name = clean_text::line(&row.text("nick_name")?);
+        let icon = self.pictures.one(&row.text("icon")?)?;
+        let created = row.instant_or_now("create_time")?;
+        Ok(ImportRow::User(User { icon, ..User::new(id, phone, nick_name, created) }, stored))
     }
 
     fn note(&mut self, row: &Fields<'_>) -> Result<ImportRow, RowError> {

@@ -120,6 +120,21 @@ pub struct User {
 }
 
 impl User {
+    /// Returns a customer without avatar, as of the registration.
+    pub fn new(id: UserId, phone: Phone, nick_name: String, created: Timestamp) -> Self {
+        Self {
+            id,
+            phone,
+            nick_name,
+            icon: String::new(),
+            role: Role::Customer,
+            blocked: None,
+            created,
+            deleted: None,
+            second_factor: None,
+        }
+    }
+
     /// Returns whether the user is an active operator: not blocked.
     pub fn acts(&self) -> bool {
         self.role == Role::Operator && self.blocked.is_none()

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use mallbox_storage::{
-    FeedEntry, FinishOptions, ImportRow, ImportedNote, LikeChange, NoteId, NoteText, Page, Phone, Post, Role,
+    FeedEntry, FinishOptions, ImportRow, ImportedNote, LikeChange, NoteId, NoteText, Page, Phone, Post,
     ShopId, Storage, Timestamp, User, UserId,
 };
 use mallbox_test_servers::MallLocation;
@@ -165,19 +165,7 @@ async fn fill(storage: &Storage) {
     let mut import = storage.operator.import.begin().await.unwrap().unwrap();
     let people = (1..=AUTHORS + READERS).map(|id| {
         let phone = Phone::parse(&format!("139{id:08}")).unwrap();
-        let (nick_name, icon, role) = (format!("user {id}"), String::new(), Role::Customer);
-        let user = User {
-            id: UserId::new(id),
-            phone,
-            nick_name,
-            icon,
-            role,
-            blocked: None,
-            created: NOON,
-            deleted: None,
-            second_factor: None,
-        };
-        ImportRow::User(user, None)
+        ImportRow::User(User::new(UserId::new(id), phone, format!("user {id}"), NOON), None)
     });
     let notes = (0..AUTHORS * NOTES_EACH).map(|number| {
         let at = NOON - Duration::from_secs(60 * number);

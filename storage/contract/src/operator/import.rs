@@ -6,7 +6,7 @@ use crate::samples;
 use mallbox_storage::{
     Cents, Day, FinishOptions, ImportFinding, ImportFindings, ImportRow, ImportRowKind, ImportSequence,
     ImportedNote, ImportedOrder, ImportedSale, ImportedVoucher, Importing, NO_DEADLINE, NoteId, OrderFilter,
-    OrderId, OrderStatus, Page, Phone, Role, SaleUnits, ShopId, SignedDay, Timestamp, UnpaidOrders, User,
+    OrderId, OrderStatus, Page, Phone, SaleUnits, ShopId, SignedDay, Timestamp, UnpaidOrders, User,
     UserFilter, UserId, VoucherId, deadlines,
 };
 
@@ -44,21 +44,7 @@ async fn put(into: &mut Box<dyn Importing>, rows: Vec<ImportRow>) -> Vec<bool> {
 /// A user with a distinct phone.
 pub fn user(id: u64) -> ImportRow {
     let phone = Phone::parse(&format!("139{id:08}")).unwrap();
-    let (nick_name, icon, role) = (format!("user {id}"), String::new(), Role::Customer);
-    ImportRow::User(
-        User {
-            id: UserId::new(id),
-            phone,
-            nick_name,
-            icon,
-            role,
-            blocked: None,
-            created: NOON,
-            deleted: None,
-            second_factor: None,
-        },
-        None,
-    )
+    ImportRow::User(User::new(UserId::new(id), phone, format!("user {id}"), NOON), None)
 }
 
 fn voucher(id: VoucherId, is_sale: bool) -> ImportRow {

@@ -2,7 +2,7 @@
 
 use mallbox_storage::{
     DeleteOutcome, FinishOptions, ImportRow, ImportedNote, NoteId, NoteText, Page, PaidOrders, Phone,
-    Profile, Role, ShopId, ShopText, Timestamp, User, UserId, Visibility,
+    Profile, ShopId, ShopText, Timestamp, User, UserId, Visibility,
 };
 
 use crate::samples;
@@ -31,21 +31,8 @@ const ICON: &str = "/icons/anne.png";
 
 fn user(id: UserId, icon: &str) -> ImportRow {
     let phone = Phone::parse(&format!("139{:08}", id.get())).unwrap();
-    let (nick_name, icon, role) = (format!("user {id}"), icon.to_owned(), Role::Customer);
-    ImportRow::User(
-        User {
-            id,
-            phone,
-            nick_name,
-            icon,
-            role,
-            blocked: None,
-            created: NOON,
-            deleted: None,
-            second_factor: None,
-        },
-        None,
-    )
+    let user = User { icon: icon.to_owned(), ..User::new(id, phone, format!("user {id}"), NOON) };
+    ImportRow::User(user, None)
 }
 
 fn note(id: NoteId, images: &str) -> ImportRow {

@@ -49,18 +49,7 @@ impl Users for EmbeddedUsers {
             )?
             .execute(params![phone.as_str(), nick_name, now.as_millis()])?;
             let id = UserId::new(conn.last_insert_rowid().cast_unsigned());
-            let (icon, role) = (String::new(), Role::Customer);
-            Ok(User {
-                id,
-                phone,
-                nick_name,
-                icon,
-                role,
-                blocked: None,
-                created: now,
-                deleted: None,
-                second_factor: None,
-            })
+            Ok(User::new(id, phone, nick_name, now))
         };
         self.0.write("find or create user", job).await
     }

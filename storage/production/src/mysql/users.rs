@@ -251,18 +251,7 @@ async fn create(conn: &mut Conn, phone: &Phone, nick_name: &str, now: Timestamp)
     let (role, created) = (Role::Customer, now.as_millis());
     execute(conn, sql, (phone.as_str(), nick_name, role.number(), created, created)).await?;
     let id = UserId::new(conn.last_insert_id().unwrap_or_default());
-    let (phone, nick_name, icon) = (phone.clone(), nick_name.to_owned(), String::new());
-    Ok(User {
-        id,
-        phone,
-        nick_name,
-        icon,
-        role,
-        blocked: None,
-        created: now,
-        deleted: None,
-        second_factor: None,
-    })
+    Ok(User::new(id, phone.clone(), nick_name.to_owned(), now))
 }
 
 /// Replaces a phone with one statement: the unique key refuses a phone that another user has.
