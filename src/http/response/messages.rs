@@ -3,6 +3,7 @@
 //! One `match` per kind: the compiler rejects a refusal without a message.
 
 mod audit_fault;
+mod body;
 mod codes;
 mod names;
 mod parts;
@@ -12,68 +13,15 @@ mod states;
 use mallbox_storage::OrderId;
 
 pub(in crate::http) use self::audit_fault::of_audit_fault;
+pub(in crate::http) use self::body::{RefusalBody, fixed, made};
 pub(in crate::http) use self::codes::{CODES, is_code};
 use self::names::{allowed, field, thing};
 use self::parts::{shortened, waiting};
-use self::second_factor::CodeAndText;
 use self::states::{amount_differs, dead_letter_stands, order_stands, still_dead};
 use super::bad_request::BadRequest;
 use crate::language::{BilingualText, Language, sentence};
 use crate::mall::base::whole_seconds;
 use crate::mall::{CallbackError, InputError, Refusal};
-
-/// The body of a refusal.
-#[derive(Debug)]
-pub(in crate::http) enum RefusalBody {
-    /// A constant body built at compile time, for refusals sent thousands of times a second.
-    Fixed {
-        /// The stable code.
-        code: &'static str,
-        /// The whole body as JSON.
-        body: &'static str,
-    },
-    /// A body built at run time.
-    Made {
-        /// The stable code.
-        code: &'static str,
-        /// The message for people.
-        sentence: String,
-        /// The order concerned, if any.
-        order: Option<OrderId>,
-        /// The field of the body that the code concerns, if the code alone leaves a doubt.
-        field: Option<&'static str>,
-    },
-}
-
-/// Builds the constant bodies of a refusal in both languages, and selects the body for the language.
-macro_rules! fixed {
-    ($language:expr, $code:literal, $zh:literal, $en:literal) => {
-        RefusalBody::Fixed {
-            code: const {
-                assert!($crate::http::response::messages::is_code($code), "the code is not in CODES");
-                $code
-            },
-            body: match $language {
-                Language::Zh => {
-                    concat!(r#"{"success":false,"errorMsg":""#, $zh, r#"","code":""#, $code, r#""}"#)
-                }
-                Language::En => {
-                    concat!(r#"{"success":false,"errorMsg":""#, $en, r#"","code":""#, $code, r#""}"#)
-                }
-            },
-        }
-    };
-}
-pub(in crate::http) use fixed;
-
-/// Builds a message at run time.
-pub(in crate::http) fn made(language: Language, code: &'static str, zh: String, en: String) -> RefusalBody {
-    let sentence = match language {
-        Language::Zh => zh,
-        Language::En => en,
-    };
-    RefusalBody::Made { code, sentence, order: None, field: None }
-}
 
 /// Returns the message for a request without exactly one host.
 pub(in crate::http) fn bad_host(l: Language) -> RefusalBody {
@@ -142,7 +90,7 @@ pub(in crate::http) fn of_refusal(refusal: &Refusal, l: Language) -> RefusalBody
             "请退出后用短信验证码重新登录，再在10分钟内设置密码",
             "Log out, log in with a code by text message, then set the password within 10 minutes."
         ),
-        Refusal::SecondFactor(refusal) => of_second_factor(second_factor::of_refusal(*refusal), l),
+        Refusal::SecondFactor(refusal) => second_factor::of_refusal(*refusal, l),
         Refusal::LastOperator => fixed!(
             l,
             "LAST_OPERATOR",
@@ -326,10 +274,6 @@ fn stands(l: Language, code: &'static str, (zh, en): (String, String)) -> Refusa
     made(l, code, zh, en)
 }
 
-fn of_second_factor((code, text): CodeAndText, l: Language) -> RefusalBody {
-    RefusalBody::Made { code, sentence: text.spoken(l).to_owned(), order: None, field: None }
-}
-
 /// Returns the message about the code of the present number: the page has another field for the code of the
 /// new number, with the same codes of refusals.
 fn of_old_code(l: Language, code: &'static str, zh: &str, en: &str) -> RefusalBody {
@@ -354,8 +298,8 @@ fn of_mistake(mistake: InputError, l: Language) -> RefusalBody {
                 "The code is no longer valid; request a new one."
             )
         }
-        InputError::FactorCode => of_second_factor(second_factor::WRONG, l),
-        InputError::FactorCodeUsed => of_second_factor(second_factor::USED, l),
+        InputError::FactorCode => second_factor::wrong(l),
+        InputError::FactorCodeUsed => second_factor::used(l),
         InputError::OldCode => {
             of_old_code(l, "CODE_WRONG", "原手机号的验证码错误", "The code of the present number is wrong.")
         }
