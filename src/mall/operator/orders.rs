@@ -129,7 +129,7 @@ impl OrderAdmin {
         let mut found = self.with_phones(orders).await?;
         if query.id.is_some() {
             for one in &mut found {
-                one.view = self.orders.queries().with_gateway(one.view.clone()).await?;
+                self.orders.queries().add_gateway(&mut one.view).await?;
             }
         }
         Ok((found, total))

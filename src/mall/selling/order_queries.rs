@@ -112,18 +112,20 @@ impl OrderQueries {
     pub async fn get(&self, user: UserId, order: OrderId) -> Result<OrderView, Failure> {
         let found = self.look_up(order).await?;
         let order = found.filter(|order| order.user == user).ok_or(Refusal::NotFound("order"))?;
-        self.with_gateway(self.view(order).await?).await
+        let mut view = self.view(order).await?;
+        self.add_gateway(&mut view).await?;
+        Ok(view)
     }
 
     /// Adds the state of the payment at the gateway over HTTP.
-    pub(in crate::mall) async fn with_gateway(&self, view: OrderView) -> Result<OrderView, Failure> {
-        let OrderView { order, .. } = &view;
+    pub(in crate::mall) async fn add_gateway(&self, view: &mut OrderView) -> Result<(), Failure> {
+        let order = &view.order;
         let may_tell = matches!(order.status, OrderStatus::Unpaid | OrderStatus::Used);
         if order.payment != PaymentMode::Webhook || !may_tell {
-            return Ok(view);
+            return Ok(());
         }
         let rows = self.context.storage.selling.payments.of_order(order.id).await?;
-        let at_gateway = match (order.status, rows.last().map(|row| row.state)) {
+        view.at_gateway = match (order.status, rows.last().map(|row| row.state)) {
             (OrderStatus::Unpaid, Some(PaymentState::Started)) => Some(AtGateway::Pending(None)),
             (OrderStatus::Unpaid, Some(PaymentState::Failed | PaymentState::Refunded)) => {
                 Some(AtGateway::Declined)
@@ -134,7 +136,7 @@ impl OrderQueries {
             }
             _ => None,
         };
-        Ok(OrderView { at_gateway, ..view })
+        Ok(())
     }
 
     /// Returns an order of any user; status 0 while the claim is pending.

@@ -30,14 +30,19 @@ impl Cashier {
         let open: HashSet<PaymentId> = rows.iter().map(|row| row.id).collect();
         self.polls.retain(|payment| open.contains(&payment));
         let due: Vec<Payment> = rows.into_iter().filter(|row| self.polls.is_due(row, now)).collect();
-        for batch in due.chunks(CALLS_AT_ONCE) {
+        self.finish_in_batches(&due, now).await;
+        Ok(())
+    }
+
+    /// Finishes payments, some at once. Ends early while the gateway does not respond.
+    async fn finish_in_batches(&self, rows: &[Payment], now: Timestamp) {
+        for batch in rows.chunks(CALLS_AT_ONCE) {
             let before = self.gateway.failures();
             self.finish_all(batch.to_vec(), now).await;
             if self.gateway.failures() - before >= batch.len() as u64 {
-                return Ok(());
+                return;
             }
         }
-        Ok(())
     }
 
     /// Returns whether a started payment waits for its buyer: at a gateway over HTTP, before the deadline of
@@ -68,13 +73,7 @@ impl Cashier {
         let all: HashSet<OrderId> = due.iter().copied().collect();
         let rows = self.started_payments(|row| all.contains(&row.order)).await?;
         let mut in_doubt: HashMap<PaymentId, OrderId> = rows.iter().map(|row| (row.id, row.order)).collect();
-        for batch in rows.chunks(CALLS_AT_ONCE) {
-            let before = self.gateway.failures();
-            self.finish_all(batch.to_vec(), now).await;
-            if self.gateway.failures() - before >= batch.len() as u64 {
-                break;
-            }
-        }
+        self.finish_in_batches(&rows, now).await;
         for row in &rows {
             if !self.is_started(row).await? || self.is_grace_over(row.order, now).await? {
                 in_doubt.remove(&row.id);
