@@ -242,11 +242,8 @@ impl RunningMall {
         let upkeep = &context.storage.base.upkeep;
         let (requested, stored) =
             (config.payments.payment.map(PaymentMode::from), upkeep.setting(PaymentMode::SETTING).await?);
-        let is_webhook = requested
-            .map_or(stored.as_deref() == Some(PaymentMode::Webhook.name()), |requested| {
-                requested == PaymentMode::Webhook
-            });
-        if is_webhook && !self.app.cashier.has_http_gateway() {
+        let mode = requested.map(PaymentMode::name).or(stored.as_deref());
+        if mode == Some(PaymentMode::Webhook.name()) && !self.app.cashier.has_http_gateway() {
             return Err(UsageError::NoPaymentUrl.into());
         }
         match (requested, stored) {

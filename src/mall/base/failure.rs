@@ -152,11 +152,11 @@ pub enum InputError {
 /// Why a callback of the payment gateway is not taken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CallbackError {
-    /// The signature is missing, wrong or too old.
+    /// The signature is missing, wrong or too old, or the mall has no gateway.
     Signature,
     /// The body is not as the protocol demands.
     Malformed,
-    /// The mall has no such payment, or no gateway.
+    /// The mall has no such payment.
     Unknown,
     /// Amount or currency are not those of the payment.
     Differs,

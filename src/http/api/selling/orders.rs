@@ -133,15 +133,13 @@ impl OrderAnswer {
             deadline: deadline.map(text),
             deadline_in_ms: deadline.map(|at| at.as_millis().saturating_sub(now.as_millis()).max(0)),
             payment_state,
-            pay_qr: pay_url.as_deref().filter(|url| url.len() <= PAY_QR_MAX_BYTES).and_then(qr),
+            pay_qr: pay_url
+                .as_deref()
+                .filter(|url| url.len() <= PAY_QR_MAX_BYTES)
+                .and_then(|url| QrAnswer::of(url).ok()),
             pay_url,
         }
     }
-}
-
-/// Returns the QR code of a URL.
-fn qr(url: &str) -> Option<QrAnswer> {
-    QrAnswer::of(url).ok()
 }
 
 fn answer(app: &App, view: OrderView, now: Timestamp) -> Reply<OrderAnswer> {
