@@ -153,7 +153,8 @@ const STORED_PICTURES: &str = "new Promise((done) => {
     };
 })";
 
-/// Leaves a draft with a picture, a search and a place in the browser, and a setting of the device.
+/// Leaves a draft with a picture, a search and a place in the browser, a purchase in doubt, and a setting of
+/// the device.
 fn leave_traces(page: &Page) {
     let dir = tempfile::tempdir().unwrap();
     let picture = dir.path().join("red.jpg");
@@ -170,9 +171,10 @@ fn leave_traces(page: &Page) {
     });
     page.run("localStorage.setItem('mallbox-searches', '[\"面\"]')");
     page.run("localStorage.setItem('mallbox-place', '{\"x\":120.15,\"y\":30.3,\"name\":\"\"}')");
+    page.run("localStorage.setItem('mallbox-buying-2-7', 'a1')");
     page.run("localStorage.setItem('mallbox-scheme', 'dark')");
     until("the draft is stored", || match (kept(page), page.run(STORED_PICTURES)) {
-        ((names, _), pictures) if names.len() == 6 && pictures == 1 => Ok(()),
+        ((names, _), pictures) if names.len() == 7 && pictures == 1 => Ok(()),
         other => Err(format!("{other:?}")),
     });
 }
@@ -193,10 +195,14 @@ fn browser_keeps_the_token_and_nothing_of_a_user_who_logged_out() {
     page.button("退出登录").click();
     page.part("退出登录？").button("退出").click();
     page.is_at("/#/");
-    until("nothing but the settings of the device is left", || {
+    until("only the purchase in doubt and the setting of the device are left", || {
         let (names, text) = kept(&page);
         let pictures = page.run(STORED_PICTURES);
-        if names == ["mallbox-scheme"] && pictures == 0 { Ok(()) } else { Err(format!("{text} {pictures}")) }
+        if names == ["mallbox-buying-2-7", "mallbox-scheme"] && pictures == 0 {
+            Ok(())
+        } else {
+            Err(format!("{text} {pictures}"))
+        }
     });
     assert_eq!(page.run("document.cookie"), "");
 }

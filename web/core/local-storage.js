@@ -1,8 +1,11 @@
 // Persistent settings in the browser's storage, with a fallback to memory if storage is full or disabled.
 
 const PREFIX = "mallbox-";
-/** Entries of the device, whoever uses the device. */
-export const DEVICE_SETTINGS = ["language", "scheme"];
+/**
+ * Beginnings of the names of entries that stay after a log-out: settings of the device, and the request ids of
+ * purchases in doubt, without which a user might buy twice.
+ */
+export const KEPT_AFTER_LOG_OUT = ["language", "scheme", "buying-"];
 /** Values that could not be stored; lost when the page closes. @type {Map<string, string>} */
 const fallback = new Map();
 
@@ -34,13 +37,14 @@ export function saveLocal(name, value) {
 
 /**
  * Deletes the entries of the mall.
- * @param {string[]} [kept] names of entries that stay
+ * @param {string[]} [kept] beginnings of the names of entries that stay
  */
 export function clearLocal(kept = []) {
-  for (const name of fallback.keys()) if (!kept.includes(name)) fallback.delete(name);
+  const isKept = (/** @type {string} */ name) => kept.some((beginning) => name.startsWith(beginning));
+  for (const name of fallback.keys()) if (!isKept(name)) fallback.delete(name);
   try {
     const names = Object.keys(webStorage()).filter((key) => key.startsWith(PREFIX)).map((key) => key.slice(PREFIX.length));
-    for (const name of names) if (!kept.includes(name)) webStorage().removeItem(PREFIX + name);
+    for (const name of names) if (!isKept(name)) webStorage().removeItem(PREFIX + name);
   } catch {
     // Storage is disabled.
   }

@@ -2,7 +2,7 @@
 
 import { call, get, hasToken, onToken, setToken, currentToken } from "./api.js";
 import { clearBlobs } from "./blob-store.js";
-import { DEVICE_SETTINGS, clearLocal, saveLocal, loadLocal } from "./local-storage.js";
+import { KEPT_AFTER_LOG_OUT, clearLocal, saveLocal, loadLocal } from "./local-storage.js";
 import { invalidate } from "./cache.js";
 
 /** @typedef {{id: number, nickName: string, icon: string}} Person summary of a user */
@@ -62,7 +62,7 @@ export async function logIn(form) {
 export async function logOut() {
   const loggedOut = hasToken() ? call("POST", "/user/logout").catch(() => {}) : Promise.resolve();
   setToken(null);
-  clearLocal(DEVICE_SETTINGS);
+  clearLocal(KEPT_AFTER_LOG_OUT);
   await Promise.all([loggedOut, clearBlobs()]);
 }
 
