@@ -26,10 +26,32 @@ async fn forgets(storage: &Storage, within: Duration) -> Duration {
     began.elapsed()
 }
 
+/// Waits until `listener` receives the invalidations of `speaker`. The subscription itself clears the local
+/// cache, so a local copy from before is no copy to count on.
+async fn hears(listener: &Storage, speaker: &Storage) {
+    let until = Deadline::after(Duration::from_secs(10));
+    loop {
+        keep(speaker, &shop(9), "news").await;
+        let began = Instant::now();
+        assert!(listener.base.cache.get(&shop(9), NOON).await.unwrap().is_some());
+        speaker.base.cache.forget(&[shop(9)]).await.unwrap();
+        // Long before a local copy expires by itself.
+        while began.elapsed() < BOUND / 3 {
+            if listener.base.cache.get(&shop(9), NOON).await.unwrap().is_none() {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        assert!(!until.is_over(), "there is no subscription");
+    }
+}
+
 /// Returns a second instance with a local copy of a value cached by the first. Both subscribe to
 /// invalidations by then.
 async fn two_instances(w: &World) -> Storage {
     let other = w.other_instance().await;
+    hears(&w.storage, &other).await;
+    hears(&other, &w.storage).await;
     let until = Deadline::after(Duration::from_secs(10));
     loop {
         keep(&w.storage, &shop(1), "tea").await;
@@ -97,11 +119,18 @@ async fn a_change_while_redis_is_away_is_sent_when_redis_is_back() {
     let options = ServerOptions::default().with("appendonly", "yes").with("appendfsync", "always");
     let mut server = start(options).await;
     let w = world::fresh(server.url()).await;
+    let other = w.other_instance().await;
+    hears(&w.storage, &other).await;
     keep(&w.storage, &shop(1), "old").await;
+    let began = Instant::now();
     keep(&w.storage, &shop(2), "near").await;
     tokio::task::block_in_place(|| server.kill());
-    let near = w.storage.base.cache.get(&shop(2), NOON).await.unwrap();
-    assert!(near.is_some_and(|kept| kept.is_near), "near copies serve on");
+    let near = w.storage.base.cache.get(&shop(2), NOON).await;
+    // On a machine without a moment to spare, the copy expired before the server was dead.
+    assert!(
+        matches!(&near, Ok(Some(kept)) if kept.is_near) || began.elapsed() >= BOUND,
+        "near copies serve on: {near:?}"
+    );
 
     let began = Instant::now();
     let forgotten = w.storage.base.cache.forget(&[shop(1)]).await;
@@ -117,7 +146,6 @@ async fn a_change_while_redis_is_away_is_sent_when_redis_is_back() {
     assert!(patience::is_within(began.elapsed(), CALL_MAX), "{:?}", began.elapsed());
 
     tokio::task::block_in_place(|| server.restart().unwrap());
-    let other = w.other_instance().await;
     let began = Instant::now();
     loop {
         // The instance with the new value never reads the old value from its local cache or from Redis.
