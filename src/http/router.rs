@@ -18,7 +18,7 @@ use super::api::people::{
     accounts, follows, levels, own_sessions, personal_data, second_factor, sign_ins, visits,
 };
 use super::api::selling::{orders, payment_callbacks, receipts, sales};
-use super::api::writing::{comments, feeds, likes, notes, pictures, reports};
+use super::api::writing::{comments, feeds, likes, notes, pictures, reports, reviews};
 use super::describe::Calls;
 use super::pages::files::Files;
 use super::request::client_address::TrustedProxies;
@@ -67,6 +67,7 @@ fn calls() -> Calls {
         .merge(shop_types::routes())
         .merge(notes::routes())
         .merge(comments::routes())
+        .merge(reviews::routes())
         .merge(reports::routes())
         .merge(vouchers::routes())
         .merge(orders::routes())

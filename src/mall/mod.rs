@@ -22,4 +22,4 @@ pub use people::{Accounts, Follows, Levels, Passwords, SignIns, Visits};
 pub use privacy::{AccountDeletion, DataExport};
 pub use running::{Background, Dependencies, Mall};
 pub use selling::{Cashier, FlashSales, Orders, Receipts};
-pub use writing::{Comments, Feeds, Likes, Notes, Pictures};
+pub use writing::{Comments, Feeds, Likes, Notes, Pictures, Reviews};

@@ -15,7 +15,9 @@ use super::catalogue::refresh_caches::RefreshCaches;
 use super::catalogue::{Shops, Vouchers};
 use super::operator::UserAdmin;
 use super::operator::ledger::LedgerCheck;
-use super::operator::{DeadLetterAdmin, LevelAdmin, OrderAdmin, ReportAdmin, SaleAdmin, VoucherAdmin};
+use super::operator::{
+    DeadLetterAdmin, LevelAdmin, OrderAdmin, ReportAdmin, ReviewAdmin, SaleAdmin, VoucherAdmin,
+};
 use super::people::accounts::CodeKey;
 use super::people::sms::{Inbox, SmsSender};
 use super::people::{Accounts, Follows, Levels, SignIns, Visits};
@@ -26,7 +28,8 @@ use super::selling::order_workers::{OrderWorkers, WorkerMetrics};
 use super::selling::payments::{Payments, Sandbox};
 use super::selling::reconciliation::{end_blocked_sessions, load_sales, settle_deleted_users};
 use super::selling::{FlashSales, Orders, Receipts, sale_chores};
-use super::writing::{Comments, Feeds, Likes, Notes, Pictures};
+use super::writing::reviews::marks;
+use super::writing::{Comments, Feeds, Likes, Notes, Pictures, Reviews};
 
 /// Dependencies of a mall. Nothing here is process-wide.
 pub struct Dependencies {
@@ -89,6 +92,8 @@ pub struct Mall {
     pub notes: Notes,
     /// Comments on notes.
     pub comments: Comments,
+    /// Reviews of shops, and votes for reviews.
+    pub reviews: Reviews,
     /// Shops and shop types.
     pub shops: Arc<Shops>,
     /// Pictures uploaded by users.
@@ -127,8 +132,10 @@ pub struct Mall {
     pub order_admin: OrderAdmin,
     /// Dead letters: claims that did not become orders.
     pub dead_letter_admin: DeadLetterAdmin,
-    /// Reported notes and comments.
+    /// Reported notes, comments and reviews.
     pub report_admin: ReportAdmin,
+    /// Reviews from the operator's side.
+    pub review_admin: ReviewAdmin,
     /// The ledger check.
     pub ledger: LedgerCheck,
     /// Whether the mall was imported. Pictures named by imported data may be missing then.
@@ -165,7 +172,7 @@ impl Mall {
         chores.push(Arc::new(RefreshCaches::new(&shops, &sales)));
         let visits = Visits::new(context.clone());
         chores.extend(pictures.sweepers());
-        chores.extend([Feeds::passer(&context), visits.gatherer()]);
+        chores.extend([Feeds::passer(&context), visits.gatherer(), marks::pruner(&context)]);
         if context.clock.is_machines() {
             compare_with_last_run(&context).await?;
             chores.push(Arc::new(StoreLastRun::new(&context)));
@@ -182,7 +189,9 @@ impl Mall {
             follows: Follows::new(context.clone()),
             notes: Notes::new(context.clone(), audit.clone(), pictures.clone()),
             comments: Comments::new(context.clone(), audit.clone()),
+            reviews: Reviews::new(context.clone(), audit.clone(), pictures.clone()),
             report_admin: ReportAdmin::new(context.clone(), audit.clone()),
+            review_admin: ReviewAdmin::new(context.clone(), audit.clone()),
             sign_ins: SignIns::new(context.clone()),
             levels: Levels::new(context.clone()),
             level_admin: LevelAdmin::new(context.clone(), audit.clone()),

@@ -70,6 +70,10 @@ id!(
     CommentId
 );
 id!(
+    /// Id of a review.
+    ReviewId
+);
+id!(
     /// Id of an order. See [`OrderId::compose`] for the meaning of its bits.
     OrderId
 );

@@ -14,7 +14,7 @@
 //! - `catalogue`: [`Shops`], [`GeoIndex`], [`Vouchers`]
 //! - `people`: [`Users`], [`Credits`], [`Codes`], [`Sessions`], [`SecondFactors`], [`Follows`],
 //!   [`SignIns`], [`Visitors`], [`PersonalData`]
-//! - `writing`: [`Notes`], [`Comments`], [`Likes`], [`Feeds`], [`Reports`], [`Pictures`]
+//! - `writing`: [`Notes`], [`Comments`], [`Likes`], [`Feeds`], [`Reviews`], [`Votes`], [`Reports`], [`Pictures`]
 //! - `operator`: [`Audit`], [`LedgerRows`], [`Import`]
 //! - `base`: [`Cache`], [`Locks`], [`RateLimits`], [`Sequences`], [`Upkeep`]
 //!
@@ -69,6 +69,7 @@ mod plans;
 mod posts;
 mod rate_limits;
 mod reports;
+mod reviews;
 mod sales;
 mod second_factors;
 mod sequences;
@@ -78,6 +79,7 @@ mod sign_ins;
 mod upkeep;
 mod users;
 mod visitors;
+mod votes;
 mod vouchers;
 
 pub mod backend;
@@ -101,8 +103,8 @@ pub use follows::{FollowCounts, Follows};
 pub use geo_index::{GeoIndex, NearbyQuery, NearbyShop};
 pub use hex::hex;
 pub use ids::{
-    CommentId, DeadLetterId, NoteId, OrderId, PARTITIONS, PaymentId, Phone, ShopId, ShopTypeId, UserId,
-    VoucherId,
+    CommentId, DeadLetterId, NoteId, OrderId, PARTITIONS, PaymentId, Phone, ReviewId, ShopId, ShopTypeId,
+    UserId, VoucherId,
 };
 pub use import::{
     FinishOptions, Import, ImportFinding, ImportFindings, ImportRow, ImportRowKind, ImportSequence,
@@ -133,6 +135,10 @@ pub use places::{LatLng, PlacedShop};
 pub use posts::Post;
 pub use rate_limits::{Limit, RateLimitOutcome, RateLimits};
 pub use reports::{OpenReports, ReportOutcome, Reports};
+pub use reviews::{
+    NewReview, Review, ReviewCounts, ReviewCursor, ReviewFilter, ReviewOrder, ReviewOrigin, ReviewOutcome,
+    ReviewReply, ReviewSearch, ReviewState, ReviewTags, ReviewText, Reviews, Stars,
+};
 pub use sales::{Claim, ClaimOutcome, ClosedReason, ReleaseOutcome, ReserveOutcome, SaleUnits, Sales, Terms};
 pub use second_factors::{
     ActiveFactor, FactorSeed, PendingFactor, RecoveryHash, SecondFactor, SecondFactors,
@@ -152,6 +158,7 @@ pub use users::{
 pub use visitors::{
     Salt, VISITS_RETENTION_DAYS, Visit, VisitCounts, VisitTarget, Visitor, Visitors, VisitsOfDay,
 };
+pub use votes::{VOTE_MARK_TTL, VoteCause, VoteCursor, VoteLine, VoteOutcome, Votes};
 pub use vouchers::{
     NewSale, SaleRecord, StockChange, StockChangeOutcome, Voucher, VoucherEdit, VoucherFilter, VoucherStatus,
     VoucherText, Vouchers,

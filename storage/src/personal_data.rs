@@ -2,7 +2,9 @@
 
 use async_trait::async_trait;
 
-use crate::{Comment, CommentId, Note, NoteId, Post, StoreError, Timestamp, UserId};
+use crate::{
+    Comment, CommentId, Note, NoteId, Post, Review, ReviewId, StoreError, Timestamp, UserId, VoteLine,
+};
 
 /// A like that a user gave.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -41,9 +43,9 @@ pub enum DeleteOutcome {
 /// The personal data of one user, in the database.
 ///
 /// - Lists are in ascending order; `after` is the last item of the previous call, and `max` bounds the
-///   result. Deleted notes and comments are left out, hidden ones are included.
-/// - A deleted user keeps the id, the time of registration, credits and level, orders, notes, comments, likes
-///   and sign-ins. Phone, name, avatar, password, role, block, second factor, profile and follows in both
+///   result. Deleted notes, comments and reviews are left out, hidden ones are included.
+/// - A deleted user keeps the id, the time of registration, credits and level, orders, notes, comments, likes,
+///   reviews, votes and sign-ins. Phone, name, avatar, password, role, block, second factor, profile and follows in both
 ///   directions are erased in one transaction, durable when the call returns. The phone is free for a new
 ///   account.
 #[async_trait]
@@ -65,6 +67,23 @@ pub trait PersonalData: Send + Sync {
     /// # Errors
     /// Any [`StoreError`]: call again.
     async fn likes(&self, user: UserId, after: Option<Post>, max: u32) -> Result<Vec<GivenLike>, StoreError>;
+
+    /// Returns reviews of a user, by id.
+    ///
+    /// # Errors
+    /// Any [`StoreError`]: call again.
+    async fn reviews(&self, user: UserId, after: ReviewId, max: u32) -> Result<Vec<Review>, StoreError>;
+
+    /// Returns lines of a user's votes, by review and number. `None` begins.
+    ///
+    /// # Errors
+    /// Any [`StoreError`]: call again.
+    async fn vote_lines(
+        &self,
+        user: UserId,
+        after: Option<(ReviewId, u64)>,
+        max: u32,
+    ) -> Result<Vec<VoteLine>, StoreError>;
 
     /// Deletes the account of a user, unless orders are open. Idempotent.
     ///

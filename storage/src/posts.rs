@@ -1,14 +1,16 @@
-//! Posts: notes and comments, the content that users write.
+//! Posts: notes, comments and reviews, the content that users write.
 
-use crate::{CommentId, NoteId};
+use crate::{CommentId, NoteId, ReviewId};
 
-/// Target of likes and reports.
+/// Target of reports, and of likes: of these, reviews have none, but [`Votes`](crate::Votes).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Post {
     /// A note, by id.
     Note(NoteId),
     /// A comment on a note, by id.
     Comment(CommentId),
+    /// A review of a shop, by id.
+    Review(ReviewId),
 }
 
 impl Post {
@@ -17,6 +19,7 @@ impl Post {
         match self {
             Self::Note(note) => (0, note.get()),
             Self::Comment(comment) => (1, comment.get()),
+            Self::Review(review) => (2, review.get()),
         }
     }
 
@@ -25,6 +28,7 @@ impl Post {
         match kind {
             0 => Some(Self::Note(NoteId::new(id))),
             1 => Some(Self::Comment(CommentId::new(id))),
+            2 => Some(Self::Review(ReviewId::new(id))),
             _ => None,
         }
     }
@@ -34,6 +38,7 @@ impl Post {
         match self {
             Self::Note(_) => "notes",
             Self::Comment(_) => "note_comments",
+            Self::Review(_) => "reviews",
         }
     }
 }

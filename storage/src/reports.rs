@@ -1,4 +1,4 @@
-//! Readers' reports of notes and comments.
+//! Readers' reports of notes, comments and reviews.
 
 use async_trait::async_trait;
 
@@ -16,10 +16,10 @@ pub enum ReportOutcome {
     NotThere,
 }
 
-/// Open reports of one note or comment.
+/// Open reports of one note, comment or review.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct OpenReports {
-    /// The reported note or comment.
+    /// The reported note, comment or review.
     pub target: Post,
     /// Number of users who reported.
     pub count: u64,
@@ -40,8 +40,9 @@ impl OpenReports {
 /// - A user reports a post at most once. The first report of a visible post sets it to
 ///   [`Reported`](crate::Visibility::Reported); the post stays visible to everybody.
 /// - Setting the visibility ([`Notes::put_visibility`](crate::Notes::put_visibility),
-///   [`Comments::put_visibility`](crate::Comments::put_visibility)) closes all reports of the post in the
-///   same transaction. After an operator's decision to show a post, only users who never reported the post
+///   [`Comments::put_visibility`](crate::Comments::put_visibility),
+///   [`Reviews::put_state`](crate::Reviews::put_state)) closes all reports of the post in the same
+///   transaction. After an operator's decision to show a post, only users who never reported the post
 ///   can report again.
 /// - Every call is a transaction of its own, durable when the call returns.
 #[async_trait]
@@ -59,7 +60,7 @@ pub trait Reports: Send + Sync {
     ) -> Result<ReportOutcome, StoreError>;
 
     /// Returns a page of posts with open reports, and their total number. Order: most reports first, then
-    /// latest report, then notes before comments, then highest id. Costs as much as there are open reports.
+    /// latest report, then notes before comments before reviews, then highest id. Costs as much as there are open reports.
     ///
     /// # Errors
     /// Any [`StoreError`]: call again.

@@ -52,9 +52,9 @@ pub struct ShopText {
     pub open_hours: String,
     /// Number of units sold.
     pub sold: i64,
-    /// Number of comments on the shop.
+    /// Number of comments on the shop: those that an import or a new shop brought along, and its reviews.
     pub comments: i64,
-    /// Rating in stars × 10.
+    /// Rating in stars × 10, the mean of what an import or a new shop brought along and of its reviews.
     pub score: i64,
 }
 
@@ -143,13 +143,14 @@ pub trait Shops: Send + Sync {
     /// Any [`StoreError`]: call again.
     async fn get(&self, shop: ShopId) -> Result<Option<Shop>, StoreError>;
 
-    /// Inserts a shop. Returns the new id.
+    /// Inserts a shop, with comments and score as if imported. Returns the new id.
     ///
     /// # Errors
     /// Any [`StoreError`]: nothing was inserted, or the response was lost.
     async fn insert(&self, text: &ShopText, now: Timestamp) -> Result<ShopId, StoreError>;
 
-    /// Replaces the description of a shop. Returns `false` for an unknown shop.
+    /// Replaces the description of a shop, except comments and score: those of `text` are ignored, since they
+    /// follow from [`Reviews`](crate::Reviews). Returns `false` for an unknown shop.
     ///
     /// # Errors
     /// Any [`StoreError`]: nothing changed, or the response was lost; call again.

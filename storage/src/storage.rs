@@ -5,8 +5,8 @@ use std::sync::Arc;
 use crate::{
     Audit, Cache, Codes, Comments, Credits, DeadLetters, Deadlines, Feeds, Follows, GeoIndex, Import,
     LedgerRows, Likes, Locks, Notes, OrderLog, Orders, Outbox, PaymentRows, PersonalData, Pictures,
-    RateLimits, Reports, Sales, SecondFactors, Sequences, Sessions, Shops, SignIns, Upkeep, Users, Visitors,
-    Vouchers,
+    RateLimits, Reports, Reviews, Sales, SecondFactors, Sequences, Sessions, Shops, SignIns, Upkeep, Users,
+    Visitors, Votes, Vouchers,
 };
 
 /// Storage of a mall: one handle per port, in a bundle per area. Cheap to clone.
@@ -90,6 +90,10 @@ pub struct WritingPorts {
     pub likes: Arc<dyn Likes>,
     /// Feeds of followed authors.
     pub feeds: Arc<dyn Feeds>,
+    /// Reviews of shops by their buyers.
+    pub reviews: Arc<dyn Reviews>,
+    /// Votes for reviews.
+    pub votes: Arc<dyn Votes>,
     /// Readers' reports of content.
     pub reports: Arc<dyn Reports>,
     /// Pictures uploaded by users.

@@ -15,7 +15,7 @@ use crate::http::response::bad_request::{BadRequest, Expected};
 use crate::http::response::error::ApiError;
 use crate::mall::Refusal;
 use crate::mall::people::accounts::CurrentSession;
-use crate::mall::writing::notes::Remover;
+use crate::mall::writing::Remover;
 
 /// Maximum bytes of a body, uploads excepted: no form of the API comes near.
 pub(in crate::http) const FORM_MAX_BYTES: usize = 1 << 20;

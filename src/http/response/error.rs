@@ -260,6 +260,10 @@ fn status_of(refusal: &Refusal) -> StatusCode {
         | Refusal::TooManyUnpaid(_)
         | Refusal::PaidOrders(_)
         | Refusal::OrderStands(_)
+        | Refusal::OrderNotUsed
+        | Refusal::AlreadyReviewed(_)
+        | Refusal::ReviewFolded
+        | Refusal::OwnReview
         | Refusal::ReceiptMistyped
         | Refusal::Unlimited
         | Refusal::SaleIsOn

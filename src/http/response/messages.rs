@@ -146,6 +146,27 @@ pub(in crate::http) fn of_refusal(refusal: &Refusal, l: Language) -> RefusalBody
             "The order is still being processed; try again in a moment."
         ),
         Refusal::OrderStands(status) => stands(l, "ORDER_STANDS", order_stands(*status)),
+        Refusal::OrderNotUsed => fixed!(
+            l,
+            "ORDER_NOT_USED",
+            "券使用后才能评价",
+            "The order can be reviewed once the voucher is used."
+        ),
+        Refusal::AlreadyReviewed(_) => fixed!(
+            l,
+            "ALREADY_REVIEWED",
+            "这笔订单已评价过；评价可以修改",
+            "This order has a review already; you can edit it."
+        ),
+        Refusal::ReviewFolded => fixed!(
+            l,
+            "REVIEW_FOLDED",
+            "这条评价已被折叠，不能点“有用”",
+            "This review is folded and accepts no votes."
+        ),
+        Refusal::OwnReview => {
+            fixed!(l, "OWN_REVIEW", "不能给自己的评价点“有用”", "You cannot vote for your own review.")
+        }
         Refusal::ReceiptMistyped => fixed!(
             l,
             "RECEIPT_MISTYPED",

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mallbox_storage::{Cents, ClosedReason, DeadReason, DeadState, OrderId, StoreError};
+use mallbox_storage::{Cents, ClosedReason, DeadReason, DeadState, OrderId, ReviewId, StoreError};
 
 /// A business refusal: the mall works and declines the call. HTTP chooses the user's message.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -63,6 +63,14 @@ pub enum Refusal {
     NotYet,
     /// The order's status, given as a number, excludes this step.
     OrderStands(u8),
+    /// The order is not used, and cannot be reviewed yet.
+    OrderNotUsed,
+    /// The order has this review.
+    AlreadyReviewed(ReviewId),
+    /// An operator folded the review: it accepts no votes.
+    ReviewFolded,
+    /// Authors cannot vote for their own review.
+    OwnReview,
     /// The input cannot be a receipt code.
     ReceiptMistyped,
     /// The sale is unlimited: its units are not counted.

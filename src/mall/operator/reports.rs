@@ -1,26 +1,28 @@
-//! Readers' reports, and the operators' decisions about reported notes and comments.
+//! Readers' reports, and the operators' decisions about reported notes, comments and reviews.
 
-use mallbox_storage::{NoteId, OpenReports, Page, Post, UserId};
+use mallbox_storage::{NoteId, OpenReports, Page, Post, ShopId, UserId};
 use serde_json::Value;
 
 use crate::mall::base::{AuditLog, AuditedAction, By, Context, Failure, Refusal, run_audited};
 use crate::mall::writing::decisions::{Decision, decide};
 use crate::mall::writing::pictures::{file_name, full_name, remove_file};
 
-/// A reported note or comment with its open reports.
+/// A reported note, comment or review with its open reports.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ReportView {
     /// Target, number and reasons of the open reports.
     pub reports: OpenReports,
-    /// The reported note, or the note of a reported comment.
-    pub note: NoteId,
-    /// Author of the note or comment.
+    /// The reported note, or the note of a reported comment; `None` for a review.
+    pub note: Option<NoteId>,
+    /// The shop of a reported review; `None` for a note or comment.
+    pub shop: Option<ShopId>,
+    /// Author of the note, comment or review.
     pub author: UserId,
-    /// Title of the note; empty for a comment.
+    /// Title of the note; empty for a comment or review.
     pub title: String,
-    /// Text of the note or comment.
+    /// Text of the note, comment or review.
     pub content: String,
-    /// Pictures of the note, `""` for none.
+    /// Pictures of the note or review, `""` for none.
     pub images: String,
 }
 
@@ -31,7 +33,7 @@ pub struct ReportAdmin {
 }
 
 impl ReportAdmin {
-    /// Reported notes and comments per page.
+    /// Reported notes, comments and reviews per page.
     pub const PAGE: u32 = 20;
 
     /// Creates the service.
@@ -47,19 +49,22 @@ impl ReportAdmin {
     pub async fn page(&self, number: u32) -> Result<(Vec<ReportView>, u64), Failure> {
         let storage = &self.context.storage;
         let (open, total) = storage.writing.reports.open(Page::new(number, Self::PAGE)).await?;
-        let (mut notes, mut comments) = (Vec::new(), Vec::new());
+        let (mut notes, mut comments, mut reviews) = (Vec::new(), Vec::new(), Vec::new());
         for reports in &open {
             match reports.target {
                 Post::Note(note) => notes.push(note),
                 Post::Comment(comment) => comments.push(comment),
+                Post::Review(review) => reviews.push(review),
             }
         }
         let (notes, comments) =
             (storage.writing.notes.those(&notes).await?, storage.writing.comments.those(&comments).await?);
+        let reviews = storage.writing.reviews.those(&reviews).await?;
         let view = |reports: OpenReports| match reports.target {
             Post::Note(id) => notes.iter().find(|note| note.id == id).map(|note| ReportView {
                 reports,
-                note: id,
+                note: Some(id),
+                shop: None,
                 author: note.author,
                 title: note.text.title.clone(),
                 content: note.text.content.clone(),
@@ -67,17 +72,27 @@ impl ReportAdmin {
             }),
             Post::Comment(id) => comments.iter().find(|comment| comment.id == id).map(|comment| ReportView {
                 reports,
-                note: comment.note,
+                note: Some(comment.note),
+                shop: None,
                 author: comment.author,
                 title: String::new(),
                 content: comment.content.clone(),
                 images: String::new(),
             }),
+            Post::Review(id) => reviews.iter().find(|review| review.id == id).map(|review| ReportView {
+                reports,
+                note: None,
+                shop: Some(review.shop),
+                author: review.author,
+                title: String::new(),
+                content: review.text.content.clone(),
+                images: review.text.images.clone(),
+            }),
         };
         Ok((open.into_iter().filter_map(view).collect(), total))
     }
 
-    /// Decides about a note or comment, reported or not. A repeat succeeds.
+    /// Decides about a note, comment or review, reported or not. A repeat succeeds.
     ///
     /// # Errors
     /// [`Refusal::NotFound`], also for a deleted target; [`Failure::Store`] if the store fails.

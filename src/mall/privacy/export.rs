@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use mallbox_storage::{
     Comment, CommentId, CreditLine, Day, DaySpan, GivenLike, Limit, Note, NoteId, OrderStatus, Page, Post,
-    Profile, SignedDay, Timestamp, User, UserId,
+    Profile, Review, ReviewId, SignedDay, Timestamp, User, UserId, VoteLine,
 };
 
 use crate::mall::base::{Context, Failure, Refusal};
@@ -98,6 +98,26 @@ impl DataExport {
     /// [`Failure::Store`] if the store fails.
     pub async fn likes(&self, user: UserId, after: Option<Post>) -> Result<Vec<GivenLike>, Failure> {
         Ok(self.context.storage.people.personal_data.likes(user, after, PAGE).await?)
+    }
+
+    /// Returns the reviews with an id above `after`, by id; empty behind the last.
+    ///
+    /// # Errors
+    /// [`Failure::Store`] if the store fails.
+    pub async fn reviews(&self, user: UserId, after: ReviewId) -> Result<Vec<Review>, Failure> {
+        Ok(self.context.storage.people.personal_data.reviews(user, after, PAGE).await?)
+    }
+
+    /// Returns the vote lines behind `after`; empty behind the last.
+    ///
+    /// # Errors
+    /// [`Failure::Store`] if the store fails.
+    pub async fn votes(
+        &self,
+        user: UserId,
+        after: Option<(ReviewId, u64)>,
+    ) -> Result<Vec<VoteLine>, Failure> {
+        Ok(self.context.storage.people.personal_data.vote_lines(user, after, PAGE).await?)
     }
 
     /// Returns the credit lines with a number below `before`, newest first; empty behind the oldest.

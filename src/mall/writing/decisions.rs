@@ -1,11 +1,11 @@
-//! Decisions of operators about notes and comments: to hide, to show, or to delete.
+//! Decisions of operators about notes, comments and reviews: to hide, to show, or to delete.
 
-use mallbox_storage::{Post, Timestamp, Visibility};
+use mallbox_storage::{Post, ReviewId, ReviewState, Timestamp, Visibility};
 use serde_json::Value;
 
 use crate::mall::base::{AuditLog, AuditedAction, By, Context, Failure, Refusal, run_audited};
 
-/// An operator's decision about a note or comment. Each decision settles the open reports.
+/// An operator's decision about a note, comment or review. Each decision settles the open reports.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Decision {
     /// Hides the target from everybody.
@@ -61,10 +61,18 @@ fn audit_names(target: Post, decision: Decision) -> (&'static str, String, Refus
             };
             (action, format!("comment {comment}"), Refusal::NotFound("comment"))
         }
+        Post::Review(review) => {
+            let action = match decision {
+                Decision::Hide => "review.hide",
+                Decision::Show => "review.show",
+                Decision::Delete => "review.delete",
+            };
+            (action, format!("review {review}"), Refusal::NotFound("review"))
+        }
     }
 }
 
-/// Sets the visibility of a note or comment. Returns the previous visibility; `None` if the target does not
+/// Sets the visibility of a note, comment or review. Returns the previous visibility; `None` if the target does not
 /// exist.
 pub(in crate::mall) async fn put(
     context: &Context,
@@ -86,5 +94,25 @@ pub(in crate::mall) async fn put(
             copies.notes.changed(&notes.iter().map(|comment| comment.note).collect::<Vec<_>>()).await;
             Ok(put?)
         }
+        Post::Review(review) => {
+            let state = ReviewState { visibility, is_folded: false };
+            Ok(put_review_state(context, review, state, now).await?.map(|was| was.visibility))
+        }
     }
+}
+
+/// Sets the state of a review, and refreshes the score of its shop. Returns the previous state; `None` if the
+/// review does not exist.
+pub(in crate::mall) async fn put_review_state(
+    context: &Context,
+    review: ReviewId,
+    state: ReviewState,
+    now: Timestamp,
+) -> Result<Option<ReviewState>, Failure> {
+    let put = context.storage.writing.reviews.put_state(review, state, now).await;
+    // After an error too: the write may have happened although the reply was lost.
+    if let Some(found) = context.storage.writing.reviews.get(review).await? {
+        context.copies.shops.changed(&[found.shop]).await;
+    }
+    Ok(put?)
 }

@@ -1,27 +1,23 @@
 //! Notes about shops: writing, reading, reporting and deletion.
 
-mod authors;
 mod comments;
-mod removal;
 
 use mallbox_storage::{
     FeedEntry, Note, NoteId, NoteText, Page, Post, ReportOutcome, ShopId, Timestamp, UserId,
 };
 
-use self::authors::Authors;
-use self::removal::{Removal, not_found, remove};
-use super::Pictures;
+use super::authors::Authors;
 use super::likes::liked;
-use crate::mall::base::{AuditLog, Context, Failure, InputError, Refusal, clean_text, picture_path};
+use super::post_pictures::{check_paths, check_uploads};
+use super::removal::{Removal, Remover, not_found, remove};
+use super::{Pictures, within_limit};
+use crate::mall::base::{AuditLog, Context, Failure, InputError, Refusal, clean_text};
 use crate::mall::people::accounts::PublicUser;
 
 pub use comments::{CommentView, Comments, ThreadView};
-pub use removal::Remover;
 
 /// Notes per page.
 const PAGE: u32 = 10;
-/// Maximum number of pictures per note.
-const PICTURES: usize = 9;
 
 /// User input for a new note, stored verbatim.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -75,7 +71,7 @@ impl Notes {
             storage.catalogue.shops.get(text.shop).await?.ok_or(Refusal::NotFound("shop"))?;
         }
         within_limit(&self.context, author, now).await?;
-        self.check_uploads(author, &text, now).await?;
+        check_uploads(&self.pictures, author, text.pictures(), now).await?;
         let note = storage.writing.notes.insert(author, &text, now).await?;
         // An earlier read of this id may have left a negative cache entry.
         self.context.copies.notes.changed(&[note]).await;
@@ -85,17 +81,6 @@ impl Notes {
             tracing::warn!(%note, %error, "could not fan out a note to all feeds");
         }
         Ok(note)
-    }
-
-    /// Rejects pictures uploaded by others, who could delete them. The author's own uploads are protected
-    /// from the sweep until the note refers to them.
-    async fn check_uploads(&self, author: UserId, text: &NoteText, now: Timestamp) -> Result<(), Failure> {
-        let uploads: Vec<String> =
-            text.pictures().into_iter().filter(|name| name.starts_with("/blogs/")).collect();
-        match &*self.pictures.keep(author, &uploads, now).await? {
-            [] => Ok(()),
-            _ => Err(Refusal::NotFound("picture").into()),
-        }
     }
 
     /// Returns a visible note.
@@ -150,7 +135,7 @@ impl Notes {
         remove(&self.context, &self.audit, removal, by, now).await
     }
 
-    /// Reports an objectionable note or comment to the operators. A repeated report by the same user changes
+    /// Reports an objectionable note, comment or review to the operators. A repeated report by the same user changes
     /// nothing.
     ///
     /// # Errors
@@ -200,26 +185,9 @@ impl NoteForm {
             return Err(InputError::Missing("title"));
         }
         let content = clean_text::within("content", clean_text::lines(&self.content), 2_048)?;
-        let images = check_pictures(&self.images)?;
+        let images = check_paths(&self.images)?;
         Ok(NoteText { shop: self.shop.unwrap_or(ShopId::new(0)), title, images, content })
     }
-}
-
-/// Validates the picture paths of a note.
-fn check_pictures(images: &str) -> Result<String, InputError> {
-    let paths: Vec<&str> = images.split(',').map(str::trim).filter(|path| !path.is_empty()).collect();
-    let is_below = |path: &&str| path.starts_with("/imgs/") && !path.split('/').any(|part| part == "..");
-    let fit = paths.iter().all(|path| picture_path::is_plain(path) && is_below(path));
-    if fit && paths.len() <= PICTURES {
-        Ok(paths.join(","))
-    } else {
-        Err(InputError::OutOfRange("note images"))
-    }
-}
-
-/// One rate limit covers notes, comments and reports.
-async fn within_limit(context: &Context, user: UserId, now: Timestamp) -> Result<(), Failure> {
-    context.within(context.settings.writing_limit, "write", user, now).await
 }
 
 #[cfg(test)]
@@ -254,31 +222,5 @@ mod tests {
         let (title, content) = ("<i>茶</i> < 餐厅", "<p>one<br>two</p>\n1 < 2 && 3 > 2");
         let text = NoteForm { title: title.into(), content: content.into(), ..form() }.text().unwrap();
         assert_eq!((&*text.title, &*text.content), (title, content));
-    }
-
-    #[test]
-    fn pictures_are_paths_below_imgs_and_no_more_than_nine() {
-        for (images, kept) in [
-            ("", ""),
-            (" , ,", ""),
-            ("/imgs/blogs/1/a.jpg", "/imgs/blogs/1/a.jpg"),
-            (" /imgs//blogs/1/a.jpg , /imgs/b.png,", "/imgs//blogs/1/a.jpg,/imgs/b.png"),
-        ] {
-            assert_eq!(check_pictures(images).as_deref(), Ok(kept), "{images}");
-        }
-        for images in [
-            "/blogs/1/a.jpg",
-            "/imgs/../secret",
-            "/imgs/a b.jpg",
-            "/imgs/a\"onerror=x",
-            "https://evil.example/imgs/a.jpg",
-            "//imgs/a.jpg",
-            "/imgs/a.jpg,javascript:x",
-        ] {
-            assert_eq!(check_pictures(images), Err(InputError::OutOfRange("note images")), "{images}");
-        }
-        let many = |count: usize| vec!["/imgs/a.jpg"; count].join(",");
-        assert!(check_pictures(&many(9)).is_ok());
-        assert!(check_pictures(&many(10)).is_err());
     }
 }

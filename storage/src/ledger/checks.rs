@@ -99,10 +99,74 @@ checks! {
     AuthorUser = "SELECT user_id AS id FROM authors_with_many_fans AS a WHERE NOT EXISTS
         (SELECT 1 FROM users WHERE users.id = a.user_id)";
     /// User and target of a report exist.
-    Report = "SELECT id FROM reports WHERE kind NOT IN (0, 1)
+    Report = "SELECT id FROM reports WHERE kind NOT IN (0, 1, 2)
         OR NOT EXISTS (SELECT 1 FROM users WHERE users.id = user_id)
         OR kind = 0 AND NOT EXISTS (SELECT 1 FROM notes WHERE notes.id = target_id)
-        OR kind = 1 AND NOT EXISTS (SELECT 1 FROM note_comments WHERE note_comments.id = target_id)";
+        OR kind = 1 AND NOT EXISTS (SELECT 1 FROM note_comments WHERE note_comments.id = target_id)
+        OR kind = 2 AND NOT EXISTS (SELECT 1 FROM reviews WHERE reviews.id = target_id)";
+    /// Author and shop of a review exist; state, stars, tags and origin are valid; text and pictures of a deleted
+    /// review are erased.
+    Review = "SELECT id FROM reviews WHERE status NOT IN (0, 1, 2, 3) OR is_folded NOT IN (0, 1)
+          OR half_stars NOT BETWEEN 2 AND 10 OR tags NOT BETWEEN 0 AND 7 OR is_edited NOT IN (0, 1)
+          OR origin NOT IN (0, 1, 2) OR (origin = 0) <> (order_id IS NOT NULL)
+          OR (reply IS NULL) <> (reply_ms IS NULL)
+          OR status = 3 AND (content <> '' OR images <> '' OR reply IS NOT NULL)
+          OR NOT EXISTS (SELECT 1 FROM users WHERE users.id = user_id)
+          OR NOT EXISTS (SELECT 1 FROM shops WHERE shops.id = shop_id)";
+    /// The order of a review is a used order of its author for a voucher of its shop.
+    ReviewOrder = "SELECT id FROM reviews WHERE order_id IS NOT NULL AND NOT EXISTS
+        (SELECT 1 FROM orders JOIN vouchers ON vouchers.id = orders.voucher_id WHERE orders.id = reviews.order_id
+          AND orders.user_id = reviews.user_id AND orders.status = 3 AND vouchers.shop_id = reviews.shop_id)";
+    /// The review of a review picture exists.
+    ReviewPicture = "SELECT CONCAT(review_id, ' ', name) AS id FROM review_pictures
+        WHERE NOT EXISTS (SELECT 1 FROM reviews WHERE reviews.id = review_id)";
+    /// Number and stars of the reviews stored with a shop are those of its reviews that count.
+    ShopReviews = "SELECT shops.id AS id FROM shops LEFT JOIN
+        (SELECT shop_id, COUNT(*) AS reviews, SUM(half_stars) AS stars FROM reviews
+         WHERE status < 2 AND is_folded = 0 GROUP BY shop_id) AS counted ON counted.shop_id = shops.id
+        WHERE review_count <> COALESCE(counted.reviews, 0) OR half_star_sum <> COALESCE(counted.stars, 0)";
+    /// Score and comment count of a shop follow from its reviews and what was imported. Between 2tS and
+    /// 2t(S + 1), with t reviews in all: S is the mean rounded half up.
+    ShopScore = "SELECT id FROM (SELECT id, score, comments, imported_score, imported_comments, review_count,
+            CASE WHEN imported_comments < 0 THEN 0 WHEN imported_comments > 1000000000 THEN 1000000000
+              ELSE imported_comments END AS weight,
+            CASE WHEN imported_score < 0 THEN 0 WHEN imported_score > 50 THEN 50 ELSE imported_score END AS claimed,
+            half_star_sum FROM shops) AS s
+        WHERE (review_count = 0 AND (score <> imported_score OR comments <> imported_comments))
+          OR (review_count > 0 AND (score NOT BETWEEN 0 AND 50
+            OR imported_comments < 9000000000000000000 AND comments <> imported_comments + review_count
+            OR 2 * (claimed * weight + half_star_sum * 5) + weight + review_count < 2 * (weight + review_count) * score
+            OR 2 * (claimed * weight + half_star_sum * 5) + weight + review_count
+               >= 2 * (weight + review_count) * (score + 1)))";
+    /// The review of a vote exists, and the voter, unless the line closed the votes.
+    VoteLine = "SELECT CONCAT(l.review_id, ' ', l.number) AS id FROM vote_lines AS l
+          LEFT JOIN vote_lines AS p ON p.review_id = l.review_id AND p.number = l.number - 1
+        WHERE l.number < 1 OR l.number > 1 AND p.number IS NULL OR l.sum_after < 0
+          OR l.sum_after <> l.amount + COALESCE(p.sum_after, 0)
+          OR l.cause NOT IN (0, 1, 2) OR l.cause = 0 AND l.amount <> -1 OR l.cause = 1 AND l.amount <> 1
+          OR l.cause = 2 AND (l.sum_after <> 0 OR l.user_id <> 0)
+          OR NOT EXISTS (SELECT 1 FROM reviews WHERE reviews.id = l.review_id)
+          OR l.cause < 2 AND NOT EXISTS (SELECT 1 FROM users WHERE users.id = l.user_id)";
+    /// Nobody counts twice: of a user's votes for a review, taken back or closed in between, at most one counts.
+    VoteTwice = "SELECT CONCAT(l.review_id, ' ', l.number) AS id FROM vote_lines AS l WHERE l.cause = 1 AND EXISTS
+        (SELECT 1 FROM vote_lines AS p WHERE p.review_id = l.review_id AND p.user_id = l.user_id
+          AND p.number < l.number AND p.cause = 1 AND NOT EXISTS
+            (SELECT 1 FROM vote_lines AS d WHERE d.review_id = l.review_id AND d.number > p.number
+              AND d.number < l.number AND (d.cause = 0 AND d.user_id = l.user_id OR d.cause = 2)))";
+    /// The votes stored with a review are those of its newest line.
+    VoteSum = "SELECT reviews.id AS id FROM reviews LEFT JOIN vote_lines AS l
+          ON l.review_id = reviews.id AND l.number = reviews.vote_lines
+        WHERE votes <> COALESCE(l.sum_after, 0) OR reviews.vote_lines > 0 AND l.number IS NULL
+          OR EXISTS (SELECT 1 FROM vote_lines AS n WHERE n.review_id = reviews.id AND n.number > reviews.vote_lines)
+          OR closed_line <> COALESCE((SELECT MAX(c.number) FROM vote_lines AS c
+               WHERE c.review_id = reviews.id AND c.cause = 2), 0)
+          OR votes > 0 AND (status > 1 OR is_folded = 1)";
+    /// A mark belongs to a vote that counts.
+    VoteMark = "SELECT CONCAT(review_id, ' ', user_id) AS id FROM vote_marks AS m WHERE NOT EXISTS
+        (SELECT 1 FROM reviews JOIN vote_lines AS l ON l.review_id = reviews.id
+         WHERE reviews.id = m.review_id AND l.user_id = m.user_id AND l.cause = 1 AND l.number > closed_line
+           AND l.number = (SELECT MAX(o.number) FROM vote_lines AS o
+             WHERE o.review_id = m.review_id AND o.user_id = m.user_id))";
     /// A picture has an owner, a valid kind, and contents of the stored length.
     Picture = "SELECT id FROM pictures LEFT JOIN picture_contents ON picture_id = id
         WHERE content IS NULL OR LENGTH(content) <> bytes OR kind NOT IN (1, 2)

@@ -14,6 +14,7 @@ mod orders;
 mod overview;
 mod receipts;
 mod reports;
+mod reviews;
 mod sales;
 mod security;
 pub mod users;
@@ -28,6 +29,7 @@ pub fn routes(live: Live, events: Arc<SecurityEvents>) -> Calls {
         .merge(receipts::routes())
         .merge(dead_letters::routes())
         .merge(reports::routes())
+        .merge(reviews::routes())
         .merge(users::routes())
         .merge(levels::routes())
         .merge(audit::routes())

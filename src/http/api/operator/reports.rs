@@ -1,8 +1,8 @@
-//! `/ops/reports`: hides reported notes and comments, or shows them again; `/ops/pictures`: removes pictures.
+//! `/ops/reports`: what readers reported; hides notes and comments, or shows them again; `/ops/pictures`: removes pictures.
 
 use axum::extract::State;
 use jiff::tz::TimeZone;
-use mallbox_storage::{CommentId, NoteId, OpenReports, Post, Timestamp, UserId};
+use mallbox_storage::{CommentId, NoteId, OpenReports, Post, ShopId, Timestamp, UserId};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -54,20 +54,24 @@ pub(super) fn routes() -> Calls {
         ))
 }
 
-/// The reports of one note or comment.
+/// The reports of one note, comment or review.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct ReportAnswer {
     kind: KindWord,
-    /// The id of the note or comment.
+    /// The id of the note, comment or review.
     id: u64,
-    /// The id of the note, or of the comment's note.
-    blog_id: u64,
+    /// The id of the note, or of the comment's note; absent for a review.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    blog_id: Option<u64>,
+    /// The shop of a review; absent for a note or comment.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    item_id: Option<u64>,
     user_id: u64,
-    /// The note's title; empty for a comment.
+    /// The note's title; empty for a comment or review.
     title: String,
     content: String,
-    /// The note's pictures, separated by commas.
+    /// The pictures of the note or review, separated by commas.
     images: PictureList,
     /// Number of users who reported the object.
     count: u64,
@@ -79,17 +83,20 @@ struct ReportAnswer {
 
 impl ReportAnswer {
     fn new(view: ReportView, zone: &TimeZone) -> Self {
-        let ReportView { reports, note, author, title, content, images } = view;
+        let ReportView { reports, note, shop, author, title, content, images } = view;
         let OpenReports { target, count, reasons, latest } = reports;
         let (kind, id, content) = match target {
             Post::Note(note) => (KindWord::Note, note.get(), note_html::for_caller(content)),
             Post::Comment(comment) => (KindWord::Comment, comment.get(), content),
+            Post::Review(review) => (KindWord::Review, review.get(), content),
         };
-        let (blog_id, user_id, latest_time) = (note.get(), author.get(), wall_time::text(latest, zone));
+        let (blog_id, item_id) = (note.map(NoteId::get), shop.map(ShopId::get));
+        let (user_id, latest_time) = (author.get(), wall_time::text(latest, zone));
         Self {
             kind,
             id,
             blog_id,
+            item_id,
             user_id,
             title,
             content,

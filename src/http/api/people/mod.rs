@@ -5,6 +5,7 @@ pub mod follows;
 pub mod levels;
 pub mod own_sessions;
 pub mod personal_data;
+mod personal_reviews;
 pub mod second_factor;
 pub mod sign_ins;
 pub mod visits;

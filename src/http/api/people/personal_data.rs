@@ -10,7 +10,8 @@ use axum::response::{IntoResponse, Response};
 use http_body_util::channel::{Channel, Sender};
 use jiff::tz::TimeZone;
 use mallbox_storage::{
-    Comment, CommentId, GivenLike, Note, NoteId, PaidOrders, Post, Profile, SignedDay, Timestamp, User,
+    Comment, CommentId, GivenLike, Note, NoteId, PaidOrders, Post, Profile, ReviewId, SignedDay, Timestamp,
+    User,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,6 +20,7 @@ use serde_json::json;
 use super::accounts::{BriefAnswer, credential};
 use super::levels::CreditAnswer;
 use super::own_sessions::SessionPart;
+use super::personal_reviews::{ReviewPart, VotePart};
 use crate::http::App;
 use crate::http::describe::{Calls, Operation, Output, Schemas};
 use crate::http::request::attempt::{self, Act};
@@ -129,6 +131,8 @@ struct Export {
     notes: Vec<NotePart>,
     comments: Vec<CommentPart>,
     likes: Vec<LikePart>,
+    reviews: Vec<ReviewPart>,
+    votes: Vec<VotePart>,
     following: Vec<BriefAnswer>,
     sign_ins: Vec<SignInPart>,
     credits: Vec<CreditAnswer>,
@@ -266,6 +270,7 @@ impl LikePart {
         let (kind, id) = match like.what {
             Post::Note(note) => ("note", note.get()),
             Post::Comment(comment) => ("comment", comment.get()),
+            Post::Review(review) => ("review", review.get()),
         };
         Self { kind, id, create_time: wall_time::text(like.at, zone) }
     }
@@ -389,6 +394,24 @@ impl Writer {
             let Some(last) = likes.last() else { break };
             after = Some(last.what);
             self.send(list.with(likes.into_iter().map(|like| LikePart::new(like, zone)))?).await?;
+        }
+        self.send(list.end()).await?;
+
+        let (mut list, mut after) = (JsonList::begin("reviews"), ReviewId::new(0));
+        loop {
+            let reviews = app.export.reviews(user, after).await?;
+            let Some(last) = reviews.last() else { break };
+            after = last.id;
+            self.send(list.with(reviews.into_iter().map(|review| ReviewPart::new(review, zone)))?).await?;
+        }
+        self.send(list.end()).await?;
+
+        let (mut list, mut after) = (JsonList::begin("votes"), None);
+        loop {
+            let lines = app.export.votes(user, after).await?;
+            let Some(last) = lines.last() else { break };
+            after = Some((last.review, last.number));
+            self.send(list.with(lines.into_iter().map(|line| VotePart::new(line, zone)))?).await?;
         }
         self.send(list.end()).await?;
 

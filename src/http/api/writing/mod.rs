@@ -1,4 +1,4 @@
-//! Handlers of notes, comments, likes, feeds, reports and pictures.
+//! Handlers of notes, comments, likes, feeds, reviews, reports and pictures.
 
 pub mod comments;
 pub mod feeds;
@@ -7,3 +7,5 @@ pub mod notes;
 mod picture_form;
 pub mod pictures;
 pub mod reports;
+pub(in crate::http) mod review_answer;
+pub mod reviews;

@@ -1,7 +1,7 @@
 //! Reports by readers: `/report`.
 
 use axum::extract::State;
-use mallbox_storage::{CommentId, NoteId, Post};
+use mallbox_storage::{CommentId, NoteId, Post, ReviewId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -14,10 +14,10 @@ use crate::language::both;
 /// Returns the routes of reports by readers.
 pub fn routes() -> Calls {
     Calls::of(both("评论", "Comments"))
-        .post("/report", report, both("举报笔记或评论", "Report a note or a comment to the operators"))
+        .post("/report", report, both("举报笔记、评论或评价", "Report a note, comment or review to the operators"))
         .explained(both(
-            "`kind`是`note`或`comment`。每人对同一内容只算一次；管理员处理之前内容照常显示。",
-            "`kind` is `note` or `comment`. One report per user and object; the object stays \
+            "`kind`是`note`（笔记）、`comment`（评论）或`review`（评价）。每人对同一内容只算一次；管理员处理之前内容照常显示。",
+            "`kind` is `note`, `comment` or `review`. One report per user and object; the object stays \
                 visible until an operator decides.",
         ))
 }
@@ -28,12 +28,13 @@ pub fn routes() -> Calls {
 pub(in crate::http) enum KindWord {
     Note,
     Comment,
+    Review,
 }
 
 #[derive(Deserialize, JsonSchema)]
 struct ReportBody {
     kind: KindWord,
-    /// The id of the note or comment.
+    /// The id of the note, comment or review.
     id: u64,
     /// The reason, at most 255 characters.
     #[schemars(example = &"广告")]
@@ -51,6 +52,7 @@ async fn report(
     let target = match kind {
         KindWord::Note => Post::Note(NoteId::new(id)),
         KindWord::Comment => Post::Comment(CommentId::new(id)),
+        KindWord::Review => Post::Review(ReviewId::new(id)),
     };
     app.notes.report(user, target, &reason, now).await?;
     Ok(Answer::done())

@@ -158,6 +158,24 @@ codes! {
     Picture = "PICTURE", "图片的所有者和内容", "picture's owner and bytes";
     /// Sign-ins belong to existing users.
     SignInUser = "SIGN_IN_USER", "签到的用户", "users of sign-ins";
+    /// A review has an author and a shop, and valid values.
+    Review = "REVIEW", "评价", "review";
+    /// A review's order is a used order of its author at its shop.
+    ReviewOrder = "REVIEW_ORDER", "评价的订单", "review's order";
+    /// The review of a picture exists.
+    ReviewPicture = "REVIEW_PICTURE", "评价的图片", "review's picture";
+    /// A shop stores number and stars of its reviews.
+    ShopReviews = "SHOP_REVIEWS", "店铺的评价数和星数", "shop's reviews and stars";
+    /// A shop's score and comment count follow from its reviews.
+    ShopScore = "SHOP_SCORE", "店铺的评分和评论数", "shop's score and comments";
+    /// A review's vote lines follow one another without gaps.
+    VoteLine = "VOTE_LINE", "“有用”流水的序号和余数", "vote line's number and sum";
+    /// Nobody's vote counts twice.
+    VoteTwice = "VOTE_TWICE", "重复的“有用”", "vote counted twice";
+    /// A review's votes are the sum of its newest line.
+    VoteSum = "VOTE_SUM", "评价的“有用”数", "review's votes";
+    /// A mark belongs to a vote that counts.
+    VoteMark = "VOTE_MARK", "“有用”的标记", "mark of a vote";
     /// A line of the credits ledger has a user.
     CreditUser = "CREDIT_USER", "积分记录的用户", "user of a credit line";
     /// A user's credits are the sum of the user's lines.

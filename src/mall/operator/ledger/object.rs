@@ -40,6 +40,9 @@ kinds! {
     Like = "点赞", "like";
     Follow = "关注", "follow";
     Report = "举报", "report";
+    Review = "评价", "review";
+    VoteLine = "“有用”流水", "vote line";
+    VoteMark = "“有用”标记", "mark of a vote";
     Picture = "图片", "picture";
     SignIn = "签到", "sign-in";
     CreditLine = "积分记录", "credit line";

@@ -37,7 +37,20 @@ pub(super) fn describe(check: RowCheck) -> (Code, Kind, &'static str) {
         R::Like => (Code::LikeTarget, Kind::Like, "an existing user and note or comment"),
         R::Follow => (Code::FollowUser, Kind::Follow, "two existing users"),
         R::AuthorUser => (Code::FollowUser, Kind::User, "an existing user"),
-        R::Report => (Code::ReportTarget, Kind::Report, "an existing user and note or comment"),
+        R::Report => (Code::ReportTarget, Kind::Report, "an existing user and note, comment or review"),
+        R::Review => {
+            (Code::Review, Kind::Review, "an existing author and shop, and values that a mall writes")
+        }
+        R::ReviewOrder => (Code::ReviewOrder, Kind::Review, "a used order of its author at its shop"),
+        R::ReviewPicture => (Code::ReviewPicture, Kind::Picture, "an existing review"),
+        R::ShopReviews => (Code::ShopReviews, Kind::Shop, "number and stars of its reviews"),
+        R::ShopScore => {
+            (Code::ShopScore, Kind::Shop, "the mean and number of its reviews and those imported")
+        }
+        R::VoteLine => (Code::VoteLine, Kind::VoteLine, "the line before it, and the sum after it"),
+        R::VoteTwice => (Code::VoteTwice, Kind::VoteLine, "one vote per user"),
+        R::VoteSum => (Code::VoteSum, Kind::Review, "the sum of its newest vote line"),
+        R::VoteMark => (Code::VoteMark, Kind::VoteMark, "a vote that counts"),
         R::Picture => (Code::Picture, Kind::Picture, "an owner, and as many bytes as it says"),
         R::PictureContent => (Code::Picture, Kind::Picture, "an existing picture"),
         R::AuditUser => (Code::AuditUser, Kind::AuditEntry, "an existing user"),

@@ -4,12 +4,12 @@ use std::collections::{HashMap, HashSet};
 
 use mallbox_storage::{Comment, CommentId, CommentOutcome, NoteId, Page, Post, Thread, Timestamp, UserId};
 
-use super::authors::Authors;
-use super::removal::{Removal, Remover, remove};
 use super::within_limit;
 use crate::mall::base::{AuditLog, Context, Failure, InputError, Refusal, clean_text};
 use crate::mall::people::accounts::PublicUser;
+use crate::mall::writing::authors::Authors;
 use crate::mall::writing::likes::liked;
+use crate::mall::writing::removal::{Removal, Remover, remove};
 
 /// Comments or replies per page.
 const PAGE: u32 = 10;

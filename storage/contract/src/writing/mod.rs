@@ -8,6 +8,8 @@ pub mod notes;
 pub mod picture_files;
 pub mod pictures;
 pub mod reports;
+pub mod reviews;
+pub mod votes;
 
 use crate::case::Case;
 
@@ -21,4 +23,6 @@ pub(crate) const CASES: &[(&str, &[Case])] = &[
     ("picture_files", picture_files::CASES),
     ("pictures", pictures::CASES),
     ("reports", reports::CASES),
+    ("reviews", reviews::CASES),
+    ("votes", votes::CASES),
 ];

@@ -1,7 +1,8 @@
 //! `Reports`: one per reporter and target, decided together with the target's visibility.
 
 use mallbox_storage::{
-    CommentId, CommentOutcome, NoteId, OpenReports, Page, Post, ReportOutcome, UserId, Visibility,
+    CommentId, CommentOutcome, NoteId, OpenReports, Page, Post, ReportOutcome, ReviewState, UserId,
+    Visibility,
 };
 
 use crate::world::{HOUR, NOON, World};
@@ -38,15 +39,24 @@ async fn visibility(w: &World, target: Post) -> Visibility {
     match target {
         Post::Note(note) => w.storage.writing.notes.get(note).await.unwrap().unwrap().visibility,
         Post::Comment(comment) => w.storage.writing.comments.those(&[comment]).await.unwrap()[0].visibility,
+        Post::Review(review) => {
+            w.storage.writing.reviews.get(review).await.unwrap().unwrap().state.visibility
+        }
     }
 }
 
 async fn decide(w: &World, target: Post, to: Visibility) {
-    let was = match target {
-        Post::Note(note) => w.storage.writing.notes.put_visibility(note, to, NOON).await,
-        Post::Comment(comment) => w.storage.writing.comments.put_visibility(comment, to, NOON).await,
+    let is_known = match target {
+        Post::Note(note) => w.storage.writing.notes.put_visibility(note, to, NOON).await.unwrap().is_some(),
+        Post::Comment(comment) => {
+            w.storage.writing.comments.put_visibility(comment, to, NOON).await.unwrap().is_some()
+        }
+        Post::Review(review) => {
+            let state = ReviewState { visibility: to, is_folded: false };
+            w.storage.writing.reviews.put_state(review, state, NOON).await.unwrap().is_some()
+        }
     };
-    assert!(was.unwrap().is_some());
+    assert!(is_known);
 }
 
 fn open(target: Post, count: u64, reasons: &[&str], hours: u32) -> OpenReports {

@@ -8,7 +8,7 @@ use mallbox_storage::{StoreError, WritingPorts};
 use crate::inboxes::MemoryInboxes;
 use crate::sqlite::{
     Database, EmbeddedComments, EmbeddedFeedRows, EmbeddedLikes, EmbeddedNotes, EmbeddedPictures,
-    EmbeddedReports,
+    EmbeddedReports, EmbeddedReviews, EmbeddedVotes,
 };
 
 /// Creates the ports. Reads from the database whether any author has many followers.
@@ -19,6 +19,8 @@ pub(crate) fn ports(database: &Database) -> Result<WritingPorts, StoreError> {
         comments: Arc::new(EmbeddedComments::new(database.clone())),
         likes: Arc::new(EmbeddedLikes::new(database.clone())),
         feeds: Arc::new(FanOutFeeds::new(MemoryInboxes::default(), feed_rows)),
+        reviews: Arc::new(EmbeddedReviews::new(database.clone())),
+        votes: Arc::new(EmbeddedVotes::new(database.clone())),
         reports: Arc::new(EmbeddedReports::new(database.clone())),
         pictures: Arc::new(EmbeddedPictures::new(database.clone())),
     })

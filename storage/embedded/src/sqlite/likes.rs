@@ -70,8 +70,11 @@ impl Likes for EmbeddedLikes {
     }
 }
 
-/// Returns the number of likes; `None` if the post is absent or hidden.
+/// Returns the number of likes; `None` if the post is absent or hidden, or has no likes.
 fn count(conn: &Connection, what: Post) -> rusqlite::Result<Option<u64>> {
+    if matches!(what, Post::Review(_)) {
+        return Ok(None);
+    }
     let sql = format!("SELECT imported_likes + likes FROM {} WHERE id = ?1 AND status < 2", what.table());
     conn.prepare_cached(&sql)?.query_row([id(what.in_row().1)], |row| get_count(row, 0)).optional()
 }

@@ -25,6 +25,7 @@ const VERSIONS: &[&str] = &[
     include_str!("migrations/0018_picture_files.sql"),
     include_str!("migrations/0019_credits.sql"),
     include_str!("migrations/0020_second_factors.sql"),
+    include_str!("migrations/0021_reviews.sql"),
 ];
 
 /// The newest schema version known to this program, as SQLite's `user_version`.

@@ -3,14 +3,14 @@
 use async_trait::async_trait;
 use mallbox_storage::{
     Comment, CommentId, DeleteOutcome, GivenLike, Note, NoteId, OrderStatus, PaidOrders, PersonalData, Post,
-    Role, StoreError, Timestamp, UserId,
+    Review, ReviewId, Role, StoreError, Timestamp, UserId, VoteLine,
 };
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::Database;
 use super::columns::{get_count, get_id, get_known, get_time, get_time_if_any, id};
 use super::errors::unreadable;
-use super::{comments, notes, picture_files, second_factors, users};
+use super::{comments, notes, picture_files, review_rows, second_factors, users, vote_rows};
 
 pub(crate) struct EmbeddedPersonalData(Database);
 
@@ -48,6 +48,25 @@ impl PersonalData for EmbeddedPersonalData {
             .collect()
         };
         self.0.read("likes of user", job).await
+    }
+
+    async fn reviews(&self, user: UserId, after: ReviewId, max: u32) -> Result<Vec<Review>, StoreError> {
+        let rest = "WHERE user_id = ?1 AND id > ?2 AND status <> 3 ORDER BY id LIMIT ?3";
+        let which = [id(user.get()), id(after.get()), i64::from(max)];
+        self.0.read("reviews of user", move |conn| review_rows::list(conn, rest, which)).await
+    }
+
+    async fn vote_lines(
+        &self,
+        user: UserId,
+        after: Option<(ReviewId, u64)>,
+        max: u32,
+    ) -> Result<Vec<VoteLine>, StoreError> {
+        let rest =
+            "WHERE user_id = ?1 AND (review_id, number) > (?2, ?3) ORDER BY review_id, number LIMIT ?4";
+        let (review, number) = after.map_or((0, 0), |(review, number)| (id(review.get()), id(number)));
+        let which = [id(user.get()), review, number, i64::from(max)];
+        self.0.read("votes of user", move |conn| vote_rows::list(conn, rest, which)).await
     }
 
     async fn delete(

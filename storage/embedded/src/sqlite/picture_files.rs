@@ -6,43 +6,48 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use super::columns::id;
 
 /// SQL condition: a user, shop type or shop refers to picture `p`. The scan of shops comes last.
-macro_rules! is_shown_beside_notes {
+macro_rules! is_shown_beside_posts {
     () => {
         "EXISTS (SELECT 1 FROM users WHERE icon <> '' AND icon IN (p.name, '/imgs' || p.name))
          OR EXISTS (SELECT 1 FROM shop_types WHERE icon IN (p.name, '/imgs' || p.name))
          OR EXISTS (SELECT 1 FROM shops WHERE instr(images, p.name) > 0)"
     };
 }
-pub(super) use is_shown_beside_notes;
+pub(super) use is_shown_beside_posts;
 
 /// SQL condition: any row refers to picture `p`. Indexed look-ups come first; shops are scanned.
 macro_rules! is_shown {
     () => {
         concat!(
-            "(EXISTS (SELECT 1 FROM note_pictures WHERE note_pictures.name = p.name) OR ",
-            is_shown_beside_notes!(),
+            "(EXISTS (SELECT 1 FROM note_pictures WHERE note_pictures.name = p.name)
+             OR EXISTS (SELECT 1 FROM review_pictures WHERE review_pictures.name = p.name) OR ",
+            is_shown_beside_posts!(),
             ")"
         )
     };
 }
 pub(super) use is_shown;
 
-/// SQL condition: a hidden note refers to picture `p`.
-macro_rules! is_in_hidden_note {
+/// SQL condition: a hidden note or review refers to picture `p`.
+macro_rules! is_in_hidden_post {
     () => {
-        "EXISTS (SELECT 1 FROM note_pictures AS s JOIN notes ON notes.id = s.note_id
-                 WHERE s.name = p.name AND notes.status = 2)"
+        "(EXISTS (SELECT 1 FROM note_pictures AS s JOIN notes ON notes.id = s.note_id
+                  WHERE s.name = p.name AND notes.status = 2)
+          OR EXISTS (SELECT 1 FROM review_pictures AS s JOIN reviews ON reviews.id = s.review_id
+                     WHERE s.name = p.name AND reviews.status = 2))"
     };
 }
-pub(super) use is_in_hidden_note;
+pub(super) use is_in_hidden_post;
 
 /// SQL condition: a row that everybody sees refers to picture `p`. Shops are scanned last.
 macro_rules! is_visible {
     () => {
         concat!(
             "(EXISTS (SELECT 1 FROM note_pictures AS s JOIN notes ON notes.id = s.note_id
-                      WHERE s.name = p.name AND notes.status < 2) OR ",
-            is_shown_beside_notes!(),
+                      WHERE s.name = p.name AND notes.status < 2)
+             OR EXISTS (SELECT 1 FROM review_pictures AS s JOIN reviews ON reviews.id = s.review_id
+                        WHERE s.name = p.name AND reviews.status < 2) OR ",
+            is_shown_beside_posts!(),
             ")"
         )
     };
@@ -50,14 +55,14 @@ macro_rules! is_visible {
 pub(super) use is_visible;
 
 /// Returns whether the file with this name is withheld. Only the few files that are given up, or shown by a
-/// hidden note, cost a scan of shops.
+/// hidden post, cost a scan of shops.
 pub(super) fn is_withheld(conn: &Connection, name: &str) -> rusqlite::Result<bool> {
     let withheld = conn
         .prepare_cached(concat!(
             "SELECT CASE
                WHEN p.state = 2 THEN 1
                WHEN p.state = 0 AND NOT ",
-            is_in_hidden_note!(),
+            is_in_hidden_post!(),
             " THEN 0
                WHEN ",
             is_visible!(),

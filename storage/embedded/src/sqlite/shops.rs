@@ -8,8 +8,8 @@ use mallbox_storage::{
 };
 use rusqlite::{Connection, OptionalExtension as _, Row, named_params, params};
 
-use super::Database;
 use super::columns::{after, get_count, get_id, get_time, id};
+use super::{Database, shop_ratings};
 
 pub(crate) struct EmbeddedShops(Database);
 
@@ -130,9 +130,11 @@ impl Shops for EmbeddedShops {
             let sql = "INSERT INTO shops (id, name, type_id, images, area, address, x, y, avg_price, open_hours, sold,
                          comments, score, created_ms, updated_ms)
                        VALUES (:id, :name, :type, :images, :area, :address, :x, :y, :avg_price, :open_hours, :sold,
-                         :comments, :score, :now, :now)";
+                         0, 0, :now, :now)";
             write(conn, sql, None, &text, now)?;
-            Ok(ShopId::new(conn.last_insert_rowid().cast_unsigned()))
+            let shop = conn.last_insert_rowid();
+            shop_ratings::bring_along(conn, shop, text.score, text.comments)?;
+            Ok(ShopId::new(shop.cast_unsigned()))
         };
         self.0.write("insert shop", job).await
     }
@@ -142,7 +144,7 @@ impl Shops for EmbeddedShops {
         let job = move |conn: &Connection| {
             let sql = "UPDATE shops SET name = :name, type_id = :type, images = :images, area = :area,
                          address = :address, x = :x, y = :y, avg_price = :avg_price, open_hours = :open_hours,
-                         sold = :sold, comments = :comments, score = :score, updated_ms = :now WHERE id = :id";
+                         sold = :sold, updated_ms = :now WHERE id = :id";
             write(conn, sql, Some(shop), &text, now).map(|changed| changed > 0)
         };
         self.0.write("update shop", job).await
@@ -244,8 +246,6 @@ fn write(
         ":avg_price": text.avg_price,
         ":open_hours": text.open_hours,
         ":sold": text.sold,
-        ":comments": text.comments,
-        ":score": text.score,
         ":now": now.as_millis(),
     })
 }

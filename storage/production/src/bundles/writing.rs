@@ -14,6 +14,8 @@ pub(crate) fn ports(mysql: &MysqlPorts, redis: &RedisPorts) -> WritingPorts {
         comments: Arc::clone(&mysql.comments),
         likes: Arc::clone(&mysql.likes),
         feeds: Arc::clone(&redis.feeds),
+        reviews: Arc::clone(&mysql.reviews),
+        votes: Arc::clone(&mysql.votes),
         reports: Arc::clone(&mysql.reports),
         pictures: Arc::clone(&mysql.pictures),
     }

@@ -167,7 +167,7 @@ async fn change_all(conn: &mut Conn, changes: &[Change]) -> Result<Vec<Option<Li
 /// Locks the visible notes and comments of `subjects` until the transaction ends. Returns their like counts.
 async fn locked(conn: &mut Conn, subjects: &BTreeSet<Post>) -> Result<BTreeMap<Post, u64>, MysqlError> {
     let mut counts = BTreeMap::new();
-    for what in subjects {
+    for what in subjects.iter().filter(|what| !matches!(what, Post::Review(_))) {
         let sql = format!(
             "SELECT imported_likes + likes FROM {} WHERE id = ? AND status < 2 FOR UPDATE",
             what.table()

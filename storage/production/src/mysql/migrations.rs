@@ -74,6 +74,12 @@ const STEPS: &[(&str, &str)] = steps![
     "0050_credits_before",
     "0051_second_factors",
     "0052_recovery_codes",
+    "0053_reviews",
+    "0054_review_pictures",
+    "0055_vote_lines",
+    "0056_vote_marks",
+    "0057_parts_of_scores",
+    "0058_scores_before",
 ];
 
 /// The newest step known to this program.

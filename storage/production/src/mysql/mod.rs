@@ -58,10 +58,13 @@ mod picture_files;
 mod pictures;
 mod purchases;
 mod reports;
+mod review_rows;
+mod reviews;
 mod sale_records;
 mod sale_rows;
 mod second_factors;
 mod sequences;
+mod shop_ratings;
 mod shops;
 mod sign_ins;
 mod steps;
@@ -70,6 +73,8 @@ mod transaction_mode;
 mod upkeep;
 mod users;
 mod verdict;
+mod vote_rows;
+mod votes;
 mod vouchers;
 
 use std::sync::Arc;
@@ -78,8 +83,8 @@ use std::time::Duration;
 use mallbox_storage::backend::FeedRows;
 use mallbox_storage::{
     Audit, Comments, Credits, DeadLetters, Durability, Follows, Import, LedgerRows, Likes, Notes, OpenError,
-    Orders, Outbox, PaymentRows, PersonalData, Pictures, Reports, SecondFactors, Sequences, Shops,
-    StoreError, Users, Vouchers,
+    Orders, Outbox, PaymentRows, PersonalData, Pictures, Reports, Reviews, SecondFactors, Sequences, Shops,
+    StoreError, Users, Votes, Vouchers,
 };
 use mysql_async::prelude::Queryable as _;
 use mysql_async::{Conn, Error, Opts};
@@ -117,7 +122,11 @@ pub struct MysqlPorts {
     pub notes: Arc<dyn Notes>,
     /// Comments on notes.
     pub comments: Arc<dyn Comments>,
-    /// Readers' reports of notes and comments.
+    /// Reviews of shops.
+    pub reviews: Arc<dyn Reviews>,
+    /// Votes for reviews.
+    pub votes: Arc<dyn Votes>,
+    /// Readers' reports of notes, comments and reviews.
     pub reports: Arc<dyn Reports>,
     /// Shops and shop types.
     pub shops: Arc<dyn Shops>,
@@ -210,6 +219,8 @@ pub async fn connect_within(url: &str, wait: Option<Duration>) -> Result<MysqlPo
         likes: Arc::new(likes::MysqlLikes::new(database.clone())),
         notes: Arc::new(notes::MysqlNotes(database.clone())),
         comments: Arc::new(comments::MysqlComments(database.clone())),
+        reviews: Arc::new(reviews::MysqlReviews(database.clone())),
+        votes: Arc::new(votes::MysqlVotes(database.clone())),
         reports: Arc::new(reports::MysqlReports(database.clone())),
         shops: Arc::new(shops::MysqlShops(database.clone())),
         vouchers: Arc::new(vouchers::MysqlVouchers(database.clone())),

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use mallbox_storage::{
     Comment, CommentId, DeleteOutcome, GivenLike, Note, NoteId, OrderStatus, PaidOrders, PersonalData, Post,
-    StoreError, Timestamp, UserId,
+    Review, ReviewId, StoreError, Timestamp, UserId, VoteLine,
 };
 use mysql_async::Conn;
 
@@ -11,7 +11,7 @@ use super::columns::{Columns, all, execute, first};
 use super::database::Database;
 use super::errors::MysqlError;
 use super::job::boxed;
-use super::{comments, notes, picture_files, second_factors, users};
+use super::{comments, notes, picture_files, review_rows, second_factors, users, vote_rows};
 
 pub(super) struct MysqlPersonalData(pub(super) Database);
 
@@ -49,6 +49,37 @@ impl PersonalData for MysqlPersonalData {
             .read("likes of user", |conn| {
                 boxed(async move { all(conn, sql, (user.get(), kind, kind, target, max), like).await })
             })
+            .await
+    }
+
+    async fn reviews(&self, user: UserId, after: ReviewId, max: u32) -> Result<Vec<Review>, StoreError> {
+        let sql: &str = &format!(
+            "{} WHERE user_id = ? AND id > ? AND status <> 3 ORDER BY id LIMIT ?",
+            review_rows::SELECT
+        );
+        let which = (user.get(), after.get(), max);
+        self.0
+            .read("reviews of user", |conn| {
+                boxed(async move { all(conn, sql, which, review_rows::review).await })
+            })
+            .await
+    }
+
+    async fn vote_lines(
+        &self,
+        user: UserId,
+        after: Option<(ReviewId, u64)>,
+        max: u32,
+    ) -> Result<Vec<VoteLine>, StoreError> {
+        let sql: &str = &format!(
+            "{} WHERE user_id = ? AND (review_id > ? OR review_id = ? AND number > ?)
+             ORDER BY review_id, number LIMIT ?",
+            vote_rows::SELECT
+        );
+        let (review, number) = after.map_or((0, 0), |(review, number)| (review.get(), number));
+        let which = (user.get(), review, review, number, max);
+        self.0
+            .read("votes of user", |conn| boxed(async move { all(conn, sql, which, vote_rows::line).await }))
             .await
     }
 

@@ -10,44 +10,49 @@ use super::errors::MysqlError;
 use super::multi_row;
 
 /// Whether a user, shop type or shop refers to picture `p`. The scan of shops comes last.
-macro_rules! is_shown_beside_notes {
+macro_rules! is_shown_beside_posts {
     () => {
         "EXISTS (SELECT 1 FROM users WHERE icon IN (p.name, CONCAT('/imgs', p.name)))
          OR EXISTS (SELECT 1 FROM shop_types WHERE icon IN (p.name, CONCAT('/imgs', p.name)))
          OR EXISTS (SELECT 1 FROM shops WHERE LOCATE(p.name, images) > 0)"
     };
 }
-pub(super) use is_shown_beside_notes;
+pub(super) use is_shown_beside_posts;
 
 /// Whether any row refers to picture `p`. Indexed references are checked first; the check of shops scans all
 /// rows.
 macro_rules! is_shown {
     () => {
         concat!(
-            "(EXISTS (SELECT 1 FROM note_pictures WHERE note_pictures.name = p.name) OR ",
-            is_shown_beside_notes!(),
+            "(EXISTS (SELECT 1 FROM note_pictures WHERE note_pictures.name = p.name)
+             OR EXISTS (SELECT 1 FROM review_pictures WHERE review_pictures.name = p.name) OR ",
+            is_shown_beside_posts!(),
             ")"
         )
     };
 }
 pub(super) use is_shown;
 
-/// Whether a hidden note refers to picture `p`.
-macro_rules! is_in_hidden_note {
+/// Whether a hidden note or review refers to picture `p`.
+macro_rules! is_in_hidden_post {
     () => {
-        "EXISTS (SELECT 1 FROM note_pictures AS s JOIN notes ON notes.id = s.note_id
-                 WHERE s.name = p.name AND notes.status = 2)"
+        "(EXISTS (SELECT 1 FROM note_pictures AS s JOIN notes ON notes.id = s.note_id
+                  WHERE s.name = p.name AND notes.status = 2)
+          OR EXISTS (SELECT 1 FROM review_pictures AS s JOIN reviews ON reviews.id = s.review_id
+                     WHERE s.name = p.name AND reviews.status = 2))"
     };
 }
-pub(super) use is_in_hidden_note;
+pub(super) use is_in_hidden_post;
 
 /// Whether a row that everybody sees refers to picture `p`. Shops are scanned last.
 macro_rules! is_visible {
     () => {
         concat!(
             "(EXISTS (SELECT 1 FROM note_pictures AS s JOIN notes ON notes.id = s.note_id
-                      WHERE s.name = p.name AND notes.status < 2) OR ",
-            is_shown_beside_notes!(),
+                      WHERE s.name = p.name AND notes.status < 2)
+             OR EXISTS (SELECT 1 FROM review_pictures AS s JOIN reviews ON reviews.id = s.review_id
+                        WHERE s.name = p.name AND reviews.status < 2) OR ",
+            is_shown_beside_posts!(),
             ")"
         )
     };
@@ -65,13 +70,13 @@ macro_rules! as_text {
 const IMPORT_BATCH: u32 = 1_000;
 
 /// Returns whether the file with this name is withheld. Only the few files that are given up, or shown by a
-/// hidden note, cost a scan of shops.
+/// hidden post, cost a scan of shops.
 pub(super) async fn is_withheld(conn: &mut Conn, name: &str) -> Result<bool, MysqlError> {
     let sql = concat!(
         "SELECT CASE
            WHEN p.state = 2 THEN 1
            WHEN p.state = 0 AND NOT ",
-        is_in_hidden_note!(),
+        is_in_hidden_post!(),
         " THEN 0
            WHEN ",
         is_visible!(),

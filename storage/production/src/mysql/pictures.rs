@@ -13,13 +13,13 @@ use super::database::Database;
 use super::errors::MysqlError;
 use super::job::boxed;
 use super::multi_row;
-use super::picture_files::{self, is_in_hidden_note, is_shown, is_shown_beside_notes, is_visible};
+use super::picture_files::{self, is_in_hidden_post, is_shown, is_shown_beside_posts, is_visible};
 
-/// Whether picture `p` is withheld. The indexed look-up of hidden notes comes first and decides for almost
-/// every picture; the scan of shops is left to the few that a hidden note shows.
+/// Whether picture `p` is withheld. The indexed look-up of hidden posts comes first and decides for almost
+/// every picture; the scan of shops is left to the few that a hidden post shows.
 macro_rules! is_withheld {
     () => {
-        concat!("CASE WHEN NOT ", is_in_hidden_note!(), " THEN 0 WHEN ", is_visible!(), " THEN 0 ELSE 1 END")
+        concat!("CASE WHEN NOT ", is_in_hidden_post!(), " THEN 0 WHEN ", is_visible!(), " THEN 0 ELSE 1 END")
     };
 }
 

@@ -98,9 +98,9 @@ impl Shops for MysqlShops {
 
     async fn insert(&self, text: &ShopText, now: Timestamp) -> Result<ShopId, StoreError> {
         let sql = "INSERT INTO shops (id, name, type_id, images, area, address, x, y, avg_price, open_hours, sold, comments,
-                     score, created_ms, updated_ms)
+                     score, imported_comments, imported_score, created_ms, updated_ms)
                    VALUES (:id, :name, :type, :images, :area, :address, :x, :y, :avg_price, :open_hours, :sold, :comments,
-                     :score, :now, :now)";
+                     :score, :comments, :score, :now, :now)";
         self.0
             .write_at_once("insert shop", |conn| {
                 boxed(async move {
@@ -114,7 +114,7 @@ impl Shops for MysqlShops {
     async fn update(&self, shop: ShopId, text: &ShopText, now: Timestamp) -> Result<bool, StoreError> {
         let sql = "UPDATE shops SET name = :name, type_id = :type, images = :images, area = :area, address = :address,
                      x = :x, y = :y, avg_price = :avg_price, open_hours = :open_hours, sold = :sold,
-                     comments = :comments, score = :score, updated_ms = :now WHERE id = :id";
+                     updated_ms = :now WHERE id = :id";
         Ok(self
             .0
             .write_at_once("update shop", |conn| {

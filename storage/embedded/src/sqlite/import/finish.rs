@@ -14,7 +14,7 @@ use super::super::columns::{get_id, id};
 use super::super::credits;
 use super::super::orders::highest_counts;
 use super::super::sequences::reserve_through;
-use super::super::{picture_files, settings};
+use super::super::{picture_files, settings, shop_ratings};
 use super::insert::SaleIds;
 
 /// Maximum number of example ids per finding.
@@ -51,6 +51,7 @@ pub(super) fn finish(
     count_units(conn)?;
     write_payments(conn)?;
     credits::add_imported(conn, end.now)?;
+    shop_ratings::bring_imported_along(conn)?;
     for (day, highest) in highest_counts(conn)? {
         reserve_through(conn, ORDER_NUMBERS, day, highest)?;
     }

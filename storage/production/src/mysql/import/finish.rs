@@ -15,7 +15,7 @@ use super::sale_ids::SaleIds;
 use crate::mysql::columns::{Columns, all, execute, first};
 use crate::mysql::dead_letter_rows::{self, NewDeadLetter};
 use crate::mysql::errors::MysqlError;
-use crate::mysql::{counts, credits, multi_row, picture_files};
+use crate::mysql::{counts, credits, multi_row, picture_files, shop_ratings};
 
 /// Name of the counter of order ids.
 const ORDER_NUMBERS: &str = "order";
@@ -42,6 +42,7 @@ pub(super) async fn finish(
     count_units(conn).await?;
     write_payments(conn).await?;
     credits::add_imported(conn, end.now).await?;
+    shop_ratings::bring_imported_along(conn).await?;
     for (day, highest) in counts::highest(conn).await? {
         let sql = "INSERT INTO sequences (name, day, reserved) VALUES (?, ?, ?)";
         execute(conn, sql, (ORDER_NUMBERS, day, highest + 1)).await?;

@@ -1,9 +1,9 @@
-//! Deletion of notes and comments by their author, or by an operator with an audit log entry.
+//! Deletion of notes, comments and reviews by their author, or by an operator with an audit log entry.
 
 use mallbox_storage::{Post, Role, Timestamp, UserId, Visibility};
 
+use super::decisions::{Decision, decide, put};
 use crate::mall::base::{AuditLog, By, Context, Failure, Refusal};
-use crate::mall::writing::decisions::{Decision, decide, put};
 
 /// A post to delete, with its author and visibility.
 pub struct Removal {
@@ -51,5 +51,6 @@ pub fn not_found(target: Post) -> Refusal {
     match target {
         Post::Note(_) => Refusal::NotFound("note"),
         Post::Comment(_) => Refusal::NotFound("comment"),
+        Post::Review(_) => Refusal::NotFound("review"),
     }
 }

@@ -1,0 +1,551 @@
+//! Reviews: what buyers say about a shop, and what they make of its score.
+//!
+//! Reasons: `src/decisions/0052-reviews.md`.
+
+use std::collections::BTreeSet;
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Cents, OrderId, OrderStatus, Page, ReviewId, ShopId, StoreError, Timestamp, UserId, Visibility,
+    picture_names,
+};
+
+/// A rating in half stars: 1 to 5 stars.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+pub struct Stars(u8);
+
+impl Stars {
+    /// Creates a rating of 2 to 10 half stars; `None` for other numbers.
+    #[must_use]
+    pub const fn from_half_stars(half_stars: i64) -> Option<Self> {
+        match half_stars {
+            2..=10 => Some(Self(half_stars as u8)),
+            _ => None,
+        }
+    }
+
+    /// Creates a rating from stars × 10, the unit of a shop's score; `None` unless a multiple of 5 from 10 to
+    /// 50.
+    #[must_use]
+    pub const fn from_score(score: i64) -> Option<Self> {
+        if score % 5 == 0 { Self::from_half_stars(score / 5) } else { None }
+    }
+
+    /// Returns the number of half stars, 2 to 10.
+    #[must_use]
+    pub const fn half_stars(self) -> i64 {
+        self.0 as i64
+    }
+
+    /// Returns stars × 10, the unit of a shop's score.
+    #[must_use]
+    pub const fn score(self) -> i64 {
+        self.half_stars() * 5
+    }
+
+    /// Returns the stars rounded up, 1 to 5, by which lists select.
+    #[must_use]
+    pub const fn rounded(self) -> u8 {
+        self.0.div_ceil(2)
+    }
+}
+
+/// What a review praises about a shop.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct ReviewTags {
+    /// The taste (口味).
+    pub taste: bool,
+    /// The environment (环境).
+    pub environment: bool,
+    /// The service (服务).
+    pub service: bool,
+}
+
+impl ReviewTags {
+    /// Returns the tags as stored in a row: a bit per tag.
+    pub fn in_row(self) -> i64 {
+        i64::from(self.taste) | i64::from(self.environment) << 1 | i64::from(self.service) << 2
+    }
+
+    /// Converts stored tags; `None` for a number never written.
+    pub fn from_row(bits: i64) -> Option<Self> {
+        let has = |bit: i64| bits & bit != 0;
+        (0..8).contains(&bits).then(|| Self { taste: has(1), environment: has(2), service: has(4) })
+    }
+}
+
+/// Contents of a review, as written by its author.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct ReviewText {
+    /// The rating.
+    pub stars: Stars,
+    /// Text of the review, `""` for none.
+    pub content: String,
+    /// Comma-separated picture paths as in [`NoteText`](crate::NoteText); `""` for none.
+    pub images: String,
+    /// What a person spends on average, if told.
+    pub average_price: Option<Cents>,
+    /// What the review praises.
+    pub tags: ReviewTags,
+}
+
+impl ReviewText {
+    /// Returns the names of the pictures shown, without duplicates.
+    #[must_use]
+    pub fn pictures(&self) -> BTreeSet<String> {
+        picture_names(&self.images)
+    }
+}
+
+/// Where a review comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum ReviewOrigin {
+    /// A used order of the author at the shop.
+    Order(OrderId),
+    /// An import from another mall.
+    Imported,
+    /// The demo data.
+    Demo,
+}
+
+impl ReviewOrigin {
+    /// Returns kind and order, as stored in a row.
+    pub fn in_row(self) -> (i64, Option<OrderId>) {
+        match self {
+            Self::Order(order) => (0, Some(order)),
+            Self::Imported => (1, None),
+            Self::Demo => (2, None),
+        }
+    }
+
+    /// Converts a stored kind and order; `None` for a pair never written.
+    pub fn from_row(kind: i64, order: Option<OrderId>) -> Option<Self> {
+        match (kind, order) {
+            (0, Some(order)) => Some(Self::Order(order)),
+            (1, None) => Some(Self::Imported),
+            (2, None) => Some(Self::Demo),
+            _ => None,
+        }
+    }
+
+    /// Returns the order that the review is about, if any.
+    #[must_use]
+    pub fn order(self) -> Option<OrderId> {
+        self.in_row().1
+    }
+}
+
+/// Who sees a review, and whether it counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct ReviewState {
+    /// Visibility of the review.
+    pub visibility: Visibility,
+    /// Whether an operator folded the review: listed apart, without votes and without weight in the score.
+    pub is_folded: bool,
+}
+
+impl ReviewState {
+    /// The state of a new review.
+    pub const SHOWN: Self = Self { visibility: Visibility::Shown, is_folded: false };
+
+    /// Returns whether the review makes part of the shop's score and accepts votes.
+    #[must_use]
+    pub fn is_counted(self) -> bool {
+        self.visibility.is_seen() && !self.is_folded
+    }
+}
+
+/// The reply of a shop to a review.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct ReviewReply {
+    /// Text of the reply.
+    pub content: String,
+    /// Time of writing, or of the last change.
+    pub at: Timestamp,
+}
+
+/// A review with its state and votes.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Review {
+    /// Id of the review.
+    pub id: ReviewId,
+    /// The shop.
+    pub shop: ShopId,
+    /// Author of the review.
+    pub author: UserId,
+    /// Where the review comes from.
+    pub origin: ReviewOrigin,
+    /// Contents of the review; text and pictures are empty if deleted.
+    pub text: ReviewText,
+    /// Number of users who find the review helpful.
+    pub votes: u64,
+    /// Number of the newest line in the ledger of the review's votes; 0 without one.
+    pub vote_lines: u64,
+    /// Who sees the review, and whether it counts.
+    pub state: ReviewState,
+    /// Whether the author changed the contents after writing.
+    pub is_edited: bool,
+    /// The reply of the shop, if any.
+    pub reply: Option<ReviewReply>,
+    /// Time of writing.
+    pub created: Timestamp,
+    /// Time of the last change of contents or state.
+    pub updated: Timestamp,
+}
+
+/// A review to insert.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NewReview {
+    /// Author of the review.
+    pub author: UserId,
+    /// The shop.
+    pub shop: ShopId,
+    /// Where the review comes from.
+    pub origin: ReviewOrigin,
+    /// Contents of the review.
+    pub text: ReviewText,
+    /// Idempotency key of the request, at most 64 bytes; `""` for none.
+    pub request: String,
+}
+
+impl NewReview {
+    /// Decides whether the review is refused. `order` is the named order's user, status and shop, as stored;
+    /// `earlier` the review of the order and its idempotency key.
+    #[must_use]
+    pub fn refusal(
+        &self,
+        order: Option<(u64, i64, u64)>,
+        earlier: Option<(ReviewId, String)>,
+    ) -> Option<ReviewOutcome> {
+        let is_theirs = |user, shop| (user, shop) == (self.author.get(), self.shop.get());
+        match (order, earlier) {
+            (Some((user, _, shop)), _) if !is_theirs(user, shop) => Some(ReviewOutcome::NoSuchOrder),
+            (None, _) => Some(ReviewOutcome::NoSuchOrder),
+            (Some(_), Some((review, request))) if !request.is_empty() && request == self.request => {
+                Some(ReviewOutcome::Written(review))
+            }
+            (Some(_), Some((review, _))) => Some(ReviewOutcome::AlreadyReviewed(review)),
+            (Some((_, status, _)), None) if OrderStatus::in_row(status) != Some(OrderStatus::Used) => {
+                Some(ReviewOutcome::NotUsed)
+            }
+            (Some(_), None) => None,
+        }
+    }
+}
+
+/// Outcome of inserting a review.
+#[must_use]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ReviewOutcome {
+    /// The review is stored: by this call, or by an earlier one with the same idempotency key and order.
+    Written(ReviewId),
+    /// The order already has this review, under another key. Nothing was written.
+    AlreadyReviewed(ReviewId),
+    /// The author has no such order at the shop. Nothing was written.
+    NoSuchOrder,
+    /// The order is not used. Nothing was written.
+    NotUsed,
+    /// The shop does not exist. Nothing was written.
+    NoSuchShop,
+}
+
+/// Order of a list of reviews.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ReviewOrder {
+    /// Newest first, then highest id.
+    Newest,
+    /// Most votes first, then newest, then highest id.
+    Best,
+}
+
+/// Filter of a shop's reviews. Only visible reviews are listed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ReviewFilter {
+    /// The shop.
+    pub shop: ShopId,
+    /// Only reviews with pictures.
+    pub with_pictures: bool,
+    /// Only reviews of so many [rounded](Stars::rounded) stars.
+    pub stars: Option<u8>,
+    /// The folded reviews, instead of those that count.
+    pub folded: bool,
+}
+
+/// Place of a review in a list: the list goes on behind it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ReviewCursor {
+    /// Votes of the review when it was listed; ignored where a list is by time.
+    pub votes: u64,
+    /// Time of writing.
+    pub created: Timestamp,
+    /// Id of the review.
+    pub id: ReviewId,
+}
+
+/// Number of a shop's visible reviews, by kind.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ReviewCounts {
+    /// Counted reviews by [rounded](Stars::rounded) stars, from one star to five.
+    pub stars: [u64; 5],
+    /// Counted reviews with pictures.
+    pub with_pictures: u64,
+    /// Folded reviews.
+    pub folded: u64,
+}
+
+impl ReviewCounts {
+    /// Adds reviews of one kind: folded or not, of so many rounded stars, `with_pictures` of them with
+    /// pictures.
+    pub fn add(&mut self, is_folded: bool, stars: u8, reviews: u64, with_pictures: u64) {
+        if is_folded {
+            self.folded += reviews;
+        } else if let Some(counted) = self.stars.get_mut(usize::from(stars).wrapping_sub(1)) {
+            *counted += reviews;
+            self.with_pictures += with_pictures;
+        }
+    }
+}
+
+/// Filter of the operators' list of reviews: a review must match every field that is set.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ReviewSearch {
+    /// Only reviews of this shop.
+    pub shop: Option<ShopId>,
+    /// Only reviews of this visibility.
+    pub visibility: Option<Visibility>,
+    /// Only folded reviews, or only others.
+    pub is_folded: Option<bool>,
+}
+
+/// Reviews in the database.
+///
+/// - Ids are assigned in ascending order and never reused. The existence of the author is not checked.
+/// - An order has at most one review, for ever: a deleted review keeps its row and its order.
+/// - Every change is a transaction of its own, durable when the call returns. The same transaction keeps
+///   score and comment count of the shop ([`ShopText::score`](crate::ShopText::score)), exactly under any
+///   concurrency: from the reviews that [count](ReviewState::is_counted) and what an import claimed.
+/// - A review that counts no longer loses its votes in the same transaction
+///   ([`Votes`](crate::Votes)), and begins at 0 when it counts again.
+/// - Lists that are continued behind a cursor have no gaps: a review that stays in the list is returned
+///   exactly once, except that one whose votes change meanwhile may be missed or returned twice in a list by
+///   votes.
+#[async_trait]
+pub trait Reviews: Send + Sync {
+    /// Inserts a review, visible to everybody at once. A review of an order requires that the order belongs
+    /// to author and shop, and is used.
+    ///
+    /// # Errors
+    /// Any [`StoreError`]: nothing was inserted, or the response was lost; a repeat with the same key is safe.
+    async fn insert(&self, review: &NewReview, now: Timestamp) -> Result<ReviewOutcome, StoreError>;
+
+    /// Returns a review by id, whatever its state.
+    ///
+    /// # Errors
+    /// Any [`StoreError`]: call again.
+    async fn get(&self, review: ReviewId) -> Result<Option<Review>, StoreError>;
+
+    /// Returns the reviews with these ids, whatever their state, in the order of `reviews`; unknown ids are
+    /// left out.
+    ///
+    /// # Errors
+    /// Any [`StoreError`]: call again.
+    async fn those(&self, reviews: &[ReviewId]) -> Result<Vec<Review>, StoreError>;
+
+    /// Returns which of the orders have a review of the author, by order. Deleted reviews are included.
+    ///
+    /// # Errors
+    /// Any [`StoreError`]: call again.
+    async fn of_orders(
+        &self,
+        author: UserId,
+        orders: &[OrderId],
+    ) -> Result<Vec<(OrderId, ReviewId)>, StoreError>;
+
+    /// Returns a page of a shop's reviews, of those behind `after`; `None` begins.
+    ///
+    /// Cost: a page of the first number reads its reviews by index, and those that `with_pictures` and
+    /// `stars` leave out.
+    ///
+    /// # Errors
+    /// Any [`StoreError`]: call again.
+    async fn of_shop(
+        &self,
+        filter: &ReviewFilter,
+        order: ReviewOrder,
+        after: Option<ReviewCursor>,
+        page: Page,
+    ) -> Result<Vec<Review>, StoreError>;
+
+    /// Counts a shop's reviews, by kind. Reads all of them.
+    ///
+    /// # Errors
+    /// Any [`StoreError`]: call again.
+    async fn counts(&self, shop: ShopId) -> Result<ReviewCounts, StoreError>;
+
+    /// Counts the reviews that match `filter`. Reads all of the shop's.
+    ///
+    /// # Errors
+    /// Any [`StoreError`]: call again.
+    async fn count(&self, filter: &ReviewFilter) -> Result<u64, StoreError>;
+
+    /// Returns a page of an author's reviews that are not deleted, newest first, then highest id.
+    ///
+    /// # Errors
+    /// Any [`StoreError`]: call again.
+    async fn of_author(&self, author: UserId, page: Page) -> Result<Vec<Review>, StoreError>;
+
+    /// Returns a page of all reviews that match `search`, newest first, then highest id, and their number.
+    ///
+    /// # Errors
+    /// Any [`StoreError`]: call again.
+    async fn find(&self, search: &ReviewSearch, page: Page) -> Result<(Vec<Review>, u64), StoreError>;
+
+    /// Replaces the contents of the author's review, and marks it as edited unless nothing changed. Votes
+    /// stay. Returns `false` if the author has no such review, or it is deleted.
+    ///
+    /// # Errors
+    /// Any [`StoreError`]: nothing changed, or the response was lost; call again.
+    async fn edit(
+        &self,
+        review: ReviewId,
+        author: UserId,
+        text: &ReviewText,
+        now: Timestamp,
+    ) -> Result<bool, StoreError>;
+
+    /// Sets the state of a review, overriding earlier decisions. Returns the former state; `None` for an
+    /// unknown review.
+    ///
+    /// As for a note ([`Notes::put_visibility`](crate::Notes::put_visibility)), the change closes all reports
+    /// of the review, except a change to [`Visibility::Reported`]. [`Visibility::Deleted`] erases text,
+    /// pictures, tags, price and reply, and is final: later calls change nothing.
+    ///
+    /// # Errors
+    /// Any [`StoreError`]: nothing changed, or the response was lost; call again.
+    async fn put_state(
+        &self,
+        review: ReviewId,
+        state: ReviewState,
+        now: Timestamp,
+    ) -> Result<Option<ReviewState>, StoreError>;
+
+    /// Sets the reply of the shop, or removes it. Returns `false` for an unknown or deleted review.
+    ///
+    /// # Errors
+    /// Any [`StoreError`]: nothing changed, or the response was lost; call again.
+    async fn put_reply(
+        &self,
+        review: ReviewId,
+        reply: Option<&str>,
+        now: Timestamp,
+    ) -> Result<bool, StoreError>;
+}
+
+/// The parts of a shop's score and comment count.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ShopRating {
+    /// Score that an import or a new shop brought along, in stars × 10.
+    pub imported_score: i64,
+    /// Number of comments that an import or a new shop brought along.
+    pub imported_comments: i64,
+    /// Number of reviews that count.
+    pub reviews: i64,
+    /// Sum of the half stars of the reviews that count.
+    pub half_stars: i64,
+}
+
+impl ShopRating {
+    /// Largest weight of an imported score.
+    const IMPORTED_WEIGHT_MAX: i64 = 1_000_000_000;
+
+    /// Returns the rating after a review changed from `was` to `is`; `None` stands for one that does not
+    /// count.
+    #[must_use]
+    pub fn after(self, was: Option<Stars>, is: Option<Stars>) -> Self {
+        let number = |stars: Option<Stars>| i64::from(stars.is_some());
+        let half_stars = |stars: Option<Stars>| stars.map_or(0, Stars::half_stars);
+        Self {
+            reviews: self.reviews + number(is) - number(was),
+            half_stars: self.half_stars + half_stars(is) - half_stars(was),
+            ..self
+        }
+    }
+
+    /// Returns the shop's score in stars × 10: the mean of all reviews, imported ones with the score they
+    /// came with, rounded half up. Without a review it is the imported score, whatever that is.
+    #[must_use]
+    pub fn score(self) -> i64 {
+        if self.reviews <= 0 {
+            return self.imported_score;
+        }
+        let weight = self.imported_comments.clamp(0, Self::IMPORTED_WEIGHT_MAX);
+        let sum = self.imported_score.clamp(0, 50) * weight + self.half_stars * 5;
+        let count = weight + self.reviews;
+        (2 * sum + count).div_euclid(2 * count)
+    }
+
+    /// Returns the shop's number of comments.
+    #[must_use]
+    pub fn comments(self) -> i64 {
+        self.imported_comments.saturating_add(self.reviews)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stars_come_in_halves_from_one_to_five() {
+        for (score, half_stars, rounded) in [(10, 2, 1), (15, 3, 2), (20, 4, 2), (45, 9, 5), (50, 10, 5)] {
+            let stars = Stars::from_score(score).unwrap();
+            assert_eq!((stars.half_stars(), stars.score(), stars.rounded()), (half_stars, score, rounded));
+        }
+        for score in [i64::MIN, -10, 0, 5, 9, 11, 47, 55, i64::MAX] {
+            assert_eq!(Stars::from_score(score), None, "{score}");
+        }
+    }
+
+    #[test]
+    fn tags_and_origin_are_read_as_they_were_written_and_unknown_numbers_are_none() {
+        for bits in 0..8 {
+            assert_eq!(ReviewTags::from_row(bits).map(ReviewTags::in_row), Some(bits));
+        }
+        assert_eq!([-1, 8, i64::MAX].map(ReviewTags::from_row), [None; 3]);
+        let order = OrderId::new(7);
+        for origin in [ReviewOrigin::Order(order), ReviewOrigin::Imported, ReviewOrigin::Demo] {
+            let (kind, order) = origin.in_row();
+            assert_eq!(ReviewOrigin::from_row(kind, order), Some(origin));
+        }
+        for (kind, order) in [(0, None), (1, Some(order)), (2, Some(order)), (3, None), (-1, None)] {
+            assert_eq!(ReviewOrigin::from_row(kind, order), None, "{kind} {order:?}");
+        }
+    }
+
+    #[test]
+    fn a_score_is_the_mean_of_imported_and_own_reviews() {
+        let five = Stars::from_score(50);
+        let one = Stars::from_score(10);
+        let rating = |imported_score, imported_comments| ShopRating {
+            imported_score,
+            imported_comments,
+            ..ShopRating::default()
+        };
+        let none = rating(37, 3_035);
+        assert_eq!((none.score(), none.comments()), (37, 3_035));
+        assert_eq!(rating(-5, -1).score(), -5, "an imported value stays as it is");
+        let first = rating(0, 0).after(None, five);
+        assert_eq!((first.score(), first.comments()), (50, 1));
+        let both = first.after(None, one);
+        assert_eq!((both.score(), both.comments()), (30, 2));
+        assert_eq!(both.after(one, five).score(), 50);
+        assert_eq!(both.after(one, None), first);
+        assert_eq!(rating(40, 9).after(None, five).score(), 41);
+        assert_eq!(rating(40, 19).after(None, five).score(), 41, "40.5 is rounded up");
+        assert_eq!(rating(40, 20).after(None, five).score(), 40);
+        let huge = rating(i64::MAX, i64::MAX).after(None, one);
+        assert_eq!((huge.score(), huge.comments()), (50, i64::MAX));
+    }
+}
