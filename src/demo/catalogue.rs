@@ -5,11 +5,13 @@
 
 mod notes;
 mod people;
+mod reviews;
 mod shops;
 mod vouchers;
 
 pub use notes::{FOLLOWS, NOTES};
 pub use people::PEOPLE;
+pub use reviews::REVIEWS;
 pub use shops::SHOPS;
 pub use vouchers::{OPENING_SALE, RUNNING_SALE, VOUCHERS};
 
@@ -52,9 +54,9 @@ pub struct DemoShop {
     pub avg_price: i64,
     /// Number of vouchers sold.
     pub sold: i64,
-    /// Number of reviews.
+    /// Number of reviews that the shop brought along, beside those of [`REVIEWS`].
     pub comments: i64,
-    /// Stars times ten, 10 to 50.
+    /// Their mean, stars times ten, 10 to 50.
     pub score: i64,
 }
 
@@ -143,6 +145,42 @@ pub struct DemoComment {
     pub reply_to: Option<usize>,
     /// Text of the comment.
     pub content: &'static str,
+}
+
+/// A review of a shop of the demo mall.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct DemoReview {
+    /// Id of the [`DemoShop`].
+    pub shop_id: u64,
+    /// Position of the author in [`PEOPLE`], from 1.
+    pub author: usize,
+    /// Age of the review at the mall's first start, in days.
+    pub days_ago: u32,
+    /// Stars times ten, 10 to 50 in steps of 5.
+    pub score: i64,
+    /// Average price per head, in whole yuan.
+    pub average_yuan: i64,
+    /// What the review praises.
+    pub praises: &'static [Praise],
+    /// Number of the shop's pictures shown.
+    pub pictures: usize,
+    /// Number of users who find the review helpful: the first ones other than the author.
+    pub votes: usize,
+    /// Text of the review.
+    pub content: &'static str,
+    /// Reply of the shop; `""` for none.
+    pub reply: &'static str,
+}
+
+/// What a review of the demo mall praises.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Praise {
+    /// The taste.
+    Taste,
+    /// The environment.
+    Environment,
+    /// The service.
+    Service,
 }
 
 /// The ten types of shop, by [`DemoType::sort`].

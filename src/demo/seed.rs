@@ -1,5 +1,6 @@
 //! Writes the demo's catalogue into a mall.
 
+mod reviews;
 mod sales;
 #[cfg(test)]
 mod tests;
@@ -88,7 +89,9 @@ async fn fill(mall: &Mall, now: Timestamp) -> anyhow::Result<()> {
     for person in &PEOPLE {
         people.push(add_person(mall, person, now).await?);
     }
-    add_writings(mall, &People(people), now).await?;
+    let people = People(people);
+    add_writings(mall, &people, now).await?;
+    reviews::add(mall, &people, now).await?;
     for voucher in VOUCHERS.iter() {
         let shop = ShopId::new(voucher.shop_id);
         let there = storage.catalogue.vouchers.of_shop(shop).await?;
@@ -145,6 +148,15 @@ impl People {
     fn at(&self, place: usize) -> anyhow::Result<UserId> {
         place.checked_sub(1).and_then(|place| self.0.get(place)).copied().context("nobody has that place")
     }
+
+    /// Returns everybody but one user.
+    fn others(&self, user: UserId) -> impl Iterator<Item = UserId> {
+        self.0.iter().copied().filter(move |other| *other != user)
+    }
+}
+
+fn find_shop(id: u64) -> anyhow::Result<&'static DemoShop> {
+    SHOPS.iter().find(|shop| shop.id == id).context("no shop has that id")
 }
 
 /// Adds follows, notes, comments and likes.

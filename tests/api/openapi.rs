@@ -3,6 +3,7 @@
 mod authorisation;
 mod names;
 mod operators;
+mod reviews;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -13,6 +14,7 @@ use serde_json::{Value, json};
 use self::operators::{
     ask_as_each, live_figures, money_at_the_counter, receipts, running_sales, users_and_audit_log,
 };
+use self::reviews::reviews;
 use super::people::second_factor::code_at;
 use super::selling::payment_callbacks;
 use super::world::{CUSTOMER, OTHER, Response, World, sale, shop, voucher, with_database_access, world};
@@ -320,7 +322,7 @@ fn notes(check: &mut Checker<'_>) {
         check.ask("GET /blog/of/user", &format!("/blog/of/user?id={id}"), "", none);
         check.ask("GET /blog-comments/of/blog/{id}", &format!("/blog-comments/of/blog/{id}"), "", none);
         check.ask("GET /blog-comments/answers/{id}", &format!("/blog-comments/answers/{id}"), "", none);
-        for kind in ["note", "comment", "shop"] {
+        for kind in ["note", "comment", "review", "shop"] {
             let body = json!({ "kind": kind, "id": id.parse::<u64>().unwrap_or_default(), "reason": "广告" });
             check.ask("POST /report", "/report", &other, &body);
         }
@@ -480,6 +482,7 @@ fn every_call_answers_what_is_described() {
     people(&mut check);
     follows(&mut check);
     notes(&mut check);
+    reviews(&mut check);
     likes_and_feed(&mut check);
     pictures(&mut check);
     shops_and_vouchers(&mut check);

@@ -152,3 +152,17 @@ fn people_have_consecutive_phones_and_their_own_names_and_faces() {
     let names: HashSet<_> = PEOPLE.iter().map(|p| p.nick_name).collect();
     assert_eq!(names.len(), PEOPLE.len());
 }
+
+#[test]
+fn reviews_are_by_customers_and_one_per_shop_and_author() {
+    assert!(REVIEWS.len() >= 24);
+    let pairs: HashSet<_> = REVIEWS.iter().map(|r| (r.shop_id, r.author)).collect();
+    assert_eq!(pairs.len(), REVIEWS.len());
+    for r in REVIEWS {
+        assert!(SHOPS.iter().any(|s| s.id == r.shop_id), "{}", r.content);
+        assert!((2..=PEOPLE.len()).contains(&r.author), "{}", r.content);
+        assert!((10..=50).contains(&r.score) && r.score % 5 == 0, "{}", r.content);
+        assert!(r.votes < PEOPLE.len() && r.pictures <= 3, "{}", r.content);
+        assert!(r.content.chars().count() >= 10 && r.average_yuan > 0, "{}", r.content);
+    }
+}

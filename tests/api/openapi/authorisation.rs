@@ -87,6 +87,28 @@ const ROWS: &[Row] = &[
     ("GET /blog-comments/answers/{id}", "/blog-comments/answers/{comment}", "", PUBLIC),
     ("PUT /blog-comments/like/{id}", "/blog-comments/like/{comment}", "", LOGGED_IN),
     ("DELETE /blog-comments/{id}", "/blog-comments/{comment}", "", "113+13+f"),
+    ("GET /remark", "/remark?itemId=1", "", PUBLIC),
+    ("GET /remark/summary", "/remark/summary?itemId=1", "", PUBLIC),
+    ("GET /remark/of/me", "", "", LOGGED_IN),
+    ("GET /remark/of/orders", "/remark/of/orders?ids={order}", "", LOGGED_IN),
+    ("GET /remark/{id}", "/remark/{review}", "", PUBLIC),
+    ("POST /remark", "", r#"{"orderId":"{used}","score":50}"#, "11n+1nnn"),
+    ("PUT /remark/{id}", "/remark/{review}", r#"{"score":40}"#, "11n+1nnn"),
+    ("DELETE /remark/{id}", "/remark/{review}", "", "113+13+f"),
+    // Nobody votes for the own review.
+    ("PUT /remark/{id}/vote/{up}", "/remark/{review}/vote/true", "", "11+-1+++"),
+    ("DELETE /remark/{id}/vote", "/remark/{review}/vote", "", "11+-1+++"),
+    ("GET /ops/remarks", "", "", OPERATORS),
+    (
+        "PUT /ops/remarks/{id}/visibility",
+        "/ops/remarks/{review}/visibility",
+        r#"{"visibility":"folded","reason":"x"}"#,
+        OPERATORS,
+    ),
+    ("PUT /ops/remarks/{id}/reply", "/ops/remarks/{review}/reply", r#"{"content":"谢谢"}"#, OPERATORS),
+    ("DELETE /ops/remarks/{id}/reply", "/ops/remarks/{review}/reply", "", OPERATORS),
+    ("GET /ops/remarks/{id}/votes", "/ops/remarks/{review}/votes", "", OPERATORS),
+    ("GET /ops/votes", "", "", OPERATORS),
     ("POST /report", "", r#"{"kind":"note","id":{note},"reason":"广告"}"#, LOGGED_IN),
     ("POST /upload/blog", "", "", LOGGED_IN),
     ("GET /upload/blog/delete", "/upload/blog/delete?name={upload}", "", "11n+1nnn"),
@@ -225,6 +247,8 @@ impl Maker<'_> {
             "order",
             "paid",
             "receipt",
+            "review",
+            "used",
             "sale-form",
             "sale",
             "shop",
@@ -281,6 +305,17 @@ impl Maker<'_> {
             "receipt" => {
                 let receipt = w.ok("GET", &format!("/voucher-order/{}/receipt", self.make("paid")), owner);
                 receipt["data"]["code"].as_str().unwrap().to_owned()
+            }
+            "review" => {
+                let review = json!({ "orderId": self.make("used"), "score": 50 });
+                post("/remark", &review).to_string()
+            }
+            "used" => {
+                let order = self.make("paid");
+                let receipt = w.ok("GET", &format!("/voucher-order/{order}/receipt"), owner);
+                let code = receipt["data"]["code"].as_str().unwrap();
+                w.ok("POST", &format!("/ops/receipts/{code}/use"), &w.operator);
+                order
             }
             "sale" => w.add("/voucher/seckill", &sale).to_string(),
             "sale-form" => sale.to_string(),

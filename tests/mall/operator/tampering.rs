@@ -24,8 +24,9 @@ use mallbox::mall::base::By;
 use mallbox::mall::operator::sales::StockForm;
 use mallbox::mall::selling::payments::Mood;
 use mallbox_storage::{
-    Actor, CommentOutcome, Day, LikeChange, NewPicture, NoteText, PictureKind, PictureUsage, Post, Profile,
-    ShopId, ShopText, ShopTypeId, UserId, VoucherId,
+    Actor, CommentOutcome, Day, LikeChange, NewPicture, NewReview, NoteText, PictureKind, PictureUsage, Post,
+    Profile, ReviewOrigin, ReviewOutcome, ReviewTags, ReviewText, ShopId, ShopText, ShopTypeId, Stars,
+    UserId, VoucherId,
 };
 use mallbox_storage_contract::samples;
 use mallbox_test_checker::{History, LedgerReport, Promise, State, judge};
@@ -109,7 +110,28 @@ async fn people(w: &World, users: &[UserId]) {
     let picture = NewPicture { name, owner: users[1], kind: PictureKind::Jpeg, content };
     let room = PictureUsage { pictures: 9, bytes: 9_999 };
     let _ = storage.writing.pictures.put(picture, room, now).await.unwrap();
+    reviews(w, users).await;
     assert!(storage.people.sign_ins.sign(users[1], Day::parse("2026-11-21").unwrap(), now).await.unwrap());
+}
+
+/// Adds a review of the demo data with a picture and two votes, and one vote taken back.
+async fn reviews(w: &World, users: &[UserId]) {
+    let (storage, now) = (&w.storage, w.now());
+    let text = ReviewText {
+        stars: Stars::from_score(40).unwrap(),
+        content: "c".into(),
+        images: "/imgs/a.jpg".into(),
+        average_price: None,
+        tags: ReviewTags::default(),
+    };
+    let (shop, origin, request) = (ShopId::new(1), ReviewOrigin::Demo, String::new());
+    let review = NewReview { author: users[1], shop, origin, text, request };
+    let ReviewOutcome::Written(review) = storage.writing.reviews.insert(&review, now).await.unwrap() else {
+        panic!("no review")
+    };
+    for (user, up) in [(users[2], true), (users[3], true), (users[2], false)] {
+        let _ = storage.writing.votes.vote(review, user, up, now).await.unwrap();
+    }
 }
 
 /// One kind of tampering: the change, its reversal, and the code reported. `{n}` is the n-th user, `{sale}`

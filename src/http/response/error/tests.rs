@@ -1,6 +1,6 @@
 //! Statuses, codes and texts of every failure.
 
-use mallbox_storage::{Cents, DeadReason, DeadState};
+use mallbox_storage::{Cents, DeadReason, DeadState, ReviewId};
 
 use super::*;
 
@@ -62,6 +62,10 @@ fn all() -> Vec<(ApiError, u16, &'static str)> {
         (Refusal::OrderStands(4).into(), 200, "ORDER_STANDS"),
         (Refusal::ReceiptMistyped.into(), 200, "RECEIPT_MISTYPED"),
         (Refusal::OrderStands(99).into(), 200, "ORDER_STANDS"),
+        (Refusal::OrderNotUsed.into(), 200, "ORDER_NOT_USED"),
+        (Refusal::AlreadyReviewed(ReviewId::new(1)).into(), 200, "ALREADY_REVIEWED"),
+        (Refusal::ReviewFolded.into(), 200, "REVIEW_FOLDED"),
+        (Refusal::OwnReview.into(), 200, "OWN_REVIEW"),
         (Refusal::SignedAlready.into(), 200, "SIGNED_ALREADY"),
         (Refusal::MakeUpsUsed(3).into(), 200, "MAKE_UPS_USED"),
         (Refusal::PicturesFull(9).into(), 200, "PICTURES_FULL"),

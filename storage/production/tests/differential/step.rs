@@ -13,6 +13,7 @@ use crate::keepsakes::Keepsake;
 use crate::order_log::OrderLogStep;
 use crate::orders::OrderStep;
 use crate::payments::PaymentStep;
+use crate::reviews::ReviewStep;
 use crate::sales::SaleStep;
 use crate::scene::Scene;
 use crate::sessions::SessionStep;
@@ -52,6 +53,7 @@ pub enum Step {
     Shared(SharedStep),
     User(UserStep),
     Credit(CreditStep),
+    Review(ReviewStep),
     Shop(ShopStep),
     SignIn(SignInStep),
     GeoIndex(GeoIndexStep),
@@ -61,7 +63,8 @@ pub enum Step {
 impl Step {
     pub fn roll(dice: &mut Dice, scene: &mut Scene) -> Self {
         match dice.below(100) {
-            0..27 => Self::Sale(SaleStep::roll(dice, scene)),
+            0..24 => Self::Sale(SaleStep::roll(dice, scene)),
+            24..27 => Self::Review(ReviewStep::roll(dice, scene)),
             27..30 => Self::SignIn(SignInStep::roll(dice, scene)),
             30..41 => Self::OrderLog(OrderLogStep::roll(dice, scene)),
             41..53 => Self::Order(OrderStep::roll(dice, scene)),
@@ -93,6 +96,7 @@ impl Step {
             Self::Shared(step) => step.take(side).await,
             Self::User(step) => step.take(side).await,
             Self::Credit(step) => step.take(side).await,
+            Self::Review(step) => step.take(side).await,
             Self::Shop(step) => step.take(side).await,
             Self::SignIn(step) => step.take(side).await,
             Self::GeoIndex(step) => step.take(side).await,

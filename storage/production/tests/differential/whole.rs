@@ -1,7 +1,7 @@
 //! Dumps the complete state of a back end, a line per item, so that data no step has read is compared, too.
 
 use mallbox_storage::{
-    OrderFilter, OrderId, Page, ShopOrder, Storage, Timestamp, UserFilter, UserId, VoucherId,
+    OrderFilter, OrderId, Page, ReviewSearch, ShopOrder, Storage, Timestamp, UserFilter, UserId, VoucherId,
 };
 
 use crate::geo_index;
@@ -68,6 +68,22 @@ async fn sales(storage: &Storage) -> Vec<String> {
     lines
 }
 
+/// Each review, with the ledger of its votes, and its voters' marks.
+async fn reviews(storage: &Storage) -> Vec<String> {
+    let (reviews, total) = storage.writing.reviews.find(&ReviewSearch::default(), all()).await.unwrap();
+    let mut lines = vec![format!("reviews: {total}")];
+    for review in reviews {
+        let votes = storage.writing.votes.lines(review.id, None, u32::MAX).await;
+        lines.push(format!("{review:?}, {}", said(votes)));
+        for user in (1..=USERS).map(UserId::new) {
+            let marked = storage.writing.votes.marked(user, &[review.id], Timestamp::from_millis(0)).await;
+            lines.push(format!("mark of {user} on {}: {}", review.id, said(marked)));
+        }
+    }
+    lines.push(format!("votes: {}", said(storage.writing.votes.newest_lines(None, u32::MAX).await)));
+    lines
+}
+
 async fn rest(storage: &Storage, now: Timestamp) -> Vec<String> {
     let users = storage.people.users.list(&UserFilter::default(), all()).await.unwrap();
     let mut lines: Vec<String> = users.iter().map(|user| format!("{user:?}")).collect();
@@ -79,6 +95,7 @@ async fn rest(storage: &Storage, now: Timestamp) -> Vec<String> {
     lines.push(format!("types: {}", said(storage.catalogue.shops.types().await)));
     let shops = storage.catalogue.shops.of_type(None, ShopOrder::Id, all()).await.unwrap();
     lines.extend(shops.iter().map(|shop| format!("{shop:?}")));
+    lines.extend(reviews(storage).await);
     for user in (1..=USERS).map(UserId::new) {
         let days = storage.people.sign_ins.days(user, sign_ins::year()).await;
         let longest = storage.people.sign_ins.longest_streak(user).await;
