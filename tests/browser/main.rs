@@ -22,6 +22,7 @@ mod own;
 mod own_sessions;
 mod people;
 mod privacy;
+mod reviews;
 mod rivals;
 mod sales;
 mod screens;

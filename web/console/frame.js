@@ -26,6 +26,7 @@ const AREAS = [
   { to: "/redeem", begins: "/redeem", icon: "scan", zh: "核销", en: "Redeem" },
   { to: "/letters", begins: "/letters", icon: "warn", zh: "死信", en: "Dead letters", waits: "deadLetters" },
   { to: "/reports", begins: "/reports", icon: "flag", zh: "举报", en: "Reports", waits: "reports" },
+  { to: "/reviews", begins: "/reviews", icon: "star", zh: "评价", en: "Reviews" },
   { to: "/shops", begins: "/shop", icon: "shop", zh: "店铺", en: "Shops" },
   { to: "/users", begins: "/users", icon: "people", zh: "用户", en: "Users" },
   { to: "/security", begins: "/security", icon: "shield", zh: "安全", en: "Security" },

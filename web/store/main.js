@@ -23,7 +23,7 @@ const TABS = [
   { to: "/", begins: ["/sale"], icon: "home", zh: "首页", en: "Home" },
   { to: "/shops", begins: ["/shop", "/search", "/place"], icon: "shop", zh: "店铺", en: "Shops" },
   { to: "/notes", begins: ["/note", "/write"], icon: "note", zh: "笔记", en: "Notes", isOwn: true },
-  { to: "/orders", begins: ["/order"], icon: "order", zh: "订单", en: "Orders" },
+  { to: "/orders", begins: ["/order", "/review"], icon: "order", zh: "订单", en: "Orders" },
   { to: "/me", begins: ["/me", "/login", "/sign-in", "/person"], icon: "me", zh: "我的", en: "Me", isOwn: true },
 ];
 
@@ -46,11 +46,13 @@ const ROUTES = [
   { path: "/note/:id", load: () => import("./screens/note.js") },
   { path: "/write", load: () => import("./screens/write.js") },
   { path: "/person/:id", load: () => import("./screens/person.js") },
+  { path: "/review", load: () => import("./screens/review.js") },
   { path: "/me", load: () => import("./screens/me.js") },
   { path: "/me/edit", load: () => import("./screens/me-edit.js") },
   { path: "/me/password", load: () => import("./screens/me-password.js") },
   { path: "/me/phone", load: () => import("./screens/me-phone.js") },
   { path: "/me/level", load: () => import("./screens/me-level.js") },
+  { path: "/me/reviews", load: () => import("./screens/me-reviews.js") },
   { path: "/me/sessions", load: () => import("./screens/me-sessions.js") },
   { path: "/sign-in", load: () => import("./screens/sign-in.js") },
   { path: "*", load: () => import("./screens/not-found.js") },

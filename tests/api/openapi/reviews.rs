@@ -8,7 +8,7 @@ use super::operators::ask_as_each;
 
 pub(super) fn reviews(check: &mut Checker<'_>) {
     let (customer, other, none) = (check.w.customer.clone(), check.w.other.clone(), &Value::Null);
-    let order = used_order(check.w, &customer);
+    let order = used_order(check.w, &customer, 1);
     let review = json!({
         "orderId": order, "requestId": "once", "score": 45, "content": "好吃", "images": "/imgs/a.jpg",
         "averagePrice": 4_750, "tags": ["taste", "environment", "service"],
@@ -27,6 +27,9 @@ pub(super) fn reviews(check: &mut Checker<'_>) {
             check.ask("PUT /remark/{id}/vote/{up}", &format!("{path}/vote/{up}"), &other, none);
         }
         check.ask("PUT /remark/{id}/vote/{up}", &format!("{path}/vote/true"), "", none);
+        for token in ["", &*other, &*customer] {
+            check.ask("DELETE /remark/{id}/vote", &format!("{path}/vote"), token, none);
+        }
         let ops = format!("/ops/remarks/{id}");
         ask_as_each(
             check,
@@ -66,7 +69,6 @@ pub(super) fn reviews(check: &mut Checker<'_>) {
         ask_as_each(check, "PUT /ops/remarks/{id}/visibility", &format!("{ops}/visibility"), &decision);
         ask_as_each(check, "PUT /ops/remarks/{id}/visibility", &format!("{ops}/visibility"), none);
         for token in ["", &other, &customer] {
-            check.ask("DELETE /remark/{id}/vote", &format!("/remark/{id}/vote"), token, none);
             check.ask("DELETE /remark/{id}", &format!("/remark/{id}"), token, none);
         }
     }

@@ -7,23 +7,34 @@ use serde_json::{Value, json};
 use super::uploads::taken;
 use super::world::{World, world};
 
-/// Returns a used order of voucher 1, at shop 1.
-pub fn used_order(w: &World, token: &str) -> String {
-    let order = paid_order(w, token);
+/// Returns a mall with a shop 2 without a past, and its voucher 4.
+pub fn with_new_shop() -> World {
+    let w = world();
+    let shop = json!({ "name": "茶馆", "typeId": 2, "x": 120.15, "y": 30.33 });
+    assert_eq!(w.add("/shop", &shop), 2);
+    let voucher = json!({ "shopId": 2, "title": "茶券", "payValue": 100, "actualValue": 200 });
+    assert_eq!(w.add("/voucher", &voucher), 4);
+    w
+}
+
+/// Returns a used order of a voucher.
+pub fn used_order(w: &World, token: &str, voucher: u64) -> String {
+    let order = paid_order(w, token, voucher);
     let receipt = w.ok("GET", &format!("/voucher-order/{order}/receipt"), token)["data"]["code"].clone();
     w.ok("POST", &format!("/ops/receipts/{}/use", receipt.as_str().unwrap()), &w.operator);
     order
 }
 
-fn paid_order(w: &World, token: &str) -> String {
-    let order = w.ok("POST", "/voucher-order/1", token)["dataText"].as_str().unwrap().to_owned();
+fn paid_order(w: &World, token: &str, voucher: u64) -> String {
+    let order =
+        w.ok("POST", &format!("/voucher-order/{voucher}"), token)["dataText"].as_str().unwrap().to_owned();
     w.ok("POST", &format!("/voucher-order/{order}/pay"), token);
     order
 }
 
 /// Writes a review of a fresh order. Returns its id.
 pub fn write(w: &World, token: &str, score: u64) -> u64 {
-    let body = json!({ "orderId": used_order(w, token), "score": score, "content": "面很香。" });
+    let body = json!({ "orderId": used_order(w, token, 4), "score": score, "content": "面很香。" });
     call(w, "POST", "/remark", token, &body)["data"].as_u64().unwrap()
 }
 
@@ -41,13 +52,13 @@ fn refused(w: &World, method: &str, path: &str, token: &str, body: &Value) -> St
 }
 
 fn list(w: &World, query: &str) -> Vec<u64> {
-    let reviews = w.ok("GET", &format!("/remark?itemId=1{query}"), "")["data"].clone();
+    let reviews = w.ok("GET", &format!("/remark?itemId=2{query}"), "")["data"].clone();
     reviews.as_array().unwrap().iter().map(|review| review["id"].as_u64().unwrap()).collect()
 }
 
-/// Returns score and comments of shop 1.
+/// Returns score and comments of shop 2.
 fn rating(w: &World) -> (Value, Value) {
-    let shop = w.ok("GET", "/shop/1", "")["data"].clone();
+    let shop = w.ok("GET", "/shop/2", "")["data"].clone();
     (shop["score"].clone(), shop["comments"].clone())
 }
 
@@ -58,10 +69,10 @@ fn decide(w: &World, review: u64, visibility: &str) {
 
 #[test]
 fn a_review_is_shown_with_everything_it_says() {
-    let w = world();
+    let w = with_new_shop();
     call(&w, "PUT", "/user/info", &w.customer, &json!({ "nickName": "小鱼" }));
     let picture = format!("/imgs{}", taken(&w, &w.customer));
-    let order = used_order(&w, &w.customer);
+    let order = used_order(&w, &w.customer, 4);
     let body = json!({
         "orderId": order, "requestId": "once", "score": 45, "content": " 面很<b>香</b>。\n", "images": picture,
         "averagePrice": 4_750, "tags": ["service", "taste"],
@@ -69,14 +80,14 @@ fn a_review_is_shown_with_everything_it_says() {
     let review = call(&w, "POST", "/remark", &w.customer, &body)["data"].as_u64().unwrap();
     assert_eq!(call(&w, "POST", "/remark", &w.customer, &body)["data"], review, "the same request");
     let expected = json!({
-        "id": review, "itemId": 1, "userId": 2, "score": 45, "header": "", "content": "面很<b>香</b>。", "images": picture,
+        "id": review, "itemId": 2, "userId": 2, "score": 45, "header": "", "content": "面很<b>香</b>。", "images": picture,
         "averagePrice": 4_750, "tags": ["taste", "service"], "name": "小鱼", "icon": "", "votes": 0, "voting": false,
         "mine": false, "origin": "order", "edited": false, "visibility": "shown",
         "createTime": "2026-11-21T20:00:00", "updateTime": "2026-11-21T20:00:00",
         "cursor": format!("0-1795262400000-{review}"),
     });
     assert_eq!(w.ok("GET", &format!("/remark/{review}"), "")["data"], expected);
-    assert_eq!(w.ok("GET", "/remark?itemId=1&curIndex=1", &w.other)["data"], json!([expected]));
+    assert_eq!(w.ok("GET", "/remark?itemId=2&curIndex=1", &w.other)["data"], json!([expected]));
     let own = w.ok("GET", "/remark/of/me", &w.customer)["data"][0].clone();
     assert_eq!((&own["mine"], &own["orderId"]), (&json!(true), &json!(order)));
     assert_eq!(w.ok("GET", "/remark/of/me", &w.other)["data"], json!([]));
@@ -87,15 +98,15 @@ fn a_review_is_shown_with_everything_it_says() {
     let summary = json!({
         "score": 45, "total": 1, "reviews": 1, "stars": [0, 0, 0, 0, 1], "pictures": 1, "folded": 0,
     });
-    assert_eq!(w.ok("GET", "/remark/summary?itemId=1", "")["data"], summary);
+    assert_eq!(w.ok("GET", "/remark/summary?itemId=2", "")["data"], summary);
     assert_eq!(rating(&w), (json!(45), json!(1)));
     w.assert_balanced();
 }
 
 #[test]
 fn only_a_used_order_is_reviewed_by_its_buyer_and_once() {
-    let w = world();
-    let (paid, used) = (paid_order(&w, &w.customer), used_order(&w, &w.customer));
+    let w = with_new_shop();
+    let (paid, used) = (paid_order(&w, &w.customer, 4), used_order(&w, &w.customer, 4));
     let body = |order: &str| json!({ "orderId": order, "score": 50 });
     assert_eq!(refused(&w, "POST", "/remark", &w.customer, &body(&paid)), "ORDER_NOT_USED");
     assert_eq!(refused(&w, "POST", "/remark", &w.other, &body(&used)), "NOT_FOUND");
@@ -122,14 +133,14 @@ fn only_a_used_order_is_reviewed_by_its_buyer_and_once() {
 
 #[test]
 fn lists_are_paged_by_cursor_without_gaps_while_reviews_are_written() {
-    let w = world();
+    let w = with_new_shop();
     let mut all = Vec::new();
     for number in 0..12_u64 {
         all.push(write(&w, &w.customer, 10 + 5 * (number % 9)));
         w.advance(Duration::from_secs(1));
     }
     all.reverse();
-    let first = w.ok("GET", "/remark?itemId=1", "");
+    let first = w.ok("GET", "/remark?itemId=2", "");
     assert_eq!(first["total"], 12);
     let cursor = first["data"][9]["cursor"].as_str().unwrap();
     let new = write(&w, &w.other, 50);
@@ -141,14 +152,14 @@ fn lists_are_paged_by_cursor_without_gaps_while_reviews_are_written() {
     call(&w, "PUT", &format!("/remark/{}/vote/true", all[5]), &w.other, &Value::Null);
     assert_eq!(list(&w, "&sort=best")[..2], [all[5], new]);
     for bad in ["&stars=0", "&stars=6", "&sort=worst", "&after=x", "&pictures=perhaps"] {
-        assert_eq!(w.call("GET", &format!("/remark?itemId=1{bad}"), "", "").status, 400, "{bad}");
+        assert_eq!(w.call("GET", &format!("/remark?itemId=2{bad}"), "", "").status, 400, "{bad}");
     }
     assert_eq!(w.call("GET", "/remark", "", "").status, 400, "of no shop");
 }
 
 #[test]
 fn authors_edit_and_delete_their_own_reviews_only() {
-    let w = world();
+    let w = with_new_shop();
     let review = write(&w, &w.customer, 50);
     let path = format!("/remark/{review}");
     let edit = json!({ "score": 20, "content": "变了。" });
@@ -169,7 +180,7 @@ fn authors_edit_and_delete_their_own_reviews_only() {
 
 #[test]
 fn operators_fold_hide_show_and_delete_reviews_with_a_reason() {
-    let w = world();
+    let w = with_new_shop();
     let review = write(&w, &w.customer, 10);
     let other = write(&w, &w.other, 50);
     let path = format!("/ops/remarks/{review}/visibility");
@@ -188,7 +199,7 @@ fn operators_fold_hide_show_and_delete_reviews_with_a_reason() {
     assert_eq!(refused(&w, "GET", &format!("/remark/{review}"), &w.other, &Value::Null), "NOT_FOUND");
     let own = w.ok("GET", &format!("/remark/{review}"), &w.customer)["data"]["visibility"].clone();
     assert_eq!(own, "hidden", "its author sees it");
-    let found = w.ok("GET", "/ops/remarks?visibility=hidden&shopId=1", &w.operator);
+    let found = w.ok("GET", "/ops/remarks?visibility=hidden&shopId=2", &w.operator);
     assert_eq!((&found["total"], &found["data"][0]["id"]), (&json!(1), &json!(review)));
     decide(&w, review, "shown");
     assert_eq!(rating(&w), (json!(30), json!(2)));
@@ -206,7 +217,7 @@ fn operators_fold_hide_show_and_delete_reviews_with_a_reason() {
 
 #[test]
 fn a_shop_replies_once_and_its_reply_can_be_changed_and_removed() {
-    let w = world();
+    let w = with_new_shop();
     let review = write(&w, &w.customer, 50);
     let path = format!("/ops/remarks/{review}/reply");
     let shown = || w.ok("GET", &format!("/remark/{review}"), "")["data"].get("reply").cloned();
@@ -225,13 +236,13 @@ fn a_shop_replies_once_and_its_reply_can_be_changed_and_removed() {
 
 #[test]
 fn a_reported_review_is_decided_by_an_operator() {
-    let w = world();
+    let w = with_new_shop();
     let review = write(&w, &w.customer, 50);
     let report = json!({ "kind": "review", "id": review, "reason": "广告" });
     call(&w, "POST", "/report", &w.other, &report);
     let open = w.ok("GET", "/ops/reports", &w.operator)["data"][0].clone();
     let told = (&open["kind"], &open["id"], &open["itemId"], open.get("blogId"), &open["content"]);
-    assert_eq!(told, (&json!("review"), &json!(review), &json!(1), None, &json!("面很香。")));
+    assert_eq!(told, (&json!("review"), &json!(review), &json!(2), None, &json!("面很香。")));
     decide(&w, review, "shown");
     assert_eq!(w.ok("GET", "/ops/reports", &w.operator)["total"], 0);
     decide(&w, review, "hidden");
@@ -240,9 +251,9 @@ fn a_reported_review_is_decided_by_an_operator() {
 
 #[test]
 fn an_edit_of_a_shop_leaves_its_score_to_its_reviews() {
-    let w = world();
+    let w = with_new_shop();
     write(&w, &w.customer, 50);
-    let edit = json!({ "id": 1, "name": "茶楼", "score": 10, "comments": 900 });
+    let edit = json!({ "id": 2, "name": "茶楼", "score": 10, "comments": 900 });
     call(&w, "PUT", "/shop", &w.operator, &edit);
     assert_eq!(rating(&w), (json!(50), json!(1)));
     w.assert_balanced();
@@ -250,7 +261,7 @@ fn an_edit_of_a_shop_leaves_its_score_to_its_reviews() {
 
 #[test]
 fn reviews_and_votes_are_in_the_export_of_their_author() {
-    let w = world();
+    let w = with_new_shop();
     let review = write(&w, &w.customer, 45);
     call(&w, "PUT", &format!("/remark/{review}/vote/true"), &w.other, &Value::Null);
     let export = |token: &str| -> Value {

@@ -6,8 +6,8 @@ use mallbox::fixture::Fault;
 use mallbox_storage::{ReviewId, UserId};
 use serde_json::{Value, json};
 
-use super::reviews::write;
-use super::world::{World, world};
+use super::reviews::{with_new_shop, write};
+use super::world::World;
 
 fn vote(w: &World, review: u64, up: bool, token: &str) -> Value {
     w.ok("PUT", &format!("/remark/{review}/vote/{up}"), token)["data"].clone()
@@ -20,7 +20,7 @@ fn shown(w: &World, review: u64, token: &str) -> (Value, Value) {
 
 #[test]
 fn a_vote_counts_once_and_is_taken_back_by_either_call() {
-    let w = world();
+    let w = with_new_shop();
     let review = write(&w, &w.customer, 50);
     for _ in 0..2 {
         assert_eq!(vote(&w, review, true, &w.other), json!({ "votes": 1, "number": 1 }));
@@ -47,7 +47,7 @@ fn a_vote_counts_once_and_is_taken_back_by_either_call() {
 
 #[test]
 fn the_own_vote_is_shown_for_ten_days_and_counts_for_ever() {
-    let w = world();
+    let w = with_new_shop();
     let review = write(&w, &w.customer, 50);
     vote(&w, review, true, &w.other);
     w.advance(Duration::from_secs(10 * 24 * 3_600));
@@ -60,7 +60,7 @@ fn the_own_vote_is_shown_for_ten_days_and_counts_for_ever() {
 
 #[test]
 fn operators_read_the_ledger_of_a_review_and_of_the_mall() {
-    let w = world();
+    let w = with_new_shop();
     let (first, second) = (write(&w, &w.customer, 50), write(&w, &w.customer, 40));
     vote(&w, first, true, &w.other);
     w.advance(Duration::from_secs(1));
@@ -101,7 +101,7 @@ fn operators_read_the_ledger_of_a_review_and_of_the_mall() {
 /// mark are one transaction, so that a failure leaves all of them or none, and a repeat counts once.
 #[test]
 fn a_vote_that_fails_at_any_step_counts_once_after_a_repeat() {
-    let w = world();
+    let w = with_new_shop();
     let (mut votes, mut lines) = (0, 0);
     let review = write(&w, &w.customer, 50);
     for (fault, is_stored) in [("error", false), ("full", false), ("a lost answer", true)] {
@@ -113,7 +113,7 @@ fn a_vote_that_fails_at_any_step_counts_once_after_a_repeat() {
                 _ => at_vote.lose_answer(),
             };
             w.mall.faults().add(injected.times(1)).unwrap();
-            let failed = w.call("PUT", &format!("/remark/{review}/vote/{up}"), &w.other, "");
+            let failed = w.call_once("PUT", &format!("/remark/{review}/vote/{up}"), &w.other, "");
             assert_eq!(failed.body["success"], false, "{fault}: {failed:?}");
             w.mall.faults().cancel_all();
             let change = if up { 1 } else { -1 };

@@ -18,9 +18,10 @@ import { keepFocus } from "../../parts/keep-focus.js";
 /**
  * An item of `GET /ops/reports`.
  * @typedef {object} Report
- * @property {"note" | "comment"} kind
+ * @property {"note" | "comment" | "review"} kind
  * @property {number} id
- * @property {number} blogId
+ * @property {number} [blogId] the note, or the note of a comment
+ * @property {number} [itemId] the shop of a review
  * @property {number} userId
  * @property {string} title
  * @property {string} content
@@ -55,9 +56,9 @@ export function open(context) {
  * @param {() => void} onDecided
  */
 function reportCard(report, onDecided) {
-  const { kind, blogId, userId, title, content, images, count, reasons, latestTime } = report;
+  const { kind, blogId, itemId, userId, title, content, images, count, reasons, latestTime } = report;
   return [
-    h("div", { class: "row wrap small" }, chip(kind === "note" ? t("笔记", "Note") : t("评论", "Comment"), "accent"),
+    h("div", { class: "row wrap small" }, chip(kindText(kind), "accent"),
       chip(t(`${count} 人举报`, `reported by ${count}`), "bad"), h("span", { class: "quiet" }, timestamp(latestTime))),
     title && h("h2", null, title),
     contentLines(content).map((line) => h("p", null, line)),
@@ -65,9 +66,15 @@ function reportCard(report, onDecided) {
     h("ul", { class: "reasons" }, reasons.map((reason) => h("li", { class: "small" }, reason))),
     h("div", { class: "row wrap" },
       decisionButtons(report, onDecided),
-      h("a", { class: "link", href: `/mall/#/note/${blogId}`, target: "_blank", rel: "noopener" }, t("看原文", "View original")),
+      h("a", { class: "link", href: kind === "review" ? `/mall/#/shop/${itemId}` : `/mall/#/note/${blogId}`, target: "_blank", rel: "noopener" }, t("看原文", "View original")),
       h("a", { class: "link", href: `#/users?id=${userId}` }, t("看作者", "View author"))),
   ].flat();
+}
+
+/** @param {Report["kind"]} kind */
+function kindText(kind) {
+  if (kind === "review") return t("评价", "Review");
+  return kind === "note" ? t("笔记", "Note") : t("评论", "Comment");
 }
 
 /**
@@ -84,7 +91,8 @@ function decisionButtons({ kind, id }, onDecided) {
 
   /** @param {Decision} choice */
   async function decide(choice) {
-    await call("POST", `/ops/reports/${kind}/${id}/${choice}`);
+    if (kind === "review") await call("PUT", `/ops/remarks/${id}/visibility`, { body: { visibility: choice === "hide" ? "hidden" : "shown", reason: t("处理举报", "report decided") } });
+    else await call("POST", `/ops/reports/${kind}/${id}/${choice}`);
     onDecided();
     refreshPendingCounts().catch(() => {});
     const isHidden = choice === "hide";
@@ -95,7 +103,7 @@ function decisionButtons({ kind, id }, onDecided) {
 }
 
 /**
- * A picture of a reported note. An upload, or a file of an import, can be removed for good; a drawing cannot.
+ * A picture of a reported note or review. An upload, or a file of an import, can be removed for good; a drawing cannot.
  * @param {string} image
  */
 function reportedPicture(image) {

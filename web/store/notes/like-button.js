@@ -1,4 +1,4 @@
-// A like button with an optimistic update, reverted on failure.
+// A button for likes and votes with an optimistic update, reverted on failure.
 
 import { hasToken } from "../../core/api.js";
 import { isInDoubt, waitUntilDecided } from "../../core/in-doubt.js";
@@ -17,12 +17,13 @@ import { goToLogin, redirectIfUnauthorized } from "../login-guard.js";
  * @param {(isLike: boolean) => Promise<unknown>} options.save sets the stored state; idempotent
  * @param {() => Promise<Likes | undefined>} options.look reads the stored state, for requests in doubt
  * @param {(isLike: boolean) => void} [options.changed]
+ * @param {boolean} [options.isVote] a vote for a helpful review instead of a like
  * @returns {{root: HTMLButtonElement, set: (likes: Likes) => void}}
  */
-export function likeButton({ what: target, likes, save, look: readLikes, changed: onChange }) {
+export function likeButton({ what: target, likes, save, look: readLikes, changed: onChange, isVote = false }) {
   const heart = h("span", { class: "like-heart" });
   const count = h("span", { class: "number" });
-  const root = h("button", { type: "button", class: "button bare like", "aria-label": t(`赞${target}`, `Like ${target}`), onclick: onPress }, heart, count);
+  const root = h("button", { type: "button", class: "button bare like", onclick: onPress }, heart, isVote && h("span", null, t("有用", "Helpful")), count);
   let storedState = likes.isLike;
   let isPending = false;
   show(likes);
@@ -30,10 +31,12 @@ export function likeButton({ what: target, likes, save, look: readLikes, changed
   /** @param {Likes} fresh */
   function show(fresh) {
     likes = fresh;
-    heart.replaceChildren(icon("heart", { full: fresh.isLike }));
+    heart.replaceChildren(icon(isVote ? "thumb" : "heart", { full: fresh.isLike }));
     count.textContent = String(fresh.liked);
     root.setAttribute("aria-pressed", String(fresh.isLike));
-    root.setAttribute("aria-label", t(`赞${target}，已有 ${fresh.liked} 个赞`, `Like ${target}; ${fresh.liked} likes`));
+    root.setAttribute("aria-label", isVote
+      ? t(`有用：${target}，已有 ${fresh.liked} 人觉得有用`, `Helpful: ${target}; ${fresh.liked} votes`)
+      : t(`赞${target}，已有 ${fresh.liked} 个赞`, `Like ${target}; ${fresh.liked} likes`));
   }
 
   function onPress() {

@@ -1,4 +1,4 @@
-// The dialog for reporting notes and comments to the operators.
+// The dialog for reporting notes, comments and reviews to the operators.
 
 import { call, hasToken } from "../../core/api.js";
 import { h } from "../../core/dom.js";
@@ -12,7 +12,7 @@ import { goToLogin, redirectIfUnauthorized } from "../login-guard.js";
 const MAX_LENGTH = 255;
 
 /**
- * @param {"note" | "comment"} kind
+ * @param {"note" | "comment" | "review"} kind
  * @param {number} id
  */
 export async function report(kind, id) {

@@ -77,7 +77,7 @@ export async function open({ root, signal, title, restoreScroll }) {
 function ownLinks(person) {
   /** @type {[string, import("../../parts/icons.js").IconName, string][]} */
   const all = [["#/orders", "order", t("我的订单", "My orders")], ["#/sign-in", "calendar", t("每日签到", "Daily check-in")],
-    [person ? `#/person/${person.id}` : "#/me", "note", t("我的笔记", "My notes")], ["#/write", "edit", t("写笔记", "Write a note")]];
+    [person ? `#/person/${person.id}` : "#/me", "note", t("我的笔记", "My notes")], ["#/me/reviews", "star", t("我的评价", "My reviews")], ["#/write", "edit", t("写笔记", "Write a note")]];
   return all.filter(([to]) => !isKiosk || to === "#/orders").map(([to, name, text]) =>
     h("li", null, h("a", { class: "card tile", href: to }, icon(name), h("span", null, text))));
 }

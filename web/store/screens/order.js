@@ -1,6 +1,6 @@
 // An order: status, actions and receipt.
 
-import { Unreachable } from "../../core/api.js";
+import { Unreachable, get } from "../../core/api.js";
 import { staleWhileRevalidate } from "../../core/cache.js";
 import { fill, h, signalSequence, onVisible } from "../../core/dom.js";
 import { t } from "../../core/language.js";
@@ -43,6 +43,7 @@ export async function open({ root, params, signal, title, restoreScroll }) {
   const [facts, beside] = [h("section", { class: "card pad stack", "aria-live": "polite", tabindex: -1 }, skeletons(4, "1.6rem")), h("div", null)];
   const columns = h("div", { class: "middle" }, beside, h("div", { class: "side" }, facts));
   root.append(screenHeader(t("订单", "Order"), { home: "/orders" }), columns);
+  const review = h("div", null);
   const nextSignal = signalSequence(signal);
   let renderedState = "";
   /** @type {import("../../core/server-time.js").Moment | undefined} */
@@ -86,9 +87,10 @@ export async function open({ root, params, signal, title, restoreScroll }) {
       h("div", { class: "row apart" }, statusText(order, renderSignal), price(order.payValue)),
       paymentNotice(order),
       h("dl", { class: "facts small" }, times(order).map(([name, value]) => h("div", null, h("dt", null, name), h("dd", null, value)))),
-      h("div", { class: "stack order-acts" }, actionButtons(order)));
+      h("div", { class: "stack order-acts" }, review, actionButtons(order)));
     if (hadFocus) facts.focus({ preventScroll: true });
     showReceipt(order);
+    showReviewLink(order);
   }
 
   /**
@@ -201,6 +203,18 @@ export async function open({ root, params, signal, title, restoreScroll }) {
     if (EXPECTED_STATUS[step].includes(now)) showToast(done);
     else if (now === before) showToast(t("请求没有送达，请再试一次。", "The request did not arrive. Try again."), { bad: true });
     else showToast(t("操作未完成，订单状态已经变化。", "Not done: the order has changed."), { bad: true });
+  }
+
+  /**
+   * A used order can be reviewed; a reviewed one leads to the user's reviews.
+   * @param {Order} order
+   */
+  async function showReviewLink(order) {
+    if (order.status !== STATUS.used || isKiosk) return;
+    const read = () => get("/remark/of/orders", { query: { ids: params.id }, signal });
+    await staleWhileRevalidate(`review of ${params.id}`, read, (/** @type {{remarkId: number}[]} */ found) => fill(review, found.length > 0
+      ? linkButton(t("查看评价", "View my review"), "#/me/reviews", { look: ["wide"], icon: "star" })
+      : linkButton(t("写评价", "Write a review"), `#/review?order=${params.id}`, { look: ["main", "wide"], icon: "star" }))).catch(() => {});
   }
 
   /** @param {Order} order */

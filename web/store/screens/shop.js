@@ -1,4 +1,4 @@
-// A shop: pictures, facts and vouchers.
+// A shop: pictures, facts, vouchers and reviews.
 
 import { Unreachable, get, hasToken } from "../../core/api.js";
 import { revalidate, staleWhileRevalidate } from "../../core/cache.js";
@@ -18,6 +18,7 @@ import { confirmAction } from "../../parts/sheet.js";
 import { skeletons } from "../../parts/skeleton.js";
 import { showToast } from "../../parts/toast.js";
 import { stars } from "../../parts/stars.js";
+import { reviewSection } from "../reviews/reviews.js";
 import { readAreas } from "../areas.js";
 import { buy } from "../buy.js";
 import { saleVoucherCard, voucherCard } from "../cards/voucher.js";
@@ -37,7 +38,7 @@ export async function open({ root, params, signal, title, restoreScroll }) {
   title(t("店铺", "Shop"));
   const [pictures, facts, vouchers] = [h("div", { class: "front-pictures" }, skeletons(1, "100%")), h("div", { class: "stack" }, skeletons(3, "3rem")), h("div", { class: "stack" }, skeletons(3, "6.5rem"))];
   root.append(screenHeader(t("店铺", "Shop"), { home: "/shops" }), h("div", { class: "two" }, h("div", { class: "stack" }, pictures, facts),
-    h("section", { class: "side", "aria-label": t("优惠券", "Vouchers") }, vouchers)));
+    h("section", { class: "side", "aria-label": t("优惠券", "Vouchers") }, vouchers)), reviewSection(Number(params.id), signal));
   const ofVouchers = signalSequence(signal);
   const shelfName = `shelf ${params.id}`;
   const read = () => readShopVouchers(params.id, signal);
