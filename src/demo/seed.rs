@@ -1,5 +1,6 @@
 //! Writes the demo's catalogue into a mall.
 
+mod people;
 mod reviews;
 mod sales;
 #[cfg(test)]
@@ -14,6 +15,7 @@ use mallbox_storage::{
     ShopType, ShopTypeId, Timestamp, UserId, VoucherId, geo_index,
 };
 
+use self::people::People;
 use self::values::{DAY, HOUR, voucher_text};
 use super::catalogue::{
     DemoComment, DemoNote, DemoPerson, DemoShop, FOLLOWS, NOTES, PEOPLE, SHOPS, TYPES, VOUCHERS, note_images,
@@ -138,25 +140,6 @@ async fn sign_in(mall: &Mall, user: UserId, now: Timestamp) -> anyhow::Result<()
         mall.sign_ins.sign(user, now - DAY * days_ago).await?;
     }
     Ok(())
-}
-
-/// Ids of the catalogue's users, in catalogue order.
-struct People(Vec<UserId>);
-
-impl People {
-    /// Returns the user at a position, from 1.
-    fn at(&self, place: usize) -> anyhow::Result<UserId> {
-        place.checked_sub(1).and_then(|place| self.0.get(place)).copied().context("nobody has that place")
-    }
-
-    /// Returns everybody but one user.
-    fn others(&self, user: UserId) -> impl Iterator<Item = UserId> {
-        self.0.iter().copied().filter(move |other| *other != user)
-    }
-}
-
-fn find_shop(id: u64) -> anyhow::Result<&'static DemoShop> {
-    SHOPS.iter().find(|shop| shop.id == id).context("no shop has that id")
 }
 
 /// Adds follows, notes, comments and likes.

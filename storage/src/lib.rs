@@ -14,7 +14,8 @@
 //! - `catalogue`: [`Shops`], [`GeoIndex`], [`Vouchers`]
 //! - `people`: [`Users`], [`Credits`], [`Codes`], [`Sessions`], [`SecondFactors`], [`Follows`],
 //!   [`SignIns`], [`Visitors`], [`PersonalData`]
-//! - `writing`: [`Notes`], [`Comments`], [`Likes`], [`Feeds`], [`Reviews`], [`Votes`], [`Reports`], [`Pictures`]
+//! - `writing`: [`Notes`], [`Comments`], [`Likes`], [`Feeds`], [`Reviews`], [`Votes`], [`Reports`],
+//!   [`Pictures`]
 //! - `operator`: [`Audit`], [`LedgerRows`], [`Import`]
 //! - `base`: [`Cache`], [`Locks`], [`RateLimits`], [`Sequences`], [`Upkeep`]
 //!
@@ -74,6 +75,7 @@ mod sales;
 mod second_factors;
 mod sequences;
 pub mod sessions;
+mod shop_rating;
 mod shops;
 mod sign_ins;
 mod upkeep;

@@ -42,8 +42,8 @@ pub struct LikeOutcome {
 /// - A user likes a post at most once. The like count of a note or comment is exactly the number of like rows
 ///   plus the imported count, under any concurrency: a like and its count change in one transaction, durable
 ///   when the call returns.
-/// - Only visible posts can be liked or unliked, not hidden or deleted ones. Earlier likes remain. Reviews have
-///   votes instead, and no likes.
+/// - Only visible posts can be liked or unliked, not hidden or deleted ones. Earlier likes remain. Reviews
+///   have votes instead, and no likes.
 /// - The existence of the user is checked by the service, not here.
 #[async_trait]
 pub trait Likes: Send + Sync {

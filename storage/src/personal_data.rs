@@ -44,10 +44,10 @@ pub enum DeleteOutcome {
 ///
 /// - Lists are in ascending order; `after` is the last item of the previous call, and `max` bounds the
 ///   result. Deleted notes, comments and reviews are left out, hidden ones are included.
-/// - A deleted user keeps the id, the time of registration, credits and level, orders, notes, comments, likes,
-///   reviews, votes and sign-ins. Phone, name, avatar, password, role, block, second factor, profile and follows in both
-///   directions are erased in one transaction, durable when the call returns. The phone is free for a new
-///   account.
+/// - A deleted user keeps the id, the time of registration, credits and level, orders, notes, comments,
+///   likes, reviews, votes and sign-ins. Phone, name, avatar, password, role, block, second factor, profile
+///   and follows in both directions are erased in one transaction, durable when the call returns. The phone
+///   is free for a new account.
 #[async_trait]
 pub trait PersonalData: Send + Sync {
     /// Returns notes of a user, by id.

@@ -110,10 +110,10 @@ pub fn is_picture_file(name: &str) -> bool {
 /// - The contents of a name never change.
 /// - Every change is a transaction of its own, durable when the call returns and visible to the next read by
 ///   any caller.
-/// - A picture is *shown* (in use) while its name appears in a row of `note_pictures` or `review_pictures`, or, with or without
-///   the prefix `/imgs`, as the icon of a user or shop type or in a shop's picture list. An unused picture
-///   remains for as long as it is *touched*: by [`put`](Self::put), by [`keep`](Self::keep), and by a sweep
-///   that found it shown.
+/// - A picture is *shown* (in use) while its name appears in a row of `note_pictures` or `review_pictures`,
+///   or, with or without the prefix `/imgs`, as the icon of a user or shop type or in a shop's picture list.
+///   An unused picture remains for as long as it is *touched*: by [`put`](Self::put), by
+///   [`keep`](Self::keep), and by a sweep that found it shown.
 /// - A picture is *withheld* while hidden notes or reviews show it, and no visible note or review, user, shop
 ///   type or shop does.
 ///   [`get`](Self::get) does not return a withheld picture; nothing else differs. The change of a note's

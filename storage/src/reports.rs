@@ -42,8 +42,8 @@ impl OpenReports {
 /// - Setting the visibility ([`Notes::put_visibility`](crate::Notes::put_visibility),
 ///   [`Comments::put_visibility`](crate::Comments::put_visibility),
 ///   [`Reviews::put_state`](crate::Reviews::put_state)) closes all reports of the post in the same
-///   transaction. After an operator's decision to show a post, only users who never reported the post
-///   can report again.
+///   transaction. After an operator's decision to show a post, only users who never reported the post can
+///   report again.
 /// - Every call is a transaction of its own, durable when the call returns.
 #[async_trait]
 pub trait Reports: Send + Sync {
@@ -60,7 +60,8 @@ pub trait Reports: Send + Sync {
     ) -> Result<ReportOutcome, StoreError>;
 
     /// Returns a page of posts with open reports, and their total number. Order: most reports first, then
-    /// latest report, then notes before comments before reviews, then highest id. Costs as much as there are open reports.
+    /// latest report, then notes before comments before reviews, then highest id. Costs as much as there are
+    /// open reports.
     ///
     /// # Errors
     /// Any [`StoreError`]: call again.

@@ -12,10 +12,10 @@ use image::ImageFormat;
 use serde_json::{Value, json};
 
 use self::operators::{
-    ask_as_each, live_figures, money_at_the_counter, receipts, running_sales, users_and_audit_log,
+    ask_as_each, live_figures, money_at_the_counter, receipts, running_sales, second_factor,
+    users_and_audit_log,
 };
 use self::reviews::reviews;
-use super::people::second_factor::code_at;
 use super::selling::payment_callbacks;
 use super::world::{CUSTOMER, OTHER, Response, World, sale, shop, voucher, with_database_access, world};
 use super::writing::uploads::{file, upload};
@@ -201,43 +201,6 @@ fn people(check: &mut Checker<'_>) {
     check.ask("GET /user/{id}", "/user/99", "", none);
     check.ask("GET /user/{id}", "/user/x", "", none);
     check.ask("GET /user/info/{id}", "/user/info/99", "", none);
-}
-
-/// Sets up a second factor, gives a code, renews the recovery codes, and removes the factor.
-fn second_factor(check: &mut Checker<'_>) {
-    // Not the operator of the other calls, whose session would end.
-    let (operator, none) = (check.w.log_in("13900000055"), &Value::Null);
-    let id = check.w.ok("GET", "/user/me", &operator)["data"]["id"].clone();
-    let role = json!({ "role": "operator" });
-    let appointed =
-        check.w.call("PUT", &format!("/ops/users/{id}/role"), &check.w.operator, &role.to_string());
-    assert_eq!(appointed.status, 200, "{appointed:?}");
-    let [enrolment, factor, codes] =
-        ["/enrolment", "", "/recovery-codes"].map(|path| format!("/user/second-factor{path}"));
-    let text = |value: &Value| value.as_str().unwrap().to_owned();
-    let begun = check.ask(&format!("POST {enrolment}"), &enrolment, &operator, none);
-    let secret = text(&begun.body["data"]["secret"]);
-    let code = |check: &Checker<'_>| json!({ "code": code_at(&secret, check.w.mall.now()) });
-    let first = code(check);
-    let confirmed = check.ask(&format!("PUT {factor}"), &factor, &operator, &first);
-    let mut token = text(&confirmed.body["data"]["token"]);
-    for (call, path) in [("GET", &factor), ("POST", &factor), ("POST", &codes), ("DELETE", &factor)] {
-        check.w.advance(Duration::from_secs(30));
-        let body = code(check);
-        for (token, body) in
-            [("", &body), (&*token, &json!({ "code": "000000" })), (&*token, &json!({ "code": 1 }))]
-        {
-            let body = if call == "GET" { none } else { body };
-            check.ask(&format!("{call} {path}"), path, token, body);
-        }
-        let body = if call == "GET" { none.clone() } else { body };
-        let done = check.ask(&format!("{call} {path}"), path, &token, &body);
-        token = done.body["data"]["token"].as_str().map_or(token, str::to_owned);
-    }
-    for token in ["", &*check.w.customer.clone(), &*token] {
-        check.ask(&format!("POST {enrolment}"), &enrolment, token, &json!({ "password": "wrong horse" }));
-        check.ask(&format!("PUT {factor}"), &factor, token, &json!({ "code": "000000" }));
-    }
 }
 
 fn own_data(check: &mut Checker<'_>) {

@@ -89,8 +89,8 @@ impl ReviewAdmin {
     /// Decides about a review, reported or not. A repeat succeeds.
     ///
     /// # Errors
-    /// [`Refusal::BadValue`] for a reason outside 1 to 200 characters; [`Refusal::NotFound`], also for a deleted
-    /// review, unless the decision is to delete it.
+    /// [`Refusal::BadValue`] for a reason outside 1 to 200 characters; [`Refusal::NotFound`], also for a
+    /// deleted review, unless the decision is to delete it.
     pub async fn decide(
         &self,
         by: By,

@@ -72,8 +72,8 @@ fn audit_names(target: Post, decision: Decision) -> (&'static str, String, Refus
     }
 }
 
-/// Sets the visibility of a note, comment or review. Returns the previous visibility; `None` if the target does not
-/// exist.
+/// Sets the visibility of a note, comment or review. Returns the previous visibility; `None` if the target
+/// does not exist.
 pub(in crate::mall) async fn put(
     context: &Context,
     target: Post,

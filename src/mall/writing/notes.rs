@@ -135,8 +135,8 @@ impl Notes {
         remove(&self.context, &self.audit, removal, by, now).await
     }
 
-    /// Reports an objectionable note, comment or review to the operators. A repeated report by the same user changes
-    /// nothing.
+    /// Reports an objectionable note, comment or review to the operators. A repeated report by the same user
+    /// changes nothing.
     ///
     /// # Errors
     /// [`InputError::OutOfRange`] for a reason of more than 255 characters; [`Refusal::NotFound`],

@@ -104,8 +104,8 @@ checks! {
         OR kind = 0 AND NOT EXISTS (SELECT 1 FROM notes WHERE notes.id = target_id)
         OR kind = 1 AND NOT EXISTS (SELECT 1 FROM note_comments WHERE note_comments.id = target_id)
         OR kind = 2 AND NOT EXISTS (SELECT 1 FROM reviews WHERE reviews.id = target_id)";
-    /// Author and shop of a review exist; state, stars, tags and origin are valid; text and pictures of a deleted
-    /// review are erased.
+    /// Author and shop of a review exist; state, stars, tags and origin are valid; text and pictures of a
+    /// deleted review are erased.
     Review = "SELECT id FROM reviews WHERE status NOT IN (0, 1, 2, 3) OR is_folded NOT IN (0, 1)
           OR half_stars NOT BETWEEN 2 AND 10 OR tags NOT BETWEEN 0 AND 7 OR is_edited NOT IN (0, 1)
           OR origin NOT IN (0, 1, 2) OR (origin = 0) <> (order_id IS NOT NULL)
@@ -147,7 +147,7 @@ checks! {
           OR l.cause = 2 AND (l.sum_after <> 0 OR l.user_id <> 0)
           OR NOT EXISTS (SELECT 1 FROM reviews WHERE reviews.id = l.review_id)
           OR l.cause < 2 AND NOT EXISTS (SELECT 1 FROM users WHERE users.id = l.user_id)";
-    /// Nobody counts twice: of a user's votes for a review, taken back or closed in between, at most one counts.
+    /// Nobody counts twice: between two votes of a user for a review, the first was taken back or closed.
     VoteTwice = "SELECT CONCAT(l.review_id, ' ', l.number) AS id FROM vote_lines AS l WHERE l.cause = 1 AND EXISTS
         (SELECT 1 FROM vote_lines AS p WHERE p.review_id = l.review_id AND p.user_id = l.user_id
           AND p.number < l.number AND p.cause = 1 AND NOT EXISTS

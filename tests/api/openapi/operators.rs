@@ -1,9 +1,12 @@
 //! Operations of operators.
 
+use std::time::Duration;
+
 use mallbox_storage::PaymentMode;
 use serde_json::{Value, json};
 
 use super::super::operator::live::Stream;
+use super::super::people::second_factor::code_at;
 use super::super::selling::counter_payments::set_payment_mode;
 use super::super::world::Response;
 use super::Checker;
@@ -152,5 +155,42 @@ pub(super) fn live_figures(check: &mut Checker<'_>) {
     for _ in 0..2 {
         let figures = stream.figures();
         check.check_event(call, &figures);
+    }
+}
+
+/// Sets up a second factor, gives a code, renews the recovery codes, and removes the factor.
+pub(super) fn second_factor(check: &mut Checker<'_>) {
+    // Not the operator of the other calls, whose session would end.
+    let (operator, none) = (check.w.log_in("13900000055"), &Value::Null);
+    let id = check.w.ok("GET", "/user/me", &operator)["data"]["id"].clone();
+    let role = json!({ "role": "operator" });
+    let appointed =
+        check.w.call("PUT", &format!("/ops/users/{id}/role"), &check.w.operator, &role.to_string());
+    assert_eq!(appointed.status, 200, "{appointed:?}");
+    let [enrolment, factor, codes] =
+        ["/enrolment", "", "/recovery-codes"].map(|path| format!("/user/second-factor{path}"));
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let begun = check.ask(&format!("POST {enrolment}"), &enrolment, &operator, none);
+    let secret = text(&begun.body["data"]["secret"]);
+    let code = |check: &Checker<'_>| json!({ "code": code_at(&secret, check.w.mall.now()) });
+    let first = code(check);
+    let confirmed = check.ask(&format!("PUT {factor}"), &factor, &operator, &first);
+    let mut token = text(&confirmed.body["data"]["token"]);
+    for (call, path) in [("GET", &factor), ("POST", &factor), ("POST", &codes), ("DELETE", &factor)] {
+        check.w.advance(Duration::from_secs(30));
+        let body = code(check);
+        for (token, body) in
+            [("", &body), (&*token, &json!({ "code": "000000" })), (&*token, &json!({ "code": 1 }))]
+        {
+            let body = if call == "GET" { none } else { body };
+            check.ask(&format!("{call} {path}"), path, token, body);
+        }
+        let body = if call == "GET" { none.clone() } else { body };
+        let done = check.ask(&format!("{call} {path}"), path, &token, &body);
+        token = done.body["data"]["token"].as_str().map_or(token, str::to_owned);
+    }
+    for token in ["", &*check.w.customer.clone(), &*token] {
+        check.ask(&format!("POST {enrolment}"), &enrolment, token, &json!({ "password": "wrong horse" }));
+        check.ask(&format!("PUT {factor}"), &factor, token, &json!({ "code": "000000" }));
     }
 }

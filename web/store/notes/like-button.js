@@ -23,7 +23,7 @@ import { goToLogin, redirectIfUnauthorized } from "../login-guard.js";
 export function likeButton({ what: target, likes, save, look: readLikes, changed: onChange, isVote = false }) {
   const heart = h("span", { class: "like-heart" });
   const count = h("span", { class: "number" });
-  const root = h("button", { type: "button", class: "button bare like", onclick: onPress }, heart, isVote && h("span", null, t("有用", "Helpful")), count);
+  const root = h("button", { type: "button", class: "button bare like", onclick: onPress }, heart, isVote && h("span", null, t("有用 ", "Helpful ")), count);
   let storedState = likes.isLike;
   let isPending = false;
   show(likes);
@@ -35,7 +35,7 @@ export function likeButton({ what: target, likes, save, look: readLikes, changed
     count.textContent = String(fresh.liked);
     root.setAttribute("aria-pressed", String(fresh.isLike));
     root.setAttribute("aria-label", isVote
-      ? t(`有用：${target}，已有 ${fresh.liked} 人觉得有用`, `Helpful: ${target}; ${fresh.liked} votes`)
+      ? t(`有用 ${fresh.liked}：${target}`, `Helpful ${fresh.liked}: ${target}`)
       : t(`赞${target}，已有 ${fresh.liked} 个赞`, `Like ${target}; ${fresh.liked} likes`));
   }
 

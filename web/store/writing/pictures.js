@@ -12,14 +12,13 @@ import { MAX_PICTURES } from "./draft.js";
 import { pictureTile } from "./picture-tile.js";
 import { UnreadableImage, resizePicture, unreadableMessage } from "../../core/resize.js";
 
-/** @typedef {import("./draft.js").Draft} Draft */
 /** @typedef {import("./draft.js").DraftPicture} DraftPicture */
 
 /** The server deletes pictures without a note after a day. */
 const UPLOAD_VALID_MS = 20 * 3_600_000;
 
 /**
- * @param {Draft} draft
+ * @param {{pictures: DraftPicture[]}} draft
  * @param {() => void} onChange
  * @param {AbortSignal} signal
  * @returns {{root: HTMLElement, uploaded: () => Promise<string[]>}} `uploaded`: resolves with all paths once

@@ -1,4 +1,5 @@
-//! `/ops/reports`: what readers reported; hides notes and comments, or shows them again; `/ops/pictures`: removes pictures.
+//! `/ops/reports`: what readers reported; hides notes and comments, or shows them again. `/ops/pictures`:
+//! removes pictures.
 
 use axum::extract::State;
 use jiff::tz::TimeZone;

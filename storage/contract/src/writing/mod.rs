@@ -8,6 +8,7 @@ pub mod notes;
 pub mod picture_files;
 pub mod pictures;
 pub mod reports;
+pub mod review_lists;
 pub mod reviews;
 pub mod votes;
 
@@ -23,6 +24,7 @@ pub(crate) const CASES: &[(&str, &[Case])] = &[
     ("picture_files", picture_files::CASES),
     ("pictures", pictures::CASES),
     ("reports", reports::CASES),
+    ("review_lists", review_lists::CASES),
     ("reviews", reviews::CASES),
     ("votes", votes::CASES),
 ];
