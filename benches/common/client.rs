@@ -60,6 +60,12 @@ pub fn request(method: &str, path: &str, token: &str, body: &str) -> Vec<u8> {
     written(method, path, token, "", body)
 }
 
+/// Returns such a request as a trusted proxy passes it on for a client of this number.
+pub fn request_of_client(number: usize, method: &str, path: &str, body: &str) -> Vec<u8> {
+    let header = format!("x-forwarded-for: 10.{}.{}.1\r\n", number / 250, number % 250);
+    written(method, path, "", &header, body)
+}
+
 fn written(method: &str, path: &str, token: &str, headers: &str, body: &str) -> Vec<u8> {
     let token = if token.is_empty() { String::new() } else { format!("authorization: {token}\r\n") };
     let length = body.len();

@@ -43,10 +43,11 @@ async fn a_shop_is_found_as_it_was_written() {
     assert_eq!((before.created, before.updated), (w.now(), w.now()));
 
     w.advance_ms(1000);
-    let change = ShopEdit { score: Some(40), ..ShopEdit::default() };
+    let change = ShopEdit { score: Some(40), avg_price: Some(90), ..ShopEdit::default() };
     w.shops.update(id, &change, w.now()).await.unwrap();
     let after = w.shops.get(id, w.now()).await.unwrap();
-    assert_eq!((after.text.score, after.text.avg_price, &after.text.area), (40, Some(80), &before.text.area));
+    assert_eq!((after.text.avg_price, &after.text.area), (Some(90), &before.text.area));
+    assert_eq!(after.text.score, 37, "it follows from reviews");
     assert_eq!((after.created, after.updated), (before.created, w.now()));
 }
 

@@ -19,7 +19,7 @@ export function starField(halfStars, onChange) {
   const shape = () => Array.from({ length: 5 }, () => icon("star", { full: true }));
   const lit = h("span", { class: "star-lit", "aria-hidden": "true" }, shape());
   const row = h("div", { class: "star-row" }, h("span", { class: "star-all", "aria-hidden": "true" }, shape()), lit, radios);
-  const root = h("fieldset", { class: "field star-field" }, h("legend", null, t("评分", "Rating")), h("div", { class: "row" }, row, text), message);
+  const root = h("fieldset", { class: "field star-field" }, h("legend", { class: "quiet small" }, t("评分", "Rating")), h("div", { class: "row wrap" }, row, text), message);
   show(halfStars);
   return { root, wrong };
 

@@ -53,7 +53,7 @@ export async function open({ root, params, signal, title: name }) {
   const text = field(t("评价（选填）", "Review (optional)"), "textarea", { class: "write-text", maxlength: MAX_TEXT_LENGTH, placeholder: t("味道、环境、服务……写下你的体验", "Taste, place, service: how was it?") }, draft.text);
   const left = h("p", { class: "quiet small number", "aria-live": "off" });
   const price = field(t("人均消费，元（选填）", "Average per person in yuan (optional)"), "input", { inputmode: "decimal", maxlength: 10, value: draft.price });
-  const tags = h("fieldset", { class: "field" }, h("legend", null, t("值得称赞的（选填）", "What was good (optional)")), h("div", { class: "row wrap" }, TAGS.map((tag) => {
+  const tags = h("fieldset", { class: "field" }, h("legend", { class: "quiet small" }, t("值得称赞的（选填）", "What was good (optional)")), h("div", { class: "row wrap" }, TAGS.map((tag) => {
     const input = h("input", { type: "checkbox", value: tag, checked: draft.tags.includes(tag) });
     input.addEventListener("change", () => change({ tags: TAGS.filter((other) => (other === tag ? input.checked : draft.tags.includes(other))) }));
     return h("label", { class: "row tight review-tag" }, input, h("span", null, tagText(tag)));
