@@ -273,7 +273,8 @@ impl Mall {
     #[must_use]
     pub fn cache_figures(&self) -> Vec<Arc<CacheMetrics>> {
         let (shops, copies) = (self.shops.cache_figures(), self.context.copies.figures());
-        shops.into_iter().chain(self.sales.cache_figures()).chain(copies).collect()
+        let reviews = [self.reviews.cache_figures()];
+        shops.into_iter().chain(self.sales.cache_figures()).chain(reviews).chain(copies).collect()
     }
 
     /// Returns the metrics of the order workers.

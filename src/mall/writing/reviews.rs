@@ -4,23 +4,28 @@
 
 mod form;
 pub(in crate::mall) mod marks;
+mod recommended;
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use mallbox_storage::{
     NewReview, OrderId, Page, Post, Review, ReviewCounts, ReviewCursor, ReviewFilter, ReviewId, ReviewOrder,
     ReviewOrigin, ReviewOutcome, ShopId, Timestamp, UserId, Visibility, VoteOutcome,
 };
 
+use self::recommended::RecommendedIds;
 use super::authors::Authors;
 use super::post_pictures::check_uploads;
 use super::removal::{Removal, Remover, remove};
 use super::{Pictures, within_limit};
+use crate::mall::base::cache_aside::{CacheAside, CacheMetrics};
 use crate::mall::base::idempotency_key::check_idempotency_key;
 use crate::mall::base::{AuditLog, Context, Failure, Refusal};
 use crate::mall::people::accounts::PublicUser;
 
 pub use form::ReviewForm;
+pub use recommended::RECOMMENDED_MAX;
 
 /// Reviews per page.
 const PAGE: u32 = 10;
@@ -63,13 +68,21 @@ pub struct Reviews {
     context: Context,
     audit: AuditLog,
     pictures: Pictures,
+    recommended: CacheAside<RecommendedIds>,
 }
 
 impl Reviews {
     /// Creates the service.
     #[must_use]
     pub fn new(context: Context, audit: AuditLog, pictures: Pictures) -> Self {
-        Self { context, audit, pictures }
+        let recommended = CacheAside::new(&context.storage, recommended::POLICY);
+        Self { context, audit, pictures, recommended }
+    }
+
+    /// Returns the cache metrics of the recommended reviews.
+    #[must_use]
+    pub fn cache_figures(&self) -> Arc<CacheMetrics> {
+        self.recommended.figures()
     }
 
     /// Stores the review of a used order. A repeat with the same request name (1 to 64 characters) returns
@@ -102,7 +115,11 @@ impl Reviews {
         let written = storage.writing.reviews.insert(&review, now).await;
         self.context.copies.shops.changed(&[shop]).await;
         match written? {
-            ReviewOutcome::Written(review) => Ok(review),
+            ReviewOutcome::Written(review) => {
+                // An hour would be long for a shop's first reviews.
+                self.recommended.changed(&[shop]).await;
+                Ok(review)
+            }
             ReviewOutcome::AlreadyReviewed(review) => Err(Refusal::AlreadyReviewed(review).into()),
             ReviewOutcome::NoSuchOrder => Err(Refusal::NotFound("order").into()),
             ReviewOutcome::NotUsed => Err(Refusal::OrderNotUsed.into()),
@@ -183,6 +200,34 @@ impl Reviews {
         let found = reviews.of_shop(filter, order, after, Page::new(page, PAGE)).await?;
         let total = reviews.count(filter).await?;
         Ok((self.views(found, reader, now).await?, total))
+    }
+
+    /// Returns the recommended reviews of a shop from place `start` to place `stop`, counted from 0: those
+    /// with the most votes, in an order of the last hour. Votes, texts and what may be seen are those of now.
+    ///
+    /// # Errors
+    /// [`Refusal::BadValue`] for places from [`RECOMMENDED_MAX`] on, and for a `stop` before `start`;
+    /// [`Refusal::Busy`] while the database is slow and no list is cached.
+    pub async fn recommended(
+        &self,
+        shop: ShopId,
+        start: u32,
+        stop: u32,
+        reader: Option<UserId>,
+        now: Timestamp,
+    ) -> Result<Vec<ReviewView>, Failure> {
+        if start > stop || stop >= RECOMMENDED_MAX {
+            return Err(Refusal::BadValue("stop").into());
+        }
+        let ids = self.recommended.get(shop, now).await?.map(|list| list.0).unwrap_or_default();
+        let places = (stop - start + 1) as usize;
+        let ids: Vec<ReviewId> = ids.into_iter().skip(start as usize).take(places).collect();
+        if ids.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut found = self.context.storage.writing.reviews.those(&ids).await?;
+        found.retain(|review| review.state.is_counted());
+        self.views(found, reader, now).await
     }
 
     /// Returns what the reviews of a shop say together.

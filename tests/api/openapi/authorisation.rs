@@ -89,6 +89,7 @@ const ROWS: &[Row] = &[
     ("DELETE /blog-comments/{id}", "/blog-comments/{comment}", "", "113+13+f"),
     ("GET /remark", "/remark?itemId=1", "", PUBLIC),
     ("GET /remark/summary", "/remark/summary?itemId=1", "", PUBLIC),
+    ("GET /remark/recommended", "/remark/recommended?itemId=1", "", PUBLIC),
     ("GET /remark/of/me", "", "", LOGGED_IN),
     ("GET /remark/of/orders", "/remark/of/orders?ids={order}", "", LOGGED_IN),
     ("GET /remark/{id}", "/remark/{review}", "", PUBLIC),

@@ -48,6 +48,9 @@ pub(super) fn reviews(check: &mut Checker<'_>) {
     {
         check.ask("GET /remark", &format!("/remark?itemId=1{query}"), &other, none);
     }
+    for query in ["?itemId=1", "?itemId=1&start=0&stop=9", "?itemId=1&stop=100", "?itemId=x"] {
+        check.ask("GET /remark/recommended", &format!("/remark/recommended{query}"), &other, none);
+    }
     for query in ["?itemId=1", "?itemId=99", ""] {
         check.ask("GET /remark/summary", &format!("/remark/summary{query}"), "", none);
     }

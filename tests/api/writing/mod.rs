@@ -5,6 +5,7 @@ mod comments;
 mod feeds;
 mod notes;
 mod picture_files;
+mod recommended;
 pub mod reviews;
 pub mod uploads;
 mod votes;

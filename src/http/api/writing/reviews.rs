@@ -12,7 +12,7 @@ use crate::http::request::extract::{AuthorOrOperator, Json, Login, MaybeLogin, N
 use crate::http::response::envelope::{Answer, Paged, Reply};
 use crate::language::both;
 use crate::mall::Refusal;
-use crate::mall::writing::reviews::{ReviewForm, VoteSum};
+use crate::mall::writing::reviews::{RECOMMENDED_MAX, ReviewForm, VoteSum};
 
 /// Returns the routes of reviews.
 pub fn routes() -> Calls {
@@ -24,6 +24,12 @@ pub fn routes() -> Calls {
              review on the page before: without gaps and repeats, even while reviews are written.",
         ))
         .get("/remark/summary", summary, both("店铺评价的汇总", "The reviews of a shop in numbers"))
+        .get("/remark/recommended", recommended, both("店铺的推荐评价", "The recommended reviews of a shop"))
+        .explained(both(
+            "“有用”最多的在前，次序每小时更新一次；内容、“有用”数和是否可见都是当前的。`start`和`stop`从0计，含两端，不超过99。",
+            "Most votes first, in an order of the last hour; texts, votes and what may be seen are those of now. \
+             `start` and `stop` are places from 0, both included, up to 99.",
+        ))
         .get("/remark/of/me", of_me, both("我的评价，新的在前，每页10条", "My reviews, newest first, 10 a page"))
         .get("/remark/of/orders", of_orders, both("订单的评价", "Reviews of my orders"))
         .explained(both("没有评价的订单不在其中。", "Orders without a review are left out."))
@@ -149,6 +155,32 @@ async fn summary(
         pictures: counts.with_pictures,
         folded: counts.folded,
     }))
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct RecommendedQuery {
+    /// The id of the shop.
+    item_id: u64,
+    /// The first place, from 0.
+    #[schemars(example = 0)]
+    start: Option<u32>,
+    /// The last place; default: nine after the first.
+    #[schemars(example = 9)]
+    stop: Option<u32>,
+}
+
+async fn recommended(
+    State(app): State<App>,
+    MaybeLogin(reader): MaybeLogin,
+    Now(now): Now,
+    Query(query): Query<RecommendedQuery>,
+) -> Reply<Vec<ReviewAnswer>> {
+    let start = query.start.unwrap_or(0);
+    let stop = query.stop.unwrap_or(start.saturating_add(9).min(RECOMMENDED_MAX - 1));
+    let views = app.reviews.recommended(ShopId::new(query.item_id), start, stop, reader, now).await?;
+    let zone = &app.context.zone;
+    Ok(Answer::ok(views.into_iter().map(|view| ReviewAnswer::for_reader(view, zone)).collect()))
 }
 
 #[derive(Deserialize, JsonSchema)]
