@@ -19,29 +19,26 @@ pub struct Stars(u8);
 impl Stars {
     /// Creates a rating of 2 to 10 half stars; `None` for other numbers.
     #[must_use]
-    pub const fn from_half_stars(half_stars: i64) -> Option<Self> {
-        match half_stars {
-            2..=10 => Some(Self(half_stars as u8)),
-            _ => None,
-        }
+    pub fn from_half_stars(half_stars: i64) -> Option<Self> {
+        u8::try_from(half_stars).ok().filter(|half_stars| (2..=10).contains(half_stars)).map(Self)
     }
 
     /// Creates a rating from stars × 10, the unit of a shop's score; `None` unless a multiple of 5 from 10 to
     /// 50.
     #[must_use]
-    pub const fn from_score(score: i64) -> Option<Self> {
+    pub fn from_score(score: i64) -> Option<Self> {
         if score % 5 == 0 { Self::from_half_stars(score / 5) } else { None }
     }
 
     /// Returns the number of half stars, 2 to 10.
     #[must_use]
-    pub const fn half_stars(self) -> i64 {
-        self.0 as i64
+    pub fn half_stars(self) -> i64 {
+        i64::from(self.0)
     }
 
     /// Returns stars × 10, the unit of a shop's score.
     #[must_use]
-    pub const fn score(self) -> i64 {
+    pub fn score(self) -> i64 {
         self.half_stars() * 5
     }
 

@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension as _, Params, Row};
 
 use super::columns::{get_count, get_id, get_known, get_time, id};
 
-/// Head of every query for lines; [`line`] reads the columns.
+/// Head of every query for lines; [`line()`] reads the columns.
 const SELECT: &str = "SELECT review_id, number, user_id, cause, amount, sum_after, at_ms FROM vote_lines";
 
 /// Returns the lines selected by the rest of a query, after the columns and the table.

@@ -7,7 +7,7 @@ use mysql_async::Conn;
 use super::columns::{Columns, execute, first};
 use super::errors::MysqlError;
 
-/// Start of every query for lines; read by [`line`].
+/// Start of every query for lines; read by [`line()`].
 pub(super) const SELECT: &str =
     "SELECT review_id, number, user_id, cause, amount, sum_after, at_ms FROM vote_lines";
 
