@@ -46,9 +46,10 @@ fn requests_without_a_free_connection_are_reported() {
 #[test]
 fn an_idle_connection_that_the_server_closes_is_no_error() {
     let server = Server::start(|_| Action::send(OK).then_close());
-    let load = Load { rate: Some(20.0), ..load(server.address, 1) };
-    let (_, report) = run(&load, Counted::requests(4), &Progress::default()).unwrap();
-    assert_eq!((report.answered, report.errors), (4, Errors::default()));
+    // A pause in which even a busy machine closes the connection: a request that crosses the close is lost.
+    let load = Load { rate: Some(2.0), ..load(server.address, 1) };
+    let (_, report) = run(&load, Counted::requests(3), &Progress::default()).unwrap();
+    assert_eq!((report.answered, report.errors), (3, Errors::default()));
     // The last reconnect may come after the end.
-    assert!((3..=4).contains(&report.reconnects), "{}", report.reconnects);
+    assert!((2..=3).contains(&report.reconnects), "{}", report.reconnects);
 }

@@ -182,6 +182,7 @@ async fn lines_are_listed_newest_first(w: &World) {
             let Some(last) = page.last() else { break };
             after = Some(VoteCursor { at: last.at, review: last.review, number: last.number });
             found.extend(page.iter().map(key));
+            assert!(found.len() <= all.len(), "{size}: {found:?}");
         }
         assert_eq!(found, all, "{size}");
     }
