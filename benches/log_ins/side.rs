@@ -125,8 +125,8 @@ impl Side {
         Ok((tokens, vec![asked, logged_in]))
     }
 
-    /// Returns log-ins by password, each account used as often as its limit allows, and from an address of its
-    /// own: an address gets few passwords hashed, without a flag.
+    /// Returns log-ins by password, each account used as often as its limit allows, and from an address of
+    /// its own: an address gets few passwords hashed, without a flag.
     fn passwords(&self, count: usize) -> Calls {
         let numbers = self.passwords_used..self.passwords_used + count;
         let log_in = |number: usize| {
