@@ -124,7 +124,8 @@ pub fn plan_waves(
     let first = released.last().map_or(0, |record| record.wave.number);
     let mut planned = Vec::with_capacity(waves.len());
     for (number, wave) in (first.saturating_add(1)..).zip(waves) {
-        units = units.checked_add(wave.units).filter(|units| i64::try_from(*units).is_ok()).ok_or(TOO_MANY)?;
+        units =
+            units.checked_add(wave.units).filter(|units| i64::try_from(*units).is_ok()).ok_or(TOO_MANY)?;
         planned.push(Wave { number, at: wave.at, units: wave.units });
     }
     Ok(planned)

@@ -17,7 +17,8 @@ pub fn sale_between_waves(mall: &Mall) -> u64 {
     let made = mall.call("POST", "/api/voucher/seckill", &mall.operator(), &sale).unwrap();
     let id = made.data().as_u64().unwrap_or_else(|| panic!("{}", made.text));
     let ops = |method, step: &str, body| {
-        let made = mall.call(method, &format!("/api/ops/sales/{id}/{step}"), &mall.operator(), &body).unwrap();
+        let made =
+            mall.call(method, &format!("/api/ops/sales/{id}/{step}"), &mall.operator(), &body).unwrap();
         assert!(made.is_success(), "{}", made.text);
     };
     ops("PUT", "waves", json!({ "waves": [{ "time": "2026-11-21T20:10:00", "units": 1 }] }));
@@ -47,7 +48,7 @@ fn operator_schedules_changes_and_withdraws_waves() {
     let page = browser_of(&mall, OPERATOR).on(Screen::Desktop).open(&format!("/console#/sale/{sale}"));
     page.sees("待放出");
     page.button("修改安排").click();
-    let form = page.part("分批放货").last();
+    let form = page.part("安排分批放货");
     form.field("第 2 批的份数").fill("30");
     form.button("保存").click();
     page.sees("请填写");

@@ -110,9 +110,7 @@ fn an_operator_runs_a_sale_from_end_to_end() {
 #[test]
 fn units_are_released_in_waves() {
     let w = world();
-    let wave = |number: u32, minutes: u32, units: u64| {
-        json!({"number": number, "time": format!("2026-11-21T20:{minutes:02}:00"), "units": units})
-    };
+    let wave = |number: u32, minutes: u32, units: u64| json!({"number": number, "time": format!("2026-11-21T20:{minutes:02}:00"), "units": units});
     let asked = json!({"waves": [wave(0, 10, 5), wave(0, 20, 6)]});
     let waves = json!({"waves": [wave(1, 10, 5), wave(2, 20, 6)]});
     // The response was lost, and the request is repeated.
@@ -130,14 +128,15 @@ fn units_are_released_in_waves() {
     let live = data(w.call("GET", "/sale/2", "", ""));
     assert_eq!((&live["state"], &live["nextWave"]), (&json!("SOLD_OUT"), &next));
     let page = data(w.call("GET", "/sale/2/page", "", ""));
-    let shown = |minutes: u32, units: u64, is_released: bool| {
-        json!({"time": format!("2026-11-21T20:{minutes:02}:00"), "units": units, "isReleased": is_released})
-    };
+    let shown = |minutes: u32, units: u64, is_released: bool| json!({"time": format!("2026-11-21T20:{minutes:02}:00"), "units": units, "isReleased": is_released});
     assert_eq!(page["waves"], json!([shown(10, 5, false), shown(20, 6, false)]));
     w.settle_log();
     w.advance(Duration::from_secs(600));
     let released = with(wave(1, 10, 5), &json!({"releasedTime": "2026-11-21T20:10:00"}));
-    assert_eq!(data(ops(&w, "GET", "/sales/2/waves", &Value::Null)), json!({"waves": [released, wave(2, 20, 6)]}));
+    assert_eq!(
+        data(ops(&w, "GET", "/sales/2/waves", &Value::Null)),
+        json!({"waves": [released, wave(2, 20, 6)]})
+    );
     let page = data(w.call("GET", "/sale/2/page", "", ""));
     assert_eq!(page["waves"], json!([shown(10, 5, true), shown(20, 6, false)]));
     buy(&w, 2, &w.operator);

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use mallbox::fixture::Fault;
-use mallbox::mall::operator::sales::{StockForm, WindowForm};
 use mallbox::mall::Refusal;
+use mallbox::mall::operator::sales::{StockForm, WindowForm};
 use mallbox_storage::{NewWave, Timestamp, VoucherId, WaveRecord};
 
 use super::world::{MINUTE, World, idle, refusal, world};

@@ -62,7 +62,7 @@ export function waves(sale, signal) {
     const first = addRow(coming[0]);
     for (const wave of coming.slice(1)) addRow(wave);
     while (rows.length < EMPTY_ROWS) addRow();
-    await formSheet(t("分批放货", "Waves"), [{ field: first.time, names: ["放货时间表", "waves"] }], t("保存", "Save"), async () => {
+    await formSheet(t("安排分批放货", "Schedule waves"), [{ field: first.time, names: ["放货时间表", "waves"] }], t("保存", "Save"), async () => {
       const body = { waves: rows.filter(isFilled).map(({ time, units }) => ({ time: timeValue(time.input), units: numberValue(units.input) })) };
       const half = rows.find(({ time, units }) => isFilled({ time, units }) && (!time.input.value || !units.input.value));
       if (half) {

@@ -66,7 +66,10 @@ async fn a_timetable_is_stored_and_replaced_as_a_whole(w: &World) {
         assert_eq!(w.storage.catalogue.waves.of(voucher).await.unwrap(), to_come(&waves));
     }
     let recorded = sale(w, voucher).await;
-    assert_eq!((recorded.next_wave, recorded.terms.units, recorded.stock), (Some(waves[0]), Some(10), Some(10)));
+    assert_eq!(
+        (recorded.next_wave, recorded.terms.units, recorded.stock),
+        (Some(waves[0]), Some(10), Some(10))
+    );
     assert_eq!(put(w, voucher, &[wave(5, 7)]).await, to_come(&[numbered(1, 5, 7)]));
     assert_eq!(put(w, voucher, &[]).await, []);
     assert_eq!(sale(w, voucher).await.next_wave, None);

@@ -86,15 +86,20 @@ fn put(
         .execute([key])?;
     let planned = plan_waves(&sale, &of(conn, voucher)?, waves).map_err(refuse)?;
     for Wave { number, at, units } in planned {
-        conn.prepare_cached("INSERT INTO sale_waves (voucher_id, number, at_ms, units) VALUES (?1, ?2, ?3, ?4)")?
-            .execute(params![key, number, at.as_millis(), id(units)])?;
+        conn.prepare_cached(
+            "INSERT INTO sale_waves (voucher_id, number, at_ms, units) VALUES (?1, ?2, ?3, ?4)",
+        )?
+        .execute(params![key, number, at.as_millis(), id(units)])?;
     }
-    conn.prepare_cached("UPDATE vouchers SET updated_ms = ?2 WHERE id = ?1")?.execute([key, now.as_millis()])?;
+    conn.prepare_cached("UPDATE vouchers SET updated_ms = ?2 WHERE id = ?1")?
+        .execute([key, now.as_millis()])?;
     Ok(PutWavesOutcome::Stored(of(conn, voucher)?))
 }
 
 fn of(conn: &Connection, voucher: VoucherId) -> rusqlite::Result<Vec<WaveRecord>> {
-    conn.prepare_cached(&format!("{SELECT} ORDER BY number"))?.query_map([id(voucher.get())], record)?.collect()
+    conn.prepare_cached(&format!("{SELECT} ORDER BY number"))?
+        .query_map([id(voucher.get())], record)?
+        .collect()
 }
 
 fn release(

@@ -28,9 +28,7 @@ impl Waves for MysqlWaves {
         waves: &[NewWave],
         now: Timestamp,
     ) -> Result<PutWavesOutcome, StoreError> {
-        self.0
-            .write("put waves", |conn| boxed(async move { put(conn, voucher, waves, now).await }))
-            .await
+        self.0.write("put waves", |conn| boxed(async move { put(conn, voucher, waves, now).await })).await
     }
 
     async fn of(&self, voucher: VoucherId) -> Result<Vec<WaveRecord>, StoreError> {
