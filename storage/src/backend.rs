@@ -18,3 +18,4 @@ pub use crate::sign_ins::{StreakUpTo, longest_run};
 pub use crate::stored::{MISCOUNTED_LIKES, Numbered, holding, span};
 pub use crate::visitors::is_kept;
 pub use crate::votes::{VotePlan, VotedReview};
+pub use crate::waves::plan_waves;

@@ -83,6 +83,7 @@ mod users;
 mod visitors;
 mod votes;
 mod vouchers;
+mod waves;
 
 pub mod backend;
 mod storage;
@@ -165,3 +166,4 @@ pub use vouchers::{
     NewSale, SaleRecord, StockChange, StockChangeOutcome, Voucher, VoucherEdit, VoucherFilter, VoucherStatus,
     VoucherText, Vouchers,
 };
+pub use waves::{NewWave, PutWavesOutcome, ReleaseWaveOutcome, Wave, WaveRecord, Waves};

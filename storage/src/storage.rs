@@ -6,7 +6,7 @@ use crate::{
     Audit, Cache, Codes, Comments, Credits, DeadLetters, Deadlines, Feeds, Follows, GeoIndex, Import,
     LedgerRows, Likes, Locks, Notes, OrderLog, Orders, Outbox, PaymentRows, PersonalData, Pictures,
     RateLimits, Reports, Reviews, Sales, SecondFactors, Sequences, Sessions, Shops, SignIns, Upkeep, Users,
-    Visitors, Votes, Vouchers,
+    Visitors, Votes, Vouchers, Waves,
 };
 
 /// Storage of a mall: one handle per port, in a bundle per area. Cheap to clone.
@@ -54,6 +54,8 @@ pub struct CataloguePorts {
     pub geo_index: Arc<dyn GeoIndex>,
     /// Vouchers and flash sales.
     pub vouchers: Arc<dyn Vouchers>,
+    /// Timetables of flash sales.
+    pub waves: Arc<dyn Waves>,
 }
 
 /// Ports of people: users, their sessions, and their actions outside of selling and writing.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
-use crate::{Cents, Page, ShopId, StoreError, Terms, Timestamp, VoucherId};
+use crate::{Cents, Page, ShopId, StoreError, Terms, Timestamp, VoucherId, Wave};
 
 /// Visibility of a voucher.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -94,6 +94,17 @@ pub struct SaleRecord {
     pub pay_within: Duration,
     /// Minimum member level of a buyer; 0 for everybody.
     pub min_level: u8,
+    /// The first wave to come, also if after the end.
+    #[serde(default)]
+    pub next_wave: Option<Wave>,
+}
+
+impl SaleRecord {
+    /// Returns the first wave to come after `now` and before the end.
+    #[must_use]
+    pub fn wave_after(&self, now: Timestamp) -> Option<Wave> {
+        self.next_wave.filter(|wave| wave.at > now && wave.at < self.terms.end)
+    }
 }
 
 /// A voucher, with its flash sale if any.

@@ -29,4 +29,5 @@ mod screens;
 mod second_factor;
 mod security;
 mod town;
+mod waves;
 mod words;

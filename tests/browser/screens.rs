@@ -19,6 +19,7 @@ use crate::people::{
     ANNE, BEN, CARL, CAUTIOUS, NOBODY, OPENING, OPERATOR, RUNNING, appoint_cautious, browser_of, buy,
     evening, pay, set_payment_mode,
 };
+use crate::waves::sale_between_waves;
 use crate::words;
 
 /// A screen: name, phone number of the user, path, and a text shown in Chinese and in English.
@@ -36,6 +37,7 @@ const SCREENS: &[Entry] = &[
     ("sale-on", BEN, "/#/sale/51", ["立即抢购", "Buy now"]),
     ("sale-bought", ANNE, "/#/sale/51", ["你已经买到了", "You already have this voucher"]),
     ("sale-strange", NOBODY, "/#/sale/51", ["登录后抢购", "Log in to buy"]),
+    ("sale-waves", BEN, "/#/sale/{waves}", ["等待下一批", "Waiting for the next wave"]),
     ("sale-members", ANNE, "/#/sale/{members}", ["需要 9 级会员", "Members of level 9"]),
     ("orders", ANNE, "/#/orders", ["待付款", "Awaiting payment"]),
     ("orders-none", BEN, "/#/orders", ["还没有订单", "No orders yet"]),
@@ -69,6 +71,7 @@ const SCREENS: &[Entry] = &[
     ("console-live", OPERATOR, "/console#/live", ["正在进行的秒杀", "Open sales"]),
     ("console-sales", OPERATOR, "/console#/sales", ["进行中", "Open"]),
     ("console-new-sale", OPERATOR, "/console#/sales/new", ["创建秒杀", "Create sale"]),
+    ("console-waves", OPERATOR, "/console#/sale/{waves}", ["待放出", "To come"]),
     ("console-sale", OPERATOR, "/console#/sale/51", ["账目平衡", "The ledger balances"]),
     ("console-orders", OPERATOR, "/console#/orders", ["未支付", "Unpaid"]),
     ("console-order", OPERATOR, "/console#/order/{paid}", ["去核销", "Redeem"]),
@@ -98,6 +101,7 @@ struct Town {
     paid: String,
     counter: String,
     members: u64,
+    waves: u64,
 }
 
 impl Town {
@@ -112,12 +116,15 @@ impl Town {
         set_payment_mode(&mall, PaymentMode::Sandbox);
         appoint_cautious(&mall);
         let members = members_sale(&mall, 9);
-        Self { mall, unpaid, paid, counter, members }
+        let waves = sale_between_waves(&mall);
+        Self { mall, unpaid, paid, counter, members, waves }
     }
 
     fn address(&self, path: &str) -> String {
         let path = path.replace("{unpaid}", &self.unpaid).replace("{paid}", &self.paid);
-        path.replace("{counter}", &self.counter).replace("{members}", &self.members.to_string())
+        path.replace("{counter}", &self.counter)
+            .replace("{members}", &self.members.to_string())
+            .replace("{waves}", &self.waves.to_string())
     }
 }
 

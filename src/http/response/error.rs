@@ -14,7 +14,7 @@ use super::caller::Caller;
 use super::json::json_response;
 use super::language;
 use super::messages;
-use super::messages::{RefusalBody, fixed};
+use super::messages::{Details, NextWave, RefusalBody, fixed};
 use crate::language::{BilingualText, Language};
 use crate::mall::base::whole_seconds;
 use crate::mall::{CallbackError, FactorRefusal, Failure, InputError, Refusal};
@@ -244,6 +244,7 @@ impl ApiError {
 fn status_of(refusal: &Refusal) -> StatusCode {
     match refusal {
         Refusal::SoldOut
+        | Refusal::SoldOutUntil { .. }
         | Refusal::AlreadyBought(_)
         | Refusal::NotOpen
         | Refusal::Ended
@@ -326,16 +327,20 @@ fn bytes(words: RefusalBody) -> Bytes {
         data_text: Option<String>,
         #[serde(skip_serializing_if = "Option::is_none")]
         field: Option<&'static str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        next_wave: Option<NextWave>,
     }
     match words {
         RefusalBody::Fixed { code, body } => {
             language::note_code(code);
             Bytes::from_static(body.as_bytes())
         }
-        RefusalBody::Made { code, sentence, order, field } => {
+        RefusalBody::Made { code, sentence, details } => {
             language::note_code(code);
+            let Details { order, field, next_wave } = details;
             let (data, data_text) = (order.map(OrderId::get), order.map(|order| order.to_string()));
-            let body = Refused { success: false, error_msg: sentence, code, data, data_text, field };
+            let body =
+                Refused { success: false, error_msg: sentence, code, data, data_text, field, next_wave };
             Bytes::from(serde_json::to_vec(&body).expect("texts and numbers can always be written as JSON"))
         }
     }

@@ -10,16 +10,19 @@ mod parts;
 mod second_factor;
 mod states;
 
+use std::time::Duration;
+
 use mallbox_storage::OrderId;
 
 pub(in crate::http) use self::audit_fault::of_audit_fault;
-pub(in crate::http) use self::body::{RefusalBody, fixed, made};
+use self::body::detailed;
+pub(in crate::http) use self::body::{Details, NextWave, RefusalBody, fixed, made};
 pub(in crate::http) use self::codes::{CODES, is_code};
 use self::names::{allowed, field, thing};
 use self::parts::{shortened, waiting};
 use self::states::{amount_differs, dead_letter_stands, order_stands, still_dead};
 use super::bad_request::BadRequest;
-use crate::language::{BilingualText, Language, sentence};
+use crate::language::{BilingualText, Language};
 use crate::mall::base::whole_seconds;
 use crate::mall::{CallbackError, InputError, Refusal};
 
@@ -52,6 +55,7 @@ pub(in crate::http) fn cross_site(l: Language) -> RefusalBody {
 pub(in crate::http) fn of_refusal(refusal: &Refusal, l: Language) -> RefusalBody {
     match refusal {
         Refusal::SoldOut => fixed!(l, "SOLD_OUT", "库存不足", "Sold out."),
+        Refusal::SoldOutUntil { wave_in, units } => sold_out_until(*wave_in, *units, l),
         Refusal::AlreadyBought(order) => already_bought(*order, l),
         Refusal::NotOpen => fixed!(l, "NOT_OPEN", "秒杀尚未开始", "The sale has not started."),
         Refusal::Ended => fixed!(l, "ENDED", "秒杀已经结束", "The sale has ended."),
@@ -263,32 +267,30 @@ fn of_callback(error: CallbackError, l: Language) -> RefusalBody {
 pub(in crate::http) fn of_wrong(wrong: &BadRequest, l: Language) -> RefusalBody {
     let detail = wrong.words(l);
     let detail = shortened(&detail);
-    RefusalBody::Made {
-        code: "BAD_REQUEST",
-        sentence: sentence!(l, "请求有误：{detail}", "Bad request: {detail}"),
-        order: None,
-        field: None,
-    }
+    made(l, "BAD_REQUEST", format!("请求有误：{detail}"), format!("Bad request: {detail}"))
 }
 
 /// Returns the message of a temporary obstacle.
 pub(in crate::http) fn busy_with(what: &BilingualText, l: Language) -> RefusalBody {
-    RefusalBody::Made { code: "BUSY", sentence: what.spoken(l).to_owned(), order: None, field: None }
+    RefusalBody::Made { code: "BUSY", sentence: what.spoken(l).to_owned(), details: Details::default() }
 }
 
 /// Returns the message with the existing order, so that a client that lost the first response still finds the
 /// order.
 fn already_bought(order: OrderId, l: Language) -> RefusalBody {
-    let sentence = match l {
-        Language::Zh => "不能重复下单",
-        Language::En => "You have already bought this.",
-    };
-    RefusalBody::Made {
-        code: "ALREADY_BOUGHT",
-        sentence: sentence.to_owned(),
-        order: Some(order),
-        field: None,
-    }
+    let words = ("不能重复下单".to_owned(), "You have already bought this.".to_owned());
+    detailed(l, "ALREADY_BOUGHT", words, Details { order: Some(order), ..Details::default() })
+}
+
+/// Returns the message between two waves of a sale.
+fn sold_out_until(wave_in: Duration, units: u64, l: Language) -> RefusalBody {
+    let span = waiting(whole_seconds(wave_in), l);
+    let words = (
+        format!("这一批已抢光，{span}后再放出{units}份"),
+        format!("Sold out for now: {units} more in {span}."),
+    );
+    let next_wave = Some(NextWave::new(wave_in, units));
+    detailed(l, "SOLD_OUT", words, Details { next_wave, ..Details::default() })
 }
 
 fn stands(l: Language, code: &'static str, (zh, en): (String, String)) -> RefusalBody {
@@ -298,11 +300,8 @@ fn stands(l: Language, code: &'static str, (zh, en): (String, String)) -> Refusa
 /// Returns the message about the code of the present number: the page has another field for the code of the
 /// new number, with the same codes of refusals.
 fn of_old_code(l: Language, code: &'static str, zh: &str, en: &str) -> RefusalBody {
-    let sentence = match l {
-        Language::Zh => zh,
-        Language::En => en,
-    };
-    RefusalBody::Made { code, sentence: sentence.to_owned(), order: None, field: Some("oldCode") }
+    let details = Details { field: Some("oldCode"), ..Details::default() };
+    detailed(l, code, (zh.to_owned(), en.to_owned()), details)
 }
 
 fn of_mistake(mistake: InputError, l: Language) -> RefusalBody {

@@ -9,6 +9,13 @@ use mallbox_storage::{Cents, ClosedReason, DeadReason, DeadState, OrderId, Revie
 pub enum Refusal {
     /// No unit is left.
     SoldOut,
+    /// No unit is left before the next wave.
+    SoldOutUntil {
+        /// Time until the wave.
+        wave_in: Duration,
+        /// Units of the wave.
+        units: u64,
+    },
     /// The user already holds a unit, by this order.
     AlreadyBought(OrderId),
     /// The sale has not started.

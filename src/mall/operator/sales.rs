@@ -1,5 +1,7 @@
 //! Sales from the operator's side: list, window, units, pause and end.
 
+mod waves;
+
 use std::sync::Arc;
 
 use mallbox_storage::{

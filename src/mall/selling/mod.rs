@@ -20,7 +20,9 @@ mod sale_terms;
 pub mod sales;
 pub(in crate::mall) mod terms_lease;
 mod timed_gateway;
+mod timetables;
 mod voucher_cache;
+mod wave_releases;
 
 pub use cashier::Cashier;
 pub use order_queries::OrderQueries;

@@ -10,6 +10,7 @@ use super::cashier::Cashier;
 use super::overdue_orders::CancelOverdue;
 use super::reconciliation::Reconciliation;
 use super::sales::FlashSales;
+use super::wave_releases::ReleaseWaves;
 use crate::mall::base::Context;
 use crate::mall::base::chores::{Chore, Every};
 use crate::mall::base::sparse_log::SparseLog;
@@ -23,6 +24,7 @@ pub fn chores(context: &Context, sales: &FlashSales, cashier: &Cashier) -> Vec<A
         Arc::new(ProcessOutbox { every: every(1_000), context: context.clone() }),
         Arc::new(SettlePayments { every: every(5_000), cashier: cashier.clone() }),
         Arc::new(PollPayments { every: every(5_000), cashier: cashier.clone() }),
+        Arc::new(ReleaseWaves::new(context, sales)),
         Arc::new(RefreshTerms { every: every(500), sales: sales.clone() }),
         Arc::new(Reconciliation::new(context, sales, cashier)),
         Arc::new(CompareClocks { every: every(60_000), context: context.clone(), log: SparseLog::default() }),

@@ -7,6 +7,7 @@
 
 mod live;
 mod views;
+mod waves;
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -23,13 +24,17 @@ use super::backpressure::{Backlog, Hold, Holds};
 use super::order_numbers::OrderNumbers;
 use super::sale_terms::{CachedSale, SaleTerms};
 use super::terms_lease::{HeldTermsLease, TermsLease};
+use super::timetables::Timetables;
 use super::voucher_cache::VoucherCache;
 use crate::mall::base::cache_aside::CacheMetrics;
 use crate::mall::base::single_flight::{SingleFlight, shared};
 use crate::mall::base::{Context, Failure, Random, Refusal};
 
+use self::waves::sold_out;
+
 pub use self::live::ListedSale;
 pub use self::views::{LiveSale, RunningSale, SalePage, SaleState};
+pub use super::timetables::PageWave;
 
 /// Sales read per page when all sales are visited.
 const PAGE: u32 = 500;
@@ -57,6 +62,7 @@ struct Inner {
     context: Context,
     terms: Arc<SaleTerms>,
     shelf: VoucherCache,
+    timetables: Timetables,
     numbers: OrderNumbers,
     backlog: Backlog,
     holds: Holds,
@@ -83,6 +89,7 @@ impl FlashSales {
         let inner = Inner {
             terms: Arc::new(SaleTerms::new(context.storage.clone())),
             shelf: VoucherCache::of(&context.storage),
+            timetables: Timetables::of(&context.storage),
             numbers: OrderNumbers::new(random),
             backlog: Backlog::new(),
             holds: Holds::default(),
@@ -143,7 +150,7 @@ impl FlashSales {
             admitted => admitted?,
         }
         inner.holds.pass(voucher).await;
-        inner.take(user, voucher, now).await
+        inner.take(user, &known.sale, now).await
     }
 
     /// Returns the current state of a sale.
@@ -178,7 +185,8 @@ impl FlashSales {
         let inner = &*self.inner;
         let known = inner.known(voucher, now).await?;
         let shop = inner.context.copies.shops.get(known.voucher.text.shop, now).await?;
-        Ok(SalePage { voucher: known.voucher.clone(), sale: known.sale, shop })
+        let waves = inner.waves_of(&known.sale, now).await?;
+        Ok(SalePage { voucher: known.voucher.clone(), sale: known.sale, shop, waves })
     }
 
     /// Opens a sale just added to the database. On return the sale accepts claims.
@@ -290,11 +298,11 @@ impl FlashSales {
         self.inner.terms.learn_ids().await
     }
 
-    /// Returns the cache metrics of terms, shop vouchers and current sales.
+    /// Returns the cache metrics of terms, shop vouchers, current sales and timetables.
     #[must_use]
-    pub fn cache_figures(&self) -> [Arc<CacheMetrics>; 3] {
+    pub fn cache_figures(&self) -> [Arc<CacheMetrics>; 4] {
         let [of_shop, on_sale] = self.inner.shelf.figures();
-        [self.inner.terms.figures(), of_shop, on_sale]
+        [self.inner.terms.figures(), of_shop, on_sale, self.inner.timetables.figures()]
     }
 
     /// Returns whether [`refresh`](Self::refresh) has any work.
@@ -378,8 +386,16 @@ impl Inner {
         // Taken from the same read as `stock`, so that a progress bar never exceeds 100 %.
         let in_all = units.map_or(terms.units, |units| units.units);
         let state = SaleState::of(&terms, stock, now);
-        let live =
-            LiveSale { voucher, stock, units: in_all, state, at: now, begin: terms.begin, end: terms.end };
+        let live = LiveSale {
+            voucher,
+            stock,
+            units: in_all,
+            state,
+            at: now,
+            begin: terms.begin,
+            end: terms.end,
+            next_wave: sale.wave_after(now),
+        };
         Ok((live, units))
     }
 
@@ -433,8 +449,8 @@ impl Inner {
         if is_enough { Ok(()) } else { Err(Refusal::LevelTooLow.into()) }
     }
 
-    async fn take(&self, user: UserId, voucher: VoucherId, now: Timestamp) -> Result<OrderId, Failure> {
-        let storage = &self.context.storage;
+    async fn take(&self, user: UserId, sale: &SaleRecord, now: Timestamp) -> Result<OrderId, Failure> {
+        let (storage, voucher) = (&self.context.storage, sale.terms.voucher);
         let (order, number) = self.numbers.next(storage, voucher, now).await?;
         let claim = Claim { order, voucher, user, at: now };
         let mut answer = storage.selling.sales.claim(claim).await?;
@@ -444,7 +460,7 @@ impl Inner {
         let refusal = match answer {
             ClaimOutcome::Accepted => return Ok(order),
             ClaimOutcome::AlreadyBought(order) => Refusal::AlreadyBought(order),
-            ClaimOutcome::SoldOut => Refusal::SoldOut,
+            ClaimOutcome::SoldOut => sold_out(sale, now),
             ClaimOutcome::NotOpen => Refusal::NotOpen,
             ClaimOutcome::Ended => Refusal::Ended,
             ClaimOutcome::Paused => Refusal::Paused,

@@ -157,6 +157,8 @@ const ROWS: &[Row] = &[
     ("GET /ops/sales/{id}", "/ops/sales/2", "", OPERATORS),
     ("PUT /ops/sales/{id}", "/ops/sales/{sale}", r#"{"endTime":"2026-11-22T01:00:00"}"#, OPERATORS),
     ("POST /ops/sales/{id}/stock", "/ops/sales/{sale}/stock", r#"{"add":10}"#, OPERATORS),
+    ("GET /ops/sales/{id}/waves", "/ops/sales/2/waves", "", OPERATORS),
+    ("PUT /ops/sales/{id}/waves", "/ops/sales/{sale}/waves", r#"{"waves":[]}"#, OPERATORS),
     ("POST /ops/sales/{id}/pause", "/ops/sales/{sale}/pause", "", OPERATORS),
     ("POST /ops/sales/{id}/resume", "/ops/sales/{sale}/resume", "", OPERATORS),
     ("POST /ops/sales/{id}/end", "/ops/sales/{sale}/end", "", OPERATORS),

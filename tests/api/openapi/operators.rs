@@ -81,6 +81,14 @@ pub(super) fn running_sales(check: &mut Checker<'_>) {
         ask_as_each(check, "POST /ops/sales/{id}/stock", "/ops/sales/2/stock", &stock);
         ask_as_each(check, "POST /ops/sales/{id}/stock", "/ops/sales/3/stock", &stock);
     }
+    let wave = |units| json!({ "waves": [{ "time": "2026-11-21T20:30:00", "units": units }] });
+    for waves in [wave(5), wave(0), json!({}), json!({ "waves": [] })] {
+        for sale in [2, 3, 99] {
+            let path = format!("/ops/sales/{sale}/waves");
+            ask_as_each(check, "PUT /ops/sales/{id}/waves", &path, &waves);
+            ask_as_each(check, "GET /ops/sales/{id}/waves", &path, none);
+        }
+    }
     dead_letters(check);
     let found = ask_as_each(check, "GET /ops/orders", "/ops/orders?voucher=2&status=1", none);
     let order = found.body["data"][0]["id"].as_str().unwrap_or_else(|| panic!("{found:?}"));

@@ -108,6 +108,48 @@ fn an_operator_runs_a_sale_from_end_to_end() {
 }
 
 #[test]
+fn units_are_released_in_waves() {
+    let w = world();
+    let wave = |number: u32, minutes: u32, units: u64| json!({"number": number, "time": format!("2026-11-21T20:{minutes:02}:00"), "units": units});
+    let asked = json!({"waves": [wave(0, 10, 5), wave(0, 20, 6)]});
+    let waves = json!({"waves": [wave(1, 10, 5), wave(2, 20, 6)]});
+    // The response was lost, and the request is repeated.
+    for _ in 0..2 {
+        assert_eq!(data(ops(&w, "PUT", "/sales/2/waves", &asked)), waves);
+    }
+    assert_eq!(data(ops(&w, "GET", "/sales/2/waves", &Value::Null)), waves);
+    buy(&w, 2, &w.customer);
+    buy(&w, 2, &w.other);
+    let next = json!({"inMs": 600_000, "units": 5});
+    let refused = w.call("POST", "/voucher-order/seckill/2", &w.operator, "").body;
+    let words = "Sold out for now: 5 more in 10 min.";
+    let want = json!({"success": false, "code": "SOLD_OUT", "errorMsg": words, "nextWave": next});
+    assert_eq!(refused, want);
+    let live = data(w.call("GET", "/sale/2", "", ""));
+    assert_eq!((&live["state"], &live["nextWave"]), (&json!("SOLD_OUT"), &next));
+    let page = data(w.call("GET", "/sale/2/page", "", ""));
+    let shown = |minutes: u32, units: u64, is_released: bool| json!({"time": format!("2026-11-21T20:{minutes:02}:00"), "units": units, "isReleased": is_released});
+    assert_eq!(page["waves"], json!([shown(10, 5, false), shown(20, 6, false)]));
+    w.settle_log();
+    w.advance(Duration::from_secs(600));
+    let released = with(wave(1, 10, 5), &json!({"releasedTime": "2026-11-21T20:10:00"}));
+    assert_eq!(
+        data(ops(&w, "GET", "/sales/2/waves", &Value::Null)),
+        json!({"waves": [released, wave(2, 20, 6)]})
+    );
+    let page = data(w.call("GET", "/sale/2/page", "", ""));
+    assert_eq!(page["waves"], json!([shown(10, 5, true), shown(20, 6, false)]));
+    buy(&w, 2, &w.operator);
+    w.settle_log();
+    let sale = data(ops(&w, "GET", "/sales/2", &Value::Null));
+    assert_eq!((&sale["added"], &sale["left"], &sale["balances"]), (&json!(5), &json!(4), &json!(true)));
+    assert_eq!(data(ops(&w, "PUT", "/sales/2/waves", &json!({"waves": []}))), json!({"waves": [released]}));
+    let page = data(w.call("GET", "/sale/2/page", "", ""));
+    assert_eq!(page.get("waves"), None, "nothing is to come");
+    w.assert_balanced();
+}
+
+#[test]
 fn orders_are_found_and_voided() {
     let w = world();
     let unpaid = buy(&w, 2, &w.customer);
@@ -282,6 +324,8 @@ fn nobody_but_an_operator_comes_in() {
         ("GET", "/ops/sales/2"),
         ("PUT", "/ops/sales/2"),
         ("POST", "/ops/sales/2/stock"),
+        ("GET", "/ops/sales/2/waves"),
+        ("PUT", "/ops/sales/2/waves"),
         ("POST", "/ops/sales/2/pause"),
         ("POST", "/ops/sales/2/resume"),
         ("POST", "/ops/sales/2/end"),

@@ -7,5 +7,6 @@ mod sales;
 mod stock;
 mod tampering;
 pub mod users;
+mod waves;
 
 use super::selling::{watched, world};

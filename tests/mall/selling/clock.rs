@@ -8,7 +8,7 @@ use mallbox::mall::base::chores::Chores;
 use mallbox::mall::base::clock_jump::ClockJump;
 use mallbox::mall::selling::sale_chores;
 use mallbox::mall::{Cashier, Clock, Context, FlashSales, ManualClock};
-use mallbox_storage::{NewSession, OrderStatus, Timestamp, TokenHash, UserId};
+use mallbox_storage::{NewSession, NewWave, OrderStatus, Timestamp, TokenHash, UserId};
 use parking_lot::Mutex;
 
 use super::world::{MINUTE, PAY_WITHIN, World, world};
@@ -72,5 +72,24 @@ async fn clock_that_jumps_an_hour_ahead_ends_no_order_and_no_session_before_its_
     world.clock.advance(Duration::from_millis(1));
     run_chores(&world, &clock).await;
     assert_eq!(world.status(order).await, OrderStatus::Cancelled);
+    world.assert_balanced().await;
+}
+
+#[tokio::test]
+async fn clock_that_jumps_ahead_releases_no_wave_before_its_time_has_passed() {
+    let world = world().await;
+    let sale = world.sale(0).await;
+    let wave = NewWave { at: world.now() + 30 * MINUTE, units: 8 };
+    world.sale_admin.put_waves(world.by(), sale, vec![wave]).await.unwrap();
+    let clock = Arc::new(SetForward { clock: world.clock.clone(), by: Mutex::new(Some(60 * MINUTE)) });
+    world.clock.advance(60 * MINUTE);
+    run_chores(&world, &clock).await;
+    assert_eq!(world.left(sale).await, 0, "no time has passed");
+    world.clock.advance(30 * MINUTE - Duration::from_millis(1));
+    run_chores(&world, &clock).await;
+    assert_eq!(world.left(sale).await, 0, "a millisecond early");
+    world.clock.advance(Duration::from_millis(1));
+    run_chores(&world, &clock).await;
+    assert_eq!(world.left(sale).await, 8);
     world.assert_balanced().await;
 }

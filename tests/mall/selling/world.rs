@@ -186,6 +186,14 @@ impl World {
         self.clock.now()
     }
 
+    /// Returns the background jobs of a mall with another context, and its sales.
+    pub fn chores_of(&self, context: Context) -> (Chores, FlashSales) {
+        let sales = FlashSales::new(context.clone());
+        let cashier = Cashier::new(context.clone(), self.gateway.clone());
+        let chores = sale_chores::chores(&context, &sales, &cashier);
+        (Chores::new(self.clock.clone(), chores), sales)
+    }
+
     /// Moves the clock like a fixture's operator: drains the log, sets the clock, runs everything due.
     pub async fn advance(&self, span: Duration) {
         self.drain().await;

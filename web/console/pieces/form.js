@@ -74,8 +74,8 @@ export function form(fields, text, send, { inside = fields.map(({ field }) => fi
  * @param {FormField[]} fields
  * @param {string} text of the button
  * @param {() => unknown} send returns `false` if nothing was sent
- * @param {{before?: import("../../core/dom.js").Child[], no?: string, danger?: boolean}} [options]
- * `before`: content above the form; `no` and `danger` as in `form`
+ * @param {{before?: import("../../core/dom.js").Child[], inside?: Node[], no?: string, danger?: boolean}} [options]
+ * `before`: content above the form; `inside`, `no` and `danger` as in `form`
  */
 export function formSheet(title, fields, text, send, { before = [], ...options } = {}) {
   return openSheet(title, (close) => [h("div", { class: "stack" }, ...before, form(fields, text, async () => {

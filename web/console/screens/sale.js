@@ -15,6 +15,7 @@ import { saleStateChip, listingStatusChip } from "../labels.js";
 import { ledger } from "../pieces/ledger.js";
 import { stockText } from "../pieces/sale-stocks.js";
 import { timestamp } from "../pieces/timestamp.js";
+import { waves } from "../pieces/waves.js";
 import { saleActions } from "../pieces/sale-actions.js";
 import { keepFocus } from "../../parts/keep-focus.js";
 
@@ -111,6 +112,7 @@ export function open({ root, params, signal, title, restoreScroll }) {
       h("section", { class: "card pad stack", "aria-label": t("概况", "Overview") },
         h("div", { class: "row wrap" }, h("h2", { class: "grow" }, name), state), bar.root, stockLabel, actions),
       h("section", { class: "card pad stack", "aria-label": t("账目", "Ledger") }, h("h2", null, t("账目", "Ledger")), staleNotice, ledgerPlace),
+      sale?.initial !== undefined && waves(id, signal).root,
       h("section", { class: "card pad stack", "aria-label": t("条款", "Terms") }, h("h2", null, t("条款", "Terms")), terms,
         h("div", { class: "row wrap" },
           linkButton(t("这场的订单", "Orders of this sale"), `#/orders?voucher=${id}`, { icon: "order" }),

@@ -71,7 +71,7 @@ export function buyButton(id, signal, refreshSale) {
     // A disabled button loses the focus; keyboard users get the focus back.
     if (isEnabled && wasPressed && document.activeElement === document.body) purchaseButton.focus({ preventScroll: true });
     if (isEnabled) wasPressed = false;
-    const nextState = isPending ? "asking" : isShort ? `short ${shortfall?.needed} ${shortfall?.has}` : rest > 0 && isOpen ? `rest ${Math.ceil(rest / 1000)}` : `${state} ${hasToken()}`;
+    const nextState = isPending ? "asking" : isShort ? `short ${shortfall?.needed} ${shortfall?.has}` : rest > 0 && isOpen ? `rest ${Math.ceil(rest / 1000)}` : `${state} ${hasToken()} ${live.nextWave !== undefined}`;
     if (nextState === currentState) return;
     const wasCoolingDown = currentState.startsWith("rest");
     currentState = nextState;
@@ -81,7 +81,7 @@ export function buyButton(id, signal, refreshSale) {
       text.textContent = t(`${Math.ceil(rest / 1000)} 秒后可再试`, `Retry in ${Math.ceil(rest / 1000)} s`);
       if (!wasCoolingDown) purchaseButton.prepend(countdownRing(rest));
       return;
-    } else text.textContent = buttonText(state);
+    } else text.textContent = state === "SOLD_OUT" && live.nextWave ? t("等待下一批", "Waiting for the next wave") : buttonText(state);
     for (const old of purchaseButton.querySelectorAll(".ring")) old.remove();
   }
 
@@ -168,7 +168,7 @@ export function buyButton(id, signal, refreshSale) {
     // Too early by the server's clock: no cool-down.
     if (refusal.code === "NOT_OPEN") enabledAt.delete(id);
     refreshSale();
-    const more = refusal.code === "SOLD_OUT" ? t("有人没付款的话，还会放出来，可以留在这里等。", "Units of unpaid orders come back on sale, so you can wait here.") : "";
+    const more = refusal.code === "SOLD_OUT" && !live?.nextWave ? t("有人没付款的话，还会放出来，可以留在这里等。", "Units of unpaid orders come back on sale, so you can wait here.") : "";
     showNotice("warn", refusal.message, more);
     if (refusal.code === "LEVEL_TOO_LOW") messages.append(linkButton(t("查看会员等级", "View my level"), "#/me/level", { look: ["wide"] }));
   }

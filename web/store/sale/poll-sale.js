@@ -3,7 +3,7 @@
 
 import { Refusal, call } from "../../core/api.js";
 import { onVisible } from "../../core/dom.js";
-import { msUntil } from "../../core/server-time.js";
+import { momentAfter, msUntil } from "../../core/server-time.js";
 import { moreAccurate, parseWindow } from "./sale-window.js";
 
 /** @typedef {"NOT_OPEN" | "OPEN" | "PAUSED" | "SOLD_OUT" | "ENDED"} State */
@@ -14,6 +14,8 @@ import { moreAccurate, parseWindow } from "./sale-window.js";
  * @property {number} stock −1: unlimited
  * @property {number} units total number of units, sold ones included; −1: unlimited
  * @property {number} pressAgainMs
+ * @property {{at: import("../../core/server-time.js").Moment, units: number} | undefined} nextWave the next
+ * release of units before the end
  * @property {import("./sale-window.js").SaleWindow} window
  */
 
@@ -48,8 +50,9 @@ export function pollSale(id, signal, onUpdate, onError) {
   async function poll() {
     try {
       const answer = await call("GET", `/sale/${id}`, { signal });
-      const { state, stock, units, pressAgainMs } = answer.data;
-      sale = { state, stock, units, pressAgainMs, window: moreAccurate(sale?.window, parseWindow(answer)) };
+      const { state, stock, units, pressAgainMs, nextWave: wave } = answer.data;
+      const nextWave = wave && { at: momentAfter(wave.inMs, answer), units: wave.units };
+      sale = { state, stock, units, pressAgainMs, nextWave, window: moreAccurate(sale?.window, parseWindow(answer)) };
       pollCount += 1;
       onUpdate(sale);
       if (!signal.aborted && !document.hidden) schedule(pollCount < SAMPLES ? SAMPLE_EVERY_MS : jitteredInterval(sale));
@@ -81,12 +84,13 @@ function pollInterval({ window }) {
 }
 
 /**
- * Returns the current state: sales open and end locally, without a new response.
+ * Returns the current state: sales open, get their next wave and end locally, without a new response.
  * @param {LiveSale} live
  * @returns {State}
  */
-export function effectiveState({ state, window }) {
+export function effectiveState({ state, window, nextWave }) {
   if (state === "ENDED" || msUntil(window.ends) <= 0) return "ENDED";
   if (state === "NOT_OPEN" && msUntil(window.begins) <= 0) return "OPEN";
+  if (state === "SOLD_OUT" && nextWave && msUntil(nextWave.at) <= 0) return "OPEN";
   return state;
 }

@@ -18,6 +18,7 @@ import { formatDateTime } from "../../parts/date-time.js";
 import { stateChip } from "../cards/sale.js";
 import { ruleLines } from "../cards/voucher.js";
 import { buyButton } from "../sale/buy-button.js";
+import { timetable } from "../sale/timetable.js";
 import { effectiveState, pollSale } from "../sale/poll-sale.js";
 
 /**
@@ -32,6 +33,7 @@ import { effectiveState, pollSale } from "../sale/poll-sale.js";
  * @property {number} payWithinSeconds
  * @property {string} [payment] payment method of new orders
  * @property {number} minLevel
+ * @property {import("../sale/timetable.js").PageWave[]} [waves]
  * @property {{id: number, name: string, images: string, area: string, address: string, openHours: string}} [shop]
  */
 
@@ -55,7 +57,7 @@ export async function open({ root, params, signal, title, restoreScroll }) {
     fill(pictures, paths.length > 0 && gallery(paths, page.shop?.name ?? ""));
     fill(what, h("h2", { class: "large-title" }, page.title), page.subTitle && h("p", { class: "quiet" }, page.subTitle),
       h("div", { class: "row wrap sale-price" }, priceWithDiscount(page.payValue, page.actualValue), discount(page)));
-    fill(more, terms(page), page.shop && shopLink(page.shop));
+    fill(more, timetable(page.waves), terms(page), page.shop && shopLink(page.shop));
     button.limit(page.minLevel);
     restoreScroll();
   });
@@ -79,7 +81,8 @@ function saleClock(signal) {
   function show(sale) {
     const now = effectiveState(sale);
     const isUpcoming = now === "NOT_OPEN";
-    const moment = isUpcoming ? sale.window.begins : sale.window.ends;
+    const wave = now === "SOLD_OUT" ? sale.nextWave : undefined;
+    const moment = isUpcoming ? sale.window.begins : wave?.at ?? sale.window.ends;
     const hasEnded = now === "ENDED";
     stock.root.hidden = hasEnded || sale.stock < 0;
     left.hidden = hasEnded;
@@ -89,7 +92,7 @@ function saleClock(signal) {
     if (looks === drawn) return;
     drawn = looks;
     fill(state, now !== "OPEN" && !hasEnded && stateChip({ state: now, stock: sale.stock }));
-    label.textContent = hasEnded ? "" : isUpcoming ? t("距开抢", "Opens in") : t("距结束", "Ends in");
+    label.textContent = hasEnded ? "" : isUpcoming ? t("距开抢", "Opens in") : wave ? t(`距下一批（${wave.units} 份）`, `Next wave (${wave.units} units) in`) : t("距结束", "Ends in");
     fill(time, hasEnded ? t("已结束", "Ended") : countdown(moment, countdownSignal(), () => show(sale)));
   }
 

@@ -19,11 +19,13 @@ mod sales;
 mod security;
 pub mod users;
 mod vouchers;
+mod waves;
 
 /// Returns the routes of operators.
 pub fn routes(live: Live, events: Arc<SecurityEvents>) -> Calls {
     overview::routes()
         .merge(sales::routes())
+        .merge(waves::routes())
         .merge(vouchers::routes())
         .merge(orders::routes())
         .merge(receipts::routes())

@@ -20,11 +20,12 @@ use crate::http::request::extract::{Now, Path, Query};
 use crate::http::request::page_query::PageQuery;
 use crate::http::response::envelope::{Answer, Paged, Reply};
 use crate::http::response::error::ApiError;
+use crate::http::response::messages::NextWave;
 use crate::http::response::picture_list::PictureList;
 use crate::language::both;
 use crate::mall::Context;
 use crate::mall::base::wall_time;
-use crate::mall::selling::sales::{ListedSale, LiveSale, SalePage};
+use crate::mall::selling::sales::{ListedSale, LiveSale, PageWave, SalePage};
 
 /// Returns the routes of flash sales.
 pub fn routes() -> Calls {
@@ -74,6 +75,9 @@ struct LiveAnswer {
     /// Milliseconds for which a page disables its button after a claim.
     #[schemars(example = 10_000)]
     press_again_ms: u64,
+    /// The next release of units before the end; absent without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_wave: Option<NextWave>,
 }
 
 /// Converts units to a count in a response: −1 = unlimited.
@@ -96,6 +100,7 @@ impl LiveAnswer {
             begins_in_ms: until(sale.begin),
             ends_in_ms: until(sale.end),
             press_again_ms: u64::try_from(context.settings.press_again.as_millis()).unwrap_or(u64::MAX),
+            next_wave: sale.next_wave.map(|wave| NextWave::new(wave.at.since(sale.at), wave.units)),
         }
     }
 }
@@ -175,6 +180,20 @@ struct PageAnswer {
     min_level: u8,
     #[serde(skip_serializing_if = "Option::is_none")]
     shop: Option<SellerAnswer>,
+    /// Releases of units at instants, in order of time; absent once no release is to come.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    waves: Vec<PageWaveAnswer>,
+}
+
+/// A release of units.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct PageWaveAnswer {
+    #[schemars(example = &"2026-11-21T14:00:00")]
+    time: String,
+    units: u64,
+    /// Whether the units are on sale already.
+    is_released: bool,
 }
 
 /// The shop of a sale.
@@ -207,7 +226,7 @@ impl SellerAnswer {
 
 impl PageAnswer {
     fn new(page: SalePage, payment: Option<PaymentMode>, zone: &TimeZone) -> Self {
-        let SalePage { voucher, sale, shop } = page;
+        let SalePage { voucher, sale, shop, waves } = page;
         let text = voucher.text;
         Self {
             voucher_id: voucher.id.get(),
@@ -222,7 +241,14 @@ impl PageAnswer {
             payment: payment.map(PaymentMode::name),
             min_level: sale.min_level,
             shop: shop.map(SellerAnswer::new),
+            waves: waves.iter().map(|wave| PageWaveAnswer::new(wave, zone)).collect(),
         }
+    }
+}
+
+impl PageWaveAnswer {
+    fn new(PageWave { wave, is_released }: &PageWave, zone: &TimeZone) -> Self {
+        Self { time: wall_time::text(wave.at, zone), units: wave.units, is_released: *is_released }
     }
 }
 

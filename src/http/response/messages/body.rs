@@ -1,6 +1,10 @@
 //! The body of a refusal, constant or built at run time.
 
+use std::time::Duration;
+
 use mallbox_storage::OrderId;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::language::Language;
 
@@ -20,11 +24,37 @@ pub(in crate::http) enum RefusalBody {
         code: &'static str,
         /// The message for people.
         sentence: String,
-        /// The order concerned, if any.
-        order: Option<OrderId>,
-        /// The field of the body that the code concerns, if the code alone leaves a doubt.
-        field: Option<&'static str>,
+        /// Details for programs.
+        details: Details,
     },
+}
+
+/// Details of a refusal for programs.
+#[derive(Default, Debug)]
+pub(in crate::http) struct Details {
+    /// The order concerned, if any.
+    pub order: Option<OrderId>,
+    /// The field of the body that the code concerns, if the code alone leaves a doubt.
+    pub field: Option<&'static str>,
+    /// The next wave of a sale without units.
+    pub next_wave: Option<NextWave>,
+}
+
+/// The next release of units, in a response. The interval is independent of the client's clock.
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::http) struct NextWave {
+    /// Milliseconds to the wave.
+    pub in_ms: u64,
+    /// Units of the wave.
+    pub units: u64,
+}
+
+impl NextWave {
+    /// Creates the value for a wave after this time.
+    pub fn new(wave_in: Duration, units: u64) -> Self {
+        Self { in_ms: u64::try_from(wave_in.as_millis()).unwrap_or(u64::MAX), units }
+    }
 }
 
 /// Builds the constant bodies of a refusal in both languages, and selects the body for the language.
@@ -50,9 +80,19 @@ pub(in crate::http) use fixed;
 
 /// Builds a message at run time.
 pub(in crate::http) fn made(language: Language, code: &'static str, zh: String, en: String) -> RefusalBody {
+    detailed(language, code, (zh, en), Details::default())
+}
+
+/// Builds a message at run time, with details for programs.
+pub(in crate::http) fn detailed(
+    language: Language,
+    code: &'static str,
+    (zh, en): (String, String),
+    details: Details,
+) -> RefusalBody {
     let sentence = match language {
         Language::Zh => zh,
         Language::En => en,
     };
-    RefusalBody::Made { code, sentence, order: None, field: None }
+    RefusalBody::Made { code, sentence, details }
 }

@@ -85,6 +85,7 @@ pub(super) fn field(name: &'static str, l: Language) -> &'static str {
         (Language::Zh, "minLevel" | "level") => "会员等级",
         (Language::Zh, "credits") => "各级所需的积分",
         (Language::Zh, "add") => "库存变更数量",
+        (Language::Zh, "waves") => "放货时间表",
         (Language::Zh, "requestId") => "请求编号",
         (Language::Zh, "reason") => "原因",
         (Language::Zh, "amount") => "金额",
@@ -154,6 +155,10 @@ pub(super) fn allowed(name: &'static str, l: Language) -> &'static str {
             "numbers from 0 that ascend, at most 10 and none above 1000000000",
         ),
         "add" => ("须为不等于0的整数，负数为减，且不能过大", "a whole number other than 0, not too large"),
+        "waves" => (
+            "最多50批，时间依次递增，均晚于现在、早于结束时间；每批至少1份，总数不能过大",
+            "at most 50 waves in ascending order, between now and endTime, of 1 unit or more each",
+        ),
         "requestId" => ("1到64个字，每次请求各不相同", "1 to 64 characters, unique per request"),
         "reason" => ("须为1到200个字", "1 to 200 characters"),
         "method" => ("须为cash（现金）或terminal（收款终端）", "cash or terminal"),

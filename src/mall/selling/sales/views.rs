@@ -1,6 +1,8 @@
 //! Public views of a sale.
 
-use mallbox_storage::{ClosedReason, SaleRecord, Shop, Terms, Timestamp, Voucher, VoucherId};
+use mallbox_storage::{ClosedReason, SaleRecord, Shop, Terms, Timestamp, Voucher, VoucherId, Wave};
+
+use super::PageWave;
 
 /// State of a sale, for countdown pages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -59,6 +61,8 @@ pub struct LiveSale {
     pub begin: Timestamp,
     /// First instant at which claims are no longer accepted.
     pub end: Timestamp,
+    /// The next release of units before the end.
+    pub next_wave: Option<Wave>,
 }
 
 /// A running sale, for the operators' live view.
@@ -81,4 +85,6 @@ pub struct SalePage {
     pub sale: SaleRecord,
     /// The voucher's shop; `None` if deleted.
     pub shop: Option<Shop>,
+    /// Timetable of the sale; empty once no wave is to come.
+    pub waves: Vec<PageWave>,
 }

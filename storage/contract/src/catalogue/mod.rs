@@ -5,6 +5,7 @@ pub mod geo_index_model;
 pub mod shops;
 pub mod stock;
 pub mod vouchers;
+pub mod waves;
 
 use crate::case::Case;
 
@@ -15,4 +16,5 @@ pub(crate) const CASES: &[(&str, &[Case])] = &[
     ("shops", shops::CASES),
     ("stock", stock::CASES),
     ("vouchers", vouchers::CASES),
+    ("waves", waves::CASES),
 ];

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use mallbox_storage::{CataloguePorts, StoreError};
 
 use crate::geo_index::EmbeddedGeoIndex;
-use crate::sqlite::{Database, EmbeddedShops, EmbeddedVouchers, places};
+use crate::sqlite::{Database, EmbeddedShops, EmbeddedVouchers, EmbeddedWaves, places};
 
 /// Creates the ports. Reads the places of all shops for the index.
 pub(crate) fn ports(database: &Database) -> Result<CataloguePorts, StoreError> {
@@ -13,5 +13,6 @@ pub(crate) fn ports(database: &Database) -> Result<CataloguePorts, StoreError> {
         shops: Arc::new(EmbeddedShops::new(database.clone())),
         geo_index: Arc::new(EmbeddedGeoIndex::of(places(database)?)),
         vouchers: Arc::new(EmbeddedVouchers::new(database.clone())),
+        waves: Arc::new(EmbeddedWaves::new(database.clone())),
     })
 }

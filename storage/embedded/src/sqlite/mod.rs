@@ -61,6 +61,7 @@ mod visitors;
 mod vote_rows;
 mod votes;
 mod vouchers;
+mod waves;
 mod writer;
 
 pub(crate) use audit::EmbeddedAudit;
@@ -91,3 +92,4 @@ pub(crate) use users::EmbeddedUsers;
 pub(crate) use visitors::EmbeddedVisitors;
 pub(crate) use votes::EmbeddedVotes;
 pub(crate) use vouchers::EmbeddedVouchers;
+pub(crate) use waves::EmbeddedWaves;

@@ -1,15 +1,44 @@
 //! Rows of sales: columns, terms and stock.
 
-use mallbox_storage::{OrderId, SaleRecord, Terms, UserId, VoucherId};
+use mallbox_storage::{OrderId, SaleRecord, Terms, UserId, VoucherId, Wave};
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
 use super::columns::{get_count, get_id, get_span, get_time, id};
 use super::errors::unreadable;
 use super::outbox;
 
+/// A column of the first wave to come of a row of `sales`.
+macro_rules! next_wave {
+    ($column:literal) => {
+        concat!(
+            "(SELECT ",
+            $column,
+            " FROM sale_waves AS w WHERE w.voucher_id = sales.voucher_id AND w.released_ms IS NULL",
+            " ORDER BY w.number LIMIT 1)"
+        )
+    };
+}
+pub(super) use next_wave;
+
 /// Columns of a sale; [`sale`] reads the columns, from column 0 on.
-pub(super) const SALE: &str =
-    "voucher_id, begin_ms, end_ms, paused, initial, added, stock, pay_within_ms, min_level";
+macro_rules! sale_columns {
+    () => {
+        concat!(
+            "voucher_id, begin_ms, end_ms, paused, initial, added, stock, pay_within_ms, min_level, ",
+            $crate::sqlite::sale_rows::next_wave!("w.number"),
+            ", ",
+            $crate::sqlite::sale_rows::next_wave!("w.at_ms"),
+            ", ",
+            $crate::sqlite::sale_rows::next_wave!("w.units")
+        )
+    };
+}
+pub(super) use sale_columns;
+
+/// [`sale_columns`] as text.
+pub(super) const SALE: &str = sale_columns!();
+/// Number of columns of [`SALE`].
+pub(super) const SALE_COLUMNS: usize = 12;
 
 /// Returns a sale by its voucher's id.
 pub(super) fn sale_by_id(conn: &Connection, voucher: VoucherId) -> rusqlite::Result<Option<SaleRecord>> {
@@ -48,7 +77,7 @@ pub(super) fn return_unit(
     if sales > 0 { outbox::add_release(conn, voucher, user, order) } else { Ok(()) }
 }
 
-/// Reads the columns of [`SALE`], from column 0 on.
+/// Reads the columns of [`sale_columns`], from column 0 on.
 pub(super) fn sale(row: &Row<'_>) -> rusqlite::Result<SaleRecord> {
     let count = |column| match row.get::<_, Option<i64>>(column)? {
         None => Ok(None),
@@ -66,6 +95,10 @@ pub(super) fn sale(row: &Row<'_>) -> rusqlite::Result<SaleRecord> {
         paused: row.get(3)?,
         units,
     };
+    let next_wave = match row.get(9)? {
+        None => None,
+        Some(number) => Some(Wave { number, at: get_time(row, 10)?, units: get_count(row, 11)? }),
+    };
     let (stock, pay_within, min_level) = (count(6)?, get_span(row, 7)?, row.get(8)?);
-    Ok(SaleRecord { terms, initial, added, stock, pay_within, min_level })
+    Ok(SaleRecord { terms, initial, added, stock, pay_within, min_level, next_wave })
 }

@@ -9,7 +9,7 @@ use mallbox_storage::{
 use rusqlite::{Connection, Error, OptionalExtension as _, Row, named_params, params};
 
 use super::columns::{after, get_count, get_id, get_known, get_time, id};
-use super::sale_rows::{SALE, sale};
+use super::sale_rows::{SALE, SALE_COLUMNS, sale, sale_by_id, sale_columns};
 use super::{Database, stock_changes};
 
 pub(crate) struct EmbeddedVouchers(Database);
@@ -21,10 +21,12 @@ impl EmbeddedVouchers {
 }
 
 /// Head of every query for vouchers; [`voucher`] reads the columns.
-const SELECT: &str =
-    "SELECT voucher_id, begin_ms, end_ms, paused, initial, added, stock, pay_within_ms, min_level,
-    id, shop_id, title, sub_title, rules, pay_value, actual_value, status, v.created_ms, updated_ms
-    FROM vouchers AS v LEFT JOIN sales ON voucher_id = id";
+const SELECT: &str = concat!(
+    "SELECT ",
+    sale_columns!(),
+    ", id, shop_id, title, sub_title, rules, pay_value, actual_value, status, v.created_ms, updated_ms
+    FROM vouchers AS v LEFT JOIN sales ON voucher_id = id"
+);
 
 #[async_trait]
 impl Vouchers for EmbeddedVouchers {
@@ -155,16 +157,16 @@ impl Vouchers for EmbeddedVouchers {
         let job = move |conn: &Connection| {
             let key = id(voucher.get());
             let moved = conn
-                .prepare_cached(&format!(
-                    "UPDATE sales SET begin_ms = ?2, end_ms = ?3, paused = ?4 WHERE voucher_id = ?1 RETURNING {SALE}"
-                ))?
-                .query_row(params![key, begin.as_millis(), end.as_millis(), paused], sale)
-                .optional()?;
-            if moved.is_some() {
-                conn.prepare_cached("UPDATE vouchers SET updated_ms = ?2 WHERE id = ?1")?
-                    .execute([key, now.as_millis()])?;
+                .prepare_cached(
+                    "UPDATE sales SET begin_ms = ?2, end_ms = ?3, paused = ?4 WHERE voucher_id = ?1",
+                )?
+                .execute(params![key, begin.as_millis(), end.as_millis(), paused])?;
+            if moved == 0 {
+                return Ok(None);
             }
-            Ok(moved)
+            conn.prepare_cached("UPDATE vouchers SET updated_ms = ?2 WHERE id = ?1")?
+                .execute([key, now.as_millis()])?;
+            sale_by_id(conn, voucher)
         };
         self.0.write("put window", job).await
     }
@@ -248,19 +250,21 @@ fn insert_sale(
 }
 
 fn voucher(row: &Row<'_>) -> rusqlite::Result<Voucher> {
+    /// The voucher's own columns follow the columns of the sale.
+    const OWN: usize = SALE_COLUMNS;
     Ok(Voucher {
-        id: VoucherId::new(get_id(row, 9)?),
+        id: VoucherId::new(get_id(row, OWN)?),
         text: VoucherText {
-            shop: ShopId::new(get_id(row, 10)?),
-            title: row.get(11)?,
-            sub_title: row.get(12)?,
-            rules: row.get(13)?,
-            pay_value: Cents::new(row.get(14)?),
-            actual_value: Cents::new(row.get(15)?),
-            status: get_known(row, 16)?,
+            shop: ShopId::new(get_id(row, OWN + 1)?),
+            title: row.get(OWN + 2)?,
+            sub_title: row.get(OWN + 3)?,
+            rules: row.get(OWN + 4)?,
+            pay_value: Cents::new(row.get(OWN + 5)?),
+            actual_value: Cents::new(row.get(OWN + 6)?),
+            status: get_known(row, OWN + 7)?,
         },
         sale: row.get::<_, Option<i64>>(0)?.map(|_| sale(row)).transpose()?,
-        created: get_time(row, 17)?,
-        updated: get_time(row, 18)?,
+        created: get_time(row, OWN + 8)?,
+        updated: get_time(row, OWN + 9)?,
     })
 }

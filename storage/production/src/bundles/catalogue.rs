@@ -13,5 +13,6 @@ pub(crate) fn ports(mysql: &MysqlPorts, redis: &RedisPorts) -> CataloguePorts {
         shops: Arc::clone(&mysql.shops),
         geo_index: Arc::clone(&redis.geo_index),
         vouchers: Arc::clone(&mysql.vouchers),
+        waves: Arc::clone(&mysql.waves),
     }
 }

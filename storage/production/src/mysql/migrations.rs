@@ -80,6 +80,7 @@ const STEPS: &[(&str, &str)] = steps![
     "0056_vote_marks",
     "0057_parts_of_scores",
     "0058_scores_before",
+    "0059_sale_waves",
 ];
 
 /// The newest step known to this program.

@@ -76,6 +76,7 @@ mod verdict;
 mod vote_rows;
 mod votes;
 mod vouchers;
+mod waves;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -84,7 +85,7 @@ use mallbox_storage::backend::FeedRows;
 use mallbox_storage::{
     Audit, Comments, Credits, DeadLetters, Durability, Follows, Import, LedgerRows, Likes, Notes, OpenError,
     Orders, Outbox, PaymentRows, PersonalData, Pictures, Reports, Reviews, SecondFactors, Sequences, Shops,
-    StoreError, Users, Votes, Vouchers,
+    StoreError, Users, Votes, Vouchers, Waves,
 };
 use mysql_async::prelude::Queryable as _;
 use mysql_async::{Conn, Error, Opts};
@@ -132,6 +133,8 @@ pub struct MysqlPorts {
     pub shops: Arc<dyn Shops>,
     /// Vouchers and their sales.
     pub vouchers: Arc<dyn Vouchers>,
+    /// Timetables of sales.
+    pub waves: Arc<dyn Waves>,
     /// Orders of all vouchers.
     pub orders: Arc<dyn Orders>,
     /// Rows for the ledger check.
@@ -224,6 +227,7 @@ pub async fn connect_within(url: &str, wait: Option<Duration>) -> Result<MysqlPo
         reports: Arc::new(reports::MysqlReports(database.clone())),
         shops: Arc::new(shops::MysqlShops(database.clone())),
         vouchers: Arc::new(vouchers::MysqlVouchers(database.clone())),
+        waves: Arc::new(waves::MysqlWaves(database.clone())),
         orders: Arc::new(orders::MysqlOrders(database.clone())),
         ledger: Arc::new(ledger::MysqlLedgerRows(database.clone())),
         outbox: Arc::new(outbox::MysqlOutbox(database.clone())),

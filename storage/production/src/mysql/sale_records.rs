@@ -1,15 +1,42 @@
 //! Rows of sales as the records of the port.
 
-use mallbox_storage::{SaleRecord, Terms, VoucherId};
+use mallbox_storage::{SaleRecord, Terms, Timestamp, VoucherId, Wave};
 use mysql_async::Conn;
 
 use super::columns::{Columns, first};
 use super::errors::MysqlError;
 use super::sale_rows::Lock;
 
+/// A column of the first wave to come of a row of `sales`.
+macro_rules! next_wave {
+    ($column:literal) => {
+        concat!(
+            "(SELECT ",
+            $column,
+            " FROM sale_waves AS w WHERE w.voucher_id = sales.voucher_id AND w.released_ms IS NULL",
+            " ORDER BY w.number LIMIT 1)"
+        )
+    };
+}
+pub(super) use next_wave;
+
 /// Columns of a sale; [`sale`] reads them, from the second on.
-pub(super) const SALE: &str =
-    "voucher_id, begin_ms, end_ms, paused, initial, added, stock, pay_within_ms, min_level";
+macro_rules! sale_columns {
+    () => {
+        concat!(
+            "voucher_id, begin_ms, end_ms, paused, initial, added, stock, pay_within_ms, min_level, ",
+            $crate::mysql::sale_records::next_wave!("w.number"),
+            ", ",
+            $crate::mysql::sale_records::next_wave!("w.at_ms"),
+            ", ",
+            $crate::mysql::sale_records::next_wave!("w.units")
+        )
+    };
+}
+pub(super) use sale_columns;
+
+/// [`sale_columns`] as text.
+pub(super) const SALE: &str = sale_columns!();
 
 /// Returns the sale of a voucher, by the voucher's id.
 pub(super) async fn sale_by_id(
@@ -22,7 +49,7 @@ pub(super) async fn sale_by_id(
     first(conn, sql, (voucher.get(),), |row| sale(VoucherId::new(row.next()?), row)).await
 }
 
-/// Reads the columns of [`SALE`] after the voucher.
+/// Reads the columns of [`sale_columns`] after the voucher.
 pub(super) fn sale(voucher: VoucherId, row: &mut Columns) -> Result<SaleRecord, MysqlError> {
     let (begin, end, paused) = (row.time()?, row.time()?, row.next()?);
     let (initial, added): (Option<u64>, i64) = (row.next()?, row.next()?);
@@ -32,5 +59,11 @@ pub(super) fn sale(voucher: VoucherId, row: &mut Columns) -> Result<SaleRecord, 
     };
     let terms = Terms { voucher, begin, end, paused, units };
     let (stock, pay_within, min_level) = (row.next()?, row.span()?, row.next()?);
-    Ok(SaleRecord { terms, initial, added, stock, pay_within, min_level })
+    let (number, at, units): (Option<u32>, Option<Timestamp>, Option<u64>) =
+        (row.next()?, row.time_if_any()?, row.next()?);
+    let next_wave = match (number, at, units) {
+        (Some(number), Some(at), Some(units)) => Some(Wave { number, at, units }),
+        _ => None,
+    };
+    Ok(SaleRecord { terms, initial, added, stock, pay_within, min_level, next_wave })
 }

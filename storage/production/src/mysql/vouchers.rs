@@ -12,17 +12,18 @@ use super::columns::{Columns, all, execute, first};
 use super::database::Database;
 use super::errors::MysqlError;
 use super::job::boxed;
-use super::sale_records::{SALE, sale, sale_by_id};
+use super::sale_records::{SALE, sale, sale_by_id, sale_columns};
 use super::sale_rows::Lock;
 use super::stock_changes;
 
 pub(super) struct MysqlVouchers(pub(super) Database);
 
 /// Start of every query for vouchers; read by [`voucher`].
-const SELECT: &str =
-    "SELECT id, shop_id, title, sub_title, rules, pay_value, actual_value, status, v.created_ms,
-    updated_ms, voucher_id, begin_ms, end_ms, paused, initial, added, stock, pay_within_ms, min_level
-    FROM vouchers AS v LEFT JOIN sales ON voucher_id = id";
+const SELECT: &str = concat!(
+    "SELECT id, shop_id, title, sub_title, rules, pay_value, actual_value, status, v.created_ms, updated_ms, ",
+    sale_columns!(),
+    " FROM vouchers AS v LEFT JOIN sales ON voucher_id = id"
+);
 
 #[async_trait]
 impl Vouchers for MysqlVouchers {
