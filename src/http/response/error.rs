@@ -6,7 +6,7 @@ use axum::body::Bytes;
 use axum::http::header::RETRY_AFTER;
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use mallbox_storage::{OrderId, StoreError};
+use mallbox_storage::StoreError;
 use serde::Serialize;
 
 use super::bad_request::BadRequest;
@@ -262,6 +262,7 @@ fn status_of(refusal: &Refusal) -> StatusCode {
         | Refusal::OrderStands(_)
         | Refusal::OrderNotUsed
         | Refusal::AlreadyReviewed(_)
+        | Refusal::ReviewDiffers(_)
         | Refusal::ReviewFolded
         | Refusal::OwnReview
         | Refusal::ReceiptMistyped
@@ -332,9 +333,9 @@ fn bytes(words: RefusalBody) -> Bytes {
             language::note_code(code);
             Bytes::from_static(body.as_bytes())
         }
-        RefusalBody::Made { code, sentence, order, field } => {
+        RefusalBody::Made { code, sentence, existing, field } => {
             language::note_code(code);
-            let (data, data_text) = (order.map(OrderId::get), order.map(|order| order.to_string()));
+            let (data, data_text) = (existing, existing.map(|id| id.to_string()));
             let body = Refused { success: false, error_msg: sentence, code, data, data_text, field };
             Bytes::from(serde_json::to_vec(&body).expect("texts and numbers can always be written as JSON"))
         }

@@ -10,8 +10,6 @@ mod parts;
 mod second_factor;
 mod states;
 
-use mallbox_storage::OrderId;
-
 pub(in crate::http) use self::audit_fault::of_audit_fault;
 pub(in crate::http) use self::body::{RefusalBody, fixed, made};
 pub(in crate::http) use self::codes::{CODES, is_code};
@@ -52,7 +50,9 @@ pub(in crate::http) fn cross_site(l: Language) -> RefusalBody {
 pub(in crate::http) fn of_refusal(refusal: &Refusal, l: Language) -> RefusalBody {
     match refusal {
         Refusal::SoldOut => fixed!(l, "SOLD_OUT", "库存不足", "Sold out."),
-        Refusal::AlreadyBought(order) => already_bought(*order, l),
+        Refusal::AlreadyBought(order) => {
+            existing(l, "ALREADY_BOUGHT", order.get(), ("不能重复下单", "You have already bought this."))
+        }
         Refusal::NotOpen => fixed!(l, "NOT_OPEN", "秒杀尚未开始", "The sale has not started."),
         Refusal::Ended => fixed!(l, "ENDED", "秒杀已经结束", "The sale has ended."),
         Refusal::Paused => {
@@ -152,11 +152,23 @@ pub(in crate::http) fn of_refusal(refusal: &Refusal, l: Language) -> RefusalBody
             "券使用后才能评价",
             "The order can be reviewed once the voucher is used."
         ),
-        Refusal::AlreadyReviewed(_) => fixed!(
+        Refusal::AlreadyReviewed(review) => existing(
             l,
             "ALREADY_REVIEWED",
-            "这笔订单已评价过；评价可以修改",
-            "This order has a review already; you can edit it."
+            review.get(),
+            (
+                "这笔订单已评价过，每笔订单只能评价一次",
+                "This order was reviewed before; an order has one review.",
+            ),
+        ),
+        Refusal::ReviewDiffers(review) => existing(
+            l,
+            "REVIEW_DIFFERS",
+            review.get(),
+            (
+                "这条评价之前已经发布，内容与这次提交的不同；如需更改，请修改评价",
+                "This review was posted before, with other contents; edit the review to change it.",
+            ),
         ),
         Refusal::ReviewFolded => fixed!(
             l,
@@ -266,29 +278,24 @@ pub(in crate::http) fn of_wrong(wrong: &BadRequest, l: Language) -> RefusalBody 
     RefusalBody::Made {
         code: "BAD_REQUEST",
         sentence: sentence!(l, "请求有误：{detail}", "Bad request: {detail}"),
-        order: None,
+        existing: None,
         field: None,
     }
 }
 
 /// Returns the message of a temporary obstacle.
 pub(in crate::http) fn busy_with(what: &BilingualText, l: Language) -> RefusalBody {
-    RefusalBody::Made { code: "BUSY", sentence: what.spoken(l).to_owned(), order: None, field: None }
+    RefusalBody::Made { code: "BUSY", sentence: what.spoken(l).to_owned(), existing: None, field: None }
 }
 
-/// Returns the message with the existing order, so that a client that lost the first response still finds the
-/// order.
-fn already_bought(order: OrderId, l: Language) -> RefusalBody {
+/// Returns the message with the id of what exists, so that a client that lost the first response still finds
+/// the order or the review.
+fn existing(l: Language, code: &'static str, id: u64, (zh, en): (&str, &str)) -> RefusalBody {
     let sentence = match l {
-        Language::Zh => "不能重复下单",
-        Language::En => "You have already bought this.",
+        Language::Zh => zh,
+        Language::En => en,
     };
-    RefusalBody::Made {
-        code: "ALREADY_BOUGHT",
-        sentence: sentence.to_owned(),
-        order: Some(order),
-        field: None,
-    }
+    RefusalBody::Made { code, sentence: sentence.to_owned(), existing: Some(id), field: None }
 }
 
 fn stands(l: Language, code: &'static str, (zh, en): (String, String)) -> RefusalBody {
@@ -302,7 +309,7 @@ fn of_old_code(l: Language, code: &'static str, zh: &str, en: &str) -> RefusalBo
         Language::Zh => zh,
         Language::En => en,
     };
-    RefusalBody::Made { code, sentence: sentence.to_owned(), order: None, field: Some("oldCode") }
+    RefusalBody::Made { code, sentence: sentence.to_owned(), existing: None, field: Some("oldCode") }
 }
 
 fn of_mistake(mistake: InputError, l: Language) -> RefusalBody {

@@ -1,7 +1,5 @@
 //! The body of a refusal, constant or built at run time.
 
-use mallbox_storage::OrderId;
-
 use crate::language::Language;
 
 /// The body of a refusal.
@@ -20,8 +18,8 @@ pub(in crate::http) enum RefusalBody {
         code: &'static str,
         /// The message for people.
         sentence: String,
-        /// The order concerned, if any.
-        order: Option<OrderId>,
+        /// Id of the existing order or review that the refusal is about, if any.
+        existing: Option<u64>,
         /// The field of the body that the code concerns, if the code alone leaves a doubt.
         field: Option<&'static str>,
     },
@@ -54,5 +52,5 @@ pub(in crate::http) fn made(language: Language, code: &'static str, zh: String, 
         Language::Zh => zh,
         Language::En => en,
     };
-    RefusalBody::Made { code, sentence, order: None, field: None }
+    RefusalBody::Made { code, sentence, existing: None, field: None }
 }
