@@ -1,13 +1,14 @@
-// Writing or editing a review. The draft of a new one stays in the browser until posted, and is posted once.
+// Writing or editing a review. The draft stays in the browser until posted. A new review is posted once: while a
+// post is in doubt the form is closed, and the screen repeats the same post until the outcome is known.
 
-import { Refusal, Unreachable, call, get } from "../../core/api.js";
-import { invalidate, setCached } from "../../core/cache.js";
+import { Refusal, Unreachable, callWithRetries, get, isReachable, onReachable } from "../../core/api.js";
+import { invalidate } from "../../core/cache.js";
 import { fill, h } from "../../core/dom.js";
 import { isKiosk } from "../../core/local-storage.js";
 import { t } from "../../core/language.js";
 import { go } from "../../core/router.js";
 import { me } from "../../core/session.js";
-import { whileBusy, linkButton } from "../../parts/button.js";
+import { button, linkButton, whileBusy } from "../../parts/button.js";
 import { emptyState } from "../../parts/empty-state.js";
 import { field } from "../../parts/field.js";
 import { icon } from "../../parts/icons.js";
@@ -15,20 +16,23 @@ import { pictureList } from "../../parts/picture.js";
 import { screenHeader } from "../../parts/screen-header.js";
 import { errorMessage, showToast } from "../../parts/toast.js";
 import { redirectIfUnauthorized, requireLogin } from "../login-guard.js";
-import { deleteDraft, emptyDraft, loadDraft, saveDraft } from "../reviews/draft.js";
+import { deleteDraft, emptyDraft, isEmpty, loadDraft, saveDraft } from "../reviews/draft.js";
+import { ReviewExists, isUndecided, postReview, repeatDelay, reviewsOfOrders } from "../reviews/post.js";
 import { starField } from "../reviews/star-field.js";
 import { TAGS, tagText } from "../reviews/tags.js";
 import { pictures } from "../writing/pictures.js";
 
 /** @typedef {import("../reviews/draft.js").ReviewDraft} ReviewDraft */
 /** @typedef {import("../reviews/review.js").Review} Review */
+/** @typedef {Review & {updateTime: string}} OwnReview */
 
 const MAX_TEXT_LENGTH = 2_048;
 const MAX_YUAN = 1_000_000;
 
 /** @param {import("../../core/router.js").ScreenContext} context with the parameter `order`, or `id` of an own review */
 export async function open({ root, params, signal, title: name }) {
-  const title = params.id ? t("修改评价", "Edit the review") : t("写评价", "Write a review");
+  const { id, order = "" } = params;
+  const title = id ? t("修改评价", "Edit the review") : t("写评价", "Write a review");
   name(title);
   if (isKiosk) {
     root.append(emptyState("edit", t("请用自己的手机写评价。", "Please write reviews on your own phone."), linkButton(t("我的订单", "My orders"), "#/orders")));
@@ -37,17 +41,22 @@ export async function open({ root, params, signal, title: name }) {
   if (!requireLogin()) return;
   const author = await me();
   if (!author || signal.aborted) return;
-  const { id, order } = params;
-  const draft = id ? draftOf(await get(`/remark/${id}`, { signal })) : loadDraft(author.id, order ?? "");
-  const keep = () => {
-    if (!id) saveDraft(author.id, order ?? "", draft);
-  };
+  const writer = author.id;
+  const draftName = id ? `edit-${id}` : order;
+  const review = id ? /** @type {OwnReview} */ (await get(`/remark/${id}`, { signal })) : undefined;
+  if (signal.aborted) return;
+  if (review && !review.mine) {
+    root.append(screenHeader(title, { home: "/me/reviews" }), emptyState("edit", t("只能修改自己的评价。", "You can edit your own reviews only."), linkButton(t("我的评价", "My reviews"), "#/me/reviews")));
+    return;
+  }
+  const draft = review ? editOf(review, loadDraft(writer, draftName)) : loadDraft(writer, draftName);
+  const keep = () => saveDraft(writer, draftName, draft);
   const change = (/** @type {Partial<ReviewDraft>} */ changes) => {
     Object.assign(draft, changes);
     keep();
   };
   // The request id is stored before it is used.
-  keep();
+  if (!review) keep();
 
   const rating = starField(draft.halfStars, (halfStars) => change({ halfStars }));
   const text = field(t("评价（选填）", "Review (optional)"), "textarea", { class: "write-text", maxlength: MAX_TEXT_LENGTH, placeholder: t("味道、环境、服务……写下你的体验", "Taste, place, service: how was it?") }, draft.text);
@@ -59,71 +68,203 @@ export async function open({ root, params, signal, title: name }) {
     return h("label", { class: "row tight review-tag" }, input, h("span", null, tagText(tag)));
   })));
   const images = pictures(draft, keep, signal);
-  const submit = h("button", { type: "submit", class: "button main wide" }, id ? t("保存修改", "Save") : t("发布评价", "Post the review"));
+  const submit = h("button", { type: "submit", class: "button main wide" });
   const notice = h("div", { role: "status" });
   const inside = h("fieldset", { class: "stack write" }, h("legend", { class: "unseen" }, title), rating.root, text.root, left, images.root, tags, price.root);
   root.append(h("div", { class: "write-page" }, screenHeader(title, { home: "/orders" }),
     h("form", { class: "stack", novalidate: true, onsubmit: submitForm }, h("div", { class: "card pad" }, inside), notice, submit,
-      !id && h("p", { class: "quiet small" }, t("草稿会自动保存在这台设备上，退出登录时删除。", "The draft is saved on this device as you write, until you log out.")))));
+      h("p", { class: "quiet small" }, t("草稿会自动保存在这台设备上，退出登录时删除。", "The draft is saved on this device as you write, until you log out.")))));
   text.input.addEventListener("input", () => {
     change({ text: text.input.value });
     showLeft();
   });
   price.input.addEventListener("input", () => change({ price: price.input.value }));
   showLeft();
+  /** Automatic repeats of the post in doubt. */
+  let repeats = 0;
+  /** @type {ReturnType<typeof setTimeout>} */
+  let timer;
+  signal.addEventListener("abort", () => clearTimeout(timer));
+  onReachable(() => draft.sent && isReachable() && repeat(), signal);
+  openFields();
+  if (draft.sent) await repeat();
+  else if (!review) await lookForReview();
 
   function showLeft() {
     left.textContent = `${draft.text.length} / ${MAX_TEXT_LENGTH}`;
   }
 
+  function openFields() {
+    inside.disabled = false;
+    submit.hidden = false;
+    submit.textContent = review ? t("保存修改", "Save") : t("发布评价", "Post the review");
+  }
+
+  /** The order may have a review by now, for example from another window. */
+  async function lookForReview() {
+    const found = await reviewsOfOrders([order], signal).catch(() => []);
+    if (!signal.aborted && found.length > 0 && !draft.sent) showExisting(found[0].remarkId, found[0].deleted);
+  }
+
   /** @param {SubmitEvent} event */
   function submitForm(event) {
     event.preventDefault();
-    const cents = centsOf(draft.price);
-    if (cents === null) price.wrong(t("请输入金额，例如 48 或 48.5", "Enter an amount like 48 or 48.5"));
-    if (draft.halfStars === 0) rating.wrong(t("请先点星星评分", "Choose the stars first"));
-    if (cents === null || draft.halfStars === 0) return;
+    if (draft.sent) {
+      repeat();
+      return;
+    }
+    if (!isComplete()) return;
     whileBusy(submit, async () => {
-      inside.disabled = true;
-      fill(notice, h("p", { class: "notice" }, icon("clock"), t("正在发布…", "Posting…")));
+      showPosting();
       try {
-        const paths = await images.uploaded();
-        const body = { score: draft.halfStars * 5, content: draft.text.trim(), images: paths.join(","), averagePrice: cents, tags: draft.tags };
-        if (id) await call("PUT", `/remark/${id}`, { body });
-        else await call("POST", "/remark", { body: { ...body, orderId: order, requestId: draft.requestId } });
-        onPosted();
+        const body = bodyOf(draft, await images.uploaded());
+        if (review) await saveEdit(review.id, body);
+        else {
+          // Stored before it is sent: whatever happens to this page, the same post is repeated.
+          change({ sent: { ...body, orderId: order, requestId: draft.requestId } });
+          await post(false);
+        }
       } catch (error) {
         if (!signal.aborted) showFailure(error);
       }
     });
   }
 
-  function onPosted() {
-    if (!id) deleteDraft(author?.id ?? 0, order ?? "", draft);
-    invalidate("reviews");
-    if (order) setCached(`review of ${order}`, undefined);
-    showToast(id ? t("评价已修改", "Review saved") : t("评价已发布", "Review posted"));
+  function isComplete() {
+    const isWrongPrice = centsOf(draft.price) === null;
+    if (isWrongPrice) price.wrong(t("请输入金额，例如 48 或 48.5", "Enter an amount like 48 or 48.5"));
+    if (draft.halfStars === 0) rating.wrong(t("请先点星星评分", "Choose the stars first"));
+    return !isWrongPrice && draft.halfStars > 0;
+  }
+
+  async function repeat() {
+    clearTimeout(timer);
+    await whileBusy(submit, () => post(true));
+  }
+
+  /** @param {boolean} isRepeat whether an earlier post is in doubt */
+  async function post(isRepeat) {
+    const { sent } = draft;
+    if (!sent) return;
+    showPosting();
+    try {
+      await postReview(sent);
+      onPosted(t("评价已发布", "Review posted"));
+    } catch (error) {
+      if (isUndecided(error, isRepeat)) {
+        if (!signal.aborted) showDoubt(error);
+        return;
+      }
+      change({ sent: undefined });
+      if (signal.aborted) return;
+      if (error instanceof ReviewExists) await lookAtExisting(error.review);
+      else showFailure(error);
+    }
+  }
+
+  /**
+   * @param {number} reviewId
+   * @param {object} body
+   */
+  async function saveEdit(reviewId, body) {
+    await callWithRetries("PUT", `/remark/${reviewId}`, { body });
+    onPosted(t("评价已修改", "Review saved"));
+  }
+
+  function showPosting() {
+    inside.disabled = true;
+    fill(notice, h("p", { class: "notice" }, icon("clock"), t("正在发布…", "Posting…")));
+  }
+
+  /** @param {string} done */
+  function onPosted(done) {
+    deleteDraft(writer, draftName, draft);
+    draft.sent = undefined;
+    for (const name of ["review", "orders"]) invalidate(name);
+    showToast(done);
     if (!signal.aborted) go("/me/reviews", { replace: true });
   }
 
-  /** @param {unknown} error */
+  /** @param {unknown} error why nobody knows whether the review was posted */
+  function showDoubt(error) {
+    submit.textContent = t("马上再试", "Try again now");
+    fill(notice, h("p", { class: "notice bad" }, icon(error instanceof Unreachable ? "offline" : "warn"), h("span", { class: "grow" }, errorMessage(error), t("。", " "), t(
+      "评价可能已经发布。页面会自动重试，直到确认结果，不会重复发布；在此之前不能修改。",
+      "The review may have been posted. This page tries again until the result is known, and posts nothing twice; until then the form stays closed."))));
+    if (redirectIfUnauthorized(error)) return;
+    clearTimeout(timer);
+    timer = setTimeout(repeat, repeatDelay(repeats));
+    repeats += 1;
+  }
+
+  /** @param {unknown} error reason why nothing was posted */
   function showFailure(error) {
-    inside.disabled = false;
+    openFields();
     fill(notice);
     if (redirectIfUnauthorized(error)) return;
     const isLost = error instanceof Unreachable;
-    fill(notice, h("p", { class: "notice bad" }, icon(isLost ? "offline" : "warn"), h("span", { class: "grow" }, errorMessage(error),
-      (isLost || !(error instanceof Refusal)) && t("。草稿已保留，再按一次即可，不会重复发布。", ". The draft is kept. Press again; nothing is posted twice."))));
+    const isUnclear = isLost || !(error instanceof Refusal);
+    fill(notice, h("p", { class: "notice bad" }, icon(isLost ? "offline" : "warn"),
+      h("span", { class: "grow" }, errorMessage(error), isUnclear && [t("。", " "), t("草稿已保留，可以再试一次。", "The draft is kept. Try again.")])));
+  }
+
+  /** @param {number} existing */
+  async function lookAtExisting(existing) {
+    const found = await reviewsOfOrders([order], signal).catch(() => []);
+    if (!signal.aborted) showExisting(existing, found[0]?.deleted ?? false);
+  }
+
+  /**
+   * The order has a review already: with other contents, or deleted.
+   * @param {number} existing
+   * @param {boolean} isDeleted
+   */
+  function showExisting(existing, isDeleted) {
+    submit.hidden = true;
+    if (isDeleted) {
+      inside.disabled = true;
+      fill(notice, h("p", { class: "notice bad" }, icon("warn"), t("您删除了这笔订单的评价，不能再次评价。", "You deleted the review of this order, which cannot be reviewed again.")));
+      return;
+    }
+    inside.disabled = isEmpty(draft);
+    const replace = button(t("用这里的内容替换", "Replace it with this one"), () => isComplete() && replaceExisting(existing));
+    fill(notice, h("div", { class: "notice bad stack" },
+      h("p", { class: "row" }, icon("warn"), h("span", { class: "grow" }, isEmpty(draft) ? t("这笔订单已经评价过了。", "This order has a review already.")
+        : t("这笔订单的评价之前已经发布，内容可能与这里的不同。", "A review of this order was posted before, perhaps with other contents than here."))),
+      h("div", { class: "row wrap" }, linkButton(t("查看评价", "View review"), `#/review/${existing}`), !isEmpty(draft) && replace)));
+  }
+
+  /** @param {number} existing */
+  async function replaceExisting(existing) {
+    inside.disabled = true;
+    try {
+      await saveEdit(existing, bodyOf(draft, await images.uploaded()));
+    } catch (error) {
+      inside.disabled = false;
+      if (!redirectIfUnauthorized(error)) throw error;
+    }
   }
 }
 
 /**
- * @param {Review} review
- * @returns {ReviewDraft} for an edit; its pictures are on the server
+ * Returns the contents of a review as the API takes them.
+ * @param {ReviewDraft} draft
+ * @param {string[]} paths of its pictures
  */
-function draftOf(review) {
+function bodyOf({ halfStars, text, price, tags }, paths) {
+  return { score: halfStars * 5, content: text.trim(), images: paths.join(","), averagePrice: centsOf(price) ?? undefined, tags };
+}
+
+/**
+ * Returns the draft of an edit: the stored one, unless the review has changed since.
+ * @param {OwnReview} review
+ * @param {ReviewDraft} stored
+ * @returns {ReviewDraft} its pictures are on the server
+ */
+function editOf(review, stored) {
+  if (stored.basedOn === review.updateTime) return stored;
   return {
-    ...emptyDraft(), halfStars: review.score / 5, text: review.content, tags: review.tags,
+    ...emptyDraft(), basedOn: review.updateTime, halfStars: review.score / 5, text: review.content, tags: review.tags,
     price: review.averagePrice === undefined ? "" : String(review.averagePrice / 100),
     pictures: pictureList(review.images).map((path) => ({ key: `kept ${path}`, path, since: Number.MAX_SAFE_INTEGER })),
   };
