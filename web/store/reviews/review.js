@@ -1,6 +1,6 @@
 // A review of a shop, with its pictures, the shop's reply, and what the reader can do about it.
 
-import { call, callWithRetries } from "../../core/api.js";
+import { call, callWithRetries, get } from "../../core/api.js";
 import { invalidate } from "../../core/cache.js";
 import { h } from "../../core/dom.js";
 import { isKiosk } from "../../core/local-storage.js";
@@ -64,8 +64,26 @@ export function reviewItem(review, { onRemoved, showsShop = false, isAlone = fal
       review.content && h("p", { class: "comment-text" }, review.content),
       pictures.length > 0 && h("ul", { class: "review-pictures" }, pictures.map((path, index) => h("li", null, picture(path, t(`${review.name}的图片 ${index + 1}`, `Picture ${index + 1} by ${review.name}`))))),
       review.reply && h("div", { class: "review-reply small" }, h("strong", null, t("店家回复：", "Reply of the shop: ")), review.reply.content),
-      showsShop && h("p", { class: "row wrap small" }, h("a", { class: "link", href: `#/review/${review.id}` }, t("查看评价", "View review")), h("a", { class: "link", href: `#/shop/${review.itemId}` }, t("去店铺看看", "View shop"))),
+      showsShop && h("p", { class: "row wrap small" }, h("a", { class: "link", href: `#/review/${review.id}` }, t("查看评价", "View review")), shopLink(review.itemId)),
       !isKiosk && h("div", { class: "row tight comment-acts" }, review.mine ? ownActions(review, onRemoved) : [voteButton(review), act(t("举报", "Report"), t(`举报${review.name}的评价`, `Report the review by ${review.name}`), () => report("review", review.id))])));
+}
+
+/**
+ * The names of shops, by id. A failed request is repeated for the next review of the shop.
+ * @type {Map<number, Promise<string | undefined>>}
+ */
+const shopNames = new Map();
+
+/**
+ * A link to a shop, by its name once that is known.
+ * @param {number} shop
+ */
+export function shopLink(shop) {
+  const link = h("a", { class: "link", href: `#/shop/${shop}` }, t("去店铺看看", "View shop"));
+  const found = shopNames.get(shop) ?? get(`/shop/${shop}`).then(({ name }) => name);
+  shopNames.set(shop, found);
+  found.then((name) => name && (link.textContent = name), () => shopNames.delete(shop));
+  return link;
 }
 
 /** @param {Review} review */

@@ -120,8 +120,8 @@ export async function open({ root, params, signal, title, restoreScroll }) {
     if (order.paymentState === "declined") return h("p", { class: "notice bad" }, t("支付未成功，没有扣款。可以再试一次。", "The payment did not go through, and nothing was charged. You can try again."));
     if (order.paymentState !== "pending") return false;
     return h("div", { class: "stack" },
-      payPage?.payQr && h("div", { class: "receipt-code" }, qrCode(payPage.payQr, t("付款二维码", "QR code for the payment"))),
-      payPage?.payQr && h("p", { class: "small quiet" }, t("用手机扫码付款", "Scan with your phone to pay")),
+      payPage?.payQr && h("div", { class: "receipt-code" }, qrCode(payPage.payQr, t("付款二维码", "QR code for the payment")),
+        h("p", { class: "small quiet" }, t("用手机扫码付款", "Scan with your phone to pay"))),
       h("p", { role: "status" }, t("等待付款结果…", "Waiting for the payment…")));
   }
 

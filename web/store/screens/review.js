@@ -9,7 +9,7 @@ import { linkButton } from "../../parts/button.js";
 import { emptyState, errorState } from "../../parts/empty-state.js";
 import { screenHeader } from "../../parts/screen-header.js";
 import { skeletons } from "../../parts/skeleton.js";
-import { reviewItem } from "../reviews/review.js";
+import { reviewItem, shopLink } from "../reviews/review.js";
 
 /** @typedef {import("../reviews/review.js").Review} Review */
 
@@ -24,7 +24,7 @@ export async function open({ root, params, signal, title, restoreScroll }) {
 
   async function show() {
     try {
-      await staleWhileRevalidate(`reviews one ${params.id}`, load, render);
+      await staleWhileRevalidate(`reviews one ${params.id}`, () => get(`/remark/${params.id}`, { signal }), render);
     } catch (error) {
       if (signal.aborted) return;
       const isGone = error instanceof Refusal && error.code === "NOT_FOUND";
@@ -32,19 +32,11 @@ export async function open({ root, params, signal, title, restoreScroll }) {
     }
   }
 
-  /** @returns {Promise<{review: Review, shop: string | undefined}>} */
-  async function load() {
-    const review = await get(`/remark/${params.id}`, { signal });
-    // The review can be read without the name of its shop.
-    const shop = await get(`/shop/${review.itemId}`, { signal }).catch(() => undefined);
-    return { review, shop: shop?.name };
-  }
-
-  /** @param {{review: Review, shop: string | undefined}} loaded */
-  function render({ review, shop }) {
+  /** @param {Review} review */
+  function render(review) {
     title(t(`${review.name}的评价`, `Review by ${review.name}`));
     fill(place, h("div", { class: "card pad" },
-      h("h2", { class: "cut" }, h("a", { class: "link", href: `#/shop/${review.itemId}` }, shop ?? t("去店铺看看", "View shop"))),
+      h("h2", null, shopLink(review.itemId)),
       reviewItem(review, {
         isAlone: true,
         onRemoved: () => !signal.aborted && back("/me/reviews"),

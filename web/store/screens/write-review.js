@@ -16,8 +16,10 @@ import { pictureList } from "../../parts/picture.js";
 import { screenHeader } from "../../parts/screen-header.js";
 import { errorMessage, showToast } from "../../parts/toast.js";
 import { redirectIfUnauthorized, requireLogin } from "../login-guard.js";
+import { readOrder } from "../orders.js";
 import { deleteDraft, emptyDraft, isEmpty, loadDraft, saveDraft } from "../reviews/draft.js";
 import { ReviewExists, isUndecided, postReview, repeatDelay, reviewsOfOrders } from "../reviews/post.js";
+import { shopLink } from "../reviews/review.js";
 import { starField } from "../reviews/star-field.js";
 import { TAGS, tagText } from "../reviews/tags.js";
 import { pictures } from "../writing/pictures.js";
@@ -71,9 +73,10 @@ export async function open({ root, params, signal, title: name }) {
   const submit = h("button", { type: "submit", class: "button main wide" });
   const notice = h("div", { role: "status" });
   const inside = h("fieldset", { class: "stack write" }, h("legend", { class: "unseen" }, title), rating.root, text.root, left, images.root, tags, price.root);
-  root.append(h("div", { class: "write-page" }, screenHeader(title, { home: "/orders" }),
-    h("form", { class: "stack", novalidate: true, onsubmit: submitForm }, h("div", { class: "card pad" }, inside), notice, submit,
-      h("p", { class: "quiet small" }, t("草稿会自动保存在这台设备上，退出登录时删除。", "The draft is saved on this device as you write, until you log out.")))));
+  const subject = h("p", { class: "review-subject" }, review ? shopLink(review.itemId) : "\u00a0");
+  const form = h("form", { class: "stack", novalidate: true, onsubmit: submitForm }, h("div", { class: "card pad" }, inside), notice, submit,
+    h("p", { class: "quiet small" }, t("草稿会自动保存在这台设备上，退出登录时删除。", "The draft is saved on this device as you write, until you log out.")));
+  root.append(h("div", { class: "write-page" }, screenHeader(title, { home: "/orders" }), subject, form));
   text.input.addEventListener("input", () => {
     change({ text: text.input.value });
     showLeft();
@@ -87,6 +90,8 @@ export async function open({ root, params, signal, title: name }) {
   signal.addEventListener("abort", () => clearTimeout(timer));
   onReachable(() => draft.sent && isReachable() && repeat(), signal);
   openFields();
+  // The form works without the name of what was bought.
+  if (!review) readOrder(order, signal).then(({ title: bought }) => (subject.textContent = bought), () => {});
   if (draft.sent) await repeat();
   else if (!review) await lookForReview();
 
@@ -220,18 +225,17 @@ export async function open({ root, params, signal, title: name }) {
    * @param {boolean} isDeleted
    */
   function showExisting(existing, isDeleted) {
-    submit.hidden = true;
-    if (isDeleted) {
-      inside.disabled = true;
-      fill(notice, h("p", { class: "notice bad" }, icon("warn"), t("您删除了这笔订单的评价，不能再次评价。", "You deleted the review of this order, which cannot be reviewed again.")));
-      return;
+    const view = linkButton(t("查看评价", "View review"), `#/review/${existing}`);
+    if (isDeleted) form.replaceWith(emptyState("star", t("您删除了这笔订单的评价，不能再次评价。", "You deleted the review of this order, which cannot be reviewed again.")));
+    else if (isEmpty(draft)) form.replaceWith(emptyState("star", t("这笔订单已经评价过了。", "This order has a review already."), view));
+    else {
+      openFields();
+      submit.hidden = true;
+      const replace = button(t("用这里的内容替换", "Replace it with this one"), () => isComplete() && replaceExisting(existing));
+      fill(notice, h("div", { class: "notice bad" }, icon("warn"), h("div", { class: "grow stack tight" },
+        h("p", null, t("这笔订单的评价之前已经发布，内容可能与这里的不同。", "A review of this order was posted before, perhaps with other contents than here.")),
+        h("div", { class: "row wrap" }, view, replace))));
     }
-    inside.disabled = isEmpty(draft);
-    const replace = button(t("用这里的内容替换", "Replace it with this one"), () => isComplete() && replaceExisting(existing));
-    fill(notice, h("div", { class: "notice bad stack" },
-      h("p", { class: "row" }, icon("warn"), h("span", { class: "grow" }, isEmpty(draft) ? t("这笔订单已经评价过了。", "This order has a review already.")
-        : t("这笔订单的评价之前已经发布，内容可能与这里的不同。", "A review of this order was posted before, perhaps with other contents than here."))),
-      h("div", { class: "row wrap" }, linkButton(t("查看评价", "View review"), `#/review/${existing}`), !isEmpty(draft) && replace)));
   }
 
   /** @param {number} existing */
