@@ -70,6 +70,7 @@ mod plans;
 mod posts;
 mod rate_limits;
 mod reports;
+mod review_text;
 mod reviews;
 mod sales;
 mod second_factors;
@@ -138,9 +139,10 @@ pub use places::{LatLng, PlacedShop};
 pub use posts::Post;
 pub use rate_limits::{Limit, RateLimitOutcome, RateLimits};
 pub use reports::{OpenReports, ReportOutcome, Reports};
+pub use review_text::{ReviewTags, ReviewText, Stars};
 pub use reviews::{
-    NewReview, Review, ReviewCounts, ReviewCursor, ReviewFilter, ReviewOrder, ReviewOrigin, ReviewOutcome,
-    ReviewReply, ReviewSearch, ReviewState, ReviewTags, ReviewText, Reviews, Stars,
+    NewReview, OrderReview, Review, ReviewCounts, ReviewCursor, ReviewFilter, ReviewOrder, ReviewOrigin,
+    ReviewOutcome, ReviewReply, ReviewSearch, ReviewState, Reviews,
 };
 pub use sales::{Claim, ClaimOutcome, ClosedReason, ReleaseOutcome, ReserveOutcome, SaleUnits, Sales, Terms};
 pub use second_factors::{

@@ -2,99 +2,12 @@
 //!
 //! Reasons: `src/decisions/0052-reviews.md`.
 
-use std::collections::BTreeSet;
-
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Cents, OrderId, OrderStatus, Page, ReviewId, ShopId, StoreError, Timestamp, UserId, Visibility,
-    picture_names,
+    OrderId, OrderStatus, Page, ReviewId, ReviewText, ShopId, StoreError, Timestamp, UserId, Visibility,
 };
-
-/// A rating in half stars: 1 to 5 stars.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-pub struct Stars(u8);
-
-impl Stars {
-    /// Creates a rating of 2 to 10 half stars; `None` for other numbers.
-    #[must_use]
-    pub fn from_half_stars(half_stars: i64) -> Option<Self> {
-        u8::try_from(half_stars).ok().filter(|half_stars| (2..=10).contains(half_stars)).map(Self)
-    }
-
-    /// Creates a rating from stars × 10, the unit of a shop's score; `None` unless a multiple of 5 from 10 to
-    /// 50.
-    #[must_use]
-    pub fn from_score(score: i64) -> Option<Self> {
-        if score % 5 == 0 { Self::from_half_stars(score / 5) } else { None }
-    }
-
-    /// Returns the number of half stars, 2 to 10.
-    #[must_use]
-    pub fn half_stars(self) -> i64 {
-        i64::from(self.0)
-    }
-
-    /// Returns stars × 10, the unit of a shop's score.
-    #[must_use]
-    pub fn score(self) -> i64 {
-        self.half_stars() * 5
-    }
-
-    /// Returns the stars rounded up, 1 to 5, by which lists select.
-    #[must_use]
-    pub const fn rounded(self) -> u8 {
-        self.0.div_ceil(2)
-    }
-}
-
-/// What a review praises about a shop.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct ReviewTags {
-    /// The taste (口味).
-    pub taste: bool,
-    /// The environment (环境).
-    pub environment: bool,
-    /// The service (服务).
-    pub service: bool,
-}
-
-impl ReviewTags {
-    /// Returns the tags as stored in a row: a bit per tag.
-    pub fn in_row(self) -> i64 {
-        i64::from(self.taste) | i64::from(self.environment) << 1 | i64::from(self.service) << 2
-    }
-
-    /// Converts stored tags; `None` for a number never written.
-    pub fn from_row(bits: i64) -> Option<Self> {
-        let has = |bit: i64| bits & bit != 0;
-        (0..8).contains(&bits).then(|| Self { taste: has(1), environment: has(2), service: has(4) })
-    }
-}
-
-/// Contents of a review, as written by its author.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct ReviewText {
-    /// The rating.
-    pub stars: Stars,
-    /// Text of the review, `""` for none.
-    pub content: String,
-    /// Comma-separated picture paths as in [`NoteText`](crate::NoteText); `""` for none.
-    pub images: String,
-    /// What a person spends on average, if told.
-    pub average_price: Option<Cents>,
-    /// What the review praises.
-    pub tags: ReviewTags,
-}
-
-impl ReviewText {
-    /// Returns the names of the pictures shown, without duplicates.
-    #[must_use]
-    pub fn pictures(&self) -> BTreeSet<String> {
-        picture_names(&self.images)
-    }
-}
 
 /// Where a review comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -192,6 +105,17 @@ pub struct Review {
     pub updated: Timestamp,
 }
 
+/// The review of an order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct OrderReview {
+    /// The order.
+    pub order: OrderId,
+    /// The review.
+    pub review: ReviewId,
+    /// Whether the review is deleted: the order cannot be reviewed again.
+    pub is_deleted: bool,
+}
+
 /// A review to insert.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NewReview {
@@ -214,20 +138,29 @@ impl NewReview {
     pub fn refusal(
         &self,
         order: Option<(u64, i64, u64)>,
-        earlier: Option<(ReviewId, String)>,
+        earlier: Option<&(Review, String)>,
     ) -> Option<ReviewOutcome> {
         let is_theirs = |user, shop| (user, shop) == (self.author.get(), self.shop.get());
         match (order, earlier) {
             (Some((user, _, shop)), _) if !is_theirs(user, shop) => Some(ReviewOutcome::NoSuchOrder),
             (None, _) => Some(ReviewOutcome::NoSuchOrder),
-            (Some(_), Some((review, request))) if !request.is_empty() && request == self.request => {
-                Some(ReviewOutcome::Written(review))
-            }
-            (Some(_), Some((review, _))) => Some(ReviewOutcome::AlreadyReviewed(review)),
+            (Some(_), Some((review, request))) => Some(self.repeat_of(review, request)),
             (Some((_, status, _)), None) if OrderStatus::in_row(status) != Some(OrderStatus::Used) => {
                 Some(ReviewOutcome::NotUsed)
             }
             (Some(_), None) => None,
+        }
+    }
+
+    /// Decides a review of an order that has the review `earlier`, stored under `request`.
+    fn repeat_of(&self, earlier: &Review, request: &str) -> ReviewOutcome {
+        let is_repeat = !request.is_empty() && request == self.request;
+        if !is_repeat || earlier.state.visibility == Visibility::Deleted {
+            ReviewOutcome::AlreadyReviewed(earlier.id)
+        } else if earlier.text == self.text {
+            ReviewOutcome::Written(earlier.id)
+        } else {
+            ReviewOutcome::Differs(earlier.id)
         }
     }
 }
@@ -236,10 +169,14 @@ impl NewReview {
 #[must_use]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ReviewOutcome {
-    /// The review is stored: by this call, or by an earlier one with the same idempotency key and order.
+    /// The review is stored with these contents: by this call, or by an earlier one with the same idempotency
+    /// key and order.
     Written(ReviewId),
-    /// The order already has this review, under another key. Nothing was written.
+    /// The order already has this review, under another key, or deleted. Nothing was written.
     AlreadyReviewed(ReviewId),
+    /// The order has this review under the same key, with other contents: the caller changed the contents
+    /// before the repeat, or the author edited the review. Nothing was written.
+    Differs(ReviewId),
     /// The author has no such order at the shop. Nothing was written.
     NoSuchOrder,
     /// The order is not used. Nothing was written.
@@ -333,8 +270,12 @@ pub trait Reviews: Send + Sync {
     /// Inserts a review, visible to everybody at once. A review of an order requires that the order belongs
     /// to author and shop, and is used.
     ///
+    /// Idempotent under one key: a repeat with the stored contents returns the review, a repeat with other
+    /// contents is refused ([`ReviewOutcome::Differs`]). No change of contents is lost without a word.
+    ///
     /// # Errors
-    /// Any [`StoreError`]: nothing was inserted, or the response was lost; repeat with the same key.
+    /// Any [`StoreError`]: nothing was inserted, or the response was lost; repeat with the same key and
+    /// contents.
     async fn insert(&self, review: &NewReview, now: Timestamp) -> Result<ReviewOutcome, StoreError>;
 
     /// Returns a review by id, whatever its state.
@@ -350,15 +291,12 @@ pub trait Reviews: Send + Sync {
     /// Any [`StoreError`]: call again.
     async fn those(&self, reviews: &[ReviewId]) -> Result<Vec<Review>, StoreError>;
 
-    /// Returns which of the orders have a review of the author, by order. Deleted reviews are included.
+    /// Returns the author's reviews of these orders, in ascending order of the orders' ids. Deleted reviews
+    /// are included; orders without a review are left out.
     ///
     /// # Errors
     /// Any [`StoreError`]: call again.
-    async fn of_orders(
-        &self,
-        author: UserId,
-        orders: &[OrderId],
-    ) -> Result<Vec<(OrderId, ReviewId)>, StoreError>;
+    async fn of_orders(&self, author: UserId, orders: &[OrderId]) -> Result<Vec<OrderReview>, StoreError>;
 
     /// Returns a page of a shop's reviews, of those behind `after`; `None` begins.
     ///
@@ -445,22 +383,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stars_come_in_halves_from_one_to_five() {
-        for (score, half_stars, rounded) in [(10, 2, 1), (15, 3, 2), (20, 4, 2), (45, 9, 5), (50, 10, 5)] {
-            let stars = Stars::from_score(score).unwrap();
-            assert_eq!((stars.half_stars(), stars.score(), stars.rounded()), (half_stars, score, rounded));
-        }
-        for score in [i64::MIN, -10, 0, 5, 9, 11, 47, 55, i64::MAX] {
-            assert_eq!(Stars::from_score(score), None, "{score}");
-        }
-    }
-
-    #[test]
-    fn tags_and_origin_are_read_as_they_were_written_and_unknown_numbers_are_none() {
-        for bits in 0..8 {
-            assert_eq!(ReviewTags::from_row(bits).map(ReviewTags::in_row), Some(bits));
-        }
-        assert_eq!([-1, 8, i64::MAX].map(ReviewTags::from_row), [None; 3]);
+    fn an_origin_is_read_as_it_was_written_and_unknown_numbers_are_none() {
         let order = OrderId::new(7);
         for origin in [ReviewOrigin::Order(order), ReviewOrigin::Imported, ReviewOrigin::Demo] {
             let (kind, order) = origin.in_row();

@@ -1,5 +1,8 @@
 //! Orders paid through a payment gateway: on its page, by a QR code, and by a second attempt.
 
+use std::env;
+use std::path::Path;
+
 use mallbox::fixture::Mall;
 use mallbox::mall::selling::http_gateway::HttpGateway;
 use mallbox_storage::PaymentMode;
@@ -12,7 +15,8 @@ use crate::people::{
 
 const SECRET: &str = "a secret of both sides";
 
-fn mall_with_gateway() -> (Mall, PaymentGateway) {
+/// Returns a mall whose orders are paid through a payment gateway.
+pub fn mall_with_gateway() -> (Mall, PaymentGateway) {
     let gateway = PaymentGateway::start(SECRET);
     let mall = evening().http_gateway(HttpGateway::new(&gateway.url(), SECRET).unwrap()).start().unwrap();
     gateway.call_back_to(&format!("{}/api/payment/callback", mall.url()));
@@ -73,6 +77,9 @@ fn a_kiosk_stays_with_the_customer_who_pays_by_phone() {
     kiosk.sees("用手机扫码付款");
     kiosk.is_accessible();
     kiosk.fits();
+    if let Some(folder) = env::var_os("SCREENSHOTS") {
+        kiosk.take_picture(&Path::new(&folder).join("kiosk-pays-tablet.png"));
+    }
     assert!(gateway.buyer_pays(&gateway.payments()[0].id));
     assert_eq!(gateway.deliver(), [200]);
     kiosk.part("券码").is_there();

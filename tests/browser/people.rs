@@ -19,6 +19,7 @@ pub const ANNE: &str = "13800000001";
 pub const BEN: &str = "13800000002";
 pub const CARL: &str = "13800000003";
 pub const DORA: &str = "13800000004";
+pub const EVE: &str = "13800000005";
 /// Phone number of an operator with a second factor, once [appointed](appoint_cautious).
 pub const CAUTIOUS: &str = "13800000009";
 /// Statuses of an order.

@@ -12,13 +12,17 @@ use std::time::Duration;
 
 use mallbox::fixture::Mall;
 use mallbox_storage::PaymentMode;
+use mallbox_test_payment_gateway::PaymentGateway;
+use serde_json::json;
 
+use crate::gateway::mall_with_gateway;
 use crate::harness::{Browser, Page, Place as _, Screen};
 use crate::levels::members_sale;
 use crate::people::{
-    ANNE, BEN, CARL, CAUTIOUS, NOBODY, OPENING, OPERATOR, RUNNING, appoint_cautious, browser_of, buy,
-    evening, pay, set_payment_mode,
+    ANNE, BEN, CARL, CAUTIOUS, DORA, EVE, NOBODY, OPENING, OPERATOR, RUNNING, appoint_cautious, browser_of,
+    buy, evening, pay, set_payment_mode,
 };
+use crate::reviews::{posted, used_order};
 use crate::waves::sale_between_waves;
 use crate::words;
 
@@ -44,6 +48,7 @@ const SCREENS: &[Entry] = &[
     ("order-unpaid", ANNE, "/#/order/{unpaid}", ["内付款", "Pay within"]),
     ("order-paid", ANNE, "/#/order/{paid}", ["到店出示券码即可使用", "Show the code in the shop"]),
     ("order-counter", CARL, "/#/order/{counter}", ["内到柜台付款", "at the counter"]),
+    ("order-gateway", EVE, "/#/order/{gateway}", ["等待付款结果", "Waiting for the payment"]),
     ("notes", NOBODY, "/#/notes", ["热门", "Popular"]),
     ("note", ANNE, "/#/note/1", ["评论", "omment"]),
     ("write", ANNE, "/#/write", ["发布", "Publish"]),
@@ -55,7 +60,14 @@ const SCREENS: &[Entry] = &[
     ("me-sessions", ANNE, "/#/me/sessions", ["这台设备", "This device"]),
     ("me-level", ANNE, "/#/me/level", ["积分记录", "Credits"]),
     ("me-reviews", ANNE, "/#/me/reviews", ["还没有评价", "No reviews yet"]),
-    ("review", ANNE, "/#/review?order={paid}", ["发布评价", "Post the review"]),
+    ("me-reviews-some", DORA, "/#/me/reviews", ["查看评价", "View review"]),
+    ("orders-used", DORA, "/#/orders", ["查看评价", "See your review"]),
+    ("review", ANNE, "/#/review/{review}", ["有用", "Helpful"]),
+    ("review-own", DORA, "/#/review/{review}", ["修改", "Edit"]),
+    ("review-gone", NOBODY, "/#/review/404", ["看不到这条评价", "This review cannot be shown"]),
+    ("review-write", EVE, "/#/review?order={used}", ["发布评价", "Post the review"]),
+    ("review-edit", DORA, "/#/review?id={review}", ["保存修改", "Save"]),
+    ("review-twice", DORA, "/#/review?order={reviewed}", ["已经评价过了", "has a review already"]),
     ("sign-in", ANNE, "/#/sign-in", ["签到", "heck"]),
     ("api", NOBODY, "/api.html", ["登录", "Log in"]),
     ("manual", NOBODY, "/mall/manual/", ["每页独立成篇", "Each page stands alone"]),
@@ -65,6 +77,7 @@ const SCREENS: &[Entry] = &[
     ("nowhere", NOBODY, "/#/note/seven", ["页面不存在", "This page does not exist"]),
     ("kiosk", NOBODY, "/?kiosk", ["点一下就开始", "Tap to start"]),
     ("kiosk-sale", NOBODY, "/?kiosk#/sale/51", ["登录后抢购", "Log in to buy"]),
+    ("kiosk-review", NOBODY, "/?kiosk#/review/{review}", ["汤很鲜", "汤很鲜"]),
     ("kiosk-login", NOBODY, "/?kiosk#/login", ["获取验证码", "Send code"]),
     ("console-door", NOBODY, "/console", ["只有管理员能进入", "For operators only"]),
     ("console-customer", ANNE, "/console", ["这里只对管理员开放", "Operators only"]),
@@ -97,16 +110,24 @@ const SCREENS: &[Entry] = &[
 /// A mall with some history, and the ids used in the paths above.
 struct Town {
     mall: Mall,
+    _gateway: PaymentGateway,
     unpaid: String,
     paid: String,
     counter: String,
+    /// An order with a review, its review, and a used order without.
+    reviewed: String,
+    review: String,
+    used: String,
+    /// An order in the hands of the payment gateway.
+    gateway: String,
     members: u64,
     waves: u64,
 }
 
 impl Town {
     fn new() -> Self {
-        let mall = evening().start().unwrap();
+        let (mall, gateway) = mall_with_gateway();
+        set_payment_mode(&mall, PaymentMode::Sandbox);
         mall.advance(Duration::from_secs(30)).unwrap();
         let paid = buy(&mall, ANNE, OPENING);
         pay(&mall, ANNE, &paid);
@@ -115,17 +136,45 @@ impl Town {
         let counter = buy(&mall, CARL, RUNNING);
         set_payment_mode(&mall, PaymentMode::Sandbox);
         appoint_cautious(&mall);
+        let (reviewed, _) = used_order(&mall, DORA);
+        let review = posted(&mall, DORA, &reviewed, "汤很鲜，老板也热情。\n就是周末要等位，建议早点来。");
+        report(&mall, BEN, &review);
+        let (used, _) = used_order(&mall, EVE);
+        set_payment_mode(&mall, PaymentMode::Webhook);
+        let at_gateway = buy(&mall, EVE, OPENING);
+        pay(&mall, EVE, &at_gateway);
+        set_payment_mode(&mall, PaymentMode::Sandbox);
         let members = members_sale(&mall, 9);
         let waves = sale_between_waves(&mall);
-        Self { mall, unpaid, paid, counter, members, waves }
+        Self {
+            mall,
+            _gateway: gateway,
+            unpaid,
+            paid,
+            counter,
+            reviewed,
+            review,
+            used,
+            gateway: at_gateway,
+            members,
+            waves,
+        }
     }
 
     fn address(&self, path: &str) -> String {
         let path = path.replace("{unpaid}", &self.unpaid).replace("{paid}", &self.paid);
-        path.replace("{counter}", &self.counter)
-            .replace("{members}", &self.members.to_string())
-            .replace("{waves}", &self.waves.to_string())
+        let path = path.replace("{reviewed}", &self.reviewed).replace("{review}", &self.review);
+        let path = path.replace("{counter}", &self.counter).replace("{used}", &self.used);
+        let path = path.replace("{gateway}", &self.gateway);
+        path.replace("{members}", &self.members.to_string()).replace("{waves}", &self.waves.to_string())
     }
+}
+
+/// Reports a review to the operators.
+fn report(mall: &Mall, phone: &str, review: &str) {
+    let token = mall.log_in(phone).unwrap().token;
+    let body = json!({ "kind": "review", "id": review.parse::<u64>().unwrap(), "reason": "广告或刷单" });
+    assert!(mall.call("POST", "/api/report", &token, &body).unwrap().is_success());
 }
 
 /// Leaves the screen and returns: the screen is then drawn from its cached state, before the mall responds.

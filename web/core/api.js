@@ -302,11 +302,15 @@ async function pollUntilReachable() {
   }
 }
 
-function isHealthy() {
-  return fetch("/healthz", { signal: AbortSignal.timeout(TIMEOUT_MS), cache: "no-store" }).then(
-    (response) => response.ok,
-    () => false,
-  );
+async function isHealthy() {
+  try {
+    const response = await fetch("/healthz", { signal: AbortSignal.timeout(TIMEOUT_MS), cache: "no-store" });
+    // A body that nobody reads keeps the request, and its connection, in flight.
+    await response.text();
+    return response.ok;
+  } catch {
+    return false;
+  }
 }
 
 // The browser notices network changes first, but a kiosk's server runs on the same machine: ask the server.

@@ -16,14 +16,14 @@ import { redirectIfUnauthorized } from "./login-guard.js";
 import { endSession, startKiosk } from "./kiosk.js";
 import * as home from "./screens/home.js";
 
-/** @typedef {{to: string, begins: string[], icon: import("../parts/icons.js").IconName, zh: string, en: string, isOwn?: boolean}} Tab */
+/** @typedef {{to: string, also?: string[], begins: string[], icon: import("../parts/icons.js").IconName, zh: string, en: string, isOwn?: boolean}} Tab */
 
 /** Kiosks hide the tabs of personal content that outlives a visit. @type {Tab[]} */
 const TABS = [
   { to: "/", begins: ["/sale"], icon: "home", zh: "首页", en: "Home" },
-  { to: "/shops", begins: ["/shop", "/search", "/place"], icon: "shop", zh: "店铺", en: "Shops" },
+  { to: "/shops", begins: ["/shop", "/search", "/place", "/review/"], icon: "shop", zh: "店铺", en: "Shops" },
   { to: "/notes", begins: ["/note", "/write"], icon: "note", zh: "笔记", en: "Notes", isOwn: true },
-  { to: "/orders", begins: ["/order", "/review"], icon: "order", zh: "订单", en: "Orders" },
+  { to: "/orders", also: ["/review"], begins: ["/order"], icon: "order", zh: "订单", en: "Orders" },
   { to: "/me", begins: ["/me", "/login", "/sign-in", "/person"], icon: "me", zh: "我的", en: "Me", isOwn: true },
 ];
 
@@ -46,7 +46,8 @@ const ROUTES = [
   { path: "/note/:id", load: () => import("./screens/note.js") },
   { path: "/write", load: () => import("./screens/write.js") },
   { path: "/person/:id", load: () => import("./screens/person.js") },
-  { path: "/review", load: () => import("./screens/review.js") },
+  { path: "/review", load: () => import("./screens/write-review.js") },
+  { path: "/review/:id", load: () => import("./screens/review.js") },
   { path: "/me", load: () => import("./screens/me.js") },
   { path: "/me/edit", load: () => import("./screens/me-edit.js") },
   { path: "/me/password", load: () => import("./screens/me-password.js") },
@@ -70,7 +71,7 @@ let currentPath = "/";
 function renderNavigation() {
   tabs.setAttribute("aria-label", t("主导航", "Main"));
   fill(tabs, skipLink(), h("a", { class: "brand", href: "#/", "aria-hidden": "true", tabindex: "-1" }, icon("shop"), "mallbox"), TABS.filter((tab) => !(isKiosk && tab.isOwn)).map((tab) => {
-    const isCurrent = tab.to === currentPath || tab.begins.some((prefix) => currentPath.startsWith(prefix));
+    const isCurrent = tab.to === currentPath || tab.also?.includes(currentPath) || tab.begins.some((prefix) => currentPath.startsWith(prefix));
     return h("a", { href: `#${tab.to}`, class: "tab", "aria-current": isCurrent && "page" },
       icon(tab.icon), h("span", null, t(tab.zh, tab.en)));
   }), isKiosk && hasToken() && h("button", { class: "tab leave", type: "button", onclick: endSession }, icon("out"), h("span", null, t("退出", "Log out"))),

@@ -2,7 +2,9 @@
 
 import { call, read } from "../core/api.js";
 import { getCached, setCached, invalidate } from "../core/cache.js";
+import { isKiosk } from "../core/local-storage.js";
 import { momentAfter } from "../core/server-time.js";
+import { reviewsOfOrders } from "./reviews/post.js";
 
 /**
  * @typedef {object} Order
@@ -22,6 +24,7 @@ import { momentAfter } from "../core/server-time.js";
  * @property {string} [refundTime]
  * @property {string} [deadline]
  * @property {import("../core/server-time.js").Moment} [due] deadline for the payment, in server time
+ * @property {import("./reviews/post.js").OrderReview | null} [review] of a used order in a list; `null` for none
  */
 
 export const STATUS = { coming: 0, unpaid: 1, paid: 2, used: 3, cancelled: 4, refunding: 5, refunded: 6 };
@@ -44,14 +47,28 @@ export async function readOrder(id, signal) {
 }
 
 /**
- * Reads a page of the user's orders, newest first.
+ * Reads a page of the user's orders, newest first, with the reviews of used ones.
  * @param {number} current
  * @param {AbortSignal} signal
  * @returns {Promise<Order[]>}
  */
 export async function readOrders(current, signal) {
   const response = await read("/voucher-order/of/me", { query: { current }, signal });
-  return response.data.map((/** @type {any} */ order) => withDueTime(order, response));
+  return withReviews(response.data.map((/** @type {any} */ order) => withDueTime(order, response)), signal);
+}
+
+/**
+ * Adds the reviews of used orders. Without a response the orders are shown without.
+ * @param {Order[]} orders
+ * @param {AbortSignal} signal
+ * @returns {Promise<Order[]>}
+ */
+async function withReviews(orders, signal) {
+  const used = orders.filter(({ status }) => status === STATUS.used).map(({ id }) => id);
+  if (used.length === 0 || isKiosk) return orders;
+  const reviews = await reviewsOfOrders(used, signal).catch(() => undefined);
+  if (!reviews) return orders;
+  return orders.map((order) => (used.includes(order.id) ? { ...order, review: reviews.find(({ orderId }) => orderId === order.id) ?? null } : order));
 }
 
 /**

@@ -6,7 +6,7 @@ use axum::body::Bytes;
 use axum::http::header::RETRY_AFTER;
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use mallbox_storage::{OrderId, StoreError};
+use mallbox_storage::StoreError;
 use serde::Serialize;
 
 use super::bad_request::BadRequest;
@@ -263,6 +263,7 @@ fn status_of(refusal: &Refusal) -> StatusCode {
         | Refusal::OrderStands(_)
         | Refusal::OrderNotUsed
         | Refusal::AlreadyReviewed(_)
+        | Refusal::ReviewDiffers(_)
         | Refusal::ReviewFolded
         | Refusal::OwnReview
         | Refusal::ReceiptMistyped
@@ -337,8 +338,8 @@ fn bytes(words: RefusalBody) -> Bytes {
         }
         RefusalBody::Made { code, sentence, details } => {
             language::note_code(code);
-            let Details { order, field, next_wave } = details;
-            let (data, data_text) = (order.map(OrderId::get), order.map(|order| order.to_string()));
+            let Details { existing, field, next_wave } = details;
+            let (data, data_text) = (existing, existing.map(|id| id.to_string()));
             let body =
                 Refused { success: false, error_msg: sentence, code, data, data_text, field, next_wave };
             Bytes::from(serde_json::to_vec(&body).expect("texts and numbers can always be written as JSON"))

@@ -12,8 +12,6 @@ mod states;
 
 use std::time::Duration;
 
-use mallbox_storage::OrderId;
-
 pub(in crate::http) use self::audit_fault::of_audit_fault;
 use self::body::detailed;
 pub(in crate::http) use self::body::{Details, NextWave, RefusalBody, fixed, made};
@@ -56,7 +54,9 @@ pub(in crate::http) fn of_refusal(refusal: &Refusal, l: Language) -> RefusalBody
     match refusal {
         Refusal::SoldOut => fixed!(l, "SOLD_OUT", "库存不足", "Sold out."),
         Refusal::SoldOutUntil { wave_in, units } => sold_out_until(*wave_in, *units, l),
-        Refusal::AlreadyBought(order) => already_bought(*order, l),
+        Refusal::AlreadyBought(order) => {
+            existing(l, "ALREADY_BOUGHT", order.get(), ("不能重复下单", "You have already bought this."))
+        }
         Refusal::NotOpen => fixed!(l, "NOT_OPEN", "秒杀尚未开始", "The sale has not started."),
         Refusal::Ended => fixed!(l, "ENDED", "秒杀已经结束", "The sale has ended."),
         Refusal::Paused => {
@@ -156,11 +156,23 @@ pub(in crate::http) fn of_refusal(refusal: &Refusal, l: Language) -> RefusalBody
             "券使用后才能评价",
             "The order can be reviewed once the voucher is used."
         ),
-        Refusal::AlreadyReviewed(_) => fixed!(
+        Refusal::AlreadyReviewed(review) => existing(
             l,
             "ALREADY_REVIEWED",
-            "这笔订单已评价过；评价可以修改",
-            "This order has a review already; you can edit it."
+            review.get(),
+            (
+                "这笔订单已评价过，每笔订单只能评价一次",
+                "This order was reviewed before; an order has one review.",
+            ),
+        ),
+        Refusal::ReviewDiffers(review) => existing(
+            l,
+            "REVIEW_DIFFERS",
+            review.get(),
+            (
+                "这条评价之前已经发布，内容与这次提交的不同；如需更改，请修改评价",
+                "This review was posted before, with other contents; edit the review to change it.",
+            ),
         ),
         Refusal::ReviewFolded => fixed!(
             l,
@@ -275,11 +287,11 @@ pub(in crate::http) fn busy_with(what: &BilingualText, l: Language) -> RefusalBo
     RefusalBody::Made { code: "BUSY", sentence: what.spoken(l).to_owned(), details: Details::default() }
 }
 
-/// Returns the message with the existing order, so that a client that lost the first response still finds the
-/// order.
-fn already_bought(order: OrderId, l: Language) -> RefusalBody {
-    let words = ("不能重复下单".to_owned(), "You have already bought this.".to_owned());
-    detailed(l, "ALREADY_BOUGHT", words, Details { order: Some(order), ..Details::default() })
+/// Returns the message with the id of what exists, so that a client that lost the first response still finds
+/// the order or the review.
+fn existing(l: Language, code: &'static str, id: u64, (zh, en): (&str, &str)) -> RefusalBody {
+    let details = Details { existing: Some(id), ..Details::default() };
+    detailed(l, code, (zh.to_owned(), en.to_owned()), details)
 }
 
 /// Returns the message between two waves of a sale.

@@ -74,6 +74,8 @@ pub enum Refusal {
     OrderNotUsed,
     /// The order has this review.
     AlreadyReviewed(ReviewId),
+    /// The order has this review under the same request name, with other contents.
+    ReviewDiffers(ReviewId),
     /// An operator folded the review: it accepts no votes.
     ReviewFolded,
     /// Authors cannot vote for their own review.

@@ -24,6 +24,10 @@ pub struct ReportView {
     pub content: String,
     /// Pictures of the note or review, `""` for none.
     pub images: String,
+    /// Stars × 10 of a review; `None` for a note or comment.
+    pub score: Option<i64>,
+    /// Whether a review is folded; `None` for a note or comment.
+    pub is_folded: Option<bool>,
 }
 
 /// The operators' service for reports.
@@ -69,6 +73,8 @@ impl ReportAdmin {
                 title: note.text.title.clone(),
                 content: note.text.content.clone(),
                 images: note.text.images.clone(),
+                score: None,
+                is_folded: None,
             }),
             Post::Comment(id) => comments.iter().find(|comment| comment.id == id).map(|comment| ReportView {
                 reports,
@@ -78,6 +84,8 @@ impl ReportAdmin {
                 title: String::new(),
                 content: comment.content.clone(),
                 images: String::new(),
+                score: None,
+                is_folded: None,
             }),
             Post::Review(id) => reviews.iter().find(|review| review.id == id).map(|review| ReportView {
                 reports,
@@ -87,6 +95,8 @@ impl ReportAdmin {
                 title: String::new(),
                 content: review.text.content.clone(),
                 images: review.text.images.clone(),
+                score: Some(review.text.stars.score()),
+                is_folded: Some(review.state.is_folded),
             }),
         };
         Ok((open.into_iter().filter_map(view).collect(), total))

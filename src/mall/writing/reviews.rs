@@ -10,8 +10,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use mallbox_storage::{
-    NewReview, OrderId, Page, Post, Review, ReviewCounts, ReviewCursor, ReviewFilter, ReviewId, ReviewOrder,
-    ReviewOrigin, ReviewOutcome, ShopId, Timestamp, UserId, Visibility, VoteOutcome,
+    NewReview, OrderId, OrderReview, Page, Post, Review, ReviewCounts, ReviewCursor, ReviewFilter, ReviewId,
+    ReviewOrder, ReviewOrigin, ReviewOutcome, ShopId, Timestamp, UserId, Visibility, VoteOutcome,
 };
 
 use self::recommended::RecommendedIds;
@@ -85,14 +85,14 @@ impl Reviews {
         self.recommended.figures()
     }
 
-    /// Stores the review of a used order. A repeat with the same request name (1 to 64 characters) returns
-    /// the review of the first call.
+    /// Stores the review of a used order. A repeat with the same request name (1 to 64 characters) and contents
+    /// returns the review of the first call.
     ///
     /// # Errors
     /// `InputError` for an invalid form, [`Refusal::BadValue`] for an invalid request name;
     /// [`Refusal::NotFound`] for an order that is not the author's, and for a picture that the author did not
     /// upload; [`Refusal::OrderNotUsed`], [`Refusal::AlreadyReviewed`],
-    /// [`Refusal::RateLimited`]. A repeat with the same request name resolves the doubt after
+    /// [`Refusal::ReviewDiffers`] for a repeat with other contents; [`Refusal::RateLimited`]. A repeat with the same request name resolves the doubt after
     /// [`Failure::Store`].
     pub async fn write(
         &self,
@@ -121,6 +121,7 @@ impl Reviews {
                 Ok(review)
             }
             ReviewOutcome::AlreadyReviewed(review) => Err(Refusal::AlreadyReviewed(review).into()),
+            ReviewOutcome::Differs(review) => Err(Refusal::ReviewDiffers(review).into()),
             ReviewOutcome::NoSuchOrder => Err(Refusal::NotFound("order").into()),
             ReviewOutcome::NotUsed => Err(Refusal::OrderNotUsed.into()),
             ReviewOutcome::NoSuchShop => Err(Refusal::NotFound("shop").into()),
@@ -254,15 +255,11 @@ impl Reviews {
         self.views(found, Some(author), now).await
     }
 
-    /// Returns which of the user's orders have a review.
+    /// Returns the reviews of the user's orders, deleted ones included. Orders without one are left out.
     ///
     /// # Errors
     /// [`Failure::Store`] if the store fails.
-    pub async fn of_orders(
-        &self,
-        author: UserId,
-        orders: &[OrderId],
-    ) -> Result<Vec<(OrderId, ReviewId)>, Failure> {
+    pub async fn of_orders(&self, author: UserId, orders: &[OrderId]) -> Result<Vec<OrderReview>, Failure> {
         Ok(self.context.storage.writing.reviews.of_orders(author, orders).await?)
     }
 

@@ -92,7 +92,7 @@ fn a_review_is_shown_with_everything_it_says() {
     assert_eq!((&own["mine"], &own["orderId"]), (&json!(true), &json!(order)));
     assert_eq!(w.ok("GET", "/remark/of/me", &w.other)["data"], json!([]));
     let of_orders = format!("/remark/of/orders?ids=1,{order}");
-    let found = json!([{ "orderId": order, "remarkId": review }]);
+    let found = json!([{ "orderId": order, "remarkId": review, "deleted": false }]);
     assert_eq!(w.ok("GET", &of_orders, &w.customer)["data"], found);
     assert_eq!(w.ok("GET", &of_orders, &w.other)["data"], json!([]));
     let summary = json!({
@@ -129,6 +129,29 @@ fn only_a_used_order_is_reviewed_by_its_buyer_and_once() {
     call(&w, "POST", "/remark", &w.customer, &body(&used));
     assert_eq!(refused(&w, "POST", "/remark", &w.customer, &body(&used)), "ALREADY_REVIEWED");
     assert_eq!(rating(&w), (json!(50), json!(1)));
+}
+
+#[test]
+fn a_changed_repeat_is_refused_with_the_id_of_the_review_that_exists() {
+    let w = with_new_shop();
+    let order = used_order(&w, &w.customer, 4);
+    let body = |score: u64, request: &str| json!({ "orderId": order, "score": score, "requestId": request });
+    let post = |body: &Value| w.call("POST", "/remark", &w.customer, &body.to_string());
+    let refused_for = |body: &Value, code: &str, review: u64| {
+        let refused = post(body);
+        let said = (refused.status, &refused.body["code"], &refused.body["data"], &refused.body["dataText"]);
+        assert_eq!(said, (200, &json!(code), &json!(review), &json!(review.to_string())), "{refused:?}");
+    };
+    let review = post(&body(50, "once")).body["data"].as_u64().unwrap();
+    refused_for(&body(10, "once"), "REVIEW_DIFFERS", review);
+    refused_for(&body(10, "again"), "ALREADY_REVIEWED", review);
+    assert_eq!(post(&body(50, "once")).body["data"], review);
+    assert_eq!(rating(&w), (json!(50), json!(1)), "nothing changed");
+    w.ok("DELETE", &format!("/remark/{review}"), &w.customer);
+    refused_for(&body(50, "once"), "ALREADY_REVIEWED", review);
+    let found = json!([{ "orderId": order, "remarkId": review, "deleted": true }]);
+    assert_eq!(w.ok("GET", &format!("/remark/of/orders?ids={order}"), &w.customer)["data"], found);
+    w.assert_balanced();
 }
 
 #[test]

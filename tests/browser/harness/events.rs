@@ -20,6 +20,7 @@ struct State {
     /// Requests in flight, each with the document (its loader) that sent the request.
     under_way: HashMap<String, String>,
     cuts: Vec<Interception>,
+    hold: Option<Hold>,
     /// Files for the next file dialog.
     files: Vec<PathBuf>,
 }
@@ -30,6 +31,12 @@ pub struct Interception {
     pub address: String,
     /// Whether the mall receives the request.
     pub was_heard: bool,
+}
+
+/// Requests to addresses containing this text wait until released.
+struct Hold {
+    address: String,
+    waiting: Vec<Value>,
 }
 
 impl Events {
@@ -59,6 +66,16 @@ impl Events {
         self.state.lock().unwrap().cuts.is_empty()
     }
 
+    /// Holds all requests to addresses containing `address`.
+    pub fn hold(&self, address: &str) {
+        self.state.lock().unwrap().hold = Some(Hold { address: address.to_owned(), waiting: Vec::new() });
+    }
+
+    /// Ends the hold. Returns the requests that wait.
+    pub fn release(&self) -> Vec<Value> {
+        self.state.lock().unwrap().hold.take().map(|hold| hold.waiting).unwrap_or_default()
+    }
+
     /// Sets the files for the next file dialog.
     pub fn will_choose(&self, files: &[PathBuf]) {
         self.state.lock().unwrap().files = files.to_vec();
@@ -68,9 +85,15 @@ impl Events {
         self.state.lock().unwrap().complaints.push(about);
     }
 
-    /// Intercepts a request, or lets it continue.
+    /// Intercepts or holds a request, or lets it continue.
     fn paused(&self, browser: &Chromium, params: &Value) {
         let address = params["request"]["url"].as_str().unwrap_or_default();
+        if let Some(hold) = &mut self.state.lock().unwrap().hold
+            && address.contains(&hold.address)
+        {
+            hold.waiting.push(params["requestId"].clone());
+            return;
+        }
         let was_heard = !params["responseStatusCode"].is_null() || !params["responseErrorReason"].is_null();
         let cut = {
             let cuts = &mut self.state.lock().unwrap().cuts;

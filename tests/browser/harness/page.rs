@@ -237,6 +237,23 @@ impl Page {
         until("a request is cut", || self.events.all_cut().then_some(()).ok_or("none was made".into()));
     }
 
+    /// Holds all requests to addresses containing `address` back from the mall, until [`release`](Self::release).
+    #[track_caller]
+    pub fn hold(&self, address: &str) {
+        self.events.hold(address);
+        let pattern = json!({ "urlPattern": format!("*{address}*"), "requestStage": "Request" });
+        self.ask("Fetch.enable", &json!({ "patterns": [pattern] }));
+    }
+
+    /// Lets the held requests continue, and all later ones.
+    #[track_caller]
+    pub fn release(&self) {
+        for request in self.events.release() {
+            // The page may have given the request up.
+            let _ = self.try_ask("Fetch.continueRequest", &json!({ "requestId": request }));
+        }
+    }
+
     #[track_caller]
     fn add_cut(&self, cut: Interception) {
         self.forgive("net::ERR_CONNECTION_CLOSED");

@@ -7,6 +7,7 @@ import { button, iconButton } from "../../parts/button.js";
 import { chip } from "../../parts/chip.js";
 import { emptyState } from "../../parts/empty-state.js";
 import { pictureList, picture } from "../../parts/picture.js";
+import { stars } from "../../parts/stars.js";
 import { confirmAction } from "../../parts/sheet.js";
 import { showToast } from "../../parts/toast.js";
 import { refreshPendingCounts } from "../pending-counts.js";
@@ -26,6 +27,8 @@ import { keepFocus } from "../../parts/keep-focus.js";
  * @property {string} title
  * @property {string} content
  * @property {string} images
+ * @property {number} [score] stars times ten of a review
+ * @property {boolean} [folded] whether a review is folded
  * @property {number} count
  * @property {string[]} reasons
  * @property {string} latestTime
@@ -49,24 +52,25 @@ export function open(context) {
     h("p", { class: "quiet intro" }, t("被举报的内容在您决定之前照常可见。", "Reported content stays visible until you decide.")), list.root);
 }
 
-/** @typedef {"hide" | "show"} Decision */
+/** Reviews alone are folded. @typedef {"hide" | "fold" | "show"} Decision */
 
 /**
  * @param {Report} report
  * @param {() => void} onDecided
  */
 function reportCard(report, onDecided) {
-  const { kind, blogId, itemId, userId, title, content, images, count, reasons, latestTime } = report;
+  const { kind, id, blogId, userId, title, content, images, score, folded, count, reasons, latestTime } = report;
   return [
     h("div", { class: "row wrap small" }, chip(kindText(kind), "accent"),
-      chip(t(`${count} 人举报`, `reported by ${count}`), "bad"), h("span", { class: "quiet" }, timestamp(latestTime))),
+      chip(t(`${count} 人举报`, `reported by ${count}`), "bad"),
+      score !== undefined && stars(score), folded && chip(t("已折叠", "Folded")), h("span", { class: "quiet" }, timestamp(latestTime))),
     title && h("h2", null, title),
     contentLines(content).map((line) => h("p", null, line)),
     images && h("div", { class: "thumbs" }, pictureList(images).map(reportedPicture)),
     h("ul", { class: "reasons" }, reasons.map((reason) => h("li", { class: "small" }, reason))),
     h("div", { class: "row wrap" },
       decisionButtons(report, onDecided),
-      h("a", { class: "link", href: kind === "review" ? `/mall/#/shop/${itemId}` : `/mall/#/note/${blogId}`, target: "_blank", rel: "noopener" }, t("看原文", "View original")),
+      h("a", { class: "link", href: kind === "review" ? `/mall/#/review/${id}` : `/mall/#/note/${blogId}`, target: "_blank", rel: "noopener" }, t("看原文", "View original")),
       h("a", { class: "link", href: `#/users?id=${userId}` }, t("看作者", "View author"))),
   ].flat();
 }
@@ -82,23 +86,43 @@ function kindText(kind) {
  * @param {Report} report
  * @param {() => void} onDecided
  */
-function decisionButtons({ kind, id }, onDecided) {
+function decisionButtons({ kind, id, folded = false }, onDecided) {
   const place = h("div", { class: "row wrap", role: "status" },
     button(t("隐藏", "Hide"), () => decide("hide"), { icon: "close", look: ["danger"] }),
-    button(t("没有问题", "Keep"), () => decide("show"), { icon: "check" }));
+    kind === "review" && !folded && button(t("折叠", "Fold"), () => decide("fold"), { icon: "down" }),
+    // A folded review stays folded.
+    button(t("没有问题", "Keep"), () => decide(folded ? "fold" : "show"), { icon: "check" }));
   const redraw = keepFocus(place);
   return place;
 
   /** @param {Decision} choice */
   async function decide(choice) {
-    if (kind === "review") await call("PUT", `/ops/remarks/${id}/visibility`, { body: { visibility: choice === "hide" ? "hidden" : "shown", reason: t("处理举报", "report decided") } });
+    if (kind === "review") await call("PUT", `/ops/remarks/${id}/visibility`, { body: { visibility: REVIEW_STATES[choice], reason: t("处理举报", "report decided") } });
     else await call("POST", `/ops/reports/${kind}/${id}/${choice}`);
     onDecided();
     refreshPendingCounts().catch(() => {});
-    const isHidden = choice === "hide";
-    redraw(() => fill(place,
-      isHidden ? chip(t("已隐藏，没有人看得到", "Hidden from everybody"), "bad") : chip(t("保留，大家都看得到；举报已处理", "Visible to everybody; the reports are dismissed"), "good"),
-      button(isHidden ? t("恢复显示", "Show again") : t("改为隐藏", "Hide instead"), () => decide(isHidden ? "show" : "hide"), { icon: "back" })));
+    const isShown = choice === "show";
+    redraw(() => fill(place, decisionChip(choice, kind),
+      !isShown && button(t("恢复显示", "Show again"), () => decide("show"), { icon: "back" }),
+      choice !== "hide" && button(t("改为隐藏", "Hide instead"), () => decide("hide"), { icon: "back" })));
+  }
+}
+
+/**
+ * The state of a review that each decision leads to.
+ * @type {Record<Decision, "hidden" | "folded" | "shown">}
+ */
+const REVIEW_STATES = { hide: "hidden", fold: "folded", show: "shown" };
+
+/**
+ * @param {Decision} choice
+ * @param {Report["kind"]} kind
+ */
+function decisionChip(choice, kind) {
+  switch (choice) {
+    case "hide": return chip(kind === "review" ? t("已隐藏，只有作者看得到", "Hidden from everybody but its author") : t("已隐藏，没有人看得到", "Hidden from everybody"), "bad");
+    case "fold": return chip(t("已折叠，不计入店铺评分；举报已处理", "Folded, and not part of the score; the reports are decided"), "long");
+    default: return chip(t("保留，大家都看得到；举报已处理", "Visible to everybody; the reports are dismissed"), "good");
   }
 }
 

@@ -78,6 +78,7 @@ function reviewCard(review, reload) {
     visibility !== "deleted" && h("div", { class: "row wrap" }, decisions(review, reload), replyButtons(review, reload)),
     h("div", { class: "row wrap small" },
       h("a", { class: "link", href: `#/votes?review=${id}` }, t(`有用 ${votes}：看流水`, `Helpful ${votes}: ledger`)),
+      visibility !== "hidden" && visibility !== "deleted" && h("a", { class: "link", href: `/mall/#/review/${id}`, target: "_blank", rel: "noopener" }, t("看原文", "View original")),
       h("a", { class: "link", href: `#/shop/${itemId}` }, t("看店铺", "View shop")),
       orderId !== undefined && h("a", { class: "link", href: `#/order/${orderId}` }, t("看订单", "View order")),
       h("a", { class: "link", href: `#/users?id=${userId}` }, t("看作者", "View author"))),

@@ -14,10 +14,12 @@ import { goToLogin, redirectIfUnauthorized } from "../login-guard.js";
  * @param {object} options
  * @param {string} options.what name of the liked object, for screen readers
  * @param {Likes} options.likes
- * @param {(isLike: boolean) => Promise<unknown>} options.save sets the stored state; idempotent
+ * @param {(isLike: boolean) => Promise<unknown>} options.save sets the stored state; idempotent. Returns the number
+ * of votes, if the server reports it
  * @param {() => Promise<Likes | undefined>} options.look reads the stored state, for requests in doubt
- * @param {(isLike: boolean) => void} [options.changed]
- * @param {boolean} [options.isVote] a vote for a helpful review instead of a like
+ * @param {(isLike: boolean, liked: number) => void} [options.changed]
+ * @param {boolean} [options.isVote] a vote for a helpful review instead of a like: the number shown is always one
+ * that the server reported, because an own vote may be older than the reader's mark, and others vote meanwhile
  * @returns {{root: HTMLButtonElement, set: (likes: Likes) => void}}
  */
 export function likeButton({ what: target, likes, save, look: readLikes, changed: onChange, isVote = false }) {
@@ -50,8 +52,14 @@ export function likeButton({ what: target, likes, save, look: readLikes, changed
   }
 
   function toggleShown() {
-    show({ isLike: !likes.isLike, liked: Math.max(0, likes.liked + (likes.isLike ? -1 : 1)) });
-    onChange?.(likes.isLike);
+    const step = isVote ? 0 : likes.isLike ? -1 : 1;
+    change({ isLike: !likes.isLike, liked: Math.max(0, likes.liked + step) });
+  }
+
+  /** @param {Likes} fresh */
+  function change(fresh) {
+    show(fresh);
+    onChange?.(fresh.isLike, fresh.liked);
   }
 
   /** Saves until the stored state equals the shown one: the user may press again meanwhile. */
@@ -60,34 +68,40 @@ export function likeButton({ what: target, likes, save, look: readLikes, changed
     try {
       while (storedState !== likes.isLike) {
         const { isLike } = likes;
-        await save(isLike);
+        const liked = await save(isLike);
         storedState = isLike;
+        if (typeof liked === "number") change({ isLike: likes.isLike, liked });
       }
     } catch (error) {
       if (storedState !== likes.isLike) toggleShown();
-      if (!redirectIfUnauthorized(error)) showError(error);
-      if (isInDoubt(error)) await resolveDoubt();
+      const isLoggedOut = redirectIfUnauthorized(error);
+      if (!isLoggedOut) showError(error);
+      if (isInDoubt(error)) {
+        await waitUntilDecided();
+        await readAgain();
+      } else if (isVote && !isLoggedOut) await readAgain();
     } finally {
       isPending = false;
     }
-    // Pressed again while the doubt was resolved.
+    // Pressed again meanwhile.
     if (storedState !== likes.isLike) syncLikes();
   }
 
-  async function resolveDoubt() {
+  async function readAgain() {
     const shown = likes;
-    await waitUntilDecided();
     const fresh = await readLikes().catch(() => undefined);
     if (!fresh) return;
     if (likes === shown) set(fresh);
-    else storedState = fresh.isLike;
+    else {
+      storedState = fresh.isLike;
+      if (isVote) change({ isLike: likes.isLike, liked: fresh.liked });
+    }
   }
 
   /** @param {Likes} fresh */
   function set(fresh) {
     storedState = fresh.isLike;
-    show({ isLike: fresh.isLike, liked: fresh.liked });
-    onChange?.(fresh.isLike);
+    change({ isLike: fresh.isLike, liked: fresh.liked });
   }
 
   return { root, set: (fresh) => !isPending && set(fresh) };

@@ -1,7 +1,7 @@
 // The reviews of a shop: numbers, filters, and a list without gaps.
 
 import { get, read } from "../../core/api.js";
-import { invalidate, staleWhileRevalidate } from "../../core/cache.js";
+import { staleWhileRevalidate } from "../../core/cache.js";
 import { fill, h, signalSequence } from "../../core/dom.js";
 import { t } from "../../core/language.js";
 import { button } from "../../parts/button.js";
@@ -104,7 +104,6 @@ export function reviewSection(shop, signal) {
       },
       draw: (review) => reviewItem(review, {
         onRemoved: () => {
-          invalidate("reviews");
           made.drop(review.id);
           refresh();
         },

@@ -1,7 +1,6 @@
 // The user's own reviews.
 
 import { get } from "../../core/api.js";
-import { invalidate } from "../../core/cache.js";
 import { h } from "../../core/dom.js";
 import { t } from "../../core/language.js";
 import { linkButton } from "../../parts/button.js";
@@ -28,7 +27,6 @@ export function open({ root, signal, title, restoreScroll }) {
       showsShop: true,
       onRemoved: () => {
         list.drop(review.id);
-        invalidate("reviews");
       },
     }),
     none: () => emptyState("star", t("还没有评价。使用过的订单可以评价。", "No reviews yet. Used orders can be reviewed."), linkButton(t("我的订单", "My orders"), "#/orders", { look: ["main"] })),

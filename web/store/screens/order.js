@@ -1,6 +1,6 @@
 // An order: status, actions and receipt.
 
-import { Unreachable, get } from "../../core/api.js";
+import { Unreachable } from "../../core/api.js";
 import { staleWhileRevalidate } from "../../core/cache.js";
 import { fill, h, signalSequence, onVisible } from "../../core/dom.js";
 import { t } from "../../core/language.js";
@@ -20,6 +20,7 @@ import { statusChip } from "../cards/order.js";
 import { requireLoginThroughout } from "../login-guard.js";
 import { STATUS, readOrder, changeOrder, isPaidAtCounter } from "../orders.js";
 import { readReceipt, receiptCard } from "../receipt.js";
+import { reviewsOfOrders } from "../reviews/post.js";
 
 /** @typedef {import("../orders.js").Order} Order */
 
@@ -119,8 +120,8 @@ export async function open({ root, params, signal, title, restoreScroll }) {
     if (order.paymentState === "declined") return h("p", { class: "notice bad" }, t("支付未成功，没有扣款。可以再试一次。", "The payment did not go through, and nothing was charged. You can try again."));
     if (order.paymentState !== "pending") return false;
     return h("div", { class: "stack" },
-      payPage?.payQr && h("div", { class: "receipt-code" }, qrCode(payPage.payQr, t("付款二维码", "QR code for the payment"))),
-      payPage?.payQr && h("p", { class: "small quiet" }, t("用手机扫码付款", "Scan with your phone to pay")),
+      payPage?.payQr && h("div", { class: "receipt-code" }, qrCode(payPage.payQr, t("付款二维码", "QR code for the payment")),
+        h("p", { class: "small quiet" }, t("用手机扫码付款", "Scan with your phone to pay"))),
       h("p", { role: "status" }, t("等待付款结果…", "Waiting for the payment…")));
   }
 
@@ -206,15 +207,15 @@ export async function open({ root, params, signal, title, restoreScroll }) {
   }
 
   /**
-   * A used order can be reviewed; a reviewed one leads to the user's reviews.
+   * A used order can be reviewed once; a reviewed one leads to its review.
    * @param {Order} order
    */
   async function showReviewLink(order) {
     if (order.status !== STATUS.used || isKiosk) return;
-    const read = () => get("/remark/of/orders", { query: { ids: params.id }, signal });
-    await staleWhileRevalidate(`review of ${params.id}`, read, (/** @type {{remarkId: number}[]} */ found) => fill(review, found.length > 0
-      ? linkButton(t("查看评价", "View my review"), "#/me/reviews", { look: ["wide"], icon: "star" })
-      : linkButton(t("写评价", "Write a review"), `#/review?order=${params.id}`, { look: ["main", "wide"], icon: "star" }))).catch(() => {});
+    await staleWhileRevalidate(`review of ${params.id}`, () => reviewsOfOrders([params.id], signal), ([found]) => fill(review, !found
+      ? linkButton(t("写评价", "Write a review"), `#/review?order=${params.id}`, { look: ["main", "wide"], icon: "star" })
+      : found.deleted ? h("p", { class: "quiet small" }, t("评价已删除", "You deleted your review"))
+        : linkButton(t("查看评价", "See your review"), `#/review/${found.remarkId}`, { look: ["wide"], icon: "star" }))).catch(() => {});
   }
 
   /** @param {Order} order */

@@ -4,6 +4,7 @@ import { fill, h, onVisible } from "../../core/dom.js";
 import { t } from "../../core/language.js";
 import { linkButton } from "../../parts/button.js";
 import { emptyState } from "../../parts/empty-state.js";
+import { icon } from "../../parts/icons.js";
 import { byPage, infiniteList } from "../../parts/infinite-list.js";
 import { orderCard } from "../cards/order.js";
 import { requireLoginThroughout } from "../login-guard.js";
@@ -40,7 +41,7 @@ function orderRow(first, signal) {
 
   /** @param {Order} order */
   function render(order) {
-    fill(place, orderCard(order, signal, schedulePoll));
+    fill(place, orderCard(order, signal, schedulePoll), reviewLink(order));
     if (order.status === STATUS.coming || order.status === STATUS.refunding) schedulePoll();
   }
 
@@ -56,4 +57,16 @@ function orderRow(first, signal) {
   }
 
   return place;
+}
+
+/**
+ * A used order can be reviewed once; a deleted review leaves nothing to do.
+ * @param {Order} order
+ */
+function reviewLink({ id, title, review }) {
+  if (review === undefined || review?.deleted) return false;
+  const [text, label, to] = review
+    ? [t("查看评价", "See your review"), t(`查看评价：${title}`, `See your review: ${title}`), `#/review/${review.remarkId}`]
+    : [t("写评价", "Write a review"), t(`写评价：${title}`, `Write a review: ${title}`), `#/review?order=${id}`];
+  return h("p", { class: "order-after" }, h("a", { class: "button bare", href: to, "aria-label": label }, icon("star"), h("span", null, text)));
 }

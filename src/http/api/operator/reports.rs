@@ -74,6 +74,13 @@ struct ReportAnswer {
     content: String,
     /// The pictures of the note or review, separated by commas.
     images: PictureList,
+    /// Stars × 10 of a review; absent for a note or comment.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(example = 45)]
+    score: Option<i64>,
+    /// Whether a review is folded; absent for a note or comment.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    folded: Option<bool>,
     /// Number of users who reported the object.
     count: u64,
     /// Reasons of the last few reports.
@@ -84,7 +91,7 @@ struct ReportAnswer {
 
 impl ReportAnswer {
     fn new(view: ReportView, zone: &TimeZone) -> Self {
-        let ReportView { reports, note, shop, author, title, content, images } = view;
+        let ReportView { reports, note, shop, author, title, content, images, score, is_folded } = view;
         let OpenReports { target, count, reasons, latest } = reports;
         let (kind, id, content) = match target {
             Post::Note(note) => (KindWord::Note, note.get(), note_html::for_caller(content)),
@@ -102,6 +109,8 @@ impl ReportAnswer {
             title,
             content,
             images: images.into(),
+            score,
+            folded: is_folded,
             count,
             reasons,
             latest_time,

@@ -1,7 +1,7 @@
 //! Reviews of shops, under the path `/remark…`.
 
 use axum::extract::State;
-use mallbox_storage::{OrderId, ReviewFilter, ReviewId, ReviewOrder, ShopId};
+use mallbox_storage::{OrderId, OrderReview, ReviewFilter, ReviewId, ReviewOrder, ShopId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -32,12 +32,19 @@ pub fn routes() -> Calls {
         ))
         .get("/remark/of/me", of_me, both("我的评价，新的在前，每页10条", "My reviews, newest first, 10 a page"))
         .get("/remark/of/orders", of_orders, both("订单的评价", "Reviews of my orders"))
-        .explained(both("没有评价的订单不在其中。", "Orders without a review are left out."))
+        .explained(both(
+            "没有评价的订单不在其中。`deleted`：评价已删除，订单不能再评价。",
+            "Orders without a review are left out. `deleted`: the review was deleted, and the order cannot be reviewed \
+             again.",
+        ))
         .get("/remark/{id}", get, both("一条评价", "A review"))
         .post("/remark", write, both("评价订单，返回编号", "Review an order; returns the id"))
         .explained(both(
-            "订单须已使用，每笔订单一条。用同一个`requestId`重发，返回同一条评价。",
-            "The order must be used, and has one review. A repeat with the same `requestId` returns the same review.",
+            "订单须已使用，每笔订单一条。用同一个`requestId`重发同样的内容，返回同一条评价；内容不同则拒绝\
+             （`REVIEW_DIFFERS`），不会悄悄丢弃。这时和`ALREADY_REVIEWED`一样，`data`是已有评价的编号。",
+            "The order must be used, and has one review. A repeat of the same contents with the same `requestId` \
+             returns the same review. Other contents are refused (`REVIEW_DIFFERS`) and not dropped silently; there, \
+             as with `ALREADY_REVIEWED`, `data` is the id of the existing review.",
         ))
         .put("/remark/{id}", edit, both("修改自己的评价", "Edit the own review"))
         .explained(both("修改过的评价会注明。", "The review is marked as edited."))
@@ -217,6 +224,8 @@ struct OrderReviewAnswer {
     order_id: String,
     /// The id of the review.
     remark_id: u64,
+    /// Whether the review is deleted.
+    deleted: bool,
 }
 
 async fn of_orders(
@@ -229,9 +238,10 @@ async fn of_orders(
     let orders: Option<Vec<OrderId>> = parts.map(|part| part.trim().parse().ok().map(OrderId::new)).collect();
     let orders = orders.filter(|orders| orders.len() <= ORDERS_MAX).ok_or(Refusal::BadValue("ids"))?;
     let found = app.reviews.of_orders(user, &orders).await?;
-    let answer = |(order, review): (OrderId, ReviewId)| OrderReviewAnswer {
+    let answer = |OrderReview { order, review, is_deleted }| OrderReviewAnswer {
         order_id: order.to_string(),
         remark_id: review.get(),
+        deleted: is_deleted,
     };
     Ok(Answer::ok(found.into_iter().map(answer).collect()))
 }

@@ -64,6 +64,7 @@ fn all() -> Vec<(ApiError, u16, &'static str)> {
         (Refusal::OrderStands(99).into(), 200, "ORDER_STANDS"),
         (Refusal::OrderNotUsed.into(), 200, "ORDER_NOT_USED"),
         (Refusal::AlreadyReviewed(ReviewId::new(1)).into(), 200, "ALREADY_REVIEWED"),
+        (Refusal::ReviewDiffers(ReviewId::new(1)).into(), 200, "REVIEW_DIFFERS"),
         (Refusal::ReviewFolded.into(), 200, "REVIEW_FOLDED"),
         (Refusal::OwnReview.into(), 200, "OWN_REVIEW"),
         (Refusal::SignedAlready.into(), 200, "SIGNED_ALREADY"),

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use mallbox_storage::OrderId;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -32,8 +31,8 @@ pub(in crate::http) enum RefusalBody {
 /// Details of a refusal for programs.
 #[derive(Default, Debug)]
 pub(in crate::http) struct Details {
-    /// The order concerned, if any.
-    pub order: Option<OrderId>,
+    /// Id of the existing order or review that the refusal is about, if any.
+    pub existing: Option<u64>,
     /// The field of the body that the code concerns, if the code alone leaves a doubt.
     pub field: Option<&'static str>,
     /// The next wave of a sale without units.

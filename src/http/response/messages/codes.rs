@@ -14,6 +14,7 @@ pub(in crate::http) const CODES: &[&str] = &[
     "ORDER_STANDS",
     "ORDER_NOT_USED",
     "ALREADY_REVIEWED",
+    "REVIEW_DIFFERS",
     "REVIEW_FOLDED",
     "OWN_REVIEW",
     "RECEIPT_MISTYPED",

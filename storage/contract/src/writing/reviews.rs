@@ -1,9 +1,9 @@
 //! `Reviews`: one per used order, and a shop's score and count that follow exactly.
 
 use mallbox_storage::{
-    Cents, NewReview, Order, OrderId, Page, PaymentMode, Phone, Post, ReportOutcome, Review, ReviewId,
-    ReviewOrigin, ReviewOutcome, ReviewReply, ReviewSearch, ReviewState, ReviewTags, ReviewText, RowCheck,
-    ShopId, ShopText, Stars, Transition, TransitionOutcome, UserId, Visibility,
+    Cents, NewReview, Order, OrderId, OrderReview, Page, PaymentMode, Phone, Post, ReportOutcome, Review,
+    ReviewId, ReviewOrigin, ReviewOutcome, ReviewReply, ReviewSearch, ReviewState, ReviewTags, ReviewText,
+    RowCheck, ShopId, ShopText, Stars, Transition, TransitionOutcome, UserId, Visibility,
 };
 use tokio::task::JoinSet;
 
@@ -14,6 +14,7 @@ crate::cases! {
     a_review_is_read_as_it_was_written,
     a_review_needs_a_used_order_of_its_author_at_the_shop,
     an_order_is_reviewed_once_and_a_repeat_returns_the_same_review,
+    a_repeat_with_other_contents_is_refused_and_named,
     of_many_reviews_of_one_order_at_once_one_is_written,
     score_and_comments_of_a_shop_follow_its_reviews_and_its_past,
     an_update_of_a_shop_leaves_score_and_comments,
@@ -168,7 +169,8 @@ async fn a_review_is_read_as_it_was_written(w: &World) {
     assert_eq!(those.iter().map(|review| review.id).collect::<Vec<_>>(), [other, id, other]);
     assert_eq!(reviews.of_author(anne, ALL).await.unwrap(), [expected]);
     let orders = [OrderId::new(1), order, OrderId::new(u64::MAX)];
-    assert_eq!(reviews.of_orders(anne, &orders).await.unwrap(), [(order, id)]);
+    let of_order = OrderReview { order, review: id, is_deleted: false };
+    assert_eq!(reviews.of_orders(anne, &orders).await.unwrap(), [of_order]);
     assert_eq!(reviews.of_orders(user(w, 2).await, &orders).await.unwrap(), []);
     balanced(w).await;
 }
@@ -201,6 +203,35 @@ async fn an_order_is_reviewed_once_and_a_repeat_returns_the_same_review(w: &Worl
     assert_eq!(insert("b").await, ReviewOutcome::AlreadyReviewed(review));
     assert_eq!(insert("").await, ReviewOutcome::AlreadyReviewed(review));
     assert_eq!(rating(w, shop).await, (45, 1));
+}
+
+async fn a_repeat_with_other_contents_is_refused_and_named(w: &World) {
+    let (shop, anne) = (shop(w).await, user(w, 1).await);
+    let (order, reviews) = (order(w, 1, anne, true).await, &w.storage.writing.reviews);
+    let insert = async |request: &str, text: &ReviewText| {
+        let review = NewReview { text: text.clone(), ..of_order(anne, shop, order, request) };
+        reviews.insert(&review, NOON + HOUR).await.unwrap()
+    };
+    let first = ReviewText { images: "/imgs/a.jpg".to_owned(), ..text(45) };
+    let ReviewOutcome::Written(review) = insert("a", &first).await else { panic!("refused") };
+    let changed = [
+        text(45),
+        ReviewText { stars: stars(50), ..first.clone() },
+        ReviewText { content: "别的。".to_owned(), ..first.clone() },
+        ReviewText { average_price: Some(Cents::new(0)), ..first.clone() },
+        ReviewText { tags: ReviewTags { taste: true, ..ReviewTags::default() }, ..first.clone() },
+    ];
+    for other in &changed {
+        assert_eq!(insert("a", other).await, ReviewOutcome::Differs(review), "{other:?}");
+        assert_eq!(insert("b", other).await, ReviewOutcome::AlreadyReviewed(review), "{other:?}");
+        assert_eq!(get(w, review).await.text, first);
+    }
+    assert_eq!(insert("a", &first).await, ReviewOutcome::Written(review));
+    assert_eq!(rating(w, shop).await, (45, 1));
+    assert!(reviews.edit(review, anne, &changed[1], NOON + HOUR).await.unwrap());
+    assert_eq!(insert("a", &first).await, ReviewOutcome::Differs(review), "the author edited the review");
+    assert_eq!(insert("a", &changed[1]).await, ReviewOutcome::Written(review));
+    assert_eq!(rating(w, shop).await, (50, 1));
 }
 
 async fn of_many_reviews_of_one_order_at_once_one_is_written(w: &World) {
@@ -361,8 +392,15 @@ async fn a_deleted_review_is_empty_for_good_and_keeps_its_order(w: &World) {
     assert_eq!(found.reply, None);
     assert!(!reviews.put_reply(id, Some("x"), NOON).await.unwrap());
     assert_eq!(reviews.of_author(anne, ALL).await.unwrap(), []);
-    let again = reviews.insert(&of_order(anne, shop, order, "b"), NOON).await.unwrap();
-    assert_eq!(again, ReviewOutcome::AlreadyReviewed(id));
+    for request in ["a", "b", ""] {
+        let repeat = NewReview { request: request.to_owned(), ..review.clone() };
+        for again in [&repeat, &of_order(anne, shop, order, request)] {
+            let again = reviews.insert(again, NOON).await.unwrap();
+            assert_eq!(again, ReviewOutcome::AlreadyReviewed(id), "{request}");
+        }
+    }
+    let of_order = OrderReview { order, review: id, is_deleted: true };
+    assert_eq!(reviews.of_orders(anne, &[order]).await.unwrap(), [of_order]);
     balanced(w).await;
 }
 

@@ -5,14 +5,14 @@ use std::collections::HashMap;
 use async_trait::async_trait;
 use mallbox_storage::backend::Numbered as _;
 use mallbox_storage::{
-    Cents, NewReview, OrderId, Page, Post, Review, ReviewCounts, ReviewCursor, ReviewFilter, ReviewId,
-    ReviewOrder, ReviewOutcome, ReviewSearch, ReviewState, ReviewText, Reviews, ShopId, StoreError,
+    Cents, NewReview, OrderId, OrderReview, Page, Post, Review, ReviewCounts, ReviewCursor, ReviewFilter,
+    ReviewId, ReviewOrder, ReviewOutcome, ReviewSearch, ReviewState, ReviewText, Reviews, ShopId, StoreError,
     Timestamp, UserId, Visibility,
 };
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension as _, params, params_from_iter};
 
-use super::columns::{get_count, get_id, id};
+use super::columns::{get_count, get_id, get_known, id};
 use super::review_rows::{self, list, locked, write_pictures};
 use super::{Database, reports, shop_ratings, vote_rows};
 
@@ -45,20 +45,18 @@ impl Reviews for EmbeddedReviews {
         Ok(reviews.iter().filter_map(|review| found.get(review).cloned()).collect())
     }
 
-    async fn of_orders(
-        &self,
-        author: UserId,
-        orders: &[OrderId],
-    ) -> Result<Vec<(OrderId, ReviewId)>, StoreError> {
+    async fn of_orders(&self, author: UserId, orders: &[OrderId]) -> Result<Vec<OrderReview>, StoreError> {
         let ids: Vec<i64> = orders.iter().map(|order| id(order.get())).collect();
         let ids = format!("{ids:?}");
         let job = move |conn: &Connection| {
             conn.prepare_cached(
-                "SELECT order_id, id FROM reviews
+                "SELECT order_id, id, status FROM reviews
                  WHERE order_id IN (SELECT value FROM json_each(?1)) AND user_id = ?2 ORDER BY order_id",
             )?
             .query_map(params![ids, id(author.get())], |row| {
-                Ok((OrderId::new(get_id(row, 0)?), ReviewId::new(get_id(row, 1)?)))
+                let (order, review) = (OrderId::new(get_id(row, 0)?), ReviewId::new(get_id(row, 1)?));
+                let is_deleted = get_known::<Visibility>(row, 2)? == Visibility::Deleted;
+                Ok(OrderReview { order, review, is_deleted })
             })?
             .collect()
         };
@@ -192,11 +190,12 @@ fn insert(conn: &Connection, review: &NewReview, now: Timestamp) -> rusqlite::Re
             )?
             .query_row([id(order.get())], |row| Ok((get_id(row, 0)?, row.get(1)?, get_id(row, 2)?)))
             .optional()?;
-        let earlier: Option<(ReviewId, String)> = conn
-            .prepare_cached("SELECT id, request FROM reviews WHERE order_id = ?1")?
-            .query_row([id(order.get())], |row| Ok((ReviewId::new(get_id(row, 0)?), row.get(1)?)))
+        let request: Option<String> = conn
+            .prepare_cached("SELECT request FROM reviews WHERE order_id = ?1")?
+            .query_row([id(order.get())], |row| row.get(0))
             .optional()?;
-        if let Some(refused) = review.refusal(found, earlier) {
+        let earlier = list(conn, "WHERE order_id = ?1", [id(order.get())])?.pop().zip(request);
+        if let Some(refused) = review.refusal(found, earlier.as_ref()) {
             return Ok(refused);
         }
     }

@@ -7,8 +7,8 @@ use std::collections::HashMap;
 use async_trait::async_trait;
 use mallbox_storage::backend::Numbered as _;
 use mallbox_storage::{
-    Cents, NewReview, OrderId, Page, Post, Review, ReviewCounts, ReviewCursor, ReviewFilter, ReviewId,
-    ReviewOrder, ReviewOutcome, ReviewSearch, ReviewState, ReviewText, Reviews, ShopId, StoreError,
+    Cents, NewReview, OrderId, OrderReview, Page, Post, Review, ReviewCounts, ReviewCursor, ReviewFilter,
+    ReviewId, ReviewOrder, ReviewOutcome, ReviewSearch, ReviewState, ReviewText, Reviews, ShopId, StoreError,
     Timestamp, UserId, Visibility,
 };
 use mysql_async::{Conn, Value, params};
@@ -48,21 +48,20 @@ impl Reviews for MysqlReviews {
         Ok(reviews.iter().filter_map(|review| found.get(review).cloned()).collect())
     }
 
-    async fn of_orders(
-        &self,
-        author: UserId,
-        orders: &[OrderId],
-    ) -> Result<Vec<(OrderId, ReviewId)>, StoreError> {
+    async fn of_orders(&self, author: UserId, orders: &[OrderId]) -> Result<Vec<OrderReview>, StoreError> {
         let ids: &[u64] = &orders.iter().copied().map(OrderId::get).collect::<Vec<_>>();
-        let sql = "SELECT order_id, id FROM reviews WHERE user_id = ? AND order_id IN ({keys})";
-        let read = |row: &mut Columns| Ok((OrderId::new(row.next()?), ReviewId::new(row.next()?)));
+        let sql = "SELECT order_id, id, status FROM reviews WHERE user_id = ? AND order_id IN ({keys})";
+        let read = |row: &mut Columns| {
+            let (order, review) = (OrderId::new(row.next()?), ReviewId::new(row.next()?));
+            Ok(OrderReview { order, review, is_deleted: row.known::<Visibility>()? == Visibility::Deleted })
+        };
         let mut found = self
             .0
             .read("reviews of orders", |conn| {
                 boxed(async move { multi_row::select_by_keys(conn, sql, &[author.get()], ids, read).await })
             })
             .await?;
-        found.sort_unstable();
+        found.sort_unstable_by_key(|one| one.order);
         found.dedup();
         Ok(found)
     }
@@ -205,10 +204,11 @@ async fn insert(conn: &mut Conn, review: &NewReview, now: Timestamp) -> Result<R
             let shop = first(conn, sql, (voucher,), Columns::next::<u64>).await?;
             found = shop.map(|shop| (user, status, shop));
         }
-        let sql = "SELECT id, request FROM reviews WHERE order_id = ?";
-        let earlier =
-            first(conn, sql, (order.get(),), |row| Ok((ReviewId::new(row.next()?), row.next()?))).await?;
-        if let Some(refused) = review.refusal(found, earlier) {
+        let sql = "SELECT request FROM reviews WHERE order_id = ?";
+        let request = first(conn, sql, (order.get(),), Columns::next::<String>).await?;
+        let sql = format!("{SELECT} WHERE order_id = ?");
+        let earlier = first(conn, sql, (order.get(),), review_rows::review).await?.zip(request);
+        if let Some(refused) = review.refusal(found, earlier.as_ref()) {
             return Ok(refused);
         }
     }
