@@ -80,6 +80,8 @@ const STEPS: &[(&str, &str)] = steps![
     "0056_vote_marks",
     "0057_parts_of_scores",
     "0058_scores_before",
+    "0059_retry_kinds",
+    "0060_retry_tasks",
 ];
 
 /// The newest step known to this program.
