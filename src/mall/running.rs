@@ -17,7 +17,7 @@ use super::catalogue::{Shops, Vouchers};
 use super::operator::UserAdmin;
 use super::operator::ledger::LedgerCheck;
 use super::operator::{
-    DeadLetterAdmin, LevelAdmin, OrderAdmin, ReportAdmin, ReviewAdmin, SaleAdmin, VoucherAdmin,
+    DeadLetterAdmin, LevelAdmin, OrderAdmin, ReportAdmin, RetryAdmin, ReviewAdmin, SaleAdmin, VoucherAdmin,
 };
 use super::people::accounts::CodeKey;
 use super::people::sms::{Inbox, SmsSender};
@@ -135,6 +135,8 @@ pub struct Mall {
     pub dead_letter_admin: DeadLetterAdmin,
     /// Reported notes, comments and reviews.
     pub report_admin: ReportAdmin,
+    /// The retry queue from the operator's side.
+    pub retry_admin: RetryAdmin,
     /// Reviews from the operator's side.
     pub review_admin: ReviewAdmin,
     /// The retry queue.
@@ -197,6 +199,7 @@ impl Mall {
             comments: Comments::new(context.clone(), audit.clone()),
             reviews: Reviews::new(context.clone(), audit.clone(), pictures.clone()),
             report_admin: ReportAdmin::new(context.clone(), audit.clone()),
+            retry_admin: RetryAdmin::new(context.clone(), retries.clone(), audit.clone()),
             review_admin: ReviewAdmin::new(context.clone(), audit.clone()),
             sign_ins: SignIns::new(context.clone()),
             levels: Levels::new(context.clone()),
