@@ -10,13 +10,14 @@ use tokio_util::sync::CancellationToken;
 use super::base::cache_aside::CacheMetrics;
 use super::base::chores::Chores;
 use super::base::last_run::{StoreLastRun, compare_with_last_run};
+use super::base::retry::RetryQueue;
 use super::base::{AuditLog, Clock, Context, IMPORTED, Random, Settings};
 use super::catalogue::refresh_caches::RefreshCaches;
 use super::catalogue::{Shops, Vouchers};
 use super::operator::UserAdmin;
 use super::operator::ledger::LedgerCheck;
 use super::operator::{
-    DeadLetterAdmin, LevelAdmin, OrderAdmin, ReportAdmin, ReviewAdmin, SaleAdmin, VoucherAdmin,
+    DeadLetterAdmin, LevelAdmin, OrderAdmin, ReportAdmin, RetryAdmin, ReviewAdmin, SaleAdmin, VoucherAdmin,
 };
 use super::people::accounts::CodeKey;
 use super::people::sms::{Inbox, SmsSender};
@@ -134,8 +135,12 @@ pub struct Mall {
     pub dead_letter_admin: DeadLetterAdmin,
     /// Reported notes, comments and reviews.
     pub report_admin: ReportAdmin,
+    /// The retry queue from the operator's side.
+    pub retry_admin: RetryAdmin,
     /// Reviews from the operator's side.
     pub review_admin: ReviewAdmin,
+    /// The retry queue.
+    pub retries: RetryQueue,
     /// The ledger check.
     pub ledger: LedgerCheck,
     /// Whether the mall was imported. Pictures named by imported data may be missing then.
@@ -166,12 +171,15 @@ impl Mall {
         let context = Context::new(storage, Arc::clone(&clock), zone, Arc::new(settings));
         let sales = FlashSales::with_random(context.clone(), Arc::clone(&random));
         let cashier = Cashier::with_http_gateway(context.clone(), payments, http_gateway);
+        let retries = RetryQueue::new(context.clone(), vec![cashier.refund_work()]);
+        let cashier = cashier.with_retries(retries.clone());
         let shops = Arc::new(Shops::new(context.clone()));
         let pictures = Pictures::new(context.clone(), Arc::clone(&random));
         let mut chores = sale_chores::chores(&context, &sales, &cashier);
         chores.push(Arc::new(RefreshCaches::new(&shops, &sales)));
         let visits = Visits::new(context.clone());
         chores.extend(pictures.sweepers());
+        chores.extend(retries.chores());
         chores.extend([Feeds::passer(&context), visits.gatherer(), marks::pruner(&context)]);
         if context.clock.is_machines() {
             compare_with_last_run(&context).await?;
@@ -191,6 +199,7 @@ impl Mall {
             comments: Comments::new(context.clone(), audit.clone()),
             reviews: Reviews::new(context.clone(), audit.clone(), pictures.clone()),
             report_admin: ReportAdmin::new(context.clone(), audit.clone()),
+            retry_admin: RetryAdmin::new(context.clone(), retries.clone(), audit.clone()),
             review_admin: ReviewAdmin::new(context.clone(), audit.clone()),
             sign_ins: SignIns::new(context.clone()),
             levels: Levels::new(context.clone()),
@@ -221,6 +230,7 @@ impl Mall {
             ),
             orders,
             cashier,
+            retries,
             audit,
             ledger: books,
             workers: OrderWorkers::new(context.clone()),

@@ -17,7 +17,7 @@
 //! - `writing`: [`Notes`], [`Comments`], [`Likes`], [`Feeds`], [`Reviews`], [`Votes`], [`Reports`],
 //!   [`Pictures`]
 //! - `operator`: [`Audit`], [`LedgerRows`], [`Import`]
-//! - `base`: [`Cache`], [`Locks`], [`RateLimits`], [`Sequences`], [`Upkeep`]
+//! - `base`: [`Cache`], [`Locks`], [`RateLimits`], [`RetryTasks`], [`Sequences`], [`Upkeep`]
 //!
 //! The crates `mallbox-storage-embedded` and `mallbox-storage-production` implement them; code above knows
 //! ports only:
@@ -70,6 +70,8 @@ mod plans;
 mod posts;
 mod rate_limits;
 mod reports;
+mod retry_plans;
+mod retry_tasks;
 mod review_text;
 mod reviews;
 mod sales;
@@ -107,8 +109,8 @@ pub use follows::{FollowCounts, Follows};
 pub use geo_index::{GeoIndex, NearbyQuery, NearbyShop};
 pub use hex::hex;
 pub use ids::{
-    CommentId, DeadLetterId, NoteId, OrderId, PARTITIONS, PaymentId, Phone, ReviewId, ShopId, ShopTypeId,
-    UserId, VoucherId,
+    CommentId, DeadLetterId, NoteId, OrderId, PARTITIONS, PaymentId, Phone, RetryTaskId, ReviewId, ShopId,
+    ShopTypeId, UserId, VoucherId,
 };
 pub use import::{
     FinishOptions, Import, ImportFinding, ImportFindings, ImportRow, ImportRowKind, ImportSequence,
@@ -139,6 +141,10 @@ pub use places::{LatLng, PlacedShop};
 pub use posts::Post;
 pub use rate_limits::{Limit, RateLimitOutcome, RateLimits};
 pub use reports::{OpenReports, ReportOutcome, Reports};
+pub use retry_tasks::{
+    FailedTask, FailedTaskCursor, LeasedTask, NewRetryTask, RetryCounts, RetryLease, RetryLimits,
+    RetryReplayOutcome, RetrySettlement, RetryStep, RetryTasks, SubmitOutcome,
+};
 pub use review_text::{ReviewTags, ReviewText, Stars};
 pub use reviews::{
     NewReview, OrderReview, Review, ReviewCounts, ReviewCursor, ReviewFilter, ReviewOrder, ReviewOrigin,

@@ -14,8 +14,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::metrics::{Metrics, counter, counters, family, gauge};
+use super::retry_metrics;
 use crate::http::response::json::json_response;
 use crate::mall::base::cache_aside::{CacheEvent, CacheMetrics};
+use crate::mall::base::retry::RetryQueue;
 use crate::mall::people::visits::VisitMetrics;
 use crate::mall::selling::order_workers::WorkerMetrics;
 use crate::mall::{Context, Mall, Visits};
@@ -27,6 +29,7 @@ pub struct Health {
     figures: Arc<WorkerMetrics>,
     copies: Vec<Arc<CacheMetrics>>,
     visits: Visits,
+    retries: RetryQueue,
     metrics: Arc<Metrics>,
     /// The API's path prefix, for pages served elsewhere.
     prefix: String,
@@ -107,6 +110,7 @@ impl Health {
             figures: mall.worker_figures(),
             copies: mall.cache_figures(),
             visits: mall.visits.clone(),
+            retries: mall.retries.clone(),
             metrics,
             prefix: prefix.to_owned(),
         }
@@ -189,6 +193,10 @@ impl Health {
         self.write_workers(&mut out);
         self.write_copies(&mut out);
         self.write_visits(&mut out);
+        // Missing values are better than wrong ones.
+        if let Ok(kinds) = self.retries.metrics().await {
+            retry_metrics::write(&mut out, &kinds, self.context.now());
+        }
         if let Some(bytes) = resident_bytes() {
             gauge(&mut out, "process_resident_memory_bytes", "Resident memory of the process.", bytes);
         }

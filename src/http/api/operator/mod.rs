@@ -14,6 +14,7 @@ mod orders;
 mod overview;
 mod receipts;
 mod reports;
+mod retries;
 mod reviews;
 mod sales;
 mod security;
@@ -30,6 +31,7 @@ pub fn routes(live: Live, events: Arc<SecurityEvents>) -> Calls {
         .merge(orders::routes())
         .merge(receipts::routes())
         .merge(dead_letters::routes())
+        .merge(retries::routes())
         .merge(reports::routes())
         .merge(reviews::routes())
         .merge(users::routes())

@@ -1,4 +1,4 @@
-//! The ports below every area: memory, and for sequences the database.
+//! The ports below every area: memory, and for sequences and the retry queue the database.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use mallbox_storage::{BasePorts, Sequences};
 use crate::cache::EmbeddedCache;
 use crate::locks::EmbeddedLocks;
 use crate::rate_limits::EmbeddedRateLimits;
-use crate::sqlite::{Database, EmbeddedSequences};
+use crate::sqlite::{Database, EmbeddedRetryTasks, EmbeddedSequences};
 use crate::upkeep::EmbeddedUpkeep;
 
 /// Creates the ports. `rate_limits` are those that `upkeep` sweeps.
@@ -21,6 +21,7 @@ pub(crate) fn ports(
         cache: Arc::new(EmbeddedCache::default()),
         locks: Arc::new(EmbeddedLocks::new(Arc::clone(&sequences))),
         rate_limits,
+        retry_tasks: Arc::new(EmbeddedRetryTasks::new(database.clone())),
         sequences,
         upkeep: Arc::new(upkeep),
     }

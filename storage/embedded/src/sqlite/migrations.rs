@@ -26,7 +26,8 @@ const VERSIONS: &[&str] = &[
     include_str!("migrations/0019_credits.sql"),
     include_str!("migrations/0020_second_factors.sql"),
     include_str!("migrations/0021_reviews.sql"),
-    include_str!("migrations/0022_sale_waves.sql"),
+    include_str!("migrations/0022_retry_tasks.sql"),
+    include_str!("migrations/0023_sale_waves.sql"),
 ];
 
 /// The newest schema version known to this program, as SQLite's `user_version`.

@@ -80,7 +80,9 @@ const STEPS: &[(&str, &str)] = steps![
     "0056_vote_marks",
     "0057_parts_of_scores",
     "0058_scores_before",
-    "0059_sale_waves",
+    "0059_retry_kinds",
+    "0060_retry_tasks",
+    "0061_sale_waves",
 ];
 
 /// The newest step known to this program.
