@@ -74,6 +74,10 @@ id!(
     ReviewId
 );
 id!(
+    /// Id of a subscriber of events.
+    SubscriberId
+);
+id!(
     /// Id of an order. See [`OrderId::compose`] for the meaning of its bits.
     OrderId
 );

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use mallbox_storage::{BasePorts, Sequences};
 
 use crate::cache::EmbeddedCache;
+use crate::event_streams::NoEventStreams;
 use crate::locks::EmbeddedLocks;
 use crate::rate_limits::EmbeddedRateLimits;
-use crate::sqlite::{Database, EmbeddedSequences};
+use crate::sqlite::{Database, EmbeddedEventSubscribers, EmbeddedEvents, EmbeddedSequences};
 use crate::upkeep::EmbeddedUpkeep;
 
 /// Creates the ports. `rate_limits` are those that `upkeep` sweeps.
@@ -22,6 +23,9 @@ pub(crate) fn ports(
         locks: Arc::new(EmbeddedLocks::new(Arc::clone(&sequences))),
         rate_limits,
         sequences,
+        events: Arc::new(EmbeddedEvents::new(database.clone())),
+        event_subscribers: Arc::new(EmbeddedEventSubscribers::new(database.clone())),
+        event_streams: Arc::new(NoEventStreams),
         upkeep: Arc::new(upkeep),
     }
 }

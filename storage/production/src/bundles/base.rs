@@ -15,6 +15,9 @@ pub(crate) fn ports(mysql: MysqlPorts, redis: RedisPorts) -> BasePorts {
         locks: redis.locks,
         rate_limits: redis.rate_limits,
         sequences: mysql.sequences,
+        events: mysql.events,
+        event_subscribers: mysql.event_subscribers,
+        event_streams: redis.event_streams,
         upkeep: Arc::new(ProductionUpkeep { redis: redis.upkeep, mysql: mysql.upkeep }),
     }
 }
