@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::base::cache_aside::CacheMetrics;
 use super::base::chores::Chores;
+use super::base::event_bus::{EventMetrics, event_bus};
 use super::base::last_run::{StoreLastRun, compare_with_last_run};
 use super::base::{AuditLog, Clock, Context, IMPORTED, Random, Settings};
 use super::catalogue::refresh_caches::RefreshCaches;
@@ -16,7 +17,7 @@ use super::catalogue::{Shops, Vouchers};
 use super::operator::UserAdmin;
 use super::operator::ledger::LedgerCheck;
 use super::operator::{
-    DeadLetterAdmin, LevelAdmin, OrderAdmin, ReportAdmin, ReviewAdmin, SaleAdmin, VoucherAdmin,
+    DeadLetterAdmin, EventAdmin, LevelAdmin, OrderAdmin, ReportAdmin, ReviewAdmin, SaleAdmin, VoucherAdmin,
 };
 use super::people::accounts::CodeKey;
 use super::people::sms::{Inbox, SmsSender};
@@ -136,12 +137,15 @@ pub struct Mall {
     pub report_admin: ReportAdmin,
     /// Reviews from the operator's side.
     pub review_admin: ReviewAdmin,
+    /// Events of the mall, and their subscribers.
+    pub event_admin: EventAdmin,
     /// The ledger check.
     pub ledger: LedgerCheck,
     /// Whether the mall was imported. Pictures named by imported data may be missing then.
     pub is_imported: bool,
     workers: OrderWorkers,
     chores: Chores,
+    events: Arc<EventMetrics>,
 }
 
 impl Mall {
@@ -173,6 +177,8 @@ impl Mall {
         let visits = Visits::new(context.clone());
         chores.extend(pictures.sweepers());
         chores.extend([Feeds::passer(&context), visits.gatherer(), marks::pruner(&context)]);
+        let (events, relay) = event_bus(&context);
+        chores.push(relay);
         if context.clock.is_machines() {
             compare_with_last_run(&context).await?;
             chores.push(Arc::new(StoreLastRun::new(&context)));
@@ -203,6 +209,7 @@ impl Mall {
             pictures,
             receipts,
             people: UserAdmin::new(context.clone(), audit.clone(), Arc::clone(&random)),
+            event_admin: EventAdmin::new(context.clone(), audit.clone(), Arc::clone(&random)),
             accounts: Accounts::new(context.clone(), random, sms, inbox).with_code_key(code_key),
             voucher_admin: VoucherAdmin::new(
                 context.clone(),
@@ -226,6 +233,7 @@ impl Mall {
             workers: OrderWorkers::new(context.clone()),
             sales,
             chores: Chores::new(clock, chores),
+            events,
             context,
         };
         let storage = &mall.context.storage;
@@ -275,6 +283,12 @@ impl Mall {
         let (shops, copies) = (self.shops.cache_figures(), self.context.copies.figures());
         let reviews = [self.reviews.cache_figures()];
         shops.into_iter().chain(self.sales.cache_figures()).chain(reviews).chain(copies).collect()
+    }
+
+    /// Returns the metrics of the event bus.
+    #[must_use]
+    pub fn event_metrics(&self) -> Arc<EventMetrics> {
+        Arc::clone(&self.events)
     }
 
     /// Returns the metrics of the order workers.
