@@ -14,6 +14,10 @@ pub use crate::follows::FOLLOW_BACKFILL;
 pub use crate::ledger::{SELECT_LETTERS, SELECT_PAYMENTS, select_orders};
 pub use crate::locks::Waiters;
 pub use crate::plans::{CreditChange, PaymentChange, ReplayPlan, StockPlan, TransitionPlan, VoidPlan};
+pub use crate::retry_plans::{
+    GroupHead, LeasedRow, OpenTasks, ReplayedTask, SettledRows, SubmitPlan, plan_settlements, plan_submits,
+    short_error,
+};
 pub use crate::sessions::{BROWSER_MAX_BYTES, EXTENSION_STEP, SESSIONS_PER_USER_MAX};
 pub use crate::shop_rating::ShopRating;
 pub use crate::sign_ins::{StreakUpTo, longest_run};

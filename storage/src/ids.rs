@@ -78,6 +78,10 @@ id!(
     SubscriberId
 );
 id!(
+    /// Id of a task in the retry queue: ascending in order of submission, and never used twice.
+    RetryTaskId
+);
+id!(
     /// Id of an order. See [`OrderId::compose`] for the meaning of its bits.
     OrderId
 );

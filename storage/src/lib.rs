@@ -17,8 +17,8 @@
 //! - `writing`: [`Notes`], [`Comments`], [`Likes`], [`Feeds`], [`Reviews`], [`Votes`], [`Reports`],
 //!   [`Pictures`]
 //! - `operator`: [`Audit`], [`LedgerRows`], [`Import`]
-//! - `base`: [`Cache`], [`Locks`], [`RateLimits`], [`Sequences`], [`Events`], [`EventSubscribers`],
-//!   [`EventStreams`], [`Upkeep`]
+//! - `base`: [`Cache`], [`Locks`], [`RateLimits`], [`RetryTasks`], [`Sequences`], [`Events`],
+//!   [`EventSubscribers`], [`EventStreams`], [`Upkeep`]
 //!
 //! The crates `mallbox-storage-embedded` and `mallbox-storage-production` implement them; code above knows
 //! ports only:
@@ -75,6 +75,8 @@ mod plans;
 mod posts;
 mod rate_limits;
 mod reports;
+mod retry_plans;
+mod retry_tasks;
 mod reviews;
 mod sales;
 mod second_factors;
@@ -116,8 +118,8 @@ pub use follows::{FollowCounts, Follows};
 pub use geo_index::{GeoIndex, NearbyQuery, NearbyShop};
 pub use hex::hex;
 pub use ids::{
-    CommentId, DeadLetterId, NoteId, OrderId, PARTITIONS, PaymentId, Phone, ReviewId, ShopId, ShopTypeId,
-    SubscriberId, UserId, VoucherId,
+    CommentId, DeadLetterId, NoteId, OrderId, PARTITIONS, PaymentId, Phone, RetryTaskId, ReviewId, ShopId,
+    ShopTypeId, SubscriberId, UserId, VoucherId,
 };
 pub use import::{
     FinishOptions, Import, ImportFinding, ImportFindings, ImportRow, ImportRowKind, ImportSequence,
@@ -148,6 +150,10 @@ pub use places::{LatLng, PlacedShop};
 pub use posts::Post;
 pub use rate_limits::{Limit, RateLimitOutcome, RateLimits};
 pub use reports::{OpenReports, ReportOutcome, Reports};
+pub use retry_tasks::{
+    FailedTask, FailedTaskCursor, LeasedTask, NewRetryTask, RetryCounts, RetryLease, RetryLimits,
+    RetryReplayOutcome, RetrySettlement, RetryStep, RetryTasks, SubmitOutcome,
+};
 pub use reviews::{
     NewReview, Review, ReviewCounts, ReviewCursor, ReviewFilter, ReviewOrder, ReviewOrigin, ReviewOutcome,
     ReviewReply, ReviewSearch, ReviewState, ReviewTags, ReviewText, Reviews, Stars,

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use crate::{
     Audit, Cache, Codes, Comments, Credits, DeadLetters, Deadlines, EventStreams, EventSubscribers, Events,
     Feeds, Follows, GeoIndex, Import, LedgerRows, Likes, Locks, Notes, OrderLog, Orders, Outbox, PaymentRows,
-    PersonalData, Pictures, RateLimits, Reports, Reviews, Sales, SecondFactors, Sequences, Sessions, Shops,
-    SignIns, Upkeep, Users, Visitors, Votes, Vouchers,
+    PersonalData, Pictures, RateLimits, Reports, RetryTasks, Reviews, Sales, SecondFactors, Sequences,
+    Sessions, Shops, SignIns, Upkeep, Users, Visitors, Votes, Vouchers,
 };
 
 /// Storage of a mall: one handle per port, in a bundle per area. Cheap to clone.
@@ -120,6 +120,8 @@ pub struct BasePorts {
     pub locks: Arc<dyn Locks>,
     /// Rate limits per key.
     pub rate_limits: Arc<dyn RateLimits>,
+    /// Tasks of the retry queue.
+    pub retry_tasks: Arc<dyn RetryTasks>,
     /// Counters for unique numbers.
     pub sequences: Arc<dyn Sequences>,
     /// Events: what happened in the mall.

@@ -1,4 +1,4 @@
-//! The ports below every area: memory, and for sequences the database.
+//! The ports below every area: memory, and for sequences and the retry queue the database.
 
 use std::sync::Arc;
 
@@ -8,7 +8,9 @@ use crate::cache::EmbeddedCache;
 use crate::event_streams::NoEventStreams;
 use crate::locks::EmbeddedLocks;
 use crate::rate_limits::EmbeddedRateLimits;
-use crate::sqlite::{Database, EmbeddedEventSubscribers, EmbeddedEvents, EmbeddedSequences};
+use crate::sqlite::{
+    Database, EmbeddedEventSubscribers, EmbeddedEvents, EmbeddedRetryTasks, EmbeddedSequences,
+};
 use crate::upkeep::EmbeddedUpkeep;
 
 /// Creates the ports. `rate_limits` are those that `upkeep` sweeps.
@@ -22,6 +24,7 @@ pub(crate) fn ports(
         cache: Arc::new(EmbeddedCache::default()),
         locks: Arc::new(EmbeddedLocks::new(Arc::clone(&sequences))),
         rate_limits,
+        retry_tasks: Arc::new(EmbeddedRetryTasks::new(database.clone())),
         sequences,
         events: Arc::new(EmbeddedEvents::new(database.clone())),
         event_subscribers: Arc::new(EmbeddedEventSubscribers::new(database.clone())),

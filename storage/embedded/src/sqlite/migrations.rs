@@ -26,6 +26,7 @@ const VERSIONS: &[&str] = &[
     include_str!("migrations/0019_credits.sql"),
     include_str!("migrations/0020_second_factors.sql"),
     include_str!("migrations/0021_reviews.sql"),
+    include_str!("migrations/0022_retry_tasks.sql"),
     include_str!("migrations/0023_events.sql"),
 ];
 

@@ -1,4 +1,4 @@
-//! The ports below every area: Redis, and for sequences MySQL.
+//! The ports below every area: Redis, and for sequences and the retry queue MySQL.
 
 use std::sync::Arc;
 
@@ -14,6 +14,7 @@ pub(crate) fn ports(mysql: MysqlPorts, redis: RedisPorts) -> BasePorts {
         cache: redis.cache,
         locks: redis.locks,
         rate_limits: redis.rate_limits,
+        retry_tasks: mysql.retry_tasks,
         sequences: mysql.sequences,
         events: mysql.events,
         event_subscribers: mysql.event_subscribers,

@@ -80,11 +80,13 @@ const STEPS: &[(&str, &str)] = steps![
     "0056_vote_marks",
     "0057_parts_of_scores",
     "0058_scores_before",
-    "0059_event_outbox",
-    "0060_events",
-    "0061_event_ends",
-    "0062_event_ends_begin",
-    "0063_event_subscribers",
+    "0059_retry_kinds",
+    "0060_retry_tasks",
+    "0061_event_outbox",
+    "0062_events",
+    "0063_event_ends",
+    "0064_event_ends_begin",
+    "0065_event_subscribers",
 ];
 
 /// The newest step known to this program.

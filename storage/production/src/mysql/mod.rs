@@ -12,7 +12,8 @@
 //!
 //! - generated columns are `STORED`, with a unique index over them; expressions use only `CASE`;
 //! - the collation is named: `utf8mb4_bin`. On both servers, a comparison pads the shorter text with spaces;
-//! - no `RETURNING`, no `INSERT … SET`, no sequences, no `FOR UPDATE OF`, no `SKIP LOCKED`;
+//! - no `RETURNING`, no `INSERT … SET`, no sequences, no `FOR UPDATE OF`. `SKIP LOCKED`, of the
+//!   retry queue alone, wants MySQL 8.0.1 or MariaDB 10.6;
 //! - no `VALUES()` and no alias of a new row in `ON DUPLICATE KEY UPDATE` (each is either deprecated or known
 //!   to only one of the two servers): values are bound twice;
 //! - the isolation level is set by `SET … TRANSACTION ISOLATION LEVEL`, since the variable has two names;
@@ -61,6 +62,8 @@ mod picture_files;
 mod pictures;
 mod purchases;
 mod reports;
+mod retry_rows;
+mod retry_tasks;
 mod review_rows;
 mod reviews;
 mod sale_records;
@@ -86,8 +89,8 @@ use std::time::Duration;
 use mallbox_storage::backend::FeedRows;
 use mallbox_storage::{
     Audit, Comments, Credits, DeadLetters, Durability, EventSubscribers, Events, Follows, Import, LedgerRows,
-    Likes, Notes, OpenError, Orders, Outbox, PaymentRows, PersonalData, Pictures, Reports, Reviews,
-    SecondFactors, Sequences, Shops, StoreError, Users, Votes, Vouchers,
+    Likes, Notes, OpenError, Orders, Outbox, PaymentRows, PersonalData, Pictures, Reports, RetryTasks,
+    Reviews, SecondFactors, Sequences, Shops, StoreError, Users, Votes, Vouchers,
 };
 use mysql_async::prelude::Queryable as _;
 use mysql_async::{Conn, Error, Opts};
@@ -155,6 +158,8 @@ pub struct MysqlPorts {
     pub audit: Arc<dyn Audit>,
     /// Import of a whole mall.
     pub import: Arc<dyn Import>,
+    /// Tasks of the retry queue.
+    pub retry_tasks: Arc<dyn RetryTasks>,
     /// Counters, reserved in blocks.
     pub sequences: Arc<dyn Sequences>,
     /// Events: what happened in the mall.
@@ -244,6 +249,7 @@ pub async fn connect_within(url: &str, wait: Option<Duration>) -> Result<MysqlPo
         pictures: Arc::new(pictures::MysqlPictures(database.clone())),
         audit: Arc::new(audit::MysqlAudit(database.clone())),
         import: Arc::new(import::MysqlImport(database.clone())),
+        retry_tasks: Arc::new(retry_tasks::MysqlRetryTasks(database.clone())),
         sequences: Arc::new(sequences::MysqlSequences::new(database.clone())),
         events: Arc::new(events::MysqlEvents(database.clone())),
         event_subscribers: Arc::new(event_subscribers::MysqlEventSubscribers(database.clone())),

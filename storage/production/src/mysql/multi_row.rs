@@ -45,9 +45,19 @@ pub(super) async fn select_by_keys<T>(
     keys: &[u64],
     read: impl Fn(&mut Columns) -> Result<T, MysqlError>,
 ) -> Result<Vec<T>, MysqlError> {
+    select_by_values(conn, sql, &values(fixed), &values(keys), read).await
+}
+
+/// Reads rows like [`select_by_keys`], by keys of any type.
+pub(super) async fn select_by_values<T>(
+    conn: &mut Conn,
+    sql: &str,
+    fixed: &[Value],
+    keys: &[Value],
+    read: impl Fn(&mut Columns) -> Result<T, MysqlError>,
+) -> Result<Vec<T>, MysqlError> {
     let mut found = Vec::new();
-    let fixed: Vec<Value> = fixed.iter().copied().map(Value::from).collect();
-    for (sql, values) in pieces(sql, &fixed, keys) {
+    for (sql, values) in pieces(sql, fixed, keys) {
         found.extend(all(conn, &*sql, values, &read).await?);
     }
     Ok(found)
@@ -61,24 +71,30 @@ pub(super) async fn change_by_keys(
     fixed: &[i64],
     keys: &[u64],
 ) -> Result<u64, MysqlError> {
-    let fixed: Vec<Value> = fixed.iter().copied().map(Value::from).collect();
     let mut rows = 0;
-    for (sql, values) in pieces(sql, &fixed, keys) {
+    for (sql, values) in pieces(sql, &values(fixed), &values(keys)) {
         rows += execute(conn, &*sql, values).await?;
     }
     Ok(rows)
+}
+
+fn values<T: Copy>(numbers: &[T]) -> Vec<Value>
+where
+    Value: From<T>,
+{
+    numbers.iter().copied().map(Value::from).collect()
 }
 
 /// Splits `keys` into statements, each with its bound values.
 fn pieces<'a>(
     sql: &'a str,
     fixed: &'a [Value],
-    keys: &'a [u64],
+    keys: &'a [Value],
 ) -> impl Iterator<Item = (String, Vec<Value>)> + 'a {
     keys.chunks(KEY_COUNTS[KEY_COUNTS.len() - 1]).map(move |keys| {
         let size = KEY_COUNTS.into_iter().find(|size| *size >= keys.len()).unwrap_or(keys.len());
-        let last = keys.last().copied().into_iter().cycle();
-        let places = keys.iter().copied().chain(last).take(size).map(Value::from);
+        let last = keys.last().into_iter().cycle();
+        let places = keys.iter().chain(last).take(size).cloned();
         let values = fixed.iter().cloned().chain(places).collect();
         (sql.replace("{keys}", &vec!["?"; size].join(", ")), values)
     })
