@@ -11,6 +11,7 @@ use super::base::cache_aside::CacheMetrics;
 use super::base::chores::Chores;
 use super::base::event_bus::{EventMetrics, event_bus};
 use super::base::last_run::{StoreLastRun, compare_with_last_run};
+use super::base::retry::RetryQueue;
 use super::base::{AuditLog, Clock, Context, IMPORTED, Random, Settings};
 use super::catalogue::refresh_caches::RefreshCaches;
 use super::catalogue::{Shops, Vouchers};
@@ -139,6 +140,8 @@ pub struct Mall {
     pub review_admin: ReviewAdmin,
     /// Events of the mall, and their subscribers.
     pub event_admin: EventAdmin,
+    /// The retry queue.
+    pub retries: RetryQueue,
     /// The ledger check.
     pub ledger: LedgerCheck,
     /// Whether the mall was imported. Pictures named by imported data may be missing then.
@@ -170,12 +173,15 @@ impl Mall {
         let context = Context::new(storage, Arc::clone(&clock), zone, Arc::new(settings));
         let sales = FlashSales::with_random(context.clone(), Arc::clone(&random));
         let cashier = Cashier::with_http_gateway(context.clone(), payments, http_gateway);
+        let retries = RetryQueue::new(context.clone(), vec![cashier.refund_work()]);
+        let cashier = cashier.with_retries(retries.clone());
         let shops = Arc::new(Shops::new(context.clone()));
         let pictures = Pictures::new(context.clone(), Arc::clone(&random));
         let mut chores = sale_chores::chores(&context, &sales, &cashier);
         chores.push(Arc::new(RefreshCaches::new(&shops, &sales)));
         let visits = Visits::new(context.clone());
         chores.extend(pictures.sweepers());
+        chores.extend(retries.chores());
         chores.extend([Feeds::passer(&context), visits.gatherer(), marks::pruner(&context)]);
         let (events, relay) = event_bus(&context);
         chores.push(relay);
@@ -228,6 +234,7 @@ impl Mall {
             ),
             orders,
             cashier,
+            retries,
             audit,
             ledger: books,
             workers: OrderWorkers::new(context.clone()),

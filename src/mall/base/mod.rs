@@ -26,6 +26,7 @@ pub mod picture_path;
 mod random;
 pub(in crate::mall) mod recent;
 pub mod request_signature;
+pub mod retry;
 mod settings;
 mod shared_networks;
 pub(in crate::mall) mod single_flight;

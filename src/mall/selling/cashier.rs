@@ -21,7 +21,9 @@ use super::http_gateway::{Bill, HttpGateway};
 use super::payments::{GatewayError, GatewayState, Payments};
 use super::payments_in_progress::PaymentsInProgress;
 use super::poll_times::PollTimes;
+use super::refunds::{self, Refunds};
 use super::timed_gateway::TimedGateway;
+use crate::mall::base::retry::{FirstTry, RetryQueue, Work};
 use crate::mall::base::sparse_log::SparseLog;
 use crate::mall::base::{Context, Failure, Refusal};
 
@@ -53,6 +55,9 @@ pub struct Cashier {
     in_hand: Arc<PaymentsInProgress>,
     stuck: Arc<SparseLog>,
     polls: Arc<PollTimes>,
+    refunds: Refunds,
+    /// Retries refunds at a gateway over HTTP. Without the queue, the background job alone retries.
+    retries: Option<RetryQueue>,
 }
 
 impl Cashier {
@@ -72,7 +77,20 @@ impl Cashier {
     ) -> Self {
         let gateway = Arc::new(TimedGateway::new(gateway, http_gateway));
         let (in_hand, stuck, polls) = (Arc::default(), Arc::default(), Arc::default());
-        Self { context, gateway, in_hand, stuck, polls }
+        let refunds = Refunds { context: context.clone(), gateway: Arc::clone(&gateway) };
+        Self { context, gateway, in_hand, stuck, polls, refunds, retries: None }
+    }
+
+    /// Returns the work of refunds, for the queue given to [`with_retries`](Self::with_retries).
+    #[must_use]
+    pub fn refund_work(&self) -> Work {
+        self.refunds.work()
+    }
+
+    /// Retries refunds at a gateway over HTTP in a queue.
+    #[must_use]
+    pub fn with_retries(self, retries: RetryQueue) -> Self {
+        Self { retries: Some(retries), ..self }
     }
 
     /// Returns whether there is a gateway over HTTP.
@@ -118,41 +136,40 @@ impl Cashier {
     }
 
     /// Refunds the payment of a refunding order. Returns the order as refunded, or still refunding if the
-    /// gateway is unreachable; the background job retries.
+    /// gateway is unreachable: the retry queue and the background job retry.
     pub(in crate::mall) async fn refund(&self, order: Order, now: Timestamp) -> Result<Order, Failure> {
+        if let Some(retries) = self.retries.as_ref().filter(|_| order.payment == PaymentMode::Webhook) {
+            match retries.submit(refunds::KIND, Refunds::submission(order.id)).await {
+                Ok(FirstTry::Done(_) | FirstTry::Continues) => {
+                    return Ok(self.context.storage.selling.orders.get(order.id).await?.unwrap_or(order));
+                }
+                Ok(FirstTry::Retries(_) | FirstTry::Waits) => return Ok(order),
+                // The queue did not run the refund: an earlier one waits or has failed for good, or the queue
+                // is full or away.
+                Ok(FirstTry::Failed(_) | FirstTry::Repeat { .. } | FirstTry::Full) | Err(_) => {}
+            }
+        }
+        self.refund_now(order, now).await
+    }
+
+    /// Refunds like [`refund`](Self::refund), without the retry queue.
+    async fn refund_now(&self, order: Order, now: Timestamp) -> Result<Order, Failure> {
         let storage = &self.context.storage;
         // An imported order: orders created by this mall without payment never reach the refunding state.
         if order.payment == PaymentMode::None {
-            return self.finish_refund(&order, now).await;
+            return self.refunds.finish(order.id, now).await;
         }
-        let rows = storage.selling.payments.of_order(order.id).await?;
-        let Some(payment) = rows.iter().find(|row| row.state == PaymentState::Captured) else {
+        let Some(payment) = self.refunds.captured(order.id).await? else {
             // Another call may have finished the refund meanwhile.
             return match storage.selling.orders.get(order.id).await? {
                 Some(now) if now.status == OrderStatus::Refunded => Ok(now),
                 _ => Err(Failure::Bug(format!("order {} is paid without a captured payment", order.id))),
             };
         };
-        if self.gateway.refund(payment).await.is_err() {
+        if self.gateway.refund(&payment).await.is_err() {
             return Ok(order);
         }
-        self.finish_refund(&order, now).await
-    }
-
-    /// Marks the order as refunded after the money has gone back, and releases the unit.
-    async fn finish_refund(&self, order: &Order, now: Timestamp) -> Result<Order, Failure> {
-        match self.context.storage.selling.orders.step(order.id, Transition::FinishRefund, now).await? {
-            TransitionOutcome::Done(order) | TransitionOutcome::Stands(order)
-                if order.status == OrderStatus::Refunded =>
-            {
-                release_closed(&self.context, &order).await?;
-                Ok(order)
-            }
-            TransitionOutcome::Done(order) | TransitionOutcome::Stands(order) => {
-                Err(Refusal::OrderStands(order.status as u8).into())
-            }
-            TransitionOutcome::Unknown => Err(Refusal::NotFound("order").into()),
-        }
+        self.refunds.finish(order.id, now).await
     }
 
     /// Finishes payments left half-done, until none is left that can be finished now.
@@ -252,7 +269,7 @@ impl Cashier {
         if row.state == PaymentState::Captured {
             return match storage.selling.orders.get(row.order).await? {
                 Some(order) if order.status == OrderStatus::Refunding => {
-                    self.refund(order, now).await.map(drop)
+                    self.refund_now(order, now).await.map(drop)
                 }
                 Some(order) if order.status != OrderStatus::Cancelled => Ok(()),
                 _ => Ok(self.return_money(row, now).await?),

@@ -15,6 +15,7 @@ mod payments_in_progress;
 mod poll_times;
 pub mod receipts;
 pub mod reconciliation;
+mod refunds;
 pub mod sale_chores;
 mod sale_terms;
 pub mod sales;

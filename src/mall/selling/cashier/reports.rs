@@ -121,11 +121,11 @@ impl Cashier {
                 let step = storage.selling.orders.step(order.id, Transition::StartRefund, now).await?;
                 let TransitionOutcome::Done(order) = step else { return Ok(None) };
                 log_reversal(row, "refunded the order: the gateway returned its money");
-                self.finish_refund(&order, now).await?;
+                self.refunds.finish(order.id, now).await?;
                 Ok(Some(CallbackOutcome::Reversed))
             }
             OrderStatus::Refunding => {
-                self.finish_refund(&order, now).await?;
+                self.refunds.finish(order.id, now).await?;
                 Ok(Some(CallbackOutcome::Recorded))
             }
             OrderStatus::Used => {

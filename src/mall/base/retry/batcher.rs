@@ -1,0 +1,183 @@
+//! Batches of calls: concurrent callers share one transaction.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use mallbox_storage::StoreError;
+use parking_lot::Mutex;
+use tokio::sync::oneshot;
+
+/// Largest number of items per batch.
+const BATCH_MAX: usize = 256;
+/// Size of a batch, in bytes, from which no further item is added.
+const BATCH_BYTES: usize = 1 << 20;
+
+/// A call for many items at once.
+#[async_trait]
+pub(super) trait BatchCall: Send + Sync + 'static {
+    /// Name of the operation, for errors.
+    const OP: &'static str;
+    type Item: Send + 'static;
+    type Outcome: Send + 'static;
+
+    /// Returns the size of an item, in bytes.
+    fn size(item: &Self::Item) -> usize;
+
+    /// Makes the call. Returns an outcome per item, in order.
+    async fn call(&self, items: Vec<Self::Item>) -> Result<Vec<Self::Outcome>, StoreError>;
+}
+
+type Waiting<C> = (<C as BatchCall>::Item, oneshot::Sender<Result<<C as BatchCall>::Outcome, StoreError>>);
+
+/// Gathers the items of concurrent callers: while a batch is being written, the next one fills. The items of
+/// a cancelled caller are written all the same.
+pub(super) struct Batcher<C: BatchCall> {
+    call: C,
+    state: Mutex<State<C>>,
+}
+
+struct State<C: BatchCall> {
+    waiting: Vec<Waiting<C>>,
+    is_writing: bool,
+}
+
+impl<C: BatchCall> Batcher<C> {
+    pub(super) fn new(call: C) -> Arc<Self> {
+        Arc::new(Self { call, state: Mutex::new(State { waiting: Vec::new(), is_writing: false }) })
+    }
+
+    /// Makes the call for one item.
+    pub(super) async fn call(self: &Arc<Self>, item: C::Item) -> Result<C::Outcome, StoreError> {
+        let (answer, answered) = oneshot::channel();
+        let is_idle = {
+            let mut state = self.state.lock();
+            state.waiting.push((item, answer));
+            !std::mem::replace(&mut state.is_writing, true)
+        };
+        if is_idle {
+            tokio::spawn(Writing(Arc::clone(self)).run());
+        }
+        let gone = || StoreError::Unavailable { op: C::OP, source: "the batch was given up".into() };
+        answered.await.map_err(|_| gone())?
+    }
+
+    /// Takes the next batch; `None` ends the writing.
+    fn next(&self) -> Option<Vec<Waiting<C>>> {
+        let mut state = self.state.lock();
+        let mut bytes = 0;
+        let fits = |(item, _): &&Waiting<C>| {
+            let is_room = bytes < BATCH_BYTES;
+            bytes += C::size(item);
+            is_room
+        };
+        let number = state.waiting.iter().take(BATCH_MAX).take_while(fits).count();
+        state.is_writing = number > 0;
+        // The order of the callers is kept: the rest moves to the front.
+        (number > 0).then(|| state.waiting.drain(..number).collect())
+    }
+}
+
+/// The task that writes until nothing waits. If the task ends early, by a panic, the waiting callers fail and
+/// the next caller starts anew.
+struct Writing<C: BatchCall>(Arc<Batcher<C>>);
+
+impl<C: BatchCall> Writing<C> {
+    async fn run(self) {
+        while let Some(batch) = self.0.next() {
+            let (items, answers): (Vec<_>, Vec<_>) = batch.into_iter().unzip();
+            match self.0.call.call(items).await {
+                Ok(outcomes) => {
+                    for (answer, outcome) in answers.into_iter().zip(outcomes) {
+                        // A caller that went away learns the outcome by a repeat.
+                        let _ = answer.send(Ok(outcome));
+                    }
+                }
+                Err(error) => {
+                    let error = Arc::new(error);
+                    for answer in answers {
+                        let _ = answer.send(Err(shared(&error, C::OP)));
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl<C: BatchCall> Drop for Writing<C> {
+    fn drop(&mut self) {
+        let mut state = self.0.state.lock();
+        if state.is_writing {
+            state.is_writing = false;
+            state.waiting.clear();
+        }
+    }
+}
+
+/// Copies an error for each caller of a shared call.
+fn shared(error: &Arc<StoreError>, op: &'static str) -> StoreError {
+    match &**error {
+        StoreError::Full { detail, .. } => StoreError::Full { op, detail: detail.clone() },
+        StoreError::Corrupt { key, .. } => StoreError::Corrupt { op, key: key.clone() },
+        StoreError::Refused { .. } => StoreError::Refused { op, source: Box::new(Arc::clone(error)) },
+        _ => StoreError::Unavailable { op, source: Box::new(Arc::clone(error)) },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::Semaphore;
+
+    use super::*;
+
+    /// Returns each item doubled, once permitted; 13 panics and 4 fails.
+    struct Double {
+        permits: Arc<Semaphore>,
+        batches: Arc<Mutex<Vec<usize>>>,
+    }
+
+    #[async_trait]
+    impl BatchCall for Double {
+        const OP: &'static str = "double";
+        type Item = usize;
+        type Outcome = usize;
+
+        fn size(item: &usize) -> usize {
+            if *item >= BATCH_BYTES { *item } else { 1 }
+        }
+
+        async fn call(&self, items: Vec<usize>) -> Result<Vec<usize>, StoreError> {
+            self.permits.acquire().await.unwrap().forget();
+            self.batches.lock().push(items.len());
+            assert!(!items.contains(&13));
+            if items.contains(&4) {
+                return Err(StoreError::Full { op: "inner", detail: "full".to_owned() });
+            }
+            Ok(items.into_iter().map(|item| item * 2).collect())
+        }
+    }
+
+    #[tokio::test]
+    async fn callers_share_batches_and_failures_reach_every_caller() {
+        let (permits, batches) = (Arc::new(Semaphore::new(0)), Arc::<Mutex<Vec<usize>>>::default());
+        let batcher = Batcher::new(Double { permits: Arc::clone(&permits), batches: Arc::clone(&batches) });
+        let call = |item| {
+            let batcher = Arc::clone(&batcher);
+            tokio::spawn(async move { batcher.call(item).await })
+        };
+        let mut calls: Vec<_> = (100..100 + BATCH_MAX + 1).map(call).collect();
+        calls.push(call(BATCH_BYTES));
+        calls.push(call(5));
+        permits.add_permits(1_000);
+        for (number, call) in (100..).zip(calls).take(BATCH_MAX + 1) {
+            assert_eq!(call.await.unwrap().unwrap(), number * 2);
+        }
+        assert_eq!(call(7).await.unwrap().unwrap(), 14);
+        assert!(batches.lock().iter().all(|size| *size <= BATCH_MAX));
+        assert_eq!(batches.lock().iter().sum::<usize>(), BATCH_MAX + 4);
+        let failed = call(4).await.unwrap();
+        assert!(matches!(failed, Err(StoreError::Full { op: "double", .. })), "{failed:?}");
+        let given_up = call(13).await.unwrap();
+        assert!(matches!(given_up, Err(StoreError::Unavailable { .. })), "{given_up:?}");
+        assert_eq!(call(8).await.unwrap().unwrap(), 16, "the next caller starts anew");
+    }
+}
