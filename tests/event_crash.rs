@@ -215,7 +215,7 @@ fn every_change_has_its_event_once_after_kills_of_the_mall_and_of_the_receiver()
     not(feature = "production-tests"),
     ignore = "needs Redis and MariaDB; tests/run turns it on where they are there"
 )]
-fn two_instances_deliver_together_and_go_on_when_one_is_killed() -> anyhow::Result<()> {
+fn two_instances_deliver_events_together_and_go_on_when_one_is_killed() -> anyhow::Result<()> {
     let (redis, mariadb) = (Redis::start()?, MariaDb::start()?);
     let site = tempfile::TempDir::new_in(env!("CARGO_TARGET_TMPDIR"))?;
     let log = site.path().join("mallbox.log");

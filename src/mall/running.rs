@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::base::cache_aside::CacheMetrics;
 use super::base::chores::Chores;
-use super::base::event_bus::{EventMetrics, event_bus};
+use super::base::event_bus::{self, EventMetrics};
 use super::base::last_run::{StoreLastRun, compare_with_last_run};
 use super::base::retry::RetryQueue;
 use super::base::{AuditLog, Clock, Context, IMPORTED, Random, Settings};
@@ -173,7 +173,9 @@ impl Mall {
         let context = Context::new(storage, Arc::clone(&clock), zone, Arc::new(settings));
         let sales = FlashSales::with_random(context.clone(), Arc::clone(&random));
         let cashier = Cashier::with_http_gateway(context.clone(), payments, http_gateway);
-        let retries = RetryQueue::new(context.clone(), vec![cashier.refund_work()]);
+        let events = Arc::<EventMetrics>::default();
+        let works = vec![cashier.refund_work(), event_bus::webhook_work(&context, &events)];
+        let retries = RetryQueue::new(context.clone(), works);
         let cashier = cashier.with_retries(retries.clone());
         let shops = Arc::new(Shops::new(context.clone()));
         let pictures = Pictures::new(context.clone(), Arc::clone(&random));
@@ -183,8 +185,7 @@ impl Mall {
         chores.extend(pictures.sweepers());
         chores.extend(retries.chores());
         chores.extend([Feeds::passer(&context), visits.gatherer(), marks::pruner(&context)]);
-        let (events, relay) = event_bus(&context);
-        chores.push(relay);
+        chores.push(event_bus::relay(&context, retries.clone(), &events));
         if context.clock.is_machines() {
             compare_with_last_run(&context).await?;
             chores.push(Arc::new(StoreLastRun::new(&context)));

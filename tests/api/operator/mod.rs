@@ -6,5 +6,8 @@ pub mod live;
 mod ops;
 mod security_events;
 mod users;
+#[path = "../../common/webhook_receiver.rs"]
+mod webhook_receiver;
+mod webhooks;
 
 use super::world;

@@ -3,7 +3,7 @@
 import { call, get } from "../../core/api.js";
 import { fill, h } from "../../core/dom.js";
 import { t } from "../../core/language.js";
-import { button } from "../../parts/button.js";
+import { button, linkButton } from "../../parts/button.js";
 import { chip } from "../../parts/chip.js";
 import { emptyState } from "../../parts/empty-state.js";
 import { field } from "../../parts/field.js";
@@ -54,7 +54,8 @@ export function open(context) {
     none: () => emptyState("list", t("还没有订阅，商城不写入事件。", "No subscribers: the mall writes no events.")),
   });
   root.append(
-    heading(t("事件订阅", "Event subscribers"), button(t("新增订阅", "New subscriber"), () => create(hasStreams, list.reload), { icon: "plus", look: ["main"] })),
+    heading(t("事件订阅", "Event subscribers"), button(t("新增订阅", "New subscriber"), () => create(hasStreams, list.reload), { icon: "plus", look: ["main"] }),
+      linkButton(t("重试任务", "Retries"), "#/retries", { icon: "clock" })),
     h("p", { class: "quiet intro" }, t("订单、笔记、评价和库存的变动通知外部程序，至少送达一次，同一笔订单按先后顺序。",
       "Programs outside learn of changes of orders, notes, reviews and stock: at least once, and in order per order.")),
     state, list.root);

@@ -7,22 +7,27 @@ mod envelope;
 mod metrics;
 mod relay;
 mod webhook;
+mod webhook_work;
 
 use std::sync::Arc;
 
 pub use envelope::EventEnvelope;
 pub use metrics::{EventMetrics, SubscriberMetrics};
 pub(in crate::mall) use webhook::EventWebhook;
+pub(in crate::mall) use webhook_work::webhook_work;
 
 use super::Context;
 use super::chores::Chore;
+use super::retry::RetryQueue;
 use dispatch::Dispatcher;
 use relay::EventRelay;
 
-/// Returns the metrics and the background job of the event bus.
-pub(in crate::mall) fn event_bus(context: &Context) -> (Arc<EventMetrics>, Arc<dyn Chore>) {
-    let metrics = Arc::new(EventMetrics::default());
-    let dispatcher = Dispatcher::new(context, Arc::clone(&metrics));
-    let relay = EventRelay::new(context, dispatcher, Arc::clone(&metrics));
-    (metrics, Arc::new(relay))
+/// Returns the background job of the event bus. `retries` has the [`webhook_work`].
+pub(in crate::mall) fn relay(
+    context: &Context,
+    retries: RetryQueue,
+    metrics: &Arc<EventMetrics>,
+) -> Arc<dyn Chore> {
+    let dispatcher = Dispatcher::new(context, retries, Arc::clone(metrics));
+    Arc::new(EventRelay::new(context, dispatcher, Arc::clone(metrics)))
 }
