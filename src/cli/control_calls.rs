@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use mallbox_storage::OpenError;
 use mallbox_storage_embedded::EmbeddedOptions;
@@ -55,27 +56,126 @@ pub(super) fn request_with_body(
             return Ok(answer);
         }
     }
-    let copied = match place.dir() {
-        Some(dir) if call.method == "GET" && read_only_copy::is_read_only(dir) => {
-            Some(read_only_copy::copy(dir)?)
-        }
-        _ => None,
-    };
-    let place = match &copied {
-        Some(copy) => Place::Embedded(EmbeddedOptions::new(copy.path())),
-        None => place,
-    };
+    let opened = PlaceToOpen::new(place, call.method)?;
     block_on(async {
-        let mall =
-            open_beside(at_a_terminal(place)).await.map_err(|error| match error.downcast::<OpenError>() {
-                Ok(in_use @ OpenError::InUse { .. }) => CommandFailure::NoAnswer.with_cause(in_use),
-                Ok(other) => other.into(),
-                Err(other) => other,
-            })?;
+        let mall = opened.open().await?;
         let answer = request_here(Arc::clone(&mall.app), call, l).await;
         mall.close().await?;
         answer
     })
+}
+
+/// What follows a response.
+pub(super) enum NextCall {
+    /// A request of this path, at once.
+    Now(String),
+    /// A request of this path, after [`POLL_PAUSE`].
+    Later(String),
+    /// Nothing.
+    End,
+}
+
+/// Pause before a request that waits for something new.
+const POLL_PAUSE: Duration = Duration::from_secs(1);
+
+/// Sends `GET` requests of the control API, one after the other: `next` gets each response, and `None` before
+/// the first. In a mall that does not run nothing new happens: [`NextCall::Later`] ends.
+///
+/// # Errors
+/// The mall's refusal; [`CommandFailure::NotRunning`] if the mall stops meanwhile.
+pub(super) fn poll(
+    mall: &PlaceConfig,
+    l: Language,
+    mut next: impl FnMut(Option<&serde_json::Value>) -> NextCall,
+) -> anyhow::Result<()> {
+    let place = mall.place().map_err(UsageError::Where)?;
+    let mut call = next(None);
+    if let Some(dir) = place.dir() {
+        check_is_mall(dir)?;
+        let mut is_running = false;
+        loop {
+            let path = match &call {
+                NextCall::Now(path) => path,
+                NextCall::Later(path) => {
+                    std::thread::sleep(POLL_PAUSE);
+                    path
+                }
+                NextCall::End => return Ok(()),
+            };
+            match request_running(dir, ControlCall { method: "GET", path, body: "" }, l)? {
+                Some(answer) => call = next(Some(&answer)),
+                None if is_running => return Err(CommandFailure::NotRunning(dir.to_owned()).into()),
+                None => break,
+            }
+            is_running = true;
+        }
+    }
+    let is_changing = place.dir().is_none();
+    let opened = PlaceToOpen::new(place, "GET")?;
+    block_on(async {
+        let mall = opened.open().await?;
+        let polled = poll_here(&mall, is_changing, l, call, next).await;
+        mall.close().await?;
+        polled
+    })
+}
+
+/// Polls a mall opened in this process, until an interrupt.
+async fn poll_here(
+    mall: &RunningMall,
+    is_changing: bool,
+    l: Language,
+    mut call: NextCall,
+    mut next: impl FnMut(Option<&serde_json::Value>) -> NextCall,
+) -> anyhow::Result<()> {
+    loop {
+        let path = match &call {
+            NextCall::Now(path) => path,
+            NextCall::Later(path) if is_changing => {
+                tokio::select! {
+                    () = tokio::time::sleep(POLL_PAUSE) => path,
+                    _ = tokio::signal::ctrl_c() => return Ok(()),
+                }
+            }
+            NextCall::Later(_) | NextCall::End => return Ok(()),
+        };
+        let request = ControlCall { method: "GET", path, body: "" };
+        let answer = request_here(Arc::clone(&mall.app), request, l).await?;
+        call = next(Some(&answer));
+    }
+}
+
+/// A mall that nobody runs, to be opened for a request: a directory without write access as a copy.
+struct PlaceToOpen {
+    place: Place,
+    /// Removed on drop.
+    _copy: Option<tempfile::TempDir>,
+}
+
+impl PlaceToOpen {
+    fn new(place: Place, method: &str) -> anyhow::Result<Self> {
+        let copy = match place.dir() {
+            Some(dir) if method == "GET" && read_only_copy::is_read_only(dir) => {
+                Some(read_only_copy::copy(dir)?)
+            }
+            _ => None,
+        };
+        let place = match &copy {
+            Some(copy) => Place::Embedded(EmbeddedOptions::new(copy.path())),
+            None => place,
+        };
+        Ok(Self { place, _copy: copy })
+    }
+
+    async fn open(&self) -> anyhow::Result<RunningMall> {
+        open_beside(at_a_terminal(self.place.clone())).await.map_err(|error| {
+            match error.downcast::<OpenError>() {
+                Ok(in_use @ OpenError::InUse { .. }) => CommandFailure::NoAnswer.with_cause(in_use),
+                Ok(other) => other.into(),
+                Err(other) => other,
+            }
+        })
+    }
 }
 
 fn check_is_mall(dir: &Path) -> anyhow::Result<()> {

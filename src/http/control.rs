@@ -5,6 +5,7 @@
 //!
 //! Reasons and figures: `src/decisions/0027-control-socket.md`.
 
+mod events;
 mod people;
 
 use std::io::{self, Read as _, Write as _};
@@ -50,6 +51,7 @@ pub fn routes(app: App) -> Router {
         .route("/control/verify", get(verify))
         .route("/control/reload", post(reload))
         .merge(people::routes())
+        .merge(events::routes())
         .fallback(|| async { ApiError::unknown_path() })
         .with_state(app)
 }

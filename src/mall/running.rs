@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::base::cache_aside::CacheMetrics;
 use super::base::chores::Chores;
+use super::base::event_bus::{self, EventMetrics};
 use super::base::last_run::{StoreLastRun, compare_with_last_run};
 use super::base::retry::RetryQueue;
 use super::base::{AuditLog, Clock, Context, IMPORTED, Random, Settings};
@@ -17,7 +18,8 @@ use super::catalogue::{Shops, Vouchers};
 use super::operator::UserAdmin;
 use super::operator::ledger::LedgerCheck;
 use super::operator::{
-    DeadLetterAdmin, LevelAdmin, OrderAdmin, ReportAdmin, RetryAdmin, ReviewAdmin, SaleAdmin, VoucherAdmin,
+    DeadLetterAdmin, EventAdmin, LevelAdmin, OrderAdmin, ReportAdmin, RetryAdmin, ReviewAdmin, SaleAdmin,
+    VoucherAdmin,
 };
 use super::people::accounts::CodeKey;
 use super::people::sms::{Inbox, SmsSender};
@@ -139,6 +141,8 @@ pub struct Mall {
     pub retry_admin: RetryAdmin,
     /// Reviews from the operator's side.
     pub review_admin: ReviewAdmin,
+    /// Events of the mall, and their subscribers.
+    pub event_admin: EventAdmin,
     /// The retry queue.
     pub retries: RetryQueue,
     /// The ledger check.
@@ -147,6 +151,7 @@ pub struct Mall {
     pub is_imported: bool,
     workers: OrderWorkers,
     chores: Chores,
+    events: Arc<EventMetrics>,
 }
 
 impl Mall {
@@ -171,7 +176,9 @@ impl Mall {
         let context = Context::new(storage, Arc::clone(&clock), zone, Arc::new(settings));
         let sales = FlashSales::with_random(context.clone(), Arc::clone(&random));
         let cashier = Cashier::with_http_gateway(context.clone(), payments, http_gateway);
-        let retries = RetryQueue::new(context.clone(), vec![cashier.refund_work()]);
+        let events = Arc::<EventMetrics>::default();
+        let works = vec![cashier.refund_work(), event_bus::webhook_work(&context, &events)];
+        let retries = RetryQueue::new(context.clone(), works);
         let cashier = cashier.with_retries(retries.clone());
         let shops = Arc::new(Shops::new(context.clone()));
         let pictures = Pictures::new(context.clone(), Arc::clone(&random));
@@ -181,6 +188,7 @@ impl Mall {
         chores.extend(pictures.sweepers());
         chores.extend(retries.chores());
         chores.extend([Feeds::passer(&context), visits.gatherer(), marks::pruner(&context)]);
+        chores.push(event_bus::relay(&context, retries.clone(), &events));
         if context.clock.is_machines() {
             compare_with_last_run(&context).await?;
             chores.push(Arc::new(StoreLastRun::new(&context)));
@@ -212,6 +220,7 @@ impl Mall {
             pictures,
             receipts,
             people: UserAdmin::new(context.clone(), audit.clone(), Arc::clone(&random)),
+            event_admin: EventAdmin::new(context.clone(), audit.clone(), Arc::clone(&random)),
             accounts: Accounts::new(context.clone(), random, sms, inbox).with_code_key(code_key),
             voucher_admin: VoucherAdmin::new(
                 context.clone(),
@@ -236,6 +245,7 @@ impl Mall {
             workers: OrderWorkers::new(context.clone()),
             sales,
             chores: Chores::new(clock, chores),
+            events,
             context,
         };
         let storage = &mall.context.storage;
@@ -285,6 +295,12 @@ impl Mall {
         let (shops, copies) = (self.shops.cache_figures(), self.context.copies.figures());
         let reviews = [self.reviews.cache_figures()];
         shops.into_iter().chain(self.sales.cache_figures()).chain(reviews).chain(copies).collect()
+    }
+
+    /// Returns the metrics of the event bus.
+    #[must_use]
+    pub fn event_metrics(&self) -> Arc<EventMetrics> {
+        Arc::clone(&self.events)
     }
 
     /// Returns the metrics of the order workers.

@@ -6,6 +6,8 @@ pub use crate::codes::{
     CODE_DAY, KNOWN_FOR, KNOWN_REQUESTERS_MAX, MACHINE_CODE_TTL, REMEMBER_STEP, TRIES_HOUR, latest_expiry,
 };
 pub use crate::comments::change_of_count;
+pub use crate::event_kinds::{AcceptedOrder, NewEvent};
+pub use crate::event_subscribers::{kinds_in_row, kinds_of_row, shortened_error};
 pub use crate::feeds::fan_out::FanOutFeeds;
 pub use crate::feeds::{FeedRows, INBOX_MAX_ENTRIES, INBOX_TTL, Inbox, Inboxes};
 pub use crate::follows::FOLLOW_BACKFILL;

@@ -74,6 +74,10 @@ id!(
     ReviewId
 );
 id!(
+    /// Id of a subscriber of events.
+    SubscriberId
+);
+id!(
     /// Id of a task in the retry queue: ascending in order of submission, and never used twice.
     RetryTaskId
 );

@@ -17,7 +17,8 @@
 //! - `writing`: [`Notes`], [`Comments`], [`Likes`], [`Feeds`], [`Reviews`], [`Votes`], [`Reports`],
 //!   [`Pictures`]
 //! - `operator`: [`Audit`], [`LedgerRows`], [`Import`]
-//! - `base`: [`Cache`], [`Locks`], [`RateLimits`], [`RetryTasks`], [`Sequences`], [`Upkeep`]
+//! - `base`: [`Cache`], [`Locks`], [`RateLimits`], [`RetryTasks`], [`Sequences`], [`Events`],
+//!   [`EventSubscribers`], [`EventStreams`], [`Upkeep`]
 //!
 //! The crates `mallbox-storage-embedded` and `mallbox-storage-production` implement them; code above knows
 //! ports only:
@@ -50,6 +51,10 @@ mod credits;
 mod dead_letters;
 mod dead_reason;
 pub mod deadlines;
+mod event_kinds;
+mod event_streams;
+mod event_subscribers;
+mod events;
 pub mod feeds;
 mod follows;
 pub mod geo_index;
@@ -104,13 +109,19 @@ pub use dead_letters::{DeadLetter, DeadLetters, DeadState, ReplayOutcome, VoidOu
 pub use dead_reason::DeadReason;
 pub use deadlines::Deadlines;
 pub use error::{LogLoss, OpenError, Source, StoreError};
+pub use event_kinds::{EventKind, PAYMENT_DUE_BEFORE};
+pub use event_streams::{EventStreams, STREAM_MAX_EVENTS};
+pub use event_subscribers::{
+    EventSubscribers, EventTarget, NewSubscriber, SUBSCRIBER_ERROR_MAX_CHARS, SubscribeOutcome, Subscriber,
+};
+pub use events::{EVENTS_MAX, EventCounts, EventEnds, EventPage, Events, StoredEvent};
 pub use feeds::{FeedEntry, Feeds};
 pub use follows::{FollowCounts, Follows};
 pub use geo_index::{GeoIndex, NearbyQuery, NearbyShop};
 pub use hex::hex;
 pub use ids::{
     CommentId, DeadLetterId, NoteId, OrderId, PARTITIONS, PaymentId, Phone, RetryTaskId, ReviewId, ShopId,
-    ShopTypeId, UserId, VoucherId,
+    ShopTypeId, SubscriberId, UserId, VoucherId,
 };
 pub use import::{
     FinishOptions, Import, ImportFinding, ImportFindings, ImportRow, ImportRowKind, ImportSequence,

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use crate::{
-    Audit, Cache, Codes, Comments, Credits, DeadLetters, Deadlines, Feeds, Follows, GeoIndex, Import,
-    LedgerRows, Likes, Locks, Notes, OrderLog, Orders, Outbox, PaymentRows, PersonalData, Pictures,
-    RateLimits, Reports, RetryTasks, Reviews, Sales, SecondFactors, Sequences, Sessions, Shops, SignIns,
-    Upkeep, Users, Visitors, Votes, Vouchers, Waves,
+    Audit, Cache, Codes, Comments, Credits, DeadLetters, Deadlines, EventStreams, EventSubscribers, Events,
+    Feeds, Follows, GeoIndex, Import, LedgerRows, Likes, Locks, Notes, OrderLog, Orders, Outbox, PaymentRows,
+    PersonalData, Pictures, RateLimits, Reports, RetryTasks, Reviews, Sales, SecondFactors, Sequences,
+    Sessions, Shops, SignIns, Upkeep, Users, Visitors, Votes, Vouchers, Waves,
 };
 
 /// Storage of a mall: one handle per port, in a bundle per area. Cheap to clone.
@@ -126,6 +126,12 @@ pub struct BasePorts {
     pub retry_tasks: Arc<dyn RetryTasks>,
     /// Counters for unique numbers.
     pub sequences: Arc<dyn Sequences>,
+    /// Events: what happened in the mall.
+    pub events: Arc<dyn Events>,
+    /// Subscribers of events.
+    pub event_subscribers: Arc<dyn EventSubscribers>,
+    /// Streams of events on a shared server.
+    pub event_streams: Arc<dyn EventStreams>,
     /// Maintenance and health of the back end.
     pub upkeep: Arc<dyn Upkeep>,
 }

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use crate::{
-    DeadState, OrderCounts, OrderStatus, PaymentMode, PaymentState, PictureKind, Role, Visibility, VoteCause,
-    VoucherStatus,
+    DeadState, EventKind, OrderCounts, OrderStatus, PaymentMode, PaymentState, PictureKind, Role, Visibility,
+    VoteCause, VoucherStatus,
 };
 
 /// Value stored as a number.
@@ -39,6 +39,10 @@ numbered! {
     DeadState { 0 = Open, 1 = Replayed, 2 = Voided }
     Visibility { 0 = Shown, 1 = Reported, 2 = Hidden, 3 = Deleted }
     PictureKind { 1 = Jpeg, 2 = Webp }
+    EventKind {
+        1 = OrderAccepted, 2 = PaymentDue, 3 = OrderPaid, 4 = OrderCancelled, 5 = OrderUsed, 6 = OrderRefunded,
+        7 = NotePublished, 8 = ReviewWritten, 9 = StockChanged,
+    }
     VoteCause { 0 = Down, 1 = Up, 2 = Closed }
     PaymentMode { 0 = None, 1 = Counter, 2 = Sandbox, 3 = Webhook }
     PaymentState { 0 = Started, 1 = Captured, 2 = Refunded, 3 = Failed, 4 = Reversed }

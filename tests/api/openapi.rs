@@ -12,7 +12,7 @@ use image::ImageFormat;
 use serde_json::{Value, json};
 
 use self::operators::{
-    ask_as_each, live_figures, money_at_the_counter, receipts, running_sales, second_factor,
+    ask_as_each, events, live_figures, money_at_the_counter, receipts, running_sales, second_factor,
     users_and_audit_log,
 };
 use self::reviews::reviews;
@@ -458,6 +458,7 @@ fn every_call_answers_what_is_described() {
     second_factor(&mut check);
     own_data(&mut check);
     live_figures(&mut check);
+    events(&mut check);
     sign_ins(&mut check);
     let described = described(&check.document);
     let silent: Vec<_> = described.difference(&check.good).collect();

@@ -104,6 +104,7 @@ const SCREENS: &[Entry] = &[
     ("console-security", OPERATOR, "/console#/security", ["登录失败", "Failed log-ins"]),
     ("console-account", OPERATOR, "/console#/account", ["启用两步验证", "Turn on"]),
     ("console-code", CAUTIOUS, "/console#/live", ["手机不在身边", "Use a recovery code"]),
+    ("console-events", OPERATOR, "/console#/events", ["新增订阅", "New subscriber"]),
     ("console-audit", OPERATOR, "/console#/audit", ["核对整条链", "Verify the chain"]),
     ("console-nowhere", OPERATOR, "/console#/no-such-page", ["没有这个页面", "This page does not exist"]),
 ];

@@ -31,6 +31,7 @@ const AREAS = [
   { to: "/shops", begins: "/shop", icon: "shop", zh: "店铺", en: "Shops" },
   { to: "/users", begins: "/users", icon: "people", zh: "用户", en: "Users" },
   { to: "/security", begins: "/security", icon: "shield", zh: "安全", en: "Security" },
+  { to: "/events", begins: "/events", icon: "list", zh: "事件", en: "Events" },
   { to: "/audit", begins: "/audit", icon: "lock", zh: "审计", en: "Audit log" },
 ];
 /** Number of areas in the tab bar of a phone; the others are behind "More". */

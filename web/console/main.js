@@ -41,6 +41,7 @@ const SCREENS = {
   "/levels": () => import("./screens/levels.js"),
   "/users": () => import("./screens/users.js"),
   "/security": () => import("./screens/security.js"),
+  "/events": () => import("./screens/events.js"),
   "/audit": () => import("./screens/audit.js"),
   "/account": () => import("./screens/account.js"),
   "*": () => import("./screens/not-found.js"),

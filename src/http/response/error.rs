@@ -279,7 +279,8 @@ fn status_of(refusal: &Refusal) -> StatusCode {
         | Refusal::PayAtCounter
         | Refusal::RefundAtCounter
         | Refusal::NotAtCounter
-        | Refusal::AmountDiffers(_) => StatusCode::OK,
+        | Refusal::AmountDiffers(_)
+        | Refusal::Subscriber(_) => StatusCode::OK,
         Refusal::SoldInSale | Refusal::BadValue(_) => StatusCode::BAD_REQUEST,
         Refusal::NotLoggedIn => StatusCode::UNAUTHORIZED,
         Refusal::Forbidden

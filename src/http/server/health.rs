@@ -17,6 +17,7 @@ use super::metrics::{Metrics, counter, counters, family, gauge};
 use super::retry_metrics;
 use crate::http::response::json::json_response;
 use crate::mall::base::cache_aside::{CacheEvent, CacheMetrics};
+use crate::mall::base::event_bus::{EventMetrics, SubscriberMetrics};
 use crate::mall::base::retry::RetryQueue;
 use crate::mall::people::visits::VisitMetrics;
 use crate::mall::selling::order_workers::WorkerMetrics;
@@ -30,6 +31,7 @@ pub struct Health {
     copies: Vec<Arc<CacheMetrics>>,
     visits: Visits,
     retries: RetryQueue,
+    events: Arc<EventMetrics>,
     metrics: Arc<Metrics>,
     /// The API's path prefix, for pages served elsewhere.
     prefix: String,
@@ -111,6 +113,7 @@ impl Health {
             copies: mall.cache_figures(),
             visits: mall.visits.clone(),
             retries: mall.retries.clone(),
+            events: mall.event_metrics(),
             metrics,
             prefix: prefix.to_owned(),
         }
@@ -197,6 +200,7 @@ impl Health {
         if let Ok(kinds) = self.retries.metrics().await {
             retry_metrics::write(&mut out, &kinds, self.context.now());
         }
+        write_events(&mut out, &self.events);
         if let Some(bytes) = resident_bytes() {
             gauge(&mut out, "process_resident_memory_bytes", "Resident memory of the process.", bytes);
         }
@@ -258,6 +262,31 @@ impl Health {
         gauge(out, "mallbox_troubles", "Current failures; /readyz lists them.", troubles);
         write_circuits(out, &health);
     }
+}
+
+fn write_events(out: &mut String, events: &EventMetrics) {
+    for (name, help, count) in [
+        ("mallbox_events_numbered_total", "Events given a position by this process.", events.numbered()),
+        (
+            "mallbox_events_handed_over_total",
+            "Events appended to streams or queued for webhooks by this process.",
+            events.handed_over(),
+        ),
+        ("mallbox_event_requests_delivered_total", "Requests received by webhooks.", events.delivered()),
+        ("mallbox_event_requests_failed_total", "Requests to webhooks that failed.", events.failed()),
+    ] {
+        counter(out, name, help, count);
+    }
+    let (waiting, subscribers) = events.state();
+    gauge(out, "mallbox_events_waiting", "Events without a position yet.", waiting);
+    let rows = |value: fn(&SubscriberMetrics) -> u64| {
+        let row = move |of: &SubscriberMetrics| (format!(r#"subscriber="{}""#, of.name), value(of));
+        subscribers.iter().map(row).collect::<Vec<_>>()
+    };
+    let help = "Events not handed over to a subscriber yet.";
+    family(out, ("mallbox_event_subscriber_lag", "gauge"), help, rows(|of| of.lag));
+    let help = "Events pruned before a subscriber got them.";
+    counters(out, "mallbox_event_subscriber_lost_total", help, rows(|of| of.lost));
 }
 
 impl Health {

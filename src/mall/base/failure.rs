@@ -108,6 +108,8 @@ pub enum Refusal {
     PicturesFull(u64),
     /// The user's quota of picture storage, given in bytes, is used up.
     PictureBytesFull(u64),
+    /// A subscriber of events cannot be made.
+    Subscriber(SubscriberRefusal),
     /// The call cannot be served at present: load shedding, or an unreachable remote service.
     Busy,
 }
@@ -123,6 +125,19 @@ pub enum FactorRefusal {
     Stays,
     /// The step requires a log-in a short while ago, or the password.
     FreshLogInNeeded,
+}
+
+/// Why a subscriber of events cannot be made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SubscriberRefusal {
+    /// Another subscriber has the name.
+    NameTaken,
+    /// The mall has this number of subscribers, the maximum.
+    TooMany(u32),
+    /// The mall has no streams: its data is in a directory.
+    NoStreams,
+    /// The URL of the webhook cannot be used.
+    Url,
 }
 
 /// A person's input error.

@@ -2,6 +2,7 @@
 
 mod break_glass;
 pub mod dead_letters;
+pub mod event_subscribers;
 pub mod ledger;
 pub mod levels;
 pub mod orders;
@@ -15,6 +16,7 @@ pub mod users;
 pub mod vouchers;
 
 pub use dead_letters::DeadLetterAdmin;
+pub use event_subscribers::EventAdmin;
 pub use ledger::LedgerCheck;
 pub use levels::LevelAdmin;
 pub use orders::OrderAdmin;

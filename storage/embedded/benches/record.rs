@@ -1,7 +1,8 @@
 //! SQLite as the database of orders: orders per second, the slowest batch, and the wait of a concurrent
 //! writer.
 //!
-//! `cargo bench -p mallbox-storage-embedded --bench record [-- ORDERS]`. Times whole runs on a fresh file in
+//! `cargo bench -p mallbox-storage-embedded --bench record [-- ORDERS] [events]`. With `events`, a subscriber
+//! has each order write its events. Times whole runs on a fresh file in
 //! the system's temporary directory (set `TMPDIR` to choose the disk). The database grows through a run, so
 //! one run is one figure.
 #![expect(clippy::unwrap_used, reason = "a bench that cannot run has nothing to say")]
@@ -11,8 +12,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use mallbox_storage::{
-    Claim, LogPosition, LoggedClaim, OrderId, PersistOutcome, Phone, Profile, Storage, Timestamp, UserId,
-    VoucherId,
+    Claim, EventTarget, LogPosition, LoggedClaim, NewSubscriber, OrderId, PersistOutcome, Phone, Profile,
+    Storage, SubscribeOutcome, Timestamp, UserId, VoucherId,
 };
 use mallbox_storage_contract::samples;
 use mallbox_storage_embedded::EmbeddedOptions;
@@ -26,19 +27,26 @@ const USERS: u64 = 1_000_000;
 
 fn main() {
     let orders = std::env::args().filter_map(|arg| arg.parse().ok()).next().unwrap_or(1_200_000_u64);
+    let with_events = std::env::args().any(|arg| arg == "events");
     let runtime = tokio::runtime::Runtime::new().unwrap();
     println!("{orders} orders of {SALES} sales one after another, users random of {USERS}");
-    println!("batch   rows/s   us/row   batch ms p50   p99   max   other write ms p50   p99   max");
+    println!("a subscriber of events: {}", if with_events { "yes" } else { "no" });
+    println!(
+        "batch   rows/s   us/row   bytes/row   batch ms p50   p99   max   other write ms p50   p99   max"
+    );
     for batch in [250, 500, 1000, 2000, 4000] {
-        runtime.block_on(run(orders, batch));
+        runtime.block_on(run(orders, batch, with_events));
     }
 }
 
-async fn run(orders: u64, batch: usize) {
+async fn run(orders: u64, batch: usize, with_events: bool) {
     let dir = tempfile::tempdir().unwrap();
     let storage =
         mallbox_storage_embedded::open(EmbeddedOptions::new(dir.path().join("mall"))).await.unwrap();
     let claims = claims(&storage, orders).await;
+    if with_events {
+        subscribe(&storage).await;
+    }
     let stop = Arc::new(AtomicBool::new(false));
     let other = tokio::spawn(somebody_else(storage.clone(), Arc::clone(&stop)));
     let (mut batches, began) = (Vec::new(), Instant::now());
@@ -52,8 +60,10 @@ async fn run(orders: u64, batch: usize) {
     stop.store(true, Ordering::Relaxed);
     let rows = claims.len() as f64;
     let (batches, other) = (spread(batches), spread(other.await.unwrap()));
-    println!("{batch:5} {:8.0} {:8.1}   {batches}   {other}", rows / took, took * 1e6 / rows);
     storage.base.upkeep.close().await.unwrap();
+    // Closed, the database is one file without a WAL.
+    let bytes = std::fs::metadata(dir.path().join("mall/mall.sqlite")).unwrap().len() as f64 / rows;
+    println!("{batch:5} {:8.0} {:8.1} {bytes:11.1}   {batches}   {other}", rows / took, took * 1e6 / rows);
 }
 
 /// Returns equally many claims for each sale. Users are distinct within a sale, in random order.
@@ -79,6 +89,16 @@ async fn claims(storage: &Storage, orders: u64) -> Vec<LoggedClaim> {
         }
     }
     claims
+}
+
+async fn subscribe(storage: &Storage) {
+    let log = NewSubscriber {
+        name: "log".to_owned(),
+        target: EventTarget::Log,
+        kinds: std::collections::BTreeSet::default(),
+    };
+    let made = storage.base.event_subscribers.subscribe(&log, 1, NOON).await.unwrap();
+    assert!(matches!(made, SubscribeOutcome::Subscribed(_)));
 }
 
 async fn sale(storage: &Storage) -> VoucherId {

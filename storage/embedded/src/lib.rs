@@ -17,6 +17,7 @@ mod codes;
 mod deadlines;
 mod disk;
 mod disk_faults;
+mod event_streams;
 #[cfg(test)]
 mod feed_tests;
 #[cfg(any(test, fuzzing))]

@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 use image::ImageFormat;
 use serde_json::{Value, json};
 
+use super::super::operator::events::subscribe;
 use super::super::operator::live::Stream;
 use super::super::people::second_factor::enrol;
 use super::super::world::{CUSTOMER, Response, World, sale, shop, voucher, world};
@@ -145,6 +146,18 @@ const ROWS: &[Row] = &[
     ("GET /stats/visits", "", "", OPERATORS),
     ("GET /ops/overview", "", "", OPERATORS),
     ("GET /ops/live", "", "", OPERATORS),
+    ("GET /ops/events", "", "", OPERATORS),
+    ("GET /ops/events/stream", "", "", OPERATORS),
+    ("GET /ops/events/subscribers", "", "", OPERATORS),
+    ("POST /ops/events/subscribers", "", r#"{"name":"s{phone}","target":"log"}"#, OPERATORS),
+    ("POST /ops/events/subscribers/{id}/pause", "/ops/events/subscribers/{subscriber}/pause", "", OPERATORS),
+    (
+        "POST /ops/events/subscribers/{id}/resume",
+        "/ops/events/subscribers/{subscriber}/resume",
+        "",
+        OPERATORS,
+    ),
+    ("DELETE /ops/events/subscribers/{id}", "/ops/events/subscribers/{subscriber}", "", OPERATORS),
     ("GET /ops/audit", "", "", OPERATORS),
     ("GET /ops/security", "", "", OPERATORS),
     ("GET /ops/audit/verify", "", "", OPERATORS),
@@ -258,6 +271,7 @@ impl Maker<'_> {
             "sale-form",
             "sale",
             "shop",
+            "subscriber",
             "voucher",
         ] {
             let name_in_braces = format!("{{{name}}}");
@@ -326,6 +340,14 @@ impl Maker<'_> {
             "sale" => w.add("/voucher/seckill", &sale).to_string(),
             "sale-form" => sale.to_string(),
             "shop" => shop().to_string(),
+            "subscriber" => {
+                let list = w.ok("GET", "/ops/events/subscribers", &w.operator);
+                let listed = list["data"]["subscribers"].as_array().unwrap();
+                match listed.iter().find(|subscriber| subscriber["name"] == "kept") {
+                    Some(kept) => kept["id"].to_string(),
+                    None => subscribe(w, &json!({ "name": "kept", "target": "log" }))["id"].to_string(),
+                }
+            }
             "voucher" => voucher().to_string(),
             _ => unreachable!("{name} is not among the things of rows"),
         }
@@ -350,7 +372,7 @@ fn outcome(response: &Response) -> String {
 fn ask(w: &World, call: &str, path: &str, token: &str, body: &str) -> String {
     match call {
         // The response is endless: its head decides.
-        "GET /ops/live" => match Stream::open(w, token).status() {
+        "GET /ops/live" | "GET /ops/events/stream" => match Stream::of(w, path, token).status() {
             "200" => "+".to_owned(),
             _ => outcome(&w.call("GET", path, token, body)),
         },

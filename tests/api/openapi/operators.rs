@@ -183,6 +183,40 @@ pub(super) fn live_figures(check: &mut Checker<'_>) {
     }
 }
 
+/// Makes subscribers, and reads the event of a note.
+pub(super) fn events(check: &mut Checker<'_>) {
+    let (none, subscribers) = (&Value::Null, "/ops/events/subscribers");
+    let hook = json!({ "name": "erp", "target": "webhook", "url": "http://127.0.0.1:9/" });
+    let wrong = json!({ "name": "erp", "target": 1 });
+    let mut id = Value::Null;
+    for form in [hook.clone(), hook, wrong] {
+        let made = ask_as_each(check, "POST /ops/events/subscribers", subscribers, &form);
+        id = if id.is_null() { made.body["data"]["id"].clone() } else { id };
+    }
+    let note = json!({ "shopId": 1, "title": "一碗面", "content": "好吃" });
+    check.w.call("POST", "/blog", &check.w.customer, &note.to_string());
+    check.w.advance(Duration::from_secs(1));
+    for query in ["", "?after=0", "?after=x"] {
+        ask_as_each(check, "GET /ops/events", &format!("/ops/events{query}"), none);
+    }
+    let call = "GET /ops/events/stream";
+    for token in [String::new(), check.w.customer.clone()] {
+        check.ask(call, "/ops/events/stream", &token, none);
+    }
+    let event = Stream::of(check.w, "/ops/events/stream?after=0", &check.w.operator).figures();
+    check.check_event(call, &event);
+    ask_as_each(check, "GET /ops/events/subscribers", subscribers, none);
+    for id in [id.to_string(), "99".to_owned(), "x".to_owned()] {
+        for step in ["pause", "resume"] {
+            let (call, path) =
+                (format!("POST /ops/events/subscribers/{{id}}/{step}"), format!("{subscribers}/{id}/{step}"));
+            ask_as_each(check, &call, &path, none);
+        }
+        let call = "DELETE /ops/events/subscribers/{id}";
+        ask_as_each(check, call, &format!("{subscribers}/{id}"), none);
+    }
+}
+
 /// Sets up a second factor, gives a code, renews the recovery codes, and removes the factor.
 pub(super) fn second_factor(check: &mut Checker<'_>) {
     // Not the operator of the other calls, whose session would end.

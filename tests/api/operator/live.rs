@@ -35,9 +35,17 @@ impl Stream {
         Self::over(w.connect(), token)
     }
 
-    fn over(mut stream: TcpStream, token: &str) -> Self {
-        let request =
-            format!("GET /api/ops/live HTTP/1.1\r\nhost: localhost\r\nauthorization: {token}\r\n\r\n");
+    /// Opens another stream of operators.
+    pub fn of(w: &World, path: &str, token: &str) -> Self {
+        Self::at(w.connect(), path, token)
+    }
+
+    fn over(stream: TcpStream, token: &str) -> Self {
+        Self::at(stream, "/ops/live", token)
+    }
+
+    fn at(mut stream: TcpStream, path: &str, token: &str) -> Self {
+        let request = format!("GET /api{path} HTTP/1.1\r\nhost: localhost\r\nauthorization: {token}\r\n\r\n");
         stream.write_all(request.as_bytes()).unwrap();
         let mut lines = BufReader::new(stream);
         let mut head = String::new();

@@ -1,10 +1,14 @@
 //! The operators' API.
 
 pub mod bad_requests;
+pub mod events;
 pub mod live;
 mod ops;
 pub mod retries;
 mod security_events;
 mod users;
+#[path = "../../common/webhook_receiver.rs"]
+mod webhook_receiver;
+mod webhooks;
 
 use super::world;

@@ -1,9 +1,5 @@
 //! Live metrics as server-sent events: `/ops/live`.
 //!
-//! A browser's `EventSource` cannot send a header, and a token in the URL would end up in logs and histories.
-//! The call therefore reads the token from the header like every other call, and a page uses `fetch` with a
-//! streaming body.
-//!
 //! Reasons and figures: `src/decisions/0025-live-figures.md`.
 
 use std::collections::BTreeMap;
@@ -11,24 +7,17 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::Extension;
-use axum::body::{Body, Bytes};
+use axum::body::Bytes;
 use axum::extract::State;
-use axum::http::StatusCode;
-use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName};
-use axum::response::{IntoResponse, Response};
-use http_body_util::channel::{Channel, Sender};
-use hyper::body::Frame;
 use mallbox_storage::VisitsOfDay;
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::json;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 
+use super::server_sent::{EventSource, Places, ServerSent};
 use crate::http::App;
 use crate::http::api::selling::sales::counted;
-use crate::http::describe::{Calls, Operation, Output, Schemas};
+use crate::http::describe::Calls;
 use crate::http::request::extract::{Operator, Token};
 use crate::http::response::error::ApiError;
 use crate::http::server::health::{Health, Part, Readiness, resident_bytes};
@@ -37,19 +26,16 @@ use crate::language::both;
 use crate::mall::base::wall_time;
 use crate::mall::operator::running_sales;
 use crate::mall::selling::sales::RunningSale;
-use crate::mall::{Failure, Refusal};
 
 /// Sources of the metrics, and the limit on listeners.
 #[derive(Clone)]
 pub struct Live {
     health: Health,
     metrics: Arc<Metrics>,
-    stop: CancellationToken,
-    places: Arc<Semaphore>,
+    places: Places,
+    event_places: Places,
 }
 
-/// Number of intervals without a read before a listener is disconnected.
-const UNREAD_INTERVALS_MAX: u32 = 10;
 /// Maximum number of sales in an event.
 const SALES_MAX: usize = 100;
 
@@ -57,7 +43,13 @@ impl Live {
     /// Creates the source of a mall for at most `places` concurrent listeners, until `stop`.
     #[must_use]
     pub fn new(health: Health, metrics: Arc<Metrics>, places: usize, stop: CancellationToken) -> Self {
-        Self { health, metrics, stop, places: Arc::new(Semaphore::new(places)) }
+        let (event_places, places) = (Places::new(places, stop.clone()), Places::new(places, stop));
+        Self { health, metrics, places, event_places }
+    }
+
+    /// Returns the places of listeners to the events of the mall, as many as for metrics.
+    pub(super) fn event_places(&self) -> Places {
+        self.event_places.clone()
     }
 }
 
@@ -79,60 +71,23 @@ pub fn routes(live: Live) -> Calls {
         .with(live)
 }
 
-/// An endless body of events.
-struct Events(Body);
-
-impl IntoResponse for Events {
-    fn into_response(self) -> Response {
-        let headers = [
-            (CONTENT_TYPE, "text/event-stream"),
-            (CACHE_CONTROL, "no-store"),
-            // nginx would buffer events.
-            (HeaderName::from_static("x-accel-buffering"), "no"),
-        ];
-        (headers, self.0).into_response()
-    }
-}
-
-impl Output for Result<Events, ApiError> {
-    fn describe(operation: &mut Operation, schemas: &mut Schemas) {
-        let schema = json!({
-            "type": "string",
-            "description": "Events with `data` as JSON of the schema `x-data`; the last event is named `end` and has a `code`",
-            "x-data": schemas.written::<Figures<'static>>(),
-        });
-        let response = json!({
-            "description": "Metrics, until the mall stops or the caller loses the role or the session",
-            "content": { "text/event-stream": { "schema": schema } },
-        });
-        operation.responds(StatusCode::OK, response);
-    }
-}
-
 async fn watch(
     State(app): State<App>,
     _: Operator,
     Token(token): Token,
     Extension(live): Extension<Live>,
-) -> Result<Events, ApiError> {
-    let place = Arc::clone(&live.places).try_acquire_owned().map_err(|_| Refusal::Busy)?;
-    // A channel of one event: while the last event waits, no further event is generated.
-    let (sender, body) = Channel::new(1);
-    let token = token.unwrap_or_default();
-    let listener = Listener { app, live, token, sender, last: None, _place: place };
-    tokio::spawn(listener.run());
-    Ok(Events(Body::new(body)))
+) -> Result<ServerSent<Figures<'static>>, ApiError> {
+    let places = live.places.clone();
+    let metrics = LiveMetrics { app: Arc::clone(&app), live, last: None };
+    places.listen(app, token, metrics)
 }
 
-/// A connected listener.
-struct Listener {
+/// Metrics for a connected listener.
+struct LiveMetrics {
     app: App,
     live: Live,
-    token: String,
-    sender: Sender<Bytes>,
     /// The last counts sent, and the time.
     last: Option<(Counts, Instant)>,
-    _place: OwnedSemaphorePermit,
 }
 
 #[derive(Clone)]
@@ -141,75 +96,8 @@ struct Counts {
     persisted: u64,
 }
 
-/// Reason for the end of a stream.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum EndReason {
-    /// The mall stops.
-    Stopping,
-    /// The session has ended.
-    NotLoggedIn,
-    /// The user is no longer an operator.
-    Forbidden,
-    /// The listener disconnected, or does not read.
-    Away,
-}
-
-impl Listener {
-    async fn run(mut self) {
-        let every = self.app.context.settings.live_every;
-        let mut ticks = tokio::time::interval(every);
-        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let stop = self.live.stop.clone();
-        let ended = loop {
-            tokio::select! {
-                () = stop.cancelled() => break EndReason::Stopping,
-                _ = ticks.tick() => {}
-            }
-            if let Some(ended) = self.is_ended().await {
-                break ended;
-            }
-            let event = tokio::select! {
-                () = stop.cancelled() => break EndReason::Stopping,
-                event = self.event() => event,
-            };
-            let handed_over = hand_over(&mut self.sender, event, every * UNREAD_INTERVALS_MAX);
-            tokio::select! {
-                () = stop.cancelled() => break EndReason::Stopping,
-                handed_over = handed_over => if !handed_over { break EndReason::Away },
-            }
-        };
-        let code = match ended {
-            EndReason::Stopping => "STOPPING",
-            EndReason::NotLoggedIn => "NOT_LOGGED_IN",
-            EndReason::Forbidden => "FORBIDDEN",
-            EndReason::Away => return,
-        };
-        // A listener with an unread event misses this event.
-        let event = format!("event: end\ndata: {{\"code\":\"{code}\"}}\n\n");
-        let _ = self.sender.try_send(Frame::data(Bytes::from(event)));
-    }
-
-    /// Returns why the stream has to end, if so. Checks session and role on every event, without extending
-    /// the session: an open page would stay logged in for ever. While the store is unavailable, listeners
-    /// stay connected.
-    async fn is_ended(&self) -> Option<EndReason> {
-        let accounts = &self.app.accounts;
-        let standing: Result<_, Failure> = async {
-            let now = self.app.context.now();
-            let Some(session) = accounts.unextended_session(&self.token, now).await? else {
-                return Ok(Some(EndReason::NotLoggedIn));
-            };
-            Ok(match accounts.operator_refusal(&session, now).await? {
-                None => None,
-                Some(Refusal::NotLoggedIn) => Some(EndReason::NotLoggedIn),
-                Some(_) => Some(EndReason::Forbidden),
-            })
-        }
-        .await;
-        standing.unwrap_or(None)
-    }
-
-    async fn event(&mut self) -> Bytes {
+impl EventSource for LiveMetrics {
+    async fn events(&mut self) -> Bytes {
         let now = self.app.context.now();
         let readiness = self.live.health.readiness().await;
         // The units left of a sale wait for a durable last claim: a slow disk delays the sales, not the
@@ -242,11 +130,6 @@ impl Listener {
         event.extend_from_slice(b"\n\n");
         Bytes::from(event)
     }
-}
-
-/// Returns whether the listener took the event in time.
-async fn hand_over(sender: &mut Sender<Bytes>, event: Bytes, patience: Duration) -> bool {
-    matches!(tokio::time::timeout(patience, sender.send_data(event)).await, Ok(Ok(())))
 }
 
 /// State of the mall at one instant. Counts are since the start.
@@ -378,21 +261,5 @@ impl From<RunningSale> for SaleFigures {
             taken,
             state: live.state.name(),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[tokio::test]
-    async fn who_does_not_read_is_let_go_and_nothing_piles_up() {
-        let patience = Duration::from_millis(20);
-        let (mut sender, body) = Channel::<Bytes>::new(1);
-        let event = || Bytes::from_static(b"data: 1\n\n");
-        assert!(hand_over(&mut sender, event(), patience).await);
-        assert!(!hand_over(&mut sender, event(), patience).await, "the first one still waits");
-        drop(body);
-        assert!(!hand_over(&mut sender, event(), Duration::from_secs(9)).await, "gone away");
     }
 }

@@ -8,6 +8,8 @@ use live::Live;
 
 pub mod audit;
 mod dead_letters;
+mod event_subscribers;
+pub(in crate::http) mod events;
 mod levels;
 pub mod live;
 mod orders;
@@ -18,12 +20,13 @@ mod retries;
 mod reviews;
 mod sales;
 mod security;
+mod server_sent;
 pub mod users;
 mod vouchers;
 mod waves;
 
 /// Returns the routes of operators.
-pub fn routes(live: Live, events: Arc<SecurityEvents>) -> Calls {
+pub fn routes(live: Live, security_events: Arc<SecurityEvents>) -> Calls {
     overview::routes()
         .merge(sales::routes())
         .merge(waves::routes())
@@ -37,6 +40,8 @@ pub fn routes(live: Live, events: Arc<SecurityEvents>) -> Calls {
         .merge(users::routes())
         .merge(levels::routes())
         .merge(audit::routes())
-        .merge(security::routes(events))
+        .merge(security::routes(security_events))
+        .merge(events::routes(live.event_places()))
+        .merge(event_subscribers::routes())
         .merge(live::routes(live))
 }

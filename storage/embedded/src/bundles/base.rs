@@ -5,9 +5,12 @@ use std::sync::Arc;
 use mallbox_storage::{BasePorts, Sequences};
 
 use crate::cache::EmbeddedCache;
+use crate::event_streams::NoEventStreams;
 use crate::locks::EmbeddedLocks;
 use crate::rate_limits::EmbeddedRateLimits;
-use crate::sqlite::{Database, EmbeddedRetryTasks, EmbeddedSequences};
+use crate::sqlite::{
+    Database, EmbeddedEventSubscribers, EmbeddedEvents, EmbeddedRetryTasks, EmbeddedSequences,
+};
 use crate::upkeep::EmbeddedUpkeep;
 
 /// Creates the ports. `rate_limits` are those that `upkeep` sweeps.
@@ -23,6 +26,9 @@ pub(crate) fn ports(
         rate_limits,
         retry_tasks: Arc::new(EmbeddedRetryTasks::new(database.clone())),
         sequences,
+        events: Arc::new(EmbeddedEvents::new(database.clone())),
+        event_subscribers: Arc::new(EmbeddedEventSubscribers::new(database.clone())),
+        event_streams: Arc::new(NoEventStreams),
         upkeep: Arc::new(upkeep),
     }
 }

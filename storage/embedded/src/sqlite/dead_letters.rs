@@ -1,7 +1,7 @@
 //! The [`DeadLetters`] port on SQLite: replaying and voiding dead letters.
 
 use async_trait::async_trait;
-use mallbox_storage::backend::{Numbered as _, ReplayPlan, VoidPlan};
+use mallbox_storage::backend::{AcceptedOrder, Numbered as _, ReplayPlan, VoidPlan};
 use mallbox_storage::{
     DeadLetter, DeadLetterId, DeadLetters, DeadState, OrderId, Page, ReplayOutcome, StoreError, Timestamp,
     UserId, VoidOutcome, VoucherId,
@@ -9,7 +9,7 @@ use mallbox_storage::{
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::columns::{get_count, get_id, get_known, get_time, get_time_if_any, id};
-use super::{Database, order_rows, persist, sale_rows};
+use super::{Database, event_rows, order_rows, persist, sale_rows};
 
 pub(crate) struct EmbeddedDeadLetters(Database);
 
@@ -73,6 +73,10 @@ fn replay(conn: &Connection, which: DeadLetterId, now: Timestamp) -> rusqlite::R
                 return Ok(ReplayOutcome::Refused(reason, detail));
             }
             close(conn, which, DeadState::Replayed, now)?;
+            let order = order_rows::by_id(conn, letter.order)?;
+            event_rows::write(conn, now, || {
+                order.iter().flat_map(|order| AcceptedOrder::of(order).events(now))
+            })?;
         }
     }
     let order = order_rows::by_id(conn, letter.order)?;

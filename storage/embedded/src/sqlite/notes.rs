@@ -3,14 +3,14 @@
 use std::collections::HashMap;
 
 use async_trait::async_trait;
-use mallbox_storage::backend::Numbered as _;
+use mallbox_storage::backend::{NewEvent, Numbered as _};
 use mallbox_storage::{
     Note, NoteId, NoteText, Notes, Page, Post, ShopId, StoreError, Timestamp, UserId, Visibility,
 };
 use rusqlite::{Connection, OptionalExtension as _, Params, Row, params};
 
 use super::columns::{get_count, get_id, get_known, get_time, id};
-use super::{Database, picture_files, reports};
+use super::{Database, event_rows, picture_files, reports};
 
 pub(crate) struct EmbeddedNotes(Database);
 
@@ -90,7 +90,9 @@ fn insert(conn: &Connection, author: UserId, text: &NoteText, now: Timestamp) ->
     for name in text.pictures() {
         add.execute(params![name, note])?;
     }
-    Ok(NoteId::new(note.cast_unsigned()))
+    let note = NoteId::new(note.cast_unsigned());
+    event_rows::write(conn, now, || [NewEvent::note_published(note, author, text.shop)])?;
+    Ok(note)
 }
 
 fn put_visibility(

@@ -7,17 +7,17 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::time::Duration;
 
-use mallbox_storage::backend::Numbered as _;
+use mallbox_storage::backend::{AcceptedOrder, NewEvent, Numbered as _};
 use mallbox_storage::{
-    Claim, DeadReason, LoggedClaim, OrderId, PaymentMode, PersistOutcome, Timestamp, VoucherId,
+    Cents, Claim, DeadReason, LoggedClaim, OrderId, PaymentMode, PersistOutcome, Timestamp, VoucherId,
 };
 use rusqlite::{Connection, OptionalExtension as _};
 
 use super::columns::{get_count, get_span, get_time, id, payment_setting};
-use super::dead_letter_rows;
 use super::errors::{is_refusal, refuse};
 use super::order_rows::owner;
 use super::sale_rows::take;
+use super::{dead_letter_rows, event_rows};
 
 /// Terms of a sale that apply to each of its orders.
 #[derive(Clone, Copy)]
@@ -56,7 +56,31 @@ pub(super) fn persist(
             }
         }
     }
+    event_rows::write(conn, now, || events(claims, &answers, &offers, now))?;
     Ok(answers)
+}
+
+/// Returns the events of the orders written.
+fn events(
+    claims: &[LoggedClaim],
+    answers: &[PersistOutcome],
+    offers: &HashMap<VoucherId, Offer>,
+    now: Timestamp,
+) -> Vec<NewEvent> {
+    let accepted = claims.iter().zip(answers).filter_map(|(LoggedClaim { claim, .. }, answer)| {
+        let (PersistOutcome::Written { deadline }, Some(offer)) = (answer, offers.get(&claim.voucher)) else {
+            return None;
+        };
+        Some(AcceptedOrder {
+            order: claim.order,
+            voucher: claim.voucher,
+            user: claim.user,
+            status: offer.payment.first_status(),
+            pay_value: Cents::new(offer.pay_value),
+            deadline: *deadline,
+        })
+    });
+    accepted.flat_map(|order| order.events(now)).collect()
 }
 
 /// Inserts an order for a dead letter's claim, with a new deadline, and takes a unit unless the dead letter

@@ -1,12 +1,12 @@
 //! Orders of ordinary vouchers, and the idempotency keys of their requests.
 
-use mallbox_storage::backend::Numbered as _;
+use mallbox_storage::backend::{AcceptedOrder, Numbered as _};
 use mallbox_storage::{Order, OrderId, OrderStatus, PurchaseOutcome, Timestamp, UserId, VoucherId};
 use rusqlite::{Connection, OptionalExtension as _, named_params, params};
 
 use super::columns::{get_count, get_id, id};
 use super::errors::refuse;
-use super::order_rows;
+use super::{event_rows, order_rows};
 
 /// Inserts an order in the caller's transaction, unless the request was made before or the buyer has
 /// `unpaid_max` unpaid orders.
@@ -108,6 +108,6 @@ fn write(conn: &Connection, order: &Order) -> rusqlite::Result<()> {
         ":used": order.used.map(Timestamp::as_millis),
         ":refunded": order.refunded.map(Timestamp::as_millis),
         ":payment": order.payment.number(),
-    })
-    .map(drop)
+    })?;
+    event_rows::write(conn, order.created, || AcceptedOrder::of(order).events(order.created))
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use async_trait::async_trait;
-use mallbox_storage::backend::Numbered as _;
+use mallbox_storage::backend::{NewEvent, Numbered as _};
 use mallbox_storage::{
     Cents, NewReview, OrderId, OrderReview, Page, Post, Review, ReviewCounts, ReviewCursor, ReviewFilter,
     ReviewId, ReviewOrder, ReviewOutcome, ReviewSearch, ReviewState, ReviewText, Reviews, ShopId, StoreError,
@@ -14,7 +14,7 @@ use rusqlite::{Connection, OptionalExtension as _, params, params_from_iter};
 
 use super::columns::{get_count, get_id, get_known, id};
 use super::review_rows::{self, list, locked, write_pictures};
-use super::{Database, reports, shop_ratings, vote_rows};
+use super::{Database, event_rows, reports, shop_ratings, vote_rows};
 
 pub(crate) struct EmbeddedReviews(Database);
 
@@ -224,7 +224,11 @@ fn insert(conn: &Connection, review: &NewReview, now: Timestamp) -> rusqlite::Re
     let written = conn.last_insert_rowid();
     write_pictures(conn, written, text)?;
     shop_ratings::change(conn, shop, None, Some(text.stars))?;
-    Ok(ReviewOutcome::Written(ReviewId::new(written.cast_unsigned())))
+    let written = ReviewId::new(written.cast_unsigned());
+    event_rows::write(conn, now, || {
+        [NewEvent::review_written(written, review.author, review.shop, order, text.stars)]
+    })?;
+    Ok(ReviewOutcome::Written(written))
 }
 
 fn find(conn: &Connection, search: &ReviewSearch, page: Page) -> rusqlite::Result<(Vec<Review>, u64)> {

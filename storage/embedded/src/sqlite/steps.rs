@@ -1,7 +1,7 @@
 //! The steps of an order's life: each a compare-and-set of the status, with all side effects in one
 //! transaction.
 
-use mallbox_storage::backend::{PaymentChange, TransitionPlan};
+use mallbox_storage::backend::{NewEvent, PaymentChange, TransitionPlan};
 use mallbox_storage::{Order, OrderId, PaymentId, Timestamp, Transition, TransitionOutcome};
 use rusqlite::{Connection, params};
 
@@ -9,7 +9,7 @@ use super::columns::id;
 use super::errors::refuse;
 use super::order_rows::by_id;
 use super::sale_rows::return_unit;
-use super::{credits, payments};
+use super::{credits, event_rows, payments};
 
 /// Takes the step in the caller's transaction.
 pub(super) fn step(
@@ -32,6 +32,7 @@ pub(super) fn step(
     }
     write(conn, &order)?;
     credits::change(conn, &order, credit_change, now)?;
+    event_rows::write(conn, now, || NewEvent::of_step(&order))?;
     if returns_unit {
         return_unit(conn, order.voucher, order.user, order.id)?;
     }

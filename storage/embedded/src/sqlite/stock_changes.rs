@@ -1,11 +1,12 @@
 //! Units added to or removed from a sale by an operator.
 
-use mallbox_storage::backend::StockPlan;
+use mallbox_storage::backend::{NewEvent, StockPlan};
 use mallbox_storage::{StockChange, StockChangeOutcome, Timestamp, VoucherId};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::columns::id;
 use super::errors::refuse;
+use super::event_rows;
 use super::sale_rows::sale_by_id;
 
 /// Changes a sale's units in the caller's transaction.
@@ -38,6 +39,7 @@ pub(super) fn change(
         )?
         .execute(params![id(voucher.get()), request, change.asked, by, now.as_millis()])?;
     }
+    event_rows::write(conn, now, || [NewEvent::stock_changed(&changed, by)])?;
     Ok(StockChangeOutcome::Done(by, changed))
 }
 

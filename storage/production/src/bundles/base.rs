@@ -16,6 +16,9 @@ pub(crate) fn ports(mysql: MysqlPorts, redis: RedisPorts) -> BasePorts {
         rate_limits: redis.rate_limits,
         retry_tasks: mysql.retry_tasks,
         sequences: mysql.sequences,
+        events: mysql.events,
+        event_subscribers: mysql.event_subscribers,
+        event_streams: redis.event_streams,
         upkeep: Arc::new(ProductionUpkeep { redis: redis.upkeep, mysql: mysql.upkeep }),
     }
 }

@@ -13,6 +13,7 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use super::errors::MysqlError;
+use super::event_rows::{EventSwitch, KnownSubscribers};
 use super::job::{Job, boxed};
 use super::transaction_mode::TransactionMode;
 use crate::breaker::{Breaker, Pass};
@@ -61,6 +62,7 @@ struct Inner {
     /// Batches and checks get at most half of the connections: the rest serves calls with a waiting caller.
     slow: Semaphore,
     trouble: Mutex<Option<LastFailure>>,
+    subscribers: KnownSubscribers,
 }
 
 /// Cause of the last failed call.
@@ -103,6 +105,7 @@ impl Database {
                 connections: Semaphore::new(connections),
                 slow: Semaphore::new(connections.div_ceil(2)),
                 trouble: Mutex::default(),
+                subscribers: KnownSubscribers::default(),
             }
         });
         Self { inner }
@@ -140,6 +143,16 @@ impl Database {
     /// Spawns a task on the runtime of the connections, for work that outlives its caller.
     pub(super) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
         self.inner.home.spawn(task);
+    }
+
+    /// Returns whether transactions that begin now write events.
+    pub(super) fn events(&self) -> EventSwitch {
+        self.inner.subscribers.switch()
+    }
+
+    /// Returns the knowledge of subscribers of events.
+    pub(super) fn subscribers(&self) -> &KnownSubscribers {
+        &self.inner.subscribers
     }
 
     /// Has the pool open its first connection.

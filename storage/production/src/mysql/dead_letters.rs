@@ -1,7 +1,7 @@
 //! [`DeadLetters`] in MySQL: listing, replay and voiding.
 
 use async_trait::async_trait;
-use mallbox_storage::backend::{Numbered as _, ReplayPlan, VoidPlan};
+use mallbox_storage::backend::{AcceptedOrder, Numbered as _, ReplayPlan, VoidPlan};
 use mallbox_storage::{
     DeadLetter, DeadLetterId, DeadLetters, DeadState, OrderId, Page, ReplayOutcome, StoreError, Timestamp,
     UserId, VoidOutcome, VoucherId,
@@ -11,6 +11,7 @@ use mysql_async::{Conn, params};
 use super::columns::{Columns, all, execute, first};
 use super::database::Database;
 use super::errors::MysqlError;
+use super::event_rows::EventSwitch;
 use super::job::boxed;
 use super::sale_rows::{self, Lock};
 use super::{order_rows, persist};
@@ -51,7 +52,8 @@ impl DeadLetters for MysqlDeadLetters {
     }
 
     async fn replay(&self, letter: DeadLetterId, now: Timestamp) -> Result<ReplayOutcome, StoreError> {
-        self.0.write("replay", |conn| boxed(async move { replay(conn, letter, now).await })).await
+        let events = self.0.events();
+        self.0.write("replay", |conn| boxed(async move { replay(conn, letter, now, events).await })).await
     }
 
     async fn void(&self, letter: DeadLetterId, now: Timestamp) -> Result<VoidOutcome, StoreError> {
@@ -59,7 +61,12 @@ impl DeadLetters for MysqlDeadLetters {
     }
 }
 
-async fn replay(conn: &mut Conn, which: DeadLetterId, now: Timestamp) -> Result<ReplayOutcome, MysqlError> {
+async fn replay(
+    conn: &mut Conn,
+    which: DeadLetterId,
+    now: Timestamp,
+    events: EventSwitch,
+) -> Result<ReplayOutcome, MysqlError> {
     let Some(letter) = lock(conn, which).await? else { return Ok(ReplayOutcome::Unknown) };
     match letter.plan_replay() {
         ReplayPlan::Stands(outcome) => return Ok(outcome),
@@ -72,6 +79,9 @@ async fn replay(conn: &mut Conn, which: DeadLetterId, now: Timestamp) -> Result<
                 return Ok(ReplayOutcome::Refused(reason, detail));
             }
             close(conn, which, DeadState::Replayed, now).await?;
+            let order = order_rows::by_id(conn, letter.order).await?;
+            let accepted = || order.iter().flat_map(|order| AcceptedOrder::of(order).events(now));
+            events.write(conn, now, accepted).await?;
         }
     }
     let order = order_rows::by_id(conn, letter.order).await?;

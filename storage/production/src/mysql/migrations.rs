@@ -82,7 +82,12 @@ const STEPS: &[(&str, &str)] = steps![
     "0058_scores_before",
     "0059_retry_kinds",
     "0060_retry_tasks",
-    "0061_sale_waves",
+    "0061_event_outbox",
+    "0062_events",
+    "0063_event_ends",
+    "0064_event_ends_begin",
+    "0065_event_subscribers",
+    "0066_sale_waves",
 ];
 
 /// The newest step known to this program.

@@ -38,6 +38,9 @@ mod dead_letters;
 mod dedicated_connection;
 mod epochs;
 mod errors;
+mod event_rows;
+mod event_subscribers;
+mod events;
 mod feed_rows;
 mod follows;
 mod holders;
@@ -86,9 +89,9 @@ use std::time::Duration;
 
 use mallbox_storage::backend::FeedRows;
 use mallbox_storage::{
-    Audit, Comments, Credits, DeadLetters, Durability, Follows, Import, LedgerRows, Likes, Notes, OpenError,
-    Orders, Outbox, PaymentRows, PersonalData, Pictures, Reports, RetryTasks, Reviews, SecondFactors,
-    Sequences, Shops, StoreError, Users, Votes, Vouchers, Waves,
+    Audit, Comments, Credits, DeadLetters, Durability, EventSubscribers, Events, Follows, Import, LedgerRows,
+    Likes, Notes, OpenError, Orders, Outbox, PaymentRows, PersonalData, Pictures, Reports, RetryTasks,
+    Reviews, SecondFactors, Sequences, Shops, StoreError, Users, Votes, Vouchers, Waves,
 };
 use mysql_async::prelude::Queryable as _;
 use mysql_async::{Conn, Error, Opts};
@@ -162,6 +165,10 @@ pub struct MysqlPorts {
     pub retry_tasks: Arc<dyn RetryTasks>,
     /// Counters, reserved in blocks.
     pub sequences: Arc<dyn Sequences>,
+    /// Events: what happened in the mall.
+    pub events: Arc<dyn Events>,
+    /// Subscribers of events.
+    pub event_subscribers: Arc<dyn EventSubscribers>,
     /// Replication epochs: the Redis server in force.
     pub epochs: Arc<dyn EpochRows>,
     /// Holders of a sale's units, for the resync of Redis.
@@ -209,12 +216,15 @@ pub async fn connect_within(url: &str, wait: Option<Duration>) -> Result<MysqlPo
         MigrationError::Trouble(fault) => unreachable(fault),
     })?;
     let durability = durability(&mut conn).await.map_err(unreachable)?;
+    let writes_events = event_subscribers::are_any(&mut conn).await.map_err(unreachable)?;
     let (room, taken) = connection_capacity(&mut conn).await.map_err(unreachable)?;
     if let Some(words) = connection_limit_warning(room, taken, address.opts.pool_opts().constraints().max()) {
         tracing::warn!(server = address.shown(), "{words}");
     }
     drop(conn);
     let database = Database::new(address.opts.clone(), address.place());
+    let subscribers = database.subscribers();
+    subscribers.read(subscribers.before_reading(), writes_events);
     // The pool keeps the connection, so that the first reads of a starting mall find one.
     while let Err(fault) = database.first_call().await {
         crowd.wait(fault).await?;
@@ -245,6 +255,8 @@ pub async fn connect_within(url: &str, wait: Option<Duration>) -> Result<MysqlPo
         import: Arc::new(import::MysqlImport(database.clone())),
         retry_tasks: Arc::new(retry_tasks::MysqlRetryTasks(database.clone())),
         sequences: Arc::new(sequences::MysqlSequences::new(database.clone())),
+        events: Arc::new(events::MysqlEvents(database.clone())),
+        event_subscribers: Arc::new(event_subscribers::MysqlEventSubscribers(database.clone())),
         epochs: Arc::new(epochs::MysqlEpochs(database.clone())),
         holders: Arc::new(holders::MysqlHolders(database.clone())),
         sign_rows: Arc::new(sign_ins::MysqlSignIns(database.clone())),

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use async_trait::async_trait;
-use mallbox_storage::backend::Numbered as _;
+use mallbox_storage::backend::{NewEvent, Numbered as _};
 use mallbox_storage::{
     Note, NoteId, NoteText, Notes, Page, Post, ShopId, StoreError, Timestamp, UserId, Visibility,
 };
@@ -12,6 +12,7 @@ use mysql_async::{Conn, Value, params};
 use super::columns::{Columns, all, execute, first};
 use super::database::Database;
 use super::errors::MysqlError;
+use super::event_rows::EventSwitch;
 use super::job::boxed;
 use super::{multi_row, picture_files, reports};
 
@@ -25,7 +26,8 @@ pub(super) const SELECT: &str =
 #[async_trait]
 impl Notes for MysqlNotes {
     async fn insert(&self, author: UserId, text: &NoteText, now: Timestamp) -> Result<NoteId, StoreError> {
-        self.0.write("insert note", |conn| boxed(insert(conn, author, text, now))).await
+        let events = self.0.events();
+        self.0.write("insert note", |conn| boxed(insert(conn, author, text, now, events))).await
     }
 
     async fn get(&self, which: NoteId) -> Result<Option<Note>, StoreError> {
@@ -78,6 +80,7 @@ async fn insert(
     author: UserId,
     text: &NoteText,
     now: Timestamp,
+    events: EventSwitch,
 ) -> Result<NoteId, MysqlError> {
     let sql = "INSERT INTO notes (user_id, shop_id, title, images, content, pushed, created_ms, updated_ms)
                VALUES (:author, :shop, :title, :images, :content, 0, :now, :now)";
@@ -94,7 +97,9 @@ async fn insert(
     let pictures: Vec<[Value; 2]> =
         text.pictures().into_iter().map(|name| [name.into(), note.into()]).collect();
     multi_row::insert(conn, "INSERT INTO note_pictures (name, note_id)", "(?, ?)", &pictures).await?;
-    Ok(NoteId::new(note))
+    let note = NoteId::new(note);
+    events.write(conn, now, || [NewEvent::note_published(note, author, text.shop)]).await?;
+    Ok(note)
 }
 
 async fn put_visibility(

@@ -62,9 +62,10 @@ impl Orders for MysqlOrders {
         request: Option<&str>,
         unpaid_max: Option<u32>,
     ) -> Result<PurchaseOutcome, StoreError> {
+        let events = self.0.events();
         self.0
             .write("insert order", |conn| {
-                boxed(async move { purchases::insert(conn, order, request, unpaid_max).await })
+                boxed(async move { purchases::insert(conn, order, request, unpaid_max, events).await })
             })
             .await
     }
@@ -131,11 +132,17 @@ impl Orders for MysqlOrders {
         step: Transition,
         now: Timestamp,
     ) -> Result<TransitionOutcome, StoreError> {
-        self.0.write("step", |conn| boxed(async move { steps::step(conn, order, step, now).await })).await
+        let events = self.0.events();
+        self.0
+            .write("step", |conn| boxed(async move { steps::step(conn, order, step, now, events).await }))
+            .await
     }
 
-    async fn cancel(&self, orders: &[OrderId], _: Timestamp) -> Result<Vec<TransitionOutcome>, StoreError> {
-        self.0.write("cancel", |conn| boxed(async move { steps::cancel(conn, orders).await })).await
+    async fn cancel(&self, orders: &[OrderId], now: Timestamp) -> Result<Vec<TransitionOutcome>, StoreError> {
+        let events = self.0.events();
+        self.0
+            .write("cancel", |conn| boxed(async move { steps::cancel(conn, orders, now, events).await }))
+            .await
     }
 
     async fn unpaid(&self, after: OrderId, max: u32) -> Result<Vec<(OrderId, Timestamp)>, StoreError> {

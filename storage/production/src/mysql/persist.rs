@@ -10,16 +10,17 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use mallbox_storage::backend::Numbered as _;
+use mallbox_storage::backend::{AcceptedOrder, NewEvent, Numbered as _};
 use mallbox_storage::{
-    Claim, DeadReason, LoggedClaim, OrderId, PaymentMode, PersistOutcome, StoreError, Timestamp, UserId,
-    VoucherId,
+    Cents, Claim, DeadReason, LoggedClaim, OrderId, PaymentMode, PersistOutcome, StoreError, Timestamp,
+    UserId, VoucherId,
 };
 use mysql_async::{Conn, Value};
 
 use super::columns::{Columns, execute};
 use super::database::Database;
 use super::errors::MysqlError;
+use super::event_rows::EventSwitch;
 use super::job::boxed;
 use super::order_rows::{owner, owners};
 use super::sale_rows::{self, Lock, SaleRow, UnitsTaken};
@@ -38,13 +39,16 @@ pub(super) async fn persist(
     if claims.is_empty() {
         return Ok(Vec::new());
     }
-    let mut done =
-        database.try_bulk(|conn| boxed(async move { write_optimistically(conn, claims, now).await })).await;
+    let events = database.events();
+    let mut done = database
+        .try_bulk(|conn| boxed(async move { write_optimistically(conn, claims, now, events).await }))
+        .await;
     for _ in 0..ATTEMPTS_MAX {
         if !matches!(done, Err(MysqlError::Overtaken)) {
             break;
         }
-        done = database.try_bulk(|conn| boxed(async move { write_each(conn, claims, now).await })).await;
+        done =
+            database.try_bulk(|conn| boxed(async move { write_each(conn, claims, now, events).await })).await;
     }
     done.map_err(|fault| fault.into_store_error("persist"))
 }
@@ -87,6 +91,7 @@ async fn write_optimistically(
     conn: &mut Conn,
     claims: &[LoggedClaim],
     now: Timestamp,
+    events: EventSwitch,
 ) -> Result<Vec<PersistOutcome>, MysqlError> {
     let sales = sale_rows::of_claims(conn, claims, Lock::No).await?;
     let mut orders = Vec::with_capacity(claims.len());
@@ -102,6 +107,7 @@ async fn write_optimistically(
     // wait for each other.
     orders.sort_by_key(|(claim, _)| claim.order);
     insert(conn, &orders, &sales).await.map_err(as_conflict)?;
+    events.write(conn, now, || accepted(&orders, &sales, now)).await?;
     for (voucher, taking) in takings {
         if !sale_rows::take(conn, voucher, taking).await? {
             return Err(MysqlError::Overtaken);
@@ -115,11 +121,13 @@ async fn write_each(
     conn: &mut Conn,
     claims: &[LoggedClaim],
     now: Timestamp,
+    events: EventSwitch,
 ) -> Result<Vec<PersistOutcome>, MysqlError> {
     let sales = sale_rows::of_claims(conn, claims, Lock::Yes).await?;
     let known = known(conn, claims).await?;
     let verdict = verdict::decide(claims, &sales, known, now);
     insert(conn, &verdict.orders, &sales).await.map_err(as_conflict)?;
+    events.write(conn, now, || accepted(&verdict.orders, &sales, now)).await?;
     dead_letter_rows::insert(conn, &verdict.burials, now).await?;
     for (voucher, taking) in verdict.takings {
         if !sale_rows::take(conn, voucher, taking).await? {
@@ -171,6 +179,26 @@ async fn insert(
         })
         .collect();
     multi_row::insert(conn, head, "(?, ?, ?, ?, ?, ?, ?, ?, 1, 1)", &rows).await
+}
+
+/// Returns the events of orders.
+fn accepted(
+    orders: &[(Claim, Option<Timestamp>)],
+    sales: &BTreeMap<VoucherId, SaleRow>,
+    now: Timestamp,
+) -> Vec<NewEvent> {
+    let accepted = orders.iter().filter_map(|(claim, deadline)| {
+        let sale = sales.get(&claim.voucher)?;
+        Some(AcceptedOrder {
+            order: claim.order,
+            voucher: claim.voucher,
+            user: claim.user,
+            status: sale.payment.first_status(),
+            pay_value: Cents::new(sale.pay_value),
+            deadline: *deadline,
+        })
+    });
+    accepted.flat_map(|order| order.events(now)).collect()
 }
 
 /// A taken key means a concurrent writer since the batch was examined.

@@ -1,11 +1,12 @@
 //! Orders of ordinary vouchers, and the request names that make a purchase idempotent.
 
-use mallbox_storage::backend::Numbered as _;
+use mallbox_storage::backend::{AcceptedOrder, Numbered as _};
 use mallbox_storage::{Order, OrderId, OrderStatus, PurchaseOutcome, Timestamp, UserId, VoucherId};
 use mysql_async::{Conn, params};
 
 use super::columns::{Columns, execute, first};
 use super::errors::MysqlError;
+use super::event_rows::EventSwitch;
 use super::order_rows;
 
 /// Writes an order in the caller's transaction, unless the request was made before or the buyer has
@@ -15,6 +16,7 @@ pub(super) async fn insert(
     order: &Order,
     request: Option<&str>,
     unpaid_max: Option<u32>,
+    events: EventSwitch,
 ) -> Result<PurchaseOutcome, MysqlError> {
     // Of two purchases by one user, the second waits here until the first is counted; a deletion of the user
     // waits as well.
@@ -49,7 +51,11 @@ pub(super) async fn insert(
     }
     match write(conn, order).await {
         Err(fault) if fault.is_duplicate_key() => require_repeat(conn, order).await?,
-        done => done?,
+        Err(fault) => return Err(fault),
+        Ok(()) => {
+            let accepted = || AcceptedOrder::of(order).events(order.created);
+            events.write(conn, order.created, accepted).await?;
+        }
     }
     Ok(PurchaseOutcome::Bought(order.id))
 }

@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 
 use async_trait::async_trait;
-use mallbox_storage::backend::Numbered as _;
+use mallbox_storage::backend::{NewEvent, Numbered as _};
 use mallbox_storage::{
     Cents, NewReview, OrderId, OrderReview, Page, Post, Review, ReviewCounts, ReviewCursor, ReviewFilter,
     ReviewId, ReviewOrder, ReviewOutcome, ReviewSearch, ReviewState, ReviewText, Reviews, ShopId, StoreError,
@@ -16,6 +16,7 @@ use mysql_async::{Conn, Value, params};
 use super::columns::{Columns, all, execute, first};
 use super::database::Database;
 use super::errors::MysqlError;
+use super::event_rows::EventSwitch;
 use super::job::boxed;
 use super::review_rows::{self, SELECT, review, write_pictures};
 use super::{multi_row, reports, shop_ratings, vote_rows};
@@ -25,7 +26,8 @@ pub(super) struct MysqlReviews(pub(super) Database);
 #[async_trait]
 impl Reviews for MysqlReviews {
     async fn insert(&self, review: &NewReview, now: Timestamp) -> Result<ReviewOutcome, StoreError> {
-        self.0.write("insert review", |conn| boxed(insert(conn, review, now))).await
+        let events = self.0.events();
+        self.0.write("insert review", |conn| boxed(insert(conn, review, now, events))).await
     }
 
     async fn get(&self, which: ReviewId) -> Result<Option<Review>, StoreError> {
@@ -192,7 +194,12 @@ fn matching(filter: &ReviewFilter) -> String {
     format!("shop_id = :shop AND is_folded = :folded AND status < 2{pictures}{stars}")
 }
 
-async fn insert(conn: &mut Conn, review: &NewReview, now: Timestamp) -> Result<ReviewOutcome, MysqlError> {
+async fn insert(
+    conn: &mut Conn,
+    review: &NewReview,
+    now: Timestamp,
+    events: EventSwitch,
+) -> Result<ReviewOutcome, MysqlError> {
     let (origin, order) = review.origin.in_row();
     if let Some(order) = order {
         // Of two reviews of one order, the second waits here until the first is stored.
@@ -237,8 +244,14 @@ async fn insert(conn: &mut Conn, review: &NewReview, now: Timestamp) -> Result<R
     execute(conn, sql, params).await?;
     let written = conn.last_insert_id().unwrap_or_default();
     write_pictures(conn, written, text).await?;
+    let review_id = ReviewId::new(written);
+    events
+        .write(conn, now, || {
+            [NewEvent::review_written(review_id, review.author, review.shop, order, text.stars)]
+        })
+        .await?;
     shop_ratings::change(conn, shop, None, Some(text.stars)).await?;
-    Ok(ReviewOutcome::Written(ReviewId::new(written)))
+    Ok(ReviewOutcome::Written(review_id))
 }
 
 async fn find(conn: &mut Conn, search: &ReviewSearch, page: Page) -> Result<(Vec<Review>, u64), MysqlError> {

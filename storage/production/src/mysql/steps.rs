@@ -3,12 +3,13 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use mallbox_storage::backend::{PaymentChange, TransitionPlan};
+use mallbox_storage::backend::{NewEvent, PaymentChange, TransitionPlan};
 use mallbox_storage::{Order, OrderId, OrderStatus, PaymentId, Timestamp, Transition, TransitionOutcome};
 use mysql_async::Conn;
 
 use super::columns::execute;
 use super::errors::MysqlError;
+use super::event_rows::EventSwitch;
 use super::order_rows::{SELECT, order};
 use super::{columns, credits, multi_row, payments, sale_rows};
 
@@ -19,6 +20,7 @@ pub(super) async fn step(
     which: OrderId,
     step: Transition,
     now: Timestamp,
+    events: EventSwitch,
 ) -> Result<TransitionOutcome, MysqlError> {
     let sql = format!("{SELECT} WHERE id = ? FOR UPDATE");
     let Some(order) = columns::first(conn, sql, (which.get(),), order).await? else {
@@ -36,6 +38,7 @@ pub(super) async fn step(
         PaymentChange::Refund => payments::refund(conn, which, now).await?,
     }
     write(conn, &order).await?;
+    events.write(conn, now, || NewEvent::of_step(&order)).await?;
     if returns_unit {
         sale_rows::give_back(conn, order.voucher, order.user, order.id).await?;
     }
@@ -45,14 +48,19 @@ pub(super) async fn step(
 
 /// Cancels the unpaid orders of `which`, with few statements for all. Locks orders, then payments, then
 /// sales, each by id.
-pub(super) async fn cancel(conn: &mut Conn, which: &[OrderId]) -> Result<Vec<TransitionOutcome>, MysqlError> {
+pub(super) async fn cancel(
+    conn: &mut Conn,
+    which: &[OrderId],
+    now: Timestamp,
+    events: EventSwitch,
+) -> Result<Vec<TransitionOutcome>, MysqlError> {
     let ids: BTreeSet<u64> = which.iter().map(|order| order.get()).collect();
     let ids: Vec<u64> = ids.into_iter().collect();
     let sql = format!("{SELECT} WHERE id IN ({{keys}}) ORDER BY id FOR UPDATE");
     let found = multi_row::select_by_keys(conn, &sql, &[], &ids, order).await?;
     let mut found: BTreeMap<OrderId, Order> = found.into_iter().map(|order| (order.id, order)).collect();
-    let closed: Vec<Order> =
-        found.values().filter(|order| order.status == OrderStatus::Unpaid).cloned().collect();
+    let unpaid = found.values().filter(|order| order.status == OrderStatus::Unpaid).cloned();
+    let closed: Vec<Order> = unpaid.map(|order| Order { status: OrderStatus::Cancelled, ..order }).collect();
     let closed_ids: Vec<u64> = closed.iter().map(|order| order.id.get()).collect();
     let stray = "UPDATE payments SET needs_look = 1 WHERE state = 1 AND order_id IN ({keys})";
     multi_row::change_by_keys(conn, stray, &[], &closed_ids).await?;
@@ -64,6 +72,7 @@ pub(super) async fn cancel(conn: &mut Conn, which: &[OrderId]) -> Result<Vec<Tra
         &closed_ids,
     )
     .await?;
+    events.write(conn, now, || closed.iter().filter_map(NewEvent::of_step)).await?;
     sale_rows::give_back_all(conn, &closed).await?;
     let mut done: HashSet<OrderId> = closed.iter().map(|order| order.id).collect();
     let mut stepped = |order: &OrderId| {

@@ -1,11 +1,12 @@
 //! Operators' changes of a sale's stock.
 
-use mallbox_storage::backend::StockPlan;
+use mallbox_storage::backend::{NewEvent, StockPlan};
 use mallbox_storage::{StockChange, StockChangeOutcome, Timestamp, VoucherId};
 use mysql_async::Conn;
 
 use super::columns::{execute, first};
 use super::errors::MysqlError;
+use super::event_rows::EventSwitch;
 use super::sale_records::sale_by_id;
 use super::sale_rows::Lock;
 
@@ -15,6 +16,7 @@ pub(super) async fn change(
     voucher: VoucherId,
     change: &StockChange,
     now: Timestamp,
+    events: EventSwitch,
 ) -> Result<StockChangeOutcome, MysqlError> {
     // Locked before the lookup of the request, so that two requests with one name run one after the other.
     let Some(sale) = sale_by_id(conn, voucher, Lock::Yes).await? else {
@@ -39,6 +41,7 @@ pub(super) async fn change(
         let row = (voucher.get(), request.as_bytes(), change.asked, by, now.as_millis());
         execute(conn, sql, row).await?;
     }
+    events.write(conn, now, || [NewEvent::stock_changed(&changed, by)]).await?;
     Ok(StockChangeOutcome::Done(by, changed))
 }
 

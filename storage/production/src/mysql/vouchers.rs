@@ -150,9 +150,10 @@ impl Vouchers for MysqlVouchers {
         change: &StockChange,
         now: Timestamp,
     ) -> Result<StockChangeOutcome, StoreError> {
+        let events = self.0.events();
         self.0
             .write("change stock", |conn| {
-                boxed(async move { stock_changes::change(conn, voucher, change, now).await })
+                boxed(async move { stock_changes::change(conn, voucher, change, now, events).await })
             })
             .await
     }

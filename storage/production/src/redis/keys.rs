@@ -37,6 +37,7 @@
 //! | `{mallbox:codes}:known:PHONE` | hash | known requesters, each with its wrong attempts |
 //! | `{mallbox:codes}:phone:PHONE` | hash | counters of a phone's unknown requesters |
 //! | `{mallbox:codes}:mall` | hash | the mall's codes of the day |
+//! | `{mallbox:events}:NAME` | stream | events for the programs of a subscriber |
 //! | `mallbox:limit:KEY` | string | a rate limit |
 //!
 //! NN is the partition: a sale's by voucher id, a reader's by user id, a lock's by name. Redis Cluster
@@ -265,6 +266,11 @@ impl Keys {
     /// Returns the pub/sub channel for the keys of invalidated copies.
     pub(super) fn forgotten(&self) -> String {
         format!("{}:cache:forgotten", self.prefix)
+    }
+
+    /// Returns the key of a stream of events.
+    pub(super) fn event_stream(&self, name: &str) -> String {
+        format!("{{{}:events}}:{name}", self.prefix)
     }
 
     pub(super) fn limit(&self, key: &str) -> String {

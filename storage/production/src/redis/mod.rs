@@ -16,6 +16,7 @@ mod cache;
 mod codes;
 mod deadlines;
 mod epochs;
+mod event_streams;
 mod geo_index;
 mod health;
 mod inboxes;
@@ -49,8 +50,8 @@ use std::time::Duration;
 use mallbox_storage::backend::FanOutFeeds;
 use mallbox_storage::backend::FeedRows;
 use mallbox_storage::{
-    Cache, CircuitHealth, Codes, Deadlines, Feeds, GeoIndex, Locks, OpenError, OrderLog, Orders, RateLimits,
-    Sales, Sessions, Shops, SignIns, StoreError, Visitors,
+    Cache, CircuitHealth, Codes, Deadlines, EventStreams, Feeds, GeoIndex, Locks, OpenError, OrderLog,
+    Orders, RateLimits, Sales, Sessions, Shops, SignIns, StoreError, Visitors,
 };
 
 pub use self::health::{RedisDurability, RedisHealth};
@@ -113,6 +114,8 @@ pub struct RedisPorts {
     pub geo_index: Arc<dyn GeoIndex>,
     /// Feeds of new notes by followed authors.
     pub feeds: Arc<dyn Feeds>,
+    /// Streams of events for programs beside the mall.
+    pub event_streams: Arc<dyn EventStreams>,
     /// Health and statistics of Redis.
     pub upkeep: RedisUpkeep,
 }
@@ -228,6 +231,7 @@ pub async fn connect(options: &RedisOptions, record: DatabaseForRedis) -> Result
         rate_limits: Arc::new(rate_limits::RedisRateLimits { link: link.clone(), keys: keys.clone() }),
         cache: cache::RedisCache::start(&link, &keys),
         locks: Arc::new(locks::RedisLocks::new(&link, &keys)),
+        event_streams: Arc::new(event_streams::RedisEventStreams { link: link.clone(), keys: keys.clone() }),
         visitors: Arc::new(visitors::RedisVisitors { link: link.clone(), keys: keys.clone() }),
         sign_ins: Arc::new(sign_ins::RedisSignIns::new(link.clone(), keys, sign_rows)),
         upkeep: RedisUpkeep { link, epochs: Some(epochs) },

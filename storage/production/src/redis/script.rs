@@ -68,6 +68,7 @@ scripts! {
     NOTE_VISITS = "note_visits.lua";
     COUNT_VISITS = "count_visits.lua";
     DAY_SALT = "day_salt.lua";
+    APPEND_EVENTS = "append_events.lua";
 }
 
 impl Script {

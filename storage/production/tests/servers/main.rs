@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of a test binary: a failure is a failed test")]
 
 mod cache_faults;
+mod events;
 mod feed_faults;
 mod mysql_faults;
 mod mysql_import;
