@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use crate::{
-    Audit, Cache, Codes, Comments, Credits, DeadLetters, Deadlines, Feeds, Follows, GeoIndex, Import,
-    LedgerRows, Likes, Locks, Notes, OrderLog, Orders, Outbox, PaymentRows, PersonalData, Pictures,
+    Archive, Audit, Cache, Codes, Comments, Credits, DeadLetters, Deadlines, Feeds, Follows, GeoIndex,
+    Import, LedgerRows, Likes, Locks, Notes, OrderLog, Orders, Outbox, PaymentRows, PersonalData, Pictures,
     RateLimits, Reports, Reviews, Sales, SecondFactors, Sequences, Sessions, Shops, SignIns, Upkeep, Users,
-    Visitors, Votes, Vouchers,
+    Visitors, VoteLines, Votes, Vouchers,
 };
 
 /// Storage of a mall: one handle per port, in a bundle per area. Cheap to clone.
@@ -94,6 +94,8 @@ pub struct WritingPorts {
     pub reviews: Arc<dyn Reviews>,
     /// Votes for reviews.
     pub votes: Arc<dyn Votes>,
+    /// The ledger of votes as a whole.
+    pub vote_lines: Arc<dyn VoteLines>,
     /// Readers' reports of content.
     pub reports: Arc<dyn Reports>,
     /// Pictures uploaded by users.
@@ -105,6 +107,8 @@ pub struct WritingPorts {
 pub struct OperatorPorts {
     /// Audit log of operators' actions.
     pub audit: Arc<dyn Audit>,
+    /// Archived days of ledgers.
+    pub archive: Arc<dyn Archive>,
     /// Rows for the ledger check.
     pub ledger: Arc<dyn LedgerRows>,
     /// Import of a whole mall.

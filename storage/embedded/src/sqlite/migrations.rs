@@ -26,6 +26,7 @@ const VERSIONS: &[&str] = &[
     include_str!("migrations/0019_credits.sql"),
     include_str!("migrations/0020_second_factors.sql"),
     include_str!("migrations/0021_reviews.sql"),
+    include_str!("migrations/0024_archive.sql"),
 ];
 
 /// The newest schema version known to this program, as SQLite's `user_version`.

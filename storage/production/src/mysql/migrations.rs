@@ -80,6 +80,10 @@ const STEPS: &[(&str, &str)] = steps![
     "0056_vote_marks",
     "0057_parts_of_scores",
     "0058_scores_before",
+    "0070_archived_days",
+    "0071_archive_drafts",
+    "0072_archive_parts",
+    "0073_archived_users",
 ];
 
 /// The newest step known to this program.
