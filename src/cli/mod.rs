@@ -1,5 +1,6 @@
 //! The command line: one file per subcommand.
 
+mod archive;
 mod audit;
 #[cfg(feature = "production")]
 mod bench;
@@ -71,6 +72,9 @@ enum Command {
     /// Lists the operators' actions and verifies the audit log.
     #[command(subcommand)]
     Audit(audit::Audit),
+    /// Archives old days of a ledger into compressed files, and reads archived days.
+    #[command(subcommand)]
+    Archive(archive::Archive),
     /// Reports versions, directory, limits, clock, and the time of a durable write.
     Doctor(doctor::Doctor),
     /// Runs a throw-away mall for tests in any language; prints its address as a line of JSON.
@@ -116,6 +120,7 @@ fn run(command: Command, l: Language, requested: Option<Spoken>) -> anyhow::Resu
         Command::Verify(verify) => verify::run(&verify, l),
         Command::User(user) => user::run(user, l).map(|()| true),
         Command::Audit(audit) => audit::run(audit, l),
+        Command::Archive(archive) => archive::run(archive, l),
         Command::Doctor(doctor) => Ok(doctor::run(&doctor, l)),
         Command::Fixture(fixture) => {
             fixture::run(fixture, requested.map_or(Language::Zh, Language::from)).map(|()| true)

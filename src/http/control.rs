@@ -5,6 +5,7 @@
 //!
 //! Reasons and figures: `src/decisions/0027-control-socket.md`.
 
+mod archive;
 mod people;
 
 use std::io::{self, Read as _, Write as _};
@@ -49,6 +50,7 @@ pub fn routes(app: App) -> Router {
     Router::new()
         .route("/control/verify", get(verify))
         .route("/control/reload", post(reload))
+        .merge(archive::routes())
         .merge(people::routes())
         .fallback(|| async { ApiError::unknown_path() })
         .with_state(app)

@@ -16,7 +16,7 @@ use super::catalogue::{Shops, Vouchers};
 use super::operator::UserAdmin;
 use super::operator::ledger::LedgerCheck;
 use super::operator::{
-    DeadLetterAdmin, LevelAdmin, OrderAdmin, ReportAdmin, ReviewAdmin, SaleAdmin, VoucherAdmin,
+    ArchiveAdmin, DeadLetterAdmin, LevelAdmin, OrderAdmin, ReportAdmin, ReviewAdmin, SaleAdmin, VoucherAdmin,
 };
 use super::people::accounts::CodeKey;
 use super::people::sms::{Inbox, SmsSender};
@@ -136,6 +136,8 @@ pub struct Mall {
     pub report_admin: ReportAdmin,
     /// Reviews from the operator's side.
     pub review_admin: ReviewAdmin,
+    /// Archived days of ledgers.
+    pub archive_admin: ArchiveAdmin,
     /// The ledger check.
     pub ledger: LedgerCheck,
     /// Whether the mall was imported. Pictures named by imported data may be missing then.
@@ -192,6 +194,7 @@ impl Mall {
             reviews: Reviews::new(context.clone(), audit.clone(), pictures.clone()),
             report_admin: ReportAdmin::new(context.clone(), audit.clone()),
             review_admin: ReviewAdmin::new(context.clone(), audit.clone()),
+            archive_admin: ArchiveAdmin::new(context.clone(), audit.clone()),
             sign_ins: SignIns::new(context.clone()),
             levels: Levels::new(context.clone()),
             level_admin: LevelAdmin::new(context.clone(), audit.clone()),

@@ -32,6 +32,7 @@ const SCREENS = {
   "/letters": () => import("./screens/dead-letters.js"),
   "/reviews": () => import("./screens/reviews.js"),
   "/votes": () => import("./screens/votes.js"),
+  "/vote-archive": () => import("./screens/vote-archive.js"),
   "/reports": () => import("./screens/reports.js"),
   "/shops": () => import("./screens/shops.js"),
   "/shops/new": () => import("./screens/new-shop.js"),

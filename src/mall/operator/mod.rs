@@ -1,5 +1,6 @@
 //! The operators' services, and the ledger check. Every action is written to the audit log before execution.
 
+pub mod archive;
 mod break_glass;
 pub mod dead_letters;
 pub mod ledger;
@@ -13,6 +14,7 @@ pub mod sales;
 pub mod users;
 pub mod vouchers;
 
+pub use archive::ArchiveAdmin;
 pub use dead_letters::DeadLetterAdmin;
 pub use ledger::LedgerCheck;
 pub use levels::LevelAdmin;

@@ -18,6 +18,7 @@ mod reviews;
 mod sales;
 mod security;
 pub mod users;
+pub mod vote_archive;
 mod vouchers;
 
 /// Returns the routes of operators.
@@ -30,6 +31,7 @@ pub fn routes(live: Live, events: Arc<SecurityEvents>) -> Calls {
         .merge(dead_letters::routes())
         .merge(reports::routes())
         .merge(reviews::routes())
+        .merge(vote_archive::routes())
         .merge(users::routes())
         .merge(levels::routes())
         .merge(audit::routes())

@@ -176,6 +176,10 @@ codes! {
     VoteSum = "VOTE_SUM", "评价的“有用”数", "review's votes";
     /// A mark belongs to a vote that counts.
     VoteMark = "VOTE_MARK", "“有用”的标记", "mark of a vote";
+    /// An archived day has its file, as the mall wrote it.
+    ArchiveFile = "ARCHIVE_FILE", "归档文件", "file of the archive";
+    /// A line in table and archive is the same.
+    ArchiveLine = "ARCHIVE_LINE", "归档的流水", "archived line";
     /// A line of the credits ledger has a user.
     CreditUser = "CREDIT_USER", "积分记录的用户", "user of a credit line";
     /// A user's credits are the sum of the user's lines.

@@ -43,6 +43,7 @@ kinds! {
     Review = "评价", "review";
     VoteLine = "“有用”流水", "vote line";
     VoteMark = "“有用”标记", "mark of a vote";
+    ArchivedDay = "归档", "archived day";
     Picture = "图片", "picture";
     SignIn = "签到", "sign-in";
     CreditLine = "积分记录", "credit line";
