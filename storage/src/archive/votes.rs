@@ -231,7 +231,11 @@ impl ArchivedVotes {
                 Err(StoreError::Corrupt { .. }) if place.at == from.at && from.at > 0 => return Ok(None),
                 part => part?,
             };
-            let Some((part, next)) = part else { return Ok(Some(LinesPage { lines, next: None })) };
+            let Some((part, next)) = part else {
+                // A store of parts has none where no part begins.
+                let is_over = place.at == archived.bytes;
+                return Ok(is_over.then_some(LinesPage { lines, next: None }));
+            };
             let room = max as usize - lines.len();
             let rest = part.len().saturating_sub(place.skip as usize);
             lines.extend(part.into_iter().skip(place.skip as usize).take(room));
