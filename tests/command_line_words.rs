@@ -116,6 +116,8 @@ fn usage_errors_are_reported_in_chinese_and_without_english() {
         (vec!["user", "grant", "--data", text(&nothing), "x"], 2, "x不是有效的手机号"),
         (vec!["demo"], 2, "找不到用户主目录"),
         (vec!["audit", "verify", "--data", text(&nothing)], 2, "里没有商城"),
+        (vec!["archive", "list", "--data", text(&nothing)], 2, "里没有商城"),
+        (vec!["archive", "votes", "--data", text(&nothing), "--before", "x"], 2, "x不是有效的日期"),
         (vec!["import", text(&file), "--data", text(&new), "--imgs", text(&nothing)], 2, "没有这个目录"),
         (vec!["import", text(&nothing), "--data", text(&new)], 1, "没有这个文件或目录"),
         (

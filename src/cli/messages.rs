@@ -55,6 +55,8 @@ pub(super) enum UsageError {
     ImportThroughGateway,
     /// Not a phone number.
     NoPhone(String),
+    /// Not a day.
+    NoDay(String),
     /// The two passwords typed at a terminal differ.
     PasswordsDiffer,
     /// An import into a demo.
@@ -120,6 +122,8 @@ pub(super) enum CommandFailure {
     NoInput,
     /// The response lacks the result of the ledger check.
     NoLedgerResult,
+    /// The response lacks the result of an archiving.
+    NoArchiveResult,
     /// The response lacks the result of the audit log's verification.
     NoVerdictOnAudit,
     /// Nothing of the dump was imported.
@@ -213,6 +217,11 @@ impl UsageError {
             Self::NoPhone(text) => {
                 sentence!(l, "{text}不是有效的手机号", "{text} is not a valid phone number")
             }
+            Self::NoDay(text) => sentence!(
+                l,
+                "{text}不是有效的日期，请写成2026-11-24的格式",
+                "{text} is not a valid day; write it like 2026-11-24"
+            ),
             Self::PasswordsDiffer => {
                 sentence!(
                     l,
@@ -372,6 +381,9 @@ impl CommandFailure {
             }
             Self::NoLedgerResult => {
                 sentence!(l, "响应里没有账目核对的结果", "the response lacks the result of the ledger check")
+            }
+            Self::NoArchiveResult => {
+                sentence!(l, "响应里没有归档的结果", "the response lacks the result of the archiving")
             }
             Self::NoVerdictOnAudit => {
                 sentence!(

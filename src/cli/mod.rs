@@ -1,5 +1,6 @@
 //! The command line: one file per subcommand.
 
+mod archive;
 mod audit;
 #[cfg(feature = "production")]
 mod bench;
@@ -75,6 +76,9 @@ enum Command {
     /// Shows what happens in a mall: orders, notes, reviews, stock.
     #[command(subcommand)]
     Events(events::Events),
+    /// Archives old days of a ledger into compressed files, and reads archived days.
+    #[command(subcommand)]
+    Archive(archive::Archive),
     /// Reports versions, directory, limits, clock, and the time of a durable write.
     Doctor(doctor::Doctor),
     /// Runs a throw-away mall for tests in any language; prints its address as a line of JSON.
@@ -121,6 +125,7 @@ fn run(command: Command, l: Language, requested: Option<Spoken>) -> anyhow::Resu
         Command::User(user) => user::run(user, l).map(|()| true),
         Command::Audit(audit) => audit::run(audit, l),
         Command::Events(events) => events::run(events, l).map(|()| true),
+        Command::Archive(archive) => archive::run(archive, l),
         Command::Doctor(doctor) => Ok(doctor::run(&doctor, l)),
         Command::Fixture(fixture) => {
             fixture::run(fixture, requested.map_or(Language::Zh, Language::from)).map(|()| true)

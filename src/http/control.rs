@@ -5,6 +5,7 @@
 //!
 //! Reasons and figures: `src/decisions/0027-control-socket.md`.
 
+mod archive;
 mod events;
 mod people;
 
@@ -50,6 +51,7 @@ pub fn routes(app: App) -> Router {
     Router::new()
         .route("/control/verify", get(verify))
         .route("/control/reload", post(reload))
+        .merge(archive::routes())
         .merge(people::routes())
         .merge(events::routes())
         .fallback(|| async { ApiError::unknown_path() })

@@ -18,8 +18,8 @@ use super::catalogue::{Shops, Vouchers};
 use super::operator::UserAdmin;
 use super::operator::ledger::LedgerCheck;
 use super::operator::{
-    DeadLetterAdmin, EventAdmin, LevelAdmin, OrderAdmin, ReportAdmin, RetryAdmin, ReviewAdmin, SaleAdmin,
-    VoucherAdmin,
+    ArchiveAdmin, DeadLetterAdmin, EventAdmin, LevelAdmin, OrderAdmin, ReportAdmin, RetryAdmin, ReviewAdmin,
+    SaleAdmin, VoucherAdmin,
 };
 use super::people::accounts::CodeKey;
 use super::people::sms::{Inbox, SmsSender};
@@ -145,6 +145,8 @@ pub struct Mall {
     pub event_admin: EventAdmin,
     /// The retry queue.
     pub retries: RetryQueue,
+    /// Archived days of ledgers.
+    pub archive_admin: ArchiveAdmin,
     /// The ledger check.
     pub ledger: LedgerCheck,
     /// Whether the mall was imported. Pictures named by imported data may be missing then.
@@ -209,6 +211,7 @@ impl Mall {
             report_admin: ReportAdmin::new(context.clone(), audit.clone()),
             retry_admin: RetryAdmin::new(context.clone(), retries.clone(), audit.clone()),
             review_admin: ReviewAdmin::new(context.clone(), audit.clone()),
+            archive_admin: ArchiveAdmin::new(context.clone(), audit.clone()),
             sign_ins: SignIns::new(context.clone()),
             levels: Levels::new(context.clone()),
             level_admin: LevelAdmin::new(context.clone(), audit.clone()),

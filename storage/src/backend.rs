@@ -1,5 +1,6 @@
 //! Decisions and stored forms that every back end shares, and that the mall itself does not need.
 
+pub use crate::archive::{DayReader, DayWriter, PART_MAX_BYTES};
 pub use crate::audit::ChainVerifier;
 pub use crate::cache::LocalCache;
 pub use crate::codes::{

@@ -14,9 +14,9 @@
 //! - `catalogue`: [`Shops`], [`GeoIndex`], [`Vouchers`]
 //! - `people`: [`Users`], [`Credits`], [`Codes`], [`Sessions`], [`SecondFactors`], [`Follows`],
 //!   [`SignIns`], [`Visitors`], [`PersonalData`]
-//! - `writing`: [`Notes`], [`Comments`], [`Likes`], [`Feeds`], [`Reviews`], [`Votes`], [`Reports`],
-//!   [`Pictures`]
-//! - `operator`: [`Audit`], [`LedgerRows`], [`Import`]
+//! - `writing`: [`Notes`], [`Comments`], [`Likes`], [`Feeds`], [`Reviews`], [`Votes`],
+//!   [`VoteLines`], [`Reports`], [`Pictures`]
+//! - `operator`: [`Audit`], [`Archive`], [`LedgerRows`], [`Import`]
 //! - `base`: [`Cache`], [`Locks`], [`RateLimits`], [`RetryTasks`], [`Sequences`], [`Events`],
 //!   [`EventSubscribers`], [`EventStreams`], [`Upkeep`]
 //!
@@ -43,6 +43,7 @@ mod money;
 mod page;
 mod time;
 
+mod archive;
 mod audit;
 mod cache;
 pub mod codes;
@@ -89,6 +90,7 @@ mod sign_ins;
 mod upkeep;
 mod users;
 mod visitors;
+mod vote_lines;
 mod votes;
 mod vouchers;
 mod waves;
@@ -97,6 +99,10 @@ pub mod backend;
 mod storage;
 mod stored;
 
+pub use archive::{
+    Archive, ArchiveDraft, ArchiveFault, ArchiveLedger, ArchiveOutcome, ArchivedDay, ArchivedVotes,
+    LineCursor, LinesPage, RegisterOutcome, archive_file_name, utc_day, utc_span, vote_text,
+};
 pub use audit::{Actor, Audit, AuditCheck, AuditEntry, AuditFault, AuditFaultKind};
 pub use cache::{Cache, CacheEntry, CacheKey, CacheLease, LeasedLookup};
 pub use codes::{
@@ -180,6 +186,7 @@ pub use users::{
 pub use visitors::{
     Salt, VISITS_RETENTION_DAYS, Visit, VisitCounts, VisitTarget, Visitor, Visitors, VisitsOfDay,
 };
+pub use vote_lines::{ReviewVotes, VoteLines};
 pub use votes::{VOTE_MARK_TTL, VoteCause, VoteCursor, VoteLine, VoteOutcome, Votes};
 pub use vouchers::{
     NewSale, SaleRecord, StockChange, StockChangeOutcome, Voucher, VoucherEdit, VoucherFilter, VoucherStatus,

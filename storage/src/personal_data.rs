@@ -74,7 +74,8 @@ pub trait PersonalData: Send + Sync {
     /// Any [`StoreError`]: call again.
     async fn reviews(&self, user: UserId, after: ReviewId, max: u32) -> Result<Vec<Review>, StoreError>;
 
-    /// Returns lines of a user's votes, by review and number. `None` begins.
+    /// Returns lines of a user's votes in the table, by review and number. `None` begins. Archived lines are
+    /// not among them ([`ArchivedVotes`](crate::ArchivedVotes)).
     ///
     /// # Errors
     /// Any [`StoreError`]: call again.

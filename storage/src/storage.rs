@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use crate::{
-    Audit, Cache, Codes, Comments, Credits, DeadLetters, Deadlines, EventStreams, EventSubscribers, Events,
-    Feeds, Follows, GeoIndex, Import, LedgerRows, Likes, Locks, Notes, OrderLog, Orders, Outbox, PaymentRows,
-    PersonalData, Pictures, RateLimits, Reports, RetryTasks, Reviews, Sales, SecondFactors, Sequences,
-    Sessions, Shops, SignIns, Upkeep, Users, Visitors, Votes, Vouchers, Waves,
+    Archive, Audit, Cache, Codes, Comments, Credits, DeadLetters, Deadlines, EventStreams, EventSubscribers,
+    Events, Feeds, Follows, GeoIndex, Import, LedgerRows, Likes, Locks, Notes, OrderLog, Orders, Outbox,
+    PaymentRows, PersonalData, Pictures, RateLimits, Reports, RetryTasks, Reviews, Sales, SecondFactors,
+    Sequences, Sessions, Shops, SignIns, Upkeep, Users, Visitors, VoteLines, Votes, Vouchers, Waves,
 };
 
 /// Storage of a mall: one handle per port, in a bundle per area. Cheap to clone.
@@ -96,6 +96,8 @@ pub struct WritingPorts {
     pub reviews: Arc<dyn Reviews>,
     /// Votes for reviews.
     pub votes: Arc<dyn Votes>,
+    /// The ledger of votes as a whole.
+    pub vote_lines: Arc<dyn VoteLines>,
     /// Readers' reports of content.
     pub reports: Arc<dyn Reports>,
     /// Pictures uploaded by users.
@@ -107,6 +109,8 @@ pub struct WritingPorts {
 pub struct OperatorPorts {
     /// Audit log of operators' actions.
     pub audit: Arc<dyn Audit>,
+    /// Archived days of ledgers.
+    pub archive: Arc<dyn Archive>,
     /// Rows for the ledger check.
     pub ledger: Arc<dyn LedgerRows>,
     /// Import of a whole mall.

@@ -79,7 +79,8 @@ pub const VOTE_MARK_TTL: Duration = Duration::from_secs(10 * 24 * 3600);
 ///   returns. The last line of user and review decides whether a vote changes anything: nobody counts twice,
 ///   however often and from wherever a call is repeated.
 /// - The lines of a review are numbered from 1 without gaps, and each holds the sum after it: the newest
-///   line has the review's sum ([`Review::votes`](crate::Review::votes)). Lines never change.
+///   line has the review's sum ([`Review::votes`](crate::Review::votes)). Lines never change. Lines that
+///   decide nothing may leave the table for the archive ([`VoteLines`](crate::VoteLines)).
 /// - A *mark* shows a voter the own vote. It lasts [`VOTE_MARK_TTL`]; the vote lasts until taken back.
 /// - A review that counts no longer gets one line [`VoteCause::Closed`], and loses its marks. Earlier votes
 ///   mean nothing afterwards: their users may vote again once it counts again.
@@ -109,7 +110,8 @@ pub trait Votes: Send + Sync {
         now: Timestamp,
     ) -> Result<Vec<ReviewId>, StoreError>;
 
-    /// Returns up to `max` lines of a review with a number below `below`, newest first; `None` begins.
+    /// Returns up to `max` lines of a review in the table with a number below `below`, newest first; `None`
+    /// begins. Archived lines leave gaps.
     ///
     /// # Errors
     /// Any [`StoreError`]: call again.
@@ -120,8 +122,8 @@ pub trait Votes: Send + Sync {
         max: u32,
     ) -> Result<Vec<VoteLine>, StoreError>;
 
-    /// Returns up to `max` lines of all reviews behind `after`, newest first, then highest review, then
-    /// highest number; `None` begins.
+    /// Returns up to `max` lines of all reviews in the table behind `after`, newest first, then highest review,
+    /// then highest number; `None` begins.
     ///
     /// # Errors
     /// Any [`StoreError`]: call again.

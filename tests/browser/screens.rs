@@ -95,6 +95,12 @@ const SCREENS: &[Entry] = &[
     ("console-reports", OPERATOR, "/console#/reports", ["举报", "Reports"]),
     ("console-reviews", OPERATOR, "/console#/reviews", ["店家回复", "Reply of the shop"]),
     ("console-votes", OPERATOR, "/console#/votes", ["每一票一行", "One line per vote"]),
+    (
+        "console-vote-archive",
+        OPERATOR,
+        "/console#/vote-archive",
+        ["一天从 UTC 零点算起", "Days are those of UTC"],
+    ),
     ("console-shops", OPERATOR, "/console#/shops", ["新增店铺", "New shop"]),
     ("console-new-shop", OPERATOR, "/console#/shops/new", ["创建店铺", "Create shop"]),
     ("console-shop", OPERATOR, "/console#/shop/1", ["看店铺页", "View in the storefront"]),

@@ -33,6 +33,7 @@ const SCREENS = {
   "/retries": () => import("./screens/retries.js"),
   "/reviews": () => import("./screens/reviews.js"),
   "/votes": () => import("./screens/votes.js"),
+  "/vote-archive": () => import("./screens/vote-archive.js"),
   "/reports": () => import("./screens/reports.js"),
   "/shops": () => import("./screens/shops.js"),
   "/shops/new": () => import("./screens/new-shop.js"),

@@ -3,6 +3,7 @@
 //!
 //! Reasons and figures: `src/decisions/0012-ledger-check.md`.
 
+mod archive;
 mod code;
 mod dead_letters;
 mod object;
@@ -11,6 +12,7 @@ mod pass;
 mod report;
 mod rows;
 mod sale;
+mod vote_chain;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -92,6 +94,7 @@ impl LedgerCheck {
         self.verify_buyers(counted.suspects, &mut report).await?;
         self.verify_ids(counted.highest, &mut report).await?;
         self.verify_rows(era, &mut report).await?;
+        archive::verify(&self.context.storage, &mut report).await?;
         if let Some(fault) = self.context.storage.operator.audit.verify().await?.fault {
             report.find(Finding::new(Code::AuditChain, Object::MALL, "an unbroken hash chain", fault));
         }

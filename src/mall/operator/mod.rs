@@ -1,5 +1,6 @@
 //! The operators' services, and the ledger check. Every action is written to the audit log before execution.
 
+pub mod archive;
 mod break_glass;
 pub mod dead_letters;
 pub mod event_subscribers;
@@ -15,6 +16,7 @@ pub mod sales;
 pub mod users;
 pub mod vouchers;
 
+pub use archive::ArchiveAdmin;
 pub use dead_letters::DeadLetterAdmin;
 pub use event_subscribers::EventAdmin;
 pub use ledger::LedgerCheck;

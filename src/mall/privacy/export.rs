@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use mallbox_storage::{
-    Comment, CommentId, CreditLine, Day, DaySpan, GivenLike, Limit, Note, NoteId, OrderStatus, Page, Post,
-    Profile, Review, ReviewId, SignedDay, Timestamp, User, UserId, VoteLine,
+    ArchiveLedger, ArchivedVotes, Comment, CommentId, CreditLine, Day, DaySpan, GivenLike, Limit, Note,
+    NoteId, OrderStatus, Page, Post, Profile, Review, ReviewId, SignedDay, Timestamp, User, UserId, VoteLine,
 };
 
 use crate::mall::base::{Context, Failure, Refusal};
@@ -24,6 +24,17 @@ pub struct ExportedOrder {
     pub view: OrderView,
     /// The code for the counter, of a paid or used order.
     pub receipt: Option<ReceiptCode>,
+}
+
+/// Place in the list of a user's vote lines: first the table, then one archived day after the other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum VotePlace {
+    /// Behind a line of the table; `None` begins.
+    Table(Option<(ReviewId, u64)>),
+    /// At an offset in the file of an archived day.
+    Within(Day, u64),
+    /// Behind an archived day; `None` is before the first.
+    Behind(Option<Day>),
 }
 
 /// The service for exports. Cheap to clone.
@@ -108,16 +119,44 @@ impl DataExport {
         Ok(self.context.storage.people.personal_data.reviews(user, after, PAGE).await?)
     }
 
-    /// Returns the vote lines behind `after`; empty behind the last.
+    /// Returns vote lines from a place on, archived lines included, and the next place; `None` at the end. A
+    /// line that is archived during the export may appear twice.
     ///
     /// # Errors
-    /// [`Failure::Store`] if the store fails.
+    /// [`Failure::Store`] if the store fails, or a file of the archive is missing or damaged.
     pub async fn votes(
         &self,
         user: UserId,
-        after: Option<(ReviewId, u64)>,
-    ) -> Result<Vec<VoteLine>, Failure> {
-        Ok(self.context.storage.people.personal_data.vote_lines(user, after, PAGE).await?)
+        mut place: VotePlace,
+    ) -> Result<Option<(Vec<VoteLine>, VotePlace)>, Failure> {
+        let storage = &self.context.storage;
+        let archived = ArchivedVotes::of(storage);
+        loop {
+            // The table first: a line that leaves the table meanwhile is found in the archive.
+            let lines = match place {
+                VotePlace::Table(after) => {
+                    let lines = storage.people.personal_data.vote_lines(user, after, PAGE).await?;
+                    let last = lines.last().map(|last| (last.review, last.number));
+                    place = last.map_or(VotePlace::Behind(None), |last| VotePlace::Table(Some(last)));
+                    lines
+                }
+                VotePlace::Within(day, at) => {
+                    let (lines, next) = archived.lines_of(user, day, at).await?;
+                    place = next.map_or(VotePlace::Behind(Some(day)), |at| VotePlace::Within(day, at));
+                    lines
+                }
+                VotePlace::Behind(after) => {
+                    let archive = &storage.operator.archive;
+                    let days = archive.days_of(ArchiveLedger::Votes, user, after, 1).await?;
+                    let Some(next) = days.first() else { return Ok(None) };
+                    place = VotePlace::Within(next.day, 0);
+                    Vec::new()
+                }
+            };
+            if !lines.is_empty() {
+                return Ok(Some((lines, place)));
+            }
+        }
     }
 
     /// Returns the credit lines with a number below `before`, newest first; empty behind the oldest.

@@ -4,4 +4,4 @@ mod deletion;
 mod export;
 
 pub use deletion::AccountDeletion;
-pub use export::{DataExport, ExportedOrder};
+pub use export::{DataExport, ExportedOrder, VotePlace};

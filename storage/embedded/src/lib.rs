@@ -106,7 +106,11 @@ fn open_here(options: &EmbeddedOptions) -> Result<Storage, OpenError> {
     let sign_ins = sqlite::EmbeddedSignIns::load(database.clone()).map_err(broken)?;
     let rate_limits = Arc::new(rate_limits::EmbeddedRateLimits::default());
     Ok(Storage {
-        operator: bundles::operator::ports(&database, sign_ins.signed()),
+        operator: bundles::operator::ports(
+            &database,
+            Disk::new(&options.dir, options.disk_faults.clone()),
+            sign_ins.signed(),
+        ),
         people: bundles::people::ports(&database, Arc::clone(&codes), Arc::clone(&sessions), sign_ins),
         catalogue: bundles::catalogue::ports(&database).map_err(broken)?,
         writing: bundles::writing::ports(&database).map_err(broken)?,
@@ -197,8 +201,8 @@ fn unsettled(content: &Content, witness: &LogEvidence, database: &Database) -> R
 
 type Unsettled = (Arc<Settled>, Arc<Pending>, Arc<Queue>);
 
-/// Returns a log id, unique by the random seed that the standard library draws from the system.
-fn random_id() -> u64 {
+/// Returns an id, unique by the random seed that the standard library draws from the system.
+pub(crate) fn random_id() -> u64 {
     RandomState::new().hash_one(Path::new("order log")) >> 1
 }
 

@@ -138,17 +138,21 @@ checks! {
             OR 2 * (claimed * weight + half_star_sum * 5) + weight + review_count < 2 * (weight + review_count) * score
             OR 2 * (claimed * weight + half_star_sum * 5) + weight + review_count
                >= 2 * (weight + review_count) * (score + 1)))";
-    /// The review of a vote exists, and the voter, unless the line closed the votes.
+    /// The review of a vote exists, and the voter, unless the line closed the votes. A line without the line
+    /// before is left to the check of the archive, once there is one.
     VoteLine = "SELECT CONCAT(l.review_id, ' ', l.number) AS id FROM vote_lines AS l
           LEFT JOIN vote_lines AS p ON p.review_id = l.review_id AND p.number = l.number - 1
-        WHERE l.number < 1 OR l.number > 1 AND p.number IS NULL OR l.sum_after < 0
-          OR l.sum_after <> l.amount + COALESCE(p.sum_after, 0)
+        WHERE l.number < 1 OR l.sum_after < 0
+          OR l.number > 1 AND p.number IS NULL AND NOT EXISTS (SELECT 1 FROM archived_days WHERE ledger = 'votes')
+          OR (l.number = 1 OR p.number IS NOT NULL) AND l.sum_after <> l.amount + COALESCE(p.sum_after, 0)
           OR l.cause NOT IN (0, 1, 2) OR l.cause = 0 AND l.amount <> -1 OR l.cause = 1 AND l.amount <> 1
           OR l.cause = 2 AND (l.sum_after <> 0 OR l.user_id <> 0)
           OR NOT EXISTS (SELECT 1 FROM reviews WHERE reviews.id = l.review_id)
           OR l.cause < 2 AND NOT EXISTS (SELECT 1 FROM users WHERE users.id = l.user_id)";
-    /// Nobody counts twice: between two votes of a user for a review, the first was taken back or closed.
-    VoteTwice = "SELECT CONCAT(l.review_id, ' ', l.number) AS id FROM vote_lines AS l WHERE l.cause = 1 AND EXISTS
+    /// Nobody counts twice: between two votes of a user for a review, the first was taken back or closed. Left
+    /// to the check of the archive, once there is one.
+    VoteTwice = "SELECT CONCAT(l.review_id, ' ', l.number) AS id FROM vote_lines AS l WHERE l.cause = 1
+        AND NOT EXISTS (SELECT 1 FROM archived_days WHERE ledger = 'votes') AND EXISTS
         (SELECT 1 FROM vote_lines AS p WHERE p.review_id = l.review_id AND p.user_id = l.user_id
           AND p.number < l.number AND p.cause = 1 AND NOT EXISTS
             (SELECT 1 FROM vote_lines AS d WHERE d.review_id = l.review_id AND d.number > p.number
@@ -160,6 +164,7 @@ checks! {
           OR EXISTS (SELECT 1 FROM vote_lines AS n WHERE n.review_id = reviews.id AND n.number > reviews.vote_lines)
           OR closed_line <> COALESCE((SELECT MAX(c.number) FROM vote_lines AS c
                WHERE c.review_id = reviews.id AND c.cause = 2), 0)
+             AND NOT EXISTS (SELECT 1 FROM archived_days WHERE ledger = 'votes')
           OR votes > 0 AND (status > 1 OR is_folded = 1)";
     /// A mark belongs to a vote that counts.
     VoteMark = "SELECT CONCAT(review_id, ' ', user_id) AS id FROM vote_marks AS m WHERE NOT EXISTS

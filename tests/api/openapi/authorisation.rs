@@ -111,6 +111,9 @@ const ROWS: &[Row] = &[
     ("DELETE /ops/remarks/{id}/reply", "/ops/remarks/{review}/reply", "", OPERATORS),
     ("GET /ops/remarks/{id}/votes", "/ops/remarks/{review}/votes", "", OPERATORS),
     ("GET /ops/votes", "", "", OPERATORS),
+    ("GET /ops/archive/votes", "", "", OPERATORS),
+    // Nothing is archived.
+    ("GET /ops/archive/votes/{day}", "/ops/archive/votes/2026-11-20", "", "113313nf"),
     ("POST /report", "", r#"{"kind":"note","id":{note},"reason":"广告"}"#, LOGGED_IN),
     ("POST /upload/blog", "", "", LOGGED_IN),
     ("GET /upload/blog/delete", "/upload/blog/delete?name={upload}", "", "11n+1nnn"),

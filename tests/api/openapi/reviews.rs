@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::super::writing::reviews::used_order;
+use super::super::writing::votes::archive;
 use super::Checker;
 use super::operators::ask_as_each;
 
@@ -65,6 +66,17 @@ pub(super) fn reviews(check: &mut Checker<'_>) {
     for query in ["", "?after=1795262400000-1-9", "?after=x"] {
         ask_as_each(check, "GET /ops/votes", &format!("/ops/votes{query}"), none);
     }
+    for query in ["", "?after=2026-11-20", "?after=x"] {
+        ask_as_each(check, "GET /ops/archive/votes", &format!("/ops/archive/votes{query}"), none);
+    }
+    archive(check.w);
+    for (day, query) in
+        [("2026-11-21", ""), ("2026-11-21", "?after=0-1"), ("2026-11-21", "?after=x"), ("x", "")]
+    {
+        let path = format!("/ops/archive/votes/{day}{query}");
+        ask_as_each(check, "GET /ops/archive/votes/{day}", &path, none);
+    }
+    ask_as_each(check, "GET /ops/archive/votes", "/ops/archive/votes", none);
     for id in [&*written, "99", "x"] {
         let ops = format!("/ops/remarks/{id}");
         let decision = json!({ "visibility": "folded", "reason": "广告" });

@@ -8,6 +8,6 @@ mod picture_files;
 mod recommended;
 pub mod reviews;
 pub mod uploads;
-mod votes;
+pub mod votes;
 
 use super::world;

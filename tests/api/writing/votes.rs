@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use mallbox::fixture::Fault;
-use mallbox_storage::{ReviewId, UserId};
+use mallbox_storage::{ArchiveOutcome, ArchivedVotes, Day, ReviewId, UserId};
 use serde_json::{Value, json};
 
 use super::reviews::{with_new_shop, write};
@@ -138,5 +138,69 @@ fn a_vote_that_fails_at_any_step_counts_once_after_a_repeat() {
     });
     assert_eq!(pruned.unwrap().unwrap(), 1);
     assert_eq!(vote(&w, review, true, &w.other)["votes"], 1);
+    w.assert_balanced();
+}
+
+/// Archives 2026-11-21, whatever the time.
+pub fn archive(w: &World) {
+    let (storage, now) = (w.mall.app().unwrap().context.storage.clone(), w.mall.now());
+    let day = Day::parse("2026-11-21").unwrap();
+    let done = w.mall.wait_for(async move { ArchivedVotes::of(&storage).archive(day, now).await });
+    assert!(matches!(done.unwrap().unwrap(), ArchiveOutcome::Archived { .. }));
+}
+
+#[test]
+fn archived_votes_are_read_by_day_exported_and_never_counted_twice() {
+    let w = with_new_shop();
+    let review = write(&w, &w.customer, 50);
+    for _ in 0..40 {
+        vote(&w, review, true, &w.other);
+        vote(&w, review, false, &w.other);
+    }
+    vote(&w, review, true, &w.other);
+    vote(&w, review, true, &w.operator);
+    let before = w.call("GET", "/user/export", &w.other, "").body["votes"].clone();
+    assert_eq!(before.as_array().unwrap().len(), 81);
+    assert_eq!(w.ok("GET", "/ops/archive/votes", &w.operator)["data"], json!([]));
+    archive(&w);
+    let days = w.ok("GET", "/ops/archive/votes", &w.operator)["data"].clone();
+    assert_eq!(
+        (&days[0]["day"], &days[0]["lines"], &days[1]),
+        (&json!("2026-11-21"), &json!(82), &Value::Null)
+    );
+    assert_eq!(w.ok("GET", "/ops/archive/votes?after=2026-11-21", &w.operator)["data"], json!([]));
+    let (mut after, mut numbers) = (String::new(), Vec::new());
+    loop {
+        let path = format!("/ops/archive/votes/2026-11-21?after={after}");
+        let page = w.ok("GET", &path, &w.operator)["data"].clone();
+        let lines = page["lines"].as_array().unwrap();
+        assert!(lines.len() <= 50);
+        numbers.extend(lines.iter().map(|line| line["number"].as_u64().unwrap()));
+        match page["next"].as_str() {
+            Some(next) => next.clone_into(&mut after),
+            None => break,
+        }
+    }
+    assert_eq!(numbers, Vec::from_iter(1..=82));
+    for (path, code) in [
+        ("/ops/archive/votes/2026-11-20", "NOT_FOUND"),
+        ("/ops/archive/votes/x", "NOT_FOUND"),
+        ("/ops/archive/votes/2026-11-21?after=x", "BAD_REQUEST"),
+        ("/ops/archive/votes/2026-11-21?after=7-0", "NOT_FOUND"),
+        ("/ops/archive/votes?after=x", "BAD_REQUEST"),
+    ] {
+        assert_eq!(w.call("GET", path, &w.operator, "").body["code"], code, "{path}");
+    }
+    let live = w.ok("GET", &format!("/ops/remarks/{review}/votes"), &w.operator)["data"].clone();
+    assert_eq!(live.as_array().unwrap().len(), 2, "the vote that counts, and the newest line");
+    let sorted = |votes: &Value| {
+        let mut texts: Vec<String> = votes.as_array().unwrap().iter().map(Value::to_string).collect();
+        texts.sort();
+        texts
+    };
+    let after = w.call("GET", "/user/export", &w.other, "").body["votes"].clone();
+    assert_eq!(sorted(&after), sorted(&before));
+    assert_eq!(vote(&w, review, true, &w.other), json!({ "votes": 2, "number": 82 }));
+    assert_eq!(vote(&w, review, false, &w.other), json!({ "votes": 1, "number": 83 }));
     w.assert_balanced();
 }

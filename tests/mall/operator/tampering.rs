@@ -15,6 +15,7 @@ macro_rules! update {
     };
 }
 
+mod archive;
 mod orders;
 mod others;
 

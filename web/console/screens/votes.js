@@ -7,20 +7,9 @@ import { linkButton } from "../../parts/button.js";
 import { emptyState } from "../../parts/empty-state.js";
 import { infiniteList } from "../../parts/infinite-list.js";
 import { heading } from "../pieces/heading.js";
-import { timestamp } from "../pieces/timestamp.js";
+import { voteRow } from "../pieces/vote-row.js";
 
-/**
- * An item of `GET /ops/votes`.
- * @typedef {object} VoteLine
- * @property {number} remarkId
- * @property {number} number
- * @property {number} [userId]
- * @property {"up" | "down" | "closed"} cause
- * @property {number} change
- * @property {number} sum
- * @property {string} time
- * @property {string} cursor
- */
+/** @typedef {import("../pieces/vote-row.js").VoteLine} VoteLine */
 
 /** Lines per response of the server. */
 const PAGE_SIZE = 50;
@@ -40,27 +29,6 @@ export function open({ root, params, signal, title }) {
       return { items, next: items.length < PAGE_SIZE || !last ? undefined : review ? String(last.number) : last.cursor };
     },
   });
-  root.append(heading(name, review ? linkButton(t("全部流水", "All votes"), "#/votes", { icon: "list" }) : false),
-    h("p", { class: "quiet intro" }, t("每一票一行，只增不改；每行记着投票后的“有用”数，最新一行就是现在的数。", "One line per vote, never changed. Each line has the sum after it; the newest has the sum of today.")), list.root);
-}
-
-/** @param {VoteLine} line */
-function voteRow({ remarkId, number, userId, cause, change, sum, time }) {
-  return h("div", { class: "entry vote-line" },
-    timestamp(time),
-    h("a", { class: "link", href: `#/votes?review=${remarkId}` }, t(`评价 ${remarkId}`, `Review ${remarkId}`)),
-    h("span", { class: "quiet number" }, t(`第 ${number} 行`, `line ${number}`)),
-    h("span", null, causeText(cause)),
-    h("strong", { class: "number" }, `${change > 0 ? "+" : "−"}${Math.abs(change)}`),
-    h("span", { class: "number" }, t(`共 ${sum}`, `sum ${sum}`)),
-    userId !== undefined && h("a", { class: "link", href: `#/users?id=${userId}` }, t(`用户 ${userId}`, `user ${userId}`)));
-}
-
-/** @param {VoteLine["cause"]} cause */
-function causeText(cause) {
-  switch (cause) {
-    case "up": return t("有用", "Helpful");
-    case "down": return t("取消", "Taken back");
-    default: return t("不再计入，归零", "Counts no longer");
-  }
+  root.append(heading(name, review ? linkButton(t("全部流水", "All votes"), "#/votes", { icon: "list" }) : linkButton(t("归档", "Archive"), "#/vote-archive", { icon: "list" })),
+    h("p", { class: "quiet intro" }, t("每一票一行，只增不改；每行记着投票后的“有用”数，最新一行就是现在的数。旧的日子可能已归档，这里只留下仍然有效的票。", "One line per vote, never changed. Each line has the sum after it; the newest has the sum of today. Old days may be archived; only votes that count are left here.")), list.root);
 }

@@ -22,6 +22,7 @@ mod sales;
 mod security;
 mod server_sent;
 pub mod users;
+pub mod vote_archive;
 mod vouchers;
 mod waves;
 
@@ -37,6 +38,7 @@ pub fn routes(live: Live, security_events: Arc<SecurityEvents>) -> Calls {
         .merge(retries::routes())
         .merge(reports::routes())
         .merge(reviews::routes())
+        .merge(vote_archive::routes())
         .merge(users::routes())
         .merge(levels::routes())
         .merge(audit::routes())

@@ -162,7 +162,7 @@ enum CauseWord {
 /// A line in the ledger of votes.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct VoteLineAnswer {
+pub(super) struct VoteLineAnswer {
     /// The id of the review.
     remark_id: u64,
     /// Number among the review's lines, from 1 without gaps.
@@ -186,7 +186,7 @@ struct VoteLineAnswer {
 }
 
 impl VoteLineAnswer {
-    fn new(line: &VoteLine, zone: &TimeZone) -> Self {
+    pub(super) fn new(line: &VoteLine, zone: &TimeZone) -> Self {
         Self {
             remark_id: line.review.get(),
             number: line.number,

@@ -33,7 +33,7 @@ use crate::language::both;
 use crate::mall::Failure;
 use crate::mall::base::wall_time;
 use crate::mall::people::accounts::OwnSession;
-use crate::mall::privacy::ExportedOrder;
+use crate::mall::privacy::{ExportedOrder, VotePlace};
 
 /// Returns the routes of a user's own data.
 pub fn routes() -> Calls {
@@ -406,11 +406,9 @@ impl Writer {
         }
         self.send(list.end()).await?;
 
-        let (mut list, mut after) = (JsonList::begin("votes"), None);
-        loop {
-            let lines = app.export.votes(user, after).await?;
-            let Some(last) = lines.last() else { break };
-            after = Some((last.review, last.number));
+        let (mut list, mut place) = (JsonList::begin("votes"), VotePlace::Table(None));
+        while let Some((lines, next)) = app.export.votes(user, place).await? {
+            place = next;
             self.send(list.with(lines.into_iter().map(|line| VotePart::new(line, zone)))?).await?;
         }
         self.send(list.end()).await?;

@@ -180,6 +180,10 @@ codes! {
     RetryTotals = "RETRY_TOTALS", "重试任务的总数", "totals of the retry queue";
     /// A retry task has a kind, and one task of each group can run.
     RetryTask = "RETRY_TASK", "重试任务的状态", "state of a retry task";
+    /// An archived day has its file, as the mall wrote it.
+    ArchiveFile = "ARCHIVE_FILE", "归档文件", "file of the archive";
+    /// A line in table and archive is the same.
+    ArchiveLine = "ARCHIVE_LINE", "归档的流水", "archived line";
     /// A line of the credits ledger has a user.
     CreditUser = "CREDIT_USER", "积分记录的用户", "user of a credit line";
     /// A user's credits are the sum of the user's lines.

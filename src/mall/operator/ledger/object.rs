@@ -45,6 +45,7 @@ kinds! {
     VoteMark = "“有用”标记", "mark of a vote";
     RetryKind = "重试任务的种类", "kind of retries";
     RetryTask = "重试任务", "retry task";
+    ArchivedDay = "归档", "archived day";
     Picture = "图片", "picture";
     SignIn = "签到", "sign-in";
     CreditLine = "积分记录", "credit line";

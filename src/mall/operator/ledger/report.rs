@@ -67,8 +67,18 @@ impl Warning {
         Self { code: "LOW_DISK_SPACE", message }
     }
 
+    /// Creates the warning for a file in the archive that belongs to no archived day, left by a stop or put
+    /// there by somebody.
+    pub(super) fn unknown_archive_file(name: String) -> Self {
+        Self { code: "ARCHIVE_FILE_UNKNOWN", message: name }
+    }
+
     fn term(&self) -> Bilingual {
         match self.code {
+            "ARCHIVE_FILE_UNKNOWN" => both(
+                "archive目录里有不属于任何归档日的文件（如果来自中断的归档，下次归档会替换它）",
+                "a file in archive/ belongs to no archived day (after an interrupted archiving, the next replaces it)",
+            ),
             "LOW_DISK_SPACE" => {
                 both("磁盘空间不足，暂不接受新的抢购", "disk space is low: claims are refused")
             }

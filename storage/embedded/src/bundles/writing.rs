@@ -8,7 +8,7 @@ use mallbox_storage::{StoreError, WritingPorts};
 use crate::inboxes::MemoryInboxes;
 use crate::sqlite::{
     Database, EmbeddedComments, EmbeddedFeedRows, EmbeddedLikes, EmbeddedNotes, EmbeddedPictures,
-    EmbeddedReports, EmbeddedReviews, EmbeddedVotes,
+    EmbeddedReports, EmbeddedReviews, EmbeddedVoteLines, EmbeddedVotes,
 };
 
 /// Creates the ports. Reads from the database whether any author has many followers.
@@ -21,6 +21,7 @@ pub(crate) fn ports(database: &Database) -> Result<WritingPorts, StoreError> {
         feeds: Arc::new(FanOutFeeds::new(MemoryInboxes::default(), feed_rows)),
         reviews: Arc::new(EmbeddedReviews::new(database.clone())),
         votes: Arc::new(EmbeddedVotes::new(database.clone())),
+        vote_lines: Arc::new(EmbeddedVoteLines::new(database.clone())),
         reports: Arc::new(EmbeddedReports::new(database.clone())),
         pictures: Arc::new(EmbeddedPictures::new(database.clone())),
     })

@@ -28,7 +28,8 @@ const VERSIONS: &[&str] = &[
     include_str!("migrations/0021_reviews.sql"),
     include_str!("migrations/0022_retry_tasks.sql"),
     include_str!("migrations/0023_events.sql"),
-    include_str!("migrations/0024_sale_waves.sql"),
+    include_str!("migrations/0024_archive.sql"),
+    include_str!("migrations/0025_sale_waves.sql"),
 ];
 
 /// The newest schema version known to this program, as SQLite's `user_version`.

@@ -6,6 +6,8 @@
 //! Start: [`Database::open`]; then `log_marks` and `setting_blocking`, with the expected contents of the
 //! order log; then the ports; then [`Holders`] for each sale. Stop: [`Database::close`].
 
+mod archive;
+mod archive_rows;
 mod audit;
 #[cfg(test)]
 mod audit_tests;
@@ -63,12 +65,14 @@ mod stock_changes;
 mod task;
 mod users;
 mod visitors;
+mod vote_lines;
 mod vote_rows;
 mod votes;
 mod vouchers;
 mod waves;
 mod writer;
 
+pub(crate) use archive::EmbeddedArchive;
 pub(crate) use audit::EmbeddedAudit;
 pub(crate) use comments::EmbeddedComments;
 pub(crate) use credits::EmbeddedCredits;
@@ -98,6 +102,7 @@ pub(crate) use shops::{EmbeddedShops, places};
 pub(crate) use sign_ins::EmbeddedSignIns;
 pub(crate) use users::EmbeddedUsers;
 pub(crate) use visitors::EmbeddedVisitors;
+pub(crate) use vote_lines::EmbeddedVoteLines;
 pub(crate) use votes::EmbeddedVotes;
 pub(crate) use vouchers::EmbeddedVouchers;
 pub(crate) use waves::EmbeddedWaves;

@@ -10,6 +10,7 @@ use crate::mysql::MysqlPorts;
 pub(crate) fn ports(mysql: &MysqlPorts) -> OperatorPorts {
     OperatorPorts {
         audit: Arc::clone(&mysql.audit),
+        archive: Arc::clone(&mysql.archive),
         ledger: Arc::clone(&mysql.ledger),
         import: Arc::clone(&mysql.import),
     }

@@ -16,6 +16,7 @@ pub(crate) fn ports(mysql: &MysqlPorts, redis: &RedisPorts) -> WritingPorts {
         feeds: Arc::clone(&redis.feeds),
         reviews: Arc::clone(&mysql.reviews),
         votes: Arc::clone(&mysql.votes),
+        vote_lines: Arc::clone(&mysql.vote_lines),
         reports: Arc::clone(&mysql.reports),
         pictures: Arc::clone(&mysql.pictures),
     }

@@ -87,7 +87,11 @@ const STEPS: &[(&str, &str)] = steps![
     "0063_event_ends",
     "0064_event_ends_begin",
     "0065_event_subscribers",
-    "0066_sale_waves",
+    "0066_archived_days",
+    "0067_archive_drafts",
+    "0068_archive_parts",
+    "0069_archived_users",
+    "0070_sale_waves",
 ];
 
 /// The newest step known to this program.

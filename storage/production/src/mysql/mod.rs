@@ -27,6 +27,7 @@
 //!   automatically.
 
 mod address;
+mod archive;
 mod audit;
 mod columns;
 mod comments;
@@ -79,6 +80,7 @@ mod transaction_mode;
 mod upkeep;
 mod users;
 mod verdict;
+mod vote_lines;
 mod vote_rows;
 mod votes;
 mod vouchers;
@@ -89,9 +91,10 @@ use std::time::Duration;
 
 use mallbox_storage::backend::FeedRows;
 use mallbox_storage::{
-    Audit, Comments, Credits, DeadLetters, Durability, EventSubscribers, Events, Follows, Import, LedgerRows,
-    Likes, Notes, OpenError, Orders, Outbox, PaymentRows, PersonalData, Pictures, Reports, RetryTasks,
-    Reviews, SecondFactors, Sequences, Shops, StoreError, Users, Votes, Vouchers, Waves,
+    Archive, Audit, Comments, Credits, DeadLetters, Durability, EventSubscribers, Events, Follows, Import,
+    LedgerRows, Likes, Notes, OpenError, Orders, Outbox, PaymentRows, PersonalData, Pictures, Reports,
+    RetryTasks, Reviews, SecondFactors, Sequences, Shops, StoreError, Users, VoteLines, Votes, Vouchers,
+    Waves,
 };
 use mysql_async::prelude::Queryable as _;
 use mysql_async::{Conn, Error, Opts};
@@ -133,6 +136,8 @@ pub struct MysqlPorts {
     pub reviews: Arc<dyn Reviews>,
     /// Votes for reviews.
     pub votes: Arc<dyn Votes>,
+    /// The ledger of votes as a whole.
+    pub vote_lines: Arc<dyn VoteLines>,
     /// Readers' reports of notes, comments and reviews.
     pub reports: Arc<dyn Reports>,
     /// Shops and shop types.
@@ -159,6 +164,8 @@ pub struct MysqlPorts {
     pub pictures: Arc<dyn Pictures>,
     /// The audit log of operators' actions.
     pub audit: Arc<dyn Audit>,
+    /// Archived days of ledgers.
+    pub archive: Arc<dyn Archive>,
     /// Import of a whole mall.
     pub import: Arc<dyn Import>,
     /// Tasks of the retry queue.
@@ -239,6 +246,7 @@ pub async fn connect_within(url: &str, wait: Option<Duration>) -> Result<MysqlPo
         comments: Arc::new(comments::MysqlComments(database.clone())),
         reviews: Arc::new(reviews::MysqlReviews(database.clone())),
         votes: Arc::new(votes::MysqlVotes(database.clone())),
+        vote_lines: Arc::new(vote_lines::MysqlVoteLines(database.clone())),
         reports: Arc::new(reports::MysqlReports(database.clone())),
         shops: Arc::new(shops::MysqlShops(database.clone())),
         vouchers: Arc::new(vouchers::MysqlVouchers(database.clone())),
@@ -252,6 +260,7 @@ pub async fn connect_within(url: &str, wait: Option<Duration>) -> Result<MysqlPo
         personal_data: Arc::new(personal_data::MysqlPersonalData(database.clone())),
         pictures: Arc::new(pictures::MysqlPictures(database.clone())),
         audit: Arc::new(audit::MysqlAudit(database.clone())),
+        archive: Arc::new(archive::MysqlArchive(database.clone())),
         import: Arc::new(import::MysqlImport(database.clone())),
         retry_tasks: Arc::new(retry_tasks::MysqlRetryTasks(database.clone())),
         sequences: Arc::new(sequences::MysqlSequences::new(database.clone())),

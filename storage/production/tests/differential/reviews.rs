@@ -1,8 +1,8 @@
 //! Steps on [`Reviews`](mallbox_storage::Reviews) and [`Votes`](mallbox_storage::Votes).
 
 use mallbox_storage::{
-    Cents, NewReview, OrderId, Page, ReviewFilter, ReviewId, ReviewOrder, ReviewOrigin, ReviewSearch,
-    ReviewState, ReviewTags, ReviewText, ShopId, Stars, Timestamp, UserId, Visibility,
+    ArchivedVotes, Cents, Day, NewReview, OrderId, Page, ReviewFilter, ReviewId, ReviewOrder, ReviewOrigin,
+    ReviewSearch, ReviewState, ReviewTags, ReviewText, ShopId, Stars, Timestamp, UserId, Visibility, utc_day,
 };
 
 use crate::dice::Dice;
@@ -21,6 +21,7 @@ pub enum ReviewStep {
     Find(ReviewSearch, Page),
     Marked(UserId, Timestamp),
     PruneMarks(Timestamp, u32),
+    Archive(Day, Timestamp),
 }
 
 /// Reviews that the steps name: the first ones, and one that hardly exists.
@@ -83,7 +84,8 @@ impl ReviewStep {
                 Self::Find(search, Page::new(1, dice.pick(&[1, 100])))
             }
             94..97 => Self::Marked(scene.user(dice), now),
-            _ => Self::PruneMarks(now, dice.pick(&[0, 1, 100])),
+            97..99 => Self::PruneMarks(now, dice.pick(&[0, 1, 100])),
+            _ => Self::Archive(utc_day(now).unwrap(), now),
         }
     }
 
@@ -106,6 +108,8 @@ impl ReviewStep {
                 said(writing.votes.marked(*user, &REVIEWS.map(ReviewId::new), *now).await)
             }
             Self::PruneMarks(now, max) => said(writing.votes.prune_marks(*now, *max).await),
+            // The same bytes on both back ends: the outcome has their hash.
+            Self::Archive(day, now) => said(ArchivedVotes::of(&side.storage).archive(*day, *now).await),
         }
     }
 }
