@@ -295,6 +295,7 @@ mod tests {
             stock: Some(3),
             pay_within: Duration::from_secs(60),
             min_level: 0,
+            next_wave: None,
         };
         let unlimited =
             SaleRecord { terms: Terms { units: None, ..terms }, initial: None, stock: None, ..sale };

@@ -96,6 +96,7 @@ mod tests {
                 stock: Some(105),
                 pay_within: Duration::from_secs(900),
                 min_level: 0,
+                next_wave: None,
             },
             counts: OrderCounts {
                 unpaid: 5,
