@@ -2,6 +2,8 @@
 
 use mallbox_storage::{Cents, DeadReason, DeadState, ReviewId};
 
+use mallbox_storage::OrderId;
+
 use super::*;
 
 /// Returns status, `Retry-After` and body as received by a client in this language.

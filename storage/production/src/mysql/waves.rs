@@ -13,6 +13,7 @@ use mysql_async::Conn;
 use super::columns::{Columns, all, execute, first};
 use super::database::Database;
 use super::errors::MysqlError;
+use super::event_rows::EventSwitch;
 use super::job::boxed;
 use super::sale_records::sale_by_id;
 use super::sale_rows::Lock;
@@ -59,8 +60,11 @@ impl Waves for MysqlWaves {
         number: u32,
         now: Timestamp,
     ) -> Result<ReleaseWaveOutcome, StoreError> {
+        let events = self.0.events();
         self.0
-            .write("release wave", |conn| boxed(async move { release(conn, voucher, number, now).await }))
+            .write("release wave", |conn| {
+                boxed(async move { release(conn, voucher, number, now, events).await })
+            })
             .await
     }
 }
@@ -101,6 +105,7 @@ async fn release(
     voucher: VoucherId,
     number: u32,
     now: Timestamp,
+    events: EventSwitch,
 ) -> Result<ReleaseWaveOutcome, MysqlError> {
     let Some(sale) = sale_by_id(conn, voucher, Lock::Yes).await? else {
         return Ok(ReleaseWaveOutcome::Stands);
@@ -112,7 +117,8 @@ async fn release(
     };
     let units = stored.wave.units.cast_signed();
     let change = StockChange { asked: units, by: units, request: None };
-    let StockChangeOutcome::Done(..) = stock_changes::change(conn, voucher, &change, now).await? else {
+    let StockChangeOutcome::Done(..) = stock_changes::change(conn, voucher, &change, now, events).await?
+    else {
         return Ok(ReleaseWaveOutcome::Stands);
     };
     let sql = "UPDATE sale_waves SET released_ms = ? WHERE voucher_id = ? AND number = ?";
