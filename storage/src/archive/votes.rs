@@ -3,9 +3,11 @@
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
+use super::format::decode_part;
+use super::vote_line::vote_in;
 use super::{
     Archive, ArchiveDraft, ArchiveFault, ArchiveLedger, ArchivedDay, DayReader, DayWriter, RegisterOutcome,
-    decode_part, utc_day, utc_span, vote_in, vote_text,
+    utc_day, utc_span, vote_text,
 };
 use crate::{Day, ReviewId, Source, Storage, StoreError, Timestamp, UserId, VoteCursor, VoteLine, VoteLines};
 
