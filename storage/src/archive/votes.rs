@@ -253,8 +253,8 @@ impl ArchivedVotes {
     }
 
     /// Returns lines of a user from the parts of an archived day at `at` and behind, oldest first, until at
-    /// least one line is found. Lines that are still in the table are left out. Returns also the offset of the
-    /// next part; `None` at the end of the file.
+    /// least one line is found. Lines that are still in the table are left out. Returns also the offset of
+    /// the next part; `None` at the end of the file.
     ///
     /// # Errors
     /// As [`part`](Self::part).
