@@ -12,9 +12,7 @@ use async_trait::async_trait;
 
 use crate::{Day, StoreError, Timestamp, UserId};
 
-use format::decode_part;
 pub use format::{ArchiveFault, DayReader, DayWriter};
-use vote_line::vote_in;
 pub use vote_line::vote_text;
 pub use votes::{ArchiveOutcome, ArchivedVotes, LineCursor, LinesPage};
 

@@ -122,8 +122,8 @@ pub trait Votes: Send + Sync {
         max: u32,
     ) -> Result<Vec<VoteLine>, StoreError>;
 
-    /// Returns up to `max` lines of all reviews in the table behind `after`, newest first, then highest review,
-    /// then highest number; `None` begins.
+    /// Returns up to `max` lines of all reviews in the table behind `after`, newest first, then highest
+    /// review, then highest number; `None` begins.
     ///
     /// # Errors
     /// Any [`StoreError`]: call again.

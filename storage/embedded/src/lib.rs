@@ -31,6 +31,7 @@ mod options;
 mod order_log;
 mod pending;
 mod queue;
+mod random;
 mod rate_limits;
 mod sales;
 mod session_codec;
@@ -46,7 +47,6 @@ mod thread_shard;
 mod upkeep;
 
 use std::collections::HashSet;
-use std::hash::{BuildHasher, RandomState};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -60,6 +60,7 @@ use self::journal::{Journal, RECOVERED_GROUP, StartHold, WriteBlock};
 pub use self::options::EmbeddedOptions;
 use self::pending::Pending;
 use self::queue::Queue;
+use self::random::random_id;
 use self::settled::Settled;
 use self::sqlite::Database;
 pub use self::sqlite::payment_mode_in;
@@ -200,11 +201,6 @@ fn unsettled(content: &Content, witness: &LogEvidence, database: &Database) -> R
 }
 
 type Unsettled = (Arc<Settled>, Arc<Pending>, Arc<Queue>);
-
-/// Returns an id, unique by the random seed that the standard library draws from the system.
-pub(crate) fn random_id() -> u64 {
-    RandomState::new().hash_one(Path::new("order log")) >> 1
-}
 
 /// Returns the engines below the embedded back end with their versions, for `mallbox doctor`.
 #[must_use]

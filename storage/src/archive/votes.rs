@@ -3,9 +3,11 @@
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
+use super::format::decode_part;
+use super::vote_line::vote_in;
 use super::{
     Archive, ArchiveDraft, ArchiveFault, ArchiveLedger, ArchivedDay, DayReader, DayWriter, RegisterOutcome,
-    decode_part, utc_day, utc_span, vote_in, vote_text,
+    utc_day, utc_span, vote_text,
 };
 use crate::{Day, ReviewId, Source, Storage, StoreError, Timestamp, UserId, VoteCursor, VoteLine, VoteLines};
 
@@ -251,8 +253,8 @@ impl ArchivedVotes {
     }
 
     /// Returns lines of a user from the parts of an archived day at `at` and behind, oldest first, until at
-    /// least one line is found. Lines that are still in the table are left out. Returns also the offset of the
-    /// next part; `None` at the end of the file.
+    /// least one line is found. Lines that are still in the table are left out. Returns also the offset of
+    /// the next part; `None` at the end of the file.
     ///
     /// # Errors
     /// As [`part`](Self::part).

@@ -149,8 +149,8 @@ checks! {
           OR l.cause = 2 AND (l.sum_after <> 0 OR l.user_id <> 0)
           OR NOT EXISTS (SELECT 1 FROM reviews WHERE reviews.id = l.review_id)
           OR l.cause < 2 AND NOT EXISTS (SELECT 1 FROM users WHERE users.id = l.user_id)";
-    /// Nobody counts twice: between two votes of a user for a review, the first was taken back or closed. Left
-    /// to the check of the archive, once there is one.
+    /// Nobody counts twice: between two votes of a user for a review, the first was taken back or closed.
+    /// Left to the check of the archive, once there is one.
     VoteTwice = "SELECT CONCAT(l.review_id, ' ', l.number) AS id FROM vote_lines AS l WHERE l.cause = 1
         AND NOT EXISTS (SELECT 1 FROM archived_days WHERE ledger = 'votes') AND EXISTS
         (SELECT 1 FROM vote_lines AS p WHERE p.review_id = l.review_id AND p.user_id = l.user_id

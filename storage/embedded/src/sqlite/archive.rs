@@ -16,6 +16,7 @@ use mallbox_storage::{
 use super::Database;
 use super::archive_rows as rows;
 use crate::disk::Disk;
+use crate::random::random_id;
 
 /// End of the names of drafts.
 const DRAFT_SUFFIX: &str = ".part";
@@ -98,7 +99,7 @@ impl EmbeddedArchive {
                 fs::remove_file(self.folder.join(name))?;
             }
         }
-        Ok(crate::random_id())
+        Ok(random_id())
     }
 }
 
