@@ -85,15 +85,15 @@ impl Reviews {
         self.recommended.figures()
     }
 
-    /// Stores the review of a used order. A repeat with the same request name (1 to 64 characters) and contents
-    /// returns the review of the first call.
+    /// Stores the review of a used order. A repeat with the same request name (1 to 64 characters) and
+    /// contents returns the review of the first call.
     ///
     /// # Errors
     /// `InputError` for an invalid form, [`Refusal::BadValue`] for an invalid request name;
     /// [`Refusal::NotFound`] for an order that is not the author's, and for a picture that the author did not
     /// upload; [`Refusal::OrderNotUsed`], [`Refusal::AlreadyReviewed`],
-    /// [`Refusal::ReviewDiffers`] for a repeat with other contents; [`Refusal::RateLimited`]. A repeat with the same request name resolves the doubt after
-    /// [`Failure::Store`].
+    /// [`Refusal::ReviewDiffers`] for a repeat with other contents; [`Refusal::RateLimited`]. A repeat with
+    /// the same request name and contents resolves the doubt after [`Failure::Store`].
     pub async fn write(
         &self,
         author: UserId,

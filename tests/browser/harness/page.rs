@@ -237,7 +237,8 @@ impl Page {
         until("a request is cut", || self.events.all_cut().then_some(()).ok_or("none was made".into()));
     }
 
-    /// Holds all requests to addresses containing `address` back from the mall, until [`release`](Self::release).
+    /// Holds all requests to addresses containing `address` back from the mall, until
+    /// [`release`](Self::release).
     #[track_caller]
     pub fn hold(&self, address: &str) {
         self.events.hold(address);

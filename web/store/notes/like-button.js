@@ -76,10 +76,8 @@ export function likeButton({ what: target, likes, save, look: readLikes, changed
       if (storedState !== likes.isLike) toggleShown();
       const isLoggedOut = redirectIfUnauthorized(error);
       if (!isLoggedOut) showError(error);
-      if (isInDoubt(error)) {
-        await waitUntilDecided();
-        await readAgain();
-      } else if (isVote && !isLoggedOut) await readAgain();
+      if (isInDoubt(error)) await readAgain(waitUntilDecided());
+      else if (isVote && !isLoggedOut) await readAgain(Promise.resolve());
     } finally {
       isPending = false;
     }
@@ -87,8 +85,13 @@ export function likeButton({ what: target, likes, save, look: readLikes, changed
     if (storedState !== likes.isLike) syncLikes();
   }
 
-  async function readAgain() {
+  /**
+   * Reads the stored state after `decided`, and shows it unless the user has pressed since.
+   * @param {Promise<void>} decided
+   */
+  async function readAgain(decided) {
     const shown = likes;
+    await decided;
     const fresh = await readLikes().catch(() => undefined);
     if (!fresh) return;
     if (likes === shown) set(fresh);
