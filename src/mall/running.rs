@@ -18,7 +18,8 @@ use super::catalogue::{Shops, Vouchers};
 use super::operator::UserAdmin;
 use super::operator::ledger::LedgerCheck;
 use super::operator::{
-    DeadLetterAdmin, EventAdmin, LevelAdmin, OrderAdmin, ReportAdmin, ReviewAdmin, SaleAdmin, VoucherAdmin,
+    DeadLetterAdmin, EventAdmin, LevelAdmin, OrderAdmin, ReportAdmin, RetryAdmin, ReviewAdmin, SaleAdmin,
+    VoucherAdmin,
 };
 use super::people::accounts::CodeKey;
 use super::people::sms::{Inbox, SmsSender};
@@ -136,6 +137,8 @@ pub struct Mall {
     pub dead_letter_admin: DeadLetterAdmin,
     /// Reported notes, comments and reviews.
     pub report_admin: ReportAdmin,
+    /// The retry queue from the operator's side.
+    pub retry_admin: RetryAdmin,
     /// Reviews from the operator's side.
     pub review_admin: ReviewAdmin,
     /// Events of the mall, and their subscribers.
@@ -204,6 +207,7 @@ impl Mall {
             comments: Comments::new(context.clone(), audit.clone()),
             reviews: Reviews::new(context.clone(), audit.clone(), pictures.clone()),
             report_admin: ReportAdmin::new(context.clone(), audit.clone()),
+            retry_admin: RetryAdmin::new(context.clone(), retries.clone(), audit.clone()),
             review_admin: ReviewAdmin::new(context.clone(), audit.clone()),
             sign_ins: SignIns::new(context.clone()),
             levels: Levels::new(context.clone()),

@@ -221,8 +221,8 @@ pub trait RetryTasks: Send + Sync {
         now: Timestamp,
     ) -> Result<Vec<SubmitOutcome>, StoreError>;
 
-    /// Leases up to `max` due tasks of `kind` until `lease_until`, longest due first. Due are tasks whose time
-    /// has come and whose last lease ended, by settlement or by time.
+    /// Leases up to `max` due tasks of `kind` until `lease_until`, longest due first. Due are tasks whose
+    /// time has come and whose last lease ended, by settlement or by time.
     ///
     /// # Errors
     /// Any [`StoreError`]: nothing changed, or the tasks are leased to nobody until `lease_until`.

@@ -75,6 +75,7 @@ const SCREENS: &[Entry] = &[
     ("console-redeem", OPERATOR, "/console#/redeem", ["输入凭证码", "Enter or scan the code"]),
     ("console-till", OPERATOR, "/console#/redeem?code={counter}", ["柜台收款", "Record a payment"]),
     ("console-letters", OPERATOR, "/console#/letters", ["没有待处理的死信", "Nothing pending"]),
+    ("console-retries", OPERATOR, "/console#/retries", ["没有最终失败的任务", "No task has failed for good"]),
     ("console-reports", OPERATOR, "/console#/reports", ["举报", "Reports"]),
     ("console-reviews", OPERATOR, "/console#/reviews", ["店家回复", "Reply of the shop"]),
     ("console-votes", OPERATOR, "/console#/votes", ["每一票一行", "One line per vote"]),

@@ -25,6 +25,7 @@ const AREAS = [
   { to: "/orders", begins: "/order", icon: "order", zh: "订单", en: "Orders" },
   { to: "/redeem", begins: "/redeem", icon: "scan", zh: "核销", en: "Redeem" },
   { to: "/letters", begins: "/letters", icon: "warn", zh: "死信", en: "Dead letters", waits: "deadLetters" },
+  { to: "/retries", begins: "/retries", icon: "clock", zh: "重试任务", en: "Retries" },
   { to: "/reports", begins: "/reports", icon: "flag", zh: "举报", en: "Reports", waits: "reports" },
   { to: "/reviews", begins: "/reviews", icon: "star", zh: "评价", en: "Reviews" },
   { to: "/shops", begins: "/shop", icon: "shop", zh: "店铺", en: "Shops" },

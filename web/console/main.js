@@ -30,6 +30,7 @@ const SCREENS = {
   "/order/:id": () => import("./screens/order.js"),
   "/redeem": () => import("./screens/redeem.js"),
   "/letters": () => import("./screens/dead-letters.js"),
+  "/retries": () => import("./screens/retries.js"),
   "/reviews": () => import("./screens/reviews.js"),
   "/votes": () => import("./screens/votes.js"),
   "/reports": () => import("./screens/reports.js"),

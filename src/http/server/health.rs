@@ -14,9 +14,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::metrics::{Metrics, counter, counters, family, gauge};
+use super::retry_metrics;
 use crate::http::response::json::json_response;
 use crate::mall::base::cache_aside::{CacheEvent, CacheMetrics};
 use crate::mall::base::event_bus::{EventMetrics, SubscriberMetrics};
+use crate::mall::base::retry::RetryQueue;
 use crate::mall::people::visits::VisitMetrics;
 use crate::mall::selling::order_workers::WorkerMetrics;
 use crate::mall::{Context, Mall, Visits};
@@ -29,6 +31,7 @@ pub struct Health {
     copies: Vec<Arc<CacheMetrics>>,
     visits: Visits,
     events: Arc<EventMetrics>,
+    retries: RetryQueue,
     metrics: Arc<Metrics>,
     /// The API's path prefix, for pages served elsewhere.
     prefix: String,
@@ -110,6 +113,7 @@ impl Health {
             copies: mall.cache_figures(),
             visits: mall.visits.clone(),
             events: mall.event_metrics(),
+            retries: mall.retries.clone(),
             metrics,
             prefix: prefix.to_owned(),
         }
@@ -193,6 +197,10 @@ impl Health {
         self.write_copies(&mut out);
         self.write_visits(&mut out);
         write_events(&mut out, &self.events);
+        // Missing values are better than wrong ones.
+        if let Ok(kinds) = self.retries.metrics().await {
+            retry_metrics::write(&mut out, &kinds, self.context.now());
+        }
         if let Some(bytes) = resident_bytes() {
             gauge(&mut out, "process_resident_memory_bytes", "Resident memory of the process.", bytes);
         }

@@ -15,4 +15,5 @@ pub mod metrics;
 pub mod open_connections;
 pub mod options;
 pub mod request_id;
+mod retry_metrics;
 pub mod security;

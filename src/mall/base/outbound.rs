@@ -47,12 +47,26 @@ pub(in crate::mall) struct UrlError(pub(in crate::mall) &'static str);
 
 /// A request without a response. Says nothing about its effect.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("{0}")]
-pub(in crate::mall) struct OutboundError(String);
+#[error("{text}")]
+pub(in crate::mall) struct OutboundError {
+    text: String,
+    is_sent: bool,
+}
 
 impl OutboundError {
-    fn new(what: &str, error: impl Error) -> Self {
-        Self(format!("{what}: {error}"))
+    /// The request cannot have reached anybody.
+    fn unsent(what: &str, error: impl Error) -> Self {
+        Self { text: format!("{what}: {error}"), is_sent: false }
+    }
+
+    /// The request may have taken effect.
+    fn sent(text: String) -> Self {
+        Self { text, is_sent: true }
+    }
+
+    /// Returns whether the request may have taken effect.
+    pub(in crate::mall) fn is_sent(&self) -> bool {
+        self.is_sent
     }
 }
 
@@ -155,16 +169,16 @@ impl Endpoint {
         }
         let request = built
             .body(Full::new(Bytes::from(body)))
-            .map_err(|error| OutboundError::new("cannot build the request", error))?;
+            .map_err(|error| OutboundError::unsent("cannot build the request", error))?;
         let stream = TcpStream::connect(&self.address)
             .await
-            .map_err(|error| OutboundError::new("cannot connect", error))?;
+            .map_err(|error| OutboundError::unsent("cannot connect", error))?;
         #[cfg(feature = "https")]
         if let Some((tls, name)) = &self.tls {
             let stream = tls
                 .connect(name.clone(), stream)
                 .await
-                .map_err(|error| OutboundError::new("cannot open a TLS connection", error))?;
+                .map_err(|error| OutboundError::unsent("cannot open a TLS connection", error))?;
             return exchange(stream, request, max_body).await;
         }
         exchange(stream, request, max_body).await
@@ -180,7 +194,7 @@ async fn exchange<S>(
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let no_response = |error: hyper::Error| OutboundError::new("no response", error);
+    let no_response = |error: hyper::Error| OutboundError::sent(format!("no response: {error}"));
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(no_response)?;
     let call = async {
         let response = sender.send_request(request).await.map_err(no_response)?;
@@ -191,7 +205,7 @@ where
         let body = Limited::new(response.into_body(), max_body).collect().await.map_err(|error| {
             let is_large = error.downcast_ref::<LengthLimitError>().is_some();
             let what = if is_large { "the response is too large" } else { "the response was cut off" };
-            OutboundError(what.to_owned())
+            OutboundError::sent(what.to_owned())
         })?;
         Ok(OutboundResponse { status, body: body.to_bytes() })
     };

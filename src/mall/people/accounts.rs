@@ -23,7 +23,7 @@ use std::time::Duration;
 use mallbox_storage::{Phone, Requester, Role, SessionOrigin, Timestamp, User, UserId};
 
 use super::passwords::{Passwords, Priority};
-use super::sms::{Inbox, SmsSender};
+use super::sms::{Inbox, SmsRetries, SmsSender};
 use crate::mall::base::caches::PublicProfile;
 use crate::mall::base::{Context, Failure, InputError, Random};
 
@@ -105,7 +105,7 @@ pub struct Accounts {
     factors: FactorSecrets,
     warnings: LimitWarnings,
     passwords: Passwords,
-    sms: Arc<dyn SmsSender>,
+    sms: SmsRetries,
     inbox: Option<Arc<Inbox>>,
 }
 
@@ -125,9 +125,9 @@ impl Accounts {
             factors: FactorSecrets::new(context.clone()),
             warnings: LimitWarnings::default(),
             passwords: Passwords::new(random.clone()),
+            sms: SmsRetries::new(sms, Arc::clone(&context.clock)),
             context,
             random,
-            sms,
             inbox,
         }
     }

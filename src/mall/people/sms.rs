@@ -1,6 +1,7 @@
 //! Delivery of login codes.
 
 mod inbox;
+mod retries;
 mod webhook;
 
 use std::io::Write;
@@ -12,17 +13,38 @@ use mallbox_storage::Phone;
 use tokio::sync::Semaphore;
 
 pub use inbox::Inbox;
+pub(in crate::mall) use retries::SmsRetries;
 pub use webhook::Webhook;
 
-/// A failed delivery. The message is for the log: neither phone nor code is included.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct SmsError(String);
+/// A login code on its way to a phone.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Sms {
+    /// The phone.
+    pub phone: Phone,
+    /// The code.
+    pub code: String,
+    /// Idempotency key: equal in all tries of one code, and unique otherwise.
+    pub key: String,
+}
+
+/// A delivery without success. The message is for the log: neither phone nor code is included.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum SmsError {
+    /// The code was not sent, and a repetition would fail the same way.
+    #[error("{0}")]
+    Refused(String),
+    /// The code was not sent. A repetition may succeed.
+    #[error("{0}")]
+    Failed(String),
+    /// No response: the code may have been sent.
+    #[error("{0}")]
+    InDoubt(String),
+}
 
 /// A channel that sends login codes.
 ///
 /// - `Ok` means that the next hop accepted the code, not that a phone received it.
-/// - After an error the code may have been sent all the same. Nothing retries automatically.
+/// - A failed or doubtful delivery is repeated by the caller, with the same key.
 /// - Returns within about a second, because a person is waiting.
 #[async_trait]
 pub trait SmsSender: Send + Sync {
@@ -30,7 +52,7 @@ pub trait SmsSender: Send + Sync {
     ///
     /// # Errors
     /// [`SmsError`], for the log.
-    async fn send(&self, phone: &Phone, code: &str) -> Result<(), SmsError>;
+    async fn send(&self, sms: &Sms) -> Result<(), SmsError>;
 }
 
 /// Writes codes to standard output, one line per code and nothing else: `SMS 13900000002 code 123456`.
@@ -54,8 +76,8 @@ impl Default for Console {
 
 #[async_trait]
 impl SmsSender for Console {
-    async fn send(&self, phone: &Phone, code: &str) -> Result<(), SmsError> {
-        let line = console_line(phone, code);
+    async fn send(&self, sms: &Sms) -> Result<(), SmsError> {
+        let line = console_line(sms);
         let writing = async {
             let turn = self.turn.clone().acquire_owned().await;
             let written = tokio::task::spawn_blocking(move || {
@@ -70,15 +92,19 @@ impl SmsSender for Console {
             written.await.unwrap_or_else(|ended| Err(std::io::Error::other(ended)))
         };
         match tokio::time::timeout(Self::WRITE_TIMEOUT, writing).await {
-            Ok(written) => written
-                .map_err(|error| SmsError(format!("cannot write the code to standard output: {error}"))),
-            Err(_) => Err(SmsError("could not write the code to standard output within a second".to_owned())),
+            Ok(written) => written.map_err(|error| {
+                SmsError::Refused(format!("cannot write the code to standard output: {error}"))
+            }),
+            // The line is written once the terminal goes on: a repetition would write a second one.
+            Err(_) => Err(SmsError::Refused(
+                "could not write the code to standard output within a second".to_owned(),
+            )),
         }
     }
 }
 
-fn console_line(phone: &Phone, code: &str) -> String {
-    format!("SMS {} code {code}\n", phone.as_str())
+fn console_line(sms: &Sms) -> String {
+    format!("SMS {} code {}\n", sms.phone.as_str(), sms.code)
 }
 
 #[cfg(test)]
@@ -89,9 +115,13 @@ mod tests {
         Phone::parse(text).unwrap()
     }
 
+    fn sms(to: &str, code: &str) -> Sms {
+        Sms { phone: phone(to), code: code.to_owned(), key: String::new() }
+    }
+
     #[test]
     fn the_console_writes_exactly_this_line() {
-        assert_eq!(console_line(&phone("13900000002"), "012345"), "SMS 13900000002 code 012345\n");
+        assert_eq!(console_line(&sms("13900000002", "012345")), "SMS 13900000002 code 012345\n");
     }
 
     #[tokio::test]
@@ -99,16 +129,16 @@ mod tests {
         let console = Console::default();
         // Simulates another line being written to a paused terminal.
         let _held = console.turn.clone().acquire_owned().await.unwrap();
-        let error = console.send(&phone("13900000002"), "012345").await.unwrap_err();
+        let error = console.send(&sms("13900000002", "012345")).await.unwrap_err();
         assert!(error.to_string().contains("within a second"), "{error}");
     }
 
     #[tokio::test]
     async fn inbox_keeps_the_last_code_of_each_phone() {
         let inbox = Inbox::default();
-        inbox.send(&phone("13900000002"), "111111").await.unwrap();
-        inbox.send(&phone("13900000003"), "222222").await.unwrap();
-        inbox.send(&phone("13900000002"), "333333").await.unwrap();
+        inbox.send(&sms("13900000002", "111111")).await.unwrap();
+        inbox.send(&sms("13900000003", "222222")).await.unwrap();
+        inbox.send(&sms("13900000002", "333333")).await.unwrap();
         assert_eq!(inbox.last(&phone("13900000002")).as_deref(), Some("333333"));
         assert_eq!(inbox.last(&phone("13900000003")).as_deref(), Some("222222"));
         assert_eq!(inbox.last(&phone("13900000004")), None);

@@ -167,6 +167,20 @@ checks! {
          WHERE reviews.id = m.review_id AND l.user_id = m.user_id AND l.cause = 1 AND l.number > closed_line
            AND l.number = (SELECT MAX(o.number) FROM vote_lines AS o
              WHERE o.review_id = m.review_id AND o.user_id = m.user_id))";
+    /// The totals of a kind of task are those of its rows.
+    RetryTotals = "SELECT retry_kinds.kind AS id FROM retry_kinds LEFT JOIN
+        (SELECT kind, SUM(CASE WHEN failed_ms IS NULL THEN 1 ELSE 0 END) AS opened,
+           SUM(CASE WHEN failed_ms IS NULL THEN LENGTH(payload) ELSE 0 END) AS bytes,
+           SUM(CASE WHEN failed_ms IS NULL THEN 0 ELSE 1 END) AS failed FROM retry_tasks GROUP BY kind) AS counted
+          ON counted.kind = retry_kinds.kind
+        WHERE open_tasks <> COALESCE(opened, 0) OR open_bytes <> COALESCE(bytes, 0)
+          OR failed_tasks <> COALESCE(failed, 0)";
+    /// A task has a kind. A failed task cannot be leased, and of each group of open tasks exactly one can.
+    RetryTask = "SELECT id FROM retry_tasks WHERE NOT EXISTS (SELECT 1 FROM retry_kinds WHERE retry_kinds.kind = retry_tasks.kind)
+          OR failed_ms IS NOT NULL AND ready_ms IS NOT NULL
+          OR failed_ms IS NULL AND ready_ms IS NULL AND task_group IS NULL
+        UNION ALL SELECT MIN(id) AS id FROM retry_tasks WHERE failed_ms IS NULL AND task_group IS NOT NULL
+        GROUP BY kind, task_group HAVING COUNT(ready_ms) <> 1";
     /// A picture has an owner, a valid kind, and contents of the stored length.
     Picture = "SELECT id FROM pictures LEFT JOIN picture_contents ON picture_id = id
         WHERE content IS NULL OR LENGTH(content) <> bytes OR kind NOT IN (1, 2)

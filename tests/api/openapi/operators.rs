@@ -43,6 +43,22 @@ fn dead_letters(check: &mut Checker<'_>) {
     ask_as_each(check, "GET /ops/dead-letters", "/ops/dead-letters?state=all&current=1", none);
 }
 
+/// Fails two tasks for good, replays the first and discards the second.
+fn retries(check: &mut Checker<'_>) {
+    let none = &Value::Null;
+    for order in ["404", "405"] {
+        super::super::operator::retries::fail(check.w, order);
+    }
+    let listed = ask_as_each(check, "GET /ops/retries", "/ops/retries", none);
+    let tasks = listed.body["data"]["failed"].clone();
+    let cursor = tasks[0]["cursor"].as_str().unwrap();
+    ask_as_each(check, "GET /ops/retries", &format!("/ops/retries?kind=refund&after={cursor}"), none);
+    for (task, step) in [(1, "replay"), (0, "discard"), (0, "discard")] {
+        let path = format!("/ops/retries/{}/{step}", tasks[task]["id"]);
+        ask_as_each(check, &format!("POST /ops/retries/{{id}}/{step}"), &path, none);
+    }
+}
+
 pub(super) fn receipts(check: &mut Checker<'_>) {
     let (customer, none) = (check.w.customer.clone(), &Value::Null);
     let order = check.w.ok("POST", "/voucher-order/1", &customer)["dataText"].as_str().unwrap().to_owned();
@@ -82,6 +98,7 @@ pub(super) fn running_sales(check: &mut Checker<'_>) {
         ask_as_each(check, "POST /ops/sales/{id}/stock", "/ops/sales/3/stock", &stock);
     }
     dead_letters(check);
+    retries(check);
     let found = ask_as_each(check, "GET /ops/orders", "/ops/orders?voucher=2&status=1", none);
     let order = found.body["data"][0]["id"].as_str().unwrap_or_else(|| panic!("{found:?}"));
     let reason = json!({ "reason": "买错了" });

@@ -203,4 +203,8 @@ pub const ROWS: &[Row] = &[
     (Operator, "POST", "/ops/dead-letters/1/void", b"", 200, "NOT_FOUND", "dead letter"),
     (Operator, "POST", "/ops/dead-letters/x/void", b"", 400, "BAD_REQUEST", WHOLE),
     (Operator, "POST", "/ops/dead-letters/1/void?user=x", b"", 400, "BAD_REQUEST", "user: expected"),
+    (Operator, "GET", "/ops/retries?after=17", b"", 400, "BAD_REQUEST", "after"),
+    (Operator, "POST", "/ops/retries/1/replay", b"", 200, "NOT_FOUND", "failed task"),
+    (Operator, "POST", "/ops/retries/1/discard", b"", 200, "NOT_FOUND", "failed task"),
+    (Operator, "POST", "/ops/retries/x/discard", b"", 400, "BAD_REQUEST", WHOLE),
 ];

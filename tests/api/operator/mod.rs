@@ -4,6 +4,7 @@ pub mod bad_requests;
 pub mod events;
 pub mod live;
 mod ops;
+pub mod retries;
 mod security_events;
 mod users;
 #[path = "../../common/webhook_receiver.rs"]

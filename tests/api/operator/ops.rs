@@ -290,6 +290,9 @@ fn nobody_but_an_operator_comes_in() {
         ("GET", "/ops/dead-letters"),
         ("POST", "/ops/dead-letters/1/replay"),
         ("POST", "/ops/dead-letters/1/void"),
+        ("GET", "/ops/retries"),
+        ("POST", "/ops/retries/1/replay"),
+        ("POST", "/ops/retries/1/discard"),
     ] {
         assert_eq!(w.call(method, path, "", "{}").status, 401, "{method} {path}");
         assert_eq!(w.call(method, path, &w.customer, "{}").status, 403, "{method} {path}");

@@ -24,9 +24,9 @@ use mallbox::mall::base::By;
 use mallbox::mall::operator::sales::StockForm;
 use mallbox::mall::selling::payments::Mood;
 use mallbox_storage::{
-    Actor, CommentOutcome, Day, LikeChange, NewPicture, NewReview, NoteText, PictureKind, PictureUsage, Post,
-    Profile, ReviewOrigin, ReviewOutcome, ReviewTags, ReviewText, ShopId, ShopText, ShopTypeId, Stars,
-    UserId, VoucherId,
+    Actor, CommentOutcome, Day, LikeChange, NewPicture, NewRetryTask, NewReview, NoteText, PictureKind,
+    PictureUsage, Post, Profile, RetryLimits, RetrySettlement, RetryStep, ReviewOrigin, ReviewOutcome,
+    ReviewTags, ReviewText, ShopId, ShopText, ShopTypeId, Stars, UserId, VoucherId,
 };
 use mallbox_storage_contract::samples;
 use mallbox_test_checker::{History, LedgerReport, Promise, State, judge};
@@ -111,7 +111,25 @@ async fn people(w: &World, users: &[UserId]) {
     let room = PictureUsage { pictures: 9, bytes: 9_999 };
     let _ = storage.writing.pictures.put(picture, room, now).await.unwrap();
     reviews(w, users).await;
+    retries(w).await;
     assert!(storage.people.sign_ins.sign(users[1], Day::parse("2026-11-21").unwrap(), now).await.unwrap());
+}
+
+/// Adds two tasks of one group, and a third that failed for good.
+async fn retries(w: &World) {
+    let (tasks, now) = (&w.storage.base.retry_tasks, w.now());
+    let limits = RetryLimits { tasks: 9, bytes: 9 };
+    let task = |key: &str| NewRetryTask {
+        key: key.to_owned(),
+        group: Some("g".to_owned()),
+        payload: [1].into(),
+        due: now,
+        lease_until: None,
+    };
+    let _ = tasks.submit("test", &[task("a"), task("b"), task("c")], limits, now).await.unwrap();
+    let lease = tasks.lease_due("test", 1, now, now + MINUTE).await.unwrap()[0].lease;
+    let step = RetryStep::Failed { error: "no".to_owned() };
+    assert_eq!(tasks.settle("test", &[RetrySettlement { lease, step }], now).await.unwrap(), [true]);
 }
 
 /// Adds a review of the demo data with a picture and two votes, and one vote taken back.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use mallbox::mall::people::accounts::{Accounts, Client, CodeKey, Credential, SentCode};
-use mallbox::mall::people::sms::{Inbox, SmsError, SmsSender, Webhook};
+use mallbox::mall::people::sms::{Inbox, Sms, SmsError, SmsSender, Webhook};
 use mallbox::mall::{Clock, Context, InputError, Random, Refusal, Settings};
 use mallbox_storage::{CheckOutcome, CodeAttempt, CodeHash, Phone, Requester, TicketHash, UserId};
 use sha2::{Digest as _, Sha256};
@@ -264,8 +264,8 @@ struct Early {
 
 #[async_trait]
 impl SmsSender for Early {
-    async fn send(&self, phone: &Phone, code: &str) -> Result<(), SmsError> {
-        self.seen.send((phone.as_str().to_owned(), code.to_owned())).unwrap();
+    async fn send(&self, sms: &Sms) -> Result<(), SmsError> {
+        self.seen.send((sms.phone.as_str().to_owned(), sms.code.clone())).unwrap();
         std::future::pending().await
     }
 }

@@ -16,6 +16,7 @@ mod orders;
 mod overview;
 mod receipts;
 mod reports;
+mod retries;
 mod reviews;
 mod sales;
 mod security;
@@ -31,6 +32,7 @@ pub fn routes(live: Live, security_events: Arc<SecurityEvents>) -> Calls {
         .merge(orders::routes())
         .merge(receipts::routes())
         .merge(dead_letters::routes())
+        .merge(retries::routes())
         .merge(reports::routes())
         .merge(reviews::routes())
         .merge(users::routes())

@@ -13,6 +13,7 @@ pub(super) fn thing(name: &'static str, l: Language) -> &'static str {
         (Language::Zh, "sale") => "秒杀",
         (Language::Zh, "code") => "验证码",
         (Language::Zh, "dead letter") => "死信",
+        (Language::Zh, "failed task") => "失败的任务",
         (Language::Zh, "receipt") => "券码对应的订单",
         (Language::Zh, "note") => "笔记",
         (Language::Zh, "comment") => "评论",

@@ -4,7 +4,7 @@
 //! | --- | --- | --- |
 //! | closed | pass, and outcomes count | the share of failures in the window reaches the rule's: open |
 //! | open | wait, and spend no attempt | the pause is over: half-open |
-//! | half-open | one run is the probe, the rest wait | the probe passes: closed; fails: open, for twice the pause |
+//! | half-open | one run is the probe, the rest wait | the probe passes: closed; fails: open, twice as long |
 //!
 //! Time is the mall's clock. Each instance has its own breakers: instances differ in what they can reach.
 //!

@@ -92,8 +92,8 @@ impl RetryQueue {
     /// cancelled stops nothing.
     ///
     /// # Errors
-    /// [`Failure::Store`]: the task may be stored; a repeat with the same key is safe. [`Failure::Bug`] for an
-    /// unknown kind.
+    /// [`Failure::Store`]: the task may be stored; a repeat with the same key is safe. [`Failure::Bug`] for
+    /// an unknown kind.
     pub async fn submit(&self, kind: &str, task: Submission) -> Result<FirstTry, Failure> {
         let kind = Arc::clone(self.kind(kind)?);
         crate::mall::base::detached::detached(async move { first_try(kind, task).await }).await

@@ -67,8 +67,8 @@ impl RunDue {
         Ok(leased)
     }
 
-    /// Settles runs. Returns the tasks whose next segment follows at once: none when stopping, since those are
-    /// left to the next start.
+    /// Settles runs. Returns the tasks whose next segment follows at once: none when stopping, since the next
+    /// start continues them.
     async fn settle(&self, ended: Vec<Ran>, is_stopping: bool) -> Result<Vec<LeasedTask>, StoreError> {
         let settlement = |ran: &Ran| RetrySettlement { lease: ran.task.lease, step: ran.step.clone() };
         let in_force = self.write(ended.iter().map(settlement).collect()).await?;

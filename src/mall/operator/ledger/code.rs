@@ -176,6 +176,10 @@ codes! {
     VoteSum = "VOTE_SUM", "评价的“有用”数", "review's votes";
     /// A mark belongs to a vote that counts.
     VoteMark = "VOTE_MARK", "“有用”的标记", "mark of a vote";
+    /// The totals of a kind of retry task are those of its tasks.
+    RetryTotals = "RETRY_TOTALS", "重试任务的总数", "totals of the retry queue";
+    /// A retry task has a kind, and one task of each group can run.
+    RetryTask = "RETRY_TASK", "重试任务的状态", "state of a retry task";
     /// A line of the credits ledger has a user.
     CreditUser = "CREDIT_USER", "积分记录的用户", "user of a credit line";
     /// A user's credits are the sum of the user's lines.

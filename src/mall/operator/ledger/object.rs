@@ -43,6 +43,8 @@ kinds! {
     Review = "评价", "review";
     VoteLine = "“有用”流水", "vote line";
     VoteMark = "“有用”标记", "mark of a vote";
+    RetryKind = "重试任务的种类", "kind of retries";
+    RetryTask = "重试任务", "retry task";
     Picture = "图片", "picture";
     SignIn = "签到", "sign-in";
     CreditLine = "积分记录", "credit line";

@@ -51,6 +51,8 @@ pub(super) fn describe(check: RowCheck) -> (Code, Kind, &'static str) {
         R::VoteTwice => (Code::VoteTwice, Kind::VoteLine, "one vote per user"),
         R::VoteSum => (Code::VoteSum, Kind::Review, "the sum of its newest vote line"),
         R::VoteMark => (Code::VoteMark, Kind::VoteMark, "a vote that counts"),
+        R::RetryTotals => (Code::RetryTotals, Kind::RetryKind, "numbers and bytes of its tasks"),
+        R::RetryTask => (Code::RetryTask, Kind::RetryTask, "a kind, and its turn in its group"),
         R::Picture => (Code::Picture, Kind::Picture, "an owner, and as many bytes as it says"),
         R::PictureContent => (Code::Picture, Kind::Picture, "an existing picture"),
         R::AuditUser => (Code::AuditUser, Kind::AuditEntry, "an existing user"),

@@ -14,13 +14,14 @@ use sha2::{Digest as _, Sha256};
 use super::session_tokens::is_token;
 use super::{Accounts, Client, SentCode};
 use crate::mall::base::{Failure, InputError, Refusal, whole_seconds};
+use crate::mall::people::sms::Sms;
 
 impl Accounts {
     /// Sends a login code to a phone. Only the client's network can use the code.
     ///
     /// A keyed hash of the code is stored before the code is sent. If sending fails, the code still counts
-    /// towards the limits, because the gateway may have accepted the message. The next code is available
-    /// after the usual gap.
+    /// towards the limits: delivery is retried until the code expires, or until the next code of the phone,
+    /// available after the usual gap. Succeeds if the gateway does not respond: the code may be on its way.
     ///
     /// # Errors
     /// [`InputError::Phone`]; [`InputError::CodeTooSoon`] or [`InputError::CodesSpent`] with the seconds to
@@ -58,10 +59,12 @@ impl Accounts {
         let code = self.codes.hash(&phone, &plain).await?;
         let request = CodeRequest { phone, requester, code, ticket, is_operator: false };
         self.issue(&request, now).await?;
-        self.sms.send(&request.phone, &plain).await.map_err(|error| {
-            tracing::error!(%error, "could not send a login code");
-            Refusal::Busy.into()
-        })
+        let expires = now + self.context.settings.codes.lives;
+        // Not drawn: the random numbers of a seed stay those of its codes and tokens.
+        let key = format!("{}-{}", now.as_millis(), hex(&request.code.0[..8]));
+        let sms = Sms { phone: request.phone, code: plain, key };
+        // A code in doubt counts as sent: another code would make two.
+        self.sms.send(sms, expires).await.map_err(|_| Refusal::Busy.into())
     }
 
     /// Counts a code against the limit of the client's network, unless the network is known to the phone.

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use mallbox_storage::Phone;
 use parking_lot::Mutex;
 
-use super::{SmsError, SmsSender};
+use super::{Sms, SmsError, SmsSender};
 
 /// The last code of each phone, for `GET /demo/inbox`. Used only in `demo` and `fixture`.
 #[derive(Default)]
@@ -65,8 +65,8 @@ impl Kept {
 
 #[async_trait]
 impl SmsSender for Inbox {
-    async fn send(&self, phone: &Phone, code: &str) -> Result<(), SmsError> {
-        self.kept.lock().put(phone, code);
+    async fn send(&self, sms: &Sms) -> Result<(), SmsError> {
+        self.kept.lock().put(&sms.phone, &sms.code);
         Ok(())
     }
 }
@@ -83,11 +83,12 @@ mod tests {
     async fn inbox_drops_the_oldest_when_it_is_full() {
         let inbox = Inbox::default();
         let nth = |n: usize| phone(&format!("139{n:08}"));
+        let sms = |n, code: &str| Sms { phone: nth(n), code: code.to_owned(), key: String::new() };
         for n in 0..Inbox::PHONES_MAX {
-            inbox.send(&nth(n), "111111").await.unwrap();
+            inbox.send(&sms(n, "111111")).await.unwrap();
         }
-        inbox.send(&nth(0), "222222").await.unwrap();
-        inbox.send(&nth(Inbox::PHONES_MAX), "333333").await.unwrap();
+        inbox.send(&sms(0, "222222")).await.unwrap();
+        inbox.send(&sms(Inbox::PHONES_MAX, "333333")).await.unwrap();
         assert_eq!(inbox.last(&nth(0)).as_deref(), Some("222222"));
         assert_eq!(inbox.last(&nth(1)), None, "the one that had waited longest");
         let newest = inbox.newest();

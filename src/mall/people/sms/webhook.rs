@@ -7,12 +7,15 @@ use std::time::Duration;
 use async_trait::async_trait;
 use hyper::header::{HeaderMap, HeaderValue};
 use hyper::{Method, StatusCode};
-use mallbox_storage::{Phone, Timestamp};
+use mallbox_storage::Timestamp;
 
-use super::{SmsError, SmsSender};
+use super::{Sms, SmsError, SmsSender};
 use crate::mall::base::outbound::{Endpoint, OutboundRequest};
 use crate::mall::base::request_signature::{SIGNATURE, SharedSecret, TIMESTAMP, timestamp};
 use crate::mall::{Clock as _, SystemClock};
+
+/// Header with the idempotency key of a code.
+const IDEMPOTENCY_KEY: &str = "idempotency-key";
 
 /// Posts `{"phone":…,"code":…}` to a gateway. Any status of 200 to 299 counts as sent; redirects are not
 /// followed. `Debug` hides the URL, which often contains a key.
@@ -33,7 +36,7 @@ impl Webhook {
     /// [`SmsError`] with a message for the operator, if the URL cannot be used.
     pub fn new(url: &str) -> Result<Self, SmsError> {
         let endpoint = Endpoint::new(url).map_err(|why| {
-            SmsError(format!(
+            SmsError::Refused(format!(
                 "expected --sms console or a URL like https://sms.example/send or http://127.0.0.1:9000/sms: {why}"
             ))
         })?;
@@ -46,8 +49,11 @@ impl Webhook {
         Self { secret: Some(SharedSecret::new(secret)), ..self }
     }
 
-    async fn post(&self, body: Vec<u8>) -> Result<StatusCode, SmsError> {
+    async fn post(&self, key: &str, body: Vec<u8>) -> Result<StatusCode, SmsError> {
         let mut headers = HeaderMap::new();
+        if let Ok(key) = HeaderValue::try_from(key) {
+            headers.insert(IDEMPOTENCY_KEY, key);
+        }
         if let Some(secret) = &self.secret {
             let (time, signature) = signed(secret, &body, SystemClock.now());
             for (name, value) in [(TIMESTAMP, time), (SIGNATURE, signature)] {
@@ -57,7 +63,10 @@ impl Webhook {
         }
         let request = OutboundRequest { method: Method::POST, path: self.endpoint.path(), headers, body };
         let response = self.endpoint.send(request, 0).await;
-        response.map(|response| response.status).map_err(|error| SmsError(format!("SMS webhook: {error}")))
+        response.map(|response| response.status).map_err(|error| {
+            let text = format!("SMS webhook: {error}");
+            if error.is_sent() { SmsError::InDoubt(text) } else { SmsError::Failed(text) }
+        })
     }
 }
 
@@ -70,29 +79,34 @@ fn signed(secret: &SharedSecret, body: &[u8], now: Timestamp) -> (String, String
 
 #[async_trait]
 impl SmsSender for Webhook {
-    async fn send(&self, phone: &Phone, code: &str) -> Result<(), SmsError> {
-        let body = serde_json::json!({ "phone": phone.as_str(), "code": code }).to_string().into_bytes();
-        let status = tokio::time::timeout(Self::TIMEOUT, self.post(body))
+    async fn send(&self, sms: &Sms) -> Result<(), SmsError> {
+        let body =
+            serde_json::json!({ "phone": sms.phone.as_str(), "code": sms.code }).to_string().into_bytes();
+        let status = tokio::time::timeout(Self::TIMEOUT, self.post(&sms.key, body))
             .await
-            .map_err(|_| SmsError("SMS webhook: no response within a second".to_owned()))??;
-        if status.is_success() {
-            Ok(())
-        } else {
-            Err(SmsError(format!("SMS webhook: responded with {status}")))
+            .map_err(|_| SmsError::InDoubt("SMS webhook: no response within a second".to_owned()))??;
+        let text = || format!("SMS webhook: responded with {status}");
+        match status {
+            status if status.is_success() => Ok(()),
+            StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS => Err(SmsError::Failed(text())),
+            status if status.is_server_error() => Err(SmsError::Failed(text())),
+            _ => Err(SmsError::Refused(text())),
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use mallbox_storage::Phone;
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::net::{TcpListener, TcpSocket};
     use tokio::sync::oneshot;
 
     use super::*;
 
-    fn phone(text: &str) -> Phone {
-        Phone::parse(text).unwrap()
+    fn sms(phone: &str, code: &str) -> Sms {
+        let phone = Phone::parse(phone).unwrap();
+        Sms { phone, code: code.to_owned(), key: "0d2a9a3e".to_owned() }
     }
 
     /// Returns a bound socket that does not listen, and its URL: connections are refused while the socket is
@@ -128,11 +142,12 @@ mod tests {
     #[tokio::test]
     async fn webhook_posts_phone_and_code() {
         let (url, received) = gateway("HTTP/1.1 202 Accepted\r\ncontent-length: 0\r\n\r\n").await;
-        Webhook::new(&url).unwrap().send(&phone("13900000002"), "012345").await.unwrap();
+        Webhook::new(&url).unwrap().send(&sms("13900000002", "012345")).await.unwrap();
         let request = received.await.unwrap();
         let host = url.split('/').nth(2).unwrap();
         assert!(request.starts_with("POST /sms?key=1 HTTP/1.1\r\n"), "{request}");
         assert!(request.to_lowercase().contains(&format!("\r\nhost: {host}\r\n")), "{request}");
+        assert!(request.contains("\r\nidempotency-key: 0d2a9a3e\r\n"), "{request}");
         let body: serde_json::Value =
             serde_json::from_str(request.split_once("\r\n\r\n").unwrap().1).unwrap();
         assert_eq!(body, serde_json::json!({ "phone": "13900000002", "code": "012345" }));
@@ -140,38 +155,45 @@ mod tests {
 
     #[tokio::test]
     async fn webhook_counts_only_2xx_as_sent() {
-        for answer in [
-            "HTTP/1.1 500 Internal Server Error\r\nconnection: close\r\n\r\noh",
-            "HTTP/1.1 302 Found\r\nlocation: /x\r\ncontent-length: 0\r\n\r\n",
-            "not HTTP at all\r\n\r\n",
+        let failed: fn(&SmsError) -> bool = |error| matches!(error, SmsError::Failed(_));
+        let refused: fn(&SmsError) -> bool = |error| matches!(error, SmsError::Refused(_));
+        let in_doubt: fn(&SmsError) -> bool = |error| matches!(error, SmsError::InDoubt(_));
+        for (answer, is_kind) in [
+            ("HTTP/1.1 500 Internal Server Error\r\nconnection: close\r\n\r\noh", failed),
+            ("HTTP/1.1 429 Too Many Requests\r\ncontent-length: 0\r\n\r\n", failed),
+            ("HTTP/1.1 302 Found\r\nlocation: /x\r\ncontent-length: 0\r\n\r\n", refused),
+            ("HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n", refused),
+            ("not HTTP at all\r\n\r\n", in_doubt),
         ] {
             let (url, _received) = gateway(answer).await;
-            let error = Webhook::new(&url).unwrap().send(&phone("13900000002"), "012345").await.unwrap_err();
+            let error = Webhook::new(&url).unwrap().send(&sms("13900000002", "012345")).await.unwrap_err();
+            assert!(is_kind(&error), "{answer} {error:?}");
             assert!(!error.to_string().contains("13900000002"), "{error}");
         }
         let (url, _received) = gateway("HTTP/1.1 200 OK\r\nconnection: close\r\n\r\nfine").await;
-        Webhook::new(&url).unwrap().send(&phone("13900000002"), "012345").await.unwrap();
+        Webhook::new(&url).unwrap().send(&sms("13900000002", "012345")).await.unwrap();
     }
 
     #[tokio::test]
     async fn webhook_does_not_wait_for_a_silent_gateway() {
         let (url, _received) = gateway("").await;
-        let error = Webhook::new(&url).unwrap().send(&phone("13900000002"), "012345").await.unwrap_err();
-        assert!(error.to_string().contains("within a second"), "{error}");
+        let error = Webhook::new(&url).unwrap().send(&sms("13900000002", "012345")).await.unwrap_err();
+        assert!(matches!(&error, SmsError::InDoubt(text) if text.contains("within a second")), "{error}");
     }
 
     #[tokio::test]
     async fn webhook_says_when_nobody_is_there() {
         let (_held, url) = nobody();
         let webhook = Webhook::new(&url).unwrap();
-        assert!(webhook.send(&phone("13900000002"), "012345").await.is_err());
+        let error = webhook.send(&sms("13900000002", "012345")).await.unwrap_err();
+        assert!(matches!(error, SmsError::Failed(_)), "{error:?}");
     }
 
     #[tokio::test]
     async fn webhook_signs_time_and_body_with_its_secret() {
         let (url, received) = gateway("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n").await;
         let webhook = Webhook::new(&url).unwrap().signed_with("s3cr3t");
-        webhook.send(&phone("13900000002"), "012345").await.unwrap();
+        webhook.send(&sms("13900000002", "012345")).await.unwrap();
         let request = received.await.unwrap();
         let (head, body) = request.split_once("\r\n\r\n").unwrap();
         let header = |name: &str| {
@@ -230,13 +252,13 @@ mod tests {
             }
         });
         let unproven = Webhook::new(&url).unwrap();
-        let error = unproven.send(&phone("13900000002"), "012345").await.unwrap_err();
+        let error = unproven.send(&sms("13900000002", "012345")).await.unwrap_err();
         assert!(error.to_string().contains("cannot open a TLS connection"), "{error}");
         let mut roots = RootCertStore::empty();
         roots.add(pem("ca.crt")).unwrap();
         let trusting = TlsClient::trusting(roots).zip(server_name("127.0.0.1"));
         let proven = Webhook { endpoint: unproven.endpoint.trusting(trusting.unwrap()), ..unproven };
-        proven.send(&phone("13900000002"), "012345").await.unwrap();
+        proven.send(&sms("13900000002", "012345")).await.unwrap();
     }
 
     #[test]

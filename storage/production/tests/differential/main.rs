@@ -18,6 +18,7 @@ mod order_log;
 mod orders;
 mod payments;
 mod play;
+mod retries;
 mod reviews;
 mod sales;
 mod scene;

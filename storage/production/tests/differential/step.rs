@@ -1,8 +1,8 @@
 //! A step: a call, or a few related calls, on any port.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
-use mallbox_storage::{LoggedClaim, Storage};
+use mallbox_storage::{LoggedClaim, RetryLease, Storage};
 
 use crate::codes::CodeStep;
 use crate::credits::CreditStep;
@@ -13,6 +13,7 @@ use crate::keepsakes::Keepsake;
 use crate::order_log::OrderLogStep;
 use crate::orders::OrderStep;
 use crate::payments::PaymentStep;
+use crate::retries::RetryTaskStep;
 use crate::reviews::ReviewStep;
 use crate::sales::SaleStep;
 use crate::scene::Scene;
@@ -31,11 +32,13 @@ pub struct Side {
     pub hands: HashMap<&'static str, Vec<LoggedClaim>>,
     /// Greatest fencing token so far, by lock.
     pub tokens: HashMap<&'static str, u64>,
+    /// Leases of retry tasks, latest first.
+    pub leases: VecDeque<RetryLease>,
 }
 
 impl Side {
     pub fn new(storage: Storage) -> Self {
-        Self { storage, hands: HashMap::new(), tokens: HashMap::new() }
+        Self { storage, hands: HashMap::new(), tokens: HashMap::new(), leases: VecDeque::new() }
     }
 }
 
@@ -54,6 +57,7 @@ pub enum Step {
     User(UserStep),
     Credit(CreditStep),
     Review(ReviewStep),
+    RetryTask(RetryTaskStep),
     Shop(ShopStep),
     SignIn(SignInStep),
     GeoIndex(GeoIndexStep),
@@ -63,7 +67,8 @@ pub enum Step {
 impl Step {
     pub fn roll(dice: &mut Dice, scene: &mut Scene) -> Self {
         match dice.below(100) {
-            0..24 => Self::Sale(SaleStep::roll(dice, scene)),
+            0..20 => Self::Sale(SaleStep::roll(dice, scene)),
+            20..24 => Self::RetryTask(RetryTaskStep::roll(dice, scene)),
             24..27 => Self::Review(ReviewStep::roll(dice, scene)),
             27..30 => Self::SignIn(SignInStep::roll(dice, scene)),
             30..41 => Self::OrderLog(OrderLogStep::roll(dice, scene)),
@@ -97,6 +102,7 @@ impl Step {
             Self::User(step) => step.take(side).await,
             Self::Credit(step) => step.take(side).await,
             Self::Review(step) => step.take(side).await,
+            Self::RetryTask(step) => step.take(side).await,
             Self::Shop(step) => step.take(side).await,
             Self::SignIn(step) => step.take(side).await,
             Self::GeoIndex(step) => step.take(side).await,

@@ -103,6 +103,12 @@ async fn rest(storage: &Storage, now: Timestamp) -> Vec<String> {
     }
     lines.push(format!("signs: {}", said(storage.people.sign_ins.counts(sign_ins::year()).await)));
     lines.extend(geo_index::everywhere(storage).await);
+    let tasks = &storage.base.retry_tasks;
+    lines.push(format!("retry tasks: {}", said(tasks.counts().await)));
+    lines.push(format!("failed tasks: {}", said(tasks.failed(None, None, u32::MAX).await)));
+    for kind in ["refund", "webhook"] {
+        lines.push(format!("next due of {kind}: {}", said(tasks.next_due(kind).await)));
+    }
     lines.push(format!("audit: {}", said(storage.operator.audit.page(None, u32::MAX).await)));
     lines.push(format!("chain: {}", said(storage.operator.audit.verify().await)));
     let deadlines = (storage.selling.deadlines.next().await, storage.selling.deadlines.count().await);

@@ -1,0 +1,7 @@
+//! The base of all areas.
+
+mod retries;
+mod retry_breakers;
+mod retry_crashes;
+mod retry_rush;
+mod retry_world;

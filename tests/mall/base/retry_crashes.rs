@@ -1,0 +1,114 @@
+//! Whatever dies, the work goes on at the segment that was not settled.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use mallbox::fixture::faults::Fault;
+use mallbox::mall::base::retry::{Attempt, FirstTry, Segment, SegmentOutcome, Work};
+use parking_lot::Mutex;
+use tokio::sync::Notify;
+
+use super::retry_world::{KIND, Scripted, World, of_work, policy};
+
+/// Waits inside each run until released.
+struct Held {
+    entered: Notify,
+    release: Notify,
+}
+
+#[async_trait]
+impl Segment for Held {
+    fn name(&self) -> &'static str {
+        "held"
+    }
+
+    async fn run(&self, _: &Attempt) -> SegmentOutcome {
+        self.entered.notify_one();
+        self.release.notified().await;
+        SegmentOutcome::Passed(b"held".to_vec())
+    }
+}
+
+#[tokio::test]
+async fn a_process_that_dies_in_a_segment_repeats_that_segment_only() {
+    let first = Scripted::new("first", []);
+    let held = Arc::new(Held { entered: Notify::new(), release: Notify::new() });
+    let segments: Vec<Arc<dyn Segment>> = vec![first.clone(), held.clone()];
+    let w = of_work(Work::new(KIND, segments, policy())).await;
+    let queue = w.queue.clone();
+    let caller = tokio::spawn(async move { queue.submit(KIND, World::task("a")).await });
+    held.entered.notified().await;
+    // The first segment is settled. The second passes, and the instance dies before the settlement.
+    w.close().await;
+    held.release.notify_one();
+    assert_eq!(caller.await.unwrap().unwrap(), FirstTry::Done((*b"held").into()));
+    let second = Scripted::new("second", []);
+    let segments: Vec<Arc<dyn Segment>> = vec![first.clone(), second.clone()];
+    let w = w.reopen(Work::new(KIND, segments, policy())).await;
+    w.advance(59).await;
+    assert!(second.attempts().is_empty(), "the lease of the dead instance lasts");
+    w.advance(1).await;
+    assert_eq!((first.attempts(), second.runs.lock()[..].to_vec()), (vec![1], vec![(1, "first".to_owned())]));
+    assert_eq!(w.counts().await, (0, 0));
+}
+
+/// Counts the runs per key.
+#[derive(Default)]
+struct Counting(Mutex<std::collections::BTreeMap<String, u32>>);
+
+#[async_trait]
+impl Segment for Counting {
+    fn name(&self) -> &'static str {
+        "count"
+    }
+
+    async fn run(&self, attempt: &Attempt) -> SegmentOutcome {
+        *self.0.lock().entry(attempt.key.clone()).or_default() += 1;
+        tokio::task::yield_now().await;
+        SegmentOutcome::Passed(Vec::new())
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn two_instances_share_a_queue_and_each_task_is_done_once() {
+    let counting = Arc::new(Counting::default());
+    let work = || Work::new(KIND, vec![counting.clone() as Arc<dyn Segment>], policy());
+    let one = of_work(work()).await;
+    // One process alone opens a directory.
+    let other = if one.is_shared() { Some(one.second(work()).await) } else { None };
+    let tasks: Vec<_> = (0..500).map(|number| World::task(&number.to_string())).collect();
+    one.queue.submit_all(KIND, tasks).await.unwrap();
+    let others = async {
+        if let Some(other) = &other {
+            other.advance(0).await;
+        }
+    };
+    tokio::join!(one.advance(0), others);
+    let counted = counting.0.lock();
+    assert_eq!((counted.len(), counted.values().all(|runs| *runs == 1)), (500, true));
+    drop(counted);
+    assert_eq!(one.counts().await, (0, 0));
+    let passed = one.metrics().await.passed;
+    let by_other = match &other {
+        Some(other) => other.metrics().await.passed,
+        None => 0,
+    };
+    assert_eq!(passed + by_other, 500);
+    assert_eq!(by_other > 0, other.is_some(), "both instances worked");
+}
+
+#[tokio::test]
+async fn what_the_store_did_not_settle_runs_again() {
+    let (first, second) = (Scripted::new("first", []), Scripted::new("second", []));
+    let segments = || -> Vec<Arc<dyn Segment>> { vec![first.clone(), second.clone()] };
+    let w = of_work(Work::new(KIND, segments(), policy())).await;
+    let (faulty, faults) = w.behind_faults(Work::new(KIND, segments(), policy()));
+    faults.add(Fault::at_port("retry_tasks.settle").error().times(1)).unwrap();
+    let _ = faulty.submit(KIND, World::task("a")).await.unwrap();
+    assert_eq!((first.attempts(), second.attempts()), (vec![1], vec![]));
+    w.advance(59).await;
+    assert_eq!(first.attempts(), [1]);
+    w.advance(1).await;
+    assert_eq!((first.attempts(), second.attempts()), (vec![1, 1], vec![1]));
+    assert_eq!(w.counts().await, (0, 0));
+}
