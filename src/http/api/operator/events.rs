@@ -31,8 +31,8 @@ pub(super) fn routes(places: Places) -> Calls {
         .explained(both(
             "仅当至少有一个订阅时商城才写入事件，保留7天。`lost`是已被清理、这一页中缺少的事件数。\
              查看不会延长会话。",
-            "The mall writes events while there is at least one subscriber, and keeps them for 7 days. `lost` is \
-             the number of events before the page that were pruned. The call does not extend the session.",
+            "The mall writes events while there is at least one subscriber, and keeps them for 7 days. \
+             `lost` is the number of events before the page that were pruned. The call does not extend the session.",
         ))
         .get("/ops/events/stream", stream, both("事件流", "Events as they happen"))
         .explained(both(
@@ -40,9 +40,9 @@ pub(super) fn routes(places: Places) -> Calls {
              每个读者各自收到全部事件，与进程无关。已被清理的事件以`event: lost`告知，没有任何订阅时先收到\
              `event: idle`。令牌同样放在请求头里。查看不会延长会话。",
             "`text/event-stream`; the `id` of an event is its position. Begins behind `after`, or behind the \
-             header `Last-Event-ID`; without both, now. Every reader gets every event, from any process. Pruned \
-             events are reported by `event: lost`; without a subscriber the first event is `event: idle`. The \
-             token is in the header as usual. Watching does not extend the session.",
+             header `Last-Event-ID`; without both, now. Every reader gets every event, from any process. \
+             Pruned events are reported by `event: lost`; without a subscriber the first event is `event: \
+             idle`. The token is in the header as usual. Watching does not extend the session.",
         ))
         .with(places)
 }
