@@ -287,7 +287,7 @@ fn arrows_point_one_way() {
 #[test]
 fn the_api_has_no_route_without_a_description() {
     // Routes of the API are added through `Calls`; the control socket is not part of the API.
-    let own = ["src/http/describe/calls.rs", "src/http/control.rs", "src/http/control/people.rs"];
+    let own = ["src/http/describe/calls.rs", "src/http/control.rs", "src/http/control/"];
     for method in [".route(", ".route_service(", ".nest(", ".nest_service("] {
         let mut lines = lines_with("src/http", &[method]);
         lines.retain(|line| !own.iter().any(|file| line.contains(file)));
