@@ -49,7 +49,8 @@ fn the_example_acts_once_on_each_event_that_the_mall_signed() {
     let address = address_in(&mall.line());
     let code_path = format!("/api/user/code?phone={OPERATOR}");
     http::send(address, "POST", &code_path, "", "").unwrap();
-    let form = json!({ "phone": OPERATOR, "code": mall.code(OPERATOR) });
+    let inbox = http::ask(address, "GET", &format!("/api/demo/inbox?phone={OPERATOR}"), "").unwrap().body;
+    let form = json!({ "phone": OPERATOR, "code": inbox["data"]["code"] });
     let token = call(address, "/api/user/login", "", &form).as_str().unwrap().to_owned();
 
     let seen = dir.path().join("seen.sqlite");

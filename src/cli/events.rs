@@ -52,8 +52,8 @@ pub(super) fn run(events: Events, l: Language) -> anyhow::Result<()> {
             print(&sentence!(
                 l,
                 "商城从现在起写入事件并保留7天。要停止，请在管理台的“事件订阅”中删除log\n",
-                "The mall writes events from now on and keeps them for 7 days. To stop, delete log under Event \
-                 subscribers in the console\n"
+                "The mall writes events from now on and keeps them for 7 days. To stop, delete log under \
+                 Event subscribers in the console\n"
             ));
             Ok(())
         }

@@ -184,7 +184,8 @@ impl NewEvent {
         let half_stars = stars.half_stars();
         let (whole, tenths) = (half_stars / 2, half_stars % 2 * 5);
         let body = format!(
-            "{{\"reviewId\":\"{review}\",\"userId\":\"{author}\",\"shopId\":\"{shop}\"{order},\"stars\":{whole}.{tenths}}}"
+            "{{\"reviewId\":\"{review}\",\"userId\":\"{author}\",\"shopId\":\"{shop}\"{order},\
+             \"stars\":{whole}.{tenths}}}"
         );
         Self::at_once(EventKind::ReviewWritten, review.get(), body)
     }

@@ -22,16 +22,16 @@ pub(super) fn routes() -> Calls {
         .get("/ops/events/subscribers", list, both("事件订阅列表", "The subscribers of events"))
         .explained(both(
             "每个订阅的目标、进度、落后的事件数、状态和最近一次错误。不返回URL和密钥。查看不会延长会话。",
-            "Target, cursor, lag, state and last error of each subscriber, without URL and secret. The call does \
-             not extend the session.",
+            "Target, cursor, lag, state and last error of each subscriber, without URL and secret. The call \
+             does not extend the session.",
         ))
         .post("/ops/events/subscribers", create, both("创建事件订阅", "Create a subscriber of events"))
         .explained(both(
             "从此刻起的事件。`target`为`webhook`（HTTP请求，须填`url`）、`stream`（商城的Redis中的流）\
              或`log`（只保留事件，供读取）。未填`secret`时由商城生成。密钥只在这次响应中返回。写入审计日志。",
-            "Events from now on. `target` is `webhook` (HTTP requests to `url`), `stream` (a stream in the mall's \
-             Redis) or `log` (keeps events for readers). Without a `secret` the mall makes one; the response is \
-             the only one with the secret. The audit log records the action.",
+            "Events from now on. `target` is `webhook` (HTTP requests to `url`), `stream` (a stream in the \
+             mall's Redis) or `log` (keeps events for readers). Without a `secret` the mall makes one; the \
+             response is the only one with the secret. The audit log records the action.",
         ))
         .post("/ops/events/subscribers/{id}/pause", pause, both("暂停事件订阅", "Pause a subscriber"))
         .post(
@@ -42,8 +42,8 @@ pub(super) fn routes() -> Calls {
         .delete("/ops/events/subscribers/{id}", remove, both("删除事件订阅", "Delete a subscriber"))
         .explained(both(
             "`stream`的流一并删除；尚未送达`webhook`的事件不再发送。没有任何订阅时，商城不再写入事件。",
-            "With its stream; events on their way to a webhook are dropped. Without a subscriber the mall writes \
-             no events.",
+            "With its stream; events on their way to a webhook are dropped. Without a subscriber the mall \
+             writes no events.",
         ))
 }
 

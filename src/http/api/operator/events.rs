@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use axum::Extension;
 use axum::body::Bytes;
@@ -32,8 +31,8 @@ pub(super) fn routes(places: Places) -> Calls {
         .explained(both(
             "仅当至少有一个订阅时商城才写入事件，保留7天。`lost`是已被清理、这一页中缺少的事件数。\
              查看不会延长会话。",
-            "The mall writes events while there is at least one subscriber, and keeps them for 7 days. `lost` is \
-             the number of events before the page that were pruned. The call does not extend the session.",
+            "The mall writes events while there is at least one subscriber, and keeps them for 7 days. \
+             `lost` is the number of events before the page that were pruned. The call does not extend the session.",
         ))
         .get("/ops/events/stream", stream, both("事件流", "Events as they happen"))
         .explained(both(
@@ -41,9 +40,9 @@ pub(super) fn routes(places: Places) -> Calls {
              每个读者各自收到全部事件，与进程无关。已被清理的事件以`event: lost`告知，没有任何订阅时先收到\
              `event: idle`。令牌同样放在请求头里。查看不会延长会话。",
             "`text/event-stream`; the `id` of an event is its position. Begins behind `after`, or behind the \
-             header `Last-Event-ID`; without both, now. Every reader gets every event, from any process. Pruned \
-             events are reported by `event: lost`; without a subscriber the first event is `event: idle`. The \
-             token is in the header as usual. Watching does not extend the session.",
+             header `Last-Event-ID`; without both, now. Every reader gets every event, from any process. \
+             Pruned events are reported by `event: lost`; without a subscriber the first event is `event: \
+             idle`. The token is in the header as usual. Watching does not extend the session.",
         ))
         .with(places)
 }
@@ -130,20 +129,16 @@ impl Input for LastEventId {
 struct Reader {
     app: App,
     position: u64,
-    said: Instant,
     is_idle: bool,
 }
 
 impl Reader {
-    /// Interval of comments while nothing happens: proxies close silent connections.
-    const KEEP_ALIVE: Duration = Duration::from_secs(15);
-
     async fn begin(app: App, after: Option<u64>) -> Result<Self, Failure> {
         let (subscribers, counts) = app.event_admin.list().await?;
         let head = counts.ends.head;
         // Beyond the newest event there is nothing: the position is that of a mall before it was restored.
         let position = after.filter(|after| *after <= head).unwrap_or(head);
-        Ok(Self { app, position, said: Instant::now(), is_idle: subscribers.is_empty() })
+        Ok(Self { app, position, is_idle: subscribers.is_empty() })
     }
 }
 
@@ -166,11 +161,9 @@ impl EventSource for Reader {
                 self.position = event.position;
             }
         }
-        if out.is_empty() && self.said.elapsed() >= Self::KEEP_ALIVE {
+        if out.is_empty() {
+            // A comment, by which a reader that went away is noticed, and no proxy closes the connection.
             out.push_str(": \n\n");
-        }
-        if !out.is_empty() {
-            self.said = Instant::now();
         }
         Bytes::from(out)
     }

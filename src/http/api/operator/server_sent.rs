@@ -41,8 +41,8 @@ impl Places {
         Self { places: Arc::new(Semaphore::new(places)), stop }
     }
 
-    /// Begins a response with the events of `source`, until the mall stops, the reader goes, or the session of
-    /// `token` ends.
+    /// Begins a response with the events of `source`, until the mall stops, the reader goes, or the session
+    /// of `token` ends.
     ///
     /// # Errors
     /// [`Refusal::Busy`] while all places are taken.
@@ -159,8 +159,8 @@ impl Listener {
     }
 
     /// Returns why the stream has to end, if so. Checks session and role on every interval, without extending
-    /// the session: an open page would stay logged in for ever. While the store is unavailable, listeners stay
-    /// connected.
+    /// the session: an open page would stay logged in for ever. While the store is unavailable, listeners
+    /// stay connected.
     async fn is_ended(&self) -> Option<EndReason> {
         let accounts = &self.app.accounts;
         let standing: Result<_, Failure> = async {

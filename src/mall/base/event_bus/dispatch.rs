@@ -63,8 +63,8 @@ impl Dispatcher {
         Self { context: context.clone(), retries, metrics, probes: Mutex::default() }
     }
 
-    /// Hands events over to each subscriber that is not paused. An obstacle of one subscriber delays no other,
-    /// and is stored with the subscriber.
+    /// Hands events over to each subscriber that is not paused. An obstacle of one subscriber delays no
+    /// other, and is stored with the subscriber.
     pub(super) async fn hand_over(
         &self,
         subscribers: &[Subscriber],
@@ -125,8 +125,8 @@ impl Dispatcher {
         (end > cursor).then_some(end)
     }
 
-    /// Hands over the events of a page that ends at `end`. Returns the position up to which all is handed over,
-    /// and the obstacle there, if any.
+    /// Hands over the events of a page that ends at `end`. Returns the position up to which all is handed
+    /// over, and the obstacle there, if any.
     async fn hand_over_page(
         &self,
         subscriber: &Subscriber,
@@ -207,8 +207,8 @@ impl Dispatcher {
             .await;
     }
 
-    /// Whether the error stored with a subscriber is this one, of less than a minute ago: a persistent obstacle
-    /// is stored once a minute.
+    /// Whether the error stored with a subscriber is this one, of less than a minute ago: a persistent
+    /// obstacle is stored once a minute.
     fn is_fresh((known, at): &(String, Timestamp), words: &str, now: Timestamp) -> bool {
         known == shortened_error(words) && *at <= now && now < *at + Self::REPORT_INTERVAL
     }

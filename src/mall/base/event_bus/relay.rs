@@ -13,9 +13,9 @@ use crate::mall::base::Context;
 use crate::mall::base::chores::{Chore, Every};
 use crate::mall::base::sparse_log::SparseLog;
 
-/// Background job of the event bus. Every process learns of subscribers; a leader does the rest, by a lock with
-/// a lease of [`LEASE`](Self::LEASE). A second leader would do no harm: positions are given under a lock, and
-/// cursors moved by compare-and-set.
+/// Background job of the event bus. Every process learns of subscribers; a leader does the rest, by a lock
+/// with a lease of [`LEASE`](Self::LEASE). A second leader would do no harm: positions are given under a
+/// lock, and cursors moved by compare-and-set.
 pub(in crate::mall) struct EventRelay {
     every: Every,
     prune_every: Every,

@@ -1,7 +1,7 @@
 //! [`Events`] in MySQL.
 //!
-//! The row of `event_ends` is the lock of positions. Numbers of `event_outbox` become visible out of order, so
-//! nobody reads them behind a cursor.
+//! The row of `event_ends` is the lock of positions. Numbers of `event_outbox` become visible out of order,
+//! so nobody reads them behind a cursor.
 
 use std::collections::HashSet;
 
