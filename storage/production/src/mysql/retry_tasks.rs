@@ -25,6 +25,9 @@ use super::retry_rows::{
     SELECT_FAILED, SELECT_LEASED, block, failed, head, leased, lock, lock_failed, promote, put_totals, reopen,
 };
 
+/// Length of a call from which the call has the time of a batch, instead of a waiting caller's.
+const BATCH_MIN: usize = 16;
+
 pub(super) struct MysqlRetryTasks(pub(super) Database);
 
 #[async_trait]
@@ -36,9 +39,18 @@ impl RetryTasks for MysqlRetryTasks {
         limits: RetryLimits,
         now: Timestamp,
     ) -> Result<Vec<SubmitOutcome>, StoreError> {
+        if tasks.len() < BATCH_MIN {
+            return self
+                .0
+                .write("submit tasks", |conn| {
+                    boxed(async move { submit(conn, kind, tasks, limits, now).await })
+                })
+                .await;
+        }
         self.0
-            .write("submit tasks", |conn| boxed(async move { submit(conn, kind, tasks, limits, now).await }))
+            .try_bulk(|conn| boxed(async move { submit(conn, kind, tasks, limits, now).await }))
             .await
+            .map_err(|fault| fault.into_store_error("submit tasks"))
     }
 
     async fn lease_due(
@@ -61,9 +73,18 @@ impl RetryTasks for MysqlRetryTasks {
         settlements: &[RetrySettlement],
         now: Timestamp,
     ) -> Result<Vec<bool>, StoreError> {
+        if settlements.len() < BATCH_MIN {
+            return self
+                .0
+                .write("settle tasks", |conn| {
+                    boxed(async move { settle(conn, kind, settlements, now).await })
+                })
+                .await;
+        }
         self.0
-            .write("settle tasks", |conn| boxed(async move { settle(conn, kind, settlements, now).await }))
+            .try_bulk(|conn| boxed(async move { settle(conn, kind, settlements, now).await }))
             .await
+            .map_err(|fault| fault.into_store_error("settle tasks"))
     }
 
     async fn next_due(&self, kind: &str) -> Result<Option<Timestamp>, StoreError> {
