@@ -1,6 +1,6 @@
 //! Statuses, codes and texts of every failure.
 
-use mallbox_storage::{Cents, DeadReason, DeadState, ReviewId};
+use mallbox_storage::{Cents, DeadReason, DeadState, OrderId, ReviewId};
 
 use super::*;
 
