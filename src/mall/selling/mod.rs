@@ -3,6 +3,7 @@
 mod backpressure;
 mod batch_size;
 pub mod cashier;
+mod closed_orders;
 mod counter_till;
 pub mod http_gateway;
 pub mod order_numbers;

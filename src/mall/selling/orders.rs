@@ -8,7 +8,8 @@ use mallbox_storage::{
     Transition, TransitionOutcome, UserId, VoucherId, VoucherStatus,
 };
 
-use super::cashier::{Cashier, PayOutcome, release_closed};
+use super::cashier::{Cashier, PayOutcome};
+use super::closed_orders::release_closed;
 use super::order_numbers::OrderNumbers;
 use super::order_queries::{AtGateway, Found, OrderQueries, OrderView, new_order};
 use crate::mall::base::detached::detached;

@@ -8,7 +8,8 @@ use async_trait::async_trait;
 use mallbox_storage::{StoreError, Timestamp, TransitionOutcome};
 use tokio_util::sync::CancellationToken;
 
-use super::cashier::{Cashier, closed_all};
+use super::cashier::Cashier;
+use super::closed_orders::closed_all;
 use crate::mall::base::Context;
 use crate::mall::base::chores::Chore;
 

@@ -9,7 +9,7 @@ use mallbox_storage::{
     TransitionOutcome,
 };
 
-use super::cashier::release_closed;
+use super::closed_orders::release_closed;
 use super::timed_gateway::TimedGateway;
 use crate::mall::base::retry::{Attempt, RetryPolicy, Segment, SegmentOutcome, Submission, Work};
 use crate::mall::base::{Context, Failure, Refusal};

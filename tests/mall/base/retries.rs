@@ -172,7 +172,7 @@ async fn many_tasks_are_submitted_at_once_and_run_in_the_background() {
     assert_eq!(w.counts().await, (600, 0));
     w.advance(0).await;
     w.advance(10).await;
-    assert_eq!((segment.runs.lock().len(), w.counts().await), (601, (0, 0)));
+    assert_eq!((segment.attempts().len(), w.counts().await), (601, (0, 0)));
     assert!(w.queue.submit_all("other", Vec::new()).await.is_err());
     assert!(w.queue.submit("other", World::task("a")).await.is_err());
 }

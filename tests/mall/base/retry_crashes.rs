@@ -84,9 +84,8 @@ async fn two_instances_share_a_queue_and_each_task_is_done_once() {
         }
     };
     tokio::join!(one.advance(0), others);
-    let counted = counting.0.lock();
+    let counted = counting.0.lock().clone();
     assert_eq!((counted.len(), counted.values().all(|runs| *runs == 1)), (500, true));
-    drop(counted);
     assert_eq!(one.counts().await, (0, 0));
     let passed = one.metrics().await.passed;
     let by_other = match &other {

@@ -158,9 +158,9 @@ async fn of_a_rush_on_groups_every_group_keeps_its_order(w: &World) {
         }
     })
     .await;
-    let log = log.lock();
+    let log = log.lock().clone();
     assert_eq!(log.values().map(|(_, order)| order.len()).sum::<usize>(), THREADS / 2 * 20);
-    for (group, (_, order)) in &*log {
+    for (group, (_, order)) in &log {
         assert!(order.is_sorted(), "{group}: {order:?}");
     }
     let refused = log.values().flat_map(|(_, order)| order).filter(|id| *id % 5 == 0).count() as u64;
