@@ -115,7 +115,7 @@ function create(hasStreams, reload) {
   const fields = [
     { field: name, names: ["名称", "Name", "subscriberName"] },
     { field: target, names: ["目标", "target"] },
-    { field: url, names: ["URL", "url"] },
+    { field: url, names: ["接收地址", "URL", "url"] },
   ];
   return openSheet(t("新增事件订阅", "New subscriber"), (close) => [form(fields, t("创建", "Create"), async () => {
     const body = { name: name.input.value.trim(), target: target.input.value, url: url.input.disabled ? undefined : url.input.value.trim(), kinds: boxes.filter((box) => box.checked).map((box) => box.value) };

@@ -3,6 +3,7 @@
 use mallbox_storage::{Cents, DeadReason, DeadState, OrderId, ReviewId};
 
 use super::*;
+use crate::mall::base::SubscriberRefusal;
 
 /// Returns status, `Retry-After` and body as received by a client in this language.
 fn rendered(error: ApiError, l: Language) -> (u16, Option<String>, serde_json::Value) {
@@ -71,6 +72,10 @@ fn all() -> Vec<(ApiError, u16, &'static str)> {
         (Refusal::MakeUpsUsed(3).into(), 200, "MAKE_UPS_USED"),
         (Refusal::PicturesFull(9).into(), 200, "PICTURES_FULL"),
         (Refusal::PictureBytesFull(1 << 20).into(), 200, "PICTURES_FULL"),
+        (Refusal::Subscriber(SubscriberRefusal::NameTaken).into(), 200, "SUBSCRIBER_NAME_TAKEN"),
+        (Refusal::Subscriber(SubscriberRefusal::TooMany(20)).into(), 200, "SUBSCRIBERS_FULL"),
+        (Refusal::Subscriber(SubscriberRefusal::NoStreams).into(), 200, "NO_STREAMS"),
+        (Refusal::Subscriber(SubscriberRefusal::Url).into(), 200, "WEBHOOK_URL"),
         (Refusal::PaymentDeclined.into(), 200, "PAYMENT_DECLINED"),
         (Refusal::PayAtCounter.into(), 200, "PAY_AT_COUNTER"),
         (Refusal::RefundAtCounter.into(), 200, "REFUND_AT_COUNTER"),

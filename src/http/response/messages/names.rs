@@ -105,6 +105,7 @@ pub(super) fn field(name: &'static str, l: Language) -> &'static str {
         (Language::Zh, "subscriberName") => "名称",
         (Language::Zh, "kinds") => "事件种类",
         (Language::Zh, "target") => "目标",
+        (Language::Zh, "url") => "接收地址",
         (Language::Zh, "secret") => "密钥",
         (Language::Zh, "Last-Event-ID") => "请求头Last-Event-ID",
         _ => name,
