@@ -1,7 +1,7 @@
 CREATE TABLE IF NOT EXISTS event_outbox (
     -- Events without a position, written by the transactions of the changes.
     number     BIGINT UNSIGNED  NOT NULL AUTO_INCREMENT PRIMARY KEY,
-    -- 0 at once; else when a delayed event gets its position.
+    -- 0 at once, else when a delayed event gets its position.
     due_ms     BIGINT           NOT NULL,
     -- 1 order accepted, 2 payment due, 3 paid, 4 cancelled, 5 used, 6 refunded, 7 note, 8 review, 9 stock.
     kind       TINYINT UNSIGNED NOT NULL,

@@ -6,9 +6,9 @@ CREATE TABLE IF NOT EXISTS event_subscribers (
     target      VARCHAR(10)     NOT NULL,
     url         VARCHAR(2048)   NOT NULL,
     secret      VARCHAR(200)    NOT NULL,
-    -- Names of kinds with commas between; empty for all.
+    -- Names of kinds with commas between, empty for all.
     kinds       VARCHAR(500)    NOT NULL,
-    -- Position of the last event handed over; `cursor` is a keyword.
+    -- Position of the last event handed over (`cursor` is a keyword).
     at_position BIGINT UNSIGNED NOT NULL,
     is_paused   TINYINT         NOT NULL DEFAULT 0,
     lost        BIGINT UNSIGNED NOT NULL DEFAULT 0,
