@@ -312,7 +312,11 @@ fn operator_folds_a_reported_review_where_it_was_reported() {
     let reviews = |query: &str| {
         let path = format!("/api/remark?itemId={shop}&{query}");
         let found = mall.call("GET", &path, "", &Value::Null).unwrap().data().clone();
-        found.as_array().unwrap().iter().any(|one| one["id"].to_string() == review)
+        found
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|one| one["id"].as_u64().is_some_and(|id| id.to_string() == review))
     };
     assert_eq!((reviews("folded=true"), reviews("folded=false")), (true, false));
     page.button("恢复显示").click();

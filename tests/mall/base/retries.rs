@@ -164,7 +164,7 @@ async fn a_full_queue_refuses_and_runs_nothing() {
 async fn many_tasks_are_submitted_at_once_and_run_in_the_background() {
     let segment = Scripted::new("first", [Act::Fail]);
     let w = world(std::slice::from_ref(&segment)).await;
-    let group = |number: usize| (number % 2 == 0).then(|| "even".to_owned());
+    let group = |number: usize| number.is_multiple_of(2).then(|| "even".to_owned());
     let task = |number: usize| Submission { group: group(number), ..World::task(&number.to_string()) };
     let tasks: Vec<Submission> = (0..600).map(task).collect();
     assert_eq!(w.queue.submit_all(KIND, tasks.clone()).await.unwrap(), vec![Queued::Stored; 600]);
