@@ -132,7 +132,7 @@ pub const ROWS: &[Row] = &[
         br#"{"waves":[{"time":"2026-11-21T20:30:00","units":-1}]}"#,
         400,
         "BAD_REQUEST",
-        "units",
+        "waves: expected a whole number",
     ),
     (Operator, "POST", "/ops/sales/404/pause", b"", 200, "NOT_FOUND", "sale"),
     (Operator, "POST", "/ops/sales/2/stop", b"", 404, "NOT_FOUND", ""),

@@ -122,7 +122,7 @@ fn units_are_released_in_waves() {
     buy(&w, 2, &w.other);
     let next = json!({"inMs": 600_000, "units": 5});
     let refused = w.call("POST", "/voucher-order/seckill/2", &w.operator, "").body;
-    let words = "Sold out for now: 5 more in 10 min.";
+    let words = "这一批已抢光，10分钟后再放出5份";
     let want = json!({"success": false, "code": "SOLD_OUT", "errorMsg": words, "nextWave": next});
     assert_eq!(refused, want);
     let live = data(w.call("GET", "/sale/2", "", ""));

@@ -159,7 +159,10 @@ fn lost_and_doubled_requests_take_money_once() {
     s.gateway.set(|switches| switches.loses_responses = false);
     s.w.advance(POLL_DELAY);
     assert_eq!(s.status(&order), 6);
-    assert_eq!((s.gateway.money().returned, s.gateway.of_order(&order)[0].refunds), (PRICE, 4));
+    assert_eq!(s.gateway.money().returned, PRICE);
+    // Twice by the call, and twice each by the retry queue, the settlement of payments, or both.
+    let refunds = s.gateway.of_order(&order)[0].refunds;
+    assert!([4, 6].contains(&refunds), "{refunds}");
     s.assert_balanced();
 }
 
