@@ -161,6 +161,23 @@ fn headers_of_a_peer_that_is_no_trusted_proxy_are_not_read() {
 }
 
 #[test]
+fn an_address_of_a_shared_network_makes_ten_times_as_many_calls() {
+    let mall = Mall::start(&["--shared-network", "203.0.113.0/24,2001:db8:1::/48"]);
+    // In one connection, so that many calls fit into a second.
+    let calls = |address: &str, number: usize| {
+        let last = request("GET", LIST, &format!("x-forwarded-for: {address}\r\n"), "");
+        let kept = last.replace("connection: close\r\n", "");
+        let stream = TcpStream::connect(mall.address).unwrap();
+        statuses(&ask(stream, &(kept.repeat(number - 1) + &last)))
+    };
+    for shared in ["203.0.113.7", "203.0.113.8", "2001:db8:1::9"] {
+        assert_eq!(calls(shared, 10), [200; 10], "{shared}");
+    }
+    until("there is a limit all the same", || calls("203.0.113.7", 60).contains(&429));
+    until("an address elsewhere is refused", || calls("203.0.114.7", 10).contains(&429));
+}
+
+#[test]
 fn visitors_behind_a_trusted_proxy_are_counted_apart() {
     let mall = Mall::start(&[]);
     let token = mall.operator();

@@ -209,6 +209,22 @@ fn browser_keeps_the_token_and_nothing_of_a_user_who_logged_out() {
 
 #[test]
 #[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
+fn console_forgets_unsent_input_at_a_log_out() {
+    let mall = evening().start().unwrap();
+    let page = browser_of(&mall, OPERATOR).on(Screen::Desktop).open("/console#/sales/new?shop=1");
+    page.field("标题").fill("夜宵券");
+    page.link("用户").click();
+    page.heading("用户").is_there();
+    page.go("/console#/sales/new?shop=1");
+    assert_eq!(page.field("标题").value(), "夜宵券", "kept until the log-out");
+    page.button("退出登录").click();
+    log_in_by_code(&page, OPERATOR);
+    page.button("创建秒杀").is_there();
+    assert_eq!(page.field("标题").value(), "");
+}
+
+#[test]
+#[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
 fn password_is_hidden_while_typed_and_filled_in_by_password_managers() {
     let mall = evening().start().unwrap();
     let page = Browser::at(&mall.url()).on(Screen::Desktop).open("/#/me");

@@ -119,6 +119,21 @@ fn every_attack_and_every_change_of_rights_leaves_its_event() {
 }
 
 #[test]
+fn a_call_by_a_wrong_method_is_an_event_within_the_api_and_outside() {
+    let w = world();
+    assert_eq!(w.call("DELETE", "/ops/users/3", &w.customer, "").status, 405);
+    assert_eq!(w.request("POST", "/console", "", b"").status, 405);
+    let data = shown(&w, "?event=malformed_request");
+    let field = |event: &Value, name: &str| event[name].as_str().unwrap_or_default().to_owned();
+    let events = data["events"].as_array().unwrap().iter();
+    let events: Vec<_> =
+        events.map(|event| ["method", "route", "code", "client"].map(|name| field(event, name))).collect();
+    let want = [("POST", ""), ("DELETE", "/ops/users/{id}")];
+    let want = want.map(|(method, route)| [method, route, "METHOD_NOT_ALLOWED", "127.0.0.1"]);
+    assert_eq!(events, want);
+}
+
+#[test]
 fn events_are_selected_by_kind_and_address_and_come_in_pages() {
     let w = world();
     // Fewer of each kind than may be listed in a second.

@@ -153,15 +153,19 @@ fn an_address_of_a_shared_network_gets_ten_times_as_much_as_others() {
     for (from, codes, passwords) in [(100, 30, 10), (101, 30, 10), (0x100, 3, 1)] {
         let phone = |number: u32| format!("15{:01}{number:08}", from % 10);
         let sent = (0..40).filter(|number| ask_for_code(&w, from, &phone(*number)) == "ok").count();
-        let hashed = (0..12).filter(|number| {
+        // On a busy machine a hash comes too late; the attempt counts all the same.
+        let counted = (0..12).filter(|number| {
             let form = json!({ "phone": phone(*number), "password": WRONG_PASSWORD });
-            word(&log_in(&w, from, &form)) == "PASSWORD_WRONG"
+            word(&log_in(&w, from, &form)) != "RATE_LIMITED"
         });
-        assert_eq!((sent, hashed.count()), (codes, passwords), "{from}");
+        assert_eq!((sent, counted.count()), (codes, passwords), "{from}");
     }
     // The limits per phone are those of everybody.
     let codes: Vec<String> = (0..2).map(|_| ask_for_code(&w, 102, "15900000000")).collect();
     assert_eq!(codes, ["ok", "CODE_TOO_SOON"]);
+    let form = json!({ "phone": "15900000000", "password": WRONG_PASSWORD });
+    let refused: Vec<bool> = (0..6).map(|_| word(&log_in(&w, 103, &form)) == "RATE_LIMITED").collect();
+    assert_eq!(refused, [false, false, false, false, false, true], "passwords of a phone");
 }
 
 #[test]

@@ -86,8 +86,11 @@ fn a_callback_counts_only_with_signature_time_payment_and_amount_of_its_own() {
             assert_eq!(s.callback(&headers, body), (status, code.to_owned()), "{profile:?}: {body}");
             assert_eq!(s.states(&order), [PaymentState::Started], "{profile:?}: {body}");
         }
-        let large = format!("{{\"id\":\"{}\"}}", "x".repeat(20 << 10));
-        assert_eq!(s.callback(&s.gateway.signed(now(), &large), &large).0, 400, "{profile:?}");
+        // Good but for its length.
+        let large = body.replacen('{', &format!("{{\"note\":\"{}\",", "x".repeat(16 << 10)), 1);
+        let refused = s.callback(&s.gateway.signed(now(), &large), &large);
+        assert_eq!(refused, (400, "BAD_REQUEST".to_owned()), "{profile:?}");
+        assert_eq!(s.states(&order), [PaymentState::Started], "{profile:?}");
         assert_eq!(s.callback(&good, &body), (200, String::new()));
         assert_eq!(s.callback(&good, &body), (200, String::new()), "a replay changes nothing");
         assert_eq!(s.states(&order), [PaymentState::Captured]);
@@ -166,6 +169,23 @@ fn money_for_an_order_cancelled_while_the_gateway_was_away_goes_back() {
     assert_eq!(s.step(&order, "cancel").body["data"]["status"], 4, "the buyer's wish counts");
     s.gateway.refuse_connections(false);
     assert!(s.gateway.buyer_pays(&payment.id));
+    assert_eq!(s.gateway.deliver(), [200]);
+    assert_eq!((s.status(&order), s.states(&order)), (json!(4), vec![PaymentState::Refunded]));
+    assert_eq!(s.gateway.money().kept(), 0);
+    s.assert_balanced();
+}
+
+#[test]
+fn a_callback_for_a_cancelled_order_is_accepted_only_once_the_money_is_back() {
+    let s = shop();
+    let order = s.order();
+    let payment = s.pending(&order);
+    s.gateway.refuse_connections(true);
+    assert_eq!(s.step(&order, "cancel").body["data"]["status"], 4);
+    assert!(s.gateway.buyer_pays(&payment.id));
+    assert_eq!(s.gateway.deliver(), [503], "the gateway takes no refund now");
+    assert_eq!(s.states(&order), [PaymentState::Started]);
+    s.gateway.refuse_connections(false);
     assert_eq!(s.gateway.deliver(), [200]);
     assert_eq!((s.status(&order), s.states(&order)), (json!(4), vec![PaymentState::Refunded]));
     assert_eq!(s.gateway.money().kept(), 0);
