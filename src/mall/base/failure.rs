@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use mallbox_storage::{Cents, ClosedReason, DeadReason, DeadState, OrderId, ReviewId, StoreError};
+use mallbox_storage::{
+    Cents, ClosedReason, DeadReason, DeadState, OrderId, ReviewId, SaleRecord, StoreError, Timestamp,
+};
 
 /// A business refusal: the mall works and declines the call. HTTP chooses the user's message.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -208,6 +210,16 @@ pub enum Failure {
     /// A bug: for the log only.
     #[error("{0}")]
     Bug(String),
+}
+
+impl Refusal {
+    /// Returns the refusal of a claim without a unit, with the next wave of the sale if there is one.
+    pub(in crate::mall) fn sold_out(sale: &SaleRecord, now: Timestamp) -> Self {
+        match sale.wave_after(now) {
+            Some(wave) => Self::SoldOutUntil { wave_in: wave.at.since(now), units: wave.units },
+            None => Self::SoldOut,
+        }
+    }
 }
 
 impl From<ClosedReason> for Refusal {

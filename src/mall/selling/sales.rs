@@ -30,8 +30,6 @@ use crate::mall::base::cache_aside::CacheMetrics;
 use crate::mall::base::single_flight::{SingleFlight, shared};
 use crate::mall::base::{Context, Failure, Random, Refusal};
 
-use self::waves::sold_out;
-
 pub use self::live::ListedSale;
 pub use self::views::{LiveSale, RunningSale, SalePage, SaleState};
 pub use super::timetables::PageWave;
@@ -460,7 +458,7 @@ impl Inner {
         let refusal = match answer {
             ClaimOutcome::Accepted => return Ok(order),
             ClaimOutcome::AlreadyBought(order) => Refusal::AlreadyBought(order),
-            ClaimOutcome::SoldOut => sold_out(sale, now),
+            ClaimOutcome::SoldOut => Refusal::sold_out(sale, now),
             ClaimOutcome::NotOpen => Refusal::NotOpen,
             ClaimOutcome::Ended => Refusal::Ended,
             ClaimOutcome::Paused => Refusal::Paused,

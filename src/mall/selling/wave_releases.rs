@@ -1,6 +1,6 @@
 //! Release of waves: units of a sale that go on sale at a scheduled instant.
 //!
-//! Reasons: `src/decisions/0056-waves.md`.
+//! Reasons: `src/decisions/0055-waves.md`.
 
 use std::time::Duration;
 

@@ -2,7 +2,7 @@
 
 use mallbox_storage::{ClosedReason, SaleRecord, Shop, Terms, Timestamp, Voucher, VoucherId, Wave};
 
-use super::PageWave;
+use crate::mall::selling::timetables::PageWave;
 
 /// State of a sale, for countdown pages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

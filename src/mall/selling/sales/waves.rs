@@ -2,8 +2,9 @@
 
 use mallbox_storage::{ReleaseWaveOutcome, SaleRecord, StoreError, Timestamp, VoucherId};
 
-use super::{FlashSales, Inner, PageWave};
-use crate::mall::base::{Failure, Refusal};
+use super::{FlashSales, Inner};
+use crate::mall::base::Failure;
+use crate::mall::selling::timetables::PageWave;
 
 impl FlashSales {
     /// Releases a due wave: in the database first, then in the sales store. Returns whether this call
@@ -42,13 +43,5 @@ impl Inner {
             return Ok(Vec::new());
         }
         self.timetables.get(sale.terms.voucher, now).await
-    }
-}
-
-/// Returns the refusal of a claim without a unit, with the next wave if there is one.
-pub(super) fn sold_out(sale: &SaleRecord, now: Timestamp) -> Refusal {
-    match sale.wave_after(now) {
-        Some(wave) => Refusal::SoldOutUntil { wave_in: wave.at.since(now), units: wave.units },
-        None => Refusal::SoldOut,
     }
 }
