@@ -93,6 +93,7 @@ mod visitors;
 mod vote_lines;
 mod votes;
 mod vouchers;
+mod wave;
 mod waves;
 
 pub mod backend;
@@ -192,4 +193,5 @@ pub use vouchers::{
     NewSale, SaleRecord, StockChange, StockChangeOutcome, Voucher, VoucherEdit, VoucherFilter, VoucherStatus,
     VoucherText, Vouchers,
 };
-pub use waves::{NewWave, PutWavesOutcome, ReleaseWaveOutcome, Wave, WaveRecord, Waves};
+pub use wave::Wave;
+pub use waves::{NewWave, PutWavesOutcome, ReleaseWaveOutcome, WaveRecord, Waves};

@@ -1,9 +1,8 @@
 //! Waves: releases of units of a sale at scheduled instants.
 
 use async_trait::async_trait;
-use serde::{Deserialize, Serialize};
 
-use crate::{SaleRecord, StoreError, Timestamp, VoucherId};
+use crate::{SaleRecord, StoreError, Timestamp, VoucherId, Wave};
 
 /// A wave to schedule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -11,17 +10,6 @@ pub struct NewWave {
     /// Instant of the release.
     pub at: Timestamp,
     /// Units to release, at least 1.
-    pub units: u64,
-}
-
-/// A scheduled release of units.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Wave {
-    /// Number among the waves of the sale, ascending in time.
-    pub number: u32,
-    /// Instant of the release.
-    pub at: Timestamp,
-    /// Units to release.
     pub units: u64,
 }
 

@@ -32,7 +32,8 @@ const FOREIGN: &str = r#"((foreign) => {
     return [...new Set(words)].filter((word) => !said.includes(word));
 })"#;
 /// Names spelled identically in Chinese.
-const NAMES: &[&str] = &["mallbox", "API", "Redis", "MySQL", "SQLite", "UTC", "MiB", "PNG", "JPEG", "WebP", "GIF"];
+const NAMES: &[&str] =
+    &["mallbox", "API", "Redis", "MySQL", "SQLite", "UTC", "MiB", "PNG", "JPEG", "WebP", "GIF"];
 
 /// Fails if a page with [`LISTEN`] shows text of its own in another language.
 #[track_caller]
