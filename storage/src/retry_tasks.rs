@@ -283,7 +283,7 @@ pub trait RetryTasks: Send + Sync {
     /// Any [`StoreError`]: nothing changed, or the response was lost; call again.
     async fn prune(&self, kind: &str, until: Timestamp, max: u32) -> Result<u64, StoreError>;
 
-    /// Returns the numbers of every kind that ever had a task, by name of the kind.
+    /// Returns the numbers of every kind with a stored task, by name of the kind.
     ///
     /// # Errors
     /// Any [`StoreError`]: call again.

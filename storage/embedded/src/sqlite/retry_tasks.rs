@@ -352,7 +352,7 @@ fn counts(conn: &Connection) -> rusqlite::Result<Vec<RetryCounts>> {
     conn.prepare_cached(
         "SELECT kind, open_tasks, open_bytes, failed_tasks, (SELECT created_ms FROM retry_tasks AS task
            WHERE task.kind = retry_kinds.kind AND task.failed_ms IS NULL ORDER BY task.id LIMIT 1)
-         FROM retry_kinds ORDER BY kind",
+         FROM retry_kinds WHERE open_tasks > 0 OR failed_tasks > 0 ORDER BY kind",
     )?
     .query_map([], read)?
     .collect()

@@ -136,7 +136,7 @@ impl RetryTasks for MysqlRetryTasks {
         let sql =
             "SELECT kind, open_tasks, open_bytes, failed_tasks, (SELECT created_ms FROM retry_tasks AS task
                      WHERE task.kind = retry_kinds.kind AND task.failed_ms IS NULL ORDER BY task.id LIMIT 1)
-                   FROM retry_kinds ORDER BY kind";
+                   FROM retry_kinds WHERE open_tasks > 0 OR failed_tasks > 0 ORDER BY kind";
         self.0.read("counts of tasks", |conn| boxed(async move { all(conn, sql, (), counts).await })).await
     }
 }
