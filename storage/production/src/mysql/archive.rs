@@ -151,15 +151,19 @@ impl Archive for MysqlArchive {
     async fn read(&self, ledger: ArchiveLedger, day: Day, at: u64) -> Result<Option<Vec<u8>>, StoreError> {
         let of_day = "FROM archived_days AS d JOIN archive_parts AS p ON p.draft_id = d.draft_id
                       WHERE d.ledger = ? AND d.day = ?";
-        let sql = &*format!("SELECT p.content {of_day} AND p.at_byte = ?");
+        let sql = &*format!(
+            "SELECT p.content, COALESCE((SELECT MIN(n.at_byte) FROM archive_parts AS n
+               WHERE n.draft_id = p.draft_id AND n.at_byte > p.at_byte), d.bytes) {of_day} AND p.at_byte = ?"
+        );
         let any = &*format!("SELECT 1 {of_day} LIMIT 1");
         let which = (ledger.name(), day.number());
         self.0
             .read("read archive", |conn| {
                 boxed(async move {
-                    let found = first(conn, sql, (which.0, which.1, at), Columns::next).await?;
-                    if found.is_some() {
-                        return Ok(found);
+                    if let Some((part, end)) = first(conn, sql, (which.0, which.1, at), part).await? {
+                        // A part that does not reach to the next part is not what the mall wrote: bytes
+                        // behind a compressed part would change nothing in its text.
+                        return Ok((at + part.len() as u64 == end).then_some(part));
                     }
                     let has_file = first(conn, any, which, Columns::next::<i64>).await?.is_some();
                     Ok(has_file.then(Vec::new))
@@ -171,6 +175,11 @@ impl Archive for MysqlArchive {
     async fn strays(&self, _: u32) -> Result<Vec<String>, StoreError> {
         Ok(Vec::new())
     }
+}
+
+/// Reads a part, and the byte at which the next part begins or the file ends.
+fn part(row: &mut Columns) -> Result<(Vec<u8>, u64), MysqlError> {
+    Ok((row.next()?, row.count()?))
 }
 
 async fn register(conn: &mut Conn, draft: u64, day: &ArchivedDay) -> Result<RegisterOutcome, MysqlError> {
