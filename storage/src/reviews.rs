@@ -201,7 +201,7 @@ pub struct ReviewFilter {
     pub shop: ShopId,
     /// Only reviews with pictures.
     pub with_pictures: bool,
-    /// Only reviews of so many [rounded](Stars::rounded) stars.
+    /// Only reviews of so many [rounded](crate::Stars::rounded) stars.
     pub stars: Option<u8>,
     /// The folded reviews, instead of those that count.
     pub folded: bool,
@@ -221,7 +221,7 @@ pub struct ReviewCursor {
 /// Number of a shop's visible reviews, by kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ReviewCounts {
-    /// Counted reviews by [rounded](Stars::rounded) stars, from one star to five.
+    /// Counted reviews by [rounded](crate::Stars::rounded) stars, from one star to five.
     pub stars: [u64; 5],
     /// Counted reviews with pictures.
     pub with_pictures: u64,
