@@ -22,7 +22,7 @@ use super::retry::RetryQueue;
 use dispatch::Dispatcher;
 use relay::EventRelay;
 
-/// Returns the background job of the event bus. `retries` has the [`webhook_work`].
+/// Returns the background job of the event bus. `retries` has the [`webhook_work()`].
 pub(in crate::mall) fn relay(
     context: &Context,
     retries: RetryQueue,

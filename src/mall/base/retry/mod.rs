@@ -11,7 +11,7 @@
 //! | a segment passed | its result is stored; the next segment runs, with all attempts |
 //! | an attempt failed, timed out or had no result | due after the interval; after the last failed for good |
 //! | an attempt is hopeless, or the task too old | failed for good at once |
-//! | the [breaker](breaker) of the segment is open | waits, and spends no attempt |
+//! | the [breaker] of the segment is open | waits, and spends no attempt |
 //! | the process died | another instance, or the next start, continues after the lease of a minute |
 //!
 //! Reasons and figures: `src/decisions/0053-retry-queue.md`.

@@ -14,7 +14,7 @@ use super::vote_rows::line;
 
 pub(super) struct MysqlVoteLines(pub(super) Database);
 
-/// Columns of a line, as [`line`] reads them.
+/// Columns of a line, as [`line()`] reads them.
 const SELECT: &str = "SELECT l.review_id, l.number, l.user_id, l.cause, l.amount, l.sum_after, l.at_ms
     FROM vote_lines AS l";
 /// Whether line `l` of review `r` neither is the newest nor a vote that may count: a later line of the voter
