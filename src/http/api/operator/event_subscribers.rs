@@ -1,7 +1,5 @@
 //! Subscribers of events: `/ops/events/subscribers…`.
 
-use std::collections::BTreeSet;
-
 use axum::extract::State;
 use jiff::tz::TimeZone;
 use mallbox_storage::{EventCounts, EventTarget, Subscriber, SubscriberId};
@@ -156,7 +154,7 @@ struct SubscriptionBody {
     /// Kinds of events; all if absent or empty.
     #[serde(default)]
     #[schemars(example = &["order.paid"])]
-    kinds: BTreeSet<String>,
+    kinds: Vec<String>,
 }
 
 /// A new subscriber.
@@ -176,7 +174,7 @@ async fn create(
     Json(body): Json<SubscriptionBody>,
 ) -> Reply<SubscribedAnswer> {
     let SubscriptionBody { name, target, url, secret, kinds } = body;
-    let form = SubscriptionForm { name, target, url, secret, kinds: kinds.into_iter().collect() };
+    let form = SubscriptionForm { name, target, url, secret, kinds };
     let NewSubscription { id, secret } = app.event_admin.subscribe(By::operator(operator, now), form).await?;
     Ok(Answer::ok(SubscribedAnswer { id: id.get(), secret }).no_store())
 }
