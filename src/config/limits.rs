@@ -20,6 +20,18 @@ pub struct LimitsConfig {
     /// Claims per user, sale and minute; 0 = no limit.
     #[arg(long, env = "MALLBOX_CLAIMS_PER_MINUTE", default_value_t = 5, value_name = "NUMBER")]
     pub claims_per_minute: u32,
+    /// Challenges of guarded sales per user and minute; 0 = no limit.
+    #[arg(long, env = "MALLBOX_CHALLENGES_PER_MINUTE", default_value_t = 20, value_name = "NUMBER")]
+    pub challenges_per_minute: u32,
+    /// New devices per address and hour that get challenges of guarded sales; 0 = no limit.
+    #[arg(long, env = "MALLBOX_DEVICES_PER_HOUR_OF_ADDRESS", default_value_t = 60, value_name = "NUMBER")]
+    pub devices_per_hour_of_address: u32,
+    /// Passes per device, guarded sale and hour; 0 = no limit.
+    #[arg(long, env = "MALLBOX_PASSES_PER_HOUR_OF_DEVICE", default_value_t = 10, value_name = "NUMBER")]
+    pub passes_per_hour_of_device: u32,
+    /// Passes per address, guarded sale and hour; 0 = no limit.
+    #[arg(long, env = "MALLBOX_PASSES_PER_HOUR_OF_ADDRESS", default_value_t = 90, value_name = "NUMBER")]
+    pub passes_per_hour_of_address: u32,
     /// Notes, comments and reports per user and minute; 0 = no limit.
     #[arg(long, env = "MALLBOX_WRITINGS_PER_MINUTE", default_value_t = 10, value_name = "NUMBER")]
     pub writings_per_minute: u32,
@@ -77,7 +89,7 @@ pub struct LimitsConfig {
     )]
     pub passwords_per_10_minutes_of_address: u32,
     /// Networks whose addresses many people share, such as a school's: ten times the limits per address of
-    /// codes, passwords and calls; addresses or networks, separated by commas.
+    /// codes, passwords, devices, passes and calls; addresses or networks, separated by commas.
     #[arg(long, env = "MALLBOX_SHARED_NETWORK", value_name = "CIDR", num_args = 1.., value_delimiter = ',', value_parser = network)]
     pub shared_network: Vec<IpNet>,
     /// Lifetime of a login code, in seconds.
@@ -138,6 +150,10 @@ impl LimitsConfig {
             session_max: span(self.session_max_days, hours(24)),
             operator_session_max: span(self.operator_session_max_hours, hours(1)),
             claim_limit: limit(self.claims_per_minute, minutes(1)),
+            challenge_limit: limit(self.challenges_per_minute, minutes(1)),
+            device_limit_of_address: limit(self.devices_per_hour_of_address, minutes(60)),
+            pass_limit_of_device: limit(self.passes_per_hour_of_device, minutes(60)),
+            pass_limit_of_address: limit(self.passes_per_hour_of_address, minutes(60)),
             writing_limit: limit(self.writings_per_minute, minutes(1)),
             order_limit: limit(self.orders_per_minute, minutes(1)),
             unpaid_orders_max: Some(self.unpaid_orders).filter(|max| *max > 0),
@@ -189,6 +205,10 @@ mod tests {
     fn each_limit_can_be_set() {
         let custom = settings(&[
             "--claims-per-minute=7",
+            "--challenges-per-minute=21",
+            "--devices-per-hour-of-address=22",
+            "--passes-per-hour-of-device=23",
+            "--passes-per-hour-of-address=24",
             "--writings-per-minute=8",
             "--orders-per-minute=14",
             "--unpaid-orders=15",
@@ -219,6 +239,11 @@ mod tests {
         let limit = |count, seconds| Some(Limit { count, per: Duration::from_secs(seconds) });
         assert_eq!((custom.claim_limit, custom.address_limit), (limit(7, 60), limit(9, 1)));
         assert_eq!(custom.writing_limit, limit(8, 60));
+        assert_eq!((custom.challenge_limit, custom.device_limit_of_address), (limit(21, 60), limit(22, 3_600)));
+        assert_eq!(
+            (custom.pass_limit_of_device, custom.pass_limit_of_address),
+            (limit(23, 3_600), limit(24, 3_600))
+        );
         assert_eq!((custom.order_limit, custom.unpaid_orders_max), (limit(14, 60), Some(15)));
         assert_eq!(custom.action_limit, limit(16, 60));
         assert_eq!(custom.upload_limit, limit(11, 60));
@@ -244,6 +269,10 @@ mod tests {
         assert_eq!((custom.press_again.as_secs(), custom.make_ups_a_month), (7, 0));
         let zeros = [
             "claims-per-minute",
+            "challenges-per-minute",
+            "devices-per-hour-of-address",
+            "passes-per-hour-of-device",
+            "passes-per-hour-of-address",
             "calls-per-second",
             "writings-per-minute",
             "orders-per-minute",
@@ -262,6 +291,8 @@ mod tests {
         let zeros = zeros.map(|name| format!("--{name}=0"));
         let none = settings(&zeros.each_ref().map(String::as_str));
         assert_eq!((none.claim_limit, none.address_limit, none.upload_limit), (None, None, None));
+        assert_eq!((none.challenge_limit, none.device_limit_of_address), (None, None));
+        assert_eq!((none.pass_limit_of_device, none.pass_limit_of_address), (None, None));
         assert_eq!(none.picture_room, PictureUsage { pictures: u64::MAX, bytes: u64::MAX });
         assert_eq!((none.writing_limit, none.order_limit, none.action_limit), (None, None, None));
         assert_eq!(none.unpaid_orders_max, None);

@@ -41,6 +41,7 @@ mod hex;
 mod ids;
 mod money;
 mod page;
+mod pass;
 mod time;
 
 mod archive;
@@ -59,6 +60,7 @@ mod events;
 pub mod feeds;
 mod follows;
 pub mod geo_index;
+mod guard;
 mod import;
 mod ledger;
 mod likes;
@@ -125,6 +127,7 @@ pub use events::{EVENTS_MAX, EventCounts, EventEnds, EventPage, Events, StoredEv
 pub use feeds::{FeedEntry, Feeds};
 pub use follows::{FollowCounts, Follows};
 pub use geo_index::{GeoIndex, NearbyQuery, NearbyShop};
+pub use guard::{ChallengeKind, ChallengeKinds, Guard};
 pub use hex::hex;
 pub use ids::{
     CommentId, DeadLetterId, NoteId, OrderId, PARTITIONS, PaymentId, Phone, RetryTaskId, ReviewId, ShopId,
@@ -149,6 +152,7 @@ pub use orders::{
 };
 pub use outbox::{Outbox, OutboxEntry};
 pub use page::Page;
+pub use pass::Pass;
 pub use payments::{Payment, PaymentContradictions, PaymentMode, PaymentRows, PaymentState};
 pub use personal_data::{DeleteOutcome, GivenLike, PaidOrders, PersonalData};
 pub use pictures::{

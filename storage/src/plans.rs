@@ -296,6 +296,7 @@ mod tests {
             pay_within: Duration::from_secs(60),
             min_level: 0,
             next_wave: None,
+            guard: None,
         };
         let unlimited =
             SaleRecord { terms: Terms { units: None, ..terms }, initial: None, stock: None, ..sale };

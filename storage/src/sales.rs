@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
-use crate::{OrderId, StoreError, Timestamp, UserId, VoucherId};
+use crate::{OrderId, Pass, StoreError, Timestamp, UserId, VoucherId};
 
 /// One user's attempt to buy in a flash sale.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -38,6 +38,8 @@ pub enum ClaimOutcome {
     Paused,
     /// The sale was never [`put`](Sales::put), or was [forgotten](Sales::forget) since.
     Unknown,
+    /// The pass is spent, expired, or of another [epoch](Sales::pass_epoch).
+    PassRefused,
 }
 
 /// Terms of a flash sale: window, pause and number of units.
@@ -157,7 +159,10 @@ pub enum ReserveOutcome {
 ///   unit.
 /// - A sale is known from [`put`](Sales::put) to [`forget`](Sales::forget). `put` loads the buyers of the
 ///   sale itself, from the order log and the database.
-/// - Refusals are decided in this order: unknown, already bought, ended, paused, not open, sold out.
+/// - Refusals are decided in this order: unknown, already bought, ended, paused, not open, sold out, pass
+///   refused.
+/// - **A pass is spent once.** Of any number of claims with one pass, in one [epoch](Sales::pass_epoch), one
+///   order is accepted, whatever becomes of the order afterwards.
 #[async_trait]
 pub trait Sales: Send + Sync {
     /// Claims one unit for the user.
@@ -167,6 +172,22 @@ pub trait Sales: Send + Sync {
     ///   the unit was taken, the retry returns `Accepted` or `AlreadyBought`.
     /// - [`StoreError::Full`]: no unit was taken.
     async fn claim(&self, claim: Claim) -> Result<ClaimOutcome, StoreError>;
+
+    /// Claims one unit as [`claim`](Sales::claim) does, and spends `pass` in the same atomic step. Only a
+    /// claim that takes a unit spends the pass; a claim in doubt may have done so.
+    ///
+    /// The caller has verified that the pass belongs to the user and the sale.
+    ///
+    /// # Errors
+    /// As [`claim`](Sales::claim).
+    async fn claim_with_pass(&self, claim: Claim, pass: Pass) -> Result<ClaimOutcome, StoreError>;
+
+    /// Returns the epoch of passes for a sale, known or not. A new epoch begins whenever spent passes may
+    /// have been forgotten: at a start of an embedded mall, and with the loss of a server's data.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`]: call again.
+    async fn pass_epoch(&self, voucher: VoucherId) -> Result<u64, StoreError>;
 
     /// Returns the order under which the user holds a unit, like [`claim`](Sales::claim) but without taking
     /// one. For claims that the caller refuses for its own reasons. Costs one step, like a refused claim.

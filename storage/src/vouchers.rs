@@ -5,7 +5,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
-use crate::{Cents, Page, ShopId, StoreError, Terms, Timestamp, VoucherId, Wave};
+use crate::{Cents, Guard, Page, ShopId, StoreError, Terms, Timestamp, VoucherId, Wave};
 
 /// Visibility of a voucher.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -97,6 +97,9 @@ pub struct SaleRecord {
     /// The first wave to come, also if after the end.
     #[serde(default)]
     pub next_wave: Option<Wave>,
+    /// What a claim has to show; `None` = a log-in is enough.
+    #[serde(default)]
+    pub guard: Option<Guard>,
 }
 
 impl SaleRecord {
@@ -275,6 +278,17 @@ pub trait Vouchers: Send + Sync {
         begin: Timestamp,
         end: Timestamp,
         paused: bool,
+        now: Timestamp,
+    ) -> Result<Option<SaleRecord>, StoreError>;
+
+    /// Sets or removes the guard of a sale. Returns the sale after the change; `None` without such a sale.
+    ///
+    /// # Errors
+    /// Any [`StoreError`]: nothing changed, or the response was lost; call again.
+    async fn put_guard(
+        &self,
+        voucher: VoucherId,
+        guard: Option<Guard>,
         now: Timestamp,
     ) -> Result<Option<SaleRecord>, StoreError>;
 }

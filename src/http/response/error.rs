@@ -280,7 +280,8 @@ fn status_of(refusal: &Refusal) -> StatusCode {
         | Refusal::RefundAtCounter
         | Refusal::NotAtCounter
         | Refusal::AmountDiffers(_)
-        | Refusal::Subscriber(_) => StatusCode::OK,
+        | Refusal::Subscriber(_)
+        | Refusal::Guard(_) => StatusCode::OK,
         Refusal::SoldInSale | Refusal::BadValue(_) => StatusCode::BAD_REQUEST,
         Refusal::NotLoggedIn => StatusCode::UNAUTHORIZED,
         Refusal::Forbidden
@@ -331,6 +332,8 @@ fn bytes(words: RefusalBody) -> Bytes {
         field: Option<&'static str>,
         #[serde(skip_serializing_if = "Option::is_none")]
         next_wave: Option<NextWave>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pass_in_ms: Option<u64>,
     }
     match words {
         RefusalBody::Fixed { code, body } => {
@@ -339,10 +342,11 @@ fn bytes(words: RefusalBody) -> Bytes {
         }
         RefusalBody::Made { code, sentence, details } => {
             language::note_code(code);
-            let Details { existing, field, next_wave } = details;
+            let Details { existing, field, next_wave, pass_in_ms } = details;
             let (data, data_text) = (existing, existing.map(|id| id.to_string()));
+            let (success, error_msg) = (false, sentence);
             let body =
-                Refused { success: false, error_msg: sentence, code, data, data_text, field, next_wave };
+                Refused { success, error_msg, code, data, data_text, field, next_wave, pass_in_ms };
             Bytes::from(serde_json::to_vec(&body).expect("texts and numbers can always be written as JSON"))
         }
     }

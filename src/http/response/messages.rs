@@ -5,6 +5,7 @@
 mod audit_fault;
 mod body;
 mod codes;
+mod guard;
 mod names;
 mod parts;
 mod second_factor;
@@ -15,7 +16,7 @@ use std::time::Duration;
 
 pub(in crate::http) use self::audit_fault::of_audit_fault;
 use self::body::detailed;
-pub(in crate::http) use self::body::{Details, NextWave, RefusalBody, fixed, made};
+pub(in crate::http) use self::body::{Details, NextWave, RefusalBody, fixed, made, millis};
 pub(in crate::http) use self::codes::{CODES, is_code};
 use self::names::{allowed, field, thing};
 use self::parts::{shortened, waiting};
@@ -243,6 +244,7 @@ pub(in crate::http) fn of_refusal(refusal: &Refusal, l: Language) -> RefusalBody
         }
         Refusal::AmountDiffers(price) => stands(l, "AMOUNT_DIFFERS", amount_differs(*price)),
         Refusal::Callback(error) => of_callback(*error, l),
+        Refusal::Guard(refusal) => guard::of_refusal(*refusal, l),
         Refusal::Subscriber(refusal) => subscribers::of_refusal(*refusal, l),
         Refusal::Busy => {
             fixed!(l, "BUSY", "系统繁忙，请稍后再试", "The mall is busy; try again in a moment.")

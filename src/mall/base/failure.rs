@@ -112,6 +112,8 @@ pub enum Refusal {
     PictureBytesFull(u64),
     /// A subscriber of events cannot be made.
     Subscriber(SubscriberRefusal),
+    /// The sale is guarded, or a step of a guarded sale is refused.
+    Guard(GuardRefusal),
     /// The call cannot be served at present: load shedding, or an unreachable remote service.
     Busy,
 }
@@ -140,6 +142,24 @@ pub enum SubscriberRefusal {
     NoStreams,
     /// The URL of the webhook cannot be used.
     Url,
+}
+
+/// A refusal about the guard of a sale.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum GuardRefusal {
+    /// The claim needs a pass: there is none, or it is expired, spent, or somebody else's.
+    PassRequired,
+    /// The sale has no guard, and gives no challenges.
+    NotGuarded,
+    /// The sale accepts no challenges of this kind.
+    KindNotAllowed,
+    /// The answer is wrong, or the challenge is expired, used, or somebody else's.
+    ChallengeFailed,
+    /// The sale has not begun to issue passes.
+    TooEarly {
+        /// Time until the sale issues passes to this user.
+        pass_in: Duration,
+    },
 }
 
 /// A person's input error.
@@ -241,5 +261,11 @@ impl From<Refusal> for Failure {
 impl From<InputError> for Failure {
     fn from(mistake: InputError) -> Self {
         Self::Refused(Refusal::Mistyped(mistake))
+    }
+}
+
+impl From<GuardRefusal> for Failure {
+    fn from(refusal: GuardRefusal) -> Self {
+        Self::Refused(Refusal::Guard(refusal))
     }
 }

@@ -42,7 +42,9 @@ pub use caches::Caches;
 pub use client_network::client_network;
 pub use clock::{Clock, ManualClock, SystemClock, WatchedClock};
 pub use context::Context;
-pub use failure::{CallbackError, FactorRefusal, Failure, InputError, Refusal, SubscriberRefusal};
+pub use failure::{
+    CallbackError, FactorRefusal, Failure, GuardRefusal, InputError, Refusal, SubscriberRefusal,
+};
 pub use random::Random;
 pub use settings::{IMPORTED, Settings, ZONE};
 pub use shared_networks::SharedNetworks;

@@ -110,6 +110,11 @@ impl Random {
         mallbox_storage::hex(&mac.chain_update(purpose).finalize().into_bytes())
     }
 
+    /// Returns a number that is used once, such as that of a challenge.
+    pub(in crate::mall) fn nonce(&self) -> [u8; 16] {
+        self.bytes()
+    }
+
     /// Returns a salt for a password.
     #[must_use]
     pub fn salt(&self) -> [u8; 16] {

@@ -38,6 +38,14 @@ pub struct Settings {
     pub second_factor_limit: Option<Limit>,
     /// Rate limit of claims per user and sale; `None` = no limit.
     pub claim_limit: Option<Limit>,
+    /// Rate limit of challenges per user; `None` = no limit.
+    pub challenge_limit: Option<Limit>,
+    /// Rate limit of new device tickets per client network; `None` = no limit.
+    pub device_limit_of_address: Option<Limit>,
+    /// Rate limit of passes per device and sale; `None` = no limit.
+    pub pass_limit_of_device: Option<Limit>,
+    /// Rate limit of passes per client network and sale; `None` = no limit.
+    pub pass_limit_of_address: Option<Limit>,
     /// Rate limit of notes, comments and reports per user, counted together; `None` = no limit.
     pub writing_limit: Option<Limit>,
     /// Rate limit of purchases of ordinary vouchers per user; `None` = no limit.
@@ -100,6 +108,10 @@ impl Default for Settings {
             // Three codes of a million are right at any time: a day of guessing succeeds once in 1,400 times.
             second_factor_limit: Some(Limit { count: 10, per: Duration::from_secs(3_600) }),
             claim_limit: Some(Limit { count: 5, per: Duration::from_secs(60) }),
+            challenge_limit: Some(Limit { count: 20, per: Duration::from_secs(60) }),
+            device_limit_of_address: Some(Limit { count: 60, per: Duration::from_secs(3_600) }),
+            pass_limit_of_device: Some(Limit { count: 10, per: Duration::from_secs(3_600) }),
+            pass_limit_of_address: Some(Limit { count: 90, per: Duration::from_secs(3_600) }),
             writing_limit: Some(Limit { count: 10, per: Duration::from_secs(60) }),
             order_limit: Some(Limit { count: 10, per: Duration::from_secs(60) }),
             unpaid_orders_max: Some(20),
@@ -138,6 +150,10 @@ impl Settings {
         self.password_limit_of_phone = None;
         self.second_factor_limit = None;
         self.claim_limit = None;
+        self.challenge_limit = None;
+        self.device_limit_of_address = None;
+        self.pass_limit_of_device = None;
+        self.pass_limit_of_address = None;
         self.writing_limit = None;
         self.order_limit = None;
         self.unpaid_orders_max = None;

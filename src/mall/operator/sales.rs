@@ -1,5 +1,6 @@
 //! Sales from the operator's side: list, window, units, pause and end.
 
+mod guards;
 mod waves;
 
 use std::sync::Arc;
@@ -20,6 +21,8 @@ use crate::mall::catalogue::vouchers::JS_INTEGER_MAX;
 use crate::mall::selling::FlashSales;
 use crate::mall::selling::sales::SaleState;
 use crate::mall::selling::terms_lease::HeldTermsLease;
+
+pub use self::guards::DEFAULT_GUARD;
 
 /// A sale with state and counts, for operators.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -3,8 +3,10 @@
 mod backpressure;
 mod batch_size;
 pub mod cashier;
+mod challenges;
 mod closed_orders;
 mod counter_till;
+pub mod guard;
 pub mod http_gateway;
 pub mod order_numbers;
 pub mod order_queries;

@@ -1,10 +1,12 @@
 //! Flash sales: claiming units, and the public state of a sale.
 //!
-//! Checks of a claim, in order: known sale, window, pause, level, limit of the user, length of the log. A
+//! Checks of a claim, in order: known sale, window, pause, level, limit of the user, pass, length of the log. A
 //! refused claim asks the store first whether the user holds a unit.
 //!
 //! Reasons and figures: `src/decisions/0004-checks-of-a-claim.md`.
 
+mod admission;
+mod guarded;
 mod live;
 mod views;
 mod waves;
@@ -15,12 +17,13 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use mallbox_storage::{
-    Claim, ClaimOutcome, Limit, OrderId, SaleRecord, SaleUnits, ShopId, StoreError, Timestamp, UserId,
+    Claim, ClaimOutcome, OrderId, Pass, SaleRecord, SaleUnits, ShopId, StoreError, Timestamp, UserId,
     Voucher, VoucherId, VoucherStatus,
 };
 use parking_lot::Mutex;
 
 use super::backpressure::{Backlog, Hold, Holds};
+use super::guard::{Guards, ShownPass};
 use super::order_numbers::OrderNumbers;
 use super::sale_terms::{CachedSale, SaleTerms};
 use super::terms_lease::{HeldTermsLease, TermsLease};
@@ -28,7 +31,7 @@ use super::timetables::Timetables;
 use super::voucher_cache::VoucherCache;
 use crate::mall::base::cache_aside::CacheMetrics;
 use crate::mall::base::single_flight::{SingleFlight, shared};
-use crate::mall::base::{Context, Failure, Random, Refusal};
+use crate::mall::base::{Context, Failure, GuardRefusal, Random, Refusal};
 
 pub use self::live::ListedSale;
 pub use self::views::{LiveSale, RunningSale, SalePage, SaleState};
@@ -40,13 +43,10 @@ const PAGE: u32 = 500;
 /// after the end does not reload the sale.
 const EVICT_AFTER_END: Duration = Duration::from_secs(60 * 60);
 
-/// Repeated claims allowed to a holder per claim of the rate limit. Each repeat returns the existing order.
-const REPEATS_PER_CLAIM: u32 = 6;
-
 /// The flash-sale service: accepts claims. Cheap to clone; clones share one state.
 ///
-/// A claim passes these checks in order: known sale, window, pause, level, rate limit per user and sale,
-/// length of the order log. Then [`Sales`](mallbox_storage::Sales) decides. A claim makes a
+/// A claim passes these checks in order: known sale, window, pause, level, rate limit per user and sale, pass
+/// of a guarded sale, length of the order log. Then [`Sales`](mallbox_storage::Sales) decides. A claim makes a
 /// single call to `Sales`, which also finds a unit already held by the user:
 /// [`held`](mallbox_storage::Sales::held) after a refusal, `claim` otherwise. All earlier checks use a copy
 /// of the sale's terms. The copy is at most a second old by the mall's clock; while the database cannot be
@@ -62,6 +62,7 @@ struct Inner {
     shelf: VoucherCache,
     timetables: Timetables,
     numbers: OrderNumbers,
+    guards: Guards,
     backlog: Backlog,
     holds: Holds,
     puts: SingleFlight<VoucherId, Result<bool, Arc<StoreError>>>,
@@ -88,7 +89,8 @@ impl FlashSales {
             terms: Arc::new(SaleTerms::new(context.storage.clone())),
             shelf: VoucherCache::of(&context.storage),
             timetables: Timetables::of(&context.storage),
-            numbers: OrderNumbers::new(random),
+            numbers: OrderNumbers::new(Arc::clone(&random)),
+            guards: Guards::new(context.clone(), random),
             backlog: Backlog::new(),
             holds: Holds::default(),
             puts: SingleFlight::default(),
@@ -132,23 +134,38 @@ impl FlashSales {
         }
     }
 
-    /// Claims one unit of a sale for a user. The returned order id is durable.
+    /// Claims one unit of a sale for a user who shows no pass. The returned order id is durable.
+    ///
+    /// # Errors
+    /// As [`claim_with_pass`](Self::claim_with_pass).
+    pub async fn claim(&self, user: UserId, voucher: VoucherId, now: Timestamp) -> Result<OrderId, Failure> {
+        self.claim_with_pass(user, voucher, ShownPass::default(), now).await
+    }
+
+    /// Claims one unit of a sale for a user. The returned order id is durable. A guarded sale requires a
+    /// pass, which is spent with the unit; a sale without a guard ignores a pass.
     ///
     /// # Errors
     /// [`Failure::Refused`] with the reason. After [`Failure::Store`] the claim is in doubt: the user's
     /// orders show whether a unit was taken.
-    pub async fn claim(&self, user: UserId, voucher: VoucherId, now: Timestamp) -> Result<OrderId, Failure> {
+    pub async fn claim_with_pass(
+        &self,
+        user: UserId,
+        voucher: VoucherId,
+        shown: ShownPass<'_>,
+        now: Timestamp,
+    ) -> Result<OrderId, Failure> {
         let inner = &*self.inner;
         let known = inner.known(voucher, now).await?;
-        match inner.admit(user, &known.sale, now).await {
+        let pass = match inner.admit(user, &known.sale, shown, now).await {
             Err(Failure::Refused(refusal)) => {
                 let held = inner.held(user, voucher, &refusal, now).await?;
                 return Err(held.map_or(refusal, Refusal::AlreadyBought).into());
             }
             admitted => admitted?,
-        }
+        };
         inner.holds.pass(voucher).await;
-        inner.take(user, &known.sale, now).await
+        inner.take(user, &known.sale, pass, now).await
     }
 
     /// Returns the current state of a sale.
@@ -393,67 +410,28 @@ impl Inner {
             begin: terms.begin,
             end: terms.end,
             next_wave: sale.wave_after(now),
+            is_guarded: sale.guard.is_some(),
         };
         Ok((live, units))
     }
 
-    /// Admits a claim to the sales store. Refuses by the sale's window, the pause, the level, the user's rate
-    /// limit and the length of the order log, in this order.
-    async fn admit(&self, user: UserId, sale: &SaleRecord, now: Timestamp) -> Result<(), Failure> {
-        let context = &self.context;
-        if let Some(closed) = sale.terms.closed(now) {
-            return Err(Refusal::from(closed).into());
-        }
-        self.check_level(user, sale.min_level, now).await?;
-        let what = format!("claim:{}", sale.terms.voucher);
-        context.within(context.settings.claim_limit, &what, user, now).await?;
-        if self.backlog.exceeds(context.settings.max_backlog, &*context.storage.selling.order_log).await {
-            return Err(Refusal::Busy.into());
-        }
-        Ok(())
-    }
-
-    /// Returns the order of a user who already holds a unit and whose claim was refused. A holder gets the
-    /// order before any refusal. Repeats beyond the rate limit have a ceiling of their own.
-    async fn held(
+    async fn take(
         &self,
         user: UserId,
-        voucher: VoucherId,
-        refusal: &Refusal,
+        sale: &SaleRecord,
+        pass: Option<Pass>,
         now: Timestamp,
-    ) -> Result<Option<OrderId>, Failure> {
-        let context = &self.context;
-        if let (Refusal::RateLimited { .. }, Some(limit)) = (refusal, context.settings.claim_limit) {
-            let count = limit.count.saturating_mul(REPEATS_PER_CLAIM);
-            let ceiling = Some(Limit { count, ..limit });
-            match context.within(ceiling, &format!("repeat:{voucher}"), user, now).await {
-                Err(Failure::Refused(_)) => return Ok(None),
-                passed => passed?,
-            }
-        }
-        Ok(context.storage.selling.sales.held(voucher, user).await?)
-    }
-
-    /// Reads the cached user; every change of a level or of credits invalidates the cache. Reads the table of
-    /// levels only if credits have to make the level.
-    async fn check_level(&self, user: UserId, min_level: u8, now: Timestamp) -> Result<(), Failure> {
-        if min_level == 0 {
-            return Ok(());
-        }
-        let person = self.context.copies.people.get(user, now).await?;
-        let card = person.ok_or(Refusal::LevelTooLow)?.card;
-        let is_enough = card.granted_level() >= min_level
-            || self.context.level_table(now).await?.earned(card.credits) >= min_level;
-        if is_enough { Ok(()) } else { Err(Refusal::LevelTooLow.into()) }
-    }
-
-    async fn take(&self, user: UserId, sale: &SaleRecord, now: Timestamp) -> Result<OrderId, Failure> {
+    ) -> Result<OrderId, Failure> {
         let (storage, voucher) = (&self.context.storage, sale.terms.voucher);
         let (order, number) = self.numbers.next(storage, voucher, now).await?;
         let claim = Claim { order, voucher, user, at: now };
-        let mut answer = storage.selling.sales.claim(claim).await?;
+        let claimed = async || match pass {
+            None => storage.selling.sales.claim(claim).await,
+            Some(pass) => storage.selling.sales.claim_with_pass(claim, pass).await,
+        };
+        let mut answer = claimed().await?;
         if answer == ClaimOutcome::Unknown && self.put(voucher).await? {
-            answer = storage.selling.sales.claim(claim).await?;
+            answer = claimed().await?;
         }
         let refusal = match answer {
             ClaimOutcome::Accepted => return Ok(order),
@@ -463,6 +441,7 @@ impl Inner {
             ClaimOutcome::Ended => Refusal::Ended,
             ClaimOutcome::Paused => Refusal::Paused,
             ClaimOutcome::Unknown => Refusal::UnknownSale,
+            ClaimOutcome::PassRefused => Refusal::Guard(GuardRefusal::PassRequired),
         };
         self.numbers.give_back(number);
         Err(refusal.into())

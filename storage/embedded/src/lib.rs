@@ -41,6 +41,7 @@ mod sessions;
 mod settled;
 mod sign_in_index;
 mod sketch;
+mod spent_passes;
 mod sqlite;
 mod stock;
 mod thread_shard;

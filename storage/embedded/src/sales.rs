@@ -7,6 +7,7 @@
 //! `storage/decisions/0007-claims-visible-when-durable.md`.
 
 mod releases;
+mod terms_and_stock;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,7 +18,7 @@ use async_trait::async_trait;
 use crossbeam::sync::ShardedLock;
 use foldhash::fast::RandomState;
 use mallbox_storage::{
-    Claim, ClaimOutcome, OrderId, Orders, ReleaseOutcome, ReserveOutcome, SaleUnits, Sales, StoreError,
+    Claim, ClaimOutcome, OrderId, Orders, Pass, ReleaseOutcome, ReserveOutcome, SaleUnits, Sales, StoreError,
     Terms, Timestamp, UserId, VoucherId,
 };
 use parking_lot::Mutex;
@@ -26,9 +27,9 @@ use super::buyers::{Buyer, Buyers};
 use super::journal::commit::Durable;
 use super::journal::{Journal, RECOVERED_GROUP, durable};
 use super::pending::Pending;
+use super::spent_passes::SpentPasses;
 use super::sqlite::Holders;
-use super::stock::Stock;
-use super::thread_shard::thread_shard;
+use terms_and_stock::TermsAndStock;
 
 const CLAIM: &str = "sales.claim";
 const UNITS: &str = "sales.units";
@@ -46,60 +47,6 @@ struct Sale {
     /// The last group commit with a claim of the sale. Stored before the claim takes its unit: every
     /// observer of the taken unit also observes the group.
     group: AtomicU64,
-}
-
-struct TermsAndStock {
-    terms: Terms,
-    /// Units left; unused while the sale is unlimited.
-    stock: Stock,
-    /// Units taken, counted only while the sale is unlimited.
-    taken: AtomicU64,
-}
-
-impl TermsAndStock {
-    fn new(terms: Terms, taken: u64) -> Self {
-        let units = terms.units.map(|units| units.max(taken));
-        Self {
-            terms: Terms { units, ..terms },
-            stock: Stock::new(units.unwrap_or(0).saturating_sub(taken), cells()),
-            taken: AtomicU64::new(taken),
-        }
-    }
-
-    fn is_sold_out(&self) -> bool {
-        self.terms.units.is_some() && self.stock.is_empty()
-    }
-
-    fn take(&self) -> bool {
-        match self.terms.units {
-            Some(_) => self.stock.take(thread_shard()),
-            None => {
-                self.taken.fetch_add(1, Ordering::AcqRel);
-                true
-            }
-        }
-    }
-
-    fn give_back(&self) {
-        match self.terms.units {
-            Some(_) => self.stock.give(1, thread_shard()),
-            None => drop(self.taken.fetch_sub(1, Ordering::AcqRel)),
-        }
-    }
-
-    fn units(&self) -> SaleUnits {
-        let taken = match self.terms.units {
-            Some(units) => units.saturating_sub(self.stock.left()),
-            None => self.taken.load(Ordering::Acquire),
-        };
-        SaleUnits { units: self.terms.units, taken }
-    }
-}
-
-/// Returns the number of stock cells: one per core. More cells would only lengthen the scan of a nearly
-/// empty stock.
-fn cells() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 /// Outcome of the atomic step of a claim.
@@ -123,6 +70,7 @@ struct SalesInMemory {
     pending: Arc<Pending>,
     orders: Arc<dyn Orders>,
     holders: Holders,
+    passes: SpentPasses,
     sales: ShardedLock<HashMap<VoucherId, Arc<Sale>, RandomState>>,
     /// Held during a load, so that a sale's buyers are read once.
     loading: Mutex<()>,
@@ -157,9 +105,9 @@ impl EmbeddedSales {
         holders: Holders,
     ) -> Self {
         let (sales, loading, reading) = (ShardedLock::default(), Mutex::default(), Mutex::default());
-        Self {
-            memory: Arc::new(SalesInMemory { journal, pending, orders, holders, sales, loading, reading }),
-        }
+        let passes = SpentPasses::new();
+        let memory = SalesInMemory { journal, pending, orders, holders, passes, sales, loading, reading };
+        Self { memory: Arc::new(memory) }
     }
 }
 
@@ -168,9 +116,9 @@ impl SalesInMemory {
         self.sales.read().unwrap_or_else(PoisonError::into_inner).get(&voucher).map(Arc::clone)
     }
 
-    /// Reserves a unit and appends the claim: the atomic step. Never waits; the lock on the user's shard
-    /// excludes concurrent claims of the shard.
-    fn take(&self, claim: Claim) -> ClaimStep {
+    /// Reserves a unit, spends the pass and appends the claim: the atomic step. Never waits; the lock on the
+    /// user's shard excludes concurrent claims of the shard.
+    fn take(&self, claim: Claim, pass: Option<Pass>) -> ClaimStep {
         let Some(sale) = self.sale(claim.voucher) else { return ClaimStep::Refused(ClaimOutcome::Unknown) };
         let standing = sale.standing.read().unwrap_or_else(PoisonError::into_inner);
         let mut buyer = sale.buyers.lock(claim.user);
@@ -184,6 +132,13 @@ impl SalesInMemory {
         if standing.is_sold_out() {
             return ClaimStep::SoldOut(sale.group());
         }
+        let unspent = match pass {
+            None => None,
+            Some(pass) => match self.passes.unspent((claim.voucher, claim.user), pass, claim.at) {
+                None => return ClaimStep::Refused(ClaimOutcome::PassRefused),
+                unspent => unspent,
+            },
+        };
         let appended = self.journal.append_if(claim, |group| {
             sale.joined(group);
             let takes = standing.take();
@@ -195,10 +150,42 @@ impl SalesInMemory {
         match appended {
             Some(waiting) => {
                 buyer.insert();
+                if let Some(pass) = unspent {
+                    pass.spend();
+                }
                 ClaimStep::Now(waiting)
             }
             None => ClaimStep::SoldOut(sale.group()),
         }
+    }
+
+    /// Runs the atomic step, and waits until its outcome is durable.
+    async fn claim(&self, claim: Claim, pass: Option<Pass>) -> Result<ClaimOutcome, StoreError> {
+        self.journal.ready(CLAIM)?;
+        for _ in 0..ORDER_LOOKUP_RETRIES {
+            match self.take(claim, pass) {
+                ClaimStep::Refused(answer) => return Ok(answer),
+                ClaimStep::SoldOut(group) => {
+                    self.journal.until_durable(CLAIM, group).await?;
+                    return Ok(ClaimOutcome::SoldOut);
+                }
+                ClaimStep::Now(waiting) => {
+                    durable(CLAIM, waiting).await?;
+                    return Ok(ClaimOutcome::Accepted);
+                }
+                ClaimStep::Before => {
+                    if let Some(answer) = self.bought_before(claim).await? {
+                        return Ok(answer);
+                    }
+                }
+            }
+            // Closed in the database, and not released yet.
+            tokio::time::sleep(ORDER_LOOKUP_RETRY_DELAY).await;
+        }
+        Err(StoreError::Unavailable {
+            op: CLAIM,
+            source: "the user's last order is still being closed".into(),
+        })
     }
 
     /// Returns the answer for a user who holds a unit: the order is pending or in the database. `None` if
@@ -360,31 +347,15 @@ impl Sale {
 #[async_trait]
 impl Sales for EmbeddedSales {
     async fn claim(&self, claim: Claim) -> Result<ClaimOutcome, StoreError> {
-        self.memory.journal.ready(CLAIM)?;
-        for _ in 0..ORDER_LOOKUP_RETRIES {
-            match self.memory.take(claim) {
-                ClaimStep::Refused(answer) => return Ok(answer),
-                ClaimStep::SoldOut(group) => {
-                    self.memory.journal.until_durable(CLAIM, group).await?;
-                    return Ok(ClaimOutcome::SoldOut);
-                }
-                ClaimStep::Now(waiting) => {
-                    durable(CLAIM, waiting).await?;
-                    return Ok(ClaimOutcome::Accepted);
-                }
-                ClaimStep::Before => {
-                    if let Some(answer) = self.memory.bought_before(claim).await? {
-                        return Ok(answer);
-                    }
-                }
-            }
-            // Closed in the database, and not released yet.
-            tokio::time::sleep(ORDER_LOOKUP_RETRY_DELAY).await;
-        }
-        Err(StoreError::Unavailable {
-            op: CLAIM,
-            source: "the user's last order is still being closed".into(),
-        })
+        self.memory.claim(claim, None).await
+    }
+
+    async fn claim_with_pass(&self, claim: Claim, pass: Pass) -> Result<ClaimOutcome, StoreError> {
+        self.memory.claim(claim, Some(pass)).await
+    }
+
+    async fn pass_epoch(&self, _: VoucherId) -> Result<u64, StoreError> {
+        Ok(self.memory.passes.epoch())
     }
 
     async fn held(&self, voucher: VoucherId, user: UserId) -> Result<Option<OrderId>, StoreError> {

@@ -134,6 +134,9 @@ const ROWS: &[Row] = &[
     ("GET /sale/on", "", "", PUBLIC),
     ("GET /sale/{voucherId}", "/sale/2", "", PUBLIC),
     ("GET /sale/{voucherId}/page", "/sale/2/page", "", PUBLIC),
+    // The sale has no guard.
+    ("POST /sale/{voucherId}/challenge", "/sale/{sale}/challenge", "", "11--1---"),
+    ("POST /sale/{voucherId}/pass", "/sale/{sale}/pass", r#"{"challenge":"","answer":{"work":"0"}}"#, "11--1---"),
     ("POST /voucher-order/seckill/{voucherId}", "/voucher-order/seckill/{sale}", "", LOGGED_IN),
     ("POST /voucher-order/{id}", "/voucher-order/1", "", LOGGED_IN),
     ("GET /voucher-order/of/me", "", "", LOGGED_IN),
@@ -176,6 +179,8 @@ const ROWS: &[Row] = &[
     ("POST /ops/sales/{id}/stock", "/ops/sales/{sale}/stock", r#"{"add":10}"#, OPERATORS),
     ("GET /ops/sales/{id}/waves", "/ops/sales/2/waves", "", OPERATORS),
     ("PUT /ops/sales/{id}/waves", "/ops/sales/{sale}/waves", r#"{"waves":[]}"#, OPERATORS),
+    ("GET /ops/sales/{id}/guard", "/ops/sales/2/guard", "", OPERATORS),
+    ("PUT /ops/sales/{id}/guard", "/ops/sales/{sale}/guard", r#"{"kinds":["work"]}"#, OPERATORS),
     ("POST /ops/sales/{id}/pause", "/ops/sales/{sale}/pause", "", OPERATORS),
     ("POST /ops/sales/{id}/resume", "/ops/sales/{sale}/resume", "", OPERATORS),
     ("POST /ops/sales/{id}/end", "/ops/sales/{sale}/end", "", OPERATORS),

@@ -20,6 +20,29 @@ pub(super) fn ask_as_each(check: &mut Checker<'_>, call: &str, path: &str, body:
     check.ask(call, path, &operator, body)
 }
 
+/// Guards a sale, and takes a challenge of each kind.
+fn guards(check: &mut Checker<'_>) {
+    let (get, put) = ("GET /ops/sales/{id}/guard", "PUT /ops/sales/{id}/guard");
+    let kinds = ["picture", "slider", "work"];
+    for guard in [json!({ "kinds": kinds }), json!({ "kinds": ["riddle"] }), json!({ "kinds": kinds, "workBits": 7 })] {
+        for sale in [2, 99] {
+            let path = format!("/ops/sales/{sale}/guard");
+            ask_as_each(check, put, &path, &guard);
+            ask_as_each(check, get, &path, &Value::Null);
+        }
+    }
+    let customer = check.w.customer.clone();
+    for kind in kinds.into_iter().chain(["riddle"]) {
+        let body = json!({ "kind": kind });
+        check.ask("POST /sale/{voucherId}/challenge", "/sale/2/challenge", &customer, &body);
+        let wrong = json!({ "challenge": "", "answer": { "text": "7kmhx" } });
+        check.ask("POST /sale/{voucherId}/pass", "/sale/2/pass", &customer, &wrong);
+    }
+    check.ask("GET /sale/{voucherId}", "/sale/2", "", &Value::Null);
+    check.ask("GET /sale/{voucherId}/page", "/sale/2/page", "", &Value::Null);
+    ask_as_each(check, put, "/ops/sales/2/guard", &json!({ "kinds": [] }));
+}
+
 /// Makes two claims that the database refuses, replays the first and voids the second.
 fn dead_letters(check: &mut Checker<'_>) {
     let (operator, other, none) = (check.w.operator.clone(), check.w.other.clone(), &Value::Null);
@@ -105,6 +128,7 @@ pub(super) fn running_sales(check: &mut Checker<'_>) {
             ask_as_each(check, "GET /ops/sales/{id}/waves", &path, none);
         }
     }
+    guards(check);
     dead_letters(check);
     retries(check);
     let found = ask_as_each(check, "GET /ops/orders", "/ops/orders?voucher=2&status=1", none);

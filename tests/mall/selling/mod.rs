@@ -4,6 +4,7 @@ mod claims;
 mod clock;
 mod counter;
 mod forgetful;
+mod guards;
 mod levels;
 mod order_ids;
 mod order_workers;

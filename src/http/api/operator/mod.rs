@@ -10,6 +10,7 @@ pub mod audit;
 mod dead_letters;
 mod event_subscribers;
 pub(in crate::http) mod events;
+mod guards;
 mod levels;
 pub mod live;
 mod orders;
@@ -31,6 +32,7 @@ pub fn routes(live: Live, security_events: Arc<SecurityEvents>) -> Calls {
     overview::routes()
         .merge(sales::routes())
         .merge(waves::routes())
+        .merge(guards::routes())
         .merge(vouchers::routes())
         .merge(orders::routes())
         .merge(receipts::routes())

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::http::App;
 use crate::http::describe::Calls;
 use crate::http::request::extract::{JsonIfAny, Login, Now, Path, Query};
+use crate::http::request::guard_headers::Shown;
 use crate::http::request::page_query::PageQuery;
 use crate::http::response::envelope::{Answer, OrderNumber, Reply};
 use crate::http::response::qr::QrAnswer;
@@ -23,7 +24,10 @@ const PAY_QR_MAX_BYTES: usize = 512;
 pub fn routes() -> Calls {
     Calls::of(both("订单", "Orders"))
         .post("/voucher-order/seckill/{voucherId}", claim, both("抢秒杀券", "Claim a unit of a flash sale"))
-        .explained(both("`dataText`是完整精确的订单号。", "`dataText` has the exact order id."))
+        .explained(both(
+            "`dataText`是完整精确的订单号。设了防护的秒杀还须带上通行码，否则返回`PASS_REQUIRED`。",
+            "`dataText` has the exact order id. A guarded sale needs a pass, or refuses with `PASS_REQUIRED`.",
+        ))
         .get("/voucher-order/of/me", of_me, both("我的订单，每页10张", "Orders of the caller, 10 a page"))
         // `{id}` is the voucher's id for `POST`, and the order's id for `GET`.
         .post("/voucher-order/{id}", buy, both("买普通券", "Buy an ordinary voucher"))
@@ -150,9 +154,11 @@ async fn claim(
     State(app): State<App>,
     Login(user): Login,
     Now(now): Now,
+    shown: Shown,
     Path(voucher): Path<u64>,
 ) -> Reply<OrderNumber> {
-    Ok(Answer::order_id(app.sales.claim(user, VoucherId::new(voucher), now).await?))
+    let voucher = VoucherId::new(voucher);
+    Ok(Answer::order_id(app.sales.claim_with_pass(user, voucher, shown.pass(), now).await?))
 }
 
 #[derive(Deserialize, Default, JsonSchema)]

@@ -13,6 +13,7 @@ use serde::Serialize;
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
+use super::guards::PageGuard;
 use crate::http::App;
 use crate::http::api::people::visits::Visitor;
 use crate::http::describe::{Calls, Input, Operation, Schemas};
@@ -78,6 +79,8 @@ struct LiveAnswer {
     /// The next release of units before the end; absent without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_wave: Option<NextWave>,
+    /// Whether a claim needs a pass.
+    guarded: bool,
 }
 
 /// Converts units to a count in a response: −1 = unlimited.
@@ -101,6 +104,7 @@ impl LiveAnswer {
             ends_in_ms: until(sale.end),
             press_again_ms: u64::try_from(context.settings.press_again.as_millis()).unwrap_or(u64::MAX),
             next_wave: sale.next_wave.map(|wave| NextWave::new(wave.at.since(sale.at), wave.units)),
+            guarded: sale.is_guarded,
         }
     }
 }
@@ -183,6 +187,9 @@ struct PageAnswer {
     /// Releases of units at instants, in order of time; absent once no release is to come.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     waves: Vec<PageWaveAnswer>,
+    /// Absent without a guard.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    guard: Option<PageGuard>,
 }
 
 /// A release of units.
@@ -242,6 +249,7 @@ impl PageAnswer {
             min_level: sale.min_level,
             shop: shop.map(SellerAnswer::new),
             waves: waves.iter().map(|wave| PageWaveAnswer::new(wave, zone)).collect(),
+            guard: sale.guard.as_ref().map(PageGuard::new),
         }
     }
 }

@@ -3,7 +3,7 @@
 use mallbox_storage::{Cents, DeadReason, DeadState, OrderId, ReviewId};
 
 use super::*;
-use crate::mall::base::SubscriberRefusal;
+use crate::mall::base::{GuardRefusal, SubscriberRefusal};
 
 /// Returns status, `Retry-After` and body as received by a client in this language.
 fn rendered(error: ApiError, l: Language) -> (u16, Option<String>, serde_json::Value) {
@@ -30,6 +30,11 @@ fn all() -> Vec<(ApiError, u16, &'static str)> {
         (Refusal::Paused.into(), 200, "PAUSED"),
         (Refusal::UnknownSale.into(), 200, "UNKNOWN_SALE"),
         (Refusal::LevelTooLow.into(), 200, "LEVEL_TOO_LOW"),
+        (Refusal::Guard(GuardRefusal::PassRequired).into(), 200, "PASS_REQUIRED"),
+        (Refusal::Guard(GuardRefusal::NotGuarded).into(), 200, "NOT_GUARDED"),
+        (Refusal::Guard(GuardRefusal::KindNotAllowed).into(), 200, "KIND_NOT_ALLOWED"),
+        (Refusal::Guard(GuardRefusal::ChallengeFailed).into(), 200, "CHALLENGE_FAILED"),
+        (Refusal::Guard(GuardRefusal::TooEarly { pass_in: Duration::from_secs(61) }).into(), 200, "NOT_OPEN"),
         (Refusal::NotFound("shop").into(), 200, "NOT_FOUND"),
         (Refusal::NotLoggedIn.into(), 401, "NOT_LOGGED_IN"),
         (Refusal::Forbidden.into(), 403, "FORBIDDEN"),

@@ -37,6 +37,8 @@ pub(in crate::http) struct Details {
     pub field: Option<&'static str>,
     /// The next wave of a sale without units.
     pub next_wave: Option<NextWave>,
+    /// Milliseconds until a guarded sale issues passes.
+    pub pass_in_ms: Option<u64>,
 }
 
 /// The next release of units, in a response. The interval is independent of the client's clock.
@@ -52,8 +54,13 @@ pub(in crate::http) struct NextWave {
 impl NextWave {
     /// Creates the value for a wave after this time.
     pub fn new(wave_in: Duration, units: u64) -> Self {
-        Self { in_ms: u64::try_from(wave_in.as_millis()).unwrap_or(u64::MAX), units }
+        Self { in_ms: millis(wave_in), units }
     }
+}
+
+/// Returns a time span in a response.
+pub(in crate::http) fn millis(span: Duration) -> u64 {
+    u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// Builds the constant bodies of a refusal in both languages, and selects the body for the language.

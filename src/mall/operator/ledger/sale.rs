@@ -97,6 +97,7 @@ mod tests {
                 pay_within: Duration::from_secs(900),
                 min_level: 0,
                 next_wave: None,
+                guard: None,
             },
             counts: OrderCounts {
                 unpaid: 5,

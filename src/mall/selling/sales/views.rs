@@ -63,6 +63,8 @@ pub struct LiveSale {
     pub end: Timestamp,
     /// The next release of units before the end.
     pub next_wave: Option<Wave>,
+    /// Whether a claim needs a pass.
+    pub is_guarded: bool,
 }
 
 /// A running sale, for the operators' live view.

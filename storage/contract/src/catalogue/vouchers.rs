@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use mallbox_storage::{
-    Cents, NewSale, Page, ShopId, Terms, VoucherEdit, VoucherFilter, VoucherId, VoucherStatus, VoucherText,
+    Cents, ChallengeKind, ChallengeKinds, Guard, NewSale, Page, SaleRecord, ShopId, Terms, VoucherEdit,
+    VoucherFilter, VoucherId, VoucherStatus, VoucherText,
 };
 
 use crate::selling::orders::persist;
@@ -23,6 +24,7 @@ crate::cases! {
     an_edit_leaves_orders_their_price,
     sales_that_are_on_come_before_those_to_come,
     a_window_moves_and_nothing_else,
+    a_guard_is_set_and_removed_and_nothing_else,
     vouchers_outlive_a_restart,
 }
 
@@ -279,6 +281,36 @@ async fn a_window_moves_and_nothing_else(w: &World) {
     assert_eq!((after.text, after.sale, after.created), (before.text, Some(expected), NOON));
     assert_eq!(after.updated, NOON + HOUR);
     assert_eq!(vouchers.get(other).await.unwrap(), untouched);
+}
+
+async fn a_guard_is_set_and_removed_and_nothing_else(w: &World) {
+    let vouchers = &w.storage.catalogue.vouchers;
+    let (id, other) = (w.sale(Some(5)).await, w.sale(None).await);
+    let before = vouchers.get(id).await.unwrap().unwrap();
+    let untouched = vouchers.get(other).await.unwrap();
+    assert_eq!(before.sale.unwrap().guard, None);
+    let kinds = |kinds: &[ChallengeKind]| ChallengeKinds::new(kinds).unwrap();
+    let guard = Guard {
+        kinds: kinds(&[ChallengeKind::Slider, ChallengeKind::Work]),
+        work_bits: 18,
+        pass_seconds: 60,
+        jitter_seconds: 3,
+    };
+    let least = Guard { kinds: kinds(&[ChallengeKind::Picture]), work_bits: 0, pass_seconds: 1, jitter_seconds: 0 };
+    for guard in [Some(guard), Some(guard), Some(least), None, None] {
+        let expected = SaleRecord { guard, ..before.sale.unwrap() };
+        assert_eq!(vouchers.put_guard(id, guard, NOON + HOUR).await.unwrap(), Some(expected));
+        let after = vouchers.get(id).await.unwrap().unwrap();
+        assert_eq!((after.sale, after.updated), (Some(expected), NOON + HOUR));
+        assert_eq!((after.text, after.created), (before.text.clone(), before.created));
+        let listed = vouchers.sales(None, VoucherId::new(id.get() - 1), 1).await.unwrap();
+        assert_eq!(listed, [expected]);
+        assert_eq!(vouchers.get(other).await.unwrap(), untouched);
+    }
+    let ordinary = w.ordinary_voucher().await;
+    for nothing in [ordinary, VoucherId::new(404)] {
+        assert_eq!(vouchers.put_guard(nothing, Some(guard), NOON).await.unwrap(), None);
+    }
 }
 
 async fn vouchers_outlive_a_restart(w: &World) {

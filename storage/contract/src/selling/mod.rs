@@ -9,6 +9,7 @@ pub mod order_log;
 pub mod orders;
 pub mod orders_model;
 pub mod outbox;
+pub mod passes;
 pub mod payment_modes;
 pub mod payments;
 pub mod purchases;
@@ -27,6 +28,7 @@ pub(crate) const CASES: &[(&str, &[Case])] = &[
     ("orders", orders::CASES),
     ("orders_model", orders_model::CASES),
     ("outbox", outbox::CASES),
+    ("passes", passes::CASES),
     ("payment_modes", payment_modes::CASES),
     ("payments", payments::CASES),
     ("purchases", purchases::CASES),

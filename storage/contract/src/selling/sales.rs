@@ -408,7 +408,7 @@ fn held_by(claim: Claim) -> ClaimOutcome {
     ClaimOutcome::AlreadyBought(claim.order)
 }
 
-async fn cancel_and_release(w: &World, claim: Claim, expected: ReleaseOutcome) {
+pub(super) async fn cancel_and_release(w: &World, claim: Claim, expected: ReleaseOutcome) {
     let stepped = w.storage.selling.orders.step(claim.order, Transition::Cancel, NOON).await.unwrap();
     assert!(matches!(stepped, mallbox_storage::TransitionOutcome::Done(_)), "{stepped:?}");
     let release = w.storage.selling.sales.release(claim.voucher, claim.user, claim.order).await.unwrap();

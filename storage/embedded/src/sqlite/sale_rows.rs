@@ -1,6 +1,6 @@
 //! Rows of sales: columns, terms and stock.
 
-use mallbox_storage::{OrderId, SaleRecord, Terms, UserId, VoucherId, Wave};
+use mallbox_storage::{Guard, OrderId, SaleRecord, Terms, UserId, VoucherId, Wave};
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
 use super::columns::{get_count, get_id, get_span, get_time, id};
@@ -24,7 +24,7 @@ pub(super) use next_wave;
 macro_rules! sale_columns {
     () => {
         concat!(
-            "voucher_id, begin_ms, end_ms, paused, initial, added, stock, pay_within_ms, min_level, ",
+            "voucher_id, begin_ms, end_ms, paused, initial, added, stock, pay_within_ms, min_level, guard, ",
             $crate::sqlite::sale_rows::next_wave!("w.number"),
             ", ",
             $crate::sqlite::sale_rows::next_wave!("w.at_ms"),
@@ -38,7 +38,7 @@ pub(super) use sale_columns;
 /// [`sale_columns`] as text.
 pub(super) const SALE: &str = sale_columns!();
 /// Number of columns of [`SALE`].
-pub(super) const SALE_COLUMNS: usize = 12;
+pub(super) const SALE_COLUMNS: usize = 13;
 
 /// Returns a sale by its voucher's id.
 pub(super) fn sale_by_id(conn: &Connection, voucher: VoucherId) -> rusqlite::Result<Option<SaleRecord>> {
@@ -95,10 +95,14 @@ pub(super) fn sale(row: &Row<'_>) -> rusqlite::Result<SaleRecord> {
         paused: row.get(3)?,
         units,
     };
-    let next_wave = match row.get(9)? {
+    let next_wave = match row.get(10)? {
         None => None,
-        Some(number) => Some(Wave { number, at: get_time(row, 10)?, units: get_count(row, 11)? }),
+        Some(number) => Some(Wave { number, at: get_time(row, 11)?, units: get_count(row, 12)? }),
+    };
+    let guard = match row.get::<_, Option<String>>(9)? {
+        None => None,
+        Some(text) => Some(Guard::in_row(&text).ok_or_else(|| unreadable(9, text))?),
     };
     let (stock, pay_within, min_level) = (count(6)?, get_span(row, 7)?, row.get(8)?);
-    Ok(SaleRecord { terms, initial, added, stock, pay_within, min_level, next_wave })
+    Ok(SaleRecord { terms, initial, added, stock, pay_within, min_level, next_wave, guard })
 }

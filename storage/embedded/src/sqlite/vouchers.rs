@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use mallbox_storage::backend::{Numbered as _, span};
 use mallbox_storage::{
-    Cents, NewSale, Page, SaleRecord, ShopId, StockChange, StockChangeOutcome, StoreError, Timestamp,
+    Cents, Guard, NewSale, Page, SaleRecord, ShopId, StockChange, StockChangeOutcome, StoreError, Timestamp,
     Voucher, VoucherEdit, VoucherFilter, VoucherId, VoucherStatus, VoucherText, Vouchers,
 };
 use rusqlite::{Connection, Error, OptionalExtension as _, Row, named_params, params};
@@ -164,12 +164,39 @@ impl Vouchers for EmbeddedVouchers {
             if moved == 0 {
                 return Ok(None);
             }
-            conn.prepare_cached("UPDATE vouchers SET updated_ms = ?2 WHERE id = ?1")?
-                .execute([key, now.as_millis()])?;
+            touch(conn, voucher, now)?;
             sale_by_id(conn, voucher)
         };
         self.0.write("put window", job).await
     }
+
+    async fn put_guard(
+        &self,
+        voucher: VoucherId,
+        guard: Option<Guard>,
+        now: Timestamp,
+    ) -> Result<Option<SaleRecord>, StoreError> {
+        let job = move |conn: &Connection| {
+            let key = id(voucher.get());
+            let stored = guard.map(|guard| guard.to_row());
+            let changed = conn
+                .prepare_cached("UPDATE sales SET guard = ?2 WHERE voucher_id = ?1")?
+                .execute(params![key, stored])?;
+            if changed == 0 {
+                return Ok(None);
+            }
+            touch(conn, voucher, now)?;
+            sale_by_id(conn, voucher)
+        };
+        self.0.write("put guard", job).await
+    }
+}
+
+/// Records the time of a change of the voucher.
+fn touch(conn: &Connection, voucher: VoucherId, now: Timestamp) -> rusqlite::Result<()> {
+    conn.prepare_cached("UPDATE vouchers SET updated_ms = ?2 WHERE id = ?1")?
+        .execute([id(voucher.get()), now.as_millis()])
+        .map(drop)
 }
 
 fn get(conn: &Connection, which: VoucherId) -> rusqlite::Result<Option<Voucher>> {

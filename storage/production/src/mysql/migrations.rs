@@ -92,6 +92,7 @@ const STEPS: &[(&str, &str)] = steps![
     "0068_archive_parts",
     "0069_archived_users",
     "0070_sale_waves",
+    "0071_sale_guard",
 ];
 
 /// The newest step known to this program.

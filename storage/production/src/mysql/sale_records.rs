@@ -1,6 +1,6 @@
 //! Rows of sales as the records of the port.
 
-use mallbox_storage::{SaleRecord, Terms, Timestamp, VoucherId, Wave};
+use mallbox_storage::{Guard, SaleRecord, Terms, Timestamp, VoucherId, Wave};
 use mysql_async::Conn;
 
 use super::columns::{Columns, first};
@@ -24,7 +24,7 @@ pub(super) use next_wave;
 macro_rules! sale_columns {
     () => {
         concat!(
-            "voucher_id, begin_ms, end_ms, paused, initial, added, stock, pay_within_ms, min_level, ",
+            "voucher_id, begin_ms, end_ms, paused, initial, added, stock, pay_within_ms, min_level, guard, ",
             $crate::mysql::sale_records::next_wave!("w.number"),
             ", ",
             $crate::mysql::sale_records::next_wave!("w.at_ms"),
@@ -59,11 +59,15 @@ pub(super) fn sale(voucher: VoucherId, row: &mut Columns) -> Result<SaleRecord, 
     };
     let terms = Terms { voucher, begin, end, paused, units };
     let (stock, pay_within, min_level) = (row.next()?, row.span()?, row.next()?);
+    let guard = match row.next::<Option<String>>()? {
+        None => None,
+        Some(text) => Some(Guard::in_row(&text).ok_or_else(|| row.unreadable_last(text))?),
+    };
     let (number, at, units): (Option<u32>, Option<Timestamp>, Option<u64>) =
         (row.next()?, row.time_if_any()?, row.next()?);
     let next_wave = match (number, at, units) {
         (Some(number), Some(at), Some(units)) => Some(Wave { number, at, units }),
         _ => None,
     };
-    Ok(SaleRecord { terms, initial, added, stock, pay_within, min_level, next_wave })
+    Ok(SaleRecord { terms, initial, added, stock, pay_within, min_level, next_wave, guard })
 }

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use mallbox_storage::backend::{Numbered as _, span};
 use mallbox_storage::{
-    Cents, NewSale, Page, SaleRecord, ShopId, StockChange, StockChangeOutcome, StoreError, Timestamp,
+    Cents, Guard, NewSale, Page, SaleRecord, ShopId, StockChange, StockChangeOutcome, StoreError, Timestamp,
     Voucher, VoucherEdit, VoucherFilter, VoucherId, VoucherStatus, VoucherText, Vouchers,
 };
 use mysql_async::{Conn, params};
@@ -186,13 +186,39 @@ impl Vouchers for MysqlVouchers {
                     if execute(conn, sql, window).await? == 0 {
                         return Ok(None);
                     }
-                    let sql = "UPDATE vouchers SET updated_ms = ? WHERE id = ?";
-                    execute(conn, sql, (now.as_millis(), voucher.get())).await?;
+                    touch(conn, voucher, now).await?;
                     sale_by_id(conn, voucher, Lock::No).await
                 })
             })
             .await
     }
+
+    async fn put_guard(
+        &self,
+        voucher: VoucherId,
+        guard: Option<Guard>,
+        now: Timestamp,
+    ) -> Result<Option<SaleRecord>, StoreError> {
+        self.0
+            .write("put guard", |conn| {
+                boxed(async move {
+                    let sql = "UPDATE sales SET guard = ? WHERE voucher_id = ?";
+                    execute(conn, sql, (guard.map(|guard| guard.to_row()), voucher.get())).await?;
+                    let changed = sale_by_id(conn, voucher, Lock::No).await?;
+                    if changed.is_some() {
+                        touch(conn, voucher, now).await?;
+                    }
+                    Ok(changed)
+                })
+            })
+            .await
+    }
+}
+
+/// Records the time of a change of the voucher.
+async fn touch(conn: &mut Conn, voucher: VoucherId, now: Timestamp) -> Result<(), MysqlError> {
+    let sql = "UPDATE vouchers SET updated_ms = ? WHERE id = ?";
+    execute(conn, sql, (now.as_millis(), voucher.get())).await.map(drop)
 }
 
 /// Returns the SQL condition of a filter; the shop is bound as its parameter.

@@ -7,6 +7,8 @@
 //! | `{mallbox:NN}:further:ID` | sorted set | further orders with a unit, by user, such as dead letters |
 //! | `{mallbox:NN}:loading:ID` | string | name of the sale's loader |
 //! | `{mallbox:NN}:loading:KIND:ID` | hash, sorted set, set | loaded so far, and `released` orders |
+//! | `{mallbox:NN}:pass:ID:NONCE` | string | order that spent a pass of the sale, until the pass expires |
+//! | `{mallbox:NN}:passes` | string | the partition's epoch of passes, a random number |
 //! | `{mallbox:NN}:sales` | set | the partition's loaded sales that were not forgotten |
 //! | `{mallbox:NN}:log` | stream | accepted claims, consumed by the group `workers` |
 //! | `{mallbox:NN}:pending` | hash | order → claim, for every claim in the log |
@@ -119,6 +121,17 @@ impl Keys {
             loaded_further: key("loading:further"),
             released: key("loading:released"),
         }
+    }
+
+    /// Returns the keys of the mark of a spent pass, and of the partition's epoch of passes.
+    pub(super) fn pass(&self, voucher: VoucherId, nonce: u64) -> [String; 2] {
+        let partition = partition_of(voucher);
+        [self.within(partition, &format!("pass:{voucher}:{nonce:x}")), self.pass_epoch(partition)]
+    }
+
+    /// Returns the key of a partition's epoch of passes.
+    pub(super) fn pass_epoch(&self, partition: u64) -> String {
+        self.within(partition, "passes")
     }
 
     /// Returns the key of a partition's set of sales.

@@ -8,16 +8,17 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures_util::stream::{self, TryStreamExt as _};
 use mallbox_storage::{
-    Claim, ClaimOutcome, OrderId, Orders, ReleaseOutcome, ReserveOutcome, SaleUnits, Sales, StoreError,
-    Terms, Timestamp, UserId, VoucherId,
+    Claim, ClaimOutcome, OrderId, Orders, Pass, ReleaseOutcome, ReserveOutcome, SaleUnits, Sales,
+    StoreError, Terms, Timestamp, UserId, VoucherId,
 };
 
 use super::epochs::{RequiredEpoch, ServerEpochs};
 use super::keys::{Keys, SaleKeys, partition_of};
 use super::link::Idempotence;
 use super::loading::{LOADER_TIMEOUT_MS, SaleLoad, as_args, read_units};
-use super::script::{CLAIM, FORGET_SALE, PUT, RELEASE, RESERVE, UNITS};
+use super::script::{CLAIM, FORGET_SALE, PASS_EPOCH, PUT, RELEASE, RESERVE, UNITS};
 use super::wake_ups::ReadySet;
+use crate::spans::{EXPIRY_GRACE, millis};
 use crate::{EpochScope, Holders};
 
 const PUT_OP: &str = "sales.put";
@@ -40,8 +41,8 @@ pub(super) struct RedisSales {
 /// Purpose of a run of the claim script.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ClaimMode {
-    /// Take a unit for the user.
-    Unit,
+    /// Take a unit for the user, and spend the pass, if one is given.
+    Unit(Option<Pass>),
     /// Look up the order behind the user's unit.
     Held,
 }
@@ -54,6 +55,7 @@ fn read_answer(answer: &str) -> Result<ClaimOutcome, StoreError> {
         "ended" => ClaimOutcome::Ended,
         "paused" => ClaimOutcome::Paused,
         "unknown" => ClaimOutcome::Unknown,
+        "pass refused" => ClaimOutcome::PassRefused,
         order => ClaimOutcome::AlreadyBought(read_order("sales.claim", order)?),
     })
 }
@@ -69,24 +71,46 @@ impl RedisSales {
         &self,
         op: &'static str,
         claim: Claim,
-        wish: ClaimMode,
+        mode: ClaimMode,
     ) -> Result<String, StoreError> {
         let (partition, scope) = (partition_of(claim.voucher), EpochScope::of(claim.voucher));
         let (sale, log) = (self.keys.sale(claim.voucher), self.keys.log(partition));
         let compared = self.keys.epoch_compared(partition);
-        let call = CLAIM
-            .on([&sale.sale, &sale.buyers, &log.log, &log.pending, &log.by_user, &compared])
+        let pass = match mode {
+            ClaimMode::Unit(pass) => pass,
+            ClaimMode::Held => None,
+        };
+        let of_pass = pass.map(|pass| self.keys.pass(claim.voucher, pass.nonce));
+        let keys = [&sale.sale, &sale.buyers, &log.log, &log.pending, &log.by_user];
+        let mut call = CLAIM
+            .on(keys.into_iter().chain(of_pass.iter().flatten()).chain([&compared]))
             .arg(claim.order.get())
             .arg(claim.user.get())
             .arg(claim.voucher.get())
             .arg(claim.at.as_millis())
-            .arg(u8::from(wish == ClaimMode::Held));
+            .arg(u8::from(mode == ClaimMode::Held));
+        if let Some(pass) = pass {
+            let left_ms = pass.expires.as_millis().saturating_sub(claim.at.as_millis());
+            // The clock of another instance may be behind.
+            let kept = millis(pass.expires.since(claim.at).saturating_add(EXPIRY_GRACE));
+            call = call.arg(pass.epoch).arg(left_ms).arg(kept);
+        }
         let (answer, number): (String, _) =
             self.epochs.run((op, Idempotence::Safe), (scope, RequiredEpoch::Open), call).await?;
         if self.epochs.known().is_over(scope, number) {
             // A reply from a finished epoch no longer counts.
             let source = "Redis was replaced while it answered".into();
             return Err(StoreError::Unavailable { op, source });
+        }
+        Ok(answer)
+    }
+
+    /// Claims a unit, with the user's pass if the sale is guarded.
+    async fn take(&self, claim: Claim, pass: Option<Pass>) -> Result<ClaimOutcome, StoreError> {
+        self.epochs.enroll().await?;
+        let answer = read_answer(&self.run_script("sales.claim", claim, ClaimMode::Unit(pass)).await?)?;
+        if answer == ClaimOutcome::Accepted {
+            self.wake_ups.fill(partition_of(claim.voucher));
         }
         Ok(answer)
     }
@@ -134,12 +158,18 @@ impl RedisSales {
 #[async_trait]
 impl Sales for RedisSales {
     async fn claim(&self, claim: Claim) -> Result<ClaimOutcome, StoreError> {
-        self.epochs.enroll().await?;
-        let answer = read_answer(&self.run_script("sales.claim", claim, ClaimMode::Unit).await?)?;
-        if answer == ClaimOutcome::Accepted {
-            self.wake_ups.fill(partition_of(claim.voucher));
-        }
-        Ok(answer)
+        self.take(claim, None).await
+    }
+
+    async fn claim_with_pass(&self, claim: Claim, pass: Pass) -> Result<ClaimOutcome, StoreError> {
+        self.take(claim, Some(pass)).await
+    }
+
+    async fn pass_epoch(&self, voucher: VoucherId) -> Result<u64, StoreError> {
+        const OP: &str = "sales.pass_epoch";
+        let call = PASS_EPOCH.on([self.keys.pass_epoch(partition_of(voucher))]).arg(crate::random::random());
+        let epoch: String = self.epochs.link.run(OP, Idempotence::Safe, call).await?;
+        epoch.parse().map_err(|_| StoreError::Corrupt { op: OP, key: format!("the epoch {epoch:?}") })
     }
 
     async fn held(&self, voucher: VoucherId, user: UserId) -> Result<Option<OrderId>, StoreError> {

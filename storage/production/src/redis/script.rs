@@ -20,6 +20,7 @@ macro_rules! scripts {
 scripts! {
     SERVER_ID = "server_id.lua";
     CLAIM = "fence_cached.lua", "claim.lua";
+    PASS_EPOCH = "pass_epoch.lua";
     PUT = "fence.lua", "put.lua";
     LOAD = "fence.lua", "load.lua";
     SWITCH_ON = "fence.lua", "switch_on.lua";

@@ -1,0 +1,170 @@
+//! What a guard costs: claims with and without a pass, refusals for want of one, and passes issued.
+//!
+//! In process, on an embedded mall whose claims are durable, the measurements taken in turns.
+//!
+//! `cargo bench -p mallbox --bench guards [-- ROUNDS]`, 9 rounds by default; the medians count
+
+mod common;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use jiff::tz::TimeZone;
+use mallbox::language::Language;
+use mallbox::mall::base::GuardRefusal;
+use mallbox::mall::selling::guard::{GrantedPass, ShownPass, Visitor};
+use mallbox::mall::{Context, Failure, FlashSales, ManualClock, Refusal, Settings};
+use mallbox_storage::{ChallengeKind, ChallengeKinds, Guard, Storage, UserId, VoucherId};
+use tempfile::TempDir;
+use tokio::task::JoinSet;
+
+use common::{NOON, insert_sale};
+
+/// Claims of a round.
+const CLAIMS: u64 = 20_000;
+/// Claims under way at once.
+const AT_ONCE: u64 = 256;
+/// Challenges of a round.
+const CHALLENGES: u64 = 500;
+
+struct Bench {
+    storage: Storage,
+    sales: FlashSales,
+    next_user: u64,
+    _dir: TempDir,
+}
+
+fn main() {
+    let rounds = std::env::args().find_map(|argument| argument.parse().ok()).unwrap_or(9);
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
+    runtime.block_on(measure(rounds));
+}
+
+async fn measure(rounds: usize) {
+    let mut bench = Bench::open().await;
+    let names = ["claims without a guard", "claims with a pass", "claims without a pass, refused"];
+    let mut claims = [const { Vec::new() }; 3];
+    let mut challenges = [const { Vec::new() }; 3];
+    for round in 1..=rounds {
+        let (open, guarded) = (bench.sale(None).await, bench.sale(Some(guard())).await);
+        claims[0].push(bench.claims(open, false).await);
+        claims[1].push(bench.claims(guarded, true).await);
+        claims[2].push(bench.claims(guarded, false).await);
+        for (kind, rates) in ChallengeKind::ALL.into_iter().zip(&mut challenges) {
+            rates.push(bench.challenges(guarded, kind).await);
+        }
+        eprintln!("round {round} of {rounds}");
+    }
+    for (name, rates) in names.iter().zip(&mut claims) {
+        println!("{name}: {:.0}/s", median(rates));
+    }
+    for (kind, rates) in ChallengeKind::ALL.into_iter().zip(&mut challenges) {
+        println!("challenges given, {}: {:.0}/s", kind.name(), median(rates));
+    }
+}
+
+fn guard() -> Guard {
+    let kinds = ChallengeKinds::new(&ChallengeKind::ALL).expect("each kind once");
+    Guard { kinds, work_bits: 8, pass_seconds: 600, jitter_seconds: 0 }
+}
+
+fn median(rates: &mut [f64]) -> f64 {
+    rates.sort_by(f64::total_cmp);
+    rates.get(rates.len() / 2).copied().unwrap_or_default()
+}
+
+impl Bench {
+    async fn open() -> Self {
+        // In the source directory: /tmp is in memory on many machines.
+        let dir = TempDir::new_in(env!("CARGO_MANIFEST_DIR")).expect("a directory can be made");
+        let options = mallbox_storage_embedded::EmbeddedOptions::new(dir.path());
+        let storage = mallbox_storage_embedded::open(options).await.expect("an empty directory opens");
+        let clock = Arc::new(ManualClock::new(NOON));
+        let settings = Arc::new(Settings::default().without_limits());
+        let context = Context::new(storage.clone(), clock, TimeZone::UTC, settings);
+        Self { storage, sales: FlashSales::new(context), next_user: 1, _dir: dir }
+    }
+
+    async fn sale(&self, guard: Option<Guard>) -> VoucherId {
+        let voucher = insert_sale(&self.storage, None, Duration::from_secs(3_600)).await;
+        let stored = self.storage.catalogue.vouchers.put_guard(voucher, guard, NOON).await;
+        stored.expect("it can be stored").expect("it is a sale");
+        self.sales.opened(voucher).await.expect("it can be opened");
+        voucher
+    }
+
+    /// Returns claims per second of users who claim once each, with a pass or without.
+    async fn claims(&mut self, voucher: VoucherId, with_pass: bool) -> f64 {
+        let users = self.next_user..self.next_user + CLAIMS;
+        self.next_user = users.end;
+        let mut shown = Vec::new();
+        for user in users {
+            let user = UserId::new(user);
+            let granted = match with_pass {
+                true => Some(self.sales.grant_pass(user, voucher, NOON).await.expect("a pass is granted")),
+                false => None,
+            };
+            shown.push((user, granted));
+        }
+        let is_refused = self.sales.live(voucher, NOON).await.expect("it is known").is_guarded && !with_pass;
+        let each = usize::try_from(CLAIMS.div_ceil(AT_ONCE)).expect("a small number");
+        let began = Instant::now();
+        let mut callers = JoinSet::new();
+        for part in shown.chunks(each).map(<[_]>::to_vec) {
+            let sales = self.sales.clone();
+            callers.spawn(async move {
+                for (user, granted) in part {
+                    let shown = granted.as_ref().map(shown_of).unwrap_or_default();
+                    match sales.claim_with_pass(user, voucher, shown, NOON).await {
+                        Ok(_) => assert!(!is_refused),
+                        Err(Failure::Refused(Refusal::Guard(GuardRefusal::PassRequired))) => {
+                            assert!(is_refused);
+                        }
+                        Err(other) => panic!("{other}"),
+                    }
+                }
+            });
+        }
+        callers.join_all().await;
+        let took = began.elapsed();
+        self.settle().await;
+        CLAIMS as f64 / took.as_secs_f64()
+    }
+
+    /// Returns challenges per second, asked for by as many visitors at once as there are processors.
+    async fn challenges(&mut self, voucher: VoucherId, kind: ChallengeKind) -> f64 {
+        let began = Instant::now();
+        let mut visitors = JoinSet::new();
+        let at_once = std::thread::available_parallelism().map_or(1, |threads| threads.get() as u64);
+        for visitor in 0..at_once {
+            let sales = self.sales.clone();
+            visitors.spawn(async move {
+                for number in 0..CHALLENGES / at_once {
+                    let user = UserId::new(1 + visitor * CHALLENGES + number);
+                    let visitor = Visitor { user, device: None, address: None };
+                    let spoken = (Language::Zh, NOON);
+                    let given = sales.challenge(visitor, voucher, Some(kind), spoken).await;
+                    given.expect("a challenge is given");
+                }
+            });
+        }
+        visitors.join_all().await;
+        CHALLENGES as f64 / began.elapsed().as_secs_f64()
+    }
+
+    /// Takes the claims of a round out of the log.
+    async fn settle(&self) {
+        let log = &self.storage.selling.order_log;
+        loop {
+            let taken = log.take("bench", 100_000, Duration::ZERO).await.expect("it can be read");
+            if taken.is_empty() {
+                return;
+            }
+            log.done("bench", &taken).await.expect("it can be settled");
+        }
+    }
+}
+
+fn shown_of(granted: &GrantedPass) -> ShownPass<'_> {
+    ShownPass { pass: Some(&granted.pass), device: Some(&granted.device_ticket) }
+}

@@ -1,0 +1,257 @@
+//! Challenges and passes of guarded sales: `/sale/{id}/challenge`, `/sale/{id}/pass`.
+
+use axum::extract::State;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use mallbox_storage::{ChallengeKind, Guard, VoucherId};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::http::App;
+use crate::http::describe::Calls;
+use crate::http::request::extract::{Json, JsonIfAny, Login, Now, Path};
+use crate::http::request::guard_headers::FromDevice;
+use crate::http::response::envelope::{Answer, Reply};
+use crate::http::response::messages::millis;
+use crate::language::{Language, both};
+use crate::mall::Refusal;
+use crate::mall::base::GuardRefusal;
+use crate::mall::selling::guard::{self, Challenge, IssuedPass, Puzzle};
+
+/// Maximum number of samples of a pointer.
+const TRACK_MAX: usize = 500;
+
+/// Returns the routes of challenges and passes.
+pub fn routes() -> Calls {
+    Calls::of(both("秒杀", "Flash sales"))
+        .post("/sale/{voucherId}/challenge", challenge, both("领取验证题", "A challenge of a guarded sale"))
+        .explained(both(
+            "只有设了防护的秒杀（`guarded`）才需要。每题只能答一次，两分钟内有效。请保存`deviceTicket`，\
+                之后放在请求头`x-device-ticket`里。开抢一分多钟之前返回`NOT_OPEN`。",
+            "Only for sales with a guard (`guarded`). A challenge takes one answer within two minutes. Keep \
+                `deviceTicket` and send it as the header `x-device-ticket` from then on. Refused with \
+                `NOT_OPEN` until about a minute before the begin.",
+        ))
+        .post("/sale/{voucherId}/pass", pass, both("提交答案，换取通行码", "A pass for the answer to a challenge"))
+        .explained(both(
+            "通行码放在抢购请求的请求头`x-sale-pass`里，抢到才算用掉。`NOT_OPEN`表示还没到发放时间，\
+                `passInMs`毫秒后用同一个答案再来；`CHALLENGE_FAILED`表示须另取一题。",
+            "Send the pass as the header `x-sale-pass` of the claim; only a unit uses it up. After `NOT_OPEN` \
+                send the same answer again in `passInMs` milliseconds; after `CHALLENGE_FAILED` ask for \
+                another challenge.",
+        ))
+}
+
+#[derive(Deserialize, Default, JsonSchema)]
+struct ChallengeBody {
+    /// `picture`, `slider` or `work`; default: the kind that the sale prefers.
+    #[schemars(example = &"picture")]
+    kind: Option<String>,
+}
+
+/// A challenge. One of `picture`, `slider` and `work` is there.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct ChallengeAnswer {
+    /// To be sent with the answer.
+    challenge: String,
+    /// `picture`, `slider` or `work`.
+    #[schemars(example = &"picture")]
+    kind: &'static str,
+    /// Kinds that can be asked for instead, in the order of the sale's preference.
+    kinds: Vec<&'static str>,
+    #[schemars(example = 120_000)]
+    expires_in_ms: u64,
+    /// The ticket of the client's device, to be kept.
+    device_ticket: String,
+    /// Milliseconds until passes are issued; 0 = now.
+    pass_in_ms: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    work: Option<WorkAnswer>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    picture: Option<PictureAnswer>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    slider: Option<SliderAnswer>,
+}
+
+/// A proof of work: find a number for which SHA-256 of `salt:number` begins with `bits` zero bits.
+#[derive(Serialize, JsonSchema)]
+struct WorkAnswer {
+    salt: String,
+    #[schemars(example = 18)]
+    bits: u8,
+}
+
+/// Characters to be typed.
+#[derive(Serialize, JsonSchema)]
+struct PictureAnswer {
+    /// The picture as a `data:` URL.
+    image: String,
+    width: u32,
+    height: u32,
+    characters: usize,
+}
+
+/// A piece to be moved to its gap. Lengths in pixels of the background.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct SliderAnswer {
+    /// The picture with the gap as a `data:` URL.
+    background: String,
+    /// The piece as a `data:` URL.
+    piece: String,
+    width: u32,
+    height: u32,
+    piece_width: u32,
+    piece_height: u32,
+    /// Distance of the piece from the top.
+    top: u32,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct PassBody {
+    /// `challenge` of the response to the call for a challenge.
+    challenge: String,
+    answer: AnswerBody,
+}
+
+/// The answer to a challenge: `work`, or `text`, or `left` and `track`.
+#[derive(Deserialize, JsonSchema)]
+struct AnswerBody {
+    /// The number of a proof of work.
+    #[schemars(example = &"48213")]
+    work: Option<String>,
+    /// The characters of a picture; spaces and case do not count.
+    #[schemars(example = &"7kmhx")]
+    text: Option<String>,
+    /// Left edge of the piece, in pixels of the background.
+    #[schemars(example = 143)]
+    left: Option<u32>,
+    /// Samples of the pointer, at most 500: milliseconds since the press, pixels to the right, pixels down.
+    track: Option<Vec<[i32; 3]>>,
+}
+
+impl AnswerBody {
+    fn answer(self) -> Result<guard::Answer, Refusal> {
+        match self {
+            Self { work: Some(number), text: None, left: None, track: None } => {
+                Ok(guard::Answer::Work(number))
+            }
+            Self { work: None, text: Some(text), left: None, track: None } => Ok(guard::Answer::Text(text)),
+            Self { work: None, text: None, left: Some(left), track: Some(track) }
+                if track.len() <= TRACK_MAX =>
+            {
+                Ok(guard::Answer::Slider { left, track })
+            }
+            _ => Err(Refusal::BadValue("answer")),
+        }
+    }
+}
+
+/// A pass.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct PassAnswer {
+    /// To be sent as the header `x-sale-pass` of the claim.
+    pass: String,
+    #[schemars(example = 60_000)]
+    expires_in_ms: u64,
+}
+
+/// The guard of a sale, for its page.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct PageGuard {
+    /// Kinds of challenges, in the order of the sale's preference.
+    kinds: Vec<&'static str>,
+}
+
+impl PageGuard {
+    pub(super) fn new(guard: &Guard) -> Self {
+        Self { kinds: names(guard) }
+    }
+}
+
+/// Returns the names of the kinds of challenges that a sale accepts.
+pub(in crate::http) fn names(guard: &Guard) -> Vec<&'static str> {
+    guard.kinds.iter().map(ChallengeKind::name).collect()
+}
+
+fn data_url(png: &[u8]) -> String {
+    format!("data:image/png;base64,{}", STANDARD.encode(png))
+}
+
+impl ChallengeAnswer {
+    fn new(challenge: Challenge) -> Self {
+        let Challenge { token, puzzle, guard, expires_in, device_ticket, pass_in } = challenge;
+        let (mut work, mut picture, mut slider) = (None, None, None);
+        let kind = match puzzle {
+            Puzzle::Work { salt, bits } => {
+                work = Some(WorkAnswer { salt, bits });
+                ChallengeKind::Work
+            }
+            Puzzle::Picture { png, characters } => {
+                let (width, height) = guard::PICTURE_SIZE;
+                picture = Some(PictureAnswer { image: data_url(&png), width, height, characters });
+                ChallengeKind::Picture
+            }
+            Puzzle::Slider(drawing) => {
+                let (width, height) = guard::SLIDER_SIZE;
+                let (piece_width, piece_height) = guard::PIECE_SIZE;
+                slider = Some(SliderAnswer {
+                    background: data_url(&drawing.background),
+                    piece: data_url(&drawing.piece),
+                    width,
+                    height,
+                    piece_width,
+                    piece_height,
+                    top: drawing.top,
+                });
+                ChallengeKind::Slider
+            }
+        };
+        Self {
+            challenge: token,
+            kind: kind.name(),
+            kinds: names(&guard),
+            expires_in_ms: millis(expires_in),
+            device_ticket,
+            pass_in_ms: millis(pass_in),
+            work,
+            picture,
+            slider,
+        }
+    }
+}
+
+async fn challenge(
+    State(app): State<App>,
+    Login(user): Login,
+    Now(now): Now,
+    device: FromDevice,
+    Path(voucher): Path<u64>,
+    JsonIfAny(body): JsonIfAny<ChallengeBody>,
+) -> Reply<ChallengeAnswer> {
+    let wanted = match body.kind {
+        None => None,
+        Some(name) => Some(ChallengeKind::of_name(&name).ok_or(GuardRefusal::KindNotAllowed)?),
+    };
+    let spoken = (Language::current(), now);
+    let challenge =
+        app.sales.challenge(device.visitor(user), VoucherId::new(voucher), wanted, spoken).await?;
+    Ok(Answer::ok(ChallengeAnswer::new(challenge)))
+}
+
+async fn pass(
+    State(app): State<App>,
+    Login(user): Login,
+    Now(now): Now,
+    device: FromDevice,
+    Path(voucher): Path<u64>,
+    Json(body): Json<PassBody>,
+) -> Reply<PassAnswer> {
+    let answer = body.answer.answer()?;
+    let solved = (body.challenge.as_str(), &answer);
+    let IssuedPass { pass, expires_in } =
+        app.sales.pass(device.visitor(user), VoucherId::new(voucher), solved, now).await?;
+    Ok(Answer::ok(PassAnswer { pass, expires_in_ms: millis(expires_in) }))
+}

@@ -1,0 +1,43 @@
+//! Messages about guarded sales.
+
+use super::body::{RefusalBody, detailed, fixed};
+use super::parts::waiting;
+use super::{Details, millis};
+use crate::language::Language;
+use crate::mall::base::{GuardRefusal, whole_seconds};
+
+/// Returns the message of a refusal.
+pub(super) fn of_refusal(refusal: GuardRefusal, l: Language) -> RefusalBody {
+    match refusal {
+        GuardRefusal::PassRequired => fixed!(
+            l,
+            "PASS_REQUIRED",
+            "请先完成验证，再抢购",
+            "This sale asks for a short check first."
+        ),
+        GuardRefusal::NotGuarded => {
+            fixed!(l, "NOT_GUARDED", "这场秒杀不需要验证", "This sale needs no check.")
+        }
+        GuardRefusal::KindNotAllowed => fixed!(
+            l,
+            "KIND_NOT_ALLOWED",
+            "这场秒杀不使用这种验证方式",
+            "This sale does not accept this kind of check."
+        ),
+        GuardRefusal::ChallengeFailed => fixed!(
+            l,
+            "CHALLENGE_FAILED",
+            "验证未通过，请再试一次",
+            "The check was not passed; try a new one."
+        ),
+        GuardRefusal::TooEarly { pass_in } => {
+            let span = waiting(whole_seconds(pass_in), l);
+            let words = (
+                format!("还没到时间，请{span}后再来验证"),
+                format!("It is too early: the check opens in {span}."),
+            );
+            let details = Details { pass_in_ms: Some(millis(pass_in)), ..Details::default() };
+            detailed(l, "NOT_OPEN", words, details)
+        }
+    }
+}

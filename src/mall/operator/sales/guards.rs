@@ -1,0 +1,70 @@
+//! Guards of sales, set by operators.
+
+use mallbox_storage::{ChallengeKind, ChallengeKinds, Guard, VoucherId};
+use serde_json::json;
+
+use super::{SaleAdmin, subject};
+use crate::mall::base::audited_action::{AuditedAction, By, run_audited};
+use crate::mall::base::{Failure, Refusal};
+
+/// The guard that is proposed to an operator.
+pub const DEFAULT_GUARD: Guard = Guard {
+    kinds: ChallengeKinds::one(ChallengeKind::Picture),
+    // A quarter of a second on a phone, on average.
+    work_bits: 18,
+    pass_seconds: 60,
+    jitter_seconds: 3,
+};
+
+impl SaleAdmin {
+    /// Returns the guard of a sale, if any.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`]; [`Failure::Store`] if the store fails.
+    pub async fn guard(&self, voucher: VoucherId) -> Result<Option<Guard>, Failure> {
+        let found = self.context.storage.catalogue.vouchers.get(voucher).await?;
+        let sale = found.and_then(|found| found.sale).ok_or(Refusal::NotFound("sale"))?;
+        Ok(sale.guard)
+    }
+
+    /// Sets or removes the guard of a sale. A repeat succeeds. Returns the guard.
+    ///
+    /// # Errors
+    /// [`Refusal::BadValue`] with the field's name; [`Refusal::NotFound`]. After [`Failure::Store`] a repeat
+    /// stores the guard.
+    pub async fn put_guard(
+        &self,
+        by: By,
+        voucher: VoucherId,
+        guard: Option<Guard>,
+    ) -> Result<Option<Guard>, Failure> {
+        if let Some(guard) = &guard {
+            check(guard)?;
+        }
+        self.terms(voucher).await?;
+        let action =
+            AuditedAction { action: "sale.guard", subject: subject(voucher), detail: json!({ "guard": guard }) };
+        let admin = self.clone();
+        run_audited(&self.audit, by, action, async move {
+            let lease = admin.sales.lease_terms().await?;
+            let stored = admin.context.storage.catalogue.vouchers.put_guard(voucher, guard, by.at).await;
+            // Also after a lost response: the copy of the terms is read anew.
+            admin.sales.sync_to_store(&lease, voucher, by.at).await?;
+            Ok(stored?.ok_or(Refusal::NotFound("sale"))?.guard)
+        })
+        .await
+    }
+}
+
+fn check(guard: &Guard) -> Result<(), Refusal> {
+    for (name, is_fit) in [
+        ("workBits", (8..=26).contains(&guard.work_bits)),
+        ("passSeconds", (10..=600).contains(&guard.pass_seconds)),
+        ("jitterSeconds", guard.jitter_seconds <= 30),
+    ] {
+        if !is_fit {
+            return Err(Refusal::BadValue(name));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,69 @@
+//! Admission of claims: the checks before the sales store decides.
+
+use mallbox_storage::{Limit, OrderId, Pass, SaleRecord, Timestamp, UserId, VoucherId};
+
+use super::Inner;
+use crate::mall::base::{Failure, Refusal};
+use crate::mall::selling::guard::ShownPass;
+
+/// Repeated claims allowed to a holder per claim of the rate limit. Each repeat returns the existing order.
+const REPEATS_PER_CLAIM: u32 = 6;
+
+impl Inner {
+    /// Admits a claim to the sales store, with the pass to spend. Refuses by the sale's window, the pause, the
+    /// level, the user's rate limit, the pass and the length of the order log, in this order.
+    pub(super) async fn admit(
+        &self,
+        user: UserId,
+        sale: &SaleRecord,
+        shown: ShownPass<'_>,
+        now: Timestamp,
+    ) -> Result<Option<Pass>, Failure> {
+        let context = &self.context;
+        if let Some(closed) = sale.terms.closed(now) {
+            return Err(Refusal::from(closed).into());
+        }
+        self.check_level(user, sale.min_level, now).await?;
+        let what = format!("claim:{}", sale.terms.voucher);
+        context.within(context.settings.claim_limit, &what, user, now).await?;
+        let pass = self.guards.check(user, sale, shown, now).await?;
+        if self.backlog.exceeds(context.settings.max_backlog, &*context.storage.selling.order_log).await {
+            return Err(Refusal::Busy.into());
+        }
+        Ok(pass)
+    }
+
+    /// Returns the order of a user who already holds a unit and whose claim was refused. A holder gets the
+    /// order before any refusal. Repeats beyond the rate limit have a ceiling of their own.
+    pub(super) async fn held(
+        &self,
+        user: UserId,
+        voucher: VoucherId,
+        refusal: &Refusal,
+        now: Timestamp,
+    ) -> Result<Option<OrderId>, Failure> {
+        let context = &self.context;
+        if let (Refusal::RateLimited { .. }, Some(limit)) = (refusal, context.settings.claim_limit) {
+            let count = limit.count.saturating_mul(REPEATS_PER_CLAIM);
+            let ceiling = Some(Limit { count, ..limit });
+            match context.within(ceiling, &format!("repeat:{voucher}"), user, now).await {
+                Err(Failure::Refused(_)) => return Ok(None),
+                passed => passed?,
+            }
+        }
+        Ok(context.storage.selling.sales.held(voucher, user).await?)
+    }
+
+    /// Reads the cached user; every change of a level or of credits invalidates the cache. Reads the table of
+    /// levels only if credits have to make the level.
+    async fn check_level(&self, user: UserId, min_level: u8, now: Timestamp) -> Result<(), Failure> {
+        if min_level == 0 {
+            return Ok(());
+        }
+        let person = self.context.copies.people.get(user, now).await?;
+        let card = person.ok_or(Refusal::LevelTooLow)?.card;
+        let is_enough = card.granted_level() >= min_level
+            || self.context.level_table(now).await?.earned(card.credits) >= min_level;
+        if is_enough { Ok(()) } else { Err(Refusal::LevelTooLow.into()) }
+    }
+}
