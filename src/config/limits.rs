@@ -239,7 +239,10 @@ mod tests {
         let limit = |count, seconds| Some(Limit { count, per: Duration::from_secs(seconds) });
         assert_eq!((custom.claim_limit, custom.address_limit), (limit(7, 60), limit(9, 1)));
         assert_eq!(custom.writing_limit, limit(8, 60));
-        assert_eq!((custom.challenge_limit, custom.device_limit_of_address), (limit(21, 60), limit(22, 3_600)));
+        assert_eq!(
+            (custom.challenge_limit, custom.device_limit_of_address),
+            (limit(21, 60), limit(22, 3_600))
+        );
         assert_eq!(
             (custom.pass_limit_of_device, custom.pass_limit_of_address),
             (limit(23, 3_600), limit(24, 3_600))

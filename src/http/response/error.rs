@@ -345,8 +345,7 @@ fn bytes(words: RefusalBody) -> Bytes {
             let Details { existing, field, next_wave, pass_in_ms } = details;
             let (data, data_text) = (existing, existing.map(|id| id.to_string()));
             let (success, error_msg) = (false, sentence);
-            let body =
-                Refused { success, error_msg, code, data, data_text, field, next_wave, pass_in_ms };
+            let body = Refused { success, error_msg, code, data, data_text, field, next_wave, pass_in_ms };
             Bytes::from(serde_json::to_vec(&body).expect("texts and numbers can always be written as JSON"))
         }
     }

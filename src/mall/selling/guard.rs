@@ -309,9 +309,8 @@ impl Guards {
         let key = self.keys.current(sale.terms.begin).await?;
         let (user, voucher) = (user.get().to_be_bytes(), sale.terms.voucher.get().to_be_bytes());
         let hash = hmac_sha256(key.secret(), &[b"opening", &user, &voucher]);
-        let drawn = u64::from_be_bytes([
-            hash[0], hash[1], hash[2], hash[3], hash[4], hash[5], hash[6], hash[7],
-        ]);
+        let drawn =
+            u64::from_be_bytes([hash[0], hash[1], hash[2], hash[3], hash[4], hash[5], hash[6], hash[7]]);
         let jitter_ms = u64::from(guard.jitter_seconds) * 1_000;
         Ok(sale.terms.begin - Duration::from_millis(drawn % (jitter_ms + 1)))
     }
@@ -358,3 +357,6 @@ fn guard_of(sale: &SaleRecord, now: Timestamp) -> Result<Guard, Failure> {
     let guard = sale.guard.ok_or(GuardRefusal::NotGuarded)?;
     if now >= sale.terms.end { Err(Refusal::Ended.into()) } else { Ok(guard) }
 }
+pub const PICTURE_SIZE: (u32, u32) = (240, 80);
+pub const SLIDER_SIZE: (u32, u32) = (320, 160);
+pub const PIECE_SIZE: (u32, u32) = (48, 48);

@@ -63,12 +63,7 @@ impl SpentPasses {
         }
         let shard = self.shards[usize::try_from(user.get() % SHARDS).unwrap_or(0)].lock();
         let key = (voucher, pass.nonce);
-        (!shard.expiries.contains_key(&key)).then_some(UnspentPass {
-            shard,
-            key,
-            expires: pass.expires,
-            now,
-        })
+        (!shard.expiries.contains_key(&key)).then_some(UnspentPass { shard, key, expires: pass.expires, now })
     }
 }
 

@@ -136,7 +136,12 @@ const ROWS: &[Row] = &[
     ("GET /sale/{voucherId}/page", "/sale/2/page", "", PUBLIC),
     // The sale has no guard.
     ("POST /sale/{voucherId}/challenge", "/sale/{sale}/challenge", "", "11--1---"),
-    ("POST /sale/{voucherId}/pass", "/sale/{sale}/pass", r#"{"challenge":"","answer":{"work":"0"}}"#, "11--1---"),
+    (
+        "POST /sale/{voucherId}/pass",
+        "/sale/{sale}/pass",
+        r#"{"challenge":"","answer":{"work":"0"}}"#,
+        "11--1---",
+    ),
     ("POST /voucher-order/seckill/{voucherId}", "/voucher-order/seckill/{sale}", "", LOGGED_IN),
     ("POST /voucher-order/{id}", "/voucher-order/1", "", LOGGED_IN),
     ("GET /voucher-order/of/me", "", "", LOGGED_IN),

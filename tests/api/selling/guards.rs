@@ -6,7 +6,8 @@ use super::world::{Response, World, world};
 
 /// Guards the running sale with every kind of challenge.
 fn guard(w: &World) {
-    let body = json!({"kinds": ["work", "picture", "slider"], "workBits": 8, "passSeconds": 30, "jitterSeconds": 0});
+    let body =
+        json!({"kinds": ["work", "picture", "slider"], "workBits": 8, "passSeconds": 30, "jitterSeconds": 0});
     let stored = w.call("PUT", "/ops/sales/2/guard", &w.operator, &body.to_string());
     assert_eq!(stored.body["data"], body, "{stored:?}");
 }
@@ -40,7 +41,8 @@ fn who_proves_work_gets_a_pass_and_buys_once() {
     assert_eq!((live(&w), &page["guard"]), (json!(true), &json!({"kinds": ["work", "picture", "slider"]})));
     let without = w.call("POST", "/voucher-order/seckill/2", &w.customer, "");
     let words = "This sale asks for a short check first.";
-    let english = call(&w, "/voucher-order/seckill/2", &w.customer, &[("accept-language", "en")], &Value::Null);
+    let english =
+        call(&w, "/voucher-order/seckill/2", &w.customer, &[("accept-language", "en")], &Value::Null);
     assert_eq!(english.body, json!({"success": false, "code": "PASS_REQUIRED", "errorMsg": words}));
     assert_eq!((without.status, &without.body["errorMsg"]), (200, &json!("请先完成验证，再抢购")));
 
@@ -55,7 +57,9 @@ fn who_proves_work_gets_a_pass_and_buys_once() {
     let issued = call(&w, "/sale/2/pass", &w.customer, &[device], &answer).body["data"].clone();
     assert_eq!(issued["expiresInMs"], 30_000);
     let pass = ("x-sale-pass", issued["pass"].as_str().unwrap());
-    for (token, headers) in [(&w.customer, &[pass][..]), (&w.customer, &[device]), (&w.other, &[pass, device])] {
+    for (token, headers) in
+        [(&w.customer, &[pass][..]), (&w.customer, &[device]), (&w.other, &[pass, device])]
+    {
         let refused = call(&w, "/voucher-order/seckill/2", token, headers, &Value::Null);
         assert_eq!(refused.body["code"], "PASS_REQUIRED", "{headers:?}");
     }

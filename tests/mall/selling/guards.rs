@@ -254,13 +254,8 @@ async fn a_challenge_takes_one_answer_of_its_own_visitor_in_time() {
 async fn nobody_gets_a_pass_long_before_the_sale_opens() {
     let w = world().await;
     let opens = w.now() + MINUTE * 5;
-    let sale = NewSale {
-        units: Some(9),
-        begin: opens,
-        end: opens + MINUTE,
-        pay_within: PAY_WITHIN,
-        min_level: 0,
-    };
+    let sale =
+        NewSale { units: Some(9), begin: opens, end: opens + MINUTE, pay_within: PAY_WITHIN, min_level: 0 };
     let voucher = w.sale_like(sale).await;
     put(&w, voucher, Some(guard(&[ChallengeKind::Work]))).await;
     let early = async |w: &World, user| match Person::new(user).challenge(w, voucher, None).await {
@@ -369,8 +364,7 @@ async fn users_devices_and_addresses_have_limits_and_shared_networks_higher_ones
         ..Settings::default().without_limits()
     };
     let w = with_settings(settings).await;
-    let is_limited =
-        |failed: &Failure| matches!(failed, Failure::Refused(Refusal::RateLimited { retry_after }) if !retry_after.is_zero());
+    let is_limited = |failed: &Failure| matches!(failed, Failure::Refused(Refusal::RateLimited { retry_after }) if !retry_after.is_zero());
     let voucher = guarded_sale(&w, 99).await;
     // A user's challenges.
     let mut greedy = Person::new(1);

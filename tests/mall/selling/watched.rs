@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use async_trait::async_trait;
 use mallbox_storage::{
-    NewSale, Page, SaleRecord, ShopId, StockChange, StockChangeOutcome, StoreError, Timestamp, Voucher,
-    VoucherEdit, VoucherFilter, VoucherId, VoucherText, Vouchers,
+    Guard, NewSale, Page, SaleRecord, ShopId, StockChange, StockChangeOutcome, StoreError, Timestamp,
+    Voucher, VoucherEdit, VoucherFilter, VoucherId, VoucherText, Vouchers,
 };
 use parking_lot::Mutex;
 use tokio::sync::Notify;
@@ -121,6 +121,15 @@ impl Vouchers for CountingVouchers {
         request: &str,
     ) -> Result<Option<StockChange>, StoreError> {
         self.real.stock_change(voucher, request).await
+    }
+
+    async fn put_guard(
+        &self,
+        voucher: VoucherId,
+        guard: Option<Guard>,
+        now: Timestamp,
+    ) -> Result<Option<SaleRecord>, StoreError> {
+        self.real.put_guard(voucher, guard, now).await
     }
 
     async fn put_window(

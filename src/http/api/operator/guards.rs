@@ -72,7 +72,8 @@ impl GuardBody {
         }
         let kinds: Option<Vec<ChallengeKind>> =
             self.kinds.iter().map(|name| ChallengeKind::of_name(name)).collect();
-        let kinds = kinds.and_then(|kinds| ChallengeKinds::new(&kinds)).ok_or(Refusal::BadValue("challenges"))?;
+        let kinds =
+            kinds.and_then(|kinds| ChallengeKinds::new(&kinds)).ok_or(Refusal::BadValue("challenges"))?;
         Ok(Some(Guard {
             kinds,
             work_bits: self.work_bits.unwrap_or(DEFAULT_GUARD.work_bits),

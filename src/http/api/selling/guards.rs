@@ -15,7 +15,7 @@ use crate::http::response::envelope::{Answer, Reply};
 use crate::http::response::messages::millis;
 use crate::language::{Language, both};
 use crate::mall::Refusal;
-use crate::mall::base::GuardRefusal;
+use crate::mall::base::{Failure, GuardRefusal};
 use crate::mall::selling::guard::{self, Challenge, IssuedPass, Puzzle};
 
 /// Maximum number of samples of a pointer.
@@ -233,7 +233,9 @@ async fn challenge(
 ) -> Reply<ChallengeAnswer> {
     let wanted = match body.kind {
         None => None,
-        Some(name) => Some(ChallengeKind::of_name(&name).ok_or(GuardRefusal::KindNotAllowed)?),
+        Some(name) => {
+            Some(ChallengeKind::of_name(&name).ok_or_else(|| Failure::from(GuardRefusal::KindNotAllowed))?)
+        }
     };
     let spoken = (Language::current(), now);
     let challenge =

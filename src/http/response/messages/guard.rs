@@ -9,12 +9,9 @@ use crate::mall::base::{GuardRefusal, whole_seconds};
 /// Returns the message of a refusal.
 pub(super) fn of_refusal(refusal: GuardRefusal, l: Language) -> RefusalBody {
     match refusal {
-        GuardRefusal::PassRequired => fixed!(
-            l,
-            "PASS_REQUIRED",
-            "请先完成验证，再抢购",
-            "This sale asks for a short check first."
-        ),
+        GuardRefusal::PassRequired => {
+            fixed!(l, "PASS_REQUIRED", "请先完成验证，再抢购", "This sale asks for a short check first.")
+        }
         GuardRefusal::NotGuarded => {
             fixed!(l, "NOT_GUARDED", "这场秒杀不需要验证", "This sale needs no check.")
         }

@@ -187,7 +187,9 @@ pub(super) fn allowed(name: &'static str, l: Language) -> &'static str {
             "最多50批，时间依次递增，均晚于现在、早于结束时间；每批至少1份，总数不能过大",
             "at most 50 waves in ascending order, between now and endTime, of 1 unit or more each",
         ),
-        "challenges" => ("须为picture、slider、work，各至多一次", "picture, slider and work, each at most once"),
+        "challenges" => {
+            ("须为picture、slider、work，各至多一次", "picture, slider and work, each at most once")
+        }
         "workBits" => ("须为8到26", "8 to 26"),
         "passSeconds" => ("须为10到600秒", "10 to 600 seconds"),
         "jitterSeconds" => ("须为0到30秒", "0 to 30 seconds"),

@@ -42,8 +42,11 @@ impl SaleAdmin {
             check(guard)?;
         }
         self.terms(voucher).await?;
-        let action =
-            AuditedAction { action: "sale.guard", subject: subject(voucher), detail: json!({ "guard": guard }) };
+        let action = AuditedAction {
+            action: "sale.guard",
+            subject: subject(voucher),
+            detail: json!({ "guard": guard }),
+        };
         let admin = self.clone();
         run_audited(&self.audit, by, action, async move {
             let lease = admin.sales.lease_terms().await?;

@@ -227,7 +227,8 @@ mod tests {
     #[test]
     fn a_token_is_read_as_it_was_written_by_its_holder_alone() {
         let key = GuardKey::new(7, b"secret");
-        for (kind, language) in ChallengeKind::ALL.into_iter().zip([Language::Zh, Language::En, Language::Zh]) {
+        for (kind, language) in ChallengeKind::ALL.into_iter().zip([Language::Zh, Language::En, Language::Zh])
+        {
             let written = Sealed { language, ..sealed(kind, 9) };
             let token = ChallengeToken::parse(&written.text(&key, &holder(1, 2, 3))).unwrap();
             assert_eq!(token.key(), 7);
@@ -263,10 +264,11 @@ mod tests {
 
     #[test]
     fn a_riddle_belongs_to_its_holder_and_key() {
-        let text = |key: &GuardKey, holder| match sealed(ChallengeKind::Picture, 5).riddle(key, &holder).answer() {
-            Answer::Text(text) => text,
-            other => panic!("{other:?}"),
-        };
+        let text =
+            |key: &GuardKey, holder| match sealed(ChallengeKind::Picture, 5).riddle(key, &holder).answer() {
+                Answer::Text(text) => text,
+                other => panic!("{other:?}"),
+            };
         let key = GuardKey::new(7, b"secret");
         let mine = text(&key, holder(1, 2, 3));
         assert_eq!(text(&key, holder(1, 2, 3)), mine);

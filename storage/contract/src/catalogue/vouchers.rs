@@ -296,7 +296,8 @@ async fn a_guard_is_set_and_removed_and_nothing_else(w: &World) {
         pass_seconds: 60,
         jitter_seconds: 3,
     };
-    let least = Guard { kinds: kinds(&[ChallengeKind::Picture]), work_bits: 0, pass_seconds: 1, jitter_seconds: 0 };
+    let least =
+        Guard { kinds: kinds(&[ChallengeKind::Picture]), work_bits: 0, pass_seconds: 1, jitter_seconds: 0 };
     for guard in [Some(guard), Some(guard), Some(least), None, None] {
         let expected = SaleRecord { guard, ..before.sale.unwrap() };
         assert_eq!(vouchers.put_guard(id, guard, NOON + HOUR).await.unwrap(), Some(expected));

@@ -8,8 +8,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures_util::stream::{self, TryStreamExt as _};
 use mallbox_storage::{
-    Claim, ClaimOutcome, OrderId, Orders, Pass, ReleaseOutcome, ReserveOutcome, SaleUnits, Sales,
-    StoreError, Terms, Timestamp, UserId, VoucherId,
+    Claim, ClaimOutcome, OrderId, Orders, Pass, ReleaseOutcome, ReserveOutcome, SaleUnits, Sales, StoreError,
+    Terms, Timestamp, UserId, VoucherId,
 };
 
 use super::epochs::{RequiredEpoch, ServerEpochs};
