@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::super::operator::live::Stream;
 use super::super::people::second_factor::code_at;
 use super::super::selling::counter_payments::set_payment_mode;
+use super::super::selling::guards::{call, proof};
 use super::super::world::Response;
 use super::Checker;
 /// Sends a request without a token, with a customer's, and with an operator's. Returns the operator's
@@ -40,6 +41,14 @@ fn guards(check: &mut Checker<'_>) {
         let wrong = json!({ "challenge": "", "answer": { "text": "7kmhx" } });
         check.ask("POST /sale/{voucherId}/pass", "/sale/2/pass", &customer, &wrong);
     }
+    let easy = json!({ "kinds": ["work"], "workBits": 8 });
+    ask_as_each(check, put, "/ops/sales/2/guard", &easy);
+    let given = check.ask("POST /sale/{voucherId}/challenge", "/sale/2/challenge", &customer, &Value::Null);
+    let given = &given.body["data"];
+    let ticket = given["deviceTicket"].as_str().unwrap();
+    let answer = json!({ "challenge": given["challenge"], "answer": { "work": proof(&given["work"]) } });
+    let issued = call(check.w, "/sale/2/pass", &customer, &[("x-device-ticket", ticket)], &answer);
+    check.check("POST /sale/{voucherId}/pass", &issued);
     check.ask("GET /sale/{voucherId}", "/sale/2", "", &Value::Null);
     check.ask("GET /sale/{voucherId}/page", "/sale/2/page", "", &Value::Null);
     ask_as_each(check, put, "/ops/sales/2/guard", &json!({ "kinds": [] }));

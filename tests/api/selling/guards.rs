@@ -13,7 +13,7 @@ fn guard(w: &World) {
 }
 
 /// Calls with the headers of a guarded sale.
-fn call(w: &World, path: &str, token: &str, headers: &[(&str, &str)], body: &Value) -> Response {
+pub fn call(w: &World, path: &str, token: &str, headers: &[(&str, &str)], body: &Value) -> Response {
     let mut lines = format!("authorization: {token}\r\n");
     for (name, value) in headers {
         lines += &format!("{name}: {value}\r\n");
@@ -23,7 +23,7 @@ fn call(w: &World, path: &str, token: &str, headers: &[(&str, &str)], body: &Val
 }
 
 /// Finds the proof of work of a challenge, as a client does.
-fn proof(work: &Value) -> String {
+pub fn proof(work: &Value) -> String {
     use sha2::{Digest as _, Sha256};
     let (salt, bits) = (work["salt"].as_str().unwrap(), work["bits"].as_u64().unwrap());
     assert_eq!(bits, 8);
@@ -34,11 +34,14 @@ fn proof(work: &Value) -> String {
 #[test]
 fn who_proves_work_gets_a_pass_and_buys_once() {
     let w = world();
-    let live = |w: &World| w.ok("GET", "/sale/2", "")["guarded"].clone();
-    assert_eq!((live(&w), &w.ok("GET", "/sale/2/page", "")["guard"]), (json!(false), &Value::Null));
+    let live = |w: &World| w.ok("GET", "/sale/2", "")["data"]["guarded"].clone();
+    assert_eq!((live(&w), &w.ok("GET", "/sale/2/page", "")["data"]["guard"]), (json!(false), &Value::Null));
     guard(&w);
     let page = w.ok("GET", "/sale/2/page", "");
-    assert_eq!((live(&w), &page["guard"]), (json!(true), &json!({"kinds": ["work", "picture", "slider"]})));
+    assert_eq!(
+        (live(&w), &page["data"]["guard"]),
+        (json!(true), &json!({"kinds": ["work", "picture", "slider"]}))
+    );
     let without = w.call("POST", "/voucher-order/seckill/2", &w.customer, "");
     let words = "This sale asks for a short check first.";
     let english =

@@ -3,7 +3,7 @@
 mod clock;
 pub mod counter_payments;
 mod gateway_world;
-mod guards;
+pub mod guards;
 mod home;
 mod orders;
 pub mod payment_callbacks;
