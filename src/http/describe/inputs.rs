@@ -13,6 +13,7 @@ use crate::http::request::extract::{
     AuthorOrOperator, Json, JsonIfAny, Login, LoginSession, MaybeLogin, Now, Operator, Path, PollingOperator,
     Query, Token,
 };
+use crate::http::request::guard_headers::{self, FromDevice, Shown};
 use crate::http::request::signed_body::SignedBody;
 use crate::http::response::error::ApiError;
 use crate::mall::base::request_signature::{SIGNATURE, TIMESTAMP};
@@ -60,6 +61,35 @@ impl Input for AuthorOrOperator {
 }
 
 /// An argument whose refusal is returned by the handler itself.
+fn describe_device(operation: &mut Operation) {
+    let description = "The `deviceTicket` of the last challenge.";
+    operation.takes(
+        "header",
+        guard_headers::DEVICE,
+        false,
+        json!({ "type": "string", "description": description }),
+    );
+}
+
+impl Input for FromDevice {
+    fn describe(operation: &mut Operation, _: &mut Schemas) {
+        describe_device(operation);
+    }
+}
+
+impl Input for Shown {
+    fn describe(operation: &mut Operation, _: &mut Schemas) {
+        let description = "The pass, for a guarded sale.";
+        operation.takes(
+            "header",
+            guard_headers::PASS,
+            false,
+            json!({ "type": "string", "description": description }),
+        );
+        describe_device(operation);
+    }
+}
+
 impl<T: Input> Input for Result<T, ApiError> {
     fn describe(operation: &mut Operation, schemas: &mut Schemas) {
         T::describe(operation, schemas);

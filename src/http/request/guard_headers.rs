@@ -7,16 +7,14 @@ use axum::extract::FromRequestParts;
 use axum::http::HeaderMap;
 use axum::http::request::Parts;
 use mallbox_storage::UserId;
-use serde_json::json;
 
 use super::client_address::ClientAddress;
-use crate::http::describe::{Input, Operation, Schemas};
 use crate::mall::selling::guard::{ShownPass, Visitor};
 
 /// Header with the pass of a claim.
-const PASS: &str = "x-sale-pass";
+pub(in crate::http) const PASS: &str = "x-sale-pass";
 /// Header with the ticket of the client's device.
-const DEVICE: &str = "x-device-ticket";
+pub(in crate::http) const DEVICE: &str = "x-device-ticket";
 
 /// The device ticket of a request, and the client's address.
 pub(in crate::http) struct FromDevice {
@@ -64,24 +62,5 @@ impl<S: Send + Sync> FromRequestParts<S> for Shown {
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
         let headers = &parts.headers;
         Ok(Self { pass: text(headers, PASS), device: text(headers, DEVICE) })
-    }
-}
-
-fn describe_device(operation: &mut Operation) {
-    let description = "The `deviceTicket` of the last challenge.";
-    operation.takes("header", DEVICE, false, json!({ "type": "string", "description": description }));
-}
-
-impl Input for FromDevice {
-    fn describe(operation: &mut Operation, _: &mut Schemas) {
-        describe_device(operation);
-    }
-}
-
-impl Input for Shown {
-    fn describe(operation: &mut Operation, _: &mut Schemas) {
-        let description = "The pass, for a guarded sale.";
-        operation.takes("header", PASS, false, json!({ "type": "string", "description": description }));
-        describe_device(operation);
     }
 }

@@ -8,6 +8,7 @@
 
 mod challenge;
 mod device;
+mod holder;
 mod keys;
 mod passes;
 mod token;
@@ -23,6 +24,7 @@ use mallbox_storage::{
 
 use self::challenge::{ChallengeToken, Sealed};
 use self::device::{Device, DeviceTicket};
+use self::holder::Holder;
 use self::keys::{GuardKey, GuardKeys};
 use self::passes::PassToken;
 use crate::language::Language;
@@ -91,19 +93,6 @@ pub struct GrantedPass {
     pub pass: String,
     /// The device ticket.
     pub device_ticket: String,
-}
-
-/// To whom a challenge or a pass belongs: user, sale and device, as the bytes that tokens are bound to.
-struct Holder([u8; 32]);
-
-impl Holder {
-    fn new(user: UserId, voucher: VoucherId, device: &Device) -> Self {
-        let mut bytes = [0; 32];
-        bytes[..8].copy_from_slice(&user.get().to_be_bytes());
-        bytes[8..16].copy_from_slice(&voucher.get().to_be_bytes());
-        bytes[16..].copy_from_slice(&device.id);
-        Self(bytes)
-    }
 }
 
 /// Gives challenges, and issues and reads passes.

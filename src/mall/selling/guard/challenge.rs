@@ -10,9 +10,10 @@ use rand::SeedableRng as _;
 use rand::rngs::StdRng;
 use tokio::sync::Semaphore;
 
+use super::holder::Holder;
 use super::keys::GuardKey;
 use super::token::{Fields, Purpose, Token};
-use super::{Holder, work};
+use super::work;
 use crate::language::Language;
 use crate::mall::base::hmac::hmac_sha256;
 use crate::mall::base::{Failure, Refusal};

@@ -10,7 +10,7 @@ const BYTES: usize = 24;
 /// A pass read from a request.
 pub(super) struct PassToken(Token<BYTES>);
 
-/// Writes a pass for a [holder](super::Holder).
+/// Writes a pass for a [holder](super::holder::Holder).
 pub(super) fn pass_text(key: &GuardKey, pass: Pass, holder: &[u8]) -> String {
     let mut fields = [0; BYTES];
     fields[..8].copy_from_slice(&pass.nonce.to_be_bytes());
