@@ -12,6 +12,7 @@ mod counter;
 mod customer;
 mod dialogs;
 mod gateway;
+mod guards;
 mod harness;
 mod kiosk;
 mod levels;

@@ -11,6 +11,7 @@ import { delay } from "./server-time.js";
  * @property {string} [dataText] `data` without loss of precision, if `data` is an order number
  * @property {number} [total] of a list: number of items on all pages
  * @property {string} [field] of a refusal that may concern two fields: the field of the body concerned
+ * @property {number} [passInMs] a guarded sale that is not open: time until passes are issued
  * @property {number} sentAt time of the request, on the scale of `performance.now()`
  * @property {number} receivedAt time of the response, on the same scale
  */
@@ -20,6 +21,7 @@ import { delay } from "./server-time.js";
  * @property {Record<string, string | number | undefined>} [query] `undefined` values are left out
  * @property {object | FormData} [body]
  * @property {AbortSignal} [signal] aborts the request
+ * @property {Record<string, string>} [headers] further headers
  * @property {number} [timeoutMs] milliseconds; 8,000 by default
  */
 
@@ -250,7 +252,7 @@ export function onReachable(listener, signal) {
  * @param {string} path
  * @param {RequestOptions} options
  */
-async function request(method, path, { query, body, signal, timeoutMs = TIMEOUT_MS }) {
+async function request(method, path, { query, body, signal, headers: further, timeoutMs = TIMEOUT_MS }) {
   const parameters = Object.entries(query ?? {}).filter(([, value]) => value !== undefined);
   const queryString = new URLSearchParams(parameters.map(([name, value]) => [name, String(value)])).toString();
   const isForm = body instanceof FormData;
@@ -258,7 +260,7 @@ async function request(method, path, { query, body, signal, timeoutMs = TIMEOUT_
   try {
     return await fetch(base + path + (queryString ? `?${queryString}` : ""), {
       method,
-      headers: { ...headers(), ...(body && !isForm ? { "content-type": "application/json" } : {}) },
+      headers: { ...headers(), ...(body && !isForm ? { "content-type": "application/json" } : {}), ...further },
       body: isForm ? body : body && JSON.stringify(body),
       signal: AbortSignal.any(signals),
     });

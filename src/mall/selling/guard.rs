@@ -32,6 +32,8 @@ use crate::mall::base::hmac::hmac_sha256;
 use crate::mall::base::{Context, Failure, GuardRefusal, Random, Refusal, client_network};
 
 pub use self::challenge::{Answer, Puzzle};
+pub use super::challenges::picture::SIZE as PICTURE_SIZE;
+pub use super::challenges::slider::{Drawing, PIECE_SIZE, SIZE as SLIDER_SIZE};
 
 /// Lifetime of a challenge.
 pub(in crate::mall) const CHALLENGE_TTL: Duration = Duration::from_secs(120);
@@ -186,9 +188,10 @@ impl Guards {
             return Err(GuardRefusal::ChallengeFailed.into());
         }
         self.count_pass(&visitor, voucher, &holder, now).await?;
-        let expires_in = Duration::from_secs(guard.pass_seconds.into());
-        let pass = self.sign(&current, (epoch, &holder), now + expires_in);
-        Ok(IssuedPass { pass, expires_in })
+        // A pass issued before the begin lives as long after it as any other.
+        let expires = now.max(sale.terms.begin) + Duration::from_secs(guard.pass_seconds.into());
+        let pass = self.sign(&current, (epoch, &holder), expires);
+        Ok(IssuedPass { pass, expires_in: expires.since(now) })
     }
 
     /// Issues a pass without a challenge, for tests of malls with guarded sales.
@@ -346,6 +349,3 @@ fn guard_of(sale: &SaleRecord, now: Timestamp) -> Result<Guard, Failure> {
     let guard = sale.guard.ok_or(GuardRefusal::NotGuarded)?;
     if now >= sale.terms.end { Err(Refusal::Ended.into()) } else { Ok(guard) }
 }
-pub const PICTURE_SIZE: (u32, u32) = (240, 80);
-pub const SLIDER_SIZE: (u32, u32) = (320, 160);
-pub const PIECE_SIZE: (u32, u32) = (48, 48);

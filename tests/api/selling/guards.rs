@@ -97,7 +97,7 @@ fn pictures_come_as_png_of_the_size_that_is_said() {
     };
     let picture = asked("picture");
     assert_eq!(png(&picture["image"]), size(&picture, "width", "height"));
-    assert_eq!(picture["characters"], 5);
+    assert_eq!(picture["characters"], 4);
     let slider = asked("slider");
     assert_eq!(png(&slider["background"]), size(&slider, "width", "height"));
     assert_eq!(png(&slider["piece"]), size(&slider, "pieceWidth", "pieceHeight"));

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use mallbox_test_patience as patience;
 use serde_json::{Value, json};
@@ -167,6 +168,37 @@ impl Page {
                 "type": kind, "x": x, "y": y, "button": button, "buttons": buttons, "clickCount": 1,
             });
             self.ask("Input.dispatchMouseEvent", &params);
+        }
+    }
+
+    /// Presses at the first position, moves over the others, and lets go at the last: by touch or mouse.
+    #[track_caller]
+    pub fn drag(&self, positions: impl IntoIterator<Item = (f64, f64)>, pause: Duration) {
+        let touch = |kind: &str, points: Value| {
+            self.ask("Input.dispatchTouchEvent", &json!({ "type": kind, "touchPoints": points }));
+        };
+        let mouse = |kind: &str, (x, y): (f64, f64), buttons: u8| {
+            let params = json!({
+                "type": kind, "x": x, "y": y, "button": "left", "buttons": buttons, "clickCount": 1,
+            });
+            self.ask("Input.dispatchMouseEvent", &params);
+        };
+        let mut last = None;
+        for (x, y) in positions {
+            let points = json!([{ "x": x, "y": y }]);
+            match (self.is_touched, last) {
+                (true, None) => touch("touchStart", points),
+                (true, Some(_)) => touch("touchMove", points),
+                (false, None) => mouse("mousePressed", (x, y), 1),
+                (false, Some(_)) => mouse("mouseMoved", (x, y), 1),
+            }
+            last = Some((x, y));
+            std::thread::sleep(pause);
+        }
+        match last {
+            Some(_) if self.is_touched => touch("touchEnd", json!([])),
+            Some(position) => mouse("mouseReleased", position, 0),
+            None => {}
         }
     }
 

@@ -12,12 +12,16 @@ import { icon } from "../../parts/icons.js";
 import { countdownRing } from "../../parts/countdown-ring.js";
 import { errorMessage, showToast } from "../../parts/toast.js";
 import { goToLogin, redirectIfUnauthorized } from "../login-guard.js";
+import { solveChallenge } from "../challenge/sheet.js";
 import { shortfallText } from "../people/level-card.js";
 import { claim, runningClaim, findOrder } from "./claim.js";
+import { hasPass } from "./passes.js";
 import { effectiveState } from "./poll-sale.js";
 
 /** A session ends after 30 minutes without authenticated requests, and polling a sale is none. */
 const KEEP_ALIVE_MS = 10 * 60_000;
+/** Challenges of a guarded sale are given from a minute before the opening. */
+const CHALLENGES_BEFORE_MS = 60_000;
 /**
  * Time from which the button is enabled again, kept when the user leaves the screen.
  * @type {Map<string, import("../../core/server-time.js").Moment>}
@@ -45,7 +49,6 @@ export function buyButton(id, signal, refreshSale) {
   const text = h("span", null);
   const purchaseButton = h("button", { type: "button", class: "button sale wide sale-press", disabled: true, onclick: buy }, text);
   const messages = h("div", { class: "sale-said", role: "status" });
-  // Between the outcome and the button: reserved for a captcha and the position in the queue.
   const limitText = h("p", { class: "small quiet sale-limit", hidden: true });
   const root = h("div", { class: "sale-counter stack" }, messages, purchaseButton, limitText);
   const toOpening = signalSequence(signal);
@@ -66,12 +69,13 @@ export function buyButton(id, signal, refreshSale) {
     // The button has the level then.
     limitText.hidden = !isLimited || isShort || purchaseButton.hidden;
     // Before the opening there is time to log in.
-    const isEnabled = !isPending && (isShort || (hasToken() ? isOpen && rest <= 0 : isOpen || state === "NOT_OPEN"));
+    const canVerify = canVerifyFirst(state);
+    const isEnabled = !isPending && (isShort || canVerify || (hasToken() ? isOpen && rest <= 0 : isOpen || state === "NOT_OPEN"));
     if (purchaseButton.disabled === isEnabled) purchaseButton.disabled = !isEnabled;
     // A disabled button loses the focus; keyboard users get the focus back.
     if (isEnabled && wasPressed && document.activeElement === document.body) purchaseButton.focus({ preventScroll: true });
     if (isEnabled) wasPressed = false;
-    const nextState = isPending ? "asking" : isShort ? `short ${shortfall?.needed} ${shortfall?.has}` : rest > 0 && isOpen ? `rest ${Math.ceil(rest / 1000)}` : `${state} ${hasToken()} ${live.nextWave !== undefined}`;
+    const nextState = isPending ? "asking" : isShort ? `short ${shortfall?.needed} ${shortfall?.has}` : rest > 0 && isOpen ? `rest ${Math.ceil(rest / 1000)}` : `${state} ${hasToken()} ${live.nextWave !== undefined} ${canVerify}`;
     if (nextState === currentState) return;
     const wasCoolingDown = currentState.startsWith("rest");
     currentState = nextState;
@@ -81,8 +85,18 @@ export function buyButton(id, signal, refreshSale) {
       text.textContent = t(`${Math.ceil(rest / 1000)} 秒后可再试`, `Retry in ${Math.ceil(rest / 1000)} s`);
       if (!wasCoolingDown) purchaseButton.prepend(countdownRing(rest));
       return;
-    } else text.textContent = state === "SOLD_OUT" && live.nextWave ? t("等待下一批", "Waiting for the next wave") : buttonText(state);
+    } else if (canVerify) text.textContent = t("先完成验证", "Take the check now");
+    else text.textContent = state === "SOLD_OUT" && live.nextWave ? t("等待下一批", "Waiting for the next wave") : buttonText(state);
     for (const old of purchaseButton.querySelectorAll(".ring")) old.remove();
+  }
+
+  /**
+   * Whether the challenge of a guarded sale can be solved before the opening.
+   * @param {import("./poll-sale.js").State} state
+   */
+  function canVerifyFirst(state) {
+    return live !== undefined && live.guarded && state === "NOT_OPEN" && hasToken() && !hasPass(id)
+      && msUntil(live.window.begins) <= CHALLENGES_BEFORE_MS;
   }
 
   /** @param {import("./poll-sale.js").LiveSale} fresh */
@@ -117,7 +131,7 @@ export function buyButton(id, signal, refreshSale) {
     draw();
   }
 
-  function buy() {
+  async function buy() {
     if (!hasToken()) {
       goToLogin();
       return;
@@ -127,7 +141,19 @@ export function buyButton(id, signal, refreshSale) {
       return;
     }
     wasPressed = true;
-    followClaim(claim(id));
+    if (live?.guarded && !hasPass(id) && !(await verify())) return;
+    // Solved before the opening, the challenge leaves time to wait.
+    if (live && effectiveState(live) !== "NOT_OPEN") followClaim(claim(id));
+  }
+
+  /** Lets the visitor solve the sale's challenge. Returns whether there is a pass. */
+  async function verify() {
+    isPending = true;
+    draw();
+    const isSolved = await solveChallenge(id, signal);
+    isPending = false;
+    draw();
+    return isSolved && !signal.aborted;
   }
 
   /** @param {import("./claim.js").RunningClaim} runningClaim */
@@ -165,8 +191,8 @@ export function buyButton(id, signal, refreshSale) {
   /** @param {Refusal} refusal */
   function showRefusal(refusal) {
     if (signal.aborted || redirectIfUnauthorized(refusal)) return;
-    // Too early by the server's clock: no cool-down.
-    if (refusal.code === "NOT_OPEN") enabledAt.delete(id);
+    // Too early by the server's clock, or without a pass: no cool-down.
+    if (refusal.code === "NOT_OPEN" || refusal.code === "PASS_REQUIRED") enabledAt.delete(id);
     refreshSale();
     const more = refusal.code === "SOLD_OUT" && !live?.nextWave ? t("有人没付款的话，还会放出来，可以留在这里等。", "Units of unpaid orders come back on sale, so you can wait here.") : "";
     showNotice("warn", refusal.message, more);

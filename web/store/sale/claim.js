@@ -4,6 +4,7 @@
 import { Refusal, Unreachable, call, get, isReachable, onReachable, onToken } from "../../core/api.js";
 import { delay } from "../../core/server-time.js";
 import { STATUS } from "../orders.js";
+import { claimHeaders, forgetPass } from "./passes.js";
 
 /**
  * @typedef {object} Outcome
@@ -114,11 +115,14 @@ export async function findOrder(voucher, signal) {
 async function claimOnce(voucher, signal) {
   signal.throwIfAborted();
   try {
-    const { dataText } = await call("POST", `/voucher-order/seckill/${voucher}`, { timeoutMs: TIMEOUT_MS });
+    const { dataText } = await call("POST", `/voucher-order/seckill/${voucher}`, { timeoutMs: TIMEOUT_MS, headers: claimHeaders(voucher) });
+    forgetPass(voucher);
     return { order: dataText, isNew: true };
   } catch (error) {
     if (error instanceof Unreachable) return null;
     if (!(error instanceof Refusal)) throw error;
+    // Spent, expired, or taken from another mall's start.
+    if (error.code === "PASS_REQUIRED") forgetPass(voucher);
     if (error.code === "ALREADY_BOUGHT") return { order: error.answer.dataText, isNew: false };
     // A failing server may have accepted the claim.
     const order = error.status >= 500 ? await findOrder(voucher, signal).catch(() => undefined) : undefined;

@@ -14,6 +14,7 @@ import { moreAccurate, parseWindow } from "./sale-window.js";
  * @property {number} stock −1: unlimited
  * @property {number} units total number of units, sold ones included; −1: unlimited
  * @property {number} pressAgainMs
+ * @property {boolean} guarded whether a claim needs a pass
  * @property {{at: import("../../core/server-time.js").Moment, units: number} | undefined} nextWave the next
  * release of units before the end
  * @property {import("./sale-window.js").SaleWindow} window
@@ -50,9 +51,9 @@ export function pollSale(id, signal, onUpdate, onError) {
   async function poll() {
     try {
       const answer = await call("GET", `/sale/${id}`, { signal });
-      const { state, stock, units, pressAgainMs, nextWave: wave } = answer.data;
+      const { state, stock, units, pressAgainMs, guarded, nextWave: wave } = answer.data;
       const nextWave = wave && { at: momentAfter(wave.inMs, answer), units: wave.units };
-      sale = { state, stock, units, pressAgainMs, nextWave, window: moreAccurate(sale?.window, parseWindow(answer)) };
+      sale = { state, stock, units, pressAgainMs, guarded, nextWave, window: moreAccurate(sale?.window, parseWindow(answer)) };
       pollCount += 1;
       onUpdate(sale);
       if (!signal.aborted && !document.hidden) schedule(pollCount < SAMPLES ? SAMPLE_EVERY_MS : jitteredInterval(sale));

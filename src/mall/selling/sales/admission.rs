@@ -10,8 +10,8 @@ use crate::mall::selling::guard::ShownPass;
 const REPEATS_PER_CLAIM: u32 = 6;
 
 impl Inner {
-    /// Admits a claim to the sales store, with the pass to spend. Refuses by the sale's window, the pause, the
-    /// level, the user's rate limit, the pass and the length of the order log, in this order.
+    /// Admits a claim to the sales store, with the pass to spend. Refuses by the sale's window, the pause,
+    /// the level, the user's rate limit, the pass and the length of the order log, in this order.
     pub(super) async fn admit(
         &self,
         user: UserId,

@@ -1,0 +1,114 @@
+// The guard of a sale for operators: whether buyers have to solve a challenge, and which.
+
+import { call, get } from "../../core/api.js";
+import { fill, h } from "../../core/dom.js";
+import { t } from "../../core/language.js";
+import { button } from "../../parts/button.js";
+import { chip } from "../../parts/chip.js";
+import { errorState } from "../../parts/empty-state.js";
+import { field } from "../../parts/field.js";
+import { confirmAction } from "../../parts/sheet.js";
+import { showToast } from "../../parts/toast.js";
+import { formSheet } from "./form.js";
+import { numberValue } from "./number-value.js";
+
+/** @typedef {"picture" | "slider" | "work"} Kind */
+/** @typedef {{kinds: Kind[], workBits: number, passSeconds: number, jitterSeconds: number}} Guard */
+
+/** @type {Kind[]} */
+const KINDS = ["picture", "slider", "work"];
+
+/**
+ * Returns the section of a sale's guard.
+ * @param {number} sale voucher id
+ * @param {AbortSignal} signal
+ */
+export function guard(sale, signal) {
+  const state = h("div", { class: "stack tight" });
+  const actions = h("div", { class: "row wrap" });
+  const title = t("防护", "Guard");
+  reload();
+  return h("section", { class: "card pad stack", "aria-label": title }, h("h2", null, title), state, actions);
+
+  async function reload() {
+    try {
+      show(await get(`/ops/sales/${sale}/guard`, { signal }));
+    } catch (error) {
+      if (!signal.aborted) fill(state, errorState(error, reload));
+    }
+  }
+
+  /** @param {Guard} now */
+  function show(now) {
+    const isOn = now.kinds.length > 0;
+    fill(state, isOn ? summary(now)
+      : h("p", { class: "quiet" }, t("未开启。开启后，买家须先通过验证才能抢购，脚本更难抢走库存。", "Off. With a guard, buyers take a short check before they buy, which makes it harder for scripts.")));
+    fill(actions, button(isOn ? t("修改防护", "Change the guard") : t("开启防护", "Turn on the guard"), () => void edit(now), { icon: "shield" }),
+      isOn && button(t("关闭防护", "Turn off the guard"), remove, { look: ["danger"] }));
+  }
+
+  /** @param {Guard} now */
+  async function edit(now) {
+    const preferred = field(t("首选方式", "Preferred check"), "select", {}, ...KINDS.map((kind) => h("option", { value: kind }, kindText(kind))));
+    preferred.input.value = now.kinds[0] ?? "picture";
+    const boxes = KINDS.map((kind) => h("input", { type: "checkbox", value: kind, checked: now.kinds.length === 0 || now.kinds.includes(kind) }));
+    const others = h("fieldset", { class: "stack tight" }, h("legend", null, t("买家还可以选择", "Buyers may choose instead")),
+      boxes.map((box, number) => h("label", { class: "row" }, box, h("span", null, kindText(KINDS[number])))));
+    const workBits = number(t("计算量（位，每加一位翻倍）", "Work in bits; each bit doubles it"), now.workBits, 8, 26);
+    const passSeconds = number(t("通行码有效期（秒）", "Lifetime of a pass in seconds"), now.passSeconds, 10, 600);
+    const jitterSeconds = number(t("开抢前最多提前几秒发放", "Seconds before the begin from which passes are issued"), now.jitterSeconds, 0, 30);
+    await formSheet(t("抢购防护", "Guard of the sale"), [
+      { field: preferred, names: ["验证方式", "challenges"] },
+      { field: workBits, names: ["工作量位数", "workBits"] },
+      { field: passSeconds, names: ["通行码有效期", "passSeconds"] },
+      { field: jitterSeconds, names: ["提前发放的时间", "jitterSeconds"] },
+    ], t("保存", "Save"), async () => {
+      const first = /** @type {Kind} */ (preferred.input.value);
+      const kinds = [first, ...KINDS.filter((kind, number) => kind !== first && boxes[number].checked)];
+      const body = { kinds, workBits: numberValue(workBits.input), passSeconds: numberValue(passSeconds.input), jitterSeconds: numberValue(jitterSeconds.input) };
+      const { data } = await call("PUT", `/ops/sales/${sale}/guard`, { body });
+      showToast(t("防护已保存", "Guard saved"));
+      show(data);
+      return true;
+    }, {
+      before: [h("p", { class: "quiet" }, t("“自动计算”不需要看图，请保留给看不清图片的人。", "Keep the computed check for people who cannot see the pictures."))],
+      inside: [preferred.root, others, workBits.root, passSeconds.root, jitterSeconds.root],
+    });
+  }
+
+  async function remove() {
+    const isSure = await confirmAction(t("关闭防护？", "Turn off the guard?"), t("关闭后一秒内，任何人无需验证即可抢购。", "Within a second, anybody can buy without a check."), t("关闭防护", "Turn off the guard"), { danger: true });
+    if (!isSure) return;
+    const { data } = await call("PUT", `/ops/sales/${sale}/guard`, { body: { kinds: [] } });
+    showToast(t("防护已关闭", "Guard turned off"));
+    show(data);
+  }
+}
+
+/**
+ * @param {string} label
+ * @param {number} value
+ * @param {number} min
+ * @param {number} max
+ */
+function number(label, value, min, max) {
+  return field(label, "input", { type: "number", step: 1, min, max, value, required: true });
+}
+
+/** @param {Guard} now */
+function summary({ kinds, passSeconds, jitterSeconds }) {
+  return [
+    h("div", { class: "row wrap" }, chip(t("已开启", "On"), "good"), kinds.map((kind) => chip(kindText(kind)))),
+    h("p", { class: "quiet small" }, t(`通行码 ${passSeconds} 秒内有效，开抢前最多提前 ${jitterSeconds} 秒发放。`,
+      `A pass lives ${passSeconds} s, and is issued up to ${jitterSeconds} s before the begin.`)),
+  ];
+}
+
+/** @param {Kind} kind */
+function kindText(kind) {
+  switch (kind) {
+    case "picture": return t("输入图中的字", "Type characters of a picture");
+    case "slider": return t("拖动拼图", "Move a puzzle piece");
+    case "work": return t("自动计算", "Computed by the device");
+  }
+}

@@ -1,0 +1,80 @@
+// A piece to be moved to its gap: by pointer or touch, and by the arrow keys.
+
+import { h } from "../../core/dom.js";
+import { t } from "../../core/language.js";
+
+/** Maximum number of samples that the mall takes. */
+const SAMPLES_MAX = 500;
+/** Distance from the handle within which a press moves it, in pixels of the page. */
+const REACH = 44;
+
+/**
+ * @param {NonNullable<import("./kinds.js").Challenge["slider"]>} puzzle
+ * @param {(answer: import("./kinds.js").Answer) => Promise<void>} submit
+ * @returns {import("./kinds.js").View}
+ */
+export function sliderView(puzzle, submit) {
+  const last = puzzle.width - puzzle.pieceWidth;
+  const percent = (/** @type {number} */ length, /** @type {number} */ whole) => `${(length / whole) * 100}%`;
+  const piece = h("img", { class: "challenge-piece", src: puzzle.piece, alt: "", draggable: "false" });
+  piece.style.width = percent(puzzle.pieceWidth, puzzle.width);
+  piece.style.top = percent(puzzle.top, puzzle.height);
+  const label = t("把拼图拖到缺口", "Move the piece to its gap");
+  const handle = h("input", { type: "range", class: "challenge-handle", min: 0, max: last, step: 1, value: 0, "aria-label": label });
+  const go = h("button", { type: "submit", class: "button main" }, t("提交", "Submit"));
+  const root = h("form", { class: "stack", onsubmit: send },
+    h("p", { class: "quiet small" }, t("按住滑块拖动，或用左右方向键移动，然后提交。", "Drag the handle, or press the left and right arrow keys; then submit.")),
+    h("div", { class: "challenge-puzzle" },
+      h("img", { src: puzzle.background, width: puzzle.width, height: puzzle.height, alt: t("有缺口的图片", "A picture with a gap") }), piece),
+    handle, h("div", { class: "buttons" }, go));
+  /** Milliseconds since the first press, pixels to the right, pixels down. @type {number[][]} */
+  let track = [];
+  let pressedAt = 0;
+  let pressedY = 0;
+  let down = 0;
+
+  handle.addEventListener("pointerdown", (event) => {
+    // A press beside the handle would make the piece jump.
+    if (Math.abs(event.clientX - handleCentre()) > REACH) event.preventDefault();
+    pressedY = event.clientY - down;
+  });
+  handle.addEventListener("pointermove", (event) => {
+    if (event.buttons > 0) down = Math.round(event.clientY - pressedY);
+  });
+  handle.addEventListener("input", () => {
+    piece.style.left = percent(Number(handle.value), puzzle.width);
+    sample();
+  });
+  handle.addEventListener("pointerup", sample);
+  handle.addEventListener("keydown", (event) => {
+    if (event.key === "Enter") {
+      event.preventDefault();
+      root.requestSubmit();
+    }
+  });
+  return { root, start: () => handle.focus() };
+
+  function handleCentre() {
+    const { left, width } = handle.getBoundingClientRect();
+    const thumb = parseFloat(getComputedStyle(handle).getPropertyValue("--thumb")) || 0;
+    return left + thumb / 2 + (Number(handle.value) / last) * (width - thumb);
+  }
+
+  function sample() {
+    const now = performance.now();
+    if (track.length === 0) pressedAt = now;
+    // Every other sample of a long way.
+    if (track.length >= SAMPLES_MAX - 1) track = track.filter((_, number) => number % 2 === 0);
+    track.push([Math.round(now - pressedAt), Number(handle.value), down]);
+  }
+
+  /** @param {Event} event */
+  async function send(event) {
+    event.preventDefault();
+    if (go.getAttribute("aria-busy") === "true") return;
+    go.setAttribute("aria-busy", "true");
+    sample();
+    await submit({ left: Number(handle.value), track });
+    go.removeAttribute("aria-busy");
+  }
+}
