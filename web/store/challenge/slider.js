@@ -33,11 +33,10 @@ export function sliderView(puzzle, submit) {
   let pressedY = 0;
   let down = 0;
 
-  handle.addEventListener("pointerdown", (event) => {
-    // A press beside the handle would make the piece jump.
-    if (Math.abs(event.clientX - handleCentre()) > REACH) event.preventDefault();
-    pressedY = event.clientY - down;
-  });
+  // A press beside the handle would make the piece jump.
+  handle.addEventListener("mousedown", (event) => isBeside(event.clientX) && event.preventDefault());
+  handle.addEventListener("touchstart", (event) => isBeside(event.touches[0].clientX) && event.preventDefault(), { passive: false });
+  handle.addEventListener("pointerdown", (event) => (pressedY = event.clientY - down));
   handle.addEventListener("pointermove", (event) => {
     if (event.buttons > 0) down = Math.round(event.clientY - pressedY);
   });
@@ -54,10 +53,12 @@ export function sliderView(puzzle, submit) {
   });
   return { root, start: () => handle.focus() };
 
-  function handleCentre() {
-    const { left, width } = handle.getBoundingClientRect();
-    const thumb = parseFloat(getComputedStyle(handle).getPropertyValue("--thumb")) || 0;
-    return left + thumb / 2 + (Number(handle.value) / last) * (width - thumb);
+  /** @param {number} x */
+  function isBeside(x) {
+    const { left, width, height } = handle.getBoundingClientRect();
+    // The handle is as wide as it is high.
+    const centre = left + height / 2 + (Number(handle.value) / last) * (width - height);
+    return Math.abs(x - centre) > REACH;
   }
 
   function sample() {
