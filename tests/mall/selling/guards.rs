@@ -287,10 +287,11 @@ async fn nobody_gets_a_pass_long_before_the_sale_opens() {
     let at_last = Duration::from_millis(1);
     assert_eq!(refusal(person.submit(&w, voucher, &challenge, &answer).await), too_early(at_last));
     w.clock.advance(at_last);
-    let pass = person.submit(&w, voucher, &challenge, &answer).await.unwrap().pass;
+    let IssuedPass { pass, expires_in } = person.submit(&w, voucher, &challenge, &answer).await.unwrap();
+    assert_eq!(w.now() + expires_in, opens + MINUTE, "a pass lives for a minute from the begin");
     let not_open = refusal(person.claim(&w, voucher, &pass).await);
     assert!(w.now() == opens || not_open == Refusal::NotOpen, "{not_open:?}");
-    w.clock.set(opens);
+    w.clock.set(opens + MINUTE - SECOND);
     person.claim(&w, voucher, &pass).await.unwrap();
     w.clock.set(opens + MINUTE);
     assert_eq!(refusal(Person::new(2).challenge(&w, voucher, None).await), Refusal::Ended);
