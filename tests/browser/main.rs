@@ -30,4 +30,5 @@ mod second_factor;
 mod security;
 mod town;
 mod waves;
+mod webhooks;
 mod words;
