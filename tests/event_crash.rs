@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
 use mallbox::mall::{Clock as _, SystemClock};
@@ -131,25 +131,38 @@ fn received(receiver: &WebhookReceiver) -> BTreeMap<String, Vec<String>> {
     found
 }
 
-/// Waits until the receiver has the events of the notes, and of all that the database will show.
-fn wait_for_delivery(receiver: &WebhookReceiver, acknowledged: &[u64]) -> anyhow::Result<()> {
+/// Returns whether the mall at `address` has nothing left to deliver.
+fn is_drained(address: SocketAddr) -> anyhow::Result<bool> {
+    let metrics = http::ask(address, "GET", "/metrics", "")?.text;
+    let gauges = [
+        "mallbox_events_waiting",
+        // Missing until the relay has run.
+        r#"mallbox_event_subscriber_lag{subscriber="erp"}"#,
+        r#"mallbox_retry_tasks{kind="event-webhook"}"#,
+    ];
+    Ok(gauges.iter().all(|gauge| metrics.lines().any(|line| line == format!("{gauge} 0"))))
+}
+
+/// Waits until the mall has delivered all events, and checks that the receiver has those of the notes.
+fn wait_for_delivery(
+    address: SocketAddr,
+    receiver: &WebhookReceiver,
+    acknowledged: &[u64],
+) -> anyhow::Result<()> {
+    /// Longer than the interval at which the relay states its metrics.
+    const DRAINED_FOR: Duration = Duration::from_secs(3);
     let deadline = Deadline::after(DELIVERY_TIMEOUT);
-    let mut seen = 0;
-    let mut quiet_since = std::time::Instant::now();
-    loop {
-        let events = receiver.unique();
-        if events.len() > seen {
-            (seen, quiet_since) = (events.len(), std::time::Instant::now());
-        }
-        let keys: BTreeSet<&str> = events.iter().filter_map(|event| event["key"].as_str()).collect();
-        let missing = acknowledged.iter().filter(|note| !keys.contains(&*format!("note/{note}"))).count();
-        // Longer than a lease: what is on its way has arrived.
-        if missing == 0 && quiet_since.elapsed() > Duration::from_secs(70) {
-            return Ok(());
-        }
-        ensure!(!deadline.is_over(), "{missing} of {} notes have no event", acknowledged.len());
+    let mut drained_since = None;
+    while drained_since.is_none_or(|since: Instant| since.elapsed() < DRAINED_FOR) {
+        ensure!(!deadline.is_over(), "events are still waiting, {} arrived", receiver.unique().len());
+        drained_since = is_drained(address)?.then(|| drained_since.unwrap_or_else(Instant::now));
         std::thread::sleep(Duration::from_millis(100));
     }
+    let events = receiver.unique();
+    let keys: BTreeSet<&str> = events.iter().filter_map(|event| event["key"].as_str()).collect();
+    let missing = acknowledged.iter().filter(|note| !keys.contains(&*format!("note/{note}"))).count();
+    ensure!(missing == 0, "{missing} of {} notes have no event", acknowledged.len());
+    Ok(())
 }
 
 fn check(receiver: &WebhookReceiver, changes: &BTreeMap<String, Vec<&'static str>>) {
@@ -195,7 +208,7 @@ fn every_change_has_its_event_once_after_kills_of_the_mall_and_of_the_receiver()
     ensure!(!acknowledged.is_empty(), "no note was acknowledged: every kill came too early");
     receiver.set(Switches::default());
     let server = Server::start_with(&data, &log, &FLAGS)?;
-    wait_for_delivery(&receiver, &acknowledged)?;
+    wait_for_delivery(server.address, &receiver, &acknowledged)?;
     server.stop()?;
     let changes = mall::runtime()?.block_on(async {
         let storage = place.open().await?;
@@ -244,7 +257,7 @@ fn two_instances_deliver_events_together_and_go_on_when_one_is_killed() -> anyho
     acknowledged.extend(end_writing(others)?);
     ensure!(!acknowledged.is_empty(), "no note was acknowledged");
     receiver.set(Switches::default());
-    wait_for_delivery(&receiver, &acknowledged)?;
+    wait_for_delivery(second.address, &receiver, &acknowledged)?;
     second.stop()?;
     receiver.assert_in_order();
     let found = received(&receiver);
