@@ -128,6 +128,22 @@ async fn a_task_older_than_its_limit_is_run_no_more() {
 }
 
 #[tokio::test]
+async fn a_task_is_run_until_the_last_millisecond_before_its_age_limit() {
+    for (milliseconds, attempts) in [(99_999, vec![1, 2]), (100_000, vec![1])] {
+        let segment = Scripted::new("first", vec![Act::Fail; 2]);
+        let (intervals, age_max) = (vec![Duration::from_secs(100)], Duration::from_secs(100));
+        let w =
+            with_policy(std::slice::from_ref(&segment), RetryPolicy { intervals, age_max, ..policy() }).await;
+        let _ = w.submit("a").await;
+        w.clock.advance(Duration::from_millis(milliseconds));
+        w.advance(0).await;
+        assert_eq!(segment.attempts(), attempts, "{milliseconds} ms");
+        let error = if attempts.len() == 1 { "older than 100 s" } else { "failed by the script" };
+        assert_eq!(w.failed().await[0].error, error);
+    }
+}
+
+#[tokio::test]
 async fn a_replayed_task_continues_at_the_segment_that_failed() {
     let segments = [Scripted::new("first", []), Scripted::new("second", [Act::GiveUp, Act::Fail])];
     let w = world(&segments).await;

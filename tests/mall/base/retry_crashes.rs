@@ -4,11 +4,14 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use mallbox::fixture::faults::Fault;
-use mallbox::mall::base::retry::{Attempt, FirstTry, Segment, SegmentOutcome, Work};
+use mallbox::mall::base::chores::Chore;
+use mallbox::mall::base::retry::{Attempt, FirstTry, RetryQueue, Segment, SegmentOutcome, Work};
 use parking_lot::Mutex;
 use tokio::sync::Notify;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
 
-use super::retry_world::{KIND, Scripted, World, of_work, policy};
+use super::retry_world::{KIND, NOON, Scripted, World, eventually, of_work, policy};
 
 /// Waits inside each run until released.
 struct Held {
@@ -50,6 +53,54 @@ async fn a_process_that_dies_in_a_segment_repeats_that_segment_only() {
     w.advance(1).await;
     assert_eq!((first.attempts(), second.runs.lock()[..].to_vec()), (vec![1], vec![(1, "first".to_owned())]));
     assert_eq!(w.counts().await, (0, 0));
+}
+
+/// Begins a run of the background job of the queue's only kind.
+fn begin_run(queue: &RetryQueue, stop: &CancellationToken) -> JoinHandle<()> {
+    let (run_due, stop): (Arc<dyn Chore>, _) = (queue.chores().swap_remove(0), stop.clone());
+    tokio::spawn(async move { run_due.run_until(NOON, &stop).await })
+}
+
+#[tokio::test]
+async fn a_stop_while_a_segment_runs_leaves_the_next_segment_to_the_next_start() {
+    let held = Arc::new(Held { entered: Notify::new(), release: Notify::new() });
+    let second = Scripted::new("second", []);
+    let segments: Vec<Arc<dyn Segment>> = vec![held.clone(), second.clone()];
+    let w = of_work(Work::new(KIND, segments, policy())).await;
+    w.queue.submit_all(KIND, vec![World::task("a")]).await.unwrap();
+    let stop = CancellationToken::new();
+    let running = begin_run(&w.queue, &stop);
+    held.entered.notified().await;
+    stop.cancel();
+    held.release.notify_one();
+    running.await.unwrap();
+    assert!(second.attempts().is_empty(), "no segment begins after the stop");
+    assert_eq!(w.storage.base.retry_tasks.next_due(KIND).await.unwrap(), Some(NOON));
+    w.advance(0).await;
+    assert_eq!(second.runs.lock()[..], [(1, "held".to_owned())]);
+    assert_eq!(w.counts().await, (0, 0));
+}
+
+#[tokio::test]
+async fn a_stop_while_tasks_are_leased_begins_none() {
+    let segment = Scripted::new("first", []);
+    let work = || Work::new(KIND, vec![segment.clone() as Arc<dyn Segment>], policy());
+    let w = of_work(work()).await;
+    w.queue.submit_all(KIND, vec![World::task("a"), World::task("b")]).await.unwrap();
+    let (slow, faults) = w.behind_faults(work());
+    faults.add(Fault::at_port("retry_tasks.lease_due").delay(Fault::LONGEST_DELAY).times(1)).unwrap();
+    let stop = CancellationToken::new();
+    let running = begin_run(&slow, &stop);
+    eventually(async || faults.list().is_empty()).await;
+    stop.cancel();
+    let calm = faults.calm();
+    running.await.unwrap();
+    drop(calm);
+    assert!(segment.attempts().is_empty());
+    let due = w.storage.base.retry_tasks.next_due(KIND).await.unwrap();
+    assert_eq!(due, Some(NOON), "the leases are released");
+    w.advance(0).await;
+    assert_eq!((segment.attempts(), w.counts().await), (vec![1, 1], (0, 0)));
 }
 
 /// Counts the runs per key.
