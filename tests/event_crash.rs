@@ -18,15 +18,14 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, ensure};
 use mallbox::mall::{Clock as _, SystemClock};
 use mallbox::place::Place;
-use mallbox_storage::{
-    EventTarget, NewSubscriber, OrderFilter, OrderStatus, Page, Storage, SubscribeOutcome, VoucherId,
-};
+use mallbox_storage::{EventTarget, NewSubscriber, Storage, SubscribeOutcome, VoucherId};
 use mallbox_storage_embedded::EmbeddedOptions;
 use mallbox_storage_production::ProductionOptions;
 use mallbox_test_patience::Deadline;
 use mallbox_test_servers::{MariaDb, Redis};
 use serde_json::{Value, json};
 
+use common::deliveries;
 use common::dice::{Dice, number_from};
 use common::mall::{self, Mall, Size};
 use common::server::Server;
@@ -97,31 +96,6 @@ fn end_writing(writers: Vec<JoinHandle<Vec<u64>>>) -> anyhow::Result<Vec<u64>> {
     Ok(notes)
 }
 
-/// Returns the key and kinds of every change in the database that has events.
-async fn changes(storage: &Storage, mall: &Mall) -> anyhow::Result<BTreeMap<String, Vec<&'static str>>> {
-    let mut changes = BTreeMap::new();
-    for person in &mall.people[..WRITERS] {
-        for page in 1.. {
-            let notes = storage.writing.notes.of_author(person.id, Page::new(page, 100)).await?;
-            if notes.is_empty() {
-                break;
-            }
-            changes.extend(notes.iter().map(|note| (format!("note/{}", note.id), vec!["note.published"])));
-        }
-    }
-    let (orders, total) = storage.selling.orders.find(OrderFilter::default(), Page::new(1, 500)).await?;
-    ensure!(orders.len() as u64 == total, "more orders than a page");
-    for order in orders {
-        let kinds = match order.status {
-            OrderStatus::Unpaid => vec!["order.accepted"],
-            OrderStatus::Cancelled => vec!["order.accepted", "order.cancelled"],
-            status => panic!("{status:?}"),
-        };
-        changes.insert(format!("order/{}", order.id), kinds);
-    }
-    Ok(changes)
-}
-
 fn received(receiver: &WebhookReceiver) -> BTreeMap<String, Vec<String>> {
     let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for event in receiver.unique() {
@@ -129,18 +103,6 @@ fn received(receiver: &WebhookReceiver) -> BTreeMap<String, Vec<String>> {
         found.entry(text("key")).or_default().push(text("kind"));
     }
     found
-}
-
-/// Returns whether the mall at `address` has nothing left to deliver.
-fn is_drained(address: SocketAddr) -> anyhow::Result<bool> {
-    let metrics = http::ask(address, "GET", "/metrics", "")?.text;
-    let gauges = [
-        "mallbox_events_waiting",
-        // Missing until the relay has run.
-        r#"mallbox_event_subscriber_lag{subscriber="erp"}"#,
-        r#"mallbox_retry_tasks{kind="event-webhook"}"#,
-    ];
-    Ok(gauges.iter().all(|gauge| metrics.lines().any(|line| line == format!("{gauge} 0"))))
 }
 
 /// Waits until the mall has delivered all events, and checks that the receiver has those of the notes.
@@ -155,7 +117,8 @@ fn wait_for_delivery(
     let mut drained_since = None;
     while drained_since.is_none_or(|since: Instant| since.elapsed() < DRAINED_FOR) {
         ensure!(!deadline.is_over(), "events are still waiting, {} arrived", receiver.unique().len());
-        drained_since = is_drained(address)?.then(|| drained_since.unwrap_or_else(Instant::now));
+        drained_since =
+            deliveries::are_done(address, "erp")?.then(|| drained_since.unwrap_or_else(Instant::now));
         std::thread::sleep(Duration::from_millis(100));
     }
     let events = receiver.unique();
@@ -212,7 +175,7 @@ fn every_change_has_its_event_once_after_kills_of_the_mall_and_of_the_receiver()
     server.stop()?;
     let changes = mall::runtime()?.block_on(async {
         let storage = place.open().await?;
-        let changes = changes(&storage, &people).await?;
+        let changes = deliveries::due(&storage, &people.people[..WRITERS]).await?;
         storage.base.upkeep.close().await?;
         anyhow::Ok(changes)
     })?;
