@@ -96,6 +96,8 @@ async fn what_a_repetition_cannot_mend_ends_at_once() {
     assert_eq!((segments[0].attempts(), segments[1].attempts()), (vec![1, 1], vec![1, 2]));
     let failed: Vec<_> = w.failed().await.into_iter().map(|task| (task.key, task.segment)).collect();
     assert_eq!(failed, [("b".to_owned(), 1), ("a".to_owned(), 0)]);
+    let queued = w.queue.submit_all(KIND, vec![World::task("a"), World::task("c")]).await.unwrap();
+    assert_eq!(queued, [Queued::FailedBefore, Queued::Stored]);
 }
 
 #[tokio::test]
