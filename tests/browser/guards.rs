@@ -19,7 +19,8 @@ use crate::words;
 const OBSERVE: &str = "{
     const real = window.fetch;
     window.answers = 0;
-    window.workers = 0;
+    const workers = new Set();
+    Object.defineProperty(window, 'workers', { get: () => workers.size });
     window.fetch = async (...asked) => {
         if (String(asked[0]).endsWith('/pass')) window.answers += 1;
         const response = await real(...asked);
@@ -27,8 +28,8 @@ const OBSERVE: &str = "{
         return response;
     };
     window.Worker = class extends Worker {
-        constructor(...made) { super(...made); window.workers += 1; }
-        terminate() { super.terminate(); window.workers -= 1; }
+        constructor(...made) { super(...made); workers.add(this); }
+        terminate() { super.terminate(); workers.delete(this); }
     };
 }";
 /// Stops the page's clock. `pass` advances it.
@@ -249,6 +250,7 @@ fn claim_without_a_pass_leads_to_one_challenge() {
     page.hold(CLAIM);
     page.button("不看图，让设备计算").click();
     page.sees("正在提交");
+    page.sees_no("先完成验证");
     // The pass expires on the way.
     mall.advance(Duration::from_secs(120)).unwrap();
     page.release();

@@ -78,7 +78,7 @@ export function guard(sale, signal) {
       show(data);
       return true;
     }, {
-      before: [h("p", { class: "quiet" }, t("“自动计算”不需要看图，请保留给看不清图片的人；自助终端没有键盘，只用后两种。",
+      before: [h("p", { class: "quiet" }, t("“自动计算”不需要看图，请保留给看不清图片的人。自助终端没有键盘，不会要求输入图中的字。",
         "Keep “Computed by the device” for people who cannot see the pictures. Kiosks have no keyboard, and never ask for characters."))],
       inside: [preferred.root, preview, others, workBits.root, passSeconds.root, jitterSeconds.root],
     });

@@ -133,7 +133,7 @@ function challenge(voucher, signal, onEnd) {
    * @param {AbortSignal} mine
    */
   async function sendLater(given, answer, refused, mine) {
-    say(t("已通过，请留在这里，开抢前会自动领取通行码。", "Passed. Stay here: the pass is issued shortly before the sale opens."), "good");
+    say(t("已通过，请留在这里，开抢时自动为你抢购。", "Passed. Stay here: your claim is sent when the sale opens."), "good");
     const rest = h("p", { class: "challenge-rest", role: "timer", tabindex: "-1" });
     display(rest);
     fill(others);

@@ -2,6 +2,7 @@
 
 import { h } from "../../core/dom.js";
 import { t } from "../../core/language.js";
+import { isKiosk } from "../../core/local-storage.js";
 import { button } from "../../parts/button.js";
 
 /** Maximum number of samples that the mall takes. */
@@ -23,7 +24,7 @@ export function sliderView(puzzle, submit) {
   piece.style.width = percent(puzzle.pieceWidth, puzzle.width);
   piece.style.top = percent(puzzle.top, puzzle.height);
   const label = t("把拼图拖到缺口", "Move the piece to its gap");
-  const hint = h("p", { class: "quiet small", id: "challenge-hint" }, t("拖动滑块，或者用按钮、左右方向键移动，对准后提交。", "Drag the handle, or use the buttons or the left and right arrow keys; then submit."));
+  const hint = h("p", { class: "quiet small", id: "challenge-hint" }, hintText());
   const handle = h("input", { type: "range", class: "challenge-handle", min: 0, max: last, step: 1, value: 0, "aria-label": label, "aria-describedby": hint.id });
   const go = h("button", { type: "submit", class: "button main" }, t("提交", "Submit"));
   const root = h("form", { class: "stack", onsubmit: send },
@@ -90,4 +91,10 @@ export function sliderView(puzzle, submit) {
     await submit({ left: Number(handle.value), track });
     go.removeAttribute("aria-busy");
   }
+}
+
+/** A kiosk has no keys. */
+function hintText() {
+  return isKiosk ? t("拖动滑块，或者用按钮移动，对准后提交。", "Drag the handle, or use the buttons; then submit.")
+    : t("拖动滑块，或者用按钮、左右方向键移动，对准后提交。", "Drag the handle, or use the buttons or the left and right arrow keys; then submit.");
 }

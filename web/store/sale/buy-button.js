@@ -41,6 +41,7 @@ export function buyButton(id, signal, refreshSale) {
   /** @type {import("./poll-sale.js").LiveSale | undefined} */
   let live;
   let isPending = false;
+  let isVerifying = false;
   let wasPressed = false;
   let currentState = "";
   /** The user's level, too low for the sale. @type {{needed: number, has: number} | undefined} */
@@ -81,11 +82,12 @@ export function buyButton(id, signal, refreshSale) {
     // A disabled button loses the focus; keyboard users get the focus back.
     if (isEnabled && wasPressed && document.activeElement === document.body) purchaseButton.focus({ preventScroll: true });
     if (isEnabled) wasPressed = false;
-    const nextState = isPending ? "asking" : isShort ? `short ${shortfall?.needed} ${shortfall?.has}` : rest > 0 && isOpen ? `rest ${Math.ceil(rest / 1000)}` : `${state} ${hasToken()} ${live.nextWave !== undefined} ${canVerify}`;
+    const nextState = isVerifying ? "verifying" : isPending ? "asking" : isShort ? `short ${shortfall?.needed} ${shortfall?.has}` : rest > 0 && isOpen ? `rest ${Math.ceil(rest / 1000)}` : `${state} ${hasToken()} ${live.nextWave !== undefined} ${canVerify}`;
     if (nextState === currentState) return;
     const wasCoolingDown = currentState.startsWith("rest");
     currentState = nextState;
-    if (isPending) text.textContent = t("正在提交…", "Submitting…");
+    if (isVerifying) text.textContent = t("正在验证…", "Checking…");
+    else if (isPending) text.textContent = t("正在提交…", "Submitting…");
     else if (isShort && shortfall) text.textContent = shortfallText(shortfall);
     else if (rest > 0 && isOpen) {
       text.textContent = t(`${Math.ceil(rest / 1000)} 秒后可再试`, `Retry in ${Math.ceil(rest / 1000)} s`);
@@ -154,7 +156,7 @@ export function buyButton(id, signal, refreshSale) {
 
   /** Lets the visitor solve the sale's challenge. Returns whether a claim can follow. */
   async function verify() {
-    isPending = true;
+    isPending = isVerifying = true;
     draw();
     try {
       return (await solveChallenge(id, signal)) && !signal.aborted;
@@ -162,7 +164,7 @@ export function buyButton(id, signal, refreshSale) {
       if (!signal.aborted && !redirectIfUnauthorized(error)) showNotice("warn", errorMessage(error));
       return false;
     } finally {
-      isPending = false;
+      isPending = isVerifying = false;
       draw();
     }
   }
