@@ -52,6 +52,7 @@ pub async fn run(mall: &Mall) -> Vec<Attack> {
         ("slider, gap found, constant speed", constant as fn(u32, &mut StdRng) -> _),
         ("slider, gap found, speed by a formula", by_formula),
         ("slider, gap found, formula with tremor and a correction", with_tremor),
+        ("slider, gap found, the same with a pause at the end", with_pause),
     ] {
         attacks.push(attacker.sliders(name, track).await);
     }
@@ -215,5 +216,11 @@ fn with_tremor(left: u32, random: &mut StdRng) -> Vec<[i32; 3]> {
     }
     let end = i32::try_from(left).unwrap_or(i32::MAX);
     samples.extend((1..=5).map(|step| [640 + step * 40, end + beyond - (beyond * step / 5), 0]));
+    samples
+}
+
+fn with_pause(left: u32, random: &mut StdRng) -> Vec<[i32; 3]> {
+    let mut samples = with_tremor(left, random);
+    samples.extend(samples.last().map(|[time, right, down]| [time + 200, *right, *down]));
     samples
 }

@@ -1,35 +1,72 @@
 //! Guarded sales: buyers solve challenges, and an operator turns the guard on and off.
+//!
+//! With `SCREENSHOTS` set to a directory, a test also writes a screenshot of each challenge.
 
+use std::env;
+use std::path::Path;
 use std::time::Duration;
 
 use mallbox::fixture::Mall;
 use serde_json::{Value, json};
 
 use crate::harness::{Browser, Page, Place as _, Screen};
-use crate::people::{ANNE, BEN, CARL, OPERATOR, RUNNING, browser_of, evening};
+use crate::people::{
+    ANNE, BEN, CARL, DORA, OPERATOR, RUNNING, UNPAID, browser_of, evening, log_in_by_code, orders_of,
+};
+use crate::words;
 
-/// Keeps the last challenge that the page was given, as a browser's tools would show it.
-const KEEP_CHALLENGE: &str = "
+/// Keeps the last challenge that the page was given, and counts answers and workers.
+const OBSERVE: &str = "{
     const real = window.fetch;
+    window.answers = 0;
+    const workers = new Set();
+    Object.defineProperty(window, 'workers', { get: () => workers.size });
     window.fetch = async (...asked) => {
+        if (String(asked[0]).endsWith('/pass')) window.answers += 1;
         const response = await real(...asked);
         if (String(asked[0]).endsWith('/challenge')) window.given = (await response.clone().json()).data;
         return response;
     };
-";
+    window.Worker = class extends Worker {
+        constructor(...made) { super(...made); workers.add(this); }
+        terminate() { super.terminate(); workers.delete(this); }
+    };
+}";
+/// Stops the page's clock. `pass` advances it.
+const CLOCK: &str = "{
+    let now = performance.now();
+    performance.now = () => now;
+    window.pass = (ms) => void (now += ms);
+}";
 /// Pause between two movements of a pointer.
 const MOVEMENT: Duration = Duration::from_millis(16);
+const CLAIM: &str = "/api/voucher-order/seckill/";
 
-/// Guards a sale.
-pub fn guard(mall: &Mall, sale: u64, kinds: &[&str]) {
-    let body = json!({ "kinds": kinds, "workBits": 8, "jitterSeconds": 0 });
+/// Guards a sale with work of `bits` bits and passes from `jitter` seconds before the begin.
+fn guard_with(mall: &Mall, sale: u64, kinds: &[&str], (bits, jitter): (u8, u8)) {
+    let body = json!({ "kinds": kinds, "workBits": bits, "jitterSeconds": jitter });
     let path = format!("/api/ops/sales/{sale}/guard");
     let done = mall.call("PUT", &path, &mall.operator(), &body).unwrap();
     assert!(done.is_success(), "{}", done.text);
 }
 
+/// Guards a sale.
+pub fn guard(mall: &Mall, sale: u64, kinds: &[&str]) {
+    guard_with(mall, sale, kinds, (8, 0));
+}
+
+/// Adds a sale of two units that opens in 31 seconds. Returns the id.
+fn coming_sale(mall: &Mall) -> u64 {
+    let sale = json!({
+        "shopId": 1, "title": "防护秒杀", "subTitle": "", "rules": "", "payValue": 100, "actualValue": 200,
+        "stock": 2, "beginTime": "2026-11-21T20:00:31", "endTime": "2026-11-21T23:00:00",
+    });
+    let made = mall.call("POST", "/api/voucher/seckill", &mall.operator(), &sale).unwrap();
+    made.data().as_u64().unwrap_or_else(|| panic!("{}", made.text))
+}
+
 fn buyer(mall: &Mall, phone: &str) -> Browser {
-    browser_of(mall, phone).running(KEEP_CHALLENGE)
+    browser_of(mall, phone).running(OBSERVE)
 }
 
 /// Returns the answer to the challenge on a page.
@@ -38,7 +75,7 @@ fn answer(mall: &Mall, page: &Page, phone: &str) -> Value {
     let user = mall.call("GET", "/api/user/me", &token, &Value::Null).unwrap().data()["id"].clone();
     let body = json!({
         "userId": user, "voucherId": RUNNING,
-        "deviceTicket": page.run("localStorage.getItem('mallbox-device-ticket')"),
+        "deviceTicket": page.run("window.given.deviceTicket"),
         "challenge": page.run("window.given.challenge"),
     });
     let told = mall.call("POST", &format!("{}/answer", mall.control_path()), "", &body).unwrap();
@@ -55,6 +92,10 @@ fn open_challenge(browser: &Browser) -> Page {
     page
 }
 
+fn number(value: &Value) -> f64 {
+    value.as_f64().or_else(|| value.as_str()?.parse().ok()).unwrap_or_else(|| panic!("no number: {value}"))
+}
+
 #[test]
 #[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
 fn buyer_types_the_characters_and_gets_it() {
@@ -63,53 +104,71 @@ fn buyer_types_the_characters_and_gets_it() {
     let page = open_challenge(&buyer(&mall, BEN));
     page.forgive("/api/sale/51/pass");
     let label = "图中的 4 个字";
+    assert!(page.field(label).has_focus());
     page.button("提交").click();
     page.sees("请输入图中的字");
     page.field(label).fill("不是这些");
     page.button("提交").click();
     page.sees("验证未通过");
+    page.rests();
+    assert!(page.field(label).has_focus());
     page.is_accessible();
     page.fits();
     let refused = page.run("window.given.challenge");
     page.button("换一张").click();
+    page.sees_no("验证未通过");
     page.rests();
     assert_ne!(page.run("window.given.challenge"), refused);
     let text = answer(&mall, &page, BEN)["text"].as_str().unwrap().to_owned();
     page.field(label).fill(&format!(" {text} "));
-    page.button("提交").click();
+    page.press("Enter");
     page.sees("抢到了！");
+    assert_eq!(page.run("window.answers"), 2);
 }
 
 #[test]
 #[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
-fn piece_is_moved_by_touch_mouse_and_keys() {
+fn piece_is_moved_by_touch_mouse_keys_and_buttons() {
     let mall = evening().start().unwrap();
     guard(&mall, RUNNING, &["slider", "work"]);
+    let value = |page: &Page| number(&page.run("document.querySelector('[type=range]').value"));
     for (phone, screen) in [(ANNE, Screen::Phone), (BEN, Screen::Desktop)] {
         let page = open_challenge(&buyer(&mall, phone).on(screen));
-        let left = answer(&mall, &page, phone)["left"].as_f64().unwrap();
-        page.is_accessible();
-        page.fits();
-        let value = || page.run("document.querySelector('[type=range]').value");
+        let left = number(&answer(&mall, &page, phone)["left"]);
         let way = way(&page, left);
         // A press beside the handle moves nothing.
         page.drag([way[20]], MOVEMENT);
-        assert_eq!(value(), "0");
+        assert!(value(&page).abs() < 0.5);
         page.drag(way, MOVEMENT);
-        let moved: f64 = value().as_str().unwrap().parse().unwrap();
-        assert!((moved - left).abs() <= 2.0, "{moved} instead of {left}");
+        assert!((value(&page) - left).abs() <= 2.0, "{} instead of {left}", value(&page));
         page.button("提交").click();
         page.sees("抢到了！");
     }
+    // Nobody presses in even steps.
+    let pause = |step: i64| std::thread::sleep(Duration::from_millis(if step % 5 == 0 { 60 } else { 3 }));
     let page = open_challenge(&buyer(&mall, CARL).on(Screen::Desktop));
+    page.forgive("/api/sale/51/pass");
+    page.press("Enter");
+    page.sees("验证未通过");
+    page.rests();
     let left = answer(&mall, &page, CARL)["left"].as_i64().unwrap();
     assert_eq!(page.run("document.activeElement.type"), "range");
     for step in 0..left {
         page.press("ArrowRight");
-        // Nobody presses a key in even steps.
-        std::thread::sleep(Duration::from_millis(if step % 5 == 0 { 20 } else { 3 }));
+        pause(step);
     }
     page.press("Enter");
+    page.sees("抢到了！");
+
+    let page = open_challenge(&buyer(&mall, DORA));
+    let left = answer(&mall, &page, DORA)["left"].as_i64().unwrap();
+    for step in 0..=(left + 4) / 8 {
+        page.button("右移").click();
+        pause(step);
+    }
+    page.button("左移").click();
+    assert!((value(&page) - left as f64).abs() <= 4.0, "{} instead of {left}", value(&page));
+    page.button("提交").click();
     page.sees("抢到了！");
 }
 
@@ -143,46 +202,239 @@ fn device_computes_for_who_cannot_see_the_picture() {
     let page = open_challenge(&buyer(&mall, BEN).on(Screen::Tablet));
     page.button("不看图，让设备计算").click();
     page.sees("抢到了！");
+    assert_eq!((page.run("window.answers"), page.run("window.workers")), (json!(1), json!(0)));
     page.is_content();
 }
 
 #[test]
 #[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
-fn dialog_is_left_without_a_claim_and_a_guard_of_meanwhile_is_asked_for() {
+fn dialog_that_is_left_ends_the_computation_and_claims_nothing() {
     let mall = evening().start().unwrap();
-    let page = buyer(&mall, BEN).open(&format!("/#/sale/{RUNNING}"));
+    // Minutes of work.
+    guard_with(&mall, RUNNING, &["work", "picture"], (26, 0));
+    let page = open_challenge(&buyer(&mall, BEN).on(Screen::Desktop));
+    page.sees("正在计算");
+    let is_focused = "document.activeElement.textContent.startsWith('正在计算')";
+    assert_eq!((page.run("window.workers"), page.run(is_focused)), (json!(1), json!(true)));
+    page.press("Escape");
+    page.sees_no("正在计算");
+    assert_eq!(page.run("window.workers"), 0);
     page.button("立即抢购").is_enabled();
-    // Set while the page shows the sale without one.
-    guard(&mall, RUNNING, &["work"]);
+    assert!(page.button("立即抢购").has_focus());
+
     page.button("立即抢购").click();
-    page.sees("请先完成验证");
-    guard(&mall, RUNNING, &["picture", "work"]);
-    page.button("立即抢购").click();
-    page.sees("先完成验证");
-    page.button("取消").click();
-    page.sees_no("换一张");
-    page.button("立即抢购").is_enabled();
-    assert_eq!(crate::people::orders_of(&mall, BEN), [0; 0]);
+    page.sees("正在计算");
+    page.button("换成输入文字").click();
+    page.button("换一张").is_there();
+    assert_eq!(page.run("window.workers"), 0);
+    page.button("不看图，让设备计算").click();
+    page.sees("正在计算");
+    page.run("location.hash = '#/sales'; 0");
+    page.sees_no("正在计算");
+    assert_eq!((page.run("window.workers"), page.run("window.answers")), (json!(0), json!(0)));
+    assert_eq!(orders_of(&mall, BEN), [0; 0]);
 }
 
 #[test]
 #[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
-fn buyer_takes_the_check_before_the_opening() {
+fn claim_without_a_pass_leads_to_one_challenge() {
     let mall = evening().start().unwrap();
-    let sale = json!({
-        "shopId": 1, "title": "防护秒杀", "subTitle": "", "rules": "", "payValue": 100, "actualValue": 200,
-        "stock": 1, "beginTime": "2026-11-21T20:00:03", "endTime": "2026-11-21T23:00:00",
-    });
-    let made = mall.call("POST", "/api/voucher/seckill", &mall.operator(), &sale).unwrap();
-    let id = made.data().as_u64().unwrap();
-    guard(&mall, id, &["work"]);
-    let page = buyer(&mall, BEN).open(&format!("/#/sale/{id}"));
-    page.forgive(&format!("/api/sale/{id}/pass"));
+    let page = buyer(&mall, BEN).open(&format!("/#/sale/{RUNNING}"));
+    page.button("立即抢购").is_enabled();
+    page.forgive(CLAIM);
+    // Set while the page shows the sale without one.
+    guard_with(&mall, RUNNING, &["picture", "work"], (8, 0));
+    page.button("立即抢购").click();
+    page.sees("先完成验证");
+    page.rests();
+    page.hold(CLAIM);
+    page.button("不看图，让设备计算").click();
+    page.sees("正在提交");
+    page.sees_no("先完成验证");
+    // The pass expires on the way.
+    mall.advance(Duration::from_secs(120)).unwrap();
+    page.release();
+    page.sees("请先完成验证，再抢购");
+    page.button("换一张").is_gone();
+    assert_eq!(orders_of(&mall, BEN), [0; 0]);
+
+    page.button("立即抢购").click();
+    page.button("不看图，让设备计算").click();
+    page.sees("抢到了！");
+}
+
+#[test]
+#[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
+fn claim_with_a_pass_whose_response_is_lost_buys_once() {
+    let mall = evening().start().unwrap();
+    guard(&mall, RUNNING, &["work"]);
+    let page = buyer(&mall, BEN).open(&format!("/#/sale/{RUNNING}"));
+    page.lose_answer(CLAIM);
+    page.button("立即抢购").click();
+    page.was_cut();
+    page.forgive(CLAIM);
+    page.sees("抢到了！");
+    assert_eq!(orders_of(&mall, BEN), [UNPAID]);
+}
+
+#[test]
+#[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
+fn guard_removed_while_the_dialog_is_open_is_no_obstacle() {
+    let mall = evening().start().unwrap();
+    guard(&mall, RUNNING, &["picture"]);
+    let page = open_challenge(&buyer(&mall, BEN));
+    page.forgive("/challenge");
+    guard(&mall, RUNNING, &[]);
+    page.button("换一张").click();
+    page.sees("抢到了！");
+}
+
+#[test]
+#[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
+fn too_many_challenges_make_the_visitor_wait() {
+    let mall = evening().with_limits().start().unwrap();
+    guard(&mall, RUNNING, &["picture"]);
+    let page = open_challenge(&buyer(&mall, BEN).running(CLOCK));
+    page.forgive("/challenge");
+    let token = mall.log_in(BEN).unwrap().token;
+    // 20 a minute.
+    for _ in 0..19 {
+        let path = format!("/api/sale/{RUNNING}/challenge");
+        assert!(mall.call("POST", &path, &token, &Value::Null).unwrap().is_success());
+    }
+    page.button("换一张").click();
+    page.sees("秒后可再试");
+    page.is_accessible();
+    mall.advance(Duration::from_secs(60)).unwrap();
+    page.run("pass(60_000)");
+    page.button("再试一次").click();
+    page.button("换一张").is_there();
+    page.button("再试一次").is_gone();
+}
+
+#[test]
+#[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
+fn answer_before_the_opening_waits_and_is_sent_once_more() {
+    let mall = evening().start().unwrap();
+    let sale = coming_sale(&mall);
+    guard(&mall, sale, &["work"]);
+    let page = buyer(&mall, BEN).running(CLOCK).open(&format!("/#/sale/{sale}"));
+    page.forgive(&format!("/api/sale/{sale}/pass"));
     page.button("先完成验证").click();
     page.sees("已通过");
-    mall.advance(Duration::from_secs(3)).unwrap();
-    page.button("立即抢购").click();
+    page.sees("31 秒");
+    page.is_accessible();
+    page.run("pass(11_000)");
+    page.sees("20 秒");
+    assert_eq!(page.run("window.answers"), 1);
+    mall.advance(Duration::from_secs(31)).unwrap();
+    page.run("pass(20_001)");
     page.sees("抢到了！");
+    assert_eq!(page.run("window.answers"), 2);
+}
+
+#[test]
+#[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
+fn pass_from_before_the_opening_is_claimed_with_at_the_opening() {
+    for is_cancelled in [false, true] {
+        let mall = evening().start().unwrap();
+        let sale = coming_sale(&mall);
+        guard_with(&mall, sale, &["work"], (8, 30));
+        let page = buyer(&mall, BEN).running(CLOCK).open(&format!("/#/sale/{sale}"));
+        page.forgive(&format!("/api/sale/{sale}/pass"));
+        page.button("先完成验证").click();
+        page.sees("已通过");
+        // At most 31 s: passes are issued from 30 s before the begin, at a time of the user's own.
+        let pass_in = page.run("window.given.passInMs").as_u64().unwrap();
+        mall.advance(Duration::from_millis(pass_in)).unwrap();
+        page.run(&format!("pass({pass_in} + 1)"));
+        page.sees("验证已完成");
+        page.button("即将开抢").is_disabled();
+        page.is_accessible();
+        if is_cancelled {
+            page.button("不自动抢购").click();
+            page.sees_no("验证已完成");
+        }
+        mall.advance(Duration::from_millis(31_000 - pass_in)).unwrap();
+        page.run("pass(31_000)");
+        if is_cancelled {
+            page.button("立即抢购").is_enabled();
+            assert_eq!(orders_of(&mall, BEN), [0; 0]);
+            // With the pass of before.
+            page.button("立即抢购").click();
+        }
+        page.sees("抢到了！");
+        assert_eq!(page.run("window.answers"), 2);
+    }
+}
+
+#[test]
+#[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
+fn kiosk_asks_for_no_characters() {
+    let mall = evening().start().unwrap();
+    guard(&mall, RUNNING, &["picture", "slider"]);
+    let kiosk = Browser::at(&mall.url()).on(Screen::Kiosk).running(OBSERVE);
+    let page = kiosk.open(&format!("/?kiosk=600#/sale/{RUNNING}"));
+    page.button("登录后抢购").click();
+    log_in_by_code(&page, ANNE);
+    page.button("立即抢购").click();
+    page.button("右移").is_there();
+    page.button("换成输入文字").is_gone();
+    page.is_accessible();
+    page.fits();
+    picture(&page, "kiosk");
+    let left = number(&answer(&mall, &page, ANNE)["left"]);
+    page.drag(way(&page, left), MOVEMENT);
+    page.button("提交").click();
+    page.sees("抢到了！");
+
+    guard(&mall, RUNNING, &["picture"]);
+    let page = kiosk.open(&format!("/?kiosk=600#/sale/{RUNNING}"));
+    page.button("登录后抢购").click();
+    log_in_by_code(&page, BEN);
+    page.button("立即抢购").click();
+    page.sees("请用手机抢购");
+    page.is_accessible();
+}
+
+#[test]
+#[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
+fn challenges_fit_each_screen_and_use_one_language() {
+    let mall = evening().start().unwrap();
+    let kinds = ["picture", "slider", "work"];
+    guard_with(&mall, RUNNING, &kinds, (26, 0));
+    let looks: [(&str, fn(Browser) -> Browser); 5] = [
+        ("phone", |browser| browser.on(Screen::Phone)),
+        ("tablet", |browser| browser.on(Screen::Tablet)),
+        ("desktop", |browser| browser.on(Screen::Desktop)),
+        ("dark", Browser::dark),
+        ("english", |browser| browser.in_english().on(Screen::Desktop)),
+    ];
+    for (look, dressed) in looks {
+        let page = dressed(browser_of(&mall, BEN)).running(words::LISTEN).open(&format!("/#/sale/{RUNNING}"));
+        let at = usize::from(look == "english");
+        page.button(["立即抢购", "Buy now"][at]).click();
+        let steps = [
+            ("picture", ["换一张", "Another picture"], ["换成拖动拼图", "Move a puzzle piece instead"]),
+            ("slider", ["右移", "Right"], ["不看图，让设备计算", "No picture: let this device compute"]),
+            ("work", ["取消", "Cancel"], ["换成输入文字", "Type characters instead"]),
+        ];
+        for (kind, there, next) in steps {
+            page.button(there[at]).is_there();
+            page.button(next[at]).is_there();
+            page.is_accessible();
+            page.fits();
+            words::speaks(&page, ["zh", "en"][at]);
+            picture(&page, &format!("{kind}-{look}"));
+            page.button(next[at]).click();
+        }
+    }
+}
+
+/// Writes a screenshot, if asked for.
+fn picture(page: &Page, name: &str) {
+    let Some(folder) = env::var_os("SCREENSHOTS") else { return };
+    page.take_picture(&Path::new(&folder).join(format!("challenge-{name}.png")));
 }
 
 #[test]
@@ -191,28 +443,50 @@ fn operator_turns_the_guard_on_changes_it_and_turns_it_off() {
     let mall = evening().start().unwrap();
     let page = browser_of(&mall, OPERATOR).on(Screen::Desktop).open(&format!("/console#/sale/{RUNNING}"));
     page.forgive(&format!("/api/ops/sales/{RUNNING}/guard"));
+    let stored = |mall: &Mall| {
+        let path = format!("/api/ops/sales/{RUNNING}/guard");
+        mall.call("GET", &path, &mall.operator(), &Value::Null).unwrap().data().clone()
+    };
     page.button("开启防护").click();
     let form = page.part("抢购防护");
+    form.sees("买家先看到：一张写着 4 个汉字的图片");
     form.field("首选方式").choose("拖动拼图");
+    form.sees("买家先看到：一张有缺口的图片");
     form.field("通行码有效期（秒）").fill("30");
     page.is_accessible();
+    page.fits();
+    picture(&page, "console");
     form.button("保存").click();
     page.sees("防护已保存");
     page.sees("通行码 30 秒内有效");
-    let stored = |mall: &Mall| {
-        let path = format!("/api/ops/sales/{RUNNING}/guard");
-        mall.call("GET", &path, &mall.operator(), &Value::Null).unwrap().data()["kinds"].clone()
-    };
-    assert_eq!(stored(&mall), json!(["slider", "picture", "work"]));
+    assert_eq!(stored(&mall)["kinds"], json!(["slider", "picture", "work"]));
+
     page.button("修改防护").click();
-    form.field("计算量（位，每加一位翻倍）").fill("27");
+    for (label, wrong, right) in [
+        ("计算量（位，每加一位翻倍）", "27", "20"),
+        ("通行码有效期（秒）", "9", "60"),
+        ("开抢前最多提前几秒发放", "31", "0"),
+    ] {
+        let field = form.field(label);
+        field.fill(wrong);
+        form.button("保存").click();
+        form.sees("须为");
+        page.rests();
+        assert!(field.has_focus(), "{label}");
+        field.fill(right);
+    }
+    // After the option of the select.
+    form.choice("自动计算").at(1).click();
     form.button("保存").click();
-    page.sees("8");
-    form.field("计算量（位，每加一位翻倍）").fill("20");
-    form.button("保存").click();
-    page.rests();
+    form.is_gone();
+    let changed = stored(&mall);
+    let expected =
+        json!({ "kinds": ["slider", "picture"], "workBits": 20, "passSeconds": 60, "jitterSeconds": 0 });
+    assert_eq!(changed, expected);
+
     page.button("关闭防护").click();
     page.part("关闭防护？").button("关闭防护").click();
     page.sees("防护已关闭");
-    assert_eq!(stored(&mall), json!([]));
+    page.button("开启防护").is_there();
+    assert_eq!(stored(&mall)["kinds"], json!([]));
 }

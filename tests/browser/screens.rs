@@ -16,6 +16,7 @@ use mallbox_test_payment_gateway::PaymentGateway;
 use serde_json::json;
 
 use crate::gateway::mall_with_gateway;
+use crate::guards::guard;
 use crate::harness::{Browser, Page, Place as _, Screen};
 use crate::levels::members_sale;
 use crate::people::{
@@ -85,6 +86,7 @@ const SCREENS: &[Entry] = &[
     ("console-sales", OPERATOR, "/console#/sales", ["进行中", "Open"]),
     ("console-new-sale", OPERATOR, "/console#/sales/new", ["创建秒杀", "Create sale"]),
     ("console-waves", OPERATOR, "/console#/sale/{waves}", ["待放出", "To come"]),
+    ("console-guard", OPERATOR, "/console#/sale/{guarded}", ["关闭防护", "Turn off the guard"]),
     ("console-sale", OPERATOR, "/console#/sale/51", ["账目平衡", "The ledger balances"]),
     ("console-orders", OPERATOR, "/console#/orders", ["未支付", "Unpaid"]),
     ("console-order", OPERATOR, "/console#/order/{paid}", ["去核销", "Redeem"]),
@@ -130,6 +132,7 @@ struct Town {
     gateway: String,
     members: u64,
     waves: u64,
+    guarded: u64,
 }
 
 impl Town {
@@ -154,6 +157,8 @@ impl Town {
         set_payment_mode(&mall, PaymentMode::Sandbox);
         let members = members_sale(&mall, 9);
         let waves = sale_between_waves(&mall);
+        let guarded = members_sale(&mall, 0);
+        guard(&mall, guarded, &["slider", "work"]);
         Self {
             mall,
             _gateway: gateway,
@@ -166,6 +171,7 @@ impl Town {
             gateway: at_gateway,
             members,
             waves,
+            guarded,
         }
     }
 
@@ -174,6 +180,7 @@ impl Town {
         let path = path.replace("{reviewed}", &self.reviewed).replace("{review}", &self.review);
         let path = path.replace("{counter}", &self.counter).replace("{used}", &self.used);
         let path = path.replace("{gateway}", &self.gateway);
+        let path = path.replace("{guarded}", &self.guarded.to_string());
         path.replace("{members}", &self.members.to_string()).replace("{waves}", &self.waves.to_string())
     }
 }

@@ -12,6 +12,7 @@ import { delay } from "./server-time.js";
  * @property {number} [total] of a list: number of items on all pages
  * @property {string} [field] of a refusal that may concern two fields: the field of the body concerned
  * @property {number} [passInMs] a guarded sale that is not open: time until passes are issued
+ * @property {number} [retryAfterMs] value of `Retry-After`; 0 if missing
  * @property {number} sentAt time of the request, on the scale of `performance.now()`
  * @property {number} receivedAt time of the response, on the same scale
  */
@@ -78,14 +79,15 @@ export async function call(method, path, options = {}) {
   const sentAt = performance.now();
   const response = await request(method, path, options);
   const receivedAt = performance.now();
-  return parseResponse(response.status, await response.text().catch(() => ""), { sentToken, sentAt, receivedAt });
+  const retryAfterMs = 1_000 * (Number(response.headers.get("retry-after")) || 0);
+  return parseResponse(response.status, await response.text().catch(() => ""), { sentToken, sentAt, receivedAt, retryAfterMs });
 }
 
 /**
  * Parses the envelope of a response. Throws `Refusal` or `Unreachable`.
  * @param {number} status
  * @param {string} body
- * @param {{sentToken: string | null, sentAt: number, receivedAt: number}} times
+ * @param {{sentToken: string | null, sentAt: number, receivedAt: number, retryAfterMs?: number}} times
  * `sentToken`: the token of the request
  * @returns {ApiResponse}
  */
@@ -97,8 +99,8 @@ export function parseResponse(status, body, { sentToken, ...times }) {
     throw new Unreachable(String(status));
   }
   setReachable(true);
-  const { success, data, dataText, total, errorMsg, code, field } = envelope;
-  const answer = { data, dataText, total, field, ...times };
+  const { success, data, dataText, total, errorMsg, code, field, passInMs } = envelope;
+  const answer = { data, dataText, total, field, passInMs, ...times };
   if (success) return answer;
   if (status === 401) dropToken(sentToken);
   throw new Refusal(errorMsg ?? String(status), code ?? "INTERNAL", status, answer);

@@ -13,9 +13,12 @@ pub enum Screen {
     Phone,
     Tablet,
     Desktop,
+    /// An upright touch screen.
+    Kiosk,
 }
 
 impl Screen {
+    /// The screens of visitors' own devices.
     pub const ALL: [Self; 3] = [Self::Phone, Self::Tablet, Self::Desktop];
 
     /// Returns whether input is by touch instead of a mouse.
@@ -28,6 +31,7 @@ impl Screen {
             Self::Phone => (390, 844, 3),
             Self::Tablet => (820, 1180, 2),
             Self::Desktop => (1440, 900, 1),
+            Self::Kiosk => (1080, 1920, 1),
         };
         json!({ "width": width, "height": height, "deviceScaleFactor": density, "mobile": self.is_touched() })
     }

@@ -130,7 +130,8 @@ impl Listener for Events {
                 let part = |name: &str| entry[name].as_str().unwrap_or_default().to_owned();
                 self.complain(format!("{}: {} {}", part("source"), part("text"), part("url")));
             }
-            "Network.requestWillBeSent" if params["type"] != "EventSource" => {
+            // The script of a worker has no loader, and its end is reported to the worker alone.
+            "Network.requestWillBeSent" if params["type"] != "EventSource" && params["loaderId"] != "" => {
                 let loader = params["loaderId"].as_str().unwrap_or_default().to_owned();
                 self.state.lock().unwrap().under_way.insert(request(), loader);
             }

@@ -49,11 +49,18 @@ export function guard(sale, signal) {
 
   /** @param {Guard} now */
   async function edit(now) {
-    const preferred = field(t("首选方式", "Preferred check"), "select", {}, ...KINDS.map((kind) => h("option", { value: kind }, kindText(kind))));
-    preferred.input.value = now.kinds[0] ?? "picture";
-    const boxes = KINDS.map((kind) => h("input", { type: "checkbox", value: kind, checked: now.kinds.length === 0 || now.kinds.includes(kind) }));
-    const others = h("fieldset", { class: "stack tight" }, h("legend", null, t("买家还可以选择", "Buyers may choose instead")),
-      boxes.map((box, number) => h("label", { class: "row" }, box, h("span", null, kindText(KINDS[number])))));
+    // Kinds of the guard keep their order.
+    const all = [...now.kinds, ...KINDS.filter((kind) => !now.kinds.includes(kind))];
+    const preferred = field(t("首选方式", "Preferred check"), "select", { onchange: showPreview }, ...all.map((kind) => h("option", { value: kind }, kindText(kind))));
+    const preview = h("p", { class: "quiet small", role: "status" });
+    const options = all.map((kind) => {
+      const sight = h("p", { class: "quiet small guard-sight", id: `guard-${kind}` }, sightText(kind));
+      const box = h("input", { type: "checkbox", value: kind, checked: now.kinds.length === 0 || now.kinds.includes(kind), "aria-describedby": sight.id });
+      return { kind, box, root: h("div", null, h("label", { class: "row" }, box, h("span", null, kindText(kind))), sight) };
+    });
+    const others = h("fieldset", { class: "stack tight" }, h("legend", { class: "quiet small" }, t("买家还可以选择", "Buyers may choose instead")),
+      options.map(({ root }) => root));
+    showPreview();
     const workBits = number(t("计算量（位，每加一位翻倍）", "Work in bits; each bit doubles it"), now.workBits, 8, 26);
     const passSeconds = number(t("通行码有效期（秒）", "Lifetime of a pass in seconds"), now.passSeconds, 10, 600);
     const jitterSeconds = number(t("开抢前最多提前几秒发放", "Seconds before the begin from which passes are issued"), now.jitterSeconds, 0, 30);
@@ -64,16 +71,24 @@ export function guard(sale, signal) {
       { field: jitterSeconds, names: ["提前发放的时间", "jitterSeconds"] },
     ], t("保存", "Save"), async () => {
       const first = /** @type {Kind} */ (preferred.input.value);
-      const kinds = [first, ...KINDS.filter((kind, number) => kind !== first && boxes[number].checked)];
+      const kinds = [first, ...options.filter(({ kind, box }) => kind !== first && box.checked).map(({ kind }) => kind)];
       const body = { kinds, workBits: numberValue(workBits.input), passSeconds: numberValue(passSeconds.input), jitterSeconds: numberValue(jitterSeconds.input) };
       const { data } = await call("PUT", `/ops/sales/${sale}/guard`, { body });
       showToast(t("防护已保存", "Guard saved"));
       show(data);
       return true;
     }, {
-      before: [h("p", { class: "quiet" }, t("“自动计算”不需要看图，请保留给看不清图片的人。", "Keep the computed check for people who cannot see the pictures."))],
-      inside: [preferred.root, others, workBits.root, passSeconds.root, jitterSeconds.root],
+      before: [h("p", { class: "quiet" }, t("“自动计算”不需要看图，请保留给看不清图片的人。自助终端没有键盘，不会要求输入图中的字。",
+        "Keep “Computed by the device” for people who cannot see the pictures. Kiosks have no keyboard, and never ask for characters."))],
+      inside: [preferred.root, preview, others, workBits.root, passSeconds.root, jitterSeconds.root],
     });
+
+    /** The preferred kind is always there. */
+    function showPreview() {
+      const first = /** @type {Kind} */ (preferred.input.value);
+      preview.textContent = t(`买家先看到：${sightText(first)}`, `Buyers see first: ${sightText(first)}`);
+      for (const { kind, root } of options) root.hidden = kind === first;
+    }
   }
 
   async function remove() {
@@ -98,10 +113,23 @@ function number(label, value, min, max) {
 /** @param {Guard} now */
 function summary({ kinds, passSeconds, jitterSeconds }) {
   return [
-    h("div", { class: "row wrap" }, chip(t("已开启", "On"), "good"), kinds.map((kind) => chip(kindText(kind)))),
+    h("div", { class: "row wrap" }, chip(t("已开启", "On"), "good"),
+      h("ol", { class: "row wrap", "aria-label": t("验证方式，首选在前", "Checks in order of preference") }, kinds.map((kind) => h("li", null, chip(kindText(kind)))))),
     h("p", { class: "quiet small" }, t(`通行码 ${passSeconds} 秒内有效，开抢前最多提前 ${jitterSeconds} 秒发放。`,
       `A pass lives ${passSeconds} s, and is issued up to ${jitterSeconds} s before the begin.`)),
   ];
+}
+
+/**
+ * Returns what buyers see of a kind.
+ * @param {Kind} kind
+ */
+function sightText(kind) {
+  switch (kind) {
+    case "picture": return t("一张写着 4 个汉字的图片和一个输入框（英文界面为 5 个字母或数字）。", "A picture of 5 letters and digits, or 4 Chinese characters in Chinese, with a field to type them.");
+    case "slider": return t("一张有缺口的图片，用手指、鼠标或键盘把拼图移到缺口。", "A picture with a gap, and a piece to move there by finger, mouse or keys.");
+    case "work": return t("一条进度条，几秒内自动完成，不用看图也不用动手。", "A progress bar that fills within seconds, without looking or typing.");
+  }
 }
 
 /** @param {Kind} kind */

@@ -12,10 +12,12 @@ import { t } from "../../core/language.js";
 export function workView({ salt, bits }, submit, signal) {
   const label = t("正在计算，通常几秒钟就好…", "Computing; this usually takes some seconds…");
   const bar = h("progress", { class: "challenge-progress", max: 1, value: 0, "aria-label": label });
-  const text = h("p", { role: "status" }, label);
+  const text = h("p", { role: "status", tabindex: "-1" }, label);
   return { root: h("div", { class: "stack" }, text, bar), start };
 
   function start() {
+    // The button that chose this kind is gone.
+    text.focus();
     const worker = new Worker(new URL("./work-worker.js", import.meta.url), { type: "module" });
     signal.addEventListener("abort", () => worker.terminate());
     worker.addEventListener("message", ({ data }) => {

@@ -7,7 +7,7 @@ import { repeatWhileVisible, fill, h, signalSequence } from "../../core/dom.js";
 import { t } from "../../core/language.js";
 import { go } from "../../core/router.js";
 import { msUntil } from "../../core/server-time.js";
-import { linkButton } from "../../parts/button.js";
+import { button, linkButton } from "../../parts/button.js";
 import { icon } from "../../parts/icons.js";
 import { countdownRing } from "../../parts/countdown-ring.js";
 import { errorMessage, showToast } from "../../parts/toast.js";
@@ -41,11 +41,14 @@ export function buyButton(id, signal, refreshSale) {
   /** @type {import("./poll-sale.js").LiveSale | undefined} */
   let live;
   let isPending = false;
+  let isVerifying = false;
   let wasPressed = false;
   let currentState = "";
   /** The user's level, too low for the sale. @type {{needed: number, has: number} | undefined} */
   let shortfall;
   let isLimited = false;
+  /** Whether the claim is sent at the opening: the visitor took the check of a guarded sale before. */
+  let isWaiting = false;
   const text = h("span", null);
   const purchaseButton = h("button", { type: "button", class: "button sale wide sale-press", disabled: true, onclick: buy }, text);
   const messages = h("div", { class: "sale-said", role: "status" });
@@ -64,6 +67,10 @@ export function buyButton(id, signal, refreshSale) {
     if (!live) return;
     const rest = msUntil(enabledAt.get(id) ?? 0);
     const state = effectiveState(live);
+    if (isWaiting && state !== "NOT_OPEN") {
+      stopWaiting();
+      if (state === "OPEN" && hasPass(id)) return void followClaim(claim(id));
+    }
     const isOpen = state === "OPEN";
     const isShort = isTooLow(state);
     // The button has the level then.
@@ -75,11 +82,12 @@ export function buyButton(id, signal, refreshSale) {
     // A disabled button loses the focus; keyboard users get the focus back.
     if (isEnabled && wasPressed && document.activeElement === document.body) purchaseButton.focus({ preventScroll: true });
     if (isEnabled) wasPressed = false;
-    const nextState = isPending ? "asking" : isShort ? `short ${shortfall?.needed} ${shortfall?.has}` : rest > 0 && isOpen ? `rest ${Math.ceil(rest / 1000)}` : `${state} ${hasToken()} ${live.nextWave !== undefined} ${canVerify}`;
+    const nextState = isVerifying ? "verifying" : isPending ? "asking" : isShort ? `short ${shortfall?.needed} ${shortfall?.has}` : rest > 0 && isOpen ? `rest ${Math.ceil(rest / 1000)}` : `${state} ${hasToken()} ${live.nextWave !== undefined} ${canVerify}`;
     if (nextState === currentState) return;
     const wasCoolingDown = currentState.startsWith("rest");
     currentState = nextState;
-    if (isPending) text.textContent = t("正在提交…", "Submitting…");
+    if (isVerifying) text.textContent = t("正在验证…", "Checking…");
+    else if (isPending) text.textContent = t("正在提交…", "Submitting…");
     else if (isShort && shortfall) text.textContent = shortfallText(shortfall);
     else if (rest > 0 && isOpen) {
       text.textContent = t(`${Math.ceil(rest / 1000)} 秒后可再试`, `Retry in ${Math.ceil(rest / 1000)} s`);
@@ -142,22 +150,46 @@ export function buyButton(id, signal, refreshSale) {
     }
     wasPressed = true;
     if (live?.guarded && !hasPass(id) && !(await verify())) return;
-    // Solved before the opening, the challenge leaves time to wait.
-    if (live && effectiveState(live) !== "NOT_OPEN") followClaim(claim(id));
+    if (live && effectiveState(live) === "NOT_OPEN") waitForOpening();
+    else followClaim(claim(id));
   }
 
-  /** Lets the visitor solve the sale's challenge. Returns whether there is a pass. */
+  /** Lets the visitor solve the sale's challenge. Returns whether a claim can follow. */
   async function verify() {
-    isPending = true;
+    isPending = isVerifying = true;
     draw();
-    const isSolved = await solveChallenge(id, signal);
-    isPending = false;
-    draw();
-    return isSolved && !signal.aborted;
+    try {
+      return (await solveChallenge(id, signal)) && !signal.aborted;
+    } catch (error) {
+      if (!signal.aborted && !redirectIfUnauthorized(error)) showNotice("warn", errorMessage(error));
+      return false;
+    } finally {
+      isPending = isVerifying = false;
+      draw();
+    }
   }
 
-  /** @param {import("./claim.js").RunningClaim} runningClaim */
-  async function followClaim(runningClaim) {
+  /** The claim is sent at the opening, unless the visitor cancels it or leaves the screen. */
+  function waitForOpening() {
+    isWaiting = true;
+    const cancel = button(t("不自动抢购", "Do not buy automatically"), stopWaiting, { look: ["wide"] });
+    fill(messages, h("div", { class: "notice good" }, icon("check"), h("div", { class: "grow" }, h("strong", null, t("验证已完成", "Check passed")),
+      h("p", { class: "small" }, t("开抢时自动为你抢购，请留在这个页面。", "Stay on this page: your claim is sent when the sale opens.")))), cancel);
+    cancel.focus({ preventScroll: true });
+    draw();
+  }
+
+  /** The pass stays, for a press of the button. */
+  function stopWaiting() {
+    isWaiting = false;
+    fill(messages);
+  }
+
+  /**
+   * @param {import("./claim.js").RunningClaim} runningClaim
+   * @param {boolean} [isRepeated] whether a claim without a pass preceded it
+   */
+  async function followClaim(runningClaim, isRepeated = false) {
     const showLost = () => showNotice("offline", t("没有收到响应，正在查询结果，不会重复购买…", "No response. Checking the result; nothing is bought twice…"));
     runningClaim.watchers.add(showLost);
     signal.addEventListener("abort", () => runningClaim.watchers.delete(showLost));
@@ -165,6 +197,7 @@ export function buyButton(id, signal, refreshSale) {
     draw();
     fill(messages);
     if (runningClaim.isLost) showLost();
+    let isPassMissing = false;
     try {
       const outcome = await runningClaim.outcome;
       invalidate("orders");
@@ -172,6 +205,7 @@ export function buyButton(id, signal, refreshSale) {
       if (!outcome.isNothing) coolDown();
       if (outcome.order) showOrder(outcome.order, outcome.isNew === true, runningClaim.watchers.size > 0);
       else if (outcome.isNothing) showNotice("warn", t("请求没有送达，没有产生订单。可以再试一次。", "The request did not arrive, and nothing was bought. Try again."));
+      else if (outcome.refusal?.code === "PASS_REQUIRED" && !isRepeated && !signal.aborted) isPassMissing = true;
       else if (outcome.refusal) showRefusal(outcome.refusal);
     } catch (error) {
       // The claim's user has logged out.
@@ -182,6 +216,11 @@ export function buyButton(id, signal, refreshSale) {
       isPending = false;
       draw();
     }
+    // Guarded meanwhile, or the pass has expired: one challenge without another press.
+    if (!isPassMissing) return;
+    enabledAt.delete(id);
+    refreshSale();
+    if (await verify()) await followClaim(claim(id), true);
   }
 
   function coolDown() {
