@@ -6,50 +6,28 @@
 //!
 //! `cargo bench -p mallbox --bench retries [-- TASKS]`, 100,000 tasks by default
 
+#[path = "../tests/mall/base/fails_four_times.rs"]
+mod fails_four_times;
+
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use async_trait::async_trait;
 use jiff::tz::TimeZone;
 use mallbox::mall::base::chores::Chores;
-use mallbox::mall::base::retry::{
-    Attempt, FirstTry, RetryPolicy, RetryQueue, Segment, SegmentOutcome, Submission, Work,
-};
+use mallbox::mall::base::retry::{FirstTry, RetryPolicy, RetryQueue, Segment, Submission, Work};
 use mallbox::mall::{Clock as _, Context, ManualClock, Settings};
 use mallbox_storage::{RetryLimits, Timestamp};
 use tokio::task::JoinSet;
 
+use fails_four_times::FailsFourTimes;
+
 const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
 const KIND: &str = "bench";
 
-#[derive(Default)]
-struct FailsFourTimes {
-    runs: AtomicU64,
-    passed: AtomicU64,
-}
-
-#[async_trait]
-impl Segment for FailsFourTimes {
-    fn name(&self) -> &'static str {
-        "fifth time"
-    }
-
-    async fn run(&self, attempt: &Attempt) -> SegmentOutcome {
-        self.runs.fetch_add(1, Ordering::Relaxed);
-        match attempt.number {
-            1 | 2 => SegmentOutcome::Failed("thrown".to_owned()),
-            3 | 4 => SegmentOutcome::NoResult,
-            _ => {
-                self.passed.fetch_add(1, Ordering::Relaxed);
-                SegmentOutcome::Passed(Vec::new())
-            }
-        }
-    }
-}
-
 fn main() {
     let tasks = std::env::args().find_map(|argument| argument.parse().ok()).unwrap_or(100_000);
+    fails_four_times::silence();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
     runtime.block_on(measure(tasks));
 }

@@ -12,13 +12,12 @@ use std::process::{Command, Output, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context as _, bail, ensure};
+use anyhow::{Context as _, ensure};
 use mallbox::mall::{Clock as _, SystemClock};
 use mallbox_storage::{
-    ArchiveLedger, ArchiveOutcome, ArchivedVotes, Day, LineCursor, NewReview, ReviewId, ReviewOrigin,
-    ReviewOutcome, ReviewTags, ReviewText, Stars, Storage, StoreError, VoteLine, utc_day, utc_span,
+    ArchiveLedger, ArchiveOutcome, ArchivedVotes, Day, LineCursor, ReviewId, Storage, StoreError, VoteLine,
+    utc_day, utc_span,
 };
-use mallbox_storage_contract::samples;
 use mallbox_storage_embedded::{DiskFaults, EmbeddedOptions};
 
 use common::dice::{Dice, number_from};
@@ -37,25 +36,8 @@ fn make(data: &Path) -> anyhow::Result<([ReviewId; REVIEWS], Day)> {
     let people = mall::make(data, Size { people: VOTERS + 1, sales: 1, units: 1 })?;
     mall::runtime()?.block_on(async {
         let storage = mall::open(data).await?;
-        let now = SystemClock.now();
-        let today = utc_day(now).context("today")?;
-        let shop = samples::insert_shop(&*storage.catalogue.shops, now).await?;
-        let text = ReviewText {
-            stars: Stars::from_score(50).context("five stars")?,
-            content: String::new(),
-            images: String::new(),
-            average_price: None,
-            tags: ReviewTags::default(),
-        };
-        let (author, origin) = (people.people[VOTERS].id, ReviewOrigin::Demo);
-        let review = NewReview { author, shop, origin, text, request: String::new() };
-        let mut reviews = [ReviewId::new(0); REVIEWS];
-        for one in &mut reviews {
-            match storage.writing.reviews.insert(&review, now).await? {
-                ReviewOutcome::Written(review) => *one = review,
-                refused => bail!("a review was refused: {refused:?}"),
-            }
-        }
+        let today = utc_day(SystemClock.now()).context("today")?;
+        let reviews = mall::add_reviews(&storage, people.people[VOTERS].id).await?;
         for ago in (1..=DAYS).rev() {
             let day = Day::from_number(today.number() - ago).context("a day")?;
             for turn in 0..2 {

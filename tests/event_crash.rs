@@ -13,20 +13,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
 use mallbox::mall::{Clock as _, SystemClock};
 use mallbox::place::Place;
-use mallbox_storage::{
-    EventTarget, NewSubscriber, OrderFilter, OrderStatus, Page, Storage, SubscribeOutcome, VoucherId,
-};
+use mallbox_storage::{EventTarget, NewSubscriber, Storage, SubscribeOutcome, VoucherId};
 use mallbox_storage_embedded::EmbeddedOptions;
 use mallbox_storage_production::ProductionOptions;
 use mallbox_test_patience::Deadline;
 use mallbox_test_servers::{MariaDb, Redis};
 use serde_json::{Value, json};
 
+use common::deliveries;
 use common::dice::{Dice, number_from};
 use common::mall::{self, Mall, Size};
 use common::server::Server;
@@ -97,31 +96,6 @@ fn end_writing(writers: Vec<JoinHandle<Vec<u64>>>) -> anyhow::Result<Vec<u64>> {
     Ok(notes)
 }
 
-/// Returns the key and kinds of every change in the database that has events.
-async fn changes(storage: &Storage, mall: &Mall) -> anyhow::Result<BTreeMap<String, Vec<&'static str>>> {
-    let mut changes = BTreeMap::new();
-    for person in &mall.people[..WRITERS] {
-        for page in 1.. {
-            let notes = storage.writing.notes.of_author(person.id, Page::new(page, 100)).await?;
-            if notes.is_empty() {
-                break;
-            }
-            changes.extend(notes.iter().map(|note| (format!("note/{}", note.id), vec!["note.published"])));
-        }
-    }
-    let (orders, total) = storage.selling.orders.find(OrderFilter::default(), Page::new(1, 500)).await?;
-    ensure!(orders.len() as u64 == total, "more orders than a page");
-    for order in orders {
-        let kinds = match order.status {
-            OrderStatus::Unpaid => vec!["order.accepted"],
-            OrderStatus::Cancelled => vec!["order.accepted", "order.cancelled"],
-            status => panic!("{status:?}"),
-        };
-        changes.insert(format!("order/{}", order.id), kinds);
-    }
-    Ok(changes)
-}
-
 fn received(receiver: &WebhookReceiver) -> BTreeMap<String, Vec<String>> {
     let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for event in receiver.unique() {
@@ -131,25 +105,27 @@ fn received(receiver: &WebhookReceiver) -> BTreeMap<String, Vec<String>> {
     found
 }
 
-/// Waits until the receiver has the events of the notes, and of all that the database will show.
-fn wait_for_delivery(receiver: &WebhookReceiver, acknowledged: &[u64]) -> anyhow::Result<()> {
+/// Waits until the mall has delivered all events, and checks that the receiver has those of the notes.
+fn wait_for_delivery(
+    address: SocketAddr,
+    receiver: &WebhookReceiver,
+    acknowledged: &[u64],
+) -> anyhow::Result<()> {
+    /// Longer than the interval at which the relay states its metrics.
+    const DRAINED_FOR: Duration = Duration::from_secs(3);
     let deadline = Deadline::after(DELIVERY_TIMEOUT);
-    let mut seen = 0;
-    let mut quiet_since = std::time::Instant::now();
-    loop {
-        let events = receiver.unique();
-        if events.len() > seen {
-            (seen, quiet_since) = (events.len(), std::time::Instant::now());
-        }
-        let keys: BTreeSet<&str> = events.iter().filter_map(|event| event["key"].as_str()).collect();
-        let missing = acknowledged.iter().filter(|note| !keys.contains(&*format!("note/{note}"))).count();
-        // Longer than a lease: what is on its way has arrived.
-        if missing == 0 && quiet_since.elapsed() > Duration::from_secs(70) {
-            return Ok(());
-        }
-        ensure!(!deadline.is_over(), "{missing} of {} notes have no event", acknowledged.len());
+    let mut drained_since = None;
+    while drained_since.is_none_or(|since: Instant| since.elapsed() < DRAINED_FOR) {
+        ensure!(!deadline.is_over(), "events are still waiting, {} arrived", receiver.unique().len());
+        drained_since =
+            deliveries::are_done(address, "erp")?.then(|| drained_since.unwrap_or_else(Instant::now));
         std::thread::sleep(Duration::from_millis(100));
     }
+    let events = receiver.unique();
+    let keys: BTreeSet<&str> = events.iter().filter_map(|event| event["key"].as_str()).collect();
+    let missing = acknowledged.iter().filter(|note| !keys.contains(&*format!("note/{note}"))).count();
+    ensure!(missing == 0, "{missing} of {} notes have no event", acknowledged.len());
+    Ok(())
 }
 
 fn check(receiver: &WebhookReceiver, changes: &BTreeMap<String, Vec<&'static str>>) {
@@ -195,11 +171,11 @@ fn every_change_has_its_event_once_after_kills_of_the_mall_and_of_the_receiver()
     ensure!(!acknowledged.is_empty(), "no note was acknowledged: every kill came too early");
     receiver.set(Switches::default());
     let server = Server::start_with(&data, &log, &FLAGS)?;
-    wait_for_delivery(&receiver, &acknowledged)?;
+    wait_for_delivery(server.address, &receiver, &acknowledged)?;
     server.stop()?;
     let changes = mall::runtime()?.block_on(async {
         let storage = place.open().await?;
-        let changes = changes(&storage, &people).await?;
+        let changes = deliveries::due(&storage, &people.people[..WRITERS]).await?;
         storage.base.upkeep.close().await?;
         anyhow::Ok(changes)
     })?;
@@ -244,7 +220,7 @@ fn two_instances_deliver_events_together_and_go_on_when_one_is_killed() -> anyho
     acknowledged.extend(end_writing(others)?);
     ensure!(!acknowledged.is_empty(), "no note was acknowledged");
     receiver.set(Switches::default());
-    wait_for_delivery(&receiver, &acknowledged)?;
+    wait_for_delivery(second.address, &receiver, &acknowledged)?;
     second.stop()?;
     receiver.assert_in_order();
     let found = received(&receiver);

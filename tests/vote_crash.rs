@@ -10,11 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context as _, bail, ensure};
-use mallbox::mall::{Clock as _, SystemClock};
-use mallbox_storage::{
-    NewReview, ReviewId, ReviewOrigin, ReviewOutcome, ReviewTags, ReviewText, Stars, VoteCause,
-};
-use mallbox_storage_contract::samples;
+use mallbox_storage::{ReviewId, VoteCause};
 
 use common::dice::{Dice, number_from};
 use common::mall::{Mall, Size};
@@ -72,24 +68,7 @@ fn every_acknowledged_vote_counts_once_after_kills_at_any_moment() -> anyhow::Re
 fn add_reviews(data: &Path, people: &Mall) -> anyhow::Result<[ReviewId; REVIEWS]> {
     mall::runtime()?.block_on(async {
         let storage = mall::open(data).await?;
-        let now = SystemClock.now();
-        let shop = samples::insert_shop(&*storage.catalogue.shops, now).await?;
-        let text = ReviewText {
-            stars: Stars::from_score(50).context("five stars")?,
-            content: String::new(),
-            images: String::new(),
-            average_price: None,
-            tags: ReviewTags::default(),
-        };
-        let (author, origin) = (people.people[VOTERS].id, ReviewOrigin::Demo);
-        let review = NewReview { author, shop, origin, text, request: String::new() };
-        let mut reviews = [ReviewId::new(0); REVIEWS];
-        for one in &mut reviews {
-            match storage.writing.reviews.insert(&review, now).await? {
-                ReviewOutcome::Written(review) => *one = review,
-                refused => bail!("a review was refused: {refused:?}"),
-            }
-        }
+        let reviews = mall::add_reviews(&storage, people.people[VOTERS].id).await?;
         storage.base.upkeep.close().await?;
         Ok(reviews)
     })

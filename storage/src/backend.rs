@@ -26,3 +26,4 @@ pub use crate::stored::{MISCOUNTED_LIKES, Numbered, holding, span};
 pub use crate::visitors::is_kept;
 pub use crate::votes::{VotePlan, VotedReview};
 pub use crate::waves::plan_waves;
+pub use crate::{next_wave, sale_columns};

@@ -82,6 +82,7 @@ mod retry_plans;
 mod retry_tasks;
 mod review_text;
 mod reviews;
+mod sale_columns;
 mod sales;
 mod second_factors;
 mod sequences;

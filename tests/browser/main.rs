@@ -31,4 +31,5 @@ mod second_factor;
 mod security;
 mod town;
 mod waves;
+mod webhooks;
 mod words;

@@ -4,11 +4,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, ensure};
+use anyhow::{Context as _, bail, ensure};
 use mallbox::mall::{Clock as _, Random, SystemClock};
 use mallbox_storage::{
-    LastOperator, NewSale, NewSession, Phone, RightsChange, RightsOutcome, Role, Storage, StoreError,
-    Timestamp, TokenHash, UserId, VoucherId, VoucherText,
+    LastOperator, NewReview, NewSale, NewSession, Phone, ReviewId, ReviewOrigin, ReviewOutcome, ReviewTags,
+    ReviewText, RightsChange, RightsOutcome, Role, Stars, Storage, StoreError, Timestamp, TokenHash, UserId,
+    VoucherId, VoucherText,
 };
 use mallbox_storage_contract::samples;
 use mallbox_storage_embedded::EmbeddedOptions;
@@ -105,6 +106,31 @@ pub async fn make_in(storage: &Storage, size: Size) -> anyhow::Result<Mall> {
         people.push(person??);
     }
     Ok(Mall { people: Arc::new(people), sales, units: size.units })
+}
+
+/// Adds reviews of a new shop.
+pub async fn add_reviews<const REVIEWS: usize>(
+    storage: &Storage,
+    author: UserId,
+) -> anyhow::Result<[ReviewId; REVIEWS]> {
+    let now = SystemClock.now();
+    let shop = samples::insert_shop(&*storage.catalogue.shops, now).await?;
+    let text = ReviewText {
+        stars: Stars::from_score(50).context("five stars")?,
+        content: String::new(),
+        images: String::new(),
+        average_price: None,
+        tags: ReviewTags::default(),
+    };
+    let review = NewReview { author, shop, origin: ReviewOrigin::Demo, text, request: String::new() };
+    let mut reviews = [ReviewId::new(0); REVIEWS];
+    for one in &mut reviews {
+        match storage.writing.reviews.insert(&review, now).await? {
+            ReviewOutcome::Written(review) => *one = review,
+            refused => bail!("a review was refused: {refused:?}"),
+        }
+    }
+    Ok(reviews)
 }
 
 async fn log_in(

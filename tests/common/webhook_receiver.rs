@@ -64,6 +64,11 @@ impl WebhookReceiver {
         format!("http://{}/events?key=k3p9", self.address)
     }
 
+    /// Sets the key of the signatures, for a subscription whose key the mall makes.
+    pub fn set_secret(&self, secret: &str) {
+        secret.clone_into(&mut self.shared.secret.lock().unwrap());
+    }
+
     /// Changes how requests are answered.
     pub fn set(&self, switches: Switches) {
         *self.shared.switches.lock().unwrap() = switches;

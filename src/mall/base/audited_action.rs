@@ -53,5 +53,7 @@ pub async fn run_audited<T: Send + 'static>(
     work: impl Future<Output = Result<T, Failure>> + Send + 'static,
 ) -> Result<T, Failure> {
     let doing = audit.begin(by.actor, action.action, action.subject, action.detail, by.at).await?;
+    // On the heap: a future of the caller would contain several copies of the work.
+    let work = Box::pin(work);
     detached(async move { doing.finish(work.await).await }).await
 }

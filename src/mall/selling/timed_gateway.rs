@@ -14,7 +14,7 @@ use crate::mall::base::sparse_log::SparseLog;
 /// Timeout of a gateway call: a request to the mall must get its response within 1.5 s.
 const GATEWAY_TIMEOUT: Duration = Duration::from_millis(800);
 
-/// The gateways of a mall.
+/// The gateways of a mall. Calls over HTTP are on the heap: the futures of all callers would be as large.
 pub(super) struct TimedGateway {
     at_once: Arc<dyn Payments>,
     hosted: Option<HttpGateway>,
@@ -68,7 +68,7 @@ impl TimedGateway {
                     let state = gateway.charge(payment.id, payment.amount).await?;
                     Ok(CreatedPayment { state, pay_url: None })
                 }
-                Route::Hosted(gateway) => gateway.create(payment, bill).await,
+                Route::Hosted(gateway) => Box::pin(gateway.create(payment, bill)).await,
             }
         };
         self.wait(payment, call).await
@@ -79,7 +79,7 @@ impl TimedGateway {
         let call = async {
             match self.of(payment)? {
                 Route::AtOnce(gateway) => gateway.close(payment.id).await,
-                Route::Hosted(gateway) => gateway.query(payment).await,
+                Route::Hosted(gateway) => Box::pin(gateway.query(payment)).await,
             }
         };
         self.wait(payment, call).await
@@ -89,7 +89,7 @@ impl TimedGateway {
         let call = async {
             match self.of(payment)? {
                 Route::AtOnce(gateway) => gateway.refund(payment.id, payment.amount).await,
-                Route::Hosted(gateway) => gateway.refund(payment).await,
+                Route::Hosted(gateway) => Box::pin(gateway.refund(payment)).await,
             }
         };
         self.wait(payment, call).await
@@ -100,7 +100,7 @@ impl TimedGateway {
         let call = async {
             match self.of(payment)? {
                 Route::AtOnce(gateway) => gateway.close(payment.id).await,
-                Route::Hosted(gateway) => gateway.close(payment).await,
+                Route::Hosted(gateway) => Box::pin(gateway.close(payment)).await,
             }
         };
         self.wait(payment, call).await

@@ -1,5 +1,6 @@
 //! The base of all areas.
 
+mod fails_four_times;
 mod retries;
 mod retry_breakers;
 mod retry_crashes;

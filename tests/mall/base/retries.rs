@@ -96,6 +96,8 @@ async fn what_a_repetition_cannot_mend_ends_at_once() {
     assert_eq!((segments[0].attempts(), segments[1].attempts()), (vec![1, 1], vec![1, 2]));
     let failed: Vec<_> = w.failed().await.into_iter().map(|task| (task.key, task.segment)).collect();
     assert_eq!(failed, [("b".to_owned(), 1), ("a".to_owned(), 0)]);
+    let queued = w.queue.submit_all(KIND, vec![World::task("a"), World::task("c")]).await.unwrap();
+    assert_eq!(queued, [Queued::FailedBefore, Queued::Stored]);
 }
 
 #[tokio::test]
@@ -125,6 +127,22 @@ async fn a_task_older_than_its_limit_is_run_no_more() {
     assert!(matches!(replayed, RetryReplayOutcome::Done(_)));
     w.advance(0).await;
     assert_eq!((segment.attempts(), w.counts().await), (vec![1, 2, 3, 1], (0, 0)));
+}
+
+#[tokio::test]
+async fn a_task_is_run_until_the_last_millisecond_before_its_age_limit() {
+    for (milliseconds, attempts) in [(99_999, vec![1, 2]), (100_000, vec![1])] {
+        let segment = Scripted::new("first", vec![Act::Fail; 2]);
+        let (intervals, age_max) = (vec![Duration::from_secs(100)], Duration::from_secs(100));
+        let w =
+            with_policy(std::slice::from_ref(&segment), RetryPolicy { intervals, age_max, ..policy() }).await;
+        let _ = w.submit("a").await;
+        w.clock.advance(Duration::from_millis(milliseconds));
+        w.advance(0).await;
+        assert_eq!(segment.attempts(), attempts, "{milliseconds} ms");
+        let error = if attempts.len() == 1 { "older than 100 s" } else { "failed by the script" };
+        assert_eq!(w.failed().await[0].error, error);
+    }
 }
 
 #[tokio::test]

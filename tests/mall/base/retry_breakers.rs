@@ -2,15 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use mallbox::mall::base::retry::breaker::{BreakerRule, BreakerState};
 use mallbox::mall::base::retry::{
     Attempt, BreakerMetrics, FirstTry, RetryPolicy, Segment, SegmentOutcome, Work,
 };
+use mallbox_storage::Timestamp;
 use parking_lot::Mutex;
 
-use super::retry_world::{Act, KIND, Scripted, World, of_work, policy, with_policy};
+use super::retry_world::{Act, KIND, NOON, Scripted, World, of_work, policy, with_policy};
 
 fn with_breaker() -> RetryPolicy {
     let rule = BreakerRule { runs_min: 4, ..BreakerRule::default() };
@@ -49,6 +51,29 @@ async fn a_breaker_opens_on_the_share_of_failures_and_one_probe_closes_it() {
     let attempts = segment.attempts();
     assert_eq!((attempts.len(), attempts.iter().filter(|number| **number == 1).count()), (9, 6));
     assert!(w.metrics().await.held_back >= 3);
+}
+
+#[tokio::test]
+async fn tasks_that_wait_for_a_probe_come_back_one_after_the_other() {
+    const WAITING: usize = 40;
+    let segment = Scripted::new("call", vec![Act::Fail; 4]);
+    let w = with_policy(std::slice::from_ref(&segment), with_breaker()).await;
+    for number in 0..4 {
+        let _ = w.submit(&format!("failing {number}")).await;
+    }
+    assert_eq!(w.queue.breakers(KIND).len(), 1);
+    let tasks = (0..WAITING).map(|number| World::task(&number.to_string())).collect();
+    w.queue.submit_all(KIND, tasks).await.unwrap();
+    w.advance(0).await;
+    // Jitter adds up to a fifth to the pause of 10 s.
+    let mut waiting = Vec::new();
+    for seconds in [10, 11, 12] {
+        let (at, tasks) = (NOON + Duration::from_secs(seconds), &w.storage.base.retry_tasks);
+        let leased = tasks.lease_due(KIND, 100, at, Timestamp::MAX).await.unwrap();
+        waiting.push(leased.iter().filter(|task| !task.key.starts_with("failing")).count());
+    }
+    assert!(waiting[0] < WAITING / 4 && waiting[1] > 0 && waiting[2] > 0, "{waiting:?}");
+    assert_eq!(waiting.iter().sum::<usize>(), WAITING);
 }
 
 /// Fails for the parties named, by key up to the first slash.

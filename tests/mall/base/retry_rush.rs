@@ -1,46 +1,20 @@
 //! Thousands of callers at once.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
-use async_trait::async_trait;
-use mallbox::mall::base::retry::{Attempt, FirstTry, RetryPolicy, Segment, SegmentOutcome, Work};
+use mallbox::mall::base::retry::{FirstTry, RetryPolicy, Segment, Work};
 use mallbox_storage::RetryLimits;
 use tokio::task::JoinSet;
 
+use super::fails_four_times::{self, FailsFourTimes};
 use super::retry_world::{KIND, World, of_work, policy};
-
-/// Fails four times, and passes then.
-#[derive(Default)]
-struct FailsFourTimes {
-    runs: AtomicU64,
-    passed: AtomicU64,
-}
-
-#[async_trait]
-impl Segment for FailsFourTimes {
-    fn name(&self) -> &'static str {
-        "fifth time"
-    }
-
-    async fn run(&self, attempt: &Attempt) -> SegmentOutcome {
-        self.runs.fetch_add(1, Ordering::Relaxed);
-        match attempt.number {
-            1 | 2 => panic!("thrown"),
-            3 | 4 => SegmentOutcome::NoResult,
-            _ => {
-                self.passed.fetch_add(1, Ordering::Relaxed);
-                SegmentOutcome::Passed(Vec::new())
-            }
-        }
-    }
-}
 
 /// The hundred thousand of the requirement are in `benches/retries.rs`.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn submits_at_once_that_fail_four_times_each_all_succeed_once() {
     const TASKS: u64 = 2_000;
-    std::panic::set_hook(Box::new(|_| {}));
+    fails_four_times::silence();
     let segment = Arc::new(FailsFourTimes::default());
     let limits = RetryLimits { tasks: TASKS, bytes: 1 << 20 };
     let policy = RetryPolicy { limits, concurrency: 256, ..policy() };

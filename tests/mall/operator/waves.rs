@@ -100,6 +100,30 @@ async fn the_end_of_a_sale_withholds_its_waves_until_the_sale_is_open_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_wave_that_the_end_withholds_is_named_to_nobody() {
+    let w = world().await;
+    let voucher = w.sale(1).await;
+    schedule(&w, voucher, &[5]).await;
+    w.order(1, voucher).await;
+    let soon = Refusal::SoldOutUntil { wave_in: MINUTE, units: 5 };
+    assert_eq!(refusal(w.claim(2, voucher).await), soon);
+    let window = |end| WindowForm { begin: None, end: Some(end) };
+    // At its first instant without claims a sale gets no units either.
+    for (end, is_named) in [(MINUTE, false), (MINUTE + MILLISECOND, true), (MINUTE - MILLISECOND, false)] {
+        w.sale_admin.put_window(w.by(), voucher, window(w.now() + end)).await.unwrap();
+        let refused = if is_named { soon.clone() } else { Refusal::SoldOut };
+        assert_eq!(refusal(w.claim(2, voucher).await), refused, "{end:?}");
+        let live = w.sales.live(voucher, w.now()).await.unwrap();
+        assert_eq!(live.next_wave.is_some(), is_named, "{end:?}");
+    }
+    w.advance(MINUTE).await;
+    assert_eq!(w.sales.live(voucher, w.now()).await.unwrap().next_wave, None);
+    assert_eq!((w.left(voucher).await, released(&w, voucher).await), (0, vec![false]));
+    assert_eq!(refusal(w.claim(2, voucher).await), Refusal::Ended);
+    w.assert_balanced().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_paused_sale_gets_its_wave_and_sells_after_the_pause() {
     let w = world().await;
     let voucher = w.sale(0).await;

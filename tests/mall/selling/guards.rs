@@ -318,6 +318,11 @@ async fn a_guard_is_set_changed_and_removed_by_an_operator() {
     put(&w, voucher, Some(guard(&[ChallengeKind::Picture]))).await;
     let old_kind = person.submit(&w, voucher, &challenge, &answer).await;
     assert_eq!(refusal(old_kind), refused(GuardRefusal::ChallengeFailed));
+    // A pass issued under a longer lifetime is void under the new one.
+    put(&w, voucher, Some(Guard { pass_seconds: 600, ..guard(&[ChallengeKind::Work]) })).await;
+    let pass = person.pass(&w, voucher).await.unwrap();
+    put(&w, voucher, Some(Guard { pass_seconds: 10, ..guard(&[ChallengeKind::Work]) })).await;
+    assert_eq!(refusal(person.claim(&w, voucher, &pass).await), refused(GuardRefusal::PassRequired));
     put(&w, voucher, None).await;
     w.claim(2, voucher).await.unwrap();
     let good = guard(&[ChallengeKind::Work]);
@@ -335,7 +340,8 @@ async fn a_guard_is_set_changed_and_removed_by_an_operator() {
     assert_eq!(refusal(nowhere), Refusal::NotFound("sale"));
     let guards = w.audited().await.into_iter().filter(|(action, ..)| action == "sale.guard");
     let kinds: Vec<_> = guards.map(|(_, _, detail)| detail["guard"]["kinds"].clone()).collect();
-    assert_eq!(kinds, [serde_json::json!(["work"]), serde_json::json!(["picture"]), serde_json::Value::Null]);
+    let [work, picture] = [serde_json::json!(["work"]), serde_json::json!(["picture"])];
+    assert_eq!(kinds, [work.clone(), picture, work.clone(), work, serde_json::Value::Null]);
     w.assert_balanced().await;
 }
 

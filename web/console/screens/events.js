@@ -1,7 +1,7 @@
 // Subscribers of events: programs outside that learn what happens in the mall.
 
 import { call, get } from "../../core/api.js";
-import { fill, h } from "../../core/dom.js";
+import { fill, h, repeatWhileVisible } from "../../core/dom.js";
 import { t } from "../../core/language.js";
 import { button, linkButton } from "../../parts/button.js";
 import { chip } from "../../parts/chip.js";
@@ -35,30 +35,43 @@ import { timestamp } from "../pieces/timestamp.js";
 const KINDS = ["order.accepted", "order.payment_due", "order.paid", "order.cancelled", "order.used", "order.refunded", "note.published", "review.written", "stock.changed"];
 /** All subscribers fit on one page. */
 const MOST = 1_000;
+const REFRESH_MS = 5_000;
 
 /** @param {import("../../core/router.js").ScreenContext} context */
 export function open(context) {
   const { root, signal, title } = context;
   title(t("事件订阅", "Event subscribers"));
-  const state = h("p", { class: "quiet number", role: "status" });
+  const state = h("p", { class: "quiet number intro" });
   let hasStreams = false;
+  let shown = "";
   const list = listing(context, {
     size: MOST,
     load: async () => {
-      const data = await get("/ops/events/subscribers", { signal });
+      const data = await read();
+      shown = JSON.stringify(data);
       hasStreams = data.hasStreams;
-      fill(state, t(`最新事件：第 ${data.head} 个`, `Newest event: ${data.head}`));
+      fill(state, data.head === 0 ? t("还没有事件", "No events yet") : t(`最新事件：第 ${data.head} 个`, `Newest event: ${data.head}`));
       return { rows: data.subscribers, total: data.subscribers.length };
     },
     draw: (rows, reload) => table(t("事件订阅", "Event subscribers"), columns(reload), rows),
     none: () => emptyState("list", t("还没有订阅，商城不写入事件。", "No subscribers: the mall writes no events.")),
   });
   root.append(
-    heading(t("事件订阅", "Event subscribers"), button(t("新增订阅", "New subscriber"), () => create(hasStreams, list.reload), { icon: "plus", look: ["main"] }),
-      linkButton(t("重试任务", "Retries"), "#/retries", { icon: "clock" })),
+    heading(t("事件订阅", "Event subscribers"), h("div", { class: "row wrap" },
+      button(t("新增订阅", "New subscriber"), () => create(hasStreams, list.reload), { icon: "plus", look: ["main"] }),
+      linkButton(t("重试任务", "Retries"), "#/retries", { icon: "clock" }))),
     h("p", { class: "quiet intro" }, t("订单、笔记、评价和库存的变动通知外部程序，至少送达一次，同一笔订单按先后顺序。",
       "Programs outside learn of changes of orders, notes, reviews and stock: at least once, and in order per order.")),
     state, list.root);
+  repeatWhileVisible(REFRESH_MS, signal, () => refresh().catch(() => {}));
+
+  function read() {
+    return get("/ops/events/subscribers", { signal });
+  }
+
+  async function refresh() {
+    if (JSON.stringify(await read()) !== shown) await list.reload();
+  }
 }
 
 /**
@@ -74,9 +87,9 @@ function columns(reload) {
     { title: t("位置", "Cursor"), look: "number", cell: ({ target, cursor }) => target === "log" ? "–" : cursor },
     { title: t("落后", "Lag"), look: "number", cell: ({ target, lag }) => target === "log" ? "–" : lag },
     { title: t("创建时间", "Created"), cell: ({ createTime }) => timestamp(createTime) },
-    { title: t("操作", "Actions"), look: "acts", cell: (subscriber) => h("span", { class: "row wrap" },
+    { title: t("操作", "Actions"), look: "acts", cell: (subscriber) => [
       button(subscriber.paused ? t("恢复", "Resume") : t("暂停", "Pause"), () => pause(subscriber, reload), { icon: subscriber.paused ? "play" : "pause" }),
-      button(t("删除", "Delete"), () => remove(subscriber, reload), { icon: "trash", look: ["danger"] })) },
+      button(t("删除", "Delete"), () => remove(subscriber, reload), { icon: "trash", look: ["danger"] })] },
   ];
 }
 
@@ -93,9 +106,21 @@ function targetText(target) {
 function stateCell({ paused, lost, error, errorTime }) {
   return h("span", { class: "stack tight" },
     paused ? chip(t("已暂停", "Paused")) : error ? chip(t("受阻", "Held up"), "bad") : chip(t("正常", "Running"), "good"),
-    error && h("span", { class: "small" }, error),
+    error && h("span", { class: "small" }, obstacleText(error)),
     errorTime && h("span", { class: "small quiet" }, timestamp(errorTime)),
     lost > 0 && h("span", { class: "small" }, t(`${lost} 个事件已过期，没有送达`, `${lost} events expired undelivered`)));
+}
+
+/**
+ * Other errors are those of a store or a server.
+ * @param {string} error
+ */
+function obstacleText(error) {
+  switch (error) {
+    case "the webhook keeps failing: events wait": return t("接收程序一直失败，事件在等待", "The webhook keeps failing: events wait");
+    case "the retry queue is full: events wait": return t("重试队列已满，事件在等待", "The retry queue is full: events wait");
+    default: return error;
+  }
 }
 
 /**

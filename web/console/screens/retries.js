@@ -1,7 +1,7 @@
 // The retry queue: numbers per kind, and the tasks that failed for good, to be replayed or discarded.
 
 import { call, get } from "../../core/api.js";
-import { fill, h } from "../../core/dom.js";
+import { fill, h, repeatWhileVisible } from "../../core/dom.js";
 import { t } from "../../core/language.js";
 import { button } from "../../parts/button.js";
 import { chip } from "../../parts/chip.js";
@@ -38,19 +38,21 @@ import { timestamp } from "../pieces/timestamp.js";
 
 /** Tasks per response of the server. */
 const PAGE_SIZE = 50;
+const REFRESH_MS = 5_000;
 
 /** @param {import("../../core/router.js").ScreenContext} context */
 export function open({ root, signal, title }) {
   const name = t("重试任务", "Retries");
   title(name);
-  const kinds = h("div", { class: "stack" });
+  const kinds = h("div", { class: "listing" });
+  let shown = "";
   const list = infiniteList({
     name: "console retries", signal, look: "audit", height: "4rem", key: (/** @type {FailedTask} */ { id }) => id, draw: (task) => failedRow(task, resolve),
     none: () => emptyState("check", t("没有最终失败的任务。", "No task has failed for good.")),
     load: async (/** @type {string | undefined} */ after) => {
       /** @type {{kinds: Kind[], failed: FailedTask[]}} */
       const found = await get("/ops/retries", { query: { after }, signal });
-      fill(kinds, table(t("任务种类", "Kinds of tasks"), columns(), found.kinds));
+      showKinds(found.kinds);
       const last = found.failed.at(-1);
       return { items: found.failed, next: found.failed.length < PAGE_SIZE || !last ? undefined : last.cursor };
     },
@@ -64,11 +66,20 @@ export function open({ root, signal, title }) {
     await call("POST", `/ops/retries/${id}/${decision}`);
     showToast(done);
     list.drop(id);
+    await list.refresh();
+  }
+  /** @param {Kind[]} found */
+  function showKinds(found) {
+    const said = JSON.stringify(found);
+    if (said === shown) return;
+    shown = said;
+    fill(kinds, table(t("任务种类", "Kinds of tasks"), columns(), found));
   }
   root.append(heading(name),
     h("p", { class: "quiet intro" }, t("失败的工作会自动重试；重试完仍失败的在这里等待处理：从失败的步骤起再试，或放弃。",
       "Failed work is retried automatically. Tasks that failed for good wait here: replay them at the segment that failed, or discard them.")),
-    kinds, h("h2", null, t("最终失败", "Failed for good")), list.root);
+    kinds, h("h2", { class: "retry-heading" }, t("最终失败", "Failed for good")), list.root);
+  repeatWhileVisible(REFRESH_MS, signal, () => list.refresh().catch(() => {}));
 }
 
 /** @returns {import("../pieces/table.js").Column<Kind>[]} */
@@ -109,7 +120,7 @@ function failedRow(task, resolve) {
 function kindText(kind) {
   switch (kind) {
     case "refund": return t("退款", "Refund");
-    case "webhook": return t("事件推送", "Webhook");
+    case "event-webhook": return t("事件推送", "Webhook");
     default: return kind;
   }
 }
@@ -119,6 +130,7 @@ function segmentText(segment) {
   switch (segment) {
     case "refund at the gateway": return t("网关退款", "refund at the gateway");
     case "finish the refund": return t("完成退款", "finish the refund");
+    case "post": return t("发送请求", "send the request");
     default: return segment;
   }
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::http::App;
 use crate::http::describe::Calls;
-use crate::http::request::extract::{Now, Operator, Path, Query};
+use crate::http::request::extract::{Now, Operator, Path, PollingOperator, Query};
 use crate::http::response::envelope::{Answer, Reply};
 use crate::language::both;
 use crate::mall::Refusal;
@@ -26,9 +26,10 @@ pub(super) fn routes() -> Calls {
             both("重试队列的数量，和最终失败的任务", "Numbers of the retry queue, and the tasks that failed for good"),
         )
         .explained(both(
-            "失败的任务，后失败的在前，每页50个。`after`是上一页最后一个任务的`cursor`。任务的内容不会显示。",
+            "失败的任务，后失败的在前，每页50个。`after`是上一页最后一个任务的`cursor`。任务的内容不会显示。\
+             查看不会延长会话。",
             "Failed tasks, latest failure first, 50 a page. `after` is the `cursor` of the last task before. Payloads \
-             are not shown.",
+             are not shown. The call does not extend the session.",
         ))
         .post(
             "/ops/retries/{id}/replay",
@@ -148,7 +149,11 @@ struct RetriesAnswer {
     failed: Vec<FailedAnswer>,
 }
 
-async fn list(State(app): State<App>, _: Operator, Query(query): Query<ListQuery>) -> Reply<RetriesAnswer> {
+async fn list(
+    State(app): State<App>,
+    _: PollingOperator,
+    Query(query): Query<ListQuery>,
+) -> Reply<RetriesAnswer> {
     let after = query.after.filter(|after| !after.is_empty()).as_deref().map(parse_cursor).transpose()?;
     let kind = query.kind.filter(|kind| !kind.is_empty());
     let zone = &app.context.zone;

@@ -91,6 +91,9 @@ mod tests {
             }
         }
         assert!(pauses.len() > 2_500, "{}", pauses.len());
+        let of = |segment_timeout| RetryPolicy { segment_timeout, ..RetryPolicy::default() }.timeout();
+        assert_eq!(of(Duration::from_secs(10)), Duration::from_secs(10));
+        assert!(of(Duration::MAX) < LEASE, "a run ends within its lease");
         assert_eq!(jitter(Duration::ZERO, 7, 1), Duration::ZERO);
         assert!(jitter(Duration::MAX, 7, 1) < Duration::MAX);
     }

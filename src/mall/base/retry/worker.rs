@@ -31,23 +31,43 @@ impl RunDue {
     }
 
     /// Runs until nothing is due, or until `stop` or a failure of the store. Runs in progress are waited for
-    /// in any case.
+    /// in any case; no segment begins after `stop`.
     async fn run_due(&self, stop: &CancellationToken) -> Result<(), StoreError> {
         let (mut running, mut trouble) = (JoinSet::new(), None);
         loop {
-            let is_stopping = stop.is_cancelled() || trouble.is_some();
             let free = self.kind.policy().concurrency.max(1).saturating_sub(running.len());
             let was_idle = running.is_empty();
-            if free > 0 && !is_stopping {
+            if free > 0 && !stop.is_cancelled() && trouble.is_none() {
                 let leased = self.lease(free).await;
-                self.spawn(&mut running, leased.unwrap_or_else(|error| none_because(error, &mut trouble)));
+                let leased = leased.unwrap_or_else(|error| none_because(error, &mut trouble));
+                self.run_next(leased, &mut running, &mut trouble, stop).await;
             }
             if was_idle && running.is_empty() {
                 return trouble.map_or(Ok(()), Err);
             }
-            let ended = ended(&mut running).await;
-            let settled = self.settle(ended, is_stopping).await;
-            self.spawn(&mut running, settled.unwrap_or_else(|error| none_because(error, &mut trouble)));
+            let settled = self.settle(ended(&mut running).await).await;
+            let next = settled.unwrap_or_else(|error| none_because(error, &mut trouble));
+            self.run_next(next, &mut running, &mut trouble, stop).await;
+        }
+    }
+
+    /// Begins the next segments of leased tasks. After `stop` or a failure of the store, releases the leases
+    /// instead: the next start continues.
+    async fn run_next(
+        &self,
+        tasks: Vec<LeasedTask>,
+        running: &mut JoinSet<Ran>,
+        trouble: &mut Option<StoreError>,
+        stop: &CancellationToken,
+    ) {
+        if !stop.is_cancelled() && trouble.is_none() {
+            return self.spawn(running, tasks);
+        }
+        let due = self.kind.now();
+        let release =
+            |task: LeasedTask| RetrySettlement { lease: task.lease, step: RetryStep::Released { due } };
+        if let Err(error) = self.write(tasks.into_iter().map(release).collect()).await {
+            trouble.get_or_insert(error);
         }
     }
 
@@ -67,21 +87,12 @@ impl RunDue {
         Ok(leased)
     }
 
-    /// Settles runs. Returns the tasks whose next segment follows at once: none when stopping, since the next
-    /// start continues them.
-    async fn settle(&self, ended: Vec<Ran>, is_stopping: bool) -> Result<Vec<LeasedTask>, StoreError> {
+    /// Settles runs. Returns the tasks whose next segment follows at once.
+    async fn settle(&self, ended: Vec<Ran>) -> Result<Vec<LeasedTask>, StoreError> {
         let settlement = |ran: &Ran| RetrySettlement { lease: ran.task.lease, step: ran.step.clone() };
         let in_force = self.write(ended.iter().map(settlement).collect()).await?;
         let in_force = ended.into_iter().zip(in_force).filter(|(_, in_force)| *in_force);
-        let next: Vec<LeasedTask> = in_force.filter_map(|(ran, _)| ran.next()).collect();
-        if !is_stopping {
-            return Ok(next);
-        }
-        let due = self.kind.now();
-        let release =
-            |task: LeasedTask| RetrySettlement { lease: task.lease, step: RetryStep::Released { due } };
-        self.write(next.into_iter().map(release).collect()).await?;
-        Ok(Vec::new())
+        Ok(in_force.filter_map(|(ran, _)| ran.next()).collect())
     }
 
     async fn write(&self, settlements: Vec<RetrySettlement>) -> Result<Vec<bool>, StoreError> {

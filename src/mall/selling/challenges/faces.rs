@@ -17,7 +17,8 @@ const FILES: [&[u8]; COUNT] = [include_bytes!("faces/noto-sans.otf"), include_by
 /// Number of faces.
 pub(super) const COUNT: usize = 2;
 
-/// Draws a character of a face, `size` pixels high, cropped to its ink. `None` if the face lacks the character.
+/// Draws a character of a face, `size` pixels high, cropped to its ink. `None` if the face lacks the
+/// character.
 pub(super) fn glyph(face: usize, character: char, size: f32) -> Option<Mask> {
     let font = FontRef::try_from_slice(FILES.get(face)?).ok()?;
     let id = font.glyph_id(character);

@@ -1,39 +1,12 @@
 //! Rows of sales: columns, terms and stock.
 
+use mallbox_storage::backend::sale_columns;
 use mallbox_storage::{Guard, OrderId, SaleRecord, Terms, UserId, VoucherId, Wave};
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
 use super::columns::{get_count, get_id, get_span, get_time, id};
 use super::errors::unreadable;
 use super::outbox;
-
-/// A column of the first wave to come of a row of `sales`.
-macro_rules! next_wave {
-    ($column:literal) => {
-        concat!(
-            "(SELECT ",
-            $column,
-            " FROM sale_waves AS w WHERE w.voucher_id = sales.voucher_id AND w.released_ms IS NULL",
-            " ORDER BY w.number LIMIT 1)"
-        )
-    };
-}
-pub(super) use next_wave;
-
-/// Columns of a sale; [`sale`] reads the columns, from column 0 on.
-macro_rules! sale_columns {
-    () => {
-        concat!(
-            "voucher_id, begin_ms, end_ms, paused, initial, added, stock, pay_within_ms, min_level, guard, ",
-            $crate::sqlite::sale_rows::next_wave!("w.number"),
-            ", ",
-            $crate::sqlite::sale_rows::next_wave!("w.at_ms"),
-            ", ",
-            $crate::sqlite::sale_rows::next_wave!("w.units")
-        )
-    };
-}
-pub(super) use sale_columns;
 
 /// [`sale_columns`] as text.
 pub(super) const SALE: &str = sale_columns!();

@@ -1,7 +1,7 @@
 //! The [`Vouchers`] port on SQLite.
 
 use async_trait::async_trait;
-use mallbox_storage::backend::{Numbered as _, span};
+use mallbox_storage::backend::{Numbered as _, sale_columns, span};
 use mallbox_storage::{
     Cents, Guard, NewSale, Page, SaleRecord, ShopId, StockChange, StockChangeOutcome, StoreError, Timestamp,
     Voucher, VoucherEdit, VoucherFilter, VoucherId, VoucherStatus, VoucherText, Vouchers,
@@ -9,7 +9,7 @@ use mallbox_storage::{
 use rusqlite::{Connection, Error, OptionalExtension as _, Row, named_params, params};
 
 use super::columns::{after, get_count, get_id, get_known, get_time, id};
-use super::sale_rows::{SALE, SALE_COLUMNS, sale, sale_by_id, sale_columns};
+use super::sale_rows::{SALE, SALE_COLUMNS, sale, sale_by_id};
 use super::{Database, stock_changes};
 
 pub(crate) struct EmbeddedVouchers(Database);

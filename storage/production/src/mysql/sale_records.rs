@@ -1,39 +1,12 @@
 //! Rows of sales as the records of the port.
 
+use mallbox_storage::backend::sale_columns;
 use mallbox_storage::{Guard, SaleRecord, Terms, Timestamp, VoucherId, Wave};
 use mysql_async::Conn;
 
 use super::columns::{Columns, first};
 use super::errors::MysqlError;
 use super::sale_rows::Lock;
-
-/// A column of the first wave to come of a row of `sales`.
-macro_rules! next_wave {
-    ($column:literal) => {
-        concat!(
-            "(SELECT ",
-            $column,
-            " FROM sale_waves AS w WHERE w.voucher_id = sales.voucher_id AND w.released_ms IS NULL",
-            " ORDER BY w.number LIMIT 1)"
-        )
-    };
-}
-pub(super) use next_wave;
-
-/// Columns of a sale; [`sale`] reads them, from the second on.
-macro_rules! sale_columns {
-    () => {
-        concat!(
-            "voucher_id, begin_ms, end_ms, paused, initial, added, stock, pay_within_ms, min_level, guard, ",
-            $crate::mysql::sale_records::next_wave!("w.number"),
-            ", ",
-            $crate::mysql::sale_records::next_wave!("w.at_ms"),
-            ", ",
-            $crate::mysql::sale_records::next_wave!("w.units")
-        )
-    };
-}
-pub(super) use sale_columns;
 
 /// [`sale_columns`] as text.
 pub(super) const SALE: &str = sale_columns!();

@@ -1,7 +1,7 @@
 //! [`Vouchers`] in MySQL.
 
 use async_trait::async_trait;
-use mallbox_storage::backend::{Numbered as _, span};
+use mallbox_storage::backend::{Numbered as _, sale_columns, span};
 use mallbox_storage::{
     Cents, Guard, NewSale, Page, SaleRecord, ShopId, StockChange, StockChangeOutcome, StoreError, Timestamp,
     Voucher, VoucherEdit, VoucherFilter, VoucherId, VoucherStatus, VoucherText, Vouchers,
@@ -12,7 +12,7 @@ use super::columns::{Columns, all, execute, first};
 use super::database::Database;
 use super::errors::MysqlError;
 use super::job::boxed;
-use super::sale_records::{SALE, sale, sale_by_id, sale_columns};
+use super::sale_records::{SALE, sale, sale_by_id};
 use super::sale_rows::Lock;
 use super::stock_changes;
 

@@ -11,6 +11,7 @@ mod dead_letters;
 #[path = "../../../../tests/common/dice.rs"]
 #[expect(dead_code, reason = "the mall's own tests roll more kinds of dice")]
 mod dice;
+mod events;
 mod geo_index;
 mod keepsakes;
 mod normal;

@@ -8,6 +8,7 @@ use crate::codes::CodeStep;
 use crate::credits::CreditStep;
 use crate::dead_letters::DeadLetterStep;
 use crate::dice::Dice;
+use crate::events::EventStep;
 use crate::geo_index::GeoIndexStep;
 use crate::keepsakes::Keepsake;
 use crate::order_log::OrderLogStep;
@@ -34,11 +35,19 @@ pub struct Side {
     pub tokens: HashMap<&'static str, u64>,
     /// Leases of retry tasks, latest first.
     pub leases: VecDeque<RetryLease>,
+    /// Position of each reader of events.
+    pub readers: HashMap<&'static str, u64>,
 }
 
 impl Side {
     pub fn new(storage: Storage) -> Self {
-        Self { storage, hands: HashMap::new(), tokens: HashMap::new(), leases: VecDeque::new() }
+        Self {
+            storage,
+            hands: HashMap::new(),
+            tokens: HashMap::new(),
+            leases: VecDeque::new(),
+            readers: HashMap::new(),
+        }
     }
 }
 
@@ -58,6 +67,7 @@ pub enum Step {
     Credit(CreditStep),
     Review(ReviewStep),
     RetryTask(RetryTaskStep),
+    Event(EventStep),
     Shop(ShopStep),
     SignIn(SignInStep),
     GeoIndex(GeoIndexStep),
@@ -67,8 +77,9 @@ pub enum Step {
 impl Step {
     pub fn roll(dice: &mut Dice, scene: &mut Scene) -> Self {
         match dice.below(100) {
-            0..20 => Self::Sale(SaleStep::roll(dice, scene)),
-            20..24 => Self::RetryTask(RetryTaskStep::roll(dice, scene)),
+            0..17 => Self::Sale(SaleStep::roll(dice, scene)),
+            17..21 => Self::Event(EventStep::roll(dice, scene)),
+            21..24 => Self::RetryTask(RetryTaskStep::roll(dice, scene)),
             24..27 => Self::Review(ReviewStep::roll(dice, scene)),
             27..30 => Self::SignIn(SignInStep::roll(dice, scene)),
             30..41 => Self::OrderLog(OrderLogStep::roll(dice, scene)),
@@ -103,6 +114,7 @@ impl Step {
             Self::Credit(step) => step.take(side).await,
             Self::Review(step) => step.take(side).await,
             Self::RetryTask(step) => step.take(side).await,
+            Self::Event(step) => step.take(side).await,
             Self::Shop(step) => step.take(side).await,
             Self::SignIn(step) => step.take(side).await,
             Self::GeoIndex(step) => step.take(side).await,

@@ -4,6 +4,7 @@ use mallbox_storage::{
     OrderFilter, OrderId, Page, ReviewSearch, ShopOrder, Storage, Timestamp, UserFilter, UserId, VoucherId,
 };
 
+use crate::events;
 use crate::geo_index;
 use crate::normal::{self, said};
 use crate::scene::USERS;
@@ -109,6 +110,7 @@ async fn rest(storage: &Storage, now: Timestamp) -> Vec<String> {
     for kind in ["refund", "webhook"] {
         lines.push(format!("next due of {kind}: {}", said(tasks.next_due(kind).await)));
     }
+    lines.extend(events::all(storage).await);
     lines.push(format!("audit: {}", said(storage.operator.audit.page(None, u32::MAX).await)));
     lines.push(format!("chain: {}", said(storage.operator.audit.verify().await)));
     let deadlines = (storage.selling.deadlines.next().await, storage.selling.deadlines.count().await);
