@@ -2,7 +2,8 @@
 //! guard and with one; and how often attacks on the guard succeed.
 //!
 //! Time is simulated: every arrival has its instant by the mall's clock, so that nothing depends on the speed
-//! of the machine. The mall is real, in a directory or (`--servers`) in Redis and MySQL that the bench starts.
+//! of the machine. The mall is real, in a directory or (`--servers`) in Redis and MySQL that the bench
+//! starts.
 //!
 //! `cargo bench -p mallbox --bench scalpers [-- --servers]`
 
