@@ -9,7 +9,7 @@ use std::time::Duration;
 use mallbox::fixture::Mall;
 use serde_json::{Value, json};
 
-use crate::harness::{Browser, Page, Place as _, Screen};
+use crate::harness::{Browser, Page, Place as _, Screen, until};
 use crate::people::{
     ANNE, BEN, CARL, DORA, OPERATOR, RUNNING, UNPAID, browser_of, evening, log_in_by_code, orders_of,
 };
@@ -148,11 +148,12 @@ fn piece_is_moved_by_touch_mouse_keys_and_buttons() {
     let pause = |step: i64| std::thread::sleep(Duration::from_millis(if step % 5 == 0 { 60 } else { 3 }));
     let page = open_challenge(&buyer(&mall, CARL).on(Screen::Desktop));
     page.forgive("/api/sale/51/pass");
+    comes_to(&page, "document.activeElement.type", &json!("range"));
     page.press("Enter");
     page.sees("验证未通过");
     page.rests();
+    comes_to(&page, "document.activeElement.type", &json!("range"));
     let left = answer(&mall, &page, CARL)["left"].as_i64().unwrap();
-    assert_eq!(page.run("document.activeElement.type"), "range");
     for step in 0..left {
         page.press("ArrowRight");
         pause(step);
@@ -170,6 +171,15 @@ fn piece_is_moved_by_touch_mouse_keys_and_buttons() {
     assert!((value(&page) - left as f64).abs() <= 4.0, "{} instead of {left}", value(&page));
     page.button("提交").click();
     page.sees("抢到了！");
+}
+
+/// Waits until a script returns a value.
+#[track_caller]
+fn comes_to(page: &Page, script: &str, wanted: &Value) {
+    until(script, || {
+        let found = page.run(script);
+        if found == *wanted { Ok(()) } else { Err(format!("{found} instead of {wanted}")) }
+    });
 }
 
 /// Returns the way of a hand from the handle's start to a value of the slider, in positions of the window.
@@ -202,7 +212,7 @@ fn device_computes_for_who_cannot_see_the_picture() {
     let page = open_challenge(&buyer(&mall, BEN).on(Screen::Tablet));
     page.button("不看图，让设备计算").click();
     page.sees("抢到了！");
-    assert_eq!((page.run("window.answers"), page.run("window.workers")), (json!(1), json!(0)));
+    comes_to(&page, "[window.answers, window.workers]", &json!([1, 0]));
     page.is_content();
 }
 
@@ -214,11 +224,11 @@ fn dialog_that_is_left_ends_the_computation_and_claims_nothing() {
     guard_with(&mall, RUNNING, &["work", "picture"], (26, 0));
     let page = open_challenge(&buyer(&mall, BEN).on(Screen::Desktop));
     page.sees("正在计算");
-    let is_focused = "document.activeElement.textContent.startsWith('正在计算')";
-    assert_eq!((page.run("window.workers"), page.run(is_focused)), (json!(1), json!(true)));
+    let focus = "[window.workers, document.activeElement.textContent.startsWith('正在计算')]";
+    comes_to(&page, focus, &json!([1, true]));
     page.press("Escape");
     page.sees_no("正在计算");
-    assert_eq!(page.run("window.workers"), 0);
+    comes_to(&page, "window.workers", &json!(0));
     page.button("立即抢购").is_enabled();
     assert!(page.button("立即抢购").has_focus());
 
@@ -226,12 +236,12 @@ fn dialog_that_is_left_ends_the_computation_and_claims_nothing() {
     page.sees("正在计算");
     page.button("换成输入文字").click();
     page.button("换一张").is_there();
-    assert_eq!(page.run("window.workers"), 0);
+    comes_to(&page, "window.workers", &json!(0));
     page.button("不看图，让设备计算").click();
     page.sees("正在计算");
     page.run("location.hash = '#/sales'; 0");
     page.sees_no("正在计算");
-    assert_eq!((page.run("window.workers"), page.run("window.answers")), (json!(0), json!(0)));
+    comes_to(&page, "[window.answers, window.workers]", &json!([0, 0]));
     assert_eq!(orders_of(&mall, BEN), [0; 0]);
 }
 
