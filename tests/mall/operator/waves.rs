@@ -75,14 +75,22 @@ async fn waves_that_were_missed_are_released_once_after_a_restart() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_hundred_and_twenty_missed_waves_are_released_in_one_run() {
+async fn more_missed_waves_than_a_batch_are_released_in_one_run_once_the_store_responds() {
     const WAVES: usize = 40;
     let w = world().await;
+    let (context, faults) = w.faulty();
+    let (chores, _) = w.chores_of(context);
     let sales = [w.sale(0).await, w.sale(0).await, w.sale(0).await];
     for sale in sales {
         schedule(&w, sale, &[2; WAVES]).await;
     }
-    w.advance(MINUTE * 41).await;
+    w.clock.advance(MINUTE * 41);
+    faults.add(Fault::at_port("waves.release").error()).unwrap();
+    let run = chores.run_all_due(w.now());
+    tokio::time::timeout(Duration::from_secs(60), run).await.expect("a run ends although the store fails");
+    assert_eq!(faults.cancel_all(), 1);
+    w.clock.advance(Duration::from_secs(1));
+    chores.run_all_due(w.now()).await;
     for sale in sales {
         assert_eq!((w.left(sale).await, released(&w, sale).await), (80, vec![true; WAVES]));
     }
