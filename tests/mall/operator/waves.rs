@@ -40,7 +40,11 @@ async fn a_wave_goes_on_sale_at_its_instant_and_a_refusal_names_the_next() {
     assert_eq!(w.sales.live(voucher, w.now()).await.unwrap().next_wave.map(|wave| wave.units), Some(1));
     w.advance(MINUTE - MILLISECOND).await;
     assert_eq!(refusal(w.claim(2, voucher).await), until(MILLISECOND, 1));
-    w.advance(MILLISECOND).await;
+    // Due, and not released yet: nobody is told to wait for it.
+    w.clock.advance(MILLISECOND);
+    assert_eq!(refusal(w.claim(2, voucher).await), Refusal::SoldOut);
+    assert_eq!(w.sales.live(voucher, w.now()).await.unwrap().next_wave, None);
+    w.advance(Duration::ZERO).await;
     w.order(2, voucher).await;
     assert_eq!(refusal(w.claim(3, voucher).await), until(MINUTE, 2));
     w.assert_balanced().await;
@@ -66,6 +70,29 @@ async fn waves_that_were_missed_are_released_once_after_a_restart() {
     for _ in 0..3 {
         w.advance(Duration::from_secs(1)).await;
         assert_eq!((w.left(voucher).await, released(&w, voucher).await), (31, vec![true, true, false]));
+    }
+    w.assert_balanced().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn more_missed_waves_than_a_batch_are_released_in_one_run_once_the_store_responds() {
+    const WAVES: usize = 40;
+    let w = world().await;
+    let (context, faults) = w.faulty();
+    let (chores, _) = w.chores_of(context);
+    let sales = [w.sale(0).await, w.sale(0).await, w.sale(0).await];
+    for sale in sales {
+        schedule(&w, sale, &[2; WAVES]).await;
+    }
+    w.clock.advance(MINUTE * 41);
+    faults.add(Fault::at_port("waves.release").error()).unwrap();
+    let run = chores.run_all_due(w.now());
+    tokio::time::timeout(Duration::from_secs(60), run).await.expect("a run ends although the store fails");
+    assert_eq!(faults.cancel_all(), 1);
+    w.clock.advance(Duration::from_secs(1));
+    chores.run_all_due(w.now()).await;
+    for sale in sales {
+        assert_eq!((w.left(sale).await, released(&w, sale).await), (80, vec![true; WAVES]));
     }
     w.assert_balanced().await;
 }
@@ -155,10 +182,13 @@ async fn a_release_that_fails_half_way_is_finished_and_done_once() {
     let voucher = w.sale(0).await;
     let (context, faults) = w.faulty();
     let (chores, _) = w.chores_of(context);
+    let soon = Duration::from_secs(5);
     for fault in [Fault::at_port("waves.release").error(), Fault::at_port("waves.release").lose_answer()] {
-        let before = w.left(voucher).await;
-        schedule(&w, voucher, &[3]).await;
-        w.clock.advance(MINUTE);
+        // The next reconciliation is a minute away.
+        chores.run_all_due(w.now()).await;
+        let (before, wave) = (w.left(voucher).await, NewWave { at: w.now() + soon, units: 3 });
+        w.sale_admin.put_waves(w.by(), voucher, vec![wave]).await.unwrap();
+        w.clock.advance(soon);
         faults.add(fault.clone().times(1)).unwrap();
         chores.run_all_due(w.now()).await;
         for _ in 0..2 {
