@@ -60,7 +60,7 @@ pub(super) fn persist(
     Ok(answers)
 }
 
-/// Returns the events of the orders written.
+/// Returns the events of the orders written, by order, as on servers.
 fn events(
     claims: &[LoggedClaim],
     answers: &[PersistOutcome],
@@ -80,7 +80,9 @@ fn events(
             deadline: *deadline,
         })
     });
-    accepted.flat_map(|order| order.events(now)).collect()
+    let mut accepted: Vec<AcceptedOrder> = accepted.collect();
+    accepted.sort_by_key(|accepted| accepted.order);
+    accepted.into_iter().flat_map(|order| order.events(now)).collect()
 }
 
 /// Inserts an order for a dead letter's claim, with a new deadline, and takes a unit unless the dead letter

@@ -181,7 +181,7 @@ async fn insert(
     multi_row::insert(conn, head, "(?, ?, ?, ?, ?, ?, ?, ?, 1, 1)", &rows).await
 }
 
-/// Returns the events of orders.
+/// Returns the events of orders, by order, as in a directory.
 fn accepted(
     orders: &[(Claim, Option<Timestamp>)],
     sales: &BTreeMap<VoucherId, SaleRow>,
@@ -198,7 +198,9 @@ fn accepted(
             deadline: *deadline,
         })
     });
-    accepted.flat_map(|order| order.events(now)).collect()
+    let mut accepted: Vec<AcceptedOrder> = accepted.collect();
+    accepted.sort_by_key(|accepted| accepted.order);
+    accepted.into_iter().flat_map(|order| order.events(now)).collect()
 }
 
 /// A taken key means a concurrent writer since the batch was examined.

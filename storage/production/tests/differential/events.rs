@@ -2,15 +2,17 @@
 //! The steps on orders, payments, stocks and reviews write the events.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use mallbox_storage::{
-    EVENTS_MAX, EventKind, EventPage, EventTarget, NewSubscriber, Storage, SubscribeOutcome, Subscriber,
-    SubscriberId, Timestamp,
+    EVENTS_MAX, EventKind, EventPage, EventTarget, NewSubscriber, Order, Storage, SubscribeOutcome,
+    Subscriber, SubscriberId, Timestamp, Transition as Move,
 };
 
 use crate::dice::Dice;
 use crate::normal::said;
-use crate::scene::Scene;
+use crate::orders::order;
+use crate::scene::{Scene, minutes};
 use crate::step::Side;
 
 /// Names of subscribers: a store could confuse them.
@@ -36,11 +38,20 @@ pub enum EventStep {
     Number(u32, Timestamp),
     /// Numbers all events due, and hands a page over to each subscriber that is not paused.
     Relay(u32, Timestamp),
+    /// Two purchases, of which the first may be cancelled. Five minutes before their deadlines, their
+    /// reminders are numbered, with everything else due or after it.
+    Remind {
+        orders: [Order; 2],
+        is_cancelled: bool,
+        is_apart: bool,
+    },
     /// A page behind any position.
     After(u64, u32),
     /// The next page of a reader.
     ReadOn(&'static str, u32),
     Prune(Timestamp, u32),
+    /// At the instant of the oldest event, and a millisecond later.
+    PruneOldest(u32),
     Counts,
 }
 
@@ -56,7 +67,7 @@ fn subscriber(dice: &mut Dice) -> NewSubscriber {
 }
 
 impl EventStep {
-    pub fn roll(dice: &mut Dice, scene: &Scene) -> Self {
+    pub fn roll(dice: &mut Dice, scene: &mut Scene) -> Self {
         let (now, name) = (scene.now, dice.pick(&NAMES));
         let max = dice.pick(&[0, 1, 3, 10, EVENTS_MAX, u32::MAX]);
         match dice.below(100) {
@@ -73,14 +84,20 @@ impl EventStep {
                 by: dice.below(4),
                 lost: dice.pick(&[0, 0, 7]),
             },
-            40..55 => Self::Number(max, now),
-            55..75 => Self::Relay(max, now),
+            40..50 => Self::Number(max, now),
+            50..65 => Self::Relay(max, now),
+            65..75 => Self::Remind {
+                orders: [order(dice, scene), order(dice, scene)],
+                is_cancelled: dice.chance(40),
+                is_apart: dice.chance(40),
+            },
             75..81 => {
                 let position = dice.pick(&[0, 1, 5, 20, 1_000, i64::MAX as u64, u64::MAX]);
                 Self::After(position, max)
             }
             81..91 => Self::ReadOn(dice.pick(&READERS), max),
-            91..95 => Self::Prune(scene.instant(dice), dice.pick(&[0, 1, 5, 100])),
+            91..94 => Self::Prune(scene.instant(dice), dice.pick(&[0, 1, 5, 100])),
+            94..97 => Self::PruneOldest(dice.pick(&[1, 5, 100])),
             _ => Self::Counts,
         }
     }
@@ -111,6 +128,9 @@ impl EventStep {
             }
             Self::Number(max, now) => said(events.number(*max, *now).await),
             Self::Relay(max, now) => relay(side, *max, *now).await,
+            Self::Remind { orders, is_cancelled, is_apart } => {
+                remind(side, orders, *is_cancelled, *is_apart).await
+            }
             Self::After(position, max) => said(events.after(*position, *max).await),
             Self::ReadOn(reader, max) => {
                 let position = side.readers.entry(reader).or_default();
@@ -119,9 +139,33 @@ impl EventStep {
                 said(page)
             }
             Self::Prune(before, max) => said(events.prune(*before, *max).await),
+            Self::PruneOldest(max) => {
+                let page = events.after(0, 1).await.unwrap();
+                let Some(oldest) = page.events.first() else { return "none".into() };
+                let later = oldest.at + Duration::from_millis(1);
+                let (at, after) = (events.prune(oldest.at, *max).await, events.prune(later, *max).await);
+                format!("{}, {}", said(at), said(after))
+            }
             Self::Counts => said(events.counts().await),
         }
     }
+}
+
+async fn remind(side: &Side, both: &[Order; 2], is_cancelled: bool, is_apart: bool) -> String {
+    let (orders, events) = (&side.storage.selling.orders, &side.storage.base.events);
+    let mut done = String::new();
+    for order in both {
+        done += &said(orders.insert(order, None, None).await);
+    }
+    let Order { id, created, deadline, .. } = both[0];
+    if is_cancelled {
+        done += &said(orders.step(id, Move::Cancel, created).await);
+    }
+    let due = deadline - minutes(5);
+    if is_apart {
+        done += &said(events.number(EVENTS_MAX, due - Duration::from_millis(1)).await);
+    }
+    done + &said(events.number(EVENTS_MAX, due).await)
 }
 
 async fn relay(side: &Side, max: u32, now: Timestamp) -> String {

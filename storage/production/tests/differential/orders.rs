@@ -194,7 +194,7 @@ fn by_hand(dice: &mut Dice, scene: &mut Scene) -> Claim {
     }
 }
 
-fn order(dice: &mut Dice, scene: &mut Scene) -> Order {
+pub fn order(dice: &mut Dice, scene: &mut Scene) -> Order {
     let (voucher, user) = (scene.voucher(dice), scene.user(dice));
     let id = match scene.old_claim(dice) {
         Some(old) if dice.chance(20) => old.order,

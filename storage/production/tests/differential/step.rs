@@ -77,8 +77,8 @@ pub enum Step {
 impl Step {
     pub fn roll(dice: &mut Dice, scene: &mut Scene) -> Self {
         match dice.below(100) {
-            0..17 => Self::Sale(SaleStep::roll(dice, scene)),
-            17..21 => Self::Event(EventStep::roll(dice, scene)),
+            0..15 => Self::Sale(SaleStep::roll(dice, scene)),
+            15..21 => Self::Event(EventStep::roll(dice, scene)),
             21..24 => Self::RetryTask(RetryTaskStep::roll(dice, scene)),
             24..27 => Self::Review(ReviewStep::roll(dice, scene)),
             27..30 => Self::SignIn(SignInStep::roll(dice, scene)),
