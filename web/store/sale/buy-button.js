@@ -67,7 +67,8 @@ export function buyButton(id, signal, refreshSale) {
     if (!live) return;
     const rest = msUntil(enabledAt.get(id) ?? 0);
     const state = effectiveState(live);
-    if (isWaiting && state !== "NOT_OPEN") {
+    // A log-out takes the pass along.
+    if (isWaiting && (state !== "NOT_OPEN" || !hasPass(id))) {
       stopWaiting();
       if (state === "OPEN" && hasPass(id)) return void followClaim(claim(id));
     }
