@@ -115,7 +115,7 @@ pub async fn run(mall: &Mall, buyers: Buyers, is_guarded: bool) -> Outcome {
         match bought {
             Ok(()) if is_bot => outcome.bots += 1,
             Ok(()) => outcome.people += 1,
-            Err(Failure::Refused(Refusal::SoldOut { .. })) => break,
+            Err(Failure::Refused(Refusal::SoldOut)) => break,
             Err(Failure::Refused(_)) => outcome.refused += 1,
             Err(failure) => panic!("{failure}"),
         }
