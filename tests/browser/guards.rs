@@ -408,10 +408,10 @@ fn kiosk_asks_for_no_characters() {
 #[test]
 #[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
 fn challenges_fit_each_screen_and_use_one_language() {
+    type Look = fn(Browser) -> Browser;
     let mall = evening().start().unwrap();
-    let kinds = ["picture", "slider", "work"];
-    guard_with(&mall, RUNNING, &kinds, (26, 0));
-    let looks: [(&str, fn(Browser) -> Browser); 5] = [
+    guard_with(&mall, RUNNING, &["picture", "slider", "work"], (26, 0));
+    let looks: [(&str, Look); 5] = [
         ("phone", |browser| browser.on(Screen::Phone)),
         ("tablet", |browser| browser.on(Screen::Tablet)),
         ("desktop", |browser| browser.on(Screen::Desktop)),
