@@ -17,7 +17,7 @@ use super::api::operator::live::Live;
 use super::api::people::{
     accounts, follows, levels, own_sessions, personal_data, second_factor, sign_ins, visits,
 };
-use super::api::selling::{guards, orders, payment_callbacks, receipts, sales};
+use super::api::selling::{guards, orders, payment_callbacks, receipts, sales, waiting_lists};
 use super::api::writing::{comments, feeds, likes, notes, pictures, reports, reviews};
 use super::describe::Calls;
 use super::pages::files::Files;
@@ -75,6 +75,7 @@ fn calls() -> Calls {
         .merge(payment_callbacks::routes())
         .merge(sales::routes())
         .merge(guards::routes())
+        .merge(waiting_lists::routes())
 }
 
 /// Returns the handlers of pages and pictures: every path outside the API.

@@ -14,7 +14,9 @@ pub use crate::feeds::{FeedRows, INBOX_MAX_ENTRIES, INBOX_TTL, Inbox, Inboxes};
 pub use crate::follows::FOLLOW_BACKFILL;
 pub use crate::ledger::{SELECT_LETTERS, SELECT_PAYMENTS, select_orders};
 pub use crate::locks::Waiters;
-pub use crate::plans::{CreditChange, PaymentChange, ReplayPlan, StockPlan, TransitionPlan, VoidPlan};
+pub use crate::plans::{
+    CreditChange, PaymentChange, PromotionPlan, ReplayPlan, StockPlan, TransitionPlan, VoidPlan, plan_join,
+};
 pub use crate::retry_plans::{
     GroupHead, LeasedRow, OpenTasks, ReplayedTask, SettledRows, SubmitPlan, plan_settlements, plan_submits,
     short_error,

@@ -28,11 +28,13 @@ pub enum EventKind {
     ReviewWritten,
     /// An operator changed the units of a sale.
     StockChanged,
+    /// A user of a waiting list got an order.
+    WaitingPromoted,
 }
 
 impl EventKind {
     /// All kinds.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::OrderAccepted,
         Self::PaymentDue,
         Self::OrderPaid,
@@ -42,6 +44,7 @@ impl EventKind {
         Self::NotePublished,
         Self::ReviewWritten,
         Self::StockChanged,
+        Self::WaitingPromoted,
     ];
 
     /// Returns the public name.
@@ -57,6 +60,7 @@ impl EventKind {
             Self::NotePublished => "note.published",
             Self::ReviewWritten => "review.written",
             Self::StockChanged => "stock.changed",
+            Self::WaitingPromoted => "waiting.promoted",
         }
     }
 
@@ -75,7 +79,8 @@ impl EventKind {
             | Self::OrderPaid
             | Self::OrderCancelled
             | Self::OrderUsed
-            | Self::OrderRefunded => "order",
+            | Self::OrderRefunded
+            | Self::WaitingPromoted => "order",
             Self::NotePublished => "note",
             Self::ReviewWritten => "review",
             Self::StockChanged => "voucher",
@@ -139,6 +144,13 @@ impl AcceptedOrder {
         let event = |kind, due| NewEvent { kind, subject: self.order.get(), body: self.body(), due };
         let accepted = event(EventKind::OrderAccepted, None);
         [accepted].into_iter().chain(due.map(|due| event(EventKind::PaymentDue, Some(due))))
+    }
+
+    /// Returns the events of an order that a user of a waiting list got: those of the acceptance, and the
+    /// promotion.
+    pub fn promotion_events(self, now: Timestamp) -> impl Iterator<Item = NewEvent> {
+        let promoted = NewEvent::at_once(EventKind::WaitingPromoted, self.order.get(), self.body());
+        self.events(now).chain(std::iter::once(promoted))
     }
 
     fn body(&self) -> String {

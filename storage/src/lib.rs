@@ -96,6 +96,7 @@ mod visitors;
 mod vote_lines;
 mod votes;
 mod vouchers;
+mod waiting_lists;
 mod wave;
 mod waves;
 
@@ -197,6 +198,9 @@ pub use votes::{VOTE_MARK_TTL, VoteCause, VoteCursor, VoteLine, VoteOutcome, Vot
 pub use vouchers::{
     NewSale, SaleRecord, StockChange, StockChangeOutcome, Voucher, VoucherEdit, VoucherFilter, VoucherStatus,
     VoucherText, Vouchers,
+};
+pub use waiting_lists::{
+    FirstToJoin, JoinOutcome, PromoteOutcome, WaitingEntry, WaitingLists, WaitingPlace, WaitingState,
 };
 pub use wave::Wave;
 pub use waves::{NewWave, PutWavesOutcome, ReleaseWaveOutcome, WaveRecord, Waves};

@@ -127,6 +127,8 @@ pub struct OrderCounts {
     pub refunded: u64,
     /// Dead letters that hold a unit.
     pub dead_letters: u64,
+    /// Entries of the waiting list that are offered, and may hold a unit in [`Sales`](crate::Sales) already.
+    pub offered: u64,
     /// Users with more than one live order of the sale: must be 0.
     pub doubles: u64,
 }

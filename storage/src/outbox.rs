@@ -9,8 +9,8 @@ use crate::{OrderId, StoreError, UserId, VoucherId};
 /// Outbox entry: an idempotent action made necessary by a change of the database.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum OutboxEntry {
-    /// [Release](crate::Sales::release) the unit of a closed order of a sale, or of a claim that became a
-    /// dead letter because its user had another order.
+    /// [Release](crate::Sales::release) the unit of a closed order of a sale, of a claim that became a dead
+    /// letter because its user had another order, or of an offer that became no order.
     Release {
         /// The voucher on sale.
         voucher: VoucherId,
@@ -25,10 +25,11 @@ pub enum OutboxEntry {
 ///
 /// - An entry is written in the transaction that makes the action necessary. Whatever crashes afterwards, the
 ///   entry remains until marked [`done`](Outbox::done).
-/// - Three places write [`OutboxEntry::Release`], and no others: [`Orders::step`](crate::Orders::step) when
+/// - Four places write [`OutboxEntry::Release`], and no others: [`Orders::step`](crate::Orders::step) when
 ///   closing an order of a sale, [`DeadLetters::void`](crate::DeadLetters::void) for a dead letter with a
-///   unit, and every path that makes a claim a dead letter as
-///   [`DeadReason::Double`](crate::DeadReason::Double). An ordinary voucher has no units.
+///   unit, every path that makes a claim a dead letter as
+///   [`DeadReason::Double`](crate::DeadReason::Double), and
+///   [`WaitingLists::promote`](crate::WaitingLists::promote) for an entry that becomes no order. An ordinary voucher has no units.
 /// - Entries are not leased: several workers may execute the same entry at the same time.
 #[async_trait]
 pub trait Outbox: Send + Sync {

@@ -46,7 +46,8 @@ pub enum DeleteOutcome {
 ///   result. Deleted notes, comments and reviews are left out, hidden ones are included.
 /// - A deleted user keeps the id, the time of registration, credits and level, orders, notes, comments,
 ///   likes, reviews, votes and sign-ins. Phone, name, avatar, password, role, block, second factor, profile
-///   and follows in both directions are erased in one transaction, durable when the call returns. The phone
+///   and follows in both directions are erased, and places in waiting lists given up, in one transaction,
+///   durable when the call returns. The phone
 ///   is free for a new account.
 #[async_trait]
 pub trait PersonalData: Send + Sync {

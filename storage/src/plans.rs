@@ -2,8 +2,9 @@
 //! for the plan, and writes the plan in the same transaction.
 
 use crate::{
-    Claim, DeadLetter, DeadState, Order, OrderStatus, PaymentId, PaymentMode, ReplayOutcome, SaleRecord,
-    StockChange, StockChangeOutcome, Timestamp, Transition, VoidOutcome, credits_of_order,
+    Claim, DeadLetter, DeadState, FirstToJoin, JoinOutcome, Order, OrderId, OrderStatus, PaymentId,
+    PaymentMode, ReplayOutcome, SaleRecord, StockChange, StockChangeOutcome, Timestamp, Transition,
+    VoidOutcome, WaitingEntry, WaitingState, credits_of_order,
 };
 
 /// Change of an order's payment rows by a [`Transition`].
@@ -147,6 +148,66 @@ impl DeadLetter {
     }
 }
 
+/// Plan for the promotion of an entry of a waiting list.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PromotionPlan {
+    /// The entry is not offered under the order; nothing changes.
+    Stands,
+    /// The entry was promoted before; nothing changes.
+    ReturnOrder,
+    /// Close the entry in this state, and release the reserved unit.
+    Close(WaitingState),
+    /// Insert the claim's order, and take a unit.
+    Insert(Claim),
+}
+
+impl WaitingEntry {
+    /// Plans the promotion of a stored entry. `end` is the end of the sale, if the sale exists.
+    pub fn plan_promotion(
+        &self,
+        order: OrderId,
+        may_buy: bool,
+        end: Option<Timestamp>,
+        now: Timestamp,
+    ) -> PromotionPlan {
+        let Self { voucher, user, changed, .. } = *self;
+        match self.state {
+            _ if self.order != Some(order) => PromotionPlan::Stands,
+            WaitingState::Promoted => PromotionPlan::ReturnOrder,
+            WaitingState::Waiting | WaitingState::Left | WaitingState::Expired | WaitingState::Dropped => {
+                PromotionPlan::Stands
+            }
+            WaitingState::Offered if end.is_none_or(|end| now >= end) => {
+                PromotionPlan::Close(WaitingState::Expired)
+            }
+            WaitingState::Offered if !may_buy => PromotionPlan::Close(WaitingState::Dropped),
+            // The order id was drawn with the offer, and carries its time.
+            WaitingState::Offered => PromotionPlan::Insert(Claim { order, voucher, user, at: changed }),
+        }
+    }
+}
+
+/// Plans the joining of a waiting list by a user who does not wait yet, while `waiting` users do.
+///
+/// # Errors
+/// The outcome of a refusal.
+pub fn plan_join(
+    sale: Option<&SaleRecord>,
+    waiting: u64,
+    first: FirstToJoin,
+    now: Timestamp,
+) -> Result<(), JoinOutcome> {
+    let sale = sale.filter(|sale| now < sale.terms.end).ok_or(JoinOutcome::NoList)?;
+    let max = sale.waiting_max.ok_or(JoinOutcome::NoList)?;
+    if waiting >= u64::from(max) {
+        Err(JoinOutcome::Full)
+    } else if !sale.terms.waiting && first == FirstToJoin::No {
+        Err(JoinOutcome::NobodyWaits)
+    } else {
+        Ok(())
+    }
+}
+
 /// Plan for a change of a sale's units.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum StockPlan {
@@ -287,6 +348,7 @@ mod tests {
             end: Timestamp::MAX,
             paused: false,
             units: Some(5),
+            waiting: false,
         };
         let sale = SaleRecord {
             terms,
@@ -297,6 +359,7 @@ mod tests {
             min_level: 0,
             next_wave: None,
             guard: None,
+            waiting_max: None,
         };
         let unlimited =
             SaleRecord { terms: Terms { units: None, ..terms }, initial: None, stock: None, ..sale };

@@ -28,7 +28,7 @@ pub enum ClaimOutcome {
     /// The user already holds a unit under the returned order; of several held orders, any may be returned.
     /// Takes precedence over [`SoldOut`](Self::SoldOut).
     AlreadyBought(OrderId),
-    /// No unit was left at some instant during the call.
+    /// No unit was left at some instant during the call, or the sale was [waited for](Terms::waiting).
     SoldOut,
     /// The sale has not started.
     NotOpen,
@@ -55,6 +55,9 @@ pub struct Terms {
     pub paused: bool,
     /// Total units of the sale: initial + added. `None` = unlimited.
     pub units: Option<u64>,
+    /// Whether users wait for units: claims are refused as sold out, and units are for the waiting list.
+    #[serde(default)]
+    pub waiting: bool,
 }
 
 /// Reason why a sale refuses every claim at some instant, independent of the user.
@@ -121,8 +124,6 @@ pub enum ReleaseOutcome {
     Released,
     /// The user does not hold a unit under the given order; nothing changed.
     NotHeld,
-    /// The unit passed directly to the next user of the waiting list, under this new order.
-    PassedTo(UserId, OrderId),
 }
 
 /// Outcome of [`Sales::reserve`].
@@ -146,7 +147,8 @@ pub enum ReserveOutcome {
 /// - **Atomic claim.** [`claim`](Sales::claim) takes one unit, records the buyer and appends to the
 ///   [`OrderLog`](crate::OrderLog) in one atomic step, and returns once the step is durable. Dropping the
 ///   returned future undoes nothing.
-/// - **`SoldOut`** is returned only if no unit was left at some instant during the call.
+/// - **`SoldOut`** is returned only if no unit was left, or the sale was [waited for](Terms::waiting), at
+///   some instant during the call. While a sale is waited for, only [`reserve`](Sales::reserve) takes units.
 /// - **Only durable state is visible.** A refusal rests on durable claims only, and [`units`](Sales::units)
 ///   counts no others. A call whose outcome depends on a claim still being written waits for the group commit
 ///   of the claim; after a failed group commit the call returns [`StoreError::Unavailable`] at once.
@@ -231,7 +233,7 @@ pub trait Sales: Send + Sync {
     async fn release_all(&self, closed: &[(VoucherId, UserId, OrderId)]) -> Result<(), StoreError>;
 
     /// Reserves a unit for an order that is not in the database yet: a dead letter without a unit, about to
-    /// be replayed. Idempotent: takes nothing if the user already holds the unit.
+    /// be replayed, or an offer to a user of the waiting list. Idempotent: takes nothing if the user already holds the unit.
     ///
     /// [`release`](Sales::release) undoes the reservation if the database then refuses the order.
     ///
@@ -278,6 +280,7 @@ mod tests {
             end: Timestamp::from_millis(200),
             paused,
             units: None,
+            waiting: false,
         };
         let rows = [
             (99, false, Some(ClosedReason::NotOpen)),

@@ -6,7 +6,7 @@ use crate::{
     Archive, Audit, Cache, Codes, Comments, Credits, DeadLetters, Deadlines, EventStreams, EventSubscribers,
     Events, Feeds, Follows, GeoIndex, Import, LedgerRows, Likes, Locks, Notes, OrderLog, Orders, Outbox,
     PaymentRows, PersonalData, Pictures, RateLimits, Reports, RetryTasks, Reviews, Sales, SecondFactors,
-    Sequences, Sessions, Shops, SignIns, Upkeep, Users, Visitors, VoteLines, Votes, Vouchers, Waves,
+    Sequences, Sessions, Shops, SignIns, Upkeep, Users, Visitors, VoteLines, Votes, Vouchers, WaitingLists, Waves,
 };
 
 /// Storage of a mall: one handle per port, in a bundle per area. Cheap to clone.
@@ -43,6 +43,8 @@ pub struct SellingPorts {
     pub dead_letters: Arc<dyn DeadLetters>,
     /// Payments in the database.
     pub payments: Arc<dyn PaymentRows>,
+    /// Waiting lists of sold-out sales.
+    pub waiting_lists: Arc<dyn WaitingLists>,
 }
 
 /// Ports of the catalogue: shops and their vouchers.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::{
     DeadState, EventKind, OrderCounts, OrderStatus, PaymentMode, PaymentState, PictureKind, Role, Visibility,
-    VoteCause, VoucherStatus,
+    VoteCause, VoucherStatus, WaitingState,
 };
 
 /// Value stored as a number.
@@ -41,11 +41,12 @@ numbered! {
     PictureKind { 1 = Jpeg, 2 = Webp }
     EventKind {
         1 = OrderAccepted, 2 = PaymentDue, 3 = OrderPaid, 4 = OrderCancelled, 5 = OrderUsed, 6 = OrderRefunded,
-        7 = NotePublished, 8 = ReviewWritten, 9 = StockChanged,
+        7 = NotePublished, 8 = ReviewWritten, 9 = StockChanged, 10 = WaitingPromoted,
     }
     VoteCause { 0 = Down, 1 = Up, 2 = Closed }
     PaymentMode { 0 = None, 1 = Counter, 2 = Sandbox, 3 = Webhook }
     PaymentState { 0 = Started, 1 = Captured, 2 = Refunded, 3 = Failed, 4 = Reversed }
+    WaitingState { 0 = Waiting, 1 = Offered, 2 = Promoted, 3 = Left, 4 = Expired, 5 = Dropped }
 }
 
 impl OrderStatus {

@@ -100,6 +100,9 @@ pub struct SaleRecord {
     /// What a claim has to show; `None` = a log-in is enough.
     #[serde(default)]
     pub guard: Option<Guard>,
+    /// Maximum number of users on the waiting list; `None` = no list.
+    #[serde(default)]
+    pub waiting_max: Option<u32>,
 }
 
 impl SaleRecord {

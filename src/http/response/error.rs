@@ -268,6 +268,7 @@ fn status_of(refusal: &Refusal) -> StatusCode {
         | Refusal::OwnReview
         | Refusal::ReceiptMistyped
         | Refusal::Unlimited
+        | Refusal::WaitingList(_)
         | Refusal::SaleIsOn
         | Refusal::StillDead(..)
         | Refusal::DeadLetterStands(_)

@@ -11,6 +11,7 @@ mod parts;
 mod second_factor;
 mod states;
 mod subscribers;
+mod waiting_list;
 
 use std::time::Duration;
 
@@ -245,6 +246,7 @@ pub(in crate::http) fn of_refusal(refusal: &Refusal, l: Language) -> RefusalBody
         Refusal::AmountDiffers(price) => stands(l, "AMOUNT_DIFFERS", amount_differs(*price)),
         Refusal::Callback(error) => of_callback(*error, l),
         Refusal::Guard(refusal) => guard::of_refusal(*refusal, l),
+        Refusal::WaitingList(refusal) => waiting_list::of_refusal(*refusal, l),
         Refusal::Subscriber(refusal) => subscribers::of_refusal(*refusal, l),
         Refusal::Busy => {
             fixed!(l, "BUSY", "系统繁忙，请稍后再试", "The mall is busy; try again in a moment.")

@@ -114,6 +114,8 @@ pub enum Refusal {
     Subscriber(SubscriberRefusal),
     /// The sale is guarded, or a step of a guarded sale is refused.
     Guard(GuardRefusal),
+    /// The user cannot join the waiting list of the sale.
+    WaitingList(WaitingRefusal),
     /// The call cannot be served at present: load shedding, or an unreachable remote service.
     Busy,
 }
@@ -160,6 +162,17 @@ pub enum GuardRefusal {
         /// Time until the sale issues passes to this user.
         pass_in: Duration,
     },
+}
+
+/// Why a user cannot join a waiting list.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WaitingRefusal {
+    /// The sale has no waiting list.
+    NoList,
+    /// The maximum number of users wait.
+    Full,
+    /// Units are left: nobody has to wait.
+    UnitsLeft,
 }
 
 /// A person's input error.
@@ -261,6 +274,12 @@ impl From<Refusal> for Failure {
 impl From<InputError> for Failure {
     fn from(mistake: InputError) -> Self {
         Self::Refused(Refusal::Mistyped(mistake))
+    }
+}
+
+impl From<WaitingRefusal> for Failure {
+    fn from(refusal: WaitingRefusal) -> Self {
+        Self::Refused(Refusal::WaitingList(refusal))
     }
 }
 

@@ -44,6 +44,7 @@ pub use clock::{Clock, ManualClock, SystemClock, WatchedClock};
 pub use context::Context;
 pub use failure::{
     CallbackError, FactorRefusal, Failure, GuardRefusal, InputError, Refusal, SubscriberRefusal,
+    WaitingRefusal,
 };
 pub use random::Random;
 pub use settings::{IMPORTED, Settings, ZONE};

@@ -1,6 +1,7 @@
 //! Sales from the operator's side: list, window, units, pause and end.
 
 mod guards;
+mod waiting_lists;
 mod waves;
 
 use std::sync::Arc;
@@ -23,6 +24,7 @@ use crate::mall::selling::sales::SaleState;
 use crate::mall::selling::terms_lease::HeldTermsLease;
 
 pub use self::guards::DEFAULT_GUARD;
+pub use self::waiting_lists::WaitingListView;
 
 /// A sale with state and counts, for operators.
 #[derive(Clone, PartialEq, Eq, Debug)]

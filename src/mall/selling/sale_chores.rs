@@ -25,6 +25,7 @@ pub fn chores(context: &Context, sales: &FlashSales, cashier: &Cashier) -> Vec<A
         Arc::new(SettlePayments { every: every(5_000), cashier: cashier.clone() }),
         Arc::new(PollPayments { every: every(5_000), cashier: cashier.clone() }),
         Arc::new(ReleaseWaves::new(context, sales)),
+        Arc::new(ServeWaitingLists { every: every(1_000), sales: sales.clone() }),
         Arc::new(RefreshTerms { every: every(500), sales: sales.clone() }),
         Arc::new(Reconciliation::new(context, sales, cashier)),
         Arc::new(CompareClocks { every: every(60_000), context: context.clone(), log: SparseLog::default() }),
@@ -154,6 +155,32 @@ impl Chore for RefreshTerms {
         self.every.ran(now);
         if let Err(error) = self.sales.refresh(now).await {
             tracing::warn!(%error, "could not refresh the terms of the sales");
+        }
+    }
+}
+
+/// Hands units that became free to the users of waiting lists.
+struct ServeWaitingLists {
+    every: Every,
+    sales: FlashSales,
+}
+
+#[async_trait]
+impl Chore for ServeWaitingLists {
+    fn name(&self) -> &'static str {
+        "serve waiting lists"
+    }
+
+    async fn next_due(&self, now: Timestamp) -> Option<Timestamp> {
+        Some(self.every.next(now))
+    }
+
+    async fn run(&self, now: Timestamp) {
+        self.every.ran(now);
+        match self.sales.serve_waiting_lists(now).await {
+            Ok(0) => {}
+            Ok(orders) => tracing::info!(orders, "promoted users of waiting lists"),
+            Err(error) => tracing::warn!(%error, "could not serve all waiting lists; the next run retries"),
         }
     }
 }

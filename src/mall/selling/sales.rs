@@ -8,7 +8,9 @@
 mod admission;
 mod guarded;
 mod live;
+mod promotions;
 mod views;
+mod waiting;
 mod waves;
 
 use std::collections::HashSet;
@@ -35,6 +37,7 @@ use crate::mall::base::{Context, Failure, GuardRefusal, Random, Refusal};
 
 pub use self::live::ListedSale;
 pub use self::views::{LiveSale, RunningSale, SalePage, SaleState};
+pub use self::waiting::poll_interval;
 pub use super::timetables::PageWave;
 
 /// Sales read per page when all sales are visited.
@@ -397,7 +400,9 @@ impl Inner {
             units = sales.units(voucher).await?;
         }
         // The database's stock is the final stock of a sale that has left memory.
-        let stock = units.map_or(sale.stock, |units| units.left());
+        let left = units.map_or(sale.stock, |units| units.left());
+        // While users wait, units are for the waiting list.
+        let stock = left.filter(|_| !terms.waiting).or(terms.waiting.then_some(0));
         // Taken from the same read as `stock`, so that a progress bar never exceeds 100 %.
         let in_all = units.map_or(terms.units, |units| units.units);
         let state = SaleState::of(&terms, stock, now);
@@ -411,6 +416,7 @@ impl Inner {
             end: terms.end,
             next_wave: sale.wave_after(now),
             is_guarded: sale.guard.is_some(),
+            has_waiting_list: sale.waiting_max.is_some(),
         };
         Ok((live, units))
     }

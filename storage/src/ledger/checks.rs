@@ -56,7 +56,20 @@ checks! {
           AND orders.voucher_id = o.voucher_id AND orders.status IN (4, 6))
         AND NOT EXISTS (SELECT 1 FROM dead_letters AS d WHERE d.order_id = o.order_id AND d.user_id = o.user_id
           AND d.voucher_id = o.voucher_id
-          AND (d.state = 2 OR d.reason = 'DOUBLE' AND d.holds_unit = 0))";
+          AND (d.state = 2 OR d.reason = 'DOUBLE' AND d.holds_unit = 0))
+        AND NOT EXISTS (SELECT 1 FROM waiting_entries AS w WHERE w.voucher_id = o.voucher_id
+          AND w.user_id = o.user_id AND w.order_id = o.order_id AND w.state IN (0, 4, 5))";
+    /// An entry of a waiting list has a user and a sale, and a promoted entry its order.
+    WaitingEntry = "SELECT number AS id FROM waiting_entries AS w WHERE state NOT IN (0, 1, 2, 3, 4, 5)
+        OR NOT EXISTS (SELECT 1 FROM users WHERE users.id = w.user_id)
+        OR NOT EXISTS (SELECT 1 FROM sales WHERE sales.voucher_id = w.voucher_id)
+        OR state IN (1, 2) AND order_id IS NULL
+        OR state = 2 AND NOT EXISTS (SELECT 1 FROM orders WHERE orders.id = w.order_id
+          AND orders.user_id = w.user_id AND orders.voucher_id = w.voucher_id)";
+    /// A sale for which users wait accepts no claims.
+    SaleWaiting = "SELECT voucher_id AS id FROM sales WHERE waiting NOT IN (0, 1)
+        OR waiting = 0 AND EXISTS (SELECT 1 FROM waiting_entries AS w
+          WHERE w.voucher_id = sales.voucher_id AND w.state IN (0, 1))";
     /// The author of a note exists.
     NoteUser = "SELECT id FROM notes WHERE NOT EXISTS (SELECT 1 FROM users WHERE users.id = user_id)";
     /// The status of a note is valid.

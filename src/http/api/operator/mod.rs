@@ -25,6 +25,7 @@ mod server_sent;
 pub mod users;
 pub mod vote_archive;
 mod vouchers;
+mod waiting_lists;
 mod waves;
 
 /// Returns the routes of operators.
@@ -33,6 +34,7 @@ pub fn routes(live: Live, security_events: Arc<SecurityEvents>) -> Calls {
         .merge(sales::routes())
         .merge(waves::routes())
         .merge(guards::routes())
+        .merge(waiting_lists::routes())
         .merge(vouchers::routes())
         .merge(orders::routes())
         .merge(receipts::routes())

@@ -5,3 +5,4 @@ pub mod orders;
 pub mod payment_callbacks;
 pub mod receipts;
 pub mod sales;
+pub mod waiting_lists;

@@ -81,6 +81,8 @@ struct LiveAnswer {
     next_wave: Option<NextWave>,
     /// Whether a claim needs a pass.
     guarded: bool,
+    /// Whether buyers can wait for units after the last is taken.
+    waiting_list: bool,
 }
 
 /// Converts units to a count in a response: −1 = unlimited.
@@ -105,6 +107,7 @@ impl LiveAnswer {
             press_again_ms: u64::try_from(context.settings.press_again.as_millis()).unwrap_or(u64::MAX),
             next_wave: sale.next_wave.map(|wave| NextWave::new(wave.at.since(sale.at), wave.units)),
             guarded: sale.is_guarded,
+            waiting_list: sale.has_waiting_list,
         }
     }
 }

@@ -3,7 +3,7 @@
 use mallbox_storage::{Cents, DeadReason, DeadState, OrderId, ReviewId};
 
 use super::*;
-use crate::mall::base::{GuardRefusal, SubscriberRefusal};
+use crate::mall::base::{GuardRefusal, SubscriberRefusal, WaitingRefusal};
 
 /// Returns status, `Retry-After` and body as received by a client in this language.
 fn rendered(error: ApiError, l: Language) -> (u16, Option<String>, serde_json::Value) {
@@ -34,6 +34,9 @@ fn all() -> Vec<(ApiError, u16, &'static str)> {
         (Refusal::Guard(GuardRefusal::NotGuarded).into(), 200, "NOT_GUARDED"),
         (Refusal::Guard(GuardRefusal::KindNotAllowed).into(), 200, "KIND_NOT_ALLOWED"),
         (Refusal::Guard(GuardRefusal::ChallengeFailed).into(), 200, "CHALLENGE_FAILED"),
+        (Refusal::WaitingList(WaitingRefusal::NoList).into(), 200, "NO_WAITING_LIST"),
+        (Refusal::WaitingList(WaitingRefusal::Full).into(), 200, "WAITING_LIST_FULL"),
+        (Refusal::WaitingList(WaitingRefusal::UnitsLeft).into(), 200, "UNITS_LEFT"),
         (Refusal::Guard(GuardRefusal::TooEarly { pass_in: Duration::from_secs(61) }).into(), 200, "NOT_OPEN"),
         (Refusal::NotFound("shop").into(), 200, "NOT_FOUND"),
         (Refusal::NotLoggedIn.into(), 401, "NOT_LOGGED_IN"),

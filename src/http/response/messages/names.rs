@@ -90,6 +90,7 @@ pub(super) fn field(name: &'static str, l: Language) -> &'static str {
         (Language::Zh, "credits") => "各级所需的积分",
         (Language::Zh, "add") => "库存变更数量",
         (Language::Zh, "waves") => "放货时间表",
+        (Language::Zh, "max") => "候补人数上限",
         (Language::Zh, "challenges") => "验证方式",
         (Language::Zh, "workBits") => "工作量位数",
         (Language::Zh, "passSeconds") => "通行码有效期",
@@ -187,6 +188,7 @@ pub(super) fn allowed(name: &'static str, l: Language) -> &'static str {
             "最多50批，时间依次递增，均晚于现在、早于结束时间；每批至少1份，总数不能过大",
             "at most 50 waves in ascending order, between now and endTime, of 1 unit or more each",
         ),
+        "max" => ("须为0到10000", "0 to 10000"),
         "challenges" => {
             ("须为picture、slider、work，各至多一次", "picture, slider and work, each at most once")
         }

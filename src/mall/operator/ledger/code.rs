@@ -118,6 +118,10 @@ codes! {
     PurchaseOrder = "PURCHASE_ORDER", "购买请求的订单", "purchase's order";
     /// An outbox entry releases the unit of a closed order or dead letter.
     OutboxOrder = "OUTBOX_ORDER", "待归还名额的订单", "order of a unit on its way back";
+    /// An entry of a waiting list has a user and a sale, and a promoted entry its order.
+    WaitingEntry = "WAITING_ENTRY", "候补记录", "entry of a waiting list";
+    /// A sale for which users wait accepts no claims.
+    SaleWaiting = "SALE_WAITING", "候补期间的抢购", "claims of a sale with waiting users";
     /// The counter of order ids is above every id in use.
     OrderNumbers = "ORDER_NUMBERS", "订单号的最高水位", "order ids' high-water mark";
     /// Missing rows of a table from which a mall deletes nothing.

@@ -32,6 +32,7 @@ kinds! {
     Order = "订单", "order";
     Payment = "付款", "payment";
     DeadLetter = "死信", "dead letter";
+    WaitingEntry = "候补记录", "waiting entry";
     User = "用户", "user";
     Shop = "店铺", "shop";
     StockChange = "库存变更", "stock change";

@@ -88,7 +88,7 @@ impl Warning {
 }
 
 /// Terms of one sale's equation: initial + added = remaining + pending + unpaid + paid + used + refunding +
-/// dead letters.
+/// dead letters + offered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SaleTerms {
@@ -114,13 +114,15 @@ pub struct SaleTerms {
     pub refunding: u64,
     /// Dead letters that hold a unit.
     pub dead_letters: u64,
+    /// Units reserved for users of the waiting list whose order is about to be written.
+    pub offered: u64,
     /// Whether the sale is in memory (or Redis), and was compared with the sales store.
     pub in_memory: bool,
 }
 
 impl SaleTerms {
     fn text(&self, l: Language) -> String {
-        let Self { voucher, added, pending, unpaid, paid, used, refunding, dead_letters, .. } = self;
+        let Self { voucher, added, pending, unpaid, paid, used, refunding, dead_letters, offered, .. } = self;
         let left = match (self.initial, self.remaining) {
             (Some(initial), Some(remaining)) => sentence!(
                 l,
@@ -132,9 +134,9 @@ impl SaleTerms {
         sentence!(
             l,
             "秒杀{voucher}：{left}待入库{pending} + 未支付{unpaid} + 已支付{paid} + 已核销{used} + 退款中{refunding} + \
-             死信{dead_letters}",
+             死信{dead_letters} + 候补中{offered}",
             "sale {voucher}: {left}pending {pending} + unpaid {unpaid} + paid {paid} + used {used} + refunding \
-             {refunding} + dead letters {dead_letters}"
+             {refunding} + dead letters {dead_letters} + offered {offered}"
         )
     }
 }
@@ -193,8 +195,9 @@ pub struct PaymentTotals {
 
 impl Totals {
     pub(super) fn add_orders(&mut self, counts: &OrderCounts) {
-        let OrderCounts { unpaid, paid, used, cancelled, refunding, refunded, dead_letters, doubles: _ } =
-            *counts;
+        let OrderCounts {
+            unpaid, paid, used, cancelled, refunding, refunded, dead_letters, offered: _, doubles: _
+        } = *counts;
         self.orders += unpaid + paid + used + cancelled + refunding + refunded;
         self.unpaid += unpaid;
         self.paid += paid;

@@ -28,6 +28,7 @@ impl SaleSnapshot {
             used: counts.used,
             refunding: counts.refunding,
             dead_letters: counts.dead_letters,
+            offered: self.offered(),
             in_memory: units.is_some(),
         }
     }
@@ -40,6 +41,14 @@ impl SaleSnapshot {
         }
     }
 
+    /// Returns the units in memory that are reserved for offers to users of the waiting list. Offers reserve
+    /// their units one after the other: those not accounted for otherwise, at most one per offer.
+    fn offered(&self) -> u64 {
+        let Self { counts, pending, units, .. } = self;
+        let taken = units.map_or(0, |units| units.taken);
+        taken.saturating_sub(counts.held() + pending).min(counts.offered)
+    }
+
     pub(super) fn findings(&self) -> Vec<Finding> {
         let Self { sale, counts, pending, units } = self;
         let mut findings = Vec::new();
@@ -50,20 +59,21 @@ impl SaleSnapshot {
         };
         let held = signed(counts.held());
         let pending = signed(*pending);
+        let offered = signed(self.offered());
         check(Code::SaleDoubleBuyers, 0, signed(counts.doubles));
         if let Some(initial) = sale.initial {
             let total = signed(initial) + sale.added;
             let stock = sale.stock.map_or(-1, signed);
             check(Code::SaleStock, total - held, stock);
             if let Some(remaining) = self.remaining() {
-                check(Code::SaleEquation, remaining + pending + held, total);
+                check(Code::SaleEquation, remaining + pending + held + offered, total);
             }
             if let Some(units) = units {
                 check(Code::SaleUnitsInMemory, total, units.units.map_or(-1, signed));
             }
         }
         if let Some(units) = units {
-            check(Code::SaleTakenInMemory, held + pending, signed(units.taken));
+            check(Code::SaleTakenInMemory, held + pending + offered, signed(units.taken));
         }
         findings
     }
@@ -90,7 +100,7 @@ mod tests {
         let (begin, end) = (Timestamp::from_millis(0), Timestamp::from_millis(1));
         SaleSnapshot {
             sale: SaleRecord {
-                terms: Terms { voucher, begin, end, paused: false, units: Some(120) },
+                terms: Terms { voucher, begin, end, paused: false, units: Some(120), waiting: false },
                 initial: Some(100),
                 added: 20,
                 stock: Some(105),
@@ -98,6 +108,7 @@ mod tests {
                 min_level: 0,
                 next_wave: None,
                 guard: None,
+                waiting_max: None,
             },
             counts: OrderCounts {
                 unpaid: 5,
@@ -107,6 +118,7 @@ mod tests {
                 dead_letters: 1,
                 cancelled: 9,
                 refunded: 8,
+                offered: 0,
                 doubles: 0,
             },
             pending: 7,
@@ -123,6 +135,20 @@ mod tests {
         let unlimited = SaleRecord { initial: None, stock: None, ..reading.sale };
         let units = Some(SaleUnits { units: None, taken: 22 });
         assert_eq!(SaleSnapshot { sale: unlimited, units, ..reading }.findings(), []);
+    }
+
+    #[test]
+    fn an_offer_may_have_reserved_its_unit_and_no_more() {
+        let with = |offered, taken| {
+            let mut reading = balanced();
+            reading.counts.offered = offered;
+            reading.units = Some(SaleUnits { units: Some(120), taken });
+            (reading.terms().offered, reading.findings().len())
+        };
+        assert_eq!(with(2, 22), (0, 0), "two offers without units yet");
+        assert_eq!(with(2, 24), (2, 0));
+        assert_eq!(with(2, 25), (2, 1), "a unit beyond the offers");
+        assert_eq!(with(0, 23), (0, 1));
     }
 
     #[test]

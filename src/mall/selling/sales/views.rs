@@ -65,6 +65,8 @@ pub struct LiveSale {
     pub next_wave: Option<Wave>,
     /// Whether a claim needs a pass.
     pub is_guarded: bool,
+    /// Whether users can wait for units after the last is taken.
+    pub has_waiting_list: bool,
 }
 
 /// A running sale, for the operators' live view.

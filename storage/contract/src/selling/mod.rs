@@ -14,6 +14,7 @@ pub mod payment_modes;
 pub mod payments;
 pub mod purchases;
 pub mod sales;
+pub mod waiting_lists;
 
 use crate::case::Case;
 
@@ -33,4 +34,5 @@ pub(crate) const CASES: &[(&str, &[Case])] = &[
     ("payments", payments::CASES),
     ("purchases", purchases::CASES),
     ("sales", sales::CASES),
+    ("waiting_lists", waiting_lists::CASES),
 ];

@@ -12,7 +12,8 @@ use crate::queue::Queue;
 use crate::sales::EmbeddedSales;
 use crate::settled::Settled;
 use crate::sqlite::{
-    Database, EmbeddedDeadLetters, EmbeddedOrders, EmbeddedOutbox, EmbeddedPayments, Holders,
+    Database, EmbeddedDeadLetters, EmbeddedOrders, EmbeddedOutbox, EmbeddedPayments, EmbeddedWaitingLists,
+    Holders,
 };
 
 /// Creates the ports over the claims recovered from the log.
@@ -42,5 +43,6 @@ pub(crate) fn ports(
         outbox: Arc::new(EmbeddedOutbox::new(database.clone())),
         dead_letters: Arc::new(EmbeddedDeadLetters::new(database.clone())),
         payments: Arc::new(EmbeddedPayments::new(database.clone())),
+        waiting_lists: Arc::new(EmbeddedWaitingLists::new(database.clone())),
     }
 }

@@ -26,8 +26,9 @@ impl TermsAndStock {
         }
     }
 
+    /// Returns whether a claim finds no unit: none is left, or units are for the waiting list.
     pub(super) fn is_sold_out(&self) -> bool {
-        self.terms.units.is_some() && self.stock.is_empty()
+        self.terms.waiting || self.terms.units.is_some() && self.stock.is_empty()
     }
 
     pub(super) fn take(&self) -> bool {

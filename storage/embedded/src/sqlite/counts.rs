@@ -59,5 +59,13 @@ pub(super) fn count(
     while let Some(row) = rows.next()? {
         counts.entry(VoucherId::new(get_id(row, 0)?)).or_default().dead_letters = get_count(row, 1)?;
     }
+    let mut offered = conn.prepare_cached(
+        "SELECT voucher_id, COUNT(*) FROM waiting_entries WHERE state = 1 AND (?1 IS NULL OR voucher_id = ?1)
+         GROUP BY voucher_id",
+    )?;
+    let mut rows = offered.query([wanted])?;
+    while let Some(row) = rows.next()? {
+        counts.entry(VoucherId::new(get_id(row, 0)?)).or_default().offered = get_count(row, 1)?;
+    }
     Ok(counts)
 }

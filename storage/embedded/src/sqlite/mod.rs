@@ -69,6 +69,7 @@ mod vote_lines;
 mod vote_rows;
 mod votes;
 mod vouchers;
+mod waiting_lists;
 mod waves;
 mod writer;
 
@@ -105,4 +106,5 @@ pub(crate) use visitors::EmbeddedVisitors;
 pub(crate) use vote_lines::EmbeddedVoteLines;
 pub(crate) use votes::EmbeddedVotes;
 pub(crate) use vouchers::EmbeddedVouchers;
+pub(crate) use waiting_lists::EmbeddedWaitingLists;
 pub(crate) use waves::EmbeddedWaves;

@@ -1,9 +1,10 @@
 //! The [`PersonalData`] port on SQLite.
 
 use async_trait::async_trait;
+use mallbox_storage::backend::Numbered as _;
 use mallbox_storage::{
     Comment, CommentId, DeleteOutcome, GivenLike, Note, NoteId, OrderStatus, PaidOrders, PersonalData, Post,
-    Review, ReviewId, Role, StoreError, Timestamp, UserId, VoteLine,
+    Review, ReviewId, Role, StoreError, Timestamp, UserId, VoteLine, WaitingState,
 };
 use rusqlite::{Connection, OptionalExtension as _, params};
 
@@ -146,5 +147,10 @@ fn erase(conn: &Connection, user: i64, now: Timestamp) -> rusqlite::Result<()> {
     ] {
         conn.prepare_cached(sql)?.execute([user])?;
     }
+    // Places in waiting lists are given up.
+    conn.prepare_cached(
+        "UPDATE waiting_entries SET state = ?2, changed_ms = ?3 WHERE user_id = ?1 AND state = 0",
+    )?
+    .execute([user, WaitingState::Left.number(), now.as_millis()])?;
     second_factors::erase(conn, user)
 }

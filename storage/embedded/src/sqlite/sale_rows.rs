@@ -11,7 +11,7 @@ use super::outbox;
 /// [`sale_columns`] as text.
 pub(super) const SALE: &str = sale_columns!();
 /// Number of columns of [`SALE`].
-pub(super) const SALE_COLUMNS: usize = 13;
+pub(super) const SALE_COLUMNS: usize = 15;
 
 /// Returns a sale by its voucher's id.
 pub(super) fn sale_by_id(conn: &Connection, voucher: VoucherId) -> rusqlite::Result<Option<SaleRecord>> {
@@ -67,15 +67,17 @@ pub(super) fn sale(row: &Row<'_>) -> rusqlite::Result<SaleRecord> {
         end: get_time(row, 2)?,
         paused: row.get(3)?,
         units,
+        waiting: row.get(10)?,
     };
-    let next_wave = match row.get(10)? {
+    let next_wave = match row.get(12)? {
         None => None,
-        Some(number) => Some(Wave { number, at: get_time(row, 11)?, units: get_count(row, 12)? }),
+        Some(number) => Some(Wave { number, at: get_time(row, 13)?, units: get_count(row, 14)? }),
     };
     let guard = match row.get::<_, Option<String>>(9)? {
         None => None,
         Some(text) => Some(Guard::in_row(&text).ok_or_else(|| unreadable(9, text))?),
     };
     let (stock, pay_within, min_level) = (count(6)?, get_span(row, 7)?, row.get(8)?);
-    Ok(SaleRecord { terms, initial, added, stock, pay_within, min_level, next_wave, guard })
+    let waiting_max = row.get(11)?;
+    Ok(SaleRecord { terms, initial, added, stock, pay_within, min_level, next_wave, guard, waiting_max })
 }

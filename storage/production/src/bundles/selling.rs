@@ -17,5 +17,6 @@ pub(crate) fn ports(mysql: &MysqlPorts, redis: &RedisPorts) -> SellingPorts {
         outbox: Arc::clone(&mysql.outbox),
         dead_letters: Arc::clone(&mysql.dead_letters),
         payments: Arc::clone(&mysql.payments),
+        waiting_lists: Arc::clone(&mysql.waiting_lists),
     }
 }

@@ -47,8 +47,14 @@ pub(super) async fn count(
     let dead = format!(
         "SELECT voucher_id, COUNT(*) FROM dead_letters WHERE holds_unit = 1 AND {filter} GROUP BY voucher_id"
     );
-    for (voucher, found) in by_voucher(conn, &dead, params).await? {
+    for (voucher, found) in by_voucher(conn, &dead, params.clone()).await? {
         counts.entry(voucher).or_default().dead_letters = found;
+    }
+    let offered = format!(
+        "SELECT voucher_id, COUNT(*) FROM waiting_entries WHERE state = 1 AND {filter} GROUP BY voucher_id"
+    );
+    for (voucher, found) in by_voucher(conn, &offered, params).await? {
+        counts.entry(voucher).or_default().offered = found;
     }
     Ok(counts)
 }

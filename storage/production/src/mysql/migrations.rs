@@ -93,6 +93,8 @@ const STEPS: &[(&str, &str)] = steps![
     "0069_archived_users",
     "0070_sale_waves",
     "0071_sale_guard",
+    "0072_waiting_entries",
+    "0073_sale_waiting",
 ];
 
 /// The newest step known to this program.

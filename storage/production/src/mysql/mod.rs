@@ -84,6 +84,7 @@ mod vote_lines;
 mod vote_rows;
 mod votes;
 mod vouchers;
+mod waiting_lists;
 mod waves;
 
 use std::sync::Arc;
@@ -94,7 +95,7 @@ use mallbox_storage::{
     Archive, Audit, Comments, Credits, DeadLetters, Durability, EventSubscribers, Events, Follows, Import,
     LedgerRows, Likes, Notes, OpenError, Orders, Outbox, PaymentRows, PersonalData, Pictures, Reports,
     RetryTasks, Reviews, SecondFactors, Sequences, Shops, StoreError, Users, VoteLines, Votes, Vouchers,
-    Waves,
+    WaitingLists, Waves,
 };
 use mysql_async::prelude::Queryable as _;
 use mysql_async::{Conn, Error, Opts};
@@ -156,6 +157,8 @@ pub struct MysqlPorts {
     pub dead_letters: Arc<dyn DeadLetters>,
     /// Payments of orders.
     pub payments: Arc<dyn PaymentRows>,
+    /// Waiting lists of sold-out sales.
+    pub waiting_lists: Arc<dyn WaitingLists>,
     /// Second factors of operators.
     pub second_factors: Arc<dyn SecondFactors>,
     /// Personal data of one user, and deletion of the account.
@@ -256,6 +259,7 @@ pub async fn connect_within(url: &str, wait: Option<Duration>) -> Result<MysqlPo
         outbox: Arc::new(outbox::MysqlOutbox(database.clone())),
         dead_letters: Arc::new(dead_letters::MysqlDeadLetters(database.clone())),
         payments: Arc::new(payments::MysqlPayments(database.clone())),
+        waiting_lists: Arc::new(waiting_lists::MysqlWaitingLists(database.clone())),
         second_factors: Arc::new(second_factors::MysqlSecondFactors(database.clone())),
         personal_data: Arc::new(personal_data::MysqlPersonalData(database.clone())),
         pictures: Arc::new(pictures::MysqlPictures(database.clone())),

@@ -1,9 +1,10 @@
 //! [`PersonalData`] in MySQL.
 
 use async_trait::async_trait;
+use mallbox_storage::backend::Numbered as _;
 use mallbox_storage::{
     Comment, CommentId, DeleteOutcome, GivenLike, Note, NoteId, OrderStatus, PaidOrders, PersonalData, Post,
-    Review, ReviewId, StoreError, Timestamp, UserId, VoteLine,
+    Review, ReviewId, StoreError, Timestamp, UserId, VoteLine, WaitingState,
 };
 use mysql_async::Conn;
 
@@ -159,5 +160,8 @@ async fn erase(conn: &mut Conn, user: UserId, now: Timestamp) -> Result<(), Mysq
     ] {
         execute(conn, sql, (user,)).await?;
     }
+    // Places in waiting lists are given up.
+    let sql = "UPDATE waiting_entries SET state = ?, changed_ms = ? WHERE user_id = ? AND state = 0";
+    execute(conn, sql, (WaitingState::Left.number(), now, user)).await?;
     second_factors::erase(conn, user).await
 }

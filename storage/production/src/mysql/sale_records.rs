@@ -30,17 +30,18 @@ pub(super) fn sale(voucher: VoucherId, row: &mut Columns) -> Result<SaleRecord, 
         None => None,
         Some(initial) => Some(initial.checked_add_signed(added).ok_or_else(|| row.unreadable_last(added))?),
     };
-    let terms = Terms { voucher, begin, end, paused, units };
     let (stock, pay_within, min_level) = (row.next()?, row.span()?, row.next()?);
     let guard = match row.next::<Option<String>>()? {
         None => None,
         Some(text) => Some(Guard::in_row(&text).ok_or_else(|| row.unreadable_last(text))?),
     };
+    let (waiting, waiting_max) = (row.next()?, row.next()?);
+    let terms = Terms { voucher, begin, end, paused, units, waiting };
     let (number, at, units): (Option<u32>, Option<Timestamp>, Option<u64>) =
         (row.next()?, row.time_if_any()?, row.next()?);
     let next_wave = match (number, at, units) {
         (Some(number), Some(at), Some(units)) => Some(Wave { number, at, units }),
         _ => None,
     };
-    Ok(SaleRecord { terms, initial, added, stock, pay_within, min_level, next_wave, guard })
+    Ok(SaleRecord { terms, initial, added, stock, pay_within, min_level, next_wave, guard, waiting_max })
 }

@@ -130,8 +130,8 @@ fn terms(dice: &mut Dice, scene: &Scene) -> Terms {
         // Open, mostly.
         let span = crate::scene::minutes(dice.below(600));
         let (begin, end) = (scene.now - span, scene.now + span);
-        return Terms { voucher, begin, end, paused: dice.chance(10), units };
+        return Terms { voucher, begin, end, paused: dice.chance(10), units, waiting: dice.chance(5) };
     }
     let (begin, end) = (scene.instant(dice), scene.instant(dice));
-    Terms { voucher, begin, end, paused: dice.chance(30), units }
+    Terms { voucher, begin, end, paused: dice.chance(30), units, waiting: dice.chance(5) }
 }

@@ -6,7 +6,7 @@
 -- with a pass: 6 epoch of the pass, 7 ms left until the pass expires, 8 ms for which the mark is kept
 -- Returns 'accepted', 'sold out', 'ended', 'not open', 'paused', 'unknown', 'pass refused', 'none' (a look-up
 -- without a result), or the number of the order that holds the user's unit already.
-local sale = redis.call('HMGET', KEYS[1], 'begin', 'end', 'paused', 'units', 'taken')
+local sale = redis.call('HMGET', KEYS[1], 'begin', 'end', 'paused', 'units', 'taken', 'waiting')
 if not sale[1] then return 'unknown' end
 local order, user, voucher, at = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 
@@ -20,6 +20,8 @@ local now = tonumber(at)
 if now >= tonumber(sale[2]) then return 'ended' end
 if now < tonumber(sale[1]) then return 'not open' end
 if sale[3] == '1' then return 'paused' end
+-- While users wait, units are for the waiting list.
+if sale[6] == '1' then return 'sold out' end
 -- Without units, the sale has no limit.
 if sale[4] ~= '' and tonumber(sale[5]) >= tonumber(sale[4]) then return 'sold out' end
 
