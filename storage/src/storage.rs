@@ -6,7 +6,8 @@ use crate::{
     Archive, Audit, Cache, Codes, Comments, Credits, DeadLetters, Deadlines, EventStreams, EventSubscribers,
     Events, Feeds, Follows, GeoIndex, Import, LedgerRows, Likes, Locks, Notes, OrderLog, Orders, Outbox,
     PaymentRows, PersonalData, Pictures, RateLimits, Reports, RetryTasks, Reviews, Sales, SecondFactors,
-    Sequences, Sessions, Shops, SignIns, Upkeep, Users, Visitors, VoteLines, Votes, Vouchers, WaitingLists, Waves,
+    Sequences, Sessions, Shops, SignIns, Upkeep, Users, Visitors, VoteLines, Votes, Vouchers, WaitingLists,
+    Waves,
 };
 
 /// Storage of a mall: one handle per port, in a bundle per area. Cheap to clone.

@@ -43,8 +43,14 @@ async fn run(claims: u64, append: &str, fsync: &str) {
     let record = DatabaseForRedis { epochs, holders, orders, shops, sign_rows, feed_rows };
     let ports = connect(&RedisOptions::new(server.url()), record).await.unwrap();
     let ports = Arc::new(ports);
-    let terms =
-        Terms { voucher: SALE, begin: NOON - HOUR, end: NOON + HOUR, paused: false, units: Some(claims), waiting: false };
+    let terms = Terms {
+        voucher: SALE,
+        begin: NOON - HOUR,
+        end: NOON + HOUR,
+        paused: false,
+        units: Some(claims),
+        waiting: false,
+    };
     let _ = ports.sales.put(terms).await.unwrap();
     let before = ports.upkeep.figures().await.unwrap();
     let (elapsed, mut times) = rush(&ports, 0, claims, ClaimOutcome::Accepted).await;

@@ -11,5 +11,6 @@ mod order_workers;
 mod orders;
 mod payments;
 mod several;
+mod waiting_lists;
 pub mod watched;
 pub mod world;

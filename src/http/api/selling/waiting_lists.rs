@@ -66,10 +66,9 @@ impl PlaceAnswer {
     }
 
     fn of(place: Option<WaitingPlace>) -> Self {
-        place.as_ref().map_or(
-            Self { state: "NONE", ahead: 0, waiting: 0, order_id: None, poll_in_ms: 0 },
-            Self::new,
-        )
+        place
+            .as_ref()
+            .map_or(Self { state: "NONE", ahead: 0, waiting: 0, order_id: None, poll_in_ms: 0 }, Self::new)
     }
 }
 

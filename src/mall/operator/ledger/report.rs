@@ -196,7 +196,15 @@ pub struct PaymentTotals {
 impl Totals {
     pub(super) fn add_orders(&mut self, counts: &OrderCounts) {
         let OrderCounts {
-            unpaid, paid, used, cancelled, refunding, refunded, dead_letters, offered: _, doubles: _
+            unpaid,
+            paid,
+            used,
+            cancelled,
+            refunding,
+            refunded,
+            dead_letters,
+            offered: _,
+            doubles: _,
         } = *counts;
         self.orders += unpaid + paid + used + cancelled + refunding + refunded;
         self.unpaid += unpaid;

@@ -24,11 +24,9 @@ pub(super) fn describe(check: RowCheck) -> (Code, Kind, &'static str) {
             Kind::Order,
             "a closed order of a sale, or a dead letter that is voided or a double",
         ),
-        R::WaitingEntry => (
-            Code::WaitingEntry,
-            Kind::WaitingEntry,
-            "a user, a sale, and the order of a promotion",
-        ),
+        R::WaitingEntry => {
+            (Code::WaitingEntry, Kind::WaitingEntry, "a user, a sale, and the order of a promotion")
+        }
         R::SaleWaiting => (Code::SaleWaiting, Kind::Sale, "no claims while users wait"),
         R::NoteUser => (Code::NoteUser, Kind::Note, "an existing user"),
         R::NoteStatus => (Code::NoteStatus, Kind::Note, "a known status"),

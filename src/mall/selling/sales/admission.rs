@@ -56,7 +56,12 @@ impl Inner {
 
     /// Reads the cached user; every change of a level or of credits invalidates the cache. Reads the table of
     /// levels only if credits have to make the level.
-    pub(super) async fn check_level(&self, user: UserId, min_level: u8, now: Timestamp) -> Result<(), Failure> {
+    pub(super) async fn check_level(
+        &self,
+        user: UserId,
+        min_level: u8,
+        now: Timestamp,
+    ) -> Result<(), Failure> {
         if min_level == 0 {
             return Ok(());
         }

@@ -72,7 +72,8 @@ async fn a_sale_is_read_as_it_was_written(w: &World) {
     for units in [Some(0), Some(100), Some(i64::MAX as u64), None] {
         let id = vouchers.insert(&text(1, VoucherStatus::OnShelf), Some(&sale(units)), NOON).await.unwrap();
         let read = vouchers.get(id).await.unwrap().unwrap().sale.unwrap();
-        let terms = Terms { voucher: id, begin: NOON, end: NOON + HOUR, paused: false, units, waiting: false };
+        let terms =
+            Terms { voucher: id, begin: NOON, end: NOON + HOUR, paused: false, units, waiting: false };
         assert_eq!(read.terms, terms);
         assert_eq!((read.initial, read.added, read.stock), (units, 0, units));
         assert_eq!((read.pay_within, read.min_level), (Duration::from_secs(900), 3));

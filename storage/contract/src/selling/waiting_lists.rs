@@ -91,7 +91,10 @@ async fn users_wait_in_the_order_of_joining(w: &World) {
     assert_eq!(place(w, voucher, 11).await, None);
     for (ahead, user) in (0..).zip([13, 11, 12]) {
         let first = joined(w, voucher, user).await;
-        assert_eq!((first.ahead, first.waiting, first.entry.state), (ahead, ahead + 1, WaitingState::Waiting));
+        assert_eq!(
+            (first.ahead, first.waiting, first.entry.state),
+            (ahead, ahead + 1, WaitingState::Waiting)
+        );
         assert_eq!((first.entry.user, first.entry.voucher), (UserId::new(user), voucher));
         assert_eq!((first.entry.joined, first.entry.changed, first.entry.order), (NOON, NOON, None));
         assert_eq!(joined(w, voucher, user).await, first, "a repeat");
@@ -196,7 +199,10 @@ async fn an_offer_becomes_an_order_with_its_own_deadline_once(w: &World) {
     let counts = w.storage.selling.orders.count(voucher).await.unwrap();
     assert_eq!((counts.unpaid, counts.cancelled, counts.offered), (1, 1, 0));
     let after = place(w, voucher, 11).await.unwrap();
-    assert_eq!((after.entry.state, after.entry.order, after.waiting), (WaitingState::Promoted, Some(order), 0));
+    assert_eq!(
+        (after.entry.state, after.entry.order, after.waiting),
+        (WaitingState::Promoted, Some(order), 0)
+    );
     assert!(!offer(w, &entry, order).await);
 }
 
@@ -309,6 +315,8 @@ async fn the_end_expires_the_waiting(w: &World) {
 
 async fn a_deleted_user_gives_up_the_place(w: &World) {
     let voucher = sold_out(w, 10).await;
+    // Nobody with an unpaid order.
+    cancel_first(w, voucher).await;
     let phone = Phone::parse("13900000001").unwrap();
     let user = w.storage.people.users.find_or_create(&phone, "小鱼", NOON).await.unwrap().id;
     joined(w, voucher, user.get()).await;

@@ -180,7 +180,8 @@ fn join(
     }
     let key = [id(voucher.get()), id(user.get())];
     // A new entry takes a place at the end.
-    conn.prepare_cached("DELETE FROM waiting_entries WHERE voucher_id = ?1 AND user_id = ?2")?.execute(key)?;
+    conn.prepare_cached("DELETE FROM waiting_entries WHERE voucher_id = ?1 AND user_id = ?2")?
+        .execute(key)?;
     conn.prepare_cached(
         "INSERT INTO waiting_entries (voucher_id, user_id, state, joined_ms, changed_ms)
          VALUES (?1, ?2, 0, ?3, ?3)",
@@ -227,11 +228,7 @@ fn promote(
 }
 
 /// Returns the order of a promotion. Writes the events of one that happens `now`.
-fn promoted(
-    conn: &Connection,
-    order: OrderId,
-    now: Option<Timestamp>,
-) -> rusqlite::Result<PromoteOutcome> {
+fn promoted(conn: &Connection, order: OrderId, now: Option<Timestamp>) -> rusqlite::Result<PromoteOutcome> {
     let order = order_rows::by_id(conn, order)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
     if let Some(now) = now {
         event_rows::write(conn, now, || AcceptedOrder::of(&order).promotion_events(now))?;

@@ -87,8 +87,7 @@ impl WaitingLists for MysqlWaitingLists {
     }
 
     async fn head(&self, voucher: VoucherId, max: u32) -> Result<(Vec<WaitingEntry>, u64), StoreError> {
-        let sql: &str =
-            &format!("{SELECT} WHERE voucher_id = ? AND state IN (0, 1) ORDER BY number LIMIT ?");
+        let sql: &str = &format!("{SELECT} WHERE voucher_id = ? AND state IN (0, 1) ORDER BY number LIMIT ?");
         self.0
             .read("head of waiting list", |conn| {
                 boxed(async move {
@@ -129,9 +128,7 @@ impl WaitingLists for MysqlWaitingLists {
         let sql = "UPDATE waiting_entries SET state = 0, changed_ms = ? WHERE number = ? AND state = 1";
         let change = (now.as_millis(), number);
         self.0
-            .write("withdraw offer", |conn| {
-                boxed(async move { execute(conn, sql, change).await.map(drop) })
-            })
+            .write("withdraw offer", |conn| boxed(async move { execute(conn, sql, change).await.map(drop) }))
             .await
     }
 
@@ -157,7 +154,11 @@ impl WaitingLists for MysqlWaitingLists {
             .write("expire waiting list", |conn| {
                 boxed(async move {
                     let sale = sale_rows::get(conn, voucher, Lock::Yes).await?;
-                    if sale.is_none_or(|sale| now < sale.end) { Ok(0) } else { execute(conn, sql, change).await }
+                    if sale.is_none_or(|sale| now < sale.end) {
+                        Ok(0)
+                    } else {
+                        execute(conn, sql, change).await
+                    }
                 })
             })
             .await
@@ -243,7 +244,8 @@ async fn promote(
         Ok(()) => {
             set_state(conn, number, WaitingState::Promoted, now).await?;
             let written = order_rows::by_id(conn, order).await?;
-            let promotion = || written.iter().flat_map(|order| AcceptedOrder::of(order).promotion_events(now));
+            let promotion =
+                || written.iter().flat_map(|order| AcceptedOrder::of(order).promotion_events(now));
             events.write(conn, now, promotion).await?;
             promoted(written, order)
         }
@@ -289,8 +291,7 @@ async fn set_state(
 
 /// Counts the users who wait with a number below `before`.
 async fn waiting(conn: &mut Conn, voucher: VoucherId, before: u64) -> Result<u64, MysqlError> {
-    let sql =
-        "SELECT COUNT(*) FROM waiting_entries WHERE voucher_id = ? AND state IN (0, 1) AND number < ?";
+    let sql = "SELECT COUNT(*) FROM waiting_entries WHERE voucher_id = ? AND state IN (0, 1) AND number < ?";
     Ok(first(conn, sql, (voucher.get(), before), Columns::count).await?.unwrap_or_default())
 }
 
