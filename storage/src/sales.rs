@@ -233,7 +233,8 @@ pub trait Sales: Send + Sync {
     async fn release_all(&self, closed: &[(VoucherId, UserId, OrderId)]) -> Result<(), StoreError>;
 
     /// Reserves a unit for an order that is not in the database yet: a dead letter without a unit, about to
-    /// be replayed, or an offer to a user of the waiting list. Idempotent: takes nothing if the user already holds the unit.
+    /// be replayed, or an offer to a user of the waiting list. Idempotent: takes nothing if the user already
+    /// holds the unit.
     ///
     /// [`release`](Sales::release) undoes the reservation if the database then refuses the order.
     ///

@@ -54,6 +54,36 @@ fn guards(check: &mut Checker<'_>) {
     ask_as_each(check, put, "/ops/sales/2/guard", &json!({ "kinds": [] }));
 }
 
+/// Adds a sold-out sale, and waits for its units.
+fn waiting_lists(check: &mut Checker<'_>) {
+    let (get, put) = ("GET /ops/sales/{id}/waiting-list", "PUT /ops/sales/{id}/waiting-list");
+    let (customer, operator) = (check.w.customer.clone(), check.w.operator.clone());
+    let form = json!({
+        "shopId": 1, "title": "候补", "subTitle": "", "rules": "", "payValue": 100, "actualValue": 200, "stock": 1,
+        "beginTime": "2026-11-21T19:00:00", "endTime": "2026-11-21T23:00:00",
+    });
+    let made = check.ask("POST /voucher/seckill", "/voucher/seckill", &operator, &form);
+    let sale = made.body["data"].as_u64().unwrap_or_else(|| panic!("{made:?}"));
+    let path = format!("/ops/sales/{sale}/waiting-list");
+    for max in [json!({ "max": 5 }), json!({ "max": 10_001 }), json!({})] {
+        ask_as_each(check, put, &path, &max);
+        ask_as_each(check, put, "/ops/sales/99/waiting-list", &max);
+        ask_as_each(check, get, &path, &Value::Null);
+    }
+    let list = format!("/sale/{sale}/waiting-list");
+    let call = |method: &str| format!("{method} /sale/{{voucherId}}/waiting-list");
+    check.ask(&call("POST"), &list, &customer, &Value::Null);
+    let less = json!({ "add": -1 });
+    check.ask("POST /ops/sales/{id}/stock", &format!("/ops/sales/{sale}/stock"), &operator, &less);
+    for method in ["GET", "POST", "GET", "DELETE", "POST"] {
+        for token in [String::new(), customer.clone()] {
+            check.ask(&call(method), &list, &token, &Value::Null);
+            check.ask(&call(method), "/sale/99/waiting-list", &token, &Value::Null);
+        }
+        ask_as_each(check, get, &path, &Value::Null);
+    }
+}
+
 /// Makes two claims that the database refuses, replays the first and voids the second.
 fn dead_letters(check: &mut Checker<'_>) {
     let (operator, other, none) = (check.w.operator.clone(), check.w.other.clone(), &Value::Null);
@@ -140,6 +170,7 @@ pub(super) fn running_sales(check: &mut Checker<'_>) {
         }
     }
     guards(check);
+    waiting_lists(check);
     dead_letters(check);
     retries(check);
     let found = ask_as_each(check, "GET /ops/orders", "/ops/orders?voucher=2&status=1", none);

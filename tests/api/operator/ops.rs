@@ -61,7 +61,7 @@ fn sales_are_listed_and_shown_with_their_ledger() {
     w.settle_log();
     let books = json!({
         "voucher": 2, "initial": 2, "added": 0, "remaining": 1, "pending": 0, "unpaid": 1, "paid": 0, "used": 0,
-        "refunding": 0, "deadLetters": 0, "inMemory": true,
+        "refunding": 0, "deadLetters": 0, "offered": 0, "inMemory": true,
     });
     let want = with(sale(), &json!({"left": 1, "taken": 1, "books": books, "balances": true}));
     assert_eq!(data(ops(&w, "GET", "/sales/2", &Value::Null)), want);
@@ -326,6 +326,8 @@ fn nobody_but_an_operator_comes_in() {
         ("POST", "/ops/sales/2/stock"),
         ("GET", "/ops/sales/2/waves"),
         ("PUT", "/ops/sales/2/waves"),
+        ("GET", "/ops/sales/2/waiting-list"),
+        ("PUT", "/ops/sales/2/waiting-list"),
         ("POST", "/ops/sales/2/pause"),
         ("POST", "/ops/sales/2/resume"),
         ("POST", "/ops/sales/2/end"),

@@ -10,6 +10,7 @@ pub mod payment_callbacks;
 mod payment_gateway;
 mod payment_modes;
 mod receipts;
+mod waiting_lists;
 mod write_budget;
 
 use super::world;

@@ -276,6 +276,7 @@ async fn an_offer_that_a_crash_left_behind_is_finished_once() {
     faults.add(Fault::at_port("waiting_lists.promote").error()).unwrap();
     w.clock.advance(SECOND);
     chores.run_all_due(w.now()).await;
+    drop((chores, faults));
     let entry = place(&w, users[0], voucher).await.entry;
     assert_eq!(entry.state, WaitingState::Offered);
     let order = entry.order.unwrap();

@@ -32,7 +32,7 @@ import { timestamp } from "../pieces/timestamp.js";
  */
 
 /** Kinds of events, as the manual lists them. */
-const KINDS = ["order.accepted", "order.payment_due", "order.paid", "order.cancelled", "order.used", "order.refunded", "note.published", "review.written", "stock.changed"];
+const KINDS = ["order.accepted", "order.payment_due", "order.paid", "order.cancelled", "order.used", "order.refunded", "note.published", "review.written", "stock.changed", "waiting.promoted"];
 /** All subscribers fit on one page. */
 const MOST = 1_000;
 const REFRESH_MS = 5_000;
