@@ -30,6 +30,7 @@ mod screens;
 mod second_factor;
 mod security;
 mod town;
+mod waiting_lists;
 mod waves;
 mod webhooks;
 mod words;

@@ -24,6 +24,7 @@ use crate::people::{
     buy, evening, pay, set_payment_mode,
 };
 use crate::reviews::{posted, used_order};
+use crate::waiting_lists::waited_for_sale;
 use crate::waves::sale_between_waves;
 use crate::words;
 
@@ -43,6 +44,7 @@ const SCREENS: &[Entry] = &[
     ("sale-bought", ANNE, "/#/sale/51", ["你已经买到了", "You already have this voucher"]),
     ("sale-strange", NOBODY, "/#/sale/51", ["登录后抢购", "Log in to buy"]),
     ("sale-waves", BEN, "/#/sale/{waves}", ["等待下一批", "Waiting for the next wave"]),
+    ("sale-waiting", BEN, "/#/sale/{waited}", ["前面还有 1 人", "1 person before you"]),
     ("sale-members", ANNE, "/#/sale/{members}", ["需要 9 级会员", "Members of level 9"]),
     ("orders", ANNE, "/#/orders", ["待付款", "Awaiting payment"]),
     ("orders-none", BEN, "/#/orders", ["还没有订单", "No orders yet"]),
@@ -78,6 +80,7 @@ const SCREENS: &[Entry] = &[
     ("nowhere", NOBODY, "/#/note/seven", ["页面不存在", "This page does not exist"]),
     ("kiosk", NOBODY, "/?kiosk", ["点一下就开始", "Tap to start"]),
     ("kiosk-sale", NOBODY, "/?kiosk#/sale/51", ["登录后抢购", "Log in to buy"]),
+    ("kiosk-waiting", BEN, "/?kiosk#/sale/{waited}", ["前面还有 1 人", "1 person before you"]),
     ("kiosk-review", NOBODY, "/?kiosk#/review/{review}", ["汤很鲜", "汤很鲜"]),
     ("kiosk-login", NOBODY, "/?kiosk#/login", ["获取验证码", "Send code"]),
     ("console-door", NOBODY, "/console", ["只有管理员能进入", "For operators only"]),
@@ -86,6 +89,7 @@ const SCREENS: &[Entry] = &[
     ("console-sales", OPERATOR, "/console#/sales", ["进行中", "Open"]),
     ("console-new-sale", OPERATOR, "/console#/sales/new", ["创建秒杀", "Create sale"]),
     ("console-waves", OPERATOR, "/console#/sale/{waves}", ["待放出", "To come"]),
+    ("console-waiting", OPERATOR, "/console#/sale/{waited}", ["2 人候补", "2 waiting"]),
     ("console-guard", OPERATOR, "/console#/sale/{guarded}", ["关闭防护", "Turn off the guard"]),
     ("console-sale", OPERATOR, "/console#/sale/51", ["账目平衡", "The ledger balances"]),
     ("console-orders", OPERATOR, "/console#/orders", ["未支付", "Unpaid"]),
@@ -132,6 +136,7 @@ struct Town {
     gateway: String,
     members: u64,
     waves: u64,
+    waited: u64,
     guarded: u64,
 }
 
@@ -157,6 +162,7 @@ impl Town {
         set_payment_mode(&mall, PaymentMode::Sandbox);
         let members = members_sale(&mall, 9);
         let waves = sale_between_waves(&mall);
+        let waited = waited_for_sale(&mall);
         let guarded = members_sale(&mall, 0);
         guard(&mall, guarded, &["slider", "work"]);
         Self {
@@ -171,6 +177,7 @@ impl Town {
             gateway: at_gateway,
             members,
             waves,
+            waited,
             guarded,
         }
     }
@@ -181,6 +188,7 @@ impl Town {
         let path = path.replace("{counter}", &self.counter).replace("{used}", &self.used);
         let path = path.replace("{gateway}", &self.gateway);
         let path = path.replace("{guarded}", &self.guarded.to_string());
+        let path = path.replace("{waited}", &self.waited.to_string());
         path.replace("{members}", &self.members.to_string()).replace("{waves}", &self.waves.to_string())
     }
 }

@@ -234,7 +234,7 @@ export function buyButton(id, signal, refreshSale) {
     // Too early by the server's clock, or without a pass: no cool-down.
     if (refusal.code === "NOT_OPEN" || refusal.code === "PASS_REQUIRED") enabledAt.delete(id);
     refreshSale();
-    const more = refusal.code === "SOLD_OUT" && !live?.nextWave ? t("有人没付款的话，还会放出来，可以留在这里等。", "Units of unpaid orders come back on sale, so you can wait here.") : "";
+    const more = refusal.code === "SOLD_OUT" && !live?.nextWave && !live?.waitingList ? t("有人没付款的话，还会放出来，可以留在这里等。", "Units of unpaid orders come back on sale, so you can wait here.") : "";
     showNotice("warn", refusal.message, more);
     if (refusal.code === "LEVEL_TOO_LOW") messages.append(linkButton(t("查看会员等级", "View my level"), "#/me/level", { look: ["wide"] }));
   }

@@ -15,6 +15,7 @@ import { moreAccurate, parseWindow } from "./sale-window.js";
  * @property {number} units total number of units, sold ones included; −1: unlimited
  * @property {number} pressAgainMs
  * @property {boolean} guarded whether a claim needs a pass
+ * @property {boolean} waitingList whether visitors can wait for units after the last is taken
  * @property {{at: import("../../core/server-time.js").Moment, units: number} | undefined} nextWave the next
  * release of units before the end
  * @property {import("./sale-window.js").SaleWindow} window
@@ -51,9 +52,9 @@ export function pollSale(id, signal, onUpdate, onError) {
   async function poll() {
     try {
       const answer = await call("GET", `/sale/${id}`, { signal });
-      const { state, stock, units, pressAgainMs, guarded, nextWave: wave } = answer.data;
+      const { state, stock, units, pressAgainMs, guarded, waitingList, nextWave: wave } = answer.data;
       const nextWave = wave && { at: momentAfter(wave.inMs, answer), units: wave.units };
-      sale = { state, stock, units, pressAgainMs, guarded, nextWave, window: moreAccurate(sale?.window, parseWindow(answer)) };
+      sale = { state, stock, units, pressAgainMs, guarded, waitingList, nextWave, window: moreAccurate(sale?.window, parseWindow(answer)) };
       pollCount += 1;
       onUpdate(sale);
       if (!signal.aborted && !document.hidden) schedule(pollCount < SAMPLES ? SAMPLE_EVERY_MS : jitteredInterval(sale));

@@ -20,6 +20,7 @@ import { ruleLines } from "../cards/voucher.js";
 import { buyButton } from "../sale/buy-button.js";
 import { timetable } from "../sale/timetable.js";
 import { effectiveState, pollSale } from "../sale/poll-sale.js";
+import { waitingList } from "../sale/waiting-list.js";
 
 /**
  * @typedef {object} SalePage the unchanging part of a sale
@@ -46,10 +47,12 @@ export async function open({ root, params, signal, title, restoreScroll }) {
   const look = pollSale(params.id, signal, (sale) => {
     clock.show(sale);
     button.show(sale);
+    waiting.show(sale);
   }, clock.failed);
   const button = buyButton(params.id, signal, look);
+  const waiting = waitingList(params.id, signal, look);
   root.append(screenHeader(t("限时秒杀", "Flash sale")), h("div", { class: "two sale-page" }, pictures,
-    h("div", { class: "sale-side card" }, what, clock.root, button.root), more));
+    h("div", { class: "sale-side card" }, what, clock.root, waiting.root, button.root), more));
 
   await staleWhileRevalidate(`sale ${params.id}`, () => get(`/sale/${params.id}/page`, { signal }), (/** @type {SalePage} */ page) => {
     title(page.title);
