@@ -29,7 +29,8 @@ pub enum OutboxEntry {
 ///   closing an order of a sale, [`DeadLetters::void`](crate::DeadLetters::void) for a dead letter with a
 ///   unit, every path that makes a claim a dead letter as
 ///   [`DeadReason::Double`](crate::DeadReason::Double), and
-///   [`WaitingLists::promote`](crate::WaitingLists::promote) for an entry that becomes no order. An ordinary voucher has no units.
+///   [`WaitingLists::promote`](crate::WaitingLists::promote) for an entry that becomes no order. An ordinary
+///   voucher has no units.
 /// - Entries are not leased: several workers may execute the same entry at the same time.
 #[async_trait]
 pub trait Outbox: Send + Sync {

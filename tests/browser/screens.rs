@@ -80,7 +80,7 @@ const SCREENS: &[Entry] = &[
     ("nowhere", NOBODY, "/#/note/seven", ["页面不存在", "This page does not exist"]),
     ("kiosk", NOBODY, "/?kiosk", ["点一下就开始", "Tap to start"]),
     ("kiosk-sale", NOBODY, "/?kiosk#/sale/51", ["登录后抢购", "Log in to buy"]),
-    ("kiosk-waiting", BEN, "/?kiosk#/sale/{waited}", ["前面还有 1 人", "1 person before you"]),
+    ("kiosk-waiting", NOBODY, "/?kiosk#/sale/{waited}", ["登录后候补", "Log in to join"]),
     ("kiosk-review", NOBODY, "/?kiosk#/review/{review}", ["汤很鲜", "汤很鲜"]),
     ("kiosk-login", NOBODY, "/?kiosk#/login", ["获取验证码", "Send code"]),
     ("console-door", NOBODY, "/console", ["只有管理员能进入", "For operators only"]),

@@ -16,6 +16,7 @@ import { icon } from "../../parts/icons.js";
  * @property {number} used
  * @property {number} refunding
  * @property {number} deadLetters
+ * @property {number} offered units on their way to people of the waiting list
  */
 /** @typedef {{term: string, expected: string, found: string}} Finding */
 
@@ -33,6 +34,8 @@ export function ledger({ books: terms, balances, findings = [] }) {
     { name: t("已核销", "used"), value: terms.used },
     { name: t("退款中", "refunding"), value: terms.refunding },
     { name: t("死信", "dead letters"), value: terms.deadLetters },
+    // For a second at the most.
+    { name: t("候补中", "offered"), value: terms.offered || undefined },
   ];
   const isUnlimited = terms.initial === undefined;
   return [

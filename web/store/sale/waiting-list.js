@@ -126,7 +126,7 @@ export function waitingList(id, signal, refreshSale) {
    * Returns texts and controls of a state.
    * @param {Place["state"]} own
    * @param {boolean} canJoin
-   * @returns {[import("../../core/dom.js").Child[], import("../../core/dom.js").Child[]]}
+   * @returns {[import("../../core/dom.js").Leaf[], import("../../core/dom.js").Leaf[]]}
    */
   function contents(own, canJoin) {
     const joinButton = canJoin && button(hasToken() ? t("加入候补", "Join the waiting list") : t("登录后候补", "Log in to join the waiting list"), join, { look: ["main", "wide"] });

@@ -50,6 +50,11 @@ pub const TEXTS: [&str; 21] = [
     "ﬃ 龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘龘",
 ];
 
+/// Partitions of the order log on servers.
+const PARTITIONS: u64 = 16;
+/// Partition of all sales of a scene with one partition.
+const ONE_PARTITION: u64 = 1;
+
 /// Recent inputs, kept as material for later steps.
 pub struct Scene {
     pub now: Timestamp,
@@ -213,14 +218,19 @@ impl Scene {
         dice.pick(&[None, Some(0), Some(1), Some(2), Some(4), Some(8), Some(8), Some(1_000_000_000_000)])
     }
 
+    /// Whether claims still have an order after this claim: a claim in another partition has none.
+    fn keeps_order(&self, claim: &Claim) -> bool {
+        !self.is_one_partition || claim.voucher.get() % PARTITIONS == ONE_PARTITION
+    }
+
     /// Whether a caller may take the step at all.
     pub async fn is_fair(&self, step: &Step, storage: &Storage) -> bool {
         let Step::Sale(step) = step else { return true };
         match step {
-            SaleStep::Claim(claim) => may_claim(storage, claim).await,
+            SaleStep::Claim(claim) => self.keeps_order(claim) && may_claim(storage, claim).await,
             SaleStep::Rush(claims) => {
                 for claim in claims {
-                    if !may_claim(storage, claim).await {
+                    if !self.keeps_order(claim) || !may_claim(storage, claim).await {
                         return false;
                     }
                 }
