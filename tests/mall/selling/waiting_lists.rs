@@ -35,12 +35,12 @@ async fn join(w: &World, user: UserId, voucher: VoucherId) -> Result<WaitingPlac
 
 /// Registers users, with ids above those of the buyers, who are not registered.
 async fn registered(w: &World, count: u64) -> Vec<UserId> {
-    const BUYERS_MAX: u64 = 20;
+    const BUYERS_MAX: usize = 20;
     let mut users = Vec::new();
-    for number in 0..BUYERS_MAX + count {
+    for number in 0..BUYERS_MAX as u64 + count {
         users.push(w.user(number).await);
     }
-    users.split_off(BUYERS_MAX as usize)
+    users.split_off(BUYERS_MAX)
 }
 
 /// Registers users who all join.
