@@ -164,6 +164,12 @@ pub trait WaitingLists: Send + Sync {
     /// Any [`StoreError`]: call again.
     async fn head(&self, voucher: VoucherId, max: u32) -> Result<(Vec<WaitingEntry>, u64), StoreError>;
 
+    /// Returns up to `max` entries of a user with a number above `after`, by number.
+    ///
+    /// # Errors
+    /// Any [`StoreError`]: call again.
+    async fn of_user(&self, user: UserId, after: u64, max: u32) -> Result<Vec<WaitingEntry>, StoreError>;
+
     /// Returns the sales that are waited for, by voucher.
     ///
     /// # Errors

@@ -6,6 +6,7 @@ pub mod levels;
 pub mod own_sessions;
 pub mod personal_data;
 mod personal_reviews;
+mod personal_waiting;
 pub mod second_factor;
 pub mod sign_ins;
 pub mod visits;

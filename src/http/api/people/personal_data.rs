@@ -21,6 +21,7 @@ use super::accounts::{BriefAnswer, credential};
 use super::levels::CreditAnswer;
 use super::own_sessions::SessionPart;
 use super::personal_reviews::{ReviewPart, VotePart};
+use super::personal_waiting::WaitingPart;
 use crate::http::App;
 use crate::http::describe::{Calls, Operation, Output, Schemas};
 use crate::http::request::attempt::{self, Act};
@@ -40,9 +41,9 @@ pub fn routes() -> Calls {
     Calls::of(both("用户", "People"))
         .get("/user/export", export, both("下载自己的全部数据", "Download all data of the caller"))
         .explained(both(
-            "一个JSON文件：账号和资料、登录设备、订单和券码、笔记、评论、点赞、关注、签到、积分。每小时最多五次。",
-            "One JSON file: account and profile, sessions, orders with receipt codes, notes, comments, likes, \
-             follows, sign-ins and credits. At most five an hour.",
+            "一个JSON文件：账号和资料、登录设备、订单和券码、候补、笔记、评论、点赞、关注、签到、积分。每小时最多五次。",
+            "One JSON file: account and profile, sessions, orders with receipt codes, places in waiting lists, \
+             notes, comments, likes, follows, sign-ins and credits. At most five an hour.",
         ))
         .delete("/user/me", delete, both("注销账号", "Delete the account of the caller"))
         .explained(both(
@@ -128,6 +129,7 @@ struct Export {
     account: AccountPart,
     sessions: Vec<SessionPart>,
     orders: Vec<OrderPart>,
+    waiting_lists: Vec<WaitingPart>,
     notes: Vec<NotePart>,
     comments: Vec<CommentPart>,
     likes: Vec<LikePart>,
@@ -366,6 +368,15 @@ impl Writer {
             }
             let parts = orders.into_iter().map(|order| OrderPart::new(order, zone));
             self.send(list.with(parts)?).await?;
+        }
+        self.send(list.end()).await?;
+
+        let (mut list, mut after) = (JsonList::begin("waitingLists"), 0);
+        loop {
+            let entries = app.export.waiting_lists(user, after).await?;
+            let Some(last) = entries.last() else { break };
+            after = last.number;
+            self.send(list.with(entries.iter().map(|entry| WaitingPart::new(entry, zone)))?).await?;
         }
         self.send(list.end()).await?;
 

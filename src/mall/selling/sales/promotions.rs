@@ -4,7 +4,7 @@
 
 use mallbox_storage::{
     OrderStatus, OutboxEntry, PromoteOutcome, ReserveOutcome, SaleRecord, Timestamp, UserId, VoucherId,
-    WaitingEntry, WaitingState,
+    VoucherStatus, WaitingEntry, WaitingState,
 };
 
 use super::FlashSales;
@@ -69,14 +69,13 @@ impl FlashSales {
         let mut lease = self.lease_terms().await?;
         let mut promoted = 0;
         loop {
-            let found = storage.catalogue.vouchers.get(voucher).await?;
-            let Some(sale) = found.and_then(|found| found.sale).filter(|sale| sale.terms.waiting) else {
-                return Ok(promoted);
-            };
+            let Some(found) = storage.catalogue.vouchers.get(voucher).await? else { return Ok(promoted) };
+            let Some(sale) = found.sale.filter(|sale| sale.terms.waiting) else { return Ok(promoted) };
+            let is_held = sale.terms.paused || found.text.status != VoucherStatus::OnShelf;
             let has_ended = now >= sale.terms.end;
             if has_ended {
                 lists.expire(voucher, now).await?;
-            } else if sale.terms.paused {
+            } else if is_held {
                 return Ok(promoted);
             } else if storage.selling.sales.units(voucher).await?.is_none() {
                 self.sync_to_store(&lease, voucher, now).await?;

@@ -24,6 +24,7 @@ crate::cases! {
     the_end_expires_the_waiting,
     a_deleted_user_gives_up_the_place,
     a_rush_has_one_place_per_user,
+    a_users_entries_are_listed_in_pages,
     places_survive_a_reopening,
 }
 
@@ -346,6 +347,22 @@ async fn a_rush_has_one_place_per_user(w: &World) {
     for (ahead, entry) in (0..).zip(head) {
         assert_eq!(place(w, voucher, entry.user.get()).await.unwrap().ahead, ahead);
     }
+}
+
+async fn a_users_entries_are_listed_in_pages(w: &World) {
+    let mut expected = Vec::new();
+    for _ in 0..3 {
+        let voucher = sold_out(w, 10).await;
+        joined(w, voucher, 12).await;
+        expected.push(joined(w, voucher, 11).await.entry);
+    }
+    let lists = &w.storage.selling.waiting_lists;
+    let user = UserId::new(11);
+    let first = lists.of_user(user, 0, 2).await.unwrap();
+    assert_eq!(first, expected[..2]);
+    assert_eq!(lists.of_user(user, first[1].number, 2).await.unwrap(), expected[2..]);
+    assert_eq!(lists.of_user(user, expected[2].number, 2).await.unwrap(), []);
+    assert_eq!(lists.of_user(user, u64::MAX, 2).await.unwrap(), []);
 }
 
 async fn places_survive_a_reopening(w: &World) {

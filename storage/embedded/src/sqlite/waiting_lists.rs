@@ -11,7 +11,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use super::columns::{get_count, get_id, get_known, get_time, id};
 use super::errors::unreadable;
 use super::sale_rows::{SALE, sale, sale_by_id};
-use super::{Database, event_rows, order_rows, outbox, persist};
+use super::{Database, columns, event_rows, order_rows, outbox, persist};
 
 pub(crate) struct EmbeddedWaitingLists(Database);
 
@@ -91,6 +91,17 @@ impl WaitingLists for EmbeddedWaitingLists {
             Ok((entries, waiting(conn, voucher, i64::MAX)?))
         };
         self.0.read("head of waiting list", job).await
+    }
+
+    async fn of_user(&self, user: UserId, after: u64, max: u32) -> Result<Vec<WaitingEntry>, StoreError> {
+        let job = move |conn: &Connection| {
+            conn.prepare_cached(&format!(
+                "{SELECT} WHERE user_id = ?1 AND number > ?2 ORDER BY number LIMIT ?3"
+            ))?
+            .query_map(params![id(user.get()), columns::after(after), max], entry)?
+            .collect()
+        };
+        self.0.read("waiting entries of user", job).await
     }
 
     async fn waited_for(&self) -> Result<Vec<SaleRecord>, StoreError> {

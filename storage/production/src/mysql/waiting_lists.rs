@@ -98,6 +98,16 @@ impl WaitingLists for MysqlWaitingLists {
             .await
     }
 
+    async fn of_user(&self, user: UserId, after: u64, max: u32) -> Result<Vec<WaitingEntry>, StoreError> {
+        let sql: &str = &format!("{SELECT} WHERE user_id = ? AND number > ? ORDER BY number LIMIT ?");
+        let which = (user.get(), after, max);
+        self.0
+            .read("waiting entries of user", |conn| {
+                boxed(async move { all(conn, sql, which, entry).await })
+            })
+            .await
+    }
+
     async fn waited_for(&self) -> Result<Vec<SaleRecord>, StoreError> {
         let sql: &str = &format!("SELECT {SALE} FROM sales WHERE waiting = 1 ORDER BY voucher_id");
         let read = |row: &mut Columns| sale(VoucherId::new(row.next()?), row);

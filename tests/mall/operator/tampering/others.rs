@@ -5,6 +5,21 @@ use mallbox_test_servers::Sql;
 
 use super::{Kind, kind};
 
+/// A [`Kind`] that adds an entry to a waiting list.
+macro_rules! waiting {
+    ($values:literal, $code:literal) => {
+        kind(
+            concat!(
+                "INSERT INTO waiting_entries (voucher_id, user_id, state, joined_ms, changed_ms, order_id) VALUES (",
+                $values,
+                ")"
+            ),
+            "DELETE FROM waiting_entries",
+            $code,
+        )
+    };
+}
+
 /// Kinds of tampering. A row is deleted by changing its key to an unused value to keep the change
 /// reversible.
 pub const KINDS: &[Kind] = &[
@@ -63,6 +78,13 @@ pub const KINDS: &[Kind] = &[
         "DELETE FROM outbox_releases",
         "OUTBOX_ORDER",
     ),
+    // Waiting lists: a user or sale that does not exist, a state, an order, and claims beside waiting users.
+    waiting!("{sale}, 900, 3, 5, 5, NULL", "WAITING_ENTRY"),
+    waiting!("900, {1}, 3, 5, 5, NULL", "WAITING_ENTRY"),
+    waiting!("{sale}, {1}, 9, 5, 5, NULL", "WAITING_ENTRY"),
+    waiting!("{sale}, {1}, 2, 5, 5, NULL", "WAITING_ENTRY"),
+    waiting!("{sale}, {1}, 2, 5, 5, 5", "WAITING_ENTRY"),
+    waiting!("{sale}, {1}, 0, 5, 5, NULL", "SALE_WAITING"),
     // Users and their writings.
     update!("users", "id = {12}", "role = 7", "role = 0", "USER_RIGHTS"),
     update!("users", "id = {12}", "block_reason = 'x'", "block_reason = NULL", "USER_RIGHTS"),
