@@ -24,6 +24,19 @@ pub enum WaitingState {
 }
 
 impl WaitingState {
+    /// Returns the API's name of the state.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Waiting => "WAITING",
+            Self::Offered => "OFFERED",
+            Self::Promoted => "PROMOTED",
+            Self::Left => "LEFT",
+            Self::Expired => "EXPIRED",
+            Self::Dropped => "DROPPED",
+        }
+    }
+
     /// Returns whether the user waits.
     #[must_use]
     pub fn is_open(self) -> bool {

@@ -7,7 +7,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::http::App;
-use crate::http::api::selling::waiting_lists::name;
 use crate::http::describe::Calls;
 use crate::http::request::extract::{Json, Now, Operator, Path};
 use crate::http::response::envelope::{Answer, Reply};
@@ -46,7 +45,7 @@ struct EntryAnswer {
 impl EntryAnswer {
     fn new(entry: &WaitingEntry, zone: &TimeZone) -> Self {
         let joined_time = wall_time::text(entry.joined, zone);
-        Self { user_id: entry.user.get(), state: name(entry.state), joined_time }
+        Self { user_id: entry.user.get(), state: entry.state.name(), joined_time }
     }
 }
 

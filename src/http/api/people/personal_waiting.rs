@@ -5,7 +5,6 @@ use mallbox_storage::{OrderId, WaitingEntry};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::http::api::selling::waiting_lists::name;
 use crate::mall::base::wall_time;
 
 /// A place in a waiting list in an export.
@@ -30,7 +29,7 @@ impl WaitingPart {
     pub(super) fn new(entry: &WaitingEntry, zone: &TimeZone) -> Self {
         Self {
             voucher_id: entry.voucher.get(),
-            state: name(entry.state),
+            state: entry.state.name(),
             order_id: entry.order.as_ref().map(OrderId::to_string),
             joined_time: wall_time::text(entry.joined, zone),
             changed_time: wall_time::text(entry.changed, zone),

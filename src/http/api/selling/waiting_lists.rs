@@ -57,7 +57,7 @@ impl PlaceAnswer {
         let entry = &place.entry;
         let order = entry.order.filter(|_| entry.state == WaitingState::Promoted);
         Self {
-            state: name(entry.state),
+            state: entry.state.name(),
             ahead: place.ahead,
             waiting: place.waiting,
             order_id: order.map(|order| order.to_string()),
@@ -69,18 +69,6 @@ impl PlaceAnswer {
         place
             .as_ref()
             .map_or(Self { state: "NONE", ahead: 0, waiting: 0, order_id: None, poll_in_ms: 0 }, Self::new)
-    }
-}
-
-/// Returns the API's name of a state.
-pub(in crate::http) fn name(state: WaitingState) -> &'static str {
-    match state {
-        WaitingState::Waiting => "WAITING",
-        WaitingState::Offered => "OFFERED",
-        WaitingState::Promoted => "PROMOTED",
-        WaitingState::Left => "LEFT",
-        WaitingState::Expired => "EXPIRED",
-        WaitingState::Dropped => "DROPPED",
     }
 }
 

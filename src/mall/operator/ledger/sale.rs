@@ -147,8 +147,9 @@ mod tests {
         };
         assert_eq!(with(2, 22), (0, 0), "two offers without units yet");
         assert_eq!(with(2, 24), (2, 0));
-        assert_eq!(with(2, 25), (2, 1), "a unit beyond the offers");
-        assert_eq!(with(0, 23), (0, 1));
+        // Equation and units taken.
+        assert_eq!(with(2, 25), (2, 2), "a unit beyond the offers");
+        assert_eq!(with(0, 23), (0, 2));
     }
 
     #[test]

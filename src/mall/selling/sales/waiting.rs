@@ -155,7 +155,7 @@ mod tests {
                 changed: at,
                 order: None,
             };
-            WaitingPlace { entry, ahead, waiting: ahead + 1 }
+            WaitingPlace { entry, ahead, waiting: ahead.saturating_add(1) }
         };
         for (state, ahead, seconds) in [
             (WaitingState::Offered, 0, 1),

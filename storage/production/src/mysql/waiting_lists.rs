@@ -102,9 +102,7 @@ impl WaitingLists for MysqlWaitingLists {
         let sql: &str = &format!("{SELECT} WHERE user_id = ? AND number > ? ORDER BY number LIMIT ?");
         let which = (user.get(), after, max);
         self.0
-            .read("waiting entries of user", |conn| {
-                boxed(async move { all(conn, sql, which, entry).await })
-            })
+            .read("waiting entries of user", |conn| boxed(async move { all(conn, sql, which, entry).await }))
             .await
     }
 
