@@ -10,7 +10,8 @@ use mallbox::mall::selling::guard::ShownPass;
 use mallbox::mall::{Failure, LevelAdmin, Refusal, Settings};
 use mallbox_storage::{
     ChallengeKind, ChallengeKinds, DeadReason, Guard, LastOperator, Limit, NewSale, NewWave, OrderId,
-    OrderStatus, RightsChange, RightsOutcome, UserId, VoucherId, WaitingPlace, WaitingState,
+    OrderStatus, RightsChange, RightsOutcome, UserId, VoucherEdit, VoucherId, VoucherStatus, WaitingPlace,
+    WaitingState,
 };
 
 use super::world::{MINUTE, PAY_WITHIN, World, refusal, with_settings, world};
@@ -262,6 +263,22 @@ async fn a_pause_holds_the_list_and_the_end_expires_it() {
     assert!(!is_waited_for(&w, voucher).await);
     assert_eq!(refusal(join(&w, users[1], voucher).await), Refusal::Ended);
     w.assert_balanced().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_voucher_off_the_shelf_holds_its_list() {
+    let w = world().await;
+    let (voucher, orders) = sold_out(&w, 1).await;
+    let users = waiting(&w, voucher, 1).await;
+    let put = async |status| {
+        let edit = VoucherEdit { status: Some(status), ..VoucherEdit::default() };
+        w.storage.catalogue.vouchers.update(voucher, &edit, w.now()).await.unwrap();
+        w.advance(SECOND).await;
+        states(&w, &users, voucher).await
+    };
+    cancel(&w, 1, orders[0]).await;
+    assert_eq!(put(VoucherStatus::OffShelf).await, [WaitingState::Waiting]);
+    assert_eq!(put(VoucherStatus::OnShelf).await, [WaitingState::Promoted]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
