@@ -63,7 +63,7 @@ impl TermsLease {
         &self,
         lease: HeldTermsLease,
     ) -> Result<HeldTermsLease, StoreError> {
-        if lease.since.elapsed() < HOLD_MAX {
+        if !lease.is_long() {
             return Ok(lease);
         }
         drop(lease);
@@ -72,6 +72,11 @@ impl TermsLease {
 }
 
 impl HeldTermsLease {
+    /// Returns whether the lease has been held for so long that others should get their turn.
+    pub(in crate::mall) fn is_long(&self) -> bool {
+        self.since.elapsed() >= HOLD_MAX
+    }
+
     /// Fails if the lease was lost. A process stopped for longer than [`LEASE`] may lose the lease to another
     /// instance.
     pub(in crate::mall) fn check(&self) -> Result<(), StoreError> {

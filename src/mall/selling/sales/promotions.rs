@@ -69,6 +69,8 @@ impl FlashSales {
         let mut lease = self.lease_terms().await?;
         let mut promoted = 0;
         loop {
+            // Others may change the sale in between: it is read after the renewal.
+            lease = self.inner.terms_lease.renew_if_long(lease).await?;
             let Some(found) = storage.catalogue.vouchers.get(voucher).await? else { return Ok(promoted) };
             let Some(sale) = found.sale.filter(|sale| sale.terms.waiting) else { return Ok(promoted) };
             let is_held = sale.terms.paused || found.text.status != VoucherStatus::OnShelf;
@@ -85,8 +87,11 @@ impl FlashSales {
                 self.end_waiting(&lease, voucher, now).await?;
                 return Ok(promoted);
             }
-            for entry in head {
-                lease = self.inner.terms_lease.renew_if_long(lease).await?;
+            for (index, entry) in head.into_iter().enumerate() {
+                // However slow the store is, each round serves an entry.
+                if index > 0 && lease.is_long() {
+                    break;
+                }
                 match self.serve_entry(&lease, &sale, entry, now).await? {
                     Served::Promoted => promoted += 1,
                     Served::Passed => {}
