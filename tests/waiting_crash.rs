@@ -1,4 +1,5 @@
-//! The real binary with a waiting list: `kill -9` while orders are cancelled and their units handed on.
+//! The real binary with a waiting list: `kill -9` while orders are cancelled, waves released, and units handed
+//! on.
 //!
 //! `MALLBOX_CRASH_CYCLES` sets the number of kills, `MALLBOX_SEED` repeats a plan.
 
@@ -17,8 +18,11 @@ use common::http::{self, Reply};
 use common::server::{self, Server};
 
 const OPERATOR: u64 = 13_900_000_001;
-/// Units of the sale, all held at the beginning of a cycle.
+/// Units of the sale at first, all held at the beginning of a cycle.
 const UNITS: usize = 4;
+/// Cycles with a wave of one unit, two seconds after the start.
+const WAVES: u64 = 2;
+/// As many users wait as there are units after the last wave.
 const USERS: u64 = 12;
 const CODE_TIMEOUT: Duration = Duration::from_secs(10);
 /// Longest time until units that returned are handed on.
@@ -64,7 +68,7 @@ fn log_in(server: &Server, phone: u64) -> anyhow::Result<String> {
 }
 
 /// Opens a list on an open sale, sells its last units to the first users, and has the others wait.
-fn prepare(server: &Server) -> anyhow::Result<(Value, Vec<User>)> {
+fn prepare(server: &Server) -> anyhow::Result<(Value, String, Vec<User>)> {
     let address = server.address;
     let on_sale = done(call(address, "GET", "/sale/on", "", &Value::Null)?)?;
     let open = on_sale["data"].as_array().context("no sales")?.iter().find(|sale| sale["state"] == "OPEN");
@@ -86,7 +90,7 @@ fn prepare(server: &Server) -> anyhow::Result<(Value, Vec<User>)> {
     for user in &users[UNITS..] {
         join(address, &sale, user)?;
     }
-    Ok((sale, users))
+    Ok((sale, operator, users))
 }
 
 fn join(address: SocketAddr, sale: &Value, user: &User) -> anyhow::Result<()> {
@@ -99,6 +103,16 @@ fn join(address: SocketAddr, sale: &Value, user: &User) -> anyhow::Result<()> {
 fn cancel(address: SocketAddr, user: &User) -> anyhow::Result<Reply> {
     let order = user.order.as_deref().context("no order")?;
     call(address, "POST", &format!("/voucher-order/{order}/cancel"), &user.token, &Value::Null)
+}
+
+/// Schedules a wave of one unit in one to two seconds.
+fn schedule(address: SocketAddr, sale: &Value, operator: &str) -> anyhow::Result<()> {
+    let live = done(call(address, "GET", &format!("/sale/{sale}"), "", &Value::Null)?)?;
+    let now: jiff::civil::DateTime = live["data"]["serverTime"].as_str().context("no time")?.parse()?;
+    let time = now.checked_add(jiff::Span::new().seconds(2))?.strftime("%Y-%m-%dT%H:%M:%S").to_string();
+    let waves = json!({ "waves": [{ "time": time, "units": 1 }] });
+    done(call(address, "PUT", &format!("/ops/sales/{sale}/waves"), operator, &waves)?)?;
+    Ok(())
 }
 
 /// Returns the orders of the users who were promoted.
@@ -121,13 +135,17 @@ fn every_unit_that_returns_is_handed_on_once_however_often_the_mall_is_killed() 
     let (data, log) = (site.path().join("mall"), site.path().join("mallbox.log"));
     Server::start_demo(&data, &log, "127.0.0.1:0".parse()?)?.stop()?;
     let server = start(&data, &log)?;
-    let (sale, mut users) = prepare(&server)?;
+    let (sale, operator, mut users) = prepare(&server)?;
     server.stop()?;
 
-    let mut handed_on = 0;
+    let (mut handed_on, mut units) = (0, UNITS);
     for cycle in 0..cycles {
         let server = start(&data, &log)?;
         let address = server.address;
+        if cycle < WAVES {
+            schedule(address, &sale, &operator)?;
+            units += 1;
+        }
         // Between the first cancellation and the last promotion, which follows within a second.
         let until_kill = Duration::from_millis(dice.pick(&[5, 40, 150, 400, 800, 1_100, 1_400]));
         std::thread::scope(|scope| {
@@ -149,11 +167,11 @@ fn every_unit_that_returns_is_handed_on_once_however_often_the_mall_is_killed() 
         let orders = loop {
             let orders = promoted(address, &sale, &users)?;
             let count = orders.iter().flatten().count();
-            ensure!(count <= UNITS, "cycle {cycle}: {count} of {UNITS} units handed on");
-            if count == UNITS {
+            ensure!(count <= units, "cycle {cycle}: {count} of {units} units handed on");
+            if count == units {
                 break orders;
             }
-            ensure!(!deadline.is_over(), "cycle {cycle}: {count} of {UNITS} units handed on");
+            ensure!(!deadline.is_over(), "cycle {cycle}: {count} of {units} units handed on");
             std::thread::sleep(Duration::from_millis(50));
         };
         for (user, order) in users.iter_mut().zip(orders) {
