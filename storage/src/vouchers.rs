@@ -106,10 +106,11 @@ pub struct SaleRecord {
 }
 
 impl SaleRecord {
-    /// Returns the first wave to come after `now` and before the end.
+    /// Returns the first wave to come after `now` and before the end. `None` while users wait, who get its
+    /// units.
     #[must_use]
     pub fn wave_after(&self, now: Timestamp) -> Option<Wave> {
-        self.next_wave.filter(|wave| wave.at > now && wave.at < self.terms.end)
+        self.next_wave.filter(|wave| wave.at > now && wave.at < self.terms.end && !self.terms.waiting)
     }
 }
 

@@ -113,8 +113,10 @@ async fn added_units_and_waves_serve_the_list_before_they_are_on_sale() {
     let users = waiting(&w, voucher, 3).await;
     let wave = NewWave { at: w.now() + MINUTE, units: 1 };
     w.sale_admin.put_waves(w.by(), voucher, vec![wave]).await.unwrap();
+    assert_eq!(refusal(w.claim(9, voucher).await), Refusal::SoldOut, "the wave is for the list");
+    assert_eq!(w.sales.live(voucher, w.now()).await.unwrap().next_wave, None);
     w.advance(MINUTE).await;
-    assert!(matches!(w.claim(9, voucher).await, Err(Failure::Refused(Refusal::SoldOut))));
+    assert_eq!(refusal(w.claim(9, voucher).await), Refusal::SoldOut);
     w.advance(SECOND).await;
     use WaitingState::{Promoted, Waiting};
     assert_eq!(states(&w, &users, voucher).await, [Promoted, Waiting, Waiting]);
