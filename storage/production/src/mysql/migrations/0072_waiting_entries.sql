@@ -8,7 +8,7 @@ CREATE TABLE IF NOT EXISTS waiting_entries (
     state      TINYINT UNSIGNED NOT NULL,
     joined_ms  BIGINT           NOT NULL,
     changed_ms BIGINT           NOT NULL,
-    -- Order of the last offer; NULL before the first.
+    -- Order of the last offer. NULL before the first.
     order_id   BIGINT UNSIGNED,
     PRIMARY KEY (number),
     UNIQUE KEY waiting_entries_once (voucher_id, user_id),
