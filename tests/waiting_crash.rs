@@ -1,5 +1,5 @@
-//! The real binary with a waiting list: `kill -9` while orders are cancelled, waves released, and units handed
-//! on.
+//! The real binary with a waiting list: `kill -9` while orders are cancelled, waves are released, and units
+//! handed on.
 //!
 //! `MALLBOX_CRASH_CYCLES` sets the number of kills, `MALLBOX_SEED` repeats a plan.
 
