@@ -119,14 +119,34 @@ fn own_notes(mall: &Mall) -> usize {
 
 #[test]
 #[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
-fn picture_that_is_refused_for_want_of_room_arrives_by_itself() {
+fn picture_that_is_refused_for_want_of_room_or_by_a_proxy_arrives_by_itself() {
     let mall = evening().start().unwrap();
     let dir = TempDir::new().unwrap();
     let page = half_written(&mall);
-    mall.faults().add(Fault::at_endpoint("POST /upload/blog").error(503).times(4)).unwrap();
+    for (status, times) in [(504, 1), (503, 3)] {
+        mall.faults().add(Fault::at_endpoint("POST /upload/blog").error(status).times(times)).unwrap();
+    }
     page.forgive("/api/upload/blog");
     page.will_choose(&[photograph(dir.path(), "red.jpg", [200, 40, 40])]);
     page.button("添加图片").click();
+    until("the picture is in the mall", || {
+        let there = page.run("document.querySelectorAll('.draft-picture.is-there').length");
+        if there == 1 { Ok(()) } else { Err(page.text()) }
+    });
+    page.sees_no("上传失败");
+}
+
+#[test]
+#[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
+fn picture_whose_upload_or_answer_is_lost_arrives_by_itself() {
+    let mall = evening().start().unwrap();
+    let dir = TempDir::new().unwrap();
+    let page = half_written(&mall);
+    page.cut("/upload/blog");
+    page.lose_answer("/upload/blog");
+    page.will_choose(&[photograph(dir.path(), "red.jpg", [200, 40, 40])]);
+    page.button("添加图片").click();
+    page.was_cut();
     until("the picture is in the mall", || {
         let there = page.run("document.querySelectorAll('.draft-picture.is-there').length");
         if there == 1 { Ok(()) } else { Err(page.text()) }
