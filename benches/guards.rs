@@ -141,7 +141,7 @@ impl Bench {
             visitors.spawn(async move {
                 for number in 0..CHALLENGES / at_once {
                     let user = UserId::new(1 + visitor * CHALLENGES + number);
-                    let visitor = Visitor { user, device: None, address: None };
+                    let visitor = Visitor { user, device: None, address: None, admission: None };
                     let spoken = (Language::Zh, NOON);
                     let given = sales.challenge(visitor, voucher, Some(kind), spoken).await;
                     given.expect("a challenge is given");
@@ -166,5 +166,5 @@ impl Bench {
 }
 
 fn shown_of(granted: &GrantedPass) -> ShownPass<'_> {
-    ShownPass { pass: Some(&granted.pass), device: Some(&granted.device_ticket) }
+    ShownPass { pass: Some(&granted.pass), device: Some(&granted.device_ticket), admission: None }
 }

@@ -41,7 +41,12 @@ impl Browser {
     }
 
     fn visitor(&self) -> Visitor<'_> {
-        Visitor { user: self.user, device: self.ticket.as_deref(), address: Some(self.address) }
+        Visitor {
+            user: self.user,
+            device: self.ticket.as_deref(),
+            address: Some(self.address),
+            admission: None,
+        }
     }
 
     /// Takes a challenge.
@@ -77,7 +82,7 @@ impl Browser {
 
     /// Claims a unit.
     pub async fn claim(&self, mall: &Mall, sale: VoucherId, pass: Option<&str>) -> Result<OrderId, Failure> {
-        let shown = ShownPass { pass, device: self.ticket.as_deref() };
+        let shown = ShownPass { pass, device: self.ticket.as_deref(), admission: None };
         mall.sales.claim_with_pass(self.user, sale, shown, mall.clock.now()).await
     }
 }

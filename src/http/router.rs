@@ -17,7 +17,7 @@ use super::api::operator::live::Live;
 use super::api::people::{
     accounts, follows, levels, own_sessions, personal_data, second_factor, sign_ins, visits,
 };
-use super::api::selling::{guards, orders, payment_callbacks, receipts, sales, waiting_lists};
+use super::api::selling::{guards, orders, payment_callbacks, receipts, sales, waiting_lists, waiting_rooms};
 use super::api::writing::{comments, feeds, likes, notes, pictures, reports, reviews};
 use super::describe::Calls;
 use super::pages::files::Files;
@@ -76,6 +76,7 @@ fn calls() -> Calls {
         .merge(sales::routes())
         .merge(guards::routes())
         .merge(waiting_lists::routes())
+        .merge(waiting_rooms::routes())
 }
 
 /// Returns the handlers of pages and pictures: every path outside the API.

@@ -97,6 +97,7 @@ mod vote_lines;
 mod votes;
 mod vouchers;
 mod waiting_lists;
+mod waiting_rooms;
 mod wave;
 mod waves;
 
@@ -201,6 +202,9 @@ pub use vouchers::{
 };
 pub use waiting_lists::{
     FirstToJoin, JoinOutcome, PromoteOutcome, WaitingEntry, WaitingLists, WaitingPlace, WaitingState,
+};
+pub use waiting_rooms::{
+    RETURN_GRACE, RoomEntry, RoomFigures, RoomFlow, RoomRank, RoomState, RoomView, WaitingRoom, WaitingRooms,
 };
 pub use wave::Wave;
 pub use waves::{NewWave, PutWavesOutcome, ReleaseWaveOutcome, WaveRecord, Waves};

@@ -360,6 +360,7 @@ mod tests {
             next_wave: None,
             guard: None,
             waiting_max: None,
+            room: None,
         };
         let unlimited =
             SaleRecord { terms: Terms { units: None, ..terms }, initial: None, stock: None, ..sale };

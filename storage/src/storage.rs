@@ -7,7 +7,7 @@ use crate::{
     Events, Feeds, Follows, GeoIndex, Import, LedgerRows, Likes, Locks, Notes, OrderLog, Orders, Outbox,
     PaymentRows, PersonalData, Pictures, RateLimits, Reports, RetryTasks, Reviews, Sales, SecondFactors,
     Sequences, Sessions, Shops, SignIns, Upkeep, Users, Visitors, VoteLines, Votes, Vouchers, WaitingLists,
-    Waves,
+    WaitingRooms, Waves,
 };
 
 /// Storage of a mall: one handle per port, in a bundle per area. Cheap to clone.
@@ -46,6 +46,8 @@ pub struct SellingPorts {
     pub payments: Arc<dyn PaymentRows>,
     /// Waiting lists of sold-out sales.
     pub waiting_lists: Arc<dyn WaitingLists>,
+    /// Waiting rooms of busy sales.
+    pub waiting_rooms: Arc<dyn WaitingRooms>,
 }
 
 /// Ports of the catalogue: shops and their vouchers.

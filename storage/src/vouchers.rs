@@ -5,7 +5,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
-use crate::{Cents, Guard, Page, ShopId, StoreError, Terms, Timestamp, VoucherId, Wave};
+use crate::{Cents, Guard, Page, ShopId, StoreError, Terms, Timestamp, VoucherId, WaitingRoom, Wave};
 
 /// Visibility of a voucher.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -103,6 +103,9 @@ pub struct SaleRecord {
     /// Maximum number of users on the waiting list; `None` = no list.
     #[serde(default)]
     pub waiting_max: Option<u32>,
+    /// The waiting room; `None` = claims need no admission.
+    #[serde(default)]
+    pub room: Option<WaitingRoom>,
 }
 
 impl SaleRecord {
@@ -293,6 +296,18 @@ pub trait Vouchers: Send + Sync {
         &self,
         voucher: VoucherId,
         guard: Option<Guard>,
+        now: Timestamp,
+    ) -> Result<Option<SaleRecord>, StoreError>;
+
+    /// Sets or removes the waiting room of a sale. Returns the sale after the change; `None` without such a
+    /// sale.
+    ///
+    /// # Errors
+    /// Any [`StoreError`]: nothing changed, or the response was lost; call again.
+    async fn put_room(
+        &self,
+        voucher: VoucherId,
+        room: Option<WaitingRoom>,
         now: Timestamp,
     ) -> Result<Option<SaleRecord>, StoreError>;
 }

@@ -162,7 +162,7 @@ fn vouchers_and_sales_are_as_the_pages_know_them() {
         json!({"success": true, "data": {
             "voucherId": id, "stock": stock, "units": units, "serverTime": "2026-11-21T20:00:00", "state": state, "beginTime": begin,
             "endTime": end, "beginsInMs": begins_in_ms, "endsInMs": ends_in_ms, "pressAgainMs": 10_000, "guarded": false,
-            "waitingList": false,
+            "waitingList": false, "waitingRoom": false,
         }})
     };
     let (seven, nine, ten, eleven) =

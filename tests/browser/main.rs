@@ -31,6 +31,7 @@ mod second_factor;
 mod security;
 mod town;
 mod waiting_lists;
+mod waiting_rooms;
 mod waves;
 mod webhooks;
 mod words;

@@ -25,6 +25,7 @@ use crate::people::{
 };
 use crate::reviews::{posted, used_order};
 use crate::waiting_lists::waited_for_sale;
+use crate::waiting_rooms::queued_sale;
 use crate::waves::sale_between_waves;
 use crate::words;
 
@@ -45,6 +46,7 @@ const SCREENS: &[Entry] = &[
     ("sale-strange", NOBODY, "/#/sale/51", ["登录后抢购", "Log in to buy"]),
     ("sale-waves", BEN, "/#/sale/{waves}", ["等待下一批", "Waiting for the next wave"]),
     ("sale-waiting", BEN, "/#/sale/{waited}", ["前面还有 1 人", "1 person before you"]),
+    ("sale-queue", BEN, "/#/sale/{queued}", ["前面还有 1 人", "1 person before you"]),
     ("sale-members", ANNE, "/#/sale/{members}", ["需要 9 级会员", "Members of level 9"]),
     ("orders", ANNE, "/#/orders", ["待付款", "Awaiting payment"]),
     ("orders-none", BEN, "/#/orders", ["还没有订单", "No orders yet"]),
@@ -90,6 +92,7 @@ const SCREENS: &[Entry] = &[
     ("console-new-sale", OPERATOR, "/console#/sales/new", ["创建秒杀", "Create sale"]),
     ("console-waves", OPERATOR, "/console#/sale/{waves}", ["待放出", "To come"]),
     ("console-waiting", OPERATOR, "/console#/sale/{waited}", ["2 人候补", "2 waiting"]),
+    ("console-queue", OPERATOR, "/console#/sale/{queued}", ["2 人在排队", "2 waiting"]),
     ("console-guard", OPERATOR, "/console#/sale/{guarded}", ["关闭防护", "Turn off the guard"]),
     ("console-sale", OPERATOR, "/console#/sale/51", ["账目平衡", "The ledger balances"]),
     ("console-orders", OPERATOR, "/console#/orders", ["未支付", "Unpaid"]),
@@ -138,6 +141,7 @@ struct Town {
     waves: u64,
     waited: u64,
     guarded: u64,
+    queued: u64,
 }
 
 impl Town {
@@ -165,6 +169,7 @@ impl Town {
         let waited = waited_for_sale(&mall);
         let guarded = members_sale(&mall, 0);
         guard(&mall, guarded, &["slider", "work"]);
+        let queued = queued_sale(&mall);
         Self {
             mall,
             _gateway: gateway,
@@ -179,6 +184,7 @@ impl Town {
             waves,
             waited,
             guarded,
+            queued,
         }
     }
 
@@ -188,6 +194,7 @@ impl Town {
         let path = path.replace("{counter}", &self.counter).replace("{used}", &self.used);
         let path = path.replace("{gateway}", &self.gateway);
         let path = path.replace("{guarded}", &self.guarded.to_string());
+        let path = path.replace("{queued}", &self.queued.to_string());
         let path = path.replace("{waited}", &self.waited.to_string());
         path.replace("{members}", &self.members.to_string()).replace("{waves}", &self.waves.to_string())
     }

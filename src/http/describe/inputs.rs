@@ -71,9 +71,20 @@ fn describe_device(operation: &mut Operation) {
     );
 }
 
+fn describe_admission(operation: &mut Operation) {
+    let description = "The admission, for a sale with a waiting room.";
+    operation.takes(
+        "header",
+        guard_headers::ADMISSION,
+        false,
+        json!({ "type": "string", "description": description }),
+    );
+}
+
 impl Input for FromDevice {
     fn describe(operation: &mut Operation, _: &mut Schemas) {
         describe_device(operation);
+        describe_admission(operation);
     }
 }
 
@@ -87,6 +98,7 @@ impl Input for Shown {
             json!({ "type": "string", "description": description }),
         );
         describe_device(operation);
+        describe_admission(operation);
     }
 }
 

@@ -1,4 +1,4 @@
-//! Headers of guarded sales: the device ticket, and the pass of a claim.
+//! Headers of guarded sales: the device ticket, the pass of a claim, and the admission from a waiting room.
 
 use std::convert::Infallible;
 use std::net::IpAddr;
@@ -16,29 +16,37 @@ pub(in crate::http) const PASS: &str = "x-sale-pass";
 /// Header with the ticket of the client's device.
 pub(in crate::http) const DEVICE: &str = "x-device-ticket";
 
-/// The device ticket of a request, and the client's address.
+/// Header with the admission from a waiting room.
+pub(in crate::http) const ADMISSION: &str = "x-sale-admission";
+
+/// The device ticket and the admission of a request, and the client's address.
 pub(in crate::http) struct FromDevice {
     ticket: Option<String>,
+    admission: Option<String>,
     address: Option<IpAddr>,
 }
 
-/// The pass and the device ticket of a claim.
+/// The pass, the device ticket and the admission of a claim.
 pub(in crate::http) struct Shown {
     pass: Option<String>,
     device: Option<String>,
+    admission: Option<String>,
 }
 
 impl FromDevice {
     /// Returns the visitor for a logged-in user.
     pub(in crate::http) fn visitor(&self, user: UserId) -> Visitor<'_> {
-        Visitor { user, device: self.ticket.as_deref(), address: self.address }
+        let (device, admission) = (self.ticket.as_deref(), self.admission.as_deref());
+        Visitor { user, device, address: self.address, admission }
     }
 }
 
 impl Shown {
     /// Returns what the claim shows.
     pub(in crate::http) fn pass(&self) -> ShownPass<'_> {
-        ShownPass { pass: self.pass.as_deref(), device: self.device.as_deref() }
+        let [pass, device, admission] =
+            [&self.pass, &self.device, &self.admission].map(|shown| shown.as_deref());
+        ShownPass { pass, device, admission }
     }
 }
 
@@ -52,7 +60,8 @@ impl<S: Send + Sync> FromRequestParts<S> for FromDevice {
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
         let address = parts.extensions.get::<ClientAddress>().map(|client| client.0);
-        Ok(Self { ticket: text(&parts.headers, DEVICE), address })
+        let headers = &parts.headers;
+        Ok(Self { ticket: text(headers, DEVICE), admission: text(headers, ADMISSION), address })
     }
 }
 
@@ -61,6 +70,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Shown {
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
         let headers = &parts.headers;
-        Ok(Self { pass: text(headers, PASS), device: text(headers, DEVICE) })
+        let [pass, device, admission] = [PASS, DEVICE, ADMISSION].map(|name| text(headers, name));
+        Ok(Self { pass, device, admission })
     }
 }

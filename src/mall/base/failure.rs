@@ -162,6 +162,11 @@ pub enum GuardRefusal {
         /// Time until the sale issues passes to this user.
         pass_in: Duration,
     },
+    /// The claim needs an admission from the waiting room: there is none, or it is expired or somebody
+    /// else's.
+    AdmissionRequired,
+    /// The sale has no waiting room.
+    NoRoom,
 }
 
 /// Why a user cannot join a waiting list.

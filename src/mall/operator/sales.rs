@@ -1,6 +1,7 @@
 //! Sales from the operator's side: list, window, units, pause and end.
 
 mod guards;
+mod rooms;
 mod waiting_lists;
 mod waves;
 
@@ -24,6 +25,7 @@ use crate::mall::selling::sales::SaleState;
 use crate::mall::selling::terms_lease::HeldTermsLease;
 
 pub use self::guards::DEFAULT_GUARD;
+pub use self::rooms::{DEFAULT_ROOM, RoomSettings};
 pub use self::waiting_lists::WaitingListView;
 
 /// A sale with state and counts, for operators.

@@ -1,4 +1,5 @@
-//! Guards of sales: device tickets, challenges, and the passes that solved challenges earn.
+//! Guards of sales: device tickets, challenges, and the passes that solved challenges earn; and the tokens of
+//! waiting rooms.
 //!
 //! A guarded sale takes no claim without a pass. A pass belongs to a user, a sale and a device, lives for
 //! some seconds, and is spent with the unit. Everything handed out is a signed token, so that waiting
@@ -11,6 +12,7 @@ mod device;
 mod holder;
 mod keys;
 mod passes;
+mod rooms;
 mod token;
 mod work;
 
@@ -51,6 +53,8 @@ pub struct Visitor<'a> {
     pub device: Option<&'a str>,
     /// The client's address, if known.
     pub address: Option<IpAddr>,
+    /// The admission from the waiting room, genuine or not.
+    pub admission: Option<&'a str>,
 }
 
 /// What a claim shows.
@@ -60,6 +64,8 @@ pub struct ShownPass<'a> {
     pub pass: Option<&'a str>,
     /// The device ticket, genuine or not.
     pub device: Option<&'a str>,
+    /// The admission from the waiting room, genuine or not.
+    pub admission: Option<&'a str>,
 }
 
 /// A challenge for a visitor.
@@ -129,6 +135,8 @@ impl Guards {
         if !guard.kinds.contains(kind) {
             return Err(GuardRefusal::KindNotAllowed.into());
         }
+        // A challenge is for those who may claim: drawing pictures for all who wait would take too long.
+        self.check_admission(visitor.user, sale, visitor.admission, now).await?;
         let settings = &self.context.settings;
         self.context.within(settings.challenge_limit, "challenge", visitor.user, now).await?;
         let key = self.keys.current(now).await?;
@@ -299,10 +307,7 @@ impl Guards {
     /// them come at once, and is equal at every call, so that nothing is gained by asking again.
     async fn opening(&self, user: UserId, sale: &SaleRecord, guard: &Guard) -> Result<Timestamp, Failure> {
         let key = self.keys.current(sale.terms.begin).await?;
-        let (user, voucher) = (user.get().to_be_bytes(), sale.terms.voucher.get().to_be_bytes());
-        let hash = hmac_sha256(key.secret(), &[b"opening", &user, &voucher]);
-        let drawn =
-            u64::from_be_bytes([hash[0], hash[1], hash[2], hash[3], hash[4], hash[5], hash[6], hash[7]]);
+        let drawn = number_of(&key, b"opening", user, sale.terms.voucher);
         let jitter_ms = u64::from(guard.jitter_seconds) * 1_000;
         Ok(sale.terms.begin - Duration::from_millis(drawn % (jitter_ms + 1)))
     }
@@ -342,6 +347,13 @@ impl Guards {
             RateLimitOutcome::Refused { retry_after } => Err(Refusal::RateLimited { retry_after }.into()),
         }
     }
+}
+
+/// Returns a number that nobody else can predict: equal for equal arguments.
+fn number_of(key: &GuardKey, purpose: &[u8], user: UserId, voucher: VoucherId) -> u64 {
+    let (user, voucher) = (user.get().to_be_bytes(), voucher.get().to_be_bytes());
+    let hash = hmac_sha256(key.secret(), &[purpose, &user, &voucher]);
+    hash[..8].iter().fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
 /// Returns the guard of a sale that has not ended.

@@ -1,14 +1,16 @@
 //! Flash sales: claiming units, and the public state of a sale.
 //!
-//! Checks of a claim, in order: known sale, window, pause, level, limit of the user, pass, length of the log.
+//! Checks of a claim, in order: known sale, window, pause, level, limit of the user, admission from the
+//! waiting room, pass, length of the log.
 //! A refused claim asks the store first whether the user holds a unit.
 //!
 //! Reasons and figures: `src/decisions/0004-checks-of-a-claim.md`.
 
-mod admission;
+mod claim_checks;
 mod guarded;
 mod live;
 mod promotions;
+mod rooms;
 mod views;
 mod waiting;
 mod waves;
@@ -36,6 +38,7 @@ use crate::mall::base::single_flight::{SingleFlight, shared};
 use crate::mall::base::{Context, Failure, GuardRefusal, Random, Refusal};
 
 pub use self::live::ListedSale;
+pub use self::rooms::{ENTER_BEFORE, RoomPlace, RoomStanding};
 pub use self::views::{LiveSale, RunningSale, SalePage, SaleState};
 pub use self::waiting::poll_interval;
 pub use super::timetables::PageWave;
@@ -48,12 +51,12 @@ const EVICT_AFTER_END: Duration = Duration::from_secs(60 * 60);
 
 /// The flash-sale service: accepts claims. Cheap to clone; clones share one state.
 ///
-/// A claim passes these checks in order: known sale, window, pause, level, rate limit per user and sale, pass
-/// of a guarded sale, length of the order log. Then [`Sales`](mallbox_storage::Sales) decides. A claim makes
-/// a single call to `Sales`, which also finds a unit already held by the user:
-/// [`held`](mallbox_storage::Sales::held) after a refusal, `claim` otherwise. All earlier checks use a copy
-/// of the sale's terms. The copy is at most a second old by the mall's clock; while the database cannot be
-/// read, the last copy is used.
+/// A claim passes these checks in order: known sale, window, pause, level, rate limit per user and sale,
+/// admission from a waiting room, pass of a guarded sale, length of the order log. Then
+/// [`Sales`](mallbox_storage::Sales) decides. A claim makes a single call to `Sales`, which also finds a unit
+/// already held by the user: [`held`](mallbox_storage::Sales::held) after a refusal, `claim` otherwise. All
+/// earlier checks use a copy of the sale's terms. The copy is at most a second old by the mall's clock; while
+/// the database cannot be read, the last copy is used.
 #[derive(Clone)]
 pub struct FlashSales {
     inner: Arc<Inner>,
@@ -146,7 +149,8 @@ impl FlashSales {
     }
 
     /// Claims one unit of a sale for a user. The returned order id is durable. A guarded sale requires a
-    /// pass, which is spent with the unit; a sale without a guard ignores a pass.
+    /// pass, which is spent with the unit, and a sale with a waiting room an admission; other sales ignore
+    /// them.
     ///
     /// # Errors
     /// [`Failure::Refused`] with the reason. After [`Failure::Store`] the claim is in doubt: the user's
@@ -160,12 +164,12 @@ impl FlashSales {
     ) -> Result<OrderId, Failure> {
         let inner = &*self.inner;
         let known = inner.known(voucher, now).await?;
-        let pass = match inner.admit(user, &known.sale, shown, now).await {
+        let pass = match inner.check_claim(user, &known.sale, shown, now).await {
             Err(Failure::Refused(refusal)) => {
                 let held = inner.held(user, voucher, &refusal, now).await?;
                 return Err(held.map_or(refusal, Refusal::AlreadyBought).into());
             }
-            admitted => admitted?,
+            checked => checked?,
         };
         inner.holds.pass(voucher).await;
         inner.take(user, &known.sale, pass, now).await
@@ -364,6 +368,9 @@ impl FlashSales {
             for sale in sales.iter().filter(|sale| sale.terms.end <= over) {
                 lease.check()?;
                 storage.selling.sales.forget(sale.terms.voucher).await?;
+                if sale.room.is_some() {
+                    storage.selling.waiting_rooms.forget(sale.terms.voucher).await?;
+                }
                 forgotten += 1;
             }
         }
@@ -417,6 +424,7 @@ impl Inner {
             next_wave: sale.wave_after(now),
             is_guarded: sale.guard.is_some(),
             has_waiting_list: sale.waiting_max.is_some(),
+            has_room: sale.room.is_some(),
         };
         Ok((live, units))
     }

@@ -46,6 +46,7 @@ mod sqlite;
 mod stock;
 mod thread_shard;
 mod upkeep;
+mod waiting_rooms;
 
 use std::collections::HashSet;
 use std::path::Path;

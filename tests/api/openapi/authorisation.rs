@@ -146,6 +146,10 @@ const ROWS: &[Row] = &[
     // The sale has no waiting list.
     ("POST /sale/{voucherId}/waiting-list", "/sale/{sale}/waiting-list", "", "11--1---"),
     ("DELETE /sale/{voucherId}/waiting-list", "/sale/{sale}/waiting-list", "", LOGGED_IN),
+    // The sale has no waiting room.
+    ("GET /sale/{voucherId}/waiting-room", "/sale/{sale}/waiting-room", "", "11--1---"),
+    ("POST /sale/{voucherId}/waiting-room", "/sale/{sale}/waiting-room", "", "11--1---"),
+    ("DELETE /sale/{voucherId}/waiting-room", "/sale/{sale}/waiting-room", "", "11--1---"),
     ("POST /voucher-order/seckill/{voucherId}", "/voucher-order/seckill/{sale}", "", LOGGED_IN),
     ("POST /voucher-order/{id}", "/voucher-order/1", "", LOGGED_IN),
     ("GET /voucher-order/of/me", "", "", LOGGED_IN),
@@ -189,6 +193,8 @@ const ROWS: &[Row] = &[
     ("GET /ops/sales/{id}/waves", "/ops/sales/2/waves", "", OPERATORS),
     ("PUT /ops/sales/{id}/waves", "/ops/sales/{sale}/waves", r#"{"waves":[]}"#, OPERATORS),
     ("GET /ops/sales/{id}/waiting-list", "/ops/sales/2/waiting-list", "", OPERATORS),
+    ("GET /ops/sales/{id}/waiting-room", "/ops/sales/2/waiting-room", "", OPERATORS),
+    ("PUT /ops/sales/{id}/waiting-room", "/ops/sales/{sale}/waiting-room", r#"{"perSecond":0}"#, OPERATORS),
     ("PUT /ops/sales/{id}/waiting-list", "/ops/sales/{sale}/waiting-list", r#"{"max":9}"#, OPERATORS),
     ("GET /ops/sales/{id}/guard", "/ops/sales/2/guard", "", OPERATORS),
     ("PUT /ops/sales/{id}/guard", "/ops/sales/{sale}/guard", r#"{"kinds":["work"]}"#, OPERATORS),

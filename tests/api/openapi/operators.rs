@@ -54,6 +54,32 @@ fn guards(check: &mut Checker<'_>) {
     ask_as_each(check, put, "/ops/sales/2/guard", &json!({ "kinds": [] }));
 }
 
+/// Waits in the room of a sale that has not begun, and is admitted to another.
+fn waiting_rooms(check: &mut Checker<'_>) {
+    let (get, put) = ("GET /ops/sales/{id}/waiting-room", "PUT /ops/sales/{id}/waiting-room");
+    let customer = check.w.customer.clone();
+    for room in [json!({ "perSecond": 5 }), json!({ "perSecond": 10_001 }), json!({})] {
+        for sale in [2, 3, 99] {
+            let path = format!("/ops/sales/{sale}/waiting-room");
+            ask_as_each(check, put, &path, &room);
+            ask_as_each(check, get, &path, &Value::Null);
+        }
+    }
+    for sale in [2, 3, 99] {
+        let path = format!("/sale/{sale}/waiting-room");
+        for method in ["POST", "GET", "DELETE"] {
+            for token in [customer.clone(), String::new()] {
+                check.ask(&format!("{method} /sale/{{voucherId}}/waiting-room"), &path, &token, &Value::Null);
+            }
+        }
+    }
+    check.ask("GET /sale/{voucherId}/page", "/sale/2/page", "", &Value::Null);
+    check.ask("POST /voucher-order/seckill/{voucherId}", "/voucher-order/seckill/2", &customer, &Value::Null);
+    for sale in [2, 3] {
+        ask_as_each(check, put, &format!("/ops/sales/{sale}/waiting-room"), &json!({ "perSecond": 0 }));
+    }
+}
+
 /// Adds a sold-out sale, and waits for its units.
 fn waiting_lists(check: &mut Checker<'_>) {
     let (get, put) = ("GET /ops/sales/{id}/waiting-list", "PUT /ops/sales/{id}/waiting-list");
@@ -170,6 +196,7 @@ pub(super) fn running_sales(check: &mut Checker<'_>) {
         }
     }
     guards(check);
+    waiting_rooms(check);
     waiting_lists(check);
     dead_letters(check);
     retries(check);

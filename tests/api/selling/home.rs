@@ -28,7 +28,7 @@ fn sales_that_are_on_are_shown_whole_and_before_those_to_come() {
             "voucherId": id, "title": "100元秒杀券", "subTitle": "", "payValue": 100, "actualValue": 10000,
             "shop": seller, "stock": stock, "units": stock, "state": state, "serverTime": "2026-11-21T20:00:00", "beginTime": begin,
             "endTime": end, "beginsInMs": begins_in_ms, "endsInMs": ends_in_ms, "pressAgainMs": 10_000,
-            "guarded": false, "waitingList": false,
+            "guarded": false, "waitingList": false, "waitingRoom": false,
         })
     };
     let running = card(2, 2, "OPEN", "2026-11-21T19:00:00", ELEVEN, -3_600_000, 10_800_000);

@@ -11,6 +11,7 @@ mod payment_gateway;
 mod payment_modes;
 mod receipts;
 mod waiting_lists;
+mod waiting_rooms;
 mod write_budget;
 
 use super::world;

@@ -12,5 +12,6 @@ mod orders;
 mod payments;
 mod several;
 mod waiting_lists;
+mod waiting_rooms;
 pub mod watched;
 pub mod world;

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use async_trait::async_trait;
 use mallbox_storage::{
     Guard, NewSale, Page, SaleRecord, ShopId, StockChange, StockChangeOutcome, StoreError, Timestamp,
-    Voucher, VoucherEdit, VoucherFilter, VoucherId, VoucherText, Vouchers,
+    Voucher, VoucherEdit, VoucherFilter, VoucherId, VoucherText, Vouchers, WaitingRoom,
 };
 use parking_lot::Mutex;
 use tokio::sync::Notify;
@@ -130,6 +130,15 @@ impl Vouchers for CountingVouchers {
         now: Timestamp,
     ) -> Result<Option<SaleRecord>, StoreError> {
         self.real.put_guard(voucher, guard, now).await
+    }
+
+    async fn put_room(
+        &self,
+        voucher: VoucherId,
+        room: Option<WaitingRoom>,
+        now: Timestamp,
+    ) -> Result<Option<SaleRecord>, StoreError> {
+        self.real.put_room(voucher, room, now).await
     }
 
     async fn put_window(

@@ -17,6 +17,7 @@ import { ledger } from "../pieces/ledger.js";
 import { stockText } from "../pieces/sale-stocks.js";
 import { timestamp } from "../pieces/timestamp.js";
 import { waitingList } from "../pieces/waiting-list.js";
+import { waitingRoom } from "../pieces/waiting-room.js";
 import { waves } from "../pieces/waves.js";
 import { saleActions } from "../pieces/sale-actions.js";
 import { keepFocus } from "../../parts/keep-focus.js";
@@ -116,6 +117,7 @@ export function open({ root, params, signal, title, restoreScroll }) {
       h("section", { class: "card pad stack", "aria-label": t("账目", "Ledger") }, h("h2", null, t("账目", "Ledger")), staleNotice, ledgerPlace),
       sale?.initial !== undefined && waves(id, signal).root,
       sale?.initial !== undefined && guard(id, signal),
+      sale?.initial !== undefined && waitingRoom(id, signal),
       sale?.initial !== undefined && waitingList(id, signal),
       h("section", { class: "card pad stack", "aria-label": t("条款", "Terms") }, h("h2", null, t("条款", "Terms")), terms,
         h("div", { class: "row wrap" },

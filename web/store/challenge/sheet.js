@@ -9,7 +9,7 @@ import { button } from "../../parts/button.js";
 import { openSheet } from "../../parts/sheet.js";
 import { skeletons } from "../../parts/skeleton.js";
 import { errorMessage } from "../../parts/toast.js";
-import { keepPass, keepTicket, ticketHeader } from "../sale/passes.js";
+import { challengeHeaders, keepPass, keepTicket } from "../sale/passes.js";
 import { changeText } from "./kinds.js";
 import { pictureView } from "./picture.js";
 import { sliderView } from "./slider.js";
@@ -72,7 +72,7 @@ function challenge(voucher, signal, onEnd) {
     // The present challenge is void.
     place.inert = true;
     try {
-      const { data } = await call("POST", `/sale/${voucher}/challenge`, { body: { kind }, headers: ticketHeader(), signal: mine });
+      const { data } = await call("POST", `/sale/${voucher}/challenge`, { body: { kind }, headers: challengeHeaders(voucher), signal: mine });
       if (mine.aborted) return;
       keepTicket(data.deviceTicket);
       const kinds = usableKinds(data.kinds);
@@ -112,7 +112,7 @@ function challenge(voucher, signal, onEnd) {
   async function send(given, answer, mine) {
     const body = { challenge: given.challenge, answer };
     try {
-      const response = await call("POST", `/sale/${voucher}/pass`, { body, headers: ticketHeader(), signal: mine });
+      const response = await call("POST", `/sale/${voucher}/pass`, { body, headers: challengeHeaders(voucher), signal: mine });
       keepPass(voucher, response.data.pass, momentAfter(response.data.expiresInMs, response));
       onEnd();
     } catch (error) {

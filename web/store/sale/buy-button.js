@@ -15,7 +15,7 @@ import { goToLogin, redirectIfUnauthorized } from "../login-guard.js";
 import { solveChallenge } from "../challenge/sheet.js";
 import { shortfallText } from "../people/level-card.js";
 import { claim, runningClaim, findOrder } from "./claim.js";
-import { hasPass } from "./passes.js";
+import { hasAdmission, hasPass } from "./passes.js";
 import { effectiveState } from "./poll-sale.js";
 
 /** A session ends after 30 minutes without authenticated requests, and polling a sale is none. */
@@ -47,6 +47,8 @@ export function buyButton(id, signal, refreshSale) {
   /** The user's level, too low for the sale. @type {{needed: number, has: number} | undefined} */
   let shortfall;
   let isLimited = false;
+  /** Whether the user's order is shown instead of the button. */
+  let isBought = false;
   /** Whether the claim is sent at the opening: the visitor took the check of a guarded sale before. */
   let isWaiting = false;
   const text = h("span", null);
@@ -72,10 +74,14 @@ export function buyButton(id, signal, refreshSale) {
       stopWaiting();
       if (state === "OPEN" && hasPass(id)) return void followClaim(claim(id));
     }
+    // The waiting room is shown instead.
+    purchaseButton.hidden = isBought || (live.waitingRoom && hasToken() && !hasAdmission(id) && state !== "ENDED");
     const isOpen = state === "OPEN";
     const isShort = isTooLow(state);
     // The button has the level then.
     limitText.hidden = !isLimited || isShort || purchaseButton.hidden;
+    // An empty bar would cover a part of a phone's screen.
+    root.hidden = purchaseButton.hidden && !messages.hasChildNodes();
     // Before the opening there is time to log in.
     const canVerify = canVerifyFirst(state);
     const isEnabled = !isPending && (isShort || canVerify || (hasToken() ? isOpen && rest <= 0 : isOpen || state === "NOT_OPEN"));
@@ -231,8 +237,8 @@ export function buyButton(id, signal, refreshSale) {
   /** @param {Refusal} refusal */
   function showRefusal(refusal) {
     if (signal.aborted || redirectIfUnauthorized(refusal)) return;
-    // Too early by the server's clock, or without a pass: no cool-down.
-    if (refusal.code === "NOT_OPEN" || refusal.code === "PASS_REQUIRED") enabledAt.delete(id);
+    // Too early by the server's clock, or without pass or admission: no cool-down.
+    if (["NOT_OPEN", "PASS_REQUIRED", "ADMISSION_REQUIRED"].includes(refusal.code)) enabledAt.delete(id);
     refreshSale();
     const more = refusal.code === "SOLD_OUT" && !live?.nextWave && !live?.waitingList ? t("有人没付款的话，还会放出来，可以留在这里等。", "Units of unpaid orders come back on sale, so you can wait here.") : "";
     showNotice("warn", refusal.message, more);
@@ -254,7 +260,8 @@ export function buyButton(id, signal, refreshSale) {
     fill(messages, h("div", { class: isNew ? "notice good sale-won" : "notice" }, icon(isNew ? "check" : "ticket"),
       h("div", { class: "grow" }, h("strong", null, isNew ? t("抢到了！", "You got it!") : t("你已经买到了", "You already have this voucher")),
         isNew && h("p", { class: "small" }, t("请在截止前付款，逾期订单会自动取消。", "Unpaid orders are cancelled after the deadline.")))), link);
-    purchaseButton.hidden = true;
+    isBought = purchaseButton.hidden = true;
+    root.hidden = false;
     if (isNew) link.focus();
   }
 

@@ -1,5 +1,6 @@
-// Passes of guarded sales, and the ticket of this device. A pass is kept in memory until a claim spends it or
-// it expires; the ticket is kept in the browser.
+// Passes of guarded sales, admissions from waiting rooms, and the ticket of this device. A pass is kept in
+// memory until a claim spends it or it expires, an admission until it expires; the ticket is kept in the
+// browser.
 
 import { onToken } from "../../core/api.js";
 import { loadLocal, saveLocal } from "../../core/local-storage.js";
@@ -10,8 +11,13 @@ const TICKET = "device-ticket";
 
 /** @type {Map<string, {pass: string, expires: import("../../core/server-time.js").Moment}>} */
 const passes = new Map();
-// A pass belongs to its user.
-onToken(() => passes.clear());
+/** @type {Map<string, {admission: string, expires: import("../../core/server-time.js").Moment}>} */
+const admissions = new Map();
+// Passes and admissions belong to their user.
+onToken(() => {
+  passes.clear();
+  admissions.clear();
+});
 
 /**
  * Keeps a pass.
@@ -36,26 +42,53 @@ export function hasPass(voucher) {
   return msUntil(passes.get(voucher)?.expires ?? 0) > 0;
 }
 
+/**
+ * Keeps an admission.
+ * @param {string} voucher
+ * @param {string} admission
+ * @param {import("../../core/server-time.js").Moment} expires
+ */
+export function keepAdmission(voucher, admission, expires) {
+  admissions.set(voucher, { admission, expires });
+}
+
+/** @param {string} voucher */
+export function forgetAdmission(voucher) {
+  admissions.delete(voucher);
+}
+
+/**
+ * Whether an admission is there that has not expired.
+ * @param {string} voucher
+ */
+export function hasAdmission(voucher) {
+  return msUntil(admissions.get(voucher)?.expires ?? 0) > 0;
+}
+
 /** @param {string} ticket */
 export function keepTicket(ticket) {
   saveLocal(TICKET, ticket);
 }
 
 /**
- * Returns the header with the ticket of this device, if there is one.
+ * Returns the headers of calls for a challenge and a pass: the ticket of this device and the admission, if
+ * there are any.
+ * @param {string} voucher
  * @returns {Record<string, string>}
  */
-export function ticketHeader() {
-  const ticket = loadLocal(TICKET);
-  return ticket ? { "x-device-ticket": ticket } : {};
+export function challengeHeaders(voucher) {
+  const [ticket, admitted] = [loadLocal(TICKET), admissions.get(voucher)];
+  return { ...(ticket ? { "x-device-ticket": ticket } : {}), ...(admitted ? { "x-sale-admission": admitted.admission } : {}) };
 }
 
 /**
- * Returns the headers of a claim: none for a sale without a guard.
+ * Returns the headers of a claim: none for a sale without a guard and a waiting room.
  * @param {string} voucher
  * @returns {Record<string, string>}
  */
 export function claimHeaders(voucher) {
   const kept = passes.get(voucher);
-  return kept ? { "x-sale-pass": kept.pass, ...ticketHeader() } : {};
+  if (kept) return { "x-sale-pass": kept.pass, ...challengeHeaders(voucher) };
+  const admitted = admissions.get(voucher);
+  return admitted ? { "x-sale-admission": admitted.admission } : {};
 }

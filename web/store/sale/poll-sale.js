@@ -16,6 +16,7 @@ import { moreAccurate, parseWindow } from "./sale-window.js";
  * @property {number} pressAgainMs
  * @property {boolean} guarded whether a claim needs a pass
  * @property {boolean} waitingList whether visitors can wait for units after the last is taken
+ * @property {boolean} waitingRoom whether a claim needs an admission
  * @property {{at: import("../../core/server-time.js").Moment, units: number} | undefined} nextWave the next
  * release of units before the end
  * @property {import("./sale-window.js").SaleWindow} window
@@ -25,13 +26,16 @@ import { moreAccurate, parseWindow } from "./sale-window.js";
 const SAMPLES = 4;
 const SAMPLE_EVERY_MS = 350;
 const RETRY_AFTER_ERROR_MS = 3_000;
+/** The interval after news from elsewhere: a million people who wait in a room must not ask twice. */
+const QUIET_MS = 600_000;
 
 /**
  * @param {string} id
  * @param {AbortSignal} signal
  * @param {(sale: LiveSale) => void} onUpdate
  * @param {(error: unknown) => void} onError
- * @returns {() => void} polls at once
+ * @returns {{look: () => void, hear: (news: Pick<LiveSale, "state" | "stock">) => void}} `look`: polls at once;
+ * `hear`: takes the state from another response, and polls no more for a while
  */
 export function pollSale(id, signal, onUpdate, onError) {
   /** @type {LiveSale | undefined} */
@@ -52,9 +56,9 @@ export function pollSale(id, signal, onUpdate, onError) {
   async function poll() {
     try {
       const answer = await call("GET", `/sale/${id}`, { signal });
-      const { state, stock, units, pressAgainMs, guarded, waitingList, nextWave: wave } = answer.data;
+      const { state, stock, units, pressAgainMs, guarded, waitingList, waitingRoom, nextWave: wave } = answer.data;
       const nextWave = wave && { at: momentAfter(wave.inMs, answer), units: wave.units };
-      sale = { state, stock, units, pressAgainMs, guarded, waitingList, nextWave, window: moreAccurate(sale?.window, parseWindow(answer)) };
+      sale = { state, stock, units, pressAgainMs, guarded, waitingList, waitingRoom, nextWave, window: moreAccurate(sale?.window, parseWindow(answer)) };
       pollCount += 1;
       onUpdate(sale);
       if (!signal.aborted && !document.hidden) schedule(pollCount < SAMPLES ? SAMPLE_EVERY_MS : jitteredInterval(sale));
@@ -67,7 +71,15 @@ export function pollSale(id, signal, onUpdate, onError) {
     }
   }
 
-  return () => schedule(0);
+  return {
+    look: () => schedule(0),
+    hear: (news) => {
+      if (!sale) return;
+      sale = { ...sale, ...news };
+      schedule(QUIET_MS);
+      onUpdate(sale);
+    },
+  };
 }
 
 /** @param {LiveSale} sale */

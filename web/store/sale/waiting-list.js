@@ -10,7 +10,7 @@ import { errorMessage } from "../../parts/toast.js";
 import { solveChallenge } from "../challenge/sheet.js";
 import { goToLogin, redirectIfUnauthorized } from "../login-guard.js";
 import { STATUS } from "../orders.js";
-import { claimHeaders, forgetPass, hasPass } from "./passes.js";
+import { claimHeaders, forgetPass, hasAdmission, hasPass } from "./passes.js";
 import { effectiveState } from "./poll-sale.js";
 
 /**
@@ -109,7 +109,7 @@ export function waitingList(id, signal, refreshSale) {
   function draw() {
     if (!live) return;
     const sale = effectiveState(live);
-    const canJoin = live.waitingList && sale === "SOLD_OUT";
+    const canJoin = live.waitingList && sale === "SOLD_OUT" && (!live.waitingRoom || !hasToken() || hasAdmission(id));
     const own = place?.state === "PROMOTED" && isOrderClosed ? "NONE" : place?.state ?? "NONE";
     const looks = `${own} ${isNew} ${canJoin} ${hasToken()} ${place?.ahead} ${place?.waiting} ${place?.orderId} ${problem?.text}`;
     if (looks === drawn) return;

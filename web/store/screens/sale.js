@@ -21,6 +21,7 @@ import { buyButton } from "../sale/buy-button.js";
 import { timetable } from "../sale/timetable.js";
 import { effectiveState, pollSale } from "../sale/poll-sale.js";
 import { waitingList } from "../sale/waiting-list.js";
+import { waitingRoom } from "../sale/waiting-room.js";
 
 /**
  * @typedef {object} SalePage the unchanging part of a sale
@@ -35,6 +36,7 @@ import { waitingList } from "../sale/waiting-list.js";
  * @property {string} [payment] payment method of new orders
  * @property {number} minLevel
  * @property {import("../sale/timetable.js").PageWave[]} [waves]
+ * @property {{enterBeforeMs: number}} [waitingRoom]
  * @property {{id: number, name: string, images: string, area: string, address: string, openHours: string}} [shop]
  */
 
@@ -44,24 +46,27 @@ export async function open({ root, params, signal, title, restoreScroll }) {
   const [pictures, what, more] = [h("div", { class: "front-pictures" }, skeletons(1, "100%")),
     h("div", { class: "stack tight" }, ["1.64rem", "1.45rem", "2.25rem"].map((height) => skeletons(1, height))), h("div", { class: "stack" }, skeletons(2, "6rem"))];
   const clock = saleClock(signal);
-  const look = pollSale(params.id, signal, (sale) => {
+  const { look, hear } = pollSale(params.id, signal, (sale) => {
     clock.show(sale);
     button.show(sale);
     waiting.show(sale);
+    room.show(sale);
   }, clock.failed);
   const button = buyButton(params.id, signal, look);
   const waiting = waitingList(params.id, signal, look);
+  const room = waitingRoom(params.id, signal, { look, hear, title });
   root.append(screenHeader(t("限时秒杀", "Flash sale")), h("div", { class: "two sale-page" }, pictures,
-    h("div", { class: "sale-side card" }, what, clock.root, waiting.root, button.root), more));
+    h("div", { class: "sale-side card" }, what, clock.root, room.root, waiting.root, button.root), more));
 
   await staleWhileRevalidate(`sale ${params.id}`, () => get(`/sale/${params.id}/page`, { signal }), (/** @type {SalePage} */ page) => {
-    title(page.title);
+    room.entitle(page.title);
     const paths = pictureList(page.shop?.images);
     fill(pictures, paths.length > 0 && gallery(paths, page.shop?.name ?? ""));
     fill(what, h("h2", { class: "large-title" }, page.title), page.subTitle && h("p", { class: "quiet" }, page.subTitle),
       h("div", { class: "row wrap sale-price" }, priceWithDiscount(page.payValue, page.actualValue), discount(page)));
     fill(more, timetable(page.waves), terms(page), page.shop && shopLink(page.shop));
     button.limit(page.minLevel);
+    room.opens(page.waitingRoom?.enterBeforeMs ?? 0);
     restoreScroll();
   });
 }

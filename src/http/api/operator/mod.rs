@@ -26,6 +26,7 @@ pub mod users;
 pub mod vote_archive;
 mod vouchers;
 mod waiting_lists;
+mod waiting_rooms;
 mod waves;
 
 /// Returns the routes of operators.
@@ -35,6 +36,7 @@ pub fn routes(live: Live, security_events: Arc<SecurityEvents>) -> Calls {
         .merge(waves::routes())
         .merge(guards::routes())
         .merge(waiting_lists::routes())
+        .merge(waiting_rooms::routes())
         .merge(vouchers::routes())
         .merge(orders::routes())
         .merge(receipts::routes())

@@ -6,3 +6,4 @@ pub mod payment_callbacks;
 pub mod receipts;
 pub mod sales;
 pub mod waiting_lists;
+pub mod waiting_rooms;

@@ -14,6 +14,7 @@ use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
 use super::guards::PageGuard;
+use super::waiting_rooms::PageRoom;
 use crate::http::App;
 use crate::http::api::people::visits::Visitor;
 use crate::http::describe::{Calls, Input, Operation, Schemas};
@@ -83,6 +84,8 @@ struct LiveAnswer {
     guarded: bool,
     /// Whether buyers can wait for units after the last is taken.
     waiting_list: bool,
+    /// Whether a claim needs an admission from the waiting room.
+    waiting_room: bool,
 }
 
 /// Converts units to a count in a response: −1 = unlimited.
@@ -108,6 +111,7 @@ impl LiveAnswer {
             next_wave: sale.next_wave.map(|wave| NextWave::new(wave.at.since(sale.at), wave.units)),
             guarded: sale.is_guarded,
             waiting_list: sale.has_waiting_list,
+            waiting_room: sale.has_room,
         }
     }
 }
@@ -193,6 +197,9 @@ struct PageAnswer {
     /// Absent without a guard.
     #[serde(skip_serializing_if = "Option::is_none")]
     guard: Option<PageGuard>,
+    /// Absent without a waiting room.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    waiting_room: Option<PageRoom>,
 }
 
 /// A release of units.
@@ -253,6 +260,7 @@ impl PageAnswer {
             shop: shop.map(SellerAnswer::new),
             waves: waves.iter().map(|wave| PageWaveAnswer::new(wave, zone)).collect(),
             guard: sale.guard.as_ref().map(PageGuard::new),
+            waiting_room: sale.room.as_ref().map(PageRoom::new),
         }
     }
 }

@@ -13,6 +13,8 @@ pub(in crate::http) const CODES: &[&str] = &[
     "NOT_GUARDED",
     "KIND_NOT_ALLOWED",
     "CHALLENGE_FAILED",
+    "ADMISSION_REQUIRED",
+    "NO_WAITING_ROOM",
     "NO_WAITING_LIST",
     "WAITING_LIST_FULL",
     "UNITS_LEFT",

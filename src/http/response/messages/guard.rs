@@ -27,6 +27,17 @@ pub(super) fn of_refusal(refusal: GuardRefusal, l: Language) -> RefusalBody {
             "验证未通过，请再试一次",
             "The check was not passed; try a new one."
         ),
+        GuardRefusal::AdmissionRequired => {
+            fixed!(
+                l,
+                "ADMISSION_REQUIRED",
+                "请先排队，轮到您再抢购",
+                "This sale has a queue: wait for your turn first."
+            )
+        }
+        GuardRefusal::NoRoom => {
+            fixed!(l, "NO_WAITING_ROOM", "这场秒杀不需要排队", "This sale has no waiting room.")
+        }
         GuardRefusal::TooEarly { pass_in } => {
             let span = waiting(whole_seconds(pass_in), l);
             let words = (

@@ -109,6 +109,7 @@ mod tests {
                 next_wave: None,
                 guard: None,
                 waiting_max: None,
+                room: None,
             },
             counts: OrderCounts {
                 unpaid: 5,

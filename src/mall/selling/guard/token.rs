@@ -17,6 +17,8 @@ pub(super) enum Purpose {
     Device,
     Challenge,
     Pass,
+    RoomTicket,
+    Admission,
 }
 
 impl Purpose {
@@ -26,6 +28,8 @@ impl Purpose {
             Self::Device => b"device ticket",
             Self::Challenge => b"challenge    ",
             Self::Pass => b"pass         ",
+            Self::RoomTicket => b"room ticket  ",
+            Self::Admission => b"admission    ",
         }
     }
 }

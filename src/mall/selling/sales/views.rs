@@ -67,6 +67,8 @@ pub struct LiveSale {
     pub is_guarded: bool,
     /// Whether users can wait for units after the last is taken.
     pub has_waiting_list: bool,
+    /// Whether a claim needs an admission from the waiting room.
+    pub has_room: bool,
 }
 
 /// A running sale, for the operators' live view.

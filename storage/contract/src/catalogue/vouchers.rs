@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use mallbox_storage::{
     Cents, ChallengeKind, ChallengeKinds, Guard, NewSale, Page, SaleRecord, ShopId, Terms, VoucherEdit,
-    VoucherFilter, VoucherId, VoucherStatus, VoucherText,
+    VoucherFilter, VoucherId, VoucherStatus, VoucherText, WaitingRoom,
 };
 
 use crate::selling::orders::persist;
@@ -25,6 +25,7 @@ crate::cases! {
     sales_that_are_on_come_before_those_to_come,
     a_window_moves_and_nothing_else,
     a_guard_is_set_and_removed_and_nothing_else,
+    a_waiting_room_is_set_and_removed,
     vouchers_outlive_a_restart,
 }
 
@@ -312,6 +313,27 @@ async fn a_guard_is_set_and_removed_and_nothing_else(w: &World) {
     let ordinary = w.ordinary_voucher().await;
     for nothing in [ordinary, VoucherId::new(404)] {
         assert_eq!(vouchers.put_guard(nothing, Some(guard), NOON).await.unwrap(), None);
+    }
+}
+
+async fn a_waiting_room_is_set_and_removed(w: &World) {
+    let vouchers = &w.storage.catalogue.vouchers;
+    let (id, other) = (w.sale(Some(3)).await, w.sale(None).await);
+    let before = vouchers.get(id).await.unwrap().unwrap();
+    let untouched = vouchers.get(other).await.unwrap();
+    assert_eq!(before.sale.unwrap().room, None);
+    let room = WaitingRoom { per_second: 200, admission_seconds: 120 };
+    let most = WaitingRoom { per_second: u32::MAX, admission_seconds: u16::MAX };
+    for room in [Some(room), Some(room), Some(most), None, None] {
+        let expected = SaleRecord { room, ..before.sale.unwrap() };
+        assert_eq!(vouchers.put_room(id, room, NOON + HOUR).await.unwrap(), Some(expected));
+        let after = vouchers.get(id).await.unwrap().unwrap();
+        assert_eq!((after.sale, after.updated), (Some(expected), NOON + HOUR));
+        assert_eq!(vouchers.get(other).await.unwrap(), untouched);
+    }
+    let ordinary = w.ordinary_voucher().await;
+    for nothing in [ordinary, VoucherId::new(404)] {
+        assert_eq!(vouchers.put_room(nothing, Some(room), NOON).await.unwrap(), None);
     }
 }
 

@@ -15,6 +15,7 @@ pub mod payments;
 pub mod purchases;
 pub mod sales;
 pub mod waiting_lists;
+pub mod waiting_rooms;
 
 use crate::case::Case;
 
@@ -35,4 +36,5 @@ pub(crate) const CASES: &[(&str, &[Case])] = &[
     ("purchases", purchases::CASES),
     ("sales", sales::CASES),
     ("waiting_lists", waiting_lists::CASES),
+    ("waiting_rooms", waiting_rooms::CASES),
 ];

@@ -15,6 +15,7 @@ use crate::sqlite::{
     Database, EmbeddedDeadLetters, EmbeddedOrders, EmbeddedOutbox, EmbeddedPayments, EmbeddedWaitingLists,
     Holders,
 };
+use crate::waiting_rooms::EmbeddedWaitingRooms;
 
 /// Creates the ports over the claims recovered from the log.
 pub(crate) fn ports(
@@ -44,5 +45,6 @@ pub(crate) fn ports(
         dead_letters: Arc::new(EmbeddedDeadLetters::new(database.clone())),
         payments: Arc::new(EmbeddedPayments::new(database.clone())),
         waiting_lists: Arc::new(EmbeddedWaitingLists::new(database.clone())),
+        waiting_rooms: Arc::new(EmbeddedWaitingRooms::default()),
     }
 }

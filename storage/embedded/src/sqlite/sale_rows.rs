@@ -1,7 +1,7 @@
 //! Rows of sales: columns, terms and stock.
 
 use mallbox_storage::backend::sale_columns;
-use mallbox_storage::{Guard, OrderId, SaleRecord, Terms, UserId, VoucherId, Wave};
+use mallbox_storage::{Guard, OrderId, SaleRecord, Terms, UserId, VoucherId, WaitingRoom, Wave};
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
 use super::columns::{get_count, get_id, get_span, get_time, id};
@@ -11,7 +11,7 @@ use super::outbox;
 /// [`sale_columns`] as text.
 pub(super) const SALE: &str = sale_columns!();
 /// Number of columns of [`SALE`].
-pub(super) const SALE_COLUMNS: usize = 15;
+pub(super) const SALE_COLUMNS: usize = 16;
 
 /// Returns a sale by its voucher's id.
 pub(super) fn sale_by_id(conn: &Connection, voucher: VoucherId) -> rusqlite::Result<Option<SaleRecord>> {
@@ -69,9 +69,9 @@ pub(super) fn sale(row: &Row<'_>) -> rusqlite::Result<SaleRecord> {
         units,
         waiting: row.get(10)?,
     };
-    let next_wave = match row.get(12)? {
+    let next_wave = match row.get(13)? {
         None => None,
-        Some(number) => Some(Wave { number, at: get_time(row, 13)?, units: get_count(row, 14)? }),
+        Some(number) => Some(Wave { number, at: get_time(row, 14)?, units: get_count(row, 15)? }),
     };
     let guard = match row.get::<_, Option<String>>(9)? {
         None => None,
@@ -79,5 +79,20 @@ pub(super) fn sale(row: &Row<'_>) -> rusqlite::Result<SaleRecord> {
     };
     let (stock, pay_within, min_level) = (count(6)?, get_span(row, 7)?, row.get(8)?);
     let waiting_max = row.get(11)?;
-    Ok(SaleRecord { terms, initial, added, stock, pay_within, min_level, next_wave, guard, waiting_max })
+    let room = match row.get::<_, Option<String>>(12)? {
+        None => None,
+        Some(text) => Some(WaitingRoom::in_row(&text).ok_or_else(|| unreadable(12, text))?),
+    };
+    Ok(SaleRecord {
+        terms,
+        initial,
+        added,
+        stock,
+        pay_within,
+        min_level,
+        next_wave,
+        guard,
+        waiting_max,
+        room,
+    })
 }

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use mallbox_storage::backend::{Numbered as _, sale_columns, span};
 use mallbox_storage::{
     Cents, Guard, NewSale, Page, SaleRecord, ShopId, StockChange, StockChangeOutcome, StoreError, Timestamp,
-    Voucher, VoucherEdit, VoucherFilter, VoucherId, VoucherStatus, VoucherText, Vouchers,
+    Voucher, VoucherEdit, VoucherFilter, VoucherId, VoucherStatus, VoucherText, Vouchers, WaitingRoom,
 };
 use rusqlite::{Connection, Error, OptionalExtension as _, Row, named_params, params};
 
@@ -189,6 +189,27 @@ impl Vouchers for EmbeddedVouchers {
             sale_by_id(conn, voucher)
         };
         self.0.write("put guard", job).await
+    }
+
+    async fn put_room(
+        &self,
+        voucher: VoucherId,
+        room: Option<WaitingRoom>,
+        now: Timestamp,
+    ) -> Result<Option<SaleRecord>, StoreError> {
+        let job = move |conn: &Connection| {
+            let key = id(voucher.get());
+            let stored = room.map(|room| room.to_row());
+            let changed = conn
+                .prepare_cached("UPDATE sales SET room = ?2 WHERE voucher_id = ?1")?
+                .execute(params![key, stored])?;
+            if changed == 0 {
+                return Ok(None);
+            }
+            touch(conn, voucher, now)?;
+            sale_by_id(conn, voucher)
+        };
+        self.0.write("put room", job).await
     }
 }
 

@@ -18,5 +18,6 @@ pub(crate) fn ports(mysql: &MysqlPorts, redis: &RedisPorts) -> SellingPorts {
         dead_letters: Arc::clone(&mysql.dead_letters),
         payments: Arc::clone(&mysql.payments),
         waiting_lists: Arc::clone(&mysql.waiting_lists),
+        waiting_rooms: Arc::clone(&redis.waiting_rooms),
     }
 }

@@ -95,6 +95,7 @@ const STEPS: &[(&str, &str)] = steps![
     "0071_sale_guard",
     "0072_waiting_entries",
     "0073_sale_waiting",
+    "0074_waiting_room",
 ];
 
 /// The newest step known to this program.

@@ -1,7 +1,7 @@
 //! Rows of sales as the records of the port.
 
 use mallbox_storage::backend::sale_columns;
-use mallbox_storage::{Guard, SaleRecord, Terms, Timestamp, VoucherId, Wave};
+use mallbox_storage::{Guard, SaleRecord, Terms, Timestamp, VoucherId, WaitingRoom, Wave};
 use mysql_async::Conn;
 
 use super::columns::{Columns, first};
@@ -36,6 +36,10 @@ pub(super) fn sale(voucher: VoucherId, row: &mut Columns) -> Result<SaleRecord, 
         Some(text) => Some(Guard::in_row(&text).ok_or_else(|| row.unreadable_last(text))?),
     };
     let (waiting, waiting_max) = (row.next()?, row.next()?);
+    let room = match row.next::<Option<String>>()? {
+        None => None,
+        Some(text) => Some(WaitingRoom::in_row(&text).ok_or_else(|| row.unreadable_last(text))?),
+    };
     let terms = Terms { voucher, begin, end, paused, units, waiting };
     let (number, at, units): (Option<u32>, Option<Timestamp>, Option<u64>) =
         (row.next()?, row.time_if_any()?, row.next()?);
@@ -43,5 +47,16 @@ pub(super) fn sale(voucher: VoucherId, row: &mut Columns) -> Result<SaleRecord, 
         (Some(number), Some(at), Some(units)) => Some(Wave { number, at, units }),
         _ => None,
     };
-    Ok(SaleRecord { terms, initial, added, stock, pay_within, min_level, next_wave, guard, waiting_max })
+    Ok(SaleRecord {
+        terms,
+        initial,
+        added,
+        stock,
+        pay_within,
+        min_level,
+        next_wave,
+        guard,
+        waiting_max,
+        room,
+    })
 }

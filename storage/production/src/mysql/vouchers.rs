@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use mallbox_storage::backend::{Numbered as _, sale_columns, span};
 use mallbox_storage::{
     Cents, Guard, NewSale, Page, SaleRecord, ShopId, StockChange, StockChangeOutcome, StoreError, Timestamp,
-    Voucher, VoucherEdit, VoucherFilter, VoucherId, VoucherStatus, VoucherText, Vouchers,
+    Voucher, VoucherEdit, VoucherFilter, VoucherId, VoucherStatus, VoucherText, Vouchers, WaitingRoom,
 };
 use mysql_async::{Conn, params};
 
@@ -204,6 +204,27 @@ impl Vouchers for MysqlVouchers {
                 boxed(async move {
                     let sql = "UPDATE sales SET guard = ? WHERE voucher_id = ?";
                     execute(conn, sql, (guard.map(|guard| guard.to_row()), voucher.get())).await?;
+                    let changed = sale_by_id(conn, voucher, Lock::No).await?;
+                    if changed.is_some() {
+                        touch(conn, voucher, now).await?;
+                    }
+                    Ok(changed)
+                })
+            })
+            .await
+    }
+
+    async fn put_room(
+        &self,
+        voucher: VoucherId,
+        room: Option<WaitingRoom>,
+        now: Timestamp,
+    ) -> Result<Option<SaleRecord>, StoreError> {
+        self.0
+            .write("put room", |conn| {
+                boxed(async move {
+                    let sql = "UPDATE sales SET room = ? WHERE voucher_id = ?";
+                    execute(conn, sql, (room.map(|room| room.to_row()), voucher.get())).await?;
                     let changed = sale_by_id(conn, voucher, Lock::No).await?;
                     if changed.is_some() {
                         touch(conn, voucher, now).await?;

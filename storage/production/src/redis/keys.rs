@@ -9,6 +9,9 @@
 //! | `{mallbox:NN}:loading:KIND:ID` | hash, sorted set, set | loaded so far, and `released` orders |
 //! | `{mallbox:NN}:pass:ID:NONCE` | string | order that spent a pass of the sale, until the pass expires |
 //! | `{mallbox:NN}:passes` | string | the partition's epoch of passes, a random number |
+//! | `{mallbox:NN}:room:ID` | hash | flow of the waiting room of a sale |
+//! | `{mallbox:NN}:room:waiting:ID` | sorted set | users who wait, by rank |
+//! | `{mallbox:NN}:room:past:ID` | hash | user → end of the admission, or `left` |
 //! | `{mallbox:NN}:sales` | set | the partition's loaded sales that were not forgotten |
 //! | `{mallbox:NN}:log` | stream | accepted claims, consumed by the group `workers` |
 //! | `{mallbox:NN}:pending` | hash | order → claim, for every claim in the log |
@@ -127,6 +130,12 @@ impl Keys {
     pub(super) fn pass(&self, voucher: VoucherId, nonce: u64) -> [String; 2] {
         let partition = partition_of(voucher);
         [self.within(partition, &format!("pass:{voucher}:{nonce:x}")), self.pass_epoch(partition)]
+    }
+
+    /// Returns the keys of the waiting room of a sale: its flow, the users who wait, and all earlier users.
+    pub(super) fn room(&self, voucher: VoucherId) -> [String; 3] {
+        ["room", "room:waiting", "room:past"]
+            .map(|kind| self.within(partition_of(voucher), &format!("{kind}:{voucher}")))
     }
 
     /// Returns the key of a partition's epoch of passes.

@@ -41,6 +41,7 @@ mod sign_ins;
 mod stats;
 mod taken_claims;
 mod visitors;
+mod waiting_rooms;
 mod wake_ups;
 mod worker_reaper;
 
@@ -51,7 +52,7 @@ use mallbox_storage::backend::FanOutFeeds;
 use mallbox_storage::backend::FeedRows;
 use mallbox_storage::{
     Cache, CircuitHealth, Codes, Deadlines, EventStreams, Feeds, GeoIndex, Locks, OpenError, OrderLog,
-    Orders, RateLimits, Sales, Sessions, Shops, SignIns, StoreError, Visitors,
+    Orders, RateLimits, Sales, Sessions, Shops, SignIns, StoreError, Visitors, WaitingRooms,
 };
 
 pub use self::health::{RedisDurability, RedisHealth};
@@ -110,6 +111,8 @@ pub struct RedisPorts {
     pub sign_ins: Arc<dyn SignIns>,
     /// Unique visitors and page views.
     pub visitors: Arc<dyn Visitors>,
+    /// Waiting rooms of busy sales.
+    pub waiting_rooms: Arc<dyn WaitingRooms>,
     /// Index of shops by location.
     pub geo_index: Arc<dyn GeoIndex>,
     /// Feeds of new notes by followed authors.
@@ -232,6 +235,7 @@ pub async fn connect(options: &RedisOptions, record: DatabaseForRedis) -> Result
         cache: cache::RedisCache::start(&link, &keys),
         locks: Arc::new(locks::RedisLocks::new(&link, &keys)),
         event_streams: Arc::new(event_streams::RedisEventStreams { link: link.clone(), keys: keys.clone() }),
+        waiting_rooms: Arc::new(waiting_rooms::RedisWaitingRooms { link: link.clone(), keys: keys.clone() }),
         visitors: Arc::new(visitors::RedisVisitors { link: link.clone(), keys: keys.clone() }),
         sign_ins: Arc::new(sign_ins::RedisSignIns::new(link.clone(), keys, sign_rows)),
         upkeep: RedisUpkeep { link, epochs: Some(epochs) },

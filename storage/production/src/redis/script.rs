@@ -69,6 +69,8 @@ scripts! {
     NOTE_VISITS = "note_visits.lua";
     COUNT_VISITS = "count_visits.lua";
     DAY_SALT = "day_salt.lua";
+    VISIT_ROOM = "visit_room.lua";
+    LEAVE_ROOM = "leave_room.lua";
     APPEND_EVENTS = "append_events.lua";
 }
 

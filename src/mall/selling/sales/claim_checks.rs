@@ -1,4 +1,4 @@
-//! Admission of claims: the checks before the sales store decides.
+//! Checks of a claim before the sales store decides.
 
 use mallbox_storage::{Limit, OrderId, Pass, SaleRecord, Timestamp, UserId, VoucherId};
 
@@ -10,9 +10,9 @@ use crate::mall::selling::guard::ShownPass;
 const REPEATS_PER_CLAIM: u32 = 6;
 
 impl Inner {
-    /// Admits a claim to the sales store, with the pass to spend. Refuses by the sale's window, the pause,
-    /// the level, the user's rate limit, the pass and the length of the order log, in this order.
-    pub(super) async fn admit(
+    /// Checks a claim. Returns the pass to spend. Refuses by the sale's window, the pause, the level, the
+    /// user's rate limit, the admission, the pass and the length of the order log, in this order.
+    pub(super) async fn check_claim(
         &self,
         user: UserId,
         sale: &SaleRecord,
@@ -26,6 +26,7 @@ impl Inner {
         self.check_level(user, sale.min_level, now).await?;
         let what = format!("claim:{}", sale.terms.voucher);
         context.within(context.settings.claim_limit, &what, user, now).await?;
+        self.guards.check_admission(user, sale, shown.admission, now).await?;
         let pass = self.guards.check(user, sale, shown, now).await?;
         if self.backlog.exceeds(context.settings.max_backlog, &*context.storage.selling.order_log).await {
             return Err(Refusal::Busy.into());
