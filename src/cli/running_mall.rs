@@ -206,6 +206,7 @@ impl RunningMall {
             proxies: config.proxies(),
             hosts,
             audience: Audience::Everybody,
+            endpoint_limits: config.endpoint_limit.clone(),
         };
         let most_connections = config.connections.min(max_connections());
         let connections_per_address = config.connections_per_address;

@@ -280,6 +280,7 @@ mod tests {
                 line.replace("NAME", "Asia/Shanghai")
                     .replace("CIDR", "10.0.0.0/8")
                     .replace("DOMAIN", "mall.test")
+                    .replace("LIMIT", "GET /shop/{id}=100")
                     .replace("ADDRESS", "127.0.0.1:0")
                     + "\n"
             })

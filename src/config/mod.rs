@@ -15,7 +15,7 @@ use jiff::tz::TimeZone;
 use mallbox_storage::{Durability, PaymentMode};
 use mallbox_storage_embedded::EmbeddedOptions;
 
-use crate::http::{CONNECTIONS_PER_ADDRESS, Profile, ProxyHeader, TrustedProxies};
+use crate::http::{CONNECTIONS_PER_ADDRESS, EndpointLimit, Profile, ProxyHeader, TrustedProxies};
 use crate::mall::Settings;
 use crate::place::Place;
 
@@ -124,6 +124,11 @@ pub struct SiteConfig {
     /// limit.
     #[arg(long, env = "MALLBOX_CONNECTIONS_PER_ADDRESS", default_value_t = CONNECTIONS_PER_ADDRESS, value_name = "NUMBER")]
     pub connections_per_address: u64,
+    /// Limits on the calls of an endpoint per second and process, of all clients together and for one value
+    /// of the path's first parameter: `METHOD PATH=CALLS/CALLS-OF-ONE-VALUE`, separated by commas; 0 = no
+    /// limit.
+    #[arg(long, env = "MALLBOX_ENDPOINT_LIMIT", value_name = "LIMIT", num_args = 1.., value_delimiter = ',')]
+    pub endpoint_limit: Vec<EndpointLimit>,
     /// The format of the log on standard error.
     #[arg(long, env = "MALLBOX_LOG_FORMAT", default_value = "text")]
     pub log_format: LogFormat,

@@ -35,6 +35,7 @@ pub use server::arrival::Arrives;
 pub use server::audience::Audience;
 pub use server::call_limits::CALL_TIMEOUT;
 pub use server::connection::ConnectionTimeouts;
+pub use server::endpoint_limits::EndpointLimit;
 pub use server::front::{FrontOptions, Gateway};
 pub use server::health::Health;
 pub use server::host_names::HostNames;

@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::sync::Arc;
 
 use axum::Router;
@@ -27,6 +28,7 @@ use super::response::error::ApiError;
 use super::server::address_rate_limit::AddressRateLimit;
 use super::server::audience::Audience;
 use super::server::call_limits::CALL_TIMEOUT;
+use super::server::endpoint_limits::{EndpointLimit, limited};
 use super::server::front::{FrontOptions, Gateway};
 use super::server::health::Health;
 use super::server::host_names::HostNames;
@@ -49,6 +51,17 @@ pub struct SiteOptions {
     pub hosts: HostNames,
     /// The callers for whom the site is.
     pub audience: Audience,
+    /// Limits per endpoint.
+    pub endpoint_limits: Vec<EndpointLimit>,
+}
+
+impl FromStr for EndpointLimit {
+    type Err = String;
+
+    /// Parses a limit on a call of customers.
+    fn from_str(text: &str) -> Result<Self, String> {
+        Self::parse(text, &calls().list())
+    }
 }
 
 /// Returns the API's routes without the prefix, each with its description.
@@ -120,7 +133,7 @@ impl Site {
         let listed = calls.list();
         metrics.security().set_routes(listed.iter().map(|(_, path)| *path).collect());
         let api = calls.with_document(&options.prefix).fallback(|| async { ApiError::unknown_path() });
-        let api = api.with_state(Arc::clone(app));
+        let api = limited(api.with_state(Arc::clone(app)), &options.endpoint_limits);
         // At the root, paths unknown to the API are pages.
         let api = if options.prefix.is_empty() { api.fallback_service(pages.clone()) } else { api };
         Self { api, pages, calls: listed }

@@ -361,6 +361,7 @@ mod tests {
             guard: None,
             waiting_max: None,
             room: None,
+            claims_per_second: None,
         };
         let unlimited =
             SaleRecord { terms: Terms { units: None, ..terms }, initial: None, stock: None, ..sale };

@@ -1,5 +1,6 @@
 //! Vouchers, and the terms of flash-sale vouchers.
 
+use std::num::NonZeroU32;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -106,6 +107,9 @@ pub struct SaleRecord {
     /// The waiting room; `None` = claims need no admission.
     #[serde(default)]
     pub room: Option<WaitingRoom>,
+    /// Claims per second that an instance of the mall passes on; `None` = no limit.
+    #[serde(default)]
+    pub claims_per_second: Option<NonZeroU32>,
 }
 
 impl SaleRecord {
@@ -308,6 +312,18 @@ pub trait Vouchers: Send + Sync {
         &self,
         voucher: VoucherId,
         room: Option<WaitingRoom>,
+        now: Timestamp,
+    ) -> Result<Option<SaleRecord>, StoreError>;
+
+    /// Sets or removes the limit of claims per second of a sale. Returns the sale after the change; `None`
+    /// without such a sale.
+    ///
+    /// # Errors
+    /// Any [`StoreError`]: nothing changed, or the response was lost; call again.
+    async fn put_claim_limit(
+        &self,
+        voucher: VoucherId,
+        per_second: Option<NonZeroU32>,
         now: Timestamp,
     ) -> Result<Option<SaleRecord>, StoreError>;
 }

@@ -159,7 +159,9 @@ impl ApiError {
     fn retry_after(&self) -> Option<Duration> {
         match &self.0 {
             Problem::Refused(
-                Refusal::RateLimited { retry_after } | Refusal::TooManyTries { retry_after },
+                Refusal::RateLimited { retry_after }
+                | Refusal::Crowded { retry_after }
+                | Refusal::TooManyTries { retry_after },
             ) => Some(*retry_after),
             Problem::Store(StoreError::Full { .. }) => Some(DISK_FULL_RETRY_AFTER),
             Problem::Refused(
@@ -289,7 +291,9 @@ fn status_of(refusal: &Refusal) -> StatusCode {
         | Refusal::SecondFactor(FactorRefusal::Required | FactorRefusal::EnrolmentRequired) => {
             StatusCode::FORBIDDEN
         }
-        Refusal::RateLimited { .. } | Refusal::TooManyTries { .. } => StatusCode::TOO_MANY_REQUESTS,
+        Refusal::RateLimited { .. } | Refusal::Crowded { .. } | Refusal::TooManyTries { .. } => {
+            StatusCode::TOO_MANY_REQUESTS
+        }
         Refusal::Callback(CallbackError::Signature) => StatusCode::UNAUTHORIZED,
         Refusal::Callback(CallbackError::Malformed) => StatusCode::BAD_REQUEST,
         Refusal::Callback(CallbackError::Unknown) => StatusCode::NOT_FOUND,

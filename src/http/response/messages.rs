@@ -120,6 +120,9 @@ pub(in crate::http) fn of_refusal(refusal: &Refusal, l: Language) -> RefusalBody
         Refusal::RateLimited { .. } => {
             fixed!(l, "RATE_LIMITED", "操作太频繁，请稍后再试", "Too many requests; try again later.")
         }
+        Refusal::Crowded { .. } => {
+            fixed!(l, "CROWDED", "人太多了，请稍后再试", "Too many people at once; try again in a moment.")
+        }
         Refusal::TooManyUnpaid(max) => made(
             l,
             "TOO_MANY_UNPAID",

@@ -6,6 +6,7 @@ pub mod arrival;
 pub mod audience;
 pub mod call_limits;
 pub mod connection;
+pub mod endpoint_limits;
 pub mod front;
 pub mod health;
 pub mod host_names;

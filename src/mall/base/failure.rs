@@ -59,6 +59,11 @@ pub enum Refusal {
         /// Time to wait before the next attempt.
         retry_after: Duration,
     },
+    /// All clients together have exceeded a limit of the sale or of the endpoint.
+    Crowded {
+        /// Time to wait before the next attempt.
+        retry_after: Duration,
+    },
     /// The user has this number of unpaid orders, the maximum.
     TooManyUnpaid(u32),
     /// The user has this number of paid, unused orders, which a deletion of the account would give up.

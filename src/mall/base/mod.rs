@@ -12,6 +12,7 @@ mod clock;
 mod clock_gap;
 pub mod clock_jump;
 mod context;
+pub mod crowd_limit;
 mod days;
 pub(in crate::mall) mod detached;
 pub mod event_bus;

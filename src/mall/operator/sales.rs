@@ -1,5 +1,6 @@
 //! Sales from the operator's side: list, window, units, pause and end.
 
+mod claim_limits;
 mod guards;
 mod rooms;
 mod waiting_lists;

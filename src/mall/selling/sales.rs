@@ -1,12 +1,13 @@
 //! Flash sales: claiming units, and the public state of a sale.
 //!
-//! Checks of a claim, in order: known sale, window, pause, level, limit of the user, admission from the
-//! waiting room, pass, length of the log.
+//! Checks of a claim, in order: known sale, window, pause, limit of the sale, level, limit of the user,
+//! admission from the waiting room, pass, length of the log.
 //! A refused claim asks the store first whether the user holds a unit.
 //!
 //! Reasons and figures: `src/decisions/0004-checks-of-a-claim.md`.
 
 mod claim_checks;
+mod claim_limits;
 mod guarded;
 mod live;
 mod promotions;
@@ -26,6 +27,7 @@ use mallbox_storage::{
 };
 use parking_lot::Mutex;
 
+use self::claim_limits::ClaimLimits;
 use super::backpressure::{Backlog, Hold, Holds};
 use super::guard::{Guards, ShownPass};
 use super::order_numbers::OrderNumbers;
@@ -51,8 +53,8 @@ const EVICT_AFTER_END: Duration = Duration::from_secs(60 * 60);
 
 /// The flash-sale service: accepts claims. Cheap to clone; clones share one state.
 ///
-/// A claim passes these checks in order: known sale, window, pause, level, rate limit per user and sale,
-/// admission from a waiting room, pass of a guarded sale, length of the order log. Then
+/// A claim passes these checks in order: known sale, window, pause, limit of the sale, level, rate limit per
+/// user and sale, admission from a waiting room, pass of a guarded sale, length of the order log. Then
 /// [`Sales`](mallbox_storage::Sales) decides. A claim makes a single call to `Sales`, which also finds a unit
 /// already held by the user: [`held`](mallbox_storage::Sales::held) after a refusal, `claim` otherwise. All
 /// earlier checks use a copy of the sale's terms. The copy is at most a second old by the mall's clock; while
@@ -69,6 +71,7 @@ struct Inner {
     timetables: Timetables,
     numbers: OrderNumbers,
     guards: Guards,
+    claim_limits: ClaimLimits,
     backlog: Backlog,
     holds: Holds,
     puts: SingleFlight<VoucherId, Result<bool, Arc<StoreError>>>,
@@ -97,6 +100,7 @@ impl FlashSales {
             timetables: Timetables::of(&context.storage),
             numbers: OrderNumbers::new(Arc::clone(&random)),
             guards: Guards::new(context.clone(), random),
+            claim_limits: ClaimLimits::default(),
             backlog: Backlog::new(),
             holds: Holds::default(),
             puts: SingleFlight::default(),
@@ -164,6 +168,10 @@ impl FlashSales {
     ) -> Result<OrderId, Failure> {
         let inner = &*self.inner;
         let known = inner.known(voucher, now).await?;
+        // Refused without asking the store whether the user holds a unit: that is what the limit protects.
+        if known.sale.terms.closed(now).is_none() {
+            inner.claim_limits.pass(&known.sale)?;
+        }
         let pass = match inner.check_claim(user, &known.sale, shown, now).await {
             Err(Failure::Refused(refusal)) => {
                 let held = inner.held(user, voucher, &refusal, now).await?;
@@ -368,6 +376,7 @@ impl FlashSales {
             for sale in sales.iter().filter(|sale| sale.terms.end <= over) {
                 lease.check()?;
                 storage.selling.sales.forget(sale.terms.voucher).await?;
+                self.inner.claim_limits.forget(sale.terms.voucher);
                 if sale.room.is_some() {
                     storage.selling.waiting_rooms.forget(sale.terms.voucher).await?;
                 }

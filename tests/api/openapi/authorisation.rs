@@ -193,6 +193,13 @@ const ROWS: &[Row] = &[
     ("GET /ops/sales/{id}/waves", "/ops/sales/2/waves", "", OPERATORS),
     ("PUT /ops/sales/{id}/waves", "/ops/sales/{sale}/waves", r#"{"waves":[]}"#, OPERATORS),
     ("GET /ops/sales/{id}/waiting-list", "/ops/sales/2/waiting-list", "", OPERATORS),
+    ("GET /ops/sales/{id}/claim-limit", "/ops/sales/2/claim-limit", "", OPERATORS),
+    (
+        "PUT /ops/sales/{id}/claim-limit",
+        "/ops/sales/{sale}/claim-limit",
+        r#"{"claimsPerSecond":0}"#,
+        OPERATORS,
+    ),
     ("GET /ops/sales/{id}/waiting-room", "/ops/sales/2/waiting-room", "", OPERATORS),
     ("PUT /ops/sales/{id}/waiting-room", "/ops/sales/{sale}/waiting-room", r#"{"perSecond":0}"#, OPERATORS),
     ("PUT /ops/sales/{id}/waiting-list", "/ops/sales/{sale}/waiting-list", r#"{"max":9}"#, OPERATORS),

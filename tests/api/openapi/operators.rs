@@ -54,6 +54,18 @@ fn guards(check: &mut Checker<'_>) {
     ask_as_each(check, put, "/ops/sales/2/guard", &json!({ "kinds": [] }));
 }
 
+fn claim_limits(check: &mut Checker<'_>) {
+    for limit in
+        [json!({ "claimsPerSecond": 5 }), json!({ "claimsPerSecond": -1 }), json!({ "claimsPerSecond": 0 })]
+    {
+        for sale in [2, 99] {
+            let path = format!("/ops/sales/{sale}/claim-limit");
+            ask_as_each(check, "PUT /ops/sales/{id}/claim-limit", &path, &limit);
+            ask_as_each(check, "GET /ops/sales/{id}/claim-limit", &path, &Value::Null);
+        }
+    }
+}
+
 /// Waits in the room of a sale that has not begun, and is admitted to another.
 fn waiting_rooms(check: &mut Checker<'_>) {
     let (get, put) = ("GET /ops/sales/{id}/waiting-room", "PUT /ops/sales/{id}/waiting-room");
@@ -196,6 +208,7 @@ pub(super) fn running_sales(check: &mut Checker<'_>) {
         }
     }
     guards(check);
+    claim_limits(check);
     waiting_rooms(check);
     waiting_lists(check);
     dead_letters(check);

@@ -2,6 +2,7 @@
 
 mod clock;
 pub mod counter_payments;
+mod endpoint_limits;
 mod gateway_world;
 pub mod guards;
 mod home;

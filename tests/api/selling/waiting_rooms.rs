@@ -75,6 +75,8 @@ fn a_buyer_who_comes_before_the_begin_sees_no_place_yet() {
     for absent in ["ahead", "waitMs", "stock", "admission"] {
         assert_eq!(waits[absent], Value::Null, "{absent}");
     }
+    let again = w.call("POST", "/sale/3/waiting-room", &w.customer, "");
+    assert!(again.head.to_lowercase().contains("connection: close"), "it asks rarely: {}", again.head);
     let left = data(w.call("DELETE", "/sale/3/waiting-room", &w.customer, ""));
     assert_eq!(left, json!({"state": "OUTSIDE", "waiting": 0, "sale": "NOT_OPEN"}));
 }

@@ -1,5 +1,6 @@
 //! Sales, orders, payments, workers and background jobs.
 
+mod claim_limits;
 mod claims;
 mod clock;
 mod counter;

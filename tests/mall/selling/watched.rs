@@ -1,5 +1,6 @@
 //! A decorator of the real vouchers that counts reads and can hold up a response.
 
+use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -139,6 +140,15 @@ impl Vouchers for CountingVouchers {
         now: Timestamp,
     ) -> Result<Option<SaleRecord>, StoreError> {
         self.real.put_room(voucher, room, now).await
+    }
+
+    async fn put_claim_limit(
+        &self,
+        voucher: VoucherId,
+        per_second: Option<NonZeroU32>,
+        now: Timestamp,
+    ) -> Result<Option<SaleRecord>, StoreError> {
+        self.real.put_claim_limit(voucher, per_second, now).await
     }
 
     async fn put_window(

@@ -12,6 +12,7 @@ import { meter } from "../../parts/meter.js";
 import { skeletons } from "../../parts/skeleton.js";
 import { metricsStreamState, latestMetrics, onMetrics } from "../live-metrics.js";
 import { saleStateChip, listingStatusChip } from "../labels.js";
+import { claimLimit } from "../pieces/claim-limit.js";
 import { guard } from "../pieces/guard.js";
 import { ledger } from "../pieces/ledger.js";
 import { stockText } from "../pieces/sale-stocks.js";
@@ -117,6 +118,7 @@ export function open({ root, params, signal, title, restoreScroll }) {
       h("section", { class: "card pad stack", "aria-label": t("账目", "Ledger") }, h("h2", null, t("账目", "Ledger")), staleNotice, ledgerPlace),
       sale?.initial !== undefined && waves(id, signal).root,
       sale?.initial !== undefined && guard(id, signal),
+      claimLimit(id, signal),
       sale?.initial !== undefined && waitingRoom(id, signal),
       sale?.initial !== undefined && waitingList(id, signal),
       h("section", { class: "card pad stack", "aria-label": t("条款", "Terms") }, h("h2", null, t("条款", "Terms")), terms,

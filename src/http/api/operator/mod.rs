@@ -7,6 +7,7 @@ use crate::http::server::security::SecurityEvents;
 use live::Live;
 
 pub mod audit;
+mod claim_limits;
 mod dead_letters;
 mod event_subscribers;
 pub(in crate::http) mod events;
@@ -34,6 +35,7 @@ pub fn routes(live: Live, security_events: Arc<SecurityEvents>) -> Calls {
     overview::routes()
         .merge(sales::routes())
         .merge(waves::routes())
+        .merge(claim_limits::routes())
         .merge(guards::routes())
         .merge(waiting_lists::routes())
         .merge(waiting_rooms::routes())

@@ -1,6 +1,10 @@
 //! The waiting room of a sale: `/sale/{id}/waiting-room`.
 
+use std::time::Duration;
+
 use axum::extract::State;
+use axum::http::HeaderValue;
+use axum::http::header::CONNECTION;
 use mallbox_storage::{VoucherId, WaitingRoom};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,6 +16,10 @@ use crate::http::response::envelope::{Answer, Reply};
 use crate::http::response::messages::millis;
 use crate::language::both;
 use crate::mall::selling::sales::{ENTER_BEFORE, RoomPlace, RoomStanding};
+
+/// Longest interval of calls for which a connection stays open: a million clients that call every few minutes
+/// would hold as many connections.
+const KEEP_OPEN_MAX: Duration = Duration::from_secs(5);
 
 /// Returns the routes of waiting rooms.
 pub fn routes() -> Calls {
@@ -149,7 +157,9 @@ async fn enter(
     JsonIfAny(body): JsonIfAny<EnterBody>,
 ) -> Reply<PlaceAnswer> {
     let place = app.sales.enter_room(user, VoucherId::new(voucher), body.ticket.as_deref(), now).await?;
-    Ok(Answer::ok(PlaceAnswer::new(place)))
+    let is_far = matches!(place.standing, RoomStanding::Waiting { poll_in, .. } if poll_in > KEEP_OPEN_MAX);
+    let answer = Answer::ok(PlaceAnswer::new(place));
+    Ok(if is_far { answer.with_header(CONNECTION, HeaderValue::from_static("close")) } else { answer })
 }
 
 async fn leave(

@@ -21,6 +21,7 @@ fn store(error: fn(&'static str) -> StoreError) -> ApiError {
 
 /// Returns every kind of failure.
 fn all() -> Vec<(ApiError, u16, &'static str)> {
+    let crowded = Refusal::Crowded { retry_after: Duration::from_millis(10) };
     let limited = Refusal::RateLimited { retry_after: Duration::from_millis(1_001) };
     vec![
         (Refusal::SoldOut.into(), 200, "SOLD_OUT"),
@@ -67,6 +68,7 @@ fn all() -> Vec<(ApiError, u16, &'static str)> {
         (Refusal::DeadLetterStands(DeadState::Replayed).into(), 200, "DEAD_LETTER_STANDS"),
         (Refusal::DeadLetterStands(DeadState::Voided).into(), 200, "DEAD_LETTER_STANDS"),
         (limited.into(), 429, "RATE_LIMITED"),
+        (crowded.into(), 429, "CROWDED"),
         (Refusal::NotYet.into(), 503, "NOT_YET"),
         (Refusal::TooManyUnpaid(20).into(), 200, "TOO_MANY_UNPAID"),
         (Refusal::PaidOrders(2).into(), 200, "PAID_ORDERS"),

@@ -14,6 +14,7 @@ pub(in crate::http) const CODES: &[&str] = &[
     "KIND_NOT_ALLOWED",
     "CHALLENGE_FAILED",
     "ADMISSION_REQUIRED",
+    "CROWDED",
     "NO_WAITING_ROOM",
     "NO_WAITING_LIST",
     "WAITING_LIST_FULL",

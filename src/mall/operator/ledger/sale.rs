@@ -110,6 +110,7 @@ mod tests {
                 guard: None,
                 waiting_max: None,
                 room: None,
+                claims_per_second: None,
             },
             counts: OrderCounts {
                 unpaid: 5,

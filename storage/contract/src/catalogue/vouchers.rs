@@ -1,5 +1,6 @@
 //! `Vouchers`: reads return what was written; a voucher is a sale from the start or never.
 
+use std::num::NonZeroU32;
 use std::time::Duration;
 
 use mallbox_storage::{
@@ -26,6 +27,7 @@ crate::cases! {
     a_window_moves_and_nothing_else,
     a_guard_is_set_and_removed_and_nothing_else,
     a_waiting_room_is_set_and_removed,
+    a_limit_of_claims_is_set_and_removed,
     vouchers_outlive_a_restart,
 }
 
@@ -334,6 +336,27 @@ async fn a_waiting_room_is_set_and_removed(w: &World) {
     let ordinary = w.ordinary_voucher().await;
     for nothing in [ordinary, VoucherId::new(404)] {
         assert_eq!(vouchers.put_room(nothing, Some(room), NOON).await.unwrap(), None);
+    }
+}
+
+async fn a_limit_of_claims_is_set_and_removed(w: &World) {
+    let vouchers = &w.storage.catalogue.vouchers;
+    let (id, other) = (w.sale(Some(3)).await, w.sale(None).await);
+    let before = vouchers.get(id).await.unwrap().unwrap();
+    let untouched = vouchers.get(other).await.unwrap();
+    assert_eq!(before.sale.unwrap().claims_per_second, None);
+    let (limit, most) = (NonZeroU32::new(2_000), Some(NonZeroU32::MAX));
+    for claims_per_second in [limit, limit, most, None, None] {
+        let expected = SaleRecord { claims_per_second, ..before.sale.unwrap() };
+        let stored = vouchers.put_claim_limit(id, claims_per_second, NOON + HOUR).await.unwrap();
+        assert_eq!(stored, Some(expected));
+        let after = vouchers.get(id).await.unwrap().unwrap();
+        assert_eq!((after.sale, after.updated), (Some(expected), NOON + HOUR));
+        assert_eq!(vouchers.get(other).await.unwrap(), untouched);
+    }
+    let ordinary = w.ordinary_voucher().await;
+    for nothing in [ordinary, VoucherId::new(404)] {
+        assert_eq!(vouchers.put_claim_limit(nothing, limit, NOON).await.unwrap(), None);
     }
 }
 

@@ -1,5 +1,7 @@
 //! Rows of sales: columns, terms and stock.
 
+use std::num::NonZeroU32;
+
 use mallbox_storage::backend::sale_columns;
 use mallbox_storage::{Guard, OrderId, SaleRecord, Terms, UserId, VoucherId, WaitingRoom, Wave};
 use rusqlite::{Connection, OptionalExtension as _, Row};
@@ -11,7 +13,7 @@ use super::outbox;
 /// [`sale_columns`] as text.
 pub(super) const SALE: &str = sale_columns!();
 /// Number of columns of [`SALE`].
-pub(super) const SALE_COLUMNS: usize = 16;
+pub(super) const SALE_COLUMNS: usize = 17;
 
 /// Returns a sale by its voucher's id.
 pub(super) fn sale_by_id(conn: &Connection, voucher: VoucherId) -> rusqlite::Result<Option<SaleRecord>> {
@@ -69,9 +71,9 @@ pub(super) fn sale(row: &Row<'_>) -> rusqlite::Result<SaleRecord> {
         units,
         waiting: row.get(10)?,
     };
-    let next_wave = match row.get(13)? {
+    let next_wave = match row.get(14)? {
         None => None,
-        Some(number) => Some(Wave { number, at: get_time(row, 14)?, units: get_count(row, 15)? }),
+        Some(number) => Some(Wave { number, at: get_time(row, 15)?, units: get_count(row, 16)? }),
     };
     let guard = match row.get::<_, Option<String>>(9)? {
         None => None,
@@ -83,6 +85,7 @@ pub(super) fn sale(row: &Row<'_>) -> rusqlite::Result<SaleRecord> {
         None => None,
         Some(text) => Some(WaitingRoom::in_row(&text).ok_or_else(|| unreadable(12, text))?),
     };
+    let claims_per_second = row.get::<_, Option<u32>>(13)?.and_then(NonZeroU32::new);
     Ok(SaleRecord {
         terms,
         initial,
@@ -94,5 +97,6 @@ pub(super) fn sale(row: &Row<'_>) -> rusqlite::Result<SaleRecord> {
         guard,
         waiting_max,
         room,
+        claims_per_second,
     })
 }

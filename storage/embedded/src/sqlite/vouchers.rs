@@ -1,12 +1,14 @@
 //! The [`Vouchers`] port on SQLite.
 
+use std::num::NonZeroU32;
+
 use async_trait::async_trait;
 use mallbox_storage::backend::{Numbered as _, sale_columns, span};
 use mallbox_storage::{
     Cents, Guard, NewSale, Page, SaleRecord, ShopId, StockChange, StockChangeOutcome, StoreError, Timestamp,
     Voucher, VoucherEdit, VoucherFilter, VoucherId, VoucherStatus, VoucherText, Vouchers, WaitingRoom,
 };
-use rusqlite::{Connection, Error, OptionalExtension as _, Row, named_params, params};
+use rusqlite::{Connection, Error, OptionalExtension as _, Row, ToSql, named_params, params};
 
 use super::columns::{after, get_count, get_id, get_known, get_time, id};
 use super::sale_rows::{SALE, SALE_COLUMNS, sale, sale_by_id};
@@ -17,6 +19,27 @@ pub(crate) struct EmbeddedVouchers(Database);
 impl EmbeddedVouchers {
     pub(crate) fn new(database: Database) -> Self {
         Self(database)
+    }
+
+    /// Sets a column of a sale that nothing else depends on.
+    async fn put_setting(
+        &self,
+        column: &'static str,
+        voucher: VoucherId,
+        value: impl ToSql + Send + 'static,
+        now: Timestamp,
+    ) -> Result<Option<SaleRecord>, StoreError> {
+        let job = move |conn: &Connection| {
+            let changed = conn
+                .prepare_cached(&format!("UPDATE sales SET {column} = ?2 WHERE voucher_id = ?1"))?
+                .execute(params![id(voucher.get()), value])?;
+            if changed == 0 {
+                return Ok(None);
+            }
+            touch(conn, voucher, now)?;
+            sale_by_id(conn, voucher)
+        };
+        self.0.write("put sale setting", job).await
     }
 }
 
@@ -176,19 +199,7 @@ impl Vouchers for EmbeddedVouchers {
         guard: Option<Guard>,
         now: Timestamp,
     ) -> Result<Option<SaleRecord>, StoreError> {
-        let job = move |conn: &Connection| {
-            let key = id(voucher.get());
-            let stored = guard.map(|guard| guard.to_row());
-            let changed = conn
-                .prepare_cached("UPDATE sales SET guard = ?2 WHERE voucher_id = ?1")?
-                .execute(params![key, stored])?;
-            if changed == 0 {
-                return Ok(None);
-            }
-            touch(conn, voucher, now)?;
-            sale_by_id(conn, voucher)
-        };
-        self.0.write("put guard", job).await
+        self.put_setting("guard", voucher, guard.map(|guard| guard.to_row()), now).await
     }
 
     async fn put_room(
@@ -197,19 +208,16 @@ impl Vouchers for EmbeddedVouchers {
         room: Option<WaitingRoom>,
         now: Timestamp,
     ) -> Result<Option<SaleRecord>, StoreError> {
-        let job = move |conn: &Connection| {
-            let key = id(voucher.get());
-            let stored = room.map(|room| room.to_row());
-            let changed = conn
-                .prepare_cached("UPDATE sales SET room = ?2 WHERE voucher_id = ?1")?
-                .execute(params![key, stored])?;
-            if changed == 0 {
-                return Ok(None);
-            }
-            touch(conn, voucher, now)?;
-            sale_by_id(conn, voucher)
-        };
-        self.0.write("put room", job).await
+        self.put_setting("room", voucher, room.map(|room| room.to_row()), now).await
+    }
+
+    async fn put_claim_limit(
+        &self,
+        voucher: VoucherId,
+        per_second: Option<NonZeroU32>,
+        now: Timestamp,
+    ) -> Result<Option<SaleRecord>, StoreError> {
+        self.put_setting("claims_per_second", voucher, per_second.map(NonZeroU32::get), now).await
     }
 }
 

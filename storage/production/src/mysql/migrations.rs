@@ -96,6 +96,7 @@ const STEPS: &[(&str, &str)] = steps![
     "0072_waiting_entries",
     "0073_sale_waiting",
     "0074_waiting_room",
+    "0075_claim_limit",
 ];
 
 /// The newest step known to this program.

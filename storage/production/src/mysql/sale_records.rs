@@ -1,5 +1,7 @@
 //! Rows of sales as the records of the port.
 
+use std::num::NonZeroU32;
+
 use mallbox_storage::backend::sale_columns;
 use mallbox_storage::{Guard, SaleRecord, Terms, Timestamp, VoucherId, WaitingRoom, Wave};
 use mysql_async::Conn;
@@ -40,6 +42,7 @@ pub(super) fn sale(voucher: VoucherId, row: &mut Columns) -> Result<SaleRecord, 
         None => None,
         Some(text) => Some(WaitingRoom::in_row(&text).ok_or_else(|| row.unreadable_last(text))?),
     };
+    let claims_per_second = row.next::<Option<u32>>()?.and_then(NonZeroU32::new);
     let terms = Terms { voucher, begin, end, paused, units, waiting };
     let (number, at, units): (Option<u32>, Option<Timestamp>, Option<u64>) =
         (row.next()?, row.time_if_any()?, row.next()?);
@@ -58,5 +61,6 @@ pub(super) fn sale(voucher: VoucherId, row: &mut Columns) -> Result<SaleRecord, 
         guard,
         waiting_max,
         room,
+        claims_per_second,
     })
 }

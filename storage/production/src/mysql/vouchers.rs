@@ -1,12 +1,14 @@
 //! [`Vouchers`] in MySQL.
 
+use std::num::NonZeroU32;
+
 use async_trait::async_trait;
 use mallbox_storage::backend::{Numbered as _, sale_columns, span};
 use mallbox_storage::{
     Cents, Guard, NewSale, Page, SaleRecord, ShopId, StockChange, StockChangeOutcome, StoreError, Timestamp,
     Voucher, VoucherEdit, VoucherFilter, VoucherId, VoucherStatus, VoucherText, Vouchers, WaitingRoom,
 };
-use mysql_async::{Conn, params};
+use mysql_async::{Conn, Value, params};
 
 use super::columns::{Columns, all, execute, first};
 use super::database::Database;
@@ -199,19 +201,7 @@ impl Vouchers for MysqlVouchers {
         guard: Option<Guard>,
         now: Timestamp,
     ) -> Result<Option<SaleRecord>, StoreError> {
-        self.0
-            .write("put guard", |conn| {
-                boxed(async move {
-                    let sql = "UPDATE sales SET guard = ? WHERE voucher_id = ?";
-                    execute(conn, sql, (guard.map(|guard| guard.to_row()), voucher.get())).await?;
-                    let changed = sale_by_id(conn, voucher, Lock::No).await?;
-                    if changed.is_some() {
-                        touch(conn, voucher, now).await?;
-                    }
-                    Ok(changed)
-                })
-            })
-            .await
+        self.put_setting("guard", voucher, guard.map(|guard| guard.to_row()).into(), now).await
     }
 
     async fn put_room(
@@ -220,11 +210,34 @@ impl Vouchers for MysqlVouchers {
         room: Option<WaitingRoom>,
         now: Timestamp,
     ) -> Result<Option<SaleRecord>, StoreError> {
+        self.put_setting("room", voucher, room.map(|room| room.to_row()).into(), now).await
+    }
+
+    async fn put_claim_limit(
+        &self,
+        voucher: VoucherId,
+        per_second: Option<NonZeroU32>,
+        now: Timestamp,
+    ) -> Result<Option<SaleRecord>, StoreError> {
+        self.put_setting("claims_per_second", voucher, per_second.map(NonZeroU32::get).into(), now).await
+    }
+}
+
+impl MysqlVouchers {
+    /// Sets a column of a sale that nothing else depends on.
+    async fn put_setting(
+        &self,
+        column: &str,
+        voucher: VoucherId,
+        value: Value,
+        now: Timestamp,
+    ) -> Result<Option<SaleRecord>, StoreError> {
+        let sql: &str = &format!("UPDATE sales SET {column} = ? WHERE voucher_id = ?");
+        let value = &value;
         self.0
-            .write("put room", |conn| {
+            .write("put sale setting", |conn| {
                 boxed(async move {
-                    let sql = "UPDATE sales SET room = ? WHERE voucher_id = ?";
-                    execute(conn, sql, (room.map(|room| room.to_row()), voucher.get())).await?;
+                    execute(conn, sql, (value, voucher.get())).await?;
                     let changed = sale_by_id(conn, voucher, Lock::No).await?;
                     if changed.is_some() {
                         touch(conn, voucher, now).await?;

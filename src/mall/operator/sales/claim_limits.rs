@@ -1,0 +1,57 @@
+//! Limits of claims per sale, set by operators.
+
+use std::num::NonZeroU32;
+
+use mallbox_storage::VoucherId;
+use serde_json::json;
+
+use super::{SaleAdmin, subject};
+use crate::mall::base::audited_action::{AuditedAction, By, run_audited};
+use crate::mall::base::{Failure, Refusal};
+
+/// Largest limit: more than any machine serves.
+const CLAIMS_PER_SECOND_MAX: u32 = 1_000_000;
+
+impl SaleAdmin {
+    /// Returns the limit of claims per second of a sale, if any.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`]; [`Failure::Store`] if the store fails.
+    pub async fn claim_limit(&self, voucher: VoucherId) -> Result<Option<NonZeroU32>, Failure> {
+        let found = self.context.storage.catalogue.vouchers.get(voucher).await?;
+        let sale = found.and_then(|found| found.sale).ok_or(Refusal::NotFound("sale"))?;
+        Ok(sale.claims_per_second)
+    }
+
+    /// Sets or removes the limit of claims per second of a sale. A repeat succeeds. Returns the limit.
+    ///
+    /// # Errors
+    /// [`Refusal::BadValue`] for a limit above a million; [`Refusal::NotFound`]. After [`Failure::Store`] a
+    /// repeat stores the limit.
+    pub async fn put_claim_limit(
+        &self,
+        by: By,
+        voucher: VoucherId,
+        per_second: Option<NonZeroU32>,
+    ) -> Result<Option<NonZeroU32>, Failure> {
+        if per_second.is_some_and(|limit| limit.get() > CLAIMS_PER_SECOND_MAX) {
+            return Err(Refusal::BadValue("claimsPerSecond").into());
+        }
+        self.terms(voucher).await?;
+        let action = AuditedAction {
+            action: "sale.claim_limit",
+            subject: subject(voucher),
+            detail: json!({ "claimsPerSecond": per_second }),
+        };
+        let admin = self.clone();
+        run_audited(&self.audit, by, action, async move {
+            let lease = admin.sales.lease_terms().await?;
+            let vouchers = &admin.context.storage.catalogue.vouchers;
+            let stored = vouchers.put_claim_limit(voucher, per_second, by.at).await;
+            // Also after a lost response: the copy of the terms is read anew.
+            admin.sales.sync_to_store(&lease, voucher, by.at).await?;
+            Ok(stored?.ok_or(Refusal::NotFound("sale"))?.claims_per_second)
+        })
+        .await
+    }
+}
