@@ -166,5 +166,5 @@ impl Bench {
 }
 
 fn shown_of(granted: &GrantedPass) -> ShownPass<'_> {
-    ShownPass { pass: Some(&granted.pass), device: Some(&granted.device_ticket), admission: None }
+    ShownPass { pass: Some(&granted.pass), device: Some(&granted.device_ticket), ..ShownPass::default() }
 }

@@ -78,7 +78,7 @@ impl Bench {
 
     async fn visit(&self, user: u32, ticket: Option<&str>) -> RoomPlace {
         let user = UserId::new(user.into());
-        self.sales.enter_room(user, self.voucher, ticket, self.clock.now()).await.unwrap()
+        self.sales.enter_room(user, self.voucher, (ticket, false), self.clock.now()).await.unwrap()
     }
 
     /// Puts all users into the room. Returns when each asks next, in milliseconds from now.
@@ -92,8 +92,10 @@ impl Bench {
             callers.spawn(async move {
                 let mut polls = Vec::new();
                 for user in (caller..users).step_by(AT_ONCE as usize) {
-                    let place =
-                        sales.enter_room(UserId::new(user.into()), voucher, None, NOON).await.unwrap();
+                    let place = sales
+                        .enter_room(UserId::new(user.into()), voucher, (None, false), NOON)
+                        .await
+                        .unwrap();
                     polls.push((user, poll_in(&place)));
                 }
                 polls

@@ -82,7 +82,7 @@ impl Browser {
 
     /// Claims a unit.
     pub async fn claim(&self, mall: &Mall, sale: VoucherId, pass: Option<&str>) -> Result<OrderId, Failure> {
-        let shown = ShownPass { pass, device: self.ticket.as_deref(), admission: None };
+        let shown = ShownPass { pass, device: self.ticket.as_deref(), ..ShownPass::default() };
         mall.sales.claim_with_pass(self.user, sale, shown, mall.clock.now()).await
     }
 }

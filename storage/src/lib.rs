@@ -42,6 +42,7 @@ mod ids;
 mod money;
 mod page;
 mod pass;
+mod thresholds;
 mod time;
 
 mod archive;
@@ -186,6 +187,7 @@ pub use sign_ins::{MakeUpOutcome, SignIns, SignedDay};
 pub use storage::{
     BasePorts, CataloguePorts, OperatorPorts, PeoplePorts, SellingPorts, Storage, WritingPorts,
 };
+pub use thresholds::Thresholds;
 pub use time::Timestamp;
 pub use upkeep::{CircuitHealth, CircuitState, Durability, Health, PartHealth, Upkeep};
 pub use users::{

@@ -362,6 +362,7 @@ mod tests {
             waiting_max: None,
             room: None,
             claims_per_second: None,
+            thresholds: None,
         };
         let unlimited =
             SaleRecord { terms: Terms { units: None, ..terms }, initial: None, stock: None, ..sale };

@@ -6,7 +6,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
-use crate::{Cents, Guard, Page, ShopId, StoreError, Terms, Timestamp, VoucherId, WaitingRoom, Wave};
+use crate::{
+    Cents, Guard, Page, ShopId, StoreError, Terms, Thresholds, Timestamp, VoucherId, WaitingRoom, Wave,
+};
 
 /// Visibility of a voucher.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -110,6 +112,9 @@ pub struct SaleRecord {
     /// Claims per second that an instance of the mall passes on; `None` = no limit.
     #[serde(default)]
     pub claims_per_second: Option<NonZeroU32>,
+    /// Whom the sale is for, besides the level; `None` = everybody.
+    #[serde(default)]
+    pub thresholds: Option<Thresholds>,
 }
 
 impl SaleRecord {
@@ -324,6 +329,18 @@ pub trait Vouchers: Send + Sync {
         &self,
         voucher: VoucherId,
         per_second: Option<NonZeroU32>,
+        now: Timestamp,
+    ) -> Result<Option<SaleRecord>, StoreError>;
+
+    /// Sets or removes the thresholds of a sale. Returns the sale after the change; `None` without such a
+    /// sale.
+    ///
+    /// # Errors
+    /// Any [`StoreError`]: nothing changed, or the response was lost; call again.
+    async fn put_thresholds(
+        &self,
+        voucher: VoucherId,
+        thresholds: Option<Thresholds>,
         now: Timestamp,
     ) -> Result<Option<SaleRecord>, StoreError>;
 }

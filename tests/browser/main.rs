@@ -30,6 +30,7 @@ mod sales;
 mod screens;
 mod second_factor;
 mod security;
+mod thresholds;
 mod town;
 mod waiting_lists;
 mod waiting_rooms;

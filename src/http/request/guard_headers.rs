@@ -9,6 +9,7 @@ use axum::http::request::Parts;
 use mallbox_storage::UserId;
 
 use super::client_address::ClientAddress;
+use crate::mall::people::accounts::CurrentSession;
 use crate::mall::selling::guard::{ShownPass, Visitor};
 
 /// Header with the pass of a claim.
@@ -42,11 +43,11 @@ impl FromDevice {
 }
 
 impl Shown {
-    /// Returns what the claim shows.
-    pub(in crate::http) fn pass(&self) -> ShownPass<'_> {
+    /// Returns what a claim of this session shows.
+    pub(in crate::http) fn in_session(&self, session: &CurrentSession) -> ShownPass<'_> {
         let [pass, device, admission] =
             [&self.pass, &self.device, &self.admission].map(|shown| shown.as_deref());
-        ShownPass { pass, device, admission }
+        ShownPass { pass, device, admission, by_sms_code: session.is_by_code() }
     }
 }
 

@@ -253,6 +253,8 @@ fn status_of(refusal: &Refusal) -> StatusCode {
         | Refusal::Paused
         | Refusal::UnknownSale
         | Refusal::LevelTooLow
+        | Refusal::AccountTooNew { .. }
+        | Refusal::SmsCodeNeeded
         | Refusal::Blocked
         | Refusal::CodeLoginNeeded
         | Refusal::SecondFactor(FactorRefusal::Stays | FactorRefusal::FreshLogInNeeded)

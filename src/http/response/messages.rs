@@ -66,6 +66,21 @@ pub(in crate::http) fn of_refusal(refusal: &Refusal, l: Language) -> RefusalBody
             fixed!(l, "PAUSED", "秒杀已暂停，请稍后再试", "The sale is paused; try again later.")
         }
         Refusal::UnknownSale => fixed!(l, "UNKNOWN_SALE", "秒杀不存在", "This sale does not exist."),
+        Refusal::AccountTooNew { old_enough_in } => {
+            let span = waiting(whole_seconds(*old_enough_in), l);
+            made(
+                l,
+                "ACCOUNT_TOO_NEW",
+                format!("您的账号注册时间太短，{span}后才能抢购"),
+                format!("Your account is too new for this sale; it is old enough in {span}."),
+            )
+        }
+        Refusal::SmsCodeNeeded => fixed!(
+            l,
+            "SMS_CODE_NEEDED",
+            "请用短信验证码重新登录后再抢购",
+            "Log in again with an SMS code to buy in this sale."
+        ),
         Refusal::LevelTooLow => {
             fixed!(l, "LEVEL_TOO_LOW", "会员等级不够", "This sale is for members of a higher level.")
         }

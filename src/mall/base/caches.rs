@@ -68,6 +68,9 @@ pub(in crate::mall) struct PublicProfile {
     /// Whether the account is deleted. Absent in copies written by older instances.
     #[serde(default)]
     pub(in crate::mall) is_deleted: bool,
+    /// Time of registration. Absent in copies written by older instances.
+    #[serde(default)]
+    pub(in crate::mall) created: Option<Timestamp>,
 }
 
 #[async_trait]
@@ -102,7 +105,8 @@ impl Cached for PublicProfile {
             return Ok(None);
         };
         let is_deleted = is.deleted.is_some();
-        Ok(Some(Self { nick_name: is.nick_name, icon: is.icon, card, is_deleted }))
+        let created = Some(is.created);
+        Ok(Some(Self { nick_name: is.nick_name, icon: is.icon, card, is_deleted, created }))
     }
 }
 

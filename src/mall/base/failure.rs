@@ -30,6 +30,13 @@ pub enum Refusal {
     UnknownSale,
     /// The user's level is below the sale's minimum.
     LevelTooLow,
+    /// The user's account is too new for the sale.
+    AccountTooNew {
+        /// Time until it is old enough.
+        old_enough_in: Duration,
+    },
+    /// The sale is for sessions that began with an SMS code.
+    SmsCodeNeeded,
     /// The named object does not exist.
     NotFound(&'static str),
     /// The caller is not logged in.

@@ -3,6 +3,7 @@
 mod claim_limits;
 mod guards;
 mod rooms;
+mod thresholds;
 mod waiting_lists;
 mod waves;
 

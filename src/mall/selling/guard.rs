@@ -66,6 +66,8 @@ pub struct ShownPass<'a> {
     pub device: Option<&'a str>,
     /// The admission from the waiting room, genuine or not.
     pub admission: Option<&'a str>,
+    /// Whether the session began with an SMS code.
+    pub by_sms_code: bool,
 }
 
 /// A challenge for a visitor.

@@ -193,6 +193,13 @@ const ROWS: &[Row] = &[
     ("GET /ops/sales/{id}/waves", "/ops/sales/2/waves", "", OPERATORS),
     ("PUT /ops/sales/{id}/waves", "/ops/sales/{sale}/waves", r#"{"waves":[]}"#, OPERATORS),
     ("GET /ops/sales/{id}/waiting-list", "/ops/sales/2/waiting-list", "", OPERATORS),
+    ("GET /ops/sales/{id}/thresholds", "/ops/sales/2/thresholds", "", OPERATORS),
+    (
+        "PUT /ops/sales/{id}/thresholds",
+        "/ops/sales/{sale}/thresholds",
+        r#"{"accountHours":0,"smsCode":false}"#,
+        OPERATORS,
+    ),
     ("GET /ops/sales/{id}/claim-limit", "/ops/sales/2/claim-limit", "", OPERATORS),
     (
         "PUT /ops/sales/{id}/claim-limit",

@@ -54,6 +54,23 @@ fn guards(check: &mut Checker<'_>) {
     ask_as_each(check, put, "/ops/sales/2/guard", &json!({ "kinds": [] }));
 }
 
+fn thresholds(check: &mut Checker<'_>) {
+    let customer = check.w.customer.clone();
+    for (hours, sms_code) in [(72, true), (9_000, true), (0, false)] {
+        let body = json!({ "accountHours": hours, "smsCode": sms_code });
+        for sale in [2, 99] {
+            let path = format!("/ops/sales/{sale}/thresholds");
+            ask_as_each(check, "PUT /ops/sales/{id}/thresholds", &path, &body);
+            ask_as_each(check, "GET /ops/sales/{id}/thresholds", &path, &Value::Null);
+        }
+        check.ask("GET /sale/{voucherId}/page", "/sale/2/page", "", &Value::Null);
+        if hours > 0 {
+            let claim = "/voucher-order/seckill/2";
+            check.ask("POST /voucher-order/seckill/{voucherId}", claim, &customer, &Value::Null);
+        }
+    }
+}
+
 fn claim_limits(check: &mut Checker<'_>) {
     for limit in
         [json!({ "claimsPerSecond": 5 }), json!({ "claimsPerSecond": -1 }), json!({ "claimsPerSecond": 0 })]
@@ -208,6 +225,7 @@ pub(super) fn running_sales(check: &mut Checker<'_>) {
         }
     }
     guards(check);
+    thresholds(check);
     claim_limits(check);
     waiting_rooms(check);
     waiting_lists(check);

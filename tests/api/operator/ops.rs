@@ -328,6 +328,8 @@ fn nobody_but_an_operator_comes_in() {
         ("PUT", "/ops/sales/2/waves"),
         ("GET", "/ops/sales/2/waiting-list"),
         ("PUT", "/ops/sales/2/waiting-list"),
+        ("GET", "/ops/sales/2/thresholds"),
+        ("PUT", "/ops/sales/2/thresholds"),
         ("GET", "/ops/sales/2/claim-limit"),
         ("PUT", "/ops/sales/2/claim-limit"),
         ("GET", "/ops/sales/2/waiting-room"),

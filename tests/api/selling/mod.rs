@@ -11,6 +11,7 @@ pub mod payment_callbacks;
 mod payment_gateway;
 mod payment_modes;
 mod receipts;
+mod thresholds;
 mod waiting_lists;
 mod waiting_rooms;
 mod write_budget;

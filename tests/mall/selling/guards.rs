@@ -55,12 +55,8 @@ impl Person {
     }
 
     fn visitor(&self) -> Visitor<'_> {
-        Visitor {
-            user: UserId::new(self.user),
-            device: self.ticket.as_deref(),
-            address: self.address,
-            admission: None,
-        }
+        let (user, device) = (UserId::new(self.user), self.ticket.as_deref());
+        Visitor { user, device, address: self.address, admission: None }
     }
 
     async fn challenge(
@@ -97,7 +93,7 @@ impl Person {
     }
 
     async fn claim(&self, w: &World, voucher: VoucherId, pass: &str) -> Result<OrderId, Failure> {
-        let shown = ShownPass { pass: Some(pass), device: self.ticket.as_deref(), admission: None };
+        let shown = ShownPass { pass: Some(pass), device: self.ticket.as_deref(), ..ShownPass::default() };
         w.sales.claim_with_pass(UserId::new(self.user), voucher, shown, w.now()).await
     }
 }
@@ -189,7 +185,8 @@ async fn one_pass_buys_once_in_a_rush_after_a_cancellation_and_after_a_restart()
         .map(|_| {
             let (sales, pass, ticket, now) = (w.sales.clone(), pass.clone(), person.ticket.clone(), w.now());
             tokio::spawn(async move {
-                let shown = ShownPass { pass: Some(&pass), device: ticket.as_deref(), admission: None };
+                let shown =
+                    ShownPass { pass: Some(&pass), device: ticket.as_deref(), ..ShownPass::default() };
                 sales.claim_with_pass(UserId::new(1), voucher, shown, now).await
             })
         })
@@ -309,7 +306,7 @@ async fn a_guard_is_set_changed_and_removed_by_an_operator() {
     let voucher = w.sale(9).await;
     let not_guarded = refused(GuardRefusal::NotGuarded);
     assert_eq!(refusal(Person::new(1).challenge(&w, voucher, None).await), not_guarded);
-    let shown = ShownPass { pass: Some("any"), device: None, admission: None };
+    let shown = ShownPass { pass: Some("any"), device: None, ..ShownPass::default() };
     w.sales.claim_with_pass(UserId::new(1), voucher, shown, w.now()).await.unwrap();
     assert!(!w.sales.live(voucher, w.now()).await.unwrap().is_guarded);
     put(&w, voucher, Some(guard(&[ChallengeKind::Work]))).await;
@@ -474,7 +471,7 @@ async fn a_store_that_fails_costs_no_pass_and_no_challenge() {
     faults.add(Fault::at_port("sales.pass_epoch").error().times(1)).unwrap();
     assert!(is_away(sales.pass(person.visitor(), voucher, solved, w.now()).await.unwrap_err()));
     let pass = sales.pass(person.visitor(), voucher, solved, w.now()).await.unwrap().pass;
-    let shown = ShownPass { pass: Some(&pass), device: person.ticket.as_deref(), admission: None };
+    let shown = ShownPass { pass: Some(&pass), device: person.ticket.as_deref(), ..ShownPass::default() };
     let claim = async || sales.claim_with_pass(UserId::new(1), voucher, shown, w.now()).await;
     faults.add(Fault::at_port("sales.claim_with_pass").error().times(1)).unwrap();
     assert!(is_away(claim().await.unwrap_err()));

@@ -12,6 +12,7 @@ mod order_workers;
 mod orders;
 mod payments;
 mod several;
+mod thresholds;
 mod waiting_lists;
 mod waiting_rooms;
 pub mod watched;

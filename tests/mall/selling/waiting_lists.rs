@@ -180,7 +180,7 @@ async fn the_limit_of_claims_and_the_pass_hold_for_the_list_too() {
     assert!(matches!(refusal(join(&w, other, voucher).await), Refusal::Guard(_)));
     let granted = w.sales.grant_pass(other, voucher, w.now()).await.unwrap();
     let shown =
-        ShownPass { pass: Some(&granted.pass), device: Some(&granted.device_ticket), admission: None };
+        ShownPass { pass: Some(&granted.pass), device: Some(&granted.device_ticket), ..ShownPass::default() };
     for _ in 0..2 {
         let joined = w.sales.join_waiting_list(other, voucher, shown, w.now()).await.unwrap();
         assert_eq!(joined.ahead, 1, "the pass stays unspent");

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use async_trait::async_trait;
 use mallbox_storage::{
-    Guard, NewSale, Page, SaleRecord, ShopId, StockChange, StockChangeOutcome, StoreError, Timestamp,
-    Voucher, VoucherEdit, VoucherFilter, VoucherId, VoucherText, Vouchers, WaitingRoom,
+    Guard, NewSale, Page, SaleRecord, ShopId, StockChange, StockChangeOutcome, StoreError, Thresholds,
+    Timestamp, Voucher, VoucherEdit, VoucherFilter, VoucherId, VoucherText, Vouchers, WaitingRoom,
 };
 use parking_lot::Mutex;
 use tokio::sync::Notify;
@@ -140,6 +140,15 @@ impl Vouchers for CountingVouchers {
         now: Timestamp,
     ) -> Result<Option<SaleRecord>, StoreError> {
         self.real.put_room(voucher, room, now).await
+    }
+
+    async fn put_thresholds(
+        &self,
+        voucher: VoucherId,
+        thresholds: Option<Thresholds>,
+        now: Timestamp,
+    ) -> Result<Option<SaleRecord>, StoreError> {
+        self.real.put_thresholds(voucher, thresholds, now).await
     }
 
     async fn put_claim_limit(

@@ -17,6 +17,7 @@ import { guard } from "../pieces/guard.js";
 import { ledger } from "../pieces/ledger.js";
 import { stockText } from "../pieces/sale-stocks.js";
 import { timestamp } from "../pieces/timestamp.js";
+import { thresholds } from "../pieces/thresholds.js";
 import { waitingList } from "../pieces/waiting-list.js";
 import { waitingRoom } from "../pieces/waiting-room.js";
 import { waves } from "../pieces/waves.js";
@@ -118,6 +119,7 @@ export function open({ root, params, signal, title, restoreScroll }) {
       h("section", { class: "card pad stack", "aria-label": t("账目", "Ledger") }, h("h2", null, t("账目", "Ledger")), staleNotice, ledgerPlace),
       sale?.initial !== undefined && waves(id, signal).root,
       sale?.initial !== undefined && guard(id, signal),
+      thresholds(id, signal),
       claimLimit(id, signal),
       sale?.initial !== undefined && waitingRoom(id, signal),
       sale?.initial !== undefined && waitingList(id, signal),

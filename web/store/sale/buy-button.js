@@ -7,6 +7,7 @@ import { repeatWhileVisible, fill, h, signalSequence } from "../../core/dom.js";
 import { t } from "../../core/language.js";
 import { go } from "../../core/router.js";
 import { msUntil } from "../../core/server-time.js";
+import { logOut } from "../../core/session.js";
 import { button, linkButton } from "../../parts/button.js";
 import { icon } from "../../parts/icons.js";
 import { countdownRing } from "../../parts/countdown-ring.js";
@@ -242,7 +243,14 @@ export function buyButton(id, signal, refreshSale) {
     refreshSale();
     const more = refusal.code === "SOLD_OUT" && !live?.nextWave && !live?.waitingList ? t("有人没付款的话，还会放出来，可以留在这里等。", "Units of unpaid orders come back on sale, so you can wait here.") : "";
     showNotice("warn", refusal.message, more);
+    if (refusal.code === "SMS_CODE_NEEDED") messages.append(button(t("重新登录", "Log in again"), logInAgain, { look: ["wide"] }));
     if (refusal.code === "LEVEL_TOO_LOW") messages.append(linkButton(t("查看会员等级", "View my level"), "#/me/level", { look: ["wide"] }));
+  }
+
+  /** Ends the session, since a session keeps the way of its log-in, and leads to the log-in. */
+  async function logInAgain() {
+    await logOut();
+    goToLogin();
   }
 
   /**

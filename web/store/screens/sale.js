@@ -37,6 +37,7 @@ import { waitingRoom } from "../sale/waiting-room.js";
  * @property {number} minLevel
  * @property {import("../sale/timetable.js").PageWave[]} [waves]
  * @property {{enterBeforeMs: number}} [waitingRoom]
+ * @property {{accountHours: number, smsCode: boolean}} [thresholds]
  * @property {{id: number, name: string, images: string, area: string, address: string, openHours: string}} [shop]
  */
 
@@ -124,7 +125,14 @@ function terms(page) {
   return h("section", { class: "card pad stack" }, h("h2", null, t("购买须知", "Purchase information")),
     h("ul", { class: "rules" }, ruleLines(page.rules).map((rule) => h("li", null, rule))),
     h("p", { class: "small quiet" }, `${formatDateTime(page.beginTime)} – ${formatDateTime(page.endTime)}`, paymentTerms(page),
-      page.minLevel > 0 && t(` · 仅限 ${page.minLevel} 级以上会员`, ` · members of level ${page.minLevel} or higher`)));
+      page.minLevel > 0 && t(` · 仅限 ${page.minLevel} 级以上会员`, ` · members of level ${page.minLevel} or higher`),
+      page.thresholds && page.thresholds.accountHours > 0 && t(` · 仅限注册满${ageText(page.thresholds.accountHours)}的账号`, ` · accounts at least ${ageText(page.thresholds.accountHours)} old`),
+      page.thresholds?.smsCode && t(" · 须用短信验证码登录", " · log in with an SMS code")));
+}
+
+/** @param {number} hours */
+function ageText(hours) {
+  return hours % 24 === 0 ? t(` ${hours / 24} 天`, `${hours / 24} ${hours === 24 ? "day" : "days"}`) : t(` ${hours} 小时`, `${hours} h`);
 }
 
 /** @param {SalePage} page */

@@ -23,6 +23,7 @@ mod reviews;
 mod sales;
 mod security;
 mod server_sent;
+mod thresholds;
 pub mod users;
 pub mod vote_archive;
 mod vouchers;
@@ -37,6 +38,7 @@ pub fn routes(live: Live, security_events: Arc<SecurityEvents>) -> Calls {
         .merge(waves::routes())
         .merge(claim_limits::routes())
         .merge(guards::routes())
+        .merge(thresholds::routes())
         .merge(waiting_lists::routes())
         .merge(waiting_rooms::routes())
         .merge(vouchers::routes())

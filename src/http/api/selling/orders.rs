@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::http::App;
 use crate::http::describe::Calls;
-use crate::http::request::extract::{JsonIfAny, Login, Now, Path, Query};
+use crate::http::request::extract::{JsonIfAny, Login, LoginSession, Now, Path, Query};
 use crate::http::request::guard_headers::Shown;
 use crate::http::request::page_query::PageQuery;
 use crate::http::response::envelope::{Answer, OrderNumber, Reply};
@@ -152,13 +152,14 @@ fn answer(app: &App, view: OrderView, now: Timestamp) -> Reply<OrderAnswer> {
 
 async fn claim(
     State(app): State<App>,
-    Login(user): Login,
+    LoginSession(session): LoginSession,
     Now(now): Now,
     shown: Shown,
     Path(voucher): Path<u64>,
 ) -> Reply<OrderNumber> {
-    let voucher = VoucherId::new(voucher);
-    Ok(Answer::order_id(app.sales.claim_with_pass(user, voucher, shown.pass(), now).await?))
+    let (user, voucher) = (session.user(), VoucherId::new(voucher));
+    let shown = shown.in_session(&session);
+    Ok(Answer::order_id(app.sales.claim_with_pass(user, voucher, shown, now).await?))
 }
 
 #[derive(Deserialize, Default, JsonSchema)]

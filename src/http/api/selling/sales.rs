@@ -7,7 +7,7 @@ use axum::http::header::{CACHE_CONTROL, ETAG, IF_NONE_MATCH, VARY};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use jiff::tz::TimeZone;
-use mallbox_storage::{PaymentMode, Shop, Timestamp, VoucherId, hex};
+use mallbox_storage::{PaymentMode, Shop, Thresholds, Timestamp, VoucherId, hex};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
@@ -197,6 +197,9 @@ struct PageAnswer {
     /// Absent without a guard.
     #[serde(skip_serializing_if = "Option::is_none")]
     guard: Option<PageGuard>,
+    /// Absent if the sale is for everybody of the level.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thresholds: Option<PageThresholds>,
     /// Absent without a waiting room.
     #[serde(skip_serializing_if = "Option::is_none")]
     waiting_room: Option<PageRoom>,
@@ -241,6 +244,23 @@ impl SellerAnswer {
     }
 }
 
+/// Whom a sale is for, besides the level.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct PageThresholds {
+    /// Least age of an account in hours; 0 = any.
+    #[schemars(example = 72)]
+    account_hours: u16,
+    /// Whether the session has to be one that began with an SMS code.
+    sms_code: bool,
+}
+
+impl PageThresholds {
+    fn new(Thresholds { account_hours, sms_code }: Thresholds) -> Self {
+        Self { account_hours, sms_code }
+    }
+}
+
 impl PageAnswer {
     fn new(page: SalePage, payment: Option<PaymentMode>, zone: &TimeZone) -> Self {
         let SalePage { voucher, sale, shop, waves } = page;
@@ -260,6 +280,7 @@ impl PageAnswer {
             shop: shop.map(SellerAnswer::new),
             waves: waves.iter().map(|wave| PageWaveAnswer::new(wave, zone)).collect(),
             guard: sale.guard.as_ref().map(PageGuard::new),
+            thresholds: sale.thresholds.map(PageThresholds::new),
             waiting_room: sale.room.as_ref().map(PageRoom::new),
         }
     }

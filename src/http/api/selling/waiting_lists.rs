@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::http::App;
 use crate::http::describe::Calls;
-use crate::http::request::extract::{Login, Now, Path};
+use crate::http::request::extract::{Login, LoginSession, Now, Path};
 use crate::http::request::guard_headers::Shown;
 use crate::http::response::envelope::{Answer, Reply};
 use crate::http::response::messages::millis;
@@ -79,12 +79,13 @@ async fn place(State(app): State<App>, Login(user): Login, Path(voucher): Path<u
 
 async fn join(
     State(app): State<App>,
-    Login(user): Login,
+    LoginSession(session): LoginSession,
     Now(now): Now,
     shown: Shown,
     Path(voucher): Path<u64>,
 ) -> Reply<PlaceAnswer> {
-    let place = app.sales.join_waiting_list(user, VoucherId::new(voucher), shown.pass(), now).await?;
+    let shown = shown.in_session(&session);
+    let place = app.sales.join_waiting_list(session.user(), VoucherId::new(voucher), shown, now).await?;
     Ok(Answer::ok(PlaceAnswer::new(&place)))
 }
 

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::http::App;
 use crate::http::describe::Calls;
-use crate::http::request::extract::{JsonIfAny, Login, Now, Path};
+use crate::http::request::extract::{JsonIfAny, Login, LoginSession, Now, Path};
 use crate::http::response::envelope::{Answer, Reply};
 use crate::http::response::messages::millis;
 use crate::language::both;
@@ -151,12 +151,13 @@ async fn place(
 
 async fn enter(
     State(app): State<App>,
-    Login(user): Login,
+    LoginSession(session): LoginSession,
     Now(now): Now,
     Path(voucher): Path<u64>,
     JsonIfAny(body): JsonIfAny<EnterBody>,
 ) -> Reply<PlaceAnswer> {
-    let place = app.sales.enter_room(user, VoucherId::new(voucher), body.ticket.as_deref(), now).await?;
+    let entry = (body.ticket.as_deref(), session.is_by_code());
+    let place = app.sales.enter_room(session.user(), VoucherId::new(voucher), entry, now).await?;
     let is_far = matches!(place.standing, RoomStanding::Waiting { poll_in, .. } if poll_in > KEEP_OPEN_MAX);
     let answer = Answer::ok(PlaceAnswer::new(place));
     Ok(if is_far { answer.with_header(CONNECTION, HeaderValue::from_static("close")) } else { answer })

@@ -31,6 +31,8 @@ fn all() -> Vec<(ApiError, u16, &'static str)> {
         (Refusal::Paused.into(), 200, "PAUSED"),
         (Refusal::UnknownSale.into(), 200, "UNKNOWN_SALE"),
         (Refusal::LevelTooLow.into(), 200, "LEVEL_TOO_LOW"),
+        (Refusal::AccountTooNew { old_enough_in: Duration::from_secs(61) }.into(), 200, "ACCOUNT_TOO_NEW"),
+        (Refusal::SmsCodeNeeded.into(), 200, "SMS_CODE_NEEDED"),
         (Refusal::Guard(GuardRefusal::PassRequired).into(), 200, "PASS_REQUIRED"),
         (Refusal::Guard(GuardRefusal::NotGuarded).into(), 200, "NOT_GUARDED"),
         (Refusal::Guard(GuardRefusal::KindNotAllowed).into(), 200, "KIND_NOT_ALLOWED"),

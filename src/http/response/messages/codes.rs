@@ -9,6 +9,8 @@ pub(in crate::http) const CODES: &[&str] = &[
     "PAUSED",
     "UNKNOWN_SALE",
     "LEVEL_TOO_LOW",
+    "ACCOUNT_TOO_NEW",
+    "SMS_CODE_NEEDED",
     "PASS_REQUIRED",
     "NOT_GUARDED",
     "KIND_NOT_ALLOWED",

@@ -111,6 +111,7 @@ mod tests {
                 waiting_max: None,
                 room: None,
                 claims_per_second: None,
+                thresholds: None,
             },
             counts: OrderCounts {
                 unpaid: 5,

@@ -1,6 +1,6 @@
 //! Sessions as the mall passes them on: tokens, their hashes, and public ids.
 
-use mallbox_storage::{LiveSession, SessionRecord, TokenHash, User, UserId, hex};
+use mallbox_storage::{LiveSession, SessionOrigin, SessionRecord, TokenHash, User, UserId, hex};
 use sha2::{Digest, Sha256};
 
 /// A session just begun.
@@ -23,6 +23,12 @@ impl CurrentSession {
     #[must_use]
     pub fn user(&self) -> UserId {
         self.live.user
+    }
+
+    /// Returns whether the session began with a login code.
+    #[must_use]
+    pub fn is_by_code(&self) -> bool {
+        self.live.origin == SessionOrigin::Code
     }
 }
 

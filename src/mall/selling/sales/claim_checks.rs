@@ -11,7 +11,8 @@ const REPEATS_PER_CLAIM: u32 = 6;
 
 impl Inner {
     /// Checks a claim. Returns the pass to spend. Refuses by the sale's window, the pause, the level, the
-    /// user's rate limit, the admission, the pass and the length of the order log, in this order.
+    /// thresholds, the user's rate limit, the admission, the pass and the length of the order log, in this
+    /// order.
     pub(super) async fn check_claim(
         &self,
         user: UserId,
@@ -23,7 +24,7 @@ impl Inner {
         if let Some(closed) = sale.terms.closed(now) {
             return Err(Refusal::from(closed).into());
         }
-        self.check_level(user, sale.min_level, now).await?;
+        self.check_buyer(user, sale, shown.by_sms_code, now).await?;
         let what = format!("claim:{}", sale.terms.voucher);
         context.within(context.settings.claim_limit, &what, user, now).await?;
         self.guards.check_admission(user, sale, shown.admission, now).await?;
@@ -53,6 +54,36 @@ impl Inner {
             }
         }
         Ok(context.storage.selling.sales.held(voucher, user).await?)
+    }
+
+    /// Refuses users below the level or the thresholds of a sale.
+    pub(super) async fn check_buyer(
+        &self,
+        user: UserId,
+        sale: &SaleRecord,
+        by_sms_code: bool,
+        now: Timestamp,
+    ) -> Result<(), Failure> {
+        self.check_level(user, sale.min_level, now).await?;
+        let Some(thresholds) = sale.thresholds else { return Ok(()) };
+        let age = thresholds.account_age();
+        if !age.is_zero() {
+            let old_enough_in = (self.registered(user, now).await? + age).since(now);
+            if !old_enough_in.is_zero() {
+                return Err(Refusal::AccountTooNew { old_enough_in }.into());
+            }
+        }
+        if thresholds.sms_code && !by_sms_code { Err(Refusal::SmsCodeNeeded.into()) } else { Ok(()) }
+    }
+
+    /// Returns the time of a user's registration; `now` for an unknown user.
+    async fn registered(&self, user: UserId, now: Timestamp) -> Result<Timestamp, Failure> {
+        let copy = self.context.copies.people.get(user, now).await?;
+        if let Some(created) = copy.and_then(|person| person.created) {
+            return Ok(created);
+        }
+        let found = self.context.storage.people.users.get(user).await?;
+        Ok(found.map_or(now, |user| user.created))
     }
 
     /// Reads the cached user; every change of a level or of credits invalidates the cache. Reads the table of

@@ -54,16 +54,17 @@ pub enum RoomStanding {
 
 impl FlashSales {
     /// Puts a user into the waiting room of a sale, or returns the place of a user who waits. Idempotent.
+    /// `by_sms_code`: whether the session began with an SMS code.
     ///
     /// # Errors
     /// [`GuardRefusal::NoRoom`]; [`Refusal::NotOpen`] earlier than [`ENTER_BEFORE`] the begin;
-    /// [`Refusal::Ended`], [`Refusal::LevelTooLow`], [`Refusal::AlreadyBought`]. After [`Failure::Store`] a
-    /// repeat resolves the doubt.
+    /// [`Refusal::Ended`], [`Refusal::AlreadyBought`], and as a claim by a user below a threshold. After
+    /// [`Failure::Store`] a repeat resolves the doubt.
     pub async fn enter_room(
         &self,
         user: UserId,
         voucher: VoucherId,
-        ticket: Option<&str>,
+        (ticket, by_sms_code): (Option<&str>, bool),
         now: Timestamp,
     ) -> Result<RoomPlace, Failure> {
         let inner = &*self.inner;
@@ -77,7 +78,7 @@ impl FlashSales {
             if let Some(order) = inner.context.storage.selling.sales.held(voucher, user).await? {
                 return Err(Refusal::AlreadyBought(order).into());
             }
-            inner.check_level(user, sale.min_level, now).await?;
+            inner.check_buyer(user, sale, by_sms_code, now).await?;
         }
         let entry = inner.guards.room_entry(user, sale, ticket, now).await?;
         inner.visit_room((sale, room), user, Some(entry), now).await

@@ -4,8 +4,8 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use mallbox_storage::{
-    Cents, ChallengeKind, ChallengeKinds, Guard, NewSale, Page, SaleRecord, ShopId, Terms, VoucherEdit,
-    VoucherFilter, VoucherId, VoucherStatus, VoucherText, WaitingRoom,
+    Cents, ChallengeKind, ChallengeKinds, Guard, NewSale, Page, SaleRecord, ShopId, Terms, Thresholds,
+    VoucherEdit, VoucherFilter, VoucherId, VoucherStatus, VoucherText, WaitingRoom,
 };
 
 use crate::selling::orders::persist;
@@ -28,6 +28,7 @@ crate::cases! {
     a_guard_is_set_and_removed_and_nothing_else,
     a_waiting_room_is_set_and_removed,
     a_limit_of_claims_is_set_and_removed,
+    thresholds_are_set_and_removed,
     vouchers_outlive_a_restart,
 }
 
@@ -357,6 +358,27 @@ async fn a_limit_of_claims_is_set_and_removed(w: &World) {
     let ordinary = w.ordinary_voucher().await;
     for nothing in [ordinary, VoucherId::new(404)] {
         assert_eq!(vouchers.put_claim_limit(nothing, limit, NOON).await.unwrap(), None);
+    }
+}
+
+async fn thresholds_are_set_and_removed(w: &World) {
+    let vouchers = &w.storage.catalogue.vouchers;
+    let (id, other) = (w.sale(Some(3)).await, w.sale(None).await);
+    let before = vouchers.get(id).await.unwrap().unwrap();
+    let untouched = vouchers.get(other).await.unwrap();
+    assert_eq!(before.sale.unwrap().thresholds, None);
+    let some = Some(Thresholds { account_hours: 72, sms_code: true });
+    let most = Some(Thresholds { account_hours: u16::MAX, sms_code: false });
+    for thresholds in [some, some, most, None, None] {
+        let expected = SaleRecord { thresholds, ..before.sale.unwrap() };
+        assert_eq!(vouchers.put_thresholds(id, thresholds, NOON + HOUR).await.unwrap(), Some(expected));
+        let after = vouchers.get(id).await.unwrap().unwrap();
+        assert_eq!((after.sale, after.updated), (Some(expected), NOON + HOUR));
+        assert_eq!(vouchers.get(other).await.unwrap(), untouched);
+    }
+    let ordinary = w.ordinary_voucher().await;
+    for nothing in [ordinary, VoucherId::new(404)] {
+        assert_eq!(vouchers.put_thresholds(nothing, some, NOON).await.unwrap(), None);
     }
 }
 

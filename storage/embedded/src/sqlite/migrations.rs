@@ -34,6 +34,7 @@ const VERSIONS: &[&str] = &[
     include_str!("migrations/0027_waiting_lists.sql"),
     include_str!("migrations/0028_waiting_room.sql"),
     include_str!("migrations/0029_claim_limit.sql"),
+    include_str!("migrations/0030_thresholds.sql"),
 ];
 
 /// The newest schema version known to this program, as SQLite's `user_version`.

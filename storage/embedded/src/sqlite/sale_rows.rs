@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 
 use mallbox_storage::backend::sale_columns;
-use mallbox_storage::{Guard, OrderId, SaleRecord, Terms, UserId, VoucherId, WaitingRoom, Wave};
+use mallbox_storage::{Guard, OrderId, SaleRecord, Terms, Thresholds, UserId, VoucherId, WaitingRoom, Wave};
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
 use super::columns::{get_count, get_id, get_span, get_time, id};
@@ -13,7 +13,7 @@ use super::outbox;
 /// [`sale_columns`] as text.
 pub(super) const SALE: &str = sale_columns!();
 /// Number of columns of [`SALE`].
-pub(super) const SALE_COLUMNS: usize = 17;
+pub(super) const SALE_COLUMNS: usize = 18;
 
 /// Returns a sale by its voucher's id.
 pub(super) fn sale_by_id(conn: &Connection, voucher: VoucherId) -> rusqlite::Result<Option<SaleRecord>> {
@@ -71,9 +71,9 @@ pub(super) fn sale(row: &Row<'_>) -> rusqlite::Result<SaleRecord> {
         units,
         waiting: row.get(10)?,
     };
-    let next_wave = match row.get(14)? {
+    let next_wave = match row.get(15)? {
         None => None,
-        Some(number) => Some(Wave { number, at: get_time(row, 15)?, units: get_count(row, 16)? }),
+        Some(number) => Some(Wave { number, at: get_time(row, 16)?, units: get_count(row, 17)? }),
     };
     let guard = match row.get::<_, Option<String>>(9)? {
         None => None,
@@ -86,6 +86,10 @@ pub(super) fn sale(row: &Row<'_>) -> rusqlite::Result<SaleRecord> {
         Some(text) => Some(WaitingRoom::in_row(&text).ok_or_else(|| unreadable(12, text))?),
     };
     let claims_per_second = row.get::<_, Option<u32>>(13)?.and_then(NonZeroU32::new);
+    let thresholds = match row.get::<_, Option<String>>(14)? {
+        None => None,
+        Some(text) => Some(Thresholds::in_row(&text).ok_or_else(|| unreadable(14, text))?),
+    };
     Ok(SaleRecord {
         terms,
         initial,
@@ -98,5 +102,6 @@ pub(super) fn sale(row: &Row<'_>) -> rusqlite::Result<SaleRecord> {
         waiting_max,
         room,
         claims_per_second,
+        thresholds,
     })
 }

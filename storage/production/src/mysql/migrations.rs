@@ -97,6 +97,7 @@ const STEPS: &[(&str, &str)] = steps![
     "0073_sale_waiting",
     "0074_waiting_room",
     "0075_claim_limit",
+    "0076_thresholds",
 ];
 
 /// The newest step known to this program.

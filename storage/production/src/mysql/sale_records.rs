@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 
 use mallbox_storage::backend::sale_columns;
-use mallbox_storage::{Guard, SaleRecord, Terms, Timestamp, VoucherId, WaitingRoom, Wave};
+use mallbox_storage::{Guard, SaleRecord, Terms, Thresholds, Timestamp, VoucherId, WaitingRoom, Wave};
 use mysql_async::Conn;
 
 use super::columns::{Columns, first};
@@ -43,6 +43,10 @@ pub(super) fn sale(voucher: VoucherId, row: &mut Columns) -> Result<SaleRecord, 
         Some(text) => Some(WaitingRoom::in_row(&text).ok_or_else(|| row.unreadable_last(text))?),
     };
     let claims_per_second = row.next::<Option<u32>>()?.and_then(NonZeroU32::new);
+    let thresholds = match row.next::<Option<String>>()? {
+        None => None,
+        Some(text) => Some(Thresholds::in_row(&text).ok_or_else(|| row.unreadable_last(text))?),
+    };
     let terms = Terms { voucher, begin, end, paused, units, waiting };
     let (number, at, units): (Option<u32>, Option<Timestamp>, Option<u64>) =
         (row.next()?, row.time_if_any()?, row.next()?);
@@ -62,5 +66,6 @@ pub(super) fn sale(voucher: VoucherId, row: &mut Columns) -> Result<SaleRecord, 
         waiting_max,
         room,
         claims_per_second,
+        thresholds,
     })
 }

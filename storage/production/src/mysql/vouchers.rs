@@ -5,8 +5,9 @@ use std::num::NonZeroU32;
 use async_trait::async_trait;
 use mallbox_storage::backend::{Numbered as _, sale_columns, span};
 use mallbox_storage::{
-    Cents, Guard, NewSale, Page, SaleRecord, ShopId, StockChange, StockChangeOutcome, StoreError, Timestamp,
-    Voucher, VoucherEdit, VoucherFilter, VoucherId, VoucherStatus, VoucherText, Vouchers, WaitingRoom,
+    Cents, Guard, NewSale, Page, SaleRecord, ShopId, StockChange, StockChangeOutcome, StoreError, Thresholds,
+    Timestamp, Voucher, VoucherEdit, VoucherFilter, VoucherId, VoucherStatus, VoucherText, Vouchers,
+    WaitingRoom,
 };
 use mysql_async::{Conn, Value, params};
 
@@ -211,6 +212,16 @@ impl Vouchers for MysqlVouchers {
         now: Timestamp,
     ) -> Result<Option<SaleRecord>, StoreError> {
         self.put_setting("room", voucher, room.map(|room| room.to_row()).into(), now).await
+    }
+
+    async fn put_thresholds(
+        &self,
+        voucher: VoucherId,
+        thresholds: Option<Thresholds>,
+        now: Timestamp,
+    ) -> Result<Option<SaleRecord>, StoreError> {
+        let row = thresholds.map(|thresholds| thresholds.to_row());
+        self.put_setting("thresholds", voucher, row.into(), now).await
     }
 
     async fn put_claim_limit(
