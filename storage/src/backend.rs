@@ -21,6 +21,7 @@ pub use crate::retry_plans::{
     GroupHead, LeasedRow, OpenTasks, ReplayedTask, SettledRows, SubmitPlan, plan_settlements, plan_submits,
     short_error,
 };
+pub use crate::sale_setting::SaleSetting;
 pub use crate::sessions::{BROWSER_MAX_BYTES, EXTENSION_STEP, SESSIONS_PER_USER_MAX};
 pub use crate::shop_rating::ShopRating;
 pub use crate::sign_ins::{StreakUpTo, longest_run};

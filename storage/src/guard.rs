@@ -107,23 +107,10 @@ pub struct Guard {
     pub jitter_seconds: u8,
 }
 
-impl Guard {
-    /// Returns the stored form.
-    #[must_use]
-    pub fn to_row(&self) -> String {
-        serde_json::to_string(self).unwrap_or_default()
-    }
-
-    /// Reads the stored form; `None` for a text that no mall of this version writes.
-    #[must_use]
-    pub fn in_row(text: &str) -> Option<Self> {
-        serde_json::from_str(text).ok()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::backend::SaleSetting as _;
 
     #[test]
     fn a_list_has_each_kind_once_and_at_least_one() {

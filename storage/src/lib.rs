@@ -84,6 +84,7 @@ mod retry_tasks;
 mod review_text;
 mod reviews;
 mod sale_columns;
+mod sale_setting;
 mod sales;
 mod second_factors;
 mod sequences;

@@ -26,23 +26,12 @@ impl Thresholds {
     pub fn account_age(&self) -> Duration {
         Duration::from_secs(3_600) * u32::from(self.account_hours)
     }
-
-    /// Returns the stored form.
-    #[must_use]
-    pub fn to_row(&self) -> String {
-        serde_json::to_string(self).unwrap_or_default()
-    }
-
-    /// Reads the stored form; `None` for a text that no mall of this version writes.
-    #[must_use]
-    pub fn in_row(text: &str) -> Option<Self> {
-        serde_json::from_str(text).ok()
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::backend::SaleSetting as _;
 
     #[test]
     fn thresholds_are_stored_as_text_by_names() {

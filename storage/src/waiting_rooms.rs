@@ -20,18 +20,6 @@ pub struct WaitingRoom {
 }
 
 impl WaitingRoom {
-    /// Returns the stored form.
-    #[must_use]
-    pub fn to_row(&self) -> String {
-        serde_json::to_string(self).unwrap_or_default()
-    }
-
-    /// Reads the stored form; `None` for a text that no mall of this version writes.
-    #[must_use]
-    pub fn in_row(text: &str) -> Option<Self> {
-        serde_json::from_str(text).ok()
-    }
-
     /// Returns the time within which an admitted user has to act.
     #[must_use]
     pub fn admission(&self) -> Duration {
@@ -192,6 +180,7 @@ pub trait WaitingRooms: Send + Sync {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::backend::SaleSetting as _;
 
     #[test]
     fn drawn_ranks_precede_arrivals_which_ascend_in_time() {

@@ -52,7 +52,6 @@ impl EndpointLimit {
     }
 }
 
-#[derive(Default)]
 struct Limits {
     in_all: Option<CrowdLimit>,
     of_value: Option<CrowdLimitOfValue>,

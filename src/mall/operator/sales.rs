@@ -10,8 +10,8 @@ mod waves;
 use std::sync::Arc;
 
 use mallbox_storage::{
-    Page, PendingClaims, SaleRecord, SaleUnits, ShopId, StockChange, StockChangeOutcome, Terms, Timestamp,
-    Voucher, VoucherFilter, VoucherId,
+    Page, PendingClaims, SaleRecord, SaleUnits, ShopId, StockChange, StockChangeOutcome, StoreError, Terms,
+    Timestamp, Voucher, VoucherFilter, VoucherId,
 };
 use serde_json::{Value, json};
 
@@ -306,9 +306,26 @@ impl SaleAdmin {
         self.one(voucher, by.at).await
     }
 
-    async fn terms(&self, voucher: VoucherId) -> Result<Terms, Failure> {
+    async fn record(&self, voucher: VoucherId) -> Result<SaleRecord, Failure> {
         let found = self.context.storage.catalogue.vouchers.get(voucher).await?;
-        Ok(found.and_then(|voucher| voucher.sale).ok_or(Refusal::NotFound("sale"))?.terms)
+        Ok(found.and_then(|voucher| voucher.sale).ok_or(Refusal::NotFound("sale"))?)
+    }
+
+    async fn terms(&self, voucher: VoucherId) -> Result<Terms, Failure> {
+        Ok(self.record(voucher).await?.terms)
+    }
+
+    /// Stores a setting of a sale, and reads the copies of the record anew, also after a lost response.
+    async fn apply(
+        &self,
+        voucher: VoucherId,
+        now: Timestamp,
+        store: impl Future<Output = Result<Option<SaleRecord>, StoreError>>,
+    ) -> Result<SaleRecord, Failure> {
+        let lease = self.sales.lease_terms().await?;
+        let stored = store.await;
+        self.sales.sync_to_store(&lease, voucher, now).await?;
+        Ok(stored?.ok_or(Refusal::NotFound("sale"))?)
     }
 
     async fn one(&self, voucher: VoucherId, now: Timestamp) -> Result<SaleView, Failure> {

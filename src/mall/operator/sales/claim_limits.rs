@@ -18,9 +18,7 @@ impl SaleAdmin {
     /// # Errors
     /// [`Refusal::NotFound`]; [`Failure::Store`] if the store fails.
     pub async fn claim_limit(&self, voucher: VoucherId) -> Result<Option<NonZeroU32>, Failure> {
-        let found = self.context.storage.catalogue.vouchers.get(voucher).await?;
-        let sale = found.and_then(|found| found.sale).ok_or(Refusal::NotFound("sale"))?;
-        Ok(sale.claims_per_second)
+        Ok(self.record(voucher).await?.claims_per_second)
     }
 
     /// Sets or removes the limit of claims per second of a sale. A repeat succeeds. Returns the limit.
@@ -45,12 +43,9 @@ impl SaleAdmin {
         };
         let admin = self.clone();
         run_audited(&self.audit, by, action, async move {
-            let lease = admin.sales.lease_terms().await?;
             let vouchers = &admin.context.storage.catalogue.vouchers;
-            let stored = vouchers.put_claim_limit(voucher, per_second, by.at).await;
-            // Also after a lost response: the copy of the terms is read anew.
-            admin.sales.sync_to_store(&lease, voucher, by.at).await?;
-            Ok(stored?.ok_or(Refusal::NotFound("sale"))?.claims_per_second)
+            let store = vouchers.put_claim_limit(voucher, per_second, by.at);
+            Ok(admin.apply(voucher, by.at, store).await?.claims_per_second)
         })
         .await
     }

@@ -22,9 +22,7 @@ impl SaleAdmin {
     /// # Errors
     /// [`Refusal::NotFound`]; [`Failure::Store`] if the store fails.
     pub async fn guard(&self, voucher: VoucherId) -> Result<Option<Guard>, Failure> {
-        let found = self.context.storage.catalogue.vouchers.get(voucher).await?;
-        let sale = found.and_then(|found| found.sale).ok_or(Refusal::NotFound("sale"))?;
-        Ok(sale.guard)
+        Ok(self.record(voucher).await?.guard)
     }
 
     /// Sets or removes the guard of a sale. A repeat succeeds. Returns the guard.
@@ -49,11 +47,8 @@ impl SaleAdmin {
         };
         let admin = self.clone();
         run_audited(&self.audit, by, action, async move {
-            let lease = admin.sales.lease_terms().await?;
-            let stored = admin.context.storage.catalogue.vouchers.put_guard(voucher, guard, by.at).await;
-            // Also after a lost response: the copy of the terms is read anew.
-            admin.sales.sync_to_store(&lease, voucher, by.at).await?;
-            Ok(stored?.ok_or(Refusal::NotFound("sale"))?.guard)
+            let store = admin.context.storage.catalogue.vouchers.put_guard(voucher, guard, by.at);
+            Ok(admin.apply(voucher, by.at, store).await?.guard)
         })
         .await
     }

@@ -25,11 +25,9 @@ impl SaleAdmin {
     /// # Errors
     /// [`Refusal::NotFound`]; [`Failure::Store`] if the store fails.
     pub async fn room(&self, voucher: VoucherId) -> Result<RoomSettings, Failure> {
-        let storage = &self.context.storage;
-        let found = storage.catalogue.vouchers.get(voucher).await?;
-        let sale = found.and_then(|found| found.sale).ok_or(Refusal::NotFound("sale"))?;
-        let figures = storage.selling.waiting_rooms.figures(voucher).await?;
-        Ok(RoomSettings { room: sale.room, figures })
+        let room = self.record(voucher).await?.room;
+        let figures = self.context.storage.selling.waiting_rooms.figures(voucher).await?;
+        Ok(RoomSettings { room, figures })
     }
 
     /// Sets or removes the waiting room of a sale. Users who wait in a room that is removed may claim at
@@ -56,11 +54,7 @@ impl SaleAdmin {
         let admin = self.clone();
         run_audited(&self.audit, by, action, async move {
             let storage = &admin.context.storage;
-            let lease = admin.sales.lease_terms().await?;
-            let stored = storage.catalogue.vouchers.put_room(voucher, room, by.at).await;
-            // Also after a lost response: the copy of the terms is read anew.
-            admin.sales.sync_to_store(&lease, voucher, by.at).await?;
-            stored?.ok_or(Refusal::NotFound("sale"))?;
+            admin.apply(voucher, by.at, storage.catalogue.vouchers.put_room(voucher, room, by.at)).await?;
             if room.is_none() {
                 storage.selling.waiting_rooms.forget(voucher).await?;
             }

@@ -16,9 +16,7 @@ impl SaleAdmin {
     /// # Errors
     /// [`Refusal::NotFound`]; [`Failure::Store`] if the store fails.
     pub async fn thresholds(&self, voucher: VoucherId) -> Result<Thresholds, Failure> {
-        let found = self.context.storage.catalogue.vouchers.get(voucher).await?;
-        let sale = found.and_then(|found| found.sale).ok_or(Refusal::NotFound("sale"))?;
-        Ok(sale.thresholds.unwrap_or_default())
+        Ok(self.record(voucher).await?.thresholds.unwrap_or_default())
     }
 
     /// Sets the thresholds of a sale. A repeat succeeds. Returns the thresholds.
@@ -43,12 +41,9 @@ impl SaleAdmin {
         };
         let admin = self.clone();
         run_audited(&self.audit, by, action, async move {
-            let lease = admin.sales.lease_terms().await?;
             let vouchers = &admin.context.storage.catalogue.vouchers;
-            let stored = vouchers.put_thresholds(voucher, thresholds.unless_none(), by.at).await;
-            // Also after a lost response: the copy of the terms is read anew.
-            admin.sales.sync_to_store(&lease, voucher, by.at).await?;
-            Ok(stored?.ok_or(Refusal::NotFound("sale"))?.thresholds.unwrap_or_default())
+            let store = vouchers.put_thresholds(voucher, thresholds.unless_none(), by.at);
+            Ok(admin.apply(voucher, by.at, store).await?.thresholds.unwrap_or_default())
         })
         .await
     }

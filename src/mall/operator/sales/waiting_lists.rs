@@ -29,11 +29,9 @@ impl SaleAdmin {
     /// # Errors
     /// [`Refusal::NotFound`]; [`Failure::Store`] if the store fails.
     pub async fn waiting_list(&self, voucher: VoucherId) -> Result<WaitingListView, Failure> {
-        let storage = &self.context.storage;
-        let found = storage.catalogue.vouchers.get(voucher).await?;
-        let sale = found.and_then(|found| found.sale).ok_or(Refusal::NotFound("sale"))?;
-        let (head, waiting) = storage.selling.waiting_lists.head(voucher, HEAD).await?;
-        Ok(WaitingListView { max: sale.waiting_max, waiting, head })
+        let max = self.record(voucher).await?.waiting_max;
+        let (head, waiting) = self.context.storage.selling.waiting_lists.head(voucher, HEAD).await?;
+        Ok(WaitingListView { max, waiting, head })
     }
 
     /// Sets the maximum of a waiting list; `None` turns the list off, and users who wait keep their places. A
@@ -59,11 +57,8 @@ impl SaleAdmin {
         };
         let admin = self.clone();
         run_audited(&self.audit, by, action, async move {
-            let lease = admin.sales.lease_terms().await?;
-            let stored = admin.context.storage.selling.waiting_lists.put_max(voucher, max, by.at).await;
-            // Also after a lost response: the copy of the terms is read anew.
-            admin.sales.sync_to_store(&lease, voucher, by.at).await?;
-            stored?.ok_or(Refusal::NotFound("sale"))?;
+            let store = admin.context.storage.selling.waiting_lists.put_max(voucher, max, by.at);
+            admin.apply(voucher, by.at, store).await?;
             Ok(())
         })
         .await?;

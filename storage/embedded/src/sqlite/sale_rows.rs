@@ -2,8 +2,8 @@
 
 use std::num::NonZeroU32;
 
-use mallbox_storage::backend::sale_columns;
-use mallbox_storage::{Guard, OrderId, SaleRecord, Terms, Thresholds, UserId, VoucherId, WaitingRoom, Wave};
+use mallbox_storage::backend::{SaleSetting, sale_columns};
+use mallbox_storage::{OrderId, SaleRecord, Terms, UserId, VoucherId, Wave};
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
 use super::columns::{get_count, get_id, get_span, get_time, id};
@@ -52,6 +52,11 @@ pub(super) fn return_unit(
     if sales > 0 { outbox::add_release(conn, voucher, user, order) } else { Ok(()) }
 }
 
+fn setting<S: SaleSetting>(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<S>> {
+    let text: Option<String> = row.get(column)?;
+    text.map(|text| S::in_row(&text).ok_or_else(|| unreadable(column, text))).transpose()
+}
+
 /// Reads the columns of [`sale_columns`], from column 0 on.
 pub(super) fn sale(row: &Row<'_>) -> rusqlite::Result<SaleRecord> {
     let count = |column| match row.get::<_, Option<i64>>(column)? {
@@ -75,21 +80,12 @@ pub(super) fn sale(row: &Row<'_>) -> rusqlite::Result<SaleRecord> {
         None => None,
         Some(number) => Some(Wave { number, at: get_time(row, 16)?, units: get_count(row, 17)? }),
     };
-    let guard = match row.get::<_, Option<String>>(9)? {
-        None => None,
-        Some(text) => Some(Guard::in_row(&text).ok_or_else(|| unreadable(9, text))?),
-    };
+    let guard = setting(row, 9)?;
     let (stock, pay_within, min_level) = (count(6)?, get_span(row, 7)?, row.get(8)?);
     let waiting_max = row.get(11)?;
-    let room = match row.get::<_, Option<String>>(12)? {
-        None => None,
-        Some(text) => Some(WaitingRoom::in_row(&text).ok_or_else(|| unreadable(12, text))?),
-    };
+    let room = setting(row, 12)?;
     let claims_per_second = row.get::<_, Option<u32>>(13)?.and_then(NonZeroU32::new);
-    let thresholds = match row.get::<_, Option<String>>(14)? {
-        None => None,
-        Some(text) => Some(Thresholds::in_row(&text).ok_or_else(|| unreadable(14, text))?),
-    };
+    let thresholds = setting(row, 14)?;
     Ok(SaleRecord {
         terms,
         initial,

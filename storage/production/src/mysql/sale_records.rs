@@ -2,8 +2,8 @@
 
 use std::num::NonZeroU32;
 
-use mallbox_storage::backend::sale_columns;
-use mallbox_storage::{Guard, SaleRecord, Terms, Thresholds, Timestamp, VoucherId, WaitingRoom, Wave};
+use mallbox_storage::backend::{SaleSetting, sale_columns};
+use mallbox_storage::{SaleRecord, Terms, Timestamp, VoucherId, Wave};
 use mysql_async::Conn;
 
 use super::columns::{Columns, first};
@@ -24,6 +24,11 @@ pub(super) async fn sale_by_id(
     first(conn, sql, (voucher.get(),), |row| sale(VoucherId::new(row.next()?), row)).await
 }
 
+fn setting<S: SaleSetting>(row: &mut Columns) -> Result<Option<S>, MysqlError> {
+    let text: Option<String> = row.next()?;
+    text.map(|text| S::in_row(&text).ok_or_else(|| row.unreadable_last(text))).transpose()
+}
+
 /// Reads the columns of [`sale_columns`] after the voucher.
 pub(super) fn sale(voucher: VoucherId, row: &mut Columns) -> Result<SaleRecord, MysqlError> {
     let (begin, end, paused) = (row.time()?, row.time()?, row.next()?);
@@ -33,20 +38,11 @@ pub(super) fn sale(voucher: VoucherId, row: &mut Columns) -> Result<SaleRecord, 
         Some(initial) => Some(initial.checked_add_signed(added).ok_or_else(|| row.unreadable_last(added))?),
     };
     let (stock, pay_within, min_level) = (row.next()?, row.span()?, row.next()?);
-    let guard = match row.next::<Option<String>>()? {
-        None => None,
-        Some(text) => Some(Guard::in_row(&text).ok_or_else(|| row.unreadable_last(text))?),
-    };
+    let guard = setting(row)?;
     let (waiting, waiting_max) = (row.next()?, row.next()?);
-    let room = match row.next::<Option<String>>()? {
-        None => None,
-        Some(text) => Some(WaitingRoom::in_row(&text).ok_or_else(|| row.unreadable_last(text))?),
-    };
+    let room = setting(row)?;
     let claims_per_second = row.next::<Option<u32>>()?.and_then(NonZeroU32::new);
-    let thresholds = match row.next::<Option<String>>()? {
-        None => None,
-        Some(text) => Some(Thresholds::in_row(&text).ok_or_else(|| row.unreadable_last(text))?),
-    };
+    let thresholds = setting(row)?;
     let terms = Terms { voucher, begin, end, paused, units, waiting };
     let (number, at, units): (Option<u32>, Option<Timestamp>, Option<u64>) =
         (row.next()?, row.time_if_any()?, row.next()?);

@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 
 use async_trait::async_trait;
-use mallbox_storage::backend::{Numbered as _, sale_columns, span};
+use mallbox_storage::backend::{Numbered as _, SaleSetting as _, sale_columns, span};
 use mallbox_storage::{
     Cents, Guard, NewSale, Page, SaleRecord, ShopId, StockChange, StockChangeOutcome, StoreError, Thresholds,
     Timestamp, Voucher, VoucherEdit, VoucherFilter, VoucherId, VoucherStatus, VoucherText, Vouchers,
