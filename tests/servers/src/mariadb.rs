@@ -1,12 +1,14 @@
 //! MariaDB, in place of MySQL.
 
-use std::io;
+use std::io::{self, Read as _};
+use std::net::{Ipv4Addr, TcpStream};
 use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
 
 use tempfile::TempDir;
 
-use crate::process::{Process, ServerError, accepts_connections, on_a_free_port};
+use crate::process::{Process, ServerError, on_a_free_port, repeatedly};
 
 const PROGRAM: &str = "mariadbd";
 const INSTALLER: &str = "mariadb-install-db";
@@ -96,7 +98,8 @@ impl MariaDb {
     /// [`ServerError`].
     pub fn restart(&mut self) -> Result<(), ServerError> {
         self.process.kill();
-        self.process = launch(self.port, &self.config, self.dir.path())?;
+        // Another process may hold the port for a moment.
+        self.process = repeatedly(|| launch(self.port, &self.config, self.dir.path()))?;
         Ok(())
     }
 }
@@ -140,6 +143,21 @@ fn launch(port: u16, config: &[String], dir: &Path) -> Result<Process, ServerErr
     args.push(format!("--pid-file={}", dir.join("pid").display()));
     args.extend(config.iter().cloned());
     let mut process = Process::start(PROGRAM, &args, dir)?;
-    process.wait_until(|| accepts_connections(port))?;
+    process.wait_until(|| greets(port))?;
     Ok(process)
+}
+
+/// Whether a MySQL server greets its clients on `port`. An accepted connection alone may belong to another
+/// program, which took the port while the server was down.
+fn greets(port: u16) -> bool {
+    /// Time limit for the greeting.
+    const TIMEOUT: Duration = Duration::from_secs(1);
+    /// Version of the protocol, the first byte after the length and the number of the packet.
+    const PROTOCOL: u8 = 10;
+    let mut start = [0; 5];
+    let read = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).and_then(|mut stream| {
+        stream.set_read_timeout(Some(TIMEOUT))?;
+        stream.read_exact(&mut start)
+    });
+    read.is_ok() && start[4] == PROTOCOL
 }

@@ -153,14 +153,18 @@ pub(crate) fn accepts_connections(port: u16) -> bool {
 pub(crate) fn on_a_free_port<T>(
     mut start: impl FnMut(u16) -> Result<T, ServerError>,
 ) -> Result<T, ServerError> {
+    repeatedly(|| start(free_port()?))
+}
+
+/// Retries `start` a few times, unless the program is missing.
+pub(crate) fn repeatedly<T>(mut start: impl FnMut() -> Result<T, ServerError>) -> Result<T, ServerError> {
     const TRIES: usize = 5;
-    let mut last = None;
-    for _ in 0..TRIES {
-        match start(free_port()?) {
-            Ok(server) => return Ok(server),
-            Err(error @ ServerError::Missing { .. }) => return Err(error),
-            Err(error) => last = Some(error),
+    let mut tries = 1;
+    loop {
+        match start() {
+            Err(error) if tries == TRIES || matches!(error, ServerError::Missing { .. }) => return Err(error),
+            Err(_) => tries += 1,
+            server => return server,
         }
     }
-    Err(last.unwrap_or_else(|| io::Error::other("no port was tried").into()))
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use mallbox_test_patience::{self as patience, Deadline};
 use tempfile::TempDir;
 
-use crate::process::{Process, ServerError, accepts_connections, on_a_free_port};
+use crate::process::{Process, ServerError, accepts_connections, on_a_free_port, repeatedly};
 
 const PROGRAM: &str = "redis-server";
 const SLOTS: u32 = 16_384;
@@ -106,7 +106,8 @@ impl Redis {
     /// [`ServerError`].
     pub fn restart(&mut self) -> Result<(), ServerError> {
         self.process.kill();
-        self.process = launch(self.port, &self.options, self.dir.path())?;
+        // Another process may hold the port for a moment.
+        self.process = repeatedly(|| launch(self.port, &self.options, self.dir.path()))?;
         Ok(())
     }
 }

@@ -50,8 +50,9 @@ fn a_mariadb_greets_and_comes_back() {
     server.restart().unwrap();
     let mut stream = TcpStream::connect(("127.0.0.1", server.port())).unwrap();
     let mut greeting = [0; 64];
-    let read = stream.read(&mut greeting).unwrap();
-    assert!(String::from_utf8_lossy(&greeting[..read]).contains("MariaDB"));
+    stream.read_exact(&mut greeting).unwrap();
+    let greeting = String::from_utf8_lossy(&greeting);
+    assert!(greeting.contains("MariaDB"), "{greeting}");
 }
 
 #[test]
