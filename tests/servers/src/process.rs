@@ -162,7 +162,9 @@ pub(crate) fn repeatedly<T>(mut start: impl FnMut() -> Result<T, ServerError>) -
     let mut tries = 1;
     loop {
         match start() {
-            Err(error) if tries == TRIES || matches!(error, ServerError::Missing { .. }) => return Err(error),
+            Err(error) if tries == TRIES || matches!(error, ServerError::Missing { .. }) => {
+                return Err(error);
+            }
             Err(_) => tries += 1,
             server => return server,
         }
