@@ -1,4 +1,5 @@
-//! What a guard costs: claims with and without a pass, refusals for want of one, and passes issued.
+//! What guard and judgement cost: claims with and without a pass, judged and not, refusals for want of a pass,
+//! and challenges given.
 //!
 //! In process, on an embedded mall whose claims are durable, the measurements taken in turns.
 //!
@@ -6,6 +7,7 @@
 
 mod common;
 
+use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -14,7 +16,7 @@ use mallbox::language::Language;
 use mallbox::mall::base::GuardRefusal;
 use mallbox::mall::selling::guard::{GrantedPass, ShownPass, Visitor};
 use mallbox::mall::{Context, Failure, FlashSales, ManualClock, Refusal, Settings};
-use mallbox_storage::{ChallengeKind, ChallengeKinds, Guard, Storage, UserId, VoucherId};
+use mallbox_storage::{ChallengeKind, ChallengeKinds, Guard, Judgement, Storage, UserId, VoucherId};
 use tempfile::TempDir;
 use tokio::task::JoinSet;
 
@@ -42,14 +44,25 @@ fn main() {
 
 async fn measure(rounds: usize) {
     let mut bench = Bench::open().await;
-    let names = ["claims without a guard", "claims with a pass", "claims without a pass, refused"];
-    let mut claims = [const { Vec::new() }; 3];
+    let names = [
+        "claims without a guard",
+        "claims without a guard, judged",
+        "claims with a pass",
+        "claims with a pass, judged",
+        "claims without a pass, refused",
+    ];
+    let mut claims = [const { Vec::new() }; 5];
     let mut challenges = [const { Vec::new() }; 3];
     for round in 1..=rounds {
-        let (open, guarded) = (bench.sale(None).await, bench.sale(Some(guard())).await);
+        let (open, guarded) = (bench.sale(None, None).await, bench.sale(Some(guard()), None).await);
+        let observe = Some(Judgement::Observe);
+        let (open_judged, judged) =
+            (bench.sale(None, observe).await, bench.sale(Some(guard()), observe).await);
         claims[0].push(bench.claims(open, false).await);
-        claims[1].push(bench.claims(guarded, true).await);
-        claims[2].push(bench.claims(guarded, false).await);
+        claims[1].push(bench.claims(open_judged, false).await);
+        claims[2].push(bench.claims(guarded, true).await);
+        claims[3].push(bench.claims(judged, true).await);
+        claims[4].push(bench.claims(guarded, false).await);
         for (kind, rates) in ChallengeKind::ALL.into_iter().zip(&mut challenges) {
             rates.push(bench.challenges(guarded, kind).await);
         }
@@ -85,9 +98,12 @@ impl Bench {
         Self { storage, sales: FlashSales::new(context), next_user: 1, _dir: dir }
     }
 
-    async fn sale(&self, guard: Option<Guard>) -> VoucherId {
+    async fn sale(&self, guard: Option<Guard>, judgement: Option<Judgement>) -> VoucherId {
         let voucher = insert_sale(&self.storage, None, Duration::from_secs(3_600)).await;
-        let stored = self.storage.catalogue.vouchers.put_guard(voucher, guard, NOON).await;
+        let vouchers = &self.storage.catalogue.vouchers;
+        let stored = vouchers.put_judgement(voucher, judgement, NOON).await;
+        stored.expect("it can be stored").expect("it is a sale");
+        let stored = vouchers.put_guard(voucher, guard, NOON).await;
         stored.expect("it can be stored").expect("it is a sale");
         self.sales.opened(voucher).await.expect("it can be opened");
         voucher
@@ -115,6 +131,7 @@ impl Bench {
             callers.spawn(async move {
                 for (user, granted) in part {
                     let shown = granted.as_ref().map(shown_of).unwrap_or_default();
+                    let shown = ShownPass { address: Some(address_of(user)), ..shown };
                     match sales.claim_with_pass(user, voucher, shown, NOON).await {
                         Ok(_) => assert!(!is_refused),
                         Err(Failure::Refused(Refusal::Guard(GuardRefusal::PassRequired))) => {
@@ -141,7 +158,7 @@ impl Bench {
             visitors.spawn(async move {
                 for number in 0..CHALLENGES / at_once {
                     let user = UserId::new(1 + visitor * CHALLENGES + number);
-                    let visitor = Visitor { user, device: None, address: None, admission: None };
+                    let visitor = Visitor { user, device: None, address: None, admission: None, pass: None };
                     let spoken = (Language::Zh, NOON);
                     let given = sales.challenge(visitor, voucher, Some(kind), spoken).await;
                     given.expect("a challenge is given");
@@ -152,8 +169,11 @@ impl Bench {
         CHALLENGES as f64 / began.elapsed().as_secs_f64()
     }
 
-    /// Takes the claims of a round out of the log.
+    /// Takes the claims of a round out of the log, and writes its attempts.
     async fn settle(&self) {
+        while self.sales.has_attempts() {
+            self.sales.store_attempts().await.expect("they can be stored");
+        }
         let log = &self.storage.selling.order_log;
         loop {
             let taken = log.take("bench", 100_000, Duration::ZERO).await.expect("it can be read");
@@ -163,6 +183,12 @@ impl Bench {
             log.done("bench", &taken).await.expect("it can be settled");
         }
     }
+}
+
+/// Four users share an address.
+fn address_of(user: UserId) -> IpAddr {
+    let number = u32::try_from(user.get() / 4).expect("a small number");
+    IpAddr::V4(Ipv4Addr::from_bits(0x0a00_0000 + number))
 }
 
 fn shown_of(granted: &GrantedPass) -> ShownPass<'_> {

@@ -46,6 +46,7 @@ impl Browser {
             device: self.ticket.as_deref(),
             address: Some(self.address),
             admission: None,
+            pass: None,
         }
     }
 
@@ -82,7 +83,12 @@ impl Browser {
 
     /// Claims a unit.
     pub async fn claim(&self, mall: &Mall, sale: VoucherId, pass: Option<&str>) -> Result<OrderId, Failure> {
-        let shown = ShownPass { pass, device: self.ticket.as_deref(), ..ShownPass::default() };
+        let shown = ShownPass {
+            pass,
+            device: self.ticket.as_deref(),
+            address: Some(self.address),
+            ..ShownPass::default()
+        };
         mall.sales.claim_with_pass(self.user, sale, shown, mall.clock.now()).await
     }
 }

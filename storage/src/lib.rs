@@ -46,6 +46,7 @@ mod thresholds;
 mod time;
 
 mod archive;
+mod attempts;
 mod audit;
 mod cache;
 pub mod codes;
@@ -63,6 +64,7 @@ mod follows;
 pub mod geo_index;
 mod guard;
 mod import;
+mod judgement;
 mod ledger;
 mod likes;
 pub mod locks;
@@ -111,6 +113,7 @@ pub use archive::{
     Archive, ArchiveDraft, ArchiveFault, ArchiveLedger, ArchiveOutcome, ArchivedDay, ArchivedVotes,
     LineCursor, LinesPage, RegisterOutcome, archive_file_name, utc_day, utc_span, vote_text,
 };
+pub use attempts::{ATTEMPTS_SWEEP_MAX, Attempt, AttemptOutcome, Attempts, StoredAttempt};
 pub use audit::{Actor, Audit, AuditCheck, AuditEntry, AuditFault, AuditFaultKind};
 pub use cache::{Cache, CacheEntry, CacheKey, CacheLease, LeasedLookup};
 pub use codes::{
@@ -142,6 +145,7 @@ pub use import::{
     FinishOptions, Import, ImportFinding, ImportFindings, ImportRow, ImportRowKind, ImportSequence,
     ImportedComment, ImportedNote, ImportedOrder, ImportedSale, ImportedVoucher, Importing, UnpaidOrders,
 };
+pub use judgement::{Judgement, Signal, Signals};
 pub use ledger::{
     LedgerRows, LetterFacts, OrderFacts, OrderPage, PaymentFacts, RowCheck, SaleFacts, Violations,
 };

@@ -363,6 +363,7 @@ mod tests {
             room: None,
             claims_per_second: None,
             thresholds: None,
+            judgement: None,
         };
         let unlimited =
             SaleRecord { terms: Terms { units: None, ..terms }, initial: None, stock: None, ..sale };

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use crate::{
-    Archive, Audit, Cache, Codes, Comments, Credits, DeadLetters, Deadlines, EventStreams, EventSubscribers,
-    Events, Feeds, Follows, GeoIndex, Import, LedgerRows, Likes, Locks, Notes, OrderLog, Orders, Outbox,
-    PaymentRows, PersonalData, Pictures, RateLimits, Reports, RetryTasks, Reviews, Sales, SecondFactors,
-    Sequences, Sessions, Shops, SignIns, Upkeep, Users, Visitors, VoteLines, Votes, Vouchers, WaitingLists,
-    WaitingRooms, Waves,
+    Archive, Attempts, Audit, Cache, Codes, Comments, Credits, DeadLetters, Deadlines, EventStreams,
+    EventSubscribers, Events, Feeds, Follows, GeoIndex, Import, LedgerRows, Likes, Locks, Notes, OrderLog,
+    Orders, Outbox, PaymentRows, PersonalData, Pictures, RateLimits, Reports, RetryTasks, Reviews, Sales,
+    SecondFactors, Sequences, Sessions, Shops, SignIns, Upkeep, Users, Visitors, VoteLines, Votes, Vouchers,
+    WaitingLists, WaitingRooms, Waves,
 };
 
 /// Storage of a mall: one handle per port, in a bundle per area. Cheap to clone.
@@ -48,6 +48,8 @@ pub struct SellingPorts {
     pub waiting_lists: Arc<dyn WaitingLists>,
     /// Waiting rooms of busy sales.
     pub waiting_rooms: Arc<dyn WaitingRooms>,
+    /// The decision log of judged sales.
+    pub attempts: Arc<dyn Attempts>,
 }
 
 /// Ports of the catalogue: shops and their vouchers.

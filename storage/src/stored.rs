@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use crate::{
-    DeadState, EventKind, OrderCounts, OrderStatus, PaymentMode, PaymentState, PictureKind, Role, Visibility,
-    VoteCause, VoucherStatus, WaitingState,
+    AttemptOutcome, DeadState, EventKind, Judgement, OrderCounts, OrderStatus, PaymentMode, PaymentState,
+    PictureKind, Role, Visibility, VoteCause, VoucherStatus, WaitingState,
 };
 
 /// Value stored as a number.
@@ -46,6 +46,11 @@ numbered! {
     VoteCause { 0 = Down, 1 = Up, 2 = Closed }
     PaymentMode { 0 = None, 1 = Counter, 2 = Sandbox, 3 = Webhook }
     PaymentState { 0 = Started, 1 = Captured, 2 = Refunded, 3 = Failed, 4 = Reversed }
+    Judgement { 1 = Observe, 2 = Challenge, 3 = Refuse }
+    AttemptOutcome {
+        1 = Accepted, 2 = AlreadyBought, 3 = SoldOut, 4 = Closed, 5 = NotEligible, 6 = RateLimited,
+        7 = NotAdmitted, 8 = PassRequired, 9 = ChallengeAgain, 10 = LooksAutomated, 11 = Failed,
+    }
     WaitingState { 0 = Waiting, 1 = Offered, 2 = Promoted, 3 = Left, 4 = Expired, 5 = Dropped }
 }
 

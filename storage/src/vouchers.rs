@@ -7,7 +7,8 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Cents, Guard, Page, ShopId, StoreError, Terms, Thresholds, Timestamp, VoucherId, WaitingRoom, Wave,
+    Cents, Guard, Judgement, Page, ShopId, StoreError, Terms, Thresholds, Timestamp, VoucherId, WaitingRoom,
+    Wave,
 };
 
 /// Visibility of a voucher.
@@ -115,6 +116,9 @@ pub struct SaleRecord {
     /// Whom the sale is for, besides the level; `None` = everybody.
     #[serde(default)]
     pub thresholds: Option<Thresholds>,
+    /// What the sale does with attempts that look automated; `None` = no attempt is judged.
+    #[serde(default)]
+    pub judgement: Option<Judgement>,
 }
 
 impl SaleRecord {
@@ -341,6 +345,18 @@ pub trait Vouchers: Send + Sync {
         &self,
         voucher: VoucherId,
         thresholds: Option<Thresholds>,
+        now: Timestamp,
+    ) -> Result<Option<SaleRecord>, StoreError>;
+
+    /// Sets or removes the judgement of a sale. Returns the sale after the change; `None` without such a
+    /// sale.
+    ///
+    /// # Errors
+    /// Any [`StoreError`]: nothing changed, or the response was lost; call again.
+    async fn put_judgement(
+        &self,
+        voucher: VoucherId,
+        judgement: Option<Judgement>,
         now: Timestamp,
     ) -> Result<Option<SaleRecord>, StoreError>;
 }

@@ -1,6 +1,7 @@
 //! The OpenAPI description compared with the API: the existing routes, and the actual responses.
 
 mod authorisation;
+mod judgement;
 mod names;
 mod operators;
 mod reviews;

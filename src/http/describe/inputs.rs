@@ -81,22 +81,22 @@ fn describe_admission(operation: &mut Operation) {
     );
 }
 
+fn describe_pass(operation: &mut Operation, description: &str) {
+    let schema = json!({ "type": "string", "description": description });
+    operation.takes("header", guard_headers::PASS, false, schema);
+}
+
 impl Input for FromDevice {
     fn describe(operation: &mut Operation, _: &mut Schemas) {
         describe_device(operation);
         describe_admission(operation);
+        describe_pass(operation, "The pass that was refused with `CHALLENGE_AGAIN`.");
     }
 }
 
 impl Input for Shown {
     fn describe(operation: &mut Operation, _: &mut Schemas) {
-        let description = "The pass, for a guarded sale.";
-        operation.takes(
-            "header",
-            guard_headers::PASS,
-            false,
-            json!({ "type": "string", "description": description }),
-        );
+        describe_pass(operation, "The pass, for a guarded sale.");
         describe_device(operation);
         describe_admission(operation);
     }

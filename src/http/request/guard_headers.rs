@@ -20,25 +20,28 @@ pub(in crate::http) const DEVICE: &str = "x-device-ticket";
 /// Header with the admission from a waiting room.
 pub(in crate::http) const ADMISSION: &str = "x-sale-admission";
 
-/// The device ticket and the admission of a request, and the client's address.
+/// The device ticket, the admission and the refused pass of a request, and the client's address.
 pub(in crate::http) struct FromDevice {
     ticket: Option<String>,
     admission: Option<String>,
+    pass: Option<String>,
     address: Option<IpAddr>,
 }
 
-/// The pass, the device ticket and the admission of a claim.
+/// The pass, the device ticket and the admission of a claim, and the client's address.
 pub(in crate::http) struct Shown {
     pass: Option<String>,
     device: Option<String>,
     admission: Option<String>,
+    address: Option<IpAddr>,
 }
 
 impl FromDevice {
     /// Returns the visitor for a logged-in user.
     pub(in crate::http) fn visitor(&self, user: UserId) -> Visitor<'_> {
-        let (device, admission) = (self.ticket.as_deref(), self.admission.as_deref());
-        Visitor { user, device, address: self.address, admission }
+        let [device, admission, pass] =
+            [&self.ticket, &self.admission, &self.pass].map(|shown| shown.as_deref());
+        Visitor { user, device, address: self.address, admission, pass }
     }
 }
 
@@ -47,8 +50,13 @@ impl Shown {
     pub(in crate::http) fn in_session(&self, session: &CurrentSession) -> ShownPass<'_> {
         let [pass, device, admission] =
             [&self.pass, &self.device, &self.admission].map(|shown| shown.as_deref());
-        ShownPass { pass, device, admission, by_sms_code: session.is_by_code() }
+        let (by_sms_code, address) = (session.is_by_code(), self.address);
+        ShownPass { pass, device, admission, by_sms_code, address }
     }
+}
+
+fn address(parts: &Parts) -> Option<IpAddr> {
+    parts.extensions.get::<ClientAddress>().map(|client| client.0)
 }
 
 /// Returns a header's value; a value that is no ASCII text is as good as none.
@@ -60,9 +68,9 @@ impl<S: Send + Sync> FromRequestParts<S> for FromDevice {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
-        let address = parts.extensions.get::<ClientAddress>().map(|client| client.0);
         let headers = &parts.headers;
-        Ok(Self { ticket: text(headers, DEVICE), admission: text(headers, ADMISSION), address })
+        let [ticket, admission, pass] = [DEVICE, ADMISSION, PASS].map(|name| text(headers, name));
+        Ok(Self { ticket, admission, pass, address: address(parts) })
     }
 }
 
@@ -72,6 +80,6 @@ impl<S: Send + Sync> FromRequestParts<S> for Shown {
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
         let headers = &parts.headers;
         let [pass, device, admission] = [PASS, DEVICE, ADMISSION].map(|name| text(headers, name));
-        Ok(Self { pass, device, admission })
+        Ok(Self { pass, device, admission, address: address(parts) })
     }
 }

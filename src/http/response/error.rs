@@ -286,8 +286,9 @@ fn status_of(refusal: &Refusal) -> StatusCode {
         | Refusal::NotAtCounter
         | Refusal::AmountDiffers(_)
         | Refusal::Subscriber(_)
+        | Refusal::LooksAutomated
         | Refusal::Guard(_) => StatusCode::OK,
-        Refusal::SoldInSale | Refusal::BadValue(_) => StatusCode::BAD_REQUEST,
+        Refusal::SoldInSale | Refusal::BadValue(_) | Refusal::BadRules(_) => StatusCode::BAD_REQUEST,
         Refusal::NotLoggedIn => StatusCode::UNAUTHORIZED,
         Refusal::Forbidden
         | Refusal::SecondFactor(FactorRefusal::Required | FactorRefusal::EnrolmentRequired) => {

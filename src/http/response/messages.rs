@@ -6,6 +6,7 @@ mod audit_fault;
 mod body;
 mod codes;
 mod guard;
+mod judgement;
 mod names;
 mod parts;
 mod second_factor;
@@ -84,6 +85,13 @@ pub(in crate::http) fn of_refusal(refusal: &Refusal, l: Language) -> RefusalBody
         Refusal::LevelTooLow => {
             fixed!(l, "LEVEL_TOO_LOW", "会员等级不够", "This sale is for members of a higher level.")
         }
+        Refusal::LooksAutomated => fixed!(
+            l,
+            "LOOKS_AUTOMATED",
+            "操作异常，这次没有抢到；请稍后用常用的设备和网络再试",
+            "This claim looks automated and was refused; try again later with your usual device and network."
+        ),
+        Refusal::BadRules(error) => judgement::of_rules_error(error, l),
         Refusal::NotFound(what) => {
             let what = thing(what, l);
             made(l, "NOT_FOUND", format!("{what}不存在"), format!("This {what} does not exist."))

@@ -1,5 +1,5 @@
-//! Caches shared by several services: shops, notes, public profiles, the payment mode and the table of
-//! levels.
+//! Caches shared by several services: shops, notes, public profiles, the payment mode, the table of levels
+//! and the rules of the judgement.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,6 +11,7 @@ use mallbox_storage::{
 use serde::{Deserialize, Serialize};
 
 use super::cache_aside::{CacheAside, CacheMetrics, Cached, Policy};
+use super::judgement_rules::Rules;
 use super::levels::LevelTable;
 
 /// The shared caches. Cheap to clone; clones share their state. After changing a cached value in the
@@ -27,6 +28,8 @@ pub struct Caches {
     pub(in crate::mall) payment: CacheAside<PaymentSetting>,
     /// Table of member levels.
     pub(in crate::mall) levels: CacheAside<LevelSetting>,
+    /// Rules of the judgement.
+    pub(in crate::mall) judgement: CacheAside<JudgementSetting>,
 }
 
 /// The payment mode as stored: perhaps a newer version's mode, unknown to this version.
@@ -54,6 +57,20 @@ impl Cached for LevelSetting {
 
     async fn load(storage: &Storage, (): (), _: Timestamp) -> Result<Option<Self>, StoreError> {
         Ok(Some(Self(storage.base.upkeep.setting(LevelTable::SETTING).await?)))
+    }
+}
+
+/// The rules of the judgement as stored.
+#[derive(Clone, Serialize, Deserialize)]
+pub(in crate::mall) struct JudgementSetting(pub(in crate::mall) Option<String>);
+
+#[async_trait]
+impl Cached for JudgementSetting {
+    const KIND: &'static str = "judgement-rules";
+    type Id = ();
+
+    async fn load(storage: &Storage, (): (), _: Timestamp) -> Result<Option<Self>, StoreError> {
+        Ok(Some(Self(storage.base.upkeep.setting(Rules::SETTING).await?)))
     }
 }
 
@@ -129,6 +146,7 @@ impl Caches {
             people: CacheAside::new(storage, people),
             payment: CacheAside::new(storage, payment),
             levels: CacheAside::new(storage, payment),
+            judgement: CacheAside::new(storage, payment),
         }
     }
 
@@ -142,7 +160,13 @@ impl Caches {
     /// Returns the metrics of these caches, except shops: `Shops` reports
     /// them.
     #[must_use]
-    pub(in crate::mall) fn figures(&self) -> [Arc<CacheMetrics>; 4] {
-        [self.notes.figures(), self.people.figures(), self.payment.figures(), self.levels.figures()]
+    pub(in crate::mall) fn figures(&self) -> [Arc<CacheMetrics>; 5] {
+        [
+            self.notes.figures(),
+            self.people.figures(),
+            self.payment.figures(),
+            self.levels.figures(),
+            self.judgement.figures(),
+        ]
     }
 }

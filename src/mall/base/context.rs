@@ -7,6 +7,7 @@ use jiff::tz::TimeZone;
 use mallbox_storage::{Limit, PaymentMode, RateLimitOutcome, Storage, StoreError, Timestamp, UserId};
 
 use super::clock_jump::ClockJump;
+use super::judgement_rules::Rules;
 use super::levels::LevelTable;
 use super::{Caches, Clock, Failure, Refusal, Settings};
 
@@ -104,6 +105,39 @@ impl Context {
     pub async fn set_level_table(&self, table: &LevelTable) -> Result<(), StoreError> {
         let stored = self.storage.base.upkeep.put_setting(LevelTable::SETTING, &table.to_setting()).await;
         self.copies.levels.changed(&[()]).await;
+        stored
+    }
+
+    /// Returns the rules of the judgement, cached for some seconds at most.
+    ///
+    /// # Errors
+    /// [`Refusal::Busy`] or [`Failure::Store`] if no rules are cached and the database cannot be read in time;
+    /// [`Failure::Bug`] if the stored rules are unknown to this version.
+    pub async fn judgement_rules(&self, now: Timestamp) -> Result<Rules, Failure> {
+        let text = self.judgement_rules_text(now).await?;
+        let rules = text.as_deref().map_or_else(|| Ok(Rules::default()), Rules::parse);
+        rules.map_err(|error| {
+            Failure::Bug(format!("the judgement rules are unknown to this version: {error:?}"))
+        })
+    }
+
+    /// Returns the text of the rules of the judgement; `None` for the default.
+    ///
+    /// # Errors
+    /// As [`judgement_rules`](Self::judgement_rules).
+    pub async fn judgement_rules_text(&self, now: Timestamp) -> Result<Option<String>, Failure> {
+        let stored = self.copies.judgement.get((), now).await?.and_then(|setting| setting.0);
+        Ok(stored.filter(|text| !text.is_empty()))
+    }
+
+    /// Stores the rules of the judgement and invalidates the caches of all instances. An empty text restores
+    /// the default.
+    ///
+    /// # Errors
+    /// [`StoreError`]: the rules may or may not be stored.
+    pub(in crate::mall) async fn set_judgement_rules(&self, text: &str) -> Result<(), StoreError> {
+        let stored = self.storage.base.upkeep.put_setting(Rules::SETTING, text).await;
+        self.copies.judgement.changed(&[()]).await;
         stored
     }
 

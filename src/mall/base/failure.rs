@@ -6,6 +6,8 @@ use mallbox_storage::{
     Cents, ClosedReason, DeadReason, DeadState, OrderId, ReviewId, SaleRecord, StoreError, Timestamp,
 };
 
+use super::judgement_rules::RulesError;
+
 /// A business refusal: the mall works and declines the call. HTTP chooses the user's message.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Refusal {
@@ -124,6 +126,10 @@ pub enum Refusal {
     PictureBytesFull(u64),
     /// A subscriber of events cannot be made.
     Subscriber(SubscriberRefusal),
+    /// The claim looks automated, and the sale refuses such claims.
+    LooksAutomated,
+    /// The text is no table of judgement rules.
+    BadRules(RulesError),
     /// The sale is guarded, or a step of a guarded sale is refused.
     Guard(GuardRefusal),
     /// The user cannot join the waiting list of the sale.
@@ -163,6 +169,8 @@ pub enum SubscriberRefusal {
 pub enum GuardRefusal {
     /// The claim needs a pass: there is none, or it is expired, spent, or somebody else's.
     PassRequired,
+    /// The claim looks automated: it needs a pass earned by a second challenge.
+    ChallengeAgain,
     /// The sale has no guard, and gives no challenges.
     NotGuarded,
     /// The sale accepts no challenges of this kind.

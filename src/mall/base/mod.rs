@@ -19,6 +19,7 @@ pub mod event_bus;
 mod failure;
 pub(in crate::mall) mod hmac;
 pub(in crate::mall) mod idempotency_key;
+pub mod judgement_rules;
 pub(in crate::mall) mod kept_secret;
 pub(in crate::mall) mod last_run;
 pub mod levels;

@@ -24,10 +24,13 @@ impl SharedNetworks {
     /// Returns the limit of one address, of the usual `limit` per address.
     #[must_use]
     pub fn limit_of(&self, limit: Limit, address: Option<IpAddr>) -> Limit {
-        if address.is_some_and(|address| self.contains(address)) {
-            return Limit { count: limit.count.saturating_mul(SHARED_FACTOR), ..limit };
-        }
-        limit
+        Limit { count: limit.count.saturating_mul(self.factor_of(address)), ..limit }
+    }
+
+    /// Returns the number of usual clients that an address counts for.
+    #[must_use]
+    pub fn factor_of(&self, address: Option<IpAddr>) -> u32 {
+        if address.is_some_and(|address| self.contains(address)) { SHARED_FACTOR } else { 1 }
     }
 
     fn contains(&self, address: IpAddr) -> bool {

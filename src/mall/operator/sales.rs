@@ -1,7 +1,9 @@
 //! Sales from the operator's side: list, window, units, pause and end.
 
+mod attack;
 mod claim_limits;
 mod guards;
+mod judgement;
 mod rooms;
 mod thresholds;
 mod waiting_lists;
@@ -26,7 +28,9 @@ use crate::mall::selling::FlashSales;
 use crate::mall::selling::sales::SaleState;
 use crate::mall::selling::terms_lease::HeldTermsLease;
 
+pub use self::attack::{AddressView, AttackView, RulesPreview, Slot};
 pub use self::guards::DEFAULT_GUARD;
+pub use self::judgement::{AttemptView, RulesView};
 pub use self::rooms::{DEFAULT_ROOM, RoomSettings};
 pub use self::waiting_lists::WaitingListView;
 

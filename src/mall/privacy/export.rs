@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use mallbox_storage::{
     ArchiveLedger, ArchivedVotes, Comment, CommentId, CreditLine, Day, DaySpan, GivenLike, Limit, Note,
-    NoteId, OrderStatus, Page, Post, Profile, Review, ReviewId, SignedDay, Timestamp, User, UserId, VoteLine,
-    WaitingEntry,
+    NoteId, OrderStatus, Page, Post, Profile, Review, ReviewId, SignedDay, StoredAttempt, Timestamp, User,
+    UserId, VoteLine, WaitingEntry,
 };
 
 use crate::mall::base::{Context, Failure, Refusal};
@@ -94,6 +94,14 @@ impl DataExport {
     /// [`Failure::Store`] if the store fails.
     pub async fn waiting_lists(&self, user: UserId, after: u64) -> Result<Vec<WaitingEntry>, Failure> {
         Ok(self.context.storage.selling.waiting_lists.of_user(user, after, PAGE).await?)
+    }
+
+    /// Returns the attempts in judged sales with a number above `after`, by number; empty behind the last.
+    ///
+    /// # Errors
+    /// [`Failure::Store`] if the store fails.
+    pub async fn attempts(&self, user: UserId, after: u64) -> Result<Vec<StoredAttempt>, Failure> {
+        Ok(self.context.storage.selling.attempts.of_user(user, after, PAGE).await?)
     }
 
     /// Returns the notes with an id above `after`, by id; empty behind the last.

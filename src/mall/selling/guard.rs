@@ -9,10 +9,12 @@
 
 mod challenge;
 mod device;
+mod evidence;
 mod holder;
 mod keys;
 mod passes;
 mod rooms;
+mod signals;
 mod token;
 mod work;
 
@@ -21,24 +23,26 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mallbox_storage::{
-    ChallengeKind, Guard, Limit, Pass, RateLimitOutcome, SaleRecord, Timestamp, UserId, VoucherId,
+    ChallengeKind, Guard, Judgement, Limit, Pass, RateLimitOutcome, SaleRecord, StoreError, Timestamp,
+    UserId, VoucherId,
 };
 
-use self::challenge::{ChallengeToken, Sealed};
+use self::challenge::{CHALLENGE_TTL, ChallengeToken, Sealed};
 use self::device::{Device, DeviceTicket};
+use self::evidence::Evidence;
 use self::holder::Holder;
 use self::keys::{GuardKey, GuardKeys};
-use self::passes::PassToken;
+use self::passes::{PassToken, SignedPass};
 use crate::language::Language;
 use crate::mall::base::hmac::hmac_sha256;
 use crate::mall::base::{Context, Failure, GuardRefusal, Random, Refusal, client_network};
 
 pub use self::challenge::{Answer, Puzzle};
+pub(in crate::mall::selling) use self::evidence::CheckedPass;
+pub(in crate::mall::selling) use self::signals::Traces;
 pub use super::challenges::picture::SIZE as PICTURE_SIZE;
 pub use super::challenges::slider::{Drawing, PIECE_SIZE, SIZE as SLIDER_SIZE};
 
-/// Lifetime of a challenge.
-pub(in crate::mall) const CHALLENGE_TTL: Duration = Duration::from_secs(120);
 /// Time before the first pass from which challenges are given. A challenge given earlier would expire unused.
 const CHALLENGES_BEFORE: Duration = Duration::from_secs(60);
 /// Furthest expiry of a pass beyond its lifetime: the clock of another instance may be ahead.
@@ -55,6 +59,8 @@ pub struct Visitor<'a> {
     pub address: Option<IpAddr>,
     /// The admission from the waiting room, genuine or not.
     pub admission: Option<&'a str>,
+    /// The pass for which the judgement demands a second challenge, genuine or not.
+    pub pass: Option<&'a str>,
 }
 
 /// What a claim shows.
@@ -68,6 +74,8 @@ pub struct ShownPass<'a> {
     pub admission: Option<&'a str>,
     /// Whether the session began with an SMS code.
     pub by_sms_code: bool,
+    /// The client's address, if known.
+    pub address: Option<IpAddr>,
 }
 
 /// A challenge for a visitor.
@@ -133,8 +141,7 @@ impl Guards {
         (language, now): (Language, Timestamp),
     ) -> Result<Challenge, Failure> {
         let guard = guard_of(sale, now)?;
-        let kind = wanted.unwrap_or(guard.kinds.first());
-        if !guard.kinds.contains(kind) {
+        if wanted.is_some_and(|kind| !guard.kinds.contains(kind)) {
             return Err(GuardRefusal::KindNotAllowed.into());
         }
         // A challenge is for those who may claim: drawing pictures for all who wait would take too long.
@@ -154,8 +161,10 @@ impl Guards {
             }
         };
         let holder = Holder::new(visitor.user, sale.terms.voucher, &device);
+        let former = self.judged_pass(&visitor, sale, now).await?;
         let sealed = Sealed {
-            kind,
+            kind: wanted.unwrap_or_else(|| next_kind(&guard, former)),
+            round: former.map_or(1, |former| former.challenges.saturating_add(1)),
             language,
             bits: guard.work_bits,
             nonce: self.random.nonce(),
@@ -200,7 +209,16 @@ impl Guards {
         self.count_pass(&visitor, voucher, &holder, now).await?;
         // A pass issued before the begin lives as long after it as any other.
         let expires = now.max(sale.terms.begin) + Duration::from_secs(guard.pass_seconds.into());
-        let pass = self.sign(&current, (epoch, &holder), expires);
+        let signed = SignedPass {
+            pass: Pass { nonce: self.random.seed(), epoch, expires },
+            evidence: Evidence {
+                challenges: sealed.round,
+                kind: Some(sealed.kind),
+                solve_ms: Some(sealed.solve_ms(now)),
+                track_spread: answer.track_spread(),
+            },
+        };
+        let pass = passes::pass_text(&current, signed, &holder.0);
         Ok(IssuedPass { pass, expires_in: expires.since(now) })
     }
 
@@ -222,13 +240,9 @@ impl Guards {
         let holder = Holder::new(user, voucher, &device);
         let expires = now + Duration::from_secs(guard.pass_seconds.into());
         let epoch = self.context.storage.selling.sales.pass_epoch(voucher).await?;
-        Ok(GrantedPass { pass: self.sign(&key, (epoch, &holder), expires), device_ticket })
-    }
-
-    /// Writes a new pass.
-    fn sign(&self, key: &GuardKey, (epoch, holder): (u64, &Holder), expires: Timestamp) -> String {
         let pass = Pass { nonce: self.random.seed(), epoch, expires };
-        passes::pass_text(key, pass, &holder.0)
+        let signed = SignedPass { pass, evidence: Evidence::GRANTED };
+        Ok(GrantedPass { pass: passes::pass_text(&key, signed, &holder.0), device_ticket })
     }
 
     /// Returns the answer to a challenge, for tests of malls with guarded sales.
@@ -251,34 +265,50 @@ impl Guards {
     ///
     /// # Errors
     /// [`GuardRefusal::PassRequired`]; [`Failure::Store`] if a key cannot be read.
-    pub(in crate::mall) async fn check(
+    pub(in crate::mall::selling) async fn check(
         &self,
         user: UserId,
         sale: &SaleRecord,
         shown: ShownPass<'_>,
         now: Timestamp,
-    ) -> Result<Option<Pass>, Failure> {
+    ) -> Result<Option<CheckedPass>, Failure> {
         let Some(guard) = sale.guard else { return Ok(None) };
         let lifetime = Duration::from_secs(guard.pass_seconds.into());
-        let is_valid =
-            |pass: &Pass| now < pass.expires && pass.expires.since(now) <= lifetime.saturating_add(SKEW_MAX);
-        match self.read_pass(user, sale.terms.voucher, shown, now).await?.filter(is_valid) {
-            Some(pass) => Ok(Some(pass)),
+        let is_valid = |SignedPass { pass, .. }: &SignedPass| {
+            now < pass.expires && pass.expires.since(now) <= lifetime.saturating_add(SKEW_MAX)
+        };
+        let (user, shown) = ((user, sale.terms.voucher), (shown.pass, shown.device));
+        match self.read_pass(user, shown, now).await?.filter(is_valid) {
+            Some(SignedPass { pass, evidence }) => Ok(Some(CheckedPass { pass, evidence, lifetime })),
             None => Err(GuardRefusal::PassRequired.into()),
         }
     }
 
     async fn read_pass(
         &self,
-        user: UserId,
-        voucher: VoucherId,
-        shown: ShownPass<'_>,
+        (user, voucher): (UserId, VoucherId),
+        (pass, device): (Option<&str>, Option<&str>),
         now: Timestamp,
-    ) -> Result<Option<Pass>, Failure> {
-        let Some(pass) = shown.pass.and_then(PassToken::parse) else { return Ok(None) };
-        let Some(device) = self.device(shown.device, now).await? else { return Ok(None) };
+    ) -> Result<Option<SignedPass>, StoreError> {
+        let Some(pass) = pass.and_then(PassToken::parse) else { return Ok(None) };
+        let Some(device) = self.device(device, now).await? else { return Ok(None) };
         let Some(key) = self.keys.of_token(pass.key(), now).await? else { return Ok(None) };
         Ok(pass.pass(&key, &Holder::new(user, voucher, &device).0))
+    }
+
+    /// Returns the evidence of the pass for which a visitor asks for a second challenge. The pass may have
+    /// expired. `None` if the sale demands none.
+    async fn judged_pass(
+        &self,
+        visitor: &Visitor<'_>,
+        sale: &SaleRecord,
+        now: Timestamp,
+    ) -> Result<Option<Evidence>, StoreError> {
+        if sale.judgement != Some(Judgement::Challenge) {
+            return Ok(None);
+        }
+        let (user, shown) = ((visitor.user, sale.terms.voucher), (visitor.pass, visitor.device));
+        Ok(self.read_pass(user, shown, now).await?.map(|signed| signed.evidence))
     }
 
     /// Opens a challenge given to this visitor.
@@ -299,7 +329,7 @@ impl Guards {
     }
 
     /// Returns the device of a ticket, if the ticket is genuine and valid.
-    async fn device(&self, ticket: Option<&str>, now: Timestamp) -> Result<Option<Device>, Failure> {
+    async fn device(&self, ticket: Option<&str>, now: Timestamp) -> Result<Option<Device>, StoreError> {
         let Some(ticket) = ticket.and_then(DeviceTicket::parse) else { return Ok(None) };
         let key = self.keys.of_token(ticket.key(), now).await?;
         Ok(key.and_then(|key| ticket.device(&key, now)))
@@ -356,6 +386,15 @@ fn number_of(key: &GuardKey, purpose: &[u8], user: UserId, voucher: VoucherId) -
     let (user, voucher) = (user.get().to_be_bytes(), voucher.get().to_be_bytes());
     let hash = hmac_sha256(key.secret(), &[purpose, &user, &voucher]);
     hash[..8].iter().fold(0, |number, byte| number << 8 | u64::from(*byte))
+}
+
+/// Returns the kind of a challenge that nobody chose: the preferred kind of the sale, and for a second challenge
+/// the kind after that of the first.
+fn next_kind(guard: &Guard, former: Option<Evidence>) -> ChallengeKind {
+    let former = former.and_then(|former| former.kind);
+    let kinds: Vec<ChallengeKind> = guard.kinds.iter().collect();
+    let place = former.and_then(|former| kinds.iter().position(|kind| *kind == former));
+    place.map_or(guard.kinds.first(), |place| kinds[(place + 1) % kinds.len()])
 }
 
 /// Returns the guard of a sale that has not ended.

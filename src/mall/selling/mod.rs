@@ -8,6 +8,7 @@ mod closed_orders;
 mod counter_till;
 pub mod guard;
 pub mod http_gateway;
+mod judgement;
 pub mod order_numbers;
 pub mod order_queries;
 pub mod order_workers;

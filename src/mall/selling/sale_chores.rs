@@ -26,6 +26,8 @@ pub fn chores(context: &Context, sales: &FlashSales, cashier: &Cashier) -> Vec<A
         Arc::new(PollPayments { every: every(5_000), cashier: cashier.clone() }),
         Arc::new(ReleaseWaves::new(context, sales)),
         Arc::new(ServeWaitingLists { every: every(1_000), sales: sales.clone() }),
+        Arc::new(StoreAttempts { every: every(500), sales: sales.clone() }),
+        Arc::new(SweepAttempts { every: every(60_000), sales: sales.clone() }),
         Arc::new(RefreshTerms { every: every(500), sales: sales.clone() }),
         Arc::new(Reconciliation::new(context, sales, cashier)),
         Arc::new(CompareClocks { every: every(60_000), context: context.clone(), log: SparseLog::default() }),
@@ -181,6 +183,54 @@ impl Chore for ServeWaitingLists {
             Ok(0) => {}
             Ok(orders) => tracing::info!(orders, "promoted users of waiting lists"),
             Err(error) => tracing::warn!(%error, "could not serve all waiting lists; the next run retries"),
+        }
+    }
+}
+
+/// Writes attempts to the decision log.
+struct StoreAttempts {
+    every: Every,
+    sales: FlashSales,
+}
+
+#[async_trait]
+impl Chore for StoreAttempts {
+    fn name(&self) -> &'static str {
+        "store attempts"
+    }
+
+    async fn next_due(&self, now: Timestamp) -> Option<Timestamp> {
+        self.sales.has_attempts().then(|| self.every.next(now))
+    }
+
+    async fn run(&self, now: Timestamp) {
+        self.every.ran(now);
+        if let Err(error) = self.sales.store_attempts().await {
+            tracing::warn!(%error, "could not write attempts to the decision log; they are lost");
+        }
+    }
+}
+
+/// Deletes old attempts from the decision log.
+struct SweepAttempts {
+    every: Every,
+    sales: FlashSales,
+}
+
+#[async_trait]
+impl Chore for SweepAttempts {
+    fn name(&self) -> &'static str {
+        "sweep attempts"
+    }
+
+    async fn next_due(&self, now: Timestamp) -> Option<Timestamp> {
+        Some(self.every.next(now))
+    }
+
+    async fn run(&self, now: Timestamp) {
+        self.every.ran(now);
+        if let Err(error) = self.sales.sweep_attempts(now).await {
+            tracing::warn!(%error, "could not delete old attempts from the decision log; the next run retries");
         }
     }
 }

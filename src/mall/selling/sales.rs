@@ -1,7 +1,7 @@
 //! Flash sales: claiming units, and the public state of a sale.
 //!
 //! Checks of a claim, in order: known sale, window, pause, limit of the sale, level, limit of the user,
-//! admission from the waiting room, pass, length of the log.
+//! admission from the waiting room, pass, judgement, length of the log.
 //! A refused claim asks the store first whether the user holds a unit.
 //!
 //! Reasons and figures: `src/decisions/0004-checks-of-a-claim.md`.
@@ -9,6 +9,7 @@
 mod claim_checks;
 mod claim_limits;
 mod guarded;
+mod judged;
 mod live;
 mod promotions;
 mod rooms;
@@ -30,6 +31,7 @@ use parking_lot::Mutex;
 use self::claim_limits::ClaimLimits;
 use super::backpressure::{Backlog, Hold, Holds};
 use super::guard::{Guards, ShownPass};
+use super::judgement::{Judge, OpenAttempt};
 use super::order_numbers::OrderNumbers;
 use super::sale_terms::{CachedSale, SaleTerms};
 use super::terms_lease::{HeldTermsLease, TermsLease};
@@ -54,7 +56,7 @@ const EVICT_AFTER_END: Duration = Duration::from_secs(60 * 60);
 /// The flash-sale service: accepts claims. Cheap to clone; clones share one state.
 ///
 /// A claim passes these checks in order: known sale, window, pause, limit of the sale, level, rate limit per
-/// user and sale, admission from a waiting room, pass of a guarded sale, length of the order log. Then
+/// user and sale, admission from a waiting room, pass of a guarded sale, judgement, length of the order log. Then
 /// [`Sales`](mallbox_storage::Sales) decides. A claim makes a single call to `Sales`, which also finds a unit
 /// already held by the user: [`held`](mallbox_storage::Sales::held) after a refusal, `claim` otherwise. All
 /// earlier checks use a copy of the sale's terms. The copy is at most a second old by the mall's clock; while
@@ -71,6 +73,7 @@ struct Inner {
     timetables: Timetables,
     numbers: OrderNumbers,
     guards: Guards,
+    judge: Judge,
     claim_limits: ClaimLimits,
     backlog: Backlog,
     holds: Holds,
@@ -100,6 +103,7 @@ impl FlashSales {
             timetables: Timetables::of(&context.storage),
             numbers: OrderNumbers::new(Arc::clone(&random)),
             guards: Guards::new(context.clone(), random),
+            judge: Judge::new(context.clone()),
             claim_limits: ClaimLimits::default(),
             backlog: Backlog::new(),
             holds: Holds::default(),
@@ -168,19 +172,12 @@ impl FlashSales {
     ) -> Result<OrderId, Failure> {
         let inner = &*self.inner;
         let known = inner.known(voucher, now).await?;
-        // Refused without asking the store whether the user holds a unit: that is what the limit protects.
-        if known.sale.terms.closed(now).is_none() {
-            inner.claim_limits.pass(&known.sale)?;
-        }
-        let pass = match inner.check_claim(user, &known.sale, shown, now).await {
-            Err(Failure::Refused(refusal)) => {
-                let held = inner.held(user, voucher, &refusal, now).await?;
-                return Err(held.map_or(refusal, Refusal::AlreadyBought).into());
-            }
-            checked => checked?,
+        let Some(mut attempt) = inner.judge.open(&inner.guards, user, &known.sale, &shown, now).await else {
+            return inner.decide(user, &known.sale, (shown, None), now).await;
         };
-        inner.holds.pass(voucher).await;
-        inner.take(user, &known.sale, pass, now).await
+        let decided = inner.decide(user, &known.sale, (shown, Some(&mut attempt)), now).await;
+        inner.judge.close(attempt, &decided);
+        decided
     }
 
     /// Returns the current state of a sale.
@@ -400,6 +397,30 @@ impl Inner {
         let known = self.terms.get(voucher, now).await?;
         let known = known.filter(|known| known.voucher.text.status == VoucherStatus::OnShelf);
         Ok(known.ok_or(Refusal::UnknownSale)?)
+    }
+
+    /// Decides a claim. `attempt`: the judgement of the claim, if the sale is judged.
+    async fn decide(
+        &self,
+        user: UserId,
+        sale: &SaleRecord,
+        (shown, attempt): (ShownPass<'_>, Option<&mut OpenAttempt>),
+        now: Timestamp,
+    ) -> Result<OrderId, Failure> {
+        let voucher = sale.terms.voucher;
+        // Refused without asking the store whether the user holds a unit: that is what the limit protects.
+        if sale.terms.closed(now).is_none() {
+            self.claim_limits.pass(sale)?;
+        }
+        let pass = match self.check_claim(user, sale, (shown, attempt), now).await {
+            Err(Failure::Refused(refusal)) => {
+                let held = self.held(user, voucher, &refusal, now).await?;
+                return Err(held.map_or(refusal, Refusal::AlreadyBought).into());
+            }
+            checked => checked?,
+        };
+        self.holds.pass(voucher).await;
+        self.take(user, sale, pass, now).await
     }
 
     /// Returns the state and units of a sale, given terms just read or copied. An ended sale may have left

@@ -193,6 +193,18 @@ const ROWS: &[Row] = &[
     ("GET /ops/sales/{id}/waves", "/ops/sales/2/waves", "", OPERATORS),
     ("PUT /ops/sales/{id}/waves", "/ops/sales/{sale}/waves", r#"{"waves":[]}"#, OPERATORS),
     ("GET /ops/sales/{id}/waiting-list", "/ops/sales/2/waiting-list", "", OPERATORS),
+    ("GET /ops/sales/{id}/judgement", "/ops/sales/2/judgement", "", OPERATORS),
+    ("PUT /ops/sales/{id}/judgement", "/ops/sales/{sale}/judgement", r#"{"mode":"off"}"#, OPERATORS),
+    (
+        "POST /ops/sales/{id}/judgement/preview",
+        "/ops/sales/2/judgement/preview",
+        r#"{"rules":"limit = 1"}"#,
+        OPERATORS,
+    ),
+    ("GET /ops/judgement/rules", "", "", OPERATORS),
+    ("PUT /ops/judgement/rules", "", r#"{"rules":""}"#, OPERATORS),
+    ("GET /ops/sales/{id}/attack", "/ops/sales/2/attack", "", OPERATORS),
+    ("GET /ops/sales/{id}/attempts", "/ops/sales/2/attempts", "", OPERATORS),
     ("GET /ops/sales/{id}/thresholds", "/ops/sales/2/thresholds", "", OPERATORS),
     (
         "PUT /ops/sales/{id}/thresholds",

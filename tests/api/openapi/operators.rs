@@ -11,6 +11,7 @@ use super::super::selling::counter_payments::set_payment_mode;
 use super::super::selling::guards::{call, proof};
 use super::super::world::Response;
 use super::Checker;
+use super::judgement::judgement;
 /// Sends a request without a token, with a customer's, and with an operator's. Returns the operator's
 /// response.
 pub(super) fn ask_as_each(check: &mut Checker<'_>, call: &str, path: &str, body: &Value) -> Response {
@@ -225,6 +226,7 @@ pub(super) fn running_sales(check: &mut Checker<'_>) {
         }
     }
     guards(check);
+    judgement(check);
     thresholds(check);
     claim_limits(check);
     waiting_rooms(check);

@@ -6,6 +6,7 @@ mod endpoint_limits;
 mod gateway_world;
 pub mod guards;
 mod home;
+mod judgement;
 mod orders;
 pub mod payment_callbacks;
 mod payment_gateway;

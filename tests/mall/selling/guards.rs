@@ -56,7 +56,7 @@ impl Person {
 
     fn visitor(&self) -> Visitor<'_> {
         let (user, device) = (UserId::new(self.user), self.ticket.as_deref());
-        Visitor { user, device, address: self.address, admission: None }
+        Visitor { user, device, address: self.address, admission: None, pass: None }
     }
 
     async fn challenge(

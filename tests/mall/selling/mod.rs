@@ -6,6 +6,7 @@ mod clock;
 mod counter;
 mod forgetful;
 mod guards;
+mod judgement;
 mod levels;
 mod order_ids;
 mod order_workers;

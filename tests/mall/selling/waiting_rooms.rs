@@ -283,7 +283,7 @@ async fn a_guarded_sale_gives_challenges_to_admitted_users_alone() {
     let guard = Guard { kinds, work_bits: 8, pass_seconds: 60, jitter_seconds: 0 };
     w.sale_admin.put_guard(w.by(), voucher, Some(guard)).await.unwrap();
     let RoomStanding::Admitted { admission, .. } = standing(&w, 1, voucher).await else { panic!() };
-    let visitor = Visitor { user: UserId::new(1), device: None, address: None, admission: None };
+    let visitor = Visitor { user: UserId::new(1), device: None, address: None, admission: None, pass: None };
     let spoken = (Language::Zh, w.now());
     assert_eq!(refusal(w.sales.challenge(visitor, voucher, None, spoken).await), required());
     let visitor = Visitor { admission: Some(&admission), ..visitor };

@@ -6,8 +6,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use async_trait::async_trait;
 use mallbox_storage::{
-    Guard, NewSale, Page, SaleRecord, ShopId, StockChange, StockChangeOutcome, StoreError, Thresholds,
-    Timestamp, Voucher, VoucherEdit, VoucherFilter, VoucherId, VoucherText, Vouchers, WaitingRoom,
+    Guard, Judgement, NewSale, Page, SaleRecord, ShopId, StockChange, StockChangeOutcome, StoreError,
+    Thresholds, Timestamp, Voucher, VoucherEdit, VoucherFilter, VoucherId, VoucherText, Vouchers,
+    WaitingRoom,
 };
 use parking_lot::Mutex;
 use tokio::sync::Notify;
@@ -149,6 +150,15 @@ impl Vouchers for CountingVouchers {
         now: Timestamp,
     ) -> Result<Option<SaleRecord>, StoreError> {
         self.real.put_thresholds(voucher, thresholds, now).await
+    }
+
+    async fn put_judgement(
+        &self,
+        voucher: VoucherId,
+        judgement: Option<Judgement>,
+        now: Timestamp,
+    ) -> Result<Option<SaleRecord>, StoreError> {
+        self.real.put_judgement(voucher, judgement, now).await
     }
 
     async fn put_claim_limit(

@@ -6,12 +6,14 @@ use crate::http::describe::Calls;
 use crate::http::server::security::SecurityEvents;
 use live::Live;
 
+mod attack;
 pub mod audit;
 mod claim_limits;
 mod dead_letters;
 mod event_subscribers;
 pub(in crate::http) mod events;
 mod guards;
+mod judgement;
 mod levels;
 pub mod live;
 mod orders;
@@ -38,6 +40,8 @@ pub fn routes(live: Live, security_events: Arc<SecurityEvents>) -> Calls {
         .merge(waves::routes())
         .merge(claim_limits::routes())
         .merge(guards::routes())
+        .merge(judgement::routes())
+        .merge(attack::routes())
         .merge(thresholds::routes())
         .merge(waiting_lists::routes())
         .merge(waiting_rooms::routes())

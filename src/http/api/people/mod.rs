@@ -4,6 +4,7 @@ pub mod accounts;
 pub mod follows;
 pub mod levels;
 pub mod own_sessions;
+mod personal_attempts;
 pub mod personal_data;
 mod personal_reviews;
 mod personal_waiting;

@@ -20,6 +20,7 @@ use serde_json::json;
 use super::accounts::{BriefAnswer, credential};
 use super::levels::CreditAnswer;
 use super::own_sessions::SessionPart;
+use super::personal_attempts::AttemptPart;
 use super::personal_reviews::{ReviewPart, VotePart};
 use super::personal_waiting::WaitingPart;
 use crate::http::App;
@@ -41,9 +42,10 @@ pub fn routes() -> Calls {
     Calls::of(both("用户", "People"))
         .get("/user/export", export, both("下载自己的全部数据", "Download all data of the caller"))
         .explained(both(
-            "一个JSON文件：账号和资料、登录设备、订单和券码、候补、笔记、评论、点赞、关注、签到、积分。每小时最多五次。",
+            "一个JSON文件：账号和资料、登录设备、订单和券码、候补、抢购记录、笔记、评论、点赞、关注、签到、积分。\
+             每小时最多五次。",
             "One JSON file: account and profile, sessions, orders with receipt codes, places in waiting lists, \
-             notes, comments, likes, follows, sign-ins and credits. At most five an hour.",
+             attempts in judged sales, notes, comments, likes, follows, sign-ins and credits. At most five an hour.",
         ))
         .delete("/user/me", delete, both("注销账号", "Delete the account of the caller"))
         .explained(both(
@@ -130,6 +132,7 @@ struct Export {
     sessions: Vec<SessionPart>,
     orders: Vec<OrderPart>,
     waiting_lists: Vec<WaitingPart>,
+    attempts: Vec<AttemptPart>,
     notes: Vec<NotePart>,
     comments: Vec<CommentPart>,
     likes: Vec<LikePart>,
@@ -377,6 +380,15 @@ impl Writer {
             let Some(last) = entries.last() else { break };
             after = last.number;
             self.send(list.with(entries.iter().map(|entry| WaitingPart::new(entry, zone)))?).await?;
+        }
+        self.send(list.end()).await?;
+
+        let (mut list, mut after) = (JsonList::begin("attempts"), 0);
+        loop {
+            let attempts = app.export.attempts(user, after).await?;
+            let Some(last) = attempts.last() else { break };
+            after = last.number;
+            self.send(list.with(attempts.iter().map(|stored| AttemptPart::new(stored, zone)))?).await?;
         }
         self.send(list.end()).await?;
 

@@ -3,6 +3,7 @@
 use mallbox_storage::{Cents, DeadReason, DeadState, OrderId, ReviewId};
 
 use super::*;
+use crate::mall::base::judgement_rules::RulesError;
 use crate::mall::base::{GuardRefusal, SubscriberRefusal, WaitingRefusal};
 
 /// Returns status, `Retry-After` and body as received by a client in this language.
@@ -34,6 +35,9 @@ fn all() -> Vec<(ApiError, u16, &'static str)> {
         (Refusal::AccountTooNew { old_enough_in: Duration::from_secs(61) }.into(), 200, "ACCOUNT_TOO_NEW"),
         (Refusal::SmsCodeNeeded.into(), 200, "SMS_CODE_NEEDED"),
         (Refusal::Guard(GuardRefusal::PassRequired).into(), 200, "PASS_REQUIRED"),
+        (Refusal::Guard(GuardRefusal::ChallengeAgain).into(), 200, "CHALLENGE_AGAIN"),
+        (Refusal::LooksAutomated.into(), 200, "LOOKS_AUTOMATED"),
+        (Refusal::BadRules(RulesError::TooLong).into(), 400, "BAD_REQUEST"),
         (Refusal::Guard(GuardRefusal::NotGuarded).into(), 200, "NOT_GUARDED"),
         (Refusal::Guard(GuardRefusal::KindNotAllowed).into(), 200, "KIND_NOT_ALLOWED"),
         (Refusal::Guard(GuardRefusal::ChallengeFailed).into(), 200, "CHALLENGE_FAILED"),

@@ -12,6 +12,8 @@ pub(in crate::http) const CODES: &[&str] = &[
     "ACCOUNT_TOO_NEW",
     "SMS_CODE_NEEDED",
     "PASS_REQUIRED",
+    "CHALLENGE_AGAIN",
+    "LOOKS_AUTOMATED",
     "NOT_GUARDED",
     "KIND_NOT_ALLOWED",
     "CHALLENGE_FAILED",

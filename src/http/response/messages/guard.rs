@@ -12,6 +12,14 @@ pub(super) fn of_refusal(refusal: GuardRefusal, l: Language) -> RefusalBody {
         GuardRefusal::PassRequired => {
             fixed!(l, "PASS_REQUIRED", "请先完成验证，再抢购", "This sale asks for a short check first.")
         }
+        GuardRefusal::ChallengeAgain => {
+            fixed!(
+                l,
+                "CHALLENGE_AGAIN",
+                "为确保公平，请再验证一次",
+                "One more check is needed for this claim."
+            )
+        }
         GuardRefusal::NotGuarded => {
             fixed!(l, "NOT_GUARDED", "这场秒杀不需要验证", "This sale needs no check.")
         }

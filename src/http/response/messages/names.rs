@@ -95,6 +95,7 @@ pub(super) fn field(name: &'static str, l: Language) -> &'static str {
         (Language::Zh, "workBits") => "工作量位数",
         (Language::Zh, "passSeconds") => "通行码有效期",
         (Language::Zh, "accountHours") => "注册时长",
+        (Language::Zh, "judgementMode") => "风控方式",
         (Language::Zh, "claimsPerSecond") => "每秒抢购数",
         (Language::Zh, "perSecond") => "每秒放行人数",
         (Language::Zh, "admissionSeconds") => "购买时间",
@@ -198,6 +199,7 @@ pub(super) fn allowed(name: &'static str, l: Language) -> &'static str {
         }
         "workBits" => ("须为8到26", "8 to 26"),
         "passSeconds" => ("须为10到600秒", "10 to 600 seconds"),
+        "judgementMode" => ("须为off、observe、challenge或refuse", "off, observe, challenge or refuse"),
         "accountHours" => ("须为0到8760小时", "0 to 8760 hours"),
         "claimsPerSecond" => ("须为0到1000000", "0 to 1000000"),
         "perSecond" => ("须为1到10000", "1 to 10000"),

@@ -112,6 +112,7 @@ mod tests {
                 room: None,
                 claims_per_second: None,
                 thresholds: None,
+                judgement: None,
             },
             counts: OrderCounts {
                 unpaid: 5,

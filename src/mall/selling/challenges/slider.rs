@@ -103,6 +103,11 @@ pub(in crate::mall::selling) fn is_solved(place: Place, left: u32, track: &[[i32
     left.abs_diff(place.left) <= TOLERANCE && track::is_plausible(left, track)
 }
 
+/// Returns the variation of the speed of a track that solved a puzzle, in thousandths.
+pub(in crate::mall::selling) fn track_spread(track: &[[i32; 3]]) -> Option<u16> {
+    track::speed_spread(track)
+}
+
 /// Returns a way to solve a puzzle, for tests: the left edge of the piece, and the samples of a pointer.
 pub(in crate::mall::selling) fn solution(place: Place) -> (u32, Vec<[i32; 3]>) {
     (place.left, track::of_a_hand(place.left))

@@ -44,6 +44,16 @@ pub(super) fn is_plausible(left: u32, track: &[[i32; 3]]) -> bool {
         && if is_level { duration >= LEVEL_MS_MIN && is_pressed(track) } else { is_uneven(track) }
 }
 
+/// Returns the spread of the speed of a [plausible](is_plausible) track in thousandths: its standard deviation
+/// divided by its mean. `None` for a track without samples or movement.
+pub(super) fn speed_spread(track: &[[i32; 3]]) -> Option<u16> {
+    let (first, last) = (track.first()?, track.last()?);
+    let is_moved = last[0] > first[0] && last[1] > first[1];
+    let thousandths = is_moved.then(|| spread(&parts(track)) * 1_000.0)?;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within the clamp")]
+    Some(thousandths.clamp(0.0, f64::from(u16::MAX - 1)) as u16)
+}
+
 /// Returns whether the times between samples vary as those between presses of a key do.
 fn is_pressed(track: &[[i32; 3]]) -> bool {
     let times: Vec<f64> = track.windows(2).map(|pair| f64::from(pair[1][0] - pair[0][0])).collect();

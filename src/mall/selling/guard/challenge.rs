@@ -19,7 +19,9 @@ use crate::mall::base::hmac::hmac_sha256;
 use crate::mall::base::{Failure, Refusal};
 use crate::mall::selling::challenges::{picture, slider};
 
-const BYTES: usize = 27;
+const BYTES: usize = 28;
+/// Lifetime of a challenge.
+pub(super) const CHALLENGE_TTL: Duration = Duration::from_secs(120);
 /// Longest wait for a turn to draw.
 const DRAWING_WAIT_MAX: Duration = Duration::from_millis(500);
 
@@ -67,6 +69,8 @@ pub(super) struct Sealed {
     pub(super) bits: u8,
     pub(super) nonce: [u8; 16],
     pub(super) expires: Timestamp,
+    /// Number of the challenge among those that one claim needs, from 1.
+    pub(super) round: u8,
 }
 
 /// A challenge's token read from a request.
@@ -85,12 +89,18 @@ impl Sealed {
     /// Writes the token.
     pub(super) fn text(&self, key: &GuardKey, holder: &Holder) -> String {
         let mut fields = [0; BYTES];
-        fields[0] = number(self.kind);
+        fields[0] = number_of_kind(self.kind);
         fields[1] = u8::from(self.language == Language::En);
         fields[2] = self.bits;
         fields[3..19].copy_from_slice(&self.nonce);
-        fields[19..].copy_from_slice(&self.expires.as_millis().to_be_bytes());
+        fields[19..27].copy_from_slice(&self.expires.as_millis().to_be_bytes());
+        fields[27] = self.round;
         Token::seal(key, Purpose::Challenge, &fields, &holder.0)
+    }
+
+    /// Returns the time from the challenge to an answer at `now`, in milliseconds.
+    pub(super) fn solve_ms(&self, now: Timestamp) -> u32 {
+        u32::try_from(now.since(self.expires - CHALLENGE_TTL).as_millis()).unwrap_or(u32::MAX)
     }
 
     /// Returns the riddle behind the token.
@@ -121,20 +131,37 @@ impl ChallengeToken {
         let mut fields = Fields::of(self.0.open(key, Purpose::Challenge, &holder.0)?);
         let [kind, language, bits] = fields.next()?;
         Some(Sealed {
-            kind: ChallengeKind::ALL.into_iter().find(|known| number(*known) == kind)?,
+            kind: kind_of_number(kind)?,
             language: if language == 0 { Language::Zh } else { Language::En },
             bits,
             nonce: fields.next()?,
             expires: Timestamp::from_millis(i64::from_be_bytes(fields.next()?)),
+            round: u8::from_be_bytes(fields.next()?),
         })
     }
 }
 
-fn number(kind: ChallengeKind) -> u8 {
+/// Returns the number of a kind in tokens, from 1.
+pub(super) fn number_of_kind(kind: ChallengeKind) -> u8 {
     match kind {
         ChallengeKind::Picture => 1,
         ChallengeKind::Slider => 2,
         ChallengeKind::Work => 3,
+    }
+}
+
+/// Returns the kind of a number in tokens.
+pub(super) fn kind_of_number(number: u8) -> Option<ChallengeKind> {
+    ChallengeKind::ALL.into_iter().find(|kind| number_of_kind(*kind) == number)
+}
+
+impl Answer {
+    /// Returns the variation of the pointer's speed of a right answer, in thousandths; `None` without a track.
+    pub(super) fn track_spread(&self) -> Option<u16> {
+        match self {
+            Self::Slider { track, .. } => slider::track_spread(track),
+            _ => None,
+        }
     }
 }
 
@@ -216,7 +243,7 @@ mod tests {
 
     fn sealed(kind: ChallengeKind, number: u8) -> Sealed {
         let expires = Timestamp::from_millis(i64::from(number));
-        Sealed { kind, language: Language::Zh, bits: 4, nonce: [number; 16], expires }
+        Sealed { kind, language: Language::Zh, bits: 4, nonce: [number; 16], expires, round: number }
     }
 
     fn holder(user: u64, voucher: u64, device: u8) -> Holder {
@@ -235,8 +262,8 @@ mod tests {
             assert_eq!(token.key(), 7);
             let read = token.open(&key, &holder(1, 2, 3)).unwrap();
             assert_eq!(
-                (read.kind, read.language, read.bits, read.nonce, read.expires),
-                (kind, language, 4, written.nonce, written.expires)
+                (read.kind, read.language, read.bits, read.nonce, read.expires, read.round),
+                (kind, language, 4, written.nonce, written.expires, 9)
             );
             for other in [holder(2, 2, 3), holder(1, 3, 3), holder(1, 2, 4)] {
                 assert!(token.open(&key, &other).is_none());

@@ -5,19 +5,20 @@ use mallbox_storage::{Limit, OrderId, Pass, SaleRecord, Timestamp, UserId, Vouch
 use super::Inner;
 use crate::mall::base::{Failure, Refusal};
 use crate::mall::selling::guard::ShownPass;
+use crate::mall::selling::judgement::OpenAttempt;
 
 /// Repeated claims allowed to a holder per claim of the rate limit. Each repeat returns the existing order.
 const REPEATS_PER_CLAIM: u32 = 6;
 
 impl Inner {
     /// Checks a claim. Returns the pass to spend. Refuses by the sale's window, the pause, the level, the
-    /// thresholds, the user's rate limit, the admission, the pass and the length of the order log, in this
-    /// order.
+    /// thresholds, the user's rate limit, the admission, the pass, the judgement and the length of the order
+    /// log, in this order.
     pub(super) async fn check_claim(
         &self,
         user: UserId,
         sale: &SaleRecord,
-        shown: ShownPass<'_>,
+        (shown, attempt): (ShownPass<'_>, Option<&mut OpenAttempt>),
         now: Timestamp,
     ) -> Result<Option<Pass>, Failure> {
         let context = &self.context;
@@ -28,11 +29,14 @@ impl Inner {
         let what = format!("claim:{}", sale.terms.voucher);
         context.within(context.settings.claim_limit, &what, user, now).await?;
         self.guards.check_admission(user, sale, shown.admission, now).await?;
-        let pass = self.guards.check(user, sale, shown, now).await?;
+        let checked = self.guards.check(user, sale, shown, now).await?;
+        if let Some(attempt) = attempt {
+            self.check_judgement(user, sale, (attempt, checked.as_ref()), now).await?;
+        }
         if self.backlog.exceeds(context.settings.max_backlog, &*context.storage.selling.order_log).await {
             return Err(Refusal::Busy.into());
         }
-        Ok(pass)
+        Ok(checked.map(|checked| checked.pass))
     }
 
     /// Returns the order of a user who already holds a unit and whose claim was refused. A holder gets the
@@ -77,7 +81,7 @@ impl Inner {
     }
 
     /// Returns the time of a user's registration; `now` for an unknown user.
-    async fn registered(&self, user: UserId, now: Timestamp) -> Result<Timestamp, Failure> {
+    pub(super) async fn registered(&self, user: UserId, now: Timestamp) -> Result<Timestamp, Failure> {
         let copy = self.context.copies.people.get(user, now).await?;
         if let Some(created) = copy.and_then(|person| person.created) {
             return Ok(created);

@@ -42,7 +42,7 @@ impl FlashSales {
         if known.sale.waiting_max.is_none() && !known.sale.terms.waiting {
             return Err(WaitingRefusal::NoList.into());
         }
-        inner.check_claim(user, &known.sale, shown, now).await?;
+        inner.check_claim(user, &known.sale, (shown, None), now).await?;
         let lists = &storage.selling.waiting_lists;
         match lists.join(voucher, user, FirstToJoin::No, now).await? {
             JoinOutcome::NobodyWaits => self.join_first(user, voucher, now).await,

@@ -4,8 +4,8 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use mallbox_storage::{
-    Cents, ChallengeKind, ChallengeKinds, Guard, NewSale, Page, SaleRecord, ShopId, Terms, Thresholds,
-    VoucherEdit, VoucherFilter, VoucherId, VoucherStatus, VoucherText, WaitingRoom,
+    Cents, ChallengeKind, ChallengeKinds, Guard, Judgement, NewSale, Page, SaleRecord, ShopId, Terms,
+    Thresholds, VoucherEdit, VoucherFilter, VoucherId, VoucherStatus, VoucherText, WaitingRoom,
 };
 
 use crate::selling::orders::persist;
@@ -29,6 +29,7 @@ crate::cases! {
     a_waiting_room_is_set_and_removed,
     a_limit_of_claims_is_set_and_removed,
     thresholds_are_set_and_removed,
+    a_judgement_is_set_and_removed,
     vouchers_outlive_a_restart,
 }
 
@@ -379,6 +380,26 @@ async fn thresholds_are_set_and_removed(w: &World) {
     let ordinary = w.ordinary_voucher().await;
     for nothing in [ordinary, VoucherId::new(404)] {
         assert_eq!(vouchers.put_thresholds(nothing, some, NOON).await.unwrap(), None);
+    }
+}
+
+async fn a_judgement_is_set_and_removed(w: &World) {
+    let vouchers = &w.storage.catalogue.vouchers;
+    let (id, other) = (w.sale(Some(3)).await, w.sale(None).await);
+    let before = vouchers.get(id).await.unwrap().unwrap();
+    let untouched = vouchers.get(other).await.unwrap();
+    assert_eq!(before.sale.unwrap().judgement, None);
+    let all = Judgement::ALL.map(Some);
+    for judgement in all.into_iter().chain([all[0], all[0], None, None]) {
+        let expected = SaleRecord { judgement, ..before.sale.unwrap() };
+        assert_eq!(vouchers.put_judgement(id, judgement, NOON + HOUR).await.unwrap(), Some(expected));
+        let after = vouchers.get(id).await.unwrap().unwrap();
+        assert_eq!((after.sale, after.updated), (Some(expected), NOON + HOUR));
+        assert_eq!(vouchers.get(other).await.unwrap(), untouched);
+    }
+    let ordinary = w.ordinary_voucher().await;
+    for nothing in [ordinary, VoucherId::new(404)] {
+        assert_eq!(vouchers.put_judgement(nothing, all[0], NOON).await.unwrap(), None);
     }
 }
 

@@ -1,5 +1,6 @@
 //! Ports of selling.
 
+pub mod attempts;
 pub mod cancellations;
 pub mod dead_letters;
 pub mod deadlines;
@@ -21,6 +22,7 @@ use crate::case::Case;
 
 /// The cases of the area, by module.
 pub(crate) const CASES: &[(&str, &[Case])] = &[
+    ("attempts", attempts::CASES),
     ("cancellations", cancellations::CASES),
     ("dead_letters", dead_letters::CASES),
     ("deadlines", deadlines::CASES),

@@ -12,8 +12,8 @@ use crate::queue::Queue;
 use crate::sales::EmbeddedSales;
 use crate::settled::Settled;
 use crate::sqlite::{
-    Database, EmbeddedDeadLetters, EmbeddedOrders, EmbeddedOutbox, EmbeddedPayments, EmbeddedWaitingLists,
-    Holders,
+    Database, EmbeddedAttempts, EmbeddedDeadLetters, EmbeddedOrders, EmbeddedOutbox, EmbeddedPayments,
+    EmbeddedWaitingLists, Holders,
 };
 use crate::waiting_rooms::EmbeddedWaitingRooms;
 
@@ -46,5 +46,6 @@ pub(crate) fn ports(
         payments: Arc::new(EmbeddedPayments::new(database.clone())),
         waiting_lists: Arc::new(EmbeddedWaitingLists::new(database.clone())),
         waiting_rooms: Arc::new(EmbeddedWaitingRooms::default()),
+        attempts: Arc::new(EmbeddedAttempts::new(database.clone())),
     }
 }

@@ -35,6 +35,7 @@ const VERSIONS: &[&str] = &[
     include_str!("migrations/0028_waiting_room.sql"),
     include_str!("migrations/0029_claim_limit.sql"),
     include_str!("migrations/0030_thresholds.sql"),
+    include_str!("migrations/0031_judgement.sql"),
 ];
 
 /// The newest schema version known to this program, as SQLite's `user_version`.

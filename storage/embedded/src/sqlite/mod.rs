@@ -8,6 +8,7 @@
 
 mod archive;
 mod archive_rows;
+mod attempts;
 mod audit;
 #[cfg(test)]
 mod audit_tests;
@@ -74,6 +75,7 @@ mod waves;
 mod writer;
 
 pub(crate) use archive::EmbeddedArchive;
+pub(crate) use attempts::EmbeddedAttempts;
 pub(crate) use audit::EmbeddedAudit;
 pub(crate) use comments::EmbeddedComments;
 pub(crate) use credits::EmbeddedCredits;

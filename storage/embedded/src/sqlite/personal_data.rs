@@ -152,5 +152,6 @@ fn erase(conn: &Connection, user: i64, now: Timestamp) -> rusqlite::Result<()> {
         "UPDATE waiting_entries SET state = ?2, changed_ms = ?3 WHERE user_id = ?1 AND state = 0",
     )?
     .execute([user, WaitingState::Left.number(), now.as_millis()])?;
+    conn.prepare_cached("DELETE FROM attempts WHERE user_id = ?1")?.execute([user])?;
     second_factors::erase(conn, user)
 }

@@ -6,14 +6,14 @@ use mallbox_storage::backend::{SaleSetting, sale_columns};
 use mallbox_storage::{OrderId, SaleRecord, Terms, UserId, VoucherId, Wave};
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
-use super::columns::{get_count, get_id, get_span, get_time, id};
+use super::columns::{get_count, get_id, get_known, get_span, get_time, id};
 use super::errors::unreadable;
 use super::outbox;
 
 /// [`sale_columns`] as text.
 pub(super) const SALE: &str = sale_columns!();
 /// Number of columns of [`SALE`].
-pub(super) const SALE_COLUMNS: usize = 18;
+pub(super) const SALE_COLUMNS: usize = 19;
 
 /// Returns a sale by its voucher's id.
 pub(super) fn sale_by_id(conn: &Connection, voucher: VoucherId) -> rusqlite::Result<Option<SaleRecord>> {
@@ -76,9 +76,9 @@ pub(super) fn sale(row: &Row<'_>) -> rusqlite::Result<SaleRecord> {
         units,
         waiting: row.get(10)?,
     };
-    let next_wave = match row.get(15)? {
+    let next_wave = match row.get(16)? {
         None => None,
-        Some(number) => Some(Wave { number, at: get_time(row, 16)?, units: get_count(row, 17)? }),
+        Some(number) => Some(Wave { number, at: get_time(row, 17)?, units: get_count(row, 18)? }),
     };
     let guard = setting(row, 9)?;
     let (stock, pay_within, min_level) = (count(6)?, get_span(row, 7)?, row.get(8)?);
@@ -86,6 +86,10 @@ pub(super) fn sale(row: &Row<'_>) -> rusqlite::Result<SaleRecord> {
     let room = setting(row, 12)?;
     let claims_per_second = row.get::<_, Option<u32>>(13)?.and_then(NonZeroU32::new);
     let thresholds = setting(row, 14)?;
+    let judgement = match row.get::<_, Option<i64>>(15)? {
+        None => None,
+        Some(_) => Some(get_known(row, 15)?),
+    };
     Ok(SaleRecord {
         terms,
         initial,
@@ -99,5 +103,6 @@ pub(super) fn sale(row: &Row<'_>) -> rusqlite::Result<SaleRecord> {
         room,
         claims_per_second,
         thresholds,
+        judgement,
     })
 }

@@ -5,9 +5,9 @@ use std::num::NonZeroU32;
 use async_trait::async_trait;
 use mallbox_storage::backend::{Numbered as _, SaleSetting as _, sale_columns, span};
 use mallbox_storage::{
-    Cents, Guard, NewSale, Page, SaleRecord, ShopId, StockChange, StockChangeOutcome, StoreError, Thresholds,
-    Timestamp, Voucher, VoucherEdit, VoucherFilter, VoucherId, VoucherStatus, VoucherText, Vouchers,
-    WaitingRoom,
+    Cents, Guard, Judgement, NewSale, Page, SaleRecord, ShopId, StockChange, StockChangeOutcome, StoreError,
+    Thresholds, Timestamp, Voucher, VoucherEdit, VoucherFilter, VoucherId, VoucherStatus, VoucherText,
+    Vouchers, WaitingRoom,
 };
 use rusqlite::{Connection, Error, OptionalExtension as _, Row, ToSql, named_params, params};
 
@@ -219,6 +219,15 @@ impl Vouchers for EmbeddedVouchers {
         now: Timestamp,
     ) -> Result<Option<SaleRecord>, StoreError> {
         self.put_setting("thresholds", voucher, thresholds.map(|thresholds| thresholds.to_row()), now).await
+    }
+
+    async fn put_judgement(
+        &self,
+        voucher: VoucherId,
+        judgement: Option<Judgement>,
+        now: Timestamp,
+    ) -> Result<Option<SaleRecord>, StoreError> {
+        self.put_setting("judgement", voucher, judgement.map(Judgement::number), now).await
     }
 
     async fn put_claim_limit(

@@ -19,5 +19,6 @@ pub(crate) fn ports(mysql: &MysqlPorts, redis: &RedisPorts) -> SellingPorts {
         payments: Arc::clone(&mysql.payments),
         waiting_lists: Arc::clone(&mysql.waiting_lists),
         waiting_rooms: Arc::clone(&redis.waiting_rooms),
+        attempts: Arc::clone(&mysql.attempts),
     }
 }

@@ -98,6 +98,8 @@ const STEPS: &[(&str, &str)] = steps![
     "0074_waiting_room",
     "0075_claim_limit",
     "0076_thresholds",
+    "0077_judgement",
+    "0078_attempts",
 ];
 
 /// The newest step known to this program.

@@ -28,6 +28,7 @@
 
 mod address;
 mod archive;
+mod attempts;
 mod audit;
 mod columns;
 mod comments;
@@ -92,10 +93,10 @@ use std::time::Duration;
 
 use mallbox_storage::backend::FeedRows;
 use mallbox_storage::{
-    Archive, Audit, Comments, Credits, DeadLetters, Durability, EventSubscribers, Events, Follows, Import,
-    LedgerRows, Likes, Notes, OpenError, Orders, Outbox, PaymentRows, PersonalData, Pictures, Reports,
-    RetryTasks, Reviews, SecondFactors, Sequences, Shops, StoreError, Users, VoteLines, Votes, Vouchers,
-    WaitingLists, Waves,
+    Archive, Attempts, Audit, Comments, Credits, DeadLetters, Durability, EventSubscribers, Events, Follows,
+    Import, LedgerRows, Likes, Notes, OpenError, Orders, Outbox, PaymentRows, PersonalData, Pictures,
+    Reports, RetryTasks, Reviews, SecondFactors, Sequences, Shops, StoreError, Users, VoteLines, Votes,
+    Vouchers, WaitingLists, Waves,
 };
 use mysql_async::prelude::Queryable as _;
 use mysql_async::{Conn, Error, Opts};
@@ -159,6 +160,8 @@ pub struct MysqlPorts {
     pub payments: Arc<dyn PaymentRows>,
     /// Waiting lists of sold-out sales.
     pub waiting_lists: Arc<dyn WaitingLists>,
+    /// The decision log of judged sales.
+    pub attempts: Arc<dyn Attempts>,
     /// Second factors of operators.
     pub second_factors: Arc<dyn SecondFactors>,
     /// Personal data of one user, and deletion of the account.
@@ -260,6 +263,7 @@ pub async fn connect_within(url: &str, wait: Option<Duration>) -> Result<MysqlPo
         dead_letters: Arc::new(dead_letters::MysqlDeadLetters(database.clone())),
         payments: Arc::new(payments::MysqlPayments(database.clone())),
         waiting_lists: Arc::new(waiting_lists::MysqlWaitingLists(database.clone())),
+        attempts: Arc::new(attempts::MysqlAttempts(database.clone())),
         second_factors: Arc::new(second_factors::MysqlSecondFactors(database.clone())),
         personal_data: Arc::new(personal_data::MysqlPersonalData(database.clone())),
         pictures: Arc::new(pictures::MysqlPictures(database.clone())),

@@ -163,5 +163,6 @@ async fn erase(conn: &mut Conn, user: UserId, now: Timestamp) -> Result<(), Mysq
     // Places in waiting lists are given up.
     let sql = "UPDATE waiting_entries SET state = ?, changed_ms = ? WHERE user_id = ? AND state = 0";
     execute(conn, sql, (WaitingState::Left.number(), now, user)).await?;
+    execute(conn, "DELETE FROM attempts WHERE user_id = ?", (user,)).await?;
     second_factors::erase(conn, user).await
 }

@@ -2,8 +2,8 @@
 
 use std::num::NonZeroU32;
 
-use mallbox_storage::backend::{SaleSetting, sale_columns};
-use mallbox_storage::{SaleRecord, Terms, Timestamp, VoucherId, Wave};
+use mallbox_storage::backend::{Numbered as _, SaleSetting, sale_columns};
+use mallbox_storage::{Judgement, SaleRecord, Terms, Timestamp, VoucherId, Wave};
 use mysql_async::Conn;
 
 use super::columns::{Columns, first};
@@ -43,6 +43,10 @@ pub(super) fn sale(voucher: VoucherId, row: &mut Columns) -> Result<SaleRecord, 
     let room = setting(row)?;
     let claims_per_second = row.next::<Option<u32>>()?.and_then(NonZeroU32::new);
     let thresholds = setting(row)?;
+    let judgement: Option<i64> = row.next()?;
+    let judgement = judgement
+        .map(|number| Judgement::numbered(number).ok_or_else(|| row.unreadable_last(number)))
+        .transpose()?;
     let terms = Terms { voucher, begin, end, paused, units, waiting };
     let (number, at, units): (Option<u32>, Option<Timestamp>, Option<u64>) =
         (row.next()?, row.time_if_any()?, row.next()?);
@@ -63,5 +67,6 @@ pub(super) fn sale(voucher: VoucherId, row: &mut Columns) -> Result<SaleRecord, 
         room,
         claims_per_second,
         thresholds,
+        judgement,
     })
 }

@@ -5,9 +5,9 @@ use std::num::NonZeroU32;
 use async_trait::async_trait;
 use mallbox_storage::backend::{Numbered as _, SaleSetting as _, sale_columns, span};
 use mallbox_storage::{
-    Cents, Guard, NewSale, Page, SaleRecord, ShopId, StockChange, StockChangeOutcome, StoreError, Thresholds,
-    Timestamp, Voucher, VoucherEdit, VoucherFilter, VoucherId, VoucherStatus, VoucherText, Vouchers,
-    WaitingRoom,
+    Cents, Guard, Judgement, NewSale, Page, SaleRecord, ShopId, StockChange, StockChangeOutcome, StoreError,
+    Thresholds, Timestamp, Voucher, VoucherEdit, VoucherFilter, VoucherId, VoucherStatus, VoucherText,
+    Vouchers, WaitingRoom,
 };
 use mysql_async::{Conn, Value, params};
 
@@ -222,6 +222,15 @@ impl Vouchers for MysqlVouchers {
     ) -> Result<Option<SaleRecord>, StoreError> {
         let row = thresholds.map(|thresholds| thresholds.to_row());
         self.put_setting("thresholds", voucher, row.into(), now).await
+    }
+
+    async fn put_judgement(
+        &self,
+        voucher: VoucherId,
+        judgement: Option<Judgement>,
+        now: Timestamp,
+    ) -> Result<Option<SaleRecord>, StoreError> {
+        self.put_setting("judgement", voucher, judgement.map(Judgement::number).into(), now).await
     }
 
     async fn put_claim_limit(
