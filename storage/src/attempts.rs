@@ -1,6 +1,6 @@
 //! The decision log: attempts to claim in judged sales.
 //!
-//! Reasons: `src/decisions/0062-judgement.md`.
+//! Reasons: `src/decisions/0061-judgement.md`.
 
 use async_trait::async_trait;
 

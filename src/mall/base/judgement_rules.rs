@@ -1,6 +1,6 @@
 //! Rules of the judgement: how many points a signal of an attempt gives, and how many look automated.
 //!
-//! Reasons: `src/decisions/0062-judgement.md`.
+//! Reasons: `src/decisions/0061-judgement.md`.
 
 use mallbox_storage::{Signal, Signals};
 use serde::Deserialize;

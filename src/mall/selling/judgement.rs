@@ -1,6 +1,6 @@
 //! Judgement of claims: signals, score and decision of each attempt in a judged sale, and the decision log.
 //!
-//! Reasons and figures: `src/decisions/0062-judgement.md`.
+//! Reasons and figures: `src/decisions/0061-judgement.md`.
 
 mod attempt_log;
 mod crowding;

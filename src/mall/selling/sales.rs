@@ -8,6 +8,7 @@
 
 mod claim_checks;
 mod claim_limits;
+mod decide;
 mod guarded;
 mod judged;
 mod live;
@@ -23,15 +24,14 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use mallbox_storage::{
-    Claim, ClaimOutcome, OrderId, Pass, SaleRecord, SaleUnits, ShopId, StoreError, Timestamp, UserId,
-    Voucher, VoucherId, VoucherStatus,
+    OrderId, SaleRecord, SaleUnits, ShopId, StoreError, Timestamp, UserId, Voucher, VoucherId, VoucherStatus,
 };
 use parking_lot::Mutex;
 
 use self::claim_limits::ClaimLimits;
 use super::backpressure::{Backlog, Hold, Holds};
 use super::guard::{Guards, ShownPass};
-use super::judgement::{Judge, OpenAttempt};
+use super::judgement::Judge;
 use super::order_numbers::OrderNumbers;
 use super::sale_terms::{CachedSale, SaleTerms};
 use super::terms_lease::{HeldTermsLease, TermsLease};
@@ -39,7 +39,7 @@ use super::timetables::Timetables;
 use super::voucher_cache::VoucherCache;
 use crate::mall::base::cache_aside::CacheMetrics;
 use crate::mall::base::single_flight::{SingleFlight, shared};
-use crate::mall::base::{Context, Failure, GuardRefusal, Random, Refusal};
+use crate::mall::base::{Context, Failure, Random, Refusal};
 
 pub use self::live::ListedSale;
 pub use self::rooms::{ENTER_BEFORE, RoomPlace, RoomStanding};
@@ -56,8 +56,8 @@ const EVICT_AFTER_END: Duration = Duration::from_secs(60 * 60);
 /// The flash-sale service: accepts claims. Cheap to clone; clones share one state.
 ///
 /// A claim passes these checks in order: known sale, window, pause, limit of the sale, level, rate limit per
-/// user and sale, admission from a waiting room, pass of a guarded sale, judgement, length of the order log. Then
-/// [`Sales`](mallbox_storage::Sales) decides. A claim makes a single call to `Sales`, which also finds a unit
+/// user and sale, admission from a waiting room, pass of a guarded sale, judgement, length of the order log.
+/// Then [`Sales`](mallbox_storage::Sales) decides. A claim makes a single call to `Sales`, which also finds a unit
 /// already held by the user: [`held`](mallbox_storage::Sales::held) after a refusal, `claim` otherwise. All
 /// earlier checks use a copy of the sale's terms. The copy is at most a second old by the mall's clock; while
 /// the database cannot be read, the last copy is used.
@@ -399,30 +399,6 @@ impl Inner {
         Ok(known.ok_or(Refusal::UnknownSale)?)
     }
 
-    /// Decides a claim. `attempt`: the judgement of the claim, if the sale is judged.
-    async fn decide(
-        &self,
-        user: UserId,
-        sale: &SaleRecord,
-        (shown, attempt): (ShownPass<'_>, Option<&mut OpenAttempt>),
-        now: Timestamp,
-    ) -> Result<OrderId, Failure> {
-        let voucher = sale.terms.voucher;
-        // Refused without asking the store whether the user holds a unit: that is what the limit protects.
-        if sale.terms.closed(now).is_none() {
-            self.claim_limits.pass(sale)?;
-        }
-        let pass = match self.check_claim(user, sale, (shown, attempt), now).await {
-            Err(Failure::Refused(refusal)) => {
-                let held = self.held(user, voucher, &refusal, now).await?;
-                return Err(held.map_or(refusal, Refusal::AlreadyBought).into());
-            }
-            checked => checked?,
-        };
-        self.holds.pass(voucher).await;
-        self.take(user, sale, pass, now).await
-    }
-
     /// Returns the state and units of a sale, given terms just read or copied. An ended sale may have left
     /// memory and then has no units.
     async fn live(
@@ -457,38 +433,6 @@ impl Inner {
             has_room: sale.room.is_some(),
         };
         Ok((live, units))
-    }
-
-    async fn take(
-        &self,
-        user: UserId,
-        sale: &SaleRecord,
-        pass: Option<Pass>,
-        now: Timestamp,
-    ) -> Result<OrderId, Failure> {
-        let (storage, voucher) = (&self.context.storage, sale.terms.voucher);
-        let (order, number) = self.numbers.next(storage, voucher, now).await?;
-        let claim = Claim { order, voucher, user, at: now };
-        let claimed = async || match pass {
-            None => storage.selling.sales.claim(claim).await,
-            Some(pass) => storage.selling.sales.claim_with_pass(claim, pass).await,
-        };
-        let mut answer = claimed().await?;
-        if answer == ClaimOutcome::Unknown && self.put(voucher).await? {
-            answer = claimed().await?;
-        }
-        let refusal = match answer {
-            ClaimOutcome::Accepted => return Ok(order),
-            ClaimOutcome::AlreadyBought(order) => Refusal::AlreadyBought(order),
-            ClaimOutcome::SoldOut => Refusal::sold_out(sale, now),
-            ClaimOutcome::NotOpen => Refusal::NotOpen,
-            ClaimOutcome::Ended => Refusal::Ended,
-            ClaimOutcome::Paused => Refusal::Paused,
-            ClaimOutcome::Unknown => Refusal::UnknownSale,
-            ClaimOutcome::PassRefused => Refusal::Guard(GuardRefusal::PassRequired),
-        };
-        self.numbers.give_back(number);
-        Err(refusal.into())
     }
 
     /// Puts a sale's terms from the database into the sales store. Returns `false` if the database has no

@@ -1,0 +1,66 @@
+//! The decision of a claim: the checks, then the sales store.
+
+use mallbox_storage::{Claim, ClaimOutcome, OrderId, Pass, SaleRecord, Timestamp, UserId};
+
+use super::Inner;
+use crate::mall::base::{Failure, GuardRefusal, Refusal};
+use crate::mall::selling::guard::ShownPass;
+use crate::mall::selling::judgement::OpenAttempt;
+
+impl Inner {
+    /// Decides a claim. `attempt`: the judgement of the claim, if the sale is judged.
+    pub(super) async fn decide(
+        &self,
+        user: UserId,
+        sale: &SaleRecord,
+        (shown, attempt): (ShownPass<'_>, Option<&mut OpenAttempt>),
+        now: Timestamp,
+    ) -> Result<OrderId, Failure> {
+        let voucher = sale.terms.voucher;
+        // Refused without asking the store whether the user holds a unit: that is what the limit protects.
+        if sale.terms.closed(now).is_none() {
+            self.claim_limits.pass(sale)?;
+        }
+        let pass = match self.check_claim(user, sale, (shown, attempt), now).await {
+            Err(Failure::Refused(refusal)) => {
+                let held = self.held(user, voucher, &refusal, now).await?;
+                return Err(held.map_or(refusal, Refusal::AlreadyBought).into());
+            }
+            checked => checked?,
+        };
+        self.holds.pass(voucher).await;
+        self.take(user, sale, pass, now).await
+    }
+
+    async fn take(
+        &self,
+        user: UserId,
+        sale: &SaleRecord,
+        pass: Option<Pass>,
+        now: Timestamp,
+    ) -> Result<OrderId, Failure> {
+        let (storage, voucher) = (&self.context.storage, sale.terms.voucher);
+        let (order, number) = self.numbers.next(storage, voucher, now).await?;
+        let claim = Claim { order, voucher, user, at: now };
+        let claimed = async || match pass {
+            None => storage.selling.sales.claim(claim).await,
+            Some(pass) => storage.selling.sales.claim_with_pass(claim, pass).await,
+        };
+        let mut answer = claimed().await?;
+        if answer == ClaimOutcome::Unknown && self.put(voucher).await? {
+            answer = claimed().await?;
+        }
+        let refusal = match answer {
+            ClaimOutcome::Accepted => return Ok(order),
+            ClaimOutcome::AlreadyBought(order) => Refusal::AlreadyBought(order),
+            ClaimOutcome::SoldOut => Refusal::sold_out(sale, now),
+            ClaimOutcome::NotOpen => Refusal::NotOpen,
+            ClaimOutcome::Ended => Refusal::Ended,
+            ClaimOutcome::Paused => Refusal::Paused,
+            ClaimOutcome::Unknown => Refusal::UnknownSale,
+            ClaimOutcome::PassRefused => Refusal::Guard(GuardRefusal::PassRequired),
+        };
+        self.numbers.give_back(number);
+        Err(refusal.into())
+    }
+}
