@@ -37,7 +37,7 @@ const REFRESH_EVERY_MS = 2_000;
  * @param {AbortSignal} signal ends the reading
  */
 export function attackView(sale, signal) {
-  const stale = h("div", { class: "books-age" });
+  const stale = h("div", { class: "attack-stale" });
   const place = h("div", { class: "stack" });
   const bars = attemptBars();
   let shown = "";

@@ -118,7 +118,7 @@ function columns(time, limit = Infinity) {
       ? h("span", { class: "stack tight" }, hash(address), hash(device)) : "—") },
     { title: t("结果", "Outcome"), cell: ({ outcome }) => outcomeChip(outcome) },
     { title: t("分数", "Score"), look: "number", cell: ({ score }) => (score >= limit ? h("span", { class: "stack tight score" }, h("strong", null, score), chip(t("疑似脚本", "Automated?"), "sale")) : score) },
-    { title: t("特征", "Signals"), look: "wide", cell: ({ signals }) => (signals.length > 0 ? h("ul", { class: "stack tight" }, signals.map(signalItem)) : "—") },
+    { title: t("特征", "Signals"), look: "wide", cell: ({ signals }) => signalList(signals) },
   ];
 }
 
@@ -127,10 +127,23 @@ function hash(text) {
   return text && h("code", { class: "mono small hash" }, text);
 }
 
+/**
+ * Signals that gave points are listed; the others follow in one line.
+ * @param {Attempt["signals"]} signals
+ */
+function signalList(signals) {
+  if (signals.length === 0) return "—";
+  const scoring = signals.filter(({ points }) => points !== 0);
+  const others = signals.filter(({ points }) => points === 0).map(valueText);
+  return h("div", { class: "stack tight small" },
+    scoring.length > 0 && h("ul", { class: "stack tight" }, scoring.map((signal) =>
+      h("li", { class: "row wrap signal" }, h("span", null, valueText(signal)), h("strong", { class: "number" }, t(`${signed(signal.points)} 分`, `${signed(signal.points)} points`))))),
+    others.length > 0 && h("p", { class: "quiet" }, others.join(t("；", "; "))));
+}
+
 /** @param {Attempt["signals"][number]} signal */
-function signalItem({ signal, value, points }) {
-  return h("li", { class: "row wrap signal" }, h("span", { class: "small" }, t(`${signalText(signal)}：${signalValueText(signal, value)}`, `${signalText(signal)}: ${signalValueText(signal, value)}`)),
-    points !== 0 && h("strong", { class: "small number" }, t(`${signed(points)} 分`, `${signed(points)} points`)));
+function valueText({ signal, value }) {
+  return t(`${signalText(signal)}：${signalValueText(signal, value)}`, `${signalText(signal)}: ${signalValueText(signal, value)}`);
 }
 
 /** @param {number} points */

@@ -45,7 +45,7 @@ export async function open({ root, params, signal, title }) {
 /** @param {Rules} rules */
 function rulesEditor({ rules, isDefault }) {
   const title = t("规则", "Rules");
-  const text = field(title, "textarea", { class: "rules-text mono", rows: LINES, required: true, spellcheck: "false", autocapitalize: "none", autocomplete: "off", wrap: "off" });
+  const text = field(t("规则内容", "Text of the rules"), "textarea", { class: "rules-text mono", rows: LINES, required: true, spellcheck: "false", autocapitalize: "none", autocomplete: "off", wrap: "off" });
   text.input.value = rules;
   const save = h("button", { type: "submit", class: "button main" }, t("保存", "Save"));
   const restore = button(t("恢复默认规则", "Restore the default"), restoreDefault);
@@ -133,7 +133,7 @@ function previewSection(text, refuse, chosen) {
   const title = t("预览", "Preview");
   const sale = field(t("秒杀编号", "Id of the sale"), "input", { type: "number", min: 1, step: 1, inputmode: "numeric", required: true, value: chosen });
   const submit = h("button", { type: "submit", class: "button" }, t("预览", "Preview"));
-  const result = h("div", { class: "stack", role: "status" });
+  const result = h("div", { class: "stack preview-result", role: "status" });
   return h("section", { class: "card pad stack", "aria-label": title }, h("h2", null, title),
     h("p", { class: "quiet" }, t("用上面的规则重新计算一场秒杀最近的 10,000 次抢购，不保存规则。", "Applies the rules above to the last 10,000 attempts at a sale. Saves nothing.")),
     h("form", { class: "stack", novalidate: true, onsubmit: (/** @type {Event} */ event) => {
@@ -185,8 +185,13 @@ function previewResult({ attempts, suspicious, accepted, signals }, sale) {
 function signalsSection() {
   const title = t("特征", "Signals");
   return h("section", { class: "card pad stack", "aria-label": title }, h("h2", null, title),
-    h("p", { class: "quiet" }, t("一条规则看一个特征：大于等于", "A rule is about one signal: at least "), h("code", { class: "mono" }, "at-least"), t("，或者小于", ", or below "), h("code", { class: "mono" }, "below"),
-      t("，符合就加上", ", adds "), h("code", { class: "mono" }, "points"), t("分，负数为减分。没有数据的特征不计分。", ". A signal without a value adds nothing.")),
+    h("p", { class: "quiet" }, t("特征的值大于等于", "A rule adds its "), code(t("at-least", "points")), t("，或者小于", " where its signal is at least "), code(t("below", "at-least")),
+      t("时，规则加上", ", or below "), code(t("points", "below")), t("分。没有值的特征不计分。", ". A signal without a value adds nothing.")),
     h("dl", { class: "stack" }, SIGNALS.map((signal) => h("div", null,
-      h("dt", { class: "row wrap" }, h("strong", null, signalText(signal)), h("code", { class: "mono small" }, signal)), h("dd", { class: "quiet" }, signalHelp(signal))))));
+      h("dt", { class: "row wrap" }, h("strong", null, signalText(signal)), code(signal)), h("dd", { class: "quiet" }, signalHelp(signal))))));
+}
+
+/** @param {string} text */
+function code(text) {
+  return h("code", { class: "mono" }, text);
 }
