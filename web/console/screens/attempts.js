@@ -9,7 +9,7 @@ import { chip } from "../../parts/chip.js";
 import { emptyState, errorState } from "../../parts/empty-state.js";
 import { screenHeader } from "../../parts/screen-header.js";
 import { skeletons } from "../../parts/skeleton.js";
-import { outcomeChip, signalText, signalValueText } from "../attempt-names.js";
+import { outcomeChip, outcomeGroup, signalText, signalValueText } from "../attempt-names.js";
 import { mallTime } from "../pieces/mall-time.js";
 import { replay } from "../pieces/replay.js";
 import { table } from "../pieces/table.js";
@@ -116,15 +116,16 @@ function columns(time, limit = Infinity) {
     { title: t("用户", "User"), cell: ({ userId }) => h("a", { class: "number", href: `#/users?id=${userId}` }, userId) },
     { title: t("地址和设备", "Address, device"), cell: ({ address, device }) => (address || device
       ? h("span", { class: "stack tight" }, hash(address), hash(device)) : "—") },
-    { title: t("结果", "Outcome"), cell: ({ outcome }) => outcomeChip(outcome) },
-    { title: t("分数", "Score"), look: "number", cell: ({ score }) => (score >= limit ? h("span", { class: "stack tight score" }, h("strong", null, score), chip(t("疑似脚本", "Automated?"), "sale")) : score) },
+    { title: t("结果", "Outcome"), cell: ({ outcome, score }) => h("span", { class: "stack tight outcome" }, outcomeChip(outcome),
+      score >= limit && outcomeGroup(outcome) !== "stopped" && chip(t("疑似脚本", "Looks automated"), "sale")) },
+    { title: t("分数", "Score"), look: "number", cell: ({ score }) => score },
     { title: t("特征", "Signals"), look: "wide", cell: ({ signals }) => signalList(signals) },
   ];
 }
 
 /** @param {string | undefined} text */
 function hash(text) {
-  return text && h("code", { class: "mono small hash" }, text);
+  return text && h("code", { class: "mono small exactly" }, text);
 }
 
 /**
