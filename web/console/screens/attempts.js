@@ -24,7 +24,7 @@ import { table } from "../pieces/table.js";
  * @property {string} [device] hash
  * @property {string} outcome
  * @property {number} score
- * @property {{signal: string, value: number, points: number}[]} signals `points`: by the present rules
+ * @property {{signal: string, value: number, points: number}[]} signals `points`: by the present rules; 0 or more
  */
 /** @typedef {{attempts: Attempt[], next?: number}} Page newest first; without `next` it is the last */
 
@@ -138,16 +138,11 @@ function signalList(signals) {
   const others = signals.filter(({ points }) => points === 0).map(valueText);
   return h("div", { class: "stack tight small" },
     scoring.length > 0 && h("ul", { class: "stack tight" }, scoring.map((signal) =>
-      h("li", { class: "row wrap signal" }, h("span", null, valueText(signal)), h("strong", { class: "number" }, t(`${signed(signal.points)} 分`, `${signed(signal.points)} points`))))),
+      h("li", { class: "row wrap signal" }, h("span", null, valueText(signal)), h("strong", { class: "number" }, t(`+${signal.points} 分`, `+${signal.points} points`))))),
     others.length > 0 && h("p", { class: "quiet" }, others.join(t("；", "; "))));
 }
 
 /** @param {Attempt["signals"][number]} signal */
 function valueText({ signal, value }) {
   return t(`${signalText(signal)}：${signalValueText(signal, value)}`, `${signalText(signal)}: ${signalValueText(signal, value)}`);
-}
-
-/** @param {number} points */
-function signed(points) {
-  return points > 0 ? `+${points}` : `−${-points}`;
 }

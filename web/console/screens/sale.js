@@ -120,7 +120,7 @@ export function open({ root, params, signal, title, restoreScroll }) {
       h("section", { class: "card pad stack", "aria-label": t("账目", "Ledger") }, h("h2", null, t("账目", "Ledger")), staleNotice, ledgerPlace),
       sale?.initial !== undefined && waves(id, signal).root,
       sale?.initial !== undefined && guard(id, signal),
-      sale?.initial !== undefined && judgement(id, signal),
+      judgement(id, signal),
       thresholds(id, signal),
       claimLimit(id, signal),
       sale?.initial !== undefined && waitingRoom(id, signal),
