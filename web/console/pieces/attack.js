@@ -18,7 +18,7 @@ import { table } from "./table.js";
  * @property {number} suspicious attempts that look automated
  * @property {number} limit score from which an attempt looks automated
  * @property {boolean} isCut whether earlier attempts of the five minutes are left out
- * @property {number} lost attempts that the log lost
+ * @property {number} lost attempts at all sales that the process could not log
  * @property {{outcome: string, attempts: number}[]} outcomes
  * @property {{signal: string, attempts: number}[]} signals
  * @property {Address[]} addresses
@@ -81,8 +81,8 @@ export function attackView(sale, signal) {
 /** @param {Attack} attack */
 function lossNotice({ isCut, lost }) {
   return [
-    lost > 0 && h("p", { class: "notice bad" }, icon("warn"), t(`抢购太密集，有 ${lost.toLocaleString()} 次没有记录下来，实际数量更多。`,
-      `The load was too high for the log: ${lost.toLocaleString()} attempts are missing, and the counts are too low.`)),
+    lost > 0 && h("p", { class: "notice bad" }, icon("warn"), t(`商城的这个进程启动以来，有 ${lost.toLocaleString()} 次抢购没能记录下来（所有秒杀合计），实际数量更多。`,
+      `This process of the mall could not log ${lost.toLocaleString()} attempts at all sales since its start: the counts are too low.`)),
     isCut && h("p", { class: "notice" }, icon("clock"), t("抢购太多，这里只统计最近的 10,000 次。", "There were more attempts: these are the last 10,000.")),
   ];
 }
