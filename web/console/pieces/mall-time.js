@@ -19,7 +19,7 @@ export async function mallTime() {
   const known = await format;
   return (at, { date = true } = {}) => {
     const { year, month, day, hour, minute, second } = Object.fromEntries(known.formatToParts(at).map(({ type, value }) => [type, value]));
-    const time = `${hour}:${minute}:${second}.${String(at % 1_000).padStart(3, "0")}`;
+    const time = `${hour}:${minute}:${second}.${String(Math.floor(at % 1_000)).padStart(3, "0")}`;
     return date ? `${year}-${month}-${day} ${time}` : time;
   };
 }
