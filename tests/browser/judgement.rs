@@ -112,14 +112,17 @@ fn rules_with_an_error_are_shown_and_not_saved_and_valid_ones_are_previewed_and_
     rules.fill("limit = 10\n\n[[rules]]\nsignal = \"shoe-size\"\nat-least = 1\npoints = 10\n");
     page.button("保存").click();
     page.part("保存规则？").button("保存").click();
-    page.part("规则").sees("行");
+    page.part("规则").sees("第1条规则：没有名为“shoe-size”的信号");
     page.rests();
     assert!(rules.has_focus(), "the text has the focus");
-    assert_eq!(page.run("getSelection().toString()"), "signal = \"shoe-size\"");
+    assert_eq!(page.run("getSelection().toString()"), "[[rules]]");
     assert_eq!(stored_rules(&mall), default);
     page.is_accessible();
+    rules.fill("limit = 10\nlimits = 20\n");
     page.part("预览").button("预览").click();
-    page.part("规则").sees("行");
+    page.part("规则").sees("第2行");
+    page.rests();
+    assert_eq!(page.run("getSelection().toString()"), "limits = 20");
 
     rules.fill(EVERYTHING);
     page.part("预览").button("预览").click();

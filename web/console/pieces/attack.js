@@ -72,7 +72,7 @@ export function attackView(sale, signal) {
       bars.root,
       h("div", { class: "fields" },
         counts(t("结果", "Outcomes"), attack.outcomes.map(({ outcome, attempts }) => ({ name: outcomeText(outcome), attempts }))),
-        counts(t("得分的特征", "Signals that gave points"), attack.signals.map((one) => ({ name: signalText(one.signal), attempts: one.attempts })))),
+        counts(t("得分的信号", "Signals that gave points"), attack.signals.map((one) => ({ name: signalText(one.signal), attempts: one.attempts })))),
       attack.addresses.length > 0 && addressTable(attack.addresses),
     ].flat());
   }

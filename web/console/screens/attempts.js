@@ -19,7 +19,7 @@ import { table } from "../pieces/table.js";
  * @typedef {object} Attempt
  * @property {number} number
  * @property {number} at milliseconds since 1970
- * @property {string} userId
+ * @property {number} userId
  * @property {string} [address] hash
  * @property {string} [device] hash
  * @property {string} outcome
@@ -39,7 +39,7 @@ export async function open({ root, params, signal, title, restoreScroll }) {
   title(name);
   root.append(
     screenHeader(name, { home: `/sale/${id}`, actions: [button(t("刷新", "Refresh"), refresh)] }),
-    h("p", { class: "quiet intro" }, t("开启判定的秒杀，每次抢购的结果和得分保留 7 天。特征旁的分数按现在的规则计算；地址和设备只显示指纹。",
+    h("p", { class: "quiet intro" }, t("开启判定的秒杀，每次抢购的结果和得分保留 7 天。信号旁的分数按现在的规则计算；地址和设备只显示指纹。",
       "With a judgement, the outcome and the score of each attempt are kept for 7 days. Points of signals follow the present rules; addresses and devices are shown as hashes.")),
     h("div", { class: "row wrap intro" }, linkButton(t(`秒杀 ${id}`, `Sale ${id}`), `#/sale/${id}`, { icon: "bolt" }), linkButton(t("判定规则", "Rules"), `#/judgement?sale=${id}`, { icon: "gear" })),
     container);
@@ -119,7 +119,7 @@ function columns(time, limit = Infinity) {
     { title: t("结果", "Outcome"), cell: ({ outcome, score }) => h("span", { class: "stack tight outcome" }, outcomeChip(outcome),
       score >= limit && outcomeGroup(outcome) !== "stopped" && chip(t("疑似脚本", "Looks automated"), "sale")) },
     { title: t("分数", "Score"), look: "number", cell: ({ score }) => score },
-    { title: t("特征", "Signals"), look: "wide", cell: ({ signals }) => signalList(signals) },
+    { title: t("信号", "Signals"), look: "wide", cell: ({ signals }) => signalList(signals) },
   ];
 }
 

@@ -25,8 +25,11 @@ import { table } from "../pieces/table.js";
 
 const PATH = "/ops/judgement/rules";
 const LINES = 24;
-/** Number of a line in a message of the mall. */
+/** Number of a line, and of a rule, in a message of the mall. */
 const LINE_PATTERN = /第\s*(\d+)\s*行|line (\d+)/;
+const RULE_PATTERN = /第\s*(\d+)\s*条规则|rule (\d+)/;
+/** First line of a rule. */
+const RULE_START = /^\s*\[\[\s*rules\s*\]\]/;
 
 /** @param {import("../../core/router.js").ScreenContext} context */
 export async function open({ root, params, signal, title }) {
@@ -99,8 +102,8 @@ function rulesEditor({ rules, isDefault }) {
   function refuse(error) {
     if (!(error instanceof Refusal) || error.status !== 400) return false;
     text.wrong(error.message);
-    const [, chinese, english] = LINE_PATTERN.exec(error.message) ?? [];
-    if (chinese ?? english) selectLine(text.input, Number(chinese ?? english));
+    const line = lineOf(error.message, text.input.value);
+    if (line > 0) selectLine(text.input, line);
     return true;
   }
 
@@ -109,6 +112,27 @@ function rulesEditor({ rules, isDefault }) {
     restore.hidden = isDefaultNow;
     fill(origin, isDefaultNow ? chip(t("默认规则", "Default rules")) : chip(t("已修改", "Changed"), "accent"));
   }
+}
+
+/**
+ * Returns the number of the line that a message is about; 0 if unknown.
+ * @param {string} message
+ * @param {string} text
+ */
+function lineOf(message, text) {
+  const line = numberIn(message, LINE_PATTERN);
+  if (line > 0) return line;
+  const starts = text.split("\n").flatMap((part, index) => (RULE_START.test(part) ? [index + 1] : []));
+  return starts[numberIn(message, RULE_PATTERN) - 1] ?? 0;
+}
+
+/**
+ * @param {string} message
+ * @param {RegExp} pattern
+ */
+function numberIn(message, pattern) {
+  const [, chinese, english] = pattern.exec(message) ?? [];
+  return Number(chinese ?? english ?? 0);
 }
 
 /**
@@ -183,10 +207,10 @@ function previewResult({ attempts, suspicious, accepted, signals }, sale) {
 }
 
 function signalsSection() {
-  const title = t("特征", "Signals");
+  const title = t("信号", "Signals");
   return h("section", { class: "card pad stack", "aria-label": title }, h("h2", null, title),
-    h("p", { class: "quiet" }, t("特征的值大于等于", "A rule adds its "), code(t("at-least", "points")), t("，或者小于", " where its signal is at least "), code(t("below", "at-least")),
-      t("时，规则加上", ", or below "), code(t("points", "below")), t("分。没有值的特征不计分。", ". A signal without a value adds nothing.")),
+    h("p", { class: "quiet" }, t("信号的值大于等于", "A rule adds its "), code(t("at-least", "points")), t("，或者小于", " where its signal is at least "), code(t("below", "at-least")),
+      t("时，规则加上", ", or below "), code(t("points", "below")), t("分。没有值的信号不计分。", ". A signal without a value adds nothing.")),
     h("dl", { class: "stack" }, SIGNALS.map((signal) => h("div", null,
       h("dt", { class: "row wrap" }, h("strong", null, signalText(signal)), code(signal)), h("dd", { class: "quiet" }, signalHelp(signal))))));
 }
