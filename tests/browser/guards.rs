@@ -16,7 +16,7 @@ use crate::people::{
 use crate::words;
 
 /// Keeps the last challenge that the page was given, and counts answers and workers.
-const OBSERVE: &str = "{
+pub const OBSERVE: &str = "{
     const real = window.fetch;
     window.answers = 0;
     const workers = new Set();
@@ -70,7 +70,7 @@ fn buyer(mall: &Mall, phone: &str) -> Browser {
 }
 
 /// Returns the answer to the challenge on a page.
-fn answer(mall: &Mall, page: &Page, phone: &str) -> Value {
+pub fn answer(mall: &Mall, page: &Page, phone: &str) -> Value {
     let token = mall.log_in(phone).unwrap().token;
     let user = mall.call("GET", "/api/user/me", &token, &Value::Null).unwrap().data()["id"].clone();
     let body = json!({

@@ -15,6 +15,7 @@ mod dialogs;
 mod gateway;
 mod guards;
 mod harness;
+mod judgement;
 mod kiosk;
 mod levels;
 mod manual;

@@ -18,6 +18,7 @@ use serde_json::json;
 use crate::gateway::mall_with_gateway;
 use crate::guards::guard;
 use crate::harness::{Browser, Page, Place as _, Screen};
+use crate::judgement::judged_sale;
 use crate::levels::members_sale;
 use crate::people::{
     ANNE, BEN, CARL, CAUTIOUS, DORA, EVE, NOBODY, OPENING, OPERATOR, RUNNING, appoint_cautious, browser_of,
@@ -94,6 +95,19 @@ const SCREENS: &[Entry] = &[
     ("console-waiting", OPERATOR, "/console#/sale/{waited}", ["2 人候补", "2 waiting"]),
     ("console-queue", OPERATOR, "/console#/sale/{queued}", ["2 人在排队", "2 waiting"]),
     ("console-guard", OPERATOR, "/console#/sale/{guarded}", ["关闭防护", "Turn off the guard"]),
+    (
+        "console-judged",
+        OPERATOR,
+        "/console#/sale/{judged}",
+        ["抢购最多的地址", "Addresses with most attempts"],
+    ),
+    ("console-attempts", OPERATOR, "/console#/sale/{judged}/attempts", ["其他 1", "other: 1"]),
+    (
+        "console-rules",
+        OPERATOR,
+        "/console#/judgement?sale={judged}",
+        ["滑动的快慢变化", "Variation of the slide"],
+    ),
     ("console-sale", OPERATOR, "/console#/sale/51", ["账目平衡", "The ledger balances"]),
     ("console-orders", OPERATOR, "/console#/orders", ["未支付", "Unpaid"]),
     ("console-order", OPERATOR, "/console#/order/{paid}", ["去核销", "Redeem"]),
@@ -142,6 +156,7 @@ struct Town {
     waited: u64,
     guarded: u64,
     queued: u64,
+    judged: u64,
 }
 
 impl Town {
@@ -170,6 +185,7 @@ impl Town {
         let guarded = members_sale(&mall, 0);
         guard(&mall, guarded, &["slider", "work"]);
         let queued = queued_sale(&mall);
+        let judged = judged_sale(&mall);
         Self {
             mall,
             _gateway: gateway,
@@ -185,6 +201,7 @@ impl Town {
             waited,
             guarded,
             queued,
+            judged,
         }
     }
 
@@ -195,6 +212,7 @@ impl Town {
         let path = path.replace("{gateway}", &self.gateway);
         let path = path.replace("{guarded}", &self.guarded.to_string());
         let path = path.replace("{queued}", &self.queued.to_string());
+        let path = path.replace("{judged}", &self.judged.to_string());
         let path = path.replace("{waited}", &self.waited.to_string());
         path.replace("{members}", &self.members.to_string()).replace("{waves}", &self.waves.to_string())
     }

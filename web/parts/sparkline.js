@@ -75,7 +75,7 @@ function definedValues(values) {
  * Rounds up to 1, 2 or 5 times a power of ten, so that the scale changes seldom.
  * @param {number} value
  */
-function roundUp(value) {
+export function roundUp(value) {
   if (value <= 1) return 1;
   const power = 10 ** Math.floor(Math.log10(value));
   return power * ([1, 2, 5, 10].find((factor) => factor * power >= value) ?? 10);

@@ -14,6 +14,7 @@ import { metricsStreamState, latestMetrics, onMetrics } from "../live-metrics.js
 import { saleStateChip, listingStatusChip } from "../labels.js";
 import { claimLimit } from "../pieces/claim-limit.js";
 import { guard } from "../pieces/guard.js";
+import { judgement } from "../pieces/judgement.js";
 import { ledger } from "../pieces/ledger.js";
 import { stockText } from "../pieces/sale-stocks.js";
 import { timestamp } from "../pieces/timestamp.js";
@@ -119,6 +120,7 @@ export function open({ root, params, signal, title, restoreScroll }) {
       h("section", { class: "card pad stack", "aria-label": t("账目", "Ledger") }, h("h2", null, t("账目", "Ledger")), staleNotice, ledgerPlace),
       sale?.initial !== undefined && waves(id, signal).root,
       sale?.initial !== undefined && guard(id, signal),
+      judgement(id, signal),
       thresholds(id, signal),
       claimLimit(id, signal),
       sale?.initial !== undefined && waitingRoom(id, signal),

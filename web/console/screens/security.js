@@ -3,6 +3,7 @@
 import { get } from "../../core/api.js";
 import { fill, h, repeatWhileVisible } from "../../core/dom.js";
 import { t } from "../../core/language.js";
+import { linkButton } from "../../parts/button.js";
 import { chip } from "../../parts/chip.js";
 import { emptyState } from "../../parts/empty-state.js";
 import { sparkline } from "../../parts/sparkline.js";
@@ -44,7 +45,7 @@ export function open(context) {
     none: () => emptyState("shield", t("没有符合条件的事件。", "No events found.")),
   });
   root.append(
-    heading(t("安全", "Security")), since,
+    heading(t("安全", "Security"), linkButton(t("判定规则", "Judgement rules"), "#/judgement", { icon: "gear" })), since,
     h("div", { class: "tiles security-tiles" }, tiles.map((tile) => tile.root)),
     filters(params, [
       { name: "event", label: t("事件", "Event"), options: [

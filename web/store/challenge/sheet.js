@@ -9,7 +9,7 @@ import { button } from "../../parts/button.js";
 import { openSheet } from "../../parts/sheet.js";
 import { skeletons } from "../../parts/skeleton.js";
 import { errorMessage } from "../../parts/toast.js";
-import { challengeHeaders, keepPass, keepTicket } from "../sale/passes.js";
+import { answerHeaders, challengeHeaders, isPassRefused, keepPass, keepTicket } from "../sale/passes.js";
 import { changeText } from "./kinds.js";
 import { pictureView } from "./picture.js";
 import { sliderView } from "./slider.js";
@@ -30,14 +30,17 @@ export async function solveChallenge(voucher, signal) {
   let isSolved = false;
   /** @type {unknown} */
   let failure;
-  await openSheet(t("先完成验证", "A short check first"), (close) => {
+  const isSecond = isPassRefused(voucher);
+  await openSheet(isSecond ? t("再验证一次", "One more check") : t("先完成验证", "A short check first"), (close) => {
     signal.addEventListener("abort", close, { signal: stop.signal });
     const contents = challenge(voucher, stop.signal, (error) => {
       isSolved = error === undefined;
       failure = error;
       close();
     });
-    return [contents, h("div", { class: "buttons" }, button(t("取消", "Cancel"), close))];
+    const reason = isSecond && h("p", null, t("这次抢购像是脚本发出的，请再验证一次。排队的位置还在，通过后自动继续抢购。",
+      "The claim looked like a script's. You keep your place: pass one more check, and the claim is sent again."));
+    return [reason, contents, h("div", { class: "buttons" }, button(t("取消", "Cancel"), close))];
   });
   stop.abort();
   if (failure !== undefined) throw failure;
@@ -64,6 +67,7 @@ function challenge(voucher, signal, onEnd) {
   /**
    * @param {import("./kinds.js").Kind} [kind] default: the kind that the sale prefers
    * @param {string} [notice] why there is another challenge
+   * @returns {Promise<void>}
    */
   async function load(kind, notice) {
     present.abort();
@@ -77,6 +81,8 @@ function challenge(voucher, signal, onEnd) {
       keepTicket(data.deviceTicket);
       const kinds = usableKinds(data.kinds);
       if (kinds.length === 0) return showUnusable();
+      // The mall may insist on a kind that this device cannot show.
+      if (!kinds.includes(data.kind) && kind !== undefined) return showUnusable();
       if (!kinds.includes(data.kind)) return load(kinds[0], notice);
       say(notice, "bad");
       show(data, kinds, mine);
@@ -112,7 +118,7 @@ function challenge(voucher, signal, onEnd) {
   async function send(given, answer, mine) {
     const body = { challenge: given.challenge, answer };
     try {
-      const response = await call("POST", `/sale/${voucher}/pass`, { body, headers: challengeHeaders(voucher), signal: mine });
+      const response = await call("POST", `/sale/${voucher}/pass`, { body, headers: answerHeaders(voucher), signal: mine });
       keepPass(voucher, response.data.pass, momentAfter(response.data.expiresInMs, response));
       onEnd();
     } catch (error) {

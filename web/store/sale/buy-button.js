@@ -21,6 +21,8 @@ import { effectiveState } from "./poll-sale.js";
 
 /** A session ends after 30 minutes without authenticated requests, and polling a sale is none. */
 const KEEP_ALIVE_MS = 10 * 60_000;
+/** Refusals after which the visitor solves a challenge, and the claim is sent once more. */
+const CHALLENGE_CODES = ["PASS_REQUIRED", "CHALLENGE_AGAIN"];
 /** Challenges of a guarded sale are given from a minute before the opening. */
 const CHALLENGES_BEFORE_MS = 60_000;
 /**
@@ -195,9 +197,9 @@ export function buyButton(id, signal, refreshSale) {
 
   /**
    * @param {import("./claim.js").RunningClaim} runningClaim
-   * @param {boolean} [isRepeated] whether a claim without a pass preceded it
+   * @param {string[]} [solved] refusals of preceding claims that led to a challenge: each does once
    */
-  async function followClaim(runningClaim, isRepeated = false) {
+  async function followClaim(runningClaim, solved = []) {
     const showLost = () => showNotice("offline", t("没有收到响应，正在查询结果，不会重复购买…", "No response. Checking the result; nothing is bought twice…"));
     runningClaim.watchers.add(showLost);
     signal.addEventListener("abort", () => runningClaim.watchers.delete(showLost));
@@ -205,7 +207,8 @@ export function buyButton(id, signal, refreshSale) {
     draw();
     fill(messages);
     if (runningClaim.isLost) showLost();
-    let isPassMissing = false;
+    /** Refusal after which a challenge follows. */
+    let unsolved = "";
     try {
       const outcome = await runningClaim.outcome;
       invalidate("orders");
@@ -213,7 +216,7 @@ export function buyButton(id, signal, refreshSale) {
       if (!outcome.isNothing) coolDown();
       if (outcome.order) showOrder(outcome.order, outcome.isNew === true, runningClaim.watchers.size > 0);
       else if (outcome.isNothing) showNotice("warn", t("请求没有送达，没有产生订单。可以再试一次。", "The request did not arrive, and nothing was bought. Try again."));
-      else if (outcome.refusal?.code === "PASS_REQUIRED" && !isRepeated && !signal.aborted) isPassMissing = true;
+      else if (outcome.refusal && leadsToChallenge(outcome.refusal.code, solved)) unsolved = outcome.refusal.code;
       else if (outcome.refusal) showRefusal(outcome.refusal);
     } catch (error) {
       // The claim's user has logged out.
@@ -224,11 +227,19 @@ export function buyButton(id, signal, refreshSale) {
       isPending = false;
       draw();
     }
-    // Guarded meanwhile, or the pass has expired: one challenge without another press.
-    if (!isPassMissing) return;
+    // Guarded meanwhile, expired pass, or a claim that looked automated: a challenge without another press.
+    if (unsolved === "") return;
     enabledAt.delete(id);
     refreshSale();
-    if (await verify()) await followClaim(claim(id), true);
+    if (await verify()) await followClaim(claim(id), [...solved, unsolved]);
+  }
+
+  /**
+   * @param {string} code
+   * @param {string[]} solved
+   */
+  function leadsToChallenge(code, solved) {
+    return CHALLENGE_CODES.includes(code) && !solved.includes(code) && !signal.aborted;
   }
 
   function coolDown() {
@@ -239,7 +250,7 @@ export function buyButton(id, signal, refreshSale) {
   function showRefusal(refusal) {
     if (signal.aborted || redirectIfUnauthorized(refusal)) return;
     // Too early by the server's clock, or without pass or admission: no cool-down.
-    if (["NOT_OPEN", "PASS_REQUIRED", "ADMISSION_REQUIRED"].includes(refusal.code)) enabledAt.delete(id);
+    if (["NOT_OPEN", "ADMISSION_REQUIRED", ...CHALLENGE_CODES].includes(refusal.code)) enabledAt.delete(id);
     refreshSale();
     const more = refusal.code === "SOLD_OUT" && !live?.nextWave && !live?.waitingList ? t("有人没付款的话，还会放出来，可以留在这里等。", "Units of unpaid orders come back on sale, so you can wait here.") : "";
     showNotice("warn", refusal.message, more);

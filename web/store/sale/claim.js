@@ -4,7 +4,7 @@
 import { Refusal, Unreachable, call, get, isReachable, onReachable, onToken } from "../../core/api.js";
 import { delay } from "../../core/server-time.js";
 import { STATUS } from "../orders.js";
-import { claimHeaders, forgetAdmission, forgetPass } from "./passes.js";
+import { claimHeaders, forgetAdmission, forgetPass, refusePass } from "./passes.js";
 
 /**
  * @typedef {object} Outcome
@@ -123,6 +123,7 @@ async function claimOnce(voucher, signal) {
     if (!(error instanceof Refusal)) throw error;
     // Spent, expired, or taken from another mall's start.
     if (error.code === "PASS_REQUIRED") forgetPass(voucher);
+    if (error.code === "CHALLENGE_AGAIN") refusePass(voucher);
     if (error.code === "ADMISSION_REQUIRED") forgetAdmission(voucher);
     if (error.code === "ALREADY_BOUGHT") return { order: error.answer.dataText, isNew: false };
     // A failing server may have accepted the claim.

@@ -1,6 +1,6 @@
 // Passes of guarded sales, admissions from waiting rooms, and the ticket of this device. A pass is kept in
 // memory until a claim spends it or it expires, an admission until it expires; the ticket is kept in the
-// browser.
+// browser. A pass refused because the claim looked automated is kept until a second challenge replaces it.
 
 import { onToken } from "../../core/api.js";
 import { loadLocal, saveLocal } from "../../core/local-storage.js";
@@ -13,25 +13,47 @@ const TICKET = "device-ticket";
 const passes = new Map();
 /** @type {Map<string, {admission: string, expires: import("../../core/server-time.js").Moment}>} */
 const admissions = new Map();
+/** Refused passes by voucher: the next challenge is a second one. @type {Map<string, string>} */
+const refused = new Map();
 // Passes and admissions belong to their user.
 onToken(() => {
   passes.clear();
   admissions.clear();
+  refused.clear();
 });
 
 /**
- * Keeps a pass.
+ * Keeps a pass, in place of a refused one.
  * @param {string} voucher
  * @param {string} pass
  * @param {import("../../core/server-time.js").Moment} expires
  */
 export function keepPass(voucher, pass, expires) {
   passes.set(voucher, { pass, expires });
+  refused.delete(voucher);
 }
 
 /** @param {string} voucher */
 export function forgetPass(voucher) {
   passes.delete(voucher);
+}
+
+/**
+ * Keeps a refused pass for the next challenge, and for no claim.
+ * @param {string} voucher
+ */
+export function refusePass(voucher) {
+  const kept = passes.get(voucher);
+  if (kept) refused.set(voucher, kept.pass);
+  passes.delete(voucher);
+}
+
+/**
+ * Whether the next challenge is a second one.
+ * @param {string} voucher
+ */
+export function isPassRefused(voucher) {
+  return refused.has(voucher);
 }
 
 /**
@@ -71,12 +93,21 @@ export function keepTicket(ticket) {
 }
 
 /**
- * Returns the headers of calls for a challenge and a pass: the ticket of this device and the admission, if
- * there are any.
+ * Returns the headers of a call for a challenge: ticket, admission and refused pass, if there are any.
  * @param {string} voucher
  * @returns {Record<string, string>}
  */
 export function challengeHeaders(voucher) {
+  const pass = refused.get(voucher);
+  return { ...answerHeaders(voucher), ...(pass ? { "x-sale-pass": pass } : {}) };
+}
+
+/**
+ * Returns the headers of a call for a pass: the ticket of this device and the admission, if there are any.
+ * @param {string} voucher
+ * @returns {Record<string, string>}
+ */
+export function answerHeaders(voucher) {
   const [ticket, admitted] = [loadLocal(TICKET), admissions.get(voucher)];
   return { ...(ticket ? { "x-device-ticket": ticket } : {}), ...(admitted ? { "x-sale-admission": admitted.admission } : {}) };
 }
@@ -88,7 +119,7 @@ export function challengeHeaders(voucher) {
  */
 export function claimHeaders(voucher) {
   const kept = passes.get(voucher);
-  if (kept) return { "x-sale-pass": kept.pass, ...challengeHeaders(voucher) };
+  if (kept) return { "x-sale-pass": kept.pass, ...answerHeaders(voucher) };
   const admitted = admissions.get(voucher);
   return admitted ? { "x-sale-admission": admitted.admission } : {};
 }
