@@ -67,8 +67,8 @@ fn at_the_console(mall: &Mall, path: &str) -> Page {
 fn operator_sets_a_mode_and_sees_attempts_as_they_come() {
     let mall = evening().start().unwrap();
     let page = at_the_console(&mall, &format!("/sale/{RUNNING}"));
-    page.button("开启判定").click();
-    let form = page.part("判定");
+    page.button("开启风控").click();
+    let form = page.part("风控");
     form.choice("只记录").click();
     page.is_accessible();
     page.fits();
@@ -77,7 +77,7 @@ fn operator_sets_a_mode_and_sees_attempts_as_they_come() {
     attempt(&mall, ANNE, RUNNING);
     attempt(&mall, ANNE, RUNNING);
     page.sees("次抢购，最近五分钟");
-    let section = page.part("判定");
+    let section = page.part("风控");
     section.sees("抢到 1");
     section.sees("已抢过 1");
     section.image("共 2 次抢购").is_there();
@@ -90,7 +90,7 @@ fn operator_sets_a_mode_and_sees_attempts_as_they_come() {
     page.row("已抢过").is_there();
     page.row("抢到").link("").first().is_there();
     page.button("返回").click();
-    page.button("修改判定").click();
+    page.button("修改风控").click();
     form.choice("关闭").click();
     form.button("保存").click();
     page.sees("不打分，也不记录");
@@ -106,7 +106,7 @@ fn rules_with_an_error_are_shown_and_not_saved_and_valid_ones_are_previewed_and_
     let page = at_the_console(&mall, &format!("/sale/{sale}"));
     page.forgive("/api/ops/judgement/rules");
     page.forgive("/judgement/preview");
-    page.part("判定").link("判定规则").click();
+    page.part("风控").link("风控规则").click();
     page.sees("默认规则");
     let rules = page.part("规则").field("规则内容");
     rules.fill("limit = 10\n\n[[rules]]\nsignal = \"shoe-size\"\nat-least = 1\npoints = 10\n");

@@ -24,7 +24,7 @@ export function judgement(sale, signal) {
   const state = h("div", { class: "stack tight" });
   const actions = h("div", { class: "row wrap" });
   const attack = h("div", { class: "stack" });
-  const title = t("判定", "Judgement");
+  const title = t("风控", "Judgement");
   const path = `/ops/sales/${sale}/judgement`;
   const nextSignal = signalSequence(signal);
   reload();
@@ -43,9 +43,9 @@ export function judgement(sale, signal) {
     const viewSignal = nextSignal();
     const isOn = mode !== "off";
     fill(state, isOn && h("div", { class: "row wrap" }, chip(modeText(mode), "good")), h("p", { class: isOn ? "" : "quiet" }, modeHelp(mode)));
-    fill(actions, button(isOn ? t("修改判定", "Change the judgement") : t("开启判定", "Turn on the judgement"), () => void edit(mode), { icon: "shield" }),
+    fill(actions, button(isOn ? t("修改风控", "Change the judgement") : t("开启风控", "Turn on the judgement"), () => void edit(mode), { icon: "shield" }),
       linkButton(t("抢购记录", "Attempts"), `#/sale/${sale}/attempts`, { icon: "list" }),
-      linkButton(t("判定规则", "Rules"), `#/judgement?sale=${sale}`, { icon: "gear" }));
+      linkButton(t("风控规则", "Rules"), `#/judgement?sale=${sale}`, { icon: "gear" }));
     fill(attack, isOn && attackView(sale, viewSignal));
   }
 
@@ -57,11 +57,11 @@ export function judgement(sale, signal) {
       return { mode, box, root: h("div", null, h("label", { class: "row" }, box, h("span", null, modeText(mode))), help) };
     });
     const modes = h("fieldset", { class: "stack" }, h("legend", { class: "quiet small" }, t("疑似脚本的抢购", "Attempts that look automated")), options.map(({ root }) => root));
-    await formSheet(t("判定", "Judgement"), [], t("保存", "Save"), async () => {
+    await formSheet(t("风控", "Judgement"), [], t("保存", "Save"), async () => {
       const mode = options.find(({ box }) => box.checked)?.mode ?? now;
       const { data } = await call("PUT", path, { body: { mode } });
       show(data.mode);
-      showToast(t("判定已保存", "Judgement saved"));
+      showToast(t("风控已保存", "Judgement saved"));
       return true;
     }, { inside: [modes] });
   }

@@ -61,7 +61,7 @@ export function replayChart() {
 /** Returns the legend of the marks. */
 export function replayLegend() {
   /** @type {[Group, string][]} */
-  const groups = [["got", t("抢到", "got a unit")], ["stopped", t("被判定拦下", "stopped by the judgement")], ["other", t("其他原因没抢到", "nothing for another reason")]];
+  const groups = [["got", t("抢到", "got a unit")], ["stopped", t("被风控拦下", "stopped by the judgement")], ["other", t("其他原因没抢到", "nothing for another reason")]];
   return h("ul", { class: "row wrap small quiet" }, groups.map(([group, text]) =>
     h("li", { class: "row" }, svg("svg", { class: "replay-sample", "aria-hidden": "true" }, mark(group, "50%", "50%")), text)));
 }

@@ -39,9 +39,9 @@ export async function open({ root, params, signal, title, restoreScroll }) {
   title(name);
   root.append(
     screenHeader(name, { home: `/sale/${id}`, actions: [button(t("刷新", "Refresh"), refresh)] }),
-    h("p", { class: "quiet intro" }, t("开启判定的秒杀，每次抢购的结果和得分保留 7 天。信号旁的分数按现在的规则计算；地址和设备只显示指纹。",
+    h("p", { class: "quiet intro" }, t("开启风控的秒杀，每次抢购的结果和得分保留 7 天。信号旁的分数按现在的规则计算；地址和设备只显示指纹。",
       "With a judgement, the outcome and the score of each attempt are kept for 7 days. Points of signals follow the present rules; addresses and devices are shown as hashes.")),
-    h("div", { class: "row wrap intro" }, linkButton(t(`秒杀 ${id}`, `Sale ${id}`), `#/sale/${id}`, { icon: "bolt" }), linkButton(t("判定规则", "Rules"), `#/judgement?sale=${id}`, { icon: "gear" })),
+    h("div", { class: "row wrap intro" }, linkButton(t(`秒杀 ${id}`, `Sale ${id}`), `#/sale/${id}`, { icon: "bolt" }), linkButton(t("风控规则", "Rules"), `#/judgement?sale=${id}`, { icon: "gear" })),
     container);
   // Without the limit, the log shows scores alone.
   const [time, limit] = await Promise.all([mallTime(), get(`/ops/sales/${id}/attack`, { signal }).then((/** @type {{limit: number}} */ attack) => attack.limit, () => undefined)]);

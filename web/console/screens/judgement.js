@@ -33,11 +33,11 @@ const RULE_START = /^\s*\[\[\s*rules\s*\]\]/;
 
 /** @param {import("../../core/router.js").ScreenContext} context */
 export async function open({ root, params, signal, title }) {
-  const name = t("判定规则", "Judgement rules");
+  const name = t("风控规则", "Judgement rules");
   title(name);
   const place = h("div", { class: "stack" }, skeletons(1, "30rem"));
   root.append(screenHeader(name, { home: params.sale ? `/sale/${params.sale}` : "/security" }),
-    h("p", { class: "quiet intro" }, t("每次抢购得到所有符合的规则的分数之和，达到阈值的视为疑似脚本。怎么处理，由每场秒杀的“判定”决定。",
+    h("p", { class: "quiet intro" }, t("每次抢购得到所有符合的规则的分数之和，达到阈值的视为疑似脚本。怎么处理，由每场秒杀的“风控”决定。",
       "An attempt scores the points of all rules that it matches, and looks automated from the limit on. What happens then is up to the judgement of each sale.")), place);
   /** @type {Rules} */
   const rules = await get(PATH, { signal });
@@ -68,7 +68,7 @@ function rulesEditor({ rules, isDefault }) {
   async function saveText() {
     text.wrong("");
     if (!text.input.value.trim()) return text.wrong(t("请填写", "This field is required"));
-    const isSure = await confirmAction(t("保存规则？", "Save the rules?"), t("所有开启判定的秒杀都会改用新规则。", "All sales with a judgement follow the new rules."), t("保存", "Save"));
+    const isSure = await confirmAction(t("保存规则？", "Save the rules?"), t("所有开启风控的秒杀都会改用新规则。", "All sales with a judgement follow the new rules."), t("保存", "Save"));
     if (isSure) await put(text.input.value, t("规则已保存", "Rules saved"));
   }
 
@@ -186,7 +186,7 @@ function previewSection(text, refuse, chosen) {
  * @param {number} sale
  */
 function previewResult({ attempts, suspicious, accepted, signals }, sale) {
-  if (attempts === 0) return [h("p", { class: "notice" }, icon("list"), t("这场秒杀还没有抢购记录，请先开启判定，选“只记录”。", "No attempts at this sale are logged yet: turn on its judgement with “Log only” first."))];
+  if (attempts === 0) return [h("p", { class: "notice" }, icon("list"), t("这场秒杀还没有抢购记录，请先开启风控，选“只记录”。", "No attempts at this sale are logged yet: turn on its judgement with “Log only” first."))];
   const rows = [
     { name: t("疑似脚本", "Look automated"), ...suspicious },
     { name: t("疑似脚本，但抢到了", "Look automated, but got a unit"), ...accepted },

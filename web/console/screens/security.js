@@ -45,7 +45,7 @@ export function open(context) {
     none: () => emptyState("shield", t("没有符合条件的事件。", "No events found.")),
   });
   root.append(
-    heading(t("安全", "Security"), linkButton(t("判定规则", "Judgement rules"), "#/judgement", { icon: "gear" })), since,
+    heading(t("安全", "Security"), linkButton(t("风控规则", "Judgement rules"), "#/judgement", { icon: "gear" })), since,
     h("div", { class: "tiles security-tiles" }, tiles.map((tile) => tile.root)),
     filters(params, [
       { name: "event", label: t("事件", "Event"), options: [
