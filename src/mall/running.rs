@@ -18,8 +18,8 @@ use super::catalogue::{Shops, Vouchers};
 use super::operator::UserAdmin;
 use super::operator::ledger::LedgerCheck;
 use super::operator::{
-    ArchiveAdmin, DeadLetterAdmin, EventAdmin, LevelAdmin, OrderAdmin, ReportAdmin, RetryAdmin, ReviewAdmin,
-    SaleAdmin, VoucherAdmin,
+    ArchiveAdmin, DeadLetterAdmin, EventAdmin, KioskAdmin, LevelAdmin, OrderAdmin, ReportAdmin, RetryAdmin,
+    ReviewAdmin, SaleAdmin, VoucherAdmin,
 };
 use super::people::accounts::CodeKey;
 use super::people::sms::{Inbox, SmsSender};
@@ -143,6 +143,8 @@ pub struct Mall {
     pub review_admin: ReviewAdmin,
     /// Events of the mall, and their subscribers.
     pub event_admin: EventAdmin,
+    /// Trusted kiosks.
+    pub kiosk_admin: KioskAdmin,
     /// The retry queue.
     pub retries: RetryQueue,
     /// Archived days of ledgers.
@@ -224,6 +226,7 @@ impl Mall {
             receipts,
             people: UserAdmin::new(context.clone(), audit.clone(), Arc::clone(&random)),
             event_admin: EventAdmin::new(context.clone(), audit.clone(), Arc::clone(&random)),
+            kiosk_admin: KioskAdmin::new(context.clone(), audit.clone(), Arc::clone(&random)),
             accounts: Accounts::new(context.clone(), random, sms, inbox).with_code_key(code_key),
             voucher_admin: VoucherAdmin::new(
                 context.clone(),

@@ -17,6 +17,7 @@ mod guards;
 mod harness;
 mod judgement;
 mod kiosk;
+mod kiosk_keys;
 mod levels;
 mod manual;
 mod notes;

@@ -14,7 +14,7 @@ import { clearFormDrafts } from "./pieces/form-draft.js";
 import { pendingCounts } from "./pending-counts.js";
 
 /**
- * @typedef {{to: string, begins: string, also?: string, icon: import("../parts/icons.js").IconName, zh: string, en: string,
+ * @typedef {{to: string, begins: string, also?: string[], icon: import("../parts/icons.js").IconName, zh: string, en: string,
  * waits?: "deadLetters" | "reports"}} Area `waits`: the pending items counted in the badge
  */
 
@@ -27,10 +27,10 @@ const AREAS = [
   { to: "/letters", begins: "/letters", icon: "warn", zh: "死信", en: "Dead letters", waits: "deadLetters" },
   { to: "/retries", begins: "/retries", icon: "clock", zh: "重试任务", en: "Retries" },
   { to: "/reports", begins: "/reports", icon: "flag", zh: "举报", en: "Reports", waits: "reports" },
-  { to: "/reviews", begins: "/reviews", also: "/votes", icon: "star", zh: "评价", en: "Reviews" },
+  { to: "/reviews", begins: "/reviews", also: ["/votes"], icon: "star", zh: "评价", en: "Reviews" },
   { to: "/shops", begins: "/shop", icon: "shop", zh: "店铺", en: "Shops" },
   { to: "/users", begins: "/users", icon: "people", zh: "用户", en: "Users" },
-  { to: "/security", begins: "/security", also: "/judgement", icon: "shield", zh: "安全", en: "Security" },
+  { to: "/security", begins: "/security", also: ["/judgement", "/kiosks"], icon: "shield", zh: "安全", en: "Security" },
   { to: "/events", begins: "/events", icon: "list", zh: "事件", en: "Events" },
   { to: "/audit", begins: "/audit", icon: "lock", zh: "审计", en: "Audit log" },
 ];
@@ -49,7 +49,7 @@ export function renderFrame(rail, path) {
   const focused = focusable().indexOf(/** @type {HTMLElement} */ (document.activeElement));
   rail.setAttribute("aria-label", t("管理台", "Console"));
   document.body.classList.toggle("outside", !isOperator);
-  const currentArea = AREAS.find((area) => (path === "/" ? "/live" : path).startsWith(area.begins) || area.also === path);
+  const currentArea = AREAS.find((area) => (path === "/" ? "/live" : path).startsWith(area.begins) || area.also?.includes(path));
   fill(rail, skipLink(),
     h("a", { class: "brand", href: "#/live", "aria-label": "mallbox" }, icon("shop"), h("span", null, "mallbox")),
     isOperator && AREAS.map((area, index) => areaLink(area, area === currentArea, index)),

@@ -27,6 +27,7 @@ const SCREENS = {
   "/sales/new": () => import("./screens/new-sale.js"),
   "/sale/:id": () => import("./screens/sale.js"),
   "/sale/:id/attempts": () => import("./screens/attempts.js"),
+  "/kiosks": () => import("./screens/kiosks.js"),
   "/judgement": () => import("./screens/judgement.js"),
   "/orders": () => import("./screens/orders.js"),
   "/order/:id": () => import("./screens/order.js"),

@@ -2,6 +2,7 @@
 
 import { Refusal, hasToken, onToken } from "../core/api.js";
 import { fill, h } from "../core/dom.js";
+import { takeKioskKey } from "../core/kiosk-key.js";
 import { isKiosk, onLocalChange } from "../core/local-storage.js";
 import { t, language, onLanguageChange, setLanguage } from "../core/language.js";
 import { delay } from "../core/server-time.js";
@@ -88,7 +89,10 @@ onLocalChange("token", async () => {
   await Promise.race([me().catch(() => {}), delay(LOAD_USER_WITHIN_MS)]);
   reopen();
 });
-if (isKiosk) startKiosk();
+if (isKiosk) {
+  takeKioskKey();
+  startKiosk();
+}
 start(screen, ROUTES, (path) => {
   currentPath = path;
   renderNavigation();

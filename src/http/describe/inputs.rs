@@ -97,6 +97,9 @@ impl Input for FromDevice {
 impl Input for Shown {
     fn describe(operation: &mut Operation, _: &mut Schemas) {
         describe_pass(operation, "The pass, for a guarded sale.");
+        let description = "The key of a trusted kiosk, in place of a pass.";
+        let schema = json!({ "type": "string", "description": description });
+        operation.takes("header", guard_headers::KIOSK, false, schema);
         describe_device(operation);
         describe_admission(operation);
     }

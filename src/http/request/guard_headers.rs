@@ -20,6 +20,9 @@ pub(in crate::http) const DEVICE: &str = "x-device-ticket";
 /// Header with the admission from a waiting room.
 pub(in crate::http) const ADMISSION: &str = "x-sale-admission";
 
+/// Header with the key of a trusted kiosk.
+pub(in crate::http) const KIOSK: &str = "x-kiosk-key";
+
 /// The device ticket, the admission and the refused pass of a request, and the client's address.
 pub(in crate::http) struct FromDevice {
     ticket: Option<String>,
@@ -28,11 +31,12 @@ pub(in crate::http) struct FromDevice {
     address: Option<IpAddr>,
 }
 
-/// The pass, the device ticket and the admission of a claim, and the client's address.
+/// The pass, the device ticket, the admission and the kiosk's key of a claim, and the client's address.
 pub(in crate::http) struct Shown {
     pass: Option<String>,
     device: Option<String>,
     admission: Option<String>,
+    kiosk: Option<String>,
     address: Option<IpAddr>,
 }
 
@@ -48,10 +52,10 @@ impl FromDevice {
 impl Shown {
     /// Returns what a claim of this session shows.
     pub(in crate::http) fn in_session(&self, session: &CurrentSession) -> ShownPass<'_> {
-        let [pass, device, admission] =
-            [&self.pass, &self.device, &self.admission].map(|shown| shown.as_deref());
+        let [pass, device, admission, kiosk] =
+            [&self.pass, &self.device, &self.admission, &self.kiosk].map(|shown| shown.as_deref());
         let (by_sms_code, address) = (session.is_by_code(), self.address);
-        ShownPass { pass, device, admission, by_sms_code, address }
+        ShownPass { pass, device, admission, by_sms_code, address, kiosk }
     }
 }
 
@@ -79,7 +83,8 @@ impl<S: Send + Sync> FromRequestParts<S> for Shown {
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
         let headers = &parts.headers;
-        let [pass, device, admission] = [PASS, DEVICE, ADMISSION].map(|name| text(headers, name));
-        Ok(Self { pass, device, admission, address: address(parts) })
+        let [pass, device, admission, kiosk] =
+            [PASS, DEVICE, ADMISSION, KIOSK].map(|name| text(headers, name));
+        Ok(Self { pass, device, admission, kiosk, address: address(parts) })
     }
 }

@@ -1,5 +1,5 @@
-//! Caches shared by several services: shops, notes, public profiles, the payment mode, the table of levels
-//! and the rules of the judgement.
+//! Caches shared by several services: shops, notes, public profiles, the payment mode, the table of levels,
+//! the rules of the judgement and the trusted kiosks.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::cache_aside::{CacheAside, CacheMetrics, Cached, Policy};
 use super::judgement_rules::Rules;
+use super::kiosk_keys::Kiosks;
 use super::levels::LevelTable;
 
 /// The shared caches. Cheap to clone; clones share their state. After changing a cached value in the
@@ -30,6 +31,8 @@ pub struct Caches {
     pub(in crate::mall) levels: CacheAside<LevelSetting>,
     /// Rules of the judgement.
     pub(in crate::mall) judgement: CacheAside<JudgementSetting>,
+    /// Trusted kiosks.
+    pub(in crate::mall) kiosks: CacheAside<KioskSetting>,
 }
 
 /// The payment mode as stored: perhaps a newer version's mode, unknown to this version.
@@ -71,6 +74,20 @@ impl Cached for JudgementSetting {
 
     async fn load(storage: &Storage, (): (), _: Timestamp) -> Result<Option<Self>, StoreError> {
         Ok(Some(Self(storage.base.upkeep.setting(Rules::SETTING).await?)))
+    }
+}
+
+/// The trusted kiosks as stored.
+#[derive(Clone, Serialize, Deserialize)]
+pub(in crate::mall) struct KioskSetting(pub(in crate::mall) Option<String>);
+
+#[async_trait]
+impl Cached for KioskSetting {
+    const KIND: &'static str = "kiosks";
+    type Id = ();
+
+    async fn load(storage: &Storage, (): (), _: Timestamp) -> Result<Option<Self>, StoreError> {
+        Ok(Some(Self(storage.base.upkeep.setting(Kiosks::SETTING).await?)))
     }
 }
 
@@ -147,6 +164,7 @@ impl Caches {
             payment: CacheAside::new(storage, payment),
             levels: CacheAside::new(storage, payment),
             judgement: CacheAside::new(storage, payment),
+            kiosks: CacheAside::new(storage, payment),
         }
     }
 
@@ -160,13 +178,14 @@ impl Caches {
     /// Returns the metrics of these caches, except shops: `Shops` reports
     /// them.
     #[must_use]
-    pub(in crate::mall) fn figures(&self) -> [Arc<CacheMetrics>; 5] {
+    pub(in crate::mall) fn figures(&self) -> [Arc<CacheMetrics>; 6] {
         [
             self.notes.figures(),
             self.people.figures(),
             self.payment.figures(),
             self.levels.figures(),
             self.judgement.figures(),
+            self.kiosks.figures(),
         ]
     }
 }

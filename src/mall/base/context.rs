@@ -8,6 +8,7 @@ use mallbox_storage::{Limit, PaymentMode, RateLimitOutcome, Storage, StoreError,
 
 use super::clock_jump::ClockJump;
 use super::judgement_rules::Rules;
+use super::kiosk_keys::{Kiosk, Kiosks};
 use super::levels::LevelTable;
 use super::{Caches, Clock, Failure, Refusal, Settings};
 
@@ -139,6 +140,22 @@ impl Context {
         let stored = self.storage.base.upkeep.put_setting(Rules::SETTING, text).await;
         self.copies.judgement.changed(&[()]).await;
         stored
+    }
+
+    /// Returns the trusted kiosk of a key, if any. Cached for some seconds at most.
+    ///
+    /// # Errors
+    /// [`Refusal::Busy`] or [`Failure::Store`] if no list is cached and the database cannot be read in time;
+    /// [`Failure::Bug`] if the stored list is unknown to this version.
+    pub(in crate::mall) async fn kiosk_of(
+        &self,
+        key: &str,
+        now: Timestamp,
+    ) -> Result<Option<Kiosk>, Failure> {
+        let stored = self.copies.kiosks.get((), now).await?.and_then(|setting| setting.0);
+        let kiosks = Kiosks::from_setting(stored.as_deref())
+            .ok_or_else(|| Failure::Bug("the list of kiosks is unknown to this version".to_owned()))?;
+        Ok(kiosks.of_key(key).cloned())
     }
 
     /// Invalidates the cached profile of a user whose credits have changed.

@@ -21,6 +21,7 @@ pub(in crate::mall) mod hmac;
 pub(in crate::mall) mod idempotency_key;
 pub mod judgement_rules;
 pub(in crate::mall) mod kept_secret;
+pub mod kiosk_keys;
 pub(in crate::mall) mod last_run;
 pub mod levels;
 pub(in crate::mall) mod outbound;

@@ -100,16 +100,19 @@ impl Judge {
             let hours = now.since(registered).as_secs() / 3_600;
             open.attempt.signals.set(Signal::AccountHours, u32::try_from(hours).unwrap_or(u32::MAX));
         }
-        if let Some(CheckedPass { pass, evidence, lifetime }) = pass {
-            evidence.add_to(&mut open.attempt.signals, (pass.expires, *lifetime), now);
+        let earned = pass.and_then(|checked| checked.earned);
+        if let (Some(CheckedPass { pass, .. }), Some((evidence, lifetime))) = (pass, earned) {
+            evidence.add_to(&mut open.attempt.signals, (pass.expires, lifetime), now);
         }
-        if open.score() < open.rules.limit() {
+        // The customers of a trusted kiosk share its address.
+        let is_trusted = pass.is_some() && earned.is_none();
+        if is_trusted || open.score() < open.rules.limit() {
             return Ok(());
         }
         match open.mode {
             Judgement::Refuse => Err(Refusal::LooksAutomated),
             Judgement::Challenge
-                if sale.guard.is_some() && !pass.is_some_and(|pass| pass.evidence.is_second()) =>
+                if sale.guard.is_some() && !earned.is_some_and(|(evidence, _)| evidence.is_second()) =>
             {
                 Err(Refusal::Guard(GuardRefusal::ChallengeAgain))
             }

@@ -193,6 +193,9 @@ const ROWS: &[Row] = &[
     ("GET /ops/sales/{id}/waves", "/ops/sales/2/waves", "", OPERATORS),
     ("PUT /ops/sales/{id}/waves", "/ops/sales/{sale}/waves", r#"{"waves":[]}"#, OPERATORS),
     ("GET /ops/sales/{id}/waiting-list", "/ops/sales/2/waiting-list", "", OPERATORS),
+    ("GET /ops/kiosks", "", "", OPERATORS),
+    ("POST /ops/kiosks", "", r#"{"name":"one"}"#, OPERATORS),
+    ("DELETE /ops/kiosks/{id}", "/ops/kiosks/1", "", OPERATORS),
     ("GET /ops/sales/{id}/judgement", "/ops/sales/2/judgement", "", OPERATORS),
     ("PUT /ops/sales/{id}/judgement", "/ops/sales/{sale}/judgement", r#"{"mode":"off"}"#, OPERATORS),
     (

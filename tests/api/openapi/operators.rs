@@ -72,6 +72,16 @@ fn thresholds(check: &mut Checker<'_>) {
     }
 }
 
+fn kiosks(check: &mut Checker<'_>) {
+    for name in ["收银台", "收银台", ""] {
+        ask_as_each(check, "POST /ops/kiosks", "/ops/kiosks", &json!({ "name": name }));
+    }
+    ask_as_each(check, "GET /ops/kiosks", "/ops/kiosks", &Value::Null);
+    for id in [1, 1] {
+        ask_as_each(check, "DELETE /ops/kiosks/{id}", &format!("/ops/kiosks/{id}"), &Value::Null);
+    }
+}
+
 fn claim_limits(check: &mut Checker<'_>) {
     for limit in
         [json!({ "claimsPerSecond": 5 }), json!({ "claimsPerSecond": -1 }), json!({ "claimsPerSecond": 0 })]
@@ -227,6 +237,7 @@ pub(super) fn running_sales(check: &mut Checker<'_>) {
     }
     guards(check);
     judgement(check);
+    kiosks(check);
     thresholds(check);
     claim_limits(check);
     waiting_rooms(check);

@@ -7,6 +7,7 @@ mod gateway_world;
 pub mod guards;
 mod home;
 mod judgement;
+mod kiosks;
 mod orders;
 pub mod payment_callbacks;
 mod payment_gateway;

@@ -7,6 +7,7 @@ mod counter;
 mod forgetful;
 mod guards;
 mod judgement;
+mod kiosks;
 mod levels;
 mod order_ids;
 mod order_workers;

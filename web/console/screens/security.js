@@ -45,7 +45,8 @@ export function open(context) {
     none: () => emptyState("shield", t("没有符合条件的事件。", "No events found.")),
   });
   root.append(
-    heading(t("安全", "Security"), linkButton(t("风控规则", "Judgement rules"), "#/judgement", { icon: "gear" })), since,
+    heading(t("安全", "Security"), h("div", { class: "row wrap" }, linkButton(t("风控规则", "Judgement rules"), "#/judgement", { icon: "gear" }),
+      linkButton(t("自助终端", "Kiosks"), "#/kiosks", { icon: "shop" }))), since,
     h("div", { class: "tiles security-tiles" }, tiles.map((tile) => tile.root)),
     filters(params, [
       { name: "event", label: t("事件", "Event"), options: [

@@ -3,6 +3,7 @@
 // browser. A pass refused because the claim looked automated is kept until a second challenge replaces it.
 
 import { onToken } from "../../core/api.js";
+import { kioskKey, refuseKioskKey } from "../../core/kiosk-key.js";
 import { loadLocal, saveLocal } from "../../core/local-storage.js";
 import { msUntil } from "../../core/server-time.js";
 
@@ -33,9 +34,12 @@ export function keepPass(voucher, pass, expires) {
   refused.delete(voucher);
 }
 
-/** @param {string} voucher */
+/**
+ * Forgets a pass that the mall did not take, or the key of the kiosk in its place.
+ * @param {string} voucher
+ */
 export function forgetPass(voucher) {
-  passes.delete(voucher);
+  if (!passes.delete(voucher)) refuseKioskKey();
 }
 
 /**
@@ -57,11 +61,11 @@ export function isPassRefused(voucher) {
 }
 
 /**
- * Whether a pass is there that has not expired.
+ * Whether a pass is there that has not expired. A trusted kiosk needs none.
  * @param {string} voucher
  */
 export function hasPass(voucher) {
-  return msUntil(passes.get(voucher)?.expires ?? 0) > 0;
+  return kioskKey() !== null || msUntil(passes.get(voucher)?.expires ?? 0) > 0;
 }
 
 /**
@@ -113,13 +117,13 @@ export function answerHeaders(voucher) {
 }
 
 /**
- * Returns the headers of a claim: none for a sale without a guard and a waiting room.
+ * Returns the headers of a claim: none for a sale without a guard and a waiting room, unless the kiosk has a key.
  * @param {string} voucher
  * @returns {Record<string, string>}
  */
 export function claimHeaders(voucher) {
   const kept = passes.get(voucher);
   if (kept) return { "x-sale-pass": kept.pass, ...answerHeaders(voucher) };
-  const admitted = admissions.get(voucher);
-  return admitted ? { "x-sale-admission": admitted.admission } : {};
+  const [key, admitted] = [kioskKey(), admissions.get(voucher)];
+  return { ...(key ? { "x-kiosk-key": key } : {}), ...(admitted ? { "x-sale-admission": admitted.admission } : {}) };
 }

@@ -14,6 +14,7 @@ mod event_subscribers;
 pub(in crate::http) mod events;
 mod guards;
 mod judgement;
+mod kiosks;
 mod levels;
 pub mod live;
 mod orders;
@@ -40,6 +41,7 @@ pub fn routes(live: Live, security_events: Arc<SecurityEvents>) -> Calls {
         .merge(waves::routes())
         .merge(claim_limits::routes())
         .merge(guards::routes())
+        .merge(kiosks::routes())
         .merge(judgement::routes())
         .merge(attack::routes())
         .merge(thresholds::routes())

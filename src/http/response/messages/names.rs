@@ -6,6 +6,7 @@ use crate::language::Language;
 pub(super) fn thing(name: &'static str, l: Language) -> &'static str {
     match (l, name) {
         (Language::Zh, "user") => "用户",
+        (Language::Zh, "kiosk") => "自助终端",
         (Language::Zh, "shop") => "店铺",
         (Language::Zh, "shop type") => "店铺类型",
         (Language::Zh, "voucher") => "优惠券",
@@ -96,6 +97,9 @@ pub(super) fn field(name: &'static str, l: Language) -> &'static str {
         (Language::Zh, "passSeconds") => "通行码有效期",
         (Language::Zh, "accountHours") => "注册时长",
         (Language::Zh, "judgementMode") => "风控方式",
+        (Language::Zh, "kioskName" | "kioskNameTaken") => "自助终端的名称",
+        (_, "kioskName" | "kioskNameTaken") => "name",
+        (Language::Zh, "kiosks") => "自助终端",
         (Language::Zh, "claimsPerSecond") => "每秒抢购数",
         (Language::Zh, "perSecond") => "每秒放行人数",
         (Language::Zh, "admissionSeconds") => "购买时间",
@@ -199,6 +203,9 @@ pub(super) fn allowed(name: &'static str, l: Language) -> &'static str {
         }
         "workBits" => ("须为8到26", "8 to 26"),
         "passSeconds" => ("须为10到600秒", "10 to 600 seconds"),
+        "kioskName" => ("须为1到40个字", "1 to 40 characters"),
+        "kioskNameTaken" => ("不能与其他终端重名", "a name that no other kiosk has"),
+        "kiosks" => ("最多100台", "at most 100 kiosks"),
         "judgementMode" => ("须为off、observe、challenge或refuse", "off, observe, challenge or refuse"),
         "accountHours" => ("须为0到8760小时", "0 to 8760 hours"),
         "claimsPerSecond" => ("须为0到1000000", "0 to 1000000"),

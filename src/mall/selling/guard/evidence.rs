@@ -22,15 +22,13 @@ pub(in crate::mall::selling) struct Evidence {
     pub(super) track_spread: Option<u16>,
 }
 
-/// A pass to spend, with the evidence that the judgement reads.
+/// A pass to spend.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::mall::selling) struct CheckedPass {
     /// The pass.
     pub(in crate::mall::selling) pass: Pass,
-    /// How it was earned.
-    pub(in crate::mall::selling) evidence: Evidence,
-    /// Lifetime of the sale's passes.
-    pub(in crate::mall::selling) lifetime: Duration,
+    /// How it was earned, and the lifetime of the sale's passes; `None` for a claim from a trusted kiosk.
+    pub(in crate::mall::selling) earned: Option<(Evidence, Duration)>,
 }
 
 impl Evidence {
