@@ -13,27 +13,30 @@ mod holder;
 mod keys;
 mod passes;
 mod rooms;
+mod service;
 mod token;
 mod work;
 
 use std::net::IpAddr;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use mallbox_storage::{
     ChallengeKind, Guard, Limit, Pass, RateLimitOutcome, SaleRecord, Timestamp, UserId, VoucherId,
 };
 
-use self::challenge::{ChallengeToken, Sealed};
+use self::challenge::{ChallengeToken, Sealed, accepted_kinds};
 use self::device::{Device, DeviceTicket};
 use self::holder::Holder;
 use self::keys::{GuardKey, GuardKeys};
 use self::passes::PassToken;
+use super::challenge_service::WatchedService;
 use crate::language::Language;
 use crate::mall::base::hmac::hmac_sha256;
 use crate::mall::base::{Context, Failure, GuardRefusal, Random, Refusal, client_network};
 
 pub use self::challenge::{Answer, Puzzle};
+pub use super::challenge_service::{GeeTestResponse, ServiceResponse};
 pub use super::challenges::picture::SIZE as PICTURE_SIZE;
 pub use super::challenges::slider::{Drawing, PIECE_SIZE, SIZE as SLIDER_SIZE};
 
@@ -111,13 +114,14 @@ pub(in crate::mall) struct Guards {
     random: Arc<Random>,
     keys: GuardKeys,
     drawing: tokio::sync::Semaphore,
+    service: OnceLock<Arc<WatchedService>>,
 }
 
 impl Guards {
     pub(in crate::mall) fn new(context: Context, random: Arc<Random>) -> Self {
         let keys = GuardKeys::new(Arc::clone(&context.storage.base.upkeep), Arc::clone(&random));
         let drawing = tokio::sync::Semaphore::new(challenge::drawing_threads());
-        Self { context, random, keys, drawing }
+        Self { context, random, keys, drawing, service: OnceLock::new() }
     }
 
     /// Gives a challenge of the wanted kind, or of the preferred kind of the sale.
@@ -133,10 +137,15 @@ impl Guards {
         (language, now): (Language, Timestamp),
     ) -> Result<Challenge, Failure> {
         let guard = guard_of(sale, now)?;
-        let kind = wanted.unwrap_or(guard.kinds.first());
-        if !guard.kinds.contains(kind) {
-            return Err(GuardRefusal::KindNotAllowed.into());
-        }
+        let kinds = self.given_kinds(&guard, now);
+        let kind = match wanted {
+            Some(kind) if kinds.contains(kind) => kind,
+            // Accepted, and not given at present: the service is away.
+            Some(kind) if !accepted_kinds(&guard).contains(kind) => {
+                return Err(GuardRefusal::KindNotAllowed.into());
+            }
+            _ => kinds.first(),
+        };
         // A challenge is for those who may claim: drawing pictures for all who wait would take too long.
         self.check_admission(visitor.user, sale, visitor.admission, now).await?;
         let settings = &self.context.settings;
@@ -161,8 +170,9 @@ impl Guards {
             nonce: self.random.nonce(),
             expires: now + CHALLENGE_TTL,
         };
-        let puzzle = challenge::draw(&self.drawing, sealed.riddle(&key, &holder)).await?;
+        let puzzle = self.puzzle(kind, sealed.riddle(&key, &holder)).await?;
         let (token, device_ticket) = (sealed.text(&key, &holder), device.ticket(&key));
+        let guard = Guard { kinds, ..guard };
         Ok(Challenge { token, puzzle, guard, expires_in: CHALLENGE_TTL, device_ticket, pass_in })
     }
 
@@ -170,7 +180,8 @@ impl Guards {
     /// it comes too early.
     ///
     /// # Errors
-    /// [`GuardRefusal`], [`Refusal::Ended`], [`Refusal::RateLimited`]; [`Failure::Store`] if the store fails.
+    /// [`GuardRefusal`], [`Refusal::Ended`], [`Refusal::RateLimited`]; [`Refusal::Busy`] while too many
+    /// answers are at the external service; [`Failure::Store`] if the store fails.
     pub(in crate::mall) async fn pass(
         &self,
         visitor: Visitor<'_>,
@@ -181,22 +192,24 @@ impl Guards {
         let guard = guard_of(sale, now)?;
         let voucher = sale.terms.voucher;
         let (sealed, key, holder) = self.opened(visitor, voucher, token, now).await?;
-        if now >= sealed.expires || !guard.kinds.contains(sealed.kind) {
+        if now >= sealed.expires || !accepted_kinds(&guard).contains(sealed.kind) {
             return Err(GuardRefusal::ChallengeFailed.into());
         }
         let pass_in = self.opening(visitor.user, sale, &guard).await?.since(now);
         if !pass_in.is_zero() {
             return Err(GuardRefusal::TooEarly { pass_in }.into());
         }
-        // Read first: a failure afterwards would cost the visitor the challenge.
+        // First: a failure afterwards would cost the visitor the challenge.
+        let turn = self.turn(sealed.kind).await?;
         let epoch = self.context.storage.selling.sales.pass_epoch(voucher).await?;
         let current = self.keys.current(now).await?;
         let once = Limit { count: 1, per: CHALLENGE_TTL };
         let name = format!("solved:{}", mallbox_storage::hex(&sealed.nonce));
         let first = self.context.storage.base.rate_limits.pass(&name, once, now).await?;
-        if first != RateLimitOutcome::Allowed || !sealed.riddle(&key, &holder).is_solved_by(answer) {
+        if first != RateLimitOutcome::Allowed {
             return Err(GuardRefusal::ChallengeFailed.into());
         }
+        self.judge(&sealed.riddle(&key, &holder), answer, (&visitor, turn), now).await?;
         self.count_pass(&visitor, voucher, &holder, now).await?;
         // A pass issued before the begin lives as long after it as any other.
         let expires = now.max(sale.terms.begin) + Duration::from_secs(guard.pass_seconds.into());
