@@ -69,6 +69,16 @@ fn usage_errors_are_reported_in_chinese_and_without_english() {
     std::fs::write(other.join("mail"), "theirs").unwrap();
     let (nothing, new) = (dir.path().join("nothing"), dir.path().join("new"));
     let servers = ["--redis", "redis://127.0.0.1:1", "--mysql", "mysql://127.0.0.1:1/mall"];
+    let challenge = [
+        "--challenge-service",
+        "geetest",
+        "--challenge-site-key",
+        "key",
+        "--challenge-secret",
+        "s3cr3t",
+        "--challenge-script-url",
+        "x",
+    ];
     for (arguments, want_code, want) in [
         (vec!["serve"], 2, "请指明商城的位置：--data 目录"),
         (vec!["serve", "--redis", "redis://a"], 2, "--redis还需要--mysql URL"),
@@ -104,6 +114,17 @@ fn usage_errors_are_reported_in_chinese_and_without_english() {
             ],
             2,
             "--payment-url或--payment-secret不合要求",
+        ),
+        (
+            vec!["serve", "--data", text(&nothing), "--challenge-service", "turnstile"],
+            2,
+            "--challenge-service还需要--challenge-site-key",
+        ),
+        ([&["serve", "--data", text(&nothing)][..], &challenge[..4]].concat(), 2, "还需要--challenge-secret"),
+        (
+            [&["serve", "--data", text(&nothing)][..], &challenge].concat(),
+            2,
+            "--challenge-script-url不合要求",
         ),
         (vec!["serve", "--data", text(&nothing), "--public-url", "x"], 2, "--public-url应为"),
         (
@@ -317,6 +338,8 @@ fn the_printed_example_is_a_file_that_serves() {
             "#shared-network = \"CIDR\"" => "shared-network = ['203.0.113.0/24']\n".to_owned(),
             "#payment-url = \"URL\"" => "payment-url = 'http://127.0.0.1:9'\n".to_owned(),
             "#payment-secret = \"SECRET\"" => "payment-secret = '0123456789abcdef'\n".to_owned(),
+            "#challenge-verify-url = \"URL\"" => "challenge-verify-url = 'http://127.0.0.1:9'\n".to_owned(),
+            "#challenge-script-url = \"URL\"" => "challenge-script-url = 'http://127.0.0.1:9'\n".to_owned(),
             "#public-url = \"URL\"" => "public-url = 'http://mall.test'\n".to_owned(),
             "#zone = \"NAME\"" => "zone = 'Asia/Tokyo'\n".to_owned(),
             "#listen = \"127.0.0.1:8080\"" => "listen = '127.0.0.1:0'\n".to_owned(),

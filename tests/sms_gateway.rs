@@ -64,10 +64,13 @@ fn the_manual_shows_the_check_of_the_example() {
 
 /// A URL or a secret in the environment is for the process alone.
 #[test]
-fn help_shows_neither_url_nor_secret_of_the_gateway() {
+fn help_shows_neither_urls_nor_secrets_of_services() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_mallbox"));
     command.args(["serve", "--help"]).env("MALLBOX_SMS", "http://localhost/?key=k3p9").env(SECRET, "s3cr3t");
+    command.env("MALLBOX_CHALLENGE_VERIFY_URL", "http://localhost/?key=k3p9");
+    command.env("MALLBOX_CHALLENGE_SECRET", "s3cr3t");
     let help = String::from_utf8(command.output().unwrap().stdout).unwrap();
     assert!(help.contains("MALLBOX_SMS") && help.contains(SECRET), "{help}");
+    assert!(help.contains("MALLBOX_CHALLENGE_SECRET"), "{help}");
     assert!(!help.contains("k3p9") && !help.contains("s3cr3t"), "{help}");
 }

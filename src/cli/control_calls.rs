@@ -200,6 +200,7 @@ async fn open_beside(place: Place) -> anyhow::Result<RunningMall> {
         inbox: None,
         // Nobody pays while a command runs.
         http_gateway: None,
+        challenge_service: None,
     })
     .await
 }

@@ -68,6 +68,7 @@ pub(super) fn run(demo: Demo, l: Language) -> anyhow::Result<()> {
         sms: Arc::clone(&inbox) as _,
         inbox: Some(inbox),
         http_gateway,
+        challenge_service: None,
     };
     running_mall::block_on(async {
         let mall = running_mall::open(plan).await?;

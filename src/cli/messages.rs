@@ -15,7 +15,7 @@ use mallbox_storage::OpenError;
 
 pub(super) use self::causes::of_system;
 use self::causes::{of_import, of_server, of_store};
-use crate::config::{ConfigFileError, LocationError};
+use crate::config::{ChallengeConfigError, ConfigFileError, LocationError};
 use crate::http::ServerError;
 use crate::import::ImportError;
 use crate::language::{BilingualText, Language, sentence};
@@ -49,6 +49,8 @@ pub(super) enum UsageError {
     NoPaymentSecret,
     /// --payment-url or --payment-secret cannot be used; the cause.
     BadPaymentGateway(String),
+    /// The flags of the external challenge service do not fit together.
+    ChallengeService(ChallengeConfigError),
     /// --public-url is no address of a site; the value.
     BadPublicUrl(String),
     /// An import whose orders would be paid through a gateway that does not know them.
@@ -141,6 +143,7 @@ impl UsageError {
     pub(super) fn words(&self, l: Language) -> String {
         match self {
             Self::Where(mistake) => mistake.words(l),
+            Self::ChallengeService(mistake) => mistake.words(l),
             Self::NoHome => sentence!(
                 l,
                 "找不到用户主目录，请用--data指定目录",

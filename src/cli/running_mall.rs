@@ -26,6 +26,7 @@ use crate::language::{Bilingual, Language, both, padded};
 use crate::mall::base::wall_time;
 use crate::mall::people::accounts::CodeKey;
 use crate::mall::people::sms::{Inbox, SmsSender};
+use crate::mall::selling::challenge_service::ChallengeService;
 use crate::mall::selling::http_gateway::HttpGateway;
 use crate::mall::selling::payments::Sandbox;
 use crate::mall::{Dependencies, Mall, Random, Settings, WatchedClock, ZONE};
@@ -41,6 +42,7 @@ pub(super) struct BootOptions {
     pub(super) sms: Arc<dyn SmsSender>,
     pub(super) inbox: Option<Arc<Inbox>>,
     pub(super) http_gateway: Option<HttpGateway>,
+    pub(super) challenge_service: Option<ChallengeService>,
 }
 
 /// An open mall.
@@ -158,6 +160,7 @@ async fn assemble(storage: Storage, zone: TimeZone, plan: BootOptions) -> anyhow
         inbox: plan.inbox,
         payments: Arc::new(Sandbox::default()),
         http_gateway: plan.http_gateway,
+        challenge_service: plan.challenge_service,
         random: Arc::new(Random::system()),
         code_key: if plan.place.dir().is_some() { CodeKey::Process } else { CodeKey::Database },
     };

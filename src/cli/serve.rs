@@ -48,6 +48,7 @@ pub(super) fn run(config: ServeConfig, l: Language) -> anyhow::Result<()> {
         }
     };
     let http_gateway = payment_gateway::of(&config.site)?;
+    let challenge_service = config.challenges.service().map_err(UsageError::ChallengeService)?;
     log::start(config.site.log_format);
     // Bind before opening anything: a port in use is reported immediately, and the directory stays unchanged.
     if let Some(same) =
@@ -61,7 +62,16 @@ pub(super) fn run(config: ServeConfig, l: Language) -> anyhow::Result<()> {
     };
     let zone = config.site.zone.clone();
     let settings = Settings { picture_files: uploads.clone(), ..config.settings() };
-    let plan = BootOptions { place, create_if_missing: true, zone, settings, sms, inbox: None, http_gateway };
+    let plan = BootOptions {
+        place,
+        create_if_missing: true,
+        zone,
+        settings,
+        sms,
+        inbox: None,
+        http_gateway,
+        challenge_service,
+    };
     running_mall::block_on(async {
         let mall = running_mall::open(plan).await?;
         let usual = if config.demo_data { PaymentMode::Sandbox } else { PaymentMode::Counter };

@@ -1,5 +1,6 @@
 //! Start-up configuration: flags override environment variables, which override the configuration file.
 
+mod challenge;
 mod file;
 mod limits;
 mod payment;
@@ -21,6 +22,7 @@ use crate::place::Place;
 
 use self::values::network;
 
+pub use challenge::{ChallengeChoice, ChallengeConfig, ChallengeConfigError};
 pub use file::{ConfigFileError, example, flags};
 pub use limits::LimitsConfig;
 pub use payment::{PaymentChoice, PaymentConfig};
@@ -72,6 +74,9 @@ pub struct ServeConfig {
     /// x-mallbox-signature. Better put the secret into the environment variable than on the command line.
     #[arg(long, env = "MALLBOX_SMS_SECRET", hide_env_values = true, value_name = "SECRET")]
     pub sms_secret: Option<HiddenText>,
+    /// The external challenge service of guarded sales.
+    #[command(flatten)]
+    pub challenges: ChallengeConfig,
     /// Serves a directory created by `mallbox demo`.
     #[arg(long)]
     pub demo_data: bool,

@@ -33,6 +33,7 @@ use super::server::front::{FrontOptions, Gateway};
 use super::server::health::Health;
 use super::server::host_names::HostNames;
 use super::server::metrics::Metrics;
+use crate::mall::selling::challenge_service::PageSources;
 
 /// Options of the mall's site.
 #[derive(Clone, Debug)]
@@ -118,7 +119,8 @@ impl Site {
         let context = &app.context;
         let health = Health::new(app, Arc::clone(metrics), &options.prefix);
         let files = Files::new(options.uploads.as_deref(), options.web.as_deref(), Some(health.clone()))
-            .with_pictures(app.pictures.clone());
+            .with_pictures(app.pictures.clone())
+            .with_sources(challenge_sources(app));
         let pages = pages(files.with_placeholders(app.is_imported).only_for(options.audience));
         let calls = match options.audience {
             Audience::Customers => calls(),
@@ -158,6 +160,11 @@ pub fn separate_sites(app: &App, options: &SiteOptions) -> SeparateSites {
     // The first one names the routes of the security log: all of them.
     let operators = site(Audience::Everybody);
     SeparateSites { customers: site(Audience::Customers), operators }
+}
+
+/// Returns what the widget of the challenge service needs; nothing without a service.
+fn challenge_sources(app: &App) -> PageSources {
+    app.sales.challenge_service().map(|watched| watched.service().sources().clone()).unwrap_or_default()
 }
 
 fn metrics_of(app: &App) -> Arc<Metrics> {

@@ -26,6 +26,7 @@ use super::people::sms::{Inbox, SmsSender};
 use super::people::{Accounts, Follows, Levels, SignIns, Visits};
 use super::privacy::{AccountDeletion, DataExport};
 use super::selling::cashier::Cashier;
+use super::selling::challenge_service::ChallengeService;
 use super::selling::http_gateway::HttpGateway;
 use super::selling::order_workers::{OrderWorkers, WorkerMetrics};
 use super::selling::payments::{Payments, Sandbox};
@@ -53,6 +54,8 @@ pub struct Dependencies {
     /// The payment gateway over HTTP, for orders in
     /// [`PaymentMode::Webhook`](mallbox_storage::PaymentMode::Webhook).
     pub http_gateway: Option<HttpGateway>,
+    /// The external service that gives challenges of guarded sales.
+    pub challenge_service: Option<ChallengeService>,
     /// Source of codes and tokens.
     pub random: Arc<Random>,
     /// Where the key of login codes is kept.
@@ -73,6 +76,7 @@ impl Dependencies {
             inbox: None,
             payments: Arc::new(Sandbox::default()),
             http_gateway: None,
+            challenge_service: None,
             random: Arc::new(Random::seeded(0)),
             code_key: CodeKey::Database,
         }
@@ -173,12 +177,14 @@ impl Mall {
             inbox,
             payments,
             http_gateway,
+            challenge_service,
             random,
             code_key,
         } = means;
         let is_imported = storage.base.upkeep.setting(IMPORTED).await?.is_some();
         let context = Context::new(storage, Arc::clone(&clock), zone, Arc::new(settings));
-        let sales = FlashSales::with_random(context.clone(), Arc::clone(&random));
+        let sales = FlashSales::with_random(context.clone(), Arc::clone(&random))
+            .with_challenge_service(challenge_service);
         let cashier = Cashier::with_http_gateway(context.clone(), payments, http_gateway);
         let events = Arc::<EventMetrics>::default();
         let works = vec![cashier.refund_work(), event_bus::webhook_work(&context, &events)];

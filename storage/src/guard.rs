@@ -12,11 +12,15 @@ pub enum ChallengeKind {
     Slider,
     /// Proof of work: a hash to be found by the client's machine.
     Work,
+    /// A check by the external service of the mall.
+    Service,
 }
 
 impl ChallengeKind {
     /// Every kind.
-    pub const ALL: [Self; 3] = [Self::Picture, Self::Slider, Self::Work];
+    pub const ALL: [Self; 4] = [Self::Picture, Self::Slider, Self::Work, Self::Service];
+    /// Kinds that the mall draws and judges by itself.
+    pub const OWN: [Self; 3] = [Self::Picture, Self::Slider, Self::Work];
 
     /// Returns the name in settings and responses.
     #[must_use]
@@ -25,6 +29,7 @@ impl ChallengeKind {
             Self::Picture => "picture",
             Self::Slider => "slider",
             Self::Work => "work",
+            Self::Service => "service",
         }
     }
 
@@ -40,7 +45,7 @@ impl ChallengeKind {
 #[serde(try_from = "Vec<ChallengeKind>", into = "Vec<ChallengeKind>")]
 pub struct ChallengeKinds {
     first: ChallengeKind,
-    further: [Option<ChallengeKind>; 2],
+    further: [Option<ChallengeKind>; 3],
 }
 
 impl ChallengeKinds {
@@ -52,13 +57,13 @@ impl ChallengeKinds {
         if kinds.iter().enumerate().any(is_twice) {
             return None;
         }
-        Some(Self { first: *first, further: [further.first().copied(), further.get(1).copied()] })
+        Some(Self { first: *first, further: std::array::from_fn(|at| further.get(at).copied()) })
     }
 
     /// Creates a list of a single kind.
     #[must_use]
     pub const fn one(kind: ChallengeKind) -> Self {
-        Self { first: kind, further: [None; 2] }
+        Self { first: kind, further: [None; 3] }
     }
 
     /// Returns the preferred kind.
@@ -114,11 +119,13 @@ mod tests {
 
     #[test]
     fn a_list_has_each_kind_once_and_at_least_one() {
-        use ChallengeKind::{Picture, Slider, Work};
-        for kinds in [&[][..], &[Work, Work], &[Slider, Work, Slider], &[Work, Slider, Picture, Work]] {
+        use ChallengeKind::{Picture, Service, Slider, Work};
+        for kinds in
+            [&[][..], &[Work, Work], &[Slider, Work, Slider], &[Work, Slider, Picture, Service, Work]]
+        {
             assert_eq!(ChallengeKinds::new(kinds), None, "{kinds:?}");
         }
-        for kinds in [&[Work][..], &[Slider, Work], &[Work, Picture, Slider]] {
+        for kinds in [&[Work][..], &[Slider, Work], &[Work, Picture, Slider], &ChallengeKind::ALL] {
             let list = ChallengeKinds::new(kinds).unwrap();
             assert_eq!((list.first(), list.iter().collect::<Vec<_>>()), (kinds[0], kinds.to_vec()));
             let listed = ChallengeKind::ALL.into_iter().filter(|kind| list.contains(*kind)).count();

@@ -7,6 +7,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod challenge_service;
 mod claim_limits;
 mod console;
 mod counter;

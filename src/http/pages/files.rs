@@ -23,6 +23,7 @@ use crate::http::response::headers::{IMMUTABLE, NO_STORE, PICTURE_POLICY, REVALI
 use crate::http::server::audience::Audience;
 use crate::http::server::health::Health;
 use crate::mall::Pictures;
+use crate::mall::selling::challenge_service::PageSources;
 
 /// Sources of pages and pictures.
 #[derive(Clone)]
@@ -67,6 +68,12 @@ impl Files {
     #[must_use]
     pub fn with_pictures(self, pictures: Pictures) -> Self {
         Self { pictures: Some(pictures), ..self }
+    }
+
+    /// Allows the storefront to load these sources besides the mall's own.
+    #[must_use]
+    pub fn with_sources(self, sources: PageSources) -> Self {
+        Self { own: self.own.with_sources(sources), ..self }
     }
 
     /// Draws a placeholder for a missing picture, if `placeholders`.

@@ -34,11 +34,14 @@ use crate::http::response::error::ApiError;
 use crate::http::response::headers::{IMMUTABLE, PICTURE_POLICY, REVALIDATE, is_known, quoted};
 use crate::http::web_files::{Web, text};
 use crate::language::Language;
+use crate::mall::selling::challenge_service::PageSources;
 
 /// Path of the assets; the version follows.
 const ASSETS: &str = "/mall/assets/";
 /// The pages: path below `/` or `/mall/`, and file.
 const PAGES: [(&str, &str); 3] = [("", "index.html"), ("console", "console.html"), ("api.html", "api.html")];
+/// The page with the sales.
+const STOREFRONT: Place = Place::Own(PAGES[0].0, PAGES[0].1);
 /// Prefix of the manual's pages.
 const MANUAL: &str = "manual/";
 const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
@@ -51,6 +54,8 @@ const BY_LANGUAGE: HeaderValue = HeaderValue::from_static("accept-encoding, acce
 pub(in crate::http) struct OwnPages {
     /// The API's path prefix.
     api: String,
+    /// Sources of the storefront besides the mall itself.
+    sources: Arc<PageSources>,
     made: Arc<OnceLock<Rendered>>,
 }
 
@@ -84,7 +89,12 @@ struct Page {
 impl OwnPages {
     /// Creates pages that find the API at this prefix.
     pub(in crate::http) fn new(api: &str) -> Self {
-        Self { api: api.to_owned(), made: Arc::default() }
+        Self { api: api.to_owned(), sources: Arc::default(), made: Arc::default() }
+    }
+
+    /// Allows the storefront to load these sources. A kiosk loads none.
+    pub(in crate::http) fn with_sources(self, sources: PageSources) -> Self {
+        Self { sources: Arc::new(sources), ..self }
     }
 
     fn made(&self) -> &Rendered {
@@ -97,13 +107,17 @@ impl OwnPages {
             let to = [(LOCATION, "/mall/manual/")];
             return Some((StatusCode::PERMANENT_REDIRECT, to).into_response());
         }
-        let place = Place::of(path, parts.uri.query().unwrap_or_default())?;
+        let query = parts.uri.query().unwrap_or_default();
+        let place = Place::of(path, query)?;
         let mut response = if cfg!(compressed_pages) {
             self.made().page(&place, &self.api)?.answer(&parts.headers)
         } else {
             // Debug build: render anew, because the files may be edited.
             made(&place, &version(), &self.api)?.answer(&parts.headers)
         };
+        if place == STOREFRONT && *self.sources != PageSources::default() && !is_kiosk(query) {
+            allow(&mut response, &self.sources);
+        }
         if let Place::Manual(_, language) = place {
             let headers = response.headers_mut();
             headers.insert(CONTENT_LANGUAGE, HeaderValue::from_static(language.tag()));
@@ -256,6 +270,33 @@ fn policy(style: &str) -> HeaderValue {
     HeaderValue::from_str(&text).unwrap_or(HeaderValue::from_static("default-src 'none'"))
 }
 
+/// Adds sources to the content security policy of a page.
+fn allow(response: &mut Response, sources: &PageSources) {
+    let PageSources { script, style, img, connect, frame } = sources;
+    let headers = response.headers_mut();
+    let Some(Ok(policy)) = headers.get(CONTENT_SECURITY_POLICY).map(HeaderValue::to_str) else { return };
+    let mut directives: Vec<String> = policy.split("; ").map(str::to_owned).collect();
+    let added = [("script-src", script), ("style-src", style), ("img-src", img), ("connect-src", connect)];
+    for directive in &mut directives {
+        let name = directive.split(' ').next().unwrap_or_default();
+        if let Some((_, more)) = added.iter().find(|(own, more)| *own == name && !more.is_empty()) {
+            *directive = format!("{directive} {more}");
+        }
+    }
+    if !frame.is_empty() {
+        directives.push(format!("frame-src {frame}"));
+    }
+    // Sources have only characters valid in a header. Otherwise the stricter policy stays.
+    if let Ok(policy) = HeaderValue::from_str(&directives.join("; ")) {
+        headers.insert(CONTENT_SECURITY_POLICY, policy);
+    }
+}
+
+/// Returns whether the page runs as a kiosk, as `web/core/local-storage.js` decides.
+fn is_kiosk(query: &str) -> bool {
+    query.split('&').any(|part| part.split('=').next() == Some("kiosk"))
+}
+
 /// Inlines the stylesheets named by `{styles tokens base}`, and no other file: the page gets its look at
 /// once, before its modules are loaded. Returns the page and the style.
 fn styled(page: &str) -> (String, String) {
@@ -378,6 +419,26 @@ mod tests {
             html.starts_with("<a><link rel=\"modulepreload\" href=\"/mall/assets/7/store/main.js\"><link")
         );
         assert!(html.ends_with("<b>/mall/assets/7 /mall/api"), "{html}");
+    }
+
+    #[test]
+    fn a_policy_gets_sources_where_the_directive_is_and_nothing_else() {
+        let page = Page::new(HTML, String::new(), policy("a{}"));
+        let before = page.policy.to_str().unwrap().to_owned();
+        let allowed = |sources: &PageSources| {
+            let mut response = page.answer(&HeaderMap::new());
+            allow(&mut response, sources);
+            response.headers()[CONTENT_SECURITY_POLICY].to_str().unwrap().to_owned()
+        };
+        assert_eq!(allowed(&PageSources::default()), before);
+        let all = "https://a.example https://*.b.example".to_owned();
+        let frames = PageSources { script: all.clone(), frame: all, ..PageSources::default() };
+        let script = "script-src 'self'";
+        let want = before.replace(script, "script-src 'self' https://a.example https://*.b.example");
+        assert_eq!(allowed(&frames), want + "; frame-src https://a.example https://*.b.example");
+        let wrong = PageSources { script: "https://a.example\r\nx: y".to_owned(), ..PageSources::default() };
+        assert_eq!(allowed(&wrong), before);
+        assert!(is_kiosk("kiosk") && is_kiosk("a=1&kiosk=60") && !is_kiosk("kiosks") && !is_kiosk(""));
     }
 
     #[test]

@@ -20,6 +20,7 @@ use crate::mall::base::cache_aside::{CacheEvent, CacheMetrics};
 use crate::mall::base::event_bus::{EventMetrics, SubscriberMetrics};
 use crate::mall::base::retry::RetryQueue;
 use crate::mall::people::visits::VisitMetrics;
+use crate::mall::selling::challenge_service::{ServiceCounts, WatchedService};
 use crate::mall::selling::order_workers::WorkerMetrics;
 use crate::mall::{Context, Mall, Visits};
 
@@ -32,6 +33,7 @@ pub struct Health {
     visits: Visits,
     retries: RetryQueue,
     events: Arc<EventMetrics>,
+    challenge_service: Option<Arc<WatchedService>>,
     metrics: Arc<Metrics>,
     /// The API's path prefix, for pages served elsewhere.
     prefix: String,
@@ -114,6 +116,7 @@ impl Health {
             visits: mall.visits.clone(),
             retries: mall.retries.clone(),
             events: mall.event_metrics(),
+            challenge_service: mall.sales.challenge_service().cloned(),
             metrics,
             prefix: prefix.to_owned(),
         }
@@ -161,6 +164,11 @@ impl Health {
         let jump = self.context.clock.doubt();
         let wrong_clock: Vec<String> =
             gap.iter().map(ToString::to_string).chain(jump.iter().map(ToString::to_string)).collect();
+        let away = self.challenge_service.as_ref().filter(|watched| !watched.is_available());
+        let away = away.map(|watched| {
+            let name = watched.service().name();
+            format!("the challenge service {name} is away: sales use the mall's own challenges")
+        });
         Readiness {
             ready: troubles.is_empty(),
             backend: health.backend,
@@ -176,7 +184,7 @@ impl Health {
             backlog: log.pending,
             troubles,
             parts: Part::all(health, &wrong_clock),
-            warnings: wrong_clock,
+            warnings: wrong_clock.into_iter().chain(away).collect(),
             api: self.prefix.clone(),
             inbox: settings.inbox,
             version: env!("CARGO_PKG_VERSION"),
@@ -201,6 +209,9 @@ impl Health {
             retry_metrics::write(&mut out, &kinds, self.context.now());
         }
         write_events(&mut out, &self.events);
+        if let Some(watched) = &self.challenge_service {
+            write_challenge_service(&mut out, watched);
+        }
         if let Some(bytes) = resident_bytes() {
             gauge(&mut out, "process_resident_memory_bytes", "Resident memory of the process.", bytes);
         }
@@ -262,6 +273,16 @@ impl Health {
         gauge(out, "mallbox_troubles", "Current failures; /readyz lists them.", troubles);
         write_circuits(out, &health);
     }
+}
+
+fn write_challenge_service(out: &mut String, watched: &WatchedService) {
+    let help = "1 while visitors are sent to the external challenge service.";
+    gauge(out, "mallbox_challenge_service_available", help, u8::from(watched.is_available()));
+    let ServiceCounts { accepted, refused, failed } = watched.counts();
+    let rows = [("accepted", accepted), ("refused", refused), ("failed", failed)]
+        .map(|(outcome, count)| (format!(r#"outcome="{outcome}""#), count));
+    let help = "Verifications at the external challenge service by outcome; failed: no verdict.";
+    counters(out, "mallbox_challenge_service_total", help, rows);
 }
 
 fn write_events(out: &mut String, events: &EventMetrics) {

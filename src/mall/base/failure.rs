@@ -177,6 +177,10 @@ pub enum GuardRefusal {
     KindNotAllowed,
     /// The answer is wrong, or the challenge is expired, used, or somebody else's.
     ChallengeFailed,
+    /// The external service gave no verdict about the answer: another challenge is needed.
+    ServiceAway,
+    /// An operator chose the external service, and the mall has none.
+    NoService,
     /// The sale has not begun to issue passes.
     TooEarly {
         /// Time until the sale issues passes to this user.

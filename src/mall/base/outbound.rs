@@ -3,7 +3,7 @@
 //! Reasons and figures: `src/decisions/0039-names-gateways-and-builds.md`.
 
 use std::error::Error;
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::net::IpAddr;
 use std::pin::pin;
 
@@ -76,9 +76,39 @@ pub(in crate::mall) struct OutboundRequest<'a> {
     pub(in crate::mall) method: Method,
     /// Path and query.
     pub(in crate::mall) path: &'a str,
+    /// Further headers. Without a `content-type` among them, a body is sent as JSON.
     pub(in crate::mall) headers: HeaderMap,
-    /// A JSON text; empty for none.
+    /// The body; empty for none.
     pub(in crate::mall) body: Vec<u8>,
+}
+
+impl<'a> OutboundRequest<'a> {
+    /// Creates a POST request with a form, as browsers send it.
+    pub(in crate::mall) fn form(path: &'a str, fields: &[(&str, &str)]) -> Self {
+        let mut headers = HeaderMap::new();
+        let kind = HeaderValue::from_static("application/x-www-form-urlencoded");
+        headers.insert(header::CONTENT_TYPE, kind);
+        let body = form_text(fields).into_bytes();
+        Self { method: Method::POST, path, headers, body }
+    }
+}
+
+/// Writes fields as `name=value&name=value`, percent-encoded.
+pub(in crate::mall) fn form_text(fields: &[(&str, &str)]) -> String {
+    let pairs = fields.iter().map(|(name, value)| format!("{}={}", escaped(name), escaped(value)));
+    pairs.collect::<Vec<_>>().join("&")
+}
+
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' => out.push(byte.into()),
+            // Writing to a String cannot fail.
+            _ => drop(write!(out, "%{byte:02X}")),
+        }
+    }
+    out
 }
 
 /// A response read in full.
@@ -164,7 +194,7 @@ impl Endpoint {
         if let Some(own) = built.headers_mut() {
             own.extend(headers);
             if !body.is_empty() {
-                own.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+                own.entry(header::CONTENT_TYPE).or_insert(HeaderValue::from_static("application/json"));
             }
         }
         let request = built
@@ -229,6 +259,14 @@ fn is_this_machine(host: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_form_is_percent_encoded() {
+        let request = OutboundRequest::form("/verify", &[("secret", "a&b=c"), ("response", "验 +~.-_9Z")]);
+        assert_eq!(request.headers[header::CONTENT_TYPE], "application/x-www-form-urlencoded");
+        let body = String::from_utf8(request.body).unwrap();
+        assert_eq!(body, "secret=a%26b%3Dc&response=%E9%AA%8C%20%2B%7E.-_9Z");
+    }
 
     #[test]
     fn a_url_is_secure_or_of_this_machine() {

@@ -14,25 +14,27 @@ mod holder;
 mod keys;
 mod passes;
 mod rooms;
+mod service;
 mod signals;
 mod token;
 mod work;
 
 use std::net::IpAddr;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use mallbox_storage::{
-    ChallengeKind, Guard, Judgement, Limit, Pass, RateLimitOutcome, SaleRecord, StoreError, Timestamp,
-    UserId, VoucherId,
+    ChallengeKind, ChallengeKinds, Guard, Judgement, Limit, Pass, RateLimitOutcome, SaleRecord, StoreError,
+    Timestamp, UserId, VoucherId,
 };
 
-use self::challenge::{CHALLENGE_TTL, ChallengeToken, Sealed};
+use self::challenge::{CHALLENGE_TTL, ChallengeToken, Sealed, accepted_kinds};
 use self::device::{Device, DeviceTicket};
 use self::evidence::Evidence;
 use self::holder::Holder;
 use self::keys::{GuardKey, GuardKeys};
 use self::passes::{PassToken, SignedPass};
+use super::challenge_service::WatchedService;
 use crate::language::Language;
 use crate::mall::base::hmac::hmac_sha256;
 use crate::mall::base::{Context, Failure, GuardRefusal, Random, Refusal, client_network};
@@ -40,6 +42,7 @@ use crate::mall::base::{Context, Failure, GuardRefusal, Random, Refusal, client_
 pub use self::challenge::{Answer, Puzzle};
 pub(in crate::mall::selling) use self::evidence::CheckedPass;
 pub(in crate::mall::selling) use self::signals::Traces;
+pub use super::challenge_service::{GeeTestResponse, ServiceResponse};
 pub use super::challenges::picture::SIZE as PICTURE_SIZE;
 pub use super::challenges::slider::{Drawing, PIECE_SIZE, SIZE as SLIDER_SIZE};
 
@@ -121,13 +124,14 @@ pub(in crate::mall) struct Guards {
     random: Arc<Random>,
     keys: GuardKeys,
     drawing: tokio::sync::Semaphore,
+    service: OnceLock<Arc<WatchedService>>,
 }
 
 impl Guards {
     pub(in crate::mall) fn new(context: Context, random: Arc<Random>) -> Self {
         let keys = GuardKeys::new(Arc::clone(&context.storage.base.upkeep), Arc::clone(&random));
         let drawing = tokio::sync::Semaphore::new(challenge::drawing_threads());
-        Self { context, random, keys, drawing }
+        Self { context, random, keys, drawing, service: OnceLock::new() }
     }
 
     /// Gives a challenge of the wanted kind, or of the preferred kind of the sale.
@@ -143,7 +147,9 @@ impl Guards {
         (language, now): (Language, Timestamp),
     ) -> Result<Challenge, Failure> {
         let guard = guard_of(sale, now)?;
-        if wanted.is_some_and(|kind| !guard.kinds.contains(kind)) {
+        let kinds = self.given_kinds(&guard, now);
+        // A kind that is accepted and not given at present: the service is away.
+        if wanted.is_some_and(|kind| !kinds.contains(kind) && !accepted_kinds(&guard).contains(kind)) {
             return Err(GuardRefusal::KindNotAllowed.into());
         }
         // A challenge is for those who may claim: drawing pictures for all who wait would take too long.
@@ -164,16 +170,18 @@ impl Guards {
         };
         let holder = Holder::new(visitor.user, sale.terms.voucher, &device);
         let former = self.judged_pass(&visitor, sale, now).await?;
+        let kind = wanted.filter(|kind| kinds.contains(*kind)).unwrap_or_else(|| next_kind(kinds, former));
         let sealed = Sealed {
-            kind: wanted.unwrap_or_else(|| next_kind(&guard, former)),
+            kind,
             round: former.map_or(1, |former| former.challenges.saturating_add(1)),
             language,
             bits: guard.work_bits,
             nonce: self.random.nonce(),
             expires: now + CHALLENGE_TTL,
         };
-        let puzzle = challenge::draw(&self.drawing, sealed.riddle(&key, &holder)).await?;
+        let puzzle = self.puzzle(kind, sealed.riddle(&key, &holder)).await?;
         let (token, device_ticket) = (sealed.text(&key, &holder), device.ticket(&key));
+        let guard = Guard { kinds, ..guard };
         Ok(Challenge { token, puzzle, guard, expires_in: CHALLENGE_TTL, device_ticket, pass_in })
     }
 
@@ -181,7 +189,8 @@ impl Guards {
     /// it comes too early.
     ///
     /// # Errors
-    /// [`GuardRefusal`], [`Refusal::Ended`], [`Refusal::RateLimited`]; [`Failure::Store`] if the store fails.
+    /// [`GuardRefusal`], [`Refusal::Ended`], [`Refusal::RateLimited`]; [`Refusal::Busy`] while too many
+    /// answers are at the external service; [`Failure::Store`] if the store fails.
     pub(in crate::mall) async fn pass(
         &self,
         visitor: Visitor<'_>,
@@ -192,22 +201,24 @@ impl Guards {
         let guard = guard_of(sale, now)?;
         let voucher = sale.terms.voucher;
         let (sealed, key, holder) = self.opened(visitor, voucher, token, now).await?;
-        if now >= sealed.expires || !guard.kinds.contains(sealed.kind) {
+        if now >= sealed.expires || !accepted_kinds(&guard).contains(sealed.kind) {
             return Err(GuardRefusal::ChallengeFailed.into());
         }
         let pass_in = self.opening(visitor.user, sale, &guard).await?.since(now);
         if !pass_in.is_zero() {
             return Err(GuardRefusal::TooEarly { pass_in }.into());
         }
-        // Read first: a failure afterwards would cost the visitor the challenge.
+        // First: a failure afterwards would cost the visitor the challenge.
+        let turn = self.turn(sealed.kind).await?;
         let epoch = self.context.storage.selling.sales.pass_epoch(voucher).await?;
         let current = self.keys.current(now).await?;
         let once = Limit { count: 1, per: CHALLENGE_TTL };
         let name = format!("solved:{}", mallbox_storage::hex(&sealed.nonce));
         let first = self.context.storage.base.rate_limits.pass(&name, once, now).await?;
-        if first != RateLimitOutcome::Allowed || !sealed.riddle(&key, &holder).is_solved_by(answer) {
+        if first != RateLimitOutcome::Allowed {
             return Err(GuardRefusal::ChallengeFailed.into());
         }
+        self.judge(&sealed.riddle(&key, &holder), answer, (&visitor, turn), now).await?;
         self.count_pass(&visitor, voucher, &holder, now).await?;
         // A pass issued before the begin lives as long after it as any other.
         let expires = now.max(sale.terms.begin) + Duration::from_secs(guard.pass_seconds.into());
@@ -412,11 +423,11 @@ fn number_of(key: &GuardKey, purpose: &[u8], user: UserId, voucher: VoucherId) -
 
 /// Returns the kind of a challenge that nobody chose: the preferred kind of the sale, and for a second challenge
 /// the kind after that of the first.
-fn next_kind(guard: &Guard, former: Option<Evidence>) -> ChallengeKind {
+fn next_kind(kinds: ChallengeKinds, former: Option<Evidence>) -> ChallengeKind {
     let former = former.and_then(|former| former.kind);
-    let kinds: Vec<ChallengeKind> = guard.kinds.iter().collect();
-    let place = former.and_then(|former| kinds.iter().position(|kind| *kind == former));
-    place.map_or(guard.kinds.first(), |place| kinds[(place + 1) % kinds.len()])
+    let listed: Vec<ChallengeKind> = kinds.iter().collect();
+    let place = former.and_then(|former| listed.iter().position(|kind| *kind == former));
+    place.map_or(kinds.first(), |place| listed[(place + 1) % listed.len()])
 }
 
 /// Returns the guard of a sale that has not ended.

@@ -3,6 +3,7 @@
 mod backpressure;
 mod batch_size;
 pub mod cashier;
+pub mod challenge_service;
 mod challenges;
 mod closed_orders;
 mod counter_till;

@@ -26,9 +26,12 @@ pub(super) fn ask_as_each(check: &mut Checker<'_>, call: &str, path: &str, body:
 fn guards(check: &mut Checker<'_>) {
     let (get, put) = ("GET /ops/sales/{id}/guard", "PUT /ops/sales/{id}/guard");
     let kinds = ["picture", "slider", "work"];
-    for guard in
-        [json!({ "kinds": kinds }), json!({ "kinds": ["riddle"] }), json!({ "kinds": kinds, "workBits": 7 })]
-    {
+    for guard in [
+        json!({ "kinds": ["service"] }),
+        json!({ "kinds": kinds }),
+        json!({ "kinds": ["riddle"] }),
+        json!({ "kinds": kinds, "workBits": 7 }),
+    ] {
         for sale in [2, 99] {
             let path = format!("/ops/sales/{sale}/guard");
             ask_as_each(check, put, &path, &guard);

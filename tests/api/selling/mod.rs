@@ -1,5 +1,6 @@
 //! The API of selling: sales, orders, receipts and payment modes.
 
+mod challenge_service;
 mod clock;
 pub mod counter_payments;
 mod endpoint_limits;

@@ -269,6 +269,7 @@ fn means(w: &World) -> Dependencies {
         inbox: Some(inbox),
         payments: Arc::new(Sandbox::default()),
         http_gateway: None,
+        challenge_service: None,
         random: Arc::new(Random::seeded(8)),
         code_key: CodeKey::Database,
     }

@@ -1,5 +1,6 @@
 //! Sales, orders, payments, workers and background jobs.
 
+mod challenge_service;
 mod claim_limits;
 mod claims;
 mod clock;

@@ -12,11 +12,18 @@ import { showToast } from "../../parts/toast.js";
 import { formSheet } from "./form.js";
 import { numberValue } from "./number-value.js";
 
-/** @typedef {"picture" | "slider" | "work"} Kind */
-/** @typedef {{kinds: Kind[], workBits: number, passSeconds: number, jitterSeconds: number}} Guard */
+/** @typedef {"picture" | "slider" | "work" | "service"} Kind */
+/**
+ * @typedef {object} Guard
+ * @property {Kind[]} kinds
+ * @property {number} workBits
+ * @property {number} passSeconds
+ * @property {number} jitterSeconds
+ * @property {{name: string, available: boolean}} [service] the external challenge service of the mall
+ */
 
 /** @type {Kind[]} */
-const KINDS = ["picture", "slider", "work"];
+const KINDS = ["picture", "slider", "work", "service"];
 
 /**
  * Returns the section of a sale's guard.
@@ -50,7 +57,7 @@ export function guard(sale, signal) {
   /** @param {Guard} now */
   async function edit(now) {
     // Kinds of the guard keep their order.
-    const all = [...now.kinds, ...KINDS.filter((kind) => !now.kinds.includes(kind))];
+    const all = [...now.kinds, ...KINDS.filter((kind) => !now.kinds.includes(kind))].filter((kind) => kind !== "service" || now.service);
     const preferred = field(t("首选方式", "Preferred check"), "select", { onchange: showPreview }, ...all.map((kind) => h("option", { value: kind }, kindText(kind))));
     const preview = h("p", { class: "quiet small", role: "status" });
     const options = all.map((kind) => {
@@ -111,12 +118,15 @@ function number(label, value, min, max) {
 }
 
 /** @param {Guard} now */
-function summary({ kinds, passSeconds, jitterSeconds }) {
+function summary({ kinds, passSeconds, jitterSeconds, service }) {
   return [
     h("div", { class: "row wrap" }, chip(t("已开启", "On"), "good"),
       h("ol", { class: "row wrap", "aria-label": t("验证方式，首选在前", "Checks in order of preference") }, kinds.map((kind) => h("li", null, chip(kindText(kind)))))),
     h("p", { class: "quiet small" }, t(`通行码 ${passSeconds} 秒内有效，开抢前最多提前 ${jitterSeconds} 秒发放。`,
       `A pass lives ${passSeconds} s, and is issued up to ${jitterSeconds} s before the begin.`)),
+    kinds.includes("service") && !service?.available && h("div", { class: "notice bad" }, h("p", null, service
+      ? t(`外部验证服务${service.name}暂时不可用，正在用其他方式代替。`, `The external service ${service.name} is away: other checks take its place.`)
+      : t("商城没有接入外部验证服务，正在用其他方式代替。", "The mall has no external challenge service: other checks take its place."))),
   ];
 }
 
@@ -129,6 +139,7 @@ function sightText(kind) {
     case "picture": return t("一张写着 4 个汉字的图片和一个输入框（英文界面为 5 个字母或数字）。", "A picture of 5 letters and digits, or 4 Chinese characters in Chinese, with a field to type them.");
     case "slider": return t("一张有缺口的图片，用手指、鼠标或键盘把拼图移到缺口。", "A picture with a gap, and a piece to move there by finger, mouse or keys.");
     case "work": return t("一条进度条，几秒内自动完成，不用看图也不用动手。", "A progress bar that fills within seconds, without looking or typing.");
+    case "service": return t("由外部服务显示的人机验证。服务不可用时，自动换成其他方式。", "A CAPTCHA shown by the external service. While the service is away, another check takes its place.");
   }
 }
 
@@ -138,5 +149,6 @@ function kindText(kind) {
     case "picture": return t("输入图中的字", "Type characters of a picture");
     case "slider": return t("拖动拼图", "Move a puzzle piece");
     case "work": return t("自动计算", "Computed by the device");
+    case "service": return t("外部人机验证", "CAPTCHA of an external service");
   }
 }

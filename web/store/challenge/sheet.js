@@ -12,6 +12,7 @@ import { errorMessage } from "../../parts/toast.js";
 import { answerHeaders, challengeHeaders, isPassRefused, keepPass, keepTicket } from "../sale/passes.js";
 import { changeText } from "./kinds.js";
 import { pictureView } from "./picture.js";
+import { serviceView } from "./service.js";
 import { sliderView } from "./slider.js";
 import { workView } from "./work.js";
 
@@ -104,6 +105,7 @@ function challenge(voucher, signal, onEnd) {
     const submit = (/** @type {import("./kinds.js").Answer} */ answer) => send(given, answer, mine);
     const view = given.picture ? pictureView(given.picture, submit, () => load("picture"))
       : given.slider ? sliderView(given.slider, submit)
+      : given.service ? serviceView(given.service, submit, () => load(kinds.find((kind) => kind !== "service"), serviceNotice()), mine)
       : workView(given.work ?? { salt: "", bits: 0 }, submit, mine);
     display(view.root);
     fill(others, kinds.filter((kind) => kind !== given.kind).map((kind) => button(changeText(kind), () => load(kind), { look: ["bare"] })));
@@ -193,11 +195,17 @@ function challenge(voucher, signal, onEnd) {
 }
 
 /**
- * Returns the kinds that can be solved on this device: a kiosk has no keyboard.
+ * Returns the kinds that can be solved on this device. A kiosk has no keyboard, and loads nothing from other
+ * servers.
  * @param {import("./kinds.js").Kind[]} kinds
  */
 function usableKinds(kinds) {
-  return isKiosk ? kinds.filter((kind) => kind !== "picture") : kinds;
+  return isKiosk ? kinds.filter((kind) => kind !== "picture" && kind !== "service") : kinds;
+}
+
+/** Returns why there is another challenge in place of an external service's. */
+function serviceNotice() {
+  return t("人机验证加载失败，请换这种方式完成验证。", "The CAPTCHA could not be loaded; please take this check instead.");
 }
 
 /**

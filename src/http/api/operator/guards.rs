@@ -36,21 +36,38 @@ struct GuardAnswer {
     work_bits: u8,
     pass_seconds: u16,
     jitter_seconds: u8,
+    /// The external challenge service of the mall; absent without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    service: Option<ServiceState>,
+}
+
+/// The external challenge service of the mall.
+#[derive(Serialize, JsonSchema)]
+struct ServiceState {
+    /// `hcaptcha`, `turnstile` or `geetest`.
+    #[schemars(example = &"turnstile")]
+    name: &'static str,
+    /// False while the service is away, and sales use the mall's own challenges.
+    available: bool,
 }
 
 impl GuardAnswer {
-    fn new(guard: Option<Guard>) -> Self {
+    fn new(guard: Option<Guard>, app: &App) -> Self {
         let kinds = guard.as_ref().map(names).unwrap_or_default();
         let Guard { kinds: _, work_bits, pass_seconds, jitter_seconds } = guard.unwrap_or(DEFAULT_GUARD);
-        Self { kinds, work_bits, pass_seconds, jitter_seconds }
+        let service = app.sales.challenge_service().map(|watched| ServiceState {
+            name: watched.service().name(),
+            available: watched.is_available(),
+        });
+        Self { kinds, work_bits, pass_seconds, jitter_seconds, service }
     }
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct GuardBody {
-    /// Kinds of challenges in the order of preference, each at most once: `picture`, `slider`, `work`. Empty
-    /// for no guard.
+    /// Kinds of challenges in the order of preference, each at most once: `picture`, `slider`, `work`, and
+    /// `service` in a mall with an external challenge service. Empty for no guard.
     #[schemars(example = &["picture", "work"])]
     kinds: Vec<String>,
     /// Leading zero bits of a proof of work, 8 to 26; each bit doubles the work. Default: 18.
@@ -84,7 +101,8 @@ impl GuardBody {
 }
 
 async fn guard(State(app): State<App>, _: Operator, Path(voucher): Path<u64>) -> Reply<GuardAnswer> {
-    Ok(Answer::ok(GuardAnswer::new(app.sale_admin.guard(VoucherId::new(voucher)).await?)))
+    let guard = app.sale_admin.guard(VoucherId::new(voucher)).await?;
+    Ok(Answer::ok(GuardAnswer::new(guard, &app)))
 }
 
 async fn put_guard(
@@ -96,5 +114,5 @@ async fn put_guard(
 ) -> Reply<GuardAnswer> {
     let by = By::operator(user, now);
     let guard = app.sale_admin.put_guard(by, VoucherId::new(voucher), body.guard()?).await?;
-    Ok(Answer::ok(GuardAnswer::new(guard)))
+    Ok(Answer::ok(GuardAnswer::new(guard, &app)))
 }

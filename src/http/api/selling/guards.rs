@@ -16,6 +16,7 @@ use crate::http::response::messages::millis;
 use crate::language::{Language, both};
 use crate::mall::Refusal;
 use crate::mall::base::{Failure, GuardRefusal};
+use crate::mall::selling::challenge_service::Widget;
 use crate::mall::selling::guard::{self, Challenge, IssuedPass, Puzzle};
 
 /// Maximum number of samples of a pointer.
@@ -44,18 +45,19 @@ pub fn routes() -> Calls {
 
 #[derive(Deserialize, Default, JsonSchema)]
 struct ChallengeBody {
-    /// `picture`, `slider` or `work`; default: the kind that the sale prefers.
+    /// `picture`, `slider`, `work` or `service`; default: the kind that the sale prefers.
     #[schemars(example = &"picture")]
     kind: Option<String>,
 }
 
-/// A challenge. One of `picture`, `slider` and `work` is there.
+/// A challenge. One of `picture`, `slider`, `work` and `service` is there.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct ChallengeAnswer {
     /// To be sent with the answer.
     challenge: String,
-    /// `picture`, `slider` or `work`.
+    /// `picture`, `slider`, `work` or `service`. While the external service is away, another kind comes in
+    /// place of `service`.
     #[schemars(example = &"picture")]
     kind: &'static str,
     /// Kinds that can be asked for instead, in the order of the sale's preference.
@@ -72,6 +74,21 @@ struct ChallengeAnswer {
     picture: Option<PictureAnswer>,
     #[serde(skip_serializing_if = "Option::is_none")]
     slider: Option<SliderAnswer>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    service: Option<ServiceAnswer>,
+}
+
+/// A check of an external service, shown by the service's script.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct ServiceAnswer {
+    /// `hcaptcha`, `turnstile` or `geetest`.
+    #[schemars(example = &"turnstile")]
+    name: &'static str,
+    /// Public key of the site at the service; GeeTest calls it `captchaId`.
+    site_key: String,
+    /// URL of the service's script.
+    script_url: String,
 }
 
 /// A proof of work: find a number for which SHA-256 of `salt:number` begins with `bits` zero bits.
@@ -115,7 +132,7 @@ struct PassBody {
     answer: AnswerBody,
 }
 
-/// The answer to a challenge: `work`, or `text`, or `left` and `track`.
+/// The answer to a challenge: `work`, or `text`, or `left` and `track`, or `response`, or `geetest`.
 #[derive(Deserialize, JsonSchema)]
 struct AnswerBody {
     /// The number of a proof of work.
@@ -129,20 +146,41 @@ struct AnswerBody {
     left: Option<u32>,
     /// Samples of the pointer, at most 500: milliseconds since the press, pixels to the right, pixels down.
     track: Option<Vec<[i32; 3]>>,
+    /// The response token of hCaptcha or Turnstile.
+    response: Option<String>,
+    /// The result of GeeTest's `getValidate()`.
+    geetest: Option<GeeTestBody>,
+}
+
+/// The result of GeeTest's `getValidate()`. Other fields are ignored.
+#[derive(Deserialize, JsonSchema)]
+struct GeeTestBody {
+    lot_number: String,
+    captcha_output: String,
+    pass_token: String,
+    gen_time: String,
+}
+
+impl From<GeeTestBody> for guard::ServiceResponse {
+    fn from(body: GeeTestBody) -> Self {
+        let GeeTestBody { lot_number, captcha_output, pass_token, gen_time } = body;
+        Self::GeeTest(guard::GeeTestResponse { lot_number, captcha_output, pass_token, gen_time })
+    }
 }
 
 impl AnswerBody {
     fn answer(self) -> Result<guard::Answer, Refusal> {
-        match self {
-            Self { work: Some(number), text: None, left: None, track: None } => {
-                Ok(guard::Answer::Work(number))
-            }
-            Self { work: None, text: Some(text), left: None, track: None } => Ok(guard::Answer::Text(text)),
-            Self { work: None, text: None, left: Some(left), track: Some(track) }
-                if track.len() <= TRACK_MAX =>
-            {
+        let Self { work, text, left, track, response, geetest } = self;
+        match (work, text, (left, track), response, geetest) {
+            (Some(number), None, (None, None), None, None) => Ok(guard::Answer::Work(number)),
+            (None, Some(text), (None, None), None, None) => Ok(guard::Answer::Text(text)),
+            (None, None, (Some(left), Some(track)), None, None) if track.len() <= TRACK_MAX => {
                 Ok(guard::Answer::Slider { left, track })
             }
+            (None, None, (None, None), Some(token), None) => {
+                Ok(guard::Answer::Service(guard::ServiceResponse::Token(token)))
+            }
+            (None, None, (None, None), None, Some(result)) => Ok(guard::Answer::Service(result.into())),
             _ => Err(Refusal::BadValue("answer")),
         }
     }
@@ -183,7 +221,7 @@ fn data_url(png: &[u8]) -> String {
 impl ChallengeAnswer {
     fn new(challenge: Challenge) -> Self {
         let Challenge { token, puzzle, guard, expires_in, device_ticket, pass_in } = challenge;
-        let (mut work, mut picture, mut slider) = (None, None, None);
+        let (mut work, mut picture, mut slider, mut service) = (None, None, None, None);
         let kind = match puzzle {
             Puzzle::Work { salt, bits } => {
                 work = Some(WorkAnswer { salt, bits });
@@ -208,6 +246,10 @@ impl ChallengeAnswer {
                 });
                 ChallengeKind::Slider
             }
+            Puzzle::Service(Widget { service: name, site_key, script_url }) => {
+                service = Some(ServiceAnswer { name, site_key, script_url });
+                ChallengeKind::Service
+            }
         };
         Self {
             challenge: token,
@@ -219,6 +261,7 @@ impl ChallengeAnswer {
             work,
             picture,
             slider,
+            service,
         }
     }
 }

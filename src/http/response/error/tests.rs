@@ -41,6 +41,8 @@ fn all() -> Vec<(ApiError, u16, &'static str)> {
         (Refusal::Guard(GuardRefusal::NotGuarded).into(), 200, "NOT_GUARDED"),
         (Refusal::Guard(GuardRefusal::KindNotAllowed).into(), 200, "KIND_NOT_ALLOWED"),
         (Refusal::Guard(GuardRefusal::ChallengeFailed).into(), 200, "CHALLENGE_FAILED"),
+        (Refusal::Guard(GuardRefusal::ServiceAway).into(), 200, "CHALLENGE_FAILED"),
+        (Refusal::Guard(GuardRefusal::NoService).into(), 200, "NO_CHALLENGE_SERVICE"),
         (Refusal::Guard(GuardRefusal::AdmissionRequired).into(), 200, "ADMISSION_REQUIRED"),
         (Refusal::Guard(GuardRefusal::NoRoom).into(), 200, "NO_WAITING_ROOM"),
         (Refusal::WaitingList(WaitingRefusal::NoList).into(), 200, "NO_WAITING_LIST"),

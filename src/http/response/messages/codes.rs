@@ -17,6 +17,7 @@ pub(in crate::http) const CODES: &[&str] = &[
     "NOT_GUARDED",
     "KIND_NOT_ALLOWED",
     "CHALLENGE_FAILED",
+    "NO_CHALLENGE_SERVICE",
     "ADMISSION_REQUIRED",
     "CROWDED",
     "NO_WAITING_ROOM",

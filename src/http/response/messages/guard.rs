@@ -35,6 +35,18 @@ pub(super) fn of_refusal(refusal: GuardRefusal, l: Language) -> RefusalBody {
             "验证未通过，请再试一次",
             "The check was not passed; try a new one."
         ),
+        GuardRefusal::ServiceAway => fixed!(
+            l,
+            "CHALLENGE_FAILED",
+            "人机验证暂时不可用，请换一种方式再验证一次",
+            "The CAPTCHA is not available at present; please take another check."
+        ),
+        GuardRefusal::NoService => fixed!(
+            l,
+            "NO_CHALLENGE_SERVICE",
+            "商城没有接入外部验证服务，请先用--challenge-service配置",
+            "The mall has no external challenge service; start it with --challenge-service first."
+        ),
         GuardRefusal::AdmissionRequired => {
             fixed!(
                 l,

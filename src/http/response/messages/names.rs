@@ -198,9 +198,10 @@ pub(super) fn allowed(name: &'static str, l: Language) -> &'static str {
             "at most 50 waves in ascending order, between now and endTime, of 1 unit or more each",
         ),
         "max" => ("须为0到10000", "0 to 10000"),
-        "challenges" => {
-            ("须为picture、slider、work，各至多一次", "picture, slider and work, each at most once")
-        }
+        "challenges" => (
+            "须为picture、slider、work、service，各至多一次",
+            "picture, slider, work and service, each at most once",
+        ),
         "workBits" => ("须为8到26", "8 to 26"),
         "passSeconds" => ("须为10到600秒", "10 to 600 seconds"),
         "kioskName" => ("须为1到40个字", "1 to 40 characters"),
@@ -213,8 +214,8 @@ pub(super) fn allowed(name: &'static str, l: Language) -> &'static str {
         "admissionSeconds" => ("须为30到1800秒", "30 to 1800 seconds"),
         "jitterSeconds" => ("须为0到30秒", "0 to 30 seconds"),
         "answer" => (
-            "须为work、text，或left与不超过500个点的track",
-            "work, or text, or left and a track of at most 500 samples",
+            "须为work、text、response、geetest之一，或left与不超过500个点的track",
+            "work, or text, or left and a track of at most 500 samples, or response, or geetest",
         ),
         "requestId" => ("1到64个字，每次请求各不相同", "1 to 64 characters, unique per request"),
         "reason" => ("须为1到200个字", "1 to 200 characters"),

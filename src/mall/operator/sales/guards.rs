@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::{SaleAdmin, subject};
 use crate::mall::base::audited_action::{AuditedAction, By, run_audited};
-use crate::mall::base::{Failure, Refusal};
+use crate::mall::base::{Failure, GuardRefusal, Refusal};
 
 /// The guard that is proposed to an operator.
 pub const DEFAULT_GUARD: Guard = Guard {
@@ -28,8 +28,8 @@ impl SaleAdmin {
     /// Sets or removes the guard of a sale. A repeat succeeds. Returns the guard.
     ///
     /// # Errors
-    /// [`Refusal::BadValue`] with the field's name; [`Refusal::NotFound`]. After [`Failure::Store`] a repeat
-    /// stores the guard.
+    /// [`Refusal::BadValue`] with the field's name; [`GuardRefusal::NoService`]; [`Refusal::NotFound`]. After
+    /// [`Failure::Store`] a repeat stores the guard.
     pub async fn put_guard(
         &self,
         by: By,
@@ -38,6 +38,9 @@ impl SaleAdmin {
     ) -> Result<Option<Guard>, Failure> {
         if let Some(guard) = &guard {
             check(guard)?;
+            if guard.kinds.contains(ChallengeKind::Service) && self.sales.challenge_service().is_none() {
+                return Err(GuardRefusal::NoService.into());
+            }
         }
         self.terms(voucher).await?;
         let action = AuditedAction {

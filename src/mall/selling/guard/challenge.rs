@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use mallbox_storage::{ChallengeKind, Timestamp};
+use mallbox_storage::{ChallengeKind, ChallengeKinds, Guard, Timestamp};
 use rand::SeedableRng as _;
 use rand::rngs::StdRng;
 use tokio::sync::Semaphore;
@@ -17,6 +17,7 @@ use super::work;
 use crate::language::Language;
 use crate::mall::base::hmac::hmac_sha256;
 use crate::mall::base::{Failure, Refusal};
+use crate::mall::selling::challenge_service::{ServiceResponse, Widget};
 use crate::mall::selling::challenges::{picture, slider};
 
 const BYTES: usize = 28;
@@ -24,6 +25,9 @@ const BYTES: usize = 28;
 pub(super) const CHALLENGE_TTL: Duration = Duration::from_secs(120);
 /// Longest wait for a turn to draw.
 const DRAWING_WAIT_MAX: Duration = Duration::from_millis(500);
+
+/// The kind that joins a guard with nothing but the service: it takes neither sight nor a keyboard.
+pub(super) const STAND_IN: ChallengeKind = ChallengeKind::Work;
 
 /// What a visitor has to solve.
 #[derive(Debug)]
@@ -44,6 +48,8 @@ pub enum Puzzle {
     },
     /// A piece to be moved to its gap.
     Slider(slider::Drawing),
+    /// A check of the external service, which the page loads from there.
+    Service(Widget),
 }
 
 /// A visitor's answer to a challenge.
@@ -60,6 +66,8 @@ pub enum Answer {
         /// Samples of the pointer: milliseconds since the press, and pixels to the right and down.
         track: Vec<[i32; 3]>,
     },
+    /// What the external service gave to the page.
+    Service(ServiceResponse),
 }
 
 /// A challenge as its token says it.
@@ -147,6 +155,7 @@ pub(super) fn number_of_kind(kind: ChallengeKind) -> u8 {
         ChallengeKind::Picture => 1,
         ChallengeKind::Slider => 2,
         ChallengeKind::Work => 3,
+        ChallengeKind::Service => 4,
     }
 }
 
@@ -166,7 +175,8 @@ impl Answer {
 }
 
 impl Riddle {
-    /// Returns whether an answer solves the riddle.
+    /// Returns whether an answer solves the riddle. No answer solves a check of the external service, which
+    /// judges by itself.
     pub(super) fn is_solved_by(&self, answer: &Answer) -> bool {
         match (self.kind, answer) {
             (ChallengeKind::Work, Answer::Work(number)) => work::is_proof(&self.salt, number, self.bits),
@@ -180,7 +190,8 @@ impl Riddle {
         }
     }
 
-    /// Returns an answer that solves the riddle, for tests.
+    /// Returns an answer that solves the riddle, for tests; an empty response for a check of the external
+    /// service.
     pub(super) fn answer(&self) -> Answer {
         match self.kind {
             ChallengeKind::Work => Answer::Work(work::find(&self.salt, self.bits).unwrap_or_default()),
@@ -189,13 +200,17 @@ impl Riddle {
                 let (left, track) = slider::solution(slider::Place::draw(&mut self.random()));
                 Answer::Slider { left, track }
             }
+            ChallengeKind::Service => Answer::Service(ServiceResponse::Token(String::new())),
         }
     }
 
     fn puzzle(&self) -> Puzzle {
         let mut random = self.random();
         match self.kind {
-            ChallengeKind::Work => Puzzle::Work { salt: self.salt.clone(), bits: self.bits },
+            // A check of the service is not drawn: see `Guards::puzzle`.
+            ChallengeKind::Work | ChallengeKind::Service => {
+                Puzzle::Work { salt: self.salt.clone(), bits: self.bits }
+            }
             ChallengeKind::Picture => {
                 let text = self.text(&mut random);
                 Puzzle::Picture { png: picture::draw(&text, &mut random), characters: text.chars().count() }
@@ -216,6 +231,14 @@ impl Riddle {
     }
 }
 
+/// Returns the kinds whose answers a guard accepts.
+pub(super) fn accepted_kinds(guard: &Guard) -> ChallengeKinds {
+    if guard.kinds == ChallengeKinds::one(ChallengeKind::Service) {
+        return ChallengeKinds::new(&[ChallengeKind::Service, STAND_IN]).unwrap_or(guard.kinds);
+    }
+    guard.kinds
+}
+
 /// Returns the number of threads that draw at once: drawing must not keep claims from the processor.
 pub(super) fn drawing_threads() -> usize {
     std::thread::available_parallelism().map_or(1, |threads| threads.get().div_ceil(2))
@@ -226,7 +249,7 @@ pub(super) fn drawing_threads() -> usize {
 /// # Errors
 /// [`Refusal::Busy`] if there is no turn to draw in time.
 pub(super) async fn draw(drawing: &Semaphore, riddle: Riddle) -> Result<Puzzle, Failure> {
-    if riddle.kind == ChallengeKind::Work {
+    if matches!(riddle.kind, ChallengeKind::Work | ChallengeKind::Service) {
         return Ok(riddle.puzzle());
     }
     let Ok(Ok(_turn)) = tokio::time::timeout(DRAWING_WAIT_MAX, drawing.acquire()).await else {
@@ -255,8 +278,8 @@ mod tests {
     #[test]
     fn a_token_is_read_as_it_was_written_by_its_holder_alone() {
         let key = GuardKey::new(7, b"secret");
-        for (kind, language) in ChallengeKind::ALL.into_iter().zip([Language::Zh, Language::En, Language::Zh])
-        {
+        let languages = [Language::Zh, Language::En].into_iter().cycle();
+        for (kind, language) in ChallengeKind::ALL.into_iter().zip(languages) {
             let written = Sealed { language, ..sealed(kind, 9) };
             let token = ChallengeToken::parse(&written.text(&key, &holder(1, 2, 3))).unwrap();
             assert_eq!(token.key(), 7);
@@ -274,7 +297,7 @@ mod tests {
     #[test]
     fn a_riddle_takes_its_own_answer_and_no_other() {
         let key = GuardKey::new(7, b"secret");
-        let riddles: Vec<Riddle> = ChallengeKind::ALL
+        let riddles: Vec<Riddle> = ChallengeKind::OWN
             .into_iter()
             .flat_map(|kind| (0..3).map(move |number| sealed(kind, number)))
             .map(|sealed| sealed.riddle(&key, &holder(1, 2, 3)))

@@ -1,13 +1,31 @@
 //! Guarded sales: challenges and passes.
 
+use std::sync::Arc;
+
 use mallbox_storage::{ChallengeKind, Timestamp, UserId, VoucherId};
 
 use super::FlashSales;
 use crate::language::Language;
 use crate::mall::base::Failure;
+use crate::mall::selling::challenge_service::{ChallengeService, WatchedService};
 use crate::mall::selling::guard::{Answer, Challenge, GrantedPass, IssuedPass, Visitor};
 
 impl FlashSales {
+    /// Adds an external service that gives challenges. Called before the first claim.
+    #[must_use]
+    pub fn with_challenge_service(self, service: Option<ChallengeService>) -> Self {
+        if let Some(service) = service {
+            self.inner.guards.use_service(service);
+        }
+        self
+    }
+
+    /// Returns the external service that gives challenges, if the mall has one.
+    #[must_use]
+    pub fn challenge_service(&self) -> Option<&Arc<WatchedService>> {
+        self.inner.guards.service()
+    }
+
     /// Gives a challenge of the wanted kind, or of the preferred kind of the sale.
     ///
     /// # Errors

@@ -297,7 +297,7 @@ async fn a_guard_is_set_and_removed_and_nothing_else(w: &World) {
     assert_eq!(before.sale.unwrap().guard, None);
     let kinds = |kinds: &[ChallengeKind]| ChallengeKinds::new(kinds).unwrap();
     let guard = Guard {
-        kinds: kinds(&[ChallengeKind::Slider, ChallengeKind::Work]),
+        kinds: kinds(&[ChallengeKind::Service, ChallengeKind::Slider, ChallengeKind::Work]),
         work_bits: 18,
         pass_seconds: 60,
         jitter_seconds: 3,
