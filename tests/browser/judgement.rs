@@ -108,7 +108,7 @@ fn rules_with_an_error_are_shown_and_not_saved_and_valid_ones_are_previewed_and_
     page.forgive("/judgement/preview");
     page.part("风控").link("风控规则").click();
     page.sees("默认规则");
-    let rules = page.part("规则").field("规则内容");
+    let rules = page.field("规则内容");
     rules.fill("limit = 10\n\n[[rules]]\nsignal = \"shoe-size\"\nat-least = 1\npoints = 10\n");
     page.button("保存").click();
     page.part("保存规则？").button("保存").click();
