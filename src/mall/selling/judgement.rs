@@ -153,8 +153,8 @@ impl Judge {
         self.log.lost()
     }
 
-    /// Returns the rules in force, from a copy of a second at most; the last copy while the stored rules cannot
-    /// be read, and the default without one.
+    /// Returns the rules in force, from a copy of a second at most; the last copy while the stored rules
+    /// cannot be read, and the default without one.
     async fn rules(&self, now: Timestamp) -> Arc<Rules> {
         let copy = self.rules.lock().clone();
         if let Some((at, rules)) = &copy

@@ -103,6 +103,7 @@ impl SaleAdmin {
     ) -> Result<Vec<AttemptView>, Failure> {
         self.record(voucher).await?;
         let rules = self.context.judgement_rules(now).await?;
+        self.write_log().await;
         let attempts = &self.context.storage.selling.attempts;
         let page = attempts.of_sale(voucher, before, Self::ATTEMPTS_PAGE).await?;
         let view = |stored: StoredAttempt| {
@@ -161,6 +162,14 @@ impl SaleAdmin {
     }
 
     async fn last_attempts(&self, voucher: VoucherId) -> Result<Vec<StoredAttempt>, Failure> {
+        self.write_log().await;
         Ok(self.context.storage.selling.attempts.of_sale(voucher, None, VIEWED_MAX).await?)
+    }
+
+    /// Writes attempts that wait in this process, so that operators see the last moment.
+    async fn write_log(&self) {
+        if let Err(error) = self.sales.store_attempts().await {
+            tracing::warn!(%error, "could not write attempts to the decision log; they are lost");
+        }
     }
 }
