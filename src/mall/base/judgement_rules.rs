@@ -248,7 +248,8 @@ mod tests {
         let rule = |text: &str| format!("limit = 1\n[[rules]]\n{text}");
         let row = r#"signal = "solve-ms""#;
         let syntax = |line| move |error: &RulesError| matches!(error, RulesError::Syntax { line: at, .. } if *at == line);
-        let cases: [(String, Box<dyn Fn(&RulesError) -> bool>); 12] = [
+        type IsExpected = Box<dyn Fn(&RulesError) -> bool>;
+        let cases: [(String, IsExpected); 12] = [
             ("limit =".into(), Box::new(syntax(Some(1)))),
             ("limit = 1\nlimits = 2".into(), Box::new(syntax(Some(2)))),
             ("limit = \"1\"".into(), Box::new(syntax(Some(1)))),

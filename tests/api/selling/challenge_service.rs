@@ -1,6 +1,7 @@
 //! A guarded sale whose check is an external service's, over HTTP.
 
 #[path = "../../common/challenge_stub.rs"]
+#[allow(clippy::duplicate_mod, reason = "the target of both suites on servers has it twice")]
 mod challenge_stub;
 
 use mallbox::mall::selling::challenge_service::ChallengeProvider;

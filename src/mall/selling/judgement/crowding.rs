@@ -118,7 +118,7 @@ impl Crowding {
     }
 
     fn part(&self, key: u64) -> usize {
-        (self.hasher.hash_one(key) % PARTS as u64) as usize
+        usize::try_from(self.hasher.hash_one(key) % PARTS as u64).unwrap_or(0)
     }
 }
 

@@ -109,7 +109,8 @@ async fn the_old_and_the_surplus_are_swept(w: &World) {
     let w = w.another().await;
     let attempts = &w.storage.selling.attempts;
     assert_eq!(attempts.sweep(NOON, 0).await.unwrap(), 0, "nothing to sweep");
-    let batch: Vec<Attempt> = (1..=6).map(|number| attempt(7, number, NOON + HOUR * number as u32)).collect();
+    let batch: Vec<Attempt> =
+        (1..=6_u32).map(|number| attempt(7, number.into(), NOON + HOUR * number)).collect();
     append(&w, &batch).await;
     assert_eq!(attempts.sweep(NOON + HOUR, 6).await.unwrap(), 0, "neither old nor too many");
     assert_eq!(attempts.sweep(NOON + HOUR + Duration::from_millis(1), u64::MAX).await.unwrap(), 1);
