@@ -167,7 +167,7 @@ pub const ROWS: &[Row] = &[
         "name: expected 1 to 40 characters",
     ),
     (Operator, "DELETE", "/ops/kiosks/404", b"", 200, "NOT_FOUND", "kiosk"),
-    (Operator, "DELETE", "/ops/kiosks/x", b"", 400, "BAD_REQUEST", "id"),
+    (Operator, "DELETE", "/ops/kiosks/x", b"", 400, "BAD_REQUEST", "expected a whole number"),
     (Operator, "GET", "/ops/sales/404/judgement", b"", 200, "NOT_FOUND", "sale"),
     (Operator, "PUT", "/ops/sales/404/judgement", br#"{"mode":"off"}"#, 200, "NOT_FOUND", "sale"),
     (Operator, "PUT", "/ops/sales/2/judgement", b"{}", 400, "BAD_REQUEST", "mode"),
