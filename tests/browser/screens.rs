@@ -185,8 +185,9 @@ impl Town {
         let waited = waited_for_sale(&mall);
         let guarded = members_sale(&mall, 0);
         guard(&mall, guarded, &["slider", "work"]);
-        let queued = queued_sale(&mall);
         let judged = judged_sale(&mall);
+        // Last: time admits who waits.
+        let queued = queued_sale(&mall);
         Self {
             mall,
             _gateway: gateway,
