@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::guards::{OBSERVE, answer, guard};
 use crate::harness::{Page, Place as _, Screen, until};
 use crate::levels::members_sale;
-use crate::people::{ANNE, BEN, CARL, DORA, EVE, OPERATOR, RUNNING, browser_of, evening, orders_of};
+use crate::people::{ANNE, BEN, CARL, OPERATOR, RUNNING, browser_of, evening, orders_of};
 
 /// Every attempt looks automated: the first within ten seconds has the value 1.
 const EVERYTHING: &str = "limit = 10\n\n[[rules]]\nsignal = \"user-attempts\"\nat-least = 1\npoints = 10\n";
@@ -45,8 +45,9 @@ fn attempt(mall: &Mall, phone: &str, sale: u64) {
 pub fn judged_sale(mall: &Mall) -> u64 {
     let sale = members_sale(mall, 0);
     judge(mall, sale, "observe");
-    for phone in [ANNE, BEN, CARL, DORA, EVE, OPERATOR] {
-        attempt(mall, phone, sale);
+    // Strangers: the orders of the others are shown on other screens.
+    for number in 1..=6 {
+        attempt(mall, &format!("1360000000{number}"), sale);
     }
     // The log is written in the background.
     let path = format!("/api/ops/sales/{sale}/attempts");
