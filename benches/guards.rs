@@ -1,5 +1,5 @@
-//! What guard and judgement cost: claims with and without a pass, judged and not, refusals for want of a pass,
-//! and challenges given.
+//! What guard and judgement cost: claims with and without a pass, judged and not, refusals for want of a
+//! pass, and challenges given.
 //!
 //! In process, on an embedded mall whose claims are durable, the measurements taken in turns.
 //!

@@ -112,8 +112,8 @@ impl Context {
     /// Returns the rules of the judgement, cached for some seconds at most.
     ///
     /// # Errors
-    /// [`Refusal::Busy`] or [`Failure::Store`] if no rules are cached and the database cannot be read in time;
-    /// [`Failure::Bug`] if the stored rules are unknown to this version.
+    /// [`Refusal::Busy`] or [`Failure::Store`] if no rules are cached and the database cannot be read in
+    /// time; [`Failure::Bug`] if the stored rules are unknown to this version.
     pub async fn judgement_rules(&self, now: Timestamp) -> Result<Rules, Failure> {
         let text = self.judgement_rules_text(now).await?;
         let rules = text.as_deref().map_or_else(|| Ok(Rules::default()), Rules::parse);

@@ -301,8 +301,8 @@ impl Guards {
         }
     }
 
-    /// Draws a pass for a claim from a trusted kiosk. Each kiosk has the limit of an address, so that a stolen
-    /// key buys little.
+    /// Draws a pass for a claim from a trusted kiosk. Each kiosk has the limit of an address, so that a
+    /// stolen key buys little.
     async fn pass_of_kiosk(
         &self,
         voucher: VoucherId,
@@ -421,8 +421,8 @@ fn number_of(key: &GuardKey, purpose: &[u8], user: UserId, voucher: VoucherId) -
     hash[..8].iter().fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
-/// Returns the kind of a challenge that nobody chose: the preferred kind of the sale, and for a second challenge
-/// the kind after that of the first.
+/// Returns the kind of a challenge that nobody chose: the preferred kind of the sale, and for a second
+/// challenge the kind after that of the first.
 fn next_kind(kinds: ChallengeKinds, former: Option<Evidence>) -> ChallengeKind {
     let former = former.and_then(|former| former.kind);
     let listed: Vec<ChallengeKind> = kinds.iter().collect();

@@ -24,7 +24,8 @@ const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// The third user of an address looks automated.
 const CROWDS: &str = "limit = 10\nrules = [{ signal = 'address-users', at-least = 3, points = 10 }]";
 
-/// Adds a running sale with this judgement, under rules by which the third user of an address looks automated.
+/// Adds a running sale with this judgement, under rules by which the third user of an address looks
+/// automated.
 async fn judged(w: &World, judgement: Judgement) -> VoucherId {
     let voucher = w.sale(9).await;
     w.sale_admin.put_judgement_rules(w.by(), CROWDS.to_owned()).await.unwrap();

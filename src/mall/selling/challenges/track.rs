@@ -44,8 +44,8 @@ pub(super) fn is_plausible(left: u32, track: &[[i32; 3]]) -> bool {
         && if is_level { duration >= LEVEL_MS_MIN && is_pressed(track) } else { is_uneven(track) }
 }
 
-/// Returns the spread of the speed of a [plausible](is_plausible) track in thousandths: its standard deviation
-/// divided by its mean. `None` for a track without samples or movement.
+/// Returns the spread of the speed of a [plausible](is_plausible) track in thousandths: its standard
+/// deviation divided by its mean. `None` for a track without samples or movement.
 pub(super) fn speed_spread(track: &[[i32; 3]]) -> Option<u16> {
     let (first, last) = (track.first()?, track.last()?);
     let is_moved = last[0] > first[0] && last[1] > first[1];

@@ -165,7 +165,8 @@ pub(super) fn kind_of_number(number: u8) -> Option<ChallengeKind> {
 }
 
 impl Answer {
-    /// Returns the variation of the pointer's speed of a right answer, in thousandths; `None` without a track.
+    /// Returns the variation of the pointer's speed of a right answer, in thousandths; `None` without a
+    /// track.
     pub(super) fn track_spread(&self) -> Option<u16> {
         match self {
             Self::Slider { track, .. } => slider::track_spread(track),

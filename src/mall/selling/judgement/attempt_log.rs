@@ -52,8 +52,8 @@ impl AttemptLog {
     /// Writes waiting attempts.
     ///
     /// # Errors
-    /// [`StoreError`]: the attempts of the failed transaction are lost and counted, since a repeat could store
-    /// them twice.
+    /// [`StoreError`]: the attempts of the failed transaction are lost and counted, since a repeat could
+    /// store them twice.
     pub(super) async fn store(&self, attempts: &dyn Attempts) -> Result<(), StoreError> {
         for _ in 0..BATCHES_MAX {
             let batch: Vec<Attempt> = std::iter::from_fn(|| self.queue.pop()).take(BATCH_MAX).collect();
