@@ -95,12 +95,7 @@ const SCREENS: &[Entry] = &[
     ("console-waiting", OPERATOR, "/console#/sale/{waited}", ["2 人候补", "2 waiting"]),
     ("console-queue", OPERATOR, "/console#/sale/{queued}", ["2 人在排队", "2 waiting"]),
     ("console-guard", OPERATOR, "/console#/sale/{guarded}", ["关闭防护", "Turn off the guard"]),
-    (
-        "console-judged",
-        OPERATOR,
-        "/console#/sale/{judged}",
-        ["抢购最多的地址", "Addresses with most attempts"],
-    ),
+    ("console-judged", OPERATOR, "/console#/sale/{judged}", ["修改风控", "Change the judgement"]),
     ("console-attempts", OPERATOR, "/console#/sale/{judged}/attempts", ["其他 1", "other: 1"]),
     (
         "console-rules",
