@@ -96,7 +96,7 @@ fn a_service_that_is_away_is_reported_and_replaced() {
     let ready = w.request("GET", "/readyz", "", b"");
     assert_eq!((ready.status, &ready.body["ready"]), (200, &json!(true)));
     let warning = "the challenge service turnstile is away: sales use the mall's own challenges";
-    assert_eq!(ready.body["warnings"], json!([warning]));
+    assert!(ready.body["warnings"].as_array().unwrap().contains(&json!(warning)), "{}", ready.body);
 }
 
 fn policy(w: &World, path: &str) -> String {
