@@ -14,12 +14,15 @@ import { openSheet } from "../parts/sheet.js";
 /** `/?kiosk=90`: idle time in seconds. */
 const IDLE_MS = (Number(new URLSearchParams(location.search).get("kiosk")) || 60) * 1_000;
 const WARNING_MS = Math.min(10_000, IDLE_MS / 2);
-const ACTIVITY_EVENTS = ["pointerdown", "keydown", "wheel", "touchmove"];
+const ACTIVITY_EVENTS = ["pointerdown", "pointerup", "pointercancel", "keydown", "wheel", "touchmove"];
+/** Time after the last activity in which the warning stays, for a press to end on the button that it began on. */
+const SETTLE_MS = 500;
 
 let lastActivity = performance.now();
 /** Whether nobody has used the kiosk since the last reset. False after a reload with leftover state. */
 let isPristine = !hasToken() && address() === "/";
 let isWarning = false;
+let isPressed = false;
 
 export function startKiosk() {
   document.documentElement.classList.add("kiosk");
@@ -42,7 +45,9 @@ export async function endSession() {
   await loggedOut;
 }
 
-function recordActivity() {
+/** @param {Event} event */
+function recordActivity({ type }) {
+  if (type.startsWith("pointer")) isPressed = type === "pointerdown";
   lastActivity = performance.now();
   isPristine = false;
 }
@@ -64,8 +69,8 @@ async function showWarning() {
     const show = () => {
       const remainingMs = lastActivity + IDLE_MS - performance.now();
       left.textContent = String(Math.max(0, Math.ceil(remainingMs / 1_000)));
-      // Not on the touch itself, which would then hit the page below.
-      if (remainingMs > WARNING_MS) close();
+      // Not during the touch itself, which would then hit the page below.
+      if (remainingMs > WARNING_MS && !isPressed && performance.now() - lastActivity > SETTLE_MS) close();
     };
     show();
     timer = setInterval(show, 250);
