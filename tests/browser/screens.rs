@@ -231,7 +231,17 @@ fn comes_back(page: &Page, says: &str) {
     page.rests();
 }
 
-/// Opens and checks every screen.
+/// Fails unless the page, once at rest, can be used without scrolling sideways. Takes a picture if asked to.
+fn fits(page: &Page, name: &str, way: &str) {
+    page.rests();
+    page.fits();
+    if let Some(folder) = env::var_os("SCREENSHOTS") {
+        page.take_picture(&Path::new(&folder).join(format!("{name}-{way}.png")));
+    }
+}
+
+/// Opens and checks every screen: on a phone also in the dark and with large text, on a desktop also in the
+/// size of a tablet.
 fn look(way: &str, dressed: impl Fn(Browser) -> Browser) {
     let town = Town::new();
     let (language, at) = if way == "english" { ("en", 1) } else { ("zh", 0) };
@@ -247,25 +257,34 @@ fn look(way: &str, dressed: impl Fn(Browser) -> Browser) {
         } else {
             dressed(browser_of(&town.mall, phone)).running(words::LISTEN).open(&address)
         };
-        if way == "large" {
-            page.enlarges_text();
-        }
         page.sees(says[at]);
-        match way {
-            "phone" | "desktop" => page.is_accessible(),
-            "dark" => page.has_contrast(),
-            _ => page.rests(),
+        if way != "english" {
+            page.is_accessible();
         }
-        page.fits();
+        fits(&page, name, way);
         // The API's page and the manual show code, and names shared by both languages.
         if *name != "api" && !name.starts_with("manual") {
             words::speaks(&page, language);
         }
-        if way == "desktop" {
-            comes_back(&page, says[at]);
-        }
-        if let Some(folder) = env::var_os("SCREENSHOTS") {
-            page.take_picture(&Path::new(&folder).join(format!("{name}-{way}.png")));
+        match way {
+            "phone" => {
+                page.is_dark();
+                page.has_contrast();
+                fits(&page, name, "dark");
+                // A kiosk is not a phone, and enlarges its text by itself.
+                if !name.starts_with("kiosk") {
+                    page.is_light();
+                    page.enlarges_text();
+                    fits(&page, name, "large");
+                }
+            }
+            "desktop" => {
+                comes_back(&page, says[at]);
+                page.is_on(Screen::Tablet);
+                fits(&page, name, "tablet");
+                page.is_on(Screen::Desktop);
+            }
+            _ => {}
         }
         page.is_content();
         if way != "phone" {
@@ -273,8 +292,7 @@ fn look(way: &str, dressed: impl Fn(Browser) -> Browser) {
         }
     };
     // Checks all screens, even after failures.
-    let shown = SCREENS.iter().filter(|(name, ..)| way != "large" || !name.starts_with("kiosk"));
-    let bad = shown.filter(|entry| {
+    let bad = SCREENS.iter().filter(|entry| {
         let failed = catch_unwind(AssertUnwindSafe(|| look(entry))).is_err();
         if failed {
             eprintln!("that was {}, {way}", entry.0);
@@ -287,33 +305,14 @@ fn look(way: &str, dressed: impl Fn(Browser) -> Browser) {
 
 #[test]
 #[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
-fn screens_on_a_phone() {
+fn screens_on_a_phone_in_the_dark_and_with_large_text() {
     look("phone", |browser| browser.on(Screen::Phone));
 }
 
 #[test]
 #[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
-fn screens_on_a_tablet() {
-    look("tablet", |browser| browser.on(Screen::Tablet));
-}
-
-#[test]
-#[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
-fn screens_on_a_desktop() {
+fn screens_on_a_desktop_and_a_tablet() {
     look("desktop", |browser| browser.on(Screen::Desktop));
-}
-
-#[test]
-#[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
-fn screens_in_the_dark() {
-    look("dark", Browser::dark);
-}
-
-#[test]
-#[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
-fn screens_with_large_text() {
-    // A kiosk is not a phone, and enlarges its text by itself.
-    look("large", |browser| browser.on(Screen::Phone));
 }
 
 #[test]

@@ -26,7 +26,7 @@ impl Screen {
         self != Self::Desktop
     }
 
-    fn metrics(self) -> Value {
+    pub(super) fn metrics(self) -> Value {
         let (width, height, density) = match self {
             Self::Phone => (390, 844, 3),
             Self::Tablet => (820, 1180, 2),

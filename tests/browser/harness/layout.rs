@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::Page;
+use super::{Page, Screen};
 
 /// Lists elements that exceed the right edge, except inside a scrolling container.
 const TOO_WIDE: &str = r#"(() => {
@@ -24,6 +24,30 @@ impl Page {
         self.ask("Page.setFontSizes", &json!({ "fontSizes": { "standard": 32, "fixed": 26 } }));
         let size = self.run("parseFloat(getComputedStyle(document.documentElement).fontSize)");
         assert!(size.as_f64().is_some_and(|size| size >= 32.0), "{size}");
+    }
+
+    /// Changes the window to that of another screen.
+    #[track_caller]
+    pub fn is_on(&self, screen: Screen) {
+        self.ask("Emulation.setDeviceMetricsOverride", &screen.metrics());
+    }
+
+    /// Changes the preferred colour scheme to dark.
+    #[track_caller]
+    pub fn is_dark(&self) {
+        self.prefers("dark");
+    }
+
+    /// Changes the preferred colour scheme to light.
+    #[track_caller]
+    pub fn is_light(&self) {
+        self.prefers("light");
+    }
+
+    #[track_caller]
+    fn prefers(&self, scheme: &str) {
+        let media = json!({ "features": [{ "name": "prefers-color-scheme", "value": scheme }] });
+        self.ask("Emulation.setEmulatedMedia", &media);
     }
 
     /// Fails if the page scrolls horizontally.
