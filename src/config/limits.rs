@@ -32,9 +32,10 @@ pub struct LimitsConfig {
     /// Passes per address, guarded sale and hour; 0 = no limit.
     #[arg(long, env = "MALLBOX_PASSES_PER_HOUR_OF_ADDRESS", default_value_t = 90, value_name = "NUMBER")]
     pub passes_per_hour_of_address: u32,
-    /// Calls per second that the clients of a waiting room make together: they are told when to ask again.
-    #[arg(long, env = "MALLBOX_ROOM_POLLS_PER_SECOND", default_value_t = 2_000, value_name = "NUMBER", value_parser = positive())]
-    pub room_polls_per_second: u32,
+    /// Calls per second that the pages of a sale, or of its waiting room, make together to stay up to date:
+    /// they are told when to ask again.
+    #[arg(long, env = "MALLBOX_POLLS_PER_SECOND", default_value_t = 2_000, value_name = "NUMBER", value_parser = positive())]
+    pub polls_per_second: u32,
     /// Notes, comments and reports per user and minute; 0 = no limit.
     #[arg(long, env = "MALLBOX_WRITINGS_PER_MINUTE", default_value_t = 10, value_name = "NUMBER")]
     pub writings_per_minute: u32,
@@ -157,7 +158,7 @@ impl LimitsConfig {
             device_limit_of_address: limit(self.devices_per_hour_of_address, minutes(60)),
             pass_limit_of_device: limit(self.passes_per_hour_of_device, minutes(60)),
             pass_limit_of_address: limit(self.passes_per_hour_of_address, minutes(60)),
-            room_polls: self.room_polls_per_second,
+            polls: self.polls_per_second,
             writing_limit: limit(self.writings_per_minute, minutes(1)),
             order_limit: limit(self.orders_per_minute, minutes(1)),
             unpaid_orders_max: Some(self.unpaid_orders).filter(|max| *max > 0),
@@ -213,7 +214,7 @@ mod tests {
             "--devices-per-hour-of-address=22",
             "--passes-per-hour-of-device=23",
             "--passes-per-hour-of-address=24",
-            "--room-polls-per-second=25",
+            "--polls-per-second=25",
             "--writings-per-minute=8",
             "--orders-per-minute=14",
             "--unpaid-orders=15",
@@ -252,7 +253,7 @@ mod tests {
             (custom.pass_limit_of_device, custom.pass_limit_of_address),
             (limit(23, 3_600), limit(24, 3_600))
         );
-        assert_eq!(custom.room_polls, 25);
+        assert_eq!(custom.polls, 25);
         assert_eq!((custom.order_limit, custom.unpaid_orders_max), (limit(14, 60), Some(15)));
         assert_eq!(custom.action_limit, limit(16, 60));
         assert_eq!(custom.upload_limit, limit(11, 60));

@@ -242,6 +242,7 @@ impl StockChange {
 
 #[cfg(test)]
 mod tests {
+    use std::num::NonZeroU8;
     use std::time::Duration;
 
     use super::*;
@@ -349,6 +350,7 @@ mod tests {
             paused: false,
             units: Some(5),
             waiting: false,
+            per_user: NonZeroU8::MIN,
         };
         let sale = SaleRecord {
             terms,

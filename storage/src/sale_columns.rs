@@ -21,7 +21,7 @@ macro_rules! sale_columns {
     () => {
         concat!(
             "voucher_id, begin_ms, end_ms, paused, initial, added, stock, pay_within_ms, min_level, guard, ",
-            "waiting, waiting_max, room, claims_per_second, thresholds, judgement, ",
+            "waiting, waiting_max, room, claims_per_second, thresholds, judgement, per_user, ",
             $crate::next_wave!("w.number"),
             ", ",
             $crate::next_wave!("w.at_ms"),

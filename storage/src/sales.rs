@@ -1,5 +1,7 @@
 //! Flash sales: stock, buyers and the atomic claim of one unit.
 
+use std::num::NonZeroU8;
+
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
@@ -25,8 +27,9 @@ pub struct Claim {
 pub enum ClaimOutcome {
     /// The user holds one unit, durably.
     Accepted,
-    /// The user already holds a unit under the returned order; of several held orders, any may be returned.
-    /// Takes precedence over [`SoldOut`](Self::SoldOut).
+    /// The user already holds more units than the claim said, or as many as the sale allows. The order is the
+    /// newest of those known, or any in a sale of one unit per user. Takes precedence over
+    /// [`SoldOut`](Self::SoldOut).
     AlreadyBought(OrderId),
     /// No unit was left at some instant during the call, or the sale was [waited for](Terms::waiting).
     SoldOut,
@@ -58,6 +61,13 @@ pub struct Terms {
     /// Whether users wait for units: claims are refused as sold out, and units are for the waiting list.
     #[serde(default)]
     pub waiting: bool,
+    /// Units that a user may hold at the same time. Users who hold more, since it was lowered, keep them.
+    #[serde(default = "one_per_user")]
+    pub per_user: NonZeroU8,
+}
+
+fn one_per_user() -> NonZeroU8 {
+    NonZeroU8::MIN
 }
 
 /// Reason why a sale refuses every claim at some instant, independent of the user.
@@ -96,6 +106,13 @@ impl Terms {
         } else {
             None
         }
+    }
+
+    /// Returns whether a user with `units` units gets no further unit by a claim that says the user holds
+    /// `holding`.
+    #[must_use]
+    pub fn is_enough(&self, units: u64, holding: u8) -> bool {
+        units > u64::from(holding) || units >= u64::from(self.per_user.get())
     }
 }
 
@@ -139,11 +156,13 @@ pub enum ReserveOutcome {
     SoldOut,
 }
 
-/// Stock of flash sales, at most one unit per user and sale.
+/// Stock of flash sales, at most [`Terms::per_user`] units per user and sale.
 ///
 /// - **Conservation.** Units left + units taken = units put, at every instant and under any interleaving. A
-///   unit is granted once, and a user is granted at most one per sale. (If the set of buyers was lost in the
-///   middle of a sale, a user can hold two units; [`release`](Sales::release) then returns one at a time.)
+///   unit is granted once, and a user is granted no more than the sale allows. (If the set of buyers was lost
+///   in the middle of a sale, a user can hold more; [`release`](Sales::release) then returns one at a time.)
+/// - **Each unit is claimed by its number.** A claim says how many units its user holds already, and is
+///   granted only if the user holds no more: a claim repeated under another order id takes no second unit.
 /// - **Atomic claim.** [`claim`](Sales::claim) takes one unit, records the buyer and appends to the
 ///   [`OrderLog`](crate::OrderLog) in one atomic step, and returns once the step is durable. Dropping the
 ///   returned future undoes nothing.
@@ -184,6 +203,18 @@ pub trait Sales: Send + Sync {
     /// As [`claim`](Sales::claim).
     async fn claim_with_pass(&self, claim: Claim, pass: Pass) -> Result<ClaimOutcome, StoreError>;
 
+    /// Claims one unit for a user who says to hold `holding` units already, and spends `pass`, if any, as
+    /// [`claim_with_pass`](Sales::claim_with_pass) does. With 0 and no pass, this is [`claim`](Sales::claim).
+    ///
+    /// # Errors
+    /// As [`claim`](Sales::claim).
+    async fn claim_further(
+        &self,
+        claim: Claim,
+        holding: u8,
+        pass: Option<Pass>,
+    ) -> Result<ClaimOutcome, StoreError>;
+
     /// Returns the epoch of passes for a sale, known or not. A new epoch begins whenever spent passes may
     /// have been forgotten: at a start of an embedded mall, and with the loss of a server's data.
     ///
@@ -191,13 +222,18 @@ pub trait Sales: Send + Sync {
     /// [`StoreError::Unavailable`]: call again.
     async fn pass_epoch(&self, voucher: VoucherId) -> Result<u64, StoreError>;
 
-    /// Returns the order under which the user holds a unit, like [`claim`](Sales::claim) but without taking
-    /// one. For claims that the caller refuses for its own reasons. Costs one step, like a refused claim.
-    /// `None` if the user holds no unit or the sale is unknown.
+    /// Returns the order that [`claim_further`](Sales::claim_further) would return to a user who already
+    /// holds enough units, without taking one. For claims that the caller refuses for its own reasons. Costs
+    /// one step, like a refused claim. `None` if the user could claim, or the sale is unknown.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`]: call again.
-    async fn held(&self, voucher: VoucherId, user: UserId) -> Result<Option<OrderId>, StoreError>;
+    async fn held(
+        &self,
+        voucher: VoucherId,
+        user: UserId,
+        holding: u8,
+    ) -> Result<Option<OrderId>, StoreError>;
 
     /// Sets the window, pause and units of a sale. All values are absolute, so a repeated call changes
     /// nothing.
@@ -282,6 +318,7 @@ mod tests {
             paused,
             units: None,
             waiting: false,
+            per_user: NonZeroU8::MIN,
         };
         let rows = [
             (99, false, Some(ClosedReason::NotOpen)),
@@ -294,6 +331,23 @@ mod tests {
         ];
         for (at, paused, expected) in rows {
             assert_eq!(terms(paused).closed(Timestamp::from_millis(at)), expected, "at {at}, {paused}");
+        }
+    }
+
+    #[test]
+    fn a_user_gets_a_unit_more_than_the_claim_says_and_no_more_than_the_sale_allows() {
+        let stored = r#"{"voucher":1,"begin":0,"end":9,"paused":false,"units":null}"#;
+        let older: Terms = serde_json::from_str(stored).unwrap();
+        assert_eq!((older.per_user, older.waiting), (NonZeroU8::MIN, false), "stored by an older mall");
+        let three = Terms { per_user: NonZeroU8::new(3).unwrap(), ..older };
+        let rows = [(older, 1), (three, 3)];
+        for (terms, most) in rows {
+            for units in 0..5 {
+                for holding in [0, 1, 2, 3, 4, u8::MAX] {
+                    let gets = units <= u64::from(holding) && units < most;
+                    assert_eq!(terms.is_enough(units, holding), !gets, "{units} {holding} of {most}");
+                }
+            }
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Vouchers, and the terms of flash-sale vouchers.
 
-use std::num::NonZeroU32;
+use std::num::{NonZeroU8, NonZeroU32};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -345,6 +345,19 @@ pub trait Vouchers: Send + Sync {
         &self,
         voucher: VoucherId,
         thresholds: Option<Thresholds>,
+        now: Timestamp,
+    ) -> Result<Option<SaleRecord>, StoreError>;
+
+    /// Sets how many units of a sale a user may hold. The largest number ever set stays the bound of the
+    /// database, so that a claim granted before the number was lowered becomes an order all the same. Returns
+    /// the sale after the change; `None` without such a sale.
+    ///
+    /// # Errors
+    /// Any [`StoreError`]: nothing changed, or the response was lost; call again.
+    async fn put_per_user(
+        &self,
+        voucher: VoucherId,
+        per_user: NonZeroU8,
         now: Timestamp,
     ) -> Result<Option<SaleRecord>, StoreError>;
 

@@ -8,7 +8,12 @@ use super::world::{CUSTOMER, World, shop, world};
 
 fn assert_says(w: &World, method: &str, path: &str, token: &str, body: &Value, want: &Value) {
     let body = if body.is_null() { String::new() } else { body.to_string() };
-    let response = w.call(method, path, token, &body);
+    let mut response = w.call(method, path, token, &body);
+    // Drawn.
+    let data = response.body.get_mut("data").and_then(Value::as_object_mut);
+    if let Some(poll_in) = data.and_then(|data| data.remove("pollInMs")) {
+        assert!(poll_in.as_u64().is_some_and(|ms| (1_000..80_000).contains(&ms)), "{path}: {poll_in}");
+    }
     assert_eq!((response.status, &response.body), (200, want), "{method} {path}");
     assert!(response.head.contains("content-type: application/json"), "{}", response.head);
 }
@@ -187,7 +192,7 @@ fn vouchers_and_sales_are_as_the_pages_know_them() {
 
     let page = json!({"success": true, "data": {
         "voucherId": 2, "title": "100元秒杀券", "subTitle": "", "rules": "", "payValue": 100, "actualValue": 10000,
-        "beginTime": seven, "endTime": eleven, "payWithinSeconds": 900, "payment": "sandbox", "minLevel": 0,
+        "beginTime": seven, "endTime": eleven, "payWithinSeconds": 900, "payment": "sandbox", "minLevel": 0, "perUser": 1,
         "shop": {
             "id": 1, "name": "103茶餐厅", "images": "/imgs/a.jpg,/imgs/b.jpg", "area": "大关", "address": "金华路29号",
             "openHours": "10:00-22:00",

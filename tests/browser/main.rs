@@ -35,6 +35,7 @@ mod second_factor;
 mod security;
 mod thresholds;
 mod town;
+mod units_per_user;
 mod waiting_lists;
 mod waiting_rooms;
 mod waves;

@@ -50,12 +50,12 @@ impl FromDevice {
 }
 
 impl Shown {
-    /// Returns what a claim of this session shows.
+    /// Returns what a claim of this session shows, of a user who holds no unit.
     pub(in crate::http) fn in_session(&self, session: &CurrentSession) -> ShownPass<'_> {
         let [pass, device, admission, kiosk] =
             [&self.pass, &self.device, &self.admission, &self.kiosk].map(|shown| shown.as_deref());
         let (by_sms_code, address) = (session.is_by_code(), self.address);
-        ShownPass { pass, device, admission, by_sms_code, address, kiosk }
+        ShownPass { pass, device, admission, by_sms_code, address, kiosk, holding: 0 }
     }
 }
 

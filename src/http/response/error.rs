@@ -248,6 +248,7 @@ fn status_of(refusal: &Refusal) -> StatusCode {
         Refusal::SoldOut
         | Refusal::SoldOutUntil { .. }
         | Refusal::AlreadyBought(_)
+        | Refusal::LimitReached(_)
         | Refusal::NotOpen
         | Refusal::Ended
         | Refusal::Paused

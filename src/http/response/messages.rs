@@ -61,6 +61,12 @@ pub(in crate::http) fn of_refusal(refusal: &Refusal, l: Language) -> RefusalBody
         Refusal::AlreadyBought(order) => {
             existing(l, "ALREADY_BOUGHT", order.get(), ("不能重复下单", "You have already bought this."))
         }
+        Refusal::LimitReached(per_user) => made(
+            l,
+            "LIMIT_REACHED",
+            format!("每人限购{per_user}份，您已经买满了"),
+            format!("This sale allows {per_user} per user, and you have bought {per_user}."),
+        ),
         Refusal::NotOpen => fixed!(l, "NOT_OPEN", "秒杀尚未开始", "The sale has not started."),
         Refusal::Ended => fixed!(l, "ENDED", "秒杀已经结束", "The sale has ended."),
         Refusal::Paused => {

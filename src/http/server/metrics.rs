@@ -72,10 +72,11 @@ const STATUSES: [u16; 17] =
     [200, 401, 429, 503, 404, 304, 400, 403, 405, 413, 500, 206, 301, 302, 307, 416, 0];
 
 /// Counted outcomes of claims, the most frequent first. `""` = accepted; the last counts all others.
-const OUTCOMES: [(&str, &str); 14] = [
+const OUTCOMES: [(&str, &str); 15] = [
     ("", "accepted"),
     ("SOLD_OUT", "sold_out"),
     ("ALREADY_BOUGHT", "already_bought"),
+    ("LIMIT_REACHED", "limit_reached"),
     ("RATE_LIMITED", "rate_limited"),
     ("NOT_LOGGED_IN", "not_logged_in"),
     ("NOT_OPEN", "not_open"),

@@ -1,5 +1,6 @@
 //! Failures of service calls. HTTP maps them to status, code and message.
 
+use std::num::NonZeroU8;
 use std::time::Duration;
 
 use mallbox_storage::{
@@ -22,6 +23,8 @@ pub enum Refusal {
     },
     /// The user already holds a unit, by this order.
     AlreadyBought(OrderId),
+    /// The user already holds as many units as the sale allows: this number.
+    LimitReached(NonZeroU8),
     /// The sale has not started.
     NotOpen,
     /// The sale has ended.

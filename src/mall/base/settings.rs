@@ -46,9 +46,9 @@ pub struct Settings {
     pub pass_limit_of_device: Option<Limit>,
     /// Rate limit of passes per client network and sale; `None` = no limit.
     pub pass_limit_of_address: Option<Limit>,
-    /// Calls per second that the clients of a waiting room make together, about a tenth of what the mall can
-    /// serve.
-    pub room_polls: u32,
+    /// Calls per second that the pages of a sale, or of its waiting room, make together to stay up to date:
+    /// about a tenth of what the mall can serve.
+    pub polls: u32,
     /// Rate limit of notes, comments and reports per user, counted together; `None` = no limit.
     pub writing_limit: Option<Limit>,
     /// Rate limit of purchases of ordinary vouchers per user; `None` = no limit.
@@ -115,7 +115,7 @@ impl Default for Settings {
             device_limit_of_address: Some(Limit { count: 60, per: Duration::from_secs(3_600) }),
             pass_limit_of_device: Some(Limit { count: 10, per: Duration::from_secs(3_600) }),
             pass_limit_of_address: Some(Limit { count: 90, per: Duration::from_secs(3_600) }),
-            room_polls: 2_000,
+            polls: 2_000,
             writing_limit: Some(Limit { count: 10, per: Duration::from_secs(60) }),
             order_limit: Some(Limit { count: 10, per: Duration::from_secs(60) }),
             unpaid_orders_max: Some(20),

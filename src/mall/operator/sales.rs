@@ -6,6 +6,7 @@ mod guards;
 mod judgement;
 mod rooms;
 mod thresholds;
+mod units_per_user;
 mod waiting_lists;
 mod waves;
 
@@ -327,6 +328,7 @@ impl SaleAdmin {
         store: impl Future<Output = Result<Option<SaleRecord>, StoreError>>,
     ) -> Result<SaleRecord, Failure> {
         let lease = self.sales.lease_terms().await?;
+        self.sales.mark_unsynced(voucher);
         let stored = store.await;
         self.sales.sync_to_store(&lease, voucher, now).await?;
         Ok(stored?.ok_or(Refusal::NotFound("sale"))?)

@@ -81,6 +81,8 @@ pub struct ShownPass<'a> {
     pub address: Option<IpAddr>,
     /// The key of the kiosk, genuine or not.
     pub kiosk: Option<&'a str>,
+    /// The units that the user says to hold: the claim is for the next.
+    pub holding: u8,
 }
 
 /// A challenge for a visitor.

@@ -195,7 +195,7 @@ fn outcome_of(decided: &Result<OrderId, Failure>) -> AttemptOutcome {
         Err(_) => return AttemptOutcome::Failed,
     };
     match refusal {
-        Refusal::AlreadyBought(_) => AttemptOutcome::AlreadyBought,
+        Refusal::AlreadyBought(_) | Refusal::LimitReached(_) => AttemptOutcome::AlreadyBought,
         Refusal::SoldOut | Refusal::SoldOutUntil { .. } => AttemptOutcome::SoldOut,
         Refusal::NotOpen | Refusal::Ended | Refusal::Paused | Refusal::UnknownSale => AttemptOutcome::Closed,
         Refusal::LevelTooLow | Refusal::AccountTooNew { .. } | Refusal::SmsCodeNeeded => {

@@ -6,6 +6,7 @@
 //!
 //! Reasons and figures: `src/decisions/0004-checks-of-a-claim.md`.
 
+mod audience;
 mod claim_checks;
 mod claim_limits;
 mod decide;
@@ -28,6 +29,7 @@ use mallbox_storage::{
 };
 use parking_lot::Mutex;
 
+use self::audience::Audiences;
 use self::claim_limits::ClaimLimits;
 use super::backpressure::{Backlog, Hold, Holds};
 use super::guard::{Guards, ShownPass};
@@ -75,6 +77,7 @@ struct Inner {
     guards: Guards,
     judge: Judge,
     claim_limits: ClaimLimits,
+    audiences: Audiences,
     backlog: Backlog,
     holds: Holds,
     puts: SingleFlight<VoucherId, Result<bool, Arc<StoreError>>>,
@@ -105,6 +108,7 @@ impl FlashSales {
             guards: Guards::new(context.clone(), random),
             judge: Judge::new(context.clone()),
             claim_limits: ClaimLimits::default(),
+            audiences: Audiences::default(),
             backlog: Backlog::new(),
             holds: Holds::default(),
             puts: SingleFlight::default(),
@@ -187,6 +191,18 @@ impl FlashSales {
     pub async fn live(&self, voucher: VoucherId, now: Timestamp) -> Result<LiveSale, Failure> {
         let known = self.inner.known(voucher, now).await?;
         Ok(self.inner.live(&known.sale, now).await?.0)
+    }
+
+    /// Returns the current state of a sale for a page that shows it, and the time after which the page asks
+    /// again.
+    ///
+    /// # Errors
+    /// As [`live`](Self::live).
+    pub async fn watch(&self, voucher: VoucherId, now: Timestamp) -> Result<(LiveSale, Duration), Failure> {
+        let inner = &*self.inner;
+        let sale = self.live(voucher, now).await?;
+        let polls = inner.context.settings.polls;
+        Ok((sale, inner.audiences.poll_in(&sale, polls, inner.guards.draw())))
     }
 
     /// Returns the current state of a running sale for operators.
@@ -374,6 +390,7 @@ impl FlashSales {
                 lease.check()?;
                 storage.selling.sales.forget(sale.terms.voucher).await?;
                 self.inner.claim_limits.forget(sale.terms.voucher);
+                self.inner.audiences.forget(sale.terms.voucher);
                 if sale.room.is_some() {
                     storage.selling.waiting_rooms.forget(sale.terms.voucher).await?;
                 }

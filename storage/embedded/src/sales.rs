@@ -6,13 +6,13 @@
 //! Reasons and figures: `storage/decisions/0006-atomic-claim.md`,
 //! `storage/decisions/0007-claims-visible-when-durable.md`.
 
+mod claiming;
 mod releases;
 mod terms_and_stock;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError};
-use std::time::Duration;
 
 use async_trait::async_trait;
 use crossbeam::sync::ShardedLock;
@@ -24,19 +24,13 @@ use mallbox_storage::{
 use parking_lot::Mutex;
 
 use super::buyers::{Buyer, Buyers};
-use super::journal::commit::Durable;
-use super::journal::{Journal, RECOVERED_GROUP, durable};
+use super::journal::{Journal, RECOVERED_GROUP};
 use super::pending::Pending;
 use super::spent_passes::SpentPasses;
 use super::sqlite::Holders;
 use terms_and_stock::TermsAndStock;
 
-const CLAIM: &str = "sales.claim";
 const UNITS: &str = "sales.units";
-/// Retries, and the delay between retries, while the order of a buyer is neither pending nor live in the
-/// database: closed, but not released yet.
-const ORDER_LOOKUP_RETRIES: usize = 50;
-const ORDER_LOOKUP_RETRY_DELAY: Duration = Duration::from_millis(2);
 
 /// A sale in memory.
 struct Sale {
@@ -47,17 +41,6 @@ struct Sale {
     /// The last group commit with a claim of the sale. Stored before the claim takes its unit: every
     /// observer of the taken unit also observes the group.
     group: AtomicU64,
-}
-
-/// Outcome of the atomic step of a claim.
-enum ClaimStep {
-    /// A unit is taken, and the claim is on its way to the disk.
-    Now(Durable),
-    /// The user holds a unit already.
-    Before,
-    /// No unit is left, by claims up to this group commit.
-    SoldOut(u64),
-    Refused(ClaimOutcome),
 }
 
 /// The port. The state is in [`SalesInMemory`], which a blocking thread may share while loading a sale.
@@ -114,93 +97,6 @@ impl EmbeddedSales {
 impl SalesInMemory {
     fn sale(&self, voucher: VoucherId) -> Option<Arc<Sale>> {
         self.sales.read().unwrap_or_else(PoisonError::into_inner).get(&voucher).map(Arc::clone)
-    }
-
-    /// Reserves a unit, spends the pass and appends the claim: the atomic step. Never waits; the lock on the
-    /// user's shard excludes concurrent claims of the shard.
-    fn take(&self, claim: Claim, pass: Option<Pass>) -> ClaimStep {
-        let Some(sale) = self.sale(claim.voucher) else { return ClaimStep::Refused(ClaimOutcome::Unknown) };
-        let standing = sale.standing.read().unwrap_or_else(PoisonError::into_inner);
-        let mut buyer = sale.buyers.lock(claim.user);
-        if buyer.has_bought() {
-            return ClaimStep::Before;
-        }
-        if let Some(closed) = standing.terms.closed(claim.at) {
-            return ClaimStep::Refused(closed.into());
-        }
-        // First without the journal's lock: most callers find nothing left.
-        if standing.is_sold_out() {
-            return ClaimStep::SoldOut(sale.group());
-        }
-        let unspent = match pass {
-            None => None,
-            Some(pass) => match self.passes.unspent((claim.voucher, claim.user), pass, claim.at) {
-                None => return ClaimStep::Refused(ClaimOutcome::PassRefused),
-                unspent => unspent,
-            },
-        };
-        let appended = self.journal.append_if(claim, |group| {
-            sale.joined(group);
-            let takes = standing.take();
-            if takes {
-                self.pending.insert(claim, group);
-            }
-            takes
-        });
-        match appended {
-            Some(waiting) => {
-                buyer.insert();
-                if let Some(pass) = unspent {
-                    pass.spend();
-                }
-                ClaimStep::Now(waiting)
-            }
-            None => ClaimStep::SoldOut(sale.group()),
-        }
-    }
-
-    /// Runs the atomic step, and waits until its outcome is durable.
-    async fn claim(&self, claim: Claim, pass: Option<Pass>) -> Result<ClaimOutcome, StoreError> {
-        self.journal.ready(CLAIM)?;
-        for _ in 0..ORDER_LOOKUP_RETRIES {
-            match self.take(claim, pass) {
-                ClaimStep::Refused(answer) => return Ok(answer),
-                ClaimStep::SoldOut(group) => {
-                    self.journal.until_durable(CLAIM, group).await?;
-                    return Ok(ClaimOutcome::SoldOut);
-                }
-                ClaimStep::Now(waiting) => {
-                    durable(CLAIM, waiting).await?;
-                    return Ok(ClaimOutcome::Accepted);
-                }
-                ClaimStep::Before => {
-                    if let Some(answer) = self.bought_before(claim).await? {
-                        return Ok(answer);
-                    }
-                }
-            }
-            // Closed in the database, and not released yet.
-            tokio::time::sleep(ORDER_LOOKUP_RETRY_DELAY).await;
-        }
-        Err(StoreError::Unavailable {
-            op: CLAIM,
-            source: "the user's last order is still being closed".into(),
-        })
-    }
-
-    /// Returns the answer for a user who holds a unit: the order is pending or in the database. `None` if
-    /// the last order is closed, and its unit not released yet.
-    async fn bought_before(&self, claim: Claim) -> Result<Option<ClaimOutcome>, StoreError> {
-        let held = match self.pending.holdings(claim.voucher, claim.user).first() {
-            Some(held) => {
-                self.journal.until_durable(CLAIM, held.group).await?;
-                Some(held.claim.order)
-            }
-            None => self.orders.holding(claim.voucher, claim.user).await?,
-        };
-        Ok(held.map(|order| {
-            if order == claim.order { ClaimOutcome::Accepted } else { ClaimOutcome::AlreadyBought(order) }
-        }))
     }
 
     /// Returns the units of a sale according to durable claims: waits for group commits in progress, and
@@ -347,25 +243,41 @@ impl Sale {
 #[async_trait]
 impl Sales for EmbeddedSales {
     async fn claim(&self, claim: Claim) -> Result<ClaimOutcome, StoreError> {
-        self.memory.claim(claim, None).await
+        self.memory.claim(claim, 0, None).await
     }
 
     async fn claim_with_pass(&self, claim: Claim, pass: Pass) -> Result<ClaimOutcome, StoreError> {
-        self.memory.claim(claim, Some(pass)).await
+        self.memory.claim(claim, 0, Some(pass)).await
+    }
+
+    async fn claim_further(
+        &self,
+        claim: Claim,
+        holding: u8,
+        pass: Option<Pass>,
+    ) -> Result<ClaimOutcome, StoreError> {
+        self.memory.claim(claim, holding, pass).await
     }
 
     async fn pass_epoch(&self, _: VoucherId) -> Result<u64, StoreError> {
         Ok(self.memory.passes.epoch())
     }
 
-    async fn held(&self, voucher: VoucherId, user: UserId) -> Result<Option<OrderId>, StoreError> {
+    async fn held(
+        &self,
+        voucher: VoucherId,
+        user: UserId,
+        holding: u8,
+    ) -> Result<Option<OrderId>, StoreError> {
         let Some(sale) = self.memory.sale(voucher) else { return Ok(None) };
-        if !sale.buyers.lock(user).has_bought() {
+        let units = sale.buyers.lock(user).units();
+        let terms = sale.standing.read().unwrap_or_else(PoisonError::into_inner).terms;
+        if !terms.is_enough(units, holding) {
             return Ok(None);
         }
         // No order has this id, so the answer always names another order.
         let nobodys = Claim { order: OrderId::new(0), voucher, user, at: Timestamp::from_millis(0) };
-        Ok(match self.memory.bought_before(nobodys).await? {
+        Ok(match self.memory.bought_before(nobodys, 1).await? {
             Some(ClaimOutcome::AlreadyBought(order)) => Some(order),
             _ => None,
         })

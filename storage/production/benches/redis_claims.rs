@@ -50,6 +50,7 @@ async fn run(claims: u64, append: &str, fsync: &str) {
         paused: false,
         units: Some(claims),
         waiting: false,
+        per_user: std::num::NonZeroU8::MIN,
     };
     let _ = ports.sales.put(terms).await.unwrap();
     let before = ports.upkeep.figures().await.unwrap();

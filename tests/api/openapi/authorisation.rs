@@ -215,6 +215,8 @@ const ROWS: &[Row] = &[
         r#"{"accountHours":0,"smsCode":false}"#,
         OPERATORS,
     ),
+    ("GET /ops/sales/{id}/per-user", "/ops/sales/2/per-user", "", OPERATORS),
+    ("PUT /ops/sales/{id}/per-user", "/ops/sales/{sale}/per-user", r#"{"perUser":2}"#, OPERATORS),
     ("GET /ops/sales/{id}/claim-limit", "/ops/sales/2/claim-limit", "", OPERATORS),
     (
         "PUT /ops/sales/{id}/claim-limit",

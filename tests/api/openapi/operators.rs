@@ -75,6 +75,20 @@ fn thresholds(check: &mut Checker<'_>) {
     }
 }
 
+fn units_per_user(check: &mut Checker<'_>) {
+    let customer = check.w.customer.clone();
+    for per_user in [2, 0, 1] {
+        for sale in [2, 99] {
+            let path = format!("/ops/sales/{sale}/per-user");
+            let body = json!({ "perUser": per_user });
+            ask_as_each(check, "PUT /ops/sales/{id}/per-user", &path, &body);
+            ask_as_each(check, "GET /ops/sales/{id}/per-user", &path, &Value::Null);
+        }
+        let claim = "/voucher-order/seckill/2?holding=9";
+        check.ask("POST /voucher-order/seckill/{voucherId}", claim, &customer, &Value::Null);
+    }
+}
+
 fn kiosks(check: &mut Checker<'_>) {
     for name in ["收银台", "收银台", ""] {
         ask_as_each(check, "POST /ops/kiosks", "/ops/kiosks", &json!({ "name": name }));
@@ -242,6 +256,7 @@ pub(super) fn running_sales(check: &mut Checker<'_>) {
     judgement(check);
     kiosks(check);
     thresholds(check);
+    units_per_user(check);
     claim_limits(check);
     waiting_rooms(check);
     waiting_lists(check);

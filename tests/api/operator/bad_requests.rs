@@ -185,6 +185,18 @@ pub const ROWS: &[Row] = &[
     (Operator, "GET", "/ops/sales/2/attempts?before=-1", b"", 400, "BAD_REQUEST", "before"),
     (Operator, "PUT", "/ops/judgement/rules", br#"{"rules":"limit = 0"}"#, 400, "BAD_REQUEST", "found 0"),
     (Operator, "PUT", "/ops/judgement/rules", b"{}", 400, "BAD_REQUEST", "rules"),
+    (Operator, "GET", "/ops/sales/404/per-user", b"", 200, "NOT_FOUND", "sale"),
+    (Operator, "PUT", "/ops/sales/404/per-user", br#"{"perUser":1}"#, 200, "NOT_FOUND", "sale"),
+    (Operator, "PUT", "/ops/sales/2/per-user", b"{}", 400, "BAD_REQUEST", "perUser"),
+    (
+        Operator,
+        "PUT",
+        "/ops/sales/2/per-user",
+        br#"{"perUser":0}"#,
+        400,
+        "BAD_REQUEST",
+        "perUser: expected 1 to 20",
+    ),
     (Operator, "GET", "/ops/sales/404/thresholds", b"", 200, "NOT_FOUND", "sale"),
     (
         Operator,

@@ -340,6 +340,8 @@ fn nobody_but_an_operator_comes_in() {
         ("GET", "/ops/sales/2/attempts"),
         ("GET", "/ops/sales/2/thresholds"),
         ("PUT", "/ops/sales/2/thresholds"),
+        ("GET", "/ops/sales/2/per-user"),
+        ("PUT", "/ops/sales/2/per-user"),
         ("GET", "/ops/sales/2/claim-limit"),
         ("PUT", "/ops/sales/2/claim-limit"),
         ("GET", "/ops/sales/2/waiting-room"),

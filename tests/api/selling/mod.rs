@@ -15,6 +15,7 @@ mod payment_gateway;
 mod payment_modes;
 mod receipts;
 mod thresholds;
+mod units_per_user;
 mod waiting_lists;
 mod waiting_rooms;
 mod write_budget;

@@ -16,6 +16,7 @@ mod orders;
 mod payments;
 mod several;
 mod thresholds;
+mod units_per_user;
 mod waiting_lists;
 mod waiting_rooms;
 pub mod watched;

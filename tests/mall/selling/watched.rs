@@ -1,6 +1,6 @@
 //! A decorator of the real vouchers that counts reads and can hold up a response.
 
-use std::num::NonZeroU32;
+use std::num::{NonZeroU8, NonZeroU32};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -141,6 +141,15 @@ impl Vouchers for CountingVouchers {
         now: Timestamp,
     ) -> Result<Option<SaleRecord>, StoreError> {
         self.real.put_room(voucher, room, now).await
+    }
+
+    async fn put_per_user(
+        &self,
+        voucher: VoucherId,
+        per_user: NonZeroU8,
+        now: Timestamp,
+    ) -> Result<Option<SaleRecord>, StoreError> {
+        self.real.put_per_user(voucher, per_user, now).await
     }
 
     async fn put_thresholds(

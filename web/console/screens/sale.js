@@ -19,6 +19,7 @@ import { ledger } from "../pieces/ledger.js";
 import { stockText } from "../pieces/sale-stocks.js";
 import { timestamp } from "../pieces/timestamp.js";
 import { thresholds } from "../pieces/thresholds.js";
+import { unitsPerUser } from "../pieces/units-per-user.js";
 import { waitingList } from "../pieces/waiting-list.js";
 import { waitingRoom } from "../pieces/waiting-room.js";
 import { waves } from "../pieces/waves.js";
@@ -122,6 +123,7 @@ export function open({ root, params, signal, title, restoreScroll }) {
       sale?.initial !== undefined && guard(id, signal),
       judgement(id, signal),
       thresholds(id, signal),
+      unitsPerUser(id, signal),
       claimLimit(id, signal),
       sale?.initial !== undefined && waitingRoom(id, signal),
       sale?.initial !== undefined && waitingList(id, signal),

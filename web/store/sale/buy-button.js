@@ -15,7 +15,7 @@ import { errorMessage, showToast } from "../../parts/toast.js";
 import { goToLogin, redirectIfUnauthorized } from "../login-guard.js";
 import { solveChallenge } from "../challenge/sheet.js";
 import { shortfallText } from "../people/level-card.js";
-import { claim, runningClaim, findOrder } from "./claim.js";
+import { claim, ownOrders, runningClaim } from "./claim.js";
 import { hasAdmission, hasPass } from "./passes.js";
 import { effectiveState } from "./poll-sale.js";
 
@@ -36,9 +36,9 @@ onToken(() => enabledAt.clear());
  * @param {string} id
  * @param {AbortSignal} signal
  * @param {() => void} refreshSale refreshes the sale after a change
- * @returns {{root: HTMLElement, show: (live: import("./poll-sale.js").LiveSale) => void, limit: (minLevel: number) => void}}
- * `limit`: sets the lowest level allowed to buy; a user below sees both levels on the button, which leads to
- * the screen of the level
+ * @returns {{root: HTMLElement, show: (live: import("./poll-sale.js").LiveSale) => void, limit: (minLevel: number, perUser: number) => void}}
+ * `limit`: sets the lowest level allowed to buy, and the units that a user may hold; a user below the level sees both
+ * levels on the button, which leads to the screen of the level
  */
 export function buyButton(id, signal, refreshSale) {
   /** @type {import("./poll-sale.js").LiveSale | undefined} */
@@ -50,7 +50,11 @@ export function buyButton(id, signal, refreshSale) {
   /** The user's level, too low for the sale. @type {{needed: number, has: number} | undefined} */
   let shortfall;
   let isLimited = false;
-  /** Whether the user's order is shown instead of the button. */
+  /** Units that a user may hold. */
+  let perUser = 1;
+  /** The user's orders. @type {Set<string>} */
+  const held = new Set();
+  /** Whether the user has all units allowed: an order is shown instead of the button. */
   let isBought = false;
   /** Whether the claim is sent at the opening: the visitor took the check of a guarded sale before. */
   let isWaiting = false;
@@ -62,10 +66,10 @@ export function buyButton(id, signal, refreshSale) {
   const toOpening = signalSequence(signal);
   repeatWhileVisible(250, signal, draw);
   // Keeps the session alive for waiting users, and reports a lost session before the opening.
-  repeatWhileVisible(KEEP_ALIVE_MS, signal, () => hasToken() && findOrder(id, signal).catch(() => {}));
+  repeatWhileVisible(KEEP_ALIVE_MS, signal, () => hasToken() && ownOrders(id, signal).catch(() => {}));
   const resumedClaim = runningClaim(id);
   if (resumedClaim) followClaim(resumedClaim);
-  else if (hasToken()) findOrder(id, signal).then((order) => order && !runningClaim(id) && showOrder(order, false), () => {});
+  else if (hasToken()) ownOrders(id, signal).then((orders) => !runningClaim(id) && showOrders(orders), () => {});
 
   /** Updates the button. */
   function draw() {
@@ -75,7 +79,7 @@ export function buyButton(id, signal, refreshSale) {
     // A log-out takes the pass along.
     if (isWaiting && (state !== "NOT_OPEN" || !hasPass(id))) {
       stopWaiting();
-      if (state === "OPEN" && hasPass(id)) return void followClaim(claim(id));
+      if (state === "OPEN" && hasPass(id)) return void followClaim(claim(id, held.size));
     }
     // The waiting room is shown instead.
     purchaseButton.hidden = isBought || (live.waitingRoom && hasToken() && !hasAdmission(id) && state !== "ENDED");
@@ -92,7 +96,7 @@ export function buyButton(id, signal, refreshSale) {
     // A disabled button loses the focus; keyboard users get the focus back.
     if (isEnabled && wasPressed && document.activeElement === document.body) purchaseButton.focus({ preventScroll: true });
     if (isEnabled) wasPressed = false;
-    const nextState = isVerifying ? "verifying" : isPending ? "asking" : isShort ? `short ${shortfall?.needed} ${shortfall?.has}` : rest > 0 && isOpen ? `rest ${Math.ceil(rest / 1000)}` : `${state} ${hasToken()} ${live.nextWave !== undefined} ${canVerify}`;
+    const nextState = isVerifying ? "verifying" : isPending ? "asking" : isShort ? `short ${shortfall?.needed} ${shortfall?.has}` : rest > 0 && isOpen ? `rest ${Math.ceil(rest / 1000)}` : `${state} ${hasToken()} ${live.nextWave !== undefined} ${canVerify} ${held.size} ${perUser}`;
     if (nextState === currentState) return;
     const wasCoolingDown = currentState.startsWith("rest");
     currentState = nextState;
@@ -104,7 +108,9 @@ export function buyButton(id, signal, refreshSale) {
       if (!wasCoolingDown) purchaseButton.prepend(countdownRing(rest));
       return;
     } else if (canVerify) text.textContent = t("先完成验证", "Take the check now");
-    else text.textContent = state === "SOLD_OUT" && live.nextWave ? t("等待下一批", "Waiting for the next wave") : buttonText(state);
+    else if (state === "SOLD_OUT" && live.nextWave) text.textContent = t("等待下一批", "Waiting for the next wave");
+    else if (state === "OPEN" && held.size > 0) text.textContent = t(`再抢一份（已有 ${held.size}/${perUser}）`, `Buy another (${held.size} of ${perUser})`);
+    else text.textContent = buttonText(state);
     for (const old of purchaseButton.querySelectorAll(".ring")) old.remove();
   }
 
@@ -136,8 +142,13 @@ export function buyButton(id, signal, refreshSale) {
     return shortfall !== undefined && hasToken() && ["NOT_OPEN", "OPEN", "PAUSED"].includes(state);
   }
 
-  /** @param {number} minLevel */
-  async function limit(minLevel) {
+  /**
+   * @param {number} minLevel
+   * @param {number} units
+   */
+  async function limit(minLevel, units) {
+    perUser = units;
+    isBought = held.size >= perUser;
     isLimited = minLevel > 0;
     limitText.textContent = t(`仅限 ${minLevel} 级以上会员`, `Members of level ${minLevel} or higher`);
     draw();
@@ -161,7 +172,7 @@ export function buyButton(id, signal, refreshSale) {
     wasPressed = true;
     if (live?.guarded && !hasPass(id) && !(await verify())) return;
     if (live && effectiveState(live) === "NOT_OPEN") waitForOpening();
-    else followClaim(claim(id));
+    else followClaim(claim(id, held.size));
   }
 
   /** Lets the visitor solve the sale's challenge. Returns whether a claim can follow. */
@@ -231,7 +242,7 @@ export function buyButton(id, signal, refreshSale) {
     if (unsolved === "") return;
     enabledAt.delete(id);
     refreshSale();
-    if (await verify()) await followClaim(claim(id), [...solved, unsolved]);
+    if (await verify()) await followClaim(claim(id, held.size), [...solved, unsolved]);
   }
 
   /**
@@ -254,6 +265,7 @@ export function buyButton(id, signal, refreshSale) {
     refreshSale();
     const more = refusal.code === "SOLD_OUT" && !live?.nextWave && !live?.waitingList ? t("有人没付款的话，还会放出来，可以留在这里等。", "Units of unpaid orders come back on sale, so you can wait here.") : "";
     showNotice("warn", refusal.message, more);
+    if (refusal.code === "LIMIT_REACHED") isBought = true;
     if (refusal.code === "SMS_CODE_NEEDED") messages.append(button(t("重新登录", "Log in again"), logInAgain, { look: ["wide"] }));
     if (refusal.code === "LEVEL_TOO_LOW") messages.append(linkButton(t("查看会员等级", "View my level"), "#/me/level", { look: ["wide"] }));
   }
@@ -262,6 +274,12 @@ export function buyButton(id, signal, refreshSale) {
   async function logInAgain() {
     await logOut();
     goToLogin();
+  }
+
+  /** @param {string[]} orders of the user, the newest first */
+  function showOrders(orders) {
+    for (const order of orders) held.add(order);
+    if (orders.length > 0) showOrder(orders[0], false);
   }
 
   /**
@@ -274,12 +292,13 @@ export function buyButton(id, signal, refreshSale) {
       if (isNew && !isShownElsewhere) showToast(t("抢到了！请到订单里付款。", "You got it! Pay for it under Orders."));
       return;
     }
+    held.add(order);
     refreshSale();
     const link = linkButton(isNew ? t("去付款", "Pay now") : t("查看我的订单", "View my order"), `#/order/${order}`, { look: ["main", "wide"] });
     fill(messages, h("div", { class: isNew ? "notice good sale-won" : "notice" }, icon(isNew ? "check" : "ticket"),
       h("div", { class: "grow" }, h("strong", null, isNew ? t("抢到了！", "You got it!") : t("你已经买到了", "You already have this voucher")),
         isNew && h("p", { class: "small" }, t("请在截止前付款，逾期订单会自动取消。", "Unpaid orders are cancelled after the deadline.")))), link);
-    isBought = purchaseButton.hidden = true;
+    isBought = purchaseButton.hidden = held.size >= perUser;
     root.hidden = false;
     if (isNew) link.focus();
   }

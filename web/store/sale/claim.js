@@ -1,5 +1,5 @@
-// A claim of a flash sale, repeated until the outcome is known. Claims are idempotent: a repeated claim
-// returns the existing order, so nobody buys twice.
+// A claim of a flash sale, repeated until the outcome is known. Claims are idempotent: each names the unit by the
+// number of those that the user holds, and a repeated claim returns the existing order.
 
 import { Refusal, Unreachable, call, get, isReachable, onReachable, onToken } from "../../core/api.js";
 import { delay } from "../../core/server-time.js";
@@ -16,6 +16,8 @@ import { claimHeaders, forgetAdmission, forgetPass, refusePass } from "./passes.
 
 /** The server times out sooner. */
 const TIMEOUT_MS = 4_000;
+/** Orders per page of the mall, and pages looked through: a user holds at most 20 units. */
+const [PAGE, PAGES_MAX] = [10, 3];
 /** Delays before the retries of a claim without a response, in milliseconds. */
 const RETRY_DELAYS_MS = [500, 1_500, 4_000];
 
@@ -48,9 +50,10 @@ export function runningClaim(voucher) {
 
 /**
  * @param {string} voucher
+ * @param {number} holding units that the user holds: the claim is for the next
  * @returns {RunningClaim}
  */
-export function claim(voucher) {
+export function claim(voucher, holding) {
   const existing = running.get(voucher);
   if (existing) return existing;
   /** @type {RunningClaim} */
@@ -59,23 +62,25 @@ export function claim(voucher) {
     started.isLost = true;
     for (const watcher of started.watchers) watcher();
   };
-  started.outcome = resolveClaim(voucher, onLost, userSession.signal).finally(() => {
+  started.outcome = resolveClaim({ voucher, holding }, onLost, userSession.signal).finally(() => {
     if (running.get(voucher) === started) running.delete(voucher);
   });
   running.set(voucher, started);
   return started;
 }
 
+/** @typedef {{voucher: string, holding: number}} Unit */
+
 /**
- * @param {string} voucher
+ * @param {Unit} unit
  * @param {() => void} onLost called when no response arrives
  * @param {AbortSignal} signal aborts with the user's session
  * @returns {Promise<Outcome>}
  */
-async function resolveClaim(voucher, onLost, signal) {
+async function resolveClaim(unit, onLost, signal) {
   let isFirstAttempt = true;
   for (const delayMs of [...RETRY_DELAYS_MS, 0]) {
-    const outcome = await claimOnce(voucher, signal);
+    const outcome = await claimOnce(unit, signal);
     // A 401 concerns the user who claimed; any other outcome must not reach another user.
     if (outcome?.refusal?.status !== 401) signal.throwIfAborted();
     // Bought by an earlier attempt whose response was lost.
@@ -87,7 +92,7 @@ async function resolveClaim(voucher, onLost, signal) {
   for (;;) {
     await untilReachable(signal);
     try {
-      const order = await findOrder(voucher, signal);
+      const order = await findOrder(unit, signal);
       return order ? { order, isNew: true } : { isNothing: true };
     } catch (error) {
       if (!(error instanceof Unreachable)) throw error;
@@ -96,26 +101,44 @@ async function resolveClaim(voucher, onLost, signal) {
 }
 
 /**
- * Returns the user's order of this voucher among the newest orders: in progress, unpaid, paid or used.
+ * Returns the user's orders of this voucher among the newest orders, the newest first: in progress, unpaid, paid or
+ * used.
  * @param {string} voucher
  * @param {AbortSignal} [signal]
- * @returns {Promise<string | undefined>}
+ * @returns {Promise<string[]>}
  */
-export async function findOrder(voucher, signal) {
-  /** @type {import("../orders.js").Order[]} */
-  const orders = (await get("/voucher-order/of/me", { query: { current: 1 }, signal })) ?? [];
-  return orders.find((order) => String(order.voucherId) === voucher && order.status <= STATUS.used)?.id;
+export async function ownOrders(voucher, signal) {
+  const found = [];
+  for (let current = 1; current <= PAGES_MAX; current++) {
+    /** @type {import("../orders.js").Order[]} */
+    const orders = (await get("/voucher-order/of/me", { query: { current }, signal })) ?? [];
+    const own = orders.filter((order) => String(order.voucherId) === voucher && order.status <= STATUS.used);
+    found.push(...own.map((order) => order.id));
+    if (own.length < PAGE) break;
+  }
+  return found;
 }
 
 /**
- * @param {string} voucher
+ * @param {Unit} unit
+ * @param {AbortSignal} signal
+ */
+async function findOrder({ voucher, holding }, signal) {
+  const orders = await ownOrders(voucher, signal);
+  return orders.length > holding ? orders[0] : undefined;
+}
+
+/**
+ * @param {Unit} unit
  * @param {AbortSignal} signal
  * @returns {Promise<Outcome | null>} `null`: no response
  */
-async function claimOnce(voucher, signal) {
+async function claimOnce(unit, signal) {
   signal.throwIfAborted();
+  const { voucher, holding } = unit;
   try {
-    const { dataText } = await call("POST", `/voucher-order/seckill/${voucher}`, { timeoutMs: TIMEOUT_MS, headers: claimHeaders(voucher) });
+    const query = holding > 0 ? { holding } : undefined;
+    const { dataText } = await call("POST", `/voucher-order/seckill/${voucher}`, { query, timeoutMs: TIMEOUT_MS, headers: claimHeaders(voucher) });
     forgetPass(voucher);
     return { order: dataText, isNew: true };
   } catch (error) {
@@ -127,7 +150,7 @@ async function claimOnce(voucher, signal) {
     if (error.code === "ADMISSION_REQUIRED") forgetAdmission(voucher);
     if (error.code === "ALREADY_BOUGHT") return { order: error.answer.dataText, isNew: false };
     // A failing server may have accepted the claim.
-    const order = error.status >= 500 ? await findOrder(voucher, signal).catch(() => undefined) : undefined;
+    const order = error.status >= 500 ? await findOrder(unit, signal).catch(() => undefined) : undefined;
     return order ? { order, isNew: true } : { refusal: error };
   }
 }

@@ -1,5 +1,5 @@
-// Polling of a flash sale: frequent at first, for a precise estimate of the opening, and again before the
-// opening. Jitter spreads the polls of waiting users.
+// Polling of a flash sale: twice at first, for a precise estimate of the opening, and then as the mall says, which
+// spreads the polls of all pages and keeps them away from the opening.
 
 import { Refusal, call } from "../../core/api.js";
 import { onVisible } from "../../core/dom.js";
@@ -23,7 +23,7 @@ import { moreAccurate, parseWindow } from "./sale-window.js";
  */
 
 /** Initial polls; the quickest response gives the best estimate. */
-const SAMPLES = 4;
+const SAMPLES = 2;
 const SAMPLE_EVERY_MS = 350;
 const RETRY_AFTER_ERROR_MS = 3_000;
 /** The interval after news from elsewhere: a million people who wait in a room must not ask twice. */
@@ -56,12 +56,12 @@ export function pollSale(id, signal, onUpdate, onError) {
   async function poll() {
     try {
       const answer = await call("GET", `/sale/${id}`, { signal });
-      const { state, stock, units, pressAgainMs, guarded, waitingList, waitingRoom, nextWave: wave } = answer.data;
+      const { state, stock, units, pressAgainMs, pollInMs, guarded, waitingList, waitingRoom, nextWave: wave } = answer.data;
       const nextWave = wave && { at: momentAfter(wave.inMs, answer), units: wave.units };
       sale = { state, stock, units, pressAgainMs, guarded, waitingList, waitingRoom, nextWave, window: moreAccurate(sale?.window, parseWindow(answer)) };
       pollCount += 1;
       onUpdate(sale);
-      if (!signal.aborted && !document.hidden) schedule(pollCount < SAMPLES ? SAMPLE_EVERY_MS : jitteredInterval(sale));
+      if (!signal.aborted && !document.hidden) schedule(pollCount < SAMPLES ? Math.min(SAMPLE_EVERY_MS, pollInMs) : pollInMs);
     } catch (error) {
       if (signal.aborted) return;
       onError(error);
@@ -80,21 +80,6 @@ export function pollSale(id, signal, onUpdate, onError) {
       onUpdate(sale);
     },
   };
-}
-
-/** @param {LiveSale} sale */
-function jitteredInterval(sale) {
-  return pollInterval(sale) * (0.75 + Math.random() / 2);
-}
-
-/** @param {LiveSale} live */
-function pollInterval({ window }) {
-  const msToOpening = msUntil(window.begins);
-  if (msUntil(window.ends) < 0) return 60_000;
-  if (msToOpening <= 0) return 3_000;
-  if (msToOpening > 600_000) return 60_000;
-  if (msToOpening > 60_000) return 15_000;
-  return msToOpening > 10_000 ? 5_000 : 2_500;
 }
 
 /**

@@ -35,6 +35,7 @@ import { waitingRoom } from "../sale/waiting-room.js";
  * @property {number} payWithinSeconds
  * @property {string} [payment] payment method of new orders
  * @property {number} minLevel
+ * @property {number} perUser units that a user may hold
  * @property {import("../sale/timetable.js").PageWave[]} [waves]
  * @property {{enterBeforeMs: number}} [waitingRoom]
  * @property {{accountHours: number, smsCode: boolean}} [thresholds]
@@ -66,7 +67,7 @@ export async function open({ root, params, signal, title, restoreScroll }) {
     fill(what, h("h2", { class: "large-title" }, page.title), page.subTitle && h("p", { class: "quiet" }, page.subTitle),
       h("div", { class: "row wrap sale-price" }, priceWithDiscount(page.payValue, page.actualValue), discount(page)));
     fill(more, timetable(page.waves), terms(page), page.shop && shopLink(page.shop));
-    button.limit(page.minLevel);
+    button.limit(page.minLevel, page.perUser);
     room.opens(page.waitingRoom?.enterBeforeMs ?? 0);
     restoreScroll();
   });
@@ -126,6 +127,7 @@ function terms(page) {
     h("ul", { class: "rules" }, ruleLines(page.rules).map((rule) => h("li", null, rule))),
     h("p", { class: "small quiet" }, `${formatDateTime(page.beginTime)} – ${formatDateTime(page.endTime)}`, paymentTerms(page),
       page.minLevel > 0 && t(` · 仅限 ${page.minLevel} 级以上会员`, ` · members of level ${page.minLevel} or higher`),
+      page.perUser > 1 && t(` · 每人限购 ${page.perUser} 份`, ` · up to ${page.perUser} per person`),
       page.thresholds && page.thresholds.accountHours > 0 && t(` · 仅限注册满${ageText(page.thresholds.accountHours)}的账号`, ` · accounts at least ${ageText(page.thresholds.accountHours)} old`),
       page.thresholds?.smsCode && t(" · 须用短信验证码登录", " · log in with an SMS code")));
 }

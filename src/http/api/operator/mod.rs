@@ -27,6 +27,7 @@ mod sales;
 mod security;
 mod server_sent;
 mod thresholds;
+mod units_per_user;
 pub mod users;
 pub mod vote_archive;
 mod vouchers;
@@ -45,6 +46,7 @@ pub fn routes(live: Live, security_events: Arc<SecurityEvents>) -> Calls {
         .merge(judgement::routes())
         .merge(attack::routes())
         .merge(thresholds::routes())
+        .merge(units_per_user::routes())
         .merge(waiting_lists::routes())
         .merge(waiting_rooms::routes())
         .merge(vouchers::routes())

@@ -15,6 +15,7 @@ use crate::http::response::envelope::{Answer, OrderNumber, Reply};
 use crate::http::response::qr::QrAnswer;
 use crate::language::both;
 use crate::mall::base::wall_time;
+use crate::mall::selling::guard::ShownPass;
 use crate::mall::selling::order_queries::{AtGateway, OrderView};
 
 /// Longest URL shown as a QR code: a phone reads larger codes badly from a screen.
@@ -25,8 +26,12 @@ pub fn routes() -> Calls {
     Calls::of(both("订单", "Orders"))
         .post("/voucher-order/seckill/{voucherId}", claim, both("抢秒杀券", "Claim a unit of a flash sale"))
         .explained(both(
-            "`dataText`是完整精确的订单号。设了防护的秒杀还须带上通行码，否则返回`PASS_REQUIRED`。",
-            "`dataText` has the exact order id. A guarded sale needs a pass, or refuses with `PASS_REQUIRED`.",
+            "`dataText`是完整精确的订单号。设了防护的秒杀还须带上通行码，否则返回`PASS_REQUIRED`。\
+                每人可买多份的秒杀，用`holding`说明已经持有几份，抢的是下一份；已经有下一份的返回`ALREADY_BOUGHT`，\
+                买满的返回`LIMIT_REACHED`。",
+            "`dataText` has the exact order id. A guarded sale needs a pass, or refuses with `PASS_REQUIRED`. If a \
+                sale allows several units per user, `holding` says how many the caller holds, and the claim is \
+                for the next: who has it already gets `ALREADY_BOUGHT`, who has all `LIMIT_REACHED`.",
         ))
         .get("/voucher-order/of/me", of_me, both("我的订单，每页10张", "Orders of the caller, 10 a page"))
         // `{id}` is the voucher's id for `POST`, and the order's id for `GET`.
@@ -150,15 +155,24 @@ fn answer(app: &App, view: OrderView, now: Timestamp) -> Reply<OrderAnswer> {
     Ok(Answer::ok(OrderAnswer::new(view, app.context.expiry_now(now), &app.context.zone)))
 }
 
+#[derive(Deserialize, JsonSchema)]
+struct ClaimQuery {
+    /// The units of the sale that the caller holds already; 0 if absent. The claim is for the next unit, so
+    /// that a repeat after a lost response buys nothing more.
+    #[schemars(example = 1)]
+    holding: Option<u8>,
+}
+
 async fn claim(
     State(app): State<App>,
     LoginSession(session): LoginSession,
     Now(now): Now,
     shown: Shown,
     Path(voucher): Path<u64>,
+    Query(ClaimQuery { holding }): Query<ClaimQuery>,
 ) -> Reply<OrderNumber> {
     let (user, voucher) = (session.user(), VoucherId::new(voucher));
-    let shown = shown.in_session(&session);
+    let shown = ShownPass { holding: holding.unwrap_or(0), ..shown.in_session(&session) };
     Ok(Answer::order_id(app.sales.claim_with_pass(user, voucher, shown, now).await?))
 }
 

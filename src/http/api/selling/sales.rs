@@ -22,7 +22,7 @@ use crate::http::request::extract::{Now, Path, Query};
 use crate::http::request::page_query::PageQuery;
 use crate::http::response::envelope::{Answer, Paged, Reply};
 use crate::http::response::error::ApiError;
-use crate::http::response::messages::NextWave;
+use crate::http::response::messages::{NextWave, millis};
 use crate::http::response::picture_list::PictureList;
 use crate::language::both;
 use crate::mall::Context;
@@ -158,9 +158,21 @@ async fn on(State(app): State<App>, Now(now): Now, Query(query): Query<PageQuery
     Ok(Answer::page(&list, total))
 }
 
-async fn live(State(app): State<App>, Now(now): Now, Path(voucher): Path<u64>) -> Reply<LiveAnswer> {
-    let sale = app.sales.live(VoucherId::new(voucher), now).await?;
-    Ok(Answer::ok(LiveAnswer::new(&sale, &app.context)))
+/// A sale at this instant, for its page.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct WatchedAnswer {
+    #[serde(flatten)]
+    live: LiveAnswer,
+    /// Milliseconds after which the page asks again. The mall chooses them so that all pages together make no
+    /// more calls than it can serve, and none while the sale opens.
+    #[schemars(example = 3_000)]
+    poll_in_ms: u64,
+}
+
+async fn live(State(app): State<App>, Now(now): Now, Path(voucher): Path<u64>) -> Reply<WatchedAnswer> {
+    let (sale, poll_in) = app.sales.watch(VoucherId::new(voucher), now).await?;
+    Ok(Answer::ok(WatchedAnswer { live: LiveAnswer::new(&sale, &app.context), poll_in_ms: millis(poll_in) }))
 }
 
 /// The content of a sale page, equal for all callers.
@@ -189,6 +201,9 @@ struct PageAnswer {
     #[schemars(example = &"counter")]
     payment: Option<&'static str>,
     min_level: u8,
+    /// Units that a user may hold at the same time.
+    #[schemars(example = 1)]
+    per_user: u8,
     #[serde(skip_serializing_if = "Option::is_none")]
     shop: Option<SellerAnswer>,
     /// Releases of units at instants, in order of time; absent once no release is to come.
@@ -277,6 +292,7 @@ impl PageAnswer {
             pay_within_seconds: sale.pay_within.as_secs(),
             payment: payment.map(PaymentMode::name),
             min_level: sale.min_level,
+            per_user: sale.terms.per_user.get(),
             shop: shop.map(SellerAnswer::new),
             waves: waves.iter().map(|wave| PageWaveAnswer::new(wave, zone)).collect(),
             guard: sale.guard.as_ref().map(PageGuard::new),

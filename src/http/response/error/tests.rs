@@ -1,5 +1,7 @@
 //! Statuses, codes and texts of every failure.
 
+use std::num::NonZeroU8;
+
 use mallbox_storage::{Cents, DeadReason, DeadState, OrderId, ReviewId};
 
 use super::*;
@@ -27,6 +29,7 @@ fn all() -> Vec<(ApiError, u16, &'static str)> {
     vec![
         (Refusal::SoldOut.into(), 200, "SOLD_OUT"),
         (Refusal::AlreadyBought(OrderId::new(662_319_245_210_910_723)).into(), 200, "ALREADY_BOUGHT"),
+        (Refusal::LimitReached(NonZeroU8::MIN).into(), 200, "LIMIT_REACHED"),
         (Refusal::NotOpen.into(), 200, "NOT_OPEN"),
         (Refusal::Ended.into(), 200, "ENDED"),
         (Refusal::Paused.into(), 200, "PAUSED"),

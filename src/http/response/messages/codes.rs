@@ -4,6 +4,7 @@
 pub(in crate::http) const CODES: &[&str] = &[
     "SOLD_OUT",
     "ALREADY_BOUGHT",
+    "LIMIT_REACHED",
     "NOT_OPEN",
     "ENDED",
     "PAUSED",

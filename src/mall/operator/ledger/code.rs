@@ -43,7 +43,7 @@ codes! {
     /// Units taken in memory or Redis = pending + held.
     SaleTakenInMemory = "SALE_TAKEN_IN_MEMORY", "内存中已售的数量", "units taken in memory";
     /// At most one live order per sale and user.
-    SaleDoubleBuyers = "SALE_DOUBLE_BUYERS", "持有两张有效订单的用户", "users with two live orders";
+    SaleDoubleBuyers = "SALE_DOUBLE_BUYERS", "有效订单超过限购数的用户", "users with more live orders than the sale allows";
     /// A sale has a voucher.
     SaleVoucher = "SALE_VOUCHER", "秒杀的优惠券", "sale's voucher";
     /// A sale is limited in initial units and stock, or in neither.

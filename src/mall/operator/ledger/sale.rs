@@ -98,9 +98,18 @@ mod tests {
     fn balanced() -> SaleSnapshot {
         let voucher = VoucherId::new(7);
         let (begin, end) = (Timestamp::from_millis(0), Timestamp::from_millis(1));
+        let per_user = std::num::NonZeroU8::MIN;
         SaleSnapshot {
             sale: SaleRecord {
-                terms: Terms { voucher, begin, end, paused: false, units: Some(120), waiting: false },
+                terms: Terms {
+                    voucher,
+                    begin,
+                    end,
+                    paused: false,
+                    units: Some(120),
+                    waiting: false,
+                    per_user,
+                },
                 initial: Some(100),
                 added: 20,
                 stock: Some(105),
@@ -174,7 +183,7 @@ mod tests {
             (|r| r.counts.refunding -= 1, "stock kept by the order transactions"),
             (|r| r.counts.dead_letters += 1, "stock kept by the order transactions"),
             (|r| r.pending -= 1, "units taken in memory"),
-            (|r| r.counts.doubles = 1, "users with two live orders"),
+            (|r| r.counts.doubles = 1, "users with more live orders than the sale allows"),
             (|r| r.units = Some(SaleUnits { units: Some(121), taken: 22 }), "units in memory"),
             (|r| r.units = Some(SaleUnits { units: Some(120), taken: 21 }), "units taken in memory"),
         ];

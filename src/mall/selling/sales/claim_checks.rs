@@ -39,12 +39,12 @@ impl Inner {
         Ok(checked.map(|checked| checked.pass))
     }
 
-    /// Returns the order of a user who already holds a unit and whose claim was refused. A holder gets the
-    /// order before any refusal. Repeats beyond the rate limit have a ceiling of their own.
+    /// Returns the order of a user who already holds enough units and whose claim was refused. A holder gets
+    /// the order before any refusal. Repeats beyond the rate limit have a ceiling of their own.
     pub(super) async fn held(
         &self,
         user: UserId,
-        voucher: VoucherId,
+        (voucher, holding): (VoucherId, u8),
         refusal: &Refusal,
         now: Timestamp,
     ) -> Result<Option<OrderId>, Failure> {
@@ -57,7 +57,7 @@ impl Inner {
                 passed => passed?,
             }
         }
-        Ok(context.storage.selling.sales.held(voucher, user).await?)
+        Ok(context.storage.selling.sales.held(voucher, user, holding).await?)
     }
 
     /// Refuses users below the level or the thresholds of a sale.

@@ -23,28 +23,29 @@ impl Inner {
         }
         let pass = match self.check_claim(user, sale, (shown, attempt), now).await {
             Err(Failure::Refused(refusal)) => {
-                let held = self.held(user, voucher, &refusal, now).await?;
-                return Err(held.map_or(refusal, Refusal::AlreadyBought).into());
+                let held = self.held(user, (voucher, shown.holding), &refusal, now).await?;
+                return Err(held.map_or(refusal, |order| enough(sale, shown.holding, order)).into());
             }
             checked => checked?,
         };
         self.holds.pass(voucher).await;
-        self.take(user, sale, pass, now).await
+        self.take(user, sale, (shown.holding, pass), now).await
     }
 
     async fn take(
         &self,
         user: UserId,
         sale: &SaleRecord,
-        pass: Option<Pass>,
+        (holding, pass): (u8, Option<Pass>),
         now: Timestamp,
     ) -> Result<OrderId, Failure> {
         let (storage, voucher) = (&self.context.storage, sale.terms.voucher);
         let (order, number) = self.numbers.next(storage, voucher, now).await?;
         let claim = Claim { order, voucher, user, at: now };
-        let claimed = async || match pass {
-            None => storage.selling.sales.claim(claim).await,
-            Some(pass) => storage.selling.sales.claim_with_pass(claim, pass).await,
+        let claimed = async || match (holding, pass) {
+            (0, None) => storage.selling.sales.claim(claim).await,
+            (0, Some(pass)) => storage.selling.sales.claim_with_pass(claim, pass).await,
+            (holding, pass) => storage.selling.sales.claim_further(claim, holding, pass).await,
         };
         let mut answer = claimed().await?;
         if answer == ClaimOutcome::Unknown && self.put(voucher).await? {
@@ -52,7 +53,7 @@ impl Inner {
         }
         let refusal = match answer {
             ClaimOutcome::Accepted => return Ok(order),
-            ClaimOutcome::AlreadyBought(order) => Refusal::AlreadyBought(order),
+            ClaimOutcome::AlreadyBought(order) => enough(sale, holding, order),
             ClaimOutcome::SoldOut => Refusal::sold_out(sale, now),
             ClaimOutcome::NotOpen => Refusal::NotOpen,
             ClaimOutcome::Ended => Refusal::Ended,
@@ -63,4 +64,11 @@ impl Inner {
         self.numbers.give_back(number);
         Err(refusal.into())
     }
+}
+
+/// Refuses a user who holds enough units, the newest by `order`: the claim was made before, or the sale
+/// allows no more.
+fn enough(sale: &SaleRecord, holding: u8, order: OrderId) -> Refusal {
+    let per_user = sale.terms.per_user;
+    if holding < per_user.get() { Refusal::AlreadyBought(order) } else { Refusal::LimitReached(per_user) }
 }

@@ -75,7 +75,8 @@ impl FlashSales {
         }
         // With a ticket the user has passed these checks, which the claim repeats.
         if ticket.is_none() {
-            if let Some(order) = inner.context.storage.selling.sales.held(voucher, user).await? {
+            let sales = &inner.context.storage.selling.sales;
+            if let Some(order) = sales.held(voucher, user, u8::MAX).await? {
                 return Err(Refusal::AlreadyBought(order).into());
             }
             inner.check_buyer(user, sale, by_sms_code, now).await?;
@@ -162,7 +163,7 @@ impl Inner {
                 let opens_in = terms.begin.since(now);
                 let wait = pacing::wait(ahead, room.per_second);
                 let poll = pacing::Poll { due_in: opens_in.saturating_add(wait), waiting, admits };
-                let poll_in = poll.interval(self.context.settings.room_polls, self.guards.draw());
+                let poll_in = poll.interval(self.context.settings.polls, self.guards.draw());
                 let expires = now + poll_in + TICKET_GRACE;
                 let has_begun = opens_in.is_zero();
                 RoomStanding::Waiting {

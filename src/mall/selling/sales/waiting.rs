@@ -21,7 +21,8 @@ const AHEAD_PER_SECOND: u64 = 200;
 
 impl FlashSales {
     /// Adds a user to the waiting list of a sold-out sale. Idempotent while the user waits. A guarded sale
-    /// requires a pass, which stays unspent.
+    /// requires a pass, which stays unspent. The list is for users without a unit, also if the sale allows
+    /// several.
     ///
     /// # Errors
     /// [`Failure::Refused`] with the reason, as for a claim, or a [`WaitingRefusal`]. After
@@ -36,7 +37,7 @@ impl FlashSales {
         let inner = &*self.inner;
         let known = inner.known(voucher, now).await?;
         let storage = &inner.context.storage;
-        if let Some(order) = storage.selling.sales.held(voucher, user).await? {
+        if let Some(order) = storage.selling.sales.held(voucher, user, 0).await? {
             return Err(Refusal::AlreadyBought(order).into());
         }
         if known.sale.waiting_max.is_none() && !known.sale.terms.waiting {

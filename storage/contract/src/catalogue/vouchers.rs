@@ -1,6 +1,6 @@
 //! `Vouchers`: reads return what was written; a voucher is a sale from the start or never.
 
-use std::num::NonZeroU32;
+use std::num::{NonZeroU8, NonZeroU32};
 use std::time::Duration;
 
 use mallbox_storage::{
@@ -30,6 +30,7 @@ crate::cases! {
     a_limit_of_claims_is_set_and_removed,
     thresholds_are_set_and_removed,
     a_judgement_is_set_and_removed,
+    units_per_user_are_set,
     vouchers_outlive_a_restart,
 }
 
@@ -77,8 +78,15 @@ async fn a_sale_is_read_as_it_was_written(w: &World) {
     for units in [Some(0), Some(100), Some(i64::MAX as u64), None] {
         let id = vouchers.insert(&text(1, VoucherStatus::OnShelf), Some(&sale(units)), NOON).await.unwrap();
         let read = vouchers.get(id).await.unwrap().unwrap().sale.unwrap();
-        let terms =
-            Terms { voucher: id, begin: NOON, end: NOON + HOUR, paused: false, units, waiting: false };
+        let terms = Terms {
+            voucher: id,
+            begin: NOON,
+            end: NOON + HOUR,
+            paused: false,
+            units,
+            waiting: false,
+            per_user: NonZeroU8::MIN,
+        };
         assert_eq!(read.terms, terms);
         assert_eq!((read.initial, read.added, read.stock), (units, 0, units));
         assert_eq!((read.pay_within, read.min_level), (Duration::from_secs(900), 3));
@@ -400,6 +408,26 @@ async fn a_judgement_is_set_and_removed(w: &World) {
     let ordinary = w.ordinary_voucher().await;
     for nothing in [ordinary, VoucherId::new(404)] {
         assert_eq!(vouchers.put_judgement(nothing, all[0], NOON).await.unwrap(), None);
+    }
+}
+
+async fn units_per_user_are_set(w: &World) {
+    let vouchers = &w.storage.catalogue.vouchers;
+    let (id, other) = (w.sale(Some(3)).await, w.sale(None).await);
+    let before = vouchers.get(id).await.unwrap().unwrap();
+    let untouched = vouchers.get(other).await.unwrap();
+    assert_eq!(before.sale.unwrap().terms.per_user, NonZeroU8::MIN);
+    for per_user in [3, 3, u8::MAX, 1].map(|units| NonZeroU8::new(units).unwrap()) {
+        let sale = before.sale.unwrap();
+        let expected = SaleRecord { terms: Terms { per_user, ..sale.terms }, ..sale };
+        assert_eq!(vouchers.put_per_user(id, per_user, NOON + HOUR).await.unwrap(), Some(expected));
+        let after = vouchers.get(id).await.unwrap().unwrap();
+        assert_eq!((after.sale, after.updated), (Some(expected), NOON + HOUR));
+        assert_eq!(vouchers.get(other).await.unwrap(), untouched);
+    }
+    let ordinary = w.ordinary_voucher().await;
+    for nothing in [ordinary, VoucherId::new(404)] {
+        assert_eq!(vouchers.put_per_user(nothing, NonZeroU8::MIN, NOON).await.unwrap(), None);
     }
 }
 

@@ -15,6 +15,7 @@ pub mod payment_modes;
 pub mod payments;
 pub mod purchases;
 pub mod sales;
+pub mod units_per_user;
 pub mod waiting_lists;
 pub mod waiting_rooms;
 
@@ -37,6 +38,7 @@ pub(crate) const CASES: &[(&str, &[Case])] = &[
     ("payments", payments::CASES),
     ("purchases", purchases::CASES),
     ("sales", sales::CASES),
+    ("units_per_user", units_per_user::CASES),
     ("waiting_lists", waiting_lists::CASES),
     ("waiting_rooms", waiting_rooms::CASES),
 ];

@@ -75,7 +75,7 @@ async fn already_bought_comes_before_any_other_refusal(w: &World) {
     let voucher = w.sale(Some(9)).await;
     let (terms, sales) = (w.terms(voucher).await, &w.storage.selling.sales);
     let [holder, nobody] = [7, 8].map(UserId::new);
-    assert_eq!(sales.held(voucher, holder).await.unwrap(), None);
+    assert_eq!(sales.held(voucher, holder, 0).await.unwrap(), None);
     let bought = claim(voucher, 7, 1);
     assert_eq!(sales.claim(bought).await.unwrap(), ClaimOutcome::Accepted);
     let refusals = [
@@ -89,13 +89,13 @@ async fn already_bought_comes_before_any_other_refusal(w: &World) {
             let again = |user| Claim { at, ..claim(voucher, user, user + 10) };
             assert_eq!(sales.claim(again(7)).await.unwrap(), ClaimOutcome::AlreadyBought(bought.order));
             assert_eq!(sales.claim(again(8)).await.unwrap(), refusal);
-            assert_eq!(sales.held(voucher, holder).await.unwrap(), Some(bought.order), "{is_recorded}");
-            assert_eq!(sales.held(voucher, nobody).await.unwrap(), None);
+            assert_eq!(sales.held(voucher, holder, 0).await.unwrap(), Some(bought.order), "{is_recorded}");
+            assert_eq!(sales.held(voucher, nobody, 0).await.unwrap(), None);
         }
         w.persist_all().await;
     }
     assert_eq!(sales.units(voucher).await.unwrap(), Some(SaleUnits { units: Some(9), taken: 1 }));
-    assert_eq!(sales.held(VoucherId::new(404), holder).await.unwrap(), None);
+    assert_eq!(sales.held(VoucherId::new(404), holder, 0).await.unwrap(), None);
 }
 
 async fn one_unit_a_user_and_the_order_is_named(w: &World) {

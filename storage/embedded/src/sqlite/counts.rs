@@ -1,6 +1,6 @@
 //! Counts of orders and dead letters row by row, for the ledger check.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
 use mallbox_storage::{OrderCounts, OrderStatus, VoucherId};
 use roaring::RoaringTreemap;
@@ -10,6 +10,26 @@ use super::columns::{get_count, get_id, id};
 
 /// The range of all order ids.
 pub(super) const ALL: (i64, i64) = (i64::MIN, i64::MAX);
+
+/// Live orders per buyer of a sale.
+#[derive(Default)]
+struct Buyers {
+    all: RoaringTreemap,
+    /// Orders of those who have several.
+    several: HashMap<u64, u64>,
+}
+
+impl Buyers {
+    fn add(&mut self, user: u64) {
+        if !self.all.insert(user) {
+            *self.several.entry(user).or_insert(1) += 1;
+        }
+    }
+
+    fn with_more_than(&self, orders: u64) -> u64 {
+        self.several.values().filter(|count| **count > orders).count() as u64
+    }
+}
 
 /// Counts the orders of one voucher, or of all, with ids between `first` and `last`, in one scan.
 ///
@@ -21,12 +41,12 @@ pub(super) fn count(
     (first, last): (i64, i64),
 ) -> rusqlite::Result<BTreeMap<VoucherId, OrderCounts>> {
     let wanted = only.map(|voucher| id(voucher.get()));
-    let sales: HashSet<u64> = conn
-        .prepare_cached("SELECT voucher_id FROM sales WHERE ?1 IS NULL OR voucher_id = ?1")?
-        .query_map([wanted], |row| get_id(row, 0))?
+    let slots: HashMap<u64, u64> = conn
+        .prepare_cached("SELECT voucher_id, slots FROM sales WHERE ?1 IS NULL OR voucher_id = ?1")?
+        .query_map([wanted], |row| Ok((get_id(row, 0)?, get_count(row, 1)?)))?
         .collect::<rusqlite::Result<_>>()?;
     let mut counts: BTreeMap<VoucherId, OrderCounts> = BTreeMap::new();
-    let mut buyers: HashMap<u64, (RoaringTreemap, RoaringTreemap)> = HashMap::new();
+    let mut buyers: HashMap<u64, Buyers> = HashMap::new();
     let filter = if only.is_some() { "WHERE voucher_id = ?1" } else { "WHERE ?1 IS NULL" };
     let mut select = conn.prepare_cached(&format!(
         "SELECT voucher_id, status, user_id FROM orders {filter} AND id BETWEEN ?2 AND ?3"
@@ -40,16 +60,12 @@ pub(super) fn count(
         if let Some(count) = of_voucher.of_status(status) {
             *count += 1;
         }
-        if status.is_live() && sales.contains(&voucher) {
-            let (once, twice) = buyers.entry(voucher).or_default();
-            let user = get_id(row, 2)?;
-            if !once.insert(user) {
-                twice.insert(user);
-            }
+        if status.is_live() && slots.contains_key(&voucher) {
+            buyers.entry(voucher).or_default().add(get_id(row, 2)?);
         }
     }
-    for (voucher, (_, twice)) in buyers {
-        counts.entry(VoucherId::new(voucher)).or_default().doubles = twice.len();
+    for (voucher, buyers) in buyers {
+        counts.entry(VoucherId::new(voucher)).or_default().doubles = buyers.with_more_than(slots[&voucher]);
     }
     let mut dead = conn.prepare_cached(
         "SELECT voucher_id, COUNT(*) FROM dead_letters WHERE holds_unit = 1 AND (?1 IS NULL OR voucher_id = ?1)

@@ -24,9 +24,9 @@ impl EmbeddedLedgerRows {
     }
 }
 
-/// Slot rule: a live order of a sale has slot 0, any other order its own id.
-const SLOT_FITS: &str =
-    "o.slot = CASE WHEN s.voucher_id IS NOT NULL AND o.status NOT IN (4, 6) THEN 0 ELSE o.id END";
+/// Slot rule: a live order of a sale has one of the slots 0, -1, … of its user, any other order its own id.
+const SLOT_FITS: &str = "CASE WHEN s.voucher_id IS NOT NULL AND o.status NOT IN (4, 6)
+    THEN o.slot BETWEEN 1 - s.slots AND 0 ELSE o.slot = o.id END";
 /// Tables with gapless ids: ids are never reused, and a mall deletes no rows from these tables.
 const DENSE: [&str; 5] = ["payments", "vouchers", "shops", "notes", "note_comments"];
 

@@ -24,6 +24,16 @@ pub(super) fn owner(conn: &Connection, order: OrderId) -> rusqlite::Result<Optio
         .optional()
 }
 
+/// Returns the newest live order of a user in a sale. The slots are those of the largest number of units per
+/// user; other orders have their id in the column.
+pub(super) fn live(conn: &Connection, voucher: VoucherId, user: UserId) -> rusqlite::Result<Option<OrderId>> {
+    conn.prepare_cached(
+        "SELECT MAX(id) FROM orders WHERE user_id = ?1 AND voucher_id = ?2 AND slot BETWEEN -254 AND 0",
+    )?
+    .query_row([id(user.get()), id(voucher.get())], |row| row.get::<_, Option<i64>>(0))
+    .map(|newest| newest.map(|order| OrderId::new(order.cast_unsigned())))
+}
+
 /// Returns the orders (live or dead letters) by which a user holds units of a sale.
 pub(super) fn holdings<T: FromIterator<OrderId>>(
     conn: &Connection,
@@ -31,7 +41,7 @@ pub(super) fn holdings<T: FromIterator<OrderId>>(
     user: UserId,
 ) -> rusqlite::Result<T> {
     conn.prepare_cached(
-        "SELECT id FROM orders WHERE user_id = ?1 AND voucher_id = ?2 AND slot = 0 UNION ALL
+        "SELECT id FROM orders WHERE user_id = ?1 AND voucher_id = ?2 AND slot BETWEEN -254 AND 0 UNION ALL
          SELECT order_id FROM dead_letters WHERE user_id = ?1 AND voucher_id = ?2 AND holds_unit = 1",
     )?
     .query_map([id(user.get()), id(voucher.get())], |row| get_id(row, 0).map(OrderId::new))?

@@ -14,7 +14,7 @@ use mallbox_storage::{
     DeadReason, LoggedClaim, Order, OrderCounts, OrderFilter, OrderId, OrderStatus, Orders, Page,
     PersistOutcome, PurchaseOutcome, StoreError, Timestamp, Transition, TransitionOutcome, UserId, VoucherId,
 };
-use rusqlite::{Connection, OptionalExtension as _, ToSql, params};
+use rusqlite::{Connection, ToSql, params};
 
 use super::columns::{after, get_count, get_id, get_time, id};
 use super::meta::LogMarks;
@@ -124,16 +124,9 @@ impl Orders for EmbeddedOrders {
     }
 
     async fn holding(&self, voucher: VoucherId, user: UserId) -> Result<Option<OrderId>, StoreError> {
-        let job = move |conn: &Connection| {
-            let key = [id(user.get()), id(voucher.get())];
-            let live = conn
-                .prepare_cached("SELECT id FROM orders WHERE user_id = ?1 AND voucher_id = ?2 AND slot = 0")?
-                .query_row(key, |row| get_id(row, 0))
-                .optional()?;
-            match live {
-                Some(live) => Ok(Some(OrderId::new(live))),
-                None => dead_letter_rows::holding(conn, voucher, user),
-            }
+        let job = move |conn: &Connection| match order_rows::live(conn, voucher, user)? {
+            Some(live) => Ok(Some(live)),
+            None => dead_letter_rows::holding(conn, voucher, user),
         };
         self.database.read("holding", job).await
     }

@@ -156,7 +156,10 @@ async fn lists_are_read_from_their_indexes() {
     let w = world(1).await;
     for (sql, index) in [
         ("SELECT id FROM orders WHERE user_id = 1 ORDER BY id DESC LIMIT 5", "orders_by_user"),
-        ("SELECT id FROM orders WHERE user_id = 1 AND voucher_id = 2 AND slot = 0", "orders_by_user"),
+        (
+            "SELECT id FROM orders WHERE user_id = 1 AND voucher_id = 2 AND slot BETWEEN -254 AND 0",
+            "orders_by_user",
+        ),
         (
             "SELECT id, deadline_ms FROM orders WHERE status = 1 AND id > 7 ORDER BY id LIMIT 5",
             "orders_unpaid",

@@ -26,6 +26,8 @@ struct Offer {
     pay_within: Duration,
     end: Timestamp,
     payment: PaymentMode,
+    /// Live orders that a user may have.
+    slots: i64,
 }
 
 impl Offer {
@@ -126,7 +128,7 @@ fn offers(conn: &Connection, claims: &[LoggedClaim]) -> rusqlite::Result<HashMap
 
 fn offer(conn: &Connection, voucher: VoucherId) -> rusqlite::Result<Option<Offer>> {
     conn.prepare_cached(
-        "SELECT pay_value, pay_within_ms, end_ms, (SELECT value FROM meta WHERE name = 'setting.payment')
+        "SELECT pay_value, pay_within_ms, end_ms, (SELECT value FROM meta WHERE name = 'setting.payment'), slots
          FROM vouchers JOIN sales ON voucher_id = id WHERE id = ?1",
     )?
     .query_row([id(voucher.get())], |row| {
@@ -135,14 +137,31 @@ fn offer(conn: &Connection, voucher: VoucherId) -> rusqlite::Result<Option<Offer
             pay_within: get_span(row, 1)?,
             end: get_time(row, 2)?,
             payment: payment_setting(row, 3)?,
+            slots: row.get(4)?,
         })
     })
     .optional()
 }
 
-/// Inserts an order. Returns `false` if a unique key conflicts.
+/// Inserts an order into the first free slot of its user. Returns `false` if a unique key conflicts: none is
+/// free, or the id is taken.
 fn insert(
     conn: &Connection,
+    claim: &Claim,
+    offer: &Offer,
+    deadline: Option<Timestamp>,
+) -> rusqlite::Result<bool> {
+    for slot in (1 - offer.slots..=0).rev() {
+        if insert_at(conn, slot, claim, offer, deadline)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn insert_at(
+    conn: &Connection,
+    slot: i64,
     claim: &Claim,
     offer: &Offer,
     deadline: Option<Timestamp>,
@@ -151,7 +170,7 @@ fn insert(
         .prepare_cached(
             "INSERT INTO orders (id, user_id, voucher_id, slot, status, pay_value, pay_type, created_ms, deadline_ms,
                payment_mode)
-             VALUES (?1, ?2, ?3, 0, ?7, ?4, 1, ?5, ?6, ?8) ON CONFLICT DO NOTHING",
+             VALUES (?1, ?2, ?3, ?9, ?7, ?4, 1, ?5, ?6, ?8) ON CONFLICT DO NOTHING",
         )?
         .execute([
             id(claim.order.get()),
@@ -162,6 +181,7 @@ fn insert(
             deadline.unwrap_or(claim.at).as_millis(),
             offer.payment.first_status() as i64,
             offer.payment.number(),
+            slot,
         ])?;
     Ok(inserted == 1)
 }

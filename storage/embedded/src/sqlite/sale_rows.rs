@@ -13,7 +13,7 @@ use super::outbox;
 /// [`sale_columns`] as text.
 pub(super) const SALE: &str = sale_columns!();
 /// Number of columns of [`SALE`].
-pub(super) const SALE_COLUMNS: usize = 19;
+pub(super) const SALE_COLUMNS: usize = 20;
 
 /// Returns a sale by its voucher's id.
 pub(super) fn sale_by_id(conn: &Connection, voucher: VoucherId) -> rusqlite::Result<Option<SaleRecord>> {
@@ -75,10 +75,11 @@ pub(super) fn sale(row: &Row<'_>) -> rusqlite::Result<SaleRecord> {
         paused: row.get(3)?,
         units,
         waiting: row.get(10)?,
+        per_user: row.get(16)?,
     };
-    let next_wave = match row.get(16)? {
+    let next_wave = match row.get(17)? {
         None => None,
-        Some(number) => Some(Wave { number, at: get_time(row, 17)?, units: get_count(row, 18)? }),
+        Some(number) => Some(Wave { number, at: get_time(row, 18)?, units: get_count(row, 19)? }),
     };
     let guard = setting(row, 9)?;
     let (stock, pay_within, min_level) = (count(6)?, get_span(row, 7)?, row.get(8)?);

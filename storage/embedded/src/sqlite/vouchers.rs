@@ -1,6 +1,6 @@
 //! The [`Vouchers`] port on SQLite.
 
-use std::num::NonZeroU32;
+use std::num::{NonZeroU8, NonZeroU32};
 
 use async_trait::async_trait;
 use mallbox_storage::backend::{Numbered as _, SaleSetting as _, sale_columns, span};
@@ -219,6 +219,26 @@ impl Vouchers for EmbeddedVouchers {
         now: Timestamp,
     ) -> Result<Option<SaleRecord>, StoreError> {
         self.put_setting("thresholds", voucher, thresholds.map(|thresholds| thresholds.to_row()), now).await
+    }
+
+    async fn put_per_user(
+        &self,
+        voucher: VoucherId,
+        per_user: NonZeroU8,
+        now: Timestamp,
+    ) -> Result<Option<SaleRecord>, StoreError> {
+        let job = move |conn: &Connection| {
+            conn.prepare_cached(
+                "UPDATE sales SET per_user = ?2, slots = MAX(slots, ?2) WHERE voucher_id = ?1",
+            )?
+            .execute(params![id(voucher.get()), per_user.get()])?;
+            let sale = sale_by_id(conn, voucher)?;
+            if sale.is_some() {
+                touch(conn, voucher, now)?;
+            }
+            Ok(sale)
+        };
+        self.0.write("put units per user", job).await
     }
 
     async fn put_judgement(

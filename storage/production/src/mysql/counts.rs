@@ -37,8 +37,9 @@ pub(super) async fn count(
     }
     let doubles = format!(
         "SELECT voucher_id, COUNT(*) FROM
-           (SELECT voucher_id, user_id FROM orders WHERE is_live = 1 AND {filter} AND id BETWEEN :first AND :last
-            GROUP BY user_id, voucher_id HAVING COUNT(*) > 1) AS doubled
+           (SELECT voucher_id, user_id FROM orders WHERE is_live IS NOT NULL AND {filter} AND id BETWEEN :first AND :last
+            GROUP BY user_id, voucher_id HAVING COUNT(*) >
+              (SELECT slots FROM sales WHERE sales.voucher_id = orders.voucher_id)) AS doubled
          GROUP BY voucher_id"
     );
     for (voucher, found) in by_voucher(conn, &doubles, params.clone()).await? {

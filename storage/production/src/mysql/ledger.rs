@@ -19,7 +19,8 @@ use super::job::boxed;
 pub(super) struct MysqlLedgerRows(pub(super) Database);
 
 /// `is_live` needs no check: the server computes the column from the order's status.
-const SLOT_FITS: &str = "o.of_sale = (s.voucher_id IS NOT NULL)";
+const SLOT_FITS: &str =
+    "o.of_sale = (s.voucher_id IS NOT NULL) AND o.slot BETWEEN 1 AND COALESCE(s.slots, 1)";
 
 #[async_trait]
 impl LedgerRows for MysqlLedgerRows {

@@ -100,6 +100,10 @@ const STEPS: &[(&str, &str)] = steps![
     "0076_thresholds",
     "0077_judgement",
     "0078_attempts",
+    "0079_units_per_user",
+    "0080_sale_slots",
+    "0081_order_slot",
+    "0082_live_slots",
 ];
 
 /// The newest step known to this program.

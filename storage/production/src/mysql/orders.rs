@@ -101,9 +101,9 @@ impl Orders for MysqlOrders {
         self.0
             .read("holding", |conn| {
                 boxed(async move {
-                    let sql = "SELECT id FROM orders WHERE user_id = ? AND voucher_id = ? AND is_live = 1";
+                    let sql = "SELECT MAX(id) FROM orders WHERE user_id = ? AND voucher_id = ? AND is_live IS NOT NULL";
                     let key = (user.get(), voucher.get());
-                    match first(conn, sql, key, Columns::next::<u64>).await? {
+                    match first(conn, sql, key, Columns::next::<Option<u64>>).await?.flatten() {
                         Some(live) => Ok(Some(OrderId::new(live))),
                         None => dead_letter_rows::holding(conn, voucher, user).await,
                     }
@@ -113,7 +113,8 @@ impl Orders for MysqlOrders {
     }
 
     async fn holdings(&self, voucher: VoucherId, user: UserId) -> Result<Vec<OrderId>, StoreError> {
-        let sql = "SELECT id FROM orders WHERE user_id = :user AND voucher_id = :voucher AND is_live = 1
+        let sql =
+            "SELECT id FROM orders WHERE user_id = :user AND voucher_id = :voucher AND is_live IS NOT NULL
                    UNION ALL SELECT order_id FROM dead_letters
                    WHERE user_id = :user AND voucher_id = :voucher AND holds_unit = 1";
         self.0

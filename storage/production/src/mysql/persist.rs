@@ -8,7 +8,7 @@
 //!
 //! Reasons and figures: `storage/decisions/0022-mysql-transactions.md`.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 
 use mallbox_storage::backend::{AcceptedOrder, NewEvent, Numbered as _};
 use mallbox_storage::{
@@ -24,7 +24,7 @@ use super::event_rows::EventSwitch;
 use super::job::boxed;
 use super::order_rows::{owner, owners};
 use super::sale_rows::{self, Lock, SaleRow, UnitsTaken};
-use super::verdict::{self, ExistingRows};
+use super::verdict::{self, ExistingRows, FilledSlots, NewOrder};
 use super::{dead_letter_rows, multi_row};
 
 /// Attempts at a batch claim by claim, when concurrent writers take keys in between.
@@ -65,8 +65,16 @@ pub(super) async fn revive(
     let Some(sale) = sale_rows::get(conn, claim.voucher, Lock::Yes).await? else {
         return Ok(Err((DeadReason::Refused, format!("voucher {} is not a flash sale", claim.voucher))));
     };
-    let row = (*claim, sale.deadline(now, now));
-    let reason = match insert(conn, &[row], &BTreeMap::from([(claim.voucher, sale)])).await {
+    let sales = BTreeMap::from([(claim.voucher, sale)]);
+    let filled =
+        if sale.slots > 1 { filled(conn, [claim].into_iter()).await? } else { FilledSlots::default() };
+    let Some(slot) = { filled }.fill(claim, &sale) else {
+        let owner = owner(conn, claim.order).await?;
+        let reason = if owner.is_some() { DeadReason::IdClash } else { DeadReason::Double };
+        return Ok(Err((reason, reason.detail(owner))));
+    };
+    let row = NewOrder { claim: *claim, deadline: sale.deadline(now, now), slot };
+    let reason = match insert(conn, &[row], &sales).await {
         Ok(())
             if holds_unit || sale_rows::take(conn, claim.voucher, UnitsTaken::one(claim.order)).await? =>
         {
@@ -94,18 +102,21 @@ async fn write_optimistically(
     events: EventSwitch,
 ) -> Result<Vec<PersistOutcome>, MysqlError> {
     let sales = sale_rows::of_claims(conn, claims, Lock::No).await?;
+    let several = claims.iter().map(|logged| &logged.claim);
+    let several = several.filter(|claim| sales.get(&claim.voucher).is_some_and(|sale| sale.slots > 1));
+    let mut filled = filled(conn, several).await?;
     let mut orders = Vec::with_capacity(claims.len());
     let mut takings: BTreeMap<VoucherId, UnitsTaken> = BTreeMap::new();
     for LoggedClaim { claim, .. } in claims {
         let Some(sale) = sales.get(&claim.voucher) else { continue };
-        orders.push((*claim, sale.deadline(claim.at, now)));
+        let slot = filled.fill(claim, sale).ok_or(MysqlError::Overtaken)?;
+        orders.push(NewOrder { claim: *claim, deadline: sale.deadline(claim.at, now), slot });
         takings.entry(claim.voucher).or_default().add(claim.order);
     }
-    let answers =
-        orders.iter().map(|(_, deadline)| PersistOutcome::Written { deadline: *deadline }).collect();
+    let answers = orders.iter().map(|order| PersistOutcome::Written { deadline: order.deadline }).collect();
     // Sorted by id: inserts then fill the table from left to right, and two writers of the same orders do not
     // wait for each other.
-    orders.sort_by_key(|(claim, _)| claim.order);
+    orders.sort_by_key(|order| order.claim.order);
     insert(conn, &orders, &sales).await.map_err(as_conflict)?;
     events.write(conn, now, || accepted(&orders, &sales, now)).await?;
     for (voucher, taking) in takings {
@@ -139,30 +150,42 @@ async fn write_each(
 
 async fn known(conn: &mut Conn, claims: &[LoggedClaim]) -> Result<ExistingRows, MysqlError> {
     let ids: Vec<OrderId> = claims.iter().map(|logged| logged.claim.order).collect();
+    let filled = filled(conn, claims.iter().map(|logged| &logged.claim)).await?;
+    let dead = dead_letter_rows::among(conn, &ids).await?;
+    Ok(ExistingRows { owners: owners(conn, &ids).await?, filled, dead })
+}
+
+/// Returns the slots that the live orders of the claims' users fill.
+async fn filled<'a>(
+    conn: &mut Conn,
+    claims: impl Iterator<Item = &'a Claim>,
+) -> Result<FilledSlots, MysqlError> {
     let mut users: BTreeMap<VoucherId, Vec<u64>> = BTreeMap::new();
-    for LoggedClaim { claim, .. } in claims {
+    for claim in claims {
         users.entry(claim.voucher).or_default().push(claim.user.get());
     }
-    let mut live = HashSet::new();
+    let mut filled = FilledSlots::default();
     for (voucher, users) in users {
-        let sql = "SELECT user_id FROM orders WHERE voucher_id = ? AND is_live = 1 AND user_id IN ({keys})";
-        let found =
-            multi_row::select_by_keys(conn, sql, &[voucher.get()], &users, Columns::next::<u64>).await?;
-        live.extend(found.into_iter().map(|user| (UserId::new(user), voucher)));
+        let sql = "SELECT user_id, is_live FROM orders
+                   WHERE voucher_id = ? AND is_live IS NOT NULL AND user_id IN ({keys})";
+        let read = |row: &mut Columns| Ok((UserId::new(row.next()?), row.next::<u8>()?));
+        for (user, slot) in multi_row::select_by_keys(conn, sql, &[voucher.get()], &users, read).await? {
+            filled.add(user, voucher, slot);
+        }
     }
-    let dead = dead_letter_rows::among(conn, &ids).await?;
-    Ok(ExistingRows { owners: owners(conn, &ids).await?, live, dead })
+    Ok(filled)
 }
 
 async fn insert(
     conn: &mut Conn,
-    orders: &[(Claim, Option<Timestamp>)],
+    orders: &[NewOrder],
     sales: &BTreeMap<VoucherId, SaleRow>,
 ) -> Result<(), MysqlError> {
-    let head = "INSERT INTO orders (id, user_id, voucher_id, pay_value, created_ms, deadline_ms, status, payment_mode, of_sale, pay_type)";
-    let rows: Vec<[Value; 8]> = orders
+    let head = "INSERT INTO orders
+      (id, user_id, voucher_id, pay_value, created_ms, deadline_ms, status, payment_mode, slot, of_sale, pay_type)";
+    let rows: Vec<[Value; 9]> = orders
         .iter()
-        .map(|(claim, deadline)| {
+        .map(|NewOrder { claim, deadline, slot }| {
             let (pay_value, payment) = sales
                 .get(&claim.voucher)
                 .map_or((0, PaymentMode::default()), |sale| (sale.pay_value, sale.payment));
@@ -175,19 +198,16 @@ async fn insert(
                 deadline.unwrap_or(claim.at).as_millis().into(),
                 (payment.first_status() as u8).into(),
                 payment.number().into(),
+                (*slot).into(),
             ]
         })
         .collect();
-    multi_row::insert(conn, head, "(?, ?, ?, ?, ?, ?, ?, ?, 1, 1)", &rows).await
+    multi_row::insert(conn, head, "(?, ?, ?, ?, ?, ?, ?, ?, ?, 1, 1)", &rows).await
 }
 
 /// Returns the events of orders, by order, as in a directory.
-fn accepted(
-    orders: &[(Claim, Option<Timestamp>)],
-    sales: &BTreeMap<VoucherId, SaleRow>,
-    now: Timestamp,
-) -> Vec<NewEvent> {
-    let accepted = orders.iter().filter_map(|(claim, deadline)| {
+fn accepted(orders: &[NewOrder], sales: &BTreeMap<VoucherId, SaleRow>, now: Timestamp) -> Vec<NewEvent> {
+    let accepted = orders.iter().filter_map(|NewOrder { claim, deadline, .. }| {
         let sale = sales.get(&claim.voucher)?;
         Some(AcceptedOrder {
             order: claim.order,

@@ -1,6 +1,6 @@
 //! Rows of sales as the records of the port.
 
-use std::num::NonZeroU32;
+use std::num::{NonZeroU8, NonZeroU32};
 
 use mallbox_storage::backend::{Numbered as _, SaleSetting, sale_columns};
 use mallbox_storage::{Judgement, SaleRecord, Terms, Timestamp, VoucherId, Wave};
@@ -47,7 +47,9 @@ pub(super) fn sale(voucher: VoucherId, row: &mut Columns) -> Result<SaleRecord, 
     let judgement = judgement
         .map(|number| Judgement::numbered(number).ok_or_else(|| row.unreadable_last(number)))
         .transpose()?;
-    let terms = Terms { voucher, begin, end, paused, units, waiting };
+    let per_user: u8 = row.next()?;
+    let per_user = NonZeroU8::new(per_user).ok_or_else(|| row.unreadable_last(per_user))?;
+    let terms = Terms { voucher, begin, end, paused, units, waiting, per_user };
     let (number, at, units): (Option<u32>, Option<Timestamp>, Option<u64>) =
         (row.next()?, row.time_if_any()?, row.next()?);
     let next_wave = match (number, at, units) {

@@ -19,6 +19,8 @@ pub(super) struct SaleRow {
     pub(super) payment: PaymentMode,
     /// `None` = unlimited.
     pub(super) stock: Option<u64>,
+    /// Live orders that a user may have.
+    pub(super) slots: u8,
 }
 
 impl SaleRow {
@@ -93,11 +95,11 @@ pub(super) async fn get(
     // `FOR UPDATE` does not lock the row of the setting, since a nested query reads without a lock.
     let sql = match lock {
         Lock::No => {
-            "SELECT pay_value, pay_within_ms, end_ms, (SELECT value FROM settings WHERE name = 'payment'), stock
+            "SELECT pay_value, pay_within_ms, end_ms, (SELECT value FROM settings WHERE name = 'payment'), stock, slots
              FROM sales JOIN vouchers ON id = voucher_id WHERE voucher_id = ?"
         }
         Lock::Yes => {
-            "SELECT pay_value, pay_within_ms, end_ms, (SELECT value FROM settings WHERE name = 'payment'), stock
+            "SELECT pay_value, pay_within_ms, end_ms, (SELECT value FROM settings WHERE name = 'payment'), stock, slots
              FROM sales JOIN vouchers ON id = voucher_id WHERE voucher_id = ? FOR UPDATE"
         }
     };
@@ -108,6 +110,7 @@ pub(super) async fn get(
             end: row.time()?,
             payment: row.payment_setting()?,
             stock: row.next()?,
+            slots: row.next()?,
         })
     })
     .await

@@ -14,10 +14,37 @@ use super::sale_rows::{SaleRow, UnitsTaken};
 pub(super) struct ExistingRows {
     /// User and voucher of each existing order id.
     pub(super) owners: HashMap<OrderId, (UserId, VoucherId)>,
-    /// Pairs of a user with a live order, and the sale.
-    pub(super) live: HashSet<(UserId, VoucherId)>,
+    /// Slots of live orders.
+    pub(super) filled: FilledSlots,
     /// Dead-lettered claims.
     pub(super) dead: HashSet<(OrderId, UserId, VoucherId)>,
+}
+
+/// Slots that the live orders of users fill, by user and sale.
+#[derive(Default)]
+pub(super) struct FilledSlots(HashMap<(UserId, VoucherId), Vec<u8>>);
+
+impl FilledSlots {
+    /// Adds the slot of a live order.
+    pub(super) fn add(&mut self, user: UserId, voucher: VoucherId, slot: u8) {
+        self.0.entry((user, voucher)).or_default().push(slot);
+    }
+
+    /// Fills the first free slot of a user in a sale. `None` if the sale has no more.
+    pub(super) fn fill(&mut self, claim: &Claim, sale: &SaleRow) -> Option<u8> {
+        let filled = self.0.entry((claim.user, claim.voucher)).or_default();
+        let free = (1..=sale.slots).find(|slot| !filled.contains(slot))?;
+        filled.push(free);
+        Some(free)
+    }
+}
+
+/// An order to write.
+#[derive(Clone, Copy)]
+pub(super) struct NewOrder {
+    pub(super) claim: Claim,
+    pub(super) deadline: Option<Timestamp>,
+    pub(super) slot: u8,
 }
 
 /// The rows to write.
@@ -25,8 +52,8 @@ pub(super) struct ExistingRows {
 pub(super) struct BatchDecision {
     /// Outcomes of the claims, in the order of the claims.
     pub(super) answers: Vec<PersistOutcome>,
-    /// New orders, sorted by id, with their deadlines.
-    pub(super) orders: Vec<(Claim, Option<Timestamp>)>,
+    /// New orders, sorted by id.
+    pub(super) orders: Vec<NewOrder>,
     /// New dead letters.
     pub(super) burials: Vec<NewDeadLetter>,
     /// Units taken from each sale.
@@ -41,21 +68,21 @@ pub(super) fn decide(
     mut known: ExistingRows,
     now: Timestamp,
 ) -> BatchDecision {
-    let mut answers = by_keys(claims, sales, &mut known, now);
+    let (mut answers, slots) = by_keys(claims, sales, &mut known, now);
     let mut left: BTreeMap<_, _> = sales.iter().map(|(voucher, sale)| (*voucher, sale.stock)).collect();
     let mut verdict = BatchDecision::default();
-    for (LoggedClaim { claim, .. }, answer) in claims.iter().zip(&mut answers) {
+    for ((LoggedClaim { claim, .. }, answer), slot) in claims.iter().zip(&mut answers).zip(slots) {
         if let PersistOutcome::Written { deadline } = *answer {
             if take(&mut left, claim.voucher) {
                 verdict.takings.entry(claim.voucher).or_default().add(claim.order);
-                verdict.orders.push((*claim, deadline));
+                verdict.orders.push(NewOrder { claim: *claim, deadline, slot });
             } else {
                 known.owners.remove(&claim.order);
                 *answer = PersistOutcome::DeadLetter(DeadReason::Oversold);
             }
         }
     }
-    verdict.orders.sort_by_key(|(claim, _)| claim.order);
+    verdict.orders.sort_by_key(|order| order.claim.order);
     for (logged, answer) in claims.iter().zip(&mut answers) {
         let claim = &logged.claim;
         let PersistOutcome::DeadLetter(reason) = *answer else { continue };
@@ -74,19 +101,21 @@ pub(super) fn decide(
     verdict
 }
 
-/// Decides by unique keys alone. A claim without stock counts as written for now, so that later conflicting
-/// claims of the batch are found.
+/// Decides by unique keys alone. Returns the slots of the orders beside the outcomes. A claim without stock
+/// counts as written for now, so that later conflicting claims of the batch are found.
 fn by_keys(
     claims: &[LoggedClaim],
     sales: &BTreeMap<VoucherId, SaleRow>,
     known: &mut ExistingRows,
     now: Timestamp,
-) -> Vec<PersistOutcome> {
+) -> (Vec<PersistOutcome>, Vec<u8>) {
     let mut answers = vec![PersistOutcome::Repeat; claims.len()];
+    let mut slots = vec![0; claims.len()];
     let mut by_id: Vec<usize> = (0..claims.len()).collect();
     by_id.sort_by_key(|&index| claims[index].claim.order);
     for index in by_id {
-        let Claim { order, user, voucher, at } = claims[index].claim;
+        let claim = &claims[index].claim;
+        let Claim { order, user, voucher, at } = *claim;
         let Some(sale) = sales.get(&voucher) else { continue };
         if known.dead.contains(&(order, user, voucher)) {
             continue;
@@ -94,15 +123,17 @@ fn by_keys(
         answers[index] = match known.owners.get(&order) {
             Some(owner) if *owner == (user, voucher) => PersistOutcome::Repeat,
             Some(_) => PersistOutcome::DeadLetter(DeadReason::IdClash),
-            None if known.live.contains(&(user, voucher)) => PersistOutcome::DeadLetter(DeadReason::Double),
-            None => {
-                known.owners.insert(order, (user, voucher));
-                known.live.insert((user, voucher));
-                PersistOutcome::Written { deadline: sale.deadline(at, now) }
-            }
+            None => match known.filled.fill(claim, sale) {
+                None => PersistOutcome::DeadLetter(DeadReason::Double),
+                Some(slot) => {
+                    slots[index] = slot;
+                    known.owners.insert(order, (user, voucher));
+                    PersistOutcome::Written { deadline: sale.deadline(at, now) }
+                }
+            },
         };
     }
-    answers
+    (answers, slots)
 }
 
 /// Takes one unit, if any is left.

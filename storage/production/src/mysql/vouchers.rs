@@ -1,6 +1,6 @@
 //! [`Vouchers`] in MySQL.
 
-use std::num::NonZeroU32;
+use std::num::{NonZeroU8, NonZeroU32};
 
 use async_trait::async_trait;
 use mallbox_storage::backend::{Numbered as _, SaleSetting as _, sale_columns, span};
@@ -222,6 +222,28 @@ impl Vouchers for MysqlVouchers {
     ) -> Result<Option<SaleRecord>, StoreError> {
         let row = thresholds.map(|thresholds| thresholds.to_row());
         self.put_setting("thresholds", voucher, row.into(), now).await
+    }
+
+    async fn put_per_user(
+        &self,
+        voucher: VoucherId,
+        per_user: NonZeroU8,
+        now: Timestamp,
+    ) -> Result<Option<SaleRecord>, StoreError> {
+        let sql = "UPDATE sales SET per_user = ?, slots = GREATEST(slots, ?) WHERE voucher_id = ?";
+        let (per_user, voucher_key) = (per_user.get(), voucher.get());
+        self.0
+            .write("put units per user", |conn| {
+                boxed(async move {
+                    execute(conn, sql, (per_user, per_user, voucher_key)).await?;
+                    let changed = sale_by_id(conn, voucher, Lock::No).await?;
+                    if changed.is_some() {
+                        touch(conn, voucher, now).await?;
+                    }
+                    Ok(changed)
+                })
+            })
+            .await
     }
 
     async fn put_judgement(

@@ -29,14 +29,15 @@ const NOTED_AT_ONCE: usize = 500;
 /// Time without progress after which another loader replaces a sale's loader.
 pub(super) const LOADER_TIMEOUT_MS: u64 = 10_000;
 
-/// Returns the terms as script arguments: begin, end, paused, units, waiting.
-pub(super) fn as_args(terms: &Terms) -> [String; 5] {
+/// Returns the terms as script arguments: begin, end, paused, units, waiting, units per user.
+pub(super) fn as_args(terms: &Terms) -> [String; 6] {
     [
         terms.begin.as_millis().to_string(),
         terms.end.as_millis().to_string(),
         u8::from(terms.paused).to_string(),
         terms.units.map(|units| units.to_string()).unwrap_or_default(),
         u8::from(terms.waiting).to_string(),
+        terms.per_user.to_string(),
     ]
 }
 

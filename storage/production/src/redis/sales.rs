@@ -43,7 +43,7 @@ pub(super) struct RedisSales {
 enum ClaimMode {
     /// Take a unit for the user, and spend the pass, if one is given.
     Unit(Option<Pass>),
-    /// Look up the order behind the user's unit.
+    /// Look up the newest order of a user who holds enough units.
     Held,
 }
 
@@ -70,7 +70,7 @@ impl RedisSales {
     async fn run_script(
         &self,
         op: &'static str,
-        claim: Claim,
+        (claim, holding): (Claim, u8),
         mode: ClaimMode,
     ) -> Result<String, StoreError> {
         let (partition, scope) = (partition_of(claim.voucher), EpochScope::of(claim.voucher));
@@ -81,14 +81,15 @@ impl RedisSales {
             ClaimMode::Held => None,
         };
         let of_pass = pass.map(|pass| self.keys.pass(claim.voucher, pass.nonce));
-        let keys = [&sale.sale, &sale.buyers, &log.log, &log.pending, &log.by_user];
+        let keys = [&sale.sale, &sale.buyers, &sale.further, &log.log, &log.pending, &log.by_user];
         let mut call = CLAIM
             .on(keys.into_iter().chain(of_pass.iter().flatten()).chain([&compared]))
             .arg(claim.order.get())
             .arg(claim.user.get())
             .arg(claim.voucher.get())
             .arg(claim.at.as_millis())
-            .arg(u8::from(mode == ClaimMode::Held));
+            .arg(u8::from(mode == ClaimMode::Held))
+            .arg(holding);
         if let Some(pass) = pass {
             let left_ms = pass.expires.as_millis().saturating_sub(claim.at.as_millis());
             // The clock of another instance may be behind.
@@ -106,9 +107,10 @@ impl RedisSales {
     }
 
     /// Claims a unit, with the user's pass if the sale is guarded.
-    async fn take(&self, claim: Claim, pass: Option<Pass>) -> Result<ClaimOutcome, StoreError> {
+    async fn take(&self, claim: Claim, holding: u8, pass: Option<Pass>) -> Result<ClaimOutcome, StoreError> {
         self.epochs.enroll().await?;
-        let answer = read_answer(&self.run_script("sales.claim", claim, ClaimMode::Unit(pass)).await?)?;
+        let mode = ClaimMode::Unit(pass);
+        let answer = read_answer(&self.run_script("sales.claim", (claim, holding), mode).await?)?;
         if answer == ClaimOutcome::Accepted {
             self.wake_ups.fill(partition_of(claim.voucher));
         }
@@ -158,11 +160,20 @@ impl RedisSales {
 #[async_trait]
 impl Sales for RedisSales {
     async fn claim(&self, claim: Claim) -> Result<ClaimOutcome, StoreError> {
-        self.take(claim, None).await
+        self.take(claim, 0, None).await
     }
 
     async fn claim_with_pass(&self, claim: Claim, pass: Pass) -> Result<ClaimOutcome, StoreError> {
-        self.take(claim, Some(pass)).await
+        self.take(claim, 0, Some(pass)).await
+    }
+
+    async fn claim_further(
+        &self,
+        claim: Claim,
+        holding: u8,
+        pass: Option<Pass>,
+    ) -> Result<ClaimOutcome, StoreError> {
+        self.take(claim, holding, pass).await
     }
 
     async fn pass_epoch(&self, voucher: VoucherId) -> Result<u64, StoreError> {
@@ -172,10 +183,15 @@ impl Sales for RedisSales {
         epoch.parse().map_err(|_| StoreError::Corrupt { op: OP, key: format!("the epoch {epoch:?}") })
     }
 
-    async fn held(&self, voucher: VoucherId, user: UserId) -> Result<Option<OrderId>, StoreError> {
+    async fn held(
+        &self,
+        voucher: VoucherId,
+        user: UserId,
+        holding: u8,
+    ) -> Result<Option<OrderId>, StoreError> {
         const OP: &str = "sales.held";
         let nobodys = Claim { order: OrderId::new(0), voucher, user, at: Timestamp::from_millis(0) };
-        match &*self.run_script(OP, nobodys, ClaimMode::Held).await? {
+        match &*self.run_script(OP, (nobodys, holding), ClaimMode::Held).await? {
             "none" | "unknown" => Ok(None),
             order => read_order(OP, order).map(Some),
         }

@@ -1,6 +1,8 @@
 //! Steps on [`Sales`](mallbox_storage::Sales).
 
-use mallbox_storage::{Claim, OrderId, Terms, UserId, VoucherId};
+use std::num::NonZeroU8;
+
+use mallbox_storage::{Claim, OrderId, Terms, Timestamp, UserId, VoucherId};
 
 use crate::dice::Dice;
 use crate::normal::{claim_answer, said};
@@ -10,10 +12,14 @@ use crate::step::Side;
 #[derive(Clone, Debug)]
 pub enum SaleStep {
     Claim(Claim),
+    /// Of a user who says to hold this number of units.
+    Further(Claim, u8),
     /// Of everybody, until nothing is left.
     Rush(Vec<Claim>),
     /// Loads the terms in the database.
     PutRecorded(VoucherId),
+    /// Sets the units per user, and loads the terms.
+    PutPerUser(VoucherId, NonZeroU8, Timestamp),
     /// Loads terms that differ from the database's.
     Put(Terms),
     /// Reloads the sale from log and database, as after a restart.
@@ -29,9 +35,14 @@ impl SaleStep {
     pub fn roll(dice: &mut Dice, scene: &mut Scene) -> Self {
         match dice.below(100) {
             0..45 => Self::Claim(scene.claim(dice)),
-            45..58 => Self::Claim(repeated(dice, scene)),
+            45..54 => Self::Claim(repeated(dice, scene)),
+            54..58 => Self::Further(repeated(dice, scene), small(dice)),
             58..62 => Self::Rush((0..8).map(|_| scene.claim(dice)).collect()),
-            62..66 => Self::PutRecorded(scene.voucher(dice)),
+            62..64 => Self::PutRecorded(scene.voucher(dice)),
+            64..66 => {
+                let per_user = NonZeroU8::MIN.saturating_add(small(dice));
+                Self::PutPerUser(scene.voucher(dice), per_user, scene.now)
+            }
             66..74 => Self::Put(terms(dice, scene)),
             74..80 => Self::Reload(scene.sale(dice)),
             80..82 => Self::Forget(scene.voucher(dice)),
@@ -54,6 +65,18 @@ impl SaleStep {
                 let answer = answer(side, claim).await;
                 let (found, units) = (log.find(claim.order).await, sales.units(claim.voucher).await);
                 format!("{answer}, {}, {}", said(found), said(units))
+            }
+            Self::Further(claim, holding) => {
+                let answer = match sales.claim_further(*claim, *holding, None).await {
+                    Ok(answer) => claim_answer(&side.storage, claim, answer).await,
+                    error => said(error),
+                };
+                format!("{answer}, {}", said(sales.units(claim.voucher).await))
+            }
+            Self::PutPerUser(voucher, per_user, now) => {
+                let vouchers = &side.storage.catalogue.vouchers;
+                let stored = said(vouchers.put_per_user(*voucher, *per_user, *now).await);
+                format!("{stored}, {}", put_recorded(side, *voucher).await)
             }
             Self::Rush(claims) => {
                 let mut answers = Vec::new();
@@ -110,6 +133,10 @@ async fn put_recorded(side: &Side, voucher: VoucherId) -> String {
     }
 }
 
+fn small(dice: &mut Dice) -> u8 {
+    u8::try_from(dice.below(4)).unwrap()
+}
+
 /// Repeats an earlier claim, or makes a new claim of the same user: of another sale, or at another time.
 fn repeated(dice: &mut Dice, scene: &mut Scene) -> Claim {
     let Some(old) = scene.old_claim(dice) else { return scene.claim(dice) };
@@ -126,12 +153,21 @@ fn repeated(dice: &mut Dice, scene: &mut Scene) -> Claim {
 fn terms(dice: &mut Dice, scene: &Scene) -> Terms {
     let voucher = scene.sale(dice);
     let units = scene.units(dice);
+    let per_user = NonZeroU8::MIN;
     if dice.chance(60) {
         // Open, mostly.
         let span = crate::scene::minutes(dice.below(600));
         let (begin, end) = (scene.now - span, scene.now + span);
-        return Terms { voucher, begin, end, paused: dice.chance(10), units, waiting: dice.chance(5) };
+        return Terms {
+            voucher,
+            begin,
+            end,
+            paused: dice.chance(10),
+            units,
+            waiting: dice.chance(5),
+            per_user,
+        };
     }
     let (begin, end) = (scene.instant(dice), scene.instant(dice));
-    Terms { voucher, begin, end, paused: dice.chance(30), units, waiting: dice.chance(5) }
+    Terms { voucher, begin, end, paused: dice.chance(30), units, waiting: dice.chance(5), per_user }
 }

@@ -235,6 +235,17 @@ pub const OF_EACH: &[(Sql<'static>, Sql<'static>, &str)] = &[
         "ORDER_SLOT",
     ),
     (
+        Sql {
+            sqlite: "UPDATE orders SET slot = -1 WHERE user_id = {1}",
+            mysql: &["UPDATE orders SET slot = 2 WHERE user_id = {1}"],
+        },
+        Sql {
+            sqlite: "UPDATE orders SET slot = 0 WHERE user_id = {1}",
+            mysql: &["UPDATE orders SET slot = 1 WHERE user_id = {1}"],
+        },
+        "ORDER_SLOT",
+    ),
+    (
         Sql { sqlite: insert_payment!("0", "0", "{1}"), mysql: &[insert_payment!("0", "0", "{1}")] },
         DELETE_PAYMENT,
         "PAYMENT_ON_UNPAID",

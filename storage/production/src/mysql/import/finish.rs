@@ -162,7 +162,7 @@ async fn complete_orders(
 async fn count_units(conn: &mut Conn) -> Result<(), MysqlError> {
     let mut held: BTreeMap<u64, (u64, u64, u64)> = BTreeMap::new();
     for sql in [
-        "SELECT voucher_id, COUNT(CASE WHEN is_live = 1 THEN 1 END), MIN(id), MAX(id)
+        "SELECT voucher_id, COUNT(is_live), MIN(id), MAX(id)
          FROM orders FORCE INDEX (PRIMARY) GROUP BY voucher_id",
         "SELECT voucher_id, COUNT(*), MIN(order_id), MAX(order_id) FROM dead_letters WHERE holds_unit = 1
          GROUP BY voucher_id",

@@ -1,20 +1,22 @@
 -- Sets the terms of a known sale. For an unknown sale, the first caller becomes the loader and the others
 -- wait.
 -- KEYS: 1 sale, 2 loader, 3 to 5 the load so far: buyers, further units, released orders
--- ARGV: 1 begin, 2 end, 3 paused, 4 units, 5 waiting, 6 name of this loader, 7 timeout of a loader in ms
+-- ARGV: 1 begin, 2 end, 3 paused, 4 units, 5 waiting, 6 units per user, 7 name of this loader, 8 timeout of a
+-- loader in ms
 -- Returns {'put', units, taken}, {'load'} or {'busy'}.
 if redis.call('EXISTS', KEYS[1]) == 1 then
     local taken = redis.call('HGET', KEYS[1], 'taken')
     local units = ARGV[4]
     if units ~= '' and tonumber(units) < tonumber(taken) then units = taken end
     redis.call(
-        'HSET', KEYS[1], 'begin', ARGV[1], 'end', ARGV[2], 'paused', ARGV[3], 'units', units, 'waiting', ARGV[5]
+        'HSET', KEYS[1], 'begin', ARGV[1], 'end', ARGV[2], 'paused', ARGV[3], 'units', units, 'waiting', ARGV[5],
+        'per_user', ARGV[6]
     )
     return {'put', units, taken}
 end
-if not redis.call('SET', KEYS[2], ARGV[6], 'NX', 'PX', ARGV[7]) then
+if not redis.call('SET', KEYS[2], ARGV[7], 'NX', 'PX', ARGV[8]) then
     -- The name may come from this loader's first attempt, whose reply was lost.
-    if redis.call('GET', KEYS[2]) ~= ARGV[6] then return {'busy'} end
+    if redis.call('GET', KEYS[2]) ~= ARGV[7] then return {'busy'} end
 end
 redis.call('UNLINK', KEYS[3], KEYS[4], KEYS[5])
 return {'load'}
