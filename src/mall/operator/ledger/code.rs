@@ -42,7 +42,7 @@ codes! {
     SaleUnitsInMemory = "SALE_UNITS_IN_MEMORY", "内存中的总数", "units in memory";
     /// Units taken in memory or Redis = pending + held.
     SaleTakenInMemory = "SALE_TAKEN_IN_MEMORY", "内存中已售的数量", "units taken in memory";
-    /// At most one live order per sale and user.
+    /// At most as many live orders per sale and user as the sale ever allowed.
     SaleDoubleBuyers = "SALE_DOUBLE_BUYERS", "有效订单超过限购数的用户", "users with more live orders than the sale allows";
     /// A sale has a voucher.
     SaleVoucher = "SALE_VOUCHER", "秒杀的优惠券", "sale's voucher";

@@ -22,17 +22,17 @@ impl EmbeddedVouchers {
         Self(database)
     }
 
-    /// Sets a column of a sale that nothing else depends on.
+    /// Sets columns of a sale that nothing else depends on. `assignments` have the value as `?2`.
     async fn put_setting(
         &self,
-        column: &'static str,
+        assignments: &'static str,
         voucher: VoucherId,
         value: impl ToSql + Send + 'static,
         now: Timestamp,
     ) -> Result<Option<SaleRecord>, StoreError> {
         let job = move |conn: &Connection| {
             let changed = conn
-                .prepare_cached(&format!("UPDATE sales SET {column} = ?2 WHERE voucher_id = ?1"))?
+                .prepare_cached(&format!("UPDATE sales SET {assignments} WHERE voucher_id = ?1"))?
                 .execute(params![id(voucher.get()), value])?;
             if changed == 0 {
                 return Ok(None);
@@ -200,7 +200,7 @@ impl Vouchers for EmbeddedVouchers {
         guard: Option<Guard>,
         now: Timestamp,
     ) -> Result<Option<SaleRecord>, StoreError> {
-        self.put_setting("guard", voucher, guard.map(|guard| guard.to_row()), now).await
+        self.put_setting("guard = ?2", voucher, guard.map(|guard| guard.to_row()), now).await
     }
 
     async fn put_room(
@@ -209,7 +209,7 @@ impl Vouchers for EmbeddedVouchers {
         room: Option<WaitingRoom>,
         now: Timestamp,
     ) -> Result<Option<SaleRecord>, StoreError> {
-        self.put_setting("room", voucher, room.map(|room| room.to_row()), now).await
+        self.put_setting("room = ?2", voucher, room.map(|room| room.to_row()), now).await
     }
 
     async fn put_thresholds(
@@ -218,7 +218,8 @@ impl Vouchers for EmbeddedVouchers {
         thresholds: Option<Thresholds>,
         now: Timestamp,
     ) -> Result<Option<SaleRecord>, StoreError> {
-        self.put_setting("thresholds", voucher, thresholds.map(|thresholds| thresholds.to_row()), now).await
+        self.put_setting("thresholds = ?2", voucher, thresholds.map(|thresholds| thresholds.to_row()), now)
+            .await
     }
 
     async fn put_per_user(
@@ -227,18 +228,8 @@ impl Vouchers for EmbeddedVouchers {
         per_user: NonZeroU8,
         now: Timestamp,
     ) -> Result<Option<SaleRecord>, StoreError> {
-        let job = move |conn: &Connection| {
-            conn.prepare_cached(
-                "UPDATE sales SET per_user = ?2, slots = MAX(slots, ?2) WHERE voucher_id = ?1",
-            )?
-            .execute(params![id(voucher.get()), per_user.get()])?;
-            let sale = sale_by_id(conn, voucher)?;
-            if sale.is_some() {
-                touch(conn, voucher, now)?;
-            }
-            Ok(sale)
-        };
-        self.0.write("put units per user", job).await
+        let slots = "per_user = ?2, slots = MAX(slots, ?2)";
+        self.put_setting(slots, voucher, per_user.get(), now).await
     }
 
     async fn put_judgement(
@@ -247,7 +238,7 @@ impl Vouchers for EmbeddedVouchers {
         judgement: Option<Judgement>,
         now: Timestamp,
     ) -> Result<Option<SaleRecord>, StoreError> {
-        self.put_setting("judgement", voucher, judgement.map(Judgement::number), now).await
+        self.put_setting("judgement = ?2", voucher, judgement.map(Judgement::number), now).await
     }
 
     async fn put_claim_limit(
@@ -256,7 +247,7 @@ impl Vouchers for EmbeddedVouchers {
         per_second: Option<NonZeroU32>,
         now: Timestamp,
     ) -> Result<Option<SaleRecord>, StoreError> {
-        self.put_setting("claims_per_second", voucher, per_second.map(NonZeroU32::get), now).await
+        self.put_setting("claims_per_second = ?2", voucher, per_second.map(NonZeroU32::get), now).await
     }
 }
 

@@ -202,7 +202,7 @@ impl Vouchers for MysqlVouchers {
         guard: Option<Guard>,
         now: Timestamp,
     ) -> Result<Option<SaleRecord>, StoreError> {
-        self.put_setting("guard", voucher, guard.map(|guard| guard.to_row()).into(), now).await
+        self.put_setting("guard = :value", voucher, guard.map(|guard| guard.to_row()).into(), now).await
     }
 
     async fn put_room(
@@ -211,7 +211,7 @@ impl Vouchers for MysqlVouchers {
         room: Option<WaitingRoom>,
         now: Timestamp,
     ) -> Result<Option<SaleRecord>, StoreError> {
-        self.put_setting("room", voucher, room.map(|room| room.to_row()).into(), now).await
+        self.put_setting("room = :value", voucher, room.map(|room| room.to_row()).into(), now).await
     }
 
     async fn put_thresholds(
@@ -221,7 +221,7 @@ impl Vouchers for MysqlVouchers {
         now: Timestamp,
     ) -> Result<Option<SaleRecord>, StoreError> {
         let row = thresholds.map(|thresholds| thresholds.to_row());
-        self.put_setting("thresholds", voucher, row.into(), now).await
+        self.put_setting("thresholds = :value", voucher, row.into(), now).await
     }
 
     async fn put_per_user(
@@ -230,20 +230,8 @@ impl Vouchers for MysqlVouchers {
         per_user: NonZeroU8,
         now: Timestamp,
     ) -> Result<Option<SaleRecord>, StoreError> {
-        let sql = "UPDATE sales SET per_user = ?, slots = GREATEST(slots, ?) WHERE voucher_id = ?";
-        let (per_user, voucher_key) = (per_user.get(), voucher.get());
-        self.0
-            .write("put units per user", |conn| {
-                boxed(async move {
-                    execute(conn, sql, (per_user, per_user, voucher_key)).await?;
-                    let changed = sale_by_id(conn, voucher, Lock::No).await?;
-                    if changed.is_some() {
-                        touch(conn, voucher, now).await?;
-                    }
-                    Ok(changed)
-                })
-            })
-            .await
+        let slots = "per_user = :value, slots = GREATEST(slots, :value)";
+        self.put_setting(slots, voucher, per_user.get().into(), now).await
     }
 
     async fn put_judgement(
@@ -252,7 +240,7 @@ impl Vouchers for MysqlVouchers {
         judgement: Option<Judgement>,
         now: Timestamp,
     ) -> Result<Option<SaleRecord>, StoreError> {
-        self.put_setting("judgement", voucher, judgement.map(Judgement::number).into(), now).await
+        self.put_setting("judgement = :value", voucher, judgement.map(Judgement::number).into(), now).await
     }
 
     async fn put_claim_limit(
@@ -261,25 +249,27 @@ impl Vouchers for MysqlVouchers {
         per_second: Option<NonZeroU32>,
         now: Timestamp,
     ) -> Result<Option<SaleRecord>, StoreError> {
-        self.put_setting("claims_per_second", voucher, per_second.map(NonZeroU32::get).into(), now).await
+        self.put_setting("claims_per_second = :value", voucher, per_second.map(NonZeroU32::get).into(), now)
+            .await
     }
 }
 
 impl MysqlVouchers {
-    /// Sets a column of a sale that nothing else depends on.
+    /// Sets columns of a sale that nothing else depends on. `assignments` have the value as `:value`.
     async fn put_setting(
         &self,
-        column: &str,
+        assignments: &str,
         voucher: VoucherId,
         value: Value,
         now: Timestamp,
     ) -> Result<Option<SaleRecord>, StoreError> {
-        let sql: &str = &format!("UPDATE sales SET {column} = ? WHERE voucher_id = ?");
+        let sql: &str = &format!("UPDATE sales SET {assignments} WHERE voucher_id = :voucher");
         let value = &value;
         self.0
             .write("put sale setting", |conn| {
                 boxed(async move {
-                    execute(conn, sql, (value, voucher.get())).await?;
+                    let params = params! { "value" => value, "voucher" => voucher.get() };
+                    execute(conn, sql, params).await?;
                     let changed = sale_by_id(conn, voucher, Lock::No).await?;
                     if changed.is_some() {
                         touch(conn, voucher, now).await?;
