@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use mallbox_storage::{
     Page, PendingClaims, SaleRecord, SaleUnits, ShopId, StockChange, StockChangeOutcome, StoreError, Terms,
-    Timestamp, Voucher, VoucherFilter, VoucherId,
+    Timestamp, Voucher, VoucherFilter, VoucherId, Vouchers,
 };
 use serde_json::{Value, json};
 
@@ -318,6 +318,25 @@ impl SaleAdmin {
 
     async fn terms(&self, voucher: VoucherId) -> Result<Terms, Failure> {
         Ok(self.record(voucher).await?.terms)
+    }
+
+    /// Stores a setting of a sale on the record. `store` is the call of the store. Returns the sale after the
+    /// change.
+    async fn put_setting(
+        &self,
+        by: By,
+        voucher: VoucherId,
+        (action, detail): (&'static str, Value),
+        store: impl Future<Output = Result<Option<SaleRecord>, StoreError>> + Send + 'static,
+    ) -> Result<SaleRecord, Failure> {
+        self.record(voucher).await?;
+        let action = AuditedAction { action, subject: subject(voucher), detail };
+        let admin = self.clone();
+        run_audited(&self.audit, by, action, async move { admin.apply(voucher, by.at, store).await }).await
+    }
+
+    fn vouchers(&self) -> Arc<dyn Vouchers> {
+        Arc::clone(&self.context.storage.catalogue.vouchers)
     }
 
     /// Stores a setting of a sale, and reads the copies of the record anew, also after a lost response.

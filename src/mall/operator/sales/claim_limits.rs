@@ -5,8 +5,8 @@ use std::num::NonZeroU32;
 use mallbox_storage::VoucherId;
 use serde_json::json;
 
-use super::{SaleAdmin, subject};
-use crate::mall::base::audited_action::{AuditedAction, By, run_audited};
+use super::SaleAdmin;
+use crate::mall::base::By;
 use crate::mall::base::{Failure, Refusal};
 
 /// Largest limit: more than any machine serves.
@@ -35,18 +35,9 @@ impl SaleAdmin {
         if per_second.is_some_and(|limit| limit.get() > CLAIMS_PER_SECOND_MAX) {
             return Err(Refusal::BadValue("claimsPerSecond").into());
         }
-        self.terms(voucher).await?;
-        let action = AuditedAction {
-            action: "sale.claim_limit",
-            subject: subject(voucher),
-            detail: json!({ "claimsPerSecond": per_second }),
-        };
-        let admin = self.clone();
-        run_audited(&self.audit, by, action, async move {
-            let vouchers = &admin.context.storage.catalogue.vouchers;
-            let store = vouchers.put_claim_limit(voucher, per_second, by.at);
-            Ok(admin.apply(voucher, by.at, store).await?.claims_per_second)
-        })
-        .await
+        let (change, vouchers) =
+            (("sale.claim_limit", json!({ "claimsPerSecond": per_second })), self.vouchers());
+        let store = async move { vouchers.put_claim_limit(voucher, per_second, by.at).await };
+        Ok(self.put_setting(by, voucher, change, store).await?.claims_per_second)
     }
 }

@@ -3,8 +3,8 @@
 use mallbox_storage::{ChallengeKind, ChallengeKinds, Guard, VoucherId};
 use serde_json::json;
 
-use super::{SaleAdmin, subject};
-use crate::mall::base::audited_action::{AuditedAction, By, run_audited};
+use super::SaleAdmin;
+use crate::mall::base::By;
 use crate::mall::base::{Failure, GuardRefusal, Refusal};
 
 /// The guard that is proposed to an operator.
@@ -42,18 +42,9 @@ impl SaleAdmin {
                 return Err(GuardRefusal::NoService.into());
             }
         }
-        self.terms(voucher).await?;
-        let action = AuditedAction {
-            action: "sale.guard",
-            subject: subject(voucher),
-            detail: json!({ "guard": guard }),
-        };
-        let admin = self.clone();
-        run_audited(&self.audit, by, action, async move {
-            let store = admin.context.storage.catalogue.vouchers.put_guard(voucher, guard, by.at);
-            Ok(admin.apply(voucher, by.at, store).await?.guard)
-        })
-        .await
+        let (change, vouchers) = (("sale.guard", json!({ "guard": guard })), self.vouchers());
+        let store = async move { vouchers.put_guard(voucher, guard, by.at).await };
+        Ok(self.put_setting(by, voucher, change, store).await?.guard)
     }
 }
 

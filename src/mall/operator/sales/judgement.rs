@@ -1,10 +1,10 @@
 //! Judgement of claims, from the operator's side: modes of sales, rules, and the decision log.
 
-use mallbox_storage::{Judgement, SaleRecord, Signal, StoredAttempt, Timestamp, VoucherId};
+use mallbox_storage::{Judgement, Signal, StoredAttempt, Timestamp, VoucherId};
 use serde_json::json;
 
+use super::SaleAdmin;
 use super::attack::{AttackView, RulesPreview};
-use super::{SaleAdmin, subject};
 use crate::mall::base::audited_action::{AuditedAction, By, run_audited};
 use crate::mall::base::judgement_rules::Rules;
 use crate::mall::base::{Failure, Refusal};
@@ -59,19 +59,9 @@ impl SaleAdmin {
         voucher: VoucherId,
         judgement: Option<Judgement>,
     ) -> Result<Option<Judgement>, Failure> {
-        self.record(voucher).await?;
-        let action = AuditedAction {
-            action: "sale.judgement",
-            subject: subject(voucher),
-            detail: json!({ "judgement": judgement }),
-        };
-        let admin = self.clone();
-        run_audited(&self.audit, by, action, async move {
-            let store = admin.context.storage.catalogue.vouchers.put_judgement(voucher, judgement, by.at);
-            let SaleRecord { judgement, .. } = admin.apply(voucher, by.at, store).await?;
-            Ok(judgement)
-        })
-        .await
+        let (change, vouchers) = (("sale.judgement", json!({ "judgement": judgement })), self.vouchers());
+        let store = async move { vouchers.put_judgement(voucher, judgement, by.at).await };
+        Ok(self.put_setting(by, voucher, change, store).await?.judgement)
     }
 
     /// Returns what the decision log says of the last five minutes of a sale.

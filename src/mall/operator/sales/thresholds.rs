@@ -3,8 +3,8 @@
 use mallbox_storage::{Thresholds, VoucherId};
 use serde_json::json;
 
-use super::{SaleAdmin, subject};
-use crate::mall::base::audited_action::{AuditedAction, By, run_audited};
+use super::SaleAdmin;
+use crate::mall::base::By;
 use crate::mall::base::{Failure, Refusal};
 
 /// Largest age that a sale may demand of an account: a year.
@@ -33,18 +33,8 @@ impl SaleAdmin {
         if thresholds.account_hours > ACCOUNT_HOURS_MAX {
             return Err(Refusal::BadValue("accountHours").into());
         }
-        self.terms(voucher).await?;
-        let action = AuditedAction {
-            action: "sale.thresholds",
-            subject: subject(voucher),
-            detail: json!({ "thresholds": thresholds }),
-        };
-        let admin = self.clone();
-        run_audited(&self.audit, by, action, async move {
-            let vouchers = &admin.context.storage.catalogue.vouchers;
-            let store = vouchers.put_thresholds(voucher, thresholds.unless_none(), by.at);
-            Ok(admin.apply(voucher, by.at, store).await?.thresholds.unwrap_or_default())
-        })
-        .await
+        let (change, vouchers) = (("sale.thresholds", json!({ "thresholds": thresholds })), self.vouchers());
+        let store = async move { vouchers.put_thresholds(voucher, thresholds.unless_none(), by.at).await };
+        Ok(self.put_setting(by, voucher, change, store).await?.thresholds.unwrap_or_default())
     }
 }

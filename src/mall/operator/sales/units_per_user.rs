@@ -5,8 +5,8 @@ use std::num::NonZeroU8;
 use mallbox_storage::VoucherId;
 use serde_json::json;
 
-use super::{SaleAdmin, subject};
-use crate::mall::base::audited_action::{AuditedAction, By, run_audited};
+use super::SaleAdmin;
+use crate::mall::base::By;
 use crate::mall::base::{Failure, Refusal};
 
 /// Most units per user.
@@ -35,17 +35,8 @@ impl SaleAdmin {
     ) -> Result<NonZeroU8, Failure> {
         let per_user = per_user.filter(|units| units.get() <= PER_USER_MAX);
         let per_user = per_user.ok_or(Refusal::BadValue("perUser"))?;
-        self.terms(voucher).await?;
-        let action = AuditedAction {
-            action: "sale.per_user",
-            subject: subject(voucher),
-            detail: json!({ "perUser": per_user }),
-        };
-        let admin = self.clone();
-        run_audited(&self.audit, by, action, async move {
-            let store = admin.context.storage.catalogue.vouchers.put_per_user(voucher, per_user, by.at);
-            Ok(admin.apply(voucher, by.at, store).await?.terms.per_user)
-        })
-        .await
+        let (change, vouchers) = (("sale.per_user", json!({ "perUser": per_user })), self.vouchers());
+        let store = async move { vouchers.put_per_user(voucher, per_user, by.at).await };
+        Ok(self.put_setting(by, voucher, change, store).await?.terms.per_user)
     }
 }
