@@ -126,12 +126,11 @@ impl Browser {
     /// Applies screen, colour scheme, language and location to a page.
     fn dress(&self, page: &Page) {
         let Profile { chromium, id } = &*self.profile;
-        let media = json!({ "features": [{ "name": "prefers-color-scheme", "value": self.scheme }] });
         let agent = chromium.command("", "Browser.getVersion", &json!({})).unwrap()["userAgent"].clone();
         let speaks = json!({ "userAgent": agent, "acceptLanguage": self.language });
-        page.ask("Emulation.setDeviceMetricsOverride", &self.screen.metrics());
+        page.is_on(self.screen);
         page.ask("Emulation.setTouchEmulationEnabled", &json!({ "enabled": self.screen.is_touched() }));
-        page.ask("Emulation.setEmulatedMedia", &media);
+        page.prefers(self.scheme);
         page.ask("Emulation.setUserAgentOverride", &speaks);
         page.ask("Emulation.setFocusEmulationEnabled", &json!({ "enabled": true }));
         for script in &self.first {

@@ -45,7 +45,7 @@ impl Page {
     }
 
     #[track_caller]
-    fn prefers(&self, scheme: &str) {
+    pub(super) fn prefers(&self, scheme: &str) {
         let media = json!({ "features": [{ "name": "prefers-color-scheme", "value": scheme }] });
         self.ask("Emulation.setEmulatedMedia", &media);
     }
