@@ -3,6 +3,7 @@
 use mallbox::fixture::Mall;
 
 use crate::harness::{Browser, Page, Place as _, Screen};
+use crate::people::demo;
 
 fn at(mall: &Mall, path: &str) -> Page {
     Browser::at(&mall.url()).on(Screen::Desktop).open(path)
@@ -11,7 +12,7 @@ fn at(mall: &Mall, path: &str) -> Page {
 #[test]
 #[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
 fn search_of_the_manual_leads_to_a_section_of_another_page() {
-    let mall = Mall::start().unwrap();
+    let mall = demo().start().unwrap();
     let page = at(&mall, "/mall/manual/kiosk");
     page.sees("自助终端");
     page.field("搜索手册").fill("circuit");
@@ -28,7 +29,7 @@ fn search_of_the_manual_leads_to_a_section_of_another_page() {
 #[test]
 #[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
 fn search_of_the_manual_goes_on_after_a_failure() {
-    let mall = Mall::start().unwrap();
+    let mall = demo().start().unwrap();
     let page = at(&mall, "/mall/manual/");
     page.cut("search.zh.json");
     page.field("搜索手册").fill("快照");
@@ -41,7 +42,7 @@ fn search_of_the_manual_goes_on_after_a_failure() {
 #[test]
 #[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
 fn language_chosen_in_the_manual_holds_on_every_own_page() {
-    let mall = Mall::start().unwrap();
+    let mall = demo().start().unwrap();
     let page = at(&mall, "/mall/manual/fixture");
     page.sees("测试用的商城");
     page.link("English").click();

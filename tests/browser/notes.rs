@@ -15,6 +15,9 @@ const TITLE: &str = "巷口那碗葱油面";
 /// Longest side of a picture sent by a page, in pixels.
 const PICTURE_SIDE_MAX_PX: u64 = 2_048;
 
+/// Time limit of calls that are to exceed it.
+const SHORT_CALL: Duration = Duration::from_millis(1_500);
+
 /// Creates a photograph of a phone's size, in one colour.
 fn photograph(dir: &Path, name: &str, colour: [u8; 3]) -> PathBuf {
     let file = dir.join(name);
@@ -226,7 +229,7 @@ fn like_that_the_mall_does_not_take_is_taken_back() {
 #[test]
 #[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
 fn note_that_is_on_its_way_is_not_published_from_another_screen() {
-    let mall = evening().start().unwrap();
+    let mall = evening().call_timeout(SHORT_CALL).start().unwrap();
     let before = own_notes(&mall);
     let page = half_written(&mall);
     // The first request succeeds at the third attempt; the mall's time limit ends the earlier ones.
@@ -251,7 +254,7 @@ fn note_that_is_on_its_way_is_not_published_from_another_screen() {
 #[test]
 #[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
 fn note_that_a_mall_in_trouble_took_is_published_once() {
-    let mall = evening().start().unwrap();
+    let mall = evening().call_timeout(SHORT_CALL).start().unwrap();
     let before = own_notes(&mall);
     let page = half_written(&mall);
     // Longer than the mall's time limit; the request takes effect nevertheless.

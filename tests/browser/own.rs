@@ -5,6 +5,7 @@ use std::time::Duration;
 use mallbox::fixture::{Fault, Mall};
 
 use crate::harness::{Browser, Page, Place as _, Screen, until};
+use crate::people::demo;
 
 /// An empty page, with its own mall.
 struct BlankPage {
@@ -15,7 +16,7 @@ struct BlankPage {
 
 impl BlankPage {
     fn on(screen: Screen) -> Self {
-        let mall = Mall::start().unwrap();
+        let mall = demo().start().unwrap();
         let browser = Browser::at(&mall.url()).on(screen);
         let page = browser.open("/healthz");
         // The browser requests the icon by itself unless a document says otherwise.
