@@ -18,10 +18,10 @@ use crate::common::server::Server;
 use crate::common::shoppers::{self, Behaviour, ShopperScript};
 
 /// More users than claims during a drill: a user whose request fails does not retry before the end.
-const SIZE: Size = Size { people: 7_000, sales: 2, units: 6_000 };
+const SIZE: Size = Size { people: 3_000, sales: 2, units: 2_600 };
 const CONNECTIONS: usize = 32;
 /// Requests a second: enough for constant activity, few enough for the number of users.
-const RATE: f64 = 400.0;
+const RATE: f64 = 150.0;
 const RECOVERY_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A sale in progress during a failure.

@@ -245,8 +245,9 @@ fn fits(page: &Page, name: &str, way: &str) {
 fn look(way: &str, dressed: impl Fn(Browser) -> Browser) {
     let town = Town::new();
     let (language, at) = if way == "english" { ("en", 1) } else { ("zh", 0) };
-    // On a phone each screen is opened directly. Elsewhere a page moves from one screen to the next, which is
-    // faster.
+    // On a phone each screen is opened directly, in one browser per user. Elsewhere a page moves from one
+    // screen to the next, which is faster.
+    let browsers = RefCell::new(HashMap::<&str, Browser>::new());
     let visits = RefCell::new(HashMap::<&str, Page>::new());
     let look = |(name, phone, path, says): &Entry| {
         let address = town.address(path);
@@ -255,7 +256,11 @@ fn look(way: &str, dressed: impl Fn(Browser) -> Browser) {
             page.go(&address);
             page
         } else {
-            dressed(browser_of(&town.mall, phone)).running(words::LISTEN).open(&address)
+            let mut browsers = browsers.borrow_mut();
+            let browser = browsers
+                .entry(phone)
+                .or_insert_with(|| dressed(browser_of(&town.mall, phone)).running(words::LISTEN));
+            browser.open(&address)
         };
         page.sees(says[at]);
         if way != "english" {

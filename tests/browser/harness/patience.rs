@@ -8,7 +8,7 @@ use mallbox_test_patience as patience;
 /// Longer than any step on a busy machine, and than a page's own polling interval.
 const POLL_TIMEOUT: Duration = Duration::from_secs(30);
 /// Pause between two checks: short enough to continue promptly, long enough for the browser to make progress.
-const POLL_INTERVAL: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(30);
 
 /// Repeats `look` until success. After the time limit, panics with the last error.
 #[track_caller]
