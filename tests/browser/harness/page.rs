@@ -15,7 +15,7 @@ use super::patience::until;
 use super::{keyboard, picture};
 
 /// Consecutive checks without activity before a page counts as idle: one request may follow another.
-const IDLE_CHECKS: usize = 4;
+const IDLE_CHECKS: usize = 3;
 /// Returns the activity of a page, if any: movement, loading, announcements.
 const UNREST: &str = r#"(() => {
     if (document.readyState !== "complete") return "the document is being loaded";
@@ -41,7 +41,8 @@ const UNREST: &str = r#"(() => {
     return "";
 })()"#;
 
-/// A page in a [`Browser`](super::Browser). On drop, any error not [forgiven](Self::forgive) fails the test.
+/// A page in a [`Browser`](super::Browser). On drop it is closed, and any error not
+/// [forgiven](Self::forgive) fails the test.
 pub struct Page {
     profile: Arc<Profile>,
     session: String,
@@ -378,6 +379,8 @@ impl Drop for Page {
             self.is_content();
         }
         self.profile.chromium.forget(&self.session);
+        // The browser may stay, for other pages.
+        self.profile.chromium.send(&self.session, "Page.close", &json!({}));
     }
 }
 
