@@ -13,7 +13,7 @@ use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use mallbox_test_patience::Deadline;
 use mallbox_test_servers::free_port;
@@ -26,6 +26,8 @@ const OPERATOR: &str = "13900000001";
 /// Time limit of anything awaited.
 const TIMEOUT: Duration = Duration::from_secs(30);
 const LIST: &str = "/api/shop-type/list";
+/// The demo's sale that is open.
+const SALE: u64 = 51;
 
 /// A mall with a limit of one call per second and address, which trusts 127.0.0.1.
 struct Mall {
@@ -38,7 +40,20 @@ struct Mall {
 
 impl Mall {
     fn start(flags: &[&str]) -> Self {
+        Self::start_in(TempDir::new().unwrap(), flags)
+    }
+
+    /// Starts a mall with the demo's sales.
+    fn with_sales(flags: &[&str]) -> Self {
         let dir = TempDir::new().unwrap();
+        let mut demo = mallbox(&["demo", "--listen", "127.0.0.1:0", "--data"]);
+        let demo = Process::start(demo.arg(dir.path().join("mall")));
+        address_in(&demo.line());
+        drop(demo);
+        Self::start_in(dir, &[&["--demo-data"], flags].concat())
+    }
+
+    fn start_in(dir: TempDir, flags: &[&str]) -> Self {
         let mut command = mallbox(&["serve", "--listen", "127.0.0.1:0", "--calls-per-second", "1", "--data"]);
         command.arg(dir.path().join("mall")).args(["--trusted-proxy", "127.0.0.1"]).args(flags);
         let process = Process::start(&mut command);
@@ -56,6 +71,13 @@ impl Mall {
         let headers = format!("x-forwarded-for: {address}\r\nauthorization: {token}\r\n");
         let answer = ask(TcpStream::connect(self.address).unwrap(), &request(method, path, &headers, body));
         (statuses(&answer)[0], body_of(&answer))
+    }
+
+    /// Returns the number of requests so far, this one excluded.
+    fn requests(&self) -> u64 {
+        let answer = ask(TcpStream::connect(self.address).unwrap(), &request("GET", "/metrics", "", ""));
+        let counts = answer.lines().filter(|line| line.starts_with("mallbox_requests_total{"));
+        counts.map(|line| line.rsplit(' ').next().unwrap().parse::<u64>().unwrap()).sum()
     }
 
     /// Logs an operator in, each call from an address of its own. Returns the token.
@@ -213,6 +235,7 @@ impl Nginx {
             ("/etc/ssl/mall.example.com.pem", path("cert.pem")),
             ("/etc/ssl/mall.example.com.key", path("key.pem")),
             ("/var/log/nginx/mall.log", path("access.log")),
+            ("/var/cache/nginx/mall", path("cache")),
         ] {
             assert_eq!(site.matches(manual).count(), 1, "{manual}: {site}");
             site = site.replace(manual, &here);
@@ -369,4 +392,54 @@ fn nginx_as_the_manual_configures_it_serves_the_mall_and_tells_clients_apart() {
     client.kill().unwrap();
     client.wait().unwrap();
     assert_eq!(events, 2);
+}
+
+/// A crowd opens the storefront and a sale: the mall is asked once a second for the document, and once in 30
+/// seconds for the sale. What depends on the moment or on the user is never kept. `MALLBOX_VISITORS` sets the
+/// size of the crowd.
+#[test]
+#[cfg_attr(not(feature = "proxy-tests"), ignore = "needs nginx and openssl, which tests/run installs")]
+fn nginx_answers_a_crowd_by_itself_and_keeps_nothing_of_a_user() {
+    let mall = Mall::with_sales(&["--host", "mall.example.com"]);
+    let nginx = Nginx::start(mall.address);
+    let visitors: usize = std::env::var("MALLBOX_VISITORS").map_or(800, |number| number.parse().unwrap());
+    // As many as nginx allows in a connection.
+    let batch = (visitors / 8).clamp(1, 1_000);
+    let page = format!("/api/sale/{SALE}/page");
+    let (before, began) = (mall.requests(), Instant::now());
+    for path in ["/", &page] {
+        let last = request("GET", path, "accept-encoding: gzip\r\n", "");
+        let kept = last.replace("connection: close\r\n", "");
+        for client in 0..visitors.div_ceil(batch) {
+            let answer =
+                nginx.ask(&format!("127.0.1.{}", client % 250 + 1), &(kept.repeat(batch - 1) + &last));
+            assert_eq!(statuses(&answer), vec![200; batch], "{path}");
+            assert!(!answer.to_lowercase().contains("x-accel-expires"), "{path}");
+        }
+    }
+    let (asked, took) = (mall.requests() - before, began.elapsed());
+    println!("{visitors} visitors in {took:?}: {asked} requests reached the mall");
+    // The document and the sale, and the test's own request.
+    let most = took.as_secs() + 1 + took.as_secs() / 30 + 1 + 1;
+    assert!((3..=most).contains(&asked), "{asked} of {most}");
+
+    // Whoever has the document already gets no second copy.
+    let document = nginx.ask("127.0.2.1", &request("GET", "/", "", ""));
+    let tag = document.lines().find_map(|line| line.strip_prefix("etag: ")).unwrap();
+    let known = format!("if-none-match: {tag}\r\n");
+    assert_eq!(statuses(&nginx.ask("127.0.2.2", &request("GET", "/", &known, ""))), [304]);
+
+    // The live state of a sale, and whatever belongs to a user, comes from the mall.
+    let token = mall.operator();
+    let before = mall.requests();
+    for client in 3..6 {
+        let answer =
+            nginx.ask(&format!("127.0.2.{client}"), &request("GET", &format!("/api/sale/{SALE}"), "", ""));
+        assert_eq!(statuses(&answer), [200], "{answer}");
+    }
+    assert_eq!(mall.requests() - before, 3 + 1);
+    let own = |headers: &str, client: &str| nginx.ask(client, &request("GET", "/api/user/me", headers, ""));
+    let answer = own(&format!("authorization: {token}\r\n"), "127.0.2.6");
+    assert_eq!(statuses(&answer), [200], "{answer}");
+    assert_eq!(statuses(&own("", "127.0.2.7")), [401]);
 }

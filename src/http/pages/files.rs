@@ -19,7 +19,9 @@ use crate::demo::pictures::{picture, placeholder};
 use crate::http::request::query_text::path_text;
 use crate::http::response::encodings::gzipped;
 use crate::http::response::error::ApiError;
-use crate::http::response::headers::{IMMUTABLE, NO_STORE, PICTURE_POLICY, REVALIDATE, is_known, quoted};
+use crate::http::response::headers::{
+    IMMUTABLE, NO_STORE, PICTURE_POLICY, REVALIDATE, add_shared_document, is_known, quoted,
+};
 use crate::http::server::audience::Audience;
 use crate::http::server::health::Health;
 use crate::mall::Pictures;
@@ -216,7 +218,7 @@ impl Folder {
         if response.status() == StatusCode::NOT_FOUND {
             return None;
         }
-        response.headers_mut().insert(CACHE_CONTROL, REVALIDATE);
+        add_shared_document(response.headers_mut());
         Some(response)
     }
 }

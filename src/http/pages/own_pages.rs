@@ -31,7 +31,9 @@ use sha2::{Digest as _, Sha256};
 use crate::http::manual;
 use crate::http::response::encodings::{Encoding, accepted, gzip, takes_gzip};
 use crate::http::response::error::ApiError;
-use crate::http::response::headers::{IMMUTABLE, PICTURE_POLICY, REVALIDATE, is_known, quoted};
+use crate::http::response::headers::{
+    IMMUTABLE, PICTURE_POLICY, REVALIDATE, add_shared_document, is_known, quoted,
+};
 use crate::http::web_files::{Web, text};
 use crate::language::Language;
 use crate::mall::selling::challenge_service::PageSources;
@@ -225,7 +227,7 @@ impl Page {
         headers.insert(ETAG, self.etag.clone());
         headers.insert(ACCEPT_RANGES, HeaderValue::from_static("none"));
         headers.insert(VARY, HeaderValue::from_name(ACCEPT_ENCODING));
-        headers.insert(CACHE_CONTROL, REVALIDATE);
+        add_shared_document(headers);
         headers.insert(CONTENT_SECURITY_POLICY, self.policy.clone());
         response
     }
