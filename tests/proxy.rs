@@ -48,7 +48,7 @@ impl Mall {
         let dir = TempDir::new().unwrap();
         let mut demo = mallbox(&["demo", "--listen", "127.0.0.1:0", "--data"]);
         let demo = Process::start(demo.arg(dir.path().join("mall")));
-        address_in(&demo.line());
+        demo.line();
         drop(demo);
         Self::start_in(dir, &[&["--demo-data"], flags].concat())
     }

@@ -127,24 +127,30 @@ impl Files {
         match (path, path.strip_prefix("/mall/"), &self.web) {
             ("/console", ..) => own("console").unwrap_or_else(not_found),
             (_, Some(place), _) => own(place).unwrap_or_else(not_found),
-            (.., Some(web)) => web.get(parts.uri.path(), parts).await.unwrap_or_else(not_found),
+            (.., Some(web)) => {
+                let Some(mut found) = web.get(parts.uri.path(), parts).await else { return not_found() };
+                add_shared_document(found.headers_mut());
+                found
+            }
             (.., None) => own(&path[1..]).unwrap_or_else(not_found),
         }
     }
 
-    /// Returns a picture that is a file: of an import, or of the other front end.
+    /// Returns a picture that is a file: of an import, or of the other front end. No proxy keeps such a
+    /// picture: a moderator may withhold it at any time.
     async fn picture_file(&self, parts: &Parts) -> Option<Response> {
         let path = parts.uri.path().strip_prefix("/imgs").unwrap_or_default();
         if let Some(uploads) = &self.uploads
             && let Some(mut found) = uploads.get(path, parts).await
         {
-            found.headers_mut().insert(CONTENT_SECURITY_POLICY, PICTURE_POLICY);
+            let headers = found.headers_mut();
+            headers.insert(CONTENT_SECURITY_POLICY, PICTURE_POLICY);
+            headers.insert(CACHE_CONTROL, REVALIDATE);
             return Some(found);
         }
-        match &self.web_pictures {
-            Some(web) => web.get(path, parts).await,
-            None => None,
-        }
+        let mut found = self.web_pictures.as_ref()?.get(path, parts).await?;
+        found.headers_mut().insert(CACHE_CONTROL, REVALIDATE);
+        Some(found)
     }
 
     async fn is_withheld(&self, name: &str) -> Result<bool, StoreError> {
@@ -201,13 +207,14 @@ struct Folder {
 }
 
 impl Folder {
-    /// Returns the file at `path`, or the folder's `index.html`; `None` if neither exists.
+    /// Returns the file at `path`, or the folder's `index.html`, without `cache-control`; `None` if neither
+    /// exists.
     async fn get(&self, path: &str, parts: &Parts) -> Option<Response> {
         let mut request = Request::new(Body::empty());
         *request.method_mut() = parts.method.clone();
         *request.uri_mut() = path.parse().ok()?;
         request.headers_mut().clone_from(&parts.headers);
-        let mut response = match ServeDir::new(&self.dir).try_call(request).await {
+        let response = match ServeDir::new(&self.dir).try_call(request).await {
             Ok(response) => response.map(Body::new),
             // A name too long for the file system cannot exist. (`call` would respond with 500.)
             Err(error) if is_not_there(error.kind()) => return None,
@@ -218,7 +225,6 @@ impl Folder {
         if response.status() == StatusCode::NOT_FOUND {
             return None;
         }
-        add_shared_document(response.headers_mut());
         Some(response)
     }
 }

@@ -8,8 +8,8 @@ pub(in crate::http) const PICTURE_POLICY: HeaderValue =
     HeaderValue::from_static("default-src 'none'; style-src 'unsafe-inline'; sandbox");
 /// Content may change: the client revalidates, and gets 304 if unchanged.
 pub(in crate::http) const REVALIDATE: HeaderValue = HeaderValue::from_static("no-cache");
-/// nginx keeps a copy for a second, whatever `cache-control` says, and drops the header. It comes first:
-/// before version 1.23 the first of the two counts.
+/// Lets nginx keep a copy for a second despite `cache-control`; nginx drops the header. Before version 1.23,
+/// nginx follows whichever of the two headers comes first.
 const ONE_SECOND_IN_NGINX: (HeaderName, HeaderValue) =
     (HeaderName::from_static("x-accel-expires"), HeaderValue::from_static("1"));
 /// Content under a versioned or random name never changes.
