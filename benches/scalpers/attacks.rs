@@ -8,7 +8,7 @@ use rand::rngs::StdRng;
 use rand::seq::IndexedRandom as _;
 use rand::{RngExt as _, SeedableRng as _};
 
-use super::mall::{Browser, Mall};
+use super::mall::{Browser, Mall, Protection};
 use super::ocr;
 
 const TRIES: u32 = 200;
@@ -32,7 +32,7 @@ impl fmt::Display for Attack {
 
 /// Runs every attack.
 pub async fn run(mall: &Mall) -> Vec<Attack> {
-    let sale = mall.sale(100_000, true).await;
+    let sale = mall.sale(100_000, Protection::Guard).await;
     let mut attacker = Attacker { mall, sale, next: 1, random: StdRng::seed_from_u64(7) };
     let mut attacks = vec![
         attacker.claims_without_a_pass().await,
@@ -56,6 +56,7 @@ pub async fn run(mall: &Mall) -> Vec<Attack> {
     ] {
         attacks.push(attacker.sliders(name, track).await);
     }
+    attacks.push(attacker.recorded_track().await);
     attacks.push(attacker.work().await);
     attacks
 }
@@ -161,16 +162,42 @@ impl Attacker<'_> {
     async fn sliders(&mut self, name: &'static str, track: fn(u32, &mut StdRng) -> Vec<[i32; 3]>) -> Attack {
         let mut succeeded = 0;
         for _ in 0..TRIES {
-            let mut bot = self.fresh();
-            let given = self.given(&mut bot, ChallengeKind::Slider).await;
-            // Finding the gap is left to the attacker: taken for granted.
-            let Answer::Slider { left, .. } = bot.right_answer(self.mall, self.sale, &given).await else {
-                unreachable!("a slider was asked for")
-            };
+            let (bot, given, left) = self.slider().await;
             let answer = Answer::Slider { left, track: track(left, &mut self.random) };
             succeeded += u32::from(bot.answer(self.mall, self.sale, &given, &answer).await.is_ok());
         }
         Attack { name, succeeded, tries: TRIES }
+    }
+
+    /// Stretches a track that was accepted once to every further gap.
+    async fn recorded_track(&mut self) -> Attack {
+        let (recorded_left, recorded) = loop {
+            let (bot, given, left) = self.slider().await;
+            let track = with_pause(left, &mut self.random);
+            let answer = Answer::Slider { left, track: track.clone() };
+            if bot.answer(self.mall, self.sale, &given, &answer).await.is_ok() {
+                break (left.cast_signed(), track);
+            }
+        };
+        let mut succeeded = 0;
+        for _ in 0..TRIES {
+            let (bot, given, left) = self.slider().await;
+            let stretch = |right: i32| right * left.cast_signed() / recorded_left;
+            let track = recorded.iter().map(|&[time, right, down]| [time, stretch(right), down]).collect();
+            let answer = Answer::Slider { left, track };
+            succeeded += u32::from(bot.answer(self.mall, self.sale, &given, &answer).await.is_ok());
+        }
+        Attack { name: "slider, gap found, one accepted track, stretched", succeeded, tries: TRIES }
+    }
+
+    /// Returns a slider with the place of its gap. Finding it is taken for granted.
+    async fn slider(&mut self) -> (Browser, Challenge, u32) {
+        let mut bot = self.fresh();
+        let given = self.given(&mut bot, ChallengeKind::Slider).await;
+        match bot.right_answer(self.mall, self.sale, &given).await {
+            Answer::Slider { left, .. } => (bot, given, left),
+            _ => unreachable!("a slider was asked for"),
+        }
     }
 
     async fn work(&mut self) -> Attack {

@@ -1,5 +1,5 @@
 //! Who gets the units of a flash sale: 1,000 scripted accounts and 20,000 people want 1,000 units, without a
-//! guard and with one; and how often attacks on the guard succeed.
+//! guard, with one, and with a waiting room too; and how often attacks on the guard succeed.
 //!
 //! Time is simulated: every arrival has its instant by the mall's clock, so that nothing depends on the speed
 //! of the machine. The mall is real, in a directory or (`--servers`) in Redis and MySQL that the bench
@@ -12,7 +12,7 @@ mod mall;
 mod ocr;
 mod rush;
 
-use mall::Mall;
+use mall::{Mall, Protection};
 use mallbox_test_servers::MallLocation;
 use rush::Buyers;
 
@@ -22,11 +22,11 @@ fn main() {
     runtime.block_on(async {
         let place = if on_servers { MallLocation::on_servers() } else { MallLocation::directory() };
         println!("A sale of 1,000 units, {}", if on_servers { "Redis and MySQL" } else { "embedded" });
-        println!("{:<34}{:>8}{:>8}{:>9}{:>10}", "", "bots", "people", "sold in", "refused");
+        println!("{:<44}{:>8}{:>8}{:>9}{:>10}", "", "bots", "people", "sold in", "refused");
         for buyers in [Buyers::People, Buyers::Bots { addresses: 1 }, Buyers::Bots { addresses: 1_000 }] {
-            for is_guarded in [false, true] {
+            for protection in Protection::ALL {
                 let mall = Mall::open(&place).await;
-                println!("{}", rush::run(&mall, buyers, is_guarded).await);
+                println!("{}", rush::run(&mall, buyers, protection).await);
             }
         }
         let mall = Mall::open(&place).await;
