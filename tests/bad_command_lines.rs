@@ -146,6 +146,13 @@ const LINES: &[(&str, i32, &str)] = &[
     ("bench sale --users none", 2, "'none'"),
     ("bench sale --users 0", 1, "must each be at least 1"),
     ("bench sale --durability paper", 2, "'paper'"),
+    ("bench sale --threads 0", 2, "'0'"),
+    ("bench sale --connections 1 --threads 2 --users 1", 1, "every thread needs a connection"),
+    ("bench sale --shape 5x2", 2, "'5x2'"),
+    ("bench sale --shape flash", 2, "--rate"),
+    ("bench sale --trace {file}", 2, "line 1"),
+    ("bench ramp --users 0", 1, "must each be at least 1"),
+    ("bench ramp --p99 0", 2, "'0'"),
     ("bench sale --address 127.0.0.1:1", 2, "--tokens"),
     ("bench sale --tokens {file}", 2, "--address"),
 ];

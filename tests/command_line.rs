@@ -419,6 +419,20 @@ fn the_payment_mode_is_stored_with_the_mall_and_named_where_it_starts() {
 
 /// An unpaid order of a version without payment modes keeps imaginary money.
 #[test]
+fn a_ramp_prints_its_trials_and_says_when_it_runs_out_of_users() {
+    let dir = tempfile::tempdir().unwrap();
+    // 50 claims in all: trials at 5, 10 and 20 a second leave 15. No machine is too slow for the goal.
+    let ramp = ["bench", "ramp", "--users", "1", "--from", "5", "--span", "1", "--p99", "600000"];
+    let output = mallbox(&ramp).current_dir(dir.path()).output().unwrap();
+    let (out, error) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+    let met: Vec<&str> = out.lines().filter(|line| line.ends_with("  met")).collect();
+    assert_eq!(output.status.code(), Some(1), "{out}{error}");
+    assert!(met.len() == 3 && met[2].trim_start().starts_with("20 /s"), "{out}");
+    assert!(error.contains("1 users are too few") && error.contains("--users"), "{error}");
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0, "something stays behind");
+}
+
+#[test]
 fn a_start_after_an_upgrade_names_the_new_default_and_touches_no_order() {
     let dir = tempfile::tempdir().unwrap();
     let (data, log) = (dir.path().join("mall"), dir.path().join("log"));

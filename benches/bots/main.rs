@@ -38,7 +38,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{anyhow, ensure};
 use clap::Parser;
-use mallbox::bench::load::{self, Load, Progress};
+use mallbox::bench::load::{self, Load, Progress, Shape};
 
 use attack::{Bots, Trick};
 use felt::Felt;
@@ -99,7 +99,7 @@ fn main() -> anyhow::Result<ExitCode> {
         connections: options.connections,
         stop_at: Some(span.began + span.length),
         request_timeout: REQUEST_TIMEOUT,
-        rate: options.rate,
+        shape: options.rate.map(Shape::constant),
     };
     let (bots, load) = load::run(&load, bots, &Progress::default())?;
     for thread in threads {

@@ -44,7 +44,7 @@ impl Calls {
             connections,
             stop_at: None,
             request_timeout: REQUEST_TIMEOUT,
-            rate: None,
+            shape: None,
         };
         let (script, report) = load::run(&load, script, &Progress::default())?;
         if let Some(body) = script.unexpected {

@@ -1,4 +1,4 @@
-//! Runs a script of claims against the servers and prints the results.
+//! Runs claims against the servers of a mall, or requests against the ceiling.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -7,41 +7,52 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::load::{self, Load, Progress, Report};
-use super::people::BenchUsers;
-use super::rush::{ClaimOutcomes, ClaimScript};
-use super::sale_bench::SaleBench;
+use super::generator::Generator;
+use super::load::{self, Load, Progress, Report, Shape};
+use super::rush::{ClaimOutcomes, ClaimScript, Claims};
 
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Sends one claim per user and sale.
-pub(super) fn claim_all(
-    bench: &SaleBench,
-    addresses: &[SocketAddr],
-    crowd: &BenchUsers,
-) -> anyhow::Result<(ClaimOutcomes, Report)> {
-    let script = ClaimScript::new(Arc::clone(&crowd.tokens), &crowd.sales, false);
-    let (rush, report) = drive(bench, addresses, script, None, "claims")?;
-    Ok((rush.tally, report))
+/// When claims arrive, and when they end.
+#[derive(Clone, Debug)]
+pub(super) enum Arrivals {
+    /// One after another on each connection, until no claim is left.
+    Closed,
+    /// One after another on each connection, for this time.
+    ClosedFor(Duration),
+    /// At instants of their own.
+    Open(Shape),
 }
 
-/// Runs a script with a progress bar.
+/// Runs claims with a progress bar. Returns also the number of the first claim that was not made.
 pub(super) fn drive(
-    bench: &SaleBench,
+    generator: &Generator,
     addresses: &[SocketAddr],
-    script: ClaimScript,
-    span: Option<Duration>,
+    claims: &Claims,
+    arrivals: &Arrivals,
     what: &'static str,
-) -> anyhow::Result<(ClaimScript, Report)> {
-    let progress = Progress::default();
-    let expected = span.map_or(Some((bench.users * bench.sales) as u64), |_| None);
+) -> anyhow::Result<(ClaimOutcomes, Report, usize)> {
+    let (stop_at, shape, expected) = match arrivals {
+        Arrivals::Closed => (None, None, Some(claims.count())),
+        Arrivals::ClosedFor(span) => (Some(Instant::now() + *span), None, None),
+        Arrivals::Open(shape) => {
+            // A server far below the rate would be asked long after the end.
+            let stop_at = shape.lasts().map(|lasts| Instant::now() + lasts + REQUEST_TIMEOUT);
+            (stop_at, Some(shape.clone()), Some(shape.due_by(Duration::MAX).min(claims.count())))
+        }
+    };
     let load = Load {
         addresses: addresses.to_vec(),
-        connections: bench.connections,
-        stop_at: span.map(|span| Instant::now() + span),
+        connections: generator.connections,
+        stop_at,
         request_timeout: REQUEST_TIMEOUT,
-        rate: bench.rate,
+        shape,
     };
+    let claims = Arc::new(claims.clone());
+    let scripts = (0..generator.threads)
+        .map(|thread| ClaimScript::new(Arc::clone(&claims), thread, generator.threads))
+        .collect();
+    let progress = Progress::default();
     let bar = progress_bar(expected, what);
     let done = AtomicBool::new(false);
     let result = std::thread::scope(|scope| {
@@ -51,53 +62,15 @@ pub(super) fn drive(
                 std::thread::sleep(Duration::from_millis(100));
             }
         });
-        let result = load::run(&load, script, &progress);
+        let result = load::run_on_threads(&load, scripts, &progress);
         done.store(true, Ordering::Relaxed);
         result
     });
     bar.finish_and_clear();
-    Ok(result?)
-}
-
-pub(super) fn print_claims(tally: &ClaimOutcomes, report: &Report, cpu: Option<Duration>) {
-    print_rate("claims", report, cpu);
-    println!(
-        "               {} accepted ({:.0} /s), {} sold out, {} already bought, {} other, {} rejected, {} \
-         lost",
-        tally.accepted,
-        tally.accepted as f64 / report.elapsed.as_secs_f64(),
-        tally.sold_out,
-        tally.already_bought,
-        tally.refused,
-        tally.rejected,
-        tally.lost
-    );
-    if report.unsent > 0 {
-        println!(
-            "               {} were due but found no free connection: the server did not keep up",
-            report.unsent
-        );
-    }
-}
-
-pub(super) fn print_rate(what: &str, report: &Report, cpu: Option<Duration>) {
-    let cpu = cpu.map(|cpu| format!(", {:.1} µs of server CPU each", micros_per_response(report, cpu)));
-    println!(
-        "{what:<14} {:>9.0} /s: {} in {:.2} s; p50 {} p99 {} max {} µs{}; {} errors",
-        report.per_second(),
-        report.answered,
-        report.elapsed.as_secs_f64(),
-        report.p50().as_micros(),
-        report.p99().as_micros(),
-        report.max().as_micros(),
-        cpu.unwrap_or_default(),
-        report.errors.total()
-    );
-}
-
-/// Returns the time per response within `span`, in µs.
-pub(super) fn micros_per_response(report: &Report, span: Duration) -> f64 {
-    span.as_secs_f64() * 1e6 / report.answered.max(1) as f64
+    let (scripts, report) = result?;
+    let outcomes = scripts.iter().map(|script| script.outcomes).sum();
+    let next = scripts.iter().map(ClaimScript::next).max().unwrap_or(0);
+    Ok((outcomes, report, next))
 }
 
 /// Returns a progress bar, hidden when the output is not a terminal.

@@ -1,7 +1,5 @@
-//! One mall of the bench, from the first user to the ledger check.
+//! `bench sale` on one mall, from the first user to the ledger check.
 
-use std::net::SocketAddr;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Receiver;
@@ -9,250 +7,275 @@ use std::time::{Duration, Instant};
 
 use anyhow::bail;
 use indicatif::ProgressBar;
-use mallbox_storage::{Health, Timestamp};
-use mallbox_storage_production::ServerStats;
+use mallbox_storage::Timestamp;
 
+use super::call_counts;
+use super::ceiling::{self, Ceiling};
 use super::comparison::{Outcome, Quantity};
-use super::drive::{claim_all, drive, micros_per_response, print_claims, print_rate, progress_bar};
+use super::drive::{Arrivals, drive};
 use super::load::Report;
-use super::people::{self, BenchUsers, Size};
-use super::rush::ClaimScript;
+use super::log_ins::{self, LogIns};
+use super::running_mall::{Ending, RunningMall};
+use super::rush::{ClaimOutcomes, Claims};
 use super::sale_bench::SaleBench;
-use super::server::{Server, cpu_of, cpu_since, this_program};
-use super::site::{BenchLocation, BenchTarget};
+use super::server::{cpu_of, cpu_since};
+use super::site::BenchTarget;
+use super::summary::{Summary, count, generator, micros_per_response, millis, percentiles, rate};
 use super::watch::{self, MetricsSampler};
-use super::{call_counts, logins};
 
 /// Time limit for the workers to persist the claims still pending after the sale.
-const DRAIN_TIMEOUT: Duration = Duration::from_secs(600);
-/// Limits that are checked on every claim and log-in, and never reached: all log-ins have one address here.
-const LIMITS_UNREACHED: [&str; 6] = [
-    "--claims-per-minute",
-    "1000000000",
-    "--codes-per-hour-of-address",
-    "1000000000",
-    "--codes-per-day-of-mall",
-    "1000000000",
-];
+pub(super) const DRAIN_TIMEOUT: Duration = Duration::from_secs(600);
 
-/// A mall under load.
-struct Round<'a> {
-    bench: &'a SaleBench,
-    site: &'a BenchLocation,
-    crowd: BenchUsers,
-    ceiling: &'a Report,
-    servers: Vec<Server>,
-    addresses: Vec<SocketAddr>,
-    figures: Vec<(Quantity, f64)>,
+/// The claims of a round.
+struct Rush {
+    outcomes: ClaimOutcomes,
+    report: Report,
+    cpu: Option<Duration>,
+    log_ins: LogIns,
+    /// From the first claim to the last order in the database.
+    persisting: Duration,
+    /// From the last response to the last order in the database.
+    drained: Duration,
+    most_pending: u64,
+    persisted: u64,
+    batches: u64,
+    /// Cost in Redis and MySQL.
+    calls: Option<(Vec<(Quantity, f64)>, String)>,
 }
 
-/// Makes a mall on `ground`, runs the sales, and checks the ledger.
-pub(super) fn run(
-    bench: &SaleBench,
-    ground: &BenchTarget,
-    ceiling: &Report,
-    now: Timestamp,
-) -> anyhow::Result<Outcome> {
-    let site = BenchLocation::find(ground)?;
-    let (crowd, health) = make_mall(bench, &site, now)?;
-    let arguments = arguments(bench, &site)?;
-    print_servers(&arguments, &site, &health);
-    let (servers, mut lines) = start(&arguments, &site)?;
-    let addresses = servers.iter().map(|server| server.address).collect();
-    let mut round = Round { bench, site: &site, crowd, ceiling, servers, addresses, figures: Vec::new() };
-    round.sell(lines.swap_remove(0))?;
-    round.refuse()?;
-    let Round { servers, figures, .. } = round;
-    for server in servers {
-        server.stop()?;
-    }
-    if let Some(dir) = site.dir() {
-        start_again(&arguments, dir)?;
-    }
-    Ok(Outcome { ground: ground.name(), figures, books_balance: verify(&site)? })
+/// Refused claims of one kind.
+struct Refusals {
+    what: &'static str,
+    outcomes: ClaimOutcomes,
+    report: Report,
+    cpu: Option<Duration>,
+    calls: Vec<(Quantity, f64)>,
 }
 
-impl Round<'_> {
-    /// Runs the sales, with log-ins at the first server meanwhile.
-    fn sell(&mut self, lines: Receiver<String>) -> anyhow::Result<()> {
-        let over = Arc::new(AtomicBool::new(false));
-        let logins = {
-            let (over, address) = (Arc::clone(&over), self.addresses[0]);
-            std::thread::spawn(move || logins::measure(address, &lines, || over.load(Ordering::Relaxed)))
-        };
-        let before = self.site.figures()?;
-        let watch = MetricsSampler::start(self.addresses.clone());
-        let (cpu, began) = (cpu_of(&self.servers), Instant::now());
-        let pressed = claim_all(self.bench, &self.addresses, &self.crowd);
-        over.store(true, Ordering::Relaxed);
-        let (tally, report) = pressed?;
-        let claim_cpu = cpu_since(&self.servers, cpu);
-        let left = watch::look(&self.addresses)?.pending;
-        let bar = ProgressBar::new_spinner().with_message("waiting for the order workers");
-        bar.enable_steady_tick(Duration::from_millis(100));
-        let drained = watch::drained(&self.addresses, DRAIN_TIMEOUT)?;
-        bar.finish_and_clear();
-        let persisting = began.elapsed().as_secs_f64();
-        let written = watch::look(&self.addresses)?;
-        let looks = watch.stop();
-        let spent = spent_since(self.site, before)?;
-        print_claims(&tally, &report, claim_cpu);
-        println!("               {:.0} % of the ceiling", self.of_ceiling(&report));
+/// Makes a mall on `ground`, runs the sales, checks the ledger, and prints the results.
+pub(super) fn run(bench: &SaleBench, ground: &BenchTarget, now: Timestamp) -> anyhow::Result<Outcome> {
+    let size = (bench.sales, bench.units);
+    let (mall, lines) = RunningMall::start(&bench.malls, ground, size, now)?;
+    let ceiling = || ceiling::measure(&bench.generator, bench.span);
+    let before = ceiling()?;
+    let rush = rush(bench, &mall, lines)?;
+    let between = ceiling()?;
+    let refusals = refusals(bench, &mall)?;
+    let after = ceiling()?;
+    let of_rush = Ceiling { before, after: between };
+    let of_refusals = Ceiling { before: between, after };
+    let description = mall.description();
+    let ending = mall.end(bench.malls.verbose)?;
+    let mut summary = Summary::default();
+    print_rush(&mut summary, &rush, of_rush);
+    for refused in &refusals {
+        print_refusals(&mut summary, refused, of_refusals);
+    }
+    print_rest(&mut summary, &rush, &ending);
+    println!("{summary}{description}");
+    if of_rush.swings() || of_refusals.swings() {
         println!(
-            "persisted      {:>9.0} /s until the last of {} orders, {:.0} per transaction; {left} were \
-             pending after the last response, written {:.2} s later; at most {} pending",
-            tally.accepted as f64 / persisting,
-            written.persisted,
-            written.persisted as f64 / written.batches.max(1) as f64,
-            drained.as_secs_f64(),
-            looks.iter().map(|(_, look)| look.pending).max().unwrap_or(left),
+            "! The ceiling changed by more than 15 % ({}, {}, {}): other work ran on this machine.",
+            rate(before),
+            rate(between),
+            rate(after)
         );
-        self.note_claims(&report, claim_cpu);
-        self.note(("accepted and durable /s", 0), tally.accepted as f64 / report.elapsed.as_secs_f64());
-        self.note(("orders in the database /s", 0), tally.accepted as f64 / persisting);
-        self.note(("orders per transaction", 0), written.persisted as f64 / written.batches.max(1) as f64);
-        if let Some(spent) = spent {
-            self.figures.extend(call_counts::of_claims(&spent, report.answered, written.persisted));
-            println!("servers        {}", call_counts::line(&spent, report.answered, written.persisted));
-        }
-        print_logins(logins.join())
     }
-
-    /// Measures refusals: claims on the sale without units, then repeated claims on the last sale, in which
-    /// many users hold a unit.
-    fn refuse(&mut self) -> anyhow::Result<()> {
-        let last = self.crowd.sales.last().copied();
-        for (what, sale) in [("sold out", self.crowd.sold_out), ("repeated claim", last)] {
-            let Some(sale) = sale else { continue };
-            let script = ClaimScript::new(Arc::clone(&self.crowd.tokens), &[sale], true);
-            let before = self.site.figures()?;
-            let cpu = cpu_of(&self.servers);
-            let (rush, report) = drive(self.bench, &self.addresses, script, Some(self.bench.span), what)?;
-            let tally = rush.tally;
-            print_rate(what, &report, cpu_since(&self.servers, cpu));
-            println!(
-                "               {:.0} % of the ceiling; {} sold out, {} already bought, {} other, {} \
-                 rejected, {} lost",
-                self.of_ceiling(&report),
-                tally.sold_out,
-                tally.already_bought,
-                tally.accepted + tally.refused,
-                tally.rejected,
-                tally.lost
-            );
-            if Some(sale) == self.crowd.sold_out {
-                self.note(("sold out /s", 0), report.per_second());
-                let spent = spent_since(self.site, before)?;
-                self.figures
-                    .extend(spent.iter().flat_map(|spent| call_counts::of_refusals(spent, report.answered)));
-            }
-        }
-        Ok(())
-    }
-
-    fn note_claims(&mut self, report: &Report, cpu: Option<Duration>) {
-        self.note(("claims /s", 0), report.per_second());
-        self.note(("% of the ceiling", 1), self.of_ceiling(report));
-        self.note(("p50 of a claim, ms", 2), report.p50().as_secs_f64() * 1e3);
-        self.note(("p99 of a claim, ms", 2), report.p99().as_secs_f64() * 1e3);
-        if let Some(cpu) = cpu {
-            self.note(("mallbox' CPU per claim, µs", 1), micros_per_response(report, cpu));
-        }
-    }
-
-    fn note(&mut self, what: Quantity, value: f64) {
-        self.figures.push((what, value));
-    }
-
-    fn of_ceiling(&self, report: &Report) -> f64 {
-        100.0 * report.per_second() / self.ceiling.per_second()
-    }
+    let figures = figures(&rush, &refusals, of_rush);
+    Ok(Outcome { ground: ground.name(), figures, books_balance: ending.books_balance })
 }
 
-fn spent_since(site: &BenchLocation, before: Option<ServerStats>) -> anyhow::Result<Option<ServerStats>> {
-    Ok(before.zip(site.figures()?).map(|(before, after)| after - before))
-}
-
-fn make_mall(
-    bench: &SaleBench,
-    site: &BenchLocation,
-    now: Timestamp,
-) -> anyhow::Result<(BenchUsers, Health)> {
-    let bar = progress_bar(Some(bench.users as u64), "users logged in");
-    let size = Size { users: bench.users, sales: bench.sales, units: bench.units };
-    let made = site.runtime.block_on(people::make(&site.place(), size, now, &bar))?;
+/// Runs the sales, with log-ins at the first server meanwhile.
+fn rush(bench: &SaleBench, mall: &RunningMall, lines: Receiver<String>) -> anyhow::Result<Rush> {
+    let over = Arc::new(AtomicBool::new(false));
+    let log_ins = {
+        let (over, address, rate) = (Arc::clone(&over), mall.addresses[0], bench.log_ins);
+        std::thread::spawn(move || log_ins::measure(address, rate, &lines, || over.load(Ordering::Relaxed)))
+    };
+    let before = mall.site.figures()?;
+    let watch = MetricsSampler::start(mall.addresses.clone());
+    let (cpu_before, began) = (cpu_of(&mall.servers), Instant::now());
+    let claims = Claims::new(Arc::clone(&mall.crowd.tokens), &mall.crowd.sales);
+    let arrivals = bench.shape.clone().map_or(Arrivals::Closed, Arrivals::Open);
+    let claimed = drive(&bench.generator, &mall.addresses, &claims, &arrivals, "claims");
+    over.store(true, Ordering::Relaxed);
+    let (outcomes, report, _) = claimed?;
+    let cpu = cpu_since(&mall.servers, cpu_before);
+    let left = watch::look(&mall.addresses)?.pending;
+    let bar = ProgressBar::new_spinner().with_message("waiting for the order workers");
+    bar.enable_steady_tick(Duration::from_millis(100));
+    let drained = watch::drained(&mall.addresses, DRAIN_TIMEOUT)?;
     bar.finish_and_clear();
-    Ok(made)
+    let persisting = began.elapsed();
+    let written = watch::look(&mall.addresses)?;
+    let most_pending = watch.stop().iter().map(|(_, look)| look.pending).max().unwrap_or(left).max(left);
+    let spent = mall.spent_since(before)?;
+    let calls = spent.map(|spent| {
+        let (answered, persisted) = (report.answered, written.persisted);
+        (call_counts::of_claims(&spent, answered, persisted), call_counts::line(&spent, answered, persisted))
+    });
+    let log_ins = match log_ins.join() {
+        Ok(log_ins) => log_ins?,
+        Err(_) => bail!("the log-in thread panicked"),
+    };
+    let (persisted, batches) = (written.persisted, written.batches);
+    Ok(Rush { outcomes, report, cpu, log_ins, persisting, drained, most_pending, persisted, batches, calls })
 }
 
-fn arguments(bench: &SaleBench, site: &BenchLocation) -> anyhow::Result<Vec<String>> {
-    let mut arguments = site.serve()?;
-    arguments.extend(["--listen", "127.0.0.1:0"].map(str::to_owned));
-    let limits: &[&str] = if bench.limits { &LIMITS_UNREACHED } else { &["--limits", "off"] };
-    arguments.extend(limits.iter().map(|word| (*word).to_owned()));
-    Ok(arguments)
-}
-
-fn print_servers(arguments: &[String], site: &BenchLocation, health: &Health) {
-    let many = if site.instances() > 1 { format!("{} × ", site.instances()) } else { String::new() };
-    println!("server         {many}mallbox {}", arguments.join(" "));
-    for (server, address) in health.servers() {
-        println!("               {} at {address}: {}", server.name, server.durability.unwrap_or_default());
+/// Measures refusals: claims on the sale without units, then repeated claims on the last sale, in which many
+/// users hold a unit.
+fn refusals(bench: &SaleBench, mall: &RunningMall) -> anyhow::Result<Vec<Refusals>> {
+    let mut refusals = Vec::new();
+    let last = mall.crowd.sales.last().copied();
+    for (what, sale) in [("sold out", mall.crowd.sold_out), ("repeated claim", last)] {
+        let Some(sale) = sale else { continue };
+        let claims = Claims::new(Arc::clone(&mall.crowd.tokens), &[sale]).endless();
+        let (before, cpu) = (mall.site.figures()?, cpu_of(&mall.servers));
+        let arrivals = Arrivals::ClosedFor(bench.span);
+        let (outcomes, report, _) = drive(&bench.generator, &mall.addresses, &claims, &arrivals, what)?;
+        let cpu = cpu_since(&mall.servers, cpu);
+        let spent = if mall.crowd.sold_out == Some(sale) { mall.spent_since(before)? } else { None };
+        let calls = spent.iter().flat_map(|spent| call_counts::of_refusals(spent, report.answered)).collect();
+        refusals.push(Refusals { what, outcomes, report, cpu, calls });
     }
+    Ok(refusals)
 }
 
-/// Starts all processes of the mall. Returns the lines each writes to standard output.
-fn start(arguments: &[String], site: &BenchLocation) -> anyhow::Result<(Vec<Server>, Vec<Receiver<String>>)> {
-    let environment = site.environment();
-    let started: Vec<_> = (0..site.instances())
-        .map(|_| Server::start(arguments, &environment))
-        .collect::<anyhow::Result<_>>()?;
-    Ok(started.into_iter().unzip())
+fn accepted_per_second(rush: &Rush) -> f64 {
+    rush.outcomes.accepted as f64 / rush.report.elapsed.as_secs_f64().max(f64::MIN_POSITIVE)
 }
 
-/// Prints the size of the order log after the sales and the time of a restart on it.
-fn start_again(arguments: &[String], dir: &Path) -> anyhow::Result<()> {
-    let bytes = bytes_below(&dir.join("log"))?;
-    let began = Instant::now();
-    let (server, _lines) = Server::start(arguments, &[])?;
-    let started = began.elapsed();
-    server.stop()?;
-    println!(
-        "order log      {:>9.1} MiB on disk afterwards; the mall restarts in {:.0} ms",
-        bytes as f64 / f64::from(1 << 20),
-        started.as_secs_f64() * 1e3
+fn orders_per_second(rush: &Rush) -> f64 {
+    rush.outcomes.accepted as f64 / rush.persisting.as_secs_f64()
+}
+
+fn print_rush(summary: &mut Summary, rush: &Rush, ceiling: Ceiling) {
+    let Rush { outcomes, report, .. } = rush;
+    summary.add(
+        "accepted",
+        rate(accepted_per_second(rush)),
+        format!("{}: {}", seconds(report.elapsed), all(outcomes)),
     );
-    Ok(())
-}
-
-fn bytes_below(dir: &Path) -> std::io::Result<u64> {
-    let mut bytes = 0;
-    for entry in std::fs::read_dir(dir)? {
-        let entry = entry?;
-        let metadata = entry.metadata()?;
-        bytes += if metadata.is_dir() { bytes_below(&entry.path())? } else { metadata.len() };
-    }
-    Ok(bytes)
-}
-
-/// Checks the stopped mall's ledger with `verify`. Returns whether the ledger balances.
-fn verify(site: &BenchLocation) -> anyhow::Result<bool> {
-    Ok(this_program(&site.command("verify")?, &site.environment())?.status()?.success())
-}
-
-fn print_logins(
-    latencies: std::thread::Result<anyhow::Result<hdrhistogram::Histogram<u64>>>,
-) -> anyhow::Result<()> {
-    match latencies {
-        Ok(Ok(latencies)) => println!(
-            "logins         {:>9} during the sale: p50 {} p99 {} max {} µs",
-            latencies.len(),
-            latencies.value_at_quantile(0.5),
-            latencies.value_at_quantile(0.99),
-            latencies.max()
+    summary.add("latency", millis(report.p50()), format!("is the median, {}", percentiles(report)));
+    summary.add(
+        "answered",
+        rate(report.per_second()),
+        format!(
+            "{:.0} % of a bare axum handler under the same load: {} before, {} after",
+            ceiling.percent(report.per_second()),
+            rate(ceiling.before),
+            rate(ceiling.after)
         ),
-        Ok(Err(error)) => bail!("logins failed during the sale: {error:#}"),
-        Err(_) => bail!("the login thread panicked"),
+    );
+    summary.add(
+        "persisted",
+        rate(orders_per_second(rush)),
+        format!(
+            "until the last of {} orders, {} after the last response, {:.0} a transaction; at most {} pending",
+            count(rush.persisted),
+            millis(rush.drained),
+            rush.persisted as f64 / rush.batches.max(1) as f64,
+            count(rush.most_pending)
+        ),
+    );
+}
+
+fn print_refusals(summary: &mut Summary, refused: &Refusals, ceiling: Ceiling) {
+    let Refusals { what, outcomes, report, cpu, .. } = refused;
+    let cpu = cpu
+        .map(|cpu| format!(", {:.1} µs of server CPU each", micros_per_response(report, cpu)))
+        .unwrap_or_default();
+    summary.add(
+        what,
+        rate(report.per_second()),
+        format!(
+            "{:.0} % of the bare handler; p50 {}, p99 {}{cpu}; {}",
+            ceiling.percent(report.per_second()),
+            millis(report.p50()),
+            millis(report.p99()),
+            all(outcomes)
+        ),
+    );
+}
+
+fn print_rest(summary: &mut Summary, rush: &Rush, ending: &Ending) {
+    let times = &rush.log_ins.latencies;
+    let at = |quantile| millis(Duration::from_micros(times.value_at_quantile(quantile)));
+    summary.add(
+        "log-ins",
+        rate(rush.log_ins.per_second()),
+        format!(
+            "beside the claims, {} in all; p50 {}, p99 {}, longest {}",
+            count(times.len()),
+            at(0.5),
+            at(0.99),
+            at(1.0)
+        ),
+    );
+    let cpu = rush.cpu.map(|cpu| format!("{:.1} µs", micros_per_response(&rush.report, cpu)));
+    let text = format!("of all mallbox processes a claim; {}", generator(&rush.report));
+    summary.add("CPU", cpu.unwrap_or_else(|| "unknown".to_owned()), text);
+    if let Some((_, line)) = &rush.calls {
+        summary.add("servers", String::new(), line.clone());
     }
-    Ok(())
+    if let Some((bytes, restart)) = ending.log {
+        let mib = format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20));
+        summary.add("order log", mib, format!("on disk; the mall restarts in {}", millis(restart)));
+    }
+    let verdict = if ending.books_balance { "balance" } else { "DO NOT balance" };
+    summary.add("books", verdict.to_owned(), ending.books.clone());
+}
+
+/// Formats outcomes: every kind that occurred, and accepted ones always.
+fn all(outcomes: &ClaimOutcomes) -> String {
+    let mut text = format!("{} accepted", count(outcomes.accepted));
+    for (number, name) in [
+        (outcomes.sold_out, "sold out"),
+        (outcomes.already_bought, "already bought"),
+        (outcomes.refused, "refused for other reasons"),
+        (outcomes.rejected, "rejected by the server"),
+        (outcomes.lost, "lost"),
+    ] {
+        if number > 0 {
+            text += &format!(", {} {name}", count(number));
+        }
+    }
+    text
+}
+
+fn seconds(time: Duration) -> String {
+    format!("in {:.2} s", time.as_secs_f64())
+}
+
+/// Returns the figures for the comparison of several runs.
+fn figures(rush: &Rush, refusals: &[Refusals], ceiling: Ceiling) -> Vec<(Quantity, f64)> {
+    let report = &rush.report;
+    let mut figures = vec![
+        (("claims /s", 0), report.per_second()),
+        (("% of the ceiling", 1), ceiling.percent(report.per_second())),
+        (("p50 of a claim, ms", 2), report.p50().as_secs_f64() * 1e3),
+        (("p99 of a claim, ms", 2), report.p99().as_secs_f64() * 1e3),
+        (("accepted and durable /s", 0), accepted_per_second(rush)),
+        (("orders in the database /s", 0), orders_per_second(rush)),
+        (("orders per transaction", 0), rush.persisted as f64 / rush.batches.max(1) as f64),
+    ];
+    if let Some(cpu) = rush.cpu {
+        figures.push((("mallbox' CPU per claim, µs", 1), micros_per_response(report, cpu)));
+    }
+    figures.extend(rush.calls.iter().flat_map(|(figures, _)| figures.iter().copied()));
+    for refused in refusals.iter().filter(|refused| refused.what == "sold out") {
+        figures.push((("sold out /s", 0), refused.report.per_second()));
+        figures.extend(refused.calls.iter().copied());
+    }
+    figures
+}
+
+/// Prints the claims at a server that somebody else started.
+pub(super) fn print_foreign(outcomes: &ClaimOutcomes, report: &Report) {
+    let mut summary = Summary::default();
+    let accepted = outcomes.accepted as f64 / report.elapsed.as_secs_f64().max(f64::MIN_POSITIVE);
+    summary.add("accepted", rate(accepted), format!("{}: {}", seconds(report.elapsed), all(outcomes)));
+    summary.add("latency", millis(report.p50()), format!("is the median, {}", percentiles(report)));
+    summary.add("answered", rate(report.per_second()), generator(report));
+    print!("{summary}");
 }

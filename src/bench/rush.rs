@@ -1,5 +1,7 @@
 //! The rush of claims: requests sent and responses counted.
 
+use std::iter::Sum;
+use std::ops::Add;
 use std::sync::Arc;
 
 use mallbox_storage::VoucherId;
@@ -20,62 +22,116 @@ pub(super) struct ClaimOutcomes {
     pub(super) lost: u64,
 }
 
-/// Sends one claim per user in one sale after another; with `for_ever`, continues with the last sale without
-/// end.
-pub(super) struct ClaimScript {
-    tokens: Arc<Vec<String>>,
-    heads: Vec<String>,
-    next: usize,
-    for_ever: bool,
-    pub(super) tally: ClaimOutcomes,
+impl Add for ClaimOutcomes {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            accepted: self.accepted + other.accepted,
+            sold_out: self.sold_out + other.sold_out,
+            already_bought: self.already_bought + other.already_bought,
+            refused: self.refused + other.refused,
+            rejected: self.rejected + other.rejected,
+            lost: self.lost + other.lost,
+        }
+    }
 }
 
-impl ClaimScript {
-    pub(super) fn new(tokens: Arc<Vec<String>>, sales: &[VoucherId], for_ever: bool) -> Self {
+impl Sum for ClaimOutcomes {
+    fn sum<I: Iterator<Item = Self>>(outcomes: I) -> Self {
+        outcomes.fold(Self::default(), Add::add)
+    }
+}
+
+/// Who claims what: every user once in each sale, one sale after another.
+#[derive(Clone, Debug)]
+pub(super) struct Claims {
+    tokens: Arc<Vec<String>>,
+    /// Requests up to the token, by sale.
+    heads: Vec<String>,
+    /// Number of the first claim to make.
+    first: usize,
+    /// Whether the last sale is claimed from without end.
+    is_endless: bool,
+}
+
+impl Claims {
+    /// Creates the claims of all users in `sales`.
+    pub(super) fn new(tokens: Arc<Vec<String>>, sales: &[VoucherId]) -> Self {
         let head = |sale: &VoucherId| {
             format!(
                 "POST /api/voucher-order/seckill/{sale} HTTP/1.1\r\nhost: mall\r\ncontent-length: 0\r\nauthorization: "
             )
         };
-        Self {
-            tokens,
-            heads: sales.iter().map(head).collect(),
-            next: 0,
-            for_ever,
-            tally: ClaimOutcomes::default(),
-        }
+        Self { tokens, heads: sales.iter().map(head).collect(), first: 0, is_endless: false }
+    }
+
+    /// Repeats the claims in the last sale without end.
+    pub(super) fn endless(self) -> Self {
+        Self { is_endless: true, ..self }
+    }
+
+    /// Begins with claim `first`, counted from 0.
+    pub(super) fn from(self, first: usize) -> Self {
+        Self { first, ..self }
+    }
+
+    /// Returns the number of claims to make; without meaning if they are endless.
+    pub(super) fn count(&self) -> u64 {
+        (self.tokens.len() * self.heads.len()).saturating_sub(self.first) as u64
+    }
+
+    /// Returns the request up to the token, and the token.
+    fn get(&self, number: usize) -> Option<(&str, &str)> {
+        let (sale, user) = (number / self.tokens.len(), number % self.tokens.len());
+        let head = self.heads.get(sale).or_else(|| self.heads.last().filter(|_| self.is_endless))?;
+        Some((head, &self.tokens[user]))
+    }
+}
+
+/// A thread's share of the claims: the first, and every so-manieth after it.
+pub(super) struct ClaimScript {
+    claims: Arc<Claims>,
+    next: usize,
+    threads: usize,
+    pub(super) outcomes: ClaimOutcomes,
+}
+
+impl ClaimScript {
+    pub(super) fn new(claims: Arc<Claims>, thread: usize, threads: usize) -> Self {
+        Self { next: claims.first + thread, claims, threads, outcomes: ClaimOutcomes::default() }
+    }
+
+    /// Returns the number of the next claim.
+    pub(super) fn next(&self) -> usize {
+        self.next
     }
 }
 
 impl Script for ClaimScript {
     fn request(&mut self, _connection: usize, buffer: &mut Vec<u8>) -> bool {
-        let (sale, user) = (self.next / self.tokens.len(), self.next % self.tokens.len());
-        let head = match self.heads.get(sale) {
-            Some(head) => head,
-            None if self.for_ever => &self.heads[self.heads.len() - 1],
-            None => return false,
-        };
-        self.next += 1;
-        for piece in [head, &self.tokens[user], "\r\n\r\n"] {
+        let Some((head, token)) = self.claims.get(self.next) else { return false };
+        self.next += self.threads;
+        for piece in [head, token, "\r\n\r\n"] {
             buffer.extend_from_slice(piece.as_bytes());
         }
         true
     }
 
     fn on_response(&mut self, _connection: usize, answer: Answer<'_>) {
-        let tally = &mut self.tally;
+        let outcomes = &mut self.outcomes;
         let count = match answer.status {
-            200 if answer.body.starts_with(br#"{"success":true"#) => &mut tally.accepted,
-            200 if contains(answer.body, b"SOLD_OUT") => &mut tally.sold_out,
-            200 if contains(answer.body, b"ALREADY_BOUGHT") => &mut tally.already_bought,
-            200 => &mut tally.refused,
-            _ => &mut tally.rejected,
+            200 if answer.body.starts_with(br#"{"success":true"#) => &mut outcomes.accepted,
+            200 if contains(answer.body, b"SOLD_OUT") => &mut outcomes.sold_out,
+            200 if contains(answer.body, b"ALREADY_BOUGHT") => &mut outcomes.already_bought,
+            200 => &mut outcomes.refused,
+            _ => &mut outcomes.rejected,
         };
         *count += 1;
     }
 
     fn lost(&mut self, _connection: usize, _fault: Fault) {
-        self.tally.lost += 1;
+        self.outcomes.lost += 1;
     }
 }
 
@@ -88,32 +144,43 @@ fn contains(body: &[u8], word: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    #[test]
-    fn every_user_presses_once_in_every_sale() {
-        let tokens = Arc::new(vec!["a".to_owned(), "b".to_owned()]);
-        let mut rush = ClaimScript::new(tokens, &[VoucherId::new(1), VoucherId::new(2)], false);
+    fn claims(sales: &[u64]) -> Claims {
+        let tokens = ["a", "b", "c"].map(str::to_owned).into();
+        let sales: Vec<_> = sales.iter().copied().map(VoucherId::new).collect();
+        Claims::new(Arc::new(tokens), &sales)
+    }
+
+    /// Returns the sale and the token of each request of a thread, up to a number of them.
+    fn sent(claims: Claims, (thread, threads): (usize, usize), limit: usize) -> Vec<(char, char)> {
+        let mut script = ClaimScript::new(Arc::new(claims), thread, threads);
         let mut sent = Vec::new();
-        loop {
-            let mut buffer = Vec::new();
-            if !rush.request(0, &mut buffer) {
-                break;
-            }
-            sent.push(String::from_utf8(buffer).unwrap());
+        let mut buffer = Vec::new();
+        while sent.len() < limit && script.request(0, &mut buffer) {
+            let text = String::from_utf8(std::mem::take(&mut buffer)).unwrap();
+            let sale = text.strip_prefix("POST /api/voucher-order/seckill/").unwrap().chars().next().unwrap();
+            let token = text.strip_suffix("\r\n\r\n").unwrap().chars().last().unwrap();
+            sent.push((sale, token));
         }
-        assert_eq!(sent.len(), 4);
-        assert!(
-            sent[0].starts_with("POST /api/voucher-order/seckill/1 ")
-                && sent[0].ends_with("authorization: a\r\n\r\n")
-        );
-        assert!(
-            sent[3].starts_with("POST /api/voucher-order/seckill/2 ")
-                && sent[3].ends_with("authorization: b\r\n\r\n")
-        );
+        sent
+    }
+
+    #[test]
+    fn every_user_claims_once_in_every_sale() {
+        let all = [('1', 'a'), ('1', 'b'), ('1', 'c'), ('2', 'a'), ('2', 'b'), ('2', 'c')];
+        assert_eq!(sent(claims(&[1, 2]), (0, 1), 99), all);
+        assert_eq!(sent(claims(&[1, 2]).from(4), (0, 1), 99), all[4..]);
+        let mut shared = sent(claims(&[1, 2]), (0, 2), 99);
+        shared.extend(sent(claims(&[1, 2]), (1, 2), 99));
+        shared.sort_unstable();
+        assert_eq!(shared, all);
+        assert_eq!((claims(&[1, 2]).count(), claims(&[1, 2]).from(4).count()), (6, 2));
+        let endless = [('1', 'a'), ('1', 'b'), ('1', 'c'), ('1', 'a'), ('1', 'b')];
+        assert_eq!(sent(claims(&[1]).endless(), (0, 1), 5), endless);
     }
 
     #[test]
     fn responses_are_distinguished() {
-        let mut rush = ClaimScript::new(Arc::default(), &[VoucherId::new(1)], false);
+        let mut rush = ClaimScript::new(Arc::new(claims(&[1])), 0, 1);
         for (status, body) in [
             (200, r#"{"success":true,"data":1,"dataText":"1"}"#),
             (200, r#"{"success":false,"errorMsg":"库存不足","code":"SOLD_OUT"}"#),
@@ -126,6 +193,9 @@ mod tests {
         rush.lost(0, Fault::Timeout);
         let one_each =
             ClaimOutcomes { accepted: 1, sold_out: 1, already_bought: 1, refused: 1, rejected: 1, lost: 1 };
-        assert_eq!(rush.tally, one_each);
+        assert_eq!(rush.outcomes, one_each);
+        let twice =
+            ClaimOutcomes { accepted: 2, sold_out: 2, already_bought: 2, refused: 2, rejected: 2, lost: 2 };
+        assert_eq!([one_each, one_each].into_iter().sum::<ClaimOutcomes>(), twice);
     }
 }

@@ -1,33 +1,61 @@
-//! Settings of `bench sale`.
+//! Settings of `bench sale` and `bench ramp`.
 
 use std::net::SocketAddr;
 use std::time::Duration;
 
 use mallbox_storage::VoucherId;
 
+use super::generator::Generator;
+use super::load::Shape;
 use super::site::BenchTarget;
 
-/// Settings of a run of `bench sale`.
+/// The malls to bench, and their users.
 #[derive(Clone, Debug)]
-pub struct SaleBench {
-    /// Number of users; each sends one claim per sale.
+pub struct BenchMalls {
+    /// Number of users.
     pub users: usize,
-    /// Units of each sale; `None` = unlimited.
-    pub units: Option<u64>,
-    /// Number of sales, one after another.
-    pub sales: usize,
-    /// Connections shared by all users.
-    pub connections: usize,
-    /// Claims per second over all connections; `None` = closed loop.
-    pub rate: Option<f64>,
-    /// Duration of the measurements of the ceiling and of the refusals.
-    pub span: Duration,
     /// Whether every claim is checked against the user's rate limit, which is never reached.
     pub limits: bool,
     /// Grounds to run on, in alternating order.
     pub grounds: Vec<BenchTarget>,
     /// Rounds on each ground.
     pub rounds: usize,
+    /// Whether the ledger check prints every sale.
+    pub verbose: bool,
+}
+
+/// Settings of a run of `bench sale`.
+#[derive(Clone, Debug)]
+pub struct SaleBench {
+    /// The malls. Each user sends one claim per sale.
+    pub malls: BenchMalls,
+    /// The load generator.
+    pub generator: Generator,
+    /// Units of each sale; `None` = unlimited.
+    pub units: Option<u64>,
+    /// Number of sales, one after another.
+    pub sales: usize,
+    /// Arrivals of the claims; `None` = closed loop.
+    pub shape: Option<Shape>,
+    /// Duration of each measurement of the ceiling and of the refusals.
+    pub span: Duration,
+    /// Log-ins per second beside the claims.
+    pub log_ins: f64,
     /// A running server, with session tokens of its users and the sales to claim from.
     pub server: Option<(SocketAddr, Vec<String>, Vec<VoucherId>)>,
+}
+
+/// Settings of a run of `bench ramp`.
+#[derive(Clone, Debug)]
+pub struct RampBench {
+    /// The malls.
+    pub malls: BenchMalls,
+    /// The load generator.
+    pub generator: Generator,
+    /// Longest p99 that meets the goal.
+    pub p99: Duration,
+    /// First rate, in claims per second.
+    pub from: f64,
+    /// Duration of a trial.
+    pub span: Duration,
 }

@@ -30,6 +30,10 @@ pub(super) fn this_program(arguments: &[String], environment: &Environment) -> a
             command.env_remove(&name);
         }
     }
+    if std::env::var_os("MALLBOX_LOG").is_none() {
+        // The log of every log-in would bury the results.
+        command.env("MALLBOX_LOG", "warn");
+    }
     command.envs(environment.iter().map(|(name, value)| (name, value)));
     Ok(command)
 }

@@ -1,15 +1,16 @@
 //! `mallbox bench`: measures throughput and latency on this machine, beside the machine's own limits.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
 use mallbox_storage::{Durability, VoucherId};
 use mallbox_storage_production::ProductionOptions;
 
-use super::messages::{CommandFailure, UsageError};
-use crate::bench::{self, BenchTarget, SaleBench};
+use super::messages::{BenchMisuse, CommandFailure, UsageError};
+use crate::bench::load::Shape;
+use crate::bench::{self, BenchMalls, BenchTarget, Generator, RampBench, SaleBench};
 use crate::config::{DurabilityChoice, LocationError, PlaceConfig, ServerUrl, Switch, at_least_one};
 use crate::mall::{Clock as _, SystemClock};
 use crate::place::Place;
@@ -20,6 +21,8 @@ pub enum Bench {
     /// Runs a crowd in flash sales, over real connections against a `serve` process of its own, then the
     /// ledger check.
     Sale(Box<Sale>),
+    /// Finds the highest rate of claims that a mall answers in time, on a `serve` process of its own.
+    Ramp(Box<Ramp>),
     /// Serves a bare axum handler to compare with; runs until stopped.
     #[command(hide = true)]
     Ceiling,
@@ -37,16 +40,73 @@ pub struct Sale {
     /// Sales, run in sequence.
     #[arg(long, default_value_t = 1)]
     sales: usize,
+    #[command(flatten)]
+    generator: GeneratorFlags,
+    /// Claims per second over all connections, or the peak of a named --shape; without a rate, each
+    /// connection claims again as soon as a response arrives.
+    #[arg(long, value_name = "PER_SECOND")]
+    rate: Option<f64>,
+    /// Arrival of the claims: `flash`, `pulse` or `steps` with --rate as the peak, or pieces such as
+    /// `500x10s,500..20000x5s`.
+    #[arg(long, conflicts_with = "trace")]
+    shape: Option<String>,
+    /// A file with the arrival of the claims: lines SECONDS RATE, the last rate 0.
+    #[arg(long, value_name = "FILE", conflicts_with = "rate")]
+    trace: Option<PathBuf>,
+    /// Seconds of each measurement of the ceiling and of the refusals.
+    #[arg(long, default_value_t = 3, value_name = "SECONDS")]
+    span: u64,
+    /// Log-ins per second beside the claims.
+    #[arg(long, default_value_t = 50.0, value_name = "PER_SECOND")]
+    log_ins: f64,
+    #[command(flatten)]
+    ground: GroundFlags,
+    /// Sends claims to a server already running, instead of starting one.
+    #[arg(long, requires = "tokens", requires = "voucher", conflicts_with_all = ["on", "redis", "mysql", "instances", "rounds"])]
+    address: Option<SocketAddr>,
+    /// A file with the tokens of the users who claim at `--address`, one a line.
+    #[arg(long, requires = "address", value_name = "FILE")]
+    tokens: Option<PathBuf>,
+    /// The sales to claim from at `--address`, in sequence.
+    #[arg(long, requires = "address", value_name = "ID", value_delimiter = ',')]
+    voucher: Vec<u64>,
+}
+
+/// The flags of `bench ramp`.
+#[derive(Args, Debug)]
+pub struct Ramp {
+    /// Users who claim: fifty claims of each at most, and every one is accepted.
+    #[arg(long, default_value_t = 20_000)]
+    users: usize,
+    #[command(flatten)]
+    generator: GeneratorFlags,
+    /// Longest p99 in milliseconds, counted from the instants at which the claims are due.
+    #[arg(long, default_value_t = 50, value_name = "MS", value_parser = at_least_one())]
+    p99: u64,
+    /// First rate to try, in claims per second.
+    #[arg(long, default_value_t = 1_000, value_name = "PER_SECOND", value_parser = at_least_one())]
+    from: u64,
+    /// Seconds of a trial; the last one takes twice as long.
+    #[arg(long, default_value_t = 3, value_name = "SECONDS", value_parser = at_least_one())]
+    span: u64,
+    #[command(flatten)]
+    ground: GroundFlags,
+}
+
+/// The flags of the load generator.
+#[derive(Args, Debug)]
+struct GeneratorFlags {
     /// Connections shared by the crowd.
     #[arg(long, default_value_t = 64)]
     connections: usize,
-    /// Claims per second over all connections; without a rate, each connection claims again as soon as a
-    /// response arrives.
-    #[arg(long, value_name = "PER_SECOND")]
-    rate: Option<f64>,
-    /// Seconds to measure the ceiling and the refusals.
-    #[arg(long, default_value_t = 5, value_name = "SECONDS")]
-    span: u64,
+    /// Threads of the load generator, each with its share of the connections.
+    #[arg(long, default_value_t = 1, value_name = "NUMBER", value_parser = at_least_one())]
+    threads: u64,
+}
+
+/// The flags for the storage of benched malls.
+#[derive(Args, Debug)]
+struct GroundFlags {
     /// Storage of the sales; default: servers if --redis and --mysql are on the command line, otherwise a
     /// directory.
     #[arg(long)]
@@ -75,15 +135,9 @@ pub struct Sale {
     /// Whether the mall checks each user's limit, which no user reaches here.
     #[arg(long, default_value = "off")]
     limits: Switch,
-    /// Sends claims to a server already running, instead of starting one.
-    #[arg(long, requires = "tokens", requires = "voucher", conflicts_with_all = ["on", "redis", "mysql", "instances", "rounds"])]
-    address: Option<SocketAddr>,
-    /// A file with the tokens of the users who claim at `--address`, one a line.
-    #[arg(long, requires = "address", value_name = "FILE")]
-    tokens: Option<PathBuf>,
-    /// The sales to claim from at `--address`, in sequence.
-    #[arg(long, requires = "address", value_name = "ID", value_delimiter = ',')]
-    voucher: Vec<u64>,
+    /// Prints the ledger check of every sale.
+    #[arg(long)]
+    verbose: bool,
 }
 
 /// Storage of a benched mall.
@@ -104,17 +158,16 @@ enum On {
 pub fn run(command: Bench) -> anyhow::Result<bool> {
     match command {
         Bench::Sale(sale) => bench::run_sale(&sale.plan()?, SystemClock.now()),
+        Bench::Ramp(ramp) => bench::run_ramp(&ramp.plan()?, SystemClock.now()),
         Bench::Ceiling => bench::ceiling::serve().map(|()| true),
     }
 }
 
 impl Sale {
     fn plan(&self) -> anyhow::Result<SaleBench> {
-        let grounds = self.grounds(|name| std::env::var(name).ok())?;
         let server = match (self.address, &self.tokens) {
             (Some(address), Some(file)) => {
-                let text = std::fs::read_to_string(file)
-                    .map_err(|error| CommandFailure::CannotRead(file.clone()).with_cause(error))?;
+                let text = read(file)?;
                 let tokens: Vec<String> =
                     text.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect();
                 if tokens.is_empty() {
@@ -124,17 +177,56 @@ impl Sale {
             }
             _ => None,
         };
+        let users = server.as_ref().map_or(self.users, |(_, tokens, _)| tokens.len());
         Ok(SaleBench {
-            users: server.as_ref().map_or(self.users, |(_, tokens, _)| tokens.len()),
+            malls: self.ground.malls(users)?,
+            generator: self.generator.plan(),
             units: (self.units > 0).then_some(self.units),
             sales: server.as_ref().map_or(self.sales, |(_, _, sales)| sales.len()),
-            connections: self.connections,
-            rate: self.rate,
+            shape: self.shape()?,
             span: Duration::from_secs(self.span),
-            limits: self.limits == Switch::On,
-            grounds,
-            rounds: count(self.rounds),
+            log_ins: self.log_ins,
             server,
+        })
+    }
+
+    /// Returns the arrivals. `None` for a closed loop.
+    fn shape(&self) -> anyhow::Result<Option<Shape>> {
+        let shape = match (&self.trace, &self.shape) {
+            (Some(file), _) => Some(Shape::parse_trace(&read(file)?)),
+            (None, Some(text)) => Some(Shape::parse(text, self.rate)),
+            (None, None) => self.rate.map(|rate| Ok(Shape::constant(rate))),
+        };
+        Ok(shape.transpose().map_err(|error| UsageError::Bench(BenchMisuse::BadShape(error)))?)
+    }
+}
+
+impl Ramp {
+    fn plan(&self) -> Result<RampBench, UsageError> {
+        Ok(RampBench {
+            malls: self.ground.malls(self.users)?,
+            generator: self.generator.plan(),
+            p99: Duration::from_millis(self.p99),
+            from: self.from as f64,
+            span: Duration::from_secs(self.span),
+        })
+    }
+}
+
+impl GeneratorFlags {
+    fn plan(&self) -> Generator {
+        Generator { connections: self.connections, threads: count(self.threads) }
+    }
+}
+
+impl GroundFlags {
+    fn malls(&self, users: usize) -> Result<BenchMalls, UsageError> {
+        Ok(BenchMalls {
+            users,
+            limits: self.limits == Switch::On,
+            grounds: self.grounds(|name| std::env::var(name).ok())?,
+            rounds: count(self.rounds),
+            verbose: self.verbose,
         })
     }
 
@@ -158,7 +250,7 @@ impl Sale {
             return Err(UsageError::Where(mistake));
         }
         if self.keep.is_some() && self.rounds > 1 {
-            return Err(UsageError::OneMallToKeep);
+            return Err(UsageError::Bench(BenchMisuse::OneMallToKeep));
         }
         let mut grounds = Vec::new();
         if on != On::Servers {
@@ -180,10 +272,17 @@ impl Sale {
         let (redis, mysql) = (url(&self.redis, "MALLBOX_REDIS"), url(&self.mysql, "MALLBOX_MYSQL"));
         match (PlaceConfig { data: None, redis, mysql, redis_prefix: None }).place() {
             Ok(Place::Production(options)) => Ok(options),
-            Ok(Place::Embedded(_)) | Err(LocationError::Missing) => Err(UsageError::NoServers),
+            Ok(Place::Embedded(_)) | Err(LocationError::Missing) => {
+                Err(UsageError::Bench(BenchMisuse::NoServers))
+            }
             Err(mistake) => Err(UsageError::Where(mistake)),
         }
     }
+}
+
+fn read(file: &Path) -> anyhow::Result<String> {
+    std::fs::read_to_string(file)
+        .map_err(|error| CommandFailure::CannotRead(file.to_owned()).with_cause(error))
 }
 
 /// Converts to `usize`, capped at `usize::MAX`.
@@ -202,7 +301,7 @@ mod tests {
     fn grounds(typed: &[&str]) -> Result<Vec<BenchTarget>, String> {
         let command = Sale::augment_args(Command::new("sale")).no_binary_name(true);
         let sale = Sale::from_arg_matches(&command.get_matches_from(typed)).unwrap();
-        let grounds = sale.grounds(|name| Some(format!("{name}-url")));
+        let grounds = sale.ground.grounds(|name| Some(format!("{name}-url")));
         grounds.map_err(|misuse| misuse.words(Language::En))
     }
 
@@ -233,6 +332,40 @@ mod tests {
             }),
         ] {
             assert_eq!(shape(&grounds(typed).unwrap()), want, "{typed:?}");
+        }
+    }
+
+    #[test]
+    fn arrivals_are_a_rate_a_shape_or_a_trace() {
+        let shape = |typed: &[&str]| {
+            let command = Sale::augment_args(Command::new("sale")).no_binary_name(true);
+            let sale = Sale::from_arg_matches(&command.try_get_matches_from(typed)?)?;
+            Ok::<_, anyhow::Error>(sale.shape()?.map(|shape| (shape.peak(), shape.lasts())))
+        };
+        let seconds = |seconds| Some(Duration::from_secs(seconds));
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), "7 100\n9 0\n").unwrap();
+        let trace = format!("--trace={}", file.path().display());
+        for (typed, want) in [
+            (&[][..], None),
+            (&["--rate=500"], Some((500.0, None))),
+            (&["--rate=500", "--shape=flash"], Some((500.0, seconds(20)))),
+            (&["--shape=5x2s"], Some((5.0, seconds(2)))),
+            (&[&trace], Some((100.0, seconds(2)))),
+        ] {
+            assert_eq!(shape(typed).unwrap(), want, "{typed:?}");
+        }
+        for (typed, words) in [
+            (&["--shape=flash"][..], "--rate"),
+            (&["--shape=5x2"], "'5x2'"),
+            (&["--shape=5x2s", "--trace=/dev/null"], "cannot be used with"),
+            (&["--trace=/nowhere"], "/nowhere"),
+            (&["--trace=/dev/null"], "SECONDS 0"),
+        ] {
+            let error = shape(typed).unwrap_err();
+            let text = error.downcast_ref::<UsageError>().map(|misuse| misuse.words(Language::En));
+            let text = text.unwrap_or_else(|| format!("{error:#}"));
+            assert!(text.contains(words), "{typed:?}: {text}");
         }
     }
 

@@ -3,6 +3,8 @@
 //! One `match` per error type: the compiler rejects an error without a message, or with a message in one
 //! language only.
 
+#[cfg(feature = "production")]
+mod bench;
 mod causes;
 
 use std::error::Error;
@@ -13,6 +15,8 @@ use std::path::PathBuf;
 
 use mallbox_storage::OpenError;
 
+#[cfg(feature = "production")]
+pub(super) use self::bench::BenchMisuse;
 pub(super) use self::causes::of_system;
 use self::causes::{of_import, of_server, of_store};
 use crate::config::{ChallengeConfigError, ConfigFileError, LocationError};
@@ -71,12 +75,9 @@ pub(super) enum UsageError {
     NoPaymentsToWaitFor,
     /// Pictures for a mall in Redis and MySQL, without a directory for them.
     NowhereForPictures,
-    /// A bench on servers without the URLs of servers.
+    /// The flags of a bench do not fit together.
     #[cfg(feature = "production")]
-    NoServers,
-    /// A bench asked both to keep its mall and to create several.
-    #[cfg(feature = "production")]
-    OneMallToKeep,
+    Bench(BenchMisuse),
     /// No mall in this directory.
     NoMall(PathBuf),
     /// No mall in this Redis and MySQL.
@@ -267,17 +268,7 @@ impl UsageError {
                 "Redis and MySQL do not store pictures; pass --uploads DIR"
             ),
             #[cfg(feature = "production")]
-            Self::NoServers => sentence!(
-                l,
-                "请指明服务器：--redis URL和--mysql URL，或环境变量MALLBOX_REDIS和MALLBOX_MYSQL",
-                "no servers given; pass --redis URL and --mysql URL, or set MALLBOX_REDIS and MALLBOX_MYSQL"
-            ),
-            #[cfg(feature = "production")]
-            Self::OneMallToKeep => sentence!(
-                l,
-                "--keep只保留一座商城；--rounds大于1时请去掉",
-                "--keep keeps a single mall; remove it, or pass --rounds 1"
-            ),
+            Self::Bench(misuse) => misuse.words(l),
             Self::NoMall(dir) => {
                 let dir = dir.display();
                 sentence!(l, "{dir}里没有商城；请检查--data", "there is no mall in {dir}; check --data")

@@ -5,7 +5,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
-use mallbox::bench::load::{self, Load, LoadError, Progress, Report, Script};
+use mallbox::bench::load::{self, Load, LoadError, Progress, Report, Script, Shape};
 
 use mallbox_test_patience::{self as patience, Deadline};
 
@@ -42,7 +42,8 @@ impl<S: Script> Rush<S> {
         let progress = Progress::default();
         let shared = progress.clone();
         let request_timeout = patience::scaled(RESPONSE_TIMEOUT);
-        let load = Load { addresses, connections, stop_at: None, request_timeout, rate };
+        let load =
+            Load { addresses, connections, stop_at: None, request_timeout, shape: rate.map(Shape::constant) };
         let thread = std::thread::spawn(move || load::run(&load, script, &shared));
         Self { progress, thread }
     }
@@ -93,7 +94,7 @@ pub fn run_to_the_end<S: Script>(address: SocketAddr, connections: usize, script
         connections,
         stop_at,
         request_timeout: patience::scaled(RESPONSE_TIMEOUT),
-        rate: None,
+        shape: None,
     };
     let (script, report) = load::run(&load, script, &Progress::default())?;
     ensure!(report.errors.total() == 0, "requests were lost while the mall was up: {:?}", report.errors);

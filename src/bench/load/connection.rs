@@ -22,10 +22,6 @@ pub(super) struct Connection {
     request: Vec<u8>,
     written: usize,
     incoming: ResponseBuffer,
-    /// Taken just before the request is written.
-    started: Instant,
-    /// Start of the latency measurement.
-    origin: Instant,
     /// Consecutive faults since the last response.
     faults: u32,
     /// Time of the first fault in the row.
@@ -62,32 +58,20 @@ pub(super) enum Step {
 impl Connection {
     /// Starts dialling `address`.
     pub fn new(waker: Waker, address: SocketAddr, timeout: Duration) -> Self {
-        let now = Instant::now();
         Self {
             state: State::Dialing(dial(address, Duration::ZERO, timeout)),
             waker,
             request: Vec::new(),
             written: 0,
             incoming: ResponseBuffer::new(),
-            started: now,
-            origin: now,
             faults: 0,
-            faulty_since: now,
+            faulty_since: Instant::now(),
             dialled: false,
         }
     }
 
-    pub fn is_idle(&self) -> bool {
-        matches!(self.state, State::Open { busy: false, .. })
-    }
-
     pub fn is_busy(&self) -> bool {
         matches!(self.state, State::Open { busy: true, .. })
-    }
-
-    /// Returns how long the request in flight has waited at `now`.
-    pub fn waited(&self, now: Instant) -> Duration {
-        now.saturating_duration_since(self.started)
     }
 
     /// Returns true on the first call after the first dial, false afterwards.
@@ -111,26 +95,21 @@ impl Connection {
         &mut self.request
     }
 
-    /// Starts the clock of the request, which is written at the next poll. Returns the start. The latency
-    /// counts from `origin` if given, else from the start.
-    pub fn start(&mut self, origin: Option<Instant>) -> Instant {
+    /// Makes the connection busy with the request, which is written at the next poll.
+    pub fn start(&mut self) {
         self.written = 0;
         self.incoming.clear();
-        self.started = Instant::now();
-        self.origin = origin.unwrap_or(self.started);
         if let State::Open { busy, .. } = &mut self.state {
             *busy = true;
         }
-        self.started
     }
 
-    /// Marks the connection idle after a response received at `now`. Returns the latency.
-    pub fn answered(&mut self, now: Instant) -> Duration {
+    /// Marks the connection idle after a response.
+    pub fn answered(&mut self) {
         self.faults = 0;
         if let State::Open { busy, .. } = &mut self.state {
             *busy = false;
         }
-        now.saturating_duration_since(self.origin)
     }
 
     /// Counts a fault at `now`. Returns the number of consecutive faults and the time of the first.

@@ -1,8 +1,9 @@
-//! All connections of a load, served by one task.
+//! All connections of a thread of a load, served by one task.
 
 use std::collections::VecDeque;
 use std::future::{Future, poll_fn};
 use std::io::ErrorKind;
+use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -11,12 +12,15 @@ use std::time::{Duration, Instant};
 use tokio::time::{Sleep, sleep};
 
 use super::connection::{Connection, Step};
+use super::crew::Crew;
+use super::dispatch::{Dispatch, Next};
 use super::error::{Fault, LoadError};
-use super::pace::Pace;
+use super::pace::PaceThread;
 use super::ready_set::ReadySet;
 use super::report::Report;
 use super::response::CompleteResponse;
 use super::response::ResponseError;
+use super::schedule::Schedule;
 use super::script::{Answer, Load, Progress, Script};
 use super::tally::ReportBuilder;
 
@@ -37,22 +41,21 @@ pub(super) struct LoadDriver<S> {
     load: Load,
     script: S,
     progress: Progress,
-    tally: ReportBuilder,
+    crew: Crew,
+    dispatch: Dispatch,
     connections: Vec<Connection>,
     /// Connections not closed for good.
     live: usize,
-    /// Connections still in their first dial. No request is sent before all are connected; otherwise the
-    /// first latencies would include the server's accepting.
+    /// Connections still in their first dial. No request is sent before those of all threads are over.
     first_dials: usize,
+    has_begun: bool,
     /// Whether any dial succeeded.
     reached: bool,
     rung: Arc<ReadySet>,
     /// Connections to poll.
     work: VecDeque<usize>,
-    /// Idle connections, longest idle first. May contain connections closed since.
-    idle: VecDeque<usize>,
-    /// Paced loads only, once the first dials are over.
-    pace: Option<Pace>,
+    /// Open loops only, after the start.
+    pace: Option<PaceThread>,
     sweep: Pin<Box<Sleep>>,
     /// Last reading of the clock.
     now: Instant,
@@ -63,25 +66,29 @@ pub(super) struct LoadDriver<S> {
 
 impl<S: Script> LoadDriver<S> {
     /// Starts dialling; to be called within the runtime that drives the load.
-    pub fn new(load: Load, script: S, progress: Progress) -> Result<Self, LoadError> {
+    pub fn new(load: Load, script: S, progress: Progress, crew: Crew) -> Result<Self, LoadError> {
         let rung = Arc::<ReadySet>::default();
-        let connections = (0..load.connections)
-            .map(|number| Connection::new(rung.bell(number), load.address(number), load.request_timeout))
+        let connections: Vec<_> = crew
+            .numbers(load.connections)
+            .enumerate()
+            .map(|(own, number)| Connection::new(rung.bell(own), load.address(number), load.request_timeout))
             .collect();
+        let (count, now) = (connections.len(), Instant::now());
         Ok(Self {
             script,
-            tally: ReportBuilder::new(progress.clone())?,
+            dispatch: Dispatch::new(count, ReportBuilder::new(progress.clone())?, now),
             progress,
+            crew,
             connections,
-            live: load.connections,
-            first_dials: load.connections,
+            live: count,
+            first_dials: count,
+            has_begun: false,
             reached: false,
             rung,
-            work: (0..load.connections).collect(),
-            idle: VecDeque::with_capacity(load.connections),
+            work: (0..count).collect(),
             pace: None,
             sweep: Box::pin(sleep(Duration::ZERO)),
-            now: Instant::now(),
+            now,
             stopped: false,
             given_up: None,
             load,
@@ -91,12 +98,12 @@ impl<S: Script> LoadDriver<S> {
     /// Drives all connections until each has ended.
     pub async fn drive(mut self) -> Result<(S, Report), LoadError> {
         poll_fn(|context| self.poll(context)).await?;
-        let report = self.tally.finish();
+        let address = self.address(0);
+        let report = self.dispatch.tally.finish();
         if !self.reached && !self.progress.is_stopped() {
             // Stopped by the deadline before the number of tries was used up.
             let fault = report.errors.last.unwrap_or(Fault::Connect(ErrorKind::TimedOut));
             let tries = u32::try_from(report.errors.connect.max(1)).unwrap_or(u32::MAX);
-            let address = self.load.address(0);
             return Err(LoadError::NoResponse { address, tries, fault });
         }
         Ok((self.script, report))
@@ -108,6 +115,11 @@ impl<S: Script> LoadDriver<S> {
             self.sweep();
         }
         self.rung.drain(&mut self.work, context.waker());
+        if !self.has_begun
+            && let Some(started) = self.crew.line.started()
+        {
+            self.begin(started);
+        }
         // A connection that can send goes first: its request keeps the server busy while the other responses
         // are read.
         while let Some(number) = self.start_one().or_else(|| self.work.pop_front()) {
@@ -119,43 +131,54 @@ impl<S: Script> LoadDriver<S> {
         if self.live == 0 { Poll::Ready(Ok(())) } else { Poll::Pending }
     }
 
-    /// Assigns the next idle connection a request if one is due. The caller must poll the connection at once,
+    /// Returns the address of a connection of this thread.
+    fn address(&self, number: usize) -> SocketAddr {
+        self.load.address(self.crew.number(number))
+    }
+
+    /// Begins the load, together with the other threads.
+    fn begin(&mut self, started: Instant) {
+        self.has_begun = true;
+        let Some(shape) = &self.load.shape else { return };
+        let schedule = Schedule::new(shape.clone(), started, self.crew.share);
+        match PaceThread::start(schedule.clone(), Arc::clone(&self.rung)) {
+            Ok(pace) => self.pace = Some(pace),
+            Err(error) => self.given_up = Some(LoadError::Start(error)),
+        }
+        self.dispatch.begin(schedule);
+        self.now = Instant::now();
+    }
+
+    /// Assigns the next free connection a request if one is due. The caller must poll the connection at once,
     /// because the request's clock runs.
     fn start_one(&mut self) -> Option<usize> {
-        if self.first_dials > 0 {
+        if !self.has_begun || self.stopped {
             return None;
         }
-        while let Some(&number) = self.idle.front() {
+        loop {
+            let number = match self.dispatch.next(self.now) {
+                Next::Send(number) => number,
+                Next::Wait => return None,
+                Next::Over => {
+                    self.stop();
+                    return None;
+                }
+            };
             if self.load.stop_at.is_some_and(|stop_at| stop_at <= self.now) {
                 self.stop();
                 return None;
             }
             let connection = &mut self.connections[number];
-            let mut origin = None;
-            if connection.is_idle()
-                && let Some(pace) = &self.pace
-            {
-                // Not due yet: the metronome will wake the task.
-                origin = Some(pace.due(self.now)?);
-            }
-            self.idle.pop_front();
-            if !connection.is_idle() {
-                continue;
-            }
             let request = connection.request();
             if !self.script.request(number, request) {
                 self.end(number);
                 continue;
             }
             assert!(!request.is_empty(), "the script returned true without appending a request");
-            let started = connection.start(origin);
-            self.tally.requested(started);
-            if let Some(pace) = &mut self.pace {
-                pace.sent();
-            }
+            connection.start();
+            self.dispatch.start(number, Instant::now());
             return Some(number);
         }
-        None
     }
 
     /// Polls one connection and handles the result.
@@ -169,7 +192,7 @@ impl<S: Script> LoadDriver<S> {
             }
             Step::Answered(whole) => self.answered(number, whole),
             Step::HungUp => {
-                self.tally.reconnected();
+                self.dispatch.tally.reconnected();
                 self.redial(number, REDIAL_PAUSE_MIN);
             }
             Step::Failed(fault) => {
@@ -182,15 +205,15 @@ impl<S: Script> LoadDriver<S> {
     fn answered(&mut self, number: usize, whole: CompleteResponse) {
         self.now = Instant::now();
         let connection = &mut self.connections[number];
-        let took = connection.answered(self.now);
-        self.tally.answered(self.now, took);
+        connection.answered();
+        let took = self.dispatch.answered(number, self.now);
         let answer = Answer { status: whole.status, body: connection.body(whole), took };
         self.script.on_response(number, answer);
         if whole.surplus {
             // The response was complete and counts; the connection is no longer trusted.
             self.failed(number, Fault::Unreadable(ResponseError::Unasked));
         } else if whole.close {
-            self.tally.reconnected();
+            self.dispatch.tally.reconnected();
             self.redial(number, Duration::ZERO);
         } else {
             self.free(number);
@@ -201,13 +224,13 @@ impl<S: Script> LoadDriver<S> {
         self.now = Instant::now();
         let connection = &mut self.connections[number];
         let in_flight = connection.is_busy();
-        self.tally.failed(self.now, fault, in_flight);
+        self.dispatch.failed(number, (fault, in_flight), self.now);
         if in_flight {
             self.script.lost(number, fault);
         }
         let (tries, since) = connection.failed(self.now);
-        if tries >= CONSECUTIVE_FAULTS_MAX && self.tally.is_silent_since(since) {
-            let address = self.load.address(number);
+        if tries >= CONSECUTIVE_FAULTS_MAX && self.dispatch.tally.is_silent_since(since) {
+            let address = self.address(number);
             self.given_up = Some(LoadError::NoResponse { address, tries, fault });
         }
         let doublings = tries.saturating_sub(1).min(10);
@@ -220,8 +243,8 @@ impl<S: Script> LoadDriver<S> {
             self.end(number);
             return;
         }
-        self.idle.push_back(number);
-        if self.first_dials > 0 || self.pace.is_some() {
+        self.dispatch.free(number, self.now);
+        if !self.has_begun || self.pace.is_some() {
             // An idle connection is polled, so that a close by the server is noticed.
             self.work.push_back(number);
         }
@@ -232,28 +255,24 @@ impl<S: Script> LoadDriver<S> {
             self.end(number);
             return;
         }
-        let address = self.load.address(number);
+        let address = self.address(number);
+        self.dispatch.lose(number);
         self.connections[number].redial(address, pause, self.load.request_timeout);
         self.work.push_back(number);
     }
 
-    /// Records the end of a dial. After the first dial of every connection the load begins.
+    /// Records the end of a dial. After the first dial of every connection this thread is ready.
     fn dialled(&mut self, number: usize) {
         if !self.connections[number].first_dial_over() {
             return;
         }
         self.first_dials -= 1;
-        if self.first_dials > 0 {
-            return;
-        }
-        if let Some(rate) = self.load.rate {
-            match Pace::start(rate, Arc::clone(&self.rung)) {
-                Ok(pace) => self.pace = Some(pace),
-                Err(error) => self.given_up = Some(LoadError::Start(error)),
+        if self.first_dials == 0 {
+            self.crew.line.ready(Arc::clone(&self.rung));
+            if let Some(started) = self.crew.line.started() {
+                self.begin(started);
             }
         }
-        // Read after the start of the pace, so that the first request is due at once.
-        self.now = Instant::now();
     }
 
     /// Checks timeouts and the stop flag.
@@ -264,7 +283,7 @@ impl<S: Script> LoadDriver<S> {
         }
         for number in 0..self.connections.len() {
             let connection = &self.connections[number];
-            if connection.is_busy() && connection.waited(self.now) >= self.load.request_timeout {
+            if connection.is_busy() && self.dispatch.waited(number, self.now) >= self.load.request_timeout {
                 self.failed(number, Fault::Timeout);
             }
         }
@@ -284,11 +303,8 @@ impl<S: Script> LoadDriver<S> {
             return;
         }
         self.stopped = true;
-        if let Some(pace) = self.pace.take() {
-            let end = self.load.stop_at.map_or(self.now, |stop_at| stop_at.min(self.now));
-            self.tally.unsent(pace.unsent(end));
-        }
-        self.idle.clear();
+        self.pace = None;
+        self.dispatch.stop(self.load.stop_at.map_or(self.now, |stop_at| stop_at.min(self.now)));
         for number in 0..self.connections.len() {
             if !self.connections[number].is_busy() {
                 self.end(number);

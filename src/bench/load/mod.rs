@@ -1,18 +1,22 @@
-//! A load generator: HTTP/1.1 over keep-alive connections, all on one thread.
+//! A load generator: HTTP/1.1 over keep-alive connections, on one thread or several.
 //!
 //! Low cost per request is the purpose. On a machine whose cores the generator shares with the server, each
 //! microsecond spent on a request lowers the reported rate. A request costs one write, one read and a share
 //! of an `epoll_wait`. Buffers are reused, so nothing is allocated once they have grown.
 //!
-//! - Closed loop (`rate: None`): a connection sends the next request after the response to the last.
-//! - Paced (`rate: Some(..)`): requests are due at fixed instants, independent of the server, and a latency
-//!   counts from the due instant. A stalled server cannot hide the requests due during the stall (coordinated
-//!   omission).
+//! - Closed loop (`shape: None`): a connection sends the next request after the response to the last.
+//! - Open loop (`shape: Some(..)`): requests are due at instants that do not depend on the server, and a
+//!   latency counts from the due instant. A stalled server cannot hide the requests due during the stall
+//!   (coordinated omission).
+//!
+//! Reasons and figures: `src/decisions/0066-load-generator.md`.
 //!
 //! One request is in flight per connection. Responses need a `content-length`; chunked ones are refused and
 //! counted as unreadable. HEAD and CONNECT are not supported.
 
 mod connection;
+mod crew;
+mod dispatch;
 mod driver;
 mod error;
 mod pace;
@@ -20,23 +24,35 @@ mod ready_set;
 mod report;
 mod request;
 mod response;
+mod schedule;
 mod script;
+mod shape;
+mod shape_text;
+mod start_line;
 mod tally;
 #[cfg(test)]
 mod tests;
 
 use std::io;
 use std::panic::resume_unwind;
+use std::sync::Arc;
+use std::thread;
 
 pub use self::response::ResponseError;
 pub use error::{Fault, LoadError};
 pub use report::{Errors, Report};
 pub use request::{get, post};
 pub use script::{Answer, Load, Progress, Script};
+pub use shape::{Piece, Shape, ShapeError};
+pub use shape_text::ShapeTextError;
 
+use self::crew::Crew;
 use self::driver::LoadDriver;
+use self::schedule::Share;
+use self::shape::RATES;
+use self::start_line::StartLine;
 
-/// Runs the load on a dedicated thread. Returns the script and the report after the end. Blocks: call from a
+/// Runs the load on a thread of its own. Returns the script and the report after the end. Blocks: call from a
 /// plain thread or `spawn_blocking`.
 ///
 /// # Errors
@@ -47,24 +63,76 @@ use self::driver::LoadDriver;
 /// # Panics
 /// Propagates a panic of the script.
 pub fn run<S: Script>(load: &Load, script: S, progress: &Progress) -> Result<(S, Report), LoadError> {
-    check(load)?;
-    let (load, progress) = (load.clone(), progress.clone());
-    let thread = std::thread::Builder::new()
-        .name("load".to_owned())
-        .spawn(move || on_this_thread(load, script, progress))
-        .map_err(LoadError::Start)?;
-    thread.join().unwrap_or_else(|panic| resume_unwind(panic))
+    let (mut scripts, report) = run_on_threads(load, vec![script], progress)?;
+    Ok((scripts.remove(0), report))
 }
 
-fn on_this_thread<S: Script>(load: Load, script: S, progress: Progress) -> Result<(S, Report), LoadError> {
+/// Runs the load on a thread per script, as [`run`]. The threads share the connections and the arrivals
+/// evenly, and start together.
+///
+/// # Errors
+/// As [`run`]; the first thread that fails ends the others.
+///
+/// # Panics
+/// As [`run`].
+pub fn run_on_threads<S: Script>(
+    load: &Load,
+    scripts: Vec<S>,
+    progress: &Progress,
+) -> Result<(Vec<S>, Report), LoadError> {
+    check(load, scripts.len())?;
+    let line = Arc::new(StartLine::new(scripts.len()));
+    let threads = scripts.len();
+    let mut running = Vec::with_capacity(scripts.len());
+    for (thread, script) in (0..).zip(scripts) {
+        let crew = Crew { share: Share { thread, threads }, line: Arc::clone(&line) };
+        let (load, own_progress) = (load.clone(), progress.clone());
+        let started = thread::Builder::new().name(format!("load-{thread}")).spawn(move || {
+            let result = on_this_thread(load, script, own_progress.clone(), crew);
+            if result.is_err() {
+                // Nobody waits for a thread that has failed.
+                own_progress.stop();
+            }
+            result
+        });
+        match started {
+            Ok(started) => running.push(started),
+            Err(error) => {
+                progress.stop();
+                return Err(LoadError::Start(error));
+            }
+        }
+    }
+    let ended: Vec<_> = running
+        .into_iter()
+        .map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)))
+        .collect();
+    let (mut scripts, mut whole) = (Vec::with_capacity(ended.len()), None::<Report>);
+    for one in ended {
+        let (script, report) = one?;
+        scripts.push(script);
+        match &mut whole {
+            None => whole = Some(report),
+            Some(whole) => whole.add(&report),
+        }
+    }
+    whole.map(|whole| (scripts, whole)).ok_or(LoadError::Setting("at least one script is required"))
+}
+
+fn on_this_thread<S: Script>(
+    load: Load,
+    script: S,
+    progress: Progress,
+    crew: Crew,
+) -> Result<(S, Report), LoadError> {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(LoadError::Start)?;
     runtime.block_on(async {
-        let crew = LoadDriver::new(load, script, progress)?;
+        let driver = LoadDriver::new(load, script, progress, crew)?;
         // A spawned task, although the runtime has no other. Waking the future of `block_on` from its own
         // thread writes to an eventfd; waking a task only pushes to a queue. Unconstrained, because one poll
         // serves all connections and exceeds the budget of one task.
-        match tokio::spawn(tokio::task::unconstrained(crew.drive())).await {
+        match tokio::spawn(tokio::task::unconstrained(driver.drive())).await {
             Ok(ended) => ended,
             Err(error) => match error.try_into_panic() {
                 Ok(panic) => resume_unwind(panic),
@@ -74,17 +142,20 @@ fn on_this_thread<S: Script>(load: Load, script: S, progress: Progress) -> Resul
     })
 }
 
-fn check(load: &Load) -> Result<(), LoadError> {
+fn check(load: &Load, threads: usize) -> Result<(), LoadError> {
     if load.addresses.is_empty() {
         return Err(LoadError::Setting("at least one address is required"));
     }
-    if load.connections == 0 {
-        return Err(LoadError::Setting("connections must be at least 1"));
+    if threads == 0 {
+        return Err(LoadError::Setting("at least one script is required"));
+    }
+    if load.connections < threads {
+        return Err(LoadError::Setting("every thread needs a connection"));
     }
     if load.request_timeout.is_zero() {
         return Err(LoadError::Setting("request_timeout must be above 0"));
     }
-    if load.rate.is_some_and(|rate| !pace::RATES.contains(&rate)) {
+    if load.shape.as_ref().is_some_and(|shape| !RATES.contains(&shape.peak())) {
         return Err(LoadError::Setting("rate must lie between 0.001 and 10,000,000 requests per second"));
     }
     Ok(())

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use hdrhistogram::Histogram;
 
@@ -10,6 +10,11 @@ use super::error::{Fault, LoadError};
 
 /// Longest latency recorded, in µs: an hour. Longer latencies count as an hour.
 const MAX_LATENCY_US: u64 = 3_600_000_000;
+
+/// Share of its time from which on a thread counts as busy.
+const GENERATOR_BUSY: f64 = 0.9;
+/// One late request in so many is tolerable.
+const LATE_SHARE: u64 = 100;
 
 /// Number of [`Fault`]s by kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -33,6 +38,14 @@ impl Errors {
         self.connect + self.timeout + self.broken + self.unreadable
     }
 
+    fn add(&mut self, other: &Self) {
+        self.connect += other.connect;
+        self.timeout += other.timeout;
+        self.broken += other.broken;
+        self.unreadable += other.unreadable;
+        self.last = self.last.or(other.last);
+    }
+
     pub(super) fn count(&mut self, fault: Fault) {
         self.last = Some(fault);
         *match fault {
@@ -53,14 +66,23 @@ pub struct Report {
     pub errors: Errors,
     /// Connections re-dialled after an orderly close by the server.
     pub reconnects: u64,
-    /// Paced only: requests due before the stop for which no connection was free. More than a few mean that
-    /// the server did not keep up.
+    /// Open loop only: requests due before the stop for which no connection was free. More than a few mean
+    /// that the server did not keep up.
     pub unsent: u64,
-    /// Time from the first request to the last response or fault.
+    /// Open loop only: requests sent later than due because no connection was free. Their latencies include
+    /// the wait.
+    pub waited: u64,
+    /// Open loop only: requests sent over a millisecond late although a connection was free. The generator
+    /// did not keep up; the latencies include its delay.
+    pub late: u64,
+    /// Start: in an open loop the instant from which requests are due, otherwise the first request.
+    pub began: Option<Instant>,
+    /// Time from the start to the last response or fault.
     pub elapsed: Duration,
-    /// CPU time of the load's own thread, where available (Linux). A value close to `elapsed` means that the
-    /// generator, not the server, was the limit.
+    /// CPU time of all threads of the load, where available (Linux).
     pub cpu: Option<Duration>,
+    /// CPU time of the thread that used most.
+    pub busiest: Option<Duration>,
     /// Latencies in µs with three significant digits: [`Answer::took`](super::Answer::took) of every
     /// response.
     pub latencies: Histogram<u64>,
@@ -75,8 +97,12 @@ impl Report {
             errors: Errors::default(),
             reconnects: 0,
             unsent: 0,
+            waited: 0,
+            late: 0,
+            began: None,
             elapsed: Duration::ZERO,
             cpu: None,
+            busiest: None,
             latencies,
         })
     }
@@ -85,6 +111,39 @@ impl Report {
         self.answered += 1;
         let us = u64::try_from(took.as_micros()).unwrap_or(MAX_LATENCY_US);
         self.latencies.saturating_record(us);
+    }
+
+    /// Adds what another thread of the same load measured.
+    pub(super) fn add(&mut self, other: &Self) {
+        let ended = |report: &Self| report.began.map(|began| began + report.elapsed);
+        let end = ended(self).max(ended(other));
+        self.began = self.began.into_iter().chain(other.began).min();
+        self.elapsed = end.zip(self.began).map_or(Duration::ZERO, |(end, began)| end - began);
+        self.answered += other.answered;
+        self.errors.add(&other.errors);
+        self.reconnects += other.reconnects;
+        self.unsent += other.unsent;
+        self.waited += other.waited;
+        self.late += other.late;
+        self.cpu = self.cpu.zip(other.cpu).map(|(one, more)| one + more);
+        self.busiest = self.busiest.max(other.busiest);
+        for value in other.latencies.iter_recorded() {
+            self.latencies.saturating_record_n(value.value_iterated_to(), value.count_at_value());
+        }
+    }
+
+    /// Returns whether the load, not the server, was the limit: a thread of the load was busy for nine tenths
+    /// of the time.
+    #[must_use]
+    pub fn is_generator_bound(&self) -> bool {
+        self.answered > 0
+            && self.busiest.is_some_and(|busiest| busiest >= self.elapsed.mul_f64(GENERATOR_BUSY))
+    }
+
+    /// Returns whether the load was short of CPU: more than one request in a hundred was late by its fault.
+    #[must_use]
+    pub fn is_generator_starved(&self) -> bool {
+        self.late * LATE_SHARE > self.answered
     }
 
     /// Returns responses per second of `elapsed`; 0 without responses.
@@ -122,7 +181,9 @@ impl Report {
         Duration::from_micros(self.latencies.max())
     }
 
-    fn quantile(&self, quantile: f64) -> Duration {
+    /// Returns a quantile of the latencies, from 0 to 1; 0 without responses.
+    #[must_use]
+    pub fn quantile(&self, quantile: f64) -> Duration {
         Duration::from_micros(self.latencies.value_at_quantile(quantile))
     }
 }

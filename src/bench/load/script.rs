@@ -1,4 +1,4 @@
-//! A load: script, target, rate, and live statistics.
+//! A load: script, target, arrivals, and live statistics.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -6,16 +6,18 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use super::error::Fault;
+use super::shape::Shape;
 
 /// Source of requests and consumer of responses.
 ///
-/// Called on the load's own thread, never concurrently. Every request pays for the script's time, so
-/// implementations should neither block nor allocate.
+/// Called on a thread of the load, which has the script for itself. Every request pays for the script's time,
+/// so implementations should neither block nor allocate.
 pub trait Script: Send + 'static {
     /// Appends the complete next request of `connection` to the empty `buffer` and returns true. Returning
     /// false ends the connection's work.
     ///
-    /// `connection` is below [`Load::connections`] and does not change over a re-dial.
+    /// `connection` counts the thread's connections from 0, is below [`Load::connections`], and does not
+    /// change over a re-dial.
     ///
     /// # Panics
     /// The load panics if the script returns true without appending a request.
@@ -38,25 +40,26 @@ pub struct Answer<'a> {
     pub status: u16,
     /// The complete body.
     pub body: &'a [u8],
-    /// Latency from just before the write, or, if paced, from the instant the request was due.
+    /// Latency from just before the write; in an open loop, from the instant the request was due.
     pub took: Duration,
 }
 
-/// Target and rate of a load.
+/// Target and arrivals of a load.
 #[derive(Clone, Debug)]
 pub struct Load {
     /// Addresses of the server, assigned to connections round robin. At least 1.
     pub addresses: Vec<SocketAddr>,
-    /// Connections kept open, at least 1. All dial before the first request is sent.
+    /// Connections kept open by all threads together, at least one each. All dial before the first request is
+    /// sent.
     pub connections: usize,
     /// No request starts at or after this instant; requests in flight are awaited. None: until the script
-    /// ends every connection, or [`Progress::stop`].
+    /// ends every connection, the shape is over, or [`Progress::stop`].
     pub stop_at: Option<Instant>,
     /// Timeout of a response and of a dial. Checked every twentieth of the timeout, and at least every 50 ms.
     /// A response late by up to one check interval still counts.
     pub request_timeout: Duration,
-    /// Requests per second over all connections, 0.001 to 10,000,000; None is a closed loop.
-    pub rate: Option<f64>,
+    /// Arrivals of an open loop; None is a closed loop.
+    pub shape: Option<Shape>,
 }
 
 impl Load {
@@ -99,8 +102,11 @@ impl Progress {
         self.0.stop.load(Ordering::Relaxed)
     }
 
-    pub(super) fn publish(&self, answered: u64, errors: u64) {
-        self.0.answered.store(answered, Ordering::Relaxed);
-        self.0.errors.store(errors, Ordering::Relaxed);
+    pub(super) fn count_answer(&self) {
+        self.0.answered.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn count_error(&self) {
+        self.0.errors.fetch_add(1, Ordering::Relaxed);
     }
 }

@@ -1,4 +1,4 @@
-//! Counters of a running load.
+//! Counters of a thread of a running load.
 
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,6 @@ pub(super) struct ReportBuilder {
     report: Report,
     progress: Progress,
     cpu_before: Option<Duration>,
-    first_request: Option<Instant>,
     last_answer: Option<Instant>,
     /// Time of the last response or lost request.
     last_event: Option<Instant>,
@@ -24,21 +23,32 @@ impl ReportBuilder {
             report: Report::new()?,
             progress,
             cpu_before: thread_cpu(),
-            first_request: None,
             last_answer: None,
             last_event: None,
         })
     }
 
+    /// Records the start of the schedule.
+    pub fn began(&mut self, at: Instant) {
+        self.report.began = Some(at);
+    }
+
     pub fn requested(&mut self, at: Instant) {
-        self.first_request.get_or_insert(at);
+        self.report.began.get_or_insert(at);
+    }
+
+    /// Records a request of the schedule: whether it waited for a free connection, and whether it started
+    /// late although one was free.
+    pub fn scheduled(&mut self, has_waited: bool, is_late: bool) {
+        self.report.waited += u64::from(has_waited);
+        self.report.late += u64::from(is_late);
     }
 
     pub fn answered(&mut self, at: Instant, took: Duration) {
         self.report.record(took);
         self.last_answer = Some(at);
         self.last_event = Some(at);
-        self.publish();
+        self.progress.count_answer();
     }
 
     /// Counts a fault. `in_flight` means that a request was lost.
@@ -47,7 +57,7 @@ impl ReportBuilder {
         if in_flight {
             self.last_event = Some(at);
         }
-        self.publish();
+        self.progress.count_error();
     }
 
     pub fn reconnected(&mut self) {
@@ -64,14 +74,11 @@ impl ReportBuilder {
     }
 
     pub fn finish(mut self) -> Report {
-        if let (Some(first), Some(last)) = (self.first_request, self.last_event) {
-            self.report.elapsed = last.saturating_duration_since(first);
+        if let (Some(began), Some(last)) = (self.report.began, self.last_event) {
+            self.report.elapsed = last.saturating_duration_since(began);
         }
         self.report.cpu = thread_cpu().zip(self.cpu_before).map(|(now, before)| now.saturating_sub(before));
+        self.report.busiest = self.report.cpu;
         self.report
-    }
-
-    fn publish(&self) {
-        self.progress.publish(self.report.answered, self.report.errors.total());
     }
 }

@@ -4,6 +4,7 @@ mod answers;
 mod faults;
 mod paced;
 mod server;
+mod threads;
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -62,7 +63,7 @@ const REQUEST_TIMEOUT: Duration = Duration::from_secs(1);
 
 fn load(address: SocketAddr, connections: usize) -> Load {
     let request_timeout = Duration::from_secs(5);
-    Load { addresses: vec![address], connections, stop_at: None, request_timeout, rate: None }
+    Load { addresses: vec![address], connections, stop_at: None, request_timeout, shape: None }
 }
 
 /// Sends `requests` over `connections` connections; each request must end as a response or a loss.

@@ -4,7 +4,9 @@ use std::time::{Duration, Instant};
 
 use mallbox_test_patience as patience;
 
-use super::super::{Answer, Errors, Fault, Load, LoadError, Progress, Report, ResponseError, Script, run};
+use super::super::{
+    Answer, Errors, Fault, Load, LoadError, Progress, Report, ResponseError, Script, Shape, run,
+};
 use super::server::{Action, Server};
 use super::{Counted, OK, REQUEST_TIMEOUT, drive, load};
 
@@ -118,9 +120,9 @@ fn settings_out_of_range_are_refused() {
     let rows = [
         Load { connections: 0, ..good.clone() },
         Load { request_timeout: Duration::ZERO, ..good.clone() },
-        Load { rate: Some(0.0), ..good.clone() },
-        Load { rate: Some(f64::NAN), ..good.clone() },
-        Load { rate: Some(f64::INFINITY), ..good.clone() },
+        Load { shape: Some(Shape::constant(0.0)), ..good.clone() },
+        Load { shape: Some(Shape::constant(f64::NAN)), ..good.clone() },
+        Load { shape: Some(Shape::constant(f64::INFINITY)), ..good.clone() },
     ];
     for row in rows {
         let refused = run(&row, Counted::default(), &Progress::default());

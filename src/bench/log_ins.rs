@@ -8,22 +8,44 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, bail};
 use hdrhistogram::Histogram;
 
-/// Pause between two log-ins: enough log-ins for a percentile, too few to be a load.
-const LOGIN_INTERVAL: Duration = Duration::from_millis(20);
-const RESPONSE_TIMEOUT: Duration = Duration::from_secs(5);
+use super::load::{Shape, post};
 
-/// Logs new users in one after another until `over`, using the codes from the server's standard output.
-/// Returns the latencies of the log-in call alone, in µs.
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(5);
+/// Longest sleep before the end of the claims is noticed.
+const NAP: Duration = Duration::from_millis(20);
+
+/// Log-ins of new users.
+pub(super) struct LogIns {
+    /// Latencies in µs of the log-in call alone.
+    pub(super) latencies: Histogram<u64>,
+    elapsed: Duration,
+}
+
+impl LogIns {
+    /// Returns the log-ins per second; 0 without any.
+    pub(super) fn per_second(&self) -> f64 {
+        self.latencies.len() as f64 / self.elapsed.as_secs_f64().max(f64::MIN_POSITIVE)
+    }
+}
+
+/// Logs in `rate` new users a second, one after another, until `over`, using the codes from the server's
+/// standard output. A server too slow for the rate gets fewer.
 pub(super) fn measure(
     address: SocketAddr,
+    rate: f64,
     lines: &Receiver<String>,
     over: impl Fn() -> bool,
-) -> anyhow::Result<Histogram<u64>> {
+) -> anyhow::Result<LogIns> {
     let mut latencies = Histogram::new(3)?;
     let mut stream = TcpStream::connect(address)?;
     stream.set_read_timeout(Some(RESPONSE_TIMEOUT))?;
     stream.set_nodelay(true)?;
+    let (shape, began) = (Shape::constant(rate), Instant::now());
     for number in 0.. {
+        let Some(due) = shape.due(number).filter(|_| rate > 0.0) else { break };
+        while !over() && began.elapsed() < due {
+            std::thread::sleep((due - began.elapsed().min(due)).min(NAP));
+        }
         if over() {
             break;
         }
@@ -31,12 +53,11 @@ pub(super) fn measure(
         post_ok(&mut stream, &format!("/api/user/code?phone={phone}"), "")?;
         let code = code_for(&phone, lines)?;
         let body = format!(r#"{{"phone":"{phone}","code":"{code}"}}"#);
-        let began = Instant::now();
+        let sent = Instant::now();
         post_ok(&mut stream, "/api/user/login", &body)?;
-        latencies.record(u64::try_from(began.elapsed().as_micros())?)?;
-        std::thread::sleep(LOGIN_INTERVAL);
+        latencies.record(u64::try_from(sent.elapsed().as_micros())?)?;
     }
-    Ok(latencies)
+    Ok(LogIns { latencies, elapsed: began.elapsed() })
 }
 
 /// Waits for the console's line with the code, as in `SMS 13900000002 code 123456`.
@@ -52,7 +73,7 @@ fn code_for(phone: &str, lines: &Receiver<String>) -> anyhow::Result<String> {
 /// Sends one POST, which must succeed.
 fn post_ok(stream: &mut TcpStream, path: &str, body: &str) -> anyhow::Result<()> {
     let headers = [("content-type", "application/json")];
-    stream.write_all(&super::load::post(path, "mall", &headers, body.as_bytes()))?;
+    stream.write_all(&post(path, "mall", &headers, body.as_bytes()))?;
     let mut answer = Vec::new();
     let mut buffer = [0; 4096];
     loop {

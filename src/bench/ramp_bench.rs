@@ -1,0 +1,137 @@
+//! `bench ramp`: the highest rate of claims that a mall answers in time.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::bail;
+use mallbox_storage::Timestamp;
+
+use super::comparison::{self, Outcome};
+use super::drive::{Arrivals, drive};
+use super::load::{Piece, Report, Shape};
+use super::ramp::{self, Found, Length, Verdict};
+use super::round::DRAIN_TIMEOUT;
+use super::running_mall::RunningMall;
+use super::rush::{ClaimOutcomes, Claims};
+use super::sale::turns;
+use super::sale_bench::RampBench;
+use super::site::BenchTarget;
+use super::summary::{Summary, count, generator, millis, percentiles, rate};
+use super::watch;
+
+/// Sales of a mall, without a limit of units: with 20,000 users enough for a million claims.
+const SALES: usize = 50;
+
+/// Runs the bench, prints the results and checks the ledgers. Returns whether all ledgers balance.
+///
+/// # Errors
+/// A server that cannot be started or reached; more claims than the users can make.
+pub fn run(bench: &RampBench, now: Timestamp) -> anyhow::Result<bool> {
+    bench.generator.check((bench.malls.users, SALES))?;
+    let mut outcomes = Vec::new();
+    for (round, ground) in turns(&bench.malls) {
+        if bench.malls.rounds * bench.malls.grounds.len() > 1 {
+            println!("\nround {round} of {}, {}", bench.malls.rounds, ground.name());
+        }
+        outcomes.push(on_ground(bench, ground, now)?);
+    }
+    if outcomes.len() > 1 {
+        println!("\n{}", comparison::table(&outcomes));
+    }
+    Ok(outcomes.iter().all(|outcome| outcome.books_balance))
+}
+
+fn on_ground(bench: &RampBench, ground: &BenchTarget, now: Timestamp) -> anyhow::Result<Outcome> {
+    let (mall, _lines) = RunningMall::start(&bench.malls, ground, (SALES, None), now)?;
+    println!("Goal: p99 within {}, every claim accepted. Each rate for {:?}.", millis(bench.p99), bench.span);
+    let mut trials = Trials { bench, mall: &mall, first: 0, best: None };
+    let Found { rate: found, is_generator_bound } =
+        ramp::search(bench.from, |rate, length| trials.run(rate, length))?;
+    let best = trials.best.take();
+    let description = mall.description();
+    let ending = mall.end(bench.malls.verbose)?;
+    let mut summary = Summary::default();
+    match (found, &best) {
+        (Some(found), Some(report)) => {
+            summary.add("highest rate", rate(found), format!("accepted, p99 within {}", millis(bench.p99)));
+            let text = format!("is the median at this rate, {}", percentiles(report));
+            summary.add("latency", millis(report.p50()), text);
+            summary.add("CPU", String::new(), generator(report));
+        }
+        _ => summary.add("highest rate", "none".to_owned(), "no rate met the goal".to_owned()),
+    }
+    let verdict = if ending.books_balance { "balance" } else { "DO NOT balance" };
+    summary.add("books", verdict.to_owned(), ending.books);
+    println!("\n{summary}{description}");
+    if is_generator_bound {
+        println!("! The load generator was the limit, not the mall: more --threads, or another machine.");
+    }
+    let figures = found.map(|found| (("highest rate, claims /s", 0), found)).into_iter().collect();
+    Ok(Outcome { ground: ground.name(), figures, books_balance: ending.books_balance })
+}
+
+/// The trials on a mall.
+struct Trials<'a> {
+    bench: &'a RampBench,
+    mall: &'a RunningMall,
+    /// Number of the first claim that was not made yet.
+    first: usize,
+    /// Report of the last trial that met the goal.
+    best: Option<Report>,
+}
+
+impl Trials<'_> {
+    fn run(&mut self, per_second: f64, length: Length) -> anyhow::Result<Verdict> {
+        let span = if length == Length::Confirming { self.bench.span * 2 } else { self.bench.span };
+        let shape = Shape::new(&[Piece::even(per_second, span)])?;
+        let claims =
+            Claims::new(Arc::clone(&self.mall.crowd.tokens), &self.mall.crowd.sales).from(self.first);
+        if shape.due_by(span) > claims.count() {
+            bail!("{} users are too few for so many claims: pass more --users", self.bench.malls.users);
+        }
+        let arrivals = Arrivals::Open(shape);
+        let (outcomes, report, next) =
+            drive(&self.bench.generator, &self.mall.addresses, &claims, &arrivals, "trial")?;
+        self.first = next;
+        // The next trial finds no work of this one.
+        let drained = watch::drained(&self.mall.addresses, DRAIN_TIMEOUT)?;
+        let verdict = self.judge(&outcomes, &report);
+        println!("{}", line(per_second, &report, drained, verdict));
+        if verdict == Verdict::Met {
+            self.best = Some(report);
+        }
+        Ok(verdict)
+    }
+
+    fn judge(&self, outcomes: &ClaimOutcomes, report: &Report) -> Verdict {
+        let is_in_time = report.p99() <= self.bench.p99 && report.unsent == 0;
+        if is_in_time && outcomes.accepted == report.answered && report.errors.total() == 0 {
+            Verdict::Met
+        } else if report.is_generator_bound() {
+            Verdict::GeneratorBound
+        } else {
+            Verdict::Missed
+        }
+    }
+}
+
+fn line(per_second: f64, report: &Report, drained: Duration, verdict: Verdict) -> String {
+    let verdict = match verdict {
+        Verdict::Met => "met",
+        Verdict::Missed => "missed",
+        Verdict::GeneratorBound => "generator at its limit",
+    };
+    let mut line = format!(
+        "{:>14}  p50 {:>9}  p99 {:>9}  longest {:>9}  orders written {:>9} later  {verdict}",
+        rate(per_second),
+        millis(report.p50()),
+        millis(report.p99()),
+        millis(report.max()),
+        millis(drained)
+    );
+    let errors = report.errors.total();
+    if errors > 0 {
+        line += &format!(", {} without a response", count(errors));
+    }
+    line
+}

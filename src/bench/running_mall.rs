@@ -1,0 +1,126 @@
+//! A mall under load: made, served by processes of the same binary, and checked at the end.
+
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::mpsc::Receiver;
+use std::time::{Duration, Instant};
+
+use mallbox_storage::{Health, Timestamp};
+use mallbox_storage_production::ServerStats;
+
+use super::drive::progress_bar;
+use super::people::{self, BenchUsers, Size};
+use super::sale_bench::BenchMalls;
+use super::server::{Server, this_program};
+use super::site::{BenchLocation, BenchTarget};
+
+/// Limits that are checked on every claim and log-in, and never reached: all log-ins have one address here.
+const LIMITS_UNREACHED: [&str; 6] = [
+    "--claims-per-minute",
+    "1000000000",
+    "--codes-per-hour-of-address",
+    "1000000000",
+    "--codes-per-day-of-mall",
+    "1000000000",
+];
+
+/// The mall. Dropping it ends the processes and removes what is not to be kept.
+pub(super) struct RunningMall {
+    pub(super) crowd: BenchUsers,
+    pub(super) servers: Vec<Server>,
+    pub(super) addresses: Vec<SocketAddr>,
+    pub(super) site: BenchLocation,
+    arguments: Vec<String>,
+    health: Health,
+}
+
+/// What the ledger check found, and what the mall left on the disk.
+pub(super) struct Ending {
+    pub(super) books_balance: bool,
+    /// One line.
+    pub(super) books: String,
+    /// Size of the order log in bytes, and time of a restart on it; in a directory only.
+    pub(super) log: Option<(u64, Duration)>,
+}
+
+impl RunningMall {
+    /// Makes a mall on `ground` and starts its processes. Returns also the lines that the first process
+    /// prints from now on.
+    pub(super) fn start(
+        malls: &BenchMalls,
+        ground: &BenchTarget,
+        (sales, units): (usize, Option<u64>),
+        now: Timestamp,
+    ) -> anyhow::Result<(Self, Receiver<String>)> {
+        let site = BenchLocation::find(ground)?;
+        let bar = progress_bar(Some(malls.users as u64), "users logged in");
+        let size = Size { users: malls.users, sales, units };
+        let (crowd, health) = site.runtime.block_on(people::make(&site.place(), size, now, &bar))?;
+        bar.finish_and_clear();
+        let mut arguments = site.serve()?;
+        arguments.extend(["--listen", "127.0.0.1:0"].map(str::to_owned));
+        let limits: &[&str] = if malls.limits { &LIMITS_UNREACHED } else { &["--limits", "off"] };
+        arguments.extend(limits.iter().map(|word| (*word).to_owned()));
+        let environment = site.environment();
+        let started: Vec<_> = (0..site.instances())
+            .map(|_| Server::start(&arguments, &environment))
+            .collect::<anyhow::Result<_>>()?;
+        let (servers, mut lines): (Vec<_>, Vec<_>) = started.into_iter().unzip();
+        let addresses = servers.iter().map(|server| server.address).collect();
+        Ok((Self { crowd, servers, addresses, site, arguments, health }, lines.swap_remove(0)))
+    }
+
+    /// Describes the processes and the servers behind them, a line each.
+    pub(super) fn description(&self) -> String {
+        let many = if self.servers.len() > 1 { format!("{} × ", self.servers.len()) } else { String::new() };
+        let mut text = format!("{many}mallbox {}", self.arguments.join(" "));
+        for (server, address) in self.health.servers() {
+            let durability = server.durability.unwrap_or_default();
+            text += &format!("\n{} at {address}: {durability}", server.name);
+        }
+        text
+    }
+
+    /// Returns what Redis and MySQL did since `before`.
+    pub(super) fn spent_since(&self, before: Option<ServerStats>) -> anyhow::Result<Option<ServerStats>> {
+        Ok(before.zip(self.site.figures()?).map(|(before, after)| after - before))
+    }
+
+    /// Stops the processes, restarts a mall in a directory once, and checks the ledger.
+    pub(super) fn end(self, verbose: bool) -> anyhow::Result<Ending> {
+        let Self { servers, site, arguments, .. } = self;
+        for server in servers {
+            server.stop()?;
+        }
+        let log = site.dir().map(|dir| start_again(&arguments, dir)).transpose()?;
+        let output = this_program(&site.command("verify")?, &site.environment())?.output()?;
+        let books_balance = output.status.success();
+        let text = String::from_utf8_lossy(&output.stdout);
+        if verbose || !books_balance {
+            print!("{text}");
+            eprint!("{}", String::from_utf8_lossy(&output.stderr));
+        }
+        let books = text.lines().last().unwrap_or("the ledger check printed nothing").to_owned();
+        Ok(Ending { books_balance, books, log })
+    }
+}
+
+/// Returns the size of the order log after the sales, and the time of a restart on it.
+fn start_again(arguments: &[String], dir: &Path) -> anyhow::Result<(u64, Duration)> {
+    let bytes = bytes_below(&dir.join("log"))?;
+    let began = Instant::now();
+    let (server, _lines) = Server::start(arguments, &[])?;
+    let started = began.elapsed();
+    server.stop()?;
+    Ok((bytes, started))
+}
+
+fn bytes_below(dir: &Path) -> std::io::Result<u64> {
+    let mut bytes = 0;
+    for entry in std::fs::read_dir(dir)? {
+        let entry = entry?;
+        let metadata = entry.metadata()?;
+        bytes += if metadata.is_dir() { bytes_below(&entry.path())? } else { metadata.len() };
+    }
+    Ok(bytes)
+}

@@ -1,0 +1,118 @@
+//! The printed result of a run: a label, the figure that matters, and what explains it.
+
+use std::fmt;
+use std::time::Duration;
+
+use indicatif::HumanCount;
+
+use super::load::Report;
+
+const LABEL: usize = 16;
+const FIGURE: usize = 14;
+
+/// Lines in the order of their importance.
+#[derive(Debug, Default)]
+pub(super) struct Summary(Vec<Line>);
+
+#[derive(Debug)]
+struct Line {
+    label: &'static str,
+    figure: String,
+    text: String,
+}
+
+impl Summary {
+    pub(super) fn add(&mut self, label: &'static str, figure: String, text: String) {
+        self.0.push(Line { label, figure, text });
+    }
+}
+
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for Line { label, figure, text } in &self.0 {
+            let line = format!("{label:<LABEL$}{figure:>FIGURE$}  {text}");
+            writeln!(f, "{}", line.trim_end())?;
+        }
+        Ok(())
+    }
+}
+
+/// Formats a number of events per second.
+pub(super) fn rate(per_second: f64) -> String {
+    format!("{} /s", whole(per_second))
+}
+
+/// Formats a number with thousands separators.
+pub(super) fn count(number: u64) -> String {
+    HumanCount(number).to_string()
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "rates are small and positive")]
+fn whole(value: f64) -> String {
+    count(value.round() as u64)
+}
+
+/// Formats a time in milliseconds.
+pub(super) fn millis(time: Duration) -> String {
+    let ms = time.as_secs_f64() * 1e3;
+    if ms < 10.0 { format!("{ms:.2} ms") } else { format!("{} ms", whole(ms)) }
+}
+
+/// Formats the percentiles of a load, without the median.
+pub(super) fn percentiles(report: &Report) -> String {
+    let named = [("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999), ("p99.99", 0.9999), ("longest", 1.0)];
+    let parts = named.map(|(name, quantile)| format!("{name} {}", millis(report.quantile(quantile))));
+    parts.join(", ")
+}
+
+/// Formats the CPU time of the load's own threads, with a warning if they were the limit.
+pub(super) fn generator(report: &Report) -> String {
+    let mut text = match (report.cpu, report.busiest) {
+        (Some(cpu), Some(busiest)) => format!(
+            "load generator: {:.1} µs of CPU a request, its busiest thread at {:.0} %",
+            micros_per_response(report, cpu),
+            100.0 * busiest.as_secs_f64() / report.elapsed.as_secs_f64().max(f64::MIN_POSITIVE)
+        ),
+        _ => "load generator: CPU unknown on this system".to_owned(),
+    };
+    if report.waited + report.unsent + report.late > 0 {
+        text += &format!(
+            "; {} of {} requests waited for a free connection, {} were never sent, {} started late",
+            count(report.waited),
+            count(report.answered + report.errors.total()),
+            count(report.unsent),
+            count(report.late)
+        );
+    }
+    if report.is_generator_bound() {
+        text += "\n! The load generator was the limit, not the mall: more --threads, or another machine.";
+    } else if report.is_generator_starved() {
+        text += "\n! The load generator was short of CPU: its late requests count against the mall.";
+    }
+    text
+}
+
+/// Returns the time per response within `span`, in µs.
+pub(super) fn micros_per_response(report: &Report, span: Duration) -> f64 {
+    span.as_secs_f64() * 1e6 / report.answered.max(1) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_stand_below_each_other() {
+        let mut summary = Summary::default();
+        summary.add("accepted", rate(24_046.4), "5,000 units".to_owned());
+        summary.add("books", "balance".to_owned(), String::new());
+        let text = "accepted             24,046 /s  5,000 units\nbooks                  balance\n";
+        assert_eq!(summary.to_string(), text);
+    }
+
+    #[test]
+    fn times_have_three_digits_at_most() {
+        let times = [400, 2_346, 51_400, 1_234_567].map(|us| millis(Duration::from_micros(us)));
+        assert_eq!(times, ["0.40 ms", "2.35 ms", "51 ms", "1,235 ms"]);
+    }
+}
