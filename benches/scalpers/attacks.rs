@@ -72,7 +72,7 @@ impl Attacker<'_> {
     /// Returns a browser that no limit knows yet.
     fn fresh(&mut self) -> Browser {
         self.next += 1;
-        Browser::new(self.next.into(), self.next)
+        self.mall.browser(self.next.into(), self.next)
     }
 
     /// Returns a browser with a pass.

@@ -23,13 +23,15 @@ fn main() {
         let place = if on_servers { MallLocation::on_servers() } else { MallLocation::directory() };
         println!("A sale of 1,000 units, {}", if on_servers { "Redis and MySQL" } else { "embedded" });
         println!("{:<44}{:>8}{:>8}{:>9}{:>10}", "", "bots", "people", "sold in", "refused");
+        let mut malls = 0..;
+        let mut open = async || Mall::open(&place, malls.next().expect("few malls")).await;
         for buyers in [Buyers::People, Buyers::Bots { addresses: 1 }, Buyers::Bots { addresses: 1_000 }] {
             for protection in Protection::ALL {
-                let mall = Mall::open(&place).await;
+                let mall = open().await;
                 println!("{}", rush::run(&mall, buyers, protection).await);
             }
         }
-        let mall = Mall::open(&place).await;
+        let mall = open().await;
         println!("\nAttacks on the guard");
         for attack in attacks::run(&mall).await {
             println!("{attack}");

@@ -49,6 +49,8 @@ pub struct Mall {
     pub sales: FlashSales,
     pub clock: Arc<ManualClock>,
     storage: Storage,
+    /// Lowest address of the mall's visitors. Malls in one place share the counts of addresses.
+    network: u32,
 }
 
 /// A visitor with what a browser keeps: the session's user, the address, the device ticket, and what the
@@ -63,8 +65,8 @@ pub struct Browser {
 }
 
 impl Browser {
-    pub fn new(user: u64, address: u32) -> Self {
-        let address = IpAddr::V4(Ipv4Addr::from_bits(0x0a00_0000 + address));
+    fn new(user: u64, address: u32) -> Self {
+        let address = IpAddr::V4(Ipv4Addr::from_bits(address));
         Self { user: UserId::new(user), address, ticket: None, room_ticket: None, admission: None }
     }
 
@@ -135,12 +137,19 @@ impl Browser {
 }
 
 impl Mall {
-    pub async fn open(place: &MallLocation) -> Self {
+    /// Opens mall `number` in a place: its visitors have addresses of their own.
+    pub async fn open(place: &MallLocation, number: u32) -> Self {
         let storage = place.open().await;
         let clock = Arc::new(ManualClock::new(OPENING));
         let context =
             Context::new(storage.clone(), clock.clone(), TimeZone::UTC, Arc::new(Settings::default()));
-        Self { sales: FlashSales::new(context), clock, storage }
+        let network = 0x0a00_0000 + number * 0x18_0000;
+        Self { sales: FlashSales::new(context), clock, storage, network }
+    }
+
+    /// Returns a browser of a user, on address `address` of this mall.
+    pub fn browser(&self, user: u64, address: u32) -> Browser {
+        Browser::new(user, self.network + address)
     }
 
     /// Returns the time since the begin of sales.

@@ -130,7 +130,7 @@ impl Rush<'_> {
                 _ => (press, user, Step::Press),
             };
             let address = 0x10_0000 + u32::try_from(user).expect("a small number");
-            self.comes(Browser::new(user + 1, address), first);
+            self.comes(self.mall.browser(user + 1, address), first);
         }
     }
 
@@ -142,7 +142,7 @@ impl Rush<'_> {
                 _ => (millis(OPENING.since(DOORS)), user, Step::Press),
             };
             let address = u32::try_from(number).expect("a small number") % addresses;
-            self.comes(Browser::new(user + 1, address), first);
+            self.comes(self.mall.browser(user + 1, address), first);
         }
     }
 

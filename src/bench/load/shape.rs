@@ -177,9 +177,8 @@ mod tests {
 
     const SECOND: Duration = Duration::from_secs(1);
 
-    fn shape(pieces: &[(f64, f64, u64)]) -> Shape {
-        let piece =
-            |&(from, to, seconds): &(f64, f64, u64)| Piece { from, to, lasts: SECOND * seconds as u32 };
+    fn shape(pieces: &[(f64, f64, u32)]) -> Shape {
+        let piece = |&(from, to, seconds): &(f64, f64, u32)| Piece { from, to, lasts: SECOND * seconds };
         Shape::new(&pieces.iter().map(piece).collect::<Vec<_>>()).unwrap()
     }
 

@@ -162,7 +162,6 @@ mod tests {
             assert!(matches!(refused, Err(ShapeTextError::Piece(_))), "{text}: {refused:?}");
         }
         assert!(matches!(Shape::parse("1e9x1s", None), Err(ShapeTextError::Shape(ShapeError::Rate(_)))));
-        assert!(matches!(Shape::parse("flash", Some(1.0)), Ok(_)));
         let line = |line, text: &str| ShapeTextError::TraceLine { line, text: text.to_owned() };
         for (trace, wrong) in [
             ("", ShapeTextError::NoEnd),

@@ -137,8 +137,8 @@ function summary({ kinds, passSeconds, jitterSeconds, service }) {
 function sightText(kind) {
   switch (kind) {
     case "picture": return t("一张写着 4 个汉字的图片和一个输入框（英文界面为 5 个字母或数字）。", "A picture of 5 letters and digits, or 4 Chinese characters in Chinese, with a field to type them.");
-    case "slider": return t("一张有缺口的图片，用手指、鼠标或键盘把拼图移到缺口。", "A picture with a gap, and a piece to move there by finger, mouse or keys.");
-    case "work": return t("一条进度条，几秒内自动完成，不用看图也不用动手。", "A progress bar that fills within seconds, without looking or typing.");
+    case "slider": return t("一张有缺口的图片，用手指、鼠标或键盘把拼图移到缺口。专门写的脚本能通过。", "A picture with a gap, and a piece to move there by finger, mouse or keys. A script written for it passes.");
+    case "work": return t("一条进度条，几秒内自动完成，不用看图也不用动手。脚本都能通过。", "A progress bar that fills within seconds, without looking or typing. Every script passes.");
     case "service": return t("由外部服务显示的人机验证。服务不可用时，自动换成其他方式。", "A CAPTCHA shown by the external service. While the service is away, another check takes its place.");
   }
 }
