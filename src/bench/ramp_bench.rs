@@ -19,7 +19,7 @@ use super::site::BenchTarget;
 use super::summary::{Summary, count, generator, millis, percentiles, rate};
 use super::watch;
 
-/// Sales of a mall, without a limit of units: with 20,000 users enough for a million claims.
+/// Sales of a mall, without a limit of units: with 100,000 users enough for five million claims.
 const SALES: usize = 50;
 
 /// Runs the bench, prints the results and checks the ledgers. Returns whether all ledgers balance.

@@ -76,7 +76,7 @@ pub struct Sale {
 #[derive(Args, Debug)]
 pub struct Ramp {
     /// Users who claim: fifty claims of each at most, and every one is accepted.
-    #[arg(long, default_value_t = 20_000)]
+    #[arg(long, default_value_t = 100_000)]
     users: usize,
     #[command(flatten)]
     generator: GeneratorFlags,

@@ -13,7 +13,7 @@ pub enum Pathology {
     Pause,
     /// Each request takes longer than the one before: from 5 ms to 100 ms in ten seconds.
     SlowRamp,
-    /// Every tenth request takes 100 ms instead of 10 ms.
+    /// Every eighth request takes 100 ms instead of 10 ms.
     Bimodal,
     /// After every 50 responses, a connection answers nothing for 300 ms.
     StallPerConnection,
@@ -84,7 +84,7 @@ impl Patient {
                 let share = (arrived.as_secs_f64() / 10.0).min(1.0);
                 answered(arrived + Duration::from_secs_f64(0.005 + 0.095 * share))
             }
-            Pathology::Bimodal if self.requests.is_multiple_of(10) => answered(arrived + SERVICE * 10),
+            Pathology::Bimodal if self.requests.is_multiple_of(8) => answered(arrived + SERVICE * 10),
             Pathology::StallPerConnection if of_connection.is_multiple_of(50) => {
                 answered(arrived + Duration::from_millis(300))
             }
@@ -122,7 +122,7 @@ mod tests {
     #[test]
     fn every_so_manieth_request_is_different() {
         for (pathology, every, special) in [
-            (Pathology::Bimodal, 10, (100, false)),
+            (Pathology::Bimodal, 8, (100, false)),
             (Pathology::StallPerConnection, 50, (300, false)),
             (Pathology::DroppedConnections, 20, (10, true)),
         ] {
