@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -54,23 +55,45 @@ pub(super) fn drive(
         .collect();
     let progress = Progress::default();
     let bar = progress_bar(expected, what);
-    let done = AtomicBool::new(false);
-    let result = std::thread::scope(|scope| {
-        scope.spawn(|| {
-            while !done.load(Ordering::Relaxed) {
-                bar.set_position(progress.answered());
-                std::thread::sleep(Duration::from_millis(100));
-            }
-        });
-        let result = load::run_on_threads(&load, scripts, &progress);
-        done.store(true, Ordering::Relaxed);
-        result
-    });
-    bar.finish_and_clear();
+    let shown = ShownProgress::start(bar, progress.clone());
+    let result = load::run_on_threads(&load, scripts, &progress);
+    drop(shown);
     let (scripts, report) = result?;
     let outcomes = scripts.iter().map(|script| script.outcomes).sum();
     let next = scripts.iter().map(ClaimScript::next).max().unwrap_or(0);
     Ok((outcomes, report, next))
+}
+
+/// A progress bar that follows a load until dropped.
+struct ShownProgress {
+    is_over: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl ShownProgress {
+    fn start(bar: ProgressBar, progress: Progress) -> Self {
+        let is_over = Arc::new(AtomicBool::new(false));
+        let seen = Arc::clone(&is_over);
+        let thread = std::thread::spawn(move || {
+            while !seen.load(Ordering::Relaxed) {
+                bar.set_position(progress.answered());
+                std::thread::park_timeout(Duration::from_millis(100));
+            }
+            bar.finish_and_clear();
+        });
+        Self { is_over, thread: Some(thread) }
+    }
+}
+
+impl Drop for ShownProgress {
+    fn drop(&mut self) {
+        self.is_over.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            thread.thread().unpark();
+            // Only the bar is lost with a thread that panicked.
+            let _ = thread.join();
+        }
+    }
 }
 
 /// Returns a progress bar, hidden when the output is not a terminal.

@@ -18,8 +18,29 @@ pub(super) enum Verdict {
     Met,
     /// The server did not keep up.
     Missed,
-    /// The load generator did not keep up: nothing is known of the server.
+    /// The load generator was the limit: nothing is known of the server.
     GeneratorBound,
+    /// There are too few claims left for the trial.
+    OutOfClaims,
+}
+
+/// What ended a search, if not the server.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Limit {
+    Generator,
+    Claims,
+}
+
+impl Verdict {
+    /// Returns what limits the search so far: a rate that the server misses is below every earlier limit.
+    fn limit_after(self, before: Option<Limit>) -> Option<Limit> {
+        match self {
+            Self::Met => before,
+            Self::Missed => None,
+            Self::GeneratorBound => Some(Limit::Generator),
+            Self::OutOfClaims => Some(Limit::Claims),
+        }
+    }
 }
 
 /// Length of a trial.
@@ -35,8 +56,8 @@ pub(super) enum Length {
 pub(super) struct Found {
     /// Highest rate that met the goal, also for twice as long; `None` if no rate did.
     pub(super) rate: Option<f64>,
-    /// Whether the generator, not the server, ended the search.
-    pub(super) is_generator_bound: bool,
+    /// What ended the search, if not the server.
+    pub(super) limit: Option<Limit>,
 }
 
 /// Searches from a rate upwards. A rate counts as missed only if it misses twice: on a shared machine, one
@@ -54,15 +75,15 @@ pub(super) fn search<E>(
     };
     let (mut low, mut high) = (None, None);
     let mut rate = rounded(from);
-    let mut is_generator_bound = false;
+    let mut limit = None;
     while RATES.contains(&rate) && (low.is_none() || high.is_none()) {
-        match twice(rate, Length::Normal)? {
+        let verdict = twice(rate, Length::Normal)?;
+        limit = verdict.limit_after(limit);
+        match verdict {
             Verdict::Met => low = Some(rate),
-            Verdict::Missed => high = Some(rate),
-            Verdict::GeneratorBound => {
-                is_generator_bound = true;
-                break;
-            }
+            // Of a rate beyond the generator only this is known: a lower one may tell more.
+            Verdict::Missed | Verdict::GeneratorBound => high = Some(rate),
+            Verdict::OutOfClaims => break,
         }
         let next = rounded(if high.is_none() { rate * 2.0 } else { rate / 2.0 });
         if next == rate {
@@ -77,23 +98,26 @@ pub(super) fn search<E>(
         if middle <= met || middle >= missed {
             break;
         }
-        match twice(middle, Length::Normal)? {
+        let verdict = twice(middle, Length::Normal)?;
+        limit = verdict.limit_after(limit);
+        match verdict {
             Verdict::Met => low = Some(middle),
-            Verdict::Missed => high = Some(middle),
-            Verdict::GeneratorBound => {
-                is_generator_bound = true;
-                break;
-            }
+            Verdict::Missed | Verdict::GeneratorBound => high = Some(middle),
+            Verdict::OutOfClaims => break,
         }
     }
     for _ in 0..STEPS_BACK_MAX {
         let Some(rate) = low else { break };
-        if twice(rate, Length::Confirming)? == Verdict::Met {
-            return Ok(Found { rate: low, is_generator_bound });
+        let verdict = twice(rate, Length::Confirming)?;
+        limit = verdict.limit_after(limit);
+        match verdict {
+            Verdict::Met => return Ok(Found { rate: low, limit }),
+            Verdict::Missed | Verdict::GeneratorBound => {}
+            Verdict::OutOfClaims => break,
         }
         low = Some(rounded(rate * STEP_BACK)).filter(|lower| *lower < rate && RATES.contains(lower));
     }
-    Ok(Found { rate: None, is_generator_bound })
+    Ok(Found { rate: None, limit })
 }
 
 /// Rounds a rate to three digits.
@@ -128,7 +152,7 @@ mod tests {
                 rate <= capacity && rate * PRECISION * 1.01 >= capacity,
                 "{capacity} from {from}: {rate}"
             );
-            assert!(trials < 45 && !found.is_generator_bound, "{trials} trials");
+            assert!(trials < 45 && found.limit.is_none(), "{trials} trials");
         }
     }
 
@@ -152,7 +176,7 @@ mod tests {
 
     #[test]
     fn a_server_that_never_meets_the_goal_has_no_rate() {
-        assert_eq!(found(0.0, 1_000.0, &[]).0, Found { rate: None, is_generator_bound: false });
+        assert_eq!(found(0.0, 1_000.0, &[]).0, Found { rate: None, limit: None });
     }
 
     #[test]
@@ -160,7 +184,19 @@ mod tests {
         let found = search(1_000.0, |rate, _| {
             Ok::<_, Infallible>(if rate > 5_000.0 { Verdict::GeneratorBound } else { Verdict::Met })
         });
-        assert_eq!(found, Ok(Found { rate: Some(4_000.0), is_generator_bound: true }));
+        let found = found.unwrap();
+        let rate = found.rate.unwrap();
+        assert!((4_750.0..=5_000.0).contains(&rate) && found.limit == Some(Limit::Generator), "{found:?}");
+    }
+
+    #[test]
+    fn a_search_without_claims_ends() {
+        let found = search(1_000.0, |rate, _| {
+            Ok::<_, Infallible>(if rate > 5_000.0 { Verdict::OutOfClaims } else { Verdict::Met })
+        });
+        assert_eq!(found, Ok(Found { rate: Some(4_000.0), limit: Some(Limit::Claims) }));
+        let none = search(1_000.0, |_, _| Ok::<_, Infallible>(Verdict::OutOfClaims));
+        assert_eq!(none, Ok(Found { rate: None, limit: Some(Limit::Claims) }));
     }
 
     #[test]

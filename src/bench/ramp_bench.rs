@@ -9,7 +9,7 @@ use mallbox_storage::Timestamp;
 use super::comparison::{self, Outcome};
 use super::drive::{Arrivals, drive};
 use super::load::{Piece, Report, Shape};
-use super::ramp::{self, Found, Length, Verdict};
+use super::ramp::{self, Found, Length, Limit, Verdict};
 use super::round::DRAIN_TIMEOUT;
 use super::running_mall::RunningMall;
 use super::rush::{ClaimOutcomes, Claims};
@@ -25,7 +25,7 @@ const SALES: usize = 50;
 /// Runs the bench, prints the results and checks the ledgers. Returns whether all ledgers balance.
 ///
 /// # Errors
-/// A server that cannot be started or reached; more claims than the users can make.
+/// A server that cannot be started or reached; users without claims before the search ends.
 pub fn run(bench: &RampBench, now: Timestamp) -> anyhow::Result<bool> {
     bench.generator.check((bench.malls.users, SALES))?;
     let mut outcomes = Vec::new();
@@ -45,11 +45,8 @@ fn on_ground(bench: &RampBench, ground: &BenchTarget, now: Timestamp) -> anyhow:
     let (mall, _lines) = RunningMall::start(&bench.malls, ground, (SALES, None), now)?;
     println!("Goal: p99 within {}, every claim accepted. Each rate for {:?}.", millis(bench.p99), bench.span);
     let mut trials = Trials { bench, mall: &mall, first: 0, best: None };
-    let Found { rate: found, is_generator_bound } =
-        ramp::search(bench.from, |rate, length| trials.run(rate, length))?;
+    let Found { rate: found, limit } = ramp::search(bench.from, |rate, length| trials.run(rate, length))?;
     let best = trials.best.take();
-    let description = mall.description();
-    let ending = mall.end(bench.malls.verbose)?;
     let mut summary = Summary::default();
     match (found, &best) {
         (Some(found), Some(report)) => {
@@ -58,13 +55,24 @@ fn on_ground(bench: &RampBench, ground: &BenchTarget, now: Timestamp) -> anyhow:
             summary.add("latency", millis(report.p50()), text);
             summary.add("CPU", String::new(), generator(report));
         }
-        _ => summary.add("highest rate", "none".to_owned(), "no rate met the goal".to_owned()),
+        _ => summary.add("highest rate", "none".to_owned(), "no rate met the goal to the end".to_owned()),
     }
+    // Printed at once: what follows may fail.
+    print!("\n{summary}");
+    let description = mall.description();
+    let ending = mall.end(bench.malls.verbose)?;
+    let mut summary = Summary::default();
     let verdict = if ending.books_balance { "balance" } else { "DO NOT balance" };
     summary.add("books", verdict.to_owned(), ending.books);
-    println!("\n{summary}{description}");
-    if is_generator_bound {
-        println!("! The load generator was the limit, not the mall: more --threads, or another machine.");
+    println!("{summary}{description}");
+    match limit {
+        None => {}
+        Some(Limit::Generator) => {
+            println!("! The load generator was the limit, not the mall: more --threads, or another machine.");
+        }
+        Some(Limit::Claims) => {
+            bail!("{} users have no claims left: pass more --users", count(bench.malls.users as u64));
+        }
     }
     let figures = found.map(|found| (("highest rate, claims /s", 0), found)).into_iter().collect();
     Ok(Outcome { ground: ground.name(), figures, books_balance: ending.books_balance })
@@ -87,7 +95,7 @@ impl Trials<'_> {
         let claims =
             Claims::new(Arc::clone(&self.mall.crowd.tokens), &self.mall.crowd.sales).from(self.first);
         if shape.due_by(span) > claims.count() {
-            bail!("{} users are too few for so many claims: pass more --users", self.bench.malls.users);
+            return Ok(Verdict::OutOfClaims);
         }
         let arrivals = Arrivals::Open(shape);
         let (outcomes, report, next) =
@@ -120,6 +128,7 @@ fn line(per_second: f64, report: &Report, drained: Duration, verdict: Verdict) -
         Verdict::Met => "met",
         Verdict::Missed => "missed",
         Verdict::GeneratorBound => "generator at its limit",
+        Verdict::OutOfClaims => "too few claims left",
     };
     let mut line = format!(
         "{:>14}  p50 {:>9}  p99 {:>9}  longest {:>9}  orders written {:>9} later  {verdict}",
@@ -132,6 +141,9 @@ fn line(per_second: f64, report: &Report, drained: Duration, verdict: Verdict) -
     let errors = report.errors.total();
     if errors > 0 {
         line += &format!(", {} without a response", count(errors));
+    }
+    if report.is_generator_starved() {
+        line += ", generator short of CPU";
     }
     line
 }

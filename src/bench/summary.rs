@@ -79,7 +79,7 @@ pub(super) fn generator(report: &Report) -> String {
         text += &format!(
             "; {} of {} requests waited for a free connection, {} were never sent, {} started late",
             count(report.waited),
-            count(report.answered + report.errors.total()),
+            count(report.requests),
             count(report.unsent),
             count(report.late)
         );

@@ -54,11 +54,11 @@ pub struct Sale {
     #[arg(long, value_name = "FILE", conflicts_with = "rate")]
     trace: Option<PathBuf>,
     /// Seconds of each measurement of the ceiling and of the refusals.
-    #[arg(long, default_value_t = 3, value_name = "SECONDS")]
+    #[arg(long, default_value_t = 3, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3_600))]
     span: u64,
-    /// Log-ins per second beside the claims.
-    #[arg(long, default_value_t = 50.0, value_name = "PER_SECOND")]
-    log_ins: f64,
+    /// Log-ins per second beside the claims, one after another; 0 = none.
+    #[arg(long, default_value_t = 50, value_name = "PER_SECOND", value_parser = clap::value_parser!(u32).range(..=100_000))]
+    log_ins: u32,
     #[command(flatten)]
     ground: GroundFlags,
     /// Sends claims to a server already running, instead of starting one.
@@ -84,10 +84,10 @@ pub struct Ramp {
     #[arg(long, default_value_t = 50, value_name = "MS", value_parser = at_least_one())]
     p99: u64,
     /// First rate to try, in claims per second.
-    #[arg(long, default_value_t = 1_000, value_name = "PER_SECOND", value_parser = at_least_one())]
-    from: u64,
+    #[arg(long, default_value_t = 1_000, value_name = "PER_SECOND", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    from: u32,
     /// Seconds of a trial; the last one takes twice as long.
-    #[arg(long, default_value_t = 3, value_name = "SECONDS", value_parser = at_least_one())]
+    #[arg(long, default_value_t = 3, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3_600))]
     span: u64,
     #[command(flatten)]
     ground: GroundFlags,
@@ -97,11 +97,11 @@ pub struct Ramp {
 #[derive(Args, Debug)]
 struct GeneratorFlags {
     /// Connections shared by the crowd.
-    #[arg(long, default_value_t = 64)]
-    connections: usize,
+    #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..))]
+    connections: u16,
     /// Threads of the load generator, each with its share of the connections.
-    #[arg(long, default_value_t = 1, value_name = "NUMBER", value_parser = at_least_one())]
-    threads: u64,
+    #[arg(long, default_value_t = 1, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=1_024))]
+    threads: u16,
 }
 
 /// The flags for the storage of benched malls.
@@ -130,7 +130,7 @@ struct GroundFlags {
     #[arg(long, value_name = "NUMBER", value_parser = at_least_one())]
     instances: Option<u64>,
     /// Repetitions of the whole bench; a table at the end compares them.
-    #[arg(long, default_value_t = 1, value_name = "NUMBER", value_parser = at_least_one())]
+    #[arg(long, default_value_t = 1, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..=1_000))]
     rounds: u64,
     /// Whether the mall checks each user's limit, which no user reaches here.
     #[arg(long, default_value = "off")]
@@ -185,7 +185,7 @@ impl Sale {
             sales: server.as_ref().map_or(self.sales, |(_, _, sales)| sales.len()),
             shape: self.shape()?,
             span: Duration::from_secs(self.span),
-            log_ins: self.log_ins,
+            log_ins: self.log_ins.into(),
             server,
         })
     }
@@ -195,7 +195,7 @@ impl Sale {
         let shape = match (&self.trace, &self.shape) {
             (Some(file), _) => Some(Shape::parse_trace(&read(file)?)),
             (None, Some(text)) => Some(Shape::parse(text, self.rate)),
-            (None, None) => self.rate.map(|rate| Ok(Shape::constant(rate))),
+            (None, None) => self.rate.map(|rate| Ok(Shape::checked(rate)?)),
         };
         Ok(shape.transpose().map_err(|error| UsageError::Bench(BenchMisuse::BadShape(error)))?)
     }
@@ -207,7 +207,7 @@ impl Ramp {
             malls: self.ground.malls(self.users)?,
             generator: self.generator.plan(),
             p99: Duration::from_millis(self.p99),
-            from: self.from as f64,
+            from: self.from.into(),
             span: Duration::from_secs(self.span),
         })
     }
@@ -215,7 +215,7 @@ impl Ramp {
 
 impl GeneratorFlags {
     fn plan(&self) -> Generator {
-        Generator { connections: self.connections, threads: count(self.threads) }
+        Generator { connections: self.connections.into(), threads: self.threads.into() }
     }
 }
 

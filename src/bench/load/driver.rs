@@ -139,6 +139,7 @@ impl<S: Script> LoadDriver<S> {
     /// Begins the load, together with the other threads.
     fn begin(&mut self, started: Instant) {
         self.has_begun = true;
+        self.dispatch.tally.dialled();
         let Some(shape) = &self.load.shape else { return };
         let schedule = Schedule::new(shape.clone(), started, self.crew.share);
         match PaceThread::start(schedule.clone(), Arc::clone(&self.rung)) {

@@ -30,8 +30,8 @@ pub enum LoadError {
     /// A field of [`Load`](super::Load) out of range.
     #[error("load: {0}")]
     Setting(&'static str),
-    /// Nothing but failures: one connection failed eight times in a row without a response on any other, or
-    /// the time was over before a connection was opened.
+    /// Nothing but failures: one connection failed eight times in a row without a response on another of its
+    /// thread, or the time was over before a connection was opened.
     #[error("no response from {address} in {tries} tries; the last error: {fault}")]
     NoResponse {
         /// The server dialled.

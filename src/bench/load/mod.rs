@@ -88,12 +88,10 @@ pub fn run_on_threads<S: Script>(
         let crew = Crew { share: Share { thread, threads }, line: Arc::clone(&line) };
         let (load, own_progress) = (load.clone(), progress.clone());
         let started = thread::Builder::new().name(format!("load-{thread}")).spawn(move || {
-            let result = on_this_thread(load, script, own_progress.clone(), crew);
-            if result.is_err() {
-                // Nobody waits for a thread that has failed.
-                own_progress.stop();
-            }
-            result
+            let mut others = StopUnlessEnded { progress: own_progress.clone(), has_ended: false };
+            let ended = on_this_thread(load, script, own_progress, crew)?;
+            others.has_ended = true;
+            Ok(ended)
         });
         match started {
             Ok(started) => running.push(started),
@@ -117,6 +115,20 @@ pub fn run_on_threads<S: Script>(
         }
     }
     whole.map(|whole| (scripts, whole)).ok_or(LoadError::Setting("at least one script is required"))
+}
+
+/// Stops the load on drop: nobody waits for a thread that has failed or panicked.
+struct StopUnlessEnded {
+    progress: Progress,
+    has_ended: bool,
+}
+
+impl Drop for StopUnlessEnded {
+    fn drop(&mut self) {
+        if !self.has_ended {
+            self.progress.stop();
+        }
+    }
 }
 
 fn on_this_thread<S: Script>(

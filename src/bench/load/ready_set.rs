@@ -51,7 +51,7 @@ impl ReadySet {
         }
     }
 
-    /// Locks the set; contended only by the metronome, and only for nanoseconds.
+    /// Locks the set; contended only by the threads that wake the load, and only for nanoseconds.
     fn lock(&self) -> MutexGuard<'_, ReadyConnections> {
         self.list.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -60,6 +60,8 @@ impl Errors {
 /// Results of a load.
 #[derive(Clone, Debug)]
 pub struct Report {
+    /// Number of requests sent.
+    pub requests: u64,
     /// Number of responses, whatever the status.
     pub answered: u64,
     /// Faults; not included in `answered` or in the latencies.
@@ -79,7 +81,7 @@ pub struct Report {
     pub began: Option<Instant>,
     /// Time from the start to the last response or fault.
     pub elapsed: Duration,
-    /// CPU time of all threads of the load, where available (Linux).
+    /// CPU time since the start of all threads that send, where available (Linux).
     pub cpu: Option<Duration>,
     /// CPU time of the thread that used most.
     pub busiest: Option<Duration>,
@@ -93,6 +95,7 @@ impl Report {
         let latencies = Histogram::new_with_bounds(1, MAX_LATENCY_US, 3)
             .map_err(|error| LoadError::Start(io::Error::other(error)))?;
         Ok(Self {
+            requests: 0,
             answered: 0,
             errors: Errors::default(),
             reconnects: 0,
@@ -119,6 +122,7 @@ impl Report {
         let end = ended(self).max(ended(other));
         self.began = self.began.into_iter().chain(other.began).min();
         self.elapsed = end.zip(self.began).map_or(Duration::ZERO, |(end, began)| end - began);
+        self.requests += other.requests;
         self.answered += other.answered;
         self.errors.add(&other.errors);
         self.reconnects += other.reconnects;

@@ -69,6 +69,15 @@ impl Shape {
         Self { parts: Arc::new([part]), total: f64::INFINITY }
     }
 
+    /// Creates a shape of one rate without an end, as [`constant`](Self::constant), from a rate typed by a
+    /// person.
+    ///
+    /// # Errors
+    /// A rate out of range.
+    pub fn checked(rate: f64) -> Result<Self, ShapeError> {
+        if RATES.contains(&rate) { Ok(Self::constant(rate)) } else { Err(ShapeError::Rate(rate)) }
+    }
+
     /// Creates a shape from its pieces, in order.
     ///
     /// # Errors
@@ -94,7 +103,7 @@ impl Shape {
                 lasts,
             });
             begin += lasts;
-            arrived += f64::midpoint(piece.from, piece.to) * lasts;
+            arrived = whole(arrived + f64::midpoint(piece.from, piece.to) * lasts);
         }
         if arrived == 0.0 {
             return Err(ShapeError::Empty);
@@ -171,6 +180,12 @@ impl Part {
     }
 }
 
+/// Removes the error of a product that should be a whole number, so that no arrival is added at the end.
+fn whole(arrivals: f64) -> f64 {
+    let rounded = arrivals.round();
+    if (arrivals - rounded).abs() < 1e-6 { rounded } else { arrivals }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -218,6 +233,13 @@ mod tests {
         assert_eq!(falling.due(100), None);
         // 75 of 100 in the first half.
         assert_eq!(falling.due(75), Some(SECOND));
+    }
+
+    #[test]
+    fn rounding_adds_no_arrival() {
+        // 0.07 × 100 is a little more than 7.
+        let slow = Shape::new(&[Piece::even(0.07, SECOND * 100)]).unwrap();
+        assert_eq!((slow.due_by(SECOND * 100), slow.due(7)), (7, None));
     }
 
     #[test]

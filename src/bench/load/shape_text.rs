@@ -13,6 +13,9 @@ pub enum ShapeTextError {
     /// A named shape without a peak.
     #[error("the shape {0} needs a rate, that of its peak")]
     NoPeak(String),
+    /// Pieces, which have rates of their own, and a peak.
+    #[error("pieces have rates of their own: leave the peak of {0} out")]
+    PeakOfPieces(f64),
     /// A line of a trace in another form than `SECONDS RATE`, or not later than the one before.
     #[error("line {line} of the trace, '{text}': expected SECONDS RATE, later than the line before")]
     TraceLine {
@@ -38,6 +41,9 @@ impl Shape {
     pub fn parse(text: &str, peak: Option<f64>) -> Result<Self, ShapeTextError> {
         let Some(pieces) = named(text) else {
             let pieces: Vec<_> = text.split(',').map(piece).collect::<Result<_, _>>()?;
+            if let Some(peak) = peak {
+                return Err(ShapeTextError::PeakOfPieces(peak));
+            }
             return Ok(Self::new(&pieces)?);
         };
         let peak = peak.ok_or_else(|| ShapeTextError::NoPeak(text.to_owned()))?;
@@ -161,6 +167,7 @@ mod tests {
             let refused = Shape::parse(text, Some(1.0));
             assert!(matches!(refused, Err(ShapeTextError::Piece(_))), "{text}: {refused:?}");
         }
+        assert_eq!(Shape::parse("5x1s", Some(2.0)), Err(ShapeTextError::PeakOfPieces(2.0)));
         assert!(matches!(Shape::parse("1e9x1s", None), Err(ShapeTextError::Shape(ShapeError::Rate(_)))));
         let line = |line, text: &str| ShapeTextError::TraceLine { line, text: text.to_owned() };
         for (trace, wrong) in [

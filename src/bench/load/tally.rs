@@ -35,6 +35,12 @@ impl ReportBuilder {
 
     pub fn requested(&mut self, at: Instant) {
         self.report.began.get_or_insert(at);
+        self.report.requests += 1;
+    }
+
+    /// Counts the thread's CPU time from now on: dialling is over.
+    pub fn dialled(&mut self) {
+        self.cpu_before = thread_cpu();
     }
 
     /// Records a request of the schedule: whether it waited for a free connection, and whether it started

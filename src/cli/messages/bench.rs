@@ -44,6 +44,11 @@ fn of_shape(error: &ShapeTextError, l: Language) -> String {
             "--shape {name}需要峰值，请加--rate",
             "--shape {name} needs its peak; pass --rate too"
         ),
+        ShapeTextError::PeakOfPieces(_) => sentence!(
+            l,
+            "--shape的各段已有速率，请去掉--rate",
+            "the pieces of --shape have rates of their own; remove --rate"
+        ),
         ShapeTextError::TraceLine { line, text } => sentence!(
             l,
             "--trace第{line}行“{text}”无法识别；每行应为“秒 速率”，时间递增",
