@@ -66,7 +66,9 @@ async fn measure(rounds: usize) {
         claims[1].push(bench.claims(open_judged, false).await);
         claims[2].push(bench.claims(guarded, true).await);
         claims[3].push(bench.claims(judged, true).await);
-        claims[4].push(bench.claims(guarded, false).await);
+        // Of a sale in which nobody has a unit: otherwise each refusal looks for the user's order.
+        let refusing = bench.sale(Some(guard()), None).await;
+        claims[4].push(bench.claims(refusing, false).await);
         for (kind, rates) in ChallengeKind::OWN.into_iter().zip(&mut challenges) {
             rates.push(bench.challenges(guarded, kind).await);
         }
