@@ -22,6 +22,7 @@ mod sale_bench;
 mod server;
 mod site;
 mod summary;
+mod turns;
 mod watch;
 
 pub use generator::Generator;

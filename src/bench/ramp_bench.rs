@@ -6,17 +6,17 @@ use std::time::Duration;
 use anyhow::bail;
 use mallbox_storage::Timestamp;
 
-use super::comparison::{self, Outcome};
+use super::comparison::Outcome;
 use super::drive::{Arrivals, drive};
 use super::load::{Piece, Report, Shape};
 use super::ramp::{self, Found, Length, Limit, Verdict};
 use super::round::DRAIN_TIMEOUT;
 use super::running_mall::RunningMall;
 use super::rush::{ClaimOutcomes, Claims};
-use super::sale::turns;
 use super::sale_bench::RampBench;
 use super::site::BenchTarget;
-use super::summary::{Summary, count, generator, millis, percentiles, rate};
+use super::summary::{GENERATOR_BOUND, Summary, count, generator, millis, rate};
+use super::turns::on_all_grounds;
 use super::watch;
 
 /// Sales of a mall, without a limit of units: with 100,000 users enough for five million claims.
@@ -28,17 +28,7 @@ const SALES: usize = 50;
 /// A server that cannot be started or reached; users without claims before the search ends.
 pub fn run(bench: &RampBench, now: Timestamp) -> anyhow::Result<bool> {
     bench.generator.check((bench.malls.users, SALES))?;
-    let mut outcomes = Vec::new();
-    for (round, ground) in turns(&bench.malls) {
-        if bench.malls.rounds * bench.malls.grounds.len() > 1 {
-            println!("\nround {round} of {}, {}", bench.malls.rounds, ground.name());
-        }
-        outcomes.push(on_ground(bench, ground, now)?);
-    }
-    if outcomes.len() > 1 {
-        println!("\n{}", comparison::table(&outcomes));
-    }
-    Ok(outcomes.iter().all(|outcome| outcome.books_balance))
+    on_all_grounds(&bench.malls, |ground| on_ground(bench, ground, now))
 }
 
 fn on_ground(bench: &RampBench, ground: &BenchTarget, now: Timestamp) -> anyhow::Result<Outcome> {
@@ -51,8 +41,7 @@ fn on_ground(bench: &RampBench, ground: &BenchTarget, now: Timestamp) -> anyhow:
     match (found, &best) {
         (Some(found), Some(report)) => {
             summary.add("highest rate", rate(found), format!("accepted, p99 within {}", millis(bench.p99)));
-            let text = format!("is the median at this rate, {}", percentiles(report));
-            summary.add("latency", millis(report.p50()), text);
+            summary.add_latency(report, " at this rate");
             summary.add("CPU", String::new(), generator(report));
         }
         _ => summary.add("highest rate", "none".to_owned(), "no rate met the goal to the end".to_owned()),
@@ -62,13 +51,12 @@ fn on_ground(bench: &RampBench, ground: &BenchTarget, now: Timestamp) -> anyhow:
     let description = mall.description();
     let ending = mall.end(bench.malls.verbose)?;
     let mut summary = Summary::default();
-    let verdict = if ending.books_balance { "balance" } else { "DO NOT balance" };
-    summary.add("books", verdict.to_owned(), ending.books);
+    summary.add_books(&ending);
     println!("{summary}{description}");
     match limit {
         None => {}
         Some(Limit::Generator) => {
-            println!("! The load generator was the limit, not the mall: more --threads, or another machine.");
+            println!("{GENERATOR_BOUND}");
         }
         Some(Limit::Claims) => {
             bail!("{} users have no claims left: pass more --users", count(bench.malls.users as u64));

@@ -20,7 +20,7 @@ use super::rush::{ClaimOutcomes, Claims};
 use super::sale_bench::SaleBench;
 use super::server::{cpu_of, cpu_since};
 use super::site::BenchTarget;
-use super::summary::{Summary, count, generator, micros_per_response, millis, percentiles, rate};
+use super::summary::{Summary, count, generator, micros_per_response, millis, rate};
 use super::watch::{self, MetricsSampler};
 
 /// Time limit for the workers to persist the claims still pending after the sale.
@@ -175,7 +175,7 @@ fn print_rush(summary: &mut Summary, rush: &Rush, ceiling: Ceiling) {
         rate(accepted_per_second(rush)),
         format!("{}: {}", seconds(report.elapsed), all(outcomes)),
     );
-    summary.add("latency", millis(report.p50()), format!("is the median, {}", percentiles(report)));
+    summary.add_latency(report, "");
     summary.add(
         "answered",
         rate(report.per_second()),
@@ -241,8 +241,7 @@ fn print_rest(summary: &mut Summary, rush: &Rush, ending: &Ending) {
         let mib = format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20));
         summary.add("order log", mib, format!("on disk; the mall restarts in {}", millis(restart)));
     }
-    let verdict = if ending.books_balance { "balance" } else { "DO NOT balance" };
-    summary.add("books", verdict.to_owned(), ending.books.clone());
+    summary.add_books(ending);
 }
 
 /// Formats outcomes: every kind that occurred, and accepted ones always.
@@ -294,7 +293,7 @@ pub(super) fn print_foreign(outcomes: &ClaimOutcomes, report: &Report) {
     let mut summary = Summary::default();
     let accepted = outcomes.accepted as f64 / report.elapsed.as_secs_f64().max(f64::MIN_POSITIVE);
     summary.add("accepted", rate(accepted), format!("{}: {}", seconds(report.elapsed), all(outcomes)));
-    summary.add("latency", millis(report.p50()), format!("is the median, {}", percentiles(report)));
+    summary.add_latency(report, "");
     summary.add("answered", rate(report.per_second()), generator(report));
     print!("{summary}");
 }

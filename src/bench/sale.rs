@@ -6,13 +6,12 @@ use std::sync::Arc;
 use anyhow::bail;
 use mallbox_storage::Timestamp;
 
-use super::comparison;
 use super::drive::{Arrivals, drive};
 use super::round;
 use super::rush::Claims;
-use super::sale_bench::{BenchMalls, SaleBench};
-use super::site::BenchTarget;
+use super::sale_bench::SaleBench;
 use super::summary::count;
+use super::turns::on_all_grounds;
 
 /// Runs the bench, prints the results and checks the ledgers. Returns whether all ledgers balance.
 ///
@@ -28,17 +27,7 @@ pub fn run(bench: &SaleBench, now: Timestamp) -> anyhow::Result<bool> {
         round::print_foreign(&outcomes, &report);
         return Ok(true);
     }
-    let mut outcomes = Vec::new();
-    for (round, ground) in turns(&bench.malls) {
-        if bench.malls.rounds * bench.malls.grounds.len() > 1 {
-            println!("\nround {round} of {}, {}", bench.malls.rounds, ground.name());
-        }
-        outcomes.push(round::run(bench, ground, now)?);
-    }
-    if outcomes.len() > 1 {
-        println!("\n{}", comparison::table(&outcomes));
-    }
-    Ok(outcomes.iter().all(|outcome| outcome.books_balance))
+    on_all_grounds(&bench.malls, |ground| round::run(bench, ground, now))
 }
 
 /// Checks that the users can make all claims of a shape that ends.
@@ -53,18 +42,4 @@ fn check_claims(bench: &SaleBench) -> anyhow::Result<()> {
         bail!("the shape has {asked} claims, and the users make only {possible}: pass more {more}");
     }
     Ok(())
-}
-
-/// Returns the rounds on all grounds. The order of the grounds alternates, because the second one finds a
-/// machine that has just been busy.
-pub(super) fn turns(malls: &BenchMalls) -> Vec<(usize, &BenchTarget)> {
-    let mut turns = Vec::new();
-    for round in 1..=malls.rounds {
-        let mut grounds: Vec<_> = malls.grounds.iter().map(|ground| (round, ground)).collect();
-        if round % 2 == 0 {
-            grounds.reverse();
-        }
-        turns.append(&mut grounds);
-    }
-    turns
 }

@@ -6,6 +6,11 @@ use std::time::Duration;
 use indicatif::HumanCount;
 
 use super::load::Report;
+use super::running_mall::Ending;
+
+/// Printed when the load generator, not the mall, was the limit.
+pub(super) const GENERATOR_BOUND: &str =
+    "! The load generator was the limit, not the mall: more --threads, or another machine.";
 
 const LABEL: usize = 16;
 const FIGURE: usize = 14;
@@ -24,6 +29,18 @@ struct Line {
 impl Summary {
     pub(super) fn add(&mut self, label: &'static str, figure: String, text: String) {
         self.0.push(Line { label, figure, text });
+    }
+
+    /// Adds the percentiles of a load. `which` follows the word "median".
+    pub(super) fn add_latency(&mut self, report: &Report, which: &str) {
+        let text = format!("is the median{which}, {}", percentiles(report));
+        self.add("latency", millis(report.p50()), text);
+    }
+
+    /// Adds the verdict of the ledger check.
+    pub(super) fn add_books(&mut self, ending: &Ending) {
+        let verdict = if ending.books_balance { "balance" } else { "DO NOT balance" };
+        self.add("books", verdict.to_owned(), ending.books.clone());
     }
 }
 
@@ -59,7 +76,7 @@ pub(super) fn millis(time: Duration) -> String {
 }
 
 /// Formats the percentiles of a load, without the median.
-pub(super) fn percentiles(report: &Report) -> String {
+fn percentiles(report: &Report) -> String {
     let named = [("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999), ("p99.99", 0.9999), ("longest", 1.0)];
     let parts = named.map(|(name, quantile)| format!("{name} {}", millis(report.quantile(quantile))));
     parts.join(", ")
@@ -85,7 +102,7 @@ pub(super) fn generator(report: &Report) -> String {
         );
     }
     if report.is_generator_bound() {
-        text += "\n! The load generator was the limit, not the mall: more --threads, or another machine.";
+        text += &format!("\n{GENERATOR_BOUND}");
     } else if report.is_generator_starved() {
         text += "\n! The load generator was short of CPU: its late requests count against the mall.";
     }
