@@ -159,8 +159,19 @@ const LINES: &[(&str, i32, &str)] = &[
     ("bench sale --trace {file}", 2, "line 1"),
     ("bench ramp --users 0", 1, "must each be at least 1"),
     ("bench ramp --p99 0", 2, "'0'"),
-    ("bench sale --address 127.0.0.1:1", 2, "--tokens"),
-    ("bench sale --tokens {file}", 2, "--address"),
+    ("bench load", 2, "--target"),
+    ("bench load --target http://127.0.0.1:1", 2, "--voucher"),
+    ("bench load --target http://127.0.0.1:1 --voucher 1", 2, "cannot connect to 127.0.0.1:1"),
+    ("bench load --target https://127.0.0.1:1 --voucher 1", 2, "https is not supported"),
+    ("bench load --target 127.0.0.1:1 --voucher 1", 2, "expected http://HOST[:PORT][/PREFIX]"),
+    ("bench load --target http://192.0.2.1 --voucher 1", 2, "--i-may-load-this-host"),
+    ("bench load --target http://127.0.0.1:1 --voucher 1 --dialect latin", 2, "hm-dianping-go"),
+    ("bench load --target http://127.0.0.1:1 --voucher 1 --dialect {file}", 2, "{file}: line 1"),
+    ("bench load --target http://127.0.0.1:1 --voucher 1 --tokens {new}", 1, "{new}"),
+    ("bench load --target http://127.0.0.1:1 --voucher 1 --tokens {file} --users 9", 2, "cannot be used with"),
+    ("bench load --target http://127.0.0.1:1 --voucher 1 --users 0", 2, "'0'"),
+    ("bench load --target http://127.0.0.1:1 --voucher 1 --claims-per-user 0", 2, "'0'"),
+    ("bench dialect latin", 2, "no dialect 'latin'"),
 ];
 
 const SERVERS: &str = "--redis redis://:secret@127.0.0.1:1 --mysql mysql://root:secret@127.0.0.1:1/mall";

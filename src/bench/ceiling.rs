@@ -10,7 +10,7 @@ use axum::routing::post;
 use mallbox_storage::VoucherId;
 use tokio::net::TcpListener;
 
-use super::drive::{Arrivals, drive};
+use super::drive::{Arrivals, Driven, drive};
 use super::generator::Generator;
 use super::rush::Claims;
 use super::server::Server;
@@ -66,7 +66,7 @@ pub(super) fn measure(generator: &Generator, span: Duration) -> anyhow::Result<f
     let tokens = Arc::new(vec![Random::system().token(); 1_000]);
     let claims = Claims::new(tokens, &[VoucherId::new(1)]).endless();
     let arrivals = Arrivals::ClosedFor(span);
-    let (_, report, _) = drive(generator, &[server.address], &claims, &arrivals, "ceiling")?;
+    let Driven { report, .. } = drive(generator, &[server.address], &claims, &arrivals, "ceiling")?;
     Ok(report.per_second())
 }
 

@@ -8,11 +8,10 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
+use super::foreign::REQUEST_TIMEOUT;
 use super::generator::Generator;
-use super::load::{self, Load, Progress, Report, Shape};
+use super::load::{self, Exchanged, Load, Progress, Report, Shape};
 use super::rush::{ClaimOutcomes, ClaimScript, Claims};
-
-const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// When claims arrive, and when they end.
 #[derive(Clone, Debug)]
@@ -25,14 +24,24 @@ pub(super) enum Arrivals {
     Open(Shape),
 }
 
-/// Runs claims with a progress bar. Returns also the number of the first claim that was not made.
+/// The claims of a load, and how they went.
+pub(super) struct Driven {
+    pub(super) outcomes: ClaimOutcomes,
+    pub(super) report: Report,
+    /// Number of the first claim that was not made.
+    pub(super) next: usize,
+    /// An answer that is neither of success nor one of the expected refusals.
+    pub(super) unknown: Option<Exchanged>,
+}
+
+/// Runs claims with a progress bar.
 pub(super) fn drive(
     generator: &Generator,
     addresses: &[SocketAddr],
     claims: &Claims,
     arrivals: &Arrivals,
     what: &'static str,
-) -> anyhow::Result<(ClaimOutcomes, Report, usize)> {
+) -> anyhow::Result<Driven> {
     let (stop_at, shape, expected) = match arrivals {
         Arrivals::Closed => (None, None, Some(claims.count())),
         Arrivals::ClosedFor(span) => (Some(Instant::now() + *span), None, None),
@@ -59,9 +68,12 @@ pub(super) fn drive(
     let result = load::run_on_threads(&load, scripts, &progress);
     drop(shown);
     let (scripts, report) = result?;
-    let outcomes = scripts.iter().map(|script| script.outcomes).sum();
-    let next = scripts.iter().map(ClaimScript::next).max().unwrap_or(0);
-    Ok((outcomes, report, next))
+    Ok(Driven {
+        outcomes: scripts.iter().map(|script| script.outcomes).sum(),
+        report,
+        next: scripts.iter().map(ClaimScript::next).max().unwrap_or(0),
+        unknown: scripts.into_iter().find_map(|script| script.unknown),
+    })
 }
 
 /// A progress bar that follows a load until dropped.

@@ -7,15 +7,16 @@ use anyhow::bail;
 use mallbox_storage::Timestamp;
 
 use super::comparison::Outcome;
-use super::drive::{Arrivals, drive};
+use super::drive::{Arrivals, Driven, drive};
 use super::load::{Piece, Report, Shape};
+use super::numbers::{count, millis, rate};
 use super::ramp::{self, Found, Length, Limit, Verdict};
 use super::round::DRAIN_TIMEOUT;
 use super::running_mall::RunningMall;
 use super::rush::{ClaimOutcomes, Claims};
 use super::sale_bench::RampBench;
 use super::site::BenchTarget;
-use super::summary::{GENERATOR_BOUND, Summary, count, generator, millis, rate};
+use super::summary::{GENERATOR_BOUND, Summary, generator};
 use super::turns::on_all_grounds;
 use super::watch;
 
@@ -86,7 +87,7 @@ impl Trials<'_> {
             return Ok(Verdict::OutOfClaims);
         }
         let arrivals = Arrivals::Open(shape);
-        let (outcomes, report, next) =
+        let Driven { outcomes, report, next, .. } =
             drive(&self.bench.generator, &self.mall.addresses, &claims, &arrivals, "trial")?;
         self.first = next;
         // The next trial finds no work of this one.

@@ -12,15 +12,16 @@ use mallbox_storage::Timestamp;
 use super::call_counts;
 use super::ceiling::{self, Ceiling};
 use super::comparison::{Outcome, Quantity};
-use super::drive::{Arrivals, drive};
+use super::drive::{Arrivals, Driven, drive};
 use super::load::Report;
 use super::log_ins::{self, LogIns};
+use super::numbers::{count, millis, rate};
 use super::running_mall::{Ending, RunningMall};
 use super::rush::{ClaimOutcomes, Claims};
 use super::sale_bench::SaleBench;
 use super::server::{cpu_of, cpu_since};
 use super::site::BenchTarget;
-use super::summary::{Summary, count, generator, micros_per_response, millis, rate};
+use super::summary::{Summary, generator, micros_per_response};
 use super::watch::{self, MetricsSampler};
 
 /// Time limit for the workers to persist the claims still pending after the sale.
@@ -104,7 +105,7 @@ fn rush(bench: &SaleBench, mall: &RunningMall, lines: Receiver<String>) -> anyho
     let arrivals = bench.shape.clone().map_or(Arrivals::Closed, Arrivals::Open);
     let claimed = drive(&bench.generator, &mall.addresses, &claims, &arrivals, "claims");
     over.store(true, Ordering::Relaxed);
-    let (outcomes, report, next) = claimed?;
+    let Driven { outcomes, report, next, .. } = claimed?;
     let ended = Instant::now();
     let cpu = cpu_since(&mall.servers, cpu_before);
     let left = watch::look(&mall.addresses)?.pending;
@@ -151,7 +152,8 @@ fn refusals(bench: &SaleBench, mall: &RunningMall, is_complete: bool) -> anyhow:
         let claims = Claims::new(Arc::clone(&mall.crowd.tokens), &[sale]).endless();
         let (before, cpu) = (mall.site.figures()?, cpu_of(&mall.servers));
         let arrivals = Arrivals::ClosedFor(bench.span);
-        let (outcomes, report, _) = drive(&bench.generator, &mall.addresses, &claims, &arrivals, what)?;
+        let Driven { outcomes, report, .. } =
+            drive(&bench.generator, &mall.addresses, &claims, &arrivals, what)?;
         let cpu = cpu_since(&mall.servers, cpu);
         let spent = if mall.crowd.sold_out == Some(sale) { mall.spent_since(before)? } else { None };
         let calls = spent.iter().flat_map(|spent| call_counts::of_refusals(spent, report.answered)).collect();
@@ -160,21 +162,13 @@ fn refusals(bench: &SaleBench, mall: &RunningMall, is_complete: bool) -> anyhow:
     Ok(refusals)
 }
 
-fn accepted_per_second(rush: &Rush) -> f64 {
-    rush.outcomes.accepted as f64 / rush.report.elapsed.as_secs_f64().max(f64::MIN_POSITIVE)
-}
-
 fn orders_per_second(rush: &Rush) -> f64 {
     rush.outcomes.accepted as f64 / rush.persisting.as_secs_f64()
 }
 
 fn print_rush(summary: &mut Summary, rush: &Rush, ceiling: Ceiling) {
     let Rush { outcomes, report, .. } = rush;
-    summary.add(
-        "accepted",
-        rate(accepted_per_second(rush)),
-        format!("{}: {}", seconds(report.elapsed), all(outcomes)),
-    );
+    summary.add_accepted(outcomes, report);
     summary.add_latency(report, "");
     summary.add(
         "answered",
@@ -212,7 +206,7 @@ fn print_refusals(summary: &mut Summary, refused: &Refusals, ceiling: Ceiling) {
             ceiling.percent(report.per_second()),
             millis(report.p50()),
             millis(report.p99()),
-            all(outcomes)
+            outcomes
         ),
     );
 }
@@ -244,27 +238,6 @@ fn print_rest(summary: &mut Summary, rush: &Rush, ending: &Ending) {
     summary.add_books(ending);
 }
 
-/// Formats outcomes: every kind that occurred, and accepted ones always.
-fn all(outcomes: &ClaimOutcomes) -> String {
-    let mut text = format!("{} accepted", count(outcomes.accepted));
-    for (number, name) in [
-        (outcomes.sold_out, "sold out"),
-        (outcomes.already_bought, "already bought"),
-        (outcomes.refused, "refused for other reasons"),
-        (outcomes.rejected, "rejected by the server"),
-        (outcomes.lost, "lost"),
-    ] {
-        if number > 0 {
-            text += &format!(", {} {name}", count(number));
-        }
-    }
-    text
-}
-
-fn seconds(time: Duration) -> String {
-    format!("in {:.2} s", time.as_secs_f64())
-}
-
 /// Returns the figures for the comparison of several runs.
 fn figures(rush: &Rush, refusals: &[Refusals], ceiling: Ceiling) -> Vec<(Quantity, f64)> {
     let report = &rush.report;
@@ -273,7 +246,7 @@ fn figures(rush: &Rush, refusals: &[Refusals], ceiling: Ceiling) -> Vec<(Quantit
         (("% of the ceiling", 1), ceiling.percent(report.per_second())),
         (("p50 of a claim, ms", 2), report.p50().as_secs_f64() * 1e3),
         (("p99 of a claim, ms", 2), report.p99().as_secs_f64() * 1e3),
-        (("accepted and durable /s", 0), accepted_per_second(rush)),
+        (("accepted and durable /s", 0), rush.outcomes.accepted_per_second(report)),
         (("orders in the database /s", 0), orders_per_second(rush)),
         (("orders per transaction", 0), rush.persisted as f64 / rush.batches.max(1) as f64),
     ];
@@ -286,14 +259,4 @@ fn figures(rush: &Rush, refusals: &[Refusals], ceiling: Ceiling) -> Vec<(Quantit
         figures.extend(refused.calls.iter().copied());
     }
     figures
-}
-
-/// Prints the claims at a server that somebody else started.
-pub(super) fn print_foreign(outcomes: &ClaimOutcomes, report: &Report) {
-    let mut summary = Summary::default();
-    let accepted = outcomes.accepted as f64 / report.elapsed.as_secs_f64().max(f64::MIN_POSITIVE);
-    summary.add("accepted", rate(accepted), format!("{}: {}", seconds(report.elapsed), all(outcomes)));
-    summary.add_latency(report, "");
-    summary.add("answered", rate(report.per_second()), generator(report));
-    print!("{summary}");
 }

@@ -1,17 +1,23 @@
 //! The rush of claims: requests sent and responses counted.
 
+use std::fmt;
 use std::iter::Sum;
 use std::ops::Add;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use mallbox_storage::VoucherId;
 
-use super::load::{Answer, Fault, Script};
+use super::foreign::{AnswerKind, CutRequest, Dialect, PreparedRules};
+use super::load::{Answer, Exchanged, Fault, Report, Script};
+use super::numbers::count;
 
 /// Responses to claims, by kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct ClaimOutcomes {
     pub(super) accepted: u64,
+    /// Among the accepted ones, those of users who had bought in this sale before.
+    pub(super) bought_again: u64,
     pub(super) sold_out: u64,
     pub(super) already_bought: u64,
     /// Any other 200.
@@ -22,12 +28,20 @@ pub(super) struct ClaimOutcomes {
     pub(super) lost: u64,
 }
 
+impl ClaimOutcomes {
+    /// Returns the accepted claims per second of a load.
+    pub(super) fn accepted_per_second(&self, report: &Report) -> f64 {
+        self.accepted as f64 / report.elapsed.as_secs_f64().max(f64::MIN_POSITIVE)
+    }
+}
+
 impl Add for ClaimOutcomes {
     type Output = Self;
 
     fn add(self, other: Self) -> Self {
         Self {
             accepted: self.accepted + other.accepted,
+            bought_again: self.bought_again + other.bought_again,
             sold_out: self.sold_out + other.sold_out,
             already_bought: self.already_bought + other.already_bought,
             refused: self.refused + other.refused,
@@ -43,12 +57,36 @@ impl Sum for ClaimOutcomes {
     }
 }
 
-/// Who claims what: every user once in each sale, one sale after another.
+impl fmt::Display for ClaimOutcomes {
+    /// Writes every kind that occurred, and accepted ones always.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} accepted", count(self.accepted))?;
+        for (number, name) in [
+            (self.sold_out, "sold out"),
+            (self.already_bought, "already bought"),
+            (self.refused, "refused for other reasons"),
+            (self.rejected, "rejected by the server"),
+            (self.lost, "lost"),
+        ] {
+            if number > 0 {
+                write!(f, ", {} {name}", count(number))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Who claims what: every user in each sale, one sale after another.
 #[derive(Clone, Debug)]
 pub(super) struct Claims {
     tokens: Arc<Vec<String>>,
-    /// Requests up to the token, by sale.
-    heads: Vec<String>,
+    /// The request of each sale, cut in two at the token.
+    requests: Vec<CutRequest>,
+    answers: Arc<PreparedRules>,
+    /// Claims of each user in a sale, in a row.
+    repeats: usize,
+    /// Whether a user has had a claim accepted, by sale and user; empty if each claims once.
+    has_bought: Arc<[AtomicBool]>,
     /// Number of the first claim to make.
     first: usize,
     /// Whether the last sale is claimed from without end.
@@ -56,14 +94,41 @@ pub(super) struct Claims {
 }
 
 impl Claims {
-    /// Creates the claims of all users in `sales`.
+    /// Creates the claims of all users in `sales` of a mallbox.
     pub(super) fn new(tokens: Arc<Vec<String>>, sales: &[VoucherId]) -> Self {
-        let head = |sale: &VoucherId| {
-            format!(
-                "POST /api/voucher-order/seckill/{sale} HTTP/1.1\r\nhost: mall\r\ncontent-length: 0\r\nauthorization: "
-            )
-        };
-        Self { tokens, heads: sales.iter().map(head).collect(), first: 0, is_endless: false }
+        let dialect = Dialect::mallbox();
+        Self::in_dialect(&dialect, ("mall", &dialect.prefix), tokens, sales)
+    }
+
+    /// Creates the claims of all users in `sales` of any mall. A host and a prefix locate it.
+    pub(super) fn in_dialect(
+        dialect: &Dialect,
+        place: (&str, &str),
+        tokens: Arc<Vec<String>>,
+        sales: &[VoucherId],
+    ) -> Self {
+        Self {
+            tokens,
+            requests: sales.iter().map(|sale| dialect.claim(place, *sale)).collect(),
+            answers: Arc::new(dialect.answers.prepared()),
+            repeats: 1,
+            has_bought: Arc::default(),
+            first: 0,
+            is_endless: false,
+        }
+    }
+
+    /// Lets each user claim so many times in each sale, in a row.
+    pub(super) fn repeated(self, repeats: usize) -> Self {
+        let buyers = if repeats > 1 { self.tokens.len() * self.requests.len() } else { 0 };
+        let has_bought = (0..buyers).map(|_| AtomicBool::new(false)).collect();
+        Self { repeats, has_bought, ..self }
+    }
+
+    /// Records an accepted claim. Returns whether an earlier claim of the same user in the same sale was
+    /// accepted too.
+    fn accept(&self, number: usize) -> bool {
+        self.has_bought.get(number / self.repeats).is_some_and(|had| had.swap(true, Ordering::Relaxed))
     }
 
     /// Repeats the claims in the last sale without end.
@@ -78,14 +143,18 @@ impl Claims {
 
     /// Returns the number of claims to make; without meaning if they are endless.
     pub(super) fn count(&self) -> u64 {
-        (self.tokens.len() * self.heads.len()).saturating_sub(self.first) as u64
+        (self.tokens.len() * self.repeats * self.requests.len()).saturating_sub(self.first) as u64
     }
 
-    /// Returns the request up to the token, and the token.
-    fn get(&self, number: usize) -> Option<(&str, &str)> {
-        let (sale, user) = (number / self.tokens.len(), number % self.tokens.len());
-        let head = self.heads.get(sale).or_else(|| self.heads.last().filter(|_| self.is_endless))?;
-        Some((head, &self.tokens[user]))
+    /// Returns the request of a claim, and the token that belongs into it.
+    fn get(&self, number: usize) -> Option<(&CutRequest, &str)> {
+        let (sale, claim) = (number / self.per_sale(), number % self.per_sale());
+        let request = self.requests.get(sale).or_else(|| self.requests.last().filter(|_| self.is_endless))?;
+        Some((request, &self.tokens[claim / self.repeats]))
+    }
+
+    fn per_sale(&self) -> usize {
+        self.tokens.len() * self.repeats
     }
 }
 
@@ -94,12 +163,23 @@ pub(super) struct ClaimScript {
     claims: Arc<Claims>,
     next: usize,
     threads: usize,
+    /// Number of the last claim by connection.
+    numbers: Vec<usize>,
     pub(super) outcomes: ClaimOutcomes,
+    /// The first answer of a kind that no rule knows.
+    pub(super) unknown: Option<Exchanged>,
 }
 
 impl ClaimScript {
     pub(super) fn new(claims: Arc<Claims>, thread: usize, threads: usize) -> Self {
-        Self { next: claims.first + thread, claims, threads, outcomes: ClaimOutcomes::default() }
+        Self {
+            next: claims.first + thread,
+            claims,
+            threads,
+            numbers: Vec::new(),
+            outcomes: ClaimOutcomes::default(),
+            unknown: None,
+        }
     }
 
     /// Returns the number of the next claim.
@@ -109,35 +189,41 @@ impl ClaimScript {
 }
 
 impl Script for ClaimScript {
-    fn request(&mut self, _connection: usize, buffer: &mut Vec<u8>) -> bool {
-        let Some((head, token)) = self.claims.get(self.next) else { return false };
+    fn request(&mut self, connection: usize, buffer: &mut Vec<u8>) -> bool {
+        let Some((request, token)) = self.claims.get(self.next) else { return false };
+        if self.numbers.len() <= connection {
+            self.numbers.resize(connection + 1, 0);
+        }
+        self.numbers[connection] = self.next;
         self.next += self.threads;
-        for piece in [head, token, "\r\n\r\n"] {
+        for piece in [&request.before, token, &request.after] {
             buffer.extend_from_slice(piece.as_bytes());
         }
         true
     }
 
-    fn on_response(&mut self, _connection: usize, answer: Answer<'_>) {
+    fn on_response(&mut self, connection: usize, answer: Answer<'_>) {
+        let kind = self.claims.answers.kind(answer.status, answer.body);
         let outcomes = &mut self.outcomes;
-        let count = match answer.status {
-            200 if answer.body.starts_with(br#"{"success":true"#) => &mut outcomes.accepted,
-            200 if contains(answer.body, b"SOLD_OUT") => &mut outcomes.sold_out,
-            200 if contains(answer.body, b"ALREADY_BOUGHT") => &mut outcomes.already_bought,
-            200 => &mut outcomes.refused,
-            _ => &mut outcomes.rejected,
+        let count = match kind {
+            AnswerKind::Accepted => &mut outcomes.accepted,
+            AnswerKind::SoldOut => &mut outcomes.sold_out,
+            AnswerKind::AlreadyBought => &mut outcomes.already_bought,
+            AnswerKind::Refused => &mut outcomes.refused,
+            AnswerKind::Rejected => &mut outcomes.rejected,
         };
         *count += 1;
+        if kind == AnswerKind::Accepted && self.claims.accept(self.numbers[connection]) {
+            outcomes.bought_again += 1;
+        }
+        if matches!(kind, AnswerKind::Refused | AnswerKind::Rejected) && self.unknown.is_none() {
+            self.unknown = Some(Exchanged { status: answer.status, body: answer.body.to_vec() });
+        }
     }
 
     fn lost(&mut self, _connection: usize, _fault: Fault) {
         self.outcomes.lost += 1;
     }
-}
-
-/// Searches from the end: the code stands at the end of a response.
-fn contains(body: &[u8], word: &[u8]) -> bool {
-    body.windows(word.len()).rev().any(|window| window == word)
 }
 
 #[cfg(test)]
@@ -158,7 +244,8 @@ mod tests {
         while sent.len() < limit && script.request(0, &mut buffer) {
             let text = String::from_utf8(std::mem::take(&mut buffer)).unwrap();
             let sale = text.strip_prefix("POST /api/voucher-order/seckill/").unwrap().chars().next().unwrap();
-            let token = text.strip_suffix("\r\n\r\n").unwrap().chars().last().unwrap();
+            let (_, token) = text.split_once("authorization: ").unwrap();
+            let token = token.chars().next().unwrap();
             sent.push((sale, token));
         }
         sent
@@ -174,28 +261,68 @@ mod tests {
         shared.sort_unstable();
         assert_eq!(shared, all);
         assert_eq!((claims(&[1, 2]).count(), claims(&[1, 2]).from(4).count()), (6, 2));
+        let twice = [('1', 'a'), ('1', 'a'), ('1', 'b'), ('1', 'b'), ('1', 'c'), ('1', 'c')];
+        assert_eq!(sent(claims(&[1]).repeated(2), (0, 1), 99), twice);
+        assert_eq!(claims(&[1, 2]).repeated(2).count(), 12);
         let endless = [('1', 'a'), ('1', 'b'), ('1', 'c'), ('1', 'a'), ('1', 'b')];
         assert_eq!(sent(claims(&[1]).endless(), (0, 1), 5), endless);
     }
 
+    const ACCEPTED: &str = r#"{"success":true,"data":1,"dataText":"1"}"#;
+
+    /// Sends a claim on a connection, and answers it at once.
+    fn answer(rush: &mut ClaimScript, connection: usize, status: u16, body: &str) {
+        assert!(rush.request(connection, &mut Vec::new()));
+        let took = std::time::Duration::ZERO;
+        rush.on_response(connection, Answer { status, body: body.as_bytes(), took });
+    }
+
     #[test]
     fn responses_are_distinguished() {
-        let mut rush = ClaimScript::new(Arc::new(claims(&[1])), 0, 1);
+        let mut rush = ClaimScript::new(Arc::new(claims(&[1]).endless()), 0, 1);
         for (status, body) in [
-            (200, r#"{"success":true,"data":1,"dataText":"1"}"#),
+            (200, ACCEPTED),
             (200, r#"{"success":false,"errorMsg":"库存不足","code":"SOLD_OUT"}"#),
             (200, r#"{"success":false,"errorMsg":"x","code":"ALREADY_BOUGHT","dataText":"1"}"#),
             (200, r#"{"success":false,"errorMsg":"x","code":"NOT_OPEN"}"#),
             (503, r#"{"success":false,"errorMsg":"x","code":"BUSY"}"#),
         ] {
-            rush.on_response(0, Answer { status, body: body.as_bytes(), took: std::time::Duration::ZERO });
+            answer(&mut rush, 0, status, body);
         }
         rush.lost(0, Fault::Timeout);
-        let one_each =
-            ClaimOutcomes { accepted: 1, sold_out: 1, already_bought: 1, refused: 1, rejected: 1, lost: 1 };
-        assert_eq!(rush.outcomes, one_each);
-        let twice =
-            ClaimOutcomes { accepted: 2, sold_out: 2, already_bought: 2, refused: 2, rejected: 2, lost: 2 };
-        assert_eq!([one_each, one_each].into_iter().sum::<ClaimOutcomes>(), twice);
+        let each = |count| ClaimOutcomes {
+            accepted: count,
+            bought_again: 0,
+            sold_out: count,
+            already_bought: count,
+            refused: count,
+            rejected: count,
+            lost: count,
+        };
+        assert_eq!(rush.outcomes, each(1));
+        assert_eq!([each(1), each(1)].into_iter().sum::<ClaimOutcomes>(), each(2));
+        let unknown = rush.unknown.unwrap();
+        assert_eq!((unknown.status, unknown.body.ends_with(br#"NOT_OPEN"}"#)), (200, true), "{unknown:?}");
+    }
+
+    #[test]
+    fn a_user_who_buys_again_is_noticed_on_any_thread_and_connection() {
+        let claims = Arc::new(claims(&[1, 2]).repeated(2));
+        let mut threads = [0, 1].map(|thread| ClaimScript::new(Arc::clone(&claims), thread, 2));
+        // Users a, b and c in sale 1, then a in sale 2; the claims of a user are spread over the threads.
+        for (thread, connection, body) in [
+            (0, 0, ACCEPTED),
+            (0, 3, ACCEPTED),
+            (0, 1, "{}"),
+            (0, 0, ACCEPTED),
+            (1, 0, "{}"),
+            (1, 2, ACCEPTED),
+            (1, 0, ACCEPTED),
+            (1, 0, ACCEPTED),
+        ] {
+            answer(&mut threads[thread], connection, 200, body);
+        }
+        let outcomes = threads.map(|thread| thread.outcomes).into_iter().sum::<ClaimOutcomes>();
+        assert_eq!((outcomes.accepted, outcomes.bought_again, outcomes.refused), (6, 2, 2));
     }
 }

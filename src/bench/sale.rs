@@ -1,16 +1,13 @@
 //! `bench sale`: a rush of claims on one sale after another, the ceiling for comparison, and the ledger check
 //! at the end.
 
-use std::sync::Arc;
-
 use anyhow::bail;
 use mallbox_storage::Timestamp;
 
-use super::drive::{Arrivals, drive};
+use super::load::Shape;
+use super::numbers::count;
 use super::round;
-use super::rush::Claims;
 use super::sale_bench::SaleBench;
-use super::summary::count;
 use super::turns::on_all_grounds;
 
 /// Runs the bench, prints the results and checks the ledgers. Returns whether all ledgers balance.
@@ -19,25 +16,17 @@ use super::turns::on_all_grounds;
 /// A server that cannot be started or reached; a refusal of a request that no server should refuse.
 pub fn run(bench: &SaleBench, now: Timestamp) -> anyhow::Result<bool> {
     bench.generator.check((bench.malls.users, bench.sales))?;
-    check_claims(bench)?;
-    if let Some((address, tokens, sales)) = &bench.server {
-        let claims = Claims::new(Arc::new(tokens.clone()), sales);
-        let arrivals = bench.shape.clone().map_or(Arrivals::Closed, Arrivals::Open);
-        let (outcomes, report, _) = drive(&bench.generator, &[*address], &claims, &arrivals, "claims")?;
-        round::print_foreign(&outcomes, &report);
-        return Ok(true);
-    }
+    check_claims(bench.shape.as_ref(), bench.malls.users.saturating_mul(bench.sales), "--users or --sales")?;
     on_all_grounds(&bench.malls, |ground| round::run(bench, ground, now))
 }
 
-/// Checks that the users can make all claims of a shape that ends.
-fn check_claims(bench: &SaleBench) -> anyhow::Result<()> {
-    let Some((shape, lasts)) = bench.shape.as_ref().and_then(|shape| Some((shape, shape.lasts()?))) else {
+/// Checks that there are claims enough for a shape that ends; `more` says how there would be.
+pub(super) fn check_claims(shape: Option<&Shape>, possible: usize, more: &str) -> anyhow::Result<()> {
+    let Some((shape, lasts)) = shape.and_then(|shape| Some((shape, shape.lasts()?))) else {
         return Ok(());
     };
-    let (asked, possible) = (shape.due_by(lasts), bench.malls.users.saturating_mul(bench.sales) as u64);
+    let (asked, possible) = (shape.due_by(lasts), possible as u64);
     if asked > possible {
-        let more = if bench.server.is_some() { "tokens or sales" } else { "--users or --sales" };
         let (asked, possible) = (count(asked), count(possible));
         bail!("the shape has {asked} claims, and the users make only {possible}: pass more {more}");
     }

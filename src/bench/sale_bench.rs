@@ -1,9 +1,6 @@
 //! Settings of `bench sale` and `bench ramp`.
 
-use std::net::SocketAddr;
 use std::time::Duration;
-
-use mallbox_storage::VoucherId;
 
 use super::generator::Generator;
 use super::load::Shape;
@@ -41,8 +38,6 @@ pub struct SaleBench {
     pub span: Duration,
     /// Log-ins per second beside the claims.
     pub log_ins: f64,
-    /// A running server, with session tokens of its users and the sales to claim from.
-    pub server: Option<(SocketAddr, Vec<String>, Vec<VoucherId>)>,
 }
 
 /// Settings of a run of `bench ramp`.

@@ -3,10 +3,10 @@
 use std::fmt;
 use std::time::Duration;
 
-use indicatif::HumanCount;
-
 use super::load::Report;
+use super::numbers::{count, millis, rate};
 use super::running_mall::Ending;
+use super::rush::ClaimOutcomes;
 
 /// Printed when the load generator, not the mall, was the limit.
 pub(super) const GENERATOR_BOUND: &str =
@@ -31,6 +31,12 @@ impl Summary {
         self.0.push(Line { label, figure, text });
     }
 
+    /// Adds the rate of accepted claims, and what the other claims were answered.
+    pub(super) fn add_accepted(&mut self, outcomes: &ClaimOutcomes, report: &Report) {
+        let text = format!("in {:.2} s: {outcomes}", report.elapsed.as_secs_f64());
+        self.add("accepted", rate(outcomes.accepted_per_second(report)), text);
+    }
+
     /// Adds the percentiles of a load. `which` follows the word "median".
     pub(super) fn add_latency(&mut self, report: &Report, which: &str) {
         let text = format!("is the median{which}, {}", percentiles(report));
@@ -52,27 +58,6 @@ impl fmt::Display for Summary {
         }
         Ok(())
     }
-}
-
-/// Formats a number of events per second.
-pub(super) fn rate(per_second: f64) -> String {
-    format!("{} /s", whole(per_second))
-}
-
-/// Formats a number with thousands separators.
-pub(super) fn count(number: u64) -> String {
-    HumanCount(number).to_string()
-}
-
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "rates are small and positive")]
-fn whole(value: f64) -> String {
-    count(value.round() as u64)
-}
-
-/// Formats a time in milliseconds.
-pub(super) fn millis(time: Duration) -> String {
-    let ms = time.as_secs_f64() * 1e3;
-    if ms < 10.0 { format!("{ms:.2} ms") } else { format!("{} ms", whole(ms)) }
 }
 
 /// Formats the percentiles of a load, without the median.
@@ -125,11 +110,5 @@ mod tests {
         summary.add("books", "balance".to_owned(), String::new());
         let text = "accepted             24,046 /s  5,000 units\nbooks                  balance\n";
         assert_eq!(summary.to_string(), text);
-    }
-
-    #[test]
-    fn times_have_three_digits_at_most() {
-        let times = [400, 2_346, 51_400, 1_234_567].map(|us| millis(Duration::from_micros(us)));
-        assert_eq!(times, ["0.40 ms", "2.35 ms", "51 ms", "1,235 ms"]);
     }
 }

@@ -1,16 +1,20 @@
 //! `mallbox bench`: measures throughput and latency on this machine, beside the machine's own limits.
 
-use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+mod arrivals;
+mod dialects;
+mod load;
+
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
-use mallbox_storage::{Durability, VoucherId};
+use mallbox_storage::Durability;
 use mallbox_storage_production::ProductionOptions;
 
-use super::messages::{BenchMisuse, CommandFailure, UsageError};
-use crate::bench::load::Shape;
-use crate::bench::{self, BenchMalls, BenchTarget, Generator, RampBench, SaleBench};
+use self::arrivals::{ArrivalFlags, GeneratorFlags};
+use self::load::Load;
+use super::messages::{BenchMisuse, UsageError};
+use crate::bench::{self, BenchMalls, BenchTarget, RampBench, SaleBench};
 use crate::config::{DurabilityChoice, LocationError, PlaceConfig, ServerUrl, Switch, at_least_one};
 use crate::mall::{Clock as _, SystemClock};
 use crate::place::Place;
@@ -23,6 +27,13 @@ pub enum Bench {
     Sale(Box<Sale>),
     /// Finds the highest rate of claims that a mall answers in time, on a `serve` process of its own.
     Ramp(Box<Ramp>),
+    /// Sends claims to any mall that is running, in its dialect, and counts its orders.
+    Load(Box<Load>),
+    /// Prints a dialect, as a model for one of your own; without a name, the names.
+    Dialect {
+        /// Name of the dialect.
+        name: Option<String>,
+    },
     /// Serves a bare axum handler to compare with; runs until stopped.
     #[command(hide = true)]
     Ceiling,
@@ -42,17 +53,8 @@ pub struct Sale {
     sales: usize,
     #[command(flatten)]
     generator: GeneratorFlags,
-    /// Claims per second over all connections, or the peak of a named --shape; without a rate, each
-    /// connection claims again as soon as a response arrives.
-    #[arg(long, value_name = "PER_SECOND")]
-    rate: Option<f64>,
-    /// Arrival of the claims: `flash`, `pulse` or `steps` with --rate as the peak, or pieces such as
-    /// `500x10s,500..20000x5s`.
-    #[arg(long, conflicts_with = "trace")]
-    shape: Option<String>,
-    /// A file with the arrival of the claims: lines SECONDS RATE, the last rate 0.
-    #[arg(long, value_name = "FILE", conflicts_with = "rate")]
-    trace: Option<PathBuf>,
+    #[command(flatten)]
+    arrivals: ArrivalFlags,
     /// Seconds of each measurement of the ceiling and of the refusals.
     #[arg(long, default_value_t = 3, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3_600))]
     span: u64,
@@ -61,15 +63,6 @@ pub struct Sale {
     log_ins: u32,
     #[command(flatten)]
     ground: GroundFlags,
-    /// Sends claims to a server already running, instead of starting one.
-    #[arg(long, requires = "tokens", requires = "voucher", conflicts_with_all = ["on", "redis", "mysql", "instances", "rounds"])]
-    address: Option<SocketAddr>,
-    /// A file with the tokens of the users who claim at `--address`, one a line.
-    #[arg(long, requires = "address", value_name = "FILE")]
-    tokens: Option<PathBuf>,
-    /// The sales to claim from at `--address`, in sequence.
-    #[arg(long, requires = "address", value_name = "ID", value_delimiter = ',')]
-    voucher: Vec<u64>,
 }
 
 /// The flags of `bench ramp`.
@@ -91,17 +84,6 @@ pub struct Ramp {
     span: u64,
     #[command(flatten)]
     ground: GroundFlags,
-}
-
-/// The flags of the load generator.
-#[derive(Args, Debug)]
-struct GeneratorFlags {
-    /// Connections shared by the crowd.
-    #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..))]
-    connections: u16,
-    /// Threads of the load generator, each with its share of the connections.
-    #[arg(long, default_value_t = 1, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=1_024))]
-    threads: u16,
 }
 
 /// The flags for the storage of benched malls.
@@ -159,45 +141,23 @@ pub fn run(command: Bench) -> anyhow::Result<bool> {
     match command {
         Bench::Sale(sale) => bench::run_sale(&sale.plan()?, SystemClock.now()),
         Bench::Ramp(ramp) => bench::run_ramp(&ramp.plan()?, SystemClock.now()),
+        Bench::Load(load) => bench::run_load(&load.plan()?),
+        Bench::Dialect { name } => dialects::print(name.as_deref()).map(|()| true),
         Bench::Ceiling => bench::ceiling::serve().map(|()| true),
     }
 }
 
 impl Sale {
     fn plan(&self) -> anyhow::Result<SaleBench> {
-        let server = match (self.address, &self.tokens) {
-            (Some(address), Some(file)) => {
-                let text = read(file)?;
-                let tokens: Vec<String> =
-                    text.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect();
-                if tokens.is_empty() {
-                    return Err(CommandFailure::NoToken(file.clone()).into());
-                }
-                Some((address, tokens, self.voucher.iter().copied().map(VoucherId::new).collect::<Vec<_>>()))
-            }
-            _ => None,
-        };
-        let users = server.as_ref().map_or(self.users, |(_, tokens, _)| tokens.len());
         Ok(SaleBench {
-            malls: self.ground.malls(users)?,
+            malls: self.ground.malls(self.users)?,
             generator: self.generator.plan(),
             units: (self.units > 0).then_some(self.units),
-            sales: server.as_ref().map_or(self.sales, |(_, _, sales)| sales.len()),
-            shape: self.shape()?,
+            sales: self.sales,
+            shape: self.arrivals.shape()?,
             span: Duration::from_secs(self.span),
             log_ins: self.log_ins.into(),
-            server,
         })
-    }
-
-    /// Returns the arrivals. `None` for a closed loop.
-    fn shape(&self) -> anyhow::Result<Option<Shape>> {
-        let shape = match (&self.trace, &self.shape) {
-            (Some(file), _) => Some(Shape::parse_trace(&read(file)?)),
-            (None, Some(text)) => Some(Shape::parse(text, self.rate)),
-            (None, None) => self.rate.map(|rate| Ok(Shape::checked(rate)?)),
-        };
-        Ok(shape.transpose().map_err(|error| UsageError::Bench(BenchMisuse::BadShape(error)))?)
     }
 }
 
@@ -210,12 +170,6 @@ impl Ramp {
             from: self.from.into(),
             span: Duration::from_secs(self.span),
         })
-    }
-}
-
-impl GeneratorFlags {
-    fn plan(&self) -> Generator {
-        Generator { connections: self.connections.into(), threads: self.threads.into() }
     }
 }
 
@@ -280,11 +234,6 @@ impl GroundFlags {
     }
 }
 
-fn read(file: &Path) -> anyhow::Result<String> {
-    std::fs::read_to_string(file)
-        .map_err(|error| CommandFailure::CannotRead(file.to_owned()).with_cause(error))
-}
-
 /// Converts to `usize`, capped at `usize::MAX`.
 fn count(number: u64) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
@@ -340,7 +289,7 @@ mod tests {
         let shape = |typed: &[&str]| {
             let command = Sale::augment_args(Command::new("sale")).no_binary_name(true);
             let sale = Sale::from_arg_matches(&command.try_get_matches_from(typed)?)?;
-            Ok::<_, anyhow::Error>(sale.shape()?.map(|shape| (shape.peak(), shape.lasts())))
+            Ok::<_, anyhow::Error>(sale.arrivals.shape()?.map(|shape| (shape.peak(), shape.lasts())))
         };
         let seconds = |seconds| Some(Duration::from_secs(seconds));
         let file = tempfile::NamedTempFile::new().unwrap();

@@ -35,6 +35,15 @@ pub struct ServerUrl(
     #[cfg_attr(not(feature = "production"), expect(dead_code, reason = "only servers have a URL"))] String,
 );
 
+#[cfg(feature = "production")]
+impl ServerUrl {
+    /// Returns the URL, with its password.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
 impl From<&str> for ServerUrl {
     fn from(url: &str) -> Self {
         Self(url.to_owned())

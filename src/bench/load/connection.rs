@@ -11,7 +11,8 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
 use super::error::Fault;
-use super::response::{CompleteResponse, ResponseBuffer, ResponseError};
+use super::response::{CompleteResponse, ResponseBuffer};
+use super::response_error::ResponseError;
 
 type Dial = Pin<Box<dyn Future<Output = io::Result<TcpStream>> + Send>>;
 

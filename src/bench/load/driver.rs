@@ -19,7 +19,7 @@ use super::pace::PaceThread;
 use super::ready_set::ReadySet;
 use super::report::Report;
 use super::response::CompleteResponse;
-use super::response::ResponseError;
+use super::response_error::ResponseError;
 use super::schedule::Schedule;
 use super::script::{Answer, Load, Progress, Script};
 use super::tally::ReportBuilder;

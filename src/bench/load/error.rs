@@ -3,7 +3,7 @@
 use std::io;
 use std::net::SocketAddr;
 
-use super::response::ResponseError;
+use super::response_error::ResponseError;
 
 /// Reason why a request got no response, or why a connection could not be opened.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]

@@ -13,6 +13,8 @@ const MAX_LATENCY_US: u64 = 3_600_000_000;
 
 /// Share of its time from which on a thread counts as busy.
 const GENERATOR_BUSY: f64 = 0.9;
+/// Shortest load whose share of busy time means anything.
+const LOAD_MIN: Duration = Duration::from_millis(100);
 /// One late request in so many is tolerable.
 const LATE_SHARE: u64 = 100;
 
@@ -140,7 +142,7 @@ impl Report {
     /// of the time.
     #[must_use]
     pub fn is_generator_bound(&self) -> bool {
-        self.answered > 0
+        self.elapsed >= LOAD_MIN
             && self.busiest.is_some_and(|busiest| busiest >= self.elapsed.mul_f64(GENERATOR_BUSY))
     }
 

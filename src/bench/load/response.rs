@@ -4,11 +4,9 @@ use std::mem::MaybeUninit;
 
 use httparse::{ParserConfig, Response, Status};
 
-/// Longest head accepted, in bytes; mallbox sends less than 1 KiB.
-const MAX_HEAD: usize = 16 * 1024;
-/// Longest body accepted, in bytes. mallbox sends a few KiB at most; the limit bounds the memory a foreign
-/// server can take.
-const MAX_BODY: usize = 8 * 1024 * 1024;
+use super::chunked::ChunkDecoder;
+use super::response_error::{MAX_BODY, MAX_HEAD, ResponseError};
+
 /// Most headers accepted; mallbox sends about ten.
 const MAX_HEADERS: usize = 64;
 /// Most interim responses (1xx) before the final one. Without a limit a server could occupy the thread.
@@ -16,36 +14,6 @@ const MAX_INTERIM: u32 = 8;
 /// Initial capacity of a buffer, above the size of a usual response. A read with capacity to spare makes the
 /// next read unnecessary: the next one would only return `WouldBlock`.
 const BUFFER_BYTES_INITIAL: usize = 4 * 1024;
-
-/// Reason why bytes from a server cannot be read as a response.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ResponseError {
-    /// Not HTTP/1.0 or HTTP/1.1.
-    #[error("not HTTP/1: {0}")]
-    NotHttp(httparse::Error),
-    /// The head is longer than 16 KiB.
-    #[error("head longer than {MAX_HEAD} bytes")]
-    HeadTooLong,
-    /// A transfer encoding, such as chunked.
-    #[error("transfer-encoding is not supported; the response needs a content-length")]
-    TransferEncoding,
-    /// A body delimited only by the end of the connection.
-    #[error("neither a content-length nor a status without body")]
-    NoLength,
-    /// A `content-length` that is not a number, or two different values.
-    #[error("bad content-length")]
-    BadLength,
-    /// A body longer than 8 MiB.
-    #[error("body longer than {MAX_BODY} bytes")]
-    BodyTooLong,
-    /// 101, or a status below 100, or more interim responses than allowed.
-    #[error("unexpected status {0}")]
-    Status(u16),
-    /// Bytes after the response, or without a request.
-    #[error("bytes without a request")]
-    Unasked,
-}
 
 /// A complete response in the buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -67,18 +35,21 @@ pub(super) struct ResponseBuffer {
     filled: usize,
     /// Set once the head is complete, so that a long body does not cause the head to be parsed again.
     head: Option<CompleteResponse>,
+    /// Set while a body arrives in chunks.
+    chunks: Option<ChunkDecoder>,
     interim: u32,
 }
 
 impl ResponseBuffer {
     pub fn new() -> Self {
-        Self { buffer: vec![0; BUFFER_BYTES_INITIAL], filled: 0, head: None, interim: 0 }
+        Self { buffer: vec![0; BUFFER_BYTES_INITIAL], filled: 0, head: None, chunks: None, interim: 0 }
     }
 
     /// Clears the response and keeps the buffer's capacity.
     pub fn clear(&mut self) {
         self.filled = 0;
         self.head = None;
+        self.chunks = None;
         self.interim = 0;
     }
 
@@ -86,8 +57,8 @@ impl ResponseBuffer {
     pub fn room(&mut self) -> &mut [u8] {
         // One byte more than needed: surplus bytes become visible, and a read never fills the buffer.
         let wanted = match self.head {
-            Some(head) => head.body_end + 1,
-            None => self.filled + 1,
+            Some(head) if self.chunks.is_none() => head.body_end + 1,
+            _ => self.filled + 1,
         };
         if self.buffer.len() < wanted {
             let doubled = self.buffer.len() * 2;
@@ -103,11 +74,22 @@ impl ResponseBuffer {
             let Some((length, head)) = read_head(&self.buffer[..self.filled])? else {
                 return Ok(None);
             };
-            if let Some(head) = head {
-                self.head = Some(head);
-            } else {
-                self.drop_interim(length)?;
+            match head {
+                Some((head, Body::Length)) => self.head = Some(head),
+                Some((head, Body::Chunks)) => {
+                    self.head = Some(head);
+                    self.chunks = Some(ChunkDecoder::new(length));
+                }
+                None => self.drop_interim(length)?,
             }
+        }
+        if let (Some(head), Some(chunks)) = (&mut self.head, &mut self.chunks) {
+            let (filled, is_complete) = chunks.decode(&mut self.buffer, self.filled)?;
+            self.filled = filled;
+            if !is_complete {
+                return Ok(None);
+            }
+            head.body_end = chunks.decoded_end;
         }
         Ok(self
             .head
@@ -131,9 +113,20 @@ impl ResponseBuffer {
     }
 }
 
-/// Parses the head at the start of `bytes`. Returns the head's length and contents once complete, and no
-/// contents for an interim response.
-fn read_head(bytes: &[u8]) -> Result<Option<(usize, Option<CompleteResponse>)>, ResponseError> {
+/// How the end of a body is found.
+#[derive(Clone, Copy, Debug)]
+enum Body {
+    /// At the `body_end` of the head.
+    Length,
+    /// After the last chunk.
+    Chunks,
+}
+
+/// The length of a head, and its contents unless the response is interim.
+type Head = (usize, Option<(CompleteResponse, Body)>);
+
+/// Parses the head at the start of `bytes`. Returns None until it is complete.
+fn read_head(bytes: &[u8]) -> Result<Option<Head>, ResponseError> {
     let mut headers = [const { MaybeUninit::uninit() }; MAX_HEADERS];
     let mut response = Response::new(&mut []);
     let parsed = ParserConfig::default()
@@ -151,6 +144,7 @@ fn read_head(bytes: &[u8]) -> Result<Option<(usize, Option<CompleteResponse>)>, 
         _ => return Err(ResponseError::Status(status)),
     }
     let mut length_so_far = None;
+    let mut is_chunked = false;
     let mut close = response.version == Some(0);
     for header in response.headers.iter() {
         match header.name.len() {
@@ -165,20 +159,26 @@ fn read_head(bytes: &[u8]) -> Result<Option<(usize, Option<CompleteResponse>)>, 
                 close = closes(header.value, close);
             }
             17 if header.name.eq_ignore_ascii_case("transfer-encoding") => {
-                return Err(ResponseError::TransferEncoding);
+                if is_chunked || !header.value.trim_ascii().eq_ignore_ascii_case(b"chunked") {
+                    return Err(ResponseError::TransferEncoding);
+                }
+                is_chunked = true;
             }
             _ => {}
         }
     }
-    let body = match (status, length_so_far) {
-        // No body follows these statuses, whatever `content-length` says.
-        (204 | 304, _) => 0,
-        (_, Some(value)) => value,
-        (_, None) => return Err(ResponseError::NoLength),
+    let (body, size) = match (status, is_chunked, length_so_far) {
+        // No body follows these statuses, whatever the headers say.
+        (204 | 304, ..) => (Body::Length, 0),
+        // With both headers, RFC 9112 suspects an attack.
+        (_, true, Some(_)) => return Err(ResponseError::TransferEncoding),
+        (_, true, None) => (Body::Chunks, 0),
+        (_, false, Some(size)) => (Body::Length, size),
+        (_, false, None) => return Err(ResponseError::NoLength),
     };
     let whole =
-        CompleteResponse { status, close, surplus: false, body_start: length, body_end: length + body };
-    Ok(Some((length, Some(whole))))
+        CompleteResponse { status, close, surplus: false, body_start: length, body_end: length + size };
+    Ok(Some((length, Some((whole, body)))))
 }
 
 /// Parses a `content-length`: digits only, as in RFC 9110, without sign or list.
@@ -229,13 +229,21 @@ mod tests {
 
     #[test]
     fn an_answer_reads_the_same_in_any_pieces() {
-        let rows: [(&[u8], u16, bool, &[u8]); 7] = [
+        let rows: [(&[u8], u16, bool, &[u8]); 9] = [
             (b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok", 200, false, b"ok"),
             (b"HTTP/1.1 409 Conflict\r\nCONTENT-LENGTH:3 \r\n\r\nno!", 409, false, b"no!"),
             (b"HTTP/1.1 200\r\nContent-Length:  00\r\nConnection: Close\r\n\r\n", 200, true, b""),
             (b"HTTP/1.0 200 OK\r\nContent-length: 1\r\n\r\nx", 200, true, b"x"),
             (b"HTTP/1.0 200 OK\r\nConnection: Keep-Alive\r\ncontent-length: 1\r\n\r\nx", 200, false, b"x"),
             (b"HTTP/1.1 204 No Content\r\nserver: x\r\n\r\n", 204, false, b""),
+            (b"HTTP/1.1 200\r\nTransfer-Encoding: Chunked\r\n\r\n0\r\n\r\n", 200, false, b""),
+            (
+                b"HTTP/1.1 200 OK\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n\
+                  2\r\nok\r\n0c ; name=value\r\n,\r\nnot \r\n0!!\r\n0\r\nx: y\r\nz: \r\n\r\n",
+                200,
+                true,
+                b"ok,\r\nnot \r\n0!!",
+            ),
             (
                 b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Hints\r\nlink: a\r\n\r\n\
                   HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok",
@@ -267,12 +275,29 @@ mod tests {
     fn what_cannot_be_read_says_why() {
         let long = format!("HTTP/1.1 200 OK\r\nx: {}", "y".repeat(MAX_HEAD));
         let hints = "HTTP/1.1 103 Hints\r\n\r\n".repeat(9);
+        let chunked = |chunks: &str| format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{chunks}");
         let rows = [
             ("SSH-2.0-OpenSSH\r\n", ResponseError::NotHttp(httparse::Error::Version)),
             (&long, ResponseError::HeadTooLong),
             (&hints, ResponseError::Status(100)),
             ("HTTP/1.1 101 Switch\r\n\r\n", ResponseError::Status(101)),
-            ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", ResponseError::TransferEncoding),
+            ("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n", ResponseError::TransferEncoding),
+            ("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n", ResponseError::TransferEncoding),
+            (
+                "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\ntransfer-encoding: chunked\r\n\r\n",
+                ResponseError::TransferEncoding,
+            ),
+            (
+                "HTTP/1.1 200 OK\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n",
+                ResponseError::TransferEncoding,
+            ),
+            (&chunked("x\r\n"), ResponseError::BadChunk),
+            (&chunked("2\r\nokay\r\n"), ResponseError::BadChunk),
+            (&chunked("99999999999999999999\r\n"), ResponseError::BadChunk),
+            (&chunked(&format!("2;{}", "y".repeat(2_000))), ResponseError::BadChunk),
+            (&chunked(&format!("0\r\n{}", "y".repeat(2_000))), ResponseError::BadChunk),
+            (&chunked(&format!("0\r\n{}", "y: z\r\n".repeat(65))), ResponseError::BadChunk),
+            (&chunked("800001\r\n"), ResponseError::BodyTooLong),
             ("HTTP/1.1 200 OK\r\n\r\n", ResponseError::NoLength),
             ("HTTP/1.1 200 OK\r\ncontent-length: -1\r\n\r\n", ResponseError::BadLength),
             ("HTTP/1.1 200 OK\r\ncontent-length: \r\n\r\n", ResponseError::BadLength),
@@ -289,8 +314,32 @@ mod tests {
     }
 
     #[test]
+    fn a_long_body_in_chunks_takes_no_more_memory_than_in_one_piece() {
+        let mut bytes = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n".to_vec();
+        bytes.extend(b"1;padding=to-the-right\r\nx\r\n".repeat(20_000));
+        bytes.extend(b"0\r\n\r\n");
+        let mut incoming = ResponseBuffer::new();
+        let mut left = &bytes[..];
+        let whole = loop {
+            let room = incoming.room();
+            let count = room.len().min(left.len()).min(4_096);
+            room[..count].copy_from_slice(&left[..count]);
+            left = &left[count..];
+            if let Some(whole) = incoming.took(count).unwrap() {
+                break whole;
+            }
+        };
+        assert_eq!(incoming.body(whole), b"x".repeat(20_000));
+        assert!(!whole.surplus && incoming.buffer.len() < 64 * 1024, "{}", incoming.buffer.len());
+    }
+
+    #[test]
     fn surplus_is_seen() {
-        let bytes = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nokHTTP";
-        assert!(feed(bytes, bytes.len()).unwrap().unwrap().0.surplus);
+        for bytes in [
+            &b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nokHTTP"[..],
+            b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\nHTTP",
+        ] {
+            assert!(feed(bytes, bytes.len()).unwrap().unwrap().0.surplus);
+        }
     }
 }

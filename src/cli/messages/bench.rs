@@ -1,6 +1,9 @@
 //! Messages for flags of a bench that cannot be used.
 
+use std::path::PathBuf;
+
 use crate::bench::load::{ShapeError, ShapeTextError};
+use crate::bench::{DialectError, RuleFault, TargetError};
 use crate::language::{Language, sentence};
 
 /// Wrong usage of `bench`.
@@ -12,6 +15,14 @@ pub(in crate::cli) enum BenchMisuse {
     OneMallToKeep,
     /// The arrivals cannot be read; the cause.
     BadShape(ShapeTextError),
+    /// Neither the name of a dialect nor a file; the names.
+    NoDialect(String, Vec<&'static str>),
+    /// The file of a dialect cannot be used; the cause.
+    BadDialect(PathBuf, DialectError),
+    /// The target cannot be loaded; the cause.
+    BadTarget(TargetError),
+    /// A token that cannot be sent in a header.
+    BadToken { file: PathBuf, line: usize },
 }
 
 impl BenchMisuse {
@@ -28,7 +39,108 @@ impl BenchMisuse {
                 "--keep keeps a single mall; remove it, or pass --rounds 1"
             ),
             Self::BadShape(error) => of_shape(error, l),
+            Self::NoDialect(name, known) => {
+                let known = known.join(if l == Language::Zh { "、" } else { ", " });
+                sentence!(
+                    l,
+                    "没有方言“{name}”，也没有这个文件；已有的方言：{known}",
+                    "no dialect '{name}', and no such file; the known dialects: {known}"
+                )
+            }
+            Self::BadDialect(file, error) => {
+                let (file, what) = (file.display(), of_dialect(error, l));
+                sentence!(l, "{file}：{what}", "{file}: {what}")
+            }
+            Self::BadTarget(error) => of_target(error, l),
+            Self::BadToken { file, line } => {
+                let file = file.display();
+                sentence!(
+                    l,
+                    "{file}第{line}行不是令牌：只能含可见的ASCII字符，不能有空格",
+                    "{file}, line {line} is no token: only visible ASCII characters, without spaces"
+                )
+            }
         }
+    }
+}
+
+fn of_target(error: &TargetError, l: Language) -> String {
+    match error {
+        TargetError::NotAUrl(url) => sentence!(
+            l,
+            "--target应为http://主机[:端口][/前缀]，而不是“{url}”（不支持https）",
+            "--target: expected http://HOST[:PORT][/PREFIX] and got '{url}' (https is not supported)"
+        ),
+        TargetError::UnknownHost(host, cause) => sentence!(
+            l,
+            "--target：找不到主机“{host}”：{cause}",
+            "--target: cannot find the host '{host}': {cause}"
+        ),
+        TargetError::NotThisMachine(address) => sentence!(
+            l,
+            "--target：{address}不是本机；若这台机器归您所有，或其主人同意，请加--i-may-load-this-host",
+            "--target: {address} is another machine; if it is yours, or its owner agrees, add --i-may-load-this-host"
+        ),
+        TargetError::NoConnection(address, cause) => sentence!(
+            l,
+            "--target：无法连接{address}：{cause}；请先启动商城",
+            "--target: cannot connect to {address}: {cause}; start the mall first"
+        ),
+    }
+}
+
+fn of_dialect(error: &DialectError, l: Language) -> String {
+    match error {
+        DialectError::Syntax { line: Some(line), message } => {
+            sentence!(l, "第{line}行：{message}", "line {line}: {message}")
+        }
+        DialectError::Syntax { line: None, message } => message.clone(),
+        DialectError::Rule { list, fault } => {
+            let what = of_rule(fault, l);
+            sentence!(l, "answers.{list}：{what}", "answers.{list}: {what}")
+        }
+        DialectError::Text { field, text } => sentence!(
+            l,
+            "{field}无法发送：{text:?}；路径以/开头，只含可见的ASCII字符",
+            "{field} cannot be sent: {text:?}; a path begins with / and has visible ASCII characters only"
+        ),
+        DialectError::Stranger { part, placeholder } => {
+            sentence!(l, "{part}里不能用{placeholder}", "{placeholder} has no value in {part}")
+        }
+        DialectError::NotOnce { part, placeholder } => sentence!(
+            l,
+            "{part}须包含{placeholder}；{{token}}只能出现一次，且不在body里",
+            "{part} has to contain {placeholder}; {{token}} once, and not in the body"
+        ),
+        DialectError::Pointer(pointer) => sentence!(
+            l,
+            "“{pointer}”不是JSON指针；应如/data/token",
+            "'{pointer}' is no JSON pointer; expected one as in /data/token"
+        ),
+        DialectError::NotOneSource { part, choice } => sentence!(
+            l,
+            "{part}：请在{choice}中恰好选一项（http还需要count）",
+            "{part}: pass exactly one of {choice} (http with count)"
+        ),
+    }
+}
+
+fn of_rule(fault: &RuleFault, l: Language) -> String {
+    match fault {
+        RuleFault::Empty => sentence!(
+            l,
+            "规则没有条件；请写status、contains，或at加is",
+            "a rule without a condition; pass status, contains, or at with is"
+        ),
+        RuleFault::BadPointer(pointer) => sentence!(
+            l,
+            "at“{pointer}”不是JSON指针；应如/code",
+            "at: '{pointer}' is no JSON pointer; expected one as in /code"
+        ),
+        RuleFault::OnlyPointer(pointer) => {
+            sentence!(l, "at“{pointer}”还需要is或contains", "at: '{pointer}' needs is or contains too")
+        }
+        RuleFault::NoPointer => sentence!(l, "is还需要at，即JSON指针", "is needs at, a JSON pointer"),
     }
 }
 

@@ -6,6 +6,7 @@
 mod breaker;
 mod bundles;
 mod epochs;
+pub mod foreign;
 mod holders;
 pub mod mysql;
 mod random;

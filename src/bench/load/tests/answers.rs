@@ -25,6 +25,14 @@ fn an_answer_split_over_writes_is_one_answer() {
 }
 
 #[test]
+fn answers_in_chunks_keep_the_connection() {
+    let chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n";
+    let server = Server::start(|_| Action::pieces(chunked, 9));
+    assert_eq!(drive(&server, 2, 20).0.ok, 20);
+    assert_eq!(server.connections(), 2);
+}
+
+#[test]
 fn a_request_larger_than_a_socket_takes_goes_out_whole() {
     struct Large(u64);
     impl Script for Large {

@@ -1,0 +1,60 @@
+//! The flags for the load: when claims arrive, and over what.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use crate::bench::Generator;
+use crate::bench::load::Shape;
+use crate::cli::messages::{BenchMisuse, CommandFailure, UsageError};
+
+/// The flags of the load generator.
+#[derive(Args, Debug)]
+pub(super) struct GeneratorFlags {
+    /// Connections shared by the crowd.
+    #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..))]
+    connections: u16,
+    /// Threads of the load generator, each with its share of the connections.
+    #[arg(long, default_value_t = 1, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=1_024))]
+    threads: u16,
+}
+
+impl GeneratorFlags {
+    pub(super) fn plan(&self) -> Generator {
+        Generator { connections: self.connections.into(), threads: self.threads.into() }
+    }
+}
+
+/// The flags for the arrival of the claims.
+#[derive(Args, Debug)]
+pub(super) struct ArrivalFlags {
+    /// Claims per second over all connections, or the peak of a named --shape; without a rate, each
+    /// connection claims again as soon as a response arrives.
+    #[arg(long, value_name = "PER_SECOND")]
+    rate: Option<f64>,
+    /// Arrival of the claims: `flash`, `pulse` or `steps` with --rate as the peak, or pieces such as
+    /// `500x10s,500..20000x5s`.
+    #[arg(long, conflicts_with = "trace")]
+    shape: Option<String>,
+    /// A file with the arrival of the claims: lines SECONDS RATE, the last rate 0.
+    #[arg(long, value_name = "FILE", conflicts_with = "rate")]
+    trace: Option<PathBuf>,
+}
+
+impl ArrivalFlags {
+    /// Returns the arrivals. `None` for a closed loop.
+    pub(super) fn shape(&self) -> anyhow::Result<Option<Shape>> {
+        let shape = match (&self.trace, &self.shape) {
+            (Some(file), _) => Some(Shape::parse_trace(&read(file)?)),
+            (None, Some(text)) => Some(Shape::parse(text, self.rate)),
+            (None, None) => self.rate.map(|rate| Ok(Shape::checked(rate)?)),
+        };
+        Ok(shape.transpose().map_err(|error| UsageError::Bench(BenchMisuse::BadShape(error)))?)
+    }
+}
+
+/// Reads a text file.
+pub(super) fn read(file: &Path) -> anyhow::Result<String> {
+    std::fs::read_to_string(file)
+        .map_err(|error| CommandFailure::CannotRead(file.to_owned()).with_cause(error))
+}

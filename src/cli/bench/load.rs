@@ -1,0 +1,118 @@
+//! `bench load`: the flags, and what they name.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::Args;
+use mallbox_storage::VoucherId;
+
+use super::arrivals::{ArrivalFlags, GeneratorFlags, read};
+use super::dialects::unknown;
+use crate::bench::{Dialect, LoadBench, Target, UserSource};
+use crate::cli::messages::{BenchMisuse, CommandFailure, UsageError};
+use crate::config::{ServerUrl, at_least_one};
+
+/// The flags of `bench load`.
+#[derive(Args, Debug)]
+pub struct Load {
+    /// The running mall: http://HOST[:PORT][/PREFIX].
+    #[arg(long, value_name = "URL")]
+    target: String,
+    /// How the mall speaks: a name that `bench dialect` lists, or a file.
+    #[arg(long, default_value = "mallbox", value_name = "NAME|FILE")]
+    dialect: String,
+    /// The sales to claim from, in sequence.
+    #[arg(long, required = true, value_name = "ID", value_delimiter = ',')]
+    voucher: Vec<u64>,
+    /// A file with the tokens of the users who claim, one a line; otherwise they log in first.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["users", "save_tokens"])]
+    tokens: Option<PathBuf>,
+    /// Users who log in with the phone numbers 19900000000 and up, and claim.
+    #[arg(long, default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(1..=100_000_000))]
+    users: u32,
+    /// Writes the tokens of these users to a new file, for --tokens of a later run.
+    #[arg(long, value_name = "FILE")]
+    save_tokens: Option<PathBuf>,
+    /// Units of each sale at the begin: more accepted claims than units are a fault.
+    #[arg(long, value_parser = at_least_one())]
+    units: Option<u64>,
+    /// Claims of each user in each sale, in a row: a second one accepted is a fault.
+    #[arg(long, default_value_t = 1, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..))]
+    claims_per_user: u16,
+    #[command(flatten)]
+    generator: GeneratorFlags,
+    #[command(flatten)]
+    arrivals: ArrivalFlags,
+    /// The mall's Redis, if its dialect reads the login codes there.
+    #[arg(long, value_name = "URL")]
+    redis: Option<ServerUrl>,
+    /// The mall's MySQL, if its dialect counts the orders there.
+    #[arg(long, value_name = "URL")]
+    mysql: Option<ServerUrl>,
+    /// Longest wait in seconds for the order of every accepted claim.
+    #[arg(long, default_value_t = 60, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(0..=86_400))]
+    settle: u64,
+    /// Allows a target on another machine: it is yours, or its owner agrees.
+    #[arg(long)]
+    i_may_load_this_host: bool,
+}
+
+impl Load {
+    pub(super) fn plan(&self) -> anyhow::Result<LoadBench> {
+        let dialect = dialect(&self.dialect)?;
+        let users = match &self.tokens {
+            Some(file) => UserSource::Tokens(tokens(file)?),
+            None => UserSource::LogIn { users: self.users as usize, save: self.save_tokens.clone() },
+        };
+        let may_load_others = self.i_may_load_this_host;
+        let target = Target::find(&self.target, dialect.prefix(), may_load_others)
+            .map_err(|error| UsageError::Bench(BenchMisuse::BadTarget(error)))?;
+        Ok(LoadBench {
+            target,
+            dialect,
+            users,
+            sales: self.voucher.iter().copied().map(VoucherId::new).collect(),
+            units: self.units,
+            claims_per_user: self.claims_per_user.into(),
+            generator: self.generator.plan(),
+            shape: self.arrivals.shape()?,
+            redis: self.redis.as_ref().map(|url| url.as_str().to_owned()),
+            mysql: self.mysql.as_ref().map(|url| url.as_str().to_owned()),
+            settle: Duration::from_secs(self.settle),
+        })
+    }
+}
+
+/// Reads a dialect by its name or from a file.
+fn dialect(name: &str) -> anyhow::Result<Dialect> {
+    if let Some(known) = Dialect::named(name) {
+        return Ok(known);
+    }
+    let file = Path::new(name);
+    if !file.exists() {
+        return Err(unknown(name).into());
+    }
+    let bad = |error| UsageError::Bench(BenchMisuse::BadDialect(file.to_owned(), error));
+    Ok(Dialect::parse(&read(file)?).map_err(bad)?)
+}
+
+/// Reads tokens, one a line.
+fn tokens(file: &Path) -> anyhow::Result<Vec<String>> {
+    let text = read(file)?;
+    let mut tokens = Vec::new();
+    for (number, line) in (1..).zip(text.lines()) {
+        let token = line.trim();
+        if token.bytes().any(|byte| !byte.is_ascii_graphic()) {
+            return Err(
+                UsageError::Bench(BenchMisuse::BadToken { file: file.to_owned(), line: number }).into()
+            );
+        }
+        if !token.is_empty() {
+            tokens.push(token.to_owned());
+        }
+    }
+    if tokens.is_empty() {
+        return Err(CommandFailure::NoToken(file.to_owned()).into());
+    }
+    Ok(tokens)
+}

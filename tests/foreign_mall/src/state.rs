@@ -1,0 +1,99 @@
+//! What the mall knows, and how it decides.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::orders::{Order, Orders};
+use crate::{Fault, Options};
+
+/// Units sold beyond the stock by [`Fault::Oversells`].
+const OVERSOLD: i64 = 10;
+/// One claim in so many goes wrong by a fault that is not about all.
+const EVERY: u64 = 10;
+
+/// The mall's state.
+#[derive(Debug)]
+pub(crate) struct State {
+    pub(crate) options: Options,
+    pub(crate) orders: Orders,
+    inner: Mutex<Inner>,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    codes: HashMap<String, String>,
+    /// Users by token.
+    users: HashMap<String, u64>,
+    /// Units sold by sale.
+    sold: HashMap<u64, i64>,
+    buyers: HashSet<(u64, u64)>,
+    orders: u64,
+    refusals: u64,
+}
+
+/// The decision on a claim.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Decision {
+    Accepted { order: u64 },
+    SoldOut,
+    AlreadyBought,
+}
+
+impl State {
+    pub(crate) fn new(options: Options, orders: Orders) -> Self {
+        Self { options, orders, inner: Mutex::default() }
+    }
+
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Draws a code for a phone number.
+    pub(crate) fn new_code(&self, phone: &str) -> String {
+        let mut inner = self.inner();
+        let code = format!("{:06}", (inner.codes.len() * 7_919) % 1_000_000);
+        inner.codes.insert(phone.to_owned(), code.clone());
+        code
+    }
+
+    /// Spends a code. Returns the new user's token.
+    pub(crate) fn log_in(&self, phone: &str, code: &str) -> Option<String> {
+        let mut inner = self.inner();
+        if inner.codes.get(phone).map(String::as_str) != Some(code) {
+            return None;
+        }
+        inner.codes.remove(phone);
+        let user = inner.users.len() as u64 + 1;
+        let token = format!("token-{user:08}");
+        inner.users.insert(token.clone(), user);
+        Some(token)
+    }
+
+    pub(crate) fn user(&self, token: &str) -> Option<u64> {
+        self.inner().users.get(token).copied()
+    }
+
+    pub(crate) fn claim(&self, user: u64, sale: u64) -> Decision {
+        let Options { units, fault, .. } = self.options;
+        let units = if fault == Fault::Oversells { units + OVERSOLD } else { units };
+        let mut inner = self.inner();
+        let sold = inner.sold.get(&sale).copied().unwrap_or(0);
+        let has_bought = inner.buyers.contains(&(sale, user)) && fault != Fault::SellsTwice;
+        if sold >= units || has_bought {
+            inner.refusals += 1;
+            if fault == Fault::OrdersOnItsOwn && inner.refusals.is_multiple_of(EVERY) {
+                inner.orders += 1;
+                self.orders.write(Order { id: inner.orders, user, sale });
+            }
+            return if sold >= units { Decision::SoldOut } else { Decision::AlreadyBought };
+        }
+        inner.sold.insert(sale, sold + 1);
+        inner.buyers.insert((sale, user));
+        inner.orders += 1;
+        let order = inner.orders;
+        if fault != Fault::LosesOrders || !order.is_multiple_of(EVERY) {
+            self.orders.write(Order { id: order, user, sale });
+        }
+        Decision::Accepted { order }
+    }
+}
