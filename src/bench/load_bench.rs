@@ -72,15 +72,10 @@ pub enum UserSource {
 /// A server that cannot be reached or understood, users who cannot log in, and settings that do not fit.
 pub fn run(bench: &LoadBench) -> anyhow::Result<bool> {
     let tokens = Arc::new(tokens(bench)?);
-    bench.generator.check((tokens.len(), bench.sales.len()))?;
+    check(bench, tokens.len())?;
     let place = (&*bench.target.host, &*bench.target.prefix);
     let claims = Claims::in_dialect(&bench.dialect, place, Arc::clone(&tokens), &bench.sales)
         .repeated(bench.claims_per_user);
-    check_claims(
-        bench.shape.as_ref(),
-        usize::try_from(claims.count())?,
-        "users, --voucher or --claims-per-user",
-    )?;
     let before = orders(bench)?;
     let arrivals = bench.shape.clone().map_or(Arrivals::Closed, Arrivals::Open);
     let driven = drive(&bench.generator, &[bench.target.address], &claims, &arrivals, "claims")?;
@@ -111,8 +106,16 @@ pub fn run(bench: &LoadBench) -> anyhow::Result<bool> {
     Ok(findings.is_empty())
 }
 
+/// Checks the settings, and returns the number of claims.
+pub(super) fn check(bench: &LoadBench, users: usize) -> anyhow::Result<u64> {
+    bench.generator.check((users, bench.sales.len()))?;
+    let claims = users.saturating_mul(bench.sales.len()).saturating_mul(bench.claims_per_user);
+    check_claims(bench.shape.as_ref(), claims, "users, --voucher or --claims-per-user")?;
+    Ok(claims as u64)
+}
+
 /// Returns the tokens of the users, who log in if need be.
-fn tokens(bench: &LoadBench) -> anyhow::Result<Vec<String>> {
+pub(super) fn tokens(bench: &LoadBench) -> anyhow::Result<Vec<String>> {
     let (users, save) = match &bench.users {
         UserSource::Tokens(tokens) => return Ok(tokens.clone()),
         UserSource::LogIn { users, save } => (*users, save),

@@ -8,6 +8,7 @@ mod call_counts;
 pub mod ceiling;
 mod comparison;
 mod drive;
+mod export;
 mod foreign;
 mod generator;
 pub mod load;
@@ -28,6 +29,7 @@ mod summary;
 mod turns;
 mod watch;
 
+pub use export::run as run_export;
 pub use foreign::{Dialect, DialectError, RuleFault, Target, TargetError};
 pub use generator::Generator;
 pub use load_bench::{LoadBench, UserSource, run as run_load};

@@ -29,6 +29,14 @@ pub enum Bench {
     Ramp(Box<Ramp>),
     /// Sends claims to any mall that is running, in its dialect, and counts its orders.
     Load(Box<Load>),
+    /// Writes the load of `bench load` for other generators: a script for k6, a plan for JMeter, and the
+    /// claims with their tokens as CSV.
+    Export {
+        /// The directory to create.
+        dir: PathBuf,
+        #[command(flatten)]
+        load: Box<Load>,
+    },
     /// Prints a dialect, as a model for one of your own; without a name, the names.
     Dialect {
         /// Name of the dialect.
@@ -142,6 +150,7 @@ pub fn run(command: Bench) -> anyhow::Result<bool> {
         Bench::Sale(sale) => bench::run_sale(&sale.plan()?, SystemClock.now()),
         Bench::Ramp(ramp) => bench::run_ramp(&ramp.plan()?, SystemClock.now()),
         Bench::Load(load) => bench::run_load(&load.plan()?),
+        Bench::Export { dir, load } => bench::run_export(&load.plan()?, &dir),
         Bench::Dialect { name } => dialects::print(name.as_deref()).map(|()| true),
         Bench::Ceiling => bench::ceiling::serve().map(|()| true),
     }

@@ -21,12 +21,16 @@ pub(in crate::bench) enum AnswerKind {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(in crate::bench) struct Rule {
     /// Status of the response.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(in crate::bench) status: Option<u16>,
     /// JSON pointer to a value of the body, as in `/data/code`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(in crate::bench) at: Option<String>,
     /// The value at the pointer.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(in crate::bench) is: Option<Value>,
     /// A text within the string at the pointer; without a pointer, within the body as it was sent.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(in crate::bench) contains: Option<String>,
 }
 

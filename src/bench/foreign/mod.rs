@@ -12,7 +12,7 @@ mod target;
 mod template;
 
 pub use answers::RuleFault;
-pub(super) use answers::{AnswerKind, PreparedRules};
+pub(super) use answers::{AnswerKind, PreparedRules, Rule};
 pub(super) use dialect::CutRequest;
 pub use dialect::Dialect;
 pub use faults::DialectError;

@@ -69,6 +69,13 @@ impl Target {
         Ok(Self { address, host: authority.to_string(), prefix: prefix.to_owned() })
     }
 
+    /// Returns the name of the host without brackets or port, and the port.
+    pub(in crate::bench) fn host_and_port(&self) -> (&str, u16) {
+        let port = self.address.port();
+        let host = self.host.strip_suffix(&format!(":{port}")).unwrap_or(&self.host);
+        (host, port)
+    }
+
     /// Returns a load for requests that are not measured.
     pub(super) fn load(&self) -> Load {
         Load {

@@ -111,6 +111,18 @@ impl Shape {
         Ok(Self { parts: parts.into(), total: arrived })
     }
 
+    /// Returns the pieces; without an end, until `arrivals` have arrived.
+    #[must_use]
+    pub fn pieces(&self, arrivals: u64) -> Vec<Piece> {
+        let piece = |part: &Part| {
+            let lasts = Duration::try_from_secs_f64(part.lasts).ok().or_else(|| self.due(arrivals));
+            let lasts = lasts.unwrap_or(PIECE_MAX);
+            let to = if part.slope == 0.0 { part.from } else { part.from + part.slope * lasts.as_secs_f64() };
+            Piece { from: part.from, to, lasts }
+        };
+        self.parts.iter().map(piece).collect()
+    }
+
     /// Returns the time from the start to arrival `number`, counted from 0. `None` after the last one.
     #[must_use]
     pub fn due(&self, number: u64) -> Option<Duration> {
@@ -204,6 +216,7 @@ mod tests {
         assert_eq!(constant.due(1_500), Some(Duration::from_millis(1_500)));
         assert_eq!(constant.due_by(Duration::from_micros(4_500)), 5);
         assert_eq!((constant.lasts(), constant.peak()), (None, 1_000.0));
+        assert_eq!(constant.pieces(3_000), [Piece::even(1_000.0, SECOND * 3)]);
         for rate in [*RATES.start(), *RATES.end()] {
             let constant = Shape::constant(rate);
             assert!(constant.due(u64::MAX) > constant.due(1), "{rate}");
