@@ -171,6 +171,9 @@ const LINES: &[(&str, i32, &str)] = &[
     ("bench load --target http://127.0.0.1:1 --voucher 1 --tokens {file} --users 9", 2, "cannot be used with"),
     ("bench load --target http://127.0.0.1:1 --voucher 1 --users 0", 2, "'0'"),
     ("bench load --target http://127.0.0.1:1 --voucher 1 --claims-per-user 0", 2, "'0'"),
+    ("bench report", 2, "<RESULTS>"),
+    ("bench report {new}", 1, "cannot read {new}"),
+    ("bench report {file}", 1, "{file} is not JSON"),
     ("bench dialect latin", 2, "no dialect 'latin'"),
 ];
 

@@ -2,6 +2,8 @@
 
 use anyhow::bail;
 
+use super::result::Settings;
+
 /// How requests are sent.
 #[derive(Clone, Copy, Debug)]
 pub struct Generator {
@@ -12,6 +14,11 @@ pub struct Generator {
 }
 
 impl Generator {
+    /// Returns the settings for the result document.
+    pub(super) fn settings(self) -> Settings {
+        [("connections", self.connections.into()), ("threads", self.threads.into())].into()
+    }
+
     /// Checks the settings of a bench before anything is started.
     pub(super) fn check(self, (users, sales): (usize, usize)) -> anyhow::Result<()> {
         if users == 0 || sales == 0 || self.connections == 0 {

@@ -10,16 +10,19 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
 use indicatif::ProgressBar;
-use mallbox_storage::VoucherId;
+use mallbox_storage::{Timestamp, VoucherId};
+use serde_json::json;
 
 use super::drive::{Arrivals, Driven, drive, progress_bar};
 use super::foreign::{Dialect, OrderCount, Target};
 use super::generator::Generator;
-use super::load::Shape;
+use super::load::{Report, Shape};
 use super::numbers::{count, millis, rate};
+use super::result::{Books, Class, Rates, Recording, Run, Settings, System};
+use super::run_record::run_record;
 use super::rush::{ClaimOutcomes, Claims};
 use super::sale::check_claims;
-use super::summary::{Summary, generator};
+use super::summary::{Summary, generator, warning};
 
 /// Interval between two counts of the orders.
 const COUNT_INTERVAL: Duration = Duration::from_millis(100);
@@ -49,6 +52,10 @@ pub struct LoadBench {
     pub mysql: Option<String>,
     /// Longest time until all orders are written.
     pub settle: Duration,
+    /// Name of the dialect, for the result.
+    pub dialect_name: String,
+    /// File to create with the result as JSON.
+    pub json: Option<PathBuf>,
 }
 
 /// Where the session tokens of the users come from.
@@ -70,12 +77,13 @@ pub enum UserSource {
 ///
 /// # Errors
 /// A server that cannot be reached or understood, users who cannot log in, and settings that do not fit.
-pub fn run(bench: &LoadBench) -> anyhow::Result<bool> {
+pub fn run(bench: &LoadBench, now: Timestamp) -> anyhow::Result<bool> {
     let tokens = Arc::new(tokens(bench)?);
     check(bench, tokens.len())?;
     let place = (&*bench.target.host, &*bench.target.prefix);
     let claims = Claims::in_dialect(&bench.dialect, place, Arc::clone(&tokens), &bench.sales)
         .repeated(bench.claims_per_user);
+    let mut recording = Recording::begin("load", settings(bench, tokens.len()), now);
     let before = orders(bench)?;
     let arrivals = bench.shape.clone().map_or(Arrivals::Closed, Arrivals::Open);
     let driven = drive(&bench.generator, &[bench.target.address], &claims, &arrivals, "claims")?;
@@ -103,7 +111,65 @@ pub fn run(bench: &LoadBench) -> anyhow::Result<bool> {
         summary.add("verdict", verdict.to_owned(), text);
     }
     print!("{summary}");
+    if let Some((code, text)) = warning(report) {
+        recording.warn(code, text.to_owned());
+    }
+    recording.add(system(bench), record(bench, outcomes, report, written.as_ref()));
+    bench.json.as_deref().map_or(Ok(()), |file| recording.write(file))?;
     Ok(findings.is_empty())
+}
+
+fn settings(bench: &LoadBench, users: usize) -> Settings {
+    let mut settings = bench.generator.settings();
+    settings.extend([
+        ("users", json!(users)),
+        ("sales", json!(bench.sales.len())),
+        ("units", json!(bench.units)),
+        ("claims_per_user", json!(bench.claims_per_user)),
+        ("dialect", json!(bench.dialect_name)),
+        ("shape", json!(bench.shape.as_ref().map(Shape::text))),
+        ("settle_s", json!(bench.settle.as_secs_f64())),
+    ]);
+    settings
+}
+
+/// Describes the mall, of which only its answers are known.
+fn system(bench: &LoadBench) -> System {
+    System {
+        id: bench.dialect_name.clone(),
+        name: format!("{} at {}", bench.dialect_name, bench.target.host),
+        class: Class { durable: "unknown", one_per_user: None, exactly_once_after_kill: None },
+        versions: Vec::new(),
+        tuned: false,
+    }
+}
+
+fn record(bench: &LoadBench, outcomes: &ClaimOutcomes, report: &Report, written: Option<&Written>) -> Run {
+    let run = run_record((bench.dialect_name.clone(), "flash sale", 1), outcomes, report);
+    let again = written.and_then(Written::bought_again);
+    let by_answers = (bench.claims_per_user > 1).then_some(outcomes.bought_again);
+    let persisting =
+        |written: &Written| written.orders as f64 / (report.elapsed + written.after).as_secs_f64();
+    Run {
+        offered_per_s: bench.shape.as_ref().map(Shape::peak),
+        rates: Rates { persisted_per_s: written.map(persisting), ..run.rates },
+        books: Books {
+            balance: written.map(|written| written.orders == outcomes.accepted),
+            oversold: units(bench).map(|units| sold(outcomes, written).saturating_sub(units)),
+            bought_twice: again.max(by_answers),
+            lost_after_kill: None,
+        },
+        ..run
+    }
+}
+
+/// Returns the units of all sales.
+fn units(bench: &LoadBench) -> Option<u64> {
+    bench.units.map(|units| units.saturating_mul(bench.sales.len() as u64))
+}
+
+fn sold(outcomes: &ClaimOutcomes, written: Option<&Written>) -> u64 {
+    outcomes.accepted.max(written.map_or(0, |written| written.orders))
 }
 
 /// Checks the settings, and returns the number of claims.
@@ -159,6 +225,11 @@ struct Written {
 }
 
 impl Written {
+    /// Returns the number of orders of users with another order in the same sale.
+    fn bought_again(&self) -> Option<u64> {
+        self.buyers.map(|buyers| self.total.saturating_sub(buyers))
+    }
+
     fn text(&self, outcomes: &ClaimOutcomes) -> String {
         format!(
             "written for {} accepted claims, {} after the last response",
@@ -191,9 +262,8 @@ fn settled(bench: &LoadBench, before: OrderCount, outcomes: &ClaimOutcomes) -> a
 /// Returns what went wrong, a sentence each.
 fn findings(bench: &LoadBench, outcomes: &ClaimOutcomes, written: Option<&Written>) -> Vec<String> {
     let mut findings = Vec::new();
-    let units = bench.units.map(|units| units.saturating_mul(bench.sales.len() as u64));
-    let sold = outcomes.accepted.max(written.map_or(0, |written| written.orders));
-    if let Some(units) = units
+    let sold = sold(outcomes, written);
+    if let Some(units) = units(bench)
         && sold > units
     {
         findings.push(format!("OVERSOLD: {} of {} units", count(sold), count(units)));
@@ -218,10 +288,8 @@ fn findings(bench: &LoadBench, outcomes: &ClaimOutcomes, written: Option<&Writte
             let surplus = count(written.orders - outcomes.accepted);
             findings.push(format!("SURPLUS: {surplus} orders more than accepted claims"));
         }
-        if let Some(buyers) = written.buyers
-            && buyers < written.total
-        {
-            let again = count(written.total - buyers);
+        if let Some(again) = written.bought_again().filter(|again| *again > 0) {
+            let again = count(again);
             findings
                 .push(format!("BOUGHT TWICE: {again} orders of users with another order in the same sale"));
         }

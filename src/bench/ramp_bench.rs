@@ -5,13 +5,16 @@ use std::time::Duration;
 
 use anyhow::bail;
 use mallbox_storage::Timestamp;
+use serde_json::json;
 
 use super::comparison::Outcome;
 use super::drive::{Arrivals, Driven, drive};
 use super::load::{Piece, Report, Shape};
 use super::numbers::{count, millis, rate};
 use super::ramp::{self, Found, Length, Limit, Verdict};
+use super::result::{Books, Recording, Run, Settings, Trial};
 use super::round::DRAIN_TIMEOUT;
+use super::run_record::run_record;
 use super::running_mall::RunningMall;
 use super::rush::{ClaimOutcomes, Claims};
 use super::sale_bench::RampBench;
@@ -29,18 +32,38 @@ const SALES: usize = 50;
 /// A server that cannot be started or reached; users without claims before the search ends.
 pub fn run(bench: &RampBench, now: Timestamp) -> anyhow::Result<bool> {
     bench.generator.check((bench.malls.users, SALES))?;
-    on_all_grounds(&bench.malls, |ground| on_ground(bench, ground, now))
+    let mut recording = Recording::begin("ramp", settings(bench), now);
+    let balance =
+        on_all_grounds(&bench.malls, |ground, round| on_ground(bench, (ground, round), now, &mut recording))?;
+    bench.malls.json.as_deref().map_or(Ok(()), |file| recording.write(file))?;
+    Ok(balance)
 }
 
-fn on_ground(bench: &RampBench, ground: &BenchTarget, now: Timestamp) -> anyhow::Result<Outcome> {
+fn settings(bench: &RampBench) -> Settings {
+    let mut settings = bench.malls.settings();
+    settings.extend(bench.generator.settings());
+    settings.extend([
+        ("p99_ms", json!(bench.p99.as_secs_f64() * 1e3)),
+        ("from_per_s", json!(bench.from)),
+        ("span_s", json!(bench.span.as_secs_f64())),
+    ]);
+    settings
+}
+
+fn on_ground(
+    bench: &RampBench,
+    (ground, round): (&BenchTarget, usize),
+    now: Timestamp,
+    recording: &mut Recording,
+) -> anyhow::Result<Outcome> {
     let (mall, _lines) = RunningMall::start(&bench.malls, ground, (SALES, None), now)?;
     println!("Goal: p99 within {}, every claim accepted. Each rate for {:?}.", millis(bench.p99), bench.span);
-    let mut trials = Trials { bench, mall: &mall, first: 0, best: None };
+    let mut trials = Trials { bench, mall: &mall, first: 0, best: None, tried: Vec::new() };
     let Found { rate: found, limit } = ramp::search(bench.from, |rate, length| trials.run(rate, length))?;
     let best = trials.best.take();
     let mut summary = Summary::default();
     match (found, &best) {
-        (Some(found), Some(report)) => {
+        (Some(found), Some((_, report))) => {
             summary.add("highest rate", rate(found), format!("accepted, p99 within {}", millis(bench.p99)));
             summary.add_latency(report, " at this rate");
             summary.add("CPU", String::new(), generator(report));
@@ -49,7 +72,8 @@ fn on_ground(bench: &RampBench, ground: &BenchTarget, now: Timestamp) -> anyhow:
     }
     // Printed at once: what follows may fail.
     print!("\n{summary}");
-    let description = mall.description();
+    let (description, system) = (mall.description(), mall.system(ground));
+    let tried = std::mem::take(&mut trials.tried);
     let ending = mall.end(bench.malls.verbose)?;
     let mut summary = Summary::default();
     summary.add_books(&ending);
@@ -57,11 +81,17 @@ fn on_ground(bench: &RampBench, ground: &BenchTarget, now: Timestamp) -> anyhow:
     match limit {
         None => {}
         Some(Limit::Generator) => {
-            println!("{GENERATOR_BOUND}");
+            println!("! {GENERATOR_BOUND}");
+            recording.warn("generator_bound", GENERATOR_BOUND.to_owned());
         }
         Some(Limit::Claims) => {
             bail!("{} users have no claims left: pass more --users", count(bench.malls.users as u64));
         }
+    }
+    if let Some((outcomes, report)) = &best {
+        let run = run_record((ground.name().to_owned(), "ramp", round), outcomes, report);
+        let books = Books { balance: Some(ending.books_balance), ..Books::default() };
+        recording.add(system, Run { offered_per_s: found, trials: tried, books, ..run });
     }
     let figures = found.map(|found| (("highest rate, claims /s", 0), found)).into_iter().collect();
     Ok(Outcome { ground: ground.name(), figures, books_balance: ending.books_balance })
@@ -73,8 +103,9 @@ struct Trials<'a> {
     mall: &'a RunningMall,
     /// Number of the first claim that was not made yet.
     first: usize,
-    /// Report of the last trial that met the goal.
-    best: Option<Report>,
+    /// The last trial that met the goal.
+    best: Option<(ClaimOutcomes, Report)>,
+    tried: Vec<Trial>,
 }
 
 impl Trials<'_> {
@@ -94,8 +125,15 @@ impl Trials<'_> {
         let drained = watch::drained(&self.mall.addresses, DRAIN_TIMEOUT)?;
         let verdict = self.judge(&outcomes, &report);
         println!("{}", line(per_second, &report, drained, verdict));
+        self.tried.push(Trial {
+            offered_per_s: per_second,
+            achieved_per_s: outcomes.accepted_per_second(&report),
+            p50_us: report.latencies.value_at_quantile(0.5),
+            p99_us: report.latencies.value_at_quantile(0.99),
+            met: verdict == Verdict::Met,
+        });
         if verdict == Verdict::Met {
-            self.best = Some(report);
+            self.best = Some((outcomes, report));
         }
         Ok(verdict)
     }

@@ -13,16 +13,18 @@ use super::call_counts;
 use super::ceiling::{self, Ceiling};
 use super::comparison::{Outcome, Quantity};
 use super::drive::{Arrivals, Driven, drive};
-use super::load::Report;
+use super::load::{Report, Shape};
 use super::log_ins::{self, LogIns};
 use super::numbers::{count, millis, rate};
+use super::result::{Books, Cost, Rates, Recording, Run, TimelinePoint};
+use super::run_record::run_record;
 use super::running_mall::{Ending, RunningMall};
 use super::rush::{ClaimOutcomes, Claims};
 use super::sale_bench::SaleBench;
 use super::server::{cpu_of, cpu_since};
 use super::site::BenchTarget;
-use super::summary::{Summary, generator, micros_per_response};
-use super::watch::{self, MetricsSampler};
+use super::summary::{Summary, generator, micros_per_response, warning};
+use super::watch::{self, MetricsSample, MetricsSampler};
 
 /// Time limit for the workers to persist the claims still pending after the sale.
 pub(super) const DRAIN_TIMEOUT: Duration = Duration::from_secs(600);
@@ -38,6 +40,9 @@ struct Rush {
     /// From the last response to the last order in the database.
     drained: Duration,
     most_pending: u64,
+    timeline: Vec<TimelinePoint>,
+    /// Largest memory, and bytes written since the begin of the claims.
+    memory_and_written: Option<(u64, u64)>,
     persisted: u64,
     batches: u64,
     /// Whether every user has claimed in every sale.
@@ -56,7 +61,13 @@ struct Refusals {
 }
 
 /// Makes a mall on `ground`, runs the sales, checks the ledger, and prints the results.
-pub(super) fn run(bench: &SaleBench, ground: &BenchTarget, now: Timestamp) -> anyhow::Result<Outcome> {
+/// Adds the run to the recording.
+pub(super) fn run(
+    bench: &SaleBench,
+    (ground, number): (&BenchTarget, usize),
+    now: Timestamp,
+    recording: &mut Recording,
+) -> anyhow::Result<Outcome> {
     let size = (bench.sales, bench.units);
     let (mall, lines) = RunningMall::start(&bench.malls, ground, size, now)?;
     let ceiling = || ceiling::measure(&bench.generator, bench.span);
@@ -71,7 +82,7 @@ pub(super) fn run(bench: &SaleBench, ground: &BenchTarget, now: Timestamp) -> an
     let refusals = refusals(bench, &mall, rush.is_complete)?;
     let after = ceiling()?;
     let of_refusals = Ceiling { before: between, after };
-    let description = mall.description();
+    let (description, system) = (mall.description(), mall.system(ground));
     let ending = mall.end(bench.malls.verbose)?;
     let mut summary = Summary::default();
     for refused in &refusals {
@@ -80,15 +91,55 @@ pub(super) fn run(bench: &SaleBench, ground: &BenchTarget, now: Timestamp) -> an
     print_rest(&mut summary, &rush, &ending);
     println!("{summary}{description}");
     if of_rush.swings() || of_refusals.swings() {
-        println!(
-            "! The ceiling changed by more than 15 % ({}, {}, {}): other work ran on this machine.",
-            rate(before),
-            rate(between),
-            rate(after)
+        let (before, between, after) = (rate(before), rate(between), rate(after));
+        let text = format!(
+            "The ceiling changed by more than 15 % ({before}, {between}, {after}): other work ran on this machine."
         );
+        println!("! {text}");
+        recording.warn("ceiling_swings", text);
     }
+    if let Some((code, text)) = warning(&rush.report) {
+        recording.warn(code, text.to_owned());
+    }
+    recording.add(system, record(bench, (ground.name(), number), &rush, of_rush, &ending));
     let figures = figures(&rush, &refusals, of_rush);
     Ok(Outcome { ground: ground.name(), figures, books_balance: ending.books_balance })
+}
+
+/// Returns the rush as a run of the result document.
+fn record(
+    bench: &SaleBench,
+    (system, round): (&str, usize),
+    rush: &Rush,
+    ceiling: Ceiling,
+    ending: &Ending,
+) -> Run {
+    let Rush { outcomes, report, .. } = rush;
+    let run = run_record((system.to_owned(), "flash sale", round), outcomes, report);
+    let units = bench.units.map(|units| units.saturating_mul(bench.sales as u64));
+    Run {
+        ceiling_per_s: Some(ceiling.into()),
+        offered_per_s: bench.shape.as_ref().map(Shape::peak),
+        rates: Rates { persisted_per_s: Some(orders_per_second(rush)), ..run.rates },
+        cost: Cost {
+            // On servers, only a part of the CPU is known.
+            cpu_us_per_operation: rush
+                .cpu
+                .filter(|_| rush.calls.is_none())
+                .map(|cpu| micros_per_response(report, cpu)),
+            memory_bytes: rush.memory_and_written.map(|(memory, _)| memory),
+            written_bytes_per_operation: rush
+                .memory_and_written
+                .map(|(_, written)| written as f64 / report.answered.max(1) as f64),
+        },
+        books: Books {
+            balance: Some(ending.books_balance),
+            oversold: units.map(|units| outcomes.accepted.saturating_sub(units)),
+            ..Books::default()
+        },
+        timeline: rush.timeline.clone(),
+        ..run
+    }
 }
 
 /// Runs the sales, with log-ins at the first server meanwhile.
@@ -100,6 +151,7 @@ fn rush(bench: &SaleBench, mall: &RunningMall, lines: Receiver<String>) -> anyho
     };
     let before = mall.site.figures()?;
     let watch = MetricsSampler::start(mall.addresses.clone());
+    let at_begin = mall.memory_and_written();
     let cpu_before = cpu_of(&mall.servers);
     let claims = Claims::new(Arc::clone(&mall.crowd.tokens), &mall.crowd.sales);
     let arrivals = bench.shape.clone().map_or(Arrivals::Closed, Arrivals::Open);
@@ -116,7 +168,11 @@ fn rush(bench: &SaleBench, mall: &RunningMall, lines: Receiver<String>) -> anyho
     bar.finish_and_clear();
     let persisting = report.elapsed + drained;
     let written = watch::look(&mall.addresses)?;
-    let most_pending = watch.stop().iter().map(|(_, look)| look.pending).max().unwrap_or(left).max(left);
+    let samples = watch.stop();
+    let most_pending = samples.iter().map(|(_, look)| look.pending).max().unwrap_or(left).max(left);
+    let memory_and_written = at_begin
+        .zip(mall.memory_and_written())
+        .map(|((_, before), (memory, written))| (memory, written.saturating_sub(before)));
     let spent = mall.spent_since(before)?;
     let calls = spent.map(|spent| {
         let (answered, persisted) = (report.answered, written.persisted);
@@ -128,6 +184,8 @@ fn rush(bench: &SaleBench, mall: &RunningMall, lines: Receiver<String>) -> anyho
     };
     let (persisted, batches) = (written.persisted, written.batches);
     Ok(Rush {
+        timeline: timeline(report.began, &samples),
+        memory_and_written,
         outcomes,
         report,
         cpu,
@@ -140,6 +198,19 @@ fn rush(bench: &SaleBench, mall: &RunningMall, lines: Receiver<String>) -> anyho
         is_complete: next as u64 >= claims.count(),
         calls,
     })
+}
+
+/// Returns the samples since the first claim.
+fn timeline(began: Option<Instant>, samples: &[(Instant, MetricsSample)]) -> Vec<TimelinePoint> {
+    let point = |(at, sample): &(Instant, MetricsSample)| {
+        Some(TimelinePoint {
+            at_s: at.checked_duration_since(began?)?.as_secs_f64(),
+            accepted: sample.persisted + sample.pending,
+            persisted: sample.persisted,
+            pending: sample.pending,
+        })
+    };
+    samples.iter().filter_map(point).collect()
 }
 
 /// Measures refusals: claims on the sale without units, then repeated claims on the last sale, in which many

@@ -5,11 +5,12 @@ use std::path::Path;
 use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
-use mallbox_storage::{Health, Timestamp};
+use mallbox_storage::{Durability, Health, Timestamp};
 use mallbox_storage_production::ServerStats;
 
 use super::drive::progress_bar;
 use super::people::{self, BenchUsers, Size};
+use super::result::{Class, System, Version};
 use super::sale_bench::BenchMalls;
 use super::server::{Server, this_program};
 use super::site::{BenchLocation, BenchTarget};
@@ -79,6 +80,50 @@ impl RunningMall {
             text += &format!("\n{} at {address}: {durability}", server.name);
         }
         text
+    }
+
+    /// Describes the mall as a system of the result document.
+    pub(super) fn system(&self, ground: &BenchTarget) -> System {
+        let durability = match ground {
+            BenchTarget::Directory { durability, .. } => *durability,
+            BenchTarget::Servers { .. } => self.health.durability,
+        };
+        let durable = match durability {
+            Durability::Power => "power",
+            Durability::Process => "process",
+            Durability::Relaxed | Durability::Memory => "memory",
+        };
+        let version = |name: &str, settings: &str| Version {
+            name: name.to_owned(),
+            version: None,
+            settings: Some(settings.to_owned()),
+        };
+        // A result is shown around: the directory's path stays at home.
+        let dir = self.site.dir().and_then(Path::to_str);
+        let words: Vec<_> =
+            self.arguments.iter().map(|word| if Some(&**word) == dir { "DIR" } else { word }).collect();
+        let mallbox = Version {
+            version: Some(env!("CARGO_PKG_VERSION").to_owned()),
+            ..version("mallbox", &words.join(" "))
+        };
+        let servers =
+            self.health.servers().map(|(server, _)| version(server.name, server.durability.unwrap_or("")));
+        System {
+            id: ground.name().to_owned(),
+            name: ground.title().to_owned(),
+            // What a kill loses is measured by tests, not by this bench.
+            class: Class { durable, one_per_user: Some(true), exactly_once_after_kill: None },
+            versions: std::iter::once(mallbox).chain(servers).collect(),
+            tuned: durability != Durability::Power && matches!(ground, BenchTarget::Directory { .. }),
+        }
+    }
+
+    /// Returns memory and bytes written by all processes so far; `None` on servers, whose own processes are
+    /// out of reach.
+    pub(super) fn memory_and_written(&self) -> Option<(u64, u64)> {
+        self.site.dir()?;
+        let both = self.servers.iter().map(|server| Some((server.memory()?, server.written()?)));
+        both.reduce(|sum, one| Some((sum?.0 + one?.0, sum?.1 + one?.1))).flatten()
     }
 
     /// Returns what Redis and MySQL did since `before`.

@@ -3,9 +3,11 @@
 
 use anyhow::bail;
 use mallbox_storage::Timestamp;
+use serde_json::json;
 
 use super::load::Shape;
 use super::numbers::count;
+use super::result::{Recording, Settings};
 use super::round;
 use super::sale_bench::SaleBench;
 use super::turns::on_all_grounds;
@@ -17,7 +19,25 @@ use super::turns::on_all_grounds;
 pub fn run(bench: &SaleBench, now: Timestamp) -> anyhow::Result<bool> {
     bench.generator.check((bench.malls.users, bench.sales))?;
     check_claims(bench.shape.as_ref(), bench.malls.users.saturating_mul(bench.sales), "--users or --sales")?;
-    on_all_grounds(&bench.malls, |ground| round::run(bench, ground, now))
+    let mut recording = Recording::begin("sale", settings(bench), now);
+    let balance = on_all_grounds(&bench.malls, |ground, number| {
+        round::run(bench, (ground, number), now, &mut recording)
+    })?;
+    bench.malls.json.as_deref().map_or(Ok(()), |file| recording.write(file))?;
+    Ok(balance)
+}
+
+fn settings(bench: &SaleBench) -> Settings {
+    let mut settings = bench.malls.settings();
+    settings.extend(bench.generator.settings());
+    settings.extend([
+        ("units", json!(bench.units)),
+        ("sales", json!(bench.sales)),
+        ("shape", json!(bench.shape.as_ref().map(Shape::text))),
+        ("span_s", json!(bench.span.as_secs_f64())),
+        ("log_ins_per_s", json!(bench.log_ins)),
+    ]);
+    settings
 }
 
 /// Checks that there are claims enough for a shape that ends; `more` says how there would be.

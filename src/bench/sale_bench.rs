@@ -1,9 +1,11 @@
 //! Settings of `bench sale` and `bench ramp`.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use super::generator::Generator;
 use super::load::Shape;
+use super::result::Settings;
 use super::site::BenchTarget;
 
 /// The malls to bench, and their users.
@@ -19,6 +21,21 @@ pub struct BenchMalls {
     pub rounds: usize,
     /// Whether the ledger check prints every sale.
     pub verbose: bool,
+    /// File to create with the result as JSON.
+    pub json: Option<PathBuf>,
+}
+
+impl BenchMalls {
+    /// Returns the settings for the result document.
+    pub(super) fn settings(&self) -> Settings {
+        [
+            ("users", self.users.into()),
+            ("limits", self.limits.into()),
+            ("grounds", self.grounds.iter().map(BenchTarget::name).collect()),
+            ("rounds", self.rounds.into()),
+        ]
+        .into()
+    }
 }
 
 /// Settings of a run of `bench sale`.

@@ -104,6 +104,21 @@ impl Server {
         Some(Duration::from_millis(ticks * 10))
     }
 
+    /// Returns the largest resident memory of the process so far, in bytes.
+    pub(super) fn memory(&self) -> Option<u64> {
+        self.proc_value("status", "VmHWM:")?.strip_suffix(" kB")?.parse::<u64>().ok().map(|kib| kib * 1024)
+    }
+
+    /// Returns the bytes that the process has sent to the disk so far.
+    pub(super) fn written(&self) -> Option<u64> {
+        self.proc_value("io", "write_bytes:")?.parse().ok()
+    }
+
+    fn proc_value(&self, file: &str, name: &str) -> Option<String> {
+        let text = std::fs::read_to_string(format!("/proc/{}/{file}", self.child.id())).ok()?;
+        text.lines().find_map(|line| line.strip_prefix(name)).map(|value| value.trim().to_owned())
+    }
+
     /// Asks the process to drain and exit, and waits for the exit.
     pub(super) fn stop(mut self) -> anyhow::Result<()> {
         let signalled =

@@ -32,6 +32,14 @@ pub enum BenchTarget {
 }
 
 impl BenchTarget {
+    /// Returns the name in reports.
+    pub(super) fn title(&self) -> &'static str {
+        match self {
+            Self::Directory { .. } => "mallbox in a directory",
+            Self::Servers { .. } => "mallbox on Redis and MySQL",
+        }
+    }
+
     /// Returns the word used on the command line.
     pub(super) fn name(&self) -> &'static str {
         match self {

@@ -8,9 +8,12 @@ use super::numbers::{count, millis, rate};
 use super::running_mall::Ending;
 use super::rush::ClaimOutcomes;
 
-/// Printed when the load generator, not the mall, was the limit.
+/// Said when the load generator, not the mall, was the limit.
 pub(super) const GENERATOR_BOUND: &str =
-    "! The load generator was the limit, not the mall: more --threads, or another machine.";
+    "The load generator was the limit, not the mall: more --threads, or another machine.";
+/// Said when the load generator's own delay is in the latencies.
+const GENERATOR_STARVED: &str =
+    "The load generator was short of CPU: its late requests count against the mall.";
 
 const LABEL: usize = 16;
 const FIGURE: usize = 14;
@@ -69,11 +72,11 @@ fn percentiles(report: &Report) -> String {
 
 /// Formats the CPU time of the load's own threads, with a warning if they were the limit.
 pub(super) fn generator(report: &Report) -> String {
-    let mut text = match (report.cpu, report.busiest) {
+    let mut text = match (report.cpu, report.busiest_share()) {
         (Some(cpu), Some(busiest)) => format!(
             "load generator: {:.1} µs of CPU a request, its busiest thread at {:.0} %",
             micros_per_response(report, cpu),
-            100.0 * busiest.as_secs_f64() / report.elapsed.as_secs_f64().max(f64::MIN_POSITIVE)
+            100.0 * busiest
         ),
         _ => "load generator: CPU unknown on this system".to_owned(),
     };
@@ -86,12 +89,21 @@ pub(super) fn generator(report: &Report) -> String {
             count(report.late)
         );
     }
-    if report.is_generator_bound() {
-        text += &format!("\n{GENERATOR_BOUND}");
-    } else if report.is_generator_starved() {
-        text += "\n! The load generator was short of CPU: its late requests count against the mall.";
+    if let Some((_, warning)) = warning(report) {
+        text += &format!("\n! {warning}");
     }
     text
+}
+
+/// Returns what makes the figures of a load doubtful: a code and a sentence.
+pub(super) fn warning(report: &Report) -> Option<(&'static str, &'static str)> {
+    if report.is_generator_bound() {
+        Some(("generator_bound", GENERATOR_BOUND))
+    } else if report.is_generator_starved() {
+        Some(("generator_starved", GENERATOR_STARVED))
+    } else {
+        None
+    }
 }
 
 /// Returns the time per response within `span`, in µs.

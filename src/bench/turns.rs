@@ -4,12 +4,13 @@ use super::comparison::{self, Outcome};
 use super::sale_bench::BenchMalls;
 use super::site::BenchTarget;
 
-/// Runs `bench` on each ground, as many rounds as asked for, and compares the outcomes. The order of the
+/// Runs `bench` on each ground, as many rounds as asked for, with the number of the round, and compares the
+/// outcomes. The order of the
 /// grounds alternates, because the second one finds a machine that has just been busy. Returns whether all
 /// ledgers balance.
 pub(super) fn on_all_grounds(
     malls: &BenchMalls,
-    bench: impl Fn(&BenchTarget) -> anyhow::Result<Outcome>,
+    mut bench: impl FnMut(&BenchTarget, usize) -> anyhow::Result<Outcome>,
 ) -> anyhow::Result<bool> {
     let mut outcomes = Vec::new();
     for round in 1..=malls.rounds {
@@ -21,7 +22,7 @@ pub(super) fn on_all_grounds(
             if malls.rounds * malls.grounds.len() > 1 {
                 println!("\nround {round} of {}, {}", malls.rounds, ground.name());
             }
-            outcomes.push(bench(ground)?);
+            outcomes.push(bench(ground, round)?);
         }
     }
     if outcomes.len() > 1 {

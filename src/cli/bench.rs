@@ -37,6 +37,15 @@ pub enum Bench {
         #[command(flatten)]
         load: Box<Load>,
     },
+    /// Makes a page of results that benches wrote with --json; several are compared.
+    Report {
+        /// The files with the results.
+        #[arg(required = true)]
+        results: Vec<PathBuf>,
+        /// The page to create.
+        #[arg(long, short, value_name = "FILE", default_value = "report.html")]
+        output: PathBuf,
+    },
     /// Prints a dialect, as a model for one of your own; without a name, the names.
     Dialect {
         /// Name of the dialect.
@@ -128,6 +137,9 @@ struct GroundFlags {
     /// Prints the ledger check of every sale.
     #[arg(long)]
     verbose: bool,
+    /// Writes the result to a new file, for `bench report`.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
 }
 
 /// Storage of a benched mall.
@@ -149,8 +161,9 @@ pub fn run(command: Bench) -> anyhow::Result<bool> {
     match command {
         Bench::Sale(sale) => bench::run_sale(&sale.plan()?, SystemClock.now()),
         Bench::Ramp(ramp) => bench::run_ramp(&ramp.plan()?, SystemClock.now()),
-        Bench::Load(load) => bench::run_load(&load.plan()?),
+        Bench::Load(load) => bench::run_load(&load.plan()?, SystemClock.now()),
         Bench::Export { dir, load } => bench::run_export(&load.plan()?, &dir),
+        Bench::Report { results, output } => bench::run_report(&results, &output),
         Bench::Dialect { name } => dialects::print(name.as_deref()).map(|()| true),
         Bench::Ceiling => bench::ceiling::serve().map(|()| true),
     }
@@ -189,6 +202,7 @@ impl GroundFlags {
             limits: self.limits == Switch::On,
             grounds: self.grounds(|name| std::env::var(name).ok())?,
             rounds: count(self.rounds),
+            json: self.json.clone(),
             verbose: self.verbose,
         })
     }

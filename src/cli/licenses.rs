@@ -1,4 +1,4 @@
-//! `mallbox licenses`: the licences of all crates and fonts in the binary, and its bill of materials.
+//! `mallbox licenses`: the licences of all crates, fonts and scripts in the binary, and its bill of materials.
 //!
 //! `tests/supply_chain/` compares the texts with the crates, and writes them.
 
@@ -17,6 +17,10 @@ pub(super) fn run(licenses: &Licenses) {
     super::output::print(if licenses.sbom {
         include_str!("licenses/sbom.cdx.json")
     } else {
-        concat!(include_str!("licenses/notices.txt"), include_str!("licenses/fonts.txt"))
+        concat!(
+            include_str!("licenses/notices.txt"),
+            include_str!("licenses/fonts.txt"),
+            include_str!("licenses/scripts.txt")
+        )
     });
 }

@@ -9,6 +9,6 @@ use rust_embed::RustEmbed;
 pub(super) struct Web;
 
 /// Returns the text of a file in `web/`.
-pub(super) fn text(name: &str) -> Option<String> {
+pub(crate) fn text(name: &str) -> Option<String> {
     String::from_utf8(Web::get(name)?.data.into_owned()).ok()
 }

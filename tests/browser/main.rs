@@ -6,6 +6,8 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+#[path = "../common/process.rs"]
+mod process;
 
 mod challenge_service;
 mod claim_limits;
@@ -27,6 +29,7 @@ mod own;
 mod own_sessions;
 mod people;
 mod privacy;
+mod report;
 mod reviews;
 mod rivals;
 mod sales;

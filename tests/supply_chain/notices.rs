@@ -110,6 +110,9 @@ fn the_command_prints_the_notices_and_the_bill() {
         String::from_utf8(output.stdout).unwrap()
     };
     let stored = |name: &str| fs::read_to_string(Path::new("src/cli/licenses").join(name)).unwrap();
-    assert!(print(&[]) == stored("notices.txt") + &stored("fonts.txt"), "other texts than the stored ones");
+    let texts = ["notices.txt", "fonts.txt", "scripts.txt"].map(stored).concat();
+    assert!(print(&[]) == texts, "other texts than the stored ones");
+    let licence = fs::read_to_string("web/report/vendor/d3.LICENSE").unwrap();
+    assert!(texts.contains(&licence), "the licence of the charts' library is missing");
     assert_eq!(print(&["--sbom"]), stored("sbom.cdx.json"));
 }

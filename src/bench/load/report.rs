@@ -138,12 +138,18 @@ impl Report {
         }
     }
 
+    /// Returns the share of its time that the busiest thread of the load computed.
+    #[must_use]
+    pub fn busiest_share(&self) -> Option<f64> {
+        let elapsed = self.elapsed.as_secs_f64().max(f64::MIN_POSITIVE);
+        self.busiest.map(|busiest| busiest.as_secs_f64() / elapsed)
+    }
+
     /// Returns whether the load, not the server, was the limit: a thread of the load was busy for nine tenths
     /// of the time.
     #[must_use]
     pub fn is_generator_bound(&self) -> bool {
-        self.elapsed >= LOAD_MIN
-            && self.busiest.is_some_and(|busiest| busiest >= self.elapsed.mul_f64(GENERATOR_BUSY))
+        self.elapsed >= LOAD_MIN && self.busiest_share().is_some_and(|share| share >= GENERATOR_BUSY)
     }
 
     /// Returns whether the load was short of CPU: more than one request in a hundred was late by its fault.

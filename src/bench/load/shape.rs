@@ -111,6 +111,20 @@ impl Shape {
         Ok(Self { parts: parts.into(), total: arrived })
     }
 
+    /// Returns the text that the pieces are read from, as in `500x10s,500..2000x500ms`; a rate without an end
+    /// alone.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let piece = |part: &Part| match Duration::try_from_secs_f64(part.lasts) {
+            Err(_) => part.from.to_string(),
+            Ok(lasts) if part.slope == 0.0 => format!("{}x{}ms", part.from, lasts.as_millis()),
+            Ok(lasts) => {
+                format!("{}..{:.3}x{}ms", part.from, part.from + part.slope * part.lasts, lasts.as_millis())
+            }
+        };
+        self.parts.iter().map(piece).collect::<Vec<_>>().join(",")
+    }
+
     /// Returns the pieces; without an end, until `arrivals` have arrived.
     #[must_use]
     pub fn pieces(&self, arrivals: u64) -> Vec<Piece> {
@@ -216,6 +230,7 @@ mod tests {
         assert_eq!(constant.due(1_500), Some(Duration::from_millis(1_500)));
         assert_eq!(constant.due_by(Duration::from_micros(4_500)), 5);
         assert_eq!((constant.lasts(), constant.peak()), (None, 1_000.0));
+        assert_eq!(constant.text(), "1000");
         assert_eq!(constant.pieces(3_000), [Piece::even(1_000.0, SECOND * 3)]);
         for rate in [*RATES.start(), *RATES.end()] {
             let constant = Shape::constant(rate);

@@ -52,6 +52,9 @@ pub struct Load {
     /// Longest wait in seconds for the order of every accepted claim.
     #[arg(long, default_value_t = 60, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(0..=86_400))]
     settle: u64,
+    /// Writes the result to a new file, for `bench report`.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
     /// Allows a target on another machine: it is yours, or its owner agrees.
     #[arg(long)]
     i_may_load_this_host: bool,
@@ -79,6 +82,8 @@ impl Load {
             redis: self.redis.as_ref().map(|url| url.as_str().to_owned()),
             mysql: self.mysql.as_ref().map(|url| url.as_str().to_owned()),
             settle: Duration::from_secs(self.settle),
+            dialect_name: self.dialect.clone(),
+            json: self.json.clone(),
         })
     }
 }

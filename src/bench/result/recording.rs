@@ -1,0 +1,149 @@
+//! A document under construction, from the begin of a bench to its file.
+
+use std::collections::BTreeMap;
+use std::fs::OpenOptions;
+use std::io::Write as _;
+use std::path::Path;
+use std::time::Instant;
+
+use anyhow::Context as _;
+use mallbox_storage::Timestamp;
+use serde_json::Value;
+
+use super::disk_sync::DiskSyncSampler;
+use super::document::{Document, Mallbox, SCHEMA, Warning};
+use super::latency::Latency;
+use super::machine::Machine;
+use super::run::{Run, System};
+use super::statistics::{comparisons, summary};
+
+/// Settings of a bench, by name.
+pub(in crate::bench) type Settings = BTreeMap<&'static str, Value>;
+
+/// The document of a bench. Recorded also when no file is asked for, so that the figures are the same.
+pub(in crate::bench) struct Recording {
+    document: Document,
+    began: Instant,
+    disk_sync: Option<DiskSyncSampler>,
+}
+
+impl Recording {
+    /// Begins a document of a kind, with all settings of the bench. The malls' directories are made in the
+    /// current directory.
+    pub(in crate::bench) fn begin(kind: &'static str, settings: Settings, now: Timestamp) -> Self {
+        let here = std::env::current_dir().unwrap_or_default();
+        let document = Document {
+            schema: SCHEMA,
+            kind,
+            mallbox: Mallbox {
+                version: env!("CARGO_PKG_VERSION"),
+                commit: option_env!("MALLBOX_COMMIT").map(str::to_owned),
+            },
+            began: instant(now),
+            lasted_s: 0.0,
+            command: std::env::args().map(|word| without_password(&word)).collect(),
+            settings,
+            machine: Machine::look(&here),
+            disk_sync: None,
+            systems: Vec::new(),
+            runs: Vec::new(),
+            measurements: Vec::new(),
+            summary: Vec::new(),
+            comparisons: Vec::new(),
+            warnings: Vec::new(),
+        };
+        Self { document, began: Instant::now(), disk_sync: DiskSyncSampler::start(&here).ok() }
+    }
+
+    /// Adds a run, and its system unless it is known.
+    pub(in crate::bench) fn add(&mut self, system: System, run: Run) {
+        if !self.document.systems.iter().any(|known| known.id == system.id) {
+            self.document.systems.push(system);
+        }
+        self.document.runs.push(run);
+    }
+
+    /// Adds a warning, once.
+    pub(in crate::bench) fn warn(&mut self, code: &'static str, text: String) {
+        let warning = Warning { code, text };
+        if !self.document.warnings.contains(&warning) {
+            self.document.warnings.push(warning);
+        }
+    }
+
+    /// Ends the document and writes it to a new file.
+    ///
+    /// # Errors
+    /// A file that exists or cannot be written.
+    pub(in crate::bench) fn write(mut self, file: &Path) -> anyhow::Result<()> {
+        let document = &mut self.document;
+        document.lasted_s = self.began.elapsed().as_secs_f64();
+        document.disk_sync =
+            self.disk_sync.take().and_then(DiskSyncSampler::stop).map(|syncs| Latency::of(&syncs));
+        document.summary = summary(&document.systems, &document.runs);
+        document.comparisons = comparisons(&document.systems, &document.runs);
+        let text = serde_json::to_string_pretty(document)? + "\n";
+        OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .open(file)
+            .and_then(|mut file| file.write_all(text.as_bytes()))
+            .with_context(|| format!("cannot write the result to {}", file.display()))
+    }
+}
+
+/// Returns an instant as RFC 3339, in UTC.
+fn instant(at: Timestamp) -> String {
+    jiff::Timestamp::from_millisecond(at.as_millis()).unwrap_or_default().to_string()
+}
+
+/// Hides user and password in a word that may be or hold a URL.
+fn without_password(word: &str) -> String {
+    match (word.find("://"), word.rfind('@')) {
+        (Some(scheme), Some(at)) if at > scheme => format!("{}…{}", &word[..scheme + 3], &word[at..]),
+        _ => word.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::run::tests::{run, system};
+    use super::*;
+
+    #[test]
+    fn passwords_stay_out_of_the_document() {
+        for (word, shown) in [
+            ("--redis=redis://:secret@host:1", "--redis=redis://…@host:1"),
+            ("mysql://root:p@ss@host/mall", "mysql://…@host/mall"),
+            ("http://host/@", "http://…@"),
+            ("--users", "--users"),
+            ("a@b", "a@b"),
+        ] {
+            assert_eq!(without_password(word), shown);
+        }
+    }
+
+    #[test]
+    fn a_document_is_never_written_over() {
+        let dir = tempfile::TempDir::new().unwrap();
+        let file = dir.path().join("result.json");
+        let record = || {
+            let settings = BTreeMap::from([("users", Value::from(7))]);
+            let mut recording = Recording::begin("sale", settings, Timestamp::from_millis(1_795_262_400_000));
+            recording.add(system("a", "power"), run("a", 5.0));
+            recording.add(system("a", "power"), run("a", 7.0));
+            recording.warn("ceiling_swings", "twice the same".to_owned());
+            recording.warn("ceiling_swings", "twice the same".to_owned());
+            recording.write(&file)
+        };
+        record().unwrap();
+        let written: Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+        assert_eq!(written["began"], "2026-11-21T12:00:00Z");
+        assert_eq!(written["systems"].as_array().unwrap().len(), 1);
+        assert_eq!(written["runs"].as_array().unwrap().len(), 2);
+        assert_eq!(written["warnings"].as_array().unwrap().len(), 1);
+        assert_eq!(written["summary"][0]["median"], 6.0);
+        let refused = record().unwrap_err().to_string();
+        assert!(refused.contains("result.json"), "{refused}");
+    }
+}

@@ -1,0 +1,214 @@
+//! Medians of several runs with intervals, and comparisons that say when there is no difference.
+
+use rand::rngs::SmallRng;
+use rand::{RngExt as _, SeedableRng as _};
+use serde::Serialize;
+
+use super::run::{Class, Run, System};
+
+/// Resamplings of a bootstrap.
+const RESAMPLES: usize = 2_000;
+/// Share of the resamplings within an interval.
+const CONFIDENCE: f64 = 0.95;
+/// Fewest runs of a system that a comparison rests on: two runs have hardly an interval.
+const RUNS_MIN: usize = 3;
+/// Equal results on every machine.
+const SEED: u64 = 0x6d61_6c6c_626f_7821;
+
+/// A figure of a system in a workload: the median of its runs, and the bootstrap interval around it.
+#[derive(Clone, PartialEq, Serialize, Debug)]
+pub(super) struct Figure {
+    system: String,
+    workload: &'static str,
+    figure: &'static str,
+    median: f64,
+    low: f64,
+    high: f64,
+    runs: usize,
+}
+
+/// Two systems side by side: the ratio of their medians, `a` to `b`.
+#[derive(Clone, PartialEq, Serialize, Debug)]
+pub(super) struct Comparison {
+    workload: &'static str,
+    figure: &'static str,
+    a: String,
+    b: String,
+    ratio: f64,
+    low: f64,
+    high: f64,
+    /// `a` or `b`, whichever is better; `no_difference` if the interval holds 1; `not_comparable` between
+    /// different classes.
+    verdict: &'static str,
+}
+
+/// Reads a figure of a run.
+type Read = fn(&Run) -> Option<f64>;
+
+/// The figures by name, and whether more of it is better.
+const FIGURES: [(&str, bool, Read); 7] = [
+    ("accepted_per_s", true, |run| Some(run.rates.accepted_per_s)),
+    ("persisted_per_s", true, |run| run.rates.persisted_per_s),
+    ("p50_us", false, |run| run.latency.at(0.5).map(|us| us as f64)),
+    ("p99_us", false, |run| run.latency.at(0.99).map(|us| us as f64)),
+    ("cpu_us_per_operation", false, |run| run.cost.cpu_us_per_operation),
+    ("memory_bytes", false, |run| run.cost.memory_bytes.map(|bytes| bytes as f64)),
+    ("written_bytes_per_operation", false, |run| run.cost.written_bytes_per_operation),
+];
+
+/// Returns every figure of every system and workload.
+pub(super) fn summary(systems: &[System], runs: &[Run]) -> Vec<Figure> {
+    let mut rng = SmallRng::seed_from_u64(SEED);
+    let mut figures = Vec::new();
+    for workload in workloads(runs) {
+        for system in systems {
+            for (figure, _, value) in FIGURES {
+                let values = values(runs, &system.id, workload, value);
+                if values.is_empty() {
+                    continue;
+                }
+                let (low, high) = interval(|| median(resampled(&values, &mut rng)));
+                let (system, runs) = (system.id.clone(), values.len());
+                figures.push(Figure { system, workload, figure, median: median(values), low, high, runs });
+            }
+        }
+    }
+    figures
+}
+
+/// Compares all pairs of systems, in the order of the systems.
+pub(super) fn comparisons(systems: &[System], runs: &[Run]) -> Vec<Comparison> {
+    let mut rng = SmallRng::seed_from_u64(SEED);
+    let mut comparisons = Vec::new();
+    for workload in workloads(runs) {
+        for (number, a) in systems.iter().enumerate() {
+            for b in &systems[number + 1..] {
+                for (figure, is_more_better, value) in FIGURES {
+                    let of = |system: &System| values(runs, &system.id, workload, value);
+                    let (of_a, of_b) = (of(a), of(b));
+                    if of_a.len() < RUNS_MIN || of_b.len() < RUNS_MIN {
+                        continue;
+                    }
+                    let (low, high) =
+                        interval(|| median(resampled(&of_a, &mut rng)) / median(resampled(&of_b, &mut rng)));
+                    let verdict = verdict((&a.class, &b.class), (low, high), is_more_better);
+                    let ratio = median(of_a) / median(of_b);
+                    if ratio.is_finite() && low.is_finite() && high.is_finite() {
+                        let (a, b) = (a.id.clone(), b.id.clone());
+                        comparisons.push(Comparison { workload, figure, a, b, ratio, low, high, verdict });
+                    }
+                }
+            }
+        }
+    }
+    comparisons
+}
+
+fn verdict(classes: (&Class, &Class), (low, high): (f64, f64), is_more_better: bool) -> &'static str {
+    if classes.0 != classes.1 {
+        "not_comparable"
+    } else if low <= 1.0 && high >= 1.0 {
+        "no_difference"
+    } else if (low > 1.0) == is_more_better {
+        "a"
+    } else {
+        "b"
+    }
+}
+
+/// Returns the workloads in the order of their first run.
+fn workloads(runs: &[Run]) -> Vec<&'static str> {
+    let mut workloads = Vec::new();
+    for run in runs {
+        if !workloads.contains(&run.workload) {
+            workloads.push(run.workload);
+        }
+    }
+    workloads
+}
+
+/// Returns a figure of all runs that did not fail.
+fn values(runs: &[Run], system: &str, workload: &str, value: Read) -> Vec<f64> {
+    let of_system = runs.iter().filter(|run| run.system == system && run.workload == workload);
+    of_system.filter(|run| run.failure.is_none()).filter_map(value).collect()
+}
+
+fn resampled(values: &[f64], rng: &mut SmallRng) -> Vec<f64> {
+    values.iter().map(|_| values[rng.random_range(0..values.len())]).collect()
+}
+
+/// Returns the interval that holds most of the drawn values.
+fn interval(mut draw: impl FnMut() -> f64) -> (f64, f64) {
+    let mut drawn: Vec<f64> = (0..RESAMPLES).map(|_| draw()).collect();
+    drawn.sort_by(f64::total_cmp);
+    let outside = (1.0 - CONFIDENCE) / 2.0;
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "below the number of resamplings"
+    )]
+    let skipped = (RESAMPLES as f64 * outside) as usize;
+    (drawn[skipped], drawn[RESAMPLES - 1 - skipped])
+}
+
+/// Returns the median; 0 without values.
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    match values[..] {
+        [] => 0.0,
+        _ => f64::midpoint(values[(values.len() - 1) / 2], values[values.len() / 2]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::run::tests::{run, system};
+    use super::*;
+
+    /// Runs of two systems, with the accepted claims per second of each run.
+    fn runs(of_a: &[f64], of_b: &[f64]) -> Vec<Run> {
+        let of = |name: &'static str| move |rate: &f64| run(name, *rate);
+        of_a.iter().map(of("a")).chain(of_b.iter().map(of("b"))).collect()
+    }
+
+    fn accepted(comparisons: Vec<Comparison>) -> Comparison {
+        comparisons.into_iter().find(|one| one.figure == "accepted_per_s").unwrap()
+    }
+
+    #[test]
+    fn a_difference_smaller_than_the_spread_is_none() {
+        let systems = [system("a", "power"), system("b", "power")];
+        let of = |of_a: &[f64], of_b: &[f64]| accepted(comparisons(&systems, &runs(of_a, of_b)));
+        assert_eq!(of(&[100.0, 110.0, 90.0], &[105.0, 95.0, 102.0]).verdict, "no_difference");
+        assert_eq!(of(&[100.0, 110.0, 90.0], &[50.0, 52.0, 48.0]).verdict, "a");
+        let slower = of(&[50.0, 52.0, 48.0], &[100.0, 110.0, 90.0]);
+        assert_eq!((slower.verdict, slower.ratio), ("b", 0.5));
+        assert!(slower.low >= 48.0 / 110.0 && slower.low < 0.5 && slower.high > 0.5, "{slower:?}");
+    }
+
+    #[test]
+    fn less_latency_is_better() {
+        let (low, high) = (0.4, 0.6);
+        let class = system("a", "power").class;
+        assert_eq!(verdict((&class, &class), (low, high), false), "a");
+        assert_eq!(verdict((&class, &class), (low, high), true), "b");
+    }
+
+    #[test]
+    fn classes_are_never_ranked_against_each_other() {
+        let systems = [system("a", "power"), system("b", "memory")];
+        let one = accepted(comparisons(&systems, &runs(&[100.0; 3], &[50.0; 3])));
+        assert_eq!(one.verdict, "not_comparable");
+    }
+
+    #[test]
+    fn two_runs_make_no_comparison_and_a_failed_one_does_not_count() {
+        let systems = [system("a", "power"), system("b", "power")];
+        assert!(comparisons(&systems, &runs(&[100.0; 2], &[50.0; 3])).is_empty());
+        let mut runs = runs(&[100.0, 200.0, 300.0, 9.0], &[]);
+        runs[3].failure = Some("killed".to_owned());
+        let figures = summary(&systems, &runs);
+        let figure = figures.iter().find(|figure| figure.figure == "accepted_per_s").unwrap();
+        assert_eq!((figure.median, figure.low, figure.high, figure.runs), (200.0, 100.0, 300.0, 3));
+    }
+}

@@ -1,0 +1,54 @@
+//! What a load measured, as a run of the result document.
+
+use super::ceiling::Ceiling;
+use super::load::Report;
+use super::result::{Answers, Books, Ceilings, Cost, GeneratorShare, Latency, Rates, Run};
+use super::rush::ClaimOutcomes;
+
+/// Returns a run with everything that the load generator knows.
+pub(super) fn run_record(
+    (system, workload, round): (String, &'static str, usize),
+    outcomes: &ClaimOutcomes,
+    report: &Report,
+) -> Run {
+    Run {
+        system,
+        workload,
+        round,
+        failure: None,
+        ceiling_per_s: None,
+        offered_per_s: None,
+        elapsed_s: report.elapsed.as_secs_f64(),
+        answers: Answers {
+            accepted: outcomes.accepted,
+            sold_out: outcomes.sold_out,
+            already_bought: outcomes.already_bought,
+            refused: outcomes.refused,
+            rejected: outcomes.rejected,
+            lost: outcomes.lost,
+        },
+        rates: Rates {
+            answered_per_s: report.per_second(),
+            accepted_per_s: outcomes.accepted_per_second(report),
+            persisted_per_s: None,
+        },
+        latency: Latency::of(&report.latencies),
+        cost: Cost::default(),
+        books: Books::default(),
+        timeline: Vec::new(),
+        trials: Vec::new(),
+        generator: GeneratorShare {
+            cpu_us_per_request: report.cpu.map(|cpu| cpu.as_secs_f64() * 1e6 / report.requests.max(1) as f64),
+            busiest_share: report.busiest_share(),
+            waited: report.waited,
+            unsent: report.unsent,
+            late: report.late,
+        },
+    }
+}
+
+impl From<Ceiling> for Ceilings {
+    fn from(Ceiling { before, after }: Ceiling) -> Self {
+        Self { before, after }
+    }
+}

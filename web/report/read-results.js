@@ -1,0 +1,248 @@
+// Reads results. A missing or mistyped value becomes `null` or an empty list, so that one bad value costs no
+// more than itself.
+
+/** @typedef {Record<string, unknown>} Fields */
+/** @typedef {import("./result.js").Result} Result */
+/** @typedef {import("./result.js").Latency} Latency */
+/** @typedef {import("./result.js").Run} Run */
+/** @typedef {import("./result.js").System} System */
+
+/**
+ * @param {string} json a result or a list of results
+ * @returns {Result[]}
+ */
+export function readResults(json) {
+  const parsed = JSON.parse(json);
+  return list(Array.isArray(parsed) ? parsed : [parsed], result);
+}
+
+/**
+ * @param {Fields} from
+ * @returns {Result}
+ */
+function result(from) {
+  const mallbox = fields(from.mallbox);
+  return {
+    schema: number(from.schema) ?? 1,
+    kind: string(from.kind) ?? "",
+    mallbox: { version: string(mallbox.version) ?? "", commit: string(mallbox.commit) },
+    began: string(from.began),
+    lasted_s: number(from.lasted_s),
+    command: Array.isArray(from.command) ? from.command.filter((word) => typeof word === "string") : [],
+    settings: fields(from.settings),
+    machine: machine(fields(from.machine)),
+    disk_sync: from.disk_sync ? latency(fields(from.disk_sync)) : null,
+    systems: list(from.systems, system),
+    runs: list(from.runs, run),
+    measurements: list(from.measurements, measurement),
+    summary: list(from.summary, summaryFigure),
+    comparisons: list(from.comparisons, comparison),
+    warnings: list(from.warnings, warning),
+  };
+}
+
+/** @param {Fields} from */
+function machine(from) {
+  return {
+    cpu: string(from.cpu),
+    cores: number(from.cores),
+    memory_bytes: number(from.memory_bytes),
+    kernel: string(from.kernel),
+    os: string(from.os),
+    file_system: string(from.file_system),
+  };
+}
+
+/**
+ * @param {Fields} from
+ * @returns {System | null}
+ */
+function system(from) {
+  const id = string(from.id);
+  return id === null ? null : readSystem(id, from);
+}
+
+/**
+ * @param {string} id
+ * @param {Fields} from
+ * @returns {System}
+ */
+export function readSystem(id, from) {
+  const promises = fields(from.class);
+  return {
+    id,
+    name: string(from.name) ?? id,
+    class: {
+      durable: string(promises.durable) ?? "unknown",
+      one_per_user: boolean(promises.one_per_user),
+      exactly_once_after_kill: boolean(promises.exactly_once_after_kill),
+    },
+    versions: list(from.versions, (version) => ({
+      name: string(version.name) ?? "", version: string(version.version), settings: string(version.settings),
+    })),
+    tuned: boolean(from.tuned) ?? false,
+  };
+}
+
+/**
+ * @param {Fields} from
+ * @returns {Run | null}
+ */
+function run(from) {
+  const system = string(from.system);
+  if (system === null) return null;
+  const [answers, rates, cost, books, generator] = [from.answers, from.rates, from.cost, from.books, from.generator].map(fields);
+  const ceiling = fields(from.ceiling_per_s);
+  return {
+    system,
+    workload: string(from.workload) ?? "",
+    round: number(from.round),
+    failure: string(from.failure),
+    ceiling_per_s: from.ceiling_per_s ? { before: number(ceiling.before), after: number(ceiling.after) } : null,
+    offered_per_s: number(from.offered_per_s),
+    elapsed_s: number(from.elapsed_s),
+    answers: {
+      accepted: number(answers.accepted), sold_out: number(answers.sold_out), already_bought: number(answers.already_bought),
+      refused: number(answers.refused), rejected: number(answers.rejected), lost: number(answers.lost),
+    },
+    rates: {
+      answered_per_s: number(rates.answered_per_s), accepted_per_s: number(rates.accepted_per_s), persisted_per_s: number(rates.persisted_per_s),
+    },
+    latency: latency(fields(from.latency)),
+    cost: {
+      cpu_us_per_operation: number(cost.cpu_us_per_operation), memory_bytes: number(cost.memory_bytes),
+      written_bytes_per_operation: number(cost.written_bytes_per_operation),
+    },
+    books: {
+      balance: boolean(books.balance), oversold: number(books.oversold),
+      bought_twice: number(books.bought_twice), lost_after_kill: number(books.lost_after_kill),
+    },
+    timeline: list(from.timeline, (point) => {
+      const at = number(point.at_s);
+      return at === null ? null : { at_s: at, accepted: number(point.accepted), persisted: number(point.persisted), pending: number(point.pending) };
+    }).sort((a, b) => a.at_s - b.at_s),
+    trials: list(from.trials, trial),
+    generator: {
+      cpu_us_per_request: number(generator.cpu_us_per_request), busiest_share: number(generator.busiest_share),
+      waited: number(generator.waited), unsent: number(generator.unsent), late: number(generator.late),
+    },
+  };
+}
+
+/** @param {Fields} from */
+function trial(from) {
+  const offered = number(from.offered_per_s);
+  if (offered === null) return null;
+  return {
+    offered_per_s: offered,
+    achieved_per_s: number(from.achieved_per_s),
+    p50_us: number(from.p50_us),
+    p99_us: number(from.p99_us),
+    met: boolean(from.met) ?? false,
+  };
+}
+
+/**
+ * @param {Fields} from
+ * @returns {Latency}
+ */
+function latency(from) {
+  const pairs = Array.isArray(from.percentiles) ? from.percentiles : [];
+  return {
+    count: number(from.count),
+    mean_us: number(from.mean_us),
+    percentiles: pairs.flatMap((pair) => {
+      const [share, us] = Array.isArray(pair) ? pair.map(number) : [null, null];
+      return typeof share === "number" && typeof us === "number" ? [/** @type {[number, number]} */ ([share, us])] : [];
+    }).sort(([a], [b]) => a - b),
+    histogram: string(from.histogram),
+  };
+}
+
+/** @param {Fields} from */
+function measurement(from) {
+  const port = string(from.port);
+  return port === null ? null : {
+    port,
+    back_end: string(from.back_end) ?? "",
+    size: number(from.size),
+    threads: number(from.threads),
+    per_s: number(from.per_s),
+    p50_us: number(from.p50_us),
+    p99_us: number(from.p99_us),
+    memory_bytes: number(from.memory_bytes),
+    error: number(from.error),
+    note: string(from.note),
+  };
+}
+
+/** @param {Fields} from */
+function summaryFigure(from) {
+  return {
+    system: string(from.system) ?? "",
+    workload: string(from.workload) ?? "",
+    figure: string(from.figure) ?? "",
+    median: number(from.median),
+    low: number(from.low),
+    high: number(from.high),
+    runs: number(from.runs),
+  };
+}
+
+/** @param {Fields} from */
+function comparison(from) {
+  return {
+    workload: string(from.workload) ?? "",
+    figure: string(from.figure) ?? "",
+    a: string(from.a) ?? "",
+    b: string(from.b) ?? "",
+    ratio: number(from.ratio),
+    low: number(from.low),
+    high: number(from.high),
+    verdict: string(from.verdict) ?? "",
+  };
+}
+
+/** @param {Fields} from */
+function warning(from) {
+  const [code, text] = [string(from.code) ?? "", string(from.text) ?? ""];
+  return code + text === "" ? null : { code, text };
+}
+
+/**
+ * Reads each object of a list; entries that are no objects, or of which nothing can be read, are left out.
+ * @template Item
+ * @param {unknown} value
+ * @param {(from: Fields) => Item | null} read
+ * @returns {Item[]}
+ */
+function list(value, read) {
+  if (!Array.isArray(value)) return [];
+  return value.flatMap((item) => {
+    const entry = typeof item === "object" && item !== null ? read(item) : null;
+    return entry === null ? [] : [entry];
+  });
+}
+
+/**
+ * @param {unknown} value
+ * @returns {Fields}
+ */
+function fields(value) {
+  return typeof value === "object" && value !== null ? /** @type {Fields} */ (value) : {};
+}
+
+/** @param {unknown} value */
+function number(value) {
+  return typeof value === "number" && Number.isFinite(value) ? value : null;
+}
+
+/** @param {unknown} value */
+function string(value) {
+  return typeof value === "string" && value !== "" ? value : null;
+}
+
+/** @param {unknown} value */
+function boolean(value) {
+  return typeof value === "boolean" ? value : null;
+}

@@ -1,0 +1,128 @@
+// Labels of the codes in `result.json`. Unknown codes are shown as they are.
+
+import { t } from "../core/language.js";
+
+/** @typedef {import("./result.js").DurabilityClass} DurabilityClass */
+
+/** @param {string} kind of a result */
+export function kindText(kind) {
+  switch (kind) {
+    case "sale": return t("秒杀", "Flash sale");
+    case "ramp": return t("逐级加压", "Ramp of rates");
+    case "load": return t("混合负载", "Load of a mall");
+    case "compare": return t("多个系统对比", "Comparison of systems");
+    case "ports": return t("存储端口", "Storage ports");
+    default: return kind;
+  }
+}
+
+/** @param {string} workload */
+export function workloadText(workload) {
+  switch (workload) {
+    case "flash sale": return t("秒杀", "flash sale");
+    case "browse": return t("浏览", "browse");
+    case "feed": return t("关注流", "feed");
+    case "sign-in morning": return t("早晨签到", "sign-in morning");
+    case "mixed day": return t("平常的一天", "mixed day");
+    case "ramp": return t("逐级加压", "ramp");
+    case "": return t("未命名", "unnamed");
+    default: return workload;
+  }
+}
+
+/** @param {string} text in English: its first letter becomes a capital */
+export function capital(text) {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** @param {string} figure of a summary or comparison */
+export function figureText(figure) {
+  switch (figure) {
+    case "answered_per_s": return t("每秒应答请求数", "answered requests per second");
+    case "accepted_per_s": return t("每秒接受请求数", "accepted requests per second");
+    case "persisted_per_s": return t("每秒落盘订单数", "persisted orders per second");
+    case "highest_met_per_s": return t("按时应答的最高速率", "highest rate in time");
+    case "ceiling_share": return t("相对于空处理函数", "share of the bare handler");
+    case "p50_us": return t("延迟中位数", "median latency");
+    case "p99_us": return t("延迟p99", "latency p99");
+    case "p999_us": return t("延迟p99.9", "latency p99.9");
+    case "cpu_us_per_operation": return t("每次操作的处理器时间", "CPU time per operation");
+    case "memory_bytes": return t("内存", "memory");
+    case "written_bytes_per_operation": return t("每次操作写入的字节", "bytes written per operation");
+    default: return figure;
+  }
+}
+
+/**
+ * Returns whether a smaller value is the better one: a time or a size.
+ * @param {string} figure
+ */
+export function isLowerBetter(figure) {
+  return figure.includes("_us") || figure.includes("bytes");
+}
+
+/** @param {string} durable */
+function durableText(durable) {
+  switch (durable) {
+    case "power": return t("断电不丢", "survives power loss");
+    case "process": return t("进程崩溃不丢", "survives a process crash");
+    case "memory": return t("只在内存", "in memory only");
+    case "unknown": return t("持久性未知", "durability unknown");
+    default: return durable;
+  }
+}
+
+/** @param {DurabilityClass} promises */
+export function classText(promises) {
+  return [
+    durableText(promises.durable),
+    promises.one_per_user === true && t("每人最多一份", "at most one per user"),
+    promises.one_per_user === false && t("不限每人一份", "no limit of one per user"),
+    promises.exactly_once_after_kill === true && t("强杀后每单恰好一次", "each order exactly once after a kill"),
+    promises.exactly_once_after_kill === false && t("强杀后可能丢单或重复", "orders may be lost or repeated after a kill"),
+  ].filter(Boolean).join(t("，", ", "));
+}
+
+/**
+ * Returns what tells a class from the others of a report: nothing if there is one class, all promises if two
+ * classes are equally durable.
+ * @param {DurabilityClass} promises
+ * @param {{class: DurabilityClass}[]} classes of the report
+ */
+export function shortClassText(promises, classes) {
+  if (classes.length < 2) return "";
+  return classes.filter((one) => one.class.durable === promises.durable).length > 1 ? classText(promises) : durableText(promises.durable);
+}
+
+/**
+ * Returns a workload, and its class if the report has several.
+ * @param {string} workload
+ * @param {DurabilityClass} promises
+ * @param {{class: DurabilityClass}[]} classes of the report
+ */
+export function placeText(workload, promises, classes) {
+  return [workloadText(workload), shortClassText(promises, classes)].filter((part) => part !== "").join(t("，", ", "));
+}
+
+/** @param {string} code of a warning */
+export function warningText(code) {
+  switch (code) {
+    case "ceiling_swings": return t("空处理函数的速率前后不一：机器在测试期间不稳定", "The bare handler's rate changed between its measurements: the machine was not steady");
+    case "generator_bound": return t("负载发生器是瓶颈：系统可能更快", "The load generator was the limit: the systems may be faster");
+    case "generator_starved": return t("负载发生器抢不到处理器：延迟可能偏高", "The load generator lacked CPU time: latencies may be too high");
+    default: return code;
+  }
+}
+
+/** @param {string} name of a field of the machine */
+export function machineText(name) {
+  switch (name) {
+    case "cpu": return t("处理器", "CPU");
+    case "cores": return t("核心", "Cores");
+    case "memory_bytes": return t("内存", "Memory");
+    case "kernel": return t("内核", "Kernel");
+    case "os": return t("操作系统", "Operating system");
+    case "file_system": return t("文件系统", "File system");
+    default: return name;
+  }
+}
