@@ -10,7 +10,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::foreign::REQUEST_TIMEOUT;
 use super::generator::Generator;
-use super::load::{self, Exchanged, Load, Progress, Report, Shape};
+use super::load::{self, Exchanged, Load, LoadError, Progress, Report, Shape, Share};
 use super::rush::{ClaimOutcomes, ClaimScript, Claims};
 
 /// When claims arrive, and when they end.
@@ -42,32 +42,51 @@ pub(super) fn drive(
     arrivals: &Arrivals,
     what: &'static str,
 ) -> anyhow::Result<Driven> {
-    let (stop_at, shape, expected) = match arrivals {
-        Arrivals::Closed => (None, None, Some(claims.count())),
-        Arrivals::ClosedFor(span) => (Some(Instant::now() + *span), None, None),
+    let load = load_of(generator, addresses, arrivals);
+    let expected = match arrivals {
+        Arrivals::Closed => Some(claims.count()),
+        Arrivals::ClosedFor(_) => None,
+        Arrivals::Open(shape) => Some(shape.due_by(Duration::MAX).min(claims.count())),
+    };
+    let progress = Progress::default();
+    let seen = progress.clone();
+    let shown = ShownProgress::start(progress_bar(expected, what), move || seen.answered());
+    let driven = make_claims(&load, generator.threads, claims, &progress);
+    drop(shown);
+    Ok(driven?)
+}
+
+/// Returns the load of a generator on a mall.
+pub(super) fn load_of(generator: &Generator, addresses: &[SocketAddr], arrivals: &Arrivals) -> Load {
+    let (stop_at, shape) = match arrivals {
+        Arrivals::Closed => (None, None),
+        Arrivals::ClosedFor(span) => (Some(Instant::now() + *span), None),
         Arrivals::Open(shape) => {
             // A server far below the rate would be asked long after the end.
             let stop_at = shape.lasts().map(|lasts| Instant::now() + lasts + REQUEST_TIMEOUT);
-            (stop_at, Some(shape.clone()), Some(shape.due_by(Duration::MAX).min(claims.count())))
+            (stop_at, Some(shape.clone()))
         }
     };
-    let load = Load {
+    Load {
         addresses: addresses.to_vec(),
         connections: generator.connections,
         stop_at,
         request_timeout: REQUEST_TIMEOUT,
         shape,
-    };
+        share: Share::WHOLE,
+    }
+}
+
+/// Makes claims on the threads of a load, without a progress bar.
+pub(super) fn make_claims(
+    load: &Load,
+    threads: usize,
+    claims: &Claims,
+    progress: &Progress,
+) -> Result<Driven, LoadError> {
     let claims = Arc::new(claims.clone());
-    let scripts = (0..generator.threads)
-        .map(|thread| ClaimScript::new(Arc::clone(&claims), thread, generator.threads))
-        .collect();
-    let progress = Progress::default();
-    let bar = progress_bar(expected, what);
-    let shown = ShownProgress::start(bar, progress.clone());
-    let result = load::run_on_threads(&load, scripts, &progress);
-    drop(shown);
-    let (scripts, report) = result?;
+    let scripts = (0..threads).map(|thread| ClaimScript::new(Arc::clone(&claims), thread, threads)).collect();
+    let (scripts, report) = load::run_on_threads(load, scripts, progress)?;
     Ok(Driven {
         outcomes: scripts.iter().map(|script| script.outcomes).sum(),
         report,
@@ -77,18 +96,19 @@ pub(super) fn drive(
 }
 
 /// A progress bar that follows a load until dropped.
-struct ShownProgress {
+pub(super) struct ShownProgress {
     is_over: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl ShownProgress {
-    fn start(bar: ProgressBar, progress: Progress) -> Self {
+    /// Shows what `answered` returns.
+    pub(super) fn start(bar: ProgressBar, answered: impl Fn() -> u64 + Send + 'static) -> Self {
         let is_over = Arc::new(AtomicBool::new(false));
         let seen = Arc::clone(&is_over);
         let thread = std::thread::spawn(move || {
             while !seen.load(Ordering::Relaxed) {
-                bar.set_position(progress.answered());
+                bar.set_position(answered());
                 std::thread::park_timeout(Duration::from_millis(100));
             }
             bar.finish_and_clear();

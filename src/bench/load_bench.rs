@@ -13,6 +13,7 @@ use indicatif::ProgressBar;
 use mallbox_storage::{Timestamp, VoucherId};
 use serde_json::json;
 
+use super::agent::{self, AgentAddress, Job};
 use super::drive::{Arrivals, Driven, drive, progress_bar};
 use super::foreign::{Dialect, OrderCount, Target};
 use super::generator::Generator;
@@ -52,6 +53,11 @@ pub struct LoadBench {
     pub mysql: Option<String>,
     /// Longest time until all orders are written.
     pub settle: Duration,
+    /// Agents that make the claims instead of this process, each with the generator's connections and
+    /// threads.
+    pub agents: Vec<AgentAddress>,
+    /// The URL of the target as agents know it.
+    pub target_url: String,
     /// Name of the dialect, for the result.
     pub dialect_name: String,
     /// File to create with the result as JSON.
@@ -86,7 +92,11 @@ pub fn run(bench: &LoadBench, now: Timestamp) -> anyhow::Result<bool> {
     let mut recording = Recording::begin("load", settings(bench, tokens.len()), now);
     let before = orders(bench)?;
     let arrivals = bench.shape.clone().map_or(Arrivals::Closed, Arrivals::Open);
-    let driven = drive(&bench.generator, &[bench.target.address], &claims, &arrivals, "claims")?;
+    let driven = if bench.agents.is_empty() {
+        drive(&bench.generator, &[bench.target.address], &claims, &arrivals, "claims")?
+    } else {
+        agent::lead(&bench.agents, jobs(bench, &tokens), claims.count())?
+    };
     let Driven { outcomes, report, unknown, .. } = &driven;
     let mut summary = Summary::default();
     summary.add_accepted(outcomes, report);
@@ -128,6 +138,7 @@ fn settings(bench: &LoadBench, users: usize) -> Settings {
         ("claims_per_user", json!(bench.claims_per_user)),
         ("dialect", json!(bench.dialect_name)),
         ("shape", json!(bench.shape.as_ref().map(Shape::text))),
+        ("agents", json!(bench.agents.len())),
         ("settle_s", json!(bench.settle.as_secs_f64())),
     ]);
     settings
@@ -170,6 +181,24 @@ fn units(bench: &LoadBench) -> Option<u64> {
 
 fn sold(outcomes: &ClaimOutcomes, written: Option<&Written>) -> u64 {
     outcomes.accepted.max(written.map_or(0, |written| written.orders))
+}
+
+/// Returns the part of the load of each agent: an equal share of the users and of the arrivals.
+fn jobs(bench: &LoadBench, tokens: &[String]) -> Vec<Job> {
+    let agents = bench.agents.len();
+    let job = |number: usize| Job {
+        target: bench.target_url.clone(),
+        dialect: bench.dialect.clone(),
+        tokens: tokens.iter().skip(number).step_by(agents).cloned().collect(),
+        sales: bench.sales.iter().map(|sale| sale.get()).collect(),
+        claims_per_user: bench.claims_per_user,
+        connections: bench.generator.connections,
+        threads: bench.generator.threads,
+        shape: bench.shape.as_ref().map(Shape::text),
+        number,
+        agents,
+    };
+    (0..agents).map(job).collect()
 }
 
 /// Checks the settings, and returns the number of claims.

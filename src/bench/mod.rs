@@ -4,6 +4,7 @@
 //! same binary. Every rate is printed beside the rate of a bare axum handler under equal load in the same
 //! run, since the machine decides more than the program does.
 
+mod agent;
 mod call_counts;
 pub mod ceiling;
 mod comparison;
@@ -32,6 +33,7 @@ mod summary;
 mod turns;
 mod watch;
 
+pub use agent::{AgentAddress, AgentBench, serve as run_agent};
 pub use export::run as run_export;
 pub use foreign::{Dialect, DialectError, RuleFault, Target, TargetError};
 pub use generator::Generator;

@@ -7,13 +7,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use mallbox_storage::VoucherId;
+use serde::{Deserialize, Serialize};
 
 use super::foreign::{AnswerKind, CutRequest, Dialect, PreparedRules};
 use super::load::{Answer, Exchanged, Fault, Report, Script};
 use super::numbers::count;
 
 /// Responses to claims, by kind.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(super) struct ClaimOutcomes {
     pub(super) accepted: u64,
     /// Among the accepted ones, those of users who had bought in this sale before.

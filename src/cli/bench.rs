@@ -4,6 +4,7 @@ mod arrivals;
 mod dialects;
 mod load;
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -14,7 +15,7 @@ use mallbox_storage_production::ProductionOptions;
 use self::arrivals::{ArrivalFlags, GeneratorFlags};
 use self::load::Load;
 use super::messages::{BenchMisuse, UsageError};
-use crate::bench::{self, BenchMalls, BenchTarget, RampBench, SaleBench};
+use crate::bench::{self, AgentBench, BenchMalls, BenchTarget, RampBench, SaleBench};
 use crate::config::{DurabilityChoice, LocationError, PlaceConfig, ServerUrl, Switch, at_least_one};
 use crate::mall::{Clock as _, SystemClock};
 use crate::place::Place;
@@ -29,6 +30,19 @@ pub enum Bench {
     Ramp(Box<Ramp>),
     /// Sends claims to any mall that is running, in its dialect, and counts its orders.
     Load(Box<Load>),
+    /// Makes the claims of a `bench load` on another machine; runs until stopped.
+    Agent {
+        /// The malls that may be loaded from here: http://HOST[:PORT][/PREFIX], as the other machine names them.
+        #[arg(long, required = true, value_name = "URL")]
+        target: Vec<String>,
+        /// Address of the agent. Its secret and the tokens of users pass in clear: beyond loopback, only within
+        /// a network that you trust.
+        #[arg(long, default_value = "127.0.0.1:0", value_name = "ADDRESS")]
+        listen: SocketAddr,
+        /// Allows targets on other machines: they are yours, or their owners agree.
+        #[arg(long)]
+        i_may_load_this_host: bool,
+    },
     /// Writes the load of `bench load` for other generators: a script for k6, a plan for JMeter, and the
     /// claims with their tokens as CSV.
     Export {
@@ -162,6 +176,10 @@ pub fn run(command: Bench) -> anyhow::Result<bool> {
         Bench::Sale(sale) => bench::run_sale(&sale.plan()?, SystemClock.now()),
         Bench::Ramp(ramp) => bench::run_ramp(&ramp.plan()?, SystemClock.now()),
         Bench::Load(load) => bench::run_load(&load.plan()?, SystemClock.now()),
+        Bench::Agent { target, listen, i_may_load_this_host } => {
+            let agent = AgentBench { targets: target, listen, may_load_others: i_may_load_this_host };
+            bench::run_agent(&agent).map(|()| true)
+        }
         Bench::Export { dir, load } => bench::run_export(&load.plan()?, &dir),
         Bench::Report { results, output } => bench::run_report(&results, &output),
         Bench::Dialect { name } => dialects::print(name.as_deref()).map(|()| true),

@@ -108,7 +108,8 @@ impl Dialect {
         CutRequest { before: before.to_owned(), after: after.to_owned() }
     }
 
-    fn check(&self) -> Result<(), DialectError> {
+    /// Checks a dialect that was not read by [`parse`](Self::parse).
+    pub(in crate::bench) fn check(&self) -> Result<(), DialectError> {
         if !self.prefix.is_empty() && !is_path(&self.prefix) {
             return Err(DialectError::Text { field: "prefix".to_owned(), text: self.prefix.clone() });
         }

@@ -19,3 +19,4 @@ pub use faults::DialectError;
 pub(super) use orders::OrderCount;
 pub(super) use target::REQUEST_TIMEOUT;
 pub use target::{Target, TargetError};
+pub(super) use template::is_header_value;

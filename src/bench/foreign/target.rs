@@ -6,7 +6,7 @@ use std::time::Duration;
 use axum::http::Uri;
 
 use super::faults::is_path;
-use crate::bench::load::Load;
+use crate::bench::load::{Load, Share};
 
 /// Longest time of a connection and of a response.
 pub(in crate::bench) const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
@@ -14,15 +14,19 @@ pub(in crate::bench) const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
 const CONNECTIONS: usize = 32;
 
 /// A target that cannot be loaded.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum TargetError {
     /// Not `http://host[:port][/prefix]`; the value.
+    #[error("expected http://HOST[:PORT][/PREFIX] and got '{0}'")]
     NotAUrl(String),
     /// The name has no address; the host.
+    #[error("cannot find the host '{0}': {1}")]
     UnknownHost(String, std::io::Error),
     /// Another machine, without the permission to load it; its address.
+    #[error("{0} is another machine; if it is yours, or its owner agrees, add --i-may-load-this-host")]
     NotThisMachine(SocketAddr),
     /// Nobody accepts a connection; the address tried last.
+    #[error("cannot connect to {0}: {1}")]
     NoConnection(SocketAddr, std::io::Error),
 }
 
@@ -84,6 +88,7 @@ impl Target {
             stop_at: None,
             request_timeout: REQUEST_TIMEOUT,
             shape: None,
+            share: Share::WHOLE,
         }
     }
 }

@@ -103,7 +103,7 @@ impl RequestTemplate {
 }
 
 /// Returns whether a text can be the value of a header, or part of one.
-pub(super) fn is_header_value(text: &str) -> bool {
+pub(in crate::bench) fn is_header_value(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ')
 }
 

@@ -141,7 +141,7 @@ impl<S: Script> LoadDriver<S> {
         self.has_begun = true;
         self.dispatch.tally.dialled();
         let Some(shape) = &self.load.shape else { return };
-        let schedule = Schedule::new(shape.clone(), started, self.crew.share);
+        let schedule = Schedule::new(shape.clone(), started, self.crew.arrivals);
         match PaceThread::start(schedule.clone(), Arc::clone(&self.rung)) {
             Ok(pace) => self.pace = Some(pace),
             Err(error) => self.given_up = Some(LoadError::Start(error)),

@@ -32,6 +32,7 @@ mod schedule;
 mod script;
 mod shape;
 mod shape_text;
+mod share;
 mod start_line;
 mod tally;
 #[cfg(test)]
@@ -46,3 +47,4 @@ pub use run::{run, run_on_threads};
 pub use script::{Answer, Load, Progress, Script};
 pub use shape::{Piece, Shape, ShapeError};
 pub use shape_text::ShapeTextError;
+pub use share::Share;

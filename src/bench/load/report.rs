@@ -93,7 +93,8 @@ pub struct Report {
 }
 
 impl Report {
-    pub(super) fn new() -> Result<Self, LoadError> {
+    /// Returns an empty report.
+    pub(in crate::bench) fn new() -> Result<Self, LoadError> {
         let latencies = Histogram::new_with_bounds(1, MAX_LATENCY_US, 3)
             .map_err(|error| LoadError::Start(io::Error::other(error)))?;
         Ok(Self {
@@ -118,8 +119,8 @@ impl Report {
         self.latencies.saturating_record(us);
     }
 
-    /// Adds what another thread of the same load measured.
-    pub(super) fn add(&mut self, other: &Self) {
+    /// Adds what another thread or machine of the same load measured.
+    pub(in crate::bench) fn add(&mut self, other: &Self) {
         let ended = |report: &Self| report.began.map(|began| began + report.elapsed);
         let end = ended(self).max(ended(other));
         self.began = self.began.into_iter().chain(other.began).min();

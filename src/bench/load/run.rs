@@ -9,9 +9,9 @@ use super::crew::Crew;
 use super::driver::LoadDriver;
 use super::error::LoadError;
 use super::report::Report;
-use super::schedule::Share;
 use super::script::{Load, Progress, Script};
 use super::shape::RATES;
+use super::share::Share;
 use super::start_line::StartLine;
 
 /// Runs the load on a thread of its own. Returns the script and the report after the end. Blocks: call from a
@@ -47,7 +47,8 @@ pub fn run_on_threads<S: Script>(
     let threads = scripts.len();
     let mut running = Vec::with_capacity(scripts.len());
     for (thread, script) in (0..).zip(scripts) {
-        let crew = Crew { share: Share { thread, threads }, line: Arc::clone(&line) };
+        let share = Share { number: thread, of: threads };
+        let crew = Crew { share, arrivals: load.share.part(share), line: Arc::clone(&line) };
         let (load, own_progress) = (load.clone(), progress.clone());
         let started = thread::Builder::new().name(format!("load-{thread}")).spawn(move || {
             let mut others = StopUnlessEnded { progress: own_progress.clone(), has_ended: false };
@@ -125,6 +126,9 @@ fn check(load: &Load, threads: usize) -> Result<(), LoadError> {
     }
     if load.connections < threads {
         return Err(LoadError::Setting("every thread needs a connection"));
+    }
+    if load.share.number >= load.share.of {
+        return Err(LoadError::Setting("the share's number must be below the number of shares"));
     }
     if load.request_timeout.is_zero() {
         return Err(LoadError::Setting("request_timeout must be above 0"));

@@ -3,13 +3,7 @@
 use std::time::Instant;
 
 use super::shape::Shape;
-
-/// Which arrivals are a thread's: the first, and every so-manieth after it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Share {
-    pub thread: usize,
-    pub threads: usize,
-}
+use super::share::Share;
 
 /// Due instants of a thread's requests.
 #[derive(Clone, Debug)]
@@ -53,12 +47,12 @@ impl Schedule {
     /// Returns the number of the thread's requests due before `end`.
     pub fn due_by(&self, end: Instant) -> u64 {
         let all = self.shape.due_by(end.saturating_duration_since(self.origin));
-        all.saturating_sub(self.share.thread as u64).div_ceil(self.share.threads as u64)
+        all.saturating_sub(self.share.number as u64).div_ceil(self.share.of as u64)
     }
 
     /// Returns the due instant of a request of the thread.
     pub fn instant(&self, request: u64) -> Option<Instant> {
-        let number = request.checked_mul(self.share.threads as u64)?.checked_add(self.share.thread as u64)?;
+        let number = request.checked_mul(self.share.of as u64)?.checked_add(self.share.number as u64)?;
         self.origin.checked_add(self.shape.due(number)?)
     }
 }
@@ -70,7 +64,7 @@ mod tests {
     use super::super::shape::Piece;
     use super::*;
 
-    const ALONE: Share = Share { thread: 0, threads: 1 };
+    const ALONE: Share = Share::WHOLE;
 
     #[test]
     fn requests_fall_due_at_even_steps() {
@@ -86,7 +80,7 @@ mod tests {
     fn threads_share_the_arrivals_and_miss_none() {
         let origin = Instant::now();
         let shape = Shape::new(&[Piece::even(10.0, Duration::from_secs(1))]).unwrap();
-        let of = |thread| Schedule::new(shape.clone(), origin, Share { thread, threads: 3 });
+        let of = |number| Schedule::new(shape.clone(), origin, Share { number, of: 3 });
         let mut all: Vec<u128> = Vec::new();
         for thread in 0..3 {
             let mut schedule = of(thread);

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::error::Fault;
 use super::shape::Shape;
+use super::share::Share;
 
 /// Source of requests and consumer of responses.
 ///
@@ -60,6 +61,8 @@ pub struct Load {
     pub request_timeout: Duration,
     /// Arrivals of an open loop; None is a closed loop.
     pub shape: Option<Shape>,
+    /// Share of the arrivals that is this load's; other loads make the others.
+    pub share: Share,
 }
 
 impl Load {

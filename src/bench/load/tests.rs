@@ -12,7 +12,7 @@ use std::time::Duration;
 use mallbox_test_patience as patience;
 use server::Server;
 
-use super::{Answer, Fault, Load, Progress, Report, Script, get, run};
+use super::{Answer, Fault, Load, Progress, Report, Script, Share, get, run};
 
 const OK: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
 const SOLD_OUT: &[u8] = b"HTTP/1.1 409 Conflict\r\nContent-Length: 8\r\n\r\nsold out";
@@ -63,7 +63,14 @@ const REQUEST_TIMEOUT: Duration = Duration::from_secs(1);
 
 fn load(address: SocketAddr, connections: usize) -> Load {
     let request_timeout = Duration::from_secs(5);
-    Load { addresses: vec![address], connections, stop_at: None, request_timeout, shape: None }
+    Load {
+        addresses: vec![address],
+        connections,
+        stop_at: None,
+        request_timeout,
+        shape: None,
+        share: Share::WHOLE,
+    }
 }
 
 /// Sends `requests` over `connections` connections; each request must end as a response or a loss.

@@ -8,7 +8,7 @@ use mallbox_storage::VoucherId;
 
 use super::arrivals::{ArrivalFlags, GeneratorFlags, read};
 use super::dialects::unknown;
-use crate::bench::{Dialect, LoadBench, Target, UserSource};
+use crate::bench::{AgentAddress, Dialect, LoadBench, Target, UserSource};
 use crate::cli::messages::{BenchMisuse, CommandFailure, UsageError};
 use crate::config::{ServerUrl, at_least_one};
 
@@ -55,6 +55,10 @@ pub struct Load {
     /// Writes the result to a new file, for `bench report`.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    /// A file with the agents that make the claims instead of this process: the line that each `bench agent`
+    /// prints.
+    #[arg(long, value_name = "FILE")]
+    agents: Option<PathBuf>,
     /// Allows a target on another machine: it is yours, or its owner agrees.
     #[arg(long)]
     i_may_load_this_host: bool,
@@ -82,6 +86,8 @@ impl Load {
             redis: self.redis.as_ref().map(|url| url.as_str().to_owned()),
             mysql: self.mysql.as_ref().map(|url| url.as_str().to_owned()),
             settle: Duration::from_secs(self.settle),
+            agents: self.agents.as_deref().map(agents).transpose()?.unwrap_or_default(),
+            target_url: self.target.clone(),
             dialect_name: self.dialect.clone(),
             json: self.json.clone(),
         })
@@ -99,6 +105,20 @@ fn dialect(name: &str) -> anyhow::Result<Dialect> {
     }
     let bad = |error| UsageError::Bench(BenchMisuse::BadDialect(file.to_owned(), error));
     Ok(Dialect::parse(&read(file)?).map_err(bad)?)
+}
+
+/// Reads agents, one a line.
+fn agents(file: &Path) -> anyhow::Result<Vec<AgentAddress>> {
+    let text = read(file)?;
+    let mut agents = Vec::new();
+    for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {
+        let bad = || UsageError::Bench(BenchMisuse::BadAgent { file: file.to_owned(), line: number });
+        agents.push(AgentAddress::parse(line).ok_or_else(bad)?);
+    }
+    if agents.is_empty() {
+        return Err(UsageError::Bench(BenchMisuse::BadAgent { file: file.to_owned(), line: 1 }).into());
+    }
+    Ok(agents)
 }
 
 /// Reads tokens, one a line.

@@ -23,6 +23,8 @@ pub(in crate::cli) enum BenchMisuse {
     BadTarget(TargetError),
     /// A token that cannot be sent in a header.
     BadToken { file: PathBuf, line: usize },
+    /// Not the address and the secret of an agent.
+    BadAgent { file: PathBuf, line: usize },
 }
 
 impl BenchMisuse {
@@ -58,6 +60,14 @@ impl BenchMisuse {
                     l,
                     "{file}第{line}行不是令牌：只能含可见的ASCII字符，不能有空格",
                     "{file}, line {line} is no token: only visible ASCII characters, without spaces"
+                )
+            }
+            Self::BadAgent { file, line } => {
+                let file = file.display();
+                sentence!(
+                    l,
+                    "{file}第{line}行不是压测代理；应为bench agent打印的“地址:端口 密钥”",
+                    "{file}, line {line} is no agent; expected ADDRESS:PORT SECRET, as bench agent prints it"
                 )
             }
         }

@@ -8,9 +8,9 @@ use hdrhistogram::Histogram;
 use mallbox_test_pathologies::{Outcome, Pathology, Patient};
 
 use super::super::report::Report;
-use super::super::schedule::Share;
 use super::super::script::Progress;
 use super::super::shape::{Piece, Shape};
+use super::super::share::Share;
 use super::*;
 
 const SECONDS: u64 = 12;
@@ -44,7 +44,7 @@ impl Simulation {
         let mut dispatch =
             Dispatch::new(connections, ReportBuilder::new(Progress::default()).unwrap(), origin);
         let shape = Shape::new(&[Piece::even(rate, Duration::from_secs(SECONDS))]).unwrap();
-        dispatch.begin(Schedule::new(shape.clone(), origin, Share { thread: 0, threads: 1 }));
+        dispatch.begin(Schedule::new(shape.clone(), origin, Share::WHOLE));
         for connection in 0..connections {
             dispatch.free(connection, origin);
         }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use mallbox_test_patience as patience;
 
 use super::super::{
-    Answer, Errors, Fault, Load, LoadError, Progress, Report, ResponseError, Script, Shape, run,
+    Answer, Errors, Fault, Load, LoadError, Progress, Report, ResponseError, Script, Shape, Share, run,
 };
 use super::server::{Action, Server};
 use super::{Counted, OK, REQUEST_TIMEOUT, drive, load};
@@ -120,6 +120,7 @@ fn settings_out_of_range_are_refused() {
     let rows = [
         Load { connections: 0, ..good.clone() },
         Load { request_timeout: Duration::ZERO, ..good.clone() },
+        Load { share: Share { number: 1, of: 1 }, ..good.clone() },
         Load { shape: Some(Shape::constant(0.0)), ..good.clone() },
         Load { shape: Some(Shape::constant(f64::NAN)), ..good.clone() },
         Load { shape: Some(Shape::constant(f64::INFINITY)), ..good.clone() },
