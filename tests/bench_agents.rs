@@ -183,7 +183,7 @@ fn an_agent_refuses_targets_beyond_its_machine_and_leaders_without_agents() {
     let site = Site::new(Fault::None);
     for lines in [&[][..], &["127.0.0.1:1"], &["secret"]] {
         let (is_fine, text) = ended(site.lead(lines, &[]));
-        assert!(!is_fine && text.contains("is no agent"), "{text}");
+        assert!(!is_fine && text.contains("is not an agent"), "{text}");
     }
     let (_agent, line) = site.agent();
     let (is_fine, text) = ended(site.lead(&[&line, &line], &["--users", "1"]));

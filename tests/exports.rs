@@ -68,6 +68,9 @@ impl Export {
         assert_eq!(of("accepted"), 5, "{answers:?}");
         assert_eq!(of("sold_out") + of("already_bought"), 19, "{answers:?}");
         assert!(of("already_bought") > 0 && of("sold_out") > 0, "{answers:?}");
+        let (header, body) = self.mall.last_claim();
+        assert_eq!(header, r"a\b ${c}");
+        assert_eq!(body, r#"{"who":"<\"&$>","sale":7}"#);
     }
 }
 
@@ -107,7 +110,7 @@ fn files_are_for_their_owner_and_never_written_over() {
     ]);
     let refused = { again }.output().unwrap();
     assert_eq!(refused.status.code(), Some(1));
-    assert!(String::from_utf8_lossy(&refused.stderr).contains("cannot create"));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("exists; pass a new file"));
 }
 
 #[test]
@@ -135,21 +138,140 @@ fn the_script_for_k6_has_the_types_of_k6() {
     assert!(String::from_utf8_lossy(&wrong.stdout).contains("summaryTrends"));
 }
 
+/// Status and body of answers, and what each is by the rules of the dialect: each generator agrees.
+const ANSWERS: [(u16, &str, &str); 14] = [
+    (200, r#"{"success":true,"data":7}"#, "accepted"),
+    (200, "{ \"success\" : true }", "accepted"),
+    (200, r#"{"success":true,"errorMsg":"库存不足！"}"#, "sold_out"),
+    (409, r#"{"errorMsg":"库存不足"}"#, "sold_out"),
+    (200, r#"{"success":true,"errorMsg":"\u91cd\u590d"}"#, "already_bought"),
+    (200, r#"{"success":false,"errorMsg":["重复"]}"#, "refused"),
+    (200, r#"{"success":"true"}"#, "refused"),
+    (200, r#"{"success":true} surplus"#, "refused"),
+    (200, r#"{"success":true,}"#, "refused"),
+    (200, r#"[true]"#, "refused"),
+    (200, "success", "refused"),
+    (201, r#"{"success":true}"#, "refused"),
+    (401, r#"{"success":true}"#, "rejected"),
+    (503, "", "rejected"),
+];
+
+/// Serves the answers of the table in order, a connection each, to the end of the process. Returns the URL.
+fn serve_answers() -> String {
+    use std::io::{Read as _, Write as _};
+
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        let mut left = ANSWERS.iter();
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let mut request = Vec::new();
+            let mut buffer = [0; 4096];
+            // A connection that only looks whether somebody is there sends nothing.
+            while !String::from_utf8_lossy(&request).contains("\r\n\r\n") {
+                match stream.read(&mut buffer).unwrap() {
+                    0 => break,
+                    count => request.extend_from_slice(&buffer[..count]),
+                }
+            }
+            if request.is_empty() {
+                continue;
+            }
+            let (status, body, _) = left.next().expect("no claim beyond the table");
+            let length = body.len();
+            let head =
+                format!("HTTP/1.1 {status} X\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n");
+            stream.write_all((head + body).as_bytes()).unwrap();
+        }
+    });
+    url
+}
+
+/// Exports a claim for each answer of the table.
+fn table_files(dir: &Path, url: &str) -> PathBuf {
+    let (dialect, tokens, files) = (dir.join("dialect.toml"), dir.join("tokens"), dir.join("files"));
+    fs::write(&dialect, DIALECT.replace(r#"body = '{"who":"<\"&$>","sale":{sale}}'"#, "")).unwrap();
+    let all: Vec<String> = (0..ANSWERS.len()).map(|number| format!("t{number}")).collect();
+    fs::write(&tokens, all.join("\n")).unwrap();
+    let target = ["bench", "export", path(&files), "--target", url, "--dialect", path(&dialect)];
+    let load = ["--voucher", "7", "--tokens", path(&tokens), "--connections", "1"];
+    output(&mut process::mallbox(&[&target[..], &load].concat()));
+    files
+}
+
+#[test]
+#[cfg_attr(not(feature = "node-tests"), ignore = "needs Node 18")]
+fn every_answer_is_named_alike_by_the_script_for_k6() {
+    let url = serve_answers();
+    let dir = TempDir::new().unwrap();
+    let printed = run_in_node(&table_files(dir.path(), &url));
+    let want: Vec<&str> = ANSWERS.iter().map(|(.., name)| *name).collect();
+    assert_eq!(printed["named"], Value::from(want));
+}
+
+#[test]
+#[cfg_attr(
+    not(feature = "jmeter-tests"),
+    ignore = "needs JMeter, which tests/run installs where Java and mvn are"
+)]
+fn every_answer_is_named_alike_by_the_plan_for_jmeter() {
+    let url = serve_answers();
+    let dir = TempDir::new().unwrap();
+    let labels = run_jmeter(&table_files(dir.path(), &url));
+    let want: Vec<&str> = ANSWERS.iter().map(|(.., name)| *name).collect();
+    assert_eq!(labels, want);
+}
+
+#[test]
+fn every_answer_is_named_alike_by_the_own_generator() {
+    let url = serve_answers();
+    let dir = TempDir::new().unwrap();
+    // The same dialect and tokens.
+    table_files(dir.path(), &url);
+    let (dialect, tokens) = (dir.path().join("dialect.toml"), dir.path().join("tokens"));
+    let target = ["bench", "load", "--target", &url, "--dialect", path(&dialect)];
+    let load = ["--voucher", "7", "--tokens", path(&tokens), "--connections", "1"];
+    let made = process::mallbox(&[&target[..], &load].concat()).output().unwrap();
+    let text = String::from_utf8([made.stdout, made.stderr].concat()).unwrap();
+    let line =
+        "2 accepted, 2 sold out, 1 already bought, 7 refused for other reasons, 2 rejected by the server";
+    assert!(text.contains(line), "{text}");
+}
+
 /// Runs the script for k6 in Node. Returns the counters, and the stages of an open loop.
 fn in_node(export: &Export) -> (BTreeMap<String, u64>, Value) {
-    let modules = export.files().join("node_modules/k6");
+    let printed = run_in_node(&export.files());
+    (serde_json::from_value(printed["counted"].clone()).unwrap(), printed["stages"].clone())
+}
+
+/// Returns what `run.js` prints about the script in a folder.
+fn run_in_node(files: &Path) -> Value {
+    let modules = files.join("node_modules/k6");
     fs::create_dir_all(&modules).unwrap();
     let own = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/exports/k6");
     for entry in fs::read_dir(own).unwrap() {
         let file = entry.unwrap().path();
         fs::copy(&file, modules.join(file.file_name().unwrap())).unwrap();
     }
-    fs::rename(export.files().join("claims.k6.js"), export.files().join("claims.k6.mjs")).unwrap();
-    let script = export.files().join("claims.k6.mjs");
-    fs::rename(modules.join("run.js"), export.files().join("run.mjs")).unwrap();
-    let printed = output(Command::new("node").current_dir(export.files()).args(["run.mjs", path(&script)]));
-    let printed: Value = serde_json::from_str(&printed).unwrap();
-    (serde_json::from_value(printed["counted"].clone()).unwrap(), printed["stages"].clone())
+    fs::rename(files.join("claims.k6.js"), files.join("claims.k6.mjs")).unwrap();
+    fs::rename(modules.join("run.js"), files.join("run.mjs")).unwrap();
+    let script = files.join("claims.k6.mjs");
+    let printed = output(Command::new("node").current_dir(files).args(["run.mjs", path(&script)]));
+    serde_json::from_str(&printed).unwrap()
+}
+
+#[test]
+fn a_shape_that_ends_early_leaves_claims_out() {
+    let mall = ForeignMall::start(&Options { units: 5, ..Options::default() });
+    let dir = TempDir::new().unwrap();
+    let (tokens, files) = (dir.path().join("tokens"), dir.path().join("files"));
+    fs::write(&tokens, "a\nb\nc\n").unwrap();
+    let target = ["bench", "export", path(&files), "--target", &mall.url(), "--dialect", "hm-dianping"];
+    let load = ["--voucher", "1,2", "--tokens", path(&tokens), "--shape", "4x1s"];
+    output(&mut process::mallbox(&[&target[..], &load].concat()));
+    let rows = fs::read_to_string(files.join("claims.csv")).unwrap();
+    assert_eq!(rows, "token,sale\na,1\nb,1\nc,1\na,2\n");
 }
 
 #[test]
@@ -159,13 +281,13 @@ fn the_script_for_k6_tells_answers_apart() {
     let (counted, _) = in_node(&export);
     assert_eq!(counted["claims"], 24);
     export.check(&counted);
-    let (_, stages) = in_node(&Export::new(&["--shape", "2.5x2s,2..10x3s"]));
+    let (_, stages) = in_node(&Export::new(&["--shape", "2x2s,2..11.3x3s"]));
     let stage = |ms: &str, target: u64| serde_json::json!({ "duration": ms, "target": target });
     let want = [
-        stage("0ms", 2_500),
-        stage("2000ms", 2_500),
         stage("0ms", 2_000),
-        stage("3000ms", 10_000),
+        stage("2000ms", 2_000),
+        stage("0ms", 2_000),
+        stage("3000ms", 11_300),
         stage("0ms", 100_000),
         stage("1s", 100_000),
     ];
@@ -174,25 +296,33 @@ fn the_script_for_k6_tells_answers_apart() {
 
 /// Runs the plan for JMeter, and counts the samples by their labels.
 fn in_jmeter(export: &Export) -> BTreeMap<String, u64> {
+    let mut answers = BTreeMap::new();
+    for label in run_jmeter(&export.files()) {
+        *answers.entry(label).or_default() += 1;
+    }
+    assert_eq!(answers.values().sum::<u64>(), 24, "{answers:?}");
+    answers
+}
+
+/// Returns the labels of all samples of the plan in a folder, in their order.
+fn run_jmeter(files: &Path) -> Vec<String> {
     let jmeter = std::env::var("JMETER").expect("JMETER names the folder of the program");
     let mut command = Command::new("java");
-    command.current_dir(export.files()).args(["-Xmx512m", "-Djava.awt.headless=true"]);
+    command.current_dir(files).args(["-Xmx512m", "-Djava.awt.headless=true"]);
     command.args(["-Djava.util.prefs.userRoot=.", "-jar", &format!("{jmeter}/bin/ApacheJMeter.jar"), "-n"]);
     command.args(["-Jjmeterengine.force.system.exit=true", "-t", "claims.jmx", "-l", "answers.jtl"]);
-    let said = output(&mut command);
-    let samples = fs::read_to_string(export.files().join("answers.jtl")).unwrap();
+    output(&mut command);
+    let samples = fs::read_to_string(files.join("answers.jtl")).unwrap();
     let mut lines = samples.lines();
     let head: Vec<&str> = lines.next().unwrap().split(',').collect();
     let column = |name: &str| head.iter().position(|field| *field == name).unwrap();
     let (label, success) = (column("label"), column("success"));
-    let mut answers = BTreeMap::new();
-    for line in lines {
+    let label_of = |line: &str| {
         let fields: Vec<&str> = line.split(',').collect();
         assert_eq!(fields[success] == "true", fields[label] == "accepted", "{line}");
-        *answers.entry(fields[label].to_owned()).or_default() += 1;
-    }
-    assert_eq!(answers.values().sum::<u64>(), 24, "{answers:?}\n{said}");
-    answers
+        fields[label].to_owned()
+    };
+    lines.map(label_of).collect()
 }
 
 #[test]
@@ -203,6 +333,6 @@ fn in_jmeter(export: &Export) -> BTreeMap<String, u64> {
 fn the_plan_for_jmeter_makes_each_claim_once() {
     let closed = Export::new(&[]);
     closed.check(&in_jmeter(&closed));
-    let open = Export::new(&["--shape", "4x2s,2..10x2s"]);
+    let open = Export::new(&["--shape", "4x2s,3..13x2s"]);
     open.check(&in_jmeter(&open));
 }

@@ -11,7 +11,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use super::foreign::REQUEST_TIMEOUT;
 use super::generator::Generator;
 use super::load::{self, Exchanged, Load, LoadError, Progress, Report, Shape, Share};
-use super::rush::{ClaimOutcomes, ClaimScript, Claims};
+use super::rush::{ClaimOutcomes, ClaimScript, Claims, SaleOutcomes};
 
 /// When claims arrive, and when they end.
 #[derive(Clone, Debug)]
@@ -27,6 +27,8 @@ pub(super) enum Arrivals {
 /// The claims of a load, and how they went.
 pub(super) struct Driven {
     pub(super) outcomes: ClaimOutcomes,
+    /// The same by sale.
+    pub(super) by_sale: Vec<SaleOutcomes>,
     pub(super) report: Report,
     /// Number of the first claim that was not made.
     pub(super) next: usize,
@@ -87,7 +89,10 @@ pub(super) fn make_claims(
     let claims = Arc::new(claims.clone());
     let scripts = (0..threads).map(|thread| ClaimScript::new(Arc::clone(&claims), thread, threads)).collect();
     let (scripts, report) = load::run_on_threads(load, scripts, progress)?;
+    let mut by_sale = Vec::new();
+    scripts.iter().for_each(|script| SaleOutcomes::add_all(&mut by_sale, &script.by_sale));
     Ok(Driven {
+        by_sale,
         outcomes: scripts.iter().map(|script| script.outcomes).sum(),
         report,
         next: scripts.iter().map(ClaimScript::next).max().unwrap_or(0),

@@ -12,7 +12,7 @@ use super::drive::{Arrivals, Driven, drive};
 use super::load::{Piece, Report, Shape};
 use super::numbers::{count, millis, rate};
 use super::ramp::{self, Found, Length, Limit, Verdict};
-use super::result::{Books, Recording, Run, Settings, Trial};
+use super::result::{Books, RAMP, Recording, Run, Settings, Trial};
 use super::round::DRAIN_TIMEOUT;
 use super::run_record::run_record;
 use super::running_mall::RunningMall;
@@ -32,6 +32,7 @@ const SALES: usize = 50;
 /// A server that cannot be started or reached; users without claims before the search ends.
 pub fn run(bench: &RampBench, now: Timestamp) -> anyhow::Result<bool> {
     bench.generator.check((bench.malls.users, SALES))?;
+    Recording::check_new(bench.malls.json.as_deref())?;
     let mut recording = Recording::begin("ramp", settings(bench), now);
     let balance =
         on_all_grounds(&bench.malls, |ground, round| on_ground(bench, (ground, round), now, &mut recording))?;
@@ -58,7 +59,7 @@ fn on_ground(
 ) -> anyhow::Result<Outcome> {
     let (mall, _lines) = RunningMall::start(&bench.malls, ground, (SALES, None), now)?;
     println!("Goal: p99 within {}, every claim accepted. Each rate for {:?}.", millis(bench.p99), bench.span);
-    let mut trials = Trials { bench, mall: &mall, first: 0, best: None, tried: Vec::new() };
+    let mut trials = Trials { bench, mall: &mall, first: 0, best: None, last: None, tried: Vec::new() };
     let Found { rate: found, limit } = ramp::search(bench.from, |rate, length| trials.run(rate, length))?;
     let best = trials.best.take();
     let mut summary = Summary::default();
@@ -73,7 +74,7 @@ fn on_ground(
     // Printed at once: what follows may fail.
     print!("\n{summary}");
     let (description, system) = (mall.description(), mall.system(ground));
-    let tried = std::mem::take(&mut trials.tried);
+    let (tried, last) = (std::mem::take(&mut trials.tried), trials.last.take());
     let ending = mall.end(bench.malls.verbose)?;
     let mut summary = Summary::default();
     summary.add_books(&ending);
@@ -88,10 +89,12 @@ fn on_ground(
             bail!("{} users have no claims left: pass more --users", count(bench.malls.users as u64));
         }
     }
-    if let Some((outcomes, report)) = &best {
-        let run = run_record((ground.name().to_owned(), "ramp", round), outcomes, report);
+    if let Some((outcomes, report)) = best.as_ref().filter(|_| found.is_some()).or(last.as_ref()) {
+        let run = run_record((ground.name().to_owned(), RAMP, round), outcomes, report);
         let books = Books { balance: Some(ending.books_balance), ..Books::default() };
-        recording.add(system, Run { offered_per_s: found, trials: tried, books, ..run });
+        let failure = found.is_none().then(|| "no rate met the goal to the end".to_owned());
+        let offered_per_s = found.or(tried.last().map(|trial| trial.offered_per_s));
+        recording.add(system, Run { failure, offered_per_s, trials: tried, books, ..run });
     }
     let figures = found.map(|found| (("highest rate, claims /s", 0), found)).into_iter().collect();
     Ok(Outcome { ground: ground.name(), figures, books_balance: ending.books_balance })
@@ -105,6 +108,8 @@ struct Trials<'a> {
     first: usize,
     /// The last trial that met the goal.
     best: Option<(ClaimOutcomes, Report)>,
+    /// The last trial of all.
+    last: Option<(ClaimOutcomes, Report)>,
     tried: Vec<Trial>,
 }
 
@@ -133,8 +138,9 @@ impl Trials<'_> {
             met: verdict == Verdict::Met,
         });
         if verdict == Verdict::Met {
-            self.best = Some((outcomes, report));
+            self.best = Some((outcomes, report.clone()));
         }
+        self.last = Some((outcomes, report));
         Ok(verdict)
     }
 

@@ -40,7 +40,7 @@ fn read(file: &Path) -> anyhow::Result<Value> {
     let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {shown}"))?;
     let result: Value = serde_json::from_str(&text).with_context(|| format!("{shown} is not JSON"))?;
     if result["schema"].as_u64().is_none() || result["kind"].as_str().is_none() {
-        bail!("{shown} is no result of a bench: pass files written with --json");
+        bail!("{shown} is not a result of a bench: pass files written with --json");
     }
     Ok(result)
 }
@@ -146,9 +146,11 @@ mod tests {
         for (name, url) in &modules {
             let source = BASE64_STANDARD.decode(url.rsplit(',').next().unwrap()).unwrap();
             let source = String::from_utf8(source).unwrap();
-            for line in source.lines() {
-                assert_eq!(import(line), None, "{name}: {line}");
-            }
+            let words = ["from \"", "from '", "import \"", "import '", "import(\"", "import('"];
+            let is_relative = |line: &&str| words.iter().any(|word| line.contains(&format!("{word}.")));
+            let code = source.lines().filter(|line| !line.trim_start().starts_with(['*', '/']));
+            let left: Vec<_> = code.filter(is_relative).collect();
+            assert_eq!(left, [""; 0], "{name} imports by a relative path");
         }
         let evil = serde_json::json!([{ "kind": "</script><script>alert(1)</script>{styles}" }]);
         let html = html(&evil).unwrap();

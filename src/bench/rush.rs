@@ -21,12 +21,31 @@ pub(super) struct ClaimOutcomes {
     pub(super) bought_again: u64,
     pub(super) sold_out: u64,
     pub(super) already_bought: u64,
-    /// Any other 200.
+    /// Any other answer with a status of success.
     pub(super) refused: u64,
-    /// Rejected by load shedding or by a limit: 429, 503 and similar.
+    /// Any other answer.
     pub(super) rejected: u64,
     /// No response, or an unreadable one: only the ledger shows whether the claim succeeded.
     pub(super) lost: u64,
+}
+
+/// Claims in one sale.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub(super) struct SaleOutcomes {
+    pub(super) accepted: u64,
+    /// No response, or an unreadable one.
+    pub(super) lost: u64,
+}
+
+impl SaleOutcomes {
+    /// Adds the outcomes of other claims, sale by sale.
+    pub(super) fn add_all(sum: &mut Vec<Self>, others: &[Self]) {
+        sum.resize(sum.len().max(others.len()), Self::default());
+        for (sum, other) in sum.iter_mut().zip(others) {
+            sum.accepted += other.accepted;
+            sum.lost += other.lost;
+        }
+    }
 }
 
 impl ClaimOutcomes {
@@ -154,6 +173,11 @@ impl Claims {
         Some((request, &self.tokens[claim / self.repeats]))
     }
 
+    /// Returns the number of the sale of a claim, counted from 0.
+    fn sale(&self, number: usize) -> usize {
+        (number / self.per_sale()).min(self.requests.len() - 1)
+    }
+
     fn per_sale(&self) -> usize {
         self.tokens.len() * self.repeats
     }
@@ -167,6 +191,7 @@ pub(super) struct ClaimScript {
     /// Number of the last claim by connection.
     numbers: Vec<usize>,
     pub(super) outcomes: ClaimOutcomes,
+    pub(super) by_sale: Vec<SaleOutcomes>,
     /// The first answer of a kind that no rule knows.
     pub(super) unknown: Option<Exchanged>,
 }
@@ -175,6 +200,7 @@ impl ClaimScript {
     pub(super) fn new(claims: Arc<Claims>, thread: usize, threads: usize) -> Self {
         Self {
             next: claims.first + thread,
+            by_sale: vec![SaleOutcomes::default(); claims.requests.len()],
             claims,
             threads,
             numbers: Vec::new(),
@@ -214,16 +240,19 @@ impl Script for ClaimScript {
             AnswerKind::Rejected => &mut outcomes.rejected,
         };
         *count += 1;
-        if kind == AnswerKind::Accepted && self.claims.accept(self.numbers[connection]) {
-            outcomes.bought_again += 1;
+        if kind == AnswerKind::Accepted {
+            let number = self.numbers[connection];
+            self.by_sale[self.claims.sale(number)].accepted += 1;
+            outcomes.bought_again += u64::from(self.claims.accept(number));
         }
         if matches!(kind, AnswerKind::Refused | AnswerKind::Rejected) && self.unknown.is_none() {
             self.unknown = Some(Exchanged { status: answer.status, body: answer.body.to_vec() });
         }
     }
 
-    fn lost(&mut self, _connection: usize, _fault: Fault) {
+    fn lost(&mut self, connection: usize, _fault: Fault) {
         self.outcomes.lost += 1;
+        self.by_sale[self.claims.sale(self.numbers[connection])].lost += 1;
     }
 }
 
@@ -323,7 +352,11 @@ mod tests {
         ] {
             answer(&mut threads[thread], connection, 200, body);
         }
-        let outcomes = threads.map(|thread| thread.outcomes).into_iter().sum::<ClaimOutcomes>();
+        let outcomes = threads.iter().map(|thread| thread.outcomes).sum::<ClaimOutcomes>();
+        let mut by_sale = Vec::new();
+        threads.iter().for_each(|thread| SaleOutcomes::add_all(&mut by_sale, &thread.by_sale));
+        let by_sale: [SaleOutcomes; 2] = by_sale.try_into().unwrap();
         assert_eq!((outcomes.accepted, outcomes.bought_again, outcomes.refused), (6, 2, 2));
+        assert_eq!(by_sale.map(|sale| sale.accepted), [4, 2]);
     }
 }

@@ -31,7 +31,7 @@ impl BenchMalls {
         [
             ("users", self.users.into()),
             ("limits", self.limits.into()),
-            ("grounds", self.grounds.iter().map(BenchTarget::name).collect()),
+            ("grounds", self.grounds.iter().map(BenchTarget::text).collect()),
             ("rounds", self.rounds.into()),
         ]
         .into()

@@ -32,6 +32,14 @@ pub enum BenchTarget {
 }
 
 impl BenchTarget {
+    /// Returns the word used on the command line, with the settings of the ground.
+    pub(super) fn text(&self) -> String {
+        match self {
+            Self::Directory { durability, .. } => format!("directory, durability {}", durability.name()),
+            Self::Servers { instances, .. } => format!("servers, {instances} instances"),
+        }
+    }
+
     /// Returns the name in reports.
     pub(super) fn title(&self) -> &'static str {
         match self {

@@ -13,7 +13,7 @@ use mallbox_storage::Durability;
 use mallbox_storage_production::ProductionOptions;
 
 use self::arrivals::{ArrivalFlags, GeneratorFlags};
-use self::load::Load;
+use self::load::{ClaimFlags, Load};
 use super::messages::{BenchMisuse, UsageError};
 use crate::bench::{self, AgentBench, BenchMalls, BenchTarget, RampBench, SaleBench};
 use crate::config::{DurabilityChoice, LocationError, PlaceConfig, ServerUrl, Switch, at_least_one};
@@ -49,7 +49,7 @@ pub enum Bench {
         /// The directory to create.
         dir: PathBuf,
         #[command(flatten)]
-        load: Box<Load>,
+        claims: Box<ClaimFlags>,
     },
     /// Makes a page of results that benches wrote with --json; several are compared.
     Report {
@@ -180,7 +180,7 @@ pub fn run(command: Bench) -> anyhow::Result<bool> {
             let agent = AgentBench { targets: target, listen, may_load_others: i_may_load_this_host };
             bench::run_agent(&agent).map(|()| true)
         }
-        Bench::Export { dir, load } => bench::run_export(&load.plan()?, &dir),
+        Bench::Export { dir, claims } => bench::run_export(&claims.plan()?, &dir),
         Bench::Report { results, output } => bench::run_report(&results, &output),
         Bench::Dialect { name } => dialects::print(name.as_deref()).map(|()| true),
         Bench::Ceiling => bench::ceiling::serve().map(|()| true),

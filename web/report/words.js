@@ -9,7 +9,7 @@ export function kindText(kind) {
   switch (kind) {
     case "sale": return t("秒杀", "Flash sale");
     case "ramp": return t("逐级加压", "Ramp of rates");
-    case "load": return t("混合负载", "Load of a mall");
+    case "load": return t("商城压测", "Load of a mall");
     case "compare": return t("多个系统对比", "Comparison of systems");
     case "ports": return t("存储端口", "Storage ports");
     default: return kind;

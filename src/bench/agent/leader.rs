@@ -16,6 +16,7 @@ use tokio::time::timeout;
 
 use super::protocol::{AgentAddress, Job, Line, SILENCE_MAX};
 use crate::bench::drive::{Driven, ShownProgress, progress_bar};
+use crate::bench::rush::SaleOutcomes;
 
 /// From the order to start until the start: longer than the order takes to the farthest agent.
 const START_DELAY: Duration = Duration::from_millis(500);
@@ -52,6 +53,7 @@ pub(in crate::bench) fn lead(agents: &[AgentAddress], jobs: Vec<Job>, claims: u6
 
 fn added(mut sum: Driven, one: Driven) -> Driven {
     sum.outcomes = sum.outcomes + one.outcomes;
+    SaleOutcomes::add_all(&mut sum.by_sale, &one.by_sale);
     sum.report.add(&one.report);
     sum.unknown = sum.unknown.or(one.unknown);
     sum

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::bench::drive::Driven;
 use crate::bench::foreign::Dialect;
 use crate::bench::load::{Exchanged, Report};
-use crate::bench::rush::ClaimOutcomes;
+use crate::bench::rush::{ClaimOutcomes, SaleOutcomes};
 
 /// Time between two lines of an agent at work.
 pub(super) const LINE_INTERVAL: Duration = Duration::from_millis(500);
@@ -78,6 +78,7 @@ pub(super) enum Line {
 #[derive(Serialize, Deserialize, Debug)]
 pub(super) struct Ended {
     outcomes: ClaimOutcomes,
+    by_sale: Vec<SaleOutcomes>,
     requests: u64,
     answered: u64,
     /// Failed dials, timeouts, broken connections, unreadable responses.
@@ -97,12 +98,13 @@ pub(super) struct Ended {
 
 impl Ended {
     pub(super) fn of(driven: &Driven) -> anyhow::Result<Self> {
-        let Driven { outcomes, report, unknown, .. } = driven;
+        let Driven { outcomes, by_sale, report, unknown, .. } = driven;
         let mut bytes = Vec::new();
         V2DeflateSerializer::new().serialize(&report.latencies, &mut bytes)?;
         let errors = &report.errors;
         Ok(Self {
             outcomes: *outcomes,
+            by_sale: by_sale.clone(),
             requests: report.requests,
             answered: report.answered,
             errors: [errors.connect, errors.timeout, errors.broken, errors.unreadable],
@@ -138,7 +140,7 @@ impl Ended {
         report.cpu = self.cpu;
         report.busiest = self.busiest;
         let unknown = self.unknown.map(|(status, body)| Exchanged { status, body: body.into_bytes() });
-        Ok(Driven { outcomes: self.outcomes, report, next: 0, unknown })
+        Ok(Driven { outcomes: self.outcomes, by_sale: self.by_sale, report, next: 0, unknown })
     }
 }
 
@@ -168,12 +170,13 @@ mod tests {
         report.cpu = Some(Duration::from_micros(70));
         let outcomes = ClaimOutcomes { accepted: 2, sold_out: 1, lost: 2, ..ClaimOutcomes::default() };
         let unknown = Some(Exchanged { status: 401, body: b"who?".to_vec() });
-        let ended = Ended::of(&Driven { outcomes, report, next: 5, unknown }).unwrap();
+        let by_sale = vec![SaleOutcomes { accepted: 2, lost: 2 }];
+        let ended = Ended::of(&Driven { outcomes, by_sale, report, next: 5, unknown }).unwrap();
         let text = serde_json::to_string(&Line::Ended(Box::new(ended))).unwrap();
         let Line::Ended(ended) = serde_json::from_str(&text).unwrap() else { panic!("{text}") };
         let began = Instant::now();
-        let Driven { outcomes: read, report, unknown, .. } = ended.driven(began).unwrap();
-        assert_eq!(read, outcomes);
+        let Driven { outcomes: read, by_sale, report, unknown, .. } = ended.driven(began).unwrap();
+        assert_eq!((read, by_sale[0].accepted, by_sale[0].lost), (outcomes, 2, 2));
         assert_eq!((report.requests, report.answered, report.errors.total()), (5, 3, 2));
         assert_eq!((report.unsent, report.waited, report.late, report.latencies.len()), (7, 8, 9, 3));
         assert_eq!((report.began, report.elapsed), (Some(began), Duration::from_millis(1_500)));

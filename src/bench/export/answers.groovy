@@ -1,34 +1,34 @@
 // Names each sample after its answer, by the rules in load.json. Refusals come first; only "accepted" succeeds.
-import groovy.json.JsonSlurper
+import com.fasterxml.jackson.databind.DeserializationFeature
+import com.fasterxml.jackson.databind.ObjectMapper
 import org.apache.jmeter.services.FileServer
 
-def rules = props.computeIfAbsent('mallbox.rules') {
-    new JsonSlurper().parse(new File(FileServer.fileServer.baseDir, 'load.json'), 'UTF-8').rules
+def json = props.computeIfAbsent('mallbox.json') {
+    new ObjectMapper().enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
 }
-def valueAt = { String body, String pointer ->
-    try {
-        pointer.split('/', -1).drop(1).inject(new JsonSlurper().parseText(body)) { value, step ->
-            def name = step.replace('~1', '/').replace('~0', '~')
-            value instanceof Map ? value[name] : value instanceof List && name.isInteger() ? value[name as int] : null
-        }
-    } catch (ignored) {
-        null
-    }
+def rules = props.computeIfAbsent('mallbox.rules') {
+    json.readTree(new File(FileServer.fileServer.baseDir, 'load.json')).get('rules').toList()
 }
 def matches = { rule, int status, String body ->
-    if (rule.status != null && rule.status != status) return false
-    if (rule.at == null) return rule.contains == null || body.contains(rule.contains)
-    def value = valueAt(body, rule.at)
-    if (rule.containsKey('is') && rule.is != value) return false
-    rule.contains == null || (value instanceof String && value.contains(rule.contains))
+    if (rule.has('status') && rule.get('status').intValue() != status) return false
+    def text = rule.path('contains').textValue()
+    if (!rule.has('at')) return text == null || body.contains(text)
+    def value
+    try {
+        value = json.readTree(body).at(rule.get('at').textValue())
+    } catch (ignored) {
+        return false
+    }
+    if (rule.has('is') && !rule.get('is').equals(value)) return false
+    text == null || (value.isTextual() && value.textValue().contains(text))
 }
 
 def answer = 'lost'
 if (prev.responseCode.isInteger()) {
     int status = prev.responseCode as int
-    def body = prev.responseDataAsString
+    def body = new String(prev.responseData, 'UTF-8')
     def rule = rules.find { matches(it, status, body) }
-    answer = rule ? rule.answer : status in 200..299 ? 'refused' : 'rejected'
+    answer = rule != null ? rule.get('answer').textValue() : status in 200..299 ? 'refused' : 'rejected'
 }
 prev.successful = answer == 'accepted'
 prev.sampleLabel = answer

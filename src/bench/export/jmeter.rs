@@ -64,10 +64,12 @@ rate(0) even_arrivals(6 sec) rate(0)</stringProp>
     )
 }
 
-/// Returns a text of the dialect for the plan: escaped for JMeter, with its placeholders as JMeter's
-/// variables, escaped for XML.
+/// Returns a text of the dialect for the plan: with its placeholders as JMeter's variables, escaped for XML.
+/// JMeter takes backslashes out of a text only if it has a variable.
 fn text(text: &str) -> String {
-    let for_jmeter = text.replace('\\', "\\\\").replace("${", "\\${");
+    let has_variable = ["{sale}", "{token}"].iter().any(|word| text.contains(word));
+    let for_jmeter =
+        if has_variable { text.replace('\\', "\\\\").replace("${", "\\${") } else { text.to_owned() };
     let with_variables = for_jmeter.replace("{sale}", "${sale}").replace("{token}", "${token}");
     let entities = [("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("\"", "&quot;")];
     entities.iter().fold(with_variables, |text, (character, entity)| text.replace(character, entity))
@@ -79,6 +81,7 @@ mod tests {
 
     #[test]
     fn texts_are_escaped_twice() {
+        assert_eq!(text(r"a\b ${c}"), r"a\b ${c}");
         assert_eq!(
             text(r#"{"a":"{sale}","b":"\n${x}<&>"}"#),
             r"{&quot;a&quot;:&quot;${sale}&quot;,&quot;b&quot;:&quot;\\n\${x}&lt;&amp;&gt;&quot;}"

@@ -7,12 +7,15 @@ use std::fs::{DirBuilder, OpenOptions};
 use std::io::Write as _;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::Path;
+use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 
 use self::load_file::LoadFile;
-use super::load_bench::{LoadBench, check, tokens};
+use super::load_bench::{check, tokens};
+use super::load_settings::LoadBench;
 use super::numbers::count;
+use super::result::Recording;
 
 const K6: &str = include_str!("claims.k6.js");
 const ANSWERS: &str = include_str!("answers.groovy");
@@ -24,12 +27,14 @@ const ANSWERS: &str = include_str!("answers.groovy");
 /// A directory that exists or cannot be made; users who cannot log in; tokens with a comma.
 pub fn run(bench: &LoadBench, dir: &Path) -> anyhow::Result<bool> {
     let shown = dir.display();
-    DirBuilder::new().mode(0o700).create(dir).with_context(|| format!("cannot create {shown}"))?;
+    let possible = check(bench)?;
+    Recording::check_new(Some(dir))?;
     let tokens = tokens(bench)?;
-    let claims = check(bench, tokens.len())?;
+    let claims = bench.shape.as_ref().map_or(possible, |shape| shape.due_by(Duration::MAX).min(possible));
     let pieces = bench.shape.as_ref().map(|shape| shape.pieces(claims));
     let load = LoadFile::new(&bench.dialect, &bench.target, bench.generator.connections, pieces);
-    let rows = rows(bench, &tokens)?;
+    let rows = rows(bench, &tokens, usize::try_from(claims)?)?;
+    DirBuilder::new().mode(0o700).create(dir).with_context(|| format!("cannot create {shown}"))?;
     for (name, text) in [
         ("claims.csv", &*rows),
         ("load.json", &(serde_json::to_string_pretty(&load)? + "\n")),
@@ -50,16 +55,18 @@ pub fn run(bench: &LoadBench, dir: &Path) -> anyhow::Result<bool> {
     Ok(true)
 }
 
-/// Returns the claims in their order, a line each.
-fn rows(bench: &LoadBench, tokens: &[String]) -> anyhow::Result<String> {
-    if let Some(token) = tokens.iter().find(|token| token.contains([',', '"'])) {
-        bail!("the token {token} has a comma or a quotation mark, and cannot be a field of claims.csv");
+/// Returns the first claims in their order, a line each.
+fn rows(bench: &LoadBench, tokens: &[String], claims: usize) -> anyhow::Result<String> {
+    if let Some(number) = tokens.iter().position(|token| token.contains([',', '"'])) {
+        let user = number + 1;
+        bail!(
+            "the token of user {user} has a comma or a quotation mark, and cannot be a field of claims.csv"
+        );
     }
-    let mut rows = String::from("token,sale\n");
-    for sale in &bench.sales {
-        for token in tokens {
-            rows += &format!("{token},{sale}\n").repeat(bench.claims_per_user);
-        }
-    }
-    Ok(rows)
+    let of_sale = |sale| {
+        let claim = move |token| std::iter::repeat_n(format!("{token},{sale}\n"), bench.claims_per_user);
+        tokens.iter().flat_map(claim)
+    };
+    let rows = bench.sales.iter().flat_map(of_sale).take(claims);
+    Ok(std::iter::once("token,sale\n".to_owned()).chain(rows).collect())
 }

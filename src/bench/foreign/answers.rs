@@ -55,6 +55,8 @@ impl Rule {
 /// Reason why a rule has no meaning.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum RuleFault {
+    /// The list has no rule, so that nothing would count as success.
+    NoRule,
     /// The rule has no condition, or an empty text.
     Empty,
     /// `at` is not a JSON pointer; the value.
@@ -83,7 +85,7 @@ impl AnswerRules {
             ("accepted", &self.accepted),
         ];
         if self.accepted.is_empty() {
-            return Some(("accepted", RuleFault::Empty));
+            return Some(("accepted", RuleFault::NoRule));
         }
         lists.iter().find_map(|(name, rules)| Some((*name, rules.iter().find_map(Rule::fault)?)))
     }
@@ -184,7 +186,7 @@ mod tests {
         let of_accepted = |fault| Some(("accepted", fault));
         assert_eq!(rules(RULES).fault(), None);
         assert_eq!(accepted("{ status = 200 }"), None);
-        assert_eq!(accepted(""), of_accepted(RuleFault::Empty));
+        assert_eq!(accepted(""), of_accepted(RuleFault::NoRule));
         assert_eq!(accepted("{}"), of_accepted(RuleFault::Empty));
         assert_eq!(accepted("{ contains = '' }"), of_accepted(RuleFault::Empty));
         assert_eq!(accepted("{ is = 1 }"), of_accepted(RuleFault::NoPointer));

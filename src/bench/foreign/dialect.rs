@@ -4,7 +4,7 @@ use mallbox_storage::VoucherId;
 use serde::{Deserialize, Serialize};
 
 use super::answers::{AnswerRules, Rule};
-use super::faults::{DialectError, check_request, is_path};
+use super::faults::{DialectError, check_placeholders, check_request, is_path};
 use super::log_in::LogInRecipe;
 use super::orders::OrdersRecipe;
 use super::template::{Placeholder, RequestTemplate};
@@ -110,6 +110,7 @@ impl Dialect {
 
     /// Checks a dialect that was not read by [`parse`](Self::parse).
     pub(in crate::bench) fn check(&self) -> Result<(), DialectError> {
+        check_placeholders("prefix", &self.prefix, &[])?;
         if !self.prefix.is_empty() && !is_path(&self.prefix) {
             return Err(DialectError::Text { field: "prefix".to_owned(), text: self.prefix.clone() });
         }

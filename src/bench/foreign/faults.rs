@@ -52,11 +52,11 @@ pub enum DialectError {
     },
 }
 
-/// Returns whether a text can stand at the begin of a path.
+/// Returns whether a text can stand at the start of a path.
 pub(super) fn is_path(text: &str) -> bool {
     text.starts_with('/')
         && !text.ends_with('/')
-        && text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'?')
+        && text.bytes().all(|byte| byte.is_ascii_graphic() && !b"?{}".contains(&byte))
 }
 
 /// Checks a request that may hold the allowed placeholders.

@@ -98,7 +98,9 @@ impl LogInRecipe {
                 format!("the log-in of {phone} has no token at {}: {}", self.token, answer)
             })?;
             if token.is_empty() || !is_header_value(&token) {
-                bail!("the token of {phone} cannot be sent in a header: {token:?}");
+                bail!(
+                    "the token of {phone} cannot be sent in a header: it has other than visible ASCII characters"
+                );
             }
             Ok(token)
         };
@@ -156,7 +158,7 @@ fn send<'a>(
     let requests = (0..)
         .zip(phones)
         .map(|(number, phone)| template.request(&target.host, &target.prefix, &values(phone, number)));
-    let answers = exchange(&target.load(), requests.collect())?;
+    let answers = exchange(&target.load(phones.len()), requests.collect())?;
     let answered = |(phone, answer): (&String, Result<Exchanged, _>)| {
         answer.with_context(|| format!("{} {} for {phone}", template.method, template.path))
     };

@@ -26,11 +26,11 @@ pub(in crate::bench) struct OrdersRecipe {
     buyers: Option<String>,
 }
 
-/// Orders of some sales.
+/// Orders of a sale.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(in crate::bench) struct OrderCount {
     pub(in crate::bench) orders: u64,
-    /// Different buyers, summed over the sales; `None` if the mall does not tell.
+    /// Different buyers; `None` if the mall does not tell.
     pub(in crate::bench) buyers: Option<u64>,
 }
 
@@ -55,24 +55,19 @@ impl OrdersRecipe {
         self.sql.is_some()
     }
 
-    /// Counts the orders of all `sales`.
+    /// Counts the orders of each of the `sales`.
     pub(in crate::bench) fn count(
         &self,
         target: &Target,
         mysql: Option<&str>,
         sales: &[VoucherId],
-    ) -> anyhow::Result<OrderCount> {
-        let mut sum = OrderCount { orders: 0, buyers: Some(0) };
-        for sale in sales {
-            let of_sale = match (&self.sql, mysql) {
-                (Some(sql), Some(mysql)) => by_query(mysql, sql, *sale)?,
-                (Some(_), None) => bail!("the orders are counted in the mall's MySQL: pass --mysql URL"),
-                (None, _) => self.by_request(target, *sale)?,
-            };
-            sum.orders += of_sale.orders;
-            sum.buyers = sum.buyers.zip(of_sale.buyers).map(|(sum, buyers)| sum + buyers);
-        }
-        Ok(sum)
+    ) -> anyhow::Result<Vec<OrderCount>> {
+        let of_sale = |sale: &VoucherId| match (&self.sql, mysql) {
+            (Some(sql), Some(mysql)) => by_query(mysql, sql, *sale),
+            (Some(_), None) => bail!("the orders are counted in the mall's MySQL: pass --mysql URL"),
+            (None, _) => self.by_request(target, *sale),
+        };
+        sales.iter().map(of_sale).collect()
     }
 
     fn by_request(&self, target: &Target, sale: VoucherId) -> anyhow::Result<OrderCount> {
@@ -80,8 +75,11 @@ impl OrdersRecipe {
             bail!("the dialect does not say where the orders are counted");
         };
         let request = http.request(&target.host, &target.prefix, &[(Placeholder::Sale, &sale.to_string())]);
-        let mut answers = exchange(&target.load(), vec![request])?;
+        let mut answers = exchange(&target.load(1), vec![request])?;
         let answer = answers.pop().context("no response")?.with_context(|| http.path.clone())?;
+        if !(200..300).contains(&answer.status) {
+            bail!("{} was answered with {answer}", http.path);
+        }
         let body: Value = serde_json::from_slice(&answer.body).unwrap_or(Value::Null);
         let number = |pointer: &str| {
             let value = body.pointer(pointer).and_then(Value::as_u64);

@@ -10,7 +10,7 @@ use crate::bench::load::{Load, Share};
 
 /// Longest time of a connection and of a response.
 pub(in crate::bench) const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
-/// Connections while users log in and orders are counted.
+/// Most connections while users log in.
 const CONNECTIONS: usize = 32;
 
 /// A target that cannot be loaded.
@@ -58,6 +58,10 @@ impl Target {
         {
             return Err(not_a_url());
         }
+        // A port that is no number would be taken for none.
+        if authority.port_u16().is_none() && authority.as_str() != authority.host() {
+            return Err(not_a_url());
+        }
         let host = authority.host().trim_start_matches('[').trim_end_matches(']');
         let addresses: Vec<SocketAddr> = (host, authority.port_u16().unwrap_or(80))
             .to_socket_addrs()
@@ -80,11 +84,11 @@ impl Target {
         (host, port)
     }
 
-    /// Returns a load for requests that are not measured.
-    pub(super) fn load(&self) -> Load {
+    /// Returns a load for so many requests, which are not measured.
+    pub(super) fn load(&self, requests: usize) -> Load {
         Load {
             addresses: vec![self.address],
-            connections: CONNECTIONS,
+            connections: CONNECTIONS.min(requests).max(1),
             stop_at: None,
             request_timeout: REQUEST_TIMEOUT,
             shape: None,

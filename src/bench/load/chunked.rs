@@ -40,6 +40,10 @@ impl ChunkDecoder {
         while !is_complete {
             let rest = &buffer[at..filled];
             match self.next {
+                // An empty size is read as 0 below.
+                Next::Size if rest.first().is_some_and(|byte| !byte.is_ascii_hexdigit()) => {
+                    return Err(ResponseError::BadChunk);
+                }
                 Next::Size => match httparse::parse_chunk_size(rest) {
                     Ok(Status::Complete((used, size))) => {
                         at += used;

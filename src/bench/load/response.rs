@@ -292,6 +292,8 @@ mod tests {
                 ResponseError::TransferEncoding,
             ),
             (&chunked("x\r\n"), ResponseError::BadChunk),
+            (&chunked("\r\n\r\n"), ResponseError::BadChunk),
+            (&chunked("2\r\nok\r\n;x\r\n\r\n"), ResponseError::BadChunk),
             (&chunked("2\r\nokay\r\n"), ResponseError::BadChunk),
             (&chunked("99999999999999999999\r\n"), ResponseError::BadChunk),
             (&chunked(&format!("2;{}", "y".repeat(2_000))), ResponseError::BadChunk),

@@ -15,3 +15,4 @@ pub(super) use recording::{Recording, Settings};
 pub(super) use run::{
     Answers, Books, Ceilings, Class, Cost, GeneratorShare, Rates, Run, System, TimelinePoint, Trial, Version,
 };
+pub(super) use statistics::RAMP;

@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::path::Path;
 use std::time::Instant;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use mallbox_storage::Timestamp;
 use serde_json::Value;
 
@@ -41,7 +41,7 @@ impl Recording {
             },
             began: instant(now),
             lasted_s: 0.0,
-            command: std::env::args().map(|word| without_password(&word)).collect(),
+            command: std::env::args_os().map(|word| shown(&word.to_string_lossy())).collect(),
             settings,
             machine: Machine::look(&here),
             disk_sync: None,
@@ -71,6 +71,17 @@ impl Recording {
         }
     }
 
+    /// Checks that [`write`](Self::write) will not find a file: before hours of work.
+    ///
+    /// # Errors
+    /// The file exists.
+    pub(in crate::bench) fn check_new(file: Option<&Path>) -> anyhow::Result<()> {
+        match file {
+            Some(file) if file.exists() => bail!("{} exists; pass a new file", file.display()),
+            _ => Ok(()),
+        }
+    }
+
     /// Ends the document and writes it to a new file.
     ///
     /// # Errors
@@ -97,12 +108,19 @@ fn instant(at: Timestamp) -> String {
     jiff::Timestamp::from_millisecond(at.as_millis()).unwrap_or_default().to_string()
 }
 
-/// Hides user and password in a word that may be or hold a URL.
-fn without_password(word: &str) -> String {
-    match (word.find("://"), word.rfind('@')) {
-        (Some(scheme), Some(at)) if at > scheme => format!("{}…{}", &word[..scheme + 3], &word[at..]),
-        _ => word.to_owned(),
-    }
+/// Returns a word of the command line for others: without user and password of a URL, and of a path only the
+/// name.
+fn shown(word: &str) -> String {
+    let (before, value) = match word.split_once('=') {
+        Some((flag, value)) if flag.starts_with("--") => (&word[..=flag.len()], value),
+        _ => ("", word),
+    };
+    let value = match (value.find("://"), value.rfind('@')) {
+        (Some(scheme), Some(at)) if at > scheme => format!("{}…{}", &value[..scheme + 3], &value[at..]),
+        (Some(_), _) => value.to_owned(),
+        (None, _) => value.rsplit('/').next().unwrap_or(value).to_owned(),
+    };
+    format!("{before}{value}")
 }
 
 #[cfg(test)]
@@ -111,15 +129,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn passwords_stay_out_of_the_document() {
-        for (word, shown) in [
+    fn passwords_and_folders_stay_out_of_the_document() {
+        for (word, want) in [
             ("--redis=redis://:secret@host:1", "--redis=redis://…@host:1"),
             ("mysql://root:p@ss@host/mall", "mysql://…@host/mall"),
             ("http://host/@", "http://…@"),
+            ("http://host:81/api", "http://host:81/api"),
+            ("--json=/home/me/a.json", "--json=a.json"),
+            ("/home/me/bin/mallbox", "mallbox"),
             ("--users", "--users"),
             ("a@b", "a@b"),
         ] {
-            assert_eq!(without_password(word), shown);
+            assert_eq!(shown(word), want);
         }
     }
 

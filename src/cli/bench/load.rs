@@ -1,5 +1,6 @@
 //! `bench load`: the flags, and what they name.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -15,6 +16,30 @@ use crate::config::{ServerUrl, at_least_one};
 /// The flags of `bench load`.
 #[derive(Args, Debug)]
 pub struct Load {
+    #[command(flatten)]
+    claims: ClaimFlags,
+    /// Units of each sale at the start: more accepted claims than units are a fault.
+    #[arg(long, value_parser = at_least_one())]
+    units: Option<u64>,
+    /// The mall's MySQL, if its dialect counts the orders there. Better put a URL with a password into the
+    /// environment variable than on the command line.
+    #[arg(long, env = "MALLBOX_BENCH_MYSQL", hide_env_values = true, value_name = "URL")]
+    mysql: Option<ServerUrl>,
+    /// Longest wait in seconds for the order of every accepted claim.
+    #[arg(long, default_value_t = 60, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(0..=86_400))]
+    settle: u64,
+    /// Writes the result to a new file, for `bench report`.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// A file with the agents that make the claims instead of this process: the line that each `bench agent`
+    /// prints.
+    #[arg(long, value_name = "FILE")]
+    agents: Option<PathBuf>,
+}
+
+/// The flags for claims at any mall.
+#[derive(Args, Debug)]
+pub struct ClaimFlags {
     /// The running mall: http://HOST[:PORT][/PREFIX].
     #[arg(long, value_name = "URL")]
     target: String,
@@ -33,9 +58,6 @@ pub struct Load {
     /// Writes the tokens of these users to a new file, for --tokens of a later run.
     #[arg(long, value_name = "FILE")]
     save_tokens: Option<PathBuf>,
-    /// Units of each sale at the begin: more accepted claims than units are a fault.
-    #[arg(long, value_parser = at_least_one())]
-    units: Option<u64>,
     /// Claims of each user in each sale, in a row: a second one accepted is a fault.
     #[arg(long, default_value_t = 1, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..))]
     claims_per_user: u16,
@@ -43,22 +65,10 @@ pub struct Load {
     generator: GeneratorFlags,
     #[command(flatten)]
     arrivals: ArrivalFlags,
-    /// The mall's Redis, if its dialect reads the login codes there.
-    #[arg(long, value_name = "URL")]
+    /// The mall's Redis, if its dialect reads the login codes there. Better put a URL with a password into the
+    /// environment variable than on the command line.
+    #[arg(long, env = "MALLBOX_BENCH_REDIS", hide_env_values = true, value_name = "URL")]
     redis: Option<ServerUrl>,
-    /// The mall's MySQL, if its dialect counts the orders there.
-    #[arg(long, value_name = "URL")]
-    mysql: Option<ServerUrl>,
-    /// Longest wait in seconds for the order of every accepted claim.
-    #[arg(long, default_value_t = 60, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(0..=86_400))]
-    settle: u64,
-    /// Writes the result to a new file, for `bench report`.
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
-    /// A file with the agents that make the claims instead of this process: the line that each `bench agent`
-    /// prints.
-    #[arg(long, value_name = "FILE")]
-    agents: Option<PathBuf>,
     /// Allows a target on another machine: it is yours, or its owner agrees.
     #[arg(long)]
     i_may_load_this_host: bool,
@@ -66,7 +76,25 @@ pub struct Load {
 
 impl Load {
     pub(super) fn plan(&self) -> anyhow::Result<LoadBench> {
+        Ok(LoadBench {
+            units: self.units,
+            mysql: self.mysql.as_ref().map(|url| url.as_str().to_owned()),
+            settle: Duration::from_secs(self.settle),
+            json: self.json.clone(),
+            agents: self.agents.as_deref().map(agents).transpose()?.unwrap_or_default(),
+            ..self.claims.plan()?
+        })
+    }
+}
+
+impl ClaimFlags {
+    /// Returns the claims alone: no count of orders, no agents, no file.
+    pub(super) fn plan(&self) -> anyhow::Result<LoadBench> {
         let dialect = dialect(&self.dialect)?;
+        let mut known = HashSet::new();
+        if let Some(twice) = self.voucher.iter().find(|sale| !known.insert(**sale)) {
+            return Err(UsageError::Bench(BenchMisuse::SaleTwice(*twice)).into());
+        }
         let users = match &self.tokens {
             Some(file) => UserSource::Tokens(tokens(file)?),
             None => UserSource::LogIn { users: self.users as usize, save: self.save_tokens.clone() },
@@ -74,22 +102,23 @@ impl Load {
         let may_load_others = self.i_may_load_this_host;
         let target = Target::find(&self.target, dialect.prefix(), may_load_others)
             .map_err(|error| UsageError::Bench(BenchMisuse::BadTarget(error)))?;
+        let name = Path::new(&self.dialect).file_stem().unwrap_or_default();
         Ok(LoadBench {
             target,
             dialect,
             users,
             sales: self.voucher.iter().copied().map(VoucherId::new).collect(),
-            units: self.units,
+            units: None,
             claims_per_user: self.claims_per_user.into(),
             generator: self.generator.plan(),
             shape: self.arrivals.shape()?,
             redis: self.redis.as_ref().map(|url| url.as_str().to_owned()),
-            mysql: self.mysql.as_ref().map(|url| url.as_str().to_owned()),
-            settle: Duration::from_secs(self.settle),
-            agents: self.agents.as_deref().map(agents).transpose()?.unwrap_or_default(),
+            mysql: None,
+            settle: Duration::ZERO,
+            agents: Vec::new(),
             target_url: self.target.clone(),
-            dialect_name: self.dialect.clone(),
-            json: self.json.clone(),
+            dialect_name: name.to_string_lossy().into_owned(),
+            json: None,
         })
     }
 }

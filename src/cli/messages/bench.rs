@@ -21,6 +21,8 @@ pub(in crate::cli) enum BenchMisuse {
     BadDialect(PathBuf, DialectError),
     /// The target cannot be loaded; the cause.
     BadTarget(TargetError),
+    /// A sale that is named twice.
+    SaleTwice(u64),
     /// A token that cannot be sent in a header.
     BadToken { file: PathBuf, line: usize },
     /// Not the address and the secret of an agent.
@@ -54,12 +56,17 @@ impl BenchMisuse {
                 sentence!(l, "{file}：{what}", "{file}: {what}")
             }
             Self::BadTarget(error) => of_target(error, l),
+            Self::SaleTwice(sale) => sentence!(
+                l,
+                "--voucher里{sale}出现了两次；每场秒杀只写一次",
+                "--voucher names {sale} twice; pass each sale once"
+            ),
             Self::BadToken { file, line } => {
                 let file = file.display();
                 sentence!(
                     l,
                     "{file}第{line}行不是令牌：只能含可见的ASCII字符，不能有空格",
-                    "{file}, line {line} is no token: only visible ASCII characters, without spaces"
+                    "{file}, line {line} is not a token: only visible ASCII characters, without spaces"
                 )
             }
             Self::BadAgent { file, line } => {
@@ -67,7 +74,7 @@ impl BenchMisuse {
                 sentence!(
                     l,
                     "{file}第{line}行不是压测代理；应为bench agent打印的“地址:端口 密钥”",
-                    "{file}, line {line} is no agent; expected ADDRESS:PORT SECRET, as bench agent prints it"
+                    "{file}, line {line} is not an agent; expected ADDRESS:PORT SECRET, as bench agent prints it"
                 )
             }
         }
@@ -88,7 +95,7 @@ fn of_target(error: &TargetError, l: Language) -> String {
         ),
         TargetError::NotThisMachine(address) => sentence!(
             l,
-            "--target：{address}不是本机；若这台机器归您所有，或其主人同意，请加--i-may-load-this-host",
+            "--target：{address}不是本机；若这台机器归您所有，或已获其所有者同意，请加--i-may-load-this-host",
             "--target: {address} is another machine; if it is yours, or its owner agrees, add --i-may-load-this-host"
         ),
         TargetError::NoConnection(address, cause) => sentence!(
@@ -125,7 +132,7 @@ fn of_dialect(error: &DialectError, l: Language) -> String {
         DialectError::Pointer(pointer) => sentence!(
             l,
             "“{pointer}”不是JSON指针；应如/data/token",
-            "'{pointer}' is no JSON pointer; expected one as in /data/token"
+            "'{pointer}' is not a JSON pointer; expected one as in /data/token"
         ),
         DialectError::NotOneSource { part, choice } => sentence!(
             l,
@@ -137,6 +144,13 @@ fn of_dialect(error: &DialectError, l: Language) -> String {
 
 fn of_rule(fault: &RuleFault, l: Language) -> String {
     match fault {
+        RuleFault::NoRule => {
+            sentence!(
+                l,
+                "至少需要一条规则，否则什么都不算成功",
+                "at least one rule is needed, or nothing counts as success"
+            )
+        }
         RuleFault::Empty => sentence!(
             l,
             "规则没有条件；请写status、contains，或at加is",
@@ -145,7 +159,7 @@ fn of_rule(fault: &RuleFault, l: Language) -> String {
         RuleFault::BadPointer(pointer) => sentence!(
             l,
             "at“{pointer}”不是JSON指针；应如/code",
-            "at: '{pointer}' is no JSON pointer; expected one as in /code"
+            "at: '{pointer}' is not a JSON pointer; expected one as in /code"
         ),
         RuleFault::OnlyPointer(pointer) => {
             sentence!(l, "at“{pointer}”还需要is或contains", "at: '{pointer}' needs is or contains too")

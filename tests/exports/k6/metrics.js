@@ -1,6 +1,9 @@
 /** What was added, by the name of the metric. */
 export const counted = {}
 
+/** The names of the counters that were added to, in order, but for the one of all claims. */
+export const named = []
+
 export class Counter {
   constructor(name) {
     counted[name] = 0
@@ -9,6 +12,7 @@ export class Counter {
 
   add(number) {
     counted[this.name] += number
+    if (this.name !== 'claims') named.push(this.name)
   }
 }
 

@@ -7,10 +7,10 @@ globalThis.__ENV = {}
 
 const { default: iterate, options } = await import(pathToFileURL(process.argv[2]).href)
 const { default: exec } = await import('k6/execution')
-const { counted } = await import('k6/metrics')
+const { counted, named } = await import('k6/metrics')
 const { iterations, stages } = options.scenarios.claims
 for (let number = 0; number < (iterations ?? 0); number++) {
   exec.scenario.iterationInTest = number
   iterate()
 }
-console.log(JSON.stringify({ counted, stages }))
+console.log(JSON.stringify({ counted, named, stages }))

@@ -59,7 +59,9 @@ async fn log_in(Shared(state): Mall, axum::Json(form): axum::Json<HashMap<String
     }
 }
 
-async fn claim(Shared(state): Mall, Path(sale): Path<u64>, headers: HeaderMap) -> Response {
+async fn claim(Shared(state): Mall, Path(sale): Path<u64>, headers: HeaderMap, body: String) -> Response {
+    let x = headers.get("x").and_then(|value| value.to_str().ok()).unwrap_or_default();
+    state.note_claim(x.to_owned(), body);
     if state.options.fault == Fault::FallsSilent {
         std::future::pending::<()>().await;
     }

@@ -64,6 +64,7 @@ pub struct Options {
 #[derive(Debug)]
 pub struct ForeignMall {
     address: SocketAddr,
+    state: Arc<State>,
     runtime: Option<Runtime>,
 }
 
@@ -75,15 +76,22 @@ impl ForeignMall {
     #[must_use]
     pub fn start(options: &Options) -> Self {
         let runtime = Runtime::new().unwrap();
-        let address = runtime.block_on(async {
+        let (address, state) = runtime.block_on(async {
             let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
             let address = listener.local_addr().unwrap();
             let orders = Orders::open(options.mysql.as_deref()).await;
             let state = Arc::new(State::new(options.clone(), orders));
-            tokio::spawn(async move { axum::serve(listener, http::router(state)).await });
-            address
+            let router = http::router(Arc::clone(&state));
+            tokio::spawn(async move { axum::serve(listener, router).await });
+            (address, state)
         });
-        Self { address, runtime: Some(runtime) }
+        Self { address, state, runtime: Some(runtime) }
+    }
+
+    /// Returns the last claim as it arrived: the value of its header `x`, and its body.
+    #[must_use]
+    pub fn last_claim(&self) -> (String, String) {
+        self.state.last_claim()
     }
 
     /// Returns the URL without a prefix.

@@ -29,6 +29,7 @@ struct Inner {
     buyers: HashSet<(u64, u64)>,
     orders: u64,
     refusals: u64,
+    last_claim: (String, String),
 }
 
 /// The decision on a claim.
@@ -67,6 +68,14 @@ impl State {
         let token = format!("token-{user:08}");
         inner.users.insert(token.clone(), user);
         Some(token)
+    }
+
+    pub(crate) fn note_claim(&self, header: String, body: String) {
+        self.inner().last_claim = (header, body);
+    }
+
+    pub(crate) fn last_claim(&self) -> (String, String) {
+        self.inner().last_claim.clone()
     }
 
     pub(crate) fn user(&self, token: &str) -> Option<u64> {
