@@ -66,7 +66,7 @@ impl Evidence<'_> {
         Some(self.sales().map(surplus).sum())
     }
 
-    /// Returns the purchases of users who had bought; `None` if nobody claimed twice and no such order is there.
+    /// Returns the purchases of users who had bought; `None` if nobody claimed twice and there is none.
     pub(super) fn bought_twice(&self) -> Option<u64> {
         let of_sale = |settled: &[SettledSale]| -> u64 { settled.iter().filter_map(|sale| sale.again).sum() };
         let by_orders = self.settled.map_or(0, |settled| of_sale(&settled.sales));
