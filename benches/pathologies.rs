@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
-use mallbox::bench::load::{self, Answer, Load, Piece, Progress, Report, Script, Shape};
+use mallbox::bench::load::{self, Answer, Load, Piece, Progress, Report, Script, Shape, Share};
 use mallbox_test_pathologies::{Pathology, Record, Server};
 
 /// Requests per second.
@@ -53,6 +53,7 @@ fn on_trial(pathology: Pathology) -> bool {
         stop_at: None,
         request_timeout: Duration::from_secs(10),
         shape: Some(shape.clone()),
+        share: Share::WHOLE,
     };
     let (_, report) = load::run(&load, Numbered(0), &Progress::default()).unwrap();
     let records = server.records();

@@ -77,6 +77,7 @@ fn a_mall_without_a_fault_is_told_apart_from_those_with_one() {
         (Fault::Oversells, "OVERSOLD: 10 units more than there were"),
         (Fault::SellsTwice, "purchases of users who had bought in the same sale"),
         (Fault::LosesOrders, "LOST: 10 accepted claims without an order after 1 s"),
+        (Fault::RepeatsOrders, "SURPLUS: 10 orders without an accepted claim"),
         (Fault::OrdersOnItsOwn, "SURPLUS: 40 orders without an accepted claim"),
     ] {
         let (is_fine, text) = load_with(fault, USERS, &checks);

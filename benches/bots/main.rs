@@ -38,7 +38,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{anyhow, ensure};
 use clap::Parser;
-use mallbox::bench::load::{self, Load, Progress, Shape};
+use mallbox::bench::load::{self, Load, Progress, Shape, Share};
 
 use attack::{Bots, Trick};
 use felt::Felt;
@@ -100,6 +100,7 @@ fn main() -> anyhow::Result<ExitCode> {
         stop_at: Some(span.began + span.length),
         request_timeout: REQUEST_TIMEOUT,
         shape: options.rate.map(Shape::constant),
+        share: Share::WHOLE,
     };
     let (bots, load) = load::run(&load, bots, &Progress::default())?;
     for thread in threads {

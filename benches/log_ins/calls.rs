@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use anyhow::ensure;
-use mallbox::bench::load::{self, Answer, Load, Progress, Report, Script};
+use mallbox::bench::load::{self, Answer, Load, Progress, Report, Script, Share};
 
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -45,6 +45,7 @@ impl Calls {
             stop_at: None,
             request_timeout: REQUEST_TIMEOUT,
             shape: None,
+            share: Share::WHOLE,
         };
         let (script, report) = load::run(&load, script, &Progress::default())?;
         if let Some(body) = script.unexpected {

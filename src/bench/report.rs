@@ -35,7 +35,8 @@ pub fn run(results: &[PathBuf], page: &Path) -> anyhow::Result<bool> {
     Ok(true)
 }
 
-fn read(file: &Path) -> anyhow::Result<Value> {
+/// Reads the result of a bench.
+pub(super) fn read(file: &Path) -> anyhow::Result<Value> {
     let shown = file.display();
     let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {shown}"))?;
     let result: Value = serde_json::from_str(&text).with_context(|| format!("{shown} is not JSON"))?;

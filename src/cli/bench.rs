@@ -32,7 +32,8 @@ pub enum Bench {
     Load(Box<Load>),
     /// Makes the claims of a `bench load` on another machine; runs until stopped.
     Agent {
-        /// The malls that may be loaded from here: http://HOST[:PORT][/PREFIX], as the other machine names them.
+        /// The malls that may be loaded from here, as the other machine names them:
+        /// http://HOST[:PORT][/PREFIX].
         #[arg(long, required = true, value_name = "URL")]
         target: Vec<String>,
         /// Address of the agent. Its secret and the tokens of users pass in clear: beyond loopback, only within
@@ -59,6 +60,15 @@ pub enum Bench {
         /// The page to create.
         #[arg(long, short, value_name = "FILE", default_value = "report.html")]
         output: PathBuf,
+    },
+    /// Prepares a folder of results for the project, in a checkout.
+    Submit {
+        /// The files with the results.
+        #[arg(required = true)]
+        results: Vec<PathBuf>,
+        /// What was measured, in a few words for the folder's name, as in two-shared-cores.
+        #[arg(long)]
+        subject: String,
     },
     /// Prints a dialect, as a model for one of your own; without a name, the names.
     Dialect {
@@ -182,6 +192,7 @@ pub fn run(command: Bench) -> anyhow::Result<bool> {
         }
         Bench::Export { dir, claims } => bench::run_export(&claims.plan()?, &dir),
         Bench::Report { results, output } => bench::run_report(&results, &output),
+        Bench::Submit { results, subject } => bench::run_submit(&results, &subject, SystemClock.now()),
         Bench::Dialect { name } => dialects::print(name.as_deref()).map(|()| true),
         Bench::Ceiling => bench::ceiling::serve().map(|()| true),
     }

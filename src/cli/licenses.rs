@@ -1,4 +1,5 @@
-//! `mallbox licenses`: the licences of all crates, fonts and scripts in the binary, and its bill of materials.
+//! `mallbox licenses`: the licences of all crates, fonts and scripts in the binary, and its bill of
+//! materials.
 //!
 //! `tests/supply_chain/` compares the texts with the crates, and writes them.
 

@@ -5,7 +5,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
-use mallbox::bench::load::{self, Load, LoadError, Progress, Report, Script, Shape};
+use mallbox::bench::load::{self, Load, LoadError, Progress, Report, Script, Shape, Share};
 
 use mallbox_test_patience::{self as patience, Deadline};
 
@@ -42,8 +42,14 @@ impl<S: Script> Rush<S> {
         let progress = Progress::default();
         let shared = progress.clone();
         let request_timeout = patience::scaled(RESPONSE_TIMEOUT);
-        let load =
-            Load { addresses, connections, stop_at: None, request_timeout, shape: rate.map(Shape::constant) };
+        let load = Load {
+            addresses,
+            connections,
+            stop_at: None,
+            request_timeout,
+            shape: rate.map(Shape::constant),
+            share: Share::WHOLE,
+        };
         let thread = std::thread::spawn(move || load::run(&load, script, &shared));
         Self { progress, thread }
     }
@@ -95,6 +101,7 @@ pub fn run_to_the_end<S: Script>(address: SocketAddr, connections: usize, script
         stop_at,
         request_timeout: patience::scaled(RESPONSE_TIMEOUT),
         shape: None,
+        share: Share::WHOLE,
     };
     let (script, report) = load::run(&load, script, &Progress::default())?;
     ensure!(report.errors.total() == 0, "requests were lost while the mall was up: {:?}", report.errors);

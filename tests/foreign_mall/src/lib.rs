@@ -41,6 +41,8 @@ pub enum Fault {
     LosesOrders,
     /// Writes every tenth order although its claim was refused for another reason.
     OrdersOnItsOwn,
+    /// Writes every tenth order a second time, half a second later, as after a repeated message.
+    RepeatsOrders,
     /// Never answers a claim.
     FallsSilent,
 }

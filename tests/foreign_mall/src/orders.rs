@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use mysql_async::prelude::Queryable as _;
 use mysql_async::{Conn, Opts, OptsBuilder};
@@ -68,6 +69,15 @@ impl Orders {
                 of_sale.buyers.insert(order.user);
             }
         }
+    }
+
+    /// Writes an order after some time; counted in memory only.
+    pub(crate) fn write_later(&self, order: Order, after: Duration) {
+        let later = Self { written: Arc::clone(&self.written), queue: None };
+        std::thread::spawn(move || {
+            std::thread::sleep(after);
+            later.write(order);
+        });
     }
 
     /// Returns the number of orders of a sale, and of its buyers.

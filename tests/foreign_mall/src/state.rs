@@ -2,12 +2,15 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use crate::orders::{Order, Orders};
 use crate::{Fault, Options};
 
 /// Units sold beyond the stock by [`Fault::Oversells`].
 const OVERSOLD: i64 = 10;
+/// From an order to its repetition by [`Fault::RepeatsOrders`].
+const REPEATED_AFTER: Duration = Duration::from_millis(500);
 /// One claim in so many goes wrong by a fault that is not about all.
 const EVERY: u64 = 10;
 
@@ -100,8 +103,12 @@ impl State {
         inner.buyers.insert((sale, user));
         inner.orders += 1;
         let order = inner.orders;
-        if fault != Fault::LosesOrders || !order.is_multiple_of(EVERY) {
+        let is_tenth = order.is_multiple_of(EVERY);
+        if fault != Fault::LosesOrders || !is_tenth {
             self.orders.write(Order { id: order, user, sale });
+        }
+        if fault == Fault::RepeatsOrders && is_tenth {
+            self.orders.write_later(Order { id: order, user, sale }, REPEATED_AFTER);
         }
         Decision::Accepted { order }
     }
