@@ -36,8 +36,8 @@ pub enum Bench {
         /// http://HOST[:PORT][/PREFIX].
         #[arg(long, required = true, value_name = "URL")]
         target: Vec<String>,
-        /// Address of the agent. Its secret and the tokens of users pass in clear: beyond loopback, only within
-        /// a network that you trust.
+        /// Address of the agent. Its secret and the tokens of users pass in clear: beyond loopback, only
+        /// within a network that you trust.
         #[arg(long, default_value = "127.0.0.1:0", value_name = "ADDRESS")]
         listen: SocketAddr,
         /// Allows targets on other machines: they are yours, or their owners agree.
