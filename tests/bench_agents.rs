@@ -1,5 +1,5 @@
-//! `mallbox bench agent`: claims that come from other processes, and what a leader says when an agent is gone,
-//! silent, or not its own.
+//! `mallbox bench agent`: claims that come from other processes, and what a leader says when an agent is
+//! gone, silent, or not its own.
 #![expect(clippy::unwrap_used, reason = "helpers of a test binary may fail loudly")]
 
 #[path = "common/process.rs"]

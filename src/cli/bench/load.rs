@@ -65,8 +65,8 @@ pub struct ClaimFlags {
     generator: GeneratorFlags,
     #[command(flatten)]
     arrivals: ArrivalFlags,
-    /// The mall's Redis, if its dialect reads the login codes there. Better put a URL with a password into the
-    /// environment variable than on the command line.
+    /// The mall's Redis, if its dialect reads the login codes there. Better put a URL with a password into
+    /// the environment variable than on the command line.
     #[arg(long, env = "MALLBOX_BENCH_REDIS", hide_env_values = true, value_name = "URL")]
     redis: Option<ServerUrl>,
     /// Allows a target on another machine: it is yours, or its owner agrees.
