@@ -20,6 +20,10 @@ use crate::config::{DurabilityChoice, LocationError, PlaceConfig, ServerUrl, Swi
 use crate::mall::{Clock as _, SystemClock};
 use crate::place::Place;
 
+/// Users of a sale unless told: a real rush, which costs more a claim than a small one.
+const USERS_IN_DIRECTORY: usize = 200_000;
+const USERS_ON_SERVERS: usize = 20_000;
+
 /// Subcommands of `bench`.
 #[derive(Debug, Subcommand)]
 pub enum Bench {
@@ -83,9 +87,10 @@ pub enum Bench {
 /// The flags of `bench sale`.
 #[derive(Args, Debug)]
 pub struct Sale {
-    /// Users who claim, each once per sale.
-    #[arg(long, default_value_t = 20_000)]
-    users: usize,
+    /// Users who claim, each once per sale; default: 200,000 in a directory, and 20,000 on servers, where their
+    /// log-ins take longer.
+    #[arg(long)]
+    users: Option<usize>,
     /// Units of each sale; 0 = unlimited.
     #[arg(long, default_value_t = 5_000)]
     units: u64,
@@ -199,9 +204,16 @@ pub fn run(command: Bench) -> anyhow::Result<bool> {
 }
 
 impl Sale {
+    fn malls(&self) -> Result<BenchMalls, UsageError> {
+        let malls = self.ground.malls(0)?;
+        let is_on_servers = malls.grounds.iter().any(|ground| matches!(ground, BenchTarget::Servers { .. }));
+        let default = if is_on_servers { USERS_ON_SERVERS } else { USERS_IN_DIRECTORY };
+        Ok(BenchMalls { users: self.users.unwrap_or(default), ..malls })
+    }
+
     fn plan(&self) -> anyhow::Result<SaleBench> {
         Ok(SaleBench {
-            malls: self.ground.malls(self.users)?,
+            malls: self.malls()?,
             generator: self.generator.plan(),
             units: (self.units > 0).then_some(self.units),
             sales: self.sales,
