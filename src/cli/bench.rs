@@ -37,7 +37,7 @@ pub enum Bench {
     /// Makes the claims of a `bench load` on another machine; runs until stopped.
     Agent {
         /// The malls that may be loaded from here, as the other machine names them:
-        /// http://HOST[:PORT][/PREFIX].
+        /// `http://HOST[:PORT][/PREFIX]`.
         #[arg(long, required = true, value_name = "URL")]
         target: Vec<String>,
         /// Address of the agent. Its secret and the tokens of users pass in clear: beyond loopback, only

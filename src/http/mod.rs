@@ -42,6 +42,7 @@ pub use server::host_names::HostNames;
 pub use server::listener::{Bound, Server, ServerError};
 pub use server::metrics::Metrics;
 pub use server::options::{CONNECTIONS_PER_ADDRESS, ServerOptions};
+#[cfg(all(feature = "cli", feature = "production"))]
 pub(crate) use web_files::text as web_file;
 
 /// The state passed to every handler.

@@ -40,7 +40,7 @@ pub struct Load {
 /// The flags for claims at any mall.
 #[derive(Args, Debug)]
 pub struct ClaimFlags {
-    /// The running mall: http://HOST[:PORT][/PREFIX].
+    /// The running mall: `http://HOST[:PORT][/PREFIX]`.
     #[arg(long, value_name = "URL")]
     target: String,
     /// How the mall speaks: a name that `bench dialect` lists, or a file.
