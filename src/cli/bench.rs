@@ -87,8 +87,8 @@ pub enum Bench {
 /// The flags of `bench sale`.
 #[derive(Args, Debug)]
 pub struct Sale {
-    /// Users who claim, each once per sale; default: 200,000 in a directory, and 20,000 on servers, where their
-    /// log-ins take longer.
+    /// Users who claim, each once per sale; default: 200,000 in a directory, and 20,000 on servers, where
+    /// their log-ins take longer.
     #[arg(long)]
     users: Option<usize>,
     /// Units of each sale; 0 = unlimited.
