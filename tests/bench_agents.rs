@@ -11,32 +11,10 @@ use std::process::{Child, Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
-use mallbox_test_foreign_mall::{Fault, ForeignMall, Options};
+use mallbox_test_foreign_mall::{DIALECT, Fault, ForeignMall, Options};
 use mallbox_test_patience::{self as patience, Deadline};
 use process::{Process, mallbox};
 use tempfile::TempDir;
-
-const DIALECT: &str = r#"
-[claim]
-path = "/voucher-order/seckill/{sale}"
-headers = { authorization = "{token}" }
-
-[answers]
-sold-out = [{ contains = "库存不足" }]
-already-bought = [{ contains = "不能重复下单" }]
-accepted = [{ at = "/success", is = true }]
-
-[log-in]
-ask = { path = "/user/code?phone={phone}" }
-code = { at = "/data/code" }
-submit = { path = "/user/login", headers = { content-type = "application/json" }, body = '{"phone":"{phone}","code":"{code}"}' }
-token = "/data"
-
-[orders]
-http = { method = "GET", path = "/orders/{sale}" }
-count = "/orders"
-buyers = "/buyers"
-"#;
 
 /// A mall with 50 units, and a directory for the leader.
 struct Site {

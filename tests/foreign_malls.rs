@@ -9,35 +9,12 @@ use std::net::TcpListener;
 use std::path::Path;
 use std::process::Output;
 
-use mallbox_test_foreign_mall::{Fault, ForeignMall, Options, Speech};
+use mallbox_test_foreign_mall::{DIALECT, Fault, ForeignMall, Options, Speech};
 use mallbox_test_servers::{MariaDb, Redis};
 use tempfile::TempDir;
 
 const UNITS: i64 = 100;
 const USERS: &str = "250";
-
-/// A dialect as somebody would write it for the mall without Redis and MySQL.
-const OWN_DIALECT: &str = r#"
-[claim]
-path = "/voucher-order/seckill/{sale}"
-headers = { authorization = "{token}" }
-
-[answers]
-sold-out = [{ at = "/errorMsg", contains = "库存" }]
-already-bought = [{ at = "/errorMsg", contains = "重复" }]
-accepted = [{ at = "/success", is = true }]
-
-[log-in]
-ask = { path = "/user/code?phone={phone}" }
-code = { at = "/data/code" }
-submit = { path = "/user/login", headers = { content-type = "application/json" }, body = '{"phone":"{phone}","code":"{code}"}' }
-token = "/data"
-
-[orders]
-http = { method = "GET", path = "/orders/{sale}" }
-count = "/orders"
-buyers = "/buyers"
-"#;
 
 /// Runs `mallbox bench load` with a target and further arguments.
 fn load(target: &str, arguments: &[&str]) -> Output {
@@ -54,7 +31,7 @@ fn text(output: &Output) -> String {
 fn load_with(fault: Fault, users: &str, arguments: &[&str]) -> (bool, String) {
     let dir = TempDir::new().unwrap();
     let dialect = dir.path().join("own.toml");
-    fs::write(&dialect, OWN_DIALECT).unwrap();
+    fs::write(&dialect, DIALECT).unwrap();
     let mall = ForeignMall::start(&Options { units: UNITS, fault, ..Options::default() });
     let common = ["--dialect", path(&dialect), "--users", users, "--voucher", "7", "--settle", "1"];
     let output = load(&mall.url(), &[&common, arguments].concat());
@@ -89,7 +66,7 @@ fn a_mall_without_a_fault_is_told_apart_from_those_with_one() {
 fn sales_are_judged_one_by_one_and_orders_of_earlier_days_do_not_count() {
     let dir = TempDir::new().unwrap();
     let dialect = dir.path().join("own.toml");
-    fs::write(&dialect, OWN_DIALECT).unwrap();
+    fs::write(&dialect, DIALECT).unwrap();
     let mall = ForeignMall::start(&Options { units: 30, fault: Fault::SellsTwice, ..Options::default() });
     let claim = |sales: &str, more: &[&str]| {
         let common = ["--dialect", path(&dialect), "--users", "20", "--settle", "1", "--voucher", sales];
@@ -129,7 +106,7 @@ fn claims_that_a_silent_mall_never_answers_are_a_fault() {
 fn tokens_of_one_run_serve_the_next() {
     let dir = TempDir::new().unwrap();
     let (dialect, tokens) = (dir.path().join("own.toml"), dir.path().join("tokens"));
-    fs::write(&dialect, OWN_DIALECT).unwrap();
+    fs::write(&dialect, DIALECT).unwrap();
     let (dialect, tokens) = (dialect.to_str().unwrap(), tokens.to_str().unwrap());
     let mall = ForeignMall::start(&Options { units: 1_000, ..Options::default() });
     let common = ["--dialect", dialect, "--voucher"];

@@ -1,13 +1,10 @@
 //! `bench load`: claims at a server that somebody else started, in its dialect, and the count of its orders.
 
-use std::fs::OpenOptions;
-use std::io::Write as _;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::sync::Arc;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, bail};
+use anyhow::bail;
 use indicatif::ProgressBar;
 use mallbox_storage::Timestamp;
 use serde_json::json;
@@ -18,6 +15,7 @@ use super::evidence::{Evidence, Settled};
 use super::foreign::OrderCount;
 use super::load::Shape;
 use super::load_settings::{LoadBench, UserSource};
+use super::new_file::{check_new, write_new};
 use super::numbers::{count, millis, rate};
 use super::result::{Books, Class, Rates, Recording, Run, Settings, System};
 use super::run_record::run_record;
@@ -37,7 +35,7 @@ const QUIET: Duration = Duration::from_secs(1);
 /// A server that cannot be reached or understood, users who cannot log in, and settings that do not fit.
 pub fn run(bench: &LoadBench, now: Timestamp) -> anyhow::Result<bool> {
     check(bench)?;
-    Recording::check_new(bench.json.as_deref())?;
+    check_new(bench.json.as_deref())?;
     let tokens = Arc::new(tokens(bench)?);
     let place = (&*bench.target.host, &*bench.target.prefix);
     let claims = Claims::in_dialect(&bench.dialect, place, Arc::clone(&tokens), &bench.sales)
@@ -159,7 +157,7 @@ pub(super) fn check(bench: &LoadBench) -> anyhow::Result<u64> {
         UserSource::Tokens(tokens) => (tokens.len(), None),
         UserSource::LogIn { users, save } => (*users, save.as_deref()),
     };
-    Recording::check_new(save)?;
+    check_new(save)?;
     bench.generator.check((users, bench.sales.len()))?;
     let claims = users.saturating_mul(bench.sales.len()).saturating_mul(bench.claims_per_user);
     check_claims(bench.shape.as_ref(), claims, "users, --voucher or --claims-per-user")?;
@@ -183,9 +181,7 @@ pub(super) fn tokens(bench: &LoadBench) -> anyhow::Result<Vec<String>> {
     bar.finish_and_clear();
     if let Some(file) = save {
         // Whoever has a token is logged in: the file is for its owner alone.
-        let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(file);
-        made.and_then(|mut made| made.write_all((tokens.join("\n") + "\n").as_bytes()))
-            .with_context(|| format!("cannot write the tokens to {}", file.display()))?;
+        write_new(file, "the tokens to ", &(tokens.join("\n") + "\n"))?;
     }
     Ok(tokens)
 }

@@ -10,6 +10,7 @@ use serde_json::json;
 use super::comparison::Outcome;
 use super::drive::{Arrivals, Driven, drive};
 use super::load::{Piece, Report, Shape};
+use super::new_file::check_new;
 use super::numbers::{count, millis, rate};
 use super::ramp::{self, Found, Length, Limit, Verdict};
 use super::result::{Books, RAMP, Recording, Run, Settings, Trial};
@@ -32,7 +33,7 @@ const SALES: usize = 50;
 /// A server that cannot be started or reached; users without claims before the search ends.
 pub fn run(bench: &RampBench, now: Timestamp) -> anyhow::Result<bool> {
     bench.generator.check((bench.malls.users, SALES))?;
-    Recording::check_new(bench.malls.json.as_deref())?;
+    check_new(bench.malls.json.as_deref())?;
     let mut recording = Recording::begin("ramp", settings(bench), now);
     let balance =
         on_all_grounds(&bench.malls, |ground, round| on_ground(bench, (ground, round), now, &mut recording))?;

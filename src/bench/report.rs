@@ -1,8 +1,6 @@
 //! `bench report`: one page from the results of benches. It opens from the disk and needs no network.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::fs::OpenOptions;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
@@ -10,6 +8,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::Value;
 
+use super::new_file::write_new;
 use crate::http::web_file;
 
 /// The template, with the places of the styles, the modules and the results.
@@ -25,12 +24,7 @@ const START: &str = "report/main.js";
 pub fn run(results: &[PathBuf], page: &Path) -> anyhow::Result<bool> {
     let results = results.iter().map(|file| read(file)).collect::<anyhow::Result<Vec<_>>>()?;
     let html = html(&Value::from(results))?;
-    OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .open(page)
-        .and_then(|mut file| file.write_all(html.as_bytes()))
-        .with_context(|| format!("cannot write {}", page.display()))?;
+    write_new(page, "", &html)?;
     println!("{} opens in any browser, also without a network.", page.display());
     Ok(true)
 }

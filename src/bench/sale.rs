@@ -6,6 +6,7 @@ use mallbox_storage::Timestamp;
 use serde_json::json;
 
 use super::load::Shape;
+use super::new_file::check_new;
 use super::numbers::count;
 use super::result::{Recording, Settings};
 use super::round;
@@ -19,7 +20,7 @@ use super::turns::on_all_grounds;
 pub fn run(bench: &SaleBench, now: Timestamp) -> anyhow::Result<bool> {
     bench.generator.check((bench.malls.users, bench.sales))?;
     check_claims(bench.shape.as_ref(), bench.malls.users.saturating_mul(bench.sales), "--users or --sales")?;
-    Recording::check_new(bench.malls.json.as_deref())?;
+    check_new(bench.malls.json.as_deref())?;
     let mut recording = Recording::begin("sale", settings(bench), now);
     let balance = on_all_grounds(&bench.malls, |ground, number| {
         round::run(bench, (ground, number), now, &mut recording)

@@ -2,33 +2,11 @@
 
 use std::path::Path;
 
-use mallbox_test_foreign_mall::{Fault, ForeignMall, Options};
+use mallbox_test_foreign_mall::{DIALECT, Fault, ForeignMall, Options};
 use tempfile::TempDir;
 
 use crate::harness::{Browser, Page, Place as _, Screen};
 use crate::process::mallbox;
-
-const DIALECT: &str = r#"
-[claim]
-path = "/voucher-order/seckill/{sale}"
-headers = { authorization = "{token}" }
-
-[answers]
-sold-out = [{ contains = "库存不足" }]
-already-bought = [{ contains = "不能重复下单" }]
-accepted = [{ at = "/success", is = true }]
-
-[log-in]
-ask = { path = "/user/code?phone={phone}" }
-code = { at = "/data/code" }
-submit = { path = "/user/login", headers = { content-type = "application/json" }, body = '{"phone":"{phone}","code":"{code}"}' }
-token = "/data"
-
-[orders]
-http = { method = "GET", path = "/orders/{sale}" }
-count = "/orders"
-buyers = "/buyers"
-"#;
 
 /// Measures a mall with a fault. Returns whether the bench found nothing wrong.
 fn measure(dir: &Path, fault: Fault, result: &str) -> bool {

@@ -4,13 +4,11 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use base64::Engine as _;
-use base64::prelude::BASE64_STANDARD;
-use hdrhistogram::serialization::{Deserializer, Serializer as _, V2DeflateSerializer};
 use serde::{Deserialize, Serialize};
 
 use crate::bench::drive::Driven;
 use crate::bench::foreign::Dialect;
+use crate::bench::histogram_text::{decoded, encoded};
 use crate::bench::load::{Exchanged, Report};
 use crate::bench::rush::{ClaimOutcomes, SaleOutcomes};
 
@@ -99,8 +97,6 @@ pub(super) struct Ended {
 impl Ended {
     pub(super) fn of(driven: &Driven) -> anyhow::Result<Self> {
         let Driven { outcomes, by_sale, report, unknown, .. } = driven;
-        let mut bytes = Vec::new();
-        V2DeflateSerializer::new().serialize(&report.latencies, &mut bytes)?;
         let errors = &report.errors;
         Ok(Self {
             outcomes: *outcomes,
@@ -115,7 +111,7 @@ impl Ended {
             elapsed: report.elapsed,
             cpu: report.cpu,
             busiest: report.busiest,
-            latencies: BASE64_STANDARD.encode(bytes),
+            latencies: encoded(&report.latencies)?,
             unknown: unknown
                 .as_ref()
                 .map(|unknown| (unknown.status, String::from_utf8_lossy(&unknown.body).into_owned())),
@@ -125,8 +121,7 @@ impl Ended {
     /// Returns what the agent measured, as if from a load begun here.
     pub(super) fn driven(self, began: Instant) -> anyhow::Result<Driven> {
         let mut report = Report::new()?;
-        let bytes = BASE64_STANDARD.decode(&self.latencies)?;
-        report.latencies.add(Deserializer::new().deserialize::<u64, _>(&mut &bytes[..])?)?;
+        report.latencies.add(decoded(&self.latencies)?)?;
         [report.errors.connect, report.errors.timeout, report.errors.broken, report.errors.unreadable] =
             self.errors;
         report.requests = self.requests;

@@ -3,9 +3,8 @@
 mod jmeter;
 mod load_file;
 
-use std::fs::{DirBuilder, OpenOptions};
-use std::io::Write as _;
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::Path;
 use std::time::Duration;
 
@@ -14,8 +13,8 @@ use anyhow::{Context as _, bail};
 use self::load_file::LoadFile;
 use super::load_bench::{check, tokens};
 use super::load_settings::LoadBench;
+use super::new_file::{check_new, write_new};
 use super::numbers::count;
-use super::result::Recording;
 
 const K6: &str = include_str!("claims.k6.js");
 const ANSWERS: &str = include_str!("answers.groovy");
@@ -28,7 +27,7 @@ const ANSWERS: &str = include_str!("answers.groovy");
 pub fn run(bench: &LoadBench, dir: &Path) -> anyhow::Result<bool> {
     let shown = dir.display();
     let possible = check(bench)?;
-    Recording::check_new(Some(dir))?;
+    check_new(Some(dir))?;
     let tokens = tokens(bench)?;
     let claims = bench.shape.as_ref().map_or(possible, |shape| shape.due_by(Duration::MAX).min(possible));
     let pieces = bench.shape.as_ref().map(|shape| shape.pieces(claims));
@@ -42,10 +41,7 @@ pub fn run(bench: &LoadBench, dir: &Path) -> anyhow::Result<bool> {
         ("claims.jmx", &jmeter::plan(&load, &bench.target)),
         ("answers.groovy", ANSWERS),
     ] {
-        let file = dir.join(name);
-        let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&file);
-        made.and_then(|mut made| made.write_all(text.as_bytes()))
-            .with_context(|| format!("cannot write {}", file.display()))?;
+        write_new(&dir.join(name), "", text)?;
     }
     println!("{} claims are in {shown}. Each file of claims is spent by one run.\n", count(claims));
     println!("k6      cd {shown} && k6 run claims.k6.js");

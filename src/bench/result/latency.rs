@@ -1,10 +1,9 @@
 //! Latencies as a document holds them.
 
-use base64::Engine as _;
-use base64::prelude::BASE64_STANDARD;
 use hdrhistogram::Histogram;
-use hdrhistogram::serialization::{Serializer as _, V2DeflateSerializer};
 use serde::Serialize;
+
+use crate::bench::histogram_text::encoded;
 
 /// Points of the percentiles: enough for a curve to 99.999 %.
 const QUANTILES: [f64; 22] = [
@@ -26,14 +25,12 @@ pub(in crate::bench) struct Latency {
 impl Latency {
     /// Returns latencies in µs for the document.
     pub(in crate::bench) fn of(histogram: &Histogram<u64>) -> Self {
-        let mut bytes = Vec::new();
-        // Only memory that is missing could fail here; a document without the histogram is still of use.
-        let written = V2DeflateSerializer::new().serialize(histogram, &mut bytes);
         Self {
             count: histogram.len(),
             mean_us: if histogram.is_empty() { 0.0 } else { histogram.mean() },
             percentiles: QUANTILES.map(|quantile| (quantile, histogram.value_at_quantile(quantile))).to_vec(),
-            histogram: written.is_ok().then(|| BASE64_STANDARD.encode(bytes)),
+            // Only memory that is missing could fail here; a document without the histogram is still of use.
+            histogram: encoded(histogram).ok(),
         }
     }
 
@@ -45,9 +42,8 @@ impl Latency {
 
 #[cfg(test)]
 mod tests {
-    use hdrhistogram::serialization::Deserializer;
-
     use super::*;
+    use crate::bench::histogram_text::decoded;
 
     #[test]
     fn the_histogram_can_be_read_and_merged() {
@@ -58,8 +54,7 @@ mod tests {
         let latency = Latency::of(&histogram);
         assert_eq!((latency.count, latency.at(0.5), latency.at(1.0)), (1_000, Some(500), Some(1_000)));
         assert!((latency.mean_us - 500.5).abs() < 1.0);
-        let bytes = BASE64_STANDARD.decode(latency.histogram.unwrap()).unwrap();
-        let mut read: Histogram<u64> = Deserializer::new().deserialize(&mut &bytes[..]).unwrap();
+        let mut read = decoded(&latency.histogram.unwrap()).unwrap();
         read.add(&histogram).unwrap();
         assert_eq!((read.len(), read.value_at_quantile(0.5)), (2_000, 500));
     }

@@ -1,12 +1,9 @@
 //! A document under construction, from the begin of a bench to its file.
 
 use std::collections::BTreeMap;
-use std::fs::OpenOptions;
-use std::io::Write as _;
 use std::path::Path;
 use std::time::Instant;
 
-use anyhow::{Context as _, bail};
 use mallbox_storage::Timestamp;
 use serde_json::Value;
 
@@ -16,6 +13,7 @@ use super::latency::Latency;
 use super::machine::Machine;
 use super::run::{Run, System};
 use super::statistics::{comparisons, summary};
+use crate::bench::new_file::write_new;
 
 /// Settings of a bench, by name.
 pub(in crate::bench) type Settings = BTreeMap<&'static str, Value>;
@@ -71,17 +69,6 @@ impl Recording {
         }
     }
 
-    /// Checks that [`write`](Self::write) will not find a file: before hours of work.
-    ///
-    /// # Errors
-    /// The file exists.
-    pub(in crate::bench) fn check_new(file: Option<&Path>) -> anyhow::Result<()> {
-        match file {
-            Some(file) if file.exists() => bail!("{} exists; pass a new file", file.display()),
-            _ => Ok(()),
-        }
-    }
-
     /// Ends the document and writes it to a new file.
     ///
     /// # Errors
@@ -94,12 +81,7 @@ impl Recording {
         document.summary = summary(&document.systems, &document.runs);
         document.comparisons = comparisons(&document.systems, &document.runs);
         let text = serde_json::to_string_pretty(document)? + "\n";
-        OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .open(file)
-            .and_then(|mut file| file.write_all(text.as_bytes()))
-            .with_context(|| format!("cannot write the result to {}", file.display()))
+        write_new(file, "the result to ", &text)
     }
 }
 

@@ -17,6 +17,9 @@ use tokio::runtime::Runtime;
 use self::orders::Orders;
 use self::state::State;
 
+/// The dialect of a mall that speaks like Java, without Redis and MySQL, for `mallbox bench load`.
+pub const DIALECT: &str = include_str!("dialect.toml");
+
 /// How the mall speaks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Speech {
