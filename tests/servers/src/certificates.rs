@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 use std::process::Command;
 
-use crate::process::ServerError;
+use mallbox_bench_servers::ServerError;
 
 const PROGRAM: &str = "openssl";
 

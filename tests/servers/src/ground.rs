@@ -16,7 +16,7 @@ use tempfile::TempDir;
 
 use crate::database::Database;
 use crate::guarded::SecuredServers;
-use crate::redis::{Redis, RedisCluster};
+use mallbox_bench_servers::{Redis, RedisCluster};
 
 /// Name of the mall's own directory.
 pub(crate) const MALL: &str = "mall";

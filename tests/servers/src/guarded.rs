@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 use tempfile::TempDir;
 
 use crate::certificates::certificates;
-use crate::process::{ServerError, free_port};
-use crate::{MariaDb, Redis, RedisOptions};
+use mallbox_bench_servers::{MariaDb, Redis, RedisOptions};
+use mallbox_bench_servers::{ServerError, free_port};
 
 /// Contains characters that must be percent-encoded in a URL.
 const PASSWORD: &str = "hu/sh @1";

@@ -5,7 +5,7 @@ use std::time::Duration;
 use mallbox_storage::{ClaimOutcome, OpenError};
 use mallbox_storage_production::redis::{RedisDurability, RedisOptions};
 use mallbox_test_patience::Deadline;
-use mallbox_test_servers::{RedisOptions as ServerOptions, RedisSentinel, free_port};
+use mallbox_test_servers::{Host, RedisOptions as ServerOptions, RedisSentinel, free_port};
 
 use crate::redis_world::{accepted, connect, recovers, start, tell, try_says};
 use crate::world;
@@ -55,7 +55,8 @@ async fn the_master_that_sentinels_name_is_followed() {
     let replica = start(ServerOptions::default()).await;
     tell(&replica.url(), &["REPLICAOF", "127.0.0.1", &master.port().to_string()]);
     let port = master.port();
-    let sentinel = tokio::task::spawn_blocking(move || RedisSentinel::start("mall", port).unwrap());
+    let sentinel =
+        tokio::task::spawn_blocking(move || RedisSentinel::start("mall", port, &Host::default()).unwrap());
     let sentinel = sentinel.await.unwrap();
     let w = world::fresh(format!("redis+sentinel://127.0.0.1:{}/mall", sentinel.port())).await;
     let voucher = w.sale(Some(9)).await;

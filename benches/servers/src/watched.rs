@@ -1,17 +1,15 @@
 //! Two Redis servers behind a sentinel: a master and its replica.
 
-use std::time::Duration;
-
-use mallbox_test_patience::Deadline;
+use std::time::{Duration, Instant};
 
 use crate::process::ServerError;
-use crate::redis::{Redis, RedisOptions, inline_command};
+use crate::redis::{PROGRAM, Redis, RedisOptions, inline_command};
 use crate::sentinel::RedisSentinel;
 
-const PROGRAM: &str = "redis-server";
 const NAME: &str = "mall";
-/// Time limit for the servers to agree: a sentinel turns an old master into a replica after some ten seconds.
-const AGREEMENT_TIMEOUT: Duration = Duration::from_secs(60);
+/// Time limit for the servers to agree: a sentinel turns an old master into a replica after some ten
+/// seconds, later on a busy machine.
+const AGREEMENT_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// A master, a replica, and the sentinel monitoring both.
 #[derive(Debug)]
@@ -30,7 +28,7 @@ impl SentinelRedis {
         let (first, second) = (Redis::start_with(options.clone())?, Redis::start_with(options.clone())?);
         inline_command(second.port(), &format!("REPLICAOF 127.0.0.1 {}", first.port()))?;
         until("the replica does not follow", || follows(&second, &first))?;
-        let sentinel = RedisSentinel::start(NAME, first.port())?;
+        let sentinel = RedisSentinel::start(NAME, first.port(), &options.host)?;
         let watched = Self { first, second, sentinel };
         until("the sentinel finds no replica", || {
             inline_command(watched.sentinel.port(), "INFO sentinel")
@@ -48,6 +46,24 @@ impl SentinelRedis {
     /// Returns the server that was the first master.
     pub fn first_mut(&mut self) -> &mut Redis {
         &mut self.first
+    }
+
+    /// Returns both servers.
+    #[must_use]
+    pub fn servers(&self) -> [&Redis; 2] {
+        [&self.first, &self.second]
+    }
+
+    /// Returns both servers, to kill or restart them.
+    #[must_use]
+    pub fn servers_mut(&mut self) -> [&mut Redis; 2] {
+        [&mut self.first, &mut self.second]
+    }
+
+    /// Returns the sentinel.
+    #[must_use]
+    pub fn sentinel(&self) -> &RedisSentinel {
+        &self.sentinel
     }
 
     /// Waits until one server is the master according to the sentinel and to itself, and the other follows
@@ -79,9 +95,9 @@ fn follows(replica: &Redis, master: &Redis) -> bool {
 }
 
 fn until(what: &str, is_so: impl Fn() -> bool) -> Result<(), ServerError> {
-    let until = Deadline::after(AGREEMENT_TIMEOUT);
+    let began = Instant::now();
     while !is_so() {
-        if until.is_over() {
+        if began.elapsed() > AGREEMENT_TIMEOUT {
             return Err(ServerError::Failed { program: PROGRAM, output: what.to_owned() });
         }
         std::thread::sleep(Duration::from_millis(20));

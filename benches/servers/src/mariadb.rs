@@ -1,6 +1,6 @@
 //! MariaDB, in place of MySQL.
 
-use std::io::{self, Read as _};
+use std::io::Read as _;
 use std::net::{Ipv4Addr, TcpStream};
 use std::path::Path;
 use std::process::Command;
@@ -8,21 +8,18 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
+use crate::host::Host;
 use crate::process::{Process, ServerError, on_a_free_port, repeatedly};
 
 const PROGRAM: &str = "mariadbd";
 const INSTALLER: &str = "mariadb-install-db";
-/// Directory of Linux's in-memory file system.
-const MEMORY: &str = "/dev/shm";
-/// Space needed in memory by a server with the databases of many tests, in bytes.
-const MEMORY_BYTES_MIN: u64 = 1 << 30;
-
 /// A MariaDB server with a passwordless `root`.
 #[derive(Debug)]
 pub struct MariaDb {
     process: Process,
     port: u16,
-    config: Vec<String>,
+    flags: Vec<String>,
+    host: Host,
     dir: TempDir,
 }
 
@@ -36,9 +33,12 @@ impl MariaDb {
     }
 
     /// Starts a server as [`start`](Self::start) does, with further flags.
-    pub(crate) fn start_without_sync(flags: &[&str]) -> Result<Self, ServerError> {
+    ///
+    /// # Errors
+    /// [`ServerError`].
+    pub fn start_without_sync(flags: &[&str]) -> Result<Self, ServerError> {
         let careless = ["--innodb-flush-log-at-trx-commit=0", "--innodb-doublewrite=0", "--sync-binlog=0"];
-        Self::start_in(in_memory, &[&careless, flags].concat())
+        Self::start_on(Host::in_memory(), &[&careless, flags].concat())
     }
 
     /// Starts a server with `flags`; without any flag the server has MariaDB's default durability.
@@ -46,16 +46,20 @@ impl MariaDb {
     /// # Errors
     /// [`ServerError`].
     pub fn start_with(flags: &[&str]) -> Result<Self, ServerError> {
-        Self::start_in(TempDir::new, flags)
+        Self::start_on(Host::default(), flags)
     }
 
-    fn start_in(dir: impl Fn() -> io::Result<TempDir>, flags: &[&str]) -> Result<Self, ServerError> {
-        let config: Vec<String> = flags.iter().map(|flag| (*flag).to_owned()).collect();
+    /// Starts a server with `flags` on `host`.
+    ///
+    /// # Errors
+    /// [`ServerError`].
+    pub fn start_on(host: Host, flags: &[&str]) -> Result<Self, ServerError> {
+        let flags: Vec<String> = flags.iter().map(|flag| (*flag).to_owned()).collect();
         on_a_free_port(|port| {
-            let dir = dir()?;
+            let dir = host.dir()?;
             install(dir.path())?;
-            let process = launch(port, &config, dir.path())?;
-            Ok(Self { process, port, config: config.clone(), dir })
+            let process = launch(port, &flags, dir.path(), &host)?;
+            Ok(Self { process, port, flags: flags.clone(), host: host.clone(), dir })
         })
     }
 
@@ -69,6 +73,12 @@ impl MariaDb {
     #[must_use]
     pub fn url(&self, database: &str) -> String {
         format!("mysql://root@127.0.0.1:{}/{database}", self.port)
+    }
+
+    /// Returns the id of the server's process, which may have ended.
+    #[must_use]
+    pub fn process_id(&self) -> Option<u32> {
+        self.process.id()
     }
 
     /// Kills the server immediately. The data stays.
@@ -99,22 +109,15 @@ impl MariaDb {
     pub fn restart(&mut self) -> Result<(), ServerError> {
         self.process.kill();
         // Another process may hold the port for a moment.
-        self.process = repeatedly(|| launch(self.port, &self.config, self.dir.path()))?;
+        self.process = repeatedly(|| launch(self.port, &self.flags, self.dir.path(), &self.host))?;
         Ok(())
     }
 }
 
-/// Returns a directory in memory if space permits. MariaDB syncs each table it creates, regardless of
-/// settings: creating a mall's database takes 0.02 s in memory, and 0.25 s on a disk.
-fn in_memory() -> io::Result<TempDir> {
-    let room = rustix::fs::statvfs(MEMORY).map_or(0, |found| found.f_bavail.saturating_mul(found.f_frsize));
-    let dir = (room >= MEMORY_BYTES_MIN).then(|| TempDir::new_in(MEMORY));
-    dir.and_then(Result::ok).map_or_else(TempDir::new, Ok)
-}
-
 fn install(dir: &Path) -> Result<(), ServerError> {
     let done = Command::new(INSTALLER)
-        .args(["--no-defaults", "--auth-root-authentication-method=normal", "--skip-test-db", "--user=root"])
+        .args(["--no-defaults", "--auth-root-authentication-method=normal", "--skip-test-db"])
+        .args(user())
         .arg(format!("--datadir={}", dir.join("data").display()))
         .output()
         .map_err(|source| ServerError::Missing { program: INSTALLER, source })?;
@@ -125,10 +128,14 @@ fn install(dir: &Path) -> Result<(), ServerError> {
     Err(ServerError::Failed { program: INSTALLER, output })
 }
 
-fn launch(port: u16, config: &[String], dir: &Path) -> Result<Process, ServerError> {
+/// Returns the flag without which MariaDB does not run as root.
+fn user() -> Option<&'static str> {
+    rustix::process::geteuid().is_root().then_some("--user=root")
+}
+
+fn launch(port: u16, flags: &[String], dir: &Path, host: &Host) -> Result<Process, ServerError> {
     let mut args: Vec<String> = [
         "--no-defaults",
-        "--user=root",
         "--bind-address=127.0.0.1",
         "--skip-name-resolve",
         "--character-set-server=utf8mb4",
@@ -141,8 +148,9 @@ fn launch(port: u16, config: &[String], dir: &Path) -> Result<Process, ServerErr
     args.push(format!("--datadir={}", dir.join("data").display()));
     args.push(format!("--socket={}", dir.join("sock").display()));
     args.push(format!("--pid-file={}", dir.join("pid").display()));
-    args.extend(config.iter().cloned());
-    let mut process = Process::start(PROGRAM, &args, dir)?;
+    args.extend(user().map(str::to_owned));
+    args.extend(flags.iter().cloned());
+    let mut process = Process::start(PROGRAM, &args, dir, host)?;
     process.wait_until(|| greets(port))?;
     Ok(process)
 }

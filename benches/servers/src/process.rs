@@ -4,15 +4,15 @@ use std::io::{self, Write as _};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use mallbox_test_patience::Deadline;
+use crate::host::Host;
 
 /// Reason why a server could not be started.
 #[derive(Debug, thiserror::Error)]
 pub enum ServerError {
     /// The program is not installed.
-    #[error("{program} is not here: {source}; `tests/run` installs it")]
+    #[error("{program} is not installed: {source}")]
     Missing {
         /// Name of the program.
         program: &'static str,
@@ -32,16 +32,16 @@ pub enum ServerError {
     Io(#[from] io::Error),
 }
 
-/// Time limit for a server to start.
-const START_TIMEOUT: Duration = Duration::from_secs(30);
+/// Time limit for a server to start, on a busy machine too.
+const START_TIMEOUT: Duration = Duration::from_secs(120);
+
+/// Gives the shell and its server a higher priority; without effect unless run as root.
+const PRIORITY: &str = "renice -n -10 -p $$ >&- 2>&-\n";
 
 /// Runs `"$@"` in the directory `$0` until the server ends or has to end; kills with `-KILL`, since the data
-/// is temporary. If run as root, the server gets a higher priority than other processes: it stands for
-/// another machine, and its clients' timeouts assume another machine. A line on standard input is
-/// [`Process::kill`]. The end of standard input is the end of the test, after which only the watchdog can
-/// clean up.
-const WATCHDOG: &str = r#"renice -n -10 -p $$ >&- 2>&-
-"$@" <&- & server=$!
+/// is temporary. A line on standard input is [`Process::kill`]. The end of standard input is the end of the
+/// process that started the server, after which only the watchdog can clean up.
+const WATCHDOG: &str = r#""$@" <&- & server=$!
 echo $server >"$0/server.pid"
 (
     read -r _ || { trap '' TERM; over=yes; }
@@ -63,14 +63,20 @@ pub(crate) struct Process {
 
 impl Process {
     /// Starts a program below the watchdog. Output goes to a file in `dir`, beside the data.
-    pub(crate) fn start(program: &'static str, args: &[String], dir: &Path) -> Result<Self, ServerError> {
+    pub(crate) fn start(
+        program: &'static str,
+        args: &[String],
+        dir: &Path,
+        host: &Host,
+    ) -> Result<Self, ServerError> {
         let found =
             Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
         found.map_err(|source| ServerError::Missing { program, source })?;
         let log = dir.join(format!("{program}.log"));
         let out = std::fs::File::create(&log)?;
+        let priority = if host.has_priority() { PRIORITY } else { "" };
         let watch = Command::new("sh")
-            .args(["-c", &format!("exec 3<&0\n{WATCHDOG}")])
+            .args(["-c", &format!("exec 3<&0\n{priority}{WATCHDOG}")])
             .arg(dir)
             .arg(program)
             .args(args)
@@ -83,9 +89,9 @@ impl Process {
 
     /// Waits until `is_up`.
     pub(crate) fn wait_until(&mut self, mut is_up: impl FnMut() -> bool) -> Result<(), ServerError> {
-        let until = Deadline::after(START_TIMEOUT);
+        let began = Instant::now();
         while !is_up() {
-            if self.watch.try_wait()?.is_some() || until.is_over() {
+            if self.watch.try_wait()?.is_some() || began.elapsed() > START_TIMEOUT {
                 return Err(self.failed());
             }
             std::thread::sleep(Duration::from_millis(5));
@@ -111,9 +117,16 @@ impl Process {
         self.signal("CONT")
     }
 
+    /// Returns the id of the server's process, which may have ended.
+    pub(crate) fn id(&self) -> Option<u32> {
+        std::fs::read_to_string(self.log.with_file_name("server.pid")).ok()?.trim().parse().ok()
+    }
+
     fn signal(&self, name: &str) -> Result<(), ServerError> {
-        let id = std::fs::read_to_string(self.log.with_file_name("server.pid"))?;
-        let sent = Command::new("kill").args(["-s", name, id.trim()]).status()?;
+        let missing =
+            || ServerError::Failed { program: self.program, output: "it has no process".to_owned() };
+        let id = self.id().ok_or_else(missing)?.to_string();
+        let sent = Command::new("kill").args(["-s", name, &id]).status()?;
         let failed =
             || ServerError::Failed { program: self.program, output: format!("SIG{name} cannot be sent") };
         if sent.success() { Ok(()) } else { Err(failed()) }

@@ -2,6 +2,7 @@
 
 use tempfile::TempDir;
 
+use crate::host::Host;
 use crate::process::{Process, ServerError, accepts_connections, on_a_free_port};
 
 const PROGRAM: &str = "redis-server";
@@ -9,7 +10,7 @@ const PROGRAM: &str = "redis-server";
 /// A sentinel with a quorum of 1. Declares the master down after half a second of silence.
 #[derive(Debug)]
 pub struct RedisSentinel {
-    _process: Process,
+    process: Process,
     port: u16,
     _dir: TempDir,
 }
@@ -19,9 +20,9 @@ impl RedisSentinel {
     ///
     /// # Errors
     /// [`ServerError`].
-    pub fn start(name: &str, master: u16) -> Result<Self, ServerError> {
+    pub fn start(name: &str, master: u16, host: &Host) -> Result<Self, ServerError> {
         on_a_free_port(|port| {
-            let dir = TempDir::new()?;
+            let dir = host.dir()?;
             // The sentinel writes discovered instances into its configuration.
             let config = dir.path().join("sentinel.conf");
             let text = format!(
@@ -31,10 +32,16 @@ impl RedisSentinel {
             );
             std::fs::write(&config, text)?;
             let args = [config.display().to_string(), "--sentinel".to_owned()];
-            let mut process = Process::start(PROGRAM, &args, dir.path())?;
+            let mut process = Process::start(PROGRAM, &args, dir.path(), host)?;
             process.wait_until(|| accepts_connections(port))?;
-            Ok(Self { _process: process, port, _dir: dir })
+            Ok(Self { process, port, _dir: dir })
         })
+    }
+
+    /// Returns the id of the sentinel's process, which may have ended.
+    #[must_use]
+    pub fn process_id(&self) -> Option<u32> {
+        self.process.id()
     }
 
     /// Returns the port on 127.0.0.1.
