@@ -115,7 +115,7 @@ fn system(bench: &LoadBench) -> System {
     }
 }
 
-fn record(evidence: &Evidence<'_>) -> Run {
+pub(super) fn record(evidence: &Evidence<'_>) -> Run {
     let Evidence { bench, driven: Driven { outcomes, report, .. }, settled } = evidence;
     let run = run_record((bench.dialect_name.clone(), "flash sale", 1), outcomes, report);
     let persisting =
@@ -187,7 +187,7 @@ pub(super) fn tokens(bench: &LoadBench) -> anyhow::Result<Vec<String>> {
 }
 
 /// Counts the orders by sale; `None` if the dialect does not say how, or without the URL of the database.
-fn orders(bench: &LoadBench) -> anyhow::Result<Option<Vec<OrderCount>>> {
+pub(super) fn orders(bench: &LoadBench) -> anyhow::Result<Option<Vec<OrderCount>>> {
     let Some(recipe) = &bench.dialect.orders else { return Ok(None) };
     if recipe.needs_mysql() && bench.mysql.is_none() {
         return Ok(None);
@@ -197,7 +197,7 @@ fn orders(bench: &LoadBench) -> anyhow::Result<Option<Vec<OrderCount>>> {
 
 /// Waits until the orders of all accepted claims are written and no more follow, or until the time is over. A
 /// count that fails meanwhile is repeated.
-fn settled(bench: &LoadBench, before: &[OrderCount], driven: &Driven) -> anyhow::Result<Settled> {
+pub(super) fn settled(bench: &LoadBench, before: &[OrderCount], driven: &Driven) -> anyhow::Result<Settled> {
     let bar = ProgressBar::new_spinner().with_message("waiting for the orders");
     bar.enable_steady_tick(COUNT_INTERVAL);
     let began = Instant::now();

@@ -7,7 +7,10 @@
 mod agent;
 mod call_counts;
 pub mod ceiling;
+mod compare;
 mod comparison;
+mod concurrent;
+mod content;
 mod drive;
 mod evidence;
 mod export;
@@ -21,6 +24,7 @@ mod log_ins;
 mod new_file;
 mod numbers;
 mod people;
+mod process_usage;
 mod ramp;
 mod ramp_bench;
 mod report;
@@ -39,8 +43,11 @@ mod turns;
 mod watch;
 
 pub use agent::{AgentAddress, AgentBench, serve as run_agent};
+pub use compare::{
+    Appends, CompareBench, ComparedSystem, ForeignMall, ServerSetting, Topology, Workload, run as run_compare,
+};
 pub use export::run as run_export;
-pub use foreign::{Dialect, DialectError, RuleFault, Target, TargetError};
+pub use foreign::{Dialect, DialectError, RuleFault, Target, TargetError, error_line as toml_error_line};
 pub use generator::Generator;
 pub use load_bench::run as run_load;
 pub use load_settings::{LoadBench, UserSource};

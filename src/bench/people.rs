@@ -1,4 +1,4 @@
-//! The bench's own mall: logged-in users and open sales.
+//! The bench's own mall: logged-in users, open sales, and what there is to read.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,12 +6,13 @@ use std::time::Duration;
 use anyhow::{Context as _, bail};
 use indicatif::ProgressBar;
 use mallbox_storage::{
-    Cents, Health, NewSale, NewSession, Phone, ShopId, ShopText, ShopType, ShopTypeId, Storage, StoreError,
-    Timestamp, TokenHash, VoucherId, VoucherStatus, VoucherText,
+    Cents, Health, NewSale, NewSession, Phone, Storage, StoreError, Timestamp, TokenHash, UserId, VoucherId,
+    VoucherStatus, VoucherText,
 };
 use sha2::{Digest as _, Sha256};
-use tokio::task::JoinSet;
 
+use super::concurrent;
+use super::content::{self, Content};
 use crate::mall::Random;
 use crate::place::Place;
 
@@ -24,13 +25,17 @@ const CONCURRENT_LOGINS_PRODUCTION: usize = 32;
 /// Attempts per log-in when the servers are busy.
 const LOGIN_ATTEMPTS_MAX: usize = 5;
 
-/// Session tokens of the buyers, and the sales they claim from.
+/// Users who are logged in, and what is in the mall for them.
 #[derive(Clone, Debug)]
 pub(super) struct BenchUsers {
     pub(super) tokens: Arc<Vec<String>>,
+    /// Ids of the users, in the order of their tokens.
+    pub(super) ids: Arc<Vec<UserId>>,
     pub(super) sales: Vec<VoucherId>,
-    /// A sale without any units.
-    pub(super) sold_out: Option<VoucherId>,
+    /// The sale with few units.
+    pub(super) scarce: VoucherId,
+    /// Shops and notes; none unless asked for.
+    pub(super) content: Content,
 }
 
 /// Size of the mall.
@@ -40,6 +45,10 @@ pub(super) struct Size {
     pub(super) sales: usize,
     /// Units of each sale; `None` = unlimited.
     pub(super) units: Option<u64>,
+    /// Units of one further sale.
+    pub(super) scarce_units: u64,
+    /// Whether the mall has shops and notes, and readers of the notes.
+    pub(super) has_content: bool,
 }
 
 /// Makes a mall in an empty place through the ports the mall uses, and closes it. Returns also the health of
@@ -51,63 +60,53 @@ pub(super) async fn make(
     bar: &ProgressBar,
 ) -> anyhow::Result<(BenchUsers, Health)> {
     let storage = place.open().await?;
-    let (sales, sold_out) = open_sales(&storage, size, now).await?;
+    let (sales, scarce) = open_sales(&storage, size, now).await?;
     let random = Random::system();
     let at_once =
         if place.dir().is_some() { CONCURRENT_LOGINS_EMBEDDED } else { CONCURRENT_LOGINS_PRODUCTION };
-    let mut tokens = Vec::with_capacity(size.users);
-    let mut under_way = JoinSet::new();
+    let tokens: Vec<_> = (0..size.users).map(|_| random.token()).collect();
     bar.set_length(size.users as u64);
-    for number in 0..size.users {
-        let token = random.token();
-        under_way.spawn(log_in(storage.clone(), number, token.clone(), now));
-        tokens.push(token);
-        if under_way.len() >= at_once {
-            finish_one(&mut under_way, bar).await?;
-        }
-    }
-    while !under_way.is_empty() {
-        finish_one(&mut under_way, bar).await?;
-    }
+    let log_ins =
+        (0..).zip(&tokens).map(|(number, token)| log_in(storage.clone(), number, token.clone(), now));
+    let ids = concurrent::all(at_once, log_ins, bar).await?;
+    let content = if size.has_content {
+        content::make(&storage, &ids, at_once, now).await?
+    } else {
+        Content::default()
+    };
     let health = storage.base.upkeep.health().await;
     storage.base.upkeep.close().await.context("cannot close the bench's mall")?;
-    Ok((BenchUsers { tokens: Arc::new(tokens), sales, sold_out: Some(sold_out) }, health))
+    Ok((BenchUsers { tokens: Arc::new(tokens), ids: Arc::new(ids), sales, scarce, content }, health))
 }
 
-async fn finish_one(under_way: &mut JoinSet<anyhow::Result<()>>, bar: &ProgressBar) -> anyhow::Result<()> {
-    if let Some(finished) = under_way.join_next().await {
-        finished??;
-        bar.inc(1);
-    }
-    Ok(())
-}
-
-async fn log_in(storage: Storage, number: usize, token: String, now: Timestamp) -> anyhow::Result<()> {
+async fn log_in(storage: Storage, number: usize, token: String, now: Timestamp) -> anyhow::Result<UserId> {
     let phone = format!("19{number:09}");
     let Some(phone) = Phone::parse(&phone) else {
         bail!("at most 999,999,999 users: their phone numbers have nine free digits")
     };
     let (name, hash) = (format!("bench_{number}"), TokenHash(Sha256::digest(token.as_bytes()).into()));
-    for tries_left in (0..LOGIN_ATTEMPTS_MAX).rev() {
+    let mut tries_left = LOGIN_ATTEMPTS_MAX;
+    loop {
+        tries_left -= 1;
         let begun = async {
             let user = storage.people.users.find_or_create(&phone, &name, now).await?;
-            storage.people.sessions.begin(hash, &NewSession::of(user.id, DAY), now).await
+            storage.people.sessions.begin(hash, &NewSession::of(user.id, DAY), now).await?;
+            Ok(user.id)
         };
         match begun.await {
             Err(StoreError::Unavailable { .. }) if tries_left > 0 => {}
             done => return Ok(done?),
         }
     }
-    Ok(())
 }
 
-/// Creates the open sales, and one sale without units.
+/// Creates the open sales, and the one with few units.
 async fn open_sales(
     storage: &Storage,
     size: Size,
     now: Timestamp,
 ) -> anyhow::Result<(Vec<VoucherId>, VoucherId)> {
-    let shop = make_shop(storage, now).await?;
+    let shop = content::make_shop(storage, now).await?;
     let text = VoucherText {
         shop,
         title: "Bench".to_owned(),
@@ -122,27 +121,7 @@ async fn open_sales(
     for _ in 0..size.sales {
         sales.push(storage.catalogue.vouchers.insert(&text, Some(&sale), now).await?);
     }
-    let nothing = NewSale { units: Some(0), ..sale };
-    let sold_out = storage.catalogue.vouchers.insert(&text, Some(&nothing), now).await?;
-    Ok((sales, sold_out))
-}
-
-async fn make_shop(storage: &Storage, now: Timestamp) -> anyhow::Result<ShopId> {
-    let kind = ShopType { id: ShopTypeId::new(1), name: "Bench".to_owned(), icon: String::new(), sort: 1 };
-    storage.catalogue.shops.put_type(&kind, now).await?;
-    let text = ShopText {
-        name: "Bench".to_owned(),
-        kind: kind.id,
-        images: String::new(),
-        area: String::new(),
-        address: "localhost".to_owned(),
-        x: 120.15,
-        y: 30.33,
-        avg_price: None,
-        open_hours: String::new(),
-        sold: 0,
-        comments: 0,
-        score: 50,
-    };
-    Ok(storage.catalogue.shops.insert(&text, now).await?)
+    let few = NewSale { units: Some(size.scarce_units), ..sale };
+    let scarce = storage.catalogue.vouchers.insert(&text, Some(&few), now).await?;
+    Ok((sales, scarce))
 }

@@ -12,6 +12,7 @@ use super::drive::{Arrivals, Driven, drive};
 use super::load::{Piece, Report, Shape};
 use super::new_file::check_new;
 use super::numbers::{count, millis, rate};
+use super::people::Size;
 use super::ramp::{self, Found, Length, Limit, Verdict};
 use super::result::{Books, RAMP, Recording, Run, Settings, Trial};
 use super::round::DRAIN_TIMEOUT;
@@ -58,7 +59,9 @@ fn on_ground(
     now: Timestamp,
     recording: &mut Recording,
 ) -> anyhow::Result<Outcome> {
-    let (mall, _lines) = RunningMall::start(&bench.malls, ground, (SALES, None), now)?;
+    let size =
+        Size { users: bench.malls.users, sales: SALES, units: None, scarce_units: 0, has_content: false };
+    let (mall, _lines) = RunningMall::start(&bench.malls, ground, size, now)?;
     println!("Goal: p99 within {}, every claim accepted. Each rate for {:?}.", millis(bench.p99), bench.span);
     let mut trials = Trials { bench, mall: &mall, first: 0, best: None, last: None, tried: Vec::new() };
     let Found { rate: found, limit } = ramp::search(bench.from, |rate, length| trials.run(rate, length))?;

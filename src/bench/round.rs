@@ -16,15 +16,16 @@ use super::drive::{Arrivals, Driven, drive};
 use super::load::{Report, Shape};
 use super::log_ins::{self, LogIns};
 use super::numbers::{count, millis, rate};
+use super::people::Size;
+use super::process_usage::ProcessUsage;
 use super::result::{Books, Cost, Rates, Recording, Run, TimelinePoint};
-use super::run_record::run_record;
+use super::run_record::{run_record, timeline};
 use super::running_mall::{Ending, RunningMall};
 use super::rush::{ClaimOutcomes, Claims};
 use super::sale_bench::SaleBench;
-use super::server::{cpu_of, cpu_since};
 use super::site::BenchTarget;
 use super::summary::{Summary, generator, micros_per_response, warning};
-use super::watch::{self, MetricsSample, MetricsSampler};
+use super::watch::{self, MetricsSampler};
 
 /// Time limit for the workers to persist the claims still pending after the sale.
 pub(super) const DRAIN_TIMEOUT: Duration = Duration::from_secs(600);
@@ -33,6 +34,7 @@ pub(super) const DRAIN_TIMEOUT: Duration = Duration::from_secs(600);
 struct Rush {
     outcomes: ClaimOutcomes,
     report: Report,
+    /// CPU of mallbox' own processes until the last response.
     cpu: Option<Duration>,
     log_ins: LogIns,
     /// From the first claim to the last order in the database.
@@ -41,8 +43,8 @@ struct Rush {
     drained: Duration,
     most_pending: u64,
     timeline: Vec<TimelinePoint>,
-    /// Largest memory, and bytes written since the begin of the claims.
-    memory_and_written: Option<(u64, u64)>,
+    /// Cost of the same processes until the last order.
+    usage: Option<ProcessUsage>,
     persisted: u64,
     batches: u64,
     /// Whether every user has claimed in every sale.
@@ -68,7 +70,13 @@ pub(super) fn run(
     now: Timestamp,
     recording: &mut Recording,
 ) -> anyhow::Result<Outcome> {
-    let size = (bench.sales, bench.units);
+    let size = Size {
+        users: bench.malls.users,
+        sales: bench.sales,
+        units: bench.units,
+        scarce_units: 0,
+        has_content: false,
+    };
     let (mall, lines) = RunningMall::start(&bench.malls, ground, size, now)?;
     let ceiling = || ceiling::measure(&bench.generator, bench.span);
     let before = ceiling()?;
@@ -116,21 +124,19 @@ fn record(
 ) -> Run {
     let Rush { outcomes, report, .. } = rush;
     let run = run_record((system.to_owned(), "flash sale", round), outcomes, report);
+    // On servers, only a part of the cost is known.
+    let is_whole = rush.calls.is_none();
+    let (cpu, usage) = (rush.cpu.filter(|_| is_whole), rush.usage.filter(|_| is_whole));
     let units = bench.units.map(|units| units.saturating_mul(bench.sales as u64));
     Run {
         ceiling_per_s: Some(ceiling.into()),
         offered_per_s: bench.shape.as_ref().map(Shape::peak),
         rates: Rates { persisted_per_s: Some(orders_per_second(rush)), ..run.rates },
         cost: Cost {
-            // On servers, only a part of the CPU is known.
-            cpu_us_per_operation: rush
-                .cpu
-                .filter(|_| rush.calls.is_none())
-                .map(|cpu| micros_per_response(report, cpu)),
-            memory_bytes: rush.memory_and_written.map(|(memory, _)| memory),
-            written_bytes_per_operation: rush
-                .memory_and_written
-                .map(|(_, written)| written as f64 / report.answered.max(1) as f64),
+            cpu_us_per_operation: cpu.map(|cpu| micros_per_response(report, cpu)),
+            memory_bytes: usage.map(|usage| usage.memory),
+            written_bytes_per_operation: usage
+                .map(|usage| usage.written as f64 / report.answered.max(1) as f64),
         },
         books: Books {
             balance: Some(ending.books_balance),
@@ -151,15 +157,15 @@ fn rush(bench: &SaleBench, mall: &RunningMall, lines: Receiver<String>) -> anyho
     };
     let before = mall.site.figures()?;
     let watch = MetricsSampler::start(mall.addresses.clone());
-    let at_begin = mall.memory_and_written();
-    let cpu_before = cpu_of(&mall.servers);
+    let at_begin = mall.usage();
     let claims = Claims::new(Arc::clone(&mall.crowd.tokens), &mall.crowd.sales);
     let arrivals = bench.shape.clone().map_or(Arrivals::Closed, Arrivals::Open);
     let claimed = drive(&bench.generator, &mall.addresses, &claims, &arrivals, "claims");
     over.store(true, Ordering::Relaxed);
     let Driven { outcomes, report, next, .. } = claimed?;
     let ended = Instant::now();
-    let cpu = cpu_since(&mall.servers, cpu_before);
+    let since_begin = || Some(mall.usage()?.since(at_begin?));
+    let cpu = since_begin().map(|usage| usage.cpu);
     let left = watch::look(&mall.addresses)?.pending;
     let bar = ProgressBar::new_spinner().with_message("waiting for the order workers");
     bar.enable_steady_tick(Duration::from_millis(100));
@@ -170,9 +176,7 @@ fn rush(bench: &SaleBench, mall: &RunningMall, lines: Receiver<String>) -> anyho
     let written = watch::look(&mall.addresses)?;
     let samples = watch.stop();
     let most_pending = samples.iter().map(|(_, look)| look.pending).max().unwrap_or(left).max(left);
-    let memory_and_written = at_begin
-        .zip(mall.memory_and_written())
-        .map(|((_, before), (memory, written))| (memory, written.saturating_sub(before)));
+    let usage = since_begin();
     let spent = mall.spent_since(before)?;
     let calls = spent.map(|spent| {
         let (answered, persisted) = (report.answered, written.persisted);
@@ -185,7 +189,7 @@ fn rush(bench: &SaleBench, mall: &RunningMall, lines: Receiver<String>) -> anyho
     let (persisted, batches) = (written.persisted, written.batches);
     Ok(Rush {
         timeline: timeline(report.began, &samples),
-        memory_and_written,
+        usage,
         outcomes,
         report,
         cpu,
@@ -200,33 +204,20 @@ fn rush(bench: &SaleBench, mall: &RunningMall, lines: Receiver<String>) -> anyho
     })
 }
 
-/// Returns the samples since the first claim.
-fn timeline(began: Option<Instant>, samples: &[(Instant, MetricsSample)]) -> Vec<TimelinePoint> {
-    let point = |(at, sample): &(Instant, MetricsSample)| {
-        Some(TimelinePoint {
-            at_s: at.checked_duration_since(began?)?.as_secs_f64(),
-            accepted: sample.persisted + sample.pending,
-            persisted: sample.persisted,
-            pending: sample.pending,
-        })
-    };
-    samples.iter().filter_map(point).collect()
-}
-
 /// Measures refusals: claims on the sale without units, then repeated claims on the last sale, in which many
 /// users hold a unit. Without the latter if some users have not claimed there, since they might get a unit.
 fn refusals(bench: &SaleBench, mall: &RunningMall, is_complete: bool) -> anyhow::Result<Vec<Refusals>> {
     let mut refusals = Vec::new();
     let last = mall.crowd.sales.last().copied().filter(|_| is_complete);
-    for (what, sale) in [("sold out", mall.crowd.sold_out), ("repeated claim", last)] {
+    for (what, sale) in [("sold out", Some(mall.crowd.scarce)), ("repeated claim", last)] {
         let Some(sale) = sale else { continue };
         let claims = Claims::new(Arc::clone(&mall.crowd.tokens), &[sale]).endless();
-        let (before, cpu) = (mall.site.figures()?, cpu_of(&mall.servers));
+        let (before, usage) = (mall.site.figures()?, mall.usage());
         let arrivals = Arrivals::ClosedFor(bench.span);
         let Driven { outcomes, report, .. } =
             drive(&bench.generator, &mall.addresses, &claims, &arrivals, what)?;
-        let cpu = cpu_since(&mall.servers, cpu);
-        let spent = if mall.crowd.sold_out == Some(sale) { mall.spent_since(before)? } else { None };
+        let cpu = mall.usage().zip(usage).map(|(now, before)| now.since(before).cpu);
+        let spent = if mall.crowd.scarce == sale { mall.spent_since(before)? } else { None };
         let calls = spent.iter().flat_map(|spent| call_counts::of_refusals(spent, report.answered)).collect();
         refusals.push(Refusals { what, outcomes, report, cpu, calls });
     }

@@ -1,9 +1,12 @@
 //! What a load measured, as a run of the result document.
 
+use std::time::Instant;
+
 use super::ceiling::Ceiling;
 use super::load::Report;
-use super::result::{Answers, Books, Ceilings, Cost, GeneratorShare, Latency, Rates, Run};
+use super::result::{Answers, Books, Ceilings, Cost, GeneratorShare, Latency, Rates, Run, TimelinePoint};
 use super::rush::ClaimOutcomes;
+use super::watch::MetricsSample;
 
 /// Returns a run with everything that the load generator knows.
 pub(super) fn run_record(
@@ -45,6 +48,19 @@ pub(super) fn run_record(
             late: report.late,
         },
     }
+}
+
+/// Returns the samples since the first claim.
+pub(super) fn timeline(began: Option<Instant>, samples: &[(Instant, MetricsSample)]) -> Vec<TimelinePoint> {
+    let point = |(at, sample): &(Instant, MetricsSample)| {
+        Some(TimelinePoint {
+            at_s: at.checked_duration_since(began?)?.as_secs_f64(),
+            accepted: sample.persisted + sample.pending,
+            persisted: sample.persisted,
+            pending: sample.pending,
+        })
+    };
+    samples.iter().filter_map(point).collect()
 }
 
 impl From<Ceiling> for Ceilings {

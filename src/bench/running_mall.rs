@@ -10,6 +10,7 @@ use mallbox_storage_production::ServerStats;
 
 use super::drive::progress_bar;
 use super::people::{self, BenchUsers, Size};
+use super::process_usage::ProcessUsage;
 use super::result::{Class, System, Version};
 use super::sale_bench::BenchMalls;
 use super::server::{Server, this_program};
@@ -50,25 +51,37 @@ impl RunningMall {
     pub(super) fn start(
         malls: &BenchMalls,
         ground: &BenchTarget,
-        (sales, units): (usize, Option<u64>),
+        size: Size,
         now: Timestamp,
     ) -> anyhow::Result<(Self, Receiver<String>)> {
         let site = BenchLocation::find(ground)?;
-        let bar = progress_bar(Some(malls.users as u64), "users logged in");
-        let size = Size { users: malls.users, sales, units };
+        let bar = progress_bar(Some(size.users as u64), "users logged in");
         let (crowd, health) = site.runtime.block_on(people::make(&site.place(), size, now, &bar))?;
         bar.finish_and_clear();
         let mut arguments = site.serve()?;
         arguments.extend(["--listen", "127.0.0.1:0"].map(str::to_owned));
         let limits: &[&str] = if malls.limits { &LIMITS_UNREACHED } else { &["--limits", "off"] };
         arguments.extend(limits.iter().map(|word| (*word).to_owned()));
-        let environment = site.environment();
-        let started: Vec<_> = (0..site.instances())
-            .map(|_| Server::start(&arguments, &environment))
-            .collect::<anyhow::Result<_>>()?;
-        let (servers, mut lines): (Vec<_>, Vec<_>) = started.into_iter().unzip();
+        let (servers, line) = serve(&arguments, &site)?;
         let addresses = servers.iter().map(|server| server.address).collect();
-        Ok((Self { crowd, servers, addresses, site, arguments, health }, lines.swap_remove(0)))
+        Ok((Self { crowd, servers, addresses, site, arguments, health }, line))
+    }
+
+    /// Kills the processes at once.
+    pub(super) fn kill(&mut self) -> anyhow::Result<()> {
+        self.servers.drain(..).try_for_each(Server::kill)
+    }
+
+    /// Starts the processes again, after they were killed.
+    pub(super) fn restart(&mut self) -> anyhow::Result<()> {
+        (self.servers, _) = serve(&self.arguments, &self.site)?;
+        self.addresses = self.servers.iter().map(|server| server.address).collect();
+        Ok(())
+    }
+
+    /// Stops the processes in good order.
+    pub(super) fn stop(&mut self) -> anyhow::Result<()> {
+        self.servers.drain(..).try_for_each(Server::stop)
     }
 
     /// Describes the processes and the servers behind them, a line each.
@@ -118,12 +131,9 @@ impl RunningMall {
         }
     }
 
-    /// Returns memory and bytes written by all processes so far; `None` on servers, whose own processes are
-    /// out of reach.
-    pub(super) fn memory_and_written(&self) -> Option<(u64, u64)> {
-        self.site.dir()?;
-        let both = self.servers.iter().map(|server| Some((server.memory()?, server.written()?)));
-        both.reduce(|sum, one| Some((sum?.0 + one?.0, sum?.1 + one?.1))).flatten()
+    /// Returns the cost of mallbox' own processes so far.
+    pub(super) fn usage(&self) -> Option<ProcessUsage> {
+        ProcessUsage::of(self.servers.iter().map(Server::id))
     }
 
     /// Returns what Redis and MySQL did since `before`.
@@ -132,13 +142,15 @@ impl RunningMall {
     }
 
     /// Stops the processes, restarts a mall in a directory once, and checks the ledger.
-    pub(super) fn end(self, verbose: bool) -> anyhow::Result<Ending> {
-        let Self { servers, site, arguments, .. } = self;
-        for server in servers {
-            server.stop()?;
-        }
-        let log = site.dir().map(|dir| start_again(&arguments, dir)).transpose()?;
-        let output = this_program(&site.command("verify")?, &site.environment())?.output()?;
+    pub(super) fn end(mut self, verbose: bool) -> anyhow::Result<Ending> {
+        self.stop()?;
+        let log = self.site.dir().map(|dir| start_again(&self.arguments, dir)).transpose()?;
+        self.check(verbose, log)
+    }
+
+    /// Checks the ledger of a mall whose processes are stopped.
+    pub(super) fn check(&self, verbose: bool, log: Option<(u64, Duration)>) -> anyhow::Result<Ending> {
+        let output = this_program(&self.site.command("verify")?, &self.site.environment())?.output()?;
         let books_balance = output.status.success();
         let text = String::from_utf8_lossy(&output.stdout);
         if verbose || !books_balance {
@@ -148,6 +160,16 @@ impl RunningMall {
         let books = text.lines().last().unwrap_or("the ledger check printed nothing").to_owned();
         Ok(Ending { books_balance, books, log })
     }
+}
+
+/// Starts the processes of a mall. Returns also the lines that the first one prints from now on.
+fn serve(arguments: &[String], site: &BenchLocation) -> anyhow::Result<(Vec<Server>, Receiver<String>)> {
+    let environment = site.environment();
+    let started: Vec<_> = (0..site.instances())
+        .map(|_| Server::start(arguments, &environment))
+        .collect::<anyhow::Result<_>>()?;
+    let (servers, mut lines): (Vec<_>, Vec<_>) = started.into_iter().unzip();
+    Ok((servers, lines.swap_remove(0)))
 }
 
 /// Returns the size of the order log after the sales, and the time of a restart on it.

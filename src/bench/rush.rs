@@ -55,6 +55,19 @@ impl ClaimOutcomes {
     }
 }
 
+impl ClaimOutcomes {
+    /// Counts an answer.
+    pub(super) fn count(&mut self, kind: AnswerKind) {
+        *match kind {
+            AnswerKind::Accepted => &mut self.accepted,
+            AnswerKind::SoldOut => &mut self.sold_out,
+            AnswerKind::AlreadyBought => &mut self.already_bought,
+            AnswerKind::Refused => &mut self.refused,
+            AnswerKind::Rejected => &mut self.rejected,
+        } += 1;
+    }
+}
+
 impl Add for ClaimOutcomes {
     type Output = Self;
 
@@ -105,7 +118,7 @@ pub(super) struct Claims {
     answers: Arc<PreparedRules>,
     /// Claims of each user in a sale, in a row.
     repeats: usize,
-    /// Whether a user has had a claim accepted, by sale and user; empty if each claims once.
+    /// Whether a user has had a claim accepted, by sale and user; empty unless remembered.
     has_bought: Arc<[AtomicBool]>,
     /// Number of the first claim to make.
     first: usize,
@@ -140,9 +153,21 @@ impl Claims {
 
     /// Lets each user claim so many times in each sale, in a row.
     pub(super) fn repeated(self, repeats: usize) -> Self {
-        let buyers = if repeats > 1 { self.tokens.len() * self.requests.len() } else { 0 };
-        let has_bought = (0..buyers).map(|_| AtomicBool::new(false)).collect();
-        Self { repeats, has_bought, ..self }
+        let claims = Self { repeats, ..self };
+        if repeats > 1 { claims.remembered() } else { claims }
+    }
+
+    /// Remembers the users whose claims are accepted.
+    pub(super) fn remembered(self) -> Self {
+        let buyers = self.tokens.len() * self.requests.len();
+        Self { has_bought: (0..buyers).map(|_| AtomicBool::new(false)).collect(), ..self }
+    }
+
+    /// Returns the numbers of the users with an accepted claim in the first sale, if they are
+    /// [remembered](Self::remembered).
+    pub(super) fn buyers(&self) -> impl Iterator<Item = usize> {
+        let of_first_sale = self.has_bought.iter().take(self.tokens.len()).enumerate();
+        of_first_sale.filter(|(_, has)| has.load(Ordering::Relaxed)).map(|(user, _)| user)
     }
 
     /// Records an accepted claim. Returns whether an earlier claim of the same user in the same sale was
@@ -231,19 +256,11 @@ impl Script for ClaimScript {
 
     fn on_response(&mut self, connection: usize, answer: Answer<'_>) {
         let kind = self.claims.answers.kind(answer.status, answer.body);
-        let outcomes = &mut self.outcomes;
-        let count = match kind {
-            AnswerKind::Accepted => &mut outcomes.accepted,
-            AnswerKind::SoldOut => &mut outcomes.sold_out,
-            AnswerKind::AlreadyBought => &mut outcomes.already_bought,
-            AnswerKind::Refused => &mut outcomes.refused,
-            AnswerKind::Rejected => &mut outcomes.rejected,
-        };
-        *count += 1;
+        self.outcomes.count(kind);
         if kind == AnswerKind::Accepted {
             let number = self.numbers[connection];
             self.by_sale[self.claims.sale(number)].accepted += 1;
-            outcomes.bought_again += u64::from(self.claims.accept(number));
+            self.outcomes.bought_again += u64::from(self.claims.accept(number));
         }
         if matches!(kind, AnswerKind::Refused | AnswerKind::Rejected) && self.unknown.is_none() {
             self.unknown = Some(Exchanged { status: answer.status, body: answer.body.to_vec() });

@@ -31,8 +31,8 @@ pub(super) fn this_program(arguments: &[String], environment: &Environment) -> a
         }
     }
     if std::env::var_os("MALLBOX_LOG").is_none() {
-        // The log of every log-in would bury the results.
-        command.env("MALLBOX_LOG", "warn");
+        // The log of every log-in, and of every restart after a kill, would bury the results.
+        command.env("MALLBOX_LOG", "error");
     }
     command.envs(environment.iter().map(|(name, value)| (name, value)));
     Ok(command)
@@ -94,29 +94,16 @@ impl Server {
         }
     }
 
-    /// Returns the CPU time used by the process so far.
-    pub(super) fn cpu(&self) -> Option<Duration> {
-        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id())).ok()?;
-        // After the name, which may contain anything: utime and stime are the 12th and 13th field, in ticks
-        // of 10 ms.
-        let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
-        let ticks = fields.next()?.parse::<u64>().ok()? + fields.next()?.parse::<u64>().ok()?;
-        Some(Duration::from_millis(ticks * 10))
+    /// Returns the id of the process.
+    pub(super) fn id(&self) -> u32 {
+        self.child.id()
     }
 
-    /// Returns the largest resident memory of the process so far, in bytes.
-    pub(super) fn memory(&self) -> Option<u64> {
-        self.proc_value("status", "VmHWM:")?.strip_suffix(" kB")?.parse::<u64>().ok().map(|kib| kib * 1024)
-    }
-
-    /// Returns the bytes that the process has sent to the disk so far.
-    pub(super) fn written(&self) -> Option<u64> {
-        self.proc_value("io", "write_bytes:")?.parse().ok()
-    }
-
-    fn proc_value(&self, file: &str, name: &str) -> Option<String> {
-        let text = std::fs::read_to_string(format!("/proc/{}/{file}", self.child.id())).ok()?;
-        text.lines().find_map(|line| line.strip_prefix(name)).map(|value| value.trim().to_owned())
+    /// Kills the process at once, as a power cut would.
+    pub(super) fn kill(mut self) -> anyhow::Result<()> {
+        self.child.kill()?;
+        self.child.wait()?;
+        Ok(())
     }
 
     /// Asks the process to drain and exit, and waits for the exit.
@@ -146,16 +133,6 @@ impl Drop for Server {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
-}
-
-/// Returns the CPU time used by all `servers` together since `before`.
-pub(super) fn cpu_since(servers: &[Server], before: Option<Duration>) -> Option<Duration> {
-    Some(cpu_of(servers)?.saturating_sub(before?))
-}
-
-/// Returns the CPU time used by all `servers` together.
-pub(super) fn cpu_of(servers: &[Server]) -> Option<Duration> {
-    servers.iter().map(Server::cpu).sum()
 }
 
 /// Finds the first `http://address:port` in a line.

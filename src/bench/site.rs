@@ -28,6 +28,8 @@ pub enum BenchTarget {
         options: ProductionOptions,
         /// Number of processes that serve the mall.
         instances: usize,
+        /// Whether the servers end with the bench, so that nothing need be removed there.
+        is_temporary: bool,
     },
 }
 
@@ -67,7 +69,7 @@ pub(super) struct BenchLocation {
 
 enum Kind {
     Directory { path: PathBuf, is_kept: bool, durability: Durability },
-    Servers { trial: BenchMall, instances: usize },
+    Servers { trial: BenchMall, instances: usize, is_kept: bool },
 }
 
 impl BenchLocation {
@@ -86,8 +88,9 @@ impl BenchLocation {
                 let path = std::env::current_dir()?.join(format!(".mallbox-bench-{}", std::process::id()));
                 Kind::Directory { path, is_kept: false, durability: *durability }
             }
-            BenchTarget::Servers { options, instances } => {
-                Kind::Servers { trial: runtime.block_on(BenchMall::beside(options))?, instances: *instances }
+            BenchTarget::Servers { options, instances, is_temporary } => {
+                let trial = runtime.block_on(BenchMall::beside(options))?;
+                Kind::Servers { trial, instances: *instances, is_kept: *is_temporary }
             }
         };
         let kind = Arc::new(kind);
@@ -171,7 +174,7 @@ impl Drop for BenchLocation {
 impl Kind {
     async fn remove(&self) {
         match self {
-            Self::Directory { is_kept: true, .. } => {}
+            Self::Directory { is_kept: true, .. } | Self::Servers { is_kept: true, .. } => {}
             Self::Directory { path, .. } => {
                 if path.exists()
                     && let Err(error) = std::fs::remove_dir_all(path)

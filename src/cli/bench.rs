@@ -1,7 +1,9 @@
 //! `mallbox bench`: measures throughput and latency on this machine, beside the machine's own limits.
 
 mod arrivals;
+mod compare;
 mod dialects;
+mod foreign_mall;
 mod load;
 
 use std::net::SocketAddr;
@@ -13,6 +15,7 @@ use mallbox_storage::Durability;
 use mallbox_storage_production::ProductionOptions;
 
 use self::arrivals::{ArrivalFlags, GeneratorFlags};
+use self::compare::Compare;
 use self::load::{ClaimFlags, Load};
 use super::messages::{BenchMisuse, UsageError};
 use crate::bench::{self, AgentBench, BenchMalls, BenchTarget, RampBench, SaleBench};
@@ -34,6 +37,9 @@ pub enum Bench {
     Ramp(Box<Ramp>),
     /// Sends claims to any mall that is running, in its dialect, and counts its orders.
     Load(Box<Load>),
+    /// Runs the same workloads on several systems by turns: mallbox in a directory, on Redis and MySQL with
+    /// several settings, and malls of others.
+    Compare(Box<Compare>),
     /// Makes the claims of a `bench load` on another machine; runs until stopped.
     Agent {
         /// The malls that may be loaded from here, as the other machine names them:
@@ -191,6 +197,7 @@ pub fn run(command: Bench) -> anyhow::Result<bool> {
         Bench::Sale(sale) => bench::run_sale(&sale.plan()?, SystemClock.now()),
         Bench::Ramp(ramp) => bench::run_ramp(&ramp.plan()?, SystemClock.now()),
         Bench::Load(load) => bench::run_load(&load.plan()?, SystemClock.now()),
+        Bench::Compare(compare) => bench::run_compare(&compare.plan()?, SystemClock.now()),
         Bench::Agent { target, listen, i_may_load_this_host } => {
             let agent = AgentBench { targets: target, listen, may_load_others: i_may_load_this_host };
             bench::run_agent(&agent).map(|()| true)
@@ -277,7 +284,8 @@ impl GroundFlags {
         }
         if on != On::Directory {
             let instances = self.instances.map_or(1, count);
-            grounds.push(BenchTarget::Servers { options: self.servers(variable)?, instances });
+            let options = self.servers(variable)?;
+            grounds.push(BenchTarget::Servers { options, instances, is_temporary: false });
         }
         Ok(grounds)
     }
@@ -321,7 +329,7 @@ mod tests {
     fn shape(grounds: &[BenchTarget]) -> Vec<(&str, String, usize)> {
         let shape = |ground: &BenchTarget| match ground {
             BenchTarget::Directory { durability, .. } => ("directory", durability.name().to_owned(), 1),
-            BenchTarget::Servers { options, instances } => {
+            BenchTarget::Servers { options, instances, .. } => {
                 ("servers", format!("{} {}", options.redis.url, options.mysql), *instances)
             }
         };

@@ -3,7 +3,8 @@
 use std::time::{Duration, Instant};
 
 use crate::process::{ServerError, free_port};
-use crate::redis::{PROGRAM, Redis, RedisOptions, inline_command, launch};
+use crate::redis::{Redis, RedisOptions, inline_command, launch};
+use crate::version::REDIS as PROGRAM;
 
 const SLOTS: u32 = 16_384;
 /// Time limit for a cluster to reach the state `ok`, on a busy machine too.
@@ -36,6 +37,7 @@ impl RedisCluster {
         let nodes = (0..masters).map(|_| Self::node(&options)).collect::<Result<Vec<_>, _>>()?;
         let cluster = Self { nodes };
         cluster.meet()?;
+        cluster.wait_until_whole()?;
         Ok(cluster)
     }
 
@@ -71,6 +73,14 @@ impl RedisCluster {
                 inline_command(first.port, &format!("CLUSTER MEET 127.0.0.1 {} {bus}", node.port))?;
             }
         }
+        Ok(())
+    }
+
+    /// Waits until every node knows all nodes and all slots, as after a restart.
+    ///
+    /// # Errors
+    /// [`ServerError`]: not within two minutes.
+    pub fn wait_until_whole(&self) -> Result<(), ServerError> {
         let began = Instant::now();
         while !self.is_whole()? {
             if began.elapsed() > CLUSTER_TIMEOUT {
@@ -104,6 +114,12 @@ impl RedisCluster {
     #[must_use]
     pub fn nodes(&self) -> &[Redis] {
         &self.nodes
+    }
+
+    /// Returns the nodes, to kill or restart them.
+    #[must_use]
+    pub fn nodes_mut(&mut self) -> &mut [Redis] {
+        &mut self.nodes
     }
 
     /// Returns the node at an index.

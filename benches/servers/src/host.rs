@@ -45,7 +45,9 @@ impl Host {
 
     /// Creates a directory for a server.
     pub(crate) fn dir(&self) -> io::Result<TempDir> {
-        self.parent.as_ref().map_or_else(TempDir::new, |parent| TempDir::with_prefix_in("server-", parent))
+        self.parent
+            .as_ref()
+            .map_or_else(TempDir::new, |parent| TempDir::with_prefix_in(".mallbox-server-", parent))
     }
 
     pub(crate) fn has_priority(&self) -> bool {

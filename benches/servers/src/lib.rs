@@ -9,6 +9,7 @@ mod mariadb;
 mod process;
 mod redis;
 mod sentinel;
+mod version;
 mod watched;
 
 pub use cluster::RedisCluster;
@@ -17,4 +18,5 @@ pub use mariadb::MariaDb;
 pub use process::{ServerError, free_port};
 pub use redis::{Redis, RedisOptions};
 pub use sentinel::RedisSentinel;
+pub use version::{MARIADB, REDIS, version};
 pub use watched::SentinelRedis;

@@ -10,8 +10,8 @@ use tempfile::TempDir;
 
 use crate::host::Host;
 use crate::process::{Process, ServerError, on_a_free_port, repeatedly};
+use crate::version::MARIADB as PROGRAM;
 
-const PROGRAM: &str = "mariadbd";
 const INSTALLER: &str = "mariadb-install-db";
 /// A MariaDB server with a passwordless `root`.
 #[derive(Debug)]

@@ -9,8 +9,8 @@ use tempfile::TempDir;
 
 use crate::host::Host;
 use crate::process::{Process, ServerError, accepts_connections, on_a_free_port, repeatedly};
+use crate::version::REDIS as PROGRAM;
 
-pub(crate) const PROGRAM: &str = "redis-server";
 /// Time limit for the answer to a command.
 const COMMAND_TIMEOUT: Duration = Duration::from_secs(60);
 

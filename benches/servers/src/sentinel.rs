@@ -4,8 +4,7 @@ use tempfile::TempDir;
 
 use crate::host::Host;
 use crate::process::{Process, ServerError, accepts_connections, on_a_free_port};
-
-const PROGRAM: &str = "redis-server";
+use crate::version::REDIS as PROGRAM;
 
 /// A sentinel with a quorum of 1. Declares the master down after half a second of silence.
 #[derive(Debug)]

@@ -3,8 +3,9 @@
 use std::time::{Duration, Instant};
 
 use crate::process::ServerError;
-use crate::redis::{PROGRAM, Redis, RedisOptions, inline_command};
+use crate::redis::{Redis, RedisOptions, inline_command};
 use crate::sentinel::RedisSentinel;
+use crate::version::REDIS as PROGRAM;
 
 const NAME: &str = "mall";
 /// Time limit for the servers to agree: a sentinel turns an old master into a replica after some ten

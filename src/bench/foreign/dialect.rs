@@ -90,10 +90,7 @@ impl Dialect {
     /// [`DialectError`] with the first fault.
     pub fn parse(text: &str) -> Result<Self, DialectError> {
         let dialect: Self = toml::from_str(text).map_err(|error| DialectError::Syntax {
-            line: error
-                .span()
-                .and_then(|span| text.get(..span.start))
-                .map(|before| before.matches('\n').count() + 1),
+            line: error_line(text, &error),
             message: error.message().to_owned(),
         })?;
         dialect.check()?;
@@ -132,6 +129,12 @@ impl Dialect {
         self.log_in.as_ref().map_or(Ok(()), LogInRecipe::check)?;
         self.orders.as_ref().map_or(Ok(()), OrdersRecipe::check)
     }
+}
+
+/// Returns the line of an error in TOML, counted from 1.
+pub fn error_line(text: &str, error: &toml::de::Error) -> Option<usize> {
+    let before = error.span().and_then(|span| text.get(..span.start))?;
+    Some(before.matches('\n').count() + 1)
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ mod template;
 pub use answers::RuleFault;
 pub(super) use answers::{AnswerKind, PreparedRules, Rule};
 pub(super) use dialect::CutRequest;
-pub use dialect::Dialect;
+pub use dialect::{Dialect, error_line};
 pub use faults::DialectError;
 pub(super) use orders::OrderCount;
 pub(super) use target::REQUEST_TIMEOUT;

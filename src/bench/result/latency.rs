@@ -12,7 +12,7 @@ const QUANTILES: [f64; 22] = [
 ];
 
 /// Latencies of a load.
-#[derive(Clone, Serialize, Debug)]
+#[derive(Clone, Serialize, Debug, Default)]
 pub(in crate::bench) struct Latency {
     count: u64,
     mean_us: f64,
@@ -35,7 +35,7 @@ impl Latency {
     }
 
     /// Returns the latency at a share, in µs.
-    pub(super) fn at(&self, share: f64) -> Option<u64> {
+    pub(in crate::bench) fn at(&self, share: f64) -> Option<u64> {
         self.percentiles.iter().find(|(quantile, _)| quantile.total_cmp(&share).is_eq()).map(|(_, us)| *us)
     }
 }

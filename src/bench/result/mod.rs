@@ -15,4 +15,4 @@ pub(super) use recording::{Recording, Settings};
 pub(super) use run::{
     Answers, Books, Ceilings, Class, Cost, GeneratorShare, Rates, Run, System, TimelinePoint, Trial, Version,
 };
-pub(super) use statistics::RAMP;
+pub(super) use statistics::{RAMP, SOLD_OUT, comparisons, median};

@@ -55,9 +55,19 @@ impl Recording {
 
     /// Adds a run, and its system unless it is known.
     pub(in crate::bench) fn add(&mut self, system: System, run: Run) {
+        self.know(system);
+        self.add_run(run);
+    }
+
+    /// Adds a system, unless it is known.
+    pub(in crate::bench) fn know(&mut self, system: System) {
         if !self.document.systems.iter().any(|known| known.id == system.id) {
             self.document.systems.push(system);
         }
+    }
+
+    /// Adds a run.
+    pub(in crate::bench) fn add_run(&mut self, run: Run) {
         self.document.runs.push(run);
     }
 

@@ -57,6 +57,34 @@ pub(in crate::bench) struct Run {
     pub(in crate::bench) generator: GeneratorShare,
 }
 
+impl Run {
+    /// Returns a run that failed, without any figure.
+    pub(in crate::bench) fn failed(
+        system: &str,
+        workload: &'static str,
+        round: usize,
+        failure: String,
+    ) -> Self {
+        Self {
+            system: system.to_owned(),
+            workload,
+            round,
+            failure: Some(failure),
+            ceiling_per_s: None,
+            offered_per_s: None,
+            elapsed_s: 0.0,
+            answers: Answers::default(),
+            rates: Rates::default(),
+            latency: Latency::default(),
+            cost: Cost::default(),
+            books: Books::default(),
+            timeline: Vec::new(),
+            trials: Vec::new(),
+            generator: GeneratorShare::default(),
+        }
+    }
+}
+
 /// Responses per second of a bare handler under the same load.
 #[derive(Clone, Copy, Serialize, Debug)]
 pub(in crate::bench) struct Ceilings {
@@ -65,7 +93,7 @@ pub(in crate::bench) struct Ceilings {
 }
 
 /// Number of claims by answer.
-#[derive(Clone, Copy, Serialize, Debug)]
+#[derive(Clone, Copy, Serialize, Debug, Default)]
 pub(in crate::bench) struct Answers {
     pub(in crate::bench) accepted: u64,
     pub(in crate::bench) sold_out: u64,
@@ -75,7 +103,7 @@ pub(in crate::bench) struct Answers {
     pub(in crate::bench) lost: u64,
 }
 
-#[derive(Clone, Copy, Serialize, Debug)]
+#[derive(Clone, Copy, Serialize, Debug, Default)]
 pub(in crate::bench) struct Rates {
     pub(in crate::bench) answered_per_s: f64,
     pub(in crate::bench) accepted_per_s: f64,
@@ -122,7 +150,7 @@ pub(in crate::bench) struct Trial {
 }
 
 /// The load generator's own part.
-#[derive(Clone, Copy, Serialize, Debug)]
+#[derive(Clone, Copy, Serialize, Debug, Default)]
 pub(in crate::bench) struct GeneratorShare {
     pub(in crate::bench) cpu_us_per_request: Option<f64>,
     /// Share of its time that the busiest thread of the generator computed.

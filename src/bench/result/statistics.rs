@@ -8,6 +8,8 @@ use super::run::{Class, Run, System};
 
 /// The workload whose runs each have their own rate.
 pub(in crate::bench) const RAMP: &str = "ramp";
+/// The workload whose claims are refused, but for a few.
+pub(in crate::bench) const SOLD_OUT: &str = "sold out";
 /// Resamplings of a bootstrap.
 const RESAMPLES: usize = 2_000;
 /// Share of the resamplings within an interval.
@@ -33,25 +35,26 @@ pub(super) struct Figure {
 
 /// Two systems side by side: the ratio of their medians, `a` to `b`.
 #[derive(Clone, PartialEq, Serialize, Debug)]
-pub(super) struct Comparison {
-    workload: &'static str,
-    figure: &'static str,
-    a: String,
-    b: String,
-    ratio: f64,
-    low: f64,
-    high: f64,
+pub(in crate::bench) struct Comparison {
+    pub(in crate::bench) workload: &'static str,
+    pub(in crate::bench) figure: &'static str,
+    pub(in crate::bench) a: String,
+    pub(in crate::bench) b: String,
+    pub(in crate::bench) ratio: f64,
+    pub(in crate::bench) low: f64,
+    pub(in crate::bench) high: f64,
     /// `a` or `b`, whichever is better; `no_difference` if the interval holds 1; `not_comparable` between
     /// different classes.
-    verdict: &'static str,
+    pub(in crate::bench) verdict: &'static str,
 }
 
 /// Reads a figure of a run.
 type Read = fn(&Run) -> Option<f64>;
 
 /// The figures by name, and whether more of it is better.
-const FIGURES: [(&str, bool, Read); 7] = [
-    ("accepted_per_s", true, |run| Some(run.rates.accepted_per_s)),
+const FIGURES: [(&str, bool, Read); 8] = [
+    ("accepted_per_s", true, |run| (run.workload != SOLD_OUT).then_some(run.rates.accepted_per_s)),
+    ("answered_per_s", true, |run| (run.workload == SOLD_OUT).then_some(run.rates.answered_per_s)),
     ("persisted_per_s", true, |run| run.rates.persisted_per_s),
     ("p50_us", false, |run| run.latency.at(0.5).map(|us| us as f64)),
     ("p99_us", false, |run| run.latency.at(0.99).map(|us| us as f64)),
@@ -83,7 +86,7 @@ pub(super) fn summary(systems: &[System], runs: &[Run]) -> Vec<Figure> {
 }
 
 /// Compares all pairs of systems, in the order of the systems.
-pub(super) fn comparisons(systems: &[System], runs: &[Run]) -> Vec<Comparison> {
+pub(in crate::bench) fn comparisons(systems: &[System], runs: &[Run]) -> Vec<Comparison> {
     let mut rng = SmallRng::seed_from_u64(SEED);
     let mut comparisons = Vec::new();
     for workload in workloads(runs) {
@@ -160,7 +163,7 @@ fn interval(mut draw: impl FnMut() -> f64) -> (f64, f64) {
 }
 
 /// Returns the median; 0 without values.
-fn median(mut values: Vec<f64>) -> f64 {
+pub(in crate::bench) fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     match values[..] {
         [] => 0.0,

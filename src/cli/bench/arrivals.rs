@@ -8,15 +8,24 @@ use crate::bench::Generator;
 use crate::bench::load::Shape;
 use crate::cli::messages::{BenchMisuse, CommandFailure, UsageError};
 
+/// Connections unless told.
+const CONNECTIONS: u16 = 64;
+
 /// The flags of the load generator.
 #[derive(Args, Debug)]
 pub(super) struct GeneratorFlags {
     /// Connections shared by the crowd.
-    #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, default_value_t = CONNECTIONS, value_parser = clap::value_parser!(u16).range(1..))]
     connections: u16,
     /// Threads of the load generator, each with its share of the connections.
     #[arg(long, default_value_t = 1, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=1_024))]
     threads: u16,
+}
+
+impl Default for GeneratorFlags {
+    fn default() -> Self {
+        Self { connections: CONNECTIONS, threads: 1 }
+    }
 }
 
 impl GeneratorFlags {
@@ -26,7 +35,7 @@ impl GeneratorFlags {
 }
 
 /// The flags for the arrival of the claims.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Default)]
 pub(super) struct ArrivalFlags {
     /// Claims per second over all connections, or the peak of a named --shape; without a rate, each
     /// connection claims again as soon as a response arrives.

@@ -42,36 +42,36 @@ pub struct Load {
 pub struct ClaimFlags {
     /// The running mall: `http://HOST[:PORT][/PREFIX]`.
     #[arg(long, value_name = "URL")]
-    target: String,
+    pub(super) target: String,
     /// How the mall speaks: a name that `bench dialect` lists, or a file.
     #[arg(long, default_value = "mallbox", value_name = "NAME|FILE")]
-    dialect: String,
+    pub(super) dialect: String,
     /// The sales to claim from, in sequence.
     #[arg(long, required = true, value_name = "ID", value_delimiter = ',')]
-    voucher: Vec<u64>,
+    pub(super) voucher: Vec<u64>,
     /// A file with the tokens of the users who claim, one a line; otherwise they log in first.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["users", "save_tokens"])]
-    tokens: Option<PathBuf>,
+    pub(super) tokens: Option<PathBuf>,
     /// Users who log in with the phone numbers 19900000000 and up, and claim.
     #[arg(long, default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(1..=100_000_000))]
-    users: u32,
+    pub(super) users: u32,
     /// Writes the tokens of these users to a new file, for --tokens of a later run.
     #[arg(long, value_name = "FILE")]
-    save_tokens: Option<PathBuf>,
+    pub(super) save_tokens: Option<PathBuf>,
     /// Claims of each user in each sale, in a row: a second one accepted is a fault.
     #[arg(long, default_value_t = 1, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..))]
-    claims_per_user: u16,
+    pub(super) claims_per_user: u16,
     #[command(flatten)]
-    generator: GeneratorFlags,
+    pub(super) generator: GeneratorFlags,
     #[command(flatten)]
-    arrivals: ArrivalFlags,
+    pub(super) arrivals: ArrivalFlags,
     /// The mall's Redis, if its dialect reads the login codes there. Better put a URL with a password into
     /// the environment variable than on the command line.
     #[arg(long, env = "MALLBOX_BENCH_REDIS", hide_env_values = true, value_name = "URL")]
-    redis: Option<ServerUrl>,
+    pub(super) redis: Option<ServerUrl>,
     /// Allows a target on another machine: it is yours, or its owner agrees.
     #[arg(long)]
-    i_may_load_this_host: bool,
+    pub(super) i_may_load_this_host: bool,
 }
 
 impl Load {

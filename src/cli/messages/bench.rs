@@ -25,6 +25,10 @@ pub(in crate::cli) enum BenchMisuse {
     SaleTwice(u64),
     /// A token that cannot be sent in a header.
     BadToken { file: PathBuf, line: usize },
+    /// Two systems of a comparison with one name.
+    SystemTwice(String),
+    /// The file of a foreign mall cannot be used: the line, and the parser's message.
+    BadForeignMall { file: PathBuf, line: Option<usize>, message: String },
     /// Not the address and the secret of an agent.
     BadAgent { file: PathBuf, line: usize },
 }
@@ -67,6 +71,19 @@ impl BenchMisuse {
                     l,
                     "{file}第{line}行不是令牌：只能含可见的ASCII字符，不能有空格",
                     "{file}, line {line} is not a token: only visible ASCII characters, without spaces"
+                )
+            }
+            Self::SystemTwice(name) => sentence!(
+                l,
+                "有两个系统都叫“{name}”；请给它们不同的名字",
+                "two systems are called '{name}'; give each its own name"
+            ),
+            Self::BadForeignMall { file, line, message } => {
+                let (file, at) = (file.display(), line.unwrap_or(1));
+                sentence!(
+                    l,
+                    "{file}第{at}行：{message}；这个文件怎么写，见使用手册“别家的商城”",
+                    "{file}, line {at}: {message}; the manual's page about other malls explains the file"
                 )
             }
             Self::BadAgent { file, line } => {

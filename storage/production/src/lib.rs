@@ -25,7 +25,7 @@ use mallbox_storage::{OpenError, Storage};
 pub use epochs::{EpochRows, EpochScope, ServerEpoch};
 pub use holders::{Holder, Holders};
 pub use sign_rows::{BITMAP_USERS_MAX, SignRows};
-pub use trial::{BenchMall, ServerStats};
+pub use trial::{BenchMall, Occupancy, ServerStats};
 
 use self::redis::{DatabaseForRedis, RedisOptions};
 

@@ -26,6 +26,15 @@ pub struct ServerStats {
     pub mysql: MysqlMetrics,
 }
 
+/// What servers hold.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Occupancy {
+    /// Keys in all masters of Redis.
+    pub keys: u64,
+    /// Tables in the named database.
+    pub tables: u64,
+}
+
 impl std::ops::Sub for ServerStats {
     type Output = Self;
 
@@ -52,6 +61,15 @@ impl BenchMall {
         };
         own.redis.prefix = format!("bench-{name:016x}");
         Ok(Self { redis: RedisUpkeep::to(&own.redis.url).await?, options: own, database })
+    }
+
+    /// Returns what the servers hold: keys of any prefix, and tables in the database that the URL `mysql`
+    /// names.
+    ///
+    /// # Errors
+    /// [`StoreError`]: a server is unreachable, or the URL is invalid.
+    pub async fn occupancy(&self, mysql: &str) -> Result<Occupancy, StoreError> {
+        Ok(Occupancy { keys: self.redis.keys().await?, tables: mysql::tables_of(mysql).await? })
     }
 
     /// Returns the options that open the temporary mall.
@@ -139,6 +157,9 @@ mod tests {
         fill(&real).await;
         let before = all_there_is(nodes, &mariadb.url("mall")).await;
         let trial = BenchMall::beside(&real).await.unwrap();
+        let held = trial.occupancy(&real.mysql).await.unwrap();
+        assert!(held.keys >= 50 && held.tables > 20, "{held:?}");
+        assert_eq!(trial.occupancy(&mariadb.url("other")).await.unwrap().tables, 0);
         let begun = trial.figures().await.unwrap();
         fill(trial.options()).await;
         let spent = trial.figures().await.unwrap() - begun;

@@ -351,6 +351,17 @@ pub(super) async fn figures_of(url: &str) -> Result<MysqlMetrics, StoreError> {
     asked.await.map_err(|fault: MysqlError| fault.into_store_error("figures"))
 }
 
+/// Returns the number of tables in the database; 0 if there is none of that name.
+pub(super) async fn tables_of(url: &str) -> Result<u64, StoreError> {
+    const SQL: &str = "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = ?";
+    let counted = async {
+        let (server, database) = server_of(url)?;
+        let mut conn = open(server).await?;
+        Ok(conn.exec_first(SQL, (database,)).await?.unwrap_or(0))
+    };
+    counted.await.map_err(|fault: MysqlError| fault.into_store_error("count tables"))
+}
+
 /// Drops the database, without a time limit.
 pub(super) async fn drop_database(url: &str) -> Result<(), StoreError> {
     let dropped = async {

@@ -172,6 +172,14 @@ impl RedisUpkeep {
         stats::read(&self.link).await
     }
 
+    /// Returns the number of keys of all masters together, those of other programs included.
+    ///
+    /// # Errors
+    /// [`StoreError`]: a master is unreachable.
+    pub(super) async fn keys(&self) -> Result<u64, StoreError> {
+        Ok(self.link.of_each_master::<u64>("redis.dbsize", &::redis::cmd("DBSIZE")).await?.into_iter().sum())
+    }
+
     /// Connects to a Redis without changing anything there.
     pub(super) async fn to(url: &str) -> Result<Self, OpenError> {
         Ok(Self { link: Link::open(address::Address::parse(url)?).await?, epochs: None })

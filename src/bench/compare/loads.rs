@@ -1,0 +1,138 @@
+//! The workloads on a system, measured.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use anyhow::bail;
+use mallbox_storage::Timestamp;
+
+use super::settings::CompareBench;
+use super::subject::{Subject, scarce_units};
+use super::visits::{BROWSE, DAY, FEED, Habit, VisitorScript, Visitors};
+use super::workload::Workload;
+use crate::bench::ceiling::{self, Ceiling};
+use crate::bench::drive::{Arrivals, Driven, ShownProgress, drive, load_of, progress_bar};
+use crate::bench::load::{self, Exchanged, Progress, Report};
+use crate::bench::result::{Books, Rates, Run};
+use crate::bench::run_record::{run_record, timeline};
+use crate::bench::rush::{ClaimOutcomes, Claims};
+use crate::bench::watch::MetricsSampler;
+
+/// Claims of each user in a row on the sale with few units.
+const CLICKS: usize = 3;
+
+/// A measured run, with its ceiling where there is one, and an answer that nobody expected.
+pub(super) struct Measured {
+    pub(super) run: Run,
+    pub(super) ceiling: Option<Ceiling>,
+    pub(super) report: Report,
+    pub(super) unknown: Option<Exchanged>,
+}
+
+/// Runs a workload on a system.
+pub(super) fn measure(
+    bench: &CompareBench,
+    subject: &Subject,
+    (workload, id, round): (Workload, &str, usize),
+    now: Timestamp,
+) -> anyhow::Result<Measured> {
+    let place = (id.to_owned(), workload.name(), round);
+    let habit = match workload {
+        Workload::FlashSale => return flash_sale(bench, subject, place),
+        Workload::SoldOut => return sold_out(bench, subject, place),
+        Workload::Browse => BROWSE,
+        Workload::Feed => FEED,
+        Workload::SignIns => Habit::Morning,
+        Workload::MixedDay => DAY,
+    };
+    visits(bench, subject, place, habit, now)
+}
+
+/// Measures claims on sales with units enough, between two measurements of the ceiling.
+fn flash_sale(
+    bench: &CompareBench,
+    subject: &Subject,
+    place: (String, &'static str, usize),
+) -> anyhow::Result<Measured> {
+    let crowd = &subject.mall.crowd;
+    let claims = Claims::new(Arc::clone(&crowd.tokens), subject.flash_sales());
+    let before = ceiling::measure(&bench.generator, bench.span)?;
+    let sampler = MetricsSampler::start(subject.mall.addresses.clone());
+    let ((driven, ended), spent) = subject.spend(|| {
+        let arrivals = Arrivals::ClosedFor(bench.span);
+        let driven = drive(&bench.generator, &subject.mall.addresses, &claims, &arrivals, "flash sale")?;
+        Ok((driven, Instant::now()))
+    })?;
+    let drained = ended.elapsed();
+    let samples = sampler.stop();
+    let after = ceiling::measure(&bench.generator, bench.span)?;
+    let ceiling = Ceiling { before, after };
+    let Driven { outcomes, report, unknown, .. } = driven;
+    check_success(&outcomes, unknown.as_ref())?;
+    let run = run_record(place, &outcomes, &report);
+    let persisted_per_s = spent.persisted as f64 / (report.elapsed + drained).as_secs_f64();
+    let run = Run {
+        ceiling_per_s: Some(ceiling.into()),
+        rates: Rates { persisted_per_s: Some(persisted_per_s), ..run.rates },
+        cost: spent.cost(&report),
+        timeline: timeline(report.began, &samples),
+        ..run
+    };
+    Ok(Measured { run, ceiling: Some(ceiling), report, unknown })
+}
+
+/// Measures a rush on few units, of users who click several times.
+fn sold_out(
+    bench: &CompareBench,
+    subject: &Subject,
+    place: (String, &'static str, usize),
+) -> anyhow::Result<Measured> {
+    let crowd = &subject.mall.crowd;
+    let claims = Claims::new(Arc::clone(&crowd.tokens), &[crowd.scarce]).repeated(CLICKS);
+    let (driven, spent) = subject
+        .spend(|| drive(&bench.generator, &subject.mall.addresses, &claims, &Arrivals::Closed, "sold out"))?;
+    let Driven { outcomes, report, unknown, .. } = driven;
+    check_success(&outcomes, unknown.as_ref())?;
+    let books = Books {
+        oversold: Some(outcomes.accepted.saturating_sub(scarce_units(bench.users))),
+        bought_twice: Some(outcomes.bought_again),
+        ..Books::default()
+    };
+    let run = Run { cost: spent.cost(&report), books, ..run_record(place, &outcomes, &report) };
+    Ok(Measured { run, ceiling: None, report, unknown })
+}
+
+fn visits(
+    bench: &CompareBench,
+    subject: &Subject,
+    place: (String, &'static str, usize),
+    habit: Habit,
+    now: Timestamp,
+) -> anyhow::Result<Measured> {
+    let visitors = Visitors::new(subject.mall.crowd.clone(), subject.day_sale(), habit, now);
+    let visitors = Arc::new(visitors);
+    let scripts =
+        (0..bench.generator.threads as u64).map(|thread| VisitorScript::new(Arc::clone(&visitors), thread));
+    let arrivals = Arrivals::ClosedFor(bench.span);
+    let load = load_of(&bench.generator, &subject.mall.addresses, &arrivals);
+    let progress = Progress::default();
+    let seen = progress.clone();
+    let shown = ShownProgress::start(progress_bar(None, place.1), move || seen.answered());
+    let ((scripts, report), spent) =
+        subject.spend(|| Ok(load::run_on_threads(&load, scripts.collect(), &progress)?))?;
+    drop(shown);
+    let outcomes: ClaimOutcomes = scripts.iter().map(|script| script.outcomes).sum();
+    let unknown = scripts.into_iter().find_map(|script| script.unknown);
+    check_success(&outcomes, unknown.as_ref())?;
+    let run = Run { cost: spent.cost(&report), ..run_record(place, &outcomes, &report) };
+    Ok(Measured { run, ceiling: None, report, unknown })
+}
+
+/// Fails a load without a single success: nothing was measured but refusals.
+fn check_success(outcomes: &ClaimOutcomes, unknown: Option<&Exchanged>) -> anyhow::Result<()> {
+    if outcomes.accepted == 0 {
+        let answer = unknown.map(|answer| format!("; the first answer: {answer}")).unwrap_or_default();
+        bail!("no request succeeded{answer}");
+    }
+    Ok(())
+}

@@ -1,0 +1,77 @@
+//! What processes cost: CPU, memory, and bytes sent to the disk, as Linux counts them.
+
+use std::time::Duration;
+
+/// Length of a tick in which the kernel counts CPU time.
+const TICK: Duration = Duration::from_millis(10);
+
+/// Cost of processes, all together, since they started.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct ProcessUsage {
+    pub(super) cpu: Duration,
+    /// Largest resident memory, in bytes.
+    pub(super) memory: u64,
+    /// Bytes sent to the disk.
+    pub(super) written: u64,
+}
+
+impl ProcessUsage {
+    /// Returns the cost of the processes with these ids; `None` where the system does not tell.
+    pub(super) fn of(ids: impl IntoIterator<Item = u32>) -> Option<Self> {
+        ids.into_iter().try_fold(Self::default(), |sum, id| {
+            let one = of_process(id)?;
+            Some(Self {
+                cpu: sum.cpu + one.cpu,
+                memory: sum.memory + one.memory,
+                written: sum.written + one.written,
+            })
+        })
+    }
+
+    /// Returns the cost since an earlier look at the same processes; the memory is that of now.
+    pub(super) fn since(self, before: Self) -> Self {
+        Self {
+            cpu: self.cpu.saturating_sub(before.cpu),
+            memory: self.memory,
+            written: self.written.saturating_sub(before.written),
+        }
+    }
+}
+
+fn of_process(id: u32) -> Option<ProcessUsage> {
+    let value = |file: &str, name: &str| {
+        let text = std::fs::read_to_string(format!("/proc/{id}/{file}")).ok()?;
+        text.lines().find_map(|line| line.strip_prefix(name)).map(|value| value.trim().to_owned())
+    };
+    let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
+    // After the name, which may contain anything: utime and stime are the 12th and 13th field.
+    let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
+    let ticks = fields.next()?.parse::<u32>().ok()? + fields.next()?.parse::<u32>().ok()?;
+    let memory = value("status", "VmHWM:")?.strip_suffix(" kB")?.parse::<u64>().ok()?;
+    Some(ProcessUsage {
+        cpu: TICK * ticks,
+        memory: memory * 1024,
+        written: value("io", "write_bytes:")?.parse().ok()?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use super::*;
+
+    #[test]
+    fn a_process_that_computes_has_used_cpu_and_memory() {
+        let own = std::process::id();
+        let Some(before) = ProcessUsage::of([own]) else { return assert!(!cfg!(target_os = "linux")) };
+        let began = Instant::now();
+        while began.elapsed() < 5 * TICK {
+            std::hint::black_box(began);
+        }
+        let spent = ProcessUsage::of([own]).unwrap().since(before);
+        assert!(spent.cpu >= TICK && spent.memory > 1 << 20, "{spent:?}");
+        assert_eq!(ProcessUsage::of([]), Some(ProcessUsage::default()));
+        assert_eq!(ProcessUsage::of([own, u32::MAX]), None);
+    }
+}
