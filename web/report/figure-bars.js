@@ -20,9 +20,8 @@ import { capital, figureText } from "./words.js";
  * @param {string} figure
  * @param {string} place the workload, and the class where needed
  * @param {Row[]} rows
- * @param {"h3" | "h4"} heading
  */
-export function figureBars(figure, place, rows, heading) {
+export function figureBars(figure, place, rows) {
   const format = formatOf(figure);
   const title = `${capital(figureText(figure))}${t("：", ": ")}${place}`;
   const interval = (/** @type {Row} */ { low, high }) => (low !== null && high !== null ? t(`${format(low)}至${format(high)}`, `${format(low)} to ${format(high)}`) : "");
@@ -37,5 +36,5 @@ export function figureBars(figure, place, rows, heading) {
     summary: t(`${parts.join("；")}。`, `${parts.join("; ")}.`),
     draw: (width) => drawBars(rows.map(({ subject, ...row }) => ({ name: subject.name, look: subject.look, ...row })), format, width),
     table: data,
-  }, heading);
+  }, "h4");
 }

@@ -3,6 +3,7 @@
 import { fill, h } from "../core/dom.js";
 import { onLanguageChange, t } from "../core/language.js";
 import { redrawCharts } from "./chart/figure.js";
+import { openPrinted } from "./disclosure.js";
 import { readResults } from "./read-results.js";
 import { buildReport } from "./report.js";
 import { books } from "./sections/books.js";
@@ -12,6 +13,7 @@ import { failures } from "./sections/failures.js";
 import { growth } from "./sections/growth.js";
 import { histograms } from "./sections/histograms.js";
 import { latency } from "./sections/latency.js";
+import { overview } from "./sections/overview.js";
 import { ports } from "./sections/ports.js";
 import { rates } from "./sections/rates.js";
 import { runs } from "./sections/runs.js";
@@ -22,11 +24,13 @@ import { warnings } from "./sections/warnings.js";
 import { title } from "./title.js";
 import { renderBar } from "./top-bar.js";
 
-const SECTIONS = [compared, verdict, warnings, books, rates, latency, timeline, cost, growth, ports, failures, runs, setup, histograms];
+const SECTIONS = [compared, overview, verdict, warnings, books, rates, latency, timeline, cost, growth, ports, failures, runs, setup, histograms];
 
 const bar = /** @type {HTMLElement} */ (document.getElementById("bar"));
 const screen = /** @type {HTMLElement} */ (document.getElementById("screen"));
 const report = buildReport(readResults(document.getElementById("results")?.textContent ?? "[]"));
+
+let closePrinted = () => {};
 
 render();
 onLanguageChange(render);
@@ -56,6 +60,8 @@ function contents(sections) {
 
 /** @param {boolean} isPrinting */
 function printing(isPrinting) {
+  if (isPrinting) closePrinted = openPrinted();
+  else closePrinted();
   document.body.classList.toggle("printing", isPrinting);
   redrawCharts();
 }

@@ -12,7 +12,7 @@ import { readSystem } from "./read-results.js";
  * @typedef {object} Subject
  * @property {System} system
  * @property {Result} result
- * @property {string} name unique in the report
+ * @property {string} name short, and unique in the report
  * @property {string} classKey equal for systems of one class
  * @property {number} look index of the look in charts
  */
@@ -25,7 +25,7 @@ import { readSystem } from "./read-results.js";
  * @property {ClassGroup[]} classes the most durable first
  * @property {SubjectRun[]} runs failed ones too
  * @property {SubjectRun[]} completed runs that did not fail
- * @property {string[]} workloads
+ * @property {string[]} workloads of completed runs and of summaries
  */
 
 const DURABLE_ORDER = ["power", "process", "memory"];
@@ -35,19 +35,20 @@ const DURABLE_ORDER = ["power", "process", "memory"];
  * @returns {Report}
  */
 export function buildReport(results) {
-  const subjects = results.flatMap((result, index) => systemsOf(result).map((system) => ({
-    system, result, classKey: classKey(system.class), look: 0,
-    name: results.length > 1 ? `${system.name} (${index + 1})` : system.name,
-  })));
-  for (const [look, subject] of subjects.entries()) subject.look = look;
+  const systems = results.flatMap((result, index) => systemsOf(result).map((system) => ({ system, result, index })));
+  const subjects = systems.map(({ system, result, index }, look) => {
+    // A name alone tells more. Names of several systems are too long for charts.
+    const name = systems.length > 1 ? system.id : system.name;
+    return { system, result, classKey: classKey(system.class), look, name: results.length > 1 ? `${name} (${index + 1})` : name };
+  });
   const runs = results.flatMap((result) => result.runs.flatMap((run) => {
     const subject = subjectOf(subjects, result, run.system);
     return subject ? [{ subject, run }] : [];
   }));
+  const completed = runs.filter(({ run }) => run.failure === null);
   return {
-    results, subjects, classes: classGroups(subjects), runs,
-    completed: runs.filter(({ run }) => run.failure === null),
-    workloads: unique([...runs.map(({ run }) => run.workload), ...results.flatMap(({ summary }) => summary.map(({ workload }) => workload))]),
+    results, subjects, classes: classGroups(subjects), runs, completed,
+    workloads: unique([...completed.map(({ run }) => run.workload), ...results.flatMap(({ summary }) => summary.map(({ workload }) => workload))]),
   };
 }
 

@@ -20,13 +20,41 @@ export function kindText(kind) {
 export function workloadText(workload) {
   switch (workload) {
     case "flash sale": return t("秒杀", "flash sale");
+    case "sold out": return t("售罄之后", "sold out");
     case "browse": return t("浏览", "browse");
     case "feed": return t("关注流", "feed");
     case "sign-in morning": return t("早晨签到", "sign-in morning");
     case "mixed day": return t("平常的一天", "mixed day");
     case "ramp": return t("逐级加压", "ramp");
+    case "start": return t("启动", "start");
+    case "stop": return t("停止", "stop");
+    case "ledger check": return t("账目核对", "ledger check");
     case "": return t("未命名", "unnamed");
     default: return workload;
+  }
+}
+
+/**
+ * Returns the figure that stands for a workload.
+ * @param {string} workload
+ */
+export function rateFigure(workload) {
+  switch (workload) {
+    case "sold out": return "answered_per_s";
+    case "ramp": return "highest_met_per_s";
+    default: return "accepted_per_s";
+  }
+}
+
+/**
+ * Returns which requests the rate of a workload counts.
+ * @param {string} workload
+ */
+export function rateText(workload) {
+  switch (workload) {
+    case "sold out": return t("应答", "answered");
+    case "ramp": return t("按时应答", "answered in time");
+    default: return t("接受", "accepted");
   }
 }
 
@@ -108,6 +136,8 @@ export function placeText(workload, promises, classes) {
 export function warningText(code) {
   switch (code) {
     case "ceiling_swings": return t("空处理函数的速率前后不一：机器在测试期间不稳定", "The bare handler's rate changed between its measurements: the machine was not steady");
+    case "left_out": return t("有系统没有测：缺少程序", "Systems were left out: programs are missing");
+    case "system_wrong": return t("有系统出错", "A system did something wrong");
     case "generator_bound": return t("负载发生器是瓶颈：系统可能更快", "The load generator was the limit: the systems may be faster");
     case "generator_starved": return t("负载发生器抢不到处理器：延迟可能偏高", "The load generator lacked CPU time: latencies may be too high");
     default: return code;

@@ -10,16 +10,22 @@ import { classText, kindText, workloadText } from "../words.js";
 import { definitions, section } from "./section.js";
 
 /** @typedef {import("../report.js").Report} Report */
+/** @typedef {import("../report.js").Subject} Subject */
 /** @typedef {import("../result.js").Result} Result */
 
 const COMMIT_LETTERS = 10;
+/** Of more systems than this, the versions are behind a disclosure. */
+const MAX_OPEN_VERSIONS = 2;
 
 /** @param {Report} report */
 export function compared(report) {
+  const isLong = report.subjects.length > MAX_OPEN_VERSIONS;
   if (report.results.length === 0) return section("compared", t("没有结果", "No results"), h("p", null, t("这个文件里没有测试结果。", "This file holds no results.")));
   return section("compared", t("测了什么", "What was compared"),
     report.results.map((result, index) => resultCard(result, report.results.length > 1 ? index + 1 : null)),
-    report.subjects.length > 0 && h("ul", { class: "systems" }, report.subjects.map(systemItem)),
+    report.subjects.length > 0 && h("ul", { class: "systems" }, report.subjects.map((subject) => systemItem(subject, isLong ? [] : versions(subject)))),
+    isLong && h("details", { class: "printed" }, h("summary", null, t("版本和设置", "Versions and settings")),
+      h("div", { class: "card pad" }, definitions(report.subjects.map((subject) => [subject.name, versions(subject)])))),
     report.workloads.length > 0 && h("p", { class: "quiet small" },
       t(`负载：${report.workloads.map(workloadText).join("、")}`, `Workloads: ${report.workloads.map(workloadText).join(", ")}`)));
 }
@@ -48,13 +54,22 @@ function resultCard(result, number) {
       `The file has schema ${result.schema}, this page knows schema ${KNOWN_SCHEMA}: parts may be missing or wrong.`)));
 }
 
-/** @param {import("../report.js").Subject} subject */
-function systemItem({ name, look, system }) {
+/**
+ * @param {Subject} subject
+ * @param {HTMLElement[]} details
+ */
+function systemItem({ name, look, system }, details) {
   return h("li", { class: "card pad" },
     h("p", { class: "system-name" }, lookSample(look), h("strong", null, name), system.tuned && chip(t("已调优", "tuned"), "accent")),
+    name !== system.name && system.id !== system.name && h("p", null, system.name),
     h("p", { class: "small" }, classText(system.class)),
-    system.versions.map(({ name: product, version, settings }) => h("p", { class: "small quiet" },
-      [product, version].filter(Boolean).join(" "), settings && [t("：", ": "), h("code", { lang: "en" }, settings)])));
+    details);
+}
+
+/** @param {Subject} subject */
+function versions({ system }) {
+  return system.versions.map(({ name: product, version, settings }) => h("p", { class: "small quiet" },
+    [product, version].filter(Boolean).join(" "), settings && [t("：", ": "), h("code", { lang: "en" }, settings)]));
 }
 
 /** @param {string} iso */

@@ -1,13 +1,16 @@
 // Latency by percentile: one chart for each workload and class. Several rounds give their median, and the
-// range of the rounds as an area.
+// range of the rounds as an area. A table sums up several workloads.
 
+import { h } from "../../core/dom.js";
 import { t } from "../../core/language.js";
 import { chartFigure } from "../chart/figure.js";
 import { drawLines } from "../chart/line-chart.js";
-import { count, defined, duration, median, percentile } from "../number.js";
+import { classTable } from "../class-table.js";
+import { workloadDisclosure } from "../disclosure.js";
+import { ABSENT, count, defined, duration, median, percentile } from "../number.js";
 import { SHARES, latencyAxis, nines, percentileAxis, percentileOf, sharesOf } from "../percentiles.js";
 import { numberColumn, table } from "../table.js";
-import { placeText } from "../words.js";
+import { capital, placeText, workloadText } from "../words.js";
 import { panels, section } from "./section.js";
 
 /** @typedef {import("../report.js").Report} Report */
@@ -18,13 +21,34 @@ import { panels, section } from "./section.js";
 
 /** @param {Report} report */
 export function latency(report) {
-  const charts = report.workloads.flatMap((workload) => {
+  const blocks = report.workloads.flatMap((workload) => {
     const curves = report.subjects.flatMap((subject) => curve(report, subject, workload));
     // Charts of one workload share their axes.
-    return report.classes.map((group) => latencyChart(placeText(workload, group.class, report.classes), curves.filter(({ subject }) => subject.classKey === group.key), curves));
+    const charts = report.classes.map((group) => latencyChart(placeText(workload, group.class, report.classes), curves.filter(({ subject }) => subject.classKey === group.key), curves));
+    return curves.length === 0 ? [] : [{ workload, curves, charts: panels(charts) }];
   });
-  const drawn = charts.filter((chart) => chart !== null);
-  return drawn.length === 0 ? null : section("latency", t("延迟", "Latency"), panels(drawn));
+  if (blocks.length === 0) return null;
+  return section("latency", t("延迟", "Latency"), blocks.length === 1 ? blocks[0].charts : [
+    latencyTable(report, blocks),
+    // On paper, the table stands for the charts that are closed.
+    ...blocks.map(({ workload, charts }) => workloadDisclosure(workload, "h3", false, [], charts)),
+  ]);
+}
+
+/**
+ * @param {Report} report
+ * @param {{workload: string, curves: Curve[]}[]} blocks
+ */
+function latencyTable(report, blocks) {
+  return classTable(report, t("延迟p99，下面是中位数（各轮的中位数）", "Latency p99, below it the median latency (median of the rounds)"), blocks.map(({ workload, curves }) => ({
+    title: capital(workloadText(workload)),
+    cell: (subject) => {
+      const latencies = curves.find((one) => one.subject === subject)?.latencies;
+      if (!latencies) return ABSENT;
+      const [most, half] = [0.99, 0.5].map((share) => duration(median(latencies.map((one) => percentileOf(one, share)))));
+      return [h("span", null, most), h("span", { class: "under" }, half)];
+    },
+  })));
 }
 
 /**
