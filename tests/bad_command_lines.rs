@@ -157,6 +157,8 @@ const LINES: &[(&str, i32, &str)] = &[
     ("bench sale --shape flash", 2, "--rate"),
     ("bench sale --users 9 --shape 5x2s", 1, "the shape has 10 claims, and the users make only 9"),
     ("bench sale --trace {file}", 2, "line 1"),
+    ("bench sale --preset paper", 2, "thousand-threads"),
+    ("bench sale --preset artemis --users 9", 2, "cannot be used with"),
     ("bench ramp --users 0", 1, "must each be at least 1"),
     ("bench ramp --p99 0", 2, "'0'"),
     ("bench compare paper", 2, "'paper'"),

@@ -40,6 +40,9 @@ pub fn run(bench: &LoadBench, now: Timestamp) -> anyhow::Result<bool> {
     let place = (&*bench.target.host, &*bench.target.prefix);
     let claims = Claims::in_dialect(&bench.dialect, place, Arc::clone(&tokens), &bench.sales)
         .repeated(bench.claims_per_user);
+    if let Some(preset) = bench.preset {
+        println!("{}", preset.text());
+    }
     let mut recording = Recording::begin("load", settings(bench, tokens.len()), now);
     let before = orders(bench)?;
     let arrivals = bench.shape.clone().map_or(Arrivals::Closed, Arrivals::Open);
@@ -94,6 +97,7 @@ fn settings(bench: &LoadBench, users: usize) -> Settings {
     settings.extend([
         ("users", json!(users)),
         ("sales", json!(bench.sales.len())),
+        ("preset", json!(bench.preset.map(|preset| preset.name))),
         ("units", json!(bench.units)),
         ("claims_per_user", json!(bench.claims_per_user)),
         ("dialect", json!(bench.dialect_name)),

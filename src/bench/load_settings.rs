@@ -9,6 +9,7 @@ use super::agent::AgentAddress;
 use super::foreign::{Dialect, Target};
 use super::generator::Generator;
 use super::load::Shape;
+use super::preset::Preset;
 
 /// Settings of a run of `bench load`.
 #[derive(Clone, Debug)]
@@ -21,6 +22,8 @@ pub struct LoadBench {
     pub users: UserSource,
     /// The sales to claim from, one after another.
     pub sales: Vec<VoucherId>,
+    /// The published load that users, connections and units are from.
+    pub preset: Option<Preset>,
     /// Units of each sale at the start, if known.
     pub units: Option<u64>,
     /// Claims of each user in a sale.

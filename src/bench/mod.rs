@@ -24,6 +24,7 @@ mod log_ins;
 mod new_file;
 mod numbers;
 mod people;
+mod preset;
 mod process_usage;
 mod ramp;
 mod ramp_bench;
@@ -51,6 +52,7 @@ pub use foreign::{Dialect, DialectError, RuleFault, Target, TargetError, error_l
 pub use generator::Generator;
 pub use load_bench::run as run_load;
 pub use load_settings::{LoadBench, UserSource};
+pub use preset::{PRESETS, Preset};
 pub use ramp_bench::run as run_ramp;
 pub use report::run as run_report;
 pub use sale::run as run_sale;

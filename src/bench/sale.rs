@@ -21,6 +21,9 @@ pub fn run(bench: &SaleBench, now: Timestamp) -> anyhow::Result<bool> {
     bench.generator.check((bench.malls.users, bench.sales))?;
     check_claims(bench.shape.as_ref(), bench.malls.users.saturating_mul(bench.sales), "--users or --sales")?;
     check_new(bench.malls.json.as_deref())?;
+    if let Some(preset) = bench.preset {
+        println!("{}", preset.text());
+    }
     let mut recording = Recording::begin("sale", settings(bench), now);
     let balance = on_all_grounds(&bench.malls, |ground, number| {
         round::run(bench, (ground, number), now, &mut recording)
@@ -33,6 +36,7 @@ fn settings(bench: &SaleBench) -> Settings {
     let mut settings = bench.malls.settings();
     settings.extend(bench.generator.settings());
     settings.extend([
+        ("preset", json!(bench.preset.map(|preset| preset.name))),
         ("units", json!(bench.units)),
         ("sales", json!(bench.sales)),
         ("shape", json!(bench.shape.as_ref().map(Shape::text))),

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::generator::Generator;
 use super::load::Shape;
+use super::preset::Preset;
 use super::result::Settings;
 use super::site::BenchTarget;
 
@@ -43,6 +44,8 @@ impl BenchMalls {
 pub struct SaleBench {
     /// The malls. Each user sends one claim per sale.
     pub malls: BenchMalls,
+    /// The published load that users, units and connections are from.
+    pub preset: Option<Preset>,
     /// The load generator.
     pub generator: Generator,
     /// Units of each sale; `None` = unlimited.

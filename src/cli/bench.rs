@@ -14,11 +14,11 @@ use clap::{Args, Subcommand, ValueEnum};
 use mallbox_storage::Durability;
 use mallbox_storage_production::ProductionOptions;
 
-use self::arrivals::{ArrivalFlags, GeneratorFlags};
+use self::arrivals::{ArrivalFlags, GeneratorFlags, preset};
 use self::compare::Compare;
 use self::load::{ClaimFlags, Load};
 use super::messages::{BenchMisuse, UsageError};
-use crate::bench::{self, AgentBench, BenchMalls, BenchTarget, RampBench, SaleBench};
+use crate::bench::{self, AgentBench, BenchMalls, BenchTarget, Preset, RampBench, SaleBench};
 use crate::config::{DurabilityChoice, LocationError, PlaceConfig, ServerUrl, Switch, at_least_one};
 use crate::mall::{Clock as _, SystemClock};
 use crate::place::Place;
@@ -97,6 +97,9 @@ pub struct Sale {
     /// their log-ins take longer.
     #[arg(long)]
     users: Option<usize>,
+    /// A load that others published, with their users, units and connections.
+    #[arg(long, value_name = "NAME", value_parser = preset(), conflicts_with_all = ["users", "units", "connections"])]
+    preset: Option<Preset>,
     /// Units of each sale; 0 = unlimited.
     #[arg(long, default_value_t = 5_000)]
     units: u64,
@@ -215,14 +218,17 @@ impl Sale {
         let malls = self.ground.malls(0)?;
         let is_on_servers = malls.grounds.iter().any(|ground| matches!(ground, BenchTarget::Servers { .. }));
         let default = if is_on_servers { USERS_ON_SERVERS } else { USERS_IN_DIRECTORY };
-        Ok(BenchMalls { users: self.users.unwrap_or(default), ..malls })
+        let users = self.preset.map(|preset| preset.claims as usize).or(self.users);
+        Ok(BenchMalls { users: users.unwrap_or(default), ..malls })
     }
 
     fn plan(&self) -> anyhow::Result<SaleBench> {
+        let units = self.preset.map_or(self.units, |preset| preset.units);
         Ok(SaleBench {
             malls: self.malls()?,
-            generator: self.generator.plan(),
-            units: (self.units > 0).then_some(self.units),
+            preset: self.preset,
+            generator: self.generator.plan(self.preset),
+            units: (units > 0).then_some(units),
             sales: self.sales,
             shape: self.arrivals.shape()?,
             span: Duration::from_secs(self.span),
@@ -235,7 +241,7 @@ impl Ramp {
     fn plan(&self) -> Result<RampBench, UsageError> {
         Ok(RampBench {
             malls: self.ground.malls(self.users)?,
-            generator: self.generator.plan(),
+            generator: self.generator.plan(None),
             p99: Duration::from_millis(self.p99),
             from: self.from.into(),
             span: Duration::from_secs(self.span),

@@ -59,7 +59,10 @@ impl Findings {
     /// Adds a run that failed.
     pub(super) fn fail(&mut self, (id, what, round): (&str, &'static str, usize), error: &anyhow::Error) {
         println!("! {what} failed: {error:#}");
-        self.runs.push(Run::failed(id, what, round, format!("{error:#}")));
+        // A result is shown around: the folder stays at home.
+        let here = std::env::current_dir().unwrap_or_default();
+        let text = format!("{error:#}").replace(&*here.to_string_lossy(), ".");
+        self.runs.push(Run::failed(id, what, round, text));
         self.is_wrong = true;
     }
 

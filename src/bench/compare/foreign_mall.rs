@@ -12,21 +12,8 @@ use crate::bench::rush::Claims;
 use crate::bench::summary::micros_per_response;
 
 use super::loads::Measured;
-use super::settings::CompareBench;
+use super::settings::{CompareBench, ForeignMall};
 use super::workload::Workload;
-
-/// A running mall of others.
-#[derive(Clone, Debug)]
-pub struct ForeignMall {
-    /// Name in reports.
-    pub name: String,
-    /// The mall and its users; one sale for each round.
-    pub load: LoadBench,
-    /// Ids of all its server processes, if they run on this machine.
-    pub processes: Vec<u32>,
-    /// What an accepted claim survives, as its owner says: `power`, `process`, `memory` or `unknown`.
-    pub durable: &'static str,
-}
 
 impl ForeignMall {
     /// Describes the mall for the result document.

@@ -20,8 +20,7 @@ use mallbox_storage_production::{BenchMall, ProductionOptions};
 use tokio::runtime::Runtime;
 
 use self::findings::Findings;
-pub use self::foreign_mall::ForeignMall;
-pub use self::settings::{Appends, CompareBench, ComparedSystem, ServerSetting, Topology};
+pub use self::settings::{Appends, CompareBench, ComparedSystem, ForeignMall, ServerSetting, Topology};
 pub use self::workload::Workload;
 use super::new_file::check_new;
 use super::numbers::count;

@@ -7,9 +7,9 @@ use mallbox_storage::Durability;
 use mallbox_storage_production::ProductionOptions;
 use serde_json::json;
 
-use super::foreign_mall::ForeignMall;
 use super::workload::Workload;
 use crate::bench::generator::Generator;
+use crate::bench::load_settings::LoadBench;
 use crate::bench::result::Settings;
 
 /// A run of `bench compare`.
@@ -48,6 +48,19 @@ pub enum ComparedSystem {
     GivenServers(ProductionOptions),
     /// A mall of others that is running.
     Foreign(Box<ForeignMall>),
+}
+
+/// A running mall of others.
+#[derive(Clone, Debug)]
+pub struct ForeignMall {
+    /// Name in reports.
+    pub name: String,
+    /// The mall and its users; one sale for each round.
+    pub load: LoadBench,
+    /// Ids of all its server processes, if they run on this machine.
+    pub processes: Vec<u32>,
+    /// What an accepted claim survives, as its owner says: `power`, `process`, `memory` or `unknown`.
+    pub durable: &'static str,
 }
 
 /// A Redis to start.

@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
-use crate::bench::Generator;
 use crate::bench::load::Shape;
+use crate::bench::{Generator, PRESETS, Preset};
 use crate::cli::messages::{BenchMisuse, CommandFailure, UsageError};
 
 /// Connections unless told.
@@ -22,6 +23,12 @@ pub(super) struct GeneratorFlags {
     threads: u16,
 }
 
+/// Reads the name of a published load.
+pub(super) fn preset() -> impl TypedValueParser<Value = Preset> {
+    let values = PRESETS.map(|preset| PossibleValue::new(preset.name).help(preset.published));
+    PossibleValuesParser::new(values).try_map(|name| Preset::named(&name).ok_or("no such preset"))
+}
+
 impl Default for GeneratorFlags {
     fn default() -> Self {
         Self { connections: CONNECTIONS, threads: 1 }
@@ -29,8 +36,10 @@ impl Default for GeneratorFlags {
 }
 
 impl GeneratorFlags {
-    pub(super) fn plan(&self) -> Generator {
-        Generator { connections: self.connections.into(), threads: self.threads.into() }
+    /// Returns the generator, with the connections of a preset.
+    pub(super) fn plan(&self, preset: Option<Preset>) -> Generator {
+        let connections = preset.map_or(self.connections, |preset| preset.connections);
+        Generator { connections: connections.into(), threads: self.threads.into() }
     }
 }
 

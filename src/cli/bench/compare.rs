@@ -115,15 +115,16 @@ enum WorkloadName {
 impl Compare {
     pub(super) fn plan(&self) -> anyhow::Result<CompareBench> {
         let usual = if self.quick { QUICK } else { USUAL };
-        let number = |given: Option<u64>, usual: u64| super::count(given.unwrap_or(usual));
-        let generator = self.generator.plan();
+        let number =
+            |given: Option<u64>, usual: u64| usize::try_from(given.unwrap_or(usual)).unwrap_or(usize::MAX);
+        let generator = self.generator.plan(None);
         Ok(CompareBench {
             systems: self.all_systems()?,
             workloads: self.workloads(),
             users: number(self.users, usual.users),
             span: Duration::from_secs(self.span.unwrap_or(usual.span)),
             rounds: number(self.rounds, usual.rounds),
-            instances: super::count(self.instances),
+            instances: number(Some(self.instances), 1),
             generator,
             kill: !self.no_kill,
             verbose: self.verbose,

@@ -79,6 +79,7 @@ pub(super) fn foreign_mall(file: &Path) -> anyhow::Result<ForeignMall> {
         voucher: fields.vouchers,
         tokens: fields.tokens.map(|tokens| beside(file, &tokens.to_string_lossy()).into()),
         users: fields.users,
+        preset: None,
         save_tokens: None,
         claims_per_user: fields.claims_per_user,
         generator: GeneratorFlags::default(),

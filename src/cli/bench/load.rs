@@ -7,9 +7,9 @@ use std::time::Duration;
 use clap::Args;
 use mallbox_storage::VoucherId;
 
-use super::arrivals::{ArrivalFlags, GeneratorFlags, read};
+use super::arrivals::{ArrivalFlags, GeneratorFlags, preset, read};
 use super::dialects::unknown;
-use crate::bench::{AgentAddress, Dialect, LoadBench, Target, UserSource};
+use crate::bench::{AgentAddress, Dialect, LoadBench, Preset, Target, UserSource};
 use crate::cli::messages::{BenchMisuse, CommandFailure, UsageError};
 use crate::config::{ServerUrl, at_least_one};
 
@@ -55,6 +55,9 @@ pub struct ClaimFlags {
     /// Users who log in with the phone numbers 19900000000 and up, and claim.
     #[arg(long, default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(1..=100_000_000))]
     pub(super) users: u32,
+    /// A load that others published, with their users, units and connections.
+    #[arg(long, value_name = "NAME", value_parser = preset(), conflicts_with_all = ["users", "tokens", "connections"])]
+    pub(super) preset: Option<Preset>,
     /// Writes the tokens of these users to a new file, for --tokens of a later run.
     #[arg(long, value_name = "FILE")]
     pub(super) save_tokens: Option<PathBuf>,
@@ -77,7 +80,7 @@ pub struct ClaimFlags {
 impl Load {
     pub(super) fn plan(&self) -> anyhow::Result<LoadBench> {
         Ok(LoadBench {
-            units: self.units,
+            units: self.units.or(self.claims.preset.map(|preset| preset.units).filter(|units| *units > 0)),
             mysql: self.mysql.as_ref().map(|url| url.as_str().to_owned()),
             settle: Duration::from_secs(self.settle),
             json: self.json.clone(),
@@ -95,9 +98,10 @@ impl ClaimFlags {
         if let Some(twice) = self.voucher.iter().find(|sale| !known.insert(**sale)) {
             return Err(UsageError::Bench(BenchMisuse::SaleTwice(*twice)).into());
         }
+        let users = self.preset.map_or(self.users, |preset| preset.claims);
         let users = match &self.tokens {
             Some(file) => UserSource::Tokens(tokens(file)?),
-            None => UserSource::LogIn { users: self.users as usize, save: self.save_tokens.clone() },
+            None => UserSource::LogIn { users: users as usize, save: self.save_tokens.clone() },
         };
         let may_load_others = self.i_may_load_this_host;
         let target = Target::find(&self.target, dialect.prefix(), may_load_others)
@@ -108,9 +112,10 @@ impl ClaimFlags {
             dialect,
             users,
             sales: self.voucher.iter().copied().map(VoucherId::new).collect(),
+            preset: self.preset,
             units: None,
             claims_per_user: self.claims_per_user.into(),
-            generator: self.generator.plan(),
+            generator: self.generator.plan(self.preset),
             shape: self.arrivals.shape()?,
             redis: self.redis.as_ref().map(|url| url.as_str().to_owned()),
             mysql: None,
