@@ -50,7 +50,7 @@ mod tests {
 
     use super::*;
 
-    #[tokio::test(start_paused = true)]
+    #[tokio::test]
     async fn results_are_in_the_order_of_the_calls() {
         let call = |number: u64| async move {
             tokio::time::sleep(Duration::from_millis(10 - number)).await;

@@ -131,7 +131,7 @@ pub(super) fn record(evidence: &Evidence<'_>) -> Run {
             balance: settled.map(|_| evidence.lost() + evidence.surplus() == 0),
             oversold: evidence.oversold(),
             bought_twice: evidence.bought_twice(),
-            lost_after_kill: None,
+            ..Books::default()
         },
         ..run
     }

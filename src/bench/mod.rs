@@ -57,5 +57,6 @@ pub use ramp_bench::run as run_ramp;
 pub use report::run as run_report;
 pub use sale::run as run_sale;
 pub use sale_bench::{BenchMalls, RampBench, SaleBench};
+pub use server::BENCH_VARIABLE;
 pub use site::BenchTarget;
 pub use submit::run as run_submit;

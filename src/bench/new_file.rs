@@ -7,10 +7,13 @@ use std::path::Path;
 
 use anyhow::{Context as _, bail};
 
-/// Refuses a path that exists: before hours of work.
+/// Refuses a path that exists, or that has no directory: before hours of work.
 pub(super) fn check_new(path: Option<&Path>) -> anyhow::Result<()> {
     match path {
         Some(path) if path.exists() => bail!("{} exists; pass a new file", path.display()),
+        Some(path) if path.parent().is_some_and(|dir| !dir.as_os_str().is_empty() && !dir.is_dir()) => {
+            bail!("{}: the directory is missing; create it first", path.display())
+        }
         _ => Ok(()),
     }
 }

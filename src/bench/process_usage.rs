@@ -28,6 +28,14 @@ impl ProcessUsage {
         })
     }
 
+    /// Lets the largest memory of these processes count from now on, where the system allows it.
+    pub(super) fn forget_peaks(ids: impl IntoIterator<Item = u32>) {
+        for id in ids {
+            // Refused for processes of other users: their largest memory then counts from their start.
+            let _ = std::fs::write(format!("/proc/{id}/clear_refs"), "5");
+        }
+    }
+
     /// Returns the cost since an earlier look at the same processes; the memory is that of now.
     pub(super) fn since(self, before: Self) -> Self {
         Self {
@@ -44,9 +52,10 @@ fn of_process(id: u32) -> Option<ProcessUsage> {
         text.lines().find_map(|line| line.strip_prefix(name)).map(|value| value.trim().to_owned())
     };
     let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
-    // After the name, which may contain anything: utime and stime are the 12th and 13th field.
-    let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
-    let ticks = fields.next()?.parse::<u32>().ok()? + fields.next()?.parse::<u32>().ok()?;
+    // After the name, which may contain anything: utime and stime are the 12th and 13th field, and those of
+    // ended children follow, such as a Redis that rewrote its file.
+    let fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11).take(4);
+    let ticks = fields.map(|ticks| ticks.parse::<u32>().ok()).sum::<Option<u32>>()?;
     let memory = value("status", "VmHWM:")?.strip_suffix(" kB")?.parse::<u64>().ok()?;
     Some(ProcessUsage {
         cpu: TICK * ticks,

@@ -50,13 +50,15 @@ pub(super) fn run_record(
     }
 }
 
-/// Returns the samples since the first claim.
+/// Returns the samples since the first claim, counted from the first sample.
 pub(super) fn timeline(began: Option<Instant>, samples: &[(Instant, MetricsSample)]) -> Vec<TimelinePoint> {
+    let before = samples.first().map(|(_, sample)| sample.persisted).unwrap_or_default();
     let point = |(at, sample): &(Instant, MetricsSample)| {
+        let persisted = sample.persisted.saturating_sub(before);
         Some(TimelinePoint {
             at_s: at.checked_duration_since(began?)?.as_secs_f64(),
-            accepted: sample.persisted + sample.pending,
-            persisted: sample.persisted,
+            accepted: persisted + sample.pending,
+            persisted,
             pending: sample.pending,
         })
     };

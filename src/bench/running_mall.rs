@@ -69,7 +69,9 @@ impl RunningMall {
 
     /// Kills the processes at once.
     pub(super) fn kill(&mut self) -> anyhow::Result<()> {
-        self.servers.drain(..).try_for_each(Server::kill)
+        self.servers.iter_mut().try_for_each(Server::kill)?;
+        self.servers.clear();
+        Ok(())
     }
 
     /// Starts the processes again, after they were killed.
@@ -124,7 +126,7 @@ impl RunningMall {
         System {
             id: ground.name().to_owned(),
             name: ground.title().to_owned(),
-            // What a kill loses is measured by tests, not by this bench.
+            // A kill is measured by `bench compare` alone.
             class: Class { durable, one_per_user: Some(true), exactly_once_after_kill: None },
             versions: std::iter::once(mallbox).chain(servers).collect(),
             tuned: durability != Durability::Power && matches!(ground, BenchTarget::Directory { .. }),

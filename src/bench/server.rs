@@ -7,6 +7,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
+use rustix::process::{Pid, Signal, kill_process};
 
 /// Time limit for a server to print its address: reading a large mall takes a while.
 const START_TIMEOUT: Duration = Duration::from_secs(60);
@@ -14,6 +15,9 @@ const STOP_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Variables a server may inherit: logging and language, nothing that changes behaviour.
 const INHERITED_VARIABLES: [&str; 2] = ["MALLBOX_LOG", "MALLBOX_LANG"];
+
+/// Id of the bench's process, with whose end its servers end.
+pub const BENCH_VARIABLE: &str = "MALLBOX_BENCH";
 
 /// Location of the mall for the server, kept off the command line, which every user of the machine can read.
 pub(super) type Environment = [(&'static str, String)];
@@ -34,6 +38,7 @@ pub(super) fn this_program(arguments: &[String], environment: &Environment) -> a
         // The log of every log-in, and of every restart after a kill, would bury the results.
         command.env("MALLBOX_LOG", "error");
     }
+    command.env(BENCH_VARIABLE, std::process::id().to_string());
     command.envs(environment.iter().map(|(name, value)| (name, value)));
     Ok(command)
 }
@@ -99,20 +104,14 @@ impl Server {
         self.child.id()
     }
 
-    /// Kills the process at once, as a power cut would.
-    pub(super) fn kill(mut self) -> anyhow::Result<()> {
-        self.child.kill()?;
-        self.child.wait()?;
-        Ok(())
+    /// Sends the process a kill, as a power cut would; its drop waits for the end.
+    pub(super) fn kill(&mut self) -> anyhow::Result<()> {
+        Ok(self.child.kill()?)
     }
 
     /// Asks the process to drain and exit, and waits for the exit.
     pub(super) fn stop(mut self) -> anyhow::Result<()> {
-        let signalled =
-            Command::new("kill").arg(self.child.id().to_string()).status().context("cannot send a signal")?;
-        if !signalled.success() {
-            bail!("cannot stop the server");
-        }
+        kill_process(Pid::from_child(&self.child), Signal::TERM).context("cannot stop the server")?;
         let deadline = Instant::now() + STOP_TIMEOUT;
         while Instant::now() < deadline {
             if let Some(status) = self.child.try_wait()? {

@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, bail};
 
 const SAMPLE_INTERVAL: Duration = Duration::from_millis(100);
+/// Rare enough that the samples cost a server nothing to speak of.
+const DRAIN_INTERVAL: Duration = Duration::from_millis(20);
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A sample of the servers' metrics.
@@ -26,7 +28,7 @@ pub(super) struct MetricsSample {
 /// Samples every 100 ms on a dedicated thread until stopped.
 pub(super) struct MetricsSampler {
     stop: Arc<AtomicBool>,
-    thread: JoinHandle<Vec<(Instant, MetricsSample)>>,
+    thread: Option<JoinHandle<Vec<(Instant, MetricsSample)>>>,
 }
 
 impl MetricsSampler {
@@ -44,12 +46,18 @@ impl MetricsSampler {
             }
             looks
         });
-        Self { stop, thread }
+        Self { stop, thread: Some(thread) }
     }
 
-    pub(super) fn stop(self) -> Vec<(Instant, MetricsSample)> {
+    pub(super) fn stop(mut self) -> Vec<(Instant, MetricsSample)> {
         self.stop.store(true, Ordering::Relaxed);
-        self.thread.join().unwrap_or_default()
+        self.thread.take().and_then(|thread| thread.join().ok()).unwrap_or_default()
+    }
+}
+
+impl Drop for MetricsSampler {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
     }
 }
 
@@ -64,7 +72,7 @@ pub(super) fn drained(addresses: &[SocketAddr], patience: Duration) -> anyhow::R
         if began.elapsed() > patience {
             bail!("{} claims are still pending after {} s", look.pending, patience.as_secs());
         }
-        std::thread::sleep(Duration::from_millis(5));
+        std::thread::sleep(DRAIN_INTERVAL);
     }
 }
 

@@ -3,7 +3,6 @@
 use std::io::Read as _;
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use clap::Args;
 use jiff::tz::TimeZone;
@@ -13,6 +12,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use super::log;
 use super::messages::{CommandFailure, UsageError};
 use super::output::print;
+use super::parent::parent_ended;
 use super::running_mall;
 use crate::config::{LogFormat, host, zone};
 use crate::fixture::{Data, FixtureError, MALLS_MAX, Mall};
@@ -128,15 +128,5 @@ async fn input_ended() {
             tracing::warn!(%error, "could not watch standard input: the fixture stops with its parent only");
             std::future::pending().await
         }
-    }
-}
-
-/// Returns when the process gets a new parent: the system re-parents a child when the parent ends. The
-/// kernel's own signal (`PR_SET_PDEATHSIG`) is sent when the parent's thread ends, which in many languages is
-/// earlier.
-async fn parent_ended(parent: Option<rustix::process::Pid>) {
-    const PARENT_POLL_INTERVAL: Duration = Duration::from_millis(200);
-    while getppid() == parent {
-        tokio::time::sleep(PARENT_POLL_INTERVAL).await;
     }
 }

@@ -17,6 +17,7 @@ mod mall_directory;
 mod manual;
 mod messages;
 mod output;
+mod parent;
 mod password_input;
 mod payment_gateway;
 mod private_data;

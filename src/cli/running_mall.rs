@@ -18,6 +18,7 @@ use super::listeners::{Listeners, Servers};
 use super::mall_directory;
 use super::messages::{CommandFailure, UsageError};
 use super::output::print;
+use super::parent::bench_ended;
 use super::private_data;
 use crate::config::SiteConfig;
 use crate::http::control::Control;
@@ -224,7 +225,11 @@ impl RunningMall {
         let servers = listeners.serve(&sites, options)?;
         print(&(self.banner(&servers, config.profile(), l).await + more));
 
-        tokio::select! { _ = stopped.recv() => {} _ = interrupted.recv() => {} }
+        tokio::select! {
+            _ = stopped.recv() => {}
+            _ = interrupted.recv() => {}
+            () = bench_ended() => {}
+        }
         tracing::info!("stopping: draining requests in flight");
         tokio::spawn(exit_on_second_signal());
         servers.drain().await;

@@ -6,6 +6,8 @@ use crate::process::{ServerError, free_port};
 use crate::redis::{Redis, RedisOptions, inline_command, launch};
 use crate::version::REDIS as PROGRAM;
 
+/// Silence after which a node of a test counts as down.
+const SILENCE_MAX: Duration = Duration::from_secs(2);
 const SLOTS: u32 = 16_384;
 /// Time limit for a cluster to reach the state `ok`, on a busy machine too.
 const CLUSTER_TIMEOUT: Duration = Duration::from_secs(120);
@@ -30,10 +32,11 @@ impl RedisCluster {
     /// # Errors
     /// [`ServerError`].
     pub fn start_with(masters: u32, options: RedisOptions) -> Result<Self, ServerError> {
+        let silence_max = options.host.silence_max(SILENCE_MAX);
         let options = options
             .with("cluster-enabled", "yes")
             .with("cluster-config-file", "nodes.conf")
-            .with("cluster-node-timeout", "2000");
+            .with("cluster-node-timeout", &silence_max.as_millis().to_string());
         let nodes = (0..masters).map(|_| Self::node(&options)).collect::<Result<Vec<_>, _>>()?;
         let cluster = Self { nodes };
         cluster.meet()?;

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use tempfile::TempDir;
 
@@ -48,6 +49,13 @@ impl Host {
         self.parent
             .as_ref()
             .map_or_else(TempDir::new, |parent| TempDir::with_prefix_in(".mallbox-server-", parent))
+    }
+
+    /// Returns the silence after which servers count each other as down: servers that share a busy machine with
+    /// their clients are given more time.
+    pub(crate) fn silence_max(&self, quick: Duration) -> Duration {
+        const SHARED: Duration = Duration::from_secs(30);
+        if self.has_priority { quick } else { SHARED }
     }
 
     pub(crate) fn has_priority(&self) -> bool {

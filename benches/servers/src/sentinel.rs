@@ -1,12 +1,18 @@
 //! A Redis Sentinel: monitors a master, and promotes its replica when the master fails.
 
+use std::time::Duration;
+
 use tempfile::TempDir;
 
 use crate::host::Host;
 use crate::process::{Process, ServerError, accepts_connections, on_a_free_port};
 use crate::version::REDIS as PROGRAM;
 
-/// A sentinel with a quorum of 1. Declares the master down after half a second of silence.
+/// Silence after which the master of a test counts as down.
+const SILENCE_MAX: Duration = Duration::from_millis(500);
+
+/// A sentinel with a quorum of 1. Declares the master down after half a second of silence, later on a shared
+/// machine.
 #[derive(Debug)]
 pub struct RedisSentinel {
     process: Process,
@@ -25,9 +31,10 @@ impl RedisSentinel {
             // The sentinel writes discovered instances into its configuration.
             let config = dir.path().join("sentinel.conf");
             let text = format!(
-                "port {port}\nbind 127.0.0.1\ndir {}\nsentinel monitor {name} 127.0.0.1 {master} 1\n\
-                 sentinel down-after-milliseconds {name} 500\nsentinel failover-timeout {name} 3000\n",
-                dir.path().display()
+                "port {port}\nbind 127.0.0.1\ndir \"{}\"\nsentinel monitor {name} 127.0.0.1 {master} 1\n\
+                 sentinel down-after-milliseconds {name} {}\nsentinel failover-timeout {name} 3000\n",
+                dir.path().display(),
+                host.silence_max(SILENCE_MAX).as_millis()
             );
             std::fs::write(&config, text)?;
             let args = [config.display().to_string(), "--sentinel".to_owned()];

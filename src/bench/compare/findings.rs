@@ -1,8 +1,10 @@
 //! What a comparison has found so far.
 
+use std::collections::BTreeSet;
+
 use super::kill::AfterKill;
 use super::workload::Workload;
-use crate::bench::result::{Class, Recording, Run, System};
+use crate::bench::result::{Books, Class, Recording, Run, System};
 
 /// Systems, runs, and what went wrong.
 #[derive(Default)]
@@ -10,8 +12,8 @@ pub(super) struct Findings {
     systems: Vec<System>,
     pub(super) runs: Vec<Run>,
     warnings: Vec<(&'static str, String)>,
-    /// Whether something went wrong that no system may do.
-    pub(super) is_wrong: bool,
+    /// Ids of systems that did what no system may do, or whose runs failed.
+    wrong: BTreeSet<String>,
 }
 
 impl Findings {
@@ -32,16 +34,25 @@ impl Findings {
         self.runs.push(run);
     }
 
-    /// Adds what a kill left: to the flash sale of the round, and to the class.
-    pub(super) fn survived(&mut self, (id, round): (&str, usize), after: AfterKill) {
-        self.note_class(id, |class| &mut class.exactly_once_after_kill, Some(after.is_exact()));
+    /// Adds what a kill left: to the flash sale of the round and, if the servers were killed as well, to the
+    /// class.
+    pub(super) fn survived(&mut self, (id, round): (&str, usize), after: AfterKill, is_all_killed: bool) {
+        if is_all_killed {
+            self.note_class(id, |class| &mut class.exactly_once_after_kill, Some(after.is_exact()));
+        }
         let is_lasting = |system: &System| system.id == id && system.class.durable != "memory";
-        let is_broken = after.surplus > 0 || (after.lost > 0 && self.systems.iter().any(is_lasting));
+        let is_broken = after.unmatched > 0 || (after.lost > 0 && self.systems.iter().any(is_lasting));
         if let Some(run) = self.last_of_round(id, round) {
-            run.books.lost_after_kill = Some(after.lost);
+            run.books = Books {
+                accepted_before_kill: Some(after.accepted),
+                lost_after_kill: Some(after.lost),
+                unmatched_after_kill: Some(after.unmatched),
+                recovery_s: Some(after.recovery.as_secs_f64()),
+                ..run.books
+            };
         }
         if is_broken {
-            let text = format!("{} accepted claims lost, {} orders of nobody", after.lost, after.surplus);
+            let text = format!("{} accepted claims lost, {} unmatched orders", after.lost, after.unmatched);
             self.wrong(id, format!("{text} after kill -9"));
         }
     }
@@ -63,18 +74,23 @@ impl Findings {
         let here = std::env::current_dir().unwrap_or_default();
         let text = format!("{error:#}").replace(&*here.to_string_lossy(), ".");
         self.runs.push(Run::failed(id, what, round, text));
-        self.is_wrong = true;
+        self.wrong.insert(id.to_owned());
     }
 
     /// Adds something that no system may do.
     pub(super) fn wrong(&mut self, id: &str, text: String) {
         println!("! {text}");
         self.warnings.push(("system_wrong", format!("{id}: {text}")));
-        self.is_wrong = true;
+        self.wrong.insert(id.to_owned());
     }
 
     pub(super) fn warn(&mut self, code: &'static str, text: String) {
         self.warnings.push((code, text));
+    }
+
+    /// Returns the ids of systems that did what no system may do, or whose runs failed.
+    pub(super) fn wrong_systems(&self) -> &BTreeSet<String> {
+        &self.wrong
     }
 
     /// Returns the systems, in the order of their first round.

@@ -1,15 +1,15 @@
 //! A kill of everything in the middle of a sale, and what is left of the claims that were accepted.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
 
 use super::settings::CompareBench;
-use super::subject::Subject;
-use crate::bench::drive::{Arrivals, Driven, load_of, make_claims};
+use super::subject::{DRAIN_TIMEOUT, Subject};
+use crate::bench::drive::{Arrivals, load_of, make_claims};
 use crate::bench::load::Progress;
-use crate::bench::round::DRAIN_TIMEOUT;
 use crate::bench::rush::Claims;
 use crate::bench::watch;
 
@@ -25,8 +25,8 @@ pub(super) struct AfterKill {
     pub(super) accepted: u64,
     /// Accepted claims whose users hold no unit afterwards.
     pub(super) lost: u64,
-    /// Orders beyond those of accepted claims and of claims without an answer.
-    pub(super) surplus: u64,
+    /// Second orders of a user, and orders beyond those of accepted claims and of claims in doubt.
+    pub(super) unmatched: u64,
     /// From the begin of the restart to the last order.
     pub(super) recovery: Duration,
 }
@@ -34,7 +34,7 @@ pub(super) struct AfterKill {
 impl AfterKill {
     /// Whether every accepted claim became one order, and nothing else did.
     pub(super) fn is_exact(self) -> bool {
-        self.lost == 0 && self.surplus == 0
+        self.lost == 0 && self.unmatched == 0
     }
 }
 
@@ -52,14 +52,18 @@ pub(super) fn measure(bench: &CompareBench, subject: &mut Subject) -> anyhow::Re
         while progress.answered() < bench.users as u64 / BEFORE_KILL && began.elapsed() < SALE_TIMEOUT {
             std::thread::sleep(Duration::from_millis(1));
         }
-        let killed = kill(subject);
-        progress.stop();
+        kill(subject, &progress)?;
         let driven = driver.join().map_err(|_| anyhow::anyhow!("the load panicked"))?;
-        killed?;
         driven.context("the load ended before the kill")
     })?;
-    if driven.outcomes.accepted == 0 {
+    let outcomes = driven.outcomes;
+    if outcomes.accepted == 0 {
         bail!("no claim was accepted before the kill");
+    }
+    // An error of a mall whose servers are gone leaves a claim in doubt as well.
+    let in_doubt = outcomes.lost + outcomes.rejected;
+    if driven.next >= bench.users && in_doubt == 0 {
+        bail!("every claim was answered before the kill: pass more --users");
     }
     let began = Instant::now();
     if let Some(servers) = &mut subject.servers {
@@ -69,24 +73,31 @@ pub(super) fn measure(bench: &CompareBench, subject: &mut Subject) -> anyhow::Re
     watch::drained(&subject.mall.addresses, DRAIN_TIMEOUT)?;
     let recovery = began.elapsed();
     subject.mall.stop()?;
-    let Driven { outcomes, .. } = driven;
-    let buyers: Vec<_> = claims.buyers().collect();
+    let buyers: HashSet<_> = claims.buyers().collect();
     if buyers.len() as u64 != outcomes.accepted {
         bail!("{} claims were accepted of {} users", outcomes.accepted, buyers.len());
     }
-    let (holders, orders) = subject.holdings(sale, &buyers)?;
-    let lost = holders.iter().filter(|holds| !**holds).count() as u64;
-    let surplus = orders.saturating_sub(outcomes.accepted - lost + outcomes.lost);
-    Ok(AfterKill { accepted: outcomes.accepted, lost, surplus, recovery })
+    let (holders, orders) = subject.holdings(sale)?;
+    let of_buyers = holders.iter().filter(|user| buyers.contains(user)).count() as u64;
+    let of_others = holders.len() as u64 - of_buyers;
+    let second_orders = orders.saturating_sub(holders.len() as u64);
+    Ok(AfterKill {
+        accepted: outcomes.accepted,
+        lost: outcomes.accepted - of_buyers,
+        unmatched: second_orders + of_others.saturating_sub(in_doubt),
+        recovery,
+    })
 }
 
-/// Kills all processes at once.
-fn kill(subject: &mut Subject) -> anyhow::Result<()> {
+/// Kills all processes at once, and stops the load.
+fn kill(subject: &mut Subject, progress: &Progress) -> anyhow::Result<()> {
     let Subject { mall, servers, .. } = subject;
     std::thread::scope(|scope| {
         if let Some(servers) = servers {
             scope.spawn(|| servers.kill());
         }
-        mall.kill()
+        let killed = mall.kill();
+        progress.stop();
+        killed
     })
 }

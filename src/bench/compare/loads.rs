@@ -1,7 +1,6 @@
 //! The workloads on a system, measured.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use anyhow::bail;
 use mallbox_storage::Timestamp;
@@ -13,6 +12,7 @@ use super::workload::Workload;
 use crate::bench::ceiling::{self, Ceiling};
 use crate::bench::drive::{Arrivals, Driven, ShownProgress, drive, load_of, progress_bar};
 use crate::bench::load::{self, Exchanged, Progress, Report};
+use crate::bench::numbers::count;
 use crate::bench::result::{Books, Rates, Run};
 use crate::bench::run_record::{run_record, timeline};
 use crate::bench::rush::{ClaimOutcomes, Claims};
@@ -58,22 +58,18 @@ fn flash_sale(
     let claims = Claims::new(Arc::clone(&crowd.tokens), subject.flash_sales());
     let before = ceiling::measure(&bench.generator, bench.span)?;
     let sampler = MetricsSampler::start(subject.mall.addresses.clone());
-    let ((driven, ended), spent) = subject.spend(|| {
-        let arrivals = Arrivals::ClosedFor(bench.span);
-        let driven = drive(&bench.generator, &subject.mall.addresses, &claims, &arrivals, "flash sale")?;
-        Ok((driven, Instant::now()))
-    })?;
-    let drained = ended.elapsed();
+    let arrivals = Arrivals::ClosedFor(bench.span);
+    let (driven, spent) = subject
+        .spend(|| drive(&bench.generator, &subject.mall.addresses, &claims, &arrivals, "flash sale"))?;
     let samples = sampler.stop();
     let after = ceiling::measure(&bench.generator, bench.span)?;
     let ceiling = Ceiling { before, after };
     let Driven { outcomes, report, unknown, .. } = driven;
     check_success(&outcomes, unknown.as_ref())?;
     let run = run_record(place, &outcomes, &report);
-    let persisted_per_s = spent.persisted as f64 / (report.elapsed + drained).as_secs_f64();
     let run = Run {
         ceiling_per_s: Some(ceiling.into()),
-        rates: Rates { persisted_per_s: Some(persisted_per_s), ..run.rates },
+        rates: Rates { persisted_per_s: spent.persisted_per_s(&report), ..run.rates },
         cost: spent.cost(&report),
         timeline: timeline(report.began, &samples),
         ..run
@@ -98,7 +94,9 @@ fn sold_out(
         bought_twice: Some(outcomes.bought_again),
         ..Books::default()
     };
-    let run = Run { cost: spent.cost(&report), books, ..run_record(place, &outcomes, &report) };
+    let run = run_record(place, &outcomes, &report);
+    let rates = Rates { persisted_per_s: spent.persisted_per_s(&report), ..run.rates };
+    let run = Run { cost: spent.cost(&report), rates, books, ..run };
     Ok(Measured { run, ceiling: None, report, unknown })
 }
 
@@ -109,7 +107,7 @@ fn visits(
     habit: Habit,
     now: Timestamp,
 ) -> anyhow::Result<Measured> {
-    let visitors = Visitors::new(subject.mall.crowd.clone(), subject.day_sale(), habit, now);
+    let visitors = Visitors::new(subject.mall.crowd.clone(), subject.day_sales().to_vec(), habit, now);
     let visitors = Arc::new(visitors);
     let scripts =
         (0..bench.generator.threads as u64).map(|thread| VisitorScript::new(Arc::clone(&visitors), thread));
@@ -124,15 +122,20 @@ fn visits(
     let outcomes: ClaimOutcomes = scripts.iter().map(|script| script.outcomes).sum();
     let unknown = scripts.into_iter().find_map(|script| script.unknown);
     check_success(&outcomes, unknown.as_ref())?;
-    let run = Run { cost: spent.cost(&report), ..run_record(place, &outcomes, &report) };
+    let run = run_record(place, &outcomes, &report);
+    let rates = Rates { persisted_per_s: spent.persisted_per_s(&report), ..run.rates };
+    let run = Run { cost: spent.cost(&report), rates, ..run };
     Ok(Measured { run, ceiling: None, report, unknown })
 }
 
-/// Fails a load without a single success: nothing was measured but refusals.
+/// Fails a load with more than one unexpected answer in a hundred: refusals are fast, and would look like a
+/// good rate.
 fn check_success(outcomes: &ClaimOutcomes, unknown: Option<&Exchanged>) -> anyhow::Result<()> {
-    if outcomes.accepted == 0 {
-        let answer = unknown.map(|answer| format!("; the first answer: {answer}")).unwrap_or_default();
-        bail!("no request succeeded{answer}");
+    const TOLERATED: u64 = 100;
+    let unexpected = outcomes.refused + outcomes.rejected + outcomes.lost;
+    if outcomes.accepted == 0 || unexpected * TOLERATED > outcomes.accepted + outcomes.sold_out {
+        let answer = unknown.map(|answer| format!("; the first of them: {answer}")).unwrap_or_default();
+        bail!("{} requests succeeded, {} did not{answer}", count(outcomes.accepted), count(unexpected));
     }
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 mod findings;
 mod foreign_mall;
+mod interrupt;
 mod kill;
 mod loads;
 mod own_servers;
@@ -12,7 +13,7 @@ mod table;
 mod visits;
 mod workload;
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
 use mallbox_storage::Timestamp;
@@ -20,6 +21,7 @@ use mallbox_storage_production::{BenchMall, ProductionOptions};
 use tokio::runtime::Runtime;
 
 use self::findings::Findings;
+use self::interrupt::Interrupt;
 pub use self::settings::{Appends, CompareBench, ComparedSystem, ForeignMall, ServerSetting, Topology};
 pub use self::workload::Workload;
 use super::new_file::check_new;
@@ -29,6 +31,8 @@ use super::result::Recording;
 /// What a round of a system takes beside its measurements: servers, users, orders, the kill.
 const BESIDE_EMBEDDED: Duration = Duration::from_secs(15);
 const BESIDE_SERVERS: Duration = Duration::from_secs(45);
+/// Time limit for the check of given servers.
+const CHECK_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// Runs the bench and prints the results. Returns whether every run ended, all books balance, and nothing
 /// was lost or sold twice.
@@ -46,6 +50,7 @@ pub fn run(bench: &CompareBench, now: Timestamp) -> anyhow::Result<bool> {
     let (systems, rounds) = (bench.systems.len(), bench.rounds);
     println!("Systems {systems}, rounds {rounds}, workloads {}: some {minutes} min", bench.workloads.len());
     let mut findings = Findings::default();
+    let (began, interrupt) = (Instant::now(), Interrupt::listen()?);
     for round in 1..=bench.rounds {
         // The order alternates, because a system finds a machine that has just been busy with another one.
         let mut systems: Vec<_> = bench.systems.iter().collect();
@@ -54,19 +59,25 @@ pub fn run(bench: &CompareBench, now: Timestamp) -> anyhow::Result<bool> {
         }
         for system in systems {
             println!("\nround {round} of {rounds}, {}", system.title());
-            round::run(&bench, (system, round), now, &mut findings);
+            // Sessions and sales of a mall last a day from its start.
+            round::run(&bench, (system, round), now + began.elapsed(), &mut findings);
+            if interrupt.has_come() {
+                bail!("interrupted; the servers of the bench are gone, and nothing was written");
+            }
         }
     }
-    println!("{}", table::medians(findings.systems(), &findings.runs));
+    println!("{}", table::medians(findings.systems(), &findings.runs, bench.rounds));
     print!("{}", table::classes(findings.systems()));
     println!("Systems that promise different things are not ranked against each other.");
-    print!("{}", table::verdicts(findings.systems(), &findings.runs));
+    let wrong = findings.wrong_systems();
+    let right: Vec<_> = findings.runs.iter().filter(|run| !wrong.contains(&run.system)).cloned().collect();
+    print!("{}", table::verdicts(findings.systems(), &right));
     findings.record(&mut recording);
     if let Some(file) = &bench.json {
         recording.write(file)?;
         println!("mallbox bench report {} makes a page of it.", file.display());
     }
-    Ok(!findings.is_wrong)
+    Ok(findings.wrong_systems().is_empty())
 }
 
 fn check(bench: &CompareBench) -> anyhow::Result<()> {
@@ -79,6 +90,7 @@ fn check(bench: &CompareBench) -> anyhow::Result<()> {
                 mall.load.sales.len(),
                 bench.rounds
             ),
+            ComparedSystem::Foreign(mall) => drop(foreign_mall::usage(mall)?),
             ComparedSystem::GivenServers(options) => check_empty(options)?,
             _ => {}
         }
@@ -89,14 +101,19 @@ fn check(bench: &CompareBench) -> anyhow::Result<()> {
 /// Checks that servers of the user hold nothing.
 fn check_empty(options: &ProductionOptions) -> anyhow::Result<()> {
     let held = Runtime::new()?.block_on(async {
-        let trial = BenchMall::beside(options).await?;
-        Ok::<_, anyhow::Error>(trial.occupancy(&options.mysql).await?)
+        let occupancy = async {
+            let trial = BenchMall::beside(options).await?;
+            Ok::<_, anyhow::Error>(trial.occupancy(&options.mysql).await?)
+        };
+        let late = || format!("no reply within {} s", CHECK_TIMEOUT.as_secs());
+        tokio::time::timeout(CHECK_TIMEOUT, occupancy).await.with_context(late)?
     });
     let held = held.context("cannot see whether the servers are empty")?;
     if held.keys > 0 || held.tables > 0 {
         bail!(
             "the servers are not empty: {} keys in Redis, {} tables in the database; pass empty ones, or leave \
-             --redis and --mysql out: the bench then starts servers of its own",
+             --redis and --mysql out: the bench then starts servers of its own. (A bench that was killed leaves \
+             the database mallbox_bench_… and keys bench-… behind.)",
             count(held.keys),
             count(held.tables)
         );

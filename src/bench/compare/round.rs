@@ -5,6 +5,7 @@ use std::time::Instant;
 use mallbox_storage::Timestamp;
 
 use super::findings::Findings;
+use super::foreign_mall;
 use super::kill;
 use super::loads::{self, Measured};
 use super::settings::{CompareBench, ComparedSystem};
@@ -34,18 +35,18 @@ pub(super) fn run(
             findings.know(subject.system(system));
             on_own_mall(bench, subject, (&id, round), now, findings);
         }
-        (None, ComparedSystem::Foreign(mall)) => {
-            findings.know(mall.system());
-            match mall.measure(bench, round) {
+        (None, ComparedSystem::Foreign(mall)) if bench.has(foreign_mall::workload(mall)) => {
+            findings.know(foreign_mall::system(mall));
+            match foreign_mall::measure(mall, bench, round) {
                 Ok((measured, wrong)) => {
                     print_line(&measured);
                     add(measured, findings);
                     wrong.into_iter().for_each(|text| findings.wrong(&id, text));
                 }
-                Err(error) => findings.fail((&id, Workload::FlashSale.name(), round), &error),
+                Err(error) => findings.fail((&id, foreign_mall::workload(mall).name(), round), &error),
             }
         }
-        (None, _) => {}
+        (None, _) => println!("none of its workloads was asked for"),
     }
 }
 
@@ -66,17 +67,18 @@ fn on_own_mall(
         }
     }
     if bench.kill {
+        let is_all_killed = subject.is_all_own();
         match kill::measure(bench, &mut subject) {
             Ok(after) => {
                 println!(
-                    "{:16} {} claims accepted before: {} lost, {} orders of nobody; up again with all orders after {}",
+                    "{:16} {} claims accepted before: {} lost, {} unmatched orders; up again with all orders after {}",
                     "kill -9",
                     count(after.accepted),
                     count(after.lost),
-                    count(after.surplus),
+                    count(after.unmatched),
                     millis(after.recovery)
                 );
-                findings.survived((id, round), after);
+                findings.survived((id, round), after, is_all_killed);
             }
             Err(error) => return findings.fail((id, "kill -9", round), &error),
         }

@@ -1,6 +1,9 @@
 //! A system that is up: the mall, the servers behind it, and what they cost together.
 
+use std::time::Duration;
+
 use anyhow::bail;
+use indicatif::ProgressBar;
 use mallbox_storage::{Timestamp, VoucherId};
 
 use super::own_servers::{self, OwnServers};
@@ -8,8 +11,7 @@ use super::settings::{CompareBench, ComparedSystem};
 use crate::bench::load::Report;
 use crate::bench::people::Size;
 use crate::bench::process_usage::ProcessUsage;
-use crate::bench::result::{Cost, System};
-use crate::bench::round::DRAIN_TIMEOUT;
+use crate::bench::result::{Class, Cost, System};
 use crate::bench::running_mall::RunningMall;
 use crate::bench::sale_bench::BenchMalls;
 use crate::bench::server::Server;
@@ -17,8 +19,13 @@ use crate::bench::site::BenchTarget;
 use crate::bench::summary::micros_per_response;
 use crate::bench::watch::{self, MetricsSample};
 
-/// Sales with units enough: ten for the flash sale, one for the mixed day, one for the kill.
-const SALES: usize = 12;
+/// Claims a second that no system reaches, of the flash sale and of the mixed day: the sales are so many that
+/// claims never run out, and a fast system has no other work than a slow one.
+const CLAIMS_PER_S_MAX: [u64; 2] = [100_000, 10_000];
+/// More sales take too long to make; claims may then run out in a long measurement.
+const SALES_MAX: usize = 1_000;
+/// Time limit for the workers to write the orders of a load.
+pub(super) const DRAIN_TIMEOUT: Duration = Duration::from_secs(120);
 /// One user in so many gets a unit of the scarce sale.
 const SCARCITY: usize = 20;
 
@@ -26,6 +33,8 @@ const SCARCITY: usize = 20;
 pub(super) struct Subject {
     pub(super) mall: RunningMall,
     ground: BenchTarget,
+    /// Number of sales of the flash sale; the last one is for the kill, the others for the mixed day.
+    flash_sales: usize,
     /// Dropped after the mall, which removes its data there.
     pub(super) servers: Option<OwnServers>,
 }
@@ -35,7 +44,9 @@ pub(super) struct Spent {
     /// Since the begin, all processes together; `None` for servers out of reach.
     usage: Option<ProcessUsage>,
     /// Orders written since the begin.
-    pub(super) persisted: u64,
+    persisted: u64,
+    /// From the last answer to the last order.
+    drained: Duration,
 }
 
 impl Subject {
@@ -68,67 +79,80 @@ impl Subject {
             verbose: bench.verbose,
             json: None,
         };
+        let sales = CLAIMS_PER_S_MAX.map(|claims| sales(bench, claims));
         let size = Size {
             users: bench.users,
-            sales: SALES,
+            sales: sales[0] + sales[1] + 1,
             units: None,
             scarce_units: scarce_units(bench.users),
             has_content: true,
         };
         let (mall, _lines) = RunningMall::start(&malls, &ground, size, now)?;
-        Ok(Some(Self { mall, ground, servers }))
+        Ok(Some(Self { mall, ground, flash_sales: sales[0], servers }))
     }
 
     /// Describes the system for the result document.
     pub(super) fn system(&self, system: &ComparedSystem) -> System {
         let mut described =
             System { id: system.id(), name: system.title(), ..self.mall.system(&self.ground) };
+        // Both follow from what the rounds find.
+        described.class = Class { one_per_user: None, exactly_once_after_kill: None, ..described.class };
         if self.servers.is_some() {
             described.versions.extend(own_servers::versions());
         }
         described
     }
 
-    /// Returns the sales of the flash sale.
-    pub(super) fn flash_sales(&self) -> &[VoucherId] {
-        &self.mall.crowd.sales[..SALES - 2]
+    /// Whether the bench may kill every process of the system.
+    pub(super) fn is_all_own(&self) -> bool {
+        self.process_ids().is_some()
     }
 
-    /// Returns the sale of the mixed day.
-    pub(super) fn day_sale(&self) -> VoucherId {
-        self.mall.crowd.sales[SALES - 2]
+    /// Returns the sales of the flash sale.
+    pub(super) fn flash_sales(&self) -> &[VoucherId] {
+        &self.mall.crowd.sales[..self.flash_sales]
+    }
+
+    /// Returns the sales of the mixed day.
+    pub(super) fn day_sales(&self) -> &[VoucherId] {
+        &self.mall.crowd.sales[self.flash_sales..self.mall.crowd.sales.len() - 1]
     }
 
     /// Returns the sale in which the mall is killed.
     pub(super) fn last_sale(&self) -> VoucherId {
-        self.mall.crowd.sales[SALES - 1]
+        self.mall.crowd.sales[self.mall.crowd.sales.len() - 1]
     }
 
     /// Runs a load, waits for its orders, and returns also what they cost together.
     pub(super) fn spend<T>(&self, load: impl FnOnce() -> anyhow::Result<T>) -> anyhow::Result<(T, Spent)> {
         let addresses = &self.mall.addresses;
+        ProcessUsage::forget_peaks(self.process_ids().into_iter().flatten());
         let (usage, seen) = (self.usage(), watch::look(addresses)?);
         let done = load()?;
-        watch::drained(addresses, DRAIN_TIMEOUT)?;
+        let bar = ProgressBar::new_spinner().with_message("waiting for the order workers");
+        bar.enable_steady_tick(Duration::from_millis(100));
+        let drained = watch::drained(addresses, DRAIN_TIMEOUT)?;
+        bar.finish_and_clear();
         let MetricsSample { persisted, .. } = watch::look(addresses)?;
         let used = self.usage();
         if usage.is_some() && used.is_none() {
             bail!("a process of the system ended during the load");
         }
         let usage = used.zip(usage).map(|(now, before)| now.since(before));
-        Ok((done, Spent { usage, persisted: persisted.saturating_sub(seen.persisted) }))
+        Ok((done, Spent { usage, persisted: persisted.saturating_sub(seen.persisted), drained }))
     }
 
-    /// Returns which of some users hold a unit of a sale, and the number of all orders that hold one. The
+    /// Returns the numbers of the users who hold a unit of a sale, and the number of orders that hold one. The
     /// processes must be stopped.
-    pub(super) fn holdings(&self, sale: VoucherId, users: &[usize]) -> anyhow::Result<(Vec<bool>, u64)> {
+    pub(super) fn holdings(&self, sale: VoucherId) -> anyhow::Result<(Vec<usize>, u64)> {
         let mall = &self.mall;
         mall.site.runtime.block_on(async {
             let storage = mall.site.place().open().await?;
-            let mut holders = Vec::with_capacity(users.len());
-            for user in users {
-                let holding = storage.selling.orders.holding(sale, mall.crowd.ids[*user]).await?;
-                holders.push(holding.is_some());
+            let mut holders = Vec::new();
+            for (number, user) in mall.crowd.ids.iter().enumerate() {
+                if storage.selling.orders.holding(sale, *user).await?.is_some() {
+                    holders.push(number);
+                }
             }
             let orders = storage.selling.orders.count(sale).await?.held();
             storage.base.upkeep.close().await?;
@@ -138,12 +162,23 @@ impl Subject {
 
     /// Returns what all processes cost so far; `None` for servers out of reach.
     fn usage(&self) -> Option<ProcessUsage> {
+        ProcessUsage::of(self.process_ids()?)
+    }
+
+    /// Returns the ids of all processes; `None` for servers out of reach.
+    fn process_ids(&self) -> Option<Vec<u32>> {
         let servers = match (&self.ground, &self.servers) {
             (BenchTarget::Servers { .. }, None) => return None,
             (_, servers) => servers.as_ref().map(OwnServers::process_ids).unwrap_or_default(),
         };
-        ProcessUsage::of(self.mall.servers.iter().map(Server::id).chain(servers))
+        Some(self.mall.servers.iter().map(Server::id).chain(servers).collect())
     }
+}
+
+/// Returns the number of sales in which the users can make so many claims a second.
+fn sales(bench: &CompareBench, claims_per_s: u64) -> usize {
+    let claims = claims_per_s.saturating_mul(bench.span.as_secs());
+    usize::try_from(claims.div_ceil(bench.users as u64)).unwrap_or(usize::MAX).clamp(1, SALES_MAX)
 }
 
 /// Returns the units of the scarce sale.
@@ -152,6 +187,12 @@ pub(super) fn scarce_units(users: usize) -> u64 {
 }
 
 impl Spent {
+    /// Returns the orders per second until the last one; `None` without orders.
+    pub(super) fn persisted_per_s(&self, report: &Report) -> Option<f64> {
+        let took = (report.elapsed + self.drained).as_secs_f64();
+        (self.persisted > 0 && took > 0.0).then(|| self.persisted as f64 / took)
+    }
+
     /// Returns the cost of each answer.
     pub(super) fn cost(&self, report: &Report) -> Cost {
         let answered = report.answered.max(1) as f64;

@@ -23,13 +23,14 @@ const COLUMNS: [Column; 10] = [
     ("lost by kill", 0, |run| run.books.lost_after_kill.map(|claims| claims as f64)),
 ];
 const WIDTH: usize = 13;
+const RUNS: usize = 6;
 
 fn is_sold_out(run: &Run) -> bool {
     run.workload == Workload::SoldOut.name()
 }
 
-/// Formats the medians of every workload, with a row for each system.
-pub(super) fn medians(systems: &[System], runs: &[Run]) -> String {
+/// Formats the medians of every workload, with a row for each system, and how many of its rounds they rest on.
+pub(super) fn medians(systems: &[System], runs: &[Run], rounds: usize) -> String {
     let width = systems.iter().map(|system| system.id.chars().count()).max().unwrap_or(0).max(16);
     let mut text = String::new();
     for workload in Workload::ALL {
@@ -49,12 +50,13 @@ pub(super) fn medians(systems: &[System], runs: &[Run]) -> String {
         if columns.is_empty() {
             continue;
         }
-        let _ = write!(text, "\n{:width$}", workload.name());
+        let _ = write!(text, "\n{:width$}{:>RUNS$}", workload.name(), "runs");
         for (heading, ..) in &columns {
             let _ = write!(text, "{heading:>WIDTH$}");
         }
         for (system, runs) in rows.iter().filter(|(_, runs)| !runs.is_empty()) {
-            let _ = write!(text, "\n{:width$}", system.id);
+            let runs_made = format!("{}/{rounds}", runs.len());
+            let _ = write!(text, "\n{:width$}{runs_made:>RUNS$}", system.id);
             for (_, digits, read) in &columns {
                 let cell = value(runs, *read).map(|value| number(value, *digits));
                 let _ = write!(text, "{:>WIDTH$}", cell.unwrap_or_else(|| "-".to_owned()));
@@ -96,6 +98,7 @@ pub(super) fn classes(systems: &[System]) -> String {
 }
 
 /// Formats who is ahead in the rate of each workload, between systems that promise the same.
+/// `runs` are those of systems that did nothing wrong.
 pub(super) fn verdicts(systems: &[System], runs: &[Run]) -> String {
     let mut text = String::new();
     let all = comparisons(systems, runs);

@@ -30,6 +30,16 @@ pub(super) enum Request {
     Claim,
 }
 
+/// A request of a user.
+#[derive(Clone, Copy, Debug)]
+struct Visit {
+    request: Request,
+    /// Number of the user.
+    user: usize,
+    /// The sale of a claim.
+    sale: Option<VoucherId>,
+}
+
 /// Requests with their weights.
 type Mix = &'static [(u32, Request)];
 
@@ -60,25 +70,24 @@ pub(super) const DAY: Habit = Habit::Mixed(&[
 #[derive(Debug)]
 pub(super) struct Visitors {
     users: BenchUsers,
-    /// The sale to claim from.
-    sale: VoucherId,
+    /// The sales to claim from, one after another.
+    sales: Vec<VoucherId>,
     now: Timestamp,
     habit: Habit,
     answers: PreparedRules,
-    /// Number of the next user to do what each does once.
+    /// Number of the next sign-in or claim.
     next: AtomicUsize,
 }
 
 impl Visitors {
-    pub(super) fn new(users: BenchUsers, sale: VoucherId, habit: Habit, now: Timestamp) -> Self {
+    pub(super) fn new(users: BenchUsers, sales: Vec<VoucherId>, habit: Habit, now: Timestamp) -> Self {
         let answers = Dialect::mallbox().answers.prepared();
-        Self { users, sale, now, habit, answers, next: AtomicUsize::new(0) }
+        Self { users, sales, now, habit, answers, next: AtomicUsize::new(0) }
     }
 
-    /// Returns a user who has not been returned before.
-    fn next_user(&self) -> Option<usize> {
-        let next = self.next.fetch_add(1, Ordering::Relaxed);
-        (next < self.users.tokens.len()).then_some(next)
+    /// Returns the number of what each user does once, in each sale if it is a claim.
+    fn next_number(&self) -> usize {
+        self.next.fetch_add(1, Ordering::Relaxed)
     }
 }
 
@@ -86,8 +95,8 @@ impl Visitors {
 pub(super) struct VisitorScript {
     visitors: Arc<Visitors>,
     rng: SmallRng,
-    /// The last request of each connection, and its user.
-    last: Vec<Option<(Request, usize)>>,
+    /// The last request of each connection.
+    last: Vec<Option<Visit>>,
     pub(super) outcomes: ClaimOutcomes,
     /// The first answer that no visitor expects.
     pub(super) unknown: Option<Exchanged>,
@@ -105,23 +114,32 @@ impl VisitorScript {
         }
     }
 
-    fn next(&mut self, last: Option<(Request, usize)>) -> Option<(Request, usize)> {
+    /// Returns the next request; `None` at the end.
+    fn next(&mut self, last: Option<Visit>) -> Option<Visit> {
+        let users = self.visitors.users.tokens.len();
         let mix = match (self.visitors.habit, last) {
-            (Habit::Morning, Some((Request::SignIn, user))) => return Some((Request::Streak, user)),
-            (Habit::Morning, _) => return self.visitors.next_user().map(|user| (Request::SignIn, user)),
+            (Habit::Morning, Some(Visit { request: Request::SignIn, user, .. })) => {
+                return Some(Visit { request: Request::Streak, user, sale: None });
+            }
+            (Habit::Morning, _) => {
+                let user = self.visitors.next_number();
+                return (user < users).then_some(Visit { request: Request::SignIn, user, sale: None });
+            }
             (Habit::Mixed(mix), _) => mix,
         };
         let request = self.draw(mix);
-        let users = &self.visitors.users;
-        let anybody = self.rng.random_range(0..users.tokens.len());
-        let readers = &users.content.readers;
+        let readers = &self.visitors.users.content.readers;
         Some(match request {
-            Request::Feed if !readers.is_empty() => (request, self.rng.random_range(readers.clone())),
-            // Each user claims once; then people look at shops.
-            Request::Claim => {
-                self.visitors.next_user().map_or((Request::Shop, anybody), |user| (request, user))
+            Request::Feed if !readers.is_empty() => {
+                Visit { request, user: self.rng.random_range(readers.clone()), sale: None }
             }
-            _ => (request, anybody),
+            Request::Claim => {
+                let number = self.visitors.next_number();
+                // Without a claim left the load ends: less work would look like more speed.
+                let sale = *self.visitors.sales.get(number / users)?;
+                Visit { request, user: number % users, sale: Some(sale) }
+            }
+            _ => Visit { request, user: self.rng.random_range(0..users), sale: None },
         })
     }
 
@@ -137,7 +155,7 @@ impl VisitorScript {
     }
 
     /// Writes the request line and the headers.
-    fn write(&mut self, (request, user): (Request, usize), buffer: &mut Vec<u8>) {
+    fn write(&mut self, Visit { request, user, sale }: Visit, buffer: &mut Vec<u8>) {
         let visitors = Arc::clone(&self.visitors);
         let content = &visitors.users.content;
         let any = |rng: &mut SmallRng, many: usize| rng.random_range(0..many.max(1));
@@ -163,7 +181,9 @@ impl VisitorScript {
             }
             Request::SignIn => write!(buffer, "POST /api/user/sign"),
             Request::Streak => write!(buffer, "GET /api/user/sign/count"),
-            Request::Claim => write!(buffer, "POST /api/voucher-order/seckill/{}", visitors.sale.get()),
+            Request::Claim => {
+                write!(buffer, "POST /api/voucher-order/seckill/{}", sale.map_or(0, VoucherId::get))
+            }
         };
         let token = &visitors.users.tokens[user];
         let body = if matches!(request, Request::Like | Request::SignIn | Request::Claim) {
@@ -188,7 +208,7 @@ impl Script for VisitorScript {
     }
 
     fn on_response(&mut self, connection: usize, answer: Answer<'_>) {
-        let is_claim = matches!(self.last[connection], Some((Request::Claim, _)));
+        let is_claim = self.last[connection].is_some_and(|last| last.request == Request::Claim);
         let kind = if is_claim {
             self.visitors.answers.kind(answer.status, answer.body)
         } else if answer.status != 200 {

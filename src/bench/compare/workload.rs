@@ -15,7 +15,7 @@ pub enum Workload {
     Feed,
     /// Every user signs in and looks at the streak.
     SignIns,
-    /// All of these, in the proportions of a day.
+    /// Shops, notes, feeds, sign-ins and claims, in the proportions of a day.
     MixedDay,
 }
 
@@ -34,18 +34,6 @@ impl Workload {
             Self::Feed => "feed",
             Self::SignIns => "sign-in morning",
             Self::MixedDay => "mixed day",
-        }
-    }
-
-    /// Returns the word on the command line.
-    #[must_use]
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::FlashSale => "flash-sale",
-            Self::SoldOut => "sold-out",
-            Self::SignIns => "sign-in-morning",
-            Self::MixedDay => "mixed-day",
-            Self::Browse | Self::Feed => self.name(),
         }
     }
 }

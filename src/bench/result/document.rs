@@ -17,7 +17,7 @@ pub(super) const SCHEMA: u32 = 1;
 #[derive(Serialize)]
 pub(super) struct Document {
     pub(super) schema: u32,
-    /// `sale`, `ramp`, `load`.
+    /// `sale`, `ramp`, `load`, `compare`.
     pub(super) kind: &'static str,
     pub(super) mallbox: Mallbox,
     /// Instant of the begin, RFC 3339 in UTC.

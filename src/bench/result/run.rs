@@ -126,7 +126,14 @@ pub(in crate::bench) struct Books {
     pub(in crate::bench) balance: Option<bool>,
     pub(in crate::bench) oversold: Option<u64>,
     pub(in crate::bench) bought_twice: Option<u64>,
+    /// Claims accepted before a kill in the middle of a sale.
+    pub(in crate::bench) accepted_before_kill: Option<u64>,
+    /// Those of them whose users hold nothing afterwards.
     pub(in crate::bench) lost_after_kill: Option<u64>,
+    /// Orders after the kill that no claim explains.
+    pub(in crate::bench) unmatched_after_kill: Option<u64>,
+    /// From the restart to the last order.
+    pub(in crate::bench) recovery_s: Option<f64>,
 }
 
 /// Counts since the begin of a run.

@@ -116,7 +116,8 @@ pub(in crate::bench) fn comparisons(systems: &[System], runs: &[Run]) -> Vec<Com
 }
 
 fn verdict(classes: (&Class, &Class), (low, high): (f64, f64), is_more_better: bool) -> &'static str {
-    if classes.0 != classes.1 {
+    // Two systems of which nobody knows what they promise need not promise the same.
+    if classes.0 != classes.1 || classes.0.durable == "unknown" {
         "not_comparable"
     } else if low <= 1.0 && high >= 1.0 {
         "no_difference"

@@ -9,7 +9,7 @@ use crate::bench::load::Shape;
 use crate::bench::{Generator, PRESETS, Preset};
 use crate::cli::messages::{BenchMisuse, CommandFailure, UsageError};
 
-/// Connections unless told.
+/// Connections by default.
 const CONNECTIONS: u16 = 64;
 
 /// The flags of the load generator.

@@ -11,10 +11,10 @@ use super::arrivals::GeneratorFlags;
 use super::foreign_mall::foreign_mall;
 use crate::bench::{Appends, CompareBench, ComparedSystem, ServerSetting, Topology, Workload};
 use crate::cli::messages::{BenchMisuse, UsageError};
-use crate::config::{LocationError, PlaceConfig, ServerUrl, at_least_one};
+use crate::config::{LocationError, PlaceConfig, ServerUrl};
 use crate::place::Place;
 
-/// Users, rounds and seconds unless told.
+/// Users, rounds and seconds by default.
 const USUAL: Extent = Extent { users: 20_000, rounds: 5, span: 5 };
 /// The same of a first look.
 const QUICK: Extent = Extent { users: 2_000, rounds: 1, span: 1 };
@@ -39,7 +39,7 @@ pub struct Compare {
     #[arg(long)]
     quick: bool,
     /// Users of each mall; default: 20,000.
-    #[arg(long, value_parser = at_least_one())]
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
     users: Option<u64>,
     /// Rounds of all systems, in alternating order; default: 5, the fewest that an interval rests on.
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..=1_000))]
@@ -62,7 +62,7 @@ pub struct Compare {
     /// Confirms that the servers of --redis and --mysql may be loaded, and hold nothing of value.
     #[arg(long)]
     may_destroy_data: bool,
-    /// Adds a running mall of others, for the flash sale: a file that says where it is and how it speaks.
+    /// Adds a running mall of others, for one rush a round: a file with its address and its dialect.
     #[arg(long, value_name = "FILE")]
     foreign: Vec<PathBuf>,
     /// Leaves out the kill -9 of every mall in the middle of a sale.
@@ -104,7 +104,7 @@ enum WorkloadName {
     Feed,
     /// Every user signs in and looks at the streak.
     SignInMorning,
-    /// All of the others in the proportions of a day.
+    /// Shops, notes, feeds, sign-ins and claims in the proportions of a day.
     MixedDay,
     /// Claims on sales with units enough.
     FlashSale,

@@ -82,8 +82,8 @@ impl BenchMisuse {
                 let (file, at) = (file.display(), line.unwrap_or(1));
                 sentence!(
                     l,
-                    "{file}第{at}行：{message}；这个文件怎么写，见使用手册“别家的商城”",
-                    "{file}, line {at}: {message}; the manual's page about other malls explains the file"
+                    "{file}第{at}行：{message}；文件格式见使用手册“对比后端与商城”",
+                    "{file}, line {at}: {message}; the manual's page 'Comparing back ends and malls' has the format"
                 )
             }
             Self::BadAgent { file, line } => {
