@@ -42,9 +42,9 @@ impl Bench {
         Self { dir: TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap() }
     }
 
-    fn command(&self, arguments: &[&str]) -> Command {
-        let mut command =
-            mallbox(&[&["bench", "compare"], arguments, &SMALL, &["--json", "r.json"]].concat());
+    fn command(&self, users: &str, arguments: &[&str]) -> Command {
+        let (bench, further) = (["bench", "compare"], ["--users", users, "--json", "r.json"]);
+        let mut command = mallbox(&[&bench, arguments, &SHORT, &further].concat());
         command.current_dir(self.dir.path()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }

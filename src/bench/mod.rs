@@ -24,6 +24,7 @@ mod log_ins;
 mod new_file;
 mod numbers;
 mod people;
+mod ports;
 mod preset;
 mod process_usage;
 mod ramp;
@@ -52,6 +53,8 @@ pub use foreign::{Dialect, DialectError, RuleFault, Target, TargetError, error_l
 pub use generator::Generator;
 pub use load_bench::run as run_load;
 pub use load_settings::{LoadBench, UserSource};
+pub use mallbox_bench_ports::{Effort, PORTS, Side, run_part};
+pub use ports::{PortsBench, run as run_ports};
 pub use preset::{PRESETS, Preset};
 pub use ramp_bench::run as run_ramp;
 pub use report::run as run_report;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use indicatif::HumanCount;
+use indicatif::{BinaryBytes, HumanCount};
 
 /// Formats a number of events per second.
 pub(super) fn rate(per_second: f64) -> String {
@@ -23,6 +23,20 @@ fn whole(value: f64) -> String {
 pub(super) fn millis(time: Duration) -> String {
     let ms = time.as_secs_f64() * 1e3;
     if ms < 10.0 { format!("{ms:.2} ms") } else { format!("{} ms", whole(ms)) }
+}
+
+/// Formats a time in µs, or in ms from 1 ms on.
+pub(super) fn micros(us: f64) -> String {
+    match us {
+        ..10.0 => format!("{us:.2} µs"),
+        10.0..1e3 => format!("{us:.0} µs"),
+        _ => millis(Duration::from_secs_f64(us / 1e6)),
+    }
+}
+
+/// Formats a size in memory.
+pub(super) fn bytes(number: u64) -> String {
+    BinaryBytes(number).to_string()
 }
 
 #[cfg(test)]

@@ -5,18 +5,22 @@ mod compare;
 mod dialects;
 mod foreign_mall;
 mod load;
+mod on;
+mod ports;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 use mallbox_storage::Durability;
 use mallbox_storage_production::ProductionOptions;
 
 use self::arrivals::{ArrivalFlags, GeneratorFlags, preset};
 use self::compare::Compare;
 use self::load::{ClaimFlags, Load};
+use self::on::{On, count};
+use self::ports::Ports;
 use super::messages::{BenchMisuse, UsageError};
 use crate::bench::{self, AgentBench, BenchMalls, BenchTarget, Preset, RampBench, SaleBench};
 use crate::config::{DurabilityChoice, LocationError, PlaceConfig, ServerUrl, Switch, at_least_one};
@@ -62,6 +66,12 @@ pub enum Bench {
         #[command(flatten)]
         claims: Box<ClaimFlags>,
     },
+    /// Measures every storage port on both back ends, beside the commands of Redis and SQL that tutorials
+    /// use.
+    Ports(Box<Ports>),
+    /// Measures a part of `bench ports`, which starts this command.
+    #[command(hide = true)]
+    PortsPart,
     /// Makes a page of results that benches wrote with --json; several are compared.
     Report {
         /// The files with the results.
@@ -180,17 +190,6 @@ struct GroundFlags {
     json: Option<PathBuf>,
 }
 
-/// Storage of a benched mall.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum On {
-    /// In a directory.
-    Directory,
-    /// On Redis and MySQL.
-    Servers,
-    /// Alternately in a directory and on servers.
-    Both,
-}
-
 /// Runs a bench. Returns whether the ledger balanced afterwards.
 ///
 /// # Errors
@@ -206,6 +205,8 @@ pub fn run(command: Bench) -> anyhow::Result<bool> {
             bench::run_agent(&agent).map(|()| true)
         }
         Bench::Export { dir, claims } => bench::run_export(&claims.plan()?, &dir),
+        Bench::Ports(ports) => ports.run(SystemClock.now()),
+        Bench::PortsPart => Ok(bench::run_part().map(|()| true)?),
         Bench::Report { results, output } => bench::run_report(&results, &output),
         Bench::Submit { results, subject } => bench::run_submit(&results, &subject, SystemClock.now()),
         Bench::Dialect { name } => dialects::print(name.as_deref()).map(|()| true),
@@ -310,11 +311,6 @@ impl GroundFlags {
             Err(mistake) => Err(UsageError::Where(mistake)),
         }
     }
-}
-
-/// Converts to `usize`, capped at `usize::MAX`.
-fn count(number: u64) -> usize {
-    usize::try_from(number).unwrap_or(usize::MAX)
 }
 
 #[cfg(test)]

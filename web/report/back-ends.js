@@ -1,12 +1,13 @@
-// The measurements of ports, with a look for each back end.
+// The measurements of ports, with the names of their back ends.
 
 import { t } from "../core/language.js";
 import { unique } from "./report.js";
+import { backEndText } from "./words.js";
 
 /** @typedef {import("./result.js").Measurement} Measurement */
 /**
- * @typedef {{measurement: Measurement, name: string, look: number}} Measured `name`: back end, with threads
- * and result where they differ
+ * @typedef {{measurement: Measurement, place: string, name: string}} Measured `place`: back end, with the result
+ * where there are several; `name`: the same with callers, where their numbers differ
  */
 
 /**
@@ -15,12 +16,12 @@ import { unique } from "./report.js";
  */
 export function measured({ results }) {
   const all = results.flatMap((result, index) => result.measurements.map((measurement) => ({ measurement, number: results.length > 1 ? index + 1 : null })));
-  const threads = unique(all.map(({ measurement }) => measurement.threads));
-  const named = all.map(({ measurement, number }) => ({ measurement, name: [
-    measurement.back_end,
-    threads.length > 1 && measurement.threads !== null && t(`，${measurement.threads}个线程`, `, ${measurement.threads} ${measurement.threads === 1 ? "thread" : "threads"}`),
-    number !== null && t(`（${number}）`, ` (${number})`),
-  ].filter(Boolean).join("") }));
-  const names = unique(named.map(({ name }) => name));
-  return named.map((one) => ({ ...one, look: names.indexOf(one.name) }));
+  const callers = unique(all.map(({ measurement }) => measurement.threads));
+  return all.map(({ measurement, number }) => {
+    const of = number === null ? "" : t(`（${number}）`, ` (${number})`);
+    const threads = callers.length > 1 ? measurement.threads : null;
+    const by = threads === null ? "" : t(`，并发${threads}`, `, ${threads} ${threads === 1 ? "caller" : "callers"}`);
+    const backEnd = backEndText(measurement.back_end);
+    return { measurement, place: backEnd + of, name: backEnd + by + of };
+  });
 }

@@ -173,6 +173,7 @@ function measurement(from) {
     memory_bytes: number(from.memory_bytes),
     error: number(from.error),
     note: string(from.note),
+    is_failed: boolean(from.is_failed) ?? false,
   };
 }
 

@@ -130,13 +130,14 @@ export const KNOWN_SCHEMA = 1;
  * @property {string} port
  * @property {string} back_end
  * @property {number | null} size buyers, places, …
- * @property {number | null} threads
+ * @property {number | null} threads concurrent callers
  * @property {number | null} per_s
  * @property {number | null} p50_us
  * @property {number | null} p99_us
  * @property {number | null} memory_bytes
  * @property {number | null} error share
  * @property {string | null} note
+ * @property {boolean} is_failed `note` says why
  */
 /**
  * @typedef {object} SummaryFigure

@@ -144,6 +144,98 @@ export function warningText(code) {
   }
 }
 
+/** @param {string} name of a port: the part before the colon */
+export function portText(name) {
+  switch (name) {
+    case "claim": return t("抢购", "Claims of a flash sale");
+    case "order-log": return t("订单日志", "Order log");
+    case "geo": return t("附近商铺", "Places nearby");
+    case "sign-ins": return t("签到", "Sign-ins");
+    case "visitors": return t("访客统计", "Visitors");
+    case "feed": return t("关注流", "Feeds");
+    case "likes": return t("点赞", "Likes");
+    case "follows": return t("关注与共同关注", "Follows, and follows in common");
+    case "votes": return t("点评投票", "Votes");
+    case "sessions": return t("会话", "Sessions");
+    case "rate-limits": return t("限流", "Rate limits");
+    case "ids": return t("唯一编号", "Unique ids");
+    case "locks": return t("锁", "Locks");
+    case "deadlines": return t("支付期限", "Payment deadlines");
+    case "cache": return t("缓存策略", "Cache strategies");
+    default: return name;
+  }
+}
+
+/** @param {string} name of a back end, or commands, which have no translation */
+export function backEndText(name) {
+  switch (name) {
+    case "directory": return t("目录", "directory");
+    case "Redis and MySQL": return t("Redis和MySQL", "Redis and MySQL");
+    case "both": return t("两种后端", "both");
+    default: return name;
+  }
+}
+
+/** @param {string} name of an operation: the part after the colon */
+export function operationText(name) {
+  switch (name) {
+    case "accepted": return t("抢到", "accepted");
+    case "sold out": return t("已售罄", "sold out");
+    case "already bought": return t("已买过", "already bought");
+    case "hand-out": return t("分发", "hand-out");
+    case "acknowledge": return t("确认", "acknowledge");
+    case "requeue of a dead consumer": return t("收回失联消费者的订单", "requeue of a dead consumer");
+    case "replay": return t("重新分发", "replay");
+    case "first ten within 5 km": return t("5公里内最近的十家", "first ten within 5 km");
+    case "page 20 within 5 km": return t("5公里内第20页", "page 20 within 5 km");
+    case "sign": return t("签到", "sign");
+    case "streak": return t("连续签到天数", "streak");
+    case "count of a day": return t("一天的签到人数", "count of a day");
+    case "record": return t("记录", "record");
+    case "count": return t("计数", "count");
+    case "page from the inbox": return t("从收件箱读一页", "page from the inbox");
+    case "page, pulled from the database": return t("从数据库拉取一页", "page, pulled from the database");
+    case "push of a note": return t("推送一篇笔记", "push of a note");
+    case "like": return t("点赞", "like");
+    case "in common, first page": return t("共同关注的第一页", "in common, first page");
+    case "follow": return t("关注", "follow");
+    case "vote": return t("投票", "vote");
+    case "begin": return t("登录", "begin");
+    case "find": return t("查找", "find");
+    case "end": return t("退出", "end");
+    case "pass": return t("放行判断", "pass");
+    case "next": return t("取下一个编号", "next");
+    case "acquire and release": return t("获取并释放", "acquire and release");
+    case "hand-over": return t("交接", "hand-over");
+    case "set": return t("设置期限", "set");
+    case "hand out 100 due orders and close them": return t("取出并关闭100个到期订单", "hand out 100 due orders and close them");
+    case "no cache": return t("不用缓存", "no cache");
+    case "none: cache-aside alone": return t("无保护：只有旁路缓存", "none: cache-aside alone");
+    case "null value": return t("缓存空值", "null value");
+    case "Bloom filter": return t("布隆过滤器", "Bloom filter");
+    case "mutex and null value": return t("互斥锁加空值", "mutex and null value");
+    case "logical expiry": return t("逻辑过期", "logical expiry");
+    case "two levels, mutex and null value": return t("两级缓存、互斥锁加空值", "two levels, mutex and null value");
+    default: return name;
+  }
+}
+
+/**
+ * Splits the name of a measurement into port and operation.
+ * @param {string} name `claim: accepted`; without a colon, all is the port
+ * @returns {[string, string]}
+ */
+export function splitPort(name) {
+  const at = name.indexOf(": ");
+  return at < 0 ? [name, ""] : [name.slice(0, at), name.slice(at + 2)];
+}
+
+/** @param {string} name of a measurement */
+export function measurementText(name) {
+  const [port, operation] = splitPort(name);
+  return operation === "" ? portText(port) : t(`${portText(port)}：${operationText(operation)}`, `${portText(port)}: ${operationText(operation)}`);
+}
+
 /** @param {string} name of a field of the machine */
 export function machineText(name) {
   switch (name) {

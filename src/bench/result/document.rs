@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use mallbox_bench_ports::Measurement;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -17,7 +18,7 @@ pub(super) const SCHEMA: u32 = 1;
 #[derive(Serialize)]
 pub(super) struct Document {
     pub(super) schema: u32,
-    /// `sale`, `ramp`, `load`, `compare`.
+    /// `sale`, `ramp`, `load`, `compare`, `ports`.
     pub(super) kind: &'static str,
     pub(super) mallbox: Mallbox,
     /// Instant of the begin, RFC 3339 in UTC.
@@ -33,7 +34,7 @@ pub(super) struct Document {
     pub(super) systems: Vec<System>,
     pub(super) runs: Vec<Run>,
     /// Measurements of single ports.
-    pub(super) measurements: Vec<Value>,
+    pub(super) measurements: Vec<Measurement>,
     pub(super) summary: Vec<Figure>,
     pub(super) comparisons: Vec<Comparison>,
     pub(super) warnings: Vec<Warning>,

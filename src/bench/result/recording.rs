@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Instant;
 
+use mallbox_bench_ports::Measurement;
 use mallbox_storage::Timestamp;
 use serde_json::Value;
 
@@ -69,6 +70,11 @@ impl Recording {
     /// Adds a run.
     pub(in crate::bench) fn add_run(&mut self, run: Run) {
         self.document.runs.push(run);
+    }
+
+    /// Adds measurements of ports.
+    pub(in crate::bench) fn measured(&mut self, measurements: impl IntoIterator<Item = Measurement>) {
+        self.document.measurements.extend(measurements);
     }
 
     /// Adds a warning, once.

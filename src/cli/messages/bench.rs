@@ -29,6 +29,14 @@ pub(in crate::cli) enum BenchMisuse {
     SystemTwice(String),
     /// The file of a foreign mall cannot be used: the line, and the parser's message.
     BadForeignMall { file: PathBuf, line: Option<usize>, message: String },
+    /// A port that is not measured; the ports.
+    NoPort(String, Vec<&'static str>),
+    /// Servers that may lose their data, without the user's word that they may.
+    NotToBeDestroyed,
+    /// One of the two URLs of servers.
+    OneServer,
+    /// A run to resume without the result beside which it left its state.
+    ResumeWithoutResult,
     /// Not the address and the secret of an agent.
     BadAgent { file: PathBuf, line: usize },
 }
@@ -86,6 +94,26 @@ impl BenchMisuse {
                     "{file}, line {at}: {message}; the manual's page 'Comparing back ends and malls' has the format"
                 )
             }
+            Self::NoPort(name, known) => {
+                let known = known.join(if l == Language::Zh { "、" } else { ", " });
+                sentence!(l, "没有端口“{name}”；可测的端口：{known}", "no port '{name}'; the ports: {known}")
+            }
+            Self::NotToBeDestroyed => sentence!(
+                l,
+                "bench ports会写满并清空所给的服务器；确认里面没有数据后，请加上--may-destroy-data",
+                "bench ports fills and clears the servers of --redis and --mysql; if they hold nothing of \
+                 value, add --may-destroy-data"
+            ),
+            Self::OneServer => sentence!(
+                l,
+                "--redis和--mysql要一起给；都不给时，bench ports自己启动服务器",
+                "--redis and --mysql go together; without both, bench ports starts servers of its own"
+            ),
+            Self::ResumeWithoutResult => sentence!(
+                l,
+                "--resume还需要--json FILE：中断的测试把进度存在该文件旁边",
+                "--resume also needs --json FILE: an interrupted run keeps its state beside that file"
+            ),
             Self::BadAgent { file, line } => {
                 let file = file.display();
                 sentence!(

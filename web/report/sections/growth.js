@@ -1,5 +1,6 @@
 // Cost as a mall grows: time and memory of ports by size.
 
+import { h } from "../../core/dom.js";
 import { t } from "../../core/language.js";
 import { measured } from "../back-ends.js";
 import { chartFigure } from "../chart/figure.js";
@@ -9,6 +10,7 @@ import { bytes, count, duration, rounded } from "../number.js";
 import { latencyAxis } from "../percentiles.js";
 import { unique } from "../report.js";
 import { columnIfAny, numberColumn, table } from "../table.js";
+import { measurementText, portText, splitPort } from "../words.js";
 import { panels, section } from "./section.js";
 
 /** @typedef {import("../back-ends.js").Measured} Measured */
@@ -19,11 +21,38 @@ const MAX_MEMORY_TICKS = 5;
 /** @param {import("../report.js").Report} report */
 export function growth(report) {
   const all = measured(report);
-  const charts = unique(all.map(({ measurement }) => measurement.port)).flatMap((port) => {
-    const of = all.filter(({ measurement }) => measurement.port === port);
-    return [timeChart(port, of), memoryChart(port, of)];
-  }).filter((chart) => chart !== null);
-  return charts.length === 0 ? null : section("growth", t("规模增长时的开销", "Cost as buyers and data grow"), panels(charts));
+  const groups = unique(all.map(({ measurement }) => splitPort(measurement.port)[0])).map((name) => ({
+    name, charts: portCharts(name, all.filter(({ measurement }) => splitPort(measurement.port)[0] === name)),
+  })).filter(({ charts }) => charts.length > 0);
+  if (groups.length === 0) return null;
+  const blocks = groups.flatMap(({ name, charts }) => [groups.length > 1 && h("h3", null, portText(name)), panels(charts)]);
+  return section("growth", t("规模增长时的开销", "Cost as buyers and data grow"), h("div", { class: "stack" }, blocks));
+}
+
+/**
+ * Returns a chart of times for each operation of a port, and one of the memory.
+ * @param {string} name
+ * @param {Measured[]} all of the port
+ */
+function portCharts(name, all) {
+  const times = unique(all.map(({ measurement }) => measurement.port)).map((port) =>
+    timeChart(measurementText(port), all.filter(({ measurement }) => measurement.port === port)));
+  return [...times, memoryChart(portText(name), onePerSize(all))].filter((chart) => chart !== null);
+}
+
+/**
+ * Keeps the first measurement of the memory of each back end and size, whatever the operation and the callers.
+ * @param {Measured[]} all
+ * @returns {Measured[]}
+ */
+function onePerSize(all) {
+  const known = new Set();
+  return all.flatMap((one) => {
+    const key = `${one.place} ${one.measurement.size}`;
+    if (one.measurement.memory_bytes === null || known.has(key)) return [];
+    known.add(key);
+    return [{ ...one, name: one.place }];
+  });
 }
 
 /**
@@ -90,13 +119,13 @@ function growthChart(title, lines, y, format, all) {
  * @returns {Series[]}
  */
 function seriesBySize(all, value) {
-  return unique(all.map(({ name }) => name)).flatMap((name) => {
+  return unique(all.map(({ name }) => name)).flatMap((name, look) => {
     const of = all.filter((one) => one.name === name);
     const points = of.flatMap((one) => {
       const [size, y] = [one.measurement.size, value(one)];
       return size === null || y === null || size <= 0 || y <= 0 ? [] : [/** @type {[number, number]} */ ([size, y])];
     }).sort(([a], [b]) => a - b);
-    return points.length < 2 ? [] : [{ name, look: of[0].look, points }];
+    return points.length < 2 ? [] : [{ name, look, points }];
   });
 }
 
