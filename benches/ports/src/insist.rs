@@ -8,8 +8,9 @@ use mallbox_storage::StoreError;
 const PAUSE: Duration = Duration::from_millis(100);
 const REPEATS: usize = 300;
 
-/// Calls, and repeats the call while its error is transient: a busy machine may take longer to sync a disk than
-/// a port waits. Only for calls that may be repeated; the time of all repetitions is the time of the operation.
+/// Calls, and repeats the call while its error is transient: a busy machine may take longer to sync a disk
+/// than a port waits. Only for calls that may be repeated; the time of all repetitions is the time of the
+/// operation.
 pub(crate) async fn insist<T, Fut>(mut call: impl FnMut() -> Fut) -> Result<T, StoreError>
 where
     Fut: Future<Output = Result<T, StoreError>>,

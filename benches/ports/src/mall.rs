@@ -63,8 +63,8 @@ impl Mall {
         Ok(Self { storage, side: Side::Servers, place, before, durability })
     }
 
-    /// Returns the growth of the memory since the mall was empty, in bytes: in a directory of this process, on
-    /// servers of Redis' data and of the MariaDB of the bench. `None` if too small to be seen.
+    /// Returns the growth of the memory since the mall was empty, in bytes: in a directory of this process,
+    /// on servers of Redis' data and of the MariaDB of the bench. `None` if too small to be seen.
     pub(crate) async fn memory(&self) -> Result<Option<u64>, BenchError> {
         let now = match &self.place {
             Place::Directory(_) => resident(None),

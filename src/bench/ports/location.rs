@@ -12,7 +12,10 @@ use tokio::runtime::Runtime;
 
 /// Removes a directory once its standard input ends. The servers in it end at the same time, and may still
 /// write.
-const GUARD: &str = r#"while read -r line; do :; done; for turn in 1 2 3 4 5 6 7 8 9; do rm -rf -- "$0" && exit; sleep 1; done"#;
+const GUARD: &str = r#"
+    while read -r line; do :; done
+    for turn in 1 2 3 4 5 6 7 8 9; do rm -rf -- "$0" && exit; sleep 1; done
+"#;
 
 /// Where ports are measured. Dropping the value removes everything, and so does the end of this process.
 pub(super) struct PortsLocation {
@@ -25,8 +28,8 @@ pub(super) struct PortsLocation {
 }
 
 impl PortsLocation {
-    /// Makes the directory, in the current one: /tmp is memory on many machines. Checks the user's servers, or
-    /// starts some. Returns also the program that is missing for that.
+    /// Makes the directory, in the current one: /tmp is memory on many machines. Checks the user's servers,
+    /// or starts some. Returns also the program that is missing for that.
     pub(super) fn find(
         with_servers: bool,
         urls: Option<&(String, String)>,
@@ -77,8 +80,8 @@ fn guard(dir: &Path) -> anyhow::Result<ChildStdin> {
     child.stdin.take().context("a process without a standard input")
 }
 
-/// Ends the servers and removes the directory on an interrupt, and exits. The process of a part ends with this
-/// one.
+/// Ends the servers and removes the directory on an interrupt, and exits. The process of a part ends with
+/// this one.
 async fn remove_if_interrupted(dir: std::path::PathBuf, own: Arc<Mutex<Option<OwnServers>>>) {
     if tokio::signal::ctrl_c().await.is_ok() {
         drop(own.lock().take());

@@ -210,8 +210,8 @@ impl Reader {
         found
     }
 
-    /// Returns the entry even if it has expired; one caller reloads it meanwhile. What was not warmed does not
-    /// exist.
+    /// Returns the entry even if it has expired; one caller reloads it meanwhile. What was not warmed does
+    /// not exist.
     async fn logical(self: &Arc<Self>, id: u64, now: Timestamp) -> Result<bool, BenchError> {
         let Some(entry) = self.cache.look(&key(id), now).await?.kept else { return Ok(false) };
         let until = entry.bytes.first_chunk().map_or(0, |bytes| i64::from_le_bytes(*bytes));

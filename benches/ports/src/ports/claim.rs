@@ -88,8 +88,9 @@ pub(crate) async fn measure(bench: &mut Bench) -> Result<(), BenchError> {
     mall.close().await
 }
 
-/// Measures claims that are refused: of users who never bought, and of the users behind `pending` claims. (The
-/// fill's claims were settled without orders in the database, where an embedded mall looks settled claims up.)
+/// Measures claims that are refused: of users who never bought, and of the users behind `pending` claims.
+/// (The fill's claims were settled without orders in the database, where an embedded mall looks settled
+/// claims up.)
 async fn refusals(bench: &mut Bench, mall: &Mall, pending: Range<u64>) -> Result<(), BenchError> {
     let (claims, buyers) = (pending.end, pending.end - pending.start);
     let sales = Arc::clone(&mall.storage.selling.sales);

@@ -89,8 +89,8 @@ struct Contest {
 }
 
 impl Contest {
-    /// Returns a sentence about the shares of the waiters, with Jain's index: 1 is equal shares, 1/n is all for
-    /// one.
+    /// Returns a sentence about the shares of the waiters, with Jain's index: 1 is equal shares, 1/n is all
+    /// for one.
     fn fairness(&self) -> String {
         let (least, most) = (self.counts.iter().min(), self.counts.iter().max());
         format!(
