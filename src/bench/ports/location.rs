@@ -1,5 +1,6 @@
 //! Where ports are measured: a directory, and servers.
 
+use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{ChildStdin, Command, Stdio};
 use std::sync::Arc;
@@ -76,6 +77,8 @@ impl Drop for PortsLocation {
 fn guard(dir: &Path) -> anyhow::Result<ChildStdin> {
     let (input, output, errors) = (Stdio::piped(), Stdio::null(), Stdio::null());
     let mut shell = Command::new("/bin/sh");
+    // A signal to the group of this process, as of an interrupt, must not end the shell too.
+    shell.process_group(0);
     let mut child = shell.args(["-c", GUARD]).arg(dir).stdin(input).stdout(output).stderr(errors).spawn()?;
     child.stdin.take().context("a process without a standard input")
 }
