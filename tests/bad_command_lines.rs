@@ -191,7 +191,7 @@ const LINES: &[(&str, i32, &str)] = &[
     ("bench ports --mysql mysql://root:secret@127.0.0.1:1/mall", 2, "--redis and --mysql go together"),
     ("bench ports {servers}", 2, "add --may-destroy-data"),
     ("bench ports {servers} --may-destroy-data --on directory", 2, "--redis is for malls in Redis and MySQL"),
-    ("bench ports {servers} --may-destroy-data", 1, "Redis: "),
+    ("bench ports {servers} --may-destroy-data", 1, "cannot connect to Redis at 127.0.0.1:1"),
     ("bench report", 2, "<RESULTS>"),
     ("bench report {new}", 1, "cannot read {new}"),
     ("bench report {file}", 1, "{file} is not JSON"),

@@ -142,8 +142,8 @@ impl Subject {
         Ok((done, Spent { usage, persisted: persisted.saturating_sub(seen.persisted), drained }))
     }
 
-    /// Returns the numbers of the users who hold a unit of a sale, and the number of orders that hold one. The
-    /// processes must be stopped.
+    /// Returns the numbers of the users who hold a unit of a sale, and the number of orders that hold one.
+    /// The processes must be stopped.
     pub(super) fn holdings(&self, sale: VoucherId) -> anyhow::Result<(Vec<usize>, u64)> {
         let mall = &self.mall;
         mall.site.runtime.block_on(async {
