@@ -17,8 +17,8 @@ use super::loads::Measured;
 use super::settings::{CompareBench, ForeignMall};
 use super::workload::Workload;
 
-/// Returns what the sales of a mall allow to measure: a flash sale with a unit for every claim, or the rush on
-/// few units.
+/// Returns what the sales of a mall allow to measure: a flash sale with a unit for every claim, or the rush
+/// on few units.
 pub(super) fn workload(mall: &ForeignMall) -> Workload {
     let users = match &mall.load.users {
         UserSource::Tokens(tokens) => tokens.len(),
