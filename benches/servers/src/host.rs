@@ -51,8 +51,8 @@ impl Host {
             .map_or_else(TempDir::new, |parent| TempDir::with_prefix_in(".mallbox-server-", parent))
     }
 
-    /// Returns the silence after which servers count each other as down: servers that share a busy machine with
-    /// their clients are given more time.
+    /// Returns the silence after which servers count each other as down: more for servers that share a busy
+    /// machine with their clients.
     pub(crate) fn silence_max(&self, quick: Duration) -> Duration {
         const SHARED: Duration = Duration::from_secs(30);
         if self.has_priority { quick } else { SHARED }

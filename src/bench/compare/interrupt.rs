@@ -1,4 +1,4 @@
-//! Interrupts of a long bench: the step under way ends, its servers and data are removed, and no other begins.
+//! Interrupts of a long bench: the system under way ends, its data is removed, and no other begins.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -29,7 +29,7 @@ fn is_sold_out(run: &Run) -> bool {
     run.workload == Workload::SoldOut.name()
 }
 
-/// Formats the medians of every workload, with a row for each system, and how many of its rounds they rest on.
+/// Formats the medians of every workload, with a row for each system and the number of its rounds.
 pub(super) fn medians(systems: &[System], runs: &[Run], rounds: usize) -> String {
     let width = systems.iter().map(|system| system.id.chars().count()).max().unwrap_or(0).max(16);
     let mut text = String::new();
