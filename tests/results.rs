@@ -40,6 +40,48 @@ fn microseconds(us: f64) -> String {
     format!("{us:.0} µs")
 }
 
+/// Rates of a comparison: workload, figure and heading.
+const RATES: [(&str, &str, &str); 5] = [
+    ("flash sale", "accepted_per_s", "claims accepted"),
+    ("sold out", "answered_per_s", "sold out"),
+    ("browse", "accepted_per_s", "shops and notes"),
+    ("feed", "accepted_per_s", "feeds"),
+    ("mixed day", "accepted_per_s", "mixed day"),
+];
+
+/// Returns the table of a comparison: a system a row, the rates of its workloads, and what a kill took.
+fn comparison(name: &str, result: &Value) -> String {
+    let mut text = String::from("\n| system | an accepted claim survives");
+    RATES.iter().for_each(|(_, _, heading)| text += &format!(" | {heading}"));
+    text += " | lost by kill -9 |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n";
+    for system in result["systems"].as_array().unwrap() {
+        let survives = match system["class"]["durable"].as_str().unwrap() {
+            "power" => "loss of power",
+            "process" => "end of the process",
+            _ => "neither",
+        };
+        text += &format!("| {} | {survives}", system["name"].as_str().unwrap());
+        for (workload, figure, _) in RATES {
+            let is_it = |row: &&Value| {
+                row["system"] == system["id"] && row["figure"] == figure && row["workload"] == workload
+            };
+            let found = result["summary"].as_array().unwrap().iter().find(is_it);
+            let median = found.and_then(|row| row["median"].as_f64()).map(per_second);
+            text += &format!(" | {}", median.unwrap_or_else(|| "–".to_owned()));
+        }
+        let runs = result["runs"].as_array().unwrap().iter().filter(|run| run["system"] == system["id"]);
+        let lost = runs.filter_map(|run| run["books"]["lost_after_kill"].as_u64());
+        let (rounds, lost) = lost.fold((0, 0), |(rounds, sum), lost| (rounds + 1, sum + lost));
+        text += &format!(" | {lost} claims in {rounds} rounds |\n");
+    }
+    let connections = &result["settings"]["connections"];
+    text + &format!(
+        "\nMedians of the rounds of `mallbox bench compare`, {connections} connections, all servers and the load\n\
+         generator on the same cores. Systems that promise different things are not ranked.\n\
+         [Result and notes](benches/results/{name}/notes.md).\n\n"
+    )
+}
+
 /// Returns the folders of results, oldest first.
 fn folders() -> Vec<PathBuf> {
     let entries = fs::read_dir(RESULTS).unwrap().map(|entry| entry.unwrap().path());
@@ -140,7 +182,13 @@ fn the_table_of_the_readme_is_made_of_the_newest_results() {
         results.iter().any(|(_, result)| result["kind"] == "sale")
             && results.iter().all(|(_, result)| has_defaults(result))
     });
-    let table = table(newest.expect("a folder with default settings"));
+    let newest_comparison = folders.iter().rev().find_map(|folder| {
+        let results = results(folder);
+        let (_, result) = results.iter().find(|(_, result)| result["kind"] == "compare")?;
+        Some(comparison(folder.file_name()?.to_str()?, result))
+    });
+    let table =
+        table(newest.expect("a folder with default settings")) + &newest_comparison.unwrap_or_default();
     let readme = fs::read_to_string(README).unwrap();
     let (before, rest) = readme.split_once(BEGIN).expect("the place of the table");
     let (old, after) = rest.split_once(END).expect("the end of the table");
