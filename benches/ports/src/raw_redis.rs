@@ -1,11 +1,16 @@
 //! Bare commands of Redis, as tutorials send them: to a server or to a cluster.
 
+use std::time::Duration;
+
 use redis::aio::MultiplexedConnection;
 use redis::cluster::ClusterClient;
 use redis::cluster_async::ClusterConnection;
-use redis::{Cmd, FromRedisValue, Pipeline};
+use redis::{AsyncConnectionConfig, Cmd, FromRedisValue, Pipeline};
 
 use crate::error::BenchError;
+
+/// Time limit of a response. The client's own of half a second is short for a command on a million places.
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A connection that any number of callers share.
 #[derive(Clone)]
@@ -18,10 +23,12 @@ impl RawRedis {
     /// Connects; to a cluster if the server is a node of one.
     pub(crate) async fn connect(url: &str) -> Result<Self, BenchError> {
         let client = redis::Client::open(url)?;
-        let mut server = client.get_multiplexed_async_connection().await?;
+        let config = AsyncConnectionConfig::new().set_response_timeout(Some(RESPONSE_TIMEOUT));
+        let mut server = client.get_multiplexed_async_connection_with_config(&config).await?;
         let info: String = redis::cmd("INFO").arg("cluster").query_async(&mut server).await?;
         if field(&info, "cluster_enabled") == Some("1") {
-            return Ok(Self::Cluster(ClusterClient::new([url])?.get_async_connection().await?));
+            let cluster = ClusterClient::builder([url]).response_timeout(RESPONSE_TIMEOUT).build()?;
+            return Ok(Self::Cluster(cluster.get_async_connection().await?));
         }
         Ok(Self::Server(server))
     }
