@@ -51,7 +51,7 @@ const RATES: [(&str, &str, &str); 5] = [
 
 /// Returns the table of a comparison: a system a row, the rates of its workloads, and what a kill took.
 fn comparison(name: &str, result: &Value) -> String {
-    let mut text = String::from("\n| system | an accepted claim survives");
+    let mut text = String::from("| system | an accepted claim survives");
     RATES.iter().for_each(|(_, _, heading)| text += &format!(" | {heading}"));
     text += " | lost by kill -9 |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n";
     for system in result["systems"].as_array().unwrap() {
