@@ -118,7 +118,9 @@ fn install(dir: &Path) -> Result<(), ServerError> {
     let done = Command::new(INSTALLER)
         .args(["--no-defaults", "--auth-root-authentication-method=normal", "--skip-test-db"])
         .args(user())
-        .arg(format!("--datadir={}", dir.join("data").display()))
+        // The installer is a shell script that takes no path with spaces.
+        .arg("--datadir=./data")
+        .current_dir(dir)
         .output()
         .map_err(|source| ServerError::Missing { program: INSTALLER, source })?;
     if done.status.success() {
