@@ -61,7 +61,7 @@ fn on_ground(
 ) -> anyhow::Result<Outcome> {
     let size =
         Size { users: bench.malls.users, sales: SALES, units: None, scarce_units: 0, has_content: false };
-    let (mall, _lines) = RunningMall::start(&bench.malls, ground, size, now)?;
+    let (mall, _lines) = RunningMall::start(bench.malls.limits, ground, size, now)?;
     println!("Goal: p99 within {}, every claim accepted. Each rate for {:?}.", millis(bench.p99), bench.span);
     let mut trials = Trials { bench, mall: &mall, first: 0, best: None, last: None, tried: Vec::new() };
     let Found { rate: found, limit } = ramp::search(bench.from, |rate, length| trials.run(rate, length))?;

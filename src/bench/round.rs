@@ -19,7 +19,7 @@ use super::numbers::{count, millis, rate};
 use super::people::Size;
 use super::process_usage::ProcessUsage;
 use super::result::{Books, Cost, Rates, Recording, Run, TimelinePoint};
-use super::run_record::{run_record, timeline};
+use super::run_record::{cost, run_record, timeline};
 use super::running_mall::{Ending, RunningMall};
 use super::rush::{ClaimOutcomes, Claims};
 use super::sale_bench::SaleBench;
@@ -77,7 +77,7 @@ pub(super) fn run(
         scarce_units: 0,
         has_content: false,
     };
-    let (mall, lines) = RunningMall::start(&bench.malls, ground, size, now)?;
+    let (mall, lines) = RunningMall::start(bench.malls.limits, ground, size, now)?;
     let ceiling = || ceiling::measure(&bench.generator, bench.span);
     let before = ceiling()?;
     let rush = rush(bench, &mall, lines)?;
@@ -134,9 +134,7 @@ fn record(
         rates: Rates { persisted_per_s: Some(orders_per_second(rush)), ..run.rates },
         cost: Cost {
             cpu_us_per_operation: cpu.map(|cpu| micros_per_response(report, cpu)),
-            memory_bytes: usage.map(|usage| usage.memory),
-            written_bytes_per_operation: usage
-                .map(|usage| usage.written as f64 / report.answered.max(1) as f64),
+            ..cost(usage, report)
         },
         books: Books {
             balance: Some(ending.books_balance),

@@ -4,8 +4,10 @@ use std::time::Instant;
 
 use super::ceiling::Ceiling;
 use super::load::Report;
+use super::process_usage::ProcessUsage;
 use super::result::{Answers, Books, Ceilings, Cost, GeneratorShare, Latency, Rates, Run, TimelinePoint};
 use super::rush::ClaimOutcomes;
+use super::summary::micros_per_response;
 use super::watch::MetricsSample;
 
 /// Returns a run with everything that the load generator knows.
@@ -47,6 +49,16 @@ pub(super) fn run_record(
             unsent: report.unsent,
             late: report.late,
         },
+    }
+}
+
+/// Returns the cost of each answer.
+pub(super) fn cost(usage: Option<ProcessUsage>, report: &Report) -> Cost {
+    let answered = report.answered.max(1) as f64;
+    Cost {
+        cpu_us_per_operation: usage.map(|usage| micros_per_response(report, usage.cpu)),
+        memory_bytes: usage.map(|usage| usage.memory),
+        written_bytes_per_operation: usage.map(|usage| usage.written as f64 / answered),
     }
 }
 

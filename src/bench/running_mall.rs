@@ -12,7 +12,6 @@ use super::drive::progress_bar;
 use super::people::{self, BenchUsers, Size};
 use super::process_usage::ProcessUsage;
 use super::result::{Class, System, Version};
-use super::sale_bench::BenchMalls;
 use super::server::{Server, this_program};
 use super::site::{BenchLocation, BenchTarget};
 
@@ -49,7 +48,7 @@ impl RunningMall {
     /// Makes a mall on `ground` and starts its processes. Returns also the lines that the first process
     /// prints from now on.
     pub(super) fn start(
-        malls: &BenchMalls,
+        limits: bool,
         ground: &BenchTarget,
         size: Size,
         now: Timestamp,
@@ -60,7 +59,7 @@ impl RunningMall {
         bar.finish_and_clear();
         let mut arguments = site.serve()?;
         arguments.extend(["--listen", "127.0.0.1:0"].map(str::to_owned));
-        let limits: &[&str] = if malls.limits { &LIMITS_UNREACHED } else { &["--limits", "off"] };
+        let limits: &[&str] = if limits { &LIMITS_UNREACHED } else { &["--limits", "off"] };
         arguments.extend(limits.iter().map(|word| (*word).to_owned()));
         let (servers, line) = serve(&arguments, &site)?;
         let addresses = servers.iter().map(|server| server.address).collect();

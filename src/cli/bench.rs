@@ -19,13 +19,12 @@ use mallbox_storage_production::ProductionOptions;
 use self::arrivals::{ArrivalFlags, GeneratorFlags, preset};
 use self::compare::Compare;
 use self::load::{ClaimFlags, Load};
-use self::on::{On, count};
+use self::on::{On, count, servers};
 use self::ports::Ports;
 use super::messages::{BenchMisuse, UsageError};
 use crate::bench::{self, AgentBench, BenchMalls, BenchTarget, Preset, RampBench, SaleBench};
-use crate::config::{DurabilityChoice, LocationError, PlaceConfig, ServerUrl, Switch, at_least_one};
+use crate::config::{DurabilityChoice, LocationError, ServerUrl, Switch, at_least_one};
 use crate::mall::{Clock as _, SystemClock};
-use crate::place::Place;
 
 /// Users of a sale unless told: a real rush, which costs more a claim than a small one.
 const USERS_IN_DIRECTORY: usize = 200_000;
@@ -302,14 +301,7 @@ impl GroundFlags {
         let url = |typed: &Option<ServerUrl>, name| {
             typed.clone().or_else(|| variable(name).map(|url| ServerUrl::from(&*url)))
         };
-        let (redis, mysql) = (url(&self.redis, "MALLBOX_REDIS"), url(&self.mysql, "MALLBOX_MYSQL"));
-        match (PlaceConfig { data: None, redis, mysql, redis_prefix: None }).place() {
-            Ok(Place::Production(options)) => Ok(options),
-            Ok(Place::Embedded(_)) | Err(LocationError::Missing) => {
-                Err(UsageError::Bench(BenchMisuse::NoServers))
-            }
-            Err(mistake) => Err(UsageError::Where(mistake)),
-        }
+        servers(url(&self.redis, "MALLBOX_REDIS"), url(&self.mysql, "MALLBOX_MYSQL"))
     }
 }
 

@@ -9,9 +9,9 @@ use crate::bench::evidence::Evidence;
 use crate::bench::load_bench::{self, orders, settled};
 use crate::bench::load_settings::{LoadBench, UserSource};
 use crate::bench::process_usage::ProcessUsage;
-use crate::bench::result::{Class, Cost, Run, System};
+use crate::bench::result::{Class, Run, System};
+use crate::bench::run_record::cost;
 use crate::bench::rush::Claims;
-use crate::bench::summary::micros_per_response;
 
 use super::loads::Measured;
 use super::settings::{CompareBench, ForeignMall};
@@ -59,16 +59,11 @@ pub(super) fn measure(
     let settled = before.map(|before| settled(&load, &before, &driven)).transpose()?;
     let used = usage(mall)?.zip(used).map(|(now, before)| now.since(before));
     let evidence = Evidence { bench: &load, driven: &driven, settled: settled.as_ref() };
-    let answered = driven.report.answered.max(1) as f64;
     let run = Run {
         system: mall.name.clone(),
         workload: workload.name(),
         round,
-        cost: Cost {
-            cpu_us_per_operation: used.map(|used| micros_per_response(&driven.report, used.cpu)),
-            memory_bytes: used.map(|used| used.memory),
-            written_bytes_per_operation: used.map(|used| used.written as f64 / answered),
-        },
+        cost: cost(used, &driven.report),
         ..load_bench::record(&evidence)
     };
     let findings = evidence.findings();

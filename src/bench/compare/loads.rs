@@ -13,7 +13,7 @@ use crate::bench::ceiling::{self, Ceiling};
 use crate::bench::drive::{Arrivals, Driven, ShownProgress, drive, load_of, progress_bar};
 use crate::bench::load::{self, Exchanged, Progress, Report};
 use crate::bench::numbers::count;
-use crate::bench::result::{Books, Rates, Run};
+use crate::bench::result::{Books, Run};
 use crate::bench::run_record::{run_record, timeline};
 use crate::bench::rush::{ClaimOutcomes, Claims};
 use crate::bench::watch::MetricsSampler;
@@ -66,13 +66,10 @@ fn flash_sale(
     let ceiling = Ceiling { before, after };
     let Driven { outcomes, report, unknown, .. } = driven;
     check_success(&outcomes, unknown.as_ref())?;
-    let run = run_record(place, &outcomes, &report);
     let run = Run {
         ceiling_per_s: Some(ceiling.into()),
-        rates: Rates { persisted_per_s: spent.persisted_per_s(&report), ..run.rates },
-        cost: spent.cost(&report),
         timeline: timeline(report.began, &samples),
-        ..run
+        ..spent.add_to(run_record(place, &outcomes, &report), &report)
     };
     Ok(Measured { run, ceiling: Some(ceiling), report, unknown })
 }
@@ -94,9 +91,7 @@ fn sold_out(
         bought_twice: Some(outcomes.bought_again),
         ..Books::default()
     };
-    let run = run_record(place, &outcomes, &report);
-    let rates = Rates { persisted_per_s: spent.persisted_per_s(&report), ..run.rates };
-    let run = Run { cost: spent.cost(&report), rates, books, ..run };
+    let run = Run { books, ..spent.add_to(run_record(place, &outcomes, &report), &report) };
     Ok(Measured { run, ceiling: None, report, unknown })
 }
 
@@ -122,9 +117,7 @@ fn visits(
     let outcomes: ClaimOutcomes = scripts.iter().map(|script| script.outcomes).sum();
     let unknown = scripts.into_iter().find_map(|script| script.unknown);
     check_success(&outcomes, unknown.as_ref())?;
-    let run = run_record(place, &outcomes, &report);
-    let rates = Rates { persisted_per_s: spent.persisted_per_s(&report), ..run.rates };
-    let run = Run { cost: spent.cost(&report), rates, ..run };
+    let run = spent.add_to(run_record(place, &outcomes, &report), &report);
     Ok(Measured { run, ceiling: None, report, unknown })
 }
 

@@ -11,12 +11,11 @@ use super::settings::{CompareBench, ComparedSystem};
 use crate::bench::load::Report;
 use crate::bench::people::Size;
 use crate::bench::process_usage::ProcessUsage;
-use crate::bench::result::{Class, Cost, System};
+use crate::bench::result::{Class, Rates, Run, System};
+use crate::bench::run_record::cost;
 use crate::bench::running_mall::RunningMall;
-use crate::bench::sale_bench::BenchMalls;
 use crate::bench::server::Server;
 use crate::bench::site::BenchTarget;
-use crate::bench::summary::micros_per_response;
 use crate::bench::watch::{self, MetricsSample};
 
 /// Claims a second that no system reaches, of the flash sale and of the mixed day: the sales are so many that
@@ -71,14 +70,6 @@ impl Subject {
             }
             ComparedSystem::Foreign(_) => return Ok(None),
         };
-        let malls = BenchMalls {
-            users: bench.users,
-            limits: false,
-            grounds: Vec::new(),
-            rounds: 1,
-            verbose: bench.verbose,
-            json: None,
-        };
         let sales = CLAIMS_PER_S_MAX.map(|claims| sales(bench, claims));
         let size = Size {
             users: bench.users,
@@ -87,7 +78,7 @@ impl Subject {
             scarce_units: scarce_units(bench.users),
             has_content: true,
         };
-        let (mall, _lines) = RunningMall::start(&malls, &ground, size, now)?;
+        let (mall, _lines) = RunningMall::start(false, &ground, size, now)?;
         Ok(Some(Self { mall, ground, flash_sales: sales[0], servers }))
     }
 
@@ -187,19 +178,10 @@ pub(super) fn scarce_units(users: usize) -> u64 {
 }
 
 impl Spent {
-    /// Returns the orders per second until the last one; `None` without orders.
-    pub(super) fn persisted_per_s(&self, report: &Report) -> Option<f64> {
+    /// Adds to a run what it cost, and the orders per second until the last one.
+    pub(super) fn add_to(&self, run: Run, report: &Report) -> Run {
         let took = (report.elapsed + self.drained).as_secs_f64();
-        (self.persisted > 0 && took > 0.0).then(|| self.persisted as f64 / took)
-    }
-
-    /// Returns the cost of each answer.
-    pub(super) fn cost(&self, report: &Report) -> Cost {
-        let answered = report.answered.max(1) as f64;
-        Cost {
-            cpu_us_per_operation: self.usage.map(|usage| micros_per_response(report, usage.cpu)),
-            memory_bytes: self.usage.map(|usage| usage.memory),
-            written_bytes_per_operation: self.usage.map(|usage| usage.written as f64 / answered),
-        }
+        let persisted_per_s = (self.persisted > 0 && took > 0.0).then(|| self.persisted as f64 / took);
+        Run { cost: cost(self.usage, report), rates: Rates { persisted_per_s, ..run.rates }, ..run }
     }
 }

@@ -5,14 +5,13 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use mallbox_storage::Durability;
-use mallbox_storage_production::ProductionOptions;
 
 use super::arrivals::GeneratorFlags;
 use super::foreign_mall::foreign_mall;
+use super::on::{count, servers};
 use crate::bench::{Appends, CompareBench, ComparedSystem, ServerSetting, Topology, Workload};
 use crate::cli::messages::{BenchMisuse, UsageError};
-use crate::config::{LocationError, PlaceConfig, ServerUrl};
-use crate::place::Place;
+use crate::config::ServerUrl;
 
 /// Users, rounds and seconds by default.
 const USUAL: Extent = Extent { users: 20_000, rounds: 5, span: 5 };
@@ -115,16 +114,14 @@ enum WorkloadName {
 impl Compare {
     pub(super) fn plan(&self) -> anyhow::Result<CompareBench> {
         let usual = if self.quick { QUICK } else { USUAL };
-        let number =
-            |given: Option<u64>, usual: u64| usize::try_from(given.unwrap_or(usual)).unwrap_or(usize::MAX);
         let generator = self.generator.plan(None);
         Ok(CompareBench {
             systems: self.all_systems()?,
             workloads: self.workloads(),
-            users: number(self.users, usual.users),
+            users: count(self.users.unwrap_or(usual.users)),
             span: Duration::from_secs(self.span.unwrap_or(usual.span)),
-            rounds: number(self.rounds, usual.rounds),
-            instances: number(Some(self.instances), 1),
+            rounds: count(self.rounds.unwrap_or(usual.rounds)),
+            instances: count(self.instances),
             generator,
             kill: !self.no_kill,
             verbose: self.verbose,
@@ -143,7 +140,10 @@ impl Compare {
             }
         }
         let mut systems: Vec<_> = names.into_iter().map(SystemName::system).collect();
-        systems.extend(self.given_servers()?.map(ComparedSystem::GivenServers));
+        if self.redis.is_some() {
+            let given = servers(self.redis.clone(), self.mysql.clone())?;
+            systems.push(ComparedSystem::GivenServers(given));
+        }
         for file in &self.foreign {
             let mall = foreign_mall(file)?;
             let id = mall.name.clone();
@@ -153,25 +153,6 @@ impl Compare {
             systems.push(ComparedSystem::Foreign(Box::new(mall)));
         }
         Ok(systems)
-    }
-
-    fn given_servers(&self) -> Result<Option<ProductionOptions>, UsageError> {
-        if self.redis.is_none() {
-            return Ok(None);
-        }
-        let place = PlaceConfig {
-            data: None,
-            redis: self.redis.clone(),
-            mysql: self.mysql.clone(),
-            redis_prefix: None,
-        };
-        match place.place() {
-            Ok(Place::Production(options)) => Ok(Some(options)),
-            Ok(Place::Embedded(_)) | Err(LocationError::Missing) => {
-                Err(UsageError::Bench(BenchMisuse::NoServers))
-            }
-            Err(mistake) => Err(UsageError::Where(mistake)),
-        }
     }
 
     /// Returns the workloads in the order of a round.
@@ -185,15 +166,15 @@ impl Compare {
 
 impl SystemName {
     fn system(self) -> ComparedSystem {
-        let servers = |topology, appends| ComparedSystem::OwnServers(ServerSetting { topology, appends });
+        let own = |topology, appends| ComparedSystem::OwnServers(ServerSetting { topology, appends });
         match self {
             Self::Directory => ComparedSystem::Directory(Durability::Power),
             Self::DirectoryProcess => ComparedSystem::Directory(Durability::Process),
-            Self::RedisAlways => servers(Topology::Single, Appends::Always),
-            Self::RedisEverysec => servers(Topology::Single, Appends::EverySecond),
-            Self::RedisNo => servers(Topology::Single, Appends::Never),
-            Self::RedisSentinel => servers(Topology::Sentinel, Appends::Always),
-            Self::RedisCluster => servers(Topology::Cluster, Appends::Always),
+            Self::RedisAlways => own(Topology::Single, Appends::Always),
+            Self::RedisEverysec => own(Topology::Single, Appends::EverySecond),
+            Self::RedisNo => own(Topology::Single, Appends::Never),
+            Self::RedisSentinel => own(Topology::Sentinel, Appends::Always),
+            Self::RedisCluster => own(Topology::Cluster, Appends::Always),
         }
     }
 }

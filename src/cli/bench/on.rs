@@ -1,6 +1,11 @@
 //! The back ends that a bench runs on, and numbers from flags.
 
 use clap::ValueEnum;
+use mallbox_storage_production::ProductionOptions;
+
+use crate::cli::messages::{BenchMisuse, UsageError};
+use crate::config::{LocationError, PlaceConfig, ServerUrl};
+use crate::place::Place;
 
 /// Storage of a benched mall.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -11,6 +16,20 @@ pub(super) enum On {
     Servers,
     /// Alternately in a directory and on servers.
     Both,
+}
+
+/// Returns the servers at two URLs.
+pub(super) fn servers(
+    redis: Option<ServerUrl>,
+    mysql: Option<ServerUrl>,
+) -> Result<ProductionOptions, UsageError> {
+    match (PlaceConfig { data: None, redis, mysql, redis_prefix: None }).place() {
+        Ok(Place::Production(options)) => Ok(options),
+        Ok(Place::Embedded(_)) | Err(LocationError::Missing) => {
+            Err(UsageError::Bench(BenchMisuse::NoServers))
+        }
+        Err(mistake) => Err(UsageError::Where(mistake)),
+    }
 }
 
 /// Converts to `usize`, capped at `usize::MAX`.
