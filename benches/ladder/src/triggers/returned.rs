@@ -1,0 +1,24 @@
+//! Ten units return after the sale was sold out, and ten new buyers come.
+
+use super::UNITS;
+use crate::controller::Stage;
+use crate::error::LadderError;
+use crate::trace::EventKind;
+
+pub(super) async fn strike(stage: &mut Stage<'_>) -> Result<(), LadderError> {
+    // Half as many again as there are units.
+    for user in 1..=UNITS + UNITS / 2 {
+        stage.buy(0, user).await?;
+    }
+    stage.settle().await?;
+    for user in stage.location.orders().await? {
+        stage.give_back(user).await?;
+    }
+    stage.note(None, EventKind::UnitsReturned { units: UNITS });
+    // Refused while nothing was left: rightly.
+    stage.forget_refusals();
+    for user in 101..=100 + UNITS {
+        stage.buy(0, user).await?;
+    }
+    Ok(())
+}
