@@ -1,10 +1,10 @@
 //! The events that explain a result: those of one or two buyers, and what the trigger did.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use crate::findings::{Evidence, Findings};
 use crate::reply::Reply;
-use crate::trace::{Event, EventKind};
+use crate::trace::{Event, EventKind, Server};
 use crate::trigger::Trigger;
 
 /// Buyers of a story.
@@ -21,7 +21,15 @@ pub(crate) fn choose(evidence: &Evidence, findings: &Findings, events: Vec<Event
         (_, Some(user)) => users.contains(&user),
         (_, None) => event.request.is_none(),
     };
-    let mut story: Vec<Event> = events.into_iter().filter(is_told).collect();
+    let mut called = HashSet::new();
+    let mut is_new = |event: &Event| match &event.kind {
+        // A request that tries again and again is told once.
+        EventKind::Called { text, result, .. } => {
+            called.insert((event.request, event.user, text.clone(), result.clone()))
+        }
+        _ => true,
+    };
+    let mut story: Vec<Event> = events.into_iter().filter(|event| is_told(event) && is_new(event)).collect();
     story.truncate(EVENTS_MAX);
     let began = story.first().map_or(0, |event| event.at_us);
     for event in &mut story {
@@ -77,23 +85,28 @@ pub(crate) fn mistake(trigger: Trigger, story: &[Event]) -> Option<usize> {
         [Reply::SoldOut.name(), Reply::Busy.name()].contains(&reply.as_str())
     };
     match trigger {
-        // The second request that passes the check, or a refusal.
+        // The second request that passes the check; a refusal; or a check while the first order is not seen.
         Trigger::ThreeAtOnce => {
-            let held: Vec<usize> = story
-                .iter()
-                .enumerate()
-                .filter(|(_, event)| matches!(event.kind, EventKind::Reached { is_held: true, .. }))
-                .map(|(place, _)| place)
-                .collect();
-            held.get(1).copied().or_else(|| first(&is_refusal))
+            let held: Vec<usize> =
+                places(story, |event| matches!(event.kind, EventKind::Reached { is_held: true, .. }));
+            let next_call = || {
+                let first = *held.first()?;
+                let is_other =
+                    |event: &Event| event.request != story[first].request && is_call(event, Server::Database);
+                Some(first + story[first..].iter().position(is_other)?)
+            };
+            held.get(1).copied().or_else(|| first(&is_refusal)).or_else(next_call)
         }
         // The first thing that the holder does after its lease.
         Trigger::StoppedBeforeWrite | Trigger::StoppedBeforeRelease => {
             let resumed = first(&|event| matches!(event.kind, EventKind::Resumed))?;
             let instance = story[resumed].instance;
-            let is_call =
-                |event: &Event| event.instance == instance && matches!(event.kind, EventKind::Called { .. });
-            story[resumed..].iter().position(is_call).map(|place| resumed + place)
+            let late = |server| {
+                let is_late = |event: &Event| event.instance == instance && is_call(event, server);
+                story[resumed..].iter().position(is_late).map(|place| resumed + place)
+            };
+            let write = late(Server::Database).filter(|_| trigger == Trigger::StoppedBeforeWrite);
+            write.or_else(|| late(Server::Redis))
         }
         Trigger::Killed => first(&|event| matches!(event.kind, EventKind::Killed)),
         Trigger::FailedOver => first(&|event| matches!(event.kind, EventKind::FailedOver)),
@@ -102,4 +115,12 @@ pub(crate) fn mistake(trigger: Trigger, story: &[Event]) -> Option<usize> {
             story[returned..].iter().position(is_refusal).map(|place| returned + place)
         }
     }
+}
+
+fn places(story: &[Event], wanted: impl Fn(&Event) -> bool) -> Vec<usize> {
+    story.iter().enumerate().filter(|(_, event)| wanted(event)).map(|(place, _)| place).collect()
+}
+
+fn is_call(event: &Event, server: Server) -> bool {
+    matches!(event.kind, EventKind::Called { server: called, .. } if called == server)
 }
