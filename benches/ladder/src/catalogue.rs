@@ -43,6 +43,8 @@ pub struct Rung {
     pub title: Words,
     /// Its source code.
     pub source: &'static str,
+    /// Path of the source code in the project.
+    pub file: &'static str,
     /// Processes that sell at the same time.
     pub instances: u8,
     pub(crate) scene: Scene,
@@ -54,6 +56,12 @@ impl Rung {
     #[must_use]
     pub fn has(&self, trigger: Trigger) -> bool {
         trigger.strikes(&self.scene)
+    }
+
+    /// Whether a run under `trigger` needs servers that the bench starts.
+    #[must_use]
+    pub fn needs_own_servers(&self, trigger: Option<Trigger>) -> bool {
+        trigger == Some(Trigger::FailedOver) || self.scene.in_redis == InRedis::LocksOnThree
     }
 }
 
@@ -69,6 +77,7 @@ macro_rules! rung {
             id: $id,
             title: words($zh, $en),
             source: include_str!(concat!("rungs/", $file, ".rs")),
+            file: concat!("benches/ladder/src/rungs/", $file, ".rs"),
             instances: $instances,
             scene: $scene,
             build: $build,

@@ -22,6 +22,9 @@ pub enum LadderError {
     /// A process could not be started, or a pipe could not be used.
     #[error(transparent)]
     Io(#[from] io::Error),
+    /// A system call failed.
+    #[error(transparent)]
+    System(#[from] rustix::io::Errno),
     /// A line between processes cannot be read.
     #[error("a line between processes: {0}")]
     Json(#[from] serde_json::Error),

@@ -24,7 +24,7 @@ mod triggers;
 mod words;
 
 pub use catalogue::{RUNGS, Rung};
-pub use controller::{Launch, Location, MISSING};
+pub use controller::{Launch, Location};
 pub use error::LadderError;
 pub use expected::expected;
 pub use findings::{Evidence, Failure, Findings};

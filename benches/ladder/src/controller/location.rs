@@ -14,8 +14,6 @@ const DATABASE: &str = "ladder";
 /// Flags of MariaDB: every commit flushed; and repeatable read as in MySQL, where a transaction may change a
 /// row that another one changed after its snapshot.
 const MARIADB: [&str; 2] = ["--innodb-flush-log-at-trx-commit=1", "--loose-innodb-snapshot-isolation=OFF"];
-/// Why a ladder cannot run on this machine.
-pub const MISSING: &str = "is not installed; the ladder needs redis-server and mariadbd";
 
 /// Tables of a sale. Without unique keys where the tutorials have none.
 const TABLES: [&str; 8] = [
@@ -32,50 +30,93 @@ const TABLES: [&str; 8] = [
 const NAMES: [&str; 8] =
     ["vouchers", "orders", "buckets", "buyers", "user_locks", "fences", "messages", "done_messages"];
 
-/// The servers of a run, gone with the value.
+/// The servers of a run.
 #[derive(Debug)]
 pub struct Location {
+    redis: String,
+    mysql: String,
+    /// `None` = servers of the user: no failover, and no further server.
+    own: Option<OwnServers>,
+}
+
+/// Servers started for the run, gone with the value.
+#[derive(Debug)]
+struct OwnServers {
     host: Host,
-    redis: Redis,
-    mariadb: MariaDb,
+    _redis: Redis,
+    _mariadb: MariaDb,
 }
 
 impl Location {
     /// Starts a Redis with `appendfsync everysec` and a MariaDB that flushes every commit, with their data
-    /// below `dir`.
+    /// below `dir`, and creates the tables.
     ///
     /// # Errors
-    /// [`ServerError::Missing`]: a program is not installed.
-    pub fn start(dir: &Path) -> Result<Self, ServerError> {
+    /// [`LadderError::Server`]: a program is not installed, or does not start.
+    pub async fn start(dir: &Path) -> Result<Self, LadderError> {
         let host = Host::beside_clients(dir);
         let redis = start_redis(&host)?;
         let mariadb = MariaDb::start_on(host.clone(), &MARIADB)?;
-        Ok(Self { host, redis, mariadb })
+        let mut connection = Conn::new(Opts::from_url(&mariadb.url("mysql"))?).await?;
+        connection.query_drop(format!("CREATE DATABASE {DATABASE}")).await?;
+        connection.disconnect().await?;
+        let (redis_url, mysql) = (redis.url(), mariadb.url(DATABASE));
+        let own = OwnServers { host, _redis: redis, _mariadb: mariadb };
+        let location = Self { redis: redis_url, mysql, own: Some(own) };
+        location.create_tables().await?;
+        Ok(location)
+    }
+
+    /// Uses servers of the user, both empty, and creates the tables. [`clear`](Self::clear) removes
+    /// everything.
+    ///
+    /// # Errors
+    /// [`LadderError::Mysql`]: the database cannot be used.
+    pub async fn given(redis: &str, mysql: &str) -> Result<Self, LadderError> {
+        let location = Self { redis: redis.to_owned(), mysql: mysql.to_owned(), own: None };
+        location.create_tables().await?;
+        Ok(location)
+    }
+
+    /// Drops the tables and the keys.
+    ///
+    /// # Errors
+    /// [`LadderError`]: a server cannot be reached; its data stays.
+    pub async fn clear(&self) -> Result<(), LadderError> {
+        let mut connection = self.connect().await?;
+        for table in NAMES {
+            connection.query_drop(format!("DROP TABLE {table}")).await?;
+        }
+        connection.disconnect().await?;
+        let mut redis = redis::Client::open(self.redis.as_str())?.get_multiplexed_async_connection().await?;
+        Ok(redis::cmd("FLUSHDB").query_async(&mut redis).await?)
+    }
+
+    /// Whether the bench started the servers: only then can Redis fail over, and only then are there further
+    /// ones.
+    #[must_use]
+    pub fn is_own(&self) -> bool {
+        self.own.is_some()
     }
 
     /// Returns the address of the Redis that all runs without a failover use.
     pub(crate) fn redis(&self) -> String {
-        self.redis.url()
+        self.redis.clone()
     }
 
     /// Returns the address of the database.
     pub(crate) fn mysql(&self) -> String {
-        self.mariadb.url(DATABASE)
+        self.mysql.clone()
     }
 
     /// Starts a further Redis.
-    pub(crate) fn further_redis(&self) -> Result<Redis, ServerError> {
-        start_redis(&self.host)
+    pub(crate) fn further_redis(&self) -> Result<Redis, LadderError> {
+        let foreign = || LadderError::NotReached("this run needs servers of its own".to_owned());
+        Ok(start_redis(&self.own.as_ref().ok_or_else(foreign)?.host)?)
     }
 
-    /// Creates the tables.
-    ///
-    /// # Errors
-    /// [`LadderError::Mysql`].
-    pub async fn prepare(&self) -> Result<(), LadderError> {
-        let mut connection = Conn::new(Opts::from_url(&self.mariadb.url("mysql"))?).await?;
-        connection.query_drop(format!("CREATE DATABASE {DATABASE}")).await?;
-        connection.query_drop(format!("USE {DATABASE}")).await?;
+    async fn create_tables(&self) -> Result<(), LadderError> {
+        let mut connection = self.connect().await?;
         for table in TABLES {
             connection.query_drop(table).await?;
         }
@@ -98,7 +139,7 @@ impl Location {
         connection.query_drop("COMMIT").await?;
         connection.disconnect().await?;
         let mut redis = redis::Client::open(redis)?.get_multiplexed_async_connection().await?;
-        let _: () = redis::cmd("FLUSHALL").query_async(&mut redis).await?;
+        let _: () = redis::cmd("FLUSHDB").query_async(&mut redis).await?;
         Ok(redis::cmd("SET").arg("stock").arg(units).query_async(&mut redis).await?)
     }
 
@@ -118,7 +159,7 @@ impl Location {
     }
 
     async fn connect(&self) -> Result<Conn, LadderError> {
-        Ok(Conn::new(Opts::from_url(&self.mysql())?).await?)
+        Ok(Conn::new(Opts::from_url(&self.mysql)?).await?)
     }
 }
 

@@ -4,6 +4,6 @@ mod location;
 mod process;
 mod stage;
 
-pub use location::{Location, MISSING};
+pub use location::Location;
 pub use process::Launch;
 pub(crate) use stage::{SentRequest, Stage};

@@ -22,6 +22,8 @@ use crate::rungs::Seller;
 /// # Errors
 /// [`LadderError::Io`], [`LadderError::Json`]: the first line cannot be read.
 pub fn run_instance() -> Result<(), LadderError> {
+    // A stopped process does not see the end of its input.
+    rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
     let mut line = String::new();
     std::io::stdin().lock().read_line(&mut line)?;
     let task: Task = serde_json::from_str(&line)?;
