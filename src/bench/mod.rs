@@ -17,6 +17,10 @@ mod export;
 mod foreign;
 mod generator;
 mod histogram_text;
+#[cfg(feature = "ladder")]
+mod ladder;
+#[cfg(feature = "ladder")]
+mod learn;
 pub mod load;
 mod load_bench;
 mod load_settings;
@@ -51,6 +55,10 @@ pub use compare::{
 pub use export::run as run_export;
 pub use foreign::{Dialect, DialectError, RuleFault, Target, TargetError, error_line as toml_error_line};
 pub use generator::Generator;
+#[cfg(feature = "ladder")]
+pub use ladder::{AnyRung, LadderBench, run as run_ladder};
+#[cfg(feature = "ladder")]
+pub use learn::serve as serve_learn;
 pub use load_bench::run as run_load;
 pub use load_settings::{LoadBench, UserSource};
 pub use mallbox_bench_ports::{Effort, PORTS, Side, run_part};

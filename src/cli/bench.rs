@@ -4,6 +4,8 @@ mod arrivals;
 mod compare;
 mod dialects;
 mod foreign_mall;
+#[cfg(feature = "ladder")]
+mod ladder;
 mod load;
 mod on;
 mod ports;
@@ -71,6 +73,14 @@ pub enum Bench {
     /// Measures a part of `bench ports`, which starts this command.
     #[command(hide = true)]
     PortsPart,
+    /// Sells the same few units in every way that tutorials know, brings each into the situation in which it
+    /// fails, and says who oversells.
+    #[cfg(feature = "ladder")]
+    Ladder(Box<ladder::Ladder>),
+    /// Serves an instance of `bench ladder`, which starts this command.
+    #[cfg(feature = "ladder")]
+    #[command(hide = true)]
+    LadderInstance,
     /// Makes a page of results that benches wrote with --json; several are compared.
     Report {
         /// The files with the results.
@@ -206,6 +216,10 @@ pub fn run(command: Bench) -> anyhow::Result<bool> {
         Bench::Export { dir, claims } => bench::run_export(&claims.plan()?, &dir),
         Bench::Ports(ports) => ports.run(SystemClock.now()),
         Bench::PortsPart => Ok(bench::run_part().map(|()| true)?),
+        #[cfg(feature = "ladder")]
+        Bench::Ladder(ladder) => ladder.run(SystemClock.now()),
+        #[cfg(feature = "ladder")]
+        Bench::LadderInstance => Ok(mallbox_bench_ladder::run_instance().map(|()| true)?),
         Bench::Report { results, output } => bench::run_report(&results, &output),
         Bench::Submit { results, subject } => bench::run_submit(&results, &subject, SystemClock.now()),
         Bench::Dialect { name } => dialects::print(name.as_deref()).map(|()| true),

@@ -10,6 +10,8 @@ mod doctor;
 mod events;
 mod fixture;
 mod import;
+#[cfg(feature = "ladder")]
+mod learn;
 mod licenses;
 mod listeners;
 mod log;
@@ -84,6 +86,9 @@ enum Command {
     Doctor(doctor::Doctor),
     /// Runs a throw-away mall for tests in any language; prints its address as a line of JSON.
     Fixture(fixture::Fixture),
+    /// Shows who oversells: a page whose buttons run every way of selling on this machine.
+    #[cfg(feature = "ladder")]
+    Learn(learn::Learn),
     /// Prints a page of the manual, or the list of topics.
     Manual(manual::Manual),
     /// Prints the licences of all crates in this program, or its bill of materials.
@@ -131,6 +136,8 @@ fn run(command: Command, l: Language, requested: Option<Spoken>) -> anyhow::Resu
         Command::Fixture(fixture) => {
             fixture::run(fixture, requested.map_or(Language::Zh, Language::from)).map(|()| true)
         }
+        #[cfg(feature = "ladder")]
+        Command::Learn(learn) => learn::run(&learn, l).map(|()| true),
         Command::Manual(manual) => manual::run(&manual, l).map(|()| true),
         Command::Licenses(licenses) => {
             licenses::run(&licenses);

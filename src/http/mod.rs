@@ -24,6 +24,8 @@ mod server;
 mod web_files;
 
 pub use pages::files::Files;
+#[cfg(feature = "ladder")]
+pub use pages::learn_pages::LearnPages;
 pub use request::client_address::{ProxyHeader, TrustedProxies};
 pub use response::bad_request::{BadRequest, Expected};
 pub use response::caller::{CLIENT, Profile};

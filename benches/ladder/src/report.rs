@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::catalogue::Rung;
 use crate::expected::expected;
 use crate::findings::{Failure, Findings};
 use crate::run::{Outcome, Speed};
@@ -58,12 +57,6 @@ pub struct Seen {
 }
 
 impl RungReport {
-    /// Returns the report of a rung without any run.
-    #[must_use]
-    pub fn new(rung: &Rung) -> Self {
-        Self { id: rung.id, title: rung.title, instances: rung.instances, speed: None, cases: Vec::new() }
-    }
-
     /// Whether every verdict is the expected one.
     #[must_use]
     pub fn is_as_expected(&self) -> bool {

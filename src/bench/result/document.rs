@@ -18,7 +18,7 @@ pub(super) const SCHEMA: u32 = 1;
 #[derive(Serialize)]
 pub(super) struct Document {
     pub(super) schema: u32,
-    /// `sale`, `ramp`, `load`, `compare`, `ports`.
+    /// `sale`, `ramp`, `load`, `compare`, `ports`, `ladder`.
     pub(super) kind: &'static str,
     pub(super) mallbox: Mallbox,
     /// Instant of the begin, RFC 3339 in UTC.
@@ -35,6 +35,10 @@ pub(super) struct Document {
     pub(super) runs: Vec<Run>,
     /// Measurements of single ports.
     pub(super) measurements: Vec<Measurement>,
+    /// Verdicts of the ladder's rungs; left out of other documents.
+    #[cfg(feature = "ladder")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) rungs: Vec<mallbox_bench_ladder::RungReport>,
     pub(super) summary: Vec<Figure>,
     pub(super) comparisons: Vec<Comparison>,
     pub(super) warnings: Vec<Warning>,

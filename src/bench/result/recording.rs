@@ -47,6 +47,8 @@ impl Recording {
             systems: Vec::new(),
             runs: Vec::new(),
             measurements: Vec::new(),
+            #[cfg(feature = "ladder")]
+            rungs: Vec::new(),
             summary: Vec::new(),
             comparisons: Vec::new(),
             warnings: Vec::new(),
@@ -75,6 +77,12 @@ impl Recording {
     /// Adds measurements of ports.
     pub(in crate::bench) fn measured(&mut self, measurements: impl IntoIterator<Item = Measurement>) {
         self.document.measurements.extend(measurements);
+    }
+
+    /// Adds reports of the ladder's rungs.
+    #[cfg(feature = "ladder")]
+    pub(in crate::bench) fn climbed(&mut self, rungs: Vec<mallbox_bench_ladder::RungReport>) {
+        self.document.rungs = rungs;
     }
 
     /// Adds a warning, once.

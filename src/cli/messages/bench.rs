@@ -31,6 +31,9 @@ pub(in crate::cli) enum BenchMisuse {
     BadForeignMall { file: PathBuf, line: Option<usize>, message: String },
     /// A port that is not measured; the ports.
     NoPort(String, Vec<&'static str>),
+    /// A rung that the ladder does not have; the rungs.
+    #[cfg(feature = "ladder")]
+    NoRung(String, Vec<&'static str>),
     /// Servers that may lose their data, without the user's word that they may.
     NotToBeDestroyed,
     /// One of the two URLs of servers.
@@ -98,16 +101,21 @@ impl BenchMisuse {
                 let known = known.join(if l == Language::Zh { "、" } else { ", " });
                 sentence!(l, "没有端口“{name}”；可测的端口：{known}", "no port '{name}'; the ports: {known}")
             }
+            #[cfg(feature = "ladder")]
+            Self::NoRung(id, known) => {
+                let known = known.join(if l == Language::Zh { "、" } else { ", " });
+                sentence!(l, "没有第“{id}”级；可选的有：{known}", "no rung '{id}'; the rungs: {known}")
+            }
             Self::NotToBeDestroyed => sentence!(
                 l,
-                "bench ports会写满并清空所给的服务器；确认里面没有数据后，请加上--may-destroy-data",
-                "bench ports fills and clears the servers of --redis and --mysql; if they hold nothing of \
+                "压测会写入并清空所给的服务器；确认里面没有数据后，请加上--may-destroy-data",
+                "the bench fills and clears the servers of --redis and --mysql; if they hold nothing of \
                  value, add --may-destroy-data"
             ),
             Self::OneServer => sentence!(
                 l,
-                "--redis和--mysql要一起给；都不给时，bench ports自己启动服务器",
-                "--redis and --mysql go together; without both, bench ports starts servers of its own"
+                "--redis和--mysql要一起给；都不给时，压测自己启动服务器",
+                "--redis and --mysql go together; without both, the bench starts servers of its own"
             ),
             Self::ResumeWithoutResult => sentence!(
                 l,

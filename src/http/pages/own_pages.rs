@@ -40,8 +40,12 @@ use crate::mall::selling::challenge_service::PageSources;
 
 /// Path of the assets; the version follows.
 const ASSETS: &str = "/mall/assets/";
-/// The pages: path below `/` or `/mall/`, and file.
-const PAGES: [(&str, &str); 3] = [("", "index.html"), ("console", "console.html"), ("api.html", "api.html")];
+/// Pages of their own: path below `/` or `/mall/`, and file.
+type Pages = &'static [(&'static str, &'static str)];
+/// The pages of a mall.
+const PAGES: Pages = &[("", "index.html"), ("console", "console.html"), ("api.html", "api.html")];
+/// The page of `mallbox learn`.
+const LEARN: Pages = &[("", "learn.html")];
 /// The page with the sales.
 const STOREFRONT: Place = Place::Own(PAGES[0].0, PAGES[0].1);
 /// Prefix of the manual's pages.
@@ -54,6 +58,7 @@ const BY_LANGUAGE: HeaderValue = HeaderValue::from_static("accept-encoding, acce
 /// mallbox's own pages, rendered on the first request: most malls in tests never serve a page.
 #[derive(Clone)]
 pub(in crate::http) struct OwnPages {
+    pages: Pages,
     /// The API's path prefix.
     api: String,
     /// Sources of the storefront besides the mall itself.
@@ -91,7 +96,13 @@ struct Page {
 impl OwnPages {
     /// Creates pages that find the API at this prefix.
     pub(in crate::http) fn new(api: &str) -> Self {
-        Self { api: api.to_owned(), sources: Arc::default(), made: Arc::default() }
+        Self { pages: PAGES, api: api.to_owned(), sources: Arc::default(), made: Arc::default() }
+    }
+
+    /// Creates the page of `mallbox learn`, beside the manual.
+    #[cfg_attr(not(feature = "ladder"), expect(dead_code, reason = "only mallbox learn has this page"))]
+    pub(in crate::http) fn of_learn() -> Self {
+        Self { pages: LEARN, ..Self::new("/api") }
     }
 
     /// Allows the storefront to load these sources. A kiosk loads none.
@@ -100,7 +111,7 @@ impl OwnPages {
     }
 
     fn made(&self) -> &Rendered {
-        self.made.get_or_init(|| Rendered::new(&self.api))
+        self.made.get_or_init(|| Rendered::new(self.pages, &self.api))
     }
 
     /// Returns the page at this path below `/` or `/mall/`, if any.
@@ -110,7 +121,7 @@ impl OwnPages {
             return Some((StatusCode::PERMANENT_REDIRECT, to).into_response());
         }
         let query = parts.uri.query().unwrap_or_default();
-        let place = Place::of(path, query)?;
+        let place = Place::of(self.pages, path, query)?;
         let mut response = if cfg!(compressed_pages) {
             self.made().page(&place, &self.api)?.answer(&parts.headers)
         } else {
@@ -139,9 +150,9 @@ impl OwnPages {
 }
 
 impl Place {
-    fn of(path: &str, query: &str) -> Option<Self> {
+    fn of(pages: Pages, path: &str, query: &str) -> Option<Self> {
         let Some(topic) = path.strip_prefix(MANUAL) else {
-            return PAGES.iter().find(|page| page.0 == path).map(|(path, file)| Self::Own(path, file));
+            return pages.iter().find(|page| page.0 == path).map(|(path, file)| Self::Own(path, file));
         };
         match topic {
             "search.zh.json" => return Some(Self::Search(Language::Zh)),
@@ -167,9 +178,9 @@ impl Place {
 }
 
 impl Rendered {
-    fn new(api: &str) -> Self {
+    fn new(pages: Pages, api: &str) -> Self {
         let version = version();
-        let own = PAGES.into_iter().map(|(path, file)| Place::Own(path, file));
+        let own = pages.iter().map(|(path, file)| Place::Own(path, file));
         Self { pages: all(own, &version, api), manual: OnceLock::new(), version }
     }
 
@@ -445,7 +456,7 @@ mod tests {
 
     #[test]
     fn every_page_of_the_manual_is_kept_once_it_was_made() {
-        let made = Rendered::new("/api");
+        let made = Rendered::new(PAGES, "/api");
         assert!(made.manual.get().is_none(), "nobody has requested the manual yet");
         for language in [Language::Zh, Language::En] {
             for topic in manual::topics(language).into_iter().map(|topic| topic.name).chain([String::new()]) {

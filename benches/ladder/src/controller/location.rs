@@ -44,7 +44,7 @@ pub struct Location {
 struct OwnServers {
     host: Host,
     _redis: Redis,
-    _mariadb: MariaDb,
+    mariadb: MariaDb,
 }
 
 impl Location {
@@ -61,7 +61,7 @@ impl Location {
         connection.query_drop(format!("CREATE DATABASE {DATABASE}")).await?;
         connection.disconnect().await?;
         let (redis_url, mysql) = (redis.url(), mariadb.url(DATABASE));
-        let own = OwnServers { host, _redis: redis, _mariadb: mariadb };
+        let own = OwnServers { host, _redis: redis, mariadb };
         let location = Self { redis: redis_url, mysql, own: Some(own) };
         location.create_tables().await?;
         Ok(location)
@@ -100,19 +100,41 @@ impl Location {
     }
 
     /// Returns the address of the Redis that all runs without a failover use.
-    pub(crate) fn redis(&self) -> String {
+    #[must_use]
+    pub fn redis(&self) -> String {
         self.redis.clone()
     }
 
     /// Returns the address of the database.
-    pub(crate) fn mysql(&self) -> String {
+    #[must_use]
+    pub fn mysql(&self) -> String {
         self.mysql.clone()
+    }
+
+    /// Suspends the database: connections stay open without responses.
+    ///
+    /// # Errors
+    /// [`LadderError`]: the bench did not start the database.
+    pub fn pause_database(&self) -> Result<(), LadderError> {
+        Ok(self.own()?.mariadb.pause()?)
+    }
+
+    /// Resumes the suspended database.
+    ///
+    /// # Errors
+    /// [`LadderError`]: the bench did not start the database.
+    pub fn resume_database(&self) -> Result<(), LadderError> {
+        Ok(self.own()?.mariadb.resume()?)
+    }
+
+    fn own(&self) -> Result<&OwnServers, LadderError> {
+        let foreign = || LadderError::NotReached("this run needs servers of its own".to_owned());
+        self.own.as_ref().ok_or_else(foreign)
     }
 
     /// Starts a further Redis.
     pub(crate) fn further_redis(&self) -> Result<Redis, LadderError> {
-        let foreign = || LadderError::NotReached("this run needs servers of its own".to_owned());
-        Ok(start_redis(&self.own.as_ref().ok_or_else(foreign)?.host)?)
+        Ok(start_redis(&self.own()?.host)?)
     }
 
     async fn create_tables(&self) -> Result<(), LadderError> {

@@ -1,0 +1,1 @@
+//! `mallbox bench ladder` and `mallbox learn`, as a user runs them.
