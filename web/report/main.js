@@ -42,7 +42,7 @@ function render() {
   const open = openDetails();
   const sections = SECTIONS.flatMap((section) => section(report) ?? []);
   document.title = title(report);
-  renderBar(bar);
+  renderBar(bar, "mallbox bench");
   fill(screen, h("h1", null, title(report)), contents(sections), sections);
   for (const [index, details] of screen.querySelectorAll("details").entries()) details.open = open[index] ?? details.open;
 }

@@ -9,8 +9,11 @@ import { skipLink } from "../parts/skip-link.js";
 
 /** @typedef {import("../core/color-scheme.js").ColorScheme} ColorScheme */
 
-/** @param {HTMLElement} bar */
-export function renderBar(bar) {
+/**
+ * @param {HTMLElement} bar
+ * @param {string} brand name of the program
+ */
+export function renderBar(bar, brand) {
   const focused = [...bar.querySelectorAll("button")].findIndex((button) => button === document.activeElement);
   /** @type {{value: ColorScheme, text: string}[]} */
   const schemes = [
@@ -18,7 +21,7 @@ export function renderBar(bar) {
     { value: "light", text: t("浅色", "Light") },
     { value: "dark", text: t("深色", "Dark") },
   ];
-  fill(bar, skipLink(), h("p", { class: "brand" }, "mallbox bench"),
+  fill(bar, skipLink(), h("p", { class: "brand" }, brand),
     h("div", { class: "row wrap" }, choice(t("配色", "Colour scheme"), schemes, colorScheme(), setColorScheme), languageSwitch()));
   // The language switch renders the bar anew.
   if (focused >= 0) bar.querySelectorAll("button")[focused]?.focus();

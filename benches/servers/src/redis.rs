@@ -114,6 +114,15 @@ impl Redis {
         self.process.resume()
     }
 
+    /// Cuts the connections of all replicas: a suspended one gets nothing that is written from now on, not
+    /// even out of its socket's buffer.
+    ///
+    /// # Errors
+    /// [`ServerError`].
+    pub fn cut_replicas(&self) -> Result<(), ServerError> {
+        inline_command(self.port, "CLIENT KILL TYPE replica").map(drop)
+    }
+
     /// Restarts the server on its port with its directory.
     ///
     /// # Errors

@@ -67,6 +67,17 @@ impl SentinelRedis {
         &self.sentinel
     }
 
+    /// Waits until the second server is a master: the first one is down.
+    ///
+    /// # Errors
+    /// [`ServerError`]: no promotion in time.
+    pub fn wait_for_promotion(&self) -> Result<(), ServerError> {
+        until("the sentinel does not promote the replica", || {
+            inline_command(self.second.port(), "INFO replication")
+                .is_ok_and(|output| output.contains("role:master"))
+        })
+    }
+
     /// Waits until one server is the master according to the sentinel and to itself, and the other follows
     /// it. Returns true after a failover: the second server is the master.
     ///

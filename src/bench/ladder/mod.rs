@@ -55,7 +55,7 @@ pub fn run(bench: &LadderBench, now: Timestamp) -> anyhow::Result<bool> {
     let bar = bar(steps);
     let mut reports: Vec<RungReport> = Vec::new();
     for rung in &bench.rungs {
-        let report = session.report(*rung, &effort, |step| {
+        let report = session.report(*rung, &effort, |step, _| {
             let doing = step.trigger.map_or("rates", Trigger::name);
             bar.set_message(format!("{} {doing}", step.rung));
             bar.inc(1);

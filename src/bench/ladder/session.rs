@@ -85,16 +85,17 @@ impl LadderSession {
             .collect()
     }
 
-    /// Runs a rung. `next` is called before each step; the report ends there if it returns false.
+    /// Runs a rung. `next` is called before each step, with the report so far; the report ends there if it
+    /// returns false.
     pub fn report(
         &self,
         rung: AnyRung,
         effort: &Effort,
-        mut next: impl FnMut(Step) -> bool,
+        mut next: impl FnMut(Step, &RungReport) -> bool,
     ) -> anyhow::Result<RungReport> {
         let mut report = rung.report();
         for step in self.steps(rung, effort) {
-            if !next(step) {
+            if !next(step, &report) {
                 break;
             }
             match step.trigger {

@@ -63,6 +63,14 @@ struct Doing {
     trigger: Option<Trigger>,
 }
 
+impl Job {
+    /// Keeps the newest report of a rung.
+    fn keep(&mut self, report: &RungReport) {
+        self.reports.retain(|known| known.id != report.id);
+        self.reports.push(report.clone());
+    }
+}
+
 impl Jobs {
     /// Creates the jobs of a server whose servers keep their data below `dir`.
     pub(super) fn new(dir: PathBuf) -> Self {
@@ -138,10 +146,11 @@ impl Jobs {
         };
         let mut begun = 0;
         for rung in rungs {
-            let report = session.report(*rung, effort, |LadderStep { rung, trigger }| {
+            let report = session.report(*rung, effort, |LadderStep { rung, trigger }, so_far| {
                 self.update(|job| {
                     job.done = begun;
                     job.doing = Some(Doing { rung, trigger });
+                    job.keep(so_far);
                 });
                 begun += 1;
                 !self.is_cancelled.load(Ordering::SeqCst)
@@ -152,7 +161,7 @@ impl Jobs {
             self.state.lock().reports.insert(rung.id(), report.clone());
             self.update(|job| {
                 job.done = begun;
-                job.reports.push(report);
+                job.keep(&report);
             });
         }
         Ok(true)

@@ -157,6 +157,17 @@ impl<'l> MallStage<'l> {
         Ok(self.receive(sent))
     }
 
+    /// Lets users look at themselves and at the sale's shop.
+    pub(super) fn warm(&self, instance: usize, users: std::ops::RangeInclusive<u64>) -> anyhow::Result<()> {
+        let address = *self.mall.addresses.get(instance).context("no such instance")?;
+        for user in users {
+            let token = self.token(user)?;
+            call::call(address, "GET /api/user/me", &token)?;
+            call::call(address, "GET /api/voucher/list/1", &token)?;
+        }
+        Ok(())
+    }
+
     /// Claims until the mall serves again. A user without an end is stuck.
     pub(super) fn insist(&mut self, instance: usize, user: u64) -> anyhow::Result<()> {
         let began = Instant::now();
@@ -227,6 +238,7 @@ impl<'l> MallStage<'l> {
     pub(super) fn cut_off(&mut self) -> anyhow::Result<()> {
         let redis = self.redis.as_ref().context("this mall has no replica")?;
         redis.servers()[1].pause()?;
+        redis.servers()[0].cut_replicas()?;
         self.location.pause_database()?;
         self.silence = Some(Silence(self.location));
         Ok(())
@@ -238,6 +250,7 @@ impl<'l> MallStage<'l> {
         redis.first_mut().kill();
         redis.servers()[1].resume()?;
         self.silence = None;
+        redis.wait_for_promotion()?;
         redis.first_mut().restart()?;
         if !redis.wait_for_agreement()? {
             bail!("the first Redis is still the master");

@@ -16,6 +16,8 @@ const REQUESTS: usize = 3;
 const LATER: std::ops::RangeInclusive<u64> = 21..=20 + UNITS;
 /// Claims accepted before a kill or a failover.
 const BEFORE: u64 = UNITS / 2;
+/// A user who claims before Redis fails over.
+const FIRST: u64 = 40;
 /// Time for which an instance is stopped: longer than the leases of the other rungs.
 const STOPPED: Duration = Duration::from_millis(1_200);
 
@@ -72,6 +74,9 @@ fn killed(stage: &mut MallStage<'_>) -> anyhow::Result<()> {
 
 /// Loses the claims that were accepted while the replica was cut off and the database silent.
 fn failed_over(stage: &mut MallStage<'_>) -> anyhow::Result<()> {
+    // What a claim reads of the database is in the mall's caches then, as it is in the middle of a sale.
+    stage.buy(0, FIRST)?;
+    stage.warm(0, 1..=BEFORE)?;
     stage.cut_off()?;
     for user in 1..=BEFORE {
         let reply = stage.buy(0, user)?;
