@@ -16,6 +16,7 @@ const CRATES: [(&str, &str); 7] = [
     ("storage/embedded/src", "mallbox_storage_embedded"),
     ("storage/production/src", "mallbox_storage_production"),
     ("storage/contract/src", "mallbox_storage_contract"),
+    ("benches/ladder/src", "mallbox_bench_ladder"),
     ("benches/ports/src", "mallbox_bench_ports"),
     ("benches/servers/src", "mallbox_bench_servers"),
 ];

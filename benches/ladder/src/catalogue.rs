@@ -93,7 +93,7 @@ pub static RUNGS: [Rung; 25] = [
         "get_then_decr",
         Scene { in_redis: InRedis::Stock, ..Scene::in_database() },
         |parts| Arc::new(GetThenDecr { parts }),
-        "Redis 先 GET 后 DECR",
+        "Redis先GET后DECR",
         "GET, then DECR in Redis"
     ),
     rung!(
@@ -102,7 +102,7 @@ pub static RUNGS: [Rung; 25] = [
         "decr_below_zero",
         Scene { in_redis: InRedis::Stock, ..Scene::in_database() },
         |parts| Arc::new(DecrBelowZero { parts }),
-        "DECR 减到负数",
+        "DECR减到负数",
         "DECR counts below zero"
     ),
     rung!(
@@ -111,7 +111,7 @@ pub static RUNGS: [Rung; 25] = [
         "read_then_write",
         Scene::in_database(),
         |parts| Arc::new(ReadThenWrite { parts }),
-        "先查库存再扣减,不加锁",
+        "先查库存再扣减，不加锁",
         "reads the stock, then writes it"
     ),
     rung!(
@@ -120,7 +120,7 @@ pub static RUNGS: [Rung; 25] = [
         "process_lock",
         Scene::in_database(),
         |parts| Arc::new(ProcessLock { parts, lock: Mutex::new(()) }),
-        "同上,进程内一把大锁",
+        "同上，进程内一把大锁",
         "the same under one lock of the process"
     ),
     rung!(
@@ -129,7 +129,7 @@ pub static RUNGS: [Rung; 25] = [
         "version_number",
         Scene::in_database(),
         |parts| Arc::new(VersionNumber { parts }),
-        "乐观锁:版本号",
+        "乐观锁：版本号",
         "optimistic lock: version number"
     ),
     rung!(
@@ -138,7 +138,7 @@ pub static RUNGS: [Rung; 25] = [
         "conditional_update",
         Scene::in_database(),
         |parts| Arc::new(ConditionalUpdate { parts }),
-        "where stock > 0,一人一单另查",
+        "where stock > 0，一人一单另查",
         "where stock > 0, buyers checked apart"
     ),
     rung!(
@@ -151,7 +151,7 @@ pub static RUNGS: [Rung; 25] = [
             ..Scene::in_database()
         },
         |parts| Arc::new(UnlockBeforeCommit::new(parts)),
-        "用户锁,提交前释放",
+        "用户锁，提交前释放",
         "user lock, released before the commit"
     ),
     rung!(
@@ -160,7 +160,7 @@ pub static RUNGS: [Rung; 25] = [
         "unlock_after_commit",
         Scene::in_database(),
         |parts| Arc::new(UnlockAfterCommit::new(parts)),
-        "用户锁,提交后释放",
+        "用户锁，提交后释放",
         "user lock, released after the commit"
     ),
     rung!(
@@ -169,7 +169,7 @@ pub static RUNGS: [Rung; 25] = [
         "unlock_after_commit",
         Scene { stop: Some(Point::Checked), ..Scene::in_database() },
         |parts| Arc::new(UnlockAfterCommit::new(parts)),
-        "同上,部署两个实例",
+        "同上，部署两个实例",
         "the same with two instances"
     ),
     rung!(
@@ -178,7 +178,7 @@ pub static RUNGS: [Rung; 25] = [
         "setnx_then_expire",
         Scene { victim: Victim::Request(Point::Locked), ..Scene::with_lock() },
         |parts| Arc::new(SetnxThenExpire { parts }),
-        "SETNX 之后再 EXPIRE",
+        "SETNX之后再EXPIRE",
         "SETNX, then EXPIRE"
     ),
     rung!(
@@ -187,7 +187,7 @@ pub static RUNGS: [Rung; 25] = [
         "delete_blindly",
         Scene::with_lock(),
         |parts| Arc::new(DeleteBlindly { parts }),
-        "SET NX PX,直接删锁",
+        "SET NX PX，直接删锁",
         "SET NX PX, deleted blindly"
     ),
     rung!(
@@ -196,7 +196,7 @@ pub static RUNGS: [Rung; 25] = [
         "owner_is_user",
         Scene::with_lock(),
         |parts| Arc::new(OwnerIsUser { parts }),
-        "锁的持有者写用户 ID",
+        "锁的持有者写用户ID",
         "the owner of the lock is the user"
     ),
     rung!(
@@ -205,7 +205,7 @@ pub static RUNGS: [Rung; 25] = [
         "check_then_delete",
         Scene { release: Some(Point::OwnerChecked), ..Scene::with_lock() },
         |parts| Arc::new(CheckThenDelete { parts }),
-        "先比对持有者,再删锁",
+        "先比对持有者，再删锁",
         "owner compared, then deleted"
     ),
     rung!(
@@ -214,7 +214,7 @@ pub static RUNGS: [Rung; 25] = [
         "delete_by_script",
         Scene::with_lock(),
         |parts| Arc::new(DeleteByScript { parts }),
-        "Lua 脚本比对并删锁",
+        "Lua脚本比对并删锁",
         "compared and deleted by a script"
     ),
     rung!(
@@ -223,7 +223,7 @@ pub static RUNGS: [Rung; 25] = [
         "spin",
         Scene { is_slow: true, ..Scene::with_lock() },
         |parts| Arc::new(Spin { parts }),
-        "整场一把锁,自旋重试",
+        "整场一把锁，自旋重试",
         "one lock for the sale, spinning"
     ),
     rung!(
@@ -232,7 +232,7 @@ pub static RUNGS: [Rung; 25] = [
         "watchdog",
         Scene::with_lock(),
         |parts| Arc::new(Watchdog { parts }),
-        "可重入锁:看门狗与发布订阅",
+        "可重入锁：看门狗与发布订阅",
         "reentrant lock, watchdog, wake-up"
     ),
     rung!(
@@ -241,7 +241,7 @@ pub static RUNGS: [Rung; 25] = [
         "multi_lock",
         Scene { in_redis: InRedis::LocksOnThree, ..Scene::with_lock() },
         |parts| Arc::new(MultiLock { parts }),
-        "联锁:三个独立主节点",
+        "联锁：三个独立主节点",
         "multi-lock on three masters"
     ),
     rung!(
@@ -250,7 +250,7 @@ pub static RUNGS: [Rung; 25] = [
         "get_lock",
         Scene { in_redis: InRedis::Nothing, ..Scene::with_lock() },
         |parts| Arc::new(GetLock { parts }),
-        "MySQL GET_LOCK",
+        "MySQL的GET_LOCK",
         "GET_LOCK of MySQL"
     ),
     rung!(
@@ -268,7 +268,7 @@ pub static RUNGS: [Rung; 25] = [
         "fencing_token",
         Scene::with_lock(),
         |parts| Arc::new(FencingToken { parts }),
-        "带 fencing token 的锁",
+        "带fencing token的锁",
         "lock with a fencing token"
     ),
     rung!(
@@ -277,7 +277,7 @@ pub static RUNGS: [Rung; 25] = [
         "script_and_queue",
         Scene::with_worker(Point::Dequeued),
         |parts| Arc::new(ScriptAndQueue::new(parts)),
-        "Lua 脚本 + 内存队列",
+        "Lua脚本 + 内存队列",
         "script and a queue in memory"
     ),
     rung!(
@@ -286,7 +286,7 @@ pub static RUNGS: [Rung; 25] = [
         "script_and_stream",
         Scene::with_worker(Point::Stored),
         |parts| Arc::new(ScriptAndStream { parts }),
-        "Lua 脚本 + Stream 消费组",
+        "Lua脚本 + Stream消费组",
         "script, stream and workers"
     ),
     rung!(
@@ -304,7 +304,7 @@ pub static RUNGS: [Rung; 25] = [
         "message_table",
         Scene::with_worker(Point::Stored),
         |parts| Arc::new(MessageTable { parts, dedupes: false }),
-        "消息表,不去重",
+        "消息表，不去重",
         "message table without deduplication"
     ),
     rung!(

@@ -52,26 +52,26 @@ impl Trigger {
     pub fn about(self) -> Words {
         match self {
             Self::ThreeAtOnce => words(
-                "每位买家同时发三个请求,全部在检查之后、写入之前相遇。",
+                "每位买家同时发三个请求，全部停在检查之后、写入之前。",
                 "Every buyer sends three requests at once; all meet between the check and the write.",
             ),
             Self::StoppedBeforeWrite => words(
-                "持锁进程在检查之后、写入之前被暂停(SIGSTOP),直到租约过期。",
+                "持锁进程在检查之后、写入之前被暂停（SIGSTOP），直到租约过期。",
                 "The holder is stopped (SIGSTOP) between the check and the write until its lease is over.",
             ),
             Self::StoppedBeforeRelease => words(
-                "持锁进程做完事、还没释放锁就被暂停,直到租约过期。",
+                "持锁进程做完事、还没释放锁就被暂停，直到租约过期。",
                 "The holder is stopped between its work and the release until its lease is over.",
             ),
             Self::Killed => {
-                words("实例在最要命的一步被 kill -9。", "The instance gets kill -9 at its worst step.")
+                words("实例在最要命的一步被kill -9。", "The instance gets kill -9 at its worst step.")
             }
             Self::FailedOver => words(
-                "Redis 主节点宕机,切换到还没收到最新写入的从节点。",
+                "Redis主节点宕机，切换到还没收到最新写入的从节点。",
                 "Redis fails over to a replica that lacks the newest writes.",
             ),
             Self::Returned => words(
-                "售罄之后退回十件,再来十位新买家。",
+                "售罄之后退回十件，再来十位新买家。",
                 "Ten units return after the sale was sold out, and ten new buyers come.",
             ),
         }

@@ -1,4 +1,4 @@
-//! Rung 9d: rung 8 with a fencing token, which the database checks.
+//! Rung 9e: rung 8 with a fencing token, which the database checks.
 
 use async_trait::async_trait;
 use redis::cmd;

@@ -1,4 +1,4 @@
-//! Rung 9c2: SELECT … FOR UPDATE on a row of the user.
+//! Rung 9d: SELECT … FOR UPDATE on a row of the user.
 
 use async_trait::async_trait;
 

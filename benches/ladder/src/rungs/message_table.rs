@@ -1,4 +1,4 @@
-//! Rung 11b: a table of messages, a job that sends them again, and a table of those that are done.
+//! Rungs 11b and 11c: a table of messages, a job that sends them again, and a table of those that are done.
 
 use std::sync::Arc;
 use std::time::Duration;

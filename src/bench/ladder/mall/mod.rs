@@ -44,7 +44,7 @@ pub struct MallRung {
 pub(super) static MALLS: [MallRung; 2] = [
     MallRung {
         id: "13",
-        title: Words { zh: "mallbox,数据在一个目录里", en: "mallbox in a directory" },
+        title: Words { zh: "mallbox，数据在一个目录里", en: "mallbox in a directory" },
         instances: 1,
         on_servers: false,
         source: include_str!("../../../../storage/embedded/src/sales/claiming.rs"),
@@ -52,7 +52,7 @@ pub(super) static MALLS: [MallRung; 2] = [
     },
     MallRung {
         id: "14",
-        title: Words { zh: "mallbox,基于 Redis 和 MySQL", en: "mallbox on Redis and MySQL" },
+        title: Words { zh: "mallbox，数据在Redis和MySQL里", en: "mallbox on Redis and MySQL" },
         instances: 2,
         on_servers: true,
         source: include_str!("../../../../storage/production/src/redis/lua/claim.lua"),
