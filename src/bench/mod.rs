@@ -16,6 +16,7 @@ mod evidence;
 mod export;
 mod foreign;
 mod generator;
+mod guarded_dir;
 mod histogram_text;
 #[cfg(feature = "ladder")]
 mod ladder;
@@ -31,6 +32,8 @@ mod people;
 mod ports;
 mod preset;
 mod process_usage;
+#[cfg(feature = "ladder")]
+mod queues;
 mod ramp;
 mod ramp_bench;
 mod report;
@@ -62,8 +65,12 @@ pub use learn::serve as serve_learn;
 pub use load_bench::run as run_load;
 pub use load_settings::{LoadBench, UserSource};
 pub use mallbox_bench_ports::{Effort, PORTS, Side, run_part};
+#[cfg(feature = "ladder")]
+pub use mallbox_bench_queues::{Effort as QueueEffort, WAYS, Way, run_station, way};
 pub use ports::{PortsBench, run as run_ports};
 pub use preset::{PRESETS, Preset};
+#[cfg(feature = "ladder")]
+pub use queues::{QueuesBench, STATION, run as run_queues};
 pub use ramp_bench::run as run_ramp;
 pub use report::run as run_report;
 pub use sale::run as run_sale;

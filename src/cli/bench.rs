@@ -9,6 +9,8 @@ mod ladder;
 mod load;
 mod on;
 mod ports;
+#[cfg(feature = "ladder")]
+mod queues;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -23,6 +25,8 @@ use self::compare::Compare;
 use self::load::{ClaimFlags, Load};
 use self::on::{On, count, servers};
 use self::ports::Ports;
+#[cfg(feature = "ladder")]
+use self::queues::Queues;
 use super::messages::{BenchMisuse, UsageError};
 use crate::bench::{self, AgentBench, BenchMalls, BenchTarget, Preset, RampBench, SaleBench};
 use crate::config::{DurabilityChoice, LocationError, ServerUrl, Switch, at_least_one};
@@ -81,6 +85,13 @@ pub enum Bench {
     #[cfg(feature = "ladder")]
     #[command(hide = true)]
     LadderInstance,
+    /// Compares ways to hand orders from the request to a worker, by eight criteria, each measured.
+    #[cfg(feature = "ladder")]
+    Queues(Box<Queues>),
+    /// Plays a producer or a consumer of `bench queues`, which starts this command.
+    #[cfg(feature = "ladder")]
+    #[command(hide = true)]
+    QueuesStation,
     /// Makes a page of results that benches wrote with --json; several are compared.
     Report {
         /// The files with the results.
@@ -220,6 +231,10 @@ pub fn run(command: Bench) -> anyhow::Result<bool> {
         Bench::Ladder(ladder) => ladder.run(SystemClock.now()),
         #[cfg(feature = "ladder")]
         Bench::LadderInstance => Ok(mallbox_bench_ladder::run_instance().map(|()| true)?),
+        #[cfg(feature = "ladder")]
+        Bench::Queues(queues) => queues.run(SystemClock.now()),
+        #[cfg(feature = "ladder")]
+        Bench::QueuesStation => Ok(bench::run_station().map(|()| true)?),
         Bench::Report { results, output } => bench::run_report(&results, &output),
         Bench::Submit { results, subject } => bench::run_submit(&results, &subject, SystemClock.now()),
         Bench::Dialect { name } => dialects::print(name.as_deref()).map(|()| true),

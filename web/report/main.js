@@ -15,6 +15,7 @@ import { histograms } from "./sections/histograms.js";
 import { latency } from "./sections/latency.js";
 import { overview } from "./sections/overview.js";
 import { ports } from "./sections/ports.js";
+import { queues } from "./sections/queues.js";
 import { rates } from "./sections/rates.js";
 import { runs } from "./sections/runs.js";
 import { setup } from "./sections/setup.js";
@@ -24,7 +25,7 @@ import { warnings } from "./sections/warnings.js";
 import { title } from "./title.js";
 import { renderBar } from "./top-bar.js";
 
-const SECTIONS = [compared, overview, verdict, warnings, books, rates, latency, timeline, cost, growth, ports, failures, runs, setup, histograms];
+const SECTIONS = [compared, overview, verdict, warnings, books, rates, latency, timeline, cost, growth, ports, queues, failures, runs, setup, histograms];
 
 const bar = /** @type {HTMLElement} */ (document.getElementById("bar"));
 const screen = /** @type {HTMLElement} */ (document.getElementById("screen"));

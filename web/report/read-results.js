@@ -35,6 +35,7 @@ function result(from) {
     systems: list(from.systems, system),
     runs: list(from.runs, run),
     measurements: list(from.measurements, measurement),
+    queues: queues(fields(from.queues)),
     summary: list(from.summary, summaryFigure),
     comparisons: list(from.comparisons, comparison),
     warnings: list(from.warnings, warning),
@@ -174,6 +175,27 @@ function measurement(from) {
     error: number(from.error),
     note: string(from.note),
     is_failed: boolean(from.is_failed) ?? false,
+  };
+}
+
+/** @param {Fields} from */
+function queues(from) {
+  return {
+    verdicts: list(from.verdicts, (verdict) => ({
+      way: string(verdict.way) ?? "",
+      question: string(verdict.question) ?? "",
+      verdicts: Object.entries(fields(verdict.verdicts)).map(([words, count]) => /** @type {[string, number]} */ ([words, number(count) ?? 0])),
+      is_expected: boolean(verdict.is_expected) ?? false,
+      bytes_per_message: number(verdict.bytes_per_message),
+    })),
+    speeds: list(from.speeds, (speed) => ({
+      way: string(speed.way) ?? "",
+      setting: string(speed.setting) ?? "",
+      sent_per_s: number(speed.sent_per_s),
+      received_per_s: number(speed.received_per_s),
+      p50_us: number(speed.p50_us),
+      p99_us: number(speed.p99_us),
+    })),
   };
 }
 

@@ -17,9 +17,33 @@ export const KNOWN_SCHEMA = 1;
  * @property {System[]} systems
  * @property {Run[]} runs
  * @property {Measurement[]} measurements
+ * @property {Queues} queues
  * @property {SummaryFigure[]} summary
  * @property {Comparison[]} comparisons
  * @property {{code: string, text: string}[]} warnings
+ */
+/**
+ * Ways to hand orders over: what experiments found, and throughput.
+ * @typedef {object} Queues
+ * @property {QueueVerdict[]} verdicts
+ * @property {QueueSpeed[]} speeds
+ */
+/**
+ * @typedef {object} QueueVerdict
+ * @property {string} way
+ * @property {string} question
+ * @property {[string, number][]} verdicts each with its number of repetitions
+ * @property {boolean} is_expected
+ * @property {number | null} bytes_per_message
+ */
+/**
+ * @typedef {object} QueueSpeed
+ * @property {string} way
+ * @property {string} setting
+ * @property {number | null} sent_per_s
+ * @property {number | null} received_per_s
+ * @property {number | null} p50_us
+ * @property {number | null} p99_us
  */
 /**
  * @typedef {object} Machine

@@ -12,6 +12,7 @@ export function kindText(kind) {
     case "load": return t("商城压测", "Load of a mall");
     case "compare": return t("多个系统对比", "Comparison of systems");
     case "ports": return t("存储端口", "Storage ports");
+    case "queues": return t("消息队列", "Queues");
     default: return kind;
   }
 }
@@ -246,5 +247,48 @@ export function machineText(name) {
     case "os": return t("操作系统", "Operating system");
     case "file_system": return t("文件系统", "File system");
     default: return name;
+  }
+}
+
+/** @param {string} question about a way to hand orders over */
+export function questionText(question) {
+  switch (question) {
+    case "order_of_one": return t("一个消费者时的顺序", "Order, one consumer");
+    case "order_of_two": return t("两个消费者时的顺序", "Order, two consumers");
+    case "backlog": return t("积压", "Backlog");
+    case "sharing": return t("两个消费者如何分", "Two consumers");
+    case "replay": return t("回溯", "Replay");
+    case "full": return t("满了以后", "When full");
+    case "full_length": return t("到达MAXLEN", "At MAXLEN");
+    case "killed_at_work": return t("消费者处理中被杀", "Consumer killed at work");
+    case "killed_before_ack": return t("消费者确认前被杀", "Consumer killed before its acknowledgement");
+    case "broker_without_log": return t("杀死Redis（无AOF）", "Redis killed, no append-only file");
+    case "broker_every_second": return t("杀死Redis（everysec）", "Redis killed, everysec");
+    case "broker_always": return t("杀死队列（always或默认）", "Broker killed, always or default");
+    default: return question;
+  }
+}
+
+/** @param {string} verdict on a question */
+export function queueVerdictText(verdict) {
+  switch (verdict) {
+    case "kept": return t("保持", "kept");
+    case "changed": return t("打乱", "changed");
+    case "overtaken": return t("会被超过", "overtaken");
+    case "each has all": return t("各收全部", "each has all");
+    case "keeps all": return t("全部保留", "keeps all");
+    case "one each": return t("每条只给一个", "one each");
+    case "all to both": return t("每条都给两个", "all to both");
+    case "from any": return t("可从任意位置", "from any position");
+    case "none": return t("不能", "none");
+    case "refuses": return t("拒绝", "refuses");
+    case "waits": return t("等待", "waits");
+    case "cuts off": return t("断开订阅者", "cuts the subscriber off");
+    case "drops oldest": return t("丢弃最旧的", "drops the oldest");
+    case "no bound": return t("没有上限", "no bound");
+    case "nothing": return t("不丢不重", "nothing");
+    default: return t(
+      verdict.replace("loses ", "丢").replace(", repeats ", "，重复").replace("repeats ", "重复").replace("keeps ", "保留"),
+      verdict);
   }
 }

@@ -1,42 +1,31 @@
 //! Where ports are measured: a directory, and servers.
 
-use std::os::unix::process::CommandExt as _;
 use std::path::Path;
-use std::process::{ChildStdin, Command, Stdio};
 use std::sync::Arc;
 
-use anyhow::Context as _;
 use mallbox_bench_ports::{OwnServers, ServerAddresses};
 use parking_lot::Mutex;
-use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
-/// Removes a directory once its standard input ends. The servers in it end at the same time, and may still
-/// write.
-const GUARD: &str = r#"
-    while read -r line; do :; done
-    for turn in 1 2 3 4 5 6 7 8 9; do rm -rf -- "$0" && exit; sleep 1; done
-"#;
+use crate::bench::guarded_dir::GuardedDir;
 
 /// Where ports are measured. Dropping the value removes everything, and so does the end of this process.
 pub(super) struct PortsLocation {
-    dir: TempDir,
+    dir: GuardedDir,
     servers: Option<ServerAddresses>,
     own: Arc<Mutex<Option<OwnServers>>>,
     /// Waits for an interrupt.
     _runtime: Runtime,
-    _guard: ChildStdin,
 }
 
 impl PortsLocation {
-    /// Makes the directory, in the current one: /tmp is memory on many machines. Checks the user's servers,
-    /// or starts some. Returns also the program that is missing for that.
+    /// Makes the directory. Checks the user's servers, or starts some. Returns also the program that is
+    /// missing for that.
     pub(super) fn find(
         with_servers: bool,
         urls: Option<&(String, String)>,
     ) -> anyhow::Result<(Self, Option<&'static str>)> {
-        let dir = TempDir::with_prefix_in(".mallbox-bench-", std::env::current_dir()?)?;
-        let guard = guard(dir.path())?;
+        let dir = GuardedDir::make()?;
         let runtime = Runtime::new()?;
         let (mut own, mut servers, mut missing) = (None, None, None);
         match urls {
@@ -54,7 +43,7 @@ impl PortsLocation {
         }
         let own = Arc::new(Mutex::new(own));
         runtime.spawn(remove_if_interrupted(dir.path().to_owned(), Arc::clone(&own)));
-        Ok((Self { dir, servers, own, _runtime: runtime, _guard: guard }, missing))
+        Ok((Self { dir, servers, own, _runtime: runtime }, missing))
     }
 
     pub(super) fn dir(&self) -> &Path {
@@ -71,16 +60,6 @@ impl Drop for PortsLocation {
         // The servers end before their directory does.
         drop(self.own.lock().take());
     }
-}
-
-/// Starts a process that removes the directory if this one is killed.
-fn guard(dir: &Path) -> anyhow::Result<ChildStdin> {
-    let (input, output, errors) = (Stdio::piped(), Stdio::null(), Stdio::null());
-    let mut shell = Command::new("/bin/sh");
-    // A signal to the group of this process, as of an interrupt, must not end the shell too.
-    shell.process_group(0);
-    let mut child = shell.args(["-c", GUARD]).arg(dir).stdin(input).stdout(output).stderr(errors).spawn()?;
-    child.stdin.take().context("a process without a standard input")
 }
 
 /// Ends the servers and removes the directory on an interrupt, and exits. The process of a part ends with

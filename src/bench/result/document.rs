@@ -18,7 +18,7 @@ pub(super) const SCHEMA: u32 = 1;
 #[derive(Serialize)]
 pub(super) struct Document {
     pub(super) schema: u32,
-    /// `sale`, `ramp`, `load`, `compare`, `ports`, `ladder`.
+    /// `sale`, `ramp`, `load`, `compare`, `ports`, `ladder`, `queues`.
     pub(super) kind: &'static str,
     pub(super) mallbox: Mallbox,
     /// Instant of the begin, RFC 3339 in UTC.
@@ -39,6 +39,9 @@ pub(super) struct Document {
     #[cfg(feature = "ladder")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) rungs: Vec<mallbox_bench_ladder::RungReport>,
+    /// Verdicts and throughput of ways to hand orders over.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) queues: Option<Value>,
     pub(super) summary: Vec<Figure>,
     pub(super) comparisons: Vec<Comparison>,
     pub(super) warnings: Vec<Warning>,

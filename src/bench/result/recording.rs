@@ -49,6 +49,7 @@ impl Recording {
             measurements: Vec::new(),
             #[cfg(feature = "ladder")]
             rungs: Vec::new(),
+            queues: None,
             summary: Vec::new(),
             comparisons: Vec::new(),
             warnings: Vec::new(),
@@ -83,6 +84,12 @@ impl Recording {
     #[cfg(feature = "ladder")]
     pub(in crate::bench) fn climbed(&mut self, rungs: Vec<mallbox_bench_ladder::RungReport>) {
         self.document.rungs = rungs;
+    }
+
+    /// Sets the section of `bench queues`.
+    #[cfg(feature = "ladder")]
+    pub(in crate::bench) fn queues(&mut self, section: Value) {
+        self.document.queues = Some(section);
     }
 
     /// Adds a warning, once.

@@ -34,6 +34,9 @@ pub(in crate::cli) enum BenchMisuse {
     /// A rung that the ladder does not have; the rungs.
     #[cfg(feature = "ladder")]
     NoRung(String, Vec<&'static str>),
+    /// A way to hand orders over that is not measured; the ways.
+    #[cfg(feature = "ladder")]
+    NoWay(String, Vec<&'static str>),
     /// Servers that may lose their data, without the user's word that they may.
     NotToBeDestroyed,
     /// One of the two URLs of servers.
@@ -105,6 +108,11 @@ impl BenchMisuse {
             Self::NoRung(id, known) => {
                 let known = known.join(if l == Language::Zh { "、" } else { ", " });
                 sentence!(l, "没有第“{id}”级；可选的有：{known}", "no rung '{id}'; the rungs: {known}")
+            }
+            #[cfg(feature = "ladder")]
+            Self::NoWay(name, known) => {
+                let known = known.join(if l == Language::Zh { "、" } else { ", " });
+                sentence!(l, "没有方式“{name}”；可测的方式：{known}", "no way '{name}'; the ways: {known}")
             }
             Self::NotToBeDestroyed => sentence!(
                 l,

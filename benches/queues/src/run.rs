@@ -1,0 +1,47 @@
+//! All experiments on one way.
+
+use crate::error::QueueError;
+use crate::experiments::{EXPERIMENTS, speeds};
+use crate::question::Question;
+use crate::stage::Stage;
+use crate::verdict::{Speed, Verdict};
+use crate::ways::Way;
+
+/// Steps of a way: its experiments, each `repeat` times, and its throughput.
+#[must_use]
+pub fn steps(repeat: usize) -> usize {
+    EXPERIMENTS.len() * repeat + 1
+}
+
+/// Results on a way.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct WayResult {
+    /// Verdicts, in the order of the questions.
+    pub verdicts: Vec<Verdict>,
+    /// Throughput and latency.
+    pub speeds: Vec<Speed>,
+}
+
+/// Runs all experiments on a way, those with verdicts `repeat` times. `on_step` gets the words of each step
+/// before the step begins.
+///
+/// # Errors
+/// [`QueueError`]: an experiment could not be carried out.
+pub fn examine(
+    stage: &Stage,
+    way: &'static Way,
+    repeat: usize,
+    mut on_step: impl FnMut(&str),
+) -> Result<WayResult, QueueError> {
+    let mut findings = Vec::new();
+    for _ in 0..repeat {
+        for (words, experiment) in EXPERIMENTS {
+            on_step(words);
+            findings.extend(experiment(stage, way)?);
+        }
+    }
+    on_step("throughput");
+    let speeds = speeds(stage, way)?;
+    let verdicts = Question::ALL.iter().filter_map(|question| Verdict::of(way, *question, &findings));
+    Ok(WayResult { verdicts: verdicts.collect(), speeds })
+}

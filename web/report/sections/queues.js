@@ -1,0 +1,53 @@
+// Ways to hand orders over: the verdicts of experiments, a row for each way, and throughput by setting.
+
+import { h } from "../../core/dom.js";
+import { t } from "../../core/language.js";
+import { bytes, duration, rate } from "../number.js";
+import { unique } from "../report.js";
+import { columnIfAny, numberColumn, table } from "../table.js";
+import { queueVerdictText, questionText } from "../words.js";
+import { section } from "./section.js";
+
+/** @typedef {import("../result.js").QueueVerdict} QueueVerdict */
+/** @typedef {import("../result.js").QueueSpeed} QueueSpeed */
+
+/** @param {import("../report.js").Report} report */
+export function queues({ results }) {
+  const verdicts = results.flatMap((result) => result.queues.verdicts);
+  const speeds = results.flatMap((result) => result.queues.speeds);
+  if (verdicts.length === 0 && speeds.length === 0) return null;
+  return section("queues", t("消息队列", "Queues"), h("div", { class: "stack" }, verdictTable(verdicts), speedTable(speeds)));
+}
+
+/** @param {QueueVerdict[]} verdicts */
+function verdictTable(verdicts) {
+  const of = (/** @type {string} */ way, /** @type {string} */ question) => verdicts.filter((verdict) => verdict.way === way && verdict.question === question);
+  const ways = unique(verdicts.map(({ way }) => way));
+  const bytesOf = (/** @type {string} */ way) => of(way, "backlog")[0]?.bytes_per_message ?? null;
+  return table(t("各种方式的结论", "Verdicts by way"), [
+    { title: t("方式", "Way"), cell: (way) => way, look: "name" },
+    ...unique(verdicts.map(({ question }) => question)).map((question) => (/** @type {import("../table.js").Column<string>} */ ({
+      title: questionText(question), cell: (way) => of(way, question).map(words).join(t("；", "; ")), look: "text",
+    }))),
+    ...columnIfAny(ways, bytesOf, numberColumn(t("每条消息", "A message"), (way) => bytes(bytesOf(way)))),
+  ], ways);
+}
+
+/** @param {QueueVerdict} verdict */
+function words({ verdicts, is_expected }) {
+  const runs = verdicts.reduce((sum, [, count]) => sum + count, 0);
+  const texts = verdicts.map(([verdict, count]) => queueVerdictText(verdict) + (count === runs ? "" : t(`（${runs}次中${count}次）`, ` (${count} of ${runs})`)));
+  return texts.join(t("，", ", ")) + (is_expected ? "" : t("（与预期不同）", " (not expected)"));
+}
+
+/** @param {QueueSpeed[]} speeds */
+function speedTable(speeds) {
+  return table(t("各种方式的吞吐", "Throughput by way"), [
+    { title: t("方式", "Way"), cell: ({ way }) => way, look: "name" },
+    { title: t("设置", "Setting"), cell: ({ setting }) => setting, look: "text" },
+    numberColumn(t("发送", "Sent"), ({ sent_per_s }) => rate(sent_per_s)),
+    numberColumn(t("接收", "Received"), ({ received_per_s }) => rate(received_per_s)),
+    numberColumn("p50", ({ p50_us }) => duration(p50_us)),
+    numberColumn("p99", ({ p99_us }) => duration(p99_us)),
+  ], speeds);
+}
