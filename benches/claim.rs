@@ -11,7 +11,7 @@ use std::time::Duration;
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
 use mallbox::place::Place;
-use mallbox_storage::{Claim, ClaimOutcome, OrderId, Storage, UserId, VoucherId};
+use mallbox_storage::{Claim, ClaimOutcome, FencingToken, OrderId, Storage, UserId, VoucherId};
 use mallbox_storage_embedded::EmbeddedOptions;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
@@ -43,9 +43,11 @@ impl Mall {
         self.storage
             .selling
             .sales
-            .put(record.sale.expect("it is a sale").terms)
+            .put(record.sale.expect("it is a sale").terms, FencingToken::new(1))
             .await
-            .expect("it can be put");
+            .expect("it can be put")
+            .done()
+            .expect("nobody competes");
         voucher
     }
 

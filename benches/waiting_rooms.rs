@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 use jiff::tz::TimeZone;
 use mallbox::mall::selling::sales::{RoomPlace, RoomStanding};
 use mallbox::mall::{Clock as _, Context, FlashSales, ManualClock, Settings};
-use mallbox_storage::{Storage, UserId, VoucherId, WaitingRoom};
+use mallbox_storage::{FencingToken, Storage, UserId, VoucherId, WaitingRoom};
 use mallbox_test_servers::{MallLocation, Redis};
 use tokio::task::JoinSet;
 
@@ -70,7 +70,13 @@ impl Bench {
         let before = Duration::from_secs(BEFORE_SECS.into());
         let (begin, end) = (NOON + before, NOON + before + Duration::from_secs(86_400));
         let vouchers = &storage.catalogue.vouchers;
-        vouchers.put_window(voucher, begin, end, false, NOON).await.unwrap().unwrap();
+        vouchers
+            .put_window(voucher, begin, end, false, FencingToken::new(1), NOON)
+            .await
+            .unwrap()
+            .done()
+            .unwrap()
+            .unwrap();
         vouchers.put_room(voucher, Some(ROOM), NOON).await.unwrap().unwrap();
         sales.opened(voucher).await.unwrap();
         Self { sales, clock, voucher, redis }

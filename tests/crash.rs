@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
 use jiff::tz::TimeZone;
-use mallbox_storage::{Claim, ClaimOutcome, OrderId, Storage, Timestamp, VoucherId};
+use mallbox_storage::{Claim, ClaimOutcome, FencingToken, OrderId, Storage, Timestamp, VoucherId};
 use mallbox_test_checker::{Connection, History, Summary};
 use parking_lot::Mutex;
 use tempfile::TempDir;
@@ -288,7 +288,7 @@ fn a_claim_that_is_settled_and_still_in_the_log_counts_once() -> anyhow::Result<
             .and_then(|voucher| voucher.sale)
             .context("no sale")?
             .terms;
-        let _ = storage.selling.sales.put(terms).await?;
+        let _ = storage.selling.sales.put(terms, FencingToken::new(1)).await?;
         for (person, number) in mall.people.iter().zip(1..) {
             let order = OrderId::compose(now, number, sale).context("before 2022")?;
             let claim = Claim { order, voucher: sale, user: person.id, at: now };

@@ -150,7 +150,7 @@ pub use ledger::{
     LedgerRows, LetterFacts, OrderFacts, OrderPage, PaymentFacts, RowCheck, SaleFacts, Violations,
 };
 pub use likes::{LikeChange, LikeOutcome, Likes};
-pub use locks::{FencingToken, HeldLock, LockEntry, LockOutcome, LockOwner, Locker, Locks};
+pub use locks::{Fenced, FencingToken, HeldLock, LockEntry, LockOutcome, LockOwner, Locker, Locks};
 pub use money::Cents;
 pub use notes::{Note, NoteText, Notes, Visibility, picture_name, picture_names};
 pub use order_log::{LogPosition, LogState, LoggedClaim, OrderLog, PendingClaims};

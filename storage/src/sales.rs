@@ -5,7 +5,7 @@ use std::num::NonZeroU8;
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
-use crate::{OrderId, Pass, StoreError, Timestamp, UserId, VoucherId};
+use crate::{Fenced, FencingToken, OrderId, Pass, StoreError, Timestamp, UserId, VoucherId};
 
 /// One user's attempt to buy in a flash sale.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -182,6 +182,9 @@ pub enum ReserveOutcome {
 ///   sale itself, from the order log and the database.
 /// - Refusals are decided in this order: unknown, already bought, ended, paused, not open, sold out, pass
 ///   refused.
+/// - **Terms are fenced.** [`put`](Sales::put) carries the [`FencingToken`] of the lock over terms. All
+///   callers draw their tokens from one lock. A holder stopped past the end of its lease therefore cannot
+///   put old terms over newer ones, whether the sale is known or [forgotten](Sales::forget).
 /// - **A pass is spent once.** Of any number of claims with one pass, in one [epoch](Sales::pass_epoch), one
 ///   order is accepted, whatever becomes of the order afterwards.
 #[async_trait]
@@ -240,9 +243,12 @@ pub trait Sales: Send + Sync {
     ///
     /// SaleUnits never fall below the number taken; the returned [`SaleUnits`] are those in force.
     ///
+    /// [`Fenced::Stale`], without any change, if the sale was put under a greater token than `token`. The
+    /// greatest token outlives [`forget`](Sales::forget). A server that lost its data accepts any token.
+    ///
     /// # Errors
     /// Any [`StoreError`] if the sale was unknown and its buyers could not be loaded.
-    async fn put(&self, terms: Terms) -> Result<SaleUnits, StoreError>;
+    async fn put(&self, terms: Terms, token: FencingToken) -> Result<Fenced<SaleUnits>, StoreError>;
 
     /// Releases the unit that the user held under this order. Changes nothing unless the user holds more
     /// units than other pending claims, live orders and dead letters account for; a repeated call therefore

@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Cents, Guard, Judgement, Page, ShopId, StoreError, Terms, Thresholds, Timestamp, VoucherId, WaitingRoom,
-    Wave,
+    Cents, Fenced, FencingToken, Guard, Judgement, Page, ShopId, StoreError, Terms, Thresholds, Timestamp,
+    VoucherId, WaitingRoom, Wave,
 };
 
 /// Visibility of a voucher.
@@ -190,6 +190,10 @@ pub enum StockChangeOutcome {
 ///
 /// - Every call is a transaction of its own, durable when the call returns.
 /// - A voucher has a sale from creation on, or never.
+/// - **Terms are fenced.** Writes that rest on an earlier read of the terms carry the [`FencingToken`] of the
+///   lock over terms: [`put_window`](Vouchers::put_window), [`change_stock`](Vouchers::change_stock),
+///   [`update`](Vouchers::update). The row of the sale keeps the greatest token, and a smaller one is
+///   [`Fenced::Stale`] and changes nothing. Settings that a call replaces as a whole carry none.
 #[async_trait]
 pub trait Vouchers: Send + Sync {
     /// Inserts a voucher, with a sale if given. Returns the new id.
@@ -250,7 +254,7 @@ pub trait Vouchers: Send + Sync {
 
     /// Updates the given fields of a voucher atomically: concurrent updates of different fields both take
     /// effect. Returns the voucher after the update; `None` for an unknown voucher. Existing orders keep
-    /// their price.
+    /// their price. A voucher without a sale has no terms, and takes any token.
     ///
     /// # Errors
     /// Any [`StoreError`]: nothing changed, or the response was lost; call again.
@@ -258,14 +262,15 @@ pub trait Vouchers: Send + Sync {
         &self,
         voucher: VoucherId,
         edit: &VoucherEdit,
+        token: FencingToken,
         now: Timestamp,
-    ) -> Result<Option<Voucher>, StoreError>;
+    ) -> Result<Fenced<Option<Voucher>>, StoreError>;
 
     /// Changes a sale's units: `added` and `stock` by the same number, in one transaction with the
     /// idempotency key.
     ///
     /// Units held by orders or dead letters cannot be removed: a larger removal stops at a stock of 0. A
-    /// repeated idempotency key changes nothing, whatever the new request.
+    /// repeated idempotency key changes nothing, whatever the new request and token.
     ///
     /// # Errors
     /// - [`StoreError::Refused`]: the number of units would overflow.
@@ -275,8 +280,9 @@ pub trait Vouchers: Send + Sync {
         &self,
         voucher: VoucherId,
         change: &StockChange,
+        token: FencingToken,
         now: Timestamp,
-    ) -> Result<StockChangeOutcome, StoreError>;
+    ) -> Result<Fenced<StockChangeOutcome>, StoreError>;
 
     /// Returns the change applied under an idempotency key; `None` if the key was never used.
     ///
@@ -298,8 +304,9 @@ pub trait Vouchers: Send + Sync {
         begin: Timestamp,
         end: Timestamp,
         paused: bool,
+        token: FencingToken,
         now: Timestamp,
-    ) -> Result<Option<SaleRecord>, StoreError>;
+    ) -> Result<Fenced<Option<SaleRecord>>, StoreError>;
 
     /// Sets or removes the guard of a sale. Returns the sale after the change; `None` without such a sale.
     ///

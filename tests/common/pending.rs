@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, ensure};
 use mallbox::mall::{Clock as _, SystemClock, ZONE};
-use mallbox_storage::{Claim, ClaimOutcome, OrderId, Storage};
+use mallbox_storage::{Claim, ClaimOutcome, FencingToken, OrderId, Storage};
 
 use super::http;
 use super::mall::{self, Mall, Size};
@@ -79,7 +79,7 @@ async fn buy(storage: &Storage, mall: &Mall) -> anyhow::Result<Vec<(usize, Order
     let (voucher, now) = (mall.sales[0], SystemClock.now());
     let sale =
         storage.catalogue.vouchers.get(voucher).await?.and_then(|voucher| voucher.sale).context("no sale")?;
-    storage.selling.sales.put(sale.terms).await?;
+    storage.selling.sales.put(sale.terms, FencingToken::new(1)).await?.done().context("a stale token")?;
     let mut orders = Vec::new();
     for (number, person) in mall.people.iter().enumerate().take(mall.people.len() - 1) {
         let day = OrderId::day(now).context("no day")?;

@@ -58,7 +58,7 @@ function render() {
  */
 function view(route, signal) {
   if (!isLoaded() && currentTrouble() === "refused") return notice(t("请打开mallbox learn打印的地址", "Open the address that mallbox learn printed"), t(
-    "这个页面需要地址里的钥匙（#key=…）。它在启动时打印在终端里，每次启动都不同。",
+    "这个页面需要地址里的密钥（#key=…）。它在启动时打印在终端里，每次启动都不同。",
     "This page needs the key in the address (#key=…), which the terminal shows. Each start has another key."));
   if (!isLoaded() && currentTrouble() === "gone") return notice(t("mallbox learn没有应答", "mallbox learn does not respond"), t(
     "它可能已经停止。在终端里重新运行mallbox learn，再打开它打印的地址。",

@@ -37,6 +37,6 @@ export function missingText(programs) {
 /** @param {unknown} error */
 export function errorText(error) {
   if (error instanceof ProgramsMissing) return missingText(error.programs);
-  if (error instanceof KeyRefused) return t("钥匙不对：请打开mallbox learn打印的地址。", "Wrong key: open the address that mallbox learn printed.");
+  if (error instanceof KeyRefused) return t("密钥不对：请打开mallbox learn打印的地址。", "Wrong key: open the address that mallbox learn printed.");
   return t("mallbox learn没有应答。", "mallbox learn does not respond.");
 }

@@ -109,7 +109,7 @@ function endText(state) {
  * @param {Rung} rung
  */
 function table(chapter, rung) {
-  const columns = [t("触发器", "Trigger"), t("预期", "Expected"), t("实际", "Seen"), t("判定", "Verdict"), t("时间线", "Timeline")];
+  const columns = [t("触发条件", "Trigger"), t("预期", "Expected"), t("实际", "Seen"), t("判定", "Verdict"), t("时间线", "Timeline")];
   const cell = (/** @type {number} */ column, /** @type {import("../core/dom.js").Child} */ content) =>
     h("td", { role: "cell", class: `cell-${column}` }, h("span", { class: "cell-name", "aria-hidden": "true" }, columns[column]), h("span", null, content));
   return h("table", { class: "data verdicts", role: "table", "aria-label": t(`第${rung.id}级的判定`, `Verdicts of rung ${rung.id}`) },

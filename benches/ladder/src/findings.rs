@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use crate::reply::Reply;
+use crate::trigger::Trigger;
 
 /// What was wrong after a run; all zero if nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
@@ -74,9 +75,26 @@ pub struct Evidence {
     pub stuck: BTreeSet<u64>,
     /// Accepted claims that were still waiting for their order.
     pub pending: u64,
+    /// Mismatches that a check of the whole ledger found, beyond units.
+    pub mismatches: u64,
 }
 
 impl Evidence {
+    /// Returns why these replies allow no verdict: a request failed, or had no reply, without a trigger that
+    /// explains that.
+    #[must_use]
+    pub fn unexplained(&self, trigger: Trigger) -> Option<String> {
+        self.replies.iter().find_map(|(user, reply)| match reply {
+            None if !matches!(trigger, Trigger::Killed | Trigger::FailedOver) => {
+                Some(format!("an instance ended before its reply to user {user}"))
+            }
+            Some(Reply::Failed(why)) if trigger != Trigger::FailedOver => {
+                Some(format!("the request of user {user} failed: {why}"))
+            }
+            _ => None,
+        })
+    }
+
     /// Returns what is wrong.
     #[must_use]
     pub fn judge(&self) -> Findings {
@@ -102,7 +120,9 @@ impl Evidence {
             refused_while_left: refused.min(self.units.saturating_sub(number)),
             stuck: self.stuck.len() as u64 + self.pending,
             lost: accepted.iter().filter(is_lost).count() as u64,
-            books_off: u64::try_from((i128::from(self.units) - held).unsigned_abs()).unwrap_or(u64::MAX),
+            books_off: u64::try_from((i128::from(self.units) - held).unsigned_abs())
+                .unwrap_or(u64::MAX)
+                .saturating_add(self.mismatches),
         }
     }
 }
@@ -143,7 +163,21 @@ mod tests {
         let waiting = Evidence { pending: 4, ..right.clone() };
         assert_eq!(found(waiting), [(Failure::Stuck, 4)]);
         let off = Evidence { stock: 3, ..right };
-        assert_eq!(found(off), [(Failure::BooksOff, 3)]);
+        assert_eq!(found(off.clone()), [(Failure::BooksOff, 3)]);
+        let worse = Evidence { stock: -1, mismatches: 1, ..off };
+        assert_eq!(found(worse), [(Failure::BooksOff, 2)], "a mismatch repairs no unit");
+    }
+
+    #[test]
+    fn a_failed_request_allows_no_verdict_unless_its_trigger_explains_it() {
+        let with = |reply| Evidence { replies: vec![(1, reply)], ..Evidence::default() };
+        let failed = with(Some(Reply::Failed("deadlock".to_owned())));
+        for trigger in Trigger::ALL {
+            assert_eq!(failed.unexplained(trigger).is_none(), trigger == Trigger::FailedOver);
+            let is_explained = matches!(trigger, Trigger::Killed | Trigger::FailedOver);
+            assert_eq!(with(None).unexplained(trigger).is_none(), is_explained);
+            assert_eq!(with(Some(Reply::Busy)).unexplained(trigger), None);
+        }
     }
 
     #[test]

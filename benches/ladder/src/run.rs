@@ -1,5 +1,6 @@
 //! Runs rungs under triggers, and measures them without.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -59,6 +60,9 @@ pub async fn run(
     let mut stage = Stage::open((location, launch), rung, UNITS, (true, has_replica)).await?;
     strike(trigger, &mut stage).await?;
     let (evidence, events) = stage.end().await?;
+    if let Some(why) = evidence.unexplained(trigger) {
+        return Err(LadderError::NotReached(why));
+    }
     let findings = evidence.judge();
     let story = story::choose(&evidence, &findings, events);
     let has_failed = findings != Findings::default();
@@ -109,7 +113,8 @@ pub async fn measure(
     }
     stage.settle().await?;
     let settled = began.elapsed().as_secs_f64();
-    let orders = location.orders().await?.len();
+    // A repeated order is no further one.
+    let orders = location.orders().await?.into_iter().collect::<BTreeSet<_>>().len();
     drop(stage);
     Ok(Speed {
         accepted_per_s: accepted.len() as f64 / elapsed,

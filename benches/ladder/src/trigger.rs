@@ -64,7 +64,7 @@ impl Trigger {
                 "The holder is stopped between its work and the release until its lease is over.",
             ),
             Self::Killed => {
-                words("实例在最要命的一步被kill -9。", "The instance gets kill -9 at its worst step.")
+                words("实例在最关键的一步被kill -9。", "The instance gets kill -9 at its worst step.")
             }
             Self::FailedOver => words(
                 "Redis主节点宕机，切换到还没收到最新写入的从节点。",

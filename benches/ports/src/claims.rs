@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mallbox_storage::{
-    Claim, ClaimOutcome, LoggedClaim, OrderId, OrderLog, Sales, Storage, Terms, Timestamp, UserId, VoucherId,
+    Claim, ClaimOutcome, FencingToken, LoggedClaim, OrderId, OrderLog, Sales, Storage, Terms, Timestamp,
+    UserId, VoucherId,
 };
 
 use crate::error::{BenchError, ensure};
@@ -14,6 +15,8 @@ use crate::load::{Load, drive};
 
 /// The mall's time.
 pub(crate) const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
+/// The fencing token of terms that nobody competes for.
+pub(crate) const TOKEN: FencingToken = FencingToken::new(1);
 /// Callers of a fill, as many as the connection to Redis carries well.
 const FILLERS: usize = 512;
 /// Claims handed to a worker at once.

@@ -43,6 +43,15 @@ pub struct Effort {
     pub span: Duration,
 }
 
+impl Effort {
+    /// Returns the steps of a rung.
+    pub(super) fn steps(&self, rung: AnyRung) -> impl Iterator<Item = Step> {
+        let measured = (!self.span.is_zero()).then_some(None);
+        let struck = rung.triggers().filter(|trigger| self.triggers.contains(trigger)).map(Some);
+        measured.into_iter().chain(struck).map(move |trigger| Step { rung: rung.id(), trigger })
+    }
+}
+
 /// Returns the programs that a ladder needs and that are not installed.
 #[must_use]
 pub fn missing_programs() -> Vec<&'static str> {
@@ -75,14 +84,8 @@ impl LadderSession {
     /// Returns the steps of a rung that can run on these servers.
     #[must_use]
     pub fn steps(&self, rung: AnyRung, effort: &Effort) -> Vec<Step> {
-        let measured = (!effort.span.is_zero()).then_some(None);
-        let struck = rung.triggers().filter(|trigger| effort.triggers.contains(trigger)).map(Some);
-        measured
-            .into_iter()
-            .chain(struck)
-            .filter(|trigger| self.location.is_own() || !rung.needs_own_servers(*trigger))
-            .map(|trigger| Step { rung: rung.id(), trigger })
-            .collect()
+        let can_run = |step: &Step| self.location.is_own() || !rung.needs_own_servers(step.trigger);
+        effort.steps(rung).filter(can_run).collect()
     }
 
     /// Runs a rung. `next` is called before each step, with the report so far; the report ends there if it

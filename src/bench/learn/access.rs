@@ -23,7 +23,10 @@ pub(super) struct Access {
 
 impl Access {
     pub(super) fn new(address: SocketAddr, key: &str) -> Self {
-        let hosts = [address.to_string(), format!("localhost:{}", address.port())];
+        let port = address.port();
+        // Browsers leave out the port of HTTP.
+        let port = if port == 80 { String::new() } else { format!(":{port}") };
+        let hosts = [format!("{}{port}", address.ip()), format!("localhost{port}")];
         Self { key: Sha256::digest(key.as_bytes()).into(), hosts }
     }
 

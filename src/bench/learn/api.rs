@@ -74,8 +74,13 @@ pub(super) async fn overview(State(learn): State<Arc<Learn>>) -> Response {
     });
     let triggers = Trigger::ALL.map(|name| ListedTrigger { name, about: name.about() }).into();
     let (job, reports) = (learn.jobs.newest(), learn.jobs.reports());
-    Json(Overview { rungs: rungs.collect(), triggers, missing: missing_programs(), job, reports })
+    Json(Overview { rungs: rungs.collect(), triggers, missing: missing().await, job, reports })
         .into_response()
+}
+
+/// Returns the programs that are missing; each is started to find out.
+async fn missing() -> Vec<&'static str> {
+    tokio::task::spawn_blocking(missing_programs).await.unwrap_or_default()
 }
 
 /// Returns the newest job.
@@ -103,7 +108,7 @@ pub(super) async fn start(State(learn): State<Arc<Learn>>, body: Bytes) -> Respo
     if rungs.is_empty() {
         return refused("no rungs: name at least one".to_owned());
     }
-    let missing = missing_programs();
+    let missing = missing().await;
     if !missing.is_empty() {
         return (StatusCode::SERVICE_UNAVAILABLE, Json(json!({ "missing": missing }))).into_response();
     }

@@ -111,13 +111,15 @@ impl Jobs {
         };
         let jobs = Arc::clone(self);
         std::thread::spawn(move || {
-            let ended = jobs.run(&rungs, &effort);
+            let runner = Arc::clone(&jobs);
+            let ended = std::thread::spawn(move || runner.run(&rungs, &effort)).join();
             jobs.update(|job| {
                 job.doing = None;
                 (job.state, job.error) = match ended {
-                    Ok(true) => (JobState::Done, None),
-                    Ok(false) => (JobState::Cancelled, None),
-                    Err(error) => (JobState::Failed, Some(format!("{error:#}"))),
+                    Ok(Ok(true)) => (JobState::Done, None),
+                    Ok(Ok(false)) => (JobState::Cancelled, None),
+                    Ok(Err(error)) => (JobState::Failed, Some(format!("{error:#}"))),
+                    Err(_) => (JobState::Failed, Some("the job panicked".to_owned())),
                 };
             });
         });
@@ -129,21 +131,31 @@ impl Jobs {
         self.is_cancelled.store(true, Ordering::SeqCst);
     }
 
-    /// Ends the servers, unless a job uses them: they end with this process.
+    /// Waits for the current step of a job, and ends the servers.
     pub(super) fn end(&self) {
         self.cancel();
-        if let Some(mut session) = self.session.try_lock() {
-            drop(session.take());
-        }
+        drop(self.session.lock().take());
     }
 
     /// Runs the rungs. Returns false if cancelled.
     fn run(&self, rungs: &[AnyRung], effort: &LadderEffort) -> anyhow::Result<bool> {
-        let mut session = self.session.lock();
-        let session = match &*session {
+        let mut kept = self.session.lock();
+        let session = match kept.take() {
             Some(session) => session,
-            None => &*session.insert(LadderSession::open(&self.dir, None)?),
+            None => LadderSession::open(&self.dir, None)?,
         };
+        // After an error the next job gets servers of its own.
+        let is_done = self.climb(&session, rungs, effort)?;
+        *kept = Some(session);
+        Ok(is_done)
+    }
+
+    fn climb(
+        &self,
+        session: &LadderSession,
+        rungs: &[AnyRung],
+        effort: &LadderEffort,
+    ) -> anyhow::Result<bool> {
         let mut begun = 0;
         for rung in rungs {
             let report = session.report(*rung, effort, |LadderStep { rung, trigger }, so_far| {

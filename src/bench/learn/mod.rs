@@ -39,29 +39,38 @@ pub(super) struct Learn {
 /// # Errors
 /// A port that is taken.
 pub fn serve(port: u16, announce: impl FnOnce(&str, &[&'static str])) -> anyhow::Result<()> {
-    tokio::runtime::Runtime::new()?.block_on(async {
-        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-        let listener =
-            TcpListener::bind(address).await.with_context(|| format!("cannot listen on {address}"))?;
-        let address = listener.local_addr()?;
-        let key = Random::system().token();
-        let learn = Arc::new(Learn {
-            access: Access::new(address, &key),
-            jobs: Arc::new(Jobs::new(std::env::current_dir()?)),
-            pages: LearnPages::new(),
-        });
-        announce(&format!("http://{address}/#key={key}"), &missing_programs());
-        let interrupted = async {
-            // Without a handler the signal ends the process at once, which is as good.
-            let _ = tokio::signal::ctrl_c().await;
-        };
-        let served = axum::serve(listener, router(&learn));
-        tokio::select! {
-            served = served => served?,
-            () = interrupted => learn.jobs.end(),
-        }
-        Ok(())
-    })
+    let jobs = Arc::new(Jobs::new(std::env::current_dir()?));
+    let served = tokio::runtime::Runtime::new()?.block_on(serve_until_interrupted(port, &jobs, announce));
+    // Servers end outside of the runtime, since they have one of their own.
+    jobs.end();
+    served
+}
+
+async fn serve_until_interrupted(
+    port: u16,
+    jobs: &Arc<Jobs>,
+    announce: impl FnOnce(&str, &[&'static str]),
+) -> anyhow::Result<()> {
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+    let listener = TcpListener::bind(address).await.with_context(|| format!("cannot listen on {address}"))?;
+    let address = listener.local_addr()?;
+    let key = Random::system().token();
+    let learn = Arc::new(Learn {
+        access: Access::new(address, &key),
+        jobs: Arc::clone(jobs),
+        pages: LearnPages::new(),
+    });
+    announce(&format!("http://{address}/#key={key}"), &missing_programs());
+    let interrupted = async {
+        // Without a handler the signal ends the process at once, which is as good.
+        let _ = tokio::signal::ctrl_c().await;
+    };
+    let served = axum::serve(listener, router(&learn));
+    tokio::select! {
+        served = served => served?,
+        () = interrupted => {}
+    }
+    Ok(())
 }
 
 fn router(learn: &Arc<Learn>) -> Router {

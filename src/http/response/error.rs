@@ -275,6 +275,7 @@ fn status_of(refusal: &Refusal) -> StatusCode {
         | Refusal::Unlimited
         | Refusal::WaitingList(_)
         | Refusal::SaleIsOn
+        | Refusal::SaleChanged
         | Refusal::StillDead(..)
         | Refusal::DeadLetterStands(_)
         | Refusal::SignedAlready

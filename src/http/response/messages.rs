@@ -236,6 +236,12 @@ pub(in crate::http) fn of_refusal(refusal: &Refusal, l: Language) -> RefusalBody
             "秒杀进行中不能改价，请先暂停秒杀",
             "The price of a running sale cannot be changed; pause the sale first."
         ),
+        Refusal::SaleChanged => fixed!(
+            l,
+            "SALE_CHANGED",
+            "修改没有生效：处理期间其他操作可能已更改秒杀，请查看后重试",
+            "The change was not made: another change may have come first. Check the sale, then try again."
+        ),
         Refusal::StillDead(reason, words) => stands(l, "STILL_DEAD", still_dead(*reason, words)),
         Refusal::DeadLetterStands(state) => stands(l, "DEAD_LETTER_STANDS", dead_letter_stands(*state)),
         Refusal::SignedAlready => {

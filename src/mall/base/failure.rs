@@ -60,6 +60,8 @@ pub enum Refusal {
     LastOperator,
     /// The price of a sale is fixed while claims are accepted.
     SaleIsOn,
+    /// Another instance changed sales while this change was stopped; nothing changed.
+    SaleChanged,
     /// A person's typing or selection error: HTTP status 200 on hm-dianping's calls.
     Mistyped(InputError),
     /// The voucher is sold only in its flash sale.

@@ -98,6 +98,10 @@ pub struct RestockOutcome {
 /// interrupt a change anywhere, and the sales store is rebuilt from the database. So new units enter the
 /// database first, and removed units leave the sales store first. Changes are serialized across all
 /// instances; a background job completes a half-done change ([`FlashSales::refresh`]).
+///
+/// A change that another instance overtook, because this process was stopped past the end of its lease, is
+/// refused by its fencing token as [`Refusal::SaleChanged`]. Repeating the change without asking would undo
+/// the newer decision of another operator.
 #[derive(Clone)]
 pub struct SaleAdmin {
     context: Context,
@@ -151,8 +155,8 @@ impl SaleAdmin {
     /// Changes begin and end of a sale. A later end reopens an ended sale.
     ///
     /// # Errors
-    /// [`Refusal::BadValue`] with the field's name; [`Refusal::NotFound`]; [`Failure::Store`] if the store
-    /// fails.
+    /// [`Refusal::BadValue`] with the field's name; [`Refusal::NotFound`], [`Refusal::SaleChanged`];
+    /// [`Failure::Store`] if the store fails.
     pub async fn put_window(
         &self,
         by: By,
@@ -172,7 +176,7 @@ impl SaleAdmin {
     /// Pauses a sale. On return no further claim is accepted. A repeat succeeds.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`]; [`Failure::Store`] if the store fails.
+    /// [`Refusal::NotFound`], [`Refusal::SaleChanged`]; [`Failure::Store`] if the store fails.
     pub async fn pause(&self, by: By, voucher: VoucherId) -> Result<SaleView, Failure> {
         let paused = |terms| Ok(Terms { paused: true, ..terms });
         self.put_terms(by, "sale.pause", voucher, Value::Null, paused).await
@@ -213,8 +217,8 @@ impl SaleAdmin {
     ///
     /// # Errors
     /// [`Refusal::BadValue`] with the field's name, also for a request name used before with another number;
-    /// [`Refusal::Unlimited`], [`Refusal::NotFound`]. After [`Failure::Store`] the change is in doubt: a
-    /// repeat with the same request name resolves the doubt.
+    /// [`Refusal::Unlimited`], [`Refusal::NotFound`], [`Refusal::SaleChanged`]. After [`Failure::Store`] the
+    /// change is in doubt: a repeat with the same request name resolves the doubt.
     pub async fn restock(
         &self,
         by: By,
@@ -228,16 +232,16 @@ impl SaleAdmin {
         let admin = self.clone();
         let applied = run_audited(&self.audit, by, action, async move {
             let lease = admin.sales.lease_terms().await?;
-            admin.change_stock(&lease, voucher, asked, request, by.at).await
+            admin.change_stock(lease, voucher, asked, request, by.at).await
         })
         .await?;
         Ok(RestockOutcome { by: applied, view: self.one(voucher, by.at).await? })
     }
 
-    /// Changes a sale's units. The caller holds the sale-terms lease. Returns the units actually added.
+    /// Changes a sale's units under the sale-terms lease. Returns the units actually added.
     async fn change_stock(
         &self,
-        lease: &HeldTermsLease,
+        lease: HeldTermsLease,
         voucher: VoucherId,
         asked: i64,
         request: Option<String>,
@@ -259,17 +263,19 @@ impl SaleAdmin {
         let sales = &self.context.storage.selling.sales;
         let is_passing = now >= terms.end && sales.units(voucher).await?.is_none();
         self.sales.mark_unsynced(voucher);
-        let by = if asked < 0 { self.lower(terms, units, asked.unsigned_abs()).await? } else { asked };
+        let by =
+            if asked < 0 { self.lower(&lease, terms, units, asked.unsigned_abs()).await? } else { asked };
         let change = StockChange { asked, by, request };
         lease.check()?;
-        let changed = vouchers.change_stock(voucher, &change, now).await?;
+        let changed = vouchers.change_stock(voucher, &change, lease.token(), now).await?;
+        let changed = lease.accepted(changed);
         // After a removal too: the database's total is authoritative.
-        self.sales.sync_to_store(lease, voucher, now).await?;
+        self.sales.finish_change(lease, voucher, now).await?;
         if is_passing {
             // The sale has ended and was in memory only for counting.
             sales.forget(voucher).await?;
         }
-        match changed {
+        match changed.ok_or(Refusal::SaleChanged)? {
             StockChangeOutcome::Done(by, _) => Ok(by),
             StockChangeOutcome::Before(before, _) => before_as_now(&before, asked),
             StockChangeOutcome::Unlimited => Err(Refusal::Unlimited.into()),
@@ -278,10 +284,11 @@ impl SaleAdmin {
     }
 
     /// Removes untaken units from the sales store. Returns the resulting change, zero or negative.
-    async fn lower(&self, terms: Terms, units: u64, by: u64) -> Result<i64, Failure> {
+    async fn lower(&self, lease: &HeldTermsLease, terms: Terms, units: u64, by: u64) -> Result<i64, Failure> {
         let sales = &self.context.storage.selling.sales;
         let lowered = Terms { units: Some(units.saturating_sub(by)), ..terms };
-        let SaleUnits { units: in_force, .. } = sales.put(lowered).await?;
+        let put = lease.accepted(sales.put(lowered, lease.token()).await?);
+        let SaleUnits { units: in_force, .. } = put.ok_or(Refusal::SaleChanged)?;
         let taken_away = units.saturating_sub(in_force.unwrap_or(units));
         Ok(i64::try_from(taken_away).map_or(i64::MIN, |count| -count))
     }
@@ -303,9 +310,11 @@ impl SaleAdmin {
             let lease = admin.sales.lease_terms().await?;
             let Terms { begin, end, paused, .. } = change(admin.terms(voucher).await?)?;
             admin.sales.mark_unsynced(voucher);
-            admin.context.storage.catalogue.vouchers.put_window(voucher, begin, end, paused, by.at).await?;
-            admin.sales.sync_to_store(&lease, voucher, by.at).await?;
-            Ok(())
+            let vouchers = &admin.context.storage.catalogue.vouchers;
+            let put = vouchers.put_window(voucher, begin, end, paused, lease.token(), by.at).await?;
+            let put = lease.accepted(put);
+            admin.sales.finish_change(lease, voucher, by.at).await?;
+            if put.is_some() { Ok(()) } else { Err(Refusal::SaleChanged.into()) }
         })
         .await?;
         self.one(voucher, by.at).await
@@ -349,7 +358,7 @@ impl SaleAdmin {
         let lease = self.sales.lease_terms().await?;
         self.sales.mark_unsynced(voucher);
         let stored = store.await;
-        self.sales.sync_to_store(&lease, voucher, now).await?;
+        self.sales.finish_change(lease, voucher, now).await?;
         Ok(stored?.ok_or(Refusal::NotFound("sale"))?)
     }
 

@@ -93,8 +93,8 @@ impl VoucherAdmin {
     ///
     /// # Errors
     /// [`Mistake`](crate::mall::base::InputError) with the field's name; [`Refusal::NotFound`];
-    /// [`Refusal::SaleIsOn`] for a new price of an open sale; [`Refusal::NotYet`] while claims are pending.
-    /// Nothing has changed then.
+    /// [`Refusal::SaleIsOn`] for a new price of an open sale; [`Refusal::NotYet`] while claims are pending;
+    /// [`Refusal::SaleChanged`]. Nothing has changed then.
     pub async fn edit(&self, by: By, voucher: VoucherId, form: &VoucherForm) -> Result<VoucherView, Failure> {
         let edit = form.edit()?;
         self.get(voucher).await?;
@@ -139,10 +139,12 @@ impl VoucherAdmin {
             }
         }
         lease.check()?;
-        let updated = self.context.storage.catalogue.vouchers.update(voucher, edit, now).await;
+        let vouchers = &self.context.storage.catalogue.vouchers;
+        let updated = vouchers.update(voucher, edit, lease.token(), now).await;
         // After an error too: the write is in doubt.
         self.sales.voucher_changed(voucher, before.text.shop).await;
-        Ok(updated?.ok_or(Refusal::NotFound("voucher"))?)
+        let updated = lease.accepted(updated?).ok_or(Refusal::SaleChanged)?;
+        Ok(updated.ok_or(Refusal::NotFound("voucher"))?)
     }
 
     async fn get(&self, voucher: VoucherId) -> Result<Voucher, Failure> {

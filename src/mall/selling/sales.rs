@@ -15,6 +15,7 @@ mod judged;
 mod live;
 mod promotions;
 mod rooms;
+mod terms_sync;
 mod views;
 mod waiting;
 mod waves;
@@ -36,11 +37,11 @@ use super::guard::{Guards, ShownPass};
 use super::judgement::Judge;
 use super::order_numbers::OrderNumbers;
 use super::sale_terms::{CachedSale, SaleTerms};
-use super::terms_lease::{HeldTermsLease, TermsLease};
+use super::terms_lease::TermsLease;
 use super::timetables::Timetables;
 use super::voucher_cache::VoucherCache;
 use crate::mall::base::cache_aside::CacheMetrics;
-use crate::mall::base::single_flight::{SingleFlight, shared};
+use crate::mall::base::single_flight::SingleFlight;
 use crate::mall::base::{Context, Failure, Random, Refusal};
 
 pub use self::live::ListedSale;
@@ -146,7 +147,13 @@ impl FlashSales {
             after = last.terms.voucher;
             for sale in sales {
                 lease = self.inner.terms_lease.renew_if_long(lease).await?;
-                self.put_as_recorded(&lease, sale.terms.voucher, now).await?;
+                if let Err(error) = self.put_as_recorded(&lease, sale.terms.voucher, now).await {
+                    if !lease.is_lost() {
+                        return Err(error);
+                    }
+                    lease = self.inner.terms_lease.renew_if_long(lease).await?;
+                    self.put_as_recorded(&lease, sale.terms.voucher, now).await?;
+                }
                 loaded += 1;
             }
         }
@@ -242,47 +249,6 @@ impl FlashSales {
         if self.inner.put(voucher).await? { Ok(()) } else { Err(Refusal::UnknownSale.into()) }
     }
 
-    /// Acquires the exclusive lease for changing the terms of sales. Terms put into the sales store are
-    /// absolute, so an outdated number of units would undo a change. Without the lease nobody reads terms
-    /// from the database and puts them into the store.
-    ///
-    /// # Errors
-    /// [`StoreError`] if another instance holds the lease for too long, or the lock cannot be reached.
-    pub(in crate::mall) async fn lease_terms(&self) -> Result<HeldTermsLease, StoreError> {
-        self.inner.terms_lease.next().await
-    }
-
-    /// Marks a sale whose terms are about to change in the database or the sales store. The caller holds the
-    /// lease. Until [`sync_to_store`](Self::sync_to_store) succeeds, a background job retries.
-    pub(in crate::mall) fn mark_unsynced(&self, voucher: VoucherId) {
-        self.inner.out_of_step.lock().insert(voucher);
-    }
-
-    /// Returns whether a change of the sale is in progress in this process. During a change the database and
-    /// the sales store may legitimately differ.
-    pub(in crate::mall) fn is_changing(&self, voucher: VoucherId) -> bool {
-        self.inner.out_of_step.lock().contains(&voucher)
-    }
-
-    /// Puts the sale's terms from the database into the sales store. The caller holds the lease. An ended
-    /// sale is put only if the store still has the sale in memory. Returns the sale, or `None` if the
-    /// database has no such sale.
-    pub(in crate::mall) async fn sync_to_store(
-        &self,
-        lease: &HeldTermsLease,
-        voucher: VoucherId,
-        now: Timestamp,
-    ) -> Result<Option<SaleRecord>, StoreError> {
-        // Invalidated before the read, because the read below keeps a new copy.
-        self.inner.terms.forget(voucher);
-        let recorded = self.put_as_recorded(lease, voucher, now).await?;
-        if let Some(Voucher { text, .. }) = &recorded {
-            self.shelf_changed(text.shop).await;
-        }
-        self.inner.out_of_step.lock().remove(&voucher);
-        Ok(recorded.and_then(|recorded| recorded.sale))
-    }
-
     /// Returns the vouchers on a shop's shelf, from a copy some seconds old at most.
     pub(in crate::mall) async fn on_shelf(
         &self,
@@ -301,39 +267,6 @@ impl FlashSales {
     pub(in crate::mall) async fn voucher_changed(&self, voucher: VoucherId, shop: ShopId) {
         self.inner.terms.forget(voucher);
         self.shelf_changed(shop).await;
-    }
-
-    async fn put_as_recorded(
-        &self,
-        lease: &HeldTermsLease,
-        voucher: VoucherId,
-        now: Timestamp,
-    ) -> Result<Option<Voucher>, StoreError> {
-        let (storage, terms) = (&self.inner.context.storage, &self.inner.terms);
-        let changes = terms.changes();
-        let found = storage.catalogue.vouchers.get(voucher).await?;
-        if let Some(found) = &found {
-            terms.keep(found, changes, now);
-        }
-        if let Some(sale) = found.as_ref().and_then(|found| found.sale)
-            && (now < sale.terms.end || storage.selling.sales.units(voucher).await?.is_some())
-        {
-            lease.check()?;
-            storage.selling.sales.put(sale.terms).await?;
-        }
-        Ok(found)
-    }
-
-    /// Reloads a sale from the database and the pending claims. Repairs a sales store that outlives the
-    /// process and has wrong counts.
-    ///
-    /// # Errors
-    /// [`StoreError`]: the sale may be unloaded; the next claim loads it.
-    pub(in crate::mall) async fn reload(&self, voucher: VoucherId, now: Timestamp) -> Result<(), StoreError> {
-        let lease = self.lease_terms().await?;
-        self.inner.context.storage.selling.sales.forget(voucher).await?;
-        self.sync_to_store(&lease, voucher, now).await?;
-        Ok(())
     }
 
     /// Rebuilds the Bloom filter of existing vouchers.
@@ -363,7 +296,7 @@ impl FlashSales {
         let out_of_step: Vec<VoucherId> = self.inner.out_of_step.lock().iter().copied().collect();
         for voucher in out_of_step {
             let lease = self.lease_terms().await?;
-            self.sync_to_store(&lease, voucher, now).await?;
+            self.finish_change(lease, voucher, now).await?;
         }
         self.inner.terms.refresh(now).await
     }
@@ -450,27 +383,5 @@ impl Inner {
             has_room: sale.room.is_some(),
         };
         Ok((live, units))
-    }
-
-    /// Puts a sale's terms from the database into the sales store. Returns `false` if the database has no
-    /// such sale.
-    ///
-    /// Reads the database, not the copy: [`put`](mallbox_storage::Sales::put) sets absolute values, and an
-    /// outdated number of units would undo a change.
-    async fn put(&self, voucher: VoucherId) -> Result<bool, StoreError> {
-        let storage = &self.context.storage;
-        let put = self.puts.share(voucher, || async {
-            let lease = self.terms_lease.next().await.map_err(Arc::new)?;
-            let changes = self.terms.changes();
-            let found = storage.catalogue.vouchers.get(voucher).await.map_err(Arc::new)?;
-            let Some((found, sale)) = found.and_then(|found| found.sale.map(|sale| (found, sale))) else {
-                return Ok(false);
-            };
-            self.terms.keep(&found, changes, self.context.now());
-            lease.check().map_err(Arc::new)?;
-            storage.selling.sales.put(sale.terms).await.map_err(Arc::new)?;
-            Ok(true)
-        });
-        put.await.map_err(|error| shared("sale terms", &error))
     }
 }

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use mallbox_storage::{
-    Claim, DeadLetter, LoggedClaim, NewSale, OrderId, Page, Storage, Terms, Timestamp, UserId, VoucherId,
+    Claim, DeadLetter, FencingToken, LoggedClaim, NewSale, OrderId, Page, Storage, Terms, Timestamp, UserId,
+    VoucherId,
 };
 
 use crate::samples;
@@ -16,6 +17,9 @@ pub const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
 pub const HOUR: Duration = Duration::from_secs(3600);
 /// The only worker of most cases.
 pub const WORKER: &str = "worker-1";
+
+/// The fencing token of cases in which nobody competes for the terms of sales.
+pub const TOKEN: FencingToken = FencingToken::new(1);
 
 /// A back end's storage for one mall, removed on drop.
 #[async_trait]
@@ -105,7 +109,7 @@ impl World {
             .await
             .unwrap();
         let terms = self.terms(voucher).await;
-        self.storage.selling.sales.put(terms).await.unwrap();
+        self.storage.selling.sales.put(terms, TOKEN).await.unwrap().done().unwrap();
         voucher
     }
 

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -21,10 +20,15 @@ pub(crate) struct EmbeddedLocks {
     sequences: Arc<dyn Sequences>,
     /// Number of the start, in the upper half of each token.
     start: OnceCell<u64>,
-    /// Number of tokens issued since the start.
-    tokens: AtomicU64,
-    held: Mutex<HashMap<String, HeldLock>>,
+    state: Mutex<LockState>,
     waiters: Waiters,
+}
+
+#[derive(Default)]
+struct LockState {
+    held: HashMap<String, HeldLock>,
+    /// The last token issued since the start.
+    last: u64,
 }
 
 struct HeldLock {
@@ -36,8 +40,7 @@ struct HeldLock {
 
 impl EmbeddedLocks {
     pub(crate) fn new(sequences: Arc<dyn Sequences>) -> Self {
-        let (start, tokens) = (OnceCell::new(), AtomicU64::new(0));
-        Self { sequences, start, tokens, held: Mutex::default(), waiters: Waiters::default() }
+        Self { sequences, start: OnceCell::new(), state: Mutex::default(), waiters: Waiters::default() }
     }
 
     /// Returns the number of the start. While a full disk prevents its reservation, returns the highest
@@ -59,8 +62,8 @@ impl Locks for EmbeddedLocks {
     async fn enter(&self, name: &str, entry: LockEntry, lease: Duration) -> Result<LockOutcome, StoreError> {
         let start = self.start().await?;
         let now = Instant::now();
-        let mut all = self.held.lock();
-        if let Some(held) = all.get_mut(name).filter(|held| now < held.until) {
+        let mut state = self.state.lock();
+        if let Some(held) = state.held.get_mut(name).filter(|held| now < held.until) {
             if held.owner != entry.owner {
                 return Ok(LockOutcome::Busy { left: held.until - now });
             }
@@ -69,30 +72,31 @@ impl Locks for EmbeddedLocks {
             return Ok(LockOutcome::Held(held.token));
         }
         // Tokens start at 1: 0 stands for no token seen yet.
-        let token = FencingToken::new(start << 32 | (self.tokens.fetch_add(1, Ordering::Relaxed) + 1));
+        state.last = (start << 32).max(state.last).saturating_add(1);
+        let token = FencingToken::new(state.last);
         let (entries, until) = (BTreeSet::from([entry.number]), now + lease);
-        all.insert(name.to_owned(), HeldLock { owner: entry.owner, token, entries, until });
+        state.held.insert(name.to_owned(), HeldLock { owner: entry.owner, token, entries, until });
         Ok(LockOutcome::Held(token))
     }
 
     async fn renew(&self, name: &str, owner: LockOwner, lease: Duration) -> Result<bool, StoreError> {
         let now = Instant::now();
-        let mut all = self.held.lock();
-        let held = all.get_mut(name).filter(|held| held.owner == owner && now < held.until);
+        let mut state = self.state.lock();
+        let held = state.held.get_mut(name).filter(|held| held.owner == owner && now < held.until);
         Ok(held.map(|held| held.until = held.until.max(now + lease)).is_some())
     }
 
     async fn leave(&self, name: &str, entry: LockEntry) -> Result<bool, StoreError> {
         let is_free = {
-            let mut all = self.held.lock();
-            let held = all.get_mut(name).filter(|held| held.owner == entry.owner);
+            let mut state = self.state.lock();
+            let held = state.held.get_mut(name).filter(|held| held.owner == entry.owner);
             let Some(held) = held.filter(|held| Instant::now() < held.until) else { return Ok(false) };
             if !held.entries.remove(&entry.number) {
                 return Ok(false);
             }
             let is_free = held.entries.is_empty();
             if is_free {
-                all.remove(name);
+                state.held.remove(name);
             }
             is_free
         };
@@ -100,6 +104,12 @@ impl Locks for EmbeddedLocks {
             self.waiters.wake_one(name);
         }
         Ok(true)
+    }
+
+    async fn raise(&self, _: &str, above: FencingToken) -> Result<(), StoreError> {
+        let mut state = self.state.lock();
+        state.last = state.last.max(above.get());
+        Ok(())
     }
 
     fn are_shared(&self) -> bool {

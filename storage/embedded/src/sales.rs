@@ -18,8 +18,8 @@ use async_trait::async_trait;
 use crossbeam::sync::ShardedLock;
 use foldhash::fast::RandomState;
 use mallbox_storage::{
-    Claim, ClaimOutcome, OrderId, Orders, Pass, ReleaseOutcome, ReserveOutcome, SaleUnits, Sales, StoreError,
-    Terms, Timestamp, UserId, VoucherId,
+    Claim, ClaimOutcome, Fenced, FencingToken, OrderId, Orders, Pass, ReleaseOutcome, ReserveOutcome,
+    SaleUnits, Sales, StoreError, Terms, Timestamp, UserId, VoucherId,
 };
 use parking_lot::Mutex;
 
@@ -55,6 +55,9 @@ struct SalesInMemory {
     holders: Holders,
     passes: SpentPasses,
     sales: ShardedLock<HashMap<VoucherId, Arc<Sale>, RandomState>>,
+    /// Greatest fencing token of the forgotten sales. One token serves all, so that none is left behind per
+    /// sale. Written under the write lock of `sales`.
+    token_of_forgotten: AtomicU64,
     /// Held during a load, so that a sale's buyers are read once.
     loading: Mutex<()>,
     /// The sale being loaded.
@@ -89,7 +92,18 @@ impl EmbeddedSales {
     ) -> Self {
         let (sales, loading, reading) = (ShardedLock::default(), Mutex::default(), Mutex::default());
         let passes = SpentPasses::new();
-        let memory = SalesInMemory { journal, pending, orders, holders, passes, sales, loading, reading };
+        let token_of_forgotten = AtomicU64::new(0);
+        let memory = SalesInMemory {
+            journal,
+            pending,
+            orders,
+            holders,
+            passes,
+            sales,
+            token_of_forgotten,
+            loading,
+            reading,
+        };
         Self { memory: Arc::new(memory) }
     }
 }
@@ -119,14 +133,17 @@ impl SalesInMemory {
 
     /// Loads a sale into memory, with all holders of its units. Repeated while a unit changes during the
     /// load.
-    fn load(&self, terms: Terms) -> Result<SaleUnits, StoreError> {
+    fn load(&self, terms: Terms, token: FencingToken) -> Result<Fenced<SaleUnits>, StoreError> {
         let _one = self.loading.lock();
         if let Some(sale) = self.sale(terms.voucher) {
-            return Ok(sale.put(terms));
+            return Ok(sale.put(terms, token));
         }
         loop {
+            if let Some(seen) = self.greater_token_of_forgotten(token) {
+                return Ok(Fenced::Stale { seen });
+            }
             *self.reading.lock() = Some(LoadInProgress { voucher: terms.voucher, is_stale: false });
-            let read = self.read(terms);
+            let read = self.read(terms, token);
             let mut reading = self.reading.lock();
             let is_stale = reading.take().is_some_and(|reading| reading.is_stale);
             let sale = read?;
@@ -134,9 +151,14 @@ impl SalesInMemory {
                 let units = sale.standing.read().unwrap_or_else(PoisonError::into_inner).units();
                 let mut sales = self.sales.write().unwrap_or_else(PoisonError::into_inner);
                 sales.insert(terms.voucher, Arc::new(sale));
-                return Ok(units);
+                return Ok(Fenced::Done(units));
             }
         }
+    }
+
+    /// Returns the greatest token of the forgotten sales, if greater than `token`.
+    fn greater_token_of_forgotten(&self, token: FencingToken) -> Option<FencingToken> {
+        Some(FencingToken::new(self.token_of_forgotten.load(Ordering::Acquire))).filter(|seen| *seen > token)
     }
 
     /// Runs `act` on a user's units together with the claims and orders that account for the units. No
@@ -185,13 +207,13 @@ impl SalesInMemory {
 
     /// Reads the holders of units: pending claims first, then the database, so that a claim in transit is
     /// seen at least once.
-    fn read(&self, terms: Terms) -> Result<Sale, StoreError> {
+    fn read(&self, terms: Terms, token: FencingToken) -> Result<Sale, StoreError> {
         let buyers = Buyers::new();
         let in_flight = self.pending.of_voucher(terms.voucher);
         let group = in_flight.iter().map(|in_flight| in_flight.group).max().unwrap_or(RECOVERED_GROUP);
         let pending: Vec<Claim> = in_flight.iter().map(|in_flight| in_flight.claim).collect();
         let taken = self.holders.each(terms.voucher, &pending, &mut |user| buyers.lock(user).insert())?;
-        let standing = TermsAndStock::new(terms, taken);
+        let standing = TermsAndStock::new(terms, token, taken);
         if let Some(units) = terms.units
             && taken > units
         {
@@ -233,10 +255,13 @@ impl Sale {
         (standing.units(), self.group())
     }
 
-    fn put(&self, terms: Terms) -> SaleUnits {
+    fn put(&self, terms: Terms, token: FencingToken) -> Fenced<SaleUnits> {
         let mut standing = self.standing.write().unwrap_or_else(PoisonError::into_inner);
-        *standing = TermsAndStock::new(terms, standing.units().taken);
-        standing.units()
+        if standing.token > token {
+            return Fenced::Stale { seen: standing.token };
+        }
+        *standing = TermsAndStock::new(terms, token, standing.units().taken);
+        Fenced::Done(standing.units())
     }
 }
 
@@ -283,13 +308,13 @@ impl Sales for EmbeddedSales {
         })
     }
 
-    async fn put(&self, terms: Terms) -> Result<SaleUnits, StoreError> {
+    async fn put(&self, terms: Terms, token: FencingToken) -> Result<Fenced<SaleUnits>, StoreError> {
         if let Some(sale) = self.memory.sale(terms.voucher) {
-            return Ok(sale.put(terms));
+            return Ok(sale.put(terms, token));
         }
         // Reading half a million buyers takes some 50 ms: not on a thread of the async runtime.
         let memory = Arc::clone(&self.memory);
-        let loaded = tokio::task::spawn_blocking(move || memory.load(terms)).await;
+        let loaded = tokio::task::spawn_blocking(move || memory.load(terms, token)).await;
         loaded.map_err(|error| StoreError::Unavailable { op: "sales.put", source: error.into() })?
     }
 
@@ -377,7 +402,12 @@ impl Sales for EmbeddedSales {
     }
 
     async fn forget(&self, voucher: VoucherId) -> Result<(), StoreError> {
-        self.memory.sales.write().unwrap_or_else(PoisonError::into_inner).remove(&voucher);
+        let memory = &self.memory;
+        let mut sales = memory.sales.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(sale) = sales.remove(&voucher) {
+            let token = sale.standing.read().unwrap_or_else(PoisonError::into_inner).token;
+            memory.token_of_forgotten.fetch_max(token.get(), Ordering::AcqRel);
+        }
         Ok(())
     }
 }

@@ -9,7 +9,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use mallbox_storage::{Claim, ClaimOutcome, OrderId, Terms, Timestamp, UserId, VoucherId};
+use mallbox_storage::{Claim, ClaimOutcome, FencingToken, OrderId, Terms, Timestamp, UserId, VoucherId};
 use mallbox_storage_production::mysql::{self, MysqlPorts};
 use mallbox_storage_production::redis::{DatabaseForRedis, RedisOptions, RedisPorts, connect};
 use mallbox_test_servers::{Database, Redis, RedisOptions as ServerOptions};
@@ -52,7 +52,7 @@ async fn run(claims: u64, append: &str, fsync: &str) {
         waiting: false,
         per_user: std::num::NonZeroU8::MIN,
     };
-    let _ = ports.sales.put(terms).await.unwrap();
+    let _ = ports.sales.put(terms, FencingToken::new(1)).await.unwrap().done().unwrap();
     let before = ports.upkeep.figures().await.unwrap();
     let (elapsed, mut times) = rush(&ports, 0, claims, ClaimOutcome::Accepted).await;
     let spent = ports.upkeep.figures().await.unwrap() - before;

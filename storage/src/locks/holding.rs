@@ -1,7 +1,9 @@
 //! Holding a lock for the duration of a piece of work.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::Poll;
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -9,27 +11,62 @@ use tokio::runtime::Handle;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
-use super::{FencingToken, LockEntry, LockOutcome, LockOwner, Locks, Waiter};
+use super::waiters::Turn;
+use super::{FencingToken, LockEntry, LockOutcome, LockOwner, Locks};
 use crate::StoreError;
 
 /// Polling interval of a waiter without wake-ups, since wake-up messages may be lost.
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
+/// Delay between a release and the next local turn, if other processes compete. They learn of a release by a
+/// message and then have to ask, which takes about a millisecond.
+const HEAD_START: Duration = Duration::from_millis(3);
+
 /// Acquires locks and renews their leases.
+///
+/// # Fairness
+///
+/// - **Within a process**, the callers of [`hold`](Self::hold) get a lock in the order of asking, across all
+///   lockers over the same [`Locks`]: of `n` waiting callers, each waits for at most `n - 1` local holders. A
+///   caller who asks again right after a release queues behind all who wait. An owner who holds the lock
+///   enters again past the queue.
+/// - **Between processes**, a released lock goes to the first to ask. A release wakes the first caller of
+///   each process, and the process that released asks again 3 ms later. So no process keeps a lock that
+///   others wait for, unless they take longer than the 3 ms to ask. There is no order among the others and no
+///   upper bound: with `p` processes waiting, each release is a draw among `p - 1`.
+/// - A caller whose patience ends leaves the queue, and delays nobody.
+/// - A holder that died, or is stopped, keeps the lock until the end of its lease, and so does a holder of
+///   this process whose lease cannot be renewed.
 pub struct Locker {
     locks: Arc<dyn Locks>,
     entries: AtomicU64,
+    left_behind: Arc<LeftBehind>,
+}
+
+/// Entries whose release failed. Left before the next acquisition, since an owner who enters again would
+/// otherwise extend a lease that no release ends.
+#[derive(Default)]
+struct LeftBehind(Mutex<Vec<(String, LockEntry)>>);
+
+impl LeftBehind {
+    fn add(&self, name: &str, entry: LockEntry) {
+        self.0.lock().push((name.to_owned(), entry));
+    }
+
+    fn take(&self, name: &str) -> Vec<LockEntry> {
+        self.0.lock().extract_if(.., |(of, _)| of == name).map(|(_, entry)| entry).collect()
+    }
 }
 
 impl Locker {
     /// Creates a locker over `locks`. An owner must use a single locker, which numbers the owner's entries.
     #[must_use]
     pub fn new(locks: Arc<dyn Locks>) -> Self {
-        Self { locks, entries: AtomicU64::new(0) }
+        Self { locks, entries: AtomicU64::new(0), left_behind: Arc::default() }
     }
 
     /// Acquires the lock, waiting up to `patience` (real time; zero = one attempt). `None` if another owner
-    /// still holds the lock then.
+    /// still holds the lock then, or other callers of this process are before this one.
     ///
     /// A watchdog renews the lease every third of its length while the guard lives. If the process dies, the
     /// lease expires.
@@ -44,25 +81,68 @@ impl Locker {
         patience: Duration,
     ) -> Result<Option<HeldLock>, StoreError> {
         let until = Instant::now() + patience;
+        let mut turn = pin!(self.locks.waiters().register(name).turn());
+        let first_poll = std::future::poll_fn(|context| Poll::Ready(turn.as_mut().poll(context)));
+        let turn = match first_poll.await {
+            Poll::Ready(turn) => Some(turn),
+            // An owner who holds the lock would wait for callers who wait for this owner.
+            Poll::Pending if self.locks.renew(name, owner, lease).await? => None,
+            Poll::Pending => match tokio::time::timeout_at(until, turn).await {
+                Ok(turn) => Some(turn),
+                Err(_) => return Ok(None),
+            },
+        };
+        self.leave_behind(name).await?;
+        self.enter(name, owner, lease, (turn, until)).await
+    }
+
+    /// Leaves entries whose release failed.
+    async fn leave_behind(&self, name: &str) -> Result<(), StoreError> {
+        for entry in self.left_behind.take(name) {
+            if let Err(error) = self.locks.leave(name, entry).await {
+                self.left_behind.add(name, entry);
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
+    /// Competes with other processes. The lock keeps the turn until the release.
+    async fn enter(
+        &self,
+        name: &str,
+        owner: LockOwner,
+        lease: Duration,
+        (mut turn, until): (Option<Turn>, Instant),
+    ) -> Result<Option<HeldLock>, StoreError> {
         let entry = LockEntry { owner, number: self.entries.fetch_add(1, Ordering::Relaxed) };
-        let mut waiter: Option<Waiter> = None;
         loop {
             // Leaves the lock if the call acquired the lock but the response never arrived.
-            let guard =
-                LeaveGuard { locks: Arc::clone(&self.locks), name: name.to_owned(), entry, is_armed: true };
+            let mut guard = LeaveGuard {
+                locks: Arc::clone(&self.locks),
+                left_behind: Arc::clone(&self.left_behind),
+                name: name.to_owned(),
+                entry,
+                turn: SharedTurn::default(),
+                is_armed: true,
+            };
             let asked = Instant::now();
             match self.locks.enter(name, entry, lease).await? {
-                LockOutcome::Held(token) => return Ok(Some(HeldLock::new(guard, token, lease, asked))),
+                LockOutcome::Held(token) => {
+                    guard.turn = Arc::new(Mutex::new(turn));
+                    return Ok(Some(HeldLock::new(guard, token, lease, asked)));
+                }
                 LockOutcome::Busy { left } => {
-                    guard.disarm();
+                    guard.is_armed = false;
                     let now = Instant::now();
                     if now >= until {
                         return Ok(None);
                     }
-                    match &waiter {
-                        Some(waiter) => waiter.wait((until - now).min(left).min(POLL_INTERVAL)).await,
-                        // Tries again after registering, since the lock may have become free in between.
-                        None => waiter = Some(self.locks.waiters().register(name)),
+                    let at_most = (until - now).min(left).min(POLL_INTERVAL);
+                    match &turn {
+                        Some(turn) => turn.waiter().wait(at_most).await,
+                        // The owner's lease ended after the check: one caller beside the queue, once.
+                        None => turn = Some(self.locks.waiters().register(name).turn().await),
                     }
                 }
             }
@@ -73,15 +153,24 @@ impl Locker {
 /// Drop guard: leaves the lock unless disarmed.
 struct LeaveGuard {
     locks: Arc<dyn Locks>,
+    left_behind: Arc<LeftBehind>,
     name: String,
     entry: LockEntry,
+    turn: SharedTurn,
     is_armed: bool,
 }
 
-impl LeaveGuard {
-    fn disarm(mut self) {
-        self.is_armed = false;
+/// The turn of a holder among local callers, until the lock is left or lost. Empty for an owner who entered
+/// again.
+type SharedTurn = Arc<Mutex<Option<Turn>>>;
+
+/// Passes the turn to the next local caller, after other processes had theirs.
+async fn pass_on(turn: Option<Turn>, locks: &dyn Locks) {
+    // Skips a zero delay: timers last at least a millisecond.
+    if turn.is_some() && locks.are_shared() {
+        tokio::time::sleep(HEAD_START).await;
     }
+    drop(turn);
 }
 
 impl Drop for LeaveGuard {
@@ -91,11 +180,14 @@ impl Drop for LeaveGuard {
         }
         // Without a runtime, the lock stays held until the lease expires.
         if let Ok(runtime) = Handle::try_current() {
-            let (locks, name, entry) = (Arc::clone(&self.locks), std::mem::take(&mut self.name), self.entry);
+            let (locks, left_behind) = (Arc::clone(&self.locks), Arc::clone(&self.left_behind));
+            let (name, entry, turn) = (std::mem::take(&mut self.name), self.entry, self.turn.lock().take());
             runtime.spawn(async move {
                 if let Err(error) = locks.leave(&name, entry).await {
+                    left_behind.add(&name, entry);
                     tracing::warn!(lock = %name, %error, "could not release the lock; its lease will expire");
                 }
+                pass_on(turn, &*locks).await;
             });
         }
     }
@@ -119,6 +211,7 @@ impl HeldLock {
             owner: guard.entry.owner,
             lease,
             certain_until: Arc::clone(&certain_until),
+            turn: Arc::clone(&guard.turn),
         };
         let watchdog = tokio::spawn(watchdog.run()).abort_handle();
         Self { guard, token, certain_until, watchdog }
@@ -144,9 +237,15 @@ impl HeldLock {
     pub async fn leave(mut self) -> Result<bool, StoreError> {
         self.watchdog.abort();
         let left = self.guard.locks.leave(&self.guard.name, self.guard.entry).await;
-        // A failed call is not retried. If the future is dropped before the call ends, the guard leaves the
-        // lock.
+        // If the future is dropped before the call ends, the guard leaves the lock.
         self.guard.is_armed = false;
+        if left.is_err() {
+            self.guard.left_behind.add(&self.guard.name, self.guard.entry);
+        }
+        let (turn, locks) = (self.guard.turn.lock().take(), Arc::clone(&self.guard.locks));
+        if locks.are_shared() {
+            tokio::spawn(async move { pass_on(turn, &*locks).await });
+        }
         left
     }
 }
@@ -164,6 +263,7 @@ struct Watchdog {
     owner: LockOwner,
     lease: Duration,
     certain_until: Arc<Mutex<Instant>>,
+    turn: SharedTurn,
 }
 
 impl Watchdog {
@@ -175,11 +275,18 @@ impl Watchdog {
                 Ok(true) => *self.certain_until.lock() = asked + self.lease,
                 Ok(false) => {
                     *self.certain_until.lock() = asked;
+                    self.turn.lock().take();
                     tracing::warn!(lock = %self.name, "lost the lock: its lease expired before the renewal");
                     return;
                 }
-                // Another attempt fits before the lease ends.
-                Err(error) => tracing::warn!(lock = %self.name, %error, "could not renew the lease"),
+                // Two more attempts fit before the lease ends.
+                Err(error) => {
+                    tracing::warn!(lock = %self.name, %error, "could not renew the lease");
+                    if *self.certain_until.lock() <= Instant::now() {
+                        // Others of this process may compete like everybody.
+                        self.turn.lock().take();
+                    }
+                }
             }
         }
     }

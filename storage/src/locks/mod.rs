@@ -1,5 +1,6 @@
 //! Named locks shared by instances: leases with fencing tokens.
 
+mod fenced;
 mod holding;
 mod waiters;
 
@@ -9,6 +10,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
+pub use fenced::Fenced;
 pub use holding::{HeldLock, Locker};
 pub use waiters::{Waiter, Waiters};
 
@@ -101,7 +103,9 @@ pub enum LockOutcome {
 /// - A holder stalled past the end of its lease does not notice. Only the fencing token can stop its later
 ///   writes.
 ///
-/// [`Locker`] renews leases, waits, and leaves when its guard is dropped.
+/// - **Fairness.** A free lock goes to the first `enter`. [`Locker`] queues the callers of a process.
+///
+/// [`Locker`] renews leases, waits in turn, and leaves when its guard is dropped.
 #[async_trait]
 pub trait Locks: Send + Sync {
     /// Tries to acquire a lock, or to enter it again, without waiting.
@@ -122,6 +126,16 @@ pub trait Locks: Send + Sync {
     /// # Errors
     /// Any [`StoreError`]: the outcome is in doubt; at the latest, the end of the lease frees the lock.
     async fn leave(&self, name: &str, entry: LockEntry) -> Result<bool, StoreError>;
+
+    /// Makes every token issued from now on greater than `above`. A lock held now keeps its token. A repeat
+    /// changes nothing.
+    ///
+    /// For a guarded resource that remembers a greater token than the locks do: servers may lose the last
+    /// token while their clock is behind, and the resource would refuse every holder until then.
+    ///
+    /// # Errors
+    /// Any [`StoreError`]: later tokens may be smaller; call again.
+    async fn raise(&self, name: &str, above: FencingToken) -> Result<(), StoreError>;
 
     /// Returns whether other processes may compete for the locks.
     fn are_shared(&self) -> bool;

@@ -1,6 +1,7 @@
 //! The operators' services and the ledger check.
 
 mod dead_letters;
+mod fencing;
 mod ledger;
 mod orders;
 mod sales;

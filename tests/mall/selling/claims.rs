@@ -8,7 +8,9 @@ use mallbox_storage::{Limit, NewSale, OrderId, OrderStatus, ShopId, UserId, Vouc
 use mallbox_storage_contract::samples;
 
 use super::watched::CountingVouchers;
-use super::world::{MINUTE, NOON, PAY_WITHIN, World, idle, refusal, until, with_settings, world};
+use super::world::{
+    MINUTE, NOON, PAY_WITHIN, World, idle, refusal, terms_token, until, with_settings, world,
+};
 
 fn opens_in(minutes: u64, units: u64) -> NewSale {
     NewSale {
@@ -84,8 +86,13 @@ async fn a_pause_that_only_the_record_knows_holds_claims_after_a_second() {
     let voucher = w.sale_like(sale).await;
     w.claim(1, voucher).await.unwrap();
     let pause = async || {
-        let put = w.storage.catalogue.vouchers.put_window(voucher, sale.begin, sale.end, true, w.now()).await;
-        put.unwrap().unwrap();
+        let put = w
+            .storage
+            .catalogue
+            .vouchers
+            .put_window(voucher, sale.begin, sale.end, true, terms_token(&w.storage).await, w.now())
+            .await;
+        put.unwrap().done().unwrap().unwrap();
     };
     pause().await;
     w.claim(2, voucher).await.unwrap();
@@ -224,7 +231,8 @@ async fn a_sale_is_open_as_soon_as_the_store_knows_it_even_if_it_was_asked_for_t
     assert_eq!(voucher, next);
     let sale = w.storage.catalogue.vouchers.get(voucher).await.unwrap().unwrap().sale.unwrap();
     // A change made directly in the store, behind the mall's back.
-    let _ = w.storage.selling.sales.put(sale.terms).await.unwrap();
+    let _ =
+        w.storage.selling.sales.put(sale.terms, terms_token(&w.storage).await).await.unwrap().done().unwrap();
     w.claim(1, voucher).await.unwrap();
 }
 

@@ -11,6 +11,8 @@ use mallbox_storage::{
     VoucherId,
 };
 
+use super::world::terms_token;
+
 pub struct LossyOrderLog {
     real: Storage,
     /// Whether orders are cancelled before their claims leave the log.
@@ -32,7 +34,9 @@ impl OrderLog for LossyOrderLog {
             let sale =
                 self.real.catalogue.vouchers.get(claim.voucher).await?.and_then(|voucher| voucher.sale);
             self.real.selling.sales.forget(claim.voucher).await?;
-            self.real.selling.sales.put(sale.unwrap().terms).await?;
+            let token = terms_token(&self.real).await;
+            let put = self.real.selling.sales.put(sale.unwrap().terms, token).await?;
+            assert!(put.done().is_some());
         }
         Ok(taken)
     }

@@ -12,7 +12,7 @@ use mallbox_storage::{
 use tokio_util::sync::CancellationToken;
 
 use super::forgetful::LossyOrderLog;
-use super::world::{MINUTE, PAY_WITHIN, PRICE, World, idle, until, world};
+use super::world::{MINUTE, PAY_WITHIN, PRICE, World, idle, terms_token, until, world};
 
 async fn terms(w: &World, voucher: VoucherId) -> Terms {
     w.storage.catalogue.vouchers.get(voucher).await.unwrap().unwrap().sale.unwrap().terms
@@ -26,9 +26,24 @@ async fn a_half_written_change_of_a_killed_instance_is_repaired_by_the_others() 
     let (lowered, moved) = (w.sale(10).await, w.sale(10).await);
     w.advance(MINUTE).await;
     let before = terms(&w, lowered).await;
-    w.storage.selling.sales.put(Terms { units: Some(4), ..before }).await.unwrap();
+    w.storage
+        .selling
+        .sales
+        .put(Terms { units: Some(4), ..before }, terms_token(&w.storage).await)
+        .await
+        .unwrap()
+        .done()
+        .unwrap();
     let Terms { begin, end, .. } = terms(&w, moved).await;
-    w.storage.catalogue.vouchers.put_window(moved, begin, end, true, w.now()).await.unwrap().unwrap();
+    w.storage
+        .catalogue
+        .vouchers
+        .put_window(moved, begin, end, true, terms_token(&w.storage).await, w.now())
+        .await
+        .unwrap()
+        .done()
+        .unwrap()
+        .unwrap();
     assert_eq!(w.left(lowered).await, 4);
     w.advance(MINUTE).await;
     assert_eq!(w.left(lowered).await, 10);

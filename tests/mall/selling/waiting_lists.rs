@@ -14,7 +14,7 @@ use mallbox_storage::{
     WaitingState,
 };
 
-use super::world::{MINUTE, PAY_WITHIN, World, refusal, with_settings, world};
+use super::world::{MINUTE, PAY_WITHIN, World, refusal, terms_token, with_settings, world};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -275,7 +275,14 @@ async fn a_voucher_off_the_shelf_holds_its_list() {
     let users = waiting(&w, voucher, 1).await;
     let put = async |status| {
         let edit = VoucherEdit { status: Some(status), ..VoucherEdit::default() };
-        w.storage.catalogue.vouchers.update(voucher, &edit, w.now()).await.unwrap();
+        w.storage
+            .catalogue
+            .vouchers
+            .update(voucher, &edit, terms_token(&w.storage).await, w.now())
+            .await
+            .unwrap()
+            .done()
+            .unwrap();
         w.advance(SECOND).await;
         states(&w, &users, voucher).await
     };

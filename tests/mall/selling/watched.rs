@@ -1,4 +1,4 @@
-//! A decorator of the real vouchers that counts reads and can hold up a response.
+//! A decorator of the real vouchers that counts reads, and can hold up a response or a change of a window.
 
 use std::num::{NonZeroU8, NonZeroU32};
 use std::sync::Arc;
@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use async_trait::async_trait;
 use mallbox_storage::{
-    Guard, Judgement, NewSale, Page, SaleRecord, ShopId, StockChange, StockChangeOutcome, StoreError,
-    Thresholds, Timestamp, Voucher, VoucherEdit, VoucherFilter, VoucherId, VoucherText, Vouchers,
-    WaitingRoom,
+    Fenced, FencingToken, Guard, Judgement, NewSale, Page, SaleRecord, ShopId, StockChange,
+    StockChangeOutcome, StoreError, Thresholds, Timestamp, Voucher, VoucherEdit, VoucherFilter, VoucherId,
+    VoucherText, Vouchers, WaitingRoom,
 };
 use parking_lot::Mutex;
 use tokio::sync::Notify;
@@ -18,21 +18,32 @@ pub struct CountingVouchers {
     reads: AtomicU64,
     /// Armed for the next change of the stock: the following read of the voucher blocks here.
     gate: Mutex<Option<Arc<Gate>>>,
+    /// Holds up the next change of a window.
+    window: Mutex<Option<Arc<Gate>>>,
 }
 
-/// A point at which a read is held up.
+/// A point at which a call is held up.
 #[derive(Default)]
 pub struct Gate {
     is_closed: AtomicBool,
-    /// Signalled when a read is blocked.
+    /// Signalled when a call is blocked.
     pub reached: Notify,
-    /// Lets the read continue.
+    /// Lets the call continue.
     pub opened: Notify,
+}
+
+impl Gate {
+    /// Reports the call, and waits until the gate is opened.
+    pub async fn pass(&self) {
+        self.reached.notify_one();
+        self.opened.notified().await;
+    }
 }
 
 impl CountingVouchers {
     pub fn over(real: &Arc<dyn Vouchers>) -> Arc<Self> {
-        Arc::new(Self { real: Arc::clone(real), reads: AtomicU64::new(0), gate: Mutex::default() })
+        let (reads, gate, window) = (AtomicU64::new(0), Mutex::default(), Mutex::default());
+        Arc::new(Self { real: Arc::clone(real), reads, gate, window })
     }
 
     /// Returns the number of reads of a voucher.
@@ -46,6 +57,13 @@ impl CountingVouchers {
         *self.gate.lock() = Some(Arc::clone(&gate));
         gate
     }
+
+    /// Holds up the next change of a window, before it takes effect.
+    pub fn hold_up_window(&self) -> Arc<Gate> {
+        let gate = Arc::<Gate>::default();
+        *self.window.lock() = Some(Arc::clone(&gate));
+        gate
+    }
 }
 
 #[async_trait]
@@ -55,8 +73,7 @@ impl Vouchers for CountingVouchers {
         let found = self.real.get(voucher).await;
         let gate = self.gate.lock().take_if(|gate| gate.is_closed.load(Ordering::SeqCst));
         if let Some(gate) = gate {
-            gate.reached.notify_one();
-            gate.opened.notified().await;
+            gate.pass().await;
         }
         found
     }
@@ -65,9 +82,10 @@ impl Vouchers for CountingVouchers {
         &self,
         voucher: VoucherId,
         change: &StockChange,
+        token: FencingToken,
         now: Timestamp,
-    ) -> Result<StockChangeOutcome, StoreError> {
-        let changed = self.real.change_stock(voucher, change, now).await;
+    ) -> Result<Fenced<StockChangeOutcome>, StoreError> {
+        let changed = self.real.change_stock(voucher, change, token, now).await;
         if let Some(gate) = &*self.gate.lock() {
             gate.is_closed.store(true, Ordering::SeqCst);
         }
@@ -112,9 +130,10 @@ impl Vouchers for CountingVouchers {
         &self,
         voucher: VoucherId,
         edit: &VoucherEdit,
+        token: FencingToken,
         now: Timestamp,
-    ) -> Result<Option<Voucher>, StoreError> {
-        self.real.update(voucher, edit, now).await
+    ) -> Result<Fenced<Option<Voucher>>, StoreError> {
+        self.real.update(voucher, edit, token, now).await
     }
 
     async fn stock_change(
@@ -185,8 +204,13 @@ impl Vouchers for CountingVouchers {
         begin: Timestamp,
         end: Timestamp,
         paused: bool,
+        token: FencingToken,
         now: Timestamp,
-    ) -> Result<Option<SaleRecord>, StoreError> {
-        self.real.put_window(voucher, begin, end, paused, now).await
+    ) -> Result<Fenced<Option<SaleRecord>>, StoreError> {
+        let gate = self.window.lock().take();
+        if let Some(gate) = gate {
+            gate.pass().await;
+        }
+        self.real.put_window(voucher, begin, end, paused, token, now).await
     }
 }

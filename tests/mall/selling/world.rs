@@ -18,8 +18,8 @@ use mallbox::mall::{
     Refusal, Settings, Shops,
 };
 use mallbox_storage::{
-    Actor, Cents, NewSale, OrderId, OrderStatus, Phone, Storage, Timestamp, UserId, VoucherId, VoucherText,
-    deadlines,
+    Actor, Cents, FencingToken, LockOwner, Locker, NewSale, OrderId, OrderStatus, Phone, Storage, Timestamp,
+    UserId, VoucherId, VoucherText, deadlines,
 };
 use mallbox_storage_contract::samples;
 use mallbox_storage_embedded::DiskFaults;
@@ -121,6 +121,15 @@ async fn open(ground: MallLocation, settings: Settings, now: Timestamp, gateway:
         ground: Some(ground),
         settings,
     }
+}
+
+/// Returns the token of a new holder of the lock on sale terms, for changes behind the mall's back.
+pub async fn terms_token(storage: &Storage) -> FencingToken {
+    let locker = Locker::new(Arc::clone(&storage.base.locks));
+    let held = locker.hold("sale-terms", LockOwner::random(), MINUTE, MINUTE).await.unwrap().unwrap();
+    let token = held.token();
+    assert!(held.leave().await.unwrap());
+    token
 }
 
 impl World {

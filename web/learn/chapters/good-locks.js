@@ -47,7 +47,7 @@ export const goodLocks = {
         en: "If the process dies, the connection ends and the lock is free; if it only stops, the connection stays and so does the lock.",
       },
       price: {
-        zh: "每种触发器它都通过。代价是连接：每个等待者占着一条，持有者停多久别人就等多久，5秒后只能放弃；机器断电时，服务器还要等到TCP超时才知道。",
+        zh: "每种触发条件它都通过。代价是连接：每个等待者占着一条，持有者停多久别人就等多久，5秒后只能放弃；机器断电时，服务器还要等到TCP超时才知道。",
         en: "It passes under every trigger. The price is connections: each waiter occupies one, for as long as the holder is stopped, and gives up after 5 s. If the holder's machine loses power, the server learns of it by a TCP timeout only.",
       },
     }],
@@ -61,7 +61,7 @@ export const goodLocks = {
         en: "Lock and data share a transaction: the lock cannot end before the commit, and without the lock there is no commit.",
       },
       price: {
-        zh: "每种触发器它都通过。代价是每个等待的请求都占着一个事务和一条连接，而库存仍是一行，热门商品还得一件一件地更新。",
+        zh: "每种触发条件它都通过。代价是每个等待的请求都占着一个事务和一条连接，而库存仍是一行，热门商品还得一件一件地更新。",
         en: "It passes under every trigger. Each waiting request occupies a transaction and a connection, and the stock is still one row, which a popular sale updates one by one.",
       },
     }],
@@ -75,7 +75,7 @@ export const goodLocks = {
         en: "If locks can expire, let the store recognise the expired holder: the advice of Martin Kleppmann.",
       },
       price: {
-        zh: "租约锁里只有它扛住了全部触发器，但真正把关的是数据库那张表。令牌由Redis计数，切换后会倒退：不会卖错，只是用户要等计数追上来才能再买。既然裁决在数据库，锁剩下的作用只是减少争抢。",
+        zh: "租约锁里只有它扛住了全部触发条件，但真正把关的是数据库那张表。令牌由Redis计数，切换后会倒退：不会卖错，只是用户要等计数追上来才能再买。既然裁决在数据库，锁剩下的作用只是减少争抢。",
         en: "The only lock with a lease that passes under every trigger, and the guard is a table of the database. Redis counts the tokens, and a failover may set them back: that is safe, but such a user is refused until the count has caught up. If the database decides anyway, the lock merely reduces contention.",
       },
     }],

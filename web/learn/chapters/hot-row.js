@@ -19,7 +19,7 @@ export const hotRow = {
         en: "One row is one queue, eight rows are eight; and the database decides about the buyer in one step, without a lock service.",
       },
       price: {
-        zh: "每种触发器它都通过，也比一行库存快。代价是抢购的流量全压在数据库上，售罄之后每个请求还要试遍八个桶，剩余件数要求和才知道。",
+        zh: "每种触发条件它都通过，也比一行库存快。代价是抢购的流量全压在数据库上，售罄之后每个请求还要试遍八个桶，剩余件数要求和才知道。",
         en: "It passes under every trigger, and is faster than one row. The price: all traffic of the sale hits the database, a request after the sell-out tries all eight buckets, and the units left are a sum.",
       },
     }],

@@ -33,7 +33,7 @@ export const processLocks = {
         en: "The next request of the user is certain to see the order, and different users do not wait for each other.",
       },
       price: {
-        zh: "只有一个进程时，这就是正确答案，每种触发器它都通过。它只靠一个前提：真的只有一个进程。",
+        zh: "只有一个进程时，这就是正确答案，每种触发条件它都通过。它只靠一个前提：真的只有一个进程。",
         en: "With one process this is right, and it passes under every trigger. It rests on one assumption: that there is one process.",
       },
     }],

@@ -18,7 +18,7 @@ export function matrix() {
     ...CHAPTERS.map(({ id, title, rungs }) => ({ chapter: id, title: say(title), rungs: rungs.map(([rung]) => rungOf(rung)).filter((rung) => rung !== null) })),
     { chapter: "", title: t("其他", "Others"), rungs: apart },
   ].filter(({ rungs }) => rungs.length > 0);
-  const name = t("各级在各触发器下的判定", "Verdicts of rungs by trigger");
+  const name = t("各级在各触发条件下的判定", "Verdicts of rungs by trigger");
   return h("div", { class: "table-box", role: "group", tabindex: 0, "aria-label": name },
     h("table", { class: "matrix", "aria-label": name },
       h("thead", null, h("tr", null, h("th", { scope: "col" }, t("级", "Rung")), triggers.map((trigger) => h("th", { scope: "col" }, triggerShort(trigger.name))))),

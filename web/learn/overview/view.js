@@ -48,7 +48,7 @@ export function overview(signal) {
       runButton(t("运行全部", "Run all"), () => allRungs().map(({ id }) => id), 1, false, signal)),
     h("section", { class: "tight", "aria-labelledby": "ladder-title" },
       h("h2", { id: "ladder-title" }, t("整架梯子", "The whole ladder")),
-      h("p", { class: "quiet small" }, t("行是做法，列是触发器。点一格看它的时间线。", "Rows are rungs, columns are triggers. A cell leads to its timeline.")),
+      h("p", { class: "quiet small" }, t("行是做法，列是触发条件。点一格看它的时间线。", "Rows are rungs, columns are triggers. A cell leads to its timeline.")),
       ladder,
       h("details", null, h("summary", null, t("这些失败是什么意思", "What the failures mean")),
         h("dl", { class: "facts" }, FAILURES.map((failure) => h("div", null, h("dt", null, failureName(failure)), h("dd", null, failureMeaning(failure))))))),

@@ -25,6 +25,15 @@ const REPLY_TIMEOUT: Duration = Duration::from_secs(20);
 /// Makes the command that runs an instance.
 pub type Launch = Arc<dyn Fn() -> std::io::Result<Command> + Send + Sync>;
 
+/// Why a request has no reply.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Silence {
+    /// The instance ended.
+    Ended,
+    /// The instance runs, and says nothing.
+    Timeout,
+}
+
 /// What an instance said.
 #[derive(Debug, Default)]
 struct Heard {
@@ -83,13 +92,14 @@ impl Instance {
     }
 
     /// Asks for a unit. The request is sent with the call, the future waits. `None` if the instance ended
-    /// before its reply, or never replies.
+    /// before its reply; a failure if it is silent for too long.
     pub(crate) fn buy(&self, user: u64) -> (u32, impl Future<Output = Option<Reply>> + use<>) {
         let (request, line) = self.ask(&|request| Instruction::Buy { request, user });
         let reply = async move {
             match line.await {
-                Some(Line::Replied(_, reply)) => Some(reply),
-                _ => None,
+                Ok(Line::Replied(_, reply)) => Some(reply),
+                Err(Silence::Timeout) => Some(Reply::Failed("no reply within 20 s".to_owned())),
+                Ok(_) | Err(Silence::Ended) => None,
             }
         };
         (request, reply)
@@ -98,9 +108,9 @@ impl Instance {
     /// Cancels the order of a user.
     pub(crate) async fn give_back(&self, user: u64) -> Result<(), LadderError> {
         match self.ask(&|request| Instruction::GiveBack { request, user }).1.await {
-            Some(Line::GivenBack(_, None)) => Ok(()),
-            Some(Line::GivenBack(_, Some(why))) => Err(LadderError::NotReached(why)),
-            _ => Err(LadderError::NotReached("an instance ended while it cancelled an order".to_owned())),
+            Ok(Line::GivenBack(_, None)) => Ok(()),
+            Ok(Line::GivenBack(_, Some(why))) => Err(LadderError::NotReached(why)),
+            _ => Err(LadderError::NotReached("an instance does not cancel an order".to_owned())),
         }
     }
 
@@ -116,7 +126,7 @@ impl Instance {
 
     async fn number(&self, instruction: fn(u32) -> Instruction) -> Option<i64> {
         match self.ask(&instruction).1.await {
-            Some(Line::Number(_, number)) => Some(number),
+            Ok(Line::Number(_, number)) => Some(number),
             _ => None,
         }
     }
@@ -124,7 +134,7 @@ impl Instance {
     fn ask(
         &self,
         instruction: &dyn Fn(u32) -> Instruction,
-    ) -> (u32, impl Future<Output = Option<Line>> + use<>) {
+    ) -> (u32, impl Future<Output = Result<Line, Silence>> + use<>) {
         let request = self.next.fetch_add(1, Ordering::Relaxed);
         let (sender, receiver) = oneshot::channel();
         {
@@ -135,7 +145,10 @@ impl Instance {
         }
         // An error means that the instance is gone, and the sender above is too.
         let _ = self.instructions.send(instruction(request));
-        let line = async move { tokio::time::timeout(REPLY_TIMEOUT, receiver).await.ok()?.ok() };
+        let line = async move {
+            let line = tokio::time::timeout(REPLY_TIMEOUT, receiver).await.map_err(|_| Silence::Timeout)?;
+            line.map_err(|_| Silence::Ended)
+        };
         (request, line)
     }
 

@@ -20,7 +20,7 @@ use crate::scene::InRedis;
 use crate::trace::{Event, EventKind, now_us};
 
 /// Time within which accepted claims become orders.
-const SETTLE_MAX: Duration = Duration::from_secs(5);
+const SETTLE_MAX: Duration = Duration::from_secs(6);
 /// Time between two looks at the pending claims.
 const SETTLE_PAUSE: Duration = Duration::from_millis(20);
 /// Independent servers of the multi-lock.
@@ -212,7 +212,9 @@ impl<'l> Stage<'l> {
         loop {
             let mut pending = 0;
             for instance in self.instances() {
-                pending = pending.max(instance.pending().await.unwrap_or(0));
+                let unknown = || LadderError::NotReached("an instance cannot say what is pending".to_owned());
+                let found = instance.pending().await.filter(|pending| *pending != i64::MAX);
+                pending = pending.max(found.ok_or_else(unknown)?);
             }
             self.evidence.pending = u64::try_from(pending).unwrap_or(0);
             if pending == 0 || began.elapsed() > SETTLE_MAX {

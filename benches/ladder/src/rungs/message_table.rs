@@ -18,7 +18,7 @@ const ATTEMPTS_MAX: i64 = 5;
 /// Pause of the job.
 const PAUSE: Duration = Duration::from_millis(50);
 /// Age from which the job sends a message again.
-const AGAIN_AFTER: Duration = Duration::from_millis(300);
+const AGAIN_AFTER: Duration = Duration::from_secs(2);
 /// Messages that are to be sent: new ones, and those that nobody marked as done for a while.
 const DUE: &str =
     "state = 0 AND attempts < ? AND (attempts = 0 OR sent_at < NOW(3) - INTERVAL ? MICROSECOND)";

@@ -36,7 +36,7 @@ use crate::instance::{Parts, Request};
 use crate::reply::Reply;
 
 /// Lease of the locks in Redis. Short, so that a run does not wait long for a lease to end.
-pub(crate) const LEASE: Duration = Duration::from_secs(1);
+pub(crate) const LEASE: Duration = Duration::from_secs(2);
 /// The lease in milliseconds, as Redis takes it.
 pub(crate) const LEASE_MS: u64 = LEASE.as_millis() as u64;
 

@@ -20,10 +20,11 @@ impl Seller for VersionNumber {
 
     async fn buy(&self, request: &Request) -> Result<Reply, LadderError> {
         let database = &self.parts.database;
+        // Before the check of the buyer: an order that is written in between changes the version.
+        let version = database.number(request, "SELECT version FROM vouchers WHERE stock > 0", &[]).await?;
         if shop::has_order(database, request).await? {
             return Ok(Reply::AlreadyBought);
         }
-        let version = database.number(request, "SELECT version FROM vouchers WHERE stock > 0", &[]).await?;
         let Some(version) = version else { return Ok(Reply::SoldOut) };
         request.at(Point::Checked).await;
         let mut transaction = database.begin(request).await?;

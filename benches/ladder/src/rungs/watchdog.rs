@@ -87,20 +87,21 @@ impl Watchdog {
             };
             let lease = Duration::from_millis(u64::try_from(left_ms).unwrap_or(0) + 1);
             // A message and the end of the lease both lead to the next attempt.
-            let _ = tokio::time::timeout(patience.min(lease), messages.next()).await;
+            if let Ok(None) = tokio::time::timeout(patience.min(lease), messages.next()).await {
+                // The connection is lost.
+                free = None;
+            }
         }
     }
 }
 
 /// Renews the lease every third of its length, until the lock is lost or the work is over.
 async fn renew(redis: Redis, request: Request, key: String, owner: String) {
-    let is_mine = async || {
-        let renewing = script(RENEW, &[&key]).arg(&owner).arg(LEASE_MS).clone();
-        redis.call::<i64>(&request, &renewing).await.is_ok_and(|renewed| renewed == 1)
-    };
     loop {
         tokio::time::sleep(LEASE / 3).await;
-        if !is_mine().await {
+        let renewing = script(RENEW, &[&key]).arg(&owner).arg(LEASE_MS).clone();
+        // After an error, another attempt fits before the lease ends.
+        if let Ok(0) = redis.call::<i64>(&request, &renewing).await {
             return;
         }
     }

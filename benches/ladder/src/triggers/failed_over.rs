@@ -1,11 +1,15 @@
 //! Redis fails over to a replica that lacks the newest writes.
 
+use std::time::{Duration, Instant};
+
 use super::{UNITS, VICTIM, reach};
 use crate::controller::Stage;
 use crate::error::LadderError;
 use crate::point::Point;
+use crate::rungs::LEASE;
 use crate::scene::{InRedis, Victim};
 
+const LOOK_PAUSE: Duration = Duration::from_millis(5);
 /// Claims that the replica lacks.
 const UNREPLICATED: u64 = UNITS / 2;
 
@@ -21,11 +25,17 @@ async fn lose_lock(stage: &mut Stage<'_>) -> Result<(), LadderError> {
         instance.hold(point);
     }
     let first = stage.send(0, VICTIM)?;
+    let began = Instant::now();
     reach(stage, 0, point, 1).await?;
     stage.fail_over()?;
     let second = stage.send(1, VICTIM)?;
     // A request that the lock keeps out does not reach the point.
-    let _ = stage.instance(1)?.holds(point, 1, crate::rungs::LEASE / 2).await;
+    while stage.instance(1)?.held(point) == 0 && !second.is_finished() && began.elapsed() < LEASE / 4 * 3 {
+        tokio::time::sleep(LOOK_PAUSE).await;
+    }
+    if began.elapsed() >= LEASE {
+        return Err(LadderError::NotReached("the machine stalled for longer than a lease".to_owned()));
+    }
     for instance in stage.instances() {
         instance.let_go(point);
     }

@@ -11,7 +11,11 @@ pub(super) async fn strike(stage: &mut Stage<'_>) -> Result<(), LadderError> {
         stage.buy(0, user).await?;
     }
     stage.settle().await?;
-    for user in stage.location.orders().await? {
+    let buyers = stage.location.orders().await?;
+    if buyers.len() as u64 != UNITS {
+        return Err(LadderError::NotReached(format!("{} orders to cancel, not {UNITS}", buyers.len())));
+    }
+    for user in buyers {
         stage.give_back(user).await?;
     }
     stage.note(None, EventKind::UnitsReturned { units: UNITS });

@@ -7,10 +7,11 @@ use super::{UNITS, VICTIM, reach, wait_for_leases};
 use crate::controller::Stage;
 use crate::error::LadderError;
 use crate::point::Point;
+use crate::rungs::LEASE;
 use crate::trace::EventKind;
 
 /// Time that the third request has to come in beside the second.
-const BESIDE_MAX: Duration = Duration::from_millis(250);
+const BESIDE_MAX: Duration = Duration::from_millis(700);
 const LOOK_PAUSE: Duration = Duration::from_millis(5);
 
 pub(super) async fn strike(stage: &mut Stage<'_>) -> Result<(), LadderError> {
@@ -25,6 +26,7 @@ pub(super) async fn strike(stage: &mut Stage<'_>) -> Result<(), LadderError> {
     stage.location.add_units(UNITS).await?;
     stage.note(None, EventKind::UnitsReturned { units: UNITS });
     stage.instance(1)?.hold(Point::Checked);
+    let began = Instant::now();
     let second = stage.send(1, VICTIM)?;
     // Waits only as long as a lock without a lease keeps the second request out.
     let has_come = stage.instance(1)?.holds(Point::Checked, 1, BESIDE_MAX).await;
@@ -35,10 +37,13 @@ pub(super) async fn strike(stage: &mut Stage<'_>) -> Result<(), LadderError> {
         reach(stage, 1, Point::Checked, 1).await?;
     }
     let third = stage.send(1, VICTIM)?;
-    let began = Instant::now();
-    while stage.instance(1)?.held(Point::Checked) < 2 && !third.is_finished() && began.elapsed() < BESIDE_MAX
+    let asked = Instant::now();
+    while stage.instance(1)?.held(Point::Checked) < 2 && !third.is_finished() && asked.elapsed() < BESIDE_MAX
     {
         tokio::time::sleep(LOOK_PAUSE).await;
+    }
+    if has_come && began.elapsed() >= LEASE {
+        return Err(LadderError::NotReached("the machine stalled for longer than a lease".to_owned()));
     }
     stage.instance(1)?.let_go(Point::Checked);
     stage.receive(second).await;

@@ -1,14 +1,10 @@
 //! A holder is stopped between check and write for longer than its lease; another instance comes in between.
 
-use std::time::Duration;
-
 use super::{VICTIM, reach, wait_for_leases};
 use crate::controller::Stage;
 use crate::error::LadderError;
 use crate::point::Point;
-
-/// Time for which the second request may take before the first holder runs again.
-const BETWEEN_MAX: Duration = Duration::from_millis(1_000);
+use crate::rungs::LEASE;
 
 pub(super) async fn strike(stage: &mut Stage<'_>) -> Result<(), LadderError> {
     let point = stage.rung.scene.stop.unwrap_or(Point::Checked);
@@ -19,7 +15,7 @@ pub(super) async fn strike(stage: &mut Stage<'_>) -> Result<(), LadderError> {
     wait_for_leases(stage).await;
     let mut second = stage.send(1, VICTIM)?;
     // A lock without a lease lets the second request wait until the first is over.
-    let between = tokio::time::timeout(BETWEEN_MAX, &mut second).await;
+    let between = tokio::time::timeout(LEASE, &mut second).await;
     stage.instance(0)?.let_go(point);
     stage.resume(0)?;
     stage.receive(first).await;

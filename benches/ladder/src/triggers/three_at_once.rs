@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::UNITS;
+use super::{REACH_MAX, UNITS};
 use crate::controller::{SentRequest, Stage};
 use crate::error::LadderError;
 
@@ -13,9 +13,9 @@ const LATER: std::ops::RangeInclusive<u64> = 101..=106;
 /// Requests of a buyer.
 const REQUESTS: usize = 3;
 /// The meeting ends when nobody came for so long.
-const QUIET: Duration = Duration::from_millis(150);
+const QUIET: Duration = Duration::from_millis(400);
 /// A slow meeting lasts longer than others wait for a lock.
-const SLOW: Duration = Duration::from_millis(700);
+const SLOW: Duration = Duration::from_millis(900);
 const LOOK_PAUSE: Duration = Duration::from_millis(10);
 
 pub(super) async fn strike(stage: &mut Stage<'_>) -> Result<(), LadderError> {
@@ -31,6 +31,9 @@ pub(super) async fn strike(stage: &mut Stage<'_>) -> Result<(), LadderError> {
         let all = sent.len();
         let (mut known, mut since) = (0, tokio::time::Instant::now());
         while known < all && (known == 0 || since.elapsed() < quiet) {
+            if known == 0 && since.elapsed() > REACH_MAX {
+                return Err(LadderError::NotReached(format!("no request reached {point:?}")));
+            }
             tokio::time::sleep(LOOK_PAUSE).await;
             let held = stage.instances().map(|instance| instance.held(point)).sum();
             if held > known {

@@ -9,7 +9,7 @@ use std::time::Duration;
 use mallbox_storage::{ClaimOutcome, VoucherId};
 
 use crate::bench::{Bench, Row};
-use crate::claims::{claim, drain, expect_claim, fill, terms};
+use crate::claims::{TOKEN, claim, drain, expect_claim, fill, terms};
 use crate::error::{BenchError, ensure};
 use crate::load::{Load, drive};
 use crate::mall::{Keep, Mall};
@@ -40,7 +40,7 @@ pub(crate) async fn measure(bench: &mut Bench) -> Result<(), BenchError> {
     let mall = bench.own_mall(Keep::Durably).await?;
     let buyers = bench.part.size;
     let sales = Arc::clone(&mall.storage.selling.sales);
-    let _ = sales.put(terms(SALE, None)).await?;
+    let _ = sales.put(terms(SALE, None), TOKEN).await?;
     fill(&mall.storage, SALE, buyers).await?;
     let memory = mall.memory().await?;
     let rush = rush(&mall, bench.settings.threads).await?;
@@ -94,7 +94,7 @@ pub(crate) async fn measure(bench: &mut Bench) -> Result<(), BenchError> {
 async fn refusals(bench: &mut Bench, mall: &Mall, pending: Range<u64>) -> Result<(), BenchError> {
     let (claims, buyers) = (pending.end, pending.end - pending.start);
     let sales = Arc::clone(&mall.storage.selling.sales);
-    let _ = sales.put(terms(SALE, Some(claims))).await?;
+    let _ = sales.put(terms(SALE, Some(claims)), TOKEN).await?;
     type Refused = fn(ClaimOutcome) -> bool;
     let kinds: [(&str, u64, u64, Refused); 2] = [
         ("sold out", claims + 1, 1_000_000_000, |outcome| outcome == ClaimOutcome::SoldOut),
@@ -128,7 +128,7 @@ async fn refusals(bench: &mut Bench, mall: &Mall, pending: Range<u64>) -> Result
 /// to another user. Returns a sentence.
 async fn rush(mall: &Mall, callers: usize) -> Result<String, BenchError> {
     let sales = Arc::clone(&mall.storage.selling.sales);
-    let _ = sales.put(terms(RUSH, Some(RUSH_UNITS))).await?;
+    let _ = sales.put(terms(RUSH, Some(RUSH_UNITS)), TOKEN).await?;
     let accepted = Arc::new(AtomicU64::new(0));
     let (ports, count) = (Arc::clone(&sales), Arc::clone(&accepted));
     drive(Load::count(callers, 2 * RUSH_USERS, Duration::MAX), move |number| {

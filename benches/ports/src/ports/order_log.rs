@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use mallbox_storage::{ClaimOutcome, LoggedClaim, OrderId, OrderLog, VoucherId};
 
 use crate::bench::{Bench, Row};
-use crate::claims::{BATCH, claim, expect_claim, terms};
+use crate::claims::{BATCH, TOKEN, claim, expect_claim, terms};
 use crate::error::{BenchError, ensure};
 use crate::load::{Load, Timed, drive};
 use crate::mall::Keep;
@@ -39,7 +39,7 @@ pub(crate) async fn measure(bench: &mut Bench) -> Result<(), BenchError> {
     let mall = bench.own_mall(Keep::Durably).await?;
     let (size, log) = (bench.part.size, Arc::clone(&mall.storage.selling.order_log));
     let sales = Arc::clone(&mall.storage.selling.sales);
-    let _ = sales.put(terms(SALE, None)).await?;
+    let _ = sales.put(terms(SALE, None), TOKEN).await?;
     drive(Load::count(BUYERS, size, Duration::MAX), move |number| {
         let sales = Arc::clone(&sales);
         async move {

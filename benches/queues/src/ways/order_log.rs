@@ -10,9 +10,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use mallbox_storage::{
-    Cents, Claim, ClaimOutcome, LoggedClaim, NewSale, OrderId, OrderLog, Orders, PersistOutcome, Sales,
-    ShopId, ShopText, ShopType, ShopTypeId, Storage, StoreError, Timestamp, UserId, VoucherId, VoucherStatus,
-    VoucherText,
+    Cents, Claim, ClaimOutcome, FencingToken, LoggedClaim, NewSale, OrderId, OrderLog, Orders,
+    PersistOutcome, Sales, ShopId, ShopText, ShopType, ShopTypeId, Storage, StoreError, Timestamp, UserId,
+    VoucherId, VoucherStatus, VoucherText,
 };
 use mallbox_storage_embedded::EmbeddedOptions;
 use mallbox_storage_production::ProductionOptions;
@@ -86,7 +86,8 @@ async fn sale(storage: &Storage, place: &Place) -> Result<VoucherId, QueueError>
     let voucher = last.ok_or_else(|| broken("the mall has no voucher"))?;
     let sale = vouchers.get(voucher).await?.and_then(|voucher| voucher.sale);
     let terms = sale.ok_or_else(|| broken("the voucher has no sale"))?.terms;
-    let _ = until_there(|| storage.selling.sales.put(terms)).await?;
+    let put = until_there(|| storage.selling.sales.put(terms, FencingToken::new(1))).await?;
+    put.done().ok_or_else(|| broken("the sale has a later holder"))?;
     Ok(voucher)
 }
 

@@ -6,6 +6,7 @@ mod triggers;
 
 use std::time::Duration;
 
+use anyhow::bail;
 use mallbox_bench_ladder::{Event, EventKind, Findings, Location, Outcome, Speed, Trigger, Words};
 use mallbox_storage_production::ProductionOptions;
 
@@ -76,6 +77,9 @@ pub(super) fn run(rung: &MallRung, location: &Location, trigger: Trigger) -> any
     let mut stage = MallStage::open(rung, location, Plan::of(trigger))?;
     triggers::strike(trigger, &mut stage)?;
     let (evidence, events) = stage.end()?;
+    if let Some(why) = evidence.unexplained(trigger) {
+        bail!("{why}");
+    }
     let findings = evidence.judge();
     let mistake = (findings != Findings::default()).then(|| decisive(&events)).flatten();
     Ok(Outcome { findings, story: events, mistake })

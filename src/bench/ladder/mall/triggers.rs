@@ -51,10 +51,19 @@ fn send_rush(stage: &MallStage<'_>) -> anyhow::Result<Vec<SentClaim>> {
 fn stopped(stage: &mut MallStage<'_>) -> anyhow::Result<()> {
     let mut sent: Vec<_> = RUSH.map(|user| stage.send(0, user)).collect::<Result<_, _>>()?;
     stage.stop(0)?;
+    under_way(&sent)?;
     sent.extend(RUSH.map(|user| stage.send(1, user)).collect::<Result<Vec<_>, _>>()?);
     std::thread::sleep(STOPPED);
     stage.resume(0)?;
     sent.into_iter().for_each(|claim| drop(stage.receive(claim)));
+    Ok(())
+}
+
+/// Fails unless a claim is under way.
+fn under_way(sent: &[SentClaim]) -> anyhow::Result<()> {
+    if sent.iter().all(SentClaim::is_finished) {
+        bail!("every claim had its reply before the trigger struck");
+    }
     Ok(())
 }
 
@@ -64,6 +73,7 @@ fn killed(stage: &mut MallStage<'_>) -> anyhow::Result<()> {
         stage.buy(0, user)?;
     }
     let sent: Vec<_> = LATER.map(|user| stage.send(0, user)).collect::<Result<_, _>>()?;
+    under_way(&sent)?;
     stage.kill_and_restart()?;
     sent.into_iter().for_each(|claim| drop(stage.receive(claim)));
     for user in (1..=BEFORE).chain(LATER) {

@@ -57,6 +57,7 @@ fn all() -> Vec<(ApiError, u16, &'static str)> {
         (Refusal::Forbidden.into(), 403, "FORBIDDEN"),
         (Refusal::SoldInSale.into(), 400, "BAD_REQUEST"),
         (Refusal::SaleIsOn.into(), 200, "SALE_IS_ON"),
+        (Refusal::SaleChanged.into(), 200, "SALE_CHANGED"),
         (ApiError::bad_request(BadRequest::Untranslated("\"quoted\"\n".to_owned())), 400, "BAD_REQUEST"),
         (Refusal::Blocked.into(), 200, "BLOCKED"),
         (Refusal::PhoneTaken.into(), 200, "PHONE_TAKEN"),

@@ -52,6 +52,7 @@ pub(in crate::http) const CODES: &[&str] = &[
     "LAST_OPERATOR",
     "UNLIMITED",
     "SALE_IS_ON",
+    "SALE_CHANGED",
     "STILL_DEAD",
     "DEAD_LETTER_STANDS",
     "SIGNED_ALREADY",

@@ -94,7 +94,8 @@ impl FlashSales {
         }
         self.mark_unsynced(voucher);
         lease.check()?;
-        let units = storage.selling.sales.put(Terms { waiting: true, ..sale.terms }).await?;
+        let waiting = Terms { waiting: true, ..sale.terms };
+        let units = lease.checked(storage.selling.sales.put(waiting, lease.token()).await?)?;
         // A unit may have been released since the check; no claim takes it any more.
         let outcome = if sale.terms.waiting || units.left() == Some(0) {
             lease.check()?;
@@ -102,7 +103,7 @@ impl FlashSales {
         } else {
             None
         };
-        self.sync_to_store(&lease, voucher, now).await?;
+        self.finish_change(lease, voucher, now).await?;
         match outcome {
             Some(outcome) => joined(outcome?),
             None => Err(WaitingRefusal::UnitsLeft.into()),

@@ -24,7 +24,7 @@ impl FlashSales {
         lease.check()?;
         let outcome = self.inner.context.storage.catalogue.waves.release(voucher, number, now).await?;
         // Also if another instance released the wave, and may have died before this step.
-        self.sync_to_store(&lease, voucher, now).await?;
+        self.finish_change(lease, voucher, now).await?;
         self.inner.timetables.changed(voucher).await;
         Ok(matches!(outcome, ReleaseWaveOutcome::Released(..)))
     }

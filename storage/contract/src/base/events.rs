@@ -12,7 +12,7 @@ use mallbox_storage::{
 };
 
 use crate::selling::orders::persist;
-use crate::world::{HOUR, NOON, World, claim, letters};
+use crate::world::{HOUR, NOON, TOKEN, World, claim, letters};
 use crate::writing::reviews;
 
 crate::cases! {
@@ -135,7 +135,15 @@ async fn notes_reviews_and_stock_write_their_events(w: &World) {
     let note = write_note(w, 5).await;
     let review = reviews::demo(w, shop, author, reviews::text(45), 0).await;
     let change = StockChange { asked: -4, by: -4, request: None };
-    let _ = w.storage.catalogue.vouchers.change_stock(voucher, &change, NOON).await.unwrap();
+    let _ = w
+        .storage
+        .catalogue
+        .vouchers
+        .change_stock(voucher, &change, TOKEN, NOON)
+        .await
+        .unwrap()
+        .done()
+        .unwrap();
     let events = numbered(w, NOON).await;
     let found: Vec<(String, String)> = events.iter().map(|event| (event.key(), event.body.clone())).collect();
     assert_eq!(
@@ -373,7 +381,15 @@ async fn pruned_events_are_counted_and_their_positions_not_used_again(w: &World)
         write_note(w, 1).await;
     }
     let change = StockChange { asked: 1, by: 1, request: None };
-    let _ = w.storage.catalogue.vouchers.change_stock(voucher, &change, NOON + HOUR).await.unwrap();
+    let _ = w
+        .storage
+        .catalogue
+        .vouchers
+        .change_stock(voucher, &change, TOKEN, NOON + HOUR)
+        .await
+        .unwrap()
+        .done()
+        .unwrap();
     numbered(w, NOON).await;
     assert_eq!(events.prune(NOON, 9).await.unwrap(), 0);
     let old = NOON + Duration::from_millis(1);

@@ -1,7 +1,9 @@
 //! `Locks`: one owner at a time while its lease lives, fenced afterwards.
 
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use mallbox_storage::{FencingToken, LockEntry, LockOutcome, LockOwner, Locker};
@@ -19,9 +21,13 @@ crate::cases! {
     a_holder_stopped_past_its_lease_is_refused_by_its_token,
     a_waiter_is_woken_and_does_not_wait_past_its_limit,
     a_hundred_waiters_hold_it_one_by_one,
+    callers_of_a_process_hold_it_in_the_order_of_asking,
+    a_caller_who_gives_up_delays_nobody,
+    an_owner_enters_again_past_those_who_wait,
     a_lease_is_renewed_while_it_is_held_and_free_when_its_guard_is_dropped,
     an_inner_guard_does_not_shorten_the_outer_lease,
     tokens_rise_past_a_restart,
+    tokens_rise_above_one_that_a_resource_has_seen,
 }
 
 const NAME: &str = "rebuild:7";
@@ -183,6 +189,66 @@ async fn a_hundred_waiters_hold_it_one_by_one(w: &World) {
     assert!(patience::is_within(began.elapsed(), Duration::from_secs(10)), "{:?}", began.elapsed());
 }
 
+/// Asks for a lock by the first poll. Returns whether the caller has to wait.
+async fn waits<F: Future>(caller: &mut Pin<Box<F>>) -> bool {
+    std::future::poll_fn(|context| Poll::Ready(caller.as_mut().poll(context).is_pending())).await
+}
+
+/// Each caller asks again as soon as its turn is over, and must not overtake those who wait.
+async fn callers_of_a_process_hold_it_in_the_order_of_asking(w: &World) {
+    const CALLERS: usize = 12;
+    const ROUNDS: usize = 5;
+    let first = locker(w).hold(NAME, LockOwner::new(99), LONG, Duration::ZERO).await.unwrap().unwrap();
+    let holders = Arc::new(Mutex::new(Vec::new()));
+    let mut tasks = tokio::task::JoinSet::new();
+    for caller in 0..CALLERS {
+        let (locker, holders) = (locker(w), Arc::clone(&holders));
+        let mut caller = Box::pin(async move {
+            for _ in 0..ROUNDS {
+                let held = locker.hold(NAME, LockOwner::random(), LONG, LONG).await.unwrap().unwrap();
+                holders.lock().push(caller);
+                assert!(held.leave().await.unwrap());
+            }
+        });
+        // The first poll asks.
+        assert!(waits(&mut caller).await);
+        tasks.spawn(caller);
+    }
+    assert!(first.leave().await.unwrap());
+    while let Some(ended) = tasks.join_next().await {
+        ended.unwrap();
+    }
+    let in_order: Vec<usize> = (0..ROUNDS).flat_map(|_| 0..CALLERS).collect();
+    assert_eq!(*holders.lock(), in_order);
+}
+
+async fn a_caller_who_gives_up_delays_nobody(w: &World) {
+    let held = locker(w).hold(NAME, LockOwner::new(1), LONG, Duration::ZERO).await.unwrap().unwrap();
+    let (impatient, patient) = (locker(w), locker(w));
+    let mut dropped = Box::pin(impatient.hold(NAME, LockOwner::new(2), LONG, LONG));
+    assert!(waits(&mut dropped).await);
+    assert!(impatient.hold(NAME, LockOwner::new(3), LONG, SHORT).await.unwrap().is_none());
+    let mut waiting = Box::pin(patient.hold(NAME, LockOwner::new(4), LONG, LONG));
+    assert!(waits(&mut waiting).await);
+    drop(dropped);
+    assert!(held.leave().await.unwrap());
+    assert!(waiting.await.unwrap().unwrap().leave().await.unwrap());
+}
+
+async fn an_owner_enters_again_past_those_who_wait(w: &World) {
+    let locker = locker(w);
+    let outer = locker.hold(NAME, LockOwner::new(1), LONG, Duration::ZERO).await.unwrap().unwrap();
+    let mut waiting = Box::pin(locker.hold(NAME, LockOwner::new(2), LONG, LONG));
+    assert!(waits(&mut waiting).await);
+    let inner = locker.hold(NAME, LockOwner::new(1), LONG, LONG).await.unwrap().unwrap();
+    assert_eq!(inner.token(), outer.token());
+    assert!(inner.leave().await.unwrap());
+    assert_eq!(enter_for_long(w, entry(3, 0)).await, None, "the outer one still holds the lock");
+    assert!(outer.leave().await.unwrap());
+    let next = waiting.await.unwrap().unwrap();
+    assert!(next.is_held() && next.leave().await.unwrap());
+}
+
 async fn a_lease_is_renewed_while_it_is_held_and_free_when_its_guard_is_dropped(w: &World) {
     let locker = locker(w);
     // Long enough for a machine busy with other tests.
@@ -217,4 +283,23 @@ async fn tokens_rise_past_a_restart(w: &World) {
     let w = w.reopen().await;
     let after = enter_for_long(&w, entry(1, 0)).await.unwrap();
     assert!(after > before, "{after} after {before}");
+}
+
+/// As after the loss of the last token, while the clock of the server is behind.
+async fn tokens_rise_above_one_that_a_resource_has_seen(w: &World) {
+    let locks = &w.storage.base.locks;
+    let before = enter_for_long(w, entry(1, 0)).await.unwrap();
+    let seen = FencingToken::new(before.get() + (1 << 40));
+    for above in [seen, seen, FencingToken::new(1), FencingToken::new(0)] {
+        locks.raise(NAME, above).await.unwrap();
+    }
+    assert_eq!(enter_for_long(w, entry(1, 1)).await, Some(before), "a held lock keeps its token");
+    assert!(locks.leave(NAME, entry(1, 0)).await.unwrap() && locks.leave(NAME, entry(1, 1)).await.unwrap());
+    let mut last = seen;
+    for owner in 2..5 {
+        let token = enter_for_long(w, entry(owner, 0)).await.unwrap();
+        assert!(token > last, "{token} after {last}");
+        assert!(locks.leave(NAME, entry(owner, 0)).await.unwrap());
+        last = token;
+    }
 }

@@ -3,7 +3,7 @@
 use mallbox_storage::{StockChange, StockChangeOutcome, StoreError, VoucherId};
 
 use crate::selling::orders::{persist, stock};
-use crate::world::{HOUR, NOON, World, claim};
+use crate::world::{HOUR, NOON, TOKEN, World, claim};
 
 crate::cases! {
     units_are_added_and_taken_away,
@@ -15,7 +15,14 @@ crate::cases! {
 
 async fn change(w: &World, voucher: VoucherId, by: i64, request: Option<&str>) -> StockChangeOutcome {
     let change = StockChange { asked: by, by, request: request.map(str::to_owned) };
-    w.storage.catalogue.vouchers.change_stock(voucher, &change, NOON + HOUR).await.unwrap()
+    w.storage
+        .catalogue
+        .vouchers
+        .change_stock(voucher, &change, TOKEN, NOON + HOUR)
+        .await
+        .unwrap()
+        .done()
+        .unwrap()
 }
 
 /// By how many units, and `added`, the units in all, and the stock then.
@@ -86,7 +93,7 @@ async fn more_units_than_can_be_counted_are_refused(w: &World) {
     let voucher = w.sale(Some(5)).await;
     for by in [i64::MAX, i64::MAX - 4] {
         let change = StockChange { asked: by, by, request: None };
-        let refused = w.storage.catalogue.vouchers.change_stock(voucher, &change, NOON).await;
+        let refused = w.storage.catalogue.vouchers.change_stock(voucher, &change, TOKEN, NOON).await;
         assert!(matches!(refused, Err(StoreError::Refused { .. })), "{refused:?}");
     }
     assert_eq!(done(&change(w, voucher, i64::MIN, None).await), (-5, -5, Some(0), Some(0)));

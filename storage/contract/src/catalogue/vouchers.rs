@@ -9,7 +9,7 @@ use mallbox_storage::{
 };
 
 use crate::selling::orders::persist;
-use crate::world::{HOUR, NOON, World, claim};
+use crate::world::{HOUR, NOON, TOKEN, World, claim};
 
 crate::cases! {
     no_voucher_is_there_before_one_is_added,
@@ -55,7 +55,10 @@ async fn no_voucher_is_there_before_one_is_added(w: &World) {
     let vouchers = &w.storage.catalogue.vouchers;
     for id in [0, 1, i64::MAX as u64, u64::MAX].map(VoucherId::new) {
         assert_eq!(vouchers.get(id).await.unwrap(), None);
-        assert_eq!(vouchers.put_window(id, NOON, NOON, true, NOON).await.unwrap(), None);
+        assert_eq!(
+            vouchers.put_window(id, NOON, NOON, true, TOKEN, NOON).await.unwrap().done().unwrap(),
+            None
+        );
         assert_eq!(vouchers.sales(None, id, 10).await.unwrap(), []);
     }
     assert_eq!(vouchers.of_shop(ShopId::new(1)).await.unwrap(), []);
@@ -69,7 +72,10 @@ async fn a_voucher_is_read_as_it_was_written(w: &World) {
         let read = vouchers.get(id).await.unwrap().unwrap();
         assert_eq!((read.id, read.text, read.sale), (id, written, None));
         assert_eq!((read.created, read.updated), (NOON, NOON));
-        assert_eq!(vouchers.put_window(id, NOON, NOON, true, NOON).await.unwrap(), None);
+        assert_eq!(
+            vouchers.put_window(id, NOON, NOON, true, TOKEN, NOON).await.unwrap().done().unwrap(),
+            None
+        );
     }
 }
 
@@ -201,13 +207,17 @@ async fn what_an_edit_leaves_out_stays(w: &World) {
         text.status = edit.status.unwrap_or(text.status);
         expected.updated = at;
         for _ in 0..2 {
-            assert_eq!(vouchers.update(id, &edit, at).await.unwrap(), Some(expected.clone()), "{edit:?}");
+            assert_eq!(
+                vouchers.update(id, &edit, TOKEN, at).await.unwrap().done().unwrap(),
+                Some(expected.clone()),
+                "{edit:?}"
+            );
         }
         assert_eq!(vouchers.get(id).await.unwrap(), Some(expected.clone()));
     }
     assert_eq!(vouchers.get(other).await.unwrap(), untouched);
     for unknown in [0, 99, u64::MAX].map(VoucherId::new) {
-        assert_eq!(vouchers.update(unknown, &none, NOON).await.unwrap(), None);
+        assert_eq!(vouchers.update(unknown, &none, TOKEN, NOON).await.unwrap().done().unwrap(), None);
     }
 }
 
@@ -217,8 +227,9 @@ async fn two_who_edit_at_once_are_both_heard(w: &World) {
     for n in 0..20 {
         let title = VoucherEdit { title: Some(format!("title {n}")), ..VoucherEdit::default() };
         let value = VoucherEdit { pay_value: Some(Cents::new(n)), ..VoucherEdit::default() };
-        let both = tokio::join!(vouchers.update(id, &title, NOON), vouchers.update(id, &value, NOON));
-        assert!(both.0.unwrap().is_some() && both.1.unwrap().is_some());
+        let both =
+            tokio::join!(vouchers.update(id, &title, TOKEN, NOON), vouchers.update(id, &value, TOKEN, NOON));
+        assert!([both.0, both.1].into_iter().all(|edited| edited.unwrap().done().unwrap().is_some()));
         let read = vouchers.get(id).await.unwrap().unwrap().text;
         assert_eq!((read.title, read.pay_value), (format!("title {n}"), Cents::new(n)));
     }
@@ -230,7 +241,17 @@ async fn an_edit_leaves_orders_their_price(w: &World) {
     persist(w, &[earlier]).await;
     let before = w.storage.selling.orders.get(earlier.order).await.unwrap();
     let dearer = VoucherEdit { pay_value: Some(Cents::new(123_456)), ..VoucherEdit::default() };
-    assert!(w.storage.catalogue.vouchers.update(voucher, &dearer, NOON).await.unwrap().is_some());
+    assert!(
+        w.storage
+            .catalogue
+            .vouchers
+            .update(voucher, &dearer, TOKEN, NOON)
+            .await
+            .unwrap()
+            .done()
+            .unwrap()
+            .is_some()
+    );
     assert_eq!(w.storage.selling.orders.get(earlier.order).await.unwrap(), before);
     let later = claim(voucher, 2, 2);
     persist(w, &[later]).await;
@@ -288,7 +309,12 @@ async fn a_window_moves_and_nothing_else(w: &World) {
     let mut expected = before.sale.unwrap();
     expected.terms = Terms { begin: NOON - HOUR, end: NOON + HOUR * 5, paused: true, ..expected.terms };
     for _ in 0..2 {
-        let moved = vouchers.put_window(id, NOON - HOUR, NOON + HOUR * 5, true, NOON + HOUR).await.unwrap();
+        let moved = vouchers
+            .put_window(id, NOON - HOUR, NOON + HOUR * 5, true, TOKEN, NOON + HOUR)
+            .await
+            .unwrap()
+            .done()
+            .unwrap();
         assert_eq!(moved, Some(expected));
     }
     let after = vouchers.get(id).await.unwrap().unwrap();

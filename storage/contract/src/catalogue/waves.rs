@@ -9,7 +9,7 @@ use mallbox_storage::{
 use tokio::task::JoinSet;
 
 use crate::selling::orders::stock;
-use crate::world::{HOUR, NOON, World};
+use crate::world::{HOUR, NOON, TOKEN, World};
 
 crate::cases! {
     a_timetable_is_stored_and_replaced_as_a_whole,
@@ -142,13 +142,19 @@ async fn the_end_withholds_waves_and_a_later_end_does_not(w: &World) {
     put(w, voucher, &[wave(1, 100)]).await;
     let vouchers = &w.storage.catalogue.vouchers;
     let end = NOON + 2 * MINUTE;
-    vouchers.put_window(voucher, NOON, end, false, NOON).await.unwrap().unwrap();
+    vouchers.put_window(voucher, NOON, end, false, TOKEN, NOON).await.unwrap().done().unwrap().unwrap();
     let pending = async |now| w.storage.catalogue.waves.pending(end, now, 9).await.unwrap();
     assert_eq!(pending(NOON).await, [(voucher, numbered(1, 1, 100))]);
     assert_eq!(pending(end).await, []);
     assert_eq!(release(w, voucher, 1, end).await, None);
     assert_eq!(stock(w, voucher).await, Some(10));
-    vouchers.put_window(voucher, NOON, end + MINUTE, false, NOON).await.unwrap().unwrap();
+    vouchers
+        .put_window(voucher, NOON, end + MINUTE, false, TOKEN, NOON)
+        .await
+        .unwrap()
+        .done()
+        .unwrap()
+        .unwrap();
     assert_eq!(pending(end).await.len(), 1);
     assert!(release(w, voucher, 1, end).await.is_some());
 }

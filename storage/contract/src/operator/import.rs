@@ -10,7 +10,7 @@ use mallbox_storage::{
     UserFilter, UserId, VoucherId, deadlines,
 };
 
-use crate::world::{HOUR, NOON, World};
+use crate::world::{HOUR, NOON, TOKEN, World};
 
 crate::cases! {
     a_used_mall_takes_nobody_in,
@@ -196,7 +196,7 @@ async fn units_are_those_that_remain_and_those_that_are_held(w: &World) {
     let record = w.storage.catalogue.vouchers.get(SALE).await.unwrap().unwrap().sale.unwrap();
     assert_eq!((record.initial, record.stock, record.pay_within), (Some(14), Some(10), QUARTER));
     assert_eq!(
-        w.storage.selling.sales.put(record.terms).await.unwrap(),
+        w.storage.selling.sales.put(record.terms, TOKEN).await.unwrap().done().unwrap(),
         SaleUnits { units: Some(14), taken: 4 }
     );
     for (user, holds) in [(1, true), (2, true), (3, true), (4, false), (5, true), (6, false)] {
@@ -238,7 +238,7 @@ async fn of_several_live_orders_the_one_that_is_furthest_stays(w: &World) {
     assert_eq!(dead, [(102, "DOUBLE", true), (101, "DOUBLE", true)]);
     let record = w.storage.catalogue.vouchers.get(SALE).await.unwrap().unwrap().sale.unwrap();
     assert_eq!((record.initial, record.stock), (Some(13), Some(10)));
-    assert_eq!(w.storage.selling.sales.put(record.terms).await.unwrap().taken, 3);
+    assert_eq!(w.storage.selling.sales.put(record.terms, TOKEN).await.unwrap().done().unwrap().taken, 3);
 }
 
 async fn unpaid_orders_stay_as_they_were_by_default_and_paid_orders_get_a_payment(w: &World) {
@@ -274,7 +274,7 @@ async fn unpaid_orders_are_cancelled_on_request_and_their_units_come_back(w: &Wo
     let record = w.storage.catalogue.vouchers.get(SALE).await.unwrap().unwrap().sale.unwrap();
     assert_eq!((record.initial, record.stock), (Some(14), Some(13)));
     assert_eq!(
-        w.storage.selling.sales.put(record.terms).await.unwrap(),
+        w.storage.selling.sales.put(record.terms, TOKEN).await.unwrap().done().unwrap(),
         SaleUnits { units: Some(14), taken: 1 }
     );
     assert_eq!(w.storage.selling.orders.holding(SALE, UserId::new(2)).await.unwrap(), None);

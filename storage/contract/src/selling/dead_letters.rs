@@ -9,7 +9,7 @@ use mallbox_storage::{
 };
 
 use crate::selling::orders::{logged, persist, stock};
-use crate::world::{HOUR, NOON, World, claim, letters};
+use crate::world::{HOUR, NOON, TOKEN, World, claim, letters};
 
 crate::cases! {
     dead_letters_are_listed_last_first_and_by_state,
@@ -166,14 +166,18 @@ async fn a_replay_takes_the_unit_that_a_letter_does_not_hold(w: &World) {
     // Memory begins anew, as after a restart: the oversold claim has no unit there either.
     w.storage.selling.sales.forget(voucher).await.unwrap();
     let one = SaleUnits { units: Some(1), taken: 1 };
-    assert_eq!(w.storage.selling.sales.put(w.terms(voucher).await).await.unwrap(), one);
+    assert_eq!(
+        w.storage.selling.sales.put(w.terms(voucher).await, TOKEN).await.unwrap().done().unwrap(),
+        one
+    );
     let letter = letters(w).await.remove(0);
     let reserve = async || w.storage.selling.sales.reserve(voucher, letter.user, letter.order).await.unwrap();
     assert_eq!(reserve().await, ReserveOutcome::SoldOut);
     let more = StockChange { asked: 1, by: 1, request: None };
-    let changed = w.storage.catalogue.vouchers.change_stock(voucher, &more, NOON).await.unwrap();
+    let changed =
+        w.storage.catalogue.vouchers.change_stock(voucher, &more, TOKEN, NOON).await.unwrap().done().unwrap();
     assert!(matches!(changed, StockChangeOutcome::Done(1, _)), "{changed:?}");
-    let _ = w.storage.selling.sales.put(w.terms(voucher).await).await.unwrap();
+    let _ = w.storage.selling.sales.put(w.terms(voucher).await, TOKEN).await.unwrap().done().unwrap();
     for expected in [ReserveOutcome::Taken, ReserveOutcome::Held] {
         assert_eq!(reserve().await, expected);
         let both = Some(SaleUnits { units: Some(2), taken: 2 });
@@ -253,7 +257,7 @@ async fn a_double_held_a_unit_beside_the_order_of_its_user(w: &World) {
     let (order, double) = (claim(voucher, 1, 1), claim(voucher, 1, 2));
     persist(w, &[order, double]).await;
     w.storage.selling.sales.forget(voucher).await.unwrap();
-    let units = w.storage.selling.sales.put(w.terms(voucher).await).await.unwrap();
+    let units = w.storage.selling.sales.put(w.terms(voucher).await, TOKEN).await.unwrap().done().unwrap();
     assert_eq!((units.taken, stock(w, voucher).await), (1, Some(8)));
     assert_eq!(w.storage.selling.orders.holdings(voucher, order.user).await.unwrap(), [order.order]);
     let entry = OutboxEntry::Release { voucher, user: double.user, order: double.order };
@@ -268,7 +272,7 @@ async fn a_letter_is_voided_and_the_order_beside_it_stays(w: &World) {
         w.storage.selling.orders.insert_dead_letter(&dying, DeadReason::Refused, "", NOON).await.unwrap();
     }
     w.storage.selling.sales.forget(voucher).await.unwrap();
-    let units = w.storage.selling.sales.put(w.terms(voucher).await).await.unwrap();
+    let units = w.storage.selling.sales.put(w.terms(voucher).await, TOKEN).await.unwrap().done().unwrap();
     assert_eq!(units.taken, 3, "one for the order, one for each letter");
     let mut held = w.storage.selling.orders.holdings(voucher, UserId::new(1)).await.unwrap();
     held.sort_unstable();

@@ -4,6 +4,7 @@ pub mod attempts;
 pub mod cancellations;
 pub mod dead_letters;
 pub mod deadlines;
+pub mod fencing;
 pub mod order_counts;
 pub mod order_lists;
 pub mod order_log;
@@ -27,6 +28,7 @@ pub(crate) const CASES: &[(&str, &[Case])] = &[
     ("cancellations", cancellations::CASES),
     ("dead_letters", dead_letters::CASES),
     ("deadlines", deadlines::CASES),
+    ("fencing", fencing::CASES),
     ("order_counts", order_counts::CASES),
     ("order_lists", order_lists::CASES),
     ("order_log", order_log::CASES),

@@ -6,7 +6,7 @@ use std::time::Duration;
 use mallbox_storage::{Claim, ClaimOutcome, Pass, ReleaseOutcome, SaleUnits, Terms, VoucherId};
 
 use crate::selling::sales::cancel_and_release;
-use crate::world::{HOUR, NOON, World, claim};
+use crate::world::{HOUR, NOON, TOKEN, World, claim};
 
 crate::cases! {
     a_claim_that_takes_a_unit_spends_its_pass_for_ever,
@@ -44,7 +44,7 @@ async fn a_claim_that_takes_a_unit_spends_its_pass_for_ever(w: &World) {
         // Evicted and loaded again: the pass is not a part of the sale in memory.
         let terms = w.terms(voucher).await;
         w.storage.selling.sales.forget(voucher).await.unwrap();
-        let _ = w.storage.selling.sales.put(terms).await.unwrap();
+        let _ = w.storage.selling.sales.put(terms, TOKEN).await.unwrap().done().unwrap();
     }
     assert_eq!(outcome(w, again, fresh).await, ClaimOutcome::Accepted);
     assert_eq!(w.persist_all().await.len(), 1);
@@ -61,7 +61,7 @@ async fn a_pass_is_spent_after_a_restart(w: &World) {
     assert_eq!(outcome(&w, waiting, other).await, ClaimOutcome::Accepted);
     let w = w.reopen().await;
     let terms = w.terms(voucher).await;
-    let _ = w.storage.selling.sales.put(terms).await.unwrap();
+    let _ = w.storage.selling.sales.put(terms, TOKEN).await.unwrap().done().unwrap();
     let twice = claim(voucher, 8, 3);
     assert_eq!(outcome(&w, twice, other).await, ClaimOutcome::AlreadyBought(waiting.order), "in the log");
     cancel_and_release(&w, held, ReleaseOutcome::Released).await;
@@ -76,9 +76,9 @@ async fn a_refused_claim_spends_no_pass(w: &World) {
     let sales = &w.storage.selling.sales;
     let mine = pass(w, voucher, 1).await;
     let attempt = |number| claim(voucher, 7, number);
-    let _ = sales.put(Terms { paused: true, ..terms }).await.unwrap();
+    let _ = sales.put(Terms { paused: true, ..terms }, TOKEN).await.unwrap().done().unwrap();
     assert_eq!(outcome(w, attempt(1), mine).await, ClaimOutcome::Paused);
-    let _ = sales.put(terms).await.unwrap();
+    let _ = sales.put(terms, TOKEN).await.unwrap().done().unwrap();
     let rival = claim(voucher, 8, 2);
     assert_eq!(outcome(w, rival, pass(w, voucher, 2).await).await, ClaimOutcome::Accepted);
     assert_eq!(outcome(w, attempt(3), mine).await, ClaimOutcome::SoldOut);
@@ -99,7 +99,7 @@ async fn every_other_refusal_comes_before_that_of_a_pass(w: &World) {
         (Terms { begin: NOON + HOUR / 2, ..terms }, NOON, ClaimOutcome::NotOpen),
         (terms, terms.end, ClaimOutcome::Ended),
     ] {
-        let _ = sales.put(changed).await.unwrap();
+        let _ = sales.put(changed, TOKEN).await.unwrap().done().unwrap();
         assert_eq!(outcome(w, Claim { at, ..claim(voucher, 7, 1) }, void).await, expected);
     }
     let held = claim(voucher, 8, 2);

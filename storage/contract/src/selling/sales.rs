@@ -10,7 +10,7 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
 use crate::selling::orders::persist;
-use crate::world::{HOUR, NOON, World, claim};
+use crate::world::{HOUR, NOON, TOKEN, World, claim};
 
 crate::cases! {
     unknown_sale_is_unknown,
@@ -59,7 +59,7 @@ async fn window_and_pause_are_decided_at_the_instant_of_the_claim(w: &World) {
     ] {
         assert_eq!(w.storage.selling.sales.claim(at(now, number)).await.unwrap(), expected, "claim {number}");
     }
-    w.storage.selling.sales.put(Terms { paused: true, ..terms }).await.unwrap();
+    w.storage.selling.sales.put(Terms { paused: true, ..terms }, TOKEN).await.unwrap().done().unwrap();
     for (now, expected) in [
         (terms.begin - ms, ClaimOutcome::NotOpen),
         (terms.begin, ClaimOutcome::Paused),
@@ -67,7 +67,14 @@ async fn window_and_pause_are_decided_at_the_instant_of_the_claim(w: &World) {
     ] {
         assert_eq!(w.storage.selling.sales.claim(at(now, 5)).await.unwrap(), expected, "paused, at {now:?}");
     }
-    w.storage.selling.sales.put(Terms { end: terms.end + HOUR, ..terms }).await.unwrap();
+    w.storage
+        .selling
+        .sales
+        .put(Terms { end: terms.end + HOUR, ..terms }, TOKEN)
+        .await
+        .unwrap()
+        .done()
+        .unwrap();
     assert_eq!(w.storage.selling.sales.claim(at(terms.end, 6)).await.unwrap(), ClaimOutcome::Accepted);
 }
 
@@ -85,7 +92,7 @@ async fn already_bought_comes_before_any_other_refusal(w: &World) {
     ];
     for is_recorded in [false, true] {
         for (terms, at, refusal) in refusals {
-            sales.put(terms).await.unwrap();
+            sales.put(terms, TOKEN).await.unwrap().done().unwrap();
             let again = |user| Claim { at, ..claim(voucher, user, user + 10) };
             assert_eq!(sales.claim(again(7)).await.unwrap(), ClaimOutcome::AlreadyBought(bought.order));
             assert_eq!(sales.claim(again(8)).await.unwrap(), refusal);
@@ -147,7 +154,9 @@ async fn a_refused_claim_changes_nothing(w: &World) {
 async fn units_go_up_and_down_but_never_below_what_is_taken(w: &World) {
     let voucher = w.sale(Some(3)).await;
     let terms = w.terms(voucher).await;
-    let put = async |units| w.storage.selling.sales.put(Terms { units, ..terms }).await.unwrap();
+    let put = async |units| {
+        w.storage.selling.sales.put(Terms { units, ..terms }, TOKEN).await.unwrap().done().unwrap()
+    };
     for user in 1..=2 {
         assert_eq!(
             w.storage.selling.sales.claim(claim(voucher, user, user)).await.unwrap(),
@@ -237,7 +246,10 @@ async fn a_claim_that_is_settled_and_still_in_the_log_holds_nothing(w: &World) {
     cancel_and_release(w, first, ReleaseOutcome::Released).await;
     persist(w, &[second]).await;
     w.storage.selling.sales.forget(voucher).await.unwrap();
-    assert_eq!(w.storage.selling.sales.put(w.terms(voucher).await).await.unwrap().taken, 1);
+    assert_eq!(
+        w.storage.selling.sales.put(w.terms(voucher).await, TOKEN).await.unwrap().done().unwrap().taken,
+        1
+    );
     cancel_and_release(w, second, ReleaseOutcome::Released).await;
     assert_eq!(left(w, voucher).await, 5);
 }
@@ -258,7 +270,7 @@ async fn buyers_are_found_again_when_a_sale_is_loaded(w: &World) {
     w.storage.selling.orders.persist(&taken[1..], NOON).await.unwrap();
 
     w.storage.selling.sales.forget(voucher).await.unwrap();
-    let units = w.storage.selling.sales.put(w.terms(voucher).await).await.unwrap();
+    let units = w.storage.selling.sales.put(w.terms(voucher).await, TOKEN).await.unwrap().done().unwrap();
     assert_eq!(units, SaleUnits { units: Some(5), taken: 3 });
     for attempt in [recorded, pending, between] {
         let again = Claim { order: claim(voucher, 9, 9).order, ..attempt };
@@ -297,7 +309,7 @@ async fn a_unit_given_back_while_its_sale_is_loaded_is_not_lost(w: &World) {
     });
     while !closing.is_finished() {
         w.storage.selling.sales.forget(voucher).await.unwrap();
-        w.storage.selling.sales.put(terms).await.unwrap();
+        w.storage.selling.sales.put(terms, TOKEN).await.unwrap().done().unwrap();
     }
     closing.await.unwrap();
     let held = w.storage.selling.sales.units(voucher).await.unwrap().unwrap().taken;
@@ -358,7 +370,7 @@ async fn random_steps_agree_with_a_plain_map(w: &World) {
     // The database has more units than are ever put; a database with fewer is another case.
     let voucher = w.sale(Some(12)).await;
     let terms = w.terms(voucher).await;
-    w.storage.selling.sales.put(Terms { units: Some(6), ..terms }).await.unwrap();
+    w.storage.selling.sales.put(Terms { units: Some(6), ..terms }, TOKEN).await.unwrap().done().unwrap();
     let (mut units, mut holders) = (6_u64, BTreeMap::<u64, Claim>::new());
     for number in 1..400 {
         let user = dice.random_range(1..=10);
@@ -384,7 +396,15 @@ async fn random_steps_agree_with_a_plain_map(w: &World) {
             8 => {
                 let wanted = dice.random_range(0..12);
                 units = wanted.max(holders.len() as u64);
-                let put = w.storage.selling.sales.put(Terms { units: Some(wanted), ..terms }).await.unwrap();
+                let put = w
+                    .storage
+                    .selling
+                    .sales
+                    .put(Terms { units: Some(wanted), ..terms }, TOKEN)
+                    .await
+                    .unwrap()
+                    .done()
+                    .unwrap();
                 assert_eq!(
                     put,
                     SaleUnits { units: Some(units), taken: holders.len() as u64 },
@@ -393,7 +413,14 @@ async fn random_steps_agree_with_a_plain_map(w: &World) {
             }
             _ => {
                 w.storage.selling.sales.forget(voucher).await.unwrap();
-                w.storage.selling.sales.put(Terms { units: Some(units), ..terms }).await.unwrap();
+                w.storage
+                    .selling
+                    .sales
+                    .put(Terms { units: Some(units), ..terms }, TOKEN)
+                    .await
+                    .unwrap()
+                    .done()
+                    .unwrap();
             }
         }
         assert_eq!(left(w, voucher).await, units - holders.len() as u64, "step {number}");

@@ -14,7 +14,7 @@ use rand::{RngExt, SeedableRng};
 
 use crate::selling::orders::persist;
 use crate::selling::sales::cancel_and_release;
-use crate::world::{NOON, World, claim, letters};
+use crate::world::{NOON, TOKEN, World, claim, letters};
 
 crate::cases! {
     each_claim_takes_one_unit_up_to_the_limit,
@@ -43,7 +43,7 @@ async fn sale(w: &World, units: Option<u64>, per_user: u8) -> VoucherId {
 
 async fn limit(w: &World, voucher: VoucherId, per_user: u8) {
     let stored = w.storage.catalogue.vouchers.put_per_user(voucher, number(per_user), NOON).await.unwrap();
-    let _ = w.storage.selling.sales.put(stored.unwrap().terms).await.unwrap();
+    let _ = w.storage.selling.sales.put(stored.unwrap().terms, TOKEN).await.unwrap().done().unwrap();
 }
 
 async fn further(w: &World, claim: Claim, holding: u8) -> ClaimOutcome {
@@ -195,7 +195,7 @@ async fn buyers_of_several_units_are_found_again_when_a_sale_is_loaded(w: &World
     accept(w, &[claim(voucher, 8, 4)]).await;
     let sales = &w.storage.selling.sales;
     sales.forget(voucher).await.unwrap();
-    let units = sales.put(w.terms(voucher).await).await.unwrap();
+    let units = sales.put(w.terms(voucher).await, TOKEN).await.unwrap().done().unwrap();
     assert_eq!(units, SaleUnits { units: Some(9), taken: 4 });
     assert_eq!(further(w, claim(voucher, 7, 5), 3).await, ClaimOutcome::AlreadyBought(waiting.order));
     assert_eq!(further(w, recorded[0], 0).await, ClaimOutcome::Accepted, "a repeat");
@@ -284,7 +284,7 @@ async fn random_steps_with_several_units_agree_with_a_plain_map(w: &World) {
     let voucher = sale(w, Some(24), 5).await;
     let mut terms = Terms { per_user: number(2), ..w.terms(voucher).await };
     let sales = &w.storage.selling.sales;
-    let _ = sales.put(terms).await.unwrap();
+    let _ = sales.put(terms, TOKEN).await.unwrap().done().unwrap();
     let mut holders = BTreeMap::<u64, Vec<Claim>>::new();
     for step in 1..300 {
         let user = dice.random_range(1..=8);
@@ -316,11 +316,11 @@ async fn random_steps_with_several_units_agree_with_a_plain_map(w: &World) {
             }
             7 => {
                 terms.per_user = number(dice.random_range(1..=5));
-                let _ = sales.put(terms).await.unwrap();
+                let _ = sales.put(terms, TOKEN).await.unwrap().done().unwrap();
             }
             8 => {
                 sales.forget(voucher).await.unwrap();
-                let _ = sales.put(terms).await.unwrap();
+                let _ = sales.put(terms, TOKEN).await.unwrap().done().unwrap();
             }
             _ => drop(w.persist_all().await),
         }

@@ -8,7 +8,7 @@ use mallbox_storage::{
 use tokio::task::JoinSet;
 
 use crate::selling::orders::stock;
-use crate::world::{HOUR, NOON, World, claim};
+use crate::world::{HOUR, NOON, TOKEN, World, claim};
 
 crate::cases! {
     users_wait_in_the_order_of_joining,
@@ -156,20 +156,23 @@ async fn while_users_wait_claims_find_no_unit(w: &World) {
     assert_eq!(sales.claim(held).await.unwrap(), ClaimOutcome::Accepted);
     let terms = w.terms(voucher).await;
     let waiting = Terms { waiting: true, ..terms };
-    assert_eq!(sales.put(waiting).await.unwrap(), SaleUnits { units: Some(5), taken: 1 });
+    assert_eq!(
+        sales.put(waiting, TOKEN).await.unwrap().done().unwrap(),
+        SaleUnits { units: Some(5), taken: 1 }
+    );
     assert_eq!(sales.claim(claim(voucher, 2, 2)).await.unwrap(), ClaimOutcome::SoldOut);
     assert_eq!(sales.claim(held).await.unwrap(), ClaimOutcome::Accepted, "a repeat");
     let again = Claim { order: order_of(voucher, 3), ..held };
     assert_eq!(sales.claim(again).await.unwrap(), ClaimOutcome::AlreadyBought(held.order));
     let late = Claim { at: NOON + HOUR, ..claim(voucher, 2, 2) };
     assert_eq!(sales.claim(late).await.unwrap(), ClaimOutcome::Ended);
-    let _ = sales.put(Terms { paused: true, ..waiting }).await.unwrap();
+    let _ = sales.put(Terms { paused: true, ..waiting }, TOKEN).await.unwrap().done().unwrap();
     assert_eq!(sales.claim(claim(voucher, 2, 2)).await.unwrap(), ClaimOutcome::Paused);
-    let _ = sales.put(waiting).await.unwrap();
+    let _ = sales.put(waiting, TOKEN).await.unwrap().done().unwrap();
     let reserved = sales.reserve(voucher, UserId::new(7), order_of(voucher, 7)).await.unwrap();
     assert_eq!(reserved, ReserveOutcome::Taken, "an offer takes a unit");
     assert_eq!(sales.units(voucher).await.unwrap(), Some(SaleUnits { units: Some(5), taken: 2 }));
-    let _ = sales.put(terms).await.unwrap();
+    let _ = sales.put(terms, TOKEN).await.unwrap().done().unwrap();
     assert_eq!(sales.claim(claim(voucher, 2, 2)).await.unwrap(), ClaimOutcome::Accepted);
 }
 
@@ -234,7 +237,15 @@ async fn a_second_order_of_a_user_is_not_made(w: &World) {
     // An operator's replay, for instance, gave the waiting user an order in the meantime.
     let entry = joined(w, voucher, 1).await.entry;
     let added = StockChange { asked: 1, by: 1, request: None };
-    let _ = w.storage.catalogue.vouchers.change_stock(voucher, &added, NOON).await.unwrap();
+    let _ = w
+        .storage
+        .catalogue
+        .vouchers
+        .change_stock(voucher, &added, TOKEN, NOON)
+        .await
+        .unwrap()
+        .done()
+        .unwrap();
     let order = order_of(voucher, 11);
     assert!(offer(w, &entry, order).await);
     assert_eq!(promote(w, &entry, order, true).await, PromoteOutcome::Dropped);
@@ -375,7 +386,7 @@ async fn places_survive_a_reopening(w: &World) {
     assert_eq!(place(&w, voucher, 12).await, Some(last));
     assert_eq!(place(&w, voucher, 11).await.unwrap().entry.order, Some(order_of(voucher, 11)));
     let sales = &w.storage.selling.sales;
-    let _ = sales.put(w.terms(voucher).await).await.unwrap();
+    let _ = sales.put(w.terms(voucher).await, TOKEN).await.unwrap().done().unwrap();
     assert_eq!(sales.claim(claim(voucher, 20, 20)).await.unwrap(), ClaimOutcome::SoldOut);
     cancel_first(&w, voucher).await;
     assert_eq!(sales.claim(claim(voucher, 20, 20)).await.unwrap(), ClaimOutcome::SoldOut);

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use mallbox_storage::{SaleUnits, Terms};
+use mallbox_storage::{FencingToken, SaleUnits, Terms};
 
 use crate::stock::Stock;
 use crate::thread_shard::thread_shard;
@@ -10,6 +10,8 @@ use crate::thread_shard::thread_shard;
 /// Terms of a sale with its stock.
 pub(super) struct TermsAndStock {
     pub(super) terms: Terms,
+    /// Token under which the terms were put: the greatest so far.
+    pub(super) token: FencingToken,
     /// Units left; unused while the sale is unlimited.
     stock: Stock,
     /// Units taken, counted only while the sale is unlimited.
@@ -17,10 +19,11 @@ pub(super) struct TermsAndStock {
 }
 
 impl TermsAndStock {
-    pub(super) fn new(terms: Terms, taken: u64) -> Self {
+    pub(super) fn new(terms: Terms, token: FencingToken, taken: u64) -> Self {
         let units = terms.units.map(|units| units.max(taken));
         Self {
             terms: Terms { units, ..terms },
+            token,
             stock: Stock::new(units.unwrap_or(0).saturating_sub(taken), cells()),
             taken: AtomicU64::new(taken),
         }

@@ -37,6 +37,7 @@ const VERSIONS: &[&str] = &[
     include_str!("migrations/0030_thresholds.sql"),
     include_str!("migrations/0031_judgement.sql"),
     include_str!("migrations/0032_units_per_user.sql"),
+    include_str!("migrations/0033_terms_token.sql"),
 ];
 
 /// The newest schema version known to this program, as SQLite's `user_version`.

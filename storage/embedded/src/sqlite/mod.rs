@@ -64,6 +64,7 @@ mod sign_ins;
 mod steps;
 mod stock_changes;
 mod task;
+mod terms_fence;
 mod users;
 mod visitors;
 mod vote_lines;

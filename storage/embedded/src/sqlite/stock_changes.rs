@@ -1,31 +1,40 @@
 //! Units added to or removed from a sale by an operator.
 
 use mallbox_storage::backend::{NewEvent, StockPlan};
-use mallbox_storage::{StockChange, StockChangeOutcome, Timestamp, VoucherId};
+use mallbox_storage::{Fenced, FencingToken, StockChange, StockChangeOutcome, Timestamp, VoucherId};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::columns::id;
 use super::errors::refuse;
 use super::event_rows;
 use super::sale_rows::sale_by_id;
+use super::terms_fence;
 
-/// Changes a sale's units in the caller's transaction.
+/// Changes a sale's units in the caller's transaction. Without a token, the change is not fenced.
 pub(super) fn change(
     conn: &Connection,
     voucher: VoucherId,
     change: &StockChange,
+    token: Option<FencingToken>,
     now: Timestamp,
-) -> rusqlite::Result<StockChangeOutcome> {
-    let Some(sale) = sale_by_id(conn, voucher)? else { return Ok(StockChangeOutcome::Unknown) };
+) -> rusqlite::Result<Fenced<StockChangeOutcome>> {
+    let Some(sale) = sale_by_id(conn, voucher)? else {
+        return Ok(Fenced::Done(StockChangeOutcome::Unknown));
+    };
     let before = match &change.request {
         Some(request) => find(conn, voucher, request)?,
         None => None,
     };
     let (by, changed) = match change.plan(sale, before) {
-        StockPlan::Stands(outcome) => return Ok(outcome),
+        StockPlan::Stands(outcome) => return Ok(Fenced::Done(outcome)),
         StockPlan::Apply { by, sale } => (by, sale),
         StockPlan::Refuse(rule) => return Err(refuse(rule)),
     };
+    if let Some(token) = token
+        && let Some(seen) = terms_fence::refused(conn, voucher, token)?
+    {
+        return Ok(Fenced::Stale { seen });
+    }
     conn.prepare_cached("UPDATE sales SET added = ?2, stock = ?3 WHERE voucher_id = ?1")?.execute([
         id(voucher.get()),
         changed.added,
@@ -40,7 +49,7 @@ pub(super) fn change(
         .execute(params![id(voucher.get()), request, change.asked, by, now.as_millis()])?;
     }
     event_rows::write(conn, now, || [NewEvent::stock_changed(&changed, by)])?;
-    Ok(StockChangeOutcome::Done(by, changed))
+    Ok(Fenced::Done(StockChangeOutcome::Done(by, changed)))
 }
 
 /// Returns the change made by a request with this idempotency key.

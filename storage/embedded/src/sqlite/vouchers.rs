@@ -5,15 +5,15 @@ use std::num::{NonZeroU8, NonZeroU32};
 use async_trait::async_trait;
 use mallbox_storage::backend::{Numbered as _, SaleSetting as _, sale_columns, span};
 use mallbox_storage::{
-    Cents, Guard, Judgement, NewSale, Page, SaleRecord, ShopId, StockChange, StockChangeOutcome, StoreError,
-    Thresholds, Timestamp, Voucher, VoucherEdit, VoucherFilter, VoucherId, VoucherStatus, VoucherText,
-    Vouchers, WaitingRoom,
+    Cents, Fenced, FencingToken, Guard, Judgement, NewSale, Page, SaleRecord, ShopId, StockChange,
+    StockChangeOutcome, StoreError, Thresholds, Timestamp, Voucher, VoucherEdit, VoucherFilter, VoucherId,
+    VoucherStatus, VoucherText, Vouchers, WaitingRoom,
 };
 use rusqlite::{Connection, Error, OptionalExtension as _, Row, ToSql, named_params, params};
 
 use super::columns::{after, get_count, get_id, get_known, get_time, id};
 use super::sale_rows::{SALE, SALE_COLUMNS, sale, sale_by_id};
-use super::{Database, stock_changes};
+use super::{Database, stock_changes, terms_fence};
 
 pub(crate) struct EmbeddedVouchers(Database);
 
@@ -141,12 +141,16 @@ impl Vouchers for EmbeddedVouchers {
         &self,
         which: VoucherId,
         edit: &VoucherEdit,
+        token: FencingToken,
         now: Timestamp,
-    ) -> Result<Option<Voucher>, StoreError> {
+    ) -> Result<Fenced<Option<Voucher>>, StoreError> {
         let edit = edit.clone();
         let job = move |conn: &Connection| {
+            if let Some(seen) = terms_fence::refused(conn, which, token)? {
+                return Ok(Fenced::Stale { seen });
+            }
             update(conn, which, &edit, now)?;
-            get(conn, which)
+            get(conn, which).map(Fenced::Done)
         };
         self.0.write("update voucher", job).await
     }
@@ -155,10 +159,12 @@ impl Vouchers for EmbeddedVouchers {
         &self,
         voucher: VoucherId,
         change: &StockChange,
+        token: FencingToken,
         now: Timestamp,
-    ) -> Result<StockChangeOutcome, StoreError> {
+    ) -> Result<Fenced<StockChangeOutcome>, StoreError> {
         let change = change.clone();
-        self.0.write("change stock", move |conn| stock_changes::change(conn, voucher, &change, now)).await
+        let job = move |conn: &Connection| stock_changes::change(conn, voucher, &change, Some(token), now);
+        self.0.write("change stock", job).await
     }
 
     async fn stock_change(
@@ -176,9 +182,13 @@ impl Vouchers for EmbeddedVouchers {
         begin: Timestamp,
         end: Timestamp,
         paused: bool,
+        token: FencingToken,
         now: Timestamp,
-    ) -> Result<Option<SaleRecord>, StoreError> {
+    ) -> Result<Fenced<Option<SaleRecord>>, StoreError> {
         let job = move |conn: &Connection| {
+            if let Some(seen) = terms_fence::refused(conn, voucher, token)? {
+                return Ok(Fenced::Stale { seen });
+            }
             let key = id(voucher.get());
             let moved = conn
                 .prepare_cached(
@@ -186,10 +196,10 @@ impl Vouchers for EmbeddedVouchers {
                 )?
                 .execute(params![key, begin.as_millis(), end.as_millis(), paused])?;
             if moved == 0 {
-                return Ok(None);
+                return Ok(Fenced::Done(None));
             }
             touch(conn, voucher, now)?;
-            sale_by_id(conn, voucher)
+            sale_by_id(conn, voucher).map(Fenced::Done)
         };
         self.0.write("put window", job).await
     }

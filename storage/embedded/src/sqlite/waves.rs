@@ -3,8 +3,8 @@
 use async_trait::async_trait;
 use mallbox_storage::backend::plan_waves;
 use mallbox_storage::{
-    NewWave, PutWavesOutcome, ReleaseWaveOutcome, StockChange, StockChangeOutcome, StoreError, Timestamp,
-    VoucherId, Wave, WaveRecord, Waves,
+    Fenced, NewWave, PutWavesOutcome, ReleaseWaveOutcome, StockChange, StockChangeOutcome, StoreError,
+    Timestamp, VoucherId, Wave, WaveRecord, Waves,
 };
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
@@ -120,7 +120,9 @@ fn release(
     }
     let units = stored.wave.units.cast_signed();
     let change = StockChange { asked: units, by: units, request: None };
-    let StockChangeOutcome::Done(..) = stock_changes::change(conn, voucher, &change, now)? else {
+    let Fenced::Done(StockChangeOutcome::Done(..)) =
+        stock_changes::change(conn, voucher, &change, None, now)?
+    else {
         return Ok(ReleaseWaveOutcome::Stands);
     };
     conn.prepare_cached("UPDATE sale_waves SET released_ms = ?3 WHERE voucher_id = ?1 AND number = ?2")?

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mallbox_storage::{
-    Claim, ClaimOutcome, Durability, LoggedClaim, NewSale, OpenError, OrderId, Storage, StoreError,
-    Timestamp, UserId, VoucherId,
+    Claim, ClaimOutcome, Durability, FencingToken, LoggedClaim, NewSale, OpenError, OrderId, Storage,
+    StoreError, Timestamp, UserId, VoucherId,
 };
 use mallbox_storage_contract::samples;
 use mallbox_storage_embedded::{DiskFaults, EmbeddedOptions};
@@ -178,7 +178,7 @@ pub fn order(voucher: VoucherId, number: u64) -> OrderId {
 
 async fn put(storage: &Storage, voucher: VoucherId) {
     let terms = storage.catalogue.vouchers.get(voucher).await.unwrap().unwrap().sale.unwrap().terms;
-    storage.selling.sales.put(terms).await.unwrap();
+    storage.selling.sales.put(terms, FencingToken::new(1)).await.unwrap().done().unwrap();
 }
 
 fn copy_dir(from: &Path, to: &Path) {

@@ -104,6 +104,7 @@ const STEPS: &[(&str, &str)] = steps![
     "0080_sale_slots",
     "0081_order_slot",
     "0082_live_slots",
+    "0083_terms_token",
 ];
 
 /// The newest step known to this program.

@@ -78,6 +78,7 @@ mod shops;
 mod sign_ins;
 mod steps;
 mod stock_changes;
+mod terms_fence;
 mod transaction_mode;
 mod upkeep;
 mod users;

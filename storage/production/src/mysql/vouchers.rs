@@ -5,9 +5,9 @@ use std::num::{NonZeroU8, NonZeroU32};
 use async_trait::async_trait;
 use mallbox_storage::backend::{Numbered as _, SaleSetting as _, sale_columns, span};
 use mallbox_storage::{
-    Cents, Guard, Judgement, NewSale, Page, SaleRecord, ShopId, StockChange, StockChangeOutcome, StoreError,
-    Thresholds, Timestamp, Voucher, VoucherEdit, VoucherFilter, VoucherId, VoucherStatus, VoucherText,
-    Vouchers, WaitingRoom,
+    Cents, Fenced, FencingToken, Guard, Judgement, NewSale, Page, SaleRecord, ShopId, StockChange,
+    StockChangeOutcome, StoreError, Thresholds, Timestamp, Voucher, VoucherEdit, VoucherFilter, VoucherId,
+    VoucherStatus, VoucherText, Vouchers, WaitingRoom,
 };
 use mysql_async::{Conn, Value, params};
 
@@ -17,7 +17,7 @@ use super::errors::MysqlError;
 use super::job::boxed;
 use super::sale_records::{SALE, sale, sale_by_id};
 use super::sale_rows::Lock;
-use super::stock_changes;
+use super::{stock_changes, terms_fence};
 
 pub(super) struct MysqlVouchers(pub(super) Database);
 
@@ -134,14 +134,18 @@ impl Vouchers for MysqlVouchers {
         &self,
         which: VoucherId,
         edit: &VoucherEdit,
+        token: FencingToken,
         now: Timestamp,
-    ) -> Result<Option<Voucher>, StoreError> {
+    ) -> Result<Fenced<Option<Voucher>>, StoreError> {
         let sql: &str = &format!("{SELECT} WHERE id = ?");
         self.0
             .write("update voucher", |conn| {
                 boxed(async move {
+                    if let Some(seen) = terms_fence::refused(conn, which, token).await? {
+                        return Ok(Fenced::Stale { seen });
+                    }
                     update(conn, which, edit, now).await?;
-                    first(conn, sql, (which.get(),), voucher).await
+                    first(conn, sql, (which.get(),), voucher).await.map(Fenced::Done)
                 })
             })
             .await
@@ -151,12 +155,13 @@ impl Vouchers for MysqlVouchers {
         &self,
         voucher: VoucherId,
         change: &StockChange,
+        token: FencingToken,
         now: Timestamp,
-    ) -> Result<StockChangeOutcome, StoreError> {
+    ) -> Result<Fenced<StockChangeOutcome>, StoreError> {
         let events = self.0.events();
         self.0
             .write("change stock", |conn| {
-                boxed(async move { stock_changes::change(conn, voucher, change, now, events).await })
+                boxed(async move { stock_changes::change(conn, voucher, change, Some(token), now, events).await })
             })
             .await
     }
@@ -179,18 +184,22 @@ impl Vouchers for MysqlVouchers {
         begin: Timestamp,
         end: Timestamp,
         paused: bool,
+        token: FencingToken,
         now: Timestamp,
-    ) -> Result<Option<SaleRecord>, StoreError> {
+    ) -> Result<Fenced<Option<SaleRecord>>, StoreError> {
         self.0
             .write("put window", |conn| {
                 boxed(async move {
+                    if let Some(seen) = terms_fence::refused(conn, voucher, token).await? {
+                        return Ok(Fenced::Stale { seen });
+                    }
                     let sql = "UPDATE sales SET begin_ms = ?, end_ms = ?, paused = ? WHERE voucher_id = ?";
                     let window = (begin.as_millis(), end.as_millis(), paused, voucher.get());
                     if execute(conn, sql, window).await? == 0 {
-                        return Ok(None);
+                        return Ok(Fenced::Done(None));
                     }
                     touch(conn, voucher, now).await?;
-                    sale_by_id(conn, voucher, Lock::No).await
+                    sale_by_id(conn, voucher, Lock::No).await.map(Fenced::Done)
                 })
             })
             .await

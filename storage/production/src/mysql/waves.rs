@@ -5,8 +5,8 @@
 use async_trait::async_trait;
 use mallbox_storage::backend::plan_waves;
 use mallbox_storage::{
-    NewWave, PutWavesOutcome, ReleaseWaveOutcome, StockChange, StockChangeOutcome, StoreError, Timestamp,
-    VoucherId, Wave, WaveRecord, Waves,
+    Fenced, NewWave, PutWavesOutcome, ReleaseWaveOutcome, StockChange, StockChangeOutcome, StoreError,
+    Timestamp, VoucherId, Wave, WaveRecord, Waves,
 };
 use mysql_async::Conn;
 
@@ -117,7 +117,8 @@ async fn release(
     };
     let units = stored.wave.units.cast_signed();
     let change = StockChange { asked: units, by: units, request: None };
-    let StockChangeOutcome::Done(..) = stock_changes::change(conn, voucher, &change, now, events).await?
+    let Fenced::Done(StockChangeOutcome::Done(..)) =
+        stock_changes::change(conn, voucher, &change, None, now, events).await?
     else {
         return Ok(ReleaseWaveOutcome::Stands);
     };

@@ -2,7 +2,7 @@
 //!
 //! | key | type | content |
 //! | --- | --- | --- |
-//! | `{mallbox:NN}:sale:ID` | hash | a sale's window, pause flag, units and taken units |
+//! | `{mallbox:NN}:sale:ID` | hash | a sale's window, pause flag, units, taken units, and fencing token |
 //! | `{mallbox:NN}:buyers:ID` | hash | user → order that holds the user's unit |
 //! | `{mallbox:NN}:further:ID` | sorted set | further orders with a unit, by user, such as dead letters |
 //! | `{mallbox:NN}:loading:ID` | string | name of the sale's loader |
@@ -13,6 +13,7 @@
 //! | `{mallbox:NN}:room:waiting:ID` | sorted set | users who wait, by rank |
 //! | `{mallbox:NN}:room:past:ID` | hash | user → end of the admission, or `left` |
 //! | `{mallbox:NN}:sales` | set | the partition's loaded sales that were not forgotten |
+//! | `{mallbox:NN}:sales:token` | string | greatest fencing token of the partition's forgotten sales |
 //! | `{mallbox:NN}:log` | stream | accepted claims, consumed by the group `workers` |
 //! | `{mallbox:NN}:pending` | hash | order → claim, for every claim in the log |
 //! | `{mallbox:NN}:pending:users` | sorted set | the same claims by user, in lexical order |
@@ -146,6 +147,12 @@ impl Keys {
     /// Returns the key of a partition's set of sales.
     pub(super) fn sales(&self, partition: u64) -> String {
         self.within(partition, "sales")
+    }
+
+    /// Returns the key of the greatest fencing token of a partition's forgotten sales. One key serves all, so
+    /// that none is left behind per sale.
+    pub(super) fn token_of_forgotten(&self, partition: u64) -> String {
+        self.within(partition, "sales:token")
     }
 
     /// Returns the key of the server id that was compared with the epoch in force a moment ago.

@@ -13,7 +13,7 @@
 
 use std::sync::Arc;
 
-use mallbox_storage::{OrderId, SaleUnits, StoreError, Terms};
+use mallbox_storage::{FencingToken, OrderId, SaleUnits, StoreError, Terms};
 
 use super::epochs::ServerEpochs;
 use super::keys::{Keys, SaleKeys, partition_of};
@@ -29,8 +29,8 @@ const NOTED_AT_ONCE: usize = 500;
 /// Time without progress after which another loader replaces a sale's loader.
 pub(super) const LOADER_TIMEOUT_MS: u64 = 10_000;
 
-/// Returns the terms as script arguments: begin, end, paused, units, waiting, units per user.
-pub(super) fn as_args(terms: &Terms) -> [String; 6] {
+/// Returns the terms as script arguments: begin, end, paused, units, waiting, units per user, fencing token.
+pub(super) fn as_args(terms: &Terms, token: FencingToken) -> [String; 7] {
     [
         terms.begin.as_millis().to_string(),
         terms.end.as_millis().to_string(),
@@ -38,6 +38,7 @@ pub(super) fn as_args(terms: &Terms) -> [String; 6] {
         terms.units.map(|units| units.to_string()).unwrap_or_default(),
         u8::from(terms.waiting).to_string(),
         terms.per_user.to_string(),
+        token.to_string(),
     ]
 }
 
@@ -60,6 +61,8 @@ pub(super) struct SaleLoad {
     /// Random name of the load.
     pub(super) loader: String,
     pub(super) terms: Terms,
+    /// Token of the put that found the sale unknown.
+    pub(super) token: FencingToken,
 }
 
 impl SaleLoad {
@@ -129,7 +132,7 @@ impl SaleLoad {
     async fn switch_on(&self, keys: &SaleKeys) -> Result<Option<SaleUnits>, StoreError> {
         let sales = self.keys.sales(partition_of(self.terms.voucher));
         let call = SWITCH_ON.on(keys.of_units().into_iter().chain([&*sales])).arg(&self.loader);
-        let call = call.arg(&as_args(&self.terms)).arg(self.terms.voucher.get());
+        let call = call.arg(&as_args(&self.terms, self.token)).arg(self.terms.voucher.get());
         // A repeat after a lost reply finds no loader. The caller then puts again, and finds the sale loaded.
         let units: Option<Option<(String, String)>> =
             self.epochs.run_in(OP, Idempotence::Safe, &self.epoch, call).await?;

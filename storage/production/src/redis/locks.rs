@@ -12,7 +12,7 @@ use mallbox_storage::{FencingToken, LockEntry, LockOutcome, LockOwner, Locks, St
 use super::keys::Keys;
 use super::link::{Idempotence, Link};
 use super::listener::{Listener, Subscriber};
-use super::script::{LOCK, RENEW_LOCK, UNLOCK};
+use super::script::{LOCK, RAISE_TOKEN, RENEW_LOCK, UNLOCK};
 use crate::spans::millis;
 
 /// Locks in Redis.
@@ -69,6 +69,12 @@ impl Locks for RedisLocks {
         let [lock, _] = self.keys.lock(name);
         let call = UNLOCK.on([lock]).arg(text(entry.owner)).arg(entry.number);
         self.link.run("locks.leave", Idempotence::Safe, call.arg(self.keys.freed_locks()).arg(name)).await
+    }
+
+    async fn raise(&self, name: &str, above: FencingToken) -> Result<(), StoreError> {
+        let [_, token] = self.keys.lock(name);
+        let call = RAISE_TOKEN.on([token]).arg(above.get());
+        self.link.run("locks.raise", Idempotence::Safe, call).await.map(|_: u64| ())
     }
 
     fn are_shared(&self) -> bool {

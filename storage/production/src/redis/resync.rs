@@ -164,14 +164,14 @@ async fn servers(epochs: &ServerEpochs) -> Vec<(EpochScope, String)> {
 /// Returns the number of sales; `None` if the server is another one by now.
 async fn forget(epochs: &ServerEpochs, epoch: &ServerEpoch) -> Result<Option<usize>, StoreError> {
     let partition = epoch.scope.get() % PARTITIONS;
-    let members = epochs.keys.sales(partition);
+    let (members, token) = (epochs.keys.sales(partition), epochs.keys.token_of_forgotten(partition));
     let mut command = redis::cmd("SMEMBERS");
     command.arg(&members);
     let sales: Vec<u64> = epochs.link.query(OP, Idempotence::Safe, &command).await?;
     for sale in &sales {
         let keys = epochs.keys.sale(VoucherId::new(*sale));
         // The sale stays in the set. Forgetting a sale once too often only costs another load.
-        let call = FORGET_SALE.on(keys.of_units().into_iter().chain([&*members])).arg(*sale).arg(1);
+        let call = FORGET_SALE.on(keys.of_units().into_iter().chain([&*members, &*token])).arg(*sale).arg(1);
         if epochs.run_in::<u64>(OP, Idempotence::Safe, epoch, call).await?.is_none() {
             return Ok(None);
         }

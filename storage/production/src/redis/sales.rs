@@ -8,8 +8,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures_util::stream::{self, TryStreamExt as _};
 use mallbox_storage::{
-    Claim, ClaimOutcome, OrderId, Orders, Pass, ReleaseOutcome, ReserveOutcome, SaleUnits, Sales, StoreError,
-    Terms, Timestamp, UserId, VoucherId,
+    Claim, ClaimOutcome, Fenced, FencingToken, OrderId, Orders, Pass, ReleaseOutcome, ReserveOutcome,
+    SaleUnits, Sales, StoreError, Terms, Timestamp, UserId, VoucherId,
 };
 
 use super::epochs::{RequiredEpoch, ServerEpochs};
@@ -121,19 +121,25 @@ impl RedisSales {
     async fn try_put(
         &self,
         keys: &SaleKeys,
-        terms: Terms,
+        (terms, token): (Terms, FencingToken),
         loader: &str,
-    ) -> Result<Option<SaleUnits>, StoreError> {
+    ) -> Result<Option<Fenced<SaleUnits>>, StoreError> {
+        let forgotten = self.keys.token_of_forgotten(partition_of(terms.voucher));
+        let SaleKeys { sale, loading, loaded_buyers, loaded_further, released, .. } = keys;
         let put = PUT
-            .on([&keys.sale, &keys.loading, &keys.loaded_buyers, &keys.loaded_further, &keys.released])
-            .arg(&as_args(&terms))
+            .on([sale, loading, loaded_buyers, loaded_further, released, &forgotten])
+            .arg(&as_args(&terms, token))
             .arg(loader)
             .arg(LOADER_TIMEOUT_MS);
         let scope = EpochScope::of(terms.voucher);
         let (answer, number): (Vec<String>, _) =
             self.epochs.run((PUT_OP, Idempotence::Safe), (scope, RequiredEpoch::FreshOpen), put).await?;
         match answer.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-            ["put", units, taken] => read_units(PUT_OP, units, taken).map(Some),
+            ["put", units, taken] => Ok(Some(Fenced::Done(read_units(PUT_OP, units, taken)?))),
+            ["stale", seen] => {
+                let corrupt = |_| StoreError::Corrupt { op: PUT_OP, key: format!("the token {seen:?}") };
+                Ok(Some(Fenced::Stale { seen: FencingToken::new(seen.parse().map_err(corrupt)?) }))
+            }
             ["load"] => {
                 // Gives up if a new epoch has begun, without callers waiting for the loader.
                 let known = self.epochs.known();
@@ -147,10 +153,13 @@ impl RedisSales {
                     holders: Arc::clone(&self.holders),
                     loader: loader.to_owned(),
                     terms,
+                    token,
                 };
                 // Continues even if the caller stops waiting: otherwise no task would finish the load.
                 let loaded = self.epochs.link.runtime().spawn(loading.run()).await;
-                loaded.map_err(|error| StoreError::Unavailable { op: PUT_OP, source: error.into() })?
+                let loaded =
+                    loaded.map_err(|error| StoreError::Unavailable { op: PUT_OP, source: error.into() })?;
+                Ok(loaded?.map(Fenced::Done))
             }
             _ => Ok(None),
         }
@@ -197,12 +206,12 @@ impl Sales for RedisSales {
         }
     }
 
-    async fn put(&self, terms: Terms) -> Result<SaleUnits, StoreError> {
+    async fn put(&self, terms: Terms, token: FencingToken) -> Result<Fenced<SaleUnits>, StoreError> {
         let keys = self.keys.sale(terms.voucher);
         let loader = format!("{:x}", crate::random::random());
         for _ in 0..LOAD_CHECKS_MAX {
-            if let Some(units) = self.try_put(&keys, terms, &loader).await? {
-                return Ok(units);
+            if let Some(outcome) = self.try_put(&keys, (terms, token), &loader).await? {
+                return Ok(outcome);
             }
             tokio::time::sleep(POLL_INTERVAL).await;
         }
@@ -296,9 +305,13 @@ impl Sales for RedisSales {
 
     async fn forget(&self, voucher: VoucherId) -> Result<(), StoreError> {
         const OP: &str = "sales.forget";
-        let (keys, sales) = (self.keys.sale(voucher), self.keys.sales(partition_of(voucher)));
+        let (keys, partition) = (self.keys.sale(voucher), partition_of(voucher));
+        let of_partition = [self.keys.sales(partition), self.keys.token_of_forgotten(partition)];
         // A loader of the sale notices at its next step, and starts over.
-        let call = FORGET_SALE.on(keys.of_units().into_iter().chain([&*sales])).arg(voucher.get()).arg(0);
+        let call = FORGET_SALE
+            .on(keys.of_units().into_iter().chain(of_partition.iter().map(String::as_str)))
+            .arg(voucher.get())
+            .arg(0);
         let need = (EpochScope::of(voucher), RequiredEpoch::Fresh);
         let (_, _): (u64, _) = self.epochs.run((OP, Idempotence::Safe), need, call).await?;
         Ok(())

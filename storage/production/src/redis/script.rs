@@ -58,6 +58,7 @@ scripts! {
     LOCK = "lock.lua";
     RENEW_LOCK = "renew_lock.lua";
     UNLOCK = "unlock.lua";
+    RAISE_TOKEN = "raise_token.lua";
     NOTE_SIGN = "note_sign.lua";
     LOAD_SIGNS = "load_signs.lua";
     COUNT_SIGNS = "count_signs.lua";

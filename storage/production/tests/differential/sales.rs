@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU8;
 
-use mallbox_storage::{Claim, OrderId, Terms, Timestamp, UserId, VoucherId};
+use mallbox_storage::{Claim, FencingToken, OrderId, Terms, Timestamp, UserId, VoucherId};
 
 use crate::dice::Dice;
 use crate::normal::{claim_answer, said};
@@ -20,8 +20,8 @@ pub enum SaleStep {
     PutRecorded(VoucherId),
     /// Sets the units per user, and loads the terms.
     PutPerUser(VoucherId, NonZeroU8, Timestamp),
-    /// Loads terms that differ from the database's.
-    Put(Terms),
+    /// Loads terms that differ from the database's, perhaps as a late holder of the lock on terms.
+    Put(Terms, bool),
     /// Reloads the sale from log and database, as after a restart.
     Reload(VoucherId),
     Forget(VoucherId),
@@ -43,7 +43,7 @@ impl SaleStep {
                 let per_user = NonZeroU8::MIN.saturating_add(small(dice));
                 Self::PutPerUser(scene.voucher(dice), per_user, scene.now)
             }
-            66..74 => Self::Put(terms(dice, scene)),
+            66..74 => Self::Put(terms(dice, scene), dice.chance(25)),
             74..80 => Self::Reload(scene.sale(dice)),
             80..82 => Self::Forget(scene.voucher(dice)),
             82..90 => match scene.old_claim(dice) {
@@ -59,7 +59,7 @@ impl SaleStep {
     }
 
     pub async fn take(&self, side: &mut Side) -> String {
-        let (sales, log) = (&side.storage.selling.sales, &side.storage.selling.order_log);
+        let (sales, log) = (side.storage.selling.sales.clone(), side.storage.selling.order_log.clone());
         match self {
             Self::Claim(claim) => {
                 let answer = answer(side, claim).await;
@@ -86,7 +86,12 @@ impl SaleStep {
                 answers.join(", ")
             }
             Self::PutRecorded(voucher) => put_recorded(side, *voucher).await,
-            Self::Put(terms) => said(sales.put(*terms).await),
+            Self::Put(terms, is_late) => {
+                // Back ends may forget the tokens of sales that they do not know.
+                let is_known = matches!(sales.units(terms.voucher).await, Ok(Some(_)));
+                let token = side.terms_token(*is_late && is_known);
+                put(side, *terms, token).await
+            }
             Self::Reload(voucher) => {
                 let forgotten = said(sales.forget(*voucher).await);
                 format!("{forgotten}, {}", put_recorded(side, *voucher).await)
@@ -123,10 +128,17 @@ async fn answer(side: &Side, claim: &Claim) -> String {
     }
 }
 
-async fn put_recorded(side: &Side, voucher: VoucherId) -> String {
+async fn put(side: &Side, terms: Terms, token: FencingToken) -> String {
+    said(side.storage.selling.sales.put(terms, token).await)
+}
+
+async fn put_recorded(side: &mut Side, voucher: VoucherId) -> String {
     match side.storage.catalogue.vouchers.get(voucher).await {
         Ok(found) => match found.and_then(|voucher| voucher.sale) {
-            Some(sale) => said(side.storage.selling.sales.put(sale.terms).await),
+            Some(sale) => {
+                let token = side.terms_token(false);
+                put(side, sale.terms, token).await
+            }
             None => "no sale".into(),
         },
         Err(error) => said::<()>(Err(error)),

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use mallbox_storage::{LoggedClaim, RetryLease, Storage};
+use mallbox_storage::{FencingToken, LoggedClaim, RetryLease, Storage};
 
 use crate::codes::CodeStep;
 use crate::credits::CreditStep;
@@ -33,6 +33,8 @@ pub struct Side {
     pub hands: HashMap<&'static str, Vec<LoggedClaim>>,
     /// Greatest fencing token so far, by lock.
     pub tokens: HashMap<&'static str, u64>,
+    /// Token of the newest write of a sale's terms.
+    pub terms_token: u64,
     /// Leases of retry tasks, latest first.
     pub leases: VecDeque<RetryLease>,
     /// Position of each reader of events.
@@ -45,9 +47,21 @@ impl Side {
             storage,
             hands: HashMap::new(),
             tokens: HashMap::new(),
+            terms_token: 1,
             leases: VecDeque::new(),
             readers: HashMap::new(),
         }
+    }
+}
+
+impl Side {
+    /// Returns the token of a new holder of the lock on terms, or of a holder who comes late.
+    pub fn terms_token(&mut self, is_late: bool) -> FencingToken {
+        if is_late {
+            return FencingToken::new(self.terms_token.saturating_sub(2).max(1));
+        }
+        self.terms_token += 1;
+        FencingToken::new(self.terms_token)
     }
 }
 

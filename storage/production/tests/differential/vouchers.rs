@@ -22,10 +22,18 @@ pub enum VoucherStep {
     OfShop(ShopId),
     Sales(Option<Timestamp>, VoucherId, u32),
     Page(VoucherFilter, Page),
-    Update(VoucherId, VoucherEdit, Timestamp),
-    ChangeStock(VoucherId, StockChange, Timestamp),
+    /// The last value says whether a late holder of the lock on terms calls; so do those of the next two.
+    Update(VoucherId, VoucherEdit, Timestamp, bool),
+    ChangeStock(VoucherId, StockChange, Timestamp, bool),
     StockChange(VoucherId, String),
-    PutWindow { voucher: VoucherId, begin: Timestamp, end: Timestamp, paused: bool, now: Timestamp },
+    PutWindow {
+        voucher: VoucherId,
+        begin: Timestamp,
+        end: Timestamp,
+        paused: bool,
+        now: Timestamp,
+        is_late: bool,
+    },
 }
 
 impl VoucherStep {
@@ -46,12 +54,13 @@ impl VoucherStep {
                 let shop = dice.chance(50).then(|| scene.shop(dice));
                 Self::Page(VoucherFilter { shop, sales_only: dice.chance(50) }, scene.page(dice))
             }
-            45..52 => Self::Update(voucher, edit(dice, scene), scene.now),
-            52..70 => Self::ChangeStock(voucher, change(dice, scene), scene.now),
+            45..52 => Self::Update(voucher, edit(dice, scene), scene.now, dice.chance(25)),
+            52..70 => Self::ChangeStock(voucher, change(dice, scene), scene.now, dice.chance(25)),
             70..80 => Self::StockChange(voucher, scene.text(dice)),
             _ => {
                 let (begin, end) = (scene.instant(dice), scene.instant(dice));
-                Self::PutWindow { voucher, begin, end, paused: dice.chance(20), now: scene.now }
+                let (paused, is_late) = (dice.chance(20), dice.chance(25));
+                Self::PutWindow { voucher, begin, end, paused, now: scene.now, is_late }
             }
         }
     }
@@ -78,20 +87,25 @@ impl VoucherStep {
     }
 
     pub async fn take(&self, side: &mut Side) -> String {
-        let vouchers = &side.storage.catalogue.vouchers;
+        let vouchers = side.storage.catalogue.vouchers.clone();
         match self {
             Self::Insert(text, sale, now) => said(vouchers.insert(text, sale.as_ref(), *now).await),
             Self::Get(voucher) => said(vouchers.get(*voucher).await),
             Self::OfShop(shop) => said(vouchers.of_shop(*shop).await),
             Self::Sales(ending_after, after, max) => said(vouchers.sales(*ending_after, *after, *max).await),
             Self::Page(filter, page) => said(vouchers.page(*filter, *page).await),
-            Self::Update(voucher, edit, now) => said(vouchers.update(*voucher, edit, *now).await),
-            Self::ChangeStock(voucher, change, now) => {
-                said(vouchers.change_stock(*voucher, change, *now).await)
+            Self::Update(voucher, edit, now, is_late) => {
+                let token = side.terms_token(*is_late);
+                said(vouchers.update(*voucher, edit, token, *now).await)
+            }
+            Self::ChangeStock(voucher, change, now, is_late) => {
+                let token = side.terms_token(*is_late);
+                said(vouchers.change_stock(*voucher, change, token, *now).await)
             }
             Self::StockChange(voucher, request) => said(vouchers.stock_change(*voucher, request).await),
-            Self::PutWindow { voucher, begin, end, paused, now } => {
-                said(vouchers.put_window(*voucher, *begin, *end, *paused, *now).await)
+            Self::PutWindow { voucher, begin, end, paused, now, is_late } => {
+                let token = side.terms_token(*is_late);
+                said(vouchers.put_window(*voucher, *begin, *end, *paused, token, *now).await)
             }
         }
     }

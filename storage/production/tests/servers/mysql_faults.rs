@@ -18,7 +18,7 @@ use mysql_async::prelude::Queryable as _;
 use tokio::net::{TcpListener, TcpStream};
 
 use crate::world::{self, record};
-use crate::world::{HOUR, NOON, claim};
+use crate::world::{HOUR, NOON, TOKEN, claim};
 use mallbox_storage_contract::selling::orders::{logged, persist, stock};
 
 /// A call's own timeout, plus the delay of a busy machine.
@@ -273,10 +273,10 @@ async fn a_lock_that_others_keep_is_not_waited_for_for_long() {
     let voucher = w.sale(Some(9)).await;
     let mut rival = rival(&w).await;
     rival.exec_drop("SELECT 1 FROM sales WHERE voucher_id = ? FOR UPDATE", (voucher.get(),)).await.unwrap();
-    let window = || w.storage.catalogue.vouchers.put_window(voucher, NOON, NOON + HOUR, true, NOON);
+    let window = || w.storage.catalogue.vouchers.put_window(voucher, NOON, NOON + HOUR, true, TOKEN, NOON);
     fails_soon(window()).await;
     rival.query_drop("ROLLBACK").await.unwrap();
-    assert!(recovers(window).await.unwrap().terms.paused);
+    assert!(recovers(window).await.done().flatten().unwrap().terms.paused);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -13,7 +13,7 @@ use mallbox_test_servers::{Redis, RedisOptions as ServerOptions};
 use crate::redis_faults::follow;
 use crate::redis_world::{accepted, attempt, connect_beside, recovers, start, tell};
 use crate::world;
-use crate::world::{NOON, WORKER, World, claim};
+use crate::world::{NOON, TOKEN, WORKER, World, claim};
 
 fn is_refused<T>(answer: &Result<T, StoreError>) -> bool {
     matches!(answer, Err(StoreError::Unavailable { .. }))
@@ -128,7 +128,7 @@ async fn a_master_that_was_followed_by_another_went_on_selling() {
     for user in 3..6 {
         let old = w.storage.selling.sales.claim(claim(voucher, user, user)).await;
         assert!(is_refused(&old), "{old:?}");
-        let old = w.storage.selling.sales.put(terms).await;
+        let old = w.storage.selling.sales.put(terms, TOKEN).await;
         assert!(is_refused(&old), "{old:?}");
         assert!(w.storage.selling.order_log.take(WORKER, 9, Duration::ZERO).await.unwrap().is_empty());
         assert!(accepted(&there, claim(voucher, user, user)).await, "no epoch for the old one");

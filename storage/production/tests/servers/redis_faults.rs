@@ -1,7 +1,6 @@
 //! A mall during Redis faults: outages, lost scripts, lost messages.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use mallbox_storage::{CircuitState, ClaimOutcome, LockOwner, Locker, OrderId, StoreError, VoucherId};
@@ -207,13 +206,13 @@ async fn scripts_that_redis_forgot_are_sent_again() {
 async fn one_who_waits_for_a_lock_looks_for_itself_when_nobody_tells() {
     let server = start(ServerOptions::default()).await;
     let ports = connect(&RedisOptions::new(server.url())).await.unwrap();
-    let locker = Arc::new(Locker::new(ports.locks));
+    // Another process: callers of one process queue without messages.
+    let other = connect(&RedisOptions::new(server.url())).await.unwrap();
+    let (locker, waiter) = (Locker::new(ports.locks), Locker::new(other.locks));
     let long = Duration::from_secs(60);
     let held = locker.hold("a", LockOwner::new(1), long, Duration::ZERO).await.unwrap().unwrap();
-    let waiting = {
-        let locker = Arc::clone(&locker);
-        tokio::spawn(async move { locker.hold("a", LockOwner::new(2), long, long).await.unwrap().is_some() })
-    };
+    let waiting =
+        tokio::spawn(async move { waiter.hold("a", LockOwner::new(2), long, long).await.unwrap().is_some() });
     tokio::time::sleep(Duration::from_millis(100)).await;
     tell(&server.url(), &["CLIENT", "KILL", "TYPE", "pubsub"]);
     let began = Instant::now();

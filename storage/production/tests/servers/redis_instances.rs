@@ -5,16 +5,19 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use mallbox_storage::{
-    Claim, ClaimOutcome, LoggedClaim, ReleaseOutcome, SellingPorts, Storage, StoreError, Transition,
+    Claim, ClaimOutcome, LockOwner, Locker, LoggedClaim, ReleaseOutcome, SellingPorts, Storage, StoreError,
+    Transition,
 };
 use mallbox_storage_production::redis::{RedisOptions, RedisPorts};
 use mallbox_test_patience::{self as patience, Deadline};
+use mallbox_test_servers::RedisOptions as ServerOptions;
+use parking_lot::Mutex;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::redis_world::{accepted, connect_beside};
+use crate::redis_world::{accepted, connect, connect_beside, start};
 use crate::world;
-use crate::world::{NOON, WORKER, claim};
+use crate::world::{NOON, TOKEN, WORKER, claim};
 use mallbox_storage_contract::selling::orders::persist;
 use mallbox_storage_contract::world::letters;
 
@@ -106,9 +109,9 @@ async fn a_sale_loaded_by_many_at_once_while_units_come_back_is_right() {
         let mut new = 0;
         while !closing.is_finished() {
             w.storage.selling.sales.forget(voucher).await.unwrap();
-            let puts = instances.iter().map(|storage| storage.selling.sales.put(terms));
+            let puts = instances.iter().map(|storage| storage.selling.sales.put(terms, TOKEN));
             for put in futures_util::future::join_all(puts).await {
-                put.unwrap();
+                assert!(put.unwrap().done().is_some());
             }
             new += 1;
             assert!(accepted(&w.storage, claim(voucher, 2000 + new, 2000 + new)).await);
@@ -249,4 +252,40 @@ async fn pass_a_unit_on_to_an_order_that_is_closed() -> Result<(), StoreError> {
     let _ = late.await.unwrap()?;
     assert_eq!(w.storage.selling.sales.units(voucher).await.unwrap().unwrap().taken, 0);
     Ok(())
+}
+
+/// Each process wakes its first caller, and the process that released waits for the others to ask.
+#[tokio::test(flavor = "multi_thread")]
+#[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server")]
+async fn no_instance_keeps_a_lock_that_others_wait_for() {
+    const INSTANCES: usize = 3;
+    const CALLERS: usize = 3;
+    const TURNS: usize = 240;
+    let server = start(ServerOptions::default()).await;
+    let holders = Arc::new(Mutex::new(Vec::new()));
+    let mut tasks = tokio::task::JoinSet::new();
+    for instance in 0..INSTANCES {
+        let ports = connect(&RedisOptions::new(server.url())).await.unwrap();
+        let locker = Arc::new(Locker::new(ports.locks));
+        for _ in 0..CALLERS {
+            let (locker, holders) = (Arc::clone(&locker), Arc::clone(&holders));
+            tasks.spawn(async move {
+                let long = Duration::from_secs(60);
+                while holders.lock().len() < TURNS {
+                    let held = locker.hold("a", LockOwner::random(), long, long).await.unwrap().unwrap();
+                    holders.lock().push(instance);
+                    assert!(held.leave().await.unwrap());
+                }
+            });
+        }
+    }
+    while let Some(ended) = tasks.join_next().await {
+        ended.unwrap();
+    }
+    let holders = holders.lock();
+    let turns: Vec<usize> =
+        (0..INSTANCES).map(|instance| holders.iter().filter(|holder| **holder == instance).count()).collect();
+    println!("turns of {INSTANCES} instances: {turns:?}");
+    // A third each; an instance without a head start gets next to none.
+    assert!(turns.iter().all(|turns| *turns >= TURNS / 8), "{turns:?}");
 }

@@ -59,7 +59,7 @@ pub async fn attempt(storage: &Storage, claim: Claim) -> Result<ClaimOutcome, St
     }
     if let Some(sale) = storage.catalogue.vouchers.get(claim.voucher).await?.and_then(|voucher| voucher.sale)
     {
-        storage.selling.sales.put(sale.terms).await?;
+        let _ = storage.selling.sales.put(sale.terms, world::TOKEN).await?;
     }
     storage.selling.sales.claim(claim).await
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use mallbox_storage::Storage;
 use mallbox_storage_contract::world;
-pub use mallbox_storage_contract::world::{HOUR, NOON, WORKER, claim};
+pub use mallbox_storage_contract::world::{HOUR, NOON, TOKEN, WORKER, claim};
 use mallbox_storage_production::mysql::{self, MysqlPorts};
 use mallbox_storage_production::redis::RedisOptions;
 use mallbox_storage_production::{ProductionOptions, open};
