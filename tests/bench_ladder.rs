@@ -1,5 +1,5 @@
-//! `mallbox bench ladder` and `mallbox learn`: verdicts on real servers, what a killed run leaves, and who may
-//! use the page.
+//! `mallbox bench ladder` and `mallbox learn`: verdicts on real servers, what a killed run leaves, and who
+//! may use the page.
 #![cfg(feature = "ladder")]
 #![expect(clippy::unwrap_used, reason = "helpers of a test binary may fail loudly")]
 

@@ -2,8 +2,8 @@
 //!
 //! A [rung](Rung) is one way to sell units of a voucher, in one short file below `rungs/`. Its instances are
 //! processes that share a Redis and a database. A [trigger](Trigger) brings them into the situation in which
-//! the rung fails, by named [points](Point) at which requests are held, stopped or killed. [Findings] say what
-//! was wrong, and a list of [events](Event) says why.
+//! the rung fails, by named [points](Point) at which requests are held, stopped or killed. [Findings] say
+//! what was wrong, and a list of [events](Event) says why.
 
 mod catalogue;
 mod controller;

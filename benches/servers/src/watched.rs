@@ -67,14 +67,15 @@ impl SentinelRedis {
         &self.sentinel
     }
 
-    /// Waits until the second server is a master: the first one is down.
+    /// Waits until the sentinel has the second server as the master: the first one is down.
     ///
     /// # Errors
     /// [`ServerError`]: no promotion in time.
     pub fn wait_for_promotion(&self) -> Result<(), ServerError> {
         until("the sentinel does not promote the replica", || {
-            inline_command(self.second.port(), "INFO replication")
-                .is_ok_and(|output| output.contains("role:master"))
+            let address = format!("address=127.0.0.1:{},", self.second.port());
+            inline_command(self.sentinel.port(), "INFO sentinel")
+                .is_ok_and(|output| output.contains(&address))
         })
     }
 

@@ -1,15 +1,9 @@
 //! Who may use the page: whoever has the key, from a page of this address.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
 
-use axum::extract::{Request, State};
-use axum::http::{HeaderMap, StatusCode, header};
-use axum::middleware::Next;
-use axum::response::{IntoResponse as _, Response};
+use axum::http::{HeaderMap, header};
 use sha2::{Digest as _, Sha256};
-
-use super::Learn;
 
 /// The header with the key.
 const KEY_HEADER: &str = "x-learn-key";
@@ -32,7 +26,7 @@ impl Access {
 
     /// Whether the request was sent to this server by name, and by no page of another origin. A name that
     /// somebody lets point to this machine is refused.
-    fn is_here(&self, headers: &HeaderMap) -> bool {
+    pub(super) fn is_here(&self, headers: &HeaderMap) -> bool {
         let text = |name| headers.get(name).map(|value| value.to_str().unwrap_or_default());
         let is_own = |host: &str| self.hosts.iter().any(|own| own == host);
         let host = text(header::HOST).is_some_and(is_own);
@@ -41,27 +35,10 @@ impl Access {
         host && origin
     }
 
-    fn has_key(&self, headers: &HeaderMap) -> bool {
+    pub(super) fn has_key(&self, headers: &HeaderMap) -> bool {
         // Digests are compared: the time of the comparison says nothing about the key.
         headers.get(KEY_HEADER).is_some_and(|given| Sha256::digest(given.as_bytes())[..] == self.key)
     }
-}
-
-/// Refuses requests to other names and of other origins.
-pub(super) async fn check_host(State(learn): State<Arc<Learn>>, request: Request, next: Next) -> Response {
-    if learn.access.is_here(request.headers()) {
-        return next.run(request).await;
-    }
-    (StatusCode::FORBIDDEN, "open the address that mallbox learn printed").into_response()
-}
-
-/// Refuses calls without the key.
-pub(super) async fn check_key(State(learn): State<Arc<Learn>>, request: Request, next: Next) -> Response {
-    if learn.access.has_key(request.headers()) {
-        return next.run(request).await;
-    }
-    (StatusCode::UNAUTHORIZED, "open the address that mallbox learn printed: its key is missing")
-        .into_response()
 }
 
 #[cfg(test)]

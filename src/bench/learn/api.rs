@@ -11,8 +11,8 @@ use mallbox_bench_ladder::{Failure, RungReport, Trigger, Words};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::Learn;
 use super::job::Job;
+use super::shared::Learn;
 use crate::bench::ladder::{AnyRung, missing_programs};
 
 /// Most runs of a rung under a trigger.

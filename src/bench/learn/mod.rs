@@ -6,7 +6,9 @@
 
 mod access;
 mod api;
+mod guard;
 mod job;
+mod shared;
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -19,19 +21,13 @@ use tokio::net::TcpListener;
 
 use self::access::Access;
 use self::job::Jobs;
+use self::shared::Learn;
 use super::ladder::missing_programs;
 use crate::http::LearnPages;
 use crate::mall::Random;
 
 /// Longest body of a call.
 const BODY_MAX_BYTES: usize = 16 * 1024;
-
-/// What handlers share.
-pub(super) struct Learn {
-    access: Access,
-    jobs: Arc<Jobs>,
-    pages: LearnPages,
-}
 
 /// Serves the page on a loopback port (0 = any free one) until interrupted. `announce` gets the address to
 /// open, and the programs that are missing.
@@ -78,9 +74,9 @@ fn router(learn: &Arc<Learn>) -> Router {
         .route("/api/learn", get(api::overview))
         .route("/api/learn/job", get(api::job).post(api::start).delete(api::cancel))
         .layer(axum::extract::DefaultBodyLimit::max(BODY_MAX_BYTES))
-        .layer(from_fn_with_state(Arc::clone(learn), access::check_key));
+        .layer(from_fn_with_state(Arc::clone(learn), guard::check_key));
     calls
         .fallback(get(api::page))
-        .layer(from_fn_with_state(Arc::clone(learn), access::check_host))
+        .layer(from_fn_with_state(Arc::clone(learn), guard::check_host))
         .with_state(Arc::clone(learn))
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use mysql_async::prelude::Queryable as _;
 use mysql_async::{Conn, Opts, OptsBuilder, Pool, PoolConstraints, PoolOpts, TxOpts};
 
-use super::Request;
+use super::request::Request;
 use crate::error::LadderError;
 use crate::trace::Server;
 

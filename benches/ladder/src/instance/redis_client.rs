@@ -6,7 +6,7 @@ use redis::aio::MultiplexedConnection;
 use redis::{Arg, AsyncConnectionConfig, Cmd, FromRedisValue, Value};
 use tokio::sync::Mutex;
 
-use super::Request;
+use super::request::Request;
 use crate::error::LadderError;
 use crate::trace::Server;
 

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use tokio::sync::mpsc;
 
-use super::Parts;
 use super::database::Database;
 use super::gate::Gate;
 use super::output::Output;
+use super::parts::Parts;
 use super::protocol::{Instruction, Line, Task};
 use super::redis_client::Redis;
 use super::request::{Request, Shared};

@@ -3,7 +3,8 @@
 use async_trait::async_trait;
 use redis::cmd;
 
-use super::{LEASE_MS, Seller, shop};
+use super::seller::{LEASE_MS, Seller};
+use super::shop;
 use crate::error::LadderError;
 use crate::instance::{Parts, Request};
 use crate::point::Point;

@@ -3,7 +3,8 @@
 use async_trait::async_trait;
 use redis::cmd;
 
-use super::{Seller, get_then_decr, shop};
+use super::seller::Seller;
+use super::{get_then_decr, shop};
 use crate::error::LadderError;
 use crate::instance::{Parts, Request};
 use crate::point::Point;

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 
-use super::Seller;
+use super::seller::Seller;
 use crate::error::LadderError;
 use crate::instance::{Parts, Request};
 use crate::point::Point;

@@ -6,7 +6,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use redis::cmd;
 
-use super::{Seller, script_and_queue};
+use super::script_and_queue;
+use super::seller::Seller;
 use crate::error::LadderError;
 use crate::instance::{Parts, Redis, Request, script};
 use crate::point::Point;

@@ -3,8 +3,8 @@
 use async_trait::async_trait;
 use tokio::sync::Mutex;
 
-use super::Seller;
 use super::read_then_write::read_then_write;
+use super::seller::Seller;
 use crate::error::LadderError;
 use crate::instance::{Parts, Request};
 use crate::reply::Reply;

@@ -2,7 +2,8 @@
 
 use async_trait::async_trait;
 
-use super::{Seller, shop};
+use super::seller::Seller;
+use super::shop;
 use crate::error::LadderError;
 use crate::instance::{Database, Parts, Request};
 use crate::point::Point;

@@ -7,7 +7,8 @@ use async_trait::async_trait;
 use redis::cmd;
 use tokio::sync::{Mutex, mpsc};
 
-use super::{Seller, shop};
+use super::seller::Seller;
+use super::shop;
 use crate::error::LadderError;
 use crate::instance::{Database, Parts, Request, script};
 use crate::point::Point;

@@ -7,13 +7,15 @@ use std::time::Duration;
 use async_trait::async_trait;
 use redis::cmd;
 
-use super::{Seller, script_and_queue};
+use super::script_and_queue;
+use super::seller::Seller;
 use crate::error::LadderError;
 use crate::instance::{Parts, Redis, Request, script};
 use crate::point::Point;
 use crate::reply::Reply;
 
-/// Decides, and appends the order in the same step. Returns 0 for a unit, 1 for sold out, 2 for bought before.
+/// Decides, and appends the order in the same step. Returns 0 for a unit, 1 for sold out, 2 for bought
+/// before.
 const TAKE: &str = "-- take a unit, and append the order
 if redis.call('SISMEMBER', 'buyers', ARGV[1]) == 1 then
     return 2
@@ -107,8 +109,8 @@ impl ScriptAndStream {
         }
     }
 
-    /// Writes an order once, however often its message arrives. The ids are counted by Redis: one that forgets
-    /// its count in a failover gives ids again, and their orders are taken for repetitions.
+    /// Writes an order once, however often its message arrives. The ids are counted by Redis: one that
+    /// forgets its count in a failover gives ids again, and their orders are taken for repetitions.
     async fn write_order(&self, worker: &Request, fields: &HashMap<String, u64>) -> Result<(), LadderError> {
         let field = |name: &str| fields.get(name).copied().unwrap_or(0);
         let order = worker.of_user(field("user"));

@@ -6,7 +6,8 @@ use async_trait::async_trait;
 use redis::cmd;
 
 use super::delete_by_script::DELETE_IF_MINE;
-use super::{LEASE_MS, Seller, shop};
+use super::seller::{LEASE_MS, Seller};
+use super::shop;
 use crate::error::LadderError;
 use crate::instance::{Parts, Request, script};
 use crate::point::Point;

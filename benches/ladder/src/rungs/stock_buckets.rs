@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use mysql_async::{IsolationLevel, TxOpts};
 
-use super::Seller;
+use super::seller::Seller;
 use crate::error::LadderError;
 use crate::instance::{Parts, Request};
 use crate::point::Point;

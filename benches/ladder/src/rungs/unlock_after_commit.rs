@@ -2,8 +2,9 @@
 
 use async_trait::async_trait;
 
+use super::seller::Seller;
+use super::shop;
 use super::user_locks::UserLocks;
-use super::{Seller, shop};
 use crate::error::LadderError;
 use crate::instance::{Parts, Request};
 use crate::reply::Reply;

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 
-use super::Seller;
+use super::seller::Seller;
 use super::user_locks::UserLocks;
 use crate::error::LadderError;
 use crate::instance::{Parts, Request};

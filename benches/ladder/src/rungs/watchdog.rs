@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use futures_util::StreamExt as _;
 
-use super::{LEASE, LEASE_MS, Seller, shop};
+use super::seller::{LEASE, LEASE_MS, Seller};
+use super::shop;
 use crate::error::LadderError;
 use crate::instance::{Parts, Redis, Request, script};
 use crate::point::Point;

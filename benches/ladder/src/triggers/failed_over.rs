@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::{UNITS, VICTIM, reach};
+use super::reach::{UNITS, VICTIM, reach};
 use crate::controller::Stage;
 use crate::error::LadderError;
 use crate::point::Point;

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::{VICTIM, reach, wait_for_leases};
+use super::reach::{VICTIM, reach, wait_for_leases};
 use crate::controller::Stage;
 use crate::error::LadderError;
 use crate::point::Point;

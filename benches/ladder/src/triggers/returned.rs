@@ -1,6 +1,6 @@
 //! Ten units return after the sale was sold out, and ten new buyers come.
 
-use super::UNITS;
+use super::reach::UNITS;
 use crate::controller::Stage;
 use crate::error::LadderError;
 use crate::trace::EventKind;

@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::{UNITS, VICTIM, reach, wait_for_leases};
+use super::reach::{UNITS, VICTIM, reach, wait_for_leases};
 use crate::controller::Stage;
 use crate::error::LadderError;
 use crate::point::Point;

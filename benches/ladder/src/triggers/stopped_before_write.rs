@@ -1,6 +1,6 @@
 //! A holder is stopped between check and write for longer than its lease; another instance comes in between.
 
-use super::{VICTIM, reach, wait_for_leases};
+use super::reach::{VICTIM, reach, wait_for_leases};
 use crate::controller::Stage;
 use crate::error::LadderError;
 use crate::point::Point;

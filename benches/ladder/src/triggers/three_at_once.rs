@@ -1,8 +1,9 @@
-//! Every buyer sends three requests at once, and they meet between check and write. Later buyers find the rest.
+//! Every buyer sends three requests at once, and they meet between check and write. Later buyers find the
+//! rest.
 
 use std::time::Duration;
 
-use super::{REACH_MAX, UNITS};
+use super::reach::{REACH_MAX, UNITS};
 use crate::controller::{SentRequest, Stage};
 use crate::error::LadderError;
 

@@ -13,7 +13,8 @@ use mallbox_storage_production::ProductionOptions;
 use parking_lot::Mutex;
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::{MallRung, call, servers};
+use super::call;
+use super::rung::MallRung;
 use crate::bench::people::Size;
 use crate::bench::running_mall::RunningMall;
 use crate::bench::site::BenchTarget;
@@ -86,7 +87,7 @@ impl<'l> MallStage<'l> {
         let ground = if rung.on_servers {
             let options = match &redis {
                 Some(redis) => ProductionOptions::new(redis.url(), location.mysql()),
-                None => servers(location),
+                None => ProductionOptions::new(location.redis(), location.mysql()),
             };
             BenchTarget::Servers { options, instances: rung.instances.into(), is_temporary: false }
         } else {
