@@ -33,6 +33,14 @@ pub enum LadderError {
     NotReached(String),
 }
 
+impl LadderError {
+    /// Whether the database ended the transaction because of a deadlock.
+    pub(crate) fn is_deadlock(&self) -> bool {
+        const DEADLOCK: u16 = 1_213;
+        matches!(self, Self::Mysql(mysql_async::Error::Server(error)) if error.code == DEADLOCK)
+    }
+}
+
 impl From<redis::ParsingError> for LadderError {
     fn from(error: redis::ParsingError) -> Self {
         Self::Redis(error.into())

@@ -66,8 +66,9 @@ fn users(evidence: &Evidence, findings: &Findings) -> Vec<u64> {
     if findings.refused_while_left > 0 {
         users.extend(accepted().next());
         let is_refused = |user: &u64| !orders.contains_key(user);
-        let refused = replied(|reply| matches!(reply, Some(Reply::SoldOut | Reply::Busy | Reply::Failed(_))));
-        users.extend(refused.filter(is_refused).next());
+        let mut refused =
+            replied(|reply| matches!(reply, Some(Reply::SoldOut | Reply::Busy | Reply::Failed(_))));
+        users.extend(refused.find(is_refused));
     }
     if users.is_empty() {
         users.extend(evidence.replies.first().map(|(user, _)| *user));

@@ -11,9 +11,9 @@ use crate::instance::{Parts, Request};
 use crate::reply::Reply;
 
 /// Lease of the locks in Redis. Short, so that a run does not wait long for a lease to end.
-pub(crate) const LEASE: Duration = Duration::from_secs(2);
+pub(crate) const LEASE: Duration = Duration::from_millis(LEASE_MS);
 /// The lease in milliseconds, as Redis takes it.
-pub(crate) const LEASE_MS: u64 = LEASE.as_millis() as u64;
+pub(crate) const LEASE_MS: u64 = 2_000;
 
 /// One way to sell units of a voucher: at most one to a user, and no more than there are.
 #[async_trait]

@@ -9,6 +9,8 @@ use crate::instance::{Parts, Request};
 use crate::point::Point;
 use crate::reply::Reply;
 
+/// Attempts of a transaction that a deadlock ended.
+const ATTEMPTS_MAX: usize = 5;
 /// Rows over which the stock is spread.
 pub(crate) const BUCKETS: i64 = 8;
 
@@ -23,6 +25,37 @@ impl Seller for StockBuckets {
     }
 
     async fn buy(&self, request: &Request) -> Result<Reply, LadderError> {
+        // Requests of a user wait for the insert of the first one. If that is rolled back, both get a shared
+        // lock and want an exclusive one: InnoDB lets one of them fail, which has to begin again.
+        for _ in 1..ATTEMPTS_MAX {
+            match self.attempt(request).await {
+                Err(error) if error.is_deadlock() => {}
+                done => return done,
+            }
+        }
+        self.attempt(request).await
+    }
+
+    async fn give_back(&self, request: &Request) -> Result<(), LadderError> {
+        let user = request.user();
+        let mut transaction = self.parts.database.begin(request).await?;
+        if transaction.run("DELETE FROM buyers WHERE user = ?", &[user]).await? > 0 {
+            transaction.run("DELETE FROM orders WHERE user = ?", &[user]).await?;
+            let returning = "UPDATE buckets SET stock = stock + 1 WHERE id = ?";
+            transaction.run(returning, &[user % BUCKETS]).await?;
+        }
+        transaction.commit().await
+    }
+
+    async fn stock(&self, request: &Request) -> Result<i64, LadderError> {
+        let stock =
+            self.parts.database.number(request, "SELECT CAST(SUM(stock) AS SIGNED) FROM buckets", &[]);
+        Ok(stock.await?.unwrap_or(0))
+    }
+}
+
+impl StockBuckets {
+    async fn attempt(&self, request: &Request) -> Result<Reply, LadderError> {
         // With repeatable read an empty bucket would stay locked, and two buyers could wait for each other.
         let mut options = TxOpts::new();
         options.with_isolation_level(IsolationLevel::ReadCommitted);
@@ -47,22 +80,5 @@ impl Seller for StockBuckets {
         }
         transaction.roll_back().await?;
         Ok(Reply::SoldOut)
-    }
-
-    async fn give_back(&self, request: &Request) -> Result<(), LadderError> {
-        let user = request.user();
-        let mut transaction = self.parts.database.begin(request).await?;
-        if transaction.run("DELETE FROM buyers WHERE user = ?", &[user]).await? > 0 {
-            transaction.run("DELETE FROM orders WHERE user = ?", &[user]).await?;
-            let returning = "UPDATE buckets SET stock = stock + 1 WHERE id = ?";
-            transaction.run(returning, &[user % BUCKETS]).await?;
-        }
-        transaction.commit().await
-    }
-
-    async fn stock(&self, request: &Request) -> Result<i64, LadderError> {
-        let stock =
-            self.parts.database.number(request, "SELECT CAST(SUM(stock) AS SIGNED) FROM buckets", &[]);
-        Ok(stock.await?.unwrap_or(0))
     }
 }

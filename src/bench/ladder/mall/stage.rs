@@ -293,7 +293,7 @@ impl<'l> MallStage<'l> {
         let second_orders = orders.saturating_sub(holders.len() as u64);
         // Which user has a second order does not matter to the verdict.
         let again = holders.first().copied().into_iter().cycle();
-        evidence.orders = holders.iter().copied().collect();
+        evidence.orders.clone_from(&holders);
         evidence.orders.extend(again.take(usize::try_from(second_orders)?));
         evidence.given_back.retain(|user| !holders.contains(user));
         evidence.stock = stock;
