@@ -1,6 +1,6 @@
 //! Ways to hand orders from the request to a worker, compared by measurement on real components.
 //!
-//! A way is a file in `ways/`: a [queue](queue::Queue), its producer and its consumer. An experiment is a
+//! A way is a file in `ways/`: a queue, its producer and its consumer. An experiment is a
 //! file in `experiments/`: it runs producers and consumers in processes of their own ([`run_station`]),
 //! kills them or their broker between two commands, and counts messages by number. The verdict of each
 //! experiment is compared with the table in `expected.rs`.

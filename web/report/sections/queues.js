@@ -10,6 +10,7 @@ import { section } from "./section.js";
 
 /** @typedef {import("../result.js").QueueVerdict} QueueVerdict */
 /** @typedef {import("../result.js").QueueSpeed} QueueSpeed */
+/** @typedef {import("../table.js").Column<string>} TextColumn */
 
 /** @param {import("../report.js").Report} report */
 export function queues({ results }) {
@@ -26,7 +27,7 @@ function verdictTable(verdicts) {
   const bytesOf = (/** @type {string} */ way) => of(way, "backlog")[0]?.bytes_per_message ?? null;
   return table(t("各种方式的结论", "Verdicts by way"), [
     { title: t("方式", "Way"), cell: (way) => way, look: "name" },
-    ...unique(verdicts.map(({ question }) => question)).map((question) => (/** @type {import("../table.js").Column<string>} */ ({
+    ...unique(verdicts.map(({ question }) => question)).map((question) => (/** @type {TextColumn} */ ({
       title: questionText(question), cell: (way) => of(way, question).map(words).join(t("；", "; ")), look: "text",
     }))),
     ...columnIfAny(ways, bytesOf, numberColumn(t("每条消息", "A message"), (way) => bytes(bytesOf(way)))),
