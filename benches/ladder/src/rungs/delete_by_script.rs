@@ -10,7 +10,7 @@ use crate::instance::{Parts, Request, script};
 use crate::point::Point;
 use crate::reply::Reply;
 
-/// Deletes the lock if its owner is ARGV[1].
+/// Deletes the lock if its owner is `ARGV[1]`.
 pub(super) const DELETE_IF_MINE: &str = "-- delete the lock if it is mine
 if redis.call('GET', KEYS[1]) == ARGV[1] then
     return redis.call('DEL', KEYS[1])
