@@ -6,6 +6,7 @@
 #[path = "common/process.rs"]
 mod process;
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
@@ -60,33 +61,23 @@ fn wrong_rungs_fail_under_their_trigger_and_right_ones_pass() {
     let result: Value = serde_json::from_str(&result).unwrap();
     assert_eq!(result["kind"], "ladder");
     for (rung, trigger, failures) in [
-        (
-            "1",
-            "three_at_once",
-            json!({"oversold": {"runs": 1, "most": 17}, "bought_twice": {"runs": 1, "most": 18}}),
-        ),
-        ("6b", "stopped_before_release", json!({"bought_twice": {"runs": 1, "most": 1}})),
-        ("8", "stopped_before_write", json!({"bought_twice": {"runs": 1, "most": 1}})),
-        ("8", "stopped_before_release", json!({})),
-        ("9e", "stopped_before_write", json!({})),
-        ("11", "killed", json!({})),
-        ("13", "three_at_once", json!({})),
-        ("13", "killed", json!({})),
-        (
-            "0b",
-            "returned",
-            json!({"refused_while_left": {"runs": 1, "most": 5}, "books_off": {"runs": 1, "most": 5}}),
-        ),
+        ("1", "three_at_once", &["bought_twice", "oversold"][..]),
+        ("6b", "stopped_before_release", &["bought_twice"]),
+        ("8", "stopped_before_write", &["bought_twice"]),
+        ("8", "stopped_before_release", &[]),
+        ("9e", "stopped_before_write", &[]),
+        ("11", "killed", &[]),
+        ("13", "three_at_once", &[]),
+        ("13", "killed", &[]),
+        ("0b", "returned", &["books_off", "refused_while_left"]),
     ] {
         let case = case(&result, rung, trigger);
-        assert_eq!(
-            (&case["seen"], &case["as_expected"]),
-            (&failures, &true.into()),
-            "{rung} {trigger}: {text}"
-        );
+        let seen: BTreeSet<&str> = case["seen"].as_object().unwrap().keys().map(String::as_str).collect();
+        assert_eq!(seen, failures.iter().copied().collect(), "{rung} {trigger}: {text}");
+        assert_eq!(case["as_expected"], true, "{rung} {trigger}: {text}");
         let story = case["story"].as_array().unwrap();
         assert!(story.len() > 1, "{rung} {trigger} tells nothing: {case}");
-        assert_eq!(case["mistake"].is_null(), failures == json!({}), "{rung} {trigger}: {case}");
+        assert_eq!(case["mistake"].is_null(), failures.is_empty(), "{rung} {trigger}: {case}");
     }
     // The decisive moment of a lock that is deleted blindly: the late holder deletes another one's.
     let blind = case(&result, "6b", "stopped_before_release");
