@@ -146,3 +146,13 @@ pub(super) fn progress_bar(length: Option<u64>, what: &'static str) -> ProgressB
     bar.set_message(what);
     bar
 }
+
+/// Returns a progress bar for steps of different lengths, whose message names the step.
+pub(super) fn step_bar(steps: u64) -> ProgressBar {
+    let bar = ProgressBar::new(steps);
+    let template = "{bar:30} {pos}/{len} {msg}, {elapsed} gone, {eta} left";
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style);
+    }
+    bar
+}

@@ -7,6 +7,7 @@
 mod agent;
 mod call_counts;
 pub mod ceiling;
+mod columns;
 mod compare;
 mod comparison;
 mod concurrent;

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
-use mallbox_storage::{Durability, Health, Timestamp};
+use mallbox_storage::{Durability, Health, Timestamp, VoucherId};
 use mallbox_storage_production::ServerStats;
 
 use super::drive::progress_bar;
@@ -140,6 +140,23 @@ impl RunningMall {
     /// Returns what Redis and MySQL did since `before`.
     pub(super) fn spent_since(&self, before: Option<ServerStats>) -> anyhow::Result<Option<ServerStats>> {
         Ok(before.zip(self.site.figures()?).map(|(before, after)| after - before))
+    }
+
+    /// Returns the numbers of the users who hold a unit of a sale, counted from 0, and the number of orders
+    /// that hold one. The processes must be stopped.
+    pub(super) fn holdings(&self, sale: VoucherId) -> anyhow::Result<(Vec<usize>, u64)> {
+        self.site.runtime.block_on(async {
+            let storage = self.site.place().open().await?;
+            let mut holders = Vec::new();
+            for (number, user) in self.crowd.ids.iter().enumerate() {
+                if storage.selling.orders.holding(sale, *user).await?.is_some() {
+                    holders.push(number);
+                }
+            }
+            let orders = storage.selling.orders.count(sale).await?.held();
+            storage.base.upkeep.close().await?;
+            Ok((holders, orders))
+        })
     }
 
     /// Stops the processes, restarts a mall in a directory once, and checks the ledger.

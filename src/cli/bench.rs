@@ -4,6 +4,7 @@ mod arrivals;
 mod compare;
 mod dialects;
 mod foreign_mall;
+mod given_servers;
 #[cfg(feature = "ladder")]
 mod ladder;
 mod load;

@@ -77,7 +77,7 @@ pub(super) fn measure(bench: &CompareBench, subject: &mut Subject) -> anyhow::Re
     if buyers.len() as u64 != outcomes.accepted {
         bail!("{} claims were accepted of {} users", outcomes.accepted, buyers.len());
     }
-    let (holders, orders) = subject.holdings(sale)?;
+    let (holders, orders) = subject.mall.holdings(sale)?;
     let of_buyers = holders.iter().filter(|user| buyers.contains(user)).count() as u64;
     let of_others = holders.len() as u64 - of_buyers;
     let second_orders = orders.saturating_sub(holders.len() as u64);

@@ -133,24 +133,6 @@ impl Subject {
         Ok((done, Spent { usage, persisted: persisted.saturating_sub(seen.persisted), drained }))
     }
 
-    /// Returns the numbers of the users who hold a unit of a sale, and the number of orders that hold one.
-    /// The processes must be stopped.
-    pub(super) fn holdings(&self, sale: VoucherId) -> anyhow::Result<(Vec<usize>, u64)> {
-        let mall = &self.mall;
-        mall.site.runtime.block_on(async {
-            let storage = mall.site.place().open().await?;
-            let mut holders = Vec::new();
-            for (number, user) in mall.crowd.ids.iter().enumerate() {
-                if storage.selling.orders.holding(sale, *user).await?.is_some() {
-                    holders.push(number);
-                }
-            }
-            let orders = storage.selling.orders.count(sale).await?.held();
-            storage.base.upkeep.close().await?;
-            Ok((holders, orders))
-        })
-    }
-
     /// Returns what all processes cost so far; `None` for servers out of reach.
     fn usage(&self) -> Option<ProcessUsage> {
         ProcessUsage::of(self.process_ids()?)

@@ -9,13 +9,13 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::bail;
-use indicatif::{ProgressBar, ProgressStyle};
 use mallbox_bench_ladder::{RungReport, Trigger};
 use mallbox_storage::Timestamp;
 use serde_json::json;
 
 pub use self::rung::AnyRung;
 pub use self::session::{Effort as LadderEffort, LadderSession, Step as LadderStep, missing_programs};
+use super::drive::step_bar;
 use super::new_file::check_new;
 use super::result::{Recording, Settings};
 
@@ -83,7 +83,7 @@ fn climb(
     effort: &LadderEffort,
     steps: usize,
 ) -> anyhow::Result<Vec<RungReport>> {
-    let bar = bar(steps);
+    let bar = step_bar(steps as u64);
     let mut reports = Vec::new();
     for rung in &bench.rungs {
         let report = session.report(*rung, effort, |step, _| {
@@ -109,10 +109,4 @@ fn settings(bench: &LadderBench) -> Settings {
         ("servers", json!(if bench.servers.is_some() { "given" } else { "started by the bench" })),
     ]
     .into()
-}
-
-fn bar(steps: usize) -> ProgressBar {
-    let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}, {elapsed} gone, {eta} left");
-    let bar = ProgressBar::new(steps as u64);
-    style.map_or_else(|_| bar.clone(), |style| bar.clone().with_style(style))
 }

@@ -5,12 +5,11 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::bail;
 use mallbox_bench_ladder::{
     CaseReport, LadderError, Launch, Location, Outcome, RungReport, Speed, Trigger, measure, run,
 };
+use mallbox_bench_ports::ServerAddresses;
 use mallbox_bench_servers::{MARIADB, REDIS, version};
-use mallbox_storage_production::{BenchMall, ProductionOptions};
 use tokio::runtime::Runtime;
 
 use super::mall;
@@ -69,7 +68,7 @@ impl LadderSession {
         let location = match given {
             None => runtime.block_on(Location::start(dir))?,
             Some((redis, mysql)) => {
-                runtime.block_on(check_empty(redis, mysql))?;
+                runtime.block_on(ServerAddresses::of_empty(redis, mysql))?;
                 runtime.block_on(Location::given(redis, mysql))?
             }
         };
@@ -138,16 +137,4 @@ impl LadderSession {
             AnyRung::Mall(rung) => mall::run(rung, &self.location, trigger),
         }
     }
-}
-
-async fn check_empty(redis: &str, mysql: &str) -> anyhow::Result<()> {
-    let options = ProductionOptions::new(redis, mysql);
-    let found = BenchMall::beside(&options).await?.occupancy(mysql).await?;
-    if found.keys > 0 {
-        bail!("Redis holds {} keys; pass the URL of an empty server", found.keys);
-    }
-    if found.tables > 0 {
-        bail!("the database of --mysql holds {} tables; pass an empty or a new database", found.tables);
-    }
-    Ok(())
 }

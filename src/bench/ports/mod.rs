@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::{Context as _, bail};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use mallbox_bench_ports::{
     DonePart, Effort, Measurement, Part, ProgressFile, RunKey, Settings, Side, measure_part, plan,
 };
@@ -15,6 +15,7 @@ use mallbox_storage::Timestamp;
 use serde_json::json;
 
 use self::location::PortsLocation;
+use super::drive::step_bar;
 use super::new_file::check_new;
 use super::result::{self, Recording};
 
@@ -55,7 +56,7 @@ pub fn run(bench: &PortsBench, now: Timestamp) -> anyhow::Result<bool> {
     }
     let (mut progress, done) = progress(bench, &settings)?;
     println!("{}", estimate(&parts, &done));
-    let bar = bar(&parts);
+    let bar = step_bar(parts.iter().map(|part| part.measurements as u64).sum());
     let mut are_right = true;
     for port in &bench.ports {
         let mut measured = Vec::new();
@@ -154,11 +155,4 @@ fn estimate(parts: &[Part], done: &[DonePart]) -> String {
         known => format!("; {known} are known from the interrupted run"),
     };
     format!("{} measurements, about {minutes} min{known}", count(&ahead))
-}
-
-fn bar(parts: &[Part]) -> ProgressBar {
-    let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}, {elapsed} gone, {eta} left");
-    let all = parts.iter().map(|part| part.measurements as u64).sum();
-    let bar = ProgressBar::new(all);
-    style.map_or_else(|_| bar.clone(), |style| bar.clone().with_style(style))
 }

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use mallbox_bench_ports::Measurement;
 
+use crate::bench::columns::aligned;
 use crate::bench::numbers::{bytes, count, micros, rate};
 
 const TITLES: [&str; 9] = ["", "back end", "size", "callers", "operations", "p50", "p99", "memory", ""];
@@ -24,16 +25,7 @@ pub(super) fn text(port: &str, measurements: &[Measurement]) -> String {
         });
         rows.push(row(measurement, note));
     }
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..TITLES.len()).map(width).collect();
-    let mut text = format!("{port}\n");
-    for row in &rows {
-        let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, width))| {
-            if column < TEXT_COLUMNS { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
-        });
-        let line = cells.collect::<Vec<_>>().join("  ");
-        let _ = writeln!(text, "{}", line.trim_end());
-    }
+    let mut text = format!("{port}\n{}", aligned(&rows, &(TEXT_COLUMNS..TITLES.len())));
     for (number, note) in notes.iter().enumerate() {
         let _ = writeln!(text, "[{}] {note}", number + 1);
     }

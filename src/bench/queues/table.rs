@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use mallbox_bench_queues::{Question, Speed, Verdict, Way};
 
+use crate::bench::columns::aligned;
 use crate::bench::numbers::{micros, rate};
 
 /// Explains the numbers of the table.
@@ -116,23 +117,6 @@ fn settings(speeds: &[Speed]) -> Vec<Vec<String>> {
 
 fn row<const N: usize>(titles: [&str; N]) -> Vec<String> {
     titles.map(str::to_owned).into()
-}
-
-/// Returns lines of equal columns; those in `numbers` are aligned to the right.
-fn aligned(rows: &[Vec<String>], numbers: &std::ops::Range<usize>) -> String {
-    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let width = |column: usize| {
-        rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..columns).map(width).collect();
-    let mut text = String::new();
-    for row in rows {
-        let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, width))| {
-            if numbers.contains(&column) { format!("{cell:>width$}") } else { format!("{cell:<width$}") }
-        });
-        let _ = writeln!(text, "{}", cells.collect::<Vec<_>>().join("  ").trim_end());
-    }
-    text
 }
 
 #[cfg(test)]

@@ -8,10 +8,11 @@ use clap::builder::PossibleValuesParser;
 use mallbox_bench_ladder::Trigger;
 use mallbox_storage::Timestamp;
 
+use super::given_servers::GivenServers;
 use super::on::count;
 use crate::bench::{self, AnyRung, LadderBench};
 use crate::cli::messages::{BenchMisuse, UsageError};
-use crate::config::{ServerUrl, at_least_one};
+use crate::config::at_least_one;
 
 /// The flags of `bench ladder`.
 #[derive(Args, Debug)]
@@ -30,16 +31,8 @@ pub struct Ladder {
     /// Milliseconds for which the rates of a rung are measured; 0 = not at all.
     #[arg(long, default_value_t = 500, value_name = "MS", value_parser = clap::value_parser!(u64).range(..=60_000))]
     span: u64,
-    /// An empty Redis, which the bench fills and clears. MALLBOX_REDIS does not count.
-    #[arg(long, value_name = "URL")]
-    redis: Option<ServerUrl>,
-    /// A MySQL with an empty database, in which the bench creates and drops tables. MALLBOX_MYSQL does not
-    /// count.
-    #[arg(long, value_name = "URL")]
-    mysql: Option<ServerUrl>,
-    /// Allows the bench to fill and clear the servers of --redis and --mysql.
-    #[arg(long)]
-    may_destroy_data: bool,
+    #[command(flatten)]
+    given: GivenServers,
     /// Writes the result to a new file, with the events that explain each verdict.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -70,21 +63,9 @@ impl Ladder {
             triggers: Trigger::ALL.into_iter().filter(strikes).collect(),
             repeat: count(self.repeat),
             span: Duration::from_millis(self.span),
-            servers: self.servers()?,
+            servers: self.given.urls()?,
             json: self.json.clone(),
         })
-    }
-
-    /// Returns the URLs of the user's servers, Redis first; `None` = servers of the bench.
-    fn servers(&self) -> Result<Option<(String, String)>, UsageError> {
-        match (&self.redis, &self.mysql) {
-            (None, None) => Ok(None),
-            (Some(_), Some(_)) if !self.may_destroy_data => {
-                Err(UsageError::Bench(BenchMisuse::NotToBeDestroyed))
-            }
-            (Some(redis), Some(mysql)) => Ok(Some((redis.as_str().to_owned(), mysql.as_str().to_owned()))),
-            _ => Err(UsageError::Bench(BenchMisuse::OneServer)),
-        }
     }
 }
 

@@ -5,10 +5,11 @@ use std::path::PathBuf;
 use clap::Args;
 use mallbox_storage::Timestamp;
 
+use super::given_servers::GivenServers;
 use super::on::{On, count};
 use crate::bench::{self, Effort, PORTS, PortsBench, Side};
 use crate::cli::messages::{BenchMisuse, UsageError};
-use crate::config::{LocationError, ServerUrl, at_least_one};
+use crate::config::{LocationError, at_least_one};
 
 /// The flags of `bench ports`.
 #[derive(Args, Debug)]
@@ -27,16 +28,8 @@ pub struct Ports {
     /// Back ends to measure; the servers are started by the bench, unless given.
     #[arg(long, default_value = "both")]
     on: On,
-    /// An empty Redis, which the bench fills and clears. MALLBOX_REDIS does not count.
-    #[arg(long, value_name = "URL")]
-    redis: Option<ServerUrl>,
-    /// A MySQL with an empty or new database, in which the bench creates and drops databases. MALLBOX_MYSQL
-    /// does not count.
-    #[arg(long, value_name = "URL")]
-    mysql: Option<ServerUrl>,
-    /// Allows the bench to fill and clear the servers of --redis and --mysql.
-    #[arg(long)]
-    may_destroy_data: bool,
+    #[command(flatten)]
+    given: GivenServers,
     /// Writes the result to a new file, for `bench report`. Until then, the state of the run is in a file
     /// beside it.
     #[arg(long, value_name = "FILE")]
@@ -83,18 +76,10 @@ impl Ports {
 
     /// Returns the URLs of the user's servers, Redis first; `None` = servers of the bench.
     fn servers(&self) -> Result<Option<(String, String)>, UsageError> {
-        let (redis, mysql) = match (&self.redis, &self.mysql) {
-            (Some(redis), Some(mysql)) => (redis, mysql),
-            (None, None) => return Ok(None),
-            _ => return Err(UsageError::Bench(BenchMisuse::OneServer)),
-        };
-        if self.on == On::Directory {
+        if self.given.are_both() && self.on == On::Directory {
             return Err(UsageError::Where(LocationError::OnlyOnServers("--redis")));
         }
-        if !self.may_destroy_data {
-            return Err(UsageError::Bench(BenchMisuse::NotToBeDestroyed));
-        }
-        Ok(Some((redis.as_str().to_owned(), mysql.as_str().to_owned())))
+        self.given.urls()
     }
 }
 

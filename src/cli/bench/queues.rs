@@ -5,10 +5,11 @@ use std::path::PathBuf;
 use clap::Args;
 use mallbox_storage::Timestamp;
 
+use super::given_servers::GivenServers;
 use super::on::count;
 use crate::bench::{self, QueueEffort, QueuesBench, WAYS, Way, way};
 use crate::cli::messages::{BenchMisuse, UsageError};
-use crate::config::{ServerUrl, at_least_one};
+use crate::config::at_least_one;
 
 /// The flags of `bench queues`.
 #[derive(Args, Debug)]
@@ -25,16 +26,8 @@ pub struct Queues {
     /// Small backlogs and short spans: all ways within two minutes.
     #[arg(long)]
     quick: bool,
-    /// An empty Redis, which the bench fills and clears, and never kills. MALLBOX_REDIS does not count.
-    #[arg(long, value_name = "URL")]
-    redis: Option<ServerUrl>,
-    /// A MySQL with an empty or new database, in which the bench creates and drops tables and databases.
-    /// MALLBOX_MYSQL does not count.
-    #[arg(long, value_name = "URL")]
-    mysql: Option<ServerUrl>,
-    /// Allows the bench to fill and clear the servers of --redis and --mysql.
-    #[arg(long)]
-    may_destroy_data: bool,
+    #[command(flatten)]
+    given: GivenServers,
     /// Writes the result to a new file, for `bench report`.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -55,7 +48,7 @@ impl Queues {
             ways: self.ways()?,
             effort: if self.quick { QueueEffort::Quick } else { QueueEffort::Full },
             repeat: count(self.repeat),
-            servers: self.servers()?,
+            servers: self.given.urls()?,
             json: self.json.clone(),
         })
     }
@@ -68,18 +61,6 @@ impl Queues {
         }
         let is_asked = |way: &&Way| self.names.is_empty() || self.names.iter().any(|name| name == way.name);
         Ok(WAYS.iter().filter(is_asked).collect())
-    }
-
-    /// Returns the URLs of the user's servers, Redis first; `None` = servers of the bench.
-    fn servers(&self) -> Result<Option<(String, String)>, UsageError> {
-        match (&self.redis, &self.mysql) {
-            (None, None) => Ok(None),
-            (Some(redis), Some(mysql)) if self.may_destroy_data => {
-                Ok(Some((redis.as_str().to_owned(), mysql.as_str().to_owned())))
-            }
-            (Some(_), Some(_)) => Err(UsageError::Bench(BenchMisuse::NotToBeDestroyed)),
-            _ => Err(UsageError::Bench(BenchMisuse::OneServer)),
-        }
     }
 }
 

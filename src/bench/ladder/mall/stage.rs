@@ -287,7 +287,8 @@ impl<'l> MallStage<'l> {
         self.drain()?;
         let stock = self.stock()?;
         self.mall.stop()?;
-        let (holders, orders) = self.holdings()?;
+        let (holders, orders) = self.mall.holdings(self.sale)?;
+        let holders: Vec<u64> = holders.into_iter().map(|number| number as u64 + 1).collect();
         let ending = self.mall.check(false, None)?;
         let mut evidence = self.evidence;
         let second_orders = orders.saturating_sub(holders.len() as u64);
@@ -316,22 +317,5 @@ impl<'l> MallStage<'l> {
         };
         let voucher = vouchers.iter().find(is_mine).context("the sale is not in its shop's list")?;
         voucher.get("stock").and_then(serde_json::Value::as_i64).context("the sale shows no stock")
-    }
-
-    /// Returns the users who hold a unit, and the number of orders that hold one.
-    fn holdings(&self) -> anyhow::Result<(Vec<u64>, u64)> {
-        let mall = &self.mall;
-        mall.site.runtime.block_on(async {
-            let storage = mall.site.place().open().await?;
-            let mut holders = Vec::new();
-            for (number, user) in (1..).zip(mall.crowd.ids.iter()) {
-                if storage.selling.orders.holding(self.sale, *user).await?.is_some() {
-                    holders.push(number);
-                }
-            }
-            let orders = storage.selling.orders.count(self.sale).await?.held();
-            storage.base.upkeep.close().await?;
-            Ok((holders, orders))
-        })
     }
 }
