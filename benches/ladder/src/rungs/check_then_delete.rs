@@ -33,7 +33,7 @@ impl Seller for CheckThenDelete {
         request.at(Point::Releasing).await;
         let holder: Option<String> = redis.call(request, cmd("GET").arg(&key)).await?;
         if holder.as_deref() == Some(owner.as_str()) {
-            // MISTAKE: the lease may end here, and the lock that is deleted is another one's.
+            // MISTAKE: the lease may end here; DEL then deletes the lock of the next owner.
             request.at(Point::OwnerChecked).await;
             let _: i64 = redis.call(request, cmd("DEL").arg(&key)).await?;
         }

@@ -30,9 +30,9 @@ impl Seller for GetThenDecr {
             return Ok(Reply::SoldOut);
         }
         request.at(Point::Checked).await;
-        // MISTAKE: two commands. All who read the last unit before the first DECR get one.
+        // MISTAKE: two commands. Every request that reads the last unit before the first DECR gets a unit.
         let _: i64 = redis.call(request, cmd("DECR").arg("stock")).await?;
-        // MISTAKE: two stores. Whoever dies here has taken a unit that no order holds.
+        // MISTAKE: two stores. A process that dies here has taken a unit without an order.
         request.at(Point::Taken).await;
         database.run(request, "INSERT INTO orders (user) VALUES (?)", &[request.user()]).await?;
         Ok(Reply::Accepted)

@@ -32,7 +32,7 @@ pub(super) async fn read_then_write(database: &Database, request: &Request) -> R
         return Ok(Reply::SoldOut);
     }
     request.at(Point::Checked).await;
-    // MISTAKE: the stock was read before, and nobody looks again.
+    // MISTAKE: the write does not check the stock again.
     let mut transaction = database.begin(request).await?;
     transaction.run("UPDATE vouchers SET stock = stock - 1", &[]).await?;
     // A process that dies here loses nothing: the transaction is rolled back.

@@ -27,7 +27,7 @@ impl Seller for SetnxThenExpire {
         if !is_mine {
             return Ok(Reply::Busy);
         }
-        // MISTAKE: who dies here leaves a lock without an expiry. This user never buys again.
+        // MISTAKE: a process that dies here leaves a lock without an expiry. Its user never buys again.
         request.at(Point::Locked).await;
         let _: bool = redis.call(request, cmd("PEXPIRE").arg(&key).arg(LEASE_MS)).await?;
         let reply = shop::check_then_buy(database, request).await;

@@ -67,7 +67,7 @@ impl StockBuckets {
             return Ok(Reply::AlreadyBought);
         }
         request.at(Point::Checked).await;
-        // All buckets in turn: who only tried its own would be refused while others have units.
+        // All buckets in turn: with its own bucket alone, a buyer would be refused while others have units.
         for offset in 0..BUCKETS {
             let bucket = (user + offset) % BUCKETS;
             let taking = "UPDATE buckets SET stock = stock - 1 WHERE id = ? AND stock > 0";

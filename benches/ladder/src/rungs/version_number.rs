@@ -34,7 +34,7 @@ impl Seller for VersionNumber {
             .await?;
         if taken == 0 {
             transaction.roll_back().await?;
-            // MISTAKE: somebody else has bought, which is no reason to refuse while units are left.
+            // MISTAKE: another buyer was faster, which is no reason to refuse while units are left.
             return Ok(Reply::SoldOut);
         }
         request.at(Point::Taken).await;
