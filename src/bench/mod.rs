@@ -26,6 +26,7 @@ mod learn;
 pub mod load;
 mod load_bench;
 mod load_settings;
+mod location;
 mod log_ins;
 mod new_file;
 mod numbers;
@@ -37,6 +38,8 @@ mod process_usage;
 mod queues;
 mod ramp;
 mod ramp_bench;
+#[cfg(feature = "ladder")]
+mod reads;
 mod report;
 mod result;
 mod round;
@@ -50,6 +53,8 @@ mod site;
 mod submit;
 mod summary;
 mod turns;
+#[cfg(feature = "ladder")]
+mod verdicts;
 mod watch;
 
 pub use agent::{AgentAddress, AgentBench, serve as run_agent};
@@ -68,11 +73,15 @@ pub use load_settings::{LoadBench, UserSource};
 pub use mallbox_bench_ports::{Effort, PORTS, Side, run_part};
 #[cfg(feature = "ladder")]
 pub use mallbox_bench_queues::{Effort as QueueEffort, WAYS, Way, run_station, way};
+#[cfg(feature = "ladder")]
+pub use mallbox_bench_reads::{Effort as ReadsEffort, Way as ReadsWay};
 pub use ports::{PortsBench, run as run_ports};
 pub use preset::{PRESETS, Preset};
 #[cfg(feature = "ladder")]
 pub use queues::{QueuesBench, STATION, run as run_queues};
 pub use ramp_bench::run as run_ramp;
+#[cfg(feature = "ladder")]
+pub use reads::{ReadsBench, ReadsSubject, run as run_reads};
 pub use report::run as run_report;
 pub use sale::run as run_sale;
 pub use sale_bench::{BenchMalls, RampBench, SaleBench};

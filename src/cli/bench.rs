@@ -12,6 +12,8 @@ mod on;
 mod ports;
 #[cfg(feature = "ladder")]
 mod queues;
+#[cfg(feature = "ladder")]
+mod reads;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -28,7 +30,11 @@ use self::on::{On, count, servers};
 use self::ports::Ports;
 #[cfg(feature = "ladder")]
 use self::queues::Queues;
+#[cfg(feature = "ladder")]
+use self::reads::Reads;
 use super::messages::{BenchMisuse, UsageError};
+#[cfg(feature = "ladder")]
+use crate::bench::ReadsSubject;
 use crate::bench::{self, AgentBench, BenchMalls, BenchTarget, Preset, RampBench, SaleBench};
 use crate::config::{DurabilityChoice, LocationError, ServerUrl, Switch, at_least_one};
 use crate::mall::{Clock as _, SystemClock};
@@ -93,6 +99,12 @@ pub enum Bench {
     #[cfg(feature = "ladder")]
     #[command(hide = true)]
     QueuesStation,
+    /// Compares ways to assemble feeds: push, pull, hybrid, and mallbox, by the number of fans.
+    #[cfg(feature = "ladder")]
+    Feed(Box<Reads>),
+    /// Compares ways to cache reads, each brought into the situations in which caches fail.
+    #[cfg(feature = "ladder")]
+    Cache(Box<Reads>),
     /// Makes a page of results that benches wrote with --json; several are compared.
     Report {
         /// The files with the results.
@@ -236,6 +248,10 @@ pub fn run(command: Bench) -> anyhow::Result<bool> {
         Bench::Queues(queues) => queues.run(SystemClock.now()),
         #[cfg(feature = "ladder")]
         Bench::QueuesStation => Ok(bench::run_station().map(|()| true)?),
+        #[cfg(feature = "ladder")]
+        Bench::Feed(reads) => reads.run(ReadsSubject::Feeds, SystemClock.now()),
+        #[cfg(feature = "ladder")]
+        Bench::Cache(reads) => reads.run(ReadsSubject::Caches, SystemClock.now()),
         Bench::Report { results, output } => bench::run_report(&results, &output),
         Bench::Submit { results, subject } => bench::run_submit(&results, &subject, SystemClock.now()),
         Bench::Dialect { name } => dialects::print(name.as_deref()).map(|()| true),

@@ -14,7 +14,7 @@ use crate::insist::insist;
 use crate::load::{Load, drive};
 
 /// The mall's time.
-pub(crate) const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
+pub const NOON: Timestamp = Timestamp::from_millis(1_795_262_400_000);
 /// The fencing token of terms that nobody competes for.
 pub(crate) const TOKEN: FencingToken = FencingToken::new(1);
 /// Callers of a fill, as many as the connection to Redis carries well.

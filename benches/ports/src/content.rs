@@ -14,7 +14,7 @@ use crate::error::BenchError;
 const BATCH: usize = 2_000;
 
 /// Imports rows into an empty mall.
-pub(crate) async fn import(
+pub async fn import(
     storage: &Storage,
     rows: impl Iterator<Item = Result<ImportRow, BenchError>>,
 ) -> Result<(), BenchError> {
@@ -37,7 +37,7 @@ pub(crate) async fn import(
 }
 
 /// Returns the users 1 to `count`.
-pub(crate) fn users(count: u64) -> impl Iterator<Item = Result<ImportRow, BenchError>> {
+pub fn users(count: u64) -> impl Iterator<Item = Result<ImportRow, BenchError>> {
     (1..=count).map(|id| {
         let phone = Phone::parse(&format!("139{id:08}"))
             .ok_or_else(|| BenchError::Wrong(format!("no phone for user {id}")))?;
@@ -46,12 +46,12 @@ pub(crate) fn users(count: u64) -> impl Iterator<Item = Result<ImportRow, BenchE
 }
 
 /// Returns a follow.
-pub(crate) fn follow(follower: u64, followee: u64) -> ImportRow {
+pub fn follow(follower: u64, followee: u64) -> ImportRow {
     ImportRow::Follow { follower: UserId::new(follower), followee: UserId::new(followee), since: NOON }
 }
 
 /// Returns a note of a user, a minute older with each number.
-pub(crate) fn note(number: u64, user: u64) -> ImportRow {
+pub fn note(number: u64, user: u64) -> ImportRow {
     let at = NOON - Duration::from_secs(60 * number);
     ImportRow::Note(ImportedNote {
         id: NoteId::new(number),
@@ -68,7 +68,7 @@ pub(crate) fn note(number: u64, user: u64) -> ImportRow {
 }
 
 /// Inserts a type of shops.
-pub(crate) async fn insert_kind(storage: &Storage) -> Result<ShopTypeId, BenchError> {
+pub async fn insert_kind(storage: &Storage) -> Result<ShopTypeId, BenchError> {
     let id = ShopTypeId::new(1);
     let kind = ShopType { id, name: "美食".into(), icon: String::new(), sort: 1 };
     storage.catalogue.shops.put_type(&kind, NOON).await?;
@@ -76,7 +76,7 @@ pub(crate) async fn insert_kind(storage: &Storage) -> Result<ShopTypeId, BenchEr
 }
 
 /// Returns a shop of a type.
-pub(crate) fn shop(kind: ShopTypeId) -> ShopText {
+pub fn shop(kind: ShopTypeId) -> ShopText {
     ShopText {
         name: "面馆".into(),
         kind,

@@ -44,6 +44,6 @@ pub enum BenchError {
 }
 
 /// Returns an error unless `is_right`; `what` says what is wrong.
-pub(crate) fn ensure(is_right: bool, what: impl FnOnce() -> String) -> Result<(), BenchError> {
+pub fn ensure(is_right: bool, what: impl FnOnce() -> String) -> Result<(), BenchError> {
     if is_right { Ok(()) } else { Err(BenchError::Wrong(what())) }
 }

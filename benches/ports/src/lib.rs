@@ -27,10 +27,15 @@ mod settings;
 mod worker;
 
 pub use catalogue::{PORTS, plan};
-pub use error::BenchError;
+pub use claims::NOON;
+pub use content::{follow, import, insert_kind, note, shop, users};
+pub use error::{BenchError, ensure};
+pub use load::{Load, Timed, drive};
+pub use mall::{Keep, Mall};
 pub use measurement::Measurement;
 pub use part::Part;
 pub use progress::{DonePart, ProgressFile, RunKey};
+pub use raw_redis::RawRedis;
 pub use run::measure_part;
 pub use servers::{OwnServers, ServerAddresses};
 pub use settings::{Effort, Settings, Side};

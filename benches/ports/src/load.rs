@@ -19,7 +19,7 @@ const WARM_TIMES: usize = 1_000;
 
 /// When a load ends, and from how many callers it comes.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Load {
+pub struct Load {
     callers: usize,
     /// Operations.
     count: u64,
@@ -36,12 +36,12 @@ impl Load {
     const WARM: u32 = 10;
 
     /// Loads for `span`; the first tenth is warm-up.
-    pub(crate) fn span(callers: usize, span: Duration) -> Self {
+    pub fn span(callers: usize, span: Duration) -> Self {
         Self { callers, count: u64::MAX, limit: span, warm_count: 0, warm: span / Self::WARM }
     }
 
     /// Makes `count` operations, fewer if they take longer than `limit`; the first tenth is warm-up.
-    pub(crate) fn count(callers: usize, count: u64, limit: Duration) -> Self {
+    pub fn count(callers: usize, count: u64, limit: Duration) -> Self {
         Self { callers, count, limit, warm_count: count / u64::from(Self::WARM), warm: Duration::ZERO }
     }
 
@@ -53,9 +53,9 @@ impl Load {
 
 /// Result of a load.
 #[derive(Debug)]
-pub(crate) struct Timed {
+pub struct Timed {
     /// Operations, warm-up included: those with the numbers from 0 to `done`.
-    pub(crate) done: u64,
+    pub done: u64,
     /// Operations after the warm-up.
     measured: u64,
     /// Time from the end of the warm-up to the end of the last operation.
@@ -67,7 +67,7 @@ pub(crate) struct Timed {
 impl Timed {
     /// Creates a result from the times of batches, one after another. `operations`: in all batches; the
     /// percentiles are those of a batch.
-    pub(crate) fn of_batches(times: &[Duration], operations: u64) -> Result<Self, BenchError> {
+    pub fn of_batches(times: &[Duration], operations: u64) -> Result<Self, BenchError> {
         let mut latencies = histogram()?;
         times.iter().try_for_each(|time| record(&mut latencies, nanos(*time)))?;
         Ok(Self { done: operations, measured: operations, elapsed: times.iter().sum(), latencies })
@@ -79,12 +79,12 @@ impl Timed {
     }
 
     /// Returns operations per second.
-    pub(crate) fn per_second(&self) -> f64 {
+    pub fn per_second(&self) -> f64 {
         self.measured as f64 / self.elapsed.as_secs_f64().max(1e-9)
     }
 
     /// Returns the time at a share, in µs.
-    pub(crate) fn micros(&self, share: f64) -> f64 {
+    pub fn micros(&self, share: f64) -> f64 {
         self.latencies.value_at_quantile(share) as f64 / 1e3
     }
 }
@@ -104,7 +104,7 @@ struct Seen {
 
 /// Loads with `op`, which gets the number of the operation. Callers are tasks on a runtime with a thread per
 /// core. An error ends the load.
-pub(crate) async fn drive<F, Fut>(load: Load, op: F) -> Result<Timed, BenchError>
+pub async fn drive<F, Fut>(load: Load, op: F) -> Result<Timed, BenchError>
 where
     F: Fn(u64) -> Fut + Clone + Send + Sync + 'static,
     Fut: Future<Output = Result<(), BenchError>> + Send + 'static,

@@ -16,7 +16,7 @@ use crate::settings::Side;
 
 /// Whether the figures of a port depend on the durability of Redis.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Keep {
+pub enum Keep {
     /// Writes are durable when a call returns.
     Durably,
     /// Nothing that the port writes has to survive.
@@ -24,9 +24,11 @@ pub(crate) enum Keep {
 }
 
 /// A mall, empty when opened.
-pub(crate) struct Mall {
-    pub(crate) storage: Storage,
-    pub(crate) side: Side,
+pub struct Mall {
+    /// The ports.
+    pub storage: Storage,
+    /// The back end.
+    pub side: Side,
     place: Place,
     /// Memory of the empty mall.
     before: Option<u64>,
@@ -41,7 +43,7 @@ enum Place {
 
 impl Mall {
     /// Opens a mall in a new directory below `dir`.
-    pub(crate) async fn in_directory(dir: &std::path::Path) -> Result<Self, BenchError> {
+    pub async fn in_directory(dir: &std::path::Path) -> Result<Self, BenchError> {
         let dir = TempDir::with_prefix_in("mall-", dir)?;
         let options = EmbeddedOptions::new(dir.path().join("mall"));
         debug_assert_eq!(options.durability, Durability::Power);
@@ -51,7 +53,7 @@ impl Mall {
     }
 
     /// Opens a mall with names of its own on servers.
-    pub(crate) async fn on_servers(servers: &ServerAddresses, keep: Keep) -> Result<Self, BenchError> {
+    pub async fn on_servers(servers: &ServerAddresses, keep: Keep) -> Result<Self, BenchError> {
         let url = if keep == Keep::Durably { &servers.redis } else { &servers.redis_in_memory };
         let redis = RawRedis::connect(url).await?;
         let trial = BenchMall::beside(&ProductionOptions::new(url, &*servers.mysql)).await?;
@@ -71,6 +73,14 @@ impl Mall {
             Place::Servers { redis, mysql_process, .. } => on_servers(redis, *mysql_process).await?,
         };
         Ok(growth(now, self.before))
+    }
+
+    /// Returns the memory of Redis' data in bytes; `None` in a directory.
+    pub async fn redis_bytes(&self) -> Result<Option<u64>, BenchError> {
+        match &self.place {
+            Place::Directory(_) => Ok(None),
+            Place::Servers { redis, .. } => redis.memory().await,
+        }
     }
 
     /// Returns how durable a write is when a call returns.
@@ -99,7 +109,7 @@ impl Mall {
     }
 
     /// Counts the rows of tables for MySQL's planner, as MySQL does by itself some seconds after an import.
-    pub(crate) async fn analyze(&self, tables: &str) -> Result<(), BenchError> {
+    pub async fn analyze(&self, tables: &str) -> Result<(), BenchError> {
         use mysql_async::prelude::Queryable as _;
         let Some(raw) = self.raw() else { return Ok(()) };
         let mut connection = mysql_async::Conn::from_url(&raw.mysql).await?;
@@ -108,7 +118,7 @@ impl Mall {
     }
 
     /// Closes the mall and removes everything that it stored.
-    pub(crate) async fn close(self) -> Result<(), BenchError> {
+    pub async fn close(self) -> Result<(), BenchError> {
         self.storage.base.upkeep.close().await?;
         drop(self.storage);
         match self.place {

@@ -14,14 +14,16 @@ const RESPONSE_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A connection that any number of callers share.
 #[derive(Clone)]
-pub(crate) enum RawRedis {
+pub enum RawRedis {
+    /// To a server.
     Server(MultiplexedConnection),
+    /// To a cluster.
     Cluster(ClusterConnection),
 }
 
 impl RawRedis {
     /// Connects; to a cluster if the server is a node of one.
-    pub(crate) async fn connect(url: &str) -> Result<Self, BenchError> {
+    pub async fn connect(url: &str) -> Result<Self, BenchError> {
         let client = redis::Client::open(url)?;
         let config = AsyncConnectionConfig::new().set_response_timeout(Some(RESPONSE_TIMEOUT));
         let mut server = client.get_multiplexed_async_connection_with_config(&config).await?;
@@ -34,7 +36,7 @@ impl RawRedis {
     }
 
     /// Sends a command.
-    pub(crate) async fn query<T: FromRedisValue>(&self, command: &Cmd) -> Result<T, BenchError> {
+    pub async fn query<T: FromRedisValue>(&self, command: &Cmd) -> Result<T, BenchError> {
         Ok(match self {
             Self::Server(server) => command.query_async(&mut server.clone()).await?,
             Self::Cluster(cluster) => command.query_async(&mut cluster.clone()).await?,
@@ -42,7 +44,7 @@ impl RawRedis {
     }
 
     /// Sends commands on keys of one slot together, without a transaction.
-    pub(crate) async fn pipeline<T: FromRedisValue>(&self, commands: &Pipeline) -> Result<T, BenchError> {
+    pub async fn pipeline<T: FromRedisValue>(&self, commands: &Pipeline) -> Result<T, BenchError> {
         Ok(match self {
             Self::Server(server) => commands.query_async(&mut server.clone()).await?,
             Self::Cluster(cluster) => commands.query_async(&mut cluster.clone()).await?,
@@ -50,7 +52,7 @@ impl RawRedis {
     }
 
     /// Returns the memory of the data in bytes; of a cluster, unknown.
-    pub(crate) async fn memory(&self) -> Result<Option<u64>, BenchError> {
+    pub async fn memory(&self) -> Result<Option<u64>, BenchError> {
         if matches!(self, Self::Cluster(_)) {
             return Ok(None);
         }

@@ -1,15 +1,12 @@
 //! The verdict that each experiment must reach.
 
-use crate::question::Question;
+use mallbox_bench_verdicts::{ANY, Expectations, NONE};
 
-/// Any verdict: what happens depends on the moment.
-const ANY: &str = "*";
-/// The question does not arise.
-const NONE: &str = "";
+use crate::question::Question;
 
 /// Verdicts by way, in the order of [`Question::ALL`].
 #[rustfmt::skip]
-const EXPECTED: [(&str, [&str; 12]); 10] = [
+const WAYS: &[(&str, [&str; 12])] = &[
     // order of one, of two,        backlog,     two consumers, replay,         bound,      MAXLEN,
     //     killed at work, before ack,    broker: no log, everysec, always or default
     ("list",      ["kept", "overtaken",    "keeps all", "one each",  "none",         "refuses",  NONE,
@@ -34,22 +31,8 @@ const EXPECTED: [(&str, [&str; 12]); 10] = [
         "repeats 1", "repeats 1", NONE,        NONE,        "nothing"]),
 ];
 
-/// Returns the verdict that a way must reach; `None` = any.
-pub(crate) fn expected(way: &str, question: Question) -> Option<&'static str> {
-    let words = words(way, question)?;
-    (words != ANY && words != NONE).then_some(words)
-}
-
-/// Returns whether a question arises for a way.
-pub(crate) fn arises(way: &str, question: Question) -> bool {
-    words(way, question).is_some_and(|words| words != NONE)
-}
-
-fn words(way: &str, question: Question) -> Option<&'static str> {
-    let (_, verdicts) = EXPECTED.iter().find(|(name, _)| *name == way)?;
-    let at = Question::ALL.iter().position(|known| *known == question)?;
-    verdicts.get(at).copied()
-}
+/// Verdicts that each way must reach.
+pub(crate) const EXPECTED: Expectations<Question, 12> = Expectations { questions: Question::ALL, ways: WAYS };
 
 #[cfg(test)]
 mod tests {
@@ -58,8 +41,8 @@ mod tests {
 
     #[test]
     fn every_way_has_its_verdicts() {
-        let names: Vec<_> = EXPECTED.iter().map(|(name, _)| *name).collect();
+        let names: Vec<_> = EXPECTED.ways.iter().map(|(name, _)| *name).collect();
         assert_eq!(names, WAYS.iter().map(|way| way.name).collect::<Vec<_>>());
-        assert!(WAYS.iter().all(|way| arises(way.name, Question::KilledAtWork)));
+        assert!(WAYS.iter().all(|way| EXPECTED.arises(way.name, Question::KilledAtWork)));
     }
 }

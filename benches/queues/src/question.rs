@@ -48,10 +48,10 @@ impl Question {
         Self::BrokerEverySecond,
         Self::BrokerAlways,
     ];
+}
 
-    /// Returns the question in a few words.
-    #[must_use]
-    pub fn words(self) -> &'static str {
+impl mallbox_bench_verdicts::Question for Question {
+    fn words(self) -> &'static str {
         match self {
             Self::OrderOfOne => "order, one consumer",
             Self::OrderOfTwo => "order, two consumers",

@@ -1,6 +1,7 @@
 //! All experiments on one way.
 
 use crate::error::QueueError;
+use crate::expected::EXPECTED;
 use crate::experiments::{EXPERIMENTS, speeds};
 use crate::question::Question;
 use crate::stage::Stage;
@@ -42,6 +43,9 @@ pub fn examine(
     }
     on_step("throughput");
     let speeds = speeds(stage, way)?;
-    let verdicts = Question::ALL.iter().filter_map(|question| Verdict::of(way, *question, &findings));
+    let verdicts = Question::ALL.iter().filter_map(|question| {
+        let expected = EXPECTED.expected(way.name, *question);
+        Verdict::of(way.name, *question, expected, &findings)
+    });
     Ok(WayResult { verdicts: verdicts.collect(), speeds })
 }

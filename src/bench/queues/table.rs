@@ -6,23 +6,15 @@ use mallbox_bench_queues::{Question, Speed, Verdict, Way};
 
 use crate::bench::columns::aligned;
 use crate::bench::numbers::{micros, rate};
+use crate::bench::verdicts::{MARKS, cell, differences, find};
 
 /// Explains the numbers of the table.
 const LEGEND: &str = "\
-consumer killed: 12 messages, 1 in hand, 4 waiting, 2 sent before the next consumer; broker killed: 100 wait
-* differs from the expected verdict   − does not arise";
+consumer killed: 12 messages, 1 in hand, 4 waiting, 2 sent before the next consumer; broker killed: 100 wait";
 
 /// Returns the tables, and a line on each verdict that differs.
 pub(super) fn text(ways: &[&Way], verdicts: &[Verdict], speeds: &[Speed]) -> String {
-    let of = |way: &Way, question: Question| {
-        verdicts.iter().find(|verdict| verdict.way == way.name && verdict.question == question)
-    };
-    let cell = |way: &Way, question: Question| {
-        of(way, question).map_or_else(
-            || "−".to_owned(),
-            |verdict| format!("{}{}", verdict.words(), if verdict.is_expected { "" } else { " *" }),
-        )
-    };
+    let cell = |way: &Way, question: Question| cell(verdicts, way.name, question);
     let mut first =
         vec![row(["", "sent", "received", "p99", "waiting", "done", "one worker", "two workers"])];
     let mut second = vec![row(["", "backlog", "shared", "replay", "when full", "at MAXLEN"])];
@@ -37,17 +29,18 @@ pub(super) fn text(ways: &[&Way], verdicts: &[Verdict], speeds: &[Speed]) -> Str
     for way in ways {
         let speed = usual(way, speeds);
         let rate_of = |value: fn(&Speed) -> f64| speed.map(value).map(rate).unwrap_or_default();
-        let backlog = of(way, Question::Backlog);
-        let bytes_of = |bytes: fn(&Verdict) -> Option<f64>| {
-            backlog.and_then(bytes).map(|bytes| format!("{bytes:.0} B")).unwrap_or_default()
+        let backlog = find(verdicts, way.name, Question::Backlog);
+        let bytes_of = |name: &str| {
+            let bytes = backlog.and_then(|verdict| verdict.figure(name));
+            bytes.map(|bytes| format!("{bytes:.0} B")).unwrap_or_default()
         };
         first.push(vec![
             way.name.to_owned(),
             rate_of(|speed| speed.sent_per_s),
             rate_of(|speed| speed.received_per_s),
             speed.map(|speed| micros(speed.p99_us)).unwrap_or_default(),
-            bytes_of(|verdict| verdict.bytes_per_message),
-            bytes_of(|verdict| verdict.bytes_per_done_message),
+            bytes_of("bytes_per_message"),
+            bytes_of("bytes_per_done_message"),
             cell(way, Question::OrderOfOne),
             cell(way, Question::OrderOfTwo),
         ]);
@@ -77,13 +70,8 @@ pub(super) fn text(ways: &[&Way], verdicts: &[Verdict], speeds: &[Speed]) -> Str
     ] {
         let _ = write!(text, "{title}\n{}\n", aligned(rows, &numbers));
     }
-    let _ = writeln!(text, "{LEGEND}");
-    for verdict in verdicts.iter().filter(|verdict| !verdict.is_expected) {
-        let Verdict { way, question, expected, detail, .. } = verdict;
-        let (question, words) = (question.words(), verdict.words());
-        let expected = expected.unwrap_or_default();
-        let _ = writeln!(text, "{way}, {question}: {words}, expected: {expected} ({detail})");
-    }
+    let _ = writeln!(text, "{LEGEND}\n{MARKS}");
+    text.push_str(&differences(verdicts));
     text
 }
 
@@ -121,6 +109,8 @@ fn row<const N: usize>(titles: [&str; N]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use mallbox_bench_queues::{WAYS, way};
 
     use super::*;
@@ -133,8 +123,7 @@ mod tests {
             expected: Some(expected),
             is_expected: words == expected,
             detail: "of 12 messages [4] lost, 0 delivered again".to_owned(),
-            bytes_per_message: None,
-            bytes_per_done_message: None,
+            figures: BTreeMap::new(),
         }
     }
 

@@ -18,7 +18,7 @@ pub(super) const SCHEMA: u32 = 1;
 #[derive(Serialize)]
 pub(super) struct Document {
     pub(super) schema: u32,
-    /// `sale`, `ramp`, `load`, `compare`, `ports`, `ladder`, `queues`.
+    /// `sale`, `ramp`, `load`, `compare`, `ports`, `ladder`, `queues`, `feed`, `cache`.
     pub(super) kind: &'static str,
     pub(super) mallbox: Mallbox,
     /// Instant of the begin, RFC 3339 in UTC.
@@ -42,6 +42,12 @@ pub(super) struct Document {
     /// Verdicts and throughput of ways to hand orders over.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) queues: Option<Value>,
+    /// Verdicts and costs of ways to assemble feeds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) feeds: Option<Value>,
+    /// Verdicts and costs of ways to cache reads.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) caches: Option<Value>,
     pub(super) summary: Vec<Figure>,
     pub(super) comparisons: Vec<Comparison>,
     pub(super) warnings: Vec<Warning>,

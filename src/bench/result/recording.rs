@@ -50,6 +50,8 @@ impl Recording {
             #[cfg(feature = "ladder")]
             rungs: Vec::new(),
             queues: None,
+            feeds: None,
+            caches: None,
             summary: Vec::new(),
             comparisons: Vec::new(),
             warnings: Vec::new(),
@@ -90,6 +92,18 @@ impl Recording {
     #[cfg(feature = "ladder")]
     pub(in crate::bench) fn queues(&mut self, section: Value) {
         self.document.queues = Some(section);
+    }
+
+    /// Sets the section of `bench feed`.
+    #[cfg(feature = "ladder")]
+    pub(in crate::bench) fn feeds(&mut self, section: Value) {
+        self.document.feeds = Some(section);
+    }
+
+    /// Sets the section of `bench cache`.
+    #[cfg(feature = "ladder")]
+    pub(in crate::bench) fn caches(&mut self, section: Value) {
+        self.document.caches = Some(section);
     }
 
     /// Adds a warning, once.

@@ -31,16 +31,13 @@ pub(super) fn run(stage: &Stage, way: &'static Way) -> Result<Vec<Finding>, Queu
     let done = crew.bytes()?;
     crew.leave()?;
     let verdict = if received == accepted { "keeps all".to_owned() } else { format!("keeps {received}") };
-    let mut finding = Finding::new(
-        Question::Backlog,
-        verdict,
-        format!("{received} of {accepted} messages received after the stop"),
-    );
     let growth = |now: Option<u64>| {
         now.zip(before).map(|(now, before)| now.saturating_sub(before) as f64 / count as f64)
     };
-    finding.bytes_per_message = growth(waiting);
-    finding.bytes_per_done_message = growth(done);
+    let detail = format!("{received} of {accepted} messages received after the stop");
+    let finding = Finding::new(Question::Backlog, verdict, detail)
+        .with_figure("bytes_per_message", growth(waiting))
+        .with_figure("bytes_per_done_message", growth(done));
     Ok(vec![finding])
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::error::{QueueError, broken};
-use crate::expected::arises;
+use crate::expected::EXPECTED;
 use crate::protocol::{Command, Event, Role, Until};
 use crate::question::Question;
 use crate::stage::Stage;
@@ -30,7 +30,7 @@ pub(super) fn run(stage: &Stage, way: &'static Way) -> Result<Vec<Finding>, Queu
         (_, Component::Redis) => stage.may_harm().then(|| memory(stage, way)).transpose()?,
         _ => Some(units(stage, way)?),
     };
-    let length = arises(way.name, Question::FullLength).then(|| length(stage, way)).transpose()?;
+    let length = EXPECTED.arises(way.name, Question::FullLength).then(|| length(stage, way)).transpose()?;
     Ok(full.into_iter().chain(length).collect())
 }
 

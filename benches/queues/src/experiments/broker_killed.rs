@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use crate::error::QueueError;
-use crate::expected::arises;
+use crate::expected::EXPECTED;
 use crate::protocol::Role;
 use crate::question::Question;
 use crate::servers::Append;
@@ -25,7 +25,7 @@ pub(super) fn run(stage: &Stage, way: &'static Way) -> Result<Vec<Finding>, Queu
         (Question::BrokerEverySecond, Append::EverySecond),
         (Question::BrokerAlways, Append::Always),
     ];
-    let asked = settings.into_iter().filter(|(question, _)| arises(way.name, *question));
+    let asked = settings.into_iter().filter(|(question, _)| EXPECTED.arises(way.name, *question));
     asked.map(|(question, append)| killed(stage, way, question, append)).collect()
 }
 

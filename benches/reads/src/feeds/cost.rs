@@ -1,0 +1,110 @@
+//! What a note and a page cost, by the number of fans.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use mallbox_bench_ports::{BenchError, Load, Timed, drive, ensure};
+use serde::Serialize;
+
+use super::crowd::Crowd;
+use super::feed::Feed;
+use super::ways::open;
+use crate::{Effort, Stage, Way};
+
+/// Earlier notes of each author whom a reader follows: inboxes of 1,300 notes, which no note makes grow to the
+/// next size of their hash table.
+const NOTES_EACH: u64 = 26;
+/// Notes of a page.
+const PAGE: u32 = 10;
+/// Callers who read pages at once.
+const CALLERS: usize = 8;
+/// Notes written at least and at most.
+const WRITES: (u32, u32) = (3, 100);
+
+/// Costs of a way. Names of fields are those of the published file.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct FeedCost {
+    /// Name of the way.
+    pub way: &'static str,
+    /// Fans of the author who writes.
+    pub fans: u64,
+    /// Notes written.
+    pub notes: u32,
+    /// Median of the time from the insert of a note until every feed shows it, in µs.
+    pub write_us: f64,
+    /// Pages read per second by eight callers.
+    pub pages_per_s: f64,
+    /// Median of the time of a page, in µs.
+    pub page_p50_us: f64,
+    /// 99th percentile of the time of a page, in µs.
+    pub page_p99_us: f64,
+    /// Growth of Redis' data per note, in bytes; `None` if the way keeps none there.
+    pub redis_bytes_per_note: Option<f64>,
+}
+
+/// Returns the numbers of fans that are measured.
+pub(super) fn fans(effort: Effort) -> &'static [u64] {
+    effort.pick(&[100, 10_000], &[100, 1_000, 10_000, 100_000])
+}
+
+/// Measures a way with an author of `fans` fans.
+pub(super) async fn cost(stage: &Stage, way: &Way, fans: u64) -> Result<FeedCost, BenchError> {
+    let crowd = Crowd { fans, notes_each: NOTES_EACH };
+    let span = stage.effort.pick(Duration::from_millis(300), Duration::from_secs(2));
+    let feed = open(way, stage, crowd).await?;
+    let before = feed.redis_bytes().await?;
+    let times = write(&*feed, crowd, span).await?;
+    let notes = u32::try_from(times.len()).unwrap_or(u32::MAX);
+    let growth = before.zip(feed.redis_bytes().await?);
+    let pages = read(&feed, crowd, span).await?;
+    feed.remove().await?;
+    Ok(FeedCost {
+        way: way.name,
+        fans,
+        notes,
+        write_us: Timed::of_batches(&times, times.len() as u64)?.micros(0.5),
+        pages_per_s: pages.per_second(),
+        page_p50_us: pages.micros(0.5),
+        page_p99_us: pages.micros(0.99),
+        redis_bytes_per_note: growth
+            .map(|(before, now)| now.saturating_sub(before) as f64 / f64::from(notes.max(1))),
+    })
+}
+
+/// Writes notes for `span`. Each is the first of the first and of the last fan's feed afterwards.
+async fn write(feed: &dyn Feed, crowd: Crowd, span: Duration) -> Result<Vec<Duration>, BenchError> {
+    let mut times = Vec::new();
+    let (least, most) = WRITES;
+    let began = Instant::now();
+    for number in 0..most {
+        if number >= least && began.elapsed() >= span {
+            break;
+        }
+        let start = Instant::now();
+        let written = feed.insert(Crowd::STAR).await?;
+        feed.pass_on(written).await?;
+        times.push(start.elapsed());
+        for reader in [crowd.fans().start(), crowd.fans().end()] {
+            let page = feed.page(*reader, PAGE).await?;
+            let is_first = page.first() == Some(&written.note);
+            ensure(is_first, || {
+                format!("the feed of reader {reader} begins with {page:?}, not {}", written.note)
+            })?;
+        }
+    }
+    Ok(times)
+}
+
+/// Reads pages of ten for `span`.
+async fn read(feed: &Arc<dyn Feed>, crowd: Crowd, span: Duration) -> Result<Timed, BenchError> {
+    let feed = Arc::clone(feed);
+    let (first, readers) = (*crowd.readers().start(), crowd.readers().count() as u64);
+    drive(Load::span(CALLERS, span), move |number| {
+        let feed = Arc::clone(&feed);
+        async move {
+            let page = feed.page(first + number % readers, PAGE).await?;
+            ensure(page.len() == PAGE as usize, || format!("{} notes are on a page of {PAGE}", page.len()))
+        }
+    })
+    .await
+}

@@ -1,0 +1,18 @@
+//! Feeds of notes: push, pull, and what lies between.
+
+mod cost;
+mod crowd;
+mod examine;
+mod expected;
+mod experiments;
+mod feed;
+mod question;
+mod ways;
+
+pub use cost::FeedCost;
+pub use examine::{FeedResult, examine, steps};
+pub use question::FeedQuestion;
+pub use ways::WAYS;
+
+/// Verdicts on a question about a way, over all repetitions.
+pub type FeedVerdict = mallbox_bench_verdicts::Verdict<FeedQuestion>;
