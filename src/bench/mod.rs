@@ -47,6 +47,8 @@ mod sale;
 mod sale_bench;
 mod server;
 mod site;
+#[cfg(feature = "ladder")]
+mod step;
 mod submit;
 mod summary;
 mod turns;
