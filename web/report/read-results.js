@@ -35,7 +35,7 @@ function result(from) {
     systems: list(from.systems, system),
     runs: list(from.runs, run),
     measurements: list(from.measurements, measurement),
-    queues: queues(fields(from.queues)),
+    queues: readQueues(from.queues),
     summary: list(from.summary, summaryFigure),
     comparisons: list(from.comparisons, comparison),
     warnings: list(from.warnings, warning),
@@ -178,8 +178,12 @@ function measurement(from) {
   };
 }
 
-/** @param {Fields} from */
-function queues(from) {
+/**
+ * @param {unknown} section
+ * @returns {import("./result.js").Queues}
+ */
+export function readQueues(section) {
+  const from = fields(section);
   return {
     verdicts: list(from.verdicts, (verdict) => ({
       way: string(verdict.way) ?? "",

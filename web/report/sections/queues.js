@@ -1,13 +1,17 @@
 // Ways to hand orders over: the verdicts of experiments, a row for each way, and throughput by setting.
+// `mallbox learn` shows them too.
 
 import { h } from "../../core/dom.js";
 import { t } from "../../core/language.js";
+import { drawBars } from "../chart/bar-chart.js";
+import { chartFigure } from "../chart/figure.js";
 import { bytes, duration, rate } from "../number.js";
 import { unique } from "../report.js";
 import { columnIfAny, numberColumn, table } from "../table.js";
 import { queueVerdictText, questionText } from "../words.js";
-import { section } from "./section.js";
+import { panels, section } from "./section.js";
 
+/** @typedef {import("../result.js").Queues} Queues */
 /** @typedef {import("../result.js").QueueVerdict} QueueVerdict */
 /** @typedef {import("../result.js").QueueSpeed} QueueSpeed */
 /** @typedef {import("../table.js").Column<string>} TextColumn */
@@ -17,7 +21,53 @@ export function queues({ results }) {
   const verdicts = results.flatMap((result) => result.queues.verdicts);
   const speeds = results.flatMap((result) => result.queues.speeds);
   if (verdicts.length === 0 && speeds.length === 0) return null;
-  return section("queues", t("消息队列", "Queues"), h("div", { class: "stack" }, verdictTable(verdicts), speedTable(speeds)));
+  return section("queues", t("消息队列", "Queues"), h("div", { class: "stack" }, queueTables({ verdicts, speeds })));
+}
+
+/**
+ * Returns the tables and charts of a comparison.
+ * @param {Queues} queues
+ */
+export function queueTables({ verdicts, speeds }) {
+  const usual = unique(speeds.map(({ way }) => way)).map((way) => usualSpeed(speeds.filter((speed) => speed.way === way)));
+  return [
+    verdictTable(verdicts),
+    panels([
+      speedChart(t("每秒处理完的消息", "Messages done per second"), "received_per_s", rate, 0, usual),
+      speedChart(t("从发送到收到，p99", "From send to receipt, p99"), "p99_us", duration, 1, usual),
+    ]),
+    speedTable(speeds),
+  ];
+}
+
+/**
+ * Returns the speed of a way on the setting that the experiments use.
+ * @param {QueueSpeed[]} speeds of one way, at least one
+ */
+function usualSpeed(speeds) {
+  return speeds.find(({ setting }) => setting.includes("everysec")) ?? speeds[0];
+}
+
+/**
+ * @param {string} title
+ * @param {"received_per_s" | "p99_us"} figure
+ * @param {(value: number) => string} format
+ * @param {number} look
+ * @param {QueueSpeed[]} speeds one of each way
+ */
+function speedChart(title, figure, format, look, speeds) {
+  const bars = speeds.flatMap(({ way, [figure]: value }) => (value === null ? [] : [{ name: way, look, value, low: null, high: null }]));
+  if (bars.length === 0) return null;
+  const parts = bars.map(({ name, value }) => `${name} ${format(value)}`);
+  return chartFigure({
+    title,
+    summary: t(`${parts.join("；")}。`, `${parts.join("; ")}.`),
+    draw: (width) => drawBars(bars, format, width),
+    table: table(t(`${title}的数据`, `Data: ${title}`), [
+      { title: t("方式", "Way"), cell: (/** @type {typeof bars[number]} */ { name }) => name, look: "name" },
+      numberColumn(title, (/** @type {typeof bars[number]} */ { value }) => format(value)),
+    ], bars),
+  });
 }
 
 /** @param {QueueVerdict[]} verdicts */
