@@ -157,15 +157,24 @@ fn a_killed_run_leaves_no_process_and_no_file() {
 
 /// Returns name and state of each process whose working directory is in `dir`.
 fn processes(dir: &Path) -> Vec<(String, char)> {
+    processes_with_id(dir).map(|(_, name, state)| (name, state)).collect()
+}
+
+fn processes_with_id(dir: &Path) -> impl Iterator<Item = (String, String, char)> {
     let entries = fs::read_dir("/proc").unwrap().flatten();
-    let of = |entry: fs::DirEntry| {
+    entries.filter_map(move |entry| {
         let place = fs::read_link(entry.path().join("cwd")).ok()?;
         let status = fs::read_to_string(entry.path().join("status")).ok()?;
         let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
-        let found = (field("Name:")?.to_owned(), field("State:")?.chars().next()?);
-        place.starts_with(dir).then_some(found)
-    };
-    entries.filter_map(of).filter(|(_, state)| *state != 'Z').collect()
+        let found = (field("Pid:")?.to_owned(), field("Name:")?.to_owned(), field("State:")?.chars().next()?);
+        (place.starts_with(dir) && found.2 != 'Z').then_some(found)
+    })
+}
+
+/// Sends a signal to the processes of a name whose working directory is in `dir`. Returns their number.
+fn signal(dir: &Path, name: &str, signal: &str) -> usize {
+    let ids = processes_with_id(dir).filter(|(_, found, _)| found == name).map(|(id, ..)| id);
+    ids.filter(|id| Command::new("kill").args(["-s", signal, id]).status().unwrap().success()).count()
 }
 
 /// A running `mallbox learn`.
@@ -222,6 +231,40 @@ impl Learn {
     fn call(&self, start: &str, body: &str) -> (u16, String) {
         self.send(start, &[("x-learn-key", &self.key)], body)
     }
+
+    /// Waits for a state of the newest job.
+    fn job(&self, what: &str, is_so: impl Fn(&Value) -> bool) -> Value {
+        let deadline = Deadline::after(PATIENCE);
+        loop {
+            let job = serde_json::from_str(&self.call("GET /api/learn/job", "").1).unwrap();
+            if is_so(&job) {
+                return job;
+            }
+            assert!(!deadline.is_over(), "{what}: {job}");
+            std::thread::sleep(PAUSE);
+        }
+    }
+
+    /// Waits for the end of the newest job.
+    fn ended(&self, what: &str) -> Value {
+        self.job(what, |job| job["state"] != "running")
+    }
+
+    /// Starts a comparison of queues, and waits until `steps` steps are over.
+    fn compare(&self, steps: u64) {
+        assert_eq!(self.call("POST /api/learn/job", r#"{"comparison":"queues"}"#).0, 202);
+        let is_there = |job: &Value| !job["doing"].is_null() && job["done"].as_u64() >= Some(steps);
+        let job = self.job("the comparison does not begin", is_there);
+        assert_eq!((&job["comparison"], &job["rungs"]), (&"queues".into(), &json!([])));
+        assert_eq!((&job["total"], &job["doing"]["way"]), (&80.into(), &"list".into()), "{job}");
+    }
+
+    /// Fails if servers, stations or files of a comparison are left.
+    fn runs_nothing(&self) {
+        let names: Vec<String> = processes(self.dir.path()).into_iter().map(|(name, _)| name).collect();
+        assert_eq!(names, ["mallbox"], "only the page's own server stays");
+        assert_eq!(left_over(self.dir.path()), [""; 0]);
+    }
 }
 
 #[test]
@@ -246,6 +289,10 @@ fn the_page_is_for_whoever_has_its_key_and_runs_nothing_without_servers() {
         let kept = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).unwrap();
         assert_eq!(source, kept, "{file}");
     }
+    let comparisons = overview["comparisons"].as_array().unwrap();
+    assert_eq!((comparisons.len(), &comparisons[0]["name"]), (1, &"queues".into()), "{body}");
+    assert_eq!(comparisons[0]["ways"][0], json!({"way": "list", "about": "Redis list: LPUSH, BRPOP"}));
+    assert_eq!(comparisons[0]["section"], Value::Null);
     assert_eq!(learn.call("GET /api/learn/job", "").0, 404);
     for (order, status, words) in [
         (r#"{"rungs":["1"]}"#, 503, "redis-server"),
@@ -255,6 +302,11 @@ fn the_page_is_for_whoever_has_its_key_and_runs_nothing_without_servers() {
         (r#"{"rungs":["1"],"repeat":21}"#, 400, "1 to 20"),
         (r#"{"rungs":["1"],"speed":1}"#, 400, "unknown field `speed`"),
         ("nothing", 400, "not an order for a job"),
+        ("{}", 400, "neither rungs nor a comparison"),
+        (r#"{"rungs":["1"],"comparison":"queues"}"#, 400, "both rungs and a comparison"),
+        (r#"{"comparison":"taxis"}"#, 400, "no comparison \"taxis\"; there are: queues"),
+        (r#"{"comparison":"queues","repeat":2}"#, 400, "a comparison runs once"),
+        (r#"{"comparison":"queues"}"#, 503, "redis-server"),
     ] {
         let (found, body) = learn.call("POST /api/learn/job", order);
         assert!(found == status && body.contains(words), "{order}: {found} {body}");
@@ -268,19 +320,7 @@ fn a_button_of_the_page_runs_a_rung_and_one_job_at_a_time() {
     let (status, body) = learn.call("POST /api/learn/job", r#"{"rungs":["6","1"]}"#);
     assert_eq!(status, 202, "{body}");
     assert_eq!(learn.call("POST /api/learn/job", r#"{"rungs":["2"]}"#).0, 409);
-    let job = || -> Value { serde_json::from_str(&learn.call("GET /api/learn/job", "").1).unwrap() };
-    let ended = |what: &str| {
-        let deadline = Deadline::after(PATIENCE);
-        loop {
-            let job = job();
-            if job["state"] != "running" {
-                return job;
-            }
-            assert!(!deadline.is_over(), "{what}: {job}");
-            std::thread::sleep(PAUSE);
-        }
-    };
-    let done = ended("the job does not end");
+    let done = learn.ended("the job does not end");
     assert_eq!(
         (&done["state"], &done["done"], &done["total"]),
         (&"done".into(), &11.into(), &11.into()),
@@ -292,11 +332,39 @@ fn a_button_of_the_page_runs_a_rung_and_one_job_at_a_time() {
     // The next job uses the servers that are up, and can be cancelled.
     assert_eq!(learn.call("POST /api/learn/job", r#"{"rungs":["8","9"],"repeat":5}"#).0, 202);
     assert_eq!(learn.call("DELETE /api/learn/job", "").0, 204);
-    assert_eq!(ended("the job is not cancelled")["state"], "cancelled");
+    assert_eq!(learn.ended("the job is not cancelled")["state"], "cancelled");
     let overview: Value = serde_json::from_str(&learn.call("GET /api/learn", "").1).unwrap();
     assert_eq!(overview["reports"].as_array().unwrap().len(), 2, "a cancelled job reports nothing");
     let Learn { ref dir, .. } = learn;
     assert!(!left_over(dir.path()).is_empty(), "the servers keep their data here");
+}
+
+#[test]
+#[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server and mariadbd")]
+fn a_comparison_is_a_job_that_leaves_nothing_however_it_ends() {
+    let learn = Learn::start(None);
+    learn.compare(1);
+    assert_eq!(learn.call("POST /api/learn/job", r#"{"rungs":["2"]}"#).0, 409);
+    assert_eq!(learn.call("DELETE /api/learn/job", "").0, 204);
+    assert_eq!(learn.ended("the comparison is not cancelled")["state"], "cancelled");
+    learn.runs_nothing();
+    // An error in the middle: the servers are gone.
+    learn.compare(0);
+    let killed = signal(learn.dir.path(), "redis-server", "KILL");
+    assert_eq!(killed, 3);
+    let failed = learn.ended("the comparison does not fail");
+    assert_eq!(failed["state"], "failed", "{failed}");
+    assert!(failed["error"].as_str().unwrap().starts_with("list: "), "{failed}");
+    learn.runs_nothing();
+    // Ctrl-C.
+    learn.compare(0);
+    signal(learn.dir.path(), "mallbox", "INT");
+    let deadline = Deadline::after(PATIENCE);
+    while !processes(learn.dir.path()).is_empty() || !left_over(learn.dir.path()).is_empty() {
+        let left = (processes(learn.dir.path()), left_over(learn.dir.path()));
+        assert!(!deadline.is_over(), "Ctrl-C left {left:?}");
+        std::thread::sleep(PAUSE);
+    }
 }
 
 #[test]

@@ -4,6 +4,8 @@
 //! same binary. Every rate is printed beside the rate of a bare axum handler under equal load in the same
 //! run, since the machine decides more than the program does.
 
+#[cfg(feature = "ladder")]
+mod about_way;
 mod agent;
 mod call_counts;
 pub mod ceiling;
@@ -26,7 +28,6 @@ mod learn;
 pub mod load;
 mod load_bench;
 mod load_settings;
-mod location;
 mod log_ins;
 mod new_file;
 mod numbers;
@@ -50,6 +51,8 @@ mod sale;
 mod sale_bench;
 mod server;
 mod site;
+#[cfg(feature = "ladder")]
+mod step;
 mod submit;
 mod summary;
 mod turns;

@@ -4,6 +4,7 @@ import { h } from "../core/dom.js";
 import { t } from "../core/language.js";
 import { linkButton } from "../parts/button.js";
 import { CHAPTERS } from "./chapters/index.js";
+import { comparisonSections } from "./comparison.js";
 import { inline, say } from "./prose.js";
 import { addressOf } from "./routes.js";
 import { rungSection } from "./rung.js";
@@ -23,6 +24,7 @@ export function chapterView(chapter, signal) {
     h("h1", { id: "chapter-title", tabindex: -1 }, `${index} ${say(chapter.title)}`),
     h("p", { class: "lead measure" }, inline(chapter.lead)),
     ...chapter.rungs.map(([id, idea]) => rungSection(chapter.id, id, idea, signal)),
+    ...(chapter.comparison ? comparisonSections(chapter.comparison, signal) : []),
     ...(chapter.body?.() ?? []),
     h("nav", { class: "row wrap apart neighbours", "aria-label": t("上一章和下一章", "Previous and next chapter") },
       before ? linkButton(say(before.title), addressOf(before.id), { icon: "back" }) : linkButton(t("总览", "Overview"), "#/", { icon: "back" }),

@@ -7,20 +7,40 @@ import { cancel, currentJob, currentTrouble, isLoaded, onLadderChange, rungOf, t
 import { titleOf } from "./prose.js";
 import { errorText } from "./run-buttons.js";
 import { KeyRefused, ServerGone } from "./server.js";
-import { triggerName } from "./words.js";
+import { stepName, triggerName } from "./words.js";
 
 /** @typedef {import("./server.js").Job} Job */
 
 const MINUTE_MS = 60_000;
 
 /** @param {Job} job */
-export function jobLine({ done, total, doing }) {
-  const rung = doing && rungOf(doing.rung);
+function jobLine({ done, total, doing }) {
+  if (!doing) return t("正在启动Redis和MariaDB", "Starting Redis and MariaDB");
+  const [place, what] = "rung" in doing ? rungStep(doing) : [doing.way, stepName(doing.words)];
+  return t(`${done}/${total}，${place}：${what}`, `${done} of ${total}, ${place}: ${what}`);
+}
+
+/**
+ * @param {import("./server.js").RungStep} step
+ * @returns {[string, string]}
+ */
+function rungStep({ rung: id, trigger }) {
+  const rung = rungOf(id);
   const title = rung ? titleOf(rung) : "";
-  const what = !doing ? "" : doing.trigger === null ? t("测速", "measuring rates") : triggerName(doing.trigger);
-  return doing
-    ? t(`${done}/${total}，第${doing.rung}级（${title}）：${what}`, `${done} of ${total}, rung ${doing.rung} (${title}): ${what}`)
-    : t(`${done}/${total}，正在启动Redis和MariaDB`, `${done} of ${total}, starting Redis and MariaDB`);
+  return [t(`第${id}级（${title}）`, `rung ${id} (${title})`), trigger === null ? t("测速", "measuring rates") : triggerName(trigger)];
+}
+
+/**
+ * Returns how far a job is, or how it ended.
+ * @param {Job} job
+ */
+export function stateText(job) {
+  switch (job.state) {
+    case "running": return jobLine(job);
+    case "done": return t("运行完毕。", "The run is over.");
+    case "cancelled": return t("已取消。", "The run was cancelled.");
+    case "failed": return t("运行失败。", "The run failed.");
+  }
 }
 
 /** Returns the time left in minutes, as far as it is known. */

@@ -1,4 +1,4 @@
-// What is known of the ladder: its rungs, the job that runs, and the reports so far.
+// What is known of the ladder and the comparisons: the job that runs, and the results so far.
 
 import { KeyRefused, deleteJob, getCatalogue, getJob, postJob, rereadKey } from "./server.js";
 
@@ -6,6 +6,7 @@ import { KeyRefused, deleteJob, getCatalogue, getJob, postJob, rereadKey } from 
 /** @typedef {import("./server.js").Report} Report */
 /** @typedef {import("./server.js").Case} Case */
 /** @typedef {import("./server.js").Job} Job */
+/** @typedef {import("./server.js").Order} Order */
 /** @typedef {import("./server.js").Catalogue} Catalogue */
 /** @typedef {"" | "refused" | "gone"} Trouble with the last call */
 
@@ -15,6 +16,8 @@ const RETRY_MS = 2_000;
 const changes = new EventTarget();
 /** @type {Map<string, Report>} */
 const reports = new Map();
+/** Newest section of each comparison, by name. @type {Map<string, unknown>} */
+const sections = new Map();
 /** @type {Trouble} */
 let trouble = "";
 /** @type {Catalogue | null} */
@@ -30,6 +33,7 @@ export async function load() {
   try {
     catalogue = await getCatalogue();
     keep(catalogue.reports);
+    for (const { name, section } of catalogue.comparisons) sections.set(name, section);
     trouble = "";
     show(catalogue.job);
   } catch (error) {
@@ -43,12 +47,11 @@ export async function loadWithNewKey() {
 }
 
 /**
- * Runs rungs, unless a job is running.
- * @param {string[]} rungs
- * @param {number} repeat
+ * Runs rungs or a comparison, unless a job is running.
+ * @param {Order} order
  */
-export async function run(rungs, repeat) {
-  show(await postJob(rungs, repeat));
+export async function run(order) {
+  show(await postJob(order));
 }
 
 export async function cancel() {
@@ -81,6 +84,19 @@ export function missingPrograms() {
 /** @param {string} id */
 export function rungOf(id) {
   return allRungs().find((rung) => rung.id === id) ?? null;
+}
+
+/** @param {string} name of a comparison */
+export function comparisonOf(name) {
+  return catalogue?.comparisons.find((comparison) => comparison.name === name) ?? null;
+}
+
+/**
+ * Returns the section of the newest result of a comparison; `null`: it has not been run.
+ * @param {string} name
+ */
+export function sectionOf(name) {
+  return sections.get(name) ?? null;
 }
 
 /** @param {string} id of a rung */
@@ -124,6 +140,7 @@ function show(next) {
   job = next;
   if (next && next.id !== seen.id) seen = { id: next.id, done: next.done, at: performance.now() };
   if (next && hasChanged) keep(next.reports);
+  if (next?.comparison && next.section) sections.set(next.comparison, next.section);
   changes.dispatchEvent(new Event("change"));
   if (isRunning() && !isPolling) void poll();
 }
@@ -150,7 +167,7 @@ async function poll() {
 
 /** @param {Job | null} of */
 function progressOf(of) {
-  return of && [of.id, of.state, of.done, of.doing?.rung, of.doing?.trigger].join();
+  return of && JSON.stringify([of.id, of.state, of.done, of.doing]);
 }
 
 /** @param {Report[]} added */

@@ -9,19 +9,18 @@ import { KeyRefused, ProgramsMissing } from "./server.js";
 
 /**
  * @param {string} text
- * @param {() => string[]} rungs ids
- * @param {number} repeat runs per trigger
+ * @param {() => import("./server.js").Order} order what is run
  * @param {boolean} isMain
  * @param {AbortSignal} signal
  */
-export function runButton(text, rungs, repeat, isMain, signal) {
+export function runButton(text, order, isMain, signal) {
   const button = h("button", { type: "button", class: isMain ? "button main" : "button", onclick: press }, icon("play"), h("span", null, text));
   const update = () => button.setAttribute("aria-disabled", String(isRunning() || missingPrograms().length > 0));
 
   async function press() {
     if (isRunning()) showToast(t("正在运行，等它结束或者取消。", "A run is going on: wait for its end, or cancel it."));
     else if (missingPrograms().length > 0) showToast(missingText(missingPrograms()), { bad: true });
-    else await run(rungs(), repeat).catch((error) => showToast(errorText(error), { bad: true }));
+    else await run(order()).catch((error) => showToast(errorText(error), { bad: true }));
   }
 
   update();

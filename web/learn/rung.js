@@ -7,7 +7,7 @@ import { button, linkButton } from "../parts/button.js";
 import { rate, rounded } from "../report/number.js";
 import { definitions } from "../report/sections/section.js";
 import { listing } from "./code/listing.js";
-import { jobLine } from "./job-bar.js";
+import { stateText } from "./job-bar.js";
 import { allTriggers, caseOf, currentJob, onLadderChange, reportOf, rungOf } from "./ladder.js";
 import { inline, titleOf } from "./prose.js";
 import { addressOf } from "./routes.js";
@@ -77,7 +77,7 @@ function runs(chapter, rung, signal) {
   const update = () => {
     const job = currentJob();
     const isMine = job?.rungs.includes(rung.id) ?? false;
-    const line = !job || !isMine ? "" : job.state === "running" ? jobLine(job) : endText(job.state);
+    const line = job && isMine ? stateText(job) : "";
     if (status.textContent !== line) status.textContent = line;
     const report = reportOf(rung.id);
     if (report === shown) return;
@@ -88,19 +88,10 @@ function runs(chapter, rung, signal) {
   onLadderChange(update, signal);
   return h("div", { class: "stack" },
     h("div", { class: "row wrap" },
-      runButton(t("运行", "Run"), () => [rung.id], 1, true, signal),
-      runButton(t(`每项运行${OFTEN}次`, `Run each ${OFTEN} times`), () => [rung.id], OFTEN, false, signal),
+      runButton(t("运行", "Run"), () => ({ rungs: [rung.id], repeat: 1 }), true, signal),
+      runButton(t(`每项运行${OFTEN}次`, `Run each ${OFTEN} times`), () => ({ rungs: [rung.id], repeat: OFTEN }), false, signal),
       h("span", { class: "quiet small" }, instances)),
     status, verdicts);
-}
-
-/** @param {"done" | "cancelled" | "failed"} state */
-function endText(state) {
-  switch (state) {
-    case "done": return t("运行完毕。", "The run is over.");
-    case "cancelled": return t("已取消。", "The run was cancelled.");
-    case "failed": return t("运行失败。", "The run failed.");
-  }
 }
 
 /**

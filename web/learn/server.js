@@ -11,9 +11,17 @@
  * @property {{name: string, expected: string[]}[]} triggers
  */
 /**
+ * A comparison of ways.
+ * @typedef {object} Comparison
+ * @property {string} name
+ * @property {{way: string, about: string}[]} ways
+ * @property {unknown} section of the newest result since the server started; `null`: none
+ */
+/**
  * @typedef {object} Catalogue
  * @property {Rung[]} rungs
  * @property {{name: string, about: Words}[]} triggers
+ * @property {Comparison[]} comparisons
  * @property {string[]} missing programs that are not installed
  * @property {Job | null} job
  * @property {Report[]} reports of everything run since the server started
@@ -21,14 +29,20 @@
 /**
  * @typedef {object} Job
  * @property {number} id
- * @property {string[]} rungs
- * @property {"running" | "done" | "cancelled" | "failed"} state
+ * @property {string[]} rungs empty for a comparison
+ * @property {string | null} comparison
+ * @property {JobState} state
  * @property {string | null} error
  * @property {number} done
- * @property {number} total
- * @property {{rung: string, trigger: string | null} | null} doing a trigger of `null` measures rates
+ * @property {number} total 0 until the servers run
+ * @property {RungStep | WayStep | null} doing
  * @property {Report[]} reports
+ * @property {unknown} section of the comparison, once it is done
  */
+/** @typedef {"running" | "done" | "cancelled" | "failed"} JobState */
+/** @typedef {{rung: string, trigger: string | null}} RungStep a trigger of `null` measures rates */
+/** @typedef {{way: string, words: string}} WayStep of a comparison */
+/** @typedef {{rungs: string[], repeat: number} | {comparison: string}} Order what a job runs */
 /**
  * @typedef {object} Report
  * @property {string} id
@@ -104,12 +118,11 @@ export async function getJob() {
 
 /**
  * Starts a job. Returns the job that is running, if there is one already.
- * @param {string[]} rungs
- * @param {number} repeat
+ * @param {Order} order
  * @returns {Promise<Job>}
  */
-export async function postJob(rungs, repeat) {
-  const response = await request("POST", "/job", { rungs, repeat });
+export async function postJob(order) {
+  const response = await request("POST", "/job", order);
   if (response.status === 503) throw new ProgramsMissing((await response.json()).missing);
   return response.json();
 }

@@ -1,4 +1,4 @@
-// Names of triggers, failures, points and replies. Unknown codes are shown as they are.
+// Names of triggers, steps, failures, points and replies. Unknown codes are shown as they are.
 
 import { t } from "../core/language.js";
 
@@ -26,6 +26,21 @@ export function triggerShort(trigger) {
     case "stopped_before_release": return t("释放前暂停", "stop before release");
     case "returned": return t("退回再卖", "units back");
     default: return triggerName(trigger);
+  }
+}
+
+/** @param {string} words of a step of a comparison */
+export function stepName(words) {
+  switch (words) {
+    case "order": return t("顺序", "order");
+    case "backlog": return t("积压", "backlog");
+    case "two consumers": return t("两个消费者", "two consumers");
+    case "replay": return t("回溯", "replay");
+    case "bound": return t("上限", "bound");
+    case "consumer killed": return t("杀消费者", "consumer killed");
+    case "broker killed": return t("杀队列", "broker killed");
+    case "throughput": return t("吞吐", "throughput");
+    default: return words;
   }
 }
 

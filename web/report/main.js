@@ -7,9 +7,11 @@ import { openPrinted } from "./disclosure.js";
 import { readResults } from "./read-results.js";
 import { buildReport } from "./report.js";
 import { books } from "./sections/books.js";
+import { caches } from "./sections/caches.js";
 import { compared } from "./sections/compared.js";
 import { cost } from "./sections/cost.js";
 import { failures } from "./sections/failures.js";
+import { feeds } from "./sections/feeds.js";
 import { growth } from "./sections/growth.js";
 import { histograms } from "./sections/histograms.js";
 import { latency } from "./sections/latency.js";
@@ -25,7 +27,7 @@ import { warnings } from "./sections/warnings.js";
 import { title } from "./title.js";
 import { renderBar } from "./top-bar.js";
 
-const SECTIONS = [compared, overview, verdict, warnings, books, rates, latency, timeline, cost, growth, ports, queues, failures, runs, setup, histograms];
+const SECTIONS = [compared, overview, verdict, warnings, books, rates, latency, timeline, cost, growth, ports, queues, feeds, caches, failures, runs, setup, histograms];
 
 const bar = /** @type {HTMLElement} */ (document.getElementById("bar"));
 const screen = /** @type {HTMLElement} */ (document.getElementById("screen"));

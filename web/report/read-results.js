@@ -35,7 +35,9 @@ function result(from) {
     systems: list(from.systems, system),
     runs: list(from.runs, run),
     measurements: list(from.measurements, measurement),
-    queues: queues(fields(from.queues)),
+    queues: readQueues(from.queues),
+    feeds: readFeeds(from.feeds),
+    caches: readCaches(from.caches),
     summary: list(from.summary, summaryFigure),
     comparisons: list(from.comparisons, comparison),
     warnings: list(from.warnings, warning),
@@ -178,16 +180,14 @@ function measurement(from) {
   };
 }
 
-/** @param {Fields} from */
-function queues(from) {
+/**
+ * @param {unknown} section
+ * @returns {import("./result.js").Queues}
+ */
+export function readQueues(section) {
+  const from = fields(section);
   return {
-    verdicts: list(from.verdicts, (verdict) => ({
-      way: string(verdict.way) ?? "",
-      question: string(verdict.question) ?? "",
-      verdicts: Object.entries(fields(verdict.verdicts)).map(([words, count]) => /** @type {[string, number]} */ ([words, number(count) ?? 0])),
-      is_expected: boolean(verdict.is_expected) ?? false,
-      bytes_per_message: number(verdict.bytes_per_message),
-    })),
+    verdicts: list(from.verdicts, (verdict) => ({ ...wayVerdict(verdict), bytes_per_message: number(verdict.bytes_per_message) })),
     speeds: list(from.speeds, (speed) => ({
       way: string(speed.way) ?? "",
       setting: string(speed.setting) ?? "",
@@ -196,6 +196,57 @@ function queues(from) {
       p50_us: number(speed.p50_us),
       p99_us: number(speed.p99_us),
     })),
+  };
+}
+
+/**
+ * @param {unknown} section
+ * @returns {import("./result.js").Feeds}
+ */
+export function readFeeds(section) {
+  const from = fields(section);
+  return {
+    verdicts: list(from.verdicts, wayVerdict),
+    costs: list(from.costs, (cost) => ({
+      way: string(cost.way) ?? "",
+      fans: number(cost.fans),
+      write_us: number(cost.write_us),
+      pages_per_s: number(cost.pages_per_s),
+      page_p50_us: number(cost.page_p50_us),
+      page_p99_us: number(cost.page_p99_us),
+      redis_bytes_per_note: number(cost.redis_bytes_per_note),
+    })),
+  };
+}
+
+/**
+ * @param {unknown} section
+ * @returns {import("./result.js").Caches}
+ */
+export function readCaches(section) {
+  const from = fields(section);
+  return {
+    verdicts: list(from.verdicts, wayVerdict),
+    costs: list(from.costs, (cost) => ({
+      way: string(cost.way) ?? "",
+      reads_per_s: number(cost.reads_per_s),
+      p50_us: number(cost.p50_us),
+      p99_us: number(cost.p99_us),
+      loads_per_1000: number(cost.loads_per_1000),
+    })),
+  };
+}
+
+/**
+ * @param {Fields} verdict
+ * @returns {import("./result.js").WayVerdict}
+ */
+function wayVerdict(verdict) {
+  return {
+    way: string(verdict.way) ?? "",
+    question: string(verdict.question) ?? "",
+    verdicts: Object.entries(fields(verdict.verdicts)).map(([words, count]) => [words, number(count) ?? 0]),
+    is_expected: boolean(verdict.is_expected) ?? false,
   };
 }
 

@@ -18,6 +18,8 @@ export const KNOWN_SCHEMA = 1;
  * @property {Run[]} runs
  * @property {Measurement[]} measurements
  * @property {Queues} queues
+ * @property {Feeds} feeds
+ * @property {Caches} caches
  * @property {SummaryFigure[]} summary
  * @property {Comparison[]} comparisons
  * @property {{code: string, text: string}[]} warnings
@@ -29,13 +31,14 @@ export const KNOWN_SCHEMA = 1;
  * @property {QueueSpeed[]} speeds
  */
 /**
- * @typedef {object} QueueVerdict
+ * What experiments found on one question about a way.
+ * @typedef {object} WayVerdict
  * @property {string} way
  * @property {string} question
  * @property {[string, number][]} verdicts each with its number of repetitions
  * @property {boolean} is_expected
- * @property {number | null} bytes_per_message
  */
+/** @typedef {WayVerdict & {bytes_per_message: number | null}} QueueVerdict */
 /**
  * @typedef {object} QueueSpeed
  * @property {string} way
@@ -44,6 +47,36 @@ export const KNOWN_SCHEMA = 1;
  * @property {number | null} received_per_s
  * @property {number | null} p50_us
  * @property {number | null} p99_us
+ */
+/**
+ * Ways to assemble feeds.
+ * @typedef {object} Feeds
+ * @property {WayVerdict[]} verdicts
+ * @property {FeedCost[]} costs
+ */
+/**
+ * @typedef {object} FeedCost
+ * @property {string} way
+ * @property {number | null} fans
+ * @property {number | null} write_us
+ * @property {number | null} pages_per_s
+ * @property {number | null} page_p50_us
+ * @property {number | null} page_p99_us
+ * @property {number | null} redis_bytes_per_note
+ */
+/**
+ * Ways to cache reads.
+ * @typedef {object} Caches
+ * @property {WayVerdict[]} verdicts
+ * @property {CacheCost[]} costs
+ */
+/**
+ * @typedef {object} CacheCost
+ * @property {string} way
+ * @property {number | null} reads_per_s
+ * @property {number | null} p50_us
+ * @property {number | null} p99_us
+ * @property {number | null} loads_per_1000
  */
 /**
  * @typedef {object} Machine

@@ -13,6 +13,8 @@ export function kindText(kind) {
     case "compare": return t("多个系统对比", "Comparison of systems");
     case "ports": return t("存储端口", "Storage ports");
     case "queues": return t("消息队列", "Queues");
+    case "feed": return t("Feed流", "Feeds");
+    case "cache": return t("缓存", "Caches");
     default: return kind;
   }
 }

@@ -1,5 +1,7 @@
 //! All experiments on one way.
 
+use std::ops::ControlFlow;
+
 use crate::error::QueueError;
 use crate::expected::EXPECTED;
 use crate::experiments::{EXPERIMENTS, speeds};
@@ -24,7 +26,7 @@ pub struct WayResult {
 }
 
 /// Runs all experiments on a way, those with verdicts `repeat` times. `on_step` gets the words of each step
-/// before the step begins.
+/// before the step begins, and may cancel there: then there is no result.
 ///
 /// # Errors
 /// [`QueueError`]: an experiment could not be carried out.
@@ -32,20 +34,24 @@ pub fn examine(
     stage: &Stage,
     way: &'static Way,
     repeat: usize,
-    mut on_step: impl FnMut(&str),
-) -> Result<WayResult, QueueError> {
+    mut on_step: impl FnMut(&'static str) -> ControlFlow<()>,
+) -> Result<Option<WayResult>, QueueError> {
     let mut findings = Vec::new();
     for _ in 0..repeat {
         for (words, experiment) in EXPERIMENTS {
-            on_step(words);
+            if on_step(words).is_break() {
+                return Ok(None);
+            }
             findings.extend(experiment(stage, way)?);
         }
     }
-    on_step("throughput");
+    if on_step("throughput").is_break() {
+        return Ok(None);
+    }
     let speeds = speeds(stage, way)?;
     let verdicts = Question::ALL.iter().filter_map(|question| {
         let expected = EXPECTED.expected(way.name, *question);
         Verdict::of(way.name, *question, expected, &findings)
     });
-    Ok(WayResult { verdicts: verdicts.collect(), speeds })
+    Ok(Some(WayResult { verdicts: verdicts.collect(), speeds }))
 }

@@ -14,7 +14,7 @@ use mallbox_storage::Timestamp;
 use serde_json::json;
 
 pub use self::rung::AnyRung;
-pub use self::session::{Effort as LadderEffort, LadderSession, Step as LadderStep, missing_programs};
+pub use self::session::{Effort as LadderEffort, LadderSession, missing_programs};
 use super::drive::step_bar;
 use super::new_file::check_new;
 use super::result::{Recording, Settings};

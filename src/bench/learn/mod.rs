@@ -1,4 +1,4 @@
-//! `mallbox learn`: the ladder as a page, whose buttons run it on this machine.
+//! `mallbox learn`: the ladder and comparisons as a page, whose buttons run them on this machine.
 //!
 //! The page starts servers and processes, so it is for nobody but the person at this machine: it listens on
 //! loopback alone, checks `Host` and `Origin`, needs the key of the printed address, and runs one job at a
@@ -6,9 +6,12 @@
 
 mod access;
 mod api;
+mod comparisons;
 mod guard;
 mod job;
+mod jobs;
 mod shared;
+mod task;
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -20,7 +23,7 @@ use axum::routing::get;
 use tokio::net::TcpListener;
 
 use self::access::Access;
-use self::job::Jobs;
+use self::jobs::Jobs;
 use self::shared::Learn;
 use super::ladder::missing_programs;
 use crate::http::LearnPages;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::access::Access;
-use super::job::Jobs;
+use super::jobs::Jobs;
 use crate::http::LearnPages;
 
 /// What the handlers share.

@@ -1,5 +1,6 @@
 //! `bench ports`: every port on both back ends.
 
+mod location;
 mod table;
 
 use std::path::PathBuf;
@@ -13,8 +14,8 @@ use mallbox_bench_ports::{
 use mallbox_storage::Timestamp;
 use serde_json::json;
 
+use self::location::PortsLocation;
 use super::drive::step_bar;
-use super::location::BenchLocation;
 use super::new_file::check_new;
 use super::result::{self, Recording};
 
@@ -73,9 +74,9 @@ pub fn run(bench: &PortsBench, now: Timestamp) -> anyhow::Result<bool> {
 }
 
 /// Finds the servers. Returns the sides that can be measured, and why others cannot.
-fn place(bench: &PortsBench) -> anyhow::Result<(BenchLocation, Vec<Side>, Option<String>)> {
+fn place(bench: &PortsBench) -> anyhow::Result<(PortsLocation, Vec<Side>, Option<String>)> {
     let (location, missing) =
-        BenchLocation::find(bench.sides.contains(&Side::Servers), bench.servers.as_ref())?;
+        PortsLocation::find(bench.sides.contains(&Side::Servers), bench.servers.as_ref())?;
     let Some(program) = missing else { return Ok((location, bench.sides.clone(), None)) };
     if bench.sides == [Side::Servers] {
         bail!("{program} is not installed; install it, or pass --redis URL and --mysql URL");
@@ -109,7 +110,7 @@ fn progress(
 fn measure(
     part: &Part,
     settings: &Settings,
-    location: &BenchLocation,
+    location: &PortsLocation,
     done: &[DonePart],
     (progress, bar): (Option<&mut ProgressFile>, &ProgressBar),
 ) -> anyhow::Result<Vec<Measurement>> {

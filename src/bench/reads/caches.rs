@@ -1,11 +1,12 @@
 //! The comparison of caches, and its tables.
 
 use std::fmt::Write as _;
+use std::ops::ControlFlow;
 
 use mallbox_bench_reads::caches::{CacheCost, CacheQuestion, CacheVerdict, examine};
 use mallbox_bench_reads::{Stage, Way};
 
-use super::compared::{Compared, OnStep};
+use super::compared::Compared;
 use super::mall_cache::Malls;
 use crate::bench::columns::aligned;
 use crate::bench::numbers::{micros, rate};
@@ -17,25 +18,19 @@ reads by 8 callers: half of one shop, a quarter of 499 others, a quarter of 100 
 absent: of 100 reads of 10 absent shops those that reach the database   hot expired: 50 callers of one shop
 filled together: 500 entries   read in write, write in read: what readers get after both have ended";
 
-/// Compares ways. `None` if ended early.
+/// Compares ways. Returns `None` if `on_step` cancelled.
 pub(super) async fn compare(
     stage: &Stage,
     ways: &[&'static Way],
     repeat: usize,
-    on_step: &mut OnStep<'_>,
+    on_step: &mut impl FnMut(&Way, &'static str) -> ControlFlow<()>,
 ) -> anyhow::Result<Option<Compared>> {
-    let (mut verdicts, mut costs, mut is_ended) = (Vec::new(), Vec::new(), false);
+    let (mut verdicts, mut costs) = (Vec::new(), Vec::new());
     for way in ways {
-        let result = examine(stage, way, &Malls, repeat, |step| {
-            is_ended |= !on_step(way, step);
-            !is_ended
-        });
-        let result = result.await?;
+        let result = examine(stage, way, &Malls, repeat, |words| on_step(way, words)).await?;
+        let Some(result) = result else { return Ok(None) };
         verdicts.extend(result.verdicts);
-        costs.extend(result.cost);
-        if is_ended {
-            return Ok(None);
-        }
+        costs.push(result.cost);
     }
     let text = text(ways, &verdicts, &costs);
     Ok(Some(Compared::new(ways, &verdicts, &costs, text)))

@@ -5,17 +5,16 @@ use mallbox_bench_verdicts::{Question, Verdict};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// Gets a way and the words of its next step; returns false to end the comparison.
-pub(in crate::bench) type OnStep<'a> = dyn FnMut(&Way, &str) -> bool + Send + 'a;
+use crate::bench::about_way::AboutWay;
 
 /// Result of a comparison.
-pub(in crate::bench) struct Compared {
+pub struct Compared {
     /// The tables.
-    pub(in crate::bench) text: String,
+    pub text: String,
     /// The section of the published file.
-    pub(in crate::bench) section: Value,
+    pub section: Value,
     /// Whether every verdict was the expected one.
-    pub(in crate::bench) is_expected: bool,
+    pub is_expected: bool,
 }
 
 impl Compared {
@@ -25,7 +24,7 @@ impl Compared {
         costs: &[impl Serialize],
         text: String,
     ) -> Self {
-        let ways: Vec<_> = ways.iter().map(|way| json!({"way": way.name, "about": way.about})).collect();
+        let ways: Vec<AboutWay> = ways.iter().map(|way| AboutWay::from(*way)).collect();
         Self {
             text,
             section: json!({"ways": ways, "verdicts": verdicts, "costs": costs}),

@@ -1,11 +1,12 @@
 //! The comparison of feeds, and its tables.
 
 use std::fmt::Write as _;
+use std::ops::ControlFlow;
 
 use mallbox_bench_reads::feeds::{FeedCost, FeedQuestion, FeedVerdict, examine};
 use mallbox_bench_reads::{Stage, Way};
 
-use super::compared::{Compared, OnStep};
+use super::compared::Compared;
 use crate::bench::columns::aligned;
 use crate::bench::numbers::{bytes, count, micros, rate};
 use crate::bench::verdicts::{MARKS, cell, differences};
@@ -16,25 +17,19 @@ note: from the insert until every feed shows it, median   page: 10 notes with th
 new fan: of 30 notes written before   deleted: notes on a page of 10 after its first 3 were deleted
 writer killed: after the insert of the note and before the first inbox";
 
-/// Compares ways. `None` if ended early.
+/// Compares ways. Returns `None` if `on_step` cancelled.
 pub(super) async fn compare(
     stage: &Stage,
     ways: &[&'static Way],
     repeat: usize,
-    on_step: &mut OnStep<'_>,
+    on_step: &mut impl FnMut(&Way, &'static str) -> ControlFlow<()>,
 ) -> anyhow::Result<Option<Compared>> {
-    let (mut verdicts, mut costs, mut is_ended) = (Vec::new(), Vec::new(), false);
+    let (mut verdicts, mut costs) = (Vec::new(), Vec::new());
     for way in ways {
-        let result = examine(stage, way, repeat, |step| {
-            is_ended |= !on_step(way, step);
-            !is_ended
-        });
-        let result = result.await?;
+        let result = examine(stage, way, repeat, |words| on_step(way, words)).await?;
+        let Some(result) = result else { return Ok(None) };
         verdicts.extend(result.verdicts);
         costs.extend(result.costs);
-        if is_ended {
-            return Ok(None);
-        }
     }
     let text = text(ways, &verdicts, &costs);
     Ok(Some(Compared::new(ways, &verdicts, &costs, text)))

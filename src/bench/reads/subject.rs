@@ -1,12 +1,8 @@
 //! What is compared.
 
-use std::path::Path;
-
-use mallbox_bench_ports::ServerAddresses;
 use mallbox_bench_reads::{Effort, Way, caches, feeds};
 use serde_json::Value;
 
-use super::compared::{Compared, OnStep};
 use crate::bench::result::Recording;
 
 /// What is compared.
@@ -19,8 +15,8 @@ pub enum ReadsSubject {
 }
 
 impl ReadsSubject {
-    /// Returns the name of the command and of the result's kind.
-    pub(super) fn name(self) -> &'static str {
+    /// Returns the name of the command, which is the kind of the result.
+    pub(super) fn command(self) -> &'static str {
         match self {
             Self::Feeds => "feed",
             Self::Caches => "cache",
@@ -37,36 +33,11 @@ impl ReadsSubject {
     }
 
     /// Returns the number of steps of a way.
-    pub(in crate::bench) fn steps(self, effort: Effort, repeat: usize) -> usize {
+    pub(super) fn steps(self, effort: Effort, repeat: usize) -> usize {
         match self {
             Self::Feeds => feeds::steps(effort, repeat),
             Self::Caches => caches::steps(repeat),
         }
-    }
-
-    /// Compares ways, with data below a directory and on servers. `None` if ended early.
-    ///
-    /// # Errors
-    /// An experiment could not be carried out.
-    pub(in crate::bench) fn compare(
-        self,
-        ways: &[&'static Way],
-        place: (&Path, Option<&ServerAddresses>),
-        (effort, repeat): (Effort, usize),
-        on_step: &mut OnStep<'_>,
-    ) -> anyhow::Result<Option<Compared>> {
-        let runtime = tokio::runtime::Runtime::new()?;
-        runtime.block_on(async {
-            let stage = super::stage(place, effort).await?;
-            let compared = match self {
-                Self::Feeds => super::feeds::compare(&stage, ways, repeat, on_step).await?,
-                Self::Caches => super::caches::compare(&stage, ways, repeat, on_step).await?,
-            };
-            if let Some(servers) = stage.servers {
-                servers.close().await?;
-            }
-            Ok(compared)
-        })
     }
 
     /// Adds the section of the published file.

@@ -1,5 +1,8 @@
 // The chapters, in the order in which they are read. A new chapter is a module and a line here.
 
+import { comparedCaches } from "./compared-caches.js";
+import { comparedFeeds } from "./compared-feeds.js";
+import { comparedQueues } from "./compared-queues.js";
 import { counters } from "./counters.js";
 import { database } from "./database.js";
 import { design } from "./design.js";
@@ -15,16 +18,25 @@ import { redisLocks } from "./redis-locks.js";
  * @typedef {{does: Words, belief: Words, price: Words}} Idea
  */
 /**
+ * A comparison of the server, with what a run takes and how its section is drawn.
+ * @typedef {object} Comparison
+ * @property {string} name
+ * @property {Words} about length of a run, and its servers
+ * @property {Record<string, string>} zh the ways in Chinese, by name; the server has them in English
+ * @property {(section: unknown) => HTMLElement[]} draw
+ */
+/**
  * @typedef {object} Chapter
  * @property {string} id in the address
  * @property {Words} title
  * @property {Words} lead
  * @property {[string, Idea][]} rungs by id
+ * @property {Comparison} [comparison] shown after the rungs
  * @property {() => HTMLElement[]} [body] what else the chapter shows, after its rungs
  */
 
 /** @type {Chapter[]} */
-export const CHAPTERS = [counters, database, processLocks, redisLocks, goodLocks, queues, hotRow, design];
+export const CHAPTERS = [counters, database, processLocks, redisLocks, goodLocks, queues, hotRow, design, comparedQueues, comparedFeeds, comparedCaches];
 
 /** @param {string} rung id */
 export function chapterOf(rung) {

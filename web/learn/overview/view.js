@@ -45,7 +45,7 @@ export function overview(signal) {
     missingNotice(missingPrograms()),
     h("div", { class: "row wrap" },
       linkButton(t("从第6b级开始", "Begin with rung 6b"), "#/redis-locks/6b", { icon: "forward", look: ["main"] }),
-      runButton(t("运行全部", "Run all"), () => allRungs().map(({ id }) => id), 1, false, signal)),
+      runButton(t("运行全部", "Run all"), () => ({ rungs: allRungs().map(({ id }) => id), repeat: 1 }), false, signal)),
     h("section", { class: "tight", "aria-labelledby": "ladder-title" },
       h("h2", { id: "ladder-title" }, t("整架梯子", "The whole ladder")),
       h("p", { class: "quiet small" }, t("行是做法，列是触发条件。点一格看它的时间线。", "Rows are rungs, columns are triggers. A cell leads to its timeline.")),

@@ -1,44 +1,57 @@
 // Ways to hand orders over: the verdicts of experiments, a row for each way, and throughput by setting.
+// `mallbox learn` shows them too.
 
 import { h } from "../../core/dom.js";
 import { t } from "../../core/language.js";
 import { bytes, duration, rate } from "../number.js";
 import { unique } from "../report.js";
 import { columnIfAny, numberColumn, table } from "../table.js";
+import { verdictTable } from "../verdict-table.js";
 import { queueVerdictText, questionText } from "../words.js";
-import { section } from "./section.js";
+import { wayChart } from "../way-chart.js";
+import { panels, section } from "./section.js";
 
+/** @typedef {import("../result.js").Queues} Queues */
 /** @typedef {import("../result.js").QueueVerdict} QueueVerdict */
 /** @typedef {import("../result.js").QueueSpeed} QueueSpeed */
-/** @typedef {import("../table.js").Column<string>} TextColumn */
 
 /** @param {import("../report.js").Report} report */
 export function queues({ results }) {
   const verdicts = results.flatMap((result) => result.queues.verdicts);
   const speeds = results.flatMap((result) => result.queues.speeds);
   if (verdicts.length === 0 && speeds.length === 0) return null;
-  return section("queues", t("消息队列", "Queues"), h("div", { class: "stack" }, verdictTable(verdicts), speedTable(speeds)));
+  return section("queues", t("消息队列", "Queues"), h("div", { class: "stack" }, queueTables({ verdicts, speeds })));
+}
+
+/**
+ * Returns the tables and charts of a comparison.
+ * @param {Queues} queues
+ */
+export function queueTables({ verdicts, speeds }) {
+  const usual = unique(speeds.map(({ way }) => way)).map((way) => usualSpeed(speeds.filter((speed) => speed.way === way)));
+  return [
+    queueVerdicts(verdicts),
+    panels([
+      wayChart(t("每秒处理完的消息", "Messages done per second"), usual, ({ received_per_s }) => received_per_s, rate, 0),
+      wayChart(t("从发送到收到，p99", "From send to receipt, p99"), usual, ({ p99_us }) => p99_us, duration, 1),
+    ]),
+    speedTable(speeds),
+  ];
+}
+
+/**
+ * Returns the speed of a way on the setting that the experiments use.
+ * @param {QueueSpeed[]} speeds of one way, at least one
+ */
+function usualSpeed(speeds) {
+  return speeds.find(({ setting }) => setting.includes("everysec")) ?? speeds[0];
 }
 
 /** @param {QueueVerdict[]} verdicts */
-function verdictTable(verdicts) {
-  const of = (/** @type {string} */ way, /** @type {string} */ question) => verdicts.filter((verdict) => verdict.way === way && verdict.question === question);
-  const ways = unique(verdicts.map(({ way }) => way));
-  const bytesOf = (/** @type {string} */ way) => of(way, "backlog")[0]?.bytes_per_message ?? null;
-  return table(t("各种方式的结论", "Verdicts by way"), [
-    { title: t("方式", "Way"), cell: (way) => way, look: "name" },
-    ...unique(verdicts.map(({ question }) => question)).map((question) => (/** @type {TextColumn} */ ({
-      title: questionText(question), cell: (way) => of(way, question).map(words).join(t("；", "; ")), look: "text",
-    }))),
-    ...columnIfAny(ways, bytesOf, numberColumn(t("每条消息", "A message"), (way) => bytes(bytesOf(way)))),
-  ], ways);
-}
-
-/** @param {QueueVerdict} verdict */
-function words({ verdicts, is_expected }) {
-  const runs = verdicts.reduce((sum, [, count]) => sum + count, 0);
-  const texts = verdicts.map(([verdict, count]) => queueVerdictText(verdict) + (count === runs ? "" : t(`（${runs}次中${count}次）`, ` (${count} of ${runs})`)));
-  return texts.join(t("，", ", ")) + (is_expected ? "" : t("（与预期不同）", " (not expected)"));
+function queueVerdicts(verdicts) {
+  const bytesOf = (/** @type {string} */ way) => verdicts.find((verdict) => verdict.way === way && verdict.question === "backlog")?.bytes_per_message ?? null;
+  return verdictTable(verdicts, { question: questionText, verdict: queueVerdictText }, (ways) =>
+    columnIfAny(ways, bytesOf, numberColumn(t("每条消息", "A message"), (way) => bytes(bytesOf(way)))));
 }
 
 /** @param {QueueSpeed[]} speeds */

@@ -6,8 +6,8 @@ use std::time::Duration;
 use mallbox_bench_ports::{BenchError, Load, drive, ensure};
 use serde::Serialize;
 
-use super::ways::open;
-use super::{MallCaches, SHOPS};
+use super::shop_cache::SHOPS;
+use super::ways::{MallCaches, open};
 use crate::{Stage, Way};
 
 /// Callers at once.

@@ -13,7 +13,7 @@ pub(super) const EXPECTED: Expectations<CacheQuestion, 7> = Expectations {
     questions: CacheQuestion::ALL,
     #[rustfmt::skip]
     ways: &[
-        // absent,       hot expired,  while loading, filled together, read in write, write in read, holder killed
+        // absent, hot expired, while loading, filled together, read in write, write in read, holder killed
         ("none",              ["100 of 100", "each loads", "wait",  NONE,       NEW, NEW, NONE]),
         ("aside",             ["100 of 100", "each loads", "wait",  "together", NEW, OLD, NONE]),
         ("delete-first",      ["100 of 100", "each loads", "wait",  "together", OLD, OLD, NONE]),

@@ -1,5 +1,5 @@
-//! Experiments on one cache: absent shops, a hot entry that expires, overlapping reads and writes, a dead holder
-//! of a lock.
+//! Experiments on one cache: absent shops, a hot entry that expires, overlapping reads and writes, a dead
+//! holder of a lock.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -9,9 +9,8 @@ use mallbox_bench_ports::{BenchError, ensure};
 use mallbox_bench_verdicts::Finding;
 use tokio::task::JoinSet;
 
-use super::SHOPS;
 use super::question::CacheQuestion;
-use super::shop_cache::{ShopCache, WriteStep};
+use super::shop_cache::{SHOPS, ShopCache, WriteStep};
 
 /// The shop that everybody reads.
 const HOT: u64 = 7;
@@ -111,8 +110,8 @@ async fn read_in_write(cache: &Arc<dyn ShopCache>) -> Found {
     stale(cache, CacheQuestion::ReadInWrite, &format!("the reader in between got {between:?}")).await
 }
 
-/// A reader has loaded the old row and waits; the write runs as far as its pause; the reader stores; the write
-/// goes on.
+/// A reader has loaded the old row and waits; the write runs as far as its pause; the reader stores; the
+/// write goes on.
 async fn write_in_read(cache: &Arc<dyn ShopCache>) -> Found {
     cache.warm(HOT..=HOT).await?;
     cache.remove_entry(HOT).await?;

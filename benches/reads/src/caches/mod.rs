@@ -10,12 +10,6 @@ mod ways;
 
 pub use cost::CacheCost;
 pub use examine::{CacheResult, examine, steps};
-pub use question::CacheQuestion;
-pub use shop_cache::{ShopCache, WriteStep};
+pub use question::{CacheQuestion, CacheVerdict};
+pub use shop_cache::{SHOPS, ShopCache, WriteStep};
 pub use ways::{MallCaches, WAYS};
-
-/// Shops that exist: 1 to this number.
-pub const SHOPS: u64 = 500;
-
-/// Verdicts on a question about a way, over all repetitions.
-pub type CacheVerdict = mallbox_bench_verdicts::Verdict<CacheQuestion>;

@@ -2,6 +2,9 @@
 
 use serde::Serialize;
 
+/// Verdicts on a question about a way, over all repetitions.
+pub type CacheVerdict = mallbox_bench_verdicts::Verdict<CacheQuestion>;
+
 /// A question about a cache.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]

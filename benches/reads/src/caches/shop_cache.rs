@@ -9,6 +9,9 @@ use mallbox_bench_ports::BenchError;
 
 use crate::HeldLoads;
 
+/// Shops that exist: 1 to this number.
+pub const SHOPS: u64 = 500;
+
 /// A step of a write.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WriteStep {
@@ -57,7 +60,7 @@ pub trait ShopCache: Send + Sync {
     /// Returns how long each entry stays before it is loaded again; none if there are no entries.
     async fn lifetimes(&self, shops: RangeInclusive<u64>) -> Result<Vec<Duration>, BenchError>;
 
-    /// Takes the lock that a caller holds who loads a shop, as if the caller had died: nobody frees it. `false` if
+    /// Takes the lock of a caller who loads a shop, as if the caller had died: nobody frees it. `false` if
     /// the way has no such lock.
     async fn leave_lock(&self, shop: u64) -> Result<bool, BenchError>;
 

@@ -11,8 +11,8 @@ use super::feed::Feed;
 use super::ways::open;
 use crate::{Effort, Stage, Way};
 
-/// Earlier notes of each author whom a reader follows: inboxes of 1,300 notes, which no note makes grow to the
-/// next size of their hash table.
+/// Earlier notes of each author whom a reader follows: inboxes of 1,300 notes, which no measured note makes
+/// grow to the next size of their hash table.
 const NOTES_EACH: u64 = 26;
 /// Notes of a page.
 const PAGE: u32 = 10;
@@ -42,9 +42,11 @@ pub struct FeedCost {
     pub redis_bytes_per_note: Option<f64>,
 }
 
-/// Returns the numbers of fans that are measured.
-pub(super) fn fans(effort: Effort) -> &'static [u64] {
-    effort.pick(&[100, 10_000], &[100, 1_000, 10_000, 100_000])
+/// Returns the numbers of fans that are measured, with the words of the step.
+pub(super) fn fans(effort: Effort) -> &'static [(u64, &'static str)] {
+    const SMALL: (u64, &str) = (100, "100 fans");
+    const LARGE: (u64, &str) = (10_000, "10,000 fans");
+    effort.pick(&[SMALL, LARGE], &[SMALL, (1_000, "1,000 fans"), LARGE, (100_000, "100,000 fans")])
 }
 
 /// Measures a way with an author of `fans` fans.

@@ -1,15 +1,17 @@
 //! All experiments on one way, and its costs.
 
+use std::ops::ControlFlow;
+
 use mallbox_bench_ports::BenchError;
 
-use super::FeedVerdict;
 use super::cost::{FeedCost, cost, fans};
 use super::expected::EXPECTED;
 use super::experiments::experiment;
+use super::question::FeedVerdict;
 use crate::{Effort, Stage, Way};
 
 /// Results on a way.
-#[derive(Clone, PartialEq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct FeedResult {
     /// Verdicts, in the order of the questions.
     pub verdicts: Vec<FeedVerdict>,
@@ -25,7 +27,7 @@ pub fn steps(effort: Effort, repeat: usize) -> usize {
 }
 
 /// Runs the experiments on a way `repeat` times, and measures its costs. `on_step` gets the words of each
-/// step before it begins, and returns false to end early.
+/// step before it begins, and may cancel there: then there is no result.
 ///
 /// # Errors
 /// [`BenchError`]: an experiment could not be carried out.
@@ -33,21 +35,21 @@ pub async fn examine(
     stage: &Stage,
     way: &Way,
     repeat: usize,
-    mut on_step: impl FnMut(&str) -> bool + Send,
-) -> Result<FeedResult, BenchError> {
+    mut on_step: impl FnMut(&'static str) -> ControlFlow<()>,
+) -> Result<Option<FeedResult>, BenchError> {
     let mut findings = Vec::new();
     let mut costs = Vec::new();
     for _ in 0..repeat {
-        if !on_step("experiments") {
-            return Ok(FeedResult::default());
+        if on_step("experiments").is_break() {
+            return Ok(None);
         }
         findings.extend(experiment(stage, way).await?);
     }
-    for fans in fans(stage.effort) {
-        if !on_step(&format!("{fans} fans")) {
-            return Ok(FeedResult::default());
+    for (fans, words) in fans(stage.effort) {
+        if on_step(words).is_break() {
+            return Ok(None);
         }
         costs.push(cost(stage, way, *fans).await?);
     }
-    Ok(FeedResult { verdicts: EXPECTED.judge(way.name, &findings), costs })
+    Ok(Some(FeedResult { verdicts: EXPECTED.judge(way.name, &findings), costs }))
 }

@@ -11,8 +11,5 @@ mod ways;
 
 pub use cost::FeedCost;
 pub use examine::{FeedResult, examine, steps};
-pub use question::FeedQuestion;
+pub use question::{FeedQuestion, FeedVerdict};
 pub use ways::WAYS;
-
-/// Verdicts on a question about a way, over all repetitions.
-pub type FeedVerdict = mallbox_bench_verdicts::Verdict<FeedQuestion>;

@@ -2,6 +2,9 @@
 
 use serde::Serialize;
 
+/// Verdicts on a question about a way, over all repetitions.
+pub type FeedVerdict = mallbox_bench_verdicts::Verdict<FeedQuestion>;
+
 /// A question about a feed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]

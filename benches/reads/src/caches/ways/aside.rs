@@ -14,8 +14,7 @@ use mallbox_bench_ports::BenchError;
 
 use super::entries::{Entries, TTL};
 use super::shop_table::ShopTable;
-use crate::caches::SHOPS;
-use crate::caches::shop_cache::{ShopCache, WriteStep};
+use crate::caches::shop_cache::{SHOPS, ShopCache, WriteStep};
 use crate::{HeldLoads, Stage};
 
 /// Time to live of the entry of a shop that does not exist.

@@ -1,8 +1,8 @@
-//! Logical expiry: entries never leave Redis and carry the time of their end. After it, one caller loads in the
-//! background, and everybody else gets the old value at once.
+//! Logical expiry: entries never leave Redis and carry the time of their end. After it, one caller loads in
+//! the background, and everybody else gets the old value at once.
 //!
-//! THE PRICE: what was not filled beforehand does not exist, and the old value is served for as long as the load
-//! takes.
+//! THE PRICE: what was not filled beforehand does not exist, and the old value is served for as long as the
+//! load takes.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use mallbox_bench_ports::BenchError;
 
 use super::entries::{Entries, TTL};
 use super::shop_table::ShopTable;
-use crate::caches::shop_cache::ShopCache;
+use crate::caches::shop_cache::{SHOPS, ShopCache};
 use crate::{HeldLoads, Stage};
 
 struct LogicalExpiry {
@@ -29,7 +29,7 @@ pub(super) async fn open(stage: &Stage) -> Result<Arc<dyn ShopCache>, BenchError
     let servers = stage.servers()?;
     let inner = Inner { table: ShopTable::create(servers).await?, entries: Entries::create(servers).await? };
     let cache = LogicalExpiry { inner: Arc::new(inner) };
-    cache.warm(1..=crate::caches::SHOPS).await?;
+    cache.warm(1..=SHOPS).await?;
     Ok(Arc::new(cache))
 }
 

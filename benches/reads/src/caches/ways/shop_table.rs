@@ -3,7 +3,7 @@
 use mallbox_bench_ports::BenchError;
 use mysql_async::prelude::Queryable as _;
 
-use crate::caches::SHOPS;
+use crate::caches::shop_cache::SHOPS;
 use crate::{HeldLoads, Servers};
 
 const DROP: &str = "DROP TABLE IF EXISTS bench_shops";

@@ -1,4 +1,4 @@
-//! Where a bench keeps data: a directory, and servers.
+//! Where ports are measured: a directory, and servers.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,8 +9,8 @@ use tokio::runtime::Runtime;
 
 use crate::bench::guarded_dir::GuardedDir;
 
-/// Where a bench keeps data. Dropping the value removes everything, and so does the end of this process.
-pub(super) struct BenchLocation {
+/// Where ports are measured. Dropping the value removes everything, and so does the end of this process.
+pub(super) struct PortsLocation {
     dir: GuardedDir,
     servers: Option<ServerAddresses>,
     own: Arc<Mutex<Option<OwnServers>>>,
@@ -18,7 +18,7 @@ pub(super) struct BenchLocation {
     _runtime: Runtime,
 }
 
-impl BenchLocation {
+impl PortsLocation {
     /// Makes the directory. Checks the user's servers, or starts some. Returns also the program that is
     /// missing for that.
     pub(super) fn find(
@@ -55,7 +55,7 @@ impl BenchLocation {
     }
 }
 
-impl Drop for BenchLocation {
+impl Drop for PortsLocation {
     fn drop(&mut self) {
         // The servers end before their directory does.
         drop(self.own.lock().take());
