@@ -21,6 +21,7 @@ mod harness;
 mod judgement;
 mod kiosk;
 mod kiosk_keys;
+mod learn;
 mod levels;
 mod manual;
 mod notes;

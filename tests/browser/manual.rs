@@ -3,7 +3,7 @@
 use mallbox::fixture::Mall;
 
 use crate::harness::{Browser, Page, Place as _, Screen};
-use crate::people::demo;
+use crate::people::{NOBODY, OPERATOR, browser_of, demo};
 
 fn at(mall: &Mall, path: &str) -> Page {
     Browser::at(&mall.url()).on(Screen::Desktop).open(path)
@@ -56,4 +56,23 @@ fn language_chosen_in_the_manual_holds_on_every_own_page() {
     page.sees("Running a sale");
     page.go("/mall/");
     page.sees("Flash sales");
+}
+
+#[test]
+#[cfg_attr(not(feature = "browser-tests"), ignore = "needs chromium and axe-core, which tests/run installs")]
+fn demo_links_to_the_page_about_who_oversells() {
+    let mall = demo().start().unwrap();
+    for (phone, screen, path) in [
+        (NOBODY, Screen::Phone, "/#/me"),
+        (OPERATOR, Screen::Desktop, "/console#/live"),
+        (OPERATOR, Screen::Phone, "/console#/live"),
+    ] {
+        let page = browser_of(&mall, phone).on(screen).open(path);
+        if path.starts_with("/console") && screen == Screen::Phone {
+            page.button("更多").click();
+        }
+        page.link("谁在超卖？").click();
+        page.is_at("/mall/manual/ladder");
+        page.sees("mallbox learn");
+    }
 }

@@ -1,6 +1,7 @@
 // Navigation of the console: areas, health of the server, user and logout.
 
 import { hasToken } from "../core/api.js";
+import { isDemo } from "../core/demo.js";
 import { fill, h } from "../core/dom.js";
 import { t } from "../core/language.js";
 import { cachedMe, logOut } from "../core/session.js";
@@ -57,7 +58,7 @@ export function renderFrame(rail, path) {
     h("div", { class: "rail-foot" },
       h("p", { class: "pulse small", role: "status" }),
       isOperator && userName(),
-      h("div", { class: "row wrap" }, isOperator && accountLink(), manualLink(), languageSwitch(), isOperator && logOutButton())));
+      h("div", { class: "row wrap" }, isOperator && accountLink(), manualLink(), ladderLink(), languageSwitch(), isOperator && logOutButton())));
   updateHealth(rail);
   updateBadges(rail);
   if (focused >= 0) focusable()[focused]?.focus();
@@ -128,7 +129,7 @@ function showMore() {
     const areas = h("ul", { class: "more-areas" }, AREAS.slice(PHONE_TABS).map((area) => h("li", null,
       h("a", { class: "button wide", href: `#${area.to}`, onclick: close }, icon(area.icon), t(area.zh, area.en), area.waits && badge(area.waits)))));
     updateBadges(areas);
-    return [areas, h("div", { class: "row wrap apart" }, accountLink(close), manualLink(), languageSwitch(close), logOutButton(close))];
+    return [areas, h("div", { class: "row wrap apart" }, accountLink(close), manualLink(), ladderLink(), languageSwitch(close), logOutButton(close))];
   });
 }
 
@@ -144,6 +145,13 @@ function accountLink(before) {
 
 function manualLink() {
   return h("a", { class: "link small", href: "/mall/manual/" }, t("手册", "Manual"));
+}
+
+/** Returns the link of a demo to the manual's page about `mallbox learn`, which a mall never serves. */
+function ladderLink() {
+  const link = h("a", { class: "link small", href: "/mall/manual/ladder", hidden: true }, t("谁在超卖？", "Who oversells?"));
+  void isDemo().then((isInDemo) => (link.hidden = !isInDemo));
+  return link;
 }
 
 /** @param {() => void} [before] called before the logout */

@@ -1,6 +1,6 @@
 // The console's login screen. The requested screen opens after the login.
 
-import { readiness } from "../../core/api.js";
+import { isDemo } from "../../core/demo.js";
 import { h } from "../../core/dom.js";
 import { t } from "../../core/language.js";
 import { icon } from "../../parts/icons.js";
@@ -13,12 +13,12 @@ const DEMO_OPERATOR = "13900000001";
 /** @param {import("../../core/router.js").ScreenContext} context */
 export async function open({ root, signal, title }) {
   title(t("登录管理台", "Log in to the console"));
-  const isDemo = await readiness().then(({ inbox }) => inbox, () => false);
+  const isInDemo = await isDemo();
   // Logging in reopens the screen.
-  const form = logInForm({ done: () => {}, signal, phone: isDemo ? DEMO_OPERATOR : "" });
+  const form = logInForm({ done: () => {}, signal, phone: isInDemo ? DEMO_OPERATOR : "" });
   root.append(h("section", { class: "door stack" },
     h("h1", { class: "row" }, icon("shop"), t("商城管理台", "Mall console")),
-    isDemo && h("p", { class: "notice" }, t(`这是演示：管理员是 ${DEMO_OPERATOR}。先获取验证码，再填入收到的验证码。`,
+    isInDemo && h("p", { class: "notice" }, t(`这是演示：管理员是 ${DEMO_OPERATOR}。先获取验证码，再填入收到的验证码。`,
       `This is a demo with the operator ${DEMO_OPERATOR}. Send the code, then fill in the received code.`)),
     form.root,
     h("p", { class: "quiet small" }, t("只有管理员能进入。", "For operators only.")),

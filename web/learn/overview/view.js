@@ -4,7 +4,10 @@ import { fill, h } from "../../core/dom.js";
 import { t } from "../../core/language.js";
 import { linkButton } from "../../parts/button.js";
 import { keepFocus } from "../../parts/keep-focus.js";
+import { CHAPTERS } from "../chapters/index.js";
 import { allRungs, currentJob, missingPrograms, onLadderChange, reportOf } from "../ladder.js";
+import { say } from "../prose.js";
+import { addressOf } from "../routes.js";
 import { runButton } from "../run-buttons.js";
 import { failureMeaning, failureName } from "../words.js";
 import { missingNotice } from "./missing.js";
@@ -53,5 +56,8 @@ export function overview(signal) {
       h("details", null, h("summary", null, t("这些失败是什么意思", "What the failures mean")),
         h("dl", { class: "facts" }, FAILURES.map((failure) => h("div", null, h("dt", null, failureName(failure)), h("dd", null, failureMeaning(failure))))))),
     h("section", { "aria-labelledby": "rates-title" }, h("h2", { id: "rates-title" }, t("有多快", "How fast")), rates),
+    h("section", { class: "tight", "aria-labelledby": "compared-title" },
+      h("h2", { id: "compared-title" }, t("实测对比", "Comparisons")),
+      h("ul", { class: "row wrap" }, CHAPTERS.filter(({ comparison }) => comparison).map(({ id, title }) => h("li", null, linkButton(say(title), addressOf(id)))))),
   ].filter((one) => one !== null);
 }

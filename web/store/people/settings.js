@@ -2,6 +2,7 @@
 
 import { get, hasToken } from "../../core/api.js";
 import { staleWhileRevalidate } from "../../core/cache.js";
+import { isDemo } from "../../core/demo.js";
 import { h } from "../../core/dom.js";
 import { isKiosk } from "../../core/local-storage.js";
 import { t, language, setLanguage } from "../../core/language.js";
@@ -21,6 +22,10 @@ export function settings(signal) {
     consoleLink.hidden = role !== "operator" || !(await isConsoleHere(signal));
   };
   if (hasToken() && !isKiosk) staleWhileRevalidate("role", () => get("/user/role", { signal }), (role) => show(role).catch(() => {})).catch(() => {});
+  // A mall never serves `mallbox learn`; the manual says how to start it.
+  const ladderLink = link("/mall/manual/ladder", t("谁在超卖？", "Who oversells?"), "");
+  ladderLink.hidden = true;
+  if (!isKiosk) void isDemo().then((isInDemo) => (ladderLink.hidden = !isInDemo));
   return h("section", { class: "card settings", "aria-label": t("设置", "Settings") },
     h("h2", { class: "unseen" }, t("设置", "Settings")),
     h("div", { class: "setting" }, h("span", null, t("语言", "Language")), choice(t("语言", "Language"),
@@ -33,7 +38,7 @@ export function settings(signal) {
     hasToken() && !isKiosk && link("#/me/phone", t("手机号", "Phone number"), ""),
     hasToken() && !isKiosk && link("#/me/sessions", t("登录设备", "Logged-in devices"), ""),
     hasToken() && !isKiosk && ownData(signal),
-    consoleLink);
+    consoleLink, ladderLink);
 }
 
 /**
