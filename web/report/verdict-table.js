@@ -19,7 +19,7 @@ export function verdictTable(verdicts, words, further = () => []) {
   return table(t("各种方式的结论", "Verdicts by way"), [
     { title: t("方式", "Way"), cell: (way) => way, look: "name" },
     ...unique(verdicts.map(({ question }) => question)).map((question) => (/** @type {WayColumn} */ ({
-      title: words.question(question), cell: (way) => of(way, question).map((verdict) => verdictText(verdict, words.verdict)).join(t("；", "; ")), look: "text",
+      title: words.question(question), cell: (way) => of(way, question).map((verdict) => verdictText(verdict, words.verdict)).join(t("；", "; ")) || "–", look: "text",
     }))),
     ...further(ways),
   ], ways);

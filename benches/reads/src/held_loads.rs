@@ -6,9 +6,9 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-/// Reads have settled once their number has not changed for this long: long for a read, short for the
-/// patience of a caller.
-const SETTLED: Duration = Duration::from_millis(300);
+/// Reads have settled once their number has not changed for this long: long for a read and for a new
+/// connection.
+const SETTLED: Duration = Duration::from_millis(500);
 /// Longest wait for the first read.
 const FIRST_TIMEOUT: Duration = Duration::from_secs(10);
 

@@ -20,6 +20,8 @@ use crate::mall::base::cache_aside::{CacheAside, CacheId, Cached, Policy};
 
 /// Fresh period of an entry, as long as the time to live of the tutorials.
 const FRESH: Duration = Duration::from_secs(30 * 60);
+/// Experiments hold loads for longer than a caller of a mall waits, who would be shed.
+const PATIENCE: Duration = Duration::from_secs(20);
 /// Lease of a dead instance's lock.
 const LEASE: Duration = Duration::from_secs(2);
 /// Attempts to take that lock, within the time of a lease.
@@ -35,7 +37,7 @@ impl MallCaches for Malls {
         for _ in 1..=SHOPS {
             mall.storage.catalogue.shops.insert(&text(kind, 1), NOON).await?;
         }
-        let policy = Policy { fresh: FRESH, ..Policy::default() };
+        let policy = Policy { fresh: FRESH, patience: PATIENCE, slow: PATIENCE, ..Policy::default() };
         let cache = CacheAside::new(&mall.storage, policy);
         // One per opened mall: ids are copied, and refer to the counter.
         let loads: &'static HeldLoads = Box::leak(Box::default());

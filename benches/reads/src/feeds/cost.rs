@@ -38,7 +38,7 @@ pub struct FeedCost {
     pub page_p50_us: f64,
     /// 99th percentile of the time of a page, in µs.
     pub page_p99_us: f64,
-    /// Growth of Redis' data per note, in bytes; `None` if the way keeps none there.
+    /// Growth of Redis' values per note, in bytes; `None` if the way keeps none there.
     pub redis_bytes_per_note: Option<f64>,
 }
 

@@ -46,7 +46,7 @@ impl Inboxes {
     }
 
     pub(super) async fn bytes(&self) -> Result<Option<u64>, BenchError> {
-        self.servers.redis.memory().await
+        self.servers.redis.dataset().await
     }
 
     pub(super) async fn remove(&self) -> Result<(), BenchError> {
