@@ -2,33 +2,33 @@
 
 use serde::Serialize;
 
-/// A question that an experiment decides. Several belong to one criterion.
+/// A question, decided by an experiment. A criterion has one or several questions.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Question {
-    /// Whether one consumer receives in the order of sending.
+    /// Order of receipt by one consumer.
     OrderOfOne,
-    /// Whether the work of two consumers ends in the order of sending.
+    /// Order in which two consumers finish messages.
     OrderOfTwo,
-    /// What is left of messages sent while the consumer was stopped.
+    /// Messages kept while the consumer is stopped.
     Backlog,
-    /// Which of two consumers receives a message.
+    /// Distribution of messages between two consumers.
     Sharing,
-    /// Whether messages can be read again once they are done.
+    /// Repeated reading of done messages.
     Replay,
-    /// What a send does at the bound on memory, capacity, buffer or units.
+    /// Outcome of a send at the bound on memory, capacity, buffer or units.
     Full,
-    /// What a send does at the greatest length of a stream.
+    /// Outcome of a send at the greatest length of a stream.
     FullLength,
-    /// What the death of a consumer costs that has received and not worked.
+    /// Losses and repeats after the death of a consumer between receipt and work.
     KilledAtWork,
-    /// What the death of a consumer costs that has worked and not acknowledged.
+    /// Losses and repeats after the death of a consumer between work and acknowledgement.
     KilledBeforeAck,
-    /// What a kill of the broker costs: Redis without an append-only file.
+    /// Losses after a kill of Redis without an append-only file.
     BrokerWithoutLog,
-    /// What a kill of a Redis costs that syncs its append-only file every second.
+    /// Losses after a kill of Redis with `appendfsync everysec`.
     BrokerEverySecond,
-    /// What a kill of a Redis costs that syncs before each reply; of other brokers with their defaults.
+    /// Losses after a kill of Redis with `appendfsync always`, or of another broker with its defaults.
     BrokerAlways,
 }
 

@@ -9,19 +9,19 @@ pub type CacheVerdict = mallbox_bench_verdicts::Verdict<CacheQuestion>;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CacheQuestion {
-    /// How many of 100 reads of shops that do not exist reach the database (缓存穿透).
+    /// Reads of the database for 100 reads of absent shops (缓存穿透).
     Absent,
-    /// How many of 50 callers load a hot entry that has just expired (缓存击穿).
+    /// Loads of an expired hot entry by 50 callers (缓存击穿).
     HotExpired,
-    /// What callers get while the entry is being loaded.
+    /// Response to callers during the load of an entry.
     WhileLoading,
-    /// Whether entries that were filled together expire together (缓存雪崩).
+    /// Expiry of 500 entries filled together (缓存雪崩).
     FilledTogether,
-    /// What a reader costs who reads between the two steps of a write.
+    /// Value after a read between the two steps of a write.
     ReadInWrite,
-    /// What a reader costs who loads before a write and stores afterwards.
+    /// Value after a load before a write and a store after the write.
     WriteInRead,
-    /// What callers do while a dead one holds the lock of the entry.
+    /// Response to callers while a dead caller holds the lock of the entry.
     HolderKilled,
 }
 

@@ -34,7 +34,7 @@ pub trait ShopCache: Send + Sync {
     /// Returns the reads of the database.
     fn loads(&self) -> &HeldLoads;
 
-    /// Returns the value of a shop; `None` if the way says that there is no such shop.
+    /// Returns the value of a shop; `None` for a shop unknown to the way.
     async fn read(&self, shop: u64) -> Result<Option<u64>, BenchError>;
 
     /// Returns the steps of a write.
@@ -51,22 +51,22 @@ pub trait ShopCache: Send + Sync {
     /// Lets the entry of a shop expire.
     async fn expire(&self, shop: u64) -> Result<(), BenchError>;
 
-    /// Removes the entry of a shop; a way that never does lets it expire.
+    /// Removes the entry of a shop, or expires an entry that the way never removes.
     async fn remove_entry(&self, shop: u64) -> Result<(), BenchError>;
 
     /// Fills the cache with shops. These reads do not count.
     async fn warm(&self, shops: RangeInclusive<u64>) -> Result<(), BenchError>;
 
-    /// Returns how long each entry stays before it is loaded again; none if there are no entries.
+    /// Returns the time until the next load of each entry; empty without entries.
     async fn lifetimes(&self, shops: RangeInclusive<u64>) -> Result<Vec<Duration>, BenchError>;
 
-    /// Takes the lock of a caller who loads a shop, as if the caller had died: nobody frees it. `false` if
-    /// the way has no such lock.
+    /// Takes the lock of a loading caller and never frees the lock, like a dead caller. Returns `false` for
+    /// a way without locks.
     async fn leave_lock(&self, shop: u64) -> Result<bool, BenchError>;
 
-    /// Returns whether that lock is held.
+    /// Returns whether the lock of a loading caller is held.
     async fn is_locked(&self, shop: u64) -> Result<bool, BenchError>;
 
-    /// Removes everything that the cache stored.
+    /// Removes all data of the cache.
     async fn remove(self: Arc<Self>) -> Result<(), BenchError>;
 }

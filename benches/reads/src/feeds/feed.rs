@@ -32,7 +32,7 @@ pub(crate) trait Feed: Send + Sync {
 
     async fn delete(&self, note: u64) -> Result<(), BenchError>;
 
-    /// Does what the way does in the background by and by.
+    /// Runs the background work of the way.
     async fn catch_up(&self) -> Result<(), BenchError> {
         Ok(())
     }
@@ -40,6 +40,6 @@ pub(crate) trait Feed: Send + Sync {
     /// Returns the memory of Redis' values in bytes; `None` if the way keeps none there.
     async fn redis_bytes(&self) -> Result<Option<u64>, BenchError>;
 
-    /// Removes everything that the feed stored.
+    /// Removes all data of the feed.
     async fn remove(self: Arc<Self>) -> Result<(), BenchError>;
 }

@@ -9,13 +9,13 @@ pub type FeedVerdict = mallbox_bench_verdicts::Verdict<FeedQuestion>;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FeedQuestion {
-    /// Which of an author's 30 notes a new fan sees.
+    /// Number of an author's 30 earlier notes in the feed of a new fan.
     FollowedLate,
-    /// What becomes of an author's notes in the feed of a reader who unfollows.
+    /// Notes of an author in a feed after unfollowing.
     Unfollowed,
-    /// What a page of ten shows after its first three notes were deleted.
+    /// Length of a page of ten after the deletion of its first three notes.
     Deleted,
-    /// Who sees a note whose writer died after the insert and before the first inbox.
+    /// Feeds that show a note after the death of the writer between insert and first inbox.
     WriterKilled,
 }
 
