@@ -18,34 +18,37 @@ import { panels, section } from "./section.js";
 
 /** @param {import("../report.js").Report} report */
 export function queues({ results }) {
-  const verdicts = results.flatMap((result) => result.queues.verdicts);
-  const speeds = results.flatMap((result) => result.queues.speeds);
-  if (verdicts.length === 0 && speeds.length === 0) return null;
-  return section("queues", t("消息队列", "Queues"), h("div", { class: "stack" }, queueTables({ verdicts, speeds })));
+  const compared = results.map((result) => result.queues).filter(({ verdicts, speeds }) => verdicts.length > 0 || speeds.length > 0);
+  if (compared.length === 0) return null;
+  return section("queues", t("消息队列", "Queues"), h("div", { class: "stack" }, queueTables(compared)));
 }
 
 /**
- * Returns the tables and charts of a comparison.
- * @param {Queues} queues
+ * Returns the tables and charts of one comparison or several.
+ * @param {Queues[]} compared
  */
-export function queueTables({ verdicts, speeds }) {
-  const usual = unique(speeds.map(({ way }) => way)).map((way) => usualSpeed(speeds.filter((speed) => speed.way === way)));
+export function queueTables(compared) {
+  const usual = compared.flatMap(({ speeds }, index) => usualSpeeds(speeds).map((speed) => (
+    { ...speed, way: compared.length > 1 ? `${speed.way} (${index + 1})` : speed.way })));
   return [
-    verdictTable(verdicts),
+    verdictTable(compared.flatMap(({ verdicts }) => verdicts)),
     panels([
       speedChart(t("每秒处理完的消息", "Messages done per second"), "received_per_s", rate, 0, usual),
       speedChart(t("从发送到收到，p99", "From send to receipt, p99"), "p99_us", duration, 1, usual),
     ]),
-    speedTable(speeds),
+    speedTable(compared.flatMap(({ speeds }) => speeds)),
   ];
 }
 
 /**
- * Returns the speed of a way on the setting that the experiments use.
- * @param {QueueSpeed[]} speeds of one way, at least one
+ * Returns the speed of each way on the setting that the experiments use.
+ * @param {QueueSpeed[]} speeds
  */
-function usualSpeed(speeds) {
-  return speeds.find(({ setting }) => setting.includes("everysec")) ?? speeds[0];
+function usualSpeeds(speeds) {
+  return unique(speeds.map(({ way }) => way)).flatMap((way) => {
+    const ofWay = speeds.filter((speed) => speed.way === way);
+    return ofWay.find(({ setting }) => setting.includes("everysec")) ?? ofWay.slice(0, 1);
+  });
 }
 
 /**
