@@ -1,9 +1,20 @@
-// A figure of each way as bars.
+// Figures of ways: rows of several results, and bars.
 
 import { t } from "../core/language.js";
 import { drawBars } from "./chart/bar-chart.js";
 import { chartFigure } from "./chart/figure.js";
 import { numberColumn, table } from "./table.js";
+
+/**
+ * Joins the rows of several results. Ways then carry the number of their result.
+ * @template {{way: string}} Row
+ * @param {Row[][]} results
+ * @returns {Row[]}
+ */
+export function numberedWays(results) {
+  if (results.length === 1) return results[0];
+  return results.flatMap((rows, index) => rows.map((row) => ({ ...row, way: `${row.way} (${index + 1})` })));
+}
 
 /**
  * Returns a chart with a bar for each row; `null` if no row has the figure.

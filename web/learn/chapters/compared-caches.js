@@ -31,6 +31,6 @@ export const comparedCaches = {
       "mallbox-directory": "mallbox，在目录里：租约、合并查库、重建期间先给旧值",
       "mallbox-servers": "mallbox，在Redis和MySQL上：做法相同，每个实例另有本地缓存",
     },
-    draw: (section) => cacheTables(readCaches(section)),
+    draw: (section) => cacheTables([readCaches(section)]),
   },
 };

@@ -25,6 +25,6 @@ export const comparedFeeds = {
       "mallbox-directory": "mallbox，在目录里：只推给常来的读者，收件箱在内存里，可从SQLite重建",
       "mallbox-servers": "mallbox，在Redis和MySQL上：只推给常来的读者，收件箱可从MySQL重建",
     },
-    draw: (section) => feedTables(readFeeds(section)),
+    draw: (section) => feedTables([readFeeds(section)]),
   },
 };

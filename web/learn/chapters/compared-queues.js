@@ -9,7 +9,7 @@ export const comparedQueues = {
   title: { zh: "消息队列：八条标准", en: "Queues by eight criteria" },
   lead: {
     zh: "秒杀先应答、后写单，中间总要有个队列，而各家教程给出的对比表从来没法验证。这里把十种方式放到同样的处境里：暂停消费者、塞满队列，在处理到一半和确认之前`kill -9`，再数清每一条消息的下落。吞吐、顺序、积压、分配、回溯、上限、杀消费者、杀队列，八条标准，全在你这台机器上测出来。",
-    en: "A flash sale replies first and writes the order later, so a queue stands between the two, and no reader can check the tables in which tutorials compare queues. Here ten ways go through the same trouble: a suspended consumer, a full queue, a `kill -9` halfway through the work and just before the acknowledgement, with every message accounted for. Throughput, order, backlog, sharing, replay, bounds, a killed consumer and a killed broker: all eight are measured on your machine.",
+    en: "A flash sale replies first and writes the order later, with a queue in between, and tutorials choose that queue by a table that nobody can check. Here ten ways go through the same trouble: a suspended consumer, a full queue, a `kill -9` halfway through the work and just before the acknowledgement, with every message accounted for. Throughput, order, backlog, sharing, replay, bounds, a killed consumer and a killed broker: all eight are measured on your machine.",
   },
   rungs: [],
   comparison: {
@@ -30,6 +30,6 @@ export const comparedQueues = {
       "redis-log": "mallbox的订单日志，在Redis里（Stream），订单写入MySQL",
       table: "MySQL表：INSERT、SELECT … FOR UPDATE SKIP LOCKED",
     },
-    draw: (section) => queueTables(readQueues(section)),
+    draw: (section) => queueTables([readQueues(section)]),
   },
 };

@@ -6,7 +6,7 @@ import { duration, rate, rounded } from "../number.js";
 import { cacheQuestionText, cacheVerdictText } from "../reads-words.js";
 import { numberColumn, table } from "../table.js";
 import { verdictTable } from "../verdict-table.js";
-import { wayChart } from "../way-chart.js";
+import { numberedWays, wayChart } from "../way-chart.js";
 import { panels, section } from "./section.js";
 
 /** @typedef {import("../result.js").Caches} Caches */
@@ -14,17 +14,18 @@ import { panels, section } from "./section.js";
 
 /** @param {import("../report.js").Report} report */
 export function caches({ results }) {
-  const verdicts = results.flatMap((result) => result.caches.verdicts);
-  const costs = results.flatMap((result) => result.caches.costs);
-  if (verdicts.length === 0 && costs.length === 0) return null;
-  return section("caches", t("缓存", "Caches"), h("div", { class: "stack" }, cacheTables({ verdicts, costs })));
+  const compared = results.map((result) => result.caches).filter(({ verdicts, costs }) => verdicts.length > 0 || costs.length > 0);
+  if (compared.length === 0) return null;
+  return section("caches", t("缓存", "Caches"), h("div", { class: "stack" }, cacheTables(compared)));
 }
 
 /**
- * Returns the tables and charts of a comparison.
- * @param {Caches} caches
+ * Returns the tables and charts of one comparison or several.
+ * @param {Caches[]} compared
  */
-export function cacheTables({ verdicts, costs }) {
+export function cacheTables(compared) {
+  const verdicts = compared.flatMap((one) => one.verdicts);
+  const costs = numberedWays(compared.map((one) => one.costs));
   return [
     verdictTable(verdicts, { question: cacheQuestionText, verdict: cacheVerdictText }),
     panels([

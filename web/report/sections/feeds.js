@@ -11,6 +11,7 @@ import { feedQuestionText, feedVerdictText } from "../reads-words.js";
 import { unique } from "../report.js";
 import { columnIfAny, numberColumn, table } from "../table.js";
 import { verdictTable } from "../verdict-table.js";
+import { numberedWays } from "../way-chart.js";
 import { panels, section } from "./section.js";
 
 /** @typedef {import("../result.js").Feeds} Feeds */
@@ -18,17 +19,18 @@ import { panels, section } from "./section.js";
 
 /** @param {import("../report.js").Report} report */
 export function feeds({ results }) {
-  const verdicts = results.flatMap((result) => result.feeds.verdicts);
-  const costs = results.flatMap((result) => result.feeds.costs);
-  if (verdicts.length === 0 && costs.length === 0) return null;
-  return section("feeds", t("Feed流", "Feeds"), h("div", { class: "stack" }, feedTables({ verdicts, costs })));
+  const compared = results.map((result) => result.feeds).filter(({ verdicts, costs }) => verdicts.length > 0 || costs.length > 0);
+  if (compared.length === 0) return null;
+  return section("feeds", t("Feed流", "Feeds"), h("div", { class: "stack" }, feedTables(compared)));
 }
 
 /**
- * Returns the tables and charts of a comparison.
- * @param {Feeds} feeds
+ * Returns the tables and charts of one comparison or several.
+ * @param {Feeds[]} compared
  */
-export function feedTables({ verdicts, costs }) {
+export function feedTables(compared) {
+  const verdicts = compared.flatMap((one) => one.verdicts);
+  const costs = numberedWays(compared.map((one) => one.costs));
   return [
     panels([
       costChart(t("发一条笔记的耗时", "Time of a note"), costs, ({ write_us }) => write_us),

@@ -8,7 +8,7 @@ import { unique } from "../report.js";
 import { columnIfAny, numberColumn, table } from "../table.js";
 import { verdictTable } from "../verdict-table.js";
 import { queueVerdictText, questionText } from "../words.js";
-import { wayChart } from "../way-chart.js";
+import { numberedWays, wayChart } from "../way-chart.js";
 import { panels, section } from "./section.js";
 
 /** @typedef {import("../result.js").Queues} Queues */
@@ -17,34 +17,36 @@ import { panels, section } from "./section.js";
 
 /** @param {import("../report.js").Report} report */
 export function queues({ results }) {
-  const verdicts = results.flatMap((result) => result.queues.verdicts);
-  const speeds = results.flatMap((result) => result.queues.speeds);
-  if (verdicts.length === 0 && speeds.length === 0) return null;
-  return section("queues", t("消息队列", "Queues"), h("div", { class: "stack" }, queueTables({ verdicts, speeds })));
+  const compared = results.map((result) => result.queues).filter(({ verdicts, speeds }) => verdicts.length > 0 || speeds.length > 0);
+  if (compared.length === 0) return null;
+  return section("queues", t("消息队列", "Queues"), h("div", { class: "stack" }, queueTables(compared)));
 }
 
 /**
- * Returns the tables and charts of a comparison.
- * @param {Queues} queues
+ * Returns the tables and charts of one comparison or several.
+ * @param {Queues[]} compared
  */
-export function queueTables({ verdicts, speeds }) {
-  const usual = unique(speeds.map(({ way }) => way)).map((way) => usualSpeed(speeds.filter((speed) => speed.way === way)));
+export function queueTables(compared) {
+  const usual = numberedWays(compared.map(({ speeds }) => usualSpeeds(speeds)));
   return [
-    queueVerdicts(verdicts),
+    queueVerdicts(compared.flatMap(({ verdicts }) => verdicts)),
     panels([
       wayChart(t("每秒处理完的消息", "Messages done per second"), usual, ({ received_per_s }) => received_per_s, rate, 0),
       wayChart(t("从发送到收到，p99", "From send to receipt, p99"), usual, ({ p99_us }) => p99_us, duration, 1),
     ]),
-    speedTable(speeds),
+    speedTable(compared.flatMap(({ speeds }) => speeds)),
   ];
 }
 
 /**
- * Returns the speed of a way on the setting that the experiments use.
- * @param {QueueSpeed[]} speeds of one way, at least one
+ * Returns the speed of each way on the setting that the experiments use.
+ * @param {QueueSpeed[]} speeds
  */
-function usualSpeed(speeds) {
-  return speeds.find(({ setting }) => setting.includes("everysec")) ?? speeds[0];
+function usualSpeeds(speeds) {
+  return unique(speeds.map(({ way }) => way)).flatMap((way) => {
+    const ofWay = speeds.filter((speed) => speed.way === way);
+    return ofWay.find(({ setting }) => setting.includes("everysec")) ?? ofWay.slice(0, 1);
+  });
 }
 
 /** @param {QueueVerdict[]} verdicts */
