@@ -290,7 +290,8 @@ fn the_page_is_for_whoever_has_its_key_and_runs_nothing_without_servers() {
         assert_eq!(source, kept, "{file}");
     }
     let comparisons = overview["comparisons"].as_array().unwrap();
-    assert_eq!((comparisons.len(), &comparisons[0]["name"]), (1, &"queues".into()), "{body}");
+    let names: Vec<&Value> = comparisons.iter().map(|comparison| &comparison["name"]).collect();
+    assert_eq!(names, ["queues", "feeds", "caches"], "{body}");
     assert_eq!(comparisons[0]["ways"][0], json!({"way": "list", "about": "Redis list: LPUSH, BRPOP"}));
     assert_eq!(comparisons[0]["section"], Value::Null);
     assert_eq!(learn.call("GET /api/learn/job", "").0, 404);
@@ -304,7 +305,7 @@ fn the_page_is_for_whoever_has_its_key_and_runs_nothing_without_servers() {
         ("nothing", 400, "not an order for a job"),
         ("{}", 400, "neither rungs nor a comparison"),
         (r#"{"rungs":["1"],"comparison":"queues"}"#, 400, "both rungs and a comparison"),
-        (r#"{"comparison":"taxis"}"#, 400, "no comparison \"taxis\"; there are: queues"),
+        (r#"{"comparison":"taxis"}"#, 400, "no comparison \"taxis\"; there are: queues, feeds, caches"),
         (r#"{"comparison":"queues","repeat":2}"#, 400, "a comparison runs once"),
         (r#"{"comparison":"queues"}"#, 503, "redis-server"),
     ] {
@@ -355,6 +356,16 @@ fn a_comparison_is_a_job_that_leaves_nothing_however_it_ends() {
     let failed = learn.ended("the comparison does not fail");
     assert_eq!(failed["state"], "failed", "{failed}");
     assert!(failed["error"].as_str().unwrap().starts_with("list: "), "{failed}");
+    learn.runs_nothing();
+    // To its end.
+    assert_eq!(learn.call("POST /api/learn/job", r#"{"comparison":"feeds"}"#).0, 202);
+    let done = learn.ended("the comparison does not end");
+    assert_eq!((&done["state"], &done["done"]), (&"done".into(), &done["total"]), "{done}");
+    let verdicts = done["section"]["verdicts"].as_array().unwrap();
+    assert_eq!(verdicts.len(), 5 * 4, "five ways, four questions");
+    assert!(verdicts.iter().all(|verdict| verdict["is_expected"] == true), "{done}");
+    let overview: Value = serde_json::from_str(&learn.call("GET /api/learn", "").1).unwrap();
+    assert_eq!(overview["comparisons"][1]["section"], done["section"]);
     learn.runs_nothing();
     // Ctrl-C.
     learn.compare(0);

@@ -7,26 +7,32 @@ use tempfile::TempDir;
 use crate::harness::{Browser, Page, Place as _, Screen};
 use crate::process::{Process, mallbox};
 
-/// Adds a result of the comparison of queues to the catalogue: a run takes minutes.
+/// Adds results of the comparisons to the catalogue: a run takes minutes.
 const COMPARED: &str = concat!(
-    "const section = ",
+    "const sections = { queues: ",
     include_str!("learn/queues.json"),
-    r#";
+    ", feeds: ",
+    include_str!("learn/feeds.json"),
+    ", caches: ",
+    include_str!("learn/caches.json"),
+    r#" };
 const original = window.fetch;
 window.fetch = async (...call) => {
     const response = await original(...call);
     if (!String(call[0]).endsWith("/api/learn") || !response.ok) return response;
     const catalogue = await response.json();
-    catalogue.comparisons.find(({ name }) => name === "queues").section = section;
+    for (const comparison of catalogue.comparisons) comparison.section = sections[comparison.name];
     return new Response(JSON.stringify(catalogue), response);
 };"#
 );
 /// The views, each with its address within the page and a text in both languages.
-const VIEWS: [(&str, [&str; 2]); 4] = [
+const VIEWS: [(&str, [&str; 2]); 6] = [
     ("#/", ["整架梯子", "The whole ladder"]),
     ("#/redis-locks", ["Redis锁", "Locks in Redis"]),
     ("#/redis-locks/6b/stopped_before_release", ["出错处", "Mistake"]),
     ("#/compared-queues", ["每秒处理完的消息", "Messages done per second"]),
+    ("#/compared-feeds", ["永远没人看到", "nobody ever sees it"]),
+    ("#/compared-caches", ["旧值留下", "old value stays"]),
 ];
 
 /// More controls than lie between the last one of a timeline and its beginning.

@@ -40,6 +40,16 @@ export function stepName(words) {
     case "consumer killed": return t("杀消费者", "consumer killed");
     case "broker killed": return t("杀队列", "broker killed");
     case "throughput": return t("吞吐", "throughput");
+    case "experiments": return t("四个实验", "experiments");
+    case "100 fans": return t("100个粉丝", "100 fans");
+    case "10,000 fans": return t("10,000个粉丝", "10,000 fans");
+    case "absent shops": return t("不存在的商铺", "absent shops");
+    case "a hot entry expires": return t("热点过期", "a hot entry expires");
+    case "entries filled together": return t("一起写入的键", "entries filled together");
+    case "a read between the steps of a write": return t("写中有读", "a read between the steps of a write");
+    case "a write between the steps of a read": return t("读中有写", "a write between the steps of a read");
+    case "holder of the lock killed": return t("拿锁的人被杀", "holder of the lock killed");
+    case "reads": return t("读取", "reads");
     default: return words;
   }
 }

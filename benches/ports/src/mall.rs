@@ -75,11 +75,11 @@ impl Mall {
         Ok(growth(now, self.before))
     }
 
-    /// Returns the memory of Redis' values in bytes; `None` in a directory.
-    pub async fn redis_dataset(&self) -> Result<Option<u64>, BenchError> {
+    /// Returns the memory of Redis' data in bytes; `None` in a directory.
+    pub async fn redis_bytes(&self) -> Result<Option<u64>, BenchError> {
         match &self.place {
             Place::Directory(_) => Ok(None),
-            Place::Servers { redis, .. } => redis.dataset().await,
+            Place::Servers { redis, .. } => redis.memory().await,
         }
     }
 

@@ -53,20 +53,11 @@ impl RawRedis {
 
     /// Returns the memory of the data in bytes; of a cluster, unknown.
     pub async fn memory(&self) -> Result<Option<u64>, BenchError> {
-        self.memory_field("used_memory").await
-    }
-
-    /// Returns the memory of the values, without the buffers of clients, in bytes; of a cluster, unknown.
-    pub async fn dataset(&self) -> Result<Option<u64>, BenchError> {
-        self.memory_field("used_memory_dataset").await
-    }
-
-    async fn memory_field(&self, name: &str) -> Result<Option<u64>, BenchError> {
         if matches!(self, Self::Cluster(_)) {
             return Ok(None);
         }
         let info: String = self.query(redis::cmd("INFO").arg("memory")).await?;
-        Ok(field(&info, name).and_then(|bytes| bytes.parse().ok()))
+        Ok(field(&info, "used_memory").and_then(|bytes| bytes.parse().ok()))
     }
 
     /// Returns how durable a write is when a command returns, in Redis' terms.

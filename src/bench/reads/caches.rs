@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
 
+use anyhow::Context as _;
 use mallbox_bench_reads::caches::{CacheCost, CacheQuestion, CacheVerdict, examine};
 use mallbox_bench_reads::{Stage, Way};
 
@@ -27,8 +28,8 @@ pub(super) async fn compare(
 ) -> anyhow::Result<Option<Compared>> {
     let (mut verdicts, mut costs) = (Vec::new(), Vec::new());
     for way in ways {
-        let result = examine(stage, way, &Malls, repeat, |words| on_step(way, words)).await?;
-        let Some(result) = result else { return Ok(None) };
+        let result = examine(stage, way, &Malls, repeat, |words| on_step(way, words)).await;
+        let Some(result) = result.context(way.name)? else { return Ok(None) };
         verdicts.extend(result.verdicts);
         costs.push(result.cost);
     }

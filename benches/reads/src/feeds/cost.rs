@@ -38,7 +38,7 @@ pub struct FeedCost {
     pub page_p50_us: f64,
     /// 99th percentile of the time of a page, in µs.
     pub page_p99_us: f64,
-    /// Growth of Redis' values per note, in bytes; `None` if the way keeps none there.
+    /// Growth of Redis' data per note, in bytes; `None` if the way keeps none there.
     pub redis_bytes_per_note: Option<f64>,
 }
 
@@ -54,8 +54,10 @@ pub(super) async fn cost(stage: &Stage, way: &Way, fans: u64) -> Result<FeedCost
     let crowd = Crowd { fans, notes_each: NOTES_EACH };
     let span = stage.effort.pick(Duration::from_millis(300), Duration::from_secs(2));
     let feed = open(way, stage, crowd).await?;
+    // The first note makes buffers grow, and inboxes that did not exist.
+    write(&*feed, crowd).await?;
     let before = feed.redis_bytes().await?;
-    let times = write(&*feed, crowd, span).await?;
+    let times = write_for(&*feed, crowd, span).await?;
     let notes = u32::try_from(times.len()).unwrap_or(u32::MAX);
     let growth = before.zip(feed.redis_bytes().await?);
     let pages = read(&feed, crowd, span).await?;
@@ -73,8 +75,8 @@ pub(super) async fn cost(stage: &Stage, way: &Way, fans: u64) -> Result<FeedCost
     })
 }
 
-/// Writes notes for `span`. Each is the first of the first and of the last fan's feed afterwards.
-async fn write(feed: &dyn Feed, crowd: Crowd, span: Duration) -> Result<Vec<Duration>, BenchError> {
+/// Writes notes for `span`. Returns their times.
+async fn write_for(feed: &dyn Feed, crowd: Crowd, span: Duration) -> Result<Vec<Duration>, BenchError> {
     let mut times = Vec::new();
     let (least, most) = WRITES;
     let began = Instant::now();
@@ -82,19 +84,25 @@ async fn write(feed: &dyn Feed, crowd: Crowd, span: Duration) -> Result<Vec<Dura
         if number >= least && began.elapsed() >= span {
             break;
         }
-        let start = Instant::now();
-        let written = feed.insert(Crowd::STAR).await?;
-        feed.pass_on(written).await?;
-        times.push(start.elapsed());
-        for reader in [crowd.fans().start(), crowd.fans().end()] {
-            let page = feed.page(*reader, PAGE).await?;
-            let is_first = page.first() == Some(&written.note);
-            ensure(is_first, || {
-                format!("the feed of reader {reader} begins with {page:?}, not {}", written.note)
-            })?;
-        }
+        times.push(write(feed, crowd).await?);
     }
     Ok(times)
+}
+
+/// Writes a note. Afterwards the feeds of the first and of the last fan begin with the note.
+async fn write(feed: &dyn Feed, crowd: Crowd) -> Result<Duration, BenchError> {
+    let start = Instant::now();
+    let written = feed.insert(Crowd::STAR).await?;
+    feed.pass_on(written).await?;
+    let time = start.elapsed();
+    for reader in [crowd.fans().start(), crowd.fans().end()] {
+        let page = feed.page(*reader, PAGE).await?;
+        let is_first = page.first() == Some(&written.note);
+        ensure(is_first, || {
+            format!("the feed of reader {reader} begins with {page:?}, not {}", written.note)
+        })?;
+    }
+    Ok(time)
 }
 
 /// Reads pages of ten for `span`.

@@ -37,7 +37,7 @@ pub(crate) trait Feed: Send + Sync {
         Ok(())
     }
 
-    /// Returns the memory of Redis' values in bytes; `None` if the way keeps none there.
+    /// Returns the memory of Redis' data in bytes; `None` if the way keeps none there.
     async fn redis_bytes(&self) -> Result<Option<u64>, BenchError>;
 
     /// Removes all data of the feed.

@@ -1,6 +1,6 @@
 //! Inboxes in Redis: a sorted set per reader, notes by their time.
 
-use mallbox_bench_ports::BenchError;
+use mallbox_bench_ports::{BenchError, RawRedis};
 use redis::Pipeline;
 
 use crate::Servers;
@@ -24,17 +24,16 @@ impl Inboxes {
         Ok(Self { servers: servers.clone() })
     }
 
-    /// Adds notes to the inboxes of fans.
-    pub(super) async fn add(&self, notes: &[Written], fans: &[u64]) -> Result<(), BenchError> {
-        let mut pipeline = Pipeline::new();
-        for fan in fans {
-            let add = pipeline.cmd("ZADD").arg(key(*fan));
-            for written in notes {
-                add.arg(written.at_ms).arg(written.note);
-            }
-            add.ignore();
-        }
-        self.servers.redis.pipeline(&pipeline).await
+    /// Fills inboxes with earlier notes. The connection is closed afterwards, for its buffers on the server
+    /// are large.
+    pub(super) async fn fill(&self, notes: &[Written], fans: &[u64]) -> Result<(), BenchError> {
+        let redis = RawRedis::connect(&self.servers.addresses.redis_in_memory).await?;
+        redis.pipeline(&additions(notes, fans)).await
+    }
+
+    /// Adds a note to the inboxes of fans.
+    pub(super) async fn add(&self, note: Written, fans: &[u64]) -> Result<(), BenchError> {
+        self.servers.redis.pipeline(&additions(&[note], fans)).await
     }
 
     /// Returns the newest notes of an inbox, newest first: time and note.
@@ -46,12 +45,24 @@ impl Inboxes {
     }
 
     pub(super) async fn bytes(&self) -> Result<Option<u64>, BenchError> {
-        self.servers.redis.dataset().await
+        self.servers.redis.memory().await
     }
 
     pub(super) async fn remove(&self) -> Result<(), BenchError> {
         self.servers.remove_keys(PREFIX).await
     }
+}
+
+fn additions(notes: &[Written], fans: &[u64]) -> Pipeline {
+    let mut pipeline = Pipeline::new();
+    for fan in fans {
+        let add = pipeline.cmd("ZADD").arg(key(*fan));
+        for written in notes {
+            add.arg(written.at_ms).arg(written.note);
+        }
+        add.ignore();
+    }
+    pipeline
 }
 
 fn key(reader: u64) -> String {

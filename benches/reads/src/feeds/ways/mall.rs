@@ -121,7 +121,7 @@ impl Feed for MallFeed {
     }
 
     async fn redis_bytes(&self) -> Result<Option<u64>, BenchError> {
-        self.mall.redis_dataset().await
+        self.mall.redis_bytes().await
     }
 
     async fn remove(self: Arc<Self>) -> Result<(), BenchError> {

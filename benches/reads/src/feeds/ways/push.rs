@@ -31,7 +31,7 @@ impl Push {
         let inboxes = Inboxes::create(servers).await?;
         let (earlier, readers): (Vec<_>, Vec<_>) = (earlier(crowd).collect(), crowd.readers().collect());
         if !earlier.is_empty() {
-            inboxes.add(&earlier, &readers).await?;
+            inboxes.fill(&earlier, &readers).await?;
         }
         Ok(Self { tables, inboxes })
     }
@@ -49,7 +49,7 @@ impl Feed for Push {
             let fans = self.tables.fans(written.author, after, FANS_AT_ONCE).await?;
             let Some(last) = fans.last() else { return Ok(()) };
             after = *last;
-            self.inboxes.add(&[written], &fans).await?;
+            self.inboxes.add(written, &fans).await?;
         }
     }
 
