@@ -47,7 +47,7 @@ fn text(ways: &[&Way], verdicts: &[FeedVerdict], costs: &[FeedCost]) -> String {
             rate(cost.pages_per_s),
             micros(cost.page_p50_us),
             micros(cost.page_p99_us),
-            cost.redis_bytes_per_note.map_or_else(|| "−".to_owned(), |number| bytes(number as u64)),
+            cost.redis_bytes_per_note.map_or_else(|| "−".to_owned(), bytes),
         ]);
     }
     let mut verdicts_of_ways =
@@ -79,7 +79,7 @@ mod tests {
             pages_per_s: 123_456.0,
             page_p50_us: 1_234.0,
             page_p99_us: 123_456.0,
-            redis_bytes_per_note: Some(12_345_678.0),
+            redis_bytes_per_note: Some(12_345_678),
         };
         let costs: Vec<_> = WAYS.iter().map(cost).collect();
         let ways: Vec<_> = WAYS.iter().collect();

@@ -41,7 +41,7 @@ impl MallCaches for Malls {
         let cache = CacheAside::new(&mall.storage, policy);
         // One per opened mall: ids are copied, and refer to the counter.
         let loads: &'static HeldLoads = Box::leak(Box::default());
-        Ok(Arc::new(MallCache { mall, kind, cache, policy, loads, passed_ms: AtomicU64::new(0) }))
+        Ok(Arc::new(MallCache { mall, kind, cache, policy, loads, passed_s: AtomicU64::new(0) }))
     }
 }
 
@@ -52,7 +52,7 @@ struct MallCache {
     policy: Policy,
     loads: &'static HeldLoads,
     /// Time that has passed since noon on the mall's clock.
-    passed_ms: AtomicU64,
+    passed_s: AtomicU64,
 }
 
 /// A cached shop.
@@ -119,7 +119,7 @@ fn failed(failure: &Failure) -> BenchError {
 
 impl MallCache {
     fn now(&self) -> Timestamp {
-        NOON + Duration::from_millis(self.passed_ms.load(Ordering::SeqCst))
+        NOON + Duration::from_secs(self.passed_s.load(Ordering::SeqCst))
     }
 
     fn id(&self, shop: u64) -> BenchShopId {
@@ -154,7 +154,7 @@ impl ShopCache for MallCache {
     }
 
     async fn expire(&self, _: u64) -> Result<(), BenchError> {
-        self.passed_ms.fetch_add(FRESH.as_millis() as u64, Ordering::SeqCst);
+        self.passed_s.fetch_add(FRESH.as_secs(), Ordering::SeqCst);
         Ok(())
     }
 

@@ -39,7 +39,7 @@ pub struct FeedCost {
     /// 99th percentile of the time of a page, in µs.
     pub page_p99_us: f64,
     /// Growth of Redis' data per note, in bytes; `None` if the way keeps none there.
-    pub redis_bytes_per_note: Option<f64>,
+    pub redis_bytes_per_note: Option<u64>,
 }
 
 /// Returns the numbers of fans that are measured, with the words of the step.
@@ -71,7 +71,7 @@ pub(super) async fn cost(stage: &Stage, way: &Way, fans: u64) -> Result<FeedCost
         page_p50_us: pages.micros(0.5),
         page_p99_us: pages.micros(0.99),
         redis_bytes_per_note: growth
-            .map(|(before, now)| now.saturating_sub(before) as f64 / f64::from(notes.max(1))),
+            .map(|(before, now)| now.saturating_sub(before) / u64::from(notes.max(1))),
     })
 }
 

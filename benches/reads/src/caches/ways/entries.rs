@@ -73,7 +73,7 @@ impl Entries {
     /// Takes the lock of an entry. Returns whether it was free.
     pub(super) async fn lock(&self, shop: u64) -> Result<bool, BenchError> {
         let mut lock = cmd("SET");
-        lock.arg(lock_key(shop)).arg(1).arg("NX").arg("PX").arg(LOCK_LEASE.as_millis() as u64);
+        lock.arg(lock_key(shop)).arg(1).arg("NX").arg("PX").arg(millis(LOCK_LEASE));
         Ok(self.servers.redis.query::<Option<String>>(&lock).await?.is_some())
     }
 
@@ -94,9 +94,13 @@ fn set(shop: u64, text: &str, ttl: Option<Duration>) -> Cmd {
     let mut set = cmd("SET");
     set.arg(key(shop)).arg(text);
     if let Some(ttl) = ttl {
-        set.arg("PX").arg(ttl.as_millis() as u64);
+        set.arg("PX").arg(millis(ttl));
     }
     set
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 fn key(shop: u64) -> String {

@@ -6,7 +6,7 @@
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use mallbox_bench_ports::BenchError;
@@ -23,11 +23,14 @@ struct LogicalExpiry {
 struct Inner {
     table: ShopTable,
     entries: Entries,
+    /// Times in entries count from here.
+    begin: Instant,
 }
 
 pub(super) async fn open(stage: &Stage) -> Result<Arc<dyn ShopCache>, BenchError> {
     let servers = stage.servers()?;
-    let inner = Inner { table: ShopTable::create(servers).await?, entries: Entries::create(servers).await? };
+    let (table, entries) = (ShopTable::create(servers).await?, Entries::create(servers).await?);
+    let inner = Inner { table, entries, begin: Instant::now() };
     let cache = LogicalExpiry { inner: Arc::new(inner) };
     cache.warm(1..=SHOPS).await?;
     Ok(Arc::new(cache))
@@ -39,9 +42,14 @@ impl Inner {
         self.store(shop, found).await
     }
 
+    /// Returns the time now, in ms.
+    fn now_ms(&self) -> u128 {
+        self.begin.elapsed().as_millis()
+    }
+
     async fn store(&self, shop: u64, found: Option<u64>) -> Result<(), BenchError> {
         let Some(value) = found else { return Ok(()) };
-        self.entries.set(shop, &text(value, now_ms() + TTL.as_millis()), None).await
+        self.entries.set(shop, &text(value, self.now_ms() + TTL.as_millis()), None).await
     }
 }
 
@@ -54,7 +62,7 @@ impl ShopCache for LogicalExpiry {
     async fn read(&self, shop: u64) -> Result<Option<u64>, BenchError> {
         let Some(text) = self.inner.entries.get(shop).await? else { return Ok(None) };
         let (value, until) = parts(&text)?;
-        if until <= now_ms() && self.inner.entries.lock(shop).await? {
+        if until <= self.inner.now_ms() && self.inner.entries.lock(shop).await? {
             let inner = Arc::clone(&self.inner);
             tokio::spawn(async move {
                 // The next caller tries again.
@@ -78,7 +86,7 @@ impl ShopCache for LogicalExpiry {
     async fn expire(&self, shop: u64) -> Result<(), BenchError> {
         let Some(found) = self.inner.entries.get(shop).await? else { return Ok(()) };
         let (value, _) = parts(&found)?;
-        self.inner.entries.set(shop, &text(value, now_ms()), None).await
+        self.inner.entries.set(shop, &text(value, self.inner.now_ms()), None).await
     }
 
     async fn remove_entry(&self, shop: u64) -> Result<(), BenchError> {
@@ -86,13 +94,13 @@ impl ShopCache for LogicalExpiry {
     }
 
     async fn warm(&self, shops: RangeInclusive<u64>) -> Result<(), BenchError> {
-        let until = now_ms() + TTL.as_millis();
+        let until = self.inner.now_ms() + TTL.as_millis();
         let entries: Vec<_> = shops.map(|shop| (shop, text(1, until), None)).collect();
         self.inner.entries.set_all(&entries).await
     }
 
     async fn lifetimes(&self, shops: RangeInclusive<u64>) -> Result<Vec<Duration>, BenchError> {
-        let now = now_ms();
+        let now = self.inner.now_ms();
         let mut lifetimes = Vec::new();
         for shop in shops {
             let Some(text) = self.inner.entries.get(shop).await? else { continue };
@@ -126,8 +134,4 @@ fn parts(text: &str) -> Result<(u64, u128), BenchError> {
     let parts =
         text.split_once(' ').and_then(|(value, until)| Some((value.parse().ok()?, until.parse().ok()?)));
     parts.ok_or_else(|| BenchError::Wrong(format!("{text:?} is no entry")))
-}
-
-fn now_ms() -> u128 {
-    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_millis()
 }

@@ -40,8 +40,8 @@ impl Inboxes {
     pub(super) async fn newest(&self, reader: u64, most: u32) -> Result<Vec<(i64, u64)>, BenchError> {
         let mut range = redis::cmd("ZRANGE");
         range.arg(key(reader)).arg(0).arg(most - 1).arg("REV").arg("WITHSCORES");
-        let found: Vec<(u64, f64)> = self.servers.redis.query(&range).await?;
-        Ok(found.into_iter().map(|(note, at_ms)| (at_ms as i64, note)).collect())
+        let found: Vec<(u64, i64)> = self.servers.redis.query(&range).await?;
+        Ok(found.into_iter().map(|(note, at_ms)| (at_ms, note)).collect())
     }
 
     pub(super) async fn bytes(&self) -> Result<Option<u64>, BenchError> {
