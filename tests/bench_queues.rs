@@ -2,6 +2,8 @@
 //! is killed.
 #![expect(clippy::unwrap_used, reason = "helpers of a test binary may fail loudly")]
 
+#[path = "common/given_servers.rs"]
+mod given_servers;
 #[path = "common/process.rs"]
 mod process;
 
@@ -13,10 +15,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use mallbox_test_patience::Deadline;
-use mallbox_test_servers::{MariaDb, Redis};
-use mysql_async::prelude::Queryable as _;
 use serde_json::Value;
 use tempfile::TempDir;
+
+use given_servers::GivenServers;
 
 /// Time limit for the begin of a bench, and for the removal of its files.
 const TIMEOUT: Duration = Duration::from_secs(120);
@@ -197,27 +199,21 @@ fn a_killed_bench_leaves_no_process_and_no_file() {
 #[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server and mariadbd")]
 fn given_servers_must_be_empty_and_are_empty_afterwards() {
     let _turn = turn();
-    tokio::runtime::Runtime::new().unwrap().block_on(given_servers());
+    tokio::runtime::Runtime::new().unwrap().block_on(on_given_servers());
 }
 
-async fn given_servers() {
-    let (redis, mariadb, dir) = (Redis::start().unwrap(), MariaDb::start().unwrap(), TempDir::new().unwrap());
-    let client = redis::Client::open(redis.url()).unwrap();
-    let mut connection = client.get_multiplexed_async_connection().await.unwrap();
-    let mut sql = mysql_async::Conn::from_url(mariadb.url("mysql")).await.unwrap();
-    sql.query_drop("CREATE DATABASE theirs").await.unwrap();
-    let (url, database) = (redis.url(), mariadb.url("theirs"));
+async fn on_given_servers() {
+    let (mut servers, dir) = (GivenServers::start().await, TempDir::new().unwrap());
+    let flags = servers.flags();
     let run = || {
-        let servers = ["--redis", &*url, "--mysql", &*database, "--may-destroy-data", "--json", "a.json"];
-        ended(bench(dir.path(), &[&["group", "redis-log", "table"], &servers[..]].concat()))
+        let mut command = bench(dir.path(), &["group", "redis-log", "table", "--json", "a.json"]);
+        command.args(&flags);
+        ended(command)
     };
-    redis::cmd("SET").arg("theirs").arg(7).exec_async(&mut connection).await.unwrap();
+    servers.put_key().await;
     let (is_fine, text) = run();
     assert!(!is_fine && text.contains("Redis holds 1 keys; the bench needs an empty server"), "{text}");
-    let kept: Option<u64> = redis::cmd("GETDEL").arg("theirs").query_async(&mut connection).await.unwrap();
-    assert_eq!(kept, Some(7));
-    let tables = "SELECT CONCAT(table_schema, '.', table_name) FROM information_schema.tables \
-                  WHERE table_schema NOT IN ('mysql', 'information_schema', 'performance_schema', 'sys')";
+    servers.take_key().await;
     let (is_fine, text) = run();
     assert!(is_fine && text.contains("no broker is killed"), "{text}");
     let verdicts = verdicts(&result(dir.path()));
@@ -230,8 +226,6 @@ async fn given_servers() {
         ],
     );
     assert!(verdicts.keys().all(|(_, question)| !question.starts_with("broker")), "{verdicts:?}");
-    let keys: Vec<String> = redis::cmd("KEYS").arg("*").query_async(&mut connection).await.unwrap();
-    let tables: Vec<String> = sql.query(tables).await.unwrap();
-    assert_eq!((keys, tables), (Vec::new(), Vec::new()));
+    servers.are_empty().await;
     assert_eq!(left_over(dir.path()), [""; 0]);
 }

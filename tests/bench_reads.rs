@@ -2,6 +2,8 @@
 //! data.
 #![expect(clippy::unwrap_used, reason = "helpers of a test binary may fail loudly")]
 
+#[path = "common/given_servers.rs"]
+mod given_servers;
 #[path = "common/process.rs"]
 mod process;
 
@@ -10,10 +12,10 @@ use std::path::Path;
 use std::process::{Command, Output};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use mallbox_test_servers::{MariaDb, Redis};
-use mysql_async::prelude::Queryable as _;
 use serde_json::Value;
 use tempfile::TempDir;
+
+use given_servers::GivenServers;
 
 /// Begin of the names of a bench's files.
 const FILES: &str = ".mallbox-bench-";
@@ -170,34 +172,27 @@ fn caches_on_servers_reach_their_verdicts() {
 #[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server and mariadbd")]
 fn given_servers_must_be_empty_and_are_empty_afterwards() {
     let _turn = turn();
-    tokio::runtime::Runtime::new().unwrap().block_on(given_servers());
+    tokio::runtime::Runtime::new().unwrap().block_on(on_given_servers());
 }
 
-async fn given_servers() {
-    let (redis, mariadb, dir) = (Redis::start().unwrap(), MariaDb::start().unwrap(), TempDir::new().unwrap());
-    let client = redis::Client::open(redis.url()).unwrap();
-    let mut connection = client.get_multiplexed_async_connection().await.unwrap();
-    let mut sql = mysql_async::Conn::from_url(mariadb.url("mysql")).await.unwrap();
-    let (url, database) = (redis.url(), mariadb.url("theirs"));
+async fn on_given_servers() {
+    let (mut servers, dir) = (GivenServers::start().await, TempDir::new().unwrap());
+    let flags = servers.flags();
     let run = |kind: &str, ways: &[&str]| {
-        let servers = ["--redis", &*url, "--mysql", &*database, "--may-destroy-data"];
-        ended(bench(dir.path(), kind, &[ways, &servers[..]].concat()))
+        let mut command = bench(dir.path(), kind, ways);
+        command.args(&flags);
+        ended(command)
     };
-    redis::cmd("SET").arg("theirs").arg(7).exec_async(&mut connection).await.unwrap();
+    servers.put_key().await;
     let (is_fine, text) = run("cache", &["aside"]);
     assert!(!is_fine && text.contains("Redis holds 1 keys; the bench needs an empty server"), "{text}");
-    let kept: Option<u64> = redis::cmd("GETDEL").arg("theirs").query_async(&mut connection).await.unwrap();
-    assert_eq!(kept, Some(7));
+    servers.take_key().await;
     for (kind, ways) in
         [("cache", ["aside", "mutex", "mallbox-servers"]), ("feed", ["pull", "hybrid", "mallbox-servers"])]
     {
         let (is_fine, text) = run(kind, &ways);
         assert!(is_fine, "{text}");
-        let keys: Vec<String> = redis::cmd("KEYS").arg("*").query_async(&mut connection).await.unwrap();
-        let tables = "SELECT CONCAT(table_schema, '.', table_name) FROM information_schema.tables \
-                      WHERE table_schema NOT IN ('mysql', 'information_schema', 'performance_schema', 'sys')";
-        let tables: Vec<String> = sql.query(tables).await.unwrap();
-        assert_eq!((keys, tables), (Vec::new(), Vec::new()), "{kind}");
+        servers.are_empty().await;
     }
     check_empty(dir.path());
 }

@@ -59,7 +59,11 @@ mod turns;
 #[cfg(feature = "ladder")]
 mod verdicts;
 mod watch;
+#[cfg(feature = "ladder")]
+mod way_settings;
 
+#[cfg(feature = "ladder")]
+pub use about_way::AboutWay;
 pub use agent::{AgentAddress, AgentBench, serve as run_agent};
 pub use compare::{
     Appends, CompareBench, ComparedSystem, ForeignMall, ServerSetting, Topology, Workload, run as run_compare,
@@ -75,9 +79,7 @@ pub use load_bench::run as run_load;
 pub use load_settings::{LoadBench, UserSource};
 pub use mallbox_bench_ports::{Effort, PORTS, Side, run_part};
 #[cfg(feature = "ladder")]
-pub use mallbox_bench_queues::{Effort as QueueEffort, WAYS, Way, run_station, way};
-#[cfg(feature = "ladder")]
-pub use mallbox_bench_reads::{Effort as ReadsEffort, Way as ReadsWay};
+pub use mallbox_bench_queues::{Effort as QueueEffort, WAYS, run_station};
 pub use ports::{PortsBench, run as run_ports};
 pub use preset::{PRESETS, Preset};
 #[cfg(feature = "ladder")]

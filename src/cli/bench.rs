@@ -14,6 +14,8 @@ mod ports;
 mod queues;
 #[cfg(feature = "ladder")]
 mod reads;
+#[cfg(feature = "ladder")]
+mod way_flags;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;

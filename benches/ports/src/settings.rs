@@ -44,6 +44,16 @@ pub enum Effort {
     Full,
 }
 
+impl Effort {
+    /// Chooses by the effort.
+    pub fn pick<T>(self, quick: T, full: T) -> T {
+        match self {
+            Self::Quick => quick,
+            Self::Full => full,
+        }
+    }
+}
+
 /// Settings of a run.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Settings {
@@ -58,10 +68,7 @@ pub struct Settings {
 impl Settings {
     /// Chooses by the effort.
     pub(crate) fn pick<T>(&self, quick: T, full: T) -> T {
-        match self.effort {
-            Effort::Quick => quick,
-            Effort::Full => full,
-        }
+        self.effort.pick(quick, full)
     }
 
     /// Returns the time of a measurement.

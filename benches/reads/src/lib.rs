@@ -15,5 +15,5 @@ mod way;
 
 pub use held_loads::HeldLoads;
 pub use servers::Servers;
-pub use stage::{Effort, Stage};
+pub use stage::Stage;
 pub use way::Way;

@@ -2,27 +2,9 @@
 
 use std::path::PathBuf;
 
-use mallbox_bench_ports::BenchError;
+use mallbox_bench_ports::{BenchError, Effort};
 
 use crate::Servers;
-
-/// How much is measured.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Effort {
-    /// Small crowds and short spans.
-    Quick,
-    /// Everything.
-    Full,
-}
-
-impl Effort {
-    pub(crate) fn pick<T>(self, quick: T, full: T) -> T {
-        match self {
-            Self::Quick => quick,
-            Self::Full => full,
-        }
-    }
-}
 
 /// Where the ways are compared.
 #[derive(Clone)]

@@ -62,7 +62,7 @@ fn run_caches(below: &Path, on_step: &mut OnStep<'_>) -> anyhow::Result<Option<V
 
 fn run_reads(subject: ReadsSubject, below: &Path, on_step: &mut OnStep<'_>) -> anyhow::Result<Option<Value>> {
     let ways = subject.ways().iter().collect();
-    let effort = mallbox_bench_reads::Effort::Quick;
+    let effort = mallbox_bench_ports::Effort::Quick;
     let bench = ReadsBench { subject, ways, effort, repeat: 1, servers: None, json: None };
     let compared = ReadsComparison::open(&bench, below)?.run(on_step)?;
     Ok(compared.map(|compared| compared.section))

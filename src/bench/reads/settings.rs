@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use mallbox_bench_reads::{Effort, Way};
+use mallbox_bench_ports::Effort;
+use mallbox_bench_reads::Way;
 
 use super::subject::ReadsSubject;
 

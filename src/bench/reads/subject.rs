@@ -1,6 +1,7 @@
 //! What is compared.
 
-use mallbox_bench_reads::{Effort, Way, caches, feeds};
+use mallbox_bench_ports::Effort;
+use mallbox_bench_reads::{Way, caches, feeds};
 use serde_json::Value;
 
 use crate::bench::result::Recording;

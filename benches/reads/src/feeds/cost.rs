@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use mallbox_bench_ports::{BenchError, Load, Timed, drive, ensure};
+use mallbox_bench_ports::{BenchError, Effort, Load, Timed, drive, ensure};
 use serde::Serialize;
 
 use super::crowd::Crowd;
 use super::feed::Feed;
 use super::ways::open;
-use crate::{Effort, Stage, Way};
+use crate::{Stage, Way};
 
 /// Earlier notes of each author whom a reader follows: inboxes of 1,800 notes. Redis' hash table of such an
 /// inbox has moved to 2,048 buckets, and does not grow with the measured notes.

@@ -2,13 +2,13 @@
 
 use std::ops::ControlFlow;
 
-use mallbox_bench_ports::BenchError;
+use mallbox_bench_ports::{BenchError, Effort};
 
 use super::cost::{FeedCost, cost, fans};
 use super::expected::EXPECTED;
 use super::experiments::experiment;
 use super::question::FeedVerdict;
-use crate::{Effort, Stage, Way};
+use crate::{Stage, Way};
 
 /// Results on a way.
 #[derive(Clone, PartialEq, Debug)]
