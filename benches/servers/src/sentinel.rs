@@ -8,10 +8,12 @@ use crate::host::Host;
 use crate::process::{Process, ServerError, accepts_connections, on_a_free_port};
 use crate::version::REDIS as PROGRAM;
 
-/// Silence after which the master of a test counts as down.
-const SILENCE_MAX: Duration = Duration::from_millis(500);
+/// Silence after which the master of a test counts as down. A sentinel sends the first `PING` to a promoted
+/// master after the shorter of this time and a second, and counts the silence from the promotion on: with a
+/// second or less, the new master is down before its first `PONG`, and the old one is promoted again.
+const SILENCE_MAX: Duration = Duration::from_millis(1_500);
 
-/// A sentinel with a quorum of 1. Declares the master down after half a second of silence, later on a shared
+/// A sentinel with a quorum of 1. Declares the master down after 1.5 s of silence, later on a shared
 /// machine.
 #[derive(Debug)]
 pub struct RedisSentinel {

@@ -1,5 +1,6 @@
 //! A mall under a trigger, and what users saw of it.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::JoinHandle;
@@ -185,6 +186,13 @@ impl<'l> MallStage<'l> {
         // What a mall without servers said counts for nothing.
         self.evidence.replies.retain(|(of, reply)| *of != user || !matches!(reply, Some(Reply::Failed(_))));
         Ok(())
+    }
+
+    /// Returns the users with a claim that failed.
+    pub(super) fn failed_users(&self) -> BTreeSet<u64> {
+        let failed =
+            self.evidence.replies.iter().filter(|(_, reply)| matches!(reply, Some(Reply::Failed(_))));
+        failed.map(|(user, _)| *user).collect()
     }
 
     /// Cancels the order of every user who has one. Returns how many there were.

@@ -56,6 +56,11 @@ fn stopped(stage: &mut MallStage<'_>) -> anyhow::Result<()> {
     std::thread::sleep(STOPPED);
     stage.resume(0)?;
     sent.into_iter().for_each(|claim| drop(stage.receive(claim)));
+    // A call to a server that waited for the stopped instance may be over its time limit. The mall then asks
+    // the user to try again.
+    for user in stage.failed_users() {
+        stage.insist(1, user)?;
+    }
     Ok(())
 }
 
