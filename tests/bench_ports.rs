@@ -2,32 +2,29 @@
 //! that are missing or hold data.
 #![expect(clippy::unwrap_used, reason = "helpers of a test binary may fail loudly")]
 
+#[path = "common/bench_run.rs"]
+mod bench_run;
+#[path = "common/given_servers.rs"]
+mod given_servers;
 #[path = "common/process.rs"]
 mod process;
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use mallbox_test_patience::Deadline;
-use mallbox_test_servers::{MariaDb, Redis};
 use mysql_async::prelude::Queryable as _;
 use serde_json::Value;
 use tempfile::TempDir;
 
+use bench_run::{ended, left_over, result, turn};
+use given_servers::GivenServers;
+
 /// Time limit of a part, and of the removal of a killed run's files.
 const PART_TIMEOUT: Duration = Duration::from_secs(120);
-/// Begin of the names of a run's files.
-const FILES: &str = ".mallbox-bench-";
-
-/// Waits for the turn of a test: a run takes the whole machine, and time limits of ports are short.
-fn turn() -> MutexGuard<'static, ()> {
-    static TURN: Mutex<()> = Mutex::new(());
-    TURN.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// Returns a quick run in a directory of its own.
 fn bench(dir: &Path, arguments: &[&str]) -> Command {
@@ -37,26 +34,11 @@ fn bench(dir: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-fn ended(mut command: Command) -> (bool, String) {
-    let Output { status, stdout, stderr } = command.output().unwrap();
-    (status.success(), String::from_utf8([stdout, stderr].concat()).unwrap())
-}
-
-fn result(file: &Path) -> Value {
-    serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap()
-}
-
 /// Returns the operation, the back end, the size and the callers of each measurement.
 fn names(measurements: &[Value]) -> Vec<String> {
     let fields = ["port", "back_end", "size", "threads"];
     let name = |measurement: &Value| fields.map(|field| measurement[field].to_string()).join(" ");
     measurements.iter().map(name).collect()
-}
-
-/// Returns the files of runs that a directory still holds.
-fn left_over(dir: &Path) -> Vec<String> {
-    let names = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    names.filter(|name| name.starts_with(FILES)).collect()
 }
 
 #[test]
@@ -181,36 +163,32 @@ fn a_killed_run_continues_without_measuring_twice() {
 #[cfg_attr(not(feature = "production-tests"), ignore = "needs redis-server and mariadbd")]
 fn given_servers_must_be_empty_and_are_empty_afterwards() {
     let _turn = turn();
-    tokio::runtime::Runtime::new().unwrap().block_on(given_servers());
+    tokio::runtime::Runtime::new().unwrap().block_on(on_given_servers());
 }
 
-async fn given_servers() {
-    let (redis, mariadb, dir) = (Redis::start().unwrap(), MariaDb::start().unwrap(), TempDir::new().unwrap());
-    let client = redis::Client::open(redis.url()).unwrap();
-    let mut connection = client.get_multiplexed_async_connection().await.unwrap();
-    let mut sql = mysql_async::Conn::from_url(mariadb.url("mysql")).await.unwrap();
-    sql.query_drop("CREATE DATABASE theirs").await.unwrap();
-    let (url, database) = (redis.url(), mariadb.url("theirs"));
-    let run = |more: &[&str]| {
-        let servers = ["rate-limits", "votes", "--on", "servers", "--redis", &*url, "--mysql", &*database];
-        ended(bench(dir.path(), &[&servers[..], more].concat()))
+async fn on_given_servers() {
+    let (mut servers, dir) = (GivenServers::start().await, TempDir::new().unwrap());
+    let flags = servers.flags();
+    let run = |flags: &[String]| {
+        let mut command = bench(dir.path(), &["rate-limits", "votes", "--on", "servers"]);
+        command.args(flags);
+        ended(command)
     };
-    let (is_fine, text) = run(&[]);
+    let (is_fine, text) = run(&flags[..4]);
     assert!(!is_fine && text.contains("--may-destroy-data"), "{text}");
-    redis::cmd("SET").arg("theirs").arg(7).exec_async(&mut connection).await.unwrap();
-    let (is_fine, text) = run(&["--may-destroy-data"]);
+    servers.put_key().await;
+    let (is_fine, text) = run(&flags);
     assert!(!is_fine && text.contains("Redis holds 1 keys; the bench needs an empty server"), "{text}");
-    let kept: Option<u64> = redis::cmd("GETDEL").arg("theirs").query_async(&mut connection).await.unwrap();
-    assert_eq!(kept, Some(7));
-    sql.query_drop("CREATE TABLE theirs.orders (id INT)").await.unwrap();
-    let (is_fine, text) = run(&["--may-destroy-data"]);
+    servers.take_key().await;
+    servers.sql.query_drop("CREATE TABLE theirs.orders (id INT)").await.unwrap();
+    let (is_fine, text) = run(&flags);
     assert!(!is_fine && text.contains("the database of --mysql holds 1 tables"), "{text}");
-    sql.query_drop("DROP TABLE theirs.orders").await.unwrap();
-    let before: Vec<String> = sql.query("SHOW DATABASES").await.unwrap();
-    let (is_fine, text) = run(&["--may-destroy-data"]);
+    servers.sql.query_drop("DROP TABLE theirs.orders").await.unwrap();
+    let before: Vec<String> = servers.sql.query("SHOW DATABASES").await.unwrap();
+    let (is_fine, text) = run(&flags);
     assert!(is_fine && text.contains("Redis: appendonly no, memory only"), "{text}");
-    let keys: u64 = redis::cmd("DBSIZE").query_async(&mut connection).await.unwrap();
-    let after: Vec<String> = sql.query("SHOW DATABASES").await.unwrap();
-    assert_eq!((keys, after), (0, before));
+    let after: Vec<String> = servers.sql.query("SHOW DATABASES").await.unwrap();
+    assert_eq!(after, before);
+    servers.are_empty().await;
     assert_eq!(left_over(dir.path()), [""; 0]);
 }

@@ -2,6 +2,8 @@
 //! is killed.
 #![expect(clippy::unwrap_used, reason = "helpers of a test binary may fail loudly")]
 
+#[path = "common/bench_run.rs"]
+mod bench_run;
 #[path = "common/given_servers.rs"]
 mod given_servers;
 #[path = "common/process.rs"]
@@ -10,41 +12,24 @@ mod process;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use mallbox_test_patience::Deadline;
 use serde_json::Value;
 use tempfile::TempDir;
 
+use bench_run::{ended, left_over, result, turn};
 use given_servers::GivenServers;
 
 /// Time limit for the begin of a bench, and for the removal of its files.
 const TIMEOUT: Duration = Duration::from_secs(120);
-/// Begin of the names of a bench's files.
-const FILES: &str = ".mallbox-bench-";
-
-/// Waits for the turn of a test: a bench takes the whole machine.
-fn turn() -> MutexGuard<'static, ()> {
-    static TURN: Mutex<()> = Mutex::new(());
-    TURN.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// Returns a quick bench in a directory of its own.
 fn bench(dir: &Path, arguments: &[&str]) -> Command {
     let mut command = process::mallbox(&[&["bench", "queues", "--quick"], arguments].concat());
     command.current_dir(dir);
     command
-}
-
-fn ended(mut command: Command) -> (bool, String) {
-    let Output { status, stdout, stderr } = command.output().unwrap();
-    (status.success(), String::from_utf8([stdout, stderr].concat()).unwrap())
-}
-
-fn result(dir: &Path) -> Value {
-    serde_json::from_str(&fs::read_to_string(dir.join("a.json")).unwrap()).unwrap()
 }
 
 /// Returns the verdicts of a result by way and question; each repetition has the same.
@@ -66,12 +51,6 @@ fn check(verdicts: &BTreeMap<(String, String), String>, want: &[(&str, &str, &st
         let found = verdicts.get(&((*way).to_owned(), (*question).to_owned()));
         assert_eq!(found.map(String::as_str), Some(*want), "{way}, {question}");
     }
-}
-
-/// Returns the files of benches that a directory still holds.
-fn left_over(dir: &Path) -> Vec<String> {
-    let names = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    names.filter(|name| name.starts_with(FILES)).collect()
 }
 
 /// Returns the processes of `mallbox` that work in a directory.
@@ -102,7 +81,7 @@ fn without_servers_programs_are_named_and_ways_within_a_process_are_compared() {
     ] {
         assert!(text.contains(words), "{words}: {text}");
     }
-    let result = result(dir.path());
+    let result = result(&dir.path().join("a.json"));
     assert_eq!((&result["kind"], &result["settings"]["repeat"]), (&"queues".into(), &2.into()));
     assert_eq!(result["settings"]["ways"], serde_json::json!(["channel", "sled-log"]));
     assert_eq!(result["warnings"][0]["code"], "left_out");
@@ -134,7 +113,7 @@ fn ways_on_servers_reach_their_verdicts() {
     let ways = ["list", "pub-sub", "stream", "group", "noack", "redis-log", "table"];
     let (is_fine, text) = ended(bench(dir.path(), &[&ways[..], &["--json", "a.json"]].concat()));
     assert!(is_fine, "{text}");
-    let result = result(dir.path());
+    let result = result(&dir.path().join("a.json"));
     check(
         &verdicts(&result),
         &[
@@ -216,7 +195,7 @@ async fn on_given_servers() {
     servers.take_key().await;
     let (is_fine, text) = run();
     assert!(is_fine && text.contains("no broker is killed"), "{text}");
-    let verdicts = verdicts(&result(dir.path()));
+    let verdicts = verdicts(&result(&dir.path().join("a.json")));
     check(
         &verdicts,
         &[

@@ -2,44 +2,27 @@
 //! data.
 #![expect(clippy::unwrap_used, reason = "helpers of a test binary may fail loudly")]
 
+#[path = "common/bench_run.rs"]
+mod bench_run;
 #[path = "common/given_servers.rs"]
 mod given_servers;
 #[path = "common/process.rs"]
 mod process;
 
-use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::process::Command;
 
 use serde_json::Value;
 use tempfile::TempDir;
 
+use bench_run::{ended, left_over, result, turn};
 use given_servers::GivenServers;
-
-/// Begin of the names of a bench's files.
-const FILES: &str = ".mallbox-bench-";
-
-/// Waits for the turn of a test: a bench takes the whole machine.
-fn turn() -> MutexGuard<'static, ()> {
-    static TURN: Mutex<()> = Mutex::new(());
-    TURN.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// Returns a quick bench in a directory of its own.
 fn bench(dir: &Path, kind: &str, arguments: &[&str]) -> Command {
     let mut command = process::mallbox(&[&["bench", kind, "--quick"], arguments].concat());
     command.current_dir(dir);
     command
-}
-
-fn ended(mut command: Command) -> (bool, String) {
-    let Output { status, stdout, stderr } = command.output().unwrap();
-    (status.success(), String::from_utf8([stdout, stderr].concat()).unwrap())
-}
-
-fn result(dir: &Path, file: &str) -> Value {
-    serde_json::from_str(&fs::read_to_string(dir.join(file)).unwrap()).unwrap()
 }
 
 /// Checks that a section has these verdicts, and that all were expected: way, question, verdict.
@@ -65,13 +48,6 @@ fn check_costs(section: &Value, ways: usize, figures: &[&str]) {
     }
 }
 
-/// Checks that a directory holds nothing of a bench.
-fn check_empty(dir: &Path) {
-    let names = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    let left: Vec<String> = names.filter(|name| name.starts_with(FILES)).collect();
-    assert_eq!(left, [""; 0]);
-}
-
 #[test]
 fn without_servers_mallbox_in_a_directory_is_compared() {
     let _turn = turn();
@@ -93,7 +69,7 @@ fn without_servers_mallbox_in_a_directory_is_compared() {
         let (is_fine, text) = ended(command);
         let sentence = format!("redis-server is not installed: {absent} left out");
         assert!(is_fine && text.contains(&sentence), "{text}");
-        let result = result(dir.path(), &file);
+        let result = result(&dir.path().join(&file));
         assert_eq!(result["settings"]["ways"], serde_json::json!(["mallbox-directory"]));
         assert_eq!((&result["kind"], &result["warnings"][0]["code"]), (&kind.into(), &"left_out".into()));
         check(&result[section], &[want]);
@@ -107,7 +83,7 @@ fn without_servers_mallbox_in_a_directory_is_compared() {
         let sentence = format!("redis-server is not installed: {first} left out; install it");
         assert!(!is_fine && text.contains(&sentence), "{text}");
     }
-    check_empty(dir.path());
+    assert_eq!(left_over(dir.path()), [""; 0]);
 }
 
 #[test]
@@ -117,7 +93,7 @@ fn feeds_on_servers_reach_their_verdicts() {
     let dir = TempDir::new().unwrap();
     let (is_fine, text) = ended(bench(dir.path(), "feed", &["--json", "a.json"]));
     assert!(is_fine, "{text}");
-    let section = &result(dir.path(), "a.json")["feeds"];
+    let section = &result(&dir.path().join("a.json"))["feeds"];
     check(
         section,
         &[
@@ -135,7 +111,7 @@ fn feeds_on_servers_reach_their_verdicts() {
     let push = section["costs"].as_array().unwrap().iter().filter(|cost| cost["way"] == "push");
     let bytes: Vec<f64> = push.map(|cost| cost["redis_bytes_per_note"].as_f64().unwrap()).collect();
     assert!(bytes[1] > 10.0 * bytes[0], "a hundred times as many inboxes: {bytes:?}");
-    check_empty(dir.path());
+    assert_eq!(left_over(dir.path()), [""; 0]);
 }
 
 #[test]
@@ -145,7 +121,7 @@ fn caches_on_servers_reach_their_verdicts() {
     let dir = TempDir::new().unwrap();
     let (is_fine, text) = ended(bench(dir.path(), "cache", &["--json", "a.json"]));
     assert!(is_fine, "{text}");
-    let section = &result(dir.path(), "a.json")["caches"];
+    let section = &result(&dir.path().join("a.json"))["caches"];
     check(
         section,
         &[
@@ -165,7 +141,7 @@ fn caches_on_servers_reach_their_verdicts() {
         ],
     );
     check_costs(section, 11, &["reads_per_s", "p50_us", "p99_us"]);
-    check_empty(dir.path());
+    assert_eq!(left_over(dir.path()), [""; 0]);
 }
 
 #[test]
@@ -194,5 +170,5 @@ async fn on_given_servers() {
         assert!(is_fine, "{text}");
         servers.are_empty().await;
     }
-    check_empty(dir.path());
+    assert_eq!(left_over(dir.path()), [""; 0]);
 }

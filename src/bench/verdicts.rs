@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use mallbox_bench_verdicts::{Question, Verdict};
 
 /// Explains the marks of cells.
-pub(super) const MARKS: &str = "* differs from the expected verdict   − does not arise";
+const MARKS: &str = "* differs from the expected verdict   − does not arise";
 
 /// Returns the verdict on a question about a way.
 pub(super) fn find<'verdict, Q: Question>(
@@ -24,9 +24,9 @@ pub(super) fn cell<Q: Question>(verdicts: &[Verdict<Q>], way: &str, question: Q)
     )
 }
 
-/// Returns a line on each verdict that differs.
-pub(super) fn differences<Q: Question>(verdicts: &[Verdict<Q>]) -> String {
-    let mut text = String::new();
+/// Returns the end of a printed comparison: the legend, and a line on each verdict that differs.
+pub(super) fn footer<Q: Question>(legend: &str, verdicts: &[Verdict<Q>]) -> String {
+    let mut text = format!("{legend}\n{MARKS}\n");
     for verdict in verdicts.iter().filter(|verdict| !verdict.is_expected) {
         let Verdict { way, question, expected, detail, .. } = verdict;
         let (question, words) = (question.words(), verdict.words());

@@ -9,7 +9,8 @@ pub struct GivenServers {
     redis: Redis,
     mariadb: MariaDb,
     keys: MultiplexedConnection,
-    sql: mysql_async::Conn,
+    /// A connection to MariaDB.
+    pub sql: mysql_async::Conn,
 }
 
 impl GivenServers {

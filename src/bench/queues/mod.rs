@@ -33,7 +33,7 @@ pub fn run(bench: &QueuesBench, now: Timestamp) -> anyhow::Result<bool> {
     let Some(section) = with_bar(steps, |on_step| comparison.run(on_step))? else { return Ok(false) };
     print!("{}", table::text(&ways, &section.verdicts, &section.speeds));
     if let Some(json) = &bench.json {
-        recording.queues(json!(section));
+        recording.section("queues", json!(section));
         recording.write(json)?;
         println!("the result is in {}", json.display());
     }

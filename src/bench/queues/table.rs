@@ -6,7 +6,7 @@ use mallbox_bench_queues::{Question, Speed, Verdict, Way};
 
 use crate::bench::columns::aligned;
 use crate::bench::numbers::{micros, rate};
-use crate::bench::verdicts::{MARKS, cell, differences, find};
+use crate::bench::verdicts::{cell, find, footer};
 
 /// Explains the numbers of the table.
 const LEGEND: &str = "\
@@ -70,9 +70,7 @@ pub(super) fn text(ways: &[&Way], verdicts: &[Verdict], speeds: &[Speed]) -> Str
     ] {
         let _ = write!(text, "{title}\n{}\n", aligned(rows, &numbers));
     }
-    let _ = writeln!(text, "{LEGEND}\n{MARKS}");
-    text.push_str(&differences(verdicts));
-    text
+    text + &footer(LEGEND, verdicts)
 }
 
 fn cells(way: &Way, cell: &impl Fn(&Way, Question) -> String, questions: &[Question]) -> Vec<String> {

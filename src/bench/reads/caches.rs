@@ -1,6 +1,5 @@
 //! The comparison of caches, and its tables.
 
-use std::fmt::Write as _;
 use std::ops::ControlFlow;
 
 use anyhow::Context as _;
@@ -11,7 +10,7 @@ use super::compared::Compared;
 use super::mall_cache::Malls;
 use crate::bench::columns::aligned;
 use crate::bench::numbers::{micros, rate};
-use crate::bench::verdicts::{MARKS, cell, differences};
+use crate::bench::verdicts::{cell, footer};
 
 /// Explains the columns.
 const LEGEND: &str = "\
@@ -64,10 +63,9 @@ fn text(ways: &[&Way], verdicts: &[CacheVerdict], costs: &[CacheCost]) -> String
             of(CacheQuestion::HolderKilled),
         ]);
     }
-    let mut text = format!("reads, and what reaches the database\n{}\n", aligned(&first, &(1..5)));
-    let _ = write!(text, "stampede and consistency\n{}\n{LEGEND}\n{MARKS}\n", aligned(&second, &(0..0)));
-    text.push_str(&differences(verdicts));
-    text
+    let reads = format!("reads, and what reaches the database\n{}\n", aligned(&first, &(1..5)));
+    let stampede = format!("stampede and consistency\n{}\n", aligned(&second, &(0..0)));
+    reads + &stampede + &footer(LEGEND, verdicts)
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 //! The comparison of feeds, and its tables.
 
-use std::fmt::Write as _;
 use std::ops::ControlFlow;
 
 use anyhow::Context as _;
@@ -10,7 +9,7 @@ use mallbox_bench_reads::{Stage, Way};
 use super::compared::Compared;
 use crate::bench::columns::aligned;
 use crate::bench::numbers::{bytes, count, micros, rate};
-use crate::bench::verdicts::{MARKS, cell, differences};
+use crate::bench::verdicts::{cell, footer};
 
 /// Explains the columns.
 const LEGEND: &str = "\
@@ -57,10 +56,9 @@ fn text(ways: &[&Way], verdicts: &[FeedVerdict], costs: &[FeedCost]) -> String {
             FeedQuestion::ALL.map(|question| cell(verdicts, way.name, question));
         verdicts_of_ways.push([way.name.to_owned(), late, unfollowed, deleted, killed]);
     }
-    let mut text = format!("cost by number of fans\n{}\n", aligned(&costs_of_ways, &(1..7)));
-    let _ = write!(text, "what readers see\n{}\n{LEGEND}\n{MARKS}\n", aligned(&verdicts_of_ways, &(0..0)));
-    text.push_str(&differences(verdicts));
-    text
+    let costs = format!("cost by number of fans\n{}\n", aligned(&costs_of_ways, &(1..7)));
+    let seen = format!("what readers see\n{}\n", aligned(&verdicts_of_ways, &(0..0)));
+    costs + &seen + &footer(LEGEND, verdicts)
 }
 
 #[cfg(test)]

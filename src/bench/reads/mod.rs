@@ -38,7 +38,7 @@ pub fn run(bench: &ReadsBench, now: Timestamp) -> anyhow::Result<bool> {
     let Some(compared) = with_bar(steps, |on_step| comparison.run(on_step))? else { return Ok(false) };
     print!("{}", compared.text);
     if let Some(json) = &bench.json {
-        bench.subject.record(&mut recording, compared.section);
+        recording.section(bench.subject.section(), compared.section);
         recording.write(json)?;
         println!("the result is in {}", json.display());
     }

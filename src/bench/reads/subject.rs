@@ -2,9 +2,6 @@
 
 use mallbox_bench_ports::Effort;
 use mallbox_bench_reads::{Way, caches, feeds};
-use serde_json::Value;
-
-use crate::bench::result::Recording;
 
 /// What is compared.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -41,11 +38,11 @@ impl ReadsSubject {
         }
     }
 
-    /// Adds the section of the published file.
-    pub(super) fn record(self, recording: &mut Recording, section: Value) {
+    /// Returns the name of the section in the published file.
+    pub(super) fn section(self) -> &'static str {
         match self {
-            Self::Feeds => recording.feeds(section),
-            Self::Caches => recording.caches(section),
+            Self::Feeds => "feeds",
+            Self::Caches => "caches",
         }
     }
 }

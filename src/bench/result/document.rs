@@ -39,15 +39,9 @@ pub(super) struct Document {
     #[cfg(feature = "ladder")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) rungs: Vec<mallbox_bench_ladder::RungReport>,
-    /// Verdicts and throughput of ways to hand orders over.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) queues: Option<Value>,
-    /// Verdicts and costs of ways to assemble feeds.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) feeds: Option<Value>,
-    /// Verdicts and costs of ways to cache reads.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) caches: Option<Value>,
+    /// Comparisons of ways, by name: `queues`, `feeds`, `caches`.
+    #[serde(flatten)]
+    pub(super) sections: BTreeMap<&'static str, Value>,
     pub(super) summary: Vec<Figure>,
     pub(super) comparisons: Vec<Comparison>,
     pub(super) warnings: Vec<Warning>,

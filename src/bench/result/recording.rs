@@ -49,9 +49,7 @@ impl Recording {
             measurements: Vec::new(),
             #[cfg(feature = "ladder")]
             rungs: Vec::new(),
-            queues: None,
-            feeds: None,
-            caches: None,
+            sections: BTreeMap::new(),
             summary: Vec::new(),
             comparisons: Vec::new(),
             warnings: Vec::new(),
@@ -88,22 +86,10 @@ impl Recording {
         self.document.rungs = rungs;
     }
 
-    /// Sets the section of `bench queues`.
+    /// Sets the section of a comparison of ways.
     #[cfg(feature = "ladder")]
-    pub(in crate::bench) fn queues(&mut self, section: Value) {
-        self.document.queues = Some(section);
-    }
-
-    /// Sets the section of `bench feed`.
-    #[cfg(feature = "ladder")]
-    pub(in crate::bench) fn feeds(&mut self, section: Value) {
-        self.document.feeds = Some(section);
-    }
-
-    /// Sets the section of `bench cache`.
-    #[cfg(feature = "ladder")]
-    pub(in crate::bench) fn caches(&mut self, section: Value) {
-        self.document.caches = Some(section);
+    pub(in crate::bench) fn section(&mut self, name: &'static str, section: Value) {
+        self.document.sections.insert(name, section);
     }
 
     /// Adds a warning, once.

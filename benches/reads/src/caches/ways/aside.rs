@@ -13,6 +13,7 @@ use fastbloom::BloomFilter;
 use mallbox_bench_ports::BenchError;
 
 use super::entries::{Entries, TTL};
+use super::mutex::load_alone;
 use super::shop_table::ShopTable;
 use crate::caches::shop_cache::{SHOPS, ShopCache, WriteStep};
 use crate::{HeldLoads, Stage};
@@ -23,7 +24,7 @@ const ABSENT_TTL: Duration = Duration::from_secs(2 * 60);
 const FALSE_POSITIVES: f64 = 0.001;
 
 /// What keeps reads of absent shops off the database.
-pub(super) enum Absent {
+enum Absent {
     Nothing,
     /// An empty entry.
     NullValue,
@@ -33,12 +34,14 @@ pub(super) enum Absent {
 
 /// Cache-aside.
 pub(super) struct Aside {
-    pub(super) table: ShopTable,
-    pub(super) entries: Entries,
-    pub(super) absent: Absent,
+    table: ShopTable,
+    entries: Entries,
+    absent: Absent,
     /// Whether times to live differ by up to a tenth.
-    pub(super) has_jitter: bool,
-    pub(super) write_steps: &'static [WriteStep],
+    has_jitter: bool,
+    /// Whether one caller at a time loads an entry.
+    has_mutex: bool,
+    write_steps: &'static [WriteStep],
 }
 
 impl Aside {
@@ -48,6 +51,7 @@ impl Aside {
             entries: Entries::create(stage.servers()?).await?,
             absent: Absent::Nothing,
             has_jitter: false,
+            has_mutex: false,
             write_steps: WriteStep::ROW_FIRST,
         })
     }
@@ -77,8 +81,13 @@ impl Aside {
         Ok(Self { has_jitter: true, ..Self::plain(stage).await? })
     }
 
+    /// Lets one caller at a time load an entry, also those of absent shops.
+    pub(super) async fn mutex(stage: &Stage) -> Result<Self, BenchError> {
+        Ok(Self { has_mutex: true, ..Self::null_value(stage).await? })
+    }
+
     /// Loads the row, and stores what was found.
-    pub(super) async fn load(&self, shop: u64) -> Result<Option<u64>, BenchError> {
+    async fn load(&self, shop: u64) -> Result<Option<u64>, BenchError> {
         let found = self.table.load(shop).await?;
         match found {
             Some(value) => self.entries.set(shop, &value.to_string(), Some(self.ttl())).await?,
@@ -110,6 +119,7 @@ impl ShopCache for Aside {
         }
         match self.entries.get(shop).await? {
             Some(text) => Ok(text.parse().ok()),
+            None if self.has_mutex => load_alone(&self.entries, shop, self.load(shop)).await,
             None => self.load(shop).await,
         }
     }
@@ -143,12 +153,12 @@ impl ShopCache for Aside {
         self.entries.lifetimes(shops).await
     }
 
-    async fn leave_lock(&self, _: u64) -> Result<bool, BenchError> {
-        Ok(false)
+    async fn leave_lock(&self, shop: u64) -> Result<bool, BenchError> {
+        Ok(self.has_mutex && self.entries.lock(shop).await?)
     }
 
-    async fn is_locked(&self, _: u64) -> Result<bool, BenchError> {
-        Ok(false)
+    async fn is_locked(&self, shop: u64) -> Result<bool, BenchError> {
+        self.entries.is_locked(shop).await
     }
 
     async fn remove(self: Arc<Self>) -> Result<(), BenchError> {

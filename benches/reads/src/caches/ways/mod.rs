@@ -53,7 +53,6 @@ pub(super) async fn open(
 ) -> Result<Arc<dyn ShopCache>, BenchError> {
     let aside = match way.name {
         "none" => return none::open(stage).await,
-        "mutex" => return mutex::open(stage).await,
         "logical-expiry" => return logical_expiry::open(stage).await,
         "mallbox-directory" => return malls.open(Mall::in_directory(&stage.dir).await?).await,
         "mallbox-servers" => {
@@ -66,6 +65,7 @@ pub(super) async fn open(
         "null-value" => Aside::null_value(stage).await,
         "bloom" => Aside::bloom(stage).await,
         "jitter" => Aside::jitter(stage).await,
+        "mutex" => Aside::mutex(stage).await,
         other => Err(BenchError::Wrong(format!("no way {other:?}"))),
     };
     Ok(Arc::new(aside?))

@@ -8,7 +8,10 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use mallbox_bench_ports::BenchError;
 
+use super::inboxes::Inboxes;
 use super::push::Push;
+use super::server_feed::{Delivery, ServerFeed};
+use super::tables::Tables;
 use crate::Stage;
 use crate::feeds::crowd::Crowd;
 use crate::feeds::feed::{Feed, Written};
@@ -21,54 +24,33 @@ struct Hybrid {
 }
 
 pub(super) async fn open(stage: &Stage, crowd: Crowd) -> Result<Arc<dyn Feed>, BenchError> {
-    Ok(Arc::new(Hybrid { push: Push::create(stage, crowd).await? }))
+    let tables = Tables::create(stage.servers()?, crowd).await?;
+    let delivery = Hybrid { push: Push::create(stage, crowd).await? };
+    Ok(Arc::new(ServerFeed { tables, delivery }))
 }
 
 #[async_trait]
-impl Feed for Hybrid {
-    async fn insert(&self, author: u64) -> Result<Written, BenchError> {
-        self.push.insert(author).await
-    }
-
-    async fn pass_on(&self, written: Written) -> Result<(), BenchError> {
-        if self.push.tables.count_fans(written.author).await? > PUSH_MAX {
+impl Delivery for Hybrid {
+    async fn pass_on(&self, tables: &Tables, written: Written) -> Result<(), BenchError> {
+        if tables.count_fans(written.author).await? > PUSH_MAX {
             return Ok(());
         }
-        self.push.pass_on(written).await
+        self.push.pass_on(tables, written).await
     }
 
-    async fn page(&self, reader: u64, most: u32) -> Result<Vec<u64>, BenchError> {
+    async fn newest(&self, tables: &Tables, reader: u64, most: u32) -> Result<Vec<(i64, u64)>, BenchError> {
         let large = format!("JOIN bench_authors a ON a.id = f.author AND a.fans > {PUSH_MAX}");
-        let (pushed, pulled) = tokio::try_join!(
-            self.push.inboxes.newest(reader, most),
-            self.push.tables.followed(reader, &large, most)
-        )?;
+        let (pushed, pulled) =
+            tokio::try_join!(self.push.newest(tables, reader, most), tables.followed(reader, &large, most))?;
         let mut newest = [pushed, pulled].concat();
         newest.sort_unstable_by(|one, other| other.cmp(one));
         // A note pushed before its author had many fans comes from both sides.
         newest.dedup();
         newest.truncate(most as usize);
-        self.push.tables.texts(&newest.iter().map(|(_, note)| *note).collect::<Vec<_>>()).await
+        Ok(newest)
     }
 
-    async fn follow(&self, reader: u64, author: u64) -> Result<(), BenchError> {
-        self.push.follow(reader, author).await
-    }
-
-    async fn unfollow(&self, reader: u64, author: u64) -> Result<(), BenchError> {
-        self.push.unfollow(reader, author).await
-    }
-
-    async fn delete(&self, note: u64) -> Result<(), BenchError> {
-        self.push.delete(note).await
-    }
-
-    async fn redis_bytes(&self) -> Result<Option<u64>, BenchError> {
-        self.push.redis_bytes().await
-    }
-
-    async fn remove(self: Arc<Self>) -> Result<(), BenchError> {
-        self.push.inboxes.remove().await?;
-        self.push.tables.remove().await
+    fn inboxes(&self) -> Option<&Inboxes> {
+        self.push.inboxes()
     }
 }

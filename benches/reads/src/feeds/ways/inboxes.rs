@@ -12,7 +12,6 @@ const PREFIX: &str = "{bench}:feed:";
 pub(super) const FANS_AT_ONCE: usize = 1_000;
 
 /// All inboxes.
-#[derive(Clone)]
 pub(super) struct Inboxes {
     servers: Servers,
 }

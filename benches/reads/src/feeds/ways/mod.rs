@@ -5,6 +5,7 @@ mod inboxes;
 mod mall;
 mod pull;
 mod push;
+mod server_feed;
 mod tables;
 
 use std::sync::Arc;

@@ -1,6 +1,5 @@
 //! Follows and notes in MySQL, which all ways of tutorials share.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use mallbox_bench_ports::BenchError;
@@ -24,11 +23,10 @@ const BATCH: usize = 1_000;
 const BEGIN_MS: i64 = 1_795_262_400_000;
 
 /// The tables.
-#[derive(Clone)]
 pub(super) struct Tables {
     servers: Servers,
     /// Time of the newest note.
-    now_ms: Arc<AtomicI64>,
+    now_ms: AtomicI64,
 }
 
 /// Returns the notes that a crowd has written before, oldest first.
@@ -43,7 +41,7 @@ impl Tables {
         servers.run(&[DROP]).await?;
         servers.run(&CREATE).await?;
         let now_ms = BEGIN_MS + crowd.notes().count() as i64;
-        let tables = Self { servers: servers.clone(), now_ms: Arc::new(AtomicI64::new(now_ms)) };
+        let tables = Self { servers: servers.clone(), now_ms: AtomicI64::new(now_ms) };
         let authors = crowd.authors().map(|author| {
             let fans = if author == Crowd::STAR { crowd.fans } else { crowd.readers().count() as u64 };
             format!("({author},{fans})")
@@ -79,13 +77,8 @@ impl Tables {
     }
 
     pub(super) async fn delete(&self, note: u64) -> Result<(), BenchError> {
-        Ok(self
-            .servers
-            .mysql
-            .get_conn()
-            .await?
-            .exec_drop("DELETE FROM bench_notes WHERE id = ?", (note,))
-            .await?)
+        let mut connection = self.servers.mysql.get_conn().await?;
+        Ok(connection.exec_drop("DELETE FROM bench_notes WHERE id = ?", (note,)).await?)
     }
 
     pub(super) async fn follow(&self, fan: u64, author: u64) -> Result<(), BenchError> {
