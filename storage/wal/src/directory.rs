@@ -1,0 +1,130 @@
+//! A real directory as the medium of a log.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind, Write as _};
+use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::OFlags;
+
+use super::blocks::{BLOCK_BYTES, Blocks};
+use super::medium::{Medium, SegmentFile};
+
+/// Length of a write of zeros in bytes.
+const ZEROS: usize = 256 << 10;
+
+/// How records reach the disk.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WriteMode {
+    /// Through the page cache, with `fdatasync`.
+    Buffered,
+    /// Past the page cache (`O_DIRECT`), each write durable when it returns (`O_DSYNC`): one call instead of
+    /// two, and one flush of the disk.
+    Direct,
+}
+
+/// A directory on a file system.
+#[derive(Clone, Debug)]
+pub struct Directory {
+    path: PathBuf,
+    mode: WriteMode,
+}
+
+impl Directory {
+    /// Uses an existing directory.
+    #[must_use]
+    pub fn new(path: &Path, mode: WriteMode) -> Self {
+        Self { path: path.to_owned(), mode }
+    }
+
+    /// Returns whether the file system takes direct writes, by trying one in a file that is removed again.
+    ///
+    /// # Errors
+    /// The file cannot be created or removed.
+    pub fn takes_direct_writes(path: &Path) -> io::Result<bool> {
+        let name = "direct.probe";
+        let directory = Self::new(path, WriteMode::Direct);
+        directory.create_segment(name, BLOCK_BYTES as u64)?;
+        let written = directory
+            .open_segment(name)
+            .and_then(|mut segment| segment.write_at(0, Blocks::default().zeroed(BLOCK_BYTES)));
+        directory.remove(name)?;
+        match written {
+            Err(error) if error.kind() == ErrorKind::InvalidInput => Ok(false),
+            written => written.map(|()| true),
+        }
+    }
+}
+
+impl Medium for Directory {
+    type Segment = RealSegment;
+
+    fn list(&self) -> io::Result<Vec<String>> {
+        let names = fs::read_dir(&self.path)?.map(|entry| Ok(entry?.file_name().into_string().ok()));
+        names.filter_map(Result::transpose).collect()
+    }
+
+    fn read(&self, name: &str) -> io::Result<Vec<u8>> {
+        fs::read(self.path.join(name))
+    }
+
+    fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        let mut file = File::create(self.path.join(name))?;
+        file.write_all(bytes)?;
+        file.sync_all()
+    }
+
+    fn create_segment(&self, name: &str, bytes: u64) -> io::Result<()> {
+        let mut file = File::create(self.path.join(name))?;
+        let zeros = vec![0; ZEROS];
+        let mut left = bytes;
+        while left > 0 {
+            let length = usize::try_from(left).map_or(ZEROS, |left| left.min(ZEROS));
+            file.write_all(&zeros[..length])?;
+            left -= length as u64;
+        }
+        file.sync_all()
+    }
+
+    fn open_segment(&self, name: &str) -> io::Result<RealSegment> {
+        let mut options = OpenOptions::new();
+        options.write(true);
+        if self.mode == WriteMode::Direct {
+            let flags = (OFlags::DIRECT | OFlags::DSYNC).bits();
+            options.custom_flags(i32::try_from(flags).expect("flags of open are ints"));
+        }
+        Ok(RealSegment { file: options.open(self.path.join(name))?, mode: self.mode })
+    }
+
+    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        fs::rename(self.path.join(from), self.path.join(to))
+    }
+
+    fn remove(&self, name: &str) -> io::Result<()> {
+        fs::remove_file(self.path.join(name))
+    }
+
+    fn sync_dir(&self) -> io::Result<()> {
+        File::open(&self.path)?.sync_all()
+    }
+}
+
+/// A segment file of a [`Directory`].
+#[derive(Debug)]
+pub struct RealSegment {
+    file: File,
+    mode: WriteMode,
+}
+
+impl SegmentFile for RealSegment {
+    fn write_at(&mut self, offset: u64, blocks: &[u8]) -> io::Result<()> {
+        self.file.write_all_at(blocks, offset)
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        match self.mode {
+            WriteMode::Buffered => self.file.sync_data(),
+            WriteMode::Direct => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! A write-ahead log: numbered records in preallocated, recycled segment files, made durable in groups.
+//!
+//! The log knows nothing of claims: a record is a sequence of bytes with a number. Numbers are consecutive.
+//!
+//! - [`Medium`]: the directory of the log, as calls that can fail; [`Directory`] is a real one.
+//! - [`Recovery`]: what a log contains at start, the torn tail cut off, damage named.
+//! - [`Wal`]: the open log, with a sole writer.
+//!
+//! # Format
+//!
+//! A record starts at a multiple of [`BLOCK_BYTES`] in a segment file. Its header (`record`) carries a CRC-32C
+//! of header and body, the id of the log, the epoch of the segment, the record's number, the number from which
+//! on the epoch supersedes earlier ones, and the highest number known to be durable when the record was
+//! written. A segment has no header
+//! of its own: each use of a file is a new epoch, and records of earlier epochs behind the last record of the
+//! newest one are ignored. The file `manifest` names the segment files.
+//!
+//! # Invariants
+//!
+//! - No byte of a record is written twice: after a failed write or sync, and at each start, the log goes on in
+//!   another segment, of the next epoch, which supersedes the numbers it uses again.
+//! - A segment is reused only after the caller released each of its records.
+//! - A missing or unreadable record up to the highest number known to be durable is damage; above, it is a
+//!   torn tail, which no caller was told of.
+
+mod blocks;
+mod chain;
+mod directory;
+mod error;
+mod log;
+mod manifest;
+mod medium;
+mod options;
+mod pool;
+mod record;
+mod recovery;
+mod segment;
+
+pub use self::blocks::BLOCK_BYTES;
+pub use self::chain::Damage;
+pub use self::directory::{Directory, WriteMode};
+pub use self::error::WalError;
+pub use self::log::{SyncPoint, Wal};
+pub use self::medium::{Medium, SegmentFile};
+pub use self::options::Options;
+pub use self::record::BODY_MAX_BYTES;
+pub use self::recovery::{Evidence, Recovery, Repair};
+pub use self::segment::Record;

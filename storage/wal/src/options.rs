@@ -1,0 +1,20 @@
+//! Sizes of a log.
+
+use super::record::{BODY_MAX_BYTES, HEADER_BYTES};
+
+/// Sizes of a log. Both may differ from one start to the next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Options {
+    /// Length of a new segment in bytes; a multiple of [`BLOCK_BYTES`](crate::BLOCK_BYTES).
+    pub segment_bytes: u64,
+    /// Number of unused segments kept for reuse; others are removed.
+    pub spare_segments: usize,
+}
+
+impl Options {
+    /// Returns the maximum length of a body in bytes.
+    pub(crate) fn body_max_bytes(self) -> usize {
+        let segment = usize::try_from(self.segment_bytes).unwrap_or(usize::MAX);
+        segment.saturating_sub(HEADER_BYTES).min(BODY_MAX_BYTES)
+    }
+}
