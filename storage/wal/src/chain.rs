@@ -81,17 +81,14 @@ pub(crate) fn chain(mut segments: Vec<Contents>, needed_from: u64, seen: u64) ->
     chain
 }
 
-/// Returns the bodies of the records that no later epoch superseded, by number. A record that was written once
-/// more at a start stands in two epochs, with the same body.
+/// Returns the bodies of the records that no later epoch supersedes, by number.
 fn valid(segments: Vec<Contents>) -> BTreeMap<u64, Vec<u8>> {
     let mut found = BTreeMap::new();
     let mut below = u64::MAX;
     for segment in segments.into_iter().rev() {
         let records = segment.records.into_iter().filter(|record| record.number < below);
-        for record in records {
-            found.entry(record.number).or_insert(record.body);
-        }
-        below = below.min(segment.supersedes_from);
+        found.extend(records.map(|record| (record.number, record.body)));
+        below = below.min(segment.first);
     }
     found
 }
@@ -118,10 +115,10 @@ mod tests {
     use super::*;
 
     /// Makes a segment whose records each name the number before as durable.
-    fn segment(epoch: u64, supersedes_from: u64, numbers: &[u64]) -> Contents {
+    fn segment(epoch: u64, first: u64, numbers: &[u64]) -> Contents {
         let records = numbers.iter().map(|number| Record { number: *number, body: vec![epoch as u8] });
         let durable = numbers.last().map_or(0, |last| last - 1);
-        Contents { epoch, supersedes_from, records: records.collect(), durable, is_foreign: false }
+        Contents { epoch, first, records: records.collect(), durable, is_foreign: false }
     }
 
     fn numbers(chain: &Chain) -> Vec<u64> {
@@ -153,12 +150,6 @@ mod tests {
         // Record 3 of epoch 2 is unreadable; record 4 names 3 as durable.
         let chain = chain(vec![segment(1, 1, &[1, 2, 3]), segment(2, 3, &[4])], 1, 0);
         assert_eq!(chain.damage, [Damage::Records(3..=3)]);
-    }
-
-    #[test]
-    fn records_partly_written_once_more_at_a_start_are_whole_in_the_earlier_epoch() {
-        let chain = chain(vec![segment(1, 1, &[1, 2, 3]), segment(2, 4, &[2])], 1, 0);
-        assert_eq!((numbers(&chain), chain.damage), (vec![1, 2, 3], vec![]));
     }
 
     #[test]

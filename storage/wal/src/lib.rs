@@ -1,4 +1,4 @@
-//! A write-ahead log: numbered records in preallocated, recycled segment files, made durable in groups.
+//! A write-ahead log: numbered records in preallocated, recycled segment files.
 //!
 //! The log knows nothing of claims: a record is a sequence of bytes with a number. Numbers are consecutive.
 //!
@@ -8,16 +8,15 @@
 //!
 //! # Format
 //!
-//! A record starts at a multiple of [`BLOCK_BYTES`] in a segment file. Its header (`record`) carries a CRC-32C
-//! of header and body, the id of the log, the epoch of the segment, the record's number, the number from which
-//! on the epoch supersedes earlier ones, and the highest number known to be durable when the record was
-//! written. A segment has no header
-//! of its own: each use of a file is a new epoch, and records of earlier epochs behind the last record of the
-//! newest one are ignored. The file `manifest` names the segment files.
+//! An entry, usually of one record, starts at a multiple of [`BLOCK_BYTES`] in a segment file. Its header
+//! (`record`) carries a CRC-32C of header and records, the id of the log, the epoch of the segment, the numbers
+//! of the records and of the epoch's first record, and the highest number known to be durable when the entry was
+//! written. A segment has no header of its own: each use of a file is a new epoch, and entries of earlier epochs
+//! behind the last one of the newest are ignored. The file `manifest` names the segment files.
 //!
 //! # Invariants
 //!
-//! - No byte of a record is written twice: after a failed write or sync, and at each start, the log goes on in
+//! - No byte of an entry is written twice: after a failed write or sync, and at each start, the log goes on in
 //!   another segment, of the next epoch, which supersedes the numbers it uses again.
 //! - A segment is reused only after the caller released each of its records.
 //! - A missing or unreadable record up to the highest number known to be durable is damage; above, it is a
@@ -43,6 +42,5 @@ pub use self::error::WalError;
 pub use self::log::{SyncPoint, Wal};
 pub use self::medium::{Medium, SegmentFile};
 pub use self::options::Options;
-pub use self::record::BODY_MAX_BYTES;
 pub use self::recovery::{Evidence, Recovery, Repair};
 pub use self::segment::Record;

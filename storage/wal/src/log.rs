@@ -1,4 +1,4 @@
-//! The open log: groups of records are written, synced and acknowledged together.
+//! The open log: a record is written, synced and acknowledged.
 
 use std::collections::VecDeque;
 use std::io;
@@ -8,14 +8,14 @@ use super::error::WalError;
 use super::medium::{Medium, SegmentFile as _};
 use super::options::Options;
 use super::pool::Pool;
-use super::record::{self, Header, record_bytes};
+use super::record::{self, Header, entry_bytes};
 
-/// When a group of records is synced.
+/// When a record is synced.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SyncPoint {
-    /// Before the call returns: the records survive a power cut.
+    /// Before the call returns: the record survives a power cut.
     Now,
-    /// With a later [`Wal::sync`]: until then the records survive the end of the process only.
+    /// With a later [`Wal::sync`]: until then the record survives the end of the process only.
     Later,
 }
 
@@ -25,8 +25,8 @@ pub(crate) struct Closed {
     pub(crate) name: String,
     /// Upper bound on the numbers of the segment's records.
     pub(crate) last: u64,
-    /// Whether a write or a sync of the file failed: then the file is not used again.
-    pub(crate) is_suspect: bool,
+    /// Whether the file is used again: it has the usual length, and no write or sync of it failed.
+    pub(crate) is_reusable: bool,
 }
 
 /// The segment that gets the next record.
@@ -34,14 +34,16 @@ pub(crate) struct Closed {
 struct Current<S> {
     name: String,
     file: S,
-    /// Offset of the next record.
+    /// Length of the file.
+    bytes: u64,
+    /// Offset of the next entry.
     end: u64,
-    /// Number from which on records of earlier epochs do not count.
-    supersedes_from: u64,
+    /// Number of the epoch's first record.
+    first: u64,
     /// The highest number of a record written to the segment, also in vain.
     highest: u64,
     has_unsynced: bool,
-    /// Whether a write or a sync failed: then the segment gets no more records.
+    /// Whether a write or a sync failed: then the segment gets no more records, and is not used again.
     is_suspect: bool,
 }
 
@@ -72,18 +74,15 @@ pub struct Wal<M: Medium> {
     durable: u64,
     /// The acknowledged records behind the last synced one.
     tail: Vec<Vec<u8>>,
-    /// Whether the tail may be in the system's memory alone, and is to be written once more.
-    is_tail_lost: bool,
-    /// The last record at the time when the tail was written once more: such records supersede nothing, since
-    /// a failure may cut them short.
-    rewritten: u64,
+    /// Whether the tail may be in the system's memory alone.
+    is_tail_at_risk: bool,
     blocks: Blocks,
 }
 
 impl<M: Medium> Wal<M> {
     pub(crate) fn new(medium: M, options: Options, start: Start) -> Self {
         let Start { pool, closed, epoch, durable, tail } = start;
-        let (last, is_tail_lost, blocks) = (durable + tail.len() as u64, !tail.is_empty(), Blocks::default());
+        let last = durable + tail.len() as u64;
         Self {
             medium,
             options,
@@ -94,37 +93,32 @@ impl<M: Medium> Wal<M> {
             last,
             durable,
             tail,
-            is_tail_lost,
-            rewritten: 0,
-            blocks,
+            is_tail_at_risk: true,
+            blocks: Blocks::default(),
         }
     }
 
-    /// Writes a group of records, and syncs them with [`SyncPoint::Now`]. The group is acknowledged as a whole:
-    /// its numbers are the next ones, up to [`last`](Self::last) afterwards.
+    /// Writes a record with the next number, and syncs it with [`SyncPoint::Now`].
     ///
     /// # Errors
-    /// None of the records counts as written, though they may be on the disk; their numbers are used again.
-    /// The next call writes to another segment.
-    pub fn commit(&mut self, bodies: &[&[u8]], sync: SyncPoint) -> Result<(), WalError> {
-        let max = self.options.body_max_bytes();
-        if let Some(body) = bodies.iter().find(|body| body.len() > max) {
+    /// The record does not count as written, though it may be on the disk; its number is used again. The next
+    /// call writes to another segment.
+    pub fn commit(&mut self, body: &[u8], sync: SyncPoint) -> Result<(), WalError> {
+        let max = self.options.record_max_bytes();
+        if body.len() > max {
             return Err(WalError::TooLong { bytes: body.len(), max });
         }
-        if bodies.is_empty() {
-            return Ok(());
-        }
-        self.restore_tail()?;
-        self.write(bodies, self.last + 1)?;
+        self.repair()?;
+        self.write(&[body], self.last + 1)?;
         match sync {
             SyncPoint::Now => {
                 self.sync_current()?;
-                self.last += bodies.len() as u64;
+                self.last += 1;
                 self.all_synced();
             }
             SyncPoint::Later => {
-                self.last += bodies.len() as u64;
-                self.tail.extend(bodies.iter().map(|body| body.to_vec()));
+                self.last += 1;
+                self.tail.push(body.to_vec());
             }
         }
         Ok(())
@@ -136,10 +130,40 @@ impl<M: Medium> Wal<M> {
     /// A power cut may lose records since the last successful sync, the end of the process does not. The next
     /// call writes them once more, to another segment.
     pub fn sync(&mut self) -> io::Result<()> {
-        self.restore_tail()?;
+        self.repair()?;
         self.sync_current()?;
         self.all_synced();
         Ok(())
+    }
+
+    /// Begins the first segment after a start: the records found behind the last one known to be durable, once
+    /// more, and an empty one.
+    ///
+    /// They stand in one entry, which counts as a whole or not at all. The entry supersedes what an earlier
+    /// process wrote in vain.
+    pub(crate) fn begin(&mut self) -> io::Result<()> {
+        let tail = std::mem::take(&mut self.tail);
+        let bodies: Vec<&[u8]> = tail.iter().map(|body| &body[..]).chain([&[][..]]).collect();
+        self.write(&bodies, self.durable + 1)?;
+        self.sync_current()?;
+        self.last += 1;
+        self.is_tail_at_risk = false;
+        self.all_synced();
+        Ok(())
+    }
+
+    /// Writes the tail once more, in one entry, after a failed sync: a second sync of the file would succeed
+    /// without writing anything.
+    fn repair(&mut self) -> io::Result<()> {
+        if !self.is_tail_at_risk {
+            return Ok(());
+        }
+        let tail = std::mem::take(&mut self.tail);
+        let bodies: Vec<&[u8]> = tail.iter().map(|body| &body[..]).collect();
+        let written = self.write(&bodies, self.durable + 1);
+        self.tail = tail;
+        self.is_tail_at_risk = written.is_err();
+        written
     }
 
     /// Releases all records up to `number`: their segments may be used again. The release itself must be
@@ -149,10 +173,10 @@ impl<M: Medium> Wal<M> {
     /// A file could not be removed, or the manifest not be replaced. The records are released nevertheless.
     pub fn release(&mut self, number: u64) -> io::Result<()> {
         while let Some(closed) = self.closed.pop_front_if(|closed| closed.last <= number) {
-            if closed.is_suspect {
-                self.pool.retire(&self.medium, closed.name)?;
-            } else {
+            if closed.is_reusable {
                 self.pool.reuse(closed.name);
+            } else {
+                self.pool.retire(&self.medium, closed.name)?;
             }
         }
         self.pool.shrink(&self.medium, self.options.spare_segments)
@@ -178,46 +202,29 @@ impl<M: Medium> Wal<M> {
         self.durable
     }
 
-    /// Writes the tail once more after a failed sync, and at start: a second sync of the file would succeed
-    /// without writing anything.
-    fn restore_tail(&mut self) -> io::Result<()> {
-        if !self.is_tail_lost {
-            return Ok(());
-        }
-        self.rewritten = self.last;
-        let tail = std::mem::take(&mut self.tail);
-        let bodies: Vec<&[u8]> = tail.iter().map(|body| &body[..]).collect();
-        let written = self.write(&bodies, self.durable + 1);
-        self.tail = tail;
-        self.is_tail_lost = written.is_err();
-        written
-    }
-
-    /// Writes records to the current segment, or to the next one where the current one is full.
+    /// Writes an entry. After a failure the current segment gets no more: the entry may stand in it.
     fn write(&mut self, bodies: &[&[u8]], first: u64) -> io::Result<()> {
-        for (body, number) in bodies.iter().zip(first..) {
-            let bytes = record_bytes(body.len()) as u64;
-            let has_space = |current: &Current<_>| current.end + bytes <= self.options.segment_bytes;
-            if !self.current.as_ref().is_some_and(|current| !current.is_suspect && has_space(current)) {
-                self.next_segment(number)?;
-            }
-            let current = self.current.as_mut().expect("taken above");
-            let header = Header {
-                log_id: self.pool.log_id(),
-                epoch: self.epoch,
-                supersedes_from: current.supersedes_from,
-                number,
-                durable: self.durable,
-            };
-            current.highest = number;
-            let written = current.file.write_at(current.end, record::encode(&header, body, &mut self.blocks));
-            current.end += bytes;
-            if let Err(error) = written {
-                current.is_suspect = true;
-                return Err(error);
-            }
-            current.has_unsynced = true;
+        let bytes = entry_bytes(bodies) as u64;
+        if self
+            .current
+            .as_ref()
+            .is_none_or(|current| current.is_suspect || current.end + bytes > current.bytes)
+        {
+            self.next_segment(first, bytes)?;
         }
+        let current = self.current.as_mut().expect("taken above");
+        let header = Header {
+            log_id: self.pool.log_id(),
+            epoch: self.epoch,
+            epoch_first: current.first,
+            first,
+            durable: self.durable,
+        };
+        let entry = record::encode(&header, bodies, &mut self.blocks);
+        current.highest = current.highest.max(first + bodies.len() as u64 - 1);
+        current.file.write_at(current.end, entry).inspect_err(|_| current.is_suspect = true)?;
+        current.end += bytes;
+        current.has_unsynced = true;
         Ok(())
     }
 
@@ -228,7 +235,7 @@ impl<M: Medium> Wal<M> {
         current.has_unsynced = false;
         current.file.sync().inspect_err(|_| {
             current.is_suspect = true;
-            self.is_tail_lost = !self.tail.is_empty();
+            self.is_tail_at_risk = !self.tail.is_empty();
         })
     }
 
@@ -237,32 +244,35 @@ impl<M: Medium> Wal<M> {
         self.tail.clear();
     }
 
-    /// Closes the current segment and takes another for the records from `first` on.
+    /// Closes the current segment and takes another, for an entry of `bytes` with the record `first`.
     ///
     /// The current one is synced before: a later epoch that survives a power cut, without the earlier one,
     /// would let records count that the earlier one superseded.
-    fn next_segment(&mut self, first: u64) -> io::Result<()> {
-        let (name, file) = self.pool.take(&self.medium, self.options.segment_bytes)?;
+    fn next_segment(&mut self, first: u64, bytes: u64) -> io::Result<()> {
+        let usual = self.options.segment_bytes;
+        if bytes > usual {
+            self.pool.create(&self.medium, bytes)?;
+        }
+        let (name, file) = self.pool.take(&self.medium, usual)?;
+        let bytes = bytes.max(usual);
         self.epoch += 1;
         let next = Current {
             name,
             file,
+            bytes,
             end: 0,
-            supersedes_from: first.max(self.rewritten + 1),
+            first,
             highest: first - 1,
             has_unsynced: false,
             is_suspect: false,
         };
         let synced = self.sync_current();
-        if synced.is_ok() && !self.is_tail_lost {
+        if synced.is_ok() && !self.is_tail_at_risk {
             self.all_synced();
         }
         if let Some(full) = self.current.replace(next) {
-            self.closed.push_back(Closed {
-                name: full.name,
-                last: full.highest,
-                is_suspect: full.is_suspect,
-            });
+            let is_reusable = !full.is_suspect && full.bytes == self.options.segment_bytes;
+            self.closed.push_back(Closed { name: full.name, last: full.highest, is_reusable });
         }
         synced
     }

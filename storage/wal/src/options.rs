@@ -1,6 +1,6 @@
 //! Sizes of a log.
 
-use super::record::{BODY_MAX_BYTES, HEADER_BYTES};
+use super::record;
 
 /// Sizes of a log. Both may differ from one start to the next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -12,9 +12,9 @@ pub struct Options {
 }
 
 impl Options {
-    /// Returns the maximum length of a body in bytes.
-    pub(crate) fn body_max_bytes(self) -> usize {
-        let segment = usize::try_from(self.segment_bytes).unwrap_or(usize::MAX);
-        segment.saturating_sub(HEADER_BYTES).min(BODY_MAX_BYTES)
+    /// Returns the maximum length of a record in bytes.
+    #[must_use]
+    pub fn record_max_bytes(self) -> usize {
+        record::body_max_bytes(usize::try_from(self.segment_bytes).unwrap_or(usize::MAX))
     }
 }

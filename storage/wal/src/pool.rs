@@ -40,7 +40,7 @@ impl Pool {
         self.manifest.log_id
     }
 
-    /// Takes an unused segment, or a new one of `bytes`.
+    /// Takes the unused segment that was added last, or a new one of `bytes`.
     pub(crate) fn take<M: Medium>(&mut self, medium: &M, bytes: u64) -> io::Result<(String, M::Segment)> {
         self.prepare(medium, bytes)?;
         let name = self.unused.last().expect("prepared").clone();
@@ -52,15 +52,21 @@ impl Pool {
     /// Creates a segment of `bytes` if none is unused, and stores the manifest if it changed.
     pub(crate) fn prepare<M: Medium>(&mut self, medium: &M, bytes: u64) -> io::Result<()> {
         if self.unused.is_empty() {
-            let name = format!("{PREFIX}{}", self.next);
-            medium.create_segment(&name, bytes)?;
-            medium.sync_dir()?;
-            self.next += 1;
-            self.manifest.segments.push(name.clone());
-            self.is_stored = false;
-            self.unused.push(name);
+            self.create(medium, bytes)?;
         }
         self.store(medium)
+    }
+
+    /// Creates an unused segment of `bytes`, not yet in the stored manifest.
+    pub(crate) fn create<M: Medium>(&mut self, medium: &M, bytes: u64) -> io::Result<()> {
+        let name = format!("{PREFIX}{}", self.next);
+        medium.create_segment(&name, bytes)?;
+        medium.sync_dir()?;
+        self.next += 1;
+        self.manifest.segments.push(name.clone());
+        self.is_stored = false;
+        self.unused.push(name);
+        Ok(())
     }
 
     /// Keeps a segment for reuse.

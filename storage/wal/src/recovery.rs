@@ -3,8 +3,7 @@
 use std::io::{self, ErrorKind};
 
 use super::chain::{Chain, Damage, chain};
-use super::error::WalError;
-use super::log::{Closed, Start, SyncPoint, Wal};
+use super::log::{Closed, Start, Wal};
 use super::manifest::Manifest;
 use super::medium::Medium;
 use super::options::Options;
@@ -135,10 +134,9 @@ impl Recovery {
 
     /// Opens the log for writing, in a new segment. May be called again after an error.
     ///
-    /// Records that no later record names as durable are written once more: after a failed sync they may be in
-    /// the system's memory alone, though a second sync succeeds. An empty record follows, which names them as
-    /// durable, and supersedes what an earlier process wrote in vain: the log goes on at
-    /// [`last`](Self::last) + 2.
+    /// Records that none names as durable are written once more, since what was read may be in the system's
+    /// memory alone. An empty record follows, which supersedes what an earlier process wrote in vain: the log goes
+    /// on at [`last`](Self::last) + 2.
     ///
     /// # Errors
     /// The medium refused a call.
@@ -159,7 +157,10 @@ impl Recovery {
         let mut other_lengths = Vec::new();
         for file in &self.files {
             match file.last.filter(|last| *last >= self.kept_from) {
-                Some(last) => closed.push(Closed { name: file.name.clone(), last, is_suspect: false }),
+                Some(last) => {
+                    let is_reusable = file.bytes == options.segment_bytes;
+                    closed.push(Closed { name: file.name.clone(), last, is_reusable });
+                }
                 None if file.bytes == options.segment_bytes => unused.push(file.name.clone()),
                 None => other_lengths.push(file.name.clone()),
             }
@@ -173,11 +174,7 @@ impl Recovery {
         let tail = tail.map(|record| record.body.clone()).collect();
         let start = Start { pool, closed: closed.into(), epoch: self.epoch, durable: self.durable, tail };
         let mut wal = Wal::new(medium, options, start);
-        wal.sync()?;
-        wal.commit(&[&[]], SyncPoint::Now).map_err(|error| match error {
-            WalError::Io(error) => error,
-            WalError::TooLong { .. } => unreachable!("an empty record fits"),
-        })?;
+        wal.begin()?;
         Ok(wal)
     }
 }

@@ -17,8 +17,8 @@ pub struct Record {
 pub(crate) struct Contents {
     /// The newest epoch in the file; 0 if no record is readable.
     pub(crate) epoch: u64,
-    /// Number from which on records of earlier epochs do not count.
-    pub(crate) supersedes_from: u64,
+    /// Number of the first record of the epoch.
+    pub(crate) first: u64,
     /// The readable records of the newest epoch, in the order of their places.
     pub(crate) records: Vec<Record>,
     /// The highest number that any record of the file names as durable.
@@ -35,31 +35,34 @@ pub(crate) fn read(bytes: &[u8], log_id: u64, kept_from: u64) -> Contents {
     let mut contents = Contents::default();
     let mut at = 0;
     while at < bytes.len() {
-        let Some((header, body)) = record::decode(&bytes[at..]) else {
+        let Some((header, bodies)) = record::decode(&bytes[at..]) else {
             at += BLOCK_BYTES;
             continue;
         };
-        at += record::record_bytes(body.len());
-        if header.log_id != log_id {
+        at += record::entry_bytes(&bodies);
+        if header.log_id == log_id {
+            contents.add(&header, &bodies, kept_from);
+        } else {
             contents.is_foreign = true;
-            continue;
         }
-        contents.add(&header, if header.number < kept_from { &[] } else { body });
     }
     contents
 }
 
 impl Contents {
-    fn add(&mut self, header: &Header, body: &[u8]) {
+    fn add(&mut self, header: &Header, bodies: &[&[u8]], kept_from: u64) {
         self.durable = self.durable.max(header.durable);
         if header.epoch < self.epoch {
             return;
         }
         if header.epoch > self.epoch {
             self.records.clear();
-            (self.epoch, self.supersedes_from) = (header.epoch, header.supersedes_from);
+            (self.epoch, self.first) = (header.epoch, header.epoch_first);
         }
-        self.records.push(Record { number: header.number, body: body.to_vec() });
+        for (body, number) in bodies.iter().zip(header.first..) {
+            let body = if number < kept_from { &[] } else { *body };
+            self.records.push(Record { number, body: body.to_vec() });
+        }
     }
 
     /// Returns the number of the last readable record of the epoch.
@@ -73,9 +76,9 @@ mod tests {
     use super::*;
     use crate::blocks::Blocks;
 
-    fn record(epoch: u64, supersedes_from: u64, number: u64, body: &[u8]) -> Vec<u8> {
-        let header = Header { log_id: 5, epoch, supersedes_from, number, durable: number - 1 };
-        record::encode(&header, body, &mut Blocks::default()).to_vec()
+    fn record(epoch: u64, epoch_first: u64, first: u64, body: &[u8]) -> Vec<u8> {
+        let header = Header { log_id: 5, epoch, epoch_first, first, durable: first - 1 };
+        record::encode(&header, &[body], &mut Blocks::default()).to_vec()
     }
 
     fn numbers(contents: &Contents) -> Vec<u64> {
@@ -89,7 +92,7 @@ mod tests {
         let mut bytes = old;
         bytes[..new.len()].copy_from_slice(&new);
         let contents = read(&bytes, 5, 21);
-        assert_eq!((contents.epoch, contents.supersedes_from, contents.durable), (4, 20, 20));
+        assert_eq!((contents.epoch, contents.first, contents.durable), (4, 20, 20));
         assert_eq!(numbers(&contents), [20, 21]);
         assert_eq!(contents.records[0].body, b"", "not wanted");
         assert_eq!(contents.records[1].body, b"newer");

@@ -21,25 +21,31 @@ pub struct Model {
     pub released: u64,
     /// What each acknowledged record names as durable.
     named: BTreeMap<u64, u64>,
-    /// Groups that were written from the number after the last acknowledged one on, and failed.
-    attempts: Vec<Vec<Body>>,
+    /// Records written since the last sync: their numbers and bodies. One that failed may be found after a power
+    /// cut that lost records acknowledged later.
+    attempts: Vec<(u64, Body)>,
+    /// Former attempts. Where a bit is flipped in the record that superseded one, it stands in.
+    superseded: Vec<(u64, Body)>,
+    /// Records in doubt that the last start found.
+    found: Vec<Body>,
 }
 
 impl Model {
-    /// Notes a group before it is written.
-    pub fn attempt(&mut self, group: &[Body]) {
-        self.attempts.push(group.to_vec());
+    /// Notes a record before it is written.
+    pub fn attempt(&mut self, body: &[u8]) {
+        self.attempts.push((self.last + 1, body.to_vec()));
     }
 
-    /// Acknowledges the last attempt, whose records name `durable` as durable.
+    /// Acknowledges the last attempt, which names `durable` as durable.
     pub fn acknowledge(&mut self, durable: u64) {
-        let group = self.attempts.pop().expect("an attempt precedes");
-        self.attempts.clear();
-        for body in group {
-            self.last += 1;
-            self.acknowledged.insert(self.last, body);
-            self.named.insert(self.last, durable);
-        }
+        let (_, body) = self.attempts.last().expect("an attempt precedes").clone();
+        self.push(body, durable);
+    }
+
+    fn push(&mut self, body: Body, durable: u64) {
+        self.last += 1;
+        self.acknowledged.insert(self.last, body);
+        self.named.insert(self.last, durable);
         self.surviving = self.last;
     }
 
@@ -48,13 +54,9 @@ impl Model {
         self.surviving = self.surviving.min(self.synced);
     }
 
-    /// Returns the records in doubt, to be written again.
-    pub fn in_doubt(&self) -> Vec<Body> {
-        self.attempts.last().cloned().unwrap_or_default()
-    }
-
     pub fn synced(&mut self) {
         self.synced = self.last;
+        self.superseded.extend(self.attempts.extract_if(.., |(number, _)| *number <= self.last));
     }
 
     pub fn release(&mut self, number: u64) {
@@ -78,36 +80,40 @@ impl Model {
             return Err(format!("records up to {last} have gaps: {:?}", found.keys()));
         }
         let surviving = if has_flips { self.surviving.min(self.confirmed()) } else { self.surviving };
-        for (number, body) in &self.acknowledged {
-            match found.get(number) {
-                Some(there) if *there != body => return Err(format!("record {number} is another one")),
-                None if *number <= surviving => return Err(format!("record {number} is lost")),
-                _ => {}
-            }
+        if let Some(lost) = self.acknowledged.keys().find(|number| **number <= surviving && **number > end) {
+            return Err(format!("record {lost} is lost"));
         }
-        let beyond: Vec<&Body> = found.range(self.last + 1..).map(|(_, body)| *body).collect();
-        let is_written = |attempt: &Vec<Body>| {
-            attempt.len() >= beyond.len() && beyond.iter().zip(attempt).all(|(one, other)| *one == other)
+        let is_written = |number: u64, body: &Body| {
+            let record = (number, body.clone());
+            self.acknowledged.get(&number) == Some(body)
+                || (number > surviving && self.attempts.contains(&record))
+                || (has_flips && self.superseded.contains(&record))
         };
-        if !beyond.is_empty() && !self.attempts.iter().any(is_written) {
-            return Err(format!("records behind {} were never written", self.last));
+        if let Some(number) =
+            found.iter().find(|(number, body)| !is_written(**number, body)).map(|found| found.0)
+        {
+            return Err(format!("record {number} was never written so"));
         }
-        if end < self.last {
-            self.acknowledged.split_off(&(end + 1));
-            self.attempts.clear();
-            self.last = end;
-            self.surviving = self.surviving.min(end);
+        // What a power cut lost, or replaced by an earlier attempt, stays so.
+        let differs = |number: &u64| self.acknowledged.get(number) != found.get(number).copied();
+        if let Some(first) = self.acknowledged.keys().copied().find(differs) {
+            self.acknowledged.split_off(&first);
+            self.last = first - 1;
+            self.surviving = self.surviving.min(self.last);
         }
         // The start writes an empty record behind those found.
-        let group: Vec<Body> = beyond.into_iter().cloned().chain([Vec::new()]).collect();
-        self.attempt(&group);
+        self.attempts.push((end + 1, Vec::new()));
+        self.found = found.range(self.last + 1..).map(|(_, body)| (*body).clone()).collect();
         Ok(())
     }
 
     /// Takes over what [`compare`](Self::compare) found, once the log is open.
     pub fn opened(&mut self) {
-        let found = self.attempts.last().expect("compared before").len() as u64 - 1;
-        self.acknowledge(self.last + found);
+        // What the entry names is at least what was named before.
+        let durable = self.confirmed();
+        for body in std::mem::take(&mut self.found).into_iter().chain([Vec::new()]) {
+            self.push(body, durable);
+        }
         self.synced();
     }
 

@@ -193,17 +193,12 @@ impl Run {
     }
 
     fn commit(&mut self, wal: &mut Wal<Simulated>) -> Result<(), String> {
-        let mut group = self.model.in_doubt();
-        let room = usize::try_from(self.options.segment_bytes).expect("small") - 56;
-        for _ in 0..self.chance.random_range(usize::from(group.is_empty())..4) {
-            let length = self.chance.random_range(0..room.min(3 * BLOCK_BYTES));
-            let length = if self.chance.random_bool(0.5) { length } else { length.min(40) };
-            group.push((0..length).map(|_| self.chance.random()).collect());
-        }
-        self.model.attempt(&group);
+        let length = self.chance.random_range(0..self.options.record_max_bytes().min(3 * BLOCK_BYTES));
+        let length = if self.chance.random_bool(0.5) { length } else { length.min(40) };
+        let body: Vec<u8> = (0..length).map(|_| self.chance.random()).collect();
+        self.model.attempt(&body);
         let durable = wal.durable();
-        let bodies: Vec<&[u8]> = group.iter().map(|body| &body[..]).collect();
-        match wal.commit(&bodies, self.sync) {
+        match wal.commit(&body, self.sync) {
             Ok(()) => {
                 self.counts.commits += 1;
                 self.model.acknowledge(durable);
