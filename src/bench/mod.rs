@@ -9,6 +9,7 @@ mod about_way;
 mod agent;
 mod call_counts;
 pub mod ceiling;
+mod claim_cost;
 mod columns;
 mod compare;
 mod comparison;
@@ -25,6 +26,7 @@ mod histogram_text;
 mod ladder;
 #[cfg(feature = "ladder")]
 mod learn;
+mod listening_process;
 pub mod load;
 mod load_bench;
 mod load_settings;
@@ -35,6 +37,7 @@ mod people;
 mod ports;
 mod preset;
 mod process_usage;
+mod programs;
 #[cfg(feature = "ladder")]
 mod queues;
 mod ramp;

@@ -1,5 +1,6 @@
 //! What processes cost: CPU, memory, and bytes sent to the disk, as Linux counts them.
 
+use std::ops::Add;
 use std::time::Duration;
 
 /// Length of a tick in which the kernel counts CPU time.
@@ -11,21 +12,14 @@ pub(super) struct ProcessUsage {
     pub(super) cpu: Duration,
     /// Largest resident memory, in bytes.
     pub(super) memory: u64,
-    /// Bytes sent to the disk.
+    /// Bytes sent to the disk, in whole pages, without the journal of the file system.
     pub(super) written: u64,
 }
 
 impl ProcessUsage {
     /// Returns the cost of the processes with these ids; `None` where the system does not tell.
     pub(super) fn of(ids: impl IntoIterator<Item = u32>) -> Option<Self> {
-        ids.into_iter().try_fold(Self::default(), |sum, id| {
-            let one = of_process(id)?;
-            Some(Self {
-                cpu: sum.cpu + one.cpu,
-                memory: sum.memory + one.memory,
-                written: sum.written + one.written,
-            })
-        })
+        ids.into_iter().try_fold(Self::default(), |sum, id| Some(sum + of_process(id)?))
     }
 
     /// Lets the largest memory of these processes count from now on, where the system allows it.
@@ -42,6 +36,18 @@ impl ProcessUsage {
             cpu: self.cpu.saturating_sub(before.cpu),
             memory: self.memory,
             written: self.written.saturating_sub(before.written),
+        }
+    }
+}
+
+impl Add for ProcessUsage {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            cpu: self.cpu + other.cpu,
+            memory: self.memory + other.memory,
+            written: self.written + other.written,
         }
     }
 }

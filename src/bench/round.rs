@@ -10,16 +10,17 @@ use indicatif::ProgressBar;
 use mallbox_storage::Timestamp;
 
 use super::call_counts;
-use super::ceiling::{self, Ceiling};
+use super::ceiling::{self, BareHandler, Ceiling};
+use super::claim_cost::{ClaimCost, ratio};
 use super::comparison::{Outcome, Quantity};
 use super::drive::{Arrivals, Driven, drive};
 use super::load::{Report, Shape};
 use super::log_ins::{self, LogIns};
 use super::numbers::{count, millis, rate};
 use super::people::Size;
-use super::process_usage::ProcessUsage;
-use super::result::{Books, Cost, Rates, Recording, Run, TimelinePoint};
-use super::run_record::{cost, run_record, timeline};
+use super::programs::ProgramUsage;
+use super::result::{Books, Ceilings, Rates, Recording, Run, TimelinePoint};
+use super::run_record::{run_record, timeline};
 use super::running_mall::{Ending, RunningMall};
 use super::rush::{ClaimOutcomes, Claims};
 use super::sale_bench::SaleBench;
@@ -34,8 +35,7 @@ pub(super) const DRAIN_TIMEOUT: Duration = Duration::from_secs(600);
 struct Rush {
     outcomes: ClaimOutcomes,
     report: Report,
-    /// CPU of mallbox' own processes until the last response.
-    cpu: Option<Duration>,
+    cost: ClaimCost,
     log_ins: LogIns,
     /// From the first claim to the last order in the database.
     persisting: Duration,
@@ -43,8 +43,6 @@ struct Rush {
     drained: Duration,
     most_pending: u64,
     timeline: Vec<TimelinePoint>,
-    /// Cost of the same processes until the last order.
-    usage: Option<ProcessUsage>,
     persisted: u64,
     batches: u64,
     /// Whether every user has claimed in every sale.
@@ -58,7 +56,8 @@ struct Refusals {
     what: &'static str,
     outcomes: ClaimOutcomes,
     report: Report,
-    cpu: Option<Duration>,
+    /// Cost of each program.
+    usage: ProgramUsage,
     calls: Vec<(Quantity, f64)>,
 }
 
@@ -78,17 +77,17 @@ pub(super) fn run(
         has_content: false,
     };
     let (mall, lines) = RunningMall::start(bench.malls.limits, ground, size, now)?;
-    let ceiling = || ceiling::measure(&bench.generator, bench.span);
-    let before = ceiling()?;
+    let bare = || ceiling::measure(&bench.generator, bench.span);
+    let before = bare()?;
     let rush = rush(bench, &mall, lines)?;
-    let between = ceiling()?;
+    let between = bare()?;
     let of_rush = Ceiling { before, after: between };
     let mut summary = Summary::default();
     print_rush(&mut summary, &rush, of_rush);
     // Printed at once: what follows may fail.
     print!("{summary}");
     let refusals = refusals(bench, &mall, rush.is_complete)?;
-    let after = ceiling()?;
+    let after = bare()?;
     let of_refusals = Ceiling { before: between, after };
     let (description, system) = (mall.description(), mall.system(ground));
     let ending = mall.end(bench.malls.verbose)?;
@@ -96,15 +95,11 @@ pub(super) fn run(
     for refused in &refusals {
         print_refusals(&mut summary, refused, of_refusals);
     }
-    print_rest(&mut summary, &rush, &ending);
+    print_rest(&mut summary, &rush, of_rush, &ending);
     println!("{summary}{description}");
-    if of_rush.swings() || of_refusals.swings() {
-        let (before, between, after) = (rate(before), rate(between), rate(after));
-        let text = format!(
-            "The ceiling changed by more than 15 % ({before}, {between}, {after}): other work ran on this machine."
-        );
+    for (code, text) in swings([before, between, after]) {
         println!("! {text}");
-        recording.warn("ceiling_swings", text);
+        recording.warn(code, text);
     }
     if let Some((code, text)) = warning(&rush.report) {
         recording.warn(code, text.to_owned());
@@ -112,6 +107,29 @@ pub(super) fn run(
     recording.add(system, record(bench, (ground.name(), number), &rush, of_rush, &ending));
     let figures = figures(&rush, &refusals, of_rush);
     Ok(Outcome { ground: ground.name(), figures, books_balance: ending.books_balance })
+}
+
+/// Returns warnings about a bare handler that changed between two measurements.
+fn swings(measured: [BareHandler; 3]) -> Vec<(&'static str, String)> {
+    let pairs = || measured.windows(2).map(|pair| Ceiling { before: pair[0], after: pair[1] });
+    let list = |shown: fn(BareHandler) -> Option<String>| {
+        measured.into_iter().filter_map(shown).collect::<Vec<_>>().join(", ")
+    };
+    let mut warnings = Vec::new();
+    if pairs().any(Ceiling::swings) {
+        let rates = list(|bare| Some(rate(bare.per_s)));
+        let text =
+            format!("The ceiling changed by more than 15 % ({rates}): other work ran on this machine.");
+        warnings.push(("ceiling_swings", text));
+    }
+    if pairs().any(Ceiling::cpu_swings) {
+        let cpu = list(|bare| Some(format!("{:.1} µs", bare.cpu_us?)));
+        let text = format!(
+            "The CPU of a bare request changed by more than 15 % ({cpu}): ratios to it are unreliable."
+        );
+        warnings.push(("ceiling_cpu_swings", text));
+    }
+    warnings
 }
 
 /// Returns the rush as a run of the result document.
@@ -124,18 +142,13 @@ fn record(
 ) -> Run {
     let Rush { outcomes, report, .. } = rush;
     let run = run_record((system.to_owned(), "flash sale", round), outcomes, report);
-    // On servers, only a part of the cost is known.
-    let is_whole = rush.calls.is_none();
-    let (cpu, usage) = (rush.cpu.filter(|_| is_whole), rush.usage.filter(|_| is_whole));
     let units = bench.units.map(|units| units.saturating_mul(bench.sales as u64));
     Run {
-        ceiling_per_s: Some(ceiling.into()),
+        ceiling_per_s: Some(Ceilings::rates(ceiling)),
+        ceiling_cpu_us: Ceilings::cpu(ceiling),
         offered_per_s: bench.shape.as_ref().map(Shape::peak),
         rates: Rates { persisted_per_s: Some(orders_per_second(rush)), ..run.rates },
-        cost: Cost {
-            cpu_us_per_operation: cpu.map(|cpu| micros_per_response(report, cpu)),
-            ..cost(usage, report)
-        },
+        cost: rush.cost.record(report, ceiling),
         books: Books {
             balance: Some(ending.books_balance),
             oversold: units.map(|units| outcomes.accepted.saturating_sub(units)),
@@ -162,8 +175,7 @@ fn rush(bench: &SaleBench, mall: &RunningMall, lines: Receiver<String>) -> anyho
     over.store(true, Ordering::Relaxed);
     let Driven { outcomes, report, next, .. } = claimed?;
     let ended = Instant::now();
-    let since_begin = || Some(mall.usage()?.since(at_begin?));
-    let cpu = since_begin().map(|usage| usage.cpu);
+    let answered = mall.usage().since(&at_begin);
     let left = watch::look(&mall.addresses)?.pending;
     let bar = ProgressBar::new_spinner().with_message("waiting for the order workers");
     bar.enable_steady_tick(Duration::from_millis(100));
@@ -174,7 +186,7 @@ fn rush(bench: &SaleBench, mall: &RunningMall, lines: Receiver<String>) -> anyho
     let written = watch::look(&mall.addresses)?;
     let samples = watch.stop();
     let most_pending = samples.iter().map(|(_, look)| look.pending).max().unwrap_or(left).max(left);
-    let usage = since_begin();
+    let cost = ClaimCost { answered, persisted: mall.usage().since(&at_begin), orders: written.persisted };
     let spent = mall.spent_since(before)?;
     let calls = spent.map(|spent| {
         let (answered, persisted) = (report.answered, written.persisted);
@@ -187,10 +199,9 @@ fn rush(bench: &SaleBench, mall: &RunningMall, lines: Receiver<String>) -> anyho
     let (persisted, batches) = (written.persisted, written.batches);
     Ok(Rush {
         timeline: timeline(report.began, &samples),
-        usage,
         outcomes,
         report,
-        cpu,
+        cost,
         log_ins,
         persisting,
         drained,
@@ -214,10 +225,10 @@ fn refusals(bench: &SaleBench, mall: &RunningMall, is_complete: bool) -> anyhow:
         let arrivals = Arrivals::ClosedFor(bench.span);
         let Driven { outcomes, report, .. } =
             drive(&bench.generator, &mall.addresses, &claims, &arrivals, what)?;
-        let cpu = mall.usage().zip(usage).map(|(now, before)| now.since(before).cpu);
+        let usage = mall.usage().since(&usage);
         let spent = if mall.crowd.scarce == sale { mall.spent_since(before)? } else { None };
         let calls = spent.iter().flat_map(|spent| call_counts::of_refusals(spent, report.answered)).collect();
-        refusals.push(Refusals { what, outcomes, report, cpu, calls });
+        refusals.push(Refusals { what, outcomes, report, usage, calls });
     }
     Ok(refusals)
 }
@@ -236,8 +247,8 @@ fn print_rush(summary: &mut Summary, rush: &Rush, ceiling: Ceiling) {
         format!(
             "{:.0} % of what a bare axum handler answers in a closed loop: {} before, {} after",
             ceiling.percent(report.per_second()),
-            rate(ceiling.before),
-            rate(ceiling.after)
+            rate(ceiling.before.per_s),
+            rate(ceiling.after.per_s)
         ),
     );
     summary.add(
@@ -254,15 +265,19 @@ fn print_rush(summary: &mut Summary, rush: &Rush, ceiling: Ceiling) {
 }
 
 fn print_refusals(summary: &mut Summary, refused: &Refusals, ceiling: Ceiling) {
-    let Refusals { what, outcomes, report, cpu, .. } = refused;
-    let cpu = cpu
-        .map(|cpu| format!(", {:.1} µs of server CPU each", micros_per_response(report, cpu)))
+    let Refusals { what, outcomes, report, usage, .. } = refused;
+    let cpu = usage
+        .mallbox()
+        .map(|usage| format!(", {:.1} µs of mallbox' CPU each", micros_per_response(report, usage.cpu)))
+        .unwrap_or_default();
+    let times = ratio(usage.total(), report, ceiling)
+        .map(|ratio| format!(", CPU ratio {ratio:.2}"))
         .unwrap_or_default();
     summary.add(
         what,
         rate(report.per_second()),
         format!(
-            "{:.0} % of the bare handler; p50 {}, p99 {}{cpu}; {}",
+            "{:.0} % of the bare handler; p50 {}, p99 {}{cpu}{times}; {}",
             ceiling.percent(report.per_second()),
             millis(report.p50()),
             millis(report.p99()),
@@ -271,7 +286,7 @@ fn print_refusals(summary: &mut Summary, refused: &Refusals, ceiling: Ceiling) {
     );
 }
 
-fn print_rest(summary: &mut Summary, rush: &Rush, ending: &Ending) {
+fn print_rest(summary: &mut Summary, rush: &Rush, ceiling: Ceiling, ending: &Ending) {
     let times = &rush.log_ins.latencies;
     let at = |quantile| millis(Duration::from_micros(times.value_at_quantile(quantile)));
     summary.add(
@@ -285,9 +300,11 @@ fn print_rest(summary: &mut Summary, rush: &Rush, ending: &Ending) {
             at(1.0)
         ),
     );
-    let cpu = rush.cpu.map(|cpu| format!("{:.1} µs", micros_per_response(&rush.report, cpu)));
+    let cpu = rush.cost.answered.mallbox();
+    let cpu = cpu.map(|usage| format!("{:.1} µs", micros_per_response(&rush.report, usage.cpu)));
     let text = format!("of all mallbox processes a claim; {}", generator(&rush.report));
     summary.add("CPU", cpu.unwrap_or_else(|| "unknown".to_owned()), text);
+    rush.cost.print(summary, (&rush.outcomes, &rush.report), ceiling);
     if let Some((_, line)) = &rush.calls {
         summary.add("servers", String::new(), line.clone());
     }
@@ -310,9 +327,10 @@ fn figures(rush: &Rush, refusals: &[Refusals], ceiling: Ceiling) -> Vec<(Quantit
         (("orders in the database /s", 0), orders_per_second(rush)),
         (("orders per transaction", 0), rush.persisted as f64 / rush.batches.max(1) as f64),
     ];
-    if let Some(cpu) = rush.cpu {
-        figures.push((("mallbox' CPU per claim, µs", 1), micros_per_response(report, cpu)));
+    if let Some(usage) = rush.cost.answered.mallbox() {
+        figures.push((("mallbox' CPU per claim, µs", 1), micros_per_response(report, usage.cpu)));
     }
+    figures.extend(rush.cost.figures(report, ceiling));
     figures.extend(rush.calls.iter().flat_map(|(figures, _)| figures.iter().copied()));
     for refused in refusals.iter().filter(|refused| refused.what == "sold out") {
         figures.push((("sold out /s", 0), refused.report.per_second()));

@@ -5,7 +5,10 @@ use std::time::Instant;
 use super::ceiling::Ceiling;
 use super::load::Report;
 use super::process_usage::ProcessUsage;
-use super::result::{Answers, Books, Ceilings, Cost, GeneratorShare, Latency, Rates, Run, TimelinePoint};
+use super::programs::ProgramUsage;
+use super::result::{
+    Answers, Books, Ceilings, Cost, GeneratorShare, Latency, ProgramCost, Rates, Run, TimelinePoint,
+};
 use super::rush::ClaimOutcomes;
 use super::summary::micros_per_response;
 use super::watch::MetricsSample;
@@ -22,6 +25,7 @@ pub(super) fn run_record(
         round,
         failure: None,
         ceiling_per_s: None,
+        ceiling_cpu_us: None,
         offered_per_s: None,
         elapsed_s: report.elapsed.as_secs_f64(),
         answers: Answers {
@@ -54,12 +58,26 @@ pub(super) fn run_record(
 
 /// Returns the cost of each answer.
 pub(super) fn cost(usage: Option<ProcessUsage>, report: &Report) -> Cost {
-    let answered = report.answered.max(1) as f64;
     Cost {
         cpu_us_per_operation: usage.map(|usage| micros_per_response(report, usage.cpu)),
         memory_bytes: usage.map(|usage| usage.memory),
-        written_bytes_per_operation: usage.map(|usage| usage.written as f64 / answered),
+        written_bytes_per_operation: usage.map(|usage| written_per_response(report, usage)),
+        ..Cost::default()
     }
+}
+
+/// Returns the cost of each answer, by program.
+pub(super) fn program_costs(usage: &ProgramUsage, report: &Report) -> Vec<ProgramCost> {
+    let cost = |(name, usage): &(&'static str, Option<ProcessUsage>)| ProgramCost {
+        name,
+        cpu_us_per_operation: usage.map(|usage| micros_per_response(report, usage.cpu)),
+        written_bytes_per_operation: usage.map(|usage| written_per_response(report, usage)),
+    };
+    usage.0.iter().map(cost).collect()
+}
+
+fn written_per_response(report: &Report, usage: ProcessUsage) -> f64 {
+    usage.written as f64 / report.answered.max(1) as f64
 }
 
 /// Returns the samples since the first claim, counted from the first sample.
@@ -77,8 +95,14 @@ pub(super) fn timeline(began: Option<Instant>, samples: &[(Instant, MetricsSampl
     samples.iter().filter_map(point).collect()
 }
 
-impl From<Ceiling> for Ceilings {
-    fn from(Ceiling { before, after }: Ceiling) -> Self {
-        Self { before, after }
+impl Ceilings {
+    /// Returns the rates of a bare handler.
+    pub(super) fn rates(ceiling: Ceiling) -> Self {
+        Self { before: ceiling.before.per_s, after: ceiling.after.per_s }
+    }
+
+    /// Returns the CPU of a bare request, if both measurements have it.
+    pub(super) fn cpu(ceiling: Ceiling) -> Option<Self> {
+        ceiling.cpu_us().map(|(before, after)| Self { before, after })
     }
 }

@@ -10,7 +10,7 @@ use mallbox_storage_production::ServerStats;
 
 use super::drive::progress_bar;
 use super::people::{self, BenchUsers, Size};
-use super::process_usage::ProcessUsage;
+use super::programs::{Program, ProgramUsage};
 use super::result::{Class, System, Version};
 use super::server::{Server, this_program};
 use super::site::{BenchLocation, BenchTarget};
@@ -33,6 +33,8 @@ pub(super) struct RunningMall {
     pub(super) site: BenchLocation,
     arguments: Vec<String>,
     health: Health,
+    /// Redis and MySQL.
+    behind: Vec<Program>,
 }
 
 /// What the ledger check found, and what the mall left on the disk.
@@ -63,7 +65,8 @@ impl RunningMall {
         arguments.extend(limits.iter().map(|word| (*word).to_owned()));
         let (servers, line) = serve(&arguments, &site)?;
         let addresses = servers.iter().map(|server| server.address).collect();
-        Ok((Self { crowd, servers, addresses, site, arguments, health }, line))
+        let behind = programs_behind(ground, &health);
+        Ok((Self { crowd, servers, addresses, site, arguments, health, behind }, line))
     }
 
     /// Kills the processes at once.
@@ -132,9 +135,14 @@ impl RunningMall {
         }
     }
 
-    /// Returns the cost of mallbox' own processes so far.
-    pub(super) fn usage(&self) -> Option<ProcessUsage> {
-        ProcessUsage::of(self.servers.iter().map(Server::id))
+    /// Returns mallbox' own processes.
+    pub(super) fn program(&self) -> Program {
+        Program::mallbox(self.servers.iter().map(Server::id))
+    }
+
+    /// Returns the cost so far of mallbox, and of Redis and MySQL where their processes are known.
+    pub(super) fn usage(&self) -> ProgramUsage {
+        ProgramUsage::of(&[vec![self.program()], self.behind.clone()].concat())
     }
 
     /// Returns what Redis and MySQL did since `before`.
@@ -188,6 +196,25 @@ fn serve(arguments: &[String], site: &BenchLocation) -> anyhow::Result<(Vec<Serv
         .collect::<anyhow::Result<_>>()?;
     let (servers, mut lines): (Vec<_>, Vec<_>) = started.into_iter().unzip();
     Ok((servers, lines.swap_remove(0)))
+}
+
+/// Returns Redis and MySQL, with their processes on this machine. The nodes of a Redis cluster and the servers
+/// behind a sentinel are out of reach.
+fn programs_behind(ground: &BenchTarget, health: &Health) -> Vec<Program> {
+    let is_single = match ground {
+        BenchTarget::Directory { .. } => true,
+        BenchTarget::Servers { options, .. } => {
+            ["redis://", "rediss://"].iter().any(|scheme| options.redis.url.starts_with(scheme))
+        }
+    };
+    let program = |name, address: &str| {
+        if is_single || name != "Redis" {
+            Program::of_server(name, address)
+        } else {
+            Program::out_of_reach(name)
+        }
+    };
+    health.servers().map(|(server, address)| program(server.name, address)).collect()
 }
 
 /// Returns the size of the order log after the sales, and the time of a restart on it.

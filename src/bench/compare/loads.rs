@@ -13,7 +13,7 @@ use crate::bench::ceiling::{self, Ceiling};
 use crate::bench::drive::{Arrivals, Driven, ShownProgress, drive, load_of, progress_bar};
 use crate::bench::load::{self, Exchanged, Progress, Report};
 use crate::bench::numbers::count;
-use crate::bench::result::{Books, Run};
+use crate::bench::result::{Books, Ceilings, Run};
 use crate::bench::run_record::{run_record, timeline};
 use crate::bench::rush::{ClaimOutcomes, Claims};
 use crate::bench::watch::MetricsSampler;
@@ -67,9 +67,10 @@ fn flash_sale(
     let Driven { outcomes, report, unknown, .. } = driven;
     check_success(&outcomes, unknown.as_ref())?;
     let run = Run {
-        ceiling_per_s: Some(ceiling.into()),
+        ceiling_per_s: Some(Ceilings::rates(ceiling)),
+        ceiling_cpu_us: Ceilings::cpu(ceiling),
         timeline: timeline(report.began, &samples),
-        ..spent.add_to(run_record(place, &outcomes, &report), &report)
+        ..spent.add_to_flash_sale(run_record(place, &outcomes, &report), &report, ceiling)
     };
     Ok(Measured { run, ceiling: Some(ceiling), report, unknown })
 }

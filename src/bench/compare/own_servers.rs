@@ -6,6 +6,7 @@ use mallbox_bench_servers::{
 use mallbox_storage_production::ProductionOptions;
 
 use super::settings::{Appends, ServerSetting, Topology};
+use crate::bench::programs::Program;
 use crate::bench::result::Version;
 
 /// Enough for the whole database of a bench, as on a real server.
@@ -53,9 +54,9 @@ impl OwnServers {
         ProductionOptions::new(redis, self.mariadb.url("mall"))
     }
 
-    /// Returns the ids of all processes.
-    pub(super) fn process_ids(&self) -> Vec<u32> {
-        let mut ids = match &self.redis {
+    /// Returns the programs; a sentinel and replicas count as Redis.
+    pub(super) fn programs(&self) -> [Program; 2] {
+        let ids: Vec<_> = match &self.redis {
             RunningRedis::Single(redis) => vec![redis.process_id()],
             RunningRedis::Sentinel(redis) => {
                 let mut ids: Vec<_> = redis.servers().map(Redis::process_id).into();
@@ -64,8 +65,10 @@ impl OwnServers {
             }
             RunningRedis::Cluster(redis) => redis.nodes().iter().map(Redis::process_id).collect(),
         };
-        ids.push(self.mariadb.process_id());
-        ids.into_iter().flatten().collect()
+        [
+            Program { name: "Redis", processes: Some(ids.into_iter().flatten().collect()) },
+            Program { name: "MySQL", processes: Some(self.mariadb.process_id().into_iter().collect()) },
+        ]
     }
 
     /// Kills every server at once; a sentinel stays.

@@ -11,6 +11,7 @@ use super::loads::{self, Measured};
 use super::settings::{CompareBench, ComparedSystem};
 use super::subject::Subject;
 use super::workload::Workload;
+use crate::bench::ceiling::Ceiling;
 use crate::bench::load::Report;
 use crate::bench::numbers::{count, millis, rate};
 use crate::bench::summary::warning;
@@ -104,6 +105,10 @@ fn add(measured: Measured, findings: &mut Findings) {
         let text = "The ceiling changed by more than 15 %: other work ran on this machine.";
         findings.warn("ceiling_swings", text.to_owned());
     }
+    if ceiling.is_some_and(Ceiling::cpu_swings) {
+        let text = "The CPU of a bare request changed by more than 15 %: ratios to it are unreliable.";
+        findings.warn("ceiling_cpu_swings", text.to_owned());
+    }
     if let Some(answer) = unknown {
         findings
             .wrong(&run.system.clone(), format!("{}: unexpected answers, the first: {answer}", run.workload));
@@ -131,7 +136,14 @@ fn print_line(measured: &Measured) {
         .map(|ceiling| format!(", {:.0} % of the bare handler", ceiling.percent(main)))
         .unwrap_or_default();
     let cpu = run.cost.cpu_us_per_operation.map(|cpu| format!(", CPU {cpu:.1} µs each")).unwrap_or_default();
-    println!("{:16} {:>12}{persisted}{ceiling}; {}{cpu}", run.workload, rate(main), percentiles(report));
+    let times =
+        run.cost.cpu_ratio_persisted.map(|ratio| format!(", CPU ratio {ratio:.2}")).unwrap_or_default();
+    println!(
+        "{:16} {:>12}{persisted}{ceiling}; {}{cpu}{times}",
+        run.workload,
+        rate(main),
+        percentiles(report)
+    );
 }
 
 fn percentiles(report: &Report) -> String {

@@ -8,13 +8,15 @@ use mallbox_storage::{Timestamp, VoucherId};
 
 use super::own_servers::{self, OwnServers};
 use super::settings::{CompareBench, ComparedSystem};
+use crate::bench::ceiling::Ceiling;
+use crate::bench::claim_cost::{per_order, ratio};
 use crate::bench::load::Report;
 use crate::bench::people::Size;
 use crate::bench::process_usage::ProcessUsage;
-use crate::bench::result::{Class, Rates, Run, System};
-use crate::bench::run_record::cost;
+use crate::bench::programs::{Program, ProgramUsage};
+use crate::bench::result::{Class, Cost, Rates, Run, System};
+use crate::bench::run_record::{cost, program_costs};
 use crate::bench::running_mall::RunningMall;
-use crate::bench::server::Server;
 use crate::bench::site::BenchTarget;
 use crate::bench::watch::{self, MetricsSample};
 
@@ -40,8 +42,8 @@ pub(super) struct Subject {
 
 /// What a load cost.
 pub(super) struct Spent {
-    /// Since the begin, all processes together; `None` for servers out of reach.
-    usage: Option<ProcessUsage>,
+    /// Since the begin; `None` for servers out of reach.
+    usage: Option<ProgramUsage>,
     /// Orders written since the begin.
     persisted: u64,
     /// From the last answer to the last order.
@@ -129,22 +131,28 @@ impl Subject {
         if usage.is_some() && used.is_none() {
             bail!("a process of the system ended during the load");
         }
-        let usage = used.zip(usage).map(|(now, before)| now.since(before));
+        let usage = used.zip(usage).map(|(now, before)| now.since(&before));
         Ok((done, Spent { usage, persisted: persisted.saturating_sub(seen.persisted), drained }))
     }
 
-    /// Returns what all processes cost so far; `None` for servers out of reach.
-    fn usage(&self) -> Option<ProcessUsage> {
-        ProcessUsage::of(self.process_ids()?)
+    /// Returns what each program cost so far; `None` for servers out of reach, and after the end of a process.
+    fn usage(&self) -> Option<ProgramUsage> {
+        let usage = ProgramUsage::of(&self.programs()?);
+        usage.total().is_some().then_some(usage)
     }
 
     /// Returns the ids of all processes; `None` for servers out of reach.
     fn process_ids(&self) -> Option<Vec<u32>> {
+        Some(self.programs()?.into_iter().flat_map(|program| program.processes).flatten().collect())
+    }
+
+    /// Returns mallbox and the servers of the bench; `None` for servers out of reach.
+    fn programs(&self) -> Option<Vec<Program>> {
         let servers = match (&self.ground, &self.servers) {
             (BenchTarget::Servers { .. }, None) => return None,
-            (_, servers) => servers.as_ref().map(OwnServers::process_ids).unwrap_or_default(),
+            (_, servers) => servers.as_ref().map(OwnServers::programs),
         };
-        Some(self.mall.servers.iter().map(Server::id).chain(servers).collect())
+        Some(std::iter::once(self.mall.program()).chain(servers.into_iter().flatten()).collect())
     }
 }
 
@@ -164,6 +172,23 @@ impl Spent {
     pub(super) fn add_to(&self, run: Run, report: &Report) -> Run {
         let took = (report.elapsed + self.drained).as_secs_f64();
         let persisted_per_s = (self.persisted > 0 && took > 0.0).then(|| self.persisted as f64 / took);
-        Run { cost: cost(self.usage, report), rates: Rates { persisted_per_s, ..run.rates }, ..run }
+        let programs = self.usage.as_ref().map(|usage| program_costs(usage, report)).unwrap_or_default();
+        let cost = Cost { programs, ..cost(self.total(), report) };
+        Run { cost, rates: Rates { persisted_per_s, ..run.rates }, ..run }
+    }
+
+    /// Adds to a flash sale also its CPU beside that of a bare request, and the bytes written per order.
+    pub(super) fn add_to_flash_sale(&self, run: Run, report: &Report, ceiling: Ceiling) -> Run {
+        let run = self.add_to(run, report);
+        let cost = Cost {
+            cpu_ratio_persisted: ratio(self.total(), report, ceiling),
+            written_bytes_per_order: self.total().and_then(|usage| per_order(usage, self.persisted)),
+            ..run.cost
+        };
+        Run { cost, ..run }
+    }
+
+    fn total(&self) -> Option<ProcessUsage> {
+        self.usage.as_ref()?.total()
     }
 }

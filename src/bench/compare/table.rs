@@ -10,14 +10,16 @@ use crate::bench::result::{Run, System, comparisons, median};
 type Column = (&'static str, usize, fn(&Run) -> Option<f64>);
 
 const MIB: f64 = 1_048_576.0;
-const COLUMNS: [Column; 10] = [
+const COLUMNS: [Column; 12] = [
     ("accepted /s", 0, |run| (!is_sold_out(run)).then_some(run.rates.accepted_per_s)),
     ("answered /s", 0, |run| is_sold_out(run).then_some(run.rates.answered_per_s)),
     ("persisted /s", 0, |run| run.rates.persisted_per_s),
     ("p50 ms", 2, |run| run.latency.at(0.5).map(|us| us as f64 / 1e3)),
     ("p99 ms", 2, |run| run.latency.at(0.99).map(|us| us as f64 / 1e3)),
     ("CPU µs", 1, |run| run.cost.cpu_us_per_operation),
+    ("CPU ratio", 2, |run| run.cost.cpu_ratio_persisted),
     ("written B", 0, |run| run.cost.written_bytes_per_operation),
+    ("B an order", 0, |run| run.cost.written_bytes_per_order),
     ("memory MiB", 0, |run| run.cost.memory_bytes.map(|bytes| bytes as f64 / MIB)),
     ("oversold", 0, |run| run.books.oversold.map(|units| units as f64)),
     ("lost by kill", 0, |run| run.books.lost_after_kill.map(|claims| claims as f64)),

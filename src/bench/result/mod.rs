@@ -13,6 +13,7 @@ mod statistics;
 pub(super) use latency::Latency;
 pub(super) use recording::{Recording, Settings};
 pub(super) use run::{
-    Answers, Books, Ceilings, Class, Cost, GeneratorShare, Rates, Run, System, TimelinePoint, Trial, Version,
+    Answers, Books, Ceilings, Class, Cost, GeneratorShare, ProgramCost, Rates, Run, System, TimelinePoint,
+    Trial, Version,
 };
 pub(super) use statistics::{RAMP, SOLD_OUT, comparisons, median};

@@ -44,6 +44,8 @@ pub(in crate::bench) struct Run {
     /// Why the run failed.
     pub(in crate::bench) failure: Option<String>,
     pub(in crate::bench) ceiling_per_s: Option<Ceilings>,
+    /// CPU of the bare handler per request, in µs.
+    pub(in crate::bench) ceiling_cpu_us: Option<Ceilings>,
     /// Peak of the offered rate; `None` in a closed loop.
     pub(in crate::bench) offered_per_s: Option<f64>,
     pub(in crate::bench) elapsed_s: f64,
@@ -71,6 +73,7 @@ impl Run {
             round,
             failure: Some(failure),
             ceiling_per_s: None,
+            ceiling_cpu_us: None,
             offered_per_s: None,
             elapsed_s: 0.0,
             answers: Answers::default(),
@@ -85,7 +88,7 @@ impl Run {
     }
 }
 
-/// Responses per second of a bare handler under the same load.
+/// A figure of a bare handler under the same load.
 #[derive(Clone, Copy, Serialize, Debug)]
 pub(in crate::bench) struct Ceilings {
     pub(in crate::bench) before: f64,
@@ -112,11 +115,27 @@ pub(in crate::bench) struct Rates {
 }
 
 /// Cost of all server processes together; `None` = unknown.
-#[derive(Clone, Copy, Serialize, Debug, Default)]
+#[derive(Clone, PartialEq, Serialize, Debug, Default)]
 pub(in crate::bench) struct Cost {
     pub(in crate::bench) cpu_us_per_operation: Option<f64>,
+    /// CPU until the last response, per operation and as a multiple of the CPU of a bare request.
+    pub(in crate::bench) cpu_ratio: Option<f64>,
+    /// CPU until the last order is in the database, likewise.
+    pub(in crate::bench) cpu_ratio_persisted: Option<f64>,
     /// Largest resident memory.
     pub(in crate::bench) memory_bytes: Option<u64>,
+    pub(in crate::bench) written_bytes_per_operation: Option<f64>,
+    /// Of a flash sale: bytes written until the last order is in the database, per order.
+    pub(in crate::bench) written_bytes_per_order: Option<f64>,
+    /// The same cost of each program.
+    pub(in crate::bench) programs: Vec<ProgramCost>,
+}
+
+/// Part of a program in the cost; `None` = unknown.
+#[derive(Clone, PartialEq, Serialize, Debug)]
+pub(in crate::bench) struct ProgramCost {
+    pub(in crate::bench) name: &'static str,
+    pub(in crate::bench) cpu_us_per_operation: Option<f64>,
     pub(in crate::bench) written_bytes_per_operation: Option<f64>,
 }
 
@@ -190,6 +209,7 @@ pub(super) mod tests {
             round: 1,
             failure: None,
             ceiling_per_s: None,
+            ceiling_cpu_us: None,
             offered_per_s: None,
             elapsed_s: 1.0,
             answers: Answers {

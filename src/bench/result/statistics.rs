@@ -52,15 +52,18 @@ pub(in crate::bench) struct Comparison {
 type Read = fn(&Run) -> Option<f64>;
 
 /// The figures by name, and whether more of it is better.
-const FIGURES: [(&str, bool, Read); 8] = [
+const FIGURES: [(&str, bool, Read); 11] = [
     ("accepted_per_s", true, |run| (run.workload != SOLD_OUT).then_some(run.rates.accepted_per_s)),
     ("answered_per_s", true, |run| (run.workload == SOLD_OUT).then_some(run.rates.answered_per_s)),
     ("persisted_per_s", true, |run| run.rates.persisted_per_s),
     ("p50_us", false, |run| run.latency.at(0.5).map(|us| us as f64)),
     ("p99_us", false, |run| run.latency.at(0.99).map(|us| us as f64)),
     ("cpu_us_per_operation", false, |run| run.cost.cpu_us_per_operation),
+    ("cpu_ratio", false, |run| run.cost.cpu_ratio),
+    ("cpu_ratio_persisted", false, |run| run.cost.cpu_ratio_persisted),
     ("memory_bytes", false, |run| run.cost.memory_bytes.map(|bytes| bytes as f64)),
     ("written_bytes_per_operation", false, |run| run.cost.written_bytes_per_operation),
+    ("written_bytes_per_order", false, |run| run.cost.written_bytes_per_order),
 ];
 
 /// Returns every figure of every system and workload.
