@@ -110,6 +110,8 @@ fn a_directory_has_every_workload_and_loses_nothing_by_a_kill() {
             let run = ended.run(system, workload);
             assert!(run["answers"]["accepted"].as_u64().unwrap() > 0, "{run}");
             assert!(run["cost"]["cpu_us_per_operation"].as_f64().unwrap() > 0.0, "{run}");
+            let ratio = run["cost"]["cpu_ratio_persisted"].as_f64();
+            assert_eq!(ratio.is_some_and(|ratio| ratio > 0.0), workload == "flash sale", "{run}");
             for unexpected in ["refused", "rejected", "lost"] {
                 assert_eq!(run["answers"][unexpected], 0, "{run}");
             }

@@ -320,5 +320,7 @@ fn a_bench_sells_in_a_directory_and_by_two_processes_on_servers_by_turns() {
     assert_eq!(out.matches(" 80 accepted").count(), 4, "{out}");
     assert_eq!(out.matches("appendfsync everysec").count(), 2, "{out}");
     assert!(out.contains("Redis calls per sold-out claim"), "{out}");
+    assert_eq!(out.matches("\nCPU ratio ").count(), 4, "{out}");
+    assert!(out.contains("CPU of a claim / of a bare request"), "{out}");
     assert_eq!(std::fs::read_dir(site.dir.path()).unwrap().count(), 0, "something stays behind");
 }

@@ -69,25 +69,28 @@ impl ClaimCost {
     ) {
         let [answered, persisted] = self.ratios(report, ceiling);
         let shown = |ratio: Option<f64>| ratio.map(|ratio| format!("{ratio:.2}"));
-        let parts = |usage| parts(usage, |usage| shown(ratio(usage, report, ceiling)));
+        let parts = |usage| by_program(usage, |usage| shown(ratio(usage, report, ceiling)));
         let bare = match ceiling.cpu_us() {
             Some((before, after)) => format!("{before:.1} µs before, {after:.1} µs after"),
             None => "unknown on this system".to_owned(),
         };
         let claim = kind_of_claim(outcomes, report);
         let text = format!(
-            "server CPU until the last response per {claim} / per bare request ({bare}){}",
+            "times the CPU of a bare request ({bare}), for a {claim}, until the last response{}",
             parts(&self.answered)
         );
         summary.add("CPU ratio", or_unknown(shown(answered)), text);
         let text = format!("the same until the last order is in the database{}", parts(&self.persisted));
         summary.add("", or_unknown(shown(persisted)), text);
         let written = |usage: Option<ProcessUsage>| Some(shown_bytes(per_order(usage?, self.orders)?));
+        let total = self.persisted.total();
+        let is_in_memory = total.is_some_and(|usage| usage.written == 0);
         let text = format!(
-            "to disk per order, until the last order is in the database{}",
-            self::parts(&self.persisted, written)
+            "to disk per order, until the last order is in the database{}{}",
+            by_program(&self.persisted, written),
+            if is_in_memory { "; file systems in memory do not count" } else { "" }
         );
-        summary.add("written", or_unknown(written(self.persisted.total())), text);
+        summary.add("written", or_unknown(written(total)), text);
     }
 
     /// Returns the figures for the comparison of several runs.
@@ -117,14 +120,14 @@ pub(super) fn per_order(usage: ProcessUsage, orders: u64) -> Option<f64> {
 /// Names the claims that a ratio is about: refused ones cost less than accepted ones.
 fn kind_of_claim(outcomes: &ClaimOutcomes, report: &Report) -> String {
     if outcomes.accepted == report.answered {
-        return "claim, accepted and durable,".to_owned();
+        return "claim accepted and durable".to_owned();
     }
     let share = 100.0 * outcomes.accepted as f64 / report.answered.max(1) as f64;
-    format!("claim, {share:.1} % of them accepted and durable (all with --units 0),")
+    format!("claim, accepted in {share:.1} % of the cases (always with --units 0)")
 }
 
 /// Lists a figure of each program; nothing for mallbox alone.
-fn parts(usage: &ProgramUsage, figure: impl Fn(Option<ProcessUsage>) -> Option<String>) -> String {
+fn by_program(usage: &ProgramUsage, figure: impl Fn(Option<ProcessUsage>) -> Option<String>) -> String {
     if usage.0.len() < 2 {
         return String::new();
     }
@@ -188,7 +191,11 @@ mod tests {
         let text = printed(&in_a_directory(), 1_000, Some(10.0));
         let lines: Vec<&str> = text.lines().collect();
         assert!(lines[0].starts_with("CPU ratio") && lines[0].contains(" 3.00  "), "{text}");
-        assert!(lines[0].contains("per claim, accepted and durable, / per bare request (10.0 µs"), "{text}");
+        assert!(
+            lines[0]
+                .contains("bare request (10.0 µs before, 10.0 µs after), for a claim accepted and durable,"),
+            "{text}"
+        );
         assert!(lines[1].contains(" 3.40  ") && lines[1].contains("in the database"), "{text}");
         assert!(lines[2].starts_with("written") && lines[2].contains(" 2,000 B  "), "{text}");
     }
@@ -196,7 +203,7 @@ mod tests {
     #[test]
     fn refused_claims_in_a_ratio_are_named() {
         let text = printed(&in_a_directory(), 25, Some(10.0));
-        assert!(text.contains("2.5 % of them accepted"), "{text}");
+        assert!(text.contains("accepted in 2.5 % of the cases"), "{text}");
     }
 
     #[test]
@@ -219,6 +226,9 @@ mod tests {
             "{text}"
         );
         let (_, report, ceiling) = load(1_000, Some(10.0));
+        assert!(!text.contains("in memory"), "{text}");
+        let in_memory = printed(&servers(usage(10, 0), usage(8, 0)), 1_000, Some(10.0));
+        assert!(in_memory.contains("MySQL 0 B; file systems in memory do not count"), "{in_memory}");
         assert_eq!(known.record(&report, ceiling).memory_bytes, None);
         assert_eq!(known.record(&report, ceiling).programs.len(), 3);
         let half_known = servers(usage(10, 0), None);

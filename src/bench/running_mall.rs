@@ -198,8 +198,8 @@ fn serve(arguments: &[String], site: &BenchLocation) -> anyhow::Result<(Vec<Serv
     Ok((servers, lines.swap_remove(0)))
 }
 
-/// Returns Redis and MySQL, with their processes on this machine. The nodes of a Redis cluster and the servers
-/// behind a sentinel are out of reach.
+/// Returns Redis and MySQL, with their processes on this machine. The nodes of a Redis cluster and the
+/// servers behind a sentinel are out of reach.
 fn programs_behind(ground: &BenchTarget, health: &Health) -> Vec<Program> {
     let is_single = match ground {
         BenchTarget::Directory { .. } => true,
