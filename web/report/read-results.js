@@ -95,13 +95,13 @@ function run(from) {
   const system = string(from.system);
   if (system === null) return null;
   const [answers, rates, cost, books, generator] = [from.answers, from.rates, from.cost, from.books, from.generator].map(fields);
-  const ceiling = fields(from.ceiling_per_s);
   return {
     system,
     workload: string(from.workload) ?? "",
     round: number(from.round),
     failure: string(from.failure),
-    ceiling_per_s: from.ceiling_per_s ? { before: number(ceiling.before), after: number(ceiling.after) } : null,
+    ceiling_per_s: aroundRun(from.ceiling_per_s),
+    ceiling_cpu_us: aroundRun(from.ceiling_cpu_us),
     offered_per_s: number(from.offered_per_s),
     elapsed_s: number(from.elapsed_s),
     answers: {
@@ -114,7 +114,9 @@ function run(from) {
     latency: latency(fields(from.latency)),
     cost: {
       cpu_us_per_operation: number(cost.cpu_us_per_operation), memory_bytes: number(cost.memory_bytes),
-      written_bytes_per_operation: number(cost.written_bytes_per_operation),
+      cpu_ratio: number(cost.cpu_ratio), cpu_ratio_persisted: number(cost.cpu_ratio_persisted),
+      written_bytes_per_operation: number(cost.written_bytes_per_operation), written_bytes_per_order: number(cost.written_bytes_per_order),
+      programs: list(cost.programs, programCost),
     },
     books: {
       balance: boolean(books.balance), oversold: number(books.oversold),
@@ -129,6 +131,23 @@ function run(from) {
       cpu_us_per_request: number(generator.cpu_us_per_request), busiest_share: number(generator.busiest_share),
       waited: number(generator.waited), unsent: number(generator.unsent), late: number(generator.late),
     },
+  };
+}
+
+/**
+ * Reads a figure measured before and after a run.
+ * @param {unknown} value
+ */
+function aroundRun(value) {
+  const { before, after } = fields(value);
+  return value ? { before: number(before), after: number(after) } : null;
+}
+
+/** @param {Fields} from */
+function programCost(from) {
+  const name = string(from.name);
+  return name === null ? null : {
+    name, cpu_us_per_operation: number(from.cpu_us_per_operation), written_bytes_per_operation: number(from.written_bytes_per_operation),
   };
 }
 

@@ -110,6 +110,8 @@ export const KNOWN_SCHEMA = 1;
  * @property {string | null} failure why the run failed
  * @property {{before: number | null, after: number | null} | null} ceiling_per_s a bare handler under the
  * same load
+ * @property {{before: number | null, after: number | null} | null} ceiling_cpu_us of the bare handler per
+ * request
  * @property {number | null} offered_per_s `null`: closed loop
  * @property {number | null} elapsed_s
  * @property {Answers} answers
@@ -147,7 +149,18 @@ export const KNOWN_SCHEMA = 1;
  * All server processes together.
  * @typedef {object} Cost
  * @property {number | null} cpu_us_per_operation
+ * @property {number | null} cpu_ratio until the last response, to a bare request
+ * @property {number | null} cpu_ratio_persisted until the last order is in the database
  * @property {number | null} memory_bytes
+ * @property {number | null} written_bytes_per_operation
+ * @property {number | null} written_bytes_per_order
+ * @property {ProgramCost[]} programs
+ */
+/**
+ * A program's part of the cost.
+ * @typedef {object} ProgramCost
+ * @property {string} name
+ * @property {number | null} cpu_us_per_operation
  * @property {number | null} written_bytes_per_operation
  */
 /**

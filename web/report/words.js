@@ -78,18 +78,21 @@ export function figureText(figure) {
     case "p99_us": return t("延迟p99", "latency p99");
     case "p999_us": return t("延迟p99.9", "latency p99.9");
     case "cpu_us_per_operation": return t("每次操作的处理器时间", "CPU time per operation");
+    case "cpu_ratio": return t("处理器开销（空处理函数的倍数）", "CPU to a bare request");
+    case "cpu_ratio_persisted": return t("直到订单入库的处理器开销（空处理函数的倍数）", "CPU until persisted to a bare request");
     case "memory_bytes": return t("内存", "memory");
     case "written_bytes_per_operation": return t("每次操作写入的字节", "bytes written per operation");
+    case "written_bytes_per_order": return t("每笔订单写入的字节", "bytes written per order");
     default: return figure;
   }
 }
 
 /**
- * Returns whether a smaller value is the better one: a time or a size.
+ * Returns whether a smaller value is the better one: a time, a cost or a size.
  * @param {string} figure
  */
 export function isLowerBetter(figure) {
-  return figure.includes("_us") || figure.includes("bytes");
+  return figure.includes("_us") || figure.includes("bytes") || figure.startsWith("cpu_ratio");
 }
 
 /** @param {string} durable */
@@ -139,6 +142,7 @@ export function placeText(workload, promises, classes) {
 export function warningText(code) {
   switch (code) {
     case "ceiling_swings": return t("空处理函数的速率前后不一：机器在测试期间不稳定", "The bare handler's rate changed between its measurements: the machine was not steady");
+    case "ceiling_cpu_swings": return t("空处理函数的处理器开销前后不一：倍数不可靠", "The CPU of a bare request changed between its measurements: ratios to it are unreliable");
     case "left_out": return t("有系统没有测：缺少程序", "Systems were left out: programs are missing");
     case "system_wrong": return t("有系统出错", "A system did something wrong");
     case "generator_bound": return t("负载发生器是瓶颈：系统可能更快", "The load generator was the limit: the systems may be faster");

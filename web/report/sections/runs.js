@@ -96,6 +96,8 @@ function ceilingColumns(rows) {
   return [
     ...column(t("测试之前", "Before the run"), ({ run }) => run.ceiling_per_s?.before ?? null, rate),
     ...column(t("测试之后", "After the run"), ({ run }) => run.ceiling_per_s?.after ?? null, rate),
+    ...column(t("之前每个请求的处理器时间", "CPU per request, before"), ({ run }) => run.ceiling_cpu_us?.before ?? null, duration),
+    ...column(t("之后每个请求的处理器时间", "CPU per request, after"), ({ run }) => run.ceiling_cpu_us?.after ?? null, duration),
   ];
 }
 
