@@ -135,7 +135,7 @@ impl Subject {
         Ok((done, Spent { usage, persisted: persisted.saturating_sub(seen.persisted), drained }))
     }
 
-    /// Returns what each program cost so far; `None` for servers out of reach, and after the end of a process.
+    /// Returns what each program cost so far; `None` for servers out of reach, and once a process ended.
     fn usage(&self) -> Option<ProgramUsage> {
         let usage = ProgramUsage::of(&self.programs()?);
         usage.total().is_some().then_some(usage)
