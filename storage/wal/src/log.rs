@@ -38,9 +38,9 @@ struct Current<S> {
     bytes: u64,
     /// Offset of the next entry.
     end: u64,
-    /// Number of the epoch's first record.
+    /// Number of the epoch's first record; 0 = none yet.
     first: u64,
-    /// The highest number of a record written to the segment, also in vain.
+    /// The highest number of a record written to the segment, also in vain; 0 = none yet.
     highest: u64,
     has_unsynced: bool,
     /// Whether a write or a sync failed: then the segment gets no more records, and is not used again.
@@ -205,14 +205,14 @@ impl<M: Medium> Wal<M> {
     /// Writes an entry. After a failure the current segment gets no more: the entry may stand in it.
     fn write(&mut self, bodies: &[&[u8]], first: u64) -> io::Result<()> {
         let bytes = entry_bytes(bodies) as u64;
-        if self
-            .current
-            .as_ref()
-            .is_none_or(|current| current.is_suspect || current.end + bytes > current.bytes)
-        {
-            self.next_segment(first, bytes)?;
+        let is_closed = |current: &Current<_>| current.is_suspect || current.end + bytes > current.bytes;
+        if self.current.as_ref().is_none_or(is_closed) {
+            self.next_segment(bytes)?;
         }
         let current = self.current.as_mut().expect("taken above");
+        if current.end == 0 {
+            current.first = first;
+        }
         let header = Header {
             log_id: self.pool.log_id(),
             epoch: self.epoch,
@@ -244,11 +244,11 @@ impl<M: Medium> Wal<M> {
         self.tail.clear();
     }
 
-    /// Closes the current segment and takes another, for an entry of `bytes` with the record `first`.
+    /// Closes the current segment and takes another, for an entry of `bytes`.
     ///
     /// The current one is synced before: a later epoch that survives a power cut, without the earlier one,
     /// would let records count that the earlier one superseded.
-    fn next_segment(&mut self, first: u64, bytes: u64) -> io::Result<()> {
+    fn next_segment(&mut self, bytes: u64) -> io::Result<()> {
         let usual = self.options.segment_bytes;
         if bytes > usual {
             self.pool.create(&self.medium, bytes)?;
@@ -261,8 +261,8 @@ impl<M: Medium> Wal<M> {
             file,
             bytes,
             end: 0,
-            first,
-            highest: first - 1,
+            first: 0,
+            highest: 0,
             has_unsynced: false,
             is_suspect: false,
         };

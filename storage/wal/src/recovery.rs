@@ -135,8 +135,8 @@ impl Recovery {
     /// Opens the log for writing, in a new segment. May be called again after an error.
     ///
     /// Records that none names as durable are written once more, since what was read may be in the system's
-    /// memory alone. An empty record follows, which supersedes what an earlier process wrote in vain: the log goes
-    /// on at [`last`](Self::last) + 2.
+    /// memory alone. An empty record follows, which supersedes what an earlier process wrote in vain: the log
+    /// goes on at [`last`](Self::last) + 2.
     ///
     /// # Errors
     /// The medium refused a call.

@@ -72,6 +72,8 @@ pub struct Disk {
     pub faults: Faults,
     /// Number of the call that crashes the process.
     crash_at: Option<u64>,
+    /// A call that fails: its name, how many of that name are left until then, and whether the process crashes.
+    planned: Option<(&'static str, u32, bool)>,
     calls: u64,
     is_crashed: bool,
     pub trace: Option<String>,
@@ -88,6 +90,7 @@ impl Disk {
             is_direct,
             faults: Faults::default(),
             crash_at: None,
+            planned: None,
             calls: 0,
             is_crashed: false,
             trace: is_traced.then(String::new),
@@ -97,6 +100,28 @@ impl Disk {
     /// Lets the process crash in one of the next `calls` calls.
     pub fn crash_within(&mut self, calls: u64) {
         self.crash_at = Some(self.calls + self.chance.random_range(1..=calls));
+    }
+
+    /// Lets the `nth` of the next calls of a name fail.
+    pub fn fail_call(&mut self, name: &'static str, nth: u32) {
+        self.planned = Some((name, nth, false));
+    }
+
+    /// Lets the process crash in the `nth` of the next calls of a name.
+    pub fn crash_at_call(&mut self, name: &'static str, nth: u32) {
+        self.planned = Some((name, nth, true));
+    }
+
+    /// Returns whether the planned failure is due, and whether it crashes the process.
+    fn is_planned(&mut self, call: &str) -> Option<bool> {
+        let (name, left, is_crash) = self.planned.as_mut()?;
+        if *name != call {
+            return None;
+        }
+        *left -= 1;
+        let is_crash = (*left == 0).then_some(*is_crash)?;
+        self.planned = None;
+        Some(is_crash)
     }
 
     pub fn is_crashed(&self) -> bool {
@@ -347,9 +372,12 @@ impl Disk {
             return Err(io::Error::other("the process has crashed"));
         }
         self.calls += 1;
-        let error = if self.crash_at.is_some_and(|at| self.calls >= at) {
+        let planned = self.is_planned(call);
+        let error = if planned == Some(true) || self.crash_at.is_some_and(|at| self.calls >= at) {
             self.is_crashed = true;
             io::Error::other("crash")
+        } else if planned.is_some() {
+            io::Error::other("input/output error")
         } else if self.faults.io > 0.0 && self.chance.random_bool(self.faults.io) {
             io::Error::other("input/output error")
         } else if full > 0.0 && self.chance.random_bool(full) {

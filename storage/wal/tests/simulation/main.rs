@@ -7,6 +7,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may fail loudly")]
 
 mod disk;
+mod found;
 mod medium;
 mod model;
 mod run;
