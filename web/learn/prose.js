@@ -24,9 +24,9 @@ export function titleOf({ title }) {
   return capital(say(title));
 }
 
-/** @param {string} text in English: its first letter becomes a capital */
+/** @param {string} text in English: its first letter becomes a capital, unless the text begins with our name */
 export function capital(text) {
-  return text.charAt(0).toUpperCase() + text.slice(1);
+  return text.startsWith("mallbox") ? text : text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 /** @param {Words} words */

@@ -149,7 +149,7 @@ impl Recovery {
         // directory leaves a manifest that a power cut still undoes.
         medium.sync_dir()?;
         for name in &self.leftovers {
-            if let Err(error) = medium.remove(name).or_else(|error| absent_is_fine(error)) {
+            if let Err(error) = medium.remove(name).or_else(absent_is_fine) {
                 tracing::warn!(name, %error, "could not remove an unused segment of the write-ahead log");
             }
         }
