@@ -116,7 +116,8 @@ mod tests {
 
     /// Makes a segment whose records each name the number before as durable.
     fn segment(epoch: u64, first: u64, numbers: &[u64]) -> Contents {
-        let records = numbers.iter().map(|number| Record { number: *number, body: vec![epoch as u8] });
+        let records =
+            numbers.iter().map(|number| Record { number: *number, body: epoch.to_le_bytes()[..1].to_vec() });
         let durable = numbers.last().map_or(0, |last| last - 1);
         Contents { epoch, first, records: records.collect(), durable, is_foreign: false }
     }

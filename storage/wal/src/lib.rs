@@ -9,15 +9,16 @@
 //! # Format
 //!
 //! An entry, usually of one record, starts at a multiple of [`BLOCK_BYTES`] in a segment file. Its header
-//! (`record`) carries a CRC-32C of header and records, the id of the log, the epoch of the segment, the numbers
-//! of the records and of the epoch's first record, and the highest number known to be durable when the entry was
-//! written. A segment has no header of its own: each use of a file is a new epoch, and entries of earlier epochs
-//! behind the last one of the newest are ignored. The file `manifest` names the segment files.
+//! (`record`) carries a CRC-32C of header and records, the id of the log, the epoch of the segment, the
+//! numbers of the records and of the epoch's first record, and the highest number known to be durable when
+//! the entry was written. A segment has no header of its own: each use of a file is a new epoch, and entries
+//! of earlier epochs behind the last one of the newest are ignored. The file `manifest` names the segment
+//! files.
 //!
 //! # Invariants
 //!
-//! - No byte of an entry is written twice: after a failed write or sync, and at each start, the log goes on in
-//!   another segment, of the next epoch, which supersedes the numbers it uses again.
+//! - No byte of an entry is written twice: after a failed write or sync, and at each start, the log goes on
+//!   in another segment, of the next epoch, which supersedes the numbers it uses again.
 //! - A segment is reused only after the caller released each of its records.
 //! - A missing or unreadable record up to the highest number known to be durable is damage; above, it is a
 //!   torn tail, which no caller was told of.

@@ -136,8 +136,8 @@ impl<M: Medium> Wal<M> {
         Ok(())
     }
 
-    /// Begins the first segment after a start: the records found behind the last one known to be durable, once
-    /// more, and an empty one.
+    /// Begins the first segment after a start: the records found behind the last one known to be durable,
+    /// once more, and an empty one.
     ///
     /// They stand in one entry, which counts as a whole or not at all. The entry supersedes what an earlier
     /// process wrote in vain.

@@ -72,7 +72,8 @@ pub struct Disk {
     pub faults: Faults,
     /// Number of the call that crashes the process.
     crash_at: Option<u64>,
-    /// A call that fails: its name, how many of that name are left until then, and whether the process crashes.
+    /// A call that fails: its name, how many of that name are left until then, and whether the process
+    /// crashes.
     planned: Option<(&'static str, u32, bool)>,
     calls: u64,
     is_crashed: bool,
@@ -244,7 +245,8 @@ impl Disk {
         for (sector, bytes) in (first..first + written).zip(bytes.chunks(SECTOR_BYTES)) {
             let is_last = sector + 1 == first + written;
             let bytes = if is_last && matches!(progress, Progress::Partial(_)) {
-                self.torn(&self.files[at].seen[sector * SECTOR_BYTES..][..bytes.len()].to_vec(), bytes)
+                let old = self.files[at].seen[sector * SECTOR_BYTES..][..bytes.len()].to_vec();
+                self.torn(&old, bytes)
             } else {
                 bytes.to_vec()
             };
@@ -376,9 +378,7 @@ impl Disk {
         let error = if planned == Some(true) || self.crash_at.is_some_and(|at| self.calls >= at) {
             self.is_crashed = true;
             io::Error::other("crash")
-        } else if planned.is_some() {
-            io::Error::other("input/output error")
-        } else if self.faults.io > 0.0 && self.chance.random_bool(self.faults.io) {
+        } else if planned.is_some() || (self.faults.io > 0.0 && self.chance.random_bool(self.faults.io)) {
             io::Error::other("input/output error")
         } else if full > 0.0 && self.chance.random_bool(full) {
             ErrorKind::StorageFull.into()

@@ -21,8 +21,8 @@ pub struct Model {
     pub released: u64,
     /// What each acknowledged record names as durable.
     named: BTreeMap<u64, u64>,
-    /// Records written since the last sync: their numbers and bodies. One that failed may be found after a power
-    /// cut that lost records acknowledged later.
+    /// Records written since the last sync: their numbers and bodies. One that failed may be found after a
+    /// power cut that lost records acknowledged later.
     attempts: Vec<(u64, Body)>,
     /// Former attempts. Where a bit is flipped in the record that superseded one, it stands in.
     superseded: Vec<(u64, Body)>,
@@ -64,8 +64,8 @@ impl Model {
         self.acknowledged = self.acknowledged.split_off(&(number + 1));
     }
 
-    /// Compares an undamaged log with the model: acknowledged records must be there, and nothing that was never
-    /// written. A power cut may have lost unsynced records, and a flipped bit the last group.
+    /// Compares an undamaged log with the model: acknowledged records must be there, and nothing that was
+    /// never written. A power cut may have lost unsynced records, and a flipped bit the last group.
     ///
     /// # Errors
     /// Says what is lost or invented.
