@@ -154,19 +154,22 @@ impl Recovery {
             }
         }
         let (mut unused, mut closed) = (Vec::new(), Vec::new());
-        let mut other_lengths = Vec::new();
+        let mut unusable = Vec::new();
         for file in &self.files {
             match file.last.filter(|last| *last >= self.kept_from) {
                 Some(last) => {
                     let is_reusable = file.bytes == options.segment_bytes;
                     closed.push(Closed { name: file.name.clone(), last, is_reusable });
                 }
-                None if file.bytes == options.segment_bytes => unused.push(file.name.clone()),
-                None => other_lengths.push(file.name.clone()),
+                // A file that no manifest names may have been created in part.
+                None if self.is_manifest_stored && file.bytes == options.segment_bytes => {
+                    unused.push(file.name.clone());
+                }
+                None => unusable.push(file.name.clone()),
             }
         }
         let mut pool = Pool::new(self.manifest.clone(), self.is_manifest_stored, unused);
-        for name in other_lengths {
+        for name in unusable {
             pool.retire(&medium, name)?;
         }
         pool.prepare(&medium, options.segment_bytes)?;

@@ -13,6 +13,7 @@ mod model;
 mod run;
 
 use std::env;
+use std::panic::catch_unwind;
 use std::thread;
 
 use self::run::{Counts, Outcome, run};
@@ -29,7 +30,8 @@ fn number_from(variable: &str) -> Option<u64> {
 fn run_share(first: u64, threads: u64, end: u64) -> Counts {
     let mut counts = Counts::default();
     for seed in (first..end).step_by(usize::try_from(threads).unwrap()) {
-        let outcome = run(seed, false);
+        let outcome =
+            catch_unwind(|| run(seed, false)).unwrap_or_else(|_| panic!("MALLBOX_SEED={seed}: a panic"));
         if let Some(failure) = outcome.failure {
             panic!("MALLBOX_SEED={seed}: {failure}");
         }
