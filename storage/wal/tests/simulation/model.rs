@@ -86,7 +86,7 @@ impl Model {
         let is_written = |number: u64, body: &Body| {
             let record = (number, body.clone());
             self.acknowledged.get(&number) == Some(body)
-                || (number > surviving && self.attempts.contains(&record))
+                || ((number > surviving || has_flips) && self.attempts.contains(&record))
                 || (has_flips && self.superseded.contains(&record))
         };
         if let Some(number) =
