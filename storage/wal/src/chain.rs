@@ -99,8 +99,7 @@ fn missing(
     from: u64,
     to: u64,
 ) -> impl Iterator<Item = RangeInclusive<u64>> + '_ {
-    let there =
-        found.range(from..=to.max(from)).map(|(number, _)| *number).filter(move |number| *number <= to);
+    let there = found.range(from..).map(|(number, _)| *number).take_while(move |number| *number <= to);
     let ends = there.chain([to.saturating_add(1)]);
     let mut next = from;
     ends.filter_map(move |number| {

@@ -11,7 +11,7 @@ use super::blocks::{BLOCK_BYTES, Blocks};
 use super::medium::{Medium, SegmentFile};
 
 /// Length of a write of zeros in bytes.
-const ZEROS: usize = 256 << 10;
+const ZEROS_BYTES: usize = 256 << 10;
 
 /// How records reach the disk.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -76,10 +76,10 @@ impl Medium for Directory {
 
     fn create_segment(&self, name: &str, bytes: u64) -> io::Result<()> {
         let mut file = File::create(self.path.join(name))?;
-        let zeros = vec![0; ZEROS];
+        let zeros = vec![0; ZEROS_BYTES];
         let mut left = bytes;
         while left > 0 {
-            let length = usize::try_from(left).map_or(ZEROS, |left| left.min(ZEROS));
+            let length = usize::try_from(left).map_or(ZEROS_BYTES, |left| left.min(ZEROS_BYTES));
             file.write_all(&zeros[..length])?;
             left -= length as u64;
         }

@@ -2,10 +2,10 @@
 
 use std::io;
 
-/// A failed write of records. None of the group's records counts as written; their numbers are used again.
+/// A failed commit. The record does not count as written; its number is used again.
 #[derive(Debug, thiserror::Error)]
 pub enum WalError {
-    /// A call of the medium failed. The records may be on the disk nevertheless.
+    /// A call of the medium failed. The record may be on the disk nevertheless.
     #[error(transparent)]
     Io(#[from] io::Error),
     /// A record does not fit into a segment. Nothing was written.
@@ -16,16 +16,4 @@ pub enum WalError {
         /// Maximum length of a body in bytes.
         max: usize,
     },
-}
-
-impl WalError {
-    /// Returns whether there was no space for a new segment or for the blocks of a write.
-    #[must_use]
-    pub fn is_full(&self) -> bool {
-        let kind = match self {
-            Self::Io(error) => error.kind(),
-            Self::TooLong { .. } => return false,
-        };
-        matches!(kind, io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
-    }
 }

@@ -9,7 +9,7 @@
 //! # Format
 //!
 //! An entry, usually of one record, starts at a multiple of [`BLOCK_BYTES`] in a segment file. Its header
-//! (`record`) carries a CRC-32C of header and records, the id of the log, the epoch of the segment, the
+//! (`entry`) carries a CRC-32C of header and records, the id of the log, the epoch of the segment, the
 //! numbers of the records and of the epoch's first record, and the highest number known to be durable when
 //! the entry was written. A segment has no header of its own: each use of a file is a new epoch, and entries
 //! of earlier epochs behind the last one of the newest are ignored. The file `manifest` names the segment
@@ -26,13 +26,13 @@
 mod blocks;
 mod chain;
 mod directory;
+mod entry;
 mod error;
 mod log;
 mod manifest;
 mod medium;
 mod options;
 mod pool;
-mod record;
 mod recovery;
 mod segment;
 

@@ -4,11 +4,11 @@ use std::collections::VecDeque;
 use std::io;
 
 use super::blocks::Blocks;
+use super::entry::{self, Header, entry_bytes};
 use super::error::WalError;
 use super::medium::{Medium, SegmentFile as _};
 use super::options::Options;
 use super::pool::Pool;
-use super::record::{self, Header, entry_bytes};
 
 /// When a record is synced.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -142,24 +142,23 @@ impl<M: Medium> Wal<M> {
     /// They stand in one entry, which counts as a whole or not at all. The entry supersedes what an earlier
     /// process wrote in vain.
     pub(crate) fn begin(&mut self) -> io::Result<()> {
-        let tail = std::mem::take(&mut self.tail);
-        let bodies: Vec<&[u8]> = tail.iter().map(|body| &body[..]).chain([&[][..]]).collect();
-        self.write(&bodies, self.durable + 1)?;
+        self.write_tail(&[&[]])?;
         self.sync_current()?;
         self.last += 1;
-        self.is_tail_at_risk = false;
         self.all_synced();
         Ok(())
     }
 
-    /// Writes the tail once more, in one entry, after a failed sync: a second sync of the file would succeed
-    /// without writing anything.
+    /// Writes the tail once more after a failed sync: a second sync of the file would succeed without writing
+    /// anything.
     fn repair(&mut self) -> io::Result<()> {
-        if !self.is_tail_at_risk {
-            return Ok(());
-        }
+        if self.is_tail_at_risk { self.write_tail(&[]) } else { Ok(()) }
+    }
+
+    /// Writes the tail and the records behind in one entry.
+    fn write_tail(&mut self, behind: &[&[u8]]) -> io::Result<()> {
         let tail = std::mem::take(&mut self.tail);
-        let bodies: Vec<&[u8]> = tail.iter().map(|body| &body[..]).collect();
+        let bodies: Vec<&[u8]> = tail.iter().map(|body| &body[..]).chain(behind.iter().copied()).collect();
         let written = self.write(&bodies, self.durable + 1);
         self.tail = tail;
         self.is_tail_at_risk = written.is_err();
@@ -220,7 +219,7 @@ impl<M: Medium> Wal<M> {
             first,
             durable: self.durable,
         };
-        let entry = record::encode(&header, bodies, &mut self.blocks);
+        let entry = entry::encode(&header, bodies, &mut self.blocks);
         current.highest = current.highest.max(first + bodies.len() as u64 - 1);
         current.file.write_at(current.end, entry).inspect_err(|_| current.is_suspect = true)?;
         current.end += bytes;

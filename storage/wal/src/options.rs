@@ -1,6 +1,6 @@
 //! Sizes of a log.
 
-use super::record;
+use super::entry;
 
 /// Sizes of a log. Both may differ from one start to the next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -15,6 +15,6 @@ impl Options {
     /// Returns the maximum length of a record in bytes.
     #[must_use]
     pub fn record_max_bytes(self) -> usize {
-        record::body_max_bytes(usize::try_from(self.segment_bytes).unwrap_or(usize::MAX))
+        entry::body_max_bytes(usize::try_from(self.segment_bytes).unwrap_or(usize::MAX))
     }
 }

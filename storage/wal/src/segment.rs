@@ -1,7 +1,7 @@
 //! The records of one segment file.
 
 use super::blocks::BLOCK_BYTES;
-use super::record::{self, Header};
+use super::entry::{self, Header};
 
 /// A record of the log.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -35,11 +35,11 @@ pub(crate) fn read(bytes: &[u8], log_id: u64, kept_from: u64) -> Contents {
     let mut contents = Contents::default();
     let mut at = 0;
     while at < bytes.len() {
-        let Some((header, bodies)) = record::decode(&bytes[at..]) else {
+        let Some((header, bodies)) = entry::decode(&bytes[at..]) else {
             at += BLOCK_BYTES;
             continue;
         };
-        at += record::entry_bytes(&bodies);
+        at += entry::entry_bytes(&bodies);
         if header.log_id == log_id {
             contents.add(&header, &bodies, kept_from);
         } else {
@@ -78,7 +78,7 @@ mod tests {
 
     fn record(epoch: u64, epoch_first: u64, first: u64, body: &[u8]) -> Vec<u8> {
         let header = Header { log_id: 5, epoch, epoch_first, first, durable: first - 1 };
-        record::encode(&header, &[body], &mut Blocks::default()).to_vec()
+        entry::encode(&header, &[body], &mut Blocks::default()).to_vec()
     }
 
     fn numbers(contents: &Contents) -> Vec<u64> {

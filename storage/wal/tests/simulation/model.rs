@@ -65,7 +65,7 @@ impl Model {
     }
 
     /// Compares an undamaged log with the model: acknowledged records must be there, and nothing that was
-    /// never written. A power cut may have lost unsynced records, and a flipped bit the last group.
+    /// never written. A power cut may have lost unsynced records, and a flipped bit the last record.
     ///
     /// # Errors
     /// Says what is lost or invented.
