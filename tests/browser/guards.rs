@@ -480,7 +480,7 @@ fn operator_turns_the_guard_on_changes_it_and_turns_it_off() {
         form.button("保存").click();
         form.sees("须为");
         page.rests();
-        assert!(field.has_focus(), "{label}");
+        field.is_focused();
         field.fill(right);
     }
     // After the option of the select.

@@ -115,7 +115,7 @@ fn rules_with_an_error_are_shown_and_not_saved_and_valid_ones_are_previewed_and_
     page.part("保存规则？").button("保存").click();
     page.part("规则").sees("第1条规则：没有名为“shoe-size”的信号");
     page.rests();
-    assert!(rules.has_focus(), "the text has the focus");
+    rules.is_focused();
     assert_eq!(page.run("getSelection().toString()"), "[[rules]]");
     assert_eq!(stored_rules(&mall), default);
     page.is_accessible();
@@ -229,7 +229,7 @@ fn replay_is_played_by_keyboard() {
         page.press("Enter");
         replay.sees("抢到 5 · 拦下 0 · 其他 1");
         replay.sees("6 次中的前 6 次：抢到 5，拦下 0，其他 1");
-        assert!(replay.button("播放").has_focus(), "the focus stays on the control");
+        replay.button("播放").is_focused();
         page.is_accessible();
         page.fits();
     }

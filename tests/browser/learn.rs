@@ -126,7 +126,7 @@ fn rung_is_run_and_its_timeline_read_by_the_keyboard_alone() {
     page.tab_to(&rung.button("Run"));
     page.press("Enter");
     rung.sees("The run is over.");
-    assert!(rung.button("Run").has_focus(), "the run took the focus away");
+    rung.button("Run").is_focused();
     rung.row("stopped before the release").sees("fails as expected");
     page.tab_to(&rung.link("Timeline: stopped before the release"));
     page.press("Enter");
@@ -151,10 +151,10 @@ fn rung_is_run_and_its_timeline_read_by_the_keyboard_alone() {
         }
         page.press("Shift+Tab");
     }
-    assert!(back.has_focus(), "the way back is not on the way back");
+    back.is_focused();
     page.press("Enter");
     page.is_at("/#/redis-locks/6b");
-    assert!(rung.heading("Verdicts").has_focus(), "the way back ends elsewhere");
+    rung.heading("Verdicts").is_focused();
 }
 
 #[test]

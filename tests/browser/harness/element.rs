@@ -235,7 +235,14 @@ impl<'p> Element<'p> {
         value.as_str().unwrap_or_default().to_owned()
     }
 
-    /// Returns whether the element has the keyboard focus.
+    /// Waits until the element has the keyboard focus. A page may move the focus only after it has
+    /// drawn what the address asks for.
+    #[track_caller]
+    pub fn is_focused(&self) {
+        self.is_so("has the focus", "function () { return document.activeElement === this; }");
+    }
+
+    /// Returns whether the element has the keyboard focus now.
     #[track_caller]
     pub fn has_focus(&self) -> bool {
         self.call("function () { return document.activeElement === this; }", &[])
